@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/handlers" // registers the HTTP handlers too
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/console"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	_ "github.com/gatehouse-proxy/gatehouse/l4vnc" // registers the layer-4 handler

@@ -1,8 +1,6 @@
 package caddymodule
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -94,6 +92,7 @@ var (
 type builtCluster struct {
 	cluster *gateway.Cluster // nil without the block
 	secrets []string         // to be taken out of texts
+	files   []*secret.File   // that have passwords
 }
 
 // build checks the block and resolves its secrets. It connects to nothing. Errors show no address that
@@ -118,10 +117,10 @@ func (c *Cluster) build(logger *zap.Logger) (built builtCluster, err error) {
 	if out.Engine, err = c.engine(&text); err != nil {
 		return built, err
 	}
-	if out.Database, err = c.database(&text); err != nil {
+	if err = c.database(out, &text); err != nil {
 		return built, err
 	}
-	return builtCluster{out, text.secrets}, nil
+	return builtCluster{out, text.secrets, text.files}, nil
 }
 
 // node returns the name of this gateway; "" for a random one.
@@ -140,20 +139,27 @@ func (c *Cluster) node() (string, error) {
 }
 
 // database checks the address of PostgreSQL.
-func (c *Cluster) database(text *addressText) (string, error) {
+func (c *Cluster) database(out *gateway.Cluster, text *addressText) error {
 	if c.Postgres == "" {
-		return "", errors.New("postgres is missing: a cluster keeps its activity, spent money, keys and workstations there")
+		return errors.New("postgres is missing: a cluster keeps its activity, spent money, keys and workstations there")
 	}
-	dsn, err := text.dsn(c.Postgres)
+	value, err := text.dsn(c.Postgres)
 	if err != nil {
-		return "", fmt.Errorf("postgres: %w", err)
+		return fmt.Errorf("postgres: %w", err)
 	}
-	address, err := postgres.ParseAddress(dsn)
+	out.Database = value.String()
+	address, err := postgres.ParseAddress(out.Database)
 	if err != nil {
-		return "", fmt.Errorf("postgres: %w", err)
+		return fmt.Errorf("postgres: %w", err)
 	}
 	text.know("postgres", c.Postgres, address.Password)
-	return dsn, nil
+	if value.changes() {
+		out.DatabasePassword = func() (string, error) {
+			address, err := postgres.ParseAddress(value.String())
+			return address.Password, err
+		}
+	}
+	return nil
 }
 
 // engine returns how to reach Valkey.
@@ -164,12 +170,23 @@ func (c *Cluster) engine(text *addressText) (valkey.Config, error) {
 	}
 	secure := false
 	for i, raw := range c.Valkey {
-		address, err := text.valkey(raw, c.Sentinel != nil)
+		value, err := text.parse(raw, inURL)
 		if err != nil {
 			return config, fmt.Errorf("valkey: address %d: %w", i+1, err)
 		}
+		address, err := parseValkey(value.String(), c.Sentinel != nil)
+		if err != nil {
+			return config, fmt.Errorf("valkey: address %d: %w", i+1, err)
+		}
+		text.know("valkey", raw, address.password)
 		if i == 0 {
 			secure, config.Username, config.Password = address.secure, address.user, address.password
+			if value.changes() {
+				config.ReadPassword = func() (string, error) {
+					address, err := parseValkey(value.String(), c.Sentinel != nil)
+					return address.password, err
+				}
+			}
 		} else if secure != address.secure || config.Username != address.user || config.Password != address.password {
 			return config, errors.New("valkey: several addresses are nodes of one cluster: all need the same scheme, user and password")
 		}
@@ -216,51 +233,18 @@ func (c *Cluster) sentinel(config *valkey.Config, text *addressText) error {
 		}
 		return nil
 	}
-	value, _, err := secret.Resolve(s.Password)
+	value, err := secret.Parse(s.Password)
 	if err != nil {
 		return err
 	}
-	text.know("sentinel", s.Password, value)
-	config.SentinelPassword = value
+	config.SentinelPassword = value.Value()
+	text.know("sentinel", s.Password, config.SentinelPassword)
+	if value.File() != nil {
+		text.files = append(text.files, value.File())
+		config.ReadSentinelPassword = func() (string, error) { return value.Value(), nil }
+	}
 	return nil
 }
-
-// build returns the TLS configuration; a nil block is the default.
-func (t *EngineTLS) build() (*tls.Config, error) {
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if t == nil {
-		return config, nil
-	}
-	config.ServerName = t.ServerName
-	for _, path := range t.CA {
-		pem, err := readBounded("ca", path, maxPEM)
-		if err != nil {
-			return nil, err
-		}
-		if config.RootCAs == nil {
-			config.RootCAs = x509.NewCertPool()
-		}
-		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("ca %q has no certificate in PEM", path)
-		}
-	}
-	if t.ClientCert == "" && t.ClientKey == "" {
-		return config, nil
-	}
-	load := func() (*tls.Certificate, error) {
-		pair, err := tls.LoadX509KeyPair(t.ClientCert, t.ClientKey)
-		if err != nil {
-			return nil, fmt.Errorf("client_cert: %w", err)
-		}
-		return &pair, nil
-	}
-	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return load() }
-	_, err := load()
-	return config, err
-}
-
-// maxPEM bounds a file of certificates, in bytes.
-const maxPEM = 4 << 20
 
 // checkShared refuses budgets that are too large for a cluster. They were parsed before.
 func checkShared(a *App, runtime *runtimekeys.Block) error {

@@ -20,6 +20,7 @@ import (
 type addressText struct {
 	logger  *zap.Logger
 	secrets []string
+	files   []*secret.File // of placeholders
 }
 
 // know notes a password of an address, and warns if it is written there itself.
@@ -35,26 +36,51 @@ func (t *addressText) know(owner, written, password string) {
 
 var addressPlaceholder = regexp.MustCompile(`\{[^{}]*\}`)
 
-// expand puts the value of each placeholder in its place, as escape writes it there. A text that is one
-// placeholder becomes its value.
-func expand(text string, escape func(value, before, after string) string) (string, error) {
-	found := addressPlaceholder.FindAllStringIndex(text, -1)
+// addressValue is an address with the values of its placeholders, which may change with their files.
+type addressValue struct {
+	text   string
+	found  [][]int        // where the placeholders are
+	values []*secret.Text // what stands for them
+	escape func(value, before, after string) string
+}
+
+// parse finds the placeholders of an address. Escape writes a value as it must stand in its place. A
+// text that is one placeholder becomes its value.
+func (t *addressText) parse(text string, escape func(value, before, after string) string) (*addressValue, error) {
+	v := &addressValue{text: text, found: addressPlaceholder.FindAllStringIndex(text, -1), escape: escape}
+	for _, at := range v.found {
+		value, err := secret.Parse(text[at[0]:at[1]])
+		if err != nil {
+			return nil, err
+		}
+		if value.File() != nil {
+			t.files = append(t.files, value.File())
+		}
+		v.values = append(v.values, value)
+	}
+	return v, nil
+}
+
+// String returns the address as it is at present.
+func (v *addressValue) String() string {
 	var out strings.Builder
 	end := 0
-	for _, at := range found {
-		value, _, err := secret.Resolve(text[at[0]:at[1]])
-		if err != nil {
-			return "", err
+	for i, at := range v.found {
+		value := v.values[i].Value()
+		if at[0] > 0 || at[1] < len(v.text) {
+			value = v.escape(value, v.text[:at[0]], v.text[at[1]:])
 		}
-		if at[0] > 0 || at[1] < len(text) {
-			value = escape(value, text[:at[0]], text[at[1]:])
-		}
-		out.WriteString(text[end:at[0]])
+		out.WriteString(v.text[end:at[0]])
 		out.WriteString(value)
 		end = at[1]
 	}
-	out.WriteString(text[end:])
-	return out.String(), nil
+	out.WriteString(v.text[end:])
+	return out.String()
+}
+
+// changes reports whether a file stands in the address.
+func (v *addressValue) changes() bool {
+	return slices.ContainsFunc(v.values, func(t *secret.Text) bool { return t.File() != nil })
 }
 
 // inURL escapes what stands before the host of a URL, where a password may have any character.
@@ -75,11 +101,11 @@ func inSetting(value, before, _ string) string {
 }
 
 // dsn returns the address of PostgreSQL.
-func (t *addressText) dsn(text string) (string, error) {
+func (t *addressText) dsn(text string) (*addressValue, error) {
 	if strings.Contains(text, "://") {
-		return expand(text, inURL)
+		return t.parse(text, inURL)
 	}
-	return expand(text, inSetting)
+	return t.parse(text, inSetting)
 }
 
 // valkeyAddress is the address of one server. User and password are "" without a login.
@@ -96,14 +122,9 @@ const (
 
 var errValkeyURL = errors.New("want valkey://USER:PASSWORD@HOST:PORT, or valkeys:// for TLS; write other characters than letters and digits of a password as %XX, or use a placeholder")
 
-// valkey returns the parts of an address of Valkey.
-func (t *addressText) valkey(text string, sentinel bool) (valkeyAddress, error) {
-	a := valkeyAddress{}
-	value, err := expand(text, inURL)
-	if err != nil {
-		return a, err
-	}
-	u, err := url.Parse(value)
+// parseValkey returns the parts of an address of Valkey.
+func parseValkey(text string, sentinel bool) (a valkeyAddress, err error) {
+	u, err := url.Parse(text)
 	if err != nil {
 		return a, errValkeyURL
 	}
@@ -126,7 +147,6 @@ func (t *addressText) valkey(text string, sentinel bool) (valkeyAddress, error) 
 		if a.password == "" {
 			return a, errors.New("a user without a password; a password alone is written valkey://:PASSWORD@HOST")
 		}
-		t.know("valkey", text, a.password)
 	}
 	if sentinel {
 		a.hostPort = u.Host

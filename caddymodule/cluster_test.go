@@ -1,14 +1,18 @@
 package caddymodule
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
+	"github.com/gatehouse-proxy/gatehouse/internal/secret"
 )
 
 func TestPasswordsOfAClusterMayHaveAnyCharacter(t *testing.T) {
@@ -48,6 +52,40 @@ func TestPasswordsOfAClusterMayHaveAnyCharacter(t *testing.T) {
 	}
 	if warned := logs.All(); len(warned) != 1 || warned[0].ContextMap()["of"] != "cluster postgres" {
 		t.Errorf("warned of %v", warned)
+	}
+}
+
+// A file of a password is read again, for each connection.
+func TestAChangedFileOfAClustersPasswordIsUsed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "password")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("one\n")
+	c := &Cluster{
+		Name: "prod", Valkey: []string{"valkey://gw:{file." + path + "}@main"}, Postgres: "postgres://gw:{file." + path + "}@10.0.0.6/gatehouse",
+		Sentinel: &Sentinel{Master: "main", Addresses: []string{"10.0.0.5"}, Password: "{file." + path + "}"},
+	}
+	built, err := c.build(zap.NewNop())
+	if err != nil || len(built.files) != 3 {
+		t.Fatalf("%d files, %v", len(built.files), err)
+	}
+	now := time.Now()
+	for _, f := range built.files {
+		f.Follow(secret.Follow{Now: func() time.Time { return now }, Logger: zap.NewNop(), Changed: func(string, string) {}})
+	}
+	for _, password := range []string{"one", "tw@/o"} {
+		write(password)
+		now = now.Add(time.Minute)
+		for what, read := range map[string]func() (string, error){
+			"Valkey": built.cluster.Engine.ReadPassword, "the Sentinels": built.cluster.Engine.ReadSentinelPassword, "PostgreSQL": built.cluster.DatabasePassword,
+		} {
+			if got, err := read(); got != password || err != nil {
+				t.Errorf("the password of %s is %q, %v", what, got, err)
+			}
+		}
 	}
 }
 

@@ -1,0 +1,94 @@
+// Package console is the HTTP module of the console, http.handlers.gatehouse_console: pages for
+// people below /console, and the desktop in a browser.
+package console
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse-proxy/gatehouse/handlers"
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/console"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+)
+
+func init() {
+	caddy.RegisterModule(Console{})
+}
+
+// Console serves the pages below /console. All other paths go to the next handler.
+type Console struct {
+	// SignIn says who signs people in. Default: they sign in with a gateway key.
+	SignIn *SignIn `json:"sign_in,omitempty"`
+	// SessionIdle is how long a session lives that is not used. An open desktop is use. Default: 1h.
+	SessionIdle caddy.Duration `json:"session_idle,omitempty"`
+	// SessionMax is how long a session lives at all. Default: 12h.
+	SessionMax caddy.Duration `json:"session_max,omitempty"`
+	// Origin is where browsers see the console, if a proxy in front of this server ends TLS:
+	// "https://console.example.com". Default: none, and there is no sign-in over plain HTTP except on
+	// this machine.
+	Origin string `json:"origin,omitempty"`
+	// TraceURL is the address at which a trace can be seen, with {trace_id} in it. Default: none.
+	TraceURL string `json:"trace_url,omitempty"`
+
+	console *console.Console
+}
+
+// SignIn says which key a user has whom another system signs in.
+type SignIn struct {
+	// User is the placeholder that has the name of the user, {http.auth.user.id} for instance. A client
+	// must not be able to set it.
+	User string `json:"user"`
+	// Keys has the name of the key of each user. The keys must be in the configuration.
+	Keys map[string]string `json:"keys,omitempty"`
+	// Others is the name of the key of all other users. Default: they are refused.
+	Others string `json:"others,omitempty"`
+}
+
+// CaddyModule returns the module's information.
+func (Console) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_console", New: func() caddy.Module { return new(Console) }}
+}
+
+// Provision checks the options and finds the gateway of the gatehouse app.
+func (h *Console) Provision(ctx caddy.Context) error {
+	g, err := caddykit.Gateway(ctx)
+	if err != nil {
+		return err
+	}
+	config := console.Config{
+		Gateway: gateway.ForConsole(g), API: func(c modelcall.Caller) http.Handler { return handlers.Public(g, c) },
+		Desktop: desktops(g, h.Origin, ctx.Logger()), Origin: h.Origin, Client: client, TraceURL: h.TraceURL, Logger: ctx.Logger(), Now: time.Now,
+	}
+	if config.Life, err = h.life(); err != nil {
+		return err
+	}
+	if err := h.checkURLs(); err != nil {
+		return err
+	}
+	if h.SignIn != nil {
+		if config.Users, err = h.SignIn.users(gateway.ForConsole(g).Knows); err != nil {
+			return err
+		}
+	}
+	h.console = console.New(config)
+	return nil
+}
+
+func (h *Console) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	if r.URL.Path != console.Prefix && !strings.HasPrefix(r.URL.Path, console.Prefix+"/") {
+		return next.ServeHTTP(w, r)
+	}
+	h.console.ServeHTTP(w, r)
+	return nil
+}
+
+var (
+	_ caddy.Provisioner           = (*Console)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Console)(nil)
+)

@@ -1,0 +1,44 @@
+package console
+
+import (
+	"net/http"
+	"net/netip"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncsocket"
+)
+
+// desktops returns what serves the sockets of desktops, with the newest configuration: a session
+// outlives the one that has begun it. Origin is that of the console behind a proxy, or "".
+func desktops(g *gateway.Gateway, origin string, logger *zap.Logger) func(http.ResponseWriter, *http.Request, modelcall.Caller, func(func()) func()) {
+	var origins []string
+	if origin != "" {
+		origins = []string{origin}
+	}
+	return func(w http.ResponseWriter, r *http.Request, by modelcall.Caller, onSignOut func(func()) func()) {
+		o := vncsocket.Options{
+			SignedIn:  vncsocket.Key{Tenant: by.Tenant, Hash: by.Hash},
+			OnSignOut: onSignOut,
+			Viewer:    viewer(r),
+			Origins:   origins,
+			Logger:    logger,
+		}
+		if current := g.Current(); current != nil && current.VNC().Workstations() != nil {
+			o.Gateway = current.VNC()
+		}
+		vncsocket.Serve(w, r, o)
+	}
+}
+
+// viewer is the address of the browser. Behind a proxy that Caddy trusts, its port is not known.
+func viewer(r *http.Request) netip.AddrPort {
+	remote, _ := netip.ParseAddrPort(r.RemoteAddr) // invalid: the connection says it
+	address, err := netip.ParseAddr(client(r))
+	if err != nil || address.Unmap() == remote.Addr().Unmap() {
+		return remote
+	}
+	return netip.AddrPortFrom(address, 0)
+}

@@ -1,0 +1,98 @@
+package console
+
+import (
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/chart"
+)
+
+// entryPage is one call, or one session of a desktop.
+type entryPage struct {
+	activityRow
+	Phases template.HTML
+	Legend []chart.Phase
+	Trace  string // the address of its trace
+	Codes  string // the table of codes in the manual
+	Same   []option
+}
+
+// activityEntry shows all that is recorded of one row.
+func activityEntry(v *visit) error {
+	id := v.r.PathValue("id")
+	rows, err := rowsWithID(v, id)
+	if err != nil {
+		return err
+	}
+	if len(rows.Data) == 0 {
+		return &Failure{
+			Status: http.StatusNotFound, Code: "not_found",
+			Message: fmt.Sprintf("nothing with the id %q is recorded: old rows are deleted, a call that is under way has no row yet, and one without a valid key leaves none", id),
+		}
+	}
+	p := &entryPage{activityRow: rows.Data[0], Codes: codesLink}
+	p.drawPhases()
+	p.link(v.console.config.TraceURL)
+	page := *v.page
+	page.title = "Request " + p.ID
+	if p.Session() {
+		page.title = "Session " + p.ID
+	}
+	v.page = &page
+	return v.render("activity_entry", p)
+}
+
+// drawPhases makes the bar of where the time went.
+func (p *entryPage) drawPhases() {
+	if p.Session() || p.Latency == 0 {
+		return
+	}
+	add := func(name, class string, ms float64) {
+		if ms > 0 {
+			p.Legend = append(p.Legend, chart.Phase{Name: name, Class: class, Milliseconds: ms, Text: milliseconds(ms)})
+		}
+	}
+	add("Waited for a slot", "s3", p.Queued)
+	if first := p.First(); first > 0 {
+		add("Until the first token", "s1", first-p.Queued)
+		add("Stream", "s2", p.Latency-first)
+	} else {
+		add("Answer", "s1", p.Latency-p.Queued)
+	}
+	p.Phases = chart.Phases{ID: "phases", Title: "Where the time went", Parts: p.Legend}.SVG()
+}
+
+// link makes the addresses that the page leads to.
+func (p *entryPage) link(trace string) {
+	if trace != "" && p.TraceID != "" {
+		p.Trace = strings.ReplaceAll(trace, "{trace_id}", url.QueryEscape(p.TraceID))
+	}
+	for _, same := range [][3]string{
+		{"key", "Key", p.Key}, {"model", "Model", p.Model}, {"provider", "Provider", p.Provider}, {"code", "Code", p.Code},
+		{"workstation", "Workstation", p.Workstation},
+	} {
+		if same[2] != "" {
+			q := url.Values{same[0]: {same[2]}, "range": {"7d"}}
+			p.Same = append(p.Same, option{Name: same[1], Href: Prefix + "/activity?" + q.Encode()})
+		}
+	}
+}
+
+// sources say where the counts of tokens come from.
+var sources = map[string]string{
+	"provider":  "counted by the provider",
+	"estimated": "estimated, because the provider counted none",
+	"crashed":   "as reserved, because the gateway was killed",
+	usedNone:    "nothing was used",
+}
+
+// SourceText says where the counts come from.
+func (r *activityRow) SourceText() string {
+	if text, known := sources[r.Source]; known {
+		return text
+	}
+	return r.Source
+}

@@ -1,0 +1,65 @@
+package console
+
+import (
+	"html/template"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+// documentation is where the manual is.
+const documentation = "https://github.com/gatehouse-proxy/gatehouse/blob/main/docs/"
+
+// codesLink is the table of all codes, with the same texts.
+const codesLink = documentation + "operations.md#refusal-codes"
+
+// explanation is what a code means and what to do, in the words of the manual.
+type explanation struct{ Text, Advice template.HTML }
+
+func explanationOf(m apierror.Meaning) explanation {
+	return explanation{marked(m.Text), marked(m.Advice)}
+}
+
+// explain says what the code of a call means. A provider's own code has no text.
+func explain(code string) explanation { return explanationOf(apierror.Code(code).Meaning()) }
+
+// Explanation says what the end of a row means.
+func (r *activityRow) Explanation() explanation {
+	switch {
+	case r.Ended != "":
+		return explanationOf(workstation.Reason(r.Ended).Meaning())
+	case r.Session():
+		return explanationOf(workstation.RefusalCode(r.Code).Meaning())
+	}
+	return explain(r.Code)
+}
+
+// timeLimits are the codes of attempts that a time limit of the configuration ended.
+var timeLimits = map[string]string{
+	"timeout_connect":    "No connection within `connect`.",
+	"timeout_first_byte": "The answer did not begin within `first_byte`, `whole` or `header`.",
+	"timeout_idle":       "The provider was silent within its answer for longer than `idle`.",
+	"timeout_call":       "The request and its answer took longer than `call`.",
+}
+
+// Meaning says what the code of an attempt means.
+func (a *attempt) Meaning() template.HTML {
+	if text, ok := timeLimits[a.Code]; ok {
+		return marked(text)
+	}
+	return explain(a.Code).Text
+}
+
+// marked is a text of the manual as HTML: what stands between backquotes is code.
+func marked(text string) template.HTML {
+	var out strings.Builder
+	for i, part := range strings.Split(text, "`") {
+		part = template.HTMLEscapeString(part)
+		if i%2 == 1 {
+			part = "<code>" + part + "</code>"
+		}
+		out.WriteString(part)
+	}
+	return template.HTML(out.String()) //nolint:gosec // all of it is escaped
+}

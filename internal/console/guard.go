@@ -1,0 +1,160 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"net/netip"
+	"net/url"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/websession"
+)
+
+// guard stands before all pages: it finds out who visits, and signs people in and out.
+type guard struct {
+	config  *Config
+	cookies cookies
+	origin  *http.CrossOriginProtection
+}
+
+func newGuard(c *Config) *guard {
+	g := &guard{config: c, cookies: cookies{c.Origin}, origin: http.NewCrossOriginProtection()}
+	if c.Origin != "" {
+		_ = g.origin.AddTrustedOrigin(c.Origin) // it was checked
+	}
+	return g
+}
+
+// visitor is who asks for a page.
+type visitor struct {
+	caller  modelcall.Caller // the key as it is now
+	session string           // the ID
+}
+
+// visitor finds out who asks for a page. It answers for those who get none.
+func (g *guard) visitor(w http.ResponseWriter, r *http.Request) (visitor, bool) {
+	switch {
+	case !g.begin(w, r):
+		return visitor{}, false
+	case g.config.Users != nil:
+		return g.visitorOfUser(w, r)
+	}
+	return g.visitorOfKey(w, r)
+}
+
+// begin waits until the gateway has started. It answers where nobody can be signed in.
+func (g *guard) begin(w http.ResponseWriter, r *http.Request) bool {
+	if !started(g.config, w, r) {
+		return false
+	}
+	if _, ok := g.cookies.name(r); !ok {
+		g.stop(w, r, stopped{Status: http.StatusForbidden, Title: "No sign-in without TLS", Text: "This page came over plain HTTP, so others on the way could read your key. " +
+			"Open the console with https://, or on the gateway's own machine. Behind a proxy that ends TLS, set the option origin of gatehouse_console"})
+		return false
+	}
+	return true
+}
+
+// visitorOfKey finds who has signed in with a key. Without a session, or a key that is still valid, it
+// sends the browser to the sign-in.
+func (g *guard) visitorOfKey(w http.ResponseWriter, r *http.Request) (visitor, bool) {
+	id := g.cookies.id(r)
+	session, ok, err := g.find(r, id)
+	if err != nil {
+		g.config.Gateway.Unavailable(false, err)
+		g.stopSessionsAway(w, r)
+		return visitor{}, false
+	}
+	if ok && session.User == "" {
+		caller, err := g.config.Gateway.CallerOf(session.Tenant, session.Key, session.KeyHash)
+		if err == nil {
+			return visitor{caller, id}, true
+		}
+		if !isInvalidKey(err) {
+			g.stopAway(w, r, err)
+			return visitor{}, false
+		}
+	}
+	g.endSession(w, r)
+	g.askToSignIn(w, r)
+	return visitor{}, false
+}
+
+// find returns the session with an ID, "" for none.
+func (g *guard) find(r *http.Request, id string) (websession.Session, bool, error) {
+	if id == "" {
+		return websession.Session{}, false, nil
+	}
+	return g.config.Gateway.Sessions().Find(r.Context(), id, g.config.Life)
+}
+
+// endSession ends the session of a request, if it has one, and deletes the cookie.
+func (g *guard) endSession(w http.ResponseWriter, r *http.Request) {
+	if g.forget(r) {
+		g.cookies.set(w, r, "")
+	}
+}
+
+// forget ends the session of a request. It reports whether the browser has sent one. A store that is
+// away keeps it until its time is over.
+func (g *guard) forget(r *http.Request) bool {
+	id := g.cookies.id(r)
+	if id == "" {
+		return false
+	}
+	if err := g.config.Gateway.Sessions().Delete(r.Context(), id); err != nil {
+		g.config.Gateway.Unavailable(false, err)
+	}
+	return true
+}
+
+// askToSignIn sends the browser to the sign-in, and from there back to this page.
+func (g *guard) askToSignIn(w http.ResponseWriter, r *http.Request) {
+	query := url.Values{}
+	if r.Method == http.MethodGet && r.URL.Path != Prefix+"/" {
+		query.Set("return", r.URL.RequestURI())
+	}
+	http.Redirect(w, r, signInURL(query), http.StatusSeeOther)
+}
+
+// ownOrigin answers 403 and returns false for a change that the page of another site has asked for.
+// A browser says where an unsafe request comes from; what does not say so is no browser, and must not
+// have the cookie of one.
+func (g *guard) ownOrigin(w http.ResponseWriter, r *http.Request) bool {
+	err := g.origin.Check(r)
+	if err == nil && !safe(r.Method) && r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == "" && (g.cookies.id(r) != "" || g.config.Users != nil) {
+		err = errors.New("neither Origin nor Sec-Fetch-Site")
+	}
+	if err == nil {
+		return true
+	}
+	g.config.Logger.Debug("console request of another origin", zap.String("path", r.URL.Path), zap.Error(err))
+	g.stop(w, r, stopped{Status: http.StatusForbidden, Title: "Not allowed", Text: "Another site, or a program, has sent this request. Use the buttons of the console"})
+	return false
+}
+
+// safe reports whether a method changes nothing.
+func safe(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
+}
+
+// client is the address of the person, invalid if it is not known.
+func (g *guard) client(r *http.Request) netip.Addr {
+	text := r.RemoteAddr
+	if g.config.Client != nil {
+		text = g.config.Client(r)
+	}
+	if peer, err := netip.ParseAddrPort(text); err == nil {
+		return peer.Addr()
+	}
+	addr, _ := netip.ParseAddr(text)
+	return addr
+}
+
+func isInvalidKey(err error) bool {
+	var refusal *apierror.Error
+	return errors.As(err, &refusal) && refusal.Code == apierror.InvalidAPIKey
+}

@@ -1,0 +1,171 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+)
+
+// keysOfPage is how many keys GET /api/v1/keys answers at most.
+const keysOfPage = 100
+
+// keysPage is what its template shows.
+type keysPage struct {
+	Rows           []madeKey
+	None           bool // the configuration makes no keys at run time
+	Search, Tenant string
+	Disabled       bool // disabled ones are shown
+	Filtered       bool
+	Tenants        bool // the key sees those of all tenants
+	First, Last    int64
+	Before, After  string // the offsets of the pages before and after, "" for none
+}
+
+// madeKey is a key of GET /api/v1/keys.
+type madeKey struct {
+	Hash, Name, Label, Tenant string
+	Disabled                  bool
+	Limit                     *float64
+	Remaining                 *float64 `json:"limit_remaining"`
+	Reset                     string   `json:"limit_reset"`
+	Usage                     float64
+	UsageDaily                float64   `json:"usage_daily"`
+	UsageMonthly              float64   `json:"usage_monthly"`
+	Created                   time.Time `json:"created_at"`
+	Updated                   time.Time `json:"updated_at"`
+	Expires                   time.Time `json:"expires_at"`
+	Previous                  time.Time `json:"previous_key_expires_at"`
+	Scopes, Models            []string
+	Rates, Budgets            []string
+	Concurrency               string
+	MaxOutput                 *int64 `json:"max_output_tokens"`
+}
+
+// ShortHash is the beginning of the hash, as the command shows it.
+func (k *madeKey) ShortHash() string { return short12(k.Hash) }
+
+// Path is that of the key's page, or with a name of a page below it.
+func (k *madeKey) Path(page string) string {
+	path := Prefix + "/keys/" + url.PathEscape(k.Hash)
+	if page != "" {
+		path += "/" + page
+	}
+	return path
+}
+
+// State is whether the key can be used, in a word.
+func (k *madeKey) State(now time.Time) string {
+	switch {
+	case k.Disabled:
+		return "disabled"
+	case !k.Expires.IsZero() && !now.Before(k.Expires):
+		return "expired"
+	}
+	return "active"
+}
+
+// Tone is the colour of the state.
+func (k *madeKey) Tone(now time.Time) string {
+	if k.State(now) == "active" {
+		return "good"
+	}
+	return "warn"
+}
+
+// SpentShare is what is used of the limit, of a hundred.
+func (k *madeKey) SpentShare() float64 {
+	if k.Limit == nil || *k.Limit <= 0 {
+		return 100
+	}
+	return 100 * (*k.Limit - *k.Remaining) / *k.Limit
+}
+
+// LimitText is the limit and how often it starts again.
+func (k *madeKey) LimitText() string {
+	text := usd(*k.Limit)
+	if k.Reset != "" {
+		text += " " + k.Reset
+	}
+	return text
+}
+
+// listKeys shows the keys that were made at run time.
+func listKeys(v *visit) error {
+	offset, _ := strconv.Atoi(v.query.Get("offset"))
+	offset = max(offset, 0)
+	p := keysPage{Search: v.query.Get("search"), Tenant: v.query.Get("tenant"), Disabled: v.query.Get("disabled") != "no", Tenants: v.caller.AllTenants}
+	p.Filtered = p.Search != "" || p.Tenant != "" || !p.Disabled
+	q := url.Values{"offset": {strconv.Itoa(offset)}, "include_disabled": {strconv.FormatBool(p.Disabled)}}
+	for name, value := range map[string]string{"search": p.Search, "tenant": p.Tenant} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	var answer struct{ Data []madeKey }
+	err := v.get("/api/v1/keys", q, &answer)
+	if p.None = isNotFound(err); err != nil && !p.None {
+		return err
+	}
+	p.Rows = answer.Data
+	p.First, p.Last = int64(offset)+1, int64(offset+len(p.Rows))
+	if offset > 0 {
+		p.Before = strconv.Itoa(max(offset-keysOfPage, 0))
+	}
+	if len(p.Rows) == keysOfPage {
+		p.After = strconv.Itoa(offset + keysOfPage)
+	}
+	return v.render("keys", &p)
+}
+
+// madeNames returns the names of the newest keys made at run time, by their hash, for pages that else show
+// hashes; none for a key that may not manage them.
+func madeNames(v *visit) map[string]string {
+	var answer struct{ Data []madeKey }
+	if !v.has(keys.KeysManage) || v.get("/api/v1/keys", url.Values{"include_disabled": {"true"}}, &answer) != nil {
+		return nil // hashes are good enough
+	}
+	names := make(map[string]string, len(answer.Data))
+	for i := range answer.Data {
+		names[answer.Data[i].Hash] = answer.Data[i].Name
+	}
+	return names
+}
+
+// keyPage is what the page of one key shows.
+type keyPage struct {
+	madeKey
+	Activity bool // the key that looks may see its calls
+	Tenants  bool
+}
+
+// showKey shows one key.
+func showKey(v *visit) error {
+	key, err := readKey(v)
+	if err != nil {
+		return err
+	}
+	titled(v, key.Name)
+	return v.render("key", &keyPage{*key, v.has(keys.ActivityRead), v.caller.AllTenants})
+}
+
+// isNotFound reports whether a route has answered that there is no such thing.
+func isNotFound(err error) bool {
+	var failure *Failure
+	return errors.As(err, &failure) && failure.Status == http.StatusNotFound
+}
+
+// readKey reads the key that the path names.
+func readKey(v *visit) (*madeKey, error) {
+	var answer struct{ Data madeKey }
+	if err := v.get(keyRoute(v), nil, &answer); err != nil {
+		return nil, err
+	}
+	return &answer.Data, nil
+}
+
+// keyRoute is the public route of the key that the path names.
+func keyRoute(v *visit) string { return "/api/v1/keys/" + url.PathEscape(v.r.PathValue("hash")) }

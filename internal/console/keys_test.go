@@ -1,0 +1,146 @@
+package console
+
+import (
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const adaHash = "1111111111111111111111111111111111111111111111111111111111111111"
+
+const ada = `{"hash":"` + adaHash + `","name":"Ada","label":"gh-abc...xyz","tenant":"acme","disabled":false,"limit":10,"limit_remaining":2.5,"limit_reset":"daily","usage":30,"usage_daily":7.5,
+	"usage_monthly":20,"created_at":"2026-11-20T02:20:00.000Z","updated_at":"2026-11-22T02:20:00.500Z","expires_at":"2026-12-23T02:20:00.000Z","previous_key_expires_at":null,
+	"scopes":["chat:write"],"models":["test/*"],"rates":[],"budgets":[],"concurrency":null,"max_output_tokens":null}`
+
+func TestKeysAreListedAndSearched(t *testing.T) {
+	a := newManageAPI(t, map[string]string{"GET /api/v1/keys": `200 {"data":[` + ada + `,{"hash":"22","name":"Old","disabled":true,"usage":0,"created_at":"2026-11-01T00:00:00.000Z"}]}`})
+	a.shows(a.visit("/console/keys?search=a&disabled=no&offset=200", nil), 200, "Ada 111111111111… active 75 $10.00 daily $7.50 $30.00 3 days ago in 30 days", "Old 22 disabled none of its own",
+		"Keys 201 to 202", "Newer", "!Older")
+	if q := a.asked[0].query; q.Get("search") != "a" || q.Get("include_disabled") != "false" || q.Get("offset") != "200" {
+		t.Errorf("asked %v", q)
+	}
+	a.answers["GET /api/v1/keys"] = `200 {"data":[` + strings.Repeat(ada+",", 99) + ada + `]}`
+	a.shows(a.visit("/console/keys", nil), 200, "Keys 1 to 100", "Older", "!Newer")
+	a.shows(a.visit("/console/keys?offset=-7", nil), 200, "Keys 1 to 100", "Older", "!Newer")
+	a.answers["GET /api/v1/keys"] = `200 {"data":[]}`
+	a.shows(a.visit("/console/keys", nil), 200, "No key was made at run time yet", "Issue a key")
+	a.shows(a.visit("/console/keys?search=x", nil), 200, "No key is like that")
+	a.shows(a.visit("/console/keys?offset=100", nil), 200, "There are no older keys")
+	a.answers["GET /api/v1/keys"] = `404 {"error":{"code":404,"message":"this gateway makes no keys at run time","metadata":{"error_type":"not_found"}}}`
+	a.shows(a.visit("/console/keys", nil), 200, "Add a runtime_keys block", "!Issue a key")
+}
+
+func TestAKeyIsShownWithWhatItMayDo(t *testing.T) {
+	a := newManageAPI(t, map[string]string{"GET /api/v1/keys/" + adaHash: `200 {"data":` + ada + `}`})
+	w := a.visit("/console/keys/"+adaHash, nil)
+	a.shows(w, 200, "Ada active", "Limit $10.00 daily Left $2.50 Today $7.50 This month $20.00 In all $30.00", "Scopes chat:write Models test/*", "Disable…", "Delete…", "Rotate the secret…", "!Enable")
+	if !strings.Contains(w.Body.String(), `href="/console/activity?key=`+adaHash+`"`) {
+		t.Error("no link to its calls")
+	}
+	a.answers["GET /api/v1/keys/"+adaHash] = `200 {"data":` + strings.Replace(ada, `"disabled":false`, `"disabled":true`, 1) + `}`
+	a.shows(a.visit("/console/keys/"+adaHash, nil), 200, "Ada disabled", "Enable", "!Disable…")
+}
+
+func TestTheSecretOfANewKeyIsShownOnce(t *testing.T) {
+	a := newManageAPI(t, map[string]string{"POST /api/v1/keys": `201 {"data":` + ada + `,"key":"gh-secret"}`})
+	page := a.visit("/console/keys/new", nil)
+	a.shows(page, 200, "Issue a key", "chat:write", "!keys:manage")
+	id := regexp.MustCompile(`name="form" value="([0-9a-f]{32})"`).FindStringSubmatch(page.Body.String())
+	if id == nil {
+		t.Fatal("the form has no id")
+	}
+	form := url.Values{
+		"form": {id[1]}, "name": {" Ada "}, "limit": {"2.5"}, "limit_reset": {"daily"}, "expires": {"720h"}, "scopes": {"chat:write", "models:read"},
+		"models": {"test/*\r\nopenai/*\r\n"}, "rates": {"60/min"}, "concurrency": {"4"}, "max_output_tokens": {"1000"},
+	}
+	a.shows(a.visit("/console/keys/new", form), 201, "The key Ada is issued", "Copy the secret now.", "gh-secret", "http://example.com/v1")
+	var got map[string]any
+	if err := json.Unmarshal([]byte(a.last().body), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"concurrency":"4","expires_at":"2026-12-23T02:20:00Z","limit":2.5,"limit_reset":"daily","max_output_tokens":1000,"models":["test/*","openai/*"],"name":"Ada","rates":["60/min"],"scopes":["chat:write","models:read"]}`
+	if again, _ := json.Marshal(got); string(again) != want || a.last().header.Get("Idempotency-Key") != id[1] {
+		t.Errorf("sent %s with %v", again, a.last().header)
+	}
+	a.answers["POST /api/v1/keys"] = refusalOf("Idempotency-Key", "this Idempotency-Key has made the key with the hash "+adaHash+" already")
+	w := a.visit("/console/keys/new", form) // a reload
+	a.shows(w, 200, "This key is issued already", "!gh-secret")
+	if !strings.Contains(w.Body.String(), `href="/console/keys/`+adaHash+`"`) {
+		t.Error("no link to the key")
+	}
+}
+
+func TestWhatIsWrongWithANewKeyStandsBesideItsField(t *testing.T) {
+	a := newManageAPI(t, nil)
+	for _, field := range []string{"name", "limit", "limit_reset", "expires_at", "scopes", "models", "rates", "budgets", "concurrency", "max_output_tokens"} {
+		a.answers = map[string]string{"POST /api/v1/keys": refusalOf(field, field+": is wrong")}
+		w := a.visit("/console/keys/new", url.Values{"form": {"0123"}, "name": {"Ada"}, "limit": {"many"}})
+		a.shows(w, 400, field+": is wrong")
+		if body := w.Body.String(); !strings.Contains(body, `id="`+field+`-wrong"`) || !strings.Contains(body, `aria-describedby="`+field+`-wrong `) ||
+			!strings.Contains(body, `value="many"`) || !strings.Contains(body, `name="form" value="0123"`) {
+			t.Errorf("%s: %s", field, body)
+		}
+	}
+	if a.last().body != `{"limit":"many","name":"Ada"}` {
+		t.Errorf("sent %s", a.last().body)
+	}
+	a.answers = map[string]string{"POST /api/v1/keys": `403 {"error":{"code":403,"message":"the gateway has 10 keys","metadata":{"error_type":"permission_denied"}}}`}
+	a.shows(a.visit("/console/keys/new", url.Values{"name": {"Ada"}}), 403, "the gateway has 10 keys", "Issue the key")
+}
+
+func TestAKeyIsDisabledEnabledAndDeleted(t *testing.T) {
+	path := "/console/keys/" + adaHash
+	a := newManageAPI(t, map[string]string{
+		"GET /api/v1/keys/" + adaHash: `200 {"data":` + ada + `}`, "PATCH /api/v1/keys/" + adaHash: `200 {"data":` + ada + `}`, "DELETE /api/v1/keys/" + adaHash: `200 {"deleted":true}`,
+	})
+	a.shows(a.visit(path+"/disable", nil), 200, "Disable Ada?", "Its VNC addresses and open desktops end at once.")
+	a.shows(a.visit(path+"/delete", nil), 200, "Delete Ada?", "The key 111111111111… with its secret", "What it has spent ($30.00) and its rows stay")
+	if len(a.asked) != 2 {
+		t.Errorf("asked %v before it was confirmed", a.asked)
+	}
+	a.wantRedirect(a.visit(path+"/disable", url.Values{}), path+"?done=disabled")
+	if a.last().body != `{"disabled":true}` {
+		t.Errorf("sent %s", a.last().body)
+	}
+	a.wantRedirect(a.visit(path+"/enable", url.Values{}), path+"?done=enabled")
+	if a.last().body != `{"disabled":false}` {
+		t.Errorf("sent %s", a.last().body)
+	}
+	a.wantRedirect(a.visit(path+"/delete", url.Values{}), "/console/keys?done=deleted")
+	refused := `503 {"error":{"code":503,"message":"nothing was changed","metadata":{"error_type":"provider_overloaded"}}}`
+	a.answers["PATCH /api/v1/keys/"+adaHash], a.answers["DELETE /api/v1/keys/"+adaHash] = refused, refused
+	for page, title := range map[string]string{"/disable": "Disable Ada?", "/delete": "Delete Ada?", "/enable": "Not available now"} {
+		a.shows(a.visit(path+page, url.Values{}), 503, "nothing was changed", title)
+	}
+}
+
+// A reload of the page with the new secret must not make another one: the one that was copied would end.
+func TestAKeyIsRotatedOnceForEachForm(t *testing.T) {
+	path := "/console/keys/" + adaHash
+	a := newManageAPI(t, map[string]string{
+		"GET /api/v1/keys/" + adaHash:              `200 {"data":` + ada + `}`,
+		"POST /api/v1/keys/" + adaHash + "/rotate": `201 {"data":` + strings.Replace(ada, `"previous_key_expires_at":null`, `"previous_key_expires_at":"2026-11-24T02:20:00.000Z"`, 1) + `,"key":"gh-other"}`,
+	})
+	page := a.visit(path+"/rotate", nil)
+	a.shows(page, 200, "Rotate the secret of Ada", "stays good for a day")
+	updated := regexp.MustCompile(`name="updated" value="([^"]+)"`).FindStringSubmatch(page.Body.String())
+	if updated == nil {
+		t.Fatal("the form does not say which version of the key it is for")
+	}
+	form := url.Values{"updated": updated[1:], "grace": {"24h"}}
+	a.shows(a.visit(path+"/rotate", form), 201, "has another secret", "gh-other", "stays good until 24 Nov 2026 02:20:00 UTC")
+	if a.last().body != `{"grace":"24h"}` {
+		t.Errorf("sent %s", a.last().body)
+	}
+	a.answers["GET /api/v1/keys/"+adaHash] = `200 {"data":` + strings.Replace(ada, "02:20:00.500Z", "02:20:01.000Z", 1) + `}`
+	sent := len(a.asked)
+	a.shows(a.visit(path+"/rotate", form), 409, "was changed after this form was made", "!gh-other")
+	if len(a.asked) != sent+2 {
+		t.Errorf("asked %v", a.asked[sent:])
+	}
+	a.answers["GET /api/v1/keys/"+adaHash] = `200 {"data":` + ada + `}`
+	a.answers["POST /api/v1/keys/"+adaHash+"/rotate"] = refusalOf("grace", "grace: want a duration")
+	a.shows(a.visit(path+"/rotate", form), 400, "grace: want a duration")
+}

@@ -1,0 +1,79 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+)
+
+// firstCall shows how to call the gateway at its own address.
+type firstCall struct {
+	Open         bool // nobody has called yet
+	Curl, Python string
+	Address      string
+	Calls        bool             // the key may call models
+	Desktop      *overviewDesktop // one to open at once, if nobody has called yet
+}
+
+func newFirstCall(v *visit) firstCall {
+	f := firstCall{Address: ownAddress(v) + "/v1", Calls: v.has(keys.ChatWrite)}
+	model, _ := json.Marshal(firstModel(v)) // a text can be marshaled
+	body := `{"model": ` + string(model) + `, "messages": [{"role": "user", "content": "Hello"}]}`
+	f.Curl = "curl " + shellQuoted(f.Address+"/chat/completions") + ` \
+  -H "Authorization: Bearer $GATEWAY_API_KEY" \
+  -H "Content-Type: application/json" \
+  -d ` + shellQuoted(body)
+	address, _ := json.Marshal(f.Address)
+	f.Python = `# pip install openai
+import os
+from openai import OpenAI
+
+client = OpenAI(base_url=` + string(address) + `, api_key=os.environ["GATEWAY_API_KEY"])
+answer = client.chat.completions.create(
+    model=` + string(model) + `,
+    messages=[{"role": "user", "content": "Hello"}],
+)
+print(answer.choices[0].message.content)`
+	return f
+}
+
+// ownAddress is that under which the browser has reached this gateway.
+func ownAddress(v *visit) string {
+	switch {
+	case v.console.config.Origin != "":
+		return v.console.config.Origin
+	case v.r.TLS != nil:
+		return "https://" + v.r.Host
+	}
+	return "http://" + v.r.Host
+}
+
+// firstModel is a model that the key can call, or a text that stands for one.
+func firstModel(v *visit) string {
+	const standIn = "provider/model"
+	if !v.has(keys.ModelsRead) {
+		return standIn
+	}
+	var answer struct{ Data []struct{ ID string } }
+	if err := v.get("/v1/models", nil, &answer); err != nil {
+		return standIn // an example is no reason for the page to fail
+	}
+	for _, m := range answer.Data {
+		if !strings.Contains(m.ID, "embed") {
+			return m.ID
+		}
+	}
+	return standIn
+}
+
+// shellQuoted is a text as one word of a shell.
+func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// isUnknownURL reports whether the gateway does not have what was asked for.
+func isUnknownURL(err error) bool {
+	var failure *Failure
+	return errors.As(err, &failure) && failure.Code == string(apierror.UnknownURL)
+}

@@ -1,0 +1,106 @@
+package console
+
+import (
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+)
+
+// page is one row of the table of pages.
+type page struct {
+	method string
+	path   string // below Prefix, a pattern of [net/http.ServeMux]
+	title  string
+	// menu is its name in the menu, below the heading group; "" is a page that is not there.
+	menu, group string
+	// scopes are those of which the key needs one; none: any key.
+	scopes []keys.Scope
+	serve  func(*visit) error
+}
+
+// The scopes of groups of pages.
+var (
+	manageKeys     = []keys.Scope{keys.KeysManage}
+	manageDesktops = []keys.Scope{keys.WorkstationsManage}
+	seeDesktops    = []keys.Scope{keys.WorkstationsManage, keys.WorkstationsConnect}
+)
+
+// pages is the one table. It is set at the start because pages show the menu, which is made of it.
+var pages []page
+
+func init() {
+	pages = []page{
+		{method: "POST", path: "/theme", title: "Colours", serve: setTheme},
+		{method: "GET", path: "/{$}", title: "Overview", menu: "Overview", group: "Traffic", serve: overview},
+		{method: "GET", path: "/activity", title: "Activity", menu: "Activity", group: "Traffic", scopes: []keys.Scope{keys.ActivityRead}, serve: activityList},
+		{method: "GET", path: "/activity/{id}", title: "Request", scopes: []keys.Scope{keys.ActivityRead}, serve: activityEntry},
+		{method: "GET", path: "/activity.csv", title: "Activity", scopes: []keys.Scope{keys.ActivityRead}, serve: activityCSV},
+		{method: "GET", path: "/usage", title: "Usage", menu: "Usage", group: "Traffic", scopes: []keys.Scope{keys.ActivityRead}, serve: usage},
+		{method: "GET", path: "/latency", title: "Latency", menu: "Latency", group: "Traffic", scopes: []keys.Scope{keys.ActivityRead}, serve: latency},
+		{method: "GET", path: "/refusals", title: "Refusals and failures", menu: "Refusals", group: "Traffic", scopes: []keys.Scope{keys.ActivityRead}, serve: refusals},
+		{method: "GET", path: "/usage.csv", title: "Usage", scopes: []keys.Scope{keys.ActivityRead}, serve: usageFile},
+		{method: "GET", path: "/workstations/{id}/desktop", title: "Desktop", scopes: connects, serve: showDesktop},
+		{method: "POST", path: "/workstations/{id}/desktop", scopes: connects, serve: orderDesktop},
+		{method: "POST", path: "/workstations/{id}/address", title: "Address of", scopes: connects, serve: showAddress},
+		{method: "GET", path: socketPath, scopes: connects, serve: desktopSocket},
+		{method: "GET", path: "/workstations", title: "Workstations", menu: "Workstations", group: "Desktops", scopes: seeDesktops, serve: workstations},
+		{method: "POST", path: "/workstations", title: "Workstations", scopes: manageDesktops, serve: register},
+		{method: "GET", path: "/workstations/{id}/release", title: "Release a workstation", scopes: manageDesktops, serve: askRelease},
+		{method: "POST", path: "/workstations/{id}/release", title: "Release a workstation", scopes: manageDesktops, serve: release},
+		{method: "POST", path: "/workstations/{id}/restore", title: "Put a workstation in service", scopes: manageDesktops, serve: restore},
+		{method: "GET", path: "/sessions", title: "Open sessions", menu: "Sessions", group: "Desktops", scopes: seeDesktops, serve: sessions},
+		{method: "GET", path: "/sessions/{id}/end", title: "End a session", scopes: seeDesktops, serve: askEnd},
+		{method: "POST", path: "/sessions/{id}/end", title: "End a session", scopes: seeDesktops, serve: endSession},
+		{method: "GET", path: "/limits", title: "Limits and budgets", menu: "Limits", group: "Gateway", serve: limits},
+		{method: "GET", path: "/providers", title: "Providers", menu: "Providers", group: "Gateway", scopes: []keys.Scope{keys.ProvidersRead}, serve: providers},
+		{method: "GET", path: "/keys", title: "Keys made at run time", menu: "Keys", group: "Gateway", scopes: manageKeys, serve: listKeys},
+		{method: "GET", path: "/keys/new", title: "Issue a key", scopes: manageKeys, serve: newKey},
+		{method: "POST", path: "/keys/new", title: "Issue a key", scopes: manageKeys, serve: issueKey},
+		{method: "GET", path: "/keys/{hash}", title: "Key", scopes: manageKeys, serve: showKey},
+		{method: "GET", path: "/keys/{hash}/rotate", title: "Rotate a key", scopes: manageKeys, serve: askRotate},
+		{method: "POST", path: "/keys/{hash}/rotate", title: "Rotate a key", scopes: manageKeys, serve: rotateKey},
+		{method: "POST", path: "/keys/{hash}/enable", title: "Enable a key", scopes: manageKeys, serve: enableKey},
+		{method: "GET", path: "/keys/{hash}/disable", title: "Disable a key", scopes: manageKeys, serve: askDisable},
+		{method: "POST", path: "/keys/{hash}/disable", title: "Disable a key", scopes: manageKeys, serve: disableKey},
+		{method: "GET", path: "/keys/{hash}/delete", title: "Delete a key", scopes: manageKeys, serve: askDelete},
+		{method: "POST", path: "/keys/{hash}/delete", title: "Delete a key", scopes: manageKeys, serve: deleteKey},
+		{method: "GET", path: "/about", title: "About this gateway", menu: "About", group: "Gateway", serve: about},
+	}
+}
+
+// allows reports whether the key of a visit may see a page.
+func (p *page) allows(key *keys.Key) bool {
+	for _, scope := range p.scopes {
+		if key.Has(scope) {
+			return true
+		}
+	}
+	return len(p.scopes) == 0
+}
+
+// menuGroup is a heading of the menu and the pages below it.
+type menuGroup struct {
+	Name  string
+	Items []menuItem
+}
+
+type menuItem struct {
+	Name, Path string
+	Current    bool
+}
+
+// menu returns the pages that the key may see, in the order of the table.
+func (v *visit) menu() (groups []menuGroup) {
+	for i := range pages {
+		p := &pages[i]
+		if p.menu == "" || !p.allows(v.caller.Key) {
+			continue
+		}
+		if len(groups) == 0 || groups[len(groups)-1].Name != p.group {
+			groups = append(groups, menuGroup{Name: p.group})
+		}
+		last := &groups[len(groups)-1]
+		last.Items = append(last.Items, menuItem{p.menu, Prefix + strings.TrimSuffix(p.path, "{$}"), v.page.menu == p.menu})
+	}
+	return groups
+}

@@ -1,0 +1,115 @@
+package console
+
+import (
+	"net/url"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+)
+
+// providersPage is what its template shows.
+type providersPage struct {
+	Rows []providerCard
+	Day  bool // the key may read the activity, so that the day is shown
+}
+
+// providerCard is a provider of GET /v1/providers.
+type providerCard struct {
+	ID        string
+	Endpoints []struct{ Name, Host string }
+	Targets   []targetRow
+	Worst     targetRow
+	Day       failedCalls
+}
+
+// targetRow is a model at a provider, or at one of its endpoints.
+type targetRow struct {
+	ID, Model, Endpoint, State string
+	Until                      time.Time `json:"cooldown_until"`
+	Attempts, Failures         int64
+	Class                      string    `json:"last_failure_class"`
+	Failed                     time.Time `json:"last_failure_at"`
+	Succeeded                  time.Time `json:"last_success_at"`
+	Day                        failedCalls
+}
+
+// failedCalls are calls of the last 24 hours, and how many of them were refused, by the gateway too, or failed.
+type failedCalls struct{ Requests, Errors int64 }
+
+// Share is the part that failed.
+func (c failedCalls) Share() string { return percent(float64(c.Errors), float64(c.Requests)) }
+
+// Text is the state in words.
+func (t targetRow) Text() string { return t.words().Text() }
+
+// Tone is the colour of the state.
+func (t targetRow) Tone() string { return t.words().Tone() }
+
+func (t targetRow) words() *providerRow { return &providerRow{State: t.State} }
+
+// Minute is how many attempts of the last minute failed, as a share.
+func (t targetRow) Minute() string { return percent(float64(t.Failures), float64(t.Attempts)) }
+
+// Why is the last failure in words.
+func (t targetRow) Why() string {
+	switch t.Class {
+	case "rate_limited":
+		return "It was over the provider's own rate limit."
+	case "lasting":
+		return "It refused the gateway's credential, its quota is used up, or it has no such model. Somebody must act."
+	case "failure":
+		return "It gave no answer, a broken or late one, or an error of its own."
+	}
+	return ""
+}
+
+// providers shows how the providers are, as far as calls have shown it.
+func providers(v *visit) error {
+	p := providersPage{Day: v.has(keys.ActivityRead)}
+	var answer struct{ Data []providerCard }
+	if err := v.get("/v1/providers", nil, &answer); err != nil {
+		return err
+	}
+	var byProvider, byModel map[string]failedCalls
+	if p.Day {
+		var err error
+		if byProvider, err = failedOfDay(v, "provider"); err != nil {
+			return err
+		}
+		if byModel, err = failedOfDay(v, "model"); err != nil {
+			return err
+		}
+	}
+	p.Rows = answer.Data
+	for i := range p.Rows {
+		card := &p.Rows[i]
+		card.Day = byProvider[card.ID]
+		for j := range card.Targets {
+			t := &card.Targets[j]
+			t.Day = byModel[t.Model]
+			if card.Worst.State == "" || t.words().rank() < card.Worst.words().rank() {
+				card.Worst = *t
+			}
+		}
+	}
+	return v.render("providers", &p)
+}
+
+// failedOfDay returns the calls of the last 24 hours and how many failed, by the provider or the model.
+func failedOfDay(v *visit, by string) (map[string]failedCalls, error) {
+	to := v.now.UTC().Truncate(time.Hour).Add(time.Hour)
+	q := url.Values{
+		"by": {by}, "step": {"hour"}, "top": {"50"},
+		"from": {to.Add(-24 * time.Hour).Format(time.RFC3339)}, "to": {to.Format(time.RFC3339)},
+	}
+	var sums seriesAnswer
+	if err := v.get("/api/v1/activity/series", q, &sums); err != nil {
+		return nil, err
+	}
+	found := make(map[string]failedCalls, len(sums.Data))
+	for i := range sums.Data {
+		total := &sums.Data[i].Total
+		found[sums.Data[i].Name] = failedCalls{total.Requests, total.Errors}
+	}
+	return found, nil
+}

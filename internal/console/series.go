@@ -1,0 +1,178 @@
+package console
+
+import (
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/chart"
+)
+
+// seriesAnswer is the answer of GET /api/v1/activity/series.
+type seriesAnswer struct {
+	By, Step        string
+	From, To        time.Time
+	Complete        bool
+	PercentileError float64 `json:"percentile_error"`
+	Data            []seriesLine
+	Other           *seriesLine
+	Total           seriesLine
+}
+
+// seriesLine is one series. Points without requests are not there.
+type seriesLine struct {
+	Name   string
+	Series int // how many the other ones are
+	Total  seriesPoint
+	Points []seriesPoint
+}
+
+// seriesPoint has the sums of a step, or of the whole time.
+type seriesPoint struct {
+	At                         time.Time
+	Requests, Errors, Unpriced int64
+	Cost                       float64
+	Prompt                     int64        `json:"prompt_tokens"`
+	Completion                 int64        `json:"completion_tokens"`
+	Cached                     int64        `json:"cached_tokens"`
+	Reasoning                  int64        `json:"reasoning_tokens"`
+	Duration                   *percentiles `json:"duration_ms"`
+	FirstToken                 *percentiles `json:"first_token_ms"`
+	PerToken                   *percentiles `json:"per_token_ms"`
+	Overhead                   *percentiles `json:"overhead_ms"`
+}
+
+// percentiles are of Count calls, in milliseconds.
+type percentiles struct {
+	Count         int64
+	P50, P95, P99 float64
+}
+
+// Tokens are those that were read and written.
+func (p *seriesPoint) Tokens() int64 { return p.Prompt + p.Completion }
+
+// filterNames are the filters of the series route, which the pages pass on from their URL.
+var filterNames = []string{"model", "provider", "key", "tenant", "code"}
+
+// filterValues are the filters of the URL.
+func filterValues(v *visit) url.Values {
+	q := url.Values{}
+	for _, name := range filterNames {
+		if value := v.query.Get(name); value != "" {
+			q.Set(name, value)
+		}
+	}
+	return q
+}
+
+// readSeries asks for sums over time, with the filters of the URL.
+func readSeries(v *visit, s *span, by string, top int) (*seriesAnswer, error) {
+	q := s.query()
+	q.Set("by", by)
+	q.Set("top", strconv.Itoa(top))
+	for name, values := range filterValues(v) {
+		q[name] = values
+	}
+	var answer seriesAnswer
+	return &answer, v.get("/api/v1/activity/series", q, &answer)
+}
+
+// length is that of a step.
+func (a *seriesAnswer) length() time.Duration { return stepLengths[a.Step] }
+
+// steps is how many there are. The route bounds them.
+func (a *seriesAnswer) steps() int {
+	return min(max(int(a.To.Sub(a.From)/a.length()), 0), chart.MaxPoints)
+}
+
+// frame is that of a chart over the time of the answer.
+func (a *seriesAnswer) frame(id, title, desc string) chart.Frame {
+	return chart.Frame{ID: id, Title: title, Desc: desc, From: a.From, Step: a.length()}
+}
+
+// sums are the values of a line's steps, 0 where nothing was called.
+func (a *seriesAnswer) sums(line *seriesLine, value func(*seriesPoint) float64) []float64 {
+	return a.values(line, 0, value)
+}
+
+// values are those of a line's steps; a step without a point has the value none.
+func (a *seriesAnswer) values(line *seriesLine, none float64, value func(*seriesPoint) float64) []float64 {
+	all := slices.Repeat([]float64{none}, a.steps())
+	for i := range line.Points {
+		p := &line.Points[i]
+		if step := int(p.At.Sub(a.From) / a.length()); step >= 0 && step < len(all) {
+			all[step] = value(p)
+		}
+	}
+	return all
+}
+
+// gap is the value of a step that has none.
+var gap = math.NaN()
+
+// top returns the lines with the greatest values, at most as many as a chart has colours, and the sum
+// of what is left of total. Lines whose value is 0 are left out.
+func (a *seriesAnswer) top(value func(*seriesPoint) float64, name func(string) string) (shown []chart.Series, places map[string]int) {
+	ordered := make([]*seriesLine, 0, len(a.Data))
+	for i := range a.Data {
+		if value(&a.Data[i].Total) > 0 {
+			ordered = append(ordered, &a.Data[i])
+		}
+	}
+	slices.SortStableFunc(ordered, func(x, y *seriesLine) int {
+		if vx, vy := value(&x.Total), value(&y.Total); vx != vy {
+			if vx > vy {
+				return -1
+			}
+			return 1
+		}
+		return 0
+	})
+	rest := a.sums(&a.Total, value)
+	places = map[string]int{}
+	for i, line := range ordered[:min(len(ordered), chart.MaxSeries)] {
+		values := a.sums(line, value)
+		for step, v := range values {
+			rest[step] = max(rest[step]-v, 0)
+		}
+		shown = append(shown, chart.Series{Name: name(line.Name), Values: values})
+		places[line.Name] = i
+	}
+	if others := len(ordered) - len(shown); others > 0 || a.Other != nil && value(&a.Other.Total) > 0 {
+		if a.Other != nil {
+			others += a.Other.Series
+		}
+		shown = append(shown, chart.Series{Name: plural(int64(others), "other"), Values: rest, Other: true})
+	}
+	return shown, places
+}
+
+// filter is a filter of the URL, with a link to the page without it.
+type filter struct{ Name, Value, Without string }
+
+// filtersOf are those of the URL.
+func filtersOf(v *visit) (all []filter, err error) {
+	for _, name := range filterNames {
+		value := v.query.Get(name)
+		if value == "" {
+			continue
+		}
+		without, err := query(v.r.URL.RequestURI(), name, "")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, filter{name, value, without})
+	}
+	return all, nil
+}
+
+// activityLink leads to the rows of a time.
+func activityLink(s *span, filters url.Values) string {
+	q := s.shared()
+	for name, values := range filters {
+		q[name] = values
+	}
+	return Prefix + "/activity?" + q.Encode()
+}

@@ -1,0 +1,139 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+)
+
+// sessionsPage is what its template shows.
+type sessionsPage struct {
+	Rows     []sessionRow
+	None     bool // the gateway has no workstations
+	Own      bool // the key sees only its own
+	Tenants  bool // those of all tenants are shown
+	Nodes    bool // there are several gateways
+	Users    bool // some sessions have a user
+	Filter   url.Values
+	Filtered bool
+}
+
+// sessionRow is a session of GET /v1/sessions.
+type sessionRow struct {
+	ID          string `json:"session_id"`
+	Workstation string `json:"workstation_id"`
+	Tenant, Key string
+	User, Node  string
+	Viewer      string
+	Security    string
+	ViewOnly    bool      `json:"view_only"`
+	Shared      bool      `json:"shared"`
+	Started     time.Time `json:"started_at"`
+	Until       time.Time `json:"until"`
+	Up          int64     `json:"bytes_up"`
+	Down        int64     `json:"bytes_down"`
+	Label       string    `json:"-"` // the name of a key that was made at run time, if that is known
+}
+
+// ShownKey is the key's name, or the beginning of the hash of one that was made at run time.
+func (r *sessionRow) ShownKey() string {
+	if r.Label != "" {
+		return r.Label
+	}
+	if _, ok := keys.ParseSum(r.Key); ok {
+		return short12(r.Key)
+	}
+	return r.Key
+}
+
+// Host is the viewer's network address without its port.
+func (r *sessionRow) Host() string {
+	host, _, ok := strings.Cut(r.Viewer, "]:")
+	if ok {
+		return strings.TrimPrefix(host, "[")
+	}
+	host, _, _ = strings.Cut(r.Viewer, ":")
+	return host
+}
+
+// End is the page that asks before the session is ended.
+func (r *sessionRow) End() string { return Prefix + "/sessions/" + url.PathEscape(r.ID) + "/end" }
+
+// sessionFilters are the parameters of the page that are those of the route.
+var sessionFilters = []string{"workstation", "key", "tenant"}
+
+// sessions shows the desktops that are open.
+func sessions(v *visit) error {
+	p := sessionsPage{Filter: url.Values{}, Own: !v.has(keys.WorkstationsManage), Tenants: v.caller.AllTenants}
+	for _, name := range sessionFilters {
+		if value := strings.TrimSpace(v.query.Get(name)); value != "" {
+			p.Filter.Set(name, value)
+			p.Filtered = true
+		}
+	}
+	all, err := openSessions(v, p.Filter)
+	if p.None = isUnknownURL(err); err != nil && !p.None {
+		return err
+	}
+	p.Rows = all
+	var names map[string]string
+	if slices.ContainsFunc(all, func(r sessionRow) bool { _, made := keys.ParseSum(r.Key); return made }) {
+		names = madeNames(v)
+	}
+	for i := range all {
+		all[i].Label = names[all[i].Key]
+		p.Nodes = p.Nodes || all[i].Node != ""
+		p.Users = p.Users || all[i].User != ""
+	}
+	return v.render("sessions", &p)
+}
+
+func openSessions(v *visit, filter url.Values) ([]sessionRow, error) {
+	var answer struct{ Data []sessionRow }
+	err := v.get("/v1/sessions", filter, &answer)
+	return answer.Data, err
+}
+
+// askEnd asks before a session is ended.
+func askEnd(v *visit) error { return confirmEnd(v, nil) }
+
+func confirmEnd(v *visit, failed *Failure) error {
+	all, err := openSessions(v, nil)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if r := &all[i]; r.ID == v.r.PathValue("id") {
+			who := "key " + r.ShownKey()
+			if r.User != "" {
+				who = r.User + " (" + who + ")"
+			}
+			return confirmation{
+				Text: "The viewer at " + r.Host() + " is disconnected within a second.",
+				Lost: []string{
+					"The session of " + who + ", open for " + inWords(v.now.Sub(r.Started)) + ".",
+					"Its VNC address: the viewer cannot come back with it.",
+				},
+				Stays:  "The desktop itself, and what runs on it. With another address the key can connect again.",
+				Button: "End the session", Back: Prefix + "/sessions", Failed: failed,
+			}.ask(v, "End the session at "+r.Workstation+"?")
+		}
+	}
+	return &Failure{Status: http.StatusNotFound, Code: "not_found", Message: "this session has ended already, or this key may not see it"}
+}
+
+// endSession ends a session.
+func endSession(v *visit) error {
+	var f form
+	if err := f.refused(v.send("DELETE", "/v1/sessions/"+url.PathEscape(v.r.PathValue("id")), nil, nil)); err != nil {
+		return err
+	}
+	if f.Failed != nil {
+		return confirmEnd(v, f.Failed)
+	}
+	return v.redirect(Prefix+"/sessions", "ended")
+}

@@ -1,0 +1,41 @@
+package console
+
+import (
+	"net/url"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+)
+
+const twoSessions = `200 {"object":"list","data":[
+	{"session_id":"vnc-1","workstation_id":"desk1","tenant":"acme","state":"open","key":"dev","user":"ada@example.com","token":"ab","viewer":"[2001:db8::1]:4000","security":"browser",
+	 "view_only":true,"shared":true,"started_at":"2026-11-23T02:00:00Z","until":"2026-11-23T14:00:00Z","bytes_up":2048,"bytes_down":5242880,"node":"gw-1"},
+	{"session_id":"vnc-2","workstation_id":"desk2","tenant":"acme","state":"open","key":"2222222222222222222222222222222222222222222222222222222222222222","token":"cd","viewer":"192.0.2.7:4000",
+	 "security":"x509none","started_at":"2026-11-23T02:19:00Z","until":"2026-11-23T02:50:00Z","bytes_up":0,"bytes_down":0}]}`
+
+func TestOpenSessionsAreShown(t *testing.T) {
+	a := newManageAPI(t, map[string]string{"GET /v1/sessions": twoSessions})
+	a.shows(a.visit("/console/sessions?workstation=desk1&key=dev", nil), 200,
+		"desk1 view only shared dev ada@example.com 2001:db8::1 browser 20 minutes ago in 12 hours 5.0 MiB 2.0 KiB gw-1 End…",
+		"desk2 222222222222… 192.0.2.7 x509none 1 minute ago in 30 minutes 0 bytes 0 bytes")
+	if q := a.asked[0].query; q.Get("workstation") != "desk1" || q.Get("key") != "dev" {
+		t.Errorf("asked %v", q)
+	}
+	a.answers["GET /v1/sessions"] = `200 {"object":"list","data":[]}`
+	a.shows(a.visit("/console/sessions", nil), 200, "Nobody has a desktop open", "To the workstations")
+	a.shows(a.visit("/console/sessions?key=x", nil), 200, "No open session is like that", "Show all")
+	a.key.Scopes = keys.WorkstationsConnect
+	a.shows(a.visit("/console/sessions", nil), 200, "Only the sessions of this key. With workstations:manage")
+	a.answers["GET /v1/sessions"] = `404 {"error":{"message":"this gateway has no workstations","code":"unknown_url"}}`
+	a.shows(a.visit("/console/sessions", nil), 200, "This gateway has no workstations")
+}
+
+func TestTheEndOfASessionIsAskedForFirst(t *testing.T) {
+	a := newManageAPI(t, map[string]string{"GET /v1/sessions": twoSessions, "DELETE /v1/sessions/vnc-1": "204 "})
+	a.shows(a.visit("/console/sessions/vnc-1/end", nil), 200, "End the session at desk1?", "The viewer at 2001:db8::1 is disconnected",
+		"The session of ada@example.com (key dev), open for 20 minutes.", "Its VNC address", "End the session")
+	a.wantRedirect(a.visit("/console/sessions/vnc-1/end", url.Values{}), "/console/sessions?done=ended")
+	a.answers["DELETE /v1/sessions/vnc-1"] = `503 {"error":{"message":"try again","code":"storage_unavailable"}}`
+	a.shows(a.visit("/console/sessions/vnc-1/end", url.Values{}), 503, "try again", "End the session at desk1?")
+	a.shows(a.visit("/console/sessions/vnc-9/end", nil), 404, "has ended already")
+}

@@ -1,0 +1,149 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/websession"
+)
+
+const (
+	signInPath  = Prefix + "/sign-in"
+	signOutPath = Prefix + "/sign-out"
+
+	// maxSignIn bounds the form: a key has at most 512 bytes, and a path comes with it.
+	maxSignIn = 16 << 10
+)
+
+func init() {
+	notices["signed-out"] = "You are signed out."
+}
+
+func signInURL(query url.Values) string {
+	if len(query) == 0 {
+		return signInPath
+	}
+	return signInPath + "?" + query.Encode()
+}
+
+// signInForm is what the sign-in page shows.
+type signInForm struct {
+	Return string // the page that was asked for first
+	Error  string
+}
+
+// showSignIn shows the form, unless somebody is signed in.
+func (g *guard) showSignIn(w http.ResponseWriter, r *http.Request) {
+	back := r.URL.Query().Get("return")
+	if !g.begin(w, r) {
+		return
+	}
+	if g.config.Users != nil {
+		http.Redirect(w, r, ownPath(back), http.StatusSeeOther)
+		return
+	}
+	session, ok, err := g.find(r, g.cookies.id(r))
+	if err != nil {
+		g.config.Gateway.Unavailable(false, err)
+		g.stopSessionsAway(w, r)
+		return
+	}
+	if ok && session.User == "" {
+		if _, err := g.config.Gateway.CallerOf(session.Tenant, session.Key, session.KeyHash); err == nil {
+			http.Redirect(w, r, ownPath(back), http.StatusSeeOther)
+			return
+		}
+	}
+	g.bare(w, r, http.StatusOK, "sign_in", "Sign in", signInForm{Return: back})
+}
+
+// doSignIn makes a session for the key of the form.
+func (g *guard) doSignIn(w http.ResponseWriter, r *http.Request) {
+	if !g.begin(w, r) {
+		return
+	}
+	if g.config.Users != nil {
+		http.Redirect(w, r, Prefix+"/", http.StatusSeeOther)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxSignIn)
+	if err := r.ParseForm(); err != nil {
+		g.bare(w, r, http.StatusBadRequest, "sign_in", "Sign in", signInForm{Error: "The form could not be read. Try again."})
+		return
+	}
+	back := r.PostForm.Get("return")
+	caller, err := g.config.Gateway.Authenticate(strings.TrimSpace(r.PostForm.Get("key")))
+	switch {
+	case isInvalidKey(err):
+		g.refuse(w, r, back)
+		return
+	case err != nil:
+		g.stopAway(w, r, err)
+		return
+	}
+	g.forget(r) // a new sign-in has a new ID
+	_, err = g.signIn(w, r, websession.Session{Tenant: caller.Tenant, Key: caller.Name, KeyHash: caller.SecretHash()})
+	if err != nil {
+		g.config.Gateway.Unavailable(true, err)
+		g.stopSessionsAway(w, r)
+		return
+	}
+	http.Redirect(w, r, ownPath(back), http.StatusSeeOther)
+}
+
+// signIn makes a session with a new ID and gives the browser its cookie.
+func (g *guard) signIn(w http.ResponseWriter, r *http.Request, s websession.Session) (id string, err error) {
+	if id, err = g.config.Gateway.Sessions().Create(r.Context(), s, g.config.Life); err != nil {
+		return "", err
+	}
+	g.cookies.set(w, r, id)
+	g.config.Gateway.SignedIn()
+	g.config.Logger.Info("console sign-in", zap.String("key", s.Key), zap.String("tenant", s.Tenant), zap.String("user", s.User),
+		zap.String("remote", g.client(r).String()))
+	return id, nil
+}
+
+// refuse answers a sign-in with a bad key. Every kind of bad key has the same answer. It waits for its
+// turn where many come from one network.
+func (g *guard) refuse(w http.ResponseWriter, r *http.Request, back string) {
+	wait, ok := g.config.Gateway.SignInRefused(g.client(r))
+	if !ok {
+		w.Header().Set("Retry-After", "10")
+		g.bare(w, r, http.StatusTooManyRequests, "sign_in", "Sign in", signInForm{back, "This key is not valid. Many sign-ins from your network have failed; wait ten seconds before you try again."})
+		return
+	}
+	turn := time.NewTimer(wait)
+	defer turn.Stop()
+	select {
+	case <-turn.C:
+	case <-r.Context().Done():
+		return
+	}
+	g.bare(w, r, http.StatusForbidden, "sign_in", "Sign in", signInForm{back, "This key is not valid."})
+}
+
+// signOut ends the session here and at all other gateways, and its desktops.
+func (g *guard) signOut(w http.ResponseWriter, r *http.Request) {
+	if !g.begin(w, r) {
+		return
+	}
+	id := g.cookies.id(r)
+	if id != "" {
+		g.cookies.set(w, r, "")
+		if err := g.config.Gateway.Sessions().Delete(r.Context(), id); err != nil {
+			g.config.Gateway.Unavailable(false, err)
+			g.stop(w, r, stopped{Status: http.StatusServiceUnavailable, Title: "Signed out in this browser only", Text: "Valkey, where the gateways keep the sessions, does not answer. " +
+				"This browser has forgotten the session; it ends at the gateways when it was not used for a while"})
+			return
+		}
+	}
+	if g.config.Users != nil {
+		g.stop(w, r, stopped{Status: http.StatusOK, Title: "Signed out", Text: "Another system signs you in to this console, and will do so again when you come back. To end that, sign out there"})
+		return
+	}
+	http.Redirect(w, r, signInURL(url.Values{"done": {"signed-out"}}), http.StatusSeeOther)
+}

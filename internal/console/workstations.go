@@ -1,0 +1,186 @@
+package console
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+)
+
+// workstationsPage is what its template shows.
+type workstationsPage struct {
+	Rows              []workstationRow
+	None              bool // the gateway has no workstations at all
+	Connects, Manages bool
+	Tenants           bool // those of all tenants are shown
+	Form              form // of a registration
+}
+
+// workstationRow is a workstation of GET /v1/workstations.
+type workstationRow struct {
+	ID                string `json:"workstation_id"`
+	Tenant, Source    string
+	State, Address    string
+	Sessions, Tokens  int64
+	Registered        time.Time `json:"registered_at"`
+	Released          time.Time `json:"released_at"`
+	Own               bool      `json:"-"` // of the key's tenant: others can only be looked at
+	Connects, Manages bool      `json:"-"`
+}
+
+// path is that of a page of the workstation.
+func (r *workstationRow) path(page string) string {
+	return Prefix + "/workstations/" + url.PathEscape(r.ID) + "/" + page
+}
+
+// Open is the page that shows the desktop, "" if the key cannot open it.
+func (r *workstationRow) Open() string {
+	if !r.Own || !r.Connects || r.IsReleased() {
+		return ""
+	}
+	return r.path("desktop")
+}
+
+// IsReleased reports whether nobody gets the desktop.
+func (r *workstationRow) IsReleased() bool { return r.State == "released" }
+
+// Release is the page that asks before a release, "" if the key cannot release it.
+func (r *workstationRow) Release() string {
+	if !r.Own || !r.Manages || r.IsReleased() {
+		return ""
+	}
+	return r.path("release")
+}
+
+// Restore is where the form goes that takes a release back. A workstation that was registered needs its
+// address and credential again: Again is the page with them.
+func (r *workstationRow) Restore() string {
+	if !r.Own || !r.Manages || !r.IsReleased() || r.Source != "declared" {
+		return ""
+	}
+	return r.path("restore")
+}
+
+// Again is the form in which a registered workstation is registered again, "" for others.
+func (r *workstationRow) Again() string {
+	if !r.Own || !r.Manages || r.Source != "registered" {
+		return ""
+	}
+	return Prefix + "/workstations?" + url.Values{"name": {r.ID}, "address": {r.Address}}.Encode() + "#register"
+}
+
+// OpenSessions is the page of its sessions, "" if there is nothing to see.
+func (r *workstationRow) OpenSessions() string {
+	if r.Sessions == 0 {
+		return ""
+	}
+	return Prefix + "/sessions?" + url.Values{"workstation": {r.ID}}.Encode()
+}
+
+// workstations shows the workstations, and the form that registers one.
+func workstations(v *visit) error {
+	return showWorkstations(v, form{Values: url.Values{"name": {v.query.Get("name")}, "address": {v.query.Get("address")}}})
+}
+
+func showWorkstations(v *visit, f form) error {
+	p := workstationsPage{Connects: v.has(keys.WorkstationsConnect), Manages: v.has(keys.WorkstationsManage), Tenants: v.caller.AllTenants, Form: f}
+	var answer struct{ Data []workstationRow }
+	err := v.get("/v1/workstations", nil, &answer)
+	if p.None = isUnknownURL(err); err != nil && !p.None {
+		return err
+	}
+	p.Rows = answer.Data
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		r.Own, r.Connects, r.Manages = r.Tenant == v.caller.Tenant, p.Connects, p.Manages
+	}
+	slices.SortStableFunc(p.Rows, func(x, y workstationRow) int { // one's own first
+		return cmp.Or(cmp.Compare(rankOwn(x.Own), rankOwn(y.Own)), cmp.Compare(x.Tenant, y.Tenant), cmp.Compare(x.ID, y.ID))
+	})
+	return showForm(v, &p.Form, "workstations", &p)
+}
+
+func rankOwn(own bool) int {
+	if own {
+		return 0
+	}
+	return 1
+}
+
+// register puts a workstation in service.
+func register(v *visit) error {
+	f, err := readForm(v)
+	if err != nil {
+		return err
+	}
+	name := f.Value("name")
+	if name == "" {
+		f.Failed = &Failure{Status: 400, Code: "missing_required_parameter", Message: "the name is missing", Param: "workstation_id"}
+		return showWorkstations(v, f)
+	}
+	body := map[string]string{"address": f.Value("address")}
+	if credential := f.Value("credential"); credential != "" {
+		body["credential"] = credential
+	}
+	if err := f.refused(v.send("PUT", workstationRoute(name), body, nil)); err != nil {
+		return err
+	}
+	if f.Failed != nil {
+		return showWorkstations(v, f)
+	}
+	return v.redirect(Prefix+"/workstations", "registered")
+}
+
+// askRelease asks before a release.
+func askRelease(v *visit) error { return confirmRelease(v, nil) }
+
+func confirmRelease(v *visit, failed *Failure) error {
+	id := v.r.PathValue("id")
+	var view workstationRow
+	if err := v.get(workstationRoute(id), nil, &view); err != nil {
+		return err
+	}
+	c := confirmation{
+		Text:   "Nobody gets this desktop any more until it is put in service again.",
+		Button: "Release " + id, Back: Prefix + "/workstations", Failed: failed,
+	}
+	if view.Sessions > 0 {
+		c.Lost = append(c.Lost, plural(view.Sessions, "open session")+": whoever sits there is disconnected within a second.")
+	}
+	if view.Tokens > 0 {
+		c.Lost = append(c.Lost, "The VNC addresses that were issued and not used yet, or can be used again ("+count(view.Tokens)+"): nobody connects with them any more.")
+	}
+	if len(c.Lost) == 0 {
+		c.Text += " Nobody has it open now, and no VNC address is live."
+	}
+	if view.Source == "registered" {
+		c.Stays = "To put it in service again, register it again with its address and credential."
+	} else {
+		c.Stays = "The list has a button that puts it in service again."
+	}
+	return c.ask(v, "Release "+id+"?")
+}
+
+// release releases a workstation.
+func release(v *visit) error {
+	var f form
+	if err := f.refused(v.send("DELETE", workstationRoute(v.r.PathValue("id")), nil, nil)); err != nil {
+		return err
+	}
+	if f.Failed != nil {
+		return confirmRelease(v, f.Failed)
+	}
+	return v.redirect(Prefix+"/workstations", "released")
+}
+
+// restore takes the release of a declared workstation back.
+func restore(v *visit) error {
+	if err := v.send("PUT", workstationRoute(v.r.PathValue("id")), struct{}{}, nil); err != nil {
+		return err
+	}
+	return v.redirect(Prefix+"/workstations", "restored")
+}
+
+func workstationRoute(id string) string { return "/v1/workstations/" + url.PathEscape(id) }

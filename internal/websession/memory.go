@@ -1,0 +1,205 @@
+package websession
+
+import (
+	"container/heap"
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// lookInterval is the time between two looks whether a session has ended that is watched.
+const lookInterval = time.Second
+
+// Memory keeps the sessions of one gateway. They outlive a configuration, and not the process.
+type Memory struct {
+	now     func() time.Time
+	watches watches
+
+	mu       sync.Mutex // guards the following
+	sessions map[string]*kept
+	owners   map[string][]*kept
+	byEnd    byEnd
+	looking  bool // a goroutine looks at the sessions that are watched
+}
+
+// NewMemory returns a store without sessions.
+func NewMemory(now func() time.Time) *Memory {
+	return &Memory{now: now, sessions: make(map[string]*kept), owners: make(map[string][]*kept)}
+}
+
+// Create implements [Store].
+func (m *Memory) Create(_ context.Context, s Session, life Life) (string, error) {
+	id, hash := newID()
+	m.watches.ended(m.add(hash, s, life)...)
+	return id, nil
+}
+
+// add keeps a session. It returns those that have ended.
+func (m *Memory) add(hash string, s Session, life Life) (gone []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now, owner := m.now(), s.owner()
+	gone = m.forget(now)
+	if of := m.owners[owner]; len(of) >= MaxOfOwner {
+		first := slices.MinFunc(of, func(a, b *kept) int { return a.end.Compare(b.end) })
+		gone = append(gone, first.hash)
+		m.remove(first)
+	} else if len(m.sessions) >= MaxSessions {
+		gone = append(gone, m.byEnd[0].hash)
+		m.remove(m.byEnd[0])
+	}
+	s.Started, s.Used = now, now
+	k := &kept{Session: s, hash: hash, owner: owner, end: life.end(&s)}
+	m.sessions[hash] = k
+	m.owners[owner] = append(m.owners[owner], k)
+	heap.Push(&m.byEnd, k)
+	return gone
+}
+
+// forget removes the sessions that have ended by themselves; mu is held.
+func (m *Memory) forget(now time.Time) (gone []string) {
+	for len(m.byEnd) > 0 && !now.Before(m.byEnd[0].end) {
+		gone = append(gone, m.byEnd[0].hash)
+		m.remove(m.byEnd[0])
+	}
+	return gone
+}
+
+// remove takes a session out; mu is held.
+func (m *Memory) remove(k *kept) {
+	delete(m.sessions, k.hash)
+	heap.Remove(&m.byEnd, k.at)
+	m.owners[k.owner] = slices.DeleteFunc(m.owners[k.owner], func(other *kept) bool { return other == k })
+	if len(m.owners[k.owner]) == 0 {
+		delete(m.owners, k.owner)
+	}
+}
+
+// Find implements [Store].
+func (m *Memory) Find(_ context.Context, id string, life Life) (Session, bool, error) {
+	hash, ok := hashOf(id)
+	if !ok {
+		return Session{}, false, nil
+	}
+	s, ok := m.find(hash, life)
+	if !ok {
+		m.watches.ended(hash)
+	}
+	return s, ok, nil
+}
+
+func (m *Memory) find(hash string, life Life) (Session, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k, now := m.sessions[hash], m.now()
+	if k == nil {
+		return Session{}, false
+	}
+	if !now.Before(k.end) || !now.Before(life.end(&k.Session)) {
+		m.remove(k)
+		return Session{}, false
+	}
+	if now.Sub(k.Used) >= life.Idle/touchShare {
+		k.Used = now
+		k.end = life.end(&k.Session)
+		heap.Fix(&m.byEnd, k.at)
+	}
+	return k.Session, true
+}
+
+// Delete implements [Store].
+func (m *Memory) Delete(_ context.Context, id string) error {
+	hash, ok := hashOf(id)
+	if !ok {
+		return nil
+	}
+	m.mu.Lock()
+	if k := m.sessions[hash]; k != nil {
+		m.remove(k)
+	}
+	m.mu.Unlock()
+	m.watches.ended(hash)
+	return nil
+}
+
+// OnEnd implements [Store].
+func (m *Memory) OnEnd(id string, life Life, f func()) (stop func()) {
+	hash, _ := hashOf(id)
+	stop = m.watches.add(hash, life, f)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.looking {
+		m.looking = true
+		go m.look()
+	}
+	return stop
+}
+
+// look notes that sessions which are watched are in use, and finds those that have ended, until none
+// is watched.
+func (m *Memory) look() {
+	tick := time.NewTicker(lookInterval)
+	defer tick.Stop()
+	for m.watching() {
+		for _, w := range m.watches.all() {
+			if _, ok := m.find(w.hash, w.life); !ok {
+				m.watches.ended(w.hash)
+			}
+		}
+		<-tick.C
+	}
+}
+
+// watching reports whether a session is watched; if none is, look has ended.
+func (m *Memory) watching() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.looking = len(m.watches.all()) > 0
+	return m.looking
+}
+
+// Len implements [Store].
+func (m *Memory) Len() int {
+	m.mu.Lock()
+	gone := m.forget(m.now())
+	n := len(m.sessions)
+	m.mu.Unlock()
+	m.watches.ended(gone...)
+	return n
+}
+
+var _ Store = (*Memory)(nil)
+
+// kept is a session and its end, as it was when it was last written.
+type kept struct {
+	Session
+	hash, owner string
+	end         time.Time
+	at          int // in byEnd
+}
+
+// byEnd is a heap of sessions: the one that ends first is in front.
+type byEnd []*kept
+
+func (b byEnd) Len() int           { return len(b) }
+func (b byEnd) Less(i, j int) bool { return b[i].end.Before(b[j].end) }
+
+func (b byEnd) Swap(i, j int) {
+	b[i], b[j] = b[j], b[i]
+	b[i].at, b[j].at = i, j
+}
+
+func (b *byEnd) Push(x any) {
+	k := x.(*kept)
+	k.at = len(*b)
+	*b = append(*b, k)
+}
+
+func (b *byEnd) Pop() any {
+	last := len(*b) - 1
+	k := (*b)[last]
+	(*b)[last] = nil
+	*b = (*b)[:last]
+	return k
+}

@@ -1,0 +1,203 @@
+package websession
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
+	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
+)
+
+// The scripts. session.lua draws the keys, and comes before each of them.
+var (
+	//go:embed session.lua
+	sessionText string
+	//go:embed create.lua
+	createText string
+	//go:embed find.lua
+	findText string
+	//go:embed delete.lua
+	deleteText string
+	//go:embed look.lua
+	lookText string
+
+	createScript = cluster.NewScript("console session create", sessionText+createText)
+	findScript   = cluster.NewScript("console session find", sessionText+findText)
+	deleteScript = cluster.NewScript("console session delete", sessionText+deleteText)
+	lookScript   = cluster.NewScript("console session look", sessionText+lookText)
+)
+
+const (
+	// eventEnded has the hashes of sessions that have ended. It may be lost: a beat finds out, too.
+	eventEnded = "console-session-ended"
+	// batch is how many sessions one message is about: the engine does nothing else meanwhile.
+	batch = 256
+)
+
+// Node is what is needed of a [cluster.Node].
+type Node interface {
+	Now() time.Time
+	Run(ctx context.Context, s *valkey.Script, args ...string) (valkey.Reply, error)
+	Publish(ctx context.Context, kind, text string) error
+	On(kind string, f func(text string))
+	Join(p cluster.Part)
+}
+
+// Shared keeps the sessions of several gateways in Valkey or Redis: a balancer may send each request
+// to another gateway.
+type Shared struct {
+	node    Node
+	now     func() time.Time
+	watches watches
+	used    atomic.Bool // this gateway has been asked for a session
+	count   atomic.Int64
+}
+
+// NewShared returns the store of a gateway. It must be called before the node starts.
+func NewShared(node Node, now func() time.Time) *Shared {
+	s := &Shared{node: node, now: now}
+	node.On(eventEnded, func(text string) { s.watches.ended(strings.Fields(text)...) })
+	node.Join(cluster.Part{Name: "console sessions", Beat: s.look})
+	return s
+}
+
+// data is what the engine keeps of a session, as JSON.
+type data struct {
+	Tenant  string `json:"t"`
+	Key     string `json:"k"`
+	KeyHash string `json:"h,omitempty"`
+	User    string `json:"u,omitempty"`
+}
+
+// Create implements [Store].
+func (s *Shared) Create(ctx context.Context, x Session, life Life) (string, error) {
+	s.used.Store(true)
+	id, hash := newID()
+	text, err := json.Marshal(data{x.Tenant, x.Key, x.KeyHash, x.User})
+	if err != nil {
+		return "", err
+	}
+	reply, err := s.node.Run(ctx, createScript, hash, string(text), x.owner(), micros(life.Idle), micros(life.Max),
+		strconv.Itoa(MaxOfOwner), strconv.Itoa(MaxSessions))
+	if err != nil {
+		return "", err
+	}
+	gone, err := reply.AsStrSlice()
+	if err != nil {
+		return "", err
+	}
+	s.tell(ctx, gone...)
+	return id, nil
+}
+
+// tell ends what waits for the end of sessions, at all gateways.
+func (s *Shared) tell(ctx context.Context, hashes ...string) {
+	if len(hashes) == 0 {
+		return
+	}
+	s.watches.ended(hashes...)
+	_ = s.node.Publish(ctx, eventEnded, strings.Join(hashes, " ")) // their next beat finds out
+}
+
+// Find implements [Store].
+func (s *Shared) Find(ctx context.Context, id string, life Life) (x Session, ok bool, err error) {
+	s.used.Store(true)
+	hash, ok := hashOf(id)
+	if !ok {
+		return Session{}, false, nil
+	}
+	reply, err := s.node.Run(ctx, findScript, hash, micros(life.Idle), micros(life.Max), strconv.Itoa(touchShare))
+	if err != nil {
+		return Session{}, false, err
+	}
+	words, err := reply.AsStrSlice()
+	if err != nil {
+		return Session{}, false, err
+	}
+	if len(words) < 3 {
+		s.watches.ended(hash)
+		return Session{}, false, nil
+	}
+	var d data
+	if err := json.Unmarshal([]byte(words[0]), &d); err != nil {
+		return Session{}, false, fmt.Errorf("the engine's session: %w", err)
+	}
+	x = Session{Tenant: d.Tenant, Key: d.Key, KeyHash: d.KeyHash, User: d.User}
+	var err1, err2 error
+	x.Started, err1 = s.local(words[1])
+	x.Used, err2 = s.local(words[2])
+	return x, true, errors.Join(err1, err2)
+}
+
+// Delete implements [Store].
+func (s *Shared) Delete(ctx context.Context, id string) error {
+	hash, ok := hashOf(id)
+	if !ok {
+		return nil
+	}
+	if _, err := s.node.Run(ctx, deleteScript, hash); err != nil {
+		return err
+	}
+	s.tell(ctx, hash)
+	return nil
+}
+
+// OnEnd implements [Store].
+func (s *Shared) OnEnd(id string, life Life, f func()) (stop func()) {
+	hash, _ := hashOf(id)
+	return s.watches.add(hash, life, f)
+}
+
+// Len implements [Store].
+func (s *Shared) Len() int { return int(s.count.Load()) }
+
+// look notes that the sessions which are watched are in use, and finds those that have ended.
+func (s *Shared) look(ctx context.Context) error {
+	all := s.watches.all()
+	if len(all) == 0 && !s.used.Load() {
+		return nil // nobody opens the console here
+	}
+	for first := true; first || len(all) > 0; first = false {
+		n := min(batch, len(all))
+		args := []string{strconv.Itoa(touchShare)}
+		for _, w := range all[:n] {
+			args = append(args, w.hash, micros(w.life.Idle), micros(w.life.Max))
+		}
+		all = all[n:]
+		reply, err := s.node.Run(ctx, lookScript, args...)
+		if err != nil {
+			return err
+		}
+		words, err := reply.AsStrSlice()
+		if err != nil {
+			return err
+		}
+		if len(words) == 0 {
+			return errors.New("the engine does not say how many sessions there are")
+		}
+		count, err := strconv.ParseInt(words[0], 10, 64)
+		if err != nil {
+			return err
+		}
+		s.count.Store(count)
+		s.watches.ended(words[1:]...)
+	}
+	return nil
+}
+
+// local is a time of the engine by this gateway's clock.
+func (s *Shared) local(us string) (time.Time, error) {
+	n, err := strconv.ParseInt(us, 10, 64)
+	return time.UnixMicro(n).Add(s.now().Sub(s.node.Now())), err
+}
+
+func micros(d time.Duration) string { return strconv.FormatInt(d.Microseconds(), 10) }
+
+var _ Store = (*Shared)(nil)

@@ -1,0 +1,108 @@
+//go:build unix
+
+package websession_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
+)
+
+func TestSignOutElsewhereIsHeardWithTheNextBeat(t *testing.T) {
+	c, redis := &clock{t: time.Now()}, enginetest.Redis(t)
+	a, b := gateway(t, c, redis.Addr, "a"), gateway(t, c, redis.Addr, "b")
+	a.node.lose()
+	id := create(t, a, ops)
+	var told counter
+	defer a.OnEnd(id, life, told.add)()
+	if err := b.Delete(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	a.look(t)
+	told.want(t, 1)
+}
+
+func TestAnOpenDesktopIsUseOfItsSharedSession(t *testing.T) {
+	c, redis := &clock{t: time.Now()}, enginetest.Redis(t)
+	a, b := gateway(t, c, redis.Addr, "a"), gateway(t, c, redis.Addr, "b")
+	id := create(t, a, ops)
+	var told counter
+	defer a.OnEnd(id, life, told.add)()
+	for range 5 {
+		c.move(50 * time.Minute)
+		a.look(t)
+	}
+	told.want(t, 0)
+	if !lives(t, b, id) {
+		t.Error("the session of an open desktop has ended")
+	}
+}
+
+func TestNobodyIsSignedInWithoutTheEngine(t *testing.T) {
+	c, redis := &clock{t: time.Now()}, enginetest.Redis(t)
+	g := gateway(t, c, redis.Addr, "a")
+	id := create(t, g, ops)
+	var told counter
+	defer g.OnEnd(id, life, told.add)()
+	redis.Kill()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, ok, err := g.Find(ctx, id, life); err == nil || ok {
+		t.Errorf("found: %v, %v", ok, err)
+	}
+	if _, err := g.Create(ctx, ops, life); err == nil {
+		t.Error("a session was made")
+	}
+	if err := g.Delete(ctx, id); err == nil {
+		t.Error("a session was deleted")
+	}
+	if err := g.node.part.Beat(ctx); err == nil {
+		t.Error("a beat without the engine succeeds")
+	}
+	told.want(t, 0) // open desktops have rules of their own
+}
+
+func TestAGatewayWithoutConsoleSendsNothing(t *testing.T) {
+	c, redis := &clock{t: time.Now()}, enginetest.Redis(t)
+	g := gateway(t, c, redis.Addr, "a")
+	g.look(t)
+	if g.node.sent != 0 {
+		t.Errorf("%d messages", g.node.sent)
+	}
+	create(t, g, ops)
+	g.look(t)
+	if g.node.sent != 2 || g.Len() != 1 {
+		t.Errorf("%d messages, %d sessions", g.node.sent, g.Len())
+	}
+}
+
+func TestTheEngineForgetsWhatHasEnded(t *testing.T) {
+	c, redis := &clock{t: time.Now()}, enginetest.Redis(t)
+	g := gateway(t, c, redis.Addr, "a")
+	short := life
+	short.Idle = 200 * time.Millisecond
+	id, err := g.Create(t.Context(), ops, short)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := func() int {
+		reply, err := g.node.Engine().Do(t.Context(), "KEYS", g.node.Key("w*:*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := reply.AsStrSlice()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found)
+	}
+	if n := keys(); n != 2 {
+		t.Fatalf("the engine keeps %d keys of a session", n)
+	}
+	enginetest.Within(t, 5*time.Second, "the session and its owner are forgotten", func() bool { return keys() == 0 })
+	if lives(t, g, id) {
+		t.Error("it is found")
+	}
+}
