@@ -4,8 +4,9 @@
 # make clients  the coding clients and libraries that make test does not run
 # make cluster  three gateways as one on this machine, with Redis or Valkey, Sentinels, PostgreSQL and a
 #               balancer, to try out
-# make cluster-test  several gateways for long: failovers, kills, pauses, clocks; all SDKs and
-#               viewers
+# make cluster-test  several gateways for long: failovers, kills, pauses, clocks, full disks; all
+#               SDKs and viewers; an hour, less with KILLS=50
+# make browser  the console in a real browser for long: silence, slow readers, a million rows
 # make bench  load tests, compared with a plain proxy and the provider itself; with PEERS=1, with
 #             other gateways instead, which it installs
 # make halfsent   2,000 uploads that stop half-way: memory, and the calls of others
@@ -37,7 +38,7 @@ SEED ?= 1
 MUTATEFLAGS ?=
 GOVULNCHECK := v1.9.0
 
-.PHONY: build run test cluster cluster-test clients bench soak faults halfsent fuzz mutate vuln licenses fmt clean
+.PHONY: build run test cluster cluster-test clients browser bench soak faults halfsent fuzz mutate vuln licenses fmt clean
 
 build:
 	cd tests/tools && go run ./mkcaddy -manifest ../../xcaddy.json -o ../../caddy
@@ -52,10 +53,13 @@ cluster: build
 	go run ./tests/cluster -caddy ./caddy
 
 cluster-test: build
-	@./.ci/suites cluster-long cluster-sdk cluster-viewers
+	@KILLS=$(KILLS) ./.ci/suites cluster-long cluster-sdk cluster-viewers
 
 clients: build
 	@./.ci/suites more-clients
+
+browser: build
+	@./.ci/suites browser-long
 
 bench: $(if $(PEERS),$(BENCH_PEERS))
 	go run ./tests/bench $(if $(PEERS),-peers $(BENCH_PEERS)) $(BENCHFLAGS)
@@ -100,7 +104,7 @@ vuln:
 
 licenses: build
 	cd tests/tools && go build -o ../../.cache/licenses ./licenses
-	.cache/licenses $(if $(TEXTS),-texts caddy,caddy >docs/licenses.md)
+	.cache/licenses $(if $(TEXTS),-texts) caddy internal/console/novnc/vendor.json $(if $(TEXTS),,>docs/licenses.md)
 
 fmt: build
 	gofmt -w $$(git ls-files --cached --others --exclude-standard '*.go')

@@ -20,11 +20,14 @@ var foreign = map[string]string{
 	"github.com/rogpeppe/go-internal":      "testscript",
 	"go.opentelemetry.io/otel":             "otel",
 	"github.com/valkey-io/valkey-go":       "valkey-go",
+	"github.com/coder/websocket":           "websocket",
 	"github.com/jackc/pgx/v5":              "pgx",
 	"github.com/gatehouse-proxy/gatehouse": "",
 }
 
-// arrows, with arrowsOfClusters and arrowsOfTests, are all imports between packages, and of the frameworks, outside tests: from, to and why.
+// arrows, with arrowsOfClusters, arrowsOfDesktops and arrowsOfTests, are all imports between packages, and of the frameworks, outside tests: from, to and why.
+// arrows, with arrowsOfClusters, arrowsOfConsole and arrowsOfTests, are all imports between packages, and of the frameworks, outside tests: from, to
+// and why.
 // An import that is not here fails, and so does a row without an import.
 var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "caddy", "a Caddy module"},
@@ -65,16 +68,6 @@ var arrows = []struct{ from, to, why string }{
 	{"handlers", "internal/api", "how each API is answered"},
 	{"handlers", "internal/modelcall", "requests and their outcome, model calls"},
 	{"handlers", "internal/report", "activity and keys as the API shows them"},
-
-	{"l4vnc", "caddy", "Caddy modules"},
-	{"l4vnc", "caddy-l4", "the handler's interface, the TLS of an earlier one"},
-	{"l4vnc", "internal/caddykit", "options, and where the gateway is"},
-	{"l4vnc", "internal/gateway", "which configuration is the newest"},
-	{"l4vnc", "internal/rfb", "both handshakes, and the filter"},
-	{"l4vnc", "internal/testcard", "the built-in desktop"},
-	{"l4vnc", "internal/connlimit", "limits of half-open connections"},
-	{"l4vnc", "internal/vncsession", "the life of a session"},
-	{"l4vnc", "internal/workstation", "tokens and sessions"},
 
 	{"internal/caddykit", "caddy", "the one package that knows Caddy"},
 	{"internal/caddykit", "internal/gateway", "what the app shows to the handlers"},
@@ -166,9 +159,6 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/upload", "internal/memory", "the bound of all bodies"},
 	{"internal/upload", "internal/watchdog", "an upload has a time limit"},
 
-	{"internal/vncsession", "internal/activity", "one record a session"},
-	{"internal/vncsession", "internal/metrics", "one count a session"},
-	{"internal/vncsession", "internal/workstation", "tokens, refusals, sessions of a workstation"},
 	{"internal/activity", "internal/store", "rows go with its group commit"},
 	{"internal/activity", "internal/postgres", "rows of several gateways go with its batches"},
 	{"internal/activity", "pgx", "their queries"},
@@ -238,7 +228,6 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/translate/translatetest", "testscript", "golden files"},
 	{"internal/workstation", "internal/apierror", "its refusals over HTTP"},
 	{"internal/workstation", "internal/tracing", "a token knows the trace of its request"},
-	{"internal/vncsession", "internal/tracing", "one span a session"},
 	{"internal/tracing", "otel", "its API only: the exporter is Caddy's"},
 
 	// For tests only: no product package may import the faults.
@@ -247,7 +236,7 @@ var arrows = []struct{ from, to, why string }{
 
 func TestPackagesImportOnlyWhatTheTableSays(t *testing.T) {
 	allowed := map[[2]string]bool{}
-	for _, a := range slices.Concat(arrows, arrowsOfClusters, arrowsOfTests) {
+	for _, a := range slices.Concat(arrows, arrowsOfClusters, arrowsOfConsole, arrowsOfDesktops, arrowsOfTests) {
 		key := [2]string{a.from, a.to}
 		if _, twice := allowed[key]; twice || a.why == "" {
 			t.Errorf("%s -> %s is given twice or without a reason", a.from, a.to)

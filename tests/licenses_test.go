@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"strings"
@@ -35,7 +36,26 @@ func TestThePageOfLicencesHasEveryModule(t *testing.T) {
 	if len(seen) < 50 {
 		t.Errorf("%d modules are linked in", len(seen))
 	}
+	if row := "\n| @novnc/novnc | " + vendoredVersion(t) + " | BSD-2-Clause, MIT, MPL-2.0 |\n"; !strings.Contains(string(page), row) {
+		t.Errorf("docs/licenses.md does not have the row %q (make licenses)", row)
+	}
 	if strings.Contains(string(page), "GPL") {
 		t.Error("a module has a licence that the program's own cannot go with")
 	}
+}
+
+// vendoredVersion is the version of the browser library that the console has.
+func vendoredVersion(t *testing.T) string {
+	t.Helper()
+	var vendor struct {
+		Version string `json:"version"`
+	}
+	data, err := os.ReadFile("../internal/console/novnc/vendor.json")
+	if err == nil {
+		err = json.Unmarshal(data, &vendor)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return vendor.Version
 }

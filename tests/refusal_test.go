@@ -44,6 +44,7 @@ var refusals = map[string][2]string{
 	"provider_content_policy":     {"invalid_request_error", "content_policy_violation"},
 	"guardrail_blocked":           {"invalid_request_error", "content_policy_violation"},
 	"guardrail_unavailable":       {"server_error", "provider_overloaded"},
+	"workstation_occupied":        {"invalid_request_error", "invalid_request"},
 	"workstation_conflict":        {"invalid_request_error", "invalid_request"},
 	"workstation_tokens_exceeded": {"rate_limit_error", "rate_limit_exceeded"},
 	"workstations_exceeded":       {"rate_limit_error", "rate_limit_exceeded"},

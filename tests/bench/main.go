@@ -49,7 +49,7 @@ const serveCommand = "serve"
 const clientGOGC = 400
 
 func main() {
-	if len(os.Args) > 1 && (os.Args[1] == serveCommand || os.Args[1] == relayCommand) {
+	if len(os.Args) > 1 && (os.Args[1] == serveCommand || os.Args[1] == relayCommand || os.Args[1] == socketCommand) {
 		if err := serveOne(os.Args[1], os.Args[2:]); err != nil {
 			fmt.Fprintf(os.Stderr, "bench %s: %v\n", os.Args[1], err)
 			os.Exit(1)
@@ -71,6 +71,9 @@ func serveOne(command string, args []string) error {
 	}
 	if len(args) != 3 {
 		return errors.New("a relay needs a certificate, its key and a target")
+	}
+	if command == socketCommand {
+		return serveSocket(os.Stdin, os.Stdout, args[0], args[1], args[2])
 	}
 	return serveRelay(os.Stdin, os.Stdout, args[0], args[1], args[2])
 }

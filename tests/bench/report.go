@@ -21,6 +21,7 @@ type report struct {
 	Cases   []caseReport   `json:"cases"`
 	Proof   *proof         `json:"proof,omitempty"`   // nil for a self-check
 	VNC     *vncReport     `json:"vnc,omitempty"`     // nil without such a case
+	Browser *browserReport `json:"browser,omitempty"` // the same
 	Scale   *scaleReport   `json:"scale,omitempty"`   // the same
 	Cluster *clusterReport `json:"cluster,omitempty"` // the same
 }
@@ -67,6 +68,7 @@ func (r *runner) report() *report {
 		rep.Proof = &r.proof
 	}
 	rep.VNC = r.vncReport()
+	rep.Browser = r.browserReport()
 	rep.Scale = r.scaleReport()
 	rep.Cluster = r.clusterReport()
 	return rep
@@ -177,6 +179,9 @@ func (rep *report) all() []caseReport {
 	all := slices.Clone(rep.Cases)
 	if rep.VNC != nil {
 		all = append(all, rep.VNC.Cases...)
+	}
+	if rep.Browser != nil {
+		all = append(all, rep.Browser.Case)
 	}
 	if rep.Scale != nil {
 		all = append(all, rep.Scale.Cases...)

@@ -22,6 +22,9 @@ func (rep *report) writeText(w io.Writer) error {
 	if rep.VNC != nil {
 		rep.VNC.writeText(&b, rep.Options)
 	}
+	if rep.Browser != nil {
+		rep.Browser.writeText(&b)
+	}
 	if rep.Scale != nil {
 		rep.Scale.writeText(&b)
 	}

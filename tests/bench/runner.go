@@ -42,6 +42,7 @@ type runner struct {
 	vnc      []vncCase
 	scale    bool // the case of many keys
 	cluster  bool // the case of shared limits
+	browser  bool // the case of the desktop in a browser
 	many     size
 	progress io.Writer
 	settle   time.Duration // settleTime, but zero in tests
@@ -85,6 +86,11 @@ func (r *runner) round(ctx context.Context, n int) error {
 	}
 	if len(r.vnc) > 0 {
 		if err := r.vncRound(ctx, n); err != nil {
+			return err
+		}
+	}
+	if r.browser {
+		if err := r.browserRound(ctx, n); err != nil {
 			return err
 		}
 	}

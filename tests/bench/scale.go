@@ -62,16 +62,16 @@ const scaleCalls = 1000
 func (r *runner) choose() (err error) {
 	o := r.opts
 	if o.Only == "" {
-		r.scale, r.cluster = !o.Self, !o.Self && len(clustertest.EnginePrograms()) > 0
+		r.scale, r.browser, r.cluster = !o.Self, !o.Self, !o.Self && len(clustertest.EnginePrograms()) > 0
 		r.cases, r.vnc, err = chooseCases(o)
 		return err
 	}
 	names := strings.Split(o.Only, ",")
-	r.scale, r.cluster = slices.Contains(names, scaleCase), slices.Contains(names, clusterCase)
-	if (r.scale || r.cluster) && o.Self {
-		return fmt.Errorf("%s and %s cannot be checked against themselves: they compare two gateways", scaleCase, clusterCase)
+	r.scale, r.cluster, r.browser = slices.Contains(names, scaleCase), slices.Contains(names, clusterCase), slices.Contains(names, browserCase)
+	if (r.scale || r.cluster || r.browser) && o.Self {
+		return fmt.Errorf("%s, %s and %s cannot be checked against themselves: reverse_proxy has none of it", scaleCase, clusterCase, browserCase)
 	}
-	rest := slices.DeleteFunc(names, func(name string) bool { return name == scaleCase || name == clusterCase })
+	rest := slices.DeleteFunc(names, func(name string) bool { return name == scaleCase || name == clusterCase || name == browserCase })
 	if len(rest) == 0 {
 		return nil
 	}

@@ -3,6 +3,7 @@
 package clustertest
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 
@@ -16,6 +17,8 @@ type Engines struct {
 
 	// Valkey are the lines of the cluster block that lead to the engine, and DSN to the database.
 	Valkey, DSN string
+	// Paths are other lines that lead to the engine, of single gateways by name.
+	Paths map[string]string
 }
 
 // StartEngines starts a Redis or Valkey server and PostgreSQL. settings are those of the first.
@@ -37,7 +40,8 @@ func (e *Engines) Block(node string) string {
 	if e == nil {
 		return ""
 	}
-	return "cluster prod {\n" + e.Valkey + "\npostgres " + e.DSN + "\nnode " + node + "\n}"
+	path := cmp.Or(e.Paths[node], e.Valkey)
+	return "cluster prod {\n" + path + "\npostgres " + e.DSN + "\nnode " + node + "\n}"
 }
 
 // EnginePrograms are the programs of engines that are installed, with the one that ENGINE names if

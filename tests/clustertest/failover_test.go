@@ -3,7 +3,6 @@
 package clustertest_test
 
 import (
-	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -11,6 +10,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/tests/clustertest"
 )
+
+// sentinelLimit is how long a test waits for what Sentinels do. One that a busy machine has not run for
+// two seconds does nothing for thirty (TILT).
+const sentinelLimit = 90 * time.Second
 
 // eachEngine runs a test with Redis, and with Valkey where it is installed.
 func eachEngine(t *testing.T, test func(t *testing.T, program string)) {
@@ -49,7 +52,7 @@ func TestLongAMasterIsKilledWithItsLastWrites(t *testing.T) {
 			watched.Servers[master].Kill()
 			watched.Fronts[master].Cut()
 			killed := time.Now()
-			p.within(waitLimit, "a hard budget", func() error { return p.status(200, p.at(0, "hard"), "metered/quick") })
+			p.within(sentinelLimit, "a hard budget", func() error { return p.status(200, p.at(0, "hard"), "metered/quick") })
 			t.Logf("round %d: the master was killed with about %d calls that its replica had not heard of; a hard budget admits again after %v",
 				round+1, lost, time.Since(killed).Round(10*time.Millisecond))
 			p.wait(2 * time.Second)
@@ -62,13 +65,7 @@ func TestLongAMasterIsKilledWithItsLastWrites(t *testing.T) {
 			p.books("hard")
 			p.books("crowd")
 			watched.Servers[master].MustStart(t)
-			p.soon("the former master as a replica", func() error {
-				text, err := clustertest.Redis(watched.Servers[master].Addr, "INFO", "replication")
-				if err == nil && !containsAll(text, "role:slave", "master_link_status:up") {
-					err = fmt.Errorf("it says %.100s", text)
-				}
-				return err
-			})
+			p.within(sentinelLimit, "the former master as a replica", func() error { return watched.Follows(master) })
 		}
 		p.crowd(2000, 16)
 		p.Provider.Release()

@@ -6,17 +6,20 @@ import (
 	"bytes"
 	"net"
 	"sync"
+	"sync/atomic"
 )
 
 // Front stands before a server of Redis or Valkey: gateways, Sentinels and the other server reach it
-// there. It can hold back what the server's replica is sent, as a slow network does.
+// there. It can hold back what the server's replica is sent, as a slow network does, or everything, as
+// a broken one.
 type Front struct {
 	Addr string
 
 	mu     sync.Mutex // guards the following
 	server string
 	goesOn *sync.Cond
-	held   bool
+	held   bool // what replicas are sent
+	lost   bool // everything
 	open   map[net.Conn]bool
 }
 
@@ -52,17 +55,18 @@ func (f *Front) Before(server string) {
 	f.server = server
 }
 
-// Hold keeps back what a replica is sent from now on, until Go or Cut.
-func (f *Front) Hold() { f.set(true) }
-
-// Go sends what is held.
-func (f *Front) Go() { f.set(false) }
-
-func (f *Front) set(held bool) {
+// Hold keeps back what a replica is sent from now on, until Cut.
+func (f *Front) Hold() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.held = held
-	f.goesOn.Broadcast()
+	f.held = true
+}
+
+// Lose lets nothing through from now on, in neither direction, until Cut. Connections hang.
+func (f *Front) Lose() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lost = true
 }
 
 // Cut ends all connections. What is held is lost.
@@ -73,7 +77,7 @@ func (f *Front) Cut() {
 		conn.Close()
 		delete(f.open, conn)
 	}
-	f.held = false
+	f.held, f.lost = false, false
 	f.goesOn.Broadcast()
 }
 
@@ -83,11 +87,12 @@ func (f *Front) track(conn net.Conn) {
 	f.open[conn] = true
 }
 
-// wait waits while the stream is held, and reports whether the connection is still open.
-func (f *Front) wait(conn net.Conn) bool {
+// wait waits while what a client sends or is sent is held, and reports whether the connection is still
+// open.
+func (f *Front) wait(conn net.Conn, replica bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for f.held && f.open[conn] {
+	for (f.lost || f.held && replica) && f.open[conn] {
 		f.goesOn.Wait()
 	}
 	return f.open[conn]
@@ -116,30 +121,28 @@ func (f *Front) pass(client net.Conn) {
 	f.track(client)
 	f.track(server)
 	defer f.end(client, server)
-	replica := make(chan struct{})
+	var replica atomic.Bool
 	go func() {
 		defer f.end(client, server)
 		buffer := make([]byte, 64<<10)
 		for {
 			n, err := server.Read(buffer)
-			select {
-			case <-replica:
-				if n > 0 && !f.wait(client) {
-					return
-				}
-			default:
+			if n > 0 && !f.wait(client, replica.Load()) {
+				return
 			}
 			if _, writeErr := client.Write(buffer[:n]); err != nil || writeErr != nil {
 				return
 			}
 		}
 	}()
-	buffer, known := make([]byte, 64<<10), false
+	buffer := make([]byte, 64<<10)
 	for {
 		n, err := client.Read(buffer)
-		if !known && bytes.Contains(buffer[:n], []byte("PSYNC")) {
-			known = true
-			close(replica)
+		if bytes.Contains(buffer[:n], []byte("PSYNC")) {
+			replica.Store(true)
+		}
+		if n > 0 && !f.wait(client, false) {
+			return
 		}
 		if _, writeErr := server.Write(buffer[:n]); err != nil || writeErr != nil {
 			return

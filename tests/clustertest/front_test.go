@@ -15,8 +15,15 @@ func TestLongAFrontLosesWhatItHolds(t *testing.T) {
 	eachEngine(t, func(t *testing.T, program string) {
 		watched := clustertest.StartSentinels(t, program)
 		p := newProof(t, &clustertest.Cluster{})
+		t.Cleanup(func() {
+			for i, server := range watched.Servers {
+				if text, err := clustertest.Redis(server.Addr, "INFO", "replication"); t.Failed() {
+					t.Logf("server %d says %s: %v", i, text, err)
+				}
+			}
+		})
 		value := func(i int, want string) {
-			p.soon("the value", func() error {
+			p.within(sentinelLimit, "the value", func() error {
 				got, err := clustertest.Redis(watched.Servers[i].Addr, "GET", "k")
 				if err == nil && got != want {
 					err = fmt.Errorf("server %d has %q, want %q", i, got, want)
@@ -37,7 +44,7 @@ func TestLongAFrontLosesWhatItHolds(t *testing.T) {
 			}
 			watched.Servers[master].Kill()
 			watched.Fronts[master].Cut()
-			took := p.within(waitLimit, "the failover", func() error {
+			took := p.within(sentinelLimit, "the failover", func() error {
 				now, err := watched.Master()
 				if err == nil && now == master {
 					err = fmt.Errorf("server %d is still the master", now)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -75,6 +76,7 @@ http://:%[10]d {
 	handle /metrics {
 		metrics
 	}
+	gatehouse_console
 	gatehouse
 }
 `
@@ -117,7 +119,9 @@ func (g *Gateway) caddyfile() string {
 
 // Start starts a gateway that has ended, and returns when it is ready.
 func (g *Gateway) Start() (err error) {
-	g.process, err = process.StartCaddy(g.cluster.t.Context(), g.cluster.config.Caddy, g.dir, g.caddyfile(), g.cluster.config.Environment, g.Ready)
+	c := g.cluster.config
+	environment := slices.Concat(c.Environment, c.Environments[g.Name])
+	g.process, err = process.StartCaddy(g.cluster.t.Context(), c.Caddy, g.dir, g.caddyfile(), environment, g.Ready)
 	if err != nil {
 		return fmt.Errorf("%s: %w", g.Name, err)
 	}

@@ -18,6 +18,9 @@ var killsFlag = flag.Int("kills", 200, "how often a gateway is killed in TestLon
 // The costs of the metered models, as the catalog has them, in 1e-6 nano-USD a token.
 const promptRate, completionRate = 1_250_000_000, 10_000_000_007
 
+// reserve is more than one call reserves, in nano-USD: 100 tokens of output and the prompt.
+const reserve = 2_000_000
+
 // costOf is what a client can say that its call has cost, by the usage that it was told.
 func costOf(a clustertest.Answer) int64 {
 	var body struct {
@@ -102,7 +105,6 @@ func TestLongGatewaysAreKilledAtRandom(t *testing.T) {
 	if sum > b.Spent {
 		t.Errorf("rows cost %d nano-USD more than was charged", sum-b.Spent)
 	}
-	const reserve = 2_000_000 // of one call: 100 tokens of output and the prompt, in nano-USD
 	if most := told.Load() + (cut.Load()+int64(len(loads)))*reserve; b.Spent > most {
 		t.Errorf("%d nano-USD are charged, at most %d can be", b.Spent, most)
 	}

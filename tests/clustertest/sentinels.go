@@ -104,6 +104,15 @@ func (w *Watched) Master() (int, error) {
 	return 0, fmt.Errorf("the master is %s:%s", host, port)
 }
 
+// Follows returns nil if a server is a replica of the other, with all data.
+func (w *Watched) Follows(server int) error {
+	text, err := Redis(w.Servers[server].Addr, "INFO", "replication")
+	if err == nil && !(strings.Contains(text, "role:slave") && strings.Contains(text, "master_link_status:up")) {
+		err = fmt.Errorf("it says %.100s", text)
+	}
+	return err
+}
+
 // startSentinel starts the program as a Sentinel and returns its address.
 func startSentinel(t T, program, host, port string) string {
 	t.Helper()

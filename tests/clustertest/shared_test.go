@@ -24,9 +24,12 @@ func TestTwoGatewaysServeAsOne(t *testing.T) {
 		{"concurrency", (*proof).concurrency},
 		{"a queue", (*proof).queue},
 		{"a key made at run time", (*proof).runtimeKey},
+		{"a desktop in a browser", (*proof).consoleDesktop},
 		{"activity", (*proof).activity},
 		{"a stored response", (*proof).storedResponse},
 		{"a desktop", (*proof).desktop},
+		{"a viewer without a name", (*proof).namelessViewer},
+		{"a sign-in to the console", (*proof).console},
 		{"a wrong key", (*proof).wrongKey},
 		{"the operator's command", (*proof).command},
 	} {
@@ -153,6 +156,23 @@ func (p *proof) activity() {
 	if slowest > time.Second {
 		p.t.Errorf("a query took %v", slowest)
 	}
+	a := p.chat(p.at(0, "plain"), "fake/echo")
+	rows, err := p.at(1, "reader").Rows(p.t.Context(), "id="+a.Header.Get("X-Request-Id"))
+	if err != nil || len(rows) != 1 || rows[0].Status != 200 {
+		p.t.Errorf("the other gateway has %+v of an id: %v", rows, err)
+	}
+	for i, g := range p.Gateways {
+		var about struct {
+			Cluster struct{ Name, Node string }
+			Store   struct {
+				Rows int64 `json:"rows_bytes"`
+			}
+		}
+		a := p.want(200, p.at(i, "reader"), "GET", "/v1/about", "")
+		if err := json.Unmarshal(a.Body, &about); err != nil || about.Cluster.Name == "" || about.Cluster.Node != g.Name || about.Store.Rows == 0 {
+			p.t.Errorf("gateway %s says of itself %s", g.Name, a.Body)
+		}
+	}
 	p.t.Logf("the row of a call is seen at the other gateway by the first query, which takes at most %v", slowest.Round(time.Millisecond))
 }
 
@@ -209,6 +229,19 @@ func (p *proof) desktop() {
 			_, err := desk(0).Issue(ctx, "demo")
 			return err
 		})
+	}
+}
+
+// namelessViewer is refused at one gateway, and connects again to the other: there it is asked for a
+// password.
+func (p *proof) namelessViewer() {
+	const again = 1800 * time.Millisecond // the pause of libvncclient
+	for i, g := range p.Gateways {
+		first, err := p.ViewNameless(p.t.Context(), g.VNC)
+		if want := []uint32{clustertest.X509None, clustertest.X509Plain}[i]; err != nil || first != want {
+			p.t.Errorf("%s offers type %d first, want %d: %v", g.Name, first, want, err)
+		}
+		p.wait(again)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/tests/clustertest"
+	"github.com/gatehouse-proxy/gatehouse/tests/desktop"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
@@ -19,7 +20,7 @@ const nodes = 2
 
 // startCluster returns a gateway that stands for all: its origin and port are the balancer's, its log
 // is that of the last.
-func startCluster(ctx context.Context, t clustertest.T, caddy, dir string, port int, desktops []*desktop, vncAuth bool) (*gateway, error) {
+func startCluster(ctx context.Context, t clustertest.T, caddy, dir string, port int, desktops []*desktop.Desktop, vncAuth bool) (*gateway, error) {
 	engines := clustertest.StartEngines(t)
 	storage := filepath.Join(dir, "storage")
 	ports, err := process.FreePorts(nodes + 1)

@@ -15,6 +15,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/tests/desktop"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
@@ -69,7 +70,7 @@ http://:%[1]d {
 `
 
 type gateway struct {
-	*program
+	*desktop.Program
 	port   int    // of the VNC addresses
 	origin string // of the HTTP site
 	ca     string // file of the root certificate
@@ -85,7 +86,7 @@ type node struct {
 }
 
 // startGateway returns when the HTTP site and the VNC listener answer.
-func startGateway(ctx context.Context, caddy, dir string, port int, desktops []*desktop, vncAuth bool, n node) (*gateway, error) {
+func startGateway(ctx context.Context, caddy, dir string, port int, desktops []*desktop.Desktop, vncAuth bool, n node) (*gateway, error) {
 	ports, err := process.FreePorts(1)
 	if err != nil {
 		return nil, err
@@ -100,13 +101,13 @@ func startGateway(ctx context.Context, caddy, dir string, port int, desktops []*
 	}
 	blocks, env := "", []string{keyEnv + "=" + g.key}
 	for _, d := range desktops {
-		variable := passwordEnv + d.name
-		blocks += fmt.Sprintf("\t\t\tworkstation %s 127.0.0.1:%d {\n\t\t\t\tpassword {env.%s}\n\t\t\t}\n", d.name, d.port, variable)
-		env = append(env, variable+"="+d.password)
+		variable := passwordEnv + d.Name
+		blocks += fmt.Sprintf("\t\t\tworkstation %s 127.0.0.1:%d {\n\t\t\t\tpassword {env.%s}\n\t\t\t}\n", d.Name, d.Port, variable)
+		env = append(env, variable+"="+d.Password)
 	}
 	text := fmt.Sprintf(caddyfile, ports[0], port, blocks, option, g.port, n.global, n.options)
 	p, err := process.StartCaddy(ctx, caddy, dir, text, env, func() error { return g.ready(ctx) })
-	g.program = &program{p}
+	g.Program = &desktop.Program{Process: p}
 	return g, err
 }
 

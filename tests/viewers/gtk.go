@@ -10,17 +10,19 @@ import (
 	"image/color"
 	"os"
 	"path/filepath"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/desktop"
 )
 
 // gvncviewer, virt-viewer (both gtk-vnc) and Remmina (libvncclient) do TLS inside RFB, but send no
 // host name. The person types the token as the password.
 
 func (p programs) gvncviewer(ctx context.Context, s *session) {
-	s.byPassword(ctx, func() []string { return []string{p.gvnc, s.withDisplay()} }, keyTab, keyTab, keyReturn)
+	s.byPassword(ctx, func() []string { return []string{p.gvnc, s.withDisplay()} }, desktop.KeyTab, desktop.KeyTab, desktop.KeyReturn)
 }
 
 func (p programs) virtViewer(ctx context.Context, s *session) {
-	s.byPassword(ctx, func() []string { return []string{p.virt, "vnc://" + s.address} }, keyReturn)
+	s.byPassword(ctx, func() []string { return []string{p.virt, "vnc://" + s.address} }, desktop.KeyReturn)
 }
 
 // byPassword drives a viewer of gtk-vnc, which chooses the security type with a password itself.
@@ -32,7 +34,7 @@ func (s *session) byPassword(ctx context.Context, command func() []string, butto
 		!s.Check("it asks for a user and a password", s.window(ctx, "Authentication required")) {
 		return
 	}
-	if !s.Must("the form can be filled in", errors.Join(s.fillIn(), s.x.press(button...))) || !s.look(ctx, s.desktop.shown) {
+	if !s.Must("the form can be filled in", errors.Join(s.fillIn(), s.x.Press(button...))) || !s.look(ctx, s.desktop.Shown) {
 		return
 	}
 	s.use(ctx)
@@ -43,7 +45,7 @@ func (s *session) byPassword(ctx context.Context, command func() []string, butto
 
 // fillIn types any user and the token.
 func (s *session) fillIn() error {
-	return errors.Join(s.x.write("anybody"), s.x.press(keyTab), s.x.write(s.token()))
+	return errors.Join(s.x.Write("anybody"), s.x.Press(desktop.KeyTab), s.x.Write(s.token()))
 }
 
 // passwdHome is the environment in which getpwuid finds this screen's home folder: gtk-vnc looks
@@ -70,12 +72,12 @@ func (p programs) remminaProfile(ctx context.Context, s *session) {
 		return
 	}
 	at, err := s.panel(ctx, false)
-	if !s.Check("it connects again and asks for certificate files", err) || !s.Must("OK can be clicked", s.x.click(okButton(at))) {
+	if !s.Check("it connects again and asks for certificate files", err) || !s.Must("OK can be clicked", s.x.Click(okButton(at))) {
 		return
 	}
 	_, err = s.panel(ctx, true)
-	if !s.Check("it asks for a user and a password", err) || !s.Must("the form can be filled in", errors.Join(s.fillIn(), s.x.press(keyReturn))) ||
-		!s.look(ctx, s.desktop.shown) {
+	if !s.Check("it asks for a user and a password", err) || !s.Must("the form can be filled in", errors.Join(s.fillIn(), s.x.Press(desktop.KeyReturn))) ||
+		!s.look(ctx, s.desktop.Shown) {
 		return
 	}
 	s.use(ctx)

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/tests/clustertest"
+	"github.com/gatehouse-proxy/gatehouse/tests/desktop"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
@@ -68,16 +69,16 @@ func (o options) run(ctx context.Context) (ok bool, err error) {
 		return false, err
 	}
 	defer os.RemoveAll(dir)
-	first, err := startDesktop(dir, o.xvnc)
+	first, err := desktop.StartXvnc(dir, o.xvnc, workstation)
 	if err != nil {
 		return false, err
 	}
-	defer first.stop()
-	second, err := startX11vnc(ctx, dir, o.x11vnc, o.xvfb)
+	defer first.Stop()
+	second, err := desktop.StartX11vnc(ctx, dir, o.x11vnc, o.xvfb, x11vncWorkstation)
 	if err != nil {
 		return false, err
 	}
-	defer second.stop()
+	defer second.Stop()
 	ok = true
 	for _, vncAuth := range []bool{false, true} {
 		var some []viewer
@@ -86,7 +87,7 @@ func (o options) run(ctx context.Context) (ok bool, err error) {
 				some = append(some, v)
 			}
 		}
-		good, err := o.runSome(ctx, filepath.Join(dir, fmt.Sprint("vncauth-", vncAuth)), []*desktop{first, second}, vncAuth, some)
+		good, err := o.runSome(ctx, filepath.Join(dir, fmt.Sprint("vncauth-", vncAuth)), []*desktop.Desktop{first, second}, vncAuth, some)
 		if ok = ok && good; err != nil {
 			return false, err
 		}
@@ -94,7 +95,7 @@ func (o options) run(ctx context.Context) (ok bool, err error) {
 	return ok, nil
 }
 
-func (o options) runSome(ctx context.Context, dir string, desktops []*desktop, vncAuth bool, some []viewer) (ok bool, err error) {
+func (o options) runSome(ctx context.Context, dir string, desktops []*desktop.Desktop, vncAuth bool, some []viewer) (ok bool, err error) {
 	if len(some) == 0 {
 		return true, nil
 	}
@@ -119,7 +120,7 @@ func (o options) runSome(ctx context.Context, dir string, desktops []*desktop, v
 }
 
 // driveAll drives the viewers, one after another.
-func (o options) driveAll(ctx context.Context, dir string, g *gateway, desktops []*desktop, some []viewer) (ok bool, err error) {
+func (o options) driveAll(ctx context.Context, dir string, g *gateway, desktops []*desktop.Desktop, some []viewer) (ok bool, err error) {
 	ok = true
 	for i, v := range some {
 		d := desktops[0]
@@ -145,13 +146,13 @@ func (o options) driveAll(ctx context.Context, dir string, g *gateway, desktops 
 }
 
 // drive gives v a screen and lets it run.
-func (o options) drive(ctx context.Context, v viewer, dir string, g *gateway, d *desktop) *process.Result {
+func (o options) drive(ctx context.Context, v viewer, dir string, g *gateway, d *desktop.Desktop) *process.Result {
 	began := time.Now()
 	r := process.NewResult("viewer " + v.name)
 	defer func() { r.Took = time.Since(began) }()
 	ctx, cancel := context.WithTimeout(ctx, viewerTimeout)
 	defer cancel()
-	if !r.Must("the workstation is there", errors.Join(os.Mkdir(dir, 0o700), g.restore(ctx, d.name))) {
+	if !r.Must("the workstation is there", errors.Join(os.Mkdir(dir, 0o700), g.restore(ctx, d.Name))) {
 		return r
 	}
 	screen, err := startScreen(ctx, dir, o.xvfb, o.openbox)

@@ -14,11 +14,11 @@ import (
 // release releases the workstation, and checks that its desktop disappears from the screen.
 func (s *session) release(ctx context.Context) bool {
 	began := time.Now()
-	if !s.Check("the workstation is released", s.gateway.release(ctx, s.desktop.name)) {
+	if !s.Check("the workstation is released", s.gateway.release(ctx, s.desktop.Name)) {
 		return false
 	}
 	err := s.wait(ctx, releaseTimeout-time.Since(began), func(img *image.RGBA) error {
-		if s.desktop.shown.check(img, s.origin) == nil {
+		if s.desktop.Shown.Check(img, s.origin) == nil {
 			return fmt.Errorf("the desktop is still on the screen")
 		}
 		return nil
@@ -33,7 +33,7 @@ func (s *session) ends(ctx context.Context, timeout time.Duration) {
 		if !s.viewer.Running() {
 			return nil
 		}
-		titles, _ := s.x.windows()
+		titles, _ := s.x.Windows()
 		return fmt.Errorf("it runs; windows: %q", titles)
 	})
 	if err == nil {

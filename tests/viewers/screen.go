@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/tests/desktop"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
@@ -22,9 +23,9 @@ const screenSize = "1600x1000x24"
 
 // screen is the environment of one viewer: an X server, a window manager and an empty home folder.
 type screen struct {
-	*display
-	x       *xConn
-	manager *program
+	*desktop.Display
+	x       *desktop.Screen
+	manager *desktop.Program
 	home    string
 	env     []string
 }
@@ -35,11 +36,11 @@ func startScreen(ctx context.Context, dir, xvfb, openbox string) (*screen, error
 		return nil, err
 	}
 	var err error
-	if s.display, err = startDisplay(dir, xvfb, "-screen", "0", screenSize); err != nil {
+	if s.Display, err = desktop.StartDisplay(dir, xvfb, "-screen", "0", screenSize); err != nil {
 		return nil, err
 	}
 	s.env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "DISPLAY=:" + s.number, "LANG=C.UTF-8", "TMPDIR=" + dir,
+		"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "DISPLAY=:" + s.Number, "LANG=C.UTF-8", "TMPDIR=" + dir,
 		"XDG_RUNTIME_DIR=" + dir, "DBUS_SESSION_BUS_ADDRESS=disabled:", "NO_AT_BRIDGE=1", "GSETTINGS_BACKEND=memory",
 	}
 	if err := s.prepare(ctx, dir, openbox); err != nil {
@@ -52,7 +53,7 @@ func startScreen(ctx context.Context, dir, xvfb, openbox string) (*screen, error
 // prepare returns when the window manager is ready: a window that a viewer shows before has no
 // frame and gets no keys.
 func (s *screen) prepare(ctx context.Context, dir, openbox string) (err error) {
-	if s.x, err = openX(s.number); err != nil {
+	if s.x, err = desktop.OpenScreen(s.Number); err != nil {
 		return err
 	}
 	if s.manager, err = s.run(filepath.Join(dir, "openbox.log"), openbox, "--sm-disable"); err != nil {
@@ -60,7 +61,7 @@ func (s *screen) prepare(ctx context.Context, dir, openbox string) (err error) {
 	}
 	const timeout = 10 * time.Second
 	return process.Eventually(ctx, timeout, func() error {
-		name, err := s.x.property(s.x.root, "_NET_SUPPORTING_WM_CHECK")
+		name, err := s.x.Property(s.x.Root, "_NET_SUPPORTING_WM_CHECK")
 		if err == nil && len(name) == 0 {
 			err = fmt.Errorf("no window manager")
 		}
@@ -70,14 +71,14 @@ func (s *screen) prepare(ctx context.Context, dir, openbox string) (err error) {
 
 // run starts a program as the person at this screen. NAME=VALUE before the program adds to its
 // environment.
-func (s *screen) run(log string, command ...string) (*program, error) {
+func (s *screen) run(log string, command ...string) (*desktop.Program, error) {
 	env := s.env
 	for strings.Contains(command[0], "=") {
 		env, command = append(env[:len(env):len(env)], command[0]), command[1:]
 	}
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir, cmd.Env = s.home, env
-	return start(cmd, log)
+	return desktop.StartProgram(cmd, log)
 }
 
 func (s *screen) stop() {
@@ -85,9 +86,9 @@ func (s *screen) stop() {
 		s.manager.Stop()
 	}
 	if s.x != nil {
-		s.x.close()
+		s.x.Close()
 	}
-	s.display.Stop()
+	s.Display.Stop()
 }
 
 func writePNG(file string, img image.Image) error {

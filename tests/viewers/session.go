@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/tests/desktop"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
@@ -31,10 +32,10 @@ type session struct {
 	*screen
 	dir     string
 	gateway *gateway
-	desktop *desktop
+	desktop *desktop.Desktop
 
 	address string // <token>.<domain>:<port>
-	viewer  *program
+	viewer  *desktop.Program
 	origin  image.Point // of the desktop on the screen
 	seen    []string    // titles of all windows so far
 }
@@ -88,7 +89,7 @@ func (s *session) explain(keep string) {
 	if keep == "" {
 		return
 	}
-	img, err := s.x.picture()
+	img, err := s.x.Picture()
 	if err == nil {
 		err = writePNG(filepath.Join(keep, strings.ReplaceAll(s.Name, "/", "-")+".png"), img)
 	}
@@ -98,9 +99,9 @@ func (s *session) explain(keep string) {
 }
 
 // look waits until the screen shows the whole scene at its own size.
-func (s *session) look(ctx context.Context, of scene) bool {
+func (s *session) look(ctx context.Context, of desktop.Scene) bool {
 	err := s.wait(ctx, lookTimeout, func(img *image.RGBA) (err error) {
-		s.origin, err = of.find(img)
+		s.origin, err = of.Find(img)
 		return err
 	})
 	return s.Check("the screen shows the desktop, 1280x720, each area in its colour", err)
@@ -109,7 +110,7 @@ func (s *session) look(ctx context.Context, of scene) bool {
 // wait looks at the screen until check returns nil, and records the windows on it.
 func (s *session) wait(ctx context.Context, timeout time.Duration, check func(*image.RGBA) error) error {
 	return process.Eventually(ctx, timeout, func() error {
-		titles, err := s.x.windows()
+		titles, err := s.x.Windows()
 		if err != nil {
 			return err
 		}
@@ -118,7 +119,7 @@ func (s *session) wait(ctx context.Context, timeout time.Duration, check func(*i
 				s.seen = append(s.seen, title)
 			}
 		}
-		img, err := s.x.picture()
+		img, err := s.x.Picture()
 		if err != nil {
 			return err
 		}
@@ -132,7 +133,7 @@ func (s *session) wait(ctx context.Context, timeout time.Duration, check func(*i
 // window waits for one whose title contains part and that has the keyboard.
 func (s *session) window(ctx context.Context, part string) error {
 	return s.wait(ctx, lookTimeout, func(*image.RGBA) error {
-		title, err := s.x.focused()
+		title, err := s.x.Focused()
 		if err == nil && !strings.Contains(title, part) {
 			err = fmt.Errorf("no window %q with the keyboard", part)
 		}
@@ -158,30 +159,30 @@ func (s *session) use(ctx context.Context) {
 
 // change gives two areas other colours for a while.
 func (s *session) change(ctx context.Context) error {
-	before := s.desktop.shown
+	before := s.desktop.Shown
 	after := slices.Clone(before)
 	const one, other = 9, 22
-	after[one].colour.R, after[other].colour.G = 0xff, 0
-	defer func() { _ = s.desktop.paint(before) }() // the next viewer shows whether it worked
-	if err := s.desktop.paint(after); err != nil {
+	after[one].Colour.R, after[other].Colour.G = 0xff, 0
+	defer func() { _ = s.desktop.Paint(before) }() // the next viewer shows whether it worked
+	if err := s.desktop.Paint(after); err != nil {
 		return err
 	}
 	return s.wait(ctx, inputTimeout, func(img *image.RGBA) error {
 		for _, i := range []int{one, other} {
-			if err := after[i:i+1].check(img, s.origin); err != nil {
+			if err := after[i:i+1].Check(img, s.origin); err != nil {
 				return err
 			}
 		}
-		return after.check(img, s.origin)
+		return after.Check(img, s.origin)
 	})
 }
 
 // click presses the button at two points and leaves the pointer at a third.
 func (s *session) click(ctx context.Context) error {
-	s.desktop.forget()
+	s.desktop.Forget()
 	points, rest := []image.Point{{333, 222}, {1201, 655}}, image.Pt(640, 360)
 	for i, p := range points {
-		if err := s.x.click(s.origin.Add(p)); err != nil {
+		if err := s.x.Click(s.origin.Add(p)); err != nil {
 			return err
 		}
 		// A viewer may merge the motions of a moment, but no clicks.
@@ -189,7 +190,7 @@ func (s *session) click(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.x.move(s.origin.Add(rest)); err != nil {
+	if err := s.x.Move(s.origin.Add(rest)); err != nil {
 		return err
 	}
 	return s.arrived(ctx, points, rest)
@@ -198,7 +199,7 @@ func (s *session) click(ctx context.Context) error {
 // arrived waits until the desktop has received these clicks, and its pointer is there.
 func (s *session) arrived(ctx context.Context, clicks []image.Point, pointer image.Point) error {
 	return process.Eventually(ctx, inputTimeout, func() error {
-		if got, at := s.desktop.clicked(); !slices.Equal(got, clicks) || at != pointer {
+		if got, at := s.desktop.Clicked(); !slices.Equal(got, clicks) || at != pointer {
 			return fmt.Errorf("clicks at %v and a pointer at %v arrived, not %v and %v", got, at, clicks, pointer)
 		}
 		return nil
@@ -206,13 +207,13 @@ func (s *session) arrived(ctx context.Context, clicks []image.Point, pointer ima
 }
 
 func (s *session) keys(ctx context.Context) error {
-	s.desktop.forget()
+	s.desktop.Forget()
 	const text = "gate house 5900"
-	if err := s.x.write(text); err != nil {
+	if err := s.x.Write(text); err != nil {
 		return err
 	}
 	return process.Eventually(ctx, inputTimeout, func() error {
-		if typed := s.desktop.typed(); typed != text {
+		if typed := s.desktop.Typed(); typed != text {
 			return fmt.Errorf("%q arrived, %q was typed", typed, text)
 		}
 		return nil

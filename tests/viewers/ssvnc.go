@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/tests/desktop"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
@@ -17,11 +18,11 @@ func (p programs) ssvncAlone(ctx context.Context, s *session) {
 		return
 	}
 	command := fmt.Sprintf("exec %s -verify %s %s", p.ssvnc, s.gateway.ca, s.withDisplay())
-	if !s.open(p.script, "-qefc", command, "/dev/null") || !s.look(ctx, s.desktop.shown) {
+	if !s.open(p.script, "-qefc", command, "/dev/null") || !s.look(ctx, s.desktop.Shown) {
 		return
 	}
 	s.use(ctx)
-	s.nothingAsked(desktopName)
+	s.nothingAsked(desktop.Title)
 	if s.release(ctx) {
 		const timeout = 10 * time.Second // the script waits for stunnel
 		s.ends(ctx, timeout)
@@ -42,7 +43,7 @@ func (p programs) tightRefused(ctx context.Context, s *session) {
 		return nil
 	})
 	s.Check("the viewer ends", err)
-	s.Check("it says that it knows none of the security types", s.viewer.says("Server did not offer supported security type"))
+	s.Check("it says that it knows none of the security types", s.viewer.Says("Server did not offer supported security type"))
 }
 
 // tightByPrefix is with it: the first characters of the token are the password.
@@ -51,7 +52,7 @@ func (p programs) tightByPrefix(ctx context.Context, s *session) {
 	if !s.issue(ctx, workstation) || !s.open(p.tight, s.withPort()) || !s.Check("it asks for a password", s.window(ctx, "assword")) {
 		return
 	}
-	if !s.Must("the password can be typed", errors.Join(s.x.write(s.token()[:characters]), s.x.press(keyReturn))) || !s.look(ctx, s.desktop.shown) {
+	if !s.Must("the password can be typed", errors.Join(s.x.Write(s.token()[:characters]), s.x.Press(desktop.KeyReturn))) || !s.look(ctx, s.desktop.Shown) {
 		return
 	}
 	s.use(ctx)

@@ -6,12 +6,12 @@ import (
 	"context"
 	"fmt"
 	"image"
-	"image/color"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/tests/desktop"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
@@ -20,12 +20,12 @@ import (
 
 // tigerByName starts it as a person does, with the address and nothing else.
 func (p programs) tigerByName(ctx context.Context, s *session) {
-	before := s.desktop.said()
-	if !s.trustTiger() || !s.issue(ctx, workstation) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
+	before := s.desktop.Said()
+	if !s.trustTiger() || !s.issue(ctx, workstation) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.Shown) {
 		return
 	}
 	s.use(ctx)
-	s.nothingAsked(desktopName)
+	s.nothingAsked(desktop.Title)
 	s.refused(ctx, "a name that is no token", p.tiger, s.nobody(), "This VNC address is not valid. Ask for a new one.")
 	another, err := s.gateway.address(ctx, workstation)
 	if !s.Must("another address is issued", err) {
@@ -35,7 +35,7 @@ func (p programs) tigerByName(ctx context.Context, s *session) {
 	if s.release(ctx) {
 		s.ends(ctx, releaseTimeout)
 		s.Check("the desktop came in the encoding Tight with JPEG", process.Eventually(ctx, inputTimeout, func() error {
-			if now := s.desktop.said(); !strings.Contains(now[len(before):], "Tight (JPEG):") {
+			if now := s.desktop.Said(); !strings.Contains(now[len(before):], "Tight (JPEG):") {
 				return fmt.Errorf("the VNC server has not said so: %q", now[len(before):])
 			}
 			return nil
@@ -49,11 +49,11 @@ func (p programs) tigerByName(ctx context.Context, s *session) {
 func (p programs) tigerByPassword(ctx context.Context, s *session) {
 	if !s.trustTiger() || !s.issue(ctx, workstation) ||
 		!s.open("VNC_USERNAME=anybody", "VNC_PASSWORD="+s.token(), p.tiger, "-SecurityTypes", "X509Plain", s.nobody()) ||
-		!s.look(ctx, s.desktop.shown) {
+		!s.look(ctx, s.desktop.Shown) {
 		return
 	}
 	s.use(ctx)
-	s.nothingAsked(desktopName)
+	s.nothingAsked(desktop.Title)
 	if s.release(ctx) {
 		s.ends(ctx, releaseTimeout)
 	}
@@ -61,11 +61,11 @@ func (p programs) tigerByPassword(ctx context.Context, s *session) {
 
 // tigerAtX11vnc views a desktop of the other server.
 func (p programs) tigerAtX11vnc(ctx context.Context, s *session) {
-	if !s.trustTiger() || !s.issue(ctx, x11vncWorkstation) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
+	if !s.trustTiger() || !s.issue(ctx, x11vncWorkstation) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.Shown) {
 		return
 	}
 	s.use(ctx)
-	s.nothingAsked(desktopName)
+	s.nothingAsked(desktop.Title)
 	if s.release(ctx) {
 		s.ends(ctx, releaseTimeout)
 	}
@@ -74,15 +74,15 @@ func (p programs) tigerAtX11vnc(ctx context.Context, s *session) {
 // tigerKeepsTLS takes the first security type of the server's list that it knows: the option
 // vncauth must not make it connect without TLS.
 func (p programs) tigerKeepsTLS(ctx context.Context, s *session) {
-	before := s.gateway.said()
-	if !s.trustTiger() || !s.issue(ctx, workstation) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
+	before := s.gateway.Said()
+	if !s.trustTiger() || !s.issue(ctx, workstation) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.Shown) {
 		return
 	}
-	s.nothingAsked(desktopName)
+	s.nothingAsked(desktop.Title)
 	if s.release(ctx) {
 		s.ends(ctx, releaseTimeout)
 		s.Check("its session was inside TLS", process.Eventually(ctx, inputTimeout, func() error {
-			if now := s.gateway.said(); !strings.Contains(now[len(before):], `"security":"X509None"`) {
+			if now := s.gateway.Said(); !strings.Contains(now[len(before):], `"security":"X509None"`) {
 				return fmt.Errorf("the gateway has not said so: %q", now[len(before):])
 			}
 			return nil
@@ -94,10 +94,10 @@ func (p programs) tigerKeepsTLS(ctx context.Context, s *session) {
 // Nothing is asked, because that viewer's second attempt has used up the gateway's memory of it.
 func (p programs) tigerAfterwards(ctx context.Context, s *session) {
 	if !s.Must("the workstation is there again", s.gateway.restore(ctx, workstation)) || !s.trustTiger() || !s.issue(ctx, workstation) ||
-		!s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
+		!s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.Shown) {
 		return
 	}
-	s.nothingAsked(desktopName)
+	s.nothingAsked(desktop.Title)
 }
 
 // nobody is an address below the domain whose name is not a token.
@@ -114,21 +114,9 @@ func (s *session) refused(ctx context.Context, which, tiger, address, reason str
 	}
 	defer second.Stop()
 	if err = s.window(ctx, "TigerVNC Viewer"); err == nil {
-		err = second.says("Authentication failure: " + reason)
+		err = second.Says("Authentication failure: " + reason)
 	}
 	s.Check(which+" gets no desktop, but the reason", err)
-}
-
-// testCardBars are the classic eight colour bars in the upper 8/15 of the card.
-func testCardBars() (s scene) {
-	for i, c := range []color.RGBA{
-		{255, 255, 255, 255}, {255, 255, 0, 255}, {0, 255, 255, 255}, {0, 255, 0, 255},
-		{255, 0, 255, 255}, {255, 0, 0, 255}, {0, 0, 255, 255}, {0, 0, 0, 255},
-	} {
-		const width, height = desktopWidth / 8, desktopHeight * 8 / 15
-		s = append(s, area{image.Rect(0, 0, width, height).Add(image.Pt(i*width, 0)), c})
-	}
-	return s
 }
 
 // Where the built-in desktop shows its input, and where something moves.
@@ -140,7 +128,7 @@ var (
 
 // tigerTestCard views the built-in desktop, which has no VNC server.
 func (p programs) tigerTestCard(ctx context.Context, s *session) {
-	if !s.trustTiger() || !s.issue(ctx, testCard) || !s.open(p.tiger, s.address) || !s.look(ctx, testCardBars()) {
+	if !s.trustTiger() || !s.issue(ctx, testCard) || !s.open(p.tiger, s.address) || !s.look(ctx, desktop.TestCard()) {
 		return
 	}
 	for _, part := range []struct {
@@ -149,16 +137,16 @@ func (p programs) tigerTestCard(ctx context.Context, s *session) {
 		do    func() error
 	}{
 		{"something moves on the test card", cardRoad, func() error { return nil }},
-		{"the test card shows where the pointer is", cardPointer, func() error { return s.x.move(s.origin.Add(image.Pt(700, 300))) }},
-		{"the test card shows the last key", cardKey, func() error { return s.x.write("g") }},
+		{"the test card shows where the pointer is", cardPointer, func() error { return s.x.Move(s.origin.Add(image.Pt(700, 300))) }},
+		{"the test card shows the last key", cardKey, func() error { return s.x.Write("g") }},
 	} {
-		before, err := s.x.picture()
+		before, err := s.x.Picture()
 		if err == nil {
 			err = part.do()
 		}
 		if err == nil {
 			err = s.wait(ctx, inputTimeout, func(now *image.RGBA) error {
-				if same(before, now, part.where.Add(s.origin)) {
+				if desktop.Same(before, now, part.where.Add(s.origin)) {
 					return fmt.Errorf("nothing changes in %v", part.where)
 				}
 				return nil
@@ -192,14 +180,14 @@ func (p programs) tigerBehindStunnel(ctx context.Context, s *session) {
 	}
 	defer stunnel.Stop()
 	const timeout = 10 * time.Second
-	if !s.Must("stunnel listens", process.Eventually(ctx, timeout, func() error { return stunnel.says("Configuration successful") })) {
+	if !s.Must("stunnel listens", process.Eventually(ctx, timeout, func() error { return stunnel.Says("Configuration successful") })) {
 		return
 	}
-	if !s.open(p.tiger, fmt.Sprintf("127.0.0.1::%d", ports[0])) || !s.look(ctx, s.desktop.shown) {
+	if !s.open(p.tiger, fmt.Sprintf("127.0.0.1::%d", ports[0])) || !s.look(ctx, s.desktop.Shown) {
 		return
 	}
 	s.use(ctx)
-	s.nothingAsked(desktopName)
+	s.nothingAsked(desktop.Title)
 	if s.release(ctx) {
 		s.ends(ctx, releaseTimeout)
 	}

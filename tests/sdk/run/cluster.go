@@ -16,6 +16,10 @@ import (
 // nodes is how many gateways a cluster of the suites has.
 const nodes = 2
 
+// newsTime is how long one gateway may not know what was changed at another, in seconds: one, and slack
+// for a busy machine.
+const newsTime = "3"
+
 // start starts what the suites call: one gateway, or a cluster of them behind a balancer. configure
 // makes the configuration of a gateway with its files in a folder.
 func start(ctx context.Context, p peers, dir string, configure func(dir string) (configuration, error)) (*gateway, error) {
@@ -64,7 +68,7 @@ func startCluster(ctx context.Context, p peers, dir string, configure func(dir s
 	}
 	calls.Port, secure.Port = ports[0], ports[1]
 	b := clustertest.StartBalancer(p.cluster, p.caddy, calls, secure)
-	one.http = b.Origin
+	one.http, one.newsTime = b.Origin, newsTime
 	if one.https != "" {
 		one.https = fmt.Sprintf("https://localhost:%d", secure.Port)
 	}

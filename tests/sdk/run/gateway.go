@@ -148,6 +148,7 @@ func servingConfig(dir, fakeOrigin string) (configuration, error) {
 type gateway struct {
 	*process.Process
 	http, https, ca string // https "": no such site
+	newsTime        string // of a cluster
 	secrets         map[string]string
 }
 
@@ -228,6 +229,7 @@ func (g *gateway) environment(target string, https bool, fakeOrigin string) []st
 		"GATEWAY_API_KEY="+g.secrets["SDK_CALLER_KEY"],
 		"GATEWAY_ACTIVITY_KEY="+g.secrets["SDK_READER_KEY"],
 		"GATEWAY_MANAGER_KEY="+g.secrets["SDK_MANAGER_KEY"],
+		"GATEWAY_NEWS_TIME="+g.newsTime,
 		"GATEWAY_UNCALLABLE_MODEL="+uncallable,
 		"FAKE_ORIGIN="+fakeOrigin,
 		"FAKE_API_KEY="+g.secrets["SDK_FAKE_KEY"],

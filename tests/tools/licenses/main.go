@@ -1,7 +1,7 @@
 // Command licenses lists the modules that are linked into a program, with their licences, from the
-// module cache that the program was built from.
+// module cache that the program was built from, and what the program has in it of other projects.
 //
-//	licenses [-texts] PROGRAM
+//	licenses [-texts] PROGRAM [VENDOR.JSON…]
 //
 // It prints a page in Markdown. With -texts it prints all licence texts instead, as who hands the
 // program on must add them. A module without a licence file that it knows is an error.
@@ -27,17 +27,17 @@ import (
 func main() {
 	texts := flag.Bool("texts", false, "print the texts of the licences")
 	flag.Parse()
-	if flag.NArg() != 1 {
+	if flag.NArg() < 1 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(os.Stdout, flag.Arg(0), *texts); err != nil {
+	if err := run(os.Stdout, flag.Arg(0), flag.Args()[1:], *texts); err != nil {
 		fmt.Fprintln(os.Stderr, "licenses:", err)
 		os.Exit(1)
 	}
 }
 
-func run(w io.Writer, program string, texts bool) error {
+func run(w io.Writer, program string, vendor []string, texts bool) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
 		return err
@@ -50,21 +50,29 @@ func run(w io.Writer, program string, texts bool) error {
 	if err != nil {
 		return err
 	}
+	var others []module
+	for _, file := range vendor {
+		other, err := vendored(file)
+		if err != nil {
+			return err
+		}
+		others = append(others, other)
+	}
 	var page bytes.Buffer
 	if texts {
-		for _, m := range modules {
+		for _, m := range slices.Concat(modules, others) {
 			fmt.Fprintf(&page, "==== %s %s: %s\n\n%s\n", m.path, m.version, m.license, m.text)
 		}
 	} else {
-		writePage(&page, modules)
+		writePage(&page, modules, others)
 	}
 	_, err = w.Write(page.Bytes())
 	return err
 }
 
-func writePage(page *bytes.Buffer, modules []module) {
+func writePage(page *bytes.Buffer, modules, others []module) {
 	var names []string
-	for _, m := range modules {
+	for _, m := range slices.Concat(modules, others) {
 		for name := range strings.SplitSeq(m.license, ", ") {
 			if !slices.Contains(names, name) {
 				names = append(names, name)
@@ -73,12 +81,17 @@ func writePage(page *bytes.Buffer, modules []module) {
 	}
 	slices.Sort(names)
 	page.WriteString("# Licences\n\nGatehouse is licensed under Apache-2.0. The program that `make build` makes has these modules linked in, and Go's standard library\n" +
-		"(BSD-3-Clause). Their licences are " + strings.Join(names, ", ") + "; a module with several has parts under each.\n\n" +
+		"(BSD-3-Clause). The browser libraries of the second table are in it too, unmodified. All their licences are\n" + strings.Join(names, ", ") + "; a module with several has parts under each.\n\n" +
 		"`make licenses` makes this page. `make licenses TEXTS=1` prints the texts of all licences, which have to go with a program that you hand on.\n\n" +
 		"| module | version | licence |\n|---|---|---|\n")
-	for _, m := range modules {
-		fmt.Fprintf(page, "| %s | %s | %s |\n", m.path, m.version, m.license)
+	rows := func(all []module) {
+		for _, m := range all {
+			fmt.Fprintf(page, "| %s | %s | %s |\n", m.path, m.version, m.license)
+		}
 	}
+	rows(modules)
+	page.WriteString("\n| browser library | version | licence |\n|---|---|---|\n")
+	rows(others)
 }
 
 type module struct{ path, version, license, text string }

@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestLicencesAreToldApart(t *testing.T) {
 	for text, want := range map[string]string{
@@ -19,5 +22,20 @@ func TestLicencesAreToldApart(t *testing.T) {
 	}
 	if got := escaped("github.com/BurntSushi/toml"); got != "github.com/!burnt!sushi/toml" {
 		t.Error(got)
+	}
+}
+
+func TestTheBrowserLibraryBringsItsTexts(t *testing.T) {
+	m, err := vendored("../../../internal/console/novnc/vendor.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.path != "@novnc/novnc" || m.license != "BSD-2-Clause, MIT, MPL-2.0" {
+		t.Errorf("%s is under %s", m.path, m.license)
+	}
+	for _, part := range []string{"Mozilla Public License Version 2.0", "Vitaly Puzrin", "Jef Poskanzer"} {
+		if !strings.Contains(m.text, part) {
+			t.Errorf("no text has %q", part)
+		}
 	}
 }

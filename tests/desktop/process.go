@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package desktop
 
 import (
 	"bufio"
@@ -16,37 +16,37 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
-// program is one that this command started and ends.
-type program struct{ *process.Process }
+// Program is one that a test has started and ends.
+type Program struct{ *process.Process }
 
-// start runs cmd with its output in the file log.
-func start(cmd *exec.Cmd, log string) (*program, error) {
+// StartProgram runs cmd with its output in the file log.
+func StartProgram(cmd *exec.Cmd, log string) (*Program, error) {
 	p, err := process.Start(cmd, log)
-	return &program{p}, err
+	return &Program{p}, err
 }
 
-// said is the log of p without line breaks. It only grows.
-func (p *program) said() string { return strings.Join(strings.Fields(p.Log()), " ") }
+// Said is the log of p without line breaks. It only grows.
+func (p *Program) Said() string { return strings.Join(strings.Fields(p.Log()), " ") }
 
-// says returns an error unless text is in the log of p.
-func (p *program) says(text string) error {
-	if !strings.Contains(p.said(), text) {
+// Says returns an error unless text is in the log of p.
+func (p *Program) Says(text string) error {
+	if !strings.Contains(p.Said(), text) {
 		return fmt.Errorf("%s has not said %q", p.Path(), text)
 	}
 	return nil
 }
 
-// display is an X server: Xvfb, or the desktop itself.
-type display struct {
-	*program
-	number string
+// Display is an X server: Xvfb, or the desktop itself.
+type Display struct {
+	*Program
+	Number string
 }
 
 var errNoDisplay = errors.New("the line is empty")
 
-// startDisplay runs an X server on a display number that it chooses itself, and writes to the
+// StartDisplay runs an X server on a display number that it chooses itself, and writes to the
 // descriptor of -displayfd once it is ready.
-func startDisplay(dir, program string, args ...string) (*display, error) {
+func StartDisplay(dir, program string, args ...string) (*Display, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func startDisplay(dir, program string, args ...string) (*display, error) {
 	const first = 3 // of exec.Cmd.ExtraFiles
 	cmd := exec.Command(program, append([]string{"-displayfd", fmt.Sprint(first), "-nolisten", "tcp"}, args...)...)
 	cmd.ExtraFiles = []*os.File{w}
-	p, err := start(cmd, filepath.Join(dir, filepath.Base(program)+".log"))
+	p, err := StartProgram(cmd, filepath.Join(dir, filepath.Base(program)+".log"))
 	w.Close()
 	if err != nil {
 		return nil, fmt.Errorf("starting an X server: %w", err)
@@ -64,7 +64,7 @@ func startDisplay(dir, program string, args ...string) (*display, error) {
 	_ = r.SetReadDeadline(time.Now().Add(timeout)) // pipes support it
 	line, err := bufio.NewReader(r).ReadString('\n')
 	if number := strings.TrimSpace(line); err == nil && number != "" {
-		return &display{p, number}, nil
+		return &Display{p, number}, nil
 	}
 	p.ShowLog(os.Stderr)
 	p.Stop()

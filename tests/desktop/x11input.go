@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package desktop
 
 import (
 	"errors"
@@ -24,8 +24,8 @@ const (
 
 // Key symbols that are not characters (X11/keysymdef.h). Those of Latin-1 are their own code.
 const (
-	keyTab    = 0xff09
-	keyReturn = 0xff0d
+	KeyTab    = 0xff09
+	KeyReturn = 0xff0d
 	keyShift  = 0xffe1
 )
 
@@ -38,7 +38,7 @@ type keyboard struct {
 	syms   []uint32
 }
 
-func (x *xConn) readKeyboard(first, last byte) error {
+func (x *Screen) readKeyboard(first, last byte) error {
 	count := int(last) - int(first) + 1
 	m, err := x.ask(request(opGetKeyboardMapping, 0, uint32(first)|uint32(count)<<8))
 	if err != nil {
@@ -79,7 +79,7 @@ func (k keyboard) symbol(code byte) uint32 {
 //
 //	opcode u8, 2, length u16, kind u8, detail u8, 2, time u32 (0: now), root u32, 8,
 //	x i16, y i16, 7, device u8
-func (x *xConn) fake(kind, detail byte, at image.Point) ([]byte, error) {
+func (x *Screen) fake(kind, detail byte, at image.Point) ([]byte, error) {
 	if x.xtest == 0 {
 		const name = "XTEST"
 		m, err := x.ask(sized(append(request(opQueryExtension, 0, uint32(len(name))), name...)))
@@ -91,11 +91,11 @@ func (x *xConn) fake(kind, detail byte, at image.Point) ([]byte, error) {
 		}
 		x.xtest = m[9]
 	}
-	return request(x.xtest, xtestFakeInput, uint32(kind)|uint32(detail)<<8, 0, x.root, 0, 0, pair(at.X, at.Y), 0, 0), nil
+	return request(x.xtest, xtestFakeInput, uint32(kind)|uint32(detail)<<8, 0, x.Root, 0, 0, pair(at.X, at.Y), 0, 0), nil
 }
 
-// move moves the pointer to a point.
-func (x *xConn) move(at image.Point) error {
+// Move moves the pointer to a point.
+func (x *Screen) Move(at image.Point) error {
 	motion, err := x.fake(motionNotify, 0, at)
 	if err != nil {
 		return err
@@ -103,9 +103,9 @@ func (x *xConn) move(at image.Point) error {
 	return x.do(motion)
 }
 
-// click presses and releases the left button at a point.
-func (x *xConn) click(at image.Point) error {
-	if err := x.move(at); err != nil {
+// Click presses and releases the left button at a point.
+func (x *Screen) Click(at image.Point) error {
+	if err := x.Move(at); err != nil {
 		return err
 	}
 	for _, kind := range []byte{buttonPress, buttonRelease} {
@@ -120,8 +120,8 @@ func (x *xConn) click(at image.Point) error {
 	return nil
 }
 
-// press presses and releases keys, one after the other.
-func (x *xConn) press(syms ...uint32) error {
+// Press presses and releases keys, one after the other.
+func (x *Screen) Press(syms ...uint32) error {
 	shiftCode, _, err := x.codes.find(keyShift)
 	if err != nil {
 		return err
@@ -148,11 +148,11 @@ func (x *xConn) press(syms ...uint32) error {
 	return nil
 }
 
-// write types text of ASCII.
-func (x *xConn) write(text string) error {
+// Write types text of ASCII.
+func (x *Screen) Write(text string) error {
 	syms := make([]uint32, 0, len(text))
 	for _, r := range text {
 		syms = append(syms, uint32(r))
 	}
-	return x.press(syms...)
+	return x.Press(syms...)
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package desktop
 
 import (
 	"encoding/binary"
@@ -44,27 +44,27 @@ const xReplyLimit = 64 << 20
 
 var le = binary.LittleEndian
 
-// xConn is a connection to an X server. Requests may come from several goroutines; one is on the
+// Screen is a connection to an X server. Requests may come from several goroutines; one is on the
 // wire at a time.
-type xConn struct {
+type Screen struct {
 	mu     sync.Mutex
 	conn   net.Conn
 	nextID uint32
 
-	root          uint32
+	Root          uint32 // the window behind all others
 	depth         byte
 	width, height int
 	codes         keyboard
 	xtest         byte // the extension's opcode
 }
 
-// openX connects to a display and reads its constants.
-func openX(number string) (*xConn, error) {
+// OpenScreen connects to a display and reads its constants.
+func OpenScreen(number string) (*Screen, error) {
 	conn, err := net.Dial("unix", "/tmp/.X11-unix/X"+number)
 	if err != nil {
 		return nil, err
 	}
-	x := &xConn{conn: conn}
+	x := &Screen{conn: conn}
 	if err := x.setup(); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("display %s: %w", number, err)
@@ -72,7 +72,8 @@ func openX(number string) (*xConn, error) {
 	return x, nil
 }
 
-func (x *xConn) close() { x.conn.Close() }
+// Close closes the connection.
+func (x *Screen) Close() { x.conn.Close() }
 
 // setup sends the byte order and version, without authorization, and reads the first screen out of
 // the answer:
@@ -81,7 +82,7 @@ func (x *xConn) close() { x.conn.Close() }
 //	motion u32, vendor length u16, u16, screens u8, formats u8, … (40 bytes in all)
 //	vendor, padded to 4; formats, 8 bytes each; then the screen: root u32, colormap,
 //	white, black, masks u32, width u16, height u16, 12 bytes, visual u32 … depth u8 at 38
-func (x *xConn) setup() error {
+func (x *Screen) setup() error {
 	_ = x.conn.SetDeadline(time.Now().Add(xTimeout))
 	if _, err := x.conn.Write([]byte{'l', 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0}); err != nil {
 		return err
@@ -107,13 +108,13 @@ func (x *xConn) setup() error {
 		return io.ErrUnexpectedEOF
 	}
 	screen := body[skip:]
-	x.root, x.depth = le.Uint32(screen), screen[38]
+	x.Root, x.depth = le.Uint32(screen), screen[38]
 	x.width, x.height = int(le.Uint16(screen[20:])), int(le.Uint16(screen[22:]))
 	return x.readKeyboard(first, last)
 }
 
 // id is a new resource id.
-func (x *xConn) id() uint32 {
+func (x *Screen) id() uint32 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.nextID++
@@ -144,7 +145,7 @@ func pair(a, b int) uint32 { return uint32(uint16(a)) | uint32(uint16(b))<<16 }
 
 // do sends requests that have no reply, and returns when the server has carried them out: a request
 // with a reply follows them.
-func (x *xConn) do(requests ...[]byte) error {
+func (x *Screen) do(requests ...[]byte) error {
 	var all []byte
 	for _, r := range requests {
 		all = append(all, r...)
@@ -155,7 +156,7 @@ func (x *xConn) do(requests ...[]byte) error {
 
 // ask sends requests and returns the reply to the last one. Events are dropped: a connection that
 // needs them uses event.
-func (x *xConn) ask(requests []byte) ([]byte, error) {
+func (x *Screen) ask(requests []byte) ([]byte, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	_ = x.conn.SetDeadline(time.Now().Add(xTimeout))
@@ -171,14 +172,14 @@ func (x *xConn) ask(requests []byte) ([]byte, error) {
 }
 
 // event returns the next event, however long it takes.
-func (x *xConn) event() ([]byte, error) {
+func (x *Screen) event() ([]byte, error) {
 	_ = x.conn.SetDeadline(time.Time{})
 	return x.read()
 }
 
 var errX = errors.New("error of the X server")
 
-func (x *xConn) read() ([]byte, error) {
+func (x *Screen) read() ([]byte, error) {
 	m := make([]byte, 32)
 	if _, err := io.ReadFull(x.conn, m); err != nil {
 		return nil, err

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package desktop
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 
 // The size of a desktop, as in the specification's default.
 const (
-	desktopWidth, desktopHeight = 1280, 720
+	Width, Height = 1280, 720
 )
 
 // tolerance is how far a channel may be off: JPEG is lossy.
@@ -24,28 +24,29 @@ const enough = 0.97
 // sampleStep is the distance of samples in pixels; no edge of a scene is a multiple of it.
 const sampleStep = 7
 
-// scene is what a desktop shows: solid areas of known colours.
-type scene []area
+// Scene is what a desktop shows: solid areas of known colours.
+type Scene []Area
 
-type area struct {
-	where  image.Rectangle
-	colour color.RGBA
+// Area is a rectangle of one colour.
+type Area struct {
+	Where  image.Rectangle
+	Colour color.RGBA
 }
 
 // The desktop's own scene is a chequer of cells. The last cell is divided into blocks.
 const (
 	columns, rows         = 8, 4
-	cellWidth, cellHeight = desktopWidth / columns, desktopHeight / rows
+	cellWidth, cellHeight = Width / columns, Height / rows
 	blockSize             = 10
 )
 
-// chequer gives each cell a unique colour, so that a shift, a scale, a mirror image or swapped
+// Chequer gives each cell a unique colour, so that a shift, a scale, a mirror image or swapped
 // channels are noticed. The blocks of the last cell form a gradient with more colours than fit into
 // a palette: it takes JPEG to send them.
-func chequer() (s scene) {
+func Chequer() (s Scene) {
 	for i := range columns*rows - 1 {
 		column, row := i%columns, i/columns
-		s = append(s, area{
+		s = append(s, Area{
 			image.Rect(0, 0, cellWidth, cellHeight).Add(image.Pt(column*cellWidth, row*cellHeight)),
 			color.RGBA{uint8(30 + 28*column), uint8(40 + 60*row), uint8(30 + 30*((3*column+5*row)%8)), 0xff},
 		})
@@ -54,10 +55,22 @@ func chequer() (s scene) {
 	last := image.Pt((columns-1)*cellWidth, (rows-1)*cellHeight)
 	for i := range across * down {
 		x, y := i%across, i/across
-		s = append(s, area{
+		s = append(s, Area{
 			image.Rect(0, 0, blockSize, blockSize).Add(last).Add(image.Pt(x*blockSize, y*blockSize)),
 			color.RGBA{uint8(20 + 12*x), uint8(220 - 10*y), uint8(60 + 4*(x+y)), 0xff},
 		})
+	}
+	return s
+}
+
+// TestCard are the classic eight colour bars in the upper 8/15 of the built-in test card.
+func TestCard() (s Scene) {
+	for i, c := range []color.RGBA{
+		{255, 255, 255, 255}, {255, 255, 0, 255}, {0, 255, 255, 255}, {0, 255, 0, 255},
+		{255, 0, 255, 255}, {255, 0, 0, 255}, {0, 0, 255, 255}, {0, 0, 0, 255},
+	} {
+		const width, height = Width / 8, Height * 8 / 15
+		s = append(s, Area{image.Rect(0, 0, width, height).Add(image.Pt(i*width, 0)), c})
 	}
 	return s
 }
@@ -68,15 +81,15 @@ func alike(a, b color.RGBA) bool {
 	return near(a.R, b.R) && near(a.G, b.G) && near(a.B, b.B)
 }
 
-// share is the fraction of the samples with their colour, with the desktop's corner at origin.
-func (s scene) share(img *image.RGBA, origin image.Point) float64 {
+// Share is the fraction of the samples with their colour, with the desktop's corner at origin.
+func (s Scene) Share(img *image.RGBA, origin image.Point) float64 {
 	seen, good := 0, 0
 	for _, a := range s {
-		r := a.where.Add(origin)
+		r := a.Where.Add(origin)
 		for y := r.Min.Y; y < r.Max.Y; y += sampleStep {
 			for x := r.Min.X; x < r.Max.X; x += sampleStep {
 				seen++
-				if image.Pt(x, y).In(img.Rect) && alike(img.RGBAAt(x, y), a.colour) {
+				if image.Pt(x, y).In(img.Rect) && alike(img.RGBAAt(x, y), a.Colour) {
 					good++
 				}
 			}
@@ -85,9 +98,9 @@ func (s scene) share(img *image.RGBA, origin image.Point) float64 {
 	return float64(good) / float64(max(seen, 1))
 }
 
-// check returns how far a picture differs from the scene.
-func (s scene) check(img *image.RGBA, origin image.Point) error {
-	if share := s.share(img, origin); share < enough {
+// Check returns how far a picture differs from the scene.
+func (s Scene) Check(img *image.RGBA, origin image.Point) error {
+	if share := s.Share(img, origin); share < enough {
 		return fmt.Errorf("at %v only %.1f %% of the samples have their colour", origin, 100*share)
 	}
 	return nil
@@ -95,15 +108,15 @@ func (s scene) check(img *image.RGBA, origin image.Point) error {
 
 var errNotThere = errors.New("the corner of the desktop is nowhere")
 
-// find returns the desktop's corner in the picture of a screen.
-func (s scene) find(img *image.RGBA) (origin image.Point, err error) {
+// Find returns the desktop's corner in the picture of a screen.
+func (s Scene) Find(img *image.RGBA) (origin image.Point, err error) {
 	err = errNotThere
-	for y := 0; y <= img.Rect.Dy()-desktopHeight; y++ {
-		for x := 0; x <= img.Rect.Dx()-desktopWidth; x++ {
+	for y := 0; y <= img.Rect.Dy()-Height; y++ {
+		for x := 0; x <= img.Rect.Dx()-Width; x++ {
 			if !s.corner(img, x, y) {
 				continue
 			}
-			if err = s.check(img, image.Pt(x, y)); err == nil {
+			if err = s.Check(img, image.Pt(x, y)); err == nil {
 				return image.Pt(x, y), nil
 			}
 		}
@@ -112,15 +125,15 @@ func (s scene) find(img *image.RGBA) (origin image.Point, err error) {
 }
 
 // corner reports whether x, y begins the first area, and is not inside it.
-func (s scene) corner(img *image.RGBA, x, y int) bool {
-	first := s[0].colour
+func (s Scene) corner(img *image.RGBA, x, y int) bool {
+	first := s[0].Colour
 	return alike(img.RGBAAt(x, y), first) &&
 		(x == 0 || !alike(img.RGBAAt(x-1, y), first)) &&
 		(y == 0 || !alike(img.RGBAAt(x, y-1), first))
 }
 
-// same reports whether two pictures of a screen are equal in r.
-func same(a, b *image.RGBA, r image.Rectangle) bool {
+// Same reports whether two pictures of a screen are equal in r.
+func Same(a, b *image.RGBA, r image.Rectangle) bool {
 	for y := r.Min.Y; y < r.Max.Y; y++ {
 		from, to := a.PixOffset(r.Min.X, y), a.PixOffset(r.Max.X, y)
 		if string(a.Pix[from:to]) != string(b.Pix[from:to]) {

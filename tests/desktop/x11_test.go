@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package desktop
 
 import (
 	"bytes"
@@ -39,7 +39,7 @@ func keysReply() []byte {
 }
 
 // dial connects to a server that sends answer.
-func dial(answer []byte) (*xConn, error) {
+func dial(answer []byte) (*Screen, error) {
 	client, server := net.Pipe()
 	defer client.Close()
 	go func() { _, _ = io.Copy(io.Discard, server) }()
@@ -47,7 +47,7 @@ func dial(answer []byte) (*xConn, error) {
 		_, _ = server.Write(answer)
 		server.Close()
 	}()
-	x := &xConn{conn: client}
+	x := &Screen{conn: client}
 	return x, x.setup()
 }
 
@@ -56,7 +56,7 @@ func TestAScreenIsReadFromTheSetup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x.root != 0x123 || x.depth != 24 || x.width != 1280 || x.height != 720 || x.id() != 0x200001 {
+	if x.Root != 0x123 || x.depth != 24 || x.width != 1280 || x.height != 720 || x.id() != 0x200001 {
 		t.Errorf("%+v", x)
 	}
 	for sym, want := range map[uint32]struct {
@@ -99,7 +99,7 @@ func TestASetupThatIsCutOrLiesIsAnError(t *testing.T) {
 }
 
 func TestRequestsAreLaidOutAsTheProtocolSays(t *testing.T) {
-	x := &xConn{root: 0x123, xtest: 0x84}
+	x := &Screen{Root: 0x123, xtest: 0x84}
 	motion, err := x.fake(motionNotify, 0, image.Pt(700, -1))
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package desktop
 
 import (
 	"os/exec"
@@ -10,15 +10,15 @@ import (
 
 func TestLogIsReadWithoutLineBreaks(t *testing.T) {
 	cmd := exec.Command("printf", "one\n    two  three\n")
-	p, err := start(cmd, filepath.Join(t.TempDir(), "log"))
+	p, err := StartProgram(cmd, filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	<-p.Exited
-	if err := p.says("one two three"); err != nil {
+	if err := p.Says("one two three"); err != nil {
 		t.Error(err)
 	}
-	if p.says("four") == nil {
+	if p.Says("four") == nil {
 		t.Error("it has not said four")
 	}
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package desktop
 
 import (
 	"fmt"
@@ -21,24 +21,24 @@ func pixel(c color.RGBA) uint32 { return uint32(c.R)<<16 | uint32(c.G)<<8 | uint
 
 // wallpaper is the picture behind all windows of a display. The server repaints it itself.
 type wallpaper struct {
-	x          *xConn
+	x          *Screen
 	pixmap, gc uint32
 }
 
 // newWallpaper makes one that is black until painted.
-func newWallpaper(x *xConn) (*wallpaper, error) {
+func newWallpaper(x *Screen) (*wallpaper, error) {
 	w := &wallpaper{x: x, pixmap: x.id(), gc: x.id()}
 	return w, x.do(
-		request(opCreatePixmap, x.depth, w.pixmap, x.root, pair(x.width, x.height)),
+		request(opCreatePixmap, x.depth, w.pixmap, x.Root, pair(x.width, x.height)),
 		request(opCreateGC, 0, w.gc, w.pixmap, gcForeground, 0),
 		w.rectangle(image.Rect(0, 0, x.width, x.height)),
-		request(opChangeWindowAttributes, 0, x.root, attributeBackgroundPixmap, w.pixmap),
+		request(opChangeWindowAttributes, 0, x.Root, attributeBackgroundPixmap, w.pixmap),
 		w.show(image.Rectangle{}))
 }
 
 // paint fills an area.
-func (w *wallpaper) paint(a area) error {
-	return w.x.do(request(opChangeGC, 0, w.gc, gcForeground, pixel(a.colour)), w.rectangle(a.where), w.show(a.where))
+func (w *wallpaper) paint(a Area) error {
+	return w.x.do(request(opChangeGC, 0, w.gc, gcForeground, pixel(a.Colour)), w.rectangle(a.Where), w.show(a.Where))
 }
 
 func (w *wallpaper) rectangle(r image.Rectangle) []byte {
@@ -47,17 +47,17 @@ func (w *wallpaper) rectangle(r image.Rectangle) []byte {
 
 // show copies r of the pixmap to the screen; an empty r means all.
 func (w *wallpaper) show(r image.Rectangle) []byte {
-	return request(opClearArea, 0, w.x.root, pair(r.Min.X, r.Min.Y), pair(r.Dx(), r.Dy()))
+	return request(opClearArea, 0, w.x.Root, pair(r.Min.X, r.Min.Y), pair(r.Dx(), r.Dy()))
 }
 
 // selectInput subscribes to the events of mask that no window takes.
-func (x *xConn) selectInput(mask uint32) error {
-	return x.do(request(opChangeWindowAttributes, 0, x.root, attributeEventMask, mask))
+func (x *Screen) selectInput(mask uint32) error {
+	return x.do(request(opChangeWindowAttributes, 0, x.Root, attributeEventMask, mask))
 }
 
-// picture is what a person sees on a display.
-func (x *xConn) picture() (*image.RGBA, error) {
-	m, err := x.ask(request(opGetImage, zPixmap, x.root, 0, pair(x.width, x.height), ^uint32(0)))
+// Picture is what a person sees on a display.
+func (x *Screen) Picture() (*image.RGBA, error) {
+	m, err := x.ask(request(opGetImage, zPixmap, x.Root, 0, pair(x.width, x.height), ^uint32(0)))
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (x *xConn) picture() (*image.RGBA, error) {
 }
 
 // atom is the number of a name.
-func (x *xConn) atom(name string) (uint32, error) {
+func (x *Screen) atom(name string) (uint32, error) {
 	b := append(request(opInternAtom, 0, uint32(len(name))), name...)
 	m, err := x.ask(sized(b))
 	if err != nil {
@@ -81,8 +81,8 @@ func (x *xConn) atom(name string) (uint32, error) {
 	return le.Uint32(m[8:]), nil
 }
 
-// property is a window's property of any type; it is empty if there is none.
-func (x *xConn) property(window uint32, name string) ([]byte, error) {
+// Property is a window's property of any type; it is empty if there is none.
+func (x *Screen) Property(window uint32, name string) ([]byte, error) {
 	atom, err := x.atom(name)
 	if err != nil {
 		return nil, err
@@ -99,14 +99,14 @@ func (x *xConn) property(window uint32, name string) ([]byte, error) {
 	return m[32 : 32+size], nil
 }
 
-// windows are the titles of the windows that the window manager shows, oldest first.
-func (x *xConn) windows() (titles []string, err error) {
-	list, err := x.property(x.root, "_NET_CLIENT_LIST")
+// Windows are the titles of the windows that the window manager shows, oldest first.
+func (x *Screen) Windows() (titles []string, err error) {
+	list, err := x.Property(x.Root, "_NET_CLIENT_LIST")
 	if err != nil {
 		return nil, err
 	}
 	for ; len(list) >= 4; list = list[4:] {
-		title, err := x.property(le.Uint32(list), "WM_NAME")
+		title, err := x.Property(le.Uint32(list), "WM_NAME")
 		if err != nil {
 			continue // it was closed in between
 		}
@@ -115,12 +115,12 @@ func (x *xConn) windows() (titles []string, err error) {
 	return titles, nil
 }
 
-// focused is the title of the window that has the keyboard.
-func (x *xConn) focused() (string, error) {
-	active, err := x.property(x.root, "_NET_ACTIVE_WINDOW")
+// Focused is the title of the window that has the keyboard.
+func (x *Screen) Focused() (string, error) {
+	active, err := x.Property(x.Root, "_NET_ACTIVE_WINDOW")
 	if err != nil || len(active) < 4 {
 		return "", err
 	}
-	title, err := x.property(le.Uint32(active), "WM_NAME")
+	title, err := x.Property(le.Uint32(active), "WM_NAME")
 	return string(title), err
 }

@@ -1,6 +1,8 @@
 //go:build linux
 
-package main
+// Package desktop is real desktops for tests: X servers that speak VNC, scenes of known colours on
+// them, the input that arrives there, and a small X client that also reads other screens.
+package desktop
 
 import (
 	"context"
@@ -18,82 +20,82 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
-// desktopName is in the titles of viewers.
-const desktopName = "Blue Harbour"
+// Title is the name of every desktop: viewers have it in the titles of their windows.
+const Title = "Blue Harbour"
 
-// desktop is a real VNC server and what its user would see: the picture on it, and the input that
+// Desktop is a real VNC server and what its user would see: the picture on it, and the input that
 // arrives.
-type desktop struct {
-	*display
-	server   *program // of the display; x11vnc is a separate program
-	name     string   // of the workstation
-	port     int
-	password string
+type Desktop struct {
+	*Display
+	server   *Program // of the display; x11vnc is a separate program
+	Name     string   // of the workstation
+	Port     int
+	Password string
 
-	painter *xConn
+	painter *Screen
 	picture *wallpaper
-	shown   scene
+	Shown   Scene
 
-	listener *xConn
+	listener *Screen
 	mu       sync.Mutex // guards the following
 	keys     []uint32   // symbols, in order
 	clicks   []image.Point
 	pointer  image.Point
 }
 
-// startDesktop starts Xtigervnc as docs/vnc.md describes.
-func startDesktop(dir, program string) (*desktop, error) {
-	d, file, err := newDesktop(dir, workstation)
+// StartXvnc starts Xtigervnc as docs/vnc.md describes, with its files in dir.
+func StartXvnc(dir, program, name string) (*Desktop, error) {
+	d, file, err := newDesktop(dir, name)
 	if err != nil {
 		return nil, err
 	}
-	d.display, err = startDisplay(dir, program,
-		"-geometry", fmt.Sprintf("%dx%d", desktopWidth, desktopHeight), "-depth", "24", "-FrameRate", "30",
-		"-rfbport", fmt.Sprint(d.port), "-localhost", "-SecurityTypes", "VncAuth", "-PasswordFile", file,
-		"-AcceptSetDesktopSize=0", "-desktop", desktopName)
+	d.Display, err = StartDisplay(dir, program,
+		"-geometry", fmt.Sprintf("%dx%d", Width, Height), "-depth", "24", "-FrameRate", "30",
+		"-rfbport", fmt.Sprint(d.Port), "-localhost", "-SecurityTypes", "VncAuth", "-PasswordFile", file,
+		"-AcceptSetDesktopSize=0", "-desktop", Title)
 	if err != nil {
 		return nil, err
 	}
-	d.server = d.program
+	d.server = d.Program
 	return d, d.prepare()
 }
 
-// startX11vnc starts x11vnc, which is built on libvncserver, with its own screen.
-func startX11vnc(ctx context.Context, dir, program, xvfb string) (*desktop, error) {
+// StartX11vnc starts x11vnc, which is built on libvncserver, with its own screen.
+func StartX11vnc(ctx context.Context, dir, program, xvfb, name string) (*Desktop, error) {
 	dir = filepath.Join(dir, "x11vnc")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	d, file, err := newDesktop(dir, x11vncWorkstation)
+	d, file, err := newDesktop(dir, name)
 	if err != nil {
 		return nil, err
 	}
-	d.display, err = startDisplay(dir, xvfb, "-screen", "0", fmt.Sprintf("%dx%dx24", desktopWidth, desktopHeight))
+	d.Display, err = StartDisplay(dir, xvfb, "-screen", "0", fmt.Sprintf("%dx%dx24", Width, Height))
 	if err != nil {
 		return nil, err
 	}
 	// Without -rfbportv6 it also listens on [::1]:5900, the port of the gateway.
-	cmd := exec.Command(program, "-display", ":"+d.number, "-rfbport", fmt.Sprint(d.port), "-rfbportv6", "-1", "-localhost",
-		"-norc", "-rfbauth", file, "-forever", "-shared", "-desktop", desktopName)
-	if d.server, err = start(cmd, filepath.Join(dir, "x11vnc.log")); err == nil {
+	cmd := exec.Command(program, "-display", ":"+d.Number, "-rfbport", fmt.Sprint(d.Port), "-rfbportv6", "-1", "-localhost",
+		"-norc", "-rfbauth", file, "-forever", "-shared", "-desktop", Title)
+	if d.server, err = StartProgram(cmd, filepath.Join(dir, "x11vnc.log")); err == nil {
 		const timeout = 20 * time.Second
-		err = process.Eventually(ctx, timeout, func() error { return d.server.says(fmt.Sprint("PORT=", d.port)) }) // it listens
+		err = process.Eventually(ctx, timeout, func() error { return d.server.Says(fmt.Sprint("PORT=", d.Port)) }) // it listens
 	}
 	if err != nil {
-		d.stop()
+		d.Stop()
 		return nil, err
 	}
 	return d, d.prepare()
 }
 
 // newDesktop chooses a port, and a password that it writes to a file.
-func newDesktop(dir, name string) (d *desktop, file string, err error) {
+func newDesktop(dir, name string) (d *Desktop, file string, err error) {
 	ports, err := process.FreePorts(1)
 	if err != nil {
 		return nil, "", err
 	}
-	d = &desktop{name: name, port: ports[0], password: process.Secret()[:8]} // VncAuth takes 8
-	obscured, err := passwordFile(d.password)
+	d = &Desktop{Name: name, Port: ports[0], Password: process.Secret()[:8]} // VncAuth takes 8
+	obscured, err := passwordFile(d.Password)
 	if err != nil {
 		return nil, "", err
 	}
@@ -102,23 +104,23 @@ func newDesktop(dir, name string) (d *desktop, file string, err error) {
 }
 
 // prepare paints the picture and listens. A desktop that cannot is stopped.
-func (d *desktop) prepare() (err error) {
+func (d *Desktop) prepare() (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("preparing the desktop: %w", err)
-			d.stop()
+			d.Stop()
 		}
 	}()
-	if d.painter, err = openX(d.number); err != nil {
+	if d.painter, err = OpenScreen(d.Number); err != nil {
 		return err
 	}
 	if d.picture, err = newWallpaper(d.painter); err != nil {
 		return err
 	}
-	if err := d.paint(chequer()); err != nil {
+	if err := d.Paint(Chequer()); err != nil {
 		return err
 	}
-	if d.listener, err = openX(d.number); err != nil {
+	if d.listener, err = OpenScreen(d.Number); err != nil {
 		return err
 	}
 	if err := d.listener.selectInput(keyPressMask | buttonPressMask | motionMask); err != nil {
@@ -128,24 +130,24 @@ func (d *desktop) prepare() (err error) {
 	return nil
 }
 
-// paint shows s. It draws only areas that changed.
-func (d *desktop) paint(s scene) error {
+// Paint shows s. It draws only areas that changed.
+func (d *Desktop) Paint(s Scene) error {
 	for i, a := range s {
-		if i < len(d.shown) && d.shown[i] == a {
+		if i < len(d.Shown) && d.Shown[i] == a {
 			continue
 		}
 		if err := d.picture.paint(a); err != nil {
 			return err
 		}
 	}
-	d.shown = s
+	d.Shown = s
 	return nil
 }
 
 // listen records the input. Key, button and motion events have the same layout:
 //
 //	kind u8, detail u8, … 18, x of the root i16, y i16, …
-func (d *desktop) listen() {
+func (d *Desktop) listen() {
 	for {
 		e, err := d.listener.event()
 		if err != nil {
@@ -163,15 +165,15 @@ func (d *desktop) listen() {
 	}
 }
 
-// forget drops the recorded input.
-func (d *desktop) forget() {
+// Forget drops the recorded input.
+func (d *Desktop) Forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.keys, d.clicks, d.pointer = nil, nil, image.Pt(-1, -1)
 }
 
-// typed is the text of the keys that have arrived.
-func (d *desktop) typed() string {
+// Typed is the text of the keys that have arrived.
+func (d *Desktop) Typed() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var text strings.Builder
@@ -185,21 +187,22 @@ func (d *desktop) typed() string {
 	return text.String()
 }
 
-// clicked is the clicks that have arrived, and where the pointer is.
-func (d *desktop) clicked() (clicks []image.Point, pointer image.Point) {
+// Clicked is the clicks that have arrived, and where the pointer is.
+func (d *Desktop) Clicked() (clicks []image.Point, pointer image.Point) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return append(clicks, d.clicks...), d.pointer
 }
 
-func (d *desktop) stop() {
-	if d.server != nil && d.server != d.program {
+// Stop ends the server and the display.
+func (d *Desktop) Stop() {
+	if d.server != nil && d.server != d.Program {
 		d.server.Stop()
 	}
-	d.display.Stop()
-	for _, x := range []*xConn{d.painter, d.listener} {
+	d.Display.Stop()
+	for _, x := range []*Screen{d.painter, d.listener} {
 		if x != nil {
-			x.close()
+			x.Close()
 		}
 	}
 }

@@ -1,0 +1,37 @@
+package tests
+
+// arrowsOfDesktops are those of the packages that bring viewers to their desktops.
+var arrowsOfDesktops = []struct{ from, to, why string }{
+	{"l4vnc", "caddy", "Caddy modules"},
+	{"l4vnc", "caddy-l4", "the handler's interface, the TLS of an earlier one"},
+	{"l4vnc", "internal/caddykit", "options, and where the gateway is"},
+	{"l4vnc", "internal/gateway", "which configuration is the newest"},
+	{"l4vnc", "internal/rfb", "both handshakes, and the filter"},
+	{"l4vnc", "internal/connlimit", "limits of half-open connections"},
+	{"l4vnc", "internal/vncsession", "the life of a session"},
+	{"l4vnc", "internal/vncrelay", "what viewers of every kind share"},
+	{"l4vnc", "internal/workstation", "tokens and sessions"},
+
+	{"internal/vncrelay", "internal/connlimit", "half-open connections"},
+	{"internal/vncrelay", "internal/rfb", "the handshake at the workstation, and the filter"},
+	{"internal/vncrelay", "internal/testcard", "the built-in desktop"},
+	{"internal/vncrelay", "internal/vncsession", "the life of a session"},
+	{"internal/vncrelay", "internal/workstation", "tokens, sessions, logins"},
+	{"internal/vncrelay/vncrelaytest", "internal/activity", "records of sessions"},
+	{"internal/vncrelay/vncrelaytest", "internal/connlimit", "half-open connections"},
+	{"internal/vncrelay/vncrelaytest", "internal/metrics", "what sessions count with"},
+	{"internal/vncrelay/vncrelaytest", "internal/vncsession", "sessions of the fake gateway"},
+	{"internal/vncrelay/vncrelaytest", "internal/workstation", "one workstation"},
+	{"internal/vncsocket", "internal/connlimit", "half-open connections"},
+	{"internal/vncsocket", "internal/rfb", "the handshake with the browser"},
+	{"internal/vncsocket", "internal/vncrelay", "what viewers of every kind share"},
+	{"internal/vncsocket", "internal/vncsession", "the life of a session"},
+	{"internal/vncsocket", "internal/workstation", "tokens, refusals, ends"},
+	{"internal/vncsocket", "internal/wsconn", "the WebSocket"},
+	{"internal/wsconn", "websocket", "the framing, on the server's side"},
+	{"tests/bench", "websocket", "a browser, and the bare copy"},
+	{"internal/vncsession", "internal/activity", "one record a session"},
+	{"internal/vncsession", "internal/metrics", "one count a session"},
+	{"internal/vncsession", "internal/workstation", "tokens, refusals, sessions of a workstation"},
+	{"internal/vncsession", "internal/tracing", "one span a session"},
+}

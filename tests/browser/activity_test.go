@@ -1,0 +1,63 @@
+package browser
+
+import (
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+)
+
+// callEcho makes one call of a model that the built-in provider has.
+func (s *site) callEcho(t *testing.T) {
+	t.Helper()
+	s.call(t, "POST", "/v1/chat/completions", map[string]any{
+		"model": "test/echo", "messages": []map[string]string{{"role": "user", "content": "hello"}},
+	}, nil)
+}
+
+// New calls appear in the list by themselves, with the filters of the page, and where the reader has
+// scrolled to.
+func TestNewCallsAppearInTheActivity(t *testing.T) {
+	s := ownSite(t, "")
+	b := newTab(t, s)
+	b.signIn("ops")
+	b.look(360, "light")
+	b.open("/console/activity")
+	b.eventually("the first call is explained", `document.querySelector("#activity .empty pre")`, pageTimeout)
+	s.callEcho(t)
+	b.eventually("the first call appears", `document.querySelectorAll("#activity tbody tr").length === 1`, pageTimeout)
+
+	evaluate[bool](b, `(document.querySelector("#activity .scroll").scrollLeft = 120) > 0`)
+	s.callEcho(t)
+	b.eventually("the second call appears", `document.querySelectorAll("#activity tbody tr").length === 2`, pageTimeout)
+	if at := evaluate[float64](b, `document.querySelector("#activity .scroll").scrollLeft`); at != 120 {
+		t.Errorf("the table has scrolled back to %v", at)
+	}
+}
+
+// Times change to the zone of the browser and back, and stay so in what is read again.
+func TestTimesAreShownInTheZoneOfTheBrowser(t *testing.T) {
+	s := ownSite(t, "")
+	b := newTab(t, s)
+	call(b, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Kolkata"})
+	b.signIn("ops")
+	s.callEcho(t)
+	b.open("/console/activity")
+	const first = `document.querySelector("#activity tbody time")`
+	// half an hour apart from UTC: the minutes differ
+	const local = `(() => { const t = ` + first + `; return t && Number(t.textContent.split(":")[1]) === (new Date(t.dateTime).getUTCMinutes() + 30) % 60; })()`
+	b.eventually("the switch is shown", `document.getElementById("times")?.hidden === false`, pageTimeout)
+	if evaluate[bool](b, local) {
+		t.Errorf("times begin in local time: %s", b.text("#activity tbody time"))
+	}
+	evaluate[bool](b, `(document.getElementById("times").click(), true)`)
+	b.eventually("times are local", local, pageTimeout)
+	if zone := b.text("#activity thead [data-zone]"); zone != "GMT+5:30" && zone != "IST" {
+		t.Errorf("the zone is called %q", zone)
+	}
+	s.callEcho(t)
+	b.eventually("a row that was read again is local", `document.querySelectorAll("#activity tbody tr").length === 2 && `+local, pageTimeout)
+	b.open("/console/activity")
+	b.eventually("the browser keeps the choice", local, pageTimeout)
+	evaluate[bool](b, `(document.getElementById("times").click(), true)`)
+	b.eventually("times are in UTC again", `!(`+local+`) && document.querySelector("#activity [data-zone]").textContent === "UTC"`, pageTimeout)
+}

@@ -1,0 +1,47 @@
+package browser
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// mostPages bounds how many pages a crawl opens.
+const mostPages = 60
+
+var oneOfMany = regexp.MustCompile(`^(/console/(?:activity|keys|sessions|workstations)/)[^/]+`)
+
+// crawl opens each kind of page that links lead to, and calls visit there. It returns their paths.
+func (b *tab) crawl(visit func(path string)) (paths []string) {
+	b.t.Helper()
+	waiting, seen := []string{"/console/"}, map[string]bool{}
+	for len(waiting) > 0 && len(paths) < mostPages {
+		path := waiting[0]
+		waiting = waiting[1:]
+		if kind := kindOf(path); kind == "" || seen[kind] {
+			continue
+		} else {
+			seen[kind] = true
+		}
+		if status := b.open(path); status != 200 {
+			b.t.Errorf("%s: status %d: %s", path, status, b.text("main"))
+			continue
+		}
+		paths = append(paths, path)
+		visit(path)
+		waiting = slices.Concat(waiting, evaluate[[]string](b, `[...document.links]
+			.filter(a => a.origin === location.origin).map(a => a.pathname + a.search)`))
+	}
+	return paths
+}
+
+// kindOf is the same for pages that differ only in their row or their filters; "" is no page of
+// the console.
+func kindOf(link string) string {
+	u, err := url.Parse(link)
+	if err != nil || !strings.HasPrefix(u.Path, "/console/") || strings.HasSuffix(u.Path, ".csv") {
+		return ""
+	}
+	return oneOfMany.ReplaceAllString(u.Path, "$1*")
+}

@@ -1,0 +1,73 @@
+package browser
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// Every page that links lead to works in every look, without a fault of any kind.
+func TestEveryPage(t *testing.T) {
+	const timeout = 5 * time.Minute
+	b := newLongTab(t, demoSite(t), timeout)
+	b.everyLook("/console/sign-in")
+	b.signIn("ops")
+	paths := b.crawl(func(path string) { b.inEveryLook(path) })
+	t.Logf("%d pages: %v", len(paths), paths)
+	if len(paths) < 2 {
+		t.Errorf("links lead to %d pages only", len(paths))
+	}
+}
+
+// everyLook opens a page and looks at it.
+func (b *tab) everyLook(path string) {
+	b.t.Helper()
+	if status := b.open(path); status != 200 {
+		b.t.Errorf("%s: status %d", path, status)
+	}
+	b.inEveryLook(path)
+}
+
+// inEveryLook checks the page that is open, in two widths and two schemes.
+func (b *tab) inEveryLook(path string) {
+	b.t.Helper()
+	b.eventually("the files of "+path, `document.readyState === "complete"`, pageTimeout)
+	for _, width := range []int64{360, 1280} {
+		for _, scheme := range []string{"light", "dark"} {
+			where := fmt.Sprintf("%s %d %s", path, width, scheme)
+			b.look(width, scheme)
+			b.fits(where)
+			b.accessible(where)
+			b.check()
+			b.keep(where)
+		}
+	}
+}
+
+// fits fails the test if the page is wider than the window: a table scrolls in its own box.
+func (b *tab) fits(where string) {
+	b.t.Helper()
+	widths := evaluate[struct{ Page, Window float64 }](b, `({Page: document.documentElement.scrollWidth, Window: document.documentElement.clientWidth})`)
+	if widths.Page > widths.Window {
+		b.t.Errorf("%s: the page has %v px, the window %v", where, widths.Page, widths.Window)
+	}
+}
+
+// keep writes a screenshot if the flag says so.
+func (b *tab) keep(where string) {
+	b.t.Helper()
+	if *keep == "" {
+		return
+	}
+	const quality = 100 // PNG
+	picture := run(b, chromedp.FullScreenshot(quality))
+	name := strings.NewReplacer("/", "_", " ", "-", "?", "_", "&", "_").Replace(strings.Trim(where, "/")) + ".png"
+	if err := os.WriteFile(filepath.Join(*keep, name), picture, 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}

@@ -1,0 +1,99 @@
+package browser
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// A name that somebody else has chosen is text wherever it is shown.
+func TestHostileNamesAreText(t *testing.T) {
+	b := newTab(t, demoSite(t))
+	b.signIn("ops")
+	shown := map[string]bool{}
+	b.crawl(func(path string) {
+		found := evaluate[struct {
+			Title string
+			Made  int
+			Names []bool
+		}](b, fmt.Sprintf(`({Title: document.title, Made: document.querySelectorAll("main img, main script, [onerror]").length,
+			Names: [%s, %s, %s].map(name => document.body.textContent.includes(name))})`, quote(hostile), quote(long[:64]), quote(turned)))
+		if found.Title == "run" || found.Made > 0 {
+			t.Errorf("%s: a name has become %d elements", path, found.Made)
+		}
+		for i, name := range []string{"hostile", "long", "turned"} {
+			shown[name] = shown[name] || found.Names[i]
+		}
+	})
+	for _, name := range []string{"hostile", "long", "turned"} {
+		if !shown[name] {
+			t.Errorf("no page shows the name that is %s", name)
+		}
+	}
+}
+
+// Without JavaScript all pages can be read, and forms do what they say.
+func TestPagesWorkWithoutJavaScript(t *testing.T) {
+	b := newTab(t, demoSite(t))
+	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	b.signIn("ops")
+	for _, link := range run(b, chromedp.AttributesAll(chromedp.CSSAll("nav.menu a"))) {
+		path := link["href"]
+		if status := b.open(path); status != 200 {
+			t.Errorf("%s: status %d", path, status)
+		}
+		if text := run(b, chromedp.TextContent(chromedp.CSS("main"))); len(strings.Fields(text)) < 5 {
+			t.Errorf("%s says only %q", path, text)
+		}
+	}
+	b.follow(click(`button[name=theme]`))
+	if class := run(b, chromedp.AttributeValue(chromedp.CSS("html"), "class")); class.Value != "dark" {
+		t.Errorf("the form of the colours has chosen %q", class.Value)
+	}
+	b.open(demoPath)
+	if text := run(b, chromedp.TextContent(chromedp.CSS("main"))); !strings.Contains(text, "needs JavaScript") || !strings.Contains(text, "VNC viewer") {
+		t.Errorf("the page of a desktop says %q", text)
+	}
+}
+
+// Each page can be used with the keyboard alone: Tab reaches everything, shows where it is, and leads
+// out again.
+func TestPagesWorkWithTheKeyboard(t *testing.T) {
+	b := newTab(t, demoSite(t))
+	b.signIn("ops")
+	b.look(1280, "light")
+	b.crawl(func(path string) {
+		if path == demoPath {
+			return // takes the focus: TestAKeyLeavesTheDesktop
+		}
+		want := evaluate[int](b, `[...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
+			.filter(e => !e.disabled && e.type !== "hidden" && e.checkVisibility()).length`)
+		reached := map[int]bool{}
+		for range want + 5 {
+			run(b, chromedp.KeyEvent(kb.Tab))
+			at := evaluate[struct {
+				Number  int
+				Visible bool
+				Element string
+			}](b, `(() => {
+				const e = document.activeElement, style = getComputedStyle(e);
+				return {Number: [...document.querySelectorAll("*")].indexOf(e), Element: e.outerHTML.slice(0, 120),
+					Visible: e === document.body || style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0};
+			})()`)
+			if reached[at.Number] {
+				break // around
+			}
+			reached[at.Number] = true
+			if !at.Visible {
+				t.Errorf("%s: the focus cannot be seen at %s", path, at.Element)
+			}
+		}
+		if len(reached) < want { // boxes of one name are one stop, the body is another
+			t.Errorf("%s: Tab reaches %d places of %d", path, len(reached), want)
+		}
+	})
+}

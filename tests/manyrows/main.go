@@ -1,0 +1,68 @@
+// Command manyrows makes the data directory of a gateway that has served for a month.
+//
+//	manyrows -dir DIR [-rows N]
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// month is how far the rows go back.
+const month = 30 * 24 * time.Hour
+
+// atOnce is how many records may wait: they are dropped if they come faster than they are written.
+const atOnce = 10_000
+
+func main() {
+	dir := flag.String("dir", "", "the data_dir to make")
+	rows := flag.Int("rows", 1_000_000, "how many calls")
+	flag.Parse()
+	if err := fill(*dir, *rows, time.Now()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func fill(dir string, rows int, now time.Time) error {
+	st, err := store.Open(dir, store.Options{Schemas: []store.Schema{activity.Schema}})
+	if err != nil {
+		return err
+	}
+	calls := activity.New(st)
+	for i := range rows {
+		calls.Append(call(i, now.Add(-month+time.Duration(float64(month)*float64(i)/float64(rows)))))
+		if i%atOnce == 0 {
+			if err := st.Flush(context.Background()); err != nil {
+				return err
+			}
+		}
+	}
+	if err := st.Flush(context.Background()); err != nil {
+		return err
+	}
+	return st.Close()
+}
+
+// call is the i-th one: of several keys, models and providers, most without a fault.
+func call(i int, at time.Time) *activity.Record {
+	r := &activity.Record{
+		ID: fmt.Sprintf("gen-%032x", i), RequestID: fmt.Sprintf("req_%032x", i), UpstreamID: fmt.Sprintf("chatcmpl-%d", i), CreatedAt: at.UTC(),
+		Tenant: "default", Key: fmt.Sprintf("key-%d", i%7), Family: "openai", Route: "POST /v1/chat/completions",
+		Model: fmt.Sprintf("provider-%d/model-%d", i%4, i%23), Provider: fmt.Sprintf("provider-%d", i%4), Status: 200, Stream: i%2 == 0,
+		Latency: time.Duration(200+i%4000) * time.Millisecond, FirstToken: time.Duration(100+i%700) * time.Millisecond,
+		PromptTokens: int64(50 + i%3000), CompletionTokens: int64(10 + i%900), CostNano: int64(1000 + i%90_000), Priced: i%11 != 0, Attempts: 1,
+	}
+	switch {
+	case i%50 == 0:
+		r.Status, r.Code = 429, "rate_limit_exceeded"
+	case i%97 == 0:
+		r.Status, r.Code = 502, "upstream_error"
+	}
+	return r
+}
