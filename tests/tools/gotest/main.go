@@ -4,14 +4,18 @@
 //	gotest [-strict] -race ./...
 //
 // It counts top-level tests, examples and fuzz targets (seeds only); a package that does not build
-// counts as one failure. With -strict a skipped test is a failure.
+// counts as one failure. With -strict a skipped test is a failure. The last argument is what
+// packages to test: up to three tests that fail are run again, once and alone, and are listed as flaky
+// if they pass then.
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 )
 
 func main() {
@@ -38,7 +42,25 @@ func main() {
 		fmt.Fprintln(os.Stderr, "gotest:", readErr)
 		os.Exit(1)
 	}
-	if !s.finish(strict) || runErr != nil {
+	if runErr != nil && s.failed == 0 {
+		fmt.Fprintln(os.Stderr, "gotest: go test:", runErr)
 		os.Exit(1)
 	}
+	s.repeat(func(pkg, test string) bool { return passesAlone(args, pkg, test) })
+	if !s.finish(strict) {
+		os.Exit(1)
+	}
+}
+
+// passesAlone runs one test with the flags of args and shows its output.
+func passesAlone(args []string, pkg, test string) bool {
+	flags := args[:max(len(args)-1, 0)]
+	cmd := exec.Command("go", slices.Concat([]string{"test"}, flags, []string{"-count=1", "-v", "-run", "^" + test + "$", pkg})...)
+	fmt.Printf("once more: %s %s\n", pkg, test)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		os.Stdout.Write(out)
+	}
+	// A pattern that matches nothing passes too.
+	return err == nil && bytes.Contains(out, []byte("--- PASS: "+test+" ("))
 }

@@ -22,7 +22,9 @@ type summary struct {
 	passed, failed, skipped int
 	output                  map[testID][]string
 	failedTests             map[string]bool // packages with a failed test
-	skips                   []string
+	failures                []testID
+	crashed                 bool // a package did not build, or a failure was a data race or a panic
+	skips, flaky            []string
 }
 
 func newSummary(w io.Writer) *summary {
@@ -67,6 +69,7 @@ func (s *summary) end(e event, id testID) {
 		// A failed test was counted already; a crash, a failed build or TestMain was not.
 		if !s.failedTests[id.pkg] {
 			s.failed++
+			s.crashed = true
 			s.show(testID{pkg: e.FailedBuild})
 			s.show(id)
 		}
@@ -80,6 +83,7 @@ func (s *summary) end(e event, id testID) {
 	default:
 		s.failed++
 		s.failedTests[id.pkg] = true
+		s.failures = append(s.failures, id)
 		s.show(id)
 	}
 }
@@ -87,11 +91,35 @@ func (s *summary) end(e event, id testID) {
 func (s *summary) show(id testID) {
 	for _, line := range s.output[id] {
 		io.WriteString(s.w, line)
+		if strings.Contains(line, "race detected") || strings.Contains(line, "DATA RACE") || strings.HasPrefix(line, "panic: ") {
+			s.crashed = true
+		}
+	}
+}
+
+// maxRepeated is how many failed tests are run again. More are no accident of a busy machine.
+const maxRepeated = 3
+
+// repeat runs failed tests again, each once and alone. A test that passes then is counted as passed,
+// and named as flaky at the end. Races and panics are never repeated: once is enough.
+func (s *summary) repeat(passes func(pkg, test string) bool) {
+	if s.crashed || len(s.failures) > maxRepeated {
+		return
+	}
+	for _, id := range s.failures {
+		if passes(id.pkg, id.test) {
+			s.failed--
+			s.passed++
+			s.flaky = append(s.flaky, id.pkg+" "+id.test)
+		}
 	}
 }
 
 // finish prints the counts and reports whether everything passed.
 func (s *summary) finish(strict bool) bool {
+	for _, name := range s.flaky {
+		fmt.Fprintf(s.w, "flaky: %s failed, and passed when it was run again alone\n", name)
+	}
 	for _, name := range s.skips {
 		fmt.Fprintf(s.w, "skipped: %s\n", name)
 	}

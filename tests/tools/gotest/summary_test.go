@@ -75,3 +75,42 @@ func TestOtherOutputIsAnError(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+// failing are the events of a run in which these tests of package p failed with this output.
+func failing(output string, tests ...string) (lines []string) {
+	for _, test := range tests {
+		lines = append(lines, `{"Action":"output","Package":"p","Test":"`+test+`","Output":"`+output+`\n"}`, `{"Action":"fail","Package":"p","Test":"`+test+`"}`)
+	}
+	return append(lines, `{"Action":"fail","Package":"p"}`)
+}
+
+func TestAFailedTestThatPassesAloneIsListedAsFlaky(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		lines    []string
+		passes   bool // when it is run again
+		repeated int
+		ok       bool
+		end      string
+	}{
+		{"passes alone", failing("late", "TestA"), true, 1, true, "flaky: p TestA failed, and passed when it was run again alone\n1 passed, 0 failed, 0 skipped\n"},
+		{"fails again", failing("late", "TestA"), false, 1, false, "0 passed, 1 failed, 0 skipped\n"},
+		{"a data race", failing("WARNING: DATA RACE", "TestA"), true, 0, false, "0 passed, 1 failed, 0 skipped\n"},
+		{"a panic", failing("panic: nil", "TestA"), true, 0, false, "0 passed, 1 failed, 0 skipped\n"},
+		{"more than an accident", failing("late", "TestA", "TestB", "TestC", "TestD"), true, 0, false, "0 passed, 4 failed, 0 skipped\n"},
+		{"a package does not build", append(failing("late", "TestA"), `{"Action":"fail","Package":"q"}`), true, 0, false, "0 passed, 2 failed, 0 skipped\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var w strings.Builder
+			s := newSummary(&w)
+			if err := s.read(strings.NewReader(strings.Join(c.lines, "\n"))); err != nil {
+				t.Fatal(err)
+			}
+			repeated := 0
+			s.repeat(func(string, string) bool { repeated++; return c.passes })
+			if ok := s.finish(true); ok != c.ok || repeated != c.repeated || !strings.HasSuffix(w.String(), c.end) {
+				t.Errorf("%d repeated, ok %t, %q; want %d, %t, %q", repeated, ok, w.String(), c.repeated, c.ok, c.end)
+			}
+		})
+	}
+}
