@@ -276,7 +276,7 @@ func TestTheRetentionOfTheCurrentConfigurationIsUsed(t *testing.T) {
 		}
 		begin(older, time.Hour)
 		older.Requests().Activity.Append(&activity.Record{ID: "gen-1", CreatedAt: time.Now(), Tenant: keys.DefaultTenant})
-		time.Sleep(30 * time.Minute)
+		time.Sleep(30*time.Minute + 30*time.Second) // not in the moment of a pruning
 		failed := newRig(t, gateway.Config{State: older.state})
 		begin(failed, time.Minute)
 		failed.Close()
