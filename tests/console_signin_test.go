@@ -49,18 +49,12 @@ func TestASessionOfTheConsoleOutlivesAReloadAndNotItsKey(t *testing.T) {
 		}
 	}
 	want("signed in", http.StatusOK)
-	if err := h.reload(setup{site: consoleSite, options: "body_memory 64MiB\n"}); err != nil {
-		t.Fatal(err)
-	}
+	h.change(h.caddyfile(setup{site: consoleSite, options: "body_memory 64MiB\n"}))
 	want("after a reload", http.StatusOK)
 	dropped := strings.Replace(defaultKeys, "key full {", "key renamed {", 1)
-	if err := h.reload(setup{site: consoleSite, keys: dropped}); err != nil {
-		t.Fatal(err)
-	}
+	h.change(h.caddyfile(setup{site: consoleSite, keys: dropped}))
 	want("without the key", http.StatusSeeOther)
-	if err := h.reload(setup{site: consoleSite}); err != nil {
-		t.Fatal(err)
-	}
+	h.change(h.caddyfile(setup{site: consoleSite}))
 	want("when the key is back", http.StatusSeeOther)
 }
 
@@ -140,9 +134,6 @@ func TestAClientCannotSayWhichUserItIs(t *testing.T) {
 	want("nobody who says he is alice", http.StatusForbidden, "names nobody", "Cookie", "sso=nameless", "Remote-User", "alice")
 	want("in another spelling", http.StatusForbidden, "names nobody", "Cookie", "sso=nameless", "remote-user", "alice", "Remote_User", "alice")
 
-	err := h.reload(setup{site: "gatehouse_console {\nsign_in user {http.auth.user.id}" + users + defaultSite})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h.change(h.caddyfile(setup{site: "gatehouse_console {\nsign_in user {http.auth.user.id}" + users + defaultSite}))
 	want("a header without any authentication", http.StatusForbidden, "names nobody", "Remote-User", "alice", "X-Auth-User-Id", "alice", "Authorization", "Basic YWxpY2U6eA==")
 }

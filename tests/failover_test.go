@@ -221,9 +221,7 @@ func TestTheHealthOfTargetsIsShownAndKept(t *testing.T) {
 	}
 	shown("cooling")
 	s.options += "\non_disconnect drain 5s"
-	if err := h.reload(s); err != nil {
-		t.Fatal(err)
-	}
+	h.change(h.caddyfile(s))
 	list := h.get("/v1/providers", "activity")
 	var found any
 	for _, p := range at(parse(t, list.body), "data").([]any) {
