@@ -12,7 +12,8 @@ const mostPages = 60
 
 var oneOfMany = regexp.MustCompile(`^(/console/(?:activity|keys|sessions|workstations)/)[^/]+`)
 
-// crawl opens each kind of page that links lead to, and calls visit there. It returns their paths.
+// crawl opens each kind of page that links lead to, and calls visit there. It returns their paths. Of
+// the links of a page to one kind it takes that with the longest text: its names fit the worst.
 func (b *tab) crawl(visit func(path string)) (paths []string) {
 	b.t.Helper()
 	waiting, seen := []string{"/console/"}, map[string]bool{}
@@ -31,7 +32,8 @@ func (b *tab) crawl(visit func(path string)) (paths []string) {
 		paths = append(paths, path)
 		visit(path)
 		waiting = slices.Concat(waiting, evaluate[[]string](b, `[...document.links]
-			.filter(a => a.origin === location.origin).map(a => a.pathname + a.search)`))
+			.filter(a => a.origin === location.origin)
+			.sort((a, b) => b.textContent.length - a.textContent.length).map(a => a.pathname + a.search)`))
 	}
 	return paths
 }
