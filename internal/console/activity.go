@@ -112,7 +112,7 @@ func (p *activityPage) list(v *visit, s *span) error {
 	if err := v.get("/api/v1/activity", q, &rows); err != nil {
 		return err
 	}
-	p.take(rows)
+	p.take(v, rows)
 	return nil
 }
 
@@ -143,10 +143,11 @@ func activityQuery(v *visit, s *span) url.Values {
 	return q
 }
 
-func (p *activityPage) take(answer activityAnswer) {
+func (p *activityPage) take(v *visit, answer activityAnswer) {
 	p.Rows, p.Next = answer.Data, answer.Next
 	for i := range p.Rows {
 		p.Tenants = p.Tenants || p.Rows[i].Tenant != ""
+		p.Rows[i].Label = labelOf(v, p.Rows[i].Key)
 	}
 }
 

@@ -18,6 +18,8 @@ type entryPage struct {
 	Trace  string // the address of its trace
 	Codes  string // the table of codes in the manual
 	Same   []option
+	// KeyPage is the page of a key that was made at run time, if the visitor may see it.
+	KeyPage string
 }
 
 // activityEntry shows all that is recorded of one row.
@@ -34,6 +36,9 @@ func activityEntry(v *visit) error {
 		}
 	}
 	p := &entryPage{activityRow: rows.Data[0], Codes: codesLink}
+	if p.Label = labelOf(v, p.Key); p.Label != "" {
+		p.KeyPage = (&madeKey{Hash: p.Key}).Path("")
+	}
 	p.drawPhases()
 	p.link(v.console.config.TraceURL)
 	page := *v.page

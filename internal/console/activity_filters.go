@@ -107,6 +107,9 @@ func activeFilters(v *visit) (all []activeFilter, err error) {
 		if err != nil {
 			return nil, err
 		}
+		if f.Name == "key" {
+			value = keyName(v, value)
+		}
 		all = append(all, activeFilter{f.Label, value, f.Unit, without, f.Name})
 	}
 	return all, nil

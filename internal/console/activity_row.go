@@ -8,11 +8,11 @@ import (
 
 // activityRow is one row of GET /api/v1/activity: a call, or the session of a desktop.
 type activityRow struct {
-	ID           string
-	RequestID    string    `json:"request_id"`
-	CreatedAt    time.Time `json:"created_at"`
-	Tenant       string    // only for keys that see several
-	Key          string
+	ID        string
+	RequestID string    `json:"request_id"`
+	CreatedAt time.Time `json:"created_at"`
+	Tenant    string    // only for keys that see several
+	rowKey
 	Route        string
 	Model        string // as asked
 	Provider     string `json:"provider_name"`

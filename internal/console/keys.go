@@ -121,20 +121,6 @@ func listKeys(v *visit) error {
 	return v.render("keys", &p)
 }
 
-// madeNames returns the names of the newest keys made at run time, by their hash, for pages that else show
-// hashes; none for a key that may not manage them.
-func madeNames(v *visit) map[string]string {
-	var answer struct{ Data []madeKey }
-	if !v.has(keys.KeysManage) || v.get("/api/v1/keys", url.Values{"include_disabled": {"true"}}, &answer) != nil {
-		return nil // hashes are good enough
-	}
-	names := make(map[string]string, len(answer.Data))
-	for i := range answer.Data {
-		names[answer.Data[i].Hash] = answer.Data[i].Name
-	}
-	return names
-}
-
 // keyPage is what the page of one key shows.
 type keyPage struct {
 	madeKey

@@ -121,7 +121,7 @@ func latency(v *visit) error {
 	for i := range latencyKinds {
 		p.Charts = append(p.Charts, latencyKinds[i].chart(answer))
 	}
-	return v.render("latency", p.rows(v.r.URL.RequestURI()))
+	return v.render("latency", p.rows(v, v.r.URL.RequestURI()))
 }
 
 // chart draws the percentiles of all calls over time.
@@ -163,13 +163,13 @@ func (k *latencyKind) percentile(p *seriesPoint, which int) float64 {
 }
 
 // rows makes the table. Series of which no call was measured, such as refusals, have no row.
-func (p *latencyPage) rows(path string) *latencyPage {
+func (p *latencyPage) rows(v *visit, path string) *latencyPage {
 	for i := range p.Answer.Data {
 		line := &p.Answer.Data[i]
 		if line.Total.Duration == nil {
 			continue
 		}
-		row := latencyRow{Name: seriesName(p.By, line.Name), Calls: line.Total.Duration.Count}
+		row := latencyRow{Name: seriesName(v, p.By, line.Name), Calls: line.Total.Duration.Count}
 		if p.By != "model" && line.Name != "" {
 			row.Href, _ = query(path, p.By, line.Name, "by", "model") // the path was parsed before
 		}

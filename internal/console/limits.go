@@ -3,7 +3,6 @@ package console
 import (
 	"math"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -80,8 +79,7 @@ func (r *limitRow) Name() string {
 // Made reports whether the subject is a key that was made at run time.
 func (r *limitRow) Made() bool {
 	kind, name, _ := strings.Cut(r.Subject, ":")
-	_, isHash := keys.ParseSum(name)
-	return kind == "key" && isHash
+	return kind == "key" && isMadeKey(name)
 }
 
 // Href is the page of a key that was made at run time, "" for other subjects.
@@ -172,15 +170,11 @@ func limits(v *visit) error {
 		return err
 	}
 	p.Rows, p.Next = answer.Data, answer.Next
-	var names map[string]string
-	if slices.ContainsFunc(p.Rows, func(r limitRow) bool { return r.Made() }) {
-		names = madeNames(v)
-	}
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		r.Manages = v.has(keys.KeysManage)
-		_, hash, _ := strings.Cut(r.Subject, ":")
-		r.Label = names[hash]
+		_, name, _ := strings.Cut(r.Subject, ":")
+		r.Label = labelOf(v, name)
 		switch {
 		case r.Exhausted:
 			p.Exhausted++

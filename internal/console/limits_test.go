@@ -18,8 +18,8 @@ const manyLimits = `200 {"data":[
 
 func TestLimitsAreShownWithWhatIsUsedOfThem(t *testing.T) {
 	a := newManageAPI(t, map[string]string{
-		"GET /api/v1/limits": manyLimits,
-		"GET /api/v1/keys":   `200 {"data":[{"hash":"1111111111111111111111111111111111111111111111111111111111111111","name":"Ada"}]}`,
+		"GET /api/v1/limits":          manyLimits,
+		"GET /api/v1/keys/" + adaHash: `200 {"data":{"name":"Ada"}}`,
 	})
 	a.shows(a.visit("/console/limits?subject=dev&type=budget&min_used=0.8", nil), 200,
 		"1 limit is used up: the next call is refused, or waits. Used to 80 % or more: 1 limit.",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -63,6 +64,11 @@ func (b *budgetsBlock) read(v *visit) error {
 	rows := slices.DeleteFunc(answer.Data, func(r budgetRow) bool { return r.Used == nil })
 	slices.SortStableFunc(rows, func(x, y budgetRow) int { return cmp.Compare(*y.Used, *x.Used) })
 	b.Rows = rows[:min(len(rows), overviewRows)]
+	for i := range b.Rows {
+		if kind, name, _ := strings.Cut(b.Rows[i].Subject, ":"); kind == "key" {
+			b.Rows[i].Subject = kind + ":" + keyName(v, name)
+		}
+	}
 	return nil
 }
 
@@ -179,8 +185,8 @@ type desktopsBlock struct {
 // desktopSession is a session of GET /v1/sessions.
 type desktopSession struct {
 	Workstation string `json:"workstation_id"`
-	Key         string
-	Since       time.Time `json:"started_at"`
+	rowKey
+	Since time.Time `json:"started_at"`
 }
 
 // overviewDesktop is a workstation of GET /v1/workstations.
@@ -208,6 +214,9 @@ func (b *desktopsBlock) read(v *visit) error {
 	}
 	b.Sessions = sessions.Data[:min(len(sessions.Data), overviewRows)]
 	b.More = len(sessions.Data) - len(b.Sessions)
+	for i := range b.Sessions {
+		b.Sessions[i].Label = labelOf(v, b.Sessions[i].Key)
+	}
 	if !v.has(keys.WorkstationsConnect) {
 		return nil
 	}

@@ -163,6 +163,9 @@ func filtersOf(v *visit) (all []filter, err error) {
 		if err != nil {
 			return nil, err
 		}
+		if name == "key" {
+			value = keyName(v, value)
+		}
 		all = append(all, filter{name, value, without})
 	}
 	return all, nil

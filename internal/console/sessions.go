@@ -3,7 +3,6 @@ package console
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,28 +25,17 @@ type sessionsPage struct {
 type sessionRow struct {
 	ID          string `json:"session_id"`
 	Workstation string `json:"workstation_id"`
-	Tenant, Key string
-	User, Node  string
-	Viewer      string
-	Security    string
-	ViewOnly    bool      `json:"view_only"`
-	Shared      bool      `json:"shared"`
-	Started     time.Time `json:"started_at"`
-	Until       time.Time `json:"until"`
-	Up          int64     `json:"bytes_up"`
-	Down        int64     `json:"bytes_down"`
-	Label       string    `json:"-"` // the name of a key that was made at run time, if that is known
-}
-
-// ShownKey is the key's name, or the beginning of the hash of one that was made at run time.
-func (r *sessionRow) ShownKey() string {
-	if r.Label != "" {
-		return r.Label
-	}
-	if _, ok := keys.ParseSum(r.Key); ok {
-		return short12(r.Key)
-	}
-	return r.Key
+	Tenant      string
+	rowKey
+	User, Node string
+	Viewer     string
+	Security   string
+	ViewOnly   bool      `json:"view_only"`
+	Shared     bool      `json:"shared"`
+	Started    time.Time `json:"started_at"`
+	Until      time.Time `json:"until"`
+	Up         int64     `json:"bytes_up"`
+	Down       int64     `json:"bytes_down"`
 }
 
 // Host is the viewer's network address without its port.
@@ -80,12 +68,8 @@ func sessions(v *visit) error {
 		return err
 	}
 	p.Rows = all
-	var names map[string]string
-	if slices.ContainsFunc(all, func(r sessionRow) bool { _, made := keys.ParseSum(r.Key); return made }) {
-		names = madeNames(v)
-	}
 	for i := range all {
-		all[i].Label = names[all[i].Key]
+		all[i].Label = labelOf(v, all[i].Key)
 		p.Nodes = p.Nodes || all[i].Node != ""
 		p.Users = p.Users || all[i].User != ""
 	}
@@ -108,7 +92,7 @@ func confirmEnd(v *visit, failed *Failure) error {
 	}
 	for i := range all {
 		if r := &all[i]; r.ID == v.r.PathValue("id") {
-			who := "key " + r.ShownKey()
+			who := "key " + keyName(v, r.Key)
 			if r.User != "" {
 				who = r.User + " (" + who + ")"
 			}

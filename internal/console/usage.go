@@ -101,7 +101,7 @@ func usage(v *visit) error {
 	}
 	p.Activity = activityLink(&s, filterValues(v))
 	p.File, p.FileRows = seriesFile(v, &s, answer, by)
-	return v.render("usage", p.draw(metric, path))
+	return v.render("usage", p.draw(v, metric, path))
 }
 
 // links makes the choices of what is shown, and of what the series are.
@@ -137,9 +137,9 @@ func (p *usagePage) links(v *visit, path string, current *usageMetric) error {
 }
 
 // draw makes the chart and the rows, the greatest first.
-func (p *usagePage) draw(metric *usageMetric, path string) *usagePage {
+func (p *usagePage) draw(v *visit, metric *usageMetric, path string) *usagePage {
 	a := p.Answer
-	name := func(n string) string { return seriesName(p.By, n) }
+	name := func(n string) string { return seriesName(v, p.By, n) }
 	shown, places := a.top(metric.of, name)
 	frame := a.frame("usage", metric.Name+" by "+p.By, fmt.Sprintf("%s of each %s, stacked by %s; the table below has the totals.", metric.Name, a.Step, p.By))
 	frame.Unit, frame.Text = metric.unit, metric.text
@@ -213,8 +213,10 @@ func costCell(p *seriesPoint, decimals int) (cost, note string) {
 }
 
 // seriesName names a series to a reader: the API has "" for calls that have no value.
-func seriesName(by, name string) string {
+func seriesName(v *visit, by, name string) string {
 	switch {
+	case by == "key" && name != "":
+		return keyName(v, name)
 	case name != "":
 		return name
 	case by == "code":

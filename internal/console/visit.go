@@ -21,7 +21,8 @@ type visit struct {
 	caller  modelcall.Caller
 	session string // the ID
 	now     time.Time
-	query   url.Values // of the URL
+	query   url.Values        // of the URL
+	labels  map[string]string // of keys made at run time, by hash
 }
 
 // serve runs the page, and shows what went wrong.

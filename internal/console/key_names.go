@@ -1,0 +1,55 @@
+package console
+
+import "github.com/gatehouse-proxy/gatehouse/internal/keys"
+
+// rowKey is the key of a row: a name of the configuration, or the hash of a key that was made at run
+// time.
+type rowKey struct {
+	Key   string
+	Label string `json:"-"` // the name of a key that was made at run time, if that is known
+}
+
+// ShownKey is the key as a page shows it: its name, else the beginning of its hash.
+func (k *rowKey) ShownKey() string {
+	switch {
+	case k.Label != "":
+		return k.Label
+	case isMadeKey(k.Key):
+		return short12(k.Key)
+	}
+	return k.Key
+}
+
+// isMadeKey reports whether a row names a key that was made at run time.
+func isMadeKey(key string) bool {
+	_, made := keys.ParseSum(key)
+	return made
+}
+
+// maxLabels is for how many keys a page asks for the name.
+const maxLabels = 100
+
+// labelOf returns the name of a key that was made at run time. It is "" for other keys, for a key that is
+// gone, and for a visitor who may not manage keys: a hash is good enough then.
+func labelOf(v *visit, key string) string {
+	if !isMadeKey(key) || !v.has(keys.KeysManage) {
+		return ""
+	}
+	name, known := v.labels[key]
+	if known || len(v.labels) == maxLabels {
+		return name
+	}
+	var answer struct{ Data madeKey }
+	_ = v.get("/api/v1/keys/"+key, nil, &answer) // without an answer there is no name
+	if v.labels == nil {
+		v.labels = make(map[string]string)
+	}
+	v.labels[key] = answer.Data.Name
+	return answer.Data.Name
+}
+
+// keyName is a key as a page shows it.
+func keyName(v *visit, key string) string {
+	named := rowKey{key, labelOf(v, key)}
+	return named.ShownKey()
+}
