@@ -161,6 +161,31 @@ func TestASessionEndsWithTheSignIn(t *testing.T) {
 	}
 }
 
+// Whoever signs out while the workstation answers does not take the desktop from its holder.
+func TestASignOutInTheHandshakeDisplacesNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSignIn()
+		slow := vncrelaytest.Join(conversation{"W 3s"}, vncrelaytest.DesktopNone, vncrelaytest.DesktopInit)
+		f := newFixture(t, options{Desktop: slow}, func(o *Options) { o.OnSignOut = s.onEnd })
+		holder := f.JoinAs(f.Issue(workstation.Options{}), "192.0.2.9:1")
+		defer holder.Leave()
+		b := f.show(f.Issue(workstation.Options{Claim: workstation.TakeAny}))
+		b.play(chosen)
+		<-time.After(time.Second)
+		s.signOut()
+		b.wantClose(CodeSignIn, signedOut)
+		<-f.returned
+		if why := holder.Why(); why != "" {
+			t.Errorf("the holder's session is %s", why)
+		}
+		f.WantRecord(string(workstation.RefusedRevoked), "")
+		synctest.Wait()
+		if s.watched.Load() != 0 {
+			t.Error("the sign-in is still watched")
+		}
+	})
+}
+
 // A sign-in that has ended before the socket was opened, and one that outlives it.
 func TestASignInIsWatchedAsLongAsTheSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -105,6 +105,7 @@ func (h *handshake) authenticate(token string) (*vncsession.Session, error) {
 	if h.half.Release(); h.half.Evicted() { // from here on it cannot be
 		return nil, net.ErrClosed
 	}
+	pass.Withdrawn = h.viewer.signedOut
 	return h.gateway.Open(pass, h.address, Security)
 }
 

@@ -45,13 +45,16 @@ func (v *viewer) signOut() {
 // opened says which session ends with the sign-in from now on.
 func (v *viewer) opened(live *workstation.Session) {
 	v.mu.Lock()
-	defer v.mu.Unlock()
 	v.live = live
-	if v.out {
+	out := v.out
+	v.mu.Unlock()
+	if out {
 		live.End(workstation.ReasonSignedOut)
 	}
 }
 
+// signedOut reports whether the sign-in has ended. It is called with the workstations' lock held: no
+// other may be taken under mu.
 func (v *viewer) signedOut() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
