@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -139,6 +140,19 @@ func TestAClientCannotSayWhichUserItIs(t *testing.T) {
 	want("mallory who says he is alice", http.StatusForbidden, "mallory may not use", "Cookie", "sso=mallory", "Remote-User", "alice")
 	want("nobody who says he is alice", http.StatusForbidden, "names nobody", "Cookie", "sso=nameless", "Remote-User", "alice")
 	want("in another spelling", http.StatusForbidden, "names nobody", "Cookie", "sso=nameless", "remote-user", "alice", "Remote_User", "alice")
+
+	sessions := func(n string) {
+		t.Helper()
+		if metrics := string(h.get("/metrics", "").body); !strings.Contains(metrics, "\ngatehouse_console_sessions "+n+"\n") {
+			t.Errorf("there are not %s sessions of the console", n)
+		}
+	}
+	sessions("2")
+	const behind = "forward_auth %s {\nuri /\ncopy_headers Remote-User\n}\ngatehouse_console {\nsign_in user {http.request.header.Remote-User} {\nbob as models\n}\n}\n"
+	if err := h.reload(setup{site: fmt.Sprintf(behind, other.URL) + defaultSite}); err != nil {
+		t.Fatal(err)
+	}
+	sessions("1") // alice is not there any more
 
 	err := h.reload(setup{site: "gatehouse_console {\nsign_in user {http.auth.user.id}" + users + defaultSite})
 	if err != nil {
