@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
 // serveAbout says what the gateway is and, to those who may know, what it keeps and how it is.
@@ -12,6 +11,5 @@ func serveAbout(x *apiRequest) error {
 	if _, err := x.strictQuery(); err != nil {
 		return err
 	}
-	key := x.Credential.Key
-	return x.reply(http.StatusOK, gateway.ReadAbout(x.r.Context(), x.gateway, key.AllTenants || key.Has(keys.ActivityRead), key.AllTenants))
+	return x.reply(http.StatusOK, gateway.ReadAbout(x.r.Context(), x.gateway, x.Credential.Key))
 }

@@ -3,14 +3,18 @@ package handlers
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
 func TestAboutTellsEachKeyWhatItMayKnow(t *testing.T) {
-	g := startGateway(t, setup{workstations: true, made: &runtimekeys.Block{Scopes: keys.ChatWrite, Max: 10, Shared: new(modelcall.Limits)}})
+	block := &runtimekeys.Block{Scopes: keys.ChatWrite, Max: 10, Shared: new(modelcall.Limits)}
+	g := startGateway(t, setup{workstations: true, made: block})
 	for key, want := range map[string]struct{ reads, operates bool }{"chat": {}, "full": {reads: true}, "operator": {true, true}} {
 		a := call(t, g, "GET", "/v1/about", key, "")
 		if a.Code != 200 || a.at(t, "object") != "about" || !strings.HasPrefix(a.at(t, "go_version").(string), "go1.") || a.at(t, "version") == "" ||
@@ -27,6 +31,27 @@ func TestAboutTellsEachKeyWhatItMayKnow(t *testing.T) {
 		}
 		if operates := a.at(t, "condition", "state") == "ready"; operates != want.operates {
 			t.Errorf("%s: %s", key, a.Body)
+		}
+	}
+	block.Models, block.Caps.Output = pattern.List{"acme/*"}, 4096
+	block.Limits = limits.Subject{
+		Rates:   []limits.Rate{{Unit: limits.Requests, Limit: 60, Window: time.Minute}},
+		Budgets: []limits.Budget{{Unit: limits.Money, Limit: 10e9, Period: limits.Daily}}, Concurrency: limits.Concurrency{Limit: 4, Queue: 2, Wait: 10 * time.Second},
+	}
+	for _, c := range []struct {
+		block *runtimekeys.Block
+		key   string
+		want  string // a part of the answer
+	}{
+		{block, "operator", `"new_keys":{"scopes":["chat:write"],"models":["acme/*"],"rates":["60/min"],"budgets":["10usd/day"],"concurrency":"4 queue 2 10s","max_output_tokens":4096},`},
+		{&runtimekeys.Block{Scopes: keys.ChatWrite | keys.ModelsRead, Max: 10, Shared: new(modelcall.Limits)}, "operator",
+			`"new_keys":{"scopes":["chat:write","models:read"],"models":[],"rates":[],"budgets":[],"concurrency":null,"max_output_tokens":null},`},
+		{block, "chat", ""},
+		{nil, "operator", ""},
+	} {
+		a := call(t, startGateway(t, setup{made: c.block}), "GET", "/v1/about", c.key, "")
+		if shown := strings.Contains(a.Body.String(), "new_keys"); a.Code != 200 || shown != (c.want != "") || !strings.Contains(a.Body.String(), c.want) {
+			t.Errorf("%s with %+v: %d %s", c.key, c.block, a.Code, a.Body)
 		}
 	}
 	call(t, g, "GET", "/v1/about?verbose=1", "chat", "").want(t, 400, "unsupported_parameter", "verbose")

@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -133,6 +134,17 @@ func TestAClientCannotSayWhichUserItIs(t *testing.T) {
 	want("mallory who says he is alice", http.StatusForbidden, "mallory may not use", "Cookie", "sso=mallory", "Remote-User", "alice")
 	want("nobody who says he is alice", http.StatusForbidden, "names nobody", "Cookie", "sso=nameless", "Remote-User", "alice")
 	want("in another spelling", http.StatusForbidden, "names nobody", "Cookie", "sso=nameless", "remote-user", "alice", "Remote_User", "alice")
+
+	sessions := func(n string) {
+		t.Helper()
+		if metrics := string(h.get("/metrics", "").body); !strings.Contains(metrics, "\ngatehouse_console_sessions "+n+"\n") {
+			t.Errorf("there are not %s sessions of the console", n)
+		}
+	}
+	sessions("2")
+	const behind = "forward_auth %s {\nuri /\ncopy_headers Remote-User\n}\ngatehouse_console {\nsign_in user {http.request.header.Remote-User} {\nbob as models\n}\n}\n"
+	h.change(h.caddyfile(setup{site: fmt.Sprintf(behind, other.URL) + defaultSite}))
+	sessions("1") // alice is not there any more
 
 	h.change(h.caddyfile(setup{site: "gatehouse_console {\nsign_in user {http.auth.user.id}" + users + defaultSite}))
 	want("a header without any authentication", http.StatusForbidden, "names nobody", "Remote-User", "alice", "X-Auth-User-Id", "alice", "Authorization", "Basic YWxpY2U6eA==")

@@ -25,7 +25,8 @@ func init() {
 type Console struct {
 	// SignIn says who signs people in. Default: they sign in with a gateway key.
 	SignIn *SignIn `json:"sign_in,omitempty"`
-	// SessionIdle is how long a session lives that is not used. An open desktop is use. Default: 1h.
+	// SessionIdle is how long a session lives that no person uses. Keys and the pointer at a desktop are
+	// use, what live pages read is none. Default: 1h.
 	SessionIdle caddy.Duration `json:"session_idle,omitempty"`
 	// SessionMax is how long a session lives at all. Default: 12h.
 	SessionMax caddy.Duration `json:"session_max,omitempty"`
@@ -71,11 +72,14 @@ func (h *Console) Provision(ctx caddy.Context) error {
 	if err := h.checkURLs(); err != nil {
 		return err
 	}
+	var keyOf func(user string) string
 	if h.SignIn != nil {
 		if config.Users, err = h.SignIn.users(gateway.ForConsole(g).Knows); err != nil {
 			return err
 		}
+		keyOf = config.Users.Key
 	}
+	gateway.ForConsole(g).Serves(keyOf)
 	h.console = console.New(config)
 	return nil
 }

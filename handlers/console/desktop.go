@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 	"net/netip"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -13,12 +14,12 @@ import (
 
 // desktops returns what serves the sockets of desktops, with the newest configuration: a session
 // outlives the one that has begun it. Origin is that of the console behind a proxy, or "".
-func desktops(g *gateway.Gateway, origin string, logger *zap.Logger) func(http.ResponseWriter, *http.Request, modelcall.Caller, func(func()) func()) {
+func desktops(g *gateway.Gateway, origin string, logger *zap.Logger) func(http.ResponseWriter, *http.Request, modelcall.Caller, func(func() time.Time, func()) func()) {
 	var origins []string
 	if origin != "" {
 		origins = []string{origin}
 	}
-	return func(w http.ResponseWriter, r *http.Request, by modelcall.Caller, onSignOut func(func()) func()) {
+	return func(w http.ResponseWriter, r *http.Request, by modelcall.Caller, onSignOut func(func() time.Time, func()) func()) {
 		o := vncsocket.Options{
 			SignedIn:  vncsocket.Key{Tenant: by.Tenant, Hash: by.Hash},
 			OnSignOut: onSignOut,

@@ -70,9 +70,9 @@ type Config struct {
 	Origin string
 	// Client returns the address of the person who asks; nil: it is that of the connection.
 	Client func(*http.Request) string
-	// Desktop serves a socket that shows a desktop to a caller. It calls onSignOut with what it does
-	// when the session of the console ends.
-	Desktop func(w http.ResponseWriter, r *http.Request, by modelcall.Caller, onSignOut func(f func()) (stop func()))
+	// Desktop serves a socket that shows a desktop to a caller. It calls onSignOut with when it was used
+	// by the person, and with what it does when the session of the console ends.
+	Desktop func(w http.ResponseWriter, r *http.Request, by modelcall.Caller, onSignOut func(used func() time.Time, f func()) (stop func()))
 	// TraceURL is the address of a trace, with "{trace_id}" in it. "" is none.
 	TraceURL string
 	Logger   *zap.Logger

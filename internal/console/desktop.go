@@ -81,7 +81,7 @@ func desktopPageOf(v *visit) (desktopPage, error) {
 func desktopSocket(v *visit) error {
 	config := &v.console.config
 	sessions, id, life := config.Gateway.Sessions(), v.session, config.Life // not the visit: a desktop outlives it
-	config.Desktop(v.w, v.r, v.caller, func(f func()) (stop func()) { return sessions.OnEnd(id, life, f) })
+	config.Desktop(v.w, v.r, v.caller, func(used func() time.Time, f func()) (stop func()) { return sessions.OnEnd(id, life, used, f) })
 	return nil
 }
 

@@ -83,10 +83,17 @@ func (g *guard) visitorOfKey(w http.ResponseWriter, r *http.Request) (visitor, b
 	return visitor{}, false
 }
 
+// polls reports whether assets/js/console.js reads the live parts of a page again. No person has asked
+// for that: it is no use of the session, and nobody is signed in by it.
+func polls(r *http.Request) bool { return safe(r.Method) && r.Header.Get("Gatehouse-Live") != "" }
+
 // find returns the session with an ID, "" for none.
 func (g *guard) find(r *http.Request, id string) (websession.Session, bool, error) {
 	if id == "" {
 		return websession.Session{}, false, nil
+	}
+	if polls(r) {
+		return g.config.Gateway.Sessions().Peek(r.Context(), id, g.config.Life)
 	}
 	return g.config.Gateway.Sessions().Find(r.Context(), id, g.config.Life)
 }
@@ -111,9 +118,13 @@ func (g *guard) forget(r *http.Request) bool {
 	return true
 }
 
-// askToSignIn sends the browser to the sign-in, and from there back to this page.
+// askToSignIn sends the browser to the sign-in, and from there back to this page. Whoever was signed in
+// reads there that the session has ended.
 func (g *guard) askToSignIn(w http.ResponseWriter, r *http.Request) {
 	query := url.Values{}
+	if g.cookies.id(r) != "" || polls(r) {
+		query.Set("done", sessionEnded)
+	}
 	if r.Method == http.MethodGet && r.URL.Path != Prefix+"/" {
 		query.Set("return", r.URL.RequestURI())
 	}

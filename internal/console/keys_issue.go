@@ -7,18 +7,53 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
 // issuePage is what the form of a new key shows.
 type issuePage struct {
 	Form    form
-	Scopes  []string // that a key can have
-	Tenants bool     // the key may issue for other tenants
-	ID      string   // of the form: what it is sent with twice makes one key
+	Most    mostOfKey
+	Tenants bool   // the key may issue for other tenants
+	ID      string // of the form: what it is sent with twice makes one key
+}
+
+// mostOfKey is the most that a new key may have, as GET /v1/about says it.
+type mostOfKey struct {
+	Scopes, Models, Rates, Budgets []string
+	Concurrency                    string
+	MaxOutput                      int64 `json:"max_output_tokens"`
+}
+
+// Bound is what the hint of a field says of its bounds, "" without any.
+func (m mostOfKey) Bound(field string) string {
+	var most []string
+	switch field {
+	case "limit":
+		for _, budget := range m.Budgets {
+			if strings.Contains(budget, "usd/") {
+				most = append(most, budget)
+			}
+		}
+	case "rates":
+		most = m.Rates
+	case "budgets":
+		most = m.Budgets
+	case "concurrency":
+		if m.Concurrency != "" {
+			most = []string{m.Concurrency}
+		}
+	case "max_output_tokens":
+		if m.MaxOutput > 0 {
+			most = []string{strconv.FormatInt(m.MaxOutput, 10)}
+		}
+	}
+	if len(most) == 0 {
+		return ""
+	}
+	return " At most " + strings.Join(most, ", ") + "."
 }
 
 // choice is one of a select.
@@ -54,16 +89,20 @@ type againPage struct{ Hash string }
 func newKey(v *visit) error { return showIssue(v, form{}) }
 
 func showIssue(v *visit, f form) error {
-	p := issuePage{Form: f, Tenants: v.caller.AllTenants, ID: f.Value("form")}
+	var gateway struct {
+		NewKeys *mostOfKey `json:"new_keys"`
+	}
+	if err := v.get("/v1/about", nil, &gateway); err != nil {
+		return err
+	}
+	if gateway.NewKeys == nil {
+		return &Failure{Status: http.StatusNotFound, Code: "not_found", Message: "this gateway makes no keys at run time: its configuration has no block runtime_keys"}
+	}
+	p := issuePage{Form: f, Most: *gateway.NewKeys, Tenants: v.caller.AllTenants, ID: f.Value("form")}
 	if p.ID == "" {
 		var id [16]byte
 		_, _ = rand.Read(id[:]) // never fails (crypto/rand)
 		p.ID = hex.EncodeToString(id[:])
-	}
-	for scope := keys.Scope(1); scope.String() != ""; scope <<= 1 {
-		if scope != keys.KeysManage {
-			p.Scopes = append(p.Scopes, scope.String())
-		}
 	}
 	return showForm(v, &p.Form, "key_new", &p)
 }

@@ -44,9 +44,9 @@ func TestAKeyIsShownWithWhatItMayDo(t *testing.T) {
 }
 
 func TestTheSecretOfANewKeyIsShownOnce(t *testing.T) {
-	a := newManageAPI(t, map[string]string{"POST /api/v1/keys": `201 {"data":` + ada + `,"key":"gh-secret"}`})
+	a := newManageAPI(t, map[string]string{"POST /api/v1/keys": `201 {"data":` + ada + `,"key":"gh-secret"}`, "GET /v1/about": newKeys})
 	page := a.visit("/console/keys/new", nil)
-	a.shows(page, 200, "Issue a key", "chat:write", "!keys:manage")
+	a.shows(page, 200, "Issue a key")
 	id := regexp.MustCompile(`name="form" value="([0-9a-f]{32})"`).FindStringSubmatch(page.Body.String())
 	if id == nil {
 		t.Fatal("the form has no id")
@@ -72,10 +72,32 @@ func TestTheSecretOfANewKeyIsShownOnce(t *testing.T) {
 	}
 }
 
+// newKeys is what the gateway allows keys that are made at run time.
+const newKeys = `200 {"runtime_keys":true,"new_keys":{"scopes":["chat:write","models:read"],"models":[],"rates":[],"budgets":[],"concurrency":null,"max_output_tokens":null}}`
+
+func TestTheFormOfANewKeyOffersWhatIsAllowed(t *testing.T) {
+	a := newManageAPI(t, map[string]string{"GET /v1/about": newKeys})
+	w := a.visit("/console/keys/new", nil)
+	a.shows(w, 200, "One pattern a line, such as openai/*", "!At most", "Scopes chat:write models:read None chosen")
+	if n := strings.Count(w.Body.String(), `name="scopes"`); n != 2 {
+		t.Errorf("%d scopes are offered", n)
+	}
+	a.answers["GET /v1/about"] = `200 {"runtime_keys":true,"new_keys":{"scopes":["chat:write"],"models":["openai/*","test/<i>"],"rates":["60/min","5 tokens/min"],
+		"budgets":["10usd/day","5000000 tokens/month"],"concurrency":"4 queue 2 10s","max_output_tokens":4096}}`
+	w = a.visit("/console/keys/new", nil)
+	a.shows(w, 200, "within openai/*, test/<i>. Empty: all of them.", "empty: no limit of its own. At most 10usd/day.", "tokens/min. At most 60/min, 5 tokens/min.",
+		"tokens/month. At most 10usd/day, 5000000 tokens/month.", "such as 4. At most 4 queue 2 10s.", "Of one answer. At most 4096.")
+	if n := strings.Count(w.Body.String(), `name="scopes"`); n != 1 || strings.Contains(w.Body.String(), "<i>") {
+		t.Errorf("%d scopes are offered in %s", n, w.Body)
+	}
+	a.answers["GET /v1/about"] = `200 {"runtime_keys":false}`
+	a.shows(a.visit("/console/keys/new", nil), 404, "no block runtime_keys", "!Issue the key")
+}
+
 func TestWhatIsWrongWithANewKeyStandsBesideItsField(t *testing.T) {
 	a := newManageAPI(t, nil)
 	for _, field := range []string{"name", "limit", "limit_reset", "expires_at", "scopes", "models", "rates", "budgets", "concurrency", "max_output_tokens"} {
-		a.answers = map[string]string{"POST /api/v1/keys": refusalOf(field, field+": is wrong")}
+		a.answers = map[string]string{"GET /v1/about": newKeys, "POST /api/v1/keys": refusalOf(field, field+": is wrong")}
 		w := a.visit("/console/keys/new", url.Values{"form": {"0123"}, "name": {"Ada"}, "limit": {"many"}})
 		a.shows(w, 400, field+": is wrong")
 		if body := w.Body.String(); !strings.Contains(body, `id="`+field+`-wrong"`) || !strings.Contains(body, `aria-describedby="`+field+`-wrong `) ||
@@ -86,7 +108,7 @@ func TestWhatIsWrongWithANewKeyStandsBesideItsField(t *testing.T) {
 	if a.last().body != `{"limit":"many","name":"Ada"}` {
 		t.Errorf("sent %s", a.last().body)
 	}
-	a.answers = map[string]string{"POST /api/v1/keys": `403 {"error":{"code":403,"message":"the gateway has 10 keys","metadata":{"error_type":"permission_denied"}}}`}
+	a.answers = map[string]string{"GET /v1/about": newKeys, "POST /api/v1/keys": `403 {"error":{"code":403,"message":"the gateway has 10 keys","metadata":{"error_type":"permission_denied"}}}`}
 	a.shows(a.visit("/console/keys/new", url.Values{"name": {"Ada"}}), 403, "the gateway has 10 keys", "Issue the key")
 }
 

@@ -19,8 +19,12 @@ const (
 	maxSignIn = 16 << 10
 )
 
+// sessionEnded is the notice of a session that has ended by itself.
+const sessionEnded = "session-ended"
+
 func init() {
 	notices["signed-out"] = "You are signed out."
+	notices[sessionEnded] = "Your session has ended."
 }
 
 func signInURL(query url.Values) string {
@@ -43,7 +47,7 @@ func (g *guard) showSignIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if g.config.Users != nil {
-		http.Redirect(w, r, ownPath(back), http.StatusSeeOther)
+		g.showReturn(w, r, back)
 		return
 	}
 	session, ok, err := g.find(r, g.cookies.id(r))
@@ -59,6 +63,17 @@ func (g *guard) showSignIn(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	g.bare(w, r, http.StatusOK, "sign_in", "Sign in", signInForm{Return: back})
+}
+
+// showReturn leads a user to a page: another system signs in, or has done so. A page whose session has
+// ended by itself must not begin another by itself, so there it waits for the person.
+func (g *guard) showReturn(w http.ResponseWriter, r *http.Request, back string) {
+	if !polls(r) && r.URL.Query().Get("done") != sessionEnded {
+		http.Redirect(w, r, ownPath(back), http.StatusSeeOther)
+		return
+	}
+	g.stop(w, r, stopped{Status: http.StatusOK, Title: "Signed out", Back: ownPath(back), Text: "It was not used for so long, or was signed out in another tab. " +
+		"Another system signs you in to this console, and does so again when you go on"})
 }
 
 // doSignIn makes a session for the key of the form.

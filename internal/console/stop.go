@@ -14,6 +14,7 @@ type stopped struct {
 	Title  string
 	Text   string // without the full stop at its end
 	Again  bool   // to try again may help
+	Back   string // the page to go on with, "" for none
 }
 
 // stop answers with a page that says why there is no other.

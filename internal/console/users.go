@@ -16,8 +16,8 @@ type Users struct {
 	Others string
 }
 
-// key returns the name of a user's key, "" for none.
-func (u *Users) key(user string) string {
+// Key returns the name of a user's key, "" for none.
+func (u *Users) Key(user string) string {
 	if key, ok := u.Keys[user]; ok {
 		return key
 	}
@@ -33,7 +33,7 @@ func (g *guard) visitorOfUser(w http.ResponseWriter, r *http.Request) (visitor, 
 		g.stop(w, r, stopped{Status: http.StatusForbidden, Title: "Nobody is signed in", Text: "Another system signs people in to this console, and it names nobody for this request"})
 		return visitor{}, false
 	}
-	key := g.config.Users.key(user)
+	key := g.config.Users.Key(user)
 	caller, err := g.config.Gateway.CallerNamed(key)
 	if key == "" || isInvalidKey(err) {
 		g.config.Gateway.UserRefused(g.client(r), user)
@@ -50,6 +50,10 @@ func (g *guard) visitorOfUser(w http.ResponseWriter, r *http.Request) (visitor, 
 	session, ok, err := g.find(r, id)
 	if err == nil && ok && (session.User != user || session.Tenant != caller.Tenant || session.Key != caller.Name) {
 		err, ok = g.config.Gateway.Sessions().Delete(r.Context(), id), false
+	}
+	if err == nil && !ok && polls(r) {
+		g.askToSignIn(w, r)
+		return visitor{}, false
 	}
 	if err == nil && !ok && insideOtherSite(r) {
 		g.stop(w, r, stopped{Status: http.StatusForbidden, Title: "Not allowed", Text: "The page of another site has asked for this. Open the console in a tab of its own"})

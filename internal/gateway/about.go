@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
@@ -16,11 +18,24 @@ type About struct {
 	metrics.Build
 	Desktops    *AboutDesktops `json:"desktops"`     // null: it has no workstations
 	RuntimeKeys bool           `json:"runtime_keys"` // keys can be made at run time
-	Cluster     *AboutCluster  `json:"cluster"`      // null: it is the only gateway
+	// NewKeys is for those who make keys, where they can be made.
+	NewKeys *AboutNewKeys `json:"new_keys,omitempty"`
+	Cluster *AboutCluster `json:"cluster"` // null: it is the only gateway
 	// AboutStore is for those who read the activity.
 	*AboutStore
 	// Condition is for operators.
 	Condition *Condition `json:"condition,omitempty"`
+}
+
+// AboutNewKeys is the most that a key made at run time may have, in the words of POST /api/v1/keys. An
+// empty list bounds nothing, and neither does null.
+type AboutNewKeys struct {
+	Scopes      []string `json:"scopes"`
+	Models      []string `json:"models"`
+	Rates       []string `json:"rates"`
+	Budgets     []string `json:"budgets"`
+	Concurrency *string  `json:"concurrency"`
+	MaxOutput   *int64   `json:"max_output_tokens"`
 }
 
 // AboutDesktops says where viewers connect.
@@ -51,9 +66,8 @@ type AboutStore struct {
 	} `json:"store"`
 }
 
-// ReadAbout returns what a key may know of g, after Ready. Reads says whether it reads the activity,
-// operates whether it is an operator's.
-func ReadAbout(ctx context.Context, g *Gateway, reads, operates bool) About {
+// ReadAbout returns what a key may know of g, after Ready.
+func ReadAbout(ctx context.Context, g *Gateway, key *keys.Key) About {
 	a := About{Object: "about", Build: metrics.ReadBuild(), RuntimeKeys: g.runtime != nil}
 	if g.workstations != nil {
 		p := g.workstations.Policy()
@@ -65,12 +79,33 @@ func ReadAbout(ctx context.Context, g *Gateway, reads, operates bool) About {
 			a.Cluster.Node = status.Node[:i]
 		}
 	}
-	if reads {
+	if g.runtime != nil && key.Has(keys.KeysManage) {
+		a.NewKeys = newKeys(g.runtime)
+	}
+	if key.AllTenants || key.Has(keys.ActivityRead) {
 		a.AboutStore = g.aboutStore(ctx)
 	}
-	if operates {
+	if key.AllTenants {
 		condition := ReadCondition(g)
 		a.Condition = &condition
+	}
+	return a
+}
+
+func newKeys(b *runtimekeys.Block) *AboutNewKeys {
+	a := &AboutNewKeys{Scopes: b.Scopes.Names(), Models: append([]string{}, b.Models...), Rates: []string{}, Budgets: []string{}}
+	for _, rate := range b.Limits.Rates {
+		a.Rates = append(a.Rates, rate.String())
+	}
+	for _, budget := range b.Limits.Budgets {
+		a.Budgets = append(a.Budgets, budget.String())
+	}
+	if c := b.Limits.Concurrency; c.Limit > 0 {
+		text := c.String()
+		a.Concurrency = &text
+	}
+	if most := b.Caps.Output; most > 0 {
+		a.MaxOutput = &most
 	}
 	return a
 }

@@ -1,14 +1,55 @@
 package gateway
 
 import (
+	"errors"
 	"net/netip"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 )
+
+// consoles is what the consoles of a configuration say of the users whom another system signs in. It is
+// set while the configuration is provisioned.
+type consoles struct {
+	several bool // the gateway is one of several
+	number  int
+	keysOf  []func(user string) (key string)
+}
+
+// serve reports whether a user may still use a key. Of several gateways, one without a console says
+// nothing of the users of the others.
+func (c *consoles) serve(user, key string) bool {
+	if user == "" || c.several && c.number == 0 {
+		return true
+	}
+	return slices.ContainsFunc(c.keysOf, func(keyOf func(string) string) bool { return keyOf(user) == key })
+}
+
+// keeps reports whether somebody stays signed in. A key that cannot be found at present may be good.
+func (c Console) keeps(s websession.Session) bool {
+	if s.User != "" {
+		_, err := c.CallerNamed(s.Key)
+		return err == nil && c.gateway.consoles.serve(s.User, s.Key)
+	}
+	_, err := c.CallerOf(s.Tenant, s.Key, s.KeyHash)
+	var refusal *apierror.Error
+	return !errors.As(err, &refusal) || refusal.Code != apierror.InvalidAPIKey
+}
+
+// Serves notes a console of the configuration. KeyOf returns the key of a user, "" for none; nil: another
+// system signs nobody in there.
+func (c Console) Serves(keyOf func(user string) (key string)) {
+	all := &c.gateway.consoles
+	all.number++
+	if keyOf != nil {
+		all.keysOf = append(all.keysOf, keyOf)
+	}
+}
 
 // Sessions are those who are signed in. They outlive the configuration. The store is there once Ready
 // has returned.

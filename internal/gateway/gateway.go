@@ -86,6 +86,7 @@ type Gateway struct {
 	demo       sync.Map // built-in parts that were warned of
 	conditions conditions
 	scrape     scrape
+	consoles   consoles
 
 	vncCertificate func() error // nil without workstations
 }
@@ -107,6 +108,7 @@ func New(c Config) (*Gateway, error) {
 			health: c.State.Health,
 		},
 		workstations: c.Workstations, vncCertificate: c.VNCCertificate, state: c.State, logger: c.Logger, now: c.Now,
+		consoles: consoles{several: c.Cluster != nil},
 	}
 	redactor := redact.New(c.Secrets, func(text string) bool { return c.Keyring.IsSecret(text) || c.State.runtimeKeys.IsSecret(text) })
 	for _, f := range c.SecretFiles {

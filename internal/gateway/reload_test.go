@@ -2,9 +2,6 @@ package gateway_test
 
 import (
 	"context"
-	"crypto/rand"
-	"io/fs"
-	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -19,70 +16,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
-
-// noRecords is an empty storage of workstations.
-type noRecords struct{}
-
-func (noRecords) Store(context.Context, string, []byte) error          { return nil }
-func (noRecords) Load(context.Context, string) ([]byte, error)         { return nil, fs.ErrNotExist }
-func (noRecords) Delete(context.Context, string) error                 { return nil }
-func (noRecords) List(context.Context, string, bool) ([]string, error) { return nil, fs.ErrNotExist }
-
-// startDesktops starts a configuration with a key and the named workstations.
-func startDesktops(t *testing.T, state *gateway.State, key string, names ...string) *rig {
-	t.Helper()
-	config := workstation.Config{State: state.Workstations, Storage: noRecords{}, Random: rand.Reader, Policy: workstation.Policy{Domain: "vnc.example.com"}}
-	for _, name := range names {
-		config.Workstations = append(config.Workstations, workstation.Spec{ID: workstation.ID{Tenant: keys.DefaultTenant, Name: name}, Target: workstation.Target{TestCard: true}})
-	}
-	service, err := workstation.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := newRig(t, gateway.Config{State: state, Workstations: service, Keyring: newRing(t,
-		keys.Spec{Name: key, Secrets: []string{secret}, Scopes: []string{"workstations:connect"}})})
-	if err := r.Start(t.Context(), activity.Retention{}); err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-// view opens a session at the workstation, with an address that the key dev asked for.
-func (r *rig) view(t *testing.T, name string) *workstation.Session {
-	t.Helper()
-	credential, err := r.Authenticate(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	issued, err := r.VNC().Workstations().Issue(workstation.Issuer{Tenant: credential.Tenant, Key: credential.Name, KeyHash: credential.Hash}, name, workstation.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	label, _, _ := strings.Cut(issued.URL, ".")
-	viewer := netip.MustParseAddrPort("192.0.2.1:40000")
-	pass, err := r.VNC().Workstations().Find(label, viewer.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	session, err := pass.Join(viewer, "x509none")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return session
-}
-
-func wantSession(t *testing.T, when string, s *workstation.Session, ended workstation.Reason) {
-	t.Helper()
-	why := workstation.Reason("")
-	select {
-	case <-s.Ended():
-		why = s.Why()
-	default:
-	}
-	if why != ended {
-		t.Errorf("%s: the session ended with %q, want %q", when, why, ended)
-	}
-}
 
 func TestAStopEndsTheSessionsThatTheNextConfigurationDoesNotAllow(t *testing.T) {
 	state := gateway.NewState(t.TempDir(), time.Now)

@@ -171,10 +171,13 @@ func (m RuntimeKeys) Of(caller *modelcall.Caller) *runtimekeys.Key {
 }
 
 // mayConnectWith returns a function that reports whether a key, of the configuration or made at run time,
-// may still open the desktops for which it has VNC addresses.
+// may still open the desktops for which it has VNC addresses, and the user who has asked for them the key.
 func mayConnectWith(g *Gateway) func(workstation.Issuer) bool {
 	configured := mayConnect(g.keyring, g.now)
 	return func(by workstation.Issuer) bool {
+		if !g.consoles.serve(by.User, by.Key) {
+			return false
+		}
 		return configured(by) || g.state.runtimeKeys.MayStill(g.runtime, by.KeyHash, by.Tenant, keys.WorkstationsConnect)
 	}
 }

@@ -44,6 +44,10 @@ func New(session *vncsession.Session, viewer Viewer, desktop net.Conn, policy wo
 	})}
 }
 
+// LastInput is when the viewer has last sent a key or pointer event; before the first it is the
+// beginning.
+func (r *Relay) LastInput() time.Time { return r.up.lastInput() }
+
 // Run carries the session to its end, and then ends the viewer's connection cleanly.
 func (r *Relay) Run() {
 	gone := r.carry()

@@ -103,6 +103,7 @@ type signIn struct {
 	out     context.Context
 	signOut context.CancelFunc
 	watched atomic.Int64
+	used    atomic.Pointer[func() time.Time]
 }
 
 func newSignIn() *signIn {
@@ -112,7 +113,8 @@ func newSignIn() *signIn {
 }
 
 // onEnd is the Options.OnSignOut of s.
-func (s *signIn) onEnd(f func()) func() {
+func (s *signIn) onEnd(used func() time.Time, f func()) func() {
+	s.used.Store(&used)
 	s.watched.Add(1)
 	stop := context.AfterFunc(s.out, f)
 	return func() { s.watched.Add(-1); stop() }
@@ -159,6 +161,58 @@ func TestASessionEndsWithTheSignIn(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Whoever signs out while the workstation answers does not take the desktop from its holder.
+func TestASignOutInTheHandshakeDisplacesNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSignIn()
+		slow := vncrelaytest.Join(conversation{"W 3s"}, vncrelaytest.DesktopNone, vncrelaytest.DesktopInit)
+		f := newFixture(t, options{Desktop: slow}, func(o *Options) { o.OnSignOut = s.onEnd })
+		holder := f.JoinAs(f.Issue(workstation.Options{}), "192.0.2.9:1")
+		defer holder.Leave()
+		b := f.show(f.Issue(workstation.Options{Claim: workstation.TakeAny}))
+		b.play(chosen)
+		<-time.After(time.Second)
+		s.signOut()
+		b.wantClose(CodeSignIn, signedOut)
+		<-f.returned
+		if why := holder.Why(); why != "" {
+			t.Errorf("the holder's session is %s", why)
+		}
+		f.WantRecord(string(workstation.RefusedRevoked), "")
+		synctest.Wait()
+		if s.watched.Load() != 0 {
+			t.Error("the sign-in is still watched")
+		}
+	})
+}
+
+// Keys and the pointer are use of the sign-in, and updates of the picture are none.
+func TestInputIsUseOfTheSignIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSignIn()
+		f := newFixture(t, options{}, func(o *Options) { o.OnSignOut = s.onEnd })
+		b := f.show(f.Issue(workstation.Options{}))
+		synctest.Wait()
+		used := *s.used.Load()
+		if at := used(); !at.IsZero() {
+			t.Errorf("before the desktop is open it was used at %v", at)
+		}
+		b.play(opened)
+		began := time.Now()
+		<-time.After(10 * time.Second)
+		b.play(conversation{"C " + vncrelaytest.Request})
+		synctest.Wait()
+		if at := used(); !at.Equal(began) {
+			t.Errorf("a request for a picture is use, after %v", at.Sub(began))
+		}
+		b.play(conversation{"C " + pointer})
+		synctest.Wait()
+		if at := used(); !at.Equal(time.Now()) {
+			t.Errorf("the pointer is no use: it was used %v ago", time.Since(at))
+		}
+	})
 }
 
 // A sign-in that has ended before the socket was opened, and one that outlives it.

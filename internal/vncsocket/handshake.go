@@ -54,12 +54,13 @@ func (h *handshake) run() *vncrelay.Relay {
 		h.fail(session, err)
 		return nil
 	}
-	h.viewer.opened(session.Live)
 	policy := h.gateway.Workstations().Policy()
 	if policy.FPS == 0 {
 		policy.FPS = defaultFPS
 	}
-	return vncrelay.New(session, h.viewer, desktop.Conn, policy)
+	relay := vncrelay.New(session, h.viewer, desktop.Conn, policy)
+	h.viewer.opened(relay)
+	return relay
 }
 
 // readToken reads the first message.
@@ -105,6 +106,7 @@ func (h *handshake) authenticate(token string) (*vncsession.Session, error) {
 	if h.half.Release(); h.half.Evicted() { // from here on it cannot be
 		return nil, net.ErrClosed
 	}
+	pass.Withdrawn = h.viewer.signedOut
 	return h.gateway.Open(pass, h.address, Security)
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
@@ -16,15 +17,15 @@ type viewer struct {
 	*wsconn.Conn
 	stop func() // lets go of the sign-in
 
-	mu   sync.Mutex           // guards the following
-	live *workstation.Session // once it is open
-	out  bool                 // the sign-in has ended
+	mu    sync.Mutex      // guards the following
+	relay *vncrelay.Relay // once the session is open
+	out   bool            // the sign-in has ended
 }
 
-func newViewer(conn *wsconn.Conn, onSignOut func(func()) func()) *viewer {
+func newViewer(conn *wsconn.Conn, onSignOut func(func() time.Time, func()) func()) *viewer {
 	v := &viewer{Conn: conn, stop: func() {}}
 	if onSignOut != nil {
-		v.stop = onSignOut(v.signOut)
+		v.stop = onSignOut(v.used, v.signOut)
 	}
 	return v
 }
@@ -33,25 +34,38 @@ func newViewer(conn *wsconn.Conn, onSignOut func(func()) func()) *viewer {
 func (v *viewer) signOut() {
 	v.mu.Lock()
 	v.out = true
-	live := v.live
+	relay := v.relay
 	v.mu.Unlock()
-	if live != nil {
-		live.End(workstation.ReasonSignedOut)
+	if relay != nil {
+		relay.Session.Live.End(workstation.ReasonSignedOut)
 		return
 	}
 	go v.hangUp(workstation.ReasonSignedOut, "") // ends after a second at the latest
 }
 
-// opened says which session ends with the sign-in from now on.
-func (v *viewer) opened(live *workstation.Session) {
+// opened says which desktop ends with the sign-in from now on.
+func (v *viewer) opened(relay *vncrelay.Relay) {
 	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.live = live
-	if v.out {
-		live.End(workstation.ReasonSignedOut)
+	v.relay = relay
+	out := v.out
+	v.mu.Unlock()
+	if out {
+		relay.Session.Live.End(workstation.ReasonSignedOut)
 	}
 }
 
+// used is when the person at the browser has last used the desktop.
+func (v *viewer) used() time.Time {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.relay == nil {
+		return time.Time{}
+	}
+	return v.relay.LastInput()
+}
+
+// signedOut reports whether the sign-in has ended. It is called with the workstations' lock held: no
+// other may be taken under mu.
 func (v *viewer) signedOut() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -88,9 +102,9 @@ func (v *viewer) HangUp(end vncrelay.End) {
 		return
 	}
 	v.mu.Lock()
-	live := v.live
+	relay := v.relay
 	v.mu.Unlock()
-	v.hangUp(end.Reason, live.ReplacedBy())
+	v.hangUp(end.Reason, relay.Session.Live.ReplacedBy())
 }
 
 // Drain implements [vncrelay.Viewer]: HangUp has waited for the browser.

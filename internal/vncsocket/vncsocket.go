@@ -24,7 +24,7 @@
 //	vncsocket.Serve(w, r, vncsocket.Options{
 //		Gateway:   current.VNC(),                           // of the newest configuration
 //		SignedIn:  vncsocket.Key{Tenant: …, Hash: …},        // of the caller: tokens must be its own
-//		OnSignOut: func(f func()) (stop func()) { return store.OnEnd(id, life, f) },
+//		OnSignOut: func(used func() time.Time, f func()) (stop func()) { return store.OnEnd(id, life, used, f) },
 //		Origins:   origins,                                 // besides the request's own
 //	})
 //
@@ -75,9 +75,10 @@ type Options struct {
 	// are taken.
 	SignedIn Key
 	// OnSignOut has f called, once and in any goroutine, when the sign-in ends: signed out, too old,
-	// the key gone. Where it has ended already, f is called soon. F waits for nothing. Stop takes that
-	// back. Both must not depend on the handler's configuration. nil: the sign-in does not end.
-	OnSignOut func(f func()) (stop func())
+	// the key gone. Where it has ended already, f is called soon. Used returns when the browser has last
+	// sent a key or pointer event, the zero time before the desktop is open. Both wait for nothing. Stop
+	// takes that back. None may depend on the handler's configuration. nil: the sign-in does not end.
+	OnSignOut func(used func() time.Time, f func()) (stop func())
 	// Viewer is the browser's address. Default: the one that the connection comes from.
 	Viewer netip.AddrPort
 	// Origins are origins of pages that may connect, besides the one that the request itself is for:

@@ -1,4 +1,4 @@
--- Ends a session.
---   ARGV  hash
---   answer  1 if there was one
-return drop(ARGV[4]) and 1 or 0
+-- Ends sessions.
+--   ARGV  hashes
+for i = 4, #ARGV do drop(ARGV[i]) end
+return 1

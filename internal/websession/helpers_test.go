@@ -150,6 +150,9 @@ func lives(t *testing.T, s websession.Store, id string) bool {
 	return ok
 }
 
+// never is a desktop that nobody uses.
+func never() time.Time { return time.Time{} }
+
 // counter counts what is called.
 type counter struct {
 	mu sync.Mutex

@@ -78,18 +78,28 @@ func (m *Memory) remove(k *kept) {
 
 // Find implements [Store].
 func (m *Memory) Find(_ context.Context, id string, life Life) (Session, bool, error) {
+	return m.ask(id, life, m.now())
+}
+
+// Peek implements [Store].
+func (m *Memory) Peek(_ context.Context, id string, life Life) (Session, bool, error) {
+	return m.ask(id, life, time.Time{})
+}
+
+func (m *Memory) ask(id string, life Life, used time.Time) (Session, bool, error) {
 	hash, ok := hashOf(id)
 	if !ok {
 		return Session{}, false, nil
 	}
-	s, ok := m.find(hash, life)
+	s, ok := m.find(hash, life, used)
 	if !ok {
 		m.watches.ended(hash)
 	}
 	return s, ok, nil
 }
 
-func (m *Memory) find(hash string, life Life) (Session, bool) {
+// find returns a session that lives, and notes when it was used.
+func (m *Memory) find(hash string, life Life, used time.Time) (Session, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k, now := m.sessions[hash], m.now()
@@ -100,8 +110,8 @@ func (m *Memory) find(hash string, life Life) (Session, bool) {
 		m.remove(k)
 		return Session{}, false
 	}
-	if now.Sub(k.Used) >= life.Idle/touchShare {
-		k.Used = now
+	if used.Sub(k.Used) >= life.Idle/touchShare {
+		k.Used = used
 		k.end = life.end(&k.Session)
 		heap.Fix(&m.byEnd, k.at)
 	}
@@ -123,10 +133,38 @@ func (m *Memory) Delete(_ context.Context, id string) error {
 	return nil
 }
 
+// Keep implements [Store].
+func (m *Memory) Keep(keep func(Session) bool) {
+	var gone []string
+	for hash, s := range m.all() {
+		if !keep(s) {
+			gone = append(gone, hash)
+		}
+	}
+	m.mu.Lock()
+	for _, hash := range gone {
+		if k := m.sessions[hash]; k != nil {
+			m.remove(k)
+		}
+	}
+	m.mu.Unlock()
+	m.watches.ended(gone...)
+}
+
+func (m *Memory) all() map[string]Session {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := make(map[string]Session, len(m.sessions))
+	for hash, k := range m.sessions {
+		all[hash] = k.Session
+	}
+	return all
+}
+
 // OnEnd implements [Store].
-func (m *Memory) OnEnd(id string, life Life, f func()) (stop func()) {
+func (m *Memory) OnEnd(id string, life Life, used func() time.Time, f func()) (stop func()) {
 	hash, _ := hashOf(id)
-	stop = m.watches.add(hash, life, f)
+	stop = m.watches.add(hash, life, waiting{used, f})
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.looking {
@@ -136,14 +174,14 @@ func (m *Memory) OnEnd(id string, life Life, f func()) (stop func()) {
 	return stop
 }
 
-// look notes that sessions which are watched are in use, and finds those that have ended, until none
-// is watched.
+// look notes when sessions that are watched were used, and finds those that have ended, until none is
+// watched.
 func (m *Memory) look() {
 	tick := time.NewTicker(lookInterval)
 	defer tick.Stop()
 	for m.watching() {
 		for _, w := range m.watches.all() {
-			if _, ok := m.find(w.hash, w.life); !ok {
+			if _, ok := m.find(w.hash, w.life, w.used); !ok {
 				m.watches.ended(w.hash)
 			}
 		}
@@ -155,7 +193,7 @@ func (m *Memory) look() {
 func (m *Memory) watching() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.looking = len(m.watches.all()) > 0
+	m.looking = m.watches.some()
 	return m.looking
 }
 

@@ -3,8 +3,10 @@
 //	store := websession.NewMemory(time.Now)                    // or NewShared, of several gateways
 //	id, err := store.Create(ctx, session, life)                // the cookie
 //	session, ok, err := store.Find(ctx, id, life)              // at each request
-//	stop := store.OnEnd(id, life, func() { … })                // an open desktop
+//	session, ok, err := store.Peek(ctx, id, life)              // at those that a page sends by itself
+//	stop := store.OnEnd(id, life, used, func() { … })          // an open desktop
 //	err = store.Delete(ctx, id)                                // sign-out
+//	store.Keep(func(s Session) bool { … })                     // after a reload
 //
 // A session has an ID of 256 random bits. Only the browser has it: the stores know its SHA-256. They
 // hold no key either, but the key's name and the hash of its secret, so that the key is judged again at
@@ -52,7 +54,7 @@ func (s *Session) owner() string {
 
 // Life is how long a session lives. A configuration may make it shorter for the sessions that exist.
 type Life struct {
-	Idle time.Duration // since the last request; an open desktop counts as one
+	Idle time.Duration // since a person's last request, or key or pointer event at a desktop
 	Max  time.Duration // since the sign-in
 }
 
@@ -71,11 +73,17 @@ type Store interface {
 	Create(ctx context.Context, s Session, life Life) (id string, err error)
 	// Find returns a session that lives, and notes that it is used.
 	Find(ctx context.Context, id string, life Life) (s Session, ok bool, err error)
+	// Peek is Find for a request that no person has made: it is no use of the session.
+	Peek(ctx context.Context, id string, life Life) (s Session, ok bool, err error)
 	// Delete ends a session, here and at other gateways. One that does not exist is no error.
 	Delete(ctx context.Context, id string) error
-	// OnEnd calls f once when the session ends, and keeps it in use until then or until stop. F must
-	// not wait for anything. It may still be called while stop runs.
-	OnEnd(id string, life Life, f func()) (stop func())
+	// Keep ends the sessions for which keep is false, here and at other gateways. It waits for nothing:
+	// several gateways do it with their next look. Keep is called without a lock.
+	Keep(keep func(Session) bool)
+	// OnEnd calls f once when the session ends, unless stop is called before. Used returns when a person
+	// has last used what f ends, which is use of the session; the zero time is none. Neither may wait for
+	// anything. F may still be called while stop runs.
+	OnEnd(id string, life Life, used func() time.Time, f func()) (stop func())
 	// Len is the number of sessions. It waits for nothing: several gateways know it from their last
 	// look, a few seconds ago.
 	Len() int

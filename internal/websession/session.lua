@@ -29,9 +29,9 @@ local function drop(hash)
 	return true
 end
 
--- find returns a session that lives, as JSON, started, used; nil without one. Its use is written when a
--- share of its idle time has passed.
-local function find(hash, idle, longest, share)
+-- find returns a session that lives, as JSON, started, used; nil without one. A use of it, so long ago, is
+-- written when a share of its idle time has passed since the last one.
+local function find(hash, idle, longest, ago, share)
 	local r = redis.call('HMGET', T .. 'w:' .. hash, 'j', 'o', 's', 'u', 'e')
 	if not r[1] then return nil end
 	local started, used, ends = tonumber(r[3]), tonumber(r[4]), tonumber(r[5])
@@ -39,8 +39,8 @@ local function find(hash, idle, longest, share)
 		drop(hash)
 		return nil
 	end
-	if now - used >= idle / share then
-		used = now
+	if ago >= 0 and now - ago - used >= idle / share then
+		used = now - ago
 		write(hash, r[2], used, math.min(used + idle, started + longest))
 	end
 	return {r[1], us(started), us(used)}

@@ -27,11 +27,14 @@ var (
 	deleteText string
 	//go:embed look.lua
 	lookText string
+	//go:embed list.lua
+	listText string
 
 	createScript = cluster.NewScript("console session create", sessionText+createText)
 	findScript   = cluster.NewScript("console session find", sessionText+findText)
 	deleteScript = cluster.NewScript("console session delete", sessionText+deleteText)
 	lookScript   = cluster.NewScript("console session look", sessionText+lookText)
+	listScript   = cluster.NewScript("console session list", sessionText+listText)
 )
 
 const (
@@ -58,6 +61,7 @@ type Shared struct {
 	watches watches
 	used    atomic.Bool // this gateway has been asked for a session
 	count   atomic.Int64
+	keep    atomic.Pointer[func(Session) bool] // of Keep, until it is done; nil: nothing to do
 }
 
 // NewShared returns the store of a gateway. It must be called before the node starts.
@@ -107,13 +111,23 @@ func (s *Shared) tell(ctx context.Context, hashes ...string) {
 }
 
 // Find implements [Store].
-func (s *Shared) Find(ctx context.Context, id string, life Life) (x Session, ok bool, err error) {
+func (s *Shared) Find(ctx context.Context, id string, life Life) (Session, bool, error) {
+	return s.find(ctx, id, life, "0")
+}
+
+// Peek implements [Store].
+func (s *Shared) Peek(ctx context.Context, id string, life Life) (Session, bool, error) {
+	return s.find(ctx, id, life, notUsed)
+}
+
+// find asks for a session that was used so long ago.
+func (s *Shared) find(ctx context.Context, id string, life Life, ago string) (x Session, ok bool, err error) {
 	s.used.Store(true)
 	hash, ok := hashOf(id)
 	if !ok {
 		return Session{}, false, nil
 	}
-	reply, err := s.node.Run(ctx, findScript, hash, micros(life.Idle), micros(life.Max), strconv.Itoa(touchShare))
+	reply, err := s.node.Run(ctx, findScript, hash, micros(life.Idle), micros(life.Max), ago, strconv.Itoa(touchShare))
 	if err != nil {
 		return Session{}, false, err
 	}
@@ -125,15 +139,23 @@ func (s *Shared) Find(ctx context.Context, id string, life Life) (x Session, ok 
 		s.watches.ended(hash)
 		return Session{}, false, nil
 	}
-	var d data
-	if err := json.Unmarshal([]byte(words[0]), &d); err != nil {
-		return Session{}, false, fmt.Errorf("the engine's session: %w", err)
+	x, err1 := read(words[0])
+	var err2, err3 error
+	x.Started, err2 = s.local(words[1])
+	x.Used, err3 = s.local(words[2])
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return Session{}, false, err
 	}
-	x = Session{Tenant: d.Tenant, Key: d.Key, KeyHash: d.KeyHash, User: d.User}
-	var err1, err2 error
-	x.Started, err1 = s.local(words[1])
-	x.Used, err2 = s.local(words[2])
-	return x, true, errors.Join(err1, err2)
+	return x, true, nil
+}
+
+// read returns a session of the engine, without its times.
+func read(text string) (Session, error) {
+	var d data
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
+		return Session{}, fmt.Errorf("the engine's session: %w", err)
+	}
+	return Session{Tenant: d.Tenant, Key: d.Key, KeyHash: d.KeyHash, User: d.User}, nil
 }
 
 // Delete implements [Store].
@@ -150,47 +172,16 @@ func (s *Shared) Delete(ctx context.Context, id string) error {
 }
 
 // OnEnd implements [Store].
-func (s *Shared) OnEnd(id string, life Life, f func()) (stop func()) {
+func (s *Shared) OnEnd(id string, life Life, used func() time.Time, f func()) (stop func()) {
 	hash, _ := hashOf(id)
-	return s.watches.add(hash, life, f)
+	return s.watches.add(hash, life, waiting{used, f})
 }
+
+// Keep implements [Store].
+func (s *Shared) Keep(keep func(Session) bool) { s.keep.Store(&keep) }
 
 // Len implements [Store].
 func (s *Shared) Len() int { return int(s.count.Load()) }
-
-// look notes that the sessions which are watched are in use, and finds those that have ended.
-func (s *Shared) look(ctx context.Context) error {
-	all := s.watches.all()
-	if len(all) == 0 && !s.used.Load() {
-		return nil // nobody opens the console here
-	}
-	for first := true; first || len(all) > 0; first = false {
-		n := min(batch, len(all))
-		args := []string{strconv.Itoa(touchShare)}
-		for _, w := range all[:n] {
-			args = append(args, w.hash, micros(w.life.Idle), micros(w.life.Max))
-		}
-		all = all[n:]
-		reply, err := s.node.Run(ctx, lookScript, args...)
-		if err != nil {
-			return err
-		}
-		words, err := reply.AsStrSlice()
-		if err != nil {
-			return err
-		}
-		if len(words) == 0 {
-			return errors.New("the engine does not say how many sessions there are")
-		}
-		count, err := strconv.ParseInt(words[0], 10, 64)
-		if err != nil {
-			return err
-		}
-		s.count.Store(count)
-		s.watches.ended(words[1:]...)
-	}
-	return nil
-}
 
 // local is a time of the engine by this gateway's clock.
 func (s *Shared) local(us string) (time.Time, error) {

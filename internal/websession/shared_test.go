@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 )
 
 func TestSignOutElsewhereIsHeardWithTheNextBeat(t *testing.T) {
@@ -16,7 +17,7 @@ func TestSignOutElsewhereIsHeardWithTheNextBeat(t *testing.T) {
 	a.node.lose()
 	id := create(t, a, ops)
 	var told counter
-	defer a.OnEnd(id, life, told.add)()
+	defer a.OnEnd(id, life, never, told.add)()
 	if err := b.Delete(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
@@ -24,19 +25,19 @@ func TestSignOutElsewhereIsHeardWithTheNextBeat(t *testing.T) {
 	told.want(t, 1)
 }
 
-func TestAnOpenDesktopIsUseOfItsSharedSession(t *testing.T) {
+func TestAReloadWhileTheEngineIsAwayIsMadeUpFor(t *testing.T) {
 	c, redis := &clock{t: time.Now()}, enginetest.Redis(t)
-	a, b := gateway(t, c, redis.Addr, "a"), gateway(t, c, redis.Addr, "b")
-	id := create(t, a, ops)
-	var told counter
-	defer a.OnEnd(id, life, told.add)()
-	for range 5 {
-		c.move(50 * time.Minute)
-		a.look(t)
+	g := gateway(t, c, redis.Addr, "a")
+	id := create(t, g, ops)
+	g.Keep(func(websession.Session) bool { return false })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := g.node.part.Beat(ctx); err == nil {
+		t.Fatal("a beat without an answer succeeds")
 	}
-	told.want(t, 0)
-	if !lives(t, b, id) {
-		t.Error("the session of an open desktop has ended")
+	g.look(t)
+	if lives(t, g, id) {
+		t.Error("a session lives that the configuration does not keep")
 	}
 }
 
@@ -45,7 +46,7 @@ func TestNobodyIsSignedInWithoutTheEngine(t *testing.T) {
 	g := gateway(t, c, redis.Addr, "a")
 	id := create(t, g, ops)
 	var told counter
-	defer g.OnEnd(id, life, told.add)()
+	defer g.OnEnd(id, life, never, told.add)()
 	redis.Kill()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 )
 
@@ -48,6 +50,99 @@ func TestASessionThatIsNotUsedEnds(t *testing.T) {
 		g.move(time.Hour)
 		if lives(t, g.b, id) {
 			t.Error("a session lives after an hour without use")
+		}
+	})
+}
+
+func TestToPeekIsNoUse(t *testing.T) {
+	onBoth(t, func(t *testing.T, g pair) {
+		id := create(t, g.a, ops)
+		for range 5 {
+			g.move(11 * time.Minute)
+			if x, ok, err := g.b.Peek(t.Context(), id, life); err != nil || !ok || x.Key != ops.Key {
+				t.Fatalf("%+v, %v, %v", x, ok, err)
+			}
+		}
+		g.move(5 * time.Minute)
+		if _, ok, err := g.b.Peek(t.Context(), id, life); ok || err != nil {
+			t.Errorf("a session lives after an hour of peeking: %v, %v", ok, err)
+		}
+		if lives(t, g.a, id) {
+			t.Error("it came back")
+		}
+	})
+}
+
+// A desktop that somebody uses is use of its session, and one that is only open is none.
+func TestADesktopIsUseAsLongAsAPersonUsesIt(t *testing.T) {
+	onBoth(t, func(t *testing.T, g pair) {
+		id := create(t, g.a, ops)
+		var told counter
+		var mu sync.Mutex
+		var used time.Time
+		defer g.a.OnEnd(id, life, func() time.Time {
+			mu.Lock()
+			defer mu.Unlock()
+			return used
+		}, told.add)()
+		defer g.a.OnEnd(id, life, never, func() {})()
+		peek := func() bool { // a look of one gateway comes by itself, that of several by look
+			_, ok, err := g.b.Peek(t.Context(), id, life)
+			return ok && err == nil
+		}
+		for range 4 {
+			g.move(45 * time.Minute)
+			mu.Lock()
+			used = g.now().Add(-10 * time.Minute)
+			mu.Unlock()
+			want := g.now().Add(-11 * time.Minute)
+			enginetest.Within(t, 5*time.Second, "the use is noted", func() bool {
+				g.look(t)
+				x, ok, _ := g.b.Peek(t.Context(), id, life)
+				return ok && x.Used.After(want)
+			})
+			told.want(t, 0)
+		}
+		g.move(49 * time.Minute)
+		g.look(t)
+		if !peek() {
+			t.Error("the session has ended less than an hour after the last use of its desktop")
+		}
+		g.move(2 * time.Minute)
+		g.look(t)
+		told.want(t, 1)
+		if peek() {
+			t.Error("the session lives more than an hour after the last use of its desktop")
+		}
+	})
+}
+
+func TestSessionsEndThatAConfigurationDoesNotKeep(t *testing.T) {
+	onBoth(t, func(t *testing.T, g pair) {
+		alice, bob := ops, ops
+		alice.User, bob.User = "alice", "bob"
+		kept, gone, keyed := create(t, g.b, alice), create(t, g.a, bob), create(t, g.b, ops)
+		for i := range 700 { // more than one message has
+			x := bob
+			x.Key = fmt.Sprint(i)
+			create(t, g.b, x)
+		}
+		var told counter
+		defer g.b.OnEnd(gone, life, never, told.add)()
+		g.a.Keep(func(x websession.Session) bool { return x.User != "bob" })
+		g.look(t)
+		told.want(t, 1)
+		if lives(t, g.b, gone) || !lives(t, g.a, kept) || !lives(t, g.a, keyed) {
+			t.Error("the wrong sessions have ended")
+		}
+		g.look(t)
+		if n := g.a.Len(); n != 2 {
+			t.Errorf("%d sessions are left", n)
+		}
+		again := create(t, g.a, bob) // a reload ends what there is, once
+		g.look(t)
+		if !lives(t, g.b, again) {
+			t.Error("a later session has ended")
 		}
 	})
 }
@@ -175,9 +270,9 @@ func TestTheEndOfASessionIsTold(t *testing.T) {
 			t.Run(what, func(t *testing.T) {
 				id := create(t, g.a, ops)
 				var told, second, stopped counter
-				defer g.a.OnEnd(id, life, told.add)()
-				defer g.a.OnEnd(id, life, second.add)()
-				g.a.OnEnd(id, life, stopped.add)()
+				defer g.a.OnEnd(id, life, never, told.add)()
+				defer g.a.OnEnd(id, life, never, second.add)()
+				g.a.OnEnd(id, life, never, stopped.add)()
 				if err := end(t, id); err != nil {
 					t.Fatal(err)
 				}

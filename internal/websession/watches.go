@@ -1,9 +1,8 @@
 package websession
 
 import (
-	"maps"
-	"slices"
 	"sync"
+	"time"
 )
 
 // watches are what this gateway does when sessions end.
@@ -15,13 +14,25 @@ type watches struct {
 
 // watched is a session with an end that somebody waits for.
 type watched struct {
-	hash  string
-	life  Life
-	calls map[int]func()
+	life    Life
+	waiting map[int]waiting
 }
 
-// add keeps f for the end of a session.
-func (w *watches) add(hash string, life Life, f func()) (remove func()) {
+// waiting is what waits for the end of a session.
+type waiting struct {
+	used func() time.Time // by a person; zero: it was not
+	end  func()
+}
+
+// watch is a session that a look is about.
+type watch struct {
+	hash string
+	life Life
+	used time.Time // of what waits for its end; zero: it was not
+}
+
+// add keeps what waits for the end of a session.
+func (w *watches) add(hash string, life Life, x waiting) (remove func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.of == nil {
@@ -29,31 +40,44 @@ func (w *watches) add(hash string, life Life, f func()) (remove func()) {
 	}
 	of := w.of[hash]
 	if of == nil {
-		of = &watched{hash: hash, calls: make(map[int]func())}
+		of = &watched{waiting: make(map[int]waiting)}
 		w.of[hash] = of
 	}
 	w.next++
 	number := w.next
-	of.life, of.calls[number] = life, f
-	return func() { w.remove(of, number) }
+	of.life, of.waiting[number] = life, x
+	return func() { w.remove(hash, of, number) }
 }
 
-func (w *watches) remove(of *watched, number int) {
+func (w *watches) remove(hash string, of *watched, number int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(of.calls, number)
-	if len(of.calls) == 0 && w.of[of.hash] == of {
-		delete(w.of, of.hash)
+	delete(of.waiting, number)
+	if len(of.waiting) == 0 && w.of[hash] == of {
+		delete(w.of, hash)
 	}
 }
 
-// all returns the sessions that are watched.
-func (w *watches) all() []watched {
+// some reports whether a session is watched.
+func (w *watches) some() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	list := make([]watched, 0, len(w.of))
-	for _, of := range w.of {
-		list = append(list, watched{hash: of.hash, life: of.life})
+	return len(w.of) > 0
+}
+
+// all returns the sessions that are watched.
+func (w *watches) all() []watch {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := make([]watch, 0, len(w.of))
+	for hash, of := range w.of {
+		x := watch{hash: hash, life: of.life}
+		for _, waits := range of.waiting {
+			if used := waits.used(); used.After(x.used) {
+				x.used = used
+			}
+		}
+		list = append(list, x)
 	}
 	return list
 }
@@ -70,7 +94,9 @@ func (w *watches) take(hashes []string) (calls []func()) {
 	defer w.mu.Unlock()
 	for _, hash := range hashes {
 		if of := w.of[hash]; of != nil {
-			calls = slices.AppendSeq(calls, maps.Values(of.calls))
+			for _, waits := range of.waiting {
+				calls = append(calls, waits.end)
+			}
 			delete(w.of, hash)
 		}
 	}

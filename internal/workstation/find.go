@@ -14,11 +14,16 @@ type Pass struct {
 	TokenID  string
 	ViewOnly bool
 	Shared   bool // may share the workstation, by the token or by the policy
+	// Withdrawn reports whether the viewer may not join any more. It is called with a lock held. nil: it
+	// may.
+	Withdrawn func() bool
 
 	token   *token
 	look    RefusalCode // of Look, where gateways share tokens
 	service *Service    // that found it
 }
+
+func (p *Pass) withdrawn() bool { return p.Withdrawn != nil && p.Withdrawn() }
 
 // Format prints the workstation and the token's name.
 func (p Pass) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "%s %s", p.Workstation, p.TokenID) }

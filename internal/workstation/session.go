@@ -122,6 +122,9 @@ func (s *State) join(x *Session) error {
 	if err := s.admit(x.Pass.service, t, x.Viewer.Addr(), now); err != nil {
 		return err
 	}
+	if x.Pass.withdrawn() { // before it replaces anybody
+		return refuse(RefusedRevoked)
+	}
 	conflicting, refusal := s.conflicts(x.Pass, x.Viewer.Addr())
 	if refusal != nil {
 		return refusal

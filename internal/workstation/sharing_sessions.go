@@ -11,7 +11,11 @@ func (h *Sharing) join(x *Session) error {
 	s, p := h.state, x.Pass
 	t := p.token
 	s.mu.Lock()
-	if err := h.judge(p.service, t, x.Viewer.Addr()); err != nil {
+	err := h.judge(p.service, t, x.Viewer.Addr())
+	if err == nil && p.withdrawn() {
+		err = refuse(RefusedRevoked)
+	}
+	if err != nil {
 		s.mu.Unlock()
 		return err
 	}

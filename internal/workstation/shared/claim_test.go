@@ -46,6 +46,26 @@ func TestATokenForOneSessionDiesWithItsBeginning(t *testing.T) {
 	})
 }
 
+func TestAViewerThatMayNotJoinAnyMoreReplacesNobody(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func(func(*workstation.Policy)) pair, _ func(time.Duration)) {
+		g := open(func(p *workstation.Policy) { p.OnConflict = workstation.Replace })
+		holder := mustJoin(t, g.a, issue(t, g.a, "desk1", workstation.Options{}), viewer)
+		pass, err := g.b.Find(issue(t, g.b, "desk1", workstation.Options{}), other.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := true
+		pass.Withdrawn = func() bool { return out }
+		_, err = pass.Join(other, "test")
+		wantRefusal(t, err, workstation.RefusedRevoked)
+		wantOpen(t, holder)
+		out = false
+		if _, err := pass.Join(other, "test"); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 func TestASessionOfAUsedTokenEndsWithItsKey(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func(func(*workstation.Policy)) pair, _ func(time.Duration)) {
 		g := open(nil)

@@ -16,7 +16,7 @@ function load(url) {
 			const same = request.responseURL.split("?")[0] === location.href.split(/[?#]/)[0];
 			if (request.status === 200 && same) {
 				resolve(request.response);
-			} else if (!signedOut(request.responseURL)) {
+			} else if (!leaves(request)) {
 				reject(new Error(`HTTP ${request.status}`));
 			}
 		};
@@ -25,13 +25,17 @@ function load(url) {
 	});
 }
 
-// A browser follows the redirect to the sign-in by itself. The page then goes there too.
-function signedOut(address) {
-	const out = address !== "" && new URL(address).pathname === "/console/sign-in";
+// Reading a page again does not keep the session: once it has ended, the answer is that of the sign-in,
+// where a browser is led by itself. The page then goes there too, and says so to whom it may not be
+// shown any more.
+function leaves(request) {
+	const out = request.responseURL !== "" && new URL(request.responseURL).pathname === "/console/sign-in";
 	if (out) {
+		location.replace(request.responseURL);
+	} else if (request.status === 403) {
 		location.reload();
 	}
-	return out;
+	return out || request.status === 403;
 }
 
 // slowest is the longest pause after failures, in seconds.

@@ -1,0 +1,77 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// poll is what console.js sends while a page is visible.
+var poll = []string{"Gatehouse-Live", "1"}
+
+// A page that is left open reads itself again for ever: that must not keep its session.
+func TestAPollIsNoUseOfTheSession(t *testing.T) {
+	for name, c := range map[string]struct {
+		door func() door
+		user []string // header fields
+	}{
+		"key":  {func() door { return open() }, nil},
+		"user": {func() door { return withUsers() }, []string{"Test-User", "alice@example.com"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := c.door()
+				var cookie string
+				if c.user == nil {
+					cookie = d.signIn(t, opsSecret)
+				} else {
+					cookie = cookieOf(t, d.ask(http.MethodGet, "/console/about", "", c.user...))
+				}
+				ask := func(header ...string) (status int, location string) {
+					w := d.ask(http.MethodGet, "/console/about?range=7d", cookie, append(header, c.user...)...)
+					return w.Code, w.Header().Get("Location")
+				}
+				idle := d.config.Life.Idle
+				time.Sleep(idle / 2)
+				if status, _ := ask(); status != http.StatusOK {
+					t.Fatalf("a visit: %d", status)
+				}
+				for range 359 {
+					time.Sleep(idle / 360)
+					if status, _ := ask(poll...); status != http.StatusOK {
+						t.Fatalf("a poll: %d", status)
+					}
+				}
+				time.Sleep(idle / 360)
+				status, at := ask(poll...)
+				if want := "/console/sign-in?done=session-ended&return=%2Fconsole%2Fabout%3Frange%3D7d"; status != http.StatusSeeOther || at != want {
+					t.Fatalf("a poll an hour after the last visit: %d to %q, want %q", status, at, want)
+				}
+				for _, header := range [][]string{poll, nil} { // the browser follows, and then the page does
+					w := d.ask(http.MethodGet, at, "", append(header, c.user...)...)
+					if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Your session has ended.") || !strings.Contains(w.Body.String(), "/console/about?range=7d") {
+						t.Errorf("there: %d %s", w.Code, w.Body)
+					}
+				}
+				if d.gateway.store.Len() != 0 || d.gateway.signedIn != 1 {
+					t.Errorf("%d sessions, %d sign-ins", d.gateway.store.Len(), d.gateway.signedIn)
+				}
+			})
+		})
+	}
+}
+
+// A user who has signed out in one tab stays so, though another is open.
+func TestAPollSignsNoUserIn(t *testing.T) {
+	d := withUsers()
+	user := []string{"Test-User", "alice@example.com"}
+	wantSignIn(t, "a poll without a session", d.ask(http.MethodGet, "/console/about", "", append(poll, user...)...))
+	if d.gateway.store.Len() != 0 {
+		t.Error("a poll has signed alice in")
+	}
+	if w := d.ask(http.MethodPost, "/console/theme", "", append(append(sameOrigin, poll...), user...)...); w.Code != http.StatusSeeOther || d.gateway.store.Len() != 1 {
+		t.Errorf("a form is not one: %d, %d sessions", w.Code, d.gateway.store.Len())
+	}
+}
