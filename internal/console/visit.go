@@ -38,9 +38,11 @@ func (v *visit) serve() {
 // has reports whether the key has a scope.
 func (v *visit) has(scope keys.Scope) bool { return v.caller.Has(scope) }
 
-// polls reports whether assets/js/console.js reads the live parts of the page again. The rest of it
-// is thrown away.
-func (v *visit) polls() bool { return v.r.Header.Get("Gatehouse-Live") != "" }
+// polls reports whether assets/js/console.js reads the live parts of the page again. It takes nothing
+// else of the answer, which has no layout.
+func (v *visit) polls() bool {
+	return v.r.Method == http.MethodGet && v.r.Header.Get("Gatehouse-Live") != ""
+}
 
 // redirect sends the browser to another page after a form was done. done names what to say there:
 // a row of the table notices, or "".
