@@ -2,6 +2,8 @@ package handlers
 
 import (
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -32,7 +34,19 @@ func serveSeries(x *apiRequest) error {
 
 func activityQuery(x *apiRequest, params []string) (report.Query, error) {
 	values, err := x.strictQuery(params...)
-	return report.Query{Values: values, Accept: x.r.Header.Get("Accept"), See: x.Credential.Tenants}, err
+	return report.Query{Values: values, Accept: x.r.Header.Get("Accept"), MaxAge: maxAge(x.r.Header), See: x.Credential.Tenants}, err
+}
+
+// maxAge is how old an answer may be by the request's Cache-Control (RFC 9111, 5.2.1.1), 0 if it does
+// not say so.
+func maxAge(h http.Header) time.Duration {
+	for directive := range strings.SplitSeq(h.Get("Cache-Control"), ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(directive), "=")
+		if seconds, err := strconv.ParseUint(value, 10, 31); err == nil && strings.EqualFold(name, "max-age") {
+			return time.Duration(seconds) * time.Second
+		}
+	}
+	return 0
 }
 
 // sendReport answers with JSON or CSV. CSV that cannot be finished cuts the connection, so that a part

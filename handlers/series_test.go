@@ -24,6 +24,18 @@ func TestSeriesAndCSV(t *testing.T) {
 	if a = call(t, g, "GET", "/api/v1/activity?tenant=default", "other", ""); a.Code != 200 || a.at(t, "data", 0) != nil {
 		t.Errorf("another tenant's activity by name: %d %s", a.Code, a.Body)
 	}
+	old := func(cacheControl string) float64 {
+		r := request("GET", "/api/v1/activity/series?by=key", "full", "")
+		r.Header.Set("Cache-Control", cacheControl)
+		return send(t, &Gatehouse{gateway: g}, r).at(t, "total", "total", "requests").(float64)
+	}
+	first := old("max-age=60")
+	call(t, g, "POST", "/api/v1/chat/completions", "full", hello).want(t, 200, "", "")
+	for cacheControl, want := range map[string]float64{"no-transform, Max-Age=60": 0, "max-age=0": 1, "": 1, "max-age=-1": 1, "no-cache": 1} {
+		if got := old(cacheControl) - first; got != want {
+			t.Errorf("Cache-Control %q: %v more requests, want %v", cacheControl, got, want)
+		}
+	}
 	for target, head := range map[string]string{
 		"/api/v1/activity?format=csv": "created_at,id,", "/api/v1/activity/series?format=csv": "at,series,model,", "/api/v1/activity?format=csv&group_by=day": "date,model,",
 	} {

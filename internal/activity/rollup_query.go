@@ -16,6 +16,7 @@ type sumReader struct {
 	}
 	maxDays int // the constant of this name; less in a test
 	maxRows int // maxNamedRows; less in a test
+	recent  *recentSeries
 }
 
 // snapshot is the roll-up and the records as of one commit.

@@ -89,6 +89,9 @@ func (u sumReader) series(ctx context.Context, q SeriesQuery) (Series, error) {
 	if err := q.check(); err != nil {
 		return Series{}, err
 	}
+	if s, ok := u.recent.find(&q); ok {
+		return s, nil
+	}
 	var s Series
 	err := u.log.snapshot(ctx, func(ctx context.Context, at snapshot) error {
 		top, others, err := topNames(ctx, at, &q)
@@ -99,6 +102,9 @@ func (u sumReader) series(ctx context.Context, q SeriesQuery) (Series, error) {
 		s.Query, s.Others, s.Complete = q, others, at.state().complete()
 		return err
 	})
+	if err == nil {
+		u.recent.keep(&q, s)
+	}
 	return s, err
 }
 

@@ -37,6 +37,10 @@ type SeriesQuery struct {
 	Model, Provider, Key, Code string
 	// Top is how many series there are, 1 to MaxTop; the others are added up. Default: DefaultTop.
 	Top int
+	// MaxAge is how old the answer may be, at most MaxSeriesAge, and Asked is when it is asked for.
+	// Default: it has every call that has ended.
+	MaxAge time.Duration
+	Asked  time.Time
 }
 
 var seriesParsers = map[string]func(*SeriesQuery, string) string{

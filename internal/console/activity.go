@@ -192,7 +192,7 @@ func (p *activityPage) sums(v *visit, s *span) (*seriesAnswer, error) {
 	if p.Uncharted || s.Choice == "1h" {
 		return nil, nil
 	}
-	answer, err := readSeries(v, s, "code", 1)
+	answer, err := sumsOf(v, seriesQuery(v, s, "code", 1))
 	if err != nil {
 		return nil, err
 	}

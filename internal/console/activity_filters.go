@@ -77,7 +77,7 @@ func namesOf(v *visit, by string, s *span) (names []string) {
 		q.Set("from", to.Add(-namesWithin).Format(time.RFC3339))
 	}
 	var answer struct{ Data []struct{ Name string } }
-	if err := v.get("/api/v1/activity/series", q, &answer); err != nil {
+	if err := v.get(seriesRoute, q, &answer); err != nil {
 		return nil
 	}
 	for _, series := range answer.Data {
@@ -170,7 +170,7 @@ func rowsWithout(v *visit, s *span, dropped string) int64 {
 		}
 	}
 	var answer seriesAnswer
-	if err := v.get("/api/v1/activity/series", q, &answer); err != nil {
+	if err := v.get(seriesRoute, q, &answer); err != nil {
 		return -1
 	}
 	return answer.Total.Total.Requests

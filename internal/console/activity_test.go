@@ -209,7 +209,7 @@ func TestAPollAsksOnlyForWhatItShows(t *testing.T) {
 	a := withRows("", callJSON)
 	a.header.Set("Gatehouse-Live", "1")
 	page := a.visit(t, "/console/activity?code=upstream_error").Body.String()
-	if len(a.asked) != 2 || !strings.Contains(page, "gen-1") {
+	if len(a.asked) != 3 || !strings.Contains(page, "gen-1") {
 		t.Errorf("it asks for %v", a.asked)
 	}
 }

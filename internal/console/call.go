@@ -49,6 +49,16 @@ func (v *visit) get(path string, query url.Values, into any) error {
 	return v.call(http.MethodGet, path, nil, into)
 }
 
+// getOld is get of an answer that may be up to a minute old, if the route has one.
+func (v *visit) getOld(path string, query url.Values, into any) error {
+	r, err := v.apiRequest(http.MethodGet, path+"?"+query.Encode(), nil)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Cache-Control", "max-age=60")
+	return v.ask(r, into)
+}
+
 // send changes something by a public route. Body is JSON, nil for none; into may be nil.
 func (v *visit) send(method, path string, body, into any) error {
 	var sent []byte
@@ -75,9 +85,7 @@ func (v *visit) sendOnce(path, id string, body, into any) error {
 		return err
 	}
 	r.Header.Set(idempotencyHeader, id)
-	var w answer
-	v.console.config.API(v.caller).ServeHTTP(&w, r)
-	return w.read(r, into)
+	return v.ask(r, into)
 }
 
 func (v *visit) call(method, path string, body []byte, into any) error {
@@ -85,6 +93,10 @@ func (v *visit) call(method, path string, body []byte, into any) error {
 	if err != nil {
 		return err
 	}
+	return v.ask(r, into)
+}
+
+func (v *visit) ask(r *http.Request, into any) error {
 	var w answer
 	v.console.config.API(v.caller).ServeHTTP(&w, r)
 	return w.read(r, into)

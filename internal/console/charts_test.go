@@ -59,7 +59,11 @@ func (a *chartsAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, answer)
 		return
 	}
-	answer, err := report.Series(r.Context(), a.log, report.Query{Values: r.URL.Query(), See: a.key.Tenants}, chartsNow)
+	age := time.Duration(0)
+	if r.Header.Get("Cache-Control") != "" {
+		age = time.Minute
+	}
+	answer, err := report.Series(r.Context(), a.log, report.Query{Values: r.URL.Query(), See: a.key.Tenants, MaxAge: age}, chartsNow)
 	switch {
 	case err != nil:
 		w.WriteHeader(http.StatusBadRequest)
@@ -76,7 +80,7 @@ func (a *chartsAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (a *chartsAPI) api(modelcall.Caller) http.Handler { return a }
 
 // visit returns the answer of a page to the key.
-func (a *chartsAPI) visit(path string) *httptest.ResponseRecorder {
+func (a *chartsAPI) visit(path string, header ...string) *httptest.ResponseRecorder {
 	a.t.Helper()
 	u, err := url.Parse(path)
 	if err != nil {
@@ -90,6 +94,9 @@ func (a *chartsAPI) visit(path string) *httptest.ResponseRecorder {
 		c := New(Config{API: a.api, Logger: zap.NewNop(), Now: func() time.Time { return chartsNow }})
 		w := httptest.NewRecorder()
 		r := httptest.NewRequestWithContext(context.Background(), http.MethodGet, path, nil)
+		for i := 0; i < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
 		caller := modelcall.Caller{Credential: keys.Credential{Key: a.key}}
 		(&visit{w: w, r: r, console: c, page: &p, caller: caller, now: chartsNow, query: u.Query()}).serve()
 		return w

@@ -4,6 +4,7 @@
 //	guard     who asks: a session, its key looked up again; headers; no request of another origin
 //	pages     the table of pages: method, path, scope, function
 //	visit     one request of a signed-in key to a page
+//	polls     pages that are read again, shared by those who look at the same
 //	call      a public route, called in process as that key
 //	render    the layout and the templates
 //
@@ -84,6 +85,7 @@ type Console struct {
 	config Config
 	guard  *guard
 	mux    *http.ServeMux
+	polls  polls
 }
 
 // New returns the console of a configuration.
@@ -103,9 +105,14 @@ func New(c Config) *Console {
 
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setHeaders(w.Header())
-	if c.guard.ownOrigin(w, r) {
-		c.mux.ServeHTTP(w, r)
+	if !c.guard.ownOrigin(w, r) {
+		return
 	}
+	if !safe(r.Method) {
+		c.polls.changed()
+		defer c.polls.changed()
+	}
+	c.mux.ServeHTTP(w, r)
 }
 
 // page serves a page to those who are signed in.
@@ -113,6 +120,10 @@ func (c *Console) page(p page) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if who, ok := c.guard.visitor(w, r); ok {
 			v := &visit{w: w, r: r, console: c, page: &p, caller: who.caller, session: who.session, now: c.config.Now(), query: r.URL.Query()}
+			if polls(v.r) {
+				c.polls.serve(v)
+				return
+			}
 			v.serve()
 		}
 	})

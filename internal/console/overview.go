@@ -85,8 +85,8 @@ func (b *trafficBlock) read(v *visit) (*seriesAnswer, error) {
 		"by": {"provider"}, "step": {"hour"}, "top": {"50"},
 		"from": {to.Add(-2 * trafficHours * time.Hour).Format(time.RFC3339)}, "to": {to.Format(time.RFC3339)},
 	}
-	var a seriesAnswer
-	if err := v.get("/api/v1/activity/series", q, &a); err != nil {
+	a, err := sumsOf(v, q)
+	if err != nil {
 		return nil, err
 	}
 	b.Empty = a.Total.Total.Requests == 0
@@ -110,7 +110,7 @@ func (b *trafficBlock) read(v *visit) (*seriesAnswer, error) {
 		}
 	}
 	tile("Tokens", "usage?metric=tokens", "s4", short(now.Tokens()), change(float64(now.Tokens()), float64(before.Tokens())), func(p *seriesPoint) float64 { return float64(p.Tokens()) })
-	return &a, nil
+	return a, nil
 }
 
 // failedShare is what part of the requests failed, in words.

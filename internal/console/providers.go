@@ -102,8 +102,8 @@ func failedOfDay(v *visit, by string) (map[string]failedCalls, error) {
 		"by": {by}, "step": {"hour"}, "top": {"50"},
 		"from": {to.Add(-24 * time.Hour).Format(time.RFC3339)}, "to": {to.Format(time.RFC3339)},
 	}
-	var sums seriesAnswer
-	if err := v.get("/api/v1/activity/series", q, &sums); err != nil {
+	sums, err := sumsOf(v, q)
+	if err != nil {
 		return nil, err
 	}
 	found := make(map[string]failedCalls, len(sums.Data))

@@ -46,18 +46,26 @@ type layout struct {
 func (v *visit) render(name string, data any) error { return v.show(http.StatusOK, name, data) }
 
 func (v *visit) show(status int, name string, data any) error {
+	if polls(v.r) && status == http.StatusOK {
+		return writeTemplate(v.w, status, name, "main", layout{Path: v.r.URL.RequestURI(), Now: v.now, Page: data})
+	}
 	return writePage(v.w, status, name, layout{
 		Title: v.page.title, Notice: notices[v.query.Get("done")], Menu: v.menu(), Key: v.caller.Name, User: v.caller.User,
 		Theme: theme(v.r), Path: v.r.URL.RequestURI(), Now: v.now, Page: data,
 	})
 }
 
-// writePage answers with a page. A template that fails leaves nothing behind: the page is made
-// before the answer begins.
+// writePage answers with a page.
 func writePage(w http.ResponseWriter, status int, name string, data layout) error {
+	return writeTemplate(w, status, name, "layout", data)
+}
+
+// writeTemplate answers with a part of the template of a page. One that fails leaves nothing behind:
+// the page is made before the answer begins.
+func writeTemplate(w http.ResponseWriter, status int, name, part string, data layout) error {
 	data.Assets = assetURL()
 	var page bytes.Buffer
-	if err := templates()[name].ExecuteTemplate(&page, "layout", data); err != nil {
+	if err := templates()[name].ExecuteTemplate(&page, part, data); err != nil {
 		return err
 	}
 	h := w.Header()

@@ -67,16 +67,21 @@ func filterValues(v *visit) url.Values {
 	return q
 }
 
-// readSeries asks for sums over time, with the filters of the URL.
-func readSeries(v *visit, s *span, by string, top int) (*seriesAnswer, error) {
+// seriesQuery is that of sums over time, with the filters of the URL.
+func seriesQuery(v *visit, s *span, by string, top int) url.Values {
 	q := s.query()
 	q.Set("by", by)
 	q.Set("top", strconv.Itoa(top))
 	for name, values := range filterValues(v) {
 		q[name] = values
 	}
+	return q
+}
+
+// readSeries asks for sums over time, with the filters of the URL.
+func readSeries(v *visit, s *span, by string, top int) (*seriesAnswer, error) {
 	var answer seriesAnswer
-	return &answer, v.get("/api/v1/activity/series", q, &answer)
+	return &answer, v.get(seriesRoute, seriesQuery(v, s, by, top), &answer)
 }
 
 // length is that of a step.

@@ -229,7 +229,7 @@ func seriesName(v *visit, by, name string) string {
 func usageFile(v *visit) error {
 	q := v.r.URL.Query()
 	q.Set("format", "csv")
-	return v.download("/api/v1/activity/series", q, "gatehouse-usage.csv")
+	return v.download(seriesRoute, q, "gatehouse-usage.csv")
 }
 
 // seriesFile is the address of the page's figures as CSV, and how many rows they have.

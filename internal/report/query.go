@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -14,6 +15,8 @@ type Query struct {
 	Values url.Values
 	// Accept is the request's header of that name. It chooses CSV if Values have no format.
 	Accept string
+	// MaxAge is how old the sums of [Series] may be.
+	MaxAge time.Duration
 	// See says whose records may be seen if a tenant, or "", is asked for.
 	See func(tenant string) keys.Tenants
 }

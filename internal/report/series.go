@@ -24,6 +24,7 @@ func Series(ctx context.Context, log activity.Log, q Query, now time.Time) (Answ
 	tenants := q.See(asked.Tenant)
 	asked.Tenant, _ = tenants.One()
 	asked.AllTenants = tenants.All()
+	asked.MaxAge, asked.Asked = q.MaxAge, now
 	s := activity.Series{Query: asked, Complete: true}
 	if asked.Tenant != "" || asked.AllTenants {
 		if s, err = log.Series(ctx, asked); err != nil {

@@ -1,0 +1,68 @@
+package console
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+)
+
+// What is read again is what the page showed: its sums come in two parts, of which the first may be
+// those of another poll.
+func TestAPollShowsWhatThePageShows(t *testing.T) {
+	for seed := range uint64(5) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		some := func() activity.Record {
+			return chartsCall(func(c *activity.Record) {
+				c.CreatedAt = chartsNow.Add(-time.Duration(r.IntN(48*3600)) * time.Second)
+				c.Provider, c.CostNano = fmt.Sprintf("p%d", r.IntN(5)), int64(1+r.IntN(1000))*1e6
+				if r.IntN(3) == 0 {
+					c.Code = "upstream_error"
+				}
+				c.Priced = r.IntN(4) > 0
+			})
+		}
+		var records []activity.Record
+		for range 1 + r.IntN(100) {
+			records = append(records, some())
+		}
+		a := overviewAPI(t, records...)
+		a.answers["/api/v1/activity"] = `{"data":[` + callJSON + `],"next_cursor":null}`
+		a.answers["/v1/providers"] = `{"data":[{"id":"p1","targets":[{"model":"acme/large","state":"healthy"}]},{"id":"p2","targets":[]}]}`
+		same := func() {
+			t.Helper()
+			for _, path := range []string{"/console/", "/console/providers", "/console/activity", "/console/activity?range=7d&code=upstream_error", "/console/activity?range=30d"} {
+				id := strings.Trim(strings.TrimPrefix(strings.SplitN(path, "?", 2)[0], Prefix), "/")
+				if id == "" {
+					id = "overview"
+				}
+				page, poll := livePart(t, id, a.visit(path).Body.String()), livePart(t, id, a.visit(path, "Gatehouse-Live", "1").Body.String())
+				if page != poll {
+					t.Errorf("seed %d, %s: the page\n%s\nand when it is read again\n%s", seed, path, page, poll)
+				}
+			}
+		}
+		same()
+		late := some() // it came a minute ago, while the pages were open
+		late.CreatedAt, late.ID = chartsNow.Add(-time.Minute), "gen-late"
+		a.log.Append(&late)
+		same()
+	}
+}
+
+// livePart is the part of a page with an id.
+func livePart(t *testing.T, id, page string) string {
+	t.Helper()
+	_, part, ok := strings.Cut(page, `id="`+id+`"`)
+	if !ok {
+		t.Fatalf("no part %q in %s", id, page)
+	}
+	part, _, _ = strings.Cut(part, "</main>")
+	for _, end := range []string{"<details", `<div class="below">`} {
+		part, _, _ = strings.Cut(part, end)
+	}
+	return strings.TrimSpace(part)
+}
