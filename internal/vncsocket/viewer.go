@@ -90,7 +90,7 @@ func (v *viewer) HangUp(end vncrelay.End) {
 	v.mu.Lock()
 	live := v.live
 	v.mu.Unlock()
-	v.hangUp(end.Reason, live.ReplacedBy())
+	v.hangUp(end.Reason, live.EndedBy())
 }
 
 // Drain implements [vncrelay.Viewer]: HangUp has waited for the browser.
