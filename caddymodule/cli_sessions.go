@@ -29,7 +29,7 @@ func (Admin) openSessions(service *workstation.Service, r *http.Request) (any, e
 }
 
 func (Admin) endOpenSession(service *workstation.Service, r *http.Request) (any, error) {
-	_, err := service.EndOpenSession(r.PathValue("session"), func(workstation.SessionView) bool { return true })
+	_, err := service.EndOpenSession(r.PathValue("session"), "", func(workstation.SessionView) bool { return true })
 	return nil, err
 }
 

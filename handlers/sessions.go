@@ -34,7 +34,7 @@ func endOpenSession(x *apiRequest) error {
 		return err
 	}
 	x.SetSession(x.name)
-	ended, err := service.EndOpenSession(x.name, sees)
+	ended, err := service.EndOpenSession(x.name, x.Credential.Name, sees)
 	if err != nil {
 		return err
 	}

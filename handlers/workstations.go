@@ -103,7 +103,7 @@ func releaseWorkstation(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	if err := service.Release(x.r.Context(), x.Credential.Tenant, x.name); err != nil {
+	if err := service.ReleaseBy(x.r.Context(), x.Credential.Tenant, x.name, x.Credential.Name); err != nil {
 		return err
 	}
 	return x.noContent()
@@ -132,7 +132,7 @@ func endSession(x *apiRequest) error {
 		return err
 	}
 	x.SetSession(x.item)
-	if err := service.EndSession(x.Credential.Tenant, x.name, x.item); err != nil {
+	if err := service.EndSessionBy(x.Credential.Tenant, x.name, x.item, x.Credential.Name); err != nil {
 		return err
 	}
 	return x.noContent()

@@ -108,8 +108,8 @@ func TestVNCABrowserKeepsItsDesktopThroughReloads(t *testing.T) {
 		t.Errorf("sessions %v, want %v", got, ids)
 	}
 	h.release("one")
-	wantClose(t, plain, vncsocket.CodeReleased, "The workstation was released.")
-	wantClose(t, secure, vncsocket.CodeReleased, "The workstation was released.")
+	wantClose(t, plain, vncsocket.CodeReleased, `The key "desk" released the workstation.`)
+	wantClose(t, secure, vncsocket.CodeReleased, `The key "desk" released the workstation.`)
 	h.vncClosed()
 	if row := h.vncRecord("one"); at(row, "ended") != "released" {
 		t.Errorf("row %v", row)

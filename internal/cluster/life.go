@@ -182,7 +182,7 @@ func (n *Node) renew(ctx context.Context) error {
 	if a.epoch == a.replication {
 		n.state.known = n.state.known[:0]
 		for _, p := range a.peers {
-			n.state.known = append(n.state.known, name(p.id))
+			n.state.known = append(n.state.known, NameOf(p.id))
 		}
 	}
 	if (n.state.epoch != a.replication || a.epoch != a.replication || n.state.era != a.era) && sent.After(n.state.healed) {

@@ -110,8 +110,8 @@ func (s *state) settle() {
 	}
 }
 
-// name returns that of a node by its ID.
-func name(id string) string {
+// NameOf returns the name of a node by its ID.
+func NameOf(id string) string {
 	if i := strings.LastIndexByte(id, '.'); i >= 0 {
 		return id[:i]
 	}

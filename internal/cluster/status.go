@@ -60,7 +60,7 @@ func (n *Node) Status() Status {
 		s.WaitingFor = slices.Sorted(slices.Values(n.state.waiting))
 	}
 	for _, p := range n.state.last.peers {
-		s.Nodes = append(s.Nodes, NodeStatus{ID: p.id, Since: p.since, Ends: p.end, Config: p.config, Differs: n.state.differs[name(p.id)] > 1})
+		s.Nodes = append(s.Nodes, NodeStatus{ID: p.id, Since: p.since, Ends: p.end, Config: p.config, Differs: n.state.differs[NameOf(p.id)] > 1})
 	}
 	slices.SortFunc(s.Nodes, func(a, b NodeStatus) int { return strings.Compare(a.ID, b.ID) })
 	return s
@@ -74,9 +74,9 @@ func (v *view) compare(own string) (differ []string) {
 	v.differs = map[string]int{}
 	for _, p := range v.last.peers {
 		if p.config != own && p.config != "" && own != "" {
-			n := before[name(p.id)] + 1
-			if v.differs[name(p.id)] = n; n == 2 {
-				differ = append(differ, name(p.id))
+			n := before[NameOf(p.id)] + 1
+			if v.differs[NameOf(p.id)] = n; n == 2 {
+				differ = append(differ, NameOf(p.id))
 			}
 		}
 	}

@@ -42,7 +42,7 @@ func (p *activityPage) fields(v *visit, s *span) {
 			continue
 		}
 		field := filterField{activityFilter: f, Value: v.query.Get(f.Name), Select: f.choice, Number: f.rare && f.Name != "workstation"}
-		if f.summed && !polls(v.r) {
+		if f.summed && !isPoll(v.r) {
 			field.Values = namesOf(v, f.Name, s)
 		}
 		if field.Select && field.Value != "" && !slices.Contains(field.Values, field.Value) {

@@ -83,16 +83,16 @@ func (g *guard) visitorOfKey(w http.ResponseWriter, r *http.Request) (visitor, b
 	return visitor{}, false
 }
 
-// polls reports whether assets/js/console.js reads the live parts of a page again. No person has asked
+// isPoll reports whether assets/js/console.js reads the live parts of a page again. No person has asked
 // for that: it is no use of the session, and nobody is signed in by it.
-func polls(r *http.Request) bool { return safe(r.Method) && r.Header.Get("Gatehouse-Live") != "" }
+func isPoll(r *http.Request) bool { return r.Method == http.MethodGet && r.Header.Get("Gatehouse-Live") != "" }
 
 // find returns the session with an ID, "" for none.
 func (g *guard) find(r *http.Request, id string) (websession.Session, bool, error) {
 	if id == "" {
 		return websession.Session{}, false, nil
 	}
-	if polls(r) {
+	if isPoll(r) {
 		return g.config.Gateway.Sessions().Peek(r.Context(), id, g.config.Life)
 	}
 	return g.config.Gateway.Sessions().Find(r.Context(), id, g.config.Life)
@@ -122,7 +122,7 @@ func (g *guard) forget(r *http.Request) bool {
 // reads there that the session has ended.
 func (g *guard) askToSignIn(w http.ResponseWriter, r *http.Request) {
 	query := url.Values{}
-	if g.cookies.id(r) != "" || polls(r) {
+	if g.cookies.id(r) != "" || isPoll(r) {
 		query.Set("done", sessionEnded)
 	}
 	if r.Method == http.MethodGet && r.URL.Path != Prefix+"/" {

@@ -46,7 +46,7 @@ type layout struct {
 func (v *visit) render(name string, data any) error { return v.show(http.StatusOK, name, data) }
 
 func (v *visit) show(status int, name string, data any) error {
-	if polls(v.r) && status == http.StatusOK {
+	if isPoll(v.r) && status == http.StatusOK {
 		return writeTemplate(v.w, status, name, "main", layout{Path: v.r.URL.RequestURI(), Now: v.now, Page: data})
 	}
 	return writePage(v.w, status, name, layout{

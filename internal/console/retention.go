@@ -16,7 +16,7 @@ type retention struct {
 
 // readRetention asks how long rows are kept. A page without the answer says nothing of it.
 func readRetention(v *visit) (r retention) {
-	if polls(v.r) || v.get("/v1/about", nil, &r) != nil {
+	if isPoll(v.r) || v.get("/v1/about", nil, &r) != nil {
 		return retention{}
 	}
 	r.now = v.now

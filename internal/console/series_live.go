@@ -19,7 +19,7 @@ func sumsOf(v *visit, q url.Values) (*seriesAnswer, error) {
 	from, begins := parseDay(q.Get("from"))
 	to, ends := parseDay(q.Get("to"))
 	last := v.now.UTC().Add(-lateCalls).Truncate(max(stepLengths[q.Get("step")], time.Hour))
-	if !polls(v.r) || !begins || !from.Before(last) || ends && !to.After(last) {
+	if !isPoll(v.r) || !begins || !from.Before(last) || ends && !to.After(last) {
 		return &a, v.get(seriesRoute, q, &a)
 	}
 	of := func(name, at string) url.Values {

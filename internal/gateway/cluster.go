@@ -111,7 +111,7 @@ func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
 	s.log = newClusterLog(s.node, c.cluster.Node, db, s.writer, c.keep, c.logger)
 	opened := c.local
 	opened.signedIn = websession.NewShared(s.node, c.now)
-	s.writer.Add(sharedlimits.BookTable)
+	s.writer.Add(sharedlimits.BookTable(c.cluster.Node))
 	s.ledger = sharedlimits.NewLedger(sharedlimits.LedgerConfig{
 		Node: s.node, Writer: s.writer, DB: db, Logger: c.logger,
 		Crashed: func(crash limits.Crash) { recordCrashes(s.log, c.logger, []limits.Crash{crash}) },

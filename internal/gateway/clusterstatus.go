@@ -35,6 +35,7 @@ type EngineStatus struct {
 	LeasesLost  uint64   `json:"leases_lost"`          // how often this node was taken for dead
 	Reaped      uint64   `json:"reaped"`               // dead nodes that this one has cleared away
 	Recoveries  uint64   `json:"recoveries"`           // of the ledger, after a failover or restart
+	Restored    uint64   `json:"restored"`             // settlements that the engine had lost
 }
 
 // DatabaseStatus is the state of PostgreSQL. Counts are of this process.
@@ -80,6 +81,7 @@ func (s *shared) engineStatus(node *cluster.Status) EngineStatus {
 	e := EngineStatus{
 		Epoch: node.Epoch, Recovering: node.Recovering, WaitingFor: append([]string{}, node.WaitingFor...), BreakerOpen: !node.Engine.Up,
 		ClockOffset: node.ClockOffset.Seconds(), Outbox: s.ledger.Outbox(), LeasesLost: node.LeasesLost, Reaped: node.Reaped, Recoveries: node.Recoveries,
+		Restored: s.ledger.Restored(),
 	}
 	if err := s.ledger.Distrusted(); err != nil {
 		e.Unfit = err.Error()
@@ -192,7 +194,7 @@ func (s *stores) clusterGauges() (metrics.Cluster, bool) {
 	e, d := &c.Engine, &c.Database
 	return metrics.Cluster{
 		EngineUp: e.Error == "", DatabaseUp: d.Error == "", Recovering: e.Recovering, BreakerOpen: e.BreakerOpen,
-		Nodes: len(c.Nodes), ClockOffset: e.ClockOffset, Outbox: e.Outbox, LeasesLost: e.LeasesLost, Reaped: e.Reaped, Recoveries: e.Recoveries,
+		Nodes: len(c.Nodes), ClockOffset: e.ClockOffset, Outbox: e.Outbox, LeasesLost: e.LeasesLost, Reaped: e.Reaped, Recoveries: e.Recoveries, Restored: e.Restored,
 		RowsWaiting: d.Waiting, SpoolBytes: d.SpooledBytes, RowsDropped: d.Dropped + d.Refused, FeedBehind: d.FeedBehind,
 	}, ok
 }

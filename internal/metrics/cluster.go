@@ -13,6 +13,7 @@ type Cluster struct {
 	ClockOffset                                   float64 // seconds; the engine's clock minus that of this machine
 	Outbox                                        int     // settlements that wait
 	LeasesLost, Reaped, Recoveries                uint64
+	Restored                                      uint64 // settlements that the engine had lost
 	RowsWaiting                                   int
 	SpoolBytes                                    int64
 	RowsDropped                                   uint64 // that found no place to wait, or that the database does not take
@@ -58,6 +59,7 @@ func NewClusterCollectors(read func() (Cluster, bool)) *ClusterCollectors {
 			value("engine_breaker_open", "1 while Valkey is tried only once a second, because it was too slow.", gauge, func(c *Cluster) float64 { return number(c.BreakerOpen) }),
 			value("recovering", "1 while hard budgets wait until the nodes have said what Valkey may have lost.", gauge, func(c *Cluster) float64 { return number(c.Recovering) }),
 			value("recoveries_total", "Failovers, restarts and losses of Valkey after which this gateway said again what it knows.", counter, func(c *Cluster) float64 { return float64(c.Recoveries) }),
+			value("settlements_restored_total", "Settlements that Valkey had lost in a failover, and that this gateway has said again.", counter, func(c *Cluster) float64 { return float64(c.Restored) }),
 			value("nodes", "Gateways of the cluster whose leases live, this one too.", gauge, func(c *Cluster) float64 { return float64(c.Nodes) }),
 			value("leases_lost_total", "How often this gateway was taken for dead and began again.", counter, func(c *Cluster) float64 { return float64(c.LeasesLost) }),
 			value("nodes_reaped_total", "Dead gateways whose calls, places and sessions this one has cleared away.", counter, func(c *Cluster) float64 { return float64(c.Reaped) }),

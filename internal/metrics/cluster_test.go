@@ -22,7 +22,7 @@ func TestAClusterIsShownWhereThereIsOne(t *testing.T) {
 	}
 	shared = true
 	now = metrics.Cluster{
-		EngineUp: true, BreakerOpen: true, Nodes: 3, ClockOffset: -0.25, Outbox: 4, LeasesLost: 5, Reaped: 6, Recoveries: 7, RowsWaiting: 8,
+		EngineUp: true, BreakerOpen: true, Nodes: 3, ClockOffset: -0.25, Outbox: 4, LeasesLost: 5, Reaped: 6, Recoveries: 7, Restored: 11, RowsWaiting: 8,
 		SpoolBytes: 9, RowsDropped: 10, FeedBehind: 0.5,
 	}
 	c.Message("reserve", 2*time.Millisecond, true)
@@ -43,6 +43,7 @@ func TestAClusterIsShownWhereThereIsOne(t *testing.T) {
 		"cluster_recovering{} 0",
 		"cluster_rows_lost_total{} 10",
 		"cluster_rows_waiting{} 8",
+		"cluster_settlements_restored_total{} 11",
 		"cluster_spool_bytes{} 9",
 	}
 	if got := strings.Join(gather(t, registry), "\n"); got != strings.Join(want, "\n") {

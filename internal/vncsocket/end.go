@@ -42,12 +42,18 @@ var ends = map[workstation.Reason]struct {
 	workstation.ReasonViewer:      {codeNormal, ""},
 }
 
-// endOf returns the code and the words of an end. by is the key that took the workstation, if that is
-// known.
+// endsBy are the words before and behind the name of the key that made an end.
+var endsBy = map[workstation.Reason][2]string{
+	workstation.ReasonReleased: {"The key ", " released the workstation."},
+	workstation.ReasonReplaced: {"A viewer with the key ", " took the workstation."},
+	workstation.ReasonEnded:    {"The key ", " ended the session."},
+}
+
+// endOf returns the code and the words of an end. by is the key that made it, if that is known.
 func endOf(why workstation.Reason, by string) (code int, text string) {
 	end := ends[why]
-	if why == workstation.ReasonReplaced && by != "" {
-		end.text = "A viewer with the key " + strconv.Quote(by) + " took the workstation."
+	if words, ok := endsBy[why]; ok && by != "" {
+		end.text = words[0] + strconv.Quote(by) + words[1]
 	}
 	return end.code, end.text
 }

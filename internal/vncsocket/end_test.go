@@ -25,6 +25,16 @@ func TestASessionEndsWithItsCodeAndWords(t *testing.T) {
 		text   string
 	}{
 		"released": {end: func(f *fixture, _ *browser, _ string) { release(f) }, code: 4001, text: "The workstation was released."},
+		"released by a key": {end: func(f *fixture, _ *browser, _ string) {
+			if err := f.Service.ReleaseBy(context.Background(), "default", "one", "night"); err != nil {
+				f.T.Error(err)
+			}
+		}, code: 4001, text: `The key "night" released the workstation.`},
+		"ended by a key": {end: func(f *fixture, _ *browser, id string) {
+			if err := f.Service.EndSessionBy("default", "one", id, "night"); err != nil {
+				f.T.Error(err)
+			}
+		}, code: 4003, text: `The key "night" ended the session.`},
 		"replaced": {policy: workstation.Policy{OnConflict: workstation.Replace}, end: func(f *fixture, _ *browser, _ string) {
 			f.JoinAs(f.Issue(workstation.Options{}), "192.0.2.9:1").Leave()
 		}, code: 4002, text: `A viewer with the key "dev" took the workstation.`},
@@ -60,7 +70,7 @@ func TestASessionEndsWithItsCodeAndWords(t *testing.T) {
 				if reason == "protocol_error" {
 					code = "message"
 				}
-				f.WantRecord(code, reason)
+				f.WantRecord(code, strings.TrimSuffix(reason, " by a key"))
 			})
 		})
 	}

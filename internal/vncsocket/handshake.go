@@ -149,7 +149,7 @@ func (h *handshake) broken(cause error) {
 func (h *handshake) admission(session *vncsession.Session) vncrelay.Admission {
 	return vncrelay.Admission{
 		Gateway: h.gateway, Server: h.server, Dial: h.dial, Step: h.step, Public: h.public,
-		HangUp: func() { h.viewer.hangUp(session.Live.Why(), session.Live.ReplacedBy()) },
+		HangUp: func() { h.viewer.hangUp(session.Live.Why(), session.Live.EndedBy()) },
 	}
 }
 

@@ -104,7 +104,7 @@ func (v *viewer) HangUp(end vncrelay.End) {
 	v.mu.Lock()
 	relay := v.relay
 	v.mu.Unlock()
-	v.hangUp(end.Reason, relay.Session.Live.ReplacedBy())
+	v.hangUp(end.Reason, relay.Session.Live.EndedBy())
 }
 
 // Drain implements [vncrelay.Viewer]: HangUp has waited for the browser.

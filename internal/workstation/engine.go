@@ -23,12 +23,12 @@ type Engine interface {
 	Restate(ctx context.Context, t *SharedToken, x *SharedSession, rule Conflict) (Reason, error)
 	// Leave ends sessions of this gateway.
 	Leave(ctx context.Context, sessions ...string) error
-	// End ends a session and revokes its token. It reports whether there is such a session.
-	End(ctx context.Context, id ID, session string) (bool, error)
-	// Release ends all at a workstation: tokens of a generation before this one. Generation 0 is a
+	// End ends a session by a key, and revokes its token. It reports whether there is such a session.
+	End(ctx context.Context, id ID, session, key string) (bool, error)
+	// Release ends all at a workstation, by a key: tokens of a generation before this one. Generation 0 is a
 	// release that is not stored: no token is issued until Reopen or a later release. It returns how
 	// many sessions of other gateways end.
-	Release(ctx context.Context, id ID, generation int64) (elsewhere int, err error)
+	Release(ctx context.Context, id ID, generation int64, key string) (elsewhere int, err error)
 	// Reopen takes back a release that was not stored.
 	Reopen(ctx context.Context, id ID) error
 	// Revoke ends at a time all tokens that a key has asked for so far.
@@ -147,6 +147,7 @@ type StoredRecord struct {
 	ID         ID
 	Value      []byte // JSON as in record.go; nil: deleted
 	Released   bool
-	Seq        int64 // the number of its last change
-	Generation int64 // the number of its last release, 0 before the first
+	ReleasedBy string // the key, "" where it is not known
+	Seq        int64  // the number of its last change
+	Generation int64  // the number of its last release, 0 before the first
 }

@@ -4,11 +4,16 @@ import (
 	"context"
 )
 
-// Release ends everything at a workstation: once it has begun, no viewer joins, its sessions end
+// Release is ReleaseBy nobody in particular.
+func (g *Registry) Release(ctx context.Context, tenant, name string) error {
+	return g.ReleaseBy(ctx, tenant, name, "")
+}
+
+// ReleaseBy ends everything at a workstation, for a key: once it has begun, no viewer joins, its sessions end
 // and its tokens are dead. It returns nil when the mark is durable, also where the workstation was
 // released before. Faults: not_found; storage_unavailable, with the workstation released in memory:
 // call it again.
-func (g *Registry) Release(ctx context.Context, tenant, name string) error {
+func (g *Registry) ReleaseBy(ctx context.Context, tenant, name, key string) error {
 	id := ID{tenant, name}
 	if !g.ready.Load() {
 		return errNotStarted()
@@ -16,9 +21,9 @@ func (g *Registry) Release(ctx context.Context, tenant, name string) error {
 	if h := g.inventory.state.shared; h != nil {
 		ctx, cancel := forStorage(ctx)
 		defer cancel()
-		return h.release(ctx, g, id)
+		return h.release(ctx, g, id, key)
 	}
-	saved, sessions, err := g.mark(id)
+	saved, sessions, err := g.mark(id, key)
 	if err != nil {
 		return err
 	}
@@ -47,7 +52,7 @@ func (g *Registry) Release(ctx context.Context, tenant, name string) error {
 
 // mark releases in memory. sessions is how many ended, -1 where the workstation was released
 // already; saved reports whether the storage has it.
-func (g *Registry) mark(id ID) (saved bool, sessions int, err error) {
+func (g *Registry) mark(id ID, key string) (saved bool, sessions int, err error) {
 	s := g.inventory.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +64,7 @@ func (g *Registry) mark(id ID) (saved bool, sessions int, err error) {
 		return !p.unsaved, -1, nil
 	}
 	g.markReleased(p)
-	return false, s.close(p), nil
+	return false, s.close(p, key), nil
 }
 
 // markReleased is called with mu held.

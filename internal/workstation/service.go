@@ -71,13 +71,18 @@ func (w *Service) Policy() Policy { return w.policy }
 // Format prints nothing: a Service knows credentials.
 func (w *Service) Format(f fmt.State, _ rune) { opaque(f, "workstations") }
 
-// EndSession ends one session by hand and withdraws its token: the viewer would
-// be back in a second. Other sessions of the token go on. Fault: not_found.
+// EndSession is EndSessionBy nobody in particular.
 func (w *Service) EndSession(tenant, name, sid string) error {
+	return w.EndSessionBy(tenant, name, sid, "")
+}
+
+// EndSessionBy ends one session by hand, for a key, and withdraws its token: the viewer would
+// be back in a second. Other sessions of the token go on. Fault: not_found.
+func (w *Service) EndSessionBy(tenant, name, sid, key string) error {
 	s := w.state
 	id := ID{tenant, name}
 	if s.shared != nil {
-		return w.endShared(id, sid)
+		return w.endShared(id, sid, key)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +91,7 @@ func (w *Service) EndSession(tenant, name, sid string) error {
 	}
 	if p := s.entries[id]; p != nil {
 		if x := p.sessions[sid]; x != nil {
-			s.endByHand(x)
+			s.endByHand(x, key)
 			return nil
 		}
 	}
@@ -94,11 +99,11 @@ func (w *Service) EndSession(tenant, name, sid string) error {
 }
 
 // endShared ends a session by hand that may be another gateway's.
-func (w *Service) endShared(id ID, sid string) error {
+func (w *Service) endShared(id ID, sid, key string) error {
 	if _, err := w.Get(id.Tenant, id.Name); err != nil {
 		return err
 	}
-	found, err := w.state.shared.endByHand(id, sid)
+	found, err := w.state.shared.endByHand(id, sid, key)
 	if err == nil && !found {
 		return noSession(id, sid)
 	}
@@ -109,13 +114,13 @@ func noSession(id ID, sid string) error {
 	return apierror.New(apierror.NotFound, "workstation %q has no session %q", clip(id.Name), clip(sid))
 }
 
-// EndOpenSession is EndSession for a caller that knows only the session's id. A session that sees does
+// EndOpenSession is EndSessionBy for a caller that knows only the session's id. A session that sees does
 // not let through is not found.
-func (w *Service) EndOpenSession(sid string, sees func(SessionView) bool) (SessionView, error) {
+func (w *Service) EndOpenSession(sid, key string, sees func(SessionView) bool) (SessionView, error) {
 	s := w.state
 	if s.shared != nil {
 		for _, view := range w.OpenSessions(func(v SessionView) bool { return v.ID == sid && sees(v) }) {
-			return view, w.endShared(ID{view.Tenant, view.Workstation}, sid)
+			return view, w.endShared(ID{view.Tenant, view.Workstation}, sid, key)
 		}
 		return SessionView{}, noOpenSession(sid)
 	}
@@ -124,7 +129,7 @@ func (w *Service) EndOpenSession(sid string, sees func(SessionView) bool) (Sessi
 	for id, p := range s.entries {
 		if x := p.sessions[sid]; x != nil && w.has(id) {
 			if view := x.view(); sees(view) {
-				s.endByHand(x)
+				s.endByHand(x, key)
 				return view, nil
 			}
 		}

@@ -23,7 +23,7 @@ type Session struct {
 	ended   chan struct{} // closed by end
 	onEnd   []*ending     // guarded by State.mu, as what follows
 	reason  Reason        // "" while open
-	by      string        // the key of the session that replaced it
+	by      string        // the key that ended it, where that is known
 	stopped time.Time     // when reason was set
 	left    bool
 	early   *time.Timer // ends it before the time that Until returned at first; nil: none
@@ -190,10 +190,15 @@ func (x *Session) state() *State { return x.Pass.service.state }
 
 // replace ends a session for a newer one; mu is held.
 func (s *State) replace(x, newer *Session) {
+	s.endBy(x, ReasonReplaced, newer.Pass.Key)
+}
+
+// endBy is end by a key; mu is held.
+func (s *State) endBy(x *Session, r Reason, key string) {
 	if x.reason == "" {
-		x.by = newer.Pass.Key
+		x.by = key
 	}
-	s.end(x, ReasonReplaced)
+	s.end(x, r)
 }
 
 // Ended is closed when the session must close: released, replaced, ended by hand, removed, shut
@@ -232,9 +237,9 @@ func (x *Session) Why() Reason {
 	return x.reason
 }
 
-// ReplacedBy is the key of the session that took the workstation, "" where none did, or one of another
-// gateway.
-func (x *Session) ReplacedBy() string {
+// EndedBy is the key that released the workstation, took it, or ended the session by hand; "" where none
+// did, or this gateway was not told which.
+func (x *Session) EndedBy() string {
 	x.state().mu.Lock()
 	defer x.state().mu.Unlock()
 	return x.by

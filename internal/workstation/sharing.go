@@ -155,7 +155,7 @@ func (h *Sharing) Replay(ctx context.Context) error {
 func (h *Sharing) restate(ctx context.Context, x *SharedSession) error {
 	why, err := h.engine.Restate(ctx, x.Token, x, h.rule())
 	if err == nil && why != "" {
-		h.Ended(ID{x.Tenant, x.Workstation}, why, x.ID)
+		h.Ended(ID{x.Tenant, x.Workstation}, why, "", x.ID)
 	}
 	return err
 }

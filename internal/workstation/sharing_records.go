@@ -27,14 +27,14 @@ func (h *Sharing) Apply(c StoredRecord) error {
 	}
 	p.seq, p.generation = c.Seq, c.Generation
 	if c.Value == nil {
-		s.close(p)
+		s.close(p, "")
 		s.dropRecord(p)
 		return nil
 	}
 	address := p.record.Address
 	s.setRecord(p, r, false)
 	if p.released() {
-		s.close(p)
+		s.close(p, c.ReleasedBy)
 	}
 	if p.record.Address != address {
 		s.logins.forget(c.ID)
@@ -43,12 +43,12 @@ func (h *Sharing) Apply(c StoredRecord) error {
 }
 
 // store stores a record and applies it.
-func (h *Sharing) store(ctx context.Context, r record) (generation int64, err error) {
+func (h *Sharing) store(ctx context.Context, r record, releasedBy string) (generation int64, err error) {
 	value, err := r.encode()
 	if err != nil {
 		return 0, err
 	}
-	stored, err := h.records.Store(ctx, StoredRecord{ID: r.id(), Value: value, Released: !r.ReleasedAt.IsZero()})
+	stored, err := h.records.Store(ctx, StoredRecord{ID: r.id(), Value: value, Released: !r.ReleasedAt.IsZero(), ReleasedBy: releasedBy})
 	if err != nil {
 		return 0, err
 	}
@@ -69,7 +69,7 @@ func (h *Sharing) start(ctx context.Context, g *Registry) error {
 		return nil // what is not stored is stored by a later start
 	}
 	for _, r := range h.unsaved() {
-		if _, err := h.store(ctx, r); err != nil {
+		if _, err := h.store(ctx, r, ""); err != nil {
 			return fmt.Errorf("storing the record of workstation %s: %w", r.id(), err)
 		}
 	}
@@ -96,7 +96,7 @@ func (h *Sharing) erase(ctx context.Context, id ID) {
 // change stores a registration or a restored record. Another change of the same record that comes at
 // the same time is before or after it.
 func (h *Sharing) change(ctx context.Context, r record) error {
-	if _, err := h.store(ctx, r); err != nil {
+	if _, err := h.store(ctx, r, ""); err != nil {
 		return unavailable(err)
 	}
 	h.reopen(ctx, r.id())
@@ -113,7 +113,7 @@ func (h *Sharing) reopen(ctx context.Context, id ID) {
 // release is Registry.Release: first here, then in the records, then in the engine, which tells the
 // other gateways. Where the engine cannot be reached they read it in the records. If the records
 // cannot be read, the engine comes first: whoever asks again may do so in a while.
-func (h *Sharing) release(ctx context.Context, g *Registry, id ID) error {
+func (h *Sharing) release(ctx context.Context, g *Registry, id ID, key string) error {
 	s := h.state
 	looking, cancel := context.WithTimeout(ctx, engineTimeout)
 	fresh := h.records.CatchUp(looking) == nil
@@ -129,15 +129,15 @@ func (h *Sharing) release(ctx context.Context, g *Registry, id ID) error {
 		return nil
 	}
 	g.markReleased(p)
-	r, sessions := p.record, s.close(p)
+	r, sessions := p.record, s.close(p, key)
 	s.mu.Unlock()
 
 	if !fresh {
-		sessions += h.tell(id, 0)
+		sessions += h.tell(id, 0, key)
 	}
-	generation, err := h.store(ctx, r)
+	generation, err := h.store(ctx, r, key)
 	if err == nil || fresh {
-		sessions += h.tell(id, generation) // 0: it is not stored
+		sessions += h.tell(id, generation, key) // 0: it is not stored
 	}
 	g.emit(EventReleased, func() map[string]any {
 		return map[string]any{"tenant": id.Tenant, "workstation": id.Name, "sessions": sessions}
@@ -149,16 +149,16 @@ func (h *Sharing) release(ctx context.Context, g *Registry, id ID) error {
 }
 
 // tell tells the engine of a release, and returns how many sessions of other gateways end.
-func (h *Sharing) tell(id ID, generation int64) (elsewhere int) {
+func (h *Sharing) tell(id ID, generation int64, key string) (elsewhere int) {
 	ctx, cancel := message()
 	defer cancel()
-	elsewhere, err := h.engine.Release(ctx, id, generation)
+	elsewhere, err := h.engine.Release(ctx, id, generation, key)
 	if err != nil {
 		h.again(func(ctx context.Context) error {
 			if generation == 0 && !h.unstored(id) {
 				return nil // it was stored meanwhile, or taken back
 			}
-			_, err := h.engine.Release(ctx, id, generation)
+			_, err := h.engine.Release(ctx, id, generation, key)
 			return err
 		})
 	}

@@ -79,8 +79,8 @@ func (h *Sharing) leave(id string) {
 }
 
 // Ended ends sessions of this gateway: elsewhere one of them was replaced, or ended by hand, or their
-// workstation was released. Those of other gateways are none of its.
-func (h *Sharing) Ended(at ID, why Reason, sessions ...string) {
+// workstation was released, by a key, "" for an unknown one. Those of other gateways are none of its.
+func (h *Sharing) Ended(at ID, why Reason, by string, sessions ...string) {
 	s := h.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,7 @@ func (h *Sharing) Ended(at ID, why Reason, sessions ...string) {
 	}
 	for _, id := range sessions {
 		if x := p.sessions[id]; x != nil {
-			s.end(x, why)
+			s.endBy(x, why, by)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (h *Sharing) revoke(tenant, key string, end time.Time) {
 }
 
 // endByHand ends a session wherever it is, and revokes its token.
-func (h *Sharing) endByHand(id ID, session string) (found bool, err error) {
+func (h *Sharing) endByHand(id ID, session, key string) (found bool, err error) {
 	s := h.state
 	s.mu.Lock()
 	p := s.entries[id]
@@ -122,17 +122,17 @@ func (h *Sharing) endByHand(id ID, session string) (found bool, err error) {
 	s.mu.Unlock()
 	ctx, cancel := message()
 	defer cancel()
-	found, err = h.engine.End(ctx, id, session)
+	found, err = h.engine.End(ctx, id, session, key)
 	if !here {
 		if err != nil {
 			return false, errNoEngine(err)
 		}
 		return found, nil
 	}
-	h.Ended(id, ReasonEnded, session)
+	h.Ended(id, ReasonEnded, key, session)
 	if err != nil {
 		h.again(func(ctx context.Context) error {
-			_, err := h.engine.End(ctx, id, session)
+			_, err := h.engine.End(ctx, id, session, key)
 			return err
 		})
 	}

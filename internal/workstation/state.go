@@ -167,29 +167,29 @@ func (s *State) EndAll(r Reason) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.entries {
-		s.endAt(p, r)
+		s.endAt(p, r, "")
 	}
 }
 
 // endAt ends the sessions of an entry and returns how many there were; mu is held.
-func (s *State) endAt(p *entry, r Reason) int {
+func (s *State) endAt(p *entry, r Reason, by string) int {
 	n := len(p.sessions)
 	for _, x := range p.sessions {
-		s.end(x, r)
+		s.endBy(x, r, by)
 	}
 	return n
 }
 
 // endByHand ends a session and withdraws its token; mu is held.
-func (s *State) endByHand(x *Session) {
+func (s *State) endByHand(x *Session, by string) {
 	s.retire(x.Pass.token, revoked)
-	s.end(x, ReasonEnded)
+	s.endBy(x, ReasonEnded, by)
 }
 
-// close ends the sessions and tokens of a released entry, and returns how many sessions there were;
-// mu is held.
-func (s *State) close(p *entry) int {
-	n := s.endAt(p, ReasonReleased)
+// close ends the sessions and tokens of an entry that was released by a key, "" for an unknown one, and
+// returns how many sessions there were; mu is held.
+func (s *State) close(p *entry, by string) int {
+	n := s.endAt(p, ReasonReleased, by)
 	for len(p.tokens) > 0 {
 		s.retire(p.tokens[0], released)
 	}

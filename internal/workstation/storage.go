@@ -151,7 +151,7 @@ func (g *Registry) load(ctx context.Context, key string) error {
 	}
 	s.setRecord(p, r, false)
 	if p.released() {
-		s.close(p)
+		s.close(p, "")
 	}
 	return nil
 }

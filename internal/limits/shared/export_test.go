@@ -19,11 +19,29 @@ type BookLine struct {
 
 // ParseRow reads a row of the book.
 func ParseRow(row []byte) (crash string, lines []BookLine, err error) {
-	crash, all, err := parseRow(row)
-	for _, l := range all {
+	r, err := parseRow(row)
+	for _, l := range r.lines {
 		lines = append(lines, BookLine{l.subject, l.budget, l.period, l.spent, l.calls})
 	}
-	return crash, lines, err
+	return r.crash, lines, err
+}
+
+// RowAgain reads a row of the book, and writes it again.
+func RowAgain(row []byte) ([]byte, error) {
+	r, err := parseRow(row)
+	if err != nil {
+		return nil, err
+	}
+	return appendRow(nil, &r), nil
+}
+
+// AppendReceipt writes the row of a settlement.
+func AppendReceipt(call string, used limits.Amount, answered int64, all []BookLine) []byte {
+	r := bookRow{receipt: receipt{call, used, answered, answered - 1}}
+	for _, l := range all {
+		r.lines = append(r.lines, bookLine{l.Subject, l.Budget, l.Period, l.Spent, l.Calls})
+	}
+	return appendRow(nil, &r)
 }
 
 // Reap charges the calls of a node.
@@ -98,7 +116,7 @@ func AppendRow(crash string, all []BookLine) []byte {
 	for _, l := range all {
 		lines = append(lines, bookLine{l.Subject, l.Budget, l.Period, l.Spent, l.Calls})
 	}
-	return appendRow(nil, crash, lines)
+	return appendRow(nil, &bookRow{crash: crash, lines: lines})
 }
 
 // Reap frees the slots of a node.

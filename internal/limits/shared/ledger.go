@@ -68,6 +68,8 @@ type Ledger struct {
 	likely  time.Duration
 	unfit   atomic.Pointer[error]
 
+	restored atomic.Uint64 // settlements that the engine had lost
+
 	// run runs a script: Node.Run, or a bad network in tests.
 	run func(context.Context, *valkey.Script, ...string) (valkey.Reply, error)
 }
@@ -106,6 +108,9 @@ func (l *Ledger) Distrusted() error {
 
 // Outbox returns how many settlements wait to be sent to the engine.
 func (l *Ledger) Outbox() int { return l.outbox.length() }
+
+// Restored returns how many settlements the engine had lost, and was told again.
+func (l *Ledger) Restored() uint64 { return l.restored.Load() }
 
 // Close sends the settlements that wait. Those that could not be sent before the context ends are
 // charged as reserved when the lease of the node has ended.
@@ -268,7 +273,7 @@ func (l *Ledger) settle(ctx context.Context, n uint64, batch []*call) error {
 		return err
 	}
 	for i, c := range batch {
-		c.answered, c.charged = settled.now, settled.letters[i] != endedBefore
+		c.answered, c.era, c.charged = settled.now, settled.era, settled.letters[i] != endedBefore
 		lines := c.lines
 		if c.hold == "" {
 			lines = settled.lines[i]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
@@ -105,11 +106,12 @@ type settled struct {
 	letters  string         // one for each call
 	lines    map[int][]line // of calls that this node did not know
 	accounts []string       // name, beginning of the period, spent
+	era      int64          // when the balances were loaded from the book last, microseconds; 0: never
 }
 
 func parseSettled(reply valkey.Reply, calls int) (s settled, err error) {
 	parts, err := reply.ToArray()
-	if err != nil || len(parts) != 4 {
+	if err != nil || len(parts) != 5 {
 		return s, errAnswer
 	}
 	now, err1 := parts[0].ToString()
@@ -117,11 +119,15 @@ func parseSettled(reply valkey.Reply, calls int) (s settled, err error) {
 	unknown, err2 := parts[2].AsStrSlice()
 	accounts, err3 := parts[3].AsStrSlice()
 	s.accounts = accounts
-	if err = errors.Join(err, err1, err2, err3); err != nil {
+	era, err4 := parts[4].ToString()
+	if err = errors.Join(err, err1, err2, err3, err4); err != nil {
 		return s, err
 	}
 	if s.now, err = strconv.ParseInt(now, 10, 64); err != nil || len(s.letters) != calls || len(unknown)%2 != 0 || len(accounts)%3 != 0 {
 		return s, errAnswer
+	}
+	if s.era, err = parseEra(era); err != nil {
+		return s, err
 	}
 	s.lines = make(map[int][]line, len(unknown)/2)
 	for ; len(unknown) > 0; unknown = unknown[2:] {
@@ -134,6 +140,19 @@ func parseSettled(reply valkey.Reply, calls int) (s settled, err error) {
 		}
 	}
 	return s, nil
+}
+
+// parseEra reads T era: a replication ID and a time in microseconds; "" or 0 for none.
+func parseEra(text string) (int64, error) {
+	if text == "" || text == "0" {
+		return 0, nil
+	}
+	_, at, _ := strings.Cut(text, " ")
+	era, err := strconv.ParseInt(at, 10, 64)
+	if err != nil {
+		return 0, errAnswer
+	}
+	return era, nil
 }
 
 // tell notes the balances. What is reserved is not among them: nobody is refused for that by the view.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 )
 
@@ -28,13 +29,17 @@ var PostgresSchema = postgres.Schema{Name: "ledger", Steps: []string{`
 	CREATE TABLE ledger_crash ( -- calls that were charged because their gateway died
 		call text        NOT NULL PRIMARY KEY,
 		at   timestamptz NOT NULL DEFAULT now()
-	)`}}
+	)`, receiptsSchema}}
 
 // bookName is the name of BookTable.
 const bookName = "ledger"
 
-// BookTable adds to the book, for a postgres.Writer. A row is what one call was charged.
-var BookTable = postgres.Table{Name: bookName, Write: writeBook, Kept: true}
+// BookTable adds to the book, for the postgres.Writer of a node. A row is what one call was charged.
+func BookTable(node string) postgres.Table {
+	return postgres.Table{Name: bookName, Kept: true, Write: func(ctx context.Context, tx pgx.Tx, rows [][]byte) error {
+		return writeBook(ctx, tx, node, rows)
+	}}
+}
 
 // bookLine is what a call adds to an account of the book.
 type bookLine struct {
@@ -48,9 +53,10 @@ func (l *bookLine) compare(other *bookLine) int {
 
 // book is what was spent, in PostgreSQL.
 type book struct {
-	writer Writer
-	db     *postgres.DB
-	pruned time.Time // used by prune
+	writer  Writer
+	db      *postgres.DB
+	pruned  time.Time // used by prune
+	dropped time.Time // used by dropReceipts
 }
 
 // charge writes what a settlement has charged. After a crash the book has what was reserved.
@@ -71,7 +77,7 @@ func (b *book) charge(c *call, lines []line, afterCrash bool) {
 		}
 	}
 	if len(all) > 0 {
-		b.writer.Append(bookName, appendRow(nil, "", all))
+		b.writer.Append(bookName, appendRow(nil, &bookRow{receipt: receipt{c.id, c.used, c.answered, c.era}, lines: all}))
 	}
 }
 
@@ -82,21 +88,36 @@ func (b *book) crash(id string, lines []line) {
 		l := &lines[i]
 		all = append(all, bookLine{l.subject, l.budget.Name(), l.budget.Period.Name(l.begins), l.amount, counted(l.amount)})
 	}
-	b.writer.Append(bookName, appendRow(nil, id, all))
+	b.writer.Append(bookName, appendRow(nil, &bookRow{crash: id, lines: all}))
 }
 
 // counted is 1 for a call that costs something.
 func counted(amount int64) int64 { return min(amount, 1) }
 
-// rowVersion is the first byte of a row of the book. Behind it are the call ("" unless it has crashed)
-// and for each line subject, budget, period, spent, calls. A text follows its length; numbers are
-// varints, signed but for lengths.
-const rowVersion = 1
+// bookRow is what one call adds to the book.
+type bookRow struct {
+	crash   string // the call, if it was charged because its gateway died
+	receipt receipt
+	lines   []bookLine
+}
 
-func appendRow(b []byte, crash string, lines []bookLine) []byte {
-	b = appendText(append(b, rowVersion), crash)
-	for i := range lines {
-		l := &lines[i]
+// The first byte of a row of the book says what is before its lines: in rowVersion the call, "" unless
+// it has crashed; in receiptVersion what a receipt has. Each line has
+// subject, budget, period, spent, calls. A text follows its length; numbers are varints, signed but for
+// lengths. Programs from before receipts write rowVersion, which may wait on disk.
+const rowVersion, receiptVersion = 1, 2
+
+func appendRow(b []byte, r *bookRow) []byte {
+	if r.receipt.call == "" {
+		b = appendText(append(b, rowVersion), r.crash)
+	} else {
+		b = appendText(append(b, receiptVersion), r.receipt.call)
+		for _, n := range []int64{r.receipt.used.Nano, r.receipt.used.Tokens, r.receipt.answered, r.receipt.era} {
+			b = binary.AppendVarint(b, n)
+		}
+	}
+	for i := range r.lines {
+		l := &r.lines[i]
 		b = appendText(appendText(appendText(b, l.subject), l.budget), l.period)
 		b = binary.AppendVarint(binary.AppendVarint(b, l.spent), l.calls)
 	}
@@ -110,19 +131,13 @@ func appendText(b []byte, text string) []byte {
 var errRow = errors.New("a row of the ledger cannot be read")
 
 // parseRow reads what appendRow wrote.
-func parseRow(row []byte) (crash string, lines []bookLine, err error) {
-	if len(row) == 0 || row[0] != rowVersion {
-		return "", nil, errRow
+func parseRow(row []byte) (r bookRow, err error) {
+	if len(row) == 0 {
+		return r, errRow
 	}
 	left, ok := row[1:], true
-	text := func() string {
-		n, size := binary.Uvarint(left)
-		if size <= 0 || n > uint64(len(left)-size) {
-			ok, left = false, nil
-			return ""
-		}
-		piece := string(left[size : size+int(n)])
-		left = left[size+int(n):]
+	text := func() (piece string) {
+		piece, left, ok = cutText(left, ok)
 		return piece
 	}
 	amount := func() int64 {
@@ -134,14 +149,31 @@ func parseRow(row []byte) (crash string, lines []bookLine, err error) {
 		left = left[size:]
 		return n
 	}
-	crash = text()
+	switch row[0] {
+	case rowVersion:
+		r.crash = text()
+	case receiptVersion:
+		r.receipt = receipt{text(), limits.Amount{Nano: amount(), Tokens: amount()}, amount(), amount()}
+		ok = ok && r.receipt.call != ""
+	default:
+		return r, errRow
+	}
 	for ok && len(left) > 0 {
-		lines = append(lines, bookLine{text(), text(), text(), amount(), amount()})
+		r.lines = append(r.lines, bookLine{text(), text(), text(), amount(), amount()})
 	}
 	if !ok {
-		return "", nil, errRow
+		return bookRow{}, errRow
 	}
-	return crash, lines, nil
+	return r, nil
+}
+
+// cutText cuts a text after its length off, if all before was right.
+func cutText(b []byte, right bool) (piece string, left []byte, ok bool) {
+	n, size := binary.Uvarint(b)
+	if !right || size <= 0 || n > uint64(len(b)-size) {
+		return "", nil, false
+	}
+	return string(b[size : size+int(n)]), b[size+int(n):], true
 }
 
 // storable makes a text one that PostgreSQL takes.
@@ -149,22 +181,29 @@ func storable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-func writeBook(ctx context.Context, tx pgx.Tx, rows [][]byte) error {
+func writeBook(ctx context.Context, tx pgx.Tx, node string, rows [][]byte) error {
 	var all []bookLine
+	var receipts receipts
 	crashes := make(map[string][]bookLine)
 	for _, row := range rows {
-		crash, lines, err := parseRow(row)
+		r, err := parseRow(row)
 		if err != nil {
 			return err
 		}
-		for i := range lines {
-			lines[i].subject = storable(lines[i].subject)
+		if r.receipt.call != "" {
+			receipts.add(&r.receipt, row)
 		}
-		if crash == "" {
-			all = append(all, lines...)
+		for i := range r.lines {
+			r.lines[i].subject = storable(r.lines[i].subject)
+		}
+		if r.crash == "" {
+			all = append(all, r.lines...)
 		} else {
-			crashes[storable(crash)] = lines
+			crashes[storable(r.crash)] = r.lines
 		}
+	}
+	if err := receipts.write(ctx, tx, node); err != nil {
+		return err
 	}
 	first, err := firstCrashes(ctx, tx, crashes)
 	if err != nil {

@@ -23,7 +23,7 @@ func openBook(t testing.TB, nodes ...string) (*postgres.DB, map[string]*postgres
 	}
 	writers := map[string]*postgres.Writer{}
 	for _, node := range nodes {
-		w := postgres.NewWriter(db, node, shared.BookTable)
+		w := postgres.NewWriter(db, node, shared.BookTable(node))
 		if err := w.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}

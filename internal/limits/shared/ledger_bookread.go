@@ -60,10 +60,17 @@ func (b *book) running(ctx context.Context, at time.Time, f func(account string,
 // prune deletes old rows, now and then. Like that of a single gateway it keeps the newest period of each
 // account.
 func (b *book) prune(ctx context.Context, now time.Time) error {
-	if b.db == nil || now.Sub(b.pruned) < pruneInterval {
+	if b.db == nil {
 		return nil
 	}
-	_, err := b.db.Pool().Exec(ctx, `DELETE FROM ledger WHERE (subject, budget, period) IN (
+	err := b.dropReceipts(ctx, now)
+	if err != nil {
+		return fmt.Errorf("deleting old receipts: %w", err)
+	}
+	if now.Sub(b.pruned) < pruneInterval {
+		return nil
+	}
+	_, err = b.db.Pool().Exec(ctx, `DELETE FROM ledger WHERE (subject, budget, period) IN (
 		SELECT subject, budget, period FROM ledger AS old WHERE period < $1 AND EXISTS (
 			SELECT 1 FROM ledger WHERE subject = old.subject AND budget = old.budget AND period > old.period
 		) ORDER BY subject, budget, period LIMIT $2 FOR UPDATE SKIP LOCKED)`, now.Add(-bookKept).UTC().Format(time.DateOnly), pruneBatch)

@@ -1,6 +1,7 @@
 package shared_test
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"strings"
@@ -69,16 +70,21 @@ func FuzzParseHold(f *testing.F) {
 }
 
 func FuzzParseRow(f *testing.F) {
-	f.Add(shared.AppendRow("call", []shared.BookLine{{"key:a", "usd/day", "2026-05-13", -5, 1}, {"", "", "", 1 << 62, 0}}))
+	lines := []shared.BookLine{{"key:a", "usd/day", "2026-05-13", -5, 1}, {"", "", "", 1 << 62, 0}}
+	f.Add(shared.AppendRow("call", lines))
+	f.Add(shared.AppendReceipt("call", limits.Amount{Nano: 5, Tokens: -1}, 1<<50, lines))
 	f.Add([]byte{1, 0xff})
+	f.Add([]byte{2, 0})
 	f.Fuzz(func(t *testing.T, row []byte) {
-		crash, lines, err := shared.ParseRow(row)
+		written, err := shared.RowAgain(row)
 		if err != nil {
 			return
 		}
-		crash2, again, err := shared.ParseRow(shared.AppendRow(crash, lines))
-		if err != nil || crash != crash2 || !slices.Equal(lines, again) {
-			t.Errorf("%q, %v: %q, %v, %v", crash, lines, crash2, again, err)
+		crash, lines, err := shared.ParseRow(row)
+		crash2, lines2, err2 := shared.ParseRow(written)
+		again, err3 := shared.RowAgain(written)
+		if errors.Join(err, err2, err3) != nil || crash != crash2 || !slices.Equal(lines, lines2) || !bytes.Equal(written, again) {
+			t.Errorf("%q, %v: %q, %v; %x, %x", crash, lines, crash2, lines2, written, again)
 		}
 	})
 }

@@ -34,7 +34,7 @@ func (l *late) Flush(ctx context.Context) error {
 	l.rows = nil
 	l.mu.Unlock()
 	for _, row := range rows {
-		l.Writer.Append(shared.BookTable.Name, row)
+		l.Writer.Append("ledger", row)
 	}
 	return l.Writer.Flush(ctx)
 }

@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 )
 
 const (
@@ -51,26 +54,97 @@ func (l *Ledger) replay(ctx context.Context, wiped bool) error {
 	l.outbox.sending.Lock()
 	defer l.outbox.sending.Unlock()
 	if !wiped {
-		if err := l.settleAgain(ctx); err != nil {
+		if err := l.settleAgain(ctx, l.calls.again()); err != nil {
+			return err
+		}
+		if err := l.settleForTheDead(ctx); err != nil {
 			return err
 		}
 	}
 	return l.rejoin(ctx)
 }
 
-// settleAgain sends the settlements of the last minutes. The book has them already.
-func (l *Ledger) settleAgain(ctx context.Context) error {
-	again := l.calls.again()
+// settleForTheDead says again what others have settled since the engine was copied last: they may have
+// died. What they say themselves has no effect a second time.
+func (l *Ledger) settleForTheDead(ctx context.Context) error {
+	era, newest, err := l.copied(ctx)
+	if err != nil || l.book.db == nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, receiptsTimeout)
+	defer cancel()
+	lost, err := l.book.receipts(bounded, "", era, newest-clockSlack.Microseconds())
+	if err != nil {
+		l.logger.Warn("settlements of gateways that died are not said again before PostgreSQL answers", zap.Error(postgres.Explain(err)))
+		return nil
+	}
+	return l.settleAgain(ctx, slices.DeleteFunc(lost, func(c *call) bool { return l.calls.knows(c.id) }))
+}
+
+// settleFor says again what a dead node has settled: it may have settled at a master that is no more.
+func (l *Ledger) settleFor(ctx context.Context, dead string) error {
+	if l.book.db == nil || dead == l.node.ID() { // its own: it stops
+		return nil
+	}
+	era, _, err := l.copied(ctx)
+	if err != nil {
+		return err
+	}
+	lost, err := l.book.receipts(ctx, cluster.NameOf(dead), era, l.node.Now().Add(-receiptsKept).UnixMicro())
+	if err != nil {
+		return fmt.Errorf("reading the settlements of a node that died: %w", postgres.Explain(err))
+	}
+	return l.settleAgain(ctx, slices.DeleteFunc(lost, func(c *call) bool { return l.calls.knows(c.id) }))
+}
+
+// copied returns when the balances of the engine were loaded from the book last, and the newest
+// settlement that it had when it was promoted, as long as the fence is shut. Both are its time in
+// microseconds, 0 for never.
+func (l *Ledger) copied(ctx context.Context) (era, newest int64, err error) {
+	reply, err := l.node.Engine().Do(ctx, "MGET", l.node.Key("era"), l.node.Key("l"))
+	if err != nil {
+		return 0, 0, err
+	}
+	parts, err := reply.ToArray()
+	if err != nil || len(parts) != 2 {
+		return 0, 0, errAnswer
+	}
+	if text, err := parts[0].ToString(); err == nil {
+		if era, err = parseEra(text); err != nil {
+			return 0, 0, err
+		}
+	}
+	if text, err := parts[1].ToString(); err == nil {
+		if newest, err = strconv.ParseInt(text, 10, 64); err != nil {
+			return 0, 0, errAnswer
+		}
+	}
+	return era, newest, nil
+}
+
+// settleAgain sends settlements again. The book has them already.
+func (l *Ledger) settleAgain(ctx context.Context, again []*call) error {
+	lost := 0
 	for len(again) > 0 {
 		n := min(len(again), batchSize)
 		args := []string{l.id, ""}
 		for _, c := range again[:n] {
 			args = append(args, c.id, number(c.used.Nano), number(c.used.Tokens), c.hold, number(c.answered))
 		}
-		if _, err := l.run(ctx, settleScript, args...); err != nil {
+		reply, err := l.run(ctx, settleScript, args...)
+		if err != nil {
 			return fmt.Errorf("sending settlements again: %w", err)
 		}
+		settled, err := parseSettled(reply, n)
+		if err != nil {
+			return err
+		}
+		lost += n - strings.Count(settled.letters, string(endedBefore))
 		again = again[n:]
+	}
+	if lost > 0 {
+		l.restored.Add(uint64(lost))
+		l.logger.Warn("the engine had lost settlements, and has them again", zap.Int("calls", lost))
 	}
 	return nil
 }
@@ -117,6 +191,9 @@ func (l *Ledger) load(ctx context.Context) error {
 // reap charges the calls of a dead node what they had reserved. A crash stays in a list of the engine
 // until it is in the book.
 func (l *Ledger) reap(ctx context.Context, dead string) error {
+	if err := l.settleFor(ctx, dead); err != nil {
+		return err
+	}
 	var written []string
 	for {
 		reply, err := l.run(ctx, reapScript, append([]string{dead, strconv.Itoa(reapSize)}, written...)...)

@@ -3,14 +3,16 @@
 --   ARGV   outbox, number of the message ("": a replay), then for each call: call, nano-USD, tokens,
 --          hold ("": this node does not know it), in a replay the time of the first answer (us)
 --   reply  now (us); a letter for each call; number, hold of the charged calls that this node did not
---          know; account, p, s of all accounts that were looked at
+--          know; account, p, s of all accounts that were looked at; T era (recover.lua)
 --          S  charged             C  charged after a crash: the difference to what was reserved
 --          D  had ended, was refused, or is unknown: charged nothing
 --   T q:<outbox>  the answer to its last message; 1 day
+--   T l           the time of the newest message (us): what was answered later, a promoted replica has lost
 --
 -- A call with a hold of this node's went on: if the engine does not know it, the reservation was never
 -- made or was lost, and what was used is charged all the same.
 local outbox, number = ARGV[4], ARGV[5]
+local era = redis.call('GET', T .. 'era') or ''
 local replay = number == ''
 local last = redis.call('GET', T .. 'q:' .. outbox)
 if not replay then
@@ -18,7 +20,7 @@ if not replay then
 	if failed then return failed end
 	if last then
 		local answer = cmsgpack.unpack(last)
-		if answer[1] == number then return {text(now), answer[2], answer[3], {}} end
+		if answer[1] == number then return {text(now), answer[2], answer[3], {}, era} end
 	end
 end
 -- A replay does not charge what was answered before this time: after four minutes the mark of the end
@@ -71,5 +73,6 @@ end
 letters = table.concat(letters)
 if not replay then
 	redis.call('SET', T .. 'q:' .. outbox, cmsgpack.pack({number, letters, unknown}), 'PX', 86400000)
+	redis.call('SET', T .. 'l', text(now))
 end
-return {text(now), letters, unknown, balances}
+return {text(now), letters, unknown, balances, era}

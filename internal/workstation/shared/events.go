@@ -1,6 +1,7 @@
 package shared
 
 import (
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -9,7 +10,7 @@ import (
 
 // The events. All of them may be lost.
 const (
-	eventEnded   = "desktop-ended"   // why, "tenant/name", sessions
+	eventEnded   = "desktop-ended"   // why, "tenant/name", by whom, sessions
 	eventRevoked = "desktop-revoked" // when, the end, "tenant/key"; µs of the engine
 )
 
@@ -17,11 +18,20 @@ const (
 type ended struct {
 	at       workstation.ID
 	why      workstation.Reason
+	by       string // the key, "" where it is not known
 	sessions []string
 }
 
+// byWhom begins the word that names a key. Programs that do not know it take it for a session of which
+// they have none.
+const byWhom = "by:"
+
 func (e ended) String() string {
-	return strings.Join(append([]string{string(e.why), e.at.String()}, e.sessions...), " ")
+	words := []string{string(e.why), e.at.String()}
+	if e.by != "" {
+		words = append(words, byWhom+url.QueryEscape(e.by))
+	}
+	return strings.Join(append(words, e.sessions...), " ")
 }
 
 func parseEnded(text string) (e ended, ok bool) {
@@ -30,6 +40,10 @@ func parseEnded(text string) (e ended, ok bool) {
 		return e, false
 	}
 	e.why, e.sessions = workstation.Reason(words[0]), words[2:]
+	if key, named := strings.CutPrefix(words[2], byWhom); named {
+		e.by, _ = url.QueryUnescape(key) // "" if it is damaged
+		e.sessions = words[3:]
+	}
 	e.at, ok = parseDesk(words[1])
 	return e, ok
 }

@@ -41,10 +41,10 @@ func TestSessionsOfOtherGatewaysAreListedAndEnded(t *testing.T) {
 		}
 	}
 	wantFault(t, a.EndSession("default", "desk2", x.ID), apierror.NotFound)
-	if _, err := a.EndOpenSession(x.ID, func(workstation.SessionView) bool { return false }); err == nil {
+	if _, err := a.EndOpenSession(x.ID, "", func(workstation.SessionView) bool { return false }); err == nil {
 		t.Error("a session that the caller may not see was ended")
 	}
-	if _, err := a.EndOpenSession(x.ID, func(workstation.SessionView) bool { return true }); err != nil {
+	if _, err := a.EndOpenSession(x.ID, "", func(workstation.SessionView) bool { return true }); err != nil {
 		t.Fatal(err)
 	}
 	wantEnded(t, x, workstation.ReasonEnded)
@@ -54,6 +54,46 @@ func TestSessionsOfOtherGatewaysAreListedAndEnded(t *testing.T) {
 	wantFault(t, a.EndSession("default", "desk1", x.ID), apierror.NotFound)
 	if views := all(a); len(views) != 0 {
 		t.Errorf("%+v", views)
+	}
+}
+
+// The viewer at another gateway is told whose key has ended its session.
+func TestAGatewayIsToldWhoHasEndedASession(t *testing.T) {
+	replace := func(p *workstation.Policy) { p.OnConflict = workstation.Replace }
+	for name, c := range map[string]struct {
+		happens func(t *testing.T, a *gateway, x *workstation.Session) error
+		by      string
+	}{
+		"replaced": {func(t *testing.T, a *gateway, _ *workstation.Session) error {
+			mustJoin(t, a.Service, issue(t, a.Service, "desk1", workstation.Options{}), other)
+			return nil
+		}, "dev"},
+		"ended": {func(_ *testing.T, a *gateway, x *workstation.Session) error {
+			return a.EndSessionBy("default", "desk1", x.ID, "night shift %")
+		}, "night shift %"},
+		"ended by its id": {func(_ *testing.T, a *gateway, x *workstation.Session) error {
+			_, err := a.EndOpenSession(x.ID, "night", func(workstation.SessionView) bool { return true })
+			return err
+		}, "night"},
+		"ended by an operator": {func(_ *testing.T, a *gateway, x *workstation.Session) error {
+			return a.EndSession("default", "desk1", x.ID)
+		}, ""},
+		"released": {func(t *testing.T, a *gateway, _ *workstation.Session) error {
+			return a.ReleaseBy(t.Context(), "default", "desk1", "night")
+		}, "night"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, a, b := two(t, replace)
+			x := mustJoin(t, b.Service, issue(t, a.Service, "desk1", workstation.Options{}), viewer)
+			if err := c.happens(t, a, x); err != nil {
+				t.Fatal(err)
+			}
+			<-x.Ended()
+			if by := x.EndedBy(); by != c.by {
+				t.Errorf("by %q, want %q", by, c.by)
+			}
+			x.Leave()
+		})
 	}
 }
 

@@ -21,7 +21,8 @@ var PostgresSchema = postgres.Schema{Name: "workstations", Steps: []string{`
 		released bigint NOT NULL, -- of the feed: its last release, 0 before the first
 		PRIMARY KEY (tenant, name)
 	);
-	CREATE INDEX workstation_seq ON workstation (seq)`}}
+	CREATE INDEX workstation_seq ON workstation (seq)`, `
+	ALTER TABLE workstation ADD COLUMN released_by text NOT NULL DEFAULT '' -- the key of its last release`}}
 
 // records implements [workstation.Records].
 type records struct {
@@ -39,10 +40,10 @@ func (p *records) Store(ctx context.Context, r workstation.StoredRecord) (workst
 			released = seq
 		}
 		r.Seq = seq
-		return tx.QueryRow(ctx, `INSERT INTO workstation AS w VALUES ($1, $2, $3, $4, $5)
+		return tx.QueryRow(ctx, `INSERT INTO workstation AS w VALUES ($1, $2, $3, $4, $5, $6)
 			ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value, seq = excluded.seq,
-				released = greatest(w.released, excluded.released)
-			RETURNING released`, r.ID.Tenant, r.ID.Name, string(r.Value), seq, released).Scan(&r.Generation)
+				released = greatest(w.released, excluded.released), released_by = excluded.released_by
+			RETURNING released`, r.ID.Tenant, r.ID.Name, string(r.Value), seq, released, r.ReleasedBy).Scan(&r.Generation)
 	})
 	return r, err
 }
@@ -66,13 +67,13 @@ func (p *records) CatchUp(ctx context.Context) error {
 
 // read applies what has changed after a number.
 func (p *records) read(ctx context.Context, after int64) error {
-	rows, err := p.db.Pool().Query(ctx, "SELECT tenant, name, value, seq, released FROM workstation WHERE seq > $1 ORDER BY seq", after)
+	rows, err := p.db.Pool().Query(ctx, "SELECT tenant, name, value, seq, released, released_by FROM workstation WHERE seq > $1 ORDER BY seq", after)
 	if err != nil {
 		return err
 	}
 	changes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r workstation.StoredRecord, err error) {
 		var value *string
-		err = row.Scan(&r.ID.Tenant, &r.ID.Name, &value, &r.Seq, &r.Generation)
+		err = row.Scan(&r.ID.Tenant, &r.ID.Name, &value, &r.Seq, &r.Generation, &r.ReleasedBy)
 		if value != nil {
 			r.Value = []byte(*value)
 		}

@@ -77,7 +77,7 @@ func (e *tokens) Join(ctx context.Context, x *workstation.SharedSession, terms w
 	j.Started, j.Until = e.local(answer[1]), e.local(answer[2])
 	var elsewhere []string
 	j.Replaced, elsewhere = e.split(answer[3:])
-	e.tell(ctx, ended{x.Token.Workstation, workstation.ReasonReplaced, elsewhere})
+	e.tell(ctx, ended{x.Token.Workstation, workstation.ReasonReplaced, x.Key, elsewhere})
 	return j, nil
 }
 
@@ -132,7 +132,7 @@ func (e *tokens) Leave(ctx context.Context, sessions ...string) error {
 	return nil
 }
 
-func (e *tokens) End(ctx context.Context, id workstation.ID, session string) (bool, error) {
+func (e *tokens) End(ctx context.Context, id workstation.ID, session, key string) (bool, error) {
 	reply, err := e.node.Run(ctx, endScript, id.String(), session)
 	if err != nil {
 		return false, err
@@ -141,18 +141,18 @@ func (e *tokens) End(ctx context.Context, id workstation.ID, session string) (bo
 	if err != nil || n == 0 {
 		return false, err
 	}
-	e.tell(ctx, ended{id, workstation.ReasonEnded, []string{session}})
+	e.tell(ctx, ended{id, workstation.ReasonEnded, key, []string{session}})
 	return true, nil
 }
 
-func (e *tokens) Release(ctx context.Context, id workstation.ID, generation int64) (elsewhere int, err error) {
+func (e *tokens) Release(ctx context.Context, id workstation.ID, generation int64, key string) (elsewhere int, err error) {
 	reply, err := e.node.Run(ctx, releaseScript, id.String(), strconv.FormatInt(generation, 10))
 	pairs, err := words(reply, err, 0)
 	if err != nil {
 		return 0, err
 	}
 	_, others := e.split(pairs)
-	e.tell(ctx, ended{id, workstation.ReasonReleased, others})
+	e.tell(ctx, ended{id, workstation.ReasonReleased, key, others})
 	return len(others), nil
 }
 

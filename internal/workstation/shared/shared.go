@@ -76,7 +76,7 @@ func New(c Config) *Desks {
 	c.Feed.Follow(postgres.Follower{Name: "workstations", Read: kept.read})
 	c.Node.On(eventEnded, func(text string) {
 		if e, ok := parseEnded(text); ok {
-			d.sharing.Ended(e.at, e.why, e.sessions...)
+			d.sharing.Ended(e.at, e.why, e.by, e.sessions...)
 		}
 	})
 	c.Node.On(eventRevoked, func(text string) {
