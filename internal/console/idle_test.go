@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// poll is what console.js sends while a page is visible.
-var poll = []string{"Gatehouse-Live", "1"}
+// live is the header that console.js sends while a page is visible.
+var live = []string{"Gatehouse-Live", "1"}
 
 // A page that is left open reads itself again for ever: that must not keep its session.
 func TestAPollIsNoUseOfTheSession(t *testing.T) {
@@ -40,16 +40,16 @@ func TestAPollIsNoUseOfTheSession(t *testing.T) {
 				}
 				for range 359 {
 					time.Sleep(idle / 360)
-					if status, _ := ask(poll...); status != http.StatusOK {
+					if status, _ := ask(live...); status != http.StatusOK {
 						t.Fatalf("a poll: %d", status)
 					}
 				}
 				time.Sleep(idle / 360)
-				status, at := ask(poll...)
+				status, at := ask(live...)
 				if want := "/console/sign-in?done=session-ended&return=%2Fconsole%2Fabout%3Frange%3D7d"; status != http.StatusSeeOther || at != want {
 					t.Fatalf("a poll an hour after the last visit: %d to %q, want %q", status, at, want)
 				}
-				for _, header := range [][]string{poll, nil} { // the browser follows, and then the page does
+				for _, header := range [][]string{live, nil} { // the browser follows, and then the page does
 					w := d.ask(http.MethodGet, at, "", append(header, c.user...)...)
 					if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Your session has ended.") || !strings.Contains(w.Body.String(), "/console/about?range=7d") {
 						t.Errorf("there: %d %s", w.Code, w.Body)
@@ -67,11 +67,11 @@ func TestAPollIsNoUseOfTheSession(t *testing.T) {
 func TestAPollSignsNoUserIn(t *testing.T) {
 	d := withUsers()
 	user := []string{"Test-User", "alice@example.com"}
-	wantSignIn(t, "a poll without a session", d.ask(http.MethodGet, "/console/about", "", append(poll, user...)...))
+	wantSignIn(t, "a poll without a session", d.ask(http.MethodGet, "/console/about", "", append(live, user...)...))
 	if d.gateway.store.Len() != 0 {
 		t.Error("a poll has signed alice in")
 	}
-	if w := d.ask(http.MethodPost, "/console/theme", "", append(append(sameOrigin, poll...), user...)...); w.Code != http.StatusSeeOther || d.gateway.store.Len() != 1 {
+	if w := d.ask(http.MethodPost, "/console/theme", "", append(append(sameOrigin, live...), user...)...); w.Code != http.StatusSeeOther || d.gateway.store.Len() != 1 {
 		t.Errorf("a form is not one: %d, %d sessions", w.Code, d.gateway.store.Len())
 	}
 }

@@ -134,11 +134,15 @@ func TestNoOtherPersonGetsASharedAnswer(t *testing.T) {
 	l := openLooked(func(c *Config) {
 		c.Users = &Users{Of: func(r *http.Request) string { return r.Header.Get("Test-User") }, Keys: map[string]string{"alice": "ops", "bob": "ops"}}
 	})
-	l.wantPoll(t, "alice", "", 1, "Test-User", "alice")
-	if w := l.wantPoll(t, "bob", "", 2, "Test-User", "bob"); !strings.Contains(w.Body.String(), "bob") {
+	cookies := map[string]string{}
+	for _, user := range []string{"alice", "bob"} { // a poll signs nobody in
+		cookies[user] = cookieOf(t, l.ask(http.MethodGet, "/console/about", "", "Test-User", user))
+	}
+	l.wantPoll(t, "alice", cookies["alice"], 1, "Test-User", "alice")
+	if w := l.wantPoll(t, "bob", cookies["bob"], 2, "Test-User", "bob"); !strings.Contains(w.Body.String(), "bob") {
 		t.Errorf("bob sees %s", w.Body)
 	}
-	l.wantPoll(t, "alice again", "", 1, "Test-User", "alice")
+	l.wantPoll(t, "alice again", cookies["alice"], 1, "Test-User", "alice")
 }
 
 // Whoever has changed something sees it: no answer is shared that was begun before the change ended.
