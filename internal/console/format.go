@@ -121,6 +121,8 @@ func count(n int64) string {
 // milliseconds is a duration that the API has as a number of them.
 func milliseconds(ms float64) string {
 	switch {
+	case ms > 0 && ms < 0.1:
+		return strconv.FormatFloat(ms*1000, 'f', 0, 64) + " µs"
 	case ms < 10:
 		return strconv.FormatFloat(ms, 'f', 1, 64) + " ms"
 	case ms < 1000:

@@ -25,7 +25,7 @@ func TestCounts(t *testing.T) {
 }
 
 func TestDurations(t *testing.T) {
-	for ms, want := range map[float64]string{0.25: "0.2 ms", 12: "12 ms", 999: "999 ms", 1500: "1.50 s", 90_000: "2 minutes", 3_600_000: "1 hour"} {
+	for ms, want := range map[float64]string{0: "0.0 ms", 0.02: "20 µs", 0.25: "0.2 ms", 12: "12 ms", 999: "999 ms", 1500: "1.50 s", 90_000: "2 minutes", 3_600_000: "1 hour"} {
 		if got := milliseconds(ms); got != want {
 			t.Errorf("%v: %s, want %s", ms, got, want)
 		}

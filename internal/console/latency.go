@@ -34,10 +34,13 @@ func perSecond(ms float64) float64 {
 
 func tokensPerSecond(v float64) string { return decimal(v) + " tokens/s" }
 
-// decimal has a digit after the point, and two for what is less than one.
+// decimal has two digits after the point for what is less than one, and none from a thousand on.
 func decimal(v float64) string {
-	if v < 1 {
+	switch {
+	case v < 1:
 		return strconv.FormatFloat(v, 'f', 2, 64)
+	case v >= 1000:
+		return count(int64(math.Round(v)))
 	}
 	return strconv.FormatFloat(v, 'f', 1, 64)
 }
