@@ -83,9 +83,12 @@ func (g *guard) visitorOfKey(w http.ResponseWriter, r *http.Request) (visitor, b
 	return visitor{}, false
 }
 
-// polls reports whether assets/js/console.js reads the live parts of a page again. No person has asked
-// for that: it is no use of the session, and nobody is signed in by it.
-func polls(r *http.Request) bool { return safe(r.Method) && r.Header.Get("Gatehouse-Live") != "" }
+// polls reports whether a page asks by itself: it reads its live parts again, or connects to a desktop,
+// for which a page or a form was asked before. It is no use of the session, and nobody is signed in by
+// it.
+func polls(r *http.Request) bool {
+	return r.Header.Get("Gatehouse-Live") != "" || r.URL.Path == Prefix+socketPath
+}
 
 // find returns the session with an ID, "" for none.
 func (g *guard) find(r *http.Request, id string) (websession.Session, bool, error) {
