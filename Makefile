@@ -6,7 +6,8 @@
 #               balancer, to try out
 # make cluster-test  several gateways for long: failovers, kills, pauses, clocks, full disks; all
 #               SDKs and viewers; an hour, less with KILLS=50
-# make browser  the console in a real browser for long: silence, slow readers, a million rows
+# make browser  the console in a real browser for long: silence, idle sessions, slow readers, a million
+#               rows
 # make bench  load tests, compared with a plain proxy and the provider itself; with PEERS=1, with
 #             other gateways instead, which it installs
 # make halfsent   2,000 uploads that stop half-way: memory, and the calls of others

@@ -83,16 +83,24 @@ func (g *guard) visitorOfKey(w http.ResponseWriter, r *http.Request) (visitor, b
 	return visitor{}, false
 }
 
-// isPoll reports whether assets/js/console.js reads the live parts of a page again. No person has asked
-// for that: it is no use of the session, and nobody is signed in by it.
-func isPoll(r *http.Request) bool { return r.Method == http.MethodGet && r.Header.Get("Gatehouse-Live") != "" }
+// isPoll reports whether assets/js/console.js reads the live parts of a page again.
+func isPoll(r *http.Request) bool {
+	return r.Method == http.MethodGet && r.Header.Get("Gatehouse-Live") != ""
+}
+
+// unattended reports whether a page asks by itself: it reads its live parts again, or connects to a
+// desktop, for which a page or a form was asked before. It is no use of the session, and nobody is
+// signed in by it.
+func unattended(r *http.Request) bool {
+	return r.Header.Get("Gatehouse-Live") != "" || r.URL.Path == Prefix+socketPath
+}
 
 // find returns the session with an ID, "" for none.
 func (g *guard) find(r *http.Request, id string) (websession.Session, bool, error) {
 	if id == "" {
 		return websession.Session{}, false, nil
 	}
-	if isPoll(r) {
+	if unattended(r) {
 		return g.config.Gateway.Sessions().Peek(r.Context(), id, g.config.Life)
 	}
 	return g.config.Gateway.Sessions().Find(r.Context(), id, g.config.Life)
@@ -122,7 +130,7 @@ func (g *guard) forget(r *http.Request) bool {
 // reads there that the session has ended.
 func (g *guard) askToSignIn(w http.ResponseWriter, r *http.Request) {
 	query := url.Values{}
-	if g.cookies.id(r) != "" || isPoll(r) {
+	if g.cookies.id(r) != "" || unattended(r) {
 		query.Set("done", sessionEnded)
 	}
 	if r.Method == http.MethodGet && r.URL.Path != Prefix+"/" {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -71,7 +72,9 @@ func TestAPollSignsNoUserIn(t *testing.T) {
 	if d.gateway.store.Len() != 0 {
 		t.Error("a poll has signed alice in")
 	}
-	if w := d.ask(http.MethodPost, "/console/theme", "", append(append(sameOrigin, live...), user...)...); w.Code != http.StatusSeeOther || d.gateway.store.Len() != 1 {
-		t.Errorf("a form is not one: %d, %d sessions", w.Code, d.gateway.store.Len())
+	wantSignIn(t, "a page that orders its desktop again", d.ask(http.MethodPost, "/console/workstations/one/desktop", "", slices.Concat(sameOrigin, live, user)...))
+	wantSignIn(t, "its socket", d.ask(http.MethodGet, "/console/socket", "", user...))
+	if d.gateway.store.Len() != 0 {
+		t.Error("a desktop that connects again has signed alice in")
 	}
 }

@@ -68,7 +68,7 @@ func (g *guard) showSignIn(w http.ResponseWriter, r *http.Request) {
 // showReturn leads a user to a page: another system signs in, or has done so. A page whose session has
 // ended by itself must not begin another by itself, so there it waits for the person.
 func (g *guard) showReturn(w http.ResponseWriter, r *http.Request, back string) {
-	if !isPoll(r) && r.URL.Query().Get("done") != sessionEnded {
+	if !unattended(r) && r.URL.Query().Get("done") != sessionEnded {
 		http.Redirect(w, r, ownPath(back), http.StatusSeeOther)
 		return
 	}

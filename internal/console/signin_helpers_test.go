@@ -182,4 +182,8 @@ func (away) Find(context.Context, string, websession.Life) (websession.Session, 
 	return websession.Session{}, false, errAway
 }
 
+func (away) Peek(context.Context, string, websession.Life) (websession.Session, bool, error) {
+	return websession.Session{}, false, errAway
+}
+
 func (away) Delete(context.Context, string) error { return errAway }

@@ -51,7 +51,7 @@ func (g *guard) visitorOfUser(w http.ResponseWriter, r *http.Request) (visitor, 
 	if err == nil && ok && (session.User != user || session.Tenant != caller.Tenant || session.Key != caller.Name) {
 		err, ok = g.config.Gateway.Sessions().Delete(r.Context(), id), false
 	}
-	if err == nil && !ok && isPoll(r) {
+	if err == nil && !ok && unattended(r) {
 		g.askToSignIn(w, r)
 		return visitor{}, false
 	}

@@ -30,15 +30,23 @@ func (c *consoles) serve(user, key string) bool {
 	return slices.ContainsFunc(c.keysOf, func(keyOf func(string) string) bool { return keyOf(user) == key })
 }
 
-// keeps reports whether somebody stays signed in. A key that cannot be found at present may be good.
-func (c Console) keeps(s websession.Session) bool {
-	if s.User != "" {
-		_, err := c.CallerNamed(s.Key)
-		return err == nil && c.gateway.consoles.serve(s.User, s.Key)
+// keeps returns a function that reports whether somebody stays signed in. A key that cannot be found at
+// present may be good. It is for one goroutine, which may ask for many: users have few keys, and to find
+// one by its name takes long among many.
+func (c Console) keeps() func(websession.Session) bool {
+	good := make(map[string]bool) // by the names of keys
+	return func(s websession.Session) bool {
+		if s.User == "" {
+			_, err := c.CallerOf(s.Tenant, s.Key, s.KeyHash)
+			var refusal *apierror.Error
+			return !errors.As(err, &refusal) || refusal.Code != apierror.InvalidAPIKey
+		}
+		if _, known := good[s.Key]; !known {
+			_, err := c.CallerNamed(s.Key)
+			good[s.Key] = err == nil
+		}
+		return good[s.Key] && c.gateway.consoles.serve(s.User, s.Key)
 	}
-	_, err := c.CallerOf(s.Tenant, s.Key, s.KeyHash)
-	var refusal *apierror.Error
-	return !errors.As(err, &refusal) || refusal.Code != apierror.InvalidAPIKey
 }
 
 // Serves notes a console of the configuration. KeyOf returns the key of a user, "" for none; nil: another

@@ -44,9 +44,13 @@ func New(session *vncsession.Session, viewer Viewer, desktop net.Conn, policy wo
 	})}
 }
 
-// LastInput is when the viewer has last sent a key or pointer event; before the first it is the
-// beginning.
-func (r *Relay) LastInput() time.Time { return r.up.lastInput() }
+// LastInput is when the viewer has last sent a key or pointer event, the zero time before the first.
+func (r *Relay) LastInput() time.Time {
+	if last := r.up.lastInput(); last.After(r.up.begun) {
+		return last
+	}
+	return time.Time{}
+}
 
 // Run carries the session to its end, and then ends the viewer's connection cleanly.
 func (r *Relay) Run() {

@@ -76,7 +76,7 @@ type Options struct {
 	SignedIn Key
 	// OnSignOut has f called, once and in any goroutine, when the sign-in ends: signed out, too old,
 	// the key gone. Where it has ended already, f is called soon. Used returns when the browser has last
-	// sent a key or pointer event, the zero time before the desktop is open. Both wait for nothing. Stop
+	// sent a key or pointer event, the zero time before the first. Both wait for nothing. Stop
 	// takes that back. None may depend on the handler's configuration. nil: the sign-in does not end.
 	OnSignOut func(used func() time.Time, f func()) (stop func())
 	// Viewer is the browser's address. Default: the one that the connection comes from.

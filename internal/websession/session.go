@@ -78,7 +78,7 @@ type Store interface {
 	// Delete ends a session, here and at other gateways. One that does not exist is no error.
 	Delete(ctx context.Context, id string) error
 	// Keep ends the sessions for which keep is false, here and at other gateways. It waits for nothing:
-	// several gateways do it with their next look. Keep is called without a lock.
+	// several gateways do it with their next look. Keep is called by one goroutine, without a lock.
 	Keep(keep func(Session) bool)
 	// OnEnd calls f once when the session ends, unless stop is called before. Used returns when a person
 	// has last used what f ends, which is use of the session; the zero time is none. Neither may wait for

@@ -74,7 +74,7 @@ var reasonMeanings = map[Reason]apierror.Meaning{
 	ReasonReplaced:    {Text: "A newer session took the workstation.", Advice: "Nothing: the same user came back, or `on_conflict` is `replace`."},
 	ReasonEnded:       {Text: "Somebody ended the session by hand.", Advice: "Nothing."},
 	ReasonRemoved:     {Text: "The key or the workstation is gone: a reload dropped it, or the key was made at run time and was deleted, disabled, rotated or has ended.", Advice: "Put it back if that was not wanted."},
-	ReasonSignedOut:   {Text: "The sign-in to the console ended: signed out, too old, or its key is gone. Its desktops end with it.", Advice: "The user signs in again. `session_idle` and `session_max` of the console set the times."},
+	ReasonSignedOut:   {Text: "The sign-in to the console ended: signed out, not used for too long, too old, or its key or user is gone. Its desktops end with it.", Advice: "The user signs in again. `session_idle` and `session_max` of the console set the times."},
 	ReasonShutdown:    {Text: "The gateway stopped.", Advice: "The user connects again."},
 	ReasonMaxDuration: {Text: "The longest duration of an address was over.", Advice: newAddress + " `max_duration` sets the time."},
 	ReasonIdle:        {Text: "No key or pointer event came for the idle time.", Advice: "The user connects again. `idle_timeout` sets the time."},

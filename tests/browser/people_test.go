@@ -36,6 +36,21 @@ func TestHostileNamesAreText(t *testing.T) {
 	}
 }
 
+// A long name without a place to break makes no page wider than a phone.
+func TestALongNameFitsThePagesOfItsKey(t *testing.T) {
+	b := newTab(t, demoSite(t))
+	b.signIn("ops")
+	b.look(360, "light")
+	b.open("/console/keys?search=" + long[:64])
+	key := run(b, chromedp.AttributeValue(chromedp.CSS("tbody th a"), "href")).Value
+	for _, page := range []string{"", "/rotate", "/disable", "/delete"} {
+		if status := b.open(key + page); status != 200 {
+			t.Errorf("%s: status %d", page, status)
+		}
+		b.fits("the page " + page + " of the key")
+	}
+}
+
 // Without JavaScript all pages can be read, and forms do what they say.
 func TestPagesWorkWithoutJavaScript(t *testing.T) {
 	b := newTab(t, demoSite(t))

@@ -73,6 +73,7 @@ http://127.0.0.1:%[3]d {
 type site struct {
 	process *process.Process
 	dir     string
+	scheme  string            // of its URLs
 	host    string            // of its URLs
 	secrets map[string]string // of its keys, by their names
 	file    string            // the text of its Caddyfile
@@ -125,7 +126,7 @@ func startSite(workstations string, env []string, fill func(dir string) error) (
 	if err != nil {
 		return nil, err
 	}
-	s := &site{dir: dir, host: fmt.Sprintf("127.0.0.1:%d", ports[2]), admin: ports[0], secrets: map[string]string{}}
+	s := &site{dir: dir, scheme: "http", host: fmt.Sprintf("127.0.0.1:%d", ports[2]), admin: ports[0], secrets: map[string]string{}}
 	for _, name := range []string{"ops", "reader", "desks"} {
 		s.secrets[name] = process.Secret()
 		env = append(env, "BROWSER_"+strings.ToUpper(name)+"="+s.secrets[name])
@@ -167,7 +168,7 @@ func (s *site) ready() error {
 	return nil
 }
 
-func (s *site) url(path string) string { return "http://" + s.host + path }
+func (s *site) url(path string) string { return s.scheme + "://" + s.host + path }
 
 // call asks the API as the key ops, and fails the test if the answer is no success.
 func (s *site) call(t *testing.T, method, path string, body, into any) {
@@ -203,6 +204,15 @@ func (s *site) call(t *testing.T, method, path string, body, into any) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// change is the Caddyfile with one text in place of another.
+func (s *site) change(t *testing.T, from, to string) string {
+	t.Helper()
+	if strings.Count(s.file, from) != 1 {
+		t.Fatalf("the Caddyfile does not have %q once", from)
+	}
+	return strings.Replace(s.file, from, to, 1)
 }
 
 // reload gives the gateway another Caddyfile.

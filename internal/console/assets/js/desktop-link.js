@@ -5,11 +5,12 @@ import { closed, End, refused, signedOut } from "./desktop-ends.js";
 
 const subprotocol = "gatehouse.vnc.1";
 
-// order asks the console for a token. It opens one connection and is never in an address.
-export async function order(url, wishes) {
+// order asks the console for a token. It opens one connection and is never in an address. A page that
+// asks by itself does not use the session by it.
+export async function order(url, wishes, byItself) {
 	const answer = await fetch(url, {
-		method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(wishes),
-		redirect: "manual", cache: "no-store",
+		method: "POST", headers: { "Content-Type": "application/json", ...(byItself && { "Gatehouse-Live": "1" }) },
+		body: JSON.stringify(wishes), redirect: "manual", cache: "no-store",
 	});
 	if (answer.type === "opaqueredirect" || answer.status === 401) {
 		throw signedOut();

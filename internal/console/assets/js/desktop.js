@@ -35,12 +35,13 @@ function say(text, actions = {}) {
 	page.dataset.state = link ? "open" : "closed";
 }
 
-// start connects. What it wishes for goes to the console: take_over, join.
-async function start(wishes = {}) {
+// start connects, by itself or because somebody wants it. What it wishes for goes to the console:
+// take_over, join.
+async function start(wishes = {}, byItself = false) {
 	clearTimeout(timer);
 	say("Connecting…");
 	try {
-		const granted = await order(page.dataset.start, { ...wishes, ...bar.wishes(), previous: token });
+		const granted = await order(page.dataset.start, { ...wishes, ...bar.wishes(), previous: token }, byItself);
 		token = granted.token;
 		await run(granted);
 	} catch (error) {
@@ -74,7 +75,7 @@ function follow(end) {
 	case "retry":
 		if (failures < pauses.length) {
 			const pause = pauses[failures++];
-			timer = setTimeout(start, pause * 1000);
+			timer = setTimeout(() => start({}, true), pause * 1000);
 			say(`${end.message} Connecting again in ${pause} seconds.`, {
 				"Connect now": () => start(),
 				"Stop": () => { clearTimeout(timer); say(end.message, again); },
