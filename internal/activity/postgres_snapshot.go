@@ -36,6 +36,13 @@ func (s postgresSnapshot) days(ctx context.Context) (start, end int64, err error
 	return start, end, err
 }
 
+func (s postgresSnapshot) rows(ctx context.Context, f *Filter, visit func(tenant []byte, created int64, data []byte) (bool, error)) error {
+	w := walker{from: s.tx, batch: maxBatch}
+	return w.raw(ctx, f, func(_ int64, tenant []byte, created int64, data []byte) (bool, error) {
+		return visit(tenant, created, data)
+	})
+}
+
 func (s postgresSnapshot) walk(ctx context.Context, f *Filter, visit func(seq int64, r *Record) bool) error {
 	w := walker{from: s.tx, batch: maxBatch}
 	return w.walk(ctx, f, visit)

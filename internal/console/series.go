@@ -81,7 +81,11 @@ func seriesQuery(v *visit, s *span, by string, top int) url.Values {
 // readSeries asks for sums over time, with the filters of the URL.
 func readSeries(v *visit, s *span, by string, top int) (*seriesAnswer, error) {
 	var answer seriesAnswer
-	return &answer, v.get(seriesRoute, seriesQuery(v, s, by, top), &answer)
+	err := v.get(seriesRoute, seriesQuery(v, s, by, top), &answer)
+	if s.hourly(err) {
+		err = v.get(seriesRoute, seriesQuery(v, s, by, top), &answer)
+	}
+	return &answer, err
 }
 
 // length is that of a step.

@@ -34,6 +34,7 @@ func Run(t *testing.T, open func(t *testing.T) activity.Log) {
 		"names that no provider has":         invented,
 		"sums are those of the rows":         sums,
 		"sums of calls in disorder":          disorder,
+		"sums by the minute":                 minutes,
 		"old sums for those who allow it":    oldSums,
 		"a rebuild changes nothing":          rebuild,
 		"peers' sizes are bounded":           bounds,
