@@ -87,7 +87,9 @@ func (q *rollupQuery) postgresSource(part span) (string, []any) {
 		tenant = ""
 	}
 	for _, f := range []struct{ column, value string }{{"tenant", tenant}, {"key", q.key}, {"model", q.model}, {"provider", q.provider}, {"code", q.code}} {
-		if f.value != "" {
+		if f.column == "code" && f.value == AnyCode {
+			cond += " AND code <> ''"
+		} else if f.value != "" {
 			args = append(args, []byte(f.value))
 			cond += fmt.Sprintf(" AND %s = $%d", f.column, len(args))
 		}

@@ -81,7 +81,9 @@ func (q *rollupQuery) source(part span) (string, []any) {
 		tenant = ""
 	}
 	for _, f := range []struct{ column, value string }{{"tenant", tenant}, {"key", q.key}, {"model", q.model}, {"provider", q.provider}, {"code", q.code}} {
-		if f.value != "" {
+		if f.column == "code" && f.value == AnyCode {
+			cond += " AND code <> ''"
+		} else if f.value != "" {
 			cond += " AND " + f.column + " = ?"
 			args = append(args, f.value)
 		}

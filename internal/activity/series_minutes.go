@@ -98,12 +98,12 @@ func (r *rollupRow) matches(q *SeriesQuery) bool {
 	for _, f := range [...]struct {
 		want string
 		is   []byte
-	}{{q.Model, r.model}, {q.Provider, r.provider}, {q.Key, r.key}, {q.Code, r.code}} {
+	}{{q.Model, r.model}, {q.Provider, r.provider}, {q.Key, r.key}} {
 		if f.want != "" && f.want != string(f.is) {
 			return false
 		}
 	}
-	return true
+	return codeMatches(q.Code, r.code)
 }
 
 // field is the value of a field of series.

@@ -26,6 +26,17 @@ var activityFilters = []activityFilter{
 	{Name: "min_latency_ms", Label: "Slower than", Unit: "ms", rare: true},
 }
 
+// anyCode as a code stands for all of them, as the routes have it.
+const anyCode = "*"
+
+// filterText is the value of a filter in words.
+func filterText(value string) string {
+	if value == anyCode {
+		return "any error"
+	}
+	return value
+}
+
 // filterField is a filter in the form.
 type filterField struct {
 	activityFilter
@@ -44,6 +55,9 @@ func (p *activityPage) fields(v *visit, s *span) {
 		field := filterField{activityFilter: f, Value: v.query.Get(f.Name), Select: f.choice, Number: f.rare && f.Name != "workstation"}
 		if f.summed && !v.polls() {
 			field.Values = namesOf(v, f.Name, s)
+		}
+		if f.Name == "code" {
+			field.Values = slices.Insert(field.Values, 0, anyCode)
 		}
 		if field.Select && field.Value != "" && !slices.Contains(field.Values, field.Value) {
 			field.Values = append(field.Values, field.Value)
@@ -107,7 +121,7 @@ func activeFilters(v *visit) (all []activeFilter, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, activeFilter{f.Label, value, f.Unit, without, f.Name})
+		all = append(all, activeFilter{f.Label, filterText(value), f.Unit, without, f.Name})
 	}
 	return all, nil
 }

@@ -172,7 +172,7 @@ func filtersOf(v *visit) (all []filter, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, filter{name, value, without})
+		all = append(all, filter{name, filterText(value), without})
 	}
 	return all, nil
 }

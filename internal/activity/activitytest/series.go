@@ -31,7 +31,7 @@ func minutes(t *testing.T, log activity.Log) {
 			}
 		}
 		const hour = "&from=2026-05-04T11:00:00Z&to=2026-05-04T12:00:00Z"
-		for _, q := range []string{"", "&tenant=acme", "&model=a/x", "&provider=b", "&key=ci", "&code=upstream_error", "&top=1", "&top=1&key=dev&tenant=acme"} {
+		for _, q := range []string{"", "&tenant=acme", "&model=a/x", "&provider=b", "&key=ci", "&code=upstream_error", "&code=*", "&top=1", "&top=1&key=dev&tenant=acme"} {
 			hourly, minutely := Series(t, log, "by="+by+"&step=hour"+q+hour), Series(t, log, "by="+by+"&step=minute"+q+hour)
 			if want, got := totals(hourly), totals(minutely); !reflect.DeepEqual(got, want) || minutely.Others != hourly.Others {
 				t.Errorf("by %s%s: by the minute\n%+v, %d others, by the hour\n%+v, %d others", by, q, got, minutely.Others, want, hourly.Others)
@@ -71,5 +71,20 @@ func WantTooManyMinutes(t *testing.T, log activity.Log) {
 	q.Step = int64(time.Hour)
 	if _, err := log.Series(t.Context(), q); err != nil {
 		t.Error(err)
+	}
+}
+
+// anyCode checks that the sums of all errors are those of each code.
+func anyCode(t *testing.T, log activity.Log) {
+	var want activity.Sums
+	for _, r := range random(log, 5, 300) {
+		if r.Code != "" {
+			want = Plus(want, SumsOf(r))
+		}
+	}
+	for _, step := range []string{"hour", "day"} {
+		if got := Series(t, log, "by=code&code=*&step="+step+"&from=2026-05-01&to=2026-05-04").All.Total; got.Sums != want || got.Duration.Count == 0 {
+			t.Errorf("by the %s: %+v, want %+v", step, got, want)
+		}
 	}
 }
