@@ -22,7 +22,7 @@ func newSeriesCommand() *cobra.Command {
 	var rebuild bool
 	cmd := &cobra.Command{
 		Use: "series", Short: "Requests, cost, tokens and latencies over time", Args: cobra.NoArgs,
-		Long: "Requests, cost, tokens and latencies over time, from hourly sums that are kept longer than the activity's rows.\n" +
+		Long: "Requests, cost, tokens and latencies over time, from hourly sums that are kept longer than the activity's rows, or by the minute from the rows.\n" +
 			"Times are UTC. Percentiles are of calls that a provider answered, and within 6.25 %.",
 		Example: "  caddy gatehouse series --by key --step hour --since 24h\n  caddy gatehouse series --by code --chart errors\n  caddy gatehouse series --by model --from 2026-01-01 --csv > models.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -46,7 +46,7 @@ func newSeriesCommand() *cobra.Command {
 	o.addFlags(cmd)
 	f.add(cmd)
 	cmd.Flags().StringVar(&by, "by", "model", "model, key, tenant, provider or code")
-	cmd.Flags().StringVar(&step, "step", "day", "hour or day")
+	cmd.Flags().StringVar(&step, "step", "day", "minute (at most six hours), hour or day")
 	cmd.Flags().IntVar(&top, "top", 10, "how many series; the others are added up")
 	cmd.Flags().StringVar(&chart, "chart", "", "what the bars show: cost, requests, errors, tokens or p95 (default: cost, or requests if nothing has a cost)")
 	cmd.Flags().BoolVar(&rebuild, "rebuild", false, "make the sums again from the rows that are kept, while calls go on")

@@ -16,7 +16,7 @@ func TestSeriesAndCSV(t *testing.T) {
 		t.Errorf("series: %d %s", a.Code, a.Body)
 	}
 	call(t, g, "GET", "/api/v1/activity/series", "chat", "").want(t, 403, "permission_denied", "activity:read")
-	call(t, g, "GET", "/api/v1/activity/series?step=week", "full", "").want(t, 400, "invalid_request", "must be hour or day")
+	call(t, g, "GET", "/api/v1/activity/series?step=week", "full", "").want(t, 400, "invalid_request", "must be minute, hour or day")
 	call(t, g, "GET", "/api/v1/activity/series?limit=1", "full", "").want(t, 400, "invalid_request", "unknown parameter")
 	if a = call(t, g, "GET", "/api/v1/activity/series", "other", ""); a.at(t, "data", 0) != nil {
 		t.Errorf("another tenant's series: %s", a.Body)

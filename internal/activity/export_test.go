@@ -19,3 +19,9 @@ func Columns(r *Record) []any {
 // Patient makes queries wait as long as they may for rows that are on their way: this machine may have
 // no time for them.
 func (l *PostgresLog) Patient() { l.flush = queryTimeout }
+
+// SetMaxMinuteRows lets a test reach the bound of series by the minute with few rows.
+func (l *SQLiteLog) SetMaxMinuteRows(n int) { l.sums.maxMinuteRows = n }
+
+// SetMaxMinuteRows is that of SQLiteLog.
+func (l *PostgresLog) SetMaxMinuteRows(n int) { l.sums.maxMinuteRows = n }

@@ -26,7 +26,8 @@ type Filter struct {
 	Model, Provider, Key string
 	KeyHash              string // SHA-256 in lower-case hex
 	Status               int
-	Code, Workstation    string
+	// Code is that of a failure, or AnyCode.
+	Code, Workstation string
 	// MinLatency is the least Latency.
 	MinLatency time.Duration
 	// Limit is 1 to MaxLimit; 0 means DefaultLimit.
@@ -37,6 +38,14 @@ type Filter struct {
 	Daily bool
 
 	after cursor // the decoded Cursor
+}
+
+// AnyCode as the Code of a query selects all calls that were refused or failed.
+const AnyCode = "*"
+
+// codeMatches reports whether a call has the code that a query asks for.
+func codeMatches[T string | []byte](want string, is T) bool {
+	return want == "" || want == string(is) || want == AnyCode && len(is) > 0
 }
 
 // check also checks filters made without ParseFilter, and prepares f for a query.
@@ -117,6 +126,6 @@ func (f *Filter) span() (from, to int64) {
 func (f *Filter) matches(r *Record) bool {
 	return (f.Model == "" || f.Model == r.Model) && (f.Provider == "" || f.Provider == r.Provider) &&
 		(f.Key == "" || f.Key == r.Key) && (f.KeyHash == "" || f.KeyHash == r.KeyHash) &&
-		(f.Status == 0 || f.Status == r.Status) && (f.Code == "" || f.Code == r.Code) &&
+		(f.Status == 0 || f.Status == r.Status) && codeMatches(f.Code, r.Code) &&
 		(f.Workstation == "" || f.Workstation == r.Workstation) && r.Latency >= f.MinLatency
 }

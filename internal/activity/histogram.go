@@ -191,6 +191,13 @@ func uvarints(b []byte) (x, y uint64, rest []byte) {
 	return x, y, b[n+m:]
 }
 
+// one adds one duration.
+func (h *histogram) one(bucket int) {
+	h.cover(bucket, bucket+1)
+	h.counts[bucket]++
+	h.total++
+}
+
 func (h *histogram) merge(other *histogram) {
 	if other.total == 0 {
 		return

@@ -47,7 +47,7 @@ type SQLiteLog struct {
 // New returns the log kept in st, which was opened with Schema.
 func New(st *store.Store) *SQLiteLog {
 	l := &SQLiteLog{store: st}
-	l.sums = sumReader{l, maxDays, maxNamedRows, &recentSeries{}}
+	l.sums = newSumReader(l)
 	return l
 }
 

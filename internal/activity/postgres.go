@@ -63,7 +63,7 @@ func NewPostgresLog(c PostgresConfig) *PostgresLog {
 		db: c.DB, writer: c.Writer, node: c.Node, sync: c.Sync, keep: c.Keep,
 		partitions: partitions{c.DB, c.Now, c.Logger}, flush: flushTimeout, stopped: make(chan struct{}),
 	}
-	l.sums = sumReader{l, maxDays, maxNamedRows, &recentSeries{}}
+	l.sums = newSumReader(l)
 	c.Writer.Add(postgres.Table{Name: rowsTable, Write: l.write})
 	return l
 }

@@ -36,6 +36,13 @@ func (s postgresSnapshot) days(ctx context.Context) (start, end int64, err error
 	return start, end, err
 }
 
+func (s postgresSnapshot) rows(ctx context.Context, f *Filter, visit func(tenant []byte, created int64, data []byte) (bool, error)) error {
+	w := walker{from: s.tx, batch: maxBatch}
+	return w.raw(ctx, f, func(_ int64, tenant []byte, created int64, data []byte) (bool, error) {
+		return visit(tenant, created, data)
+	})
+}
+
 func (s postgresSnapshot) walk(ctx context.Context, f *Filter, visit func(seq int64, r *Record) bool) error {
 	w := walker{from: s.tx, batch: maxBatch}
 	return w.walk(ctx, f, visit)
@@ -80,7 +87,9 @@ func (q *rollupQuery) postgresSource(part span) (string, []any) {
 		tenant = ""
 	}
 	for _, f := range []struct{ column, value string }{{"tenant", tenant}, {"key", q.key}, {"model", q.model}, {"provider", q.provider}, {"code", q.code}} {
-		if f.value != "" {
+		if f.column == "code" && f.value == AnyCode {
+			cond += " AND code <> ''"
+		} else if f.value != "" {
 			args = append(args, []byte(f.value))
 			cond += fmt.Sprintf(" AND %s = $%d", f.column, len(args))
 		}

@@ -112,7 +112,7 @@ func (f *Filter) postgresSource(after cursor, limit int) (string, []any) {
 		and("substr(data, 3, 2) = ?", binary.AppendVarint(nil, int64(f.Status)))
 	}
 	for _, text := range []string{f.Model, f.Provider, f.Key, f.Code, f.Workstation} {
-		if text != "" {
+		if text != "" && text != AnyCode {
 			and("position(?::bytea in data) > 0", appendText(nil, text))
 		}
 	}

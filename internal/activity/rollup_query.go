@@ -8,15 +8,24 @@ import (
 // sumReader answers queries for sums. It takes the hourly and daily sums of a log's records, which are
 // kept longer than they are.
 type sumReader struct {
-	log interface {
-		// walk calls visit with the records that match f, newest first, until visit returns false.
-		walk(ctx context.Context, f Filter, visit func(seq int64, r *Record) bool) error
-		// snapshot calls read with what is there after every record appended before.
-		snapshot(ctx context.Context, read func(context.Context, snapshot) error) error
-	}
+	log     readLog
 	maxDays int // the constant of this name; less in a test
 	maxRows int // maxNamedRows; less in a test
 	recent  *recentSeries
+	// maxMinuteRows is the constant of this name; less in a test.
+	maxMinuteRows int
+}
+
+// readLog is the records that sums are made of.
+type readLog interface {
+	// walk calls visit with the records that match f, newest first, until visit returns false.
+	walk(ctx context.Context, f Filter, visit func(seq int64, r *Record) bool) error
+	// snapshot calls read with what is there after every record appended before.
+	snapshot(ctx context.Context, read func(context.Context, snapshot) error) error
+}
+
+func newSumReader(log readLog) sumReader {
+	return sumReader{log, maxDays, maxNamedRows, &recentSeries{}, maxMinuteRows}
 }
 
 // snapshot is the roll-up and the records as of one commit.
@@ -28,6 +37,9 @@ type snapshot interface {
 	// sums calls visit with the rows of a part of the time, in its order. A row is valid until visit
 	// returns. Its histograms are added to those that visit returns, unless they are nil.
 	sums(ctx context.Context, q *rollupQuery, part span, visit func(*rollupSums) (*histograms, error)) error
+	// rows calls visit with the records of the tenant and the time of f, newest first, until it returns
+	// false. Of other filters it may use some. What it passes is valid until visit returns.
+	rows(ctx context.Context, f *Filter, visit func(tenant []byte, created int64, data []byte) (bool, error)) error
 	// walk calls visit with the records that match f, by time, newest first, until visit returns false.
 	walk(ctx context.Context, f *Filter, visit func(seq int64, r *Record) bool) error
 }

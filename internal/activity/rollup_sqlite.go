@@ -21,6 +21,22 @@ func (s sqliteSnapshot) walk(ctx context.Context, f *Filter, visit func(seq int6
 	return s.log.walkRows(ctx, s.tx, f, visit)
 }
 
+func (s sqliteSnapshot) rows(ctx context.Context, f *Filter, visit func(tenant []byte, created int64, data []byte) (bool, error)) error {
+	tenants, err := s.log.tenants(ctx, s.tx, f)
+	if err != nil || len(tenants) == 0 {
+		return err
+	}
+	query, args := f.source(tenants)
+	var seq, created int64
+	var data, tenant sql.RawBytes
+	return s.log.readFrom(ctx, s.tx, func(rows *sql.Rows) (bool, error) {
+		if err := rows.Scan(&seq, &created, &data, &tenant); err != nil {
+			return false, err
+		}
+		return visit(tenant, created, data)
+	}, query, args...)
+}
+
 func (s sqliteSnapshot) days(ctx context.Context) (start, end int64, err error) {
 	err = s.tx.QueryRowContext(ctx, "SELECT ifnull((SELECT min(start) FROM activity_days), 0), ifnull((SELECT max(start) FROM activity_days), -1) + 1").
 		Scan(&start, &end)
@@ -65,7 +81,9 @@ func (q *rollupQuery) source(part span) (string, []any) {
 		tenant = ""
 	}
 	for _, f := range []struct{ column, value string }{{"tenant", tenant}, {"key", q.key}, {"model", q.model}, {"provider", q.provider}, {"code", q.code}} {
-		if f.value != "" {
+		if f.column == "code" && f.value == AnyCode {
+			cond += " AND code <> ''"
+		} else if f.value != "" {
 			cond += " AND " + f.column + " = ?"
 			args = append(args, f.value)
 		}
@@ -131,7 +149,8 @@ func (l *SQLiteLog) snapshot(ctx context.Context, read func(context.Context, sna
 	if e := tx.Rollback(); err == nil {
 		err = e
 	}
-	if err != nil && !errors.Is(err, ErrTooManyDays) {
+	var param *ParamError
+	if err != nil && !errors.Is(err, ErrTooManyDays) && !errors.As(err, &param) {
 		return fmt.Errorf("reading the series: %w", l.store.Explain(err))
 	}
 	return err

@@ -27,7 +27,7 @@ type Line struct {
 	Points []Point
 }
 
-// Point is an hour or a day, or the whole time of a query.
+// Point is a minute, an hour or a day, or the whole time of a query.
 type Point struct {
 	Start time.Time // UTC
 	Sums
@@ -93,18 +93,29 @@ func (u sumReader) series(ctx context.Context, q SeriesQuery) (Series, error) {
 		return s, nil
 	}
 	var s Series
-	err := u.log.snapshot(ctx, func(ctx context.Context, at snapshot) error {
-		top, others, err := topNames(ctx, at, &q)
-		if err != nil {
-			return err
+	err := u.log.snapshot(ctx, func(ctx context.Context, at snapshot) (err error) {
+		if q.Step == int64(time.Minute) {
+			s, err = u.minuteSeries(ctx, at, &q)
+		} else {
+			s, err = u.rolledUp(ctx, at, &q)
 		}
-		s, err = readSeries(ctx, at, &q, top)
-		s.Query, s.Others, s.Complete = q, others, at.state().complete()
+		s.Query = q
 		return err
 	})
 	if err == nil {
 		u.recent.keep(&q, s)
 	}
+	return s, err
+}
+
+// rolledUp makes a series by the hour or the day.
+func (u sumReader) rolledUp(ctx context.Context, at snapshot, q *SeriesQuery) (Series, error) {
+	top, others, err := topNames(ctx, at, q)
+	if err != nil {
+		return Series{}, err
+	}
+	s, err := readSeries(ctx, at, q, top)
+	s.Others, s.Complete = others, at.state().complete()
 	return s, err
 }
 
@@ -145,53 +156,96 @@ func topNames(ctx context.Context, at snapshot, q *SeriesQuery) (top []string, o
 	return top, len(all) - len(top), nil
 }
 
-// readSeries makes the points of the series, and of all others together.
-func readSeries(ctx context.Context, at snapshot, q *SeriesQuery, top []string) (s Series, err error) {
-	builders := make([]lineBuilder, len(top)+2) // the series, the others, all
-	other, all := &builders[len(top)], &builders[len(top)+1]
-	byName := make(map[string]*lineBuilder, len(top))
+// seriesBuilder makes the points of the series, and of all others together. Rows come in the order of
+// time, or against it.
+type seriesBuilder struct {
+	lines  []lineBuilder // the series, the others, all
+	byName map[string]*lineBuilder
+	others map[string]bool // the names of the others; nil: they are not counted
+}
+
+func newSeriesBuilder(top []string) *seriesBuilder {
+	b := &seriesBuilder{lines: make([]lineBuilder, len(top)+2), byName: make(map[string]*lineBuilder, len(top))}
 	for i, name := range top {
-		builders[i].line.Name = name
-		byName[name] = &builders[i]
+		b.lines[i].line.Name = name
+		b.byName[name] = &b.lines[i]
 	}
+	return b
+}
+
+func (b *seriesBuilder) all() *lineBuilder   { return &b.lines[len(b.lines)-1] }
+func (b *seriesBuilder) other() *lineBuilder { return &b.lines[len(b.lines)-2] }
+
+// of is the line of a name.
+func (b *seriesBuilder) of(name []byte) *lineBuilder {
+	if line := b.byName[string(name)]; line != nil {
+		return line
+	}
+	if b.others != nil && !b.others[string(name)] {
+		b.others[string(name)] = true
+	}
+	return b.other()
+}
+
+// add adds a record. Failed ones are in the histograms only if each series is of one outcome.
+func (b *seriesBuilder) add(name []byte, r *rollupRow, byCode bool) {
+	now := &b.of(name).now
+	now.sums.add(&r.sums)
+	if r.sums.Errors > 0 && !byCode {
+		return
+	}
+	for i, d := range r.hists {
+		if d >= 0 {
+			now.hists[i].one(int(bucketOf(d)))
+		}
+	}
+}
+
+// next ends the points of all lines.
+func (b *seriesBuilder) next(start time.Time) {
+	all := b.all()
+	for i := range b.lines[:len(b.lines)-1] {
+		b.lines[i].next(start, &all.now)
+	}
+	all.next(start, nil)
+}
+
+// series is what was made of a time that begins at from.
+func (b *seriesBuilder) series(from time.Time) (s Series) {
+	for i := range b.lines[:len(b.lines)-2] {
+		s.Series = append(s.Series, b.lines[i].end(from))
+	}
+	if line := b.other().end(from); line.Total.Requests > 0 {
+		s.Other = &line
+	}
+	s.All = b.all().end(from)
+	return s
+}
+
+// readSeries makes series from the roll-up.
+func readSeries(ctx context.Context, at snapshot, q *SeriesQuery, top []string) (Series, error) {
+	b := newSeriesBuilder(top)
 	l := &hours
 	if q.Step == days.unit {
 		l = &days
 	}
 	current := int64(math.MinInt64)
-	next := func() {
-		start := time.Unix(0, current*l.unit).UTC()
-		for i := range builders[:len(top)+1] {
-			builders[i].next(start, &all.now)
-		}
-		all.next(start, nil)
-	}
 	rows := q.rows()
-	err = at.sums(ctx, &rows, span{l, q.From.UnixNano() / l.unit, q.To.UnixNano() / l.unit}, func(r *rollupSums) (*histograms, error) {
+	err := at.sums(ctx, &rows, span{l, q.From.UnixNano() / l.unit, q.To.UnixNano() / l.unit}, func(r *rollupSums) (*histograms, error) {
 		if r.start != current {
-			next()
+			b.next(time.Unix(0, current*l.unit).UTC())
 			current = r.start
 		}
-		b := byName[string(r.names[0])]
-		if b == nil {
-			b = other
-		}
-		b.now.sums.add(&r.sums)
+		now := &b.of(r.names[0]).now
+		now.sums.add(&r.sums)
 		if r.sums.Errors > 0 && !q.byCode() { // how long refusals and failures take hides how long answers do
 			return nil, nil
 		}
-		return &b.now.hists, nil
+		return &now.hists, nil
 	})
 	if err != nil {
 		return Series{}, err
 	}
-	next()
-	for i := range top {
-		s.Series = append(s.Series, builders[i].end(q.From))
-	}
-	if line := other.end(q.From); line.Total.Requests > 0 {
-		s.Other = &line
-	}
-	s.All = all.end(q.From)
-	return s, nil
+	b.next(time.Unix(0, current*l.unit).UTC())
+	return b.series(q.From), nil
 }

@@ -16,8 +16,8 @@ const (
 	DefaultTop, MaxTop = 10, 50
 	// MaxPoints bounds the points of a series: 400 days, or a month of hours.
 	MaxPoints = 800
-	// The default time is up to now.
-	defaultHours, defaultDays = 24, 30
+	// The default time, in points, is up to now.
+	defaultMinutes, defaultHours, defaultDays = 60, 24, 30
 )
 
 // seriesFields are the fields by which there are series: columns of the roll-up.
@@ -30,11 +30,11 @@ type SeriesQuery struct {
 	AllTenants bool
 	// By is model, key, tenant, provider or code. Default: model.
 	By string
-	// Step is the length of a point in nanoseconds: an hour or a day. Default: a day.
+	// Step is the length of a point in nanoseconds: a minute, an hour or a day. Default: a day.
 	Step int64
 	// From is the first instant, To the first one after the last. They are widened to whole steps.
 	From, To                   time.Time
-	Model, Provider, Key, Code string
+	Model, Provider, Key, Code string // Code as that of a Filter
 	// Top is how many series there are, 1 to MaxTop; the others are added up. Default: DefaultTop.
 	Top int
 	// MaxAge is how old the answer may be, at most MaxSeriesAge, and Asked is when it is asked for.
@@ -60,7 +60,7 @@ var seriesParsers = map[string]func(*SeriesQuery, string) string{
 func SeriesParams() []string { return slices.Sorted(maps.Keys(seriesParsers)) }
 
 // ParseSeries parses the query parameters of the series route as ParseFilter does those of the
-// activity. Without from and to the time is the last 24 hours or 30 days up to now.
+// activity. Without from and to the time is the last 60 minutes, 24 hours or 30 days up to now.
 func ParseSeries(q url.Values, now time.Time) (SeriesQuery, error) {
 	var s SeriesQuery
 	if err := parseParams(q, seriesParsers, &s); err != nil {
@@ -79,15 +79,13 @@ func parseBy(q *SeriesQuery, v string) string {
 }
 
 func parseStep(q *SeriesQuery, v string) string {
-	switch v {
-	case "hour":
-		q.Step = hours.unit
-	case "day":
-		q.Step = days.unit
-	default:
-		return "must be hour or day"
+	for _, s := range steps {
+		if s.name == v {
+			q.Step = s.unit
+			return ""
+		}
 	}
-	return ""
+	return "must be minute, hour or day"
 }
 
 func parseTop(q *SeriesQuery, v string) string {
@@ -118,22 +116,36 @@ func (q *SeriesQuery) setDefaults(now time.Time) {
 		q.To = end.Add(step)
 	}
 	if q.From.IsZero() {
-		n := defaultDays
-		if q.Step == hours.unit {
-			n = defaultHours
-		}
-		q.From = q.To.Add(-time.Duration(n) * step)
+		q.From = q.To.Add(-time.Duration(q.step().usual) * step)
 	}
 	q.From = q.From.Truncate(step)
 }
 
-// StepName is hour or day.
-func (q *SeriesQuery) StepName() string {
-	if q.Step == hours.unit {
-		return "hour"
-	}
-	return "day"
+// seriesStep is a length of points.
+type seriesStep struct {
+	name        string
+	unit        int64 // nanoseconds
+	usual, most int   // points: of a query without a time, of an answer
 }
+
+var steps = []seriesStep{
+	{"minute", int64(time.Minute), defaultMinutes, MaxMinutes},
+	{"hour", hours.unit, defaultHours, MaxPoints},
+	{"day", days.unit, defaultDays, MaxPoints},
+}
+
+// step returns that of the query, the zero value if there is none.
+func (q *SeriesQuery) step() (found seriesStep) {
+	for _, s := range steps {
+		if s.unit == q.Step {
+			found = s
+		}
+	}
+	return found
+}
+
+// StepName is minute, hour or day.
+func (q *SeriesQuery) StepName() string { return q.step().name }
 
 // byCode reports whether each series is of one outcome.
 func (q *SeriesQuery) byCode() bool { return q.By == "code" || q.Code != "" }
@@ -143,7 +155,7 @@ func (q *SeriesQuery) check() error {
 	switch {
 	case q.Tenant == "" && !q.AllTenants:
 		return &ParamError{"tenant", "must be set"}
-	case !slices.Contains(seriesFields, q.By) || q.Step != hours.unit && q.Step != days.unit || q.Top < 1 || q.Top > MaxTop:
+	case !slices.Contains(seriesFields, q.By) || q.StepName() == "" || q.Top < 1 || q.Top > MaxTop:
 		return errors.New("a series query without defaults")
 	}
 	for _, s := range []*string{&q.Model, &q.Provider, &q.Key, &q.Code} {
@@ -161,8 +173,8 @@ func (q *SeriesQuery) checkTime() error {
 	if !q.From.Before(q.To) {
 		return &ParamError{"to", "must be after from"}
 	}
-	if n := int64(q.To.Sub(q.From)) / q.Step; n > MaxPoints {
-		return &ParamError{"step", fmt.Sprintf("%s would make %d points, and an answer has at most %d: ask for a shorter time or longer steps", q.StepName(), n, MaxPoints)}
+	if n, most := int64(q.To.Sub(q.From))/q.Step, q.step().most; n > int64(most) {
+		return &ParamError{"step", fmt.Sprintf("%s would make %d points, and an answer has at most %d: ask for a shorter time or longer steps", q.StepName(), n, most)}
 	}
 	return nil
 }

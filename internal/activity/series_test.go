@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/activity/activitytest"
+	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
@@ -101,9 +102,9 @@ func TestPercentilesAreWithinTheirError(t *testing.T) {
 
 func TestSeriesQueriesAreChecked(t *testing.T) {
 	for q, want := range map[string]string{
-		"by=user": "by must be model, key", "step=week": "step must be hour or day", "top=0": "top must be a number", "top=51": "top must be",
+		"by=user": "by must be model, key", "step=week": "step must be minute, hour or day", "top=0": "top must be a number", "top=51": "top must be",
 		"from=2026-05-04&to=2026-05-01": "to must be after from", "step=hour&from=2026-01-01&to=2026-05-01": "an answer has at most 800",
-		"from=x": "from must be", "by=key&by=model": "by must be given once",
+		"step=minute&from=2026-05-04T00:00:00Z&to=2026-05-04T06:01:00Z": "an answer has at most 360", "from=x": "from must be", "by=key&by=model": "by must be given once",
 	} {
 		values, _ := url.ParseQuery(q)
 		_, err := activity.ParseSeries(values, noon)
@@ -115,4 +116,23 @@ func TestSeriesQueriesAreChecked(t *testing.T) {
 	if err != nil || !got.From.Equal(noon.Truncate(time.Hour).Add(-23*time.Hour)) || !got.To.Equal(noon.Truncate(time.Hour).Add(time.Hour)) {
 		t.Errorf("the default time is %v to %v, %v", got.From, got.To, err)
 	}
+	got, err = activity.ParseSeries(url.Values{"step": {"minute"}}, noon)
+	if minute := noon.Truncate(time.Minute); err != nil || !got.From.Equal(minute.Add(-59*time.Minute)) || !got.To.Equal(minute.Add(time.Minute)) {
+		t.Errorf("the default time is %v to %v, %v", got.From, got.To, err)
+	}
 }
+
+func TestSeriesByTheMinuteOfManyCallsAreRefused(t *testing.T) {
+	for name, log := range map[string]interface {
+		activity.Log
+		SetMaxMinuteRows(n int)
+	}{"SQLite": second(open(t, store.Options{})), "PostgreSQL": newNode(t, enginetest.Postgres(t), "a").PostgresLog} {
+		for i := range 5 {
+			log.Append(record(i))
+		}
+		log.SetMaxMinuteRows(4)
+		t.Run(name, func(t *testing.T) { activitytest.WantTooManyMinutes(t, log) })
+	}
+}
+
+func second[A, B any](_ A, b B) B { return b }

@@ -61,12 +61,37 @@ func (m *mark) fits(right float64) bool {
 	return float64(len(m.text)*character+margins) <= right
 }
 
-// marks returns the labels of an axis of time: hours of a day, days of a week, weeks or months.
+// marks returns the labels of an axis of time: minutes of hours, hours of a day, days of a week, weeks or months.
 func (f *Frame) marks(steps int) (all []mark) {
-	if f.Step < 24*time.Hour {
+	switch {
+	case f.Step < time.Hour:
+		return f.minuteMarks(steps)
+	case f.Step < 24*time.Hour:
 		return f.hourMarks(steps)
 	}
 	return f.dayMarks(steps)
+}
+
+// minuteMarks has at most six labels, or three in a narrow chart: so many dates stand side by side.
+func (f *Frame) minuteMarks(steps int) (all []mark) {
+	every := time.Hour
+	for _, less := range []time.Duration{30 * time.Minute, 15 * time.Minute, 10 * time.Minute, 5 * time.Minute} {
+		if time.Duration(steps)*f.Step <= 6*less {
+			every = less
+		}
+	}
+	for i := range steps {
+		t := f.start(i)
+		if !t.Truncate(every).Equal(t) {
+			continue
+		}
+		m := mark{step: i, text: t.Format("15:04"), fine: !t.Truncate(2 * every).Equal(t)}
+		if t.Hour() == 0 && t.Minute() == 0 {
+			m.text, m.major = t.Format("Mon 2 Jan"), true
+		}
+		all = append(all, m)
+	}
+	return all
 }
 
 func (f *Frame) hourMarks(steps int) (all []mark) {

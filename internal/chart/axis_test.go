@@ -54,6 +54,10 @@ func TestAnAxisOfTimeHasHoursOrDates(t *testing.T) {
 		step  time.Duration
 		want  string
 	}{
+		{20, time.Minute, "21:00 [21:05] 21:10 [21:15]"},
+		{60, time.Minute, "21:00 [21:10] 21:20 [21:30] 21:40 [21:50]"},
+		{180, time.Minute, "21:00 [21:30] 22:00 [22:30] 23:00 [23:30]"},
+		{300, time.Minute, "[21:00] 22:00 [23:00] Mon 23 Nov [01:00]"},
 		{2, time.Hour, "[21:00] 22:00"},
 		{24, time.Hour, "[21:00] Mon 23 Nov [03:00] 06:00 [09:00] 12:00 [15:00] 18:00"},
 		{72, time.Hour, "Mon 23 Nov [12:00] Tue 24 Nov [12:00] Wed 25 Nov [12:00]"},

@@ -36,7 +36,7 @@ type Frame struct {
 	Unit        Unit
 	// Text writes a value with its unit in a tooltip. Default: as on the axis.
 	Text func(float64) string
-	// From is the start of the first step, in UTC, Step the length of each: an hour or a day.
+	// From is the start of the first step, in UTC, Step the length of each: a minute, an hour or a day.
 	From time.Time
 	Step time.Duration
 }

@@ -53,7 +53,7 @@ type activityForm struct {
 // activitySums are of all rows that are chosen, not only of this page.
 type activitySums struct {
 	Strip     template.HTML
-	Step      string // hour or day
+	Step      string // minute, hour or day
 	Total     *seriesPoint
 	Uncharted bool // the sums know nothing of one of the filters
 }
@@ -134,10 +134,7 @@ func activityQuery(v *visit, s *span) url.Values {
 		keep(q, activityFilters[i].Name, v.query.Get(activityFilters[i].Name))
 	}
 	keep(q, "from", s.from)
-	switch s.Choice {
-	case "1h":
-		q.Set("from", v.now.Add(-time.Hour).UTC().Format(time.RFC3339)) // the sums know whole hours only
-	case customSpan:
+	if s.Choice == customSpan {
 		keep(q, "to", s.to)
 	}
 	return q
@@ -189,10 +186,13 @@ func (p *activityPage) sums(v *visit, s *span) (*seriesAnswer, error) {
 		f := &activityFilters[i]
 		p.Uncharted = p.Uncharted || !f.summed && v.query.Get(f.Name) != ""
 	}
-	if p.Uncharted || s.Choice == "1h" {
+	if p.Uncharted {
 		return nil, nil
 	}
 	answer, err := sumsOf(v, seriesQuery(v, s, "code", 1))
+	if s.hourly(err) { // whole hours are not the time of the rows
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,25 @@ var activityFilters = []activityFilter{
 	{Name: "min_latency_ms", Label: "Slower than", Unit: "ms", rare: true},
 }
 
+// anyCode as a code stands for all of them, as the routes have it.
+const anyCode = "*"
+
+// filterText is the value of a filter in words.
+func filterText(value string) string {
+	if value == anyCode {
+		return "any error"
+	}
+	return value
+}
+
+// shownFilter is the value of the filter of this name, as a page shows it.
+func shownFilter(v *visit, name, value string) string {
+	if name == "key" {
+		return keyName(v, value)
+	}
+	return filterText(value)
+}
+
 // filterField is a filter in the form.
 type filterField struct {
 	activityFilter
@@ -44,6 +63,9 @@ func (p *activityPage) fields(v *visit, s *span) {
 		field := filterField{activityFilter: f, Value: v.query.Get(f.Name), Select: f.choice, Number: f.rare && f.Name != "workstation"}
 		if f.summed && !isPoll(v.r) {
 			field.Values = namesOf(v, f.Name, s)
+		}
+		if f.Name == "code" {
+			field.Values = slices.Insert(field.Values, 0, anyCode)
 		}
 		if field.Select && field.Value != "" && !slices.Contains(field.Values, field.Value) {
 			field.Values = append(field.Values, field.Value)
@@ -107,10 +129,7 @@ func activeFilters(v *visit) (all []activeFilter, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if f.Name == "key" {
-			value = keyName(v, value)
-		}
-		all = append(all, activeFilter{f.Label, value, f.Unit, without, f.Name})
+		all = append(all, activeFilter{f.Label, shownFilter(v, f.Name, value), f.Unit, without, f.Name})
 	}
 	return all, nil
 }

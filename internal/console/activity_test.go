@@ -80,7 +80,7 @@ func TestFiltersReachTheRouteTheFileAndEachLink(t *testing.T) {
 	for _, want := range []string{
 		`/console/activity.csv?code=upstream_error&from=2026-11-16T03%3A00%3A00Z&key=dev&model=acme%2Fm&provider=acme"`,
 		`rel="next" href="/console/activity?code=upstream_error&cursor=CURSOR&key=dev&model=acme%2Fm&provider=acme&range=7d`,
-		`<option selected>upstream_error</option>`, `name="model" value="acme/m"`, `name="range" value="7d"`,
+		`<option value="upstream_error" selected>upstream_error</option>`, `name="model" value="acme/m"`, `name="range" value="7d"`,
 		`href="/console/activity?code=upstream_error&key=dev&provider=acme&range=7d`,
 		`&live=off&`,
 	} {
@@ -251,6 +251,17 @@ func TestNamesOfALongTimeAreThoseOfItsLastWeek(t *testing.T) {
 		}
 		if asked == 0 {
 			t.Errorf("%s: no names are asked for", path)
+		}
+	}
+}
+
+func TestTheListOfAllErrors(t *testing.T) {
+	a := withRows("", callJSON)
+	page := a.visit(t, "/console/activity?code=*").Body.String()
+	contains(t, page, `<option value="*" selected>any error</option>`, `<bdi>any error</bdi>`)
+	for _, route := range []string{"/api/v1/activity", "/api/v1/activity/series"} {
+		if q := a.queries(route)[0]; q.Get("code") != "*" {
+			t.Errorf("%s is asked for %v", route, q)
 		}
 	}
 }

@@ -30,6 +30,7 @@ type chartsAPI struct {
 	key     *keys.Key
 	answers map[string]string // by path; "" is 404
 	asked   []string
+	busy    bool // too many calls for series by the minute
 }
 
 // newChartsAPI returns routes for a key with all scopes, and the calls of these records.
@@ -57,6 +58,11 @@ func (a *chartsAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			answer = `{"error":{"message":"there is no such route","code":"unknown_url"}}`
 		}
 		_, _ = io.WriteString(w, answer)
+		return
+	}
+	if a.busy && r.URL.Query().Get("step") == "minute" {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"error":{"message":"step: minute reads each call","code":400,"metadata":{"error_type":"invalid_request","param":"step"}}}`)
 		return
 	}
 	age := time.Duration(0)

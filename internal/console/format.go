@@ -13,7 +13,7 @@ import (
 // functions are those that templates have. Each takes what the API's JSON has.
 var functions = template.FuncMap{
 	"at": at, "clock": clock, "ago": ago, "until": until, "usd": usd, "count": count, "milliseconds": milliseconds, "took": tookText, "bytes": size, "percent": percent,
-	"query": query, "ordinal": ordinal, "lower": strings.ToLower, "join": strings.Join, "dict": dict,
+	"query": query, "ordinal": ordinal, "lower": strings.ToLower, "filterText": filterText, "join": strings.Join, "dict": dict,
 }
 
 // unknown stands for a figure that is not known; it is never shown as 0.

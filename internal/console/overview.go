@@ -70,7 +70,7 @@ type trafficBlock struct {
 
 // trafficTile is a figure of the day, what it was the day before, and how it went.
 type trafficTile struct {
-	Name, Href, Figure, Note, Tone string
+	Name, Href, Figure, Note, Rows string // Rows is where the calls are listed, or ""
 	Spark                          template.HTML
 }
 
@@ -100,8 +100,11 @@ func (b *trafficBlock) read(v *visit) (*seriesAnswer, error) {
 		return &b.Tiles[len(b.Tiles)-1]
 	}
 	tile("Requests", "usage?metric=requests", "s1", count(now.Requests), change(float64(now.Requests), float64(before.Requests)), func(p *seriesPoint) float64 { return float64(p.Requests) })
-	tile("Refused or failed", "refusals", "error", count(now.Errors), failedShare(&now, &before),
+	failed := tile("Refused or failed", "refusals", "error", count(now.Errors), failedShare(&now, &before),
 		func(p *seriesPoint) float64 { return float64(p.Errors) })
+	if now.Errors > 0 {
+		failed.Rows = activityLink(&span{Choice: "24h"}, url.Values{"code": {anyCode}})
+	}
 	cost := tile("Cost", "usage", "s2", usd(now.Cost), change(now.Cost, before.Cost), func(p *seriesPoint) float64 { return p.Cost })
 	if now.Unpriced > 0 {
 		cost.Note += ", without " + plural(now.Unpriced, "call") + " of unknown price"

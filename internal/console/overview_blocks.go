@@ -129,6 +129,11 @@ func (r *providerRow) Failing() bool { return r.State != "" && r.State != stateH
 // FailedShare is the part of the calls of the day that failed.
 func (r *providerRow) FailedShare() float64 { return float64(r.Errors) / float64(max(r.Requests, 1)) }
 
+// Rows is the list of the calls of the day that failed.
+func (r *providerRow) Rows() string {
+	return activityLink(&span{Choice: "24h"}, url.Values{"provider": {r.ID}, "code": {anyCode}})
+}
+
 // sums may be nil.
 func (b *providersBlock) read(v *visit, sums *seriesAnswer) error {
 	if !v.has(keys.ProvidersRead) {

@@ -53,6 +53,11 @@ func TestTheOverviewComparesADayWithTheOneBefore(t *testing.T) {
 	unpriced := chartsCall(func(r *activity.Record) { r.Priced, r.CostNano = false, 0 })
 	a := overviewAPI(t, chartsCall(yesterday), chartsCall(yesterday), chartsCall(func(*activity.Record) {}), failed, unpriced)
 	w := a.visit("/console/")
+	for _, link := range []string{`href="/console/activity?code=%2A&amp;range=24h"`, `href="/console/activity?code=%2A&amp;provider=acme&amp;range=24h"`} {
+		if !strings.Contains(w.Body.String(), link) {
+			t.Errorf("no %s in %s", link, w.Body)
+		}
+	}
 	wantText(t, w,
 		"since Sun 22 Nov 2026 03:00 UTC, against the 24 hours before",
 		"Requests 3 50.0 % more than the day before", "Refused or failed 1 33.3 % of the requests, 0.0 % the day before",

@@ -81,7 +81,11 @@ func seriesQuery(v *visit, s *span, by string, top int) url.Values {
 // readSeries asks for sums over time, with the filters of the URL.
 func readSeries(v *visit, s *span, by string, top int) (*seriesAnswer, error) {
 	var answer seriesAnswer
-	return &answer, v.get(seriesRoute, seriesQuery(v, s, by, top), &answer)
+	err := v.get(seriesRoute, seriesQuery(v, s, by, top), &answer)
+	if s.hourly(err) {
+		err = v.get(seriesRoute, seriesQuery(v, s, by, top), &answer)
+	}
+	return &answer, err
 }
 
 // length is that of a step.
@@ -168,10 +172,7 @@ func filtersOf(v *visit) (all []filter, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if name == "key" {
-			value = keyName(v, value)
-		}
-		all = append(all, filter{name, value, without})
+		all = append(all, filter{name, shownFilter(v, name, value), without})
 	}
 	return all, nil
 }

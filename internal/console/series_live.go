@@ -8,8 +8,14 @@ import (
 const seriesRoute = "/api/v1/activity/series"
 
 // lateCalls is how long ago a step must have ended for its sums to be taken as they were up to a minute
-// ago. A call counts in the step in which it came, and it is counted when it has ended.
-const lateCalls = time.Hour
+// ago. A call counts in the step in which it came, and it is counted when it has ended. Minutes are read
+// call by call, so few of them are read anew.
+func lateCalls(step string) time.Duration {
+	if step == "minute" {
+		return 5 * time.Minute
+	}
+	return time.Hour
+}
 
 // sumsOf asks for sums over time, for a page that shows no percentiles. When such a page is read again,
 // the steps that have passed may be those of up to a minute ago: nearly nothing changes in them, and
@@ -18,7 +24,8 @@ func sumsOf(v *visit, q url.Values) (*seriesAnswer, error) {
 	var a seriesAnswer
 	from, begins := parseDay(q.Get("from"))
 	to, ends := parseDay(q.Get("to"))
-	last := v.now.UTC().Add(-lateCalls).Truncate(max(stepLengths[q.Get("step")], time.Hour))
+	step := q.Get("step")
+	last := v.now.UTC().Add(-lateCalls(step)).Truncate(max(stepLengths[step], time.Minute))
 	if !isPoll(v.r) || !begins || !from.Before(last) || ends && !to.After(last) {
 		return &a, v.get(seriesRoute, q, &a)
 	}

@@ -17,8 +17,8 @@ func TestAPollShowsWhatThePageShows(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		some := func() activity.Record {
 			return chartsCall(func(c *activity.Record) {
-				c.CreatedAt = chartsNow.Add(-time.Duration(r.IntN(48*3600)) * time.Second)
-				c.Provider, c.CostNano = fmt.Sprintf("p%d", r.IntN(5)), int64(1+r.IntN(1000))*1e6
+				c.CreatedAt = chartsNow.Add(-time.Duration(r.IntN([]int{3600, 48 * 3600}[r.IntN(2)])) * time.Second)
+				c.Provider, c.CostNano = fmt.Sprintf("p%d", r.IntN(5)), int64(1+r.IntN(1000))*1e7
 				if r.IntN(3) == 0 {
 					c.Code = "upstream_error"
 				}
@@ -34,7 +34,7 @@ func TestAPollShowsWhatThePageShows(t *testing.T) {
 		a.answers["/v1/providers"] = `{"data":[{"id":"p1","targets":[{"model":"acme/large","state":"healthy"}]},{"id":"p2","targets":[]}]}`
 		same := func() {
 			t.Helper()
-			for _, path := range []string{"/console/", "/console/providers", "/console/activity", "/console/activity?range=7d&code=upstream_error", "/console/activity?range=30d"} {
+			for _, path := range []string{"/console/", "/console/providers", "/console/activity", "/console/activity?range=7d&code=upstream_error", "/console/activity?range=30d", "/console/activity?range=1h"} {
 				id := strings.Trim(strings.TrimPrefix(strings.SplitN(path, "?", 2)[0], Prefix), "/")
 				if id == "" {
 					id = "overview"

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"html/template"
 	"net/url"
 	"time"
@@ -11,7 +12,7 @@ import (
 type span struct {
 	Choice   string
 	From, To string // of custom, as given
-	step     string // hour or day
+	step     string // minute, hour or day
 	from, to string // as the series route takes them
 }
 
@@ -20,7 +21,7 @@ var spans = []struct {
 	choice, step string
 	steps        int
 }{
-	{"1h", "hour", 2}, // the current hour is not over, so an hour needs two
+	{"1h", "minute", 60},
 	{"24h", "hour", 24},
 	{"7d", "hour", 7 * 24},
 	{"30d", "day", 30},
@@ -28,12 +29,13 @@ var spans = []struct {
 
 const (
 	customSpan = "custom"
-	// mostHours is the longest custom time of which each hour is shown.
-	mostHours = 8 * 24 * time.Hour
+	// mostMinutes and mostHours are the longest custom times of which each minute or hour is shown.
+	mostMinutes = 5 * time.Hour
+	mostHours   = 8 * 24 * time.Hour
 )
 
 // stepLengths has the length of each step.
-var stepLengths = map[string]time.Duration{"hour": time.Hour, "day": 24 * time.Hour}
+var stepLengths = map[string]time.Duration{"minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}
 
 // spanOf returns the time that the visit asks for.
 func spanOf(v *visit) span {
@@ -62,13 +64,31 @@ func (s span) custom(now time.Time) span {
 	s.Choice, s.step, s.from, s.to = customSpan, "day", s.From, s.To
 	from, ok := parseDay(s.From)
 	to, given := parseDay(s.To)
-	if !given {
+	switch {
+	case !given:
 		to = now
+	case len(s.To) == len(time.DateOnly): // with that day
+		to = to.AddDate(0, 0, 1)
 	}
-	if ok && to.Sub(from) < mostHours {
+	switch length := to.Sub(from); {
+	case !ok:
+	case length <= mostMinutes:
+		s.step = "minute"
+	case length < mostHours:
 		s.step = "hour"
 	}
 	return s
+}
+
+// hourly reports whether the route has refused minutes because there are too many calls. The span is by
+// the hour then.
+func (s *span) hourly(err error) bool {
+	var failure *Failure
+	if s.step != "minute" || !errors.As(err, &failure) || failure.Param != "step" {
+		return false
+	}
+	s.step = "hour"
+	return true
 }
 
 // parseDay reads a date or a time, as the routes take them.

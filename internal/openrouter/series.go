@@ -3,7 +3,7 @@ package openrouter
 // SeriesAnswer is the answer of GET /api/v1/activity/series. OpenRouter has no such route.
 type SeriesAnswer struct {
 	By              string       `json:"by"`   // model, key, tenant, provider, code
-	Step            string       `json:"step"` // hour, day
+	Step            string       `json:"step"` // minute, hour, day
 	From            Timestamp    `json:"from"`
 	To              Timestamp    `json:"to"`       // the first instant after the last point
 	Complete        bool         `json:"complete"` // false while older rows are still added

@@ -106,7 +106,7 @@ func Series(out io.Writer, answer io.Reader, chart string) error {
 	}
 	t := screenOf(out)
 	layout := time.DateOnly
-	if v.Step == "hour" {
+	if v.Step != "day" {
 		layout = "2006-01-02 15:04"
 	}
 	fmt.Fprintf(out, "By %s, %s to %s UTC, each %s\n\n", v.By, v.From.Format(layout), v.To.Add(-1).Format(layout), v.Step)
@@ -217,7 +217,7 @@ func printChart(out io.Writer, v *seriesView, t screen, chart, layout string) {
 }
 
 func stepOf(v *seriesView) time.Duration {
-	if v.Step == "hour" {
+	if v.Step != "day" {
 		return time.Hour
 	}
 	return 24 * time.Hour

@@ -1,6 +1,7 @@
-// Command manyrows makes the data directory of a gateway that has served for a month.
+// Command manyrows makes the data directory of a gateway that has served for a month, or for another
+// time.
 //
-//	manyrows -dir DIR [-rows N]
+//	manyrows -dir DIR [-rows N] [-over DURATION]
 package main
 
 import (
@@ -14,7 +15,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// month is how far the rows go back.
+// month is how far the rows go back by default.
 const month = 30 * 24 * time.Hour
 
 // atOnce is how many records may wait: they are dropped if they come faster than they are written.
@@ -23,20 +24,21 @@ const atOnce = 10_000
 func main() {
 	dir := flag.String("dir", "", "the data_dir to make")
 	rows := flag.Int("rows", 1_000_000, "how many calls")
+	over := flag.Duration("over", month, "how far they go back")
 	flag.Parse()
-	if err := fill(*dir, *rows, time.Now()); err != nil {
+	if err := fill(*dir, *rows, *over, time.Now()); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func fill(dir string, rows int, now time.Time) error {
+func fill(dir string, rows int, over time.Duration, now time.Time) error {
 	st, err := store.Open(dir, store.Options{Schemas: []store.Schema{activity.Schema}})
 	if err != nil {
 		return err
 	}
 	calls := activity.New(st)
 	for i := range rows {
-		calls.Append(call(i, now.Add(-month+time.Duration(float64(month)*float64(i)/float64(rows)))))
+		calls.Append(call(i, now.Add(-over+time.Duration(float64(over)*float64(i)/float64(rows)))))
 		if i%atOnce == 0 {
 			if err := st.Flush(context.Background()); err != nil {
 				return err

@@ -34,6 +34,8 @@ func Run(t *testing.T, open func(t *testing.T) activity.Log) {
 		"names that no provider has":         invented,
 		"sums are those of the rows":         sums,
 		"sums of calls in disorder":          disorder,
+		"sums by the minute":                 minutes,
+		"sums of all errors":                 anyCode,
 		"old sums for those who allow it":    oldSums,
 		"a rebuild changes nothing":          rebuild,
 		"peers' sizes are bounded":           bounds,
@@ -205,6 +207,8 @@ func filters(t *testing.T, log activity.Log) {
 		{activity.Filter{Status: 502}, "4"},
 		{activity.Filter{Status: 200}, "3 2 1 0"},
 		{activity.Filter{Code: "upstream_error"}, "4"}, // also a code of an attempt of the others
+		{activity.Filter{Code: activity.AnyCode}, "4"},
+		{activity.Filter{Code: activity.AnyCode, Status: 200}, ""},
 		{activity.Filter{Workstation: "desk2"}, "4"},
 		{activity.Filter{MinLatency: time.Second}, "4"},
 		{activity.Filter{Model: "' OR 1=1 --"}, ""},
