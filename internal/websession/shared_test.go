@@ -11,7 +11,7 @@ import (
 )
 
 func TestSignOutElsewhereIsHeardWithTheNextBeat(t *testing.T) {
-	c, redis := &clock{t: time.Now()}, enginetest.Redis(t)
+	c, redis := enginetest.NewClock(time.Now()), enginetest.Redis(t)
 	a, b := gateway(t, c, redis.Addr, "a"), gateway(t, c, redis.Addr, "b")
 	a.node.lose()
 	id := create(t, a, ops)
@@ -25,13 +25,13 @@ func TestSignOutElsewhereIsHeardWithTheNextBeat(t *testing.T) {
 }
 
 func TestAnOpenDesktopIsUseOfItsSharedSession(t *testing.T) {
-	c, redis := &clock{t: time.Now()}, enginetest.Redis(t)
+	c, redis := enginetest.NewClock(time.Now()), enginetest.Redis(t)
 	a, b := gateway(t, c, redis.Addr, "a"), gateway(t, c, redis.Addr, "b")
 	id := create(t, a, ops)
 	var told counter
 	defer a.OnEnd(id, life, told.add)()
 	for range 5 {
-		c.move(50 * time.Minute)
+		c.Move(50 * time.Minute)
 		a.look(t)
 	}
 	told.want(t, 0)
@@ -41,7 +41,7 @@ func TestAnOpenDesktopIsUseOfItsSharedSession(t *testing.T) {
 }
 
 func TestNobodyIsSignedInWithoutTheEngine(t *testing.T) {
-	c, redis := &clock{t: time.Now()}, enginetest.Redis(t)
+	c, redis := enginetest.NewClock(time.Now()), enginetest.Redis(t)
 	g := gateway(t, c, redis.Addr, "a")
 	id := create(t, g, ops)
 	var told counter
@@ -65,7 +65,7 @@ func TestNobodyIsSignedInWithoutTheEngine(t *testing.T) {
 }
 
 func TestAGatewayWithoutConsoleSendsNothing(t *testing.T) {
-	c, redis := &clock{t: time.Now()}, enginetest.Redis(t)
+	c, redis := enginetest.NewClock(time.Now()), enginetest.Redis(t)
 	g := gateway(t, c, redis.Addr, "a")
 	g.look(t)
 	if g.node.sent != 0 {
@@ -79,7 +79,7 @@ func TestAGatewayWithoutConsoleSendsNothing(t *testing.T) {
 }
 
 func TestTheEngineForgetsWhatHasEnded(t *testing.T) {
-	c, redis := &clock{t: time.Now()}, enginetest.Redis(t)
+	c, redis := enginetest.NewClock(time.Now()), enginetest.Redis(t)
 	g := gateway(t, c, redis.Addr, "a")
 	short := life
 	short.Idle = 200 * time.Millisecond
