@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 )
 
 // rowsTable is the name of the table for the Writer.
@@ -213,7 +215,7 @@ func (w *postgresRows) insert(ctx context.Context) error {
 		c.add(&w.rows[i])
 		upstream, data = append(upstream, w.rows[i].upstream), append(data, w.rows[i].data)
 	}
-	inserted, err := w.tx.Query(ctx, insertRows, c.tenant, c.created, c.seq, c.request, upstream, data)
+	inserted, err := w.tx.Query(ctx, insertRows, postgres.Binary(w.tx, c.tenant, c.created, c.seq, c.request, upstream, data)...)
 	if err != nil {
 		return err
 	}
