@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/activity/activitytest"
+	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
@@ -22,36 +23,45 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
-// BenchmarkCommitted measures the cost of a record, appended and committed in groups.
+// BenchmarkCommitted measures the cost of a record, appended and committed in groups: in SQLite, and in
+// PostgreSQL, whose own processes are not counted.
 func BenchmarkCommitted(b *testing.B) {
 	for _, group := range []int{1, 50, 500} {
 		b.Run(fmt.Sprint("group=", group), func(b *testing.B) {
 			st, log := open(b, store.Options{CommitInterval: time.Hour})
-			records := make([]*activity.Record, group)
-			n := 0
-			var used time.Duration
-			for b.Loop() {
-				b.StopTimer()
-				for i := range records {
-					r := record(n)
-					r.ID = fmt.Sprintf("gen-%d-%020x", r.CreatedAt.Unix(), n)
-					r.RequestID = fmt.Sprintf("req_%032x", n)
-					records[i] = r
-					n++
-				}
-				b.StartTimer()
-				before := cpuTime(b)
-				for _, r := range records {
-					log.Append(r)
-				}
-				if err := st.Flush(context.Background()); err != nil {
-					b.Fatal(err)
-				}
-				used += cpuTime(b) - before
-			}
-			b.ReportMetric(float64(used.Nanoseconds())/1000/float64(n), "us-cpu/row")
+			committed(b, group, log, st.Flush)
+		})
+		b.Run(fmt.Sprint("postgres/group=", group), func(b *testing.B) {
+			n := newNode(b, enginetest.Postgres(b), "a")
+			committed(b, group, n, n.writer.Flush)
 		})
 	}
+}
+
+func committed(b *testing.B, group int, log interface{ Append(*activity.Record) }, flush func(context.Context) error) {
+	records := make([]*activity.Record, group)
+	n := 0
+	var used time.Duration
+	for b.Loop() {
+		b.StopTimer()
+		for i := range records {
+			r := record(n)
+			r.ID = fmt.Sprintf("gen-%d-%020x", r.CreatedAt.Unix(), n)
+			r.RequestID = fmt.Sprintf("req_%032x", n)
+			records[i] = r
+			n++
+		}
+		b.StartTimer()
+		before := cpuTime(b)
+		for _, r := range records {
+			log.Append(r)
+		}
+		if err := flush(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+		used += cpuTime(b) - before
+	}
+	b.ReportMetric(float64(used.Nanoseconds())/1000/float64(n), "us-cpu/row")
 }
 
 // BenchmarkDaily reads every row: the cost of a query that neither time nor the roll-up bounds.

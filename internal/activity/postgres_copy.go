@@ -154,7 +154,7 @@ func (c *copying) write(ctx context.Context) error {
 		w := postgresRows{tx: c.tx, node: c.node, rows: *rows}
 		w.sums.reset()
 		read := len(w.rows)
-		if err := w.lock(ctx); err != nil {
+		if _, err := w.lock(ctx); err != nil {
 			return err
 		}
 		if err := w.insert(ctx); err != nil {

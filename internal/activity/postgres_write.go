@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 )
 
 // rowsTable is the name of the table for the Writer.
@@ -56,14 +58,15 @@ func (l *PostgresLog) write(ctx context.Context, tx pgx.Tx, rows [][]byte) error
 		r := &w.rows[i]
 		r.created = min(max(r.created, first*days.unit), until*days.unit-1)
 	}
-	if err := w.lock(ctx); err != nil {
+	replaced, err := w.lock(ctx)
+	if err != nil {
 		return err
 	}
 	w.sums.reset()
 	if err := w.leaveOutCrashed(ctx); err != nil {
 		return err
 	}
-	if err := w.replaceCrashed(ctx); err != nil {
+	if err := w.replaceCrashed(ctx, replaced); err != nil {
 		return err
 	}
 	if err := w.insert(ctx); err != nil {
@@ -72,14 +75,42 @@ func (l *PostgresLog) write(ctx context.Context, tx pgx.Tx, rows [][]byte) error
 	return w.sums.fold(ctx, tx, l.node)
 }
 
-// lock waits for a rebuild of the days of the rows, and lets none begin.
-func (w *postgresRows) lock(ctx context.Context) error {
+// lock waits for a rebuild of the days of the rows, and lets none begin. It returns the rows of crashed
+// calls that have ended after all, in the same round trip: the real ones replace them.
+func (w *postgresRows) lock(ctx context.Context) (replaced []postgresRow, err error) {
 	var touched []int32
+	var requests []int64
+	ended, crashed := map[callKey]bool{}, false
 	for i := range w.rows {
-		touched = append(touched, int32(w.rows[i].created/days.unit))
+		r := &w.rows[i]
+		crashed = crashed || r.crashed
+		touched = append(touched, int32(r.created/days.unit))
+		if !r.crashed && r.request != 0 {
+			requests = append(requests, r.request)
+			ended[r.call()] = true
+		}
 	}
 	slices.Sort(touched)
-	return run(ctx, w.tx, lockDays, locks, slices.Compact(touched))
+	var b pgx.Batch
+	b.Queue(lockDays, locks, slices.Compact(touched))
+	if crashed {
+		b.Queue(lockCrashed)
+	}
+	if len(requests) > 0 {
+		b.Queue(takeCrashed, requests).Query(func(found pgx.Rows) error {
+			var r postgresRow
+			_, err := pgx.ForEachRow(found, []any{&r.tenant, &r.request, &r.created, &r.seq}, func() error {
+				if ended[r.call()] {
+					r.tenant = bytes.Clone(r.tenant)
+					replaced = append(replaced, r)
+				}
+				return nil
+			})
+			return err
+		})
+	}
+	err = w.tx.SendBatch(ctx, &b).Close()
+	return replaced, err
 }
 
 func run(ctx context.Context, tx pgx.Tx, query string, args ...any) error {
@@ -95,7 +126,7 @@ type callKey struct {
 
 func (r *postgresRow) call() callKey { return callKey{string(r.tenant), r.request} }
 
-// leaveOutCrashed notes the rows of calls that were taken for crashed. Those whose real row, or another
+// leaveOutCrashed notes the rows of calls that were taken for crashed, behind lockCrashed. Those whose real row, or another
 // such row, is there already are left out.
 func (w *postgresRows) leaveOutCrashed(ctx context.Context) error {
 	var requests []int64
@@ -109,9 +140,6 @@ func (w *postgresRows) leaveOutCrashed(ctx context.Context) error {
 	}
 	if len(requests) == 0 {
 		return nil
-	}
-	if err := run(ctx, w.tx, lockCrashed); err != nil {
-		return err
 	}
 	found, err := w.tx.Query(ctx, known, requests)
 	if err != nil {
@@ -151,34 +179,8 @@ func (c *columns4) add(r *postgresRow) {
 	c.created, c.seq = append(c.created, r.created), append(c.seq, r.seq)
 }
 
-// replaceCrashed deletes the rows of calls that were taken for crashed and have ended after all.
-func (w *postgresRows) replaceCrashed(ctx context.Context) error {
-	var requests []int64
-	ended := map[callKey]bool{}
-	for i := range w.rows {
-		if r := &w.rows[i]; !r.crashed && r.request != 0 {
-			requests = append(requests, r.request)
-			ended[r.call()] = true
-		}
-	}
-	if len(requests) == 0 {
-		return nil
-	}
-	found, err := w.tx.Query(ctx, takeCrashed, requests)
-	if err != nil {
-		return err
-	}
-	var replaced []postgresRow
-	var r postgresRow
-	if _, err := pgx.ForEachRow(found, []any{&r.tenant, &r.request, &r.created, &r.seq}, func() error {
-		if ended[r.call()] {
-			r.tenant = bytes.Clone(r.tenant)
-			replaced = append(replaced, r)
-		}
-		return nil
-	}); err != nil {
-		return err
-	}
+// replaceCrashed deletes rows of calls that were taken for crashed and have ended after all.
+func (w *postgresRows) replaceCrashed(ctx context.Context, replaced []postgresRow) error {
 	for _, r := range replaced {
 		if err := run(ctx, w.tx, lockDays, locks, []int32{int32(r.created / days.unit)}); err != nil {
 			return err
@@ -213,7 +215,7 @@ func (w *postgresRows) insert(ctx context.Context) error {
 		c.add(&w.rows[i])
 		upstream, data = append(upstream, w.rows[i].upstream), append(data, w.rows[i].data)
 	}
-	inserted, err := w.tx.Query(ctx, insertRows, c.tenant, c.created, c.seq, c.request, upstream, data)
+	inserted, err := w.tx.Query(ctx, insertRows, postgres.Binary(w.tx, c.tenant, c.created, c.seq, c.request, upstream, data)...)
 	if err != nil {
 		return err
 	}

@@ -23,8 +23,9 @@ type batch struct {
 type queue struct {
 	mu      sync.Mutex // guards the following
 	rows    []entry
-	bytes   int // of these and of those that are taken and neither written nor spooled
-	taken   int // bytes of these
+	since   time.Time // when the first of them was added to the empty queue
+	bytes   int       // of these and of those that are taken and neither written nor spooled
+	taken   int       // bytes of these
 	dropped uint64
 	// appended is the number of the last row, written of the last one that is in the database.
 	appended, written uint64
@@ -71,11 +72,26 @@ func (q *queue) add(e entry, kept, known bool) (firstDrop bool) {
 	q.appended++
 	switch len(q.rows) {
 	case 1:
+		q.since = time.Now()
 		signal(q.first)
 	case batchRows:
 		signal(q.urgent)
 	}
 	return false
+}
+
+// patience is how long the rows may wait for others: not at all if they fill a batch or somebody waits
+// for them, idle if there are none.
+func (q *queue) patience() time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case len(q.rows) == 0:
+		return idle
+	case len(q.rows) >= batchRows || len(q.waiters) > 0:
+		return 0
+	}
+	return max(batchInterval-time.Since(q.since), 0)
 }
 
 // take returns the next batch, nil if no row waits.

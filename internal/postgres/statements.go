@@ -9,6 +9,16 @@ import (
 // statementsAtOnce is how many statements one message has.
 const statementsAtOnce = 1000
 
+// Binary returns arguments that are sent in binary, for a statement with thousands of values that runs
+// in the transaction again and again. As text, which is what a statement without a description takes,
+// each value is quoted. The first time on a connection costs a round trip for the description.
+func Binary(tx pgx.Tx, args ...any) []any {
+	if tx.Conn().Config().DefaultQueryExecMode != pgx.QueryExecModeExec {
+		return args // the operator has chosen
+	}
+	return append([]any{pgx.QueryExecModeCacheDescribe}, args...)
+}
+
 // Statements runs many statements of a transaction, in few messages.
 type Statements struct {
 	Tx    pgx.Tx

@@ -25,7 +25,7 @@ func (w *Writer) work(ctx context.Context) time.Duration {
 	}
 	err := w.probe(ctx, away)
 	if err == nil {
-		err = w.writeAll(ctx)
+		err = w.writeAll(ctx, false)
 	} else {
 		err = errors.Join(err, w.allToSpool())
 	}
@@ -42,7 +42,7 @@ func (w *Writer) work(ctx context.Context) time.Duration {
 		w.retryAt = time.Now().Add(retryInterval)
 		return retryInterval
 	}
-	return idle
+	return w.queue.patience()
 }
 
 // probe asks whether a database that was away is back: what waits in memory meanwhile is short.
@@ -63,9 +63,9 @@ func (w *Writer) forget(ctx context.Context) {
 	}
 }
 
-// writeAll writes the spool, then what waits in memory. While there is a spool, what waits goes to
+// writeAll writes the spool, then what has waited in memory for others. While there is a spool, what waits goes to
 // its end.
-func (w *Writer) writeAll(ctx context.Context) error {
+func (w *Writer) writeAll(ctx context.Context, all bool) error {
 	for {
 		if w.spool.waits() {
 			if err := w.allToSpool(); err != nil {
@@ -76,7 +76,7 @@ func (w *Writer) writeAll(ctx context.Context) error {
 			}
 			continue
 		}
-		if w.current == nil {
+		if w.current == nil && (all || w.queue.patience() == 0) {
 			w.current = w.queue.take(w.source)
 		}
 		if w.current == nil {
@@ -150,7 +150,7 @@ func (w *Writer) allToSpool() error {
 func (w *Writer) finish(ctx context.Context) error {
 	err := w.probe(ctx, w.state.isAway())
 	if err == nil {
-		err = w.writeAll(ctx)
+		err = w.writeAll(ctx, true)
 	}
 	if err == nil {
 		return nil

@@ -158,7 +158,7 @@ func (w *Writer) run() {
 	for {
 		select {
 		case <-w.queue.first:
-			due.Reset(batchInterval)
+			due.Reset(w.queue.patience())
 			continue
 		case <-w.queue.urgent:
 		case <-due.C:

@@ -22,27 +22,9 @@ var (
 	ops  = websession.Session{Tenant: "default", Key: "ops", KeyHash: "11"}
 )
 
-// clock is one that a test moves.
-type clock struct {
-	mu sync.Mutex
-	t  time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.t
-}
-
-func (c *clock) move(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.t = c.t.Add(d)
-}
-
 // pair is a gateway where people sign in and one that they come to later: the same, or two.
 type pair struct {
-	*clock
+	*enginetest.Clock
 	a, b websession.Store
 	look func(*testing.T) // both look at what they watch
 }
@@ -50,12 +32,12 @@ type pair struct {
 // onBoth runs a test on one gateway, and on two that share an engine.
 func onBoth(t *testing.T, f func(t *testing.T, g pair)) {
 	t.Run("one gateway", func(t *testing.T) {
-		c := &clock{t: time.Now()}
-		m := websession.NewMemory(c.now)
+		c := enginetest.NewClock(time.Now())
+		m := websession.NewMemory(c.Now)
 		f(t, pair{c, m, m, func(*testing.T) {}}) // it looks by itself
 	})
 	t.Run("two gateways", func(t *testing.T) {
-		c, redis := &clock{t: time.Now()}, enginetest.Redis(t)
+		c, redis := enginetest.NewClock(time.Now()), enginetest.Redis(t)
 		a, b := gateway(t, c, redis.Addr, "a"), gateway(t, c, redis.Addr, "b")
 		f(t, pair{c, a.Shared, b.Shared, func(t *testing.T) {
 			a.look(t)
@@ -103,11 +85,11 @@ func (n *node) Run(ctx context.Context, s *valkey.Script, args ...string) (valke
 	return n.Node.Run(ctx, s, args...)
 }
 
-func gateway(t *testing.T, c *clock, redis, name string) shared {
+func gateway(t *testing.T, c *enginetest.Clock, redis, name string) shared {
 	t.Helper()
 	client := valkey.New(valkey.Config{Addresses: []string{redis}})
-	n := &node{Node: cluster.New(cluster.Config{Name: "test", Node: name, Engine: client, Logger: zap.NewNop(), Now: c.now, Beat: time.Hour})}
-	s := websession.NewShared(n, c.now)
+	n := &node{Node: cluster.New(cluster.Config{Name: "test", Node: name, Engine: client, Logger: zap.NewNop(), Now: c.Now, Beat: time.Hour})}
+	s := websession.NewShared(n, c.Now)
 	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

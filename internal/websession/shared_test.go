@@ -12,7 +12,7 @@ import (
 )
 
 func TestSignOutElsewhereIsHeardWithTheNextBeat(t *testing.T) {
-	c, redis := &clock{t: time.Now()}, enginetest.Redis(t)
+	c, redis := enginetest.NewClock(time.Now()), enginetest.Redis(t)
 	a, b := gateway(t, c, redis.Addr, "a"), gateway(t, c, redis.Addr, "b")
 	a.node.lose()
 	id := create(t, a, ops)
@@ -26,7 +26,7 @@ func TestSignOutElsewhereIsHeardWithTheNextBeat(t *testing.T) {
 }
 
 func TestAReloadWhileTheEngineIsAwayIsMadeUpFor(t *testing.T) {
-	c, redis := &clock{t: time.Now()}, enginetest.Redis(t)
+	c, redis := enginetest.NewClock(time.Now()), enginetest.Redis(t)
 	g := gateway(t, c, redis.Addr, "a")
 	id := create(t, g, ops)
 	g.Keep(func(websession.Session) bool { return false })
@@ -42,7 +42,7 @@ func TestAReloadWhileTheEngineIsAwayIsMadeUpFor(t *testing.T) {
 }
 
 func TestNobodyIsSignedInWithoutTheEngine(t *testing.T) {
-	c, redis := &clock{t: time.Now()}, enginetest.Redis(t)
+	c, redis := enginetest.NewClock(time.Now()), enginetest.Redis(t)
 	g := gateway(t, c, redis.Addr, "a")
 	id := create(t, g, ops)
 	var told counter
@@ -66,7 +66,7 @@ func TestNobodyIsSignedInWithoutTheEngine(t *testing.T) {
 }
 
 func TestAGatewayWithoutConsoleSendsNothing(t *testing.T) {
-	c, redis := &clock{t: time.Now()}, enginetest.Redis(t)
+	c, redis := enginetest.NewClock(time.Now()), enginetest.Redis(t)
 	g := gateway(t, c, redis.Addr, "a")
 	g.look(t)
 	if g.node.sent != 0 {
@@ -80,7 +80,7 @@ func TestAGatewayWithoutConsoleSendsNothing(t *testing.T) {
 }
 
 func TestTheEngineForgetsWhatHasEnded(t *testing.T) {
-	c, redis := &clock{t: time.Now()}, enginetest.Redis(t)
+	c, redis := enginetest.NewClock(time.Now()), enginetest.Redis(t)
 	g := gateway(t, c, redis.Addr, "a")
 	short := life
 	short.Idle = 200 * time.Millisecond

@@ -21,7 +21,7 @@ func TestASessionIsFoundByItsIDOnly(t *testing.T) {
 		got, ok := find(t, g.b, id, life)
 		started := got.Started
 		got.Started, got.Used = time.Time{}, time.Time{}
-		if !ok || got != want || started.Sub(g.now()).Abs() > time.Second {
+		if !ok || got != want || started.Sub(g.Now()).Abs() > time.Second {
 			t.Errorf("%+v, %v, started %v", got, ok, started)
 		}
 		if id == other || len(id) != 43 {
@@ -42,12 +42,12 @@ func TestASessionThatIsNotUsedEnds(t *testing.T) {
 	onBoth(t, func(t *testing.T, g pair) {
 		id := create(t, g.a, ops)
 		for range 3 {
-			g.move(58 * time.Minute)
+			g.Move(58 * time.Minute)
 			if !lives(t, g.b, id) {
 				t.Fatal("a session that is used has ended")
 			}
 		}
-		g.move(time.Hour)
+		g.Move(time.Hour)
 		if lives(t, g.b, id) {
 			t.Error("a session lives after an hour without use")
 		}
@@ -58,12 +58,12 @@ func TestToPeekIsNoUse(t *testing.T) {
 	onBoth(t, func(t *testing.T, g pair) {
 		id := create(t, g.a, ops)
 		for range 5 {
-			g.move(11 * time.Minute)
+			g.Move(11 * time.Minute)
 			if x, ok, err := g.b.Peek(t.Context(), id, life); err != nil || !ok || x.Key != ops.Key {
 				t.Fatalf("%+v, %v, %v", x, ok, err)
 			}
 		}
-		g.move(5 * time.Minute)
+		g.Move(5 * time.Minute)
 		if _, ok, err := g.b.Peek(t.Context(), id, life); ok || err != nil {
 			t.Errorf("a session lives after an hour of peeking: %v, %v", ok, err)
 		}
@@ -91,11 +91,11 @@ func TestADesktopIsUseAsLongAsAPersonUsesIt(t *testing.T) {
 			return ok && err == nil
 		}
 		for range 4 {
-			g.move(45 * time.Minute)
+			g.Move(45 * time.Minute)
 			mu.Lock()
-			used = g.now().Add(-10 * time.Minute)
+			used = g.Now().Add(-10 * time.Minute)
 			mu.Unlock()
-			want := g.now().Add(-11 * time.Minute)
+			want := g.Now().Add(-11 * time.Minute)
 			enginetest.Within(t, 5*time.Second, "the use is noted", func() bool {
 				g.look(t)
 				x, ok, _ := g.b.Peek(t.Context(), id, life)
@@ -103,12 +103,12 @@ func TestADesktopIsUseAsLongAsAPersonUsesIt(t *testing.T) {
 			})
 			told.want(t, 0)
 		}
-		g.move(49 * time.Minute)
+		g.Move(49 * time.Minute)
 		g.look(t)
 		if !peek() {
 			t.Error("the session has ended less than an hour after the last use of its desktop")
 		}
-		g.move(2 * time.Minute)
+		g.Move(2 * time.Minute)
 		g.look(t)
 		told.want(t, 1)
 		if peek() {
@@ -154,7 +154,7 @@ func TestASessionEndsHoweverMuchItIsUsed(t *testing.T) {
 			if !lives(t, g.b, id) {
 				t.Fatal("it has ended early")
 			}
-			g.move(30 * time.Minute)
+			g.Move(30 * time.Minute)
 		}
 		if lives(t, g.a, id) {
 			t.Error("a session lives after 12 hours")
@@ -165,7 +165,7 @@ func TestASessionEndsHoweverMuchItIsUsed(t *testing.T) {
 func TestAShorterLifeHoldsForSessionsThatExist(t *testing.T) {
 	onBoth(t, func(t *testing.T, g pair) {
 		idle, old := create(t, g.a, ops), create(t, g.a, ops)
-		g.move(10 * time.Minute)
+		g.Move(10 * time.Minute)
 		if _, ok := find(t, g.b, idle, websession.Life{Idle: 5 * time.Minute, Max: time.Hour}); ok {
 			t.Error("a session lives that was not used for longer than the idle time is now")
 		}
@@ -199,14 +199,14 @@ func TestAKeyAndUserHaveSoManySessions(t *testing.T) {
 		bystander := create(t, g.a, alice)
 		var ids []string
 		for range websession.MaxOfOwner {
-			g.move(time.Minute)
+			g.Move(time.Minute)
 			ids = append(ids, create(t, g.a, ops))
 		}
-		g.move(time.Minute)
+		g.Move(time.Minute)
 		if !lives(t, g.b, ids[0]) { // it is used, so the second is now the one that ends first
 			t.Fatal("it has ended early")
 		}
-		g.move(time.Minute)
+		g.Move(time.Minute)
 		create(t, g.b, ops)
 		for i, id := range ids {
 			if lives(t, g.a, id) != (i != 1) {
@@ -228,7 +228,7 @@ func TestSessionsInAllAreBounded(t *testing.T) {
 			id := create(t, g.a, x)
 			if i == 0 {
 				first = id
-				g.move(time.Minute)
+				g.Move(time.Minute)
 			}
 		}
 		g.look(t)
@@ -239,7 +239,7 @@ func TestSessionsInAllAreBounded(t *testing.T) {
 		if lives(t, g.a, first) || !lives(t, g.a, last) {
 			t.Error("the first session lives, or the last does not")
 		}
-		g.move(2 * time.Hour)
+		g.Move(2 * time.Hour)
 		create(t, g.a, ops)
 		g.look(t)
 		if n := g.a.Len(); n != 1 {
@@ -255,14 +255,14 @@ func TestTheEndOfASessionIsTold(t *testing.T) {
 			"others sign in": func(t *testing.T, _ string) error {
 				var err error
 				for range websession.MaxOfOwner {
-					g.move(time.Minute)
+					g.Move(time.Minute)
 					_, err2 := g.b.Create(t.Context(), ops, life)
 					err = errors.Join(err, err2)
 				}
 				return err
 			},
 			"its time is over": func(t *testing.T, _ string) error {
-				g.move(13 * time.Hour)
+				g.Move(13 * time.Hour)
 				g.look(t)
 				return nil
 			},

@@ -202,14 +202,14 @@ func writeBook(ctx context.Context, tx pgx.Tx, node string, rows [][]byte) error
 			crashes[storable(r.crash)] = r.lines
 		}
 	}
-	if err := receipts.write(ctx, tx, node); err != nil {
-		return err
-	}
 	first, err := firstCrashes(ctx, tx, crashes)
 	if err != nil {
 		return err
 	}
-	return addToBook(ctx, tx, sum(append(all, first...)))
+	var one pgx.Batch
+	receipts.write(&one, node)
+	addToBook(&one, sum(append(all, first...)))
+	return tx.SendBatch(ctx, &one).Close()
 }
 
 // firstCrashes returns the lines of the crashes that are not in the book.
@@ -249,9 +249,9 @@ func sum(all []bookLine) []bookLine {
 }
 
 // addToBook adds lines that are sorted: gateways that wait for one another's rows do so in one order.
-func addToBook(ctx context.Context, tx pgx.Tx, all []bookLine) error {
+func addToBook(b *pgx.Batch, all []bookLine) {
 	if len(all) == 0 {
-		return nil
+		return
 	}
 	var subjects, budgets, periods []string
 	var spent, calls []int64
@@ -259,10 +259,9 @@ func addToBook(ctx context.Context, tx pgx.Tx, all []bookLine) error {
 		subjects, budgets, periods = append(subjects, l.subject), append(budgets, l.budget), append(periods, l.period)
 		spent, calls = append(spent, l.spent), append(calls, l.calls)
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO ledger (subject, budget, period, spent, calls)
+	b.Queue(`INSERT INTO ledger (subject, budget, period, spent, calls)
 		SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[])
 		ON CONFLICT (subject, budget, period) DO UPDATE SET
 			spent = least(ledger.spent::numeric + excluded.spent, 9223372036854775807)::bigint,
 			calls = ledger.calls + excluded.calls`, subjects, budgets, periods, spent, calls)
-	return err
 }

@@ -18,27 +18,6 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// clock is that of the engine and of the gateways.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-// atLeast sets the clock unless it is later.
-func (c *clock) atLeast(t time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if t.After(c.now) {
-		c.now = t
-	}
-}
-
 // memory is a book in memory. Like PostgreSQL it takes a crash once.
 type memory struct {
 	mu      sync.Mutex
@@ -82,19 +61,19 @@ func (m *memory) of(subject, budget, period string) (spent int64) {
 type gateway struct {
 	*shared.Ledger
 	node  *cluster.Node
-	clock *clock
+	clock *enginetest.Clock
 }
 
 // Reserve moves the clock to when the call is admitted: a period must have begun.
 func (g gateway) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.Refusal, error) {
 	if g.clock != nil && r.At.Year() < 2030 {
-		g.clock.atLeast(r.At)
+		g.clock.AtLeast(r.At)
 	}
 	return g.Ledger.Reserve(ctx, r)
 }
 
 // join starts a gateway at an engine. Its lease does not end: the clock of a test jumps.
-func join(t testing.TB, addr, name string, now *clock, c shared.LedgerConfig) gateway {
+func join(t testing.TB, addr, name string, now *enginetest.Clock, c shared.LedgerConfig) gateway {
 	t.Helper()
 	engine := valkey.New(valkey.Config{Addresses: []string{addr}})
 	t.Cleanup(engine.Close)
@@ -123,7 +102,7 @@ func join(t testing.TB, addr, name string, now *clock, c shared.LedgerConfig) ga
 	return gateway{l, c.Node, now}
 }
 
-func noon() *clock { return &clock{now: limitstest.Noon} }
+func noon() *enginetest.Clock { return enginetest.NewClock(limitstest.Noon) }
 
 func flush(t testing.TB, addr string) {
 	t.Helper()

@@ -212,7 +212,7 @@ func againstOracle(t *testing.T, addr string, random *rand.Rand, steps int) (tak
 			})
 		default:
 			at = at.Add(time.Duration(random.IntN(20)) * time.Hour)
-			now.atLeast(at)
+			now.AtLeast(at)
 		}
 		o.check(t, i, gateways[n], book, at, everybody)
 	}

@@ -53,12 +53,10 @@ func (r *receipts) add(one *receipt, row []byte) {
 	r.rows = append(binary.AppendUvarint(r.rows, uint64(len(row))), row...)
 }
 
-func (r *receipts) write(ctx context.Context, tx pgx.Tx, node string) error {
-	if len(r.rows) == 0 {
-		return nil
+func (r *receipts) write(b *pgx.Batch, node string) {
+	if len(r.rows) > 0 {
+		b.Queue("INSERT INTO ledger_receipts (node, newest, rows) VALUES ($1, $2, $3)", node, r.newest, r.rows)
 	}
-	_, err := tx.Exec(ctx, "INSERT INTO ledger_receipts (node, newest, rows) VALUES ($1, $2, $3)", node, r.newest, r.rows)
-	return err
 }
 
 // receipts returns the settlements of a node ("": of all) that were answered after a time of the engine,

@@ -15,6 +15,6 @@ func BenchmarkVisit(b *testing.B) {
 	g := e.gateway(b, "a", func(p *workstation.Policy) { p.ReconnectWithin = time.Millisecond })
 	for b.Loop() {
 		mustJoin(b, g.Service, issue(b, g.Service, "desk1", workstation.Options{}), viewer).Leave()
-		e.move(2 * time.Millisecond) // its token ends
+		e.Move(2 * time.Millisecond) // its token ends
 	}
 }

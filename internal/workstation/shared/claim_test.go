@@ -34,8 +34,8 @@ func TestATokenForOneSessionDiesWithItsBeginning(t *testing.T) {
 		if v, err := g.a.Get("default", "desk1"); err != nil || v.Sessions != 1 || v.Tokens != 0 {
 			t.Errorf("%+v, %v", v, err)
 		}
-		g.state.RevokeAt("default", "dev", g.now().Add(time.Hour))
-		if left := x.Until().Sub(g.now()); left > time.Hour || left < time.Hour-time.Second {
+		g.state.RevokeAt("default", "dev", g.Now().Add(time.Hour))
+		if left := x.Until().Sub(g.Now()); left > time.Hour || left < time.Hour-time.Second {
 			t.Errorf("the session ends in %v after its key got an earlier end", left)
 		}
 		x.Leave()

@@ -33,27 +33,9 @@ var (
 	dev    = workstation.Issuer{Tenant: "default", Key: "dev", KeyHash: "11"}
 )
 
-// clock is one that a test moves.
-type clock struct {
-	mu sync.Mutex
-	t  time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.t
-}
-
-func (c *clock) move(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.t = c.t.Add(d)
-}
-
 // engines are what the gateways of a test share.
 type engines struct {
-	*clock
+	*enginetest.Clock
 	redis   *enginetest.Engine
 	cluster string
 	dsn     string
@@ -63,7 +45,7 @@ type engines struct {
 func newEngines(t testing.TB) *engines {
 	t.Helper()
 	return &engines{
-		clock: &clock{t: time.Now()}, redis: enginetest.Redis(t), cluster: "test", dsn: enginetest.Postgres(t), bus: &bus{handlers: map[string][]func(string){}},
+		Clock: enginetest.NewClock(time.Now()), redis: enginetest.Redis(t), cluster: "test", dsn: enginetest.Postgres(t), bus: &bus{handlers: map[string][]func(string){}},
 	}
 }
 
@@ -97,13 +79,13 @@ func (e *engines) node(t testing.TB, name string) *gateway {
 	if err := db.Migrate(t.Context(), postgres.FeedSchema, shared.PostgresSchema); err != nil {
 		t.Fatal(err)
 	}
-	g := &gateway{state: workstation.NewState(e.now), db: db}
+	g := &gateway{state: workstation.NewState(e.Now), db: db}
 	g.node = &node{bus: e.bus, Node: cluster.New(cluster.Config{
-		Name: e.cluster, Node: name, Engine: client, Logger: zap.NewNop(), Now: e.now, Beat: time.Hour, // the test renews the lease
+		Name: e.cluster, Node: name, Engine: client, Logger: zap.NewNop(), Now: e.Now, Beat: time.Hour, // the test renews the lease
 	})}
 	g.feed = postgres.NewFeed(postgres.FeedConfig{DB: db, Publish: func(ctx context.Context) error { return g.node.Publish(ctx, "feed", "") }})
 	g.node.On("feed", func(string) { g.feed.Wake() })
-	g.desks = shared.New(shared.Config{State: g.state, Node: g.node, DB: db, Feed: g.feed, Now: e.now})
+	g.desks = shared.New(shared.Config{State: g.state, Node: g.node, DB: db, Feed: g.feed, Now: e.Now})
 	if err := g.node.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

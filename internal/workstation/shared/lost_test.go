@@ -16,7 +16,7 @@ import (
 func TestAnEmptyEngineGetsSessionsAndNewTokensBack(t *testing.T) {
 	e, a, b := two(t, nil)
 	old := issue(t, a.Service, "desk2", workstation.Options{})
-	e.move(3 * time.Minute)
+	e.Move(3 * time.Minute)
 	a.beat(t)
 	b.beat(t)
 	label, fresh := issue(t, a.Service, "desk1", workstation.Options{}), issue(t, a.Service, "desk2", workstation.Options{})
@@ -76,7 +76,7 @@ func TestWithoutTheEngineNobodyNewComesIn(t *testing.T) {
 		t.Errorf("%+v", views)
 	}
 	// PostgreSQL still says what is released.
-	e.move(time.Minute)
+	e.Move(time.Minute)
 	b.look(t)
 	b.desks.Look()
 	wantOpen(t, x)
@@ -95,13 +95,13 @@ func TestSessionsEndWithoutBothEngines(t *testing.T) {
 		if b.feed.CatchUp(t.Context()) == nil {
 			t.Fatal("PostgreSQL answers")
 		}
-		e.move(time.Minute)
+		e.Move(time.Minute)
 		b.desks.Look() // the engine answers
 		e.redis.Kill()
-		e.move(30*time.Second - 1) // counted from the last answer: a look at a server that hangs takes long
+		e.Move(30*time.Second - 1) // counted from the last answer: a look at a server that hangs takes long
 		b.desks.Look()
 		wantOpen(t, x)
-		e.move(1)
+		e.Move(1)
 		b.desks.Look()
 		if keepOpen {
 			wantOpen(t, x)

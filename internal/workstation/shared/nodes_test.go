@@ -171,11 +171,11 @@ func TestASessionOfADeadNodeIsFree(t *testing.T) {
 		label := issue(t, a.Service, "desk1", workstation.Options{ExpiresIn: time.Second})
 		mustJoin(t, b.Service, label, viewer) // and nobody hears of b any more
 		dead := b.node.ID()
-		e.move(14 * time.Second)
+		e.Move(14 * time.Second)
 		a.beat(t)
 		_, err := join(a.Service, label, other)
 		wantRefusal(t, err, workstation.RefusedBusy)
-		e.move(time.Second)
+		e.Move(time.Second)
 		if reaped {
 			for range 2 { // it may run twice
 				if err := a.node.part.Reap(t.Context(), dead); err != nil {
@@ -185,7 +185,7 @@ func TestASessionOfADeadNodeIsFree(t *testing.T) {
 			if n, _ := a.Get("default", "desk1"); n.Sessions != 0 || n.Tokens != 1 {
 				t.Errorf("%+v", n)
 			}
-			e.move(time.Minute) // within the time for coming back
+			e.Move(time.Minute) // within the time for coming back
 			a.beat(t)
 		}
 		mustJoin(t, a.Service, label, other)
@@ -196,11 +196,11 @@ func TestTheTokenOfADeadNodesSessionExpires(t *testing.T) {
 	e, a, b := two(t, nil)
 	label := issue(t, a.Service, "desk1", workstation.Options{ExpiresIn: time.Second})
 	mustJoin(t, b.Service, label, viewer)
-	e.move(16 * time.Second)
+	e.Move(16 * time.Second)
 	if err := a.node.part.Reap(t.Context(), b.node.ID()); err != nil {
 		t.Fatal(err)
 	}
-	e.move(2 * time.Minute)
+	e.Move(2 * time.Minute)
 	_, err := a.Find(label, viewer.Addr())
 	wantRefusal(t, err, workstation.RefusedExpired)
 }
@@ -210,7 +210,7 @@ func TestAPausedNodeLosesASessionThatAnotherHasNow(t *testing.T) {
 	e, a, b := two(t, nil)
 	lost := mustJoin(t, b.Service, issue(t, a.Service, "desk1", workstation.Options{}), viewer)
 	kept := mustJoin(t, b.Service, issue(t, a.Service, "desk2", workstation.Options{}), viewer)
-	e.move(16 * time.Second)
+	e.Move(16 * time.Second)
 	a.beat(t)
 	if err := a.node.part.Reap(t.Context(), b.node.ID()); err != nil {
 		t.Fatal(err)

@@ -148,7 +148,7 @@ func TestOldReleasedRegistrationsGo(t *testing.T) {
 	}
 	register(a, "run")
 	release(t, a, "run")
-	e.move(8 * 24 * time.Hour)
+	e.Move(8 * 24 * time.Hour)
 	register(a, "next")
 	b.look(t)
 	_, err := b.Get("default", "run")

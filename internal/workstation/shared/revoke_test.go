@@ -18,8 +18,8 @@ func TestTheEndsOfAKeyAreBounded(t *testing.T) {
 	e, a, b := two(t, nil)
 	label := issue(t, a.Service, "desk1", workstation.Options{})
 	for i := range 100 {
-		e.move(time.Millisecond)
-		a.state.RevokeAt("default", "dev", e.now().Add(time.Hour+time.Duration(i)*time.Second))
+		e.Move(time.Millisecond)
+		a.state.RevokeAt("default", "dev", e.Now().Add(time.Hour+time.Duration(i)*time.Second))
 	}
 	reply, err := a.node.Run(t.Context(), countMarks, "default/dev")
 	if err != nil {
@@ -29,7 +29,7 @@ func TestTheEndsOfAKeyAreBounded(t *testing.T) {
 		t.Errorf("%d ends, %v", n, err)
 	}
 	x := mustJoin(t, b.Service, label, viewer)
-	if left := x.Until().Sub(e.now()); left > time.Hour || left < time.Hour-time.Second {
+	if left := x.Until().Sub(e.Now()); left > time.Hour || left < time.Hour-time.Second {
 		t.Errorf("the session ends in %v", left)
 	}
 }
@@ -39,13 +39,13 @@ func TestTheEndsOfAKeyAreBounded(t *testing.T) {
 func TestAKeyThatChangedElsewhereKeepsItsNewSessions(t *testing.T) {
 	e, a, b := two(t, nil)
 	old := mustJoin(t, b.Service, issue(t, a.Service, "desk1", workstation.Options{}), viewer)
-	e.move(time.Second)
-	rotated := e.now()
-	e.move(time.Second)
+	e.Move(time.Second)
+	rotated := e.Now()
+	e.Move(time.Second)
 	label := issue(t, a.Service, "desk2", workstation.Options{})
 	fresh := mustJoin(t, b.Service, label, viewer)
-	e.move(time.Second)
-	b.state.RevokedElsewhere("other", "dev", e.now(), e.now())
+	e.Move(time.Second)
+	b.state.RevokedElsewhere("other", "dev", e.Now(), e.Now())
 	b.state.RevokedElsewhere("default", "dev", rotated, rotated)
 	wantEnded(t, old, workstation.ReasonRemoved)
 	wantOpen(t, fresh)

@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // pair is a gateway where addresses are issued and one where viewers come: the same, or two.
 type pair struct {
-	*clock
+	*enginetest.Clock
 	a, b  *workstation.Service
 	state *workstation.State // of a
 	renew func(*testing.T)   // the leases, after the clock was moved
@@ -22,12 +23,12 @@ type pair struct {
 // onBoth runs a test on one gateway, and on two that share an engine.
 func onBoth(t *testing.T, f func(t *testing.T, open func(change func(*workstation.Policy)) pair, move func(time.Duration))) {
 	t.Run("one gateway", func(t *testing.T) {
-		c := &clock{t: time.Now()}
+		c := enginetest.NewClock(time.Now())
 		f(t, func(change func(*workstation.Policy)) pair {
-			state := workstation.NewState(c.now)
+			state := workstation.NewState(c.Now)
 			w := service(t, state, nowhere{}, change)
 			return pair{c, w, w, state, func(*testing.T) {}}
-		}, c.move)
+		}, c.Move)
 	})
 	t.Run("two gateways", func(t *testing.T) { onTwo(t, f, false) })
 	t.Run("two gateways whose messages all arrive twice", func(t *testing.T) { onTwo(t, f, true) })
@@ -40,11 +41,11 @@ func onTwo(t *testing.T, f func(t *testing.T, open func(change func(*workstation
 		e.cluster = fmt.Sprint("test", n)
 		a, b := e.gateway(t, "a", change), e.gateway(t, "b", change)
 		a.node.twice, b.node.twice = twice, twice
-		return pair{e.clock, a.Service, b.Service, a.state, func(t *testing.T) {
+		return pair{e.Clock, a.Service, b.Service, a.state, func(t *testing.T) {
 			a.beat(t)
 			b.beat(t)
 		}}
-	}, e.move)
+	}, e.Move)
 }
 
 func TestConflictsAtAWorkstation(t *testing.T) {
@@ -225,10 +226,10 @@ func TestAKeysEndReachesWhatItHasAskedFor(t *testing.T) {
 		g := open(nil)
 		label, unused := issue(t, g.a, "desk1", workstation.Options{}), issue(t, g.a, "desk2", workstation.Options{})
 		x := mustJoin(t, g.b, label, viewer)
-		g.state.RevokeAt("default", "dev", g.now().Add(time.Hour))
-		g.state.RevokeAt("other", "dev", g.now())
+		g.state.RevokeAt("default", "dev", g.Now().Add(time.Hour))
+		g.state.RevokeAt("other", "dev", g.Now())
 		wantOpen(t, x)
-		if until := x.Until().Sub(g.now()); until > time.Hour || until < time.Hour-time.Second {
+		if until := x.Until().Sub(g.Now()); until > time.Hour || until < time.Hour-time.Second {
 			t.Errorf("the session ends in %v", until)
 		}
 		g.state.Revoke("default", "dev")
