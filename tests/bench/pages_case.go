@@ -5,6 +5,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -21,11 +23,14 @@ var pagesServers = []role{gateway, withPages}
 // pagesSlice has several polls.
 const pagesSlice = time.Second
 
-// consoleCaddyfile is the gateway with its console. The key that reads the activity sees all parts of
-// the overview.
-func consoleCaddyfile(s site) string {
-	text := strings.Replace(gatewayCaddyfile(s, 0), "\tgatehouse\n}", "\tgatehouse_console\n\tgatehouse\n}", 1)
-	return strings.Replace(text, "scopes activity:read\n", "scopes activity:read limits:read providers:read\n", 1)
+// consoleCaddyfile is the gateway with its console, and its data in a folder. The key that reads the
+// activity sees all parts of the overview, and the calls of all tenants.
+func consoleCaddyfile(s site, data string) string {
+	return strings.NewReplacer(
+		"\tgatehouse\n}", "\tgatehouse_console\n\tgatehouse\n}",
+		"\tgatehouse {\n", fmt.Sprintf("\tgatehouse {\n\t\tdata_dir %q\n", data),
+		"scopes activity:read\n", "scopes activity:read limits:read providers:read\n\t\t\tall_tenants\n",
+	).Replace(gatewayCaddyfile(s, 0))
 }
 
 // pagesRound measures the case once.
@@ -88,7 +93,13 @@ func (f *fleet) startWithConsole(ctx context.Context, which role) (*server, erro
 		return nil, err
 	}
 	s.renames, s.guarded = true, s.addr
-	if s.proc, err = f.runCaddy(string(which), s.dir, env, consoleCaddyfile(cfg)); err != nil {
+	data := filepath.Join(s.dir, "data")
+	if f.opts.Rows != "" {
+		if err := os.CopyFS(data, os.DirFS(f.opts.Rows)); err != nil {
+			return nil, err
+		}
+	}
+	if s.proc, err = f.runCaddy(string(which), s.dir, env, consoleCaddyfile(cfg, data)); err != nil {
 		return nil, err
 	}
 	return s, s.proc.await(ctx, func() error { return s.ready(ctx, f.secrets.gateway) })

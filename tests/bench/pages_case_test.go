@@ -28,8 +28,8 @@ func TestFiftyPagesAreOpen(t *testing.T) {
 	if n != 50 || !strings.Contains(string(withPages), "50") {
 		t.Errorf("%d pages", n)
 	}
-	text := consoleCaddyfile(site{})
-	if strings.Count(text, "\tgatehouse_console\n\tgatehouse\n}") != 1 || strings.Count(text, "providers:read") != 1 {
+	text := consoleCaddyfile(site{}, "/data")
+	if strings.Count(text, "\tgatehouse_console\n\tgatehouse\n}") != 1 || strings.Count(text, "providers:read\n\t\t\tall_tenants\n") != 1 || strings.Count(text, "\tdata_dir \"/data\"\n") != 1 {
 		t.Error(text)
 	}
 }
