@@ -1,6 +1,6 @@
 // Times in the zone of the browser instead of UTC, by a choice that the browser keeps.
 //
-//   <time datetime="…" data-form="full|clock">: is written in that zone; one without a form is in words
+//   <time datetime="…" data-form="full|clock|minute">: is written in that zone; one without a form is in words
 //   data-zone on an element: its text is the name of the zone
 //   data-at="…" on a label of a chart's axis: is the time of day
 //   data-from="…" data-step="SECONDS" around the tooltips of a chart's steps: their first line is the time
@@ -10,7 +10,11 @@ const storage = "gatehouse-times";
 const button = document.getElementById("times");
 const day = { day: "numeric", month: "short" };
 const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
-const forms = { full: { ...day, year: "numeric", ...clock }, clock: { ...day, ...clock } };
+const forms = {
+	full: { ...day, year: "numeric", ...clock },
+	clock: { ...day, ...clock },
+	minute: { weekday: "short", ...day, year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+};
 for (const [name, options] of Object.entries(forms)) {
 	forms[name] = new Intl.DateTimeFormat("en-GB", options);
 }
@@ -76,7 +80,7 @@ function toUTC(element) {
 	}
 }
 
-const times = "time[data-form=full], time[data-form=clock], [data-zone], text[data-at], .hits[data-from]";
+const times = "time[data-form], [data-zone], text[data-at], .hits[data-from]";
 
 let local = false;
 try {
