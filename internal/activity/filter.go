@@ -1,6 +1,8 @@
 package activity
 
 import (
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"strings"
@@ -79,7 +81,26 @@ func (f *Filter) check() error {
 // SQLite takes 500 parts of a query.
 const maxMerged = 400
 
-// source is the query that SQL answers: the rows of a time of some tenants, newest first.
+// statusBytes are those of the status in the data of a row: the number behind its first two bytes (see
+// encode).
+func (f *Filter) statusBytes() []byte { return binary.AppendVarint(nil, int64(f.Status)) }
+
+// parts are what the data of each row has that f selects. Other rows may have it too: matches judges
+// them. A row that SQL leaves out costs a tenth of one that is read.
+func (f *Filter) parts() (all [][]byte) {
+	for _, text := range []string{f.Model, f.Provider, f.Key, f.Code, f.Workstation} {
+		if text != "" && text != AnyCode {
+			all = append(all, appendText(nil, text))
+		}
+	}
+	if hash, err := hex.DecodeString(f.KeyHash); err == nil && len(hash) == rawHash {
+		all = append(all, hash)
+	}
+	return all
+}
+
+// source is the query that SQL answers: the rows of a time of some tenants, newest first, without most
+// of those that f does not select.
 func (f *Filter) source(tenants []string) (string, []any) {
 	const order = " ORDER BY created_at DESC, seq DESC"
 	cond, times := "", []any{}
@@ -93,6 +114,12 @@ func (f *Filter) source(tenants []string) (string, []any) {
 	}
 	if f.after != (cursor{}) {
 		and("(created_at, seq) < (?, ?)", f.after.created, f.after.seq)
+	}
+	if f.Status != 0 {
+		and("substr(data, 3, 2) = ?", f.statusBytes())
+	}
+	for _, part := range f.parts() {
+		and("instr(data, ?) > 0", part)
 	}
 	if len(tenants) > maxMerged {
 		return "SELECT " + columns + " FROM activity WHERE true" + cond + order, times

@@ -57,8 +57,11 @@ func TestQueriesDoNotScan(t *testing.T) {
 		}
 		query, args := f.source(append([]string{"default"}, others...))
 		for _, arg := range args { // as literals: then the planner sees the values
-			if s, ok := arg.(string); ok {
-				arg = "'" + s + "'"
+			switch v := arg.(type) {
+			case string:
+				arg = "'" + v + "'"
+			case []byte:
+				arg = fmt.Sprintf("x'%x'", v)
 			}
 			query = strings.Replace(query, "?", fmt.Sprint(arg), 1)
 		}
@@ -67,7 +70,7 @@ func TestQueriesDoNotScan(t *testing.T) {
 	for name, tt := range map[string]struct{ query, plan string }{
 		"tenant":      {page(Filter{}), "SEARCH activity USING INDEX activity_time (tenant=?)"},
 		"next page":   {page(Filter{Cursor: cursor{1, 1}.String()}), "SEARCH activity USING INDEX activity_time (tenant=? AND created_at<?)"},
-		"time":        {page(Filter{From: at, To: at, Model: "m", Key: "k"}), "SEARCH activity USING INDEX activity_time (tenant=? AND created_at>? AND created_at<?)"},
+		"time":        {page(Filter{From: at, To: at, Model: "m", Key: "k", Status: 418}), "SEARCH activity USING INDEX activity_time (tenant=? AND created_at>? AND created_at<?)"},
 		"time's page": {page(Filter{Date: "2026-05-04", Cursor: cursor{1, 1}.String()}), "SEARCH activity USING INDEX activity_time (tenant=? AND created_at>?"},
 		"two tenants": {page(Filter{From: at}, "other"), "MERGE (UNION ALL)"},
 		"last row":    {lastSeq, "SEARCH activity"},

@@ -2,8 +2,6 @@ package activity
 
 import (
 	"context"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"strings"
@@ -80,8 +78,7 @@ func (w *walker) raw(ctx context.Context, f *Filter, visit func(seq int64, tenan
 }
 
 // postgresSource is the query that SQL answers: the next rows of a time, newest first, without most of
-// those that f does not select. Their texts are parts of data, and the status is the number behind its
-// first two bytes (see encode); matches judges what is left.
+// those that f does not select.
 func (f *Filter) postgresSource(after cursor, limit int) (string, []any) {
 	var args []any
 	var cond strings.Builder
@@ -109,15 +106,10 @@ func (f *Filter) postgresSource(after cursor, limit int) (string, []any) {
 		and("request_h = ?", hashOf(f.RequestID))
 	}
 	if f.Status != 0 {
-		and("substr(data, 3, 2) = ?", binary.AppendVarint(nil, int64(f.Status)))
+		and("substr(data, 3, 2) = ?", f.statusBytes())
 	}
-	for _, text := range []string{f.Model, f.Provider, f.Key, f.Code, f.Workstation} {
-		if text != "" && text != AnyCode {
-			and("position(?::bytea in data) > 0", appendText(nil, text))
-		}
-	}
-	if hash, err := hex.DecodeString(f.KeyHash); err == nil && len(hash) == rawHash {
-		and("position(?::bytea in data) > 0", hash)
+	for _, part := range f.parts() {
+		and("position(?::bytea in data) > 0", part)
 	}
 	args = append(args, limit)
 	return fmt.Sprintf("SELECT tenant, created_at, seq, data FROM activity WHERE true%s ORDER BY created_at DESC, seq DESC LIMIT $%d", cond.String(), len(args)), args

@@ -29,12 +29,18 @@ type mark struct {
 	text  string
 	fine  bool // a narrow chart has no room for it
 	major bool // the beginning of a day on an axis of hours, of a year on one of months
+	clock bool // a time of day, which assets/js/time.js can write in another zone
 }
 
 // times draws the labels below the plot.
 func (d *drawing) times(f *Frame, steps int) {
-	d.raw(`<g class="times"><text class="zone" x="-8" y="100%" dy="1.5em">UTC</text>`)
-	for _, m := range f.marks(steps) {
+	marks := f.marks(steps)
+	d.raw(`<g class="times"><text class="zone" x="-8" y="100%" dy="1.5em"`)
+	if len(marks) > 0 && marks[0].clock {
+		d.raw(` data-zone=""`)
+	}
+	d.raw(`>UTC</text>`)
+	for _, m := range marks {
 		right := 1 - float64(m.step)/float64(steps)
 		if !m.fits(right * wideChart) {
 			continue
@@ -47,7 +53,11 @@ func (d *drawing) times(f *Frame, steps int) {
 			class += " major"
 		}
 		x := percent(float64(m.step), float64(steps))
-		d.raw(`<g class="time`, class, `"><line x1="`, x, `" x2="`, x, `" y1="0" y2="100%"/><text x="`, x, `" y="100%" dx="4" dy="1.5em">`).text(m.text).raw(`</text></g>`)
+		d.raw(`<g class="time`, class, `"><line x1="`, x, `" x2="`, x, `" y1="0" y2="100%"/><text x="`, x, `" y="100%" dx="4" dy="1.5em"`)
+		if m.clock {
+			d.raw(` data-at="`, f.start(m.step).Format(time.RFC3339), `"`)
+		}
+		d.raw(`>`).text(m.text).raw(`</text></g>`)
 	}
 	d.raw(`</g>`)
 }
@@ -85,7 +95,7 @@ func (f *Frame) minuteMarks(steps int) (all []mark) {
 		if !t.Truncate(every).Equal(t) {
 			continue
 		}
-		m := mark{step: i, text: t.Format("15:04"), fine: !t.Truncate(2 * every).Equal(t)}
+		m := mark{step: i, text: t.Format("15:04"), fine: !t.Truncate(2 * every).Equal(t), clock: true}
 		if t.Hour() == 0 && t.Minute() == 0 {
 			m.text, m.major = t.Format("Mon 2 Jan"), true
 		}
@@ -113,7 +123,7 @@ func (f *Frame) hourMarks(steps int) (all []mark) {
 		if t.Minute() != 0 || t.Hour()%min(every, 24) != 0 || every > 24 && t.Weekday() != time.Monday {
 			continue
 		}
-		m := mark{step: i, text: t.Format("15:04")}
+		m := mark{step: i, text: t.Format("15:04"), clock: every < 12}
 		midnight := t.Hour() == 0
 		if midnight {
 			m.text, m.major = t.Format("Mon 2 Jan"), every < 24
@@ -124,6 +134,8 @@ func (f *Frame) hourMarks(steps int) (all []mark) {
 		switch {
 		case every < 24:
 			m.fine = t.Hour()%(2*every) != 0
+		case every == 24:
+			m.fine = n%3 != 0 // dates are wide
 		default:
 			m.fine = n%2 == 1
 		}
@@ -175,7 +187,11 @@ func (f *Frame) when(step int) string {
 
 // hits draws a tooltip for each step, over its whole height.
 func (d *drawing) hits(f *Frame, steps int, tip func(step int)) {
-	d.raw(`<g class="hits">`)
+	d.raw(`<g class="hits"`)
+	if f.Step < 24*time.Hour { // days are those of UTC in every zone
+		d.raw(` data-from="`, f.start(0).Format(time.RFC3339), `" data-step="`, strconv.Itoa(int(f.Step/time.Second)), `"`)
+	}
+	d.raw(`>`)
 	for i := range steps {
 		d.raw(`<rect x="`, percent(float64(i), float64(steps)), `" width="`, percent(1, float64(steps)), `" height="100%"><title>`).text(f.when(i))
 		tip(i)

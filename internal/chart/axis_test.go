@@ -61,7 +61,7 @@ func TestAnAxisOfTimeHasHoursOrDates(t *testing.T) {
 		{2, time.Hour, "[21:00] 22:00"},
 		{24, time.Hour, "[21:00] Mon 23 Nov [03:00] 06:00 [09:00] 12:00 [15:00] 18:00"},
 		{72, time.Hour, "Mon 23 Nov [12:00] Tue 24 Nov [12:00] Wed 25 Nov [12:00]"},
-		{168, time.Hour, "Mon 23 Nov [Tue 24] Wed 25 [Thu 26] Fri 27 [Sat 28] [Sun 29]"},
+		{168, time.Hour, "Mon 23 Nov [Tue 24] [Wed 25] Thu 26 [Fri 27] [Sat 28] [Sun 29]"},
 		{720, time.Hour, "Mon 23 Nov [Mon 30 Nov] Mon 7 Dec [Mon 14 Dec]"},
 		{7, day, "22 Nov [23 Nov] 24 Nov [25 Nov] 26 Nov [27 Nov] 28 Nov"},
 		{30, day, "23 Nov 30 Nov 7 Dec 14 Dec"},

@@ -43,8 +43,8 @@ func (e *element) all(name string) (found []*element) {
 // the Content-Security-Policy or worse.
 var (
 	drawnElements   = regexp.MustCompile(`^(svg|title|desc|g|line|text|path|rect)$`)
-	drawnAttributes = regexp.MustCompile(`^(class|id|role|aria-labelledby|viewBox|preserveAspectRatio|d|x|x1|x2|y|y1|y2|dx|dy|width|height)$`)
-	drawnValues     = regexp.MustCompile(`^[-A-Za-z0-9 .%]*$`)
+	drawnAttributes = regexp.MustCompile(`^(class|id|role|aria-labelledby|viewBox|preserveAspectRatio|d|x|x1|x2|y|y1|y2|dx|dy|width|height|data-zone|data-at|data-from|data-step)$`)
+	drawnValues     = regexp.MustCompile(`^[-A-Za-z0-9 .%:]*$`)
 )
 
 // parse returns a chart as a tree, and checks that it has nothing that no chart has.

@@ -178,7 +178,9 @@ func chooseTime(v *visit, s *span, a *seriesAnswer) (timeChoice, error) {
 }
 
 // minute is a time to the minute, as the steps of charts have it.
-func minute(t time.Time) template.HTML { return timeElement(t, t.UTC().Format("Mon 2 Jan 2006 15:04")) }
+func minute(t time.Time) template.HTML {
+	return localElement(t, "minute", t.UTC().Format("Mon 2 Jan 2006 15:04"))
+}
 
 // choices are links to this page with a parameter changed, from values and names in turn.
 func choices(path, param, current string, valuesAndNames ...string) (all []option, err error) {

@@ -95,6 +95,7 @@ type options struct {
 	JSON       string        `json:"-"`
 	Profile    string        `json:"-"`
 	Peers      string        `json:"peers,omitempty"`
+	Rows       string        `json:"rows,omitempty"`
 }
 
 func parseOptions(args []string, stderr io.Writer) (options, error) {
@@ -117,6 +118,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.JSON, "json", "", "also write the report with every round to this `file`")
 	f.StringVar(&o.Profile, "profile", "", "after each case, write profiles of its servers into this `folder` (CPU and allocations; of idle sessions heap and goroutines); their load is in no figure")
 	f.StringVar(&o.Peers, "peers", "", "compare with the other gateways that are installed in this `folder`, and nothing else")
+	f.StringVar(&o.Rows, "rows", "", "the gateways of pages-open begin with a copy of this data `folder`, made by tests/manyrows")
 	f.BoolVar(&quick, "quick", false, "one short round: -rounds 1 -time 300ms -held 50 -sessions 50")
 	if err := f.Parse(args); err != nil {
 		return o, err

@@ -22,6 +22,7 @@ type report struct {
 	Proof   *proof         `json:"proof,omitempty"`   // nil for a self-check
 	VNC     *vncReport     `json:"vnc,omitempty"`     // nil without such a case
 	Browser *browserReport `json:"browser,omitempty"` // the same
+	Pages   *caseReport    `json:"pages,omitempty"`   // the same
 	Scale   *scaleReport   `json:"scale,omitempty"`   // the same
 	Cluster *clusterReport `json:"cluster,omitempty"` // the same
 }
@@ -69,6 +70,7 @@ func (r *runner) report() *report {
 	}
 	rep.VNC = r.vncReport()
 	rep.Browser = r.browserReport()
+	rep.Pages = r.pagesReport()
 	rep.Scale = r.scaleReport()
 	rep.Cluster = r.clusterReport()
 	return rep
@@ -182,6 +184,9 @@ func (rep *report) all() []caseReport {
 	}
 	if rep.Browser != nil {
 		all = append(all, rep.Browser.Case)
+	}
+	if rep.Pages != nil {
+		all = append(all, *rep.Pages)
 	}
 	if rep.Scale != nil {
 		all = append(all, rep.Scale.Cases...)

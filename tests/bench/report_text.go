@@ -25,6 +25,9 @@ func (rep *report) writeText(w io.Writer) error {
 	if rep.Browser != nil {
 		rep.Browser.writeText(&b)
 	}
+	if rep.Pages != nil {
+		writePages(&b, rep.Pages)
+	}
 	if rep.Scale != nil {
 		rep.Scale.writeText(&b)
 	}

@@ -43,6 +43,7 @@ type runner struct {
 	scale    bool // the case of many keys
 	cluster  bool // the case of shared limits
 	browser  bool // the case of the desktop in a browser
+	pages    bool // the case of open pages
 	many     size
 	progress io.Writer
 	settle   time.Duration // settleTime, but zero in tests
@@ -91,6 +92,11 @@ func (r *runner) round(ctx context.Context, n int) error {
 	}
 	if r.browser {
 		if err := r.browserRound(ctx, n); err != nil {
+			return err
+		}
+	}
+	if r.pages {
+		if err := r.pagesRound(ctx, n); err != nil {
 			return err
 		}
 	}

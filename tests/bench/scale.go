@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -62,16 +61,24 @@ const scaleCalls = 1000
 func (r *runner) choose() (err error) {
 	o := r.opts
 	if o.Only == "" {
-		r.scale, r.browser, r.cluster = !o.Self, !o.Self, !o.Self && len(clustertest.EnginePrograms()) > 0
+		r.scale, r.browser, r.pages, r.cluster = !o.Self, !o.Self, !o.Self, !o.Self && len(clustertest.EnginePrograms()) > 0
 		r.cases, r.vnc, err = chooseCases(o)
 		return err
 	}
 	names := strings.Split(o.Only, ",")
-	r.scale, r.cluster, r.browser = slices.Contains(names, scaleCase), slices.Contains(names, clusterCase), slices.Contains(names, browserCase)
-	if (r.scale || r.cluster || r.browser) && o.Self {
-		return fmt.Errorf("%s, %s and %s cannot be checked against themselves: reverse_proxy has none of it", scaleCase, clusterCase, browserCase)
+	own := map[string]*bool{scaleCase: &r.scale, clusterCase: &r.cluster, browserCase: &r.browser, pagesCase: &r.pages}
+	var rest []string
+	for _, name := range names {
+		chosen := own[name]
+		switch {
+		case chosen == nil:
+			rest = append(rest, name)
+		case o.Self:
+			return fmt.Errorf("%s cannot be checked against itself: reverse_proxy has none of it", name)
+		default:
+			*chosen = true
+		}
 	}
-	rest := slices.DeleteFunc(names, func(name string) bool { return name == scaleCase || name == clusterCase || name == browserCase })
 	if len(rest) == 0 {
 		return nil
 	}

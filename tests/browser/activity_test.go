@@ -1,6 +1,8 @@
 package browser
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -54,10 +56,20 @@ func TestTimesAreShownInTheZoneOfTheBrowser(t *testing.T) {
 	if zone := b.text("#activity thead [data-zone]"); zone != "GMT+5:30" && zone != "IST" {
 		t.Errorf("the zone is called %q", zone)
 	}
+	const charted = `(() => {
+		const label = document.querySelector("#activity .times [data-at]"), tooltip = document.querySelector("#activity .hits title");
+		return label.textContent + " " + tooltip.textContent.split("\n")[0] + " " + document.querySelector("#activity figcaption [data-zone]").textContent;
+	})()`
+	if chart := evaluate[string](b, charted); !regexp.MustCompile(`^\d\d:30 \w{3} \d+ \w+ \d{4} \d\d:30–\d\d:30 (GMT\+5:30|IST) (GMT\+5:30|IST)$`).MatchString(strings.ReplaceAll(chart, ",", "")) {
+		t.Errorf("the chart says %q", chart)
+	}
 	s.callEcho(t)
 	b.eventually("a row that was read again is local", `document.querySelectorAll("#activity tbody tr").length === 2 && `+local, pageTimeout)
 	b.open("/console/activity")
 	b.eventually("the browser keeps the choice", local, pageTimeout)
 	evaluate[bool](b, `(document.getElementById("times").click(), true)`)
 	b.eventually("times are in UTC again", `!(`+local+`) && document.querySelector("#activity [data-zone]").textContent === "UTC"`, pageTimeout)
+	if chart := evaluate[string](b, charted); !regexp.MustCompile(`^\d\d:00 \w{3} \d+ \w+ \d{4} \d\d:00–\d\d:00 UTC UTC$`).MatchString(strings.ReplaceAll(chart, ",", "")) {
+		t.Errorf("the chart says %q", chart)
+	}
 }

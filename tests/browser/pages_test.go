@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
 
@@ -21,6 +22,33 @@ func TestEveryPage(t *testing.T) {
 	t.Logf("%d pages: %v", len(paths), paths)
 	if len(paths) < 2 {
 		t.Errorf("links lead to %d pages only", len(paths))
+	}
+}
+
+// Charts of every time fit, in the zone of the browser too.
+func TestChartsOfEveryTime(t *testing.T) {
+	b := newLongTab(t, demoSite(t), 2*time.Minute)
+	call(b, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Kolkata"})
+	b.signIn("ops")
+	for _, zone := range []string{"UTC", "local"} {
+		for _, path := range []string{"usage", "latency", "refusals", "activity"} {
+			for _, span := range []string{"1h", "24h", "7d", "30d"} {
+				b.open("/console/" + path + "?metric=requests&range=" + span)
+				if charts := evaluate[int](b, `document.querySelectorAll(".chart .times").length`); charts == 0 {
+					t.Errorf("%s of %s has no chart", path, span)
+				}
+				if covers := b.text("main"); path != "activity" && strings.Contains(covers, "GMT+5:30, by the ") != (zone == "local") {
+					t.Errorf("%s of %s in %s says %q", path, span, zone, covers)
+				}
+				for _, width := range []int64{360, 1280} {
+					where := fmt.Sprintf("%s %s %s %d", path, span, zone, width)
+					b.look(width, "light")
+					b.fits(where)
+					b.keep(where)
+				}
+			}
+		}
+		evaluate[bool](b, `(document.getElementById("times").click(), true)`)
 	}
 }
 
@@ -56,7 +84,18 @@ func (b *tab) fits(where string) {
 	if widths.Page > widths.Window {
 		b.t.Errorf("%s: the page has %v px, the window %v", where, widths.Page, widths.Window)
 	}
+	if touching := evaluate[[]string](b, touchingLabels); len(touching) > 0 {
+		b.t.Errorf("%s: labels of a chart touch: %q", where, touching)
+	}
 }
+
+// touchingLabels finds labels of one axis of time with less than a space between them.
+const touchingLabels = `[...document.querySelectorAll(".chart .times")].flatMap((axis) => {
+	const space = 3;
+	const labels = [...axis.querySelectorAll("text")].map((text) => [text.textContent, text.getBoundingClientRect()]).filter(([, box]) => box.width > 0);
+	labels.sort(([, a], [, b]) => a.left - b.left);
+	return labels.slice(1).flatMap(([text, box], i) => box.left < labels[i][1].right + space ? [labels[i][0] + "|" + text] : []);
+})`
 
 // keep writes a screenshot if the flag says so.
 func (b *tab) keep(where string) {

@@ -1,17 +1,26 @@
 // Times in the zone of the browser instead of UTC, by a choice that the browser keeps.
 //
-//   <time datetime="…" data-form="full|clock">: is written in that zone; one without a form is in words
+//   <time datetime="…" data-form="full|clock|minute">: is written in that zone; one without a form is in words
 //   data-zone on an element: its text is the name of the zone
+//   data-at="…" on a label of a chart's axis: is the time of day
+//   data-from="…" data-step="SECONDS" around the tooltips of a chart's steps: their first line is the time
 //   <button id="times" hidden>: is shown, and changes the choice
 
 const storage = "gatehouse-times";
 const button = document.getElementById("times");
 const day = { day: "numeric", month: "short" };
 const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
-const forms = { full: { ...day, year: "numeric", ...clock }, clock: { ...day, ...clock } };
+const forms = {
+	full: { ...day, year: "numeric", ...clock },
+	clock: { ...day, ...clock },
+	minute: { weekday: "short", ...day, year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+};
 for (const [name, options] of Object.entries(forms)) {
 	forms[name] = new Intl.DateTimeFormat("en-GB", options);
 }
+const minute = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const weekday = new Intl.DateTimeFormat("en-GB", { weekday: "short", ...day });
+const fullDay = new Intl.DateTimeFormat("en-GB", { weekday: "short", ...day, year: "numeric" });
 const zones = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short" });
 
 // The text of the server, for the way back.
@@ -28,23 +37,50 @@ function write(element, text) {
 	element.textContent = text;
 }
 
+function plain(format, date) {
+	return format.format(date).replaceAll(",", "");
+}
+
+// The tooltips of a chart's steps, with the times where the steps begin and end.
+function tooltips(steps) {
+	const from = Date.parse(steps.dataset.from);
+	const length = 1000 * Number(steps.dataset.step);
+	return [...steps.querySelectorAll("title")].map((title, i) => [title, new Date(from + i * length), new Date(from + (i + 1) * length)]);
+}
+
 function toLocal(element) {
 	if (element.hasAttribute("data-zone")) {
 		write(element, zoneAt(new Date()));
 		return;
 	}
+	if (element.hasAttribute("data-at")) {
+		const date = new Date(element.dataset.at);
+		const text = minute.format(date);
+		write(element, text === "00:00" ? plain(weekday, date) : text);
+		return;
+	}
+	if (element.hasAttribute("data-from")) {
+		tooltips(element).forEach(([title, from, to]) => {
+			const rest = title.textContent.split("\n").slice(1);
+			write(title, [`${plain(fullDay, from)}, ${minute.format(from)}–${minute.format(to)} ${zoneAt(from)}`, ...rest].join("\n"));
+		});
+		return;
+	}
 	const date = new Date(element.dateTime);
 	const form = element.dataset.form;
-	write(element, forms[form].format(date).replaceAll(",", "") + (form === "full" ? ` ${zoneAt(date)}` : ""));
+	write(element, plain(forms[form], date) + (form === "full" ? ` ${zoneAt(date)}` : ""));
 }
 
 function toUTC(element) {
+	if (element.hasAttribute("data-from")) {
+		tooltips(element).forEach(([title]) => toUTC(title));
+	}
 	if (original.has(element)) {
 		element.textContent = original.get(element);
 	}
 }
 
-const times = "time[data-form=full], time[data-form=clock], [data-zone]";
+const times = "time[data-form], [data-zone], text[data-at], .hits[data-from]";
 
 let local = false;
 try {

@@ -1,0 +1,106 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// pagesCase is what open pages of the console add to model calls: two gateways with a console under
+// the same calls, of which one has 50 pages that are read again at their own pace. Its CPU
+// includes that of the pages.
+const pagesCase = "pages-open"
+
+const withPages role = "gateway-50-pages"
+
+var pagesServers = []role{gateway, withPages}
+
+// pagesSlice has several polls.
+const pagesSlice = time.Second
+
+// consoleCaddyfile is the gateway with its console, and its data in a folder. The key that reads the
+// activity sees all parts of the overview, and the calls of all tenants.
+func consoleCaddyfile(s site, data string) string {
+	return strings.NewReplacer(
+		"\tgatehouse\n}", "\tgatehouse_console\n\tgatehouse\n}",
+		"\tgatehouse {\n", fmt.Sprintf("\tgatehouse {\n\t\tdata_dir %q\n", data),
+		"scopes activity:read\n", "scopes activity:read limits:read providers:read\n\t\t\tall_tenants\n",
+	).Replace(gatewayCaddyfile(s, 0))
+}
+
+// pagesRound measures the case once.
+func (r *runner) pagesRound(ctx context.Context, n int) error {
+	if r.failures[pagesCase] != nil {
+		return nil
+	}
+	fmt.Fprintf(r.progress, "round %d/%d %s\n", n+1, r.opts.Rounds, pagesCase)
+	f, err := newFleet(r.opts)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	if err := f.startUpstream(ctx); err != nil {
+		return err
+	}
+	order := rotate(pagesServers, n)
+	got, err := r.measurePages(ctx, f, order)
+	one := round{Order: order, Figures: got, Ratio: finite(ratio(got[withPages].CPU, got[gateway].CPU))}
+	return r.keep(ctx, f, pagesCase, one, err)
+}
+
+// measurePages loads both gateways in turns.
+func (r *runner) measurePages(ctx context.Context, f *fleet, order []role) (map[role]figures, error) {
+	call := pagesCall()
+	var sessions []*session
+	for _, which := range order {
+		s, err := f.startWithConsole(ctx, which)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", which, err)
+		}
+		if which == withPages {
+			p, err := openAll(ctx, s, f.secrets.audit)
+			if err != nil {
+				return nil, err
+			}
+			defer p.close()
+			ctx = p.ctx
+		}
+		l, err := call.load(s, f.secrets, r.opts.Prompt)
+		if err != nil {
+			return nil, err
+		}
+		conns := newConns(call.conns, s.addr)
+		defer closeAll(conns)
+		sessions = append(sessions, &session{server: s, settle: r.settle, drive: func(ctx context.Context, d time.Duration) (tally, error) {
+			return closedLoop(ctx, conns, l, d)
+		}})
+	}
+	return alternate(ctx, sessions, r.opts.Time, pagesSlice, 1)
+}
+
+// pagesCall is the call of the smallest case.
+func pagesCall() benchCase { return allCases()[0] }
+
+// startWithConsole starts a gateway with its console.
+func (f *fleet) startWithConsole(ctx context.Context, which role) (*server, error) {
+	s, cfg, env, err := f.newServer(which)
+	if err != nil {
+		return nil, err
+	}
+	s.renames, s.guarded = true, s.addr
+	data := filepath.Join(s.dir, "data")
+	if f.opts.Rows != "" {
+		if err := os.CopyFS(data, os.DirFS(f.opts.Rows)); err != nil {
+			return nil, err
+		}
+	}
+	if s.proc, err = f.runCaddy(string(which), s.dir, env, consoleCaddyfile(cfg, data)); err != nil {
+		return nil, err
+	}
+	return s, s.proc.await(ctx, func() error { return s.ready(ctx, f.secrets.gateway) })
+}
