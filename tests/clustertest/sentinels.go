@@ -5,6 +5,7 @@ package clustertest
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -34,6 +35,8 @@ type Watched struct {
 	Servers   []*enginetest.Engine // the first is the master at the start
 	Fronts    []*Front             // of the servers
 	Sentinels []string             // addresses
+
+	programs []*process.Process // the Sentinels
 }
 
 // StartSentinels starts a master, a replica, three Sentinels and PostgreSQL.
@@ -55,7 +58,8 @@ func StartSentinels(t T, program string) *Watched {
 		t.Fatal(err)
 	}
 	for range sentinels {
-		w.Sentinels = append(w.Sentinels, startSentinel(t, program, host, port))
+		addr, p := startSentinel(t, program, host, port)
+		w.Sentinels, w.programs = append(w.Sentinels, addr), append(w.programs, p)
 	}
 	if err := process.Eventually(t.Context(), replicaTimeout, w.agreed); err != nil {
 		t.Fatal(err)
@@ -63,6 +67,13 @@ func StartSentinels(t T, program string) *Watched {
 	w.Engines = NewEngines(t, w.Servers[0])
 	w.Valkey = "sentinel " + masterName + " " + strings.Join(w.Sentinels, " ")
 	return w
+}
+
+// ShowLogs writes the last lines of the Sentinels: why there was no failover, or another one.
+func (w *Watched) ShowLogs(to io.Writer) {
+	for _, p := range w.programs {
+		p.ShowLog(to)
+	}
 }
 
 func replicates(addr string) error {
@@ -113,8 +124,8 @@ func (w *Watched) Follows(server int) error {
 	return err
 }
 
-// startSentinel starts the program as a Sentinel and returns its address.
-func startSentinel(t T, program, host, port string) string {
+// startSentinel starts the program as a Sentinel, and returns its address too.
+func startSentinel(t T, program, host, port string) (string, *process.Process) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "gh-sentinel")
 	if err != nil {
@@ -141,5 +152,5 @@ func startSentinel(t T, program, host, port string) string {
 		p.ShowLog(os.Stderr)
 		t.Fatal(err)
 	}
-	return addr
+	return addr, p
 }
