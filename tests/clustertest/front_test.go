@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/tests/clustertest"
 )
@@ -15,6 +16,7 @@ import (
 func TestLongAFrontLosesWhatItHolds(t *testing.T) {
 	eachEngine(t, func(t *testing.T, program string) {
 		watched := clustertest.StartSentinels(t, program)
+		watched.Endure(t, 6*time.Second) // this test is about data, not about time
 		p := newProof(t, &clustertest.Cluster{})
 		t.Cleanup(func() {
 			if t.Failed() {

@@ -69,6 +69,18 @@ func StartSentinels(t T, program string) *Watched {
 	return w
 }
 
+// Endure lets a master be silent for longer than downAfter. A busy machine that stands still for a
+// second makes the Sentinels take a living master for dead; if the other server has just been started,
+// they promote it while it is empty, and its emptiness is copied.
+func (w *Watched) Endure(t T, silence time.Duration) {
+	t.Helper()
+	for _, s := range w.Sentinels {
+		if _, err := Redis(s, "SENTINEL", "SET", masterName, "down-after-milliseconds", strconv.FormatInt(silence.Milliseconds(), 10)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // ShowLogs writes the last lines of the Sentinels: why there was no failover, or another one.
 func (w *Watched) ShowLogs(to io.Writer) {
 	for _, p := range w.programs {
