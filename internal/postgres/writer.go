@@ -46,7 +46,7 @@ type Table struct {
 
 // Writer writes rows in batches. Each row is written once, whatever happens to the connection or the
 // server, and in the order of Append. While the database is away, batches wait in the node's own
-// SQLite. A killed process loses the rows of its last 100 ms, and of the
+// SQLite. A killed process loses the rows of its last 100 ms, and those of the
 // transaction under way.
 type Writer struct {
 	db     *DB

@@ -5,6 +5,7 @@ package clustertest
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -34,6 +35,8 @@ type Watched struct {
 	Servers   []*enginetest.Engine // the first is the master at the start
 	Fronts    []*Front             // of the servers
 	Sentinels []string             // addresses
+
+	programs []*process.Process // the Sentinels
 }
 
 // StartSentinels starts a master, a replica, three Sentinels and PostgreSQL.
@@ -55,7 +58,8 @@ func StartSentinels(t T, program string) *Watched {
 		t.Fatal(err)
 	}
 	for range sentinels {
-		w.Sentinels = append(w.Sentinels, startSentinel(t, program, host, port))
+		addr, p := startSentinel(t, program, host, port)
+		w.Sentinels, w.programs = append(w.Sentinels, addr), append(w.programs, p)
 	}
 	if err := process.Eventually(t.Context(), replicaTimeout, w.agreed); err != nil {
 		t.Fatal(err)
@@ -63,6 +67,25 @@ func StartSentinels(t T, program string) *Watched {
 	w.Engines = NewEngines(t, w.Servers[0])
 	w.Valkey = "sentinel " + masterName + " " + strings.Join(w.Sentinels, " ")
 	return w
+}
+
+// Endure lets a master be silent for longer than downAfter. A busy machine that stands still for a
+// second makes the Sentinels take a living master for dead; if the other server has just been started,
+// they promote it while it is empty, and its emptiness is copied.
+func (w *Watched) Endure(t T, silence time.Duration) {
+	t.Helper()
+	for _, s := range w.Sentinels {
+		if _, err := Redis(s, "SENTINEL", "SET", masterName, "down-after-milliseconds", strconv.FormatInt(silence.Milliseconds(), 10)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// ShowLogs writes the last lines of the Sentinels: why there was no failover, or another one.
+func (w *Watched) ShowLogs(to io.Writer) {
+	for _, p := range w.programs {
+		p.ShowLog(to)
+	}
 }
 
 func replicates(addr string) error {
@@ -113,8 +136,8 @@ func (w *Watched) Follows(server int) error {
 	return err
 }
 
-// startSentinel starts the program as a Sentinel and returns its address.
-func startSentinel(t T, program, host, port string) string {
+// startSentinel starts the program as a Sentinel, and returns its address too.
+func startSentinel(t T, program, host, port string) (string, *process.Process) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "gh-sentinel")
 	if err != nil {
@@ -141,5 +164,5 @@ func startSentinel(t T, program, host, port string) string {
 		p.ShowLog(os.Stderr)
 		t.Fatal(err)
 	}
-	return addr
+	return addr, p
 }
