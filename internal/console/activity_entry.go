@@ -39,6 +39,7 @@ func activityEntry(v *visit) error {
 	if p.Label = labelOf(v, p.Key); p.Label != "" {
 		p.KeyPage = (&madeKey{Hash: p.Key}).Path("")
 	}
+	p.RefusedBy = strings.Replace(p.RefusedBy, p.Key, p.ShownKey(), 1)
 	p.drawPhases()
 	p.link(v.console.config.TraceURL)
 	page := *v.page

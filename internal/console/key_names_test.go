@@ -15,7 +15,7 @@ var ofAda = map[string]string{
 	"GET /v1/providers":           `200 {"data":[]}`,
 	"GET /v1/workstations":        `200 {"data":[]}`,
 	"GET /v1/sessions":            `200 {"data":[{"session_id":"vnc-1","workstation_id":"desk1","key":"` + adaHash + `","started_at":"2026-11-23T00:20:00Z"}]}`,
-	"GET /api/v1/activity":        `200 {"data":[{"id":"gen-1","created_at":"2026-11-23T02:00:00Z","key":"` + adaHash + `","model":"acme/large","status":200}]}`,
+	"GET /api/v1/activity":        `200 {"data":[{"id":"gen-1","created_at":"2026-11-23T02:00:00Z","key":"` + adaHash + `","model":"acme/large","status":402,"code":"budget_exceeded","refused_by":"key ` + adaHash + `: budget 1usd/total"}]}`,
 	"GET /api/v1/activity/series": `200 {"by":"key","step":"hour","from":"2026-11-22T03:00:00Z","to":"2026-11-23T03:00:00Z","complete":true,"total":{"total":{"requests":1,"cost":1,"duration_ms":{"count":1,"p50":1,"p95":1,"p99":1}},"points":[{"at":"2026-11-23T02:00:00Z","requests":1,"cost":1}]},
 		"data":[{"name":"` + adaHash + `","total":{"requests":1,"cost":1,"duration_ms":{"count":1,"p50":1,"p95":1,"p99":1}},"points":[{"at":"2026-11-23T02:00:00Z","requests":1,"cost":1}]}]}`,
 }
@@ -27,7 +27,7 @@ func TestAKeyMadeAtRunTimeIsShownByItsName(t *testing.T) {
 		"/console/":                              "KEY 1usd/total",
 		"/console/activity":                      "KEY acme/large",
 		"/console/activity?key=" + adaHash:       "Key KEY ×",
-		"/console/activity/gen-1":                "Key KEY",
+		"/console/activity/gen-1":                "Option that decided it key KEY: budget 1usd/total",
 		"/console/usage?by=key":                  "KEY $1.0000",
 		"/console/usage?by=model&key=" + adaHash: "key KEY ×",
 		"/console/latency?by=key":                "KEY 1 1.0 ms",

@@ -3,7 +3,6 @@ package browser
 import (
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -13,7 +12,8 @@ const mostPages = 60
 var oneOfMany = regexp.MustCompile(`^(/console/(?:activity|keys|sessions|workstations)/)[^/]+`)
 
 // crawl opens each kind of page that links lead to, and calls visit there. It returns their paths. Of
-// the links of a page to one kind it takes that with the longest text: its names fit the worst.
+// the links of a page to one kind it takes that with the longest text, with its row of a table: its
+// names fit the worst.
 func (b *tab) crawl(visit func(path string)) (paths []string) {
 	b.t.Helper()
 	waiting, seen := []string{"/console/"}, map[string]bool{}
@@ -31,9 +31,29 @@ func (b *tab) crawl(visit func(path string)) (paths []string) {
 		}
 		paths = append(paths, path)
 		visit(path)
-		waiting = slices.Concat(waiting, evaluate[[]string](b, `[...document.links]
-			.filter(a => a.origin === location.origin)
-			.sort((a, b) => b.textContent.length - a.textContent.length).map(a => a.pathname + a.search)`))
+		waiting = append(waiting, b.longestLinks()...)
+	}
+	return paths
+}
+
+// longestLinks are the links of the page to each kind of page, in the order of the page: of each kind
+// that with the longest text.
+func (b *tab) longestLinks() (paths []string) {
+	b.t.Helper()
+	places, longest := map[string]int{}, map[string]int{}
+	for _, link := range evaluate[[]struct {
+		Path   string
+		Length int
+	}](b, `[...document.links].filter(a => a.origin === location.origin)
+		.map(a => ({Path: a.pathname + a.search, Length: (a.closest("tr") ?? a).textContent.length}))`) {
+		kind := kindOf(link.Path)
+		if place, found := places[kind]; !found {
+			places[kind] = len(paths)
+			paths = append(paths, link.Path)
+		} else if link.Length > longest[kind] {
+			paths[place] = link.Path
+		}
+		longest[kind] = max(longest[kind], link.Length)
 	}
 	return paths
 }
