@@ -33,7 +33,7 @@ func TestRowsThatComeDuringAWriteWaitForOthers(t *testing.T) {
 	}
 	defer w.Close(context.Background())
 	w.Append("number", number(1))
-	if after := <-waited; after < 90*time.Millisecond {
+	if after := <-waited; after < 45*time.Millisecond {
 		t.Errorf("the second row was written after %v", after)
 	}
 }

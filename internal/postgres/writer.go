@@ -16,7 +16,7 @@ import (
 
 const (
 	// batchInterval is the longest time that a row waits for others.
-	batchInterval = 100 * time.Millisecond
+	batchInterval = 50 * time.Millisecond
 	// batchRows is how many rows are written without waiting, and the most that a batch has.
 	batchRows = 500
 	// retryInterval is the time between attempts while the database is away.
@@ -46,7 +46,7 @@ type Table struct {
 
 // Writer writes rows in batches. Each row is written once, whatever happens to the connection or the
 // server, and in the order of Append. While the database is away, batches wait in the node's own
-// SQLite. A killed process loses the rows of its last 100 ms, and those of the
+// SQLite. A killed process loses the rows of its last 50 ms, and those of the
 // transaction under way.
 type Writer struct {
 	db     *DB
