@@ -58,10 +58,7 @@ func TestIdleSlotsAreGivenToAGatewayThatIsShortOfThem(t *testing.T) {
 	if use := inUse(t, b, s); use.InUse != limit {
 		t.Fatalf("%+v: they are not kept", use)
 	}
-	if entry := enter(t, b, s); entry.Busy == nil {
-		t.Fatalf("%+v", entry)
-	}
-	began := time.Now()
+	began := time.Now() // the first call may be refused, or wait until the other gateway has given slots back
 	enginetest.Within(t, patience, "a call is admitted", func() bool { return enter(t, b, s).Permit != nil })
 	t.Logf("the slots came after %v", time.Since(began))
 	// While all are used, refused calls ask the other gateway a few times a second.
