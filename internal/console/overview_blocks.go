@@ -26,7 +26,7 @@ type budgetRow struct {
 	Limit, Spent, Reserved    float64
 	Used                      *float64  `json:"used_ratio"` // nil: not shown to this key
 	ResetsAt                  time.Time `json:"resets_at"`
-	Exhausted, Soft           bool
+	Exhausted                 bool
 }
 
 // Percent is what is used, of a hundred.

@@ -29,7 +29,7 @@ const (
 	someLimits = `{"data":[
 		{"subject":"key:ci","type":"budget","configured":"2Mtok/day","unit":"tokens","limit":2000000,"used_ratio":0.21,"spent":400000,"reserved":20000,"resets_at":"2026-11-24T00:00:00.000Z"},
 		{"subject":"gateway","type":"budget","configured":"9usd/day","unit":"usd","limit":9,"used_ratio":null,"spent":null,"reserved":null},
-		{"subject":"key:web","type":"budget","configured":"25usd","unit":"usd","limit":25,"used_ratio":1,"exhausted":true,"soft":true,"spent":24.5,"reserved":0.5,"resets_at":null}],"next_cursor":null}`
+		{"subject":"key:web","type":"budget","configured":"25usd/total soft","unit":"usd","limit":25,"used_ratio":1,"exhausted":true,"soft":true,"spent":24.5,"reserved":0.5,"resets_at":null}],"next_cursor":null}`
 	someProviders = `{"data":[{"id":"home","targets":[]},
 		{"id":"acme","targets":[{"model":"acme/small","state":"healthy"},{"model":"acme/large","state":"cooling","cooldown_until":"2026-11-23T02:20:40Z"}]},
 		{"id":"other","targets":[{"model":"other/x","state":"healthy"}]}]}`
@@ -62,7 +62,7 @@ func TestTheOverviewComparesADayWithTheOneBefore(t *testing.T) {
 		"since Sun 22 Nov 2026 03:00 UTC , against the 24 hours before",
 		"Requests 3 50.0 % more than the day before", "Refused or failed 1 33.3 % of the requests, 0.0 % the day before",
 		"Cost $0.0015 50.0 % less than the day before, without 1 call of unknown price", "Tokens 3.6k 50.0 % more",
-		"key:web 25usd, soft 100 % 100.0 % $25.00 of $25.00 (nothing is left) , never resets key:ci 2Mtok/day 21 % 21.0 % 420k of 2M tokens, resets in 22 hours",
+		"key:web 25usd/total soft 100 % 100.0 % $25.00 of $25.00 (nothing is left) , never resets key:ci 2Mtok/day 21 % 21.0 % 420k of 2M tokens, resets in 22 hours",
 		"acme acme/large, again in 40 seconds 33.3 % of 3 failed cooling down other healthy home no calls lately",
 		"desk1 by anna opened 2 hours ago Open demo", "How to call this gateway",
 	)
