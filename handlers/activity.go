@@ -37,16 +37,20 @@ func activityQuery(x *apiRequest, params []string) (report.Query, error) {
 	return report.Query{Values: values, Accept: x.r.Header.Get("Accept"), MaxAge: maxAge(x.r.Header), See: x.Credential.Tenants}, err
 }
 
-// maxAge is how old an answer may be by the request's Cache-Control (RFC 9111, 5.2.1.1), 0 if it does
-// not say so.
-func maxAge(h http.Header) time.Duration {
-	for directive := range strings.SplitSeq(h.Get("Cache-Control"), ",") {
+// maxAge is how old an answer may be by the request's Cache-Control (RFC 9111, 5.2.1), 0 if it does not
+// say so, or wants none that was made before.
+func maxAge(h http.Header) (age time.Duration) {
+	for directive := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(directive), "=")
-		if seconds, err := strconv.ParseUint(value, 10, 31); err == nil && strings.EqualFold(name, "max-age") {
-			return time.Duration(seconds) * time.Second
+		switch strings.ToLower(name) {
+		case "no-cache", "no-store":
+			return 0
+		case "max-age":
+			seconds, _ := strconv.ParseUint(value, 10, 31) // 0 if it is no number, the most if it is too large
+			age = time.Duration(seconds) * time.Second
 		}
 	}
-	return 0
+	return age
 }
 
 // sendReport answers with JSON or CSV. CSV that cannot be finished cuts the connection, so that a part

@@ -17,8 +17,7 @@ const MaxMinutes = 360
 const maxMinuteRows = 120_000
 
 // minuteSeries makes a series by the minute from the records. By the roll-up too many are refused before
-// any is read. Complete is false if records of the time may
-// be deleted.
+// any is read. Complete is false if records of the time may be deleted.
 func (u sumReader) minuteSeries(ctx context.Context, at snapshot, q *SeriesQuery) (Series, error) {
 	hourly := *q
 	hourly.From, hourly.To = q.From.Truncate(time.Hour), q.To.Add(time.Hour-1).Truncate(time.Hour)

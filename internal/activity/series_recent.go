@@ -47,6 +47,9 @@ func (r *recentSeries) keep(q *SeriesQuery, s Series) {
 	for i := range s.Series {
 		points += len(s.Series[i].Points)
 	}
+	if s.Other != nil {
+		points += len(s.Other.Points)
+	}
 	if q.MaxAge <= 0 || points > maxRecentPoints {
 		return
 	}

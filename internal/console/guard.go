@@ -106,9 +106,10 @@ func (g *guard) find(r *http.Request, id string) (websession.Session, bool, erro
 	return g.config.Gateway.Sessions().Find(r.Context(), id, g.config.Life)
 }
 
-// endSession ends the session of a request, if it has one, and deletes the cookie.
+// endSession ends the session of a request, if it has one, and deletes the cookie: not for what a page asks
+// by itself, as the browser may have a newer one by the time of the answer.
 func (g *guard) endSession(w http.ResponseWriter, r *http.Request) {
-	if g.forget(r) {
+	if g.forget(r) && !unattended(r) {
 		g.cookies.set(w, r, "")
 	}
 }

@@ -78,3 +78,16 @@ func TestAPollSignsNoUserIn(t *testing.T) {
 		t.Error("a desktop that connects again has signed alice in")
 	}
 }
+
+// The answer to a poll may come after that to a new sign-in in another tab, whose cookie it must leave.
+func TestAPollTakesNoCookieAway(t *testing.T) {
+	for name, door := range map[string]func() door{"key": func() door { return open() }, "user": func() door { return withUsers() }} {
+		d := door()
+		for _, user := range []string{"alice@example.com", ""} { // "": the other system names nobody
+			w := d.ask(http.MethodGet, "/console/about", "of-a-session-that-has-ended", append(live, "Test-User", user)...)
+			if w.Code == http.StatusOK || len(w.Result().Cookies()) != 0 {
+				t.Errorf("%s %q: %d, cookies %v", name, user, w.Code, w.Result().Cookies())
+			}
+		}
+	}
+}

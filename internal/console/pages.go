@@ -15,6 +15,7 @@ type page struct {
 	menu, group string
 	// scopes are those of which the key needs one; none: any key.
 	scopes []keys.Scope
+	live   bool // it has parts that are read again
 	serve  func(*visit) error
 }
 
@@ -31,8 +32,8 @@ var pages []page
 func init() {
 	pages = []page{
 		{method: "POST", path: "/theme", title: "Colours", serve: setTheme},
-		{method: "GET", path: "/{$}", title: "Overview", menu: "Overview", group: "Traffic", serve: overview},
-		{method: "GET", path: "/activity", title: "Activity", menu: "Activity", group: "Traffic", scopes: []keys.Scope{keys.ActivityRead}, serve: activityList},
+		{method: "GET", path: "/{$}", title: "Overview", menu: "Overview", group: "Traffic", live: true, serve: overview},
+		{method: "GET", path: "/activity", title: "Activity", menu: "Activity", group: "Traffic", scopes: []keys.Scope{keys.ActivityRead}, live: true, serve: activityList},
 		{method: "GET", path: "/activity/{id}", title: "Request", scopes: []keys.Scope{keys.ActivityRead}, serve: activityEntry},
 		{method: "GET", path: "/activity.csv", title: "Activity", scopes: []keys.Scope{keys.ActivityRead}, serve: activityCSV},
 		{method: "GET", path: "/usage", title: "Usage", menu: "Usage", group: "Traffic", scopes: []keys.Scope{keys.ActivityRead}, serve: usage},
@@ -43,16 +44,16 @@ func init() {
 		{method: "POST", path: "/workstations/{id}/desktop", scopes: connects, serve: orderDesktop},
 		{method: "POST", path: "/workstations/{id}/address", title: "Address of", scopes: connects, serve: showAddress},
 		{method: "GET", path: socketPath, scopes: connects, serve: desktopSocket},
-		{method: "GET", path: "/workstations", title: "Workstations", menu: "Workstations", group: "Desktops", scopes: seeDesktops, serve: workstations},
+		{method: "GET", path: "/workstations", title: "Workstations", menu: "Workstations", group: "Desktops", scopes: seeDesktops, live: true, serve: workstations},
 		{method: "POST", path: "/workstations", title: "Workstations", scopes: manageDesktops, serve: register},
 		{method: "GET", path: "/workstations/{id}/release", title: "Release a workstation", scopes: manageDesktops, serve: askRelease},
 		{method: "POST", path: "/workstations/{id}/release", title: "Release a workstation", scopes: manageDesktops, serve: release},
 		{method: "POST", path: "/workstations/{id}/restore", title: "Put a workstation in service", scopes: manageDesktops, serve: restore},
-		{method: "GET", path: "/sessions", title: "Open sessions", menu: "Sessions", group: "Desktops", scopes: seeDesktops, serve: sessions},
+		{method: "GET", path: "/sessions", title: "Open sessions", menu: "Sessions", group: "Desktops", scopes: seeDesktops, live: true, serve: sessions},
 		{method: "GET", path: "/sessions/{id}/end", title: "End a session", scopes: seeDesktops, serve: askEnd},
 		{method: "POST", path: "/sessions/{id}/end", title: "End a session", scopes: seeDesktops, serve: endSession},
-		{method: "GET", path: "/limits", title: "Limits and budgets", menu: "Limits", group: "Gateway", serve: limits},
-		{method: "GET", path: "/providers", title: "Providers", menu: "Providers", group: "Gateway", scopes: []keys.Scope{keys.ProvidersRead}, serve: providers},
+		{method: "GET", path: "/limits", title: "Limits and budgets", menu: "Limits", group: "Gateway", live: true, serve: limits},
+		{method: "GET", path: "/providers", title: "Providers", menu: "Providers", group: "Gateway", scopes: []keys.Scope{keys.ProvidersRead}, live: true, serve: providers},
 		{method: "GET", path: "/keys", title: "Keys made at run time", menu: "Keys", group: "Gateway", scopes: manageKeys, serve: listKeys},
 		{method: "GET", path: "/keys/new", title: "Issue a key", scopes: manageKeys, serve: newKey},
 		{method: "POST", path: "/keys/new", title: "Issue a key", scopes: manageKeys, serve: issueKey},

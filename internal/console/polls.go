@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -87,7 +88,8 @@ func (s *polls) serve(v *visit) {
 			defer close(p.done) // also if the page panics
 			v.w = &p.answer
 			v.serve()
-			p.ok = p.answer.status == http.StatusOK && !p.answer.over && p.answer.body.Len() <= maxPollLen
+			left := v.r.Context().Err() != nil // then parts of the page may say that they could not be read
+			p.ok = p.answer.status == http.StatusOK && !left && !p.answer.over && p.answer.body.Len() <= maxPollLen
 		}()
 		p.answer.copyTo(w)
 		if !p.ok {
@@ -111,7 +113,7 @@ func (s *polls) serve(v *visit) {
 func (a *answer) copyTo(w http.ResponseWriter) {
 	h := w.Header()
 	for name, values := range a.header {
-		h[name] = values
+		h[name] = slices.Clone(values) // the server may change those of one answer
 	}
 	h.Set("Content-Length", strconv.Itoa(a.body.Len()))
 	w.WriteHeader(a.status)

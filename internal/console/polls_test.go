@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -209,4 +210,73 @@ func TestSharedAnswersAreBounded(t *testing.T) {
 	if n := len(l.polls.made); n != maxPolls {
 		t.Errorf("%d answers are kept", n)
 	}
+}
+
+// A part of a page that says that something could not be read is not for others, if it was not read because
+// the browser left.
+func TestAPageWhoseReaderLeftIsNotShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		d := open(func(c *Config) {
+			c.API = func(modelcall.Caller) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.URL.Path == "/api/v1/limits" && asked.Add(1) == 1 {
+						<-r.Context().Done()
+						w.WriteHeader(http.StatusServiceUnavailable)
+						_, _ = io.WriteString(w, `{"error":{"message":"not read","code":"storage_unavailable"}}`)
+						return
+					}
+					_, _ = io.WriteString(w, `{"data":[]}`)
+				})
+			}
+		})
+		d.gateway.change(func(all map[string]*keys.Key) { all[opsSecret] = &keys.Key{Name: "ops", Scopes: keys.LimitsRead} })
+		ops := d.signIn(t, opsSecret)
+		r := request(http.MethodGet, "/console/", nil, "Gatehouse-Live", "1", "Cookie", secureCookie+"="+ops)
+		gone, leave := context.WithCancel(r.Context())
+		var both sync.WaitGroup
+		both.Go(func() { d.do(r.WithContext(gone)) })
+		synctest.Wait()
+		both.Go(func() {
+			if w := d.ask(http.MethodGet, "/console/", ops, live...); w.Code != http.StatusOK || strings.Contains(w.Body.String(), "not read") {
+				t.Errorf("who stays reads: %d %s", w.Code, w.Body)
+			}
+		})
+		synctest.Wait()
+		leave()
+		both.Wait()
+	})
+}
+
+// A file is sent while it is read, whatever the request says: it has no end that fits into memory.
+func TestAFileIsNoPageToShare(t *testing.T) {
+	const line = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde\n"
+	d := open(func(c *Config) {
+		c.API = func(modelcall.Caller) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				for range maxAnswer/len(line) + 1 {
+					_, _ = io.WriteString(w, line)
+				}
+			})
+		}
+	})
+	w := d.ask(http.MethodGet, "/console/activity.csv", d.signIn(t, opsSecret), live...)
+	if want := (maxAnswer/len(line) + 1) * len(line); w.Code != http.StatusOK || w.Body.Len() != want {
+		t.Errorf("%d with %d bytes of %d", w.Code, w.Body.Len(), want)
+	}
+	if n := len(d.polls.made); n != 0 {
+		t.Errorf("%d answers are kept", n)
+	}
+}
+
+// What the server does to the header of one answer is not done to that of others.
+func TestASharedAnswerHasAHeaderOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := openLooked()
+		ops := l.signIn(t, opsSecret)
+		l.wantPoll(t, "first", ops, 1).Header()["Content-Type"][0] = "changed"
+		if got := l.wantPoll(t, "second", ops, 1).Header().Get("Content-Type"); got != "text/html; charset=utf-8" {
+			t.Errorf("Content-Type %q", got)
+		}
+	})
 }

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,19 @@ func TestAPollShowsWhatThePageShows(t *testing.T) {
 		late.CreatedAt, late.ID = chartsNow.Add(-time.Minute), "gen-late"
 		a.log.Append(&late)
 		same()
+	}
+}
+
+// A desktop of two hours has its row when it ends, in a time whose sums another poll has read before.
+func TestAPollShowsARowThatBeganLongAgo(t *testing.T) {
+	a := overviewAPI(t)
+	a.answers["/api/v1/activity"] = `{"data":[` + callJSON + `],"next_cursor":null}`
+	poll := func() *httptest.ResponseRecorder { return a.visit("/console/activity?range=24h", "Gatehouse-Live", "1") }
+	poll()
+	late := chartsCall(func(c *activity.Record) { c.CreatedAt = chartsNow.Add(-2 * time.Hour) })
+	a.log.Append(&late)
+	if page := poll().Body.String(); !strings.Contains(page, "<tbody>") {
+		t.Errorf("no row in %s", page)
 	}
 }
 

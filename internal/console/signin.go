@@ -72,7 +72,7 @@ func (g *guard) showReturn(w http.ResponseWriter, r *http.Request, back string) 
 		http.Redirect(w, r, ownPath(back), http.StatusSeeOther)
 		return
 	}
-	g.stop(w, r, stopped{Status: http.StatusOK, Title: "Signed out", Back: ownPath(back), Text: "It was not used for so long, or was signed out in another tab. " +
+	g.stop(w, r, stopped{Status: http.StatusOK, Title: "Signed out", Back: ownPath(back), Text: "The session was not used for too long, was too old, or was ended in another tab or by a change of the configuration. " +
 		"Another system signs you in to this console, and does so again when you go on"})
 }
 
