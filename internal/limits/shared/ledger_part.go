@@ -122,7 +122,8 @@ func (l *Ledger) copied(ctx context.Context) (era, newest int64, err error) {
 	return era, newest, nil
 }
 
-// settleAgain sends settlements again. The book has them already.
+// settleAgain sends settlements again. The book has them already; if it has a crash of the call too, that
+// is taken back.
 func (l *Ledger) settleAgain(ctx context.Context, again []*call) error {
 	lost := 0
 	for len(again) > 0 {
@@ -138,6 +139,11 @@ func (l *Ledger) settleAgain(ctx context.Context, again []*call) error {
 		settled, err := parseSettled(reply, n)
 		if err != nil {
 			return err
+		}
+		for i, c := range again[:n] {
+			if settled.letters[i] == afterCrash && !c.crashed {
+				l.book.uncrash(settled.lines[i])
+			}
 		}
 		lost += n - strings.Count(settled.letters, string(endedBefore))
 		again = again[n:]

@@ -102,6 +102,7 @@ func (r *bookRow) settled() *call {
 		l := line{subject: b.subject, budget: limits.Budget{Unit: unit, Period: period}, begins: begins, ends: ends}
 		l.account = accountOf(l.subject, l.budget)
 		c.lines = append(c.lines, l)
+		c.crashed = c.crashed || b.spent != c.used.Of(unit)
 	}
 	c.hold = string(appendHold(nil, time.Time{}, c.lines))
 	return c
