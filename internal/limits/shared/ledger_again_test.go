@@ -20,7 +20,7 @@ import (
 // settlement, and the call is charged as reserved. When the gateway is back, what it says again puts
 // the charge right in the engine and in the book.
 func TestASettlementThatIsSaidAgainPutsACrashRight(t *testing.T) {
-	for _, said := range []string{"by the gateway", "by another"} {
+	for _, said := range []string{"by the gateway", "by another", "twice, as the answer is lost"} {
 		t.Run(said, func(t *testing.T) {
 			engine, key := enginetest.Redis(t, "dbfilename", "dump.rdb"), keyA(t)
 			way := enginetest.NewProxy(t, engine.Addr)
@@ -28,6 +28,8 @@ func TestASettlementThatIsSaidAgainPutsACrashRight(t *testing.T) {
 			unwritten := &late{Writer: writers["a"]}
 			a := dying(t, way.Addr, "a", shared.LedgerConfig{Writer: unwritten, DB: db})
 			b := dying(t, engine.Addr, "b", shared.LedgerConfig{Writer: writers["b"], DB: db})
+			var unheard atomic.Bool
+			a.LoseMessages(func() (lost, unanswered bool) { return false, unheard.CompareAndSwap(true, false) })
 			hold(t, a, "settlement lost", 100, key)
 			shows(t, b, key, 0, 100, 0, 100)
 			save(t, engine.Addr)
@@ -52,6 +54,7 @@ func TestASettlementThatIsSaidAgainPutsACrashRight(t *testing.T) {
 				}
 				agrees(t, b, db, key, 60)
 			}
+			unheard.Store(said == "twice, as the answer is lost")
 			way.Pass()
 			within(t, 10*time.Second, "the gateway is back", func() bool { return a.node.ID() != id && a.node.Status().Err == nil })
 			hold(t, a, "after", 10, key)

@@ -91,17 +91,15 @@ func (b *book) crash(id string, lines []line) {
 	b.writer.Append(bookName, appendRow(nil, &bookRow{crash: id, lines: all}))
 }
 
-// uncrash takes back what crash has written: the settlement of the call is in the book too.
-func (b *book) uncrash(lines []line) {
-	var all []bookLine
+// uncrash takes back what crash has written: the settlement of the call is in the book too. It may be
+// written again.
+func (b *book) uncrash(id string, lines []line) {
+	all := make([]bookLine, 0, len(lines))
 	for i := range lines {
-		if l := &lines[i]; l.amount != 0 {
-			all = append(all, bookLine{l.subject, l.budget.Name(), l.budget.Period.Name(l.begins), -l.amount, -counted(l.amount)})
-		}
+		l := &lines[i]
+		all = append(all, bookLine{l.subject, l.budget.Name(), l.budget.Period.Name(l.begins), -l.amount, -counted(l.amount)})
 	}
-	if len(all) > 0 {
-		b.writer.Append(bookName, appendRow(nil, &bookRow{lines: all}))
-	}
+	b.writer.Append(bookName, appendRow(nil, &bookRow{crash: id + " has settled", lines: all}))
 }
 
 // counted is 1 for a call that costs something.

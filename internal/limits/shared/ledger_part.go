@@ -149,8 +149,8 @@ func (l *Ledger) settleAgain(ctx context.Context, again []*call) error {
 			return err
 		}
 		for i, c := range again[:n] {
-			if settled.letters[i] == afterCrash && !c.crashed {
-				l.book.uncrash(settled.lines[i])
+			if lines := settled.lines[i]; lines != nil && !c.crashed {
+				l.book.uncrash(c.id, lines)
 			}
 		}
 		lost += n - strings.Count(settled.letters, string(endedBefore))
