@@ -132,3 +132,9 @@ func (a *Admission) Correct(s limits.Subject, calls int) {
 		a.correctLater([]correction{{window: r.window(r.seconds()), seconds: r.seconds()}}, 1)
 	}
 }
+
+// Of receipts, how many rows are deleted and read at once.
+const (
+	ReceiptsBatch = receiptsBatch
+	ReceiptsRows  = receiptsRows
+)

@@ -274,11 +274,12 @@ func (l *Ledger) settle(ctx context.Context, n uint64, batch []*call) error {
 	}
 	for i, c := range batch {
 		c.answered, c.era, c.charged = settled.now, settled.era, settled.letters[i] != endedBefore
+		c.crashed = settled.letters[i] == afterCrash
 		lines := c.lines
 		if c.hold == "" {
 			lines = settled.lines[i]
 		}
-		l.book.charge(c, lines, settled.letters[i] == afterCrash)
+		l.book.charge(c, lines)
 	}
 	settled.tell(l.view)
 	for _, c := range batch {

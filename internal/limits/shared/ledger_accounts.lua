@@ -5,7 +5,7 @@
 --   T h:<call>                     string  H<node>\n<hold>  under way
 --                                          R<refusal>       refused; 5 minutes
 --                                          C<hold>          its node died, charged as reserved; 1 day
---                                          E                ended; 5 minutes
+--                                          E<hold>          ended; 5 minutes. With the hold if a replay found C
 --   T c:<node>                     set     its calls under way
 --   T s                            zset    accounts of which something is spent -> end of the period (Unix s)
 --   hold  msgpack: admitted (ns), then for each line account, unit, begins, ends (s; "" never), amount

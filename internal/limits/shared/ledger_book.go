@@ -60,7 +60,7 @@ type book struct {
 }
 
 // charge writes what a settlement has charged. After a crash the book has what was reserved.
-func (b *book) charge(c *call, lines []line, afterCrash bool) {
+func (b *book) charge(c *call, lines []line) {
 	if !c.charged {
 		return
 	}
@@ -69,7 +69,7 @@ func (b *book) charge(c *call, lines []line, afterCrash bool) {
 		l := &lines[i]
 		used := c.used.Of(l.budget.Unit)
 		one := bookLine{l.subject, l.budget.Name(), l.budget.Period.Name(l.begins), used, counted(used)}
-		if afterCrash {
+		if c.crashed {
 			one.spent, one.calls = one.spent-l.amount, one.calls-counted(l.amount)
 		}
 		if one.spent != 0 || one.calls != 0 {
@@ -89,6 +89,17 @@ func (b *book) crash(id string, lines []line) {
 		all = append(all, bookLine{l.subject, l.budget.Name(), l.budget.Period.Name(l.begins), l.amount, counted(l.amount)})
 	}
 	b.writer.Append(bookName, appendRow(nil, &bookRow{crash: id, lines: all}))
+}
+
+// uncrash takes back what crash has written: the settlement of the call is in the book too. It may be
+// written again.
+func (b *book) uncrash(id string, lines []line) {
+	all := make([]bookLine, 0, len(lines))
+	for i := range lines {
+		l := &lines[i]
+		all = append(all, bookLine{l.subject, l.budget.Name(), l.budget.Period.Name(l.begins), -l.amount, -counted(l.amount)})
+	}
+	b.writer.Append(bookName, appendRow(nil, &bookRow{crash: id + " has settled", lines: all}))
 }
 
 // counted is 1 for a call that costs something.

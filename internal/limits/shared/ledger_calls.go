@@ -39,6 +39,7 @@ type call struct {
 	charged  bool  // by the settlement
 	answered int64 // when the engine did so, its time in microseconds
 	era      int64 // of the engine's balances then
+	crashed  bool  // it was charged before, as reserved: the book has the difference
 }
 
 // question is what a reservation asks the engine.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 )
 
 const (
@@ -71,14 +70,12 @@ func (l *Ledger) settleForTheDead(ctx context.Context) error {
 	if err != nil || l.book.db == nil {
 		return err
 	}
-	bounded, cancel := context.WithTimeout(ctx, receiptsTimeout)
-	defer cancel()
-	lost, err := l.book.receipts(bounded, "", era, newest-clockSlack.Microseconds())
-	if err != nil {
-		l.logger.Warn("settlements of gateways that died are not said again before PostgreSQL answers", zap.Error(postgres.Explain(err)))
+	err = l.book.receipts(ctx, "", era, newest-clockSlack.Microseconds(), l.settleUnknown(ctx))
+	if errors.Is(err, errReceipts) {
+		l.logger.Warn("settlements of gateways that died are not said again before PostgreSQL answers", zap.Error(err))
 		return nil
 	}
-	return l.settleAgain(ctx, slices.DeleteFunc(lost, func(c *call) bool { return l.calls.knows(c.id) }))
+	return err
 }
 
 // settleFor says again what a dead node has settled: it may have settled at a master that is no more.
@@ -86,15 +83,26 @@ func (l *Ledger) settleFor(ctx context.Context, dead string) error {
 	if l.book.db == nil || dead == l.node.ID() { // its own: it stops
 		return nil
 	}
+	oldest := l.node.Now().Add(-receiptsKept).UnixMicro()
+	reply, err := l.node.Engine().Do(ctx, "HGET", l.node.Key("rec"), "since")
+	if err != nil {
+		return err
+	}
+	if since, err := reply.AsInt64(); err == nil && since < oldest {
+		return nil // there was no other master
+	}
 	era, _, err := l.copied(ctx)
 	if err != nil {
 		return err
 	}
-	lost, err := l.book.receipts(ctx, cluster.NameOf(dead), era, l.node.Now().Add(-receiptsKept).UnixMicro())
-	if err != nil {
-		return fmt.Errorf("reading the settlements of a node that died: %w", postgres.Explain(err))
+	return l.book.receipts(ctx, cluster.NameOf(dead), era, oldest, l.settleUnknown(ctx))
+}
+
+// settleUnknown sends settlements of other nodes again.
+func (l *Ledger) settleUnknown(ctx context.Context) func([]*call) error {
+	return func(all []*call) error {
+		return l.settleAgain(ctx, slices.DeleteFunc(all, func(c *call) bool { return l.calls.knows(c.id) }))
 	}
-	return l.settleAgain(ctx, slices.DeleteFunc(lost, func(c *call) bool { return l.calls.knows(c.id) }))
 }
 
 // copied returns when the balances of the engine were loaded from the book last, and the newest
@@ -122,7 +130,8 @@ func (l *Ledger) copied(ctx context.Context) (era, newest int64, err error) {
 	return era, newest, nil
 }
 
-// settleAgain sends settlements again. The book has them already.
+// settleAgain sends settlements again. The book has them already; if it has a crash of the call too, that
+// is taken back.
 func (l *Ledger) settleAgain(ctx context.Context, again []*call) error {
 	lost := 0
 	for len(again) > 0 {
@@ -138,6 +147,11 @@ func (l *Ledger) settleAgain(ctx context.Context, again []*call) error {
 		settled, err := parseSettled(reply, n)
 		if err != nil {
 			return err
+		}
+		for i, c := range again[:n] {
+			if lines := settled.lines[i]; lines != nil && !c.crashed {
+				l.book.uncrash(c.id, lines)
+			}
 		}
 		lost += n - strings.Count(settled.letters, string(endedBefore))
 		again = again[n:]

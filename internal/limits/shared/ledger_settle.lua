@@ -2,8 +2,9 @@
 --
 --   ARGV   outbox, number of the message ("": a replay), then for each call: call, nano-USD, tokens,
 --          hold ("": this node does not know it), in a replay the time of the first answer (us)
---   reply  now (us); a letter for each call; number, hold of the charged calls that this node did not
---          know; account, p, s of all accounts that were looked at; T era (recover.lua)
+--   reply  when the message came first (us); a letter for each call; number, hold of the charged calls
+--          that this node did not know, or that a replay finds charged after a crash, each time;
+--          account, p, s of all accounts that were looked at; T era then (recover.lua)
 --          S  charged             C  charged after a crash: the difference to what was reserved
 --          D  had ended, was refused, or is unknown: charged nothing
 --   T q:<outbox>  the answer to its last message; 1 day
@@ -20,7 +21,7 @@ if not replay then
 	if failed then return failed end
 	if last then
 		local answer = cmsgpack.unpack(last)
-		if answer[1] == number then return {text(now), answer[2], answer[3], {}, era} end
+		if answer[1] == number then return {answer[4], answer[2], answer[3], {}, answer[5]} end
 	end
 end
 -- A replay does not charge what was answered before this time: after four minutes the mark of the end
@@ -32,6 +33,7 @@ for i = 6, #ARGV, 5 do
 	local key = T .. 'h:' .. call
 	local mark = redis.call('GET', key) or ''
 	local state, letter, had = string.sub(mark, 1, 1), 'D', nil
+	local crash = replay and (state == 'C' or state == 'E') and string.sub(mark, 2) or ''
 	if state == 'H' then
 		local owner
 		owner, had = holder(mark)
@@ -55,12 +57,12 @@ for i = 6, #ARGV, 5 do
 				add(lines[j], lines[j + 2], lines[j + 3], used, 0)
 			end
 		end
-		if hold == '' then
-			unknown[#unknown + 1], unknown[#unknown + 2] = text((i - 1) / 5), had
-		end
+	end
+	if had and hold == '' or crash ~= '' then
+		unknown[#unknown + 1], unknown[#unknown + 2] = text((i - 1) / 5), had or crash
 	end
 	if had or state == '' and not replay then
-		redis.call('SET', key, 'E', 'PX', ended)
+		redis.call('SET', key, 'E' .. crash, 'PX', ended)
 	end
 	letters[#letters + 1] = letter
 end
@@ -72,7 +74,7 @@ for _, a in ipairs(order) do
 end
 letters = table.concat(letters)
 if not replay then
-	redis.call('SET', T .. 'q:' .. outbox, cmsgpack.pack({number, letters, unknown}), 'PX', 86400000)
+	redis.call('SET', T .. 'q:' .. outbox, cmsgpack.pack({number, letters, unknown, text(now), era}), 'PX', 86400000)
 	redis.call('SET', T .. 'l', text(now))
 end
 return {text(now), letters, unknown, balances, era}
