@@ -2,6 +2,7 @@
 --
 --   T nodes   sorted set: ID -> end of its lease (microseconds)
 --   T dead    sorted set: ID whose lease has ended -> when it may be given to a node to reap, again
+--   T tried   hash: ID of such a node -> name of the node that it was given to last
 --   T about   hash: ID -> start of its lease (microseconds), a space, hash of its configuration
 --   T n:NAME  hash of the name; ends when it was not used for a day
 --   T e       epoch: replication ID under which the ledger is whole
@@ -33,11 +34,16 @@ if epoch == id and now >= began + length then
 		redis.call('HDEL', T .. 'about', dead)
 		redis.call('ZADD', T .. 'dead', now, dead)
 	end
-	local first = redis.call('ZRANGEBYSCORE', T .. 'dead', '-inf', now, 'LIMIT', 0, 1)[1]
-	if first then
-		-- At no fixed time: the same node would be first again and again, also where it alone fails.
-		redis.call('ZADD', T .. 'dead', now + length + now % 1000 * length / 2000, first)
-		reap = first
+	-- Whoever was given a node last lets others go first for half a lease: it may fail at this one alone.
+	for _, dead in ipairs(redis.call('ZRANGEBYSCORE', T .. 'dead', '-inf', now, 'LIMIT', 0, most)) do
+		local due = tonumber(redis.call('ZSCORE', T .. 'dead', dead))
+		if redis.call('HGET', T .. 'tried', dead) ~= name or now >= due + length / 2 then
+			redis.call('ZADD', T .. 'dead', now + length, dead)
+			redis.call('HSET', T .. 'tried', dead, name)
+			redis.call('EXPIRE', T .. 'tried', day)
+			reap = dead
+			break
+		end
 	end
 end
 local answer = {string.format('%.0f', now), id, epoch, reap, redis.call('GET', T .. 'era') or '0'}
