@@ -39,10 +39,13 @@ func filterText(value string) string {
 
 // shownFilter is the value of the filter of this name, as a page shows it.
 func shownFilter(v *visit, name, value string) string {
-	if name == "key" {
+	switch name {
+	case "key":
 		return keyName(v, value)
+	case "code":
+		return filterText(value)
 	}
-	return filterText(value)
+	return value
 }
 
 // filterField is a filter in the form.

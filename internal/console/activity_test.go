@@ -259,6 +259,7 @@ func TestTheListOfAllErrors(t *testing.T) {
 	a := withRows("", callJSON)
 	page := a.visit(t, "/console/activity?code=*").Body.String()
 	contains(t, page, `<option value="*" selected>any error</option>`, `<bdi>any error</bdi>`)
+	contains(t, a.visit(t, "/console/activity?model=*").Body.String(), `<bdi>*</bdi>`) // only a code stands for all
 	for _, route := range []string{"/api/v1/activity", "/api/v1/activity/series"} {
 		if q := a.queries(route)[0]; q.Get("code") != "*" {
 			t.Errorf("%s is asked for %v", route, q)
