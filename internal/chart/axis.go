@@ -97,12 +97,16 @@ func (f *Frame) minuteMarks(steps int) (all []mark) {
 		}
 		m := mark{step: i, text: t.Format("15:04"), fine: !t.Truncate(2 * every).Equal(t), clock: true}
 		if t.Hour() == 0 && t.Minute() == 0 {
-			m.text, m.major = t.Format("Mon 2 Jan"), true
+			m.text, m.major = t.Format(shortDay), true
 		}
 		all = append(all, m)
 	}
 	return all
 }
+
+// shortDay is a date between times of day: a longer one would touch the next on a phone. The caption
+// has the whole date.
+const shortDay = "Mon 2"
 
 func (f *Frame) hourMarks(steps int) (all []mark) {
 	span := time.Duration(steps) * f.Step
@@ -127,8 +131,8 @@ func (f *Frame) hourMarks(steps int) (all []mark) {
 		midnight := t.Hour() == 0
 		if midnight {
 			m.text, m.major = t.Format("Mon 2 Jan"), every < 24
-			if every == 24 && n > 0 && t.Day() > 1 {
-				m.text = t.Format("Mon 2")
+			if m.clock || every == 24 && n > 0 && t.Day() > 1 {
+				m.text = t.Format(shortDay)
 			}
 		}
 		switch {

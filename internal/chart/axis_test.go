@@ -57,9 +57,9 @@ func TestAnAxisOfTimeHasHoursOrDates(t *testing.T) {
 		{20, time.Minute, "21:00 [21:05] 21:10 [21:15]"},
 		{60, time.Minute, "21:00 [21:10] 21:20 [21:30] 21:40 [21:50]"},
 		{180, time.Minute, "21:00 [21:30] 22:00 [22:30] 23:00 [23:30]"},
-		{300, time.Minute, "[21:00] 22:00 [23:00] Mon 23 Nov [01:00]"},
+		{300, time.Minute, "[21:00] 22:00 [23:00] Mon 23 [01:00]"},
 		{2, time.Hour, "[21:00] 22:00"},
-		{24, time.Hour, "[21:00] Mon 23 Nov [03:00] 06:00 [09:00] 12:00 [15:00] 18:00"},
+		{24, time.Hour, "[21:00] Mon 23 [03:00] 06:00 [09:00] 12:00 [15:00] 18:00"},
 		{72, time.Hour, "Mon 23 Nov [12:00] Tue 24 Nov [12:00] Wed 25 Nov [12:00]"},
 		{168, time.Hour, "Mon 23 Nov [Tue 24] [Wed 25] Thu 26 [Fri 27] [Sat 28] [Sun 29]"},
 		{720, time.Hour, "Mon 23 Nov [Mon 30 Nov] Mon 7 Dec [Mon 14 Dec]"},
@@ -85,6 +85,38 @@ func TestAnAxisOfTimeHasHoursOrDates(t *testing.T) {
 		}
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%d steps of %v: %s\nwant %s", c.steps, c.step, strings.Join(got, " "), c.want)
+		}
+	}
+}
+
+// Which labels there are depends on when the chart begins.
+func TestLabelsDoNotTouchWheneverTheChartBegins(t *testing.T) {
+	const plain, bold, space = 6.2, 7, 3 // pixels of a character, at most, and between labels
+	for _, c := range []struct {
+		steps int
+		step  time.Duration
+	}{{60, time.Minute}, {300, time.Minute}, {24, time.Hour}, {25, time.Hour}, {48, time.Hour}, {168, time.Hour}, {720, time.Hour}, {7, 24 * time.Hour}, {30, 24 * time.Hour}, {90, 24 * time.Hour}, {400, 24 * time.Hour}} {
+		for late := range 60 {
+			f := frame(Count, c.step)
+			f.From = f.From.Truncate(24 * time.Hour).Add(time.Duration(late) * c.step)
+			for _, width := range []float64{wideChart, narrowChart} {
+				var last *mark
+				for _, m := range f.marks(c.steps) {
+					if m.fine && width == narrowChart {
+						continue
+					}
+					if last != nil {
+						size := plain
+						if last.major {
+							size = bold
+						}
+						if room := float64(m.step-last.step) / float64(c.steps) * width; float64(len(last.text))*size+space > room {
+							t.Errorf("%d steps of %v from %v, %v px wide: %q has %.0f px before %q", c.steps, c.step, f.From, width, last.text, room, m.text)
+						}
+					}
+					last = &m
+				}
+			}
 		}
 	}
 }

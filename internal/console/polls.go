@@ -50,8 +50,7 @@ func (s *polls) changed() {
 	s.changes++
 }
 
-// find returns the answer to a poll. With first the caller has to make it and to call finish. Nil: it is
-// not shared.
+// find returns the answer to a poll. With first the caller has to make it. Nil: it is not shared.
 func (s *polls) find(v *visit) (p *poll, first bool) {
 	k := pollKey{key: v.caller.Key, secret: v.caller.SecretHash(), user: v.caller.User, address: ownAddress(v), uri: v.r.URL.RequestURI()}
 	s.mu.Lock()

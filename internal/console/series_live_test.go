@@ -58,7 +58,9 @@ func TestAPollShowsWhatThePageShows(t *testing.T) {
 func TestAPollShowsARowThatBeganLongAgo(t *testing.T) {
 	a := overviewAPI(t)
 	a.answers["/api/v1/activity"] = `{"data":[` + callJSON + `],"next_cursor":null}`
-	poll := func() *httptest.ResponseRecorder { return a.visit("/console/activity?range=24h", "Gatehouse-Live", "1") }
+	poll := func() *httptest.ResponseRecorder {
+		return a.visit("/console/activity?range=24h", "Gatehouse-Live", "1")
+	}
 	poll()
 	late := chartsCall(func(c *activity.Record) { c.CreatedAt = chartsNow.Add(-2 * time.Hour) })
 	a.log.Append(&late)

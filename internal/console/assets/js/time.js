@@ -19,7 +19,7 @@ for (const [name, options] of Object.entries(forms)) {
 	forms[name] = new Intl.DateTimeFormat("en-GB", options);
 }
 const minute = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-const weekday = new Intl.DateTimeFormat("en-GB", { weekday: "short", ...day });
+const weekday = new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric" });
 const fullDay = new Intl.DateTimeFormat("en-GB", { weekday: "short", ...day, year: "numeric" });
 const zones = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short" });
 
