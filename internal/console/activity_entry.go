@@ -18,7 +18,7 @@ type entryPage struct {
 	Trace  string // the address of its trace
 	Codes  string // the table of codes in the manual
 	Same   []option
-	// KeyPage is the page of a key that was made at run time, if the visitor may see it.
+	// KeyPage is the page of a key that was made at run time, if the caller may see it.
 	KeyPage string
 }
 

@@ -118,7 +118,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // page serves a page to those who are signed in.
 func (c *Console) page(p page) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if who, ok := c.guard.visitor(w, r); ok {
+		if who, ok := c.guard.signedIn(w, r); ok {
 			v := &visit{w: w, r: r, console: c, page: &p, caller: who.caller, session: who.session, now: c.config.Now(), query: r.URL.Query()}
 			if isPoll(v.r) && p.live {
 				c.polls.serve(v)

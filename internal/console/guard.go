@@ -28,21 +28,21 @@ func newGuard(c *Config) *guard {
 	return g
 }
 
-// visitor is who asks for a page.
-type visitor struct {
+// signedIn is the key that asks for a page, and its session.
+type signedIn struct {
 	caller  modelcall.Caller // the key as it is now
 	session string           // the ID
 }
 
-// visitor finds out who asks for a page. It answers for those who get none.
-func (g *guard) visitor(w http.ResponseWriter, r *http.Request) (visitor, bool) {
+// signedIn returns who asks for a page. Without ok it has answered already.
+func (g *guard) signedIn(w http.ResponseWriter, r *http.Request) (signedIn, bool) {
 	switch {
 	case !g.begin(w, r):
-		return visitor{}, false
+		return signedIn{}, false
 	case g.config.Users != nil:
-		return g.visitorOfUser(w, r)
+		return g.signedInByUser(w, r)
 	}
-	return g.visitorOfKey(w, r)
+	return g.signedInByKey(w, r)
 }
 
 // begin waits until the gateway has started. It answers where nobody can be signed in.
@@ -58,29 +58,29 @@ func (g *guard) begin(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// visitorOfKey finds who has signed in with a key. Without a session, or a key that is still valid, it
+// signedInByKey finds who has signed in with a key. Without a session, or a key that is still valid, it
 // sends the browser to the sign-in.
-func (g *guard) visitorOfKey(w http.ResponseWriter, r *http.Request) (visitor, bool) {
+func (g *guard) signedInByKey(w http.ResponseWriter, r *http.Request) (signedIn, bool) {
 	id := g.cookies.id(r)
 	session, ok, err := g.find(r, id)
 	if err != nil {
 		g.config.Gateway.Unavailable(false, err)
 		g.stopSessionsAway(w, r)
-		return visitor{}, false
+		return signedIn{}, false
 	}
 	if ok && session.User == "" {
 		caller, err := g.config.Gateway.CallerOf(session.Tenant, session.Key, session.KeyHash)
 		if err == nil {
-			return visitor{caller, id}, true
+			return signedIn{caller, id}, true
 		}
 		if !isInvalidKey(err) {
 			g.stopAway(w, r, err)
-			return visitor{}, false
+			return signedIn{}, false
 		}
 	}
 	g.endSession(w, r)
 	g.askToSignIn(w, r)
-	return visitor{}, false
+	return signedIn{}, false
 }
 
 // isPoll reports whether assets/js/console.js reads the live parts of a page again.

@@ -12,7 +12,7 @@ import (
 // live is the header that console.js sends while a page is visible.
 var live = []string{"Gatehouse-Live", "1"}
 
-// A page that is left open reads itself again for ever: that must not keep its session.
+// A page that is left open reads itself again without end: that must not keep its session.
 func TestAPollIsNoUseOfTheSession(t *testing.T) {
 	for name, c := range map[string]struct {
 		door func() door

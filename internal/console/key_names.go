@@ -30,7 +30,7 @@ func isMadeKey(key string) bool {
 const maxLabels = 100
 
 // labelOf returns the name of a key that was made at run time. It is "" for other keys, for a key that is
-// gone, and for a visitor who may not manage keys: a hash is good enough then.
+// gone, and for a caller who may not manage keys: a hash is good enough then.
 func labelOf(v *visit, key string) string {
 	if !isMadeKey(key) || !v.has(keys.KeysManage) {
 		return ""

@@ -11,7 +11,7 @@ import (
 )
 
 // polls lets pages that are open at the same time share what they read again: the same page of the same
-// key is made once, for all who ask within shareFor. A page that is open alone is always made anew,
+// key is made once, for all who ask within shareFor. A page that is open alone is made for each poll,
 // because it asks less often than that, and so is one that is opened or reloaded.
 type polls struct {
 	mu      sync.Mutex // guards the following
@@ -32,7 +32,7 @@ type pollKey struct {
 	key          *keys.Key
 	secret, user string
 	address, uri string
-	changes      uint64 // no answer from before a change is given to who asks after it
+	changes      uint64 // an answer from before a change is not given after it
 }
 
 // poll is an answer. It is read once done is closed.

@@ -9,7 +9,7 @@ const seriesRoute = "/api/v1/activity/series"
 
 // lateCalls is how long ago a step must have ended for its sums to be taken as they were up to a minute
 // ago. A call counts in the step in which it came, and it is counted when it has ended. Minutes are read
-// call by call, so few of them are read anew.
+// call by call, so few of them are read each time.
 func lateCalls(step string) time.Duration {
 	if step == "minute" {
 		return 5 * time.Minute

@@ -24,14 +24,14 @@ func (u *Users) Key(user string) string {
 	return u.Others
 }
 
-// visitorOfUser finds the session of the user whom the other system names, or makes one. A session of
+// signedInByUser finds the session of the user whom the other system names, or makes one. A session of
 // another user, or with another key, ends, and so does one where nobody is named.
-func (g *guard) visitorOfUser(w http.ResponseWriter, r *http.Request) (visitor, bool) {
+func (g *guard) signedInByUser(w http.ResponseWriter, r *http.Request) (signedIn, bool) {
 	user := g.config.Users.Of(r)
 	if user == "" {
 		g.endSession(w, r)
 		g.stop(w, r, stopped{Status: http.StatusForbidden, Title: "Nobody is signed in", Text: "Another system signs people in to this console, and it names nobody for this request"})
-		return visitor{}, false
+		return signedIn{}, false
 	}
 	key := g.config.Users.Key(user)
 	caller, err := g.config.Gateway.CallerNamed(key)
@@ -39,11 +39,11 @@ func (g *guard) visitorOfUser(w http.ResponseWriter, r *http.Request) (visitor, 
 		g.config.Gateway.UserRefused(g.client(r), user)
 		g.endSession(w, r)
 		g.stop(w, r, stopped{Status: http.StatusForbidden, Title: "Not allowed", Text: user + " may not use this console: the configuration gives that user no valid key"})
-		return visitor{}, false
+		return signedIn{}, false
 	}
 	if err != nil {
 		g.stopAway(w, r, err)
-		return visitor{}, false
+		return signedIn{}, false
 	}
 	caller.User = user
 	id := g.cookies.id(r)
@@ -53,11 +53,11 @@ func (g *guard) visitorOfUser(w http.ResponseWriter, r *http.Request) (visitor, 
 	}
 	if err == nil && !ok && unattended(r) {
 		g.askToSignIn(w, r)
-		return visitor{}, false
+		return signedIn{}, false
 	}
 	if err == nil && !ok && insideOtherSite(r) {
 		g.stop(w, r, stopped{Status: http.StatusForbidden, Title: "Not allowed", Text: "The page of another site has asked for this. Open the console in a tab of its own"})
-		return visitor{}, false
+		return signedIn{}, false
 	}
 	if err == nil && !ok {
 		id, err = g.signIn(w, r, websession.Session{Tenant: caller.Tenant, Key: caller.Name, User: user})
@@ -65,9 +65,9 @@ func (g *guard) visitorOfUser(w http.ResponseWriter, r *http.Request) (visitor, 
 	if err != nil {
 		g.config.Gateway.Unavailable(true, err)
 		g.stopSessionsAway(w, r)
-		return visitor{}, false
+		return signedIn{}, false
 	}
-	return visitor{caller, id}, true
+	return signedIn{caller, id}, true
 }
 
 // insideOtherSite reports whether the page of another site loads this as a part of itself. The browser
