@@ -39,10 +39,11 @@ func TestRefusalsHaveTheHeadersOfTheirCode(t *testing.T) {
 		status int
 		want   http.Header
 	}{
-		{"openai", apierror.Error{Code: apierror.InvalidAPIKey}, 401, http.Header{"Www-Authenticate": {`Bearer realm="gatehouse"`}}},
-		{"openai", apierror.Error{Code: apierror.UpgradeRequired}, 426, http.Header{"Upgrade": {"HTTP/1.1"}, "Connection": {"Upgrade"}}},
-		{"openai", apierror.Error{Code: apierror.MethodNotAllowed, Allow: []string{"GET", "PUT"}}, 405, http.Header{"Allow": {"GET, PUT"}}},
-		{"openai", apierror.Error{Code: apierror.InvalidValue}, 400, http.Header{}},
+		{"openai", apierror.Error{Code: apierror.InvalidAPIKey}, 401, http.Header{"Www-Authenticate": {`Bearer realm="gatehouse"`}, "X-Should-Retry": {"false"}}},
+		{"openai", apierror.Error{Code: apierror.UpgradeRequired}, 426, http.Header{"Upgrade": {"HTTP/1.1"}, "Connection": {"Upgrade"}, "X-Should-Retry": {"false"}}},
+		{"openai", apierror.Error{Code: apierror.MethodNotAllowed, Allow: []string{"GET", "PUT"}}, 405, http.Header{"Allow": {"GET, PUT"}, "X-Should-Retry": {"false"}}},
+		{"openai", apierror.Error{Code: apierror.InvalidValue}, 400, http.Header{"X-Should-Retry": {"false"}}},
+		{"anthropic", apierror.Error{Code: apierror.UpstreamRejected, Status: 404}, 404, http.Header{"X-Should-Retry": {"false"}}},
 		{"openai", apierror.Error{Code: apierror.UpstreamRateLimited, RetryAfter: 1500 * time.Millisecond}, 429, http.Header{"Retry-After": {"2"}}},
 		{"openai", apierror.Error{Code: apierror.RateLimitExceeded, RetryAfter: 1500 * time.Millisecond, Rate: rate}, 429, http.Header{
 			"Retry-After": {"2"}, "Retry-After-Ms": {"1500"},

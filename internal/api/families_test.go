@@ -207,8 +207,8 @@ func TestRatesHaveTheFamilysHeaders(t *testing.T) {
 
 func TestDurationsAreRoundedUp(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0ms", 1: "1ms", time.Millisecond: "1ms", time.Millisecond + 1: "2ms", 12 * time.Millisecond: "12ms", 999 * time.Millisecond: "999ms",
-		time.Second: "1s", time.Second + 1: "2s", 6 * time.Minute: "6m0s", time.Hour - 1: "1h0m0s",
+		0: "0s", 1: "1ms", time.Millisecond: "1ms", time.Millisecond + 1: "2ms", 12 * time.Millisecond: "12ms", 999 * time.Millisecond: "999ms",
+		time.Second: "1s", time.Second + 16666667: "1.017s", 6 * time.Minute: "6m0s", time.Hour - 1: "1h0m0s",
 	} {
 		if got := resetText(d); got != want {
 			t.Errorf("%d: %s, want %s", d, got, want)

@@ -13,7 +13,7 @@ import (
 //	/v1, on every answer to a model call under a rate       /api/v1, on a 429 of a rate
 //	  x-ratelimit-limit-requests      60                      X-RateLimit-Limit      60
 //	  x-ratelimit-remaining-requests  59                      X-RateLimit-Remaining  0
-//	  x-ratelimit-reset-requests      1s, 6m0s, 12ms          X-RateLimit-Reset      Unix milliseconds
+//	  x-ratelimit-reset-requests      1.017s, 6m0s, 12ms      X-RateLimit-Reset      Unix milliseconds
 //	  the same with -tokens
 //
 //	Messages, on every answer to a model call under a rate
@@ -67,13 +67,9 @@ func (n *rateHeaders) set(h http.Header, r *apierror.Rate, reset string) {
 	h[n.limit], h[n.remaining], h[n.reset] = values[:1:1], values[1:2:2], values[2:]
 }
 
-// resetText writes a duration as OpenAI does: in milliseconds below a second, else in whole
-// seconds, rounded up.
+// resetText writes a duration as OpenAI does, rounded up to milliseconds: "12ms", "1.017s", "6m0s".
 func resetText(d time.Duration) string {
-	if d < time.Second {
-		return strconv.FormatInt(Milliseconds(d), 10) + "ms"
-	}
-	return (d + time.Second - 1).Truncate(time.Second).String()
+	return (time.Duration(Milliseconds(d)) * time.Millisecond).String()
 }
 
 // Milliseconds returns the duration in milliseconds, rounded up.

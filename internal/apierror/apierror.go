@@ -10,6 +10,7 @@ package apierror
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 )
 
@@ -131,10 +132,11 @@ func (e *Error) Retry() time.Duration {
 	return e.row().retryAfter
 }
 
-// Final reports whether another attempt cannot help (`x-should-retry: false`): the three OpenAI
-// SDKs otherwise retry 429 and every 5xx.
+// Final reports whether another attempt cannot help (`x-should-retry: false`): the OpenAI SDKs
+// otherwise retry 429 and every 5xx, Claude Code a 401 too.
 func (e *Error) Final() bool {
-	return e.NoRetry || e.row().final || e.Retry() > maxUsefulRetry
+	status := e.HTTPStatus()
+	return e.NoRetry || e.row().final || e.Retry() > maxUsefulRetry || status < 500 && status != http.StatusTooManyRequests
 }
 
 // maxUsefulRetry is the longest wait worth a retry inside an SDK call: above it the OpenAI SDKs

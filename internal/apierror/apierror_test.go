@@ -10,7 +10,7 @@ import (
 
 func TestPermanentRefusalsAreNeverRetriedByAnSDK(t *testing.T) {
 	for code, r := range table {
-		if r.status == 408 || r.status == 409 && !r.final {
+		if r.status == 408 || r.status == 409 && !New(code, "").Final() {
 			t.Errorf("%s: status %d is retried by the OpenAI SDKs", code, r.status)
 		}
 		if r.status >= 500 && code != Internal && r.retryAfter == 0 {
@@ -61,6 +61,14 @@ func TestLongWaitsReportThatARetryCannotHelp(t *testing.T) {
 	}
 	if !New(UpstreamAuth, "x").Final() {
 		t.Fatal("a refused credential of ours is not cured by a retry")
+	}
+}
+
+func TestAProvidersOwnVerdictSaysThatARetryCannotHelp(t *testing.T) {
+	for _, status := range []int{400, 404, 409, 413, 422} {
+		if !(&Error{Code: UpstreamRejected, Status: status}).Final() {
+			t.Errorf("a provider's own %d is not final", status)
+		}
 	}
 }
 
