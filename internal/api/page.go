@@ -74,7 +74,11 @@ func (Anthropic) ParsePage(q url.Values) (Page, error) {
 	if p.After != "" && p.Before != "" {
 		return p, apierror.New(apierror.InvalidValue, "only one of after_id and before_id is possible").WithParam("before_id")
 	}
-	return p, pageNumber(q, "limit", &p.Limit, 1, maxPage)
+	err := pageNumber(q, "limit", &p.Limit, 1, maxPage+1)
+	if err == nil && p.Limit > maxPage { // as at Anthropic
+		err = apierror.New(apierror.InvalidValue, "limit must be at most %d", maxPage).WithParam("limit")
+	}
+	return p, err
 }
 
 // pageNumber reads one number of a query, which may be absent. A larger one than most counts as most.

@@ -35,6 +35,15 @@ func TestParsePage(t *testing.T) {
 	}
 }
 
+func TestAnthropicRefusesLongerPages(t *testing.T) {
+	if p, err := (Anthropic{}).ParsePage(url.Values{"limit": {"1000"}}); err != nil || p.Limit != 1000 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if _, err := (Anthropic{}).ParsePage(url.Values{"limit": {"1001"}}); apierror.From(err).Param != "limit" {
+		t.Errorf("limit=1001: %v", err)
+	}
+}
+
 // A client that goes from page to page sees every model once, and then an empty page.
 func TestPagesCoverTheList(t *testing.T) {
 	models := make([]catalog.Model, 7)

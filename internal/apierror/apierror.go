@@ -143,8 +143,15 @@ func (e *Error) Final() bool {
 // either ignore the hint or give up (sdk-wire, retries).
 const maxUsefulRetry = time.Minute
 
+// keptRows are the rows of a provider's own verdict that is not an invalid request, by its status.
+var keptRows = map[int]Code{http.StatusNotFound: NotFound, http.StatusRequestEntityTooLarge: RequestTooLarge}
+
 func (e *Error) row() row {
-	if r, ok := table[e.Code]; ok {
+	code := e.Code
+	if kept := keptRows[e.Status]; code == UpstreamRejected && kept != "" {
+		code = kept
+	}
+	if r, ok := table[code]; ok {
 		return r
 	}
 	return table[Internal]

@@ -55,6 +55,9 @@ func wordSet(words ...string) map[string]bool {
 	return set
 }
 
+// overloaded is the status of a provider with too much to do, Anthropic's first.
+const overloaded = 529
+
 // What messages of Anthropic's begin with that have the type invalid_request_error and status 400.
 const (
 	// promptTooLong is about a prompt that is longer than the model's window.
@@ -84,7 +87,7 @@ func Fault(status int, retryAfter time.Duration, pe ProviderError, redact func(s
 		code = apierror.ProviderContentPolicy
 	case status == 401 || status == 403 || says(disabled):
 		code, message = apierror.UpstreamAuth, "refused the gateway's credential"
-	case is(loadWords):
+	case is(loadWords) || status == overloaded:
 		code, message = apierror.UpstreamOverloaded, "is overloaded"
 	case status == 429:
 		code, message = apierror.UpstreamRateLimited, "limits the rate of its requests"

@@ -36,7 +36,7 @@ func TestTheTableOfProviderRefusals(t *testing.T) {
 		{409, ``, apierror.UpstreamError, 502},
 		{307, ``, apierror.UpstreamError, 502},
 		{500, `{"error":{"message":"x","code":"content_filter"}}`, apierror.UpstreamError, 502},
-		{529, ``, apierror.UpstreamError, 502},
+		{529, ``, apierror.UpstreamOverloaded, 503},
 	} {
 		e := openai.Fault(row.status, 0, openai.ParseProviderError([]byte(row.body)), newCall().Redact, "fake")
 		if e.Code != row.code || e.HTTPStatus() != row.to || e.Provider != "fake" {

@@ -15,6 +15,7 @@ type messageWriter struct {
 	out       []byte
 	user      userTurn
 	assistant assistantTurn
+	called    [][]byte // the quoted ids of the calls in the last assistant message
 }
 
 // appendMessages translates system and messages.
@@ -154,6 +155,7 @@ type assistantTurn struct {
 	some      bool
 	content   content
 	calls     []byte // the elements of tool_calls
+	ids       [][]byte
 	reasoning []byte // JSON without quotes
 }
 
@@ -196,6 +198,7 @@ func (t *assistantTurn) addCall(block translate.Object) error {
 	if _, err := block.RequiredObject("input"); err != nil {
 		return err
 	}
+	t.ids = append(t.ids, block.Get("id"))
 	t.calls = append(translate.AppendComma(t.calls), '{')
 	t.calls = translate.AppendMember(t.calls, "id", block.Get("id"))
 	t.calls = append(t.calls, `,"type":"function","function":{`...)
@@ -211,7 +214,7 @@ func (m *messageWriter) endAssistant() {
 	if !t.some {
 		return
 	}
-	m.assistant = assistantTurn{}
+	m.assistant, m.called = assistantTurn{}, t.ids
 	m.begin("assistant")
 	m.out = translate.AppendKey(m.out, "content")
 	if t.content.n == 0 && len(t.calls) > 0 {

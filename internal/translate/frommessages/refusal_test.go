@@ -64,6 +64,8 @@ func TestMessagesThatHaveNoCounterpartAreRefusedByName(t *testing.T) {
 	answer := func(block string) string {
 		return `{"role":"assistant","content":[` + block + `]},{"role":"user","content":"a"}`
 	}
+	const called = `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},`
+	const result = `{"type":"tool_result","tool_use_id":"a","content":"b"}`
 	const image = `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}}`
 	for _, c := range []struct{ message, param, code string }{
 		{`"text"`, "messages[1]", "invalid_value"},
@@ -92,6 +94,8 @@ func TestMessagesThatHaveNoCounterpartAreRefusedByName(t *testing.T) {
 		{user(`{"type":"tool_result","tool_use_id":"a","content":1}`), "messages[1].content[0].content", "invalid_value"},
 		{user(`{"type":"tool_result","tool_use_id":"a","is_error":"yes"}`), "messages[1].content[0].is_error", "invalid_value"},
 		{user(`{"type":"tool_result","tool_use_id":"a","content":[{"type":"search_result"}]}`), "messages[1].content[0].content[0].type", "unsupported_parameter"},
+		{user(result), "messages[1].content[0].tool_use_id", "invalid_value"},
+		{called + user(result) + `,{"role":"assistant","content":"b"},` + user(result), "messages[4].content[0].tool_use_id", "invalid_value"},
 
 		{answer(image), "messages[1].content[0].type", "unsupported_parameter"},
 		{answer(`{"type":"document","source":{"type":"text","data":"a"}}`), "messages[1].content[0].type", "unsupported_parameter"},
@@ -189,7 +193,8 @@ func TestTooMuchInputIsRefused(t *testing.T) {
 // An empty document says nothing, and must not break the JSON around it.
 func TestAnEmptyDocumentInAResultIsLeftOut(t *testing.T) {
 	const image, empty = `{"type":"image","source":{"type":"url","url":"https://x/a.png"}}`, `{"type":"document","source":{"type":"text","media_type":"text/plain","data":""}}`
-	body := `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[` +
+	body := `{"model":"m","max_tokens":9,"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[` +
 		image + "," + empty + "," + image + "," + empty + `]}]}]}`
 	for _, responses := range []bool{false, true} {
 		chat, _, err := translateBody(body, frommessages.Options{Responses: responses})

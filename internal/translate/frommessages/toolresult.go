@@ -1,6 +1,9 @@
 package frommessages
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
@@ -23,6 +26,9 @@ func (m *messageWriter) toolResult(block translate.Object) error {
 	var r toolResult
 	if err := m.readResult(&r, block); err != nil {
 		return err
+	}
+	if !slices.ContainsFunc(m.called, func(called []byte) bool { return bytes.Equal(called, id) }) {
+		return translate.Invalid(block.Param("tool_use_id"), "the id of a tool_use block in the assistant message before it")
 	}
 	if failed {
 		r.fail()
