@@ -80,7 +80,7 @@ func (m *message) readUsage(value []byte) {
 // stop notes why the message ended.
 func (m *message) stop(value []byte) {
 	if reason, ok := jsonscan.String(value); ok && len(reason) <= maxID {
-		m.sum.NativeFinish, m.sum.Finish = reason, openai.FinishReason(reason)
+		m.sum.NativeFinish, m.sum.Finish, m.sum.Finished = reason, openai.FinishReason(reason), 1
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 const (
@@ -16,14 +17,15 @@ const (
 	maxHeld = 1 << 20
 )
 
-// forward sends events until the stream is done. It returns why it stopped before that.
-func (d *streaming) forward(body io.Reader) *apierror.Error {
+// forward sends events of a provider's API until the stream is done. It returns why it stopped before that.
+func (d *streaming) forward(body io.Reader, op provider.Operation) *apierror.Error {
 	c, events := d.call, &d.reader
 	events.Reset(body, maxEvent)
 	events.Memory = &c.upstream.memory
 	defer events.Release()
 	for !d.stream.Done() { // an end is written in end: a failure may still become a status
 		if !events.Buffered() || len(d.batch.bytes()) >= maxBatch {
+			c.upstream.whole = d.finished()
 			if failure := d.send(); failure != nil {
 				return failure
 			}
@@ -36,6 +38,9 @@ func (d *streaming) forward(body io.Reader) *apierror.Error {
 		event, err := events.Next()
 		if err == io.EOF {
 			return d.endGuard()
+		}
+		if err != nil && c.upstream.endless() {
+			return d.endWithout(op)
 		}
 		if err != nil {
 			return brokenAnswer(c.Record.Provider, err)
@@ -52,6 +57,22 @@ func (d *streaming) forward(body io.Reader) *apierror.Error {
 		}
 	}
 	d.ended = true
+	return d.endGuard()
+}
+
+// finished reports whether the answer is whole: only usage and the end of the stream may follow.
+func (d *streaming) finished() bool {
+	return d.stream.Summary().Finished >= max(d.call.asked.Choices, 1)
+}
+
+// endWithout ends a whole answer whose provider does not end its stream.
+func (d *streaming) endWithout(op provider.Operation) *apierror.Error {
+	if op == provider.Messages {
+		stop := []byte("message_stop")
+		if refusal := d.take(d.events.Next(stop, []byte(`{"type":"message_stop"}`))); refusal != nil {
+			return refusal
+		}
+	}
 	return d.endGuard()
 }
 

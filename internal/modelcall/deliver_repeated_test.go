@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/sse"
 )
 
@@ -75,7 +76,7 @@ func checkForward(t *testing.T, c *call, kind, text string, sizes []byte) {
 	c.meter, c.upstream = meter{}, &upstream{memory: *plenty(t)}
 	d := newStreaming(c, streamKinds[kind](answer), writer)
 	d.sent = true
-	refusal := d.forward(&inPieces{text: text, sizes: sizes})
+	refusal := d.forward(&inPieces{text: text, sizes: sizes}, provider.Chat)
 	got := append(w.Body.Bytes(), d.batch.bytes()...)
 	d.batch.drop()
 	if refusal != nil || !bytes.Equal(got, wantOut) {

@@ -95,7 +95,7 @@ func (d *streaming) deliver(ctx context.Context, s *sending) delivery {
 	if d.guard = c.guard.set.Stream(wireOf(s.operation)); d.guard != nil {
 		defer func() { c.guard.redacted(d.guard.Redacted()) }()
 	}
-	delivered := d.end(ctx, d.forward(body))
+	delivered := d.end(ctx, d.forward(body, s.operation))
 	if d.ended {
 		c.upstream.linger() // by now the end of the body has usually come
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 // nowhere is a client of whom nothing is kept.
@@ -66,7 +67,7 @@ func BenchmarkForward(b *testing.B) {
 				d := newStreaming(call, c.stream(), w)
 				d.guard, d.sent = c.set.Stream(c.wire), true
 				source := &events{c.events, c.paced}
-				if refusal := d.forward(source); refusal != nil {
+				if refusal := d.forward(source, provider.Chat); refusal != nil {
 					b.Fatal(refusal)
 				}
 				d.batch.drop()

@@ -72,6 +72,8 @@ func (a *attempts) waitFor(client context.Context, d time.Duration) bool {
 // waited notes that the call has waited for its provider since that time.
 func (u *upstream) waited(since time.Time) {
 	pause := u.deps.Now().Sub(since)
-	u.meter.waited(pause)
+	if !u.whole { // else nothing is generated
+		u.meter.waited(pause)
+	}
 	u.request.phases.provider += pause
 }

@@ -121,6 +121,14 @@ func (c *chat) choice(index int64) (*choice, *apierror.Error) {
 	return &c.choices[index], nil
 }
 
+// finish notes the end of a choice.
+func (c *chat) finish(ch *choice) {
+	if c.stream && !ch.finished {
+		c.sum.Finished++
+	}
+	ch.finished = true
+}
+
 // editFinish puts the finish reason, if there is one, into the APIs' words, and returns it.
 func (c *chat) editFinish(p *jsonscan.Patch, ch *choice, reason []byte, finish, native int) string {
 	word := ""
@@ -129,7 +137,7 @@ func (c *chat) editFinish(p *jsonscan.Patch, ch *choice, reason []byte, finish, 
 		if word = finishReason(raw); word != string(raw) {
 			p.Set(finish, c.quote(word))
 		}
-		ch.finished = true
+		c.finish(ch)
 		c.sum.Finish, c.sum.NativeFinish = word, word
 		if word != string(raw) {
 			c.sum.NativeFinish, _ = jsonscan.String(reason)

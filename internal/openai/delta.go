@@ -162,7 +162,8 @@ func (s *ChatStream) accept(d *Delta) (first, null bool, bad *apierror.Error) {
 	s.head.learn(d.ID, d.Created, &s.call, &s.sum)
 	if d.Finish != "" {
 		s.sum.Finish, s.sum.NativeFinish = d.Finish, d.Finish
-		ch.finished, s.done = true, true
+		s.finish(ch)
+		s.done = true
 	}
 	if d.Usage != nil {
 		null = s.holdUsage(d.Usage)

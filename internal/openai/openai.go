@@ -75,6 +75,7 @@ type Summary struct {
 	UpstreamID   string // the provider's own id
 	Finish       string // finish reason as OpenAI calls it
 	NativeFinish string // the provider's word
+	Finished     int64  // choices of a stream that have come to their end
 	Usage        Usage
 	HasUsage     bool
 	Later        int             // events of the stream after the one with Usage

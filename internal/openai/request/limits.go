@@ -38,14 +38,20 @@ func ChatLimits(b *jsonscan.Body) (RequestedLimits, error) {
 	if err != nil {
 		return l, err
 	}
-	if m, ok := member(b, "n"); ok {
-		n, ok := jsonscan.Int(m.Value(b.Data()))
-		if !ok || n < 1 || n > maxN {
-			return l, apierror.New(apierror.InvalidValue, "%q must be an integer from 1 to %d", "n", maxN).WithParam("n")
-		}
-		l.Choices = n
+	if l.Choices = choices(b); l.Choices < 1 || l.Choices > maxN {
+		return l, apierror.New(apierror.InvalidValue, "%q must be an integer from 1 to %d", "n", maxN).WithParam("n")
 	}
 	return l, nil
+}
+
+// choices returns n: 1 if it is absent, 0 if it is no integer.
+func choices(b *jsonscan.Body) int64 {
+	m, ok := member(b, "n")
+	if !ok {
+		return 1
+	}
+	n, _ := jsonscan.Int(m.Value(b.Data()))
+	return n
 }
 
 // ResponsesLimits is [ChatLimits] for a request that [ParseResponses] accepted.

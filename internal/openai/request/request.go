@@ -24,8 +24,9 @@ import (
 // Request is what the gateway acts on in a request.
 type Request struct {
 	Model        string
-	Stream       bool // `stream` is true; null and absent are false
-	IncludeUsage bool // `stream_options.include_usage` is true; chat only
+	Stream       bool  // `stream` is true; null and absent are false
+	Choices      int64 // n of a chat, not checked; 1 if absent
+	IncludeUsage bool  // `stream_options.include_usage` is true; chat only
 
 	model         int // index of the member
 	streamOptions int // index of the member, -1 if absent or null
@@ -45,6 +46,7 @@ func ParseChat(b *jsonscan.Body) (Request, error) {
 	if messages.Kind != '[' {
 		return req, wrong("messages", "an array")
 	}
+	req.Choices = choices(b)
 	req.streamOptions, err = streamOptions(b)
 	if err != nil || req.streamOptions < 0 {
 		return req, err

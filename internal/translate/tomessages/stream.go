@@ -76,7 +76,9 @@ func (s *Stream) read(e *openai.Event) *apierror.Error {
 			s.reader.stop(b, false)
 		}
 	case "message_delta":
-		s.reader.takeStop(o.delta)
+		if s.reader.takeStop(o.delta); s.reader.reason != nil {
+			s.sum.Finished = 1
+		}
 		s.takeUsage(o.usage)
 	case "message_stop":
 		return s.stop()
@@ -162,7 +164,8 @@ func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
 // provider's message.
 func (s *Stream) Summary() openai.Summary {
 	sum := s.chunks.family.Summary()
-	sum.UpstreamID, sum.Usage, sum.HasUsage, sum.Later = s.sum.UpstreamID, s.sum.Usage, s.sum.HasUsage, s.sum.Later
+	sum.UpstreamID, sum.Finished = s.sum.UpstreamID, s.sum.Finished
+	sum.Usage, sum.HasUsage, sum.Later = s.sum.Usage, s.sum.HasUsage, s.sum.Later
 	if s.sum.NativeFinish != "" {
 		sum.NativeFinish = s.sum.NativeFinish
 	}

@@ -1,0 +1,74 @@
+package modelcall
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// A paid answer must not look broken because its provider keeps the connection open after it.
+func TestAWholeAnswerEndsWellWithoutItsProvidersEnd(t *testing.T) {
+	asAnthropic := func(c *provider.Config) { c.Dialect = "anthropic" }
+	const message = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"m\",\"content\":[],\"usage\":{\"input_tokens\":3,\"output_tokens\":1}}}\n\n" +
+		"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n" +
+		"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hello.\"}}\n\n" +
+		"event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n" +
+		"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":4}}\n\n"
+	second := strings.Replace(lastWord, `"index":0`, `"index":1`, 1)
+	for name, c := range map[string]struct {
+		op           Operation
+		body, events string
+		change       func(*provider.Config)
+		end, source  string
+	}{
+		"chat":                   {Chat, streamed, firstWord + lastWord + usageWord, nil, doneWord, "provider"},
+		"chat without usage":     {Chat, streamed, firstWord + lastWord, nil, doneWord, "estimated"},
+		"messages from chat":     {Messages, messagesBody(`"stream":true,`), firstWord + lastWord + usageWord, nil, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", "provider"},
+		"responses from chat":    {Responses, responsesStreamed, firstWord + lastWord + usageWord, func(c *provider.Config) { c.Translate = new(provider.Translate) }, "}\n\n", "provider"},
+		"messages":               {Messages, messagesBody(`"stream":true,`), message, asAnthropic, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", "provider"},
+		"chat from messages":     {Chat, streamed, message, asAnthropic, doneWord, "provider"},
+		"two choices, both over": {Chat, strings.Replace(streamed, `"stream"`, `"n":2,"stream"`, 1), firstWord + lastWord + second, nil, doneWord, "estimated"},
+		"two choices, one over":  {Chat, strings.Replace(streamed, `"stream"`, `"n":2,"stream"`, 1), firstWord + lastWord, nil, "", "estimated"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var upstream context.Context
+				transport := roundTrip(func(req *http.Request) (*http.Response, error) {
+					upstream = req.Context()
+					reader, writer := io.Pipe()
+					go func() {
+						_, _ = io.WriteString(writer, c.events)
+						<-upstream.Done()
+						_ = writer.CloseWithError(upstream.Err())
+					}()
+					return eventStream(reader)(req)
+				})
+				r := newRig(t, transport, func(r *rig) { r.models.provider = newProvider(t, transport, c.change) })
+				began, w := time.Now(), httptest.NewRecorder()
+				req := post(strings.NewReader(c.body), int64(len(c.body)))
+				req.Header.Set("Anthropic-Version", "2023-06-01")
+				refusal := r.serveTo(t, w, req, c.op)
+				row := r.rows(t)[0]
+				if c.end == "" {
+					if took := time.Since(began); row.Status != 502 || took < r.Timeouts.Idle {
+						t.Errorf("%d after %s", row.Status, took)
+					}
+					return
+				}
+				if took := time.Since(began); refusal != nil || took > 3*time.Second || !strings.HasSuffix(w.Body.String(), c.end) || strings.Contains(w.Body.String(), `"error":{`) {
+					t.Errorf("%v after %s: %s", refusal, took, w.Body)
+				}
+				if row.Status != 200 || row.FinishReason != "stop" || row.UsageSource != c.source || row.CompletionTokens > 10 || upstream.Err() == nil {
+					t.Errorf("record %+v, upstream request: %v", row, upstream.Err())
+				}
+			})
+		})
+	}
+}
