@@ -47,7 +47,11 @@ type Original struct {
 	names         map[string][]byte // the caller's names of tools, quoted, by those that the provider got
 	hideReasoning bool
 	cites         bool // the provider may cite sources
+	leftOut       []string
 }
+
+// LeftOut returns the names of the fields that the request is sent without.
+func (o *Original) LeftOut() []string { return o.leftOut }
 
 // translation is one request on its way.
 type translation struct {
@@ -68,7 +72,7 @@ type translation struct {
 // whose value is invalid. Neither result refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (messages []byte, original *Original, err error) {
 	t := translation{opt: opt, body: translate.Body(b)}
-	if err := fields.Check(t.body, neutral.Has); err != nil {
+	if t.conversation.leftOut, err = fields.Check(t.body, neutral.Has); err != nil {
 		return nil, nil, err
 	}
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
@@ -91,6 +95,7 @@ func Request(b *jsonscan.Body, stream bool, opt Options) (messages []byte, origi
 		t.out = append(t.out, `,"stream":true`...)
 	}
 	t.original.names = t.conversation.names.changed
+	t.original.leftOut = t.conversation.leftOut
 	return append(t.out, '}'), &t.original, nil
 }
 

@@ -32,7 +32,11 @@ type Original struct {
 	stored        bool // the provider keeps the response
 	logprobs      bool
 	hideReasoning bool
+	leftOut       []string
 }
+
+// LeftOut returns the names of the fields that the request is sent without.
+func (o *Original) LeftOut() []string { return o.leftOut }
 
 // translation is one request on its way.
 type translation struct {
@@ -48,13 +52,13 @@ type translation struct {
 // result refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (responses []byte, original *Original, err error) {
 	t := translation{body: translate.Body(b)}
-	if err := fields.Check(t.body, neutral.Has); err != nil {
+	if t.original.leftOut, err = fields.Check(t.body, neutral.Has); err != nil {
 		return nil, nil, err
 	}
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
 	t.out = append(t.out, `{"model":`...)
 	t.out = jsonscan.AppendString(t.out, opt.UpstreamModel)
-	if t.out, err = appendMessages(t.out, t.body); err != nil {
+	if t.out, err = appendMessages(t.out, t.body, &t.original.leftOut); err != nil {
 		return nil, nil, err
 	}
 	t.out = fields.AppendKept(t.out, t.body)
