@@ -156,7 +156,7 @@ func TestWhatAnthropicCannotBeAskedIsRefusedByName(t *testing.T) {
 		}
 	}
 	for field, param := range map[string]string{
-		`"temperature":0`: "temperature", `"text":{"format":{"type":"json_object"}}`: "text.format", `"reasoning":{"effort":"none"}`: "reasoning.effort",
+		`"temperature":0`: "temperature", `"text":{"format":{"type":"grammar"}}`: "text.format.type", `"reasoning":{"effort":"none"}`: "reasoning.effort",
 		`"previous_response_id":"resp_1"`: "previous_response_id",
 	} {
 		a := h.post(responsesV1, "full", ask("fake/claude-opus-5-5", ","+field))

@@ -50,6 +50,7 @@ type conversation struct {
 	names   names
 	turns   turns
 	leftOut []string // the fields that are not sent
+	anyJSON bool     // the answer must be a JSON object, of no schema
 }
 
 // append appends system and messages.
@@ -87,11 +88,17 @@ func (c *conversation) append(dst []byte, body translate.Object, prefill bool) (
 	if err := w.end(); err != nil {
 		return dst, err
 	}
+	if c.anyJSON {
+		w.system = appendText(w.system, []byte(onlyJSON), nil)
+	}
 	if len(w.system) > 0 {
 		dst = append(append(append(dst, `,"system":[`...), w.system...), ']')
 	}
 	return append(append(append(dst, `,"messages":[`...), w.out...), ']'), nil
 }
+
+// onlyJSON asks for an answer that is any JSON object. The API has schemas only.
+const onlyJSON = `"Answer with a single JSON object and nothing else: no text around it, no Markdown."`
 
 // begin begins a turn, or goes on with one of the same role.
 func (w *turns) begin(role string, message translate.Object) error {

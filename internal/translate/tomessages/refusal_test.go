@@ -67,7 +67,7 @@ func TestChatFieldsAreChecked(t *testing.T) {
 		{`"reasoning":{"max_tokens":-1}`, "reasoning.max_tokens", "invalid_value"},
 		{`"max_tokens":1024,"reasoning_effort":"low"`, "reasoning_effort", "invalid_value"},
 		{`"max_tokens":3000,"reasoning":{"max_tokens":3000}`, "reasoning.max_tokens", "invalid_value"},
-		{`"response_format":{"type":"json_object"}`, "response_format.type", "unsupported_parameter"},
+		{`"response_format":{"type":"grammar"}`, "response_format.type", "unsupported_parameter"},
 		{`"response_format":{"type":"json_schema"}`, "response_format.json_schema", "missing_required_parameter"},
 		{`"response_format":{"type":"json_schema","json_schema":{"name":"n"}}`, "response_format.json_schema.schema", "missing_required_parameter"},
 		{`"tool_choice":"required"`, "tool_choice", "invalid_value"}, {`"tool_choice":"any"`, "tool_choice", "invalid_value"},

@@ -61,7 +61,8 @@ type translation struct {
 	conversation conversation
 	tools        tools
 	thinking     thinking
-	limit        int64 // of the output
+	limit        int64  // of the output
+	schema       []byte // of the answer, nil for none
 	original     Original
 }
 
@@ -81,7 +82,7 @@ func Request(b *jsonscan.Body, stream bool, opt Options) (messages []byte, origi
 	t.original.origin = tag(opt.Origin)
 	t.conversation.origin = t.original.origin
 	for _, step := range []func() error{
-		t.putLimit, t.putMessages, t.readThinking, t.putThinking, t.putSampling,
+		t.readFormat, t.putLimit, t.putMessages, t.readThinking, t.putThinking, t.putSampling,
 		t.putStop, t.putUser, t.putTier,
 	} {
 		if err := step(); err != nil {
