@@ -7,6 +7,8 @@ import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 var fields = translate.Fields{
 	"cache_control": translate.Kept,
 
+	"function_call":         translate.Mapped,
+	"functions":             translate.Mapped,
 	"include_reasoning":     translate.Mapped,
 	"max_completion_tokens": translate.Mapped,
 	"max_tokens":            translate.Mapped,
@@ -59,8 +61,6 @@ var fields = translate.Fields{
 	// A hint of how long the answer should be.
 	"verbosity": translate.LeftOut,
 
-	"function_call":          translate.Refused,
-	"functions":              translate.Refused,
 	"image_config":           translate.Refused,
 	"modalities":             translate.Refused,
 	"moderation":             translate.Refused,
@@ -75,7 +75,6 @@ var fields = translate.Fields{
 // neutral are the values of fields refused or left out that ask for nothing.
 var neutral = translate.Neutral{
 	"frequency_penalty":  {"0"},
-	"functions":          {"[]"},
 	"logit_bias":         {"{}"},
 	"logprobs":           {"false"},
 	"min_p":              {"0"},

@@ -68,6 +68,8 @@ func TestChatFieldsAreChecked(t *testing.T) {
 		{`"max_tokens":1024,"reasoning_effort":"low"`, "reasoning_effort", "invalid_value"},
 		{`"max_tokens":3000,"reasoning":{"max_tokens":3000}`, "reasoning.max_tokens", "invalid_value"},
 		{`"response_format":{"type":"grammar"}`, "response_format.type", "unsupported_parameter"},
+		{`"functions":[` + fn + `]`, "functions[0].type", "unsupported_parameter"}, {`"functions":[{"name":"f","parameters":[]}]`, "functions[0].parameters", "invalid_value"},
+		{`"function_call":{"name":"f"}`, "function_call", "invalid_value"}, {`"functions":[{"name":"f"}],"tools":[]`, "tools", "invalid_value"},
 		{`"response_format":{"type":"json_schema"}`, "response_format.json_schema", "missing_required_parameter"},
 		{`"response_format":{"type":"json_schema","json_schema":{"name":"n"}}`, "response_format.json_schema.schema", "missing_required_parameter"},
 		{`"tool_choice":"required"`, "tool_choice", "invalid_value"}, {`"tool_choice":"any"`, "tool_choice", "invalid_value"},
@@ -145,7 +147,7 @@ func TestMessagesAreChecked(t *testing.T) {
 		{file(`"file_data":"data:application/zip;base64,AA"`), "messages[1].content[0].file.file_data", unsupported},
 		{file(`"file_data":"data:text/plain;base64,A"`), "messages[1].content[0].file.file_data", invalid},
 		{`{"role":"assistant"}`, "messages[1].content", missing}, {`{"role":"assistant","content":[{"type":"image_url","image_url":{"url":"u"}}]}`, "messages[1].content[0].type", unsupported},
-		{`{"role":"assistant","content":"a","audio":{"id":"x"}}`, "messages[1].audio", unsupported}, {`{"role":"assistant","content":"a","function_call":{"name":"f"}}`, "messages[1].function_call", unsupported},
+		{`{"role":"assistant","content":"a","audio":{"id":"x"}}`, "messages[1].audio", unsupported}, {`{"role":"assistant","content":"a","function_call":{"name":"f"}}`, "messages[1].function_call.arguments", missing},
 		{`{"role":"assistant","content":"a","reasoning_details":7}`, "messages[1].reasoning_details", invalid}, {`{"role":"assistant","content":"a","reasoning_details":[7]}`, "messages[1].reasoning_details[0]", invalid},
 		{call(`"function":{"name":"f"}`), "messages[1].tool_calls[0].function.arguments", missing}, {call(`"function":{"arguments":"{}"}`), "messages[1].tool_calls[0].function.name", missing},
 		{call(`"function":{"name":"f","arguments":"[1]"}`), "messages[1].tool_calls[0].function.arguments", invalid}, {call(`"function":{"name":"f","arguments":"{"}`), "messages[1].tool_calls[0].function.arguments", invalid},
@@ -158,6 +160,9 @@ func TestMessagesAreChecked(t *testing.T) {
 	}
 	refused(t, plainModel, `{"model":"m","messages":[{"role":"user","content":" \n\u00a0"}]}`, "messages[0].content", invalid)
 	refused(t, plainModel, `{"model":"m","messages":[{"role":"user","content":[]}]}`, "messages[0].content", invalid)
+	refused(t, plainModel, `{"model":"m","messages":[{"role":"function","name":"f","content":"x"}],"functions":[{"name":"f"}]}`, "messages[0].name", invalid)
+	refused(t, plainModel, `{"model":"m","messages":[{"role":"assistant","function_call":{"name":"f","arguments":"["}}],"functions":[{"name":"f"}]}`,
+		"messages[0].function_call.arguments", invalid)
 }
 
 func TestTooManyMessagesAreRefused(t *testing.T) {

@@ -14,6 +14,8 @@ var fields = translate.Fields{
 	"top_p":                  translate.Kept,
 	"user":                   translate.Kept,
 
+	"function_call":         translate.Mapped,
+	"functions":             translate.Mapped,
 	"include_reasoning":     translate.Mapped,
 	"logprobs":              translate.Mapped,
 	"max_completion_tokens": translate.Mapped,
@@ -55,8 +57,6 @@ var fields = translate.Fields{
 
 	"audio":                  translate.Refused,
 	"frequency_penalty":      translate.Refused,
-	"function_call":          translate.Refused,
-	"functions":              translate.Refused,
 	"image_config":           translate.Refused,
 	"logit_bias":             translate.Refused,
 	"modalities":             translate.Refused,
@@ -74,7 +74,6 @@ var fields = translate.Fields{
 // neutral are the values of fields refused or left out that ask for nothing.
 var neutral = translate.Neutral{
 	"frequency_penalty":  {"0"},
-	"functions":          {"[]"},
 	"logit_bias":         {"{}"},
 	"min_p":              {"0"},
 	"modalities":         {`["text"]`, "[]"},

@@ -138,7 +138,7 @@ func TestMessagesWithoutACounterpartAreRefused(t *testing.T) {
 		{`{"role":"assistant"}`, "messages[1].content", "missing_required_parameter"},
 		{`{"role":"assistant","content":[{"type":"image_url","image_url":{"url":"u"}}]}`, "messages[1].content[0].type", "unsupported_parameter"},
 		{`{"role":"assistant","content":"a","audio":{"id":"x"}}`, "messages[1].audio", "unsupported_parameter"},
-		{`{"role":"assistant","content":"a","function_call":{"name":"f"}}`, "messages[1].function_call", "unsupported_parameter"},
+		{`{"role":"assistant","content":"a","function_call":{"name":"f"}}`, "messages[1].function_call.arguments", "missing_required_parameter"},
 		{`{"role":"assistant","content":"a","prefix":true}`, "messages[1].prefix", "unsupported_parameter"},
 		{call(`"x":1`), "messages[1].tool_calls[0].x", "unsupported_parameter"},
 		{call(`"function":{"name":"f"}`), "messages[1].tool_calls[0].function.arguments", "missing_required_parameter"},
