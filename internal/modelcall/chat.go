@@ -96,7 +96,8 @@ func encodeChatAsResponses(e encoding) (*sending, error) {
 		return nil, err
 	}
 	return &sending{
-		operation: provider.Responses, body: [][]byte{body}, stream: e.asked.Stream, answer: &chatFromResponses{*newChatAnswer(e), original},
+		operation: provider.Responses, body: [][]byte{body}, stream: e.asked.Stream, leftOut: original.LeftOut(),
+		answer: &chatFromResponses{*newChatAnswer(e), original},
 	}, nil
 }
 

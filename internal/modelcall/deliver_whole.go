@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -85,6 +86,7 @@ func (c *call) deliverWhole(ctx context.Context, a *attempts, s *sending) delive
 func (c *call) writeJSON(body []byte) error {
 	h := c.w.Header()
 	c.showRates(h)
+	nameLeftOut(h, c.leftOut)
 	h["Content-Type"] = jsonContentType
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	c.w.WriteHeader(http.StatusOK)
@@ -92,6 +94,15 @@ func (c *call) writeJSON(body []byte) error {
 }
 
 var jsonContentType = []string{"application/json"}
+
+// leftOutHeader names the fields that the provider did not get, because it ignores them.
+const leftOutHeader = "X-Gatehouse-Left-Out"
+
+func nameLeftOut(h http.Header, fields []string) {
+	if len(fields) > 0 {
+		h.Set(leftOutHeader, strings.Join(fields, ", "))
+	}
+}
 
 // showRates sets the headers of the call's rates.
 func (c *call) showRates(h http.Header) {

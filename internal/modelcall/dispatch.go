@@ -60,6 +60,7 @@ func (c *call) dispatch(ctx context.Context) error {
 		s := a.begin()
 		var d delivery
 		if w != nil {
+			w.name(s.leftOut)
 			d = c.deliverStream(ctx, a, s, w)
 		} else {
 			d = c.deliverWhole(ctx, a, s)
@@ -169,7 +170,7 @@ func (a *attempts) begin() *sending {
 	a.made++
 	c.setTarget(a.last)
 	c.tried.begin(a.last)
-	c.meter, c.dropped = meter{requestBytes: a.bytes}, a.sent.droppedTools
+	c.meter, c.dropped, c.leftOut = meter{requestBytes: a.bytes}, a.sent.droppedTools, a.sent.leftOut
 	r := c.Record
 	r.OutputCap, r.FirstToken = c.charge.outputCap(a.last), 0
 	r.UpstreamID, r.FinishReason, r.NativeFinishReason = "", "", ""

@@ -22,6 +22,7 @@ type eventWriter struct {
 	beats    heartbeat
 
 	mu      sync.Mutex // guards the following, and writing
+	leftOut []string   // fields that the request of the attempt goes without
 	started bool
 	sent    bool // an event was
 	stopped bool
@@ -45,6 +46,14 @@ func newEventWriter(w http.ResponseWriter, timeouts *Timeouts, now func() time.T
 	defer e.mu.Unlock()
 	e.timer = time.AfterFunc(timeouts.Commit, e.beat)
 	return e
+}
+
+// name notes the fields that the request of the next attempt goes without. The headers name them
+// unless the answer has begun.
+func (e *eventWriter) name(leftOut []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.leftOut = leftOut
 }
 
 // beat runs on the timer's goroutine.
@@ -117,6 +126,7 @@ func (e *eventWriter) start() {
 	e.started, e.event = true, e.now()
 	h := e.w.Header()
 	e.begin(h)
+	nameLeftOut(h, e.leftOut)
 	h["Content-Type"] = eventStreamContentType
 	h["Cache-Control"] = noCache
 	h["X-Accel-Buffering"] = noBuffering // for an nginx in front

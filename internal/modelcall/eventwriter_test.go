@@ -2,9 +2,12 @@ package modelcall
 
 import (
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // An answer that ends before any of it was sent has a length, so that it needs no chunks. One whose
@@ -28,5 +31,18 @@ func TestAStreamHasALengthIfItsEndIsKnownFromTheStart(t *testing.T) {
 		if got := w.Header().Get("Content-Length"); refusal != nil || got != want {
 			t.Errorf("%s: %v, the length is %q, want %q", name, refusal, got, want)
 		}
+	}
+}
+
+// An answer names what the provider that gave it did not get, and not what another one lacked.
+func TestAStreamNamesWhatItsLastAttemptLeftOut(t *testing.T) {
+	w := httptest.NewRecorder()
+	e := newEventWriter(w, &Timeouts{Commit: time.Hour, Heartbeat: time.Hour}, time.Now, heartbeat{}, func(http.Header) {})
+	defer e.stop()
+	for _, fields := range [][]string{{"seed"}, {"top_a", "top_k"}} {
+		e.name(fields)
+	}
+	if err := e.send([]byte("data: x\n\n")); err != nil || w.Header().Get(leftOutHeader) != "top_a, top_k" {
+		t.Errorf("%v, it names %q", err, w.Header().Get(leftOutHeader))
 	}
 }

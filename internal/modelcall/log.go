@@ -57,6 +57,9 @@ func (o *Outcome) writeLog(d *Deps) {
 	if len(o.dropped) > 0 {
 		fields = append(fields, zap.Strings("dropped_tools", o.dropped))
 	}
+	if len(o.leftOut) > 0 {
+		fields = append(fields, zap.Strings("left_out", o.leftOut))
+	}
 	if r.Workstation != "" {
 		fields = append(fields, zap.String("workstation", clip(r.Workstation)))
 	}

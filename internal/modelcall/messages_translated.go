@@ -81,7 +81,11 @@ func encodeMessagesAsResponses(e encoding) (*sending, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.translated(provider.Responses, body, &messagesFromResponses{*answer, original})
+	s, err := e.translated(provider.Responses, body, &messagesFromResponses{*answer, original})
+	if err == nil {
+		s.leftOut = original.LeftOut()
+	}
+	return s, err
 }
 
 // messagesFromResponses is the answer of a provider that has only the Responses API.

@@ -68,6 +68,17 @@ func TestMessagesAreAnsweredByProvidersOfOtherAPIs(t *testing.T) {
 	}
 }
 
+func TestAMessageTranslatedTwiceNamesWhatTheSecondLeftOut(t *testing.T) {
+	transport := answering(200, responsesAnswerBody)
+	r := newRig(t, transport, func(r *rig) {
+		r.models.provider = newProvider(t, transport, func(c *provider.Config) { c.ResponsesOnly, c.Dialect = true, provider.OpenRouter })
+	})
+	w, refusal := r.serveMessages(t, "2023-06-01", messagesBody(`"top_k":5,`))
+	if named := w.Header().Get(leftOutHeader); refusal != nil || named != "top_k" {
+		t.Errorf("%v, it names %q", refusal, named)
+	}
+}
+
 func TestMessagesAreStreamedByProvidersOfOtherAPIs(t *testing.T) {
 	responses := `event: response.created
 data: {"type":"response.created","sequence_number":0,"response":{"id":"resp_1","object":"response","created_at":1,"status":"in_progress","model":"m","output":[]}}

@@ -24,6 +24,7 @@ func asMessages(e encoding, chat *jsonscan.Body) (*sending, *tomessages.Original
 	}
 	return &sending{
 		operation: provider.Messages, body: [][]byte{body}, header: http.Header{"Anthropic-Version": messagesVersion}, stream: e.asked.Stream,
+		leftOut: original.LeftOut(),
 	}, original, nil
 }
 
@@ -68,6 +69,9 @@ func encodeResponsesAsMessages(e encoding) (*sending, error) {
 	s, original, err := asMessages(e, &between)
 	if err != nil {
 		return nil, fromresponses.CallerError(err)
+	}
+	for i, field := range s.leftOut {
+		s.leftOut[i] = fromresponses.CallerName(field)
 	}
 	s.droppedTools = asked.DroppedTools()
 	s.answer = &responsesFromMessages{responsesFromChat{e.answer, asked, e.ids}, original}

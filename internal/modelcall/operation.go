@@ -134,6 +134,7 @@ type sending struct {
 	answer    answer
 
 	droppedTools []string // types of tools that the request is sent without
+	leftOut      []string // likewise fields, as the caller calls them
 }
 
 // answer turns a provider's answer into the caller's.

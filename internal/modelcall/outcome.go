@@ -23,6 +23,7 @@ type Outcome struct {
 	cause      error
 	redacted   []string // classes of what guardrails took out of texts
 	dropped    []string // types of tools that a translation left out
+	leftOut    []string // likewise fields
 	knownModel bool     // the catalog has the model that the record names
 
 	trace *callTrace // nil unless the request is recorded

@@ -41,6 +41,7 @@ type Delta struct {
 type CallDelta struct {
 	Index     int    // counts the calls of the answer from 0
 	Custom    bool   // of a custom tool; only the chat families have them
+	Function  bool   // a function_call, the older form, of which an answer has one; likewise
 	Begin     bool   // the first of its call, which alone has ID and Name
 	ID, Name  []byte // quoted; without an ID the call gets one
 	Arguments []byte // a quoted piece, nil for none; the input of a custom tool
@@ -183,7 +184,7 @@ func (s *ChatStream) appendMembers(dst []byte, d *Delta, first bool) []byte {
 	dst = appendValue(dst, "refusal", d.Refusal)
 	dst = appendValue(dst, "annotations", d.Annotations)
 	if d.Call != nil {
-		dst = d.Call.append(appendKey(dst, "tool_calls"), &s.call)
+		dst = d.Call.append(dst, &s.call)
 	}
 	dst = appendValue(dst, "reasoning_content", d.Reasoning)
 	if d.Reasoning != nil && s.shape.Reasoning {
@@ -196,13 +197,18 @@ func (s *ChatStream) appendMembers(dst []byte, d *Delta, first bool) []byte {
 	return dst
 }
 
-// append appends the member tool_calls.
+// append appends the member tool_calls, or function_call.
 func (c *CallDelta) append(dst []byte, call *Call) []byte {
+	if c.Function {
+		dst = append(appendKey(dst, "function_call"), '{')
+		dst = appendValue(dst, "name", c.Name)
+		return append(appendValue(dst, "arguments", c.Arguments), '}')
+	}
 	typ, key := "function", "arguments"
 	if c.Custom {
 		typ, key = "custom", "input"
 	}
-	dst = strconv.AppendInt(append(dst, `[{"index":`...), int64(c.Index), 10)
+	dst = strconv.AppendInt(append(appendKey(dst, "tool_calls"), `[{"index":`...), int64(c.Index), 10)
 	if c.Begin {
 		dst = appendValue(dst, "id", c.ID)
 		dst = append(append(append(dst, `,"type":"`...), typ...), '"')

@@ -77,7 +77,7 @@ func parsePreferences(r *failover.Routing, object []byte) error {
 		case "require_parameters":
 			var on bool
 			if on, err = boolean(value, field); on {
-				err = unsupported(field, "%q is not supported by this gateway yet: a provider that does not know a parameter refuses it", field)
+				err = unsupported(field, "%q is not supported by this gateway yet: a parameter that a provider does not know is refused, or named in the answer's X-Gatehouse-Left-Out", field)
 			}
 		case "preferred_min_throughput", "preferred_max_latency":
 			err = unsupported(field, "%q is not supported by this gateway yet; leave it out", field)

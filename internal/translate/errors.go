@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -34,6 +35,20 @@ func UnsupportedType(o Object, typ string) *apierror.Error {
 // NoTools refuses a tool_choice that requires a tool in a request without tools.
 func NoTools() *apierror.Error {
 	return apierror.New(apierror.InvalidValue, `"tool_choice" requires a tool, but the request has none`).WithParam("tool_choice")
+}
+
+// Renamed returns a refusal with another name of its field.
+func Renamed(err error, name func(param string) string) error {
+	var refusal *apierror.Error
+	if !errors.As(err, &refusal) || refusal.Param == "" {
+		return err
+	}
+	renamed := *refusal
+	if renamed.Param = name(refusal.Param); renamed.Param == refusal.Param {
+		return err
+	}
+	renamed.Message = strings.ReplaceAll(refusal.Message, `"`+refusal.Param+`"`, `"`+renamed.Param+`"`)
+	return &renamed
 }
 
 // maxQuoted bounds how many bytes of a caller's value an error text repeats.

@@ -16,6 +16,9 @@ const (
 	Kept Disposition = "kept"
 	// Mapped fields reach the provider in another shape, or the gateway acts on them.
 	Mapped Disposition = "mapped"
+	// LeftOut fields are not sent, and the caller is told: the provider's vendor, or the vendor whose
+	// field it is, documents that it may have no effect.
+	LeftOut Disposition = "left out"
 	// Ignored fields change nothing in the answer of such a provider.
 	Ignored Disposition = "ignored"
 	// Refused fields are a 400 unless they are null.
@@ -26,27 +29,31 @@ const (
 type Fields map[string]Disposition
 
 // Check refuses the first field of a request that has no counterpart, and options of the stream
-// that have none. neutral reports whether a refused field has a value that asks for nothing; such a
-// field is dropped. It may be nil.
-func (f Fields) Check(body Object, neutral func(key string, value []byte) bool) error {
+// that have none. It returns the names of those that are left out. neutral reports whether a field
+// has a value that asks for nothing; such a field is neither refused nor named. It may be nil.
+func (f Fields) Check(body Object, neutral func(key string, value []byte) bool) (leftOut []string, err error) {
 	for _, m := range body.members {
 		if m.Kind == 'n' {
 			continue
 		}
 		key := string(m.Key(body.data))
-		switch d, known := f[key]; {
+		d, known := f[key]
+		switch {
 		case !known:
-			return Unsupported(key)
-		case d == Refused && (neutral == nil || !neutral(key, m.Value(body.data))):
-			return Unsupported(key)
+			return nil, Unsupported(key)
+		case d != Refused && d != LeftOut || neutral != nil && neutral(key, m.Value(body.data)):
+		case d == Refused:
+			return nil, Unsupported(key)
+		default:
+			leftOut = append(leftOut, key)
 		}
 	}
 	options, ok, err := body.Object("stream_options")
 	if !ok || err != nil {
-		return err
+		return leftOut, err
 	}
 	// Padding (include_obfuscation) concerns the connection of the client, not the provider.
-	return options.Only("include_obfuscation", "include_usage")
+	return leftOut, options.Only("include_obfuscation", "include_usage")
 }
 
 // AppendKept appends the fields of a request that the provider gets unchanged.
@@ -59,14 +66,14 @@ func (f Fields) AppendKept(dst []byte, body Object) []byte {
 	return dst
 }
 
-// Neutral are values of refused fields that ask for nothing, without white space: many clients send
-// every setting they have. Such fields are dropped.
+// Neutral are values of refused fields and of those left out that ask for nothing, without white
+// space: many clients send every setting they have. Such fields are dropped.
 type Neutral map[string][]string
 
 // maxNeutral bounds the text that is compared with neutral values.
 const maxNeutral = 64
 
-// Has reports whether a refused field has a value that asks for nothing.
+// Has reports whether a field has a value that asks for nothing.
 func (n Neutral) Has(key string, value []byte) bool {
 	if len(value) > maxNeutral {
 		return false

@@ -118,7 +118,7 @@ func TestATooLongArrayIsNotWalkedToItsEnd(t *testing.T) {
 
 func TestFieldsAreKeptOrRefused(t *testing.T) {
 	fields := translate.Fields{
-		"a": translate.Kept, "b": translate.Mapped, "c": translate.Ignored, "d": translate.Refused, "stream_options": translate.Mapped,
+		"a": translate.Kept, "b": translate.Mapped, "c": translate.Ignored, "d": translate.Refused, "e": translate.LeftOut, "stream_options": translate.Mapped,
 	}
 	zero := func(_ string, value []byte) bool { return string(value) == "0" }
 	for text, param := range map[string]string{
@@ -133,7 +133,7 @@ func TestFieldsAreKeptOrRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch err := fields.Check(o, zero); {
+		switch _, err := fields.Check(o, zero); {
 		case param == "" && err != nil:
 			t.Errorf("%s: %v", text, err)
 		case param != "" && err == nil:
@@ -142,8 +142,13 @@ func TestFieldsAreKeptOrRefused(t *testing.T) {
 			translatetest.MustRefuse(t, text, err, param, string(apierror.UnsupportedParameter))
 		}
 	}
-	if err := fields.Check(open(t, `{"d":0}`), nil); err == nil {
+	if _, err := fields.Check(open(t, `{"d":0}`), nil); err == nil {
 		t.Error("without neutral values a refused field is accepted")
+	}
+	for text, want := range map[string]string{`{"a":1,"e":0}`: "", `{"e":null}`: "", `{"e":1}`: "e"} {
+		if left, err := fields.Check(open(t, text), zero); err != nil || strings.Join(left, " ") != want {
+			t.Errorf("%s: %q is left out, %v", text, left, err)
+		}
 	}
 	kept := fields.AppendKept([]byte("{"), open(t, `{"b":2,"a":"x","c":3,"stream_options":null}`))
 	if string(kept) != `{"a":"x"` {

@@ -9,9 +9,9 @@
 //
 // Chat completions are in the middle: Responses and Messages become each other by two translations,
 // one after the other. No direction knows another. Nothing here does I/O, reads a clock or invents an
-// id; a translation gets what it needs handed in. A field of the request is kept, mapped, ignored or
-// refused by name, as the direction's table of fields and docs say: what would change the answer is
-// never dropped silently.
+// id; a translation gets what it needs handed in. A field of the request is kept, mapped, left out and
+// named, ignored or refused by name, as the direction's table of fields and docs say: what would
+// change the answer is never dropped silently.
 //
 // Answers pass through package openai first. It repairs a provider's oddities, words its failures
 // and decides whether an answer is whole, by the same rules as without a translation. What remains

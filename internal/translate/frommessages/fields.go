@@ -59,7 +59,8 @@ func (t *translation) check() error {
 			}
 		}
 	}
-	return fields.Check(t.body, nil)
+	_, err := fields.Check(t.body, nil)
+	return err
 }
 
 // notInVersion refuses what the newer version of the API does not have.

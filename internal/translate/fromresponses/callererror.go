@@ -1,10 +1,9 @@
 package fromresponses
 
 import (
-	"errors"
 	"strings"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
 // callerFields has the fields of a chat request, or their beginnings, whose values are from another
@@ -20,18 +19,14 @@ var callerFields = []struct{ chat, responses string }{
 
 // CallerError returns the refusal of the chat request that Request made, by a translation that
 // follows, with the caller's name of the field.
-func CallerError(err error) error {
-	var refusal *apierror.Error
-	if !errors.As(err, &refusal) || refusal.Param == "" {
-		return err
-	}
+func CallerError(err error) error { return translate.Renamed(err, CallerName) }
+
+// CallerName returns the caller's name of a field of the chat request that Request made.
+func CallerName(param string) string {
 	for _, f := range callerFields {
-		if rest, ok := strings.CutPrefix(refusal.Param, f.chat); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
-			renamed := *refusal
-			renamed.Param = f.responses // what is inside stands elsewhere
-			renamed.Message = strings.ReplaceAll(refusal.Message, `"`+refusal.Param+`"`, `"`+f.responses+`"`)
-			return &renamed
+		if rest, ok := strings.CutPrefix(param, f.chat); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return f.responses // what is inside stands elsewhere
 		}
 	}
-	return err
+	return param
 }

@@ -98,7 +98,7 @@ func Request(b *jsonscan.Body, stream bool, opt Options) (chat []byte, original 
 
 // check refuses what has no counterpart.
 func (t *translation) check() error {
-	if err := fields.Check(t.body, nil); err != nil {
+	if _, err := fields.Check(t.body, nil); err != nil {
 		return err
 	}
 	// Nothing is stored in any case. OpenAI's default is true, so clients may send it.

@@ -32,7 +32,7 @@ func (r *reader) takeStop(object []byte) {
 func (r *reader) end() (finish string, bad *apierror.Error) {
 	finish = "stop"
 	if r.calls > 0 {
-		finish = "tool_calls"
+		finish = r.original.functions.Finish()
 	}
 	switch string(r.reason) {
 	case `"max_tokens"`, `"model_context_window_exceeded"`:

@@ -7,6 +7,8 @@ import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 var fields = translate.Fields{
 	"cache_control": translate.Kept,
 
+	"function_call":         translate.Mapped,
+	"functions":             translate.Mapped,
 	"include_reasoning":     translate.Mapped,
 	"max_completion_tokens": translate.Mapped,
 	"max_tokens":            translate.Mapped,
@@ -42,36 +44,37 @@ var fields = translate.Fields{
 	"trace":                  translate.Ignored,
 	"usage":                  translate.Ignored,
 
-	"audio":                  translate.Refused,
-	"frequency_penalty":      translate.Refused,
-	"function_call":          translate.Refused,
-	"functions":              translate.Refused,
+	// Anthropic documents that its own API for OpenAI's SDKs ignores these.
+	"audio":             translate.LeftOut,
+	"frequency_penalty": translate.LeftOut,
+	"logit_bias":        translate.LeftOut,
+	"logprobs":          translate.LeftOut,
+	"prediction":        translate.LeftOut,
+	"presence_penalty":  translate.LeftOut,
+	"seed":              translate.LeftOut,
+	"store":             translate.LeftOut,
+	"top_logprobs":      translate.LeftOut,
+	// OpenRouter documents that a model which does not have these is called without.
+	"min_p":              translate.LeftOut,
+	"repetition_penalty": translate.LeftOut,
+	"top_a":              translate.LeftOut,
+	// A hint of how long the answer should be.
+	"verbosity": translate.LeftOut,
+
 	"image_config":           translate.Refused,
-	"logit_bias":             translate.Refused,
-	"logprobs":               translate.Refused,
-	"min_p":                  translate.Refused,
 	"modalities":             translate.Refused,
 	"moderation":             translate.Refused,
 	"n":                      translate.Refused,
 	"plugins":                translate.Refused,
-	"prediction":             translate.Refused,
-	"presence_penalty":       translate.Refused,
 	"preset":                 translate.Refused,
-	"repetition_penalty":     translate.Refused,
-	"seed":                   translate.Refused,
 	"stop_server_tools_when": translate.Refused,
-	"store":                  translate.Refused,
-	"top_a":                  translate.Refused,
-	"top_logprobs":           translate.Refused,
 	"transforms":             translate.Refused,
-	"verbosity":              translate.Ignored, // how long an answer should be; Codex always sends it
 	"web_search_options":     translate.Refused,
 }
 
-// neutral are the values of refused fields that ask for nothing.
+// neutral are the values of fields refused or left out that ask for nothing.
 var neutral = translate.Neutral{
 	"frequency_penalty":  {"0"},
-	"functions":          {"[]"},
 	"logit_bias":         {"{}"},
 	"logprobs":           {"false"},
 	"min_p":              {"0"},
@@ -84,4 +87,5 @@ var neutral = translate.Neutral{
 	"top_a":              {"0"},
 	"top_logprobs":       {"0"},
 	"transforms":         {"[]"},
+	"verbosity":          {`"medium"`},
 }

@@ -32,6 +32,9 @@ func optionsOf(g *translatetest.Golden) tomessages.Options {
 func checkGolden(t *testing.T, g *translatetest.Golden) {
 	r := translated(t, g.File("request.json"), optionsOf(g))
 	g.Want("messages.json", translatetest.Indent(t, r.messages))
+	if left := r.original.LeftOut(); left != nil || g.File("left-out.txt") != "" {
+		g.Want("left-out.txt", strings.Join(left, "\n")+"\n")
+	}
 	version := http.Header{"Anthropic-Version": {tomessages.Version}}
 	if _, err := testprovider.ParseMessages(version, r.messages, false); err != nil && !strings.Contains(err.Error(), "signature") {
 		t.Errorf("a provider with Anthropic's rules refuses the request: %v", err)

@@ -11,11 +11,11 @@ import (
 // messageFields are the fields of messages, by role, that a Messages request can carry or that the
 // model does not need: annotations and parsed are for readers, reasoning without a signature is
 // refused by the provider, and the id of a call already says which tool a result is from.
-var messageFields = map[string][]string{
-	"system":    {"role", "content", "cache_control"},
-	"developer": {"role", "content", "cache_control"},
-	"user":      {"role", "content", "cache_control"},
-	"assistant": {"role", "content", "refusal", "tool_calls", "annotations", "parsed", "cache_control",
+var messageFields = translate.MessageFields{
+	"system":    {"role", "content", "name", "cache_control"},
+	"developer": {"role", "content", "name", "cache_control"},
+	"user":      {"role", "content", "name", "cache_control"},
+	"assistant": {"role", "content", "name", "refusal", "tool_calls", "annotations", "parsed", "cache_control",
 		"reasoning", "reasoning_content", "reasoning_details"},
 	"tool": {"role", "content", "tool_call_id", "name", "is_error", "cache_control"},
 }
@@ -46,9 +46,11 @@ type turns struct {
 
 // conversation translates the messages of a chat.
 type conversation struct {
-	origin string // of the thoughts that return
-	names  names
-	turns  turns
+	origin  string // of the thoughts that return
+	names   names
+	turns   turns
+	leftOut []string // the fields that are not sent
+	anyJSON bool     // the answer must be a JSON object, of no schema
 }
 
 // append appends system and messages.
@@ -57,7 +59,7 @@ func (c *conversation) append(dst []byte, body translate.Object, prefill bool) (
 		return dst, translate.Missing("messages")
 	}
 	err := body.Each("messages", translate.MaxMessages, func(_ int, o translate.Object) error {
-		role, err := roleOf(o)
+		role, err := messageFields.Role(o, &c.leftOut)
 		if err != nil {
 			return err
 		}
@@ -86,27 +88,17 @@ func (c *conversation) append(dst []byte, body translate.Object, prefill bool) (
 	if err := w.end(); err != nil {
 		return dst, err
 	}
+	if c.anyJSON {
+		w.system = appendText(w.system, []byte(onlyJSON), nil)
+	}
 	if len(w.system) > 0 {
 		dst = append(append(append(dst, `,"system":[`...), w.system...), ']')
 	}
 	return append(append(append(dst, `,"messages":[`...), w.out...), ']'), nil
 }
 
-// roleOf returns the role of a message, and refuses a message with other fields.
-func roleOf(o translate.Object) (string, error) {
-	role, err := o.DecodedText("role")
-	if err != nil {
-		return "", err
-	}
-	known, ok := messageFields[role]
-	switch {
-	case role == "":
-		return "", translate.Missing(o.Param("role"))
-	case !ok:
-		return "", translate.UnsupportedValue(o.Param("role"), role)
-	}
-	return role, o.Only(known...)
-}
+// onlyJSON asks for an answer that is any JSON object. The API has schemas only.
+const onlyJSON = `"Answer with a single JSON object and nothing else: no text around it, no Markdown."`
 
 // begin begins a turn, or goes on with one of the same role.
 func (w *turns) begin(role string, message translate.Object) error {

@@ -109,6 +109,9 @@ func (r *reader) startCall(index int64, o *blockMembers) *apierror.Error {
 	if _, ok := translate.Unquoted(o.name); !ok {
 		return translate.ProviderFailure(r.call, translate.NamelessCall)
 	}
+	if r.original.functions && r.calls > 0 {
+		return translate.ProviderFailure(r.call, translate.SecondFunction)
+	}
 	id := o.id
 	if _, ok := translate.Unquoted(id); !ok || r.hasCall(id) {
 		id = nil

@@ -1,6 +1,7 @@
 package tomessages_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,26 +21,32 @@ func refused(t *testing.T, model, body, param, code string) {
 	translatetest.MustRefuse(t, body, err, param, code)
 }
 
-func TestChatFieldsWithoutACounterpartAreRefused(t *testing.T) {
-	refusals := 0
+func TestChatFieldsWithoutACounterpartAreRefusedOrLeftOut(t *testing.T) {
+	tried := 0
 	for key, d := range tomessages.Fields() {
-		if d != translate.Refused {
+		switch field := withField(`"` + key + `":"x"`); d {
+		case translate.Refused:
+			refused(t, plainModel, field, key, "unsupported_parameter")
+		case translate.LeftOut:
+			if r, err := translateBody(field, forModel(plainModel)); err != nil || !slices.Equal(r.original.LeftOut(), []string{key}) {
+				t.Errorf("%s is not left out and named: %v", key, err)
+			}
+		default:
 			continue
 		}
-		refusals++
-		refused(t, plainModel, withField(`"`+key+`":"x"`), key, "unsupported_parameter")
+		tried++
 		for _, value := range tomessages.Neutral()[key] {
-			if _, err := translateBody(withField(`"`+key+`":`+value), forModel(plainModel)); err != nil {
-				t.Errorf("%s: %s asks for nothing, and is refused: %v", key, value, err)
+			if r, err := translateBody(withField(`"`+key+`":`+value), forModel(plainModel)); err != nil || len(r.original.LeftOut()) > 0 {
+				t.Errorf("%s: %s asks for nothing, and is refused or named: %v", key, value, err)
 			}
 		}
 	}
-	if refusals < 20 {
-		t.Errorf("only %d fields were tried", refusals)
+	if tried < 20 {
+		t.Errorf("only %d fields were tried", tried)
 	}
 	for key := range tomessages.Neutral() {
-		if tomessages.Fields()[key] != translate.Refused {
-			t.Errorf("%s has neutral values and is not refused", key)
+		if d := tomessages.Fields()[key]; d != translate.Refused && d != translate.LeftOut {
+			t.Errorf("%s has neutral values and is %s", key, d)
 		}
 	}
 }
@@ -53,14 +60,16 @@ func TestChatFieldsAreChecked(t *testing.T) {
 		{`"stream_options":{"x":1}`, "stream_options.x", "unsupported_parameter"},
 		{`"stop":" "`, "stop", "invalid_value"}, {`"stop":["a",""]`, "stop[1]", "invalid_value"}, {`"stop":7`, "stop", "invalid_value"},
 		{`"user":7`, "user", "invalid_value"}, {`"service_tier":"flex"`, "service_tier", "unsupported_parameter"},
-		{`"temperature":1.5`, "temperature", "invalid_value"}, {`"temperature":"0"`, "temperature", "invalid_value"}, {`"top_p":-0.1`, "top_p", "invalid_value"},
+		{`"temperature":2.5`, "temperature", "invalid_value"}, {`"temperature":"0"`, "temperature", "invalid_value"}, {`"top_p":-0.1`, "top_p", "invalid_value"},
 		{`"top_k":1.5`, "top_k", "invalid_value"}, {`"top_k":-2`, "top_k", "invalid_value"},
 		{`"cache_control":"x","reasoning_effort":"huge"`, "reasoning_effort", "invalid_value"}, {`"reasoning":{"effort":"huge"}`, "reasoning.effort", "invalid_value"},
 		{`"reasoning":{"x":1}`, "reasoning.x", "unsupported_parameter"}, {`"reasoning":{"enabled":1}`, "reasoning.enabled", "invalid_value"},
 		{`"reasoning":{"max_tokens":-1}`, "reasoning.max_tokens", "invalid_value"},
 		{`"max_tokens":1024,"reasoning_effort":"low"`, "reasoning_effort", "invalid_value"},
 		{`"max_tokens":3000,"reasoning":{"max_tokens":3000}`, "reasoning.max_tokens", "invalid_value"},
-		{`"response_format":{"type":"json_object"}`, "response_format.type", "unsupported_parameter"},
+		{`"response_format":{"type":"grammar"}`, "response_format.type", "unsupported_parameter"},
+		{`"functions":[` + fn + `]`, "functions[0].type", "unsupported_parameter"}, {`"functions":[{"name":"f","parameters":[]}]`, "functions[0].parameters", "invalid_value"},
+		{`"function_call":{"name":"f"}`, "function_call", "invalid_value"}, {`"functions":[{"name":"f"}],"tools":[]`, "tools", "invalid_value"},
 		{`"response_format":{"type":"json_schema"}`, "response_format.json_schema", "missing_required_parameter"},
 		{`"response_format":{"type":"json_schema","json_schema":{"name":"n"}}`, "response_format.json_schema.schema", "missing_required_parameter"},
 		{`"tool_choice":"required"`, "tool_choice", "invalid_value"}, {`"tool_choice":"any"`, "tool_choice", "invalid_value"},
@@ -105,7 +114,8 @@ func TestSamplingCanBeIgnored(t *testing.T) {
 	opt := forModel("claude-opus-5-5")
 	opt.Rules.Sampling = catalog.SamplingIgnored
 	r, err := translateBody(withField(`"temperature":0,"top_p":0.1,"top_k":3`), opt)
-	if want := translated(t, withField(`"user":null`), opt); err != nil || string(r.messages) != string(want.messages) {
+	want := translated(t, withField(`"user":null`), opt)
+	if err != nil || string(r.messages) != string(want.messages) || !slices.Equal(r.original.LeftOut(), []string{"temperature", "top_p", "top_k"}) {
 		t.Errorf("%v, %s", err, r.messages)
 	}
 	_, err = translateBody(withField(`"temperature":3`), opt)
@@ -122,7 +132,7 @@ func TestMessagesAreChecked(t *testing.T) {
 	const unsupported, invalid, missing = "unsupported_parameter", "invalid_value", "missing_required_parameter"
 	for _, c := range []struct{ message, param, code string }{
 		{`7`, "messages[1]", invalid}, {`{}`, "messages[1].role", missing}, {`{"role":"function","name":"f","content":"x"}`, "messages[1].role", unsupported},
-		{`{"role":"user","content":"a","name":"bob"}`, "messages[1].name", unsupported}, {`{"role":"user"}`, "messages[1].content", missing},
+		{`{"role":"user","function_call":{"name":"f","arguments":""}}`, "messages[1].function_call", unsupported}, {`{"role":"user"}`, "messages[1].content", missing},
 		{`{"role":"user","content":7}`, "messages[1].content", invalid}, {`{"role":"user","content":"a","cache_control":7}`, "messages[1].cache_control", invalid},
 		{`{"role":"system","content":[{"type":"image_url","image_url":{"url":"u"}}]}`, "messages[1].content[0].type", unsupported},
 		{user(`{"type":"refusal","refusal":"x"}`), "messages[1].content[0].type", unsupported},
@@ -137,7 +147,7 @@ func TestMessagesAreChecked(t *testing.T) {
 		{file(`"file_data":"data:application/zip;base64,AA"`), "messages[1].content[0].file.file_data", unsupported},
 		{file(`"file_data":"data:text/plain;base64,A"`), "messages[1].content[0].file.file_data", invalid},
 		{`{"role":"assistant"}`, "messages[1].content", missing}, {`{"role":"assistant","content":[{"type":"image_url","image_url":{"url":"u"}}]}`, "messages[1].content[0].type", unsupported},
-		{`{"role":"assistant","content":"a","audio":{"id":"x"}}`, "messages[1].audio", unsupported}, {`{"role":"assistant","content":"a","function_call":{"name":"f"}}`, "messages[1].function_call", unsupported},
+		{`{"role":"assistant","content":"a","audio":{"id":"x"}}`, "messages[1].audio", unsupported}, {`{"role":"assistant","content":"a","function_call":{"name":"f"}}`, "messages[1].function_call.arguments", missing},
 		{`{"role":"assistant","content":"a","reasoning_details":7}`, "messages[1].reasoning_details", invalid}, {`{"role":"assistant","content":"a","reasoning_details":[7]}`, "messages[1].reasoning_details[0]", invalid},
 		{call(`"function":{"name":"f"}`), "messages[1].tool_calls[0].function.arguments", missing}, {call(`"function":{"arguments":"{}"}`), "messages[1].tool_calls[0].function.name", missing},
 		{call(`"function":{"name":"f","arguments":"[1]"}`), "messages[1].tool_calls[0].function.arguments", invalid}, {call(`"function":{"name":"f","arguments":"{"}`), "messages[1].tool_calls[0].function.arguments", invalid},
@@ -150,6 +160,9 @@ func TestMessagesAreChecked(t *testing.T) {
 	}
 	refused(t, plainModel, `{"model":"m","messages":[{"role":"user","content":" \n\u00a0"}]}`, "messages[0].content", invalid)
 	refused(t, plainModel, `{"model":"m","messages":[{"role":"user","content":[]}]}`, "messages[0].content", invalid)
+	refused(t, plainModel, `{"model":"m","messages":[{"role":"function","name":"f","content":"x"}],"functions":[{"name":"f"}]}`, "messages[0].name", invalid)
+	refused(t, plainModel, `{"model":"m","messages":[{"role":"assistant","function_call":{"name":"f","arguments":"["}}],"functions":[{"name":"f"}]}`,
+		"messages[0].function_call.arguments", invalid)
 }
 
 func TestTooManyMessagesAreRefused(t *testing.T) {

@@ -47,7 +47,12 @@ type Original struct {
 	names         map[string][]byte // the caller's names of tools, quoted, by those that the provider got
 	hideReasoning bool
 	cites         bool // the provider may cite sources
+	functions     translate.Functions
+	leftOut       []string
 }
+
+// LeftOut returns the names of the fields that the request is sent without.
+func (o *Original) LeftOut() []string { return o.leftOut }
 
 // translation is one request on its way.
 type translation struct {
@@ -57,7 +62,8 @@ type translation struct {
 	conversation conversation
 	tools        tools
 	thinking     thinking
-	limit        int64 // of the output
+	limit        int64  // of the output
+	schema       []byte // of the answer, nil for none
 	original     Original
 }
 
@@ -67,21 +73,31 @@ type translation struct {
 // that names the field which a Messages request cannot carry, or which this model does not take, or
 // whose value is invalid. Neither result refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (messages []byte, original *Original, err error) {
-	t := translation{opt: opt, body: translate.Body(b)}
-	if err := fields.Check(t.body, neutral.Has); err != nil {
+	t := translation{opt: opt}
+	if t.body, t.original.functions, err = translate.AsTools(translate.Body(b)); err != nil {
 		return nil, nil, err
+	}
+	if err := t.write(b, stream); err != nil {
+		return nil, nil, t.original.functions.Refusal(err)
+	}
+	return t.out, &t.original, nil
+}
+
+func (t *translation) write(b *jsonscan.Body, stream bool) (err error) {
+	if t.conversation.leftOut, err = fields.Check(t.body, neutral.Has); err != nil {
+		return err
 	}
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
 	t.out = append(t.out, `{"model":`...)
-	t.out = jsonscan.AppendString(t.out, opt.UpstreamModel)
-	t.original.origin = tag(opt.Origin)
+	t.out = jsonscan.AppendString(t.out, t.opt.UpstreamModel)
+	t.original.origin = tag(t.opt.Origin)
 	t.conversation.origin = t.original.origin
 	for _, step := range []func() error{
-		t.putLimit, t.putMessages, t.readThinking, t.putThinking, t.putSampling,
+		t.readFormat, t.putLimit, t.putMessages, t.readThinking, t.putThinking, t.putSampling,
 		t.putStop, t.putUser, t.putTier,
 	} {
 		if err := step(); err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
 	t.out = t.tools.append(t.out)
@@ -91,7 +107,9 @@ func Request(b *jsonscan.Body, stream bool, opt Options) (messages []byte, origi
 		t.out = append(t.out, `,"stream":true`...)
 	}
 	t.original.names = t.conversation.names.changed
-	return append(t.out, '}'), &t.original, nil
+	t.original.leftOut = t.conversation.leftOut
+	t.out = append(t.out, '}')
+	return nil
 }
 
 func (t *translation) put(key string, value []byte) {

@@ -183,19 +183,21 @@ func (w *messageWriter) appendChoice(dst []byte, finish string) []byte {
 			dst = append(append(dst, list.elements...), ']')
 		}
 	}
-	for i, call := range w.calls {
-		if i == 0 {
-			dst = append(dst, `,"tool_calls":[`...)
+	switch {
+	case len(w.calls) == 0:
+	case bool(w.original.functions):
+		dst = w.original.functions.AppendCall(dst, w.calls[0].name, w.calls[0].arguments)
+	default:
+		dst = append(dst, `,"tool_calls":[`...)
+		for _, call := range w.calls {
+			dst = append(translate.AppendComma(dst), '{')
+			if call.id != nil {
+				dst = translate.AppendMember(dst, "id", call.id)
+			}
+			dst = append(translate.AppendComma(dst), `"type":"function","function":{`...)
+			dst = translate.AppendMember(dst, "name", call.name)
+			dst = append(translate.AppendTextMember(dst, "arguments", call.arguments), "}}"...)
 		}
-		dst = append(translate.AppendComma(dst), '{')
-		if call.id != nil {
-			dst = translate.AppendMember(dst, "id", call.id)
-		}
-		dst = append(translate.AppendComma(dst), `"type":"function","function":{`...)
-		dst = translate.AppendMember(dst, "name", call.name)
-		dst = append(translate.AppendTextMember(dst, "arguments", call.arguments), "}}"...)
-	}
-	if len(w.calls) > 0 {
 		dst = append(dst, ']')
 	}
 	dst = append(dst, `},"logprobs":null`...)

@@ -5,22 +5,24 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
 // leastTopP is the smallest top_p that the API takes together with thoughts of a budget.
 const leastTopP = 0.95
 
+// hottest is the highest temperature of OpenAI.
+const hottest = 2
+
 // putSampling maps temperature, top_p and top_k, as far as the model takes them. Values that mean
 // the default are left out.
 func (t *translation) putSampling() error {
 	rules, thinks := t.opt.Rules.Sampling, t.thinks()
-	temperature, err := t.fraction("temperature")
+	temperature, err := t.fraction("temperature", hottest)
 	if err != nil {
 		return err
 	}
-	topP, err := t.fraction("top_p")
+	topP, err := t.fraction("top_p", 1)
 	if err != nil {
 		return err
 	}
@@ -41,7 +43,9 @@ func (t *translation) putSampling() error {
 		{"top_k", topK, !thinks},
 	} {
 		switch {
-		case f.value == nil || rules == catalog.SamplingIgnored:
+		case f.value == nil:
+		case rules == catalog.SamplingIgnored:
+			t.leaveOut(f.key)
 		case rules == catalog.SamplingRefused:
 			return apierror.New(apierror.UnsupportedParameter,
 				`this model does not take %q; leave it out, or have the operator set "sampling": "ignored" for the model in a catalog file`, f.key).WithParam(f.key)
@@ -62,19 +66,28 @@ func (t *translation) thinks() bool {
 	return w.manual || w.adaptive || t.opt.Rules.Thinks && w.effort != off
 }
 
-// fraction returns a number from 0 to 1, as the API has it, nil for the default.
-func (t *translation) fraction(key string) ([]byte, error) {
+// fraction returns a number from 0 to most as the API has it, nil for the default. Its numbers end
+// at 1, which is the default: Anthropic's own API for OpenAI's SDKs caps a higher temperature there.
+func (t *translation) fraction(key string, most float64) ([]byte, error) {
 	value := t.body.Get(key)
 	if value == nil {
 		return nil, nil
 	}
-	if f := number(value); value[0] == '"' || !(f >= 0 && f <= 1) {
-		return nil, translate.Invalid(key, "a number from 0 to 1 for this model")
-	}
-	if n, ok := jsonscan.Int(value); ok && n == 1 {
+	f := number(value)
+	switch {
+	case !(f >= 0 && f <= most):
+		return nil, translate.Invalid(key, "a number from 0 to "+strconv.FormatFloat(most, 'g', -1, 64)+" for this model")
+	case f > 1:
+		t.leaveOut(key)
+		return nil, nil
+	case f == 1:
 		return nil, nil
 	}
 	return value, nil
+}
+
+func (t *translation) leaveOut(key string) {
+	t.conversation.leftOut = append(t.conversation.leftOut, key)
 }
 
 // number returns the value of a JSON number, -1 for anything else.

@@ -114,6 +114,19 @@ func TestAMessageWithoutBoundsFails(t *testing.T) {
 	}
 }
 
+// A chat with functions has room for one call.
+func TestASecondCallOfAFunctionFails(t *testing.T) {
+	original := translated(t, withField(`"functions":[{"name":"f"}]`), forModel(plainModel)).original
+	call := func(n string) string { return `{"type":"tool_use","id":"c` + n + `","name":"f","input":{}}` }
+	_, _, whole := result(original, `{"type":"message","content":[`+call("0")+`,`+call("1")+`],"stop_reason":"tool_use"}`, false)
+	out, streamed := stream(original, started+blockStart("0", call("0"))+blockStart("1", call("1"))+ended, false, false)
+	for _, err := range []error{whole, streamed} {
+		if e := translatetest.MustFail(t, err); !strings.Contains(e.Message, "several calls") {
+			t.Errorf("%v in %s", e, out)
+		}
+	}
+}
+
 func TestAWholeMessageThatIsNoneFails(t *testing.T) {
 	for _, body := range []string{
 		`{"type":"error","error":{"type":"overloaded_error","message":"canary"}}`, `{"content":{}}`, `nonsense`, ``, `{}`, `[]`,

@@ -96,18 +96,12 @@ func (t *translation) readReasoning(o translate.Object) (err error) {
 
 // putThinking maps what a request asks of the model's thoughts to what the model takes, and
 // response_format, which has the same member.
-func (t *translation) putThinking() error {
-	schema, err := responseFormat(t.body)
-	if err != nil {
-		return err
-	}
+func (t *translation) putThinking() (err error) {
 	w, rules := &t.thinking, &t.opt.Rules
 	effort := ""
 	switch {
 	case w.effort == off:
-		if err := t.putOff(); err != nil {
-			return err
-		}
+		err = t.putOff()
 	case w.effort == "" && w.budget == 0:
 	case w.budget > 0 && rules.Takes(catalog.ThinkingEnabled):
 		err = t.putBudget(w.budget, "reasoning.max_tokens")
@@ -119,7 +113,7 @@ func (t *translation) putThinking() error {
 	if err != nil {
 		return err
 	}
-	t.putOutput(effort, schema)
+	t.putOutput(effort)
 	return nil
 }
 
@@ -194,51 +188,17 @@ func (t *translation) putBudget(budget int64, param string) error {
 }
 
 // putOutput puts effort and schema; either may be empty.
-func (t *translation) putOutput(effort string, schema []byte) {
-	if effort == "" && schema == nil {
+func (t *translation) putOutput(effort string) {
+	if effort == "" && t.schema == nil {
 		return
 	}
 	t.out = append(t.out, `,"output_config":{`...)
 	if effort != "" {
 		t.out = translate.AppendTextMember(t.out, "effort", []byte(effort))
 	}
-	if schema != nil {
+	if t.schema != nil {
 		t.out = append(translate.AppendKey(t.out, "format"), `{"type":"json_schema"`...)
-		t.out = append(translate.AppendMember(t.out, "schema", schema), '}')
+		t.out = append(appendClosed(translate.AppendKey(t.out, "schema"), t.schema), '}')
 	}
 	t.out = append(t.out, '}')
-}
-
-// responseFormat returns the schema of the answer, nil for none. The API has no answers that are
-// any JSON.
-func responseFormat(body translate.Object) ([]byte, error) {
-	o, ok, err := body.Object("response_format")
-	if !ok || err != nil {
-		return nil, err
-	}
-	typ, err := o.Type()
-	if err != nil {
-		return nil, err
-	}
-	switch typ {
-	case "text":
-		return nil, o.Only("type")
-	case "json_schema":
-	default:
-		return nil, translate.UnsupportedType(o, typ)
-	}
-	if err := o.Only("type", "json_schema"); err != nil {
-		return nil, err
-	}
-	schema, err := o.RequiredObject("json_schema")
-	if err != nil {
-		return nil, err
-	}
-	if err := schema.Only("name", "description", "schema", "strict"); err != nil {
-		return nil, err
-	}
-	if _, err := schema.RequiredObject("schema"); err != nil {
-		return nil, err
-	}
-	return schema.Get("schema"), nil
 }

@@ -70,7 +70,7 @@ func (r *reader) end(response []byte, members []jsonscan.Member, event []byte) (
 	case incomplete:
 		e.finish = "length"
 	case r.calls > 0:
-		e.finish = "tool_calls"
+		e.finish = r.original.functions.Finish()
 	default:
 		e.finish = "stop"
 	}

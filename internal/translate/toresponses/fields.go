@@ -14,6 +14,8 @@ var fields = translate.Fields{
 	"top_p":                  translate.Kept,
 	"user":                   translate.Kept,
 
+	"function_call":         translate.Mapped,
+	"functions":             translate.Mapped,
 	"include_reasoning":     translate.Mapped,
 	"logprobs":              translate.Mapped,
 	"max_completion_tokens": translate.Mapped,
@@ -44,34 +46,34 @@ var fields = translate.Fields{
 	"trace":           translate.Ignored,
 	"usage":           translate.Ignored,
 
+	// OpenAI promises nothing for a seed, and a prediction only saves time.
+	"prediction": translate.LeftOut,
+	"seed":       translate.LeftOut,
+	// OpenRouter documents that a model which does not have these is called without.
+	"min_p":              translate.LeftOut,
+	"repetition_penalty": translate.LeftOut,
+	"top_a":              translate.LeftOut,
+	"top_k":              translate.LeftOut,
+
 	"audio":                  translate.Refused,
 	"frequency_penalty":      translate.Refused,
-	"function_call":          translate.Refused,
-	"functions":              translate.Refused,
 	"image_config":           translate.Refused,
 	"logit_bias":             translate.Refused,
-	"min_p":                  translate.Refused,
 	"modalities":             translate.Refused,
 	"moderation":             translate.Refused,
 	"n":                      translate.Refused,
 	"plugins":                translate.Refused,
-	"prediction":             translate.Refused,
 	"presence_penalty":       translate.Refused,
 	"preset":                 translate.Refused,
-	"repetition_penalty":     translate.Refused,
-	"seed":                   translate.Refused,
 	"stop":                   translate.Refused,
 	"stop_server_tools_when": translate.Refused,
-	"top_a":                  translate.Refused,
-	"top_k":                  translate.Refused,
 	"transforms":             translate.Refused,
 	"web_search_options":     translate.Refused,
 }
 
-// neutral are the values of refused fields that ask for nothing.
+// neutral are the values of fields refused or left out that ask for nothing.
 var neutral = translate.Neutral{
 	"frequency_penalty":  {"0"},
-	"functions":          {"[]"},
 	"logit_bias":         {"{}"},
 	"min_p":              {"0"},
 	"modalities":         {`["text"]`, "[]"},

@@ -23,6 +23,9 @@ func TestGolden(t *testing.T) {
 func checkGolden(t *testing.T, g *translatetest.Golden) {
 	r := translated(t, g.File("request.json"))
 	g.Want("responses.json", translatetest.Indent(t, r.responses))
+	if left := r.original.LeftOut(); left != nil || g.File("left-out.txt") != "" {
+		g.Want("left-out.txt", strings.Join(left, "\n")+"\n")
+	}
 	second := strings.HasPrefix(g.Name, "openrouter")
 	if answer := g.File("answer.json"); answer != "" {
 		out, _, err := result(r.original, answer, second)

@@ -8,17 +8,17 @@ import (
 // messageFields are the fields of messages, by role, that a Responses request can carry or that the
 // model does not need: annotations and parsed are for readers, a provider takes reasoning back only
 // in its own items, and the id of a call already says which tool a result is from.
-var messageFields = map[string][]string{
-	"system":    {"role", "content"},
-	"developer": {"role", "content"},
-	"user":      {"role", "content"},
-	"assistant": {"role", "content", "refusal", "tool_calls", "annotations", "parsed",
+var messageFields = translate.MessageFields{
+	"system":    {"role", "content", "name"},
+	"developer": {"role", "content", "name"},
+	"user":      {"role", "content", "name"},
+	"assistant": {"role", "content", "name", "refusal", "tool_calls", "annotations", "parsed",
 		"reasoning", "reasoning_content", "reasoning_details"},
 	"tool": {"role", "content", "tool_call_id", "name"},
 }
 
-// appendMessages translates messages to instructions and input.
-func appendMessages(dst []byte, body translate.Object) ([]byte, error) {
+// appendMessages translates messages to instructions and input. It notes in leftOut what is not sent.
+func appendMessages(dst []byte, body translate.Object, leftOut *[]string) ([]byte, error) {
 	value := body.Get("messages")
 	if value == nil {
 		return dst, translate.Missing("messages")
@@ -36,7 +36,7 @@ func appendMessages(dst []byte, body translate.Object) ([]byte, error) {
 		if err != nil {
 			return dst, err
 		}
-		role, err := roleOf(o)
+		role, err := messageFields.Role(o, leftOut)
 		if err != nil {
 			return dst, err
 		}
@@ -58,22 +58,6 @@ func appendMessages(dst []byte, body translate.Object) ([]byte, error) {
 		}
 	}
 	return append(in.out, ']'), nil
-}
-
-// roleOf returns the role of a message, and refuses a message with other fields.
-func roleOf(o translate.Object) (string, error) {
-	role, err := o.DecodedText("role")
-	if err != nil {
-		return "", err
-	}
-	known, ok := messageFields[role]
-	switch {
-	case role == "":
-		return "", translate.Missing(o.Param("role"))
-	case !ok:
-		return "", translate.UnsupportedValue(o.Param("role"), role)
-	}
-	return role, o.Only(known...)
 }
 
 // instructionsOf returns the text of a leading message that becomes instructions, nil if it stays a

@@ -78,6 +78,9 @@ func (r *reader) beginCall(index int64, o itemMembers) (*item, *apierror.Error) 
 	if _, ok := translate.Unquoted(o.name); !ok {
 		return nil, translate.ProviderFailure(r.call, translate.NamelessCall)
 	}
+	if r.original.functions && r.calls > 0 {
+		return nil, translate.ProviderFailure(r.call, translate.SecondFunction)
+	}
 	callID := o.callID
 	if callID == nil {
 		callID = o.id

@@ -1,6 +1,7 @@
 package toresponses_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,30 +24,36 @@ func withField(field string) string {
 	return `{"model":"m","messages":[{"role":"user","content":"a"}],` + field + `}`
 }
 
-func TestChatFieldsWithoutACounterpartAreRefused(t *testing.T) {
-	refusals := 0
+func TestChatFieldsWithoutACounterpartAreRefusedOrLeftOut(t *testing.T) {
+	tried := 0
 	for key, d := range toresponses.Fields() {
-		if d != translate.Refused {
+		switch field := withField(`"` + key + `":"x"`); d {
+		case translate.Refused:
+			refused(t, field, key, "unsupported_parameter")
+		case translate.LeftOut:
+			if r, err := translateBody(field, toresponses.Options{}); err != nil || !slices.Equal(r.original.LeftOut(), []string{key}) {
+				t.Errorf("%s is not left out and named: %v", key, err)
+			}
+		default:
 			continue
 		}
-		refusals++
-		refused(t, withField(`"`+key+`":"x"`), key, "unsupported_parameter")
+		tried++
 		for _, value := range toresponses.Neutral()[key] {
-			if _, err := translateBody(withField(`"`+key+`":`+value), toresponses.Options{}); err != nil {
-				t.Errorf("%s: %s asks for nothing, and is refused: %v", key, value, err)
+			if r, err := translateBody(withField(`"`+key+`":`+value), toresponses.Options{}); err != nil || len(r.original.LeftOut()) > 0 {
+				t.Errorf("%s: %s asks for nothing, and is refused or named: %v", key, value, err)
 			}
 		}
 	}
-	if refusals < 20 {
-		t.Errorf("only %d fields were tried", refusals)
+	if tried < 20 {
+		t.Errorf("only %d fields were tried", tried)
 	}
 	for key := range toresponses.Neutral() {
-		if toresponses.Fields()[key] != translate.Refused {
-			t.Errorf("%s has neutral values and is not refused", key)
+		if d := toresponses.Fields()[key]; d != translate.Refused && d != translate.LeftOut {
+			t.Errorf("%s has neutral values and is %s", key, d)
 		}
 	}
 	for field, param := range map[string]string{
-		`"n":2`: "n", `"seed":0`: "seed", `"stop":"\n"`: "stop", `"presence_penalty":0.1`: "presence_penalty",
+		`"n":2`: "n", `"stop":"\n"`: "stop", `"presence_penalty":0.1`: "presence_penalty",
 		`"modalities":["text","audio"]`: "modalities", `"logit_bias":{"1":2}`: "logit_bias", `"something_new":1`: "something_new",
 		`"web_search_options":{}`: "web_search_options", `"stop":"` + strings.Repeat(" ", 100) + `"`: "stop",
 	} {
@@ -113,7 +120,7 @@ func TestMessagesWithoutACounterpartAreRefused(t *testing.T) {
 		{`"text"`, "messages[1]", "invalid_value"},
 		{`{"content":"a"}`, "messages[1].role", "missing_required_parameter"},
 		{`{"role":"function","name":"f","content":"a"}`, "messages[1].role", "unsupported_parameter"},
-		{`{"role":"user","content":"a","name":"Ann"}`, "messages[1].name", "unsupported_parameter"},
+		{`{"role":"user","function_call":{"name":"f","arguments":""}}`, "messages[1].function_call", "unsupported_parameter"},
 		{`{"role":"user"}`, "messages[1].content", "missing_required_parameter"},
 		{`{"role":"user","content":7}`, "messages[1].content", "invalid_value"},
 		{`{"role":"user","content":"a","Content":"b"}`, "messages[1]", "invalid_json"},
@@ -131,7 +138,7 @@ func TestMessagesWithoutACounterpartAreRefused(t *testing.T) {
 		{`{"role":"assistant"}`, "messages[1].content", "missing_required_parameter"},
 		{`{"role":"assistant","content":[{"type":"image_url","image_url":{"url":"u"}}]}`, "messages[1].content[0].type", "unsupported_parameter"},
 		{`{"role":"assistant","content":"a","audio":{"id":"x"}}`, "messages[1].audio", "unsupported_parameter"},
-		{`{"role":"assistant","content":"a","function_call":{"name":"f"}}`, "messages[1].function_call", "unsupported_parameter"},
+		{`{"role":"assistant","content":"a","function_call":{"name":"f"}}`, "messages[1].function_call.arguments", "missing_required_parameter"},
 		{`{"role":"assistant","content":"a","prefix":true}`, "messages[1].prefix", "unsupported_parameter"},
 		{call(`"x":1`), "messages[1].tool_calls[0].x", "unsupported_parameter"},
 		{call(`"function":{"name":"f"}`), "messages[1].tool_calls[0].function.arguments", "missing_required_parameter"},

@@ -32,7 +32,12 @@ type Original struct {
 	stored        bool // the provider keeps the response
 	logprobs      bool
 	hideReasoning bool
+	functions     translate.Functions
+	leftOut       []string
 }
+
+// LeftOut returns the names of the fields that the request is sent without.
+func (o *Original) LeftOut() []string { return o.leftOut }
 
 // translation is one request on its way.
 type translation struct {
@@ -47,39 +52,50 @@ type translation struct {
 // that names the field which a Responses request cannot carry, or whose value is invalid. Neither
 // result refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (responses []byte, original *Original, err error) {
-	t := translation{body: translate.Body(b)}
-	if err := fields.Check(t.body, neutral.Has); err != nil {
+	var t translation
+	if t.body, t.original.functions, err = translate.AsTools(translate.Body(b)); err != nil {
 		return nil, nil, err
+	}
+	if err := t.write(b, stream, opt); err != nil {
+		return nil, nil, t.original.functions.Refusal(err)
+	}
+	return t.out, &t.original, nil
+}
+
+func (t *translation) write(b *jsonscan.Body, stream bool, opt Options) (err error) {
+	if t.original.leftOut, err = fields.Check(t.body, neutral.Has); err != nil {
+		return err
 	}
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
 	t.out = append(t.out, `{"model":`...)
 	t.out = jsonscan.AppendString(t.out, opt.UpstreamModel)
-	if t.out, err = appendMessages(t.out, t.body); err != nil {
-		return nil, nil, err
+	if t.out, err = appendMessages(t.out, t.body, &t.original.leftOut); err != nil {
+		return err
 	}
 	t.out = fields.AppendKept(t.out, t.body)
 	if err := t.limit(opt.MaxOutput); err != nil {
-		return nil, nil, err
+		return err
 	}
 	if err := t.reasoning(); err != nil {
-		return nil, nil, err
+		return err
 	}
 	if t.out, err = appendText(t.out, t.body); err != nil {
-		return nil, nil, err
+		return err
 	}
 	if err := t.logprobs(); err != nil {
-		return nil, nil, err
+		return err
 	}
 	if t.out, err = appendTools(t.out, t.body); err != nil {
-		return nil, nil, err
+		return err
 	}
 	if err := t.store(); err != nil {
-		return nil, nil, err
+		return err
 	}
 	if stream {
 		t.out = append(t.out, `,"stream":true`...)
 	}
-	return append(t.out, '}'), &t.original, nil
+	t.out = append(t.out, '}')
+	return nil
 }
 
 // limit maps max_completion_tokens and its older name max_tokens, unless maxOutput replaces both.

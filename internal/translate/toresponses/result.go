@@ -23,7 +23,7 @@ func Result(response []byte, original *Original, call openai.Call) ([]byte, open
 	if sum.Err != nil {
 		return fail(sum.Err)
 	}
-	w := new(messageWriter)
+	w := &messageWriter{functions: original.functions}
 	r := reader{call: &call, original: original, to: w}
 	members := jsonscan.Members(repaired, nil)
 	end, bad := r.end(repaired, members, nil)

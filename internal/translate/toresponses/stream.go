@@ -26,7 +26,7 @@ var _ openai.Stream = (*Stream)(nil)
 // NewStream returns the stream of one client. It owns the family's own stream, which sends the
 // chunks.
 func NewStream(original *Original, call openai.Call, family openai.DeltaStream) *Stream {
-	s := &Stream{call: original.call(call), chunks: chunkWriter{family: family}}
+	s := &Stream{call: original.call(call), chunks: chunkWriter{family: original.functions.Stream(family)}}
 	s.responses = openai.NewResponsesStream(s.call)
 	s.reader = reader{call: &s.call, original: original, to: &s.chunks}
 	return s

@@ -136,6 +136,19 @@ func TestAResponseWithoutBoundsFails(t *testing.T) {
 	}
 }
 
+// A chat with functions has room for one call.
+func TestASecondCallOfAFunctionFails(t *testing.T) {
+	original := translated(t, withField(`"functions":[{"name":"f"}]`)).original
+	answer := `{"id":"r","status":"completed","output":[{"type":"function_call","call_id":"a","name":"f","arguments":""},{"type":"function_call","call_id":"b","name":"f","arguments":""}]}`
+	_, _, whole := result(original, answer, false)
+	_, streamed := stream(original, event("completed", `"response":`+answer), false, false)
+	for _, err := range []error{whole, streamed} {
+		if e := translatetest.MustFail(t, err); !strings.Contains(e.Message, "several calls") {
+			t.Error(e)
+		}
+	}
+}
+
 func TestAWholeResponseThatIsNoneFails(t *testing.T) {
 	for _, body := range []string{
 		`{"error":{"message":"no"}}`, `{"output":{}}`, `nonsense`, ``,

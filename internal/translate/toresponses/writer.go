@@ -19,6 +19,8 @@ type answerWriter interface {
 
 // messageWriter gathers the message of a whole completion.
 type messageWriter struct {
+	functions translate.Functions
+
 	content, refused, thought []byte // JSON without quotes
 	hasContent, hasRefusal    bool
 	annotations, tokens       []byte // elements
@@ -74,7 +76,11 @@ func (w *messageWriter) appendChoice(dst []byte, finish string) []byte {
 		dst = append(dst, w.annotations...)
 		dst = append(dst, ']')
 	}
-	if len(w.calls) > 0 {
+	switch {
+	case len(w.calls) == 0:
+	case bool(w.functions):
+		dst = w.functions.AppendCall(dst, w.calls[0].name, w.calls[0].argument)
+	default:
 		dst = append(dst, `,"tool_calls":[`...)
 		for _, call := range w.calls {
 			dst = append(translate.AppendComma(dst), '{')

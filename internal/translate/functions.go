@@ -1,0 +1,157 @@
+package translate
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+// Functions reports whether a chat has functions, the older form of tools: functions and
+// function_call in the request, messages of the role function, and function_call in the answer.
+type Functions bool
+
+// SecondFunction is the reason of a [ProviderFailure].
+const SecondFunction = `answered with several calls, and a chat with "functions" can have one`
+
+// AsTools returns a chat request with tools in the place of functions. Calls have no ids in the
+// older form, so they are named after the place of their message: a longer conversation begins with
+// the bytes of the shorter one.
+func AsTools(body Object) (chat Object, functions Functions, err error) {
+	list, choice := body.Get("functions"), body.Get("function_call")
+	older := choice != nil || list != nil && !noFunctions.Has("functions", list)
+	if !older && !bytes.Contains(body.Get("messages"), []byte(`"function_call"`)) {
+		return body, false, nil
+	}
+	for _, key := range []string{"tools", "tool_choice"} {
+		if older && body.Get(key) != nil {
+			return body, false, apierror.New(apierror.InvalidValue, `%q cannot stand beside "functions" and "function_call", its older form`, key).WithParam(key)
+		}
+	}
+	var out []byte
+	if older {
+		out = append(out, `{"parallel_tool_calls":false,"tools":[`...)
+		if err := body.Each("functions", MaxTools, func(_ int, o Object) error {
+			out = append(AppendComma(out), `{"type":"function","function":`...)
+			out = append(append(out, o.data...), '}')
+			return nil
+		}); err != nil {
+			return body, false, err
+		}
+		out = AppendOthers(append(out, ']'), body, "functions", "function_call", "messages", "tools", "tool_choice", "parallel_tool_calls")
+	} else {
+		out = AppendOthers(append(out, '{'), body, "messages")
+	}
+	if choice != nil && choice[0] == '{' {
+		out = append(append(append(out, `,"tool_choice":{"type":"function","function":`...), choice...), '}')
+	} else if choice != nil {
+		out = AppendMember(out, "tool_choice", choice)
+	}
+	if body.Get("messages") != nil {
+		out = append(AppendKey(out, "messages"), '[')
+		ids := make(map[string]string) // of the last call, by the function's name
+		if err := body.Each("messages", MaxMessages, func(i int, o Object) (err error) {
+			out, err = appendWithTools(AppendComma(out), o, ids, i)
+			return err
+		}); err != nil {
+			return body, false, err
+		}
+		out = append(out, ']')
+	}
+	chat, err = Open(append(out, '}'), "")
+	return chat, Functions(older), err
+}
+
+// noFunctions is a list that asks for nothing.
+var noFunctions = Neutral{"functions": {"[]"}}
+
+// appendWithTools appends message i, with tool_calls for function_call and a role tool for function.
+func appendWithTools(dst []byte, o Object, ids map[string]string, i int) ([]byte, error) {
+	role, err := o.DecodedText("role")
+	if err != nil {
+		return dst, err
+	}
+	call, called, err := o.Object("function_call")
+	if err != nil {
+		return dst, err
+	}
+	switch {
+	case role == "function":
+		name, err := o.DecodedText("name")
+		if err != nil {
+			return dst, err
+		}
+		id, known := ids[name]
+		if !known {
+			return dst, Invalid(o.Param("name"), `the name of a "function_call" in a message before`)
+		}
+		dst = AppendTextMember(append(dst, `{"role":"tool"`...), "tool_call_id", []byte(id))
+		content := o.Get("content")
+		if content == nil {
+			content = []byte(`""`)
+		}
+		dst = AppendMember(dst, "content", content)
+		return append(AppendOthers(dst, o, "role", "name", "tool_call_id", "content"), '}'), nil
+	case role == "assistant" && called && o.Get("tool_calls") == nil:
+		for _, key := range []string{"name", "arguments"} {
+			if _, err := call.RequiredText(key); err != nil {
+				return dst, err
+			}
+		}
+		name, _ := call.DecodedText("name")
+		ids[name] = "call_" + strconv.Itoa(i)
+		dst = AppendOthers(append(dst, '{'), o, "function_call", "tool_calls")
+		dst = append(dst, `,"tool_calls":[{"type":"function"`...)
+		dst = AppendTextMember(dst, "id", []byte(ids[name]))
+		return append(AppendMember(dst, "function", call.data), "}]}"...), nil
+	}
+	return AppendObject(dst, o), nil
+}
+
+// callerNames are the names of fields in the older form, by those that [AsTools] gave them.
+var callerNames = strings.NewReplacer(
+	"tool_choice.function", "function_call", "tool_choice", "function_call",
+	"tool_calls[0].function", "function_call", "tools[", "functions[", "].function.", "].",
+)
+
+// Refusal returns the refusal of a chat request with the caller's names of fields.
+func (f Functions) Refusal(err error) error {
+	if !f {
+		return err
+	}
+	return Renamed(err, callerNames.Replace)
+}
+
+// Finish is the reason of an answer that ends with calls.
+func (f Functions) Finish() string {
+	if f {
+		return "function_call"
+	}
+	return "tool_calls"
+}
+
+// AppendCall appends the member function_call of a whole answer, whose arguments have no quotes.
+func (f Functions) AppendCall(dst, name, arguments []byte) []byte {
+	dst = append(AppendKey(dst, "function_call"), '{')
+	dst = AppendMember(dst, "name", name)
+	return append(AppendTextMember(dst, "arguments", arguments), '}')
+}
+
+// Stream returns the stream that the calls of a translation are written to.
+func (f Functions) Stream(family openai.DeltaStream) openai.DeltaStream {
+	if f {
+		return functionStream{family}
+	}
+	return family
+}
+
+type functionStream struct{ openai.DeltaStream }
+
+func (s functionStream) Write(dst []byte, d *openai.Delta) []byte {
+	if d.Call != nil {
+		d.Call.Function = true
+	}
+	return s.DeltaStream.Write(dst, d)
+}

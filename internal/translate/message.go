@@ -1,0 +1,30 @@
+package translate
+
+import "slices"
+
+// MessageFields are the fields of a chat's messages, by role, that a translation takes.
+type MessageFields map[string][]string
+
+// messageName is how the name of a message's author is named among the fields that are left out.
+// No other API has it. It is not put before the text, because a model would write it, too.
+const messageName = "messages.name"
+
+// Role returns the role of a message, and refuses a message with other fields. It notes in leftOut
+// that the message names its author. The name in a tool's message says what its call says.
+func (f MessageFields) Role(o Object, leftOut *[]string) (string, error) {
+	role, err := o.DecodedText("role")
+	if err != nil {
+		return "", err
+	}
+	known, ok := f[role]
+	switch {
+	case role == "":
+		return "", Missing(o.Param("role"))
+	case !ok:
+		return "", UnsupportedValue(o.Param("role"), role)
+	}
+	if role != "tool" && o.Get("name") != nil && !slices.Contains(*leftOut, messageName) {
+		*leftOut = append(*leftOut, messageName)
+	}
+	return role, o.Only(known...)
+}
