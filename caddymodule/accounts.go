@@ -83,10 +83,11 @@ func (a *accounts) endpoint(owner string, account Account) (e provider.EndpointC
 		if err := value.Check(provider.ValidFieldValue); err != nil {
 			return e, fmt.Errorf("header %s: %w", name, err)
 		}
-		if !value.Literal() || namesSecret(name) {
+		field := provider.HeaderField{Name: name, Value: value.Value, Secret: !value.Literal() || namesSecret(name)}
+		if field.Secret {
 			a.know(value, owner+" header "+name)
 		}
-		e.Header = append(e.Header, provider.HeaderField{Name: name, Value: value.Value})
+		e.Header = append(e.Header, field)
 	}
 	for name, value := range account.Query {
 		if strings.ContainsAny(value, "{}") {

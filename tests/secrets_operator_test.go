@@ -15,11 +15,12 @@ func TestSecretsAreInNoOutputForOperators(t *testing.T) {
 	config := setup{keys: defaultKeys + hashed, vnc: "workstation desk1 127.0.0.1:5901 {\npassword {env.PROVIDER_KEY}\n}", noLayer4: true, noKeys: true, global: "admin " + admin}
 	c := h.run(config)
 	var ids []string
-	for _, model := range []string{"fake/leaky-headers", "fake/err-401", "fake/error-200", "fake/err-mid-stream", "fake/" + secretOf("full"), secretOf("hashed"), providerKey, "test/echo"} {
+	for _, model := range []string{"fake/leaky-headers", "fake/err-401", "fake/error-200", "fake/err-mid-stream", "fake/OWN", "OWN", "test/echo"} {
 		for _, key := range []string{"full", "hashed"} {
+			model := strings.Replace(model, "OWN", secretOf(key), 1)
 			r := h.request(chatV1, key, strings.Replace(chat(model, streaming), "say hello", canaries["the prompt"], 1))
 			r.Header.Set("Cookie", "session="+canaries["the client's cookie"])
-			r.Header.Set("X-Client-Request-Id", secretOf("full"))
+			r.Header.Set("X-Client-Request-Id", secretOf(key))
 			r.Header.Set("X-Forwarded-For", clientAddress)
 			ids = append(ids, h.send(r).header.Get("X-Request-Id"))
 		}

@@ -1,7 +1,11 @@
 package tests
 
 import (
+	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 )
@@ -29,7 +33,7 @@ func TestAKeyInTheWrongSettingIsNotKept(t *testing.T) {
 		}
 		h.post("/v1/workstations/"+secret+"/vnc", "hashed", "{}")
 	}
-	if a := h.post(chatV1, "hashed", chat("fake/"+secretOf("full"), "")); a.status != http.StatusNotFound || strings.Contains(string(a.body), secretOf("full")) {
+	if a := h.post(chatV1, "hashed", chat("fake/"+secretOf("hashed"), "")); a.status != http.StatusNotFound || strings.Contains(string(a.body), secretOf("hashed")) {
 		t.Errorf("a key as the model: %d %s", a.status, a.body)
 	}
 	seen := map[string]string{
@@ -40,7 +44,7 @@ func TestAKeyInTheWrongSettingIsNotKept(t *testing.T) {
 		t.Errorf("the activity has no redacted model: %.300s", seen["the activity"])
 	}
 	for _, up := range h.upstream.Requests() {
-		if strings.Contains(string(up.Body), `"model":"`+secretOf("full")) {
+		if strings.Contains(string(up.Body), `"model":"`+secretOf("hashed")) {
 			t.Errorf("the provider was sent %s", up.Body)
 		}
 	}
@@ -48,10 +52,58 @@ func TestAKeyInTheWrongSettingIsNotKept(t *testing.T) {
 	seen["the log"] = logs.text()
 	seen["the files"] = h.files()
 	for where, text := range seen {
-		for _, secret := range []string{secretOf("full"), secretOf("other"), secretOf("hashed"), providerKey, unknown} {
+		for _, secret := range []string{secretOf("hashed"), unknown, secretOf("full"), secretOf("other"), providerKey} {
+			if kept := where == "the activity" || where == "the files"; kept && secret != secretOf("hashed") && secret != unknown {
+				continue // it would tell the caller that it has guessed a secret
+			}
 			if i := strings.Index(text, secret); i >= 0 {
 				t.Errorf("%s holds %s: …%s…", where, secret, text[max(0, i-200):min(len(text), i+100)])
 			}
 		}
 	}
+}
+
+// What differs for a right guess of a secret is an oracle for whoever has any key.
+func TestNobodyLearnsWhetherAGuessIsASecret(t *testing.T) {
+	const password, disabled = "vnc-guess-7f3a90c1", "gone-guess-7f3a90c"
+	keys := defaultKeys + "key hashed {\nhash sha256:" + sha256Hex(secretOf("hashed")) + "\nscopes chat:write\n}\n" +
+		"key gone {\nsecret " + disabled + "\ndisabled\nscopes chat:write\n}\n"
+	h := start(t, setup{
+		keys: keys, providers: defaultProviders + "provider echo {\nbase_url " + echoingBody(t).URL + "/v1\napi_key " + secretOf("own") + "\nmodels m\n}",
+		vnc: "workstation desk1 127.0.0.1:5901 {\npassword " + password + "\n}",
+	})
+	for what, secret := range map[string]string{
+		"another key": secretOf("other"), "a key with a hash": secretOf("hashed"), "a disabled key": disabled, "a VNC password": password, "another provider's key": providerKey,
+	} {
+		seen := make(map[string]string)
+		for _, guess := range []string{secret, secret[:len(secret)-4] + "d0f1"} {
+			var all strings.Builder
+			for _, path := range []string{chatV1, chatRouter, responsesV1} {
+				for _, model := range []string{guess, "none/" + guess, "echo/m"} {
+					r := h.request(path, "full", strings.Replace(bodyFor(path, model, ""), "say hello", guess, 1))
+					r.Header.Set("X-Client-Request-Id", guess)
+					a := h.send(r)
+					id := a.header.Get("X-Request-Id")
+					row := h.row(id)
+					fmt.Fprintln(&all, path, a.status, strings.ReplaceAll(string(a.body), id, "ID"), at(row, "model"), at(row, "code"), strings.Contains(string(h.get("/api/v1/generation?id="+id, "full").body), guess))
+				}
+			}
+			seen[strings.ReplaceAll(all.String(), guess, "GUESS")] = guess
+		}
+		if len(seen) != 1 {
+			t.Errorf("%s is answered otherwise than a wrong guess: %v", what, seen)
+		}
+	}
+}
+
+// echoingBody is a provider that refuses every call and repeats its prompt.
+func echoingBody(t *testing.T) *httptest.Server {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"message": string(body)}})
+	}))
+	t.Cleanup(server.Close)
+	return server
 }

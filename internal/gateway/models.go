@@ -55,7 +55,7 @@ const maxHints = 5
 // unknownModel refuses a name. Some clients leave the provider out of it, so the refusal names models
 // that end in it and that the key may call.
 func (m *Models) unknownModel(key *keys.Key, name string) *apierror.Error {
-	refusal := apierror.New(apierror.ModelNotFound, "the model %q does not exist or this key may not use it", name).WithParam("model")
+	refusal := modelcall.UnknownModel(name)
 	if len(name) <= maxModelName {
 		ids := append(m.aliases.ending(key, name), m.catalog.Ending(name, key.AllowsModel, maxHints)...)
 		if len(ids) > 0 {

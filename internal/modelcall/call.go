@@ -118,7 +118,7 @@ func (c *call) route(ctx context.Context) error {
 	if err == nil {
 		c.routed, err = findTargets(ctx, c.deps, c.Credential.Key, c.op.kind(), name, routing)
 	}
-	if c.Record.Model, err = recordedName(c.deps, name, c.known, err); err != nil {
+	if c.Record.Model, err = recordedName(name, c.Secret, c.known, err); err != nil {
 		return err
 	}
 	t := c.targets[0]
@@ -247,7 +247,7 @@ func (c *call) encode(t *target) (*sending, error) {
 		target: t, maxPrice: c.charge.maxPrice(t), api: c.api, pricer: &c.charge, ids: responseIDs{r.RequestID, r.CreatedAt.Unix()}, sealed: &c.sealed,
 		answer: openai.Call{
 			Model: c.answersAs(t, c.asked.Model), ID: r.ID, Created: r.CreatedAt.Unix(), Provider: t.provider.Name, RequestID: r.RequestID,
-			IncludeUsage: c.asked.IncludeUsage, Redact: c.Redact, OnID: owner.record, OnSealed: c.sealed.recorder(t), Metadata: c.tried.writer(),
+			IncludeUsage: c.asked.IncludeUsage, Redact: c.shown(t.endpoint), OnID: owner.record, OnSealed: c.sealed.recorder(t), Metadata: c.tried.writer(),
 		},
 	}
 	if t.setOutput {

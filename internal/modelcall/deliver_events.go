@@ -18,7 +18,7 @@ func wholeAsEvents(c *call, resp *http.Response, op provider.Operation) (io.Read
 	if err != nil {
 		return nil, brokenAnswer(c.Record.Provider, err)
 	}
-	answer := openai.Call{Model: c.asked.Model, ID: c.Record.ID, Created: c.Record.CreatedAt.Unix(), Provider: c.Record.Provider, Redact: c.Redact}
+	answer := openai.Call{Model: c.asked.Model, ID: c.Record.ID, Created: c.Record.CreatedAt.Unix(), Provider: c.Record.Provider, Redact: c.shown(c.upstream.target.endpoint)}
 	var events []byte
 	var summary openai.Summary
 	switch op {

@@ -79,7 +79,7 @@ func (d *streaming) deliver(ctx context.Context, s *sending) delivery {
 	defer func() { _ = resp.Body.Close() }()
 	defer c.upstream.memory.release()
 	if resp.StatusCode != http.StatusOK {
-		return d.end(ctx, providerError(resp, c.deps.Now(), c.Redact, c.Record.Provider))
+		return d.end(ctx, providerError(resp, c.deps.Now(), c.shown(c.upstream.target.endpoint), c.Record.Provider))
 	}
 	body := io.Reader(resp.Body)
 	switch media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); media {

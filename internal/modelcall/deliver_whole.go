@@ -30,7 +30,7 @@ func (c *call) deliverWhole(ctx context.Context, a *attempts, s *sending) delive
 	memory := &c.upstream.memory
 	defer memory.release()
 	if resp.StatusCode != http.StatusOK {
-		return failed(providerError(resp, c.deps.Now(), c.Redact, c.Record.Provider))
+		return failed(providerError(resp, c.deps.Now(), c.shown(c.upstream.target.endpoint), c.Record.Provider))
 	}
 	received := buffers.Get().(*[]byte)
 	defer keepBuffer(received)

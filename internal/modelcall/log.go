@@ -39,8 +39,12 @@ func (o *Outcome) writeLog(d *Deps) {
 		zap.Duration("duration", r.Latency),
 	)
 	if r.Model != "" {
+		model := r.Model
+		if !o.knownModel {
+			model = d.Redactor.Name(model)
+		}
 		fields = append(fields,
-			zap.String("model", clip(r.Model)),
+			zap.String("model", clip(model)),
 			zap.String("provider", r.Provider),
 			zap.Bool("stream", r.Stream),
 			zap.Int64("tokens_in", r.PromptTokens),
@@ -61,19 +65,19 @@ func (o *Outcome) writeLog(d *Deps) {
 		fields = append(fields, zap.Strings("left_out", o.leftOut))
 	}
 	if r.Workstation != "" {
-		fields = append(fields, zap.String("workstation", clip(r.Workstation)))
+		fields = append(fields, zap.String("workstation", clip(d.Redactor.Name(r.Workstation))))
 	}
 	if r.FirstToken > 0 {
 		fields = append(fields, zap.Duration("first_token", r.FirstToken.Round(time.Microsecond)))
 	}
 	if r.User != "" {
-		fields = append(fields, zap.String("user", r.User))
+		fields = append(fields, zap.String("user", d.Redactor.Name(r.User)))
 	}
 	if r.TraceID != "" {
 		fields = append(fields, zap.String("trace_id", r.TraceID))
 	}
 	if r.ClientRequestID != "" {
-		fields = append(fields, zap.String("client_request_id", r.ClientRequestID))
+		fields = append(fields, zap.String("client_request_id", d.Redactor.Name(r.ClientRequestID)))
 	}
 	if o.cause != nil {
 		fields = append(fields, zap.String("cause", d.Redactor.Text(o.cause.Error())))

@@ -20,6 +20,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
@@ -59,8 +60,22 @@ func TestTheLogShowsNoSecretOfACause(t *testing.T) {
 	if cause := line.ContextMap()["cause"]; cause != "key [redacted] is wrong" || line.Level != zapcore.ErrorLevel {
 		t.Errorf("cause %q at level %s", cause, line.Level)
 	}
-	if got := c.Redact("you sent " + secret + " and provider-credential"); got != "you sent [redacted] and [redacted]" {
-		t.Errorf("redacted: %q", got)
+}
+
+// Callers see neither their own key nor the credential of the provider that answered, and all else as
+// the provider wrote it: they could test guesses of other secrets.
+func TestAProvidersTextLacksOnlyWhatItsCallerOrItselfKnows(t *testing.T) {
+	r := newRig(t, answering(200, `{}`), func(r *rig) { r.Redactor = redact.New([]string{"another-secret"}, nil) })
+	p := newProvider(t, answering(200, `{}`), func(c *provider.Config) {
+		c.Endpoints[0].Credential = func() string { return "provider-credential" }
+		c.Endpoints[0].Header = []provider.HeaderField{
+			{Name: "Api-Token", Value: func() string { return "header-secret" }, Secret: true}, {Name: "Beta", Value: func() string { return "some-feature" }},
+		}
+	})
+	shown := r.begin(t, hello).shown(p.Endpoints[0])
+	got := shown("you sent " + secret + ", provider-credential, header-secret, some-feature and another-secret")
+	if want := "you sent [redacted], [redacted], [redacted], some-feature and another-secret"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

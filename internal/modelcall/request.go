@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,6 +21,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
 	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
@@ -121,12 +121,12 @@ func Begin(d *Deps, w http.ResponseWriter, r *http.Request, caller Caller, route
 		record: activity.Record{
 			ID:              ids.GenerationID,
 			RequestID:       ids.RequestID,
-			ClientRequestID: d.Redactor.Name(ids.Client),
+			ClientRequestID: redact.Own(ids.Client, caller.Secret),
 			CreatedAt:       now,
 			Tenant:          caller.Tenant,
 			Key:             caller.Name,
 			KeyHash:         caller.Hash,
-			User:            d.Redactor.Name(caller.User),
+			User:            redact.Own(caller.User, caller.Secret),
 			Family:          route.Family,
 			Route:           route.Name,
 			UsageSource:     activity.UsageNone,
@@ -166,7 +166,7 @@ func (q *Request) Require(scope keys.Scope) error {
 }
 
 // SetWorkstation notes the name of the workstation that the request is about.
-func (q *Request) SetWorkstation(name string) { q.Record.Workstation = q.deps.Redactor.Name(name) }
+func (q *Request) SetWorkstation(name string) { q.Record.Workstation = redact.Own(name, q.Secret) }
 
 // TraceOrigin returns the origin of what follows the request, nil if it is not recorded.
 func (q *Request) TraceOrigin() *tracing.Origin {
@@ -252,13 +252,9 @@ func (q *Request) ShowRates(h http.Header) {
 	}
 }
 
-// Redact takes all known secrets out of provider text, and the caller's own key, of which the
-// configuration may know only the hash.
-func (q *Request) Redact(text string) string {
-	if len(q.Secret) >= keys.MinSecret {
-		text = strings.ReplaceAll(text, q.Secret, redact.Mark)
-	}
-	return q.deps.Redactor.Text(text)
+// shown returns a provider's text as the caller may see it.
+func (q *Request) shown(from *provider.Endpoint) func(string) string {
+	return func(text string) string { return redact.Text(text, append(from.Secrets(), q.Secret)...) }
 }
 
 // Finish ends the request: what a model call holds, record, metrics, log line and memory. Only the

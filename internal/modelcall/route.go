@@ -14,6 +14,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/redact"
 )
 
 // Models finds models.
@@ -175,15 +176,21 @@ func plainRouter(f Found) bool {
 
 // recordedName returns what the record shows of a model's name, and the error of the call. Known says
 // that there is such an alias, or such a model in the catalog. A client whose settings are mixed up
-// sends a key as the model. The record has it redacted, and a call with it is refused if there is such
-// a model, or none. Other errors stay: one that is not callable, or that may be listed soon.
-func recordedName(d *Deps, name string, known bool, err error) (string, error) {
+// sends its key as the model. The record and the refusal have it redacted, and a call with it is
+// refused if there is such a model, or none. Other errors stay: one that is not callable, or that may
+// be listed soon. No other secret may matter here: the answer would tell who guessed it.
+func recordedName(name, secret string, known bool, err error) (string, error) {
 	if known {
 		return name, err
 	}
-	safe := d.Redactor.Name(name)
+	safe := redact.Own(name, secret)
 	if safe != name && (err == nil || apierror.From(err).Code == apierror.ModelNotFound) {
-		err = apierror.New(apierror.ModelNotFound, "the model's name holds a key; send the key in the Authorization header only").WithParam("model")
+		err = UnknownModel(safe)
 	}
 	return safe, err
+}
+
+// UnknownModel refuses a name that the caller may not call.
+func UnknownModel(name string) *apierror.Error {
+	return apierror.New(apierror.ModelNotFound, "the model %q does not exist or this key may not use it", name).WithParam("model")
 }

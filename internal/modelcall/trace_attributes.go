@@ -9,6 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/redact"
 	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 )
 
@@ -194,9 +195,11 @@ func modelOf(part []byte) (name string) {
 	return ""
 }
 
-// safe makes the text of a caller or a provider fit for a span: known secrets are taken out, and it
-// is bounded and valid.
-func safe(q *Request, text string) string { return tracing.Text(q.Redact(text)) }
+// safe makes the text of a caller or a provider fit for a span: known secrets are taken out, with the
+// caller's own, of which the configuration may know only the hash, and it is bounded and valid.
+func safe(q *Request, text string) string {
+	return tracing.Text(q.deps.Redactor.Text(redact.Own(text, q.Secret)))
+}
 
 func codeOf(err error) string {
 	if err == nil {

@@ -12,8 +12,9 @@ import (
 
 // HeaderField is a field of the header of every request to an endpoint.
 type HeaderField struct {
-	Name  string
-	Value func() string // at present
+	Name   string
+	Value  func() string // at present
+	Secret bool          // errors do not show it
 }
 
 // transportFields are those that belong to the connection (RFC 9110, 7.6.1) or that the gateway sets
@@ -48,7 +49,8 @@ func checkFields(fields []HeaderField, dialect Dialect, authorized bool) ([]Head
 		if err := ValidFieldValue(f.Value()); err != nil {
 			return nil, fmt.Errorf("header %s: %w", f.Name, err)
 		}
-		checked = append(checked, HeaderField{name, f.Value})
+		f.Name = name
+		checked = append(checked, f)
 	}
 	return checked, nil
 }

@@ -10,12 +10,21 @@ const (
 	maxSearched = 8 << 10
 )
 
-// Name returns a caller's text in the form that a record may keep: a model's name, a request ID,
-// the name of a workstation. Known secrets and text in the form of a key become [Mark]; a known
-// secret of less than 12 bytes does so only if it is the whole text. The result is not shortened.
-func (r *Redactor) Name(text string) string {
+// Own returns a caller's text in the form that its row may keep, and that it may see again: a model's
+// name, a request ID, the name of a workstation. The caller's own secret and text in the form of a
+// key become [Mark]. The result is not shortened.
+func Own(text, secret string) string {
+	return cleaned(text, func(searched string) string { return without(searched, []string{secret}) })
+}
+
+// Name returns a caller's text in the form that the log may have. Known secrets and text in the form
+// of a key become [Mark]; a known secret of less than 12 bytes does so only if it is the whole text.
+// The result is not shortened.
+func (r *Redactor) Name(text string) string { return cleaned(text, r.withoutKnown) }
+
+func cleaned(text string, withoutSecrets func(string) string) string {
 	searched := text[:min(len(text), maxSearched)]
-	clean := withoutKeyForms(r.withoutKnown(searched))
+	clean := withoutKeyForms(withoutSecrets(searched))
 	switch {
 	case clean == searched:
 		return text

@@ -1,9 +1,12 @@
-// Package redact removes secrets from text: from a provider's before a client or a log sees it
-// ([Redactor.Text]), and from a caller's before a record keeps it ([Redactor.Name]).
+// Package redact removes secrets from text.
 //
-// It removes every secret that the gateway knows, anywhere in the text, and then everything in the
-// form of a well-known credential. The second step is for secrets that only the provider knows:
-// providers like to echo the key they were sent, partly masked.
+// What callers see, [Text] and [Own], lacks only secrets that the caller or the provider has itself,
+// and everything in the form of a well-known credential. If it lacked other secrets that the gateway
+// knows, callers could test their guesses of them. Those are removed for the log alone, by a
+// [Redactor].
+//
+// The form counts because of secrets that only the provider knows: providers like to echo the key
+// they were sent, partly masked.
 package redact
 
 import (
@@ -87,17 +90,32 @@ func prepare(secrets []string) *known {
 	return k
 }
 
-// Text returns text without secrets, cut to [MaxText]. Secrets are removed before the cut, so that
-// no half of one is left at the end.
+// Text returns a provider's text without all known secrets, for the log. It is cut as by the
+// function Text.
 func (r *Redactor) Text(text string) string {
 	if r != nil {
 		if k := r.known.Load(); k.all != nil {
 			text = k.all.Replace(text)
 		}
 	}
-	text = withoutKeyForms(authorization.ReplaceAllString(text, Mark))
+	return Text(text)
+}
+
+// Text returns a provider's text without these secrets, as its caller may see it, cut to [MaxText].
+// Secrets are removed before the cut, so that no half of one is left at the end.
+func Text(text string, secrets ...string) string {
+	text = withoutKeyForms(authorization.ReplaceAllString(without(text, secrets), Mark))
 	if len(text) > MaxText {
 		text = strings.ToValidUTF8(text[:MaxText], "") + "…"
+	}
+	return text
+}
+
+func without(text string, secrets []string) string {
+	for _, secret := range secrets {
+		if len(secret) >= minSecret {
+			text = strings.ReplaceAll(text, secret, Mark)
+		}
 	}
 	return text
 }
