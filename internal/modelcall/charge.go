@@ -85,6 +85,9 @@ func (g *charge) check(t *target, tools func() int, list string) error {
 	}
 	switch most := caps.Output; {
 	case most == 0 || !t.generates():
+	case requested.Other != "":
+		return g.capRefusal(t, capOutput, apierror.New(apierror.InvalidValue,
+			"%q is not possible where the output is limited; use %q", requested.Other, requested.Param).WithParam(requested.Other))
 	case requested.Output == 0:
 		t.output, t.setOutput = most, true
 	case requested.Output > most && caps.Clamp:

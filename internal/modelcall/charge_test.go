@@ -165,6 +165,8 @@ func TestCapsBoundARequest(t *testing.T) {
 		{"messages at the cap", Caps{Messages: 2}, request.RequestedLimits{Messages: 2}, 0, "", "", 0, false},
 		{"output", Caps{Output: 10}, request.RequestedLimits{Output: 11, Param: "max_tokens"}, 0, "", `"max_tokens" is 11; at most 10`, 11, false},
 		{"output at the cap", Caps{Output: 10}, request.RequestedLimits{Output: 10, Param: "max_tokens"}, 0, "", "", 10, false},
+		{"output by another name", Caps{Output: 10, Clamp: true}, request.RequestedLimits{Output: 9, Param: "max_tokens", Other: "n_predict"}, 0, "", `"n_predict" is not possible where the output is limited; use "max_tokens"`, 9, false},
+		{"another name without a cap", Caps{}, request.RequestedLimits{Output: 9, Param: "max_tokens", Other: "n_predict"}, 0, "", "", 9, false},
 		{"output clamped", Caps{Output: 10, Clamp: true}, request.RequestedLimits{Output: 11, Param: "max_tokens"}, 0, "", "", 10, true},
 		{"no output named", Caps{Output: 10}, request.RequestedLimits{}, 0, "", "", 10, true},
 		{"another field", Caps{}, request.RequestedLimits{Output: 5, Param: "max_tokens"}, 0, "max_completion_tokens", "", 5, true},

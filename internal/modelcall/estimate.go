@@ -1,6 +1,7 @@
 package modelcall
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -87,9 +88,7 @@ func (g *charge) estimateMost(t *target, bytes int64, content request.Content) e
 			unbounded = "stored state"
 		}
 	}
-	if unbounded == "" {
-		unbounded = t.account.hostedTool
-	}
+	unbounded = cmp.Or(unbounded, t.account.hostedTool, g.requested.Other)
 	if unbounded != "" && !g.key.Unpriced {
 		return g.unpriced("what %q will use cannot be known beforehand", unbounded)
 	}

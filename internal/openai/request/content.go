@@ -251,6 +251,9 @@ func (c *Content) kind(name string) contentKind {
 // AsksHourCache reports whether a request asks for the dearer kind of cache, which is kept for an
 // hour ("cache_control": {"ttl": "1h"}). It may report true for a text of the same form. The usage
 // in the answer does not say which kind it was.
-func AsksHourCache(data []byte) bool { return bytes.Contains(data, hourTTL) }
+func AsksHourCache(data []byte) bool {
+	return slices.ContainsFunc(hourTTLs, func(spelling []byte) bool { return bytes.Contains(data, spelling) })
+}
 
-var hourTTL = []byte(`"1h"`)
+// hourTTLs are all spellings of that string in JSON.
+var hourTTLs = [][]byte{[]byte(`"1h"`), []byte(`"\u0031h"`), []byte(`"1\u0068"`), []byte(`"\u0031\u0068"`)}

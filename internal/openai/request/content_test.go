@@ -148,6 +148,7 @@ func TestTheHourCacheIsAskedForByItsTTL(t *testing.T) {
 	for body, want := range map[string]bool{
 		`{"messages":[{"content":[{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":"1h"}}]}]}`: true,
 		`{"messages":[{"content":[{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":"5m"}}]}]}`: false,
+		`{"cache_control":{"type":"ephemeral","ttl":"\u0031h"}}`:                                                  true, `{"cache_control":{"ttl":"1\u0068"}}`: true, `{"cache_control":{"ttl":"\u0031\u0068"}}`: true,
 		`{"messages":[{"content":"1h"}]}`:  true, // dearer than it is, never cheaper
 		`{"messages":[{"content":"11h"}]}`: false,
 	} {

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -49,12 +50,17 @@ var boundedFields = func() map[string]bool {
 		// Mistral, Groq, Gemini, Zhipu and MiniMax.
 		`disable_tool_validation mask_sensitive_info prompt_mode safe_prompt safety_settings tool_stream`,
 	} {
-		for _, name := range strings.Fields(names) {
-			fields[name] = true
-		}
+		maps.Copy(fields, setOf(names))
 	}
 	return fields
 }()
+
+// outsideOnly are fields that the gateway judges or sets, and that are judged nowhere but at the top
+// of a request. What limits the output is among them too: [outputNames].
+var outsideOnly = setOf(`model models provider route preset plugins transforms fallbacks stream stream_options messages input system instructions
+	n best_of num_return_sequences service_tier speed inference_geo modalities audio prediction logprobs top_logprobs
+	reasoning reasoning_effort thinking thinking_budget reasoning_budget output_config context_management cache_control
+	max_tool_calls options parameters generation_config generationconfig inferenceconfig sampling_params`)
 
 // clearing are prefixes of the types of context edits that only remove something, which is free
 // (Anthropic: clear_tool_uses_20250919, clear_thinking_20251015). A compaction is written by the

@@ -3,6 +3,8 @@ package request_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 func TestFieldsThatHaveTheProviderRunSomething(t *testing.T) {
@@ -57,20 +59,58 @@ func TestExtraBodyIsJudgedAsTheRequest(t *testing.T) {
 	for body, hosted := range map[string]string{
 		`{"extra_body":{"tools":[{"type":"mcp"}]}}`:                                         "mcp",
 		`{"extra_body":{"prompt":{"id":"p"}}}`:                                              "prompt, which can bring tools",
-		`{"extra_body":{"input":[{"type":"program","call_id":"c","fingerprint":"f"}]}}`:     "program",
 		`{"extra_body":{"tool_choice":{"type":"web_search"}}}`:                              "web_search",
 		`{"extra_body":{"extra_body":{"enable_search":true}}}`:                              "extra_body in itself",
 		`{"extra_body":{"google":{"tools":[{"google_search":{}}]}}}`:                        "a tool without a type",
 		`{"extra_body":{"top_k":4,"metadata":{"tools":"x"},"tools":[{"type":"function"}]}}`: "",
-		`{"extra_body":null}`: "", `{"extra_body":"tools"}`: "", `{"extra_body":[{"tools":1}]}`: "",
+		`{"extra_body":null}`: "",
 	} {
 		if got := tools(t, body); got.Hosted != hosted {
 			t.Errorf("%s: %+v, want %q", body, got, hosted)
 		}
 	}
-	got, r, err := refs(t, `{"extra_body":{"previous_response_id":"r1","background":true,"functions":[{},{}],"input":[{"type":"input_file","file_id":"f1"}]}}`)
-	if err != nil || got != "extra_body.previous_response_id response=r1, extra_body.input.file_id file=f1" || !r.Background || r.Tools.Count != 2 {
+	got, r, err := refs(t, `{"extra_body":{"previous_response_id":"r1","background":true,"functions":[{},{}],"rag":[{"type":"input_file","file_id":"f1"}]}}`)
+	if err != nil || got != "extra_body.previous_response_id response=r1, extra_body.rag.file_id file=f1" || !r.Background || r.Tools.Count != 2 {
 		t.Errorf("%s %+v %v", got, r, err)
+	}
+}
+
+// LiteLLM lets what is in extra_body win over what was judged beside it.
+func TestExtraBodyHasNothingThatIsJudgedOnlyBesideIt(t *testing.T) {
+	for body, param := range map[string]string{
+		`{"extra_body":"tools"}`:                                "extra_body",
+		`{"extra_body":[{"tools":1}]}`:                          "extra_body",
+		`{"extra_body":{"model":"other/m"}}`:                    "extra_body.model",
+		`{"extra_body":{"Model":"other/m"}}`:                    "extra_body.Model",
+		`{"extra_body":{"\u006dodel":"other/m"}}`:               "extra_body.model",
+		`{"extra_body":{"top_k":1,"n":9}}`:                      "extra_body.n",
+		`{"extra_body":{"messages":[]}}`:                        "extra_body.messages",
+		`{"extra_body":{"input":[{"type":"program"}]}}`:         "extra_body.input",
+		`{"extra_body":{"max_tokens":100000}}`:                  "extra_body.max_tokens",
+		`{"extra_body":{"n_predict":100000}}`:                   "extra_body.n_predict",
+		`{"extra_body":{"options":{"num_predict":100000}}}`:     "extra_body.options",
+		`{"extra_body":{"service_tier":"priority","stream":1}}`: "extra_body.service_tier",
+	} {
+		if _, _, err := refs(t, body); err == nil || apierror.From(err).Param != param || apierror.From(err).HTTPStatus() != 400 {
+			t.Errorf("%s: %v, want a refusal of %s", body, err, param)
+		}
+	}
+}
+
+// Assistants and servers of open models name state in fields of their own.
+func TestUnknownFieldsNameStoredState(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"vector_store_ids":["v1","v2"]}`:                                  "vector_store_ids vector_store=v1, vector_store_ids vector_store=v2",
+		`{"file_ids":["f1"]}`:                                               "file_ids file=f1",
+		`{"file_id":"f1"}`:                                                  "file_id file=f1",
+		`{"attachments":[{"file_id":"f1","note":"n"}]}`:                     "attachments.file_id file=f1",
+		`{"tool_resources":{"file_search":{"vector_store_ids":["v1"]}}}`:    "tool_resources.vector_store_ids vector_store=v1",
+		`{"extra_body":{"file_ids":["f1"],"rag":{"vector_store_id":"v1"}}}`: "extra_body.file_ids file=f1, extra_body.rag.vector_store_id vector_store=v1",
+		`{"metadata":{"file_id":"mine"},"rag":{"parameters":{"a":1}}}`:      "",
+	} {
+		if got, _, err := refs(t, body); err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", body, got, err, want)
+		}
 	}
 }
 

@@ -1,7 +1,9 @@
 package request
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -20,6 +22,9 @@ type RequestedLimits struct {
 
 	// Param is the field that Output is from, or the usual one if Output is 0.
 	Param string
+	// Other is a field that limits the output at some servers, beside or instead of those of the API;
+	// "" for none.
+	Other string
 
 	members []int // indexes of those that limit the output
 }
@@ -30,6 +35,45 @@ var (
 	chatOutput      = []string{"max_completion_tokens", "max_tokens"}
 	responsesOutput = []string{"max_output_tokens"}
 )
+
+// outputNames are the names that servers have for a limit of the output, in lower case: OpenAI's,
+// llama.cpp, Ollama, TGI and Transformers, vLLM's and Llama's own, Cohere and Anthropic's older APIs,
+// Gemini. Where a server takes two, it decides which one counts: llama.cpp lets n_predict win.
+var outputNames = setOf(`max_completion_tokens max_tokens max_output_tokens
+	n_predict num_predict max_new_tokens min_new_tokens max_length max_gen_len max_gen_toks max_generated_tokens max_tokens_to_sample
+	max_tokens_to_generate maxtokens maxoutputtokens maxnewtokens maxlength maxgenlen max_decode_steps`)
+
+// optionFields are objects of options in which servers look for such names.
+var optionFields = setOf(`options parameters generation_config generationconfig inferenceconfig sampling_params`)
+
+func setOf(names string) map[string]bool {
+	set := make(map[string]bool)
+	for name := range strings.FieldsSeq(names) {
+		set[name] = true
+	}
+	return set
+}
+
+// otherOutput returns the first field that limits the output by another name than the API's own.
+func otherOutput(b *jsonscan.Body, own []string) string {
+	data := b.Data()
+	for _, m := range b.Members() {
+		key := m.Key(data)
+		switch folded := string(foldKey(key)); {
+		case m.Kind == 'n' || slices.Contains(own, string(key)):
+		case outputNames[folded]:
+			return string(key)
+		case optionFields[folded] && m.Kind == '{':
+			value := m.Value(data)
+			for inner := range jsonscan.AllMembers(value) {
+				if name := inner.DecodedKey(value); inner.Kind != 'n' && outputNames[string(foldKey(name))] {
+					return string(key) + "." + string(name)
+				}
+			}
+		}
+	}
+	return ""
+}
 
 // ChatLimits reads how much a chat request asks for that [ParseChat] accepted. The error is a
 // [*apierror.Error] with status 400.
@@ -60,7 +104,7 @@ func ResponsesLimits(b *jsonscan.Body) (RequestedLimits, error) {
 }
 
 func limits(b *jsonscan.Body, list string, output []string) (RequestedLimits, error) {
-	l := RequestedLimits{Choices: 1, Param: output[0]}
+	l := RequestedLimits{Choices: 1, Param: output[0], Other: otherOutput(b, output)}
 	if m, ok := member(b, list); ok {
 		l.Messages = count(m.Value(b.Data()))
 	}

@@ -9,6 +9,25 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
 
+// Servers know the limit of the output by other names, and some let those win.
+func TestOtherNamesOfTheOutputLimitAreFound(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"max_tokens":9,"max_completion_tokens":9,"temperature":1,"options":{"top_k":1}}`: "",
+		`{"n_predict":9}`: "n_predict", `{"N_Predict":9}`: "N_Predict", `{"n_predict":null}`: "", `{"max_new_tokens":9}`: "max_new_tokens",
+		`{"max_output_tokens":9}`: "max_output_tokens", `{"options":{"num_\u0070redict":9}}`: "options.num_predict", `{"generationConfig":{"maxOutputTokens":9}}`: "generationConfig.maxOutputTokens",
+	} {
+		if l, err := request.ChatLimits(strict(t, body)); err != nil || l.Other != want {
+			t.Errorf("%s: %q, %v, want %q", body, l.Other, err, want)
+		}
+	}
+	if l, err := request.ResponsesLimits(strict(t, `{"max_output_tokens":9,"max_tokens":10}`)); err != nil || l.Other != "max_tokens" {
+		t.Errorf("Responses: %+v, %v", l, err)
+	}
+	if l, err := request.MessagesLimits(strict(t, `{"max_tokens":9,"max_tokens_to_sample":10}`)); err != nil || l.Other != "max_tokens_to_sample" {
+		t.Errorf("Messages: %+v, %v", l, err)
+	}
+}
+
 func TestLimitsAreRead(t *testing.T) {
 	for body, want := range map[string]struct {
 		messages        int

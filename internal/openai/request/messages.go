@@ -72,7 +72,7 @@ func messagesOutputOf(b *jsonscan.Body) (int64, error) {
 // MessagesLimits is [ChatLimits] for a request that [ParseMessages] accepted. The tokens of thinking
 // are part of max_tokens. A request for 0 tokens counts as one for 1, because 0 is no limit.
 func MessagesLimits(b *jsonscan.Body) (RequestedLimits, error) {
-	l := RequestedLimits{Choices: 1, Param: messagesOutput}
+	l := RequestedLimits{Choices: 1, Param: messagesOutput, Other: otherOutput(b, []string{messagesOutput})}
 	if m, ok := member(b, "messages"); ok {
 		l.Messages = count(m.Value(b.Data()))
 	}

@@ -3,6 +3,7 @@ package request
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -140,22 +141,45 @@ func (r *Refs) field(key, value []byte, nested jsonscan.KeySet) {
 			}
 			return
 		}
-		if (value[0] == '{' || value[0] == '[') && nested.MayHave(toolsKey) && !dataFields[string(folded)] {
-			r.walk(string(key), value)
+		kind, names := stateFields.nested[string(folded)]
+		switch value[0] {
+		case '{', '[':
+			if !dataFields[string(folded)] && (names || nested.MayHave(toolsKey|nestedKeys)) {
+				r.unknown(string(key), string(folded), value)
+			}
+		case '"':
+			if names {
+				r.add(r.path(string(key)), "", kind, value)
+			}
 		}
 	}
 }
 
 // envelope reads extra_body, whose members some gateways (LiteLLM) make fields of the request that
-// they send.
+// they send. Tools and references in it are judged as those beside it; what is judged only beside it
+// is refused.
 func (r *Refs) envelope(value []byte) {
 	if r.within != "" { // a second gateway could merge an inner one too
 		r.Tools.AddHosted("extra_body in itself", r.within)
 		return
 	}
+	switch value[0] {
+	case 'n':
+		return
+	case '{':
+	default:
+		r.fail(wrong("extra_body", "an object"))
+		return
+	}
 	r.within = "extra_body"
 	for m := range jsonscan.AllMembers(value) {
-		r.field(m.DecodedKey(value), m.Value(value), m.Nested)
+		key := m.DecodedKey(value)
+		if folded := string(foldKey(key)); outsideOnly[folded] || outputNames[folded] {
+			param := r.path(string(key[:min(len(key), maxTypeName)]))
+			r.fail(apierror.New(apierror.UnsupportedParameter, "%q is not possible: put the field beside extra_body, where it is checked", param).WithParam(param))
+			continue
+		}
+		r.field(key, m.Value(value), m.Nested)
 	}
 	r.within = ""
 }
@@ -178,20 +202,20 @@ func (r *Refs) path(field string) string {
 
 // Without one of these keys, messages and input have no reference and no tool.
 var (
-	namingKeys = func() (s jsonscan.KeySet) {
-		for key := range stateFields.nested {
-			s |= jsonscan.KeysOf(key)
-		}
-		for key := range stateFields.within {
-			s |= jsonscan.KeysOf(key)
-		}
-		return s
-	}()
-	idKey    = jsonscan.KeysOf("id")
-	toolsKey = jsonscan.KeysOf("tools")
+	nestedKeys = keysOf(stateFields.nested)
+	namingKeys = nestedKeys | keysOf(stateFields.within)
+	idKey      = jsonscan.KeysOf("id")
+	toolsKey   = jsonscan.KeysOf("tools")
 	// hostedItemKeys are keys of items that make the provider run something.
 	hostedItemKeys = jsonscan.KeysOf("fingerprint")
 )
+
+func keysOf(fields map[string]openai.Kind) (s jsonscan.KeySet) {
+	for key := range fields {
+		s |= jsonscan.KeysOf(key)
+	}
+	return s
+}
 
 func mayRefer(nested jsonscan.KeySet) bool {
 	return nested.MayHave(namingKeys | idKey | toolsKey | hostedItemKeys)
@@ -240,6 +264,15 @@ func (r *Refs) walk(root string, value []byte) {
 	w.walk(value)
 }
 
+// unknown walks a field that the gateway does not know. Its own name may say that its texts are ids.
+func (r *Refs) unknown(key, folded string, value []byte) {
+	w := walker{root: key, field: r.outermost(key), path: r.path(key), refs: r}
+	if _, names := stateFields.nested[folded]; names {
+		w.frames[0], w.depth, w.path = frame{object: true, key: folded}, 1, r.within
+	}
+	w.walk(value)
+}
+
 func (r *Refs) fail(err error) {
 	if r.err == nil {
 		r.err = err
@@ -252,7 +285,7 @@ func (r *Refs) add(path, member string, kind openai.Kind, value []byte) {
 		return
 	}
 	if member != "" {
-		path += "." + member
+		path = strings.TrimPrefix(path+"."+member, ".")
 	}
 	id, ok := jsonscan.String(value)
 	switch {

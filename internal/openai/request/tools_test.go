@@ -28,7 +28,6 @@ var templates = map[string]string{
 	`{"input":[{"type":"not_yet_known","Tools":[%s]}]}`:                                                                "input",
 	`{"input":[{"type":"not_yet_known","deeper":{"to\u006fls":[%s]}}]}`:                                                "input",
 	`{"messages":[{"role":"system","tools":[%s]}]}`:                                                                    "messages",
-	`{"extra_body":{"input":[{"type":"additional_tools","tools":[%s]}]}}`:                                              "extra_body",
 	`{"extra_body":{"google":{"tools":[%s]}}}`:                                                                         "extra_body",
 	`{"input":[{"type":"tool_search_output","tools":[{"type":"function","parameters":{"tools":[{}]}}],"tools":[%s]}]}`: "input",
 }
