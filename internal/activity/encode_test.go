@@ -36,7 +36,8 @@ func TestDataRoundTrip(t *testing.T) {
 	anonymous := filled()
 	anonymous.User = "" // as of rows that were written before there were users
 	first, priced := Record{Stream: true}, Record{Priced: true}
-	for _, want := range []Record{{}, filled(), packed, upper, notHex, first, priced, attempted, anonymous, {User: "ada"}} {
+	for _, want := range []Record{{}, filled(), packed, upper, notHex, first, priced, attempted, anonymous, {User: "ada"},
+		{Workstation: "desk"}, {Ended: "client"}, {BytesUp: 1}, {BytesDown: 1}} {
 		got := Record{Tenant: want.Tenant, CreatedAt: want.CreatedAt, Code: "left over"}
 		data := want.encode([]byte("before"))
 		if err := got.decode(data[len("before"):]); err != nil || !reflect.DeepEqual(got, want) {

@@ -2,7 +2,6 @@ package activity
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"strings"
@@ -93,8 +92,8 @@ func (f *Filter) parts() (all [][]byte) {
 			all = append(all, appendText(nil, text))
 		}
 	}
-	if hash, err := hex.DecodeString(f.KeyHash); err == nil && len(hash) == rawHash {
-		all = append(all, hash)
+	if hash, ok := packHex(f.KeyHash); ok {
+		all = append(all, hash[:])
 	}
 	return all
 }

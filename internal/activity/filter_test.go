@@ -24,8 +24,9 @@ func TestParseFilter(t *testing.T) {
 		"date=2026-05-04&limit=1000":                                   {Date: "2026-05-04", Limit: 1000},
 		"from=2026-05-04&to=2026-05-04":                                {From: day, To: day.AddDate(0, 0, 1)},
 		"from=2026-05-04T02:00:00%2B02:00&to=1777852801":               {From: day, To: day.Add(time.Second)},
-		"group_by=day":       {Daily: true},
-		"group_by=workspace": {Daily: true},
+		"from=0&to=9223286400":                                         {From: time.Unix(0, 0).UTC(), To: time.Date(2262, 4, 11, 0, 0, 0, 0, time.UTC)},
+		"group_by=day":                                                 {Daily: true},
+		"group_by=workspace":                                           {Daily: true},
 	} {
 		q, err := url.ParseQuery(query)
 		if err != nil {
@@ -43,7 +44,7 @@ func TestParseFilterNamesTheBadParameter(t *testing.T) {
 		"api_key_hash": {"abc", strings.Repeat("zz", 32), strings.Repeat("ab", 31)},
 		"status":       {"ok", "99", "600", "2e2"},
 		"date":         {"", "today", "2026-5-4", "2026-02-30", "1969-12-31", "9999-12-31", "2026-05-04T00:00:00Z"},
-		"from":         {"-1", "9999999999999", "2900-01-01T00:00:00Z", "2900-01-01", "noon", "1e3"},
+		"from":         {"-1", "9223286401", "9999999999999", "2900-01-01T00:00:00Z", "2900-01-01", "noon", "1e3"},
 		"to":           {"0001-01-01", "2026-05-04 00:00:00"},
 		"limit":        {"0", "-1", "1001", "ten", "99999999999999999999"},
 		"cursor":       {"x", "AAAA", "====", strings.Repeat("A", 344)},

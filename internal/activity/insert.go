@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
@@ -61,13 +62,7 @@ func (w *rowWriter) write(g *group) error {
 // flush writes the rows that wait.
 func (w *rowWriter) flush() error {
 	for done := 0; done < w.n; {
-		insert := inserts[len(inserts)-1]
-		for _, larger := range inserts {
-			if larger.rows <= w.n-done {
-				insert = larger
-				break
-			}
-		}
+		insert := inserts[slices.IndexFunc(inserts[:], func(i insert) bool { return i.rows <= w.n-done })]
 		result, err := w.tx.Exec(insert.query, w.args[done*valuesPerRow:(done+insert.rows)*valuesPerRow]...)
 		if err != nil {
 			return err

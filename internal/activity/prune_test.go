@@ -42,6 +42,15 @@ func kept(t *testing.T, keep activity.Retention, records []*activity.Record) map
 	return got
 }
 
+func TestRetentionThatIsNotSetIsTheDefault(t *testing.T) {
+	want := activity.Retention{Age: activity.DefaultAge, Size: activity.DefaultSize, Series: activity.DefaultSeries}
+	for _, keep := range []activity.Retention{{}, {Age: -1, Size: -1, Series: -1}} {
+		if got := keep.OrDefault(); got != want {
+			t.Errorf("%+v became %+v", keep, got)
+		}
+	}
+}
+
 func TestOldRecordsAreDeleted(t *testing.T) {
 	var records []*activity.Record
 	for i := range 1100 { // more than two batches

@@ -37,7 +37,6 @@ type seriesPoint struct {
 	Prompt                     int64        `json:"prompt_tokens"`
 	Completion                 int64        `json:"completion_tokens"`
 	Cached                     int64        `json:"cached_tokens"`
-	Reasoning                  int64        `json:"reasoning_tokens"`
 	Duration                   *percentiles `json:"duration_ms"`
 	FirstToken                 *percentiles `json:"first_token_ms"`
 	PerToken                   *percentiles `json:"per_token_ms"`

@@ -86,6 +86,5 @@ func (l *seriesLine) join(later *seriesLine) {
 	t.Prompt += u.Prompt
 	t.Completion += u.Completion
 	t.Cached += u.Cached
-	t.Reasoning += u.Reasoning
 	t.Duration, t.FirstToken, t.PerToken, t.Overhead = nil, nil, nil, nil
 }

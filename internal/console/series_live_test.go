@@ -69,6 +69,14 @@ func TestAPollShowsARowThatBeganLongAgo(t *testing.T) {
 	}
 }
 
+func TestTheSumsOfTwoPartsAddUp(t *testing.T) {
+	l := seriesLine{Total: seriesPoint{Requests: 1, Errors: 2, Unpriced: 3, Cost: 4, Prompt: 5, Completion: 6, Cached: 7, Duration: &percentiles{Count: 1}}}
+	l.join(&seriesLine{Total: seriesPoint{Requests: 10, Errors: 20, Unpriced: 30, Cost: 40, Prompt: 50, Completion: 60, Cached: 70}})
+	if want := (seriesPoint{Requests: 11, Errors: 22, Unpriced: 33, Cost: 44, Prompt: 55, Completion: 66, Cached: 77}); l.Total != want {
+		t.Errorf("%+v", l.Total)
+	}
+}
+
 // livePart is the part of a page with an id.
 func livePart(t *testing.T, id, page string) string {
 	t.Helper()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
@@ -99,6 +100,15 @@ func TestAUserNeedsAKey(t *testing.T) {
 	d.gateway.change(func(m map[string]*keys.Key) { delete(m, opsSecret) })
 	if w := d.ask(http.MethodGet, "/console/about", "", "Test-User", "alice@example.com"); w.Code != http.StatusForbidden {
 		t.Errorf("a user whose key is gone: %d", w.Code)
+	}
+}
+
+func TestAUserIsNotRefusedWhileKeysCannotBeRead(t *testing.T) {
+	d := withUsers()
+	d.gateway.err = apierror.New(apierror.LedgerUnavailable, "keys cannot be read now")
+	w := d.ask(http.MethodGet, "/console/about", "", "Test-User", "alice@example.com")
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "keys cannot be read now") || len(d.gateway.users) != 0 {
+		t.Errorf("%d %s; refused %v", w.Code, w.Body, d.gateway.users)
 	}
 }
 

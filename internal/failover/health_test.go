@@ -146,11 +146,19 @@ func TestFailuresOfEarlierAttemptsDoNotProlongACoolDown(t *testing.T) {
 // A stream that began before the outage says nothing of the time after.
 func TestASuccessOfAnEarlierAttemptEndsNoCoolDown(t *testing.T) {
 	b := newBench(t)
-	old := b.Begin("a", false)
+	old, older := b.Begin("a", false), b.Begin("b", false)
 	b.attempts("a", 3, failure)
 	old.FirstContent()
 	old.End(success)
 	b.want("a", cooling, 5*time.Second)
+	for range 3 {
+		lone := b.Begin("b", true)
+		lone.End(failure)
+	}
+	b.want("b", failing, 0)
+	b.attempt("b", failure)
+	older.End(success)
+	b.want("b", cooling, 5*time.Second)
 }
 
 func TestALoneTargetIsNeverCooled(t *testing.T) {

@@ -66,6 +66,26 @@ func TestAProbeSucceedsWithTheFirstContent(t *testing.T) {
 	}
 }
 
+func TestAnAnswerThatHasBegunHoldsUpNoLaterProbe(t *testing.T) {
+	for name, recovered := range map[string]func(b *bench){
+		"by the answer":    func(*bench) {},
+		"by a call before": func(b *bench) { lone := b.Begin("a", true); lone.FirstContent() },
+	} {
+		b := newBench(t)
+		b.attempts("a", 3, failure)
+		b.wait(5 * time.Second)
+		probe := b.Begin("a", false)
+		recovered(b)
+		probe.FirstContent()
+		b.want("a", healthy, 0)
+		b.attempts("a", 3, failure)
+		b.wait(10 * time.Second)
+		if next := b.Begin("a", false); !next.Probe() {
+			t.Errorf("recovered %s: the next probe waits for the end of the answer", name)
+		}
+	}
+}
+
 func TestALoneCallNeedsNoProbe(t *testing.T) {
 	b := newBench(t)
 	b.attempts("a", 3, failure)
@@ -77,4 +97,6 @@ func TestALoneCallNeedsNoProbe(t *testing.T) {
 	if got := b.order(group("a"), group("b")); got[0] != "a" {
 		t.Errorf("the probe is not free: %v", got)
 	}
+	alone.FirstContent()
+	b.want("a", healthy, 0)
 }

@@ -32,7 +32,7 @@ type target struct {
 	mu        sync.Mutex // guards the following
 	forgotten bool       // no longer in the table
 	open      int        // trials that have not ended
-	used      time.Time  // when the last trial began or ended
+	used      time.Time  // when the last trial ended
 
 	minute window
 	inRow  int // failures
@@ -59,7 +59,6 @@ type cooldown struct {
 // begin notes that a trial begins, and reports whether it is the probe.
 func (t *target) begin(now time.Time, alone bool) (probe bool) {
 	t.open++
-	t.used = now
 	if alone || !t.due(now) {
 		return false
 	}

@@ -1,6 +1,8 @@
 package modelcall
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -8,6 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
@@ -198,5 +205,26 @@ func TestReasoningThatTheGatewayEncodedReachesNoProvider(t *testing.T) {
 	defer q.Finish()
 	if err := q.Serve(Responses, openaiAPI{}); err != nil || !strings.Contains(sent, `"input":[{"type":"reasoning","summary":[],"encrypted_content":"its own"}]`) {
 		t.Errorf("%v, sent %s", err, sent)
+	}
+}
+
+// lostOwners cannot be asked.
+type lostOwners struct{ owners.Owners }
+
+func (lostOwners) Find(context.Context, string, []string) (map[string]string, error) {
+	return nil, errors.New("the database is away")
+}
+
+func TestACallGoesOnWithoutReasoningWhoseTargetCannotBeLookedUp(t *testing.T) {
+	c := sealedCases[0]
+	p := newPair(t, false, c.change)
+	core, lines := observer.New(zapcore.WarnLevel)
+	p.Sampled = func() *zap.Logger { return zap.New(core) }
+	p.answers["a"] = c.answer
+	for want, of := range []owners.Owners{p.Owners, lostOwners{p.Owners}} {
+		p.Owners = of
+		if _, _, refusal := p.ask(t, c.op, c.request); refusal != nil || !strings.Contains(p.sent[0], c.stranger) || lines.Len() != want {
+			t.Errorf("%v, sent %q, logged %v", refusal, p.sent, lines.All())
+		}
 	}
 }

@@ -67,10 +67,18 @@ func TestNothingThatAManagerSendsExceedsTheBlock(t *testing.T) {
 	wantCode(t, err, apierror.InvalidValue)
 }
 
+func TestABlockHasOneKeyToAMillion(t *testing.T) {
+	for most, ok := range map[int]bool{0: false, 1: true, runtimekeys.MostMax: true, runtimekeys.MostMax + 1: false} {
+		if err := block(func(b *runtimekeys.Block) { b.Max, b.Limits.Name = most, "runtime_keys" }).Check(); (err == nil) != ok {
+			t.Errorf("max %d: %v", most, err)
+		}
+	}
+}
+
 func TestANewBlockBoundsTheKeysThatExist(t *testing.T) {
 	s, _ := open(t, new(memory))
 	_, secret := create(t, s, block(func(b *runtimekeys.Block) { b.Scopes |= keys.ActivityRead }),
-		`{"name":"k","limit":100,"limit_reset":"daily","budgets":["50usd/week soft"],"scopes":["chat:write","activity:read"],"models":["a/*","c/*"],"rates":["100/min"],"max_output_tokens":500}`)
+		`{"name":"k","limit":100,"limit_reset":"daily","budgets":["50usd/week soft"],"scopes":["chat:write","activity:read"],"models":["a/*","c/*"],"rates":["100/min"],"concurrency":"9 queue 9 9s","max_output_tokens":500}`)
 	credential, own, err := s.Authenticate(block(narrow), secret, noon)
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +87,7 @@ func TestANewBlockBoundsTheKeysThatExist(t *testing.T) {
 		!credential.AllowsProvider("a") || credential.AllowsProvider("c") {
 		t.Errorf("the key has %s", credential.Scopes)
 	}
-	if own.Caps.Output != 100 || own.Subjects[0].Rates[0].Limit != 60 || own.Subjects[0].Concurrency.Limit != 5 {
+	if own.Caps.Output != 100 || own.Subjects[0].Rates[0].Limit != 60 || own.Subjects[0].Concurrency != (limits.Concurrency{Limit: 5, Queue: 2, Wait: time.Second}) {
 		t.Errorf("limits %+v", own)
 	}
 	want := []string{"1000 tokens/day soft", "10usd/day", "50usd/week soft"}

@@ -66,6 +66,18 @@ func TestLimitsOfKeysAreSortedAndWithinTheBlock(t *testing.T) {
 	}
 }
 
+func TestTheLedgerKnowsKeysMadeAtRunTimeByName(t *testing.T) {
+	subject := (&Record{ID: Sum{0x10, 1}}).Subject()
+	for name, want := range map[string]bool{
+		subject: true, subject[:len(subject)-2]: false, subject + "00": false, "key:dev": false, "": false,
+		"kex" + subject[3:]: false, subject[:len(subject)-1] + "g": false,
+	} {
+		if IsSubject(name) != want {
+			t.Errorf("%q is a key: %t", name, !want)
+		}
+	}
+}
+
 // A tenant's list must not take the longer the more keys others have.
 func TestLimitsOfATenantDoNotPrepareThoseOfOthers(t *testing.T) {
 	limit := int64(2_000_000_000)

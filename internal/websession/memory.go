@@ -31,22 +31,13 @@ func NewMemory(now func() time.Time) *Memory {
 // Create implements [Store].
 func (m *Memory) Create(_ context.Context, s Session, life Life) (string, error) {
 	id, hash := newID()
-	m.watches.ended(m.add(hash, s, life)...)
-	return id, nil
-}
-
-// add keeps a session. It returns those that have ended.
-func (m *Memory) add(hash string, s Session, life Life) (gone []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now, owner := m.now(), s.owner()
-	gone = m.forget(now)
+	m.forget(now)
 	if of := m.owners[owner]; len(of) >= MaxOfOwner {
-		first := slices.MinFunc(of, func(a, b *kept) int { return a.end.Compare(b.end) })
-		gone = append(gone, first.hash)
-		m.remove(first)
+		m.remove(slices.MinFunc(of, func(a, b *kept) int { return a.end.Compare(b.end) }))
 	} else if len(m.sessions) >= MaxSessions {
-		gone = append(gone, m.byEnd[0].hash)
 		m.remove(m.byEnd[0])
 	}
 	s.Started, s.Used = now, now
@@ -54,16 +45,14 @@ func (m *Memory) add(hash string, s Session, life Life) (gone []string) {
 	m.sessions[hash] = k
 	m.owners[owner] = append(m.owners[owner], k)
 	heap.Push(&m.byEnd, k)
-	return gone
+	return id, nil
 }
 
 // forget removes the sessions that have ended by themselves; mu is held.
-func (m *Memory) forget(now time.Time) (gone []string) {
+func (m *Memory) forget(now time.Time) {
 	for len(m.byEnd) > 0 && !now.Before(m.byEnd[0].end) {
-		gone = append(gone, m.byEnd[0].hash)
 		m.remove(m.byEnd[0])
 	}
-	return gone
 }
 
 // remove takes a session out; mu is held.
@@ -92,9 +81,6 @@ func (m *Memory) ask(id string, life Life, used time.Time) (Session, bool, error
 		return Session{}, false, nil
 	}
 	s, ok := m.find(hash, life, used)
-	if !ok {
-		m.watches.ended(hash)
-	}
 	return s, ok, nil
 }
 
@@ -200,11 +186,9 @@ func (m *Memory) watching() bool {
 // Len implements [Store].
 func (m *Memory) Len() int {
 	m.mu.Lock()
-	gone := m.forget(m.now())
-	n := len(m.sessions)
-	m.mu.Unlock()
-	m.watches.ended(gone...)
-	return n
+	defer m.mu.Unlock()
+	m.forget(m.now())
+	return len(m.sessions)
 }
 
 var _ Store = (*Memory)(nil)

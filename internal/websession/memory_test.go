@@ -47,3 +47,26 @@ func TestAWatchThatComesTooLateIsTold(t *testing.T) {
 		<-time.After(2 * time.Second)
 	})
 }
+
+// What ends by itself is found by the next look; who signs out or is shut out is not waited for.
+func TestTheEndThatSomebodyDecidesIsToldAtOnce(t *testing.T) {
+	for name, end := range map[string]func(m *websession.Memory, id string){
+		"sign-out": func(m *websession.Memory, id string) { _ = m.Delete(t.Context(), id) },
+		"a reload": func(m *websession.Memory, _ string) { m.Keep(func(websession.Session) bool { return false }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				life := websession.Life{Idle: time.Hour, Max: 12 * time.Hour}
+				m := websession.NewMemory(time.Now)
+				id, _ := m.Create(t.Context(), websession.Session{Key: "ops"}, life)
+				told := false
+				m.OnEnd(id, life, func() time.Time { return time.Time{} }, func() { told = true })
+				synctest.Wait() // the first look is over
+				if end(m, id); !told {
+					t.Error("it is not told at once")
+				}
+				<-time.After(2 * time.Second)
+			})
+		})
+	}
+}

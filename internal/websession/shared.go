@@ -136,7 +136,6 @@ func (s *Shared) find(ctx context.Context, id string, life Life, ago string) (x 
 		return Session{}, false, err
 	}
 	if len(words) < 3 {
-		s.watches.ended(hash)
 		return Session{}, false, nil
 	}
 	x, err1 := read(words[0])

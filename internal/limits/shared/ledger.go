@@ -25,6 +25,9 @@ const (
 	likelyTimeout = 100 * time.Millisecond
 	// retryPause is the time between two attempts to reserve.
 	retryPause = 10 * time.Millisecond
+	// stall is how long a Durable reservation waits for an engine that has just begun to miss messages:
+	// it is asked again each second, and a machine that stood still for 100 ms is enough to miss some.
+	stall = 1500 * time.Millisecond
 )
 
 // LedgerConfig is what a Ledger needs.
@@ -47,7 +50,7 @@ type Writer interface {
 // Ledger is the limits.Ledger of a cluster. It is safe for concurrent use.
 //
 //   - A Durable reservation is made by the engine, or refused with ErrUnavailable and ErrAway: at its
-//     Timeout, or at once if the last messages were not answered. A failover may be under way.
+//     Timeout, or at once if no message was answered for 1.5 s. A failover may be under way.
 //   - Any other goes on after 100 ms without the engine, or at once. Its settlement says what to charge.
 //   - Settle hands over to an outbox, which sends until the engine has answered. When 262,144 settlements
 //     wait (the engine was away for minutes), Reserve fails at once with ErrUnavailable and ErrFull.
@@ -178,13 +181,19 @@ func (l *Ledger) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.
 				r.At = earlier(r.At, l.node.Now())
 			}
 			q = l.calls.ask(c, linesOf(&r))
-		case !r.Durable || !l.node.Engine().Stats().Up:
+		case !r.Durable || l.away():
 			return nil, l.without(ctx, c, &r, err)
 		}
 		if l.whole(ctx, err, retryPause) != nil {
 			return nil, l.without(ctx, c, &r, err)
 		}
 	}
+}
+
+// away reports whether the engine has missed messages for longer than a stall.
+func (l *Ledger) away() bool {
+	engine := l.node.Engine().Stats()
+	return !engine.Up && time.Since(engine.Since) > stall
 }
 
 // without lets a call go on without a reservation, unless it needs one or was given up.

@@ -82,8 +82,8 @@ func (c *conversation) append(dst []byte, body translate.Object, prefill bool) (
 		return dst, apierror.New(apierror.UnsupportedParameter,
 			`the last of "messages" is the assistant's, which this model does not continue; end with a message of the user`).WithParam("messages")
 	}
-	if w.role == "" && len(w.system) > 0 { // the API requires a turn
-		w.role, w.blocks, w.solid, w.system = user, w.system, 1, nil
+	if w.role == "" { // the API requires a turn
+		w.role, w.from, w.blocks, w.solid, w.system = user, "messages", w.system, len(w.system), nil
 	}
 	if err := w.end(); err != nil {
 		return dst, err

@@ -103,6 +103,9 @@ func TestWhatAModelDoesNotTakeIsRefused(t *testing.T) {
 	}
 	prefill := `{"model":"m","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}`
 	refused(t, "claude-opus-4-8", prefill, "messages", "unsupported_parameter")
+	for _, nothing := range []string{``, `{"role":"system","content":""}`} {
+		refused(t, plainModel, `{"model":"m","messages":[`+nothing+`]}`, "messages", "invalid_value")
+	}
 	for _, model := range []string{"claude-haiku-5-5", "claude-opus-4-8", "claude-fable-5", "glm-5"} {
 		if _, err := translateBody(withField(tools+`"tool_choice":"required"`), forModel(model)); err != nil {
 			t.Errorf("%s: %v", model, err)

@@ -69,7 +69,7 @@ func run(ctx context.Context, w io.Writer, names []string, o options) error {
 		}
 		sites = append(sites, found...)
 	}
-	temp, err := os.MkdirTemp("", "mutate-")
+	temp, err := makeDir("")
 	if err != nil {
 		return err
 	}
@@ -89,6 +89,15 @@ func run(ctx context.Context, w io.Writer, names []string, o options) error {
 	fmt.Fprintf(w, "%s: %d sites, seed %d, without a change %.1fs\n", names[0], len(sites), o.seed, r.took.Seconds())
 	report(w, results)
 	return nil
+}
+
+// makeDir makes a folder through which tests reach theirs: PostgreSQL does not run as root.
+func makeDir(parent string) (string, error) {
+	dir, err := os.MkdirTemp(parent, "mutate-")
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o711)
 }
 
 // listed is what "go list" prints of a package.

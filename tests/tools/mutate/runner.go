@@ -53,7 +53,7 @@ type runner struct {
 
 // unchanged runs the tests without a change and measures them.
 func (r *runner) unchanged(ctx context.Context) error {
-	work, err := os.MkdirTemp(r.temp, "unchanged-")
+	work, err := makeDir(r.temp)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (r *runner) unchanged(ctx context.Context) error {
 
 // try runs the tests with one mutant. An error means that the outcome is unknown.
 func (r *runner) try(ctx context.Context, m mutant) (outcome, error) {
-	work, err := os.MkdirTemp(r.temp, "mutant-")
+	work, err := makeDir(r.temp)
 	if err != nil {
 		return 0, err
 	}
