@@ -1,5 +1,7 @@
 package activity
 
+import "time"
+
 // SetMaxDays lets a test reach the bound of Daily with few rows.
 func (l *SQLiteLog) SetMaxDays(n int) { l.maxDays = n }
 
@@ -19,6 +21,11 @@ func Columns(r *Record) []any {
 // Patient makes queries wait as long as they may for rows that are on their way: this machine may have
 // no time for them.
 func (l *PostgresLog) Patient() { l.flush = queryTimeout }
+
+// PassTime makes the monotonic clock of retention go on.
+func (l *PostgresLog) PassTime(d time.Duration) {
+	l.partitions.guard.began = l.partitions.guard.began.Add(-d)
+}
 
 // SetMaxMinuteRows lets a test reach the bound of series by the minute with few rows.
 func (l *SQLiteLog) SetMaxMinuteRows(n int) { l.maxMinuteRows = n }

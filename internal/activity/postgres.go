@@ -59,7 +59,7 @@ func NewPostgresLog(c PostgresConfig) *PostgresLog {
 	}
 	l := &PostgresLog{
 		db: c.DB, writer: c.Writer, node: c.Node, sync: c.Sync, keep: c.Keep,
-		partitions: partitions{c.DB, c.Now, c.Logger}, flush: flushTimeout, stopped: make(chan struct{}),
+		partitions: partitions{c.DB, c.Now, c.Logger, newClockGuard(c.Logger)}, flush: flushTimeout, stopped: make(chan struct{}),
 	}
 	l.sumReader = newSumReader(l)
 	c.Writer.Add(postgres.Table{Name: rowsTable, Write: l.write})
