@@ -36,7 +36,7 @@ func serveSeries(w http.ResponseWriter, r *http.Request) error {
 // sendReport writes JSON or CSV. A part of a table ends in a broken connection, so that it does not
 // look whole.
 func sendReport(w http.ResponseWriter, r *http.Request, params []string, ask func(context.Context, *gateway.Gateway, report.Query) (report.Answer, error)) error {
-	answer, err := askReport(r, params, ask)
+	answer, err := askReport(w.Header(), r, params, ask)
 	switch {
 	case err != nil:
 		writeAdmin(w, nil, err)
@@ -52,7 +52,7 @@ func sendReport(w http.ResponseWriter, r *http.Request, params []string, ask fun
 	return nil
 }
 
-func askReport(r *http.Request, params []string, ask func(context.Context, *gateway.Gateway, report.Query) (report.Answer, error)) (report.Answer, error) {
+func askReport(h http.Header, r *http.Request, params []string, ask func(context.Context, *gateway.Gateway, report.Query) (report.Answer, error)) (report.Answer, error) {
 	if r.Method != http.MethodGet {
 		return report.Answer{}, apierror.New(apierror.MethodNotAllowed, "use GET")
 	}
@@ -69,7 +69,9 @@ func askReport(r *http.Request, params []string, ask func(context.Context, *gate
 	if err != nil {
 		return report.Answer{}, err
 	}
-	return ask(r.Context(), active, report.Query{Values: q, Accept: r.Header.Get("Accept"), See: keys.EveryTenant})
+	answer, err := ask(r.Context(), active, report.Query{Values: q, Accept: r.Header.Get("Accept"), See: keys.EveryTenant})
+	report.SetUntil(h, active.Requests().Activity)
+	return answer, err
 }
 
 // readyGateway returns the gateway of the running configuration once its stores are open.

@@ -58,7 +58,7 @@ var inspect func(App, gateway.Config)
 
 // checks are what check looks at, in the order of its output.
 var checks = []func(*inspected) []finding{
-	checkKeys, checkModelNames, checkAliases, checkProviders, checkNeverBinding, checkPrices, checkSites, checkCertificate,
+	checkKeys, checkModelNames, checkAliases, checkProviders, checkNeverBinding, checkPrices, checkSites, checkCertificate, checkEngineTLS,
 }
 
 // checkConfig returns the findings of a configuration file. Dial also asks the network.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +22,30 @@ func dialCluster(c *inspected) []finding {
 	defer cancel()
 	found := dialEngine(ctx, c)
 	return append(found, dialDatabase(ctx, c))
+}
+
+// checkEngineTLS warns of connections to the engines that others on the way can read or change.
+func checkEngineTLS(c *inspected) (found []finding) {
+	cluster := c.built.Cluster
+	if cluster == nil {
+		return nil
+	}
+	warn := func(engine, host, advice string) {
+		found = append(found, finding{warning, "cluster " + cluster.Name + ": " + engine,
+			fmt.Sprintf("connections to %s may be without TLS: who reads them has the password, and whoever can write there is any key", host), advice})
+	}
+	if cluster.Engine.TLS == nil {
+		away := slices.IndexFunc(cluster.Engine.Addresses, func(address string) bool { host, _, _ := net.SplitHostPort(address); return !onThisMachine(host) })
+		if away >= 0 {
+			warn("Valkey", cluster.Engine.Addresses[away], "Write valkeys:// and give Valkey a certificate.")
+		}
+	}
+	address, _ := postgres.ParseAddress(cluster.Database) // it was checked
+	away := slices.IndexFunc(address.Plain, func(host string) bool { return !strings.HasPrefix(host, "/") && !onThisMachine(host) })
+	if away >= 0 {
+		warn("PostgreSQL", address.Plain[away], "Add sslmode=verify-full to the address, or sslmode=require.")
+	}
+	return found
 }
 
 // hide takes the secrets of the configuration out of a text.

@@ -1,8 +1,10 @@
 package caddymodule
 
 import (
+	"crypto/tls"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
 
@@ -27,5 +29,32 @@ func TestSettingsOfAnEngineAreJudged(t *testing.T) {
 		if found := judgeEngine("it", server, true); len(found) != 2 || found[1].Severity != c.severity || found[1].Problem == "" || found[1].Advice == "" {
 			t.Errorf("%s: %+v", name, found)
 		}
+	}
+}
+
+// Who reads or changes what goes to an engine, is any key.
+func TestAnEngineOffThisMachineNeedsTLS(t *testing.T) {
+	t.Setenv("PGSSLMODE", "")
+	secure := new(tls.Config)
+	for name, c := range map[string]struct {
+		valkey   valkey.Config
+		postgres string
+		want     int
+	}{
+		"loopback":     {valkey.Config{Addresses: []string{"127.0.0.1:6379", "[::1]:6379", "localhost:6379"}}, "postgres://gw@localhost/gw?sslmode=disable", 0},
+		"a socket":     {valkey.Config{TLS: secure}, "host=/run/postgresql sslmode=disable", 0},
+		"TLS":          {valkey.Config{Addresses: []string{"10.0.0.5:6379"}, TLS: secure}, "postgres://gw@10.0.0.6/gw?sslmode=require", 0},
+		"plain Valkey": {valkey.Config{Addresses: []string{"127.0.0.1:6379", "valkey:6379"}}, "host=/run/postgresql", 1},
+		"disable":      {valkey.Config{TLS: secure}, "postgres://gw@10.0.0.6/gw?sslmode=disable", 1},
+		"prefer":       {valkey.Config{TLS: secure}, "postgres://gw@10.0.0.6/gw", 1},
+		"two hosts":    {valkey.Config{TLS: secure}, "postgres://gw@localhost,db/gw?sslmode=disable", 1},
+	} {
+		found := checkEngineTLS(&inspected{built: gateway.Config{Cluster: &gateway.Cluster{Engine: c.valkey, Database: c.postgres}}})
+		if len(found) != c.want || len(found) == 1 && (found[0].Severity != warning || found[0].Advice == "") {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+	if found := checkEngineTLS(new(inspected)); found != nil {
+		t.Errorf("without a cluster: %+v", found)
 	}
 }

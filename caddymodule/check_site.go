@@ -36,12 +36,18 @@ func (c *inspected) testSeverity() severity {
 	for _, s := range c.servers() {
 		for _, address := range s.Listen {
 			parsed, err := caddy.ParseNetworkAddress(address)
-			if ip, e := netip.ParseAddr(parsed.Host); err != nil || parsed.Host != "localhost" && !parsed.IsUnixNetwork() && (e != nil || !ip.IsLoopback()) {
+			if err != nil || !parsed.IsUnixNetwork() && !onThisMachine(parsed.Host) {
 				return warning
 			}
 		}
 	}
 	return note
+}
+
+// onThisMachine reports whether a host is a loopback address.
+func onThisMachine(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // checkSites looks at the sites that serve the API: that there is one, its logs, and how it stops.

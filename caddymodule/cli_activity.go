@@ -7,11 +7,13 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
@@ -118,6 +120,13 @@ func show(o *operator, path string, q url.Values, f *activityFlags, table func(i
 	}
 	defer resp.Body.Close()
 	answer := io.LimitReader(resp.Body, maxAdminAnswer)
+	if missing := report.Missing(resp.Header.Get(report.UntilHeader), time.Now()); missing != "" {
+		to := o.out
+		if f.asCSV || f.asJSON {
+			to = os.Stderr
+		}
+		fmt.Fprintln(to, missing)
+	}
 	switch {
 	case f.asCSV:
 		if _, err := io.Copy(o.out, resp.Body); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -64,6 +65,9 @@ type story struct {
 	Usage *usageStory `json:"usage,omitempty"`
 	// Session is absent for a call.
 	Session *sessionStory `json:"session,omitempty"`
+	// Until is since when commits are blocked; absent if they are not. A newer record with this id is then
+	// not found.
+	Until *time.Time `json:"activity_until,omitempty"`
 	// Limits are those of the running configuration, now.
 	Limits []gateway.Standing `json:"limits_now,omitempty"`
 }
@@ -160,9 +164,16 @@ func findStory(r *http.Request) (*story, error) {
 	case err != nil:
 		return nil, apierror.New(apierror.LedgerUnavailable, "the activity store cannot answer now").WithCause(err)
 	case !found:
+		if err := report.Unread(log, id); err != nil {
+			return nil, err
+		}
 		return nil, apierror.New(apierror.NotFound, "%s", notRecorded(id, gateway.Retention(active)))
 	}
-	return tell(r.Context(), active, &record)
+	s, err := tell(r.Context(), active, &record)
+	if since := log.BlockedSince(); err == nil && !since.IsZero() {
+		s.Until = &since
+	}
+	return s, err
 }
 
 // notRecorded says why there may be no row of an id, and where else to look.

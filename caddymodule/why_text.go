@@ -5,8 +5,10 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
@@ -45,6 +47,9 @@ func (s *story) text() string {
 	p.line("When", "%s", s.CreatedAt.UTC().Format("2006-01-02 15:04:05.000 UTC"))
 	p.line("Who", "key %s, tenant %s", s.Key, s.Tenant)
 	p.line("What", "%s", withText(s.Route, ", model ", s.Model))
+	if s.Until != nil {
+		p.line("Until", "%s", report.Missing(s.Until.Format(time.RFC3339Nano), time.Now()))
+	}
 	p.gap()
 	s.outcome(p)
 	if s.Session == nil {

@@ -57,6 +57,7 @@ func maxAge(h http.Header) (age time.Duration) {
 // does not look whole.
 func sendReport(x *apiRequest, answer report.Answer, err error) error {
 	x.w.Header().Add("Vary", "Accept")
+	report.SetUntil(x.w.Header(), x.gateway.Requests().Activity)
 	if err != nil || answer.CSV == nil {
 		return x.succeed(answer.JSON, err)
 	}

@@ -20,9 +20,9 @@ func init() {
 
 // Auth authenticates the caller by gateway key and requires scopes; then the next handler runs. It
 // protects routes that are not Gatehouse's own, for instance a reverse_proxy. It sets
-// {http.auth.user.id} and removes the Authorization header, and an X-Api-Key that is the same key: a
-// backend could only use a gateway key to call the gateway with it. CORS preflights pass. A refusal has the family's error shape (401,
-// 403, 503).
+// {http.auth.user.id} and removes the Authorization header and every value of another header that is a
+// key, of this caller or not: a backend could only use a gateway key to call the gateway with it. CORS
+// preflights pass without X-Api-Key. A refusal has the family's error shape (401, 403, 503).
 type Auth struct {
 	// Scopes are those that the key must have, all of them. Default: none, any valid key passes.
 	Scopes []string `json:"scopes,omitempty"`
@@ -51,7 +51,7 @@ func (h *Auth) Provision(ctx caddy.Context) (err error) {
 
 func (h *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if preflight(r) && r.ContentLength == 0 {
-		return next.ServeHTTP(w, harmless(r))
+		return next.ServeHTTP(w, harmless(h.gateway, r))
 	}
 	a, ok := api.Of(r.URL.Path)
 	if !ok {
@@ -70,7 +70,7 @@ func (h *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 		repl.Set("http.auth.user.id", caller.Name)
 	}
 	if caller.Has(h.required) {
-		return next.ServeHTTP(w, withCaller(r, caller))
+		return next.ServeHTTP(w, withCaller(h.gateway, r, caller))
 	}
 	x := newRequest(h.gateway, w, r, a)
 	if err := x.begin(caller, authRoute, false); err != nil {
@@ -84,8 +84,9 @@ func (h *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 
 // harmless returns a preflight for the next handler: nobody has authenticated it, so a backend must
 // not take it for a request of another method. Browsers send no key with it (Fetch standard, 4.8).
-func harmless(r *http.Request) *http.Request {
-	r = withoutKey(r.Context(), r, "")
+func harmless(g *gateway.Gateway, r *http.Request) *http.Request {
+	r = withoutKeys(g, r)
+	r.Header.Del(apiKeyHeader)
 	for _, override := range methodOverrides {
 		r.Header.Del(override)
 	}

@@ -1,7 +1,9 @@
 package handlers
 
 import (
+	"fmt"
 	"net/http"
+	"reflect"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
@@ -84,6 +86,35 @@ func TestTheNextHandlerGetsTheCallerAndNoKey(t *testing.T) {
 	}
 	if repl, ok := got.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); !ok || repl == nil {
 		t.Error("the request's context was lost")
+	}
+}
+
+// A backend could only use a key of the gateway to call the gateway. What is none may be the backend's.
+func TestTheNextHandlerGetsNoKeyOfAnybody(t *testing.T) {
+	const unknown = "gh-0123456789abcdefghijKLMNOPQRSTUVWXYZ_-01234"
+	g := startGateway(t, setup{})
+	for _, preflighted := range []bool{false, true} {
+		r := request("GET", "/internal", "full", "")
+		if preflighted {
+			r = asPreflight(request("OPTIONS", "/internal", "full", ""))
+		}
+		r.Header["X-Api-Key"] = []string{"theirs", secretOf("full"), secretOf("other"), unknown}
+		r.Header["X-Goog-Api-Key"] = []string{secretOf("other")}
+		r.Header["Proxy-Authorization"] = []string{"Bearer theirs", "Bearer  " + secretOf("other") + " "}
+		sent := r.Header.Clone()
+		_, got := guarded(t, g, 0, r)
+		want := map[string]string{"X-Api-Key": "[theirs]", "X-Goog-Api-Key": "[]", "Proxy-Authorization": "[Bearer theirs]", "Authorization": "[]"}
+		if preflighted {
+			want["X-Api-Key"] = "[]"
+		}
+		for name, values := range want {
+			if found := fmt.Sprint(got.Header[name]); found != values {
+				t.Errorf("preflight %v: %s: %s", preflighted, name, found)
+			}
+		}
+		if !reflect.DeepEqual(r.Header, sent) {
+			t.Errorf("the header of the client has changed: %v", r.Header)
+		}
 	}
 }
 

@@ -3,11 +3,13 @@ package handlers
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
@@ -48,19 +50,26 @@ func credential(h http.Header, a api.API) (string, error) {
 }
 
 // withCaller returns the request for the next handler: its context has the caller, and its header
-// has no key of the gateway.
-func withCaller(r *http.Request, c modelcall.Caller) *http.Request {
-	return withoutKey(context.WithValue(r.Context(), callerKey{}, c), r, c.Secret)
+// no key.
+func withCaller(g *gateway.Gateway, r *http.Request, c modelcall.Caller) *http.Request {
+	return withoutKeys(g, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
 }
 
-// withoutKey returns the request with this context and a header of its own that has no Authorization,
-// and no X-Api-Key with this key.
-func withoutKey(ctx context.Context, r *http.Request, key string) *http.Request {
-	r = r.WithContext(ctx)
+// withoutKeys returns the request with a header of its own that has no Authorization and no value
+// that is a key of a gateway, with or without a scheme. Other values may be the backend's.
+func withoutKeys(g *gateway.Gateway, r *http.Request) *http.Request {
+	r = r.WithContext(r.Context())
 	r.Header = r.Header.Clone()
 	r.Header.Del("Authorization")
-	if key != "" && r.Header.Get(apiKeyHeader) == key {
-		r.Header.Del(apiKeyHeader)
+	isKey := func(text string) bool { return gateway.IsKey(g, text) || keys.HasForm(text) }
+	for name, values := range r.Header {
+		r.Header[name] = slices.DeleteFunc(values, func(value string) bool {
+			_, token, _ := strings.Cut(value, " ")
+			return isKey(value) || isKey(strings.TrimSpace(token))
+		})
+		if len(r.Header[name]) == 0 {
+			delete(r.Header, name)
+		}
 	}
 	return r
 }

@@ -12,7 +12,9 @@ func serveKey(x *apiRequest) error {
 	if err != nil {
 		return report.LedgerFailure(ctx, err)
 	}
-	return x.succeed(report.Key(ctx, requests.Activity, x.Credential.Key, x.gateway.RuntimeKeys().Of(&x.Caller), balances, requests.Now()))
+	answer, err := report.Key(ctx, requests.Activity, x.Credential.Key, x.gateway.RuntimeKeys().Of(&x.Caller), balances, requests.Now())
+	report.SetUntil(x.w.Header(), requests.Activity)
+	return x.succeed(answer, err)
 }
 
 // serveCredits answers with what the caller's tenant has spent and may spend.
@@ -20,10 +22,12 @@ func serveCredits(x *apiRequest) error {
 	if _, err := x.strictQuery(); err != nil {
 		return err
 	}
-	ctx := x.r.Context()
+	ctx, log := x.r.Context(), x.gateway.Requests().Activity
 	balances, err := x.gateway.Budgets().Tenant(ctx, &x.Caller)
 	if err != nil {
 		return report.LedgerFailure(ctx, err)
 	}
-	return x.succeed(report.Credits(ctx, x.gateway.Requests().Activity, x.Tenant, balances))
+	answer, err := report.Credits(ctx, log, x.Tenant, balances)
+	report.SetUntil(x.w.Header(), log)
+	return x.succeed(answer, err)
 }

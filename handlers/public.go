@@ -15,7 +15,7 @@ import (
 // gateway does not have.
 func Public(g *gateway.Gateway, caller modelcall.Caller) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r = withCaller(r.WithContext(context.WithValue(r.Context(), pageKey{}, true)), caller)
+		r = withCaller(g, r.WithContext(context.WithValue(r.Context(), pageKey{}, true)), caller)
 		if found := matchRequest(r); found != nil {
 			_ = serve(g, w, r, found) // never fails: it has answered
 			return

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -37,6 +38,12 @@ func TestALockedDatabaseDelaysNoCall(t *testing.T) {
 	if a := h.probe("/readyz"); a.status != 200 || partOf(a, "store") != "degraded" {
 		t.Errorf("readyz %d %s", a.status, a.body)
 	}
+	if a := h.get("/api/v1/activity?limit=1", "full"); a.status != 200 || a.header.Get("X-Gatehouse-Activity-Until") == "" {
+		t.Errorf("the activity: %d %s", a.status, a.body)
+	}
+	if a := h.get("/api/v1/generation?id=gen-later", "full"); a.status != 503 || !strings.Contains(string(a.body), "recorded until") {
+		t.Errorf("what may not be committed yet: %d %s", a.status, a.body)
+	}
 	if _, err := db.Exec("COMMIT"); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +54,7 @@ func TestALockedDatabaseDelaysNoCall(t *testing.T) {
 	if !eventually(func() bool { return partOf(h.probe("/readyz"), "store") == "ok" }) {
 		t.Error("the lock's end is not noticed")
 	}
-	calls := len(free) + len(hard) + len(freeLocked) + len(hardLocked)
+	calls := len(free) + len(hard) + len(freeLocked) + len(hardLocked) + 1 // the question that was refused
 	lost := int(h.metric("gatehouse_activity_rows_lost_total")) // 64 MiB of them wait; a fast machine makes more
 	if rows := len(h.allRows("")); rows+lost != calls {
 		t.Errorf("%d rows and %d that were counted as lost, of %d calls", rows, lost, calls)

@@ -50,12 +50,12 @@ func (d *daySums) add(s daySubject, sums *Sums) bool {
 	return true
 }
 
-// daily implements Daily. It takes the sums of the roll-up where they are those of the records, also
+// Daily implements Log. It takes the sums of the roll-up where they are those of the records, also
 // of days whose records are deleted. What only records can answer reads every one of f's tenant and
 // time, within the ten seconds of any query: filters that the roll-up does not have, parts of a day,
 // and the calls of a day to models that no provider has, because the roll-up leaves out their names. If
 // those days have too many records, the names of the older ones stay "".
-func (u sumReader) daily(ctx context.Context, f Filter) ([]Day, error) {
+func (u sumReader) Daily(ctx context.Context, f Filter) ([]Day, error) {
 	f.Limit, f.Cursor = 0, ""
 	if err := f.check(); err != nil {
 		return nil, err
@@ -214,9 +214,9 @@ func dailySpan(ctx context.Context, at snapshot, f *Filter) (span, error) {
 	return span{&days, max(start, from/days.unit), min(end, to/days.unit)}, err
 }
 
-// costs returns the sums of the days of a tenant, or of one of its keys unless that is "". They are of
+// Costs implements Log. It returns the sums of the days of a tenant, or of one of its keys unless that is "". They are of
 // all models together, so that their number is bounded: Model and Provider are empty.
-func (u sumReader) costs(ctx context.Context, tenant, key string) ([]Day, error) {
+func (u sumReader) Costs(ctx context.Context, tenant, key string) ([]Day, error) {
 	sums := map[int64]*Sums{}
 	add := func(day int64, s *Sums) {
 		if sums[day] == nil {

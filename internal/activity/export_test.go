@@ -1,10 +1,12 @@
 package activity
 
+import "time"
+
 // SetMaxDays lets a test reach the bound of Daily with few rows.
-func (l *SQLiteLog) SetMaxDays(n int) { l.sums.maxDays = n }
+func (l *SQLiteLog) SetMaxDays(n int) { l.maxDays = n }
 
 // SetMaxNamedRows lets a test reach the bound of the records that Daily reads.
-func (l *SQLiteLog) SetMaxNamedRows(n int) { l.sums.maxRows = n }
+func (l *SQLiteLog) SetMaxNamedRows(n int) { l.maxRows = n }
 
 // Columns are the values of a record's row in PostgreSQL: tenant, created_at, seq, request_h,
 // upstream_h, data.
@@ -20,8 +22,13 @@ func Columns(r *Record) []any {
 // no time for them.
 func (l *PostgresLog) Patient() { l.flush = queryTimeout }
 
+// PassTime makes the monotonic clock of retention go on.
+func (l *PostgresLog) PassTime(d time.Duration) {
+	l.partitions.guard.began = l.partitions.guard.began.Add(-d)
+}
+
 // SetMaxMinuteRows lets a test reach the bound of series by the minute with few rows.
-func (l *SQLiteLog) SetMaxMinuteRows(n int) { l.sums.maxMinuteRows = n }
+func (l *SQLiteLog) SetMaxMinuteRows(n int) { l.maxMinuteRows = n }
 
 // SetMaxMinuteRows is that of SQLiteLog.
-func (l *PostgresLog) SetMaxMinuteRows(n int) { l.sums.maxMinuteRows = n }
+func (l *PostgresLog) SetMaxMinuteRows(n int) { l.maxMinuteRows = n }

@@ -10,8 +10,15 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// queryTimeout bounds a query that reads very many rows; readers are few and shared.
-const queryTimeout = 10 * time.Second
+const (
+	// queryTimeout bounds a query that reads very many rows; readers are few and shared.
+	queryTimeout = 10 * time.Second
+	// flushTimeout is how long a query waits for the rows of calls that have ended. If commits are
+	// blocked it then answers with what there is; see [Log].BlockedSince.
+	flushTimeout = 2 * time.Second
+	// blockedTimeout is flushTimeout while commits are known to be blocked.
+	blockedTimeout = 100 * time.Millisecond
+)
 
 // Log keeps a record of each call and finds it again. [SQLiteLog] keeps them on this machine's disk.
 // Package activitytest tests conformance.
@@ -19,7 +26,8 @@ type Log interface {
 	// Append keeps r and returns at once. It never fails: a record that cannot be kept is counted by
 	// what keeps it. Append shortens texts of r that are too long.
 	Append(r *Record)
-	// Query returns one page of records, newest first. Calls that ended before, on any gateway, are in it.
+	// Query returns one page of records, newest first. Calls that ended before, on any gateway, are in it,
+	// unless commits are blocked.
 	Query(ctx context.Context, f Filter) (Page, error)
 	// Find returns the newest record of a tenant with this id, of its own or of a client.
 	Find(ctx context.Context, tenant, id string) (found Record, ok bool, err error)
@@ -31,14 +39,18 @@ type Log interface {
 	Series(ctx context.Context, q SeriesQuery) (Series, error)
 	// Costs returns what a key, or with "" a tenant, has cost by day.
 	Costs(ctx context.Context, tenant, key string) ([]Day, error)
+	// BlockedSince is since when commits are blocked, so that queries may lack calls that ended later.
+	// It is zero if they lack none.
+	BlockedSince() time.Time
 	// Rebuild makes the sums again from the records, and returns how many it read.
 	Rebuild(ctx context.Context) (rows int, err error)
 }
 
 // SQLiteLog appends records to a store and finds them again. A store has one.
 type SQLiteLog struct {
+	sumReader
+
 	store   *store.Store
-	sums    sumReader
 	recent  recent       // used only by the store's writer
 	rollup  rollupWriter // used only by the store's writer
 	pending pending
@@ -47,21 +59,8 @@ type SQLiteLog struct {
 // New returns the log kept in st, which was opened with Schema.
 func New(st *store.Store) *SQLiteLog {
 	l := &SQLiteLog{store: st}
-	l.sums = newSumReader(l)
+	l.sumReader = newSumReader(l)
 	return l
-}
-
-// Daily implements Log.
-func (l *SQLiteLog) Daily(ctx context.Context, f Filter) ([]Day, error) { return l.sums.daily(ctx, f) }
-
-// Series implements Log.
-func (l *SQLiteLog) Series(ctx context.Context, q SeriesQuery) (Series, error) {
-	return l.sums.series(ctx, q)
-}
-
-// Costs implements Log.
-func (l *SQLiteLog) Costs(ctx context.Context, tenant, key string) ([]Day, error) {
-	return l.sums.costs(ctx, tenant, key)
 }
 
 // Rebuild implements Log. Days of which rows were deleted stay as they are. Calls go on meanwhile, each
@@ -111,11 +110,29 @@ func (r *Record) scan(rows *sql.Rows, tenant string) (seq int64, err error) {
 	return seq, r.decode(data)
 }
 
-// ask begins a query. It flushes, so that calls that ended before are visible. The caller must call
-// cancel.
+// BlockedSince implements Log.
+func (l *SQLiteLog) BlockedSince() time.Time {
+	if s := l.store.Status(); s.Err != nil && s.Waiting > 0 {
+		return s.Since
+	}
+	return time.Time{}
+}
+
+// ask begins a query. It flushes, so that calls that ended before are visible, unless commits are
+// blocked. The caller must call cancel.
 func (l *SQLiteLog) ask(ctx context.Context) (_ context.Context, cancel func(), err error) {
 	ctx, cancel = context.WithTimeout(ctx, queryTimeout)
-	if err := l.store.Flush(ctx); err != nil {
+	limit := flushTimeout
+	if !l.BlockedSince().IsZero() {
+		limit = blockedTimeout
+	}
+	short, done := context.WithTimeout(ctx, limit)
+	defer done()
+	err = l.store.Flush(short)
+	if errors.Is(err, context.DeadlineExceeded) && l.BlockedSince().IsZero() {
+		err = l.store.Flush(ctx) // commits take their time, and go on
+	}
+	if err != nil && (ctx.Err() != nil || l.BlockedSince().IsZero()) {
 		return ctx, cancel, fmt.Errorf("committing the records before a query: %w", err)
 	}
 	return ctx, cancel, nil

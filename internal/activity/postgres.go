@@ -12,12 +12,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 )
 
-// How long a query waits for rows that are on their way, on this node and on others. It then answers
+// syncTimeout is how long a query waits for rows that are on their way on other nodes. It then answers
 // with what there is. While the database is away it does not wait.
-const (
-	flushTimeout = 2 * time.Second
-	syncTimeout  = 300 * time.Millisecond
-)
+const syncTimeout = 300 * time.Millisecond
 
 // PostgresConfig is what a PostgresLog needs.
 type PostgresConfig struct {
@@ -36,11 +33,12 @@ type PostgresConfig struct {
 
 // PostgresLog keeps the records of all gateways of a cluster.
 type PostgresLog struct {
+	sumReader
+
 	db         *postgres.DB
 	writer     *postgres.Writer
 	node       string
 	sync       func(ctx context.Context)
-	sums       sumReader
 	partitions partitions
 	flush      time.Duration // flushTimeout
 
@@ -61,9 +59,9 @@ func NewPostgresLog(c PostgresConfig) *PostgresLog {
 	}
 	l := &PostgresLog{
 		db: c.DB, writer: c.Writer, node: c.Node, sync: c.Sync, keep: c.Keep,
-		partitions: partitions{c.DB, c.Now, c.Logger}, flush: flushTimeout, stopped: make(chan struct{}),
+		partitions: partitions{c.DB, c.Now, c.Logger, newClockGuard(c.Logger)}, flush: flushTimeout, stopped: make(chan struct{}),
 	}
-	l.sums = newSumReader(l)
+	l.sumReader = newSumReader(l)
 	c.Writer.Add(postgres.Table{Name: rowsTable, Write: l.write})
 	return l
 }
@@ -135,6 +133,14 @@ func (l *PostgresLog) ask(ctx context.Context) (_ context.Context, cancel func()
 	_ = l.writer.Flush(own) // the query itself says that the database is away
 	others.Wait()
 	return ctx, cancel
+}
+
+// BlockedSince implements Log, for the calls of this node.
+func (l *PostgresLog) BlockedSince() time.Time {
+	if s := l.writer.Status(); s.Err != nil && s.Waiting > 0 {
+		return s.Since
+	}
+	return time.Time{}
 }
 
 // explain returns the error of a query.
@@ -210,21 +216,6 @@ func (l *PostgresLog) find(ctx context.Context, cond, id string, args ...any) (f
 	}
 	rows.Close()
 	return found, ok, explain(rows.Err())
-}
-
-// Daily implements Log.
-func (l *PostgresLog) Daily(ctx context.Context, f Filter) ([]Day, error) {
-	return l.sums.daily(ctx, f)
-}
-
-// Series implements Log.
-func (l *PostgresLog) Series(ctx context.Context, q SeriesQuery) (Series, error) {
-	return l.sums.series(ctx, q)
-}
-
-// Costs implements Log.
-func (l *PostgresLog) Costs(ctx context.Context, tenant, key string) ([]Day, error) {
-	return l.sums.costs(ctx, tenant, key)
 }
 
 // Rebuild implements Log, day after day from the newest on. Days of which rows were deleted stay as

@@ -36,7 +36,7 @@ const copySums = "SELECT start, tenant, key, model, provider, code, data FROM %s
 
 // MakeDays makes the partitions of the days that are kept, for CopyTo.
 func MakeDays(ctx context.Context, db *postgres.DB, keep Retention) error {
-	p := partitions{db, nil, zap.NewNop()}
+	p := partitions{db: db, logger: zap.NewNop()}
 	now, err := p.read(ctx)
 	if err != nil {
 		return err

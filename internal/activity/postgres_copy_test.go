@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"go.uber.org/zap"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/activity/activitytest"
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
@@ -17,7 +19,7 @@ import (
 // Days of which rows are deleted keep their sums, also when a day is half deleted.
 func TestTheActivityOfOneGatewayIsCopied(t *testing.T) {
 	prune := make(chan struct{}, 1)
-	pruner := activity.NewPruner(func() time.Time { return noon }, activity.Retention{Age: 36 * time.Hour})
+	pruner := activity.NewPruner(func() time.Time { return noon }, activity.Retention{Age: 36 * time.Hour}, zap.NewNop())
 	st, log := open(t, store.Options{PruneInterval: 10 * time.Millisecond, Prune: []store.PruneFunc{func(tx *store.Tx) (bool, error) {
 		select {
 		case <-prune:

@@ -39,6 +39,7 @@ type partitions struct {
 	db     *postgres.DB
 	now    func() time.Time // nil: the clock of the server
 	logger *zap.Logger
+	guard  *clockGuard
 }
 
 func partition(day int64) string {
@@ -153,18 +154,22 @@ func (p *partitions) tidy(ctx context.Context, keep Retention) error {
 	if err := p.sweep(ctx); err != nil {
 		return err
 	}
-	for {
-		day, size, err := p.oldest(ctx)
-		if err != nil {
-			return err
-		}
-		if day >= today || day >= oldest && size <= keep.Size {
-			break
-		}
+	day, size, err := p.oldest(ctx)
+	if err != nil {
+		return err
+	}
+	held := p.guard.holds(now, time.Duration((oldest-day)*days.unit))
+	for day < today && (day < oldest && !held || size > keep.Size) {
 		if err := p.drop(ctx, day); err != nil {
 			return err
 		}
-		p.logger.Info("the activity of a day is deleted", zap.String("day", dateOf(day)), zap.Bool("by_size", day >= oldest))
+		p.logger.Info("the activity of a day is deleted", zap.String("day", dateOf(day)), zap.Bool("by_size", held || day >= oldest))
+		if day, size, err = p.oldest(ctx); err != nil {
+			return err
+		}
+	}
+	if held {
+		return nil
 	}
 	return p.pruneSums(ctx, now.Add(-keep.Series).UnixNano()/days.unit)
 }

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
@@ -30,6 +32,7 @@ const (
 
 const (
 	nextTenant = "SELECT min(tenant) FROM activity WHERE tenant >= ?"
+	oldestRow  = "SELECT min((SELECT min(created_at) FROM activity WHERE tenant = all_tenants.tenant)) FROM (" + allTenants + ") AS all_tenants"
 	oldRows    = "SELECT seq FROM activity WHERE tenant = ? AND created_at < ? ORDER BY created_at LIMIT ?"
 )
 
@@ -39,19 +42,22 @@ const pruneBatch = 500
 
 // Pruner deletes records whose retention has ended: its Prune is for store.Options.
 type Pruner struct {
-	now func() time.Time
+	now   func() time.Time
+	guard *clockGuard
 
-	// Used only by the store's writer: the tenant that is next by age, and whether all are done.
+	// Used only by the store's writer: the tenant that is next by age, whether all are done, and whether
+	// this round deletes nothing by age.
 	tenant string
 	aged   bool
+	held   bool
 
 	mu   sync.Mutex // guards the following
 	keep Retention
 }
 
 // NewPruner returns a pruner with the given retention.
-func NewPruner(now func() time.Time, keep Retention) *Pruner {
-	p := &Pruner{now: now}
+func NewPruner(now func() time.Time, keep Retention, logger *zap.Logger) *Pruner {
+	p := &Pruner{now: now, guard: newClockGuard(logger)}
 	p.Set(keep)
 	return p
 }
@@ -79,8 +85,8 @@ func (p *Pruner) Set(keep Retention) {
 }
 
 // Prune deletes at most one batch: first by age, tenant after tenant, then by size, then sums. Before
-// all that it completes the roll-up, so that no row is deleted that it does not have. It is a
-// store.PruneFunc.
+// all that it completes the roll-up, so that no row is deleted that it does not have. Many days that are
+// too old at once wait for an hour. It is a store.PruneFunc.
 func (p *Pruner) Prune(tx *store.Tx) (more bool, err error) {
 	if _, more, err := rollupStep(tx); more || err != nil {
 		return more, err
@@ -89,16 +95,31 @@ func (p *Pruner) Prune(tx *store.Tx) (more bool, err error) {
 	keep := p.keep
 	p.mu.Unlock()
 	if !p.aged {
-		done, err := p.byAge(tx, p.now().Add(-keep.Age))
-		p.aged = done
+		now := p.now()
+		if p.tenant == "" {
+			if p.held, err = p.holds(tx, now, keep.Age); err != nil {
+				return false, err
+			}
+		}
+		if p.aged = p.held; !p.held {
+			p.aged, err = p.byAge(tx, now.Add(-keep.Age))
+		}
 		return err == nil, err
 	}
 	more, err = bySize(tx, keep.Size)
-	if err == nil && !more {
+	if err == nil && !more && !p.held {
 		more, err = deleteSums(tx, hours.prune, days.prune, p.now().Add(-keep.Series).UnixNano()/days.unit)
 	}
 	p.aged = more
 	return more, err
+}
+
+// holds reports whether nothing is deleted by age yet; see clockGuard.
+func (p *Pruner) holds(tx *store.Tx, now time.Time, age time.Duration) (bool, error) {
+	var oldest sql.NullInt64
+	err := tx.Get(oldestRow, nil, &oldest)
+	span := now.Add(-age).Sub(time.Unix(0, oldest.Int64))
+	return err == nil && oldest.Valid && p.guard.holds(now, span), err
 }
 
 // byAge uses the index that begins with the tenant: an index of the time alone would make every

@@ -6,8 +6,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/activity/activitytest"
+	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
@@ -17,7 +20,7 @@ func kept(t *testing.T, keep activity.Retention, records []*activity.Record) map
 	dir := t.TempDir()
 	got := map[string]string{}
 	synctest.Test(t, func(t *testing.T) {
-		pruner := activity.NewPruner(func() time.Time { return noon }, activity.Retention{})
+		pruner := activity.NewPruner(func() time.Time { return noon }, activity.Retention{}, zap.NewNop())
 		st, err := store.Open(dir, store.Options{Schemas: []store.Schema{activity.Schema}, Prune: []store.PruneFunc{pruner.Prune}, PruneInterval: time.Hour})
 		if err != nil {
 			t.Fatal(err)
@@ -88,5 +91,51 @@ func TestOldestAreDeletedWhenTheDatabaseIsTooLarge(t *testing.T) {
 	}
 	if got := kept(t, activity.Retention{Size: 1}, records); got["default"] != "" {
 		t.Errorf("left %.40q with no space for anything", got)
+	}
+}
+
+// A clock that is wrong would delete everything.
+func TestRowsOfManyDaysAreDeletedOnlyAfterAnHour(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		pruner := activity.NewPruner(func() time.Time { return noon.Add(time.Since(began)) }, activity.Retention{Age: 24 * time.Hour}, zap.NewNop())
+		st, log := openDir(t, dir, store.Options{Schemas: []store.Schema{activity.Schema}, Prune: []store.PruneFunc{pruner.Prune}})
+		for i, age := range []time.Duration{80 * time.Hour, 30 * time.Hour, 0} {
+			r := record(i)
+			r.CreatedAt = noon.Add(-age)
+			log.Append(r)
+		}
+		for _, want := range []string{"2 1 0", "2"} {
+			if err := st.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(59 * time.Minute)
+			synctest.Wait()
+			if got := activitytest.IDs(activitytest.Query(t, log, activity.Filter{Tenant: "default"}).Records); got != want {
+				t.Errorf("after %v: %q, want %q", time.Since(began), got, want)
+			}
+		}
+	})
+}
+
+func TestManyDaysAreDroppedOnlyAfterAnHour(t *testing.T) {
+	now := noon
+	n := newNode(t, enginetest.Postgres(t), "a", func(c *activity.PostgresConfig) { c.Now = func() time.Time { return now } })
+	n.Append(activitytest.Call(0))
+	flush(t, n)
+	now = now.AddDate(0, 0, 60)
+	for _, rows := range []int{1, 0} {
+		if _, err := n.db.Pool().Exec(t.Context(), "UPDATE activity_partitions SET busy = now()"); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.Maintain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := activitytest.All(t, n, activity.Filter{AllTenants: true}); len(got) != rows {
+			t.Errorf("at %v there are %d rows, want %d", now, len(got), rows)
+		}
+		now = now.Add(time.Hour)
+		n.PassTime(time.Hour)
 	}
 }

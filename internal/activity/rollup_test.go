@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/activity/activitytest"
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
@@ -106,7 +108,7 @@ func TestOlderRowsAreRolledUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		pruner := activity.NewPruner(func() time.Time { return noon }, activity.Retention{})
+		pruner := activity.NewPruner(func() time.Time { return noon }, activity.Retention{}, zap.NewNop())
 		st, err := store.Open(dir, store.Options{Schemas: []store.Schema{activity.Schema}, Prune: []store.PruneFunc{pruner.Prune}, PruneInterval: time.Minute})
 		if err != nil {
 			t.Fatal(err)
@@ -149,10 +151,10 @@ func execute(t testing.TB, st *store.Store, text string) {
 func TestDeletingRowsKeepsTheirSums(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		var now atomic.Pointer[time.Time]
-		later := func(d time.Duration) { at := noon.Add(d); now.Store(&at) }
-		later(0)
-		pruner := activity.NewPruner(func() time.Time { return *now.Load() }, activity.Retention{Age: 24 * time.Hour, Series: 60 * 24 * time.Hour})
+		var later atomic.Int64
+		began := time.Now()
+		now := func() time.Time { return noon.Add(time.Since(began) + time.Duration(later.Load())) }
+		pruner := activity.NewPruner(now, activity.Retention{Age: 24 * time.Hour, Series: 60 * 24 * time.Hour}, zap.NewNop())
 		st, err := store.Open(dir, store.Options{Schemas: []store.Schema{activity.Schema}, Prune: []store.PruneFunc{pruner.Prune}, PruneInterval: time.Minute})
 		if err != nil {
 			t.Fatal(err)
@@ -160,7 +162,7 @@ func TestDeletingRowsKeepsTheirSums(t *testing.T) {
 		defer st.Close()
 		log := activity.New(st)
 		records := written(t, st, log, 9, 900)
-		wait := func() { time.Sleep(time.Minute + time.Second); synctest.Wait() }
+		wait := func() { time.Sleep(time.Hour + 2*time.Minute); synctest.Wait() } // many days are deleted after an hour
 		wait()
 		if n := len(activitytest.All(t, log, activity.Filter{AllTenants: true})); n > 400 {
 			t.Fatalf("%d rows are left", n)
@@ -170,12 +172,12 @@ func TestDeletingRowsKeepsTheirSums(t *testing.T) {
 			t.Fatal(err)
 		}
 		activitytest.WantSums(t, log, records)
-		later(59 * 24 * time.Hour) // two of the four days ended more than 60 days before
+		later.Store(int64(59 * 24 * time.Hour)) // two of the four days ended more than 60 days before
 		wait()
 		if n := len(activitytest.Series(t, log, "from=2026-05-01&to=2026-05-04").All.Points); n != 2 {
 			t.Errorf("%d days are left of 4", n)
 		}
-		later(90 * 24 * time.Hour)
+		later.Store(int64(90 * 24 * time.Hour))
 		wait()
 		if got := activitytest.Series(t, log, "from=2026-05-01&to=2026-05-04"); got.All.Total.Requests != 0 {
 			t.Errorf("the sums of %d calls are kept", got.All.Total.Requests)

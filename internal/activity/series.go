@@ -83,9 +83,9 @@ func (b *lineBuilder) end(start time.Time) Line {
 	return b.line
 }
 
-// series sums over time. Errors: *ParamError, the store's, context.DeadlineExceeded after
+// Series implements Log. Errors: *ParamError, the store's, context.DeadlineExceeded after
 // ten seconds.
-func (u sumReader) series(ctx context.Context, q SeriesQuery) (Series, error) {
+func (u sumReader) Series(ctx context.Context, q SeriesQuery) (Series, error) {
 	if err := q.check(); err != nil {
 		return Series{}, err
 	}

@@ -2,12 +2,15 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
 // maxAnswer bounds the answer of a public route to a page, in bytes. A page asks for at most a
@@ -99,6 +102,7 @@ func (v *visit) call(method, path string, body []byte, into any) error {
 func (v *visit) ask(r *http.Request, into any) error {
 	var w answer
 	v.console.config.API(v.caller).ServeHTTP(&w, r)
+	v.until = cmp.Or(v.until, w.Header().Get(report.UntilHeader))
 	return w.read(r, into)
 }
 

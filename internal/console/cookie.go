@@ -31,10 +31,10 @@ func (c cookies) name(r *http.Request) (name string, ok bool) {
 }
 
 // onThisMachine reports whether a browser on this machine asks. One elsewhere may ask through a proxy
-// here; it then names another host.
+// here: that names another host, or says in a header that it forwards.
 func onThisMachine(r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil || !peer.Addr().Unmap().IsLoopback() {
+	if err != nil || !peer.Addr().Unmap().IsLoopback() || forwarded(r.Header) {
 		return false
 	}
 	host := r.Host
@@ -47,6 +47,16 @@ func onThisMachine(r *http.Request) bool {
 	}
 	host = strings.ToLower(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
+// forwarded reports whether a proxy says that it has forwarded a request.
+func forwarded(h http.Header) bool {
+	for name := range h {
+		if name == "Forwarded" || name == "Via" || name == "X-Real-Ip" || strings.HasPrefix(name, "X-Forwarded-") {
+			return true
+		}
+	}
+	return false
 }
 
 // id returns the ID that the browser has, "" for none.

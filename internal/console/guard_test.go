@@ -210,6 +210,19 @@ func TestPlainHTTPIsForThisMachineOnly(t *testing.T) {
 	}
 }
 
+// A proxy on this machine may send a Host of its own, so that its clients seem to be here.
+func TestARequestThatAProxyHasForwardedIsNotOfThisMachine(t *testing.T) {
+	for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Anything", "Forwarded", "Via", "X-Real-Ip"} {
+		d := open()
+		r := request(http.MethodPost, "/console/sign-in", url.Values{"key": {opsSecret}})
+		r.RemoteAddr, r.Host, r.TLS = "127.0.0.1:4000", "localhost:8080", nil
+		r.Header.Set(name, "")
+		if w := d.do(r); w.Code != http.StatusForbidden || len(w.Result().Cookies()) > 0 || d.gateway.signedIn != 0 {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+	}
+}
+
 func TestWithoutTheStoreNobodyIsSignedIn(t *testing.T) {
 	d := open()
 	cookie := d.signIn(t, opsSecret)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
 //go:embed templates
@@ -32,6 +34,7 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 // layout is what the layout of every page shows.
 type layout struct {
 	Title, Notice string
+	Missing       string // what the page lacks while commits are blocked, or ""
 	Menu          []menuGroup
 	// Key is the name of the signed-in key, User that of the person, or ""; both "" for nobody.
 	Key, User string
@@ -50,7 +53,7 @@ func (v *visit) show(status int, name string, data any) error {
 		return writeTemplate(v.w, status, name, "main", layout{Path: v.r.URL.RequestURI(), Now: v.now, Page: data})
 	}
 	return writePage(v.w, status, name, layout{
-		Title: v.page.title, Notice: notices[v.query.Get("done")], Menu: v.menu(), Key: v.caller.Name, User: v.caller.User,
+		Title: v.page.title, Notice: notices[v.query.Get("done")], Missing: report.Missing(v.until, v.now), Menu: v.menu(), Key: v.caller.Name, User: v.caller.User,
 		Theme: theme(v.r), Path: v.r.URL.RequestURI(), Now: v.now, Page: data,
 	})
 }

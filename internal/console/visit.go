@@ -23,6 +23,7 @@ type visit struct {
 	now     time.Time
 	query   url.Values        // of the URL
 	labels  map[string]string // of keys made at run time, by hash
+	until   string            // since when calls are missing on the page, or ""
 }
 
 // serve runs the page, and shows what went wrong.

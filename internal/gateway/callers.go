@@ -26,6 +26,11 @@ func (g *Gateway) Authenticate(secret string) (modelcall.Caller, error) {
 	return modelcall.Caller{Credential: credential, Secret: secret, Limits: own}, nil
 }
 
+// IsKey reports whether text is the secret of a key of g, valid or not.
+func IsKey(g *Gateway, text string) bool {
+	return g.keyring.IsSecret(text) || g.state.runtimeKeys.IsSecret(text)
+}
+
 func errUnauthenticated(err error) error {
 	if errors.Is(err, runtimekeys.ErrLoading) {
 		return apierror.New(apierror.StorageUnavailable, "the gateway has just started and does not know all keys yet; try again").WithCause(err)

@@ -110,7 +110,7 @@ func New(c Config) (*Gateway, error) {
 		workstations: c.Workstations, vncCertificate: c.VNCCertificate, state: c.State, logger: c.Logger, now: c.Now,
 		consoles: consoles{several: c.Cluster != nil},
 	}
-	redactor := redact.New(c.Secrets, func(text string) bool { return c.Keyring.IsSecret(text) || c.State.runtimeKeys.IsSecret(text) })
+	redactor := redact.New(c.Secrets, func(text string) bool { return IsKey(g, text) })
 	for _, f := range c.SecretFiles {
 		f.Follow(secret.Follow{Now: c.Now, Logger: c.Logger, Changed: redactor.Replace})
 	}

@@ -69,7 +69,7 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	if s.store != nil {
 		return s.tables, nil
 	}
-	logger, pruner := gen.logger, activity.NewPruner(now, gen.keep)
+	logger, pruner := gen.logger, activity.NewPruner(now, gen.keep, gen.logger)
 	opened, err := store.Open(s.dir, store.Options{
 		Schemas:   localSchemas,
 		Prune:     []store.PruneFunc{pruner.Prune, owners.Prune(now), limits.PruneLedger(now), limits.PruneRates(now)},

@@ -141,7 +141,7 @@ func TestScopesPrintTheNamesTheyAreParsedFrom(t *testing.T) {
 func TestNewSecretsAreUsableAndDiffer(t *testing.T) {
 	a, errA := keys.NewSecret(rand.Reader)
 	b, errB := keys.NewSecret(rand.Reader)
-	if errA != nil || errB != nil || a == b || len(a) != len("gh-")+43 {
+	if errA != nil || errB != nil || a == b || len(a) != len("gh-")+43 || !keys.HasForm(a) || keys.HasForm(a+"x") || keys.HasForm(a[1:]) || keys.HasForm(a[:45]+"!") {
 		t.Fatal(a, b, errA, errB)
 	}
 	if _, err := keys.NewKeyring([]keys.Spec{{Name: "a", Secrets: []string{a}, Scopes: []string{"chat:write"}}}); err != nil {

@@ -4,12 +4,23 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"strings"
 )
 
 const (
 	secretPrefix = "gh-" // lets scanners find leaked keys
 	secretBytes  = 32    // 256 bits
 )
+
+// HasForm reports whether text has the form of a key that [NewSecret] makes, of this gateway or another.
+func HasForm(text string) bool {
+	rest, ok := strings.CutPrefix(text, secretPrefix)
+	if !ok || len(rest) != base64.RawURLEncoding.EncodedLen(secretBytes) {
+		return false
+	}
+	_, err := base64.RawURLEncoding.DecodeString(rest)
+	return err == nil
+}
 
 // NewSecret makes a new gateway key: "gh-" and 256 random bits in base64url. random is
 // crypto/rand.Reader outside tests.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"strconv"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -17,6 +18,7 @@ type Address struct {
 	Database string
 	User     string
 	Password string
+	Plain    []string // the hosts to which a connection may go without TLS
 }
 
 // ParseAddress checks an address (a URL or "host=… dbname=…"), and reads the files that it names. The
@@ -31,7 +33,13 @@ func ParseAddress(dsn string) (Address, error) {
 		return Address{}, errors.New(`the address is not valid: want postgres://USER:PASSWORD@HOST:PORT/DATABASE, or "host=… user=… password=… dbname=…"`)
 	}
 	c := config.ConnConfig
-	return Address{Host: c.Host, Port: c.Port, Database: c.Database, User: c.User, Password: c.Password}, nil
+	a := Address{Host: c.Host, Port: c.Port, Database: c.Database, User: c.User, Password: c.Password}
+	for _, try := range append([]*pgconn.FallbackConfig{{Host: c.Host, TLSConfig: c.TLSConfig}}, c.Fallbacks...) {
+		if try.TLSConfig == nil {
+			a.Plain = append(a.Plain, try.Host)
+		}
+	}
+	return a, nil
 }
 
 // String returns user, host, port and database.

@@ -89,6 +89,9 @@ func Generation(ctx context.Context, log activity.Log, tenant, id string) ([]byt
 	if err != nil {
 		return nil, refusal(err)
 	}
+	if err := Unread(log, id); err != nil && !found {
+		return nil, err
+	}
 	if !found {
 		return nil, apierror.New(apierror.NotFound, "no generation with id %q was found", id).WithParam("id")
 	}

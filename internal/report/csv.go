@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
@@ -120,7 +121,7 @@ func exportCalls(ctx context.Context, log activity.Log, filter activity.Filter, 
 // text is a cell that peers or an operator have named. A spreadsheet takes one that begins like a
 // formula for a formula, so it gets an apostrophe in front (OWASP, CSV injection).
 func text(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+	if first, size := utf8.DecodeRuneInString(s); size > 0 && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		return "'" + s
 	}
 	return s

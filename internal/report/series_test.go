@@ -136,6 +136,20 @@ func TestActivityFilters(t *testing.T) {
 	wantRefusal(t, err, apierror.InvalidValue, "min_latency_ms", "must be a number of milliseconds")
 }
 
+// A spreadsheet may also drop a line break first, or read full-width signs as the plain ones.
+func TestCellsThatBeginLikeAFormulaAreText(t *testing.T) {
+	for _, cell := range []string{"=1", "+1", "-1", "@x", "\t=1", "\r=1", "\n=1", "\uff1d1", "\uff0b1", "\uff0d1", "\uff20x"} {
+		if got := text(cell); got != "'"+cell {
+			t.Errorf("%q: %q", cell, got)
+		}
+	}
+	for _, cell := range []string{"", "gpt-4o", "a=1", "1", "\uff21", "\xff=1"} {
+		if got := text(cell); got != cell {
+			t.Errorf("%q: %q", cell, got)
+		}
+	}
+}
+
 // A spreadsheet runs cells that begin like a formula. Money is exact, and all pages are there.
 func TestActivityAsCSV(t *testing.T) {
 	evil := refused
