@@ -46,14 +46,10 @@ func (Anthropic) ShowRate(h http.Header, r *apierror.Rate, now time.Time) {
 	names.set(h, r, now.Add(r.Reset).UTC().Format(time.RFC3339))
 }
 
-// ShowRefusal implements [API]. A budget that is used up is the end of a conversation: Claude Code
-// would ask again.
+// ShowRefusal implements [API].
 func (a Anthropic) ShowRefusal(h http.Header, e *apierror.Error, now time.Time) {
 	if e.Rate != nil {
 		a.ShowRate(h, e.Rate, now)
-	}
-	if e.HTTPStatus() == http.StatusPaymentRequired {
-		h["X-Should-Retry"] = []string{"false"}
 	}
 }
 

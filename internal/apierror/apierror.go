@@ -131,10 +131,11 @@ func (e *Error) Retry() time.Duration {
 	return e.row().retryAfter
 }
 
-// Final reports whether another attempt cannot help (`x-should-retry: false`): the three OpenAI
-// SDKs otherwise retry 429 and every 5xx.
+// Final reports whether another attempt cannot help (`x-should-retry: false`): the OpenAI SDKs
+// otherwise retry 408, 409, 429 and every 5xx, and Claude Code retries a 401 too.
 func (e *Error) Final() bool {
-	return e.NoRetry || e.row().final || e.Retry() > maxUsefulRetry
+	status := e.HTTPStatus()
+	return status < 500 && status != 429 || e.NoRetry || e.row().final || e.Retry() > maxUsefulRetry
 }
 
 // maxUsefulRetry is the longest wait worth a retry inside an SDK call: above it the OpenAI SDKs

@@ -93,12 +93,12 @@ type row struct {
 	openrouterType string
 	anthropicType  string
 	retryAfter     time.Duration
-	final          bool
+	final          bool // though its status is one that passes
 }
 
 // table is the one map of refusals. Two rules hold in it, both because of how the SDKs retry. A
-// permanent refusal is never 5xx: the OpenRouter SDKs repeat a 5xx for an hour. 408 and 409, which
-// the OpenAI SDKs repeat, are not used, except for a 409 that says it is final.
+// permanent refusal is never 5xx: the OpenRouter SDKs repeat a 5xx for an hour. And each 4xx but 429
+// says that it is final: the OpenAI SDKs repeat a 409, and Claude Code repeats a 401 ten times.
 var table = map[Code]row{
 	InvalidJSON:          {400, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	InvalidValue:         {400, invalidRequest, "invalid_request", invalidRequest, 0, false},
@@ -124,8 +124,8 @@ var table = map[Code]row{
 	UnsupportedEncoding: {415, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	RequestTooLarge:     {413, invalidRequest, "payload_too_large", "request_too_large", 0, false},
 
-	WorkstationConflict:       {409, invalidRequest, "invalid_request", invalidRequest, 0, true},
-	WorkstationOccupied:       {409, invalidRequest, "invalid_request", invalidRequest, 0, true},
+	WorkstationConflict:       {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
+	WorkstationOccupied:       {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	WorkstationTokensExceeded: {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
 	WorkstationsExceeded:      {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
 	StorageUnavailable:        {503, serverError, "provider_overloaded", overloaded, 10 * time.Second, false},

@@ -15,9 +15,6 @@ import (
 // not know. It goes on without them.
 const claudeTries = 2
 
-// claudeRetries is how often Claude Code may send a call again, as the run allows.
-const claudeRetries = 2
-
 // claude is Claude Code without its screen. It calls POST /v1/messages?beta=true.
 func claude(p programs) client {
 	const (
@@ -38,8 +35,7 @@ ANTHROPIC_DEFAULT_HAIKU_MODEL=PROVIDER/MODEL
 		command: func(ctx context.Context, r run) *exec.Cmd {
 			cmd := exec.CommandContext(ctx, p.claude, "--print", "--output-format", "json", "--no-session-persistence",
 				"--allowed-tools", "Bash(cat:*)", "--strict-mcp-config")
-			cmd.Env = []string{"CLAUDE_CONFIG_DIR=" + r.home, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
-				"CLAUDE_CODE_MAX_RETRIES=2", "USE_BUILTIN_RIPGREP=0"}
+			cmd.Env = []string{"CLAUDE_CONFIG_DIR=" + r.home, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "USE_BUILTIN_RIPGREP=0"}
 			return cmd
 		},
 		read: readClaude,
@@ -49,8 +45,8 @@ ANTHROPIC_DEFAULT_HAIKU_MODEL=PROVIDER/MODEL
 			{name: "translated-chat-tool", key: budget, model: "chatonly/agent", prompt: shell, says: fruit, calls: 2, costs: true, carries: []string{`"messages":`, `"name":"Bash"`}},
 			{name: "translated-responses-tool", model: "responsesonly/agent", prompt: shell, says: fruit, calls: 2, carries: []string{`"input":`, `"name":"Bash"`}},
 			{name: "wrong-key", wrong: true, model: "claude/agent", prompt: pine,
-				fails: []string{"API key is missing or not valid"}, most: 1 + claudeRetries, within: 30 * time.Second},
-			{name: "budget-used-up", key: spent, model: "claude/agent", prompt: pine, fails: []string{"budget"}, most: 1 + claudeRetries, within: 30 * time.Second},
+				fails: []string{"API key is missing or not valid"}, most: 1, within: 30 * time.Second},
+			{name: "budget-used-up", key: spent, model: "claude/agent", prompt: pine, fails: []string{"budget"}, most: 1, within: 30 * time.Second},
 		},
 	}
 }

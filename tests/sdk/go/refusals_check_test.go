@@ -158,7 +158,7 @@ func (o *outcome) checkWords(t *testing.T, c refusedCall) {
 	}
 	headers := c.Headers
 	if headers == nil {
-		headers = map[string]string{"Retry-After": "", "X-Should-Retry": ""}
+		headers = map[string]string{"Retry-After": "", "X-Should-Retry": "false"}
 	}
 	for name, pattern := range headers {
 		if value := o.header.Get(name); !regexp.MustCompile("^(?:" + pattern + ")$").MatchString(value) {

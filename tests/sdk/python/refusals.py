@@ -197,7 +197,7 @@ def check_message(call, message):
 
 
 def check_headers(call, headers):
-    for name, pattern in (call["headers"] or {"retry-after": "", "x-should-retry": ""}).items():
+    for name, pattern in (call["headers"] or {"retry-after": "", "x-should-retry": "false"}).items():
         value = headers.get(name)
         if pattern == "":
             equal(value, None, name)
