@@ -17,7 +17,7 @@ type match struct {
 }
 
 // The table by the kind of its paths, each path once with all its endpoints.
-var exactPaths, prefixPaths, patternPaths = func() (exact map[string]*match, prefixes, patterns []pathMatch) {
+var exactPaths, modelPaths, patternPaths = func() (exact map[string]*match, models, patterns []pathMatch) {
 	exact = make(map[string]*match, len(routes))
 	paths := make(map[string]*match, len(routes))
 	for i := range routes {
@@ -29,15 +29,15 @@ var exactPaths, prefixPaths, patternPaths = func() (exact map[string]*match, pre
 		m := &match{api: r.api, endpoints: []*endpoint{r.endpoint}}
 		paths[r.path] = m
 		switch {
-		case strings.HasSuffix(r.path, "/"):
-			prefixes = append(prefixes, pathMatch{r.path, m})
+		case strings.HasSuffix(r.path, "/"), strings.Contains(r.path, "{model}"):
+			models = append(models, pathMatch{r.path, m})
 		case strings.Contains(r.path, "{"):
 			patterns = append(patterns, pathMatch{r.path, m})
 		default:
 			exact[r.path] = m
 		}
 	}
-	return exact, prefixes, patterns
+	return exact, models, patterns
 }()
 
 type pathMatch struct {
@@ -72,8 +72,10 @@ func matchPath(path string) *match {
 	if clean := cleanPath(path); clean != path {
 		return matchPath(clean)
 	}
-	for _, p := range prefixPaths {
-		if name, ok := strings.CutPrefix(path, p.path); ok && name != "" {
+	for _, p := range modelPaths {
+		before, after, _ := strings.Cut(p.path, "{model}")
+		rest, begins := strings.CutPrefix(path, before)
+		if name, ends := strings.CutSuffix(rest, after); begins && ends && name != "" {
 			return &match{api: p.api, endpoints: p.endpoints, name: name}
 		}
 	}

@@ -32,8 +32,21 @@ func serveEmbeddingModels(x *apiRequest) error {
 	return listModels(x, q)
 }
 
+// serveModelCount answers with how many models OpenRouter's list has.
+func serveModelCount(x *apiRequest) error {
+	q, err := x.query()
+	if err != nil {
+		return err
+	}
+	return showModels(x, q, api.OpenRouter{}, api.AppendModelCount)
+}
+
 func listModels(x *apiRequest, q url.Values) error {
-	page, err := x.api.ParsePage(q)
+	return showModels(x, q, x.api, x.api.AppendModels)
+}
+
+func showModels(x *apiRequest, q url.Values, a api.API, show api.ModelsFunc) error {
+	page, err := a.ParsePage(q)
 	if err != nil {
 		return err
 	}
@@ -41,5 +54,19 @@ func listModels(x *apiRequest, q url.Values) error {
 	if err != nil {
 		return err
 	}
-	return x.succeed(x.api.AppendModels(nil, models, page), nil)
+	return x.succeed(show(nil, models, page), nil)
+}
+
+// serveModelEndpoints answers with where calls of the model that the path names can be sent.
+func serveModelEndpoints(x *apiRequest) error {
+	ctx, key := x.r.Context(), x.Credential.Key
+	model, err := x.gateway.Models().Get(ctx, key, x.name)
+	if err != nil {
+		return err
+	}
+	found, err := x.gateway.Models().Find(ctx, key, x.name)
+	if err != nil {
+		return err
+	}
+	return x.succeed(api.AppendModelEndpoints(nil, model, found.Groups), nil)
 }

@@ -46,3 +46,25 @@ func TestOneModelIsShown(t *testing.T) {
 	call(t, g, "GET", "/v1/models/acme/x", "models", "").want(t, 404, "model_not_found", `"acme/x"`)
 	call(t, g, "GET", "/api/v1/model/acme/x", "models", "").want(t, 404, "not_found", `"acme/x"`)
 }
+
+func TestModelsAreCounted(t *testing.T) {
+	g := startGateway(t, setup{})
+	for query, want := range map[string]float64{"": 2, "?output_modalities=all": 2, "?output_modalities=embeddings": 0} {
+		if a := call(t, g, "GET", "/api/v1/models/count"+query, "models", ""); a.Code != 200 || a.at(t, "data", "count") != want {
+			t.Errorf("%s: %d %s", query, a.Code, a.Body)
+		}
+	}
+	call(t, g, "GET", "/api/v1/models/count", "chat", "").want(t, 403, "permission_denied", "models:read")
+}
+
+func TestTheEndpointsOfAModelAreShown(t *testing.T) {
+	g := startGateway(t, setup{})
+	a := call(t, g, "GET", "/api/v1/models/acme/m/endpoints", "models", "")
+	at := func(path ...any) any { return a.at(t, append([]any{"data"}, path...)...) }
+	if at("id") != "acme/m" || at("architecture", "tokenizer") != nil || at("endpoints", 0, "provider_name") != "acme" ||
+		at("endpoints", 0, "pricing", "prompt") != "0.000001" || at("endpoints", 0, "model_id") != "acme/m" {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	call(t, g, "GET", "/api/v1/models/acme/x/endpoints", "models", "").want(t, 404, "not_found", `"acme/x"`)
+	call(t, g, "GET", "/api/v1/models/acme/m/endpoints", "chat", "").want(t, 403, "permission_denied", "models:read")
+}

@@ -43,7 +43,8 @@ func TestRefusalsHaveTheHeadersOfTheirCode(t *testing.T) {
 		{"openai", apierror.Error{Code: apierror.UpgradeRequired}, 426, http.Header{"Upgrade": {"HTTP/1.1"}, "Connection": {"Upgrade"}, "X-Should-Retry": {"false"}}},
 		{"openai", apierror.Error{Code: apierror.MethodNotAllowed, Allow: []string{"GET", "PUT"}}, 405, http.Header{"Allow": {"GET, PUT"}, "X-Should-Retry": {"false"}}},
 		{"openai", apierror.Error{Code: apierror.InvalidValue}, 400, http.Header{"X-Should-Retry": {"false"}}},
-		{"anthropic", apierror.Error{Code: apierror.UpstreamRejected, Status: 404}, 404, http.Header{"X-Should-Retry": {"false"}}},
+		{"openrouter", apierror.Error{Code: apierror.InsufficientScope}, 403, http.Header{"X-Should-Retry": {"false"}}},
+		{"anthropic", apierror.Error{Code: apierror.UpstreamRejected, Status: 413}, 413, http.Header{"X-Should-Retry": {"false"}}},
 		{"openai", apierror.Error{Code: apierror.UpstreamRateLimited, RetryAfter: 1500 * time.Millisecond}, 429, http.Header{"Retry-After": {"2"}}},
 		{"openai", apierror.Error{Code: apierror.RateLimitExceeded, RetryAfter: 1500 * time.Millisecond, Rate: rate}, 429, http.Header{
 			"Retry-After": {"2"}, "Retry-After-Ms": {"1500"},
@@ -54,6 +55,7 @@ func TestRefusalsHaveTheHeadersOfTheirCode(t *testing.T) {
 			"X-Ratelimit-Limit": {"60"}, "X-Ratelimit-Remaining": {"0"}, "X-Ratelimit-Reset": {"1773835290000"},
 		}},
 		{"openai", apierror.Error{Code: apierror.ConcurrencyLimitExceeded}, 429, http.Header{"Retry-After": {"1"}, "Retry-After-Ms": {"1000"}}},
+		{"anthropic", apierror.Error{Code: apierror.UpstreamOverloaded, RetryAfter: time.Second}, 503, http.Header{"Retry-After": {"1"}}},
 		{"openai", apierror.Error{Code: apierror.WorkstationConflict}, 409, http.Header{"X-Should-Retry": {"false"}}},
 		{"openai", apierror.Error{Code: apierror.NoProvider, NoRetry: true, RetryAfter: 9 * time.Second}, 503,
 			http.Header{"X-Should-Retry": {"false"}, "Retry-After": {"9"}}},

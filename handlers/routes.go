@@ -26,6 +26,8 @@ var (
 	embeddingsEndpoint = &endpoint{"embeddings", http.MethodPost, keys.ChatWrite, true, serveEmbeddings}
 	modelsEndpoint     = &endpoint{"models", http.MethodGet, keys.ModelsRead, false, serveModels}
 	embeddersEndpoint  = &endpoint{"embedding_models", http.MethodGet, keys.ModelsRead, false, serveEmbeddingModels}
+	countModels        = &endpoint{"model_count", http.MethodGet, keys.ModelsRead, false, serveModelCount}
+	modelEndpoints     = &endpoint{"model_endpoints", http.MethodGet, keys.ModelsRead, false, serveModelEndpoints}
 	activityEndpoint   = &endpoint{"activity", http.MethodGet, keys.ActivityRead, false, serveActivity}
 	seriesEndpoint     = &endpoint{"activity_series", http.MethodGet, keys.ActivityRead, false, serveSeries}
 	generationEndpoint = &endpoint{"generation", http.MethodGet, keys.ActivityRead, false, serveGeneration}
@@ -55,8 +57,8 @@ var (
 )
 
 // route is one row of the table. A path that ends in a slash takes the rest of the request's path
-// as a name, because the name of a model has slashes. {id}, {hash} and {session} stand for one
-// segment each.
+// as a name, because the name of a model has slashes. {model} is such a name within a path; {id},
+// {hash} and {session} stand for one segment each.
 type route struct {
 	path     string
 	api      api.API
@@ -87,6 +89,8 @@ var routes = []route{
 
 	{"/api/v1/models", api.OpenRouter{}, modelsEndpoint},
 	{"/api/v1/model/", api.OpenRouter{}, modelsEndpoint},
+	{"/api/v1/models/count", api.OpenRouter{}, countModels},
+	{"/api/v1/models/{model}/endpoints", api.OpenRouter{}, modelEndpoints},
 	{"/api/v1/chat/completions", api.OpenRouter{}, chatEndpoint},
 	{"/api/v1/responses", api.OpenRouter{}, responsesEndpoint},
 	{"/api/v1/embeddings", api.OpenRouter{}, embeddingsEndpoint},

@@ -17,6 +17,8 @@ func places(generation string) []endpoint {
 		{responsesV1, "chat:write", ask("fake/echo", "")},
 		{"/api/v1/models", "models:read", ""},
 		{"/api/v1/model/test/echo", "models:read", ""},
+		{"/api/v1/models/count", "models:read", ""},
+		{"/api/v1/models/test%2Fecho/endpoints", "models:read", ""},
 		{chatRouter, "chat:write", chat("fake/echo", "")},
 		{responsesOR, "chat:write", ask("fake/echo", "")},
 		{"/api/v1/activity", "activity:read", ""},

@@ -20,7 +20,13 @@ func TestAKeyCallsAnAliasAndNotItsTargets(t *testing.T) {
 				t.Errorf("%s%s: %d %s", path, name, a.status, a.body)
 			}
 		}
+		a = h.get("/api/v1/models/"+name+"/endpoints", "full")
+		if data := at(parse(t, a.body), "data"); at(data, "id") != name || at(data, "endpoints", 0, "model_id") != "test/echo" {
+			t.Errorf("the endpoints of %s: %d %s", name, a.status, a.body)
+		}
 	}
+	const targets = "/api/v1/models/test/echo/endpoints"
+	wantRefusal(t, targets, h.get(targets, "full"), 404, "model_not_found")
 	wantRefusal(t, "a target", h.post(chatV1, "full", chat("test/echo", "")), 404, "model_not_found")
 	for _, path := range []string{"/v1/models", "/api/v1/models"} {
 		data, _ := at(parse(t, h.get(path, "full").body), "data").([]any)

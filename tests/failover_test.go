@@ -155,7 +155,7 @@ func TestWhatACallerIsToldIfAllTargetsFail(t *testing.T) {
 		again  string
 	}{
 		"limited": {429, "upstream_rate_limited", 7, ""}, "broken": {502, "upstream_error", 10, ""}, "locked": {502, "upstream_auth_error", 60, "false"},
-		"refused": {400, "context_length_exceeded", 0, ""},
+		"refused": {400, "context_length_exceeded", 0, "false"},
 	} {
 		for _, more := range []string{"", `,"stream":true`} {
 			a := h.post(chatV1, "full", chat("team/"+alias, more))

@@ -36,3 +36,28 @@ func TestFurtherModelsAreNotLeftToTheProvider(t *testing.T) {
 		t.Errorf("another provider got %+v", sent)
 	}
 }
+
+// The main example of OpenRouter's guide has no model.
+func TestTheFirstOfModelsIsTheModel(t *testing.T) {
+	h := start(t, setup{})
+	for _, path := range []string{responsesV1, responsesOR, chatV1, chatRouter} {
+		content := `"input":"x"`
+		if path == chatV1 || path == chatRouter {
+			content = `"messages":[{"role":"user","content":"x"}]`
+		}
+		h.upstream.Reset()
+		a := h.post(path, "full", `{"models":["fake/err-500","fake/echo"],`+content+`}`)
+		if a.status != 200 || at(parse(t, a.body), "model") != "fake/echo" {
+			t.Errorf("%s: %d %s", path, a.status, a.body)
+		}
+		sent := h.upstream.Requests() // err-500 may be cooling
+		if body := string(sent[len(sent)-1].Body); body != `{`+content+`,"model":"echo"}` {
+			t.Errorf("%s: the provider got %s", path, body)
+		}
+		if row := h.row(a.header.Get("X-Request-Id")); at(row, "model") != "fake/err-500" {
+			t.Errorf("%s: row %v", path, row)
+		}
+		a = h.post(path, "full", `{"models":["openai/other","fake/echo"],`+content+`}`)
+		wantRefusal(t, path, a, 404, "model_not_found")
+	}
+}

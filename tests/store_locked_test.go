@@ -55,7 +55,7 @@ func TestALockedDatabaseDelaysNoCall(t *testing.T) {
 		t.Error("the lock's end is not noticed")
 	}
 	calls := len(free) + len(hard) + len(freeLocked) + len(hardLocked) + 1 // the question that was refused
-	lost := int(h.metric("gatehouse_activity_rows_lost_total")) // 64 MiB of them wait; a fast machine makes more
+	lost := int(h.metric("gatehouse_activity_rows_lost_total"))            // 64 MiB of them wait; a fast machine makes more
 	if rows := len(h.allRows("")); rows+lost != calls {
 		t.Errorf("%d rows and %d that were counted as lost, of %d calls", rows, lost, calls)
 	}

@@ -33,6 +33,9 @@ type API interface {
 	AppendModels(dst []byte, models []catalog.Model, p Page) []byte
 }
 
+// ModelsFunc appends an answer about a page of the list of models, which it may change.
+type ModelsFunc func(dst []byte, models []catalog.Model, p Page) []byte
+
 // The headers that name a request.
 const (
 	RequestIDHeader    = "X-Request-Id"

@@ -33,6 +33,9 @@ func (OpenAI) ChatStream(call openai.Call, _ modelcall.Pricer) openai.DeltaStrea
 	return openai.NewChatStream(call)
 }
 
+// ResponseDefaults implements [modelcall.ChatAPI].
+func (OpenAI) ResponseDefaults() []openai.Default { return nil }
+
 // AppendModel implements [API].
 func (OpenAI) AppendModel(dst []byte, m catalog.Model) []byte {
 	return openai.AppendModel(dst, openaiModel(m))

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -39,6 +40,9 @@ func (OpenRouter) ChatStream(call openai.Call, p modelcall.Pricer) openai.DeltaS
 	return openrouter.NewChatStream(withCost(call, p))
 }
 
+// ResponseDefaults implements [modelcall.ChatAPI].
+func (OpenRouter) ResponseDefaults() []openai.Default { return openrouter.ResponseDefaults }
+
 func withCost(call openai.Call, p modelcall.Pricer) openrouter.Call {
 	return openrouter.Call{Call: call, Cost: func(u openai.Usage) []byte {
 		nano, known := p.Cost(u)
@@ -71,6 +75,20 @@ func (OpenRouter) AppendModels(dst []byte, models []catalog.Model, p Page) []byt
 		list[i] = openrouterModel(m)
 	}
 	return openrouter.AppendModelList(dst, list, len(models), next)
+}
+
+// AppendModelCount appends how many models the list of this family has.
+func AppendModelCount(dst []byte, models []catalog.Model, p Page) []byte {
+	return openrouter.AppendModelCount(dst, len(p.shown(models)))
+}
+
+// AppendModelEndpoints appends a model and where calls of it can be sent: an alias has several places.
+func AppendModelEndpoints(dst []byte, m catalog.Model, groups [][]modelcall.Candidate) []byte {
+	var endpoints []openrouter.ModelEndpoint
+	for _, c := range slices.Concat(groups...) {
+		endpoints = append(endpoints, openrouter.ModelEndpoint{Provider: c.Provider.Name, Model: openrouterModel(*c.Model)})
+	}
+	return openrouter.AppendModelEndpoints(dst, openrouterModel(m), endpoints)
 }
 
 func openrouterModel(m catalog.Model) openrouter.ModelInfo {

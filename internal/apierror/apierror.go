@@ -133,10 +133,10 @@ func (e *Error) Retry() time.Duration {
 }
 
 // Final reports whether another attempt cannot help (`x-should-retry: false`): the OpenAI SDKs
-// otherwise retry 429 and every 5xx, Claude Code a 401 too.
+// otherwise retry 408, 409, 429 and every 5xx, and Claude Code retries a 401 too.
 func (e *Error) Final() bool {
 	status := e.HTTPStatus()
-	return e.NoRetry || e.row().final || e.Retry() > maxUsefulRetry || status < 500 && status != http.StatusTooManyRequests
+	return status < 500 && status != http.StatusTooManyRequests || e.NoRetry || e.row().final || e.Retry() > maxUsefulRetry
 }
 
 // maxUsefulRetry is the longest wait worth a retry inside an SDK call: above it the OpenAI SDKs

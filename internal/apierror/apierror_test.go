@@ -10,8 +10,8 @@ import (
 
 func TestPermanentRefusalsAreNeverRetriedByAnSDK(t *testing.T) {
 	for code, r := range table {
-		if r.status == 408 || r.status == 409 && !New(code, "").Final() {
-			t.Errorf("%s: status %d is retried by the OpenAI SDKs", code, r.status)
+		if final := New(code, "no").Final(); r.status < 500 && r.status != 429 && !final || r.status == 408 {
+			t.Errorf("%s: status %d is retried by the OpenAI SDKs or Claude Code", code, r.status)
 		}
 		if r.status >= 500 && code != Internal && r.retryAfter == 0 {
 			t.Errorf("%s: a %d without Retry-After is retried without pace for an hour by the OpenRouter SDKs", code, r.status)
@@ -45,8 +45,8 @@ func TestFromFindsAWrappedFault(t *testing.T) {
 
 func TestAProvidersOwnStatusIsKept(t *testing.T) {
 	e := &Error{Code: UpstreamRejected, Status: 413}
-	if e.HTTPStatus() != 413 {
-		t.Fatalf("status %d", e.HTTPStatus())
+	if e.HTTPStatus() != 413 || !e.Final() {
+		t.Fatalf("status %d, final %v", e.HTTPStatus(), e.Final())
 	}
 }
 

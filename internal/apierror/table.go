@@ -93,12 +93,12 @@ type row struct {
 	openrouterType string
 	anthropicType  string
 	retryAfter     time.Duration
-	final          bool // although it is a 429 or a 5xx
+	final          bool // though its status is one that passes
 }
 
-// table is the one map of refusals. A permanent refusal in it is never 5xx or 408, because of how
-// the SDKs retry: those of OpenRouter repeat a 5xx for an hour. What is neither 5xx nor 429 says
-// that it is final.
+// table is the one map of refusals. Two rules hold in it, both because of how the SDKs retry. A
+// permanent refusal is never 5xx: the OpenRouter SDKs repeat a 5xx for an hour. And each 4xx but 429
+// says that it is final: the OpenAI SDKs repeat a 409, and Claude Code repeats a 401 ten times.
 var table = map[Code]row{
 	InvalidJSON:          {400, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	InvalidValue:         {400, invalidRequest, "invalid_request", invalidRequest, 0, false},

@@ -167,6 +167,8 @@ func (openaiAPI) ChatResult(dst, body []byte, call openai.Call, _ Pricer) ([]byt
 	return openai.ChatResult(dst, body, call)
 }
 
+func (openaiAPI) ResponseDefaults() []openai.Default { return nil }
+
 func (openaiAPI) ChatStream(call openai.Call, _ Pricer) openai.DeltaStream {
 	return openai.NewChatStream(call)
 }

@@ -57,6 +57,8 @@ type ChatAPI interface {
 	ChatResult(dst, body []byte, call openai.Call, p Pricer) ([]byte, openai.Summary, error)
 	// ChatStream returns the same for a stream.
 	ChatStream(call openai.Call, p Pricer) openai.DeltaStream
+	// ResponseDefaults are the members that the SDKs require of a Response, nil for none.
+	ResponseDefaults() []openai.Default
 }
 
 // Pricer knows what a call costs.

@@ -62,6 +62,7 @@ func (responses) encode(e encoding) (*sending, error) {
 	if err := openrouter.EncodeResponsesFields(e.body, e.openRouter()); err != nil {
 		return nil, err
 	}
+	e.answer.ResponseDefaults = e.api.(ChatAPI).ResponseDefaults()
 	return &sending{operation: provider.Responses, body: e.body.Segments(nil), stream: e.asked.Stream, answer: &responsesAnswer{e.answer}}, nil
 }
 

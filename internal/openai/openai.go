@@ -63,9 +63,16 @@ type Call struct {
 	// it are returned. Optional.
 	OnSealed func(content string)
 
+	// ResponseDefaults are what a response object gets for the members that it lacks. Optional.
+	ResponseDefaults []Default
+
 	// Metadata returns the object `openrouter_metadata` at the end of an answer, as JSON. Optional.
 	Metadata func() []byte
 }
+
+// Default is a member that the SDKs of a family require, and its value, as JSON, where the provider
+// has none.
+type Default struct{ Key, Value string }
 
 // MetadataKey is the member of an answer that has what Metadata returns.
 const MetadataKey = "openrouter_metadata"

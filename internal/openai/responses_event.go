@@ -112,6 +112,9 @@ func (s *ResponsesStream) take(e *Event) (event ResponsesEvent, found bool, bad 
 		if s.edit(p, event.Response, event.ResponseMembers) {
 			event.ID = s.id
 		}
+		if s.call.ResponseDefaults != nil {
+			s.missing(p, event.Response, event.ResponseMembers)
+		}
 		switch string(event.typ) {
 		case "response.completed", "response.incomplete", "response.failed":
 			s.done = true

@@ -47,7 +47,7 @@ func ResponsesResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 	return p.Append(dst), r.sum, nil
 }
 
-// missing adds the keys that every client needs.
+// missing adds the keys that every client needs, and those that the family's SDKs need.
 func (r *responses) missing(p *jsonscan.Patch, body []byte, members []jsonscan.Member) {
 	if _, ok := jsonscan.Find(body, members, "object"); !ok {
 		p.Add("object", []byte(`"response"`))
@@ -57,6 +57,11 @@ func (r *responses) missing(p *jsonscan.Patch, body []byte, members []jsonscan.M
 	}
 	if _, ok := jsonscan.Find(body, members, "created_at"); !ok {
 		p.Add("created_at", appendInt(nil, r.call.Created))
+	}
+	for _, d := range r.call.ResponseDefaults {
+		if i, ok := jsonscan.Find(body, members, d.Key); !ok || members[i].Kind == 'n' && d.Value != "null" {
+			put(p, body, members, d.Key, []byte(d.Value))
+		}
 	}
 }
 

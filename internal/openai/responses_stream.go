@@ -158,6 +158,7 @@ func (s *ResponsesStream) appendFailed(dst []byte, e *apierror.Error) []byte {
 	p := jsonscan.NewPatch(object, members)
 	put(p, object, members, "status", []byte(`"failed"`))
 	put(p, object, members, "error", AppendResponseFailure(nil, e))
+	s.missing(p, object, members)
 	s.addMetadata(p, object, members)
 	return p.Append(dst)
 }

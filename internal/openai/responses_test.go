@@ -174,3 +174,24 @@ func TestNonsenseIsNoResponse(t *testing.T) {
 		}
 	}
 }
+
+// A response object that lacks what the SDKs of a family require has it in every event and at the end.
+func TestResponsesHaveTheMembersOfTheFamily(t *testing.T) {
+	c := newCall()
+	c.ResponseDefaults = []openai.Default{{Key: "completed_at", Value: "null"}, {Key: "tools", Value: "[]"}, {Key: "output", Value: "[]"}}
+	const added = `,"model":"fake/echo","object":"response","id":"gen-1","created_at":1700000001,"completed_at":null`
+	got, _, err := openai.ResponsesResult(nil, []byte(`{"output":[1],"tools":null}`), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, string(got), `{"output":[1],"tools":[]`+added+`}`)
+
+	s := openai.NewResponsesStream(c)
+	same(t, payloads(t, feed(s, respond("response.created", "0", `{"tools":[7]}`)))[0],
+		`{"type":"response.created","sequence_number":0,"response":{"tools":[7]`+added+`,"output":[]}}`)
+	s = openai.NewResponsesStream(c)
+	text, _ := s.Close(nil, apierror.New(apierror.UpstreamRateLimited, "slow"))
+	if v := decode(t, payloads(t, string(text))[0])["response"].(map[string]any); len(v) != 17 {
+		t.Errorf("a failed response has %v", v)
+	}
+}

@@ -9,8 +9,8 @@
 //	out, sum, err := openrouter.ChatResult(nil, answer, call)
 //	stream := openrouter.NewChatStream(call)
 //
-// Responses calls of this family have the first family's shape: see [openai.ResponsesResult] and
-// [openai.NewResponsesStream].
+// Responses calls of this family have the first family's shape, with the members of
+// [ResponseDefaults]: see [openai.ResponsesResult] and [openai.NewResponsesStream].
 package openrouter
 
 import (
@@ -47,6 +47,16 @@ var (
 		openai.AtFunction: {"name", "arguments"},
 	}
 )
+
+// ResponseDefaults are the members that this family's SDKs require of a Response. OpenAI sends some of
+// them in some answers only.
+var ResponseDefaults = []openai.Default{
+	{Key: "completed_at", Value: "null"}, {Key: "error", Value: "null"}, {Key: "incomplete_details", Value: "null"},
+	{Key: "instructions", Value: "null"}, {Key: "metadata", Value: "null"}, {Key: "output", Value: "[]"},
+	{Key: "tools", Value: "[]"}, {Key: "tool_choice", Value: `"auto"`}, {Key: "parallel_tool_calls", Value: "true"},
+	{Key: "temperature", Value: "null"}, {Key: "top_p", Value: "null"},
+	{Key: "frequency_penalty", Value: "null"}, {Key: "presence_penalty", Value: "null"},
+}
 
 // ChatResult appends a provider's whole chat completion as this family's clients need it. Errors
 // are as in [openai.ChatResult].

@@ -35,8 +35,7 @@ ANTHROPIC_DEFAULT_HAIKU_MODEL=PROVIDER/MODEL
 		command: func(ctx context.Context, r run) *exec.Cmd {
 			cmd := exec.CommandContext(ctx, p.claude, "--print", "--output-format", "json", "--no-session-persistence",
 				"--allowed-tools", "Bash(cat:*)", "--strict-mcp-config")
-			cmd.Env = []string{"CLAUDE_CONFIG_DIR=" + r.home, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
-				"USE_BUILTIN_RIPGREP=0"}
+			cmd.Env = []string{"CLAUDE_CONFIG_DIR=" + r.home, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "USE_BUILTIN_RIPGREP=0"}
 			return cmd
 		},
 		read: readClaude,

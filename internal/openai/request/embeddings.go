@@ -45,5 +45,5 @@ func EmbeddingsLimits(b *jsonscan.Body) RequestedLimits {
 
 // EncodeEmbeddings turns a caller's request into the provider's: the model as the provider knows it.
 func EncodeEmbeddings(b *jsonscan.Body, req Request, upstreamModel string) {
-	b.Set(req.model, jsonscan.AppendString(nil, upstreamModel))
+	req.setModel(b, upstreamModel)
 }

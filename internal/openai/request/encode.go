@@ -19,7 +19,7 @@ const (
 // (include_obfuscation) is between a client and the server it talks to, and few providers know the
 // field: it is dropped.
 func EncodeChat(b *jsonscan.Body, req Request, upstreamModel string) {
-	b.Set(req.model, jsonscan.AppendString(nil, upstreamModel))
+	req.setModel(b, upstreamModel)
 	if !req.Stream {
 		return
 	}
@@ -36,7 +36,7 @@ func EncodeChat(b *jsonscan.Body, req Request, upstreamModel string) {
 
 // EncodeResponses is [EncodeChat] for a Responses request, whose streams always report usage.
 func EncodeResponses(b *jsonscan.Body, req Request, upstreamModel string) {
-	b.Set(req.model, jsonscan.AppendString(nil, upstreamModel))
+	req.setModel(b, upstreamModel)
 	if req.streamOptions >= 0 {
 		b.Set(req.streamOptions, upstreamOptions(b.Value(req.streamOptions), false))
 	}

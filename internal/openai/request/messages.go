@@ -86,7 +86,7 @@ func MessagesLimits(b *jsonscan.Body) (RequestedLimits, error) {
 // EncodeMessages turns a caller's Messages request into the provider's: the model as the provider
 // knows it.
 func EncodeMessages(b *jsonscan.Body, req Request, upstreamModel string) {
-	b.Set(req.model, jsonscan.AppendString(nil, upstreamModel))
+	req.setModel(b, upstreamModel)
 }
 
 // MessagesReferences is [References] for a Messages request, whose tools have other types.

@@ -28,7 +28,7 @@ type Request struct {
 	Choices      int64 // n of a chat, not checked; 1 if absent
 	IncludeUsage bool  // `stream_options.include_usage` is true; chat only
 
-	model         int // index of the member
+	model         int // index of the member, -1 if absent
 	streamOptions int // index of the member, -1 if absent or null
 }
 
@@ -105,19 +105,40 @@ func member(b *jsonscan.Body, key string) (jsonscan.Member, bool) {
 	return b.Members()[i], true
 }
 
+// model reads the name of the model. As at OpenRouter, the first of `models` stands for one that is
+// absent.
 func model(b *jsonscan.Body) (string, int, error) {
 	i, ok := b.Find("model")
-	if !ok || b.Members()[i].Kind == 'n' {
-		return "", 0, missing("model")
-	}
-	name, ok := jsonscan.String(b.Value(i))
 	if !ok {
-		return "", 0, wrong("model", "a string")
+		i = -1
 	}
-	if name == "" {
-		return "", 0, missing("model")
+	if m, ok := member(b, "model"); ok {
+		name, ok := jsonscan.String(m.Value(b.Data()))
+		if !ok {
+			return "", 0, wrong("model", "a string")
+		}
+		if name != "" {
+			return name, i, nil
+		}
+	} else if m, ok := member(b, "models"); ok && m.Kind == '[' {
+		list := m.Value(b.Data())
+		for first := range jsonscan.AllElements(list) {
+			if name, _ := jsonscan.String(first.Value(list)); name != "" {
+				return name, i, nil
+			}
+		}
 	}
-	return name, i, nil
+	return "", 0, missing("model")
+}
+
+// setModel names the model as the provider knows it.
+func (r Request) setModel(b *jsonscan.Body, upstreamModel string) {
+	name := jsonscan.AppendString(nil, upstreamModel)
+	if r.model < 0 {
+		b.Add("model", name)
+		return
+	}
+	b.Set(r.model, name)
 }
 
 // flag reads an optional boolean; null is false.

@@ -20,6 +20,33 @@ func TestParseChat(t *testing.T) {
 	}
 }
 
+func TestTheFirstOfModelsStandsForAnAbsentModel(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"models":["a/b","c/d"],"input":"x"}`:            `{"models":["a/b","c/d"],"input":"x","model":"b"}`,
+		`{"model":null,"models":["a/b"],"input":"x"}`:     `{"model":"b","models":["a/b"],"input":"x"}`,
+		`{"models":["e/f"],"input":"x","model":"a/b"}`:    `{"models":["e/f"],"input":"x","model":"b"}`,
+		`{"models":[],"input":"x"}`:                       "",
+		`{"models":"a/b","input":"x"}`:                    "",
+		`{"model":"","models":["a/b"],"input":"x"}`:       "",
+		`{"model":null,"models":null,"input":"x"}`:        "",
+		`{"models":[{"model":"a/b"}],"input":"x"}`:        "",
+		`{"models":[""],"fallbacks":["a/b"],"input":"x"}`: "",
+	} {
+		b := strict(t, body)
+		req, err := request.ParseResponses(b)
+		if want == "" {
+			if err == nil || apierror.From(err).Code != apierror.MissingParameter {
+				t.Errorf("%s: %+v, %v", body, req, err)
+			}
+			continue
+		}
+		request.EncodeResponses(b, req, "b")
+		if got := string(b.Append(nil)); err != nil || req.Model != "a/b" || got != want {
+			t.Errorf("%s: %+v, %v, sent as %s", body, req, err, got)
+		}
+	}
+}
+
 func TestBadFieldsAreNamed(t *testing.T) {
 	for body, want := range map[string]struct {
 		code  apierror.Code

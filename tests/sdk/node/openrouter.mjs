@@ -100,6 +100,11 @@ test("the pages of the list end", async () => {
 test("one model and the key", async () => {
 	const [author, slug] = MODEL.split("/");
 	assert.equal((await gateway.models.get({ author, slug })).data.id, MODEL);
+	const { data: model } = await gateway.endpoints.list({ author, slug });
+	assert.deepEqual([model.id, model.endpoints.map((e) => [e.modelId, e.providerName])], [MODEL, [[MODEL, author]]]);
+	assert.ok((await caught(() => gateway.endpoints.list({ author, slug: "none" }))) instanceof errors.NotFoundResponseError);
+	const whole = (await gateway.models.list()).result;
+	assert.equal((await gateway.models.count()).data.count, whole.totalCount);
 	const { data } = await gateway.apiKeys.getCurrentKeyMetadata();
 	assert.ok(data.label && !data.label.includes(KEY));
 });
@@ -113,6 +118,24 @@ test("chat streams", async () => {
 	assert.deepEqual(chunks.flatMap((c, i) => (c.usage ? [i] : [])), [chunks.length - 1]);
 	const row = await find(requestID, MODEL, { status: 200, stream: true });
 	assert.equal(row.completion_tokens, chunks.at(-1).usage.completionTokens);
+});
+
+test("responses", async () => {
+	const respond = (responsesRequest) => gateway.responses.send({ responsesRequest: { model: MODEL, input: "a b", ...responsesRequest } });
+	const reply = await respond({ stream: false });
+	assert.deepEqual([reply.outputText ?? reply.output.at(-1).content[0].text, reply.model, reply.status], [echo("a b"), MODEL, "completed"]);
+	const events = await collect(await respond({ stream: true }));
+	assert.deepEqual([events[0].type, events.at(-1).type], ["response.created", "response.completed"]);
+	assert.deepEqual([events[0].response.model, events.at(-1).response.model], [MODEL, MODEL]);
+	assert.equal(events.filter((e) => e.type === "response.output_text.delta").map((e) => e.delta).join(""), echo("a b"));
+	assert.deepEqual(events.filter((e) => e.isUnknown), []);
+	const first = await gateway.responses.send({ responsesRequest: { models: [MODEL], input: "a b" } });
+	assert.equal(first.model, MODEL);
+});
+
+test("the first of models is the model", async () => {
+	const reply = await gateway.chat.send({ chatRequest: { models: [MODEL], messages: ask("hello"), stream: false } });
+	assert.deepEqual([reply.model, reply.choices[0].message.content], [MODEL, echo("hello")]);
 });
 
 test("tools go round", async () => {

@@ -131,9 +131,32 @@ def the_pages_of_the_list_end():
 def one_model_and_the_key():
     author, slug = MODEL.split("/", 1)
     equal(gateway.models.get(author=author, slug=slug).data.id, MODEL, "id")
+    found = gateway.endpoints.list(author=author, slug=slug).data
+    equal([(e.model_id, e.provider_name) for e in found.endpoints], [(MODEL, author)], "endpoints")
+    raises(errors.NotFoundResponseError, lambda: gateway.endpoints.list(author=author, slug="none"), 404)
+    equal(gateway.models.count().data.count, gateway.models.list().result.total_count, "count")
     data = gateway.api_keys.get_current_key_metadata().data
     assert data.label and KEY not in data.label, data.label
     equal(data.is_management_key, False, "is_management_key")
+
+
+@case()
+def responses():
+    reply = gateway.responses.send(model=MODEL, input="a b")
+    equal((reply.output[-1].content[0].text, reply.model, reply.status), (echo("a b"), MODEL, "completed"), "whole")
+    with gateway.responses.send(model=MODEL, input="a b", stream=True) as events:
+        seen = list(events)
+    types = [e.type for e in seen]
+    equal((types[0], types[-1]), ("response.created", "response.completed"), "events")
+    equal({e.response.model for e in (seen[0], seen[-1])}, {MODEL}, "models")
+    equal("".join(e.delta for e in seen if e.type == "response.output_text.delta"), echo("a b"), "text")
+    equal(gateway.responses.send(models=[MODEL], input="a b").model, MODEL, "the first of models")
+
+
+@case()
+def the_first_of_models_is_the_model():
+    reply = gateway.chat.send(models=[MODEL], messages=ask("hello"))
+    equal((reply.model, reply.choices[0].message.content), (MODEL, echo("hello")), "reply")
 
 
 @case()
