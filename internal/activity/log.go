@@ -39,8 +39,8 @@ type Log interface {
 	Series(ctx context.Context, q SeriesQuery) (Series, error)
 	// Costs returns what a key, or with "" a tenant, has cost by day.
 	Costs(ctx context.Context, tenant, key string) ([]Day, error)
-	// BlockedSince is since when commits are blocked, so that queries may lack calls that ended later.
-	// It is zero if they lack none.
+	// BlockedSince is when the first call ended that queries may lack because commits are blocked, zero if
+	// they lack none.
 	BlockedSince() time.Time
 	// Rebuild makes the sums again from the records, and returns how many it read.
 	Rebuild(ctx context.Context) (rows int, err error)
@@ -112,8 +112,8 @@ func (r *Record) scan(rows *sql.Rows, tenant string) (seq int64, err error) {
 
 // BlockedSince implements Log.
 func (l *SQLiteLog) BlockedSince() time.Time {
-	if s := l.store.Status(); s.Err != nil && s.Waiting > 0 {
-		return s.Since
+	if s := l.store.Status(); s.Err != nil {
+		return s.Oldest
 	}
 	return time.Time{}
 }
