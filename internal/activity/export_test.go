@@ -22,6 +22,9 @@ func Columns(r *Record) []any {
 // no time for them.
 func (l *PostgresLog) Patient() { l.flush = queryTimeout }
 
+// Patient is that of PostgresLog.
+func (l *SQLiteLog) Patient() { l.flush = queryTimeout }
+
 // PassTime makes the monotonic clock of retention go on.
 func (l *PostgresLog) PassTime(d time.Duration) {
 	l.partitions.guard.began = l.partitions.guard.began.Add(-d)

@@ -16,7 +16,7 @@ const (
 	// flushTimeout is how long a query waits for the rows of calls that have ended. If commits are
 	// blocked it then answers with what there is; see [Log].BlockedSince.
 	flushTimeout = 2 * time.Second
-	// blockedTimeout is flushTimeout while commits are known to be blocked.
+	// blockedTimeout is flushTimeout once commits have been blocked for that long.
 	blockedTimeout = 100 * time.Millisecond
 )
 
@@ -39,8 +39,8 @@ type Log interface {
 	Series(ctx context.Context, q SeriesQuery) (Series, error)
 	// Costs returns what a key, or with "" a tenant, has cost by day.
 	Costs(ctx context.Context, tenant, key string) ([]Day, error)
-	// BlockedSince is since when commits are blocked, so that queries may lack calls that ended later.
-	// It is zero if they lack none.
+	// BlockedSince is when the first call ended that queries may lack because commits are blocked, zero if
+	// they lack none.
 	BlockedSince() time.Time
 	// Rebuild makes the sums again from the records, and returns how many it read.
 	Rebuild(ctx context.Context) (rows int, err error)
@@ -54,11 +54,12 @@ type SQLiteLog struct {
 	recent  recent       // used only by the store's writer
 	rollup  rollupWriter // used only by the store's writer
 	pending pending
+	flush   time.Duration // flushTimeout
 }
 
 // New returns the log kept in st, which was opened with Schema.
 func New(st *store.Store) *SQLiteLog {
-	l := &SQLiteLog{store: st}
+	l := &SQLiteLog{store: st, flush: flushTimeout}
 	l.sumReader = newSumReader(l)
 	return l
 }
@@ -112,8 +113,8 @@ func (r *Record) scan(rows *sql.Rows, tenant string) (seq int64, err error) {
 
 // BlockedSince implements Log.
 func (l *SQLiteLog) BlockedSince() time.Time {
-	if s := l.store.Status(); s.Err != nil && s.Waiting > 0 {
-		return s.Since
+	if s := l.store.Status(); s.Err != nil {
+		return s.Oldest
 	}
 	return time.Time{}
 }
@@ -122,9 +123,9 @@ func (l *SQLiteLog) BlockedSince() time.Time {
 // blocked. The caller must call cancel.
 func (l *SQLiteLog) ask(ctx context.Context) (_ context.Context, cancel func(), err error) {
 	ctx, cancel = context.WithTimeout(ctx, queryTimeout)
-	limit := flushTimeout
-	if !l.BlockedSince().IsZero() {
-		limit = blockedTimeout
+	limit := l.flush
+	if since := l.BlockedSince(); !since.IsZero() {
+		limit = max(limit-time.Since(since), blockedTimeout)
 	}
 	short, done := context.WithTimeout(ctx, limit)
 	defer done()

@@ -22,7 +22,9 @@ func open(t testing.TB, opts store.Options) (*store.Store, *activity.SQLiteLog) 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	return st, activity.New(st)
+	log := activity.New(st)
+	log.Patient()
+	return st, log
 }
 
 // record is the n-th call, a second after the previous one.

@@ -16,6 +16,9 @@ import (
 // with what there is. While the database is away it does not wait.
 const syncTimeout = 300 * time.Millisecond
 
+// writeDelay is more than a row can have waited when its first write fails.
+const writeDelay = 6 * time.Second
+
 // PostgresConfig is what a PostgresLog needs.
 type PostgresConfig struct {
 	DB     *postgres.DB // with PostgresSchema
@@ -138,7 +141,7 @@ func (l *PostgresLog) ask(ctx context.Context) (_ context.Context, cancel func()
 // BlockedSince implements Log, for the calls of this node.
 func (l *PostgresLog) BlockedSince() time.Time {
 	if s := l.writer.Status(); s.Err != nil && s.Waiting > 0 {
-		return s.Since
+		return s.Since.Add(-writeDelay)
 	}
 	return time.Time{}
 }

@@ -38,6 +38,18 @@ func withRows(next string, rows ...string) *fakeAPI {
 	return a
 }
 
+func TestAPageSaysSinceWhenCallsMayBeMissing(t *testing.T) {
+	api := newFakeAPI()
+	api.always("/api/v1/activity", `{"data":[]}`)
+	if page := api.visit(t, "/console/activity").Body.String(); strings.Contains(page, "may be missing") {
+		t.Error("with commits")
+	}
+	api.until = "2026-11-23T02:19:00.000Z"
+	if page := api.visit(t, "/console/activity").Body.String(); !strings.Contains(page, "Calls that ended since 2026-11-23T02:19:00.000Z may be missing: commits have been blocked for 1m0s.") {
+		t.Errorf("page:\n%s", page)
+	}
+}
+
 func TestTheListShowsCallsRefusalsAndDesktops(t *testing.T) {
 	page := withRows("", callJSON, refusedJSON, unpricedJSON, sessionJSON).visit(t, "/console/activity").Body.String()
 	for _, want := range []string{

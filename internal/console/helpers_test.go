@@ -24,6 +24,7 @@ type fakeAPI struct {
 	refusal string // if set, every route answers with it
 	status  int    // of refusal
 	header  http.Header
+	until   string // the header of that name of every answer, if set
 	key     keys.Key
 }
 
@@ -38,6 +39,9 @@ func (a *fakeAPI) always(path, answer string) {
 
 func (a *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.asked = append(a.asked, r.URL)
+	if a.until != "" {
+		w.Header().Set("X-Gatehouse-Activity-Until", a.until)
+	}
 	if a.refusal != "" {
 		w.WriteHeader(a.status)
 		_, _ = io.WriteString(w, a.refusal)

@@ -64,11 +64,13 @@ type queue struct {
 	drops drops
 	// accepted and settled are numbers of operations: all up to settled are committed or rejected.
 	accepted, settled uint64
-	waiters           []waiter
-	free              chan struct{} // closed when the queue is no longer full; nil while nobody waits
-	commits           commits
-	closed            bool
-	log               *redoLog // nil: no schema needs it
+	// began is when the first of ops was submitted, taken that of those that the writer has.
+	began, taken time.Time
+	waiters      []waiter
+	free         chan struct{} // closed when the queue is no longer full; nil while nobody waits
+	commits      commits
+	closed       bool
+	log          *redoLog // nil: no schema needs it
 
 	first  chan struct{} // an operation was added to the empty queue
 	urgent chan struct{} // commit now: a full group, or a Flush
@@ -153,6 +155,7 @@ func (s *Store) enqueue(op Op, size int, durable bool) (write *redoWrite, firstD
 	}
 	switch len(s.ops) {
 	case 1:
+		s.began = time.Now()
 		signal(s.first)
 	case groupSize:
 		signal(s.urgent)
@@ -214,6 +217,7 @@ func (q *queue) take(reusable []Op) []Op {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	ops := q.ops
+	q.taken = q.began
 	q.ops = reusable[:0]
 	return ops
 }

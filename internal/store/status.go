@@ -26,6 +26,8 @@ type Status struct {
 	Blocked bool
 	// Waiting is how many operations are not committed, WaitingBytes the memory that they use.
 	Waiting, WaitingBytes int
+	// Oldest is when the first of these was submitted, zero without any.
+	Oldest time.Time
 	// RedoErr is why the redo log cannot be written, nil if it can. Each durable operation then
 	// waits for a commit of its own.
 	RedoErr error
@@ -48,6 +50,12 @@ func (q *queue) Status() Status {
 	q.mu.Lock()
 	s := q.commits.status(time.Now())
 	s.Waiting, s.WaitingBytes = int(q.accepted-q.settled), q.bytes
+	switch {
+	case s.Waiting > len(q.ops):
+		s.Oldest = q.taken
+	case s.Waiting > 0:
+		s.Oldest = q.began
+	}
 	log := q.log
 	q.mu.Unlock()
 	if log != nil {
