@@ -32,6 +32,7 @@ type Original struct {
 	stored        bool // the provider keeps the response
 	logprobs      bool
 	hideReasoning bool
+	stops         []string
 }
 
 // translation is one request on its way.
@@ -68,6 +69,9 @@ func Request(b *jsonscan.Body, stream bool, opt Options) (responses []byte, orig
 		return nil, nil, err
 	}
 	if err := t.logprobs(); err != nil {
+		return nil, nil, err
+	}
+	if err := t.stop(); err != nil {
 		return nil, nil, err
 	}
 	if t.out, err = appendTools(t.out, t.body); err != nil {
