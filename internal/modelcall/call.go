@@ -248,6 +248,7 @@ func (c *call) encode(t *target) (*sending, error) {
 		answer: openai.Call{
 			Model: c.answersAs(t, c.asked.Model), ID: r.ID, Created: r.CreatedAt.Unix(), Provider: t.provider.Name, RequestID: r.RequestID,
 			IncludeUsage: c.asked.IncludeUsage, Redact: c.shown(t.endpoint), OnID: owner.record, OnSealed: c.sealed.recorder(t), Metadata: c.tried.writer(),
+			Estimate: func() openai.Usage { return c.charge.estimated(&c.meter) },
 		},
 	}
 	if t.setOutput {

@@ -99,6 +99,7 @@ func (a *messagesFromResponses) whole(dst, body []byte) ([]byte, openai.Summary,
 	if err != nil {
 		return dst, sum, err
 	}
+	a.call.StopSequence = sum.StopSequence
 	out, shown, err := a.messagesFromChat.whole(dst, chat)
 	if err != nil {
 		return out, shown, err

@@ -132,7 +132,7 @@ func TestWhatATranslatedMessageCannotHaveIsRefusedByName(t *testing.T) {
 		{nil, "2023-06-01", `"top_k":5,`, "top_k"},
 		{nil, "2026-10-21", `"temperature":1,`, "temperature"},
 		{nil, "2027-01-01", ``, "anthropic-version"},
-		{asResponses, "2023-06-01", `"stop_sequences":["a"],`, "stop_sequences"},
+		{asResponses, "2023-06-01", `"top_k":5,`, "top_k"},
 	} {
 		p := &recording{}
 		r := newRig(t, p, func(r *rig) { r.models.provider = newProvider(t, p, c.change) })

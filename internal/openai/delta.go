@@ -29,9 +29,11 @@ type Delta struct {
 
 	// Of the last chunk: the reason it is the last, "" for any other, and members that come with
 	// it.
-	Finish      string
-	ServiceTier []byte
-	Usage       []byte // of a chat completion
+	Finish string
+	// StopSequence is the stop sequence that ended the answer, "" for none or an unknown one.
+	StopSequence string
+	ServiceTier  []byte
+	Usage        []byte // of a chat completion
 
 	choices [1]ChunkChoice // of the chunk
 	calls   [1]ChunkCall
@@ -163,6 +165,7 @@ func (s *ChatStream) accept(d *Delta) (first, null bool, bad *apierror.Error) {
 	s.head.learn(d.ID, d.Created, &s.call, &s.sum)
 	if d.Finish != "" {
 		s.sum.Finish, s.sum.NativeFinish = d.Finish, d.Finish
+		s.sum.StopSequence = d.StopSequence
 		s.finish(ch)
 		s.done = true
 	}

@@ -50,6 +50,11 @@ type Call struct {
 	Provider     string // named in failures
 	RequestID    string // the gateway's, in errors of Anthropic's form
 	IncludeUsage bool   // the caller asked for usage in its chat stream
+	StopSequence string // that ended the answer, if a translation found it before
+
+	// Estimate returns what was used up to now, for an answer that ends before its provider reports
+	// it. Optional.
+	Estimate func() Usage
 
 	// Redact takes secrets out of a provider's text. Without it clients get no such text.
 	Redact func(string) string
@@ -83,6 +88,7 @@ type Summary struct {
 	Finish       string // finish reason as OpenAI calls it
 	NativeFinish string // the provider's word
 	Finished     int64  // choices of a stream that have come to their end
+	StopSequence string // the stop sequence that ended the answer, if a translation found it
 	Usage        Usage
 	HasUsage     bool
 	Later        int             // events of the stream after the one with Usage

@@ -32,7 +32,7 @@ func (w *eventWriter) start(b *builder) {
 	w.started = true
 	w.begin("message_start")
 	w.out = b.appendHead(translate.AppendKey(w.out, "message"))
-	w.out = appendStop(append(w.out, ']'), "")
+	w.out = appendStop(append(w.out, ']'), "", "")
 	w.out = append(b.appendUsage(translate.AppendKey(w.out, "usage"), w.sum), '}')
 	w.end()
 }
@@ -81,7 +81,7 @@ func (w *eventWriter) stop(b *builder) {
 	w.start(b)
 	w.begin("message_delta")
 	w.out = append(translate.AppendKey(w.out, "delta"), '{')
-	w.out = append(appendStop(w.out, b.stopReason(w.sum.Finish)), '}')
+	w.out = append(appendStop(w.out, b.stopReason(w.sum.Finish), w.sum.StopSequence), '}')
 	w.out = b.appendUsage(translate.AppendKey(w.out, "usage"), w.sum)
 	w.end()
 	w.begin("message_stop")

@@ -44,9 +44,13 @@ func (b *builder) appendUsage(dst []byte, sum *openai.Summary) []byte {
 	return append(dst, '}')
 }
 
-// appendStop appends the members stop_reason and stop_sequence; "" stands for null. Chat does not
-// say which sequence stopped an answer.
-func appendStop(dst []byte, reason string) []byte {
+// appendStop appends the members stop_reason and stop_sequence; "" stands for null. Providers do not
+// say in chat which sequence stopped an answer; a translation before may.
+func appendStop(dst []byte, reason, sequence string) []byte {
+	if sequence != "" {
+		dst = append(dst, `,"stop_reason":"stop_sequence","stop_sequence":`...)
+		return jsonscan.AppendString(dst, sequence)
+	}
 	dst = translate.AppendKey(dst, "stop_reason")
 	if reason == "" {
 		dst = append(dst, "null"...)
@@ -80,7 +84,7 @@ func (b *builder) append(dst []byte, sum *openai.Summary) []byte {
 			dst = it.appendText(dst, it.waiting)
 		}
 	}
-	dst = appendStop(append(dst, ']'), b.stopReason(sum.Finish))
+	dst = appendStop(append(dst, ']'), b.stopReason(sum.Finish), sum.StopSequence)
 	return append(b.appendUsage(translate.AppendKey(dst, "usage"), sum), '}')
 }
 

@@ -149,7 +149,7 @@ func TestTheVersionOfTheAPIDecides(t *testing.T) {
 
 func TestWhatTheResponsesAPILacksIsRefusedByTheCallersName(t *testing.T) {
 	opt := frommessages.Options{Responses: true}
-	refused(t, `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}],"stop_sequences":["a"]}`, opt, "stop_sequences", "unsupported_parameter")
+	refused(t, `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}],"stop_sequences":[""]}`, opt, "stop_sequences[0]", "invalid_value")
 	refused(t, `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}],"top_k":1}`, opt, "top_k", "unsupported_parameter")
 }
 

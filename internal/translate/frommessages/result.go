@@ -17,6 +17,7 @@ func Result(dst, completion []byte, original *Original, call openai.Call, id str
 	r := chunks.NewReader(&call, b, chunks.Options{Answer: inMessage})
 	var bad *apierror.Error
 	sum, err := openai.ReadChatResult(completion, call, func(chunk *openai.Chunk) { bad = r.Read(chunk) })
+	sum.StopSequence = call.StopSequence
 	if err != nil {
 		return dst, sum, err
 	}

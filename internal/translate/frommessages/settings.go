@@ -54,12 +54,13 @@ func (t *translation) putStop() error {
 	}
 	switch {
 	case len(spans) == 0:
-	case t.opt.Responses:
-		return translate.Unsupported("stop_sequences")
+	case t.opt.Responses: // the gateway itself looks for them
+		_, err = translate.StopSequences(value, "stop_sequences")
+		fallthrough
 	default:
 		t.put("stop", value)
 	}
-	return nil
+	return err
 }
 
 // putTopK keeps top_k for OpenRouter: OpenAI refuses it.

@@ -84,7 +84,7 @@ func (w *chunkWriter) arguments(n int, custom bool, piece []byte) {
 // finish sends the chunk that ends the choice and the stream. The family's stream shows its usage
 // where it belongs.
 func (w *chunkWriter) finish(e ending) {
-	d := openai.Delta{Finish: e.finish, ServiceTier: e.tier}
+	d := openai.Delta{Finish: e.finish, StopSequence: e.stop, ServiceTier: e.tier}
 	if e.hasUsage {
 		d.Usage = translate.AppendUsage(nil, e.usage)
 	}

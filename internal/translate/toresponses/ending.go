@@ -10,6 +10,7 @@ import (
 // ending is the end of an answer that the provider completed or cut off.
 type ending struct {
 	finish   string
+	stop     string // the stop sequence that ended the answer, "" for none
 	tier     []byte // service_tier, nil for none
 	usage    openai.Usage
 	hasUsage bool // the provider reported usage

@@ -34,6 +34,7 @@ type Original struct {
 	hideReasoning bool
 	functions     translate.Functions
 	leftOut       []string
+	stops         []string
 }
 
 // LeftOut returns the names of the fields that the request is sent without.
@@ -83,6 +84,9 @@ func (t *translation) write(b *jsonscan.Body, stream bool, opt Options) (err err
 		return err
 	}
 	if err := t.logprobs(); err != nil {
+		return err
+	}
+	if err := t.stop(); err != nil {
 		return err
 	}
 	if t.out, err = appendTools(t.out, t.body); err != nil {

@@ -24,14 +24,16 @@ func Result(response []byte, original *Original, call openai.Call) ([]byte, open
 		return fail(sum.Err)
 	}
 	w := &messageWriter{functions: original.functions}
-	r := reader{call: &call, original: original, to: w}
+	until := original.until(w)
+	r := reader{call: &call, original: original, to: until}
 	members := jsonscan.Members(repaired, nil)
 	end, bad := r.end(repaired, members, nil)
 	if bad != nil {
 		return fail(bad)
 	}
+	until.end(&end)
 	end.setUsage(sum)
-	sum.Finish = end.finish
+	sum.Finish, sum.StopSequence = end.finish, end.stop
 
 	out := append(make([]byte, 0, len(repaired)+256), '{')
 	for _, m := range [...]struct{ key, as string }{{"id", "id"}, {"created_at", "created"}} {

@@ -17,6 +17,7 @@ type Stream struct {
 	responses *openai.ResponsesStream
 	reader    reader
 	chunks    chunkWriter
+	until     *stopWriter
 	failure   *apierror.Error
 	ended     bool // the client got the end
 }
@@ -28,13 +29,14 @@ var _ openai.Stream = (*Stream)(nil)
 func NewStream(original *Original, call openai.Call, family openai.DeltaStream) *Stream {
 	s := &Stream{call: original.call(call), chunks: chunkWriter{family: original.functions.Stream(family)}}
 	s.responses = openai.NewResponsesStream(s.call)
-	s.reader = reader{call: &s.call, original: original, to: &s.chunks}
+	s.until = original.until(&s.chunks)
+	s.reader = reader{call: &s.call, original: original, to: s.until}
 	return s
 }
 
 // Data implements [openai.Stream].
 func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
-	if s.ended {
+	if s.ended || s.until.found != "" {
 		return dst
 	}
 	s.chunks.out = dst
@@ -42,6 +44,9 @@ func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
 	bad := s.responses.Summary().Err
 	if bad == nil && found {
 		bad = s.read(&repaired, e.Name)
+	}
+	if bad == nil && s.until.found != "" && !s.responses.Done() {
+		s.stop()
 	}
 	if bad != nil {
 		s.fail(bad)
@@ -86,9 +91,20 @@ func (s *Stream) readWhole(repaired *openai.ResponsesEvent, name []byte) *apierr
 	if bad != nil {
 		return bad
 	}
+	s.until.end(&end)
 	end.setUsage(s.responses.Summary())
 	s.chunks.finish(end)
 	return nil
+}
+
+// stop ends an answer whose provider still writes: its usage is not reported.
+func (s *Stream) stop() {
+	var e ending
+	s.until.end(&e)
+	if s.call.Estimate != nil {
+		e.usage, e.hasUsage = s.call.Estimate(), true
+	}
+	s.chunks.finish(e)
 }
 
 // setHead takes id and time of the response.
@@ -111,7 +127,7 @@ func (s *Stream) take() []byte {
 }
 
 // Done implements [openai.Stream].
-func (s *Stream) Done() bool { return s.ended || s.responses.Done() }
+func (s *Stream) Done() bool { return s.ended || s.until.found != "" || s.responses.Done() }
 
 // Close implements [openai.Stream].
 func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
@@ -124,7 +140,7 @@ func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
 		s.chunks.out = dst
 		s.fail(failure)
 		return s.take(), failure
-	case !s.responses.Done():
+	case !s.Done():
 		return dst, openai.ErrCut
 	}
 	out, err := s.chunks.family.Close(dst, nil)
