@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
@@ -31,7 +32,7 @@ func (r *rig) serveModelCall(t *testing.T) error {
 		return err
 	}
 	defer q.Finish()
-	if err = q.Serve(modelcall.Responses, nil); err != nil {
+	if err = q.Serve(modelcall.Responses, api.OpenAI{}); err != nil {
 		q.Fail(apierror.From(err))
 	}
 	return err
