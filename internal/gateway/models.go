@@ -93,7 +93,6 @@ func (m *Models) unlisted(provider, name string) *apierror.Error {
 	if m.discovery.noList(provider) {
 		refusal := apierror.New(apierror.ModelNotCallable, "provider %q has no list of models, so %q is not known; "+
 			"the gateway's operator can set discover off for the provider, or name its models", provider, name).WithParam("model").WithCause(catalog.ErrUnlisted)
-		refusal.NoRetry = true
 		return refusal
 	}
 	refusal := apierror.New(apierror.NoProvider, "provider %q has not listed its models yet, so %q is not known; try again shortly", provider, name).WithCause(catalog.ErrUnlisted)

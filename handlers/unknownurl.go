@@ -1,0 +1,121 @@
+package handlers
+
+import (
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/api"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+)
+
+// wrongBase is a row of paths that SDKs make of a wrong base URL.
+type wrongBase struct {
+	paths  string  // in lower case, with spaces between them; * stands for any text
+	api    api.API // nil: by the path
+	advice string
+}
+
+const (
+	adviceOpenAI    = "the SDK's base URL must end in /v1 (OpenAI) or /api/v1 (OpenRouter)"
+	adviceAnthropic = "the address of this API is /v1/messages; set the SDK's base URL so that it is asked for"
+	adviceTwice     = "the base URL of this SDK must not end in /v1, which it adds itself"
+	adviceOther     = " is not served; use a client of OpenAI's API with a base URL that ends in /v1"
+)
+
+// wrongBelow has the wrong paths below the prefixes of the families.
+var wrongBelow = []wrongBase{
+	{"/v1/v1/messages* /api/v1/v1/messages*", api.Anthropic{}, adviceTwice},
+	{"/v1/v1/* /api/v1/v1/*", nil, adviceTwice},
+	{"*/messages/v1/messages */messages/messages", api.Anthropic{}, adviceAnthropic},
+	{"*/chat/completions/chat/completions */chat/completions/models */responses/responses */embeddings/embeddings", nil, adviceOpenAI},
+}
+
+// wrongElsewhere has those outside the prefixes, where a site may have handlers of its own.
+var wrongElsewhere = []wrongBase{
+	{"/v1beta*", nil, "Gemini's API" + adviceOther},
+	{"/openai/deployments/*", nil, "Azure's form of OpenAI's API" + adviceOther},
+	{"/anthropic/* */messages */messages/count_tokens", api.Anthropic{}, adviceAnthropic},
+	{"*/chat/completions */responses */models */embeddings */completions */moderations", nil, adviceOpenAI},
+	{"*/images/generations */audio/speech */audio/transcriptions */rerank", nil, adviceOpenAI},
+	{"/api/chat /api/generate /api/tags /api/show /api/ps /api/pull /api/embed /api/version", nil, "Ollama's API" + adviceOther},
+	{"/openai /openai/* /openrouter /openrouter/* /models/* /responses/* /v1 /v1/* /api/v1 /api/v1/*", nil, adviceOpenAI},
+}
+
+// findWrong returns the first row that has a path, nil for none.
+func findWrong(rows []wrongBase, path string) *wrongBase {
+	path = strings.ToLower(cleanPath(path))
+	for i := range rows {
+		for pattern := range strings.FieldsSeq(rows[i].paths) {
+			before, after, open := strings.Cut(pattern, "*")
+			rest, ok := strings.CutPrefix(path, before)
+			if ok && (rest == "" || open) && strings.HasSuffix(rest, after) {
+				return &rows[i]
+			}
+		}
+	}
+	return nil
+}
+
+// family returns the family in whose shape a wrong path is answered.
+func (b *wrongBase) family(r *http.Request) api.API {
+	switch {
+	case b.api != nil:
+		return b.api
+	case strings.HasPrefix(r.URL.Path, "/api/"):
+		return api.ByHeader(r.Header, api.OpenRouter{})
+	}
+	return api.ByHeader(r.Header, api.OpenAI{})
+}
+
+func (b *wrongBase) refusal(r *http.Request) *apierror.Error {
+	refusal := unknownURL(r)
+	refusal.Message += ": " + b.advice
+	return refusal
+}
+
+func unknownURL(r *http.Request) *apierror.Error {
+	return apierror.New(apierror.UnknownURL, "unknown URL (%.10s %.200s)", r.Method, r.URL.Path)
+}
+
+// serveElsewhere leaves a path outside the prefixes to the site, and answers for a wrong base URL if
+// the site does not: Caddy's answer would be an empty 200.
+func (h *Gatehouse) serveElsewhere(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	wrong := findWrong(wrongElsewhere, r.URL.Path)
+	if wrong == nil {
+		return next.ServeHTTP(w, r)
+	}
+	noted := &notedWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}}
+	err := next.ServeHTTP(noted, r)
+	if err != nil || noted.written || caddyhttp.GetVar(r.Context(), unhandled) != true {
+		return err
+	}
+	caddyhttp.SetVar(r.Context(), unhandled, false) // for the access log
+	return refuse(h.gateway, w, r, wrong.family(r), wrong.refusal(r))
+}
+
+// unhandled is the variable that Caddy sets at the end of a site's handlers.
+const unhandled = "unhandled"
+
+// notedWriter notes whether an answer has begun.
+type notedWriter struct {
+	caddyhttp.ResponseWriterWrapper
+	written bool
+}
+
+func (w *notedWriter) WriteHeader(status int) {
+	w.written = w.written || status >= http.StatusOK || status == http.StatusSwitchingProtocols
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *notedWriter) Write(p []byte) (int, error) {
+	w.written = true
+	return w.ResponseWriter.Write(p)
+}
+
+func (w *notedWriter) ReadFrom(r io.Reader) (int64, error) {
+	w.written = true
+	return w.ResponseWriterWrapper.ReadFrom(r)
+}
