@@ -1,6 +1,7 @@
 package activity_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -62,5 +63,24 @@ func TestDaysAreThoseOfTheServersClock(t *testing.T) {
 	got := activitytest.All(t, n, activity.Filter{AllTenants: true})
 	if len(got) != 1 || !got[0].CreatedAt.Equal(r.CreatedAt) {
 		t.Errorf("%d rows, or at another time", len(got))
+	}
+}
+
+func TestRowsKeepTheirTimeThoughNobodyHasMadeDaysForLong(t *testing.T) {
+	var late atomic.Bool
+	now := func() time.Time {
+		if late.Load() {
+			return noon.AddDate(0, 0, 20)
+		}
+		return noon
+	}
+	n := newNode(t, enginetest.Postgres(t), "a", func(c *activity.PostgresConfig) { c.Now = now })
+	late.Store(true)
+	r := activitytest.Call(1)
+	r.CreatedAt = now()
+	n.Append(r)
+	flush(t, n)
+	if got := activitytest.All(t, n, activity.Filter{AllTenants: true}); len(got) != 1 || !got[0].CreatedAt.Equal(r.CreatedAt) {
+		t.Errorf("%+v", got)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -175,25 +174,6 @@ func TestRowsOfAWildClockAreKept(t *testing.T) {
 	}
 	if err != nil || sum != 4 {
 		t.Errorf("%d calls in the sums, %v", sum, err)
-	}
-}
-
-func TestRowsKeepTheirTimeThoughNobodyHasMadeDaysForLong(t *testing.T) {
-	var late atomic.Bool
-	now := func() time.Time {
-		if late.Load() {
-			return noon.AddDate(0, 0, 20)
-		}
-		return noon
-	}
-	n := newNode(t, enginetest.Postgres(t), "a", func(c *activity.PostgresConfig) { c.Now = now })
-	late.Store(true)
-	r := activitytest.Call(1)
-	r.CreatedAt = now()
-	n.Append(r)
-	flush(t, n)
-	if got := activitytest.All(t, n, activity.Filter{AllTenants: true}); len(got) != 1 || !got[0].CreatedAt.Equal(r.CreatedAt) {
-		t.Errorf("%+v", got)
 	}
 }
 

@@ -175,3 +175,9 @@ func TestAModelsRateRefusesACall(t *testing.T) {
 	_, refusal := r.serve(t, Chat, hello)
 	wantRefusal(t, refusal, apierror.RateLimitExceeded, "model:acme/m")
 }
+
+func TestALimitThatCannotBeReadIsRefusedUnderACap(t *testing.T) {
+	r := newRig(t, answering(200, chatAnswerBody), limited(&KeyLimits{Caps: Caps{Output: 10}}))
+	_, refusal := r.serve(t, Chat, strings.Replace(hello, `"max_tokens":100`, `"max_tokens":"many"`, 1))
+	wantRefusal(t, refusal, apierror.InvalidValue, "max_tokens")
+}

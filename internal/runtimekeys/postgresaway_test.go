@@ -58,6 +58,9 @@ func TestWithoutTheDatabaseKeysWorkAndAreNotChanged(t *testing.T) {
 	if _, _, err := fresh.Authenticate(block, secret, noon); !errors.Is(err, runtimekeys.ErrLoading) {
 		t.Errorf("a node that never had the keys: %v", err)
 	}
+	if fresh.logs.FilterMessageSnippet("no snapshot").Len() != 1 {
+		t.Errorf("its log has %v", fresh.logs.All())
+	}
 
 	if err := server.Restart(); err != nil {
 		t.Fatal(err)
@@ -73,6 +76,12 @@ func TestWithoutTheDatabaseKeysWorkAndAreNotChanged(t *testing.T) {
 	}
 	_, other := create(t, b.Keys, block, `{"name":"new"}`)
 	enginetest.Within(t, 3*time.Second, "the other node has the new key", func() bool { return opens(a.Keys, block, other, noon) && opens(fresh.Keys, block, other, noon) })
+}
+
+func TestADatabaseWithoutTheTableIsAnError(t *testing.T) {
+	if _, err := join(t, enginetest.Postgres(t), t.TempDir(), nil); err == nil {
+		t.Error("the keys are taken to be none")
+	}
 }
 
 func TestADatabaseThatWasPutBackIsReadAnew(t *testing.T) {
