@@ -15,6 +15,7 @@ var arrowsOfConsole = []struct{ from, to, why string }{
 	{"internal/console", "internal/chart", "figures over time"},
 	{"internal/console", "internal/workstation", "what the codes of desktops mean"},
 	{"internal/console", "internal/keys", "scopes of pages"},
+	{"internal/console", "internal/report", "what an answer lacks while commits are blocked"},
 	{"internal/console", "internal/modelcall", "the caller that has signed in"},
 	{"internal/console", "internal/websession", "who has signed in"},
 	{"internal/gateway", "internal/websession", "who has signed in outlives a configuration"},

@@ -51,6 +51,19 @@ var refusals = map[string][2]string{
 	"storage_unavailable":         {"server_error", "provider_overloaded"},
 }
 
+// refusalWords returns the error types of a code with its status: a provider's own 404 and 413 have
+// those of the gateway's.
+func refusalWords(status int, code string) (words [2]string, known bool) {
+	switch {
+	case code == "upstream_rejected" && status == 404:
+		code = "not_found"
+	case code == "upstream_rejected" && status == 413:
+		code = "request_too_large"
+	}
+	words, known = refusals[code]
+	return words, known
+}
+
 // isOpenRouter reports whether a path belongs to the OpenRouter API.
 func isOpenRouter(path string) bool { return strings.Contains(path, "/api/v1/") }
 
@@ -73,7 +86,7 @@ func wantRefusal(t *testing.T, path string, a answer, status int, code string) {
 // wantErrorObject checks an error object of the path's API, in a body or an event.
 func wantErrorObject(t *testing.T, path string, e any, status int, code string) {
 	t.Helper()
-	words, known := refusals[code]
+	words, known := refusalWords(status, code)
 	if !known {
 		t.Errorf("%s: no such refusal: %s", path, code)
 	}

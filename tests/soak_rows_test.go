@@ -146,7 +146,8 @@ func (note *soakNote) compare(s *soak, kind *soakKind, row *activity.Record) {
 
 // isNamed reports whether the client's word is the code, or its name in the OpenRouter API.
 func (note *soakNote) isNamed(code string) bool {
-	return code != "" && (note.word == code || note.word == refusals[code][1])
+	words, _ := refusalWords(int(note.status), code)
+	return code != "" && (note.word == code || note.word == words[1])
 }
 
 // checkPrice computes the known part of the cost independently.

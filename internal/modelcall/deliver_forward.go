@@ -25,7 +25,7 @@ func (d *streaming) forward(body io.Reader, op provider.Operation) *apierror.Err
 	defer events.Release()
 	for !d.stream.Done() { // an end is written in end: a failure may still become a status
 		if !events.Buffered() || len(d.batch.bytes()) >= maxBatch {
-			c.upstream.whole = d.finished()
+			c.upstream.waits.over = d.finished()
 			if failure := d.send(); failure != nil {
 				return failure
 			}

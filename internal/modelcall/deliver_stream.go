@@ -61,6 +61,7 @@ func (d *streaming) release() {
 
 // deliverStream forwards a streamed answer.
 func (c *call) deliverStream(ctx context.Context, a *attempts, s *sending, w *eventWriter) delivery {
+	w.name(s.leftOut)
 	d := newStreaming(c, s.answer.stream(), w)
 	d.attempts, d.hold = a, a.open()
 	delivered := d.deliver(ctx, s)

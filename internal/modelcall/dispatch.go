@@ -60,7 +60,6 @@ func (c *call) dispatch(ctx context.Context) error {
 		s := a.begin()
 		var d delivery
 		if w != nil {
-			w.name(s.leftOut)
 			d = c.deliverStream(ctx, a, s, w)
 		} else {
 			d = c.deliverWhole(ctx, a, s)

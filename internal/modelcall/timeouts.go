@@ -41,6 +41,18 @@ const (
 type waits struct {
 	stream, whole time.Duration // until an answer begins
 	idle, call    time.Duration // call: 0 for none
+	over          bool          // all of a streamed answer has come: only its usage and its end may follow
+}
+
+// endWait is how long usage and the end of a stream may take after the answer in it is whole.
+const endWait = 2 * time.Second
+
+// next is how long the next piece of an answer may take.
+func (w *waits) next() time.Duration {
+	if w.over {
+		return min(w.idle, endWait)
+	}
+	return w.idle
 }
 
 // of returns the time limits of an attempt at a target. Others says that another target can be asked

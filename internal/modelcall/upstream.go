@@ -33,7 +33,6 @@ type upstream struct {
 	ctx    context.Context // of the upstream request
 	cancel context.CancelCauseFunc
 	status int       // of the answer; 0 before its header has come
-	whole  bool      // all of a streamed answer has come, and its end or usage has not
 	answer io.Reader // the answer's body, without timeouts
 	drain  drain
 	late   *time.Timer  // ends an answer that takes too long; nil for none
@@ -108,9 +107,6 @@ func (u *upstream) commit() {
 // Expire implements [watchdog.Waiter].
 func (u *upstream) Expire() { u.cancel(errSilent) }
 
-// endWait is how long usage and the end of a stream may take after the answer in it is whole.
-const endWait = 2 * time.Second
-
 const (
 	lingerTime  = 5 * time.Millisecond
 	lingerBytes = 4 << 10
@@ -154,11 +150,7 @@ type answerBody struct {
 func (b *answerBody) Read(p []byte) (int, error) {
 	u := b.upstream
 	began := u.deps.Now()
-	idle := u.waits.idle
-	if u.whole {
-		idle = min(idle, endWait)
-	}
-	u.request.watch.Start(idle, u)
+	u.request.watch.Start(u.waits.next(), u)
 	n, err := b.ReadCloser.Read(p)
 	u.request.watch.Stop()
 	u.waited(began)
@@ -169,7 +161,7 @@ func (b *answerBody) Read(p []byte) (int, error) {
 }
 
 // endless reports whether the attempt ended because a stream did not end after its answer.
-func (u *upstream) endless() bool { return u.whole && errors.Is(context.Cause(u.ctx), errSilent) }
+func (u *upstream) endless() bool { return u.waits.over && errors.Is(context.Cause(u.ctx), errSilent) }
 
 // failure returns what the caller gets for an error of the upstream request.
 func (u *upstream) failure(err error) *apierror.Error {

@@ -34,19 +34,6 @@ type Endpoint struct {
 	plain atomic.Pointer[plainHeader]
 }
 
-// Secrets returns what the provider is sent to know the gateway by: the credential and headers.
-func (e *Endpoint) Secrets() (secrets []string) {
-	if e.credential != nil {
-		secrets = append(secrets, e.credential())
-	}
-	for _, f := range e.fields {
-		if f.Secret {
-			secrets = append(secrets, f.Value())
-		}
-	}
-	return secrets
-}
-
 func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 	base, err := url.Parse(e.BaseURL)
 	if err != nil {

@@ -71,3 +71,16 @@ func ValidCredential(credential string) error {
 	}
 	return nil
 }
+
+// Secrets returns what the provider is sent to know the gateway by: the credential and headers.
+func (e *Endpoint) Secrets() (secrets []string) {
+	if e.credential != nil {
+		secrets = append(secrets, e.credential())
+	}
+	for _, f := range e.fields {
+		if f.Secret {
+			secrets = append(secrets, f.Value())
+		}
+	}
+	return secrets
+}

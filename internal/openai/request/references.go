@@ -210,13 +210,6 @@ var (
 	hostedItemKeys = jsonscan.KeysOf("fingerprint")
 )
 
-func keysOf(fields map[string]openai.Kind) (s jsonscan.KeySet) {
-	for key := range fields {
-		s |= jsonscan.KeysOf(key)
-	}
-	return s
-}
-
 func mayRefer(nested jsonscan.KeySet) bool {
 	return nested.MayHave(namingKeys | idKey | toolsKey | hostedItemKeys)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
 // known are the keys that a walker acts on.
@@ -59,4 +60,11 @@ func knownKey(quoted []byte) (string, fact) {
 		return k.name, k.says
 	}
 	return known[string(bytes.ToLower(raw))].name, k.says
+}
+
+func keysOf(fields map[string]openai.Kind) (s jsonscan.KeySet) {
+	for key := range fields {
+		s |= jsonscan.KeysOf(key)
+	}
+	return s
 }
