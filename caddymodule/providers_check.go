@@ -30,6 +30,9 @@ func (p *Provider) translation() *provider.Translate {
 }
 
 func (p *Provider) check() error {
+	if err := provider.CheckDialect(p.Dialect); err != nil { // first: it decides what else is possible
+		return err
+	}
 	switch p.Responses {
 	case translated:
 	case "", native:

@@ -8,7 +8,7 @@
 // A known model is not always callable. A provider's name is callable if its mode serves one of our
 // operations and
 //
-//   - the provider's block names it exactly; or
+//   - the provider's block names it exactly, or it fits the block and an alias names it; or
 //   - it is in the catalog and fits a pattern of the block, and the provider does not discover, or
 //     lists it, or has not answered yet (until then nothing can be denied); or
 //   - the provider lists it and it fits a pattern, or the block has no patterns; or
@@ -52,6 +52,7 @@ type Source struct {
 	Provider    string   // [a-z0-9][a-z0-9-]*
 	Patterns    []string // over the provider's names, or exact names; `*` alone: see the package comment
 	Discover    bool     // SetDiscovered will report what the provider lists
+	Named       []string // names that are callable if they fit the patterns, whatever the provider lists: an alias has them as targets
 	CatalogName string   // the provider's name in catalog files; default Provider
 	Skipped     bool     // an optional provider without its key: its models are known, but none is callable
 }
@@ -157,6 +158,17 @@ func (c *Catalog) Source(provider string) (Source, bool) {
 		return Source{}, false
 	}
 	return c.sources[at].Source, true
+}
+
+// Lacks reports whether a name is unknown only because the provider's own list does not have it.
+func (c *Catalog) Lacks(name string) bool {
+	provider, rest, _ := strings.Cut(name, "/")
+	at := slices.IndexFunc(c.sources, func(s source) bool { return s.Provider == provider })
+	if at < 0 || checkName(rest) != nil {
+		return false
+	}
+	s := &c.sources[at]
+	return s.Discover && !s.Skipped && s.fits(rest) && !c.index.Load().awaits(provider, rest)
 }
 
 // Awaited returns the providers whose first list of models has not arrived yet.

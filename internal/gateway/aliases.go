@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -113,7 +112,7 @@ func (a *aliases) configured(alias Alias, logger *zap.Logger) (groups [][]AliasT
 				logger.Info("a target of an alias is left out: its provider is", zap.String("alias", alias.Name), zap.String("target", t.Model))
 				continue
 			}
-			if _, err := a.catalog.Resolve(t.Model); err != nil && !errors.Is(err, catalog.ErrUnlisted) {
+			if _, err := a.catalog.Resolve(t.Model); err != nil {
 				logger.Warn("a target of an alias cannot be called: its provider's block and the catalog do not have the model",
 					zap.String("alias", alias.Name), zap.String("target", t.Model))
 			}
@@ -126,26 +125,21 @@ func (a *aliases) configured(alias Alias, logger *zap.Logger) (groups [][]AliasT
 	return groups, nil
 }
 
-// candidates returns the targets that can be called now, without empty groups, and the providers of
-// those that an awaited list of models may have.
-func (a *aliases) candidates(alias Alias) (groups [][]modelcall.Candidate, awaited []string) {
+// candidates returns the targets that can be called now, without empty groups. No list of models is
+// waited for: a target is callable because the alias names it.
+func (a *aliases) candidates(alias Alias) (groups [][]modelcall.Candidate) {
 	for _, group := range alias.Groups {
 		var found []modelcall.Candidate
 		for _, t := range group {
-			model, err := a.catalog.Resolve(t.Model)
-			switch {
-			case err == nil:
+			if model, err := a.catalog.Resolve(t.Model); err == nil {
 				found = append(found, modelcall.Candidate{Model: model, Provider: a.providers[model.Provider], Weight: t.Weight})
-			case errors.Is(err, catalog.ErrUnlisted):
-				of, _, _ := strings.Cut(t.Model, "/")
-				awaited = append(awaited, of)
 			}
 		}
 		if len(found) > 0 {
 			groups = append(groups, found)
 		}
 	}
-	return groups, awaited
+	return groups
 }
 
 // common returns the alias as lists show it.
@@ -161,24 +155,12 @@ func (alias Alias) common(groups [][]modelcall.Candidate) catalog.Model {
 func (a *aliases) list(key *keys.Key) (models []catalog.Model) {
 	for _, name := range a.names {
 		if key.AllowsModel(name) {
-			if groups, _ := a.candidates(a.byName[name]); len(groups) > 0 {
+			if groups := a.candidates(a.byName[name]); len(groups) > 0 {
 				models = append(models, a.byName[name].common(groups))
 			}
 		}
 	}
 	return models
-}
-
-// use reports whether an alias of the key has a target of the provider.
-func (a *aliases) use(key *keys.Key, provider string) bool {
-	for name, alias := range a.byName {
-		if key.AllowsModel(name) && slices.ContainsFunc(slices.Concat(alias.Groups...), func(t AliasTarget) bool {
-			return strings.HasPrefix(t.Model, provider+"/")
-		}) {
-			return true
-		}
-	}
-	return false
 }
 
 // ending returns the names of the key's aliases that end in "/" and name.
@@ -191,23 +173,10 @@ func (a *aliases) ending(key *keys.Key, name string) (names []string) {
 	return names
 }
 
-// findAlias returns where calls of an alias can be sent. If none of its targets can be called before a
-// first list of models has come, it waits a little. Errors are refusals.
-func (m *Models) findAlias(ctx context.Context, alias Alias) (modelcall.Found, error) {
-	groups, awaited := m.aliases.candidates(alias)
-	if len(groups) == 0 && len(awaited) > 0 {
-		if err := m.discovery.await(ctx, awaited...); err != nil {
-			return modelcall.Found{}, err
-		}
-		groups, awaited = m.aliases.candidates(alias)
-	}
-	if len(groups) > 0 {
+// findAlias returns where calls of an alias can be sent. The error is a refusal.
+func (m *Models) findAlias(alias Alias) (modelcall.Found, error) {
+	if groups := m.aliases.candidates(alias); len(groups) > 0 {
 		return modelcall.Found{Groups: groups, Alias: true}, nil
-	}
-	for _, of := range awaited {
-		if !m.discovery.noList(of) {
-			return modelcall.Found{}, m.unlisted(of, alias.Name)
-		}
 	}
 	return modelcall.Found{}, apierror.New(apierror.ModelNotCallable,
 		"none of the models that the alias %q stands for can be called through this gateway", alias.Name).WithParam("model")

@@ -2,10 +2,8 @@ package gateway_test
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"go.uber.org/zap"
@@ -170,47 +168,18 @@ func TestTargetsThatCannotBeCalledAreLogged(t *testing.T) {
 	}
 }
 
-// A list that comes late decides about an alias as it does about its target. One target that can be
-// called is enough to begin.
-func TestAnAliasWaitsForAFirstListOnlyWithoutAnyTarget(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		late := roundTrip(func(r *http.Request) (*http.Response, error) {
-			time.Sleep(2 * time.Second)
-			return answering(200, `{"data":[{"id":"m"}]}`)(r)
-		})
-		slow := newProvider(t, "slow", true, late)
-		r := newRig(t, gateway.Config{
-			Keyring:   newRing(t, keys.Spec{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}, Models: []string{"one", "both", "none"}}),
-			Catalog:   newCatalog(t, nil, catalog.Source{Provider: "slow", Discover: true}, catalog.Source{Provider: "acme", Patterns: []string{"m"}}),
-			Providers: []*provider.Provider{slow, newProvider(t, "acme", true, answering(200, "{}"))},
-			Discover:  []gateway.Discovery{{Provider: slow, Every: time.Hour}},
-			Aliases: []gateway.Alias{
-				{Name: "one", Groups: [][]gateway.AliasTarget{group("slow/m")}},
-				{Name: "none", Groups: [][]gateway.AliasTarget{group("slow/none")}},
-				{Name: "both", Groups: [][]gateway.AliasTarget{group("slow/m"), group("acme/m")}},
-			},
-		}).start(t, ctx)
-		began := time.Now()
-		if got, err := found(r, "both"); got != "acme/m@acme; alias" || err != nil || time.Since(began) > 0 {
-			t.Errorf("before the list: %q, %v, after %s", got, err, time.Since(began))
+// The operator has named the targets: no list decides about them, and none is waited for.
+func TestTheTargetsOfAnAliasNeedNoList(t *testing.T) {
+	l := &lister{answer: answering(502, "no")}
+	aliases := []gateway.Alias{{Name: "fast", Groups: [][]gateway.AliasTarget{group("acme/m")}}}
+	started(t, l, gateway.Config{Aliases: aliases}, catalog.Source{Named: []string{"m"}}, func(t *testing.T, r *rig) {
+		if got, err := found(r, "fast"); got != "acme/m@acme; alias" || err != nil {
+			t.Errorf("before the list: %q, %v", got, err)
 		}
-		caller, err := r.Authenticate(secret)
-		if err != nil {
-			t.Fatal(err)
+		l.set(listing("other"))
+		time.Sleep(time.Minute) // the bubble's clock
+		if got, err := found(r, "fast"); got != "acme/m@acme; alias" || err != nil {
+			t.Errorf("a list that lacks it: %q, %v", got, err)
 		}
-		models, err := r.Models().List(ctx, caller.Key)
-		if err != nil || len(models) != 2 || models[0].ID != "both" || models[1].ID != "one" {
-			t.Errorf("listed %+v, %v", models, err)
-		}
-		if got, err := found(r, "one"); got != "slow/m@slow; alias" || err != nil {
-			t.Errorf("one: %q, %v", got, err)
-		}
-		if got, err := found(r, "both"); got != "slow/m@slow; acme/m@acme; alias" || err != nil {
-			t.Errorf("after the list: %q, %v", got, err)
-		}
-		_, err = found(r, "none")
-		wantRefusal(t, err, apierror.ModelNotCallable, `"none"`)
 	})
 }

@@ -50,10 +50,10 @@ func TestAListWaitsOnlyForProvidersThatTheKeyMayUse(t *testing.T) {
 		}{
 			"good":     {1, "", 0},
 			"unlisted": {0, "", 0},
-			"bad":      {0, apierror.NoProvider, 5 * time.Second},
+			"bad":      {0, apierror.NoProvider, 2 * time.Second},
 			"nope":     {0, "", 0},
-			"suffix":   {0, apierror.NoProvider, 5 * time.Second},
-			"every":    {1, "", 5 * time.Second},
+			"suffix":   {0, apierror.NoProvider, 2 * time.Second},
+			"every":    {1, "", 2 * time.Second},
 		} {
 			credential, err := r.Authenticate(secret + name)
 			if err != nil {

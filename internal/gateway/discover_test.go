@@ -148,11 +148,11 @@ func TestACallWaitsShortlyForAProvidersFirstList(t *testing.T) {
 		list         string
 	}{
 		"that comes":       {delayed(time.Second, listing("m")), "", "", time.Second, "m"},
-		"that comes late":  {delayed(7*time.Second, listing("m")), apierror.NoProvider, "", 5 * time.Second, "no_provider_available"},
+		"that comes late":  {delayed(4*time.Second, listing("m")), apierror.NoProvider, "", 2 * time.Second, "no_provider_available"},
 		"without it":       {delayed(time.Second, listing("other")), apierror.ModelNotFound, apierror.ModelNotFound, time.Second, "other"},
 		"that is no list":  {delayed(time.Second, answering(500, "no")), apierror.NoProvider, apierror.NoProvider, time.Second, "no_provider_available"},
 		"it does not have": {delayed(time.Second, answering(404, "no")), apierror.ModelNotCallable, apierror.ModelNotCallable, time.Second, ""},
-		"that never comes": {silent, apierror.NoProvider, apierror.NoProvider, 5 * time.Second, "no_provider_available"},
+		"that never comes": {silent, apierror.NoProvider, apierror.NoProvider, 2 * time.Second, "no_provider_available"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -27,7 +27,10 @@ const (
 
 	// firstListWait bounds how long a call waits for a first list. Providers answer well within a
 	// second, and SDKs repeat what is refused with 503.
-	firstListWait = 5 * time.Second
+	firstListWait = 2 * time.Second
+	// askedRetry is the shortest wait after a failed refresh before the first list: a call that needs
+	// the list asks for it at once.
+	askedRetry = time.Second
 
 	// maxListPages bounds the pages of a list; a page of Anthropic has up to a thousand models.
 	maxListPages = 50
@@ -47,13 +50,58 @@ type discovery struct {
 	redact  func(text string) string // takes secrets out of causes for the log
 	logger  *zap.Logger
 	sources map[string]*listSource // by provider
+	lacking lackingNames
 }
 
 // listSource is one provider whose list is read.
 type listSource struct {
 	Discovery
-	answered chan struct{} // closed after the provider was asked once
-	noList   atomic.Bool   // its last answer was errNoList
+	noList atomic.Bool   // its last answer was errNoList
+	asked  chan struct{} // has an element if a call waits for the list
+
+	mu    sync.Mutex    // guards the following
+	tried chan struct{} // closed at the end of the attempt that runs, or of the next one
+}
+
+// next returns a channel that is closed when the provider was asked once more, which it is soon.
+func (s *listSource) next() <-chan struct{} {
+	select {
+	case s.asked <- struct{}{}:
+	default:
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tried
+}
+
+// ended wakes those that wait for the attempt.
+func (s *listSource) ended() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.tried)
+	s.tried = make(chan struct{})
+}
+
+// pause waits until the next attempt: less if a call asks for a list that has not come yet.
+func (s *listSource) pause(ctx context.Context, wait time.Duration, known bool) {
+	soon := time.Now().Add(min(wait, askedRetry))
+	late := time.NewTimer(wait)
+	defer late.Stop()
+	asked := s.asked
+	if known {
+		asked = nil
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-late.C:
+			return
+		case <-asked:
+			late.Reset(min(time.Until(soon), wait))
+			asked = nil
+		}
+	}
 }
 
 // errNoList is the answer of a provider that serves no list of models.
@@ -62,7 +110,7 @@ var errNoList = errors.New("the provider has no list of models")
 func newDiscovery(providers []Discovery, c *catalog.Catalog, lists *modelLists, redact func(string) string, logger *zap.Logger) *discovery {
 	d := &discovery{catalog: c, lists: lists, redact: redact, logger: logger, sources: make(map[string]*listSource, len(providers))}
 	for _, p := range providers {
-		d.sources[p.Provider.Name] = &listSource{Discovery: p, answered: make(chan struct{})}
+		d.sources[p.Provider.Name] = &listSource{Discovery: p, asked: make(chan struct{}, 1), tried: make(chan struct{})}
 	}
 	return d
 }
@@ -81,14 +129,13 @@ func (d *discovery) start(ctx context.Context) {
 
 // refresh reads one list until ctx ends. After a failure the last list stays.
 func (d *discovery) refresh(ctx context.Context, s *listSource, known bool) {
-	answered := sync.OnceFunc(func() { close(s.answered) })
-	defer answered()
+	defer s.ended()
 	retry := firstRetry
 	if known {
 		retry = discoverRetry
 	}
 	lastCause := "" // of the last attempt, if it failed
-	for {
+	for ctx.Err() == nil {
 		wait := s.Every
 		models, odd, err := fetchModels(ctx, s.Provider)
 		switch {
@@ -113,12 +160,8 @@ func (d *discovery) refresh(ctx context.Context, s *listSource, known bool) {
 			d.lists.keep(s.Provider, models)
 			d.catalog.SetDiscovered(s.Provider.Name, models)
 		}
-		answered()
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(wait):
-		}
+		s.ended()
+		s.pause(ctx, wait, known)
 	}
 }
 
@@ -133,7 +176,7 @@ func discoveryFailure(known, noList bool) string {
 	return "reading a provider's models failed; until it succeeds, only models that the configuration or a catalog names can be called"
 }
 
-// await waits until each of the providers was asked once for its list, at most firstListWait. The
+// await waits until each of the providers was asked once more for its list, at most firstListWait. The
 // error is the refusal of a client that has left.
 func (d *discovery) await(ctx context.Context, providers ...string) error {
 	if len(providers) == 0 {
@@ -141,9 +184,15 @@ func (d *discovery) await(ctx context.Context, providers ...string) error {
 	}
 	late := time.NewTimer(firstListWait)
 	defer late.Stop()
+	var tried []<-chan struct{}
 	for _, name := range providers {
+		if !d.noList(name) { // else it is asked again at its interval
+			tried = append(tried, d.sources[name].next())
+		}
+	}
+	for _, once := range tried {
 		select {
-		case <-d.sources[name].answered:
+		case <-once:
 		case <-late.C:
 			return nil
 		case <-ctx.Done():

@@ -40,7 +40,7 @@ func (m *Models) Find(ctx context.Context, key *keys.Key, name string) (modelcal
 		return none, refusal
 	}
 	if alias, ok := m.aliases.byName[name]; ok {
-		return m.findAlias(ctx, alias)
+		return m.findAlias(alias)
 	}
 	model, err := m.find(ctx, key, name)
 	if err != nil {
@@ -85,7 +85,12 @@ func (m *Models) find(ctx context.Context, key *keys.Key, name string) (*catalog
 	case errors.Is(err, catalog.ErrNotCallable):
 		return nil, m.unknownModel(key, name).WithCause(err)
 	}
-	return nil, m.unknownModel(key, name)
+	refusal := m.unknownModel(key, name)
+	if m.catalog.Lacks(name) {
+		m.discovery.noteLacking(of, name)
+		refusal.RefusedBy = "provider " + of + ": its list of models lacks the name (set models NAME, or discover off)"
+	}
+	return nil, refusal
 }
 
 // unlisted refuses a name of which only a list that has not come can say what it means.
@@ -119,10 +124,10 @@ func (m *Models) List(ctx context.Context, key *keys.Key) ([]catalog.Model, erro
 }
 
 // awaited returns the providers whose first list may still come and can hold a model that the key
-// may use, by itself or by an alias.
+// may use.
 func (m *Models) awaited(key *keys.Key) []string {
 	return slices.DeleteFunc(m.catalog.Awaited(), func(name string) bool {
-		return m.discovery.noList(name) || !key.AllowsProvider(name) && !m.aliases.use(key, name)
+		return m.discovery.noList(name) || !key.AllowsProvider(name)
 	})
 }
 
@@ -139,7 +144,7 @@ func (m *Models) Get(ctx context.Context, key *keys.Key, name string) (catalog.M
 		}
 		return *model, nil
 	}
-	found, err := m.findAlias(ctx, alias)
+	found, err := m.findAlias(alias)
 	if err != nil {
 		return catalog.Model{}, err
 	}

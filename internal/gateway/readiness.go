@@ -116,24 +116,38 @@ func ledgerPart(s store.Status) Part {
 	return Part{Name: "ledger", State: PartOK}
 }
 
-// maxNamed bounds how many targets a detail names.
+// maxNamed bounds how many targets or providers a detail names.
 const maxNamed = 5
 
-// providersPart is degraded while a target that the catalog knows is unhealthy.
+// providersPart is degraded while a target that the catalog knows is unhealthy, or a list of models
+// has never come.
 func providersPart(models *Models) Part {
-	var names []string
+	var names, wrong []string
 	for _, t := range models.Targets(nil) {
 		if t.Unhealthy {
 			names = append(names, t.ID)
 		}
 	}
-	switch n := len(names); {
-	case n == 0:
-		return Part{Name: "providers", State: PartOK}
-	case n > maxNamed:
-		names = append(names[:maxNamed], fmt.Sprintf("and %d more", n-maxNamed))
+	for _, list := range []struct {
+		what  string
+		names []string
+	}{{"unhealthy: ", names}, {"no list of models has come from: ", models.catalog.Awaited()}} {
+		if len(list.names) > 0 {
+			wrong = append(wrong, list.what+strings.Join(named(list.names), ", "))
+		}
 	}
-	return degraded("providers", time.Time{}, "unhealthy: "+strings.Join(names, ", "))
+	if wrong == nil {
+		return Part{Name: "providers", State: PartOK}
+	}
+	return degraded("providers", time.Time{}, strings.Join(wrong, "; "))
+}
+
+// named returns the first names, and how many more there are.
+func named(names []string) []string {
+	if n := len(names); n > maxNamed {
+		return append(names[:maxNamed:maxNamed], fmt.Sprintf("and %d more", n-maxNamed))
+	}
+	return names
 }
 
 func vncPart(service *workstation.Service, certificate func() error) Part {

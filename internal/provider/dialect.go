@@ -82,6 +82,15 @@ func dialectFor(name string, base *url.URL) (Dialect, error) {
 	return d, nil
 }
 
+// CheckDialect refuses a name of no dialect; "" is one.
+func CheckDialect(name string) error {
+	if name == "" {
+		return nil
+	}
+	_, err := dialectFor(name, nil)
+	return err
+}
+
 func dialectNames() []string {
 	names := make([]string, 0, len(dialects))
 	for name := range dialects {
