@@ -31,6 +31,26 @@ func (c *inspected) servers() map[string]*caddyhttp.Server {
 	return ours
 }
 
+// keptServers returns the names of the servers in the app http, as configured, that keep connections
+// over a reload.
+func keptServers(app json.RawMessage) map[string]bool {
+	var config struct {
+		Servers map[string]struct {
+			Wrappers []struct {
+				Wrapper string `json:"wrapper"`
+			} `json:"listener_wrappers"`
+		} `json:"servers"`
+	}
+	_ = json.Unmarshal(app, &config) // what is wrong with it is found when it is provisioned
+	kept := make(map[string]bool)
+	for name, s := range config.Servers {
+		for _, w := range s.Wrappers {
+			kept[name] = kept[name] || w.Wrapper == "gatehouse"
+		}
+	}
+	return kept
+}
+
 // testSeverity is how bad a part for trying out is: only this machine can reach a server on loopback.
 func (c *inspected) testSeverity() severity {
 	for _, s := range c.servers() {
@@ -57,6 +77,10 @@ func checkSites(c *inspected) (found []finding) {
 		return append(found, finding{failure, "sites", "no site has the directive gatehouse: nobody can call", "Add gatehouse to a site."})
 	}
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		if !c.kept[name] {
+			found = append(found, finding{note, "server " + name, "a reload loses requests that arrive at that moment",
+				"Add to the global options: servers { listener_wrappers { gatehouse tls gatehouse } }, one word a line. docs/operations.md says what it costs."})
+		}
 		if s := servers[name]; s.Logs != nil {
 			if logs := unfilteredLogs(configuredLogs(c.app.ctx), accessLoggers(s.Logs)); len(logs) > 0 {
 				found = append(found, finding{warning, "log " + strings.Join(logs, ", "), "the access log would show keys that clients send as X-Api-Key",

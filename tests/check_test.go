@@ -77,6 +77,7 @@ func TestCheckFindsWhatIsMostLikelyAMistake(t *testing.T) {
 		"the test provider":         {strings.Replace(gatehouseFile(checkKey+"}\nprovider test {\ndialect test\n}\n"), "127.0.0.1:8080", ":8080", 1), 1, []string{"test provider"}},
 		"engines without TLS": {gatehouseFile(checkKey + "}\n" + checkProvider + "cluster prod {\nvalkey valkey://10.0.0.5\npostgres postgres://gw@10.0.0.6/gw?sslmode=disable\n}\n"), 1,
 			[]string{"cluster prod: Valkey", "valkeys://", "cluster prod: PostgreSQL", "sslmode=verify-full", "0 errors, 2 warnings"}},
+		"a reload that loses requests": {gatehouseFile(checkKey + "}\n" + checkProvider), 0, []string{"note server srv0", "listener_wrappers"}},
 		"no grace period": {strings.Replace(gatehouseFile(checkKey+"}\n"+checkProvider), "grace_period 5s", "", 1), 1, []string{"grace_period 30s"}},
 		"an access log": {strings.Replace(gatehouseFile(checkKey+"}\n"+checkProvider), "\tgatehouse\n}\n", "\tgatehouse\n\tlog {\n\t\toutput file access.log\n\t}\n}\n", 1), 1,
 			[]string{"X-Api-Key"}},
