@@ -22,7 +22,7 @@ func TestTheBrowserCaseIsChosenByItsName(t *testing.T) {
 
 // The console's site is the one whose certificate all servers have.
 func TestTheConsoleIsServedOverTLS(t *testing.T) {
-	text := consoleVNCCaddyfile(vncSite{cert: certificate{cert: "c", key: "k"}, site: site{guarded: 8443}})
+	text := consoleVNCCaddyfile(vncSite{site: site{cert: certificate{cert: "c", key: "k"}, guarded: 8443}})
 	if !strings.Contains(text, "https://*.vnc.localhost:8443 {") || strings.Count(text, "\tgatehouse_console\n") != 1 {
 		t.Error(text)
 	}

@@ -68,7 +68,8 @@ func (f *vncFleet) startConsole(s *vncServer, dir string, env []string) (err err
 		return err
 	}
 	at := func(i int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[i])) }
-	cfg := vncSite{vncPort: ports[3], cert: f.cert, site: site{
+	cfg := vncSite{vncPort: ports[3], site: site{
+		cert:  f.cert,
 		admin: at(0), port: ports[1], guarded: ports[2], upstream: s.desktop.addr(),
 		storage: filepath.Join(dir, "storage"), log: filepath.Join(dir, "process.log"),
 	}}

@@ -19,15 +19,18 @@ const (
 
 // site is the input of a Caddyfile of this bench.
 type site struct {
-	admin    string // host:port of the admin endpoint
-	port     int    // of the site under load
-	guarded  int    // of the plain proxy's site behind a header matcher
-	upstream string // host:port
-	storage  string // folder of this process alone
-	log      string // file of the process log
-	access   string // file of the access log of the guarded site
-	catalog  string // file with the prices, for a gateway with budgets
-	keys     string // file with the keys, for a gateway with many
+	admin          string // host:port of the admin endpoint
+	port           int    // of the site under load
+	guarded        int    // of the plain proxy's site behind a header matcher
+	secure         int    // of the site with TLS
+	upstream       string // host:port
+	secureUpstream string // host:port with TLS
+	cert           certificate
+	storage        string // folder of this process alone
+	log            string // file of the process log
+	access         string // file of the access log of the guarded site
+	catalog        string // file with the prices, for a gateway with budgets
+	keys           string // file with the keys, for a gateway with many
 }
 
 // globalOptions are equal for both servers: the process log at INFO goes to a file, as in
@@ -52,13 +55,16 @@ func globalOptions(s site, app string) string {
 }
 
 // proxyCaddyfile is the plain reverse_proxy, without an access log. A second site is the comparison
-// for a refused key: a header matcher, the access log and a 401 with a body that an SDK can read.
+// for a refused key: a header matcher, the access log and a 401 with a body that an SDK can read. A
+// third has TLS on both sides.
 func proxyCaddyfile(s site) string {
-	transport := fmt.Sprintf(`reverse_proxy %s {
+	proxyTo := func(upstream string) string {
+		return fmt.Sprintf(`reverse_proxy %s {
 			transport http {
 				keepalive_idle_conns_per_host %d
 			}
-		}`, s.upstream, upstreamIdle)
+		}`, upstream, upstreamIdle)
+	}
 	return globalOptions(s, "") + fmt.Sprintf(`http://:%d {
 	bind 127.0.0.1
 	route {
@@ -82,7 +88,20 @@ http://:%d {
 		respond `+"`%s`"+` 401
 	}
 }
-`, s.port, transport, s.guarded, s.access, gatewayKeyVar, transport, refusal)
+`, s.port, proxyTo(s.upstream), s.guarded, s.access, gatewayKeyVar, proxyTo(s.upstream), refusal) +
+		secureSite(s, proxyTo("https://"+s.secureUpstream))
+}
+
+// secureSite is the site with TLS of a server under load.
+func secureSite(s site, handler string) string {
+	return fmt.Sprintf(`https://:%d {
+	bind 127.0.0.1
+	tls %q %q
+	route {
+		%s
+	}
+}
+`, s.secure, s.cert.cert, s.cert.key, handler)
 }
 
 // refusal is as long as the gateway's own answer to a wrong key.
@@ -109,13 +128,7 @@ func gatewayCaddyfile(s site, d duties) string {
 			tenant %s
 			rate 1/day
 		}
-%s		provider up {
-			base_url http://%s/v1
-			api_key {env.%s}
-			models %s
-			responses native
-		}
-%s%s%s		alias %s {
+%s%s%s%s%s%s		alias %s {
 			group {
 				target %s
 			}
@@ -125,22 +138,25 @@ func gatewayCaddyfile(s site, d duties) string {
 		}
 	}
 `, benchKey, gatewayKeyVar, benchTenant, d.keyOptions(), auditKeyVar, benchTenant, spentKeyVar, benchTenant, d.appOptions(s),
-		s.upstream, upstreamKeyVar, strings.Join(upstreamModels, " "),
-		translatingProvider(s, chatOnlyPrefix, "responses translate"), translatingProvider(s, responsesOnlyPrefix, "chat translate"),
-		translatingProvider(s, messagesOnlyPrefix, "dialect anthropic"), aliasPrefix+modelWhole, providerPrefix+modelWhole, messagesOnlyPrefix+modelCoalesced)) + fmt.Sprintf(`http://:%d {
+		provider(providerPrefix, "http://"+s.upstream, "responses native", upstreamModels...),
+		provider(securePrefix, "https://"+s.secureUpstream, "responses native", upstreamModels...),
+		provider(chatOnlyPrefix, "http://"+s.upstream, "responses translate", modelCoalesced),
+		provider(responsesOnlyPrefix, "http://"+s.upstream, "chat translate", modelCoalesced),
+		provider(messagesOnlyPrefix, "http://"+s.upstream, "dialect anthropic", modelCoalesced),
+		aliasPrefix+modelWhole, providerPrefix+modelWhole, messagesOnlyPrefix+modelCoalesced)) + fmt.Sprintf(`http://:%d {
 	bind 127.0.0.1
 	gatehouse
 }
-`, s.port)
+`, s.port) + secureSite(s, "gatehouse")
 }
 
-// translatingProvider is the upstream as a provider that has only one API.
-func translatingProvider(s site, prefix, how string) string {
+// provider is the upstream at that address as a provider with these models.
+func provider(prefix, origin, option string, models ...string) string {
 	return fmt.Sprintf(`		provider %s {
-			base_url http://%s/v1
+			base_url %s/v1
 			api_key {env.%s}
 			models %s
 			%s
 		}
-`, strings.TrimSuffix(prefix, "/"), s.upstream, upstreamKeyVar, modelCoalesced, how)
+`, strings.TrimSuffix(prefix, "/"), origin, upstreamKeyVar, strings.Join(models, " "), option)
 }

@@ -7,7 +7,10 @@ import (
 	"testing"
 )
 
-var testSite = site{admin: "127.0.0.1:1", port: 2, guarded: 3, upstream: "127.0.0.1:4", storage: "/s", log: "/l", access: "/a", catalog: "/c"}
+var testSite = site{
+	admin: "127.0.0.1:1", port: 2, guarded: 3, secure: 5, upstream: "127.0.0.1:4", secureUpstream: "127.0.0.1:6",
+	cert: certificate{cert: "/c", key: "/k"}, storage: "/s", log: "/l", access: "/a", catalog: "/p",
+}
 
 // testCaddyfiles are all that a round can start.
 func testCaddyfiles() map[string]string {
@@ -24,7 +27,7 @@ func TestCaddyfilesAreBalancedAndOnLoopback(t *testing.T) {
 		if strings.Count(outside, "{") != strings.Count(outside, "}") {
 			t.Errorf("%s: the brackets do not match:\n%s", name, text)
 		}
-		if sites, binds := strings.Count(text, "http://:"), strings.Count(text, "bind 127.0.0.1"); sites != binds {
+		if sites, binds := strings.Count(text, "\nhttp"), strings.Count(text, "bind 127.0.0.1"); sites != binds {
 			t.Errorf("%s: %d sites, %d of them on the loopback", name, sites, binds)
 		}
 	}

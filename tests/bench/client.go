@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -27,6 +28,7 @@ const (
 // needed and again after the server has closed.
 type conn struct {
 	addr string
+	tls  *tls.Config // nil for plain TCP
 	nc   net.Conn
 	br   *bufio.Reader
 	body bytes.Buffer
@@ -53,6 +55,14 @@ func (c *conn) dial(ctx context.Context) error {
 	nc, err := d.DialContext(ctx, "tcp", c.addr)
 	if err != nil {
 		return err
+	}
+	if c.tls != nil {
+		secure := tls.Client(nc, c.tls)
+		if err := secure.HandshakeContext(ctx); err != nil {
+			nc.Close()
+			return err
+		}
+		nc = secure
 	}
 	c.nc = nc
 	c.br.Reset(nc)

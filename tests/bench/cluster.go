@@ -38,8 +38,8 @@ var clusterRows = []struct {
 	base   role
 	of     role
 }{
-	{"cluster-p50", addedMS, goal{0.6, 0.4}, aloneLimits, sharedLimits},
-	{"cluster-1k", cpuPerOp, goal{1.6, 1.3}, aloneLimits, sharedLimits},
+	{"cluster-p50", addedMS, goal{0.3, 0.2}, aloneLimits, sharedLimits},
+	{"cluster-1k", cpuPerOp, goal{1.45, 1.3}, aloneLimits, sharedLimits},
 	{"cluster-free-p50", addedMS, goal{0.02, 0.01}, aloneFree, sharedFree},
 	{"cluster-free-1k", cpuPerOp, goal{1.05, 1.0}, aloneFree, sharedFree},
 }

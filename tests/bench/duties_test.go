@@ -133,7 +133,7 @@ func TestReportOfDutiesHasBothRatios(t *testing.T) {
 	}
 	text := strings.Join(strings.Fields(b.String()), " ")
 	for _, want := range []string{
-		"req-1k-on everything CPU us/request 100.0 80.0 120.0 1.20 (1.20-1.20) 1.50 (1.50-1.50) 1.60 1.30 holds, stretch too",
+		"req-1k-on everything CPU us/request 100.0 80.0 120.0 1.20 (1.20-1.20) 1.50 (1.50-1.50) 1.80 1.40 holds, stretch too",
 		"req-1k-limits limits CPU us/request 100.0 80.0 120.0 1.20 (1.20-1.20) 1.50 (1.50-1.50) - - no goal",
 		"req-1k-on gateway-on 9 120.0",
 		"with limits on: of 5 calls 5 rows; output bounded by 7 probed: one; two not proved: three: no",

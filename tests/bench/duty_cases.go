@@ -16,18 +16,18 @@ import (
 func dutyCases(off []benchCase) []benchCase {
 	with := func(name, suffix string, d duties, g goal) benchCase {
 		c := off[slices.IndexFunc(off, func(c benchCase) bool { return c.name == name })]
-		c.name, c.duties, c.goal, c.tail = name+suffix, d, g, goal{}
+		c.name, c.duties, c.goal = name+suffix, d, g
 		c.proxied = c.metric != addedP50
 		return c
 	}
 	return []benchCase{
-		with("req-1k", "-on", everyDuty, goal{1.6, 1.3}),
-		with("req-32k", "-on", everyDuty, goal{2.2, 1.6}),
+		with("req-1k", "-on", everyDuty, goal{1.8, 1.4}),
+		with("req-32k", "-on", everyDuty, goal{1.8, 1.4}),
 		with("rate-1k", "-on", everyDuty, goal{}),
 		with("sse-64", "-on", everyDuty, goal{2.2, 1.6}),
 		with("responses-64", "-on", everyDuty, goal{}),
 		with("req-1k", "-limits", limitDuties, goal{}),
-		with("req-1k", "-budgets", budgetDuties, goal{1.25, 1.0}),
+		with("req-1k", "-budgets", budgetDuties, goal{1.4, 1.2}),
 		with("req-1k", "-guards", guardDuties, goal{}),
 		with("sse-64", "-guards", guardDuties, goal{}),
 	}

@@ -12,6 +12,8 @@
 //	go run ./tests/bench -caddy ./caddy -prompt prose # plain English instead of source code
 //	go run ./tests/bench -caddy ./caddy -only req-1k-on,rate-refused -profile /tmp/profiles
 //
+// The cases named tls-… are what users run: TLS from the client, TLS and HTTP/2 to the provider.
+//
 // The gateway is measured with limits, budgets and guardrails off. In the cases named …-on,
 // -limits, -budgets and -guards it is compared with a second gateway that has them on.
 //
@@ -67,7 +69,10 @@ func main() {
 // serveOne runs this binary as one of the servers that it starts.
 func serveOne(command string, args []string) error {
 	if command == serveCommand {
-		return serveUpstream(os.Stdin, os.Stdout, os.Getenv(upstreamKeyVar))
+		if len(args) != 2 {
+			return errors.New("the upstream needs a certificate and its key")
+		}
+		return serveUpstream(os.Stdin, os.Stdout, os.Getenv(upstreamKeyVar), args[0], args[1])
 	}
 	if len(args) != 3 {
 		return errors.New("a relay needs a certificate, its key and a target")

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -37,11 +38,11 @@ func (r *runner) measure(ctx context.Context, f *fleet, servers []*server, c ben
 		if err != nil {
 			return nil, nil, err
 		}
-		conns := newConns(c.conns, c.target(s))
+		conns := c.dialers(f, s)
 		defer closeAll(conns)
 		sessions[i] = &session{server: s, settle: r.settle, drive: func(ctx context.Context, d time.Duration) (tally, error) {
 			if c.shape == open {
-				return fixedRate(ctx, conns, l, r.opts.Rate, d)
+				return fixedRate(ctx, conns, l, cmp.Or(c.rate, r.opts.Rate), d)
 			}
 			return closedLoop(ctx, conns, l, d)
 		}}

@@ -84,9 +84,12 @@ func (p *program) await(ctx context.Context, ready func() error) error {
 	}
 }
 
-// startUpstream starts this binary again as the upstream and returns its address.
-func startUpstream(ctx context.Context, dir string, env []string) (*program, string, error) {
-	return startSelf(ctx, "the upstream", dir, env, serveCommand)
+// startUpstream starts this binary again as the upstream and returns its addresses, the second with
+// TLS.
+func startUpstream(ctx context.Context, dir string, env []string, cert certificate) (p *program, addr, secure string, err error) {
+	p, line, err := startSelf(ctx, "the upstream", dir, env, serveCommand, cert.cert, cert.key)
+	addr, secure, _ = strings.Cut(line, " ")
+	return p, addr, secure, err
 }
 
 // startSelf starts this binary again with these arguments and returns the one line that it writes

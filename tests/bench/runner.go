@@ -211,6 +211,8 @@ func (c benchCase) ratioTo(f map[role]figures, base role) float64 {
 		switch c.metric {
 		case addedP50:
 			return f[s].P50 - f[direct].P50
+		case tripP50:
+			return f[s].P50
 		case tripP99:
 			return f[s].P99
 		case kibPerOne:

@@ -118,15 +118,11 @@ func TestRefusedKeysGoToTheGuardedSite(t *testing.T) {
 // TestMeasureBySlices drives the real measurement against two upstream processes in the roles of a
 // proxy and the gateway.
 func TestMeasureBySlices(t *testing.T) {
-	env := []string{upstreamKeyVar + "=" + testKey}
 	f := &fleet{}
 	for _, which := range []role{direct, proxy, gateway} {
-		p, addr, err := startUpstream(t.Context(), t.TempDir(), env)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(p.Stop)
-		f.servers = append(f.servers, &server{role: which, proc: p, addr: addr})
+		s := upstreamProcess(t, f)
+		s.role = which
+		f.servers = append(f.servers, s)
 	}
 	r := &runner{opts: options{Time: 40 * time.Millisecond, Rate: 200}}
 	cases, err := selectCases(options{Only: "rate-1k,sse-64"})

@@ -50,7 +50,7 @@ var scaleRows = []struct {
 	goal       goal
 }{
 	{"scale-1k", "request", cpuPerOp, goal{1.05, 1.0}},
-	{"scale-memory", "key", kbPerKey, goal{1.5, 0.6}},
+	{"scale-memory", "key", kbPerKey, goal{0.5, 0.3}},
 	{"scale-start", "start", startTime, goal{3, 1.5}},
 }
 

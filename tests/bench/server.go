@@ -36,6 +36,7 @@ type server struct {
 	proc    *program
 	addr    string // host:port
 	guarded string // host:port that requires a key
+	secure  string // host:port with TLS, whose upstream is asked over TLS and HTTP/2
 	admin   string // host:port of Caddy's admin endpoint, empty for the upstream
 	renames bool   // answers have the provider's prefix in the model's name
 	log     string // file of the process log
@@ -56,6 +57,7 @@ func (s *server) model(asked string) string {
 // fleet has the servers of one round and its folder; close removes both.
 type fleet struct {
 	dir      string
+	cert     certificate // of every server; they trust it too
 	secrets  secrets
 	opts     options
 	upstream *server
@@ -72,13 +74,18 @@ func newSecrets() secrets {
 	return secrets{gateway: key(), audit: key(), spent: key(), upstream: key(), wrong: key()}
 }
 
-// newFleet makes the folder of a fleet without servers.
+// newFleet makes the folder and the certificate of a fleet without servers.
 func newFleet(o options) (*fleet, error) {
 	dir, err := os.MkdirTemp("", "gatehouse-bench-")
 	if err != nil {
 		return nil, err
 	}
-	return &fleet{dir: dir, opts: o, secrets: newSecrets()}, nil
+	cert, err := newCertificate(dir)
+	if err != nil {
+		os.RemoveAll(dir)
+		return nil, err
+	}
+	return &fleet{dir: dir, cert: cert, opts: o, secrets: newSecrets()}, nil
 }
 
 // startFleet starts the upstream and both Caddys. After an error nothing of it runs.
@@ -112,12 +119,12 @@ func (f *fleet) startUpstream(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	up, addr, err := startUpstream(ctx, sub, env)
+	up, addr, secure, err := startUpstream(ctx, sub, env, f.cert)
 	if err != nil {
 		return err
 	}
 	f.started = append(f.started, up)
-	f.upstream = &server{role: direct, proc: up, addr: addr, guarded: addr}
+	f.upstream = &server{role: direct, proc: up, addr: addr, guarded: addr, secure: secure}
 	return nil
 }
 
@@ -127,17 +134,18 @@ func (f *fleet) newServer(which role) (s *server, cfg site, env []string, err er
 	if err != nil {
 		return nil, cfg, nil, err
 	}
-	ports, err := process.FreePorts(3)
+	ports, err := process.FreePorts(4)
 	if err != nil {
 		return nil, cfg, nil, err
 	}
 	at := func(i int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[i])) }
 	cfg = site{
-		admin: at(0), port: ports[1], guarded: ports[2], upstream: f.upstream.addr,
+		admin: at(0), port: ports[1], guarded: ports[2], secure: ports[3],
+		upstream: f.upstream.addr, secureUpstream: f.upstream.secure, cert: f.cert,
 		storage: filepath.Join(dir, "storage"), log: filepath.Join(dir, "process.log"), access: filepath.Join(dir, "access.log"),
 		catalog: filepath.Join(dir, "catalog.json"), keys: filepath.Join(dir, "keys.jsonl"),
 	}
-	return &server{role: which, addr: at(1), guarded: at(2), admin: at(0), log: cfg.log, access: cfg.access, dir: dir}, cfg, env, nil
+	return &server{role: which, addr: at(1), guarded: at(2), secure: at(3), admin: at(0), log: cfg.log, access: cfg.access, dir: dir}, cfg, env, nil
 }
 
 // startCaddy starts one more Caddy of that role on the fleet's upstream, with these duties on if it
@@ -205,7 +213,7 @@ func (f *fleet) environment(name string) (env []string, dir string, err error) {
 		return nil, "", err
 	}
 	return []string{
-		"HOME=" + dir, "XDG_DATA_HOME=" + dir, "XDG_CONFIG_HOME=" + dir,
+		"HOME=" + dir, "XDG_DATA_HOME=" + dir, "XDG_CONFIG_HOME=" + dir, "SSL_CERT_FILE=" + f.cert.cert,
 		"GOGC=" + f.opts.GOGC, "GOMEMLIMIT=" + f.opts.MemLimit, "GOMAXPROCS=" + strconv.Itoa(f.opts.GOMAXPROCS),
 		gatewayKeyVar + "=" + f.secrets.gateway, auditKeyVar + "=" + f.secrets.audit, spentKeyVar + "=" + f.secrets.spent,
 		upstreamKeyVar + "=" + f.secrets.upstream,

@@ -25,6 +25,8 @@ const (
 	chatOnlyPrefix      = "up-chat/"
 	responsesOnlyPrefix = "up-responses/"
 	messagesOnlyPrefix  = "up-messages/"
+	// securePrefix is of the same upstream over TLS and HTTP/2.
+	securePrefix = "up-tls/"
 
 	// aliasPrefix is of an alias of the first provider's model; a second one stands behind it.
 	aliasPrefix = "team/"
@@ -90,6 +92,10 @@ func newUpstream(key string) *upstream {
 func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		http.Error(w, "the bench upstream takes POST only", http.StatusMethodNotAllowed)
+		return
+	}
+	if r.TLS != nil && r.ProtoMajor != 2 {
+		http.Error(w, "over TLS the bench upstream takes HTTP/2 only", http.StatusHTTPVersionNotSupported)
 		return
 	}
 	buf := u.buffers.Get().(*[]byte)
@@ -230,20 +236,26 @@ func newID() []byte {
 	return hex.AppendEncode(nil, raw[:])
 }
 
-// serveUpstream serves on a free port of the loopback, writes the address as one line, and ends
-// with its standard input: it cannot outlive its parent.
-func serveUpstream(stdin io.Reader, stdout io.Writer, key string) error {
+// serveUpstream serves on two free ports of the loopback, the second over TLS with that certificate
+// and HTTP/2. It writes the addresses as one line, and ends with its standard input: it cannot
+// outlive its parent.
+func serveUpstream(stdin io.Reader, stdout io.Writer, key, certFile, keyFile string) error {
 	if key == "" {
 		return fmt.Errorf("%s is not set", upstreamKeyVar)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	plain, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	secure, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	server := &http.Server{Handler: newUpstream(key), ReadHeaderTimeout: ioTimeout}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
-	if _, err := fmt.Fprintln(stdout, l.Addr()); err != nil {
+	served := make(chan error, 2)
+	go func() { served <- server.Serve(plain) }()
+	go func() { served <- server.ServeTLS(secure, certFile, keyFile) }()
+	if _, err := fmt.Fprintln(stdout, plain.Addr(), secure.Addr()); err != nil {
 		return err
 	}
 	go func() {

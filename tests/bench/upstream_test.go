@@ -28,7 +28,7 @@ func testConn(t *testing.T, addr string) *conn {
 
 func TestUpstreamAnswersEveryCase(t *testing.T) {
 	addr := startTestUpstream(t)
-	direct := &server{role: direct, addr: addr, guarded: addr}
+	direct := &server{role: direct, addr: addr, guarded: addr, secure: addr}
 	for _, c := range allCases() {
 		if c.wrong || c.spent {
 			continue
@@ -128,14 +128,36 @@ func TestHeldStreamEndsWithItsClient(t *testing.T) {
 	<-left
 }
 
-func TestUpstreamProcessNamesItsAddressAndEndsWithItsInput(t *testing.T) {
+// upstreamProcess starts the upstream as the rounds do, with a certificate that it makes for f.
+func upstreamProcess(t *testing.T, f *fleet) *server {
+	t.Helper()
 	dir := t.TempDir()
-	p, addr, err := startUpstream(t.Context(), dir, []string{upstreamKeyVar + "=" + testKey})
+	var err error
+	if f.cert, err = newCertificate(dir); err != nil {
+		t.Fatal(err)
+	}
+	p, addr, secure, err := startUpstream(t.Context(), dir, []string{upstreamKeyVar + "=" + testKey}, f.cert)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Stop)
-	s := &server{role: direct, addr: addr}
+	return &server{role: direct, proc: p, addr: addr, secure: secure}
+}
+
+func TestUpstreamTakesOnlyHTTP2OverTLS(t *testing.T) {
+	var f fleet
+	s := upstreamProcess(t, &f)
+	c := benchCase{secure: true, conns: 1}.dialers(&f, s)[0]
+	defer c.close()
+	a, err := c.do(t.Context(), encode(s.secure, chatPath, testKey, []byte(`{"model":"bench"}`)))
+	if err != nil || a.status != http.StatusHTTPVersionNotSupported {
+		t.Errorf("HTTP/1.1 over TLS: status %d, %v", a.status, err)
+	}
+}
+
+func TestUpstreamProcessNamesItsAddressAndEndsWithItsInput(t *testing.T) {
+	s := upstreamProcess(t, &fleet{})
+	p := s.proc
 	if err := s.ready(t.Context(), "k"); err != nil {
 		t.Error(err)
 	}
@@ -150,7 +172,7 @@ func TestUpstreamProcessNamesItsAddressAndEndsWithItsInput(t *testing.T) {
 }
 
 func TestDeadServerReportsWhy(t *testing.T) {
-	_, _, err := startUpstream(context.Background(), t.TempDir(), nil)
+	_, _, _, err := startUpstream(context.Background(), t.TempDir(), nil, certificate{"c", "k", nil})
 	if err == nil || !strings.Contains(err.Error(), upstreamKeyVar+" is not set") {
 		t.Errorf("an upstream without its key: %v", err)
 	}

@@ -11,7 +11,6 @@ const benchWorkstation = "desk1"
 type vncSite struct {
 	site
 	vncPort int // of the VNC listener
-	cert    certificate
 }
 
 // ownCertificate makes Caddy load the certificate that all servers show. It belongs to a site that

@@ -112,7 +112,7 @@ func TestVNCReportHasTheResults(t *testing.T) {
 		"not proved: log: gone\n",
 		"vnc-bulk CPU us/MB 800.0 1000.0 608.0 0.76 (0.75-0.77) 0.61 (0.60-0.62) - - no goal\n",
 		"vnc-pointer p50, us 20.0 19.0 30.0 1.50 (1.50-1.50) 1.58 (1.58-1.58) 1.05 0.95 MISSED\n",
-		"vnc-idle KiB/session - - - - - 0.50 0.40 FAILED\n",
+		"vnc-idle KiB/session - - - - - 0.45 0.40 FAILED\n",
 		"vnc-idle failed: gateway: refused\n",
 		"vnc-bulk: CPU rests on fewer than 30 clock ticks",
 		"vnc-bulk gateway 9 608.0 30 0 10 0 0\n",
@@ -130,7 +130,7 @@ func TestVNCReportHasTheResults(t *testing.T) {
 }
 
 func TestVNCCaddyfiles(t *testing.T) {
-	s := vncSite{site: testSite, vncPort: 5900, cert: certificate{cert: "/c", key: "/k"}}
+	s := vncSite{site: testSite, vncPort: 5900}
 	shared, _, _ := strings.Cut(globalOptions(testSite, ""), "\n}\n")
 	for name, text := range map[string]string{"l4-tls": l4Caddyfile(s), "gateway": gatewayVNCCaddyfile(s)} {
 		if strings.Count(text, "{") != strings.Count(text, "}") {
@@ -150,7 +150,7 @@ func TestVNCCaddyfiles(t *testing.T) {
 
 // The API and the VNC listener of the gateway need a port each.
 func TestTheVNCGatewayServesItsAPIBesideTheListener(t *testing.T) {
-	s := vncSite{site: testSite, vncPort: 5900, cert: certificate{cert: "/c", key: "/k"}}
+	s := vncSite{site: testSite, vncPort: 5900}
 	text := gatewayVNCCaddyfile(s)
 	for what, line := range map[string]string{
 		"API":      fmt.Sprintf("\nhttp://:%d {", testSite.port),

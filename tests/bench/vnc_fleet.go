@@ -35,7 +35,6 @@ type vncServer struct {
 // vncFleet has the servers of one round of the VNC cases.
 type vncFleet struct {
 	*fleet
-	cert     certificate
 	frame    []byte
 	desktops []*vncServer
 	all      []*desktop // of every server ever started, to be closed
@@ -54,9 +53,6 @@ func startVNCFleet(ctx context.Context, o options) (f *vncFleet, err error) {
 			f = nil
 		}
 	}()
-	if f.cert, err = newCertificate(f.dir); err != nil {
-		return f, err
-	}
 	for _, which := range vncServers {
 		s, err := f.start(ctx, which)
 		if err != nil {
@@ -119,7 +115,8 @@ func (f *vncFleet) startVNC(s *vncServer, name, dir string, env []string) error 
 		return err
 	}
 	at := func(i int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[i])) }
-	cfg := vncSite{vncPort: ports[3], cert: f.cert, site: site{
+	cfg := vncSite{vncPort: ports[3], site: site{
+		cert:  f.cert,
 		admin: at(0), port: ports[1], guarded: ports[2], upstream: s.desktop.addr(),
 		storage: filepath.Join(dir, "storage"), log: filepath.Join(dir, "process.log"),
 	}}
