@@ -106,3 +106,11 @@ func TestSentinelsHaveALoginOfTheirOwn(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+func TestAHalfOfAClientCertificateIsNamed(t *testing.T) {
+	for _, half := range []EngineTLS{{ClientCert: "cert.pem"}, {ClientKey: "key.pem"}} {
+		if _, err := half.build(); err == nil || err.Error() != "client_cert and client_key: give both, or none" {
+			t.Errorf("%+v: %v", half, err)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 )
 
@@ -27,6 +28,9 @@ func (t *EngineTLS) build() (*tls.Config, error) {
 	}
 	if t.ClientCert == "" && t.ClientKey == "" {
 		return config, nil
+	}
+	if t.ClientCert == "" || t.ClientKey == "" {
+		return nil, errors.New("client_cert and client_key: give both, or none")
 	}
 	load := func() (*tls.Certificate, error) {
 		pair, err := tls.LoadX509KeyPair(t.ClientCert, t.ClientKey)

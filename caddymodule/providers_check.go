@@ -30,7 +30,7 @@ func (p *Provider) translation() *provider.Translate {
 }
 
 func (p *Provider) check() error {
-	if err := provider.CheckDialect(p.Dialect); err != nil { // first: it decides what else is possible
+	if err := provider.ValidDialect(p.Dialect); err != nil {
 		return err
 	}
 	switch p.Responses {

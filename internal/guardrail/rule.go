@@ -3,6 +3,8 @@ package guardrail
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 )
@@ -62,9 +64,9 @@ func (r Rule) compile() (rule, error) {
 	class := classes[r.Detector]
 	switch {
 	case r.Action != Deny && r.Action != Redact:
-		return rule{}, fmt.Errorf("unknown action %q", r.Action)
+		return rule{}, fmt.Errorf("unknown action %q; want %s or %s", r.Action, Deny, Redact)
 	case class == "":
-		return rule{}, errors.New("unknown detector")
+		return rule{}, fmt.Errorf("unknown detector; want one of %v", slices.Sorted(maps.Keys(classes)))
 	case (r.Pattern != "") != (r.Detector == Regexp):
 		return rule{}, errors.New(`the detector "regexp" needs a pattern, and the others take none`)
 	case (len(r.Words) > 0) != (r.Detector == Words):

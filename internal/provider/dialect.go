@@ -2,9 +2,10 @@ package provider
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -75,29 +76,15 @@ func dialectFor(name string, base *url.URL) (Dialect, error) {
 			name = OpenAI
 		}
 	}
-	d, ok := dialects[name]
-	if !ok {
-		return nil, fmt.Errorf("unknown dialect %q; known dialects: %s", name, strings.Join(dialectNames(), ", "))
-	}
-	return d, nil
+	return dialects[name], ValidDialect(name)
 }
 
-// CheckDialect refuses a name of no dialect; "" is one.
-func CheckDialect(name string) error {
-	if name == "" {
+// ValidDialect returns an error unless there is a dialect with this name. An empty name is the default.
+func ValidDialect(name string) error {
+	if _, ok := dialects[name]; ok || name == "" {
 		return nil
 	}
-	_, err := dialectFor(name, nil)
-	return err
-}
-
-func dialectNames() []string {
-	names := make([]string, 0, len(dialects))
-	for name := range dialects {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return names
+	return fmt.Errorf("unknown dialect %q; known dialects: %s", name, strings.Join(slices.Sorted(maps.Keys(dialects)), ", "))
 }
 
 // openAI is the dialect of OpenAI and of compatible providers.

@@ -123,16 +123,10 @@ func New(c Config) (*Provider, error) {
 	if c.Transport == nil {
 		return nil, errors.New("no transport")
 	}
-	if c.Translate != nil && c.ResponsesOnly {
-		return nil, errors.New("chat translate and responses translate: one of the two APIs must be the provider's own")
-	}
 	switch c.MaxTokensField {
 	case "", "max_tokens", "max_completion_tokens":
 	default:
 		return nil, fmt.Errorf("max_tokens_field %q: want max_tokens or max_completion_tokens", c.MaxTokensField)
-	}
-	if c.MaxTokensField != "" && c.ResponsesOnly {
-		return nil, errors.New("max_tokens_field: a provider without chat completions has none")
 	}
 	if c.Fresh == nil {
 		c.Fresh = c.Transport
@@ -171,6 +165,13 @@ func New(c Config) (*Provider, error) {
 			return nil, errors.New("the endpoints have different dialects")
 		}
 		p.Endpoints, p.Dialect = append(p.Endpoints, endpoint), endpoint.dialect
+	}
+	switch {
+	case p.Dialect.Path(Chat) == "" || !c.ResponsesOnly:
+	case c.Translate != nil:
+		return nil, errors.New("chat translate and responses translate: one of the two APIs must be the provider's own")
+	case c.MaxTokensField != "":
+		return nil, errors.New("max_tokens_field: a provider without chat completions has none")
 	}
 	return p, nil
 }
