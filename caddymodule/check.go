@@ -47,7 +47,7 @@ type inspected struct {
 	app     App // with what Provision forgets: keys, tenants, limits of models
 	built   gateway.Config
 	storage json.RawMessage // as configured
-	kept    map[string]bool // servers with our listener wrapper
+	http    json.RawMessage // as configured: Caddy forgets which listener wrappers a server has
 	now     time.Time
 	// ownCertificate reports whether the configuration loads a certificate for the desktops.
 	ownCertificate bool
@@ -72,7 +72,7 @@ func checkConfig(path, adapter string, dial bool, now time.Time) []finding {
 	if _, ok := config.AppsRaw[caddykit.AppName]; !ok {
 		return append(found, finding{failure, path, "there is no global option gatehouse", "Add it: docs/configuration.md has its options."})
 	}
-	c := &inspected{storage: config.StorageRaw, kept: keptServers(config.AppsRaw["http"]), now: now}
+	c := &inspected{storage: config.StorageRaw, http: config.AppsRaw["http"], now: now}
 	if err := provision(config, c); err != nil {
 		return append(found, finding{failure, path, "it does not load: " + err.Error(), first})
 	}

@@ -31,26 +31,6 @@ func (c *inspected) servers() map[string]*caddyhttp.Server {
 	return ours
 }
 
-// keptServers returns the names of the servers in the app http, as configured, that keep connections
-// over a reload.
-func keptServers(app json.RawMessage) map[string]bool {
-	var config struct {
-		Servers map[string]struct {
-			Wrappers []struct {
-				Wrapper string `json:"wrapper"`
-			} `json:"listener_wrappers"`
-		} `json:"servers"`
-	}
-	_ = json.Unmarshal(app, &config) // what is wrong with it is found when it is provisioned
-	kept := make(map[string]bool)
-	for name, s := range config.Servers {
-		for _, w := range s.Wrappers {
-			kept[name] = kept[name] || w.Wrapper == "gatehouse"
-		}
-	}
-	return kept
-}
-
 // testSeverity is how bad a part for trying out is: only this machine can reach a server on loopback.
 func (c *inspected) testSeverity() severity {
 	for _, s := range c.servers() {
@@ -77,10 +57,6 @@ func checkSites(c *inspected) (found []finding) {
 		return append(found, finding{failure, "sites", "no site has the directive gatehouse: nobody can call", "Add gatehouse to a site."})
 	}
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
-		if !c.kept[name] {
-			found = append(found, finding{note, "server " + name, "a reload loses requests that arrive at that moment",
-				"Add to the global options: servers { listener_wrappers { gatehouse tls gatehouse } }, one word a line. docs/operations.md says what it costs."})
-		}
 		if s := servers[name]; s.Logs != nil {
 			if logs := unfilteredLogs(configuredLogs(c.app.ctx), accessLoggers(s.Logs)); len(logs) > 0 {
 				found = append(found, finding{warning, "log " + strings.Join(logs, ", "), "the access log would show keys that clients send as X-Api-Key",
@@ -92,7 +68,35 @@ func checkSites(c *inspected) (found []finding) {
 		found = append(found, finding{warning, "grace_period", "it is missing: a stop or reload of Caddy waits for open streams without limit",
 			"Add to the global options: grace_period 30s"})
 	}
+	if c.losesConnections(servers) {
+		found = append(found, finding{note, "listener_wrappers", "a reload loses requests that come in that moment over connections that are open",
+			"Add to the global options, a word a line: servers { listener_wrappers { gatehouse tls gatehouse } }. docs/operations.md says what it costs."})
+	}
 	return found
+}
+
+// losesConnections reports whether one of the servers keeps no connections over a reload. That takes a
+// wrapper below TLS, and one above it.
+func (c *inspected) losesConnections(servers map[string]*caddyhttp.Server) bool {
+	var configured struct {
+		Servers map[string]struct {
+			ListenerWrappers []struct{ Wrapper string } `json:"listener_wrappers"`
+		}
+	}
+	if len(servers) == 0 || json.Unmarshal(c.http, &configured) != nil {
+		return false
+	}
+	for name, s := range servers {
+		var below, above bool
+		for _, w := range configured.Servers[name].ListenerWrappers {
+			above = above || below && w.Wrapper == "gatehouse"
+			below = below || w.Wrapper == "gatehouse"
+		}
+		if !below || !above && len(s.TLSConnPolicies) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // checkCertificate looks at what viewers of desktops need: a wildcard certificate, and a name that

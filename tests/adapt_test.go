@@ -149,6 +149,9 @@ func TestDocumentedCaddyfilesAreValid(t *testing.T) {
 	if got := caddyfile.Format(example); !bytes.Equal(got, example) {
 		t.Errorf("caddy fmt would change Caddyfile.example to\n%s", got)
 	}
+	if !bytes.Contains(example, []byte("listener_wrappers")) {
+		t.Error("a reload of Caddyfile.example loses requests")
+	}
 	validDocument(t, "Caddyfile.example", string(example))
 	t.Setenv("OPENAI_API_KEY", "") // the optional ones may be left out
 	t.Setenv("ANTHROPIC_API_KEY", "")

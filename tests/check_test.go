@@ -58,7 +58,11 @@ func TestCheckFindsWhatIsMostLikelyAMistake(t *testing.T) {
 		status int
 		wants  []string
 	}{
-		"nothing":                  {gatehouseFile(checkKey + "}\n" + checkProvider), 0, []string{"0 errors, 0 warnings"}},
+		"nothing": {strings.Replace(gatehouseFile(checkKey+"}\n"+checkProvider), "{\n", "{\n"+keepsConnections, 1), 0, []string{"0 errors, 0 warnings, 1 note"}},
+		"connections that a reload closes": {gatehouseFile(checkKey + "}\n" + checkProvider), 0,
+			[]string{"note listener_wrappers", "servers { listener_wrappers { gatehouse tls gatehouse } }", "0 errors, 0 warnings, 2 notes"}},
+		"TLS connections that a reload closes": {strings.NewReplacer("{\n\tgrace", "{\nlocal_certs\nskip_install_trust\nservers {\nlistener_wrappers {\ngatehouse\ntls\n}\n}\n\tgrace", "http://127.0.0.1:8080", "https://127.0.0.1:8443").
+			Replace(gatehouseFile(checkKey + "}\n" + checkProvider)), 0, []string{"note listener_wrappers", "2 notes"}},
 		"a broken file":            {"{", 2, []string{"syntax error"}},
 		"what does not load":       {gatehouseFile(checkKey + "}\n" + strings.Replace(checkProvider, "CHECK_KEY", "CHECK_NONE", 1)), 2, []string{"CHECK_NONE is not set"}},
 		"a key that calls nothing": {gatehouseFile(checkKey + "models other/*\n}\n" + checkProvider), 2, []string{"error    key dev", "it can call nothing", "other/*"}},
@@ -77,7 +81,6 @@ func TestCheckFindsWhatIsMostLikelyAMistake(t *testing.T) {
 		"the test provider":         {strings.Replace(gatehouseFile(checkKey+"}\nprovider test {\ndialect test\n}\n"), "127.0.0.1:8080", ":8080", 1), 1, []string{"test provider"}},
 		"engines without TLS": {gatehouseFile(checkKey + "}\n" + checkProvider + "cluster prod {\nvalkey valkey://10.0.0.5\npostgres postgres://gw@10.0.0.6/gw?sslmode=disable\n}\n"), 1,
 			[]string{"cluster prod: Valkey", "valkeys://", "cluster prod: PostgreSQL", "sslmode=verify-full", "0 errors, 2 warnings"}},
-		"a reload that loses requests": {gatehouseFile(checkKey + "}\n" + checkProvider), 0, []string{"note server srv0", "listener_wrappers"}},
 		"no grace period": {strings.Replace(gatehouseFile(checkKey+"}\n"+checkProvider), "grace_period 5s", "", 1), 1, []string{"grace_period 30s"}},
 		"an access log": {strings.Replace(gatehouseFile(checkKey+"}\n"+checkProvider), "\tgatehouse\n}\n", "\tgatehouse\n\tlog {\n\t\toutput file access.log\n\t}\n}\n", 1), 1,
 			[]string{"X-Api-Key"}},
