@@ -83,9 +83,10 @@ func (a *accounts) endpoint(owner string, account Account) (e provider.EndpointC
 		if err := value.Check(provider.ValidFieldValue); err != nil {
 			return e, fmt.Errorf("header %s: %w", name, err)
 		}
-		field := provider.HeaderField{Name: name, Value: value.Value, Secret: !value.Literal() || namesSecret(name)}
-		if field.Secret {
+		field := provider.HeaderField{Name: name, Value: value.Value}
+		if !value.Literal() || namesSecret(name) {
 			a.know(value, owner+" header "+name)
+			field.Secret = value.Secret
 		}
 		e.Header = append(e.Header, field)
 	}

@@ -55,7 +55,7 @@ func TestARotatedKeyFileIsUsedAndRedacted(t *testing.T) {
 	rewrite(key, "file-canary-two-123456")
 	rewrite(header, "head-canary-two-123456")
 	a := h.post(chatV1, "full", chat("files/m", ""))
-	if want := `with \"[redacted]\" and \"Bearer [redacted]\"`; a.status != 400 || !strings.Contains(string(a.body), want) || strings.Contains(string(a.body), "canary") {
+	if want := `with \"Key [redacted]\" and \"Bearer [redacted]\"`; a.status != 400 || !strings.Contains(string(a.body), want) || strings.Contains(string(a.body), "canary") {
 		t.Errorf("%d %s, want %s", a.status, a.body, want)
 	}
 	if lines := h.logLines("the file of a secret has changed; its new content is used"); len(lines) != 2 || strings.Contains(fmt.Sprint(lines), "canary") {

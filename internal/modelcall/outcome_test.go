@@ -69,7 +69,7 @@ func TestAProvidersTextLacksOnlyWhatItsCallerOrItselfKnows(t *testing.T) {
 	p := newProvider(t, answering(200, `{}`), func(c *provider.Config) {
 		c.Endpoints[0].Credential = func() string { return "provider-credential" }
 		c.Endpoints[0].Header = []provider.HeaderField{
-			{Name: "Api-Token", Value: func() string { return "header-secret" }, Secret: true}, {Name: "Beta", Value: func() string { return "some-feature" }},
+			{Name: "Api-Token", Value: func() string { return "Token header-secret" }, Secret: func() string { return "header-secret" }}, {Name: "Beta", Value: func() string { return "some-feature" }},
 		}
 	})
 	shown := r.begin(t, hello).shown(p.Endpoints[0])

@@ -14,7 +14,7 @@ import (
 type HeaderField struct {
 	Name   string
 	Value  func() string // at present
-	Secret bool          // errors do not show it
+	Secret func() string // what of it errors do not show, at present; nil for nothing
 }
 
 // transportFields are those that belong to the connection (RFC 9110, 7.6.1) or that the gateway sets
@@ -72,14 +72,15 @@ func ValidCredential(credential string) error {
 	return nil
 }
 
-// Secrets returns what the provider is sent to know the gateway by: the credential and headers.
+// Secrets returns what the provider is sent to know the gateway by: the credential, and those of
+// headers.
 func (e *Endpoint) Secrets() (secrets []string) {
 	if e.credential != nil {
 		secrets = append(secrets, e.credential())
 	}
 	for _, f := range e.fields {
-		if f.Secret {
-			secrets = append(secrets, f.Value())
+		if f.Secret != nil {
+			secrets = append(secrets, f.Secret())
 		}
 	}
 	return secrets
