@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -27,15 +28,18 @@ func TestAWholeAnswerEndsWellWithoutItsProvidersEnd(t *testing.T) {
 		body, events string
 		change       func(*provider.Config)
 		end, source  string
+		guarded      bool
 	}{
-		"chat":                   {Chat, streamed, firstWord + lastWord + usageWord, nil, doneWord, "provider"},
-		"chat without usage":     {Chat, streamed, firstWord + lastWord, nil, doneWord, "estimated"},
-		"messages from chat":     {Messages, messagesBody(`"stream":true,`), firstWord + lastWord + usageWord, nil, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", "provider"},
-		"responses from chat":    {Responses, responsesStreamed, firstWord + lastWord + usageWord, func(c *provider.Config) { c.Translate = new(provider.Translate) }, "}\n\n", "provider"},
-		"messages":               {Messages, messagesBody(`"stream":true,`), message, asAnthropic, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", "provider"},
-		"chat from messages":     {Chat, streamed, message, asAnthropic, doneWord, "provider"},
-		"two choices, both over": {Chat, strings.Replace(streamed, `"stream"`, `"n":2,"stream"`, 1), firstWord + lastWord + second, nil, doneWord, "estimated"},
-		"two choices, one over":  {Chat, strings.Replace(streamed, `"stream"`, `"n":2,"stream"`, 1), firstWord + lastWord, nil, "", "estimated"},
+		"chat":                       {Chat, streamed, firstWord + lastWord + usageWord, nil, doneWord, "provider", false},
+		"guarded chat":               {Chat, streamed, firstWord + lastWord + usageWord, nil, doneWord, "provider", true},
+		"guarded messages from chat": {Messages, messagesBody(`"stream":true,`), firstWord + lastWord, nil, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", "estimated", true},
+		"chat without usage":         {Chat, streamed, firstWord + lastWord, nil, doneWord, "estimated", false},
+		"messages from chat":         {Messages, messagesBody(`"stream":true,`), firstWord + lastWord + usageWord, nil, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", "provider", false},
+		"responses from chat":        {Responses, responsesStreamed, firstWord + lastWord + usageWord, func(c *provider.Config) { c.Translate = new(provider.Translate) }, "}\n\n", "provider", false},
+		"messages":                   {Messages, messagesBody(`"stream":true,`), message, asAnthropic, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", "provider", false},
+		"chat from messages":         {Chat, streamed, message, asAnthropic, doneWord, "provider", false},
+		"two choices, both over":     {Chat, strings.Replace(streamed, `"stream"`, `"n":2,"stream"`, 1), firstWord + lastWord + second, nil, doneWord, "estimated", false},
+		"two choices, one over":      {Chat, strings.Replace(streamed, `"stream"`, `"n":2,"stream"`, 1), firstWord + lastWord, nil, "", "estimated", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -51,6 +55,9 @@ func TestAWholeAnswerEndsWellWithoutItsProvidersEnd(t *testing.T) {
 					return eventStream(reader)(req)
 				})
 				r := newRig(t, transport, func(r *rig) { r.models.provider = newProvider(t, transport, c.change) })
+				if c.guarded {
+					guarded(words(t, guardrail.Redact, guardrail.Output))(r)
+				}
 				began, w := time.Now(), httptest.NewRecorder()
 				req := post(strings.NewReader(c.body), int64(len(c.body)))
 				req.Header.Set("Anthropic-Version", "2023-06-01")
