@@ -59,11 +59,11 @@ func otherOutput(b *jsonscan.Body, own []string) string {
 	data := b.Data()
 	for _, m := range b.Members() {
 		key := m.Key(data)
-		switch folded := string(foldKey(key)); {
+		switch folded := foldKey(key); {
 		case m.Kind == 'n' || slices.Contains(own, string(key)):
-		case outputNames[folded]:
+		case outputNames[string(folded)]:
 			return string(key)
-		case optionFields[folded] && m.Kind == '{':
+		case optionFields[string(folded)] && m.Kind == '{':
 			value := m.Value(data)
 			for inner := range jsonscan.AllMembers(value) {
 				if name := inner.DecodedKey(value); inner.Kind != 'n' && outputNames[string(foldKey(name))] {
