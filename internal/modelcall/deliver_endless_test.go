@@ -2,6 +2,7 @@ package modelcall
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -41,41 +42,50 @@ func TestAWholeAnswerEndsWellWithoutItsProvidersEnd(t *testing.T) {
 		"two choices, both over":     {Chat, strings.Replace(streamed, `"stream"`, `"n":2,"stream"`, 1), firstWord + lastWord + second, nil, doneWord, "estimated", false},
 		"two choices, one over":      {Chat, strings.Replace(streamed, `"stream"`, `"n":2,"stream"`, 1), firstWord + lastWord, nil, "", "estimated", false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var upstream context.Context
-				transport := roundTrip(func(req *http.Request) (*http.Response, error) {
-					upstream = req.Context()
-					reader, writer := io.Pipe()
-					go func() {
-						_, _ = io.WriteString(writer, c.events)
-						<-upstream.Done()
-						_ = writer.CloseWithError(upstream.Err())
-					}()
-					return eventStream(reader)(req)
-				})
-				r := newRig(t, transport, func(r *rig) { r.models.provider = newProvider(t, transport, c.change) })
-				if c.guarded {
-					guarded(words(t, guardrail.Redact, guardrail.Output))(r)
-				}
-				began, w := time.Now(), httptest.NewRecorder()
-				req := post(strings.NewReader(c.body), int64(len(c.body)))
-				req.Header.Set("Anthropic-Version", "2023-06-01")
-				refusal := r.serveTo(t, w, req, c.op)
-				row := r.rows(t)[0]
-				if c.end == "" {
-					if took := time.Since(began); row.Status != 502 || took < r.Timeouts.Idle {
-						t.Errorf("%d after %s", row.Status, took)
+		for _, heartbeats := range []int{0, 10} {
+			t.Run(fmt.Sprintf("%s, %d heartbeats", name, heartbeats), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var upstream context.Context
+					transport := roundTrip(func(req *http.Request) (*http.Response, error) {
+						upstream = req.Context()
+						reader, writer := io.Pipe()
+						context.AfterFunc(upstream, func() { _ = reader.CloseWithError(upstream.Err()) }) // as a transport does
+						go func() {
+							_, _ = io.WriteString(writer, c.events)
+							for range heartbeats {
+								select {
+								case <-upstream.Done():
+								case <-time.After(time.Second): // the bubble's clock
+									_, _ = io.WriteString(writer, ": wait\n\n")
+								}
+							}
+							<-upstream.Done()
+						}()
+						return eventStream(reader)(req)
+					})
+					r := newRig(t, transport, func(r *rig) { r.models.provider = newProvider(t, transport, c.change) })
+					if c.guarded {
+						guarded(words(t, guardrail.Redact, guardrail.Output))(r)
 					}
-					return
-				}
-				if took := time.Since(began); refusal != nil || took > 3*time.Second || !strings.HasSuffix(w.Body.String(), c.end) || strings.Contains(w.Body.String(), `"error":{`) {
-					t.Errorf("%v after %s: %s", refusal, took, w.Body)
-				}
-				if row.Status != 200 || row.FinishReason != "stop" || row.UsageSource != c.source || row.CompletionTokens > 10 || upstream.Err() == nil {
-					t.Errorf("record %+v, upstream request: %v", row, upstream.Err())
-				}
+					began, w := time.Now(), httptest.NewRecorder()
+					req := post(strings.NewReader(c.body), int64(len(c.body)))
+					req.Header.Set("Anthropic-Version", "2023-06-01")
+					refusal := r.serveTo(t, w, req, c.op)
+					row := r.rows(t)[0]
+					if c.end == "" {
+						if took := time.Since(began); row.Status != 502 || took < r.Timeouts.Idle {
+							t.Errorf("%d after %s", row.Status, took)
+						}
+						return
+					}
+					if took := time.Since(began); refusal != nil || took > 3*time.Second || !strings.HasSuffix(w.Body.String(), c.end) || strings.Contains(w.Body.String(), `"error":{`) {
+						t.Errorf("%v after %s: %s", refusal, took, w.Body)
+					}
+					if row.Status != 200 || row.FinishReason != "stop" || row.UsageSource != c.source || row.CompletionTokens > 10 || upstream.Err() == nil {
+						t.Errorf("record %+v, upstream request: %v", row, upstream.Err())
+					}
+				})
 			})
-		})
+		}
 	}
 }

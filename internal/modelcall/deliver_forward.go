@@ -25,7 +25,9 @@ func (d *streaming) forward(body io.Reader, op provider.Operation) *apierror.Err
 	defer events.Release()
 	for !d.stream.Done() { // an end is written in end: a failure may still become a status
 		if !events.Buffered() || len(d.batch.bytes()) >= maxBatch {
-			c.upstream.waits.over = d.finished()
+			if d.finished() {
+				c.upstream.waits.end(c.deps.Now())
+			}
 			if failure := d.send(); failure != nil {
 				return failure
 			}

@@ -72,7 +72,7 @@ func (a *attempts) waitFor(client context.Context, d time.Duration) bool {
 // waited notes that the call has waited for its provider since that time.
 func (u *upstream) waited(since time.Time) {
 	pause := u.deps.Now().Sub(since)
-	if !u.waits.over { // else nothing is generated
+	if u.waits.over.IsZero() { // else nothing is generated
 		u.meter.waited(pause)
 	}
 	u.request.phases.provider += pause

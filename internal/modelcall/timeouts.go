@@ -41,18 +41,25 @@ const (
 type waits struct {
 	stream, whole time.Duration // until an answer begins
 	idle, call    time.Duration // call: 0 for none
-	over          bool          // all of a streamed answer has come: only its usage and its end may follow
+	over          time.Time     // when all of a streamed answer had come: only its usage and its end may follow
 }
 
 // endWait is how long usage and the end of a stream may take after the answer in it is whole.
 const endWait = 2 * time.Second
 
-// next is how long the next piece of an answer may take.
-func (w *waits) next() time.Duration {
-	if w.over {
-		return min(w.idle, endWait)
+// end notes that all of a streamed answer has come.
+func (w *waits) end(now time.Time) {
+	if w.over.IsZero() {
+		w.over = now
 	}
-	return w.idle
+}
+
+// next is how long the next piece of an answer may take. Comments and pings do not prolong the end.
+func (w *waits) next(now time.Time) time.Duration {
+	if w.over.IsZero() {
+		return w.idle
+	}
+	return min(w.idle, endWait-now.Sub(w.over))
 }
 
 // of returns the time limits of an attempt at a target. Others says that another target can be asked

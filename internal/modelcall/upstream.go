@@ -150,7 +150,7 @@ type answerBody struct {
 func (b *answerBody) Read(p []byte) (int, error) {
 	u := b.upstream
 	began := u.deps.Now()
-	u.request.watch.Start(u.waits.next(), u)
+	u.request.watch.Start(u.waits.next(began), u)
 	n, err := b.ReadCloser.Read(p)
 	u.request.watch.Stop()
 	u.waited(began)
@@ -161,7 +161,9 @@ func (b *answerBody) Read(p []byte) (int, error) {
 }
 
 // endless reports whether the attempt ended because a stream did not end after its answer.
-func (u *upstream) endless() bool { return u.waits.over && errors.Is(context.Cause(u.ctx), errSilent) }
+func (u *upstream) endless() bool {
+	return !u.waits.over.IsZero() && errors.Is(context.Cause(u.ctx), errSilent)
+}
 
 // failure returns what the caller gets for an error of the upstream request.
 func (u *upstream) failure(err error) *apierror.Error {
