@@ -43,7 +43,8 @@ func (Anthropic) ShowRate(h http.Header, r *apierror.Rate, now time.Time) {
 	if r.Tokens {
 		names = &anthropicTokens
 	}
-	names.set(h, r, now.Add(r.Reset).UTC().Format(time.RFC3339))
+	reset := now.Add(r.Reset + time.Second - 1) // rounded up to a second
+	names.set(h, r, reset.UTC().Format(time.RFC3339))
 }
 
 // ShowRefusal implements [API].

@@ -214,6 +214,11 @@ func TestDurationsAreRoundedUp(t *testing.T) {
 			t.Errorf("%d: %s, want %s", d, got, want)
 		}
 	}
+	h := http.Header{}
+	Anthropic{}.ShowRate(h, &apierror.Rate{Reset: 1016 * time.Millisecond}, time.Unix(0, 0))
+	if got := h.Get("Anthropic-Ratelimit-Requests-Reset"); got != "1970-01-01T00:00:02Z" {
+		t.Errorf("Anthropic's reset: %s", got)
+	}
 	for d, want := range map[time.Duration]int64{0: 0, 1: 1, 1500 * time.Microsecond: 2, 2 * time.Millisecond: 2} {
 		if got := Milliseconds(d); got != want {
 			t.Errorf("%d: %d ms, want %d", d, got, want)
