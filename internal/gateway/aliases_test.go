@@ -167,19 +167,3 @@ func TestTargetsThatCannotBeCalledAreLogged(t *testing.T) {
 		t.Errorf("logged %v", lines)
 	}
 }
-
-// The operator has named the targets: no list decides about them, and none is waited for.
-func TestTheTargetsOfAnAliasNeedNoList(t *testing.T) {
-	l := &lister{answer: answering(502, "no")}
-	aliases := []gateway.Alias{{Name: "fast", Groups: [][]gateway.AliasTarget{group("acme/m")}}}
-	started(t, l, gateway.Config{Aliases: aliases}, catalog.Source{Named: []string{"m"}}, func(t *testing.T, r *rig) {
-		if got, err := found(r, "fast"); got != "acme/m@acme; alias" || err != nil {
-			t.Errorf("before the list: %q, %v", got, err)
-		}
-		l.set(listing("other"))
-		time.Sleep(time.Minute) // the bubble's clock
-		if got, err := found(r, "fast"); got != "acme/m@acme; alias" || err != nil {
-			t.Errorf("a list that lacks it: %q, %v", got, err)
-		}
-	})
-}
