@@ -160,9 +160,10 @@ func (l *Ledger) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	var clock error // that the engine has answered
 	for {
 		a, err := l.ask(ctx, c.id, q)
-		switch {
+		switch err = lastClock(ctx, err, &clock); {
 		case err == nil && a.later != nil:
 			q = l.calls.ask(c, a.later)
 			continue

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
@@ -189,4 +190,16 @@ func (l *Ledger) look(ctx context.Context, accounts []string) ([]told, error) {
 		l.view.told(accounts[i], all[i].begins, all[i].spent, all[i].reserved)
 	}
 	return all, nil
+}
+
+// lastClock returns err, or the last answer of the engine about the clock if the time ended while it was
+// asked once more. It keeps such an answer in last.
+func lastClock(ctx context.Context, err error, last *error) error {
+	switch {
+	case errors.Is(err, cluster.ErrClock):
+		*last = err
+	case err != nil && *last != nil && ctx.Err() != nil:
+		return *last
+	}
+	return err
 }
