@@ -1,10 +1,6 @@
 package caddymodule
 
-import (
-	"strings"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-)
+import "github.com/gatehouse-proxy/gatehouse/internal/gateway"
 
 // Alias is a name that stands for models, mostly of several providers. A call of it goes to one of
 // them. If that fails before its answer begins, the next one is tried.
@@ -25,9 +21,9 @@ type AliasGroup struct {
 
 // AliasTarget is a model of an alias.
 type AliasTarget struct {
-	// Model is "<provider>/<model>", and not an alias. Required. It can be called even if the
-	// provider's own list lacks it, but must fit the provider's models. It is left out while it cannot
-	// be called, or if its provider is optional and has no key.
+	// Model is "<provider>/<model>", and not an alias. Required. It must fit the models of the
+	// provider, which need not list it. It is left out while it cannot be called, or if its provider is
+	// optional and has no key.
 	Model string `json:"model"`
 
 	// Weight is the model's share of the calls of its group, 1 to 1000. Default: 1.
@@ -36,20 +32,6 @@ type AliasTarget struct {
 
 // Aliases are those of the configuration.
 type Aliases []Alias
-
-// modelsOf returns the names of a provider's models that are targets.
-func (a Aliases) modelsOf(provider string) (names []string) {
-	for _, alias := range a {
-		for _, g := range alias.Groups {
-			for _, t := range g.Targets {
-				if name, ok := strings.CutPrefix(t.Model, provider+"/"); ok {
-					names = append(names, name)
-				}
-			}
-		}
-	}
-	return names
-}
 
 func (a Aliases) build() (out []gateway.Alias) {
 	for _, alias := range a {

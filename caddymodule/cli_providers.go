@@ -56,7 +56,10 @@ func (o *operator) providers(asJSON bool) error {
 	}
 	return o.table("PROVIDER\tTARGET\tSTATE\tUNTIL\tATTEMPTS\tFAILURES\tLAST FAILURE", func(row func(...any)) {
 		for _, p := range list {
-			if len(p.Targets) == 0 {
+			switch {
+			case p.ListMissing:
+				row(p.ID, "-", "no list of models has come", "-", 0, 0, "-")
+			case len(p.Targets) == 0:
 				row(p.ID, "-", "no recent calls", "-", 0, 0, "-")
 			}
 			for _, t := range p.Targets {

@@ -40,6 +40,13 @@ func TestTheCommandShowsProviders(t *testing.T) {
     "id": "other",
     "endpoints": [],
     "targets": []
+  },
+  {
+    "object": "provider",
+    "id": "late",
+    "endpoints": [],
+    "targets": [],
+    "list_missing": true
   }
 ]
 `
@@ -52,9 +59,10 @@ func TestTheCommandShowsProviders(t *testing.T) {
 	defer admin.Close()
 	for asJSON, want := range map[bool]string{
 		true: list,
-		false: "PROVIDER  TARGET  STATE            UNTIL                 ATTEMPTS  FAILURES  LAST FAILURE\n" +
-			"acme      acme/m  cooling          2026-03-18T12:02:00Z  3         1         rate_limited 2026-03-18T12:00:00Z\n" +
-			"other     -       no recent calls  -                     0         0         -\n",
+		false: "PROVIDER  TARGET  STATE                       UNTIL                 ATTEMPTS  FAILURES  LAST FAILURE\n" +
+			"acme      acme/m  cooling                     2026-03-18T12:02:00Z  3         1         rate_limited 2026-03-18T12:00:00Z\n" +
+			"other     -       no recent calls             -                     0         0         -\n" +
+			"late      -       no list of models has come  -                     0         0         -\n",
 	} {
 		var out strings.Builder
 		o := operator{address: strings.TrimPrefix(admin.URL, "http://"), out: &out}

@@ -55,7 +55,7 @@ func (a *App) addProvider(built *builtProviders, p *Provider, catalogued bool) e
 		return err
 	}
 	discover := p.discoverEvery(catalogued)
-	source := catalog.Source{Provider: p.Name, Patterns: p.Models, Discover: discover > 0, CatalogName: p.CatalogName, Named: a.Aliases.modelsOf(p.Name)}
+	source := catalog.Source{Provider: p.Name, Patterns: p.Models, Discover: discover > 0, CatalogName: p.CatalogName}
 	timeouts, err := p.Timeouts.resolve()
 	if err != nil {
 		return err

@@ -64,7 +64,7 @@ func serveModelEndpoints(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	found, err := x.gateway.Models().Find(ctx, key, x.name)
+	found, err := x.gateway.Models().Find(key, x.name)
 	if err != nil {
 		return err
 	}

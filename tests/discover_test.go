@@ -56,7 +56,10 @@ func (h *harness) listed() string {
 // A model that the provider lists can be called, and no other, unless the configuration says so.
 func TestStarIsTheProvidersOwnList(t *testing.T) {
 	provider := func(options string) setup {
-		return setup{providers: "provider acme {\nbase_url PROVIDER/v1\napi_key {env.PROVIDER_KEY}\nmodels *\n" + options + "\n}"}
+		return setup{
+			site: "gatehouse_health\ngatehouse", options: "alias named acme/tools",
+			providers: "provider acme {\nbase_url PROVIDER/v1\napi_key {env.PROVIDER_KEY}\nmodels *\n" + options + "\n}\n",
+		}
 	}
 	h := prepare(t)
 	h.upstream.FailModels(503)
@@ -70,28 +73,40 @@ func TestStarIsTheProvidersOwnList(t *testing.T) {
 			t.Errorf("%s: no Retry-After", path)
 		}
 	}
-	for _, path := range []string{"/v1/models", "/v1/models/acme/echo", "/api/v1/models", "/api/v1/model/acme/echo"} {
+	for _, path := range []string{"/v1/models/acme/echo", "/api/v1/model/acme/echo"} {
 		if a := h.get(path, "full"); a.status != 503 {
 			t.Errorf("%s before the first list: %d %s", path, a.status, a.body)
 		}
 	}
-	h.upstream.SetModels([]string{"echo"})
-	if !eventually(func() bool { return h.get("/v1/models", "full").status == 200 }) {
-		t.Fatal("the list did not come")
+	if a := h.post(chatV1, "full", chat("named", "")); a.status != 200 || h.listed() != "acme/tools named" {
+		t.Errorf("a target of an alias before the first list: %d %s, listed %q", a.status, a.body, h.listed())
 	}
-	if got := h.listed(); got != "acme/echo" {
+	if a := h.get("/readyz", ""); a.status != 200 || at(parse(t, a.body), "parts", "providers") != "degraded" {
+		t.Errorf("before the first list: %d %s", a.status, a.body)
+	}
+	h.upstream.SetModels([]string{"echo"})
+	if a := h.post(chatV1, "full", chat("acme/echo", "")); a.status != 200 {
+		t.Errorf("a call that needs the list: %d %s", a.status, a.body)
+	}
+	if got := h.listed(); got != "acme/echo acme/tools named" {
 		t.Errorf("listed %q", got)
 	}
-	if a := h.post(chatV1, "full", chat("acme/echo", "")); a.status != 200 {
-		t.Errorf("a listed model: %d %s", a.status, a.body)
+	for range 2 {
+		wantRefusal(t, chatV1, h.post(chatV1, "full", chat("acme/usage-all", "")), 404, "model_not_found")
 	}
-	wantRefusal(t, chatV1, h.post(chatV1, "full", chat("acme/tools", "")), 404, "model_not_found")
+	if lines := h.logLines("that its provider does not list"); len(lines) != 1 || !strings.Contains(lines[0], "acme/usage-all") {
+		t.Errorf("logged %q", lines)
+	}
+	row := h.get("/api/v1/activity?model=acme/usage-all", "full")
+	if by := at(parse(t, row.body), "data", 0, "refused_by"); by != `provider acme does not list it: write "models NAME" or "discover off" in its block` {
+		t.Errorf("refused by %q: %s", by, row.body)
+	}
 	if lines := h.logLines("any model name is sent to this provider"); len(lines) != 0 {
 		t.Errorf("a warning for nothing: %s", lines[0])
 	}
 
 	h.change(h.caddyfile(provider("discover off")))
-	if a := h.post(chatV1, "full", chat("acme/tools", "")); a.status != 200 || h.listed() != "" {
+	if a := h.post(chatV1, "full", chat("acme/usage-all", "")); a.status != 200 || h.listed() != "named" {
 		t.Errorf("with discover off: %d %s, listed %q", a.status, a.body, h.listed())
 	}
 	if lines := h.logLines("any model name is sent to this provider"); len(lines) != 1 {

@@ -79,8 +79,8 @@ var meanings = map[Code]Meaning{
 		"Add the scope, or `hosted_tools`, to the key, or use another key.",
 	},
 	ModelNotFound: {
-		"No such model exists, or the list of models of the key leaves it out.",
-		"Check the name (`provider/model`) and the option `models` of the key. `GET /v1/models` lists what the key can call.",
+		"No such model exists, the list of models of the key leaves it out, or its provider does not list it.",
+		"Check the name (`provider/model`) and the option `models` of the key. `GET /v1/models` lists what the key can call. A model that its provider does not list needs `models NAME` or `discover off` in the provider's block.",
 	},
 	ModelNotCallable: {
 		"The model is known, and no provider serves it, or not by this API.",

@@ -8,7 +8,7 @@
 // A known model is not always callable. A provider's name is callable if its mode serves one of our
 // operations and
 //
-//   - the provider's block names it exactly, or it fits the block and an alias names it; or
+//   - the provider's block names it exactly, or an alias does and the provider's list decides; or
 //   - it is in the catalog and fits a pattern of the block, and the provider does not discover, or
 //     lists it, or has not answered yet (until then nothing can be denied); or
 //   - the provider lists it and it fits a pattern, or the block has no patterns; or
@@ -45,6 +45,8 @@ var (
 	ErrNotCallable = errors.New("model is not callable")
 	// ErrUnlisted means that the provider's first list of models decides and has not arrived yet.
 	ErrUnlisted = errors.New("provider has not listed its models yet")
+	// ErrNotListed means that the provider's list of models decides and does not have the name.
+	ErrNotListed = errors.New("the provider does not list it")
 )
 
 // Source is what one provider's block says about models.
@@ -52,7 +54,6 @@ type Source struct {
 	Provider    string   // [a-z0-9][a-z0-9-]*
 	Patterns    []string // over the provider's names, or exact names; `*` alone: see the package comment
 	Discover    bool     // SetDiscovered will report what the provider lists
-	Named       []string // names that are callable if they fit the patterns, whatever the provider lists: an alias has them as targets
 	CatalogName string   // the provider's name in catalog files; default Provider
 	Skipped     bool     // an optional provider without its key: its models are known, but none is callable
 }
@@ -127,6 +128,34 @@ func (c *Catalog) SetDiscovered(provider string, models []Model) {
 	c.index.Store(c.build())
 }
 
+// Admit makes models callable, by ID, that their providers need not list: the operator has named them
+// elsewhere than in the block, whose patterns still decide.
+func (c *Catalog) Admit(ids []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range ids {
+		provider, name, _ := strings.Cut(id, "/")
+		for _, s := range c.sources {
+			if s.Provider == provider && s.Discover && s.admits(name) {
+				s.exact[name] = struct{}{}
+			}
+		}
+	}
+	c.index.Store(c.build())
+}
+
+// Lacks reports whether a name is not callable only because the provider's list, which has come, does
+// not have it.
+func (c *Catalog) Lacks(provider, name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	list, come := c.discovered[provider]
+	_, listed := list[name]
+	return come && !listed && slices.ContainsFunc(c.sources, func(s source) bool {
+		return s.Provider == provider && !s.Skipped && s.admits(name)
+	})
+}
+
 // Resolve returns the model with this name. For a callable model it is one look-up without
 // allocation; it must not be changed. Errors are ErrUnknown, ErrNotCallable and ErrUnlisted.
 func (c *Catalog) Resolve(name string) (*Model, error) {
@@ -158,17 +187,6 @@ func (c *Catalog) Source(provider string) (Source, bool) {
 		return Source{}, false
 	}
 	return c.sources[at].Source, true
-}
-
-// Lacks reports whether a name is unknown only because the provider's own list does not have it.
-func (c *Catalog) Lacks(name string) bool {
-	provider, rest, _ := strings.Cut(name, "/")
-	at := slices.IndexFunc(c.sources, func(s source) bool { return s.Provider == provider })
-	if at < 0 || checkName(rest) != nil {
-		return false
-	}
-	s := &c.sources[at]
-	return s.Discover && !s.Skipped && s.fits(rest) && !c.index.Load().awaits(provider, rest)
 }
 
 // Awaited returns the providers whose first list of models has not arrived yet.

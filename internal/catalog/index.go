@@ -38,11 +38,6 @@ func newSource(s Source) source {
 		}
 		out.any = out.any || p == "*"
 	}
-	for _, name := range s.Named {
-		if s.Discover && out.fits(name) {
-			out.exact[name] = struct{}{}
-		}
-	}
 	return out
 }
 
@@ -123,11 +118,13 @@ func (s source) routes(name string, inCatalog, listed, answered bool) bool {
 // awaits reports whether the provider's first list can make the name callable.
 func (x *index) awaits(provider, name string) bool {
 	s, ok := x.awaited[provider]
-	return ok && s.fits(name) && checkName(name) == nil
+	return ok && s.admits(name)
 }
 
-// fits reports whether the patterns of the block admit a name.
-func (s source) fits(name string) bool { return len(s.list) == 0 || s.list.Match(name) }
+// admits reports whether the name is callable once the provider lists it.
+func (s source) admits(name string) bool {
+	return (len(s.list) == 0 || s.list.Match(name)) && checkName(name) == nil
+}
 
 // lastPart returns the text after the last slash of an ID.
 func lastPart(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }

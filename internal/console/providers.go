@@ -18,6 +18,7 @@ type providerCard struct {
 	ID        string
 	Endpoints []struct{ Name, Host string }
 	Targets   []targetRow
+	NoList    bool `json:"list_missing"`
 	Worst     targetRow
 	Day       failedCalls
 }

@@ -50,6 +50,7 @@ func newAliases(list []Alias, c *catalog.Catalog, providers map[string]*provider
 		}
 		a.byName[alias.Name] = alias
 	}
+	var targets []string
 	for _, alias := range list {
 		err := a.checkName(alias.Name)
 		if err == nil {
@@ -59,7 +60,11 @@ func newAliases(list []Alias, c *catalog.Catalog, providers map[string]*provider
 			return nil, fmt.Errorf("alias %q: %w", alias.Name, err)
 		}
 		a.byName[alias.Name] = alias
+		for _, t := range slices.Concat(alias.Groups...) {
+			targets = append(targets, t.Model)
+		}
 	}
+	c.Admit(targets)
 	a.names = slices.Sorted(maps.Keys(a.byName))
 	return a, nil
 }
@@ -112,7 +117,7 @@ func (a *aliases) configured(alias Alias, logger *zap.Logger) (groups [][]AliasT
 				logger.Info("a target of an alias is left out: its provider is", zap.String("alias", alias.Name), zap.String("target", t.Model))
 				continue
 			}
-			if _, err := a.catalog.Resolve(t.Model); err != nil {
+			if _, err := a.catalog.Resolve(t.Model); err != nil && !errors.Is(err, catalog.ErrUnlisted) {
 				logger.Warn("a target of an alias cannot be called: its provider's block and the catalog do not have the model",
 					zap.String("alias", alias.Name), zap.String("target", t.Model))
 			}
@@ -125,8 +130,7 @@ func (a *aliases) configured(alias Alias, logger *zap.Logger) (groups [][]AliasT
 	return groups, nil
 }
 
-// candidates returns the targets that can be called now, without empty groups. No list of models is
-// waited for: a target is callable because the alias names it.
+// candidates returns the targets that can be called now, without empty groups.
 func (a *aliases) candidates(alias Alias) (groups [][]modelcall.Candidate) {
 	for _, group := range alias.Groups {
 		var found []modelcall.Candidate
@@ -173,7 +177,7 @@ func (a *aliases) ending(key *keys.Key, name string) (names []string) {
 	return names
 }
 
-// findAlias returns where calls of an alias can be sent. The error is a refusal.
+// findAlias returns where calls of an alias can be sent. Errors are refusals.
 func (m *Models) findAlias(alias Alias) (modelcall.Found, error) {
 	if groups := m.aliases.candidates(alias); len(groups) > 0 {
 		return modelcall.Found{Groups: groups, Alias: true}, nil

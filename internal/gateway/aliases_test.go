@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/zap"
@@ -48,7 +49,7 @@ func found(r *rig, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	found, err := r.Models().Find(context.Background(), caller.Key, name)
+	found, err := r.Models().Find(caller.Key, name)
 	return shown(found), err
 }
 
@@ -166,4 +167,40 @@ func TestTargetsThatCannotBeCalledAreLogged(t *testing.T) {
 	if lines := logs.FilterField(zap.String("target", "acme/big")).All(); len(lines) > 0 {
 		t.Errorf("logged %v", lines)
 	}
+}
+
+// The operator has named the targets: no list decides about them. The patterns of their providers do.
+func TestTargetsOfAnAliasNeedNoList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		slow := newProvider(t, "slow", true, delayed(time.Second, answering(200, `{"data":[{"id":"m"},{"id":"other"}]}`)))
+		r := newRig(t, gateway.Config{
+			Keyring:   newRing(t, keys.Spec{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}, Models: []string{"both", "none"}}),
+			Catalog:   newCatalog(t, nil, catalog.Source{Provider: "slow", Discover: true, Patterns: []string{"m*"}}, catalog.Source{Provider: "acme", Patterns: []string{"m"}}),
+			Providers: []*provider.Provider{slow, newProvider(t, "acme", true, answering(200, "{}"))},
+			Discover:  []gateway.Discovery{{Provider: slow, Every: time.Hour}},
+			Aliases: []gateway.Alias{
+				{Name: "none", Groups: [][]gateway.AliasTarget{group("slow/other")}},
+				{Name: "both", Groups: [][]gateway.AliasTarget{group("slow/m", "slow/missing"), group("acme/m")}},
+			},
+		}).start(t, ctx)
+		caller, err := r.Authenticate(secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, when := range []string{"before the list", "after it"} {
+			if got, err := found(r, "both"); got != "slow/m@slow slow/missing@slow; acme/m@acme; alias" || err != nil {
+				t.Errorf("%s: %q, %v", when, got, err)
+			}
+			_, err = found(r, "none")
+			wantRefusal(t, err, apierror.ModelNotCallable, `"none"`)
+			began := time.Now()
+			models, err := r.Models().List(ctx, caller.Key)
+			if err != nil || len(models) != 1 || models[0].ID != "both" || time.Since(began) > 0 {
+				t.Errorf("%s: listed %+v after %v, %v", when, models, time.Since(began), err)
+			}
+			time.Sleep(2 * time.Second) // the bubble's clock
+		}
+	})
 }

@@ -25,12 +25,13 @@ const (
 	discoverRetry = 30 * time.Second
 	firstRetry    = time.Second
 
+	// listGap is the least pause between two reads of a list. Calls that need a first list begin a
+	// read at once, but for this pause.
+	listGap = time.Second
+
 	// firstListWait bounds how long a call waits for a first list. Providers answer well within a
 	// second, and SDKs repeat what is refused with 503.
 	firstListWait = 2 * time.Second
-	// askedRetry is the shortest wait after a failed refresh before the first list: a call that needs
-	// the list asks for it at once.
-	askedRetry = time.Second
 
 	// maxListPages bounds the pages of a list; a page of Anthropic has up to a thousand models.
 	maxListPages = 50
@@ -50,57 +51,42 @@ type discovery struct {
 	redact  func(text string) string // takes secrets out of causes for the log
 	logger  *zap.Logger
 	sources map[string]*listSource // by provider
-	lacking lackingNames
+	over    <-chan struct{}        // closed when no list is read any more
 }
 
 // listSource is one provider whose list is read.
 type listSource struct {
 	Discovery
 	noList atomic.Bool   // its last answer was errNoList
-	asked  chan struct{} // has an element if a call waits for the list
+	tried  atomic.Bool   // a read has ended
+	needed chan struct{} // has an element while calls need the next read
 
 	mu    sync.Mutex    // guards the following
-	tried chan struct{} // closed at the end of the attempt that runs, or of the next one
+	ended chan struct{} // closed at the end of the read under way, or of the next one
 }
 
-// next returns a channel that is closed when the provider was asked once more, which it is soon.
-func (s *listSource) next() <-chan struct{} {
+// need begins a read unless one is under way, after the pause since the last one, and returns what is
+// closed at its end.
+func (s *listSource) need() (ended <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	select {
-	case s.asked <- struct{}{}:
+	case s.needed <- struct{}{}:
 	default:
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.tried
+	return s.ended
 }
 
-// ended wakes those that wait for the attempt.
-func (s *listSource) ended() {
+// end ends a read for all who need it.
+func (s *listSource) end() {
+	s.tried.Store(true)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	close(s.tried)
-	s.tried = make(chan struct{})
-}
-
-// pause waits until the next attempt: less if a call asks for a list that has not come yet.
-func (s *listSource) pause(ctx context.Context, wait time.Duration, known bool) {
-	soon := time.Now().Add(min(wait, askedRetry))
-	late := time.NewTimer(wait)
-	defer late.Stop()
-	asked := s.asked
-	if known {
-		asked = nil
-	}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-late.C:
-			return
-		case <-asked:
-			late.Reset(min(time.Until(soon), wait))
-			asked = nil
-		}
+	close(s.ended)
+	s.ended = make(chan struct{})
+	select {
+	case <-s.needed:
+	default:
 	}
 }
 
@@ -110,7 +96,7 @@ var errNoList = errors.New("the provider has no list of models")
 func newDiscovery(providers []Discovery, c *catalog.Catalog, lists *modelLists, redact func(string) string, logger *zap.Logger) *discovery {
 	d := &discovery{catalog: c, lists: lists, redact: redact, logger: logger, sources: make(map[string]*listSource, len(providers))}
 	for _, p := range providers {
-		d.sources[p.Provider.Name] = &listSource{Discovery: p, asked: make(chan struct{}, 1), tried: make(chan struct{})}
+		d.sources[p.Provider.Name] = &listSource{Discovery: p, needed: make(chan struct{}, 1), ended: make(chan struct{})}
 	}
 	return d
 }
@@ -118,6 +104,7 @@ func newDiscovery(providers []Discovery, c *catalog.Catalog, lists *modelLists, 
 // start reads the lists until ctx ends. Those that an earlier configuration has read are known at
 // once.
 func (d *discovery) start(ctx context.Context) {
+	d.over = ctx.Done()
 	for _, s := range d.sources {
 		known := d.lists.of(s.Provider)
 		if known != nil {
@@ -129,13 +116,12 @@ func (d *discovery) start(ctx context.Context) {
 
 // refresh reads one list until ctx ends. After a failure the last list stays.
 func (d *discovery) refresh(ctx context.Context, s *listSource, known bool) {
-	defer s.ended()
 	retry := firstRetry
 	if known {
 		retry = discoverRetry
 	}
 	lastCause := "" // of the last attempt, if it failed
-	for ctx.Err() == nil {
+	for {
 		wait := s.Every
 		models, odd, err := fetchModels(ctx, s.Provider)
 		switch {
@@ -160,8 +146,18 @@ func (d *discovery) refresh(ctx context.Context, s *listSource, known bool) {
 			d.lists.keep(s.Provider, models)
 			d.catalog.SetDiscovered(s.Provider.Name, models)
 		}
-		s.ended()
-		s.pause(ctx, wait, known)
+		s.end()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(listGap):
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait - listGap):
+		case <-s.needed:
+		}
 	}
 }
 
@@ -176,24 +172,26 @@ func discoveryFailure(known, noList bool) string {
 	return "reading a provider's models failed; until it succeeds, only models that the configuration or a catalog names can be called"
 }
 
-// await waits until each of the providers was asked once more for its list, at most firstListWait. The
-// error is the refusal of a client that has left.
+// await reads the first lists of providers, and waits until each was read or failed to be, at most
+// firstListWait. A read goes on after it. The error is the refusal of a client that has left.
 func (d *discovery) await(ctx context.Context, providers ...string) error {
 	if len(providers) == 0 {
 		return nil
 	}
 	late := time.NewTimer(firstListWait)
 	defer late.Stop()
-	var tried []<-chan struct{}
+	var reads []<-chan struct{}
 	for _, name := range providers {
-		if !d.noList(name) { // else it is asked again at its interval
-			tried = append(tried, d.sources[name].next())
+		if s := d.sources[name]; !s.noList.Load() {
+			reads = append(reads, s.need())
 		}
 	}
-	for _, once := range tried {
+	for _, ended := range reads {
 		select {
-		case <-once:
+		case <-ended:
 		case <-late.C:
+			return nil
+		case <-d.over:
 			return nil
 		case <-ctx.Done():
 			return apierror.New(apierror.ClientGone, "the client left").WithCause(ctx.Err())
@@ -204,6 +202,9 @@ func (d *discovery) await(ctx context.Context, providers ...string) error {
 
 // noList reports whether the provider has last answered that it serves no list.
 func (d *discovery) noList(provider string) bool { return d.sources[provider].noList.Load() }
+
+// tried reports whether the provider was asked for its list.
+func (d *discovery) tried(provider string) bool { return d.sources[provider].tried.Load() }
 
 // fetchModels asks a provider for its list: the first of its endpoints that answers with one. Odd names
 // the entries that cannot be read.

@@ -140,6 +140,7 @@ func New(c Config) (*Gateway, error) {
 	if g.models.aliases, err = newAliases(c.Aliases, c.Catalog, g.models.providers, c.Logger); err != nil {
 		return nil, err
 	}
+	g.models.notListed.now, g.models.notListed.redact, g.models.notListed.logger = c.Now, redactor.Name, c.Logger
 	g.models.discovery = newDiscovery(c.Discover, c.Catalog, &c.State.discovered, redactor.Text, c.Logger)
 	g.generation = &generation{
 		gateway: g, calls: &g.calls, cluster: c.Cluster, hard: c.Limits.Hard() || c.RuntimeKeys != nil, hash: sync.OnceValue(c.Limits.Hash), bodyMemory: c.BodyMemory, answerMemory: c.AnswerMemory, emitter: c.Emitter, observed: c.Observed, logger: c.Logger,

@@ -172,7 +172,10 @@ func (r *rig) find(t testing.TB, ctx context.Context, name string) (catalog.Mode
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := r.Models().Find(ctx, caller.Key, name)
+	if err := r.Models().Await(ctx, name); err != nil {
+		return catalog.Model{}, nil, err
+	}
+	found, err := r.Models().Find(caller.Key, name)
 	if err != nil {
 		return catalog.Model{}, nil, err
 	}

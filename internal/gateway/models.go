@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -25,11 +26,12 @@ type Models struct {
 	discovery *discovery
 	health    *failover.Health
 	aliases   *aliases
+	notListed notListed
 }
 
 // Find returns where calls of a name that the key allows can be sent. It implements
 // [modelcall.Models].
-func (m *Models) Find(ctx context.Context, key *keys.Key, name string) (modelcall.Found, error) {
+func (m *Models) Find(key *keys.Key, name string) (modelcall.Found, error) {
 	none := modelcall.Found{}
 	if len(name) > maxModelName {
 		return none, apierror.New(apierror.ModelNotFound, "the model's name has %d bytes; none has more than %d", len(name), maxModelName).WithParam("model")
@@ -42,7 +44,7 @@ func (m *Models) Find(ctx context.Context, key *keys.Key, name string) (modelcal
 	if alias, ok := m.aliases.byName[name]; ok {
 		return m.findAlias(alias)
 	}
-	model, err := m.find(ctx, key, name)
+	model, err := m.find(key, name)
 	if err != nil {
 		return none, err
 	}
@@ -65,33 +67,42 @@ func (m *Models) unknownModel(key *keys.Key, name string) *apierror.Error {
 	return refusal
 }
 
-// find returns a callable model that the key allows. If the first list of the provider decides and has
-// not come yet, it waits a little. Errors are refusals; that of a model which is known and not callable
-// has catalog.ErrNotCallable as its cause.
-func (m *Models) find(ctx context.Context, key *keys.Key, name string) (*catalog.Model, error) {
+// find returns a callable model that the key allows. Errors are refusals, with the causes of [Models.Find].
+func (m *Models) find(key *keys.Key, name string) (*catalog.Model, error) {
 	model, err := m.catalog.Resolve(name)
-	of, _, _ := strings.Cut(name, "/")
-	if errors.Is(err, catalog.ErrUnlisted) {
-		if err := m.discovery.await(ctx, of); err != nil {
-			return nil, err
-		}
-		model, err = m.catalog.Resolve(name)
-	}
+	of, rest, _ := strings.Cut(name, "/")
 	switch {
 	case err == nil:
 		return model, nil
 	case errors.Is(err, catalog.ErrUnlisted):
 		return nil, m.unlisted(of, name)
-	case errors.Is(err, catalog.ErrNotCallable):
-		return nil, m.unknownModel(key, name).WithCause(err)
 	}
-	refusal := m.unknownModel(key, name)
-	if m.catalog.Lacks(name) {
-		m.discovery.noteLacking(of, name)
-		refusal.RefusedBy = "provider " + of + ": its list of models lacks the name (set models NAME, or discover off)"
+	refusal := m.unknownModel(key, name).WithCause(err)
+	if m.catalog.Lacks(of, rest) {
+		refusal.Cause = fmt.Errorf("%w: %w", err, catalog.ErrNotListed)
+		refusal.RefusedBy = "provider " + of + " does not list it: " + notListedAdvice
 	}
 	return nil, refusal
 }
+
+// notListedAdvice is how an operator makes a model callable that its provider does not list.
+const notListedAdvice = `write "models NAME" or "discover off" in its block`
+
+// Await waits a little for the lists that have never come and that decide about names. The error is the
+// refusal of a client that has left.
+func (m *Models) Await(ctx context.Context, names ...string) error {
+	var providers []string
+	for _, name := range names {
+		if _, err := m.catalog.Resolve(name); errors.Is(err, catalog.ErrUnlisted) {
+			of, _, _ := strings.Cut(name, "/")
+			providers = append(providers, of)
+		}
+	}
+	return m.discovery.await(ctx, providers...)
+}
+
+// NotListed logs that a call was refused because the provider does not list its model.
+func (m *Models) NotListed(name string) { m.notListed.log(name) }
 
 // unlisted refuses a name of which only a list that has not come can say what it means.
 func (m *Models) unlisted(provider, name string) *apierror.Error {
@@ -108,14 +119,14 @@ func (m *Models) unlisted(provider, name string) *apierror.Error {
 // List returns the models that the key can call, from the index that routes. An empty list is no
 // answer while a provider that the key may use has not listed its models yet: the error is a 503.
 func (m *Models) List(ctx context.Context, key *keys.Key) ([]catalog.Model, error) {
-	if err := m.discovery.await(ctx, m.awaited(key)...); err != nil {
+	awaited := m.awaited(key)
+	if len(awaited) > 0 && len(m.known(key)) > 0 {
+		awaited = slices.DeleteFunc(awaited, m.discovery.tried)
+	}
+	if err := m.discovery.await(ctx, awaited...); err != nil {
 		return nil, err
 	}
-	models := m.catalog.List(key.AllowsModel)
-	if aliases := m.aliases.list(key); len(aliases) > 0 {
-		models = append(models, aliases...)
-		slices.SortFunc(models, func(a, b catalog.Model) int { return strings.Compare(a.ID, b.ID) })
-	}
+	models := m.known(key)
 	if awaited := m.awaited(key); len(models) == 0 && len(awaited) > 0 {
 		return nil, apierror.New(apierror.NoProvider, "no model is known yet that this key may use: not listed yet are those of %s; try again shortly",
 			strings.Join(awaited, ", ")).WithCause(catalog.ErrUnlisted)
@@ -123,12 +134,20 @@ func (m *Models) List(ctx context.Context, key *keys.Key) ([]catalog.Model, erro
 	return models, nil
 }
 
+// known returns the models and aliases that the key can call now.
+func (m *Models) known(key *keys.Key) []catalog.Model {
+	models := m.catalog.List(key.AllowsModel)
+	if aliases := m.aliases.list(key); len(aliases) > 0 {
+		models = append(models, aliases...)
+		slices.SortFunc(models, func(a, b catalog.Model) int { return strings.Compare(a.ID, b.ID) })
+	}
+	return models
+}
+
 // awaited returns the providers whose first list may still come and can hold a model that the key
 // may use.
 func (m *Models) awaited(key *keys.Key) []string {
-	return slices.DeleteFunc(m.catalog.Awaited(), func(name string) bool {
-		return m.discovery.noList(name) || !key.AllowsProvider(name)
-	})
+	return slices.DeleteFunc(m.catalog.Awaited(), func(name string) bool { return m.discovery.noList(name) || !key.AllowsProvider(name) })
 }
 
 // Get returns one model of the key's list.
@@ -138,7 +157,10 @@ func (m *Models) Get(ctx context.Context, key *keys.Key, name string) (catalog.M
 	}
 	alias, ok := m.aliases.byName[name]
 	if !ok {
-		model, err := m.find(ctx, key, name)
+		if err := m.Await(ctx, name); err != nil {
+			return catalog.Model{}, err
+		}
+		model, err := m.find(key, name)
 		if err != nil {
 			return catalog.Model{}, err
 		}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"slices"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
@@ -13,6 +14,8 @@ type ProviderStatus struct {
 	ID        string           `json:"id"`     // the name of its block
 	Endpoints []EndpointStatus `json:"endpoints"`
 	Targets   []TargetStatus   `json:"targets"` // with a call within an hour, ordered by id
+	// ListMissing reports that the provider's own list of models is read and has never come.
+	ListMissing bool `json:"list_missing,omitempty"`
 }
 
 // EndpointStatus is one address of a provider.
@@ -41,12 +44,13 @@ type TargetStatus struct {
 // are allowed. A nil allowed allows all.
 func (m *Models) Status(allowed func(model string) bool) []ProviderStatus {
 	list := make([]ProviderStatus, len(m.ordered))
-	at := make(map[string]*ProviderStatus, len(list))
+	at, awaited := make(map[string]*ProviderStatus, len(list)), m.catalog.Awaited()
 	for i, p := range m.ordered {
 		list[i] = ProviderStatus{Object: "provider", ID: p.Name, Endpoints: []EndpointStatus{}, Targets: []TargetStatus{}}
 		for _, e := range p.Endpoints {
 			list[i].Endpoints = append(list[i].Endpoints, EndpointStatus{orNull(e.Name), e.Host()})
 		}
+		list[i].ListMissing = slices.Contains(awaited, p.Name)
 		at[p.Name] = &list[i]
 	}
 	for _, t := range m.Targets(allowed) {

@@ -116,38 +116,36 @@ func ledgerPart(s store.Status) Part {
 	return Part{Name: "ledger", State: PartOK}
 }
 
-// maxNamed bounds how many targets or providers a detail names.
+// maxNamed bounds how many targets, or providers, a detail names.
 const maxNamed = 5
 
-// providersPart is degraded while a target that the catalog knows is unhealthy, or a list of models
-// has never come.
+// providersPart is degraded while a target that the catalog knows is unhealthy, or a list of models has
+// never come.
 func providersPart(models *Models) Part {
-	var names, wrong []string
+	var names []string
 	for _, t := range models.Targets(nil) {
 		if t.Unhealthy {
 			names = append(names, t.ID)
 		}
 	}
-	for _, list := range []struct {
-		what  string
-		names []string
-	}{{"unhealthy: ", names}, {"no list of models has come from: ", models.catalog.Awaited()}} {
-		if len(list.names) > 0 {
-			wrong = append(wrong, list.what+strings.Join(named(list.names), ", "))
-		}
+	var details []string
+	if len(names) > 0 {
+		details = append(details, "unhealthy: "+someOf(names))
 	}
-	if wrong == nil {
+	if awaited := models.catalog.Awaited(); len(awaited) > 0 {
+		details = append(details, "no list of models has come, see the log: "+someOf(awaited))
+	}
+	if len(details) == 0 {
 		return Part{Name: "providers", State: PartOK}
 	}
-	return degraded("providers", time.Time{}, strings.Join(wrong, "; "))
+	return degraded("providers", time.Time{}, strings.Join(details, "; "))
 }
 
-// named returns the first names, and how many more there are.
-func named(names []string) []string {
+func someOf(names []string) string {
 	if n := len(names); n > maxNamed {
-		return append(names[:maxNamed:maxNamed], fmt.Sprintf("and %d more", n-maxNamed))
+		names = append(names[:maxNamed], fmt.Sprintf("and %d more", n-maxNamed))
 	}
-	return names
+	return strings.Join(names, ", ")
 }
 
 func vncPart(service *workstation.Service, certificate func() error) Part {

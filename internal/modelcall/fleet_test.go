@@ -143,7 +143,11 @@ func (f *fleet) probeLeaked(id string) bool {
 // aliasModels is one alias for all names.
 type aliasModels struct{ groups [][]Candidate }
 
-func (m aliasModels) Find(_ context.Context, _ *keys.Key, name string) (Found, error) {
+func (aliasModels) Await(context.Context, ...string) error { return nil }
+
+func (aliasModels) NotListed(string) {}
+
+func (m aliasModels) Find(_ *keys.Key, name string) (Found, error) {
 	if name != "fast" {
 		return Found{}, apierror.New(apierror.ModelNotFound, "no model %q", name)
 	}

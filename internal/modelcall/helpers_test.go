@@ -51,7 +51,11 @@ type testModels struct {
 	model    catalog.Model
 }
 
-func (m *testModels) Find(_ context.Context, _ *keys.Key, name string) (Found, error) {
+func (*testModels) Await(context.Context, ...string) error { return nil }
+
+func (*testModels) NotListed(string) {}
+
+func (m *testModels) Find(_ *keys.Key, name string) (Found, error) {
 	of, upstream, ok := strings.Cut(name, "/")
 	if !ok || of != m.provider.Name {
 		return Found{}, apierror.New(apierror.ModelNotFound, "the model %q does not exist or this key may not use it", name).WithParam("model")

@@ -1,7 +1,6 @@
 package modelcall
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -20,9 +19,9 @@ const ownTime = 7 * time.Millisecond
 
 type ownModels struct{ Models }
 
-func (m ownModels) Find(ctx context.Context, key *keys.Key, name string) (Found, error) {
+func (m ownModels) Find(key *keys.Key, name string) (Found, error) {
 	time.Sleep(ownTime)
-	return m.Models.Find(ctx, key, name)
+	return m.Models.Find(key, name)
 }
 
 // busy makes the gateway work. No heartbeat may meet a write that sleeps: it would wait for a mutex,

@@ -19,9 +19,15 @@ import (
 
 // Models finds models.
 type Models interface {
-	// Find returns where calls of a name that the key allows can be sent. The error is a refusal; that
-	// of a model which is known and not callable has catalog.ErrNotCallable as its cause.
-	Find(ctx context.Context, key *keys.Key, name string) (Found, error)
+	// Find returns where calls of a name that the key allows can be sent. The error is a refusal. That
+	// of a model which is known and not callable has catalog.ErrNotCallable as a cause, that of one
+	// which its provider does not list catalog.ErrNotListed.
+	Find(key *keys.Key, name string) (Found, error)
+	// Await waits a little for the lists that have never come and that decide about names. The error is
+	// the refusal of a client that has left.
+	Await(ctx context.Context, names ...string) error
+	// NotListed notes that a call is refused because the provider does not list its model.
+	NotListed(name string)
 }
 
 // Found is where calls of a name can be sent: groups of models, which are tried in their order.
@@ -71,15 +77,32 @@ func (r *routed) answersAs(t *target, asked string) string {
 }
 
 // findTargets returns where an operation can be sent that names a model, and more of them in routing,
-// which is nil if the request says nothing of its targets.
+// which is nil if the request says nothing of its targets. Only without any other target it waits for
+// lists of models that have never come.
 func findTargets(ctx context.Context, d *Deps, key *keys.Key, op provider.Operation, name string, routing *failover.Routing) (routed, error) {
+	r, err := findKnown(d, key, op, name, routing)
+	if err == nil || !isUnlisted(err) {
+		return r, err
+	}
+	names := []string{name}
+	if routing != nil {
+		names = append(names, routing.Models...)
+	}
+	if err := d.Models.Await(ctx, names...); err != nil {
+		return r, err
+	}
+	return findKnown(d, key, op, name, routing)
+}
+
+// findKnown is findTargets without a wait.
+func findKnown(d *Deps, key *keys.Key, op provider.Operation, name string, routing *failover.Routing) (routed, error) {
 	r := routed{routing: routing}
-	found, err := r.find(ctx, d.Models, key, name)
+	found, err := r.find(d.Models, key, name)
 	if r.routing != nil {
 		r.listed = len(r.routing.Models) > 0
 	}
 	if err != nil && !(r.listed && isUnlisted(err)) {
-		return r, notCallable(err, name, "model")
+		return r, d.notCallable(err, name, "model")
 	}
 	r.limits = d.Limits.matching(r.model)
 	first, refused := targetsOf(d, found, op, r.model, r.limits)
@@ -101,9 +124,9 @@ func findTargets(ctx context.Context, d *Deps, key *keys.Key, op provider.Operat
 	}
 	models, all := [][][]*target{grouped(first)}, first
 	for i, name := range r.routing.Models {
-		found, err := d.Models.Find(ctx, key, name)
+		found, err := d.Models.Find(key, name)
 		if err != nil && !isUnlisted(err) {
-			return r, notCallable(err, name, "models["+strconv.Itoa(i)+"]")
+			return r, d.notCallable(err, name, "models["+strconv.Itoa(i)+"]")
 		}
 		further, e := targetsOf(d, found, op, name, r.limits)
 		if refused == nil {
@@ -132,16 +155,16 @@ func findTargets(ctx context.Context, d *Deps, key *keys.Key, op provider.Operat
 }
 
 // find finds the model of a request by its name, which may end in a suffix that sorts targets.
-func (r *routed) find(ctx context.Context, models Models, key *keys.Key, name string) (Found, error) {
+func (r *routed) find(models Models, key *keys.Key, name string) (Found, error) {
 	r.model = name
-	found, err := models.Find(ctx, key, name)
+	found, err := models.Find(key, name)
 	if err != nil && apierror.From(err).Code == apierror.ModelNotFound {
 		sorted := failover.Routing{}
 		if r.routing != nil {
 			sorted = *r.routing
 		}
 		if model, ok := openrouter.CutSort(&sorted, name); ok {
-			if sortable, e := models.Find(ctx, key, model); e == nil {
+			if sortable, e := models.Find(key, model); e == nil {
 				found, err, r.routing, r.model = sortable, nil, &sorted, model
 			}
 		}
@@ -154,12 +177,15 @@ func (r *routed) find(ctx context.Context, models Models, key *keys.Key, name st
 // other models of the request need not wait for it.
 func isUnlisted(err error) bool { return apierror.From(err).Code == apierror.NoProvider }
 
-func notCallable(err error, name, param string) error {
+func (d *Deps) notCallable(err error, name, param string) error {
+	if errors.Is(err, catalog.ErrNotListed) {
+		d.Models.NotListed(name)
+	}
 	if errors.Is(err, catalog.ErrNotCallable) {
 		e := apierror.New(apierror.ModelNotCallable,
 			"the model %q is in the catalog but not callable through this gateway; GET the list of models for those that are", name).WithParam(param)
 		of, _, _ := strings.Cut(name, "/")
-		e.RefusedBy = "provider " + of + ": models"
+		e.RefusedBy = cmp.Or(apierror.From(err).RefusedBy, "provider "+of+": models")
 		return e
 	}
 	if refusal := apierror.From(err); refusal.Param == "model" {

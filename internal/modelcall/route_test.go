@@ -99,7 +99,7 @@ func TestTheLimitsOfAllMatchingModelBlocksHold(t *testing.T) {
 
 func TestAModelThatCannotBeCalledIsNamedWhereItStands(t *testing.T) {
 	for param, want := range map[string]string{"model": "models[1]", "key": "key"} {
-		err := notCallable(apierror.New(apierror.ModelNotFound, "the model does not exist").WithParam(param), "acme/x", "models[1]")
+		err := new(Deps).notCallable(apierror.New(apierror.ModelNotFound, "the model does not exist").WithParam(param), "acme/x", "models[1]")
 		if got := apierror.From(err).Param; got != want {
 			t.Errorf("an error of %q names %q, want %q", param, got, want)
 		}

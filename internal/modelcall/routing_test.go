@@ -16,10 +16,24 @@ import (
 )
 
 // known are the models of a rig, each at its provider. A nil provider has not listed its models yet. A
-// name without a slash is an alias of the provider's model m.
+// name without a slash is an alias of the provider's model m. Whoever waits for a list finds its models
+// at the provider listing.
 type known map[string]*provider.Provider
 
-func (m known) Find(_ context.Context, _ *keys.Key, name string) (Found, error) {
+const listing = "listing"
+
+func (m known) Await(_ context.Context, names ...string) error {
+	for _, name := range names {
+		if p, ok := m[name]; ok && p == nil {
+			m[name] = m[listing]
+		}
+	}
+	return nil
+}
+
+func (known) NotListed(string) {}
+
+func (m known) Find(_ *keys.Key, name string) (Found, error) {
 	p, ok := m[name]
 	if !ok {
 		return Found{}, apierror.New(apierror.ModelNotFound, "no model %q", name).WithParam("model")
@@ -125,15 +139,20 @@ func TestAMadeUpNameIsNoLabel(t *testing.T) {
 	}
 }
 
-// A provider that was never reached keeps no call from the others that its caller named.
+// A provider that was never reached keeps no call from the others that its caller named: only a call
+// without another target waits.
 func TestAModelThatIsNotListedYetIsPassedOver(t *testing.T) {
 	for _, c := range []struct{ first, further string }{{"soon/m", "acme/m"}, {"acme/m", "soon/m"}} {
 		p := &recording{chat: chatAnswerBody}
 		r := newRig(t, p)
-		knowing(known{"acme/m": newProvider(t, p, nil), "soon/m": nil})(r)
+		all := known{"acme/m": newProvider(t, p, nil), "soon/m": nil, listing: newProvider(t, p, nil)}
+		knowing(all)(r)
 		_, refusal := r.serve(t, Chat, chatWith(c.first, `"models":["`+c.further+`"],`))
-		if refusal != nil || len(p.bodies) != 1 {
-			t.Errorf("%+v: %v, asked %d times", c, refusal, len(p.bodies))
+		if refusal != nil || len(p.bodies) != 1 || all["soon/m"] != nil {
+			t.Errorf("%+v: %v, asked %d times; waited: %v", c, refusal, len(p.bodies), all["soon/m"] != nil)
+		}
+		if _, refusal = r.serve(t, Chat, chatWith("soon/m", `"models":["soon/m"],`)); refusal != nil || len(p.bodies) != 2 {
+			t.Errorf("a call that needs the list: %v, asked %d times", refusal, len(p.bodies))
 		}
 	}
 	r := newRig(t, answering(200, chatAnswerBody))

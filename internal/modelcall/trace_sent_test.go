@@ -1,7 +1,6 @@
 package modelcall
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -105,8 +104,8 @@ func unknownModels(r *rig) { r.Models = inventedModels{&r.models} }
 
 type inventedModels struct{ *testModels }
 
-func (m inventedModels) Find(ctx context.Context, key *keys.Key, name string) (Found, error) {
-	found, err := m.testModels.Find(ctx, key, name)
+func (m inventedModels) Find(key *keys.Key, name string) (Found, error) {
+	found, err := m.testModels.Find(key, name)
 	if err == nil {
 		found.Groups[0][0].Model.Known = false
 	}
