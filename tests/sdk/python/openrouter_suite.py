@@ -308,17 +308,12 @@ def the_provider_is_asked_in_its_own_api():
 
 
 @case(only="anthropic")
-def what_anthropic_does_not_have_is_refused():
+def what_anthropic_ignores_is_left_out_and_named():
     for field, value in {"seed": 7, "logprobs": True, "frequency_penalty": 0.5}.items():
-        for streamed in False, True:
-            e = raises(
-                errors.BadRequestResponseError,
-                lambda: chat("mark-4d9", stream=streamed, **{field: value}),
-                400,
-            )
-            equal(e.data.error.metadata["error_type"], "invalid_request", "error_type")
-            assert field in e.data.error.message, e.data.error.message
-    equal(contract.upstream("mark-4d9"), [], "requests")
+        chat("without it", **{field: value})
+        equal(last("x-gatehouse-left-out"), field, "a whole answer")
+        stream("without it", **{field: value})
+        equal(last("x-gatehouse-left-out"), field, "a stream")
 
 
 @case(only="fake")
