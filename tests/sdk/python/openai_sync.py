@@ -341,7 +341,7 @@ def the_provider_is_asked_in_its_own_api():
 
 @case(only="anthropic")
 def what_anthropic_does_not_have_is_refused():
-    for field, value in {"n": 2, "web_search_options": {}}.items():
+    for field, value in {"n": 2, "modalities": ["text", "audio"]}.items():
         for streamed in False, True:
             e = raises(
                 openai.BadRequestError,
@@ -361,7 +361,7 @@ def what_anthropic_ignores_is_left_out_and_named():
         )
         equal(set(raw.headers["x-gatehouse-left-out"].split(", ")), set(fields), "fields of a chat")
     raw = gateway.responses.with_raw_response.create(model=MODEL, input="without them", top_logprobs=2)
-    equal(raw.headers["x-gatehouse-left-out"], "top_logprobs", "fields of a response")
+    assert "top_logprobs" in raw.headers["x-gatehouse-left-out"].split(", "), raw.headers
     reply = chat("as json", response_format={"type": "json_object"})
     equal(reply.choices[0].finish_reason, "stop", "an answer in JSON")
 
