@@ -89,3 +89,31 @@ func TestAWholeAnswerEndsWellWithoutItsProvidersEnd(t *testing.T) {
 		}
 	}
 }
+
+// Some providers send a finish reason with every chunk, or with those of reasoning: as long as an answer
+// comes, it is not over.
+func TestAnAnswerAfterItsFinishIsNotCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		transport := roundTrip(func(req *http.Request) (*http.Response, error) {
+			reader, writer := io.Pipe()
+			context.AfterFunc(req.Context(), func() { _ = reader.CloseWithError(req.Context().Err()) })
+			go func() {
+				for range 6 {
+					_, _ = io.WriteString(writer, lastWord)
+					time.Sleep(600 * time.Millisecond) // the bubble's clock
+				}
+				_, _ = io.WriteString(writer, usageWord+doneWord)
+				_ = writer.Close()
+			}()
+			return eventStream(reader)(req)
+		})
+		r := newRig(t, transport)
+		w, refusal := r.serve(t, Chat, streamed)
+		if n := strings.Count(w.Body.String(), `"lo."`); refusal != nil || n != 6 || !strings.HasSuffix(w.Body.String(), doneWord) {
+			t.Errorf("%v: %d chunks of 6: %s", refusal, n, w.Body)
+		}
+		if row := r.rows(t)[0]; row.Status != 200 || row.UsageSource != "provider" || row.CompletionTokens != 4 {
+			t.Errorf("record %+v", row)
+		}
+	})
+}

@@ -23,11 +23,8 @@ func (d *streaming) forward(body io.Reader, op provider.Operation) *apierror.Err
 	events.Reset(body, maxEvent)
 	events.Memory = &c.upstream.memory
 	defer events.Release()
-	for !d.stream.Done() { // an end is written in end: a failure may still become a status
+	for took := false; !d.stream.Done(); { // an end is written in end: a failure may still become a status
 		if !events.Buffered() || len(d.batch.bytes()) >= maxBatch {
-			if d.finished() {
-				c.upstream.waits.end(c.deps.Now())
-			}
 			if failure := d.send(); failure != nil {
 				return failure
 			}
@@ -36,6 +33,10 @@ func (d *streaming) forward(body io.Reader, op provider.Operation) *apierror.Err
 					return apierror.From(err)
 				}
 			}
+			if took && d.finished() { // after the write: the client may have taken long
+				c.upstream.waits.over = c.deps.Now()
+			}
+			took = false
 		}
 		event, err := events.Next()
 		if err == io.EOF {
@@ -50,6 +51,7 @@ func (d *streaming) forward(body io.Reader, op provider.Operation) *apierror.Err
 		if event.Comment {
 			continue
 		}
+		took = true
 		c.firstToken(c.deps.Now)
 		if refusal := d.take(d.events.Next(event.Name, event.Data)); refusal != nil {
 			return refusal

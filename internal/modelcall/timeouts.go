@@ -47,13 +47,6 @@ type waits struct {
 // endWait is how long usage and the end of a stream may take after the answer in it is whole.
 const endWait = 2 * time.Second
 
-// end notes that all of a streamed answer has come.
-func (w *waits) end(now time.Time) {
-	if w.over.IsZero() {
-		w.over = now
-	}
-}
-
 // next is how long the next piece of an answer may take. Comments and pings do not prolong the end.
 func (w *waits) next(now time.Time) time.Duration {
 	if w.over.IsZero() {

@@ -60,7 +60,6 @@ func TestExtraBodyIsJudgedAsTheRequest(t *testing.T) {
 		`{"extra_body":{"tools":[{"type":"mcp"}]}}`:                                         "mcp",
 		`{"extra_body":{"prompt":{"id":"p"}}}`:                                              "prompt, which can bring tools",
 		`{"extra_body":{"tool_choice":{"type":"web_search"}}}`:                              "web_search",
-		`{"extra_body":{"extra_body":{"enable_search":true}}}`:                              "extra_body in itself",
 		`{"extra_body":{"google":{"tools":[{"google_search":{}}]}}}`:                        "a tool without a type",
 		`{"extra_body":{"top_k":4,"metadata":{"tools":"x"},"tools":[{"type":"function"}]}}`: "",
 		`{"extra_body":null}`: "",
@@ -83,6 +82,8 @@ func TestExtraBodyHasNothingThatIsJudgedOnlyBesideIt(t *testing.T) {
 		`{"extra_body":{"model":"other/m"}}`:                    "extra_body.model",
 		`{"extra_body":{"Model":"other/m"}}`:                    "extra_body.Model",
 		`{"extra_body":{"\u006dodel":"other/m"}}`:               "extra_body.model",
+		`{"extra_body":{"extra_body":{"n":9}}}`:                 "extra_body.extra_body", // a second gateway could merge it too
+		`{"extra_body":{"candidate_count":9}}`:                  "extra_body.candidate_count",
 		`{"extra_body":{"top_k":1,"n":9}}`:                      "extra_body.n",
 		`{"extra_body":{"messages":[]}}`:                        "extra_body.messages",
 		`{"extra_body":{"input":[{"type":"program"}]}}`:         "extra_body.input",

@@ -159,10 +159,6 @@ func (r *Refs) field(key, value []byte, nested jsonscan.KeySet) {
 // they send. Tools and references in it are judged as those beside it; what is judged only beside it
 // is refused.
 func (r *Refs) envelope(value []byte) {
-	if r.within != "" { // a second gateway could merge an inner one too
-		r.Tools.AddHosted("extra_body in itself", r.within)
-		return
-	}
 	switch value[0] {
 	case 'n':
 		return
