@@ -41,13 +41,13 @@ const (
 type waits struct {
 	stream, whole time.Duration // until an answer begins
 	idle, call    time.Duration // call: 0 for none
-	over          time.Time     // when all of a streamed answer had come: only its usage and its end may follow
+	over          time.Time     // when the last event of an answer that is whole had come; zero before
 }
 
 // endWait is how long usage and the end of a stream may take after the answer in it is whole.
 const endWait = 2 * time.Second
 
-// next is how long the next piece of an answer may take. Comments and pings do not prolong the end.
+// next is how long the next piece of an answer may take. Comments do not prolong the end.
 func (w *waits) next(now time.Time) time.Duration {
 	if w.over.IsZero() {
 		return w.idle

@@ -56,11 +56,11 @@ var boundedFields = func() map[string]bool {
 }()
 
 // outsideOnly are fields that the gateway judges or sets, and that are judged nowhere but at the top
-// of a request. What limits the output is among them too: [outputNames].
+// of a request. So are [outputNames] and [optionFields].
 var outsideOnly = setOf(`model models provider route preset plugins transforms fallbacks stream stream_options messages input system instructions
 	n best_of num_return_sequences num_completions candidate_count service_tier speed inference_geo modalities audio prediction logprobs top_logprobs
 	reasoning reasoning_effort thinking thinking_budget reasoning_budget output_config context_management cache_control
-	max_tool_calls extra_body options parameters generation_config generationconfig inferenceconfig sampling_params`)
+	max_tool_calls extra_body`)
 
 // clearing are prefixes of the types of context edits that only remove something, which is free
 // (Anthropic: clear_tool_uses_20250919, clear_thinking_20251015). A compaction is written by the

@@ -170,7 +170,7 @@ func (r *Refs) envelope(value []byte) {
 	r.within = "extra_body"
 	for m := range jsonscan.AllMembers(value) {
 		key := m.DecodedKey(value)
-		if folded := foldKey(key); outsideOnly[string(folded)] || outputNames[string(folded)] {
+		if folded := foldKey(key); outsideOnly[string(folded)] || outputNames[string(folded)] || optionFields[string(folded)] {
 			param := r.path(string(key[:min(len(key), maxTypeName)]))
 			r.fail(apierror.New(apierror.UnsupportedParameter, "%q is not possible: put the field beside extra_body, where it is checked", param).WithParam(param))
 			continue
