@@ -7,7 +7,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/fromresponses"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
 )
 
 // twins are two guarded streams with the same events. In one of them no event repeats another.
@@ -170,7 +170,7 @@ func TestATranslationGetsNoTextThatWasTakenOut(t *testing.T) {
 		`"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"\"TEXT\""}}]`, `"content":"TEXT","annotations":[]`,
 	} {
 		guard, events := golden(t).Stream(guardrail.Chat), new(openai.Events)
-		s := fromresponses.NewStream(new(fromresponses.Original), openai.Call{Model: "m", Provider: "p"}, translationIDs{})
+		s := responsesonchat.NewStream(new(responsesonchat.Original), openai.Call{Model: "m", Provider: "p"}, translationIDs{})
 		var out []byte
 		for _, text := range []string{"to ", "jo@corp.example", " and jo@corp.example ", "and on"} {
 			delta := strings.ReplaceAll(strings.ReplaceAll(delta, `\"TEXT\"`, text), "TEXT", text)

@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses"
 )
 
 // chat is chat completions: the caller's own bytes with a few edits, or translated for a provider
@@ -88,7 +88,7 @@ func (a *chatAnswer) wholeOf(dst, chat []byte, sum openai.Summary, err error) ([
 func (a *chatAnswer) stream() openai.Stream { return a.api.ChatStream(a.call, a.pricer) }
 
 func encodeChatAsResponses(e encoding) (*sending, error) {
-	body, original, err := toresponses.Request(e.body, e.asked.Stream, toresponses.Options{UpstreamModel: e.target.model.Name, MaxOutput: e.output})
+	body, original, err := chatonresponses.Request(e.body, e.asked.Stream, chatonresponses.Options{UpstreamModel: e.target.model.Name, MaxOutput: e.output})
 	if err != nil {
 		return nil, err
 	}
@@ -104,14 +104,14 @@ func encodeChatAsResponses(e encoding) (*sending, error) {
 // chatFromResponses is the answer of a provider that has only the Responses API.
 type chatFromResponses struct {
 	chatAnswer
-	original *toresponses.Original
+	original *chatonresponses.Original
 }
 
 func (a *chatFromResponses) whole(dst, body []byte) ([]byte, openai.Summary, error) {
-	chat, sum, err := toresponses.Result(body, a.original, a.call)
+	chat, sum, err := chatonresponses.Result(body, a.original, a.call)
 	return a.wholeOf(dst, chat, sum, err)
 }
 
 func (a *chatFromResponses) stream() openai.Stream {
-	return toresponses.NewStream(a.original, a.call, a.api.ChatStream(a.call, a.pricer))
+	return chatonresponses.NewStream(a.original, a.call, a.api.ChatStream(a.call, a.pricer))
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/frommessages"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat"
 )
 
 // chatOfMessages translates a Messages request to a chat request.
-func chatOfMessages(e encoding, opt frommessages.Options) ([]byte, *messagesFromChat, error) {
+func chatOfMessages(e encoding, opt messagesonchat.Options) ([]byte, *messagesFromChat, error) {
 	p, m := e.target.provider, e.target.model
 	opt.UpstreamModel, opt.Version = m.Name, e.inbound.Get(anthropic.VersionHeader)
 	opt.MaxOutput = e.output
@@ -27,7 +27,7 @@ func chatOfMessages(e encoding, opt frommessages.Options) ([]byte, *messagesFrom
 	if stated := m.Capabilities; stated != nil { // in a catalog file; the table is of Anthropic's own API
 		opt.Efforts, opt.Prefill = stated.Efforts, stated.Prefill
 	}
-	body, original, err := frommessages.Request(e.body, e.asked.Stream, opt)
+	body, original, err := messagesonchat.Request(e.body, e.asked.Stream, opt)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -35,7 +35,7 @@ func chatOfMessages(e encoding, opt frommessages.Options) ([]byte, *messagesFrom
 }
 
 func encodeMessagesAsChat(e encoding) (*sending, error) {
-	body, answer, err := chatOfMessages(e, frommessages.Options{MaxTokensField: e.target.provider.MaxTokensField})
+	body, answer, err := chatOfMessages(e, messagesonchat.Options{MaxTokensField: e.target.provider.MaxTokensField})
 	if err != nil {
 		return nil, err
 	}
@@ -54,21 +54,21 @@ func (e *encoding) translated(op provider.Operation, body []byte, a answer) (*se
 // messagesFromChat is the answer of a provider that has chat completions.
 type messagesFromChat struct {
 	call     openai.Call
-	original *frommessages.Original
+	original *messagesonchat.Original
 	id       string
 }
 
 func (a *messagesFromChat) whole(dst, body []byte) ([]byte, openai.Summary, error) {
-	return frommessages.Result(dst, body, a.original, a.call, a.id)
+	return messagesonchat.Result(dst, body, a.original, a.call, a.id)
 }
 
 func (a *messagesFromChat) stream() openai.Stream {
-	return frommessages.NewStream(a.original, a.call, a.id)
+	return messagesonchat.NewStream(a.original, a.call, a.id)
 }
 
 // encodeMessagesAsResponses translates the chat request that a Messages request becomes once more.
 func encodeMessagesAsResponses(e encoding) (*sending, error) {
-	chat, answer, err := chatOfMessages(e, frommessages.Options{Responses: true})
+	chat, answer, err := chatOfMessages(e, messagesonchat.Options{Responses: true})
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func encodeMessagesAsResponses(e encoding) (*sending, error) {
 	if err := b.Parse(chat); err != nil {
 		return nil, err // the gateway's own fault
 	}
-	body, original, err := toresponses.Request(&b, e.asked.Stream, toresponses.Options{UpstreamModel: e.target.model.Name})
+	body, original, err := chatonresponses.Request(&b, e.asked.Stream, chatonresponses.Options{UpstreamModel: e.target.model.Name})
 	if err != nil {
 		return nil, err
 	}
@@ -91,11 +91,11 @@ func encodeMessagesAsResponses(e encoding) (*sending, error) {
 // messagesFromResponses is the answer of a provider that has only the Responses API.
 type messagesFromResponses struct {
 	messagesFromChat
-	responses *toresponses.Original
+	responses *chatonresponses.Original
 }
 
 func (a *messagesFromResponses) whole(dst, body []byte) ([]byte, openai.Summary, error) {
-	chat, sum, err := toresponses.Result(body, a.responses, a.call)
+	chat, sum, err := chatonresponses.Result(body, a.responses, a.call)
 	if err != nil {
 		return dst, sum, err
 	}
@@ -108,5 +108,5 @@ func (a *messagesFromResponses) whole(dst, body []byte) ([]byte, openai.Summary,
 }
 
 func (a *messagesFromResponses) stream() openai.Stream {
-	return toresponses.NewStream(a.responses, a.call, frommessages.NewStream(a.original, a.call, a.id))
+	return chatonresponses.NewStream(a.responses, a.call, messagesonchat.NewStream(a.original, a.call, a.id))
 }

@@ -6,17 +6,17 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/fromresponses"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/tomessages"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
 )
 
 // messagesVersion is the header of a request that the gateway writes for the Messages API.
-var messagesVersion = []string{tomessages.Version}
+var messagesVersion = []string{chatonmessages.Version}
 
 // asMessages writes a chat request for a provider that has only the Messages API.
-func asMessages(e encoding, chat *jsonscan.Body) (*sending, *tomessages.Original, error) {
+func asMessages(e encoding, chat *jsonscan.Body) (*sending, *chatonmessages.Original, error) {
 	t := e.target
-	body, original, err := tomessages.Request(chat, e.asked.Stream, tomessages.Options{
+	body, original, err := chatonmessages.Request(chat, e.asked.Stream, chatonmessages.Options{
 		UpstreamModel: t.model.Name, Origin: t.provider.Name + "/" + t.model.Name, Rules: t.model.MessagesRules(), MaxOutput: e.output,
 	})
 	if err != nil {
@@ -40,21 +40,21 @@ func encodeChatAsMessages(e encoding) (*sending, error) {
 // chatFromMessages is the answer of a provider that has only the Messages API.
 type chatFromMessages struct {
 	chatAnswer
-	original *tomessages.Original
+	original *chatonmessages.Original
 }
 
 func (a *chatFromMessages) whole(dst, body []byte) ([]byte, openai.Summary, error) {
-	chat, sum, err := tomessages.Result(body, a.original, a.call)
+	chat, sum, err := chatonmessages.Result(body, a.original, a.call)
 	return a.wholeOf(dst, chat, sum, err)
 }
 
 func (a *chatFromMessages) stream() openai.Stream {
-	return tomessages.NewStream(a.original, a.call, a.api.ChatStream(a.call, a.pricer))
+	return chatonmessages.NewStream(a.original, a.call, a.api.ChatStream(a.call, a.pricer))
 }
 
 // encodeResponsesAsMessages translates twice, with a chat request between the two APIs.
 func encodeResponsesAsMessages(e encoding) (*sending, error) {
-	chat, asked, err := fromresponses.Request(e.body, e.asked.Stream, fromresponses.Options{
+	chat, asked, err := responsesonchat.Request(e.body, e.asked.Stream, responsesonchat.Options{
 		UpstreamModel: e.target.model.Name, MaxOutput: e.output,
 		DropUnknownTools: true, ToolParts: true, FileURLs: true, SignedReasoning: true,
 	})
@@ -68,10 +68,10 @@ func encodeResponsesAsMessages(e encoding) (*sending, error) {
 	}
 	s, original, err := asMessages(e, &between)
 	if err != nil {
-		return nil, fromresponses.CallerError(err)
+		return nil, responsesonchat.CallerError(err)
 	}
 	for i, field := range s.leftOut {
-		s.leftOut[i] = fromresponses.CallerName(field)
+		s.leftOut[i] = responsesonchat.CallerName(field)
 	}
 	s.droppedTools = asked.DroppedTools()
 	s.answer = &responsesFromMessages{responsesFromChat{e.answer, asked, e.ids}, original}
@@ -81,11 +81,11 @@ func encodeResponsesAsMessages(e encoding) (*sending, error) {
 // responsesFromMessages is the answer of a provider that has only the Messages API.
 type responsesFromMessages struct {
 	responsesFromChat
-	upstream *tomessages.Original
+	upstream *chatonmessages.Original
 }
 
 func (a *responsesFromMessages) whole(dst, body []byte) ([]byte, openai.Summary, error) {
-	chat, sum, err := tomessages.Result(body, a.upstream, a.call)
+	chat, sum, err := chatonmessages.Result(body, a.upstream, a.call)
 	if err != nil {
 		return dst, sum, err
 	}
@@ -97,5 +97,5 @@ func (a *responsesFromMessages) whole(dst, body []byte) ([]byte, openai.Summary,
 }
 
 func (a *responsesFromMessages) stream() openai.Stream {
-	return tomessages.NewStream(a.upstream, a.call, fromresponses.NewStream(a.original, a.call, a.ids))
+	return chatonmessages.NewStream(a.upstream, a.call, responsesonchat.NewStream(a.original, a.call, a.ids))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/fromresponses"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
 )
 
 // responses is the Responses API: the caller's own bytes with a few edits, or translated for a
@@ -77,7 +77,7 @@ func (a *responsesAnswer) stream() openai.Stream { return openai.NewResponsesStr
 
 func encodeResponsesAsChat(e encoding) (*sending, error) {
 	p := e.target.provider
-	body, original, err := fromresponses.Request(e.body, e.asked.Stream, fromresponses.Options{
+	body, original, err := responsesonchat.Request(e.body, e.asked.Stream, responsesonchat.Options{
 		UpstreamModel: e.target.model.Name, MaxOutput: e.output, MaxTokensField: p.MaxTokensField,
 		DeveloperRole: p.Translate.DeveloperRole, ReasoningContent: p.Translate.ReasoningContent,
 		DropUnknownTools: !p.Translate.RefuseUnknownTools,
@@ -95,14 +95,14 @@ func encodeResponsesAsChat(e encoding) (*sending, error) {
 // responsesFromChat is the answer of a provider that has only chat completions.
 type responsesFromChat struct {
 	call     openai.Call
-	original *fromresponses.Original
+	original *responsesonchat.Original
 	ids      responseIDs
 }
 
 func (a *responsesFromChat) whole(dst, body []byte) ([]byte, openai.Summary, error) {
-	return fromresponses.Result(dst, body, a.original, a.call, a.ids)
+	return responsesonchat.Result(dst, body, a.original, a.call, a.ids)
 }
 
 func (a *responsesFromChat) stream() openai.Stream {
-	return fromresponses.NewStream(a.original, a.call, a.ids)
+	return responsesonchat.NewStream(a.original, a.call, a.ids)
 }

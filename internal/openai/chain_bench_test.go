@@ -9,9 +9,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/fromresponses"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/tomessages"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
 )
 
 // wireEvent is an event as a provider sends it.
@@ -111,15 +111,15 @@ func benchBody(b *testing.B, text string) *jsonscan.Body {
 // the write to the client: 64 pieces of text and what stands around them.
 func BenchmarkChain(b *testing.B) {
 	set := guarded(b)
-	_, asked, err := fromresponses.Request(benchBody(b, `{"model":"fake/echo","stream":true,"input":"hi"}`), true, fromresponses.Options{UpstreamModel: "echo"})
+	_, asked, err := responsesonchat.Request(benchBody(b, `{"model":"fake/echo","stream":true,"input":"hi"}`), true, responsesonchat.Options{UpstreamModel: "echo"})
 	if err != nil {
 		b.Fatal(err)
 	}
-	_, askedChat, err := toresponses.Request(benchBody(b, `{"model":"fake/echo","stream":true,"messages":[{"role":"user","content":"hi"}]}`), true, toresponses.Options{UpstreamModel: "echo"})
+	_, askedChat, err := chatonresponses.Request(benchBody(b, `{"model":"fake/echo","stream":true,"messages":[{"role":"user","content":"hi"}]}`), true, chatonresponses.Options{UpstreamModel: "echo"})
 	if err != nil {
 		b.Fatal(err)
 	}
-	_, askedMessages, err := tomessages.Request(benchBody(b, `{"model":"fake/echo","stream":true,"messages":[{"role":"user","content":"hi"}]}`), true, tomessages.Options{UpstreamModel: "echo"})
+	_, askedMessages, err := chatonmessages.Request(benchBody(b, `{"model":"fake/echo","stream":true,"messages":[{"role":"user","content":"hi"}]}`), true, chatonmessages.Options{UpstreamModel: "echo"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -137,22 +137,22 @@ func BenchmarkChain(b *testing.B) {
 		{"responses", nil, guardrail.Responses, responses, func() openai.Stream { return openai.NewResponsesStream(newCall()) }},
 		{"chat-guarded", set, guardrail.Chat, chat, func() openai.Stream { return openai.NewChatStream(newCall()) }},
 		{"responses-guarded", set, guardrail.Responses, responses, func() openai.Stream { return openai.NewResponsesStream(newCall()) }},
-		{"chat-to-responses", nil, guardrail.Chat, chat, func() openai.Stream { return fromresponses.NewStream(asked, newCall(), benchIDs{}) }},
+		{"chat-to-responses", nil, guardrail.Chat, chat, func() openai.Stream { return responsesonchat.NewStream(asked, newCall(), benchIDs{}) }},
 		{"responses-to-chat", nil, guardrail.Responses, responses, func() openai.Stream {
-			return toresponses.NewStream(askedChat, newCall(), openai.NewChatStream(newCall()))
+			return chatonresponses.NewStream(askedChat, newCall(), openai.NewChatStream(newCall()))
 		}},
-		{"chat-to-responses-guarded", set, guardrail.Chat, chat, func() openai.Stream { return fromresponses.NewStream(asked, newCall(), benchIDs{}) }},
+		{"chat-to-responses-guarded", set, guardrail.Chat, chat, func() openai.Stream { return responsesonchat.NewStream(asked, newCall(), benchIDs{}) }},
 		{"responses-to-chat-guarded", set, guardrail.Responses, responses, func() openai.Stream {
-			return toresponses.NewStream(askedChat, newCall(), openai.NewChatStream(newCall()))
+			return chatonresponses.NewStream(askedChat, newCall(), openai.NewChatStream(newCall()))
 		}},
 		{"messages-to-chat", nil, guardrail.Chat, messages, func() openai.Stream {
-			return tomessages.NewStream(askedMessages, newCall(), openai.NewChatStream(newCall()))
+			return chatonmessages.NewStream(askedMessages, newCall(), openai.NewChatStream(newCall()))
 		}},
 		{"messages-to-openrouter", nil, guardrail.Chat, messages, func() openai.Stream {
-			return tomessages.NewStream(askedMessages, newCall(), openrouter.NewChatStream(second))
+			return chatonmessages.NewStream(askedMessages, newCall(), openrouter.NewChatStream(second))
 		}},
 		{"messages-to-responses", nil, guardrail.Chat, messages, func() openai.Stream {
-			return tomessages.NewStream(askedMessages, newCall(), fromresponses.NewStream(asked, newCall(), benchIDs{}))
+			return chatonmessages.NewStream(askedMessages, newCall(), responsesonchat.NewStream(asked, newCall(), benchIDs{}))
 		}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -1,10 +1,10 @@
 // Package translate holds what the translations between the APIs share: how a request is read and
 // refused, what becomes of its fields, and the bounds of what a peer may send.
 //
-//   - [frommessages] serves a caller of the Messages API by a provider that has chat completions.
-//   - [fromresponses] serves a caller of the Responses API by a provider that only has chat completions.
-//   - [tomessages] serves a caller of chat completions by a provider that only has the Messages API.
-//   - [toresponses] serves a caller of chat completions by a provider that only has the Responses
+//   - [messagesonchat] serves a caller of the Messages API by a provider that has chat completions.
+//   - [responsesonchat] serves a caller of the Responses API by a provider that only has chat completions.
+//   - [chatonmessages] serves a caller of chat completions by a provider that only has the Messages API.
+//   - [chatonresponses] serves a caller of chat completions by a provider that only has the Responses
 //     API.
 //
 // Chat completions are in the middle: Responses and Messages become each other by two translations,
@@ -17,10 +17,10 @@
 // and decides whether an answer is whole, by the same rules as without a translation. What remains
 // for a direction is the change of shape.
 //
-// [frommessages]: github.com/gatehouse-proxy/gatehouse/internal/translate/frommessages
-// [fromresponses]: github.com/gatehouse-proxy/gatehouse/internal/translate/fromresponses
-// [tomessages]: github.com/gatehouse-proxy/gatehouse/internal/translate/tomessages
-// [toresponses]: github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses
+// [messagesonchat]: github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat
+// [responsesonchat]: github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat
+// [chatonmessages]: github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages
+// [chatonresponses]: github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses
 package translate
 
 const (

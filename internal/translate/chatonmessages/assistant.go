@@ -1,0 +1,149 @@
+package chatonmessages
+
+import (
+	"bytes"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+// assistant adds a message of the model: its thoughts, its text, and then its calls.
+func (c *conversation) assistant(o translate.Object) error {
+	refusal, err := o.Text("refusal")
+	if err != nil {
+		return err
+	}
+	content, calls, details := o.Get("content"), o.Get("tool_calls"), o.Get("reasoning_details")
+	if content == nil && calls == nil && refusal == nil && details == nil {
+		return translate.Missing(o.Param("content"))
+	}
+	if err := c.turns.begin(assistant, o); err != nil {
+		return err
+	}
+	if err := c.thoughts(o); err != nil {
+		return err
+	}
+	if content != nil {
+		if err := eachText(o, c.turns.text); err != nil {
+			return err
+		}
+	}
+	if refusal != nil {
+		c.turns.text(refusal, nil)
+	}
+	return o.Each("tool_calls", translate.MaxTools, func(_ int, call translate.Object) error { return c.toolCall(call) })
+}
+
+func (c *conversation) toolCall(call translate.Object) error {
+	typ, err := call.DecodedText("type")
+	if err != nil {
+		return err
+	}
+	if typ != "" && typ != "function" {
+		return translate.UnsupportedType(call, typ)
+	}
+	if err := call.Only("id", "type", "index", "function", cacheControl); err != nil {
+		return err
+	}
+	id, err := call.RequiredText("id")
+	if err != nil {
+		return err
+	}
+	cache, err := cacheOf(call)
+	if err != nil {
+		return err
+	}
+	o, err := call.RequiredObject("function")
+	if err != nil {
+		return err
+	}
+	if err := o.Only("name", "arguments", "parsed_arguments"); err != nil {
+		return err
+	}
+	name, err := o.RequiredText("name")
+	if err != nil {
+		return err
+	}
+	input, err := inputOf(o)
+	if err != nil {
+		return err
+	}
+	w := &c.turns
+	w.solid++
+	w.blocks = append(translate.AppendComma(w.blocks), `{"type":"tool_use"`...)
+	w.blocks = translate.AppendMember(w.blocks, "id", allowedID(id))
+	w.blocks = translate.AppendMember(w.blocks, "name", c.names.allowed(name))
+	w.blocks = translate.AppendMember(w.blocks, "input", input)
+	w.blocks = append(appendCache(w.blocks, cache), '}')
+	return nil
+}
+
+// inputOf returns the arguments of a call as an object. A call without arguments has an empty text
+// in some chats.
+func inputOf(function translate.Object) ([]byte, error) {
+	quoted, err := function.RequiredText("arguments")
+	if err != nil {
+		return nil, err
+	}
+	text, _ := jsonscan.String(quoted)
+	input := bytes.TrimSpace([]byte(text))
+	if len(input) == 0 {
+		return []byte("{}"), nil
+	}
+	if _, err := jsonscan.Lenient(input, nil); err != nil {
+		return nil, translate.Invalid(function.Param("arguments"), "the text of a JSON object")
+	}
+	return input, nil
+}
+
+// toolResult adds the result of a tool.
+func (c *conversation) toolResult(o translate.Object) error {
+	id, err := o.RequiredText("tool_call_id")
+	if err != nil {
+		return err
+	}
+	if err := c.turns.begin(user, o); err != nil {
+		return err
+	}
+	cache, err := cacheOf(o)
+	if err != nil {
+		return err
+	}
+	failed, err := o.Bool("is_error")
+	if err != nil {
+		return err
+	}
+	w := &c.turns
+	w.solid++
+	w.results = append(translate.AppendComma(w.results), `{"type":"tool_result"`...)
+	w.results = translate.AppendMember(w.results, "tool_use_id", allowedID(id))
+	w.results = translate.AppendKey(w.results, "content")
+	if value := o.Get("content"); value != nil && value[0] == '"' {
+		w.results = append(w.results, value...)
+	} else {
+		r := resultWriter{append(w.results, '[')}
+		if err := parts(o, nil, &r); err != nil {
+			return err
+		}
+		w.results = append(r.out, ']')
+	}
+	if failed {
+		w.results = append(w.results, `,"is_error":true`...)
+	}
+	w.results = append(appendCache(w.results, cache), '}')
+	return nil
+}
+
+// resultWriter writes the parts of a tool's result.
+type resultWriter struct{ out []byte }
+
+func (w *resultWriter) text(quoted, cache []byte) {
+	if string(quoted) != `""` {
+		w.out = appendText(w.out, quoted, cache)
+	}
+}
+
+func (w *resultWriter) media(block, cache []byte) {
+	w.out = append(translate.AppendComma(w.out), block...)
+	w.out = append(appendCache(w.out, cache), '}')
+}

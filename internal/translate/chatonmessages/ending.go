@@ -1,0 +1,66 @@
+package chatonmessages
+
+import (
+	"bytes"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+// maxReason bounds a stop_reason that is held; known ones have 29 bytes.
+const maxReason = 64
+
+// takeStop takes the members of a message, or of the delta that ends it, that say why it ends.
+func (r *reader) takeStop(object []byte) {
+	each(object, func(key, value []byte) {
+		switch {
+		case string(key) == "stop_reason" && value[0] == '"' && len(value) <= maxReason:
+			r.reason = bytes.Clone(value)
+		case string(key) == "stop_details":
+			each(value, func(key, value []byte) {
+				if text, ok := translate.Unquoted(value); ok && string(key) == "explanation" {
+					r.why = bytes.Clone(text)
+				}
+			})
+		}
+	})
+}
+
+// end ends an answer that is whole, and returns its finish reason as chat has it. A turn that the
+// provider paused is not an answer: only the Messages API can go on with it.
+func (r *reader) end() (finish string, bad *apierror.Error) {
+	finish = "stop"
+	if r.calls > 0 {
+		finish = r.original.functions.Finish()
+	}
+	switch string(r.reason) {
+	case `"max_tokens"`, `"model_context_window_exceeded"`:
+		finish = "length"
+	case `"refusal"`:
+		finish = "content_filter"
+	case `"pause_turn"`:
+		return "", translate.ProviderFailure(r.call, "paused its answer, which a chat completion cannot continue")
+	}
+	spoke := false
+	for i := range r.blocks {
+		b := &r.blocks[i]
+		if !b.over {
+			r.stop(b, finish == "length")
+		}
+		spoke = spoke || b.spoke && b.kind != thinkingBlock
+	}
+	r.begin(finish != "content_filter" || r.why == nil)
+	if finish == "content_filter" && r.why != nil && !spoke {
+		r.to.refusal(r.why)
+	}
+	return finish, nil
+}
+
+// native returns the provider's own reason, finish if it gave none.
+func (r *reader) native(finish string) string {
+	if reason, ok := jsonscan.String(r.reason); ok && reason != "" {
+		return reason
+	}
+	return finish
+}

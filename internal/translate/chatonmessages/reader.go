@@ -1,0 +1,281 @@
+package chatonmessages
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+// answerWriter writes the content of an answer as chat, in the order in which it arrives: as the
+// chunks of a stream, or as the message of a whole completion. Texts are JSON without quotes; ids,
+// names, signatures and data keep theirs.
+type answerWriter interface {
+	// begin comes before anything else, once. text says that the answer begins with text.
+	begin(text bool)
+	text(piece []byte)
+	refusal(text []byte)
+	// thought has a piece of block n of thoughts, which count from 0; first for its first piece.
+	thought(n int, first bool, piece []byte)
+	// signature comes behind the thoughts; first if they have no text.
+	signature(n int, first bool, signature []byte)
+	redacted(n int, data []byte)
+	citation(annotation []byte)
+	// beginCall begins tool call n, which counts from 0; the id may be nil.
+	beginCall(n int, id, name []byte)
+	arguments(n int, piece []byte)
+}
+
+// reader reads the content of an answer from the events of a stream or from the blocks of a whole
+// message, and gives each piece to a writer once.
+type reader struct {
+	call     *openai.Call
+	original *Original
+	to       answerWriter
+
+	blocks     []block
+	parts      int // blocks, and citations in them
+	held       int // bytes that are kept of them
+	calls      int
+	thoughts   int
+	characters int64 // of the texts so far, if the answer may cite
+	begun      bool  // the writer has begun
+	repeated   *block
+
+	usage  anthropic.Usage
+	reason []byte // stop_reason, quoted; nil for none
+	why    []byte // the explanation of a refusal, JSON without quotes
+}
+
+// checkSize fails an answer of which more is kept than any should need.
+func (r *reader) checkSize() *apierror.Error {
+	switch {
+	case r.parts > translate.MaxItems:
+		return translate.ProviderFailure(r.call, translate.TooManyItems)
+	case r.held > translate.MaxText:
+		return translate.ProviderFailure(r.call, translate.TooMuchText)
+	}
+	return nil
+}
+
+// begin makes the writer begin, once.
+func (r *reader) begin(text bool) {
+	if !r.begun {
+		r.begun = true
+		r.to.begin(text)
+	}
+}
+
+// start takes the start of a block, or a whole one.
+func (r *reader) start(index int64, object []byte) *apierror.Error {
+	o := readBlock(object)
+	kind, ok := kindOf(o.typ)
+	if !ok {
+		return translate.ProviderFailure(r.call, "answered with a content block of a type that is not known")
+	}
+	if b := r.find(index, kind); b != nil && b.index == index {
+		r.stop(b, false) // the provider forgot to
+	}
+	if kind == callBlock {
+		return r.startCall(index, &o)
+	}
+	b := r.add(index, kind)
+	switch kind {
+	case textBlock:
+		r.text(b, o.text)
+		for span := range jsonscan.AllElements(o.citations) {
+			r.cite(b, span.Value(o.citations))
+		}
+	case thinkingBlock:
+		r.thought(b, o.thinking)
+		r.sign(b, o.signature)
+	case redactedBlock:
+		if _, ok := translate.Unquoted(o.data); ok && !r.original.hideReasoning {
+			r.begin(false)
+			r.call.ReportSealed(o.data)
+			r.to.redacted(b.n, o.data)
+		}
+	}
+	return r.checkSize()
+}
+
+// startCall begins a tool call. If another has the same id, the family makes up an id for this one:
+// the caller could not distinguish their results.
+func (r *reader) startCall(index int64, o *blockMembers) *apierror.Error {
+	if _, ok := translate.Unquoted(o.name); !ok {
+		return translate.ProviderFailure(r.call, translate.NamelessCall)
+	}
+	if r.original.functions && r.calls > 0 {
+		return translate.ProviderFailure(r.call, translate.SecondFunction)
+	}
+	id := o.id
+	if _, ok := translate.Unquoted(id); !ok || r.hasCall(id) {
+		id = nil
+	}
+	b := r.add(index, callBlock)
+	b.id = string(id)
+	if len(o.input) > 0 && o.input[0] == '{' && len(bytes.TrimSpace(o.input[1:len(o.input)-1])) > 0 {
+		b.input = bytes.Clone(o.input)
+	}
+	r.held += len(id) + len(o.name) + len(b.input)
+	r.begin(false)
+	r.to.beginCall(b.n, bytes.Clone(id), bytes.Clone(r.original.nameOf(o.name)))
+	return r.checkSize()
+}
+
+// delta takes a piece of a block. Its text is value, which may differ from that in the object.
+func (r *reader) delta(index int64, o *blockMembers) *apierror.Error {
+	b := (*block)(nil)
+	switch string(o.typ) {
+	case `"text_delta"`:
+		if b = r.blockOf(index, textBlock); b != nil {
+			r.text(b, o.text)
+			r.repeated = b
+		}
+	case `"thinking_delta"`:
+		if b = r.blockOf(index, thinkingBlock); b != nil {
+			r.thought(b, o.thinking)
+			r.repeated = b
+		}
+	case `"signature_delta"`:
+		if b = r.blockOf(index, thinkingBlock); b != nil {
+			r.sign(b, o.signature)
+		}
+	case `"citations_delta"`:
+		if b = r.blockOf(index, textBlock); b != nil {
+			r.cite(b, o.citation)
+		}
+	case `"input_json_delta"`:
+		switch b = r.find(index, callBlock); {
+		case b == nil:
+			return translate.ProviderFailure(r.call, translate.FragmentOfNoCall)
+		case b.kind == callBlock:
+			r.arguments(b, o.partial)
+			r.repeated = b
+		}
+	}
+	return r.checkSize()
+}
+
+// blockOf returns the block of a piece, which some servers do not announce; nil if its kind is
+// another one.
+func (r *reader) blockOf(index int64, kind blockKind) *block {
+	b := r.find(index, kind)
+	if b == nil {
+		b = r.add(index, kind)
+	}
+	if b.kind != kind {
+		return nil
+	}
+	return b
+}
+
+// repeat takes a piece of the block of the event before.
+func (r *reader) repeat(quoted []byte) {
+	switch b := r.repeated; b.kind {
+	case textBlock:
+		r.text(b, quoted)
+	case thinkingBlock:
+		r.thought(b, quoted)
+	case callBlock:
+		r.arguments(b, quoted)
+	}
+}
+
+func (r *reader) text(b *block, quoted []byte) {
+	piece, ok := translate.Unquoted(quoted)
+	if !ok {
+		return
+	}
+	r.begin(true)
+	if r.original.cites {
+		decoded, _ := jsonscan.String(quoted)
+		r.characters += int64(utf8.RuneCountInString(decoded))
+	}
+	if piece = b.joins.Next(piece); len(piece) > 0 {
+		b.spoke = true
+		r.to.text(piece)
+	}
+}
+
+func (r *reader) thought(b *block, quoted []byte) {
+	piece, ok := translate.Unquoted(quoted)
+	if !ok || r.original.hideReasoning {
+		return
+	}
+	r.begin(false)
+	if piece = b.joins.Next(piece); len(piece) > 0 {
+		r.putThought(b, piece)
+	}
+}
+
+func (r *reader) putThought(b *block, piece []byte) {
+	first := !b.spoke
+	b.spoke = true
+	r.to.thought(b.n, first, piece)
+}
+
+// sign takes the signature of thoughts, which comes once and ends them.
+func (r *reader) sign(b *block, quoted []byte) {
+	if _, ok := translate.Unquoted(quoted); !ok || b.signed || r.original.hideReasoning {
+		return
+	}
+	r.begin(false)
+	if rest := b.joins.Rest(); rest != nil {
+		r.putThought(b, rest)
+	}
+	b.signed = true
+	r.call.ReportSealed(quoted)
+	r.to.signature(b.n, !b.spoke, quoted)
+	b.spoke = true
+}
+
+func (r *reader) arguments(b *block, quoted []byte) {
+	piece, ok := translate.Unquoted(quoted)
+	if !ok {
+		return
+	}
+	if piece = b.joins.Next(piece); len(piece) > 0 {
+		b.spoke = true
+		r.to.arguments(b.n, piece)
+	}
+}
+
+// stop ends a block. The arguments of a call that was cut off may be missing.
+func (r *reader) stop(b *block, cut bool) {
+	b.over = true
+	if r.repeated == b {
+		r.repeated = nil
+	}
+	rest := b.joins.Rest()
+	switch b.kind {
+	case textBlock:
+		if rest != nil {
+			r.to.text(rest)
+		}
+		for _, c := range b.cites {
+			r.to.citation(annotation(c[0], c[1], b.from, r.characters))
+		}
+		b.cites = nil
+	case thinkingBlock:
+		if rest != nil {
+			r.putThought(b, rest)
+		}
+	case callBlock:
+		switch {
+		case rest != nil:
+			r.to.arguments(b.n, rest)
+		case b.spoke || cut:
+		case b.input != nil:
+			quoted := jsonscan.AppendString(nil, string(b.input))
+			r.to.arguments(b.n, quoted[1:len(quoted)-1])
+		default:
+			r.to.arguments(b.n, []byte("{}"))
+		}
+		b.input = nil
+	}
+}

@@ -1,0 +1,204 @@
+package chatonmessages
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+// thinking is what a request asks of the model's thoughts.
+type thinking struct {
+	effort string // "" for none; off: no thoughts
+	budget int64  // tokens, 0 for none
+	param  string // the field that asks
+	shown  bool   // the caller wants to see them
+
+	manual, adaptive bool // what was sent
+}
+
+const (
+	off = "none"
+
+	// leastBudget is the smallest budget that the API takes, in tokens.
+	leastBudget = 1024
+)
+
+// budgets are the parts of the output that an effort gives to thoughts, in percent, as OpenRouter
+// has them.
+var budgets = map[string]int64{"minimal": 10, "low": 20, "medium": 50, "high": 80, "xhigh": 95, "max": 95}
+
+// readThinking reads reasoning_effort, include_reasoning and OpenRouter's object reasoning.
+func (t *translation) readThinking() error {
+	w := &t.thinking
+	effort, err := t.body.DecodedText("reasoning_effort")
+	if err != nil {
+		return err
+	}
+	w.effort, w.param = effort, "reasoning_effort"
+	o, ok, err := t.body.Object("reasoning")
+	if err != nil {
+		return err
+	}
+	if ok {
+		if err := t.readReasoning(o); err != nil {
+			return err
+		}
+	}
+	include, err := t.body.Bool("include_reasoning")
+	if err != nil {
+		return err
+	}
+	if t.body.Get("include_reasoning") != nil && !include {
+		t.original.hideReasoning = true
+	}
+	if w.effort != "" && w.effort != off && budgets[w.effort] == 0 {
+		return translate.Invalid(w.param, "none, minimal, low, medium, high, xhigh or max")
+	}
+	w.shown = (include || w.effort != "" || w.budget > 0) && !t.original.hideReasoning
+	return nil
+}
+
+func (t *translation) readReasoning(o translate.Object) (err error) {
+	w := &t.thinking
+	if err := o.Only("effort", "enabled", "exclude", "max_tokens", "summary"); err != nil {
+		return err
+	}
+	if t.original.hideReasoning, err = o.Bool("exclude"); err != nil {
+		return err
+	}
+	if _, w.budget, err = o.Int("max_tokens", 0); err != nil {
+		return err
+	}
+	effort, err := o.DecodedText("effort")
+	if err != nil {
+		return err
+	}
+	enabled, err := o.Bool("enabled")
+	if err != nil {
+		return err
+	}
+	switch {
+	case w.effort != "":
+	case effort != "":
+		w.effort, w.param = effort, o.Param("effort")
+	case o.Get("enabled") == nil:
+		return nil
+	case enabled:
+		w.effort, w.param = "medium", o.Param("enabled")
+	default:
+		w.effort, w.param = off, o.Param("enabled")
+	}
+	return nil
+}
+
+// putThinking maps what a request asks of the model's thoughts to what the model takes, and
+// response_format, which has the same member.
+func (t *translation) putThinking() (err error) {
+	w, rules := &t.thinking, &t.opt.Rules
+	effort := ""
+	switch {
+	case w.effort == off:
+		err = t.putOff()
+	case w.effort == "" && w.budget == 0:
+	case w.budget > 0 && rules.Takes(catalog.ThinkingEnabled):
+		err = t.putBudget(w.budget, "reasoning.max_tokens")
+	case rules.Takes(catalog.ThinkingAdaptive):
+		effort = t.putAdaptive()
+	case rules.Takes(catalog.ThinkingEnabled):
+		err = t.putBudget(max(t.limit*budgets[w.effort]/100, leastBudget), w.param)
+	}
+	if err != nil {
+		return err
+	}
+	t.putOutput(effort)
+	return nil
+}
+
+// putOff switches thoughts off. Where they are off by default nothing is sent: some models refuse it.
+func (t *translation) putOff() error {
+	rules := &t.opt.Rules
+	switch way := rules.Off(); {
+	case !rules.Thinks:
+	case way == "":
+		return apierror.New(apierror.UnsupportedParameter,
+			"%q cannot switch the thoughts of this model off; leave it out, or ask for a low effort", t.thinking.param).WithParam(t.thinking.param)
+	default:
+		t.out = append(append(append(t.out, `,"thinking":{"type":"`...), way...), `"}`...)
+	}
+	return nil
+}
+
+// putAdaptive lets the model decide how long it thinks, and returns the effort that it gets: the
+// highest that it has of those up to the one that the request asks for.
+func (t *translation) putAdaptive() (effort string) {
+	w, rules := &t.thinking, &t.opt.Rules
+	w.adaptive = true
+	t.out = append(t.out, `,"thinking":{"type":"adaptive"`...)
+	if rules.HidesThoughts && w.shown {
+		t.out = append(t.out, `,"display":"summarized"`...)
+	}
+	t.out = append(t.out, '}')
+	wanted := w.effort
+	if wanted == "" {
+		wanted = effortOf(w.budget)
+	}
+	for _, name := range []string{"low", "medium", "high", "xhigh", "max"} {
+		if slices.Contains(rules.Efforts, name) {
+			if effort == "" || slices.Index(rank, name) <= slices.Index(rank, wanted) {
+				effort = name
+			}
+		}
+	}
+	return effort
+}
+
+// rank has all efforts in ascending order.
+var rank = []string{"minimal", "low", "medium", "high", "xhigh", "max"}
+
+// effortOf returns the effort that is like a budget, as LiteLLM has it.
+func effortOf(budget int64) string {
+	switch {
+	case budget >= 10_000:
+		return "high"
+	case budget >= 5_000:
+		return "medium"
+	}
+	return "low"
+}
+
+// putBudget lets the model think up to a number of tokens. They count as output. The API refuses
+// such thoughts where a tool is required, and in the middle of a turn that did not begin with
+// thoughts, as those of most chat clients: then the model goes on without.
+func (t *translation) putBudget(budget int64, param string) error {
+	if turns := &t.conversation.turns; t.tools.required || turns.looped && !turns.thought || turns.unanswered {
+		return nil
+	}
+	budget = max(budget, leastBudget)
+	if budget >= t.limit {
+		return apierror.New(apierror.InvalidValue, "%q gives thoughts %d tokens, and all of the answer may have %d: set a higher limit of the output",
+			param, budget, t.limit).WithParam(param)
+	}
+	t.thinking.manual = true
+	t.out = append(t.out, `,"thinking":{"type":"enabled","budget_tokens":`...)
+	t.out = append(strconv.AppendInt(t.out, budget, 10), '}')
+	return nil
+}
+
+// putOutput puts effort and schema; either may be empty.
+func (t *translation) putOutput(effort string) {
+	if effort == "" && t.schema == nil {
+		return
+	}
+	t.out = append(t.out, `,"output_config":{`...)
+	if effort != "" {
+		t.out = translate.AppendTextMember(t.out, "effort", []byte(effort))
+	}
+	if t.schema != nil {
+		t.out = append(translate.AppendKey(t.out, "format"), `{"type":"json_schema"`...)
+		t.out = append(appendClosed(translate.AppendKey(t.out, "schema"), t.schema), '}')
+	}
+	t.out = append(t.out, '}')
+}

@@ -1,0 +1,33 @@
+package chatonresponses
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+func TestAStreamReleasesTheMemoryOfALongEvent(t *testing.T) {
+	call := openai.Call{Model: "m", Provider: "p"}
+	s := NewStream(&Original{logprobs: true}, call, openai.NewChatStream(call))
+	token := `{"token":"` + strings.Repeat("a", 100) + `","logprob":-1}`
+	tokens := strings.Repeat(token+",", 1<<10) + token
+	extra := ""
+	for i := range 300 {
+		extra += `,"x` + strings.Repeat("y", i) + `":1`
+	}
+	event := `{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"` + strings.Repeat("hi", 1<<14) + `","logprobs":[` + tokens + `]` + extra + `}`
+	out := s.Data(nil, openai.NewEvent([]byte("response.output_text.delta"), []byte(event)))
+	if err := s.Summary().Err; err != nil || !strings.Contains(string(out), `"content":"hihi`) {
+		t.Fatalf("%v, %.200s", err, out)
+	}
+	for name, n := range map[string]int{"delta": cap(s.chunks.scratch), "log probabilities": cap(s.reader.tokens)} {
+		if n > translate.MaxScratch {
+			t.Errorf("the %s keep %d bytes", name, n)
+		}
+	}
+	if s.chunks.out != nil {
+		t.Error("the stream keeps the buffer of its caller")
+	}
+}

@@ -1,0 +1,189 @@
+package chatonresponses
+
+import (
+	"bytes"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+// reader reads the content of a response from the events of a stream or from the output of a whole
+// response, and emits each piece to a writer once: deltas carry it first, and done events, items
+// and the response repeat it. It accepts a provider that leaves some of these out.
+type reader struct {
+	call     *openai.Call
+	original *Original
+	to       answerWriter
+
+	items    itemList
+	calls    int    // tool calls begun
+	begun    bool   // the writer has begun
+	reasoned bool   // some reasoning was emitted
+	shift    int64  // characters of the texts that are done, for citations
+	tokens   []byte // the log probabilities of the event that is being read
+	repeat   repeat // what an event that repeats the one before has a delta of
+}
+
+// repeat is the item and the part of the event before, if it had nothing but a piece of their text.
+// They are valid until an event is read that does not repeat it.
+type repeat struct {
+	item *item // nil for none
+	part *part // nil for a tool call
+}
+
+// canRepeat reports whether the next event may be read as one that repeats the one before.
+func (r *reader) canRepeat() bool { return r.repeat.item != nil }
+
+// readRepeated takes the delta of an event that repeats the one before.
+func (r *reader) readRepeated(delta []byte) *apierror.Error {
+	piece, ok := translate.Unquoted(delta)
+	switch it := r.repeat.item; {
+	case !ok:
+	case it.kind == callItem:
+		r.emitArguments(it, piece)
+	case it.kind == reasoningItem:
+		r.emitReasoning(it, r.repeat.part, piece)
+	default:
+		r.emitText(it, r.repeat.part, piece, nil)
+	}
+	return r.checkSize()
+}
+
+// part returns a part of an item, and adds it if there is none.
+func (r *reader) part(it *item, index int64, summary bool) *part {
+	return r.items.part(it, index, summary, r.shift)
+}
+
+// checkSize fails an answer that has more items than any should have.
+func (r *reader) checkSize() *apierror.Error {
+	if r.items.parts > translate.MaxItems {
+		return translate.ProviderFailure(r.call, translate.TooManyItems)
+	}
+	return nil
+}
+
+// begin makes the writer begin, once.
+func (r *reader) begin(text bool) {
+	if !r.begun {
+		r.begun = true
+		r.to.begin(text)
+	}
+}
+
+// beginCall begins a tool call, whose name is quoted. If another has the same id, the family makes
+// up an id for this one: the caller could not distinguish their results.
+func (r *reader) beginCall(index int64, o itemMembers) (*item, *apierror.Error) {
+	if _, ok := translate.Unquoted(o.name); !ok {
+		return nil, translate.ProviderFailure(r.call, translate.NamelessCall)
+	}
+	if r.original.functions && r.calls > 0 {
+		return nil, translate.ProviderFailure(r.call, translate.SecondFunction)
+	}
+	callID := o.callID
+	if callID == nil {
+		callID = o.id
+	}
+	if r.items.hasCall(callID) {
+		callID = nil
+	}
+	it := r.items.add(index, o.id, callItem)
+	it.call, it.callID, it.custom = r.calls, bytes.Clone(callID), string(o.typ) == `"custom_tool_call"`
+	r.calls++
+	r.begin(false)
+	r.to.beginCall(it.call, it.custom, it.callID, bytes.Clone(o.name))
+	return it, nil
+}
+
+func (r *reader) emitText(it *item, p *part, piece, logprobs []byte) {
+	p.emitted = true
+	r.begin(true)
+	if piece = it.joins.Next(piece); len(piece) > 0 || len(logprobs) > 0 {
+		r.to.text(piece, logprobs)
+	}
+}
+
+func (r *reader) emitRefusal(it *item, p *part, piece []byte) {
+	p.emitted = true
+	r.begin(true)
+	if piece = it.joins.Next(piece); len(piece) > 0 {
+		r.to.refusal(piece)
+	}
+}
+
+// emitReasoning emits either the reasoning of an item or the summary of it, whichever comes first.
+// An empty line separates parts.
+func (r *reader) emitReasoning(it *item, p *part, piece []byte) {
+	if r.original.hideReasoning || it.parts[0].summary != p.summary {
+		return
+	}
+	r.begin(false)
+	if !p.emitted && r.reasoned {
+		r.to.reasoning([]byte(`\n\n`))
+	}
+	p.emitted, r.reasoned = true, true
+	if piece = it.joins.Next(piece); len(piece) > 0 {
+		r.to.reasoning(piece)
+	}
+}
+
+func (r *reader) emitArguments(it *item, piece []byte) {
+	r.part(it, 0, false).emitted = true
+	if piece = it.joins.Next(piece); len(piece) > 0 {
+		r.to.arguments(it.call, it.custom, piece)
+	}
+}
+
+// emitCitation emits the citation of a URL. Chat nests its members; other annotations refer to what
+// only the provider has. Citations count characters from the beginning of their part, and in a chat
+// completion from that of the message.
+func (r *reader) emitCitation(p *part, annotation []byte) {
+	c := translate.ReadCitation(annotation)
+	if string(c.Type) != `"url_citation"` {
+		return
+	}
+	p.cited = true
+	start, _ := jsonscan.Int(c.Start)
+	end, _ := jsonscan.Int(c.End)
+	a := []byte(`{"type":"url_citation","url_citation":{`)
+	a = translate.AppendMember(a, "url", c.URL)
+	a = translate.AppendMember(a, "title", c.Title)
+	a = translate.AppendIntMember(a, "start_index", start+p.before)
+	a = translate.AppendIntMember(a, "end_index", end+p.before)
+	r.to.citation(append(a, "}}"...))
+}
+
+// flush emits what replaces half a character that an item was left with.
+func (r *reader) flush(it *item) {
+	rest := it.joins.Rest()
+	switch {
+	case rest == nil:
+	case it.kind == callItem:
+		r.to.arguments(it.call, it.custom, rest)
+	case it.kind == reasoningItem:
+		r.to.reasoning(rest)
+	default:
+		r.to.text(rest, nil)
+	}
+}
+
+// readTokens returns log probabilities as chat has them, if the caller asked for them.
+func (r *reader) readTokens(list []byte) []byte {
+	r.tokens = r.tokens[:0]
+	if r.original.logprobs && len(list) > len("[]") && list[0] == '[' {
+		for span := range jsonscan.AllElements(list) {
+			if span.Kind == '{' {
+				r.tokens = translate.AppendToken(r.tokens, span.Value(list), "null")
+			}
+		}
+	}
+	return r.tokens
+}
+
+// trim releases the buffer of a long event.
+func (r *reader) trim() {
+	if cap(r.tokens) > translate.MaxScratch {
+		r.tokens = nil
+	}
+}

@@ -1,0 +1,22 @@
+package chatonresponses_test
+
+import (
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses"
+)
+
+func TestALimitOfTheGatewayReplacesTheRequests(t *testing.T) {
+	for _, limits := range []string{
+		``, `,"max_tokens":null`, `,"max_tokens":99`, `,"max_completion_tokens":99`, `,"max_completion_tokens":99,"max_tokens":98`,
+	} {
+		r, err := translateBody(`{"model":"m","messages":[{"role":"user","content":"hi"}]`+limits+`}`, chatonresponses.Options{MaxOutput: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := `{"model":"echo","input":[{"type":"message","role":"user","content":"hi"}],"max_output_tokens":5,"store":false}`
+		if string(r.responses) != want {
+			t.Errorf("%s: got %s", limits, r.responses)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package messagesonchat
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chunks"
+)
+
+// builder builds a message from the pieces of a provider's answer, whole or in a stream. In a stream
+// it writes an event for each change.
+type builder struct {
+	call      *openai.Call
+	original  *Original
+	id, model []byte // quoted
+	events    eventWriter
+
+	blocks  []block
+	head    int   // the block that is open in the stream; those before are done
+	calls   []int // the blocks of the provider's tool calls, by its index
+	refused bool  // the provider said that it refuses
+	invalid bool  // some call has arguments that are no JSON object
+	size    int   // bytes of tool calls, and of what waits for earlier blocks; of all blocks if whole
+	output  int   // bytes of the answer
+}
+
+var _ chunks.Content = (*builder)(nil)
+
+func newBuilder(call *openai.Call, original *Original, id string) *builder {
+	return &builder{
+		call: call, original: original,
+		id: jsonscan.AppendString(nil, id), model: jsonscan.AppendString(nil, call.Model),
+	}
+}
+
+// add begins a block.
+func (b *builder) add(kind blockKind) *block {
+	if n := len(b.blocks); n > 0 && b.blocks[n-1].kind != toolBlock {
+		b.blocks[n-1].ended = true
+	}
+	b.blocks = append(b.blocks, block{kind: kind})
+	return &b.blocks[len(b.blocks)-1]
+}
+
+// grow adds a piece to the last block, which is of this kind: a text does not continue after another
+// block began.
+func (b *builder) grow(kind blockKind, piece []byte) {
+	n := len(b.blocks) - 1
+	if n < 0 || b.blocks[n].kind != kind {
+		b.add(kind)
+		n++
+	}
+	b.piece(n, piece)
+}
+
+func (b *builder) piece(n int, piece []byte) {
+	it := &b.blocks[n]
+	b.output += len(piece)
+	if it.kind == toolBlock || n != b.head || !b.events.on {
+		b.size += len(piece)
+	}
+	it.take(piece)
+	b.show()
+}
+
+// Text implements [chunks.Content]. Log probabilities have no counterpart.
+func (b *builder) Text(piece, _ []byte) {
+	if len(piece) > 0 {
+		b.grow(textBlock, piece)
+	}
+}
+
+// Reasoning implements [chunks.Content].
+func (b *builder) Reasoning(piece []byte) {
+	if b.original.thinking {
+		b.grow(thinkingBlock, piece)
+	}
+}
+
+// Refusal implements [chunks.Content].
+func (b *builder) Refusal(piece []byte) {
+	b.refused = true
+	b.grow(textBlock, piece)
+}
+
+// Citation implements [chunks.Content]. A message cites only what Anthropic's own search has found.
+func (b *builder) Citation(translate.Citation) {}
+
+// BeginCall implements [chunks.Content].
+func (b *builder) BeginCall(id, name []byte) *apierror.Error {
+	it := b.add(toolBlock)
+	it.id, it.name = legalID(id), bytes.Clone(name)
+	b.calls = append(b.calls, len(b.blocks)-1)
+	b.size += len(id) + len(name)
+	b.show()
+	return b.checkSize()
+}
+
+// Arguments implements [chunks.Content].
+func (b *builder) Arguments(call int64, piece []byte) *apierror.Error {
+	n := b.calls[call]
+	if n < b.head && b.events.on {
+		if text, _ := jsonscan.String(append(append([]byte{'"'}, piece...), '"')); strings.TrimSpace(text) == "" {
+			return nil
+		}
+		return translate.ProviderFailure(b.call, "answered with a piece of a tool call that had ended")
+	}
+	b.piece(n, piece)
+	return nil
+}
+
+// show writes what can be shown: the open block, and those behind it as soon as it ends. A call ends
+// when another block began and its arguments are complete, because providers may send the pieces of
+// several calls in turns.
+func (b *builder) show() {
+	if !b.events.on {
+		return
+	}
+	for ; b.head < len(b.blocks); b.head++ {
+		it, last := &b.blocks[b.head], b.head == len(b.blocks)-1
+		if !it.begun {
+			it.begun = true
+			b.events.start(b)
+			b.events.blockStart(b.head, it)
+		}
+		ends := it.ended || !last && it.kind == toolBlock && it.nesting.complete()
+		if ends {
+			b.finish(it)
+		}
+		// Arguments that are no object are not shown: null stands for none.
+		if len(it.waiting) > 0 && (it.kind != toolBlock || it.nesting.begun) {
+			b.events.delta(b.head, it.kind, it.waiting)
+			it.waiting = it.waiting[:0]
+		}
+		if !ends {
+			return
+		}
+		b.events.blockStop(b.head)
+		it.waiting, it.arguments = nil, nil
+	}
+}
+
+// checkSize fails an answer that is longer than any should be.
+func (b *builder) checkSize() *apierror.Error {
+	switch {
+	case len(b.blocks) > translate.MaxItems:
+		return translate.ProviderFailure(b.call, translate.TooManyItems)
+	case b.size > translate.MaxText:
+		return translate.ProviderFailure(b.call, translate.TooMuchText)
+	}
+	return nil
+}
+
+// finish completes what is in a block.
+func (b *builder) finish(it *block) {
+	it.ended = true
+	it.rest()
+	if it.kind == toolBlock {
+		_, ok := it.input()
+		b.invalid = b.invalid || !ok
+	}
+}
+
+// end ends the blocks of an answer that came to its end. SDKs fail in their own way at arguments
+// that are no JSON object, so only an answer that was cut off may have them.
+func (b *builder) end(finish string) *apierror.Error {
+	for i := b.head; i < len(b.blocks); i++ {
+		b.finish(&b.blocks[i])
+	}
+	if b.invalid && !isCut(finish) {
+		return translate.ProviderFailure(b.call, "answered with a tool call whose arguments are not a JSON object")
+	}
+	b.show()
+	return nil
+}

@@ -1,0 +1,6 @@
+package messagesonchat
+
+import "github.com/gatehouse-proxy/gatehouse/internal/translate"
+
+// Fields is the table of request fields.
+func Fields() map[string]translate.Disposition { return fields }

@@ -1,0 +1,116 @@
+package messagesonchat
+
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+// isCut reports whether a chat completion with this finish reason ended before the model was done.
+func isCut(finish string) bool { return finish == "length" || finish == "content_filter" }
+
+// stopReason returns the stop reason for the finish reason of a chat completion. Providers say
+// "stop", or words of their own, where they should say "tool_calls".
+func (b *builder) stopReason(finish string) string {
+	switch {
+	case finish == "length":
+		return "max_tokens"
+	case finish == "content_filter" || b.refused:
+		return "refusal"
+	case len(b.calls) > 0:
+		return "tool_use"
+	}
+	return "end_turn"
+}
+
+// bytesPerToken is how many bytes of an answer count as a token if the provider reports no usage.
+const bytesPerToken = 4
+
+// appendUsage appends the usage of a message, whose input excludes what was read from a cache or
+// written to it. Clients need a number in any case: they see by it when their context is full.
+func (b *builder) appendUsage(dst []byte, sum *openai.Summary) []byte {
+	u := sum.Usage
+	if !sum.HasUsage {
+		u = openai.Usage{Prompt: b.original.inputTokens, Completion: int64((b.output + bytesPerToken - 1) / bytesPerToken)}
+	}
+	dst = translate.AppendIntMember(append(dst, '{'), "input_tokens", max(u.Prompt-u.Cached-u.CacheWrite, 0))
+	dst = translate.AppendIntMember(dst, "cache_creation_input_tokens", u.CacheWrite)
+	dst = translate.AppendIntMember(dst, "cache_read_input_tokens", u.Cached)
+	dst = translate.AppendIntMember(dst, "output_tokens", u.Completion)
+	if u.Reasoning > 0 {
+		dst = append(dst, `,"output_tokens_details":{`...)
+		dst = append(translate.AppendIntMember(dst, "thinking_tokens", u.Reasoning), '}')
+	}
+	return append(dst, '}')
+}
+
+// appendStop appends the members stop_reason and stop_sequence; "" stands for null. Providers do not
+// say in chat which sequence stopped an answer; a translation before may.
+func appendStop(dst []byte, reason, sequence string) []byte {
+	if sequence != "" {
+		dst = append(dst, `,"stop_reason":"stop_sequence","stop_sequence":`...)
+		return jsonscan.AppendString(dst, sequence)
+	}
+	dst = translate.AppendKey(dst, "stop_reason")
+	if reason == "" {
+		dst = append(dst, "null"...)
+	} else {
+		dst = jsonscan.AppendString(dst, reason)
+	}
+	return append(dst, `,"stop_sequence":null`...)
+}
+
+// appendHead appends a message up to its content.
+func (b *builder) appendHead(dst []byte) []byte {
+	dst = translate.AppendMember(append(dst, '{'), "id", b.id)
+	dst = append(dst, `,"type":"message","role":"assistant"`...)
+	dst = translate.AppendMember(dst, "model", b.model)
+	return append(dst, `,"content":[`...)
+}
+
+// append appends the whole message.
+func (b *builder) append(dst []byte, sum *openai.Summary) []byte {
+	dst = b.appendHead(dst)
+	for i := range b.blocks {
+		it := &b.blocks[i]
+		switch dst = translate.AppendComma(dst); it.kind {
+		case toolBlock:
+			input, ok := it.input()
+			if !ok { // cut off
+				input = []byte("{}")
+			}
+			dst = it.appendCall(dst, input)
+		default:
+			dst = it.appendText(dst, it.waiting)
+		}
+	}
+	dst = appendStop(append(dst, ']'), b.stopReason(sum.Finish), sum.StopSequence)
+	return append(b.appendUsage(translate.AppendKey(dst, "usage"), sum), '}')
+}
+
+// appendText appends a block of text or thinking. Only who made thinking can sign it.
+func (it *block) appendText(dst, text []byte) []byte {
+	if it.kind == thinkingBlock {
+		dst = append(dst, `{"type":"thinking"`...)
+		dst = translate.AppendTextMember(dst, "thinking", text)
+		return append(dst, `,"signature":""}`...)
+	}
+	dst = append(dst, `{"type":"text"`...)
+	return append(translate.AppendTextMember(dst, "text", text), '}')
+}
+
+func (it *block) appendCall(dst, input []byte) []byte {
+	dst = append(dst, `{"type":"tool_use"`...)
+	dst = translate.AppendMember(dst, "id", it.id)
+	dst = translate.AppendMember(dst, "name", it.name)
+	return append(translate.AppendMember(dst, "input", input), '}')
+}
+
+// hashDigits are of an id that was changed.
+const hashDigits = 12
+
+// legalID returns the id of a tool call, quoted, as the API allows it.
+func legalID(quoted []byte) []byte {
+	id, _ := jsonscan.String(quoted)
+	return jsonscan.AppendString(nil, translate.Legal(id, hashDigits))
+}

@@ -1,0 +1,142 @@
+package messagesonchat
+
+import (
+	"slices"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+// efforts are all efforts of reasoning, in their order.
+var efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
+
+// The efforts that a model is expected to know.
+var (
+	usualEfforts      = []string{"low", "medium", "high"}
+	openRouterEfforts = []string{"low", "medium", "high", "xhigh"}
+)
+
+// budgetEfforts are the efforts that stand for a budget of thinking, in tokens.
+var budgetEfforts = []struct {
+	least  int64
+	effort string
+}{{10000, "high"}, {5000, "medium"}, {0, "low"}}
+
+// thinking is what a request says about thinking.
+type thinking struct {
+	typ    string // "" if the request says nothing
+	budget []byte
+	effort string // that the budget stands for
+	hidden bool
+}
+
+func readThinking(body translate.Object) (th thinking, err error) {
+	o, ok, err := body.Object("thinking")
+	if !ok || err != nil {
+		return th, err
+	}
+	if err := o.Only("type", "budget_tokens", "display"); err != nil {
+		return th, err
+	}
+	if th.typ, err = o.Type(); err != nil {
+		return th, err
+	}
+	var n int64
+	switch th.typ {
+	case "enabled":
+		if th.budget, n, err = o.Int("budget_tokens", 1); err != nil {
+			return th, err
+		}
+		if th.budget == nil {
+			return th, translate.Missing(o.Param("budget_tokens"))
+		}
+		for _, b := range budgetEfforts {
+			if n >= b.least {
+				th.effort = b.effort
+				break
+			}
+		}
+	case "adaptive", "disabled":
+	default:
+		return th, translate.UnsupportedType(o, th.typ)
+	}
+	switch display, err := o.DecodedText("display"); {
+	case err != nil:
+		return th, err
+	case display == "omitted":
+		th.hidden = true
+	case display != "" && display != "summarized":
+		return th, translate.UnsupportedValue(o.Param("display"), display)
+	}
+	return th, nil
+}
+
+// putReasoning maps thinking and output_config.effort. Adaptive thinking without an effort is what
+// a model that reasons does by default. The caller gets the reasoning if it asked for thinking, and
+// if it must send the reasoning back.
+func (t *translation) putReasoning() error {
+	th, err := readThinking(t.body)
+	if err != nil {
+		return err
+	}
+	config, _, err := t.body.Object("output_config")
+	if err != nil {
+		return err
+	}
+	asked, err := config.DecodedText("effort")
+	if err != nil {
+		return err
+	}
+	if asked != "" && !slices.Contains(efforts, asked) {
+		return translate.UnsupportedValue("output_config.effort", asked)
+	}
+	on := th.typ == "enabled" || th.typ == "adaptive"
+	t.original.thinking = on && !th.hidden || t.opt.ReasoningContent
+	switch {
+	case t.opt.NoReasoning:
+		return nil
+	case th.typ == "disabled":
+		asked = ""
+		if slices.Contains(t.opt.Efforts, "none") {
+			asked = "none"
+		}
+	case asked == "" && t.opt.OpenRouter && th.budget != nil:
+		t.out = append(t.out, `,"reasoning":{`...)
+		t.out = append(translate.AppendMember(t.out, "max_tokens", th.budget), '}')
+		return nil
+	case asked == "" && t.opt.OpenRouter && on:
+		t.out = append(t.out, `,"reasoning":{"enabled":true}`...)
+		return nil
+	case asked == "":
+		asked = th.effort
+	case asked == "high" && !t.opt.Reasons && !t.opt.OpenRouter && len(t.opt.Efforts) == 0:
+		asked = th.effort
+	}
+	if asked != "" {
+		t.out = translate.AppendTextMember(t.out, "reasoning_effort", []byte(t.knownEffort(asked)))
+	}
+	return nil
+}
+
+// knownEffort returns the highest effort that the model knows and that is not above the one asked
+// for, or else the lowest that it knows.
+func (t *translation) knownEffort(asked string) string {
+	known := t.opt.Efforts
+	switch {
+	case len(known) > 0:
+	case t.opt.OpenRouter:
+		known = openRouterEfforts
+	default:
+		known = usualEfforts
+	}
+	limit := slices.Index(efforts, asked)
+	best := ""
+	for i, effort := range efforts {
+		if !slices.Contains(known, effort) || effort == "none" && asked != "none" {
+			continue
+		}
+		if best == "" || i <= limit {
+			best = effort
+		}
+	}
+	return best
+}

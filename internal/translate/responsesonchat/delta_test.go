@@ -1,0 +1,120 @@
+package responsesonchat_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
+)
+
+const deltaUsage = `{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}`
+
+// written is an answer as another translation writes it, and as a provider sends it.
+var written = []struct {
+	delta openai.Delta
+	wire  string
+}{
+	{openai.Delta{Role: true, Content: []byte("null"), Refusal: []byte("null")}, `{"role":"assistant","content":null,"refusal":null}`},
+	{openai.Delta{Reasoning: []byte(`"hm"`)}, `{"reasoning_content":"hm"}`},
+	{openai.Delta{Content: []byte(`"a"`)}, `{"content":"a"}`},
+	{openai.Delta{Annotations: []byte(`[{"type":"url_citation","url":"u"}]`)}, `{"annotations":[{"type":"url_citation","url":"u"}]}`},
+	{openai.Delta{Refusal: []byte(`"no"`)}, `{"refusal":"no"}`},
+	{openai.Delta{Call: &openai.CallDelta{Begin: true, ID: []byte(`"call_a"`), Name: []byte(`"f"`), Arguments: []byte(`""`)}},
+		`{"tool_calls":[{"index":0,"id":"call_a","type":"function","function":{"name":"f","arguments":""}}]}`},
+	{openai.Delta{Call: &openai.CallDelta{Arguments: []byte(`"{}"`)}}, `{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}`},
+	{openai.Delta{Call: &openai.CallDelta{Index: 1, Begin: true, Name: []byte(`"g"`)}},
+		`{"tool_calls":[{"index":1,"type":"function","function":{"name":"g"}}]}`},
+}
+
+// The chunks of another translation become the events of the same chunks of a provider.
+func TestAWrittenAnswerIsLikeThatOfAProvider(t *testing.T) {
+	var wire strings.Builder
+	s := newStream(t)
+	var out []byte
+	for _, w := range written {
+		d := w.delta
+		d.ID, d.Created = []byte(`"c1"`), []byte("1700000000")
+		out = s.Write(out, &d)
+		wire.WriteString(chunk(w.wire, null))
+	}
+	out = s.Write(out, &openai.Delta{Finish: "tool_calls", Usage: []byte(deltaUsage)})
+	if !s.Done() {
+		t.Error("expects more")
+	}
+	out = s.Write(out, &openai.Delta{Content: []byte(`"late"`)})
+	out, err := s.Close(out, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	wire.WriteString(strings.Replace(chunk(`{}`, `"tool_calls"`), "}]}", `}],"usage":`+deltaUsage+"}", 1))
+	provider := responsesonchat.NewStream(originalOf(t, plainRequest), translatetest.NewCall(), counter{})
+	want, err := translatetest.Drive(provider, strings.NewReader(wire.String()))
+	if err != nil || string(out) != want {
+		t.Errorf("%v\n got %s\nwant %s", err, out, want)
+	}
+	if got, want := s.Summary(), provider.Summary(); got != want {
+		t.Errorf("\n got  %+v\n want %+v", got, want)
+	}
+	if _, err := checkEvents(string(out)); err != nil {
+		t.Error(err)
+	}
+}
+
+// A model writes the arguments of a custom tool token by token.
+func TestTheInputOfACustomToolIsTheSameHoweverItIsCut(t *testing.T) {
+	original := originalOf(t, `{"model":"fake/echo","input":"hi","tools":[{"type":"custom","name":"f"}]}`)
+	for arguments, want := range map[string]string{
+		`{"input":"a\n\"b\" \u00e9\ud83d\ude00 \\ \/"}`:            "a\n\"b\" é😀 \\ /",
+		` { "x" : {"input":["}"],"\"":1} , "input" : "b" , "y":2}`: "b",
+		"{\"input\":\"line\nend \\d \\u12x\"}":                     "line\nend \\d \\u12x",
+		`"quoted"`:                                                 "quoted",
+		"*** Begin\n\"patch\"":                                     "*** Begin\n\"patch\"",
+		` {"patch":"other"}`:                                       ` {"patch":"other"}`,
+		`{"input":7}`:                                              `{"input":7}`,
+		`{}`:                                                       "",
+		``:                                                         "",
+	} {
+		for cut := range len(arguments) + 1 {
+			if !utf8.ValidString(arguments[:cut]) {
+				continue
+			}
+			s := responsesonchat.NewStream(original, translatetest.NewCall(), counter{})
+			call := openai.CallDelta{Begin: true, ID: []byte(`"call_a"`), Name: []byte(`"f"`), Arguments: jsonscan.AppendString(nil, arguments[:cut])}
+			out := s.Write(nil, &openai.Delta{Call: &call})
+			call = openai.CallDelta{Arguments: jsonscan.AppendString(nil, arguments[cut:])}
+			out = s.Write(out, &openai.Delta{Call: &call})
+			out, err := s.Close(s.Write(out, &openai.Delta{Finish: "tool_calls"}), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := checkEvents(string(out)); err != nil {
+				t.Errorf("%s at %d: %v", arguments, cut, err)
+			}
+			_, rest, _ := strings.Cut(string(out), `custom_tool_call_input.done","sequence_number":`)
+			line, _, _ := strings.Cut(rest, "}\n")
+			var done struct{ Input string }
+			_, members, _ := strings.Cut(line, ",")
+			if err := json.Unmarshal([]byte("{"+members+"}"), &done); err != nil || done.Input != want {
+				t.Errorf("%s at %d: %q, %v", arguments, cut, done.Input, err)
+			}
+		}
+	}
+}
+
+func TestAWrittenAnswerThatIsTooLongFails(t *testing.T) {
+	s := newStream(t)
+	var out []byte
+	piece := []byte(`"` + strings.Repeat("a", 1<<20) + `"`)
+	for i := 0; i < 40 && !s.Done(); i++ {
+		out = s.Write(out[:0], &openai.Delta{Content: piece})
+	}
+	if s.Summary().Err == nil || terminals(string(out)) != 1 {
+		t.Errorf("%+v", s.Summary())
+	}
+}

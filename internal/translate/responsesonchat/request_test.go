@@ -1,0 +1,34 @@
+package responsesonchat_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
+)
+
+func TestALimitOfTheGatewayReplacesTheRequests(t *testing.T) {
+	for body, opt := range map[string]responsesonchat.Options{
+		`{"model":"m","input":"hi"}`:                          {MaxOutput: 5},
+		`{"model":"m","input":"hi","max_output_tokens":null}`: {MaxOutput: 5, MaxTokensField: "max_completion_tokens"},
+		`{"model":"m","input":"hi","max_output_tokens":99}`:   {MaxOutput: 5, MaxTokensField: "max_tokens"},
+	} {
+		chat, original, err := translateBody(body, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		field := opt.MaxTokensField
+		if field == "" {
+			field = "max_completion_tokens"
+		}
+		want := `{"model":"echo","messages":[{"role":"user","content":"hi"}],"` + field + `":5}`
+		if string(chat) != want {
+			t.Errorf("%s: got %s", body, chat)
+		}
+		out, _, err := responsesonchat.Result(nil, []byte(`{"choices":[{"message":{"content":"a"}}]}`), original, translatetest.NewCall(), counter{})
+		if err != nil || strings.Count(string(out), `"max_output_tokens":5,`) != 1 {
+			t.Errorf("%s: the response %s does not repeat the limit, %v", body, out, err)
+		}
+	}
+}

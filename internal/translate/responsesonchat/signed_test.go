@@ -1,0 +1,137 @@
+package responsesonchat_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
+)
+
+// signedRequest translates for a provider that signs its reasoning.
+func signedRequest(t *testing.T, body string) (string, *responsesonchat.Original) {
+	t.Helper()
+	var b jsonscan.Body
+	if err := b.Parse([]byte(body)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := request.ParseResponses(&b); err != nil {
+		t.Fatal(err)
+	}
+	chat, original, err := responsesonchat.Request(&b, false, responsesonchat.Options{UpstreamModel: "echo", SignedReasoning: true, FileURLs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(chat), original
+}
+
+const askForSigned = `,"include":["reasoning.encrypted_content"]`
+
+// pieces are reasoning_details as a stream has them: a block of text, one without text, an encrypted
+// one, and one that nobody signed.
+var pieces = []string{
+	`{"type":"reasoning.text","text":"I ","id":"m","format":"f","index":0}`, `{"type":"reasoning.text","text":"think","index":0}`,
+	`{"type":"reasoning.text","signature":"s1","format":"f","index":0}`, `{"type":"reasoning.text","text":"","signature":"s2","id":"m","format":"f","index":1}`,
+	`{"type":"reasoning.encrypted","data":"d","id":"m","format":"f","index":2}`, `{"type":"reasoning.text","text":"unsigned","id":"m","format":"f","index":3}`,
+}
+
+const joined = `{"type":"reasoning.text","text":"I think","signature":"s1","id":"m","format":"f"},{"type":"reasoning.text","text":"","signature":"s2","id":"m","format":"f"},` +
+	`{"type":"reasoning.encrypted","data":"d","id":"m","format":"f"}`
+
+// contentOf returns what the encrypted_content of the first output item holds.
+func contentOf(t *testing.T, response []byte) string {
+	t.Helper()
+	var r struct {
+		Output []struct {
+			Type    string
+			Content string `json:"encrypted_content"`
+		}
+	}
+	if err := json.Unmarshal(response, &r); err != nil || len(r.Output) == 0 || r.Output[0].Type != "reasoning" {
+		t.Fatalf("%v: %s", err, response)
+	}
+	elements, _ := translate.UnwrapReasoning(r.Output[0].Content)
+	return string(elements)
+}
+
+func TestSignedReasoningReturnsInItsItem(t *testing.T) {
+	_, original := signedRequest(t, `{"model":"m","input":"hi"`+askForSigned+`}`)
+	s := responsesonchat.NewStream(original, translatetest.NewCall(), counter{})
+	var out []byte
+	for _, p := range pieces {
+		out = s.Write(out, &openai.Delta{ReasoningDetails: []byte("[" + p + "]")})
+	}
+	out = s.Write(out, &openai.Delta{Content: []byte(`"hello"`)})
+	out = s.Write(out, &openai.Delta{Finish: "stop"})
+	out, err := s.Close(out, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := checkEvents(string(out)); err != nil {
+		t.Error(err)
+	}
+	_, last, _ := strings.Cut(string(out), "event: response.completed\ndata: ")
+	var e struct{ Response json.RawMessage }
+	if err := json.Unmarshal([]byte(strings.TrimSpace(last)), &e); err != nil {
+		t.Fatal(err)
+	}
+	if got := contentOf(t, e.Response); got != joined {
+		t.Errorf("streamed %s", got)
+	}
+
+	answer := `{"choices":[{"index":0,"message":{"role":"assistant","content":"hello","reasoning_details":[` + strings.Join(pieces, ",") + `]},"finish_reason":"stop"}]}`
+	whole, _, err := responsesonchat.Result(nil, []byte(answer), original, translatetest.NewCall(), counter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := contentOf(t, whole); got != joined {
+		t.Errorf("whole %s", got)
+	}
+	_, plain := signedRequest(t, `{"model":"m","input":"hi"}`)
+	if whole, _, err = responsesonchat.Result(nil, []byte(answer), plain, translatetest.NewCall(), counter{}); err != nil || strings.Contains(string(whole), "encrypted_content") {
+		t.Errorf("nobody asked: %v, %s", err, whole)
+	}
+
+	item := `{"type":"reasoning","summary":[],"encrypted_content":` + string(translate.WrapReasoning([]byte(joined))) + `}`
+	foreign := `{"type":"reasoning","summary":[],"encrypted_content":"gAAAAABm"}`
+	chat, _ := signedRequest(t, `{"model":"m","input":[`+foreign+`,{"role":"assistant","content":"a"},`+item+`,{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]}`)
+	want := `{"role":"assistant","content":"a"},{"role":"assistant","content":null,"reasoning_details":[` + joined + `],"tool_calls":[`
+	if !strings.Contains(chat, want) {
+		t.Errorf("the provider gets %s", chat)
+	}
+}
+
+func TestAFileByItsURLNeedsAProviderThatTakesIt(t *testing.T) {
+	const file = `{"model":"m","input":[{"role":"user","content":[{"type":"input_file","file_url":"https://e.org/a.pdf","filename":"a.pdf"}]}]}`
+	if chat, _ := signedRequest(t, file); !strings.Contains(chat, `{"type":"file","file":{"file_url":"https://e.org/a.pdf","filename":"a.pdf"}}`) {
+		t.Errorf("got %s", chat)
+	}
+	var b jsonscan.Body
+	if err := b.Parse([]byte(file)); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := responsesonchat.Request(&b, false, responsesonchat.Options{UpstreamModel: "echo"})
+	translatetest.MustRefuse(t, file, err, "input[0].content[0].file_url", "unsupported_parameter")
+}
+
+func TestALaterRefusalNamesTheCallersField(t *testing.T) {
+	for param, want := range map[string]string{
+		"max_completion_tokens": "max_output_tokens", "messages[3].content[0].type": "input", "reasoning_effort": "reasoning.effort",
+		"response_format.type": "text.format", "logprobs": "include", "temperature": "temperature", "messages_more": "messages_more",
+	} {
+		err := responsesonchat.CallerError(translate.Unsupported(param))
+		if e := translatetest.MustFail(t, err); e.Param != want || !strings.HasPrefix(e.Message, `"`+want+`"`) {
+			t.Errorf("%s became %s: %s", param, e.Param, e.Message)
+		}
+	}
+	other := apierror.New(apierror.Internal, "x")
+	if responsesonchat.CallerError(other) != error(other) {
+		t.Error("an error without a field changes")
+	}
+}
