@@ -19,7 +19,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
@@ -32,8 +32,8 @@ type call struct {
 
 	admission admission
 	body      jsonscan.Body
-	asked     request.Request // what the body says of model and stream
-	routed                    // where the call can be sent; empty before route
+	asked     params.Request // what the body says of model and stream
+	routed                   // where the call can be sent; empty before route
 	charge    charge
 	guard     guard
 	state     storedState
@@ -125,7 +125,7 @@ func (c *call) route(ctx context.Context) error {
 	c.sealed.several, c.charge.named = len(c.targets) > 1, c.limits
 	c.knownModel = c.known
 	c.setTarget(t)
-	c.charge.cacheHour = slices.ContainsFunc(c.targets, keepsLong) && request.AsksHourCache(c.body.Data())
+	c.charge.cacheHour = slices.ContainsFunc(c.targets, keepsLong) && params.AsksHourCache(c.body.Data())
 	if t.provider.BuiltIn && !onLoopback(c.r) {
 		c.deps.WarnOfDemo("the test provider")
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 )
 
@@ -24,7 +24,7 @@ type charge struct {
 	named  []*ModelLimits // of the name in the request
 	target *target        // the one that is asked, or will be; nil before the model is known
 
-	requested request.RequestedLimits
+	requested params.RequestedLimits
 	cacheHour bool                // what the call writes to the provider's cache is kept for an hour, unless usage says how long
 	hold      *limits.Reservation // of the budgets
 	free      bool                // nothing is charged

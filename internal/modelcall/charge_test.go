@@ -10,7 +10,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -151,26 +151,26 @@ func TestCapsBoundARequest(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		caps      Caps
-		asked     request.RequestedLimits
+		asked     params.RequestedLimits
 		tools     int
 		field     string
 		refused   string // in the refusal's text; "" for none
 		output    int64
 		setOutput bool
 	}{
-		{"none", Caps{}, request.RequestedLimits{Output: 5, Param: "max_tokens"}, 9, "", "", 5, false},
-		{"tools", Caps{Tools: 2}, request.RequestedLimits{}, 3, "", "declares 3 tools; at most 2", 0, false},
-		{"tools at the cap", Caps{Tools: 2}, request.RequestedLimits{}, 2, "", "", 0, false},
-		{"messages", Caps{Messages: 2}, request.RequestedLimits{Messages: 3}, 0, "", `"messages" has 3 elements; at most 2`, 0, false},
-		{"messages at the cap", Caps{Messages: 2}, request.RequestedLimits{Messages: 2}, 0, "", "", 0, false},
-		{"output", Caps{Output: 10}, request.RequestedLimits{Output: 11, Param: "max_tokens"}, 0, "", `"max_tokens" is 11; at most 10`, 11, false},
-		{"output at the cap", Caps{Output: 10}, request.RequestedLimits{Output: 10, Param: "max_tokens"}, 0, "", "", 10, false},
-		{"output by another name", Caps{Output: 10, Clamp: true}, request.RequestedLimits{Output: 9, Param: "max_tokens", Other: "n_predict"}, 0, "", `"n_predict" is not possible where the output is limited; use "max_tokens"`, 9, false},
-		{"another name without a cap", Caps{}, request.RequestedLimits{Output: 9, Param: "max_tokens", Other: "n_predict"}, 0, "", "", 9, false},
-		{"output clamped", Caps{Output: 10, Clamp: true}, request.RequestedLimits{Output: 11, Param: "max_tokens"}, 0, "", "", 10, true},
-		{"no output named", Caps{Output: 10}, request.RequestedLimits{}, 0, "", "", 10, true},
-		{"another field", Caps{}, request.RequestedLimits{Output: 5, Param: "max_tokens"}, 0, "max_completion_tokens", "", 5, true},
-		{"another field and nothing asked", Caps{}, request.RequestedLimits{}, 0, "max_completion_tokens", "", 0, false},
+		{"none", Caps{}, params.RequestedLimits{Output: 5, Param: "max_tokens"}, 9, "", "", 5, false},
+		{"tools", Caps{Tools: 2}, params.RequestedLimits{}, 3, "", "declares 3 tools; at most 2", 0, false},
+		{"tools at the cap", Caps{Tools: 2}, params.RequestedLimits{}, 2, "", "", 0, false},
+		{"messages", Caps{Messages: 2}, params.RequestedLimits{Messages: 3}, 0, "", `"messages" has 3 elements; at most 2`, 0, false},
+		{"messages at the cap", Caps{Messages: 2}, params.RequestedLimits{Messages: 2}, 0, "", "", 0, false},
+		{"output", Caps{Output: 10}, params.RequestedLimits{Output: 11, Param: "max_tokens"}, 0, "", `"max_tokens" is 11; at most 10`, 11, false},
+		{"output at the cap", Caps{Output: 10}, params.RequestedLimits{Output: 10, Param: "max_tokens"}, 0, "", "", 10, false},
+		{"output by another name", Caps{Output: 10, Clamp: true}, params.RequestedLimits{Output: 9, Param: "max_tokens", Other: "n_predict"}, 0, "", `"n_predict" is not possible where the output is limited; use "max_tokens"`, 9, false},
+		{"another name without a cap", Caps{}, params.RequestedLimits{Output: 9, Param: "max_tokens", Other: "n_predict"}, 0, "", "", 9, false},
+		{"output clamped", Caps{Output: 10, Clamp: true}, params.RequestedLimits{Output: 11, Param: "max_tokens"}, 0, "", "", 10, true},
+		{"no output named", Caps{Output: 10}, params.RequestedLimits{}, 0, "", "", 10, true},
+		{"another field", Caps{}, params.RequestedLimits{Output: 5, Param: "max_tokens"}, 0, "max_completion_tokens", "", 5, true},
+		{"another field and nothing asked", Caps{}, params.RequestedLimits{}, 0, "max_completion_tokens", "", 0, false},
 	} {
 		g := charge{requested: c.asked}
 		at := &target{allowed: allowed{caps: c.caps}, asked: provider.Chat, provider: &provider.Provider{MaxTokensField: c.field}}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses"
@@ -18,15 +18,15 @@ type chat struct{}
 func (chat) kind() provider.Operation { return provider.Chat }
 func (chat) messages() string         { return "messages" }
 
-func (chat) parse(b *jsonscan.Body, _ http.Header) (request.Request, error) {
-	return request.ParseChat(b)
+func (chat) parse(b *jsonscan.Body, _ http.Header) (params.Request, error) {
+	return params.ParseChat(b)
 }
 
-func (chat) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error) {
-	return request.ChatLimits(b)
+func (chat) requestedLimits(b *jsonscan.Body) (params.RequestedLimits, error) {
+	return params.ChatLimits(b)
 }
 
-func (chat) references(b *jsonscan.Body) (request.Refs, error) { return request.References(b) }
+func (chat) references(b *jsonscan.Body) (params.Refs, error) { return params.References(b) }
 
 func (chat) heartbeat(http.Header) heartbeat { return heartbeat{} }
 
@@ -43,7 +43,7 @@ func (chat) encode(e encoding) (*sending, error) {
 	if err := e.setPreferences(); err != nil {
 		return nil, err
 	}
-	request.EncodeChat(e.body, e.asked, e.target.model.Name)
+	params.EncodeChat(e.body, e.asked, e.target.model.Name)
 	if err := openrouter.EncodeChatFields(e.body, e.asked, e.openRouter()); err != nil {
 		return nil, err
 	}

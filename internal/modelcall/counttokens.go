@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -20,20 +20,20 @@ type countTokens struct{}
 func (countTokens) kind() provider.Operation { return provider.CountTokens }
 func (countTokens) messages() string         { return "messages" }
 
-func (countTokens) parse(b *jsonscan.Body, h http.Header) (request.Request, error) {
+func (countTokens) parse(b *jsonscan.Body, h http.Header) (params.Request, error) {
 	if err := checkVersion(h); err != nil {
-		return request.Request{}, err
+		return params.Request{}, err
 	}
-	return request.ParseCountTokens(b)
+	return params.ParseCountTokens(b)
 }
 
 // requestedLimits implements [Operation]: nothing is generated.
-func (countTokens) requestedLimits(*jsonscan.Body) (request.RequestedLimits, error) {
-	return request.RequestedLimits{}, nil
+func (countTokens) requestedLimits(*jsonscan.Body) (params.RequestedLimits, error) {
+	return params.RequestedLimits{}, nil
 }
 
-func (countTokens) references(b *jsonscan.Body) (request.Refs, error) {
-	return request.MessagesReferences(b)
+func (countTokens) references(b *jsonscan.Body) (params.Refs, error) {
+	return params.MessagesReferences(b)
 }
 
 func (countTokens) heartbeat(http.Header) heartbeat { return heartbeat{} }
@@ -104,7 +104,7 @@ func lacksCounting(c *call, err error) bool {
 // estimatePrompt returns how many tokens the prompt likely has.
 func estimatePrompt(c *call) int64 {
 	tools := c.state.tools(&c.body)
-	return likelyPrompt(int64(len(c.body.Data())), request.ContentOf(&c.body), int64(tools.BuiltIn))
+	return likelyPrompt(int64(len(c.body.Data())), params.ContentOf(&c.body), int64(tools.BuiltIn))
 }
 
 // answerCount answers with an estimate.

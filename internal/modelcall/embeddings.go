@@ -5,7 +5,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
@@ -17,15 +17,15 @@ type embeddings struct{}
 func (embeddings) kind() provider.Operation { return provider.Embeddings }
 func (embeddings) messages() string         { return "input" }
 
-func (embeddings) parse(b *jsonscan.Body, _ http.Header) (request.Request, error) {
-	return request.ParseEmbeddings(b)
+func (embeddings) parse(b *jsonscan.Body, _ http.Header) (params.Request, error) {
+	return params.ParseEmbeddings(b)
 }
 
-func (embeddings) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error) {
-	return request.EmbeddingsLimits(b), nil
+func (embeddings) requestedLimits(b *jsonscan.Body) (params.RequestedLimits, error) {
+	return params.EmbeddingsLimits(b), nil
 }
 
-func (embeddings) references(b *jsonscan.Body) (request.Refs, error) { return request.References(b) }
+func (embeddings) references(b *jsonscan.Body) (params.Refs, error) { return params.References(b) }
 
 func (embeddings) heartbeat(http.Header) heartbeat { return heartbeat{} }
 
@@ -33,7 +33,7 @@ func (embeddings) encode(e encoding) (*sending, error) {
 	if err := e.setPreferences(); err != nil {
 		return nil, err
 	}
-	request.EncodeEmbeddings(e.body, e.asked, e.target.model.Name)
+	params.EncodeEmbeddings(e.body, e.asked, e.target.model.Name)
 	if err := openrouter.EncodeResponsesFields(e.body, e.openRouter()); err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 )
 
 // estimate is what a call will use, as far as its request says.
@@ -46,7 +46,7 @@ const (
 
 // estimateUse finds what the call will likely use at a target and, under a hard budget, the most that
 // it can use there.
-func (g *charge) estimateUse(t *target, bytes int64, content request.Content) error {
+func (g *charge) estimateUse(t *target, bytes int64, content params.Content) error {
 	g.estimateLikely(t, bytes, content)
 	if !g.key.hard() {
 		return nil
@@ -54,7 +54,7 @@ func (g *charge) estimateUse(t *target, bytes int64, content request.Content) er
 	return g.estimateMost(t, bytes, content)
 }
 
-func (g *charge) estimateLikely(t *target, bytes int64, content request.Content) {
+func (g *charge) estimateLikely(t *target, bytes int64, content params.Content) {
 	output := int64(likelyOutput)
 	if t.output > 0 {
 		output = min(output, t.output+content.Thinking)
@@ -67,12 +67,12 @@ func (g *charge) estimateLikely(t *target, bytes int64, content request.Content)
 
 // likelyPrompt estimates the tokens of a prompt: of the body's text four bytes a token, so much for an
 // image and for a tool that the provider describes.
-func likelyPrompt(bytes int64, content request.Content, builtIn int64) int64 {
+func likelyPrompt(bytes int64, content params.Content, builtIn int64) int64 {
 	return tokensOf(bytes-content.Encoded, bytesPerToken) + content.Images*likelyImage + builtIn*likelyBuiltIn
 }
 
 // estimateMost bounds the output if the request does not. It refuses what has no upper bound.
-func (g *charge) estimateMost(t *target, bytes int64, content request.Content) error {
+func (g *charge) estimateMost(t *target, bytes int64, content params.Content) error {
 	m := t.model
 	switch most := m.MaxOutput; {
 	case !t.generates():

@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
@@ -20,19 +20,19 @@ type messages struct{}
 func (messages) kind() provider.Operation { return provider.Messages }
 func (messages) messages() string         { return "messages" }
 
-func (messages) parse(b *jsonscan.Body, h http.Header) (request.Request, error) {
+func (messages) parse(b *jsonscan.Body, h http.Header) (params.Request, error) {
 	if err := checkVersion(h); err != nil {
-		return request.Request{}, err
+		return params.Request{}, err
 	}
-	return request.ParseMessages(b)
+	return params.ParseMessages(b)
 }
 
-func (messages) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error) {
-	return request.MessagesLimits(b)
+func (messages) requestedLimits(b *jsonscan.Body) (params.RequestedLimits, error) {
+	return params.MessagesLimits(b)
 }
 
-func (messages) references(b *jsonscan.Body) (request.Refs, error) {
-	return request.MessagesReferences(b)
+func (messages) references(b *jsonscan.Body) (params.Refs, error) {
+	return params.MessagesReferences(b)
 }
 
 // heartbeat implements [Operation]. Claude Code gives up a stream in which it sees no event for too
@@ -51,7 +51,7 @@ func (messages) encode(e encoding) (*sending, error) {
 		return encodeMessagesAsResponses(e)
 	}
 	if e.output > 0 {
-		if err := request.CheckThinking(e.body, e.output); err != nil {
+		if err := params.CheckThinking(e.body, e.output); err != nil {
 			return nil, err
 		}
 		e.requested.SetOutput(e.body, "", e.output)
@@ -71,7 +71,7 @@ func (messages) encode(e encoding) (*sending, error) {
 // gateway does not know go with it, and so do the caller's beta features: neither works without the
 // other.
 func encodeNativeMessages(e encoding, op provider.Operation) (*sending, error) {
-	request.EncodeMessages(e.body, e.asked, e.target.model.Name)
+	params.EncodeMessages(e.body, e.asked, e.target.model.Name)
 	if err := e.sealed.leaveOutThinking(e.body, e.target); err != nil {
 		return nil, err
 	}
@@ -118,11 +118,11 @@ func checkKnownVersion(e encoding) error {
 }
 
 // contentOf returns what of the request costs more than its bytes.
-func contentOf(c *call) request.Content {
+func contentOf(c *call) params.Content {
 	if c.op.kind() != provider.Messages {
-		return request.ContentOf(&c.body)
+		return params.ContentOf(&c.body)
 	}
-	return request.MessagesContentOf(&c.body, c.r.Header[anthropic.BetaHeader])
+	return params.MessagesContentOf(&c.body, c.r.Header[anthropic.BetaHeader])
 }
 
 // messagesAnswer is the answer of a provider that has the Messages API.

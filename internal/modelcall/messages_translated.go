@@ -6,7 +6,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat"
@@ -17,7 +17,7 @@ func chatOfMessages(e encoding, opt messagesonchat.Options) ([]byte, *messagesFr
 	p, m := e.target.provider, e.target.model
 	opt.UpstreamModel, opt.Version = m.Name, e.inbound.Get(anthropic.VersionHeader)
 	opt.MaxOutput = e.output
-	opt.InputTokens = likelyPrompt(int64(len(e.body.Data())), request.ContentOf(e.body), 0)
+	opt.InputTokens = likelyPrompt(int64(len(e.body.Data())), params.ContentOf(e.body), 0)
 	opt.OpenRouter = e.openRouter()
 	if known := m.SupportedParameters; len(known) > 0 {
 		opt.Reasons = slices.Contains(known, "reasoning") || slices.Contains(known, "reasoning_effort")

@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
@@ -23,12 +23,12 @@ type Operation interface {
 	// messages is the field that has the messages.
 	messages() string
 	// parse reads what the gateway acts on. The error is a 400.
-	parse(b *jsonscan.Body, h http.Header) (request.Request, error)
+	parse(b *jsonscan.Body, h http.Header) (params.Request, error)
 	// requestedLimits reads how much the request asks for. The error is a 400.
-	requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error)
+	requestedLimits(b *jsonscan.Body) (params.RequestedLimits, error)
 	// references reads what the request asks of the provider's account. The tools are complete with an
 	// error too, which is a 400.
-	references(b *jsonscan.Body) (request.Refs, error)
+	references(b *jsonscan.Body) (params.Refs, error)
 	// heartbeat is what keeps the stream of a caller alive.
 	heartbeat(h http.Header) heartbeat
 	// encode writes the request for a target: as it is with a few edits, or translated. The error is
@@ -72,8 +72,8 @@ type encoding struct {
 	body      *jsonscan.Body
 	inbound   http.Header // of the caller
 	query     string      // of the caller's URL
-	asked     request.Request
-	requested request.RequestedLimits
+	asked     params.Request
+	requested params.RequestedLimits
 	target    *target
 	output    int64             // the output limit that the provider must be told; 0: the caller's own
 	maxPrice  *routerPrice      // that the provider must be told; nil for none

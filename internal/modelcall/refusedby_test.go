@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 )
 
 // The option of a cap is that of the block which has it: the caps of a target are the least of
@@ -21,7 +21,7 @@ func TestARefusalNamesItsOption(t *testing.T) {
 		named: []*ModelLimits{{Subject: limits.Subject{Name: ModelSubject("openai/*")}, Caps: Caps{Output: 4096}}},
 	}
 	own := []*ModelLimits{{Subject: limits.Subject{Name: ModelSubject("fast")}, Caps: Caps{Messages: 2}}}
-	check := func(asked request.RequestedLimits) error {
+	check := func(asked params.RequestedLimits) error {
 		g.requested = asked
 		target := &target{own: own, allowed: allowed{caps: g.capsOf(g.named, own)}}
 		return g.check(target, func() int { return int(asked.Choices) }, "messages")
@@ -29,8 +29,8 @@ func TestARefusalNamesItsOption(t *testing.T) {
 	for want, err := range map[string]error{
 		"key dev: rate 10/min":                   rateRefusal(&limits.RateRefusal{Reading: limits.Reading{Subject: "key:dev", Rate: perMinute}}),
 		"gateway: concurrency 200":               concurrencyRefusal(&limits.Busy{Subject: GatewaySubject(), Limit: limits.Concurrency{Limit: 200}}),
-		"key dev: max_tools 3":                   check(request.RequestedLimits{Choices: 4}),
-		"model fast: max_messages 2":             check(request.RequestedLimits{Messages: 3}),
+		"key dev: max_tools 3":                   check(params.RequestedLimits{Choices: 4}),
+		"model fast: max_messages 2":             check(params.RequestedLimits{Messages: 3}),
 		"model openai/*: max_output_tokens 4096": capOutputRefusal(&g, own),
 		"guardrail secrets: github_token":        (&guard{deps: &Deps{Metrics: metrics.New(metrics.Gauges{})}, outcome: new(Outcome)}).blocked(&guardrail.Verdict{Guardrail: "secrets", Class: "github_token"}),
 		"max_body (default)":                     g.checkSize(&target{}, 33<<20),

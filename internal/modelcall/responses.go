@@ -7,7 +7,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
@@ -20,15 +20,15 @@ type responses struct{}
 func (responses) kind() provider.Operation { return provider.Responses }
 func (responses) messages() string         { return "input" }
 
-func (responses) parse(b *jsonscan.Body, _ http.Header) (request.Request, error) {
-	return request.ParseResponses(b)
+func (responses) parse(b *jsonscan.Body, _ http.Header) (params.Request, error) {
+	return params.ParseResponses(b)
 }
 
-func (responses) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error) {
-	return request.ResponsesLimits(b)
+func (responses) requestedLimits(b *jsonscan.Body) (params.RequestedLimits, error) {
+	return params.ResponsesLimits(b)
 }
 
-func (responses) references(b *jsonscan.Body) (request.Refs, error) { return request.References(b) }
+func (responses) references(b *jsonscan.Body) (params.Refs, error) { return params.References(b) }
 
 // heartbeat implements [Operation]. Codex counts events of any type and no comments (codex-rs,
 // codex-api/src/sse), and gives up after 300 s. Others get no such event: openai-node takes it only
@@ -58,7 +58,7 @@ func (responses) encode(e encoding) (*sending, error) {
 	if err := e.sealed.leaveOutItems(e.body, e.target); err != nil {
 		return nil, err
 	}
-	request.EncodeResponses(e.body, e.asked, e.target.model.Name)
+	params.EncodeResponses(e.body, e.asked, e.target.model.Name)
 	if err := openrouter.EncodeResponsesFields(e.body, e.openRouter()); err != nil {
 		return nil, err
 	}

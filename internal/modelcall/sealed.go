@@ -11,7 +11,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
@@ -49,14 +49,14 @@ func (s *sealed) read(ctx context.Context, b *jsonscan.Body) {
 		return
 	}
 	var keys []string
-	request.EachSealed(b, func(part request.Sealed) {
+	params.EachSealed(b, func(part params.Sealed) {
 		elements, ok := translate.UnwrapReasoning(part.Content)
 		if !ok {
 			keys = append(keys, sealedKey(part.Content))
 			return
 		}
 		list := slices.Concat([]byte{'['}, elements, []byte{']'})
-		request.EachDetail(list, func(part request.Sealed) { keys = append(keys, sealedKey(part.Content)) })
+		params.EachDetail(list, func(part params.Sealed) { keys = append(keys, sealedKey(part.Content)) })
 	})
 	if len(keys) == 0 {
 		return
@@ -90,11 +90,11 @@ func (s *sealed) recorder(t *target) func(content string) {
 	}
 }
 
-// leaveOut has a function of package request drop the parts that the target cannot read. It fails if
+// leaveOut has a function of package params drop the parts that the target cannot read. It fails if
 // one is needed that another target wrote. A needed part that was written elsewhere stays: the
 // provider knows better.
-func (s *sealed) leaveOut(b *jsonscan.Body, t *target, drop func(*jsonscan.Body, func(request.Sealed) bool)) (err error) {
-	drop(b, func(part request.Sealed) bool {
+func (s *sealed) leaveOut(b *jsonscan.Body, t *target, drop func(*jsonscan.Body, func(params.Sealed) bool)) (err error) {
+	drop(b, func(part params.Sealed) bool {
 		if part.Content == "" {
 			return t.signs()
 		}
@@ -120,16 +120,16 @@ func (s *sealed) leaveOut(b *jsonscan.Body, t *target, drop func(*jsonscan.Body,
 // leaveOutItems leaves out of a Responses request what the target cannot read, and what the gateway
 // itself encoded in a translation.
 func (s *sealed) leaveOutItems(b *jsonscan.Body, t *target) error {
-	if s.several || request.MayHaveEncrypted(b, translate.WrappedPrefix) {
-		return s.leaveOut(b, t, request.DropSealedItems)
+	if s.several || params.MayHaveEncrypted(b, translate.WrappedPrefix) {
+		return s.leaveOut(b, t, params.DropSealedItems)
 	}
 	return nil
 }
 
 // leaveOutThinking leaves out of a Messages request the thinking that the target cannot read.
 func (s *sealed) leaveOutThinking(b *jsonscan.Body, t *target) error {
-	if s.several || t.signs() && request.MayHaveUnsigned(b) {
-		return s.leaveOut(b, t, request.DropThinking)
+	if s.several || t.signs() && params.MayHaveUnsigned(b) {
+		return s.leaveOut(b, t, params.DropThinking)
 	}
 	return nil
 }

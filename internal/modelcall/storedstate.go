@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
@@ -22,7 +22,7 @@ type storedState struct {
 	op     Operation
 
 	read bool // the body is walked once
-	refs request.Refs
+	refs params.Refs
 	err  error // a reference is wrong; the tools are complete all the same
 }
 
@@ -34,7 +34,7 @@ type accountUse struct {
 }
 
 // tools returns the tools that the body declares.
-func (s *storedState) tools(b *jsonscan.Body) request.ToolUse {
+func (s *storedState) tools(b *jsonscan.Body) params.ToolUse {
 	if !s.read {
 		s.read = true
 		s.refs, s.err = s.op.references(b)
@@ -43,7 +43,7 @@ func (s *storedState) tools(b *jsonscan.Body) request.ToolUse {
 }
 
 // forget makes the body be walked again: it is another one, or nobody asks any more.
-func (s *storedState) forget() { s.read, s.refs, s.err = false, request.Refs{}, nil }
+func (s *storedState) forget() { s.read, s.refs, s.err = false, params.Refs{}, nil }
 
 // check refuses state of another tenant or of an unknown owner, tools that run at the provider unless
 // the key may use them, and answers that nobody could fetch.
@@ -113,7 +113,7 @@ func (s *storedState) checkOwners(ctx context.Context, account string) error {
 
 // unknownState is the refusal of another tenant's state and of state that does not exist: the same
 // for both.
-func unknownState(ref request.Ref) error {
+func unknownState(ref params.Ref) error {
 	code := apierror.InvalidValue
 	if ref.Kind == openai.KindResponse {
 		code = apierror.PreviousNotFound

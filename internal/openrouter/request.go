@@ -3,7 +3,7 @@ package openrouter
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 )
 
 // rule says how a request field is handled that only OpenRouter knows.
@@ -47,8 +47,8 @@ var fields = map[string]rule{
 }
 
 // EncodeChatFields prepares a chat request's OpenRouter fields for its provider, by the table of
-// fields. Call it beside [request.EncodeChat]. The error is a [*apierror.Error].
-func EncodeChatFields(b *jsonscan.Body, req request.Request, openRouter bool) error {
+// fields. Call it beside [params.EncodeChat]. The error is a [*apierror.Error].
+func EncodeChatFields(b *jsonscan.Body, req params.Request, openRouter bool) error {
 	// The SDKs of this family send it without a stream too; OpenAI refuses that.
 	if i, ok := b.Find("stream_options"); ok && !req.Stream {
 		b.Drop(i)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 )
 
@@ -15,11 +15,11 @@ func upstream(t *testing.T, in string, isOpenRouter bool) (string, error) {
 	if err := b.Parse([]byte(in)); err != nil {
 		t.Fatal(err)
 	}
-	req, err := request.ParseChat(&b)
+	req, err := params.ParseChat(&b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.EncodeChat(&b, req, "m")
+	params.EncodeChat(&b, req, "m")
 	err = openrouter.EncodeChatFields(&b, req, isOpenRouter)
 	return string(b.Append(nil)), err
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 )
 
@@ -28,7 +28,7 @@ func TestWhatOpenRouterRunsItself(t *testing.T) {
 		if err := b.Parse([]byte(c.body)); err != nil {
 			t.Fatal(err)
 		}
-		tools := request.ToolUse{LocalShell: c.shell}
+		tools := params.ToolUse{LocalShell: c.shell}
 		openrouter.AddHostedTools(&tools, c.model, &b)
 		if tools.Hosted != c.tool || tools.HostedIn != c.field {
 			t.Errorf("%s %s: %q in %q", c.model, c.body, tools.Hosted, tools.HostedIn)

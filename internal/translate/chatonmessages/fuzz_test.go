@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
@@ -100,7 +100,7 @@ func FuzzRequest(f *testing.F) {
 		if b.Parse([]byte(body)) != nil {
 			return
 		}
-		if _, err := request.ParseChat(&b); err != nil {
+		if _, err := params.ParseChat(&b); err != nil {
 			return
 		}
 		opt := forModel(models[int(model)%len(models)])

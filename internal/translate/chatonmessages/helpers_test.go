@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
@@ -15,7 +15,7 @@ import (
 
 // translation is a translated request.
 type translation struct {
-	req      request.Request
+	req      params.Request
 	original *chatonmessages.Original
 	messages []byte
 }
@@ -33,7 +33,7 @@ func translateBody(body string, opt chatonmessages.Options) (r translation, err 
 	if err := b.Parse([]byte(body)); err != nil {
 		return r, err
 	}
-	if r.req, err = request.ParseChat(&b); err != nil {
+	if r.req, err = params.ParseChat(&b); err != nil {
 		return r, err
 	}
 	r.messages, r.original, err = chatonmessages.Request(&b, r.req.Stream, opt)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
@@ -108,7 +108,7 @@ func FuzzRequest(f *testing.F) {
 		if b.Parse([]byte(body)) != nil {
 			return
 		}
-		if _, err := request.ParseChat(&b); err != nil {
+		if _, err := params.ParseChat(&b); err != nil {
 			return
 		}
 		r, err := translateBody(body, chatonresponses.Options{})
@@ -121,7 +121,7 @@ func FuzzRequest(f *testing.F) {
 		if err := sent.Parse(r.responses); err != nil {
 			t.Fatalf("%s: %v", r.responses, err)
 		}
-		if _, err := request.ParseResponses(&sent); err != nil {
+		if _, err := params.ParseResponses(&sent); err != nil {
 			t.Fatalf("%s: %v", r.responses, err)
 		}
 	})

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
@@ -14,7 +14,7 @@ import (
 
 // translation is a translated request.
 type translation struct {
-	req       request.Request
+	req       params.Request
 	original  *chatonresponses.Original
 	responses []byte
 }
@@ -25,7 +25,7 @@ func translateBody(body string, opt chatonresponses.Options) (r translation, err
 	if err := b.Parse([]byte(body)); err != nil {
 		return r, err
 	}
-	if r.req, err = request.ParseChat(&b); err != nil {
+	if r.req, err = params.ParseChat(&b); err != nil {
 		return r, err
 	}
 	opt.UpstreamModel = "echo"

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
@@ -108,7 +108,7 @@ func FuzzRequest(f *testing.F) {
 		if err := sent.Parse(chat); err != nil {
 			t.Fatalf("%s: %v", chat, err)
 		}
-		if _, err := request.ParseChat(&sent); err != nil {
+		if _, err := params.ParseChat(&sent); err != nil {
 			t.Fatalf("%s: %v", chat, err)
 		}
 		out, _, err := messagesonchat.Result(nil, []byte(`{"choices":[{"message":{"content":"a"}}]}`), original, translatetest.NewCall(), messageID)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
@@ -95,7 +95,7 @@ func FuzzRequest(f *testing.F) {
 		if b.Parse([]byte(body)) != nil {
 			return
 		}
-		if _, err := request.ParseResponses(&b); err != nil {
+		if _, err := params.ParseResponses(&b); err != nil {
 			return
 		}
 		chat, original, err := translateBody(body, responsesonchat.Options{DeveloperRole: option, ReasoningContent: option})
@@ -108,7 +108,7 @@ func FuzzRequest(f *testing.F) {
 		if err := sent.Parse(chat); err != nil {
 			t.Fatalf("%s: %v", chat, err)
 		}
-		if _, err := request.ParseChat(&sent); err != nil {
+		if _, err := params.ParseChat(&sent); err != nil {
 			t.Fatalf("%s: %v", chat, err)
 		}
 		out, _, err := responsesonchat.Result(nil, []byte(`{"choices":[{"message":{"content":"a"}}]}`), original, translatetest.NewCall(), counter{})

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
@@ -27,7 +27,7 @@ func translateBody(body string, opt responsesonchat.Options) ([]byte, *responses
 	if err := b.Parse([]byte(body)); err != nil {
 		return nil, nil, err
 	}
-	req, err := request.ParseResponses(&b)
+	req, err := params.ParseResponses(&b)
 	if err != nil {
 		return nil, nil, err
 	}

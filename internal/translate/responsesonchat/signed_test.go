@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
@@ -21,7 +21,7 @@ func signedRequest(t *testing.T, body string) (string, *responsesonchat.Original
 	if err := b.Parse([]byte(body)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := request.ParseResponses(&b); err != nil {
+	if _, err := params.ParseResponses(&b); err != nil {
 		t.Fatal(err)
 	}
 	chat, original, err := responsesonchat.Request(&b, false, responsesonchat.Options{UpstreamModel: "echo", SignedReasoning: true, FileURLs: true})

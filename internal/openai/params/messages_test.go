@@ -1,4 +1,4 @@
-package request_test
+package params_test
 
 import (
 	"fmt"
@@ -6,11 +6,11 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 )
 
 func TestParseMessages(t *testing.T) {
-	req, err := request.ParseMessages(strict(t, `{"model":"a/m","max_tokens":0,"stream":true,"messages":[]}`))
+	req, err := params.ParseMessages(strict(t, `{"model":"a/m","max_tokens":0,"stream":true,"messages":[]}`))
 	if err != nil || req.Model != "a/m" || !req.Stream {
 		t.Errorf("%+v, %v", req, err)
 	}
@@ -30,11 +30,11 @@ func TestParseMessages(t *testing.T) {
 		`{"model":"m","max_tokens":1,"messages":[],"Fallbacks":"default"}`:       "Fallbacks",
 		`{"model":"m","max_tokens":1,"messages":[],"fallback_credit_token":1}`:   "fallback_credit_token",
 	} {
-		if _, err := request.ParseMessages(strict(t, body)); err == nil || apierror.From(err).Param != param || apierror.From(err).HTTPStatus() != 400 {
+		if _, err := params.ParseMessages(strict(t, body)); err == nil || apierror.From(err).Param != param || apierror.From(err).HTTPStatus() != 400 {
 			t.Errorf("%s: %v, want a refusal of %s", body, err, param)
 		}
 	}
-	if req, err := request.ParseCountTokens(strict(t, `{"model":"m","messages":[],"stream":true}`)); err != nil || req.Stream {
+	if req, err := params.ParseCountTokens(strict(t, `{"model":"m","messages":[],"stream":true}`)); err != nil || req.Stream {
 		t.Errorf("%+v, %v", req, err)
 	}
 }
@@ -46,7 +46,7 @@ func TestMessagesLimits(t *testing.T) {
 		`{"max_tokens":1e3,"messages":[{},{}]}`: 1000,
 	} {
 		b := strict(t, body)
-		l, err := request.MessagesLimits(b)
+		l, err := params.MessagesLimits(b)
 		if err != nil || l.Output != want || l.Messages != 2 || l.Choices != 1 || l.Param != "max_tokens" {
 			t.Errorf("%s: %+v, %v", body, l, err)
 		}
@@ -65,7 +65,7 @@ func TestThinkingHasToFitTheOutput(t *testing.T) {
 		`null`:                                    true,
 		`{"type":"enabled","budget_tokens":"x"}`:  true, // the provider refuses it
 	} {
-		err := request.CheckThinking(strict(t, `{"thinking":`+thinking+`}`), 2000)
+		err := params.CheckThinking(strict(t, `{"thinking":`+thinking+`}`), 2000)
 		if (err == nil) != fits || err != nil && apierror.From(err).Param != "thinking.budget_tokens" {
 			t.Errorf("%s: %v", thinking, err)
 		}
@@ -92,7 +92,7 @@ func TestToolsOfMessages(t *testing.T) {
 		`{"type":null,"name":"x"}`:                                                                                       "a tool without a type 0",
 		`{"type":"custom","type":"web_search_20250305","name":"x"}`:                                                      "web_search_20250305 0",
 	} {
-		refs, err := request.MessagesReferences(strict(t, `{"tools":[`+tool+`],"tool_choice":{"type":"tool","name":"f"}}`))
+		refs, err := params.MessagesReferences(strict(t, `{"tools":[`+tool+`],"tool_choice":{"type":"tool","name":"f"}}`))
 		if got := fmt.Sprintf("%s %d", refs.Tools.Hosted, refs.Tools.BuiltIn); err != nil || got != want || refs.Tools.Count != 1 {
 			t.Errorf("%s: %q, %v, want %q", tool, got, err, want)
 		}
@@ -105,34 +105,34 @@ func TestToolsOfMessages(t *testing.T) {
 		`{"container":null}`:          "",
 		`{"messages":[{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}]}]}`: "",
 	} {
-		if refs, err := request.MessagesReferences(strict(t, body)); err != nil || refs.Tools.Hosted != want {
+		if refs, err := params.MessagesReferences(strict(t, body)); err != nil || refs.Tools.Hosted != want {
 			t.Errorf("%s: %q, %v, want %q", body, refs.Tools.Hosted, err, want)
 		}
 	}
 }
 
 func TestStoredStateOfMessages(t *testing.T) {
-	for body, want := range map[string]request.Ref{
+	for body, want := range map[string]params.Ref{
 		`{"container":"container_1"}`:                       {Param: "container", Kind: openai.KindContainer, ID: "container_1"},
 		`{"container":{"id":"container_1","skills":null}}`:  {Param: "container.id", Kind: openai.KindContainer, ID: "container_1"},
 		`{"container":{"skills":[{"skill_id":"skill_1"}]}}`: {Param: "container.skill_id", Kind: openai.KindSkill, ID: "skill_1"},
 		`{"messages":[{"role":"user","content":[{"type":"document","source":{"type":"file","file_id":"file_1"}}]}]}`: {Param: "messages.file_id", Kind: openai.KindFile, ID: "file_1"},
 		`{"messages":[{"role":"user","content":[{"type":"container_upload","file_id":"file_1"}]}]}`:                  {Param: "messages.file_id", Kind: openai.KindFile, ID: "file_1"},
 	} {
-		refs, err := request.MessagesReferences(strict(t, body))
+		refs, err := params.MessagesReferences(strict(t, body))
 		if err != nil || len(refs.IDs) != 1 || refs.IDs[0] != want {
 			t.Errorf("%s: %+v, %v", body, refs.IDs, err)
 		}
 	}
 	for _, body := range []string{`{"container":7}`, `{"container":{"id":7}}`, `{"container":""}`} {
-		if _, err := request.MessagesReferences(strict(t, body)); apierror.From(err).HTTPStatus() != 400 {
+		if _, err := params.MessagesReferences(strict(t, body)); apierror.From(err).HTTPStatus() != 400 {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
 }
 
 func TestContentOfMessages(t *testing.T) {
-	for body, want := range map[string]request.Content{
+	for body, want := range map[string]params.Content{
 		`{"model":"m","max_tokens":1,"system":"s","messages":[],"thinking":{"type":"adaptive"},"output_config":{"effort":"low"},"metadata":{"user_id":"u"},"stop_sequences":[],"top_k":1,"tools":[],"cache_control":{"type":"ephemeral"}}`: {},
 		`{"system":[{"type":"text","text":"s","cache_control":{"type":"ephemeral","ttl":"1h"}}]}`:         {},
 		`{"system":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}`: {Images: 1, Encoded: 56},
@@ -148,7 +148,7 @@ func TestContentOfMessages(t *testing.T) {
 		`{"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]}}`: {},
 		`{"context_management":{"edits":[{"type":"compact_20260112"}]}}`:         {Unpriced: "context_management"},
 	} {
-		if got := request.MessagesContentOf(strict(t, body), nil); got != want {
+		if got := params.MessagesContentOf(strict(t, body), nil); got != want {
 			t.Errorf("%s: %+v, want %+v", body, got, want)
 		}
 	}
@@ -163,11 +163,11 @@ func TestABetaCanLengthenTheWindow(t *testing.T) {
 		"context-management-2025-06-27":                        false,
 		"":                                                     false,
 	} {
-		if got := request.MessagesContentOf(b, []string{"other", beta}).LongWindow; got != want {
+		if got := params.MessagesContentOf(b, []string{"other", beta}).LongWindow; got != want {
 			t.Errorf("%q: %v", beta, got)
 		}
 	}
-	if got := request.ContentOf(strict(t, `{"fallbacks":["dear"]}`)); got.Unpriced != "fallbacks" { // a chat provider gets them
+	if got := params.ContentOf(strict(t, `{"fallbacks":["dear"]}`)); got.Unpriced != "fallbacks" { // a chat provider gets them
 		t.Errorf("%+v", got)
 	}
 }

@@ -1,4 +1,4 @@
-// Package request reads and edits requests for chat completions, Responses and messages, as the SDKs
+// Package params reads and edits requests for chat completions, Responses and messages, as the SDKs
 // of OpenAI and Anthropic send them. Those of OpenRouter's SDKs only have more fields, which package
 // openrouter knows.
 //
@@ -12,7 +12,7 @@
 //	content := request.ContentOf(b)            // what costs more than its bytes
 //	limits.SetOutput(b, "max_tokens", 1000)    // the cap of its output
 //	request.EncodeChat(b, req, upstreamModel)  // what the provider is asked
-package request
+package params
 
 import (
 	"strings"

@@ -1,10 +1,10 @@
-package request_test
+package params_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 )
 
 // A source that is no text has to count as a whole or not at all: what is counted twice makes the
@@ -15,7 +15,7 @@ func TestBytesOfAnImageCountOnce(t *testing.T) {
 		inner = `{"type":"image","source":{"content":[` + inner + `],"url":""}}`
 	}
 	b := strict(t, `{"messages":[{"role":"user","image_url":"","source":{"type":"text","content":[`+inner+`],"url":""}}]}`)
-	c := request.ContentOf(b)
+	c := params.ContentOf(b)
 	if c.Encoded <= 6000 || c.Encoded >= int64(len(b.Data())) || c.Images != 1 {
 		t.Errorf("%+v of %d bytes", c, len(b.Data()))
 	}
@@ -42,7 +42,7 @@ func TestWhatIsInTheSteadOfAnImage(t *testing.T) {
 		`{"type":"image","source":{"type":"url","url":"data:image/png,A"}}`:                                  "",
 	} {
 		b := strict(t, `{"messages":[{"role":"user","content":[`+part+`]}]}`)
-		if got := request.ContentOf(b); got.Unpriced != unpriced || got.Images != 1 || unpriced != "" && got.Encoded >= 30 {
+		if got := params.ContentOf(b); got.Unpriced != unpriced || got.Images != 1 || unpriced != "" && got.Encoded >= 30 {
 			t.Errorf("%s: %+v, want %q", part, got, unpriced)
 		}
 	}
@@ -66,7 +66,7 @@ func TestADocumentIsTextOnlyIfItsSourceSaysSo(t *testing.T) {
 		`{"type":"tool_result","content":[{"type":"document","source":{"type":"base64","media_type":"x/y"}}]}`: "file",
 	} {
 		b := strict(t, `{"output_config":{"effort":"low"},"messages":[{"role":"user","content":[`+part+`]}]}`)
-		if got := request.ContentOf(b); got.Unpriced != unpriced {
+		if got := params.ContentOf(b); got.Unpriced != unpriced {
 			t.Errorf("%s: %+v, want %q", part, got, unpriced)
 		}
 	}
@@ -77,8 +77,8 @@ func TestManyMembersCostNoMemory(t *testing.T) {
 	many := strings.Repeat(`"":0,`, 20_000) + `"":0`
 	b := strict(t, `{"messages":[{`+many+`},{"content":[`+strings.Repeat(`"",`, 20_000)+`""],"source":{`+many+`}}]}`)
 	if n := testing.AllocsPerRun(5, func() {
-		request.ContentOf(b)
-		if _, err := request.ChatLimits(b); err != nil {
+		params.ContentOf(b)
+		if _, err := params.ChatLimits(b); err != nil {
 			t.Fatal(err)
 		}
 	}); n > 0 {
@@ -87,7 +87,7 @@ func TestManyMembersCostNoMemory(t *testing.T) {
 }
 
 func TestThoughtBesideTheOutputIsCounted(t *testing.T) {
-	for body, want := range map[string]request.Content{
+	for body, want := range map[string]params.Content{
 		`{"max_tokens":10,"enable_thinking":true,"thinking_budget":32768}`: {Thinking: 32768},
 		`{"reasoning_budget":100,"thinking_budget":0}`:                     {Thinking: 100},
 		`{"thinking_budget":null}`:                                         {},
@@ -99,7 +99,7 @@ func TestThoughtBesideTheOutputIsCounted(t *testing.T) {
 		`{"mcp_servers":[{}]}`: {Unpriced: "mcp_servers"},
 	} {
 		b := strict(t, body)
-		if got := request.ContentOf(b); got != want {
+		if got := params.ContentOf(b); got != want {
 			t.Errorf("%s: %+v, want %+v", body, got, want)
 		}
 	}

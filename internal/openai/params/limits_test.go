@@ -1,4 +1,4 @@
-package request_test
+package params_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 )
 
 // Servers know the limit of the output by other names, and some let those win.
@@ -16,14 +16,14 @@ func TestOtherNamesOfTheOutputLimitAreFound(t *testing.T) {
 		`{"n_predict":9}`: "n_predict", `{"N_Predict":9}`: "N_Predict", `{"n_predict":null}`: "", `{"max_new_tokens":9}`: "max_new_tokens",
 		`{"max_output_tokens":9}`: "max_output_tokens", `{"options":{"num_\u0070redict":9}}`: "options.num_predict", `{"generationConfig":{"maxOutputTokens":9}}`: "generationConfig.maxOutputTokens",
 	} {
-		if l, err := request.ChatLimits(strict(t, body)); err != nil || l.Other != want {
+		if l, err := params.ChatLimits(strict(t, body)); err != nil || l.Other != want {
 			t.Errorf("%s: %q, %v, want %q", body, l.Other, err, want)
 		}
 	}
-	if l, err := request.ResponsesLimits(strict(t, `{"max_output_tokens":9,"max_tokens":10}`)); err != nil || l.Other != "max_tokens" {
+	if l, err := params.ResponsesLimits(strict(t, `{"max_output_tokens":9,"max_tokens":10}`)); err != nil || l.Other != "max_tokens" {
 		t.Errorf("Responses: %+v, %v", l, err)
 	}
-	if l, err := request.MessagesLimits(strict(t, `{"max_tokens":9,"max_tokens_to_sample":10}`)); err != nil || l.Other != "max_tokens_to_sample" {
+	if l, err := params.MessagesLimits(strict(t, `{"max_tokens":9,"max_tokens_to_sample":10}`)); err != nil || l.Other != "max_tokens_to_sample" {
 		t.Errorf("Messages: %+v, %v", l, err)
 	}
 }
@@ -41,13 +41,13 @@ func TestLimitsAreRead(t *testing.T) {
 		`{"messages":[1],"max_tokens":9,"max_completion_tokens":10,"tools":{}}`: {1, 1, 10, "max_completion_tokens"},
 	} {
 		b := strict(t, body)
-		l, err := request.ChatLimits(b)
+		l, err := params.ChatLimits(b)
 		if err != nil || l.Messages != want.messages || l.Choices != want.choices || l.Output != want.output || l.Param != want.param {
 			t.Errorf("%s: %+v, %v", body, l, err)
 		}
 	}
 	b := strict(t, `{"input":[1,2],"max_output_tokens":7,"n":99,"max_tokens":"x"}`)
-	if l, err := request.ResponsesLimits(b); err != nil || l.Messages != 2 || l.Output != 7 || l.Choices != 1 {
+	if l, err := params.ResponsesLimits(b); err != nil || l.Messages != 2 || l.Output != 7 || l.Choices != 1 {
 		t.Errorf("Responses: %+v, %v", l, err)
 	}
 	for body, param := range map[string]string{
@@ -55,7 +55,7 @@ func TestLimitsAreRead(t *testing.T) {
 		`{"max_tokens":0}`: "max_tokens", `{"max_completion_tokens":1e30}`: "max_completion_tokens", `{"max_tokens":true}`: "max_tokens",
 	} {
 		b := strict(t, body)
-		if _, err := request.ChatLimits(b); err == nil || apierror.From(err).Param != param || apierror.From(err).HTTPStatus() != 400 {
+		if _, err := params.ChatLimits(b); err == nil || apierror.From(err).Param != param || apierror.From(err).HTTPStatus() != 400 {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
@@ -71,7 +71,7 @@ func TestACappedRequestSaysItOnce(t *testing.T) {
 		{`{"max_tokens":null,"model":"m"}`, "", `{"model":"m","max_completion_tokens":5}`},
 	} {
 		b := strict(t, c.body)
-		l, err := request.ChatLimits(b)
+		l, err := params.ChatLimits(b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,11 +93,11 @@ func FuzzContentAndLimits(f *testing.F) {
 		if b.Parse(body) != nil {
 			return
 		}
-		c, size := request.ContentOf(&b), int64(len(body))
+		c, size := params.ContentOf(&b), int64(len(body))
 		if c.Images < 0 || c.Images > size || c.Encoded < 0 || c.Encoded > size || c.Prediction < 0 || c.Prediction > size || c.Thinking < 0 {
 			t.Fatalf("%+v", c)
 		}
-		l, err := request.ChatLimits(&b)
+		l, err := params.ChatLimits(&b)
 		if err != nil {
 			return
 		}
@@ -106,7 +106,7 @@ func FuzzContentAndLimits(f *testing.F) {
 		if err := b.Parse(edited); err != nil {
 			t.Fatalf("%q became %q: %v", body, edited, err)
 		}
-		capped, err := request.ChatLimits(&b)
+		capped, err := params.ChatLimits(&b)
 		if err != nil || capped.Output != 3 || capped.Messages != l.Messages {
 			t.Fatalf("%q became %q: %+v, %v", body, edited, capped, err)
 		}

@@ -1,4 +1,4 @@
-package request_test
+package params_test
 
 import (
 	"strings"

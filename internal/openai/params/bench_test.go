@@ -1,10 +1,10 @@
-package request_test
+package params_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 )
 
 // manyTools are forty functions of two kilobytes each, as coding agents send them.
@@ -22,13 +22,13 @@ func BenchmarkTools(b *testing.B) {
 			b.SetBytes(int64(len(body.Data())))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := request.References(body); err != nil {
+				if _, err := params.References(body); err != nil {
 					b.Fatal(err)
 				}
-				if _, err := request.ResponsesLimits(body); err != nil {
+				if _, err := params.ResponsesLimits(body); err != nil {
 					b.Fatal(err)
 				}
-				request.ContentOf(body)
+				params.ContentOf(body)
 			}
 		})
 	}
@@ -47,7 +47,7 @@ func BenchmarkReferences(b *testing.B) {
 			b.SetBytes(int64(len(body.Data())))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := request.References(body); err != nil {
+				if _, err := params.References(body); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,17 +1,17 @@
-package request_test
+package params_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 )
 
 // dropUnsigned leaves out thinking without a signature.
 func dropUnsigned(b *jsonscan.Body) {
-	if request.MayHaveUnsigned(b) {
-		request.DropThinking(b, func(s request.Sealed) bool { return s.Content == "" })
+	if params.MayHaveUnsigned(b) {
+		params.DropThinking(b, func(s params.Sealed) bool { return s.Content == "" })
 	}
 }
 

@@ -1,16 +1,16 @@
-package request_test
+package params_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 )
 
 func TestContentThatCostsMoreThanItsBytes(t *testing.T) {
 	part := func(p string) string { return `{"messages":[{"role":"user","content":[` + p + `]}]}` }
-	for body, want := range map[string]request.Content{
+	for body, want := range map[string]params.Content{
 		`{"messages":[{"role":"user","content":"x"}]}`:                                {},
 		part(`{"type":"text","text":"file"}`):                                         {},
 		part(`{"type":"image_url","image_url":{}},{"type":"image_url"}`):              {Images: 2},
@@ -63,7 +63,7 @@ func TestContentThatCostsMoreThanItsBytes(t *testing.T) {
 		`{"prediction":{"type":"content","content":"abc"}}`:                                {Prediction: int64(len(`{"type":"content","content":"abc"}`))},
 	} {
 		b := strict(t, body)
-		if got := request.ContentOf(b); got != want {
+		if got := params.ContentOf(b); got != want {
 			t.Errorf("%s: %+v, want %+v", body, got, want)
 		}
 	}
@@ -71,7 +71,7 @@ func TestContentThatCostsMoreThanItsBytes(t *testing.T) {
 
 func TestContentIsBoundedInDepth(t *testing.T) {
 	b := strict(t, `{"messages":[`+strings.Repeat(`{"type":"message","content":[`, 20)+strings.Repeat(`]}`, 20)+`]}`)
-	if got := request.ContentOf(b); got.Unpriced == "" {
+	if got := params.ContentOf(b); got.Unpriced == "" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -82,22 +82,22 @@ func TestFieldsThatMayCostMore(t *testing.T) {
 		"search_parameters", "enable_search", "extra_body", "best_of", "num_return_sequences", "n_predict", "max_new_tokens", "speed", "inference_geo", "Temperature", "x",
 	} {
 		b := strict(t, `{"model":"p/m","messages":[],"`+field+`":{"mode":"on"}}`)
-		if got := request.ContentOf(b); got.Unpriced != field {
+		if got := params.ContentOf(b); got.Unpriced != field {
 			t.Errorf("%s: %+v", field, got)
 		}
 	}
 	b := strict(t, `{"model":"p/m","enable_search":null}`)
-	if got := request.ContentOf(b); got != (request.Content{}) {
+	if got := params.ContentOf(b); got != (params.Content{}) {
 		t.Errorf("null: %+v", got)
 	}
 	long := strings.Repeat("x", 100)
 	b = strict(t, `{"`+long+`":1}`)
-	if got := request.ContentOf(b); got.Unpriced != long[:64] {
+	if got := params.ContentOf(b); got.Unpriced != long[:64] {
 		t.Errorf("a long name: %+v", got)
 	}
 	for _, field := range []string{"Service_Tier", "Modalities", "Audio", "PREDICTION"} {
 		b := strict(t, `{"model":"p/m","messages":[],"`+field+`":"x"}`)
-		if _, err := request.ParseChat(b); err == nil || apierror.From(err).Param != field {
+		if _, err := params.ParseChat(b); err == nil || apierror.From(err).Param != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
@@ -112,7 +112,7 @@ func TestOnlyAContextThatIsClearedCostsNothing(t *testing.T) {
 		`[` + strings.Repeat(`{"type":"clear_thinking_20251015"},`, 1000) + `{"type":"clear_thinking_20251015"}]`,
 	} {
 		b := strict(t, `{"model":"p/m","input":"x","context_management":`+value+`}`)
-		if got := request.ContentOf(b); got.Unpriced != "context_management" {
+		if got := params.ContentOf(b); got.Unpriced != "context_management" {
 			t.Errorf("%.80s: %+v", value, got)
 		}
 	}
@@ -138,7 +138,7 @@ func TestFieldsThatCostNothing(t *testing.T) {
 		`{"model":"p/m","messages":[],"functions":[],"function_call":"none","logit_bias":{},"response_format":{},"prompt_cache_retention":"24h","n":2,"random_seed":1}`,
 	} {
 		b := strict(t, body)
-		if got := request.ContentOf(b); got.Unpriced != "" {
+		if got := params.ContentOf(b); got.Unpriced != "" {
 			t.Errorf("%s: %+v", body, got)
 		}
 	}
@@ -152,7 +152,7 @@ func TestTheHourCacheIsAskedForByItsTTL(t *testing.T) {
 		`{"messages":[{"content":"1h"}]}`:  true, // dearer than it is, never cheaper
 		`{"messages":[{"content":"11h"}]}`: false,
 	} {
-		if got := request.AsksHourCache([]byte(body)); got != want {
+		if got := params.AsksHourCache([]byte(body)); got != want {
 			t.Errorf("%s: %v", body, got)
 		}
 	}

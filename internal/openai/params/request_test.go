@@ -1,21 +1,21 @@
-package request_test
+package params_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 )
 
 func TestParseChat(t *testing.T) {
 	b := strict(t, `{"messages":[],"model":"a/b","stream":true,"stream_options":{"include_usage":true}}`)
-	req, err := request.ParseChat(b)
+	req, err := params.ParseChat(b)
 	if err != nil || req.Model != "a/b" || !req.Stream || !req.IncludeUsage {
 		t.Fatalf("%+v %v", req, err)
 	}
 	b = strict(t, `{"messages":[],"model":"a/b","stream":null,"stream_options":null}`)
-	if req, err = request.ParseChat(b); err != nil || req.Stream || req.IncludeUsage {
+	if req, err = params.ParseChat(b); err != nil || req.Stream || req.IncludeUsage {
 		t.Fatalf("%+v %v", req, err)
 	}
 }
@@ -33,14 +33,14 @@ func TestTheFirstOfModelsStandsForAnAbsentModel(t *testing.T) {
 		`{"models":[""],"fallbacks":["a/b"],"input":"x"}`: "",
 	} {
 		b := strict(t, body)
-		req, err := request.ParseResponses(b)
+		req, err := params.ParseResponses(b)
 		if want == "" {
 			if err == nil || apierror.From(err).Code != apierror.MissingParameter {
 				t.Errorf("%s: %+v, %v", body, req, err)
 			}
 			continue
 		}
-		request.EncodeResponses(b, req, "b")
+		params.EncodeResponses(b, req, "b")
 		if got := string(b.Append(nil)); err != nil || req.Model != "a/b" || got != want {
 			t.Errorf("%s: %+v, %v, sent as %s", body, req, err, got)
 		}
@@ -68,7 +68,7 @@ func TestBadFieldsAreNamed(t *testing.T) {
 		`{"model":"a","messages":[],"Previous_Response_ID":"r"}`:               {apierror.InvalidValue, "Previous_Response_ID"},
 	} {
 		b := strict(t, body)
-		_, err := request.ParseChat(b)
+		_, err := params.ParseChat(b)
 		e := apierror.From(err)
 		if err == nil || e.Code != want.code || e.Param != want.param || e.HTTPStatus() != 400 {
 			t.Errorf("%s: %v (param %q)", body, err, e.Param)
@@ -79,14 +79,14 @@ func TestBadFieldsAreNamed(t *testing.T) {
 func TestParseResponses(t *testing.T) {
 	for _, good := range []string{`{"model":"a","input":"hi"}`, `{"model":"a","input":[],"stream":true,"X-Own":1}`} {
 		b := strict(t, good)
-		if req, err := request.ParseResponses(b); err != nil || req.Model != "a" || req.Stream != strings.Contains(good, "stream") {
+		if req, err := params.ParseResponses(b); err != nil || req.Model != "a" || req.Stream != strings.Contains(good, "stream") {
 			t.Errorf("%s: %+v %v", good, req, err)
 		}
 	}
 	for bad, param := range map[string]string{`{"model":"a"}`: "input", `{"model":"a","input":{}}`: "input", `{"input":""}`: "model",
 		`{"model":"a","input":"","stream":{}}`: "stream", `{"model":"a","input":"","stream_options":1}`: "stream_options", `{"model":"a","INPUT":""}`: "INPUT"} {
 		b := strict(t, bad)
-		if _, err := request.ParseResponses(b); err == nil || apierror.From(err).Param != param {
+		if _, err := params.ParseResponses(b); err == nil || apierror.From(err).Param != param {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -102,11 +102,11 @@ func TestTheProviderIsAlwaysAskedForUsage(t *testing.T) {
 		`{"stream_options":{"include_\u0075sage":false,"include_usage":true},"model":"p/m","messages":[],"stream":true}`: `{"stream_options":{"include_\u0075sage":true},"model":"m","messages":[],"stream":true}`,
 	} {
 		b := strict(t, in)
-		req, err := request.ParseChat(b)
+		req, err := params.ParseChat(b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		request.EncodeChat(b, req, "m")
+		params.EncodeChat(b, req, "m")
 		if got := string(b.Append(nil)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
@@ -119,11 +119,11 @@ func TestEncodeResponses(t *testing.T) {
 		`{"model":"p/m","input":"x","stream":true,"stream_options":{"include_obfuscation":true}}`: `{"model":"m","input":"x","stream":true,"stream_options":{}}`,
 	} {
 		b := strict(t, in)
-		req, err := request.ParseResponses(b)
+		req, err := params.ParseResponses(b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		request.EncodeResponses(b, req, "m")
+		params.EncodeResponses(b, req, "m")
 		if got := string(b.Append(nil)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}

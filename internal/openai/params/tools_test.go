@@ -1,4 +1,4 @@
-package request_test
+package params_test
 
 import (
 	"encoding/json"
@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 )
 
-func tools(t testing.TB, body string) request.ToolUse {
+func tools(t testing.TB, body string) params.ToolUse {
 	t.Helper()
 	_, r, err := refs(t, body)
 	if err != nil {
@@ -191,7 +191,7 @@ func FuzzTools(f *testing.F) {
 		if b.Parse(body) != nil {
 			return
 		}
-		r, err := request.References(&b)
+		r, err := params.References(&b)
 		if err != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-package request_test
+package params_test
 
 import (
 	"fmt"
@@ -7,13 +7,13 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 )
 
-func refs(t testing.TB, body string) (string, request.Refs, error) {
+func refs(t testing.TB, body string) (string, params.Refs, error) {
 	t.Helper()
 	b := strict(t, body)
-	r, err := request.References(b)
+	r, err := params.References(b)
 	var all []string
 	for _, ref := range r.IDs {
 		all = append(all, fmt.Sprintf("%s %s=%s", ref.Param, ref.Kind, ref.ID))
@@ -117,7 +117,7 @@ func TestLookingForReferencesCostsNoMemory(t *testing.T) {
 	b := strict(t, `{"model":"m","messages":[{"role":"user","content":"`+strings.Repeat(`a \"word\" `, 2000)+`"},`+
 		strings.Repeat(`{},`, 20000)+deep+`]}`)
 	if n := testing.AllocsPerRun(20, func() {
-		if _, err := request.References(b); err != nil {
+		if _, err := params.References(b); err != nil {
 			t.Fatal(err)
 		}
 	}); n > 1 {
@@ -138,7 +138,7 @@ func FuzzReferences(f *testing.F) {
 			return
 		}
 		got := map[string]bool{}
-		r, err := request.References(&b)
+		r, err := params.References(&b)
 		if err != nil {
 			return
 		}
