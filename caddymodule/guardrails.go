@@ -8,7 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 )
 
 // Guardrail refuses texts of callers and models, or replaces parts of them. It reads the calls of
@@ -78,8 +78,8 @@ type guardNames struct {
 
 // buildGuardrails compiles the guardrails and finds those that blocks name. It refuses an unknown
 // name and an unused guardrail: a typo must not silently disable a guardrail.
-func (a *App) buildGuardrails() (out *modelcall.Guardrails, secrets []string, err error) {
-	out = new(modelcall.Guardrails)
+func (a *App) buildGuardrails() (out *policy.Guardrails, secrets []string, err error) {
+	out = new(policy.Guardrails)
 	names := guardNames{make(map[string]*guardrail.Guardrail), make(map[string]bool)}
 	for _, g := range a.Guardrails {
 		if names.byName[g.Name] != nil {
@@ -110,7 +110,7 @@ func (a *App) buildGuardrails() (out *modelcall.Guardrails, secrets []string, er
 			return out, nil, fmt.Errorf("model %q: %w", m.Pattern, err)
 		}
 		if len(list) > 0 {
-			out.Models = append(out.Models, modelcall.ModelGuardrails{Pattern: m.Pattern, Guardrails: list})
+			out.Models = append(out.Models, policy.ModelGuardrails{Pattern: m.Pattern, Guardrails: list})
 		}
 	}
 	if out.All, err = names.find(a.GuardrailsOnAll); err != nil {

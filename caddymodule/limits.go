@@ -10,7 +10,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 )
 
 // Allowance is the limits of a key, a tenant or the whole gateway.
@@ -96,8 +96,8 @@ type LimitPolicy struct {
 const maxDrain = 10 * time.Minute
 
 // buildLimits turns the limits of all blocks into the gateway's.
-func (a *App) buildLimits() (*modelcall.Limits, error) {
-	out := &modelcall.Limits{Keys: map[string]*modelcall.KeyLimits{}, Tenants: map[string]*modelcall.KeyLimits{}, Drain: time.Duration(a.Drain)}
+func (a *App) buildLimits() (*policy.Limits, error) {
+	out := &policy.Limits{Keys: map[string]*policy.KeyLimits{}, Tenants: map[string]*policy.KeyLimits{}, Drain: time.Duration(a.Drain)}
 	var err error
 	if out.OnStoreFailure, err = parsePolicy(a.OnStoreFailure); err != nil {
 		return out, err
@@ -105,7 +105,7 @@ func (a *App) buildLimits() (*modelcall.Limits, error) {
 	if out.Drain < 0 || out.Drain > maxDrain {
 		return out, fmt.Errorf("on_disconnect: drain %s: at most %s", out.Drain, maxDrain)
 	}
-	everybody, err := a.subject(modelcall.GatewaySubject())
+	everybody, err := a.subject(policy.GatewaySubject())
 	if err != nil {
 		return out, err
 	}
@@ -121,7 +121,7 @@ func (a *App) buildLimits() (*modelcall.Limits, error) {
 		if !named[t.Name] && a.RuntimeKeys == nil {
 			return out, fmt.Errorf("tenant %q: no key belongs to it", t.Name)
 		}
-		if tenants[t.Name], err = t.subject(modelcall.TenantSubject(t.Name)); err != nil {
+		if tenants[t.Name], err = t.subject(policy.TenantSubject(t.Name)); err != nil {
 			return out, fmt.Errorf("tenant %q: %w", t.Name, err)
 		}
 	}
@@ -142,11 +142,11 @@ func (a *App) buildLimits() (*modelcall.Limits, error) {
 		if err != nil {
 			return out, fmt.Errorf("model %q: %w", m.Pattern, err)
 		}
-		subject, err := Allowance{Rates: m.Rates, Concurrency: m.Concurrency}.subject(modelcall.ModelSubject(m.Pattern))
+		subject, err := Allowance{Rates: m.Rates, Concurrency: m.Concurrency}.subject(policy.ModelSubject(m.Pattern))
 		if err != nil {
 			return out, fmt.Errorf("model %q: %w", m.Pattern, err)
 		}
-		out.Models = append(out.Models, modelcall.ModelLimits{Pattern: m.Pattern, Subject: subject, Caps: caps})
+		out.Models = append(out.Models, policy.ModelLimits{Pattern: m.Pattern, Subject: subject, Caps: caps})
 	}
 	return out, nil
 }
@@ -157,10 +157,10 @@ func (k *Key) limited() bool {
 }
 
 // limits returns the limits of a key, its tenant and the gateway.
-func (k *Key) limits(tenants map[string]limits.Subject, everybody limits.Subject) (*modelcall.KeyLimits, error) {
-	out := &modelcall.KeyLimits{Tenant: tenantOf(*k)}
+func (k *Key) limits(tenants map[string]limits.Subject, everybody limits.Subject) (*policy.KeyLimits, error) {
+	out := &policy.KeyLimits{Tenant: tenantOf(*k)}
 	if k.limited() {
-		own, err := k.subject(modelcall.KeySubject(k.Name))
+		own, err := k.subject(policy.KeySubject(k.Name))
 		if err != nil {
 			return nil, err
 		}
@@ -192,14 +192,14 @@ func tenantOf(k Key) string {
 	return k.Tenant
 }
 
-func parsePolicy(text string) (modelcall.FailurePolicy, error) {
+func parsePolicy(text string) (policy.FailurePolicy, error) {
 	switch text {
 	case "":
-		return modelcall.FailByBudget, nil
+		return policy.FailByBudget, nil
 	case "open":
-		return modelcall.FailOpen, nil
+		return policy.FailOpen, nil
 	case "closed":
-		return modelcall.FailClosed, nil
+		return policy.FailClosed, nil
 	}
 	return 0, fmt.Errorf("on_store_failure %q: want open or closed", text)
 }
@@ -230,14 +230,14 @@ func (a Allowance) subject(name string) (limits.Subject, error) {
 	return s, s.Check()
 }
 
-func (c Caps) resolve() (modelcall.Caps, error) {
+func (c Caps) resolve() (policy.Caps, error) {
 	if c.MaxMessages < 0 || c.MaxTools < 0 || c.MaxOutputTokens < 0 || c.MaxBody < 0 {
-		return modelcall.Caps{}, errors.New("a negative cap")
+		return policy.Caps{}, errors.New("a negative cap")
 	}
 	if c.ClampOutput && c.MaxOutputTokens == 0 {
-		return modelcall.Caps{}, errors.New("clamp_output without max_output_tokens")
+		return policy.Caps{}, errors.New("clamp_output without max_output_tokens")
 	}
-	return modelcall.Caps{
+	return policy.Caps{
 		Messages: c.MaxMessages, Tools: c.MaxTools, Output: c.MaxOutputTokens, Clamp: c.ClampOutput, Body: c.MaxBody,
 	}, nil
 }

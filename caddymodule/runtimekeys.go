@@ -5,7 +5,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
@@ -35,7 +35,7 @@ type RuntimeKeys struct {
 
 // build checks the block and prepares what such keys share: the limits of their tenants and of the
 // gateway. A nil block is none.
-func (r *RuntimeKeys) build(a *App, shared *modelcall.Limits) (*runtimekeys.Block, error) {
+func (r *RuntimeKeys) build(a *App, shared *policy.Limits) (*runtimekeys.Block, error) {
 	if r == nil {
 		return nil, nil
 	}
@@ -66,21 +66,21 @@ func (r *RuntimeKeys) build(a *App, shared *modelcall.Limits) (*runtimekeys.Bloc
 }
 
 // share adds the limits of every tenant: all of its configured keys may have limits of their own.
-func (r *RuntimeKeys) share(a *App, shared *modelcall.Limits) error {
-	everybody, err := a.subject(modelcall.GatewaySubject())
+func (r *RuntimeKeys) share(a *App, shared *policy.Limits) error {
+	everybody, err := a.subject(policy.GatewaySubject())
 	if err != nil {
 		return err
 	}
-	shared.OtherTenants = &modelcall.KeyLimits{Subjects: []limits.Subject{everybody}}
+	shared.OtherTenants = &policy.KeyLimits{Subjects: []limits.Subject{everybody}}
 	for _, t := range a.Tenants {
 		if shared.Tenants[t.Name] != nil {
 			continue
 		}
-		tenant, err := t.subject(modelcall.TenantSubject(t.Name))
+		tenant, err := t.subject(policy.TenantSubject(t.Name))
 		if err != nil {
 			return err
 		}
-		shared.Tenants[t.Name] = &modelcall.KeyLimits{Tenant: t.Name, Subjects: []limits.Subject{tenant, everybody}}
+		shared.Tenants[t.Name] = &policy.KeyLimits{Tenant: t.Name, Subjects: []limits.Subject{tenant, everybody}}
 	}
 	return nil
 }

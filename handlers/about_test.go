@@ -7,13 +7,13 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
 func TestAboutTellsEachKeyWhatItMayKnow(t *testing.T) {
-	block := &runtimekeys.Block{Scopes: keys.ChatWrite, Max: 10, Shared: new(modelcall.Limits)}
+	block := &runtimekeys.Block{Scopes: keys.ChatWrite, Max: 10, Shared: new(policy.Limits)}
 	g := startGateway(t, setup{workstations: true, made: block})
 	for key, want := range map[string]struct{ reads, operates bool }{"chat": {}, "full": {reads: true}, "operator": {true, true}} {
 		a := call(t, g, "GET", "/v1/about", key, "")
@@ -44,7 +44,7 @@ func TestAboutTellsEachKeyWhatItMayKnow(t *testing.T) {
 		want  string // a part of the answer
 	}{
 		{block, "operator", `"new_keys":{"scopes":["chat:write"],"models":["acme/*"],"rates":["60/min"],"budgets":["10usd/day"],"concurrency":"4 queue 2 10s","max_output_tokens":4096},`},
-		{&runtimekeys.Block{Scopes: keys.ChatWrite | keys.ModelsRead, Max: 10, Shared: new(modelcall.Limits)}, "operator",
+		{&runtimekeys.Block{Scopes: keys.ChatWrite | keys.ModelsRead, Max: 10, Shared: new(policy.Limits)}, "operator",
 			`"new_keys":{"scopes":["chat:write","models:read"],"models":[],"rates":[],"budgets":[],"concurrency":null,"max_output_tokens":null},`},
 		{block, "chat", ""},
 		{nil, "operator", ""},

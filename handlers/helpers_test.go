@@ -22,6 +22,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
@@ -93,9 +94,9 @@ func (m memory) List(context.Context, string, bool) ([]string, error) {
 
 // setup is what a test changes of its gateway before it is made.
 type setup struct {
-	provider     roundTrip                       // of acme; nil answers {}
-	limits       map[string]*modelcall.KeyLimits // by key
-	dialect      string                          // of acme; "" is openai
+	provider     roundTrip                    // of acme; nil answers {}
+	limits       map[string]*policy.KeyLimits // by key
+	dialect      string                       // of acme; "" is openai
 	workstations bool
 	onConflict   workstation.Conflict
 	storage      workstation.Storage // nil: one in memory
@@ -119,7 +120,7 @@ func newGateway(t testing.TB, s setup) *gateway.Gateway {
 	}
 	t.Cleanup(func() { must(t, s.state.Close()) })
 	c := gateway.Config{
-		RuntimeKeys: s.made, State: s.state, Limits: &modelcall.Limits{Keys: s.limits}, Guardrails: new(modelcall.Guardrails),
+		RuntimeKeys: s.made, State: s.state, Limits: &policy.Limits{Keys: s.limits}, Guardrails: new(policy.Guardrails),
 		BodyMemory: 1 << 30, AnswerMemory: 1 << 30, Timeouts: modelcall.DefaultTimeouts, Logger: s.logger, Now: now,
 		Release: func() {}, Reacquire: func() bool { return false },
 	}
@@ -196,7 +197,7 @@ func must(t testing.TB, err error) {
 }
 
 // limitedTo is a key under one limit of its own.
-func limitedTo(key string, s limits.Subject) map[string]*modelcall.KeyLimits {
-	s.Name = modelcall.KeySubject(key)
-	return map[string]*modelcall.KeyLimits{key: {Subjects: []limits.Subject{s}}}
+func limitedTo(key string, s limits.Subject) map[string]*policy.KeyLimits {
+	s.Name = policy.KeySubject(key)
+	return map[string]*policy.KeyLimits{key: {Subjects: []limits.Subject{s}}}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
@@ -33,7 +33,7 @@ func (w *lostAnswer) Write(p []byte) (int, error) {
 func (w *lostAnswer) FlushError() error { return w.flush }
 
 func TestAKeyWhoseAnswerIsLostIsDeletedAgain(t *testing.T) {
-	g := startGateway(t, setup{made: &runtimekeys.Block{Scopes: keys.ChatWrite, Max: 10, Shared: new(modelcall.Limits)}})
+	g := startGateway(t, setup{made: &runtimekeys.Block{Scopes: keys.ChatWrite, Max: 10, Shared: new(policy.Limits)}})
 	gone := errors.New("connection reset by peer")
 	left := func(r *http.Request) *http.Request {
 		ctx, cancel := context.WithCancel(r.Context())
@@ -78,7 +78,7 @@ func TestKeysWithoutABlockAreRefusedClearly(t *testing.T) {
 }
 
 func TestAMemberThatIsNotKnownIsRefusedByName(t *testing.T) {
-	g := startGateway(t, setup{made: &runtimekeys.Block{Scopes: keys.ChatWrite, Max: 10, Shared: new(modelcall.Limits)}})
+	g := startGateway(t, setup{made: &runtimekeys.Block{Scopes: keys.ChatWrite, Max: 10, Shared: new(policy.Limits)}})
 	for _, c := range []struct{ method, path, body, param string }{
 		{"POST", "/api/v1/keys", `{"name":"a","title":"b"}`, "title"}, {"POST", "/api/v1/keys", `{"name":"a","disabled":true}`, "disabled"},
 		{"POST", "/api/v1/keys", `{}`, "name"}, {"GET", "/api/v1/keys?page=2", "", "page"}, {"GET", "/api/v1/keys?offset=-1", "", "offset"},
@@ -100,7 +100,7 @@ func (failingLedger) Status(context.Context, time.Time, []limits.Subject) ([]lim
 
 // 503 says that nothing was changed. A rotation whose answer is lost would take the only good secret.
 func TestAKeyIsNotChangedIfItsBalancesCannotBeRead(t *testing.T) {
-	g := startGateway(t, setup{made: &runtimekeys.Block{Scopes: keys.ModelsRead, Max: 10, Shared: new(modelcall.Limits)}})
+	g := startGateway(t, setup{made: &runtimekeys.Block{Scopes: keys.ModelsRead, Max: 10, Shared: new(policy.Limits)}})
 	g.Requests().Ledger = failingLedger{g.Requests().Ledger}
 	a := call(t, g, "POST", "/api/v1/keys", "keys", `{"name":"one","limit":2}`)
 	if a.Code != 201 || !strings.Contains(a.Body.String(), `"limit_remaining":2,`) {
@@ -125,7 +125,7 @@ func TestAKeyIsNotChangedIfItsBalancesCannotBeRead(t *testing.T) {
 }
 
 func TestAListIsOfTheWorkspaceThatWasAskedFor(t *testing.T) {
-	g := startGateway(t, setup{made: &runtimekeys.Block{Scopes: keys.ModelsRead, Max: 10, Shared: new(modelcall.Limits)}})
+	g := startGateway(t, setup{made: &runtimekeys.Block{Scopes: keys.ModelsRead, Max: 10, Shared: new(policy.Limits)}})
 	for _, path := range []string{"/api/v1/keys?tenant=lab", "/api/v1/keys"} {
 		if a := call(t, g, "POST", path, "operator", `{"name":"of `+path+`"}`); a.Code != 201 {
 			t.Fatalf("%d %s", a.Code, a.Body)
@@ -142,7 +142,7 @@ func TestAListIsOfTheWorkspaceThatWasAskedFor(t *testing.T) {
 
 // The request of the old secret may still be under way.
 func TestAReplacedSecretOpensNoDesktop(t *testing.T) {
-	g := startGateway(t, setup{made: &runtimekeys.Block{Scopes: keys.WorkstationsConnect, Max: 10, Shared: new(modelcall.Limits)}})
+	g := startGateway(t, setup{made: &runtimekeys.Block{Scopes: keys.WorkstationsConnect, Max: 10, Shared: new(policy.Limits)}})
 	made, by := g.RuntimeKeys(), gateway.Manager{Tenants: keys.EveryTenant("")}
 	edit := made.Edit("default")
 	if _, err := edit.Member("name", []byte(`"one"`)); err != nil {

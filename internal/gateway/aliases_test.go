@@ -15,6 +15,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -146,7 +147,7 @@ func TestAliasesThatCannotBeMeantAreRefused(t *testing.T) {
 	} {
 		config := aliased(t, nil, c.aliases...)
 		config.State, config.BodyMemory, config.Logger, config.Now = gateway.NewState(t.TempDir(), time.Now), 1<<30, nopLogger, time.Now
-		config.Limits, config.Guardrails = new(modelcall.Limits), new(modelcall.Guardrails)
+		config.Limits, config.Guardrails = new(policy.Limits), new(policy.Guardrails)
 		if _, err := gateway.New(config); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want %q", c.aliases, err, c.want)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 )
 
 // Budgets is the part of a gateway that says what budgets have spent.
@@ -13,22 +14,22 @@ type Budgets struct{ gateway *Gateway }
 
 // Key returns the state of the budgets of a caller's own key.
 func (b Budgets) Key(ctx context.Context, caller *modelcall.Caller) ([]limits.Balance, error) {
-	return b.subject(ctx, caller, modelcall.KeySubject(caller.Name))
+	return b.subject(ctx, caller, policy.KeySubject(caller.Name))
 }
 
 // Tenant returns the state of the budgets of a caller's tenant.
 func (b Budgets) Tenant(ctx context.Context, caller *modelcall.Caller) ([]limits.Balance, error) {
-	return b.subject(ctx, caller, modelcall.TenantSubject(caller.Tenant))
+	return b.subject(ctx, caller, policy.TenantSubject(caller.Tenant))
 }
 
 // subject returns the state of the budgets of one of the subjects that limit a caller.
 func (b Budgets) subject(ctx context.Context, caller *modelcall.Caller, name string) ([]limits.Balance, error) {
 	requests := &b.gateway.requests
-	k := requests.Limits.Of(caller)
-	if k == nil {
+	key := requests.Limits.Of(caller.Key, caller.Limits)
+	subjects := slices.DeleteFunc(slices.Clone(key.Subjects), func(s limits.Subject) bool { return s.Name != name })
+	if len(subjects) == 0 {
 		return nil, nil
 	}
-	subjects := slices.DeleteFunc(slices.Clone(k.Subjects), func(s limits.Subject) bool { return s.Name != name })
 	return requests.Ledger.Status(ctx, b.gateway.now(), subjects)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
@@ -47,7 +48,7 @@ func errInvalidKey() error {
 func (g *Gateway) callerOf(tenant, name, secretHash string) (modelcall.Caller, error) {
 	now := g.now()
 	credential, ok := g.keyring.Held(secretHash)
-	var own *modelcall.KeyLimits
+	var own *policy.KeyLimits
 	if !ok {
 		sum, _ := keys.ParseSum(secretHash)
 		var err error

@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
@@ -69,7 +69,7 @@ func TestASignedInCallerIsTheKeyAsItIsNow(t *testing.T) {
 
 func TestASignedInCallerLosesARunTimeKeyThatWasReplacedOrDisabled(t *testing.T) {
 	now := time.Now()
-	block := &runtimekeys.Block{Scopes: keys.ChatWrite | keys.WorkstationsConnect, Max: 10, Shared: new(modelcall.Limits)}
+	block := &runtimekeys.Block{Scopes: keys.ChatWrite | keys.WorkstationsConnect, Max: 10, Shared: new(policy.Limits)}
 	r := newRig(t, gateway.Config{RuntimeKeys: block, Now: func() time.Time { return now }}).start(t, t.Context())
 	console, made := gateway.ForConsole(r.Gateway), r.RuntimeKeys()
 	by := gateway.Manager{Name: "test", Tenants: keys.EveryTenant("")}

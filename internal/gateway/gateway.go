@@ -26,6 +26,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
@@ -54,8 +55,8 @@ type Config struct {
 	SecretFiles        []*secret.File // whose values are, too; they are followed
 	Cluster            *Cluster       // nil = this gateway is the only one
 	State              *State
-	Limits             *modelcall.Limits
-	Guardrails         *modelcall.Guardrails
+	Limits             *policy.Limits
+	Guardrails         *policy.Guardrails
 	BodyMemory         int64    // bytes; see upload.MinMemory
 	AnswerMemory       int64    // bytes; see modelcall.MinAnswers
 	Routes             []string // that requests can have, for metrics
@@ -123,7 +124,7 @@ func New(c Config) (*Gateway, error) {
 		Now: c.Now, WarnOfDemo: g.warnOfDemo,
 	}
 	if c.RuntimeKeys != nil {
-		c.Limits.Made = func(from string, of keys.Tenants) iter.Seq[modelcall.Limited] {
+		c.Limits.Made = func(from string, of keys.Tenants) iter.Seq[policy.Limited] {
 			return c.State.runtimeKeys.Limited(c.RuntimeKeys, from, of)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -63,7 +64,7 @@ func (s *State) certificateEnds() time.Time {
 // queues returns how many calls wait for a concurrency slot.
 func (s *State) queues() map[metrics.Queue]int {
 	lengths := make(map[metrics.Queue]int)
-	s.Concurrency.EachQueue(func(subject string, waiting int) { lengths[modelcall.QueueOf(subject)] += waiting })
+	s.Concurrency.EachQueue(func(subject string, waiting int) { lengths[metrics.QueueOf(subject)] += waiting })
 	return lengths
 }
 
@@ -109,7 +110,7 @@ func fullest(budgets []metrics.BudgetSpent) []metrics.BudgetSpent {
 }
 
 // withBudgets returns the subjects that have a budget.
-func withBudgets(l *modelcall.Limits) []limits.Subject {
+func withBudgets(l *policy.Limits) []limits.Subject {
 	return slices.DeleteFunc(l.Subjects(), func(s limits.Subject) bool { return len(s.Budgets) == 0 })
 }
 

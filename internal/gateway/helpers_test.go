@@ -17,6 +17,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -90,7 +91,7 @@ func newRig(t testing.TB, config gateway.Config, sources ...catalog.Source) *rig
 	if config.Timeouts == (modelcall.Timeouts{}) {
 		config.Timeouts = modelcall.DefaultTimeouts
 	}
-	config.Limits, config.Guardrails = new(modelcall.Limits), new(modelcall.Guardrails)
+	config.Limits, config.Guardrails = new(policy.Limits), new(policy.Guardrails)
 	if config.Logger == nil {
 		config.Logger = nopLogger
 	}

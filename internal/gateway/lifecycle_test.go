@@ -12,7 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -125,7 +125,7 @@ func TestAConfigurationThatCouldNotStayLeavesTheBoundsAsTheyWere(t *testing.T) {
 func TestAProviderCannotBeConfiguredTwice(t *testing.T) {
 	p := newProvider(t, "acme", true, answering(200, "{}"))
 	_, err := gateway.New(gateway.Config{Providers: []*provider.Provider{p, p}, State: gateway.NewState(t.TempDir(), time.Now), Logger: nopLogger,
-		Keyring: newRing(t), Limits: new(modelcall.Limits), Guardrails: new(modelcall.Guardrails)})
+		Keyring: newRing(t), Limits: new(policy.Limits), Guardrails: new(policy.Guardrails)})
 	if err == nil || !strings.Contains(err.Error(), `"acme" is configured twice`) {
 		t.Errorf("error %v", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 )
 
 // Standing is the present state of one limit. Amounts are texts: decimal USD, or a number.
@@ -36,13 +36,13 @@ func Standings(ctx context.Context, g *Gateway, key, tenant, model string) ([]St
 		all = append(all, s)
 	}
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	caller := modelcall.Caller{Credential: keys.Credential{Key: &keys.Key{Name: key, Tenant: tenant}}}
+	var own *policy.KeyLimits
 	if g.runtime != nil {
 		if made, err := g.state.runtimeKeys.Get(keys.EveryTenant(tenant), key); err == nil {
-			caller.Limits = made.Grant(g.runtime).Limits
+			own = made.Grant(g.runtime).Limits
 		}
 	}
-	subjects := g.requests.Limits.Applying(&caller, model)
+	subjects := g.requests.Limits.Applying(g.requests.Limits.Of(&keys.Key{Name: key, Tenant: tenant}, own), model)
 	for part := range slices.Chunk(subjects, limits.MaxSubjects) {
 		balances, err := g.requests.Ledger.Status(ctx, now, part)
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
@@ -32,7 +33,7 @@ type State struct {
 	Concurrency  *limits.ConcurrencyLimiter // calls at once
 	Health       *failover.Health           // of providers' models
 
-	exhausted *modelcall.ExhaustedBudgets
+	exhausted *policy.ExhaustedBudgets
 	// runtimeKeys are read when the first generation opens the stores.
 	runtimeKeys *runtimekeys.Keys
 	events      *events
@@ -54,7 +55,7 @@ func NewState(dir string, now func() time.Time) *State {
 		runtimeKeys: runtimekeys.New(now, crand.Reader),
 	}
 	s.stores.sharing = sharing{signedIn: websession.NewMemory(now), workstations: s.Workstations, limiter: s.Concurrency, viewers: s.ConnLimiter, keys: s.runtimeKeys, keyChanged: s.keyChanged, limitsHash: s.limitsHash}
-	s.exhausted = modelcall.NewExhaustedBudgets(s.Emit)
+	s.exhausted = policy.NewExhaustedBudgets(s.Emit)
 	s.Health = failover.NewHealth(now, rand.Float64, s.healthChanged)
 	s.Metrics = metrics.New(s.gauges())
 	s.stores.committed, s.stores.failed = s.Metrics.Committed, s.Metrics.StoreFailed
@@ -97,7 +98,7 @@ func (s *State) apply(gen *generation) {
 	s.Bodies.SetLimit(gen.bodyMemory)
 	s.Answers.SetLimit(gen.answerMemory)
 	if shared := s.stores.clustered.Load(); shared != nil {
-		shared.desks.KeepOpen(gen.gateway.requests.Limits.OnStoreFailure == modelcall.FailOpen)
+		shared.desks.KeepOpen(gen.gateway.requests.Limits.OnStoreFailure == policy.FailOpen)
 	}
 }
 

@@ -1,6 +1,10 @@
 package metrics
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
 
 // Queue is whose concurrency limit calls wait for.
 type Queue string
@@ -12,6 +16,12 @@ const (
 	ModelQueue   Queue = "model"
 	GatewayQueue Queue = "gateway"
 )
+
+// QueueOf returns the queue in which the calls of a subject wait: "key:dev" is of the keys.
+func QueueOf(subject string) Queue {
+	kind, _, _ := strings.Cut(subject, ":")
+	return Queue(kind)
+}
 
 var queues = [...]Queue{KeyQueue, TenantQueue, ModelQueue, GatewayQueue}
 

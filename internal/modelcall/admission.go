@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 )
 
@@ -50,7 +51,7 @@ func (a *admission) enter(r *http.Request, subjects []limits.Subject, body *uplo
 
 // enterModel does for the call's model what enter did for its key. While it waits there, it holds no
 // slot elsewhere.
-func (a *admission) enterModel(ctx context.Context, models []*ModelLimits) error {
+func (a *admission) enterModel(ctx context.Context, models []*policy.ModelLimits) error {
 	if len(models) == 0 {
 		return nil
 	}
@@ -66,7 +67,7 @@ func (a *admission) enterModel(ctx context.Context, models []*ModelLimits) error
 // attempt before are over. It does not wait: another target may be free. After a refusal the attempt
 // before may have been the last one: what it used still counts, and no answer shows the rate that
 // refused.
-func (a *admission) enterTarget(ctx context.Context, models []*ModelLimits, tokens int64) error {
+func (a *admission) enterTarget(ctx context.Context, models []*policy.ModelLimits, tokens int64) error {
 	a.leaveTarget(0)
 	subjects, shownRequests, shownTokens := subjectsOf(models), a.requests, a.tokens
 	err := a.admitTarget(ctx, subjects, tokens)
@@ -103,7 +104,7 @@ func (a *admission) leaveTarget(tokens int64) {
 	a.permits[2], a.grants[1] = nil, nil
 }
 
-func subjectsOf(models []*ModelLimits) []limits.Subject {
+func subjectsOf(models []*policy.ModelLimits) []limits.Subject {
 	subjects := make([]limits.Subject, len(models))
 	for i, m := range models {
 		subjects[i] = m.Subject
@@ -190,7 +191,7 @@ func wait(ctx context.Context, permit *limits.Permit) error {
 func concurrencyRefusal(busy *limits.Busy) error {
 	e := apierror.New(apierror.ConcurrencyLimitExceeded, "%s has %d calls under way, which is its limit; try again when one of them has ended", busy.Subject, busy.InUse)
 	e.RetryAfter, e.LimitSource = busy.RetryAfter, busy.Subject
-	e.RefusedBy = refusedBy(busy.Subject, "concurrency", strconv.Itoa(busy.Limit.Limit))
+	e.RefusedBy = policy.RefusedBy(busy.Subject, "concurrency", strconv.Itoa(busy.Limit.Limit))
 	return e
 }
 
@@ -203,7 +204,7 @@ func rateRefusal(r *limits.RateRefusal) *apierror.Error {
 		e = apierror.New(apierror.RateLimitExceeded, "the limit of %s, %s, is used up; there is room in %s", r.Subject, r.Rate, r.RetryAfter.Round(time.Millisecond))
 		e.RetryAfter = r.RetryAfter
 	}
-	e.LimitSource, e.RefusedBy = r.Subject, refusedBy(r.Subject, "rate", r.Rate.String())
+	e.LimitSource, e.RefusedBy = r.Subject, policy.RefusedBy(r.Subject, "rate", r.Rate.String())
 	e.NoRetry = r.Never || r.Rate.Window > longRate
 	e.Rate = rateOf(r.Reading)
 	return e

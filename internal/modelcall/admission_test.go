@@ -14,12 +14,13 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 )
 
 // oneAtOnce is a rig whose key may have one call under way and ten in the queue.
 func oneAtOnce(t *testing.T, wait time.Duration) *rig {
 	one := limits.Subject{Name: "key:dev", Concurrency: limits.Concurrency{Limit: 1, Queue: 10, Wait: wait}}
-	return newRig(t, answering(200, `{}`), limited(&KeyLimits{Subjects: []limits.Subject{one}}))
+	return newRig(t, answering(200, `{}`), limited(&policy.KeyLimits{Subjects: []limits.Subject{one}}))
 }
 
 func (r *rig) wantCalls(t *testing.T, subject string, inUse, waiting int) {
@@ -168,8 +169,8 @@ func TestACallThatWaitsForAModelKeepsNobodyOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		both := limits.Subject{Name: "gateway", Concurrency: limits.Concurrency{Limit: 2}}
 		one := limits.Subject{Name: "model:acme/slow", Concurrency: limits.Concurrency{Limit: 1, Queue: 10, Wait: time.Minute}}
-		r := newRig(t, answering(200, `{}`), limited(&KeyLimits{Subjects: []limits.Subject{both}}), func(r *rig) {
-			r.Limits.Models = []ModelLimits{{Pattern: "acme/slow", Subject: one}}
+		r := newRig(t, answering(200, `{}`), limited(&policy.KeyLimits{Subjects: []limits.Subject{both}}), func(r *rig) {
+			r.Limits.Models = []policy.ModelLimits{{Pattern: "acme/slow", Subject: one}}
 		})
 		admit := func(model string) (*call, error) {
 			call := r.begin(t, strings.Replace(hello, "acme/m", model, 1))

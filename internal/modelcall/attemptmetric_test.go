@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -149,13 +151,13 @@ func (f failing) Reserve(context.Context, limits.ReserveRequest) (*limits.Refusa
 
 func TestFailuresOfTheLedgerAreCounted(t *testing.T) {
 	for _, c := range []struct {
-		policy FailurePolicy
+		policy policy.FailurePolicy
 		err    error
 		want   []string
 	}{
-		{FailOpen, errors.New("the disk is full"), []string{" 2"}}, // the look at the budget, and the reservation
-		{FailClosed, errors.New("the disk is full"), []string{" 1"}},
-		{FailOpen, limits.ErrInvalid, nil}, // our own mistake
+		{policy.FailOpen, errors.New("the disk is full"), []string{" 2"}}, // the look at the budget, and the reservation
+		{policy.FailClosed, errors.New("the disk is full"), []string{" 1"}},
+		{policy.FailOpen, limits.ErrInvalid, nil}, // our own mistake
 	} {
 		r := newRig(t, answering(200, chatAnswerBody), limited(budget(t, "1usd/day")), counted, func(r *rig) {
 			r.Ledger, r.Limits.OnStoreFailure = failing{r.Ledger, c.err}, c.policy

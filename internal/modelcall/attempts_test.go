@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -34,8 +36,8 @@ func by(transport roundTrip) func(*provider.Config) {
 }
 
 // modelRate is a rate of the models of a target.
-func modelRate(n int, rate limits.Rate) ModelLimits {
-	return ModelLimits{Pattern: targetNames[n] + "/*", Subject: limits.Subject{Name: "model:" + targetNames[n], Rates: []limits.Rate{rate}}}
+func modelRate(n int, rate limits.Rate) policy.ModelLimits {
+	return policy.ModelLimits{Pattern: targetNames[n] + "/*", Subject: limits.Subject{Name: "model:" + targetNames[n], Rates: []limits.Rate{rate}}}
 }
 
 var oneRequest = limits.Rate{Unit: limits.Requests, Limit: 1, Window: time.Hour}
@@ -68,7 +70,7 @@ func TestAnErrorInAStreamThatStaysOpenIsTriedAgain(t *testing.T) {
 func TestATargetThatCannotBeSentTheRequestIsNotCounted(t *testing.T) {
 	second := modelRate(1, oneRequest)
 	r := newRig(t, roundTrip(nil), inTurn(t, by(answering(503, "{}")), func(c *provider.Config) { c.Transport, c.ResponsesOnly = roundTrip(nil), true }),
-		func(r *rig) { r.Limits.Models = []ModelLimits{second} })
+		func(r *rig) { r.Limits.Models = []policy.ModelLimits{second} })
 	if _, refusal := r.serve(t, Chat, chatWith("fast", `"n":2,`)); refusal == nil || refusal.Provider != "first" {
 		t.Fatal(refusal)
 	}
@@ -80,9 +82,9 @@ func TestATargetThatCannotBeSentTheRequestIsNotCounted(t *testing.T) {
 // An answer shows the rates of the targets that were asked, not of one that was passed over.
 func TestTheRateOfATargetThatWasPassedOverIsNotShown(t *testing.T) {
 	first := modelRate(0, oneRequest)
-	key := &KeyLimits{Subjects: []limits.Subject{{Name: "key:dev", Rates: []limits.Rate{{Unit: limits.Requests, Limit: 100, Window: time.Hour}}}}}
+	key := &policy.KeyLimits{Subjects: []limits.Subject{{Name: "key:dev", Rates: []limits.Rate{{Unit: limits.Requests, Limit: 100, Window: time.Hour}}}}}
 	r := newRig(t, roundTrip(nil), inTurn(t, by(roundTrip(nil)), by(answering(200, chatAnswerBody))), limited(key),
-		func(r *rig) { r.Limits.Models = []ModelLimits{first} })
+		func(r *rig) { r.Limits.Models = []policy.ModelLimits{first} })
 	_, _, _ = r.Rates.Request(t.Context(), []limits.Subject{first.Subject})
 	w, refusal := r.serve(t, Chat, chatWith("fast", ""))
 	if got := w.Header().Get("X-Test-Remaining"); refusal != nil || got != "99" {
@@ -108,7 +110,7 @@ func TestACountOfTokensNeedsNoTokenRate(t *testing.T) {
 	r := newRig(t, roundTrip(nil), inTurn(t, func(c *provider.Config) {
 		c.Transport, c.Dialect = answering(200, `{"input_tokens":7}`), provider.Anthropic
 	}),
-		func(r *rig) { r.Limits.Models = []ModelLimits{tokens} })
+		func(r *rig) { r.Limits.Models = []policy.ModelLimits{tokens} })
 	_, grant, _, _ := r.Rates.Tokens(t.Context(), 100, []limits.Subject{tokens.Subject})
 	grant.Adjust(150)
 	q, w := r.ask(t, strings.Replace(say, "acme/m", "fast", 1), "Anthropic-Version", "2023-06-01")
@@ -140,7 +142,7 @@ func TestAnAnswerThatAHeartbeatBeginsRacesWithNothing(t *testing.T) {
 		hang := func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() }
 		r := newRig(t, roundTrip(nil), inTurn(t, by(hang), by(eventsOf(firstWord+lastWord+usageWord+doneWord))), func(r *rig) {
 			rate := limits.Rate{Unit: limits.Requests, Limit: 10, Window: time.Hour}
-			r.Limits.Models = []ModelLimits{modelRate(0, rate), modelRate(1, rate)}
+			r.Limits.Models = []policy.ModelLimits{modelRate(0, rate), modelRate(1, rate)}
 		})
 		w, refusal := r.serve(t, Chat, chatWith("fast", `"stream":true,`))
 		if refusal != nil || !strings.Contains(w.Body.String(), doneWord) {

@@ -15,6 +15,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -75,16 +77,16 @@ func (c *call) run(ctx context.Context) error {
 }
 
 func (c *call) enter() error {
-	return c.admission.enter(c.r, c.charge.key.subjects(), &c.Upload, c.maxBody())
+	return c.admission.enter(c.r, c.charge.key.Subjects, &c.Upload, c.maxBody())
 }
 
-func (c *call) maxBody() int64 { return c.deps.Limits.maxBody(c.charge.key) }
+func (c *call) maxBody() int64 { return c.deps.Limits.Readable(c.charge.key) }
 
 // read reads the body and walks it.
 func (c *call) read() error {
 	data, err := c.readBody(c.maxBody())
 	if err != nil {
-		return c.charge.tooLarge(err)
+		return policy.TooLarge(err, c.Record.Key, c.charge.key)
 	}
 	return invalidJSON(c.body.Parse(data))
 }
@@ -172,8 +174,8 @@ func (c *call) check(ctx context.Context) error {
 
 // limited reports whether any limit depends on how much the request asks for.
 func (c *call) limited() bool {
-	return len(c.limits) > 0 || len(c.charge.key.subjects()) > 0 || slices.ContainsFunc(c.targets, func(t *target) bool {
-		return len(t.own) > 0 || t.caps != (Caps{}) || t.outputField() != ""
+	return len(c.limits) > 0 || len(c.charge.key.Subjects) > 0 || slices.ContainsFunc(c.targets, func(t *target) bool {
+		return len(t.own) > 0 || t.caps != (policy.Caps{}) || t.outputField() != ""
 	})
 }
 
@@ -181,8 +183,8 @@ func (c *call) limited() bool {
 // replaces the one that was read.
 func (c *call) judge(ctx context.Context) error {
 	c.guard.deps, c.guard.outcome = c.deps, &c.Outcome
-	if !c.deps.Guardrails.empty() {
-		c.guard.set = c.deps.Guardrails.of(c.Credential.Name, c.names()...)
+	if !c.deps.Guardrails.Empty() {
+		c.guard.set = c.deps.Guardrails.Of(c.Credential.Name, c.names()...)
 	}
 	redacted, err := c.guard.request(ctx, c.body.Data(), c.asked.Stream)
 	if err != nil || redacted == nil {
@@ -211,8 +213,8 @@ func (c *call) checkState(ctx context.Context) error {
 // would use.
 func (c *call) reserve(ctx context.Context) error {
 	key := c.charge.key
-	rated := key != nil && key.rated || slices.ContainsFunc(c.limits, (*ModelLimits).rated)
-	if !rated && !key.budgeted() && !slices.ContainsFunc(c.targets, (*target).rated) {
+	rated := key.Rated() || slices.ContainsFunc(c.limits, (*policy.ModelLimits).Rated)
+	if !rated && !key.Budgeted() && !slices.ContainsFunc(c.targets, (*target).rated) {
 		return nil
 	}
 	content := contentOf(c)
@@ -230,7 +232,7 @@ func (c *call) reserve(ctx context.Context) error {
 
 // rateSubjects returns all subjects whose token rates the call counts against.
 func (c *call) rateSubjects() []limits.Subject {
-	subjects := slices.Clip(c.charge.key.subjects()) // the key's own are not changed
+	subjects := slices.Clip(c.charge.key.Subjects) // the key's own are not changed
 	for _, m := range c.limits {
 		subjects = append(subjects, m.Subject)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
@@ -30,7 +32,7 @@ func BenchmarkCall(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			c.subject.Name = "key:dev"
-			r := newRig(b, writing(answering(200, chatAnswerBody)), limited(&KeyLimits{Subjects: []limits.Subject{c.subject}}))
+			r := newRig(b, writing(answering(200, chatAnswerBody)), limited(&policy.KeyLimits{Subjects: []limits.Subject{c.subject}}))
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, refusal := r.serve(b, Chat, hello); refusal != nil {

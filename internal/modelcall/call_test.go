@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
@@ -81,7 +83,7 @@ func TestTheStepsOfACallRefuseInTheirOrder(t *testing.T) {
 	counting := roundTrip(func(*http.Request) (*http.Response, error) { asked++; return answering(200, chatAnswerBody)(nil) })
 	used := func(r *rig) { // a budget that is used up
 		k := budget(t, "1 tokens/day")
-		k.Caps = Caps{Messages: 1, Body: 4000}
+		k.Caps = policy.Caps{Messages: 1, Body: 4000}
 		k.Subjects[0].Rates = []limits.Rate{{Unit: limits.Requests, Limit: 100, Window: 60e9}}
 		limited(k)(r)
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
@@ -20,9 +22,9 @@ import (
 type charge struct {
 	deps   *Deps
 	record *activity.Record
-	key    *KeyLimits     // nil: the key has no limits
-	named  []*ModelLimits // of the name in the request
-	target *target        // the one that is asked, or will be; nil before the model is known
+	key    *policy.KeyLimits
+	named  []*policy.ModelLimits // of the name in the request
+	target *target               // the one that is asked, or will be; nil before the model is known
 
 	requested params.RequestedLimits
 	cacheHour bool                // what the call writes to the provider's cache is kept for an hour, unless usage says how long
@@ -43,13 +45,11 @@ const (
 )
 
 // capsOf returns the caps that the key and all of the limits set.
-func (g *charge) capsOf(limits ...[]*ModelLimits) (caps Caps) {
-	if g.key != nil {
-		caps = g.key.Caps
-	}
+func (g *charge) capsOf(limits ...[]*policy.ModelLimits) (caps policy.Caps) {
+	caps = g.key.Caps
 	for _, list := range limits {
 		for _, m := range list {
-			caps = caps.within(m.Caps)
+			caps = caps.Within(m.Caps)
 		}
 	}
 	return caps
@@ -62,10 +62,15 @@ func (g *charge) checkSize(t *target, bytes int) error {
 		most = upload.MaxBody
 	}
 	if int64(bytes) > most {
-		return g.capRefusal(t, capBody, apierror.New(apierror.RequestTooLarge,
+		return g.capRefusal(t, policy.CapBody, apierror.New(apierror.RequestTooLarge,
 			"the request body has %d bytes; the limit of the model %q is %d bytes", bytes, g.record.Model, most))
 	}
 	return nil
+}
+
+// capRefusal adds to the refusal by a cap of a target whose cap it is.
+func (g *charge) capRefusal(t *target, option policy.Cap, e *apierror.Error) *apierror.Error {
+	return policy.CapRefusal(e, option, t.caps, g.record.Key, g.key, g.named, t.own)
 }
 
 // check holds the request to the caps of a target and decides the bound of the output there. Tools
@@ -75,25 +80,25 @@ func (g *charge) check(t *target, tools func() int, list string) error {
 	t.output, t.setOutput = requested.Output, false
 	if caps.Tools > 0 {
 		if n := tools(); n > caps.Tools {
-			return g.capRefusal(t, capTools, apierror.New(apierror.InvalidValue,
+			return g.capRefusal(t, policy.CapTools, apierror.New(apierror.InvalidValue,
 				"the request declares %d tools; at most %d are allowed here", n, caps.Tools).WithParam("tools"))
 		}
 	}
 	if most := caps.Messages; most > 0 && requested.Messages > most {
-		return g.capRefusal(t, capMessages, apierror.New(apierror.InvalidValue,
+		return g.capRefusal(t, policy.CapMessages, apierror.New(apierror.InvalidValue,
 			"%q has %d elements; at most %d are allowed here", list, requested.Messages, most).WithParam(list))
 	}
 	switch most := caps.Output; {
 	case most == 0 || !t.generates():
 	case requested.Other != "":
-		return g.capRefusal(t, capOutput, apierror.New(apierror.InvalidValue,
+		return g.capRefusal(t, policy.CapOutput, apierror.New(apierror.InvalidValue,
 			"%q is not possible where the output is limited; use %q", requested.Other, requested.Param).WithParam(requested.Other))
 	case requested.Output == 0:
 		t.output, t.setOutput = most, true
 	case requested.Output > most && caps.Clamp:
 		t.output, t.setOutput = most, true
 	case requested.Output > most:
-		return g.capRefusal(t, capOutput, apierror.New(apierror.InvalidValue,
+		return g.capRefusal(t, policy.CapOutput, apierror.New(apierror.InvalidValue,
 			"%q is %d; at most %d is allowed here", requested.Param, requested.Output, most).WithParam(requested.Param))
 	}
 	if field := t.outputField(); field != "" && t.output > 0 && !requested.SaysOnly(field) {
@@ -104,7 +109,7 @@ func (g *charge) check(t *target, tools func() int, list string) error {
 
 // checkBudgets refuses the call if a budget is used up already.
 func (g *charge) checkBudgets(ctx context.Context, at time.Time) error {
-	if !g.key.budgeted() {
+	if !g.key.Budgeted() {
 		return nil
 	}
 	refused, err := g.deps.Ledger.Exhausted(ctx, at, g.key.Subjects)
@@ -112,7 +117,7 @@ func (g *charge) checkBudgets(ctx context.Context, at time.Time) error {
 	case err != nil:
 		return g.ledgerFailure(ctx, err)
 	case refused != nil:
-		return g.deps.Exhausted.refusal(refused)
+		return g.deps.Exhausted.Refusal(refused)
 	}
 	return nil
 }
@@ -128,7 +133,7 @@ func reservation(targets []*target) (most, likely limits.Amount) {
 
 // reserve takes from the budgets what the call may use.
 func (g *charge) reserve(ctx context.Context, at time.Time, most, likely limits.Amount) error {
-	if !g.key.budgeted() {
+	if !g.key.Budgeted() {
 		return nil
 	}
 	hold, refused, err := limits.Reserve(ctx, g.deps.Ledger, limits.ReserveRequest{
@@ -138,7 +143,7 @@ func (g *charge) reserve(ctx context.Context, at time.Time, most, likely limits.
 	case err != nil:
 		return g.ledgerFailure(ctx, err)
 	case refused != nil:
-		return g.deps.Exhausted.refusal(refused)
+		return g.deps.Exhausted.Refusal(refused)
 	}
 	g.hold = hold
 	return nil
@@ -160,17 +165,17 @@ func (g *charge) settle(used limits.Amount) {
 // mustBeRecorded reports whether the reservation must be on disk before the call goes on.
 func (g *charge) mustBeRecorded() bool {
 	switch g.deps.Limits.OnStoreFailure {
-	case FailOpen:
+	case policy.FailOpen:
 		return false
-	case FailClosed:
-		return g.key.limited()
+	case policy.FailClosed:
+		return g.key.BudgetLimited()
 	}
-	return g.key.hardMoney
+	return g.key.HardMoney()
 }
 
 // ledgerFailure refuses a call, or lets it go on without a reservation, as the policy says. What the
 // ledger refuses as invalid is a bug of the gateway and never lets a call go on: nobody would be
-// charged for it. Nor would anybody if too much waits to be charged: only FailOpen accepts that.
+// charged for it. Nor would anybody if too much waits to be charged: only policy.FailOpen accepts that.
 func (g *charge) ledgerFailure(ctx context.Context, err error) error {
 	if errors.Is(err, limits.ErrInvalid) {
 		return err
@@ -179,9 +184,9 @@ func (g *charge) ledgerFailure(ctx context.Context, err error) error {
 		return clientGone(err)
 	}
 	g.deps.Metrics.LedgerFailed()
-	if g.mustBeRecorded() || errors.Is(err, limits.ErrFull) && g.deps.Limits.OnStoreFailure != FailOpen {
+	if g.mustBeRecorded() || errors.Is(err, limits.ErrFull) && g.deps.Limits.OnStoreFailure != policy.FailOpen {
 		e := apierror.New(apierror.LedgerUnavailable, "what this key has spent cannot be recorded now").WithCause(err)
-		e.RefusedBy = refusedBy(GatewaySubject(), "on_store_failure", "")
+		e.RefusedBy = policy.RefusedBy(policy.GatewaySubject(), "on_store_failure", "")
 		if errors.Is(err, limits.ErrAway) {
 			e.RetryAfter = awayRetry
 		}
@@ -209,7 +214,7 @@ const reservationSeparator = "/"
 // maxPrice returns the price that was reserved for, if the provider is a router that could choose a
 // dearer upstream and must be told. Otherwise it returns nil.
 func (g *charge) maxPrice(t *target) *routerPrice {
-	if g.key == nil || !g.key.hardMoney || !t.use.priced || !t.provider.Dialect.OpenRouterFields() {
+	if !g.key.HardMoney() || !t.use.priced || !t.provider.Dialect.OpenRouterFields() {
 		return nil
 	}
 	p := t.model.Price

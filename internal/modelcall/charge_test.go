@@ -8,6 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
@@ -18,14 +21,14 @@ func TestAFailingLedgerRefusesCallsByThePolicy(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		budget  string
-		policy  FailurePolicy
+		policy  policy.FailurePolicy
 		refused bool
 	}{
-		{"money", "1usd/day", FailByBudget, true},
-		{"tokens", "1M tokens/day", FailByBudget, false},
-		{"soft money", "1usd/day soft", FailByBudget, false},
-		{"money, open", "1usd/day", FailOpen, false},
-		{"tokens, closed", "1M tokens/day", FailClosed, true},
+		{"money", "1usd/day", policy.FailByBudget, true},
+		{"tokens", "1M tokens/day", policy.FailByBudget, false},
+		{"soft money", "1usd/day soft", policy.FailByBudget, false},
+		{"money, open", "1usd/day", policy.FailOpen, false},
+		{"tokens, closed", "1M tokens/day", policy.FailClosed, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, answering(200, `{}`), limited(budget(t, c.budget)), func(r *rig) { r.Limits.OnStoreFailure = c.policy })
@@ -56,9 +59,9 @@ func (invalid) Reserve(context.Context, limits.ReserveRequest) (*limits.Refusal,
 // An impossible reservation is a bug of the gateway: nobody may call without being charged, whatever
 // the policy for a failing ledger.
 func TestACallWithoutAValidReservationDoesNotGoOn(t *testing.T) {
-	for _, policy := range []FailurePolicy{FailByBudget, FailOpen, FailClosed} {
+	for _, onFailure := range []policy.FailurePolicy{policy.FailByBudget, policy.FailOpen, policy.FailClosed} {
 		r := newRig(t, answering(200, `{}`), limited(budget(t, "1usd/day soft")), func(r *rig) {
-			r.Limits.OnStoreFailure, r.Ledger = policy, invalid{r.Ledger}
+			r.Limits.OnStoreFailure, r.Ledger = onFailure, invalid{r.Ledger}
 		})
 		c := r.begin(t, hello)
 		wantRefusal(t, c.admit(t.Context()), apierror.Internal, "")
@@ -68,15 +71,15 @@ func TestACallWithoutAValidReservationDoesNotGoOn(t *testing.T) {
 
 // A call that would never be charged is refused under any budget, unless the operator wants otherwise.
 func TestACallThatWouldNeverBeChargedIsRefused(t *testing.T) {
-	for policy, refused := range map[FailurePolicy]bool{FailByBudget: true, FailClosed: true, FailOpen: false} {
+	for onFailure, refused := range map[policy.FailurePolicy]bool{policy.FailByBudget: true, policy.FailClosed: true, policy.FailOpen: false} {
 		r := newRig(t, answering(200, `{}`), limited(budget(t, "1usd/day soft")), func(r *rig) {
-			r.Limits.OnStoreFailure, r.Ledger = policy, full{r.Ledger}
+			r.Limits.OnStoreFailure, r.Ledger = onFailure, full{r.Ledger}
 		})
 		c := r.begin(t, hello)
 		if err := c.admit(t.Context()); refused {
 			wantRefusal(t, err, apierror.LedgerUnavailable, "cannot be recorded")
 		} else if err != nil {
-			t.Errorf("policy %d: %v", policy, err)
+			t.Errorf("policy %d: %v", onFailure, err)
 		}
 		c.Finish()
 	}
@@ -150,7 +153,7 @@ func TestRatesAndBudgetsFollowTheClock(t *testing.T) {
 func TestCapsBoundARequest(t *testing.T) {
 	for _, c := range []struct {
 		name      string
-		caps      Caps
+		caps      policy.Caps
 		asked     params.RequestedLimits
 		tools     int
 		field     string
@@ -158,21 +161,21 @@ func TestCapsBoundARequest(t *testing.T) {
 		output    int64
 		setOutput bool
 	}{
-		{"none", Caps{}, params.RequestedLimits{Output: 5, Param: "max_tokens"}, 9, "", "", 5, false},
-		{"tools", Caps{Tools: 2}, params.RequestedLimits{}, 3, "", "declares 3 tools; at most 2", 0, false},
-		{"tools at the cap", Caps{Tools: 2}, params.RequestedLimits{}, 2, "", "", 0, false},
-		{"messages", Caps{Messages: 2}, params.RequestedLimits{Messages: 3}, 0, "", `"messages" has 3 elements; at most 2`, 0, false},
-		{"messages at the cap", Caps{Messages: 2}, params.RequestedLimits{Messages: 2}, 0, "", "", 0, false},
-		{"output", Caps{Output: 10}, params.RequestedLimits{Output: 11, Param: "max_tokens"}, 0, "", `"max_tokens" is 11; at most 10`, 11, false},
-		{"output at the cap", Caps{Output: 10}, params.RequestedLimits{Output: 10, Param: "max_tokens"}, 0, "", "", 10, false},
-		{"output by another name", Caps{Output: 10, Clamp: true}, params.RequestedLimits{Output: 9, Param: "max_tokens", Other: "n_predict"}, 0, "", `"n_predict" is not possible where the output is limited; use "max_tokens"`, 9, false},
-		{"another name without a cap", Caps{}, params.RequestedLimits{Output: 9, Param: "max_tokens", Other: "n_predict"}, 0, "", "", 9, false},
-		{"output clamped", Caps{Output: 10, Clamp: true}, params.RequestedLimits{Output: 11, Param: "max_tokens"}, 0, "", "", 10, true},
-		{"no output named", Caps{Output: 10}, params.RequestedLimits{}, 0, "", "", 10, true},
-		{"another field", Caps{}, params.RequestedLimits{Output: 5, Param: "max_tokens"}, 0, "max_completion_tokens", "", 5, true},
-		{"another field and nothing asked", Caps{}, params.RequestedLimits{}, 0, "max_completion_tokens", "", 0, false},
+		{"none", policy.Caps{}, params.RequestedLimits{Output: 5, Param: "max_tokens"}, 9, "", "", 5, false},
+		{"tools", policy.Caps{Tools: 2}, params.RequestedLimits{}, 3, "", "declares 3 tools; at most 2", 0, false},
+		{"tools at the cap", policy.Caps{Tools: 2}, params.RequestedLimits{}, 2, "", "", 0, false},
+		{"messages", policy.Caps{Messages: 2}, params.RequestedLimits{Messages: 3}, 0, "", `"messages" has 3 elements; at most 2`, 0, false},
+		{"messages at the cap", policy.Caps{Messages: 2}, params.RequestedLimits{Messages: 2}, 0, "", "", 0, false},
+		{"output", policy.Caps{Output: 10}, params.RequestedLimits{Output: 11, Param: "max_tokens"}, 0, "", `"max_tokens" is 11; at most 10`, 11, false},
+		{"output at the cap", policy.Caps{Output: 10}, params.RequestedLimits{Output: 10, Param: "max_tokens"}, 0, "", "", 10, false},
+		{"output by another name", policy.Caps{Output: 10, Clamp: true}, params.RequestedLimits{Output: 9, Param: "max_tokens", Other: "n_predict"}, 0, "", `"n_predict" is not possible where the output is limited; use "max_tokens"`, 9, false},
+		{"another name without a cap", policy.Caps{}, params.RequestedLimits{Output: 9, Param: "max_tokens", Other: "n_predict"}, 0, "", "", 9, false},
+		{"output clamped", policy.Caps{Output: 10, Clamp: true}, params.RequestedLimits{Output: 11, Param: "max_tokens"}, 0, "", "", 10, true},
+		{"no output named", policy.Caps{Output: 10}, params.RequestedLimits{}, 0, "", "", 10, true},
+		{"another field", policy.Caps{}, params.RequestedLimits{Output: 5, Param: "max_tokens"}, 0, "max_completion_tokens", "", 5, true},
+		{"another field and nothing asked", policy.Caps{}, params.RequestedLimits{}, 0, "max_completion_tokens", "", 0, false},
 	} {
-		g := charge{requested: c.asked}
+		g := charge{key: new(policy.KeyLimits), record: new(activity.Record), requested: c.asked}
 		at := &target{allowed: allowed{caps: c.caps}, asked: provider.Chat, provider: &provider.Provider{MaxTokensField: c.field}}
 		err := g.check(at, func() int { return c.tools }, "messages")
 		if c.refused != "" {
@@ -195,40 +198,3 @@ func TestAReservationNamesItsOwner(t *testing.T) {
 		t.Errorf("%s, %s, %s", request, tenant, key)
 	}
 }
-
-func TestAUsedUpBudgetEmitsOneEventAPeriod(t *testing.T) {
-	day := limits.Budget{Unit: limits.Tokens, Limit: 100, Period: limits.Daily}
-	begins := time.Unix(1000, 0)
-	refused := func(spent, amount int64, begins time.Time, b limits.Budget) *limits.Refusal {
-		return &limits.Refusal{Balance: limits.Balance{Subject: "key:dev", Budget: b, Spent: spent, Begins: begins, ResetsAt: begins.Add(24 * time.Hour)}, Amount: amount}
-	}
-	larger := day
-	larger.Limit = 200
-	for _, c := range []struct {
-		name    string
-		refusal *limits.Refusal
-		emitted bool
-	}{
-		{"a large call says nothing", refused(50, 60, begins, day), false},
-		{"a small call that does not fit", refused(95, 10, begins, day), true},
-		{"the same period", refused(100, 1, begins, day), false},
-		{"the next period", refused(100, 0, begins.Add(24*time.Hour), day), true},
-		{"a budget that was raised", refused(200, 0, begins.Add(24*time.Hour), larger), true},
-	} {
-		events := 0
-		if c.name == "a large call says nothing" {
-			budgets = NewExhaustedBudgets(nil)
-		}
-		budgets.emit = func(name string, data map[string]any) {
-			if events++; name != "budget_exhausted" || data["subject"] != "key:dev" || data["resets_at"] == "" {
-				t.Errorf("%s: %s %v", c.name, name, data)
-			}
-		}
-		e := budgets.refusal(c.refusal)
-		if (events == 1) != c.emitted || e.Code != apierror.BudgetExceeded || e.LimitSource != "key:dev" {
-			t.Errorf("%s: %d events, %+v", c.name, events, e)
-		}
-	}
-}
-
-var budgets *ExhaustedBudgets

@@ -13,7 +13,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
@@ -214,15 +213,6 @@ func TestHostedToolsNeedTheKeysPermission(t *testing.T) {
 	r := newRig(t, answering(200, chatAnswerBody))
 	_, refusal := r.serve(t, Chat, hello[:len(hello)-1]+`,"background":true}`)
 	wantRefusal(t, refusal, apierror.UnsupportedParameter, "background")
-}
-
-func TestABudgetThatIsNeverResetSaysSo(t *testing.T) {
-	total := limits.Budget{Unit: limits.Tokens, Limit: 100, Period: limits.Total}
-	var emitted map[string]any
-	e := NewExhaustedBudgets(func(_ string, data map[string]any) { emitted = data }).refusal(&limits.Refusal{Balance: limits.Balance{Subject: "key:dev", Budget: total, Spent: 100}})
-	if _, resets := emitted["resets_at"]; resets || emitted == nil || !strings.Contains(e.Message, "it is never reset") {
-		t.Errorf("%v: %s", emitted, e.Message)
-	}
 }
 
 func TestTheRecordNamesTheWorkstation(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -217,7 +219,7 @@ func TestEveryAnswerShowsTheRatesOfItsCall(t *testing.T) {
 		}{
 			"whole": {answering(200, chatAnswerBody), hello}, "stream": {eventsOf(firstWord + lastWord + doneWord), streamed}, "heartbeat first": {late, streamed},
 		} {
-			r := newRig(t, c.provider, limited(&KeyLimits{Subjects: []limits.Subject{minute}}))
+			r := newRig(t, c.provider, limited(&policy.KeyLimits{Subjects: []limits.Subject{minute}}))
 			w, refusal := r.serve(t, Chat, c.body)
 			if left := w.Result().Header.Get("X-Test-Remaining"); refusal != nil || left != "9" {
 				t.Errorf("%s: %v, %q requests are left", name, refusal, left)

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -113,7 +115,7 @@ func TestASecondRequestCountsAgainstTheLimitsOfItsTarget(t *testing.T) {
 			}
 		}
 		f := newFleet(t, families[0], []string{"err-500", "echo"}, func(r *rig) {
-			r.Limits.Models = []ModelLimits{{Pattern: "first/*", Subject: one(0)}, {Pattern: "second/*", Subject: one(1)}}
+			r.Limits.Models = []policy.ModelLimits{{Pattern: "first/*", Subject: one(0)}, {Pattern: "second/*", Subject: one(1)}}
 		})
 		busy, _ := f.Concurrency.Acquire([]limits.Subject{one(1)}, nil)
 		defer busy.Release()

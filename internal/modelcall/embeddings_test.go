@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
@@ -81,7 +83,7 @@ func TestEmbeddingsAreRefused(t *testing.T) {
 		{"a model that writes", embed, func(r *rig) { r.models.model.Mode = catalog.ModeChat }, apierror.ModelNotCallable, "does not serve embeddings"},
 		{"a provider without", embed, anthropic, apierror.ModelNotCallable, `"acme" has no embeddings`},
 		{"too many", embed, func(r *rig) {
-			r.Limits.Keys = map[string]*KeyLimits{"dev": {Caps: Caps{Messages: 1}, Subjects: budget(t, "1usd/day").Subjects}}
+			r.Limits.Keys = map[string]*policy.KeyLimits{"dev": {Caps: policy.Caps{Messages: 1}, Subjects: budget(t, "1usd/day").Subjects}}
 		}, apierror.InvalidValue, `"input" has 2 elements`},
 		{"a word", strings.Replace(embed, "three", "mellon", 1), guarded(words(t, guardrail.Deny, guardrail.Input)), apierror.GuardrailBlocked, "refused"},
 		{"an OpenRouter preset", `{"model":"acme/e","input":"x","preset":"p"}`, embedding, apierror.UnsupportedParameter, "preset"},

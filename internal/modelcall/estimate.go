@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -48,7 +50,7 @@ const (
 // it can use there.
 func (g *charge) estimateUse(t *target, bytes int64, content params.Content) error {
 	g.estimateLikely(t, bytes, content)
-	if !g.key.hard() {
+	if !g.key.Hard() {
 		return nil
 	}
 	return g.estimateMost(t, bytes, content)
@@ -77,7 +79,7 @@ func (g *charge) estimateMost(t *target, bytes int64, content params.Content) er
 	switch most := m.MaxOutput; {
 	case !t.generates():
 	case t.output == 0:
-		t.output, t.setOutput = lesser(lesser(most, t.caps.Output), defaultOutput), true
+		t.output, t.setOutput = policy.Lesser(policy.Lesser(most, t.caps.Output), defaultOutput), true
 	case most > 0 && t.output > most: // the model never gives so much: it need not be reserved
 		t.output, t.setOutput = most, true
 	}
@@ -95,7 +97,7 @@ func (g *charge) estimateMost(t *target, bytes int64, content params.Content) er
 	if t.output > math.MaxInt32 {
 		return apierror.New(apierror.InvalidValue, "%q is more than any model can give", g.requested.Param).WithParam(g.requested.Param)
 	}
-	prompt := lesser(input, m.ContextLength)
+	prompt := policy.Lesser(input, m.ContextLength)
 	switch {
 	case !t.generates(): // each of its inputs may be that long
 		prompt = input
@@ -111,7 +113,7 @@ func (g *charge) estimateMost(t *target, bytes int64, content params.Content) er
 	t.use.prompt = min(t.use.bound.Prompt, input-bytes+tokensOf(bytes-content.Encoded, leastBytesPerToken))
 	t.use.most.Tokens = t.use.bound.Prompt + t.use.bound.Completion
 	t.use.most.Nano, t.use.priced = m.Price.MostNano(t.use.bound)
-	if g.key.hardMoney && !t.use.priced && !g.key.Unpriced {
+	if g.key.HardMoney() && !t.use.priced && !g.key.Unpriced {
 		return g.unpriced("no price is known for the model %q", m.ID)
 	}
 	return nil
@@ -124,7 +126,7 @@ func (g *charge) unpriced(format string, args ...any) error {
 	subject := &g.key.Subjects[first]
 	budget := subject.Budgets[slices.IndexFunc(subject.Budgets, isHard)]
 	e := apierror.New(apierror.CannotBePriced, format+", and the budget of %s is hard", append(args, subject.Name)...)
-	e.LimitSource, e.RefusedBy = subject.Name, refusedBy(subject.Name, "budget", budget.String())
+	e.LimitSource, e.RefusedBy = subject.Name, policy.RefusedBy(subject.Name, "budget", budget.String())
 	return e
 }
 

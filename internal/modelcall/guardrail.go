@@ -3,96 +3,18 @@ package modelcall
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
-	"sync"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
-	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 )
 
 // webhookRetry is when a caller may try again if the moderator could not be asked.
 const webhookRetry = 10 * time.Second
-
-// Guardrails are those of a configuration, and what they apply to.
-type Guardrails struct {
-	Keys   map[string][]*guardrail.Guardrail // by name of key
-	Models []ModelGuardrails
-	All    []*guardrail.Guardrail // every model call
-
-	sets sync.Map // *guardrail.Set by the names of its guardrails: one for each combination in use
-}
-
-// ModelGuardrails are the guardrails of the models of a pattern.
-type ModelGuardrails struct {
-	Pattern    string
-	Guardrails []*guardrail.Guardrail
-}
-
-// Check refuses patterns that are not valid.
-func (g *Guardrails) Check() error {
-	for _, m := range g.Models {
-		if err := pattern.Valid(m.Pattern); err != nil {
-			return fmt.Errorf("model %q: %w", m.Pattern, err)
-		}
-	}
-	return nil
-}
-
-// of joins the guardrails of a key, of models and of the gateway, each once, in this order. It returns
-// nil if there are none.
-func (g *Guardrails) of(key string, models ...string) *guardrail.Set {
-	var usual [8]*guardrail.Guardrail
-	list := append(usual[:0], g.Keys[key]...)
-	for _, m := range g.Models {
-		if slices.ContainsFunc(models, func(model string) bool { return pattern.Match(m.Pattern, model) }) {
-			list = append(list, m.Guardrails...)
-		}
-	}
-	list = append(list, g.All...)
-	if len(list) == 0 {
-		return nil
-	}
-	var names strings.Builder
-	for i, r := range list {
-		if slices.Contains(list[:i], r) {
-			list[i] = nil // Join leaves it out
-			continue
-		}
-		names.WriteString(r.Name())
-		names.WriteByte('/') // no name has it
-	}
-	if set, ok := g.sets.Load(names.String()); ok {
-		return set.(*guardrail.Set)
-	}
-	set, _ := g.sets.LoadOrStore(names.String(), guardrail.Join(list...))
-	return set.(*guardrail.Set)
-}
-
-// Names returns the names of all guardrails, each once, sorted.
-func (g *Guardrails) Names() []string {
-	var names []string
-	add := func(list []*guardrail.Guardrail) {
-		for _, r := range list {
-			names = append(names, r.Name())
-		}
-	}
-	add(g.All)
-	for _, m := range g.Models {
-		add(m.Guardrails)
-	}
-	for _, list := range g.Keys {
-		add(list)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-func (g *Guardrails) empty() bool { return len(g.Keys)+len(g.Models)+len(g.All) == 0 }
 
 // guard applies the guardrails of a call.
 type guard struct {
@@ -108,7 +30,7 @@ func (g *guard) request(ctx context.Context, body []byte, stream bool) ([]byte, 
 	}
 	if name, ok := g.set.WholeOnly(); ok && stream {
 		e := apierror.New(apierror.UnsupportedParameter, "the guardrail %q judges whole answers only: a stream is not possible here", name).WithParam("stream")
-		e.RefusedBy = refusedByGuardrail(name)
+		e.RefusedBy = policy.RefusedByGuardrail(name)
 		return nil, e
 	}
 	result, err := g.set.Request(ctx, body)
@@ -154,12 +76,12 @@ func (g *guard) failure(ctx context.Context, err error) error {
 		return apierror.New(apierror.InvalidJSON, "the request body is not acceptable JSON: an object in %q has the key %q twice", twice.Param, twice.Key).WithParam(twice.Param)
 	case errors.As(err, &limit) && limit.Direction == guardrail.Input:
 		e := apierror.New(apierror.RequestTooLarge, "the guardrail %q judges at most %d texts with %d bytes in all", limit.Guardrail, guardrail.MaxHookTexts, guardrail.MaxHookText)
-		e.RefusedBy = refusedByGuardrail(limit.Guardrail)
+		e.RefusedBy = policy.RefusedByGuardrail(limit.Guardrail)
 		return e
 	case errors.As(err, &hook):
 		g.outcome.trace.judged(metrics.GuardrailUnavailable, guardrail.Verdict{Guardrail: hook.Guardrail})
 		e := apierror.New(apierror.GuardrailUnavailable, "the guardrail %q could not be asked", hook.Guardrail).WithCause(err)
-		e.RetryAfter, e.RefusedBy = webhookRetry, refusedByGuardrail(hook.Guardrail)
+		e.RetryAfter, e.RefusedBy = webhookRetry, policy.RefusedByGuardrail(hook.Guardrail)
 		g.deps.Metrics.Guarded(hook.Guardrail, metrics.GuardrailUnavailable)
 		return e
 	}
@@ -183,6 +105,6 @@ func (g *guard) blocked(v *guardrail.Verdict) *apierror.Error {
 	g.outcome.trace.judged(metrics.GuardrailDeny, *v)
 	g.deps.Metrics.Guarded(v.Guardrail, metrics.GuardrailDeny)
 	e := apierror.New(apierror.GuardrailBlocked, "refused by the guardrail %q: %s", v.Guardrail, v.Class)
-	e.Reasons, e.RefusedBy = []string{v.Class}, refusedByGuardrail(v.Guardrail)+": "+v.Class
+	e.Reasons, e.RefusedBy = []string{v.Class}, policy.RefusedByGuardrail(v.Guardrail)+": "+v.Class
 	return e
 }

@@ -75,27 +75,3 @@ func TestADeniedTextIsNotSentOrShown(t *testing.T) {
 		t.Errorf("the usage of a refused answer is real: %+v", row)
 	}
 }
-
-func TestGuardrailsOfKeyModelAndGatewayAreJoinedOnce(t *testing.T) {
-	a, b := words(t, guardrail.Deny, guardrail.Input), words(t, guardrail.Redact, guardrail.Input)
-	g := &Guardrails{
-		Keys: map[string][]*guardrail.Guardrail{"dev": {a}}, All: []*guardrail.Guardrail{a},
-		Models: []ModelGuardrails{{Pattern: "acme/*", Guardrails: []*guardrail.Guardrail{b}}},
-	}
-	if err := g.Check(); err != nil {
-		t.Fatal(err)
-	}
-	if g.of("dev", "acme/m") != g.of("dev", "acme/other") {
-		t.Error("the same guardrails are joined twice")
-	}
-	if g.of("dev", "other/m") == g.of("dev", "acme/m") || g.of("other", "other/m") == nil {
-		t.Error("the guardrails do not follow key and model")
-	}
-	if (&Guardrails{}).of("dev", "acme/m") != nil {
-		t.Error("a set of no guardrails")
-	}
-	bad := &Guardrails{Models: []ModelGuardrails{{Pattern: ""}}}
-	if err := bad.Check(); err == nil {
-		t.Error("an empty pattern is accepted")
-	}
-}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -25,9 +27,9 @@ func TestACallThatHasEndedHoldsNothing(t *testing.T) {
 		k := budget(t, "1usd/day")
 		k.Subjects[0].Rates = []limits.Rate{{Unit: limits.Requests, Limit: 1000, Window: 60e9}, {Unit: limits.Tokens, Limit: 1 << 30, Window: 60e9}}
 		k.Subjects[0].Concurrency = limits.Concurrency{Limit: 5}
-		k.Caps = Caps{Messages: 1, Body: 1000}
+		k.Caps = policy.Caps{Messages: 1, Body: 1000}
 		limited(k)(r)
-		r.Limits.Models = []ModelLimits{{Pattern: "acme/*", Subject: limits.Subject{Name: "model:acme/*", Concurrency: limits.Concurrency{Limit: 5}}}}
+		r.Limits.Models = []policy.ModelLimits{{Pattern: "acme/*", Subject: limits.Subject{Name: "model:acme/*", Concurrency: limits.Concurrency{Limit: 5}}}}
 		guarded(words(t, guardrail.Deny, guardrail.Input))(r)
 	})
 	for i, c := range []struct {

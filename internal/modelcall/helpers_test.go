@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
@@ -88,13 +90,13 @@ func newRig(t testing.TB, transport http.RoundTripper, change ...func(*rig)) *ri
 		t.Fatal(err)
 	}
 	r.Deps = Deps{
-		Models: &r.models, Limits: &Limits{}, Guardrails: new(Guardrails), Ledger: ledger, Concurrency: limits.NewConcurrencyLimiter(),
+		Models: &r.models, Limits: &policy.Limits{}, Guardrails: new(policy.Guardrails), Ledger: ledger, Concurrency: limits.NewConcurrencyLimiter(),
 		Owners: owners.New(opened, time.Now), Timeouts: DefaultTimeouts, InFlight: &r.calls,
 		Uploads: upload.Config{Memory: &r.memory, Timeout: DefaultTimeouts.Body, Now: time.Now}, Answers: &r.answers,
 		Activity: activity.New(opened), Metrics: metrics.New(metrics.Gauges{}), Redactor: redact.New(nil, func(string) bool { return false }),
 		Logger: zap.NewNop(), Sampled: zap.NewNop, Now: time.Now, WarnOfDemo: func(string) {},
 	}
-	r.Exhausted = NewExhaustedBudgets(func(name string, _ map[string]any) { r.events = append(r.events, name) })
+	r.Exhausted = policy.NewExhaustedBudgets(func(name string, _ map[string]any) { r.events = append(r.events, name) })
 	for _, c := range change {
 		c(r)
 	}
@@ -109,18 +111,18 @@ func newRig(t testing.TB, transport http.RoundTripper, change ...func(*rig)) *ri
 }
 
 // limited gives the rig's key limits.
-func limited(k *KeyLimits) func(*rig) {
-	return func(r *rig) { r.Limits.Keys = map[string]*KeyLimits{"dev": k} }
+func limited(k *policy.KeyLimits) func(*rig) {
+	return func(r *rig) { r.Limits.Keys = map[string]*policy.KeyLimits{"dev": k} }
 }
 
 // budget is a key under one budget, such as "1usd/day".
-func budget(t testing.TB, text string) *KeyLimits {
+func budget(t testing.TB, text string) *policy.KeyLimits {
 	t.Helper()
 	b, err := limits.ParseBudget(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &KeyLimits{Subjects: []limits.Subject{{Name: "key:dev", Budgets: []limits.Budget{b}}}}
+	return &policy.KeyLimits{Subjects: []limits.Subject{{Name: "key:dev", Budgets: []limits.Budget{b}}}}
 }
 
 // pricePerToken is 1,000 nano-USD for a token of either kind.

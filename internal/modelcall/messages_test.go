@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -96,7 +98,9 @@ func TestTheVersionOfAMessagesCall(t *testing.T) {
 }
 
 func TestTheOutputOfAMessageIsCapped(t *testing.T) {
-	capped := func(clamp bool) func(*rig) { return limited(&KeyLimits{Caps: Caps{Output: 50, Clamp: clamp}}) }
+	capped := func(clamp bool) func(*rig) {
+		return limited(&policy.KeyLimits{Caps: policy.Caps{Output: 50, Clamp: clamp}})
+	}
 	thinking := strings.Replace(say, `"messages"`, `"thinking":{"type":"enabled","budget_tokens":60},"messages"`, 1)
 	for _, c := range []struct {
 		name, body string

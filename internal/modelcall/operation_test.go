@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -83,7 +85,7 @@ func TestEachOperationIsAnsweredByEachKindOfProvider(t *testing.T) {
 func TestACapIsToldToEachKindOfProvider(t *testing.T) {
 	for _, d := range directions {
 		p := &recording{chat: chatAnswerBody, responses: responsesAnswerBody}
-		r := newRig(t, p, limited(&KeyLimits{Caps: Caps{Output: 10}}), func(r *rig) { r.models.provider = newProvider(t, p, d.provider) })
+		r := newRig(t, p, limited(&policy.KeyLimits{Caps: policy.Caps{Output: 10}}), func(r *rig) { r.models.provider = newProvider(t, p, d.provider) })
 		if _, refusal := r.serve(t, d.op, d.body); refusal != nil {
 			t.Fatalf("%s: %v", d.name, refusal)
 		}
@@ -167,7 +169,7 @@ func TestATranslatedResponseIsNamedAfterItsRequest(t *testing.T) {
 func TestAModelsRateRefusesACall(t *testing.T) {
 	r := newRig(t, answering(200, chatAnswerBody), func(r *rig) {
 		one := limits.Rate{Unit: limits.Requests, Limit: 1, Window: 60e9}
-		r.Limits.Models = []ModelLimits{{Pattern: "acme/m", Subject: limits.Subject{Name: "model:acme/m", Rates: []limits.Rate{one}}}}
+		r.Limits.Models = []policy.ModelLimits{{Pattern: "acme/m", Subject: limits.Subject{Name: "model:acme/m", Rates: []limits.Rate{one}}}}
 	})
 	if _, refusal := r.serve(t, Chat, hello); refusal != nil {
 		t.Fatal(refusal)
@@ -177,7 +179,7 @@ func TestAModelsRateRefusesACall(t *testing.T) {
 }
 
 func TestALimitThatCannotBeReadIsRefusedUnderACap(t *testing.T) {
-	r := newRig(t, answering(200, chatAnswerBody), limited(&KeyLimits{Caps: Caps{Output: 10}}))
+	r := newRig(t, answering(200, chatAnswerBody), limited(&policy.KeyLimits{Caps: policy.Caps{Output: 10}}))
 	_, refusal := r.serve(t, Chat, strings.Replace(hello, `"max_tokens":100`, `"max_tokens":"many"`, 1))
 	wantRefusal(t, refusal, apierror.InvalidValue, "max_tokens")
 }

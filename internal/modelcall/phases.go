@@ -2,7 +2,6 @@ package modelcall
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -51,15 +50,9 @@ func (w queueWait) end(err error) error {
 	a := w.admission
 	waited := a.deps.Now().Sub(w.began)
 	a.phases.queued += waited
-	a.deps.Metrics.Queued(QueueOf(w.permit.Queue()), waited)
+	a.deps.Metrics.Queued(metrics.QueueOf(w.permit.Queue()), waited)
 	w.span.end(err)
 	return err
-}
-
-// QueueOf returns the queue in which the calls of a subject wait.
-func QueueOf(subject string) metrics.Queue {
-	kind, _, _ := strings.Cut(subject, ":")
-	return metrics.Queue(kind)
 }
 
 // waitFor pauses between two attempts. It reports what pause reports.

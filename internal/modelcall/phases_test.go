@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -151,9 +153,9 @@ func TestTheTimeInAQueueIsNoOverhead(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, late(time.Second, 0, answering(200, chatAnswerBody)), busy, func(r *rig) {
 					if name == "key" {
-						limited(&KeyLimits{Subjects: []limits.Subject{subject}})(r)
+						limited(&policy.KeyLimits{Subjects: []limits.Subject{subject}})(r)
 					} else {
-						r.Limits.Models = []ModelLimits{{Pattern: "acme/*", Subject: subject}}
+						r.Limits.Models = []policy.ModelLimits{{Pattern: "acme/*", Subject: subject}}
 					}
 				})
 				other, busy := r.Concurrency.Acquire([]limits.Subject{subject}, nil)

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
@@ -17,10 +19,10 @@ import (
 func TestARefusalNamesItsOption(t *testing.T) {
 	perMinute := limits.Rate{Unit: limits.Requests, Limit: 10, Window: time.Minute}
 	g := charge{
-		record: &activity.Record{Key: "dev"}, key: &KeyLimits{Caps: Caps{Tools: 3}},
-		named: []*ModelLimits{{Subject: limits.Subject{Name: ModelSubject("openai/*")}, Caps: Caps{Output: 4096}}},
+		record: &activity.Record{Key: "dev"}, key: &policy.KeyLimits{Caps: policy.Caps{Tools: 3}},
+		named: []*policy.ModelLimits{{Subject: limits.Subject{Name: policy.ModelSubject("openai/*")}, Caps: policy.Caps{Output: 4096}}},
 	}
-	own := []*ModelLimits{{Subject: limits.Subject{Name: ModelSubject("fast")}, Caps: Caps{Messages: 2}}}
+	own := []*policy.ModelLimits{{Subject: limits.Subject{Name: policy.ModelSubject("fast")}, Caps: policy.Caps{Messages: 2}}}
 	check := func(asked params.RequestedLimits) error {
 		g.requested = asked
 		target := &target{own: own, allowed: allowed{caps: g.capsOf(g.named, own)}}
@@ -28,7 +30,7 @@ func TestARefusalNamesItsOption(t *testing.T) {
 	}
 	for want, err := range map[string]error{
 		"key dev: rate 10/min":                   rateRefusal(&limits.RateRefusal{Reading: limits.Reading{Subject: "key:dev", Rate: perMinute}}),
-		"gateway: concurrency 200":               concurrencyRefusal(&limits.Busy{Subject: GatewaySubject(), Limit: limits.Concurrency{Limit: 200}}),
+		"gateway: concurrency 200":               concurrencyRefusal(&limits.Busy{Subject: policy.GatewaySubject(), Limit: limits.Concurrency{Limit: 200}}),
 		"key dev: max_tools 3":                   check(params.RequestedLimits{Choices: 4}),
 		"model fast: max_messages 2":             check(params.RequestedLimits{Messages: 3}),
 		"model openai/*: max_output_tokens 4096": capOutputRefusal(&g, own),
@@ -45,7 +47,7 @@ func TestARefusalNamesItsOption(t *testing.T) {
 	}
 }
 
-func capOutputRefusal(g *charge, own []*ModelLimits) error {
+func capOutputRefusal(g *charge, own []*policy.ModelLimits) error {
 	target := &target{own: own, allowed: allowed{caps: g.capsOf(g.named, own)}}
-	return g.capRefusal(target, capOutput, apierror.New(apierror.InvalidValue, "no"))
+	return g.capRefusal(target, policy.CapOutput, apierror.New(apierror.InvalidValue, "no"))
 }

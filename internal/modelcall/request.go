@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
@@ -31,12 +33,12 @@ import (
 // Deps are the parts of a gateway that its requests use. They do not change while requests run.
 type Deps struct {
 	Models      Models
-	Limits      *Limits
-	Guardrails  *Guardrails
+	Limits      *policy.Limits
+	Guardrails  *policy.Guardrails
 	Rates       limits.Rates
 	Concurrency *limits.ConcurrencyLimiter
 	Ledger      limits.Ledger
-	Exhausted   *ExhaustedBudgets
+	Exhausted   *policy.ExhaustedBudgets
 	Owners      owners.Owners
 	Health      *failover.Health
 
@@ -65,7 +67,7 @@ type Caller struct {
 	// User is who uses the key, if a single sign-on has said so; else "".
 	User string
 	// Limits are those of a key that was made at run time. Nil: the configuration has them.
-	Limits *KeyLimits
+	Limits *policy.KeyLimits
 }
 
 // SecretHash is the SHA-256 of the caller's secret, in hex. It is not Hash for a key made at run time
@@ -161,7 +163,7 @@ func (q *Request) Require(scope keys.Scope) error {
 		return nil
 	}
 	e := apierror.New(apierror.InsufficientScope, "the key %q has no scope %s, which this route needs", q.Name, scope)
-	e.RefusedBy = refusedBy(KeySubject(q.Name), "scopes", "without "+scope.String())
+	e.RefusedBy = policy.RefusedBy(policy.KeySubject(q.Name), "scopes", "without "+scope.String())
 	return e
 }
 
@@ -187,7 +189,7 @@ func (q *Request) SetSession(id string) {
 // JSON object, each member of which read takes. It is for requests that are not model calls. The
 // error is one of [upload.Upload.Read], a 400, or that of read.
 func (q *Request) ReadObject(limit int64, read func(name string, value []byte) error) error {
-	data, err := q.readBody(min(limit, q.deps.Limits.maxBody(q.deps.Limits.Of(&q.Caller))))
+	data, err := q.readBody(min(limit, q.deps.Limits.Readable(q.deps.Limits.Of(q.Key, q.Caller.Limits))))
 	if err != nil || len(bytes.TrimSpace(data)) == 0 {
 		return err
 	}
@@ -231,7 +233,7 @@ var calls = sync.Pool{New: func() any { return new(call) }}
 
 func (q *Request) newCall(op Operation, api API) *call {
 	d := q.deps
-	key := d.Limits.Of(&q.Caller)
+	key := d.Limits.Of(q.Key, q.Caller.Limits)
 	c := calls.Get().(*call)
 	*c = call{
 		Request: q, op: op, api: api,

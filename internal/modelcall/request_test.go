@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
@@ -26,7 +28,7 @@ func TestReadObjectReadsEachMemberOnce(t *testing.T) {
 		{name: "too large for the key", keyLimit: 64, body: `{"a":` + strings.Repeat(" ", 70) + `1}`, code: apierror.RequestTooLarge, text: "the limit is 64 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t, roundTrip(silent), limited(&KeyLimits{Caps: Caps{Body: c.keyLimit}}))
+			r := newRig(t, roundTrip(silent), limited(&policy.KeyLimits{Caps: policy.Caps{Body: c.keyLimit}}))
 			q := r.request(t, httptest.NewRecorder(), post(strings.NewReader(c.body), int64(len(c.body))))
 			read := ""
 			err := q.ReadObject(100, func(name string, value []byte) error {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
@@ -46,10 +48,10 @@ type Candidate struct {
 // routed is where a call can be sent.
 type routed struct {
 	targets []*target
-	model   string         // the name in the request, without a suffix that sorts targets
-	known   bool           // it is an alias, or the catalog has it
-	limits  []*ModelLimits // of this name
-	listed  bool           // the request names further models
+	model   string                // the name in the request, without a suffix that sorts targets
+	known   bool                  // it is an alias, or the catalog has it
+	limits  []*policy.ModelLimits // of this name
+	listed  bool                  // the request names further models
 	routing *failover.Routing
 	limit   func([]failover.Pick) []failover.Pick // drops those that the request forbids; nil for none
 }
@@ -104,7 +106,7 @@ func findKnown(d *Deps, key *keys.Key, op provider.Operation, name string, routi
 	if err != nil && !(r.listed && isUnlisted(err)) {
 		return r, d.notCallable(err, name, "model")
 	}
-	r.limits = d.Limits.matching(r.model)
+	r.limits = d.Limits.Matching(r.model)
 	first, refused := targetsOf(d, found, op, r.model, r.limits)
 	if err != nil {
 		refused = err

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
@@ -76,19 +78,19 @@ func TestAModelsNameThatHoldsAKeyIsNotRecorded(t *testing.T) {
 
 func TestTheLimitsOfAllMatchingModelBlocksHold(t *testing.T) {
 	r := newRig(t, answering(200, "{}"), func(r *rig) {
-		r.Limits.Models = []ModelLimits{
-			{Pattern: "acme/*", Subject: limits.Subject{Name: "model:acme/*"}, Caps: Caps{Output: 100, Clamp: true, Body: 1000}},
-			{Pattern: "acme/m", Caps: Caps{Output: 200, Messages: 3}, Subject: limits.Subject{Name: "model:acme/m"}},
-			{Pattern: "other/*", Subject: limits.Subject{Name: "model:other/*"}, Caps: Caps{Output: 1}},
+		r.Limits.Models = []policy.ModelLimits{
+			{Pattern: "acme/*", Subject: limits.Subject{Name: "model:acme/*"}, Caps: policy.Caps{Output: 100, Clamp: true, Body: 1000}},
+			{Pattern: "acme/m", Caps: policy.Caps{Output: 200, Messages: 3}, Subject: limits.Subject{Name: "model:acme/m"}},
+			{Pattern: "other/*", Subject: limits.Subject{Name: "model:other/*"}, Caps: policy.Caps{Output: 1}},
 		}
 	})
 	found, err := findTargets(t.Context(), &r.Deps, &r.key, provider.Chat, "acme/m", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := charge{key: &KeyLimits{Caps: Caps{Tools: 5}}, record: &activity.Record{Model: "acme/m"}}
+	g := charge{key: &policy.KeyLimits{Caps: policy.Caps{Tools: 5}}, record: &activity.Record{Model: "acme/m"}}
 	caps := g.capsOf(found.limits, found.targets[0].own)
-	if want := (Caps{Output: 100, Messages: 3, Tools: 5, Body: 1000}); caps != want {
+	if want := (policy.Caps{Output: 100, Messages: 3, Tools: 5, Body: 1000}); caps != want {
 		t.Errorf("caps %+v, want %+v: a block that refuses is not clamped away", caps, want)
 	}
 	wantRefusal(t, g.checkSize(&target{allowed: allowed{caps: caps}}, 1001), apierror.RequestTooLarge, "the limit of the model \"acme/m\" is 1000 bytes")

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
@@ -67,7 +69,7 @@ func chatWith(model, members string) string {
 func TestGuardrailsOfAModelHoldForItsNameWithASuffix(t *testing.T) {
 	r := newRig(t, answering(200, chatAnswerBody))
 	knowing(known{"acme/m": r.models.provider})(r)
-	r.Guardrails.Models = []ModelGuardrails{{Pattern: "acme/m", Guardrails: []*guardrail.Guardrail{words(t, guardrail.Deny, guardrail.Input)}}}
+	r.Guardrails.Models = []policy.ModelGuardrails{{Pattern: "acme/m", Guardrails: []*guardrail.Guardrail{words(t, guardrail.Deny, guardrail.Input)}}}
 	for _, model := range []string{"acme/m", "acme/m:floor"} {
 		_, refusal := r.serve(t, Chat, chatWith(model, ""))
 		wantRefusal(t, refusal, apierror.GuardrailBlocked, "words")
@@ -78,14 +80,14 @@ func TestGuardrailsOfAModelHoldForItsNameWithASuffix(t *testing.T) {
 func TestWhatHoldsForAnAliasHoldsWhereverItIsNamed(t *testing.T) {
 	for _, body := range []string{chatWith("fast", ""), chatWith("acme/m", `"models":["fast"],"provider":{"only":["other"]},`)} {
 		r := newRig(t, answering(200, chatAnswerBody), func(r *rig) {
-			r.Limits.Models = []ModelLimits{{Pattern: "fast", Subject: limits.Subject{Name: "model:fast"}, Caps: Caps{Output: 10}}}
+			r.Limits.Models = []policy.ModelLimits{{Pattern: "fast", Subject: limits.Subject{Name: "model:fast"}, Caps: policy.Caps{Output: 10}}}
 		})
 		other := newProvider(t, answering(200, chatAnswerBody), func(c *provider.Config) { c.Name = "other" })
 		knowing(known{"acme/m": r.models.provider, "fast": other})(r)
 		if _, refusal := r.serve(t, Chat, body); refusal != nil || r.rows(t)[0].OutputCap != 10 {
 			t.Errorf("%s: %v, record %+v", body, refusal, r.rows(t)[0])
 		}
-		r.Guardrails.Models = []ModelGuardrails{{Pattern: "fast", Guardrails: []*guardrail.Guardrail{words(t, guardrail.Deny, guardrail.Input)}}}
+		r.Guardrails.Models = []policy.ModelGuardrails{{Pattern: "fast", Guardrails: []*guardrail.Guardrail{words(t, guardrail.Deny, guardrail.Input)}}}
 		_, refusal := r.serve(t, Chat, body)
 		wantRefusal(t, refusal, apierror.GuardrailBlocked, "words")
 	}

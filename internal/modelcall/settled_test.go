@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
@@ -70,11 +72,11 @@ func limitedEverywhere(t *testing.T, r *rand.Rand) func(*rig) {
 		k.Subjects[0] = of
 		limited(k)(rig)
 		rig.Limits.Drain = time.Duration(r.IntN(3)) * 10 * time.Second
-		rig.Limits.Models = []ModelLimits{{Pattern: "fast", Subject: subject("model:fast", 1000)}}
+		rig.Limits.Models = []policy.ModelLimits{{Pattern: "fast", Subject: subject("model:fast", 1000)}}
 		for _, name := range targetNames {
 			if r.IntN(3) > 0 {
 				most := int64(1 + r.IntN(3))
-				rig.Limits.Models = append(rig.Limits.Models, ModelLimits{Pattern: name + "/*", Subject: subject("model:"+name, most), Caps: Caps{Output: 50 + 50*most, Clamp: true}})
+				rig.Limits.Models = append(rig.Limits.Models, policy.ModelLimits{Pattern: name + "/*", Subject: subject("model:"+name, most), Caps: policy.Caps{Output: 50 + 50*most, Clamp: true}})
 			}
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -57,7 +59,7 @@ func (s *storedState) check(ctx context.Context, b *jsonscan.Body, t *target) (u
 	}
 	if tools.Hosted != "" && !s.caller.HostedTools {
 		e := apierror.New(apierror.InsufficientScope, "the key %q may not use tools that run at the provider (%s): switch the tool off in the client, or set hosted_tools in the key's configuration", s.caller.Name, tools.Hosted).WithParam(tools.HostedIn)
-		e.RefusedBy = refusedBy(KeySubject(s.caller.Name), "hosted_tools", "off")
+		e.RefusedBy = policy.RefusedBy(policy.KeySubject(s.caller.Name), "hosted_tools", "off")
 		return use, e
 	}
 	use.hostedTool, use.builtIn = tools.Hosted, int64(tools.BuiltIn)

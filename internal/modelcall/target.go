@@ -3,6 +3,8 @@ package modelcall
 import (
 	"slices"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
@@ -14,29 +16,29 @@ type target struct {
 	model     *catalog.Model
 	provider  *provider.Provider
 	endpoint  *provider.Endpoint
-	id        string             // "provider/model", with "@endpoint" if the provider has several
-	group     int                // targets of an earlier group are asked first
-	weight    float64            // in its group
-	asked     provider.Operation // of the caller
-	operation provider.Operation // asked, or what it is translated into
-	named     string             // what the request names: the model, or an alias
-	alias     bool               // it is an alias: answers name this model
-	own       []*ModelLimits     // of the model and its alias, beside those of the call
+	id        string                // "provider/model", with "@endpoint" if the provider has several
+	group     int                   // targets of an earlier group are asked first
+	weight    float64               // in its group
+	asked     provider.Operation    // of the caller
+	operation provider.Operation    // asked, or what it is translated into
+	named     string                // what the request names: the model, or an alias
+	alias     bool                  // it is an alias: answers name this model
+	own       []*policy.ModelLimits // of the model and its alias, beside those of the call
 	allowed
 }
 
 // allowed is what a call may use at a target.
 type allowed struct {
-	caps      Caps  // of key, alias and model
-	output    int64 // the most tokens of a choice; 0: not bounded
-	setOutput bool  // the provider must be told output
+	caps      policy.Caps // of key, alias and model
+	output    int64       // the most tokens of a choice; 0: not bounded
+	setOutput bool        // the provider must be told output
 	use       estimate
 	account   accountUse
 }
 
 // targetsOf returns the targets of a name. If one does not serve the operation, refused says why.
 // Limits are those of the call.
-func targetsOf(d *Deps, found Found, op provider.Operation, name string, limits []*ModelLimits) (targets []*target, refused error) {
+func targetsOf(d *Deps, found Found, op provider.Operation, name string, limits []*policy.ModelLimits) (targets []*target, refused error) {
 	for group, candidates := range found.Groups {
 		for i := range candidates {
 			c := &candidates[i]
@@ -46,9 +48,9 @@ func targetsOf(d *Deps, found Found, op provider.Operation, name string, limits 
 				}
 				continue
 			}
-			own := without(d.Limits.matching(c.Model.ID), limits)
+			own := without(d.Limits.Matching(c.Model.ID), limits)
 			if found.Alias {
-				own = append(own, without(without(d.Limits.matching(name), limits), own)...)
+				own = append(own, without(without(d.Limits.Matching(name), limits), own)...)
 			}
 			endpoints := c.Provider.Endpoints
 			for _, e := range endpoints {
@@ -101,7 +103,7 @@ func serves(c *Candidate, op provider.Operation) error {
 }
 
 // without returns the limits that are not among others.
-func without(limits, others []*ModelLimits) (rest []*ModelLimits) {
+func without(limits, others []*policy.ModelLimits) (rest []*policy.ModelLimits) {
 	for _, m := range limits {
 		if !slices.Contains(others, m) {
 			rest = append(rest, m)
@@ -138,7 +140,7 @@ func (t *target) accountName() string {
 }
 
 // rated reports whether a token rate holds for the target alone.
-func (t *target) rated() bool { return slices.ContainsFunc(t.own, (*ModelLimits).rated) }
+func (t *target) rated() bool { return slices.ContainsFunc(t.own, (*policy.ModelLimits).Rated) }
 
 // generates reports whether the answer is text, whose tokens are counted and limited.
 func (t *target) generates() bool { return t.asked != provider.Embeddings }

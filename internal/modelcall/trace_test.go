@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -240,7 +242,7 @@ func TestAWaitForAModelIsASpan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one := limits.Subject{Name: "model:acme/m", Concurrency: limits.Concurrency{Limit: 1, Queue: 10, Wait: time.Minute}}
 		s, r := newTraces(), newRig(t, answering(200, chatAnswerBody), func(r *rig) {
-			r.Limits.Models = []ModelLimits{{Pattern: "acme/m", Subject: one}}
+			r.Limits.Models = []policy.ModelLimits{{Pattern: "acme/m", Subject: one}}
 		})
 		first := r.begin(t, hello)
 		if err := first.admit(t.Context()); err != nil {

@@ -3,8 +3,9 @@ package report
 import (
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 )
 
@@ -17,7 +18,7 @@ const (
 
 // limitItems makes the rows of one subject.
 type limitItems struct {
-	of     modelcall.Limited
+	of     policy.Limited
 	hidden bool // what is used is not shown
 	filter *limitsFilter
 

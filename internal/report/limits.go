@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
@@ -46,14 +48,14 @@ func newLimitsViewer(key *keys.Key, tenant string) limitsViewer {
 	}
 	v := limitsViewer{key: key, tenants: key.Tenants(tenant), all: key.AllTenants}
 	if !key.Has(keys.LimitsRead) {
-		v.only = modelcall.KeySubject(key.Name)
+		v.only = policy.KeySubject(key.Name)
 	}
 	return v
 }
 
 // sees reports whether the limits of a subject may be seen, and whether what is used of them is
 // hidden.
-func (v *limitsViewer) sees(s modelcall.Limited) (ok, hidden bool) {
+func (v *limitsViewer) sees(s policy.Limited) (ok, hidden bool) {
 	switch {
 	case v.only != "" && s.Name != v.only:
 		return false, true
@@ -83,7 +85,7 @@ type limitsPage struct {
 // fill collects the page, and the cursor of the next one if there is one. It asks the ledger about
 // as many subjects at a time as it takes.
 func (p *limitsPage) fill(ctx context.Context) error {
-	var asked []modelcall.Limited
+	var asked []policy.Limited
 	var subjects []limits.Subject
 	for s := range p.deps.Limits.Limited(max(p.after.subject, p.subject), p.viewer.tenants) {
 		if p.subject != "" && s.Name != p.subject {
@@ -105,7 +107,7 @@ func (p *limitsPage) fill(ctx context.Context) error {
 }
 
 // add appends the rows of some subjects.
-func (p *limitsPage) add(ctx context.Context, all []modelcall.Limited, subjects []limits.Subject) error {
+func (p *limitsPage) add(ctx context.Context, all []policy.Limited, subjects []limits.Subject) error {
 	balances, err := p.deps.Ledger.Status(ctx, p.now, subjects)
 	if err == nil {
 		err = ctx.Err()

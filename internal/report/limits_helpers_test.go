@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -50,18 +52,18 @@ func newLimits(t testing.TB) *modelcall.Deps {
 	acme := subject(t, "tenant:acme", nil, []string{"50usd/week"}, "")
 	dev := subject(t, "key:dev", []string{"60/min", "1000 tokens/h"}, []string{"10usd/day", "5000 tokens/total soft"}, "10 queue 20 2s")
 	bot := subject(t, "key:bot", nil, []string{"1usd/day"}, "")
-	l := &modelcall.Limits{
-		Keys: map[string]*modelcall.KeyLimits{
+	l := &policy.Limits{
+		Keys: map[string]*policy.KeyLimits{
 			"dev": {Tenant: "acme", Subjects: []limits.Subject{dev, acme, everybody}},
 			"bot": {Tenant: "lab", Subjects: []limits.Subject{bot, everybody}},
 		},
-		Tenants: map[string]*modelcall.KeyLimits{"acme": {Tenant: "acme", Subjects: []limits.Subject{acme, everybody}}},
-		Models:  []modelcall.ModelLimits{{Pattern: "openai/gpt-*", Subject: subject(t, "model:openai/gpt-*", []string{"500/min"}, nil, "")}},
+		Tenants: map[string]*policy.KeyLimits{"acme": {Tenant: "acme", Subjects: []limits.Subject{acme, everybody}}},
+		Models:  []policy.ModelLimits{{Pattern: "openai/gpt-*", Subject: subject(t, "model:openai/gpt-*", []string{"500/min"}, nil, "")}},
 	}
 	return withLimits(t, l)
 }
 
-func withLimits(t testing.TB, l *modelcall.Limits) *modelcall.Deps {
+func withLimits(t testing.TB, l *policy.Limits) *modelcall.Deps {
 	t.Helper()
 	if err := l.Prepare(); err != nil {
 		t.Fatal(err)

@@ -9,10 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 func TestLimitsShowWhatIsUsed(t *testing.T) {
@@ -172,10 +173,10 @@ func (failingLedger) Status(context.Context, time.Time, []limits.Subject) ([]lim
 
 // One page of a gateway with a hundred thousand keys, each under a budget of its own.
 func BenchmarkLimitsOfManyKeys(b *testing.B) {
-	l := &modelcall.Limits{Keys: map[string]*modelcall.KeyLimits{}}
+	l := &policy.Limits{Keys: map[string]*policy.KeyLimits{}}
 	for i := range 100_000 {
 		name := fmt.Sprintf("key-%06d", i)
-		l.Keys[name] = &modelcall.KeyLimits{Tenant: "acme", Subjects: []limits.Subject{subject(b, "key:"+name, nil, []string{"10usd/day"}, "")}}
+		l.Keys[name] = &policy.KeyLimits{Tenant: "acme", Subjects: []limits.Subject{subject(b, "key:"+name, nil, []string{"10usd/day"}, "")}}
 	}
 	d := withLimits(b, l)
 	d.Limits.Limited("", keys.EveryTenant(""))

@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 )
 
@@ -18,11 +19,11 @@ type Block struct {
 	Models      pattern.List // empty: every callable model
 	HostedTools bool         // they may use tools that run at the provider
 	Limits      limits.Subject
-	Caps        modelcall.Caps
-	Unpriced    bool              // see modelcall.KeyLimits
-	Max         int               // keys at most
-	MaxBudget   int64             // the largest limit of a budget; 0: any
-	Shared      *modelcall.Limits // of the same configuration: those of tenants and of the gateway
+	Caps        policy.Caps
+	Unpriced    bool           // see policy.KeyLimits
+	Max         int            // keys at most
+	MaxBudget   int64          // the largest limit of a budget; 0: any
+	Shared      *policy.Limits // of the same configuration: those of tenants and of the gateway
 }
 
 // DefaultMax and MostMax bound the keys of a gateway. A key takes about 600
@@ -245,7 +246,7 @@ func rateOf(all []limits.Rate, r limits.Rate) *limits.Rate {
 }
 
 // caps returns the block's caps with the key's own bound of the output.
-func (b *Block) caps(s *Settings) modelcall.Caps {
+func (b *Block) caps(s *Settings) policy.Caps {
 	caps := b.Caps
 	if own := s.extensions().MaxOutput; own > 0 {
 		caps.Output = min(own, cmp.Or(caps.Output, own))

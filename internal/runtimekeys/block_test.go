@@ -7,10 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
@@ -24,7 +25,7 @@ func narrow(b *runtimekeys.Block) {
 		Budgets:     []limits.Budget{{Unit: limits.Money, Limit: 10e9, Period: limits.Daily}, {Unit: limits.Tokens, Limit: 1000, Period: limits.Daily, Soft: true}},
 		Concurrency: limits.Concurrency{Limit: 5, Queue: 2, Wait: time.Second},
 	}
-	b.Caps = modelcall.Caps{Output: 100}
+	b.Caps = policy.Caps{Output: 100}
 }
 
 func TestNothingThatAManagerSendsExceedsTheBlock(t *testing.T) {

@@ -6,15 +6,16 @@ import (
 	"time"
 	"weak"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 // Grant is what a key may do under one block: no more than the block, and no more than its own
 // settings.
 type Grant struct {
 	keys.Credential
-	Limits *modelcall.KeyLimits
+	Limits *policy.KeyLimits
 
 	// block is weak: keys outlive configurations, and one that is seldom used would keep the models
 	// and limits of an old one in memory.
@@ -66,7 +67,7 @@ var ErrLoading = errors.New("the keys made at run time are not known yet")
 
 // Authenticate returns what the holder of a secret may do. The error is [keys.ErrInvalid], or
 // ErrLoading.
-func (s *Keys) Authenticate(b *Block, secret string, now time.Time) (keys.Credential, *modelcall.KeyLimits, error) {
+func (s *Keys) Authenticate(b *Block, secret string, now time.Time) (keys.Credential, *policy.KeyLimits, error) {
 	sum, ok := keys.Sum(secret)
 	if !ok {
 		return keys.Credential{}, nil, keys.ErrInvalid
@@ -75,7 +76,7 @@ func (s *Keys) Authenticate(b *Block, secret string, now time.Time) (keys.Creden
 }
 
 // Held is [Keys.Authenticate] for a secret that was presented earlier, and of which only the SHA-256 was kept.
-func Held(s *Keys, b *Block, sum Sum, now time.Time) (keys.Credential, *modelcall.KeyLimits, error) {
+func Held(s *Keys, b *Block, sum Sum, now time.Time) (keys.Credential, *policy.KeyLimits, error) {
 	if b == nil {
 		return keys.Credential{}, nil, keys.ErrInvalid
 	}
@@ -93,7 +94,7 @@ func Held(s *Keys, b *Block, sum Sum, now time.Time) (keys.Credential, *modelcal
 }
 
 // authenticate is Authenticate with what is known here.
-func (s *Keys) authenticate(b *Block, sum [sha256.Size]byte, now time.Time) (keys.Credential, *modelcall.KeyLimits, error) {
+func (s *Keys) authenticate(b *Block, sum [sha256.Size]byte, now time.Time) (keys.Credential, *policy.KeyLimits, error) {
 	key := s.bySecret.get(sum)
 	if key == nil || !key.valid(now) {
 		return keys.Credential{}, nil, keys.ErrInvalid

@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
@@ -45,7 +46,7 @@ func open(t testing.TB, table runtimekeys.Table) (*runtimekeys.Keys, *clock) {
 
 // block allows chat, and what change adds or takes away.
 func block(change func(*runtimekeys.Block)) *runtimekeys.Block {
-	b := &runtimekeys.Block{Scopes: keys.ChatWrite | keys.ModelsRead, Max: 1000, Shared: &modelcall.Limits{}}
+	b := &runtimekeys.Block{Scopes: keys.ChatWrite | keys.ModelsRead, Max: 1000, Shared: &policy.Limits{}}
 	if change != nil {
 		change(b)
 	}
@@ -111,7 +112,7 @@ func opens(s *runtimekeys.Keys, b *runtimekeys.Block, secret string, at time.Tim
 	return err == nil
 }
 
-func budgets(k *modelcall.KeyLimits) map[string]bool {
+func budgets(k *policy.KeyLimits) map[string]bool {
 	set := map[string]bool{}
 	for _, s := range k.Subjects {
 		for _, b := range s.Budgets {

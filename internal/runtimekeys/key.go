@@ -20,8 +20,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 // Sum is the SHA-256 of a secret.
@@ -107,7 +108,7 @@ func (r *Record) EndsSince(before *Key) (end time.Time) {
 }
 
 // subjectPrefix and the hash are the name of a key in the ledger.
-var subjectPrefix = modelcall.KeySubject("")
+var subjectPrefix = policy.KeySubject("")
 
 // Subject is the key's name in the ledger.
 func (r *Record) Subject() string { return subjectPrefix + r.Hash() }

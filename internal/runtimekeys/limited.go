@@ -6,16 +6,17 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 // Limited yields the limits of the keys of some tenants under a block, sorted by the names of their
 // subjects, from this name on. Of many keys only a part is copied and sorted at a time, and the keys of
 // other tenants cost nearly nothing.
-func (s *Keys) Limited(b *Block, from string, of keys.Tenants) iter.Seq[modelcall.Limited] {
-	return func(yield func(modelcall.Limited) bool) {
+func (s *Keys) Limited(b *Block, from string, of keys.Tenants) iter.Seq[policy.Limited] {
+	return func(yield func(policy.Limited) bool) {
 		for i := range s.byID.shards {
 			last := subjectPrefix + hex.EncodeToString([]byte{byte(i)}) + "~" // sorts after every hash of the shard
 			shard := s.byID.shards[i].Load()
@@ -42,8 +43,8 @@ func (s *Keys) Limited(b *Block, from string, of keys.Tenants) iter.Seq[modelcal
 }
 
 // limited returns the key's own limits under a block, without the budgets that only count.
-func (k *Key) limited(b *Block) modelcall.Limited {
+func (k *Key) limited(b *Block) policy.Limited {
 	own := b.within(k.own())
 	own.Budgets = slices.DeleteFunc(own.Budgets, func(b limits.Budget) bool { return b.Limit == limits.NoLimit })
-	return modelcall.Limited{Subject: &own, Tenant: k.Tenant}
+	return policy.Limited{Subject: &own, Tenant: k.Tenant}
 }

@@ -6,10 +6,10 @@
 // functions that judge a request read the body as the caller sent it. The others add their edits to
 // the body and leave every other byte alone:
 //
-//	req, err := request.ParseChat(b)           // what the caller asks
-//	limits, err := request.ChatLimits(b)       // how much it asks for
-//	refs, err := request.References(b)         // stored state and tools that it names
-//	content := request.ContentOf(b)            // what costs more than its bytes
+//	req, err := params.ParseChat(b)           // what the caller asks
+//	limits, err := params.ChatLimits(b)       // how much it asks for
+//	refs, err := params.References(b)         // stored state and tools that it names
+//	content := params.ContentOf(b)            // what costs more than its bytes
 //	limits.SetOutput(b, "max_tokens", 1000)    // the cap of its output
 //	request.EncodeChat(b, req, upstreamModel)  // what the provider is asked
 package params

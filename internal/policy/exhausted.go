@@ -1,4 +1,4 @@
-package modelcall
+package policy
 
 import (
 	"strconv"
@@ -53,8 +53,8 @@ func usedUp(r *limits.Refusal) bool {
 	return r.Spent >= r.Budget.Limit || r.Amount <= small && r.Spent > r.Budget.Limit-r.Amount
 }
 
-// refusal returns the refusal of a call by its budget.
-func (e *ExhaustedBudgets) refusal(r *limits.Refusal) *apierror.Error {
+// Refusal returns the refusal of a call by its budget, and emits the event if the budget is used up.
+func (e *ExhaustedBudgets) Refusal(r *limits.Refusal) *apierror.Error {
 	if usedUp(r) && e.first(r.Balance) {
 		data := map[string]any{
 			"subject": r.Subject, "budget": r.Budget.String(), "limit": amountText(r.Budget, r.Budget.Limit),
@@ -75,7 +75,7 @@ func (e *ExhaustedBudgets) refusal(r *limits.Refusal) *apierror.Error {
 	if r.Amount == 0 {
 		refusal = apierror.New(apierror.BudgetExceeded, "the budget of %s, %s, is used up; %s", r.Subject, r.Budget, again)
 	}
-	refusal.LimitSource, refusal.RefusedBy = r.Subject, refusedBy(r.Subject, "budget", r.Budget.String())
+	refusal.LimitSource, refusal.RefusedBy = r.Subject, RefusedBy(r.Subject, "budget", r.Budget.String())
 	return refusal
 }
 

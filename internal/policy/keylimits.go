@@ -1,4 +1,4 @@
-package modelcall
+package policy
 
 import (
 	"fmt"
@@ -20,19 +20,20 @@ type KeyLimits struct {
 	hardMoney, hardTokens, soft, counted, rated bool // what the subjects have
 }
 
-// subjects returns the limited subjects, none without limits.
-func (k *KeyLimits) subjects() []limits.Subject {
-	if k == nil {
-		return nil
-	}
-	return k.Subjects
-}
+// Budgeted reports whether what the key's calls spend is counted.
+func (k *KeyLimits) Budgeted() bool { return k.BudgetLimited() || k.counted }
 
-// budgeted reports whether what the key's calls spend is counted; limited, whether a budget can
-// refuse them; hard, whether a hard one can.
-func (k *KeyLimits) budgeted() bool { return k != nil && (k.limited() || k.counted) }
-func (k *KeyLimits) limited() bool  { return k.hardMoney || k.hardTokens || k.soft }
-func (k *KeyLimits) hard() bool     { return k != nil && (k.hardMoney || k.hardTokens) }
+// BudgetLimited reports whether a budget can refuse the key's calls.
+func (k *KeyLimits) BudgetLimited() bool { return k.hardMoney || k.hardTokens || k.soft }
+
+// Hard reports whether a hard budget can refuse the key's calls.
+func (k *KeyLimits) Hard() bool { return k.hardMoney || k.hardTokens }
+
+// HardMoney reports whether a hard budget of money can refuse the key's calls.
+func (k *KeyLimits) HardMoney() bool { return k.hardMoney }
+
+// Rated reports whether the key's tokens are limited by a rate.
+func (k *KeyLimits) Rated() bool { return k.rated }
 
 // prepare notes what the subjects have. It refuses limits that contradict each other.
 func (k *KeyLimits) prepare() error {
@@ -63,10 +64,12 @@ func (k *KeyLimits) prepare() error {
 // RuntimeKey returns the limits of a key that the configuration does not have: its own, then those
 // of its tenant and of the gateway. The error is of own limits that contradict each other.
 func (l *Limits) RuntimeKey(tenant string, own limits.Subject, caps Caps, unpriced bool) (*KeyLimits, error) {
-	shared, ok := l.Tenants[tenant]
-	if !ok {
+	shared := &unlimited
+	if of, ok := l.Tenants[tenant]; ok {
+		shared = of
+	} else if l.OtherTenants != nil {
 		shared = l.OtherTenants
 	}
-	k := &KeyLimits{Tenant: tenant, Subjects: append([]limits.Subject{own}, shared.subjects()...), Caps: caps, Unpriced: unpriced}
+	k := &KeyLimits{Tenant: tenant, Subjects: append([]limits.Subject{own}, shared.Subjects...), Caps: caps, Unpriced: unpriced}
 	return k, k.prepare()
 }

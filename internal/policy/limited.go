@@ -1,4 +1,4 @@
-package modelcall
+package policy
 
 import (
 	"crypto/sha256"
@@ -114,4 +114,16 @@ func (l *Limits) Hash() string {
 		fmt.Fprintf(h, "%+v\n", *s.Subject)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// Applying returns the subjects that limit the calls of a key to a model, as they are configured: the
+// key, its tenant, the gateway, and the patterns of the model.
+func (l *Limits) Applying(key *KeyLimits, model string) []limits.Subject {
+	subjects := slices.Clone(key.Subjects)
+	for _, m := range l.Matching(model) {
+		if !isUnlimited(m.Subject) {
+			subjects = append(subjects, m.Subject)
+		}
+	}
+	return subjects
 }

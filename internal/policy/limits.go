@@ -1,4 +1,7 @@
-package modelcall
+// Package policy is what a configuration allows its callers: the limits of keys, tenants, models and
+// the gateway, caps of single requests, and which guardrails apply. It counts nothing: the counters are
+// of package limits.
+package policy
 
 import (
 	"fmt"
@@ -31,8 +34,8 @@ type ModelLimits struct {
 	Caps    Caps
 }
 
-// rated reports whether the models have a token rate.
-func (m *ModelLimits) rated() bool {
+// Rated reports whether the models have a token rate.
+func (m *ModelLimits) Rated() bool {
 	return slices.ContainsFunc(m.Subject.Rates, func(r limits.Rate) bool { return r.Unit == limits.Tokens })
 }
 
@@ -66,9 +69,7 @@ type Limits struct {
 	Drain time.Duration
 
 	patterns pattern.Index // of Models
-	// readable is the largest body that any model takes: which model a body names is known only
-	// after it was read.
-	readable int64
+	readable int64         // the largest body that any model takes
 	// limited returns all subjects that have a limit, sorted by name, and finds them only once.
 	limited func() []Limited
 }
@@ -134,16 +135,23 @@ func (l *Limits) all() iter.Seq2[string, *KeyLimits] {
 	}
 }
 
-// Of returns the limits of a caller's key, nil if it has none.
-func (l *Limits) Of(key *Caller) *KeyLimits {
-	if key.Limits != nil {
-		return key.Limits
+// Of returns the limits of a key. Made are those of a key that was made at run time; nil: the
+// configuration has them.
+func (l *Limits) Of(key *keys.Key, made *KeyLimits) *KeyLimits {
+	if made != nil {
+		return made
 	}
 	if own, ok := l.Keys[key.Name]; ok {
 		return own
 	}
-	return l.Tenants[key.Tenant]
+	if shared, ok := l.Tenants[key.Tenant]; ok {
+		return shared
+	}
+	return &unlimited
 }
+
+// unlimited are the limits of a key that has none.
+var unlimited KeyLimits
 
 // MaxBody returns the largest body that any key or model takes, in bytes.
 func (l *Limits) MaxBody() int64 {
@@ -164,16 +172,17 @@ func (c Caps) check() error {
 	return nil
 }
 
-// maxBody returns how many bytes are read of a request with a key.
-func (l *Limits) maxBody(key *KeyLimits) int64 {
-	if key != nil && key.Caps.Body > 0 {
+// Readable returns how many bytes are read of a request with a key: which model a body names is known
+// only after it was read.
+func (l *Limits) Readable(key *KeyLimits) int64 {
+	if key.Caps.Body > 0 {
 		return key.Caps.Body
 	}
 	return l.readable
 }
 
-// matching returns the limits of a model.
-func (l *Limits) matching(model string) []*ModelLimits {
+// Matching returns the limits of a model.
+func (l *Limits) Matching(model string) []*ModelLimits {
 	var found []*ModelLimits
 	for i := range l.patterns.Matching(model) {
 		found = append(found, &l.Models[i])
@@ -181,11 +190,11 @@ func (l *Limits) matching(model string) []*ModelLimits {
 	return found
 }
 
-// within returns the caps that satisfy both.
-func (c Caps) within(other Caps) Caps {
+// Within returns the caps that satisfy both.
+func (c Caps) Within(other Caps) Caps {
 	return Caps{
-		Messages: lesser(c.Messages, other.Messages), Tools: lesser(c.Tools, other.Tools),
-		Output: lesser(c.Output, other.Output), Clamp: c.clampsWith(other), Body: lesser(c.Body, other.Body),
+		Messages: Lesser(c.Messages, other.Messages), Tools: Lesser(c.Tools, other.Tools),
+		Output: Lesser(c.Output, other.Output), Clamp: c.clampsWith(other), Body: Lesser(c.Body, other.Body),
 	}
 }
 
@@ -194,8 +203,8 @@ func (c Caps) clampsWith(other Caps) bool {
 	return (c.Clamp || c.Output == 0) && (other.Clamp || other.Output == 0)
 }
 
-// lesser returns the lesser of two bounds. 0 is no bound.
-func lesser[T int | int64](a, b T) T {
+// Lesser returns the lesser of two bounds. 0 is no bound.
+func Lesser[T int | int64](a, b T) T {
 	if a == 0 || b > 0 && b < a {
 		return b
 	}

@@ -1,4 +1,4 @@
-package modelcall
+package policy
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ func BenchmarkLimitsOfAModel(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				l.matching("up/model-5")
+				l.Matching("up/model-5")
 			}
 		})
 	}
@@ -36,10 +36,10 @@ func TestAKeyWithoutLimitsOfItsOwnHasThoseOfItsTenant(t *testing.T) {
 	}{
 		{keys.Key{Name: "dev", Tenant: "acme"}, own},
 		{keys.Key{Name: "ci", Tenant: "acme"}, tenant},
-		{keys.Key{Name: "ci", Tenant: "other"}, nil},
+		{keys.Key{Name: "ci", Tenant: "other"}, &unlimited},
 		{keys.Key{Name: "dev", Tenant: "other"}, own},
 	} {
-		if got := l.Of(&Caller{Credential: keys.Credential{Key: &c.key}}); got != c.want {
+		if got := l.Of(&c.key, nil); got != c.want {
 			t.Errorf("%s of %s: %+v, want %+v", c.key.Name, c.key.Tenant, got, c.want)
 		}
 	}

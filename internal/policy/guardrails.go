@@ -1,0 +1,88 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
+)
+
+// Guardrails are those of a configuration, and what they apply to.
+type Guardrails struct {
+	Keys   map[string][]*guardrail.Guardrail // by name of key
+	Models []ModelGuardrails
+	All    []*guardrail.Guardrail // every model call
+
+	sets sync.Map // *guardrail.Set by the names of its guardrails: one for each combination in use
+}
+
+// ModelGuardrails are the guardrails of the models of a pattern.
+type ModelGuardrails struct {
+	Pattern    string
+	Guardrails []*guardrail.Guardrail
+}
+
+// Check refuses patterns that are not valid.
+func (g *Guardrails) Check() error {
+	for _, m := range g.Models {
+		if err := pattern.Valid(m.Pattern); err != nil {
+			return fmt.Errorf("model %q: %w", m.Pattern, err)
+		}
+	}
+	return nil
+}
+
+// Of joins the guardrails of a key, of models and of the gateway, each once, in this order. It returns
+// nil if there are none.
+func (g *Guardrails) Of(key string, models ...string) *guardrail.Set {
+	var usual [8]*guardrail.Guardrail
+	list := append(usual[:0], g.Keys[key]...)
+	for _, m := range g.Models {
+		if slices.ContainsFunc(models, func(model string) bool { return pattern.Match(m.Pattern, model) }) {
+			list = append(list, m.Guardrails...)
+		}
+	}
+	list = append(list, g.All...)
+	if len(list) == 0 {
+		return nil
+	}
+	var names strings.Builder
+	for i, r := range list {
+		if slices.Contains(list[:i], r) {
+			list[i] = nil // Join leaves it out
+			continue
+		}
+		names.WriteString(r.Name())
+		names.WriteByte('/') // no name has it
+	}
+	if set, ok := g.sets.Load(names.String()); ok {
+		return set.(*guardrail.Set)
+	}
+	set, _ := g.sets.LoadOrStore(names.String(), guardrail.Join(list...))
+	return set.(*guardrail.Set)
+}
+
+// Names returns the names of all guardrails, each once, sorted.
+func (g *Guardrails) Names() []string {
+	var names []string
+	add := func(list []*guardrail.Guardrail) {
+		for _, r := range list {
+			names = append(names, r.Name())
+		}
+	}
+	add(g.All)
+	for _, m := range g.Models {
+		add(m.Guardrails)
+	}
+	for _, list := range g.Keys {
+		add(list)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Empty reports whether no call is judged.
+func (g *Guardrails) Empty() bool { return len(g.Keys)+len(g.Models)+len(g.All) == 0 }

@@ -1,0 +1,42 @@
+package policy
+
+import (
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+)
+
+func TestGuardrailsOfKeyModelAndGatewayAreJoinedOnce(t *testing.T) {
+	a, b := words(t, guardrail.Deny), words(t, guardrail.Redact)
+	g := &Guardrails{
+		Keys: map[string][]*guardrail.Guardrail{"dev": {a}}, All: []*guardrail.Guardrail{a},
+		Models: []ModelGuardrails{{Pattern: "acme/*", Guardrails: []*guardrail.Guardrail{b}}},
+	}
+	if err := g.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if g.Of("dev", "acme/m") != g.Of("dev", "acme/other") {
+		t.Error("the same guardrails are joined twice")
+	}
+	if g.Of("dev", "other/m") == g.Of("dev", "acme/m") || g.Of("other", "other/m") == nil {
+		t.Error("the guardrails do not follow key and model")
+	}
+	if (&Guardrails{}).Of("dev", "acme/m") != nil {
+		t.Error("a set of no guardrails")
+	}
+	bad := &Guardrails{Models: []ModelGuardrails{{Pattern: ""}}}
+	if err := bad.Check(); err == nil {
+		t.Error("an empty pattern is accepted")
+	}
+}
+
+func words(t *testing.T, action guardrail.Action) *guardrail.Guardrail {
+	t.Helper()
+	g, err := guardrail.Compile(guardrail.Spec{Name: "words", On: guardrail.Input, Rules: []guardrail.Rule{
+		{Action: action, Detector: guardrail.Words, Words: []string{"mellon"}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
