@@ -79,7 +79,7 @@ func (a *App) addProvider(built *builtProviders, p *Provider, catalogued bool) e
 		return nil
 	}
 	made, err := provider.New(config)
-	if err == nil && made.Dialect.Path(provider.Chat) == "" {
+	if err == nil && made.Dialect.Path(provider.Chat, "", false) == "" {
 		err = p.checkMessagesOnly()
 	}
 	if err != nil {

@@ -6,11 +6,12 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
@@ -157,7 +158,7 @@ func findStory(r *http.Request) (*story, error) {
 	}
 	log := active.Requests().Activity
 	record, found, err := log.FindAny(r.Context(), id)
-	if request, ok := modelcall.RequestOf(id); err == nil && !found && ok {
+	if request, ok := wire.RequestOf(id); err == nil && !found && ok {
 		record, found, err = log.FindAny(r.Context(), request)
 	}
 	switch {

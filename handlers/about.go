@@ -11,5 +11,5 @@ func serveAbout(x *apiRequest) error {
 	if _, err := x.strictQuery(); err != nil {
 		return err
 	}
-	return x.reply(http.StatusOK, gateway.ReadAbout(x.r.Context(), x.gateway, x.Credential.Key))
+	return x.reply(http.StatusOK, gateway.ReadAbout(x.r.Context(), x.gateway, x.req.Caller.Key))
 }

@@ -34,7 +34,7 @@ func serveSeries(x *apiRequest) error {
 
 func activityQuery(x *apiRequest, params []string) (report.Query, error) {
 	values, err := x.strictQuery(params...)
-	return report.Query{Values: values, Accept: x.r.Header.Get("Accept"), MaxAge: maxAge(x.r.Header), See: x.Credential.Tenants}, err
+	return report.Query{Values: values, Accept: x.r.Header.Get("Accept"), MaxAge: maxAge(x.r.Header), See: x.req.Caller.Tenants}, err
 }
 
 // maxAge is how old an answer may be by the request's Cache-Control (RFC 9111, 5.2.1), 0 if it does not
@@ -65,7 +65,7 @@ func sendReport(x *apiRequest, answer report.Answer, err error) error {
 	h.Set("Content-Type", "text/csv; charset=utf-8; header=present")
 	h.Set("Content-Disposition", `attachment; filename="gatehouse-activity.csv"`)
 	if x.r.Method == http.MethodHead {
-		x.Succeed(http.StatusOK)
+		x.req.Outcome.Succeed(http.StatusOK)
 		x.w.WriteHeader(http.StatusOK)
 		return nil
 	}
@@ -77,11 +77,11 @@ func sendReport(x *apiRequest, answer report.Answer, err error) error {
 		if x.r.Context().Err() != nil {
 			code = apierror.ClientGone
 		}
-		x.Fail(apierror.New(code, "the export was cut off").WithCause(err))
+		x.req.Outcome.Fail(apierror.New(code, "the export was cut off").WithCause(err))
 		panic(http.ErrAbortHandler)
 	}
 	_ = control.SetWriteDeadline(time.Time{})
-	x.Succeed(http.StatusOK)
+	x.req.Outcome.Succeed(http.StatusOK)
 	return nil
 }
 
@@ -91,5 +91,5 @@ func serveGeneration(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	return x.succeed(report.Generation(x.r.Context(), x.gateway.Requests().Activity, x.Tenant, q.Get("id")))
+	return x.succeed(report.Generation(x.r.Context(), x.gateway.Requests().Activity, x.req.Caller.Tenant, q.Get("id")))
 }

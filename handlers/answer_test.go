@@ -40,8 +40,8 @@ type readCloser struct{ *strings.Reader }
 
 func (readCloser) Close() error { return nil }
 
-// request is one with a key ("" for none) and a body ("" for none).
-func request(method, target, key, body string) *http.Request {
+// newTestRequest is one with a key ("" for none) and a body ("" for none).
+func newTestRequest(method, target, key, body string) *http.Request {
 	r := httptest.NewRequest(method, target, nil)
 	if body != "" {
 		r = httptest.NewRequest(method, target, strings.NewReader(body))
@@ -77,7 +77,7 @@ func send(t testing.TB, h caddyhttp.MiddlewareHandler, r *http.Request) *answer 
 // call sends a request to the whole API.
 func call(t testing.TB, g *gateway.Gateway, method, target, key, body string) *answer {
 	t.Helper()
-	return send(t, &Gatehouse{gateway: g}, request(method, target, key, body))
+	return send(t, &Gatehouse{gateway: g}, newTestRequest(method, target, key, body))
 }
 
 // at is the value at a path in a JSON body: names and indices.

@@ -77,8 +77,8 @@ func (h *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 		x.writeError(apierror.From(err))
 		return nil
 	}
-	defer x.Finish()
-	x.fail(apierror.From(x.Require(h.required)))
+	defer x.req.Finish()
+	x.fail(apierror.From(x.req.Require(h.required)))
 	return nil
 }
 

@@ -37,26 +37,26 @@ func TestAuthRequiresAllItsScopes(t *testing.T) {
 	}
 	g := startGateway(t, setup{})
 	for key, status := range map[string]int{"full": 418, "chat": 403, "models": 403, "": 401} {
-		a, _ := guarded(t, g, h.required, request("GET", "/internal", key, ""))
+		a, _ := guarded(t, g, h.required, newTestRequest("GET", "/internal", key, ""))
 		if a.Code != status {
 			t.Errorf("key %q: %d %s", key, a.Code, a.Body)
 		}
 	}
-	a, _ := guarded(t, g, 0, request("GET", "/internal", "chat", ""))
+	a, _ := guarded(t, g, 0, newTestRequest("GET", "/internal", "chat", ""))
 	a.want(t, 418, "", "")
 }
 
 func TestAuthRefusesInTheFamilysShape(t *testing.T) {
 	g := startGateway(t, setup{})
-	a, _ := guarded(t, g, keys.ModelsRead, request("GET", "/internal", "chat", ""))
+	a, _ := guarded(t, g, keys.ModelsRead, newTestRequest("GET", "/internal", "chat", ""))
 	a.want(t, 403, "insufficient_scope", `"chat" has no scope models:read`)
-	a, _ = guarded(t, g, keys.ModelsRead, request("GET", "/api/v1/other", "chat", ""))
+	a, _ = guarded(t, g, keys.ModelsRead, newTestRequest("GET", "/api/v1/other", "chat", ""))
 	a.want(t, 403, "permission_denied", "models:read")
 	found := rows(t, g)
 	if len(found) != 2 || found[0].Route != "gatehouse_auth" || found[0].Status != 403 {
 		t.Errorf("rows %+v", found)
 	}
-	a, _ = guarded(t, g, 0, request("GET", "/internal", "", ""))
+	a, _ = guarded(t, g, 0, newTestRequest("GET", "/internal", "", ""))
 	if a.want(t, 401, "invalid_api_key", ""); a.Header().Get("WWW-Authenticate") == "" {
 		t.Errorf("headers %v", a.Header())
 	}
@@ -65,17 +65,17 @@ func TestAuthRefusesInTheFamilysShape(t *testing.T) {
 func TestAuthRefusesWhileTheGatewayCannotServe(t *testing.T) {
 	never := newGateway(t, setup{})
 	never.Close()
-	a, _ := guarded(t, never, 0, request("GET", "/internal", "full", ""))
+	a, _ := guarded(t, never, 0, newTestRequest("GET", "/internal", "full", ""))
 	a.want(t, 503, "shutting_down", "did not start")
 	replaced := startGateway(t, setup{})
 	replaced.Close()
-	a, _ = guarded(t, replaced, keys.ModelsRead, request("GET", "/internal", "chat", ""))
+	a, _ = guarded(t, replaced, keys.ModelsRead, newTestRequest("GET", "/internal", "chat", ""))
 	a.want(t, 503, "shutting_down", "was replaced")
 }
 
 func TestTheNextHandlerGetsTheCallerAndNoKey(t *testing.T) {
 	g := startGateway(t, setup{})
-	r, repl := withReplacer(request("GET", "/internal", "full", ""))
+	r, repl := withReplacer(newTestRequest("GET", "/internal", "full", ""))
 	r.Header.Set("X-Other", "kept")
 	_, got := guarded(t, g, 0, r)
 	if got.Header.Get("Authorization") != "" || got.Header.Get("X-Other") != "kept" || r.Header.Get("Authorization") == "" {
@@ -94,9 +94,9 @@ func TestTheNextHandlerGetsNoKeyOfAnybody(t *testing.T) {
 	const unknown = "gh-0123456789abcdefghijKLMNOPQRSTUVWXYZ_-01234"
 	g := startGateway(t, setup{})
 	for _, preflighted := range []bool{false, true} {
-		r := request("GET", "/internal", "full", "")
+		r := newTestRequest("GET", "/internal", "full", "")
 		if preflighted {
-			r = asPreflight(request("OPTIONS", "/internal", "full", ""))
+			r = asPreflight(newTestRequest("OPTIONS", "/internal", "full", ""))
 		}
 		r.Header["X-Api-Key"] = []string{"theirs", secretOf("full"), secretOf("other"), unknown}
 		r.Header["X-Goog-Api-Key"] = []string{secretOf("other")}
@@ -126,7 +126,7 @@ func TestALaterEndpointReusesTheCaller(t *testing.T) {
 		next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 			return (&Gatehouse{gateway: g}).ServeHTTP(w, r, new(nextHandler))
 		})
-		must(t, (&Auth{gateway: g}).ServeHTTP(a, request("GET", "/v1/models", key, ""), next))
+		must(t, (&Auth{gateway: g}).ServeHTTP(a, newTestRequest("GET", "/v1/models", key, ""), next))
 		if a.Code != status || a.heads != 1 {
 			t.Errorf("key %s: %d, %d statuses: %s", key, a.Code, a.heads, a.Body)
 		}
@@ -136,7 +136,7 @@ func TestALaterEndpointReusesTheCaller(t *testing.T) {
 // Nobody authenticates a preflight: a backend must not take it for more, and gets no key with it.
 func TestPreflightsPassAuthWithoutOverridesAndKey(t *testing.T) {
 	g := newGateway(t, setup{}) // not even started
-	r := asPreflight(request("OPTIONS", "/internal", "full", ""))
+	r := asPreflight(newTestRequest("OPTIONS", "/internal", "full", ""))
 	for _, name := range []string{"X-Http-Method", "X-Http-Method-Override", "X-Method-Override"} {
 		r.Header.Set(name, "DELETE")
 	}
@@ -150,6 +150,6 @@ func TestPreflightsPassAuthWithoutOverridesAndKey(t *testing.T) {
 		t.Errorf("next got %v", got.Header)
 	}
 	// One with a body is no preflight of a browser.
-	a, _ := guarded(t, startGateway(t, setup{}), 0, asPreflight(request("OPTIONS", "/internal", "", "x")))
+	a, _ := guarded(t, startGateway(t, setup{}), 0, asPreflight(newTestRequest("OPTIONS", "/internal", "", "x")))
 	a.want(t, 401, "invalid_api_key", "")
 }

@@ -1,6 +1,8 @@
 package handlers
 
-import "github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+)
 
 // serveChat answers a chat completion.
-func serveChat(x *apiRequest) error { return x.Serve(modelcall.Chat, x.api) }
+func serveChat(x *apiRequest) error { return x.call(wire.Chat) }

@@ -6,28 +6,29 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 type callerKey struct{}
 
 // authenticated returns the caller that gatehouse_auth has found, or whose key the request has.
-func authenticated(g *gateway.Gateway, r *http.Request, a api.API) (modelcall.Caller, error) {
-	if c, ok := r.Context().Value(callerKey{}).(modelcall.Caller); ok {
+func authenticated(g *gateway.Gateway, r *http.Request, a api.API) (request.Caller, error) {
+	if c, ok := r.Context().Value(callerKey{}).(request.Caller); ok {
 		return c, nil
 	}
 	return authenticate(g, r, a)
 }
 
 // authenticate returns the caller whose key the request has.
-func authenticate(g *gateway.Gateway, r *http.Request, a api.API) (modelcall.Caller, error) {
+func authenticate(g *gateway.Gateway, r *http.Request, a api.API) (request.Caller, error) {
 	key, err := credential(r.Header, a)
 	if err != nil {
-		return modelcall.Caller{}, err
+		return request.Caller{}, err
 	}
 	return g.Authenticate(key)
 }
@@ -51,7 +52,7 @@ func credential(h http.Header, a api.API) (string, error) {
 
 // withCaller returns the request for the next handler: its context has the caller, and its header
 // no key.
-func withCaller(g *gateway.Gateway, r *http.Request, c modelcall.Caller) *http.Request {
+func withCaller(g *gateway.Gateway, r *http.Request, c request.Caller) *http.Request {
 	return withoutKeys(g, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
 }
 

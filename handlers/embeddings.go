@@ -1,6 +1,8 @@
 package handlers
 
-import "github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+)
 
 // serveEmbeddings answers a request for embeddings.
-func serveEmbeddings(x *apiRequest) error { return x.Serve(modelcall.Embeddings, x.api) }
+func serveEmbeddings(x *apiRequest) error { return x.call(wire.Embeddings) }

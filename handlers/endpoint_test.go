@@ -98,7 +98,7 @@ func TestSingleEndpointsAnswerOnOtherPaths(t *testing.T) {
 			e.api = apiOf(t, c.family)
 		}
 		before := len(rows(t, g))
-		a := send(t, e, request(c.method, c.path, "full", ""))
+		a := send(t, e, newTestRequest(c.method, c.path, "full", ""))
 		if a.Code != c.status || (a.Header().Get(api.GenerationIDHeader) != "") != c.generation {
 			t.Errorf("%s %s at %s: %d %v %s", c.endpoint, c.family, c.path, a.Code, a.Header(), a.Body)
 		}
@@ -110,7 +110,7 @@ func TestSingleEndpointsAnswerOnOtherPaths(t *testing.T) {
 			t.Errorf("%s %s at %s: recorded as %q, want %q", c.endpoint, c.family, c.path, route, c.route)
 		}
 	}
-	send(t, &Endpoint{name: "vnc_url", gateway: g}, request("POST", "/lab", "", "")).want(t, 404, "unknown_url", "unknown URL (POST /lab)")
-	send(t, &Endpoint{name: "models", gateway: g}, request("GET", "/llm/models", "", "")).want(t, 401, "invalid_api_key", "")
-	send(t, &Endpoint{name: "models", gateway: g}, request("GET", "/llm/models", "chat", "")).want(t, 403, "insufficient_scope", "")
+	send(t, &Endpoint{name: "vnc_url", gateway: g}, newTestRequest("POST", "/lab", "", "")).want(t, 404, "unknown_url", "unknown URL (POST /lab)")
+	send(t, &Endpoint{name: "models", gateway: g}, newTestRequest("GET", "/llm/models", "", "")).want(t, 401, "invalid_api_key", "")
+	send(t, &Endpoint{name: "models", gateway: g}, newTestRequest("GET", "/llm/models", "chat", "")).want(t, 403, "insufficient_scope", "")
 }

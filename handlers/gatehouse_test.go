@@ -94,8 +94,8 @@ func asPreflight(r *http.Request) *http.Request {
 func TestPreflightsAreLeftToTheSite(t *testing.T) {
 	g := startGateway(t, setup{})
 	h := &Gatehouse{gateway: g}
-	send(t, h, asPreflight(request("OPTIONS", "/v1/models", "", ""))).want(t, http.StatusTeapot, "", "")
-	send(t, &Endpoint{name: "models", gateway: g}, asPreflight(request("OPTIONS", "/v1/models", "", ""))).want(t, http.StatusTeapot, "", "")
+	send(t, h, asPreflight(newTestRequest("OPTIONS", "/v1/models", "", ""))).want(t, http.StatusTeapot, "", "")
+	send(t, &Endpoint{name: "models", gateway: g}, asPreflight(newTestRequest("OPTIONS", "/v1/models", "", ""))).want(t, http.StatusTeapot, "", "")
 	call(t, g, "OPTIONS", "/v1/models", "", "").want(t, 405, "method_not_allowed", "")
 }
 

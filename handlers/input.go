@@ -51,7 +51,7 @@ const maxOptions = 64 << 10
 // readOptions reads a body that may be missing: an object, each member of which read takes. Read
 // returns false for a name that it does not know, which is refused.
 func (x *apiRequest) readOptions(read func(name string, value []byte) (known bool, err error)) error {
-	return x.ReadObject(maxOptions, func(name string, value []byte) error {
+	return x.req.ReadObject(maxOptions, func(name string, value []byte) error {
 		known, err := read(name, value)
 		if err == nil && !known {
 			err = apierror.New(apierror.UnsupportedParameter, "unknown field %q", name).WithParam(name)

@@ -71,7 +71,7 @@ func TestOptionsAreReadStrictly(t *testing.T) {
 			t.Errorf("%.40s: param %v", c.body, got)
 		}
 	}
-	r := request("POST", path, "connect", "{}")
+	r := newTestRequest("POST", path, "connect", "{}")
 	r.Header.Set("Content-Encoding", "gzip")
 	send(t, &Gatehouse{gateway: g}, r).want(t, 415, "unsupported_encoding", "gzip")
 }

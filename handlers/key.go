@@ -8,11 +8,11 @@ func serveKey(x *apiRequest) error {
 		return err
 	}
 	ctx, requests := x.r.Context(), x.gateway.Requests()
-	balances, err := x.gateway.Budgets().Key(ctx, &x.Caller)
+	balances, err := x.gateway.Budgets().Key(ctx, &x.req.Caller)
 	if err != nil {
 		return report.LedgerFailure(ctx, err)
 	}
-	answer, err := report.Key(ctx, requests.Activity, x.Credential.Key, x.gateway.RuntimeKeys().Of(&x.Caller), balances, requests.Now())
+	answer, err := report.Key(ctx, requests.Activity, x.req.Caller.Key, x.gateway.RuntimeKeys().Of(&x.req.Caller), balances, requests.Now())
 	report.SetUntil(x.w.Header(), requests.Activity)
 	return x.succeed(answer, err)
 }
@@ -23,11 +23,11 @@ func serveCredits(x *apiRequest) error {
 		return err
 	}
 	ctx, log := x.r.Context(), x.gateway.Requests().Activity
-	balances, err := x.gateway.Budgets().Tenant(ctx, &x.Caller)
+	balances, err := x.gateway.Budgets().Tenant(ctx, &x.req.Caller)
 	if err != nil {
 		return report.LedgerFailure(ctx, err)
 	}
-	answer, err := report.Credits(ctx, log, x.Tenant, balances)
+	answer, err := report.Credits(ctx, log, x.req.Caller.Tenant, balances)
 	report.SetUntil(x.w.Header(), log)
 	return x.succeed(answer, err)
 }

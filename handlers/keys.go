@@ -25,12 +25,12 @@ func listKeys(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	of := x.Tenants(q.Get("tenant"))
+	of := x.req.Caller.Tenants(q.Get("tenant"))
 	if id := q.Get("workspace_id"); id != "" {
-		if !of.Has(x.Tenant) || !strings.EqualFold(id, keys.WorkspaceID(x.Tenant)) {
+		if !of.Has(x.req.Caller.Tenant) || !strings.EqualFold(id, keys.WorkspaceID(x.req.Caller.Tenant)) {
 			of = keys.Tenants{} // another tenant's: nothing is there
 		} else {
-			of = x.Tenants(x.Tenant)
+			of = x.req.Caller.Tenants(x.req.Caller.Tenant)
 		}
 	}
 	page := made.List(x.r.Context(), of, query)
@@ -60,7 +60,7 @@ func createKey(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	tenant := x.Tenant
+	tenant := x.req.Caller.Tenant
 	if asked := q.Get("tenant"); asked != "" {
 		tenant = asked
 	}
@@ -155,5 +155,5 @@ func managing(x *apiRequest) (made gateway.RuntimeKeys, by gateway.Manager, q ur
 	if q, err = x.strictQuery("tenant"); err != nil {
 		return made, by, nil, err
 	}
-	return made, gateway.Manager{Name: x.Name, RequestID: x.ids.RequestID, Tenants: x.Tenants(q.Get("tenant"))}, q, nil
+	return made, gateway.Manager{Name: x.req.Caller.Name, RequestID: x.ids.RequestID, Tenants: x.req.Caller.Tenants(q.Get("tenant"))}, q, nil
 }

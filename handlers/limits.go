@@ -9,5 +9,5 @@ func serveLimits(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	return x.succeed(report.Limits(x.r.Context(), x.gateway.Requests(), x.Credential.Key, q))
+	return x.succeed(report.Limits(x.r.Context(), x.gateway.Requests(), x.req.Caller.Key, q))
 }

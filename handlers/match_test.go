@@ -123,13 +123,13 @@ func TestOpeningHandshakesOfWebSockets(t *testing.T) {
 		{"GET", "", false},
 		{"POST", "websocket", false},
 	} {
-		r := request(c.method, "/v1/responses", "", "")
+		r := newTestRequest(c.method, "/v1/responses", "", "")
 		r.Header.Set("Upgrade", c.upgrade)
 		if got := asksForWebSocket(r); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
-	long := request("PATCH"+strings.Repeat("X", 20), "/v1/models", "", "")
+	long := newTestRequest("PATCH"+strings.Repeat("X", 20), "/v1/models", "", "")
 	long.URL.Path = "/v1/models" + strings.Repeat("x", 300)
 	if e := matchPath("/v1/models").wrongMethod(long); len(e.Message) > 300 {
 		t.Errorf("a caller's words are repeated without bound: %s", e.Message)

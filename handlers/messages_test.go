@@ -66,7 +66,7 @@ func (p *anthropicProvider) roundTrip(r *http.Request) (*http.Response, error) {
 // asClaude sends a request as Anthropic's SDKs do.
 func asClaude(t testing.TB, g *gateway.Gateway, method, target, key, body string, header ...string) *answer {
 	t.Helper()
-	r := request(method, target, "", body)
+	r := newTestRequest(method, target, "", body)
 	r.Header.Set("Anthropic-Version", "2023-06-01")
 	if key != "" {
 		r.Header.Set("X-Api-Key", secretOf(key))
@@ -245,7 +245,7 @@ func TestGuardedBackendsGetNoKeyOfTheGateway(t *testing.T) {
 	for _, c := range []struct{ apiKey, bearer, got string }{
 		{secretOf("chat"), "", ""}, {secretOf("chat"), secretOf("chat"), ""}, {"backend", secretOf("chat"), "backend"},
 	} {
-		r := request("POST", "/backend", "", "")
+		r := newTestRequest("POST", "/backend", "", "")
 		r.Header.Set("X-Api-Key", c.apiKey)
 		if c.bearer != "" {
 			r.Header.Set("Authorization", "Bearer "+c.bearer)
@@ -266,7 +266,7 @@ func TestSingleModulesOfTheMessagesFamily(t *testing.T) {
 		{"messages", "/lab/v1/messages", `"type":"message"`},
 		{"count_tokens", "/lab/v1/messages/count_tokens", `"input_tokens":11`},
 	} {
-		r := request("POST", c.path, "chat", say)
+		r := newTestRequest("POST", c.path, "chat", say)
 		r.Header.Set("Anthropic-Version", "2023-06-01")
 		if a := send(t, &Endpoint{name: c.name, gateway: g}, r); a.Code != 200 || !strings.Contains(a.Body.String(), c.has) || a.Header().Get("Request-Id") == "" {
 			t.Errorf("%+v: %d %s", c, a.Code, a.Body)

@@ -9,7 +9,7 @@ import (
 // serveModels answers with the models that the key can call, or with the one that the path names.
 func serveModels(x *apiRequest) error {
 	if x.name != "" {
-		model, err := x.gateway.Models().Get(x.r.Context(), x.Credential.Key, x.name)
+		model, err := x.gateway.Models().Get(x.r.Context(), x.req.Caller.Key, x.name)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func showModels(x *apiRequest, q url.Values, a api.API, show api.ModelsFunc) err
 	if err != nil {
 		return err
 	}
-	models, err := x.gateway.Models().List(x.r.Context(), x.Credential.Key)
+	models, err := x.gateway.Models().List(x.r.Context(), x.req.Caller.Key)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func showModels(x *apiRequest, q url.Values, a api.API, show api.ModelsFunc) err
 
 // serveModelEndpoints answers with where calls of the model that the path names can be sent.
 func serveModelEndpoints(x *apiRequest) error {
-	ctx, key := x.r.Context(), x.Credential.Key
+	ctx, key := x.r.Context(), x.req.Caller.Key
 	model, err := x.gateway.Models().Get(ctx, key, x.name)
 	if err != nil {
 		return err

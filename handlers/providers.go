@@ -7,5 +7,5 @@ func serveProviders(x *apiRequest) error {
 	if _, err := x.strictQuery(); err != nil {
 		return err
 	}
-	return x.reply(http.StatusOK, listOf(x.gateway.Models().Status(x.Credential.AllowsModel)))
+	return x.reply(http.StatusOK, listOf(x.gateway.Models().Status(x.req.Caller.AllowsModel)))
 }

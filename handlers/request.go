@@ -8,23 +8,25 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 // apiRequest is one request to an endpoint and its answer.
 type apiRequest struct {
-	*modelcall.Request // nil until the caller is authenticated
-
+	req     *request.Request // nil until the caller is authenticated
 	w       http.ResponseWriter
 	r       *http.Request
 	gateway *gateway.Gateway
 	api     api.API
-	ids     modelcall.IDs
+	ids     request.IDs
 	name    string // {id} in the path, or the rest of it
 	item    string // {session} in the path
 }
@@ -53,9 +55,9 @@ func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, m *match)
 		x.writeError(apierror.From(err))
 		return nil
 	}
-	defer x.Finish()
+	defer x.req.Finish()
 	x.showPlaceholders()
-	if err = x.Require(e.scope); err == nil { // 403
+	if err = x.req.Require(e.scope); err == nil { // 403
 		err = e.serve(x)
 	}
 	if err != nil {
@@ -65,10 +67,15 @@ func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, m *match)
 }
 
 // begin opens the request of an authenticated caller.
-func (x *apiRequest) begin(caller modelcall.Caller, route string, recorded bool) (err error) {
-	r := modelcall.Route{Name: route, Family: x.api.Name(), Recorded: recorded, Quiet: !recorded && ofPage(x.r)}
-	x.Request, err = modelcall.Begin(x.gateway.Requests(), x.w, x.r, caller, r, x.ids)
+func (x *apiRequest) begin(caller request.Caller, route string, recorded bool) (err error) {
+	r := request.Route{Name: route, Family: x.api.Name(), Recorded: recorded, Quiet: !recorded && ofPage(x.r)}
+	x.req, err = request.Begin(&x.gateway.Requests().Deps, x.w, x.r, caller, r, x.ids)
 	return err
+}
+
+// call serves a model call.
+func (x *apiRequest) call(op *wire.Operation) error {
+	return modelcall.Serve(x.gateway.Requests(), x.req, op, x.api)
 }
 
 // refuse answers a request that belongs to no endpoint.
@@ -87,7 +94,7 @@ func newRequest(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, a ap
 // newIDs returns two names of a request: one for headers and logs, and one in OpenRouter's form to
 // ask for the generation. Both begin with the time in seconds, so that they sort in a log; the rest
 // is random.
-func newIDs(g *gateway.Gateway) modelcall.IDs {
+func newIDs(g *gateway.Gateway) request.IDs {
 	var random [22]byte
 	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
 	now := g.Requests().Now().Unix()
@@ -101,7 +108,7 @@ func newIDs(g *gateway.Gateway) modelcall.IDs {
 	id = append(id, '-')
 	id = hex.AppendEncode(id, random[12:])
 	both := string(id)
-	return modelcall.IDs{RequestID: both[:half], GenerationID: both[half:]}
+	return request.IDs{RequestID: both[:half], GenerationID: both[half:]}
 }
 
 // maxClientID bounds the client's own request id in the record, in bytes.
@@ -126,10 +133,10 @@ func (x *apiRequest) showPlaceholders() {
 	if !ok {
 		return
 	}
-	request := x.Request
+	q := x.req
 	repl.Map(func(name string) (any, bool) {
 		if name == "http.auth.user.id" {
-			return request.Credential.Name, true
+			return q.Caller.Name, true
 		}
 		rest, ours := strings.CutPrefix(name, "http.gatehouse.")
 		if !ours {
@@ -137,17 +144,17 @@ func (x *apiRequest) showPlaceholders() {
 		}
 		switch rest {
 		case "key":
-			return request.Record.Key, true
+			return q.Outcome.Record.Key, true
 		case "tenant":
-			return request.Record.Tenant, true
+			return q.Outcome.Record.Tenant, true
 		case "model":
-			return request.Record.Model, true
+			return q.Outcome.Record.Model, true
 		case "provider":
-			return request.Record.Provider, true
+			return q.Outcome.Record.Provider, true
 		case "request_id":
-			return request.Record.RequestID, true
+			return q.Outcome.Record.RequestID, true
 		case "code":
-			return request.Record.Code, true
+			return q.Outcome.Record.Code, true
 		}
 		return nil, false
 	})

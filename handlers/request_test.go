@@ -40,7 +40,7 @@ func TestChecksHaveTheirOrder(t *testing.T) {
 func TestAWebSocketGets426BeforeAnyCheck(t *testing.T) {
 	g := newGateway(t, setup{})
 	g.Close()
-	r := request("GET", "/v1/responses", "", "")
+	r := newTestRequest("GET", "/v1/responses", "", "")
 	r.Header.Set("Upgrade", "h2c, WebSocket")
 	a := send(t, &Gatehouse{gateway: g}, r)
 	a.want(t, 426, "upgrade_required", "/v1/responses is not served over WebSocket; use POST over HTTP")
@@ -52,7 +52,7 @@ func TestAWebSocketGets426BeforeAnyCheck(t *testing.T) {
 func TestRefusedRequestsLeaveTheirRecord(t *testing.T) {
 	core, logs := observer.New(zap.WarnLevel)
 	g := startGateway(t, setup{logger: zap.New(core)})
-	r := request("GET", "/v1/models", "chat", "")
+	r := newTestRequest("GET", "/v1/models", "chat", "")
 	r.Header.Set("X-Client-Request-Id", "mine")
 	a := send(t, &Gatehouse{gateway: g}, r)
 	a.want(t, 403, "insufficient_scope", "")
@@ -170,7 +170,7 @@ func withReplacer(r *http.Request) (*http.Request, *caddy.Replacer) {
 
 func TestPlaceholdersShowTheRequest(t *testing.T) {
 	g := startGateway(t, setup{})
-	r, repl := withReplacer(request("POST", "/v1/chat/completions", "other", strings.Replace(hello, "acme/m", "acme/x", 1)))
+	r, repl := withReplacer(newTestRequest("POST", "/v1/chat/completions", "other", strings.Replace(hello, "acme/m", "acme/x", 1)))
 	a := send(t, &Gatehouse{gateway: g}, r)
 	a.want(t, 404, "model_not_found", "")
 	for name, want := range map[string]string{
@@ -187,7 +187,7 @@ func TestPlaceholdersShowTheRequest(t *testing.T) {
 			t.Errorf("{%s} is %q", name, got)
 		}
 	}
-	r, repl = withReplacer(request("POST", "/v1/chat/completions", "chat", hello))
+	r, repl = withReplacer(newTestRequest("POST", "/v1/chat/completions", "chat", hello))
 	send(t, &Gatehouse{gateway: g}, r)
 	if got, _ := repl.GetString("http.gatehouse.provider"); got != "acme" {
 		t.Errorf("provider %q", got)

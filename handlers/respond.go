@@ -9,21 +9,21 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 // fail notes the failure and answers with it. Nothing has been written yet.
 func (x *apiRequest) fail(e *apierror.Error) {
-	x.Fail(e)
-	x.Finish()
-	x.ShowRates(x.w.Header())
+	x.req.Outcome.Fail(e)
+	x.req.Finish()
 	x.writeError(e)
 	if e.Code != apierror.ClientGone {
-		x.Upload.Drain()
+		x.req.Upload.Drain()
 	}
 }
 
@@ -34,8 +34,8 @@ func (x *apiRequest) writeError(e *apierror.Error) {
 		x.w.WriteHeader(apierror.StatusClientGone)
 		return
 	}
-	if x.Request == nil || !x.Upload.Complete() {
-		modelcall.PrepareRefusal(x.gateway.Requests(), x.w, x.r)
+	if x.req == nil || !x.req.Upload.Complete() {
+		request.PrepareRefusal(&x.gateway.Requests().Deps, x.w, x.r)
 	}
 	h := x.w.Header()
 	if e.Code == apierror.InvalidAPIKey {
@@ -58,7 +58,11 @@ func (x *apiRequest) writeError(e *apierror.Error) {
 	if e.Final() {
 		h.Set("X-Should-Retry", "false")
 	}
-	x.writeJSON(e.HTTPStatus(), x.AddMetadata(x.api.AppendError(nil, e, x.ids.RequestID)))
+	body := x.api.AppendError(nil, e, x.ids.RequestID)
+	if x.req != nil && len(x.req.Extra) > 0 {
+		body = append(append(append(body[:len(body)-1], ','), x.req.Extra...), '}')
+	}
+	x.writeJSON(e.HTTPStatus(), body)
 }
 
 // seconds rounds a wait up. The default wait of a 5xx is spread over twice its length, so that
@@ -75,7 +79,7 @@ func (x *apiRequest) succeed(body []byte, err error) error {
 	if err != nil {
 		return err
 	}
-	x.Succeed(http.StatusOK)
+	x.req.Outcome.Succeed(http.StatusOK)
 	x.writeJSON(http.StatusOK, body)
 	return nil
 }
@@ -86,14 +90,14 @@ func (x *apiRequest) reply(status int, v any) error {
 	if err != nil {
 		return err
 	}
-	x.Succeed(status)
+	x.req.Outcome.Succeed(status)
 	x.writeJSON(status, body)
 	return nil
 }
 
 // noContent answers 204.
 func (x *apiRequest) noContent() error {
-	x.Succeed(http.StatusNoContent)
+	x.req.Outcome.Succeed(http.StatusNoContent)
 	x.w.WriteHeader(http.StatusNoContent)
 	return nil
 }
@@ -110,10 +114,10 @@ func (x *apiRequest) deliver(status int, body []byte) bool {
 		err = http.NewResponseController(x.w).Flush()
 	}
 	if err != nil && !errors.Is(err, http.ErrNotSupported) {
-		x.Fail(apierror.New(apierror.ClientGone, "the client left").WithCause(err))
+		x.req.Outcome.Fail(apierror.New(apierror.ClientGone, "the client left").WithCause(err))
 		return false
 	}
-	x.Succeed(status)
+	x.req.Outcome.Succeed(status)
 	return true
 }
 
@@ -132,6 +136,6 @@ var jsonContentType = []string{"application/json"}
 
 // unauthenticated answers a request without a valid key.
 func (x *apiRequest) unauthenticated(route string, err error) {
-	modelcall.Unauthenticated(x.gateway.Requests(), route, zap.String("request_id", x.ids.RequestID), zap.String("remote", x.r.RemoteAddr))
+	request.Unauthenticated(&x.gateway.Requests().Deps, route, zap.String("request_id", x.ids.RequestID), zap.String("remote", x.r.RemoteAddr))
 	x.writeError(apierror.From(err))
 }

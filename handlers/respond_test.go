@@ -61,7 +61,7 @@ func TestRefusalsHaveTheHeadersOfTheirCode(t *testing.T) {
 			http.Header{"X-Should-Retry": {"false"}, "Retry-After": {"9"}}},
 	} {
 		a := newAnswer()
-		x := newRequest(g, a, request("GET", "/", "", ""), apiOf(t, c.family))
+		x := newRequest(g, a, newTestRequest("GET", "/", "", ""), apiOf(t, c.family))
 		x.writeError(&c.e)
 		h := a.Header()
 		if a.Code != c.status || !strings.Contains(a.Body.String(), `"error":{`) || len(h[api.RequestIDHeader]) != 1 {
@@ -124,7 +124,7 @@ func TestAClientThatHasLeftGets499AndNoBody(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, h := range []caddyhttp.MiddlewareHandler{&Gatehouse{gateway: waiting}, &Gatehouse{gateway: serving}, &Auth{gateway: waiting}} {
-		a := send(t, h, request("POST", "/v1/chat/completions", "full", hello).WithContext(ctx))
+		a := send(t, h, newTestRequest("POST", "/v1/chat/completions", "full", hello).WithContext(ctx))
 		if a.Code != 499 || a.Body.Len() != 0 || a.Header().Get("Content-Type") != "" {
 			t.Errorf("%d %v %q", a.Code, a.Header(), a.Body)
 		}
@@ -151,7 +151,7 @@ func TestUploadsOfRefusedRequestsAreThrownAway(t *testing.T) {
 		{"models", large, 403, true, 0},
 	} {
 		body := strings.NewReader(c.body)
-		r := request("POST", "/v1/chat/completions", c.key, c.body)
+		r := newTestRequest("POST", "/v1/chat/completions", c.key, c.body)
 		r.Body = readCloser{body}
 		a := send(t, &Gatehouse{gateway: g}, r)
 		if a.Code != c.status || (a.Header().Get("Connection") == "close") != c.closes || body.Len() != c.left {

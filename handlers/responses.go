@@ -1,6 +1,8 @@
 package handlers
 
-import "github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+)
 
 // serveResponses answers a Responses call.
-func serveResponses(x *apiRequest) error { return x.Serve(modelcall.Responses, x.api) }
+func serveResponses(x *apiRequest) error { return x.call(wire.Responses) }

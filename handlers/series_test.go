@@ -25,7 +25,7 @@ func TestSeriesAndCSV(t *testing.T) {
 		t.Errorf("another tenant's activity by name: %d %s", a.Code, a.Body)
 	}
 	old := func(cacheControl string) float64 {
-		r := request("GET", "/api/v1/activity/series?by=key", "full", "")
+		r := newTestRequest("GET", "/api/v1/activity/series?by=key", "full", "")
 		r.Header.Set("Cache-Control", cacheControl)
 		return send(t, &Gatehouse{gateway: g}, r).at(t, "total", "total", "requests").(float64)
 	}

@@ -33,22 +33,22 @@ func endOpenSession(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	x.SetSession(x.name)
-	ended, err := service.EndOpenSession(x.name, x.Credential.Name, sees)
+	x.req.Trace.SetSession(x.name)
+	ended, err := service.EndOpenSession(x.name, x.req.Caller.Name, sees)
 	if err != nil {
 		return err
 	}
-	x.SetWorkstation(ended.Workstation)
+	x.req.SetWorkstation(ended.Workstation)
 	return x.noContent()
 }
 
 // visibleSessions returns the service and which sessions the key may see, of one tenant if that is
 // not "".
 func visibleSessions(x *apiRequest, tenant string) (service *workstation.Service, sees func(workstation.SessionView) bool, err error) {
-	key := x.Credential.Key
+	key := x.req.Caller.Key
 	manages := key.Has(keys.WorkstationsManage)
 	if !manages {
-		if err := x.Require(keys.WorkstationsConnect); err != nil {
+		if err := x.req.Require(keys.WorkstationsConnect); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -65,7 +65,7 @@ func TestASitesOwnHandlersGoBeforeTheExplanation(t *testing.T) {
 		"fails":            {true, nil, failure, 200},
 		"answers its page": {false, func(w http.ResponseWriter) { w.WriteHeader(418) }, nil, 418},
 	} {
-		r := request("GET", "/openai/v1/models", "", "")
+		r := newTestRequest("GET", "/openai/v1/models", "", "")
 		vars := map[string]any{}
 		r = r.WithContext(context.WithValue(r.Context(), caddyhttp.VarsCtxKey, vars))
 		a := newAnswer()

@@ -44,13 +44,13 @@ func serveVNCURL(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	key := x.Credential
+	key := x.req.Caller.Credential
 	o.Claim = claim(takeOver, key.Has(keys.WorkstationsManage))
-	issued, err := service.Issue(workstation.Issuer{Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, User: x.Record.User, Until: key.Expires, Trace: x.TraceOrigin()}, x.name, o)
+	issued, err := service.Issue(workstation.Issuer{Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, User: x.req.Outcome.Record.User, Until: key.Expires, Trace: x.req.Trace.Origin()}, x.name, o)
 	if err != nil {
 		return err
 	}
-	if err := x.gateway.RuntimeKeys().StillMayConnect(&x.Caller); err != nil {
+	if err := x.gateway.RuntimeKeys().StillMayConnect(&x.req.Caller); err != nil {
 		return err
 	}
 	return x.reply(http.StatusOK, issued)

@@ -26,7 +26,7 @@ func serveWorkstations(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	views := service.List(x.Credential.Tenants(q.Get("tenant")).Has)
+	views := service.List(x.req.Caller.Tenants(q.Get("tenant")).Has)
 	for i := range views {
 		if !manages {
 			views[i].Address = ""
@@ -44,7 +44,7 @@ func serveWorkstation(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	view, err := service.Get(x.Credential.Tenant, x.name)
+	view, err := service.Get(x.req.Caller.Tenant, x.name)
 	if err != nil {
 		return err
 	}
@@ -60,10 +60,10 @@ func (x *apiRequest) viewWorkstations() (service *workstation.Service, manages b
 	if service, err = x.workstations(); err != nil {
 		return nil, false, err
 	}
-	if x.Credential.Has(keys.WorkstationsManage) {
+	if x.req.Caller.Has(keys.WorkstationsManage) {
 		return service, true, nil
 	}
-	return service, false, x.Require(keys.WorkstationsConnect)
+	return service, false, x.req.Require(keys.WorkstationsConnect)
 }
 
 // registerWorkstation puts a workstation in service: 201 if it is new, else 200.
@@ -85,7 +85,7 @@ func registerWorkstation(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	view, created, err := service.Register(x.r.Context(), x.Credential.Tenant, x.name, r)
+	view, created, err := service.Register(x.r.Context(), x.req.Caller.Tenant, x.name, r)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func releaseWorkstation(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	if err := service.ReleaseBy(x.r.Context(), x.Credential.Tenant, x.name, x.Credential.Name); err != nil {
+	if err := service.ReleaseBy(x.r.Context(), x.req.Caller.Tenant, x.name, x.req.Caller.Name); err != nil {
 		return err
 	}
 	return x.noContent()
@@ -118,7 +118,7 @@ func serveSessions(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	sessions, err := service.Sessions(x.Credential.Tenant, x.name)
+	sessions, err := service.Sessions(x.req.Caller.Tenant, x.name)
 	if err != nil {
 		return err
 	}
@@ -131,8 +131,8 @@ func endSession(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	x.SetSession(x.item)
-	if err := service.EndSessionBy(x.Credential.Tenant, x.name, x.item, x.Credential.Name); err != nil {
+	x.req.Trace.SetSession(x.item)
+	if err := service.EndSessionBy(x.req.Caller.Tenant, x.name, x.item, x.req.Caller.Name); err != nil {
 		return err
 	}
 	return x.noContent()
@@ -142,7 +142,7 @@ func endSession(x *apiRequest) error {
 func (x *apiRequest) workstations() (*workstation.Service, error) {
 	service, err := x.desktops()
 	if service != nil {
-		x.SetWorkstation(x.name)
+		x.req.SetWorkstation(x.name)
 	}
 	return service, err
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
@@ -14,7 +16,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/console"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 func init() {
@@ -63,7 +64,7 @@ func (h *Console) Provision(ctx caddy.Context) error {
 		return err
 	}
 	config := console.Config{
-		Gateway: gateway.ForConsole(g), API: func(c modelcall.Caller) http.Handler { return handlers.Public(g, c) },
+		Gateway: gateway.ForConsole(g), API: func(c request.Caller) http.Handler { return handlers.Public(g, c) },
 		Desktop: desktops(g, h.Origin, ctx.Logger()), Origin: h.Origin, Client: client, TraceURL: h.TraceURL, Logger: ctx.Logger(), Now: time.Now,
 	}
 	if config.Life, err = h.life(); err != nil {

@@ -5,21 +5,22 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsocket"
 )
 
 // desktops returns what serves the sockets of desktops, with the newest configuration: a session
 // outlives the one that has begun it. Origin is that of the console behind a proxy, or "".
-func desktops(g *gateway.Gateway, origin string, logger *zap.Logger) func(http.ResponseWriter, *http.Request, modelcall.Caller, func(func() time.Time, func()) func()) {
+func desktops(g *gateway.Gateway, origin string, logger *zap.Logger) func(http.ResponseWriter, *http.Request, request.Caller, func(func() time.Time, func()) func()) {
 	var origins []string
 	if origin != "" {
 		origins = []string{origin}
 	}
-	return func(w http.ResponseWriter, r *http.Request, by modelcall.Caller, onSignOut func(func() time.Time, func()) func()) {
+	return func(w http.ResponseWriter, r *http.Request, by request.Caller, onSignOut func(func() time.Time, func()) func()) {
 		o := vncsocket.Options{
 			SignedIn:  vncsocket.Key{Tenant: by.Tenant, Hash: by.Hash},
 			OnSignOut: onSignOut,

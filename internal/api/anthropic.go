@@ -4,10 +4,11 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 // Anthropic is the family of Anthropic's SDKs. Its paths are among those of the other two families:
@@ -27,7 +28,7 @@ func ByHeader(h http.Header, a API) API {
 func (Anthropic) Name() string { return "anthropic" }
 
 // ShowIDs implements [API]. The SDKs read Request-Id.
-func (Anthropic) ShowIDs(h http.Header, ids modelcall.IDs) {
+func (Anthropic) ShowIDs(h http.Header, ids request.IDs) {
 	h[RequestIDHeader] = []string{ids.RequestID}
 	h["Request-Id"] = []string{ids.RequestID}
 }
@@ -37,7 +38,7 @@ func (Anthropic) AppendError(dst []byte, e *apierror.Error, requestID string) []
 	return anthropic.AppendError(dst, e, requestID)
 }
 
-// ShowRate implements [modelcall.API].
+// ShowRate implements [wire.API].
 func (Anthropic) ShowRate(h http.Header, r *apierror.Rate, now time.Time) {
 	names := &anthropicRequests
 	if r.Tokens {

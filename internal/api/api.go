@@ -9,18 +9,20 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 // API is a family of SDKs.
 type API interface {
-	modelcall.API
+	wire.API
 	// Name is the family's name in records and in the configuration.
 	Name() string
 	// ShowIDs sets the headers by which the family's clients name a request.
-	ShowIDs(h http.Header, ids modelcall.IDs)
+	ShowIDs(h http.Header, ids request.IDs)
 	// AppendError appends the body of a refusal. RequestID is the gateway's.
 	AppendError(dst []byte, e *apierror.Error, requestID string) []byte
 	// ShowRefusal sets the headers of a refusal that only this family has: a rate, in the 429 that it

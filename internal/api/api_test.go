@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
 func TestParseFamily(t *testing.T) {
@@ -19,7 +19,7 @@ func TestParseFamily(t *testing.T) {
 		if err != nil || f.Name() != name {
 			t.Fatalf("%s: %v, %v", name, f, err)
 		}
-		f.ShowIDs(h, modelcall.IDs{RequestID: "req_1", GenerationID: "gen-1"})
+		f.ShowIDs(h, request.IDs{RequestID: "req_1", GenerationID: "gen-1"})
 		if shown := strings.Join(slices.Sorted(maps.Keys(h)), " "); shown != headers {
 			t.Errorf("%s: %s, want %s", name, shown, headers)
 		}

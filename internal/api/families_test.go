@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
@@ -57,7 +58,7 @@ func TestWholeAnswersHaveTheFamilysShape(t *testing.T) {
 		{OpenRouter{}, tokenPrice{true}, "gen-1", 0.00002, "acme"},
 		{OpenRouter{}, tokenPrice{}, "gen-1", nil, "acme"},
 	} {
-		out, summary, err := c.api.(modelcall.ChatAPI).ChatResult(nil, []byte(completion), call, c.p)
+		out, summary, err := c.api.(wire.ChatAPI).ChatResult(nil, []byte(completion), call, c.p)
 		if err != nil || summary.Usage.Prompt != 12 || summary.UpstreamID != "chatcmpl-1" {
 			t.Errorf("%s: %+v, %v", c.api.Name(), summary, err)
 		}
@@ -85,7 +86,7 @@ func TestStreamsHaveTheFamilysShape(t *testing.T) {
 	} {
 		asked := call
 		asked.IncludeUsage = c.include
-		s := c.api.(modelcall.ChatAPI).ChatStream(asked, tokenPrice{true})
+		s := c.api.(wire.ChatAPI).ChatStream(asked, tokenPrice{true})
 		var out []byte
 		for _, event := range []string{
 			`{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"hi"}}]}`,

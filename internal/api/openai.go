@@ -3,9 +3,11 @@ package api
 import (
 	"net/http"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
@@ -16,24 +18,24 @@ type OpenAI struct{}
 func (OpenAI) Name() string { return "openai" }
 
 // ShowIDs implements [API].
-func (OpenAI) ShowIDs(h http.Header, ids modelcall.IDs) { h[RequestIDHeader] = []string{ids.RequestID} }
+func (OpenAI) ShowIDs(h http.Header, ids request.IDs) { h[RequestIDHeader] = []string{ids.RequestID} }
 
 // AppendError implements [API].
 func (OpenAI) AppendError(dst []byte, e *apierror.Error, _ string) []byte {
 	return openai.AppendError(dst, e)
 }
 
-// ChatResult implements [modelcall.API].
-func (OpenAI) ChatResult(dst, body []byte, call openai.Call, _ modelcall.Pricer) ([]byte, openai.Summary, error) {
+// ChatResult implements [wire.API].
+func (OpenAI) ChatResult(dst, body []byte, call openai.Call, _ wire.Pricer) ([]byte, openai.Summary, error) {
 	return openai.ChatResult(dst, body, call)
 }
 
-// ChatStream implements [modelcall.API].
-func (OpenAI) ChatStream(call openai.Call, _ modelcall.Pricer) openai.DeltaStream {
+// ChatStream implements [wire.API].
+func (OpenAI) ChatStream(call openai.Call, _ wire.Pricer) openai.DeltaStream {
 	return openai.NewChatStream(call)
 }
 
-// ResponseDefaults implements [modelcall.ChatAPI].
+// ResponseDefaults implements [wire.ChatAPI].
 func (OpenAI) ResponseDefaults() []openai.Default { return nil }
 
 // AppendModel implements [API].

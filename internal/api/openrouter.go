@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
@@ -20,7 +23,7 @@ type OpenRouter struct{}
 func (OpenRouter) Name() string { return "openrouter" }
 
 // ShowIDs implements [API].
-func (OpenRouter) ShowIDs(h http.Header, ids modelcall.IDs) {
+func (OpenRouter) ShowIDs(h http.Header, ids request.IDs) {
 	h[RequestIDHeader] = []string{ids.RequestID}
 	h[GenerationIDHeader] = []string{ids.GenerationID}
 }
@@ -30,20 +33,20 @@ func (OpenRouter) AppendError(dst []byte, e *apierror.Error, _ string) []byte {
 	return openrouter.AppendError(dst, e)
 }
 
-// ChatResult implements [modelcall.API].
-func (OpenRouter) ChatResult(dst, body []byte, call openai.Call, p modelcall.Pricer) ([]byte, openai.Summary, error) {
+// ChatResult implements [wire.API].
+func (OpenRouter) ChatResult(dst, body []byte, call openai.Call, p wire.Pricer) ([]byte, openai.Summary, error) {
 	return openrouter.ChatResult(dst, body, withCost(call, p))
 }
 
-// ChatStream implements [modelcall.API]. Its usage is always shown.
-func (OpenRouter) ChatStream(call openai.Call, p modelcall.Pricer) openai.DeltaStream {
+// ChatStream implements [wire.API]. Its usage is always shown.
+func (OpenRouter) ChatStream(call openai.Call, p wire.Pricer) openai.DeltaStream {
 	return openrouter.NewChatStream(withCost(call, p))
 }
 
-// ResponseDefaults implements [modelcall.ChatAPI].
+// ResponseDefaults implements [wire.ChatAPI].
 func (OpenRouter) ResponseDefaults() []openai.Default { return openrouter.ResponseDefaults }
 
-func withCost(call openai.Call, p modelcall.Pricer) openrouter.Call {
+func withCost(call openai.Call, p wire.Pricer) openrouter.Call {
 	return openrouter.Call{Call: call, Cost: func(u openai.Usage) []byte {
 		nano, known := p.Cost(u)
 		if !known {

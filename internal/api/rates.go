@@ -36,7 +36,7 @@ var (
 	anthropicTokens   = rateHeaders{"Anthropic-Ratelimit-Tokens-Limit", "Anthropic-Ratelimit-Tokens-Remaining", "Anthropic-Ratelimit-Tokens-Reset"}
 )
 
-// ShowRate implements [modelcall.API].
+// ShowRate implements [wire.API].
 func (OpenAI) ShowRate(h http.Header, r *apierror.Rate, _ time.Time) {
 	names := &requestHeaders
 	if r.Tokens {
@@ -52,7 +52,7 @@ func (a OpenAI) ShowRefusal(h http.Header, e *apierror.Error, now time.Time) {
 	}
 }
 
-// ShowRate implements [modelcall.API]. The family shows a rate only if it refuses.
+// ShowRate implements [wire.API]. The family shows a rate only if it refuses.
 func (OpenRouter) ShowRate(http.Header, *apierror.Rate, time.Time) {}
 
 // ShowRefusal implements [API].

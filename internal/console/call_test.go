@@ -11,20 +11,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 // visiting returns a visit whose public routes are served by api.
 func visiting(t *testing.T, api http.HandlerFunc) *visit {
 	t.Helper()
-	caller := modelcall.Caller{Credential: keys.Credential{Key: &keys.Key{Name: "dev", Tenant: "acme"}}}
+	caller := request.Caller{Credential: keys.Credential{Key: &keys.Key{Name: "dev", Tenant: "acme"}}}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, Prefix+"/about", nil)
 	r.Header.Set("Cookie", "secret=1")
 	console := &Console{config: Config{
-		API: func(c modelcall.Caller) http.Handler {
+		API: func(c request.Caller) http.Handler {
 			if c.Name != "dev" {
 				t.Errorf("the caller is %q", c.Name)
 			}

@@ -11,11 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
@@ -83,7 +84,7 @@ func (a *chartsAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (a *chartsAPI) api(modelcall.Caller) http.Handler { return a }
+func (a *chartsAPI) api(request.Caller) http.Handler { return a }
 
 // visit returns the answer of a page to the key.
 func (a *chartsAPI) visit(path string, header ...string) *httptest.ResponseRecorder {
@@ -103,7 +104,7 @@ func (a *chartsAPI) visit(path string, header ...string) *httptest.ResponseRecor
 		for i := 0; i < len(header); i += 2 {
 			r.Header.Set(header[i], header[i+1])
 		}
-		caller := modelcall.Caller{Credential: keys.Credential{Key: a.key}}
+		caller := request.Caller{Credential: keys.Credential{Key: a.key}}
 		(&visit{w: w, r: r, console: c, page: &p, caller: caller, now: chartsNow, query: u.Query()}).serve()
 		return w
 	}

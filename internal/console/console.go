@@ -19,9 +19,10 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"go.uber.org/zap"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 )
 
@@ -33,12 +34,12 @@ type Gateway interface {
 	// Ready waits until the gateway has started.
 	Ready(context.Context) error
 	// Authenticate returns the caller with this secret.
-	Authenticate(secret string) (modelcall.Caller, error)
+	Authenticate(secret string) (request.Caller, error)
 	// CallerOf returns the caller whose key of this tenant and name has a secret with this hash. The
 	// error is that of Authenticate: the key is gone, expired, disabled, or has other secrets.
-	CallerOf(tenant, name, hash string) (modelcall.Caller, error)
+	CallerOf(tenant, name, hash string) (request.Caller, error)
 	// CallerNamed returns the caller of a key of the configuration.
-	CallerNamed(name string) (modelcall.Caller, error)
+	CallerNamed(name string) (request.Caller, error)
 	SignIns
 }
 
@@ -61,7 +62,7 @@ type SignIns interface {
 type Config struct {
 	Gateway Gateway
 	// API serves the public routes to a caller who has been authenticated.
-	API func(modelcall.Caller) http.Handler
+	API func(request.Caller) http.Handler
 	// Life is how long sessions live.
 	Life websession.Life
 	// Users are those whom another system signs in; nil: people sign in with a key.
@@ -73,7 +74,7 @@ type Config struct {
 	Client func(*http.Request) string
 	// Desktop serves a socket that shows a desktop to a caller. It calls onSignOut with when it was used
 	// by the person, and with what it does when the session of the console ends.
-	Desktop func(w http.ResponseWriter, r *http.Request, by modelcall.Caller, onSignOut func(used func() time.Time, f func()) (stop func()))
+	Desktop func(w http.ResponseWriter, r *http.Request, by request.Caller, onSignOut func(used func() time.Time, f func()) (stop func()))
 	// TraceURL is the address of a trace, with "{trace_id}" in it. "" is none.
 	TraceURL string
 	Logger   *zap.Logger

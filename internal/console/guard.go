@@ -6,10 +6,11 @@ import (
 	"net/netip"
 	"net/url"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 )
 
@@ -30,8 +31,8 @@ func newGuard(c *Config) *guard {
 
 // signedIn is the key that asks for a page, and its session.
 type signedIn struct {
-	caller  modelcall.Caller // the key as it is now
-	session string           // the ID
+	caller  request.Caller // the key as it is now
+	session string         // the ID
 }
 
 // signedIn returns who asks for a page. Without ok it has answered already.

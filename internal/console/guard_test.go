@@ -33,7 +33,7 @@ func everyRoute(f func(method, path string)) {
 func TestNoRouteIsServedWithoutASession(t *testing.T) {
 	d := open()
 	old := d.signIn(t, opsSecret)
-	if w := d.do(request(http.MethodPost, "/console/sign-out", nil, append(sameOrigin, "Cookie", secureCookie+"="+old)...)); w.Code != http.StatusSeeOther {
+	if w := d.do(newTestRequest(http.MethodPost, "/console/sign-out", nil, append(sameOrigin, "Cookie", secureCookie+"="+old)...)); w.Code != http.StatusSeeOther {
 		t.Fatalf("sign-out: %d", w.Code)
 	}
 	for what, cookie := range map[string]string{"none": "", "bad": "nonsense", "of the right size": strings.Repeat("A", 43), "after sign-out": old} {
@@ -113,7 +113,7 @@ func TestEveryAnswerHasTheHeaders(t *testing.T) {
 	for _, path := range []string{"/console", "/console/sign-in", assetURL() + "css/base.css", assetURL() + "none", "/console//about"} {
 		check(path, d.ask(http.MethodGet, path, ""))
 	}
-	check("bad key", d.do(request(http.MethodPost, "/console/sign-in", url.Values{"key": {"wrong"}}, sameOrigin...)))
+	check("bad key", d.do(newTestRequest(http.MethodPost, "/console/sign-in", url.Values{"key": {"wrong"}}, sameOrigin...)))
 	for _, directive := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "form-action 'self'", "require-trusted-types-for 'script'"} {
 		if !strings.Contains(policy, directive) || !strings.Contains(desktopPolicy, directive) || strings.Contains(policy+desktopPolicy, "unsafe") {
 			t.Errorf("the policy lacks %s", directive)
@@ -186,7 +186,7 @@ func TestPlainHTTPIsForThisMachineOnly(t *testing.T) {
 		{"@", "backend", "https://console.example.com", false, true, secureCookie},
 	} {
 		d := open(func(c *Config) { c.Origin = tc.origin })
-		r := request(http.MethodPost, "/console/sign-in", url.Values{"key": {opsSecret}})
+		r := newTestRequest(http.MethodPost, "/console/sign-in", url.Values{"key": {opsSecret}})
 		r.RemoteAddr, r.Host, r.TLS = tc.peer, tc.host, nil
 		if tc.tls {
 			r.TLS = new(tls.ConnectionState)
@@ -214,7 +214,7 @@ func TestPlainHTTPIsForThisMachineOnly(t *testing.T) {
 func TestARequestThatAProxyHasForwardedIsNotOfThisMachine(t *testing.T) {
 	for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Anything", "Forwarded", "Via", "X-Real-Ip"} {
 		d := open()
-		r := request(http.MethodPost, "/console/sign-in", url.Values{"key": {opsSecret}})
+		r := newTestRequest(http.MethodPost, "/console/sign-in", url.Values{"key": {opsSecret}})
 		r.RemoteAddr, r.Host, r.TLS = "127.0.0.1:4000", "localhost:8080", nil
 		r.Header.Set(name, "")
 		if w := d.do(r); w.Code != http.StatusForbidden || len(w.Result().Cookies()) > 0 || d.gateway.signedIn != 0 {
@@ -234,7 +234,7 @@ func TestWithoutTheStoreNobodyIsSignedIn(t *testing.T) {
 		}
 	})
 	wantSignIn(t, "without a cookie", d.ask(http.MethodGet, "/console/about", ""))
-	w := d.do(request(http.MethodPost, "/console/sign-in", url.Values{"key": {opsSecret}}, sameOrigin...))
+	w := d.do(newTestRequest(http.MethodPost, "/console/sign-in", url.Values{"key": {opsSecret}}, sameOrigin...))
 	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Set-Cookie") != "" {
 		t.Errorf("sign-in: %d %v", w.Code, w.Header())
 	}

@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 // pageTime is when the pages of tests are visited.
@@ -72,13 +73,13 @@ func (a *fakeAPI) queries(path string) (all []url.Values) {
 func (a *fakeAPI) visit(t *testing.T, path string) *httptest.ResponseRecorder {
 	t.Helper()
 	console := &Console{config: Config{
-		API: func(modelcall.Caller) http.Handler { return a }, Logger: zap.NewNop(), Now: func() time.Time { return pageTime },
+		API: func(request.Caller) http.Handler { return a }, Logger: zap.NewNop(), Now: func() time.Time { return pageTime },
 		TraceURL: "https://traces.example.com/{trace_id}",
 	}}
 	mux := http.NewServeMux()
 	for _, p := range pages {
 		mux.HandleFunc(p.method+" "+Prefix+p.path, func(w http.ResponseWriter, r *http.Request) {
-			caller := modelcall.Caller{Credential: keys.Credential{Key: &a.key}}
+			caller := request.Caller{Credential: keys.Credential{Key: &a.key}}
 			(&visit{w: w, r: r, console: console, page: &p, caller: caller, now: pageTime, query: r.URL.Query()}).serve()
 		})
 	}

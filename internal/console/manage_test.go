@@ -11,11 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 // manageAPI has answers of public routes, by method and path, and keeps what they are asked.
@@ -78,11 +79,11 @@ func (a *manageAPI) last() sent {
 // visit returns the answer of a page; a form makes it a POST.
 func (a *manageAPI) visit(path string, form url.Values) *httptest.ResponseRecorder {
 	a.t.Helper()
-	console := &Console{config: Config{API: func(modelcall.Caller) http.Handler { return a }, Logger: zap.NewNop()}}
+	console := &Console{config: Config{API: func(request.Caller) http.Handler { return a }, Logger: zap.NewNop()}}
 	mux := http.NewServeMux()
 	for _, p := range pages {
 		mux.HandleFunc(p.method+" "+Prefix+p.path, func(w http.ResponseWriter, r *http.Request) {
-			caller := modelcall.Caller{Credential: keys.Credential{Key: &a.key}}
+			caller := request.Caller{Credential: keys.Credential{Key: &a.key}}
 			(&visit{w: w, r: r, console: console, page: &p, caller: caller, now: pageTime, query: r.URL.Query()}).serve()
 		})
 	}

@@ -13,8 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 // looked is a console whose page of limits says for whom, and how often, it was made.
@@ -28,7 +29,7 @@ type looked struct {
 func openLooked(change ...func(*Config)) *looked {
 	l := &looked{hold: func(int, *http.Request) {}}
 	l.door = open(append(change, func(c *Config) {
-		c.API = func(by modelcall.Caller) http.Handler {
+		c.API = func(by request.Caller) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path != "/api/v1/limits" {
 					http.NotFound(w, r)
@@ -107,7 +108,7 @@ func TestNoOtherCallerGetsASharedAnswer(t *testing.T) {
 	if w := l.wantPoll(t, "another key", dev, 2); !strings.Contains(w.Body.String(), "for dev ") {
 		t.Errorf("dev sees %s", w.Body)
 	}
-	other := request(http.MethodGet, "/console/limits", nil, "Gatehouse-Live", "1", "Cookie", secureCookie+"="+ops)
+	other := newTestRequest(http.MethodGet, "/console/limits", nil, "Gatehouse-Live", "1", "Cookie", secureCookie+"="+ops)
 	other.Host = "other.example.com"
 	if w := l.do(other); !strings.Contains(w.Body.String(), "made 3 for ops") {
 		t.Errorf("another address: %s", w.Body)
@@ -185,7 +186,7 @@ func TestAPageThatWasNotMadeIsNotShared(t *testing.T) {
 				<-r.Context().Done()
 			}
 		}
-		r := request(http.MethodGet, "/console/limits", nil, "Gatehouse-Live", "1", "Cookie", secureCookie+"="+ops)
+		r := newTestRequest(http.MethodGet, "/console/limits", nil, "Gatehouse-Live", "1", "Cookie", secureCookie+"="+ops)
 		gone, leave := context.WithCancel(r.Context())
 		var both sync.WaitGroup
 		both.Go(func() { l.do(r.WithContext(gone)) })
@@ -218,7 +219,7 @@ func TestAPageWhoseReaderLeftIsNotShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
 		d := open(func(c *Config) {
-			c.API = func(modelcall.Caller) http.Handler {
+			c.API = func(request.Caller) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					if r.URL.Path == "/api/v1/limits" && asked.Add(1) == 1 {
 						<-r.Context().Done()
@@ -232,7 +233,7 @@ func TestAPageWhoseReaderLeftIsNotShared(t *testing.T) {
 		})
 		d.gateway.change(func(all map[string]*keys.Key) { all[opsSecret] = &keys.Key{Name: "ops", Scopes: keys.LimitsRead} })
 		ops := d.signIn(t, opsSecret)
-		r := request(http.MethodGet, "/console/", nil, "Gatehouse-Live", "1", "Cookie", secureCookie+"="+ops)
+		r := newTestRequest(http.MethodGet, "/console/", nil, "Gatehouse-Live", "1", "Cookie", secureCookie+"="+ops)
 		gone, leave := context.WithCancel(r.Context())
 		var both sync.WaitGroup
 		both.Go(func() { d.do(r.WithContext(gone)) })
@@ -252,7 +253,7 @@ func TestAPageWhoseReaderLeftIsNotShared(t *testing.T) {
 func TestAFileIsNoPageToShare(t *testing.T) {
 	const line = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde\n"
 	d := open(func(c *Config) {
-		c.API = func(modelcall.Caller) http.Handler {
+		c.API = func(request.Caller) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				for range maxAnswer/len(line) + 1 {
 					_, _ = io.WriteString(w, line)

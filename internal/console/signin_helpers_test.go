@@ -16,7 +16,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 )
 
@@ -49,31 +49,31 @@ type fakeGateway struct {
 
 func (g *fakeGateway) Ready(context.Context) error { return g.starts }
 
-func (g *fakeGateway) caller(fits func(secret string, key *keys.Key) bool) (modelcall.Caller, error) {
+func (g *fakeGateway) caller(fits func(secret string, key *keys.Key) bool) (request.Caller, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for secret, key := range g.keys {
 		if g.err == nil && fits(secret, key) {
-			return modelcall.Caller{Credential: keys.Credential{Key: key}, Secret: secret}, nil
+			return request.Caller{Credential: keys.Credential{Key: key}, Secret: secret}, nil
 		}
 	}
 	if g.err != nil {
-		return modelcall.Caller{}, g.err
+		return request.Caller{}, g.err
 	}
-	return modelcall.Caller{}, apierror.New(apierror.InvalidAPIKey, "no such key")
+	return request.Caller{}, apierror.New(apierror.InvalidAPIKey, "no such key")
 }
 
-func (g *fakeGateway) Authenticate(secret string) (modelcall.Caller, error) {
+func (g *fakeGateway) Authenticate(secret string) (request.Caller, error) {
 	return g.caller(func(s string, _ *keys.Key) bool { return s == secret })
 }
 
-func (g *fakeGateway) CallerOf(tenant, name, hash string) (modelcall.Caller, error) {
+func (g *fakeGateway) CallerOf(tenant, name, hash string) (request.Caller, error) {
 	return g.caller(func(s string, k *keys.Key) bool {
-		return k.Tenant == tenant && k.Name == name && (&modelcall.Caller{Secret: s}).SecretHash() == hash
+		return k.Tenant == tenant && k.Name == name && (&request.Caller{Secret: s}).SecretHash() == hash
 	})
 }
 
-func (g *fakeGateway) CallerNamed(name string) (modelcall.Caller, error) {
+func (g *fakeGateway) CallerNamed(name string) (request.Caller, error) {
 	return g.caller(func(_ string, k *keys.Key) bool { return k.Name == name })
 }
 
@@ -103,7 +103,7 @@ func open(change ...func(*Config)) door {
 	}}
 	c := Config{
 		Gateway: g, Life: websession.Life{Idle: time.Hour, Max: 12 * time.Hour}, Logger: zap.NewNop(), Now: time.Now,
-		API: func(modelcall.Caller) http.Handler {
+		API: func(request.Caller) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"data":{}}`)) })
 		},
 	}
@@ -113,8 +113,8 @@ func open(change ...func(*Config)) door {
 	return door{New(c), g}
 }
 
-// request returns one over TLS. Its header fields are pairs.
-func request(method, path string, form url.Values, header ...string) *http.Request {
+// newTestRequest returns one over TLS. Its header fields are pairs.
+func newTestRequest(method, path string, form url.Values, header ...string) *http.Request {
 	r := httptest.NewRequest(method, "https://console.example.com"+path, strings.NewReader(form.Encode()))
 	if form != nil {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -136,7 +136,7 @@ func (d door) ask(method, path, cookie string, header ...string) *httptest.Respo
 	if cookie != "" {
 		header = append(header, "Cookie", secureCookie+"="+cookie)
 	}
-	return d.do(request(method, path, nil, header...))
+	return d.do(newTestRequest(method, path, nil, header...))
 }
 
 // sameOrigin is what a browser adds to what a page of the console sends.
@@ -145,7 +145,7 @@ var sameOrigin = []string{"Origin", "https://console.example.com", "Sec-Fetch-Si
 // signIn signs in with a secret and returns the cookie.
 func (d door) signIn(t *testing.T, secret string) string {
 	t.Helper()
-	w := d.do(request(http.MethodPost, "/console/sign-in", url.Values{"key": {secret}}, sameOrigin...))
+	w := d.do(newTestRequest(http.MethodPost, "/console/sign-in", url.Values{"key": {secret}}, sameOrigin...))
 	if w.Code != http.StatusSeeOther {
 		t.Fatalf("sign-in: %d %s", w.Code, w.Body)
 	}

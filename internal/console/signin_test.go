@@ -15,7 +15,7 @@ import (
 )
 
 func (d door) submit(secret, back string, header ...string) *httptest.ResponseRecorder {
-	return d.do(request(http.MethodPost, "/console/sign-in", url.Values{"key": {secret}, "return": {back}}, append(header, sameOrigin...)...))
+	return d.do(newTestRequest(http.MethodPost, "/console/sign-in", url.Values{"key": {secret}, "return": {back}}, append(header, sameOrigin...)...))
 }
 
 func TestAfterTheSignInComesThePageThatWasAskedFor(t *testing.T) {
@@ -121,7 +121,7 @@ func TestTheSignInFormIsBounded(t *testing.T) {
 	if w := d.submit(opsSecret, "/console/"+strings.Repeat("x", maxSignIn)); w.Code != http.StatusBadRequest || d.gateway.signedIn != 0 {
 		t.Errorf("%d", w.Code)
 	}
-	w := d.do(request(http.MethodPost, "/console/sign-in?key="+opsSecret, url.Values{"return": {""}}, sameOrigin...))
+	w := d.do(newTestRequest(http.MethodPost, "/console/sign-in?key="+opsSecret, url.Values{"return": {""}}, sameOrigin...))
 	if w.Code != http.StatusForbidden {
 		t.Errorf("a key in the URL: %d", w.Code) // it would be in logs
 	}

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 // withUsers returns a console whose users another system signs in. It says who in a header that only
@@ -24,10 +25,10 @@ func withUsers(change ...func(*Config)) door {
 }
 
 func TestAUserHasTheKeyOfTheConfiguration(t *testing.T) {
-	var callers []modelcall.Caller
+	var callers []request.Caller
 	d := withUsers(func(c *Config) {
 		api := c.API
-		c.API = func(caller modelcall.Caller) http.Handler {
+		c.API = func(caller request.Caller) http.Handler {
 			callers = append(callers, caller)
 			return api(caller)
 		}
@@ -124,7 +125,7 @@ func TestOtherUsersMayHaveAKeyToo(t *testing.T) {
 
 func TestUsersDoNotSignInWithAKey(t *testing.T) {
 	d := withUsers()
-	w := d.do(request(http.MethodPost, "/console/sign-in", url.Values{"key": {opsSecret}}, sameOrigin...))
+	w := d.do(newTestRequest(http.MethodPost, "/console/sign-in", url.Values{"key": {opsSecret}}, sameOrigin...))
 	if w.Code != http.StatusSeeOther || w.Header().Get("Set-Cookie") != "" || d.gateway.store.Len() != 0 {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}

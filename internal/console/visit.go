@@ -6,10 +6,11 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 // visit is one request of a signed-in key to a page. It is used by one goroutine.
@@ -18,7 +19,7 @@ type visit struct {
 	r       *http.Request
 	console *Console
 	page    *page
-	caller  modelcall.Caller
+	caller  request.Caller
 	session string // the ID
 	now     time.Time
 	query   url.Values        // of the URL

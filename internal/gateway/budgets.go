@@ -4,8 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 )
 
@@ -13,17 +14,17 @@ import (
 type Budgets struct{ gateway *Gateway }
 
 // Key returns the state of the budgets of a caller's own key.
-func (b Budgets) Key(ctx context.Context, caller *modelcall.Caller) ([]limits.Balance, error) {
+func (b Budgets) Key(ctx context.Context, caller *request.Caller) ([]limits.Balance, error) {
 	return b.subject(ctx, caller, policy.KeySubject(caller.Name))
 }
 
 // Tenant returns the state of the budgets of a caller's tenant.
-func (b Budgets) Tenant(ctx context.Context, caller *modelcall.Caller) ([]limits.Balance, error) {
+func (b Budgets) Tenant(ctx context.Context, caller *request.Caller) ([]limits.Balance, error) {
 	return b.subject(ctx, caller, policy.TenantSubject(caller.Tenant))
 }
 
 // subject returns the state of the budgets of one of the subjects that limit a caller.
-func (b Budgets) subject(ctx context.Context, caller *modelcall.Caller, name string) ([]limits.Balance, error) {
+func (b Budgets) subject(ctx context.Context, caller *request.Caller, name string) ([]limits.Balance, error) {
 	requests := &b.gateway.requests
 	key := requests.Limits.Of(caller.Key, caller.Limits)
 	subjects := slices.DeleteFunc(slices.Clone(key.Subjects), func(s limits.Subject) bool { return s.Name != name })

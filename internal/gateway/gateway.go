@@ -3,10 +3,10 @@
 //
 //	err := g.Ready(ctx)                                                    // 503
 //	caller, err := g.Authenticate(secret)                                  // 401
-//	request, err := modelcall.Begin(g.Requests(), w, r, caller, route, ids) // 503
+//	request, err := request.Begin(g.Requests(), w, r, caller, route, ids) // 503
 //	defer request.Finish()                                                 // once, however it ends
 //	err = request.Require(scope)                                           // 403
-//	err = request.Serve(modelcall.Chat, api)                               // the steps of a model call
+//	err = request.Serve(wire.Chat, api)                               // the steps of a model call
 package gateway
 
 import (
@@ -29,6 +29,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
@@ -116,12 +117,13 @@ func New(c Config) (*Gateway, error) {
 		f.Follow(secret.Follow{Now: c.Now, Logger: c.Logger, Changed: redactor.Replace})
 	}
 	g.requests = modelcall.Deps{
-		Models: &g.models, Limits: c.Limits, Guardrails: c.Guardrails, Concurrency: c.State.Concurrency, Exhausted: c.State.exhausted,
-		Health:  c.State.Health,
-		Uploads: upload.Config{Memory: &c.State.Bodies, Timeout: c.Timeouts.Body, Now: c.Now}, Answers: &c.State.Answers,
-		Timeouts: c.Timeouts, InFlight: &g.calls, Metrics: c.State.Metrics, Redactor: redactor,
-		Logger: c.Logger, Sampled: sync.OnceValue(func() *zap.Logger { return c.Logger.WithOptions(zap.WrapCore(sample)) }),
-		Now: c.Now, WarnOfDemo: g.warnOfDemo,
+		Deps: request.Deps{
+			Limits: c.Limits, Uploads: upload.Config{Memory: &c.State.Bodies, Timeout: c.Timeouts.Body, Now: c.Now}, Write: c.Timeouts.Write,
+			InFlight: &g.calls, Metrics: c.State.Metrics, Redactor: redactor, Logger: c.Logger,
+			Sampled: sync.OnceValue(func() *zap.Logger { return c.Logger.WithOptions(zap.WrapCore(sample)) }), Now: c.Now,
+		},
+		Models: &g.models, Guardrails: c.Guardrails, Concurrency: c.State.Concurrency, Exhausted: c.State.exhausted,
+		Health: c.State.Health, Answers: &c.State.Answers, Timeouts: c.Timeouts, WarnOfDemo: g.warnOfDemo,
 	}
 	if c.RuntimeKeys != nil {
 		c.Limits.Made = func(from string, of keys.Tenants) iter.Seq[policy.Limited] {
@@ -250,6 +252,6 @@ func (g *Gateway) Budgets() Budgets { return Budgets{g} }
 // has returned.
 func (g *Gateway) RuntimeKeys() RuntimeKeys { return RuntimeKeys{g} }
 
-// Requests are the parts that requests use, for [modelcall.Begin]. Its stores are there once Ready has
+// Requests are the parts that requests use, for [request.Begin]. Its stores are there once Ready has
 // returned.
 func (g *Gateway) Requests() *modelcall.Deps { return &g.requests }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
@@ -146,7 +148,7 @@ func newCatalog(t testing.TB, models []catalog.Model, sources ...catalog.Source)
 }
 
 // begin opens a request of the rig's one key.
-func (r *rig) begin(t testing.TB) *modelcall.Request {
+func (r *rig) begin(t testing.TB) *request.Request {
 	t.Helper()
 	r.serial++
 	q, err := r.beginNumbered(r.serial)
@@ -156,14 +158,14 @@ func (r *rig) begin(t testing.TB) *modelcall.Request {
 	return q
 }
 
-func (r *rig) beginNumbered(serial int) (*modelcall.Request, error) {
+func (r *rig) beginNumbered(serial int) (*request.Request, error) {
 	caller, err := r.Authenticate(secret)
 	if err != nil {
 		return nil, err
 	}
-	return modelcall.Begin(r.Requests(), httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/v1/chat/completions", nil), caller,
-		modelcall.Route{Name: "POST /v1/chat/completions", Family: "openai", Recorded: true},
-		modelcall.IDs{RequestID: "req_" + strconv.Itoa(serial), GenerationID: "gen-" + strconv.Itoa(serial)})
+	return request.Begin(&r.Requests().Deps, httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/v1/chat/completions", nil), caller,
+		request.Route{Name: "POST /v1/chat/completions", Family: "openai", Recorded: true},
+		request.IDs{RequestID: "req_" + strconv.Itoa(serial), GenerationID: "gen-" + strconv.Itoa(serial)})
 }
 
 // find looks a model up for the rig's one key.

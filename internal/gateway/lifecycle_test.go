@@ -23,12 +23,12 @@ func TestTheStateIsReleasedAfterTheLastCall(t *testing.T) {
 		t.Errorf("%v calls under way, want 2", n)
 	}
 	r.Close()
-	first.Succeed(200)
+	first.Outcome.Succeed(200)
 	first.Finish()
 	if r.released.Load() != 0 {
 		t.Fatal("released while a call is under way")
 	}
-	second.Succeed(200)
+	second.Outcome.Succeed(200)
 	second.Finish()
 	if r.released.Load() != 1 {
 		t.Fatalf("released %d times", r.released.Load())
@@ -48,7 +48,7 @@ func TestALateCallReacquiresTheState(t *testing.T) {
 		if n := counted(t, r, "gatehouse_requests_in_flight"); n != 1 {
 			t.Errorf("%v calls under way, want 1", n)
 		}
-		call.Succeed(200)
+		call.Outcome.Succeed(200)
 		call.Finish()
 		if r.released.Load() != late {
 			t.Fatalf("released %d times, want %d", r.released.Load(), late)

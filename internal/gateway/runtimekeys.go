@@ -4,12 +4,13 @@ import (
 	"context"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
@@ -142,7 +143,7 @@ func (m RuntimeKeys) changed(by Manager, what string, key *runtimekeys.Key, err 
 
 // StillMayConnect refuses a caller whose key or secret is not good any more: it was changed at run time
 // after the caller had been authenticated. What was issued meanwhile ends. The error is a 401.
-func (m RuntimeKeys) StillMayConnect(caller *modelcall.Caller) error {
+func (m RuntimeKeys) StillMayConnect(caller *request.Caller) error {
 	g := m.gateway
 	if caller.Limits == nil {
 		return nil
@@ -159,7 +160,7 @@ func (m RuntimeKeys) StillMayConnect(caller *modelcall.Caller) error {
 }
 
 // Of returns a caller's key if it was made at run time, nil if the configuration has it.
-func (m RuntimeKeys) Of(caller *modelcall.Caller) *runtimekeys.Key {
+func (m RuntimeKeys) Of(caller *request.Caller) *runtimekeys.Key {
 	if caller.Limits == nil {
 		return nil
 	}

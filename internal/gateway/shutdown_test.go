@@ -10,11 +10,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -26,14 +29,14 @@ func (r *rig) serveModelCall(t *testing.T) error {
 	if err != nil {
 		return err
 	}
-	q, err := modelcall.Begin(r.Requests(), httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/v1/responses", body), caller,
-		modelcall.Route{Name: "POST /v1/responses", Recorded: true}, modelcall.IDs{})
+	q, err := request.Begin(&r.Requests().Deps, httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/v1/responses", body), caller,
+		request.Route{Name: "POST /v1/responses", Recorded: true}, request.IDs{})
 	if err != nil {
 		return err
 	}
 	defer q.Finish()
-	if err = q.Serve(modelcall.Responses, api.OpenAI{}); err != nil {
-		q.Fail(apierror.From(err))
+	if err = modelcall.Serve(r.Requests(), q, wire.Responses, api.OpenAI{}); err != nil {
+		q.Outcome.Fail(apierror.From(err))
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 )
 
 // used finds what the call has used, notes it in the record and returns what is charged. Served is
@@ -36,9 +37,9 @@ func (g *charge) used(m *meter, served bool) limits.Amount {
 	r.CostNano, r.Priced = g.Cost(usage)
 	switch {
 	case !r.Priced: // the price is known of what can be used, not of what was: the whole reservation
-		r.CostNano = max(g.target.use.most.Nano, g.target.use.likely.Nano)
-	case !reported && (g.target.use.bound.AudioInput || g.target.use.bound.AudioOutput): // how many tokens were audio is not known
-		bound := g.target.use.bound
+		r.CostNano = max(g.target.allowed.use.most.Nano, g.target.allowed.use.likely.Nano)
+	case !reported && (g.target.allowed.use.bound.AudioInput || g.target.allowed.use.bound.AudioOutput): // how many tokens were audio is not known
+		bound := g.target.allowed.use.bound
 		bound.Prompt, bound.Completion = usage.Prompt, usage.Completion
 		if nano, ok := g.price().MostNano(bound); ok {
 			r.CostNano = nano
@@ -51,17 +52,17 @@ func (g *charge) used(m *meter, served bool) limits.Amount {
 // budget images and stored state count as reserved, text a token for three bytes. It is never more
 // than what was reserved.
 func (g *charge) estimated(m *meter) openai.Usage {
-	choices, use := max(g.requested.Choices, 1), &g.target.use
+	choices, use := max(g.requested.Choices, 1), &g.target.allowed.use
 	prompt := use.prompt
 	if prompt == 0 {
-		prompt = tokensOf(m.requestBytes, bytesPerToken)
+		prompt = params.Tokens(m.requestBytes, params.BytesPerToken)
 	}
 	completion := m.completion(choices, g.deps.Now(), g.requested.Logprobs)
 	switch {
-	case !g.target.generates():
+	case !g.target.op.Generates:
 		completion = 0
-	case g.target.output > 0:
-		completion = min(completion, g.target.output*choices)
+	case g.target.allowed.output > 0:
+		completion = min(completion, g.target.allowed.output*choices)
 	}
 	if bound := use.bound; bound.Prompt > 0 {
 		prompt, completion = min(prompt, bound.Prompt), min(completion, bound.Completion)
@@ -95,14 +96,14 @@ func (g *charge) completed(m *meter) openai.Usage {
 // warnOfExcess warns of a provider that gave more tokens than the request allowed. It may know the
 // limit by another name, and then no hard budget bounds it.
 func (g *charge) warnOfExcess(given int64) {
-	if reserved := g.target.use.bound.Completion; reserved > 0 && given > reserved {
+	if reserved := g.target.allowed.use.bound.Completion; reserved > 0 && given > reserved {
 		g.deps.Sampled().Warn("a provider gave more tokens than the call had reserved; if it ignores the output limit, set max_tokens_field",
 			zap.String("request_id", g.record.RequestID), zap.String("provider", g.record.Provider),
 			zap.Int64("tokens", given), zap.Int64("reserved", reserved))
 	}
 }
 
-// Cost implements [Pricer]. The cost that a provider reports counts only if its configuration says so.
+// Cost implements [wire.Pricer]. The cost that a provider reports counts only if its configuration says so.
 func (g *charge) Cost(u openai.Usage) (int64, bool) {
 	if u.Cost != "" && g.target != nil && g.target.provider.CostReported {
 		if nano, err := catalog.ParseUSD(u.Cost); err == nil {

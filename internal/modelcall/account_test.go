@@ -31,8 +31,8 @@ func (r *rig) spend(t testing.TB, body string, happens func(*call)) limits.Balan
 		t.Fatal(err)
 	}
 	happens(c)
-	c.Fail(clientGone(nil))
-	c.Finish()
+	c.req.Outcome.Fail(clientGone(nil))
+	c.req.Finish()
 	after := r.balance(t)
 	after.Spent -= before.Spent
 	if row := r.rows(t)[0]; after.Budget.Unit == limits.Money && row.CostNano != after.Spent {
@@ -62,31 +62,31 @@ func TestAnAnswerThatToldNoUsageIsChargedByWhatWasSeen(t *testing.T) {
 			{"nothing, for two minutes", func(*call) { time.Sleep(2 * time.Minute) }, 24_000, 24_000},
 			{"a token an event", func(c *call) {
 				for i := range 500 {
-					c.meter.event(nil, event(fmt.Sprintf("w%d", i)))
+					meterOf(c).event(nil, event(fmt.Sprintf("w%d", i)))
 				}
 			}, 500, 700},
-			{"all in one event", func(c *call) { c.meter.event(nil, event(strings.Repeat("word ", 8000))) }, 8_000, 14_000},
+			{"all in one event", func(c *call) { meterOf(c).event(nil, event(strings.Repeat("word ", 8000))) }, 8_000, 14_000},
 			{"a few events of the same size", func(c *call) {
 				for range 50 {
-					c.meter.event(nil, event(strings.Repeat("word ", 100)))
+					meterOf(c).event(nil, event(strings.Repeat("word ", 100)))
 				}
 			}, 5_000, 10_000},
 			{"usage in the first event only", func(c *call) {
 				for i := range 5000 {
-					c.meter.event(nil, event(fmt.Sprintf("w%d", i)))
+					meterOf(c).event(nil, event(fmt.Sprintf("w%d", i)))
 				}
-				c.summarize(openai.Summary{HasUsage: true, Later: 4999, Usage: openai.Usage{Prompt: 10, Total: 10}})
+				attemptOf(c).summarize(openai.Summary{HasUsage: true, Later: 4999, Usage: openai.Usage{Prompt: 10, Total: 10}})
 			}, 5_000, 7_000},
 			{"usage in the last event", func(c *call) {
-				c.meter.event(nil, event("w"))
-				c.summarize(openai.Summary{HasUsage: true, Usage: openai.Usage{Prompt: prompt, Completion: 7}})
+				meterOf(c).event(nil, event("w"))
+				attemptOf(c).summarize(openai.Summary{HasUsage: true, Usage: openai.Usage{Prompt: prompt, Completion: 7}})
 			}, 7, 7},
 			{"token probabilities", func(c *call) {
 				for range 50 {
-					c.meter.event(nil, event(strings.Repeat("probable ", 200)))
+					meterOf(c).event(nil, event(strings.Repeat("probable ", 200)))
 				}
 			}, 50, 50},
-			{"more than was reserved", func(c *call) { c.meter.event(nil, event(strings.Repeat("word ", 100_000))) }, 100_000, 100_000},
+			{"more than was reserved", func(c *call) { meterOf(c).event(nil, event(strings.Repeat("word ", 100_000))) }, 100_000, 100_000},
 		} {
 			sent := body
 			if c.name == "token probabilities" {
@@ -122,9 +122,9 @@ func TestPausesOfAStreamAreCharged(t *testing.T) {
 			if err != nil {
 				break
 			}
-			call.meter.event(nil, event(string(buffer[:n])))
+			meterOf(call).event(nil, event(string(buffer[:n])))
 		}
-		call.Finish()
+		call.req.Finish()
 		if got := r.balance(t).Spent/1000 - int64(len(body)+2)/3; got < 60*200 || got > 60*200+50 {
 			t.Errorf("a minute of thought and four events: %d tokens", got)
 		}
@@ -157,7 +157,7 @@ func TestImagesOfACallThatToldNoUsageAreCharged(t *testing.T) {
 		part := `{"type":"image_url","image_url":{"url":"https://x.example/a.png"}}`
 		body := `{"model":"acme/m","stream":true,"max_tokens":10,"messages":[{"role":"user","content":[` + part + strings.Repeat(","+part, images-1) + `]}]}`
 		for text, least := range map[string]int64{"10usd/day": images * 50_000, "10usd/day soft": images * 1_000} {
-			b := newRig(t, answering(200, `{}`), limited(budget(t, text))).spend(t, body, func(c *call) { c.meter.event(nil, event("x")) })
+			b := newRig(t, answering(200, `{}`), limited(budget(t, text))).spend(t, body, func(c *call) { meterOf(c).event(nil, event("x")) })
 			if tokens := b.Spent / 1000; tokens < least || tokens > 2*least {
 				t.Errorf("%s: %d tokens, want %d or a little more", text, tokens, least)
 			}
@@ -170,7 +170,7 @@ func TestTokensWithoutAPriceAreChargedAsReserved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := `{"model":"acme/m","stream":true,"max_tokens":1000,"messages":[],"modalities":["text","audio"],"audio":{}}`
 		b := newRig(t, answering(200, `{}`), limited(budget(t, "10usd/day soft"))).spend(t, body, func(c *call) {
-			c.summarize(openai.Summary{HasUsage: true, Usage: openai.Usage{Prompt: 100, Completion: 900, AudioOutput: 1}})
+			attemptOf(c).summarize(openai.Summary{HasUsage: true, Usage: openai.Usage{Prompt: 100, Completion: 900, AudioOutput: 1}})
 		})
 		if b.Spent < 1000*1000 {
 			t.Errorf("charged %d nano-USD", b.Spent)
@@ -183,19 +183,20 @@ func TestAReservationIsNoMoreThanTheModelCanUse(t *testing.T) {
 	r := newRig(t, answering(200, `{}`), limited(budget(t, "10usd/day")))
 	r.models.model.MaxOutput, r.models.model.ContextLength = 4096, 8192
 	c := r.begin(t, `{"model":"acme/m","max_tokens":9000000,"messages":["`+strings.Repeat("word ", 10_000)+`"]}`)
-	defer c.Finish()
+	defer c.req.Finish()
 	if err := c.admit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if b := r.balance(t); b.Reserved != (4096+8192)*1000 {
 		t.Errorf("reserved %d nano-USD", b.Reserved)
 	}
-	a := c.newAttempts()
-	if !a.advance(t.Context()) {
+	a := attempts{queue: c.order(), alone: c.alone()}
+	s := c.advance(t.Context(), &a)
+	if c.begin(&a, s, nil); a.failed != nil {
 		t.Fatal(a.failed)
 	}
-	if sent := string(bytes.Join(a.begin().body, nil)); !strings.Contains(sent, `"max_tokens":4096,`) || c.Record.OutputCap != 4096 {
-		t.Errorf("the provider gets %.60s, the record says %d", sent, c.Record.OutputCap)
+	if sent := string(bytes.Join(s.Body, nil)); !strings.Contains(sent, `"max_tokens":4096,`) || c.req.Outcome.Record.OutputCap != 4096 {
+		t.Errorf("the provider gets %.60s, the record says %d", sent, c.req.Outcome.Record.OutputCap)
 	}
 }
 
@@ -218,8 +219,8 @@ func TestWhatWasNeverSentIsNotCharged(t *testing.T) {
 			if client == gone && (asked || apierror.From(err).Code != apierror.ClientGone) {
 				t.Errorf("the call of a client that has left: asked %v, %v", asked, err)
 			}
-			c.Fail(apierror.From(err))
-			c.Finish()
+			c.req.Outcome.Fail(apierror.From(err))
+			c.req.Finish()
 			if b := r.balance(t); b.Spent != 0 || r.rows(t)[0].UsageSource != "none" {
 				t.Errorf("%v: charged %d tokens, %s", err, b.Spent, r.rows(t)[0].UsageSource)
 			}

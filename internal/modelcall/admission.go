@@ -8,7 +8,9 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 )
 
@@ -16,7 +18,7 @@ import (
 // its key, tenant and gateway, then those of its model.
 type admission struct {
 	deps   *Deps
-	phases *phases // of the request
+	phases *request.Phases
 
 	requests limits.Reading    // the request rate with the least remaining
 	tokens   limits.Reading    // the token rate with the least remaining
@@ -128,9 +130,24 @@ func (a *admission) takeTokens(ctx context.Context, grant int, n int64, subjects
 	return nil
 }
 
-// current returns the states of the tightest rates, nil where none applies.
-func (a *admission) current() (requests, tokens *apierror.Rate) {
-	return rateOf(a.requests), rateOf(a.tokens)
+// shown returns the tightest rates as the header of an answer shows them.
+func (a *admission) shown(api wire.API) shownRates {
+	return shownRates{api, a.deps.Now, [2]*apierror.Rate{rateOf(a.requests), rateOf(a.tokens)}}
+}
+
+// shownRates are the rates that the header of an answer shows.
+type shownRates struct {
+	api   wire.API
+	now   func() time.Time
+	rates [2]*apierror.Rate // of requests and of tokens; nil where none applies
+}
+
+func (s shownRates) set(h http.Header) {
+	for _, rate := range s.rates {
+		if rate != nil {
+			s.api.ShowRate(h, rate, s.now())
+		}
+	}
 }
 
 // settle adjusts the token rates to the tokens that were used, and gives back the concurrency slots.

@@ -67,26 +67,26 @@ func TestASmallBodyIsReadWhileItsCallIsQueued(t *testing.T) {
 			go func() { ended <- call.enter() }()
 			synctest.Wait()
 			r.wantCalls(t, "key:dev", 1, 1)
-			if ahead := source.read > 0; ahead != c.ahead || call.Upload.Complete() != c.ahead {
+			if ahead := source.read > 0; ahead != c.ahead || call.req.Upload.Complete() != c.ahead {
 				t.Errorf("%s: %d bytes are read of a queued call", c.name, source.read)
 			}
 			leave()
 			wantRefusal(t, <-ended, apierror.ClientGone, "the client left")
 			r.wantCalls(t, "key:dev", 1, 0)
-			call.Finish()
+			call.req.Finish()
 		}
 		next := r.begin(t, "{}")
 		admitted := make(chan error)
 		go func() { admitted <- next.enter() }()
 		synctest.Wait()
-		first.Finish()
+		first.req.Finish()
 		if err := <-admitted; err != nil {
 			t.Fatal(err)
 		}
-		if body, err := next.Upload.Read(100); err != nil || string(body) != "{}" {
+		if body, err := next.req.Upload.Read(100); err != nil || string(body) != "{}" {
 			t.Errorf("the body that was read ahead: %q, %v", body, err)
 		}
-		next.Finish()
+		next.req.Finish()
 		if used := r.memory.Used(); used != 0 {
 			t.Errorf("%d bytes were not given back", used)
 		}
@@ -132,9 +132,9 @@ func TestAnUploadInTheQueueEndsWithTheWait(t *testing.T) {
 				if waited := time.Since(begun); waited != c.after {
 					t.Errorf("after %v", waited)
 				}
-				call.Finish()
+				call.req.Finish()
 				r.wantCalls(t, "key:dev", 1, 0)
-				first.Finish()
+				first.req.Finish()
 			})
 		})
 	}
@@ -150,13 +150,13 @@ func TestAnUploadGoesOnOnceItsCallIsAdmitted(t *testing.T) {
 		reader, writer := io.Pipe()
 		go func() {
 			time.Sleep(time.Second)
-			first.Finish()
+			first.req.Finish()
 			time.Sleep(time.Minute)
 			_, _ = writer.Write([]byte("{}"))
 			_ = writer.Close()
 		}()
 		call := r.beginWith(t, slowBody{httptest.NewRecorder(), reader}, post(reader, 2))
-		defer call.Finish()
+		defer call.req.Finish()
 		if err := call.enter(); err != nil {
 			t.Error(err)
 		}
@@ -186,7 +186,7 @@ func TestACallThatWaitsForAModelKeepsNobodyOut(t *testing.T) {
 				t.Error(err)
 			}
 			r.wantCalls(t, "model:acme/slow", 1, 0)
-			waited.Finish()
+			waited.req.Finish()
 		}()
 		synctest.Wait()
 		r.wantCalls(t, "model:acme/slow", 1, 1)
@@ -194,9 +194,9 @@ func TestACallThatWaitsForAModelKeepsNobodyOut(t *testing.T) {
 		if err != nil {
 			t.Errorf("one call at work and one that waits for a model, of two: %v", err)
 		}
-		atWork.Finish()
+		atWork.req.Finish()
 		synctest.Wait()
-		other.Finish()
+		other.req.Finish()
 		r.wantCalls(t, "model:acme/slow", 0, 0)
 		r.wantCalls(t, "gateway", 0, 0)
 	})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/memory"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -33,20 +34,20 @@ func TestTheMemoryOfAnAnswerIsGivenBackHoweverItEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		media, request string
 		answer         func() io.Reader
-		op             Operation
+		op             *wire.Operation
 		client         func(http.ResponseWriter) http.ResponseWriter
 		change         func(*provider.Config)
 	}{
-		"whole, cut":              {"application/json", hello, func() io.Reader { return cut(whole[:size]) }, Chat, nil, nil},
-		"whole, not JSON":         {"application/json", hello, func() io.Reader { return strings.NewReader(whole[:size]) }, Chat, nil, nil},
-		"whole, client gone":      {"application/json", hello, func() io.Reader { return strings.NewReader(whole) }, Chat, failing, nil},
-		"whole, panic":            {"application/json", hello, func() io.Reader { return strings.NewReader(whole) }, Chat, panicking, nil},
-		"stream, cut in an event": {eventsMedia, streamed, func() io.Reader { return cut(events[:size+size/2]) }, Chat, nil, nil},
-		"stream, not JSON":        {eventsMedia, streamed, func() io.Reader { return strings.NewReader("data: " + whole[:size] + "\n\n") }, Chat, nil, nil},
-		"stream, client gone":     {eventsMedia, streamed, func() io.Reader { return strings.NewReader(events) }, Chat, failing, nil},
-		"stream, panic":           {eventsMedia, streamed, func() io.Reader { return strings.NewReader(events) }, Chat, panicking, nil},
-		"translated, cut":         {eventsMedia, inResponses, func() io.Reader { return cut(largeEvents(200, 10<<10)[:size]) }, Responses, nil, chatOnly},
-		"translated, client gone": {eventsMedia, inResponses, func() io.Reader { return strings.NewReader(events) }, Responses, failing, chatOnly},
+		"whole, cut":              {"application/json", hello, func() io.Reader { return cut(whole[:size]) }, wire.Chat, nil, nil},
+		"whole, not JSON":         {"application/json", hello, func() io.Reader { return strings.NewReader(whole[:size]) }, wire.Chat, nil, nil},
+		"whole, client gone":      {"application/json", hello, func() io.Reader { return strings.NewReader(whole) }, wire.Chat, failing, nil},
+		"whole, panic":            {"application/json", hello, func() io.Reader { return strings.NewReader(whole) }, wire.Chat, panicking, nil},
+		"stream, cut in an event": {eventsMedia, streamed, func() io.Reader { return cut(events[:size+size/2]) }, wire.Chat, nil, nil},
+		"stream, not JSON":        {eventsMedia, streamed, func() io.Reader { return strings.NewReader("data: " + whole[:size] + "\n\n") }, wire.Chat, nil, nil},
+		"stream, client gone":     {eventsMedia, streamed, func() io.Reader { return strings.NewReader(events) }, wire.Chat, failing, nil},
+		"stream, panic":           {eventsMedia, streamed, func() io.Reader { return strings.NewReader(events) }, wire.Chat, panicking, nil},
+		"translated, cut":         {eventsMedia, inResponses, func() io.Reader { return cut(largeEvents(200, 10<<10)[:size]) }, wire.Responses, nil, chatOnly},
+		"translated, client gone": {eventsMedia, inResponses, func() io.Reader { return strings.NewReader(events) }, wire.Responses, failing, chatOnly},
 	} {
 		var all memory.Semaphore
 		all.SetLimit(1 << 30)

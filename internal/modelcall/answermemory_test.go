@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/memory"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -64,7 +65,7 @@ func TestASmallAnswerTakesNoMemory(t *testing.T) {
 		var most int64
 		var all memory.Semaphore // of no bytes
 		r := newRig(t, observed(&all, c.media, c.answer, &most), func(r *rig) { r.Answers = &all })
-		if _, refusal := r.serve(t, Chat, c.request); refusal != nil {
+		if _, refusal := r.serve(t, wire.Chat, c.request); refusal != nil {
 			t.Errorf("%s: %v", c.media, refusal)
 		}
 	}
@@ -75,15 +76,15 @@ func TestALargeAnswerCountsWhileItIsHeld(t *testing.T) {
 	chatOnly := func(c *provider.Config) { c.Translate = new(provider.Translate) }
 	for _, c := range []struct {
 		name, media, request, answer string
-		op                           Operation
+		op                           *wire.Operation
 		change                       func(*provider.Config)
 		least, most                  int64
 	}{
-		{"whole", "application/json", hello, largeChat(size), Chat, nil, 2 * size, 8 * size},
-		{"an event", eventsMedia, streamed, largeEvents(1, size), Chat, nil, 2 * size, 8 * size},
-		{"many events", eventsMedia, streamed, largeEvents(8, size), Chat, nil, 2 * size, 8 * size},
-		{"whole, as events", "application/json", streamed, largeChat(size), Chat, nil, 2 * size, 16 * size},
-		{"what a translation keeps", eventsMedia, `{"model":"acme/m","input":"hello","stream":true}`, largeEvents(400, 10<<10), Responses, chatOnly, 7 * size, 9 * size},
+		{"whole", "application/json", hello, largeChat(size), wire.Chat, nil, 2 * size, 8 * size},
+		{"an event", eventsMedia, streamed, largeEvents(1, size), wire.Chat, nil, 2 * size, 8 * size},
+		{"many events", eventsMedia, streamed, largeEvents(8, size), wire.Chat, nil, 2 * size, 8 * size},
+		{"whole, as events", "application/json", streamed, largeChat(size), wire.Chat, nil, 2 * size, 16 * size},
+		{"what a translation keeps", eventsMedia, `{"model":"acme/m","input":"hello","stream":true}`, largeEvents(400, 10<<10), wire.Responses, chatOnly, 7 * size, 9 * size},
 	} {
 		var most int64
 		r := newRig(t, answering(200, ""), func(r *rig) {
@@ -109,7 +110,7 @@ func TestAFullMemoryForAnswersIsBusy(t *testing.T) {
 			all.SetLimit(1 << 20)
 			r := newRig(t, observed(&all, c.media, c.answer, &most), func(r *rig) { r.Answers = &all })
 			begun := time.Now()
-			_, refusal := r.serve(t, Chat, c.request)
+			_, refusal := r.serve(t, wire.Chat, c.request)
 			wantRefusal(t, refusal, apierror.GatewayBusy, "large answers")
 			if took := time.Since(begun); took != answersWait || all.Used() != 0 {
 				t.Errorf("%s: after %s, %d bytes are left", c.media, took, all.Used())
@@ -124,7 +125,7 @@ func TestAFullMemoryForAnswersIsBusy(t *testing.T) {
 func TestAnAnswerWaitsForMemoryUntilItsClientLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())
-		u := &upstream{ctx: ctx, client: ctx, target: &target{provider: newProvider(t, answering(200, ""), nil)}}
+		u := &upstream{ctx: ctx, drain: drain{client: ctx}, target: &target{provider: newProvider(t, answering(200, ""), nil)}}
 		m := answerMemory{all: new(memory.Semaphore), of: u}
 		time.AfterFunc(time.Second, leave)
 		begun := time.Now()

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -128,7 +129,7 @@ func TestWhatGuardrailsDoIsCounted(t *testing.T) {
 		"a moderator fails, the call goes on": {hook(true), said, answering(200, chatAnswerBody), "action=unavailable,guardrail=hook 1"},
 	} {
 		r := newRig(t, c.transport, guarded(c.guardrail), counted)
-		_, _ = r.serve(t, Chat, c.body)
+		_, _ = r.serve(t, wire.Chat, c.body)
 		if got := r.counters(t, "guardrail_actions_total"); !slices.Equal(got, []string{c.want}) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
@@ -162,7 +163,7 @@ func TestFailuresOfTheLedgerAreCounted(t *testing.T) {
 		r := newRig(t, answering(200, chatAnswerBody), limited(budget(t, "1usd/day")), counted, func(r *rig) {
 			r.Ledger, r.Limits.OnStoreFailure = failing{r.Ledger, c.err}, c.policy
 		})
-		_, _ = r.serve(t, Chat, hello)
+		_, _ = r.serve(t, wire.Chat, hello)
 		if got := r.counters(t, "ledger_errors_total"); !slices.Equal(got, c.want) {
 			t.Errorf("policy %d, %v: %q, want %q", c.policy, c.err, got, c.want)
 		}

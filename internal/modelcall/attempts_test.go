@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
@@ -59,7 +60,7 @@ func TestAnErrorInAStreamThatStaysOpenIsTriedAgain(t *testing.T) {
 			}()
 			return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: answer}, nil
 		})))
-		w, refusal := r.serve(t, Chat, chatWith("fast", `"stream":true,`))
+		w, refusal := r.serve(t, wire.Chat, chatWith("fast", `"stream":true,`))
 		if refusal != nil || calls != 2 || !strings.Contains(w.Body.String(), doneWord) {
 			t.Errorf("%v after %d requests: %s", refusal, calls, w.Body)
 		}
@@ -71,7 +72,7 @@ func TestATargetThatCannotBeSentTheRequestIsNotCounted(t *testing.T) {
 	second := modelRate(1, oneRequest)
 	r := newRig(t, roundTrip(nil), inTurn(t, by(answering(503, "{}")), func(c *provider.Config) { c.Transport, c.ResponsesOnly = roundTrip(nil), true }),
 		func(r *rig) { r.Limits.Models = []policy.ModelLimits{second} })
-	if _, refusal := r.serve(t, Chat, chatWith("fast", `"n":2,`)); refusal == nil || refusal.Provider != "first" {
+	if _, refusal := r.serve(t, wire.Chat, chatWith("fast", `"n":2,`)); refusal == nil || refusal.Provider != "first" {
 		t.Fatal(refusal)
 	}
 	if _, refused, _ := r.Rates.Request(t.Context(), []limits.Subject{second.Subject}); refused != nil {
@@ -86,7 +87,7 @@ func TestTheRateOfATargetThatWasPassedOverIsNotShown(t *testing.T) {
 	r := newRig(t, roundTrip(nil), inTurn(t, by(roundTrip(nil)), by(answering(200, chatAnswerBody))), limited(key),
 		func(r *rig) { r.Limits.Models = []policy.ModelLimits{first} })
 	_, _, _ = r.Rates.Request(t.Context(), []limits.Subject{first.Subject})
-	w, refusal := r.serve(t, Chat, chatWith("fast", ""))
+	w, refusal := r.serve(t, wire.Chat, chatWith("fast", ""))
 	if got := w.Header().Get("X-Test-Remaining"); refusal != nil || got != "99" {
 		t.Errorf("%v, %s requests are shown as left, want 99", refusal, got)
 	}
@@ -96,7 +97,7 @@ func TestTheRateOfATargetThatWasPassedOverIsNotShown(t *testing.T) {
 func TestTheRecordHasNothingOfAnEarlierAttempt(t *testing.T) {
 	failed := strings.Replace(responsesAnswerBody, `"completed","output"`, `"failed","error":{"code":"server_error","message":"no"},"output"`, 1)
 	r := newRig(t, roundTrip(nil), inTurn(t, by(answering(200, failed)), by(func(*http.Request) (*http.Response, error) { return nil, errors.New("refused") })))
-	if _, refusal := r.serve(t, Responses, strings.Replace(responsesBody, "acme/m", "fast", 1)); refusal == nil {
+	if _, refusal := r.serve(t, wire.Responses, strings.Replace(responsesBody, "acme/m", "fast", 1)); refusal == nil {
 		t.Error("no failure")
 	}
 	if row := r.rows(t)[0]; row.Provider != "second" || row.UpstreamID+row.FinishReason+row.NativeFinishReason != "" {
@@ -115,7 +116,7 @@ func TestACountOfTokensNeedsNoTokenRate(t *testing.T) {
 	grant.Adjust(150)
 	q, w := r.ask(t, strings.Replace(say, "acme/m", "fast", 1), "Anthropic-Version", "2023-06-01")
 	defer q.Finish()
-	if err := q.CountTokens(openaiAPI{}); err != nil || w.Body.String() != `{"input_tokens":7}` {
+	if err := CountTokens(&r.Deps, q, openaiAPI{}); err != nil || w.Body.String() != `{"input_tokens":7}` {
 		t.Errorf("%v: %s", err, w.Body)
 	}
 }
@@ -129,7 +130,7 @@ func TestTheRecordHasTheFailureThatAStreamEndsWith(t *testing.T) {
 		}
 		auth := eventsOf(`data: {"error":{"message":"no","type":"authentication_error","code":"invalid_api_key"}}` + "\n\n")
 		r := newRig(t, roundTrip(nil), inTurn(t, by(late), by(auth)))
-		w, refusal := r.serve(t, Chat, chatWith("fast", `"stream":true,`))
+		w, refusal := r.serve(t, wire.Chat, chatWith("fast", `"stream":true,`))
 		if code := r.rows(t)[0].Code; refusal != nil || code == "" || !strings.Contains(w.Body.String(), `"code":"`+code+`"`) {
 			t.Errorf("%v, recorded %s: %s", refusal, code, w.Body)
 		}
@@ -144,7 +145,7 @@ func TestAnAnswerThatAHeartbeatBeginsRacesWithNothing(t *testing.T) {
 			rate := limits.Rate{Unit: limits.Requests, Limit: 10, Window: time.Hour}
 			r.Limits.Models = []policy.ModelLimits{modelRate(0, rate), modelRate(1, rate)}
 		})
-		w, refusal := r.serve(t, Chat, chatWith("fast", `"stream":true,`))
+		w, refusal := r.serve(t, wire.Chat, chatWith("fast", `"stream":true,`))
 		if refusal != nil || !strings.Contains(w.Body.String(), doneWord) {
 			t.Errorf("%v: %s", refusal, w.Body)
 		}

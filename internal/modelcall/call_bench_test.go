@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -35,7 +36,7 @@ func BenchmarkCall(b *testing.B) {
 			r := newRig(b, writing(answering(200, chatAnswerBody)), limited(&policy.KeyLimits{Subjects: []limits.Subject{c.subject}}))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, refusal := r.serve(b, Chat, hello); refusal != nil {
+				if _, refusal := r.serve(b, wire.Chat, hello); refusal != nil {
 					b.Fatal(refusal)
 				}
 			}
@@ -60,7 +61,7 @@ func BenchmarkStream(b *testing.B) {
 	body := strings.Replace(hello, `"max_tokens"`, `"stream":true,"max_tokens"`, 1)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, refusal := r.serve(b, Chat, body); refusal != nil {
+		if _, refusal := r.serve(b, wire.Chat, body); refusal != nil {
 			b.Fatal(refusal)
 		}
 	}

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -20,22 +22,22 @@ import (
 )
 
 // serve runs a call to its end as a handler does, and returns its answer and its refusal.
-func (r *rig) serve(t testing.TB, op Operation, body string) (*httptest.ResponseRecorder, *apierror.Error) {
+func (r *rig) serve(t testing.TB, op *wire.Operation, body string) (*httptest.ResponseRecorder, *apierror.Error) {
 	t.Helper()
 	w := httptest.NewRecorder()
 	return w, r.serveTo(t, w, post(strings.NewReader(body), int64(len(body))), op)
 }
 
-func (r *rig) serveTo(t testing.TB, w http.ResponseWriter, req *http.Request, op Operation) *apierror.Error {
+func (r *rig) serveTo(t testing.TB, w http.ResponseWriter, req *http.Request, op *wire.Operation) *apierror.Error {
 	t.Helper()
 	q := r.request(t, w, req)
 	defer q.Finish()
-	err := q.Serve(op, openaiAPI{})
+	err := Serve(&r.Deps, q, op, openaiAPI{})
 	if err == nil {
 		return nil
 	}
 	refusal := apierror.From(err)
-	q.Fail(refusal)
+	q.Outcome.Fail(refusal)
 	return refusal
 }
 
@@ -45,7 +47,7 @@ const chatAnswerBody = `{"id":"chatcmpl-1","object":"chat.completion","created":
 func TestACallLeavesOneRecordOneLineOneCount(t *testing.T) {
 	core, lines := observer.New(zapcore.InfoLevel)
 	r := newRig(t, answering(200, chatAnswerBody), func(r *rig) { r.Logger = zap.New(core) })
-	w, refusal := r.serve(t, Chat, hello)
+	w, refusal := r.serve(t, wire.Chat, hello)
 	if refusal != nil || w.Code != 200 || !strings.Contains(w.Body.String(), `"model":"acme/m"`) {
 		t.Fatalf("%v: %d %s", refusal, w.Code, w.Body)
 	}
@@ -101,13 +103,13 @@ func TestTheStepsOfACallRefuseInTheirOrder(t *testing.T) {
 		{"budget before stored state", `{"model":"acme/m","messages":[],"background":true}`, apierror.BudgetExceeded},
 	} {
 		r := newRig(t, counting, used)
-		if _, refusal := r.serve(t, Chat, hello); refusal == nil || refusal.Code != apierror.BudgetExceeded {
+		if _, refusal := r.serve(t, wire.Chat, hello); refusal == nil || refusal.Code != apierror.BudgetExceeded {
 			t.Fatalf("a call that needs more than the budget: %v", refusal)
 		}
 		if err := spend(t, r, 1); err != nil {
 			t.Fatal(err)
 		}
-		if _, refusal := r.serve(t, Chat, c.body); refusal == nil || refusal.Code != c.code {
+		if _, refusal := r.serve(t, wire.Chat, c.body); refusal == nil || refusal.Code != c.code {
 			t.Errorf("%s: %v, want %s", c.name, refusal, c.code)
 		}
 		if row := r.rows(t)[0]; row.Code != string(c.code) || row.Stream {
@@ -139,7 +141,7 @@ func TestAPanicIsSettledAsOurOwnFailure(t *testing.T) {
 	func() {
 		defer func() { _ = recover() }()
 		c := r.begin(t, hello)
-		defer c.Finish()
+		defer c.req.Finish()
 		if err := c.admit(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -165,7 +167,7 @@ func TestACallOfAClosedConfigurationIsRefused(t *testing.T) {
 	r := newRig(t, answering(200, `{}`))
 	r.calls.Init(func() bool { return false }, func() {})
 	r.calls.Close()
-	_, err := Begin(&r.Deps, httptest.NewRecorder(), post(strings.NewReader(""), 0), Caller{Credential: keys.Credential{Key: &r.key}}, Route{}, IDs{})
+	_, err := request.Begin(&r.Deps.Deps, httptest.NewRecorder(), post(strings.NewReader(""), 0), request.Caller{Credential: keys.Credential{Key: &r.key}}, request.Route{}, request.IDs{})
 	wantRefusal(t, err, apierror.ShuttingDown, "try again")
 }
 
@@ -186,7 +188,7 @@ func TestFailuresOfTheProviderHaveTheirOwnCodes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, c.rt)
-			w, refusal := r.serve(t, Chat, hello)
+			w, refusal := r.serve(t, wire.Chat, hello)
 			if refusal == nil || refusal.Code != c.code || !strings.Contains(refusal.Message, c.text) || refusal.Provider != "acme" {
 				t.Errorf("%+v, want %s with %q", refusal, c.code, c.text)
 			}
@@ -200,7 +202,7 @@ func TestFailuresOfTheProviderHaveTheirOwnCodes(t *testing.T) {
 func TestACallThatBeginsAfterItsClientHasLeftIsNotSent(t *testing.T) {
 	r := newRig(t, roundTrip(func(*http.Request) (*http.Response, error) { t.Error("sent"); return nil, errors.New("x") }))
 	c := r.begin(t, hello)
-	defer c.Finish()
+	defer c.req.Finish()
 	if err := c.admit(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
 	"go.uber.org/zap"
@@ -57,7 +58,7 @@ func (g *charge) capsOf(limits ...[]*policy.ModelLimits) (caps policy.Caps) {
 
 // checkSize holds the body to the limit of the model.
 func (g *charge) checkSize(t *target, bytes int) error {
-	most := t.caps.Body
+	most := t.allowed.caps.Body
 	if most == 0 {
 		most = upload.MaxBody
 	}
@@ -70,14 +71,14 @@ func (g *charge) checkSize(t *target, bytes int) error {
 
 // capRefusal adds to the refusal by a cap of a target whose cap it is.
 func (g *charge) capRefusal(t *target, option policy.Cap, e *apierror.Error) *apierror.Error {
-	return policy.CapRefusal(e, option, t.caps, g.record.Key, g.key, g.named, t.own)
+	return policy.CapRefusal(e, option, t.allowed.caps, g.record.Key, g.key, g.named, t.own)
 }
 
 // check holds the request to the caps of a target and decides the bound of the output there. Tools
 // counts those of the request. List is the field that has the messages.
 func (g *charge) check(t *target, tools func() int, list string) error {
-	requested, caps := &g.requested, &t.caps
-	t.output, t.setOutput = requested.Output, false
+	requested, caps := &g.requested, &t.allowed.caps
+	t.allowed.output, t.allowed.setOutput = requested.Output, false
 	if caps.Tools > 0 {
 		if n := tools(); n > caps.Tools {
 			return g.capRefusal(t, policy.CapTools, apierror.New(apierror.InvalidValue,
@@ -89,20 +90,20 @@ func (g *charge) check(t *target, tools func() int, list string) error {
 			"%q has %d elements; at most %d are allowed here", list, requested.Messages, most).WithParam(list))
 	}
 	switch most := caps.Output; {
-	case most == 0 || !t.generates():
+	case most == 0 || !t.op.Generates:
 	case requested.Other != "":
 		return g.capRefusal(t, policy.CapOutput, apierror.New(apierror.InvalidValue,
 			"%q is not possible where the output is limited; use %q", requested.Other, requested.Param).WithParam(requested.Other))
 	case requested.Output == 0:
-		t.output, t.setOutput = most, true
+		t.allowed.output, t.allowed.setOutput = most, true
 	case requested.Output > most && caps.Clamp:
-		t.output, t.setOutput = most, true
+		t.allowed.output, t.allowed.setOutput = most, true
 	case requested.Output > most:
 		return g.capRefusal(t, policy.CapOutput, apierror.New(apierror.InvalidValue,
 			"%q is %d; at most %d is allowed here", requested.Param, requested.Output, most).WithParam(requested.Param))
 	}
-	if field := t.outputField(); field != "" && t.output > 0 && !requested.SaysOnly(field) {
-		t.setOutput = true
+	if field := t.outputField(); field != "" && t.allowed.output > 0 && !requested.SaysOnly(field) {
+		t.allowed.setOutput = true
 	}
 	return nil
 }
@@ -125,8 +126,8 @@ func (g *charge) checkBudgets(ctx context.Context, at time.Time) error {
 // reservation returns what a call takes that may be sent to any of the targets: the most of each.
 func reservation(targets []*target) (most, likely limits.Amount) {
 	for _, t := range targets {
-		most = limits.Amount{Nano: max(most.Nano, t.use.most.Nano), Tokens: max(most.Tokens, t.use.most.Tokens)}
-		likely = limits.Amount{Nano: max(likely.Nano, t.use.likely.Nano), Tokens: max(likely.Tokens, t.use.likely.Tokens)}
+		most = limits.Amount{Nano: max(most.Nano, t.allowed.use.most.Nano), Tokens: max(most.Tokens, t.allowed.use.most.Tokens)}
+		likely = limits.Amount{Nano: max(likely.Nano, t.allowed.use.likely.Nano), Tokens: max(likely.Tokens, t.allowed.use.likely.Tokens)}
 	}
 	return most, likely
 }
@@ -213,21 +214,18 @@ const reservationSeparator = "/"
 
 // maxPrice returns the price that was reserved for, if the provider is a router that could choose a
 // dearer upstream and must be told. Otherwise it returns nil.
-func (g *charge) maxPrice(t *target) *routerPrice {
-	if !g.key.HardMoney() || !t.use.priced || !t.provider.Dialect.OpenRouterFields() {
+func (g *charge) maxPrice(t *target) *wire.MaxPrice {
+	if !g.key.HardMoney() || !t.allowed.use.priced || !t.provider.Dialect.OpenRouterFields() {
 		return nil
 	}
 	p := t.model.Price
-	return &routerPrice{p.Prompt.Rate.PerMillion(), p.Completion.Rate.PerMillion()}
+	return &wire.MaxPrice{Prompt: p.Prompt.Rate.PerMillion(), Completion: p.Completion.Rate.PerMillion()}
 }
-
-// routerPrice is the highest price that a router may choose, in USD per million tokens.
-type routerPrice struct{ prompt, completion string }
 
 // outputCap returns the output limit that the record shows: one that the caller did not ask for.
 func (g *charge) outputCap(t *target) int64 {
-	if t.setOutput && t.output != g.requested.Output {
-		return t.output
+	if t.allowed.setOutput && t.allowed.output != g.requested.Output {
+		return t.allowed.output
 	}
 	return 0
 }

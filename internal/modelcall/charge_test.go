@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -33,7 +34,7 @@ func TestAFailingLedgerRefusesCallsByThePolicy(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, answering(200, `{}`), limited(budget(t, c.budget)), func(r *rig) { r.Limits.OnStoreFailure = c.policy })
 			call := r.begin(t, hello)
-			defer call.Finish()
+			defer call.req.Finish()
 			if err := r.store.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +66,7 @@ func TestACallWithoutAValidReservationDoesNotGoOn(t *testing.T) {
 		})
 		c := r.begin(t, hello)
 		wantRefusal(t, c.admit(t.Context()), apierror.Internal, "")
-		c.Finish()
+		c.req.Finish()
 	}
 }
 
@@ -81,7 +82,7 @@ func TestACallThatWouldNeverBeChargedIsRefused(t *testing.T) {
 		} else if err != nil {
 			t.Errorf("policy %d: %v", onFailure, err)
 		}
-		c.Finish()
+		c.req.Finish()
 	}
 }
 
@@ -110,7 +111,7 @@ func TestADiskThatHangsRefusesTheCallSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, answering(200, `{}`), limited(budget(t, "1usd/day")), func(r *rig) { r.Ledger = hanging{r.Ledger} })
 		c, begun := r.begin(t, hello), time.Now()
-		defer c.Finish()
+		defer c.req.Finish()
 		wantRefusal(t, c.admit(t.Context()), apierror.LedgerUnavailable, "cannot be recorded")
 		if waited := time.Since(begun); waited != 2*time.Second {
 			t.Errorf("after %v", waited)
@@ -131,7 +132,7 @@ func TestRatesAndBudgetsFollowTheClock(t *testing.T) {
 			`"usage":{"prompt_tokens":200,"completion_tokens":50,"total_tokens":250}}`
 		r := newRig(t, answering(200, answer), limited(key), func(r *rig) { r.Now = lateInTheDay })
 		try := func() *apierror.Error {
-			_, refusal := r.serve(t, Chat, hello)
+			_, refusal := r.serve(t, wire.Chat, hello)
 			return refusal
 		}
 		if refusal := try(); refusal != nil {
@@ -176,15 +177,15 @@ func TestCapsBoundARequest(t *testing.T) {
 		{"another field and nothing asked", policy.Caps{}, params.RequestedLimits{}, 0, "max_completion_tokens", "", 0, false},
 	} {
 		g := charge{key: new(policy.KeyLimits), record: new(activity.Record), requested: c.asked}
-		at := &target{allowed: allowed{caps: c.caps}, asked: provider.Chat, provider: &provider.Provider{MaxTokensField: c.field}}
+		at := &target{allowed: allowed{caps: c.caps}, op: wire.Chat, provider: &provider.Provider{MaxTokensField: c.field}}
 		err := g.check(at, func() int { return c.tools }, "messages")
 		if c.refused != "" {
 			wantRefusal(t, err, apierror.InvalidValue, c.refused)
 		} else if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if c.refused == "" && (at.output != c.output || at.setOutput != c.setOutput) {
-			t.Errorf("%s: output %d, set %v", c.name, at.output, at.setOutput)
+		if c.refused == "" && (at.allowed.output != c.output || at.allowed.setOutput != c.setOutput) {
+			t.Errorf("%s: output %d, set %v", c.name, at.allowed.output, at.allowed.setOutput)
 		}
 	}
 }
@@ -192,7 +193,7 @@ func TestCapsBoundARequest(t *testing.T) {
 func TestAReservationNamesItsOwner(t *testing.T) {
 	r := newRig(t, answering(200, `{}`))
 	c := r.begin(t, hello)
-	defer c.Finish()
+	defer c.req.Finish()
 	request, tenant, key := ParseReservationID(c.charge.reservationID())
 	if request != "req_1" || tenant != "default" || key != "dev" {
 		t.Errorf("%s, %s, %s", request, tenant, key)

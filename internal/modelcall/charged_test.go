@@ -13,8 +13,10 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
 // usageAnswer is a chat answer with this usage.
@@ -49,7 +51,7 @@ func TestTheCostThatAProviderReportsCountsIfConfigured(t *testing.T) {
 		r := newRig(t, answering(200, answer), func(r *rig) {
 			r.models.provider = newProvider(t, answering(200, answer), func(c *provider.Config) { c.CostReported = reported })
 		})
-		if _, refusal := r.serve(t, Chat, hello); refusal != nil {
+		if _, refusal := r.serve(t, wire.Chat, hello); refusal != nil {
 			t.Fatal(refusal)
 		}
 		if row := r.rows(t)[0]; row.CostNano != want || !row.Priced {
@@ -64,8 +66,8 @@ func TestTheCostThatAProviderReportsCountsIfConfigured(t *testing.T) {
 // A usage that cannot be true has no cost that can be.
 func TestAReportedCostOfZeroBesideImpossibleUsageIsEstimated(t *testing.T) {
 	for cost, want := range map[string]int64{"0": 5000 + 4000, "0.5": 500_000_000} {
-		g := charge{target: &target{model: &catalog.Model{Price: pricePerToken(t)}, provider: newProvider(t, roundTrip(silent), func(c *provider.Config) { c.CostReported = true })}}
-		g.deps = &Deps{Now: time.Now}
+		g := charge{target: &target{op: wire.Chat, model: &catalog.Model{Price: pricePerToken(t)}, provider: newProvider(t, roundTrip(silent), func(c *provider.Config) { c.CostReported = true })}}
+		g.deps = &Deps{Deps: request.Deps{Now: time.Now}}
 		m := meter{text: true, reported: true, whole: 12, usage: openai.Usage{Prompt: 5, Cost: cost}}
 		usage := g.completed(&m)
 		if nano, _ := g.Cost(usage); nano != want || usage.Completion != 4 || usage.Total != 9 {
@@ -85,9 +87,9 @@ func TestAnUnlimitedCallWithoutUsageIsEstimatedByItsBytes(t *testing.T) {
 		if _, err := c.send(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		c.meter.wholeAnswer(30)
-		c.Succeed(200)
-		c.Finish()
+		meterOf(c).wholeAnswer(30)
+		c.req.Outcome.Succeed(200)
+		c.req.Finish()
 		if row := r.rows(t)[0]; row.PromptTokens != int64(len(hello)+3)/4 || row.CompletionTokens != 10 || row.UsageSource != "estimated" {
 			t.Errorf("%d and %d tokens, %s", row.PromptTokens, row.CompletionTokens, row.UsageSource)
 		}
@@ -108,7 +110,7 @@ func TestAudioWithoutUsageIsChargedAsAudio(t *testing.T) {
 		if !audio {
 			sent = hello
 		}
-		r.spend(t, sent, func(c *call) { c.meter.wholeAnswer(30) })
+		r.spend(t, sent, func(c *call) { meterOf(c).wholeAnswer(30) })
 		row := r.rows(t)[0]
 		if row.CompletionTokens != 10 || row.CostNano < 10*perToken || !audio && row.CostNano != (row.PromptTokens+10)*1000 {
 			t.Errorf("audio %v: %d nano-USD for %d and %d tokens", audio, row.CostNano, row.PromptTokens, row.CompletionTokens)
@@ -121,7 +123,7 @@ func TestAProviderThatIgnoresTheLimitIsWarnedOf(t *testing.T) {
 		core, lines := observer.New(zapcore.WarnLevel)
 		r := newRig(t, answering(200, usageAnswer(`{"prompt_tokens":3,"completion_tokens":`+given+`}`)), limited(budget(t, "1usd/day")),
 			func(r *rig) { r.Sampled = func() *zap.Logger { return zap.New(core) } })
-		if _, refusal := r.serve(t, Chat, hello); refusal != nil {
+		if _, refusal := r.serve(t, wire.Chat, hello); refusal != nil {
 			t.Fatal(refusal)
 		}
 		if lines.FilterMessageSnippet("more tokens than the call had reserved").Len() != warned {
@@ -130,14 +132,14 @@ func TestAProviderThatIgnoresTheLimitIsWarnedOf(t *testing.T) {
 	}
 	core, lines := observer.New(zapcore.WarnLevel)
 	r := newRig(t, answering(200, chatAnswerBody), func(r *rig) { r.Sampled = func() *zap.Logger { return zap.New(core) } })
-	if _, refusal := r.serve(t, Chat, hello); refusal != nil || lines.Len() > 0 {
+	if _, refusal := r.serve(t, wire.Chat, hello); refusal != nil || lines.Len() > 0 {
 		t.Errorf("a call without a reservation: %v, %v", refusal, lines.All())
 	}
 }
 
 func TestAFailureOfTheProviderIsNotCharged(t *testing.T) {
 	r := newRig(t, written(answering(500, `{"error":{"message":"broken"}}`)), limited(budget(t, "1usd/day")))
-	if _, refusal := r.serve(t, Chat, hello); refusal == nil {
+	if _, refusal := r.serve(t, wire.Chat, hello); refusal == nil {
 		t.Fatal("no failure")
 	}
 	if b, row := r.balance(t), r.rows(t)[0]; b.Spent != 0 || b.Reserved != 0 || row.UsageSource != "none" {
@@ -154,15 +156,15 @@ func TestStoredStateIsReservedByTheContextOfTheModel(t *testing.T) {
 		if err := r.Owners.Record("response", "acme", "resp_0", "default"); err != nil {
 			t.Fatal(err)
 		}
-		c := r.beginWith(t, httptest.NewRecorder(), post(strings.NewReader(body), int64(len(body))))
-		c = c.newCall(Responses, openaiAPI{})
+		q := r.request(t, httptest.NewRecorder(), post(strings.NewReader(body), int64(len(body))))
+		c := newCall(&r.Deps, q, wire.Responses, openaiAPI{})
 		err := c.admit(t.Context())
 		if code != "" {
 			wantRefusal(t, err, code, "stored state")
 		} else if b := r.balance(t); err != nil || b.Reserved != (8192+100)*1000 {
 			t.Errorf("%v: reserved %d nano-USD", err, b.Reserved)
 		}
-		c.Finish()
+		c.req.Finish()
 	}
 }
 
@@ -177,7 +179,7 @@ func TestStoredStateOfOthersIsNotFound(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, refusal := r.serve(t, Responses, `{"model":"acme/m","input":"hello","previous_response_id":"`+id+`"}`)
+		_, refusal := r.serve(t, wire.Responses, `{"model":"acme/m","input":"hello","previous_response_id":"`+id+`"}`)
 		if c.code == "" && refusal != nil {
 			t.Errorf("%s: %v", id, refusal)
 		}
@@ -190,7 +192,7 @@ func TestStoredStateOfOthersIsNotFound(t *testing.T) {
 // The id of a response that the provider keeps belongs to the tenant before the client gets it.
 func TestAStoredResponseBelongsToItsTenant(t *testing.T) {
 	r := newRig(t, answering(200, responsesAnswerBody))
-	if _, refusal := r.serve(t, Responses, responsesBody); refusal != nil {
+	if _, refusal := r.serve(t, wire.Responses, responsesBody); refusal != nil {
 		t.Fatal(refusal)
 	}
 	if owner, known, err := r.Owners.Owner(t.Context(), "acme", "resp_up"); owner != "default" || !known || err != nil {
@@ -202,7 +204,7 @@ func TestHostedToolsNeedTheKeysPermission(t *testing.T) {
 	body := hello[:len(hello)-1] + `,"web_search_options":{}}`
 	for allowed, code := range map[bool]apierror.Code{true: "", false: apierror.InsufficientScope} {
 		r := newRig(t, answering(200, chatAnswerBody), func(r *rig) { r.key.HostedTools = allowed })
-		_, refusal := r.serve(t, Chat, body)
+		_, refusal := r.serve(t, wire.Chat, body)
 		if code == "" && refusal != nil {
 			t.Error(refusal)
 		}
@@ -211,16 +213,16 @@ func TestHostedToolsNeedTheKeysPermission(t *testing.T) {
 		}
 	}
 	r := newRig(t, answering(200, chatAnswerBody))
-	_, refusal := r.serve(t, Chat, hello[:len(hello)-1]+`,"background":true}`)
+	_, refusal := r.serve(t, wire.Chat, hello[:len(hello)-1]+`,"background":true}`)
 	wantRefusal(t, refusal, apierror.UnsupportedParameter, "background")
 }
 
 func TestTheRecordNamesTheWorkstation(t *testing.T) {
 	r := newRig(t, answering(200, "{}"))
 	c := r.begin(t, hello)
-	c.SetWorkstation("desk1")
-	c.Succeed(200)
-	c.Finish()
+	c.req.SetWorkstation("desk1")
+	c.req.Outcome.Succeed(200)
+	c.req.Finish()
 	if row := r.rows(t)[0]; row.Workstation != "desk1" {
 		t.Errorf("%q", row.Workstation)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 )
 
 // stalled is a client that reads so many bytes, and then nothing more.
@@ -57,7 +58,7 @@ func TestAClientThatReadsNothingIsGivenUp(t *testing.T) {
 				r.models.provider = newProvider(t, observed(&r.answers, media, c.answer, &most), nil)
 				w := &stalled{ResponseRecorder: httptest.NewRecorder(), room: c.room, expired: make(chan struct{})}
 				begun := time.Now()
-				_ = r.serveTo(t, w, post(strings.NewReader(c.request), int64(len(c.request))), Chat)
+				_ = r.serveTo(t, w, post(strings.NewReader(c.request), int64(len(c.request))), wire.Chat)
 				if took, want := time.Since(begun), DefaultTimeouts.Write; took != want || r.answers.Used() != 0 {
 					t.Errorf("it ended after %s, want %s; %d bytes are still taken", took, want, r.answers.Used())
 				}

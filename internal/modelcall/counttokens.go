@@ -7,54 +7,23 @@ import (
 	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
-	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
-
-// countTokens is the part of the Messages API that counts the tokens of a request and does not run
-// it.
-type countTokens struct{}
-
-func (countTokens) kind() provider.Operation { return provider.CountTokens }
-func (countTokens) messages() string         { return "messages" }
-
-func (countTokens) parse(b *jsonscan.Body, h http.Header) (params.Request, error) {
-	if err := checkVersion(h); err != nil {
-		return params.Request{}, err
-	}
-	return params.ParseCountTokens(b)
-}
-
-// requestedLimits implements [Operation]: nothing is generated.
-func (countTokens) requestedLimits(*jsonscan.Body) (params.RequestedLimits, error) {
-	return params.RequestedLimits{}, nil
-}
-
-func (countTokens) references(b *jsonscan.Body) (params.Refs, error) {
-	return params.MessagesReferences(b)
-}
-
-func (countTokens) heartbeat(http.Header) heartbeat { return heartbeat{} }
-
-func (countTokens) encode(e encoding) (*sending, error) {
-	s, err := encodeNativeMessages(e, provider.CountTokens)
-	if err != nil {
-		return nil, err
-	}
-	s.answer = countAnswer{e.answer}
-	return s, nil
-}
 
 // CountTokens answers how many tokens the prompt of a Messages request has. A provider that has the
 // Messages API is asked. For the model of another one, or if that provider does not count, the gateway
 // estimates: the prompt of [charge.estimateLikely]. It counts against request rates and concurrency as
 // a call does, against no token rate and no budget. An error was not written.
-func (q *Request) CountTokens(api API) error {
-	c := q.newCall(countTokens{}, api)
+func CountTokens(d *Deps, q *request.Request, api wire.API) error {
+	c := newCall(d, q, wire.CountTokens, api)
 	c.charge.free = true
-	return count(q.r.Context(), c)
+	err := count(q.HTTP.Context(), c)
+	if err != nil {
+		c.refused()
+	}
+	return err
 }
 
 // count takes the steps of [call.run] that a count of tokens has.
@@ -71,12 +40,12 @@ func count(ctx context.Context, c *call) error {
 	if err := c.route(ctx); err != nil { // 404 413 503
 		return err
 	}
-	if err := c.admission.enterModel(ctx, c.limits); err != nil { // 429
+	if err := c.admission.enterModel(ctx, c.to.limits); err != nil { // 429
 		return err
 	}
-	c.targets = slices.DeleteFunc(c.targets, func(t *target) bool { return t.operation == "" })
+	c.to.targets = slices.DeleteFunc(c.to.targets, func(t *target) bool { return t.route == nil })
 	estimate := estimatePrompt(c) // while the body is there
-	if len(c.targets) == 0 {
+	if len(c.to.targets) == 0 {
 		return answerCount(c, estimate)
 	}
 	if err := c.judge(ctx); err != nil { // 400 413 422 429 503: the provider reads the text
@@ -95,36 +64,23 @@ func count(ctx context.Context, c *call) error {
 // lacksCounting reports whether a failure means that the provider has the Messages API without this part,
 // as many have that are not Anthropic. In words of that API it is about the model.
 func lacksCounting(c *call, err error) bool {
-	if e := apierror.From(err); c.upstream == nil || e.Own != nil || e.Code == apierror.ModelNotFound {
+	if e := apierror.From(err); c.attempt == nil || e.Own != nil || e.Code == apierror.ModelNotFound {
 		return false
 	}
-	return c.upstream.status == http.StatusNotFound || c.upstream.status == http.StatusMethodNotAllowed
+	status := c.attempt.upstream.status
+	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed
 }
 
 // estimatePrompt returns how many tokens the prompt likely has.
 func estimatePrompt(c *call) int64 {
 	tools := c.state.tools(&c.body)
-	return likelyPrompt(int64(len(c.body.Data())), params.ContentOf(&c.body), int64(tools.BuiltIn))
+	return params.ContentOf(&c.body).LikelyTokens(int64(len(c.body.Data())), int64(tools.BuiltIn))
 }
 
 // answerCount answers with an estimate.
 func answerCount(c *call, n int64) error {
-	c.Succeed(http.StatusOK)
-	c.Finish()
-	_ = c.writeJSON(append(strconv.AppendInt([]byte(`{"input_tokens":`), n, 10), '}'))
+	c.req.Outcome.Succeed(http.StatusOK)
+	c.req.Finish()
+	_ = writeJSON(c.req, c.admission.shown(c.api), append(strconv.AppendInt([]byte(`{"input_tokens":`), n, 10), '}'))
 	return nil
 }
-
-// countAnswer is a provider's count.
-type countAnswer struct{ call openai.Call }
-
-func (a countAnswer) whole(dst, body []byte) ([]byte, openai.Summary, error) {
-	members, err := jsonscan.Lenient(body, nil)
-	if i, ok := jsonscan.Find(body, members, "input_tokens"); err != nil || !ok || members[i].Kind != '0' {
-		bad := a.call.Broken("answered with what is no count of tokens").WithCause(err)
-		return dst, openai.Summary{Err: bad}, bad
-	}
-	return append(dst, body...), openai.Summary{}, nil
-}
-
-func (a countAnswer) stream() openai.Stream { return nil } // none is asked for

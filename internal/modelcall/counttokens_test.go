@@ -28,7 +28,7 @@ func TestTokensAreCounted(t *testing.T) {
 		r := acme.rig(t, limited(spent))
 		for range 2 {
 			q, w := r.ask(t, count)
-			if err := q.CountTokens(openaiAPI{}); err != nil || w.Body.String() != c.want || w.Header().Get("X-Test-Remaining") == "" {
+			if err := CountTokens(&r.Deps, q, openaiAPI{}); err != nil || w.Body.String() != c.want || w.Header().Get("X-Test-Remaining") == "" {
 				t.Errorf("%v, %s %v, want %s", err, w.Body, w.Header(), c.want)
 			}
 			q.Finish()
@@ -40,7 +40,7 @@ func TestTokensAreCounted(t *testing.T) {
 			t.Errorf("%+v, %+v", row, r.balance(t))
 		}
 		q, _ := r.ask(t, count)
-		wantRefusal(t, q.CountTokens(openaiAPI{}), apierror.RateLimitExceeded, "is used up")
+		wantRefusal(t, CountTokens(&r.Deps, q, openaiAPI{}), apierror.RateLimitExceeded, "is used up")
 		q.Finish()
 	}
 }
@@ -48,8 +48,9 @@ func TestTokensAreCounted(t *testing.T) {
 func TestACountThatIsNoneIsRefused(t *testing.T) {
 	for _, answer := range []string{`{}`, `{"input_tokens":"1"}`, `<html>`} {
 		acme := &claude{answer: answer}
-		q, _ := acme.rig(t).ask(t, say)
-		wantRefusal(t, q.CountTokens(openaiAPI{}), apierror.UpstreamError, "no count of tokens")
+		r := acme.rig(t)
+		q, _ := r.ask(t, say)
+		wantRefusal(t, CountTokens(&r.Deps, q, openaiAPI{}), apierror.UpstreamError, "no count of tokens")
 		q.Finish()
 	}
 }
@@ -71,7 +72,7 @@ func TestTokensAreEstimatedIfTheProviderDoesNotCount(t *testing.T) {
 		acme := &claude{status: c.status, answer: c.answer}
 		r := acme.rig(t)
 		q, w := r.ask(t, say)
-		err := q.CountTokens(openaiAPI{})
+		err := CountTokens(&r.Deps, q, openaiAPI{})
 		if c.code != "" {
 			wantRefusal(t, err, c.code, "")
 		} else if row := r.rows(t)[0]; err != nil || !strings.HasPrefix(w.Body.String(), `{"input_tokens":2`) || row.Status != 200 || row.Code != "" {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -25,22 +26,22 @@ func TestAWholeAnswerEndsWellWithoutItsProvidersEnd(t *testing.T) {
 		"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":4}}\n\n"
 	second := strings.Replace(lastWord, `"index":0`, `"index":1`, 1)
 	for name, c := range map[string]struct {
-		op           Operation
+		op           *wire.Operation
 		body, events string
 		change       func(*provider.Config)
 		end, source  string
 		guarded      bool
 	}{
-		"chat":                       {Chat, streamed, firstWord + lastWord + usageWord, nil, doneWord, "provider", false},
-		"guarded chat":               {Chat, streamed, firstWord + lastWord + usageWord, nil, doneWord, "provider", true},
-		"guarded messages from chat": {Messages, messagesBody(`"stream":true,`), firstWord + lastWord, nil, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", "estimated", true},
-		"chat without usage":         {Chat, streamed, firstWord + lastWord, nil, doneWord, "estimated", false},
-		"messages from chat":         {Messages, messagesBody(`"stream":true,`), firstWord + lastWord + usageWord, nil, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", "provider", false},
-		"responses from chat":        {Responses, responsesStreamed, firstWord + lastWord + usageWord, func(c *provider.Config) { c.Translate = new(provider.Translate) }, "}\n\n", "provider", false},
-		"messages":                   {Messages, messagesBody(`"stream":true,`), message, asAnthropic, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", "provider", false},
-		"chat from messages":         {Chat, streamed, message, asAnthropic, doneWord, "provider", false},
-		"two choices, both over":     {Chat, strings.Replace(streamed, `"stream"`, `"n":2,"stream"`, 1), firstWord + lastWord + second, nil, doneWord, "estimated", false},
-		"two choices, one over":      {Chat, strings.Replace(streamed, `"stream"`, `"n":2,"stream"`, 1), firstWord + lastWord, nil, "", "estimated", false},
+		"chat":                       {wire.Chat, streamed, firstWord + lastWord + usageWord, nil, doneWord, "provider", false},
+		"guarded chat":               {wire.Chat, streamed, firstWord + lastWord + usageWord, nil, doneWord, "provider", true},
+		"guarded messages from chat": {wire.Messages, messagesBody(`"stream":true,`), firstWord + lastWord, nil, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", "estimated", true},
+		"chat without usage":         {wire.Chat, streamed, firstWord + lastWord, nil, doneWord, "estimated", false},
+		"messages from chat":         {wire.Messages, messagesBody(`"stream":true,`), firstWord + lastWord + usageWord, nil, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", "provider", false},
+		"responses from chat":        {wire.Responses, responsesStreamed, firstWord + lastWord + usageWord, func(c *provider.Config) { c.Translate = new(provider.Translate) }, "}\n\n", "provider", false},
+		"messages":                   {wire.Messages, messagesBody(`"stream":true,`), message, asAnthropic, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", "provider", false},
+		"chat from messages":         {wire.Chat, streamed, message, asAnthropic, doneWord, "provider", false},
+		"two choices, both over":     {wire.Chat, strings.Replace(streamed, `"stream"`, `"n":2,"stream"`, 1), firstWord + lastWord + second, nil, doneWord, "estimated", false},
+		"two choices, one over":      {wire.Chat, strings.Replace(streamed, `"stream"`, `"n":2,"stream"`, 1), firstWord + lastWord, nil, "", "estimated", false},
 	} {
 		for _, heartbeats := range []int{0, 10} {
 			t.Run(fmt.Sprintf("%s, %d heartbeats", name, heartbeats), func(t *testing.T) {
@@ -108,7 +109,7 @@ func TestAnAnswerAfterItsFinishIsNotCut(t *testing.T) {
 			return eventStream(reader)(req)
 		})
 		r := newRig(t, transport)
-		w, refusal := r.serve(t, Chat, streamed)
+		w, refusal := r.serve(t, wire.Chat, streamed)
 		if n := strings.Count(w.Body.String(), `"lo."`); refusal != nil || n != 6 || !strings.HasSuffix(w.Body.String(), doneWord) {
 			t.Errorf("%v: %d chunks of 6: %s", refusal, n, w.Body)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -24,7 +25,7 @@ func inJSON(body io.Reader) roundTrip {
 
 func TestAWholeAnswerToARequestForAStreamIsStreamed(t *testing.T) {
 	r := newRig(t, inJSON(strings.NewReader(chatAnswerBody)), limited(budget(t, "1usd/day")))
-	w, refusal := r.serve(t, Chat, streamed)
+	w, refusal := r.serve(t, wire.Chat, streamed)
 	body := w.Body.String()
 	if refusal != nil || w.Code != 200 || w.Header().Get("Content-Type") != "text/event-stream" || !strings.HasSuffix(body, doneWord) ||
 		!strings.Contains(body, `"model":"acme/m"`) || !strings.Contains(body, `"finish_reason":"stop"`) {
@@ -41,12 +42,12 @@ func TestAWholeAnswerIsTranslatedLikeAStream(t *testing.T) {
 	responsesOnly := func(c *provider.Config) { c.ResponsesOnly = true }
 	for _, c := range []struct {
 		name, body, answer, last string
-		op                       Operation
+		op                       *wire.Operation
 		change                   func(*provider.Config)
 	}{
-		{"chat of Responses", streamed, responsesAnswerBody, doneWord, Chat, responsesOnly},
-		{"Responses of chat", `{"model":"acme/m","input":"hello","stream":true}`, chatAnswerBody, `"type":"response.completed"`, Responses, chatOnly},
-		{"Responses", `{"model":"acme/m","input":"hello","stream":true}`, responsesAnswerBody, `"type":"response.completed"`, Responses, nil},
+		{"chat of Responses", streamed, responsesAnswerBody, doneWord, wire.Chat, responsesOnly},
+		{"Responses of chat", `{"model":"acme/m","input":"hello","stream":true}`, chatAnswerBody, `"type":"response.completed"`, wire.Responses, chatOnly},
+		{"Responses", `{"model":"acme/m","input":"hello","stream":true}`, responsesAnswerBody, `"type":"response.completed"`, wire.Responses, nil},
 	} {
 		r := newRig(t, answering(200, `{}`))
 		r.models.provider = newProvider(t, inJSON(strings.NewReader(c.answer)), c.change)
@@ -71,7 +72,7 @@ func TestAWholeAnswerThatFailsIsNoStream(t *testing.T) {
 		{"another API", "provider", strings.NewReader(responsesAnswerBody), "no chat completion"},
 	} {
 		r := newRig(t, inJSON(c.body))
-		w, refusal := r.serve(t, Chat, streamed)
+		w, refusal := r.serve(t, wire.Chat, streamed)
 		if wantRefusal(t, refusal, apierror.UpstreamError, c.text); w.Body.Len() > 0 {
 			t.Errorf("%s: written: %s", c.name, w.Body)
 		}
@@ -91,7 +92,7 @@ func TestAWholeAnswerThatStopsIsAnIdleTimeout(t *testing.T) {
 			_ = writer.CloseWithError(errors.New("gone"))
 		}()
 		began := time.Now()
-		w, _ := r.serve(t, Chat, streamed)
+		w, _ := r.serve(t, wire.Chat, streamed)
 		if row := r.rows(t)[0]; row.Status != 502 || time.Since(began) < r.Timeouts.Idle {
 			t.Errorf("after %s: record %d %s\n%s", time.Since(began), row.Status, row.Code, w.Body)
 		}
@@ -102,7 +103,7 @@ func TestAWholeAnswerThatStopsIsAnIdleTimeout(t *testing.T) {
 func TestAWholeAnswerIsGuardedLikeAStream(t *testing.T) {
 	denied := strings.Replace(responsesAnswerBody, "Hello.", "mellon", 1)
 	r := newRig(t, inJSON(strings.NewReader(denied)), guarded(words(t, guardrail.Redact, guardrail.Output)))
-	w, refusal := r.serve(t, Responses, `{"model":"acme/m","input":"hello","stream":true}`)
+	w, refusal := r.serve(t, wire.Responses, `{"model":"acme/m","input":"hello","stream":true}`)
 	if body := w.Body.String(); refusal != nil || strings.Contains(body, "mellon") || !strings.Contains(body, "response.completed") {
 		t.Errorf("%v: %s", refusal, body)
 	}

@@ -4,8 +4,8 @@ import (
 	"io"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 const (
@@ -18,10 +18,10 @@ const (
 )
 
 // forward sends events of a provider's API until the stream is done. It returns why it stopped before that.
-func (d *streaming) forward(body io.Reader, op provider.Operation) *apierror.Error {
-	c, events := d.call, &d.reader
+func (d *streaming) forward(body io.Reader, w *wire.Wire) *apierror.Error {
+	u, events := &d.attempt.upstream, &d.reader
 	events.Reset(body, maxEvent)
-	events.Memory = &c.upstream.memory
+	events.Memory = &u.memory
 	defer events.Release()
 	for took := false; !d.stream.Done(); { // an end is written in end: a failure may still become a status
 		if !events.Buffered() || len(d.batch.bytes()) >= maxBatch {
@@ -29,12 +29,12 @@ func (d *streaming) forward(body io.Reader, op provider.Operation) *apierror.Err
 				return failure
 			}
 			if d.keeps != nil {
-				if err := c.upstream.memory.hold(keptText, d.keeps.Kept()); err != nil {
+				if err := u.memory.hold(keptText, d.keeps.Kept()); err != nil {
 					return apierror.From(err)
 				}
 			}
 			if took && d.finished() { // after the write: the client may have taken long
-				c.upstream.waits.over = c.deps.Now()
+				u.waits.over = u.deps.Now()
 			}
 			took = false
 		}
@@ -42,17 +42,17 @@ func (d *streaming) forward(body io.Reader, op provider.Operation) *apierror.Err
 		if err == io.EOF {
 			return d.endGuard()
 		}
-		if err != nil && c.upstream.endless() {
-			return d.endWithout(op)
+		if err != nil && u.endless() {
+			return d.endWithout(w)
 		}
 		if err != nil {
-			return brokenAnswer(c.Record.Provider, err)
+			return brokenAnswer(d.attempt.provider(), err)
 		}
 		if event.Comment {
 			continue
 		}
 		took = true
-		c.firstToken(c.deps.Now)
+		u.request.Outcome.FirstEvent(u.deps.Now)
 		if refusal := d.take(d.events.Next(event.Name, event.Data)); refusal != nil {
 			return refusal
 		}
@@ -66,14 +66,13 @@ func (d *streaming) forward(body io.Reader, op provider.Operation) *apierror.Err
 
 // finished reports whether the answer is whole: only usage and the end of the stream may follow.
 func (d *streaming) finished() bool {
-	return d.stream.Summary().Finished >= max(d.call.asked.Choices, 1)
+	return d.stream.Summary().Finished >= max(d.choices, 1)
 }
 
 // endWithout ends a whole answer whose provider does not end its stream.
-func (d *streaming) endWithout(op provider.Operation) *apierror.Error {
-	if op == provider.Messages {
-		stop := []byte("message_stop")
-		if refusal := d.take(d.events.Next(stop, []byte(`{"type":"message_stop"}`))); refusal != nil {
+func (d *streaming) endWithout(w *wire.Wire) *apierror.Error {
+	if end := w.End; end.Name != nil {
+		if refusal := d.take(d.events.Next(end.Name, end.Data)); refusal != nil {
 			return refusal
 		}
 	}
@@ -100,22 +99,22 @@ func (d *streaming) takeRepeated() *apierror.Error {
 // take adds to the batch what the client gets for an event. After a refusal only the end may follow.
 func (d *streaming) take(event *openai.Event) *apierror.Error {
 	defer event.Release()
-	meter, data := &d.call.meter, event.Data
-	meter.event(event.Name, data)
-	d.call.trace.answered(data)
-	if d.guard == nil {
+	u, data := &d.attempt.upstream, event.Data
+	u.meter.event(event.Name, data)
+	u.trace.answered(data)
+	if d.guarded == nil {
 		d.batch.set(d.stream.Data(d.batch.bytes(), event))
 		return nil
 	}
-	events, verdict, err := d.guard.Push(event)
+	events, verdict, err := d.guarded.Push(event)
 	d.pass(events)
 	switch {
 	case err != nil:
-		meter.lastEvent(data)
-		return nonsense(d.call.Record.Provider, err)
+		u.meter.lastEvent(data)
+		return nonsense(d.attempt.provider(), err)
 	case verdict != nil:
-		meter.lastEvent(data)
-		return d.call.guard.blocked(verdict)
+		u.meter.lastEvent(data)
+		return d.guard.blocked(verdict)
 	}
 	return nil
 }
@@ -126,11 +125,12 @@ func (d *streaming) send() *apierror.Error {
 		return nil
 	}
 	d.commit()
-	d.call.watchWrite()
+	q := d.attempt.upstream.request
+	q.WatchWrite()
 	err := d.writer.send(d.batch.bytes())
-	d.call.watch.Stop()
+	q.Watch.Stop()
 	d.batch.written(err)
-	if err != nil && !d.call.drains() {
+	if err != nil && !d.attempt.upstream.drains() {
 		return clientGone(err)
 	}
 	return nil
@@ -138,13 +138,13 @@ func (d *streaming) send() *apierror.Error {
 
 // endGuard adds what the guardrails held back to the batch, at the end of the provider's stream.
 func (d *streaming) endGuard() *apierror.Error {
-	if d.guard == nil {
+	if d.guarded == nil {
 		return nil
 	}
-	events, verdict := d.guard.Close()
+	events, verdict := d.guarded.Close()
 	d.pass(events)
 	if verdict != nil {
-		return d.call.guard.blocked(verdict)
+		return d.guard.blocked(verdict)
 	}
 	return nil
 }
@@ -160,6 +160,6 @@ func (d *streaming) pass(events []*openai.Event) {
 func (d *streaming) commit() {
 	if !d.sent && len(d.batch.bytes()) > 0 {
 		d.sent = true
-		d.attempts.commit()
+		d.attempt.commit()
 	}
 }

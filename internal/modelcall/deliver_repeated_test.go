@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/sse"
 )
 
@@ -71,12 +71,12 @@ func checkForward(t *testing.T, c *call, kind, text string, sizes []byte) {
 
 	w := httptest.NewRecorder()
 	timeouts := DefaultTimeouts
-	writer := newEventWriter(w, &timeouts, time.Now, heartbeat{}, func(http.Header) {})
+	writer := newEventWriter(w, &timeouts, time.Now, wire.Heartbeat{}, func(http.Header) {})
 	defer writer.stop()
-	c.meter, c.upstream = meter{}, &upstream{memory: *plenty(t)}
-	d := newStreaming(c, streamKinds[kind](answer), writer)
-	d.sent = true
-	refusal := d.forward(&inPieces{text: text, sizes: sizes}, provider.Chat)
+	c.attempt = nil
+	attemptOf(c).upstream.memory = *plenty(t)
+	d := &streaming{attempt: c.attempt, stream: streamKinds[kind](answer), writer: writer, sent: true}
+	refusal := d.forward(&inPieces{text: text, sizes: sizes}, wire.Chat.Routes[0].Wire)
 	got := append(w.Body.Bytes(), d.batch.bytes()...)
 	d.batch.drop()
 	if refusal != nil || !bytes.Equal(got, wantOut) {
@@ -85,8 +85,8 @@ func checkForward(t *testing.T, c *call, kind, text string, sizes []byte) {
 	g, l := d.stream.Summary(), long.Summary()
 	d.release()
 	g.Err, l.Err = nil, nil
-	if g != l || c.meter != want {
-		t.Fatalf("%s in reads of %v: %q\n got  %+v %+v\n want %+v %+v", kind, sizes, text, g, c.meter, l, want)
+	if g != l || *meterOf(c) != want {
+		t.Fatalf("%s in reads of %v: %q\n got  %+v %+v\n want %+v %+v", kind, sizes, text, g, *meterOf(c), l, want)
 	}
 }
 
@@ -126,7 +126,7 @@ func scripted(script []byte, own string) string {
 func forwarding(t testing.TB) *call {
 	r := newRig(t, answering(200, chatAnswerBody))
 	c := r.begin(t, hello)
-	t.Cleanup(c.Finish)
+	t.Cleanup(c.req.Finish)
 	return c
 }
 
@@ -176,7 +176,7 @@ func TestAnEventDoesNotWaitBehindAComment(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			r.serveTo(t, w, post(strings.NewReader(streamed), int64(len(streamed))), Chat)
+			r.serveTo(t, w, post(strings.NewReader(streamed), int64(len(streamed))), wire.Chat)
 		}()
 		_, _ = io.WriteString(writer, firstWord+": PROCESSING\n\n")
 		synctest.Wait()

@@ -10,26 +10,27 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/sse"
 )
 
 // streaming is the delivery of an answer event by event.
 type streaming struct {
-	call   *call
-	reader sse.Reader        // of the provider's body
-	events openai.Events     // of the provider
-	stream openai.Stream     // writes the caller's events
-	keeps  keeper            // stream, if it keeps text; else nil
-	guard  *guardrail.Stream // nil: no guardrail reads the answer
-	writer *eventWriter
-	batch  batch
+	attempt *attempt
+	choices int64             // that the caller asks for
+	reader  sse.Reader        // of the provider's body
+	events  openai.Events     // of the provider
+	stream  openai.Stream     // writes the caller's events
+	keeps   keeper            // stream, if it keeps text; else nil
+	guard   *guard            // of the call
+	guarded *guardrail.Stream // nil: no guardrail reads the answer
+	writer  *eventWriter
+	batch   batch
 
-	attempts *attempts
-	hold     bool // nothing is sent before the first piece of the answer: another target may have to give it
-	sent     bool // something of this answer was sent
-	ended    bool // the provider's last event has come
+	hold  bool // nothing is sent before the first piece of the answer: another target may have to give it
+	sent  bool // something of this answer was sent
+	ended bool // the provider's last event has come
 }
 
 // keeper is a translation that repeats the text of the answer at its end.
@@ -41,14 +42,6 @@ type keeper interface {
 // streamings has deliveries that have ended: one has a KiB of memory.
 var streamings = sync.Pool{New: func() any { return new(streaming) }}
 
-// newStreaming returns the delivery of an answer. It may be released when it has ended.
-func newStreaming(c *call, stream openai.Stream, w *eventWriter) *streaming {
-	d := streamings.Get().(*streaming)
-	d.call, d.stream, d.writer = c, stream, w
-	d.keeps, _ = stream.(keeper)
-	return d
-}
-
 // release gives the memory of the delivery to others.
 func (d *streaming) release() {
 	if s, ok := d.stream.(interface{ Release() }); ok {
@@ -59,11 +52,13 @@ func (d *streaming) release() {
 	streamings.Put(d)
 }
 
-// deliverStream forwards a streamed answer.
-func (c *call) deliverStream(ctx context.Context, a *attempts, s *sending, w *eventWriter) delivery {
-	w.name(s.leftOut)
-	d := newStreaming(c, s.answer.stream(), w)
-	d.attempts, d.hold = a, a.open()
+// deliverStream forwards a streamed answer with so many choices. Open says that another attempt can
+// follow.
+func deliverStream(ctx context.Context, a *attempt, g *guard, w *eventWriter, s *wire.Sending, choices int64, open bool) delivery {
+	w.name(s.LeftOut)
+	d := streamings.Get().(*streaming)
+	d.attempt, d.choices, d.stream, d.guard, d.writer, d.hold = a, choices, s.Answer.Stream(), g, w, open
+	d.keeps, _ = d.stream.(keeper)
 	delivered := d.deliver(ctx, s)
 	if delivered.end == nil {
 		d.release()
@@ -71,34 +66,35 @@ func (c *call) deliverStream(ctx context.Context, a *attempts, s *sending, w *ev
 	return delivered
 }
 
-func (d *streaming) deliver(ctx context.Context, s *sending) delivery {
-	c := d.call
-	resp, err := c.upstream.send(ctx, s)
+func (d *streaming) deliver(ctx context.Context, s *wire.Sending) delivery {
+	a := d.attempt
+	u := &a.upstream
+	resp, err := u.send(ctx, s)
 	if err != nil {
 		return d.end(ctx, apierror.From(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
-	defer c.upstream.memory.release()
+	defer u.memory.release()
 	if resp.StatusCode != http.StatusOK {
-		return d.end(ctx, providerError(resp, c.deps.Now(), c.shown(c.upstream.target.endpoint), c.Record.Provider))
+		return d.end(ctx, providerError(resp, u.deps.Now(), a.shown(), a.provider()))
 	}
 	body := io.Reader(resp.Body)
 	switch media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); media {
 	case "text/event-stream":
 	case "application/json":
 		var refusal *apierror.Error
-		if body, refusal = wholeAsEvents(c, resp, s.operation); refusal != nil {
+		if body, refusal = wholeAsEvents(a, resp, s.Wire); refusal != nil {
 			return d.end(ctx, refusal)
 		}
 	default:
-		return d.end(ctx, nonsense(c.Record.Provider, errors.New("no event stream but "+media)))
+		return d.end(ctx, nonsense(a.provider(), errors.New("no event stream but "+media)))
 	}
-	if d.guard = c.guard.set.Stream(wireOf(s.operation)); d.guard != nil {
-		defer func() { c.guard.redacted(d.guard.Redacted()) }()
+	if d.guarded = d.guard.set.Stream(s.Wire.Guardrail); d.guarded != nil {
+		defer func() { d.guard.redacted(d.guarded.Redacted()) }()
 	}
-	delivered := d.end(ctx, d.forward(body, s.operation))
+	delivered := d.end(ctx, d.forward(body, s.Wire))
 	if d.ended {
-		c.upstream.linger() // by now the end of the body has usually come
+		u.linger() // by now the end of the body has usually come
 	}
 	return delivered
 }
@@ -108,23 +104,23 @@ func (d *streaming) deliver(ctx context.Context, s *sending) delivery {
 // status, or the error of the stream if the client has got 200 already. Whether the first words and the
 // failure came in one packet makes no difference. Nothing more is written to a client that has left.
 func (d *streaming) end(ctx context.Context, failure *apierror.Error) delivery {
-	c, written := d.call, false
+	written := false
 	if failure == nil {
-		failure = c.clientLeftWhileDraining(ctx)
+		failure = d.attempt.upstream.leftWhileDraining(ctx)
 	}
 	if failure == nil {
 		failure, written = d.close()
 	}
 	switch {
 	case failure == nil:
-		d.attempts.succeeded()
+		d.attempt.succeed()
 		d.finish(nil)
 	case failure.Code == apierror.ClientGone:
 		defer d.forget(failure)
 		if d.writer.abandon() {
 			return failed(failure)
 		}
-		c.Fail(failure)
+		d.attempt.upstream.request.Outcome.Fail(failure)
 	case !d.sent && !d.stream.Summary().Text:
 		return delivery{failure: failure, end: func(told *apierror.Error) error {
 			if d.writer.abandon() {
@@ -146,7 +142,7 @@ func (d *streaming) end(ctx context.Context, failure *apierror.Error) delivery {
 // forget drops what was not sent.
 func (d *streaming) forget(failure *apierror.Error) {
 	_, _ = d.stream.Close(nil, failure) // completes the summary
-	d.call.summarize(d.stream.Summary())
+	d.attempt.summarize(d.stream.Summary())
 	d.batch.drop()
 }
 
@@ -161,57 +157,40 @@ func (d *streaming) fail(failure *apierror.Error, written bool) {
 
 // finish writes the rest of the batch, and notes how the call ended.
 func (d *streaming) finish(failure *apierror.Error) {
-	c := d.call
+	q := d.attempt.upstream.request
 	d.commit()
-	c.watchWrite()
+	q.WatchWrite()
 	writeErr := d.writer.finish(d.batch.bytes(), failure != nil)
-	c.watch.Stop()
+	q.Watch.Stop()
 	d.batch.written(writeErr)
-	c.summarize(d.stream.Summary())
+	d.attempt.summarize(d.stream.Summary())
 	switch {
 	case failure != nil:
-		c.Fail(failure)
+		q.Outcome.Fail(failure)
 	case writeErr != nil:
-		c.Fail(clientGone(writeErr))
+		q.Outcome.Fail(clientGone(writeErr))
 	default:
-		c.Succeed(http.StatusOK)
+		q.Outcome.Succeed(http.StatusOK)
 	}
 }
 
 // close ends the stream after the provider's body has ended. A failure that the provider reported is
 // already written in the caller's form.
 func (d *streaming) close() (failure *apierror.Error, written bool) {
-	c := d.call
+	m, name := &d.attempt.upstream.meter, d.attempt.provider()
 	out, err := d.stream.Close(d.batch.bytes(), nil)
 	d.batch.set(out)
 	switch {
 	case err == nil:
 		return nil, false
 	case errors.Is(err, openai.ErrCut):
-		if !c.meter.received() {
-			c.meter.markUnbilled()
+		if !m.received() {
+			m.markUnbilled()
 		}
-		return providerFailure(apierror.UpstreamError, c.Record.Provider, err, "provider %q broke off its answer", c.Record.Provider), false
+		return providerFailure(apierror.UpstreamError, name, err, "provider %q broke off its answer", name), false
 	}
 	if !d.stream.Summary().Text {
-		c.meter.markUnbilled()
+		m.markUnbilled()
 	}
 	return apierror.From(err), true
-}
-
-// wireOf returns the form of the provider's events.
-func wireOf(op provider.Operation) guardrail.Wire {
-	switch op {
-	case provider.Responses:
-		return guardrail.Responses
-	case provider.Messages:
-		return guardrail.Messages
-	}
-	return guardrail.Chat
-}
-
-// summarize notes what the answer said of itself, also if it ended badly.
-func (c *call) summarize(s openai.Summary) {
-	c.Record.UpstreamID, c.Record.FinishReason, c.Record.NativeFinishReason = s.UpstreamID, s.Finish, s.NativeFinish
-	c.meter.summarize(s)
 }

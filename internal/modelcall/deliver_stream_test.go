@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -44,7 +45,7 @@ const (
 
 func TestAStreamIsForwardedToItsEnd(t *testing.T) {
 	r := newRig(t, eventsOf(firstWord+lastWord+usageWord+doneWord))
-	w, refusal := r.serve(t, Chat, streamed)
+	w, refusal := r.serve(t, wire.Chat, streamed)
 	body := w.Body.String()
 	if refusal != nil || w.Code != 200 || w.Header().Get("Content-Type") != "text/event-stream" ||
 		!strings.Contains(body, `"Hel"`) || !strings.HasSuffix(body, doneWord) || strings.Count(body, `"model":"acme/m"`) != 2 {
@@ -73,7 +74,7 @@ func TestAFailureInAStreamIsAStatusOrAnEvent(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, eventsOf(c.events))
-			w, refusal := r.serve(t, Chat, streamed)
+			w, refusal := r.serve(t, wire.Chat, streamed)
 			if c.status == 0 {
 				wantRefusal(t, refusal, c.code, "")
 				if w.Body.Len() > 0 {
@@ -91,7 +92,7 @@ func TestAFailureInAStreamIsAStatusOrAnEvent(t *testing.T) {
 
 func TestAnAnswerThatIsNoStreamIsABrokenAnswer(t *testing.T) {
 	r := newRig(t, answering(200, chatAnswerBody))
-	_, refusal := r.serve(t, Chat, streamed)
+	_, refusal := r.serve(t, wire.Chat, streamed)
 	wantRefusal(t, refusal, apierror.UpstreamError, "makes no sense")
 }
 
@@ -107,7 +108,7 @@ func TestAStreamIsKeptAliveWhileTheProviderIsSilent(t *testing.T) {
 			_, _ = io.WriteString(writer, lastWord+doneWord)
 			_ = writer.Close()
 		}()
-		w, refusal := r.serve(t, Chat, streamed)
+		w, refusal := r.serve(t, wire.Chat, streamed)
 		body := w.Body.String()
 		before, after, _ := strings.Cut(body, `"Hel"`)
 		// At 20, 35 and 50 s, and at 65 and 80 s; 50 is the time of the first event itself.
@@ -120,11 +121,11 @@ func TestAStreamIsKeptAliveWhileTheProviderIsSilent(t *testing.T) {
 // Codex does not count comments: it gets an event after a minute without one, and others do not.
 func TestAClientThatCountsOnlyEventsIsKeptAlive(t *testing.T) {
 	for _, c := range []struct {
-		op           Operation
+		op           *wire.Operation
 		body, caller string
 		events       int // at 80, 160 and 220 s
 	}{
-		{Responses, responsesStreamed, "codex_exec", 3}, {Responses, responsesStreamed, "Codex", 0}, {Responses, responsesStreamed, "", 0}, {Chat, streamed, "codex_exec", 0},
+		{wire.Responses, responsesStreamed, "codex_exec", 3}, {wire.Responses, responsesStreamed, "Codex", 0}, {wire.Responses, responsesStreamed, "", 0}, {wire.Chat, streamed, "codex_exec", 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			reader, writer := io.Pipe()
@@ -160,14 +161,14 @@ func TestTheBodyEndsAtOnceAfterTheLastEvent(t *testing.T) {
 		completed = `data: {"type":"response.completed","response":{"id":"r","status":"completed","output":[]}}` + "\n\n"
 	)
 	for name, c := range map[string]struct {
-		op                Operation
+		op                *wire.Operation
 		body, events, end string
 		translate         *provider.Translate
 	}{
-		"chat":       {Chat, streamed, firstWord + lastWord + doneWord, doneWord, nil},
-		"responses":  {Responses, responsesStreamed, completed, "response.completed", nil},
-		"failed":     {Responses, responsesStreamed, text + failed, "response.failed", nil},
-		"translated": {Responses, responsesStreamed, firstWord + lastWord + doneWord, "response.completed", new(provider.Translate)},
+		"chat":       {wire.Chat, streamed, firstWord + lastWord + doneWord, doneWord, nil},
+		"responses":  {wire.Responses, responsesStreamed, completed, "response.completed", nil},
+		"failed":     {wire.Responses, responsesStreamed, text + failed, "response.failed", nil},
+		"translated": {wire.Responses, responsesStreamed, firstWord + lastWord + doneWord, "response.completed", new(provider.Translate)},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			reader, writer := io.Pipe()
@@ -195,7 +196,7 @@ func TestAFailureAfterTheCommitTimeIsAnEvent(t *testing.T) {
 			time.Sleep(30 * time.Second)
 			return answering(500, `{"error":{"message":"broken"}}`)(nil)
 		}))
-		w, refusal := r.serve(t, Chat, streamed)
+		w, refusal := r.serve(t, wire.Chat, streamed)
 		if refusal != nil || w.Code != 200 || !strings.Contains(w.Body.String(), `"error":`) {
 			t.Errorf("%v: %d %s", refusal, w.Code, w.Body)
 		}
@@ -220,7 +221,7 @@ func TestEveryAnswerShowsTheRatesOfItsCall(t *testing.T) {
 			"whole": {answering(200, chatAnswerBody), hello}, "stream": {eventsOf(firstWord + lastWord + doneWord), streamed}, "heartbeat first": {late, streamed},
 		} {
 			r := newRig(t, c.provider, limited(&policy.KeyLimits{Subjects: []limits.Subject{minute}}))
-			w, refusal := r.serve(t, Chat, c.body)
+			w, refusal := r.serve(t, wire.Chat, c.body)
 			if left := w.Result().Header.Get("X-Test-Remaining"); refusal != nil || left != "9" {
 				t.Errorf("%s: %v, %q requests are left", name, refusal, left)
 			}
@@ -244,7 +245,7 @@ func TestAClientThatLeavesAStreamIsRecorded(t *testing.T) {
 	for source, body := range map[string]io.Reader{"provider": events, "estimated": iotest.OneByteReader(strings.NewReader(firstWord + lastWord))} {
 		r := newRig(t, eventStream(io.NopCloser(body)))
 		w := &leftClient{ResponseRecorder: httptest.NewRecorder()}
-		if refusal := r.serveTo(t, w, post(strings.NewReader(streamed), int64(len(streamed))), Chat); refusal != nil || len(w.statuses) != 1 {
+		if refusal := r.serveTo(t, w, post(strings.NewReader(streamed), int64(len(streamed))), wire.Chat); refusal != nil || len(w.statuses) != 1 {
 			t.Errorf("%v is left to write after %v", refusal, w.statuses)
 		}
 		if row := r.rows(t)[0]; row.Code != string(apierror.ClientGone) || row.Status != 499 || row.UsageSource != source {
@@ -267,7 +268,7 @@ func TestADrainedStreamIsChargedByItsUsage(t *testing.T) {
 			_ = writer.Close()
 		}()
 		request := post(strings.NewReader(streamed), int64(len(streamed))).WithContext(ctx)
-		if refusal := r.serveTo(t, httptest.NewRecorder(), request, Chat); refusal != nil {
+		if refusal := r.serveTo(t, httptest.NewRecorder(), request, wire.Chat); refusal != nil {
 			t.Errorf("%v is left to write", refusal)
 		}
 		if row := r.rows(t)[0]; row.UsageSource != "provider" || row.CompletionTokens != 4 || row.Status != 499 {
@@ -279,7 +280,7 @@ func TestADrainedStreamIsChargedByItsUsage(t *testing.T) {
 func TestAGuardedStreamShowsNothingThatIsDenied(t *testing.T) {
 	denied := strings.Replace(lastWord, "lo.", " mellon ", 1)
 	r := newRig(t, eventsOf(firstWord+denied+usageWord+doneWord), guarded(words(t, guardrail.Deny, guardrail.Output)))
-	w, refusal := r.serve(t, Chat, streamed)
+	w, refusal := r.serve(t, wire.Chat, streamed)
 	if strings.Contains(w.Body.String(), "mellon") {
 		t.Errorf("shown: %s", w.Body)
 	}
@@ -288,7 +289,7 @@ func TestAGuardedStreamShowsNothingThatIsDenied(t *testing.T) {
 	}
 
 	r = newRig(t, eventsOf(firstWord+denied+usageWord+doneWord), guarded(words(t, guardrail.Redact, guardrail.Output)))
-	w, refusal = r.serve(t, Chat, streamed)
+	w, refusal = r.serve(t, wire.Chat, streamed)
 	if body := w.Body.String(); refusal != nil || strings.Contains(body, "mellon") || !strings.HasSuffix(body, doneWord) {
 		t.Errorf("%v: %s", refusal, body)
 	}

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
 const (
@@ -21,50 +23,52 @@ const (
 )
 
 // deliverWhole forwards an answer in one piece.
-func (c *call) deliverWhole(ctx context.Context, a *attempts, s *sending) delivery {
-	resp, err := c.upstream.send(ctx, s)
+func deliverWhole(ctx context.Context, a *attempt, g *guard, rates shownRates, s *wire.Sending) delivery {
+	u := &a.upstream
+	q := u.request
+	resp, err := u.send(ctx, s)
 	if err != nil {
 		return failed(apierror.From(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
-	memory := &c.upstream.memory
+	memory := &u.memory
 	defer memory.release()
 	if resp.StatusCode != http.StatusOK {
-		return failed(providerError(resp, c.deps.Now(), c.shown(c.upstream.target.endpoint), c.Record.Provider))
+		return failed(providerError(resp, u.deps.Now(), a.shown(), a.provider()))
 	}
 	received := buffers.Get().(*[]byte)
 	defer keepBuffer(received)
 	if *received, err = readAll((*received)[:0], resp.Body, resp.ContentLength, memory); err != nil {
-		return failed(brokenAnswer(c.Record.Provider, err))
+		return failed(brokenAnswer(a.provider(), err))
 	}
-	c.meter.wholeAnswer(len(*received))
-	c.trace.answered(*received)
+	u.meter.wholeAnswer(len(*received))
+	u.trace.answered(*received)
 	if len(*received) == 0 {
-		c.meter.markUnbilled()
+		u.meter.markUnbilled()
 	}
-	judged, refusal := c.guard.answer(ctx, *received)
+	judged, refusal := g.answer(ctx, *received)
 	if judged == nil {
 		judged = *received
 	}
 	out := buffers.Get().(*[]byte)
-	converted, summary, err := s.answer.whole((*out)[:0], judged) // of a refused answer too: its usage is real
+	converted, summary, err := s.Answer.Whole((*out)[:0], judged) // of a refused answer too: its usage is real
 	*out = converted
-	c.summarize(summary)
-	gone := c.clientLeftWhileDraining(ctx)
+	a.summarize(summary)
+	gone := u.leftWhileDraining(ctx)
 	switch {
 	case refusal != nil:
 		return failed(apierror.From(refusal))
 	case gone != nil:
 		return failed(gone)
 	case err != nil:
-		return failed(brokenAnswer(c.Record.Provider, err))
+		return failed(brokenAnswer(a.provider(), err))
 	}
 	if failure, body := summary.Err, converted; failure != nil { // the answer says itself that it failed; so does the record
-		c.meter.markUnbilled()
+		u.meter.markUnbilled()
 		return delivery{failure, func(*apierror.Error) error {
-			c.Fail(failure)
-			c.Finish()
-			_ = c.writeJSON(body)
+			q.Outcome.Fail(failure)
+			q.Finish()
+			_ = writeJSON(q, rates, body)
 			return nil
 		}}
 	}
@@ -72,10 +76,10 @@ func (c *call) deliverWhole(ctx context.Context, a *attempts, s *sending) delive
 		*received = nil
 	}
 	_ = memory.hold(wholeAnswer, cap(converted)/2) // there is one copy now, seldom larger than two were
-	a.succeeded()
-	c.Succeed(http.StatusOK)
-	c.Finish()
-	if c.writeJSON(converted) == nil { // else HTTP/2 may still read it
+	a.succeed()
+	q.Outcome.Succeed(http.StatusOK)
+	q.Finish()
+	if writeJSON(q, rates, converted) == nil { // else HTTP/2 may still read it
 		keepBuffer(out)
 	}
 	return delivery{}
@@ -83,14 +87,15 @@ func (c *call) deliverWhole(ctx context.Context, a *attempts, s *sending) delive
 
 // writeJSON writes an answer in one piece. An error only says that the client may not have got it: the
 // request's context shows that it has left.
-func (c *call) writeJSON(body []byte) error {
-	h := c.w.Header()
-	c.showRates(h)
-	nameLeftOut(h, c.leftOut)
+func writeJSON(q *request.Request, rates shownRates, body []byte) error {
+	w := q.Writer
+	h := w.Header()
+	rates.set(h)
+	nameLeftOut(h, q.Outcome.LeftOut)
 	h["Content-Type"] = jsonContentType
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	c.w.WriteHeader(http.StatusOK)
-	return c.writePieces(body)
+	w.WriteHeader(http.StatusOK)
+	return q.Write(body)
 }
 
 var jsonContentType = []string{"application/json"}
@@ -103,31 +108,6 @@ func nameLeftOut(h http.Header, fields []string) {
 		h.Set(leftOutHeader, strings.Join(fields, ", "))
 	}
 }
-
-// showRates sets the headers of the call's rates.
-func (c *call) showRates(h http.Header) {
-	requests, tokens := c.admission.current()
-	c.setRates(h, requests, tokens)
-}
-
-func (c *call) setRates(h http.Header, requests, tokens *apierror.Rate) {
-	for _, rate := range [...]*apierror.Rate{requests, tokens} {
-		if rate != nil {
-			c.api.ShowRate(h, rate, c.deps.Now())
-		}
-	}
-}
-
-// clientLeftWhileDraining returns a failure if the answer was only read for its usage.
-func (c *call) clientLeftWhileDraining(ctx context.Context) *apierror.Error {
-	if err := ctx.Err(); err != nil && c.drains() {
-		return clientGone(err)
-	}
-	return nil
-}
-
-// drains reports whether an answer is read on after its client has left.
-func (c *call) drains() bool { return c.deps.Limits.Drain > 0 }
 
 var errAnswerTooLarge = apierror.New(apierror.UpstreamError, "the provider's answer has more than %d bytes", maxAnswer)
 

@@ -58,7 +58,7 @@ func TestADrainedAnswerIsThatOfAClientThatHasLeft(t *testing.T) {
 				return answering(200, answer)(nil)
 			}), func(r *rig) { r.Limits.Drain = time.Minute })
 			c := r.beginWith(t, httptest.NewRecorder(), post(strings.NewReader(hello), int64(len(hello))).WithContext(ctx))
-			defer c.Finish()
+			defer c.req.Finish()
 			wantRefusal(t, c.run(ctx), apierror.ClientGone, "the client left")
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -141,7 +142,7 @@ func TestAnAttemptThatWasNotSentIsNotRecorded(t *testing.T) {
 		f := newFleet(t, families[0], []string{"echo", "echo"})
 		body := f.family.body
 		q := f.request(t, httptest.NewRecorder(), post(strings.NewReader(body), int64(len(body))))
-		c := q.newCall(Chat, openaiAPI{})
+		c := newCall(&f.Deps, q, wire.Chat, openaiAPI{})
 		if err := c.admit(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +150,7 @@ func TestAnAttemptThatWasNotSentIsNotRecorded(t *testing.T) {
 		leave()
 		err := c.dispatch(client)
 		wantRefusal(t, err, apierror.ClientGone, "")
-		q.Fail(apierror.From(err))
+		q.Outcome.Fail(apierror.From(err))
 		q.Finish()
 		if row := f.rows(t)[0]; len(row.Attempted) != 0 || row.Attempts != 0 {
 			t.Errorf("%d attempts: %+v", row.Attempts, row.Attempted)

@@ -6,11 +6,14 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 // drain lets a provider's answer be read for some time after its client has left, so that its usage
 // becomes known. The zero value does nothing.
 type drain struct {
+	client  context.Context
 	unwatch func() bool // stops watching the client; nil without draining
 
 	mu    sync.Mutex  // guards the following, which another goroutine uses
@@ -20,6 +23,7 @@ type drain struct {
 
 // context returns a context that ends with the client, or the configured time after it.
 func (d *drain) context(client context.Context, deps *Deps, requestID string) (context.Context, context.CancelCauseFunc) {
+	d.client = client
 	limit := deps.Limits.Drain
 	if limit == 0 {
 		return context.WithCancelCause(client)
@@ -49,4 +53,15 @@ func (d *drain) stop() {
 	if d.over = true; d.timer != nil {
 		d.timer.Stop()
 	}
+}
+
+// drains reports whether an answer is read on after its client has left.
+func (u *upstream) drains() bool { return u.deps.Limits.Drain > 0 }
+
+// leftWhileDraining returns a failure if the answer was only read for its usage.
+func (u *upstream) leftWhileDraining(client context.Context) *apierror.Error {
+	if err := client.Err(); err != nil && u.drains() {
+		return clientGone(err)
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -26,7 +27,7 @@ func embedding(r *rig) {
 func TestEmbeddingsAreACallWithoutOutput(t *testing.T) {
 	upstream := &recording{chat: embeddingsBody}
 	r := newRig(t, upstream, limited(budget(t, "1usd/day")), embedding)
-	w, refusal := r.serve(t, Embeddings, embed)
+	w, refusal := r.serve(t, wire.Embeddings, embed)
 	if refusal != nil || w.Body.String() != strings.Replace(embeddingsBody, `"model":"e"`, `"model":"acme/e"`, 1) {
 		t.Errorf("%v: %s", refusal, w.Body)
 	}
@@ -47,21 +48,21 @@ func TestOnlyTheInputOfEmbeddingsIsReserved(t *testing.T) {
 	for text, want := range map[string]int64{"1usd/day": int64(len(embed)) * 1000, "1usd/day soft": (int64(len(embed)) + 3) / 4 * 1000} {
 		r := newRig(t, answering(200, `{}`), limited(budget(t, text)), embedding)
 		r.Limits.Keys["dev"].Caps.Output = 50
-		c := r.request(t, nil, post(strings.NewReader(embed), int64(len(embed)))).newCall(Embeddings, openaiAPI{})
+		c := newCall(&r.Deps, r.request(t, nil, post(strings.NewReader(embed), int64(len(embed)))), wire.Embeddings, openaiAPI{})
 		if err := c.admit(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if n := r.balance(t).Reserved; n != want {
 			t.Errorf("%s: %d nano-USD, want %d", text, n, want)
 		}
-		c.Finish()
+		c.req.Finish()
 	}
 }
 
 // Without usage the prompt is estimated, and the numbers of the answer are no tokens.
 func TestEmbeddingsWithoutUsageAreEstimatedByTheirInput(t *testing.T) {
 	r := newRig(t, answering(200, embeddingsBlank), embedding)
-	if _, refusal := r.serve(t, Embeddings, embed); refusal != nil {
+	if _, refusal := r.serve(t, wire.Embeddings, embed); refusal != nil {
 		t.Fatal(refusal)
 	}
 	if row := r.rows(t)[0]; row.UsageSource != "estimated" || row.PromptTokens != (int64(len(embed))+3)/4 || row.CompletionTokens != 0 {
@@ -89,13 +90,13 @@ func TestEmbeddingsAreRefused(t *testing.T) {
 		{"an OpenRouter preset", `{"model":"acme/e","input":"x","preset":"p"}`, embedding, apierror.UnsupportedParameter, "preset"},
 	} {
 		r := newRig(t, answering(200, embeddingsBody), c.change)
-		w, refusal := r.serve(t, Embeddings, c.body)
+		w, refusal := r.serve(t, wire.Embeddings, c.body)
 		if wantRefusal(t, refusal, c.code, c.text); t.Failed() || w.Body.Len() > 0 {
 			t.Errorf("%s: %s", c.name, w.Body)
 		}
 	}
 	r := newRig(t, answering(200, `{"object":"list"}`), embedding)
-	_, refusal := r.serve(t, Embeddings, embed)
+	_, refusal := r.serve(t, wire.Embeddings, embed)
 	wantRefusal(t, refusal, apierror.UpstreamError, "no list of embeddings")
 }
 
@@ -103,7 +104,7 @@ func TestEmbeddingsAreRefused(t *testing.T) {
 func TestTextIsTakenOutBeforeItIsEmbedded(t *testing.T) {
 	upstream := &recording{chat: embeddingsBody}
 	r := newRig(t, upstream, guarded(words(t, guardrail.Redact, guardrail.Input)))
-	if _, refusal := r.serve(t, Embeddings, strings.Replace(embed, "three", "mellon", 1)); refusal != nil {
+	if _, refusal := r.serve(t, wire.Embeddings, strings.Replace(embed, "three", "mellon", 1)); refusal != nil {
 		t.Fatal(refusal)
 	}
 	if sent := upstream.bodies[0]; strings.Contains(sent, "mellon") || !strings.Contains(sent, "REDACTED") {
@@ -121,7 +122,7 @@ func TestPreferencesGoToOpenRouterOnly(t *testing.T) {
 		upstream := &recording{chat: embeddingsBody}
 		r := newRig(t, upstream)
 		r.models.provider = newProvider(t, upstream, func(c *provider.Config) { c.Dialect = dialect })
-		if _, refusal := r.serve(t, Embeddings, body); refusal != nil {
+		if _, refusal := r.serve(t, wire.Embeddings, body); refusal != nil {
 			t.Fatal(refusal)
 		}
 		if upstream.bodies[0] != want {

@@ -35,12 +35,8 @@ const (
 	// (a shell, a computer). Providers document less than 1,500 tokens; OpenAI documents nothing.
 	builtInTokens = 4_096
 
-	// The estimates, for soft budgets, token rates and answers whose usage is not known: English
-	// text has four bytes a token.
-	bytesPerToken = 4
-	likelyImage   = 1_000
-	likelyBuiltIn = 500
-	likelyOutput  = 1_024
+	// likelyOutput is the estimate for soft budgets and token rates.
+	likelyOutput = 1_024
 
 	// leastBytesPerToken is for text that is charged: some languages have three bytes a token.
 	leastBytesPerToken = 3
@@ -58,62 +54,56 @@ func (g *charge) estimateUse(t *target, bytes int64, content params.Content) err
 
 func (g *charge) estimateLikely(t *target, bytes int64, content params.Content) {
 	output := int64(likelyOutput)
-	if t.output > 0 {
-		output = min(output, t.output+content.Thinking)
+	if t.allowed.output > 0 {
+		output = min(output, t.allowed.output+content.Thinking)
 	}
-	t.use.prompt = likelyPrompt(bytes, content, t.account.builtIn)
+	t.allowed.use.prompt = content.LikelyTokens(bytes, t.allowed.account.builtIn)
 	output *= g.requested.Choices
-	t.use.likely.Tokens = t.use.prompt + output
-	t.use.likely.Nano, _ = t.model.Price.CostNano(catalog.Tokens{Prompt: t.use.prompt, Completion: output})
-}
-
-// likelyPrompt estimates the tokens of a prompt: of the body's text four bytes a token, so much for an
-// image and for a tool that the provider describes.
-func likelyPrompt(bytes int64, content params.Content, builtIn int64) int64 {
-	return tokensOf(bytes-content.Encoded, bytesPerToken) + content.Images*likelyImage + builtIn*likelyBuiltIn
+	t.allowed.use.likely.Tokens = t.allowed.use.prompt + output
+	t.allowed.use.likely.Nano, _ = t.model.Price.CostNano(catalog.Tokens{Prompt: t.allowed.use.prompt, Completion: output})
 }
 
 // estimateMost bounds the output if the request does not. It refuses what has no upper bound.
 func (g *charge) estimateMost(t *target, bytes int64, content params.Content) error {
 	m := t.model
 	switch most := m.MaxOutput; {
-	case !t.generates():
-	case t.output == 0:
-		t.output, t.setOutput = policy.Lesser(policy.Lesser(most, t.caps.Output), defaultOutput), true
-	case most > 0 && t.output > most: // the model never gives so much: it need not be reserved
-		t.output, t.setOutput = most, true
+	case !t.op.Generates:
+	case t.allowed.output == 0:
+		t.allowed.output, t.allowed.setOutput = policy.Lesser(policy.Lesser(most, t.allowed.caps.Output), defaultOutput), true
+	case most > 0 && t.allowed.output > most: // the model never gives so much: it need not be reserved
+		t.allowed.output, t.allowed.setOutput = most, true
 	}
-	input := bytes + content.Images*imageTokens + t.account.builtIn*builtInTokens
+	input := bytes + content.Images*imageTokens + t.allowed.account.builtIn*builtInTokens
 	unbounded := content.Unpriced
-	if t.account.storedState {
+	if t.allowed.account.storedState {
 		if input += m.ContextLength; m.ContextLength == 0 {
 			unbounded = "stored state"
 		}
 	}
-	unbounded = cmp.Or(unbounded, t.account.hostedTool, g.requested.Other)
+	unbounded = cmp.Or(unbounded, t.allowed.account.hostedTool, g.requested.Other)
 	if unbounded != "" && !g.key.Unpriced {
 		return g.unpriced("what %q will use cannot be known beforehand", unbounded)
 	}
-	if t.output > math.MaxInt32 {
+	if t.allowed.output > math.MaxInt32 {
 		return apierror.New(apierror.InvalidValue, "%q is more than any model can give", g.requested.Param).WithParam(g.requested.Param)
 	}
 	prompt := policy.Lesser(input, m.ContextLength)
 	switch {
-	case !t.generates(): // each of its inputs may be that long
+	case !t.op.Generates: // each of its inputs may be that long
 		prompt = input
-	case content.LongWindow && !t.translated(): // a translation does not ask for it
+	case content.LongWindow && !t.route.Translated: // a translation does not ask for it
 		prompt = input
 	}
-	t.use.bound = catalog.Most{
-		Prompt: prompt, Completion: (t.output+content.Thinking)*g.requested.Choices + content.Prediction,
+	t.allowed.use.bound = catalog.Most{
+		Prompt: prompt, Completion: (t.allowed.output+content.Thinking)*g.requested.Choices + content.Prediction,
 		AudioInput: content.AudioInput, AudioOutput: content.AudioOutput,
 	}
 	// Charged if the client disconnects before usage arrives: images and stored state as reserved,
 	// text at three bytes a token.
-	t.use.prompt = min(t.use.bound.Prompt, input-bytes+tokensOf(bytes-content.Encoded, leastBytesPerToken))
-	t.use.most.Tokens = t.use.bound.Prompt + t.use.bound.Completion
-	t.use.most.Nano, t.use.priced = m.Price.MostNano(t.use.bound)
-	if g.key.HardMoney() && !t.use.priced && !g.key.Unpriced {
+	t.allowed.use.prompt = min(t.allowed.use.bound.Prompt, input-bytes+params.Tokens(bytes-content.Encoded, leastBytesPerToken))
+	t.allowed.use.most.Tokens = t.allowed.use.bound.Prompt + t.allowed.use.bound.Completion
+	t.allowed.use.most.Nano, t.allowed.use.priced = m.Price.MostNano(t.allowed.use.bound)
+	if g.key.HardMoney() && !t.allowed.use.priced && !g.key.Unpriced {
 		return g.unpriced("no price is known for the model %q", m.ID)
 	}
 	return nil
@@ -129,6 +119,3 @@ func (g *charge) unpriced(format string, args ...any) error {
 	e.LimitSource, e.RefusedBy = subject.Name, policy.RefusedBy(subject.Name, "budget", budget.String())
 	return e
 }
-
-// tokensOf returns how many tokens text of so many bytes has, rounded up.
-func tokensOf(bytes, perToken int64) int64 { return (max(0, bytes) + perToken - 1) / perToken }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 )
 
 // reserved is what a budget holds for a call, in nano-USD: 1,000 a token.
@@ -12,7 +14,7 @@ func reserved(t *testing.T, text, body string) int64 {
 	t.Helper()
 	r := newRig(t, answering(200, `{}`), limited(budget(t, text)))
 	c := r.begin(t, body)
-	defer c.Finish()
+	defer c.req.Finish()
 	if err := c.admit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +44,7 @@ func TestAPromptBeyondTheWindowIsReservedIfABetaAllowsIt(t *testing.T) {
 	} {
 		r := (&claude{nativeOpenAI: c.openai}).rig(t, limited(budget(t, "1M tokens/day")), func(r *rig) { r.models.model.ContextLength = 1000 })
 		q, _ := r.ask(t, long, "Anthropic-Beta", c.beta)
-		call := q.newCall(Messages, openaiAPI{})
+		call := newCall(&r.Deps, q, wire.Messages, openaiAPI{})
 		if err := call.admit(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -84,13 +86,13 @@ func TestACallWithoutAnUpperBoundIsRefusedUnderAHardBudget(t *testing.T) {
 		if c.refused != "" {
 			wantRefusal(t, err, apierror.CannotBePriced, c.refused)
 		}
-		call.Finish()
+		call.req.Finish()
 	}
 }
 
 func TestTokensAreRoundedUp(t *testing.T) {
 	for bytes, want := range map[int64]int64{-5: 0, 0: 0, 1: 1, 4: 1, 5: 2} {
-		if got := tokensOf(bytes, 4); got != want {
+		if got := params.Tokens(bytes, 4); got != want {
 			t.Errorf("%d bytes: %d tokens", bytes, got)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/sse"
 )
 
@@ -19,7 +20,7 @@ type eventWriter struct {
 	timeouts *Timeouts
 	now      func() time.Time
 	begin    func(http.Header) // sets headers of the answer, before the first write
-	beats    heartbeat
+	beats    wire.Heartbeat
 
 	mu      sync.Mutex // guards the following, and writing
 	leftOut []string   // fields that the request of the attempt goes without
@@ -31,16 +32,9 @@ type eventWriter struct {
 	timer   *time.Timer
 }
 
-// heartbeat is what keeps the stream of a caller alive. The zero value is a comment.
-type heartbeat struct {
-	event []byte        // instead of a comment
-	every time.Duration // between two events; comments are sent in between
-	early bool          // before the first event of the answer, too
-}
-
 var comment = sse.AppendComment(nil, "keep-alive")
 
-func newEventWriter(w http.ResponseWriter, timeouts *Timeouts, now func() time.Time, beats heartbeat, begin func(http.Header)) *eventWriter {
+func newEventWriter(w http.ResponseWriter, timeouts *Timeouts, now func() time.Time, beats wire.Heartbeat, begin func(http.Header)) *eventWriter {
 	e := &eventWriter{w: w, control: *http.NewResponseController(w), timeouts: timeouts, now: now, beats: beats, begin: begin}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -69,8 +63,8 @@ func (e *eventWriter) beat() {
 		return
 	}
 	beat := comment
-	if e.beats.event != nil && (e.sent || e.started && e.beats.early) && e.now().Sub(e.event) >= e.beats.every {
-		beat, e.event = e.beats.event, e.now()
+	if e.beats.Event != nil && (e.sent || e.started && e.beats.Early) && e.now().Sub(e.event) >= e.beats.Every {
+		beat, e.event = e.beats.Event, e.now()
 	}
 	_ = errors.Join(e.write(beat), e.flush()) // the request's context shows that a client has left
 	e.timer.Reset(interval)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 )
 
 // An answer that ends before any of it was sent has a length, so that it needs no chunks. One whose
@@ -23,7 +25,7 @@ func TestAStreamHasALengthIfItsEndIsKnownFromTheStart(t *testing.T) {
 		"a failure": {strings.NewReader(firstWord + `data: {"error":{"message":"overloaded"}}` + "\n\n"), false},
 	} {
 		r := newRig(t, eventStream(io.NopCloser(c.events)))
-		w, refusal := r.serve(t, Chat, streamed)
+		w, refusal := r.serve(t, wire.Chat, streamed)
 		want := ""
 		if c.known {
 			want = strconv.Itoa(w.Body.Len())
@@ -37,7 +39,7 @@ func TestAStreamHasALengthIfItsEndIsKnownFromTheStart(t *testing.T) {
 // An answer names what the provider that gave it did not get, and not what another one lacked.
 func TestAStreamNamesWhatItsLastAttemptLeftOut(t *testing.T) {
 	w := httptest.NewRecorder()
-	e := newEventWriter(w, &Timeouts{Commit: time.Hour, Heartbeat: time.Hour}, time.Now, heartbeat{}, func(http.Header) {})
+	e := newEventWriter(w, &Timeouts{Commit: time.Hour, Heartbeat: time.Hour}, time.Now, wire.Heartbeat{}, func(http.Header) {})
 	defer e.stop()
 	for _, fields := range [][]string{{"seed"}, {"top_a", "top_k"}} {
 		e.name(fields)

@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 )
 
 // lateReader is the client's side of an HTTP/2 stream that was reset: a Write fails, and another
@@ -46,10 +48,10 @@ func TestABufferIsNotUsedAgainAfterAFailedWrite(t *testing.T) {
 		mine, others := rigOf(own), rigOf(other)
 		for range 20 {
 			w := &lateReader{ResponseWriter: httptest.NewRecorder()}
-			_ = mine.serveTo(t, w, post(strings.NewReader(c.body), int64(len(c.body))), Chat)
+			_ = mine.serveTo(t, w, post(strings.NewReader(c.body), int64(len(c.body))), wire.Chat)
 			before := string(w.given)
 			for range 3 {
-				if _, refusal := others.serve(t, Chat, c.body); refusal != nil {
+				if _, refusal := others.serve(t, wire.Chat, c.body); refusal != nil {
 					t.Fatal(refusal)
 				}
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
@@ -231,7 +232,7 @@ func (f *fleet) send(t *testing.T, body string, change ...func(*http.Request)) (
 // family is an API of callers, and how the first provider has it.
 type family struct {
 	name      string
-	op        Operation
+	op        *wire.Operation
 	body      string
 	first     func(*provider.Config) // nil: it has the API itself
 	anthropic bool                   // the first provider is Anthropic
@@ -244,15 +245,15 @@ var sixty = strings.TrimSuffix(strings.Repeat("word ", 60), " ")
 
 var families = func() []family {
 	chat := family{
-		name: "chat", op: Chat, good: doneWord, bad: `data: {"error":`,
+		name: "chat", op: wire.Chat, good: doneWord, bad: `data: {"error":`,
 		body: `{"model":"fast","messages":[{"role":"user","content":"` + sixty + `"}],"max_tokens":100}`,
 	}
 	responses := family{
-		name: "responses", op: Responses, good: `"type":"response.completed"`, bad: `"type":"response.failed"`,
+		name: "responses", op: wire.Responses, good: `"type":"response.completed"`, bad: `"type":"response.failed"`,
 		body: `{"model":"fast","input":"` + sixty + `","max_output_tokens":100}`,
 	}
 	messages := family{
-		name: "messages", op: Messages, good: `"type":"message_stop"`, bad: `"type":"error"`,
+		name: "messages", op: wire.Messages, good: `"type":"message_stop"`, bad: `"type":"error"`,
 		body: `{"model":"fast","messages":[{"role":"user","content":"` + sixty + `"}],"max_tokens":100}`,
 	}
 	at := func(f family, kind string, first func(*provider.Config)) family {

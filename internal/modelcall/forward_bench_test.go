@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 // nowhere is a client of whom nothing is kept.
@@ -46,7 +46,7 @@ func BenchmarkForward(b *testing.B) {
 		name, events string
 		stream       func() openai.Stream
 		set          *guardrail.Set
-		wire         guardrail.Wire
+		form         guardrail.Wire
 		paced        bool
 	}{
 		{"chat", chat.String(), func() openai.Stream { return openai.NewChatStream(answer) }, nil, guardrail.Chat, false},
@@ -58,16 +58,17 @@ func BenchmarkForward(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			r := newRig(b, answering(200, chatAnswerBody))
 			call := r.begin(b, hello)
-			defer call.Finish()
-			call.upstream = &upstream{memory: answerMemory{all: &r.answers}}
+			defer call.req.Finish()
+			attemptOf(call).upstream.memory = answerMemory{all: &r.answers}
 			timeouts := DefaultTimeouts
 			b.ReportAllocs()
 			for b.Loop() {
-				w := newEventWriter(nowhere{http.Header{}}, &timeouts, time.Now, heartbeat{}, func(http.Header) {})
-				d := newStreaming(call, c.stream(), w)
-				d.guard, d.sent = c.set.Stream(c.wire), true
+				w := newEventWriter(nowhere{http.Header{}}, &timeouts, time.Now, wire.Heartbeat{}, func(http.Header) {})
+				d := streamings.Get().(*streaming)
+				d.attempt, d.stream, d.writer, d.guarded, d.guard, d.sent = call.attempt, c.stream(), w, c.set.Stream(c.form), &call.guard, true
+				d.keeps, _ = d.stream.(keeper)
 				source := &events{c.events, c.paced}
-				if refusal := d.forward(source, provider.Chat); refusal != nil {
+				if refusal := d.forward(source, wire.Chat.Routes[0].Wire); refusal != nil {
 					b.Fatal(refusal)
 				}
 				d.batch.drop()

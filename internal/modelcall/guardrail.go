@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
@@ -20,7 +21,8 @@ const webhookRetry = 10 * time.Second
 type guard struct {
 	deps    *Deps
 	set     *guardrail.Set // nil: there are none
-	outcome *Outcome
+	outcome *request.Outcome
+	trace   *callTrace
 }
 
 // request judges a request's body. It returns nil if the body stays as it is.
@@ -79,7 +81,7 @@ func (g *guard) failure(ctx context.Context, err error) error {
 		e.RefusedBy = policy.RefusedByGuardrail(limit.Guardrail)
 		return e
 	case errors.As(err, &hook):
-		g.outcome.trace.judged(metrics.GuardrailUnavailable, guardrail.Verdict{Guardrail: hook.Guardrail})
+		g.trace.judged(metrics.GuardrailUnavailable, guardrail.Verdict{Guardrail: hook.Guardrail})
 		e := apierror.New(apierror.GuardrailUnavailable, "the guardrail %q could not be asked", hook.Guardrail).WithCause(err)
 		e.RetryAfter, e.RefusedBy = webhookRetry, policy.RefusedByGuardrail(hook.Guardrail)
 		g.deps.Metrics.Guarded(hook.Guardrail, metrics.GuardrailUnavailable)
@@ -95,14 +97,18 @@ func (g *guard) redacted(found []guardrail.Verdict) {
 			g.deps.Metrics.Guarded(v.Guardrail, metrics.GuardrailRedact)
 		}
 	}
-	g.outcome.trace.judged(metrics.GuardrailRedact, found...)
-	g.outcome.noteRedacted(found)
+	g.trace.judged(metrics.GuardrailRedact, found...)
+	for _, v := range found {
+		if !slices.Contains(g.outcome.Redacted, v.Class) {
+			g.outcome.Redacted = append(g.outcome.Redacted, v.Class)
+		}
+	}
 }
 
 // blocked is the refusal of a text. It names the guardrail and the class of what was found, and shows
 // nothing of the text.
 func (g *guard) blocked(v *guardrail.Verdict) *apierror.Error {
-	g.outcome.trace.judged(metrics.GuardrailDeny, *v)
+	g.trace.judged(metrics.GuardrailDeny, *v)
 	g.deps.Metrics.Guarded(v.Guardrail, metrics.GuardrailDeny)
 	e := apierror.New(apierror.GuardrailBlocked, "refused by the guardrail %q: %s", v.Guardrail, v.Class)
 	e.Reasons, e.RefusedBy = []string{v.Class}, policy.RefusedByGuardrail(v.Guardrail)+": "+v.Class

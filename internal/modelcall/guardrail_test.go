@@ -6,6 +6,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 )
 
 func words(t *testing.T, action guardrail.Action, on guardrail.Direction) *guardrail.Guardrail {
@@ -36,7 +37,7 @@ func TestARedactedBodyCountsAsMemory(t *testing.T) {
 		} else if err != nil || strings.Contains(string(c.body.Data()), "mellon") || r.memory.Used() < 2*600<<10 {
 			t.Errorf("%v: %d bytes are counted", err, r.memory.Used())
 		}
-		c.Finish()
+		c.req.Finish()
 		if used := r.memory.Used(); used != 0 {
 			t.Errorf("limit %d: %d bytes were not given back", limit, used)
 		}
@@ -53,21 +54,21 @@ func TestATextTooLongForAWebhookIsTooLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newRig(t, answering(200, chatAnswerBody), guarded(hook))
-	_, refusal := r.serve(t, Chat, `{"model":"acme/m","messages":[`+strings.Repeat(`"x",`, guardrail.MaxHookTexts)+`"x"]}`)
+	_, refusal := r.serve(t, wire.Chat, `{"model":"acme/m","messages":[`+strings.Repeat(`"x",`, guardrail.MaxHookTexts)+`"x"]}`)
 	wantRefusal(t, refusal, apierror.RequestTooLarge, "10000 texts")
 }
 
 func TestADeniedTextIsNotSentOrShown(t *testing.T) {
 	denied := strings.Replace(hello, "hello", "mellon", 1)
 	r := newRig(t, roundTrip(nil), guarded(words(t, guardrail.Deny, guardrail.Input)))
-	_, refusal := r.serve(t, Chat, denied)
+	_, refusal := r.serve(t, wire.Chat, denied)
 	wantRefusal(t, refusal, apierror.GuardrailBlocked, `refused by the guardrail "words": words`)
 	if len(refusal.Reasons) != 1 || refusal.Reasons[0] != "words" {
 		t.Errorf("reasons %q", refusal.Reasons)
 	}
 
 	r = newRig(t, answering(200, strings.Replace(chatAnswerBody, "Hello.", "mellon", 1)), guarded(words(t, guardrail.Deny, guardrail.Output)))
-	w, refusal := r.serve(t, Chat, hello)
+	w, refusal := r.serve(t, wire.Chat, hello)
 	if wantRefusal(t, refusal, apierror.GuardrailBlocked, "words"); w.Body.Len() > 0 {
 		t.Errorf("shown: %s", w.Body)
 	}

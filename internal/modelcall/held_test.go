@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -59,7 +60,7 @@ func TestACallThatHasEndedHoldsNothing(t *testing.T) {
 		reply = c.reply
 		func() {
 			defer func() { _ = recover() }()
-			r.serveTo(t, httptest.NewRecorder(), post(strings.NewReader(c.body), int64(len(c.body))), Chat)
+			r.serveTo(t, httptest.NewRecorder(), post(strings.NewReader(c.body), int64(len(c.body))), wire.Chat)
 		}()
 		rows := r.rows(t)
 		if len(rows) != i+1 || rows[0].Code != string(c.code) {

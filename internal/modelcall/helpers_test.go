@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 
 	"go.uber.org/zap"
 
@@ -90,11 +92,13 @@ func newRig(t testing.TB, transport http.RoundTripper, change ...func(*rig)) *ri
 		t.Fatal(err)
 	}
 	r.Deps = Deps{
-		Models: &r.models, Limits: &policy.Limits{}, Guardrails: new(policy.Guardrails), Ledger: ledger, Concurrency: limits.NewConcurrencyLimiter(),
-		Owners: owners.New(opened, time.Now), Timeouts: DefaultTimeouts, InFlight: &r.calls,
-		Uploads: upload.Config{Memory: &r.memory, Timeout: DefaultTimeouts.Body, Now: time.Now}, Answers: &r.answers,
-		Activity: activity.New(opened), Metrics: metrics.New(metrics.Gauges{}), Redactor: redact.New(nil, func(string) bool { return false }),
-		Logger: zap.NewNop(), Sampled: zap.NewNop, Now: time.Now, WarnOfDemo: func(string) {},
+		Deps: request.Deps{
+			Limits: &policy.Limits{}, InFlight: &r.calls, Uploads: upload.Config{Memory: &r.memory, Timeout: DefaultTimeouts.Body, Now: time.Now},
+			Write: DefaultTimeouts.Write, Activity: activity.New(opened), Metrics: metrics.New(metrics.Gauges{}),
+			Redactor: redact.New(nil, func(string) bool { return false }), Logger: zap.NewNop(), Sampled: zap.NewNop, Now: time.Now,
+		},
+		Models: &r.models, Guardrails: new(policy.Guardrails), Ledger: ledger, Concurrency: limits.NewConcurrencyLimiter(),
+		Owners: owners.New(opened, time.Now), Timeouts: DefaultTimeouts, Answers: &r.answers, WarnOfDemo: func(string) {},
 	}
 	r.Exhausted = policy.NewExhaustedBudgets(func(name string, _ map[string]any) { r.events = append(r.events, name) })
 	for _, c := range change {
@@ -169,13 +173,13 @@ func post(body io.Reader, announced int64) *http.Request {
 // openaiAPI answers as OpenAI does.
 type openaiAPI struct{}
 
-func (openaiAPI) ChatResult(dst, body []byte, call openai.Call, _ Pricer) ([]byte, openai.Summary, error) {
+func (openaiAPI) ChatResult(dst, body []byte, call openai.Call, _ wire.Pricer) ([]byte, openai.Summary, error) {
 	return openai.ChatResult(dst, body, call)
 }
 
 func (openaiAPI) ResponseDefaults() []openai.Default { return nil }
 
-func (openaiAPI) ChatStream(call openai.Call, _ Pricer) openai.DeltaStream {
+func (openaiAPI) ChatStream(call openai.Call, _ wire.Pricer) openai.DeltaStream {
 	return openai.NewChatStream(call)
 }
 
@@ -191,17 +195,17 @@ func (r *rig) begin(t testing.TB, body string) *call {
 
 func (r *rig) beginWith(t testing.TB, w http.ResponseWriter, req *http.Request) *call {
 	t.Helper()
-	return r.request(t, w, req).newCall(Chat, openaiAPI{})
+	return newCall(&r.Deps, r.request(t, w, req), wire.Chat, openaiAPI{})
 }
 
 // request opens a request that has no call yet.
-func (r *rig) request(t testing.TB, w http.ResponseWriter, req *http.Request) *Request {
+func (r *rig) request(t testing.TB, w http.ResponseWriter, req *http.Request) *request.Request {
 	t.Helper()
 	r.serial++
 	n := strconv.Itoa(r.serial)
-	caller := Caller{Credential: keys.Credential{Key: &r.key, Hash: "0123"}, Secret: secret}
-	q, err := Begin(&r.Deps, w, req, caller, Route{Name: "POST /v1/chat/completions", Family: "openai", Recorded: true},
-		IDs{RequestID: "req_" + n, GenerationID: "gen-" + n})
+	caller := request.Caller{Credential: keys.Credential{Key: &r.key, Hash: "0123"}, Secret: secret}
+	q, err := request.Begin(&r.Deps.Deps, w, req, caller, request.Route{Name: "POST /v1/chat/completions", Family: "openai", Recorded: true},
+		request.IDs{RequestID: "req_" + n, GenerationID: "gen-" + n})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,13 +227,24 @@ func (c *call) admit(ctx context.Context) error {
 
 // send encodes the admitted call and sends it.
 func (c *call) send(ctx context.Context) (*http.Response, error) {
-	a := c.newAttempts()
-	if !a.advance(ctx) {
+	a := attempts{queue: c.order(), alone: c.alone(), listed: c.to.listed, began: c.deps.Now()}
+	s := c.advance(ctx, &a)
+	if s == nil {
 		return nil, a.failed
 	}
-	s := a.begin()
-	return c.upstream.send(ctx, s)
+	c.begin(&a, s, c.buffer(&a))
+	return c.attempt.upstream.send(ctx, s)
 }
+
+// attemptOf is the last attempt of a call, or one that was not sent.
+func attemptOf(c *call) *attempt {
+	if c.attempt == nil {
+		c.attempt = &attempt{upstream: upstream{deps: c.deps, request: c.req}, body: &c.body}
+	}
+	return c.attempt
+}
+
+func meterOf(c *call) *meter { return &attemptOf(c).upstream.meter }
 
 // sendAndRead sends an admitted call and reads its answer to the end.
 func (c *call) sendAndRead(ctx context.Context) error {

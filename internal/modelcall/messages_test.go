@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -57,7 +59,7 @@ func (c *claude) rig(t testing.TB, change ...func(*rig)) *rig {
 }
 
 // ask opens a request as Anthropic's SDKs send it.
-func (r *rig) ask(t testing.TB, body string, header ...string) (*Request, *httptest.ResponseRecorder) {
+func (r *rig) ask(t testing.TB, body string, header ...string) (*request.Request, *httptest.ResponseRecorder) {
 	t.Helper()
 	req, w := post(strings.NewReader(body), int64(len(body))), httptest.NewRecorder()
 	req.Header.Set("Anthropic-Version", "2023-06-01")
@@ -84,8 +86,9 @@ func TestTheVersionOfAMessagesCall(t *testing.T) {
 		{"2031-01-01", true, apierror.UnsupportedParameter, `anthropic-version "2031-01-01" is not known here`},
 	} {
 		acme := &claude{answer: said, nativeOpenAI: c.openai}
-		q, _ := acme.rig(t).ask(t, say, "Anthropic-Version", c.version)
-		err := q.Serve(Messages, openaiAPI{})
+		r := acme.rig(t)
+		q, _ := r.ask(t, say, "Anthropic-Version", c.version)
+		err := Serve(&r.Deps, q, wire.Messages, openaiAPI{})
 		if c.code != "" {
 			if wantRefusal(t, err, c.code, c.text); acme.calls != 0 || apierror.From(err).Param != "anthropic-version" {
 				t.Errorf("%q: %d calls, %v", c.version, acme.calls, err)
@@ -115,8 +118,9 @@ func TestTheOutputOfAMessageIsCapped(t *testing.T) {
 		{"nothing asked for, under a budget", strings.Replace(say, "100", "0", 1), limited(budget(t, "1usd/day")), `"max_tokens":0`, ""},
 	} {
 		acme := &claude{answer: said}
-		q, _ := acme.rig(t, c.change).ask(t, c.body)
-		err := q.Serve(Messages, openaiAPI{})
+		r := acme.rig(t, c.change)
+		q, _ := r.ask(t, c.body)
+		err := Serve(&r.Deps, q, wire.Messages, openaiAPI{})
 		if c.param != "" {
 			if e := apierror.From(err); err == nil || e.Code != apierror.InvalidValue || e.Param != c.param {
 				t.Errorf("%s: %v", c.name, err)
@@ -131,9 +135,10 @@ func TestTheOutputOfAMessageIsCapped(t *testing.T) {
 // The gateway asks the fallbacks itself, so they cost no more than their models do.
 func TestAHardBudgetTakesFallbacks(t *testing.T) {
 	acme := &claude{answer: said}
-	q, w := acme.rig(t, limited(budget(t, "1usd/day"))).ask(t, strings.Replace(say, `"messages"`, `"fallbacks":[{"model":"acme/m"}],"messages"`, 1))
+	r := acme.rig(t, limited(budget(t, "1usd/day")))
+	q, w := r.ask(t, strings.Replace(say, `"messages"`, `"fallbacks":[{"model":"acme/m"}],"messages"`, 1))
 	defer q.Finish()
-	if err := q.Serve(Messages, openaiAPI{}); err != nil || w.Code != 200 || strings.Contains(acme.sent, "fallbacks") {
+	if err := Serve(&r.Deps, q, wire.Messages, openaiAPI{}); err != nil || w.Code != 200 || strings.Contains(acme.sent, "fallbacks") {
 		t.Errorf("status %d, %v, sent %s", w.Code, err, acme.sent)
 	}
 }
@@ -142,7 +147,7 @@ func TestAMessageIsChargedByItsUsage(t *testing.T) {
 	acme := &claude{answer: said}
 	r := acme.rig(t, limited(budget(t, "1usd/day")))
 	q, _ := r.ask(t, say)
-	if err := q.Serve(Messages, openaiAPI{}); err != nil {
+	if err := Serve(&r.Deps, q, wire.Messages, openaiAPI{}); err != nil {
 		t.Fatal(err)
 	}
 	q.Finish()
@@ -163,7 +168,7 @@ data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text
 `}
 	r := acme.rig(t, limited(budget(t, "1usd/day")))
 	q, w := r.ask(t, strings.Replace(say, "{", `{"stream":true,`, 1))
-	if err := q.Serve(Messages, openaiAPI{}); err != nil {
+	if err := Serve(&r.Deps, q, wire.Messages, openaiAPI{}); err != nil {
 		t.Fatal(err)
 	}
 	q.Finish()
@@ -185,8 +190,9 @@ func TestAMessageMayNotUseTheProvidersAccount(t *testing.T) {
 		with(`"tools":[{"type":"bash_20250124","name":"bash"},{"name":"f","input_schema":{"type":"object"}}]`): "",
 	} {
 		acme := &claude{answer: said}
-		q, _ := acme.rig(t).ask(t, body)
-		if err := q.Serve(Messages, openaiAPI{}); code != "" {
+		r := acme.rig(t)
+		q, _ := r.ask(t, body)
+		if err := Serve(&r.Deps, q, wire.Messages, openaiAPI{}); code != "" {
 			if wantRefusal(t, err, code, ""); acme.calls != 0 {
 				t.Errorf("%s was sent", body)
 			}
@@ -208,7 +214,7 @@ func TestAContainerBelongsToItsTenant(t *testing.T) {
 	} {
 		r.key.Tenant = c.tenant
 		q, _ := r.ask(t, c.body)
-		err := q.Serve(Messages, openaiAPI{})
+		err := Serve(&r.Deps, q, wire.Messages, openaiAPI{})
 		if (err != nil) != (c.code != "") || err != nil && string(apierror.From(err).Code) != c.code {
 			t.Errorf("%s: %v", c.tenant, err)
 		}
@@ -224,8 +230,9 @@ func TestTheProvidersWordsReachACallerOfMessages(t *testing.T) {
 		if stream {
 			body = strings.Replace(say, "{", `{"stream":true,`, 1)
 		}
-		q, _ := acme.rig(t).ask(t, body)
-		e := apierror.From(q.Serve(Messages, openaiAPI{}))
+		r := acme.rig(t)
+		q, _ := r.ask(t, body)
+		e := apierror.From(Serve(&r.Deps, q, wire.Messages, openaiAPI{}))
 		if e.Code != apierror.ContextLengthExceeded || e.Own == nil || !strings.HasPrefix(e.Own.Message, "prompt is too long: 5 > 4 ") || strings.Contains(e.Own.Message, secret) {
 			t.Errorf("%+v", e)
 		}

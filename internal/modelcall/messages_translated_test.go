@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -20,7 +21,7 @@ func (r *rig) serveMessages(t testing.TB, version, body string) (*httptest.Respo
 	w, req := httptest.NewRecorder(), post(strings.NewReader(body), int64(len(body)))
 	req.Header.Set("Anthropic-Version", version)
 	req.Header.Set("Anthropic-Beta", "some-beta")
-	return w, r.serveTo(t, w, req, Messages)
+	return w, r.serveTo(t, w, req, wire.Messages)
 }
 
 func messagesBody(members string) string {

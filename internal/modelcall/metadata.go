@@ -2,22 +2,25 @@ package modelcall
 
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
-// tried are the attempts of a call whose caller asks for openrouter_metadata.
+// tried are the attempts of a call whose caller asks for openrouter_metadata. All methods take nil.
 type tried struct {
-	call     *call
+	asked    *params.Request
+	to       *routed
 	attempts []openrouter.RouterAttempt
-	ended    bool // the last one
+	last     *attempt // that is under way; nil: it has ended
 }
 
 // newTried returns nil if the caller does not ask, or has an API without the member.
-func newTried(c *call) *tried {
-	if c.Record.Family != "openrouter" || !openrouter.WantsMetadata(c.r.Header) {
+func newTried(q *request.Request, asked *params.Request, to *routed) *tried {
+	if q.Outcome.Record.Family != "openrouter" || !openrouter.WantsMetadata(q.HTTP.Header) {
 		return nil
 	}
-	return &tried{call: c}
+	return &tried{asked: asked, to: to}
 }
 
 // writer returns what writes openrouter_metadata, nil for none.
@@ -29,16 +32,24 @@ func (m *tried) writer() func() []byte {
 }
 
 // begin notes that an attempt begins.
-func (m *tried) begin(t *target) {
+func (m *tried) begin(a *attempt) {
 	if m != nil {
-		m.attempts, m.ended = append(m.attempts, openrouter.RouterAttempt{Endpoint: endpointOf(t)}), false
+		m.attempts, m.last = append(m.attempts, openrouter.RouterAttempt{Endpoint: endpointOf(a.upstream.target)}), a
 	}
 }
 
-// end notes that the last attempt ended with a status of the provider, 0 for none.
-func (m *tried) end(status int) {
+// end notes that the last attempt ended.
+func (m *tried) end() {
 	if m != nil {
-		m.attempts[len(m.attempts)-1].Status, m.ended = status, true
+		m.update()
+		m.last = nil
+	}
+}
+
+// update notes the status of the last attempt, 0 for none.
+func (m *tried) update() {
+	if m.last != nil {
+		m.attempts[len(m.attempts)-1].Status = m.last.upstream.status
 	}
 }
 
@@ -48,29 +59,25 @@ func endpointOf(t *target) openrouter.Endpoint {
 
 // object returns openrouter_metadata as far as the call has come.
 func (m *tried) object() []byte {
-	c := m.call
-	o := openrouter.Metadata{Requested: c.asked.Model, Strategy: "direct", Attempts: m.attempts}
-	if n := len(o.Attempts); n > 0 && !m.ended {
-		o.Attempts[n-1].Status = c.upstream.status
-	}
-	for _, t := range c.targets {
+	m.update()
+	o := openrouter.Metadata{Requested: m.asked.Model, Strategy: "direct", Attempts: m.attempts}
+	for _, t := range m.to.targets {
 		o.Available = append(o.Available, endpointOf(t))
 		if t.alias {
 			o.Strategy = "alias"
 		}
 	}
-	if c.listed {
+	if m.to.listed {
 		o.Strategy = "fallback"
 	}
 	return o.Append(nil)
 }
 
-// AddMetadata adds openrouter_metadata to the body of a refusal, a JSON object, if the caller asks for
-// it and the call has got as far as to have targets.
-func (q *Request) AddMetadata(body []byte) []byte {
-	if q == nil || q.call == nil || q.call.tried == nil || len(q.call.targets) == 0 {
-		return body
+// member is openrouter_metadata as a member of the body of a refusal, nil unless the caller asks for it
+// and the call has got as far as to have targets.
+func (m *tried) member() []byte {
+	if m == nil || len(m.to.targets) == 0 {
+		return nil
 	}
-	body = append(body[:len(body)-1], `,"`+openai.MetadataKey+`":`...)
-	return append(append(body, q.call.tried.object()...), '}')
+	return append([]byte(`"`+openai.MetadataKey+`":`), m.object()...)
 }

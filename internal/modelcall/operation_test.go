@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -43,18 +44,18 @@ func (p *recording) RoundTrip(r *http.Request) (*http.Response, error) {
 // directions are the two operations at a provider with both APIs, and at one that has only the other.
 var directions = []struct {
 	name     string
-	op       Operation
+	op       *wire.Operation
 	body     string
 	provider func(*provider.Config)
 	path     string
 	shows    []string // in the caller's answer
 	limit    string   // the member that bounds the output upstream
 }{
-	{"chat", Chat, chatBody, func(*provider.Config) {}, "/v1/chat/completions", []string{`"object":"chat.completion"`, `"content":"Hello."`}, "max_completion_tokens"},
-	{"chat as responses", Chat, chatBody, func(c *provider.Config) { c.ResponsesOnly = true }, "/v1/responses",
+	{"chat", wire.Chat, chatBody, func(*provider.Config) {}, "/v1/chat/completions", []string{`"object":"chat.completion"`, `"content":"Hello."`}, "max_completion_tokens"},
+	{"chat as responses", wire.Chat, chatBody, func(c *provider.Config) { c.ResponsesOnly = true }, "/v1/responses",
 		[]string{`"object":"chat.completion"`, `"content":"Hello."`}, "max_output_tokens"},
-	{"responses", Responses, responsesBody, func(*provider.Config) {}, "/v1/responses", []string{`"object":"response"`, `"text":"Hello."`}, "max_output_tokens"},
-	{"responses as chat", Responses, responsesBody, func(c *provider.Config) { c.Translate = new(provider.Translate) }, "/v1/chat/completions",
+	{"responses", wire.Responses, responsesBody, func(*provider.Config) {}, "/v1/responses", []string{`"object":"response"`, `"text":"Hello."`}, "max_output_tokens"},
+	{"responses as chat", wire.Responses, responsesBody, func(c *provider.Config) { c.Translate = new(provider.Translate) }, "/v1/chat/completions",
 		[]string{`"object":"response"`, `"text":"Hello."`, `"id":"resp_1"`}, "max_completion_tokens"},
 }
 
@@ -130,11 +131,11 @@ func TestAnAnswerThatCannotBeReadIsAFailure(t *testing.T) {
 
 func TestACallThatATranslationCannotCarryIsRefused(t *testing.T) {
 	for body, c := range map[string]struct {
-		op     Operation
+		op     *wire.Operation
 		change func(*provider.Config)
 	}{
-		strings.Replace(chatBody, `{"model"`, `{"n":2,"model"`, 1):                    {Chat, func(c *provider.Config) { c.ResponsesOnly = true }},
-		strings.Replace(responsesBody, `{"model"`, `{"truncation":"auto","model"`, 1): {Responses, func(c *provider.Config) { c.Translate = new(provider.Translate) }},
+		strings.Replace(chatBody, `{"model"`, `{"n":2,"model"`, 1):                    {wire.Chat, func(c *provider.Config) { c.ResponsesOnly = true }},
+		strings.Replace(responsesBody, `{"model"`, `{"truncation":"auto","model"`, 1): {wire.Responses, func(c *provider.Config) { c.Translate = new(provider.Translate) }},
 	} {
 		p := &recording{}
 		r := newRig(t, p, func(r *rig) { r.models.provider = newProvider(t, p, c.change) })
@@ -145,41 +146,20 @@ func TestACallThatATranslationCannotCarryIsRefused(t *testing.T) {
 	}
 }
 
-func TestATranslatedResponseIsNamedAfterItsRequest(t *testing.T) {
-	ids := responseIDs{"req_12ab", 7}
-	if id := ids.NewID("resp"); id != "resp_12ab" || ids.Unix() != 7 {
-		t.Errorf("%s at %d", id, ids.Unix())
-	}
-	if a, b := ids.NewID("msg"), ids.NewID("msg"); a == b || !strings.HasPrefix(a, "msg_") || strings.ToLower(a) != a {
-		t.Errorf("%s and %s", a, b)
-	}
-	if id := ids.message(); id != "msg_12ab" {
-		t.Errorf("the message is %s", id)
-	}
-	for _, id := range []string{"resp_12ab", "msg_12ab"} {
-		if request, ok := RequestOf(id); !ok || request != "req_12ab" {
-			t.Errorf("%s: %s, %v", id, request, ok)
-		}
-	}
-	if _, ok := RequestOf("chatcmpl-1"); ok {
-		t.Error("another id names a request")
-	}
-}
-
 func TestAModelsRateRefusesACall(t *testing.T) {
 	r := newRig(t, answering(200, chatAnswerBody), func(r *rig) {
 		one := limits.Rate{Unit: limits.Requests, Limit: 1, Window: 60e9}
 		r.Limits.Models = []policy.ModelLimits{{Pattern: "acme/m", Subject: limits.Subject{Name: "model:acme/m", Rates: []limits.Rate{one}}}}
 	})
-	if _, refusal := r.serve(t, Chat, hello); refusal != nil {
+	if _, refusal := r.serve(t, wire.Chat, hello); refusal != nil {
 		t.Fatal(refusal)
 	}
-	_, refusal := r.serve(t, Chat, hello)
+	_, refusal := r.serve(t, wire.Chat, hello)
 	wantRefusal(t, refusal, apierror.RateLimitExceeded, "model:acme/m")
 }
 
 func TestALimitThatCannotBeReadIsRefusedUnderACap(t *testing.T) {
 	r := newRig(t, answering(200, chatAnswerBody), limited(&policy.KeyLimits{Caps: policy.Caps{Output: 10}}))
-	_, refusal := r.serve(t, Chat, strings.Replace(hello, `"max_tokens":100`, `"max_tokens":"many"`, 1))
+	_, refusal := r.serve(t, wire.Chat, strings.Replace(hello, `"max_tokens":100`, `"max_tokens":"many"`, 1))
 	wantRefusal(t, refusal, apierror.InvalidValue, "max_tokens")
 }

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 	"weak"
 
 	"go.uber.org/zap"
@@ -22,20 +21,21 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
 func TestASuccessfulLookLeavesNoRecord(t *testing.T) {
 	r := newRig(t, answering(200, `{}`))
 	for _, refused := range []bool{false, true} {
-		q, err := Begin(&r.Deps, httptest.NewRecorder(), post(strings.NewReader(""), 0), Caller{Credential: keys.Credential{Key: &r.key}},
-			Route{Name: "GET /v1/models", Family: "openai"}, IDs{RequestID: "req_2", GenerationID: "gen-2"})
+		q, err := request.Begin(&r.Deps.Deps, httptest.NewRecorder(), post(strings.NewReader(""), 0), request.Caller{Credential: keys.Credential{Key: &r.key}},
+			request.Route{Name: "GET /v1/models", Family: "openai"}, request.IDs{RequestID: "req_2", GenerationID: "gen-2"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.Succeed(200)
+		q.Outcome.Succeed(200)
 		if refused {
-			q.Fail(apierror.From(q.Require(keys.ModelsRead)))
+			q.Outcome.Fail(apierror.From(q.Require(keys.ModelsRead)))
 		}
 		q.Finish()
 		q.Finish()
@@ -43,7 +43,7 @@ func TestASuccessfulLookLeavesNoRecord(t *testing.T) {
 	if rows := r.rows(t); len(rows) != 1 || rows[0].Code != string(apierror.InsufficientScope) || rows[0].Status != 403 {
 		t.Errorf("records %+v, want the refusal alone", rows)
 	}
-	if c := r.begin(t, hello); c.Require(keys.ChatWrite) != nil {
+	if c := r.begin(t, hello); c.req.Require(keys.ChatWrite) != nil {
 		t.Error("a scope that the key has is refused")
 	}
 }
@@ -54,8 +54,8 @@ func TestTheLogShowsNoSecretOfACause(t *testing.T) {
 		r.Logger, r.Redactor = zap.New(core), redact.New([]string{"provider-credential"}, func(string) bool { return false })
 	})
 	c := r.begin(t, hello)
-	c.Fail(apierror.New(apierror.UpstreamAuth, "x").WithCause(errors.New("key provider-credential is wrong")))
-	c.Finish()
+	c.req.Outcome.Fail(apierror.New(apierror.UpstreamAuth, "x").WithCause(errors.New("key provider-credential is wrong")))
+	c.req.Finish()
 	line := lines.All()[0]
 	if cause := line.ContextMap()["cause"]; cause != "key [redacted] is wrong" || line.Level != zapcore.ErrorLevel {
 		t.Errorf("cause %q at level %s", cause, line.Level)
@@ -72,7 +72,7 @@ func TestAProvidersTextLacksOnlyWhatItsCallerOrItselfKnows(t *testing.T) {
 			{Name: "Api-Token", Value: func() string { return "Token header-secret" }, Secret: func() string { return "header-secret" }}, {Name: "Beta", Value: func() string { return "some-feature" }},
 		}
 	})
-	shown := r.begin(t, hello).shown(p.Endpoints[0])
+	shown := shown(r.begin(t, hello).req, &target{endpoint: p.Endpoints[0]})
 	got := shown("you sent " + secret + ", provider-credential, header-secret, some-feature and another-secret")
 	if want := "you sent [redacted], [redacted], [redacted], some-feature and another-secret"; got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -82,8 +82,8 @@ func TestAProvidersTextLacksOnlyWhatItsCallerOrItselfKnows(t *testing.T) {
 func TestAClientThatHasLeftIs499InTheRecord(t *testing.T) {
 	r := newRig(t, answering(200, `{}`))
 	c := r.begin(t, hello)
-	c.Fail(clientGone(nil))
-	c.Finish()
+	c.req.Outcome.Fail(clientGone(nil))
+	c.req.Finish()
 	if row := r.rows(t)[0]; row.Status != 499 || row.Code != string(apierror.ClientGone) {
 		t.Errorf("status %d, code %s", row.Status, row.Code)
 	}
@@ -114,8 +114,8 @@ func TestARecordThatWaitsDoesNotHoldItsCall(t *testing.T) {
 		if err := c.route(t.Context()); err != nil { // no wait: a stopped timer may be held for a while
 			t.Fatal(err)
 		}
-		c.Succeed(200)
-		c.Finish()
+		c.req.Outcome.Succeed(200)
+		c.req.Finish()
 		return weak.Make(c)
 	}()
 	for range 10 {
@@ -128,23 +128,5 @@ func TestARecordThatWaitsDoesNotHoldItsCall(t *testing.T) {
 	}
 	if _, err := other.Exec("ROLLBACK"); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// The clock is read once a stream, and not for each event.
-func TestTheFirstTokenIsTimedOnce(t *testing.T) {
-	begun := time.Unix(1000, 0)
-	reads := 0
-	after := func(d time.Duration) func() time.Time {
-		return func() time.Time { reads++; return begun.Add(d) }
-	}
-	for first, want := range map[time.Duration]time.Duration{0: 1, 2 * time.Second: 2 * time.Second} { // a clock can be coarse
-		o := Outcome{begun: begun, Record: new(activity.Record)}
-		reads = 0
-		o.firstToken(after(first))
-		o.firstToken(after(time.Minute))
-		if o.Record.FirstToken != want || reads != 1 {
-			t.Errorf("%s after %d reads of the clock", o.Record.FirstToken, reads)
-		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -67,7 +68,7 @@ func newPair(t *testing.T, endpoints bool, change func(*provider.Config)) *pair 
 }
 
 // ask makes a call and returns the accounts that were asked, in their order.
-func (p *pair) ask(t *testing.T, op Operation, body string) (accounts string, answer string, refusal *apierror.Error) {
+func (p *pair) ask(t *testing.T, op *wire.Operation, body string) (accounts string, answer string, refusal *apierror.Error) {
 	t.Helper()
 	p.asked, p.sent = nil, nil
 	if p.stream {
@@ -77,9 +78,9 @@ func (p *pair) ask(t *testing.T, op Operation, body string) (accounts string, an
 	req.Header.Set("Anthropic-Version", "2023-06-01")
 	req.Header.Set("X-Session-Id", "s")
 	q := p.request(t, w, req)
-	if err := q.Serve(op, openaiAPI{}); err != nil {
+	if err := Serve(&p.Deps, q, op, openaiAPI{}); err != nil {
 		refusal = apierror.From(err)
-		q.Fail(refusal)
+		q.Outcome.Fail(refusal)
 	}
 	q.Finish()
 	return strings.Join(p.asked, " "), w.Body.String(), refusal
@@ -90,21 +91,21 @@ func TestStoredStateLeadsToItsAccount(t *testing.T) {
 		p := newPair(t, endpoints, nil)
 		response := `{"id":"resp_1","object":"response","status":"completed","output":[]}`
 		p.answers["b"] = response
-		if accounts, _, refusal := p.ask(t, Responses, `{"model":"fast","input":"hi"}`); !strings.HasSuffix(accounts, "b") || refusal != nil {
+		if accounts, _, refusal := p.ask(t, wire.Responses, `{"model":"fast","input":"hi"}`); !strings.HasSuffix(accounts, "b") || refusal != nil {
 			t.Fatalf("%s, %v", accounts, refusal)
 		}
 		again := `{"model":"fast","input":"hi","previous_response_id":"resp_1"}`
 		p.answers["a"] = response
 		for range 4 {
-			if accounts, _, refusal := p.ask(t, Responses, again); accounts != "b" || refusal != nil {
+			if accounts, _, refusal := p.ask(t, wire.Responses, again); accounts != "b" || refusal != nil {
 				t.Errorf("endpoints %v: asked %q, %v", endpoints, accounts, refusal)
 			}
 		}
 		delete(p.answers, "b")
-		if accounts, _, refusal := p.ask(t, Responses, again); strings.Contains(accounts, "a") || refusal == nil {
+		if accounts, _, refusal := p.ask(t, wire.Responses, again); strings.Contains(accounts, "a") || refusal == nil {
 			t.Errorf("endpoints %v: b is down, asked %q, %v", endpoints, accounts, refusal)
 		}
-		accounts, _, refusal := p.ask(t, Responses, strings.Replace(again, "resp_1", "resp_2", 1))
+		accounts, _, refusal := p.ask(t, wire.Responses, strings.Replace(again, "resp_1", "resp_2", 1))
 		if wantRefusal(t, refusal, apierror.PreviousNotFound, "resp_2"); accounts != "" {
 			t.Errorf("endpoints %v: unknown state was asked of %q", endpoints, accounts)
 		}
@@ -115,12 +116,12 @@ func TestStoredStateLeadsToItsAccount(t *testing.T) {
 func TestStoredStateLeadsToItsAccountAmongTheTenantsOwn(t *testing.T) {
 	p := newPair(t, false, func(c *provider.Config) { c.AccountOf = "default" })
 	p.answers["b"] = `{"id":"resp_1","object":"response","status":"completed","output":[]}`
-	if _, _, refusal := p.ask(t, Responses, `{"model":"fast","input":"hi"}`); refusal != nil {
+	if _, _, refusal := p.ask(t, wire.Responses, `{"model":"fast","input":"hi"}`); refusal != nil {
 		t.Fatal(refusal)
 	}
 	p.answers["a"] = strings.Replace(p.answers["b"], "resp_1", "resp_2", 1)
 	for id, want := range map[string]string{"resp_1": "b", "resp_new": "a"} {
-		if accounts, _, refusal := p.ask(t, Responses, `{"model":"fast","input":"hi","previous_response_id":"`+id+`"}`); accounts != want || refusal != nil {
+		if accounts, _, refusal := p.ask(t, wire.Responses, `{"model":"fast","input":"hi","previous_response_id":"`+id+`"}`); accounts != want || refusal != nil {
 			t.Errorf("%s: asked %q, %v", id, accounts, refusal)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
@@ -69,7 +70,7 @@ func (w slowClient) Write(p []byte) (int, error) {
 func (r *rig) timed(t *testing.T, body string) activity.Record {
 	t.Helper()
 	source := &slowUpload{strings.NewReader(body), 2 * time.Second}
-	_ = r.serveTo(t, slowClient{httptest.NewRecorder()}, post(source, int64(len(body))), Chat)
+	_ = r.serveTo(t, slowClient{httptest.NewRecorder()}, post(source, int64(len(body))), wire.Chat)
 	return r.rows(t)[0]
 }
 

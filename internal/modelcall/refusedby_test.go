@@ -4,7 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -25,7 +27,7 @@ func TestARefusalNamesItsOption(t *testing.T) {
 	own := []*policy.ModelLimits{{Subject: limits.Subject{Name: policy.ModelSubject("fast")}, Caps: policy.Caps{Messages: 2}}}
 	check := func(asked params.RequestedLimits) error {
 		g.requested = asked
-		target := &target{own: own, allowed: allowed{caps: g.capsOf(g.named, own)}}
+		target := &target{op: wire.Chat, own: own, allowed: allowed{caps: g.capsOf(g.named, own)}}
 		return g.check(target, func() int { return int(asked.Choices) }, "messages")
 	}
 	for want, err := range map[string]error{
@@ -34,14 +36,14 @@ func TestARefusalNamesItsOption(t *testing.T) {
 		"key dev: max_tools 3":                   check(params.RequestedLimits{Choices: 4}),
 		"model fast: max_messages 2":             check(params.RequestedLimits{Messages: 3}),
 		"model openai/*: max_output_tokens 4096": capOutputRefusal(&g, own),
-		"guardrail secrets: github_token":        (&guard{deps: &Deps{Metrics: metrics.New(metrics.Gauges{})}, outcome: new(Outcome)}).blocked(&guardrail.Verdict{Guardrail: "secrets", Class: "github_token"}),
+		"guardrail secrets: github_token":        (&guard{deps: &Deps{Deps: request.Deps{Metrics: metrics.New(metrics.Gauges{})}}, outcome: new(request.Outcome)}).blocked(&guardrail.Verdict{Guardrail: "secrets", Class: "github_token"}),
 		"max_body (default)":                     g.checkSize(&target{}, 33<<20),
 	} {
 		if e := apierror.From(err); e.RefusedBy != want {
 			t.Errorf("%q instead of %q (%v)", e.RefusedBy, want, e)
 		}
 	}
-	outcome := Outcome{Record: new(activity.Record)}
+	outcome := request.Outcome{Record: new(activity.Record)}
 	if outcome.Fail(&apierror.Error{Code: apierror.RateLimitExceeded, ForRecord: apierror.ForRecord{RefusedBy: "key dev: rate 10/min"}}); outcome.Record.RefusedBy != "key dev: rate 10/min" {
 		t.Errorf("the record has %q", outcome.Record.RefusedBy)
 	}

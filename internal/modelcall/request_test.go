@@ -48,7 +48,7 @@ func TestReadObjectReadsEachMemberOnce(t *testing.T) {
 			case c.code != "" && (refusal == nil || refusal.Code != c.code || !strings.Contains(refusal.Message, c.text) || refusal.Param != c.param):
 				t.Errorf("%+v, want %s with %q", err, c.code, c.text)
 			}
-			q.Succeed(200)
+			q.Outcome.Succeed(200)
 			if q.Finish(); r.memory.Used() != 0 {
 				t.Errorf("%d bytes were not given back", r.memory.Used())
 			}

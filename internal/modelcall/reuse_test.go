@@ -10,6 +10,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
 // The memory of a call is used again at once. What is left of the one before must not reach it: a
@@ -17,13 +20,13 @@ import (
 // detector sees whoever touches it.
 func TestACallHasNothingOfTheOneBefore(t *testing.T) {
 	type late struct {
-		request *Request
-		waiter  *upstream
+		request *request.Request
+		waiter  *attempt
 	}
 	type key struct{}
 	r := newRig(t, roundTrip(func(req *http.Request) (*http.Response, error) {
 		l := req.Context().Value(key{}).(*late)
-		l.waiter = l.request.call.upstream
+		l.waiter = l.request.Work.(*call).attempt
 		body, _ := io.ReadAll(req.Body)
 		_, name, _ := strings.Cut(string(body), `"model":"`)
 		name, _, _ = strings.Cut(name, `"`)
@@ -46,17 +49,17 @@ func TestACallHasNothingOfTheOneBefore(t *testing.T) {
 				q := r.request(t, w, post(strings.NewReader(body), int64(len(body))).WithContext(client))
 				begin.Unlock()
 				l.request = q
-				err := q.Serve(Chat, openaiAPI{})
-				go l.waiter.Expire()
+				err := Serve(&r.Deps, q, wire.Chat, openaiAPI{})
+				go l.waiter.upstream.Expire()
 				go leave()
 				q.Finish()
-				if err != nil || q.call != nil {
-					t.Errorf("%v, the call is kept: %v", err, q.call != nil)
+				if err != nil || q.Work != nil {
+					t.Errorf("%v, the call is kept: %v", err, q.Work != nil)
 					return
 				}
 				if got := w.Body.String(); !strings.Contains(got, `"acme/`+name+`"`) || !strings.Contains(got, `"content":"`+name+`"`) ||
-					q.Record.Model != "acme/"+name || q.Record.UpstreamModel != name || q.Record.PromptTokens != 3 {
-					t.Errorf("%s: %s, record %+v", name, got, q.Record)
+					q.Outcome.Record.Model != "acme/"+name || q.Outcome.Record.UpstreamModel != name || q.Outcome.Record.PromptTokens != 3 {
+					t.Errorf("%s: %s, record %+v", name, got, q.Outcome.Record)
 				}
 			}
 		})
@@ -65,7 +68,7 @@ func TestACallHasNothingOfTheOneBefore(t *testing.T) {
 	r.calls.Interrupt(ErrShutdown)
 }
 
-// The handler asks a call that failed for its rates, and a stream has timers of its own.
+// A stream has timers of its own, and a call that failed can have left something behind.
 func TestOnlyACallWithAWholeAnswerIsUsedAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		transport roundTrip
@@ -79,9 +82,9 @@ func TestOnlyACallWithAWholeAnswerIsUsedAgain(t *testing.T) {
 	} {
 		r := newRig(t, c.transport)
 		q := r.request(t, httptest.NewRecorder(), post(strings.NewReader(c.body), int64(len(c.body))))
-		_ = q.Serve(Chat, openaiAPI{})
+		_ = Serve(&r.Deps, q, wire.Chat, openaiAPI{})
 		q.Finish()
-		if again := q.call == nil; again != c.again {
+		if again := q.Work == nil; again != c.again {
 			t.Errorf("%s: it is used again: %v", name, again)
 		}
 	}

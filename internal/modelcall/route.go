@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -81,7 +82,7 @@ func (r *routed) answersAs(t *target, asked string) string {
 // findTargets returns where an operation can be sent that names a model, and more of them in routing,
 // which is nil if the request says nothing of its targets. Only without any other target it waits for
 // lists of models that have never come.
-func findTargets(ctx context.Context, d *Deps, key *keys.Key, op provider.Operation, name string, routing *failover.Routing) (routed, error) {
+func findTargets(ctx context.Context, d *Deps, key *keys.Key, op *wire.Operation, name string, routing *failover.Routing) (routed, error) {
 	r, err := findKnown(d, key, op, name, routing)
 	if err == nil || !isUnlisted(err) {
 		return r, err
@@ -97,7 +98,7 @@ func findTargets(ctx context.Context, d *Deps, key *keys.Key, op provider.Operat
 }
 
 // findKnown is findTargets without a wait.
-func findKnown(d *Deps, key *keys.Key, op provider.Operation, name string, routing *failover.Routing) (routed, error) {
+func findKnown(d *Deps, key *keys.Key, op *wire.Operation, name string, routing *failover.Routing) (routed, error) {
 	r := routed{routing: routing}
 	found, err := r.find(d.Models, key, name)
 	if r.routing != nil {

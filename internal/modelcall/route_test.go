@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
@@ -21,16 +22,17 @@ func TestATargetServesTheOperationOrItsTranslation(t *testing.T) {
 		name     string
 		provider func(*provider.Config)
 		mode     string
-		op, sent provider.Operation
+		op       *wire.Operation
+		sent     provider.Operation
 		refused  string
 	}{
-		{"chat", both, "", provider.Chat, provider.Chat, ""},
-		{"responses", both, "", provider.Responses, provider.Responses, ""},
-		{"responses as chat", chatOnly, "", provider.Responses, provider.Chat, ""},
-		{"chat as chat", chatOnly, "", provider.Chat, provider.Chat, ""},
-		{"chat as responses", responsesOnly, "", provider.Chat, provider.Responses, ""},
-		{"a model without chat", both, catalog.ModeResponses, provider.Chat, "", "does not serve chat"},
-		{"a model without the one API", chatOnly, catalog.ModeResponses, provider.Responses, "", "the one API of its provider"},
+		{"chat", both, "", wire.Chat, provider.Chat, ""},
+		{"responses", both, "", wire.Responses, provider.Responses, ""},
+		{"responses as chat", chatOnly, "", wire.Responses, provider.Chat, ""},
+		{"chat as chat", chatOnly, "", wire.Chat, provider.Chat, ""},
+		{"chat as responses", responsesOnly, "", wire.Chat, provider.Responses, ""},
+		{"a model without chat", both, catalog.ModeResponses, wire.Chat, "", "does not serve chat"},
+		{"a model without the one API", chatOnly, catalog.ModeResponses, wire.Responses, "", "the one API of its provider"},
 	} {
 		r := newRig(t, answering(200, "{}"))
 		r.models = testModels{newProvider(t, answering(200, "{}"), c.provider), catalog.Model{Mode: c.mode}}
@@ -40,7 +42,7 @@ func TestATargetServesTheOperationOrItsTranslation(t *testing.T) {
 			wantRefusal(t, err, apierror.ModelNotCallable, c.refused)
 			continue
 		}
-		if err != nil || len(targets) != 1 || targets[0].operation != c.sent || targets[0].translated() != strings.Contains(c.name, " as ") && c.name != "chat as chat" {
+		if err != nil || len(targets) != 1 || targets[0].route.Wire.Name != c.sent || targets[0].route.Translated != strings.Contains(c.name, " as ") && c.name != "chat as chat" {
 			t.Errorf("%s: %+v, %v", c.name, targets, err)
 		}
 	}
@@ -59,7 +61,7 @@ func TestAModelsNameThatHoldsAKeyIsNotRecorded(t *testing.T) {
 		{"other/m", "other/m", apierror.ModelNotFound, "does not exist"},
 	} {
 		r := newRig(t, answering(200, chatAnswerBody))
-		_, refusal := r.serve(t, Chat, strings.Replace(hello, "acme/m", c.name, 1))
+		_, refusal := r.serve(t, wire.Chat, strings.Replace(hello, "acme/m", c.name, 1))
 		if c.code != "" {
 			wantRefusal(t, refusal, c.code, c.text)
 		} else if refusal != nil {
@@ -84,7 +86,7 @@ func TestTheLimitsOfAllMatchingModelBlocksHold(t *testing.T) {
 			{Pattern: "other/*", Subject: limits.Subject{Name: "model:other/*"}, Caps: policy.Caps{Output: 1}},
 		}
 	})
-	found, err := findTargets(t.Context(), &r.Deps, &r.key, provider.Chat, "acme/m", nil)
+	found, err := findTargets(t.Context(), &r.Deps, &r.key, wire.Chat, "acme/m", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -71,7 +72,7 @@ func TestGuardrailsOfAModelHoldForItsNameWithASuffix(t *testing.T) {
 	knowing(known{"acme/m": r.models.provider})(r)
 	r.Guardrails.Models = []policy.ModelGuardrails{{Pattern: "acme/m", Guardrails: []*guardrail.Guardrail{words(t, guardrail.Deny, guardrail.Input)}}}
 	for _, model := range []string{"acme/m", "acme/m:floor"} {
-		_, refusal := r.serve(t, Chat, chatWith(model, ""))
+		_, refusal := r.serve(t, wire.Chat, chatWith(model, ""))
 		wantRefusal(t, refusal, apierror.GuardrailBlocked, "words")
 	}
 }
@@ -84,11 +85,11 @@ func TestWhatHoldsForAnAliasHoldsWhereverItIsNamed(t *testing.T) {
 		})
 		other := newProvider(t, answering(200, chatAnswerBody), func(c *provider.Config) { c.Name = "other" })
 		knowing(known{"acme/m": r.models.provider, "fast": other})(r)
-		if _, refusal := r.serve(t, Chat, body); refusal != nil || r.rows(t)[0].OutputCap != 10 {
+		if _, refusal := r.serve(t, wire.Chat, body); refusal != nil || r.rows(t)[0].OutputCap != 10 {
 			t.Errorf("%s: %v, record %+v", body, refusal, r.rows(t)[0])
 		}
 		r.Guardrails.Models = []policy.ModelGuardrails{{Pattern: "fast", Guardrails: []*guardrail.Guardrail{words(t, guardrail.Deny, guardrail.Input)}}}
-		_, refusal := r.serve(t, Chat, body)
+		_, refusal := r.serve(t, wire.Chat, body)
 		wantRefusal(t, refusal, apierror.GuardrailBlocked, "words")
 	}
 }
@@ -99,7 +100,7 @@ func TestARouterGetsTheSuffixOfItsModel(t *testing.T) {
 		p := &recording{chat: chatAnswerBody}
 		r := newRig(t, p)
 		knowing(known{"acme/m": newProvider(t, p, func(c *provider.Config) { c.Dialect = "openrouter" })})(r)
-		_, refusal := r.serve(t, Chat, chatWith("acme/m"+suffix, ""))
+		_, refusal := r.serve(t, wire.Chat, chatWith("acme/m"+suffix, ""))
 		if refusal != nil || !strings.Contains(p.bodies[0], `"model":"m`+suffix+`"`) {
 			t.Errorf("%q: %v, sent %v", suffix, refusal, p.bodies)
 		}
@@ -132,12 +133,12 @@ func TestAMadeUpNameIsNoLabel(t *testing.T) {
 	other := newProvider(t, answering(200, chatAnswerBody), func(c *provider.Config) { c.Name = "other" })
 	knowing(known{"acme/unknown": r.models.provider, "other/m": other})(r)
 	c := r.begin(t, chatWith("acme/unknown", `"models":["other/m"],"provider":{"only":["other"]},`))
-	defer c.Finish()
-	if err := c.admit(t.Context()); err != nil || len(c.targets) != 1 {
-		t.Fatalf("%v, %d targets", err, len(c.targets))
+	defer c.req.Finish()
+	if err := c.admit(t.Context()); err != nil || len(c.to.targets) != 1 {
+		t.Fatalf("%v, %d targets", err, len(c.to.targets))
 	}
-	if label := c.metricModel(); label != "" {
-		t.Errorf("the label is %q", label)
+	if c.req.Outcome.KnownModel {
+		t.Error("the name is a label")
 	}
 }
 
@@ -149,17 +150,17 @@ func TestAModelThatIsNotListedYetIsPassedOver(t *testing.T) {
 		r := newRig(t, p)
 		all := known{"acme/m": newProvider(t, p, nil), "soon/m": nil, listing: newProvider(t, p, nil)}
 		knowing(all)(r)
-		_, refusal := r.serve(t, Chat, chatWith(c.first, `"models":["`+c.further+`"],`))
+		_, refusal := r.serve(t, wire.Chat, chatWith(c.first, `"models":["`+c.further+`"],`))
 		if refusal != nil || len(p.bodies) != 1 || all["soon/m"] != nil {
 			t.Errorf("%+v: %v, asked %d times; waited: %v", c, refusal, len(p.bodies), all["soon/m"] != nil)
 		}
-		if _, refusal = r.serve(t, Chat, chatWith("soon/m", `"models":["soon/m"],`)); refusal != nil || len(p.bodies) != 2 {
+		if _, refusal = r.serve(t, wire.Chat, chatWith("soon/m", `"models":["soon/m"],`)); refusal != nil || len(p.bodies) != 2 {
 			t.Errorf("a call that needs the list: %v, asked %d times", refusal, len(p.bodies))
 		}
 	}
 	r := newRig(t, answering(200, chatAnswerBody))
 	knowing(known{"soon/m": nil})(r)
-	_, refusal := r.serve(t, Chat, chatWith("soon/m", `"models":["soon/m"],`))
+	_, refusal := r.serve(t, wire.Chat, chatWith("soon/m", `"models":["soon/m"],`))
 	wantRefusal(t, refusal, apierror.NoProvider, "not listed yet")
 }
 
@@ -168,9 +169,9 @@ func TestAModelThatIsNamedTwiceIsOneTarget(t *testing.T) {
 	r := newRig(t, answering(200, chatAnswerBody))
 	knowing(known{"acme/m": r.models.provider, "acme/n": r.models.provider})(r)
 	c := r.begin(t, chatWith("acme/m", `"models":["acme/m","acme/n","acme/n"],`))
-	defer c.Finish()
-	if err := c.admit(t.Context()); err != nil || len(c.targets) != 2 {
-		t.Errorf("%v, %d targets", err, len(c.targets))
+	defer c.req.Finish()
+	if err := c.admit(t.Context()); err != nil || len(c.to.targets) != 2 {
+		t.Errorf("%v, %d targets", err, len(c.to.targets))
 	}
 }
 
@@ -194,10 +195,10 @@ func TestEndpointsShareTheWeightOfTheirModel(t *testing.T) {
 		if err := c.admit(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if order(c)[0].provider == several {
+		if c.order()[0].provider == several {
 			first++
 		}
-		c.Finish()
+		c.req.Finish()
 	}
 	if first < calls*4/10 || first > calls*6/10 {
 		t.Errorf("%d of %d calls begin at the provider with three endpoints, want half", first, calls)

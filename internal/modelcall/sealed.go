@@ -21,6 +21,7 @@ import (
 type sealed struct {
 	deps      *Deps
 	requestID string
+	target    *target // for which the request is written
 
 	several bool              // the name leads to several targets
 	makers  map[string]string // targets by the key of what they wrote; nil for none
@@ -93,7 +94,8 @@ func (s *sealed) recorder(t *target) func(content string) {
 // leaveOut has a function of package params drop the parts that the target cannot read. It fails if
 // one is needed that another target wrote. A needed part that was written elsewhere stays: the
 // provider knows better.
-func (s *sealed) leaveOut(b *jsonscan.Body, t *target, drop func(*jsonscan.Body, func(params.Sealed) bool)) (err error) {
+func (s *sealed) leaveOut(b *jsonscan.Body, drop func(*jsonscan.Body, func(params.Sealed) bool)) (err error) {
+	t := s.target
 	drop(b, func(part params.Sealed) bool {
 		if part.Content == "" {
 			return t.signs()
@@ -117,19 +119,18 @@ func (s *sealed) leaveOut(b *jsonscan.Body, t *target, drop func(*jsonscan.Body,
 	return err
 }
 
-// leaveOutItems leaves out of a Responses request what the target cannot read, and what the gateway
-// itself encoded in a translation.
-func (s *sealed) leaveOutItems(b *jsonscan.Body, t *target) error {
+// LeaveOutItems implements [wire.Sealed].
+func (s *sealed) LeaveOutItems(b *jsonscan.Body) error {
 	if s.several || params.MayHaveEncrypted(b, translate.WrappedPrefix) {
-		return s.leaveOut(b, t, params.DropSealedItems)
+		return s.leaveOut(b, params.DropSealedItems)
 	}
 	return nil
 }
 
-// leaveOutThinking leaves out of a Messages request the thinking that the target cannot read.
-func (s *sealed) leaveOutThinking(b *jsonscan.Body, t *target) error {
-	if s.several || t.signs() && params.MayHaveUnsigned(b) {
-		return s.leaveOut(b, t, params.DropThinking)
+// LeaveOutThinking implements [wire.Sealed].
+func (s *sealed) LeaveOutThinking(b *jsonscan.Body) error {
+	if s.several || s.target.signs() && params.MayHaveUnsigned(b) {
+		return s.leaveOut(b, params.DropThinking)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
@@ -22,7 +23,7 @@ import (
 // sealedCase is a conversation in an API, whose second request has the reasoning of its first answer.
 type sealedCase struct {
 	name     string
-	op       Operation
+	op       *wire.Operation
 	change   func(*provider.Config)
 	answer   string // with SEAL for what only its target can read
 	stream   string // the same as a stream
@@ -33,7 +34,7 @@ type sealedCase struct {
 func anthropicOnly(c *provider.Config) { c.Dialect = provider.Anthropic }
 
 var sealedCases = []sealedCase{{
-	name: "Responses", op: Responses,
+	name: "Responses", op: wire.Responses,
 	answer: `{"id":"resp_1","object":"response","status":"completed","output":[{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"SEAL"}]}`,
 	stream: `data: {"type":"response.output_item.added","item":{"type":"reasoning","id":"rs_1","encrypted_content":"begun"}}` + "\n\n" +
 		`data: {"type":"response.output_item.done","item":{"type":"reasoning","id":"rs_1","encrypted_content":"SEAL"}}` + "\n\n" +
@@ -41,7 +42,7 @@ var sealedCases = []sealedCase{{
 	request:  `{"model":"fast","store":false,"input":[{"role":"user","content":"hi"},{"type":"reasoning","summary":[],"encrypted_content":"SEAL"},{"role":"user","content":"more"}]}`,
 	stranger: `"input":[{"role":"user","content":"hi"},{"role":"user","content":"more"}]`,
 }, {
-	name: "Messages", op: Messages, change: anthropicOnly,
+	name: "Messages", op: wire.Messages, change: anthropicOnly,
 	answer: `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"thinking","thinking":"hm","signature":"SEAL"},{"type":"text","text":"hi"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}`,
 	stream: `data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}` + "\n\n" +
 		`data: {"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}` + "\n\n" +
@@ -54,7 +55,7 @@ var sealedCases = []sealedCase{{
 		`{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"SEAL"},{"type":"text","text":"hi"}]},{"role":"user","content":"more"}]}`,
 	stranger: `{"role":"assistant","content":[{"type":"text","text":"hi"}]}`,
 }, {
-	name: "Messages, encrypted", op: Messages, change: anthropicOnly,
+	name: "Messages, encrypted", op: wire.Messages, change: anthropicOnly,
 	answer: `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"redacted_thinking","data":"SEAL"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}`,
 	stream: `data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}` + "\n\n" +
 		`data: {"type":"content_block_start","index":0,"content_block":{"type":"redacted_thinking","data":"SEAL"}}` + "\n\n" +
@@ -80,7 +81,7 @@ func TestReasoningLeadsToTheTargetThatWroteIt(t *testing.T) {
 						answer = c.stream
 					}
 					first := `{"model":"fast","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}`
-					if c.op == Responses {
+					if c.op == wire.Responses {
 						first = `{"model":"fast","input":"hi"}`
 					}
 					p.answers["b"] = sealedWith(answer, `of\/b`)
@@ -113,14 +114,14 @@ func TestReasoningLeadsToTheTargetThatWroteIt(t *testing.T) {
 func TestTranslatedThinkingLeadsToTheTargetThatWroteIt(t *testing.T) {
 	answer := sealedWith(sealedCases[1].answer, "signed")
 	for _, c := range []struct {
-		op           Operation
+		op           *wire.Operation
 		first, again string // again has what is in the answer between the marks
 		from, to     string
 	}{
-		{Responses, `{"model":"fast","input":"hi","include":["reasoning.encrypted_content"]}`,
+		{wire.Responses, `{"model":"fast","input":"hi","include":["reasoning.encrypted_content"]}`,
 			`{"model":"fast","input":[{"role":"user","content":"hi"},{"type":"reasoning","summary":[],"encrypted_content":"SEAL"},{"role":"assistant","content":"hi"},{"role":"user","content":"more"}]}`,
 			`"encrypted_content":"`, `"`},
-		{Chat, `{"model":"fast","messages":[{"role":"user","content":"hi"}]}`,
+		{wire.Chat, `{"model":"fast","messages":[{"role":"user","content":"hi"}]}`,
 			`{"model":"fast","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"hi","reasoning_details":SEAL},{"role":"user","content":"more"}]}`,
 			`"reasoning_details":`, `,"`},
 	} {
@@ -128,7 +129,7 @@ func TestTranslatedThinkingLeadsToTheTargetThatWroteIt(t *testing.T) {
 		p.answers["b"] = answer
 		_, text, refusal := p.ask(t, c.op, c.first)
 		_, seal, _ := strings.Cut(text, c.from)
-		if c.op == Chat {
+		if c.op == wire.Chat {
 			seal = seal[:strings.Index(seal, "]")+1]
 		} else {
 			seal, _, _ = strings.Cut(seal, c.to)
@@ -168,7 +169,7 @@ func TestATargetIsSkippedThatCannotReadWhatIsNeeded(t *testing.T) {
 		p := newPair(t, false, c.of.change)
 		p.answers["b"] = sealedWith(c.of.answer, "of b")
 		first := `{"model":"fast","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}`
-		if c.of.op == Responses {
+		if c.of.op == wire.Responses {
 			first = `{"model":"fast","input":"hi"}`
 		}
 		if _, _, refusal := p.ask(t, c.of.op, first); refusal != nil {
@@ -203,7 +204,7 @@ func TestReasoningThatTheGatewayEncodedReachesNoProvider(t *testing.T) {
 	body := `{"model":"acme/m","input":[{"type":"reasoning","summary":[],"encrypted_content":` + encoded + `},{"type":"reasoning","summary":[],"encrypted_content":"its own"}]}`
 	q := r.request(t, httptest.NewRecorder(), post(strings.NewReader(body), int64(len(body))))
 	defer q.Finish()
-	if err := q.Serve(Responses, openaiAPI{}); err != nil || !strings.Contains(sent, `"input":[{"type":"reasoning","summary":[],"encrypted_content":"its own"}]`) {
+	if err := Serve(&r.Deps, q, wire.Responses, openaiAPI{}); err != nil || !strings.Contains(sent, `"input":[{"type":"reasoning","summary":[],"encrypted_content":"its own"}]`) {
 		t.Errorf("%v, sent %s", err, sent)
 	}
 }

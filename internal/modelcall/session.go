@@ -22,12 +22,12 @@ func session(c *call) string {
 		}
 	}
 	for _, field := range sessionHeaders {
-		if values := c.r.Header[field]; len(values) > 0 && name == "" {
+		if values := c.req.HTTP.Header[field]; len(values) > 0 && name == "" {
 			name = values[0]
 		}
 	}
 	if name == "" || len(name) > maxSession {
 		return ""
 	}
-	return c.Record.Tenant + "/" + c.Credential.Name + "/" + name
+	return c.req.Caller.Tenant + "/" + c.req.Caller.Name + "/" + name
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 
 	"go.uber.org/zap"
 
@@ -13,15 +15,14 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
-	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 // storedState checks what a request asks of the provider's account, which many tenants share: tools
 // that run there and state that is kept there.
 type storedState struct {
 	deps   *Deps
-	caller *Caller
-	op     Operation
+	caller *request.Caller
+	op     *wire.Operation
 
 	read bool // the body is walked once
 	refs params.Refs
@@ -39,7 +40,7 @@ type accountUse struct {
 func (s *storedState) tools(b *jsonscan.Body) params.ToolUse {
 	if !s.read {
 		s.read = true
-		s.refs, s.err = s.op.references(b)
+		s.refs, s.err = s.op.References(b)
 	}
 	return s.refs.Tools
 }
@@ -51,7 +52,7 @@ func (s *storedState) forget() { s.read, s.refs, s.err = false, params.Refs{}, n
 // the key may use them, and answers that nobody could fetch.
 func (s *storedState) check(ctx context.Context, b *jsonscan.Body, t *target) (use accountUse, err error) {
 	tools := s.tools(b)
-	if t.dropsUnknownTools() { // so nothing runs there
+	if t.dropsTools() { // so nothing runs there
 		tools.Hosted, tools.HostedIn, tools.BuiltIn = "", "", 0
 	}
 	if t.provider.Dialect.OpenRouterFields() {
@@ -63,7 +64,7 @@ func (s *storedState) check(ctx context.Context, b *jsonscan.Body, t *target) (u
 		return use, e
 	}
 	use.hostedTool, use.builtIn = tools.Hosted, int64(tools.BuiltIn)
-	if t.translated() && t.asked != provider.Chat { // the translation refuses or leaves out what names stored state
+	if t.route.Stateless {
 		return use, nil
 	}
 	if s.err != nil {

@@ -3,6 +3,7 @@ package modelcall
 import (
 	"slices"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -13,18 +14,18 @@ import (
 
 // target is a model at an endpoint of a provider, for one call.
 type target struct {
-	model     *catalog.Model
-	provider  *provider.Provider
-	endpoint  *provider.Endpoint
-	id        string                // "provider/model", with "@endpoint" if the provider has several
-	group     int                   // targets of an earlier group are asked first
-	weight    float64               // in its group
-	asked     provider.Operation    // of the caller
-	operation provider.Operation    // asked, or what it is translated into
-	named     string                // what the request names: the model, or an alias
-	alias     bool                  // it is an alias: answers name this model
-	own       []*policy.ModelLimits // of the model and its alias, beside those of the call
-	allowed
+	model    *catalog.Model
+	provider *provider.Provider
+	endpoint *provider.Endpoint
+	id       string                // "provider/model", with "@endpoint" if the provider has several
+	group    int                   // targets of an earlier group are asked first
+	weight   float64               // in its group
+	op       *wire.Operation       // of the caller
+	route    *wire.Route           // how it reaches the provider; nil: not at all
+	named    string                // what the request names: the model, or an alias
+	alias    bool                  // it is an alias: answers name this model
+	own      []*policy.ModelLimits // of the model and its alias, besides those of the call
+	allowed  allowed
 }
 
 // allowed is what a call may use at a target.
@@ -38,11 +39,12 @@ type allowed struct {
 
 // targetsOf returns the targets of a name. If one does not serve the operation, refused says why.
 // Limits are those of the call.
-func targetsOf(d *Deps, found Found, op provider.Operation, name string, limits []*policy.ModelLimits) (targets []*target, refused error) {
+func targetsOf(d *Deps, found Found, op *wire.Operation, name string, limits []*policy.ModelLimits) (targets []*target, refused error) {
 	for group, candidates := range found.Groups {
 		for i := range candidates {
 			c := &candidates[i]
-			if err := serves(c, op); err != nil {
+			route := op.RouteTo(c.Provider)
+			if err := serves(c, op, route); err != nil {
 				if refused == nil {
 					refused = err
 				}
@@ -57,7 +59,7 @@ func targetsOf(d *Deps, found Found, op provider.Operation, name string, limits 
 				targets = append(targets, &target{
 					model: c.Model, provider: c.Provider, endpoint: e, id: failover.TargetID(c.Model.ID, e.Name), group: group,
 					weight: float64(max(c.Weight, 1)) / float64(len(endpoints)),
-					asked:  op, operation: c.Provider.Upstream(op), named: name, alias: found.Alias, own: own,
+					op:     op, route: route, named: name, alias: found.Alias, own: own,
 				})
 			}
 		}
@@ -87,18 +89,17 @@ func optionOf(t *target) failover.Option {
 }
 
 // serves refuses an operation that the model does not have at its provider.
-func serves(c *Candidate, op provider.Operation) error {
-	operation := c.Provider.Upstream(op)
+func serves(c *Candidate, op *wire.Operation, route *wire.Route) error {
 	switch {
-	case op == provider.Embeddings && c.Provider.Dialect.Path(op) == "":
-		return apierror.New(apierror.ModelNotCallable, "the provider %q has no embeddings", c.Provider.Name).WithParam("model")
-	case operation == "" || c.Model.Serves(string(operation)):
+	case route == nil && !op.Estimated:
+		return apierror.New(apierror.ModelNotCallable, "the provider %q has no %s", c.Provider.Name, op.Name).WithParam("model")
+	case route == nil || c.Model.Serves(string(route.Wire.Name)):
 		return nil
-	case operation != op:
+	case route.Translated:
 		return apierror.New(apierror.ModelNotCallable,
-			"the model %q does not serve %s, the one API of its provider %q", c.Model.ID, operation, c.Provider.Name).WithParam("model")
+			"the model %q does not serve %s, the one API of its provider %q", c.Model.ID, route.Wire.Name, c.Provider.Name).WithParam("model")
 	default:
-		return apierror.New(apierror.ModelNotCallable, "the model %q does not serve %s", c.Model.ID, op).WithParam("model")
+		return apierror.New(apierror.ModelNotCallable, "the model %q does not serve %s", c.Model.ID, op.Name).WithParam("model")
 	}
 }
 
@@ -142,22 +143,16 @@ func (t *target) accountName() string {
 // rated reports whether a token rate holds for the target alone.
 func (t *target) rated() bool { return slices.ContainsFunc(t.own, (*policy.ModelLimits).Rated) }
 
-// generates reports whether the answer is text, whose tokens are counted and limited.
-func (t *target) generates() bool { return t.asked != provider.Embeddings }
-
-// translated reports whether the request becomes one of another API.
-func (t *target) translated() bool { return t.operation != t.asked }
-
-// dropsUnknownTools reports whether the provider gets no tools but those that the caller runs.
-func (t *target) dropsUnknownTools() bool {
-	return t.asked == provider.Responses && t.translated() && (t.operation == provider.Messages || !t.provider.Translate.RefuseUnknownTools)
+// dropsTools reports whether the provider gets no tools but those that the caller runs.
+func (t *target) dropsTools() bool {
+	return t.route.DropsTools != nil && t.route.DropsTools(t.provider)
 }
 
-// outputField is the one name that the provider knows for the output limit of a chat. It is "" if it
-// knows the usual ones, or if the request is translated.
+// outputField is the one name that the provider knows for the limit of an output, "" if it knows the
+// usual ones.
 func (t *target) outputField() string {
-	if t.asked == provider.Chat {
-		return t.provider.MaxTokensField
+	if t.op.OutputField == nil {
+		return ""
 	}
-	return ""
+	return t.op.OutputField(t.provider)
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 )
 
 // Calls use the memory of others again. Over one HTTP/2 connection, with answers of all lengths,
@@ -38,7 +40,7 @@ func TestNoCallerGetsTheBytesOfAnother(t *testing.T) {
 		q := r.request(t, w, req)
 		begin.Unlock()
 		defer q.Finish()
-		if err := q.Serve(Chat, openaiAPI{}); err != nil {
+		if err := Serve(&r.Deps, q, wire.Chat, openaiAPI{}); err != nil {
 			http.Error(w, err.Error(), http.StatusBadGateway)
 		}
 	}))

@@ -41,6 +41,7 @@ const (
 type waits struct {
 	stream, whole time.Duration // until an answer begins
 	idle, call    time.Duration // call: 0 for none
+	late          *time.Timer   // ends an answer that takes longer than call; nil for none
 	over          time.Time     // when the last event of an answer that is whole had come; zero before
 }
 

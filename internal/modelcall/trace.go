@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 )
 
-// callTrace has the spans of a request. The one of the server is that of Caddy's directive tracing:
+// callTrace has the spans of a call, below the one of its request:
 //
 //	SERVER --> gatehouse.queue
 //	       --> chat {model} --> POST, one for each request to a provider
@@ -25,9 +26,8 @@ import (
 // It is nil for a request that is not recorded. All methods take nil; they then do nothing and
 // allocate nothing.
 type callTrace struct {
-	server  trace.Span
-	tracer  trace.Tracer
-	parent  context.Context // of the server's span
+	req     *request.Request
+	op      *wire.Operation
 	params  []attribute.KeyValue
 	call    trace.Span      // of the logical call; nil before its first attempt
 	inCall  context.Context // of call
@@ -35,24 +35,13 @@ type callTrace struct {
 	attempt trace.Span      // the request to a provider that is under way; nil: none
 	model   string          // that the answer names
 	looked  int             // parts of the answer that were looked at for it
-	session string
 }
 
-// newTrace returns nil unless the server's span is recorded.
-func newTrace(r *http.Request) *callTrace {
-	server := trace.SpanFromContext(r.Context())
-	if !server.IsRecording() {
+func newTrace(q *request.Request, op *wire.Operation) *callTrace {
+	if q.Trace == nil {
 		return nil
 	}
-	return &callTrace{server: server, tracer: tracing.Tracer(server), parent: r.Context()}
-}
-
-// id is the trace as records and logs have it, "" for none.
-func (t *callTrace) id() string {
-	if t == nil {
-		return ""
-	}
-	return t.server.SpanContext().TraceID().String()
+	return &callTrace{req: q, op: op}
 }
 
 // asked notes the parameters of a request.
@@ -67,7 +56,7 @@ func (t *callTrace) queued() queueSpan {
 	if t == nil {
 		return queueSpan{}
 	}
-	_, span := t.tracer.Start(t.parent, tracing.SpanQueue)
+	_, span := t.req.Trace.Tracer.Start(t.req.Trace.Parent, tracing.SpanQueue)
 	return queueSpan{span}
 }
 
@@ -87,14 +76,15 @@ func (t *callTrace) startAttempt(u *upstream) {
 	if t == nil {
 		return
 	}
-	c := u.request.call
+	of := t.req.Trace
 	if t.call == nil {
+		of.ShowsModel()
 		t.began = u.deps.Now()
-		t.inCall, t.call = t.tracer.Start(t.parent, spanName(c),
-			trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(requestAttributes(c, u.target)...))
+		t.inCall, t.call = of.Tracer.Start(of.Parent, t.spanName(),
+			trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(t.requestAttributes(u.target)...))
 	}
 	t.model, t.looked = "", 0
-	_, t.attempt = t.tracer.Start(t.inCall, tracing.SpanAttempt, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attemptAttributes(c, u.target)...))
+	_, t.attempt = of.Tracer.Start(t.inCall, tracing.SpanAttempt, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(t.attemptAttributes(u.target)...))
 }
 
 // endAttempt ends the span of a request to a provider with the status of its answer, 0 for none, and
@@ -130,7 +120,7 @@ func (t *callTrace) judged(action string, verdicts ...guardrail.Verdict) {
 	if t == nil {
 		return
 	}
-	span := t.server
+	span := t.req.Trace.Server
 	if t.call != nil {
 		span = t.call
 	}
@@ -143,34 +133,29 @@ func (t *callTrace) judged(action string, verdicts ...guardrail.Verdict) {
 	}
 }
 
-// finish ends the spans of a request whose record is complete. The server's span ends later: it
-// is Caddy's.
-func (t *callTrace) finish(q *Request) {
+// finish ends the spans of a call whose record is complete. Last is its last attempt, nil for none.
+func (t *callTrace) finish(last *attempt) {
 	if t == nil {
 		return
 	}
-	t.endAttempt(0, q.Record.Code) // one that a panic left
-	t.server.SetAttributes(serverAttributes(q, t)...)
-	if q.Record.Status >= http.StatusInternalServerError { // below it the conventions leave the status alone
-		t.server.SetStatus(codes.Error, "")
-	}
+	t.endAttempt(0, t.req.Outcome.Record.Code) // one that a panic left
 	if t.call == nil {
 		return
 	}
-	t.call.SetAttributes(answerAttributes(q.call, t)...)
-	tracing.SetError(t.call, q.Record.Code)
+	t.call.SetAttributes(t.answerAttributes(last)...)
+	tracing.SetError(t.call, t.req.Outcome.Record.Code)
 	t.call.End()
 }
 
 // traced begins the span of a request to a provider, and names it to one that takes trace context.
 // Without a recorded span that is the server's, so that the provider knows it is not sampled.
 func (u *upstream) traced(r provider.Request) provider.Request {
-	t := u.request.trace
+	t := u.trace
 	t.startAttempt(u)
 	if !u.target.provider.TraceContext {
 		return r
 	}
-	span := trace.SpanContextFromContext(u.client)
+	span := trace.SpanContextFromContext(u.drain.client)
 	if t != nil {
 		span = t.attempt.SpanContext()
 	}

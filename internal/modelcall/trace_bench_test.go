@@ -2,12 +2,15 @@ package modelcall
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
 // unrecorded are requests that no span records: without tracing, and in a trace that is not sampled.
@@ -20,23 +23,24 @@ func unrecorded() map[string]*http.Request {
 }
 
 // traceAll takes all steps of a trace. For a request that is not recorded none has an effect.
-func traceAll(req *http.Request, q *Request, u *upstream) string {
-	t := newTrace(req)
-	id := t.id()
+func traceAll(q *request.Request, u *upstream) string {
+	t := newTrace(q, wire.Chat)
 	t.asked(nil, false)
 	t.queued().end(nil)
 	t.judged(metrics.GuardrailDeny)
 	t.startAttempt(u)
 	t.answered(nil)
 	t.endAttempt(200, "")
-	t.finish(q)
-	return id
+	t.finish(nil)
+	return q.Outcome.Record.TraceID
 }
 
 func TestNothingIsAllocatedForARequestThatIsNotRecorded(t *testing.T) {
+	r := newRig(t, answering(200, "{}"))
 	for name, req := range unrecorded() {
+		q := r.request(t, httptest.NewRecorder(), req)
 		if n := testing.AllocsPerRun(100, func() {
-			if id := traceAll(req, nil, nil); id != "" {
+			if id := traceAll(q, nil); id != "" {
 				t.Error(id)
 			}
 		}); n != 0 {
@@ -47,11 +51,13 @@ func TestNothingIsAllocatedForARequestThatIsNotRecorded(t *testing.T) {
 
 // BenchmarkTrace is what traces cost a call that is not recorded.
 func BenchmarkTrace(b *testing.B) {
+	r := newRig(b, answering(200, "{}"))
 	for name, req := range unrecorded() {
+		q := r.request(b, httptest.NewRecorder(), req)
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				traceAll(req, nil, nil)
+				traceAll(q, nil)
 			}
 		})
 	}
@@ -62,7 +68,7 @@ func BenchmarkTracedCall(b *testing.B) {
 	r, s := newRig(b, writing(answering(200, chatAnswerBody))), newTraces()
 	b.ReportAllocs()
 	for b.Loop() {
-		s.serve(b, r, Chat, hello)
+		s.serve(b, r, wire.Chat, hello)
 		s.exporter.Reset()
 	}
 }

@@ -12,6 +12,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 )
 
 // traces records spans as Caddy's directive tracing does.
@@ -33,7 +35,7 @@ func (s *traces) request(r *http.Request) (*http.Request, func()) {
 }
 
 // serve is rig.serve in a trace of its own.
-func (s *traces) serve(t testing.TB, r *rig, op Operation, body string, header ...string) {
+func (s *traces) serve(t testing.TB, r *rig, op *wire.Operation, body string, header ...string) {
 	t.Helper()
 	req := post(strings.NewReader(body), int64(len(body)))
 	for i := 0; i < len(header); i += 2 {

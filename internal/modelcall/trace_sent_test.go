@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
@@ -37,7 +38,7 @@ func TestOnlyAProviderThatTakesItGetsTheTrace(t *testing.T) {
 			} else {
 				req = req.WithContext(trace.ContextWithRemoteSpanContext(req.Context(), trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}})))
 			}
-			_ = r.serveTo(t, httptest.NewRecorder(), req, Chat)
+			_ = r.serveTo(t, httptest.NewRecorder(), req, wire.Chat)
 			end()
 			want := ""
 			switch {
@@ -63,8 +64,8 @@ func TestADesktopsRequestIsOnTheServersSpan(t *testing.T) {
 	req, end := s.request(post(strings.NewReader(""), 0))
 	q := r.request(t, httptest.NewRecorder(), req)
 	q.SetWorkstation("desk1")
-	q.SetSession("vnc-7")
-	q.Succeed(204)
+	q.Trace.SetSession("vnc-7")
+	q.Outcome.Succeed(204)
 	q.Finish()
 	end()
 	wantAttributes(t, s.span(t, "SERVER", 0), "gatehouse.request_id=req_1", "gatehouse.tenant=default", "gatehouse.key=dev",
@@ -77,8 +78,8 @@ func TestSpansHaveNoSecretsAndNoContent(t *testing.T) {
 	answer := strings.NewReplacer("chatcmpl-1", "chatcmpl-"+canary, `"model":"m"`, `"model":"m-`+secret+`"`, "Hello.", "the answer", `"stop"`, `"`+canary+`"`).Replace(chatAnswerBody)
 	for _, status := range []int{200, 400, 401} {
 		s, r := newTraces(), newRig(t, answering(status, answer), unknownModels, func(r *rig) { r.Redactor = redact.New([]string{canary}, nil) })
-		s.serve(t, r, Chat, `{"model":"`+invented+strings.Repeat("\u00e9", 400)+`","messages":[{"role":"user","content":"the prompt"}],"user":"the user"}`, "Authorization", "Bearer "+secret)
-		s.serve(t, r, Chat, strings.Replace(hello, "acme/m", "acme/"+canary, 1))
+		s.serve(t, r, wire.Chat, `{"model":"`+invented+strings.Repeat("\u00e9", 400)+`","messages":[{"role":"user","content":"the prompt"}],"user":"the user"}`, "Authorization", "Bearer "+secret)
+		s.serve(t, r, wire.Chat, strings.Replace(hello, "acme/m", "acme/"+canary, 1))
 		if !strings.Contains(s.tree(), "\n  chat client") {
 			t.Errorf("status %d: the name of the span must not have an invented model:\n%s", status, s.tree())
 		}
@@ -86,7 +87,7 @@ func TestSpansHaveNoSecretsAndNoContent(t *testing.T) {
 			dump := span.Name + span.Status.Description
 			for key, value := range attributes(span) {
 				dump += "\n" + key + "=" + value
-				if len(value) > maxLogged+len("\uFFFD") || strings.ToValidUTF8(value, "") != value {
+				if len(value) > 200+len("\uFFFD") || strings.ToValidUTF8(value, "") != value {
 					t.Errorf("%s has %d bytes, or is not UTF-8: %q", key, len(value), value)
 				}
 			}
@@ -119,10 +120,10 @@ func TestARequestThatIsSentTwiceHasTwoSpans(t *testing.T) {
 		defer upstream.stop()
 		s, r := newTraces(), newRig(t, roundTrip(nil))
 		r.models.provider = newProvider(t, upstream.client, nil)
-		if _, refusal := r.serve(t, Chat, strings.Replace(hello, "acme/m", "acme/echo", 1)); refusal != nil {
+		if _, refusal := r.serve(t, wire.Chat, strings.Replace(hello, "acme/m", "acme/echo", 1)); refusal != nil {
 			t.Fatal(refusal)
 		}
-		s.serve(t, r, Chat, strings.Replace(hello, "acme/m", "acme/no-answer", 1))
+		s.serve(t, r, wire.Chat, strings.Replace(hello, "acme/m", "acme/no-answer", 1))
 		s.wantTree(t, "SERVER server error=upstream_error", "  chat acme/no-answer client error=upstream_error",
 			"    POST client error=stale_connection", "    POST client error=upstream_error")
 		if again := s.span(t, "POST", 1); again["http.request.resend_count"] != "1" {
@@ -133,10 +134,10 @@ func TestARequestThatIsSentTwiceHasTwoSpans(t *testing.T) {
 
 func TestOperationsHaveTheNamesOfTheConventions(t *testing.T) {
 	for got, want := range map[string]attribute.KeyValue{
-		operationName(provider.Chat):       semconv.GenAIOperationNameChat,
-		operationName(provider.Embeddings): semconv.GenAIOperationNameEmbeddings,
-		"chat_completions":                 semconv.OpenAIAPITypeChatCompletions,
-		"responses":                        semconv.OpenAIAPITypeResponses,
+		wire.Chat.Span:       semconv.GenAIOperationNameChat,
+		wire.Embeddings.Span: semconv.GenAIOperationNameEmbeddings,
+		"chat_completions":   semconv.OpenAIAPITypeChatCompletions,
+		"responses":          semconv.OpenAIAPITypeResponses,
 	} {
 		if got != want.Value.AsString() {
 			t.Errorf("%s is %q", want.Key, got)

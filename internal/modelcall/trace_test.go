@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
@@ -19,7 +20,7 @@ import (
 
 func TestAWholeCallIsOneSpanWithOneAttempt(t *testing.T) {
 	s, r := newTraces(), newRig(t, answering(200, strings.Replace(chatAnswerBody, `"model":"m"`, `"model":"m-2026"`, 1)))
-	s.serve(t, r, Chat, `{"model":"acme/m","messages":[],"max_tokens":100,"temperature":0.5,"top_p":1e-1,"n":2,"seed":-7}`)
+	s.serve(t, r, wire.Chat, `{"model":"acme/m","messages":[],"max_tokens":100,"temperature":0.5,"top_p":1e-1,"n":2,"seed":-7}`)
 	s.wantTree(t, "SERVER server", "  chat acme/m client", "    POST client")
 	wantAttributes(t, s.span(t, "chat acme/m", 0),
 		"gen_ai.operation.name=chat", "gen_ai.provider.name=acme", "gen_ai.request.model=acme/m", "gen_ai.request.stream=false",
@@ -43,7 +44,7 @@ func TestASpanOfAStreamHasTheTimeToItsFirstChunk(t *testing.T) {
 			time.Sleep(1500 * time.Millisecond)
 			return eventsOf(firstWord + lastWord + usageWord + doneWord)(req)
 		}))
-		s.serve(t, r, Chat, strings.Replace(hello, `"max_tokens"`, `"stream":true,"max_tokens"`, 1))
+		s.serve(t, r, wire.Chat, strings.Replace(hello, `"max_tokens"`, `"stream":true,"max_tokens"`, 1))
 		span := s.span(t, "chat acme/m", 0)
 		if span["gen_ai.response.time_to_first_chunk"] != "1.5" || span["gen_ai.request.stream"] != "true" || span["error.type"] != "" {
 			t.Errorf("%v", span)
@@ -57,16 +58,16 @@ func TestEachAPIHasItsOperation(t *testing.T) {
 	version := []string{"Anthropic-Version", "2023-06-01"}
 	for _, c := range []struct {
 		name, body, answer string
-		op                 Operation
+		op                 *wire.Operation
 		provider           func(*provider.Config)
 		span, api, model   string
 	}{
-		{"responses", `{"model":"acme/m","input":"hi","max_output_tokens":9}`, response, Responses, nil, "chat acme/m", "responses", "m-2"},
-		{"responses as chat", `{"model":"acme/m","input":"hi"}`, chatAnswerBody, Responses, func(c *provider.Config) { c.Translate = new(provider.Translate) }, "chat acme/m", "chat_completions", "m"},
-		{"messages", say, said, Messages, func(c *provider.Config) { c.Dialect = provider.Anthropic }, "chat acme/m", "", "m"},
-		{"messages as chat", say, chatAnswerBody, Messages, nil, "chat acme/m", "chat_completions", "m"},
-		{"chat as messages", hello, said, Chat, func(c *provider.Config) { c.Dialect = provider.Anthropic }, "chat acme/m", "", "m"},
-		{"embeddings", embed, embeddingsBody, Embeddings, nil, "embeddings acme/e", "", "e"},
+		{"responses", `{"model":"acme/m","input":"hi","max_output_tokens":9}`, response, wire.Responses, nil, "chat acme/m", "responses", "m-2"},
+		{"responses as chat", `{"model":"acme/m","input":"hi"}`, chatAnswerBody, wire.Responses, func(c *provider.Config) { c.Translate = new(provider.Translate) }, "chat acme/m", "chat_completions", "m"},
+		{"messages", say, said, wire.Messages, func(c *provider.Config) { c.Dialect = provider.Anthropic }, "chat acme/m", "", "m"},
+		{"messages as chat", say, chatAnswerBody, wire.Messages, nil, "chat acme/m", "chat_completions", "m"},
+		{"chat as messages", hello, said, wire.Chat, func(c *provider.Config) { c.Dialect = provider.Anthropic }, "chat acme/m", "", "m"},
+		{"embeddings", embed, embeddingsBody, wire.Embeddings, nil, "embeddings acme/e", "", "e"},
 	} {
 		s, r := newTraces(), newRig(t, answering(200, c.answer))
 		r.models.provider = newProvider(t, answering(200, c.answer), c.provider)
@@ -153,7 +154,7 @@ func TestAClientThatLeavesEndsTheSpans(t *testing.T) {
 		return nil, req.Context().Err()
 	}))
 	req, end := s.request(post(strings.NewReader(hello), int64(len(hello))).WithContext(ctx))
-	_ = r.serveTo(t, httptest.NewRecorder(), req, Chat)
+	_ = r.serveTo(t, httptest.NewRecorder(), req, wire.Chat)
 	end()
 	s.wantTree(t, "SERVER server", "  chat acme/m client error=client_closed_request", "    POST client error=client_closed_request")
 }
@@ -161,7 +162,7 @@ func TestAClientThatLeavesEndsTheSpans(t *testing.T) {
 // A call that is refused before it reaches a provider has no span of its own.
 func TestARefusedCallIsOnTheServersSpan(t *testing.T) {
 	s, r := newTraces(), newRig(t, answering(200, chatAnswerBody))
-	s.serve(t, r, Chat, strings.Replace(hello, "acme/m", "acme/hidden", 1))
+	s.serve(t, r, wire.Chat, strings.Replace(hello, "acme/m", "acme/hidden", 1))
 	s.wantTree(t, "SERVER server")
 	wantAttributes(t, s.span(t, "SERVER", 0), "gatehouse.request_id=req_1", "gatehouse.tenant=default", "gatehouse.key=dev",
 		"gatehouse.code=model_not_callable", "error.type=model_not_callable", "gen_ai.request.model=acme/hidden")
@@ -188,7 +189,7 @@ func TestGuardrailsAreEvents(t *testing.T) {
 			transport, body = eventsOf(strings.Replace(firstWord, "Hel", "mellon ", 1)+lastWord+usageWord+doneWord), strings.Replace(says, "{", `{"stream":true,`, 1)
 		}
 		s, r := newTraces(), newRig(t, transport, guarded(words(t, c.action, c.on)))
-		s.serve(t, r, Chat, body)
+		s.serve(t, r, wire.Chat, body)
 		s.wantTree(t, c.want...)
 	}
 }
@@ -201,7 +202,7 @@ func TestAGuardrailThatCannotBeAskedIsAnEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, r := newTraces(), newRig(t, answering(200, chatAnswerBody), guarded(hook))
-	s.serve(t, r, Chat, hello)
+	s.serve(t, r, wire.Chat, hello)
 	s.wantTree(t, "SERVER server error=guardrail_unavailable event=gatehouse.guardrail,hook,unavailable")
 }
 
@@ -216,8 +217,8 @@ func TestAWaitInTheQueueIsASpan(t *testing.T) {
 			if err := first.enter(); err != nil {
 				t.Fatal(err)
 			}
-			time.AfterFunc(wait, first.Finish)
-			s.serve(t, r, Chat, hello)
+			time.AfterFunc(wait, first.req.Finish)
+			s.serve(t, r, wire.Chat, hello)
 			time.Sleep(time.Hour)
 			lines := strings.Split(s.tree(), "\n")
 			if lines[1] != "  gatehouse.queue internal"+want {
@@ -230,7 +231,7 @@ func TestAWaitInTheQueueIsASpan(t *testing.T) {
 			}
 		}
 		s := newTraces()
-		s.serve(t, r, Chat, hello)
+		s.serve(t, r, wire.Chat, hello)
 		if strings.Contains(s.tree(), tracing.SpanQueue) {
 			t.Errorf("a call that did not wait has a span of the queue:\n%s", s.tree())
 		}
@@ -248,8 +249,8 @@ func TestAWaitForAModelIsASpan(t *testing.T) {
 		if err := first.admit(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		time.AfterFunc(time.Second, first.Finish)
-		s.serve(t, r, Chat, hello)
+		time.AfterFunc(time.Second, first.req.Finish)
+		s.serve(t, r, wire.Chat, hello)
 		s.wantTree(t, "SERVER server", "  gatehouse.queue internal", "  chat acme/m client", "    POST client")
 	})
 }

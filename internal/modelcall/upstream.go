@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 )
 
@@ -22,20 +24,19 @@ var (
 // upstream is one request to a provider, and its answer.
 type upstream struct {
 	deps    *Deps
-	request *Request
-	meter   *meter
+	request *request.Request
+	trace   *callTrace
+	meter   meter
 	target  *target
 	waits   waits
 	buffer  *sharedBuffer // of the request; nil if this is its last use
 
-	body   *provider.Body // nil before send
-	client context.Context
+	body   *provider.Body  // nil before send
 	ctx    context.Context // of the upstream request
 	cancel context.CancelCauseFunc
 	status int       // of the answer; 0 before its header has come
 	answer io.Reader // the answer's body, without timeouts
 	drain  drain
-	late   *time.Timer  // ends an answer that takes too long; nil for none
 	memory answerMemory // from send on
 }
 
@@ -44,38 +45,37 @@ type upstream struct {
 // client's request, never a module's. A request that met a connection which the provider was closing
 // is sent once more on a new one; what is charged then is the second, or the estimate if that has no
 // answer and either may have been worked on. Errors: 502, 503 on shutdown, or the client left.
-func (u *upstream) send(client context.Context, s *sending) (*http.Response, error) {
+func (u *upstream) send(client context.Context, s *wire.Sending) (*http.Response, error) {
 	if err := client.Err(); err != nil {
 		return nil, clientGone(err)
 	}
-	q := u.request
-	u.client = client
+	q, record := u.request, u.request.Outcome.Record
 	u.memory = answerMemory{of: u, all: u.deps.Answers}
 	u.meter.sent = u.deps.Now()
 	if u.buffer == nil {
-		u.body = provider.NewBody(s.body, q.Upload.Handover())
+		u.body = provider.NewBody(s.Body, q.Upload.Handover())
 	} else {
-		u.body = provider.NewBody(s.body, u.buffer.hold(&q.Upload))
+		u.body = provider.NewBody(s.Body, u.buffer.hold(&q.Upload))
 	}
-	s.body = nil // u.body releases it
-	u.ctx, u.cancel = u.drain.context(client, u.deps, q.Record.RequestID)
-	q.entry.SetCancel(u.cancel)
+	s.Body = nil // u.body releases it
+	u.ctx, u.cancel = u.drain.context(client, u.deps, record.RequestID)
+	q.SetCancel(u.cancel)
 	if u.waits.call > 0 {
-		u.late = time.AfterFunc(u.waits.call, func() { u.cancel(errTooLong) })
+		u.waits.late = time.AfterFunc(u.waits.call, func() { u.cancel(errTooLong) })
 	}
-	q.watch.Start(u.waits.begin(s.stream), u)
-	q.Record.Attempts++
-	request := provider.Request{Operation: s.operation, Body: u.body, Stream: s.stream, Header: s.header, Query: s.query}
+	q.Watch.Start(u.waits.begin(s.Stream), u)
+	record.Attempts++
+	request := provider.Request{Operation: s.Wire.Name, Model: u.target.model.Name, Body: u.body, Stream: s.Stream, Header: s.Header, Query: s.Query}
 	resp, err := u.target.endpoint.Send(u.ctx, u.traced(request))
 	if errors.Is(err, provider.ErrStale) {
-		q.trace.endAttempt(0, tracing.StaleConnection)
-		q.Record.Attempts++
+		u.trace.endAttempt(0, tracing.StaleConnection)
+		record.Attempts++
 		again := u.deps.Now()
-		q.phases.provider += again.Sub(u.meter.sent)
+		q.Outcome.Phases.Provider += again.Sub(u.meter.sent)
 		u.meter.sent = again
 		resp, err = u.target.endpoint.Resend(u.ctx, u.traced(request))
 	}
-	q.watch.Stop()
+	q.Watch.Stop()
 	u.waited(u.meter.sent)
 	if err != nil {
 		u.meter.unbilled = errors.Is(err, provider.ErrRedirect)
@@ -95,13 +95,22 @@ func (u *upstream) send(client context.Context, s *sending) (*http.Response, err
 // commit notes that no other attempt follows: the request need not be kept for as long as the answer
 // may last.
 func (u *upstream) commit() {
-	if u != nil && u.buffer != nil {
+	if u.buffer != nil {
 		u.buffer.release()
 		u.buffer = nil
 		if u.body != nil {
 			u.request.Upload.Free(u.body.Kept())
 		}
 	}
+}
+
+// waited notes that the call has waited for its provider since that time.
+func (u *upstream) waited(since time.Time) {
+	pause := u.deps.Now().Sub(since)
+	if u.waits.over.IsZero() { // else nothing is generated
+		u.meter.waited(pause)
+	}
+	u.request.Outcome.Phases.Provider += pause
 }
 
 // Expire implements [watchdog.Waiter].
@@ -115,25 +124,21 @@ const (
 // linger reads the answer to its end after everything of interest was read. The end is usually in the
 // same packet, and a connection whose answer was not read to its end cannot be used again.
 func (u *upstream) linger() {
-	u.request.watch.Start(lingerTime, u)
+	u.request.Watch.Start(lingerTime, u)
 	_, _ = io.CopyN(io.Discard, u.answer, lingerBytes) // whether it was the end does not matter
-	u.request.watch.Stop()
+	u.request.Watch.Stop()
 }
 
-// mayHaveBeenServed reports whether the provider may have worked on the request. A nil upstream was
-// not sent.
+// mayHaveBeenServed reports whether the provider may have worked on the request.
 func (u *upstream) mayHaveBeenServed() bool {
-	return u != nil && u.body != nil && (u.status != 0 || u.body.Delivered())
+	return u.body != nil && (u.status != 0 || u.body.Delivered())
 }
 
 // close ends the upstream request.
 func (u *upstream) close() {
-	if u == nil {
-		return
-	}
 	u.drain.stop()
-	if u.late != nil {
-		u.late.Stop()
+	if u.waits.late != nil {
+		u.waits.late.Stop()
 	}
 	if u.cancel != nil {
 		u.cancel(nil)
@@ -150,9 +155,9 @@ type answerBody struct {
 func (b *answerBody) Read(p []byte) (int, error) {
 	u := b.upstream
 	began := u.deps.Now()
-	u.request.watch.Start(u.waits.next(began), u)
+	u.request.Watch.Start(u.waits.next(began), u)
 	n, err := b.ReadCloser.Read(p)
-	u.request.watch.Stop()
+	u.request.Watch.Stop()
 	u.waited(began)
 	if err != nil && err != io.EOF {
 		err = u.failure(err)
@@ -170,7 +175,7 @@ func (u *upstream) failure(err error) *apierror.Error {
 	name := u.target.provider.Name
 	answered := u.status != 0
 	switch cause := context.Cause(u.ctx); {
-	case u.client.Err() != nil:
+	case u.drain.client.Err() != nil:
 		return clientGone(err)
 	case errors.Is(cause, errSilent) && !answered:
 		return u.timeout("first_byte", err, "provider %q did not answer within %s", name, u.deps.Now().Sub(u.meter.sent).Round(time.Millisecond))

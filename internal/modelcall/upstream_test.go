@@ -55,7 +55,7 @@ func inBubble(t *testing.T, rt roundTrip, run func(t *testing.T, r *rig, c *call
 			t.Fatal(err)
 		}
 		run(t, r, c)
-		c.Finish()
+		c.req.Finish()
 		if r.memory.Used() != 0 {
 			t.Errorf("%d bytes were not given back", r.memory.Used())
 		}
@@ -125,7 +125,7 @@ func TestADrainedAnswerIsReadForAWhile(t *testing.T) {
 			if took := time.Since(begun); took != c.after {
 				t.Errorf("drain %s: after %s", c.drain, took)
 			}
-			call.Finish()
+			call.req.Finish()
 		})
 	}
 }
@@ -155,22 +155,22 @@ func TestDrainingEndsWithTheCall(t *testing.T) {
 func TestTheMemoryOfASentRequestIsFreed(t *testing.T) {
 	inBubble(t, dripping(0), func(t *testing.T, r *rig, c *call) {
 		held := r.memory.Used()
-		a := c.newAttempts()
-		if !a.advance(t.Context()) {
+		a := attempts{queue: c.order(), alone: c.alone()}
+		s := c.advance(t.Context(), &a)
+		if c.begin(&a, s, nil); a.failed != nil {
 			t.Fatal(a.failed)
 		}
-		s := a.begin()
-		resp, err := c.upstream.send(t.Context(), s)
+		resp, err := c.attempt.upstream.send(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.body != nil || c.body.Data() != nil {
+		if s.Body != nil || c.body.Data() != nil {
 			t.Error("the request is kept while its answer comes")
 		}
 		if kept := int64(len(hello)); held < 4096 || r.memory.Used() > kept { // net/http may still read a short one
 			t.Errorf("%d bytes before and %d after the provider has answered", held, r.memory.Used())
 		}
-		c.Finish() // ends the request, and with it the provider's goroutine
+		c.req.Finish() // ends the request, and with it the provider's goroutine
 		_ = resp.Body.Close()
 	})
 }

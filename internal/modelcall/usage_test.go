@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
@@ -19,7 +20,7 @@ func TestUsageThatNobodyReportedIsEstimated(t *testing.T) {
 			return nil, errors.New("broken pipe")
 		})
 		r := newRig(t, transport, limited(budget(t, "1usd/day")))
-		if _, refusal := r.serve(t, Chat, hello); refusal == nil {
+		if _, refusal := r.serve(t, wire.Chat, hello); refusal == nil {
 			t.Fatal("no failure")
 		}
 		cost := (int64(len(hello)+2)/3 + 20) * 1000
@@ -62,13 +63,13 @@ func TestUsageThatCannotBeTrueIsEstimated(t *testing.T) {
 			if _, err := call.send(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			call.meter.wholeAnswer(3 * int(received))
-			call.summarize(openai.Summary{HasUsage: true, Usage: c.reported, Text: c.text})
-			call.Succeed(200)
+			meterOf(call).wholeAnswer(3 * int(received))
+			attemptOf(call).summarize(openai.Summary{HasUsage: true, Usage: c.reported, Text: c.text})
+			call.req.Outcome.Succeed(200)
 			if c.failed {
-				call.meter.markUnbilled()
+				meterOf(call).markUnbilled()
 			}
-			call.Finish()
+			call.req.Finish()
 			row := r.rows(t)[0]
 			if spent := (r.balance(t).Spent - before) / 1000; row.UsageSource != c.source || row.PromptTokens != c.prompt || row.CompletionTokens != c.out || spent != c.prompt+c.out {
 				t.Errorf("%s: %s, %d and %d tokens, %d charged; want %s, %d and %d", c.name,

@@ -28,9 +28,9 @@ var operations = [...]Operation{Chat, Responses, Models, Messages, CountTokens, 
 // Dialect is the protocol of one kind of provider. Implementations are stateless: one value serves
 // every provider of its kind.
 type Dialect interface {
-	// Path is the operation's path below the base URL, "" if this kind of provider does not have
-	// the operation.
-	Path(op Operation) string
+	// Path is where an operation is asked of a model, below the base URL; some providers have streams
+	// elsewhere. It is "" if this kind of provider does not have the operation.
+	Path(op Operation, model string, stream bool) string
 	// Authorize sets the provider's credential in the request's header.
 	Authorize(header http.Header, credential string)
 	// Header is sent with every request that has no value of its own; nil for none.
@@ -92,23 +92,13 @@ type openAI struct {
 	openRouterFields bool
 }
 
-func (openAI) Path(op Operation) string {
-	switch op {
-	case Chat:
-		return "/chat/completions"
-	case Responses:
-		return "/responses"
-	case Models:
-		return "/models"
-	case Messages:
-		return "/messages"
-	case CountTokens:
-		return "/messages/count_tokens"
-	case Embeddings:
-		return "/embeddings"
-	}
-	return ""
+// openAIPaths are the same for all models. Only some compatible providers have the last two.
+var openAIPaths = map[Operation]string{
+	Chat: "/chat/completions", Responses: "/responses", Embeddings: "/embeddings", Models: "/models",
+	Messages: "/messages", CountTokens: "/messages/count_tokens",
 }
+
+func (openAI) Path(op Operation, _ string, _ bool) string { return openAIPaths[op] }
 
 func (openAI) Authorize(header http.Header, credential string) {
 	header["Authorization"] = []string{"Bearer " + credential}
@@ -129,17 +119,10 @@ func (d openAI) OpenRouterFields() bool { return d.openRouterFields }
 // anthropic is the dialect of Anthropic and of providers that have only the Messages API.
 type anthropic struct{}
 
-func (anthropic) Path(op Operation) string {
-	switch op {
-	case Messages:
-		return "/messages"
-	case CountTokens:
-		return "/messages/count_tokens"
-	case Models:
-		return "/models"
-	}
-	return ""
-}
+// anthropicPaths are the same for all models.
+var anthropicPaths = map[Operation]string{Messages: "/messages", CountTokens: "/messages/count_tokens", Models: "/models"}
+
+func (anthropic) Path(op Operation, _ string, _ bool) string { return anthropicPaths[op] }
 
 func (anthropic) Authorize(header http.Header, credential string) {
 	header["X-Api-Key"] = []string{credential}

@@ -30,7 +30,7 @@ type Endpoint struct {
 
 	// What nearly all requests have in common is made once, and copied.
 	posts http.Request           // what a POST has of the endpoint alone
-	urls  map[Operation]*url.URL // of requests without a query of their own; not changed by a RoundTripper
+	urls  map[Operation]*url.URL // of requests without a query of their own and with one path for all models; not changed by a RoundTripper
 	plain atomic.Pointer[plainHeader]
 }
 
@@ -79,7 +79,9 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 		urls:  make(map[Operation]*url.URL, len(operations)),
 	}
 	for _, op := range operations {
-		made.urls[op] = made.url(Request{Operation: op})
+		if dialect.Path(op, "", false) == dialect.Path(op, "model", true) {
+			made.urls[op] = made.url(Request{Operation: op})
+		}
 	}
 	return made, nil
 }
@@ -101,6 +103,7 @@ var ErrConnectTimeout = errors.New("no connection in time")
 // Request is a request to a provider.
 type Request struct {
 	Operation Operation
+	Model     string // as the provider calls it
 	Body      *Body
 	Stream    bool
 	Header    http.Header // in addition to the provider's own; nil for none
@@ -189,7 +192,7 @@ func (e *Endpoint) url(r Request) *url.URL {
 		return made
 	}
 	target := e.base
-	target.Path += e.dialect.Path(r.Operation)
+	target.Path += e.dialect.Path(r.Operation, r.Model, r.Stream)
 	target.RawQuery = joinQuery(r.Query, e.query)
 	return &target
 }

@@ -92,7 +92,6 @@ type Provider struct {
 	Name           string
 	AccountOf      string
 	Translate      *Translate
-	ResponsesOnly  bool
 	MaxTokensField string
 	CostReported   bool
 	TraceContext   bool
@@ -101,8 +100,8 @@ type Provider struct {
 	Timeouts       Timeouts
 	Endpoints      []*Endpoint // at least one
 
-	nativeMessages bool
-	modelTimeouts  []ModelTimeouts
+	lacks         []Operation // of the dialect's operations
+	modelTimeouts []ModelTimeouts
 }
 
 var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
@@ -135,13 +134,11 @@ func New(c Config) (*Provider, error) {
 		Name:           c.Name,
 		AccountOf:      c.AccountOf,
 		Translate:      c.Translate,
-		ResponsesOnly:  c.ResponsesOnly,
 		MaxTokensField: c.MaxTokensField,
 		CostReported:   c.CostReported,
 		TraceContext:   c.TraceContext,
 		BuiltIn:        c.Dialect == Test,
 		Timeouts:       c.Timeouts,
-		nativeMessages: c.NativeMessages,
 		modelTimeouts:  c.ModelTimeouts,
 	}
 	if len(c.Endpoints) == 0 {
@@ -167,36 +164,30 @@ func New(c Config) (*Provider, error) {
 		p.Endpoints, p.Dialect = append(p.Endpoints, endpoint), endpoint.dialect
 	}
 	switch {
-	case p.Dialect.Path(Chat) == "" || !c.ResponsesOnly:
+	case !has(p.Dialect, Chat):
+		return p, nil
+	case !c.ResponsesOnly:
 	case c.Translate != nil:
 		return nil, errors.New("chat translate and responses translate: one of the two APIs must be the provider's own")
 	case c.MaxTokensField != "":
 		return nil, errors.New("max_tokens_field: a provider without chat completions has none")
 	}
+	for op, lacks := range map[Operation]bool{
+		Chat: c.ResponsesOnly, Responses: c.Translate != nil, Messages: !c.NativeMessages, CountTokens: !c.NativeMessages,
+	} {
+		if lacks {
+			p.lacks = append(p.lacks, op)
+		}
+	}
 	return p, nil
 }
 
-// Upstream returns what the provider is asked for an operation of a caller: the same, or what it is
-// translated into. It is "" for tokens that the gateway must count itself.
-func (p *Provider) Upstream(op Operation) Operation {
-	switch {
-	case p.Dialect.Path(Chat) == "" && (op == Chat || op == Responses):
-		return Messages
-	case p.Dialect.Path(Chat) == "" || p.nativeMessages && (op == Messages || op == CountTokens):
-		return op
-	case op == CountTokens:
-		return ""
-	case op == Messages:
-		op = Chat
-	}
-	switch {
-	case op == Responses && p.Translate != nil:
-		return Chat
-	case op == Chat && p.ResponsesOnly:
-		return Responses
-	}
-	return op
-}
+// Has reports whether the provider has an operation in the form of its own API. What callers ask of
+// another one is translated into one that it has.
+func (p *Provider) Has(op Operation) bool { return !slices.Contains(p.lacks, op) && has(p.Dialect, op) }
+
+// has reports whether providers of a dialect have an operation.
+func has(d Dialect, op Operation) bool { return d.Path(op, "", false) != "" }
 
 // Identity is equal for equal providers of different configurations.
 func (p *Provider) Identity() string { return p.Name + " " + p.Endpoints[0].base.String() }

@@ -8,9 +8,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 )
 
@@ -69,7 +70,7 @@ func Activity(ctx context.Context, log activity.Log, q Query) (Answer, error) {
 // find looks for an id. That of a translated answer is found by the request after which it is named.
 func find(id string, look func(id string) (activity.Record, bool, error)) (r activity.Record, found bool, err error) {
 	r, found, err = look(id)
-	if request, ok := modelcall.RequestOf(id); err == nil && !found && ok {
+	if request, ok := wire.RequestOf(id); err == nil && !found && ok {
 		r, found, err = look(request)
 	}
 	return r, found, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 
 	"go.uber.org/zap"
 
@@ -82,7 +83,7 @@ func withLimits(t testing.TB, l *policy.Limits) *modelcall.Deps {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &modelcall.Deps{Limits: l, Ledger: ledger, Rates: rates, Concurrency: limits.NewConcurrencyLimiter(), Now: now}
+	return &modelcall.Deps{Deps: request.Deps{Limits: l, Now: now}, Ledger: ledger, Rates: rates, Concurrency: limits.NewConcurrencyLimiter()}
 }
 
 // caller returns a key of a tenant.

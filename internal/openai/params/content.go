@@ -22,6 +22,22 @@ type Content struct {
 	Unpriced string
 }
 
+// The estimates: English text has four bytes a token.
+const (
+	BytesPerToken = 4
+	likelyImage   = 1_000
+	likelyBuiltIn = 500
+)
+
+// LikelyTokens estimates the tokens of a prompt with the content, in a body of so many bytes, that
+// declares so many tools which the provider describes itself.
+func (c Content) LikelyTokens(bytes, builtIn int64) int64 {
+	return Tokens(bytes-c.Encoded, BytesPerToken) + c.Images*likelyImage + builtIn*likelyBuiltIn
+}
+
+// Tokens returns how many tokens text of so many bytes has, rounded up.
+func Tokens(bytes, perToken int64) int64 { return (max(0, bytes) + perToken - 1) / perToken }
+
 // contentKind is what a part or an item is, with regard to its price.
 type contentKind uint8
 

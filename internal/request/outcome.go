@@ -1,32 +1,28 @@
-package modelcall
+package request
 
 import (
-	"slices"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 )
 
 // Outcome is what a request with a valid key leaves behind: one record, one log line and one count.
 type Outcome struct {
 	Record *activity.Record // of its Request; the log keeps it encoded
+	Begun  time.Time
+	Phases Phases
 
-	begun    time.Time
-	phases   phases
+	Redacted   []string // classes of what guardrails took out of texts
+	Dropped    []string // types of tools that a translation left out
+	LeftOut    []string // likewise fields
+	KnownModel bool     // the catalog has the model that the record names
+
 	recorded bool // a success leaves a record too
 	quiet    bool // a failure leaves none either
-
-	ended      bool // an outcome is known
-	cause      error
-	redacted   []string // classes of what guardrails took out of texts
-	dropped    []string // types of tools that a translation left out
-	leftOut    []string // likewise fields
-	knownModel bool     // the catalog has the model that the record names
-
-	trace *callTrace // nil unless the request is recorded
+	ended    bool // an outcome is known
+	cause    error
 }
 
 // Succeed notes that the whole answer was given, with this status.
@@ -45,20 +41,11 @@ func (o *Outcome) Fail(e *apierror.Error) {
 	}
 }
 
-// firstToken notes that the first event of a stream has come.
-func (o *Outcome) firstToken(now func() time.Time) {
+// FirstEvent notes that the first event of a stream has come.
+func (o *Outcome) FirstEvent(now func() time.Time) {
 	if o.Record.FirstToken == 0 {
-		o.Record.FirstToken = max(now().Sub(o.begun), 1)
-		o.Record.Overhead = o.phases.overhead(o.Record.FirstToken)
-	}
-}
-
-// noteRedacted notes what guardrails took out of texts.
-func (o *Outcome) noteRedacted(found []guardrail.Verdict) {
-	for _, v := range found {
-		if !slices.Contains(o.redacted, v.Class) {
-			o.redacted = append(o.redacted, v.Class)
-		}
+		o.Record.FirstToken = max(now().Sub(o.Begun), 1)
+		o.Record.Overhead = o.Phases.overhead(o.Record.FirstToken)
 	}
 }
 
@@ -69,9 +56,9 @@ func (o *Outcome) end(now time.Time) {
 		o.Fail(apierror.New(apierror.Internal, "the call ended without an outcome"))
 	}
 	r := o.Record
-	r.Latency, r.Queued = now.Sub(o.begun), o.phases.queued
+	r.Latency, r.Queued = now.Sub(o.Begun), o.Phases.Queued
 	if r.FirstToken == 0 {
-		r.Overhead = o.phases.overhead(r.Latency)
+		r.Overhead = o.Phases.overhead(r.Latency)
 	}
 }
 
@@ -93,7 +80,7 @@ func (o *Outcome) publish(d *Deps) {
 // metricModel returns the model's name if the catalog has it: the values of a label must not be a
 // caller's choice.
 func (o *Outcome) metricModel() string {
-	if o.knownModel {
+	if o.KnownModel {
 		return o.Record.Model
 	}
 	return ""

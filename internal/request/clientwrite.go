@@ -1,4 +1,4 @@
-package modelcall
+package request
 
 import (
 	"net/http"
@@ -9,14 +9,14 @@ import (
 // write for each piece.
 const maxPiece = 256 << 10
 
-// watchWrite bounds the time of a write to the client, until q.watch is stopped. A client that reads
+// WatchWrite bounds the time of a write to the client, until q.Watch is stopped. A client that reads
 // nothing would hold its answer, and its place among the calls at once, without end: its system still
 // answers the probes of TCP.
-func (q *Request) watchWrite() { q.watch.Start(q.deps.Timeouts.Write, q) }
+func (q *Request) WatchWrite() { q.Watch.Start(q.deps.Write, q) }
 
 // Expire implements [watchdog.Waiter]: the client took nothing of its answer for too long.
 func (q *Request) Expire() {
-	_ = http.NewResponseController(ofServer(q.w)).SetWriteDeadline(time.Unix(1, 0))
+	_ = http.NewResponseController(ofServer(q.Writer)).SetWriteDeadline(time.Unix(1, 0))
 }
 
 // ofServer returns the server's own writer. Those around it, such as Caddy's with its idle timeout, are
@@ -31,14 +31,14 @@ func ofServer(w http.ResponseWriter) http.ResponseWriter {
 	}
 }
 
-// writePieces writes an answer in one piece.
-func (q *Request) writePieces(body []byte) error {
-	defer q.watch.Close()
+// Write writes an answer in one piece.
+func (q *Request) Write(body []byte) error {
+	defer q.Watch.Close()
 	for {
 		piece := body[:min(len(body), maxPiece)]
-		q.watchWrite()
-		_, err := q.w.Write(piece)
-		q.watch.Stop()
+		q.WatchWrite()
+		_, err := q.Writer.Write(piece)
+		q.Watch.Stop()
 		if body = body[len(piece):]; err != nil || len(body) == 0 {
 			return err
 		}

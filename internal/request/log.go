@@ -1,4 +1,4 @@
-package modelcall
+package request
 
 import (
 	"sync"
@@ -11,8 +11,8 @@ import (
 )
 
 // writeLog writes the one line of the request: Info, or Error where an operator must act (our own
-// bug, a credential that the provider refuses), or Debug for what pages read. Operators search for the names of the fields;
-// docs/operations.md lists them.
+// bug, a credential that the provider refuses), or Debug for what pages read. Operators search for the
+// names of the fields; docs/operations.md lists them.
 func (o *Outcome) writeLog(d *Deps) {
 	level := zapcore.InfoLevel
 	if o.quiet {
@@ -40,7 +40,7 @@ func (o *Outcome) writeLog(d *Deps) {
 	)
 	if r.Model != "" {
 		model := r.Model
-		if !o.knownModel {
+		if !o.KnownModel {
 			model = d.Redactor.Name(model)
 		}
 		fields = append(fields,
@@ -55,14 +55,14 @@ func (o *Outcome) writeLog(d *Deps) {
 	if r.OutputCap > 0 {
 		fields = append(fields, zap.Int64("output_cap", r.OutputCap))
 	}
-	if len(o.redacted) > 0 {
-		fields = append(fields, zap.Strings("redacted", o.redacted))
+	if len(o.Redacted) > 0 {
+		fields = append(fields, zap.Strings("redacted", o.Redacted))
 	}
-	if len(o.dropped) > 0 {
-		fields = append(fields, zap.Strings("dropped_tools", o.dropped))
+	if len(o.Dropped) > 0 {
+		fields = append(fields, zap.Strings("dropped_tools", o.Dropped))
 	}
-	if len(o.leftOut) > 0 {
-		fields = append(fields, zap.Strings("left_out", o.leftOut))
+	if len(o.LeftOut) > 0 {
+		fields = append(fields, zap.Strings("left_out", o.LeftOut))
 	}
 	if r.Workstation != "" {
 		fields = append(fields, zap.String("workstation", clip(d.Redactor.Name(r.Workstation))))

@@ -1,4 +1,4 @@
-package modelcall
+package request
 
 import (
 	"os"

@@ -1,0 +1,91 @@
+package wire
+
+import (
+	"net/http"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/failover"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
+	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// Encoding is what a route needs to write a request for a model of a provider.
+type Encoding struct {
+	Body      *jsonscan.Body
+	Caller    *http.Request // its header and query
+	Asked     params.Request
+	Requested params.RequestedLimits
+	Model     *catalog.Model
+	Provider  *provider.Provider
+	Output    int64             // the output limit that the provider must be told; 0: the caller's own
+	MaxPrice  *MaxPrice         // that the provider must be told; nil for none
+	Routing   *failover.Routing // what the gateway made of the routing fields; nil: nothing
+	API       API
+	Pricer    Pricer
+	Answer    openai.Call
+	IDs       IDs
+	Sealed    Sealed
+}
+
+// MaxPrice is the highest price that a router may choose, in USD per million tokens.
+type MaxPrice struct{ Prompt, Completion string }
+
+// Sealed knows which parts of a request only the target can read that wrote them: encrypted reasoning,
+// signed thinking.
+type Sealed interface {
+	// LeaveOutItems leaves out of a Responses request what the target cannot read, and what the gateway
+	// itself encoded in a translation. The error is a 400.
+	LeaveOutItems(b *jsonscan.Body) error
+	// LeaveOutThinking leaves out of a Messages request the thinking that the target cannot read.
+	LeaveOutThinking(b *jsonscan.Body) error
+}
+
+// openRouter reports whether the provider knows the request fields that only OpenRouter has.
+func (e *Encoding) openRouter() bool { return e.Provider.Dialect.OpenRouterFields() }
+
+// setPreferences tells a router which upstreams it may choose. Where the gateway has nothing to say, it
+// gets the caller's own bytes.
+func (e *Encoding) setPreferences() error {
+	if !e.openRouter() || e.Routing == nil && e.MaxPrice == nil {
+		return nil
+	}
+	object, err := e.preferences()
+	if err == nil {
+		openrouter.SetProvider(e.Body, object)
+	}
+	return err
+}
+
+// preferences returns the object `provider` that a router gets, nil for none.
+func (e *Encoding) preferences() (object []byte, err error) {
+	if e.Routing != nil {
+		object = e.Routing.Forward
+	} else if object, err = openrouter.Preferences(e.Body); err != nil {
+		return nil, err
+	}
+	if p := e.MaxPrice; p != nil {
+		object = openrouter.WithMaxPrice(object, p.Prompt, p.Completion)
+	}
+	return object, nil
+}
+
+// native is a request for a provider that has the caller's API: the caller's own bytes with edits.
+func (e *Encoding) native(w *Wire, a Answer) *Sending {
+	return &Sending{Wire: w, Body: e.Body.Segments(nil), Stream: e.Asked.Stream, Answer: a}
+}
+
+// translated is a request that was written anew, with the preferences that OpenRouter gets for its
+// upstreams.
+func (e *Encoding) translated(w *Wire, body []byte, a Answer) (*Sending, error) {
+	if e.openRouter() {
+		object, err := e.preferences()
+		if err != nil {
+			return nil, err
+		}
+		body = openrouter.AppendProvider(body, object)
+	}
+	return &Sending{Wire: w, Body: [][]byte{body}, Stream: e.Asked.Stream, Answer: a}, nil
+}

@@ -1,0 +1,96 @@
+package wire
+
+import (
+	"net/http"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
+)
+
+// messagesVersion is the header of a request that the gateway writes for the Messages API.
+var messagesVersion = []string{chatonmessages.Version}
+
+// onMessages writes a chat request for a provider that has only the Messages API.
+func onMessages(e Encoding, chat *jsonscan.Body) (*Sending, *chatonmessages.Original, error) {
+	m := e.Model
+	body, original, err := chatonmessages.Request(chat, e.Asked.Stream, chatonmessages.Options{
+		UpstreamModel: m.Name, Origin: e.Provider.Name + "/" + m.Name, Rules: m.MessagesRules(), MaxOutput: e.Output,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return &Sending{
+		Wire: messagesWire, Body: [][]byte{body}, Header: http.Header{anthropic.VersionHeader: messagesVersion}, Stream: e.Asked.Stream,
+		LeftOut: original.LeftOut(),
+	}, original, nil
+}
+
+func encodeChatOnMessages(e Encoding) (*Sending, error) {
+	s, original, err := onMessages(e, e.Body)
+	if err != nil {
+		return nil, err
+	}
+	s.Answer = &chatOnMessages{newChatAnswer(e), original}
+	return s, nil
+}
+
+// chatOnMessages is the answer of a provider that has only the Messages API.
+type chatOnMessages struct {
+	chat     chatAnswer
+	original *chatonmessages.Original
+}
+
+func (a *chatOnMessages) Whole(dst, body []byte) ([]byte, openai.Summary, error) {
+	chat, sum, err := chatonmessages.Result(body, a.original, a.chat.call)
+	return wholeOf(&a.chat, dst, chat, sum, err)
+}
+
+func (a *chatOnMessages) Stream() openai.Stream {
+	return chatonmessages.NewStream(a.original, a.chat.call, a.chat.api.ChatStream(a.chat.call, a.chat.pricer))
+}
+
+// encodeResponsesOnMessages translates twice, with a chat request between the two APIs.
+func encodeResponsesOnMessages(e Encoding) (*Sending, error) {
+	chat, asked, err := responsesonchat.Request(e.Body, e.Asked.Stream, responsesonchat.Options{
+		UpstreamModel: e.Model.Name, MaxOutput: e.Output,
+		DropUnknownTools: true, ToolParts: true, FileURLs: true, SignedReasoning: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var between jsonscan.Body
+	defer between.Release()
+	if err := request.InvalidJSON(between.Parse(chat)); err != nil {
+		return nil, err
+	}
+	s, original, err := onMessages(e, &between)
+	if err != nil {
+		return nil, responsesonchat.CallerError(err)
+	}
+	for i, field := range s.LeftOut {
+		s.LeftOut[i] = responsesonchat.CallerName(field)
+	}
+	s.DroppedTools = asked.DroppedTools()
+	s.Answer = &responsesOnMessages{responsesOnChat{e.Answer, asked, e.IDs}, original}
+	return s, nil
+}
+
+// responsesOnMessages is the answer of a provider that has only the Messages API.
+type responsesOnMessages struct {
+	responses responsesOnChat
+	upstream  *chatonmessages.Original
+}
+
+func (a *responsesOnMessages) Whole(dst, body []byte) ([]byte, openai.Summary, error) {
+	chat, sum, err := chatonmessages.Result(body, a.upstream, a.responses.call)
+	return wholeOf(&a.responses, dst, chat, sum, err)
+}
+
+func (a *responsesOnMessages) Stream() openai.Stream {
+	r := &a.responses
+	return chatonmessages.NewStream(a.upstream, r.call, responsesonchat.NewStream(r.original, r.call, r.ids))
+}

@@ -1,0 +1,163 @@
+package wire
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// Operation is an API of model calls as callers use it. The steps of a call read its row instead of
+// asking which operation it is.
+type Operation struct {
+	Name provider.Operation // in the catalog
+	Span string             // gen_ai.operation.name; the conventions have none for a count of tokens
+	// List is the field that has the messages, or the inputs.
+	List string
+	// Generates says that the answer is text, whose tokens are counted and limited. Else only the
+	// prompt counts, and each of its inputs may be as long as the model's window.
+	Generates bool
+	// Estimated says that the gateway answers itself for providers that have no API which serves it.
+	Estimated bool
+	// Fallbacks says that the API has the field of that name, with further models.
+	Fallbacks bool
+	// OutputField is the only name that a provider knows for the limit of an output, "" if it knows the
+	// usual ones. Nil: there is one name.
+	OutputField func(*provider.Provider) string
+
+	// Parse reads what the gateway acts on. The error is a 400.
+	Parse func(b *jsonscan.Body, h http.Header) (params.Request, error)
+	// Limits reads how much the request asks for. The error is a 400.
+	Limits func(b *jsonscan.Body) (params.RequestedLimits, error)
+	// References reads what the request asks of the provider's account. The tools are complete with an
+	// error too, which is a 400.
+	References func(b *jsonscan.Body) (params.Refs, error)
+	// Content reads what costs more than its bytes.
+	Content func(b *jsonscan.Body, h http.Header) params.Content
+	// Heartbeat is what keeps the stream of a caller alive. Nil: a comment.
+	Heartbeat func(h http.Header) Heartbeat
+
+	// Routes are how a request can reach a provider, the best first. A provider gets the first whose
+	// API it has.
+	Routes []Route
+}
+
+// Route is how a request reaches providers that have an API.
+type Route struct {
+	Wire *Wire
+	// Encode writes the request: as it is with a few edits, or translated. The error is a 400.
+	Encode func(Encoding) (*Sending, error)
+	// Translated says that the provider's API is another one.
+	Translated bool
+	// Stateless says that the translation refuses or leaves out what names stored state.
+	Stateless bool
+	// DropsTools reports whether the provider gets no tools but those that the caller runs. Nil: no.
+	DropsTools func(*provider.Provider) bool
+}
+
+// Heartbeat is what keeps the stream of a caller alive. The zero value is a comment.
+type Heartbeat struct {
+	Event []byte        // instead of a comment
+	Every time.Duration // between two events; comments are sent in between
+	Early bool          // before the first event of the answer, too
+}
+
+// RouteTo returns how a request reaches a provider, nil if that has no API which serves it.
+func (o *Operation) RouteTo(p *provider.Provider) *Route {
+	for i := range o.Routes {
+		if r := &o.Routes[i]; p.Has(r.Wire.Name) {
+			return r
+		}
+	}
+	return nil
+}
+
+// Chat is chat completions.
+var Chat = &Operation{
+	Name: provider.Chat, Span: "chat", List: "messages", Generates: true,
+	OutputField: func(p *provider.Provider) string { return p.MaxTokensField },
+	Parse:       func(b *jsonscan.Body, _ http.Header) (params.Request, error) { return params.ParseChat(b) },
+	Limits:      params.ChatLimits, References: params.References, Content: contentOf,
+	Routes: []Route{
+		{Wire: chatWire, Encode: encodeChat},
+		{Wire: responsesWire, Encode: encodeChatOnResponses, Translated: true},
+		{Wire: messagesWire, Encode: encodeChatOnMessages, Translated: true},
+	},
+}
+
+// Responses is the Responses API. The families of OpenAI and OpenRouter have the same shapes here.
+var Responses = &Operation{
+	Name: provider.Responses, Span: "chat", List: "input", Generates: true,
+	Parse:  func(b *jsonscan.Body, _ http.Header) (params.Request, error) { return params.ParseResponses(b) },
+	Limits: params.ResponsesLimits, References: params.References, Content: contentOf, Heartbeat: codexHeartbeat,
+	Routes: []Route{
+		{Wire: responsesWire, Encode: encodeResponses},
+		{Wire: chatWire, Encode: encodeResponsesOnChat, Translated: true, Stateless: true, DropsTools: func(p *provider.Provider) bool {
+			return !p.Translate.RefuseUnknownTools
+		}},
+		{Wire: messagesWire, Encode: encodeResponsesOnMessages, Translated: true, Stateless: true, DropsTools: func(*provider.Provider) bool { return true }},
+	},
+}
+
+// Messages is Anthropic's Messages API.
+var Messages = &Operation{
+	Name: provider.Messages, Span: "chat", List: "messages", Generates: true, Fallbacks: true,
+	Parse: versioned(params.ParseMessages), Limits: params.MessagesLimits, References: params.MessagesReferences, Content: messagesContent,
+	// Claude Code gives up a stream in which it sees no event for too long, and does not see comments.
+	Heartbeat: func(http.Header) Heartbeat { return Heartbeat{Event: anthropic.Ping} },
+	Routes: []Route{
+		{Wire: messagesWire, Encode: encodeMessages},
+		{Wire: chatWire, Encode: encodeMessagesOnChat, Translated: true, Stateless: true},
+		{Wire: responsesWire, Encode: encodeMessagesOnResponses, Translated: true, Stateless: true},
+	},
+}
+
+// CountTokens is the part of the Messages API that counts the tokens of a request and does not run it.
+var CountTokens = &Operation{
+	Name: provider.CountTokens, Span: "count_tokens", List: "messages", Estimated: true,
+	Parse: versioned(params.ParseCountTokens), References: params.MessagesReferences, Content: messagesContent,
+	Limits: func(*jsonscan.Body) (params.RequestedLimits, error) { return params.RequestedLimits{}, nil },
+	Routes: []Route{{Wire: countWire, Encode: encodeCount}},
+}
+
+// Embeddings is the API of embeddings. The families of OpenAI and OpenRouter have the same shapes here,
+// and no provider gets it translated.
+var Embeddings = &Operation{
+	Name: provider.Embeddings, Span: "embeddings", List: "input",
+	Parse:      func(b *jsonscan.Body, _ http.Header) (params.Request, error) { return params.ParseEmbeddings(b) },
+	Limits:     func(b *jsonscan.Body) (params.RequestedLimits, error) { return params.EmbeddingsLimits(b), nil },
+	References: params.References, Content: contentOf,
+	Routes: []Route{{Wire: embeddingsWire, Encode: encodeEmbeddings}},
+}
+
+func contentOf(b *jsonscan.Body, _ http.Header) params.Content { return params.ContentOf(b) }
+
+func messagesContent(b *jsonscan.Body, h http.Header) params.Content {
+	return params.MessagesContentOf(b, h[anthropic.BetaHeader])
+}
+
+// versioned parses a request that must say its version of the API. Anthropic demands it too.
+func versioned(parse func(*jsonscan.Body) (params.Request, error)) func(*jsonscan.Body, http.Header) (params.Request, error) {
+	return func(b *jsonscan.Body, h http.Header) (params.Request, error) {
+		if err := checkVersion(h); err != nil {
+			return params.Request{}, err
+		}
+		return parse(b)
+	}
+}
+
+// codexHeartbeat is for Codex, which counts events of any type and no comments (codex-rs,
+// codex-api/src/sse), and gives up after 300 s. Others get no such event: openai-node takes it only
+// after response.created.
+func codexHeartbeat(h http.Header) Heartbeat {
+	if strings.HasPrefix(h.Get("Originator"), "codex") {
+		return Heartbeat{Event: keepalive, Every: time.Minute, Early: true}
+	}
+	return Heartbeat{}
+}
+
+var keepalive = []byte("event: keepalive\ndata: {\"type\":\"keepalive\"}\n\n")

@@ -1,0 +1,68 @@
+package wire
+
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
+	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
+)
+
+// encodeResponses sends the caller's own bytes with a few edits.
+func encodeResponses(e Encoding) (*Sending, error) {
+	if e.Output > 0 {
+		e.Requested.SetOutput(e.Body, "", e.Output)
+	}
+	if err := e.setPreferences(); err != nil {
+		return nil, err
+	}
+	if err := e.Sealed.LeaveOutItems(e.Body); err != nil {
+		return nil, err
+	}
+	params.EncodeResponses(e.Body, e.Asked, e.Model.Name)
+	if err := openrouter.EncodeResponsesFields(e.Body, e.openRouter()); err != nil {
+		return nil, err
+	}
+	e.Answer.ResponseDefaults = e.API.(ChatAPI).ResponseDefaults()
+	return e.native(responsesWire, &responsesAnswer{e.Answer}), nil
+}
+
+// responsesAnswer is the answer of a provider that has the Responses API.
+type responsesAnswer struct{ call openai.Call }
+
+func (a *responsesAnswer) Whole(dst, body []byte) ([]byte, openai.Summary, error) {
+	return openai.ResponsesResult(dst, body, a.call)
+}
+
+func (a *responsesAnswer) Stream() openai.Stream { return openai.NewResponsesStream(a.call) }
+
+func encodeResponsesOnChat(e Encoding) (*Sending, error) {
+	p := e.Provider
+	body, original, err := responsesonchat.Request(e.Body, e.Asked.Stream, responsesonchat.Options{
+		UpstreamModel: e.Model.Name, MaxOutput: e.Output, MaxTokensField: p.MaxTokensField,
+		DeveloperRole: p.Translate.DeveloperRole, ReasoningContent: p.Translate.ReasoningContent,
+		DropUnknownTools: !p.Translate.RefuseUnknownTools,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.translated(chatWire, body, &responsesOnChat{e.Answer, original, e.IDs})
+	if err == nil {
+		s.DroppedTools = original.DroppedTools()
+	}
+	return s, err
+}
+
+// responsesOnChat is the answer of a provider that has only chat completions.
+type responsesOnChat struct {
+	call     openai.Call
+	original *responsesonchat.Original
+	ids      IDs
+}
+
+func (a *responsesOnChat) Whole(dst, body []byte) ([]byte, openai.Summary, error) {
+	return responsesonchat.Result(dst, body, a.original, a.call, a.ids)
+}
+
+func (a *responsesOnChat) Stream() openai.Stream {
+	return responsesonchat.NewStream(a.original, a.call, a.ids)
+}

@@ -1,0 +1,134 @@
+// Package wire has the APIs of model calls as values: those that callers speak ([Operation]) and those
+// that providers have ([Wire]). A row of an operation says how its requests reach a provider:
+//
+//	caller --Operation.Parse--> Encoding --Route.Encode--> Sending --> provider
+//	caller <------------------- Sending.Answer (whole, or a stream) <-- provider
+//
+// Where caller and provider have the same API the caller's bytes are sent with a few edits; else a
+// package below translate writes them anew.
+package wire
+
+import (
+	"crypto/rand"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// Wire is an API of providers.
+type Wire struct {
+	Name provider.Operation // in the catalog, and in the dialects' paths
+	// APIType is the value of openai.api.type in spans, "" for none.
+	APIType string
+	// Guardrail is the form in which guardrails read events.
+	Guardrail guardrail.Wire
+	// Events returns a whole answer as the events of a stream: small servers do not stream, whatever
+	// they are asked. Nil: no stream is ever asked for.
+	Events func(dst, body []byte, call openai.Call) ([]byte, openai.Summary, error)
+	// End is the event that ends a stream whose provider leaves it open, none for an API whose streams
+	// end with the connection.
+	End Event
+}
+
+// Event is a server-sent event.
+type Event struct{ Name, Data []byte }
+
+// The APIs of providers.
+var (
+	chatWire      = &Wire{Name: provider.Chat, APIType: "chat_completions", Guardrail: guardrail.Chat, Events: openai.ChatEvents}
+	responsesWire = &Wire{Name: provider.Responses, APIType: "responses", Guardrail: guardrail.Responses, Events: openai.ResponsesEvents}
+	messagesWire  = &Wire{
+		Name: provider.Messages, Guardrail: guardrail.Messages, Events: anthropic.Events,
+		End: Event{[]byte("message_stop"), []byte(`{"type":"message_stop"}`)},
+	}
+	countWire      = &Wire{Name: provider.CountTokens}
+	embeddingsWire = &Wire{Name: provider.Embeddings}
+)
+
+// API is how the SDKs of a family want to be answered.
+type API interface {
+	// ShowRate sets the headers that show a rate in an answer.
+	ShowRate(h http.Header, r *apierror.Rate, now time.Time)
+}
+
+// ChatAPI is a family that has chat completions.
+type ChatAPI interface {
+	API
+	// ChatResult appends a chat completion of a provider in the family's shape.
+	ChatResult(dst, body []byte, call openai.Call, p Pricer) ([]byte, openai.Summary, error)
+	// ChatStream returns the same for a stream.
+	ChatStream(call openai.Call, p Pricer) openai.DeltaStream
+	// ResponseDefaults are the members that the SDKs require of a Response, nil for none.
+	ResponseDefaults() []openai.Default
+}
+
+// Pricer knows what a call costs.
+type Pricer interface {
+	// Cost returns the price of the usage in nano-USD, and whether it is known.
+	Cost(u openai.Usage) (nano int64, known bool)
+}
+
+// Sending is a request in the form of a provider.
+type Sending struct {
+	Wire   *Wire
+	Body   [][]byte
+	Header http.Header // in addition to the provider's own; nil for none
+	Query  string      // likewise
+	Stream bool
+	Answer Answer
+
+	DroppedTools []string // types of tools that the request is sent without
+	LeftOut      []string // likewise fields, as the caller calls them
+}
+
+// Answer turns a provider's answer into the caller's.
+type Answer interface {
+	// Whole appends an answer in one piece. The summary is valid with an error too.
+	Whole(dst, body []byte) ([]byte, openai.Summary, error)
+	Stream() openai.Stream
+}
+
+// IDs are the names that a translated answer has and the provider's does not.
+type IDs struct {
+	RequestID string
+	Created   int64 // seconds since 1970
+}
+
+const (
+	requestPrefix  = "req_"
+	responsePrefix = "resp_"
+	messagePrefix  = "msg_"
+)
+
+// message names a translated message after the request.
+func (ids IDs) message() string {
+	return messagePrefix + strings.TrimPrefix(ids.RequestID, requestPrefix)
+}
+
+// NewID names the response after the request, so that the activity is found by the only id that a
+// client of such an answer gets.
+func (ids IDs) NewID(prefix string) string {
+	if prefix+"_" == responsePrefix {
+		return responsePrefix + strings.TrimPrefix(ids.RequestID, requestPrefix)
+	}
+	return prefix + "_" + strings.ToLower(rand.Text())
+}
+
+// Unix returns when the request began, in seconds.
+func (ids IDs) Unix() int64 { return ids.Created }
+
+// RequestOf returns the id of the request after which a translated response or message was named.
+func RequestOf(answerID string) (requestID string, ok bool) {
+	for _, prefix := range [...]string{responsePrefix, messagePrefix} {
+		if rest, ok := strings.CutPrefix(answerID, prefix); ok {
+			return requestPrefix + rest, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,48 @@
+package request
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+)
+
+// Caller is the holder of a valid key.
+type Caller struct {
+	keys.Credential
+	Secret string // the key as it was sent, to be taken out of provider text; "" if it was not
+	// SignedIn is the SHA-256, in hex, of the secret with which a caller without Secret has signed in.
+	SignedIn string
+	// User is who uses the key, if a single sign-on has said so; else "".
+	User string
+	// Limits are those of a key that was made at run time. Nil: the configuration has them.
+	Limits *policy.KeyLimits
+}
+
+// SecretHash is the SHA-256 of the caller's secret, in hex. It is not Hash for a key made at run time
+// whose secret was replaced.
+func (c *Caller) SecretHash() string {
+	if c.Secret == "" {
+		return c.SignedIn
+	}
+	sum := sha256.Sum256([]byte(c.Secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// Route describes a request to its record.
+type Route struct {
+	Name   string // "POST /v1/chat/completions"
+	Family string // as api.Parse knows it: "openai", "openrouter" or "anthropic"
+	// Recorded requests leave a record when they succeed, too.
+	Recorded bool
+	// Quiet requests leave no record when they fail, either, and a line in the log at debug only: pages
+	// of the console send them again and again.
+	Quiet bool
+}
+
+// IDs are the names of one request: RequestID (ours, x-request-id), GenerationID (ours, the
+// record's), Client (the client's own).
+type IDs struct {
+	RequestID, GenerationID, Client string
+}

@@ -1,0 +1,90 @@
+package request
+
+import (
+	"context"
+	"net/http"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/redact"
+	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
+)
+
+// Trace has the span of a request, which is that of Caddy's directive tracing. It is nil for a request
+// that is not recorded. All methods take nil; they then do nothing and allocate nothing.
+type Trace struct {
+	Server trace.Span
+	Tracer trace.Tracer
+	Parent context.Context // of the server's span
+
+	named   bool // another span has the model
+	session string
+}
+
+// newTrace returns nil unless the server's span is recorded.
+func newTrace(r *http.Request) *Trace {
+	server := trace.SpanFromContext(r.Context())
+	if !server.IsRecording() {
+		return nil
+	}
+	return &Trace{Server: server, Tracer: tracing.Tracer(server), Parent: r.Context()}
+}
+
+// id is the trace as records and logs have it, "" for none.
+func (t *Trace) id() string {
+	if t == nil {
+		return ""
+	}
+	return t.Server.SpanContext().TraceID().String()
+}
+
+// Origin returns the origin of what follows the request, nil if it is not recorded.
+func (t *Trace) Origin() *tracing.Origin {
+	if t == nil {
+		return nil
+	}
+	return tracing.OriginOf(t.Server)
+}
+
+// SetSession notes the id of the desktop session that the request is about.
+func (t *Trace) SetSession(id string) {
+	if t != nil {
+		t.session = id
+	}
+}
+
+// ShowsModel notes that another span has the model.
+func (t *Trace) ShowsModel() { t.named = true }
+
+// finish completes the span of a request whose record is complete. It ends later: it is Caddy's.
+func (t *Trace) finish(q *Request) {
+	if t == nil {
+		return
+	}
+	r := q.Outcome.Record
+	list := []attribute.KeyValue{tracing.RequestID.String(r.RequestID), tracing.Tenant.String(r.Tenant), tracing.Key.String(r.Key)}
+	if r.Code != "" {
+		list = append(list, tracing.Code.String(r.Code), tracing.ErrorType.String(r.Code))
+	}
+	if r.Model != "" && !t.named {
+		list = append(list, tracing.RequestModel.String(q.SpanText(r.Model)))
+	}
+	if r.Workstation != "" {
+		list = append(list, tracing.Workstation.String(q.SpanText(r.Workstation)))
+	}
+	if t.session != "" {
+		list = append(list, tracing.Session.String(q.SpanText(t.session)))
+	}
+	t.Server.SetAttributes(list...)
+	if r.Status >= http.StatusInternalServerError { // below it the conventions leave the status alone
+		t.Server.SetStatus(codes.Error, "")
+	}
+}
+
+// SpanText makes the text of a caller or a provider fit for a span: known secrets are taken out, with
+// the caller's own, of which the configuration may know only the hash, and it is bounded and valid.
+func (q *Request) SpanText(text string) string {
+	return tracing.Text(q.deps.Redactor.Text(redact.Own(text, q.Caller.Secret)))
+}
