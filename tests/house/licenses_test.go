@@ -1,4 +1,4 @@
-package tests
+package house
 
 import (
 	"encoding/json"
@@ -11,13 +11,13 @@ import (
 // make licenses renews the page from the program; here it is compared with what go.mod gives to the
 // packages that are linked in.
 func TestThePageOfLicencesHasEveryModule(t *testing.T) {
-	page, err := os.ReadFile("../docs/licenses.md")
+	page, err := os.ReadFile("../../docs/licenses.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	// -e: a package of caddy-l4 that the tests do not link has no hash in go.sum.
 	list := exec.CommandContext(t.Context(), "go", "list", "-e", "-deps", "-f", "{{with .Module}}{{.Path}} {{.Version}}{{end}}",
-		"../caddymodule", "github.com/caddyserver/caddy/v2/cmd", "github.com/caddyserver/caddy/v2/modules/standard", "github.com/mholt/caddy-l4")
+		"../../caddymodule", "github.com/caddyserver/caddy/v2/cmd", "github.com/caddyserver/caddy/v2/modules/standard", "github.com/mholt/caddy-l4")
 	out, err := list.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func vendoredVersion(t *testing.T) string {
 	var vendor struct {
 		Version string `json:"version"`
 	}
-	data, err := os.ReadFile("../internal/console/novnc/vendor.json")
+	data, err := os.ReadFile("../../internal/console/novnc/vendor.json")
 	if err == nil {
 		err = json.Unmarshal(data, &vendor)
 	}

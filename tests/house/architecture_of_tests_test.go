@@ -1,4 +1,4 @@
-package tests
+package house
 
 // arrowsOfTests are those of the programs that test the gateway from outside.
 var arrowsOfTests = []struct{ from, to, why string }{

@@ -1,12 +1,16 @@
-package tests
+package house
 
 import (
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"io"
+	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,7 +82,7 @@ type podSpec struct {
 // manifests reads the objects by kind and name. An unknown kind, or one that is there twice, fails.
 func manifests(t *testing.T) map[string]manifest {
 	t.Helper()
-	text, err := os.ReadFile("../docs/deploy/kubernetes.yaml")
+	text, err := os.ReadFile("../../docs/deploy/kubernetes.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,15 +206,7 @@ type timing struct{ grace, delay caddy.Duration }
 func loadedManifest(t *testing.T, text string) (of timing, ports []int) {
 	t.Helper()
 	dir := t.TempDir()
-	certificate := newAuthority(t).leaf("ai.example.com", "*.vnc.example.com")
-	key, err := x509.MarshalPKCS8PrivateKey(certificate.PrivateKey)
-	for name, block := range map[string]pem.Block{
-		"tls.crt": {Type: "CERTIFICATE", Bytes: certificate.Certificate[0]}, "tls.key": {Type: "PRIVATE KEY", Bytes: key},
-	} {
-		if err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(&block), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	writeCertificate(t, dir, "ai.example.com", "*.vnc.example.com")
 	text = strings.NewReplacer("/etc/gatehouse/tls", dir, "/var/lib/gatehouse", dir).Replace(text)
 	raw, err := adaptText(text)
 	if err != nil {
@@ -244,4 +240,26 @@ func loadedManifest(t *testing.T, text string) (of timing, ports []int) {
 		}
 	}
 	return timing{config.Apps.HTTP.GracePeriod, config.Apps.HTTP.ShutdownDelay}, ports
+}
+
+// writeCertificate writes a certificate for the names that is signed by its own key.
+func writeCertificate(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), DNSNames: names}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	for name, block := range map[string]pem.Block{
+		"tls.crt": {Type: "CERTIFICATE", Bytes: certificate}, "tls.key": {Type: "PRIVATE KEY", Bytes: private},
+	} {
+		if err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(&block), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package tests
+package house
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 
 // The operator's page has the line of each code that the program explains with the same words.
 func TestTheManualHasALineForEveryRefusalCode(t *testing.T) {
-	page, err := os.ReadFile("../docs/operations.md")
+	page, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package tests
+package house
 
 import (
 	"encoding/json"
@@ -31,7 +31,7 @@ func unitSettings(t *testing.T, text string) map[string][]string {
 }
 
 func TestTheServiceUnitIsValid(t *testing.T) {
-	text, err := os.ReadFile("../docs/deploy/gatehouse.service")
+	text, err := os.ReadFile("../../docs/deploy/gatehouse.service")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestTheServiceUnitIsValid(t *testing.T) {
 
 // The image has the program, certificates of authorities, and a folder that its user can write.
 func TestTheContainerfileIsValid(t *testing.T) {
-	text, err := os.ReadFile("../docs/deploy/Containerfile")
+	text, err := os.ReadFile("../../docs/deploy/Containerfile")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package tests
+package house
 
 // arrowsOfClusters are those of the packages that only several gateways need.
 var arrowsOfClusters = []struct{ from, to, why string }{

@@ -1,4 +1,4 @@
-package tests
+package house
 
 import (
 	"go/ast"
@@ -50,9 +50,9 @@ func TestLinksOfTheDocumentationLeadSomewhere(t *testing.T) {
 		}
 		return codeBlock.ReplaceAllString(string(page), "")
 	}
-	pages, _ := filepath.Glob("../docs/*.md")
-	deeper, _ := filepath.Glob("../docs/*/*.md")
-	fronts, _ := filepath.Glob("../*.md")
+	pages, _ := filepath.Glob("../../docs/*.md")
+	deeper, _ := filepath.Glob("../../docs/*/*.md")
+	fronts, _ := filepath.Glob("../../*.md")
 	links := 0
 	for _, path := range slices.Concat(pages, deeper, fronts) {
 		for _, match := range pageLink.FindAllStringSubmatch(text(path), -1) {

@@ -1,4 +1,4 @@
-package tests
+package house
 
 import (
 	"bufio"
@@ -91,7 +91,7 @@ func TestNothingNamesWhereItWasBuilt(t *testing.T) {
 }
 
 // root is the repository, seen from this package.
-const root = ".."
+const root = "../.."
 
 // notOurs are names of files that are not in the repository, or not written by hand.
 var notOurs = []string{".git", ".cache", ".try", "node_modules", "testdata", "dist", "__pycache__", "venv"}

@@ -1,4 +1,4 @@
-package tests
+package house
 
 // arrowsOfDesktops are those of the packages that bring viewers to their desktops.
 var arrowsOfDesktops = []struct{ from, to, why string }{

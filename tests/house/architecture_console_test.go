@@ -1,4 +1,4 @@
-package tests
+package house
 
 // arrowsOfConsole are the arrows of the console and of what serves desktops to browsers.
 var arrowsOfConsole = []struct{ from, to, why string }{

@@ -1,0 +1,128 @@
+package house
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+)
+
+// What users copy from the documentation must work unchanged.
+func TestDocumentedCaddyfilesAreValid(t *testing.T) {
+	for _, name := range []string{"GATEWAY_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "ANTHROPIC_API_KEY", "MISTRAL_API_KEY"} {
+		t.Setenv(name, "documented-0123456789-"+name)
+	}
+	example, err := os.ReadFile("../../Caddyfile.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := caddyfile.Format(example); !bytes.Equal(got, example) {
+		t.Errorf("caddy fmt would change Caddyfile.example to\n%s", got)
+	}
+	if !bytes.Contains(example, []byte("listener_wrappers")) {
+		t.Error("a reload of Caddyfile.example loses requests")
+	}
+	validDocument(t, "Caddyfile.example", string(example))
+	t.Setenv("OPENAI_API_KEY", "") // the optional ones may be left out
+	t.Setenv("ANTHROPIC_API_KEY", "")
+	t.Setenv("MISTRAL_API_KEY", "")
+	validDocument(t, "Caddyfile.example without optional providers", string(example))
+
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat("../../README.md"); err == nil {
+		pages = append(pages, "../../README.md")
+	}
+	for _, path := range pages {
+		page, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range caddyfileBlock.FindAllStringSubmatch(string(page), -1) {
+			validDocument(t, path, wholeCaddyfile(atHome(t, block[1])))
+		}
+	}
+}
+
+var (
+	caddyfileBlock = regexp.MustCompile("(?ms)^```caddyfile\n(.*?)^```$")
+	envPlaceholder = regexp.MustCompile(`\{env\.([A-Z0-9_]+)\}`)
+	documentedPath = regexp.MustCompile(`/(?:run|etc|var)/[a-z0-9._/-]+`)
+)
+
+// atHome sets the variables that a documented text names, and puts its files into the test's own
+// folder.
+func atHome(t *testing.T, text string) string {
+	t.Helper()
+	for _, match := range envPlaceholder.FindAllStringSubmatch(text, -1) {
+		value := "documented-0123456789-" + match[1]
+		switch match[1] {
+		case "GATEHOUSE_DSN":
+			value = "postgres://gatehouse@127.0.0.1/gatehouse"
+		case "HOSTNAME":
+			value = "gw-1"
+		}
+		t.Setenv(match[1], value)
+	}
+	dir := t.TempDir()
+	return documentedPath.ReplaceAllStringFunc(text, func(path string) string {
+		there := filepath.Join(dir, path)
+		content := "documented-0123456789-" + path
+		if strings.HasSuffix(path, ".json") {
+			content = `{"models": [{"id": "acme/small"}]}`
+		}
+		err := os.MkdirAll(filepath.Dir(there), 0o700)
+		if err == nil {
+			err = os.WriteFile(there, []byte(content), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return there
+	})
+}
+
+// wholeCaddyfile completes a documented part: options of the gatehouse block, a global option, or
+// directives of a site.
+func wholeCaddyfile(part string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(part), "\n")
+	word := strings.Fields(first + " ?")[0]
+	const site = "\nhttp://:8080 {\n\tbind 127.0.0.1\n\tgatehouse\n}\n"
+	switch {
+	case word == "key", word == "provider", word == "catalog", word == "timeouts", word == "activity", word == "body_memory", word == "answer_memory", word == "data_dir", word == "cluster":
+		return "{\n\tgatehouse {\n" + part + "\n\t}\n}\n" + site
+	case word == "gatehouse" && strings.HasSuffix(first, "{"):
+		return "{\n" + part + "\n}\n" + site
+	case strings.HasPrefix(word, "gatehouse"), word == "@preflight", word == "route", word == "log":
+		return "{\n\tgatehouse\n}\nhttp://:8080 {\n\tbind 127.0.0.1\n" + part + "\n}\n"
+	}
+	return part
+}
+
+func validDocument(t *testing.T, name, text string) {
+	t.Helper()
+	config, err := adaptText(text)
+	if err == nil {
+		var parsed caddy.Config
+		if err = json.Unmarshal(config, &parsed); err == nil {
+			err = caddy.Validate(&parsed)
+		}
+	}
+	if err != nil {
+		t.Errorf("%s: %v, in\n%s", name, err, text)
+	}
+}
+
+func adaptText(text string) ([]byte, error) {
+	config, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(text), map[string]any{"filename": "Caddyfile"})
+	return config, err
+}
