@@ -1,34 +1,7 @@
 package house
 
-import (
-	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
-	"testing"
-)
-
-const module = "github.com/gatehouse-proxy/gatehouse/"
-
-// foreign are the frameworks whose imports are checked.
-var foreign = map[string]string{
-	"github.com/caddyserver/caddy/v2":      "caddy",
-	"github.com/mholt/caddy-l4":            "caddy-l4",
-	"github.com/caddyserver/certmagic":     "certmagic",
-	"modernc.org/sqlite":                   "sqlite",
-	"github.com/prometheus/client_golang":  "prometheus",
-	"github.com/rogpeppe/go-internal":      "testscript",
-	"go.opentelemetry.io/otel":             "otel",
-	"github.com/valkey-io/valkey-go":       "valkey-go",
-	"github.com/coder/websocket":           "websocket",
-	"github.com/jackc/pgx/v5":              "pgx",
-	"github.com/gatehouse-proxy/gatehouse": "",
-}
-
-// arrows, with arrowsOfClusters, arrowsOfDesktops and arrowsOfTests, are all imports between packages, and of the frameworks, outside tests: from, to and why.
-// arrows, with arrowsOfClusters, arrowsOfConsole and arrowsOfTests, are all imports between packages, and of the frameworks, outside tests: from, to
-// and why.
-// An import that is not here fails, and so does a row without an import.
+// arrows are all imports between packages of ours, and of the frameworks in foreign, outside tests:
+// from, to and why. An import that is not here fails, and so does a row without an import.
 var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "caddy", "a Caddy module"},
 	{"caddymodule", "handlers", "one import brings the HTTP handlers with it"},
@@ -240,55 +213,107 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/workstation", "internal/tracing", "a token knows the trace of its request"},
 	{"internal/tracing", "otel", "its API only: the exporter is Caddy's"},
 
+	// What only several gateways need.
+	{"internal/cluster", "internal/valkey", "leases, events and scripts"},
+	{"internal/clusterimport", "internal/activity", "calls and their sums"},
+	{"internal/clusterimport", "internal/owners", "who owns what is stored"},
+	{"internal/clusterimport", "internal/postgres", "where rows go"},
+	{"internal/clusterimport", "internal/runtimekeys", "keys of both kinds of table"},
+	{"internal/clusterimport", "internal/store", "where rows come from"},
+	{"internal/clusterimport", "internal/valkey", "whether gateways run"},
+	{"internal/clusterimport", "internal/workstation", "records of workstations"},
+	{"internal/clusterimport", "pgx", "one transaction"},
+	{"internal/enginetest", "pgx", "whether a server answers"},
+	{"internal/limits/shared", "internal/cluster", "its scripts, its lease, what the engine may have lost"},
+	{"internal/limits/shared", "internal/limits", "it is the ledger of several gateways"},
+	{"internal/limits/shared", "internal/postgres", "the book of what was spent"},
+	{"internal/limits/shared", "internal/valkey", "answers of the engine"},
+	{"internal/limits/shared", "pgx", "rows of the book"},
+	{"internal/postgres", "internal/store", "rows wait on this machine while the database is away"},
+	{"internal/postgres", "pgx", "connections, transactions"},
+	{"internal/valkey", "valkey-go", "the one package that knows the client"},
+	{"internal/workstation/shared", "internal/cluster", "scripts, events, the end of other nodes"},
+	{"internal/workstation/shared", "internal/postgres", "the records of workstations"},
+	{"internal/workstation/shared", "internal/valkey", "answers of the engine"},
+	{"internal/workstation/shared", "internal/workstation", "tokens, sessions and records that gateways share"},
+	{"internal/workstation/shared", "pgx", "rows and transactions"},
+
+	// The console, and what serves desktops to browsers.
+	{"handlers/console", "caddy", "a Caddy module"},
+	{"handlers/console", "handlers", "the public routes that pages read"},
+	{"handlers/console", "internal/caddykit", "options, and where the gateway is"},
+	{"handlers/console", "internal/console", "the pages for people"},
+	{"handlers/console", "internal/vncsocket", "the socket of a desktop"},
+	{"internal/console", "internal/console/novnc", "the viewer in the page"},
+	{"handlers/console", "internal/gateway", "who signs in, and whose key is found again"},
+	{"handlers/console", "internal/websession", "how long sessions live"},
+	{"handlers/console", "internal/modelcall", "the caller that has signed in"},
+	{"internal/console", "internal/apierror", "what codes mean"},
+	{"internal/console", "internal/chart", "figures over time"},
+	{"internal/console", "internal/workstation", "what the codes of desktops mean"},
+	{"internal/console", "internal/keys", "scopes of pages"},
+	{"internal/console", "internal/report", "what an answer lacks while commits are blocked"},
+	{"internal/console", "internal/modelcall", "the caller that has signed in"},
+	{"internal/console", "internal/websession", "who has signed in"},
+	{"internal/gateway", "internal/websession", "who has signed in outlives a configuration"},
+	{"internal/websession", "internal/cluster", "scripts, events, the beat of a node"},
+	{"internal/websession", "internal/valkey", "answers of the engine"},
+	{"caddymodule", "handlers/console", "one import brings the console with it"},
+
+	// What brings viewers to their desktops.
+	{"l4vnc", "caddy", "Caddy modules"},
+	{"l4vnc", "caddy-l4", "the handler's interface, the TLS of an earlier one"},
+	{"l4vnc", "internal/caddykit", "options, and where the gateway is"},
+	{"l4vnc", "internal/gateway", "which configuration is the newest"},
+	{"l4vnc", "internal/rfb", "both handshakes, and the filter"},
+	{"l4vnc", "internal/connlimit", "limits of half-open connections"},
+	{"l4vnc", "internal/vncsession", "the life of a session"},
+	{"l4vnc", "internal/vncrelay", "what viewers of every kind share"},
+	{"l4vnc", "internal/workstation", "tokens and sessions"},
+
+	{"internal/vncrelay", "internal/connlimit", "half-open connections"},
+	{"internal/vncrelay", "internal/rfb", "the handshake at the workstation, and the filter"},
+	{"internal/vncrelay", "internal/testcard", "the built-in desktop"},
+	{"internal/vncrelay", "internal/vncsession", "the life of a session"},
+	{"internal/vncrelay", "internal/workstation", "tokens, sessions, logins"},
+	{"internal/vncrelay/vncrelaytest", "internal/activity", "records of sessions"},
+	{"internal/vncrelay/vncrelaytest", "internal/connlimit", "half-open connections"},
+	{"internal/vncrelay/vncrelaytest", "internal/metrics", "what sessions count with"},
+	{"internal/vncrelay/vncrelaytest", "internal/vncsession", "sessions of the fake gateway"},
+	{"internal/vncrelay/vncrelaytest", "internal/workstation", "one workstation"},
+	{"internal/vncsocket", "internal/connlimit", "half-open connections"},
+	{"internal/vncsocket", "internal/rfb", "the handshake with the browser"},
+	{"internal/vncsocket", "internal/vncrelay", "what viewers of every kind share"},
+	{"internal/vncsocket", "internal/vncsession", "the life of a session"},
+	{"internal/vncsocket", "internal/workstation", "tokens, refusals, ends"},
+	{"internal/vncsocket", "internal/wsconn", "the WebSocket"},
+	{"internal/wsconn", "websocket", "the framing, on the server's side"},
+	{"tests/bench", "websocket", "a browser, and the bare copy"},
+	{"internal/vncsession", "internal/activity", "one record a session"},
+	{"internal/vncsession", "internal/metrics", "one count a session"},
+	{"internal/vncsession", "internal/workstation", "tokens, refusals, sessions of a workstation"},
+	{"internal/vncsession", "internal/tracing", "one span a session"},
+
+	// Programs that test the gateway from outside.
+	{"tests/fakeprovider", "internal/testprovider/faults", "the provider in a process of its own"},
+	{"tests/clients", "internal/testprovider/faults", "the provider, and what it received"},
+	{"tests/bench", "tests/process", "runs the servers"},
+	{"tests/clients", "tests/process", "runs the gateway"},
+	{"tests/viewers", "tests/process", "runs the gateway and viewers"},
+	{"tests/viewers", "tests/desktop", "desktops, and what viewers show of them"},
+	{"tests/desktop", "tests/process", "runs X servers"},
+	{"tests/manyrows", "internal/activity", "rows of a month"},
+	{"tests/manyrows", "internal/store", "where they are kept"},
+	{"tests/sdk/run", "tests/process", "runs the gateway and the fake provider"},
+	{"tests/clustertest", "tests/process", "runs gateways, Sentinels and the balancer"},
+	{"tests/clustertest", "internal/enginetest", "runs what gateways share"},
+	{"tests/clustertest", "internal/testprovider/faults", "the provider, besides models with random costs"},
+	{"tests/cluster", "tests/clustertest", "runs a cluster"},
+	{"tests/cluster", "tests/process", "a key"},
+	{"tests/bench", "tests/clustertest", "the engines of shared limits"},
+	{"tests/viewers", "tests/clustertest", "two gateways in the place of one"},
+	{"tests/sdk/run", "tests/clustertest", "two gateways in the place of one"},
+
 	// For tests only: no product package may import the faults.
 	{"internal/testprovider/faults", "internal/testprovider", "the requests and answers that it changes"},
-}
-
-func TestPackagesImportOnlyWhatTheTableSays(t *testing.T) {
-	allowed := map[[2]string]bool{}
-	for _, a := range slices.Concat(arrows, arrowsOfClusters, arrowsOfConsole, arrowsOfDesktops, arrowsOfTests) {
-		key := [2]string{a.from, a.to}
-		if _, twice := allowed[key]; twice || a.why == "" {
-			t.Errorf("%s -> %s is given twice or without a reason", a.from, a.to)
-		}
-		allowed[key] = false
-	}
-	for _, file := range goFiles(t) {
-		if strings.HasSuffix(file.path, "_test.go") {
-			continue
-		}
-		for _, spec := range file.ast.Imports {
-			path, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				t.Fatal(err)
-			}
-			to, watched := destination(path)
-			key := [2]string{filepath.ToSlash(filepath.Dir(file.path)), to}
-			if !watched || key[0] == to {
-				continue
-			}
-			if _, ok := allowed[key]; !ok {
-				t.Errorf("%s: %s imports %s, which the table does not allow", file.path, key[0], to)
-			}
-			allowed[key] = true
-		}
-	}
-	for key, used := range allowed {
-		if !used {
-			t.Errorf("the table allows %s -> %s, which nobody uses", key[0], key[1])
-		}
-	}
-}
-
-// destination is the package or the framework of an import path.
-func destination(path string) (to string, watched bool) {
-	if pkg, ours := strings.CutPrefix(path, module); ours {
-		return pkg, true
-	}
-	for prefix, name := range foreign {
-		if name != "" && (path == prefix || strings.HasPrefix(path, prefix+"/")) {
-			return name, true
-		}
-	}
-	return "", false
 }
