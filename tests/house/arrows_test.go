@@ -2,7 +2,7 @@ package house
 
 // arrows are all imports between packages of ours, and of the frameworks in foreign, outside tests:
 // from, to and why. An import that is not here fails, and so does a row without an import.
-var arrows = []struct{ from, to, why string }{
+var arrows = []arrow{
 	{"caddymodule", "caddy", "a Caddy module"},
 	{"caddymodule", "handlers", "one import brings the HTTP handlers with it"},
 	{"caddymodule", "internal/activity", "the retention of the configuration"},

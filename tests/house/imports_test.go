@@ -1,13 +1,15 @@
 package house
 
 import (
-	"path/filepath"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 )
 
 const module = "github.com/gatehouse-proxy/gatehouse/"
+
+type arrow struct{ from, to, why string }
 
 // foreign are the frameworks whose imports are checked.
 var foreign = map[string]string{
@@ -25,39 +27,48 @@ var foreign = map[string]string{
 }
 
 func TestPackagesImportOnlyWhatTheTableSays(t *testing.T) {
-	allowed := map[[2]string]bool{}
-	for _, a := range arrows {
-		key := [2]string{a.from, a.to}
-		if _, twice := allowed[key]; twice || a.why == "" {
-			t.Errorf("%s -> %s is given twice or without a reason", a.from, a.to)
-		}
-		allowed[key] = false
+	goFiles(t)
+	for _, failure := range wrongArrows(repository, arrows) {
+		t.Error(failure)
 	}
-	for _, file := range goFiles(t) {
+}
+
+// wrongArrows compares the imports outside tests with a table of arrows.
+func wrongArrows(s source, table []arrow) (failures []string) {
+	fail := func(format string, values ...any) {
+		failures = append(failures, fmt.Sprintf(format, values...))
+	}
+	used := map[[2]string]bool{}
+	for _, a := range table {
+		key := [2]string{a.from, a.to}
+		if _, twice := used[key]; twice || a.why == "" {
+			fail("%s -> %s is given twice or without a reason", a.from, a.to)
+		}
+		used[key] = false
+	}
+	for _, file := range s.files {
 		if strings.HasSuffix(file.path, "_test.go") {
 			continue
 		}
 		for _, spec := range file.ast.Imports {
-			path, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			path, _ := strconv.Unquote(spec.Path.Value)
 			to, watched := destination(path)
-			key := [2]string{filepath.ToSlash(filepath.Dir(file.path)), to}
+			key := [2]string{file.folder(), to}
 			if !watched || key[0] == to {
 				continue
 			}
-			if _, ok := allowed[key]; !ok {
-				t.Errorf("%s: %s imports %s, which the table does not allow", file.path, key[0], to)
+			if _, ok := used[key]; !ok {
+				fail("%s: %s imports %s, which the table does not allow", file.path, key[0], to)
 			}
-			allowed[key] = true
+			used[key] = true
 		}
 	}
-	for key, used := range allowed {
-		if !used {
-			t.Errorf("the table allows %s -> %s, which nobody uses", key[0], key[1])
+	for _, a := range table {
+		if !used[[2]string{a.from, a.to}] {
+			fail("the table allows %s -> %s, which nobody uses", a.from, a.to)
 		}
 	}
+	return failures
 }
 
 // destination is the package or the framework of an import path.
@@ -71,4 +82,24 @@ func destination(path string) (to string, watched bool) {
 		}
 	}
 	return "", false
+}
+
+// imports are the packages of ours that each package imports, outside tests.
+func (s source) imports() map[string]map[string]bool {
+	found := map[string]map[string]bool{}
+	for _, file := range s.files {
+		if strings.HasSuffix(file.path, "_test.go") {
+			continue
+		}
+		if found[file.folder()] == nil {
+			found[file.folder()] = map[string]bool{}
+		}
+		for _, spec := range file.ast.Imports {
+			path, _ := strconv.Unquote(spec.Path.Value)
+			if to, ours := strings.CutPrefix(path, module); ours && to != file.folder() {
+				found[file.folder()][to] = true
+			}
+		}
+	}
+	return found
 }

@@ -1,185 +1,98 @@
 package house
 
 import (
-	"cmp"
-	"fmt"
-	"go/ast"
-	"maps"
-	"path/filepath"
+	"go/types"
 	"reflect"
-	"slices"
-	"strconv"
 	"strings"
-	"testing"
 )
 
-// What a reader has to know of one object or package at a time. Splitting a
-// file does not make an object smaller, so objects have bounds of their own.
-const (
-	mostMethodFiles     = 4  // files with methods of one type
-	mostFields          = 15 // fields of a type with methods, but for those with a JSON name
-	mostExportedMethods = 12
-	mostPackages        = 8 // packages of ours that one package imports
-)
-
-// composers put the others together: they may import what they need.
-var composers = []string{"internal/gateway", "internal/modelcall", "caddymodule"}
-
-// tooLarge lists what is above a bound today. A figure may only fall: the test
-// fails when the code is better than its row.
-var tooLarge = map[string]int{
-	"caddymodule.App: files":      14,
-	"internal/store.Store: files": 5,
-}
-
-// records are data with a few methods: their fields are many because a row has
-// many columns.
-var records = map[string]string{
-	"internal/activity.Record":    "a row of the activity",
-	"internal/activity.Filter":    "the parameters of a query",
-	"internal/catalog.Model":      "a row of the catalog",
-	"internal/workstation.Policy": "the options of the vnc block",
-}
-
-func TestObjectsAreSmall(t *testing.T) {
-	sizes := map[string]int{}
-	for name, o := range objects(t) {
-		if o.behaves() {
-			sizes[name+": files"] = len(o.files)
-			if records[name] == "" {
-				sizes[name+": fields"] = o.fields
-			}
-			sizes[name+": exported methods"] = o.exported
-		}
-	}
-	for name, imported := range imports(t) {
-		if !slices.Contains(composers, name) {
-			sizes[name+": packages"] = len(imported)
-		}
-	}
-	bounds := map[string]int{
-		"files": mostMethodFiles, "fields": mostFields, "exported methods": mostExportedMethods, "packages": mostPackages,
-	}
-	for _, name := range slices.Sorted(maps.Keys(sizes)) {
-		_, what, _ := strings.Cut(name, ": ")
-		size, bound, excepted := sizes[name], bounds[what], tooLarge[name]
-		switch {
-		case size > max(bound, excepted):
-			t.Errorf("%s: %d, more than %d: split it", name, size, max(bound, excepted))
-		case excepted > 0 && size <= bound:
-			t.Errorf("%s: %d is within the bound of %d: remove its row", name, size, bound)
-		case excepted > size:
-			t.Errorf("%s: %d is better than its row: write %d there", name, size, size)
-		}
-	}
-	for name := range tooLarge {
-		if _, ok := sizes[name]; !ok {
-			t.Errorf("%s: nothing has this name any more: remove its row", name)
-		}
-	}
-	if len(sizes) < 300 {
-		t.Errorf("only %d figures were looked at", len(sizes))
-	}
-}
-
-// object is a struct type and its methods, outside tests.
+// object is what a reader of one type has to know. What it embeds is a part of it, with all it has.
+// Only what a test embeds of the product is not: that is what it tests, and is counted there.
 type object struct {
-	fields   int
-	exported int
-	methods  int
-	files    map[string]bool
+	fields   map[string]bool // but for those with a JSON name
+	methods  map[string]bool
+	exported int             // methods
+	files    map[string]bool // with methods of its own
+	open     bool            // all its fields are exported
+	parts    []string        // itself, and then the types that it embeds
+}
+
+// embedded says what a figure has in it besides the type's own.
+func (o *object) embedded() string {
+	if len(o.parts) == 1 {
+		return ""
+	}
+	return "it embeds " + strings.Join(o.parts[1:], ", ")
 }
 
 // behaves reports whether the type does something: a type with a single
 // method, as a configuration's Provision or a record's String, is data.
-func (o *object) behaves() bool { return o.methods > 1 }
+func (o *object) behaves() bool { return len(o.methods) > 1 }
 
-func objects(t *testing.T) map[string]*object {
+// objects are the types that the unit declares.
+func (u unit) objects() map[string]*object {
 	found := map[string]*object{}
-	get := func(dir, name string) *object {
-		key := dir + "." + name
-		if found[key] == nil {
-			found[key] = &object{files: map[string]bool{}}
+	for _, spec := range u.typeSpecs() {
+		named := u.named(spec.Name.Name)
+		if named == nil {
+			continue
 		}
-		return found[key]
+		o := &object{fields: map[string]bool{}, methods: map[string]bool{}, files: map[string]bool{}, open: true}
+		o.add(named, u.counts, map[*types.TypeName]bool{})
+		found[spec.Name.Name] = o
 	}
-	for _, file := range productFiles(t) {
-		dir := filepath.ToSlash(filepath.Dir(file.path))
-		for _, decl := range file.ast.Decls {
-			switch decl := decl.(type) {
-			case *ast.FuncDecl:
-				if decl.Recv == nil {
-					continue
-				}
-				o := get(dir, receiver(decl.Recv.List[0].Type))
-				o.methods++
-				o.files[file.path] = true
-				if decl.Name.IsExported() {
-					o.exported++
-				}
-			case *ast.GenDecl:
-				for _, spec := range decl.Specs {
-					if spec, ok := spec.(*ast.TypeSpec); ok {
-						if body, ok := spec.Type.(*ast.StructType); ok {
-							get(dir, spec.Name.Name).fields = countFields(body)
-						}
-					}
-				}
-			}
+	for _, method := range u.methods() {
+		if o := found[method.of]; o != nil {
+			o.files[method.file.path] = true
 		}
 	}
 	return found
 }
 
-// countFields leaves out the fields of a configuration or a wire body: each of those has a JSON
-// name and is independent of the others.
-func countFields(body *ast.StructType) (n int) {
-	for _, field := range body.Fields.List {
-		if field.Tag != nil {
-			if tag, _ := strconv.Unquote(field.Tag.Value); reflect.StructTag(tag).Get("json") != "" {
+// counts reports whether what a type has is a part of the unit's types that embed it.
+func (u unit) counts(embedded *types.TypeName) bool {
+	return !u.files[0].isTest() || isTest(u.set.Position(embedded.Pos()).Filename)
+}
+
+// add adds what a type has, and then what it embeds. A name that hides another one counts once.
+func (o *object) add(t types.Type, counts func(*types.TypeName) bool, seen map[*types.TypeName]bool) {
+	if pointer, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = pointer.Elem()
+	}
+	named, ok := types.Unalias(t).(*types.Named)
+	if !ok || seen[named.Origin().Obj()] || !counts(named.Obj()) {
+		return
+	}
+	seen[named.Origin().Obj()] = true
+	o.parts = append(o.parts, named.Obj().Name())
+	for method := range named.Methods() {
+		o.addMethod(method)
+	}
+	switch body := named.Underlying().(type) {
+	case *types.Interface:
+		for method := range body.Methods() {
+			o.addMethod(method)
+		}
+	case *types.Struct:
+		for i := range body.NumFields() {
+			field := body.Field(i)
+			// The fields of a configuration or a wire body are independent of one another.
+			if reflect.StructTag(body.Tag(i)).Get("json") != "" {
 				continue
 			}
-		}
-		n += max(1, len(field.Names))
-	}
-	return n
-}
-
-func receiver(expr ast.Expr) string {
-	switch expr := expr.(type) {
-	case *ast.StarExpr:
-		return receiver(expr.X)
-	case *ast.IndexExpr:
-		return receiver(expr.X)
-	case *ast.Ident:
-		return expr.Name
-	}
-	return fmt.Sprintf("%T", expr)
-}
-
-// imports are the packages of ours that each package imports.
-func imports(t *testing.T) map[string]map[string]bool {
-	found := map[string]map[string]bool{}
-	for _, file := range productFiles(t) {
-		dir := filepath.ToSlash(filepath.Dir(file.path))
-		if found[dir] == nil {
-			found[dir] = map[string]bool{}
-		}
-		for _, spec := range file.ast.Imports {
-			path, _ := strconv.Unquote(spec.Path.Value)
-			if to, ours := strings.CutPrefix(path, module); ours && to != dir {
-				found[dir][to] = true
+			o.fields[field.Id()] = true
+			if field.Embedded() {
+				o.add(field.Type(), counts, seen)
+			} else if !field.Exported() {
+				o.open = false
 			}
 		}
 	}
-	return found
 }
 
-// productFiles are the Go files that a build of the product takes.
-func productFiles(t *testing.T) []goFile {
-	files := slices.DeleteFunc(goFiles(t), func(f goFile) bool {
-		return strings.HasSuffix(f.path, "_test.go") || strings.HasPrefix(f.path, "tests/")
-	})
-	slices.SortFunc(files, func(a, b goFile) int { return cmp.Compare(a.path, b.path) })
-	return files
+func (o *object) addMethod(method *types.Func) {
+	if !o.methods[method.Id()] && method.Exported() {
+		o.exported++
+	}
+	o.methods[method.Id()] = true
 }
