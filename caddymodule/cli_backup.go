@@ -33,7 +33,7 @@ func newBackupCommand() *cobra.Command {
 	return cmd
 }
 
-// writeBackup writes the file under another name first: one that is there is complete.
+// writeBackup writes to another name and renames: a file with the final name is complete.
 func writeBackup(o *operator, path string) (err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s exists; give the name of a new file", path)

@@ -103,7 +103,7 @@ func (a *App) buildLimits() (*policy.Limits, error) {
 		return out, err
 	}
 	if out.Drain < 0 || out.Drain > maxDrain {
-		return out, fmt.Errorf("on_disconnect: drain %s: at most %s", out.Drain, maxDrain)
+		return out, fmt.Errorf("on_disconnect: drain %s must be at most %s", out.Drain, maxDrain)
 	}
 	everybody, err := a.subject(policy.GatewaySubject())
 	if err != nil {

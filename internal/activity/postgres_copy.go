@@ -183,7 +183,7 @@ func (c *copying) write(ctx context.Context) error {
 	return c.waiting.fold(ctx, c.tx, c.node)
 }
 
-// sums copies those of days of which rows were deleted.
+// sums copies the stored sums of days whose rows are gone. Sums of other days are made from rows.
 func (c *copying) sums(ctx context.Context, source *sql.Tx, l *level) error {
 	rows, err := source.QueryContext(ctx, fmt.Sprintf(copySums, l.table), (c.pruned+1)*(days.unit/l.unit))
 	if err != nil {

@@ -16,7 +16,7 @@ const (
 	DefaultTop, MaxTop = 10, 50
 	// MaxPoints bounds the points of a series: 400 days, or a month of hours.
 	MaxPoints = 800
-	// The default time, in points, is up to now.
+	// How many points a query without a time returns. The last one is now.
 	defaultMinutes, defaultHours, defaultDays = 60, 24, 30
 )
 

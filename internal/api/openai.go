@@ -25,12 +25,12 @@ func (OpenAI) AppendError(dst []byte, e *apierror.Error, _ string) []byte {
 	return openai.AppendError(dst, e)
 }
 
-// ChatResult implements [wire.API].
+// ChatResult implements [wire.ChatAPI].
 func (OpenAI) ChatResult(dst, body []byte, call openai.Call, _ wire.Pricer) ([]byte, openai.Summary, error) {
 	return openai.ChatResult(dst, body, call)
 }
 
-// ChatStream implements [wire.API].
+// ChatStream implements [wire.ChatAPI].
 func (OpenAI) ChatStream(call openai.Call, _ wire.Pricer) openai.DeltaStream {
 	return openai.NewChatStream(call)
 }

@@ -33,12 +33,12 @@ func (OpenRouter) AppendError(dst []byte, e *apierror.Error, _ string) []byte {
 	return openrouter.AppendError(dst, e)
 }
 
-// ChatResult implements [wire.API].
+// ChatResult implements [wire.ChatAPI].
 func (OpenRouter) ChatResult(dst, body []byte, call openai.Call, p wire.Pricer) ([]byte, openai.Summary, error) {
 	return openrouter.ChatResult(dst, body, withCost(call, p))
 }
 
-// ChatStream implements [wire.API]. Its usage is always shown.
+// ChatStream implements [wire.ChatAPI]. Its usage is always shown.
 func (OpenRouter) ChatStream(call openai.Call, p wire.Pricer) openai.DeltaStream {
 	return openrouter.NewChatStream(withCost(call, p))
 }

@@ -82,11 +82,11 @@ func (s *Slot) FailedToken() time.Duration {
 	f := l.failing.touch(failureKey{s.network, ofToken}, now)
 	slow := f.tooMany(now, freeFailures)
 	f.add(now)
-	if !slow || s.released || s.held || s.of.held >= maxHeld {
+	if !slow || s.released || s.held || s.of.delayed >= maxHeld {
 		return 0
 	}
 	s.held = true
-	s.of.held++
+	s.of.delayed++
 	wait, ok := f.nextDelay(now)
 	if !ok {
 		wait = MaxDelay

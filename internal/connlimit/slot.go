@@ -46,7 +46,7 @@ const young = 2
 type pending struct {
 	open    int
 	waiting [stages]list.List // of *Slot, the oldest in front
-	held    int               // whose refusal is delayed
+	delayed int               // connections whose refusal is being held back
 }
 
 // weight is how full a network is of connections that can be evicted.
@@ -171,7 +171,7 @@ func (s *Slot) release() {
 	l, of := s.limiter, s.of
 	of.waiting[s.stage].Remove(s.element)
 	if s.held {
-		of.held--
+		of.delayed--
 	}
 	l.open--
 	if of.open--; of.open == 0 {

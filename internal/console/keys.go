@@ -48,7 +48,7 @@ type madeKey struct {
 // ShortHash is the beginning of the hash, as the command shows it.
 func (k *madeKey) ShortHash() string { return short12(k.Hash) }
 
-// Path is that of the key's page, or with a name of a page below it.
+// Path is the URL of the key's page, or of the page below it that is named.
 func (k *madeKey) Path(page string) string {
 	path := Prefix + "/keys/" + url.PathEscape(k.Hash)
 	if page != "" {

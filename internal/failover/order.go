@@ -16,13 +16,13 @@ type ranked struct {
 	until  time.Time
 }
 
-// Order appends all candidates in the order in which a call tries them: groups in their order, in a
-// group by weight, chosen by seed, such as the id of a session. The same seed has the same order, and
-// one candidate less moves only its own calls (rendezvous hashing); "" chooses by chance. Cooling
-// targets come last, the first to return before the others. A target that waits for its probe stands
-// in front for one call; for others it is cooling until the probe ends.
+// Order appends every candidate in the order to try them: group by group, and inside a group by
+// weight. The order is the same for the same seed, such as the id of a session, and a candidate
+// that is gone moves only its own sessions (rendezvous hashing); "" chooses by chance. Cooling
+// targets come last, the first to recover before the others. A target that waits for its probe
+// stands in front for one call; for others it is cooling until the probe ends.
 //
-// A probe is reserved for seconds: call Order shortly before the first Begin.
+// Order reserves a probe for seconds: call it right before Begin.
 func (h *Health) Order(dst []Pick, groups [][]Candidate, seed string) []Pick {
 	total := 0
 	for _, g := range groups {

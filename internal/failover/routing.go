@@ -29,8 +29,8 @@ type Routing struct {
 	// is none.
 	Forward []byte
 
-	// Refusal is what is wrong with it, or not supported yet. A plain model of dialect openrouter does
-	// not care: its provider gets the fields as they are.
+	// Refusal is set if the routing fields are wrong or not supported. A plain model of dialect
+	// openrouter ignores it: its provider gets the fields as they came.
 	Refusal error
 }
 

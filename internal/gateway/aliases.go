@@ -114,7 +114,7 @@ func (a *aliases) configured(alias Alias, logger *zap.Logger) (groups [][]AliasT
 			}
 			seen[t.Model] = true
 			if source.Skipped {
-				logger.Info("a target of an alias is left out: its provider is", zap.String("alias", alias.Name), zap.String("target", t.Model))
+				logger.Info("a target of an alias is left out: its provider is left out (optional, no api_key)", zap.String("alias", alias.Name), zap.String("target", t.Model))
 				continue
 			}
 			if _, err := a.catalog.Resolve(t.Model); err != nil && !errors.Is(err, catalog.ErrUnlisted) {

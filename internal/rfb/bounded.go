@@ -14,7 +14,7 @@ const (
 	unbounded = -1
 )
 
-var errTooLong = fmt.Errorf("tls: more than %d bytes", maxHandshake)
+var errTooLong = fmt.Errorf("the TLS handshake sent more than %d bytes", maxHandshake)
 
 // bounded is a connection of which only so much can be read.
 type bounded struct {

@@ -68,7 +68,8 @@ func (p Policy) removes(e int32) bool {
 	return false
 }
 
-// capped is e, if it is a level then one that is not too high.
+// capped lowers a quality or compression level that is above our highest. Any other encoding is
+// returned as it is.
 func capped(e int32) int32 {
 	switch {
 	case e > maxQuality && e <= encQuality9:

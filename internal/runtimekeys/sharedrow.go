@@ -42,7 +42,8 @@ func scanRecord(scan func(...any) error, more ...any) (r Record, err error) {
 		return r, err
 	}
 	if len(id) != len(r.ID) || len(secrets)%secretSize != 0 {
-		return r, fmt.Errorf("a key with an id of %d bytes and secrets of %d", len(id), len(secrets))
+		return r, fmt.Errorf("row of a key is damaged: id has %d bytes, want %d; secrets have %d, want a multiple of %d",
+			len(id), len(r.ID), len(secrets), secretSize)
 	}
 	r.ID, r.Created, r.Updated = Sum(id), timeOf(created), timeOf(updated)
 	if settings != "" { // that of a deleted key

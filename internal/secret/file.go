@@ -21,8 +21,8 @@ const (
 	// credential must soon be used, and a call must not wait for the disk.
 	lookEvery = time.Second
 
-	// settleTime is how old a change must be before an equal time of change means an equal content.
-	// Some file systems count it in steps of up to two seconds.
+	// A file that changed less than settleTime ago is read again even if its time is the same: some file
+	// systems keep times to two seconds.
 	settleTime = 2 * time.Second
 )
 

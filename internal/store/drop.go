@@ -23,8 +23,8 @@ func (d *drops) add() (first bool) {
 	return first
 }
 
-// end returns what was dropped, at the writer's second check without another drop, and starts from
-// zero. The queue must be locked.
+// end returns what was dropped once two checks saw no new drop, and starts again at zero; now does not
+// wait for them. The queue must be locked.
 func (d *drops) end(now bool) (count uint64, lasted time.Duration, ended bool) {
 	if d.since.IsZero() || d.count != d.seen && !now {
 		d.seen = d.count

@@ -116,7 +116,7 @@ func (p *Policy) check() error {
 	}
 	for name := range p.Credentials {
 		if !validName.MatchString(name) {
-			return fmt.Errorf("credential %.140q: a name follows the rules of a workstation's name", name)
+			return fmt.Errorf("credential %.140q: %s", name, nameRule)
 		}
 	}
 	return nil

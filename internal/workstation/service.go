@@ -77,7 +77,7 @@ func (w *Service) EndSession(tenant, name, sid string) error {
 }
 
 // EndSessionBy ends one session by hand, for a key, and withdraws its token: the viewer would
-// be back in a second. Other sessions of the token go on. Fault: not_found.
+// be back in a second. Other sessions of the token go on. It fails with [apierror.NotFound].
 func (w *Service) EndSessionBy(tenant, name, sid, key string) error {
 	s := w.state
 	id := ID{tenant, name}

@@ -66,7 +66,7 @@ func (v *Inventory) List(sees func(tenant string) bool) []View {
 	return views
 }
 
-// Get returns one workstation. Fault: not_found.
+// Get returns one workstation. It fails with [apierror.NotFound].
 func (v *Inventory) Get(tenant, name string) (View, error) {
 	id := ID{tenant, name}
 	v.state.mu.Lock()
@@ -123,7 +123,8 @@ func (v *Inventory) view(id ID, now time.Time) View {
 	return view
 }
 
-// Sessions returns the open sessions of a workstation, oldest first. Fault: not_found.
+// Sessions returns the open sessions of a workstation, oldest first. It fails with
+// [apierror.NotFound].
 func (v *Inventory) Sessions(tenant, name string) ([]SessionView, error) {
 	id, s := ID{tenant, name}, v.state
 	s.mu.Lock()

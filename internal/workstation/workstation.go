@@ -45,9 +45,12 @@ var (
 	validTenant = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
 )
 
+// nameRule is validName in words.
+const nameRule = "a name is 1 to 128 letters, digits and . _ -, beginning with a letter or digit"
+
 func (id ID) check() error {
 	if !validName.MatchString(id.Name) {
-		return fmt.Errorf("workstation %.140q: a name is 1 to 128 letters, digits and . _ -, beginning with a letter or digit", id.Name)
+		return fmt.Errorf("workstation %.140q: %s", id.Name, nameRule)
 	}
 	if !validTenant.MatchString(id.Tenant) {
 		return fmt.Errorf("workstation %q: %.80q is not the name of a tenant", id.Name, id.Tenant)

@@ -74,9 +74,9 @@ var (
 	aheadMatched = &aheadState{} // one does
 )
 
-// fails reports whether no match certainly begins at an index of a text, which is not the first. It
-// is false if a match begins there, or if that depends on what is behind limit bytes. It also
-// returns how many bytes it read. If escaped is set, the text is that of a JSON string with short
+// fails reports whether it is certain that no match begins at text[at]; at is not 0. It is false if a
+// match begins there, or if that depends on what is behind limit bytes. It also returns how many
+// bytes it read. If escaped is set, the text is that of a JSON string with short
 // escapes, and no escape begins before at.
 func (l *lookahead) fails(text string, at, limit int, escaped bool) (fails bool, n int) {
 	l.prepare.Do(l.classify)
