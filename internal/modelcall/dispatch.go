@@ -163,7 +163,7 @@ func (c *call) begin(a *attempts, s *wire.Sending, buffer *sharedBuffer) {
 			meter: meter{requestBytes: int64(c.req.Upload.Len())},
 		},
 	}
-	c.tried.begin(c.attempt)
+	c.tried.begin(t, &c.attempt.upstream.status)
 	if a.alone {
 		c.body.Release()
 	}

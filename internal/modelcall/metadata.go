@@ -12,7 +12,7 @@ type tried struct {
 	asked    *params.Request
 	to       *routed
 	attempts []openrouter.RouterAttempt
-	last     *attempt // that is under way; nil: it has ended
+	status   *int // of the attempt that is under way; nil: it has ended
 }
 
 // newTried returns nil if the caller does not ask, or has an API without the member.
@@ -31,10 +31,10 @@ func (m *tried) writer() func() []byte {
 	return m.object
 }
 
-// begin notes that an attempt begins.
-func (m *tried) begin(a *attempt) {
+// begin notes that an attempt begins, whose status will be known there.
+func (m *tried) begin(t *target, status *int) {
 	if m != nil {
-		m.attempts, m.last = append(m.attempts, openrouter.RouterAttempt{Endpoint: endpointOf(a.upstream.target)}), a
+		m.attempts, m.status = append(m.attempts, openrouter.RouterAttempt{Endpoint: endpointOf(t)}), status
 	}
 }
 
@@ -42,14 +42,14 @@ func (m *tried) begin(a *attempt) {
 func (m *tried) end() {
 	if m != nil {
 		m.update()
-		m.last = nil
+		m.status = nil
 	}
 }
 
 // update notes the status of the last attempt, 0 for none.
 func (m *tried) update() {
-	if m.last != nil {
-		m.attempts[len(m.attempts)-1].Status = m.last.upstream.status
+	if m.status != nil {
+		m.attempts[len(m.attempts)-1].Status = *m.status
 	}
 }
 

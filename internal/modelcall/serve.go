@@ -62,7 +62,7 @@ func (c *call) Settle() {
 	c.admission.settle(used.Tokens)
 	c.charge.settle(used)
 	c.body.Release()
-	c.trace.finish(c.attempt)
+	c.trace.finish(c.charge.target, m)
 }
 
 // onLoopback reports whether the request came in at an address that only this machine can reach.

@@ -72,19 +72,19 @@ func (q queueSpan) end(err error) {
 }
 
 // startAttempt begins the span of a request to a provider, and before the first one that of the call.
-func (t *callTrace) startAttempt(u *upstream) {
+func (t *callTrace) startAttempt(at *target, now time.Time) {
 	if t == nil {
 		return
 	}
 	of := t.req.Trace
 	if t.call == nil {
 		of.ShowsModel()
-		t.began = u.deps.Now()
+		t.began = now
 		t.inCall, t.call = of.Tracer.Start(of.Parent, t.spanName(),
-			trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(t.requestAttributes(u.target)...))
+			trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(t.requestAttributes(at)...))
 	}
 	t.model, t.looked = "", 0
-	_, t.attempt = of.Tracer.Start(t.inCall, tracing.SpanAttempt, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(t.attemptAttributes(u.target)...))
+	_, t.attempt = of.Tracer.Start(t.inCall, tracing.SpanAttempt, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(t.attemptAttributes(at)...))
 }
 
 // endAttempt ends the span of a request to a provider with the status of its answer, 0 for none, and
@@ -133,8 +133,9 @@ func (t *callTrace) judged(action string, verdicts ...guardrail.Verdict) {
 	}
 }
 
-// finish ends the spans of a call whose record is complete. Last is its last attempt, nil for none.
-func (t *callTrace) finish(last *attempt) {
+// finish ends the spans of a call whose record is complete. Last is the target of its last attempt, and
+// m has measured that.
+func (t *callTrace) finish(last *target, m *meter) {
 	if t == nil {
 		return
 	}
@@ -142,7 +143,7 @@ func (t *callTrace) finish(last *attempt) {
 	if t.call == nil {
 		return
 	}
-	t.call.SetAttributes(t.answerAttributes(last)...)
+	t.call.SetAttributes(t.answerAttributes(last, m)...)
 	tracing.SetError(t.call, t.req.Outcome.Record.Code)
 	t.call.End()
 }
@@ -151,7 +152,7 @@ func (t *callTrace) finish(last *attempt) {
 // Without a recorded span that is the server's, so that the provider knows it is not sampled.
 func (u *upstream) traced(r provider.Request) provider.Request {
 	t := u.trace
-	t.startAttempt(u)
+	t.startAttempt(u.target, u.deps.Now())
 	if !u.target.provider.TraceContext {
 		return r
 	}

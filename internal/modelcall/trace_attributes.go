@@ -56,9 +56,9 @@ func (t *callTrace) attemptAttributes(at *target) []attribute.KeyValue {
 }
 
 // answerAttributes are those of the call's span that are known when the call has ended.
-func (t *callTrace) answerAttributes(last *attempt) []attribute.KeyValue {
+func (t *callTrace) answerAttributes(last *target, m *meter) []attribute.KeyValue {
 	r := t.req.Outcome.Record
-	list := append(targetAttributes(last.upstream.target),
+	list := append(targetAttributes(last),
 		tracing.Attempts.Int(r.Attempts), tracing.Priced.Bool(r.Priced), tracing.Cost.Float64(float64(r.CostNano)/nanoPerUSD), tracing.UsageSource.String(r.UsageSource))
 	if r.Code != "" {
 		list = append(list, tracing.Code.String(r.Code))
@@ -83,7 +83,7 @@ func (t *callTrace) answerAttributes(last *attempt) []attribute.KeyValue {
 	for _, part := range [...]struct {
 		key    attribute.Key
 		tokens int64
-	}{{tracing.CacheReadTokens, r.CachedTokens}, {tracing.CacheWriteTokens, last.upstream.meter.usage.CacheWrite}, {tracing.ReasoningTokens, r.ReasoningTokens}} {
+	}{{tracing.CacheReadTokens, r.CachedTokens}, {tracing.CacheWriteTokens, m.usage.CacheWrite}, {tracing.ReasoningTokens, r.ReasoningTokens}} {
 		if part.tokens > 0 {
 			list = append(list, part.key.Int64(part.tokens))
 		}
