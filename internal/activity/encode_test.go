@@ -2,6 +2,7 @@ package activity
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -76,4 +77,24 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("got %+v, %v\nwant %+v", again, err, r)
 		}
 	})
+}
+
+// Rows that were written before must be read for as long as they are kept.
+func TestTheLayoutOfDataIsKept(t *testing.T) {
+	r := Record{
+		ID: "gen-0", RequestID: "req_0", ClientRequestID: "mine", UpstreamID: "resp_0", Key: "dev", KeyHash: strings.Repeat("cd", 32),
+		User: "ada@example.com", Family: "openai", Route: "POST /v1/responses", Model: "m", Provider: "router", UpstreamModel: "b",
+		Status: 502, Code: "upstream_error", Stream: true, Priced: true, RefusedBy: "key dev: rate 10/min", Latency: 1, FirstToken: 2, Queued: 3,
+		Overhead: 4, TraceID: "0a", FinishReason: "stop", NativeFinishReason: "end_turn", PromptTokens: 5, CompletionTokens: 6,
+		ReasoningTokens: 7, CachedTokens: 8, UsageSource: UsageEstimated, CostNano: 9, Attempts: 10,
+		Attempted: []Attempt{{"router/b@eu", 500, "server_error", 11}}, OutputCap: 12, Workstation: "lab1", Ended: "viewer_left", BytesUp: 13, BytesDown: 14,
+	}
+	const want = "01ffec071402040a0c0e101203646576016d06726f757465720567656e2d30057265715f30046d696e6506726573705f" +
+		"30066f70656e616912504f5354202f76312f726573706f6e73657301620e757073747265616d5f6572726f720473746f" +
+		"7008656e645f7475726e09657374696d61746564cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd" +
+		"cdcdcdcd1a1c046c6162310b7669657765725f6c6566741802e807160b726f757465722f624065750c7365727665725f" +
+		"6572726f720608023061146b6579206465763a20726174652031302f6d696e010f616461406578616d706c652e636f6d"
+	if got := fmt.Sprintf("%x", r.encode(nil)); got != want {
+		t.Errorf("the data are\n%s, not\n%s", got, want)
+	}
 }
