@@ -137,7 +137,7 @@ func dump(t *testing.T, path string) string {
 		fmt.Fprintf(&b, "PRAGMA %s = %s;\n", pragma, column(t, db, "PRAGMA "+pragma)[0])
 	}
 	for _, table := range column(t, db, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") {
-		for _, text := range column(t, db, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name = '"+table+"' ORDER BY type DESC, name") {
+		for _, text := range column(t, db, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!' AND tbl_name = '"+table+"' ORDER BY type DESC, name") {
 			fmt.Fprintf(&b, "\n%s;\n", text)
 		}
 		var quoted []string

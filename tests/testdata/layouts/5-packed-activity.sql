@@ -167,4 +167,3 @@ CREATE TABLE shared_key_snapshot (
 			at  INTEGER NOT NULL  -- when it was written: nanoseconds since 1970
 		) WITHOUT ROWID;
 
-CREATE TABLE sqlite_sequence(name,seq);
