@@ -78,7 +78,8 @@ func (u sumReader) Daily(ctx context.Context, f Filter) ([]Day, error) {
 		sums = daySums{map[daySubject]*Sums{}, u.maxDays}
 		fits := true
 		err := u.log.walk(ctx, f, func(_ int64, r *Record) bool {
-			fits = sums.add(subjectOf(r), sumsOf(r))
+			of := r.sums()
+			fits = sums.add(subjectOf(r), &of)
 			return fits
 		})
 		if err != nil {
@@ -105,21 +106,6 @@ func subjectOf(r *Record) daySubject {
 }
 
 func dateOf(day int64) string { return time.Unix(0, day*days.unit).UTC().Format(time.DateOnly) }
-
-// sumsOf is what a record adds to sums.
-func sumsOf(r *Record) *Sums {
-	s := &Sums{
-		Requests: 1, PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens,
-		ReasoningTokens: r.ReasoningTokens, CachedTokens: r.CachedTokens, CostNano: r.CostNano,
-	}
-	if r.Code != "" {
-		s.Errors = 1
-	}
-	if !r.Priced && r.UsageSource != "" && r.UsageSource != UsageNone {
-		s.Unpriced = 1
-	}
-	return s
-}
 
 // wholeDays reports whether f has only filters of the roll-up, and a time of whole days.
 func (f *Filter) wholeDays() bool {
@@ -175,7 +161,8 @@ func (u sumReader) sumDays(ctx context.Context, at snapshot, f *Filter, sums *da
 		of.Date, of.From, of.To = dateOf(day), time.Time{}, time.Time{}
 		fits := true
 		err = at.walk(ctx, &of, func(_ int64, r *Record) bool {
-			fits = r.Provider != "" || sums.add(subjectOf(r), sumsOf(r))
+			of := r.sums()
+			fits = r.Provider != "" || sums.add(subjectOf(r), &of)
 			return fits
 		})
 		if !fits {
@@ -241,7 +228,8 @@ func (u sumReader) Costs(ctx context.Context, tenant, key string) ([]Day, error)
 	})
 	if err == nil && !complete {
 		err = u.log.walk(ctx, Filter{Tenant: tenant, Key: key}, func(_ int64, r *Record) bool {
-			add(r.CreatedAt.UnixNano()/days.unit, sumsOf(r))
+			of := r.sums()
+			add(r.CreatedAt.UnixNano()/days.unit, &of)
 			return true
 		})
 	}

@@ -5,27 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"time"
-)
-
-// The data of a row: one byte of version, one of flags, the numbers as varints, then the texts,
-// each after its length. The tenant and the time have their own columns.
-const dataVersion = 1
-
-const (
-	flagStream = 1 << iota
-	flagPriced
-	flagRawHash     // KeyHash is written as its 32 bytes
-	flagWorkstation // the fields of a workstation follow at the end
-	flagCap         // then the output limit
-	flagAttempted   // then the number of attempts, and each of them
-	flagPhases      // then Queued, Overhead, TraceID and RefusedBy
-	flagMore        // then a second byte of flags
-)
-
-// The second byte of flags.
-const (
-	moreUser  = 1 << iota // then User
-	moreKnown = 1<<iota - 1
+	"unsafe"
 )
 
 // errDamaged means that this version cannot have written the row.
@@ -44,49 +24,62 @@ func (r *Record) encode(b []byte) []byte {
 	if r.Priced {
 		b[flags] |= flagPriced
 	}
-	for _, n := range [...]int64{
-		int64(r.Status), int64(r.Attempts), int64(r.Latency), int64(r.FirstToken),
-		r.PromptTokens, r.CompletionTokens, r.ReasoningTokens, r.CachedTokens, r.CostNano,
-	} {
-		b = binary.AppendVarint(b, n)
-	}
-	for _, s := range [...]string{
-		r.Key, r.Model, r.Provider, r.ID, r.RequestID, r.ClientRequestID, r.UpstreamID, r.Family, r.Route,
-		r.UpstreamModel, r.Code, r.FinishReason, r.NativeFinishReason, r.UsageSource,
-	} {
-		b = appendText(b, s)
-	}
+	b = r.appendFields(b, always)
 	if hash, ok := packHex(r.KeyHash); ok {
 		b[flags] |= flagRawHash
 		b = append(b, hash[:]...)
 	} else {
 		b = appendText(b, r.KeyHash)
 	}
-	if r.Workstation != "" || r.Ended != "" || r.BytesUp != 0 || r.BytesDown != 0 {
-		b[flags] |= flagWorkstation
-		b = binary.AppendVarint(binary.AppendVarint(b, r.BytesUp), r.BytesDown)
-		b = appendText(appendText(b, r.Workstation), r.Ended)
-	}
-	if r.OutputCap != 0 {
-		b[flags] |= flagCap
-		b = binary.AppendVarint(b, r.OutputCap)
-	}
-	if len(r.Attempted) > 0 {
-		b[flags] |= flagAttempted
-		b = binary.AppendVarint(b, int64(len(r.Attempted)))
-		for _, a := range r.Attempted {
-			b = binary.AppendVarint(binary.AppendVarint(b, int64(a.Status)), int64(a.Latency))
-			b = appendText(appendText(b, a.Target), a.Code)
+	for i := range parts {
+		if p := &parts[i]; r.filled(p.fields) != 0 {
+			b[flags] |= p.flag
+			b = r.appendFields(b, p.fields)
 		}
 	}
-	if r.Queued != 0 || r.Overhead != 0 || r.TraceID != "" || r.RefusedBy != "" {
-		b[flags] |= flagPhases
-		b = binary.AppendVarint(binary.AppendVarint(b, int64(r.Queued)), int64(r.Overhead))
-		b = appendText(appendText(b, r.TraceID), r.RefusedBy)
+	bits := r.filled(added)
+	if bits == 0 {
+		return b
 	}
-	if r.User != "" {
-		b[flags] |= flagMore
-		b = appendText(append(b, moreUser), r.User)
+	b[flags] |= flagAdded
+	b = binary.AppendUvarint(b, bits)
+	for i := range added {
+		if bits&(1<<i) != 0 {
+			b = r.appendFields(b, added[i:i+1])
+		}
+	}
+	return b
+}
+
+// filled returns a bit for each field that is not empty.
+func (r *Record) filled(fields []Field) (bits uint64) {
+	for i := range fields {
+		if !fields[i].Empty(r) {
+			bits |= 1 << i
+		}
+	}
+	return bits
+}
+
+// appendFields appends the values of fields.
+func (r *Record) appendFields(b []byte, fields []Field) []byte {
+	for i := range fields {
+		switch v := fields[i].Of(r).(type) {
+		case *string:
+			b = appendText(b, *v)
+		case *int64:
+			b = binary.AppendVarint(b, *v)
+		case *time.Duration:
+			b = binary.AppendVarint(b, int64(*v))
+		case *int:
+			b = binary.AppendVarint(b, int64(*v))
+		case *[]Attempt:
+			b = binary.AppendVarint(b, int64(len(*v)))
+			for _, a := range *v {
+				b = binary.AppendVarint(binary.AppendVarint(b, int64(a.Status)), int64(a.Latency))
+				b = appendText(appendText(b, a.Target), a.Code)
+			}
+		}
 	}
 	return b
 }
@@ -97,66 +90,49 @@ func appendText(b []byte, s string) []byte {
 
 // decode sets all of r except the tenant and the time. The texts share one copy of data.
 func (r *Record) decode(data []byte) error {
+	in := reader{text: string(data)}
+	if err := in.record(r, data); err != nil {
+		return err
+	}
+	if in.hash != nil {
+		r.KeyHash = hex.EncodeToString(in.hash)
+	}
+	return nil
+}
+
+// borrow is decode without a copy, and without KeyHash: the texts are valid as long as data is.
+func (r *Record) borrow(data []byte) error {
+	in := reader{text: unsafe.String(unsafe.SliceData(data), len(data))}
+	return in.record(r, data)
+}
+
+// record sets r from data.
+func (in *reader) record(r *Record, data []byte) error {
 	if len(data) < 2 || data[0] != dataVersion {
 		return errDamaged
 	}
 	flags := data[1]
 	r.Stream, r.Priced = flags&flagStream != 0, flags&flagPriced != 0
-	in := reader{rest: data[2:]}
-	r.Status, r.Attempts = int(in.number()), int(in.number())
-	r.Latency, r.FirstToken = time.Duration(in.number()), time.Duration(in.number())
-	for _, n := range [...]*int64{&r.PromptTokens, &r.CompletionTokens, &r.ReasoningTokens, &r.CachedTokens, &r.CostNano} {
-		*n = in.number()
-	}
-	in.text = string(in.rest)
-	for _, s := range [...]*string{
-		&r.Key, &r.Model, &r.Provider, &r.ID, &r.RequestID, &r.ClientRequestID, &r.UpstreamID, &r.Family, &r.Route,
-		&r.UpstreamModel, &r.Code, &r.FinishReason, &r.NativeFinishReason, &r.UsageSource,
-	} {
-		*s = in.string()
-	}
-	if flags&flagRawHash == 0 {
+	in.rest = data[2:]
+	in.fields(r, always)
+	if r.KeyHash = ""; flags&flagRawHash == 0 {
 		r.KeyHash = in.string()
 	} else if len(in.rest) >= rawHash {
-		var text [2 * rawHash]byte
-		hex.Encode(text[:], in.rest[:rawHash])
-		r.KeyHash = string(text[:])
-		in.rest = in.rest[rawHash:]
+		in.hash, in.rest = in.rest[:rawHash], in.rest[rawHash:]
 	} else {
 		in.bad = true
 	}
-	r.Workstation, r.Ended, r.BytesUp, r.BytesDown = "", "", 0, 0
-	if flags&flagWorkstation != 0 {
-		r.BytesUp, r.BytesDown = in.number(), in.number()
-		r.Workstation, r.Ended = in.string(), in.string()
+	for i := range parts {
+		in.optional(r, flags&parts[i].flag != 0, parts[i].fields)
 	}
-	r.OutputCap = 0
-	if flags&flagCap != 0 {
-		r.OutputCap = in.number()
-	}
-	r.Attempted = nil
-	if flags&flagAttempted != 0 {
-		n := in.number()
-		if n < 1 || n > maxAttempted {
+	bits := uint64(0)
+	if flags&flagAdded != 0 {
+		if bits = in.size(); bits == 0 || bits>>len(added) != 0 { // of a later version
 			return errDamaged
 		}
-		for range n {
-			a := Attempt{Status: int(in.number()), Latency: time.Duration(in.number())}
-			a.Target, a.Code = in.string(), in.string()
-			r.Attempted = append(r.Attempted, a)
-		}
 	}
-	r.Queued, r.Overhead, r.TraceID, r.RefusedBy = 0, 0, "", ""
-	if flags&flagPhases != 0 {
-		r.Queued, r.Overhead = time.Duration(in.number()), time.Duration(in.number())
-		r.TraceID, r.RefusedBy = in.string(), in.string()
-	}
-	r.User = ""
-	if flags&flagMore != 0 {
-		if more := in.byte(); more == 0 || more&^moreKnown != 0 { // of a later version
-			return errDamaged
-		}
-		r.User = in.string()
+	for i := range added {
+		in.optional(r, bits&(1<<i) != 0, added[i:i+1])
 	}
 	if in.bad || len(in.rest) > 0 {
 		return errDamaged
@@ -168,8 +144,52 @@ func (r *Record) decode(data []byte) error {
 // zero.
 type reader struct {
 	rest []byte
-	text string // the text that begins with rest, for substrings
+	text string // ends as rest does, for substrings
+	hash []byte // KeyHash, if it is packed
 	bad  bool
+}
+
+// optional reads fields that are there, and empties those that are not.
+func (in *reader) optional(r *Record, there bool, fields []Field) {
+	if there {
+		in.fields(r, fields)
+		return
+	}
+	none := reader{text: in.text}
+	none.fields(r, fields)
+}
+
+// fields reads the values of fields.
+func (in *reader) fields(r *Record, fields []Field) {
+	for i := range fields {
+		switch v := fields[i].Of(r).(type) {
+		case *string:
+			*v = in.string()
+		case *int64:
+			*v = in.number()
+		case *time.Duration:
+			*v = time.Duration(in.number())
+		case *int:
+			*v = int(in.number())
+		case *[]Attempt:
+			*v = in.attempts()
+		}
+	}
+}
+
+func (in *reader) attempts() (all []Attempt) {
+	n := in.number()
+	if n < 1 || n > maxAttempted {
+		in.bad = true
+		return nil
+	}
+	all = make([]Attempt, 0, n)
+	for range n {
+		a := Attempt{Status: int(in.number()), Latency: time.Duration(in.number())}
+		a.Target, a.Code = in.string(), in.string()
+		all = append(all, a)
+	}
+	return all
 }
 
 func (in *reader) number() int64 {
@@ -182,24 +202,25 @@ func (in *reader) number() int64 {
 	return n
 }
 
-func (in *reader) byte() byte {
-	if len(in.rest) == 0 {
+// size reads a number without a sign.
+func (in *reader) size() uint64 {
+	n, size := binary.Uvarint(in.rest)
+	if size <= 0 {
 		in.bad = true
 		return 0
 	}
-	b := in.rest[0]
-	in.rest = in.rest[1:]
-	return b
+	in.rest = in.rest[size:]
+	return n
 }
 
 func (in *reader) string() string {
-	n, size := binary.Uvarint(in.rest)
-	if size <= 0 || n > uint64(len(in.rest)-size) {
+	n := in.size()
+	if n > uint64(len(in.rest)) {
 		in.bad = true
 		return ""
 	}
-	start := len(in.text) - len(in.rest) + size
-	in.rest = in.rest[size+int(n):]
+	start := len(in.text) - len(in.rest)
+	in.rest = in.rest[n:]
 	return in.text[start : start+int(n)]
 }
 

@@ -123,8 +123,7 @@ func (c *copying) rows(ctx context.Context, source *sql.Tx) error {
 // take queues a row, or leaves it out.
 func (c *copying) take(tenant []byte, created int64, data []byte) {
 	var r Record
-	var sums rollupRow
-	if r.decode(data) != nil || sums.read(data) != nil {
+	if r.decode(data) != nil {
 		c.copied.LeftOut++
 		return
 	}
@@ -136,7 +135,8 @@ func (c *copying) take(tenant []byte, created int64, data []byte) {
 		c.copied.LeftOut++
 		if summed {
 			_ = c.waiting.add(r.Tenant, created, data) // it was just read
-			c.rowed.add(&sums.sums)
+			sums := r.sums()
+			c.rowed.add(&sums)
 		}
 	case summed:
 		c.whole = append(c.whole, row)
@@ -251,9 +251,9 @@ func (c *copying) check(ctx context.Context) error {
 // Total returns how many calls are in PostgreSQL, and what they cost, in nano-USD. It reads all of them.
 func Total(ctx context.Context, tx pgx.Tx) (rows, nano int64, err error) {
 	sums, err := sumAll(ctx, tx, "SELECT data, false FROM activity", func(data []byte, _ bool) (Sums, error) {
-		var r rollupRow
-		err := r.read(data)
-		return r.sums, err
+		var r Record
+		err := r.borrow(data)
+		return r.sums(), err
 	})
 	return sums.Requests, sums.CostNano, err
 }

@@ -58,11 +58,11 @@ func (r *postgresRow) read(b []byte) error {
 	for i, n := range [...]*int64{&r.created, &r.seq, &r.request, &r.upstream} {
 		*n = int64(binary.BigEndian.Uint64(b[2+8*i:]))
 	}
-	in := reader{rest: b[rowFixed:]}
-	r.tenant = in.bytes()
-	r.data = in.rest
-	if in.bad {
+	n, size := binary.Uvarint(b[rowFixed:])
+	if size <= 0 || n > uint64(len(b)-rowFixed-size) {
 		return errDamaged
 	}
+	b = b[rowFixed+size:]
+	r.tenant, r.data = b[:n], b[n:]
 	return nil
 }

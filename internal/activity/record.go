@@ -107,33 +107,28 @@ const (
 
 // bound shortens what a peer has sized.
 func (r *Record) bound() {
-	for _, s := range r.texts() {
-		if len(*s) > maxText {
-			*s = clip(*s)
+	for i := range Fields {
+		switch v := Fields[i].Of(r).(type) {
+		case *string:
+			if len(*v) > maxText {
+				*v = clip(*v)
+			}
+		case *int64:
+			*v = max(*v, 0)
 		}
 	}
 	for _, n := range []*int64{&r.PromptTokens, &r.CompletionTokens, &r.ReasoningTokens, &r.CachedTokens, &r.OutputCap} {
-		*n = min(max(*n, 0), maxTokens)
+		*n = min(*n, maxTokens)
 	}
 	r.Attempted = r.Attempted[:min(len(r.Attempted), maxAttempted)]
 	for i := range r.Attempted {
 		r.Attempted[i].Target = clip(r.Attempted[i].Target)
 	}
-	r.BytesUp, r.BytesDown = max(r.BytesUp, 0), max(r.BytesDown, 0)
 	r.Queued, r.Overhead = max(r.Queued, 0), max(r.Overhead, 0)
 	if !representable(r.CreatedAt) {
 		r.CreatedAt = time.Unix(0, 0) // kept, and pruned first
 	}
-	r.CostNano = min(max(r.CostNano, 0), maxCost)
-}
-
-// texts returns all strings of the record.
-func (r *Record) texts() [21]*string {
-	return [...]*string{
-		&r.ID, &r.RequestID, &r.ClientRequestID, &r.UpstreamID, &r.Tenant, &r.Key, &r.KeyHash, &r.Family, &r.Route,
-		&r.Model, &r.Provider, &r.UpstreamModel, &r.Code, &r.FinishReason, &r.NativeFinishReason, &r.UsageSource,
-		&r.Workstation, &r.Ended, &r.RefusedBy, &r.TraceID, &r.User,
-	}
+	r.CostNano = min(r.CostNano, maxCost)
 }
 
 // clip cuts s to maxText bytes at the start of a character.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
@@ -61,6 +62,7 @@ type rollupWriter struct {
 	tallies []tally
 	subject []byte // is reused
 	data    []byte // is reused
+	row     Record // is reused; its texts are parts of the row that is added
 }
 
 // tally is what the rows of one batch add to one row of the roll-up.
@@ -83,16 +85,16 @@ func (u *rollupWriter) reset() {
 
 // add adds a row: its tenant, its time in nanoseconds since 1970, its data.
 func (u *rollupWriter) add(tenant string, created int64, data []byte) error {
-	var r rollupRow
-	if err := r.read(data); err != nil {
+	r := &u.row
+	if err := r.borrow(data); err != nil {
 		return err
 	}
-	t := u.tally(tenant, created, &r)
-	t.sums.add(&r.sums)
-	if r.unnamed {
+	t, sums := u.tally(tenant, created, r), r.sums()
+	t.sums.add(&sums)
+	if r.unnamed() {
 		t.unnamed++
 	}
-	for i, d := range r.hists {
+	for i, d := range r.durations() {
 		if d >= 0 {
 			t.samples[i] = append(t.samples[i], bucketOf(d))
 		}
@@ -103,22 +105,21 @@ func (u *rollupWriter) add(tenant string, created int64, data []byte) error {
 // remove takes off the row of a call that was taken for crashed. It was sent to no provider, as far as
 // is known, so it is in no histogram.
 func (u *rollupWriter) remove(tenant string, created int64, data []byte) error {
-	var r rollupRow
-	if err := r.read(data); err != nil {
+	r := &u.row
+	if err := r.borrow(data); err != nil {
 		return err
 	}
-	negative := r.sums.negative()
-	u.tally(tenant, created, &r).sums.add(&negative)
+	negative := r.sums().negative()
+	u.tally(tenant, created, r).sums.add(&negative)
 	return nil
 }
 
 // tally returns the tally of a row.
-func (u *rollupWriter) tally(tenant string, created int64, r *rollupRow) *tally {
+func (u *rollupWriter) tally(tenant string, created int64, r *Record) *tally {
 	hour := created / hours.unit
 	b := binary.BigEndian.AppendUint64(u.subject[:0], uint64(hour))
-	b = appendText(b, tenant)
-	for _, text := range [...][]byte{r.key, r.model, r.provider, r.code} {
-		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
+	for _, text := range [...]string{tenant, r.Key, r.summedModel(), r.Provider, r.Code} {
+		b = appendText(b, text)
 	}
 	u.subject = b
 	n, ok := u.index[string(b)]
@@ -135,9 +136,12 @@ func (u *rollupWriter) tally(tenant string, created int64, r *rollupRow) *tally 
 }
 
 // begin empties t, but keeps the memory of its samples.
-func (t *tally) begin(hour int64, tenant string, r *rollupRow) {
+func (t *tally) begin(hour int64, tenant string, r *Record) {
 	samples := t.samples
-	*t = tally{hour: hour, tenant: tenant, key: string(r.key), model: string(r.model), provider: string(r.provider), code: string(r.code)}
+	*t = tally{
+		hour: hour, tenant: tenant, key: strings.Clone(r.Key), model: strings.Clone(r.summedModel()),
+		provider: strings.Clone(r.Provider), code: strings.Clone(r.Code),
+	}
 	for i := range samples {
 		if cap(samples[i]) <= maxSamples {
 			t.samples[i] = samples[i][:0]

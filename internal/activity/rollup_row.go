@@ -38,107 +38,50 @@ func (s Sums) negative() Sums {
 	}
 }
 
-// rollupRow is what the roll-up needs of one row. Its texts are parts of the row.
-type rollupRow struct {
-	key, model, provider, code []byte
-	unnamed                    bool // the model's name was left out
-	sums                       Sums
-	hists                      [numHists]time.Duration // negative: not counted
-}
-
-// read sets r from the data of a row, without copying it. The order is that of Record.encode.
-func (r *rollupRow) read(data []byte) error {
-	if len(data) < 2 || data[0] != dataVersion {
-		return errDamaged
+// sums returns what a record adds to sums.
+func (r *Record) sums() Sums {
+	s := Sums{
+		Requests: 1, PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens,
+		ReasoningTokens: r.ReasoningTokens, CachedTokens: r.CachedTokens, CostNano: r.CostNano,
 	}
-	flags := data[1]
-	in := reader{rest: data[2:]}
-	in.number() // Status
-	in.number() // Attempts
-	latency, first := time.Duration(in.number()), time.Duration(in.number())
-	s := Sums{Requests: 1}
-	for _, n := range [...]*int64{&s.PromptTokens, &s.CompletionTokens, &s.ReasoningTokens, &s.CachedTokens, &s.CostNano} {
-		*n = in.number()
-	}
-	r.key, r.model, r.provider = in.bytes(), in.bytes(), in.bytes()
-	for range 7 { // ID to UpstreamModel
-		in.bytes()
-	}
-	r.code = in.bytes()
-	in.bytes() // FinishReason
-	in.bytes() // NativeFinishReason
-	source := in.bytes()
-	if len(r.code) > 0 {
+	if r.Code != "" {
 		s.Errors = 1
 	}
-	if flags&flagPriced == 0 && len(source) > 0 && string(source) != UsageNone {
+	if !r.Priced && r.UsageSource != "" && r.UsageSource != UsageNone {
 		s.Unpriced = 1
 	}
-	r.sums = s
-	// Callers invent names of models. One that was routed to a provider exists.
-	if r.unnamed = len(r.provider) == 0 && len(r.model) > 0; r.unnamed {
-		r.model = nil
-	}
-	r.hists = [numHists]time.Duration{-1, -1, -1, -1}
-	if len(r.provider) > 0 {
-		r.hists[histDuration] = latency
-		if first > 0 {
-			r.hists[histFirstToken] = first
-			if s.CompletionTokens > 1 && latency > first {
-				r.hists[histPerToken] = (latency - first) / time.Duration(s.CompletionTokens-1)
-			}
-		}
-		if overhead := in.overhead(flags); overhead > 0 {
-			r.hists[histOverhead] = overhead
-		}
-	}
-	if in.bad {
-		return errDamaged
-	}
-	return nil
+	return s
 }
 
-// overhead skips what follows UsageSource and returns Overhead, or 0 if the row has none.
-func (in *reader) overhead(flags byte) time.Duration {
-	if flags&flagPhases == 0 {
-		return 0
+// unnamed reports whether the roll-up leaves out the model's name. Callers invent names of models; one
+// that was routed to a provider exists.
+func (r *Record) unnamed() bool { return r.Provider == "" && r.Model != "" }
+
+// summedModel is the model by which the roll-up sums the record.
+func (r *Record) summedModel() string {
+	if r.unnamed() {
+		return ""
 	}
-	if flags&flagRawHash == 0 {
-		in.bytes()
-	} else {
-		in.rest = in.rest[min(rawHash, len(in.rest)):]
-	}
-	if flags&flagWorkstation != 0 {
-		in.number()
-		in.number()
-		in.bytes()
-		in.bytes()
-	}
-	if flags&flagCap != 0 {
-		in.number()
-	}
-	if flags&flagAttempted != 0 {
-		for range min(in.number(), maxAttempted) {
-			in.number()
-			in.number()
-			in.bytes()
-			in.bytes()
-		}
-	}
-	in.number() // Queued
-	return time.Duration(in.number())
+	return r.Model
 }
 
-// bytes is string without a copy.
-func (in *reader) bytes() []byte {
-	n, size := binary.Uvarint(in.rest)
-	if size <= 0 || n > uint64(len(in.rest)-size) {
-		in.bad = true
-		return nil
+// durations are those of the histograms. A negative one is not counted.
+func (r *Record) durations() (all [numHists]time.Duration) {
+	all = [numHists]time.Duration{-1, -1, -1, -1}
+	if r.Provider == "" {
+		return all
 	}
-	text := in.rest[size : size+int(n)]
-	in.rest = in.rest[size+int(n):]
-	return text
+	all[histDuration] = r.Latency
+	if r.FirstToken > 0 {
+		all[histFirstToken] = r.FirstToken
+		if r.CompletionTokens > 1 && r.Latency > r.FirstToken {
+			all[histPerToken] = (r.Latency - r.FirstToken) / time.Duration(r.CompletionTokens-1)
+		}
+	}
+	if r.Overhead > 0 {
+		all[histOverhead] = r.Overhead
+	}
+	return all
 }
 
 // The data of a row of the roll-up: one byte of version, the sums and the number of calls whose

@@ -188,13 +188,13 @@ func (b *seriesBuilder) of(name []byte) *lineBuilder {
 }
 
 // add adds a record. Failed ones are in the histograms only if each series is of one outcome.
-func (b *seriesBuilder) add(name []byte, r *rollupRow, byCode bool) {
-	now := &b.of(name).now
-	now.sums.add(&r.sums)
-	if r.sums.Errors > 0 && !byCode {
+func (b *seriesBuilder) add(name []byte, r *Record, byCode bool) {
+	now, sums := &b.of(name).now, r.sums()
+	now.sums.add(&sums)
+	if sums.Errors > 0 && !byCode {
 		return
 	}
-	for i, d := range r.hists {
+	for i, d := range r.durations() {
 		if d >= 0 {
 			now.hists[i].one(int(bucketOf(d)))
 		}

@@ -32,17 +32,17 @@ func (u sumReader) minuteSeries(ctx context.Context, at snapshot, q *SeriesQuery
 	b.others = map[string]bool{}
 	current, left := int64(math.MinInt64), u.maxMinuteRows
 	f := Filter{Tenant: q.Tenant, AllTenants: q.AllTenants, From: q.From, To: q.To, Model: q.Model, Provider: q.Provider, Key: q.Key, Code: q.Code}
-	var r rollupRow
+	var r Record
 	err = at.rows(ctx, &f, func(tenant []byte, created int64, data []byte) (bool, error) {
 		if left--; left < 0 {
 			return false, u.tooManyMinutes()
 		}
-		if readable := r.read(data) == nil; readable && r.matches(q) { // a damaged row is in no sum of the roll-up either
+		if readable := r.borrow(data) == nil; readable && q.selects(&r) { // a damaged row is in no sum of the roll-up either
 			if minute := created / q.Step; minute != current {
 				b.next(time.Unix(0, current*q.Step).UTC())
 				current = minute
 			}
-			b.add(r.field(q.By, tenant), &r, q.byCode())
+			b.add(q.name(&r, tenant), &r, q.byCode())
 		}
 		return true, nil
 	})
@@ -92,32 +92,25 @@ func (u sumReader) tooManyMinutes() error {
 	return &ParamError{"step", fmt.Sprintf("minute reads each call of the time, and these are more than %d: ask for a shorter time or for step=hour", u.maxMinuteRows)}
 }
 
-// matches reports whether the row is one of a query's, whose tenant and time it has.
-func (r *rollupRow) matches(q *SeriesQuery) bool {
-	for _, f := range [...]struct {
-		want string
-		is   []byte
-	}{{q.Model, r.model}, {q.Provider, r.provider}, {q.Key, r.key}} {
-		if f.want != "" && f.want != string(f.is) {
-			return false
-		}
-	}
-	return codeMatches(q.Code, r.code)
+// selects reports whether a record is one of the query's, whose tenant and time it has.
+func (q *SeriesQuery) selects(r *Record) bool {
+	return (q.Model == "" || q.Model == r.summedModel()) && (q.Provider == "" || q.Provider == r.Provider) &&
+		(q.Key == "" || q.Key == r.Key) && codeMatches(q.Code, r.Code)
 }
 
-// field is the value of a field of series.
-func (r *rollupRow) field(by string, tenant []byte) []byte {
-	switch by {
+// name is the value of the field that the series are of.
+func (q *SeriesQuery) name(r *Record, tenant []byte) []byte {
+	switch q.By {
 	case "key":
-		return r.key
+		return []byte(r.Key)
 	case "tenant":
 		return tenant
 	case "provider":
-		return r.provider
+		return []byte(r.Provider)
 	case "code":
-		return r.code
+		return []byte(r.Code)
 	}
-	return r.model
+	return []byte(r.summedModel())
 }
 
 // reverse turns the points of lines, which were made newest first.

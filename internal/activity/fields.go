@@ -1,0 +1,101 @@
+package activity
+
+import "time"
+
+// Field is a field of a record as all have it that keep or show records.
+type Field struct {
+	// Name is the member of JSON and the column of CSV.
+	Name string
+	// Of returns a pointer to it: a *string, *bool, *int, *int64, *time.Duration, *time.Time or
+	// *[]Attempt.
+	Of   func(*Record) any
+	Form Form
+	// Fact is its name on the console's page of a call, if it is a text or a number that has no
+	// place of its own there. Why is its name in `caddy gatehouse why`.
+	Fact, Why string
+}
+
+// Form is how JSON and CSV show a field.
+type Form uint8
+
+const (
+	OrNull    Form = 1 << iota // JSON has null instead of an empty value
+	OrNone                     // JSON has no member for an empty value
+	ByID                       // JSON has it only in a row that was asked for by an id; CSV never has it
+	OfSession                  // JSON has it only for a VNC session that was opened
+	OfTenants                  // JSON has it only for those who see several tenants
+	Decimals                   // JSON has a duration with microseconds, not in whole milliseconds
+	Money                      // the field is in nano-USD, JSON and CSV are in USD
+	InItem                     // JSON has it among the members of OpenRouter's item
+)
+
+// Has reports whether a form is one of f.
+func (f Form) Has(form Form) bool { return f&form != 0 }
+
+// Fields are the fields of a record, in the order of their members in JSON. The data of a row (see
+// encode), JSON, CSV, the console and the commands are made from this list. A new field is a field of
+// Record and a row at the end.
+var Fields = []Field{
+	{Name: "model", Of: func(r *Record) any { return &r.Model }, Form: InItem},
+	{Name: "provider_name", Of: func(r *Record) any { return &r.Provider }, Form: InItem},
+	{Name: "usage", Of: func(r *Record) any { return &r.CostNano }, Form: InItem | Money},
+	{Name: "prompt_tokens", Of: func(r *Record) any { return &r.PromptTokens }, Form: InItem},
+	{Name: "completion_tokens", Of: func(r *Record) any { return &r.CompletionTokens }, Form: InItem},
+	{Name: "reasoning_tokens", Of: func(r *Record) any { return &r.ReasoningTokens }, Form: InItem},
+	{Name: "cached_tokens", Of: func(r *Record) any { return &r.CachedTokens }, Form: InItem},
+	{Name: "id", Of: func(r *Record) any { return &r.ID }},
+	{Name: "request_id", Of: func(r *Record) any { return &r.RequestID }},
+	{Name: "created_at", Of: func(r *Record) any { return &r.CreatedAt }},
+	{Name: "key", Of: func(r *Record) any { return &r.Key }},
+	{Name: "route", Of: func(r *Record) any { return &r.Route }},
+	{Name: "status", Of: func(r *Record) any { return &r.Status }},
+	{Name: "code", Of: func(r *Record) any { return &r.Code }, Form: OrNull},
+	{Name: "stream", Of: func(r *Record) any { return &r.Stream }},
+	{Name: "latency_ms", Of: func(r *Record) any { return &r.Latency }},
+	{Name: "first_token_ms", Of: func(r *Record) any { return &r.FirstToken }, Form: OrNull},
+	{Name: "finish_reason", Of: func(r *Record) any { return &r.FinishReason }, Form: OrNull,
+		Fact: "Finish reason"},
+	{Name: "usage_source", Of: func(r *Record) any { return &r.UsageSource }},
+	{Name: "priced", Of: func(r *Record) any { return &r.Priced }},
+	{Name: "attempts", Of: func(r *Record) any { return &r.Attempts }},
+	{Name: "attempted", Of: func(r *Record) any { return &r.Attempted }, Form: OrNone},
+	{Name: "output_cap", Of: func(r *Record) any { return &r.OutputCap }, Form: OrNone},
+	{Name: "workstation", Of: func(r *Record) any { return &r.Workstation }, Form: OrNone},
+	{Name: "tenant", Of: func(r *Record) any { return &r.Tenant }, Form: OfTenants | OrNone},
+	{Name: "refused_by", Of: func(r *Record) any { return &r.RefusedBy }, Form: OrNone},
+	{Name: "queued_ms", Of: func(r *Record) any { return &r.Queued }, Form: OrNone | Decimals},
+	{Name: "overhead_ms", Of: func(r *Record) any { return &r.Overhead }, Form: OrNone | Decimals},
+	{Name: "trace_id", Of: func(r *Record) any { return &r.TraceID }, Form: OrNone},
+	{Name: "user", Of: func(r *Record) any { return &r.User }, Form: OrNone},
+	{Name: "upstream_id", Of: func(r *Record) any { return &r.UpstreamID }, Form: ByID | OrNull},
+	{Name: "client_request_id", Of: func(r *Record) any { return &r.ClientRequestID }, Form: ByID | OrNull},
+	{Name: "api_key_hash", Of: func(r *Record) any { return &r.KeyHash }, Form: ByID},
+	{Name: "family", Of: func(r *Record) any { return &r.Family }, Form: ByID},
+	{Name: "upstream_model", Of: func(r *Record) any { return &r.UpstreamModel }, Form: ByID | OrNull},
+	{Name: "native_finish_reason", Of: func(r *Record) any { return &r.NativeFinishReason }, Form: ByID | OrNull,
+		Fact: "The provider’s"},
+	{Name: "ended", Of: func(r *Record) any { return &r.Ended }, Form: OfSession},
+	{Name: "bytes_up", Of: func(r *Record) any { return &r.BytesUp }, Form: OfSession},
+	{Name: "bytes_down", Of: func(r *Record) any { return &r.BytesDown }, Form: OfSession},
+}
+
+// Empty reports whether a field of a record has no value.
+func (f *Field) Empty(r *Record) bool {
+	switch v := f.Of(r).(type) {
+	case *string:
+		return *v == ""
+	case *bool:
+		return !*v
+	case *int:
+		return *v == 0
+	case *int64:
+		return *v == 0
+	case *time.Duration:
+		return *v == 0
+	case *time.Time:
+		return v.IsZero()
+	case *[]Attempt:
+		return len(*v) == 0
+	}
+	panic("activity: a field of a type that is not known: " + f.Name)
+}

@@ -1,0 +1,65 @@
+package activity
+
+import (
+	"slices"
+	"strings"
+)
+
+// The data of a row: one byte of version, one of flags, the fields that each row has, then the parts
+// that the flags name. Numbers are varints, texts follow their length. The tenant and the time have
+// columns of their own.
+const dataVersion = 1
+
+const (
+	flagStream = 1 << iota
+	flagPriced
+	flagRawHash // KeyHash is written as its 32 bytes
+	flagSession // these are parts of the layout
+	flagCap
+	flagAttempted
+	flagPhases
+	flagAdded // then a number whose bits say which of the added fields follow
+)
+
+// The fields in the order of data. KeyHash follows always.
+var (
+	always = fieldsOf("status attempts latency_ms first_token_ms prompt_tokens completion_tokens reasoning_tokens cached_tokens usage " +
+		"key model provider_name id request_id client_request_id upstream_id family route upstream_model code " +
+		"finish_reason native_finish_reason usage_source")
+	// parts are written if one of their fields is not empty.
+	parts = []part{
+		{flagSession, fieldsOf("bytes_up bytes_down workstation ended")},
+		{flagCap, fieldsOf("output_cap")},
+		{flagAttempted, fieldsOf("attempted")},
+		{flagPhases, fieldsOf("queued_ms overhead_ms trace_id refused_by")},
+	}
+	// added are all others, in the order of the list.
+	added = addedFields()
+)
+
+// part is a part of data that some rows have.
+type part struct {
+	flag   byte
+	fields []Field
+}
+
+// elsewhere are the fields that are columns, flags or KeyHash.
+const elsewhere = "tenant created_at stream priced api_key_hash"
+
+// fieldsOf returns the fields with these names.
+func fieldsOf(names string) (all []Field) {
+	for name := range strings.FieldsSeq(names) {
+		all = append(all, Fields[slices.IndexFunc(Fields, func(f Field) bool { return f.Name == name })])
+	}
+	return all
+}
+
+func addedFields() []Field {
+	older := slices.Concat(always, fieldsOf(elsewhere))
+	for _, p := range parts {
+		older = append(older, p.fields...)
+	}
+	return slices.DeleteFunc(slices.Clone(Fields), func(f Field) bool {
+		return slices.ContainsFunc(older, func(o Field) bool { return o.Name == f.Name })
+	})
+}
