@@ -37,15 +37,18 @@ func TestTrap7AModelHasAllTheKeys(t *testing.T) {
 
 func TestActivityHasNoNullOfOpenRouters(t *testing.T) {
 	at := time.Date(2026, 1, 2, 23, 30, 0, 5e6, time.FixedZone("", -3600))
-	call := openrouter.ActivityItem{Date: openrouter.Date(at), Model: "fake/echo", ModelPermaslug: "echo", EndpointID: "fake/echo", Provider: "fake", Usage: 1500, Requests: 1,
+	call := openrouter.ActivityRow{ActivityItem: openrouter.ActivityItem{
+		Date: openrouter.Date(at), Model: "fake/echo", ModelPermaslug: "echo", EndpointID: "fake/echo", Provider: "fake", Usage: 1500, Requests: 1,
 		PromptTokens: 3, CompletionTokens: 2, ReasoningTokens: 1, CachedTokens: 1,
-		ActivityCall: &openrouter.ActivityCall{ID: "gen-1", RequestID: "r", CreatedAt: openrouter.Timestamp(at), Key: "dev", Route: "POST /v1/responses", Status: 200, Stream: true,
-			LatencyMS: 1500, UsageSource: "provider", Priced: true, Attempts: 1}}
-	day := openrouter.ActivityItem{Date: openrouter.Date(at), Model: "fake/echo", ModelPermaslug: "fake/echo", EndpointID: "fake/fake/echo", Provider: "fake", Requests: 7}
-	same(t, string(openrouter.AppendActivity(nil, []openrouter.ActivityItem{call, day}, "abc")), `{"data":[
+	}, Own: []openrouter.Member{
+		{Name: "id", Value: "gen-1"}, {Name: "created_at", Value: openrouter.Timestamp(at)}, {Name: "code", Value: openrouter.Text("")}, {Name: "route", Value: "a<b"},
+	}}
+	day := openrouter.ActivityRow{ActivityItem: openrouter.ActivityItem{
+		Date: openrouter.Date(at), Model: "fake/echo", ModelPermaslug: "fake/echo", EndpointID: "fake/fake/echo", Provider: "fake", Requests: 7,
+	}}
+	same(t, string(openrouter.AppendActivity(nil, []openrouter.ActivityRow{call, day}, "abc")), `{"data":[
 		{"date":"2026-01-03","model":"fake/echo","model_permaslug":"echo","endpoint_id":"fake/echo","provider_name":"fake","usage":0.0000015,"byok_usage_inference":0,"requests":1,
-		"prompt_tokens":3,"completion_tokens":2,"reasoning_tokens":1,"cached_tokens":1,"id":"gen-1","request_id":"r","created_at":"2026-01-03T00:30:00.005Z","key":"dev","route":"POST /v1/responses",
-		"status":200,"code":null,"stream":true,"latency_ms":1500,"first_token_ms":null,"finish_reason":null,"usage_source":"provider","priced":true,"attempts":1},
+		"prompt_tokens":3,"completion_tokens":2,"reasoning_tokens":1,"cached_tokens":1,"id":"gen-1","created_at":"2026-01-03T00:30:00.005Z","code":null,"route":"a<b"},
 		{"date":"2026-01-03","model":"fake/echo","model_permaslug":"fake/echo","endpoint_id":"fake/fake/echo","provider_name":"fake","usage":0,"byok_usage_inference":0,"requests":7,
 		"prompt_tokens":0,"completion_tokens":0,"reasoning_tokens":0,"cached_tokens":0}],"next_cursor":"abc"}`)
 	same(t, string(openrouter.AppendActivity(nil, nil, "")), `{"data":[],"next_cursor":null}`)

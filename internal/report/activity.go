@@ -49,7 +49,7 @@ func Activity(ctx context.Context, log activity.Log, q Query) (Answer, error) {
 		if csv {
 			return csvOf(dayColumns, days), nil
 		}
-		return Answer{JSON: openrouter.AppendActivity(nil, dailyItems(days), "")}, nil
+		return Answer{JSON: openrouter.AppendActivity(nil, dailyRows(days), "")}, nil
 	case csv:
 		return exportCalls(ctx, log, filter, limited)
 	}
@@ -57,14 +57,15 @@ func Activity(ctx context.Context, log activity.Log, q Query) (Answer, error) {
 	if err != nil {
 		return Answer{}, refusal(err)
 	}
-	items := make([]openrouter.ActivityItem, len(page.Records))
-	for i := range page.Records {
-		items[i] = requestItem(&page.Records[i])
-		if filter.AllTenants {
-			items[i].Tenant = page.Records[i].Tenant
-		}
+	rows := make([]openrouter.ActivityRow, len(page.Records))
+	left := activity.ByID
+	if !filter.AllTenants {
+		left |= activity.OfTenants
 	}
-	return Answer{JSON: openrouter.AppendActivity(nil, items, page.Next)}, nil
+	for i := range page.Records {
+		rows[i] = requestRow(&page.Records[i], left)
+	}
+	return Answer{JSON: openrouter.AppendActivity(nil, rows, page.Next)}, nil
 }
 
 // find looks for an id. That of a translated answer is found by the request after which it is named.
@@ -113,40 +114,29 @@ func refusal(err error) error {
 	return apierror.New(apierror.LedgerUnavailable, "the activity store cannot answer now").WithCause(err)
 }
 
-func requestItem(r *activity.Record) openrouter.ActivityItem {
+// requestRow is the row of a call, without the fields of some forms.
+func requestRow(r *activity.Record, left activity.Form) openrouter.ActivityRow {
 	slug := cmp.Or(r.UpstreamModel, r.Model)
-	item := openrouter.ActivityItem{
+	return openrouter.ActivityRow{ActivityItem: openrouter.ActivityItem{
 		Date: openrouter.Date(r.CreatedAt), Model: r.Model, ModelPermaslug: slug, EndpointID: r.Provider + "/" + slug,
 		Provider: r.Provider, Usage: openrouter.USD(r.CostNano), Requests: 1,
 		PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens,
 		ReasoningTokens: r.ReasoningTokens, CachedTokens: r.CachedTokens,
-		ActivityCall: &openrouter.ActivityCall{
-			ID: r.ID, RequestID: r.RequestID, CreatedAt: openrouter.Timestamp(r.CreatedAt), Key: r.Key, Route: r.Route,
-			Status: r.Status, Code: openrouter.Text(r.Code), Stream: r.Stream, LatencyMS: r.Latency.Milliseconds(),
-			FirstTokenMS: openrouter.Milliseconds(r.FirstToken), FinishReason: openrouter.Text(r.FinishReason),
-			UsageSource: r.UsageSource, Priced: r.Priced, Attempts: r.Attempts, Attempted: attempted(r), OutputCap: r.OutputCap,
-			Workstation: r.Workstation, RefusedBy: r.RefusedBy, TraceID: r.TraceID, User: r.User,
-			QueuedMS: openrouter.FractionMilliseconds(r.Queued), OverheadMS: openrouter.FractionMilliseconds(r.Overhead),
-		},
-	}
-	if r.Ended != "" {
-		item.ActivitySession = &openrouter.ActivitySession{Ended: r.Ended, BytesUp: r.BytesUp, BytesDown: r.BytesDown}
-	}
-	return item
+	}, Own: members(r, left)}
 }
 
-func dailyItems(days []activity.Day) []openrouter.ActivityItem {
-	items := make([]openrouter.ActivityItem, len(days))
+func dailyRows(days []activity.Day) []openrouter.ActivityRow {
+	rows := make([]openrouter.ActivityRow, len(days))
 	for i, d := range days {
 		date, _ := time.Parse(time.DateOnly, d.Date) // the store's own form
-		items[i] = openrouter.ActivityItem{
+		rows[i].ActivityItem = openrouter.ActivityItem{
 			Date: openrouter.Date(date), Model: d.Model, ModelPermaslug: d.Model, EndpointID: d.Provider + "/" + d.Model,
 			Provider: d.Provider, Usage: openrouter.USD(d.CostNano), Requests: d.Requests,
 			PromptTokens: d.PromptTokens, CompletionTokens: d.CompletionTokens,
 			ReasoningTokens: d.ReasoningTokens, CachedTokens: d.CachedTokens,
 		}
 	}
-	return items
+	return rows
 }
 
 func generation(r *activity.Record) openrouter.Generation {
@@ -159,15 +149,6 @@ func generation(r *activity.Record) openrouter.Generation {
 		Latency: openrouter.Milliseconds(r.FirstToken), GenerationTime: openrouter.Milliseconds(r.Latency),
 		TokensPrompt: r.PromptTokens, TokensCompletion: r.CompletionTokens,
 		NativePrompt: r.PromptTokens, NativeCompletion: r.CompletionTokens,
-		NativeReasoning: r.ReasoningTokens, NativeCached: r.CachedTokens, Attempted: attempted(r),
+		NativeReasoning: r.ReasoningTokens, NativeCached: r.CachedTokens, Attempted: attempts(r.Attempted),
 	}
-}
-
-func attempted(r *activity.Record) (all []openrouter.Attempt) {
-	for _, a := range r.Attempted {
-		all = append(all, openrouter.Attempt{
-			Target: a.Target, Status: openrouter.Count(a.Status), Code: openrouter.Text(a.Code), LatencyMS: a.Latency.Milliseconds(),
-		})
-	}
-	return all
 }

@@ -1,50 +1,12 @@
 package report
 
 import (
-	"cmp"
 	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 )
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
-
-// callColumns are those of GET /api/v1/activity. They have the names of the members in JSON.
-var callColumns = []column[activity.Record]{
-	{"created_at", func(r *activity.Record) string { return timestamp(r.CreatedAt) }},
-	{"id", func(r *activity.Record) string { return text(r.ID) }},
-	{"request_id", func(r *activity.Record) string { return text(r.RequestID) }},
-	{"tenant", func(r *activity.Record) string { return text(r.Tenant) }},
-	{"key", func(r *activity.Record) string { return text(r.Key) }},
-	{"route", func(r *activity.Record) string { return text(r.Route) }},
-	{"model", func(r *activity.Record) string { return text(r.Model) }},
-	{"model_permaslug", func(r *activity.Record) string { return text(cmp.Or(r.UpstreamModel, r.Model)) }},
-	{"provider_name", func(r *activity.Record) string { return text(r.Provider) }},
-	{"status", func(r *activity.Record) string { return strconv.Itoa(r.Status) }},
-	{"code", func(r *activity.Record) string { return text(r.Code) }},
-	{"refused_by", func(r *activity.Record) string { return text(r.RefusedBy) }},
-	{"stream", func(r *activity.Record) string { return strconv.FormatBool(r.Stream) }},
-	{"latency_ms", func(r *activity.Record) string { return milliseconds(r.Latency) }},
-	{"first_token_ms", func(r *activity.Record) string { return milliseconds(r.FirstToken) }},
-	{"queued_ms", func(r *activity.Record) string { return milliseconds(r.Queued) }},
-	{"overhead_ms", func(r *activity.Record) string { return milliseconds(r.Overhead) }},
-	{"finish_reason", func(r *activity.Record) string { return text(r.FinishReason) }},
-	{"usage_source", func(r *activity.Record) string { return text(r.UsageSource) }},
-	{"priced", func(r *activity.Record) string { return strconv.FormatBool(r.Priced) }},
-	{"usage", func(r *activity.Record) string { return money(r.CostNano) }},
-	{"prompt_tokens", func(r *activity.Record) string { return number(r.PromptTokens) }},
-	{"completion_tokens", func(r *activity.Record) string { return number(r.CompletionTokens) }},
-	{"reasoning_tokens", func(r *activity.Record) string { return number(r.ReasoningTokens) }},
-	{"cached_tokens", func(r *activity.Record) string { return number(r.CachedTokens) }},
-	{"attempts", func(r *activity.Record) string { return strconv.Itoa(r.Attempts) }},
-	{"output_cap", func(r *activity.Record) string { return number(r.OutputCap) }},
-	{"workstation", func(r *activity.Record) string { return text(r.Workstation) }},
-	{"ended", func(r *activity.Record) string { return text(r.Ended) }},
-	{"bytes_up", func(r *activity.Record) string { return number(r.BytesUp) }},
-	{"bytes_down", func(r *activity.Record) string { return number(r.BytesDown) }},
-	{"trace_id", func(r *activity.Record) string { return text(r.TraceID) }},
-	{"user", func(r *activity.Record) string { return text(r.User) }},
-}
 
 // dayColumns are those of group_by=day.
 var dayColumns = []column[activity.Day]{

@@ -18,8 +18,8 @@ const idParam = "id"
 var withID = []string{idParam, formatParam, "limit", "tenant"}
 
 // oneCall answers with the newest row that has an id: the generation's, the request's, the session's, or
-// the provider's of the answer. Without one the list is empty. As JSON it has what only
-// [openrouter.ActivityDetail] has.
+// the provider's of the answer. Without one the list is empty. As JSON it has also the
+// fields of the form [activity.ByID].
 func oneCall(ctx context.Context, log activity.Log, q Query, csv bool) (Answer, error) {
 	for _, name := range slices.Sorted(maps.Keys(q.Values)) {
 		switch values := q.Values[name]; {
@@ -56,11 +56,5 @@ func oneCall(ctx context.Context, log activity.Log, q Query, csv bool) (Answer, 
 	case !found:
 		return Answer{JSON: openrouter.AppendActivity(nil, nil, "")}, nil
 	}
-	item := requestItem(&record)
-	item.Tenant = record.Tenant
-	item.ActivityDetail = &openrouter.ActivityDetail{
-		UpstreamID: openrouter.Text(record.UpstreamID), ClientRequestID: openrouter.Text(record.ClientRequestID), KeyHash: record.KeyHash,
-		Family: record.Family, UpstreamModel: openrouter.Text(record.UpstreamModel), NativeFinishReason: openrouter.Text(record.NativeFinishReason),
-	}
-	return Answer{JSON: openrouter.AppendActivity(nil, []openrouter.ActivityItem{item}, "")}, nil
+	return Answer{JSON: openrouter.AppendActivity(nil, []openrouter.ActivityRow{requestRow(&record, 0)}, "")}, nil
 }
