@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/report"
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
@@ -120,7 +120,7 @@ func show(o *operator, path string, q url.Values, f *activityFlags, table func(i
 	}
 	defer resp.Body.Close()
 	answer := io.LimitReader(resp.Body, maxAdminAnswer)
-	if missing := report.Missing(resp.Header.Get(report.UntilHeader), time.Now()); missing != "" {
+	if missing := activity.Missing(resp.Header.Get(activity.UntilHeader), time.Now()); missing != "" {
 		to := o.out
 		if f.asCSV || f.asJSON {
 			to = os.Stderr

@@ -66,11 +66,20 @@ type story struct {
 	Usage *usageStory `json:"usage,omitempty"`
 	// Session is absent for a call.
 	Session *sessionStory `json:"session,omitempty"`
+	// Facts are fields that have no member of their own, by their names.
+	Facts []factStory `json:"facts,omitempty"`
 	// Until is since when commits are blocked; absent if they are not. A newer record with this id is then
 	// not found.
 	Until *time.Time `json:"activity_until,omitempty"`
 	// Limits are those of the running configuration, now.
 	Limits []gateway.Standing `json:"limits_now,omitempty"`
+}
+
+type factStory struct {
+	// Name is what it is.
+	Name string `json:"name"`
+	// Value is its text.
+	Value string `json:"value"`
 }
 
 type attemptStory struct {
@@ -192,6 +201,11 @@ func tell(ctx context.Context, active *gateway.Gateway, r *activity.Record) (*st
 		CreatedAt: r.CreatedAt, Key: r.Key, Tenant: r.Tenant, Route: r.Route, Model: r.Model, Provider: r.Provider, Stream: r.Stream,
 		Status: r.Status, Code: r.Code, RefusedBy: r.RefusedBy, Attempts: r.Attempts,
 		Time: timeStory{Total: ms(r.Latency), Queued: ms(r.Queued), FirstToken: ms(r.FirstToken), Overhead: ms(r.Overhead)},
+	}
+	for i := range activity.Fields {
+		if f := &activity.Fields[i]; f.Why != "" && !f.Empty(r) {
+			s.Facts = append(s.Facts, factStory{f.Why, f.Text(r)})
+		}
 	}
 	meaning := apierror.Code(r.Code).Meaning()
 	if r.Family == vncFamily || r.Ended != "" {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
-	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
@@ -47,8 +46,11 @@ func (s *story) text() string {
 	p.line("When", "%s", s.CreatedAt.UTC().Format("2006-01-02 15:04:05.000 UTC"))
 	p.line("Who", "key %s, tenant %s", s.Key, s.Tenant)
 	p.line("What", "%s", withText(s.Route, ", model ", s.Model))
+	for _, f := range s.Facts {
+		p.line(f.Name, "%s", f.Value)
+	}
 	if s.Until != nil {
-		p.line("Until", "%s", report.Missing(s.Until.Format(time.RFC3339Nano), time.Now()))
+		p.line("Until", "%s", activity.Missing(s.Until.Format(time.RFC3339Nano), time.Now()))
 	}
 	p.gap()
 	s.outcome(p)

@@ -1,6 +1,9 @@
 package activity
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Field is a field of a record as all have it that keep or show records.
 type Field struct {
@@ -98,4 +101,26 @@ func (f *Field) Empty(r *Record) bool {
 		return len(*v) == 0
 	}
 	panic("activity: a field of a type that is not known: " + f.Name)
+}
+
+// Text is a field of a record as people read it.
+func (f *Field) Text(r *Record) string {
+	switch v := f.Of(r).(type) {
+	case *string:
+		return *v
+	case *time.Duration:
+		return v.String()
+	case *time.Time:
+		return v.UTC().Format(time.RFC3339)
+	case *bool:
+		return fmt.Sprint(*v)
+	case *int:
+		return fmt.Sprint(*v)
+	case *int64:
+		if f.Form.Has(Money) {
+			return fmt.Sprintf("%.9f USD", float64(*v)/1e9)
+		}
+		return fmt.Sprint(*v)
+	}
+	return fmt.Sprint(f.Of(r))
 }

@@ -168,7 +168,7 @@ func (l *SQLiteLog) identified(ctx context.Context, tenant, id string, slots []i
 	before := newest / blockRows
 	err = l.read(ctx, func(rows *sql.Rows) (bool, error) {
 		var r Record
-		seq, err := r.scan(rows, tenant)
+		seq, err := scan(rows, &r, tenant)
 		if err == nil && has(&r) {
 			more = visit(seq, r)
 		}
@@ -218,7 +218,7 @@ func (l *SQLiteLog) nextBlock(ctx context.Context, before int64, want uint32, sl
 // at returns the row seq, if it still exists and is the tenant's.
 func (l *SQLiteLog) at(ctx context.Context, tenant string, seq int64) (r Record, ok bool, err error) {
 	err = l.read(ctx, func(rows *sql.Rows) (bool, error) {
-		_, err = r.scan(rows, tenant)
+		_, err = scan(rows, &r, tenant)
 		ok = true
 		return false, err
 	}, rowAt, seq, tenant)

@@ -97,8 +97,8 @@ func (l *SQLiteLog) Append(r *Record) {
 // columns are in the order that scan reads.
 const columns = "seq, created_at, data, tenant"
 
-// scan sets all of r. If tenant is its tenant, as it mostly is, no text is copied for that.
-func (r *Record) scan(rows *sql.Rows, tenant string) (seq int64, err error) {
+// scan sets all of a record. If tenant is its tenant, as it mostly is, no text is copied for that.
+func scan(rows *sql.Rows, r *Record, tenant string) (seq int64, err error) {
 	var created int64
 	var data, owner sql.RawBytes
 	if err := rows.Scan(&seq, &created, &data, &owner); err != nil {

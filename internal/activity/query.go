@@ -67,7 +67,7 @@ func (l *SQLiteLog) walkRows(ctx context.Context, from querier, f *Filter, visit
 	query, args := f.source(tenants)
 	r := Record{Tenant: tenants[0]}
 	return l.readFrom(ctx, from, func(rows *sql.Rows) (bool, error) {
-		seq, err := r.scan(rows, r.Tenant)
+		seq, err := scan(rows, &r, r.Tenant)
 		if err != nil || !f.matches(&r) {
 			return true, err
 		}
@@ -154,7 +154,7 @@ func (l *SQLiteLog) FindAny(ctx context.Context, id string) (found Record, ok bo
 	}
 	take := func(rows *sql.Rows) (more bool, err error) {
 		var r Record
-		if _, err := r.scan(rows, ""); err != nil {
+		if _, err := scan(rows, &r, ""); err != nil {
 			return false, err
 		}
 		if r.ID == id || r.RequestID == id || r.UpstreamID == id {

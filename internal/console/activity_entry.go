@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/chart"
 )
 
@@ -61,12 +62,13 @@ func (p *entryPage) drawPhases() {
 			p.Legend = append(p.Legend, chart.Phase{Name: name, Class: class, Milliseconds: ms, Text: milliseconds(ms)})
 		}
 	}
-	add("Waited for a slot", "s3", p.Queued)
-	if first := p.First(); first > 0 {
-		add("Until the first token", "s1", first-p.Queued)
-		add("Stream", "s2", p.Latency-first)
+	total, queued := inMilliseconds(p.Latency), inMilliseconds(p.Queued)
+	add("Waited for a slot", "s3", queued)
+	if first := inMilliseconds(p.FirstToken); first > 0 {
+		add("Until the first token", "s1", first-queued)
+		add("Stream", "s2", total-first)
 	} else {
-		add("Answer", "s1", p.Latency-p.Queued)
+		add("Answer", "s1", total-queued)
 	}
 	p.Phases = chart.Phases{ID: "phases", Title: "Where the time went", Parts: p.Legend}.SVG()
 }
@@ -87,18 +89,31 @@ func (p *entryPage) link(trace string) {
 	}
 }
 
+// fact is a field that has no place of its own on the page.
+type fact struct{ Name, Value string }
+
+// Facts are the fields that the list names as such, with their values.
+func (p *entryPage) Facts() (all []fact) {
+	for i := range activity.Fields {
+		if f := &activity.Fields[i]; f.Fact != "" && !f.Empty(&p.Record) {
+			all = append(all, fact{f.Fact, f.Text(&p.Record)})
+		}
+	}
+	return all
+}
+
 // sources say where the counts of tokens come from.
 var sources = map[string]string{
-	"provider":  "counted by the provider",
-	"estimated": "estimated, because the provider counted none",
-	"crashed":   "as reserved, because the gateway was killed",
-	usedNone:    "nothing was used",
+	activity.UsageProvider:  "counted by the provider",
+	activity.UsageEstimated: "estimated, because the provider counted none",
+	activity.UsageCrashed:   "as reserved, because the gateway was killed",
+	activity.UsageNone:      "nothing was used",
 }
 
 // SourceText says where the counts come from.
 func (r *activityRow) SourceText() string {
-	if text, known := sources[r.Source]; known {
+	if text, known := sources[r.UsageSource]; known {
 		return text
 	}
-	return r.Source
+	return r.UsageSource
 }

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 )
 
 // withEntry is an API that finds this row by an id.
@@ -37,6 +39,17 @@ func TestARequestIsShownWithAllThatIsRecorded(t *testing.T) {
 		`Waited for a slot <b>250 ms</b>`, `Until the first token <b>750 ms</b>`, `Stream <b>1.50 s</b>`, "the gateway itself took 1.2 ms", `<svg class="phases"`,
 		"timeout_first_byte", "did not begin within <code>first_byte</code>", "no answer", "acme/m@eu",
 		"/console/activity?key=dev&amp;range=7d", "/console/activity?model=acme%2Fm&amp;range=7d", "No prompt and no answer is stored")
+}
+
+// A field at the end of the list needs no line of the page.
+func TestAFactOfTheListIsShown(t *testing.T) {
+	listed := activity.Fields
+	t.Cleanup(func() { activity.Fields = listed })
+	activity.Fields = append(activity.Fields[:len(listed):len(listed)], activity.Field{
+		Name: "another", Of: func(r *activity.Record) any { return &r.ClientRequestID }, Fact: "Another",
+	})
+	page := withEntry(strings.Replace(callJSON, `"key":"dev"`, `"key":"dev","another":"<b>"`, 1)).visit(t, "/console/activity/gen-1").Body.String()
+	contains(t, page, "<dt>Another</dt><dd>&lt;b&gt;</dd>")
 }
 
 func TestARefusalSaysWhatItMeansAndWhatToDo(t *testing.T) {

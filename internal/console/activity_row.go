@@ -3,59 +3,22 @@ package console
 import (
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 )
 
-// activityRow is one row of GET /api/v1/activity: a call, or the session of a desktop.
+// activityRow is one row of GET /api/v1/activity: a call, or the session of a desktop. Tenant is only
+// there for keys that see several.
 type activityRow struct {
-	ID        string
-	RequestID string    `json:"request_id"`
-	CreatedAt time.Time `json:"created_at"`
-	Tenant    string    // only for keys that see several
-	rowKey
-	Route        string
-	Model        string // as asked
-	Provider     string `json:"provider_name"`
-	Status       int
-	Code         string
-	RefusedBy    string `json:"refused_by"`
-	Stream       bool
-	Usage        float64
-	Priced       bool
-	Source       string   `json:"usage_source"`
-	Prompt       int64    `json:"prompt_tokens"`
-	Completion   int64    `json:"completion_tokens"`
-	Reasoning    int64    `json:"reasoning_tokens"`
-	Cached       int64    `json:"cached_tokens"`
-	OutputCap    int64    `json:"output_cap"`
-	FinishReason string   `json:"finish_reason"`
-	Latency      float64  `json:"latency_ms"`
-	FirstToken   *float64 `json:"first_token_ms"`
-	Queued       float64  `json:"queued_ms"`
-	Overhead     float64  `json:"overhead_ms"`
-	TraceID      string   `json:"trace_id"`
-	Attempts     int
-	Attempted    []attempt
-	Workstation  string
-	Ended        string
-	BytesUp      int64  `json:"bytes_up"`
-	BytesDown    int64  `json:"bytes_down"`
-	User         string // who used the key, by single sign-on
+	activity.Record
 
-	// The rest is only in a row that was asked for by an id.
-	UpstreamID         string `json:"upstream_id"`       // the provider's
-	ClientRequestID    string `json:"client_request_id"` // the client's own
-	KeyHash            string `json:"api_key_hash"`
-	UpstreamModel      string `json:"upstream_model"` // the model's name at the provider
-	NativeFinishReason string `json:"native_finish_reason"`
+	Label string // the name of a key that was made at run time, if that is known
 }
 
-// attempt is one request to a provider.
-type attempt struct {
-	Target  string
-	Status  int // 0: no answer
-	Code    string
-	Latency float64 `json:"latency_ms"`
+// ShownKey is the row's key as a page shows it.
+func (r *activityRow) ShownKey() string {
+	key := rowKey{r.Key, r.Label}
+	return key.ShownKey()
 }
 
 // sessionPrefix begins the ids of desktops' sessions.
@@ -64,11 +27,8 @@ const sessionPrefix = "vnc-"
 // Session reports whether the row is the session of a desktop, also of one that was refused.
 func (r *activityRow) Session() bool { return r.Ended != "" || strings.HasPrefix(r.ID, sessionPrefix) }
 
-// usedNone is the source of the usage of a call that used nothing.
-const usedNone = "none"
-
 // Used reports whether the call has used something that may cost.
-func (r *activityRow) Used() bool { return r.Source != usedNone }
+func (r *activityRow) Used() bool { return r.UsageSource != activity.UsageNone }
 
 // result is how a row ended. What is fine needs no badge.
 type result struct {
@@ -110,15 +70,16 @@ type cost struct {
 
 // Cost is what the call cost. A refusal costs nothing, and an unknown price is not 0.
 func (r *activityRow) Cost() cost {
+	spent := float64(r.CostNano) / 1e9
 	switch {
 	case r.Session():
 		return cost{}
 	case !r.Used():
 		return cost{Amount: usd(0), Short: usd(0)}
 	case r.Priced:
-		return cost{Amount: usd(r.Usage), Short: microUSD(r.Usage)}
-	case r.Usage > 0:
-		return cost{unknown, "no price; budgets were charged " + usd(r.Usage), unknown}
+		return cost{Amount: usd(spent), Short: microUSD(spent)}
+	case spent > 0:
+		return cost{unknown, "no price; budgets were charged " + usd(spent), unknown}
 	}
 	return cost{unknown, "no price", unknown}
 }
@@ -142,29 +103,21 @@ func (r *activityRow) Via() string {
 	return r.Provider
 }
 
-// First is the time to the first token, in milliseconds; 0 is that of no stream.
-func (r *activityRow) First() float64 {
-	if r.FirstToken == nil {
-		return 0
-	}
-	return *r.FirstToken
-}
-
 // Bytes is what the session of a desktop has moved.
 func (r *activityRow) Bytes() int64 { return r.BytesUp + r.BytesDown }
 
 // CachedNote says how much of the input came from the provider's cache.
 func (r *activityRow) CachedNote() string {
-	if r.Cached == 0 {
+	if r.CachedTokens == 0 {
 		return ""
 	}
-	return count(r.Cached) + " from the cache"
+	return count(r.CachedTokens) + " from the cache"
 }
 
 // ReasoningNote says how much of the output was reasoning.
 func (r *activityRow) ReasoningNote() string {
-	if r.Reasoning == 0 {
+	if r.ReasoningTokens == 0 {
 		return ""
 	}
-	return count(r.Reasoning) + " of reasoning"
+	return count(r.ReasoningTokens) + " of reasoning"
 }

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 )
 
 const (
@@ -281,7 +283,7 @@ func TestTheListOfAllErrors(t *testing.T) {
 
 func TestARowNamesTheProviderThatItsModelDoesNot(t *testing.T) {
 	for _, c := range []struct{ model, provider, want string }{{"acme/m", "acme", ""}, {"fast", "acme", "acme"}, {"acme-2/m", "acme", "acme"}} {
-		if got := (&activityRow{Model: c.model, Provider: c.provider}).Via(); got != c.want {
+		if got := (&activityRow{Record: activity.Record{Model: c.model, Provider: c.provider}}).Via(); got != c.want {
 			t.Errorf("%s of %s: %q", c.model, c.provider, got)
 		}
 	}

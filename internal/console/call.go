@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/report"
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 )
 
 // maxAnswer bounds the answer of a public route to a page, in bytes. A page asks for at most a
@@ -102,7 +102,7 @@ func (v *visit) call(method, path string, body []byte, into any) error {
 func (v *visit) ask(r *http.Request, into any) error {
 	var w answer
 	v.console.config.API(v.caller).ServeHTTP(&w, r)
-	v.until = cmp.Or(v.until, w.Header().Get(report.UntilHeader))
+	v.until = cmp.Or(v.until, w.Header().Get(activity.UntilHeader))
 	return w.read(r, into)
 }
 

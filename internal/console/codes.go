@@ -43,12 +43,12 @@ var timeLimits = map[string]string{
 	"timeout_call":       "The request and its answer took longer than `call`.",
 }
 
-// Meaning says what the code of an attempt means.
-func (a *attempt) Meaning() template.HTML {
-	if text, ok := timeLimits[a.Code]; ok {
+// meaningOf says what the code of an attempt means.
+func meaningOf(code string) template.HTML {
+	if text, ok := timeLimits[code]; ok {
 		return marked(text)
 	}
-	return explain(a.Code).Text
+	return explain(code).Text
 }
 
 // marked is a text of the manual as HTML: what stands between backquotes is code.

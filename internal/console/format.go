@@ -12,7 +12,8 @@ import (
 
 // functions are those that templates have. Each takes what the API's JSON has.
 var functions = template.FuncMap{
-	"at": at, "clock": clock, "ago": ago, "until": until, "usd": usd, "count": count, "milliseconds": milliseconds, "took": tookText, "bytes": size, "percent": percent,
+	"at": at, "clock": clock, "ago": ago, "until": until, "usd": usd, "count": count, "milliseconds": milliseconds, "took": tookText, "ms": inMilliseconds, "meaning": meaningOf,
+	"bytes": size, "percent": percent,
 	"query": query, "ordinal": ordinal, "lower": strings.ToLower, "filterText": filterText, "join": strings.Join, "dict": dict,
 }
 
@@ -117,6 +118,9 @@ func count(n int64) string {
 	}
 	return digits
 }
+
+// inMilliseconds is a duration as the API has it.
+func inMilliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // milliseconds is a duration that the API has as a number of them.
 func milliseconds(ms float64) string {

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/report"
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 )
 
 //go:embed templates
@@ -53,7 +53,7 @@ func (v *visit) show(status int, name string, data any) error {
 		return writeTemplate(v.w, status, name, "main", layout{Path: v.r.URL.RequestURI(), Now: v.now, Page: data})
 	}
 	return writePage(v.w, status, name, layout{
-		Title: v.page.title, Notice: notices[v.query.Get("done")], Missing: report.Missing(v.until, v.now), Menu: v.menu(), Key: v.caller.Name, User: v.caller.User,
+		Title: v.page.title, Notice: notices[v.query.Get("done")], Missing: activity.Missing(v.until, v.now), Menu: v.menu(), Key: v.caller.Name, User: v.caller.User,
 		Theme: theme(v.r), Path: v.r.URL.RequestURI(), Now: v.now, Page: data,
 	})
 }

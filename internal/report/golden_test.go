@@ -1,8 +1,10 @@
 package report
 
 import (
+	"encoding/json"
 	"net/url"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -58,5 +60,24 @@ func TestARowLooksTheSame(t *testing.T) {
 	want, err := os.ReadFile("testdata/rows.golden")
 	if is := strings.ReplaceAll(got.String(), "\r\n", "\\r\n"); err != nil || is != string(want) {
 		t.Errorf("%v, got\n%s\nwant\n%s", err, is, want)
+	}
+}
+
+// What JSON says of a row is read back, as the console and the commands do.
+func TestTheJSONOfARowIsReadBack(t *testing.T) {
+	log, _ := newLog(t, everyField)
+	got, err := query(t, log, "acme", "id=gen-0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer struct{ Data []activity.Record }
+	if err := json.Unmarshal(got, &answer); err != nil {
+		t.Fatal(err)
+	}
+	want := everyField
+	want.CreatedAt = want.CreatedAt.Truncate(time.Millisecond)
+	want.Latency, want.FirstToken = want.Latency.Truncate(time.Millisecond), want.FirstToken.Truncate(time.Millisecond)
+	if len(answer.Data) != 1 || !reflect.DeepEqual(answer.Data[0], want) {
+		t.Errorf("got  %+v\nwant %+v", answer.Data, want)
 	}
 }

@@ -18,12 +18,12 @@ func TestAnAnswerSaysUntilWhenItHasCalls(t *testing.T) {
 	log, _ := newLog(t, fullCall)
 	h := http.Header{}
 	SetUntil(h, log)
-	if len(h) != 0 || Missing(h.Get(UntilHeader), noon) != "" {
+	if len(h) != 0 || activity.Missing(h.Get(activity.UntilHeader), noon) != "" {
 		t.Errorf("with commits: %v", h)
 	}
 	SetUntil(h, blockedLog{log})
 	const want = "Calls that ended since 2026-03-18T12:00:00.000Z may be missing: commits have been blocked for 1m5s."
-	if got := Missing(h.Get(UntilHeader), noon.Add(65*time.Second)); got != want {
+	if got := activity.Missing(h.Get(activity.UntilHeader), noon.Add(65*time.Second)); got != want {
 		t.Errorf("%v: %s", h, got)
 	}
 }

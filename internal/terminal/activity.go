@@ -6,34 +6,14 @@ import (
 	"io"
 	"strconv"
 	"time"
-)
 
-// activityRow is what a table shows of a row of the admin API.
-type activityRow struct {
-	CreatedAt   time.Time `json:"created_at"`
-	RequestID   string    `json:"request_id"`
-	ID          string
-	Tenant, Key string
-	Route       string
-	Model       string
-	Provider    string `json:"provider_name"`
-	Status      int
-	Code        string
-	Usage       json.Number
-	UsageSource string `json:"usage_source"`
-	Priced      bool
-	Prompt      int64    `json:"prompt_tokens"`
-	Completion  int64    `json:"completion_tokens"`
-	Latency     float64  `json:"latency_ms"`
-	FirstToken  *float64 `json:"first_token_ms"`
-	Workstation string
-	Ended       string
-}
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+)
 
 // Activity prints an answer of the activity: a row for each call.
 func Activity(out io.Writer, answer io.Reader) error {
 	var list struct {
-		Data []activityRow
+		Data []activity.Record
 		Next *string `json:"next_cursor"`
 	}
 	if err := json.NewDecoder(answer).Decode(&list); err != nil {
@@ -51,7 +31,7 @@ func Activity(out io.Writer, answer io.Reader) error {
 		several = several || r.Tenant != list.Data[0].Tenant
 	}
 	for _, r := range list.Data {
-		t.rows = append(t.rows, r.cells(several))
+		t.rows = append(t.rows, cells(&r, several))
 	}
 	t.print(out, screenOf(out))
 	if list.Next != nil {
@@ -61,7 +41,7 @@ func Activity(out io.Writer, answer io.Reader) error {
 }
 
 // cells are those of a call. With several tenants the key's has its tenant.
-func (r *activityRow) cells(several bool) []string {
+func cells(r *activity.Record, several bool) []string {
 	key, subject, status := KeyName(r.Key), r.Model, strconv.Itoa(r.Status)
 	if several {
 		key = r.Tenant + "/" + key
@@ -78,16 +58,15 @@ func (r *activityRow) cells(several bool) []string {
 		status += " " + r.Ended
 	}
 	in, out, cost, first := "-", "-", "-", "-"
-	if r.UsageSource != "none" {
-		in, out = compact(r.Prompt), compact(r.Completion)
+	if r.UsageSource != activity.UsageNone {
+		in, out = compact(r.PromptTokens), compact(r.CompletionTokens)
 		cost = "unknown"
 		if r.Priced {
-			usd, _ := r.Usage.Float64()
-			cost = strconv.FormatFloat(usd, 'f', 6, 64)
+			cost = strconv.FormatFloat(float64(r.CostNano)/1e9, 'f', 6, 64)
 		}
 	}
-	if r.FirstToken != nil {
-		first = whole(*r.FirstToken)
+	if r.FirstToken > 0 {
+		first = whole(r.FirstToken)
 	}
 	id := r.RequestID
 	if id == "" || r.Ended != "" { // a session is ended and found by its own name
@@ -97,9 +76,9 @@ func (r *activityRow) cells(several bool) []string {
 }
 
 // whole is a duration that is known in whole milliseconds.
-func whole(ms float64) string {
-	if ms <= 0 {
+func whole(d time.Duration) string {
+	if d < time.Microsecond {
 		return "<1ms"
 	}
-	return Duration(ms)
+	return Duration(float64(d.Microseconds()) / 1000)
 }

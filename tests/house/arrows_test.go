@@ -173,6 +173,7 @@ var arrows = []arrow{
 	{"internal/upload", "internal/memory", "the bound of all bodies"},
 	{"internal/upload", "internal/watchdog", "an upload has a time limit"},
 
+	{"internal/terminal", "internal/activity", "rows of a table"},
 	{"internal/activity", "internal/store", "rows go with its group commit"},
 	{"internal/activity", "internal/postgres", "rows of several gateways go with its batches"},
 	{"internal/activity", "pgx", "their queries"},
@@ -283,7 +284,7 @@ var arrows = []arrow{
 	{"internal/console", "internal/chart", "figures over time"},
 	{"internal/console", "internal/workstation", "what the codes of desktops mean"},
 	{"internal/console", "internal/keys", "scopes of pages"},
-	{"internal/console", "internal/report", "what an answer lacks while commits are blocked"},
+	{"internal/console", "internal/activity", "a row, its fields, what an answer lacks"},
 	{"internal/console", "internal/request", "the caller that has signed in"},
 	{"internal/console", "internal/websession", "who has signed in"},
 	{"internal/gateway", "internal/websession", "who has signed in outlives a configuration"},
