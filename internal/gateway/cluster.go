@@ -12,7 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	sharedlimits "github.com/gatehouse-proxy/gatehouse/internal/limits/shared"
+	valkeylimits "github.com/gatehouse-proxy/gatehouse/internal/limits/valkey"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
@@ -46,8 +46,8 @@ type shared struct {
 	writer *postgres.Writer
 	feed   *postgres.Feed
 	desks  *desktops.Desks
-	ledger *sharedlimits.Ledger
-	rates  *sharedlimits.Admission
+	ledger *valkeylimits.Ledger
+	rates  *valkeylimits.Admission
 	log    clusterLog
 	others *presence
 
@@ -86,7 +86,7 @@ const (
 )
 
 // ClusterSchemas are the tables in PostgreSQL.
-var ClusterSchemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchema, activity.PostgresSchema, owners.PostgresSchema, sharedlimits.PostgresSchema, runtimekeys.PostgresSchema, desktops.PostgresSchema}
+var ClusterSchemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchema, activity.PostgresSchema, owners.PostgresSchema, valkeylimits.PostgresSchema, runtimekeys.PostgresSchema, desktops.PostgresSchema}
 
 // openShared makes a gateway a node of its cluster. It needs no engine: one that is away is tried
 // again and again. It fails if a newer program has used one.
@@ -111,12 +111,12 @@ func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
 	s.log = newClusterLog(s.node, c.cluster.Node, db, s.writer, c.keep, c.logger)
 	opened := c.local
 	opened.signedIn = websession.NewShared(s.node, c.now)
-	s.writer.Add(sharedlimits.BookTable(c.cluster.Node))
-	s.ledger = sharedlimits.NewLedger(sharedlimits.LedgerConfig{
+	s.writer.Add(valkeylimits.BookTable(c.cluster.Node))
+	s.ledger = valkeylimits.NewLedger(valkeylimits.LedgerConfig{
 		Node: s.node, Writer: s.writer, DB: db, Logger: c.logger,
 		Crashed: func(crash limits.Crash) { recordCrashes(s.log, c.logger, []limits.Crash{crash}) },
 	})
-	s.rates = sharedlimits.NewAdmission(sharedlimits.AdmissionConfig{Node: s.node, Local: c.localRates, Limiter: c.limiter, Logger: c.logger})
+	s.rates = valkeylimits.NewAdmission(valkeylimits.AdmissionConfig{Node: s.node, Local: c.localRates, Limiter: c.limiter, Logger: c.logger})
 	opened.log, opened.ledger, opened.rates = s.log, s.ledger, s.rates
 	opened.own = owners.NewPostgresOwners(owners.PostgresConfig{
 		DB: db, Writer: s.writer, Engine: s.engine, Key: s.node.Key, Now: c.now, Logger: c.logger,

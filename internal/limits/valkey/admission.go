@@ -1,0 +1,197 @@
+package valkey
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
+)
+
+const (
+	// admissionTimeout is how long a call waits for the engine. Then this gateway decides alone.
+	admissionTimeout = 100 * time.Millisecond
+	// askInterval is the time between two questions about slots for which calls wait. Usually an
+	// event comes first.
+	askInterval = 250 * time.Millisecond
+	// batch is how many statements or corrections one message has.
+	batch = 64
+)
+
+var (
+	//go:embed admission_window.lua
+	windowText string
+	//go:embed admission_places.lua
+	placesText string
+	//go:embed admission_admit.lua
+	admitText string
+	//go:embed admission_correct.lua
+	correctText string
+	//go:embed admission_look.lua
+	lookText string
+	//go:embed admission_reap.lua
+	reapText string
+
+	scripts = admissionScripts{
+		admit:   cluster.NewScript("admit", windowText+placesText+admitText),
+		correct: cluster.NewScript("correct", windowText+correctText),
+		look:    cluster.NewScript("look rates", windowText+lookText),
+		reap:    cluster.NewScript("reap places", placesText+reapText),
+	}
+)
+
+type admissionScripts struct{ admit, correct, look, reap *valkey.Script }
+
+// within returns the scripts whose answers are awaited for so long. Nobody waits for reap.
+func (s admissionScripts) within(d time.Duration) admissionScripts {
+	return admissionScripts{admit: s.admit.Within(d), correct: s.correct.Within(d), look: s.look.Within(d), reap: s.reap}
+}
+
+// AdmissionConfig is what an Admission needs.
+type AdmissionConfig struct {
+	Node    *cluster.Node
+	Local   *limits.LocalRates         // decide while the engine does not answer
+	Limiter *limits.ConcurrencyLimiter // shares its slots
+	Logger  *zap.Logger
+	Timeout time.Duration // for tests: how long a call waits for the engine; 0: 100 ms
+}
+
+// Admission is rates, and slots of calls at once, that the gateways of a cluster share. It is
+// [limits.Rates] and [limits.Places].
+//
+// While the engine does not answer, a gateway decides alone with its part of each limit: the limit
+// by the number of gateways, rounded up. So rates are at most twice the limit in the window of the
+// switch, and calls at once at most the limit and that part. A request whose answer is lost counts
+// twice: here and there.
+type Admission struct {
+	node        *cluster.Node
+	local       *limits.LocalRates
+	limiter     *limits.ConcurrencyLimiter
+	scripts     admissionScripts
+	breaker     *breaker
+	refusals    refusals
+	corrections corrections
+
+	changed chan struct{} // something waits to be sent; capacity 1
+	stop    context.CancelFunc
+	ended   sync.WaitGroup
+}
+
+// NewAdmission joins the node. It must be called before the node starts.
+func NewAdmission(c AdmissionConfig) *Admission {
+	ctx, stop := context.WithCancel(context.Background())
+	a := &Admission{
+		node: c.Node, local: c.Local, limiter: c.Limiter, scripts: scripts.within(cmp.Or(c.Timeout, admissionTimeout)), breaker: &breaker{logger: c.Logger},
+		changed: make(chan struct{}, 1), stop: stop,
+	}
+	c.Limiter.Share(a)
+	c.Node.Join(cluster.Part{
+		Name:   "concurrency",
+		Beat:   func(context.Context) error { a.limiter.Restate(false); return nil },
+		Rejoin: func(context.Context) error { a.limiter.Restate(true); return nil },
+		Replay: func(context.Context, bool) error { a.limiter.Restate(true); return nil },
+		Reap:   a.reap,
+	})
+	c.Node.On("places", a.limiter.Recheck)
+	a.ended.Add(1)
+	go a.send(ctx)
+	return a
+}
+
+// Close sends what waits, for as long as the context lets it, and ends. The node must not have
+// stopped.
+func (a *Admission) Close(ctx context.Context) error {
+	a.stop()
+	a.ended.Wait()
+	err := a.flush(ctx)
+	a.limiter.Share(nil)
+	return err
+}
+
+// Request implements limits.Rates.
+func (a *Admission) Request(ctx context.Context, subjects []limits.Subject) (limits.Reading, *limits.RateRefusal, error) {
+	reading, refusal, _, err := a.Enter(ctx, subjects, nil)
+	return reading, refusal, err
+}
+
+// Enter implements limits.Places.
+func (a *Admission) Enter(ctx context.Context, subjects []limits.Subject, wants []limits.Want) (limits.Reading, *limits.RateRefusal, []limits.Share, error) {
+	if err := ctx.Err(); err != nil {
+		return limits.Reading{}, nil, nil, err
+	}
+	began := a.node.Now()
+	if refusal := a.refusals.find(subjects, began); refusal != nil {
+		return refusal.Reading, refusal, nil, nil
+	}
+	var buffer [limits.MaxSubjects]ratedSubject
+	rates := ratesOf(buffer[:0], limits.Requests, subjects)
+	if len(rates) == 0 && len(wants) == 0 {
+		return limits.Reading{}, nil, nil, nil
+	}
+	answer, ok := a.admit(ctx, 1, rates, wants)
+	if !ok {
+		reading, refusal, err := a.local.Request(ctx, a.part(subjects))
+		return whole(reading, subjects), wholeRefusal(refusal, subjects), a.guess(wants), err
+	}
+	if refusal := answer.refusal(rates); refusal != nil {
+		a.refusals.remember(refusal, began)
+		return refusal.Reading, refusal, nil, nil
+	}
+	return answer.reading(rates), nil, answer.shares(len(rates), wants), nil
+}
+
+// Tokens implements limits.Rates.
+func (a *Admission) Tokens(ctx context.Context, n int64, subjects []limits.Subject) (limits.Reading, *limits.Grant, *limits.RateRefusal, error) {
+	if err := ctx.Err(); err != nil {
+		return limits.Reading{}, nil, nil, err
+	}
+	n = max(n, 0)
+	var buffer [limits.MaxSubjects]ratedSubject
+	rates := ratesOf(buffer[:0], limits.Tokens, subjects)
+	if len(rates) == 0 {
+		return limits.Reading{}, limits.NewGrant(n, func(int64) {}), nil, nil
+	}
+	answer, ok := a.admit(ctx, n, rates, nil)
+	if !ok {
+		reading, grant, refusal, err := a.local.Tokens(ctx, n, a.part(subjects))
+		return whole(reading, subjects), grant, wholeRefusal(refusal, subjects), err
+	}
+	if refusal := answer.refusal(rates); refusal != nil {
+		return refusal.Reading, nil, refusal, nil
+	}
+	corrections := make([]correction, len(rates))
+	for i, r := range rates {
+		seconds := r.seconds()
+		corrections[i] = correction{window: r.window(seconds), seconds: seconds, slot: answer.slot(i)}
+	}
+	return answer.reading(rates), limits.NewGrant(n, func(delta int64) {
+		if n > 0 { // what has counted nothing is not corrected
+			a.correctLater(corrections, delta)
+		}
+	}), nil, nil
+}
+
+// admit sends a message. It reports false if the engine does not answer, or has taken this gateway
+// for dead.
+func (a *Admission) admit(ctx context.Context, n int64, rates []ratedSubject, wants []limits.Want) (admitAnswer, bool) {
+	if a.breaker.open.Load() {
+		return nil, false
+	}
+	// A client that leaves is no engine that does not answer.
+	reply, err := a.node.Run(context.WithoutCancel(ctx), a.scripts.admit, admitArgs(n, rates, wants)...)
+	if errors.Is(err, cluster.ErrLeaseLost) { // the node states its places again
+		return nil, false
+	}
+	answer, err := answered(reply, err, len(rates), len(wants))
+	if a.breaker.note(err) {
+		a.limiter.Nodes(a.node.Count(), false)
+	}
+	return answer, err == nil
+}

@@ -1,0 +1,300 @@
+package valkey
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
+	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
+)
+
+const (
+	// durableTimeout bounds a Durable reservation without a Timeout, as limits.ReserveRequest says.
+	durableTimeout = time.Minute
+	// likelyTimeout bounds any other reservation. Then the call goes on without one.
+	likelyTimeout = 100 * time.Millisecond
+	// retryPause is the time between two attempts to reserve.
+	retryPause = 10 * time.Millisecond
+	// stall is how long a Durable reservation waits for an engine that has just begun to miss messages:
+	// it is asked again each second, and a machine that stood still for 100 ms is enough to miss some.
+	stall = 1500 * time.Millisecond
+)
+
+// LedgerConfig is what a Ledger needs.
+type LedgerConfig struct {
+	Node    *cluster.Node      // has not started
+	Writer  Writer             // of the table BookTable
+	DB      *postgres.DB       // the book; nil: an engine that has lost everything begins at zero
+	Crashed func(limits.Crash) // called for the calls of a node that died; may be nil
+	Logger  *zap.Logger
+	Now     func() time.Time // the clock of the times in messages, which may be wrong; nil: time.Now
+	Likely  time.Duration    // for tests: how long a call waits that can go on without the engine; 0: 100 ms
+}
+
+// Writer is a postgres.Writer.
+type Writer interface {
+	Append(table string, row []byte)
+	Flush(ctx context.Context) error
+}
+
+// Ledger is the limits.Ledger of a cluster. It is safe for concurrent use.
+//
+//   - A Durable reservation is made by the engine, or refused with ErrUnavailable and ErrAway: at its
+//     Timeout, or at once if no message was answered for 1.5 s. A failover may be under way.
+//   - Any other goes on after 100 ms without the engine, or at once. Its settlement says what to charge.
+//   - Settle hands over to an outbox, which sends until the engine has answered. When 262,144 settlements
+//     wait (the engine was away for minutes), Reserve fails at once with ErrUnavailable and ErrFull.
+//   - What the engine has charged is then written to the book, exactly once.
+//   - Status, and Exhausted where a budget may be spent, first wait for the settlements of this node.
+//     Exhausted believes balances that are at most a second old. Without an answer for 100 ms it says
+//     what this node knows: Reserve judges again.
+type Ledger struct {
+	node    *cluster.Node
+	now     func() time.Time
+	calls   *calls
+	outbox  *outbox
+	view    *view
+	book    *book
+	crashed func(limits.Crash)
+	logger  *zap.Logger
+	id      string // of the outbox, of no other process
+	likely  time.Duration
+	unfit   atomic.Pointer[error]
+
+	restored atomic.Uint64 // settlements that the engine had lost
+
+	// run runs a script: Node.Run, or a bad network in tests.
+	run func(context.Context, *valkey.Script, ...string) (valkey.Reply, error)
+}
+
+// NewLedger returns the ledger of a node, which it joins.
+func NewLedger(c LedgerConfig) *Ledger {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	l := &Ledger{
+		node: c.Node, now: c.Now, calls: newCalls(), view: newView(), book: &book{writer: c.Writer, db: c.DB},
+		crashed: c.Crashed, logger: c.Logger, id: rand.Text(), likely: cmp.Or(c.Likely, likelyTimeout), run: c.Node.Run,
+	}
+	l.outbox = newOutbox(l.settle, l.whole)
+	c.Node.Join(cluster.Part{Name: "ledger", Beat: l.beat, Rejoin: l.rejoin, Reap: l.reap, Replay: l.replay, Flush: l.flush, Load: l.load})
+	return l
+}
+
+// Distrust refuses Durable reservations from now on, because the engine may forget what was spent; nil
+// ends that.
+func (l *Ledger) Distrust(err error) {
+	if err == nil {
+		l.unfit.Store(nil)
+		return
+	}
+	l.unfit.Store(&err)
+}
+
+// Distrusted returns what Distrust was told last.
+func (l *Ledger) Distrusted() error {
+	if err := l.unfit.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// Outbox returns how many settlements wait to be sent to the engine.
+func (l *Ledger) Outbox() int { return l.outbox.length() }
+
+// Restored returns how many settlements the engine had lost, and was told again.
+func (l *Ledger) Restored() uint64 { return l.restored.Load() }
+
+// Close sends the settlements that wait. Those that could not be sent before the context ends are
+// charged as reserved when the lease of the node has ended.
+func (l *Ledger) Close(ctx context.Context) error {
+	err := l.outbox.flush(ctx)
+	l.outbox.close()
+	if err != nil {
+		return fmt.Errorf("%w: sending settlements: %w", limits.ErrUnavailable, err)
+	}
+	return nil
+}
+
+// at returns a time of this gateway as the engine's.
+func (l *Ledger) at(t time.Time) time.Time {
+	return t.Add(l.node.Now().Sub(l.now()))
+}
+
+// Reserve implements limits.Ledger.
+func (l *Ledger) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.Refusal, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	if l.outbox.full() {
+		return nil, fmt.Errorf("%w: %w", errAway, limits.ErrFull)
+	}
+	if unfit := l.Distrusted(); unfit != nil && r.Durable {
+		return nil, fmt.Errorf("%w: %w", errAway, unfit)
+	}
+	admitted := r.At
+	r.At = l.at(r.At)
+	c, q, ok := l.calls.begin(&r, admitted)
+	if !ok {
+		return nil, fmt.Errorf("%w: %d calls under way", limits.ErrUnavailable, maxUnderWay)
+	}
+	switch state, held := l.calls.is(c); {
+	case state == ended:
+		return nil, limits.ErrEnded
+	case state == underWay && !held && !r.Durable: // it goes on without a reservation
+		return nil, nil
+	}
+	timeout := l.likely
+	if r.Durable {
+		timeout = cmp.Or(r.Timeout, durableTimeout)
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	var clock error // that the engine has answered
+	for {
+		a, err := l.ask(ctx, c.id, q)
+		switch err = lastClock(ctx, err, &clock); {
+		case err == nil && a.later != nil:
+			q = l.calls.ask(c, a.later)
+			continue
+		case err == nil && (a.ended || a.short != nil):
+			l.calls.drop(c)
+			return refusal(&r, q.lines, a)
+		case err == nil:
+			state, again := l.calls.reserved(c, q)
+			if !again {
+				return nil, ifEnded(state)
+			}
+			q = l.calls.ask(c, nil)
+			continue
+		case errors.Is(err, cluster.ErrClock): // the node measures it again
+			if r.At = l.at(admitted); !r.Durable { // it goes on: in a period that has begun
+				r.At = earlier(r.At, l.node.Now())
+			}
+			q = l.calls.ask(c, linesOf(&r))
+		case !r.Durable || l.away():
+			return nil, l.without(ctx, c, &r, err)
+		}
+		if l.whole(ctx, err, retryPause) != nil {
+			return nil, l.without(ctx, c, &r, err)
+		}
+	}
+}
+
+// away reports whether the engine has missed messages for longer than a stall.
+func (l *Ledger) away() bool {
+	engine := l.node.Engine().Stats()
+	return !engine.Up && time.Since(engine.Since) > stall
+}
+
+// without lets a call go on without a reservation, unless it needs one or was given up.
+func (l *Ledger) without(ctx context.Context, c *call, r *limits.ReserveRequest, err error) error {
+	if r.Durable || errors.Is(ctx.Err(), context.Canceled) {
+		return fmt.Errorf("%w: %w", errAway, err)
+	}
+	return ifEnded(l.calls.goOn(c))
+}
+
+// errAway is for what may work in a second.
+var errAway = fmt.Errorf("%w: %w", limits.ErrUnavailable, limits.ErrAway)
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// whole waits after an error, before another attempt: until the node is whole again, or for a while.
+func (l *Ledger) whole(ctx context.Context, err error, pause time.Duration) error {
+	if errors.Is(err, cluster.ErrLeaseLost) || errors.Is(err, cluster.ErrFenced) {
+		return l.node.Await(ctx)
+	}
+	return wait(ctx, pause)
+}
+
+func ifEnded(s callState) error {
+	if s == ended {
+		return limits.ErrEnded
+	}
+	return nil
+}
+
+// refusal returns the one of the short budgets that resets last.
+func refusal(r *limits.ReserveRequest, lines []line, a answer) (*limits.Refusal, error) {
+	if a.ended {
+		return nil, limits.ErrEnded
+	}
+	var worst limits.Balance
+	var amount int64
+	for _, s := range a.short {
+		if s.line >= len(lines) {
+			return nil, fmt.Errorf("%w: %w", limits.ErrUnavailable, errAnswer)
+		}
+		l := &lines[s.line]
+		b := balance(l.subject, l.budget, s.balance)
+		if worst.Subject == "" || b.After(worst) {
+			worst, amount = b, l.amount
+		}
+	}
+	return worst.Refuse(amount, r.At), nil
+}
+
+// Settle implements limits.Ledger.
+func (l *Ledger) Settle(_ context.Context, id string, used limits.Amount) error {
+	if id == "" || len(id) > limits.MaxCall || used.Nano < 0 || used.Tokens < 0 {
+		return fmt.Errorf("%w: settling a call's id of %d bytes with %d nano-USD and %d tokens", limits.ErrInvalid, len(id), used.Nano, used.Tokens)
+	}
+	if l.outbox.full() && !l.calls.knows(id) {
+		return nil // Reserve has refused it
+	}
+	c := l.calls.settle(id, limits.Amount{Nano: min(used.Nano, MaxBudget), Tokens: min(used.Tokens, MaxBudget)})
+	if c == nil {
+		return nil
+	}
+	l.view.pend(c, 1)
+	l.outbox.add(c)
+	return nil
+}
+
+// settle sends a message of the outbox and does what its answer asks for.
+func (l *Ledger) settle(ctx context.Context, n uint64, batch []*call) error {
+	args := []string{l.id, strconv.FormatUint(n, 10)}
+	for _, c := range batch {
+		args = append(args, c.id, number(c.used.Nano), number(c.used.Tokens), c.hold, "")
+	}
+	reply, err := l.run(ctx, settleScript, args...)
+	if err != nil {
+		return err
+	}
+	settled, err := parseSettled(reply, len(batch))
+	if err != nil {
+		l.logger.Error("the engine's answer to settlements cannot be read", zap.Error(err))
+		return err
+	}
+	for i, c := range batch {
+		c.answered, c.era, c.charged = settled.now, settled.era, settled.letters[i] != endedBefore
+		c.crashed = settled.letters[i] == afterCrash
+		lines := c.lines
+		if c.hold == "" {
+			lines = settled.lines[i]
+		}
+		l.book.charge(c, lines)
+	}
+	settled.tell(l.view)
+	for _, c := range batch {
+		l.view.pend(c, -1)
+	}
+	l.calls.answer(batch, settled.now)
+	return nil
+}
