@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
-	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
@@ -49,7 +49,7 @@ func TestAKilledGatewayWithManyRowsStartsWithinSeconds(t *testing.T) {
 func writeRows(t *testing.T, dir string, n int) {
 	t.Helper()
 	running := t.TempDir()
-	st, err := store.Open(running, store.Options{Schemas: []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema}})
+	st, err := store.Open(running, store.Options{Schemas: []store.Schema{activity.Schema, owners.Schema, sqlite.LedgerSchema, sqlite.RateSchema}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ type sharing struct {
 	store      *store.Store // rows wait in it while PostgreSQL is away
 	keep       activity.Retention
 	hard       bool // a budget must not be exceeded
-	localRates *limits.LocalRates
+	localRates limits.Rates
 	local      tables
 	logger     *zap.Logger
 	now        func() time.Time

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
@@ -54,7 +55,7 @@ type tables struct {
 }
 
 // localSchemas are the tables in the database of a data directory.
-var localSchemas = []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema, runtimekeys.Schema, postgres.SpoolSchema, runtimekeys.SnapshotSchema}
+var localSchemas = []store.Schema{activity.Schema, owners.Schema, sqlite.LedgerSchema, sqlite.RateSchema, runtimekeys.Schema, postgres.SpoolSchema, runtimekeys.SnapshotSchema}
 
 // OpenStopped opens the database of a gateway that does not run, to read it.
 func OpenStopped(dir string, logger *zap.Logger) (*store.Store, error) {
@@ -72,7 +73,7 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	logger, pruner := gen.logger, activity.NewPruner(now, gen.keep, gen.logger)
 	opened, err := store.Open(s.dir, store.Options{
 		Schemas:   localSchemas,
-		Prune:     []store.PruneFunc{pruner.Prune, owners.Prune(now), limits.PruneLedger(now), limits.PruneRates(now)},
+		Prune:     []store.PruneFunc{pruner.Prune, owners.Prune(now), sqlite.PruneLedger(now), sqlite.PruneRates(now)},
 		Logger:    logger,
 		Committed: s.committed,
 		Failed:    s.failed,
@@ -80,11 +81,11 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	if err != nil {
 		return tables{}, err
 	}
-	rates, err := limits.NewLocalRates(ctx, opened, now)
+	rates, err := sqlite.NewRates(ctx, opened, now)
 	if err != nil {
 		return tables{}, errors.Join(fmt.Errorf("rates: %w", opened.Explain(err)), opened.Close())
 	}
-	ledger, crashed, err := limits.OpenSQLiteLedger(ctx, opened)
+	ledger, crashed, err := sqlite.OpenLedger(ctx, opened)
 	if err != nil {
 		return tables{}, errors.Join(fmt.Errorf("ledger: %w", opened.Explain(err)), opened.Close())
 	}

@@ -70,7 +70,7 @@ func (s Subject) Check() error {
 		}
 		for _, other := range s.Rates[:i] {
 			if r.Unit == other.Unit && r.Window == other.Window {
-				return fmt.Errorf("%w: two rates of %s for one %s", ErrInvalid, r.Unit, windowName(r.Window))
+				return fmt.Errorf("%w: two rates of %s for one %s", ErrInvalid, r.Unit, WindowName(r.Window))
 			}
 		}
 	}

@@ -59,11 +59,11 @@ func TestPeriodsFollowTheCalendar(t *testing.T) {
 			if p == limits.Weekly && monday.Unix() == 0 {
 				continue
 			}
-			begins, ends := limits.Span(p, at)
+			begins, ends := p.Span(at)
 			if !begins.Equal(want[0]) || !ends.Equal(want[1]) {
 				t.Fatalf("%s of %v is %v to %v, want %v", p, at, begins, ends, want)
 			}
-			if b, e, err := limits.ReadPeriod(p, at); b != begins || e != ends || err != nil {
+			if b, e, err := p.ParseName(p.Name(begins)); b != begins || e != ends || err != nil {
 				t.Fatalf("%s of %v is read back as %v to %v, %v", p, at, b, e, err)
 			}
 		}

@@ -248,3 +248,13 @@ func TestTimedOutPermitStopsWaiting(t *testing.T) {
 		first.Release()
 	})
 }
+
+func BenchmarkConcurrency(b *testing.B) {
+	g := limits.NewConcurrencyLimiter()
+	of := []limits.Subject{withConcurrency("key:a", 10, 0, 0)}
+	b.ReportAllocs()
+	for b.Loop() {
+		p, _, _ := g.AcquireWait(context.Background(), of)
+		p.Release()
+	}
+}

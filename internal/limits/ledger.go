@@ -21,7 +21,7 @@ var (
 )
 
 // Ledger keeps what subjects have spent and reserved in the periods of their budgets.
-// [SQLiteLedger] is one on this machine's disk. The interface also fits a ledger behind a network:
+// Package sqlite has one on this machine's disk. The interface also fits a ledger behind a network:
 // it passes only values, a context, and everything about a call in one message. Messages may be
 // lost, repeated and late; the ID of the call makes them harmless:
 //
@@ -30,7 +30,7 @@ var (
 //	                    └───────the process died───> crashed (charged as reserved)
 //	                                                    └──Settle(actual)──> ended (the charge is put right, once)
 //
-// A process that is alone finds its crashed calls at its next start ([OpenSQLiteLedger] returns them),
+// A process that is alone finds its crashed calls at its next start (sqlite.OpenLedger returns them),
 // and nobody settles those any more. Among several processes another one finds them, at any time, and
 // tells it with a callback. The process may have been paused or cut off: its Settle comes late, and
 // from then on the call is charged what it used.
@@ -92,7 +92,7 @@ type Balance struct {
 
 // Remaining is how much can still be reserved, at least 0.
 func (b Balance) Remaining() int64 {
-	return max(b.Budget.Limit-plus(b.Spent, b.Reserved), 0)
+	return max(b.Budget.Limit-Plus(b.Spent, b.Reserved), 0)
 }
 
 // Refusal names the budget that does not allow a call.
@@ -100,4 +100,11 @@ type Refusal struct {
 	Balance
 	Amount     int64         // how much the call needs; 0 from Exhausted
 	RetryAfter time.Duration // until ResetsAt; 0 for Total. The budget may have enough sooner if calls under way use less than they reserved.
+}
+
+// Crash is a call that was under way when its process died. It has been charged as reserved.
+type Crash struct {
+	Call   string
+	At     time.Time // when it was admitted
+	Amount Amount    // what it was charged
 }

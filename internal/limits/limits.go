@@ -2,9 +2,9 @@
 // calls, money and tokens in a calendar period. Its refusals are values; the gateway turns them
 // into answers.
 //
-//	rates, err := limits.NewLocalRates(ctx, st, time.Now)
+//	rates, err := sqlite.NewRates(ctx, st, time.Now)
 //	concurrency := limits.NewConcurrencyLimiter()
-//	ledger, crashed, err := limits.OpenSQLiteLedger(ctx, st) // crashed: interrupted calls, charged as reserved
+//	ledger, crashed, err := sqlite.OpenLedger(ctx, st) // crashed: interrupted calls, charged as reserved
 //
 //	subjects := []limits.Subject{key, tenant, everyone}        // as configured, most specific first
 //	entry, err := concurrency.Enter(ctx, rates, subjects, nil) // entry.Over, entry.Busy: 429
@@ -123,17 +123,9 @@ type Amount struct {
 	Tokens int64
 }
 
-// of returns the part of the amount that a budget counts.
-func (a Amount) of(u Unit) int64 {
-	if u == Money {
-		return a.Nano
-	}
-	return a.Tokens
-}
-
-// plus adds numbers that are not negative. On overflow it returns the largest number, which exceeds
+// Plus adds numbers that are not negative. On overflow it returns the largest number, which exceeds
 // any limit.
-func plus(a, b int64) int64 {
+func Plus(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
 	}

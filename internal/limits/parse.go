@@ -36,8 +36,8 @@ var windows = []struct {
 	length time.Duration
 }{{"s", time.Second}, {"min", time.Minute}, {"h", time.Hour}, {"day", Day}}
 
-// windowName returns the spelling of a window.
-func windowName(length time.Duration) string {
+// WindowName returns the spelling of a window.
+func WindowName(length time.Duration) string {
 	for _, w := range windows {
 		if w.length == length {
 			return w.name
@@ -46,13 +46,23 @@ func windowName(length time.Duration) string {
 	return length.String()
 }
 
+// ParseWindow reads what WindowName wrote of a window of a Rate.
+func ParseWindow(name string) (length time.Duration, ok bool) {
+	for _, w := range windows {
+		if w.name == name {
+			return w.length, true
+		}
+	}
+	return 0, false
+}
+
 // String returns the rate in the form that ParseRate reads.
 func (r Rate) String() string {
 	unit := ""
 	if r.Unit != Requests {
 		unit = " " + r.Unit.String()
 	}
-	return strconv.FormatInt(r.Limit, 10) + unit + "/" + windowName(r.Window)
+	return strconv.FormatInt(r.Limit, 10) + unit + "/" + WindowName(r.Window)
 }
 
 // String returns the budget in the form that ParseBudget reads.
@@ -95,11 +105,9 @@ func ParseRate(words ...string) (Rate, error) {
 	if r.Limit, err = parseCount(count); err != nil {
 		return Rate{}, fmt.Errorf("rate %q: %w", text, err)
 	}
-	for _, w := range windows {
-		if w.name == name {
-			r.Window = w.length
-			return r, nil
-		}
+	var ok bool
+	if r.Window, ok = ParseWindow(name); ok {
+		return r, nil
 	}
 	return Rate{}, fmt.Errorf("rate %q: the window is one of s, min, h, day", text)
 }

@@ -38,3 +38,10 @@ type RateRefusal struct {
 	// Never is set if the call needs more than the limit. RetryAfter is then 0.
 	Never bool
 }
+
+// RateUse is what was counted against one rate.
+type RateUse struct {
+	Rate  Rate
+	Used  int64         // in the window; more than the limit if calls used more tokens than was estimated
+	Reset time.Duration // until everything counted has left the window; 0 for nothing
+}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
 // scripted is a ledger whose results a test sets.
@@ -31,19 +30,21 @@ func (s *scripted) Settle(ctx context.Context, _ string, _ limits.Amount) error 
 
 func reserveAt(t *testing.T, l limits.Ledger) (*limits.Reservation, error) {
 	t.Helper()
-	h, _, err := limits.Reserve(t.Context(), l, limits.ReserveRequest{Call: "1", At: noon, Subjects: []limits.Subject{budgeted(t, "key:a", "10usd/day")}})
+	h, _, err := limits.Reserve(t.Context(), l, limits.ReserveRequest{Call: "1", Subjects: []limits.Subject{{Budgets: []limits.Budget{{}}}}})
 	return h, err
 }
+
+var errUnanswered, errBroken = errors.New("no answer"), errors.New("broken")
 
 func none() error { return nil }
 
 func TestSettlingIsRetriedUntilItSucceedsOnce(t *testing.T) {
-	l := &scripted{reserve: none, settle: func(context.Context) error { return errDisk }}
+	l := &scripted{reserve: none, settle: func(context.Context) error { return errBroken }}
 	h, err := reserveAt(t, l)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Settle(t.Context(), limits.Amount{}); !errors.Is(err, errDisk) || !strings.Contains(err.Error(), `"1"`) {
+	if err := h.Settle(t.Context(), limits.Amount{}); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), `"1"`) {
 		t.Errorf("got %v", err)
 	}
 	l.settle = func(context.Context) error { return nil }
@@ -91,44 +92,22 @@ func TestAFailedReservationIsReleasedWithinFiveSeconds(t *testing.T) {
 		if h, err := reserveAt(t, l); h != nil || err != errUnanswered || left != 5*time.Second {
 			t.Errorf("%v, %v; %v to release it", h, err, left)
 		}
-		l.settle = func(context.Context) error { return errDisk }
-		if h, err := reserveAt(t, l); h != nil || !errors.Is(err, errUnanswered) || !errors.Is(err, errDisk) {
+		l.settle = func(context.Context) error { return errBroken }
+		if h, err := reserveAt(t, l); h != nil || !errors.Is(err, errUnanswered) || !errors.Is(err, errBroken) {
 			t.Errorf("%v, %v", h, err)
 		}
 	})
 }
 
-func TestSubjectsWithoutAConfigurationAreNamed(t *testing.T) {
-	st := open(t, t.TempDir(), store.Options{})
-	l, _ := openLedger(t, st)
-	for i, name := range []string{"key:gone", "key:kept", "key:idle"} {
-		call := string(rune('a' + i))
-		if _, err := l.Reserve(t.Context(), limits.ReserveRequest{Call: call, At: noon, Most: limits.Amount{Nano: 2}, Subjects: []limits.Subject{budgeted(t, name, "10usd/day")}}); err != nil {
-			t.Fatal(err)
-		}
-		if name == "key:idle" {
-			continue // has spent nothing
-		}
-		if err := l.Settle(t.Context(), call, limits.Amount{Nano: 1}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	kept := func(name string) bool { return name == "key:kept" }
-	midnight := noon.Add(12 * time.Hour)
-	for at, want := range map[time.Time]string{noon: "key:gone", midnight.Add(-time.Second): "key:gone", midnight: ""} {
-		got, err := limits.Unnamed(t.Context(), l, at, kept)
-		if err != nil || strings.Join(got, " ") != want {
-			t.Errorf("at %v: %q, %v; want %q", at, got, err, want)
-		}
-	}
-	if _, err := limits.Unnamed(t.Context(), noSubjectsLedger{}, noon, kept); !errors.Is(err, errUnanswered) {
-		t.Errorf("got %v", err)
-	}
-}
+// uncalledLedger is a ledger whose methods must not be called.
+type uncalledLedger struct{ limits.Ledger }
 
-// noSubjectsLedger is a ledger that cannot list subjects.
-type noSubjectsLedger struct{ limits.Ledger }
-
-func (noSubjectsLedger) Subjects(context.Context, time.Time) ([]string, error) {
-	return nil, errUnanswered
+func TestCallWithoutBudgetsAsksNoLedger(t *testing.T) {
+	h, refusal, err := limits.Reserve(t.Context(), uncalledLedger{}, limits.ReserveRequest{Call: "1", Subjects: []limits.Subject{{Name: "key:a"}}})
+	if refusal != nil || err != nil {
+		t.Fatalf("%+v, %v", refusal, err)
+	}
+	if err := h.Settle(t.Context(), limits.Amount{Nano: 5}); err != nil {
+		t.Error(err)
+	}
 }

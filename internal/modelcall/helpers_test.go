@@ -22,6 +22,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -80,14 +81,14 @@ func newRig(t testing.TB, transport http.RoundTripper, change ...func(*rig)) *ri
 	r.calls.Init(func() bool { return true }, func() { r.released++ })
 	r.models = testModels{provider: newProvider(t, transport, nil), model: catalog.Model{Price: pricePerToken(t)}}
 	opened, err := store.Open(t.TempDir(), store.Options{
-		Schemas: []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema}, Logger: zap.NewNop(),
+		Schemas: []store.Schema{activity.Schema, owners.Schema, sqlite.LedgerSchema, sqlite.RateSchema}, Logger: zap.NewNop(),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.store = opened
 	t.Cleanup(func() { _ = opened.Close() })
-	ledger, _, err := limits.OpenSQLiteLedger(t.Context(), opened)
+	ledger, _, err := sqlite.OpenLedger(t.Context(), opened)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func newRig(t testing.TB, transport http.RoundTripper, change ...func(*rig)) *ri
 		c(r)
 	}
 	r.Uploads.Now = r.Now
-	if r.Rates, err = limits.NewLocalRates(t.Context(), opened, r.Now); err != nil {
+	if r.Rates, err = sqlite.NewRates(t.Context(), opened, r.Now); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Limits.Prepare(); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
@@ -93,7 +93,7 @@ func TestAClientThatHasLeftIs499InTheRecord(t *testing.T) {
 // and Caddy's context too.
 func TestARecordThatWaitsDoesNotHoldItsCall(t *testing.T) {
 	dir := t.TempDir()
-	opened, err := store.Open(dir, store.Options{Schemas: []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema}, Logger: zap.NewNop()})
+	opened, err := store.Open(dir, store.Options{Schemas: []store.Schema{activity.Schema, owners.Schema, sqlite.LedgerSchema, sqlite.RateSchema}, Logger: zap.NewNop()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
@@ -69,17 +70,17 @@ func withLimits(t testing.TB, l *policy.Limits) *modelcall.Deps {
 	if err := l.Prepare(); err != nil {
 		t.Fatal(err)
 	}
-	st, err := store.Open(t.TempDir(), store.Options{Schemas: []store.Schema{limits.LedgerSchema}, Logger: zap.NewNop()})
+	st, err := store.Open(t.TempDir(), store.Options{Schemas: []store.Schema{sqlite.LedgerSchema}, Logger: zap.NewNop()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	ledger, _, err := limits.OpenSQLiteLedger(t.Context(), st)
+	ledger, _, err := sqlite.OpenLedger(t.Context(), st)
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := func() time.Time { return noon }
-	rates, err := limits.NewLocalRates(t.Context(), nil, now)
+	rates, err := sqlite.NewRates(t.Context(), nil, now)
 	if err != nil {
 		t.Fatal(err)
 	}

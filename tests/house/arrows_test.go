@@ -76,6 +76,7 @@ var arrows = []arrow{
 	{"internal/gateway", "internal/postgres", "what a cluster keeps"},
 	{"internal/gateway", "internal/workstation/shared", "desktops of a cluster"},
 	{"internal/gateway", "internal/limits/valkey", "limits of a cluster"},
+	{"internal/gateway", "internal/limits/sqlite", "limits of one gateway"},
 	{"internal/gateway", "internal/valkey", "what a cluster shares"},
 
 	{"internal/policy", "internal/apierror", "refusals by a budget or a cap"},
@@ -179,7 +180,8 @@ var arrows = []arrow{
 	{"internal/activity", "pgx", "their queries"},
 	{"internal/activity/activitytest", "internal/activity", "the conformance of any log"},
 	{"internal/limits/limitstest", "internal/limits", "the conformance of any ledger"},
-	{"internal/limits", "internal/store", "long windows, holds and spending go with its group commit"},
+	{"internal/limits/sqlite", "internal/limits", "it is the ledger and the rates of one gateway"},
+	{"internal/limits/sqlite", "internal/store", "long windows, holds and spending go with its group commit"},
 	{"internal/guardrail", "internal/guardrail/detect", "rules become detectors, webhooks' redactions edits"},
 	{"internal/guardrail", "internal/guardrail/document", "the texts of bodies and events"},
 	{"internal/guardrail", "internal/jsonscan", "members of the events of a stream"},

@@ -57,7 +57,7 @@ func (s admissionScripts) within(d time.Duration) admissionScripts {
 // AdmissionConfig is what an Admission needs.
 type AdmissionConfig struct {
 	Node    *cluster.Node
-	Local   *limits.LocalRates         // decide while the engine does not answer
+	Local   limits.Rates               // decide while the engine does not answer
 	Limiter *limits.ConcurrencyLimiter // shares its slots
 	Logger  *zap.Logger
 	Timeout time.Duration // for tests: how long a call waits for the engine; 0: 100 ms
@@ -72,7 +72,7 @@ type AdmissionConfig struct {
 // twice: here and there.
 type Admission struct {
 	node        *cluster.Node
-	local       *limits.LocalRates
+	local       limits.Rates
 	limiter     *limits.ConcurrencyLimiter
 	scripts     admissionScripts
 	breaker     *breaker

@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/valkey"
 	valkeyclient "github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
@@ -230,7 +231,7 @@ func TestLimiterOfAnEndedAdmissionIsLocal(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := scripts(t, g)
-	local, err := limits.NewLocalRates(t.Context(), nil, time.Now)
+	local, err := sqlite.NewRates(t.Context(), nil, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/limitstest"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/valkey"
 	valkeyclient "github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
@@ -55,7 +56,7 @@ func startedWith(t testing.TB, addr string, c cluster.Config, timeout time.Durat
 	if clock == nil {
 		clock = time.Now
 	}
-	local, err := limits.NewLocalRates(t.Context(), nil, clock)
+	local, err := sqlite.NewRates(t.Context(), nil, clock)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func TestThreeGatewaysCountAsOne(t *testing.T) {
 			for _, name := range []string{"a", "b", "c"} {
 				three.of = append(three.of, started(t, e, name, c.Now))
 			}
-			one, err := limits.NewLocalRates(t.Context(), nil, c.Now)
+			one, err := sqlite.NewRates(t.Context(), nil, c.Now)
 			if err != nil {
 				t.Fatal(err)
 			}
