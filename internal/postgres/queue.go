@@ -3,6 +3,8 @@ package postgres
 import (
 	"sync"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/queue"
 )
 
 // entry is a row of a table.
@@ -19,97 +21,6 @@ type batch struct {
 	seq    int64 // in the spool; 0: not there
 }
 
-// queue has the rows that the writer has not taken.
-type queue struct {
-	mu      sync.Mutex // guards the following
-	rows    []entry
-	since   time.Time // when the first of them was added to the empty queue
-	bytes   int       // of these and of those that are taken and neither written nor spooled
-	taken   int       // bytes of these
-	dropped uint64
-	// appended is the number of the last row, written of the last one that is in the database.
-	appended, written uint64
-	dropping          bool
-	waiters           []waiter
-
-	first  chan struct{} // a row was added to the empty queue
-	urgent chan struct{} // write now: a full batch, or a Flush
-}
-
-type waiter struct {
-	upTo uint64
-	done chan error // capacity 1: an abandoned waiter blocks nobody
-}
-
-func (q *queue) init() {
-	q.first = make(chan struct{}, 1)
-	q.urgent = make(chan struct{}, 1)
-}
-
-// signal sends to c unless a signal waits there already.
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
-
-// add queues a row if there is a place for it, and reports whether it is the first one dropped.
-func (q *queue) add(e entry, kept, known bool) (firstDrop bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	most := maxWaiting
-	if kept {
-		most = maxKept
-	}
-	if !known || q.bytes+len(e.row) > most {
-		q.dropped++
-		firstDrop, q.dropping = !q.dropping, true
-		return firstDrop
-	}
-	q.rows = append(q.rows, e)
-	q.bytes += len(e.row)
-	q.appended++
-	switch len(q.rows) {
-	case 1:
-		q.since = time.Now()
-		signal(q.first)
-	case batchRows:
-		signal(q.urgent)
-	}
-	return false
-}
-
-// patience is how long the rows may wait for others: not at all if they fill a batch or somebody waits
-// for them, idle if there are none.
-func (q *queue) patience() time.Duration {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	switch {
-	case len(q.rows) == 0:
-		return idle
-	case len(q.rows) >= batchRows || len(q.waiters) > 0:
-		return 0
-	}
-	return max(batchInterval-time.Since(q.since), 0)
-}
-
-// take returns the next batch, nil if no row waits.
-func (q *queue) take(source string) *batch {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	n := min(len(q.rows), batchRows)
-	if n == 0 {
-		return nil
-	}
-	b := &batch{source: source, n: q.appended - uint64(len(q.rows)-n), rows: q.rows[:n:n]}
-	if q.rows = q.rows[n:]; len(q.rows) == 0 {
-		q.rows = nil
-	}
-	q.taken = size(b.rows)
-	return b
-}
-
 func size(rows []entry) (n int) {
 	for _, e := range rows {
 		n += len(e.row)
@@ -117,70 +28,29 @@ func size(rows []entry) (n int) {
 	return n
 }
 
+// take takes the next batch from the queue, none if no row waits.
+func (w *Writer) take() {
+	var rows []entry
+	if rows, w.taken = w.queue.Take(queue.Group, nil); len(rows) > 0 {
+		w.current = &batch{source: w.source, n: w.taken, rows: rows}
+	}
+}
+
 // left counts the batch that was taken as written or spooled.
-func (q *queue) left() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.bytes -= q.taken
-	q.taken = 0
-	if q.bytes < maxWaiting/2 {
-		q.dropping = false
+func (w *Writer) left() {
+	w.queue.Release(size(w.current.rows))
+	w.current = nil
+	if w.queue.Status().Bytes < maxWaiting/2 {
+		w.queue.DropsEnded(true)
 	}
 }
 
-// settle counts the rows up to n as written.
-func (q *queue) settle(n uint64) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.written = max(q.written, n)
-	kept := q.waiters[:0]
-	for _, w := range q.waiters {
-		if w.upTo <= q.written {
-			w.done <- nil
-		} else {
-			kept = append(kept, w)
-		}
+// patience is how long the rows may wait for others, idle if there are none.
+func (w *Writer) patience() time.Duration {
+	if wait, some := w.queue.Patience(); some {
+		return wait
 	}
-	clear(q.waiters[len(kept):])
-	q.waiters = kept
-}
-
-// settleAll counts all rows as written: none waits in the spool.
-func (q *queue) settleAll() {
-	q.mu.Lock()
-	n := q.appended - uint64(len(q.rows))
-	q.mu.Unlock()
-	q.settle(n)
-}
-
-// fail tells all that wait.
-func (q *queue) fail(err error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, w := range q.waiters {
-		w.done <- err
-	}
-	q.waiters = nil
-}
-
-// drop counts rows that were taken and will not be written.
-func (q *queue) drop(n int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.dropped += uint64(n)
-}
-
-// wait returns what is told when all rows appended before are written, nil if they are.
-func (q *queue) wait() <-chan error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.written >= q.appended {
-		return nil
-	}
-	w := waiter{q.appended, make(chan error, 1)}
-	q.waiters = append(q.waiters, w)
-	signal(q.urgent)
-	return w.done
+	return idle
 }
 
 // Status is what an operator should know of a Writer.
@@ -206,10 +76,8 @@ func (w *Writer) Status() Status {
 	if w.spool != nil {
 		s.Spooled, s.SpooledBytes = w.spool.size()
 	}
-	q := &w.queue
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	s.Waiting, s.WaitingBytes, s.Dropped = int(q.appended-q.written), q.bytes, q.dropped
+	waiting := w.queue.Status()
+	s.Waiting, s.WaitingBytes, s.Dropped = waiting.Items, waiting.Bytes, waiting.Dropped
 	return s
 }
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/queue"
 )
 
 const (
@@ -75,7 +77,7 @@ func (s *Sync) Close() {
 func (s *Sync) Answer(number int64) {
 	for old := s.number.Load(); old < number && !s.number.CompareAndSwap(old, number); old = s.number.Load() {
 	}
-	signal(s.asked)
+	queue.Signal(s.asked)
 }
 
 func (s *Sync) flush(ctx context.Context) {

@@ -20,7 +20,7 @@ const (
 func (w *Writer) work(ctx context.Context) time.Duration {
 	away := w.state.isAway()
 	if wait := time.Until(w.retryAt); away && wait > 0 {
-		w.queue.fail(errors.Join(w.state.status().Err, w.allToSpool()))
+		w.queue.Fail(errors.Join(w.state.status().Err, w.allToSpool()))
 		return wait
 	}
 	err := w.probe(ctx, away)
@@ -38,11 +38,11 @@ func (w *Writer) work(ctx context.Context) time.Duration {
 		w.logger.Warn("PostgreSQL does not take rows: they wait on this machine", zap.Error(err))
 	}
 	if err != nil {
-		w.queue.fail(err)
+		w.queue.Fail(err)
 		w.retryAt = time.Now().Add(retryInterval)
 		return retryInterval
 	}
-	return w.queue.patience()
+	return w.patience()
 }
 
 // probe asks whether a database that was away is back: what waits in memory meanwhile is short.
@@ -76,19 +76,19 @@ func (w *Writer) writeAll(ctx context.Context, all bool) error {
 			}
 			continue
 		}
-		if w.current == nil && (all || w.queue.patience() == 0) {
-			w.current = w.queue.take(w.source)
+		if w.current == nil && (all || w.patience() == 0) {
+			w.take()
 		}
 		if w.current == nil {
-			w.queue.settleAll()
+			w.queue.Settle(w.taken) // none waits in the spool
 			return nil
 		}
 		if err := w.write(ctx, w.current); err != nil {
 			return errors.Join(err, w.allToSpool())
 		}
-		w.queue.left()
-		w.queue.settle(w.current.n)
-		w.current = nil
+		n := w.current.n
+		w.left()
+		w.queue.Settle(n)
 	}
 }
 
@@ -110,7 +110,7 @@ func (w *Writer) fromSpool(ctx context.Context) error {
 	}
 	err = w.spool.remove(b, bytes)
 	if b.source == w.source {
-		w.queue.settle(b.n)
+		w.queue.Settle(b.n)
 	}
 	return err
 }
@@ -122,11 +122,10 @@ func (w *Writer) toSpool() error {
 		return err
 	}
 	if dropped > 0 {
-		w.queue.drop(dropped)
+		w.queue.Drop(dropped)
 		w.logger.Error("rows are dropped: the spool for rows that wait for PostgreSQL is full", zap.Int("rows", dropped))
 	}
-	w.queue.left()
-	w.current = nil
+	w.left()
 	return nil
 }
 
@@ -134,7 +133,7 @@ func (w *Writer) toSpool() error {
 func (w *Writer) allToSpool() error {
 	for w.spool != nil {
 		if w.current == nil {
-			w.current = w.queue.take(w.source)
+			w.take()
 		}
 		if w.current == nil {
 			return nil
@@ -155,7 +154,7 @@ func (w *Writer) finish(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	w.queue.fail(err)
+	w.queue.Fail(err)
 	if w.spool == nil {
 		return fmt.Errorf("rows are lost: %w", err)
 	}

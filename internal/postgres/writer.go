@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -11,14 +12,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"go.uber.org/zap"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/queue"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
 const (
-	// batchInterval is the longest time that a row waits for others.
-	batchInterval = 50 * time.Millisecond
-	// batchRows is how many rows are written without waiting, and the most that a batch has.
-	batchRows = 500
 	// retryInterval is the time between attempts while the database is away.
 	retryInterval = time.Second
 	// maxWaiting bounds the memory of rows that wait, in bytes: a busy gateway's of some 20 seconds.
@@ -56,8 +54,9 @@ type Writer struct {
 	spool  *spool  // nil: rows wait in memory
 	logger *zap.Logger
 
-	queue   queue
+	queue   *queue.Queue[entry]
 	current *batch // taken from the queue, neither written nor spooled
+	taken   uint64 // number of the last row that was taken
 	state   state
 	retryAt time.Time // while the database is away; used by run
 
@@ -69,10 +68,9 @@ type Writer struct {
 // NewWriter returns a writer for a node. A node has one, and no two nodes have the same name.
 func NewWriter(db *DB, node string, tables ...Table) *Writer {
 	w := &Writer{
-		db: db, node: node, source: rand.Text(), logger: zap.NewNop(),
+		db: db, node: node, source: rand.Text(), logger: zap.NewNop(), queue: queue.New[entry](),
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
-	w.queue.init()
 	w.state.since = time.Now()
 	w.Add(tables...)
 	return w
@@ -109,7 +107,14 @@ func (w *Writer) Start(ctx context.Context) error {
 // Append queues a row of a table. It does not wait. The caller must not change the row afterwards.
 func (w *Writer) Append(table string, row []byte) {
 	i, ok := w.table(table)
-	if w.queue.add(entry{i, row}, ok && w.tables[i].Kept, ok) {
+	most := maxWaiting
+	if ok && w.tables[i].Kept {
+		most = maxKept
+	}
+	if ok && w.queue.Add(entry{i, row}, len(row), most-len(row)+1, nil) == nil {
+		return
+	}
+	if w.queue.Drop(1) {
 		w.logger.Error("rows are dropped: they wait for PostgreSQL, and neither the memory nor the disk for them is enough", zap.String("table", table))
 	}
 }
@@ -121,18 +126,11 @@ func (w *Writer) table(name string) (int, bool) {
 // Flush returns when all rows that were appended before are in the database. It returns an error at
 // once while the database is away; the rows are kept.
 func (w *Writer) Flush(ctx context.Context) error {
-	done := w.queue.wait()
-	if done == nil {
-		return nil
-	}
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-w.stopped:
+	err := w.queue.Flush(ctx)
+	if errors.Is(err, queue.ErrClosed) {
 		return ErrUnavailable
 	}
+	return err
 }
 
 // Close writes what waits, or leaves it in the spool, and ends. It returns an error if rows are lost.
@@ -145,7 +143,10 @@ func (w *Writer) Close(ctx context.Context) error {
 	} else {
 		close(w.stopped)
 	}
-	return w.finish(ctx)
+	err := w.finish(ctx)
+	w.queue.Close()
+	w.queue.Fail(ErrUnavailable)
+	return err
 }
 
 // run writes until stop is closed.
@@ -157,10 +158,10 @@ func (w *Writer) run() {
 	defer due.Stop()
 	for {
 		select {
-		case <-w.queue.first:
-			due.Reset(w.queue.patience())
+		case <-w.queue.First:
+			due.Reset(w.patience())
 			continue
-		case <-w.queue.urgent:
+		case <-w.queue.Urgent:
 		case <-due.C:
 		case <-w.stop:
 			return

@@ -7,26 +7,20 @@ import (
 	"go.uber.org/zap"
 )
 
-// begin notes that the writer begins with a commit, or with something that keeps it from the next one.
-func (w *writer) begin() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.commits.began = time.Now()
-	return w.commits.began
-}
-
-// between does something between two commits. If it does not end, that is seen as in a commit.
-func (w *writer) between(do func()) {
-	w.begin()
-	do()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.commits.began = time.Time{}
-}
-
 // committed settles a group, and logs the end of a time in which commits failed.
 func (w *writer) committed(group []Op) {
-	if since := w.settle(group); !since.IsZero() {
+	since := w.commits.succeed()
+	w.settled += uint64(len(group))
+	if w.log != nil {
+		w.log.commit(w.settled)
+	}
+	size := 0
+	for _, op := range group {
+		size += sizeOf(op)
+	}
+	w.queue.Release(size)
+	w.queue.Settle(w.settled)
+	if !since.IsZero() {
 		w.opts.Logger.Info("the database can be written again", zap.String("file", w.path),
 			zap.Duration("after", time.Since(since)), zap.Int("waiting", w.Status().Waiting))
 	}
@@ -39,7 +33,10 @@ func (w *writer) failed(err error) {
 		w.tx.disconnect()
 		w.files.forget(walFileName, shmFileName) // SQLite removes them with the last connection
 	}
-	if err = explain(err); w.fail(err) {
+	err = explain(err)
+	news := w.commits.fail(err)
+	w.queue.Fail(err)
+	if news {
 		w.opts.Logger.Error("the database cannot be written; calls go on, and their records wait in memory",
 			zap.String("file", w.path), zap.Int("waiting", w.Status().Waiting), zap.Error(err))
 	}
@@ -71,5 +68,12 @@ func (w *writer) redoChanged(err error, since time.Time) {
 		w.opts.Logger.Info("the redo log can be written again", zap.Duration("after", time.Since(since)))
 	case !errors.Is(err, errReplaced): // lookAtFiles reports that
 		w.opts.Logger.Error("the redo log cannot be written; each call under a hard budget waits for a commit of its own", zap.Error(err))
+	}
+}
+
+// lookAtDrops logs the end of a period of drops: after a second without one, or now.
+func (w *writer) lookAtDrops(now bool) {
+	if count, lasted, ended := w.queue.DropsEnded(now); ended {
+		w.opts.Logger.Warn("records are no longer dropped", zap.String("file", w.path), zap.Uint64("dropped", count), zap.Duration("in", lasted))
 	}
 }

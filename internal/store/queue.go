@@ -3,8 +3,11 @@ package store
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/queue"
 )
 
 const (
@@ -56,44 +59,6 @@ type Batch interface {
 	ApplyBatch(tx *Tx, ops []Op) error
 }
 
-// queue passes operations from callers to the writer.
-type queue struct {
-	mu    sync.Mutex // guards the following
-	ops   []Op       // waiting, in order; the writer takes them all at once
-	bytes int        // size of these and of those taken and not yet committed
-	drops drops
-	// accepted and settled are numbers of operations: all up to settled are committed or rejected.
-	accepted, settled uint64
-	// began is when the first of ops was submitted, taken that of those that the writer has.
-	began, taken time.Time
-	waiters      []waiter
-	free         chan struct{} // closed when the queue is no longer full; nil while nobody waits
-	commits      commits
-	closed       bool
-	log          *redoLog // nil: no schema needs it
-
-	first  chan struct{} // an operation was added to the empty queue
-	urgent chan struct{} // commit now: a full group, or a Flush
-}
-
-type waiter struct {
-	upTo uint64
-	done chan error // capacity 1: an abandoned waiter blocks nobody
-}
-
-func (q *queue) init() {
-	q.first = make(chan struct{}, 1)
-	q.urgent = make(chan struct{}, 1)
-}
-
-// signal sends to c unless a signal waits there already.
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
-
 // Submit queues op. It returns at once, or within 100 ms if the queue is full: then with ErrDropped
 // for a droppable operation, nil for others. The caller must not change what op points to
 // afterwards.
@@ -124,162 +89,46 @@ func (s *Store) SubmitDurable(ctx context.Context, op Logged, timeout time.Durat
 
 // submit returns the write of op's record that SubmitDurable waits for.
 func (s *Store) submit(op Op, durable bool) (*redoWrite, error) {
-	write, first, err := s.enqueue(op, sizeOf(op), durable)
-	if first {
-		s.dropsBegin()
-	}
-	return write, err
-}
-
-// enqueue also reports whether op is the first one dropped after a time without drops.
-func (s *Store) enqueue(op Op, size int, durable bool) (write *redoWrite, firstDrop bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.full() {
-		s.waitForFree()
+	most := s.opts.QueueBytes
+	write, err := s.add(op, most, durable)
+	if errors.Is(err, queue.ErrFull) {
+		s.queue.AwaitRoom(most, maxDelay, s.commits.work)
+		if !op.Droppable() {
+			most += most / 2
+		}
+		write, err = s.add(op, most, durable)
 	}
 	switch {
-	case s.closed:
-		return nil, false, ErrClosed
-	case op.Droppable() && s.full():
-		s.dropped.Add(1)
-		return nil, s.drops.add(), ErrDropped
-	case s.bytes >= s.opts.QueueBytes+s.opts.QueueBytes/2: // the caller keeps what is refused
-		return nil, false, ErrFull
+	case errors.Is(err, queue.ErrClosed):
+		return nil, ErrClosed
+	case errors.Is(err, queue.ErrFull) && op.Droppable():
+		if s.queue.Drop(1) {
+			s.opts.Logger.Error("records are dropped: they arrive faster than the database can write them",
+				zap.String("file", s.path), zap.Int("waiting_bytes", s.opts.QueueBytes))
+		}
+		return nil, ErrDropped
+	case err != nil: // the caller keeps what is refused
+		return nil, ErrFull
 	}
-	s.ops = append(s.ops, op)
-	s.bytes += size
-	s.accepted++
-	if logged, ok := op.(Logged); ok && s.log != nil {
-		write = s.log.add(s.accepted, logged, durable)
-	}
-	switch len(s.ops) {
-	case 1:
-		s.began = time.Now()
-		signal(s.first)
-	case groupSize:
-		signal(s.urgent)
-	}
-	return write, false, nil
+	return write, nil
 }
 
-// full must be called with mu held.
-func (s *Store) full() bool { return s.bytes >= s.opts.QueueBytes }
-
-// waitForFree must be called with mu held, and unlocks it while it waits. It does not wait for
-// commits that fail or take long.
-func (s *Store) waitForFree() {
-	timeout := time.NewTimer(maxDelay)
-	defer timeout.Stop()
-	for s.full() && s.commits.work(time.Now()) && !s.closed {
-		if s.free == nil {
-			s.free = make(chan struct{})
+// add adds op to the queue, and its record to the redo log.
+func (s *Store) add(op Op, most int, durable bool) (write *redoWrite, err error) {
+	err = s.queue.Add(op, sizeOf(op), most, func(number uint64) {
+		if logged, ok := op.(Logged); ok && s.log != nil {
+			write = s.log.add(number, logged, durable)
 		}
-		free := s.free
-		signal(s.urgent)
-		s.mu.Unlock()
-		select {
-		case <-free:
-			s.mu.Lock()
-		case <-timeout.C:
-			s.mu.Lock()
-			return
-		}
-	}
+	})
+	return write, err
 }
 
 // Flush returns when everything submitted before is committed. It returns the cause if a commit
 // fails meanwhile; the operations are then still queued.
 func (s *Store) Flush(ctx context.Context) error {
-	s.mu.Lock()
-	if s.settled == s.accepted {
-		s.mu.Unlock()
-		return nil
-	}
-	if s.closed {
-		s.mu.Unlock()
+	err := s.queue.Flush(ctx)
+	if errors.Is(err, queue.ErrClosed) {
 		return ErrClosed
 	}
-	w := waiter{upTo: s.accepted, done: make(chan error, 1)}
-	s.waiters = append(s.waiters, w)
-	signal(s.urgent)
-	s.mu.Unlock()
-	select {
-	case err := <-w.done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// take moves all waiting operations to the writer. The queue appends to reusable from then on.
-func (q *queue) take(reusable []Op) []Op {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	ops := q.ops
-	q.taken = q.began
-	q.ops = reusable[:0]
-	return ops
-}
-
-// settle records a group as done, and returns since when commits had been failing, zero if they had
-// not.
-func (q *queue) settle(group []Op) (failed time.Time) {
-	size := 0
-	for _, op := range group {
-		size += sizeOf(op)
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.bytes -= size
-	q.settled += uint64(len(group))
-	if q.log != nil {
-		q.log.commit(q.settled)
-	}
-	failed, q.commits = q.commits.since, commits{}
-	kept := q.waiters[:0]
-	for _, w := range q.waiters {
-		if w.upTo <= q.settled {
-			w.done <- nil
-		} else {
-			kept = append(kept, w)
-		}
-	}
-	clear(q.waiters[len(kept):])
-	q.waiters = kept
-	q.signalFree()
-	return failed
-}
-
-// fail reports a failed commit to all who wait, and reports whether commits had succeeded before.
-func (q *queue) fail(err error) (news bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	news = q.commits.fail(err)
-	for _, w := range q.waiters {
-		w.done <- err
-	}
-	q.waiters = nil
-	q.signalFree()
-	return news
-}
-
-func (q *queue) signalFree() {
-	if q.free != nil {
-		close(q.free)
-		q.free = nil
-	}
-}
-
-func (q *queue) close() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.closed = true
-	q.signalFree()
-}
-
-func (q *queue) waiting() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.ops)
+	return err
 }

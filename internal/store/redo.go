@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/queue"
 )
 
 const (
@@ -105,7 +107,7 @@ func (l *redoLog) add(number uint64, op Logged, durable bool) *redoWrite {
 		l.waiting = &redoWrite{done: make(chan struct{})}
 	}
 	if durable || len(l.pending) >= redoBuffer {
-		signal(l.wake)
+		queue.Signal(l.wake)
 	}
 	return l.waiting
 }
@@ -167,7 +169,7 @@ func (l *redoLog) status() redoFault {
 // retry tries a log that cannot be written again, so that it is known when it can be.
 func (l *redoLog) retry() {
 	if l.status().err != nil {
-		signal(l.wake)
+		queue.Signal(l.wake)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/queue"
 )
 
 // redoSchema has the table of the redo log: one row, written by every commit.
@@ -108,7 +110,7 @@ func (w *writer) replay(path string, run, number uint64, decode func([]byte) (Op
 			return fmt.Errorf("operation %d in the redo log %q: %w; %s", n, path, err, adviceRedo)
 		}
 		group, number = append(group, op), n
-		if len(group) < groupSize {
+		if len(group) < queue.Group {
 			return nil
 		}
 		return commit()

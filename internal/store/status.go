@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -46,45 +47,70 @@ func Size(s *Store) (bytes int64) {
 }
 
 // Status returns the present status.
-func (q *queue) Status() Status {
-	q.mu.Lock()
-	s := q.commits.status(time.Now())
-	s.Waiting, s.WaitingBytes = int(q.accepted-q.settled), q.bytes
-	switch {
-	case s.Waiting > len(q.ops):
-		s.Oldest = q.taken
-	case s.Waiting > 0:
-		s.Oldest = q.began
+func (s *Store) Status() Status {
+	waiting := s.queue.Status()
+	status := s.commits.status()
+	status.Waiting, status.WaitingBytes, status.Oldest = waiting.Items, waiting.Bytes, waiting.Oldest
+	if s.log != nil {
+		fault := s.log.status()
+		status.RedoErr, status.RedoSince = fault.err, fault.since
 	}
-	log := q.log
-	q.mu.Unlock()
-	if log != nil {
-		fault := log.status()
-		s.RedoErr, s.RedoSince = fault.err, fault.since
-	}
-	return s
+	return status
 }
 
+// Dropped returns how many droppable operations were dropped because the queue was full.
+func (s *Store) Dropped() uint64 { return s.queue.Status().Dropped }
+
 // Health returns why commits fail, nil if they succeed or only wait; see Status.Blocked.
-func (q *queue) Health() error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.commits.blocked {
+func (s *Store) Health() error {
+	s.commits.mu.Lock()
+	defer s.commits.mu.Unlock()
+	if s.commits.blocked {
 		return nil
 	}
-	return q.commits.err
+	return s.commits.err
 }
 
 // commits is the state of the writer's commits.
 type commits struct {
-	err     error     // why the last one failed
-	since   time.Time // when they began to fail
-	blocked bool      // the last one failed because of another process's lock
-	began   time.Time // of what the writer does, a commit or between two; zero: nothing
+	mu      sync.Mutex // guards the following
+	err     error      // why the last one failed
+	since   time.Time  // when they began to fail
+	blocked bool       // the last one failed because of another process's lock
+	began   time.Time  // of what the writer does, a commit or between two; zero: nothing
+}
+
+// begin records that the writer begins with a commit, or with something that keeps it from the next
+// one.
+func (c *commits) begin() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.began = time.Now()
+	return c.began
+}
+
+// between does something between two commits. If it does not end, that is seen as in a commit.
+func (c *commits) between(do func()) {
+	c.begin()
+	do()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.began = time.Time{}
+}
+
+// succeed records a commit, and returns since when commits had been failing, zero if they had not.
+func (c *commits) succeed() (failed time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	failed = c.since
+	c.err, c.since, c.blocked, c.began = nil, time.Time{}, false, time.Time{}
+	return failed
 }
 
 // fail records a failed commit and reports whether the one before had succeeded.
 func (c *commits) fail(err error) (news bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	news = c.err == nil
 	if news {
 		c.since = time.Now()
@@ -96,15 +122,22 @@ func (c *commits) fail(err error) (news bool) {
 	return news
 }
 
-// slow reports whether the writer has been busy with one thing for long.
+// slow reports whether the writer has been busy with one thing for long. The commits must be locked.
 func (c *commits) slow(now time.Time) bool {
 	return !c.began.IsZero() && now.Sub(c.began) >= slowCommit
 }
 
 // work reports whether commits neither fail nor take long.
-func (c *commits) work(now time.Time) bool { return c.err == nil && !c.slow(now) }
+func (c *commits) work() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err == nil && !c.slow(time.Now())
+}
 
-func (c *commits) status(now time.Time) Status {
+func (c *commits) status() Status {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
 	switch {
 	case c.err != nil:
 		return Status{Err: c.err, Since: c.since, Blocked: c.blocked}

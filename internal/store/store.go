@@ -35,11 +35,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/queue"
 )
 
 // File names inside the data directory. SQLite adds the last two while the store is open; the store
@@ -54,7 +55,7 @@ const (
 const (
 	// DefaultCommitInterval bounds what a kill -9 loses, and how late a row is visible without
 	// Flush.
-	DefaultCommitInterval = 50 * time.Millisecond
+	DefaultCommitInterval = queue.Interval
 	// DefaultPruneInterval is a compromise: retention is counted in days, but a disk fills in
 	// minutes.
 	DefaultPruneInterval = time.Minute
@@ -117,15 +118,14 @@ type Store struct {
 	readDB  *sql.DB
 	tx      Tx // of the writer goroutine
 
-	queue
-	dropped atomic.Uint64
+	queue   *queue.Queue[Op]
+	commits commits
+	log     *redoLog // nil: no schema needs it
 
-	stop      chan struct{}
-	done      chan struct{}
-	lost      int   // written before done is closed
-	lostCause error // written before done is closed
-	closeOnce sync.Once
-	closeErr  error
+	stop  chan struct{}
+	done  chan struct{}
+	lost  error // which operations were lost; written before done is closed
+	close func() error
 }
 
 // Open creates the data directory (0700) and the database (0600) if they are missing, locks the
@@ -162,11 +162,11 @@ func Open(dir string, opts Options) (_ *Store, err error) {
 	s := &Store{
 		opts: opts,
 		path: filepath.Join(dir, FileName),
-		lock: lock, files: files{dir: dir},
+		lock: lock, files: files{dir: dir}, queue: queue.New[Op](),
 		stop: make(chan struct{}),
 		done: make(chan struct{}),
 	}
-	s.queue.init()
+	s.close = sync.OnceValue(s.closeOnce)
 	left, err := takeLock(lock)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("locking the data directory %q: %w", dir, err), lock.Close())
@@ -249,21 +249,17 @@ func (s *Store) Reader() *sql.DB { return s.readDB }
 
 // Close commits what was submitted, closes the database and unlocks the directory. Its error says
 // how many operations could not be written.
-func (s *Store) Close() error {
-	s.closeOnce.Do(func() {
-		s.queue.close()
-		close(s.stop)
-		<-s.done
-		whole := s.lost == 0 && s.Health() == nil && s.files.check() == nil
-		err := s.closeFiles(whole)
-		if s.lost > 0 {
-			err = errors.Join(fmt.Errorf("%d operations lost: %w", s.lost, s.lostCause), err)
-		}
-		if err != nil {
-			s.closeErr = fmt.Errorf("closing the database %q: %w", s.path, err)
-		}
-	})
-	return s.closeErr
+func (s *Store) Close() error { return s.close() }
+
+func (s *Store) closeOnce() error {
+	s.queue.Close()
+	close(s.stop)
+	<-s.done
+	whole := s.lost == nil && s.Health() == nil && s.files.check() == nil
+	if err := errors.Join(s.lost, s.closeFiles(whole)); err != nil {
+		return fmt.Errorf("closing the database %q: %w", s.path, err)
+	}
+	return nil
 }
 
 // closeFiles closes the files, and records a clean stop in the lock file if the database is whole.

@@ -2,16 +2,16 @@ package store
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/queue"
 )
 
 const (
-	// groupSize bounds a transaction, and so how long a Flush waits for others and how much a
-	// failed one repeats.
-	groupSize = 500
 	// retryInterval limits the attempts on a failing disk. A Flush tries at once.
 	retryInterval = time.Second
 	// maxReused is the largest queue buffer kept for reuse after a burst.
@@ -24,7 +24,8 @@ type writer struct {
 	batch, reusable []Op // batch was taken from the queue, in order, and is not yet committed
 	batches, others []Op // the operations of a group that are a Batch; both are kept for reuse
 	pruning         []PruneFunc
-	replaced        bool // writing fails because of the store's files
+	settled         uint64 // number of the last operation that is committed or rejected
+	replaced        bool   // writing fails because of the store's files
 }
 
 func (s *Store) write() {
@@ -45,24 +46,24 @@ func (s *Store) write() {
 			more = ready
 		}
 		select {
-		case <-s.first:
+		case <-s.queue.First:
 			if len(w.batch) == 0 {
 				due.Reset(s.opts.CommitInterval)
 			}
-		case <-s.urgent:
+		case <-s.queue.Urgent:
 			due.Reset(w.commitAll())
 		case <-due.C:
 			due.Reset(w.commitAll())
 		case <-prune.C:
 			w.pruning = append(w.pruning[:0], s.opts.Prune...)
 		case <-look.C:
-			w.between(w.lookAtFiles)
+			w.commits.between(w.lookAtFiles)
 			w.lookAtDrops(false)
 			if w.log != nil {
 				w.log.retry()
 			}
 		case <-more:
-			w.between(w.pruneOnce)
+			w.commits.between(w.pruneOnce)
 		case <-s.stop:
 			w.finish()
 			return
@@ -76,12 +77,12 @@ const never = time.Duration(1<<63 - 1)
 // commitAll commits what waited when it began, and returns when it must be called again.
 func (w *writer) commitAll() time.Duration {
 	if len(w.batch) == 0 {
-		w.batch = w.take(w.reusable)
+		w.batch, _ = w.queue.Take(math.MaxInt, w.reusable)
 	}
 	whole := w.batch
 	for len(w.batch) > 0 {
-		group := w.batch[:min(groupSize, len(w.batch))]
-		began := w.begin()
+		group := w.batch[:min(queue.Group, len(w.batch))]
+		began := w.commits.begin()
 		err := w.commit(group, w.lastOf(group))
 		if w.opts.Committed != nil {
 			w.opts.Committed(time.Since(began))
@@ -98,7 +99,7 @@ func (w *writer) commitAll() time.Duration {
 	if cap(whole) > maxReused {
 		w.reusable = nil
 	}
-	if w.waiting() > 0 {
+	if w.queue.Status().Items > 0 {
 		return w.opts.CommitInterval
 	}
 	return never
@@ -129,8 +130,6 @@ func (w *writer) lastOf(group []Op) uint64 {
 	if w.log == nil || !w.log.behind() {
 		return 0
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	return w.settled + uint64(len(group))
 }
 
@@ -260,11 +259,12 @@ func (w *writer) finish() {
 		if w.commitAll() == retryInterval {
 			break
 		}
-		if w.waiting() == 0 {
+		if w.queue.Status().Items == 0 {
 			return
 		}
 	}
-	w.lost = len(w.batch) + w.waiting()
-	w.lostCause = w.Status().Err
-	w.fail(ErrClosed)
+	status := w.Status()
+	w.lost = fmt.Errorf("%d operations lost: %w", status.Waiting, status.Err)
+	w.commits.fail(ErrClosed)
+	w.queue.Fail(ErrClosed)
 }
