@@ -47,14 +47,16 @@ type rateRows struct {
 	slots   uint64 // as window.dirty: the slots that a second Apply must write again
 }
 
-// toWrite adds the window to writes unless it is queued already or is not kept. It must be called
-// with the subject locked.
-func (r *Rates) toWrite(writes []*rateRows, s *rateSubject, w *window) []*rateRows {
-	if r.store == nil || w.length < keptFrom || w.queued {
+// toWrite notes that a slot has changed, and adds its window to writes unless that is queued already
+// or is not kept. It must be called with the subject locked.
+func (r *Rates) toWrite(writes []*rateRows, changed countedSlot) []*rateRows {
+	w := changed.window
+	w.dirty |= 1 << w.used.Place(changed.slot)
+	if r.store == nil || w.used.Length() < keptFrom || w.queued {
 		return writes
 	}
 	w.queued = true
-	return append(writes, &rateRows{subject: s, window: w})
+	return append(writes, &rateRows{subject: changed.subject, window: w})
 }
 
 // write queues the result of toWrite. If the store takes nothing, it reports that itself; until it
@@ -78,12 +80,13 @@ func (op *rateRows) Apply(tx *store.Tx) error {
 	op.window.dirty, op.window.queued = 0, false
 	op.subject.mu.Unlock()
 	op.slots |= w.dirty
-	for slot := max(w.head-slots, 0); slot <= w.head; slot++ {
-		if op.slots&(1<<(slot%storedSlots)) == 0 {
+	first, last := w.used.Slots()
+	for slot := first; slot <= last; slot++ {
+		if op.slots&(1<<w.used.Place(slot)) == 0 {
 			continue
 		}
-		_, err := tx.Exec(upsertRate, op.subject.name, w.unit.String(), limits.WindowName(w.length), slot, w.counts[slot%storedSlots], (slot+storedSlots)*w.slot)
-		if err != nil {
+		count, leaves := w.used.At(slot)
+		if _, err := tx.Exec(upsertRate, op.subject.name, w.unit.String(), limits.WindowName(w.used.Length()), slot, count, leaves); err != nil {
 			return err
 		}
 	}
@@ -129,14 +132,14 @@ func (r *Rates) load(ctx context.Context, st *store.Store) error {
 		s := r.subject(row.subject, 0)
 		s.mu.Lock()
 		w := s.window(rate)
-		w.advance(now)
-		switch {
-		case row.slot > w.head:
-			w.add(w.head, max(count, 0))
-			writes = r.toWrite(writes, s, w)
+		w.used.Advance(now)
+		switch first, last := w.used.Slots(); {
+		case row.slot > last:
+			w.used.Add(last, max(count, 0))
+			writes = r.toWrite(writes, countedSlot{s, w, last})
 			future = append(future, row)
-		case row.slot >= w.head-slots:
-			w.add(row.slot, max(count, 0))
+		case row.slot >= first:
+			w.used.Add(row.slot, max(count, 0))
 		}
 		s.mu.Unlock()
 	}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -55,13 +56,13 @@ func (r *Rates) nanos() int64 {
 	return max(r.start.UnixNano()+int64(r.now().Sub(r.start)), 0)
 }
 
-// Request never fails: see Rates.
+// Request never fails: see limits.Rates.
 func (r *Rates) Request(_ context.Context, subjects []limits.Subject) (limits.Reading, *limits.RateRefusal, error) {
 	reading, refusal := r.count(limits.Requests, 1, subjects, nil)
 	return reading, refusal, nil
 }
 
-// Tokens never fails: see Rates.
+// Tokens never fails: see limits.Rates.
 func (r *Rates) Tokens(_ context.Context, n int64, subjects []limits.Subject) (limits.Reading, *limits.Grant, *limits.RateRefusal, error) {
 	var counted []countedSlot
 	reading, refusal := r.count(limits.Tokens, max(n, 0), subjects, &counted)
@@ -71,11 +72,59 @@ func (r *Rates) Tokens(_ context.Context, n int64, subjects []limits.Subject) (l
 	return reading, limits.NewGrant(n, func(delta int64) { r.correct(counted, delta) }), nil, nil
 }
 
-// countedSlot is where tokens of a call were counted.
+// countedSlot is where a call was counted.
 type countedSlot struct {
 	subject *rateSubject
 	window  *window
 	slot    int64
+}
+
+// count counts n, unless that is refused or n is 0, and sets counted unless that is nil.
+func (r *Rates) count(unit limits.Unit, n int64, subjects []limits.Subject, counted *[]countedSlot) (limits.Reading, *limits.RateRefusal) {
+	var subjectBuffer [limits.MaxSubjects]*rateSubject
+	var nodeBuffer [limits.MaxSubjects]*node
+	found, ns := subjectBuffer[:0], nodes(nodeBuffer[:0])
+	for i := range subjects {
+		found = append(found, nil)
+		if slices.ContainsFunc(subjects[i].Rates, func(rate limits.Rate) bool { return rate.Unit == unit }) {
+			found[i] = r.subject(subjects[i].Name, i)
+			ns = append(ns, &found[i].node)
+		}
+	}
+	if len(ns) == 0 {
+		return limits.Reading{}, nil
+	}
+	ns.lock()
+	var windowBuffer [limits.MaxSubjects]limits.Counted
+	var slotBuffer [limits.MaxSubjects]countedSlot
+	windows, in := windowBuffer[:0], slotBuffer[:0]
+	for i, s := range found {
+		if s != nil && s.gone { // swept after the look-up: rare
+			ns.unlock()
+			return r.count(unit, n, subjects, counted)
+		}
+		for _, rate := range subjects[i].Rates {
+			if rate.Unit == unit {
+				w := s.window(rate)
+				windows = append(windows, limits.Counted{Subject: subjects[i].Name, Rate: rate, Window: &w.used})
+				in = append(in, countedSlot{subject: s, window: w})
+			}
+		}
+	}
+	reading, refusal := limits.Count(n, r.nanos(), windows)
+	var writes []*rateRows
+	if refusal == nil && n > 0 {
+		for i := range in {
+			in[i].slot = in[i].window.used.Head()
+			writes = r.toWrite(writes, in[i])
+		}
+		if counted != nil {
+			*counted = slices.Clone(in)
+		}
+	}
+	ns.unlock()
+	r.write(writes)
+	return reading, refusal
 }
 
 // correct counts the difference between what was counted and the real use.
@@ -84,107 +133,21 @@ func (r *Rates) correct(counted []countedSlot, delta int64) {
 	now := r.nanos()
 	for _, c := range counted {
 		c.subject.mu.Lock()
-		c.window.advance(now)
-		c.window.correct(c.slot, delta)
-		writes = r.toWrite(writes, c.subject, c.window)
+		c.window.used.Advance(now)
+		if slot, ok := c.window.used.Correct(c.slot, delta); ok {
+			writes = r.toWrite(writes, countedSlot{c.subject, c.window, slot})
+		}
 		c.subject.mu.Unlock()
 	}
 	r.write(writes)
 }
 
-// count counts n, unless that is refused or n is 0. It adds the slots to counted, which may be nil.
-func (r *Rates) count(unit limits.Unit, n int64, subjects []limits.Subject, counted *[]countedSlot) (limits.Reading, *limits.RateRefusal) {
-	var subjectBuffer [limits.MaxSubjects]*rateSubject
-	var nodeBuffer [limits.MaxSubjects]*node
-	found, ns := subjectBuffer[:0], nodes(nodeBuffer[:0])
-	for i := range subjects {
-		var s *rateSubject
-		if counts(unit, subjects[i].Rates) {
-			s = r.subject(subjects[i].Name, i)
-			ns = append(ns, &s.node)
-		}
-		found = append(found, s)
-	}
-	if len(ns) == 0 {
-		return limits.Reading{}, nil
-	}
-	ns.lock()
-	for _, s := range found {
-		if s != nil && s.gone { // swept after the look-up: rare
-			ns.unlock()
-			return r.count(unit, n, subjects, counted)
-		}
-	}
-	now := r.nanos()
-	reading, refusal := evaluate(unit, n, now, subjects, found)
-	var writes []*rateRows
-	if refusal == nil && n > 0 {
-		for i, s := range found {
-			for _, rate := range subjects[i].Rates {
-				if rate.Unit != unit {
-					continue
-				}
-				w := s.window(rate)
-				w.add(w.head, n)
-				if counted != nil {
-					*counted = append(*counted, countedSlot{s, w, w.head})
-				}
-				writes = r.toWrite(writes, s, w)
-			}
-		}
-		reading.Remaining = max(reading.Remaining-n, 0)
-		reading.Reset = readingReset(reading, now, subjects, found)
-	}
-	ns.unlock()
-	r.write(writes)
-	return reading, refusal
-}
-
-// evaluate finds the rate with the least remaining, and the refusal if a rate is used up. All nodes
-// must be locked.
-func evaluate(unit limits.Unit, n, now int64, subjects []limits.Subject, found []*rateSubject) (tightest limits.Reading, refusal *limits.RateRefusal) {
-	first := true
-	for i, s := range found {
-		for _, rate := range subjects[i].Rates {
-			if rate.Unit != unit {
-				continue
-			}
-			w := s.window(rate)
-			w.advance(now)
-			reading := limits.Reading{Subject: subjects[i].Name, Rate: rate, Remaining: max(rate.Limit-w.total, 0)}
-			if first || reading.Remaining < tightest.Remaining {
-				first, tightest = false, reading
-			}
-			wait, never := w.wait(now, n, rate.Limit)
-			if wait > 0 || never {
-				if refusal == nil || never && !refusal.Never || never == refusal.Never && wait > refusal.RetryAfter {
-					reading.Reset = w.reset(now)
-					refusal = &limits.RateRefusal{Reading: reading, RetryAfter: wait, Never: never}
-				}
-			}
-		}
-	}
-	tightest.Reset = readingReset(tightest, now, subjects, found)
-	return tightest, refusal
-}
-
-// readingReset returns the reset of the reading's window.
-func readingReset(of limits.Reading, now int64, subjects []limits.Subject, found []*rateSubject) time.Duration {
-	for i, s := range found {
-		if s != nil && subjects[i].Name == of.Subject {
-			return s.window(of.Rate).reset(now)
-		}
-	}
-	return 0
-}
-
-func counts(unit limits.Unit, rates []limits.Rate) bool {
-	for _, rate := range rates {
-		if rate.Unit == unit {
-			return true
-		}
-	}
-	return false
+// window is a window of a subject, and what of it the store does not know.
+type window struct {
+	unit   limits.Unit
+	used   limits.Window
+	dirty  uint64 // slots, by their place in the window
+	queued bool   // an operation that will write them waits in the store
 }
 
 func newRateSubject(name string) *rateSubject { return &rateSubject{node: node{name: name}} }
@@ -192,11 +155,11 @@ func newRateSubject(name string) *rateSubject { return &rateSubject{node: node{n
 // window must be called with mu held.
 func (s *rateSubject) window(r limits.Rate) *window {
 	for _, w := range s.windows {
-		if w.unit == r.Unit && w.length == r.Window {
+		if w.unit == r.Unit && w.used.Length() == r.Window {
 			return w
 		}
 	}
-	w := newWindow(r.Unit, r.Window)
+	w := &window{unit: r.Unit, used: limits.NewWindow(r.Window)}
 	s.windows = append(s.windows, w)
 	return w
 }
@@ -228,7 +191,7 @@ func (r *Rates) sweep(name string) bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, w := range s.windows {
-			if w.advance(now); w.total > 0 {
+			if total, _ := w.used.Used(now); total > 0 {
 				return false
 			}
 		}

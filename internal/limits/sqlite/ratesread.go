@@ -30,9 +30,8 @@ func (r *Rates) read(uses []limits.RateUse, s *limits.Subject) []limits.RateUse 
 	now := r.nanos()
 	for i := first; i < len(uses); i++ {
 		for _, w := range counted.windows {
-			if w.unit == uses[i].Rate.Unit && w.length == uses[i].Rate.Window {
-				w.advance(now)
-				uses[i].Used, uses[i].Reset = w.total, w.reset(now)
+			if w.unit == uses[i].Rate.Unit && w.used.Length() == uses[i].Rate.Window {
+				uses[i].Used, uses[i].Reset = w.used.Used(now)
 			}
 		}
 	}

@@ -140,11 +140,11 @@ func (a *Admission) Enter(ctx context.Context, subjects []limits.Subject, wants 
 		reading, refusal, err := a.local.Request(ctx, a.part(subjects))
 		return whole(reading, subjects), wholeRefusal(refusal, subjects), a.guess(wants), err
 	}
-	if refusal := answer.refusal(rates); refusal != nil {
-		a.refusals.remember(refusal, began)
-		return refusal.Reading, refusal, nil, nil
+	if answer.refusal != nil {
+		a.refusals.remember(answer.refusal, began)
+		return answer.refusal.Reading, answer.refusal, nil, nil
 	}
-	return answer.reading(rates), nil, answer.shares(len(rates), wants), nil
+	return answer.reading, nil, answer.shares, nil
 }
 
 // Tokens implements limits.Rates.
@@ -163,15 +163,14 @@ func (a *Admission) Tokens(ctx context.Context, n int64, subjects []limits.Subje
 		reading, grant, refusal, err := a.local.Tokens(ctx, n, a.part(subjects))
 		return whole(reading, subjects), grant, wholeRefusal(refusal, subjects), err
 	}
-	if refusal := answer.refusal(rates); refusal != nil {
-		return refusal.Reading, nil, refusal, nil
+	if answer.refusal != nil {
+		return answer.refusal.Reading, nil, answer.refusal, nil
 	}
 	corrections := make([]correction, len(rates))
 	for i, r := range rates {
-		seconds := r.seconds()
-		corrections[i] = correction{window: r.window(seconds), seconds: seconds, slot: answer.slot(i)}
+		corrections[i] = correction{window: r.window(), seconds: r.seconds(), slot: answer.windows[i].Window.Head()}
 	}
-	return answer.reading(rates), limits.NewGrant(n, func(delta int64) {
+	return answer.reading, limits.NewGrant(n, func(delta int64) {
 		if n > 0 { // what has counted nothing is not corrected
 			a.correctLater(corrections, delta)
 		}
@@ -180,16 +179,19 @@ func (a *Admission) Tokens(ctx context.Context, n int64, subjects []limits.Subje
 
 // admit sends a message. It reports false if the engine does not answer, or has taken this gateway
 // for dead.
-func (a *Admission) admit(ctx context.Context, n int64, rates []ratedSubject, wants []limits.Want) (admitAnswer, bool) {
+func (a *Admission) admit(ctx context.Context, n int64, rates []ratedSubject, wants []limits.Want) (answer admitted, ok bool) {
 	if a.breaker.open.Load() {
-		return nil, false
+		return answer, false
 	}
+	n = bounded(n)
 	// A client that leaves is no engine that does not answer.
 	reply, err := a.node.Run(context.WithoutCancel(ctx), a.scripts.admit, admitArgs(n, rates, wants)...)
 	if errors.Is(err, cluster.ErrLeaseLost) { // the node states its places again
-		return nil, false
+		return answer, false
 	}
-	answer, err := answered(reply, err, len(rates), len(wants))
+	if err == nil {
+		answer, err = parseAdmitted(reply, n, rates, wants)
+	}
 	if a.breaker.note(err) {
 		a.limiter.Nodes(a.node.Count(), false)
 	}

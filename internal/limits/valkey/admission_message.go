@@ -1,7 +1,7 @@
 package valkey
 
 import (
-	"fmt"
+	"errors"
 	"strconv"
 	"time"
 
@@ -31,8 +31,8 @@ func ratesOf(rates []ratedSubject, unit limits.Unit, subjects []limits.Subject) 
 }
 
 // window names the key of the window.
-func (r *ratedSubject) window(seconds string) string {
-	return r.rate.Unit.String() + "/" + seconds + ":" + r.subject
+func (r *ratedSubject) window() string {
+	return r.rate.Unit.String() + "/" + r.seconds() + ":" + r.subject
 }
 
 func (r *ratedSubject) seconds() string {
@@ -42,10 +42,9 @@ func (r *ratedSubject) seconds() string {
 // admitArgs are the arguments of the script admit, which draws them.
 func admitArgs(n int64, rates []ratedSubject, wants []limits.Want) []string {
 	args := make([]string, 0, 2+3*len(rates)+wantParts*len(wants))
-	args = append(args, bounded(n), strconv.Itoa(len(rates)))
+	args = append(args, number(n), strconv.Itoa(len(rates)))
 	for i := range rates {
-		seconds := rates[i].seconds()
-		args = append(args, rates[i].window(seconds), seconds, bounded(rates[i].rate.Limit))
+		args = append(args, rates[i].window(), rates[i].seconds(), number(rates[i].rate.Limit))
 	}
 	for _, w := range wants {
 		gives := "0"
@@ -57,67 +56,57 @@ func admitArgs(n int64, rates []ratedSubject, wants []limits.Want) []string {
 	return args
 }
 
-func bounded(n int64) string { return strconv.FormatInt(max(min(n, mostCount), -mostCount), 10) }
-
-// admitAnswer is the answer of the script admit, which draws it.
-type admitAnswer []int64
+func bounded(n int64) int64 { return max(min(n, mostCount), -mostCount) }
 
 const (
 	wantParts  = 7 // arguments of each statement
-	admitHead  = 4 // before the slots of the rates
-	shareParts = 5 // of each statement
+	shareParts = 5 // of the answer to each statement
 )
 
-func answered(reply valkey.Reply, err error, rates, wants int) (admitAnswer, error) {
-	if err != nil {
-		return nil, err
-	}
-	answer, err := reply.AsIntSlice()
-	if err != nil {
-		return nil, err
-	}
-	if len(answer) != admitHead && len(answer) != admitHead+rates+shareParts*wants || answer[0] < 0 || answer[0] > int64(rates) {
-		return nil, fmt.Errorf("the script answers %d numbers for %d rates and %d statements", len(answer), rates, wants)
-	}
-	return answer, nil
+// admitted is the answer of the script admit, which draws it.
+type admitted struct {
+	reading limits.Reading
+	refusal *limits.RateRefusal // nil if the call was counted
+	windows []limits.Counted
+	shares  []limits.Share
 }
 
-// refusal returns the rate that refuses the call, nil if it is admitted.
-func (a admitAnswer) refusal(rates []ratedSubject) *limits.RateRefusal {
-	if a[0] == 0 {
-		return nil
+func parseAdmitted(reply valkey.Reply, n int64, rates []ratedSubject, wants []limits.Want) (a admitted, err error) {
+	numbers, err := reply.AsIntSlice()
+	if err != nil || len(numbers) < 2 {
+		return a, errors.Join(err, errAnswer)
 	}
-	r := rates[a[0]-1]
-	refusal := &limits.RateRefusal{Reading: limits.Reading{Subject: r.subject, Rate: r.rate, Remaining: a[2], Reset: micros(a[3])}}
-	if a[1] < 0 {
-		refusal.Never = true
-	} else {
-		refusal.RetryAfter = micros(a[1])
+	counted, now := numbers[0] == 1, numbers[1]*int64(time.Microsecond)
+	var stated []int64
+	if a.windows, stated, err = parseWindows(numbers[2:], rates); err != nil {
+		return a, err
 	}
-	return refusal
-}
-
-func (a admitAnswer) reading(rates []ratedSubject) limits.Reading {
-	if a[1] == 0 {
-		return limits.Reading{}
+	a.reading, a.refusal = limits.Count(n, now, a.windows)
+	if counted != (a.refusal == nil) || counted && len(stated) != shareParts*len(wants) {
+		return a, errAnswer
 	}
-	r := rates[a[1]-1]
-	return limits.Reading{Subject: r.subject, Rate: r.rate, Remaining: a[2], Reset: micros(a[3])}
-}
-
-// slot is the one that has counted the call.
-func (a admitAnswer) slot(rate int) int64 { return a[admitHead+rate] }
-
-func (a admitAnswer) shares(rates int, wants []limits.Want) []limits.Share {
-	if len(wants) == 0 {
-		return nil
+	if !counted {
+		return a, nil
 	}
-	shares, parts := make([]limits.Share, len(wants)), a[admitHead+rates:]
 	for i, w := range wants {
-		p := parts[i*shareParts:]
-		shares[i] = limits.Share{Subject: w.Subject, Number: uint64(p[0]), Slots: int(p[1]), Held: int(p[2]), Waiting: int(p[3]), Crowded: p[4] > 0}
+		p := stated[i*shareParts:]
+		a.shares = append(a.shares, limits.Share{Subject: w.Subject, Number: uint64(p[0]), Slots: int(p[1]), Held: int(p[2]), Waiting: int(p[3]), Crowded: p[4] > 0})
 	}
-	return shares
+	return a, nil
 }
 
-func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
+// parseWindows reads windows as the scripts say them, and returns what is behind them.
+func parseWindows(numbers []int64, rates []ratedSubject) (all []limits.Counted, left []int64, err error) {
+	windows := make([]limits.Window, len(rates))
+	for i, r := range rates {
+		if len(numbers) < 3 || numbers[2] < 0 || int64(len(numbers)-3)/2 < numbers[2] {
+			return nil, nil, errAnswer
+		}
+		slots := numbers[3 : 3+2*numbers[2]]
+		windows[i] = limits.NewWindow(r.rate.Window)
+		windows[i].Load(numbers[0], numbers[1], slots)
+		all = append(all, limits.Counted{Subject: r.subject, Rate: r.rate, Window: &windows[i]})
+		numbers = numbers[3+len(slots):]
+	}
+	return all, numbers, nil
+}

@@ -3,27 +3,27 @@ package valkey
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
 // Read implements limits.Rates.
 func (a *Admission) Read(ctx context.Context, subjects []limits.Subject) ([]limits.RateUse, error) {
-	var args []string
-	var uses []limits.RateUse
+	var rates []ratedSubject
 	for i := range subjects {
 		for _, rate := range subjects[i].Rates {
-			r := ratedSubject{subjects[i].Name, rate}
-			seconds := r.seconds()
-			args, uses = append(args, r.window(seconds), seconds), append(uses, limits.RateUse{Rate: rate})
+			rates = append(rates, ratedSubject{subjects[i].Name, rate})
 		}
 	}
-	read, ok := a.look(ctx, len(uses), args)
+	now, windows, _, ok := a.look(ctx, rates, nil)
 	if !ok {
 		return a.local.Read(ctx, subjects)
 	}
-	for i := range uses {
-		uses[i].Used, uses[i].Reset = read[2*i], micros(read[2*i+1])
+	var uses []limits.RateUse
+	for i, w := range windows {
+		uses = append(uses, limits.RateUse{Rate: rates[i].rate})
+		uses[i].Used, uses[i].Reset = w.Window.Used(now)
 	}
 	return uses, ctx.Err()
 }
@@ -31,14 +31,14 @@ func (a *Admission) Read(ctx context.Context, subjects []limits.Subject) ([]limi
 // InUse implements limits.Places. From a limit of 64 on it contains the slots that gateways keep for
 // their next calls. While the engine does not answer, it returns the use of this gateway.
 func (a *Admission) InUse(ctx context.Context, subjects []limits.Subject) ([]limits.ConcurrencyUse, error) {
-	var args []string
+	var limited []string
 	for i := range subjects {
 		if subjects[i].Concurrency.Limit > 0 {
-			args = append(args, subjects[i].Name)
+			limited = append(limited, subjects[i].Name)
 		}
 	}
 	uses := make([]limits.ConcurrencyUse, len(subjects))
-	read, ok := a.look(ctx, 0, args)
+	_, _, read, ok := a.look(ctx, nil, limited)
 	for i, next := 0, 0; i < len(subjects); i++ {
 		switch {
 		case !ok:
@@ -53,18 +53,26 @@ func (a *Admission) InUse(ctx context.Context, subjects []limits.Subject) ([]lim
 	return uses, ctx.Err()
 }
 
-// look reads rates and places: two numbers of each.
-func (a *Admission) look(ctx context.Context, rates int, args []string) ([]int64, bool) {
-	if len(args) == 0 {
-		return nil, true
+// look reads windows at a time, and two numbers for each of the subjects.
+func (a *Admission) look(ctx context.Context, rates []ratedSubject, subjects []string) (now int64, windows []limits.Counted, read []int64, ok bool) {
+	if len(rates)+len(subjects) == 0 {
+		return 0, nil, nil, true
 	}
 	if a.breaker.open.Load() {
-		return nil, false
+		return 0, nil, nil, false
 	}
-	reply, err := a.node.Run(ctx, a.scripts.look, append([]string{strconv.Itoa(rates)}, args...)...)
+	args := []string{strconv.Itoa(len(rates))}
+	for i := range rates {
+		args = append(args, rates[i].window())
+	}
+	reply, err := a.node.Run(ctx, a.scripts.look, append(args, subjects...)...)
 	if err != nil {
-		return nil, false
+		return 0, nil, nil, false
 	}
-	read, err := reply.AsIntSlice()
-	return read, err == nil && len(read) == 2*rates+2*(len(args)-2*rates)
+	numbers, err := reply.AsIntSlice()
+	if err != nil || len(numbers) == 0 {
+		return 0, nil, nil, false
+	}
+	windows, read, err = parseWindows(numbers[1:], rates)
+	return numbers[0] * int64(time.Microsecond), windows, read, err == nil && len(read) == 2*len(subjects)
 }

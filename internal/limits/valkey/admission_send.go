@@ -162,7 +162,7 @@ func (a *Admission) flush(ctx context.Context) error {
 func (a *Admission) correct(ctx context.Context, corrections []correction) error {
 	args := make([]string, 0, 4*len(corrections))
 	for _, c := range corrections {
-		args = append(args, c.window, c.seconds, strconv.FormatInt(c.slot, 10), bounded(c.delta))
+		args = append(args, c.window, c.seconds, strconv.FormatInt(c.slot, 10), number(bounded(c.delta)))
 	}
 	_, err := a.node.Run(ctx, a.scripts.correct, args...)
 	if errors.Is(err, valkey.ErrNotDone) {
@@ -177,7 +177,7 @@ func (a *Admission) state(ctx context.Context, wants []limits.Want) ([]limits.Sh
 	if !ok {
 		return a.guess(wants), errNotStated
 	}
-	return answer.shares(0, wants), nil
+	return answer.shares, nil
 }
 
 // reap frees the places of a dead node.

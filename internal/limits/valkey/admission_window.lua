@@ -1,4 +1,5 @@
--- Sliding windows, begun by prelude.lua. They count as limits/window.go does.
+-- Sliding windows, begun by prelude.lua. They count as limits.Window does, which draws them; the
+-- gateway makes refusals and readings of what these scripts answer.
 --
 --   T w:<unit>/<seconds>:<subject>   hash
 --     h       number of the newest slot; never goes back
@@ -48,64 +49,25 @@ local function count(w, n)
 		local text = string.format('%.0f', n)
 		redis.call('HINCRBY', w.key, 't', text)
 		redis.call('HINCRBY', w.key, w.head % STORED, text)
-		w.total = w.total + n
 	end
 end
 
--- counts reads the slots of a window, by their place.
-local function counts(w)
-	local found = {}
-	if w.empty then
-		return found
-	end
-	local all = redis.call('HGETALL', w.key)
+-- say appends a window as it is stored: h, t, how many slots follow, place and count of each.
+local function say(answer, name)
+	local all, h, t, slots = redis.call('HGETALL', T .. 'w:' .. name), 0, 0, {}
 	for i = 1, #all, 2 do
-		local at = tonumber(all[i])
-		if at then
-			found[at] = tonumber(all[i + 1])
+		local n = tonumber(all[i + 1])
+		if all[i] == 'h' then
+			h = n
+		elseif all[i] == 't' then
+			t = n
+		else
+			slots[#slots + 1], slots[#slots + 2] = tonumber(all[i]), n
 		end
 	end
-	for _, at in ipairs(w.gone) do
-		found[at] = nil
+	answer[#answer + 1], answer[#answer + 2], answer[#answer + 3] = h, t, #slots / 2
+	for i = 1, #slots do
+		answer[#answer + 1] = slots[i]
 	end
-	return found
-end
-
--- ends returns how long from now on a slot counts.
-local function ends(w, slot)
-	return (slot + STORED) * w.slot - now
-end
-
--- reset returns how long it takes until nothing counts any more.
-local function reset(w)
-	if w.total <= 0 then
-		return 0
-	end
-	local found = counts(w)
-	for slot = w.head, w.head - SLOTS, -1 do
-		if (found[slot % STORED] or 0) > 0 then
-			return ends(w, slot)
-		end
-	end
-	return 0
-end
-
--- wait returns how long it takes until n fits: 0 now, -1 never.
-local function wait(w, n, limit)
-	local excess = w.total + n - limit
-	if excess <= 0 then
-		return 0
-	end
-	if n > limit then
-		return -1
-	end
-	local found = counts(w)
-	for slot = w.head - SLOTS, w.head do
-		excess = excess - (found[slot % STORED] or 0)
-		if excess <= 0 then
-			return ends(w, slot)
-		end
-	end
-	return ends(w, w.head)
 end
 

@@ -129,7 +129,7 @@ const MostCorrections = maxCorrections
 func (a *Admission) Correct(s limits.Subject, calls int) {
 	for range calls {
 		r := ratedSubject{s.Name, s.Rates[0]}
-		a.correctLater([]correction{{window: r.window(r.seconds()), seconds: r.seconds()}}, 1)
+		a.correctLater([]correction{{window: r.window(), seconds: r.seconds()}}, 1)
 	}
 }
 
