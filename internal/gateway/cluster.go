@@ -47,7 +47,7 @@ type shared struct {
 	feed   *postgres.Feed
 	desks  *desktops.Desks
 	ledger *valkeylimits.Ledger
-	rates  *valkeylimits.Admission
+	rates  *valkeylimits.Rates
 	log    clusterLog
 	others *presence
 
@@ -116,7 +116,7 @@ func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
 		Node: s.node, Writer: s.writer, DB: db, Logger: c.logger,
 		Crashed: func(crash limits.Crash) { recordCrashes(s.log, c.logger, []limits.Crash{crash}) },
 	})
-	s.rates = valkeylimits.NewAdmission(valkeylimits.AdmissionConfig{Node: s.node, Local: c.localRates, Limiter: c.limiter, Logger: c.logger})
+	s.rates = valkeylimits.NewRates(valkeylimits.RatesConfig{Node: s.node, Local: c.localRates, Limiter: c.limiter, Logger: c.logger})
 	opened.log, opened.ledger, opened.rates = s.log, s.ledger, s.rates
 	opened.own = owners.NewPostgresOwners(owners.PostgresConfig{
 		DB: db, Writer: s.writer, Engine: s.engine, Key: s.node.Key, Now: c.now, Logger: c.logger,

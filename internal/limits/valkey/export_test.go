@@ -120,13 +120,13 @@ func AppendRow(crash string, all []BookLine) []byte {
 }
 
 // Reap frees the slots of a node.
-func (a *Admission) Reap(ctx context.Context, dead string) error { return a.reap(ctx, dead) }
+func (a *Rates) Reap(ctx context.Context, dead string) error { return a.reap(ctx, dead) }
 
 // MostCorrections is how many corrections wait at most.
 const MostCorrections = maxCorrections
 
 // Correct adds corrections of a rate, one for each of so many calls.
-func (a *Admission) Correct(s limits.Subject, calls int) {
+func (a *Rates) Correct(s limits.Subject, calls int) {
 	for range calls {
 		r := ratedSubject{s.Name, s.Rates[0]}
 		a.correctLater([]correction{{window: r.window(), seconds: r.seconds()}}, 1)

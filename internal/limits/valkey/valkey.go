@@ -9,10 +9,10 @@
 // also written to PostgreSQL, which is the book: the engine gets its figures from there when it has lost
 // them all.
 //
-//	admission := valkey.NewAdmission(valkey.AdmissionConfig{Node: node, Local: rates, Limiter: limiter, Logger: logger})
+//	rates := valkey.NewRates(valkey.RatesConfig{Node: node, Local: local, Limiter: limiter, Logger: logger})
 //	…                                  // as any limits.Rates; the limiter shares its slots
-//	err = admission.Close(ctx)         // gives back what is not used
+//	err = rates.Close(ctx)         // gives back what is not used
 //
-// [Admission] counts rates, and shares the slots of calls at once. One message does both for a call,
+// [Rates] counts rates, and shares the slots of calls at once. One message does both for a call,
 // and a call without either sends none. While the engine does not answer, each gateway has its part.
 package valkey

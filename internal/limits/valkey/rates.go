@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// admissionTimeout is how long a call waits for the engine. Then this gateway decides alone.
-	admissionTimeout = 100 * time.Millisecond
+	// ratesTimeout is how long a call waits for the engine. Then this gateway decides alone.
+	ratesTimeout = 100 * time.Millisecond
 	// askInterval is the time between two questions about slots for which calls wait. Usually an
 	// event comes first.
 	askInterval = 250 * time.Millisecond
@@ -26,20 +26,20 @@ const (
 )
 
 var (
-	//go:embed admission_window.lua
+	//go:embed rates_window.lua
 	windowText string
-	//go:embed admission_places.lua
+	//go:embed slots.lua
 	placesText string
-	//go:embed admission_admit.lua
+	//go:embed rates_admit.lua
 	admitText string
-	//go:embed admission_correct.lua
+	//go:embed rates_correct.lua
 	correctText string
-	//go:embed admission_look.lua
+	//go:embed rates_look.lua
 	lookText string
-	//go:embed admission_reap.lua
+	//go:embed rates_reap.lua
 	reapText string
 
-	scripts = admissionScripts{
+	scripts = rateScripts{
 		admit:   cluster.NewScript("admit", windowText+placesText+admitText),
 		correct: cluster.NewScript("correct", windowText+correctText),
 		look:    cluster.NewScript("look rates", windowText+lookText),
@@ -47,15 +47,15 @@ var (
 	}
 )
 
-type admissionScripts struct{ admit, correct, look, reap *valkey.Script }
+type rateScripts struct{ admit, correct, look, reap *valkey.Script }
 
 // within returns the scripts whose answers are awaited for so long. Nobody waits for reap.
-func (s admissionScripts) within(d time.Duration) admissionScripts {
-	return admissionScripts{admit: s.admit.Within(d), correct: s.correct.Within(d), look: s.look.Within(d), reap: s.reap}
+func (s rateScripts) within(d time.Duration) rateScripts {
+	return rateScripts{admit: s.admit.Within(d), correct: s.correct.Within(d), look: s.look.Within(d), reap: s.reap}
 }
 
-// AdmissionConfig is what an Admission needs.
-type AdmissionConfig struct {
+// RatesConfig is what an Rates needs.
+type RatesConfig struct {
 	Node    *cluster.Node
 	Local   limits.Rates               // decide while the engine does not answer
 	Limiter *limits.ConcurrencyLimiter // shares its slots
@@ -63,18 +63,18 @@ type AdmissionConfig struct {
 	Timeout time.Duration // for tests: how long a call waits for the engine; 0: 100 ms
 }
 
-// Admission is rates, and slots of calls at once, that the gateways of a cluster share. It is
+// Rates is rates, and slots of calls at once, that the gateways of a cluster share. It is
 // [limits.Rates] and [limits.Places].
 //
 // While the engine does not answer, a gateway decides alone with its part of each limit: the limit
 // by the number of gateways, rounded up. So rates are at most twice the limit in the window of the
 // switch, and calls at once at most the limit and that part. A request whose answer is lost counts
 // twice: here and there.
-type Admission struct {
+type Rates struct {
 	node        *cluster.Node
 	local       limits.Rates
 	limiter     *limits.ConcurrencyLimiter
-	scripts     admissionScripts
+	scripts     rateScripts
 	breaker     *breaker
 	refusals    refusals
 	corrections corrections
@@ -84,11 +84,11 @@ type Admission struct {
 	ended   sync.WaitGroup
 }
 
-// NewAdmission joins the node. It must be called before the node starts.
-func NewAdmission(c AdmissionConfig) *Admission {
+// NewRates joins the node. It must be called before the node starts.
+func NewRates(c RatesConfig) *Rates {
 	ctx, stop := context.WithCancel(context.Background())
-	a := &Admission{
-		node: c.Node, local: c.Local, limiter: c.Limiter, scripts: scripts.within(cmp.Or(c.Timeout, admissionTimeout)), breaker: &breaker{logger: c.Logger},
+	a := &Rates{
+		node: c.Node, local: c.Local, limiter: c.Limiter, scripts: scripts.within(cmp.Or(c.Timeout, ratesTimeout)), breaker: &breaker{logger: c.Logger},
 		changed: make(chan struct{}, 1), stop: stop,
 	}
 	c.Limiter.Share(a)
@@ -107,7 +107,7 @@ func NewAdmission(c AdmissionConfig) *Admission {
 
 // Close sends what waits, for as long as the context lets it, and ends. The node must not have
 // stopped.
-func (a *Admission) Close(ctx context.Context) error {
+func (a *Rates) Close(ctx context.Context) error {
 	a.stop()
 	a.ended.Wait()
 	err := a.flush(ctx)
@@ -116,13 +116,13 @@ func (a *Admission) Close(ctx context.Context) error {
 }
 
 // Request implements limits.Rates.
-func (a *Admission) Request(ctx context.Context, subjects []limits.Subject) (limits.Reading, *limits.RateRefusal, error) {
+func (a *Rates) Request(ctx context.Context, subjects []limits.Subject) (limits.Reading, *limits.RateRefusal, error) {
 	reading, refusal, _, err := a.Enter(ctx, subjects, nil)
 	return reading, refusal, err
 }
 
 // Enter implements limits.Places.
-func (a *Admission) Enter(ctx context.Context, subjects []limits.Subject, wants []limits.Want) (limits.Reading, *limits.RateRefusal, []limits.Share, error) {
+func (a *Rates) Enter(ctx context.Context, subjects []limits.Subject, wants []limits.Want) (limits.Reading, *limits.RateRefusal, []limits.Share, error) {
 	if err := ctx.Err(); err != nil {
 		return limits.Reading{}, nil, nil, err
 	}
@@ -148,7 +148,7 @@ func (a *Admission) Enter(ctx context.Context, subjects []limits.Subject, wants 
 }
 
 // Tokens implements limits.Rates.
-func (a *Admission) Tokens(ctx context.Context, n int64, subjects []limits.Subject) (limits.Reading, *limits.Grant, *limits.RateRefusal, error) {
+func (a *Rates) Tokens(ctx context.Context, n int64, subjects []limits.Subject) (limits.Reading, *limits.Grant, *limits.RateRefusal, error) {
 	if err := ctx.Err(); err != nil {
 		return limits.Reading{}, nil, nil, err
 	}
@@ -179,7 +179,7 @@ func (a *Admission) Tokens(ctx context.Context, n int64, subjects []limits.Subje
 
 // admit sends a message. It reports false if the engine does not answer, or has taken this gateway
 // for dead.
-func (a *Admission) admit(ctx context.Context, n int64, rates []ratedSubject, wants []limits.Want) (answer admitted, ok bool) {
+func (a *Rates) admit(ctx context.Context, n int64, rates []ratedSubject, wants []limits.Want) (answer admitted, ok bool) {
 	if a.breaker.open.Load() {
 		return answer, false
 	}

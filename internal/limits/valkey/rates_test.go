@@ -26,7 +26,7 @@ const patience = 10 * time.Second
 
 // peer is one node of a cluster.
 type peer struct {
-	*valkey.Admission
+	*valkey.Rates
 	node    *cluster.Node
 	limiter *limits.ConcurrencyLimiter
 	engine  *valkeyclient.Client
@@ -61,7 +61,7 @@ func startedWith(t testing.TB, addr string, c cluster.Config, timeout time.Durat
 		t.Fatal(err)
 	}
 	limiter := limits.NewConcurrencyLimiter()
-	a := valkey.NewAdmission(valkey.AdmissionConfig{Node: node, Local: local, Limiter: limiter, Logger: zap.New(core), Timeout: timeout})
+	a := valkey.NewRates(valkey.RatesConfig{Node: node, Local: local, Limiter: limiter, Logger: zap.New(core), Timeout: timeout})
 	if err := node.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

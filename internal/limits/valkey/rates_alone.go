@@ -73,7 +73,7 @@ func (b *breaker) close(lost int) {
 }
 
 // part returns the subjects with this gateway's part of their rates.
-func (a *Admission) part(subjects []limits.Subject) []limits.Subject {
+func (a *Rates) part(subjects []limits.Subject) []limits.Subject {
 	nodes := int64(a.node.Count())
 	parts := slices.Clone(subjects)
 	for i := range parts {
@@ -112,7 +112,7 @@ func wholeRefusal(r *limits.RateRefusal, subjects []limits.Subject) *limits.Rate
 }
 
 // guess answers statements with this gateway's part of the slots.
-func (a *Admission) guess(wants []limits.Want) []limits.Share {
+func (a *Rates) guess(wants []limits.Want) []limits.Share {
 	nodes := a.node.Count()
 	shares := make([]limits.Share, len(wants))
 	for i, w := range wants {

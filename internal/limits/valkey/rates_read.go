@@ -9,7 +9,7 @@ import (
 )
 
 // Read implements limits.Rates.
-func (a *Admission) Read(ctx context.Context, subjects []limits.Subject) ([]limits.RateUse, error) {
+func (a *Rates) Read(ctx context.Context, subjects []limits.Subject) ([]limits.RateUse, error) {
 	var rates []ratedSubject
 	for i := range subjects {
 		for _, rate := range subjects[i].Rates {
@@ -30,7 +30,7 @@ func (a *Admission) Read(ctx context.Context, subjects []limits.Subject) ([]limi
 
 // InUse implements limits.Places. From a limit of 64 on it contains the slots that gateways keep for
 // their next calls. While the engine does not answer, it returns the use of this gateway.
-func (a *Admission) InUse(ctx context.Context, subjects []limits.Subject) ([]limits.ConcurrencyUse, error) {
+func (a *Rates) InUse(ctx context.Context, subjects []limits.Subject) ([]limits.ConcurrencyUse, error) {
 	var limited []string
 	for i := range subjects {
 		if subjects[i].Concurrency.Limit > 0 {
@@ -54,7 +54,7 @@ func (a *Admission) InUse(ctx context.Context, subjects []limits.Subject) ([]lim
 }
 
 // look reads windows at a time, and two numbers for each of the subjects.
-func (a *Admission) look(ctx context.Context, rates []ratedSubject, subjects []string) (now int64, windows []limits.Counted, read []int64, ok bool) {
+func (a *Rates) look(ctx context.Context, rates []ratedSubject, subjects []string) (now int64, windows []limits.Counted, read []int64, ok bool) {
 	if len(rates)+len(subjects) == 0 {
 		return 0, nil, nil, true
 	}

@@ -77,7 +77,7 @@ func (o *corrections) take() []correction {
 }
 
 // correctLater adds corrections and asks for them to be sent.
-func (a *Admission) correctLater(corrections []correction, delta int64) {
+func (a *Rates) correctLater(corrections []correction, delta int64) {
 	if a.corrections.add(corrections, delta) {
 		a.breaker.logger.Warn("too many corrections of token rates wait for the engine of the cluster: calls now count what was estimated",
 			zap.Int("waiting", maxCorrections))
@@ -86,7 +86,7 @@ func (a *Admission) correctLater(corrections []correction, delta int64) {
 }
 
 // Restate implements limits.Places.
-func (a *Admission) Restate() {
+func (a *Rates) Restate() {
 	select {
 	case a.changed <- struct{}{}:
 	default:
@@ -94,7 +94,7 @@ func (a *Admission) Restate() {
 }
 
 // send sends what no call waits for, until ctx ends.
-func (a *Admission) send(ctx context.Context) {
+func (a *Rates) send(ctx context.Context) {
 	defer a.ended.Done()
 	ticks := time.NewTicker(askInterval)
 	defer ticks.Stop()
@@ -124,7 +124,7 @@ func (a *Admission) send(ctx context.Context) {
 }
 
 // again asks an engine that did not answer whether it does, once in a while.
-func (a *Admission) again(ctx context.Context) {
+func (a *Rates) again(ctx context.Context) {
 	if !a.breaker.due(time.Now()) {
 		return
 	}
@@ -135,7 +135,7 @@ func (a *Admission) again(ctx context.Context) {
 }
 
 // flush sends the corrections and the statements that wait.
-func (a *Admission) flush(ctx context.Context) error {
+func (a *Rates) flush(ctx context.Context) error {
 	for !a.breaker.open.Load() && ctx.Err() == nil {
 		corrections := a.corrections.take()
 		if len(corrections) > 0 {
@@ -159,7 +159,7 @@ func (a *Admission) flush(ctx context.Context) error {
 }
 
 // correct sends corrections. They are sent again only if they have surely not counted.
-func (a *Admission) correct(ctx context.Context, corrections []correction) error {
+func (a *Rates) correct(ctx context.Context, corrections []correction) error {
 	args := make([]string, 0, 4*len(corrections))
 	for _, c := range corrections {
 		args = append(args, c.window, c.seconds, strconv.FormatInt(c.slot, 10), number(bounded(c.delta)))
@@ -172,7 +172,7 @@ func (a *Admission) correct(ctx context.Context, corrections []correction) error
 }
 
 // state sends statements.
-func (a *Admission) state(ctx context.Context, wants []limits.Want) ([]limits.Share, error) {
+func (a *Rates) state(ctx context.Context, wants []limits.Want) ([]limits.Share, error) {
 	answer, ok := a.admit(ctx, 0, nil, wants)
 	if !ok {
 		return a.guess(wants), errNotStated
@@ -181,7 +181,7 @@ func (a *Admission) state(ctx context.Context, wants []limits.Want) ([]limits.Sh
 }
 
 // reap frees the places of a dead node.
-func (a *Admission) reap(ctx context.Context, dead string) error {
+func (a *Rates) reap(ctx context.Context, dead string) error {
 	for {
 		reply, err := a.node.Run(ctx, a.scripts.reap, dead, strconv.Itoa(batch))
 		if err != nil {
@@ -193,5 +193,5 @@ func (a *Admission) reap(ctx context.Context, dead string) error {
 	}
 }
 
-var _ limits.Rates = (*Admission)(nil)
-var _ limits.Places = (*Admission)(nil)
+var _ limits.Rates = (*Rates)(nil)
+var _ limits.Places = (*Rates)(nil)
