@@ -1,3 +1,5 @@
+// Package sqlite keeps the limits of one gateway: budgets and long windows in memory, with their rows in
+// the store.
 package sqlite
 
 import (
