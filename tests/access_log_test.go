@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // Caddy's access log shows X-Api-Key, with which Anthropic's SDKs send their key. The load says so,
@@ -31,16 +33,16 @@ func TestKeysInAnAccessLogAreWarnedOf(t *testing.T) {
 		{"a second log of other things", log(filter) + "gatehouse", "log admin {\noutput gatehouse_test\ninclude admin\n}\n", false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := start(t, setup{site: c.site, global: c.global})
-			r := h.request("/v1/messages", "", `{}`)
+			h := harness.Start(t, harness.Setup{Site: c.site, Global: c.global})
+			r := h.Client.Request("/v1/messages", "", `{}`)
 			r.Header.Set("X-Api-Key", "gk-in-the-log-0123456789")
 			r.Header.Set("Anthropic-Version", "2023-06-01")
-			_ = h.send(r)
-			h.stop()
-			if warned := len(h.logLines("access log would show keys")) > 0; warned != c.warned {
+			_ = h.Client.Send(r)
+			h.Stop()
+			if warned := len(harness.Log.Lines("access log would show keys")) > 0; warned != c.warned {
 				t.Errorf("warned: %v", warned)
 			}
-			if shown := strings.Contains(logs.text(), "gk-in-the-log"); shown != c.shown {
+			if shown := strings.Contains(harness.Log.Text(), "gk-in-the-log"); shown != c.shown {
 				t.Errorf("shown: %v", shown)
 			}
 		})
@@ -71,23 +73,23 @@ func TestTheProductionCaddyfileLogsNoKeys(t *testing.T) {
 		{"filtered for the site alone", "log {\noutput gatehouse_test\n}", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			unlogged := setup{site: "gatehouse"}
-			h := start(t, unlogged)
-			text := h.caddyfile(unlogged)
+			unlogged := harness.Setup{Site: "gatehouse"}
+			h := harness.Start(t, unlogged)
+			text := h.Caddyfile(unlogged)
 			text = strings.Replace(text, logBlock.FindString(text), c.server, 1)
 			text = strings.Replace(strings.Replace(text, "http://:", "http://ai.example.com:", 1), "bind 127.0.0.1", "bind 127.0.0.1\n"+found[1], 1)
-			h.stop() // a reload's old server may still take a request
-			if err := h.load(text); err != nil {
+			h.Stop() // a reload's old server may still take a request
+			if err := h.Load(text); err != nil {
 				t.Fatal(err)
 			}
-			r := h.request("/v1/messages", "", `{}`)
+			r := h.Client.Request("/v1/messages", "", `{}`)
 			r.Header.Set("X-Api-Key", "gk-in-the-log-0123456789")
-			_ = h.send(r)
-			h.stop()
-			if warned := len(h.logLines("access log would show keys")) > 0; warned != c.logged {
+			_ = h.Client.Send(r)
+			h.Stop()
+			if warned := len(harness.Log.Lines("access log would show keys")) > 0; warned != c.logged {
 				t.Errorf("warned: %v", warned)
 			}
-			if shown := strings.Contains(logs.text(), "gk-in-the-log"); shown != c.logged {
+			if shown := strings.Contains(harness.Log.Text(), "gk-in-the-log"); shown != c.logged {
 				t.Errorf("shown: %v", shown)
 			}
 		})

@@ -6,18 +6,20 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 func TestTheCommandsShowTheActivityOfTheRunningCaddy(t *testing.T) {
-	h := vacant(t)
-	admin := "unix//" + h.dir + "/admin"
-	c := h.run(setup{global: "admin " + admin})
-	if a := h.post("/v1/chat/completions", "full", `{"model":"none/such","messages":[{"role":"user","content":"hi"}]}`); a.status != 404 {
-		t.Fatalf("%d %s", a.status, a.body)
+	h := harness.Vacant(t)
+	admin := "unix//" + h.Dir + "/admin"
+	c := h.Run(harness.Setup{Global: "admin " + admin})
+	if a := h.Client.Post("/v1/chat/completions", "full", `{"model":"none/such","messages":[{"role":"user","content":"hi"}]}`); a.Status != 404 {
+		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	show := func(args ...string) string {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), c.cmd.Path)
+		cmd := exec.CommandContext(t.Context(), c.Cmd.Path)
 		cmd.Args = append(append([]string{"caddy", "gatehouse"}, args...), "--address", admin)
 		out, err := cmd.CombinedOutput()
 		if err != nil {

@@ -13,6 +13,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // update rewrites the JSON of the goldens. The rest of them is written by hand.
@@ -109,13 +111,13 @@ func adaptText(text string) ([]byte, error) {
 // tests' home may have another file afterwards.
 func validateChangesNoFile(t *testing.T, config []byte, dir string) error {
 	t.Helper()
-	before := append(filesBelow(t, dir), filesBelow(t, os.Getenv(homeEnv))...)
+	before := append(filesBelow(t, dir), filesBelow(t, os.Getenv(harness.HomeEnv))...)
 	var parsed caddy.Config
 	if err := json.Unmarshal(config, &parsed); err != nil {
 		t.Fatal(err)
 	}
 	failure := caddy.Validate(&parsed)
-	after := append(filesBelow(t, dir), filesBelow(t, os.Getenv(homeEnv))...)
+	after := append(filesBelow(t, dir), filesBelow(t, os.Getenv(harness.HomeEnv))...)
 	if got, want := strings.Join(after, "\n"), strings.Join(before, "\n"); got != want {
 		t.Errorf("validating made files; before:\n%s\nafter:\n%s", want, got)
 	}
@@ -155,12 +157,12 @@ func TestUnknownJSONFieldsAreRefused(t *testing.T) {
 }
 
 func TestALiteralSecretWorksAndIsWarnedAbout(t *testing.T) {
-	h := start(t, setup{keys: "key full {\nsecret " + secretOf("full") + "\nscopes chat:write\n}"})
-	if a := h.post(chatV1, "full", chat("test/echo", "")); a.status != 200 {
-		t.Errorf("status %d", a.status)
+	h := harness.Start(t, harness.Setup{Keys: "key full {\nsecret " + harness.Secret("full") + "\nscopes chat:write\n}"})
+	if a := h.Client.Post(harness.ChatV1, "full", harness.Chat("test/echo", "")); a.Status != 200 {
+		t.Errorf("status %d", a.Status)
 	}
-	lines := h.logLines("a secret is written in the configuration itself")
-	if len(lines) != 1 || !strings.Contains(lines[0], `key \"full\"`) || strings.Contains(lines[0], secretOf("full")) {
+	lines := harness.Log.Lines("a secret is written in the configuration itself")
+	if len(lines) != 1 || !strings.Contains(lines[0], `key \"full\"`) || strings.Contains(lines[0], harness.Secret("full")) {
 		t.Errorf("warnings %q", lines)
 	}
 }

@@ -9,14 +9,15 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/caddymodule"
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // A page that an operator opens in a browser must not reach the admin endpoint: neither by its own
 // origin, nor by a name that leads to this machine. Caddy checks both; each route of ours is behind.
 func TestTheAdminRoutesAreBehindOriginChecks(t *testing.T) {
-	h := vacant(t)
-	port := strconv.Itoa(freePorts(t)[0])
-	h.run(setup{global: "admin 127.0.0.1:" + port, vnc: "workstation desk1 127.0.0.1:5901"})
+	h := harness.Vacant(t)
+	port := strconv.Itoa(harness.FreePorts(t).HTTP)
+	h.Run(harness.Setup{Global: "admin 127.0.0.1:" + port, VNC: "workstation desk1 127.0.0.1:5901"})
 	routes := caddymodule.Admin{}.Routes()
 	if len(routes) < 6 {
 		t.Fatalf("%d routes", len(routes))
@@ -34,7 +35,7 @@ func TestTheAdminRoutesAreBehindOriginChecks(t *testing.T) {
 				t.Fatal(err)
 			}
 			change(r)
-			resp, err := h.http.Do(r)
+			resp, err := h.Client.HTTP.Do(r)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,30 +6,32 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // This is docs/operations.md, "Backup and restore": a backup while calls go on, and a restore of it.
 func TestABackupIsRestored(t *testing.T) {
-	h := vacant(t)
-	h.writeCatalog()
-	admin := "unix//" + h.dir + "/admin"
-	config := setup{keys: limitedKey("budget 1usd/month\nrate 100/h"), options: "catalog DIR/prices.json", global: "admin " + admin}
-	c := h.run(config)
+	h := harness.Vacant(t)
+	harness.WriteCatalog(h)
+	admin := "unix//" + h.Dir + "/admin"
+	config := harness.Setup{Keys: harness.FullKey("budget 1usd/month\nrate 100/h"), Options: "catalog DIR/prices.json", Global: "admin " + admin}
+	c := h.Run(config)
 	spend := func() string {
 		t.Helper()
-		a := h.post(chatV1, "full", `{"model":"fake/usage-all","max_tokens":50,"messages":[{"role":"user","content":"x"}]}`)
-		if a.status != 200 {
-			t.Fatalf("%d %s", a.status, a.body)
+		a := h.Client.Post(harness.ChatV1, "full", `{"model":"fake/usage-all","max_tokens":50,"messages":[{"role":"user","content":"x"}]}`)
+		if a.Status != 200 {
+			t.Fatalf("%d %s", a.Status, a.Body)
 		}
-		return a.header.Get("X-Request-Id")
+		return a.Header.Get("X-Request-Id")
 	}
 	before := spend()
-	file := filepath.Join(h.dir, "backup.db")
-	other := filepath.Join(h.dir, "other")
+	file := filepath.Join(h.Dir, "backup.db")
+	other := filepath.Join(h.Dir, "other")
 	if err := errors.Join(os.WriteFile(other, []byte("not ours"), 0o600), os.Symlink(other, file+".partial")); err != nil {
 		t.Fatal(err)
 	}
-	out, failure, err := c.operate("backup", file, "--address", admin)
+	out, failure, err := c.Operate("backup", file, "--address", admin)
 	if err != nil || !strings.HasPrefix(out, file+": ") || !strings.Contains(out, " KiB in ") {
 		t.Fatalf("%v %s%s", err, out, failure)
 	}
@@ -39,14 +41,14 @@ func TestABackupIsRestored(t *testing.T) {
 	if raw, err := os.ReadFile(other); err != nil || string(raw) != "not ours" {
 		t.Errorf("a link in the folder led to another file: %q, %v", raw, err)
 	}
-	if _, failure, err := c.operate("backup", file, "--address", admin); err == nil || !strings.Contains(failure, "exists; give the name of a new file") {
+	if _, failure, err := c.Operate("backup", file, "--address", admin); err == nil || !strings.Contains(failure, "exists; give the name of a new file") {
 		t.Errorf("a file was written over: %v %s", err, failure)
 	}
 	after := spend()
-	_ = c.cmd.Process.Kill()
-	_ = c.wait()
+	_ = c.Cmd.Process.Kill()
+	_ = c.Wait()
 
-	data, aside := filepath.Join(h.dir, "data"), filepath.Join(h.dir, "aside")
+	data, aside := filepath.Join(h.Dir, "data"), filepath.Join(h.Dir, "aside")
 	if err := os.Mkdir(aside, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -66,14 +68,14 @@ func TestABackupIsRestored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c = h.run(config)
-	if out, _, err := c.operate("budget", "--address", admin); err != nil || !strings.Contains(out, "1usd/month  0.000501 ") {
+	c = h.Run(config)
+	if out, _, err := c.Operate("budget", "--address", admin); err != nil || !strings.Contains(out, "1usd/month  0.000501 ") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if _, failure, err := c.operate("why", before, "--address", admin); err != nil {
+	if _, failure, err := c.Operate("why", before, "--address", admin); err != nil {
 		t.Errorf("a call before the backup: %v %s", err, failure)
 	}
-	if _, _, err := c.operate("why", after, "--address", admin); err == nil {
+	if _, _, err := c.Operate("why", after, "--address", admin); err == nil {
 		t.Error("a call after the backup is known")
 	}
 	spend()

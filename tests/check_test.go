@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // check runs `caddy gatehouse check` in a home of its own, and returns what it prints and its status.
@@ -28,7 +30,7 @@ func check(t *testing.T, caddyfile string, args ...string) (out string, status i
 	cmd := exec.CommandContext(t.Context(), self)
 	cmd.Args = append([]string{"caddy", "gatehouse", "check", "--config", file}, args...)
 	home := filepath.Join(dir, "home")
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home, "CHECK_KEY="+providerKey)
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home, "CHECK_KEY="+harness.ProviderKey)
 	text, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -87,7 +89,7 @@ func TestCheckFindsWhatIsMostLikelyAMistake(t *testing.T) {
 		"no site": {strings.Replace(gatehouseFile(checkKey+"}\n"+checkProvider), "\tgatehouse\n}\n", "\trespond ok\n}\n", 1), 2, []string{"no site has the directive"}},
 		"desktops": {gatehouseFile(checkKey + "}\nvnc {\ndomain vnc.example.com\nworkstation desk1 10.0.0.7:5901\n}\n" + checkProvider), 2,
 			[]string{"no layer4 server", "needs the DNS", "there is no certificate for *.vnc.example.com yet"}},
-		"a secret in the open": {gatehouseFile(checkKey + "secret " + secretOf("full") + "\n}\n" + checkProvider), 1, []string{"its secret is written in the configuration"}},
+		"a secret in the open": {gatehouseFile(checkKey + "secret " + harness.Secret("full") + "\n}\n" + checkProvider), 1, []string{"its secret is written in the configuration"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, status := check(t, test.config)
@@ -100,7 +102,7 @@ func TestCheckFindsWhatIsMostLikelyAMistake(t *testing.T) {
 					t.Errorf("no %q", want)
 				}
 			}
-			for _, secret := range []string{secretOf("full"), providerKey, "level\":"} {
+			for _, secret := range []string{harness.Secret("full"), harness.ProviderKey, "level\":"} {
 				if strings.Contains(out, secret) {
 					t.Errorf("%q is printed", secret)
 				}
@@ -120,7 +122,7 @@ func TestCheckTriesCredentials(t *testing.T) {
 		mu.Lock()
 		asked = append(asked, r.Method+" "+r.URL.Path)
 		mu.Unlock()
-		if r.Header.Get("Authorization") != "Bearer "+providerKey {
+		if r.Header.Get("Authorization") != "Bearer "+harness.ProviderKey {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}

@@ -8,101 +8,103 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
-const consoleSite = "gatehouse_console\n" + defaultSite
+const consoleSite = "gatehouse_console\n" + harness.DefaultSite
 
 // atConsole sends a request to the console, with header fields in pairs.
-func (h *harness) atConsole(method, path string, form url.Values, header ...string) answer {
-	h.t.Helper()
-	r, err := http.NewRequestWithContext(h.t.Context(), method, h.origin+path, strings.NewReader(form.Encode()))
+func atConsole(h *harness.Gateway, method, path string, form url.Values, header ...string) harness.Answer {
+	h.T.Helper()
+	r, err := http.NewRequestWithContext(h.T.Context(), method, h.Client.Origin+path, strings.NewReader(form.Encode()))
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	if form != nil {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		r.Header.Set("Origin", h.origin)
+		r.Header.Set("Origin", h.Client.Origin)
 	}
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	return h.send(r)
+	return h.Client.Send(r)
 }
 
 // signIn signs in with a key and returns the cookie.
-func (h *harness) signIn(key string) string {
-	h.t.Helper()
-	a := h.atConsole(http.MethodPost, "/console/sign-in", url.Values{"key": {secretOf(key)}})
-	cookie, _, _ := strings.Cut(a.header.Get("Set-Cookie"), ";")
-	if a.status != http.StatusSeeOther || !strings.HasPrefix(cookie, "gatehouse=") {
-		h.t.Fatalf("sign-in: %d %v", a.status, a.header)
+func signIn(h *harness.Gateway, key string) string {
+	h.T.Helper()
+	a := atConsole(h, http.MethodPost, "/console/sign-in", url.Values{"key": {harness.Secret(key)}})
+	cookie, _, _ := strings.Cut(a.Header.Get("Set-Cookie"), ";")
+	if a.Status != http.StatusSeeOther || !strings.HasPrefix(cookie, "gatehouse=") {
+		h.T.Fatalf("sign-in: %d %v", a.Status, a.Header)
 	}
 	return cookie
 }
 
 func TestASessionOfTheConsoleOutlivesAReloadAndNotItsKey(t *testing.T) {
-	h := start(t, setup{site: consoleSite})
-	cookie := h.signIn("full")
+	h := harness.Start(t, harness.Setup{Site: consoleSite})
+	cookie := signIn(h, "full")
 	want := func(what string, status int) {
 		t.Helper()
-		if a := h.atConsole(http.MethodGet, "/console/about", nil, "Cookie", cookie); a.status != status {
-			t.Errorf("%s: %d", what, a.status)
+		if a := atConsole(h, http.MethodGet, "/console/about", nil, "Cookie", cookie); a.Status != status {
+			t.Errorf("%s: %d", what, a.Status)
 		}
 	}
 	want("signed in", http.StatusOK)
-	h.change(h.caddyfile(setup{site: consoleSite, options: "body_memory 64MiB\n"}))
+	h.Change(h.Caddyfile(harness.Setup{Site: consoleSite, Options: "body_memory 64MiB\n"}))
 	want("after a reload", http.StatusOK)
-	dropped := strings.Replace(defaultKeys, "key full {", "key renamed {", 1)
-	h.change(h.caddyfile(setup{site: consoleSite, keys: dropped}))
+	dropped := strings.Replace(harness.DefaultKeys, "key full {", "key renamed {", 1)
+	h.Change(h.Caddyfile(harness.Setup{Site: consoleSite, Keys: dropped}))
 	want("without the key", http.StatusSeeOther)
-	h.change(h.caddyfile(setup{site: consoleSite}))
+	h.Change(h.Caddyfile(harness.Setup{Site: consoleSite}))
 	want("when the key is back", http.StatusSeeOther)
 }
 
 func TestTheConsoleAndTheAPIKnowCallersByOtherThings(t *testing.T) {
-	h := start(t, setup{site: consoleSite})
-	cookie := h.signIn("full")
+	h := harness.Start(t, harness.Setup{Site: consoleSite})
+	cookie := signIn(h, "full")
 	for _, path := range []string{"/v1/models", "/api/v1/activity", "/api/v1/key"} {
-		if a := h.atConsole(http.MethodGet, path, nil, "Cookie", cookie); a.status != http.StatusUnauthorized {
-			t.Errorf("%s with the cookie: %d", path, a.status)
+		if a := atConsole(h, http.MethodGet, path, nil, "Cookie", cookie); a.Status != http.StatusUnauthorized {
+			t.Errorf("%s with the cookie: %d", path, a.Status)
 		}
 	}
-	for _, header := range [][]string{{"Authorization", "Bearer " + secretOf("full")}, {"X-Api-Key", secretOf("full")}} {
-		if a := h.atConsole(http.MethodGet, "/console/about", nil, header...); a.status != http.StatusSeeOther {
-			t.Errorf("the console with %s: %d", header[0], a.status)
+	for _, header := range [][]string{{"Authorization", "Bearer " + harness.Secret("full")}, {"X-Api-Key", harness.Secret("full")}} {
+		if a := atConsole(h, http.MethodGet, "/console/about", nil, header...); a.Status != http.StatusSeeOther {
+			t.Errorf("the console with %s: %d", header[0], a.Status)
 		}
 	}
 }
 
 func TestTheConsoleKeepsSecrets(t *testing.T) {
-	h := start(t, setup{site: consoleSite})
-	cookie := h.signIn("full")
-	if a := h.atConsole(http.MethodPost, "/console/sign-in", url.Values{"key": {secretOf("nobody")}}); a.status != http.StatusForbidden {
-		t.Errorf("a wrong key: %d", a.status)
+	h := harness.Start(t, harness.Setup{Site: consoleSite})
+	cookie := signIn(h, "full")
+	if a := atConsole(h, http.MethodPost, "/console/sign-in", url.Values{"key": {harness.Secret("nobody")}}); a.Status != http.StatusForbidden {
+		t.Errorf("a wrong key: %d", a.Status)
 	}
-	h.get("/v1/models", "full")
+	h.Client.Get("/v1/models", "full")
 	var seen strings.Builder
 	for _, path := range []string{"/", "/activity", "/usage", "/latency", "/refusals", "/about"} {
-		a := h.atConsole(http.MethodGet, "/console"+path, nil, "Cookie", cookie)
-		if a.status != http.StatusOK {
-			t.Errorf("%s: %d %s", path, a.status, a.body)
+		a := atConsole(h, http.MethodGet, "/console"+path, nil, "Cookie", cookie)
+		if a.Status != http.StatusOK {
+			t.Errorf("%s: %d %s", path, a.Status, a.Body)
 		}
-		seen.Write(a.body)
+		seen.Write(a.Body)
 	}
-	metrics := string(h.get("/metrics", "").body)
+	metrics := string(h.Client.Get("/metrics", "").Body)
 	for _, line := range []string{`gatehouse_console_sign_ins_total{result="ok"} 1`, `gatehouse_console_sign_ins_total{result="invalid_key"} 1`, "gatehouse_console_sessions 1"} {
 		if !strings.Contains(metrics, line) {
 			t.Errorf("the metrics lack %s", line)
 		}
 	}
-	h.atConsole(http.MethodPost, "/console/sign-out", url.Values{}, "Cookie", cookie)
-	h.stop()
-	log := logs.text()
+	atConsole(h, http.MethodPost, "/console/sign-out", url.Values{}, "Cookie", cookie)
+	h.Stop()
+	log := harness.Log.Text()
 	if !strings.Contains(log, "console sign-in refused") || !strings.Contains(log, `"remote":"127.0.0.1"`) {
 		t.Error("the log does not say who was refused")
 	}
-	for where, text := range map[string]string{"a page": seen.String(), "the metrics": metrics, "the log": log, "the files": h.files()} {
-		for what, canary := range map[string]string{"the key": secretOf("full"), "a wrong key": secretOf("nobody"), "the ID of the session": strings.TrimPrefix(cookie, "gatehouse=")} {
+	for where, text := range map[string]string{"a page": seen.String(), "the metrics": metrics, "the log": log, "the files": harness.DataFiles(h)} {
+		for what, canary := range map[string]string{"the key": harness.Secret("full"), "a wrong key": harness.Secret("nobody"), "the ID of the session": strings.TrimPrefix(cookie, "gatehouse=")} {
 			if strings.Contains(text, canary) {
 				t.Errorf("%s holds %s", where, what)
 			}
@@ -120,13 +122,13 @@ func TestAClientCannotSayWhichUserItIs(t *testing.T) {
 	}))
 	defer other.Close()
 	const users = " {\nalice as full\nbob as models\n* refuse\n}\n}\n"
-	h := start(t, setup{site: "forward_auth " + other.URL + " {\nuri /\ncopy_headers Remote-User\n}\n" +
-		"gatehouse_console {\nsign_in user {http.request.header.Remote-User}" + users + defaultSite})
+	h := harness.Start(t, harness.Setup{Site: "forward_auth " + other.URL + " {\nuri /\ncopy_headers Remote-User\n}\n" +
+		"gatehouse_console {\nsign_in user {http.request.header.Remote-User}" + users + harness.DefaultSite})
 	want := func(what string, status int, text string, header ...string) {
 		t.Helper()
-		a := h.atConsole(http.MethodGet, "/console/about", nil, header...)
-		if a.status != status || !strings.Contains(string(a.body), text) {
-			t.Errorf("%s: %d, without %q: %s", what, a.status, text, a.body)
+		a := atConsole(h, http.MethodGet, "/console/about", nil, header...)
+		if a.Status != status || !strings.Contains(string(a.Body), text) {
+			t.Errorf("%s: %d, without %q: %s", what, a.Status, text, a.Body)
 		}
 	}
 	want("alice", http.StatusOK, "alice as <b>full</b>", "Cookie", "sso=alice")
@@ -137,15 +139,15 @@ func TestAClientCannotSayWhichUserItIs(t *testing.T) {
 
 	sessions := func(n string) {
 		t.Helper()
-		if metrics := string(h.get("/metrics", "").body); !strings.Contains(metrics, "\ngatehouse_console_sessions "+n+"\n") {
+		if metrics := string(h.Client.Get("/metrics", "").Body); !strings.Contains(metrics, "\ngatehouse_console_sessions "+n+"\n") {
 			t.Errorf("there are not %s sessions of the console", n)
 		}
 	}
 	sessions("2")
 	const behind = "forward_auth %s {\nuri /\ncopy_headers Remote-User\n}\ngatehouse_console {\nsign_in user {http.request.header.Remote-User} {\nbob as models\n}\n}\n"
-	h.change(h.caddyfile(setup{site: fmt.Sprintf(behind, other.URL) + defaultSite}))
+	h.Change(h.Caddyfile(harness.Setup{Site: fmt.Sprintf(behind, other.URL) + harness.DefaultSite}))
 	sessions("1") // alice is not there any more
 
-	h.change(h.caddyfile(setup{site: "gatehouse_console {\nsign_in user {http.auth.user.id}" + users + defaultSite}))
+	h.Change(h.Caddyfile(harness.Setup{Site: "gatehouse_console {\nsign_in user {http.auth.user.id}" + users + harness.DefaultSite}))
 	want("a header without any authentication", http.StatusForbidden, "names nobody", "Remote-User", "alice", "X-Auth-User-Id", "alice", "Authorization", "Basic YWxpY2U6eA==")
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // echoing is a provider that refuses every call and shows its credential and address.
@@ -27,11 +29,11 @@ func echoing(t *testing.T) *httptest.Server {
 func TestAProviderGetsItsHeaderAndQuery(t *testing.T) {
 	t.Setenv("AZURE_KEY", "azure-canary-0123456789")
 	server := echoing(t)
-	h := start(t, setup{providers: "provider azure {\nbase_url " + server.URL + "/openai/deployments/gpt-x\nheader api-key {env.AZURE_KEY}\nquery api-version 2024-10-21\nmodels gpt-x\n}"})
-	a := h.post(chatV1, "full", chat("azure/gpt-x", ""))
+	h := harness.Start(t, harness.Setup{Providers: "provider azure {\nbase_url " + server.URL + "/openai/deployments/gpt-x\nheader api-key {env.AZURE_KEY}\nquery api-version 2024-10-21\nmodels gpt-x\n}"})
+	a := h.Client.Post(harness.ChatV1, "full", harness.Chat("azure/gpt-x", ""))
 	want := `/openai/deployments/gpt-x/chat/completions?api-version=2024-10-21 with \"[redacted]\" and \"\"`
-	if a.status != 400 || !strings.Contains(string(a.body), want) {
-		t.Errorf("%d %s, want %s", a.status, a.body, want)
+	if a.Status != 400 || !strings.Contains(string(a.Body), want) {
+		t.Errorf("%d %s, want %s", a.Status, a.Body, want)
 	}
 }
 
@@ -51,14 +53,14 @@ func TestARotatedKeyFileIsUsedAndRedacted(t *testing.T) {
 	}
 	rewrite(key, "file-canary-one-123456")
 	rewrite(header, "head-canary-one-123456")
-	h := start(t, setup{providers: "provider files {\nbase_url " + server.URL + "/v1\napi_key {file." + key + "}\nheader api-key \"Key {file." + header + "}\"\nmodels m\n}"})
+	h := harness.Start(t, harness.Setup{Providers: "provider files {\nbase_url " + server.URL + "/v1\napi_key {file." + key + "}\nheader api-key \"Key {file." + header + "}\"\nmodels m\n}"})
 	rewrite(key, "file-canary-two-123456")
 	rewrite(header, "head-canary-two-123456")
-	a := h.post(chatV1, "full", chat("files/m", ""))
-	if want := `with \"Key [redacted]\" and \"Bearer [redacted]\"`; a.status != 400 || !strings.Contains(string(a.body), want) || strings.Contains(string(a.body), "canary") {
-		t.Errorf("%d %s, want %s", a.status, a.body, want)
+	a := h.Client.Post(harness.ChatV1, "full", harness.Chat("files/m", ""))
+	if want := `with \"Key [redacted]\" and \"Bearer [redacted]\"`; a.Status != 400 || !strings.Contains(string(a.Body), want) || strings.Contains(string(a.Body), "canary") {
+		t.Errorf("%d %s, want %s", a.Status, a.Body, want)
 	}
-	if lines := h.logLines("the file of a secret has changed; its new content is used"); len(lines) != 2 || strings.Contains(fmt.Sprint(lines), "canary") {
+	if lines := harness.Log.Lines("the file of a secret has changed; its new content is used"); len(lines) != 2 || strings.Contains(fmt.Sprint(lines), "canary") {
 		t.Errorf("logged %q", lines)
 	}
 }

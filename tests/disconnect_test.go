@@ -7,33 +7,34 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 func TestTheProviderIsCancelledWithinASecondOfTheClient(t *testing.T) {
-	h := start(t, setup{secure: true})
+	h := harness.Start(t, harness.Setup{Secure: true})
 	calls := 0
-	for _, origin := range []string{h.origin, h.secure} {
-		for _, path := range []string{chatV1, chatRouter, responsesV1} {
-			for _, more := range []string{"", streaming} {
+	for _, origin := range []string{h.Client.Origin, h.Client.Secure} {
+		for _, path := range []string{harness.ChatV1, harness.ChatRouter, harness.ResponsesV1} {
+			for _, more := range []string{"", harness.Streaming} {
 				where := origin + path + more
-				h.upstream.Reset()
+				h.Provider.Fake.Reset()
 				var left time.Time
 				if more == "" {
-					left = h.disconnectWaiting(origin+path, bodyFor(path, "fake/delayed-headers-60000", more))
+					left = disconnectWaiting(h, origin+path, harness.Body(path, "fake/delayed-headers-60000", more))
 				} else {
-					s := h.open(h.request(origin+path, "full", bodyFor(path, "fake/stall", more)))
+					s := h.Client.Open(h.Client.Request(origin+path, "full", harness.Body(path, "fake/stall", more)))
 					for said := ""; said != "You said: "; {
-						said += textOf(t, s.mustNext())
+						said += textOf(t, s.MustNext())
 					}
 					left = time.Now()
-					s.disconnect()
+					s.Disconnect()
 				}
-				list := h.waitUpstream(func(list []faults.Request) bool { return len(list) == 1 && list[0].ClientGone })
+				list := h.Provider.Wait(func(list []faults.Request) bool { return len(list) == 1 && list[0].ClientGone })
 				if late := list[0].GoneAt.Sub(left); late > time.Second {
 					t.Errorf("%s: the provider was cancelled after %s", where, late)
 				}
 				calls++
-				h.wantDisconnected(where, calls, more)
+				wantDisconnected(h, where, calls, more)
 			}
 		}
 	}
@@ -41,43 +42,43 @@ func TestTheProviderIsCancelledWithinASecondOfTheClient(t *testing.T) {
 
 // disconnectWaiting makes a call, disconnects once it has reached the provider, and returns that
 // time.
-func (h *harness) disconnectWaiting(url, body string) time.Time {
-	h.t.Helper()
-	r := h.request(url, "full", body)
+func disconnectWaiting(h *harness.Gateway, url, body string) time.Time {
+	h.T.Helper()
+	r := h.Client.Request(url, "full", body)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		resp, err := h.clientFor(r).Do(r.WithContext(ctx))
+		resp, err := h.Client.For(r).Do(r.WithContext(ctx))
 		if err == nil {
 			_ = resp.Body.Close()
 		}
 		done <- err
 	}()
-	h.waitUpstream(func(list []faults.Request) bool { return len(list) == 1 && !list[0].BodyReadAt.IsZero() })
+	h.Provider.Wait(func(list []faults.Request) bool { return len(list) == 1 && !list[0].BodyReadAt.IsZero() })
 	left := time.Now()
 	cancel()
 	if err := <-done; err == nil {
-		h.t.Errorf("%s: there was an answer", url)
+		h.T.Errorf("%s: there was an answer", url)
 	}
 	return left
 }
 
 // wantDisconnected checks the record of the nth call whose client disconnected.
-func (h *harness) wantDisconnected(where string, n int, more string) {
-	h.t.Helper()
+func wantDisconnected(h *harness.Gateway, where string, n int, more string) {
+	h.T.Helper()
 	var rows []any
-	if !eventually(func() bool {
-		rows, _ = at(parse(h.t, h.get("/api/v1/activity?status=499", "activity").body), "data").([]any)
+	if !harness.Eventually(func() bool {
+		rows, _ = harness.At(harness.Parse(h.T, h.Client.Get("/api/v1/activity?status=499", "activity").Body), "data").([]any)
 		return len(rows) == n
 	}) {
-		h.t.Fatalf("%s: %d records of disconnected clients, want %d", where, len(rows), n)
+		h.T.Fatalf("%s: %d records of disconnected clients, want %d", where, len(rows), n)
 	}
 	row := rows[0]
-	if at(row, "code") != "client_closed_request" || at(row, "stream") != (more != "") || at(row, "provider_name") != "fake" {
-		h.t.Errorf("%s: row %v", where, row)
+	if harness.At(row, "code") != "client_closed_request" || harness.At(row, "stream") != (more != "") || harness.At(row, "provider_name") != "fake" {
+		h.T.Errorf("%s: row %v", where, row)
 	}
-	if lines := h.logLines(at(row, "request_id").(string)); len(lines) == 0 || !strings.Contains(strings.Join(lines, ""), `"code":"client_closed_request"`) {
-		h.t.Errorf("%s: log %v", where, lines)
+	if lines := harness.Log.Lines(harness.At(row, "request_id").(string)); len(lines) == 0 || !strings.Contains(strings.Join(lines, ""), `"code":"client_closed_request"`) {
+		h.T.Errorf("%s: log %v", where, lines)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // failoverKeys are a key that may call aliases only, and one that reads what became of it.
@@ -31,36 +33,36 @@ const failoverKeys = `
 
 // startFailover boots Caddy with an alias team/NAME for each row: models of package faults at the
 // provider first, or at the one before a colon. Each model is a group of its own.
-func startFailover(t *testing.T, s setup, aliases map[string][]string) (*harness, setup) {
+func startFailover(t *testing.T, s harness.Setup, aliases map[string][]string) (*harness.Gateway, harness.Setup) {
 	t.Helper()
-	h := prepare(t)
+	h := harness.Prepare(t)
 	described := make(map[string]string)
 	for alias, targets := range aliases {
-		s.options += "\nalias team/" + alias + " {\n"
+		s.Options += "\nalias team/" + alias + " {\n"
 		for i, target := range targets {
 			of, model, given := strings.Cut(target, ":")
 			if !given {
 				of, model = []string{"first", "second", "third"}[i], target
 			}
-			s.options += "group {\ntarget " + of + "/" + model + "\n}\n"
+			s.Options += "group {\ntarget " + of + "/" + model + "\n}\n"
 			described[of+"/"+model] = fmt.Sprintf(`{"id":%q,"context_length":%d,"price":{"prompt":"%d","completion":"%d"}}`, of+"/"+model, 3000-1000*i, 1+i, 10+i)
 		}
-		s.options += "}"
+		s.Options += "}"
 	}
 	models := strings.Join(slices.Collect(maps.Values(described)), ",")
-	if err := os.WriteFile(filepath.Join(h.dir, "prices.json"), []byte(`{"models":[`+models+`]}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(h.Dir, "prices.json"), []byte(`{"models":[`+models+`]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.options += "\ncatalog DIR/prices.json"
-	if s.keys == "" {
-		s.keys = failoverKeys
+	s.Options += "\ncatalog DIR/prices.json"
+	if s.Keys == "" {
+		s.Keys = failoverKeys
 	}
-	if s.providers == "" {
+	if s.Providers == "" {
 		for _, name := range []string{"first", "second", "third"} {
-			s.providers += "provider " + name + " {\nbase_url PROVIDER/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\n}\n"
+			s.Providers += "provider " + name + " {\nbase_url PROVIDER/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\n}\n"
 		}
 	}
-	if err := h.reload(s); err != nil {
+	if err := h.Reload(s); err != nil {
 		t.Fatal(err)
 	}
 	return h, s
@@ -68,44 +70,44 @@ func startFailover(t *testing.T, s setup, aliases map[string][]string) (*harness
 
 // attempted is each attempt of a row of the activity or of a generation: "target code".
 func attempted(row any) (all []string) {
-	list, _ := at(row, "attempted").([]any)
+	list, _ := harness.At(row, "attempted").([]any)
 	for _, a := range list {
-		target, _ := at(a, "target").(string)
-		code, _ := at(a, "code").(string)
+		target, _ := harness.At(a, "target").(string)
+		code, _ := harness.At(a, "code").(string)
 		all = append(all, strings.TrimSpace(target+" "+code))
 	}
 	return all
 }
 
 func TestACallGoesOnToTheNextTarget(t *testing.T) {
-	h, _ := startFailover(t, setup{options: "timeouts {\nheader 300ms\n}"}, map[string][]string{
+	h, _ := startFailover(t, harness.Setup{Options: "timeouts {\nheader 300ms\n}"}, map[string][]string{
 		"busy": {"after-none-err-503", "echo"}, "reset": {"reset", "echo"}, "silent": {"hang", "echo"}, "limited": {"after-2-err-429", "echo"},
 	})
 	for alias, first := range map[string]string{
 		"busy": "first/after-none-err-503 upstream_error", "reset": "first/reset upstream_error",
 		"silent": "first/hang timeout_first_byte", "limited": "first/after-2-err-429 upstream_rate_limited",
 	} {
-		for _, path := range []string{chatV1, responsesV1, chatRouter, responsesOR, "/v1/messages"} {
+		for _, path := range []string{harness.ChatV1, harness.ResponsesV1, harness.ChatRouter, harness.ResponsesRouter, "/v1/messages"} {
 			for _, more := range []string{"", `,"stream":true`} {
-				h.upstream.Reset()
+				h.Provider.Fake.Reset()
 				if path == "/v1/messages" {
 					more += `,"max_tokens":100`
 				}
-				r := h.request(path, "full", bodyFor(path, "team/"+alias, more))
+				r := h.Client.Request(path, "full", harness.Body(path, "team/"+alias, more))
 				r.Header.Set("Anthropic-Version", "2023-06-01")
-				a := h.send(r)
-				if a.status != 200 || !strings.Contains(string(a.body), `"model":"second/echo"`) || !strings.Contains(string(a.body), "hello") {
-					t.Errorf("%s %s%s: %d %s", alias, path, more, a.status, a.body)
+				a := h.Client.Send(r)
+				if a.Status != 200 || !strings.Contains(string(a.Body), `"model":"second/echo"`) || !strings.Contains(string(a.Body), "hello") {
+					t.Errorf("%s %s%s: %d %s", alias, path, more, a.Status, a.Body)
 				}
-				row := h.row(a.header.Get("X-Request-Id"))
+				row := h.Records.Row(a.Header.Get("X-Request-Id"))
 				asked := strings.Join(attempted(row), ", ")
 				// After some failures the target cools, and the second is asked at once.
-				if asked != first+", second/echo" && asked != "second/echo" || at(row, "provider_name") != "second" {
+				if asked != first+", second/echo" && asked != "second/echo" || harness.At(row, "provider_name") != "second" {
 					t.Errorf("%s %s%s: attempts %s; %v", alias, path, more, asked, row)
 				}
-				generation := h.get("/api/v1/generation?id="+a.header.Get("X-Request-Id"), "activity")
-				if got := strings.Join(attempted(at(parse(t, generation.body), "data")), ", "); got != asked {
-					t.Errorf("the generation has %q: %s", got, generation.body)
+				generation := h.Client.Get("/api/v1/generation?id="+a.Header.Get("X-Request-Id"), "activity")
+				if got := strings.Join(attempted(harness.At(harness.Parse(t, generation.Body), "data")), ", "); got != asked {
+					t.Errorf("the generation has %q: %s", got, generation.Body)
 				}
 				prompt, completion, cost := numberIn(t, row, "prompt_tokens"), numberIn(t, row, "completion_tokens"), numberIn(t, row, "usage")
 				if want := (2*prompt + 11*completion) / 1e6; cost < want*0.999 || cost > want*1.001 {
@@ -118,7 +120,7 @@ func TestACallGoesOnToTheNextTarget(t *testing.T) {
 
 func numberIn(t *testing.T, row any, member string) float64 {
 	t.Helper()
-	n, _ := at(row, member).(json.Number)
+	n, _ := harness.At(row, member).(json.Number)
 	f, err := n.Float64()
 	if err != nil {
 		t.Fatal(member, err)
@@ -127,24 +129,24 @@ func numberIn(t *testing.T, row any, member string) float64 {
 }
 
 // command runs a caddy command and returns what it prints.
-func (h *harness) command(args ...string) string {
-	h.t.Helper()
+func command(h *harness.Gateway, args ...string) string {
+	h.T.Helper()
 	self, err := os.Executable()
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
-	c := exec.CommandContext(h.t.Context(), self)
+	c := exec.CommandContext(h.T.Context(), self)
 	c.Args = append([]string{"caddy"}, args...)
 	out, err := c.CombinedOutput()
 	if err != nil {
-		h.t.Fatalf("%v: %s", err, out)
+		h.T.Fatalf("%v: %s", err, out)
 	}
 	return string(out)
 }
 
 // DESIGN: what the caller is told is the gateway's table, with the shortest pause.
 func TestWhatACallerIsToldIfAllTargetsFail(t *testing.T) {
-	h, _ := startFailover(t, setup{}, map[string][]string{
+	h, _ := startFailover(t, harness.Setup{}, map[string][]string{
 		"limited": {"after-9-err-429", "after-7-err-429"}, "broken": {"after-none-err-503", "err-502"}, "locked": {"err-401", "err-403"},
 		"refused": {"too-long", "echo"},
 	})
@@ -158,26 +160,26 @@ func TestWhatACallerIsToldIfAllTargetsFail(t *testing.T) {
 		"refused": {400, "context_length_exceeded", 0, "false"},
 	} {
 		for _, more := range []string{"", `,"stream":true`} {
-			a := h.post(chatV1, "full", chat("team/"+alias, more))
-			wantRefusal(t, alias, a, c.status, c.code)
+			a := h.Client.Post(harness.ChatV1, "full", harness.Chat("team/"+alias, more))
+			harness.WantRefusal(t, alias, a, c.status, c.code)
 			wantHeaders(t, a, "X-Should-Retry", c.again)
-			if n, _ := strconv.Atoi(a.header.Get("Retry-After")); n < c.retry || n > 2*c.retry || c.code == "upstream_rate_limited" && n > 7 {
-				t.Errorf("%s: Retry-After %q, want at least %d", alias, a.header.Get("Retry-After"), c.retry)
+			if n, _ := strconv.Atoi(a.Header.Get("Retry-After")); n < c.retry || n > 2*c.retry || c.code == "upstream_rate_limited" && n > 7 {
+				t.Errorf("%s: Retry-After %q, want at least %d", alias, a.Header.Get("Retry-After"), c.retry)
 			}
 		}
 	}
 }
 
 func TestASessionStaysAtItsTarget(t *testing.T) {
-	h, _ := startFailover(t, setup{options: "alias team/even {\ngroup {\ntarget first/echo\ntarget second/echo\ntarget third/echo\n}\n}"},
+	h, _ := startFailover(t, harness.Setup{Options: "alias team/even {\ngroup {\ntarget first/echo\ntarget second/echo\ntarget third/echo\n}\n}"},
 		map[string][]string{"x": {"echo", "echo", "echo"}})
 	of := func(more string, header ...string) string {
-		r := h.request(chatV1, "full", chat("team/even", more))
+		r := h.Client.Request(harness.ChatV1, "full", harness.Chat("team/even", more))
 		if len(header) > 0 {
 			r.Header.Set(header[0], header[1])
 		}
-		a := h.send(r)
-		model, _ := at(parse(t, a.body), "model").(string)
+		a := h.Client.Send(r)
+		model, _ := harness.At(harness.Parse(t, a.Body), "model").(string)
 		return model
 	}
 	seen := make(map[string]bool)
@@ -198,13 +200,13 @@ func TestASessionStaysAtItsTarget(t *testing.T) {
 
 // What a target has met is known to all aliases, after a reload too, and an operator sees it.
 func TestTheHealthOfTargetsIsShownAndKept(t *testing.T) {
-	h, s := startFailover(t, setup{global: "admin unix//DIR/admin"}, map[string][]string{"locked": {"err-401", "echo"}, "other": {"err-401", "echo"}})
+	h, s := startFailover(t, harness.Setup{Global: "admin unix//DIR/admin"}, map[string][]string{"locked": {"err-401", "echo"}, "other": {"err-401", "echo"}})
 	call := func(alias string) []string {
-		a := h.post(chatV1, "full", chat("team/"+alias, ""))
-		if a.status != 200 {
-			t.Fatalf("%s: %d %s", alias, a.status, a.body)
+		a := h.Client.Post(harness.ChatV1, "full", harness.Chat("team/"+alias, ""))
+		if a.Status != 200 {
+			t.Fatalf("%s: %d %s", alias, a.Status, a.Body)
 		}
-		return attempted(h.row(a.header.Get("X-Request-Id")))
+		return attempted(h.Records.Row(a.Header.Get("X-Request-Id")))
 	}
 	if got := call("locked"); len(got) != 2 {
 		t.Errorf("attempts %q", got)
@@ -214,28 +216,28 @@ func TestTheHealthOfTargetsIsShownAndKept(t *testing.T) {
 	}
 	shown := func(state string) {
 		t.Helper()
-		out := h.command("gatehouse", "providers", "--address", "unix//"+h.dir+"/admin")
+		out := command(h, "gatehouse", "providers", "--address", "unix//"+h.Dir+"/admin")
 		if !regexp.MustCompile(`first +first/err-401 +` + state + ` .* lasting `).MatchString(out) {
 			t.Errorf("the command shows\n%s", out)
 		}
 	}
 	shown("cooling")
-	s.options += "\non_disconnect drain 5s"
-	h.change(h.caddyfile(s))
-	list := h.get("/v1/providers", "activity")
+	s.Options += "\non_disconnect drain 5s"
+	h.Change(h.Caddyfile(s))
+	list := h.Client.Get("/v1/providers", "activity")
 	var found any
-	for _, p := range at(parse(t, list.body), "data").([]any) {
-		targets, _ := at(p, "targets").([]any)
+	for _, p := range harness.At(harness.Parse(t, list.Body), "data").([]any) {
+		targets, _ := harness.At(p, "targets").([]any)
 		for _, target := range targets {
-			if at(target, "id") == "first/err-401" {
+			if harness.At(target, "id") == "first/err-401" {
 				found = target
 			}
 		}
 	}
-	if at(found, "last_failure_class") != "lasting" || at(found, "failures") != number("1") {
-		t.Errorf("after a reload: %s", list.body)
+	if harness.At(found, "last_failure_class") != "lasting" || harness.At(found, "failures") != harness.Number("1") {
+		t.Errorf("after a reload: %s", list.Body)
 	}
-	metrics := string(h.get("/metrics", "").body)
+	metrics := string(h.Client.Get("/metrics", "").Body)
 	for _, line := range []string{
 		`gatehouse_provider_attempts_total{code="upstream_auth_error",outcome="auth",provider="first"} 1`, `gatehouse_provider_attempts_total{code="",outcome="ok",provider="second"} 2`,
 		`gatehouse_provider_up{`,
@@ -249,12 +251,12 @@ func TestTheHealthOfTargetsIsShownAndKept(t *testing.T) {
 
 // A caller of an alias can rely on the least of its targets.
 func TestAnAliasIsListedAsTheLeastOfItsTargets(t *testing.T) {
-	h, _ := startFailover(t, setup{}, map[string][]string{"x": {"echo", "echo", "echo"}})
-	a := h.get("/api/v1/models", "full")
-	list, _ := at(parse(t, a.body), "data").([]any)
-	if len(list) != 1 || at(list, 0, "id") != "team/x" || at(list, 0, "context_length") != number("1000") ||
-		at(list, 0, "pricing", "prompt") != "0.000003" || at(list, 0, "pricing", "completion") != "0.000012" {
-		t.Errorf("%s", a.body)
+	h, _ := startFailover(t, harness.Setup{}, map[string][]string{"x": {"echo", "echo", "echo"}})
+	a := h.Client.Get("/api/v1/models", "full")
+	list, _ := harness.At(harness.Parse(t, a.Body), "data").([]any)
+	if len(list) != 1 || harness.At(list, 0, "id") != "team/x" || harness.At(list, 0, "context_length") != harness.Number("1000") ||
+		harness.At(list, 0, "pricing", "prompt") != "0.000003" || harness.At(list, 0, "pricing", "completion") != "0.000012" {
+		t.Errorf("%s", a.Body)
 	}
 }
 
@@ -265,7 +267,7 @@ func TestTheEndpointsOfAProviderAreCooledApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = down.Close()
-	h, _ := startFailover(t, setup{keys: strings.Replace(failoverKeys, "team/*", "pair/*", 1), providers: `
+	h, _ := startFailover(t, harness.Setup{Keys: strings.Replace(failoverKeys, "team/*", "pair/*", 1), Providers: `
 		provider pair {
 			endpoint east {
 				base_url http://` + down.Addr().String() + `/v1
@@ -277,14 +279,14 @@ func TestTheEndpointsOfAProviderAreCooledApart(t *testing.T) {
 			discover off
 		}`}, map[string][]string{"x": {"pair:echo"}})
 	for range 20 {
-		if a := h.post(chatV1, "full", chat("pair/echo", "")); a.status != 200 {
-			t.Fatalf("%d %s", a.status, a.body)
+		if a := h.Client.Post(harness.ChatV1, "full", harness.Chat("pair/echo", "")); a.Status != 200 {
+			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 	}
 	states := make(map[any]any)
-	targets, _ := at(parse(t, h.get("/v1/providers", "activity").body), "data", 0, "targets").([]any)
+	targets, _ := harness.At(harness.Parse(t, h.Client.Get("/v1/providers", "activity").Body), "data", 0, "targets").([]any)
 	for _, target := range targets {
-		states[at(target, "id")] = at(target, "state")
+		states[harness.At(target, "id")] = harness.At(target, "state")
 	}
 	if states["pair/echo@east"] != "cooling" || states["pair/echo@west"] != "healthy" {
 		t.Errorf("the endpoints are %v", states)

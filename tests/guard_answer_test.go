@@ -1,17 +1,19 @@
 package tests
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // guardedModels are models of providers that have the API of a call, and of providers whose calls
 // are translated.
 var guardedModels = []string{"fake/echo", "chatonly/echo", "respond/echo"}
 
-const guardedProviders = defaultProviders + `
+const guardedProviders = harness.DefaultProviders + `
 	provider respond {
 		base_url PROVIDER/v1
 		api_key {env.PROVIDER_KEY}
@@ -22,38 +24,38 @@ const guardedProviders = defaultProviders + `
 `
 
 func TestAGuardrailRefusesAnAnswerWhichIsPaidAllTheSame(t *testing.T) {
-	h := start(t, setup{
-		keys: limitedKey("guardrails gate\nbudget 100000 tokens/total") + keyBlock("activity", ""), providers: guardedProviders,
-		options: "guardrail gate {\non output\ndeny words forbidden\n}",
+	h := harness.Start(t, harness.Setup{
+		Keys: harness.FullKey("guardrails gate\nbudget 100000 tokens/total") + harness.Key("activity", ""), Providers: guardedProviders,
+		Options: "guardrail gate {\non output\ndeny words forbidden\n}",
 	})
 	calls := 0
 	for _, path := range guardPaths {
 		for _, model := range guardedModels {
-			a := h.post(path, "full", saying(path, model, "this is Forbidden fruit", ""))
+			a := h.Client.Post(path, "full", saying(path, model, "this is Forbidden fruit", ""))
 			wantBlocked(t, path, a, "gate", "words", "fruit")
-			row := h.row(a.header.Get("X-Request-Id"))
-			if at(row, "code") != "guardrail_blocked" || at(row, "usage_source") != "provider" || at(row, "completion_tokens") == number("0") {
+			row := h.Records.Row(a.Header.Get("X-Request-Id"))
+			if harness.At(row, "code") != "guardrail_blocked" || harness.At(row, "usage_source") != "provider" || harness.At(row, "completion_tokens") == harness.Number("0") {
 				t.Errorf("%s, %s: row %v", path, model, row)
 			}
-			if calls++; len(h.upstream.Requests()) != calls {
+			if calls++; len(h.Provider.Fake.Requests()) != calls {
 				t.Errorf("%s, %s: the provider was not asked", path, model)
 			}
 		}
 	}
-	if b := h.keyInfo("full").Budgets[0]; b.Spent == "0" || b.Reserved != "0" {
+	if b := h.Records.Key("full").Budgets[0]; b.Spent == "0" || b.Reserved != "0" {
 		t.Errorf("refused answers cost %+v", b)
 	}
 }
 
 func TestAGuardrailTakesSomethingOutOfAnAnswer(t *testing.T) {
-	h := start(t, setup{keys: limitedKey("guardrails mask"), providers: guardedProviders, options: "guardrail mask {\non output\nredact card\n}"})
+	h := harness.Start(t, harness.Setup{Keys: harness.FullKey("guardrails mask"), Providers: guardedProviders, Options: "guardrail mask {\non output\nredact card\n}"})
 	for _, path := range guardPaths {
 		for _, model := range guardedModels {
-			a := h.post(path, "full", saying(path, model, "pay 4111 1111 1111 1111 now", ""))
-			if a.status != 200 || !strings.Contains(string(a.body), "You said: pay [REDACTED:card] now") || strings.Contains(string(a.body), "1111") {
-				t.Errorf("%s, %s: %d %s", path, model, a.status, a.body)
+			a := h.Client.Post(path, "full", saying(path, model, "pay 4111 1111 1111 1111 now", ""))
+			if a.Status != 200 || !strings.Contains(string(a.Body), "You said: pay [REDACTED:card] now") || strings.Contains(string(a.Body), "1111") {
+				t.Errorf("%s, %s: %d %s", path, model, a.Status, a.Body)
 			}
-			if line := strings.Join(h.logLines(a.header.Get("X-Request-Id")), ""); !strings.Contains(line, `"redacted":["card"]`) {
+			if line := strings.Join(harness.Log.Lines(a.Header.Get("X-Request-Id")), ""); !strings.Contains(line, `"redacted":["card"]`) {
 				t.Errorf("%s: the log says %s", path, line)
 			}
 		}
@@ -62,22 +64,22 @@ func TestAGuardrailTakesSomethingOutOfAnAnswer(t *testing.T) {
 
 // The provider's events cut the number in four.
 func TestASecretSplitOverEventsIsTakenOutOfAStream(t *testing.T) {
-	h := start(t, setup{keys: limitedKey("guardrails mask"), providers: guardedProviders, options: "guardrail mask {\non output\nredact card\n}"})
+	h := harness.Start(t, harness.Setup{Keys: harness.FullKey("guardrails mask"), Providers: guardedProviders, Options: "guardrail mask {\non output\nredact card\n}"})
 	for _, path := range guardPaths {
 		for _, model := range guardedModels {
-			s := h.open(h.request(path, "full", saying(path, model, "pay 4111 1111 1111 1111 now", streaming)))
-			events, err := s.rest()
+			s := h.Client.Open(h.Client.Request(path, "full", saying(path, model, "pay 4111 1111 1111 1111 now", harness.Streaming)))
+			events, err := s.Rest()
 			if text := allText(t, events); err != nil || text != "You said: pay [REDACTED:card] now" {
 				t.Errorf("%s, %s: %q %v", path, model, text, err)
 			}
 			for _, e := range events {
-				if strings.Contains(e.data, "1111") {
-					t.Errorf("%s, %s: sent %s", path, model, e.data)
+				if strings.Contains(e.Data, "1111") {
+					t.Errorf("%s, %s: sent %s", path, model, e.Data)
 				}
 			}
-			id := s.resp.Header.Get("X-Request-Id")
-			if !eventually(func() bool { return strings.Contains(strings.Join(h.logLines(id), ""), `"redacted":["card"]`) }) {
-				t.Errorf("%s: the log says %s", path, h.logLines(id))
+			id := s.Response.Header.Get("X-Request-Id")
+			if !harness.Eventually(func() bool { return strings.Contains(strings.Join(harness.Log.Lines(id), ""), `"redacted":["card"]`) }) {
+				t.Errorf("%s: the log says %s", path, harness.Log.Lines(id))
 			}
 		}
 	}
@@ -86,18 +88,18 @@ func TestASecretSplitOverEventsIsTakenOutOfAStream(t *testing.T) {
 // Text that was sent stays, nothing of the refused text is sent, and the request to the provider is
 // cancelled.
 func TestAGuardrailEndsAStream(t *testing.T) {
-	h := start(t, setup{
-		keys: limitedKey("guardrails gate") + keyBlock("activity", ""), providers: guardedProviders,
-		options: "guardrail gate {\non output\nwindow 8\ndeny words forbidden\n}",
+	h := harness.Start(t, harness.Setup{
+		Keys: harness.FullKey("guardrails gate") + harness.Key("activity", ""), Providers: guardedProviders,
+		Options: "guardrail gate {\non output\nwindow 8\ndeny words forbidden\n}",
 	})
 	text := strings.Repeat("well ", 5) + "forbidden " + strings.Repeat("after ", 100)
 	for i, path := range guardPaths {
 		for _, of := range []string{"fake/", "chatonly/", "respond/"} {
-			h.upstream.Reset()
-			gate := "step-" + itoa(i)
-			h.upstream.Step(gate, 50) // stops until the test continues it
-			s := h.open(h.request(path, "full", saying(path, of+gate, text, streaming)))
-			events, err := s.rest()
+			h.Provider.Fake.Reset()
+			gate := "step-" + strconv.Itoa(i)
+			h.Provider.Fake.Step(gate, 50) // stops until the test continues it
+			s := h.Client.Open(h.Client.Request(path, "full", saying(path, of+gate, text, harness.Streaming)))
+			events, err := s.Rest()
 			if err != nil {
 				t.Fatalf("%s: %v", path, err)
 			}
@@ -106,9 +108,9 @@ func TestAGuardrailEndsAStream(t *testing.T) {
 			if !strings.HasPrefix(got, "You said: well well") || strings.Contains(got, "forb") {
 				t.Errorf("%s, %s: the client got %q", path, of, got)
 			}
-			h.waitUpstream(func(list []faults.Request) bool { return len(list) == 1 && list[0].ClientGone })
-			row := h.rowSoon("request_id=" + s.resp.Header.Get("X-Request-Id"))
-			if at(row, "code") != "guardrail_blocked" || at(row, "usage_source") != "estimated" || at(row, "completion_tokens") == number("0") {
+			h.Provider.Wait(func(list []faults.Request) bool { return len(list) == 1 && list[0].ClientGone })
+			row := h.Records.RowSoon("request_id=" + s.Response.Header.Get("X-Request-Id"))
+			if harness.At(row, "code") != "guardrail_blocked" || harness.At(row, "usage_source") != "estimated" || harness.At(row, "completion_tokens") == harness.Number("0") {
 				t.Errorf("%s, %s: row %v", path, of, row)
 			}
 		}
@@ -117,15 +119,15 @@ func TestAGuardrailEndsAStream(t *testing.T) {
 
 // A refusal before the first word is a status, if the client has not got one yet.
 func TestAStreamRefusedBeforeItsFirstWordIsAStatus(t *testing.T) {
-	h := start(t, setup{keys: limitedKey("guardrails gate"), options: "guardrail gate {\non output\ndeny words \"you said: say\"\n}"})
+	h := harness.Start(t, harness.Setup{Keys: harness.FullKey("guardrails gate"), Options: "guardrail gate {\non output\ndeny words \"you said: say\"\n}"})
 	for _, path := range guardPaths {
-		s := h.open(h.request(path, "full", bodyFor(path, "fake/echo", streaming)))
-		if s.resp.StatusCode != 200 {
-			body, err := readAll(s)
-			wantBlocked(t, path, answer{s.resp.StatusCode, s.resp.Header, body, err}, "gate", "words", "hello")
+		s := h.Client.Open(h.Client.Request(path, "full", harness.Body(path, "fake/echo", harness.Streaming)))
+		if s.Response.StatusCode != 200 {
+			body, err := s.ReadAll()
+			wantBlocked(t, path, harness.Answer{Status: s.Response.StatusCode, Header: s.Response.Header, Body: body, Err: err}, "gate", "words", "hello")
 			continue
 		}
-		events, err := s.rest()
+		events, err := s.Rest()
 		if err != nil || allText(t, events) != "" {
 			t.Errorf("%s: %v %v", path, events, err)
 		}
@@ -135,17 +137,17 @@ func TestAStreamRefusedBeforeItsFirstWordIsAStatus(t *testing.T) {
 
 // The usage in a refused event counts, although no client sees it.
 func TestUsageInARefusedEventIsSettled(t *testing.T) {
-	h := start(t, setup{
-		keys: limitedKey("guardrails gate") + keyBlock("activity", ""), providers: guardedProviders,
-		options: "guardrail gate {\non output\ndeny words forbidden\n}",
+	h := harness.Start(t, harness.Setup{
+		Keys: harness.FullKey("guardrails gate") + harness.Key("activity", ""), Providers: guardedProviders,
+		Options: "guardrail gate {\non output\ndeny words forbidden\n}",
 	})
-	for _, path := range []string{chatV1, chatRouter} {
-		s := h.open(h.request(path, "full", saying(path, "fake/usage-inline", "this is forbidden", streaming)))
-		if _, err := s.rest(); err != nil {
+	for _, path := range []string{harness.ChatV1, harness.ChatRouter} {
+		s := h.Client.Open(h.Client.Request(path, "full", saying(path, "fake/usage-inline", "this is forbidden", harness.Streaming)))
+		if _, err := s.Rest(); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		row := h.rowSoon("request_id=" + s.resp.Header.Get("X-Request-Id"))
-		if at(row, "code") != "guardrail_blocked" || at(row, "usage_source") != "provider" || at(row, "completion_tokens") == number("0") {
+		row := h.Records.RowSoon("request_id=" + s.Response.Header.Get("X-Request-Id"))
+		if harness.At(row, "code") != "guardrail_blocked" || harness.At(row, "usage_source") != "provider" || harness.At(row, "completion_tokens") == harness.Number("0") {
 			t.Errorf("%s: row %v", path, row)
 		}
 	}

@@ -5,8 +5,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // moderator is an external moderator. It refuses texts with "bad", redacts "mask", does not answer
@@ -19,7 +22,7 @@ func moderator(t *testing.T) *httptest.Server {
 			Guardrail, Direction string
 			Texts                []struct{ Where, Text string }
 		}
-		if err := json.Unmarshal(body, &asked); err != nil || asked.Guardrail != "judge" || r.Header.Get("Authorization") != "Bearer "+providerKey {
+		if err := json.Unmarshal(body, &asked); err != nil || asked.Guardrail != "judge" || r.Header.Get("Authorization") != "Bearer "+harness.ProviderKey {
 			t.Errorf("asked %s by %v: %v", body, r.Header, err)
 		}
 		for i, text := range asked.Texts {
@@ -28,7 +31,7 @@ func moderator(t *testing.T) *httptest.Server {
 				_, _ = io.WriteString(w, `{"action":"deny","class":"rude"}`)
 				return
 			case at >= 0:
-				_, _ = io.WriteString(w, `{"action":"redact","redactions":[{"text":`+itoa(i)+`,"start":`+itoa(at)+`,"end":`+itoa(at+4)+`,"class":"name"}]}`)
+				_, _ = io.WriteString(w, `{"action":"redact","redactions":[{"text":`+strconv.Itoa(i)+`,"start":`+strconv.Itoa(at)+`,"end":`+strconv.Itoa(at+4)+`,"class":"name"}]}`)
 				return
 			case strings.Contains(text.Text, "slow"):
 				select {
@@ -52,55 +55,55 @@ func moderator(t *testing.T) *httptest.Server {
 
 func TestAnOutsideModeratorIsAsked(t *testing.T) {
 	m := moderator(t)
-	judge := func(on, more string) setup {
-		return setup{
-			keys:    limitedKey("guardrails judge") + keyBlock("activity", ""),
-			options: "guardrail judge {\non " + on + "\nwebhook " + m.URL + " {\napi_key {env.PROVIDER_KEY}\ntimeout 200ms\n" + more + "\n}\n}",
+	judge := func(on, more string) harness.Setup {
+		return harness.Setup{
+			Keys:    harness.FullKey("guardrails judge") + harness.Key("activity", ""),
+			Options: "guardrail judge {\non " + on + "\nwebhook " + m.URL + " {\napi_key {env.PROVIDER_KEY}\ntimeout 200ms\n" + more + "\n}\n}",
 		}
 	}
-	h := start(t, judge("input", ""))
+	h := harness.Start(t, judge("input", ""))
 	for _, path := range guardPaths {
-		for _, more := range []string{"", streaming} {
-			if a := h.post(path, "full", saying(path, "fake/echo", "hello", more)); a.status != 200 {
-				t.Errorf("%s: %d %s", path, a.status, a.body)
+		for _, more := range []string{"", harness.Streaming} {
+			if a := h.Client.Post(path, "full", saying(path, "fake/echo", "hello", more)); a.Status != 200 {
+				t.Errorf("%s: %d %s", path, a.Status, a.Body)
 			}
 		}
-		wantBlocked(t, path, h.post(path, "full", saying(path, "fake/echo", "a bad word", "")), "judge", "rude", "bad word")
-		a := h.post(path, "full", saying(path, "fake/echo", "the mask of", ""))
-		if a.status != 200 || !strings.Contains(string(a.body), "You said: the [REDACTED:name] of") {
-			t.Errorf("%s: %d %s", path, a.status, a.body)
+		wantBlocked(t, path, h.Client.Post(path, "full", saying(path, "fake/echo", "a bad word", "")), "judge", "rude", "bad word")
+		a := h.Client.Post(path, "full", saying(path, "fake/echo", "the mask of", ""))
+		if a.Status != 200 || !strings.Contains(string(a.Body), "You said: the [REDACTED:name] of") {
+			t.Errorf("%s: %d %s", path, a.Status, a.Body)
 		}
 		for _, text := range []string{"slow", "broken", "elsewhere"} {
-			a := h.post(path, "full", saying(path, "fake/echo", text, ""))
-			wantRefusal(t, path, a, 503, "guardrail_unavailable")
+			a := h.Client.Post(path, "full", saying(path, "fake/echo", text, ""))
+			harness.WantRefusal(t, path, a, 503, "guardrail_unavailable")
 			wantHeaders(t, a, "Retry-After", "10")
-			if row := h.row(a.header.Get("X-Request-Id")); at(row, "code") != "guardrail_unavailable" {
+			if row := h.Records.Row(a.Header.Get("X-Request-Id")); harness.At(row, "code") != "guardrail_unavailable" {
 				t.Errorf("%s: row %v", path, row)
 			}
 		}
 	}
 
-	h.change(h.caddyfile(judge("both", "on_failure open\nrefuse_streams")))
-	h.upstream.Reset()
+	h.Change(h.Caddyfile(judge("both", "on_failure open\nrefuse_streams")))
+	h.Provider.Fake.Reset()
 	for _, path := range guardPaths {
-		wantRefusal(t, path, h.post(path, "full", saying(path, "fake/echo", "hello", streaming)), 400, "unsupported_parameter")
+		harness.WantRefusal(t, path, h.Client.Post(path, "full", saying(path, "fake/echo", "hello", harness.Streaming)), 400, "unsupported_parameter")
 	}
-	if n := len(h.upstream.Requests()); n != 0 {
+	if n := len(h.Provider.Fake.Requests()); n != 0 {
 		t.Errorf("%d refused streams reached the provider", n)
 	}
 	for _, text := range []string{"slow", "broken", "elsewhere", "hello"} {
-		if a := h.post(chatV1, "full", saying(chatV1, "fake/echo", text, "")); a.status != 200 {
-			t.Errorf("%s, fails open: %d %s", text, a.status, a.body)
+		if a := h.Client.Post(harness.ChatV1, "full", saying(harness.ChatV1, "fake/echo", text, "")); a.Status != 200 {
+			t.Errorf("%s, fails open: %d %s", text, a.Status, a.Body)
 		}
 	}
 
-	h.change(h.caddyfile(judge("output", "refuse_streams")))
+	h.Change(h.Caddyfile(judge("output", "refuse_streams")))
 	for _, path := range guardPaths {
-		a := h.post(path, "full", saying(path, "fake/echo", "a bad word", ""))
+		a := h.Client.Post(path, "full", saying(path, "fake/echo", "a bad word", ""))
 		wantBlocked(t, path, a, "judge", "rude", "bad word")
-		if row := h.row(a.header.Get("X-Request-Id")); at(row, "usage_source") != "provider" {
+		if row := h.Records.Row(a.Header.Get("X-Request-Id")); harness.At(row, "usage_source") != "provider" {
 			t.Errorf("%s: row %v", path, row)
 		}
 	}
-	wantRefusal(t, chatV1, h.post(chatV1, "full", saying(chatV1, "fake/echo", "broken", "")), 503, "guardrail_unavailable")
+	harness.WantRefusal(t, harness.ChatV1, h.Client.Post(harness.ChatV1, "full", saying(harness.ChatV1, "fake/echo", "broken", "")), 503, "guardrail_unavailable")
 }

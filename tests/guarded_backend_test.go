@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 func TestAGuardedBackendNeverSeesTheKeyOrAnUnauthenticatedBody(t *testing.T) {
@@ -21,24 +23,24 @@ func TestAGuardedBackendNeverSeesTheKeyOrAnUnauthenticatedBody(t *testing.T) {
 	}
 	go func() { _ = backend.Serve(listener) }()
 	t.Cleanup(func() { _ = backend.Close() })
-	h := start(t, setup{site: fmt.Sprintf("gatehouse_auth models:read\nreverse_proxy %s", listener.Addr())})
+	h := harness.Start(t, harness.Setup{Site: fmt.Sprintf("gatehouse_auth models:read\nreverse_proxy %s", listener.Addr())})
 
-	if a := h.get("/private", "full"); a.status != 200 {
-		t.Fatalf("with a key: %d %s", a.status, a.body)
+	if a := h.Client.Get("/private", "full"); a.Status != 200 {
+		t.Fatalf("with a key: %d %s", a.Status, a.Body)
 	}
-	preflight := func(body string) answer {
-		r := h.request(h.origin+"/private", "", body)
+	preflight := func(body string) harness.Answer {
+		r := h.Client.Request(h.Client.Origin+"/private", "", body)
 		r.Method = http.MethodOptions
 		r.Header.Set("Origin", "https://app.example")
 		r.Header.Set("Access-Control-Request-Method", "POST")
 		r.Header.Set("X-HTTP-Method-Override", "DELETE")
-		return h.send(r)
+		return h.Client.Send(r)
 	}
-	if a := preflight(""); a.status != 200 {
-		t.Errorf("a preflight: %d", a.status)
+	if a := preflight(""); a.Status != 200 {
+		t.Errorf("a preflight: %d", a.Status)
 	}
-	if a := preflight("drop everything"); a.status != 401 {
-		t.Errorf("a preflight with a body: %d", a.status)
+	if a := preflight("drop everything"); a.Status != 401 {
+		t.Errorf("a preflight with a body: %d", a.Status)
 	}
 	want := []seen{{method: "GET"}, {method: "OPTIONS"}}
 	if fmt.Sprint(got) != fmt.Sprint(want) {

@@ -5,13 +5,15 @@ import (
 	"net"
 	"net/http"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // A client that only stopped sending still reads; it must not read a success. Its call has counted.
 func TestAHalfClosedClientReadsNoSuccess(t *testing.T) {
-	h := start(t, setup{keys: limitedKey("rate 10/min")})
-	conn, reader := h.dial()
-	if _, err := io.WriteString(conn, head(chatV1, "full", "Content-Length: 500")+`{"model":`); err != nil {
+	h := harness.Start(t, harness.Setup{Keys: harness.FullKey("rate 10/min")})
+	conn, reader := h.Client.Dial()
+	if _, err := io.WriteString(conn, harness.Head(harness.ChatV1, "full", "Content-Length: 500")+`{"model":`); err != nil {
 		t.Fatal(err)
 	}
 	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/clusterimport"
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // What a gateway has spent, its keys, workstations and calls are the cluster's after the move, to the
@@ -17,34 +18,34 @@ import (
 func TestASingleGatewayMovesIntoACluster(t *testing.T) {
 	engine := enginetest.Redis(t)
 	t.Setenv("DATABASE", enginetest.StartPostgres(t).Database(t))
-	h := vacant(t)
-	admin := "unix//" + h.dir + "/admin"
-	alone := setup{
-		keys: managerKeys + keyBlock("limited", "budget 1000000 tokens/total"), options: runtimeBlock,
-		vnc: "register_networks 10.0.0.0/8", noLayer4: true, global: "admin " + admin,
+	h := harness.Vacant(t)
+	admin := "unix//" + h.Dir + "/admin"
+	alone := harness.Setup{
+		Keys: managerKeys + harness.Key("limited", "budget 1000000 tokens/total"), Options: runtimeBlock,
+		VNC: "register_networks 10.0.0.0/8", NoLayer4: true, Global: "admin " + admin,
 	}
-	alone.keys = strings.Replace(alone.keys, "{env.KEY_LIMITED}", "gk-test-limited-5f2b8c71d0e94a36", 1)
+	alone.Keys = strings.Replace(alone.Keys, "{env.KEY_LIMITED}", "gk-test-limited-5f2b8c71d0e94a36", 1)
 	shared := alone
-	shared.options += "cluster prod {\nvalkey redis://127.0.0.1:" + strconv.Itoa(engine.Port()) + "\npostgres {env.DATABASE}\nnode gw-1\n}\n"
+	shared.Options += "cluster prod {\nvalkey redis://127.0.0.1:" + strconv.Itoa(engine.Port()) + "\npostgres {env.DATABASE}\nnode gw-1\n}\n"
 
-	c := h.run(alone)
-	file := h.dir + "/Caddyfile-" + strconv.Itoa(h.ports[0])
+	c := h.Run(alone)
+	file := h.Dir + "/Caddyfile-" + strconv.Itoa(h.Ports.HTTP)
 	call := func() {
 		t.Helper()
-		r := h.request(chatV1, "", chatBody("fake/echo"))
+		r := h.Client.Request(harness.ChatV1, "", harness.Hello("fake/echo"))
 		r.Header.Set("Authorization", "Bearer gk-test-limited-5f2b8c71d0e94a36")
-		if a := h.send(r); a.status != 200 {
-			t.Fatalf("%d %s", a.status, a.body)
+		if a := h.Client.Send(r); a.Status != 200 {
+			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 	}
 	call()
-	made := h.makeKey("")
-	if a := h.do("PUT", workstations+"/two", "manage", `{"address":"10.0.0.7:5901"}`); a.status >= 300 {
-		t.Fatalf("%d %s", a.status, a.body)
+	made := makeKey(h, "")
+	if a := h.Client.Do("PUT", "/v1/workstations/two", "manage", `{"address":"10.0.0.7:5901"}`); a.Status >= 300 {
+		t.Fatalf("%d %s", a.Status, a.Body)
 	}
-	spent := func(c *child) string {
+	spent := func(c *harness.Process) string {
 		t.Helper()
-		out, failure, err := c.operate("budget", "--json", "--address", admin)
+		out, failure, err := c.Operate("budget", "--json", "--address", admin)
 		var budgets []struct {
 			Subject string
 			Spent   json.Number
@@ -59,11 +60,11 @@ func TestASingleGatewayMovesIntoACluster(t *testing.T) {
 		t.Fatal("nothing is spent")
 	}
 	move := func(more ...string) (string, string, error) {
-		return c.operate(append([]string{"cluster", "import", "--config", file}, more...)...)
+		return c.Operate(append([]string{"cluster", "import", "--config", file}, more...)...)
 	}
-	write := func(s setup) {
+	write := func(s harness.Setup) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(h.caddyfile(s)), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(h.Caddyfile(s)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -71,8 +72,8 @@ func TestASingleGatewayMovesIntoACluster(t *testing.T) {
 	if _, failure, err := move(); err == nil {
 		t.Errorf("the database of a gateway that runs was moved: %s", failure)
 	}
-	c.signal(os.Interrupt)
-	if err := c.wait(); err != nil {
+	c.Signal(os.Interrupt)
+	if err := c.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"--dry-run", "--json"}, {"--json"}} {
@@ -94,12 +95,12 @@ func TestASingleGatewayMovesIntoACluster(t *testing.T) {
 		t.Errorf("again, merged: %v %s", err, failure)
 	}
 
-	c = h.run(shared)
+	c = h.Run(shared)
 	if now := spent(c); now != before {
 		t.Errorf("%s tokens are spent in the cluster, %s were", now, before)
 	}
-	h.wantStatus(made, 200)
-	if list, failure, err := c.operate("workstation", "list", "--address", admin); err != nil || !strings.Contains(list, "10.0.0.7:5901") {
+	wantStatus(h, made, 200)
+	if list, failure, err := c.Operate("workstation", "list", "--address", admin); err != nil || !strings.Contains(list, "10.0.0.7:5901") {
 		t.Errorf("%v %s %s", err, list, failure)
 	}
 	if _, failure, err := move("--merge"); err == nil || !strings.Contains(failure, "gateways of the cluster run") && !strings.Contains(failure, "in use by another gatehouse") {

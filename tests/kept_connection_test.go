@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 const completionOf3 = `{"id":"c1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],` +
@@ -64,14 +66,14 @@ func TestACallThatMeetsAClosedConnectionIsSentOnceMore(t *testing.T) {
 			readRequest(from)
 		}
 	})
-	h := start(t, setup{keys: limitedKey("budget 1000000 tokens/total") + keyBlock("activity", ""), providers: block})
-	spent := func() string { return h.keyInfo("full").Budgets[0].Spent.String() }
+	h := harness.Start(t, harness.Setup{Keys: harness.FullKey("budget 1000000 tokens/total") + harness.Key("activity", ""), Providers: block})
+	spent := func() string { return h.Records.Key("full").Budgets[0].Spent.String() }
 	want := func(status int, attempts, total string) {
 		t.Helper()
-		a := h.post(chatV1, "full", chatBody("raw/m"))
-		row := h.row(a.header.Get("X-Request-Id"))
-		if a.status != status || fmt.Sprint(at(row, "attempts")) != attempts || spent() != total {
-			t.Fatalf("status %d after %v attempts, %s tokens spent in all; want %d, %s, %s", a.status, at(row, "attempts"), spent(), status, attempts, total)
+		a := h.Client.Post(harness.ChatV1, "full", harness.Hello("raw/m"))
+		row := h.Records.Row(a.Header.Get("X-Request-Id"))
+		if a.Status != status || fmt.Sprint(harness.At(row, "attempts")) != attempts || spent() != total {
+			t.Fatalf("status %d after %v attempts, %s tokens spent in all; want %d, %s, %s", a.Status, harness.At(row, "attempts"), spent(), status, attempts, total)
 		}
 	}
 	want(200, "1", "3")
@@ -91,7 +93,7 @@ func TestAProvidersRefusalWinsOverTheUploadThatItEnds(t *testing.T) {
 			_, _ = io.WriteString(conn, "HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 36\r\n\r\n"+`{"error":{"message":"it is too big"}}`)
 		}
 	})
-	h := start(t, setup{keys: limitedKey("budget 100M tokens/total\nmax_output_tokens 10"), providers: block})
+	h := harness.Start(t, harness.Setup{Keys: harness.FullKey("budget 100M tokens/total\nmax_output_tokens 10"), Providers: block})
 	body := `{"model":"raw/m","messages":[{"role":"user","content":"` + strings.Repeat("word ", 2_000_000) + `"}]}`
 	for i := range 8 {
 		status := 413
@@ -99,11 +101,11 @@ func TestAProvidersRefusalWinsOverTheUploadThatItEnds(t *testing.T) {
 			refuse.Store(false)
 			status = 502
 		}
-		if a := h.post(chatV1, "full", body); a.status != status {
-			t.Errorf("call %d: %d %s, want %d", i, a.status, a.body, status)
+		if a := h.Client.Post(harness.ChatV1, "full", body); a.Status != status {
+			t.Errorf("call %d: %d %s, want %d", i, a.Status, a.Body, status)
 		}
 	}
-	if b := h.keyInfo("full").Budgets[0]; b.Spent.String() != "0" || b.Reserved.String() != "0" {
+	if b := h.Records.Key("full").Budgets[0]; b.Spent.String() != "0" || b.Reserved.String() != "0" {
 		t.Errorf("%s spent, %s reserved", b.Spent, b.Reserved)
 	}
 }
@@ -122,9 +124,9 @@ func TestAShortKeepAliveOfAProviderIsNeverSeen(t *testing.T) {
 	}
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(func() { _ = server.Close() })
-	h := start(t, setup{
-		keys:      limitedKey("budget 1000000 tokens/total"),
-		providers: "provider raw {\nbase_url http://" + listener.Addr().String() + "/v1\nmodels m\n}\n",
+	h := harness.Start(t, harness.Setup{
+		Keys:      harness.FullKey("budget 1000000 tokens/total"),
+		Providers: "provider raw {\nbase_url http://" + listener.Addr().String() + "/v1\nmodels m\n}\n",
 	})
 	var failed atomic.Int32
 	var wg sync.WaitGroup
@@ -133,7 +135,7 @@ func TestAShortKeepAliveOfAProviderIsNeverSeen(t *testing.T) {
 			next := time.NewTicker(keepAlive)
 			defer next.Stop()
 			for range calls {
-				if a := h.post(chatV1, "full", chatBody("raw/m")); a.status != http.StatusOK {
+				if a := h.Client.Post(harness.ChatV1, "full", harness.Hello("raw/m")); a.Status != http.StatusOK {
 					failed.Add(1)
 				}
 				<-next.C
@@ -141,7 +143,7 @@ func TestAShortKeepAliveOfAProviderIsNeverSeen(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if spent := h.keyInfo("full").Budgets[0].Spent.String(); failed.Load() > 0 || spent != fmt.Sprint(3*workers*calls) {
+	if spent := h.Records.Key("full").Budgets[0].Spent.String(); failed.Load() > 0 || spent != fmt.Sprint(3*workers*calls) {
 		t.Errorf("%d of %d calls failed, %s tokens were spent", failed.Load(), workers*calls, spent)
 	}
 }

@@ -4,11 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 func TestKeysOfAFileAreAsGoodAsThoseOfTheCaddyfile(t *testing.T) {
-	h := prepare(t)
-	file := filepath.Join(h.dir, "keys.jsonl")
+	h := harness.Prepare(t)
+	file := filepath.Join(h.Dir, "keys.jsonl")
 	write := func(lines string) {
 		t.Helper()
 		if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
@@ -20,8 +22,8 @@ func TestKeysOfAFileAreAsGoodAsThoseOfTheCaddyfile(t *testing.T) {
 {"name":"narrow","secrets":["{env.KEY_NARROW}"],"scopes":["chat:write"],"models":["test/*"]}
 {"name":"other","secrets":["{env.KEY_OTHER}"],"scopes":["chat:write"],"tenant":"other"}
 `)
-	with := setup{keys: "key_file DIR/keys.jsonl\n" + keyBlock("models", ""), options: "tenant other {\nrate 2/min\n}\n"}
-	if err := h.reload(with); err != nil {
+	with := harness.Setup{Keys: "key_file DIR/keys.jsonl\n" + harness.Key("models", ""), Options: "tenant other {\nrate 2/min\n}\n"}
+	if err := h.Reload(with); err != nil {
 		t.Fatal(err)
 	}
 	twoMessages := `{"model":"fake/echo","messages":[{"role":"user","content":"a"},{"role":"user","content":"b"}]}`
@@ -29,29 +31,29 @@ func TestKeysOfAFileAreAsGoodAsThoseOfTheCaddyfile(t *testing.T) {
 		key, body string
 		status    int
 	}{
-		{"models", chatBody("fake/echo"), 200},
-		{"full", chatBody("fake/echo"), 200},
-		{"full", chatBody("fake/echo"), 429},
-		{"chat", chatBody("fake/echo"), 200},
+		{"models", harness.Hello("fake/echo"), 200},
+		{"full", harness.Hello("fake/echo"), 200},
+		{"full", harness.Hello("fake/echo"), 429},
+		{"chat", harness.Hello("fake/echo"), 200},
 		{"chat", twoMessages, 400},
-		{"chat", chatBody("fake/echo"), 200},
-		{"narrow", chatBody("fake/echo"), 404},
+		{"chat", harness.Hello("fake/echo"), 200},
+		{"narrow", harness.Hello("fake/echo"), 404},
 		{"other", twoMessages, 200},
 		{"other", twoMessages, 200},
 		{"other", twoMessages, 429},
 		{"hosted", twoMessages, 401},
 	} {
-		if a := h.post(chatV1, c.key, c.body); a.status != c.status {
-			t.Errorf("%s: status %d, want %d: %s", c.key, a.status, c.status, a.body)
+		if a := h.Client.Post(harness.ChatV1, c.key, c.body); a.Status != c.status {
+			t.Errorf("%s: status %d, want %d: %s", c.key, a.Status, c.status, a.Body)
 		}
 	}
 
 	write(full)
-	with.options = ""
-	h.change(h.caddyfile(with))
+	with.Options = ""
+	h.Change(h.Caddyfile(with))
 	for key, want := range map[string]int{"chat": 401, "full": 429} {
-		if a := h.post(chatV1, key, chatBody("fake/echo")); a.status != want {
-			t.Errorf("%s after a reload: status %d, want %d: %s", key, a.status, want, a.body)
+		if a := h.Client.Post(harness.ChatV1, key, harness.Hello("fake/echo")); a.Status != want {
+			t.Errorf("%s after a reload: status %d, want %d: %s", key, a.Status, want, a.Body)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 var (
@@ -29,8 +30,8 @@ const layoutFolder = "testdata/layouts"
 
 // layoutCaddyfile is understood by all versions. The options of limits come with those that have
 // them.
-func layoutCaddyfile(h *harness, limits string) string {
-	return h.expand(fmt.Sprintf(`{
+func layoutCaddyfile(h *harness.Gateway, limits string) string {
+	return h.Expand(fmt.Sprintf(`{
 	admin off
 	http_port %d
 	storage file_system DIR/storage
@@ -61,7 +62,7 @@ http://:%d {
 	bind 127.0.0.1
 	gatehouse
 }
-`, h.ports[0], limits, h.ports[0]))
+`, h.Ports.HTTP, limits, h.Ports.HTTP))
 }
 
 // layoutLimits are periods that do not end, so that a test finds the same at any time.
@@ -71,13 +72,13 @@ func TestWriteTheLayout(t *testing.T) {
 	if *layoutName == "" {
 		return // it is no test
 	}
-	h := vacant(t)
-	h.writeCatalog()
+	h := harness.Vacant(t)
+	harness.WriteCatalog(h)
 	limits := layoutLimits
 	if strings.Contains(*layoutName, "-without-limits") {
 		limits = ""
 	}
-	config := filepath.Join(h.dir, "Caddyfile")
+	config := filepath.Join(h.Dir, "Caddyfile")
 	if err := os.WriteFile(config, []byte(layoutCaddyfile(h, limits)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -95,25 +96,25 @@ func TestWriteTheLayout(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if !eventually(func() bool {
-		status, _, err := h.quietly(h.request("/v1/models", "full", ""))
+	if !harness.Eventually(func() bool {
+		status, _, err := h.Client.Try(h.Client.Request("/v1/models", "full", ""))
 		return err == nil && status == 200
 	}) {
 		t.Fatal("it does not answer")
 	}
 	for _, model := range []string{"fake/echo", "fake/usage-all", "fake/err-500", "fake/nothing"} {
-		h.post(chatV1, "full", chat(model, ""))
+		h.Client.Post(harness.ChatV1, "full", harness.Chat(model, ""))
 	}
-	h.post(responsesV1, "full", `{"model":"fake/echo","input":"hello"}`) // stored: it has an owner
-	open := h.open(h.request(chatV1, "full", chat("fake/stall", streaming)))
-	open.mustNext() // its reservation is left behind
-	h.get("/api/v1/activity", "full")
+	h.Client.Post(harness.ResponsesV1, "full", `{"model":"fake/echo","input":"hello"}`) // stored: it has an owner
+	open := h.Client.Open(h.Client.Request(harness.ChatV1, "full", harness.Chat("fake/stall", harness.Streaming)))
+	open.MustNext() // its reservation is left behind
+	h.Client.Get("/api/v1/activity", "full")
 	<-time.After(200 * time.Millisecond) // several commits
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	text := dump(t, filepath.Join(h.dir, "data", store.FileName))
+	text := dump(t, filepath.Join(h.Dir, "data", store.FileName))
 	if err := os.MkdirAll(layoutFolder, 0o755); err != nil {
 		t.Fatal(err)
 	}

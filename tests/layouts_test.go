@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // A database of each earlier layout opens, keeps what keys have spent and what a kill had left
@@ -20,36 +21,36 @@ func TestADatabaseOfEachLayoutIsKept(t *testing.T) {
 	}
 	for _, path := range paths {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".sql"), func(t *testing.T) {
-			h := prepare(t)
-			h.writeCatalog()
-			before := restore(t, path, filepath.Join(h.dir, "data"))
+			h := harness.Prepare(t)
+			harness.WriteCatalog(h)
+			before := restore(t, path, filepath.Join(h.Dir, "data"))
 			for start := range 2 { // the second one finds what the first has migrated
-				if err := h.load(layoutCaddyfile(h, layoutLimits)); err != nil {
+				if err := h.Load(layoutCaddyfile(h, layoutLimits)); err != nil {
 					t.Fatal(err)
 				}
-				info := h.keyInfo("full")
-				if spent := nano(t, info.Budgets[0].Spent); start == 0 && spent != before.spent {
+				info := h.Records.Key("full")
+				if spent := harness.Nano(t, info.Budgets[0].Spent); start == 0 && spent != before.spent {
 					t.Errorf("%d nano-USD are spent, %d were", spent, before.spent)
 				}
-				rows := h.allRows("")
+				rows := h.Records.Rows("")
 				for _, id := range before.requests {
-					if a := h.get("/api/v1/generation?id="+id, "full"); a.status != 200 {
-						t.Errorf("%s: %d %s", id, a.status, a.body)
+					if a := h.Client.Get("/api/v1/generation?id="+id, "full"); a.Status != 200 {
+						t.Errorf("%s: %d %s", id, a.Status, a.Body)
 					}
 				}
 				if len(rows) < len(before.requests)+start || len(before.requests) < 5 {
 					t.Errorf("%d rows, there were %d", len(rows), len(before.requests))
 				}
-				a := h.post(chatV1, "full", chat("fake/echo", ""))
-				if row := h.row(a.header.Get("X-Request-Id")); a.status != 200 || at(row, "status") != number("200") {
-					t.Errorf("a new call: %d %s, row %v", a.status, a.body, row)
+				a := h.Client.Post(harness.ChatV1, "full", harness.Chat("fake/echo", ""))
+				if row := h.Records.Row(a.Header.Get("X-Request-Id")); a.Status != 200 || harness.At(row, "status") != harness.Number("200") {
+					t.Errorf("a new call: %d %s, row %v", a.Status, a.Body, row)
 				}
-				if now := nano(t, h.keyInfo("full").Budgets[0].Spent); now <= before.spent {
+				if now := harness.Nano(t, h.Records.Key("full").Budgets[0].Spent); now <= before.spent {
 					t.Errorf("a new call is not charged: %d after %d", now, before.spent)
 				}
-				h.stop()
+				h.Stop()
 			}
-			if lines := h.logLines("operation rejected"); len(lines) > 0 {
+			if lines := harness.Log.Lines("operation rejected"); len(lines) > 0 {
 				t.Errorf("the log has %q", lines)
 			}
 		})

@@ -4,17 +4,19 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 func TestTheCommandShowsBudgets(t *testing.T) {
-	h := vacant(t)
-	h.writeCatalog()
-	admin := "unix//" + h.dir + "/admin"
-	c := h.run(setup{keys: limitedKey("budget 1usd/day"), options: "catalog DIR/prices.json\nbudget 5M tokens/total soft", global: "admin " + admin})
-	if a := h.post(chatV1, "full", `{"model":"fake/usage-all","max_tokens":50,"messages":[{"role":"user","content":"x"}]}`); a.status != 200 {
-		t.Fatalf("%d %s", a.status, a.body)
+	h := harness.Vacant(t)
+	harness.WriteCatalog(h)
+	admin := "unix//" + h.Dir + "/admin"
+	c := h.Run(harness.Setup{Keys: harness.FullKey("budget 1usd/day"), Options: "catalog DIR/prices.json\nbudget 5M tokens/total soft", Global: "admin " + admin})
+	if a := h.Client.Post(harness.ChatV1, "full", `{"model":"fake/usage-all","max_tokens":50,"messages":[{"role":"user","content":"x"}]}`); a.Status != 200 {
+		t.Fatalf("%d %s", a.Status, a.Body)
 	}
-	show := exec.CommandContext(t.Context(), c.cmd.Path)
+	show := exec.CommandContext(t.Context(), c.Cmd.Path)
 	show.Args = []string{"caddy", "gatehouse", "budget", "--address", admin}
 	out, err := show.Output()
 	if err != nil {
@@ -32,15 +34,15 @@ func TestTheCommandShowsBudgets(t *testing.T) {
 
 // Spending under a name that is no longer configured is logged at the start.
 func TestARenamedKeyIsWarnedAbout(t *testing.T) {
-	h := startPriced(t, setup{keys: limitedKey("budget 1usd/day")})
-	if a := h.post(chatV1, "full", `{"model":"fake/usage-all","max_tokens":50,"messages":[{"role":"user","content":"x"}]}`); a.status != 200 {
-		t.Fatalf("%d %s", a.status, a.body)
+	h := harness.StartPriced(t, harness.Setup{Keys: harness.FullKey("budget 1usd/day")})
+	if a := h.Client.Post(harness.ChatV1, "full", `{"model":"fake/usage-all","max_tokens":50,"messages":[{"role":"user","content":"x"}]}`); a.Status != 200 {
+		t.Fatalf("%d %s", a.Status, a.Body)
 	}
-	if text := logs.text(); strings.Contains(text, "not configured any more") {
+	if text := harness.Log.Text(); strings.Contains(text, "not configured any more") {
 		t.Error("a warning without a reason")
 	}
-	h.change(h.caddyfile(setup{}))
-	if text := logs.text(); !strings.Contains(text, "not configured any more") || !strings.Contains(text, `"subject":"key:full"`) {
+	h.Change(h.Caddyfile(harness.Setup{}))
+	if text := harness.Log.Text(); !strings.Contains(text, "not configured any more") || !strings.Contains(text, `"subject":"key:full"`) {
 		t.Error("no warning")
 	}
 }

@@ -3,6 +3,8 @@ package tests
 import (
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // inlineTwice is a call whose image is in sources in sources. Their contents come before the
@@ -16,19 +18,19 @@ func inlineTwice(model string) string {
 }
 
 func TestAnImageInSourcesInSourcesIsCharged(t *testing.T) {
-	h := startPriced(t, setup{keys: limitedKey("budget 5usd/day soft\nrate 1M tokens/min") + keyBlock("chat", "budget 5usd/day") + keyBlock("other", "budget 5M tokens/day")})
+	h := harness.StartPriced(t, harness.Setup{Keys: harness.FullKey("budget 5usd/day soft\nrate 1M tokens/min") + harness.Key("chat", "budget 5usd/day") + harness.Key("other", "budget 5M tokens/day")})
 	for _, key := range []string{"full", "chat", "other"} {
-		a := h.post(chatV1, key, inlineTwice("fake/usage-all"))
-		if a.status != 200 {
-			t.Fatalf("key %s: %d %s", key, a.status, a.body)
+		a := h.Client.Post(harness.ChatV1, key, inlineTwice("fake/usage-all"))
+		if a.Status != 200 {
+			t.Fatalf("key %s: %d %s", key, a.Status, a.Body)
 		}
-		if b := h.keyInfo(key).Budgets; len(b) != 1 || nano(t, b[0].Spent) <= 0 {
+		if b := h.Records.Key(key).Budgets; len(b) != 1 || harness.Nano(t, b[0].Spent) <= 0 {
 			t.Errorf("key %s was charged nothing: %+v", key, b)
 		}
 		if key != "full" {
 			continue
 		}
-		if left := a.header.Get("X-Ratelimit-Remaining-Tokens"); left == "" || len(left) >= len("1000000") {
+		if left := a.Header.Get("X-Ratelimit-Remaining-Tokens"); left == "" || len(left) >= len("1000000") {
 			t.Errorf("tokens that remain of the rate: %q", left)
 		}
 	}

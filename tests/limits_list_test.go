@@ -4,35 +4,37 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // ownedKey is a key of a tenant.
 func ownedKey(name, tenant, options string) string {
-	return keyBlock(name, "tenant "+tenant+"\n"+options)
+	return harness.Key(name, "tenant "+tenant+"\n"+options)
 }
 
 func TestAnotherTenantsLimitsDoNotExist(t *testing.T) {
-	h := startPriced(t, setup{
-		keys: "key full {\nsecret {env.KEY_FULL}\nscopes chat:write limits:read\ntenant acme\nbudget 1usd/day\n}\n" +
+	h := harness.StartPriced(t, harness.Setup{
+		Keys: "key full {\nsecret {env.KEY_FULL}\nscopes chat:write limits:read\ntenant acme\nbudget 1usd/day\n}\n" +
 			ownedKey("chat", "acme", "rate 60/min") + ownedKey("other", "lab", "budget 2usd/day") +
 			"key models {\nsecret {env.KEY_MODELS}\nscopes limits:read\ntenant operators\nall_tenants\n}\n",
-		options: "tenant lab {\nconcurrency 7\n}\ntenant acme {\nbudget 50usd/week\n}\nmodel fake/* {\nrate 900/min\n}\nbudget 9usd/total",
+		Options: "tenant lab {\nconcurrency 7\n}\ntenant acme {\nbudget 50usd/week\n}\nmodel fake/* {\nrate 900/min\n}\nbudget 9usd/total",
 	})
 	for _, key := range []string{"full", "other"} {
-		if a := h.post(chatV1, key, `{"model":"fake/usage-all","max_tokens":50,"messages":[{"role":"user","content":"x"}]}`); a.status != 200 {
-			t.Fatalf("%d %s", a.status, a.body)
+		if a := h.Client.Post(harness.ChatV1, key, `{"model":"fake/usage-all","max_tokens":50,"messages":[{"role":"user","content":"x"}]}`); a.Status != 200 {
+			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 	}
 	subjects := func(query, key string) string {
 		t.Helper()
-		a := h.get("/api/v1/limits"+query, key)
-		list, ok := at(parse(t, a.body), "data").([]any)
-		if a.status != 200 || !ok {
-			t.Fatalf("%s: %d %s", key, a.status, a.body)
+		a := h.Client.Get("/api/v1/limits"+query, key)
+		list, ok := harness.At(harness.Parse(t, a.Body), "data").([]any)
+		if a.Status != 200 || !ok {
+			t.Fatalf("%s: %d %s", key, a.Status, a.Body)
 		}
 		var names []string
 		for _, row := range list {
-			name, _ := at(row, "subject").(string)
+			name, _ := harness.At(row, "subject").(string)
 			names = append(names, name)
 		}
 		return strings.Join(names, " ")
@@ -53,29 +55,29 @@ func TestAnotherTenantsLimitsDoNotExist(t *testing.T) {
 	}
 	// Money is an exact decimal number. What others have spent of a shared budget is for operators.
 	for key, want := range map[string]string{"full": `"spent":null`, "models": `"spent":0.001002`} {
-		if body := string(h.get("/api/v1/limits?subject=gateway", key).body); !strings.Contains(body, want) || !strings.Contains(body, `"limit":9,`) {
+		if body := string(h.Client.Get("/api/v1/limits?subject=gateway", key).Body); !strings.Contains(body, want) || !strings.Contains(body, `"limit":9,`) {
 			t.Errorf("%s: %s", key, body)
 		}
 	}
-	if body := string(h.get("/api/v1/limits?subject=key:full", "full").body); !strings.Contains(body, `"spent":0.000501,"reserved":0`) {
+	if body := string(h.Client.Get("/api/v1/limits?subject=key:full", "full").Body); !strings.Contains(body, `"spent":0.000501,"reserved":0`) {
 		t.Errorf("%s", body)
 	}
 	// A read counts nothing.
-	if body := string(h.get("/api/v1/limits", "chat").body); !strings.Contains(body, `"remaining":60`) {
+	if body := string(h.Client.Get("/api/v1/limits", "chat").Body); !strings.Contains(body, `"remaining":60`) {
 		t.Errorf("%s", body)
 	}
 }
 
 func TestTheCommandShowsLimits(t *testing.T) {
-	h := vacant(t)
-	h.writeCatalog()
-	admin := "unix//" + h.dir + "/admin"
-	c := h.run(setup{keys: limitedKey("budget 1usd/day\nrate 3/h"), options: "catalog DIR/prices.json", global: "admin " + admin})
-	if a := h.post(chatV1, "full", `{"model":"fake/usage-all","max_tokens":50,"messages":[{"role":"user","content":"x"}]}`); a.status != 200 {
-		t.Fatalf("%d %s", a.status, a.body)
+	h := harness.Vacant(t)
+	harness.WriteCatalog(h)
+	admin := "unix//" + h.Dir + "/admin"
+	c := h.Run(harness.Setup{Keys: harness.FullKey("budget 1usd/day\nrate 3/h"), Options: "catalog DIR/prices.json", Global: "admin " + admin})
+	if a := h.Client.Post(harness.ChatV1, "full", `{"model":"fake/usage-all","max_tokens":50,"messages":[{"role":"user","content":"x"}]}`); a.Status != 200 {
+		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	run := func(args ...string) string {
-		cmd := exec.CommandContext(t.Context(), c.cmd.Path)
+		cmd := exec.CommandContext(t.Context(), c.Cmd.Path)
 		cmd.Args = append([]string{"caddy", "gatehouse"}, append(args, "--address", admin)...)
 		out, _ := cmd.CombinedOutput()
 		return string(out)
@@ -95,23 +97,23 @@ func TestTheCommandShowsLimits(t *testing.T) {
 }
 
 func TestKeysMadeAtRunTimeAreAmongTheLimits(t *testing.T) {
-	h := start(t, setup{
-		keys:    "key full {\nsecret {env.KEY_FULL}\nscopes keys:manage limits:read\nrate 60/min\n}\n" + ownedKey("other", "lab", ""),
-		options: "runtime_keys {\nscopes chat:write\nrate 7/min\n}",
+	h := harness.Start(t, harness.Setup{
+		Keys:    "key full {\nsecret {env.KEY_FULL}\nscopes keys:manage limits:read\nrate 60/min\n}\n" + ownedKey("other", "lab", ""),
+		Options: "runtime_keys {\nscopes chat:write\nrate 7/min\n}",
 	})
-	made := parse(t, h.want(201, "POST", "/api/v1/keys", "full", `{"name":"made","limit":1.5,"limit_reset":"daily"}`).body)
-	secret, _ := at(made, "key").(string)
-	hash, _ := at(made, "data", "hash").(string)
-	own := h.request("/api/v1/limits", "", "")
+	made := harness.Parse(t, h.Client.Want(201, "POST", "/api/v1/keys", "full", `{"name":"made","limit":1.5,"limit_reset":"daily"}`).Body)
+	secret, _ := harness.At(made, "key").(string)
+	hash, _ := harness.At(made, "data", "hash").(string)
+	own := h.Client.Request("/api/v1/limits", "", "")
 	own.Header.Set("Authorization", "Bearer "+secret)
-	for by, a := range map[string]answer{"itself": h.send(own), "its tenant": h.get("/api/v1/limits?subject=key:"+hash, "full")} {
-		body := string(a.body)
-		if a.status != 200 || !strings.Contains(body, `"subject":"key:`+hash+`","tenant":"default","type":"budget","configured":"1.5usd/day"`) ||
+	for by, a := range map[string]harness.Answer{"itself": h.Client.Send(own), "its tenant": h.Client.Get("/api/v1/limits?subject=key:"+hash, "full")} {
+		body := string(a.Body)
+		if a.Status != 200 || !strings.Contains(body, `"subject":"key:`+hash+`","tenant":"default","type":"budget","configured":"1.5usd/day"`) ||
 			!strings.Contains(body, `"configured":"7/min"`) || strings.Count(body, `"subject"`) != 2 {
-			t.Errorf("seen by %s: %d %s", by, a.status, body)
+			t.Errorf("seen by %s: %d %s", by, a.Status, body)
 		}
 	}
-	if body := string(h.get("/api/v1/limits", "full").body); strings.Count(body, `"subject"`) != 3 {
+	if body := string(h.Client.Get("/api/v1/limits", "full").Body); strings.Count(body, `"subject"`) != 3 {
 		t.Errorf("all of the tenant: %s", body)
 	}
 }

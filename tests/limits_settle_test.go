@@ -5,13 +5,15 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // Every ending is settled, and the row says how its usage was found.
 func TestEveryEndingIsSettled(t *testing.T) {
-	h := startPriced(t, setup{
-		keys:      limitedKey("budget 10usd/total\nmax_output_tokens 100\nunpriced allow") + keyBlock("activity", ""),
-		providers: defaultProviders + "provider dear {\nbase_url PROVIDER/api/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\ncost reported\n}\n",
+	h := harness.StartPriced(t, harness.Setup{
+		Keys:      harness.FullKey("budget 10usd/total\nmax_output_tokens 100\nunpriced allow") + harness.Key("activity", ""),
+		Providers: harness.DefaultProviders + "provider dear {\nbase_url PROVIDER/api/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\ncost reported\n}\n",
 	})
 	body := func(model, more string) string {
 		return `{"model":"` + model + `","messages":[{"role":"user","content":"x"}]` + more + `}`
@@ -26,47 +28,47 @@ func TestEveryEndingIsSettled(t *testing.T) {
 		{"translated", `{"model":"chatonly/usage-all","messages":[{"role":"user","content":"x"}]}`, "provider", 1_001_000, 1_001_000},
 		{"an error of the provider", body("fake/err-500", ""), "none", 0, 0},
 		{"no usage", body("fake/no-usage", ""), "estimated", 30_000, 1_100_000},
-		{"a stream without usage", body("fake/no-usage", streaming), "estimated", 40_000, 400_000},
-		{"a cut stream", body("fake/cut-clean", streaming), "estimated", 30_000, 400_000},
+		{"a stream without usage", body("fake/no-usage", harness.Streaming), "estimated", 40_000, 400_000},
+		{"a cut stream", body("fake/cut-clean", harness.Streaming), "estimated", 30_000, 400_000},
 		{"the catalog's price, not the reported one", body("router/echo", ""), "provider", 31_000, 31_000},
 		{"the reported cost", body("dear/echo", ""), "provider", 40_000, 40_000},
 		{"never sent", body("fake/usage-all", `,"max_tokens":0`), "none", 0, 0},
 		{"no price", body("fake/crlf", ""), "provider", 0, 0},
 	} {
-		a := h.post(chatV1, "full", c.body)
-		row := h.row(a.header.Get("X-Request-Id"))
-		b := h.keyInfo("full").Budgets[0]
-		after := nano(t, b.Spent)
+		a := h.Client.Post(harness.ChatV1, "full", c.body)
+		row := h.Records.Row(a.Header.Get("X-Request-Id"))
+		b := h.Records.Key("full").Budgets[0]
+		after := harness.Nano(t, b.Spent)
 		cost := after - before
 		before = after
-		if at(row, "usage_source") != c.source || cost < c.least || cost > c.most || nano(t, b.Reserved) != 0 {
-			t.Errorf("%s (%d): cost %d, reserved %s, row %v", c.name, a.status, cost, b.Reserved, row)
+		if harness.At(row, "usage_source") != c.source || cost < c.least || cost > c.most || harness.Nano(t, b.Reserved) != 0 {
+			t.Errorf("%s (%d): cost %d, reserved %s, row %v", c.name, a.Status, cost, b.Reserved, row)
 		}
-		if usd, ok := at(row, "usage").(json.Number); c.name != "no price" && (!ok || nano(t, usd) != cost) {
-			t.Errorf("%s: the row says %v, the ledger %d", c.name, at(row, "usage"), cost)
+		if usd, ok := harness.At(row, "usage").(json.Number); c.name != "no price" && (!ok || harness.Nano(t, usd) != cost) {
+			t.Errorf("%s: the row says %v, the ledger %d", c.name, harness.At(row, "usage"), cost)
 		}
 	}
 }
 
 // A provider that reports no tokens for a prompt and text does not keep a budget empty.
 func TestUsageThatCannotBeTrueIsEstimated(t *testing.T) {
-	h := startPriced(t, setup{
-		keys: limitedKey("budget 10usd/total\nmax_output_tokens 1000") + keyBlock("activity", ""),
-		providers: defaultProviders + "provider dear {\nbase_url PROVIDER/api/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\ncost reported\n}\n" +
+	h := harness.StartPriced(t, harness.Setup{
+		Keys: harness.FullKey("budget 10usd/total\nmax_output_tokens 1000") + harness.Key("activity", ""),
+		Providers: harness.DefaultProviders + "provider dear {\nbase_url PROVIDER/api/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\ncost reported\n}\n" +
 			"provider newer {\nbase_url PROVIDER/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\nchat translate\n}\n",
 	})
 	before := int64(0)
 	for _, provider := range []string{"fake", "router", "dear", "chatonly", "newer"} { // the last two translate
-		for _, path := range []string{chatV1, chatRouter, responsesV1} {
-			for _, more := range []string{"", streaming} {
-				a := h.post(path, "full", bodyFor(path, provider+"/usage-zero", more))
-				row := h.rowSoon("request_id=" + a.header.Get("X-Request-Id"))
-				after := nano(t, h.keyInfo("full").Budgets[0].Spent)
+		for _, path := range []string{harness.ChatV1, harness.ChatRouter, harness.ResponsesV1} {
+			for _, more := range []string{"", harness.Streaming} {
+				a := h.Client.Post(path, "full", harness.Body(path, provider+"/usage-zero", more))
+				row := h.Records.RowSoon("request_id=" + a.Header.Get("X-Request-Id"))
+				after := harness.Nano(t, h.Records.Key("full").Budgets[0].Spent)
 				cost := after - before
 				before = after
-				if a.status != 200 || at(row, "usage_source") != "estimated" || cost < 30_000 || cost > 10_000_000 ||
-					at(row, "prompt_tokens") == number("0") || at(row, "completion_tokens") == number("0") {
-					t.Errorf("%s%s of %s: %d, cost %d, row %v", path, more, provider, a.status, cost, row)
+				if a.Status != 200 || harness.At(row, "usage_source") != "estimated" || cost < 30_000 || cost > 10_000_000 ||
+					harness.At(row, "prompt_tokens") == harness.Number("0") || harness.At(row, "completion_tokens") == harness.Number("0") {
+					t.Errorf("%s%s of %s: %d, cost %d, row %v", path, more, provider, a.Status, cost, row)
 				}
 			}
 		}
@@ -74,15 +76,15 @@ func TestUsageThatCannotBeTrueIsEstimated(t *testing.T) {
 }
 
 func TestOperatorsSeeBudgets(t *testing.T) {
-	h := startPriced(t, setup{
-		keys:    limitedKey("budget 1usd/day") + keyBlock("other", "tenant other\nbudget 0.0000001usd/month"),
-		options: "tenant other {\nbudget 5M tokens/week soft\n}\nbudget 100usd/total",
+	h := harness.StartPriced(t, harness.Setup{
+		Keys:    harness.FullKey("budget 1usd/day") + harness.Key("other", "tenant other\nbudget 0.0000001usd/month"),
+		Options: "tenant other {\nbudget 5M tokens/week soft\n}\nbudget 100usd/total",
 	})
-	if a := h.post(chatV1, "full", `{"model":"fake/usage-all","max_tokens":50,"messages":[{"role":"user","content":"x"}]}`); a.status != 200 {
-		t.Fatalf("%d %s", a.status, a.body)
+	if a := h.Client.Post(harness.ChatV1, "full", `{"model":"fake/usage-all","max_tokens":50,"messages":[{"role":"user","content":"x"}]}`); a.Status != 200 {
+		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	var got []string
-	for _, b := range balances(t) {
+	for _, b := range harness.Balances(t) {
 		got = append(got, b.Subject+" "+b.Budget.String())
 		if want := int64(501_000); b.Subject != "key:other" && b.Subject != "tenant:other" && b.Spent != want {
 			t.Errorf("%s: spent %d, want %d", b.Subject, b.Spent, want)
@@ -95,22 +97,22 @@ func TestOperatorsSeeBudgets(t *testing.T) {
 
 // The event comes once, not with every refusal.
 func TestAnExhaustedBudgetIsAnEvent(t *testing.T) {
-	h := startPriced(t, setup{keys: limitedKey("budget 100 tokens/total\nunpriced allow\nmax_output_tokens 50"), options: ""})
+	h := harness.StartPriced(t, harness.Setup{Keys: harness.FullKey("budget 100 tokens/total\nunpriced allow\nmax_output_tokens 50"), Options: ""})
 	body := `{"model":"fake/usage-more","messages":[]}`
-	h.post(chatV1, "full", body)
+	h.Client.Post(harness.ChatV1, "full", body)
 	refused := 0
 	for range 20 {
-		if h.post(chatV1, "full", body).status == http.StatusPaymentRequired {
+		if h.Client.Post(harness.ChatV1, "full", body).Status == http.StatusPaymentRequired {
 			refused++
 		}
 	}
 	if refused < 2 {
 		t.Fatalf("%d calls were refused", refused)
 	}
-	if !eventually(func() bool { return strings.Contains(logs.text(), `"name":"budget_exhausted"`) }) {
+	if !harness.Eventually(func() bool { return strings.Contains(harness.Log.Text(), `"name":"budget_exhausted"`) }) {
 		t.Fatal("no event")
 	}
-	if n := strings.Count(logs.text(), `"msg":"event","name":"budget_exhausted"`); n != 1 {
+	if n := strings.Count(harness.Log.Text(), `"msg":"event","name":"budget_exhausted"`); n != 1 {
 		t.Errorf("%d events", n)
 	}
 }

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 var messagePaths = []string{"/v1/messages", "/api/v1/messages"}
 
 // messagesRequest is a Messages call as the SDKs send it.
-func (h *harness) messagesRequest(path, model, more string) *http.Request {
-	r := h.request(path, "full", `{"model":"`+model+`","max_tokens":200,"messages":[{"role":"user","content":"say hello"}]`+more+`}`)
+func messagesRequest(h *harness.Gateway, path, model, more string) *http.Request {
+	r := h.Client.Request(path, "full", `{"model":"`+model+`","max_tokens":200,"messages":[{"role":"user","content":"say hello"}]`+more+`}`)
 	r.Header.Set("Anthropic-Version", "2023-06-01")
 	r.Header.Set("Anthropic-Beta", "some-beta-2026-01-01")
 	return r
@@ -20,34 +21,34 @@ func (h *harness) messagesRequest(path, model, more string) *http.Request {
 
 // messagesSetups have the fake provider as one with chat completions, and as one with the Responses
 // API alone.
-var messagesSetups = map[string]setup{"chat": {}, "responses": responsesOnly}
+var messagesSetups = map[string]harness.Setup{"chat": {}, "responses": responsesOnly}
 
 func TestMessagesOfProvidersWithoutThemAreTranslated(t *testing.T) {
 	for name, s := range messagesSetups {
 		t.Run(name, func(t *testing.T) {
-			h := start(t, s)
+			h := harness.Start(t, s)
 			for _, path := range messagePaths {
-				a := h.send(h.messagesRequest(path, "fake/echo", `,"system":"be brief"`))
-				v := parse(t, a.body)
-				if a.status != 200 || at(v, "type") != "message" || at(v, "model") != "fake/echo" || at(v, "stop_reason") != "end_turn" ||
-					at(v, "content", 0, "text") != "You said: say hello" || at(v, "usage", "input_tokens") == number("0") {
-					t.Fatalf("%s: %d %s", path, a.status, a.body)
+				a := h.Client.Send(messagesRequest(h, path, "fake/echo", `,"system":"be brief"`))
+				v := harness.Parse(t, a.Body)
+				if a.Status != 200 || harness.At(v, "type") != "message" || harness.At(v, "model") != "fake/echo" || harness.At(v, "stop_reason") != "end_turn" ||
+					harness.At(v, "content", 0, "text") != "You said: say hello" || harness.At(v, "usage", "input_tokens") == harness.Number("0") {
+					t.Fatalf("%s: %d %s", path, a.Status, a.Body)
 				}
-				found := h.get("/api/v1/generation?id="+at(v, "id").(string), "full")
-				if found.status != 200 || !strings.Contains(string(found.body), a.header.Get("X-Request-Id")) {
-					t.Errorf("%s: the message's id does not find the call: %d %s", path, found.status, found.body)
+				found := h.Client.Get("/api/v1/generation?id="+harness.At(v, "id").(string), "full")
+				if found.Status != 200 || !strings.Contains(string(found.Body), a.Header.Get("X-Request-Id")) {
+					t.Errorf("%s: the message's id does not find the call: %d %s", path, found.Status, found.Body)
 				}
 			}
 			want := `{"model":"echo","messages":[{"role":"system","content":"be brief"},{"role":"user","content":"say hello"}],"max_completion_tokens":200}`
 			if name == "responses" {
 				want = `{"model":"echo","instructions":"be brief","input":[{"type":"message","role":"user","content":"say hello"}],"max_output_tokens":200,"store":false}`
 			}
-			if sent := string(h.upstreamCall(1).Body); sent != want {
+			if sent := string(h.Provider.Request(1).Body); sent != want {
 				t.Errorf("the provider got %s, want %s", sent, want)
 			}
-			v := parse(t, h.send(h.messagesRequest(messagePaths[0], "fake/tools",
-				`,"tools":[{"name":"weather","input_schema":{"type":"object"}},{"name":"time","input_schema":{"type":"object"}}]`)).body)
-			if at(v, "stop_reason") != "tool_use" || at(v, "content", 0, "name") != "weather" || at(v, "content", 1, "type") != "tool_use" {
+			v := harness.Parse(t, h.Client.Send(messagesRequest(h, messagePaths[0], "fake/tools",
+				`,"tools":[{"name":"weather","input_schema":{"type":"object"}},{"name":"time","input_schema":{"type":"object"}}]`)).Body)
+			if harness.At(v, "stop_reason") != "tool_use" || harness.At(v, "content", 0, "name") != "weather" || harness.At(v, "content", 1, "type") != "tool_use" {
 				t.Errorf("calls: %v", v)
 			}
 		})
@@ -55,7 +56,7 @@ func TestMessagesOfProvidersWithoutThemAreTranslated(t *testing.T) {
 }
 
 // anthropicOnly has the fake provider as one of Anthropic's API.
-var anthropicOnly = setup{providers: `
+var anthropicOnly = harness.Setup{Providers: `
 	provider fake {
 		dialect anthropic
 		base_url PROVIDER
@@ -66,8 +67,8 @@ var anthropicOnly = setup{providers: `
 `}
 
 func TestNoOddityOfAProviderPassesForAWholeMessage(t *testing.T) {
-	for name, s := range map[string]setup{"chat": {}, "responses": responsesOnly, "anthropic": anthropicOnly} {
-		h := start(t, s)
+	for name, s := range map[string]harness.Setup{"chat": {}, "responses": responsesOnly, "anthropic": anthropicOnly} {
+		h := harness.Start(t, s)
 		for _, behaviour := range faults.Behaviours() {
 			o := oddities[behaviour]
 			plain, stream := o.chat, o.chatStream
@@ -82,8 +83,8 @@ func TestNoOddityOfAProviderPassesForAWholeMessage(t *testing.T) {
 				o = o.as(503, "upstream_overloaded")
 			}
 			t.Run(name+"/"+behaviour, func(t *testing.T) {
-				h.oddMessage(t, behaviour, "", o, plain)
-				h.oddMessage(t, behaviour, streaming, o, stream)
+				oddMessage(h, t, behaviour, "", o, plain)
+				oddMessage(h, t, behaviour, harness.Streaming, o, stream)
 			})
 		}
 	}
@@ -100,41 +101,41 @@ func (o oddity) messageError() string {
 	return "api_error"
 }
 
-func (h *harness) oddMessage(t *testing.T, behaviour, more string, o oddity, want ending) {
+func oddMessage(h *harness.Gateway, t *testing.T, behaviour, more string, o oddity, want ending) {
 	t.Helper()
-	h.upstream.Reset()
-	h.upstream.Step(behaviour, 100)
-	s := h.open(h.messagesRequest(messagePaths[0], "fake/"+behaviour, more))
-	defer s.disconnect()
-	status, ended, text := s.resp.StatusCode, false, ""
-	if s.resp.Header.Get("Content-Type") == "text/event-stream" {
-		events, err := s.rest()
+	h.Provider.Fake.Reset()
+	h.Provider.Fake.Step(behaviour, 100)
+	s := h.Client.Open(messagesRequest(h, messagePaths[0], "fake/"+behaviour, more))
+	defer s.Disconnect()
+	status, ended, text := s.Response.StatusCode, false, ""
+	if s.Response.Header.Get("Content-Type") == "text/event-stream" {
+		events, err := s.Rest()
 		if err != nil || len(events) == 0 {
 			t.Fatalf("%v: %v", err, events)
 		}
 		for _, e := range events {
-			v := parse(t, []byte(e.data))
-			if at(v, "type") != e.name {
-				t.Errorf("event %q has %s", e.name, e.data)
+			v := harness.Parse(t, []byte(e.Data))
+			if harness.At(v, "type") != e.Name {
+				t.Errorf("event %q has %s", e.Name, e.Data)
 			}
-			if at(v, "delta", "type") == "text_delta" {
-				text += at(v, "delta", "text").(string)
+			if harness.At(v, "delta", "type") == "text_delta" {
+				text += harness.At(v, "delta", "text").(string)
 			}
 		}
 		last := events[len(events)-1]
-		ended = last.name == "message_stop"
-		if kind := at(parse(t, []byte(last.data)), "error", "type"); !ended && (last.name != "error" || kind != o.messageError()) {
+		ended = last.Name == "message_stop"
+		if kind := harness.At(harness.Parse(t, []byte(last.Data)), "error", "type"); !ended && (last.Name != "error" || kind != o.messageError()) {
 			t.Errorf("the stream ends with %v", last)
 		}
 	} else {
-		body, err := readAll(s)
-		v := parse(t, body)
-		ended = status == 200 && at(v, "type") == "message"
-		for i := 0; at(v, "content", i) != nil; i++ {
-			block, _ := at(v, "content", i, "text").(string)
+		body, err := s.ReadAll()
+		v := harness.Parse(t, body)
+		ended = status == 200 && harness.At(v, "type") == "message"
+		for i := 0; harness.At(v, "content", i) != nil; i++ {
+			block, _ := harness.At(v, "content", i, "text").(string)
 			text += block
 		}
-		if wanted, _ := o.refusal(); err != nil || !ended && (status != wanted || at(v, "error", "type") != o.messageError()) {
+		if wanted, _ := o.refusal(); err != nil || !ended && (status != wanted || harness.At(v, "error", "type") != o.messageError()) {
 			t.Errorf("%v: %d %.300s", err, status, body)
 		}
 	}

@@ -5,45 +5,47 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // What a client sends must not become series: each stays in memory for the life of the process.
 func TestAClientCannotMakeSeries(t *testing.T) {
-	h := start(t, setup{
-		keys:    limitedKey("budget 100usd/day\nunpriced allow\nguardrails mask") + keyBlock("activity", ""),
-		options: "guardrail mask {\nredact email\n}\nalias team/x fake/echo\n",
+	h := harness.Start(t, harness.Setup{
+		Keys:    harness.FullKey("budget 100usd/day\nunpriced allow\nguardrails mask") + harness.Key("activity", ""),
+		Options: "guardrail mask {\nredact email\n}\nalias team/x fake/echo\n",
 	})
 	send := func(n int) {
 		junk := fmt.Sprintf("junk%d", n)
-		for _, path := range []string{chatV1, chatRouter, responsesV1, responsesOR, "/v1/messages", "/v1/embeddings"} {
+		for _, path := range []string{harness.ChatV1, harness.ChatRouter, harness.ResponsesV1, harness.ResponsesRouter, "/v1/messages", "/v1/embeddings"} {
 			for _, body := range []string{
-				bodyFor(path, "fake/"+junk, `,"max_tokens":5,"user":"`+junk+`","metadata":{"user_id":"`+junk+`"}`),
-				bodyFor(path, junk+"/echo", ""), bodyFor(path, junk, ""), bodyFor(path, "team/"+junk, ""),
-				bodyFor(path, "team/x", `,"models":["fake/`+junk+`"],"provider":{"order":["`+junk+`"]},"session_id":"`+junk+`"`),
-				bodyFor(path, "fake/echo:"+junk, ""), bodyFor(path, "fake/echo@"+junk, ""),
-				bodyFor(path, "fake/echo", `,"`+junk+`":1`), `{"` + junk,
+				harness.Body(path, "fake/"+junk, `,"max_tokens":5,"user":"`+junk+`","metadata":{"user_id":"`+junk+`"}`),
+				harness.Body(path, junk+"/echo", ""), harness.Body(path, junk, ""), harness.Body(path, "team/"+junk, ""),
+				harness.Body(path, "team/x", `,"models":["fake/`+junk+`"],"provider":{"order":["`+junk+`"]},"session_id":"`+junk+`"`),
+				harness.Body(path, "fake/echo:"+junk, ""), harness.Body(path, "fake/echo@"+junk, ""),
+				harness.Body(path, "fake/echo", `,"`+junk+`":1`), `{"` + junk,
 			} {
-				r := h.request(path, "full", body)
+				r := h.Client.Request(path, "full", body)
 				r.Header.Set("X-Request-Id", junk)
 				r.Header.Set("User-Agent", junk)
 				r.Header.Set("X-Title", junk)
-				h.send(r)
+				h.Client.Send(r)
 			}
 		}
 		for _, path := range []string{"/v1/" + junk, "/api/v1/" + junk, "/v1/models/" + junk, "/api/v1/generation?id=" + junk, "/v1/workstations/" + junk, "/" + junk} {
-			h.get(path, "full")
-			h.get(path, "")
-			r := h.request(path, "", "")
+			h.Client.Get(path, "full")
+			h.Client.Get(path, "")
+			r := h.Client.Request(path, "", "")
 			r.Method = strings.ToUpper(junk)
 			r.Header.Set("Authorization", "Bearer "+junk)
-			h.send(r)
-			r = h.request(path, "full", "{}")
+			h.Client.Send(r)
+			r = h.Client.Request(path, "full", "{}")
 			r.Method = http.MethodPut
-			h.send(r)
+			h.Client.Send(r)
 		}
 	}
 	count := func() (n int) {
-		for line := range strings.Lines(string(h.get("/metrics", "").body)) {
+		for line := range strings.Lines(string(h.Client.Get("/metrics", "").Body)) {
 			if strings.HasPrefix(line, "gatehouse_") {
 				n++
 			}

@@ -8,45 +8,47 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // observe runs a gateway through all that has a metric, and returns it.
-func observe(t *testing.T) *harness {
+func observe(t *testing.T) *harness.Gateway {
 	t.Helper()
-	desktop := newVNCServer(t, asNone)
-	h := prepare(t)
-	h.writeCatalog()
-	if err := h.reload(setup{
-		keys:    limitedKey("budget 100usd/day\nunpriced allow\nconcurrency 1 queue 1 20s\nguardrails mask") + keyBlock("activity", ""),
-		options: "guardrail mask {\non input\nredact email\n}\ncatalog DIR/prices.json\n", vnc: desktop.as("one", ""),
+	desktop := harness.NewVNCServer(t, harness.NoSecurity)
+	h := harness.Prepare(t)
+	harness.WriteCatalog(h)
+	if err := h.Reload(harness.Setup{
+		Keys:    harness.FullKey("budget 100usd/day\nunpriced allow\nconcurrency 1 queue 1 20s\nguardrails mask") + harness.Key("activity", ""),
+		Options: "guardrail mask {\non input\nredact email\n}\ncatalog DIR/prices.json\n", VNC: desktop.As("one", ""),
 	}); err != nil {
 		t.Fatal(err)
 	}
-	h.vncReady()
+	h.VNC.Ready()
 	for body, status := range map[string]int{
-		chat("fake/echo", streaming):    200,
-		chat("fake/crlf", ""):           200, // no price
-		chat("fake/err-500", ""):        502,
-		chat("router/usage-zero", ""):   200,
-		chatBody("me@example.com/echo"): 404,
+		harness.Chat("fake/echo", harness.Streaming):                                             200,
+		harness.Chat("fake/crlf", ""):                                                            200, // no price
+		harness.Chat("fake/err-500", ""):                                                         502,
+		harness.Chat("router/usage-zero", ""):                                                    200,
+		harness.Hello("me@example.com/echo"):                                                     404,
 		`{"model":"fake/echo","messages":[{"role":"user","content":"write to me@example.com"}]}`: 200,
 	} {
-		if a := h.post(chatV1, "full", body); a.status != status {
-			t.Errorf("%s: %d %s", body, a.status, a.body)
+		if a := h.Client.Post(harness.ChatV1, "full", body); a.Status != status {
+			t.Errorf("%s: %d %s", body, a.Status, a.Body)
 		}
 	}
-	h.get("/v1/models", "")
-	body := chatBody("fake/echo")
-	atWork, _, read := h.behind(head(chatV1, "full", "Content-Length: "+strconv.Itoa(len(body))) + body)
-	h.wantInFlight(2)
-	atWork.disconnect()
-	if a := read(); a.status != 200 {
-		t.Errorf("a queued call: %d %s", a.status, a.body)
+	h.Client.Get("/v1/models", "")
+	body := harness.Hello("fake/echo")
+	atWork, _, read := harness.Behind(h, harness.Head(harness.ChatV1, "full", "Content-Length: "+strconv.Itoa(len(body)))+body)
+	harness.WantInFlight(h, 2)
+	atWork.Disconnect()
+	if a := read(); a.Status != 200 {
+		t.Errorf("a queued call: %d %s", a.Status, a.Body)
 	}
-	a := h.issue("connect", "one", "")
-	h.view(a).leave()
-	h.vncClosed()
-	h.wantInFlight(0)
+	a := h.VNC.Issue("connect", "one", "")
+	h.VNC.View(a).Leave()
+	h.VNC.WaitClosed()
+	harness.WantInFlight(h, 0)
 	return h
 }
 
@@ -84,7 +86,7 @@ func families(page string) map[string]*metricFamily {
 }
 
 func TestObservability(t *testing.T) {
-	page := families(string(observe(t).get("/metrics", "").body) + clusterPage(t))
+	page := families(string(observe(t).Client.Get("/metrics", "").Body) + clusterPage(t))
 	t.Run("a dashboard names what there is", func(t *testing.T) { checkDashboard(t, page) })
 	t.Run("alerts name what there is", func(t *testing.T) { checkAlerts(t, page) })
 	t.Run("the manual has all metrics", func(t *testing.T) { checkManual(t, page) })

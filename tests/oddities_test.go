@@ -1,10 +1,12 @@
 package tests
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // ending is how a call ends.
@@ -92,7 +94,7 @@ var oddities = map[string]oddity{
 }
 
 func TestNoOddityOfAProviderPassesForASuccessThatItIsNot(t *testing.T) {
-	h := start(t, setup{})
+	h := harness.Start(t, harness.Setup{})
 	names := faults.Behaviours()
 	for _, name := range names {
 		o, known := oddities[name]
@@ -103,11 +105,11 @@ func TestNoOddityOfAProviderPassesForASuccessThatItIsNot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, path := range modelPaths {
 				plain, stream := o.chat, o.chatStream
-				if path == responsesV1 {
+				if path == harness.ResponsesV1 {
 					plain, stream = o.ask, o.askStream
 				}
-				h.oddCall(t, name, path, "", o, plain)
-				h.oddCall(t, name, path, streaming, o, stream)
+				oddCall(h, t, name, path, "", o, plain)
+				oddCall(h, t, name, path, harness.Streaming, o, stream)
 			}
 		})
 	}
@@ -122,84 +124,84 @@ func TestNoOddityOfAProviderPassesForASuccessThatItIsNot(t *testing.T) {
 	}
 }
 
-func (h *harness) oddCall(t *testing.T, name, path, more string, o oddity, want ending) {
+func oddCall(h *harness.Gateway, t *testing.T, name, path, more string, o oddity, want ending) {
 	t.Helper()
-	h.upstream.Reset()
-	h.upstream.Step(name, 100) // for step and stall
-	s := h.open(h.request(path, "full", bodyFor(path, "fake/"+name, more)))
-	defer s.disconnect()
-	a := answer{status: s.resp.StatusCode, header: s.resp.Header}
-	streams := a.header.Get("Content-Type") == "text/event-stream"
-	var events []event
+	h.Provider.Fake.Reset()
+	h.Provider.Fake.Step(name, 100) // for step and stall
+	s := h.Client.Open(h.Client.Request(path, "full", harness.Body(path, "fake/"+name, more)))
+	defer s.Disconnect()
+	a := harness.Answer{Status: s.Response.StatusCode, Header: s.Response.Header}
+	streams := a.Header.Get("Content-Type") == "text/event-stream"
+	var events []harness.Event
 	if streams {
-		events, a.err = s.rest()
+		events, a.Err = s.Rest()
 		for _, e := range events {
-			a.body = append(a.body, e.data...)
+			a.Body = append(a.Body, e.Data...)
 		}
 	} else {
-		a.body, a.err = readAll(s)
+		a.Body, a.Err = s.ReadAll()
 	}
 	where := path + more
-	for _, secret := range []string{faults.SecretText, providerKey} {
-		if strings.Contains(string(a.body), secret) && want != refused {
+	for _, secret := range []string{faults.SecretText, harness.ProviderKey} {
+		if strings.Contains(string(a.Body), secret) && want != refused {
 			t.Errorf("%s: provider text leaks %q", where, secret)
 		}
 	}
-	row := h.row(a.header.Get("X-Request-Id"))
+	row := h.Records.Row(a.Header.Get("X-Request-Id"))
 	if want == failed {
 		want = map[bool]ending{true: broken, false: refused}[streams]
 	}
 	if want == good || want == reportsFailure && more == "" {
-		if a.status != 200 || a.err != nil || streams != (more != "") {
-			t.Errorf("%s: %d %v %.300s", where, a.status, a.err, a.body)
+		if a.Status != 200 || a.Err != nil || streams != (more != "") {
+			t.Errorf("%s: %d %v %.300s", where, a.Status, a.Err, a.Body)
 			return
 		}
 	}
 	status, code := o.refusal()
 	switch want {
 	case good:
-		h.wantWhole(t, where, o, a, events, row)
+		wantWhole(h, t, where, o, a, events, row)
 		return
 	case refused:
-		wantRefusal(t, path, a, status, code)
+		harness.WantRefusal(t, path, a, status, code)
 	case broken:
-		if a.err != nil {
-			t.Errorf("%s: the stream to the client broke too: %v", where, a.err)
+		if a.Err != nil {
+			t.Errorf("%s: the stream to the client broke too: %v", where, a.Err)
 		}
 		wantStreamError(t, path, events, 502, "upstream_error")
 	case reportsFailure:
-		if whole(events) || !strings.Contains(string(a.body), `"status":"failed"`) {
-			t.Errorf("%s: %s", where, a.body)
+		if harness.Whole(events) || !strings.Contains(string(a.Body), `"status":"failed"`) {
+			t.Errorf("%s: %s", where, a.Body)
 		}
 	}
-	if at(row, "status") != number(itoa(status)) || at(row, "code") != code || at(row, "provider_name") != "fake" {
+	if harness.At(row, "status") != harness.Number(strconv.Itoa(status)) || harness.At(row, "code") != code || harness.At(row, "provider_name") != "fake" {
 		t.Errorf("%s: row %v", where, row)
 	}
 }
 
-func (h *harness) wantWhole(t *testing.T, where string, o oddity, a answer, events []event, row any) {
+func wantWhole(h *harness.Gateway, t *testing.T, where string, o oddity, a harness.Answer, events []harness.Event, row any) {
 	t.Helper()
 	text, finish := "", any(nil)
 	chat := !strings.Contains(where, "/responses")
 	switch {
 	case events != nil:
 		text = allText(t, events)
-		if !whole(events) {
+		if !harness.Whole(events) {
 			t.Errorf("%s: the stream has no end: %v", where, events[len(events)-1])
 		}
 		ids := map[any]bool{}
 		for _, e := range events {
-			if e.data == "[DONE]" {
+			if e.Data == "[DONE]" {
 				continue
 			}
-			v := parse(t, []byte(e.data))
+			v := harness.Parse(t, []byte(e.Data))
 			if chat {
-				ids[at(v, "id")] = true
-				if at(v, "model") == nil || at(v, "object") != "chat.completion.chunk" || has(v, "error") {
+				ids[harness.At(v, "id")] = true
+				if harness.At(v, "model") == nil || harness.At(v, "object") != "chat.completion.chunk" || harness.Has(v, "error") {
 					t.Errorf("%s: %.200v", where, v)
 				}
 			}
-			if f := at(v, "choices", 0, "finish_reason"); f != nil {
+			if f := harness.At(v, "choices", 0, "finish_reason"); f != nil {
 				if finish != nil {
 					t.Errorf("%s: a second finish reason: %v", where, f)
 				}
@@ -210,14 +212,14 @@ func (h *harness) wantWhole(t *testing.T, where string, o oddity, a answer, even
 			t.Errorf("%s: ids %v", where, ids)
 		}
 	case chat:
-		v := parse(t, a.body)
-		text, _ = at(v, "choices", 0, "message", "content").(string)
-		finish = at(v, "choices", 0, "finish_reason")
+		v := harness.Parse(t, a.Body)
+		text, _ = harness.At(v, "choices", 0, "message", "content").(string)
+		finish = harness.At(v, "choices", 0, "finish_reason")
 	default:
-		v := parse(t, a.body)
-		output, _ := at(v, "output").([]any)
+		v := harness.Parse(t, a.Body)
+		output, _ := harness.At(v, "output").([]any)
 		for _, item := range output {
-			if part, ok := at(item, "content", 0, "text").(string); ok && at(item, "type") == "message" {
+			if part, ok := harness.At(item, "content", 0, "text").(string); ok && harness.At(item, "type") == "message" {
 				text += part
 			}
 		}
@@ -241,18 +243,18 @@ func (h *harness) wantWhole(t *testing.T, where string, o oddity, a answer, even
 	if chat && finish != wantFinish {
 		t.Errorf("%s: finish reason %v, want %s", where, finish, wantFinish)
 	}
-	if at(row, "status") != number("200") || at(row, "code") != nil {
+	if harness.At(row, "status") != harness.Number("200") || harness.At(row, "code") != nil {
 		t.Errorf("%s: row %v", where, row)
 	}
-	if chat && at(row, "finish_reason") != wantFinish {
-		t.Errorf("%s: the row's finish reason is %v, want %s", where, at(row, "finish_reason"), wantFinish)
+	if chat && harness.At(row, "finish_reason") != wantFinish {
+		t.Errorf("%s: the row's finish reason is %v, want %s", where, harness.At(row, "finish_reason"), wantFinish)
 	}
-	source := at(row, "usage_source")
+	source := harness.At(row, "usage_source")
 	if o.noUsage {
-		if events == nil && (source != "estimated" || at(row, "completion_tokens") == number("0")) {
+		if events == nil && (source != "estimated" || harness.At(row, "completion_tokens") == harness.Number("0")) {
 			t.Errorf("%s: usage that nobody reported is estimated: %v", where, row)
 		}
-	} else if source != "provider" || at(row, "completion_tokens") == number("0") || at(row, "prompt_tokens") == number("0") {
+	} else if source != "provider" || harness.At(row, "completion_tokens") == harness.Number("0") || harness.At(row, "prompt_tokens") == harness.Number("0") {
 		t.Errorf("%s: usage is not recorded: %v", where, row)
 	}
 }

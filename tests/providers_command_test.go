@@ -4,13 +4,15 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 func TestTheCommandShowsTheProvidersOfTheRunningCaddy(t *testing.T) {
-	h := vacant(t)
-	admin := "unix//" + h.dir + "/admin"
-	c := h.run(setup{global: "admin " + admin})
-	show := exec.CommandContext(t.Context(), c.cmd.Path)
+	h := harness.Vacant(t)
+	admin := "unix//" + h.Dir + "/admin"
+	c := h.Run(harness.Setup{Global: "admin " + admin})
+	show := exec.CommandContext(t.Context(), c.Cmd.Path)
 	show.Args = []string{"caddy", "gatehouse", "providers", "--address", admin}
 	out, err := show.Output()
 	if err != nil {

@@ -3,12 +3,14 @@ package tests
 import (
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // A parameter that is not understood must not widen the answer.
 func TestAQueryThatIsNotUnderstoodIsRefused(t *testing.T) {
-	h := start(t, setup{vnc: "workstation desk1 127.0.0.1:5901", keys: defaultKeys})
-	h.post(chatV1, "full", chat("test/echo", ""))
+	h := harness.Start(t, harness.Setup{VNC: "workstation desk1 127.0.0.1:5901", Keys: harness.DefaultKeys})
+	h.Client.Post(harness.ChatV1, "full", harness.Chat("test/echo", ""))
 	for _, c := range []struct{ path, key, code, text string }{
 		{"/api/v1/activity?model=x;y", "full", "invalid_value", "malformed"},
 		{"/api/v1/activity?model=%zz", "full", "invalid_value", "malformed"},
@@ -28,16 +30,16 @@ func TestAQueryThatIsNotUnderstoodIsRefused(t *testing.T) {
 		{"/v1/workstations?owner=other", "desk", "unsupported_parameter", `"owner\"; this route takes tenant`},
 		{"/v1/workstations/desk1/sessions?open=1", "desk", "unsupported_parameter", "takes none"},
 	} {
-		a := h.get(c.path, c.key)
+		a := h.Client.Get(c.path, c.key)
 		if c.code == "" {
-			if a.status != 200 {
-				t.Errorf("%s: %d %s", c.path, a.status, a.body)
+			if a.Status != 200 {
+				t.Errorf("%s: %d %s", c.path, a.Status, a.Body)
 			}
 			continue
 		}
-		wantRefusal(t, c.path, a, 400, c.code)
-		if !strings.Contains(string(a.body), strings.TrimPrefix(c.text, `"`)) {
-			t.Errorf("%s: %s", c.path, a.body)
+		harness.WantRefusal(t, c.path, a, 400, c.code)
+		if !strings.Contains(string(a.Body), strings.TrimPrefix(c.text, `"`)) {
+			t.Errorf("%s: %s", c.path, a.Body)
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // keepsConnections is the option that hands connections over to the next configuration. Without HTTP/3:
@@ -20,16 +22,16 @@ const keepsConnections = "servers {\nprotocols h1 h2\nlistener_wrappers {\ngateh
 
 // hammer makes calls until stopped, and counts those without an answer: dropped by the server
 // (lost), or reset by the kernel.
-func (h *harness) hammer(client *http.Client, origin string, callers int) (stop func() (calls, lost, resets int64, last error)) {
-	ctx, cancel := context.WithCancel(h.t.Context())
+func hammer(h *harness.Gateway, client *http.Client, origin string, callers int) (stop func() (calls, lost, resets int64, last error)) {
+	ctx, cancel := context.WithCancel(h.T.Context())
 	var calls, lost, resets atomic.Int64
 	var last atomic.Value
 	var all sync.WaitGroup
 	for range callers {
 		all.Go(func() {
 			for ctx.Err() == nil {
-				r := h.request(origin+chatV1, "full", chat("fake/echo", ""))
-				if client != h.http2 { // HTTP/2 says which requests were not processed
+				r := h.Client.Request(origin+harness.ChatV1, "full", harness.Chat("fake/echo", ""))
+				if client != h.Client.HTTP2 { // HTTP/2 says which requests were not processed
 					r.GetBody = nil // so that net/http repeats none
 				}
 				resp, err := client.Do(r)
@@ -62,22 +64,22 @@ func (h *harness) hammer(client *http.Client, origin string, callers int) (stop 
 // to every request, over HTTP/1 with and without TLS, and over HTTP/2.
 func TestNoRequestIsLostByAReload(t *testing.T) {
 	const reloads = 10
-	keeps := setup{global: keepsConnections, secure: true}
-	h := start(t, keeps)
-	overTLS := newClient(t, nil)
-	overTLS.Transport.(*http.Transport).TLSClientConfig = h.http2.Transport.(*http.Transport).TLSClientConfig.Clone()
+	keeps := harness.Setup{Global: keepsConnections, Secure: true}
+	h := harness.Start(t, keeps)
+	overTLS := harness.NewClient(t, nil)
+	overTLS.Transport.(*http.Transport).TLSClientConfig = h.Client.HTTP2.Transport.(*http.Transport).TLSClientConfig.Clone()
 	overTLS.Transport.(*http.Transport).TLSClientConfig.NextProtos = nil
 	for name, c := range map[string]struct {
 		client *http.Client
 		origin string
 		proto  string
-	}{"HTTP/1": {h.http, h.origin, "HTTP/1.1"}, "HTTP/1 over TLS": {overTLS, h.secure, "HTTP/1.1"}, "HTTP/2": {h.http2, h.secure, "HTTP/2.0"}} {
-		if resp, err := c.client.Do(h.request(c.origin+"/", "", "")); err != nil || resp.Proto != c.proto || resp.Body.Close() != nil {
+	}{"HTTP/1": {h.Client.HTTP, h.Client.Origin, "HTTP/1.1"}, "HTTP/1 over TLS": {overTLS, h.Client.Secure, "HTTP/1.1"}, "HTTP/2": {h.Client.HTTP2, h.Client.Secure, "HTTP/2.0"}} {
+		if resp, err := c.client.Do(h.Client.Request(c.origin+"/", "", "")); err != nil || resp.Proto != c.proto || resp.Body.Close() != nil {
 			t.Fatalf("%s: %v, %v", name, resp, err)
 		}
-		stop := h.hammer(c.client, c.origin, 8)
+		stop := hammer(h, c.client, c.origin, 8)
 		for range reloads {
-			if err := h.reload(keeps); err != nil {
+			if err := h.Reload(keeps); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -86,7 +88,7 @@ func TestNoRequestIsLostByAReload(t *testing.T) {
 			t.Errorf("%s: %d of %d calls have no answer, the last for %v; %d new connections were reset", name, lost, calls, err, resets)
 		}
 	}
-	if rows := h.allRows(""); len(rows) == 0 {
+	if rows := h.Records.Rows(""); len(rows) == 0 {
 		t.Error("nothing is recorded")
 	}
 }
@@ -94,16 +96,16 @@ func TestNoRequestIsLostByAReload(t *testing.T) {
 // The idle connection of a client goes on with the new configuration, and so does a header that has
 // come in part.
 func TestAConnectionGoesOnWithTheNewConfiguration(t *testing.T) {
-	keeps := setup{global: keepsConnections}
-	h := start(t, keeps)
+	keeps := harness.Setup{Global: keepsConnections}
+	h := harness.Start(t, keeps)
 	for _, part := range []string{"", "GET /v1/models HTTP/1.1\r\nHo"} {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(h.origin, "http://"))
+		conn, err := net.Dial("tcp", strings.TrimPrefix(h.Client.Origin, "http://"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = conn.Close() }()
 		answers := bufio.NewReader(conn)
-		request := "GET /v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + secretOf("full") + "\r\n\r\n"
+		request := "GET /v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + harness.Secret("full") + "\r\n\r\n"
 		send := func(text string) {
 			t.Helper()
 			if _, err := io.WriteString(conn, text); err != nil {
@@ -125,13 +127,13 @@ func TestAConnectionGoesOnWithTheNewConfiguration(t *testing.T) {
 		send(request)
 		before := receive()
 		send(part)
-		if err := h.reload(setup{global: keepsConnections, providers: "provider later {\nbase_url PROVIDER/v1\nmodels echo\n}\n"}); err != nil {
+		if err := h.Reload(harness.Setup{Global: keepsConnections, Providers: "provider later {\nbase_url PROVIDER/v1\nmodels echo\n}\n"}); err != nil {
 			t.Fatal(err)
 		}
 		send(request[len(part):])
 		if after := receive(); !strings.Contains(after, `"later/echo"`) || strings.Contains(before, "later") {
 			t.Errorf("after %q: %s", part, after)
 		}
-		h.change(h.caddyfile(keeps))
+		h.Change(h.Caddyfile(keeps))
 	}
 }

@@ -1,10 +1,14 @@
 package tests
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
+)
 
 // OpenRouter's SDKs refuse a response object that lacks one of these, whole or in an event.
 func TestResponsesHaveWhatOpenRoutersSDKsRequire(t *testing.T) {
-	h := start(t, setup{})
+	h := harness.Start(t, harness.Setup{})
 	complete := func(where string, response any) {
 		members, _ := response.(map[string]any)
 		for _, key := range []string{"completed_at", "created_at", "error", "frequency_penalty", "id", "incomplete_details", "instructions", "metadata",
@@ -15,17 +19,17 @@ func TestResponsesHaveWhatOpenRoutersSDKsRequire(t *testing.T) {
 		}
 	}
 	for _, model := range []string{"test/echo", "fake/echo", "fake/sloppy"} {
-		a := h.post(responsesOR, "full", bodyFor(responsesOR, model, ""))
-		complete(model, parse(t, a.body))
-		s := h.open(h.request(responsesOR, "full", bodyFor(responsesOR, model, `,"stream":true`)))
-		events, err := s.rest()
+		a := h.Client.Post(harness.ResponsesRouter, "full", harness.Body(harness.ResponsesRouter, model, ""))
+		complete(model, harness.Parse(t, a.Body))
+		s := h.Client.Open(h.Client.Request(harness.ResponsesRouter, "full", harness.Body(harness.ResponsesRouter, model, `,"stream":true`)))
+		events, err := s.Rest()
 		if err != nil {
 			t.Fatal(err)
 		}
 		objects := 0
 		for _, e := range events {
-			if response := at(parse(t, []byte(e.data)), "response"); response != nil {
-				complete(model+" "+e.name, response)
+			if response := harness.At(harness.Parse(t, []byte(e.Data)), "response"); response != nil {
+				complete(model+" "+e.Name, response)
 				objects++
 			}
 		}

@@ -4,26 +4,29 @@ import (
 	"cmp"
 	"encoding/json"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // routed returns the one openrouter_metadata of an answer: of one of its last two objects, because an
 // error follows a failed response.
-func routed(t *testing.T, a answer) any {
+func routed(t *testing.T, a harness.Answer) any {
 	t.Helper()
 	objects := []any{}
-	for line := range strings.Lines(string(a.body)) {
+	for line := range strings.Lines(string(a.Body)) {
 		if text := strings.TrimPrefix(line, "data: "); strings.HasPrefix(text, "{") {
-			objects = append(objects, parse(t, []byte(text)))
+			objects = append(objects, harness.Parse(t, []byte(text)))
 		}
 	}
-	if n := strings.Count(string(a.body), `"openrouter_metadata"`); n > 1 {
-		t.Errorf("%d times: %s", n, a.body)
+	if n := strings.Count(string(a.Body), `"openrouter_metadata"`); n > 1 {
+		t.Errorf("%d times: %s", n, a.Body)
 	}
 	for _, o := range objects[max(0, len(objects)-2):] {
-		for _, within := range []any{o, at(o, "response")} {
-			if m := at(within, "openrouter_metadata"); m != nil {
+		for _, within := range []any{o, harness.At(o, "response")} {
+			if m := harness.At(within, "openrouter_metadata"); m != nil {
 				return m
 			}
 		}
@@ -32,7 +35,7 @@ func routed(t *testing.T, a answer) any {
 }
 
 func TestACallerOfOpenRoutersAPISeesHowACallWasRouted(t *testing.T) {
-	h, _ := startFailover(t, setup{keys: strings.Replace(failoverKeys, "models team/*", "models *", 1)}, map[string][]string{
+	h, _ := startFailover(t, harness.Setup{Keys: strings.Replace(failoverKeys, "models team/*", "models *", 1)}, map[string][]string{
 		"busy": {"after-none-err-503", "echo"}, "broken": {"err-502", "err-500"}, "cut": {"cut-4"},
 	})
 	for _, c := range []struct {
@@ -45,18 +48,18 @@ func TestACallerOfOpenRoutersAPISeesHowACallWasRouted(t *testing.T) {
 		{"team/broken", "", "alias", []string{"first/err-502", "second/err-500"}},
 		{"team/cut", "", "alias", []string{"first/cut-4"}},
 	} {
-		for _, path := range []string{chatRouter, responsesOR, chatV1, responsesV1} {
-			for _, more := range []string{"", streaming} {
+		for _, path := range []string{harness.ChatRouter, harness.ResponsesRouter, harness.ChatV1, harness.ResponsesV1} {
+			for _, more := range []string{"", harness.Streaming} {
 				for _, value := range []string{"Enabled", "yes"} {
-					r := h.request(path, "full", bodyFor(path, c.model, c.more+more))
+					r := h.Client.Request(path, "full", harness.Body(path, c.model, c.more+more))
 					r.Header.Set("X-OpenRouter-Metadata", value)
-					a := h.send(r)
+					a := h.Client.Send(r)
 					want := any(nil)
 					if value == "Enabled" && strings.HasPrefix(path, "/api") {
-						want = wantRouted(c.model, c.strategy, c.available, at(h.row(a.header.Get("X-Request-Id")), "attempted"))
+						want = wantRouted(c.model, c.strategy, c.available, harness.At(h.Records.Row(a.Header.Get("X-Request-Id")), "attempted"))
 					}
 					if got := routed(t, a); !reflect.DeepEqual(got, want) {
-						t.Errorf("%s %s%s: %d\ngot  %v\nwant %v", path, c.model, more, a.status, got, want)
+						t.Errorf("%s %s%s: %d\ngot  %v\nwant %v", path, c.model, more, a.Status, got, want)
 					}
 				}
 			}
@@ -69,7 +72,7 @@ func TestACallerOfOpenRoutersAPISeesHowACallWasRouted(t *testing.T) {
 func wantRouted(model, strategy string, available []string, row any) any {
 	list, _ := row.([]any)
 	if list == nil {
-		list = []any{map[string]any{"target": available[0], "status": number("200")}}
+		list = []any{map[string]any{"target": available[0], "status": harness.Number("200")}}
 	}
 	endpoint := func(target string) map[string]any {
 		of, _, _ := strings.Cut(target, "/")
@@ -78,10 +81,10 @@ func wantRouted(model, strategy string, available []string, row any) any {
 	var attempts, endpoints []any
 	last := ""
 	for _, attempt := range list {
-		last = at(attempt, "target").(string)
+		last = harness.At(attempt, "target").(string)
 		e := endpoint(last)
-		if e["status"] = at(attempt, "status"); e["status"] == nil {
-			e["status"] = number("0")
+		if e["status"] = harness.At(attempt, "status"); e["status"] == nil {
+			e["status"] = harness.Number("0")
 		}
 		attempts = append(attempts, e)
 	}
@@ -93,36 +96,36 @@ func wantRouted(model, strategy string, available []string, row any) any {
 	of, _, _ := strings.Cut(last, "/")
 	return map[string]any{
 		"requested": model, "strategy": strategy, "region": nil, "is_byok": false,
-		"summary": "available=" + itoa(len(available)) + ", selected=" + of,
-		"attempt": number(itoa(len(attempts))), "attempts": attempts,
-		"endpoints": map[string]any{"total": number(itoa(len(available))), "available": endpoints},
+		"summary": "available=" + strconv.Itoa(len(available)) + ", selected=" + of,
+		"attempt": harness.Number(strconv.Itoa(len(attempts))), "attempts": attempts,
+		"endpoints": map[string]any{"total": harness.Number(strconv.Itoa(len(available))), "available": endpoints},
 	}
 }
 
 // The provider refuses thinking that another model signed, so this fails unless a conversation goes
 // back to the model that thought, or without the thoughts.
 func TestAConversationReturnsToTheModelThatThought(t *testing.T) {
-	h, _ := startFailover(t, setup{
-		providers: "provider first {\ndialect anthropic\nbase_url PROVIDER\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\n}\n",
-		options:   "alias team/thinker {\ngroup {\ntarget first/echo\ntarget first/some-agent\n}\n}",
+	h, _ := startFailover(t, harness.Setup{
+		Providers: "provider first {\ndialect anthropic\nbase_url PROVIDER\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\n}\n",
+		Options:   "alias team/thinker {\ngroup {\ntarget first/echo\ntarget first/some-agent\n}\n}",
 	}, map[string][]string{"echo": {"first:echo"}, "agent": {"first:some-agent"}})
-	say := func(model, messages, more string) answer {
-		r := h.request("/v1/messages", "full", `{"model":"`+model+`","max_tokens":3000,"thinking":{"type":"enabled","budget_tokens":1024},"messages":[`+messages+`]`+more+`}`)
+	say := func(model, messages, more string) harness.Answer {
+		r := h.Client.Request("/v1/messages", "full", `{"model":"`+model+`","max_tokens":3000,"thinking":{"type":"enabled","budget_tokens":1024},"messages":[`+messages+`]`+more+`}`)
 		r.Header.Set("Anthropic-Version", "2023-06-01")
-		return h.send(r)
+		return h.Client.Send(r)
 	}
 	const hi, more = `{"role":"user","content":"hi"}`, `,{"role":"user","content":"more"}`
 	for _, alone := range []string{"", "team/echo", "team/agent"} { // where it began
 		first := say(cmp.Or(alone, "team/thinker"), hi, "")
-		began := at(parse(t, first.body), "model")
-		content, err := json.Marshal(at(parse(t, first.body), "content"))
+		began := harness.At(harness.Parse(t, first.Body), "model")
+		content, err := json.Marshal(harness.At(harness.Parse(t, first.Body), "content"))
 		if err != nil || !strings.Contains(string(content), `"signature"`) {
-			t.Fatalf("%d %s", first.status, first.body)
+			t.Fatalf("%d %s", first.Status, first.Body)
 		}
 		for range 6 {
 			a := say("team/thinker", hi+`,{"role":"assistant","content":`+string(content)+`}`+more, "")
-			if a.status != 200 || alone == "" && at(parse(t, a.body), "model") != began {
-				t.Errorf("it began with %v: %d %s", began, a.status, a.body)
+			if a.Status != 200 || alone == "" && harness.At(harness.Parse(t, a.Body), "model") != began {
+				t.Errorf("it began with %v: %d %s", began, a.Status, a.Body)
 			}
 		}
 	}

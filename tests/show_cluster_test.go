@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // The engine's password is in no output. A reload with another block changes nothing.
@@ -20,36 +21,36 @@ func TestAnOperatorSeesTheClusterAndCannotReloadIt(t *testing.T) {
 	engine := enginetest.Redis(t, "requirepass", password)
 	t.Setenv("ENGINE_PASSWORD", password)
 	t.Setenv("DATABASE", enginetest.StartPostgres(t).Database(t))
-	h := vacant(t)
-	admin := "unix//" + h.dir + "/admin"
+	h := harness.Vacant(t)
+	admin := "unix//" + h.Dir + "/admin"
 	block := "cluster prod {\nvalkey redis://:{env.ENGINE_PASSWORD}@127.0.0.1:" + strconv.Itoa(engine.Port()) + "\npostgres {env.DATABASE}\nnode gw-1\n}\n"
-	config := setup{options: block, global: "admin " + admin, site: "gatehouse_health\nmetrics /metrics\ngatehouse"}
-	c := h.run(config)
-	file := filepath.Join(h.dir, "Caddyfile-"+strconv.Itoa(h.ports[0]))
+	config := harness.Setup{Options: block, Global: "admin " + admin, Site: "gatehouse_health\nmetrics /metrics\ngatehouse"}
+	c := h.Run(config)
+	file := filepath.Join(h.Dir, "Caddyfile-"+strconv.Itoa(h.Ports.HTTP))
 
-	out, failure, err := c.operate("cluster", "--address", admin)
+	out, failure, err := c.Operate("cluster", "--address", admin)
 	for _, want := range []string{"Cluster prod, seen by node gw-1.", "\nValkey      ok ", "\nPostgreSQL  ok ", "\nNODE "} {
 		if err != nil || !strings.Contains(out, want) {
 			t.Errorf("%v %s\nno %q in\n%s", err, failure, want, out)
 		}
 	}
-	asJSON, failure, _ := c.operate("cluster", "--json", "--address", admin)
+	asJSON, failure, _ := c.Operate("cluster", "--json", "--address", admin)
 	var status gateway.ClusterStatus
 	if err := json.Unmarshal([]byte(asJSON), &status); err != nil || status.Name != "prod" || len(status.Nodes) != 1 {
 		t.Errorf("%v %s %s", err, asJSON, failure)
 	}
-	health := h.probe("/readyz")
-	if health.status != 200 || !strings.Contains(string(health.body), `"cluster":"ok","database":"ok","engine":"ok"`) {
-		t.Errorf("%d %s", health.status, health.body)
+	health := h.Client.Get("/readyz", "")
+	if health.Status != 200 || !strings.Contains(string(health.Body), `"cluster":"ok","database":"ok","engine":"ok"`) {
+		t.Errorf("%d %s", health.Status, health.Body)
 	}
-	report, failure, err := c.operate("check", "--dial", "--config", file)
+	report, failure, err := c.Operate("check", "--dial", "--config", file)
 	for _, want := range []string{"cluster prod", "PostgreSQL 1", "Redis 7", "maxmemory-policy"} {
 		if !strings.Contains(report, want) {
 			t.Errorf("%v %s\nno %q in\n%s", err, failure, want, report)
 		}
 	}
 
-	if page := string(h.get("/metrics", "").body); !strings.Contains(page, `gatehouse_cluster_engine_message_seconds_count{message="beat"}`) || !strings.Contains(page, "gatehouse_cluster_engine_up 1") {
+	if page := string(h.Client.Get("/metrics", "").Body); !strings.Contains(page, `gatehouse_cluster_engine_message_seconds_count{message="beat"}`) || !strings.Contains(page, "gatehouse_cluster_engine_up 1") {
 		t.Error("the metrics do not show messages to the engine")
 	}
 
@@ -65,7 +66,7 @@ func TestAnOperatorSeesTheClusterAndCannotReloadIt(t *testing.T) {
 		if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		reload := exec.CommandContext(t.Context(), c.cmd.Path)
+		reload := exec.CommandContext(t.Context(), c.Cmd.Path)
 		reload.Args = []string{"caddy", "reload", "--config", file, "--adapter", "caddyfile", "--address", admin}
 		if out, err := reload.CombinedOutput(); err == nil || !strings.Contains(string(out), "restart the gateway") {
 			t.Errorf("%s: %v %s", name, err, out)
@@ -74,19 +75,19 @@ func TestAnOperatorSeesTheClusterAndCannotReloadIt(t *testing.T) {
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if a := h.get("/v1/models", "full"); a.status != 200 {
-		t.Errorf("after it: %d", a.status)
+	if a := h.Client.Get("/v1/models", "full"); a.Status != 200 {
+		t.Errorf("after it: %d", a.Status)
 	}
 
 	engine.Kill()
-	if !eventually(func() bool { return strings.Contains(string(h.probe("/readyz").body), `"engine":"degraded"`) }) {
+	if !harness.Eventually(func() bool { return strings.Contains(string(h.Client.Get("/readyz", "").Body), `"engine":"degraded"`) }) {
 		t.Error("the probe says that the engine answers")
 	}
-	gone, failure, err := c.operate("check", "--dial", "--config", file)
+	gone, failure, err := c.Operate("check", "--dial", "--config", file)
 	if err == nil || !strings.Contains(gone, "cannot be reached") {
 		t.Errorf("%v %s %s", err, gone, failure)
 	}
-	for _, seen := range []string{out, asJSON, report, gone, string(health.body), c.output.text()} {
+	for _, seen := range []string{out, asJSON, report, gone, string(health.Body), c.Output.Text()} {
 		if strings.Contains(seen, password) || strings.Contains(seen, "canary") {
 			t.Errorf("the password is in\n%s", seen)
 		}
@@ -94,13 +95,13 @@ func TestAnOperatorSeesTheClusterAndCannotReloadIt(t *testing.T) {
 }
 
 func TestAGatewayAloneHasNoCluster(t *testing.T) {
-	h := vacant(t)
-	admin := "unix//" + h.dir + "/admin"
-	c := h.run(setup{global: "admin " + admin})
-	if _, failure, err := c.operate("cluster", "--address", admin); err == nil || !strings.Contains(failure, "this gateway is the only one") {
+	h := harness.Vacant(t)
+	admin := "unix//" + h.Dir + "/admin"
+	c := h.Run(harness.Setup{Global: "admin " + admin})
+	if _, failure, err := c.Operate("cluster", "--address", admin); err == nil || !strings.Contains(failure, "this gateway is the only one") {
 		t.Errorf("%v %s", err, failure)
 	}
-	if page := string(h.get("/metrics", "").body); strings.Contains(page, "gatehouse_cluster") {
+	if page := string(h.Client.Get("/metrics", "").Body); strings.Contains(page, "gatehouse_cluster") {
 		t.Error("its metrics show a cluster")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // checkIdle waits until no call holds anything. Clients that have disconnected are noticed a moment
@@ -18,12 +19,12 @@ func (s *soak) checkIdle(when string) {
 	s.t.Helper()
 	requests := s.gateway().Requests()
 	var held []string
-	if !eventually(func() bool {
+	if !harness.Eventually(func() bool {
 		held = nil
 		if n := requests.Uploads.Memory.Used(); n != 0 {
 			held = append(held, fmt.Sprintf("%d bytes of bodies", n))
 		}
-		for _, b := range balances(s.t) {
+		for _, b := range harness.Balances(s.t) {
 			if b.Reserved != 0 {
 				held = append(held, fmt.Sprintf("%s has %d reserved of %s", b.Subject, b.Reserved, b.Budget))
 			}
@@ -49,7 +50,7 @@ func (s *soak) checkIdle(when string) {
 // rowsOf is the value of one of the gateway's metrics without labels.
 func rowsOf(s *soak, name string) float64 {
 	s.t.Helper()
-	for line := range strings.Lines(string(s.h.get("/metrics", "").body)) {
+	for line := range strings.Lines(string(s.h.Client.Get("/metrics", "").Body)) {
 		if rest, ok := strings.CutPrefix(line, "gatehouse_"+name+" "); ok {
 			if v, err := strconv.ParseFloat(strings.TrimSpace(rest), 64); err == nil {
 				return v
@@ -64,7 +65,7 @@ func rowsOf(s *soak, name string) float64 {
 func (s *soak) checkBalances(when string) {
 	s.t.Helper()
 	checked := 0
-	for _, b := range balances(s.t) {
+	for _, b := range harness.Balances(s.t) {
 		checked++
 		sum := s.rows.sums[b.Subject]
 		want := sum.tokens
@@ -105,13 +106,13 @@ func (s *soak) checkNotes() {
 func (s *soak) checkDisk() {
 	s.t.Helper()
 	want := map[string]int64{}
-	for _, b := range balances(s.t) {
+	for _, b := range harness.Balances(s.t) {
 		if b.Spent > 0 {
 			want[b.Subject+" "+b.Budget.Unit.String()] = b.Spent
 		}
 	}
-	s.h.stop()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(s.h.dir, "data", "gatehouse.db")+"?mode=ro")
+	s.h.Stop()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(s.h.Dir, "data", "gatehouse.db")+"?mode=ro")
 	if err != nil {
 		s.t.Fatal(err)
 	}

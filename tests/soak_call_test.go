@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // soakEnd is how an answer ended for its client.
@@ -60,13 +62,13 @@ func (s *soak) call(n int) {
 	note := &s.notes[n]
 	kind := s.kindOf(n)
 	c := &soakCall{n: n, rng: rand.New(rand.NewPCG(*soakSeed, ^uint64(n)))}
-	c.path = pickOf(c, chatV1, chatRouter, responsesV1, responsesOR)
+	c.path = pickOf(c, harness.ChatV1, harness.ChatRouter, harness.ResponsesV1, harness.ResponsesRouter)
 	c.text = "say hello"
 	s.kinds[kind].make(c)
 	note.kind = int16(kind)
 	defer note.seen.Or(seenOver)
 
-	longest := waitLimit
+	longest := harness.WaitLimit
 	if c.upload == uploadStalls { // http.Transport waits for it even if the connection has closed
 		longest = soakStall
 	}
@@ -89,7 +91,7 @@ func (s *soak) call(n int) {
 		timer := time.AfterFunc(c.after, cancel)
 		defer timer.Stop()
 	}
-	resp, err := s.h.clientFor(r).Do(r)
+	resp, err := s.h.Client.For(r).Do(r)
 	if err != nil {
 		note.left = c.disconnect != disconnectNever && errors.Is(err, context.Canceled)
 		if !note.left && c.panics == "" {
@@ -141,9 +143,9 @@ func (s *soak) request(ctx context.Context, c *soakCall) *http.Request {
 	if body == "" {
 		more := c.more
 		if c.stream {
-			more += streaming
+			more += harness.Streaming
 		}
-		field, said := "messages", `[{"role":"user","content":"`+c.text+" "+soakMark+itoa(c.n)+`"}]`
+		field, said := "messages", `[{"role":"user","content":"`+c.text+" "+soakMark+strconv.Itoa(c.n)+`"}]`
 		if strings.HasSuffix(c.path, "/responses") {
 			field = "input"
 		}
@@ -153,9 +155,9 @@ func (s *soak) request(ctx context.Context, c *soakCall) *http.Request {
 	if c.upload == uploadStalls {
 		reader = &stalledBody{ctx: ctx, first: strings.NewReader(body[:len(body)/2]), closed: make(chan struct{})}
 	}
-	origin := s.h.origin
-	if s.h.secure != "" && c.n%4 == 3 { // HTTP/2
-		origin = s.h.secure
+	origin := s.h.Client.Origin
+	if s.h.Client.Secure != "" && c.n%4 == 3 { // HTTP/2
+		origin = s.h.Client.Secure
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, origin+c.path, reader)
 	if err != nil {
@@ -168,8 +170,8 @@ func (s *soak) request(ctx context.Context, c *soakCall) *http.Request {
 		r.ContentLength = -1
 	}
 	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Authorization", "Bearer "+secretOf(c.key))
-	r.Header.Set("X-Client-Request-Id", soakMark+itoa(c.n))
+	r.Header.Set("Authorization", "Bearer "+harness.Secret(c.key))
+	r.Header.Set("X-Client-Request-Id", soakMark+strconv.Itoa(c.n))
 	if c.panics != "" {
 		r.Header.Set(soakPanicHeader, c.panics)
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // The tenants of a soak.
@@ -82,20 +84,20 @@ var soakProviders = strings.ReplaceAll(`
 `, "COMMON", "models *\ndiscover off\napi_key {env.PROVIDER_KEY}\ntransport http {\nkeepalive 2s\n}")
 
 // soakSetup is variant i of the configuration: budgets and prices never change.
-func soakSetup(i int) setup {
+func soakSetup(i int) harness.Setup {
 	pick := func(words ...string) string { return words[i%len(words)] }
 	keys := ""
 	for _, k := range soakKeys {
 		keys += fmt.Sprintf("key %s {\nsecret {env.KEY_%s}\nscopes %s\ntenant %s\n%s\n}\n", k.name, k.env(), k.scopes, k.tenant, k.options)
 	}
 	header, idle, body := "2s", "2s", "2s"
-	if raceDetector {
+	if harness.RaceDetector {
 		header, idle, body = "4s", "4s", "4s"
 	}
-	return setup{
-		keys:      strings.NewReplacer("rate RATE", "rate "+pick("5", "6"), "QUEUE", pick("1", "2", "3")).Replace(keys),
-		providers: soakProviders,
-		options: "catalog DIR/prices.json\n" + soakLarge +
+	return harness.Setup{
+		Keys:      strings.NewReplacer("rate RATE", "rate "+pick("5", "6"), "QUEUE", pick("1", "2", "3")).Replace(keys),
+		Providers: soakProviders,
+		Options: "catalog DIR/prices.json\n" + soakLarge +
 			"tenant alpha {\n" + soakLarge + "concurrency " + pick("500", "400") + "\n}\ntenant beta {\n" + soakLarge + "}\n" +
 			"model metered/* {\nconcurrency " + pick("300", "200") + "\nrate 100000/s\n}\n" +
 			"guardrail inward {\non input\ndeny secrets\ndeny words forbidden\n}\n" +
@@ -105,15 +107,15 @@ func soakSetup(i int) setup {
 			"body_memory " + pick("256MiB", "300MiB") + "\n" +
 			"activity {\nkeep " + pick("40s", "45s") + "\n}\n" +
 			"timeouts {\nheader " + header + "\nidle " + idle + "\nbody " + body + "\n}\n",
-		secure: !soakIsLong(),
-		site:   "handle /metrics {\nmetrics\n}\nroute {\nsoak_door\ngatehouse\n}\n",
+		Secure: !soakIsLong(),
+		Site:   "handle /metrics {\nmetrics\n}\nroute {\nsoak_door\ngatehouse\n}\n",
 	}
 }
 
 func (s *soak) caddyfile(i int) string {
 	set := soakSetup(i)
 	s.desktopsSetup(&set)
-	return strings.NewReplacer("output gatehouse_test", "output gatehouse_soak", "level INFO", "level ERROR", "level DEBUG", "level ERROR").Replace(s.h.caddyfile(set))
+	return strings.NewReplacer("output gatehouse_test", "output gatehouse_soak", "level INFO", "level ERROR", "level DEBUG", "level ERROR").Replace(s.h.Caddyfile(set))
 }
 
 // soakPrices are rates in USD per million tokens, most of them with so many decimals that sums must
@@ -146,7 +148,7 @@ func (s *soak) writePrices() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(s.h.dir, "prices.json"), text, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.h.Dir, "prices.json"), text, 0o600); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 const (
@@ -27,7 +28,7 @@ const (
 
 // soakDesk is the half of a soak that opens desktops.
 type soakDesk struct {
-	server  *vncServer
+	server  *harness.VNCServer
 	viewers sync.WaitGroup
 
 	mu      sync.Mutex     // guards the following
@@ -37,13 +38,13 @@ type soakDesk struct {
 }
 
 // desktopsSetup adds the workstations to a configuration.
-func (s *soak) desktopsSetup(set *setup) {
+func (s *soak) desktopsSetup(set *harness.Setup) {
 	if s.desk.server == nil {
-		s.desk = soakDesk{server: newVNCServer(s.t, asNone), ended: map[string]int{}, records: map[string]int{}, unmade: map[string]int{}}
+		s.desk = soakDesk{server: harness.NewVNCServer(s.t, harness.NoSecurity), ended: map[string]int{}, records: map[string]int{}, unmade: map[string]int{}}
 	}
-	set.vncHandler = wrapped
+	set.VNCHandler = harness.WaitForTLS
 	for i := range soakViewers {
-		set.vnc += s.desk.server.as(soakWorkstation(i), "")
+		set.VNC += s.desk.server.As(soakWorkstation(i), "")
 	}
 }
 
@@ -79,14 +80,14 @@ func (s *soak) viewOnce(name string, rng *rand.Rand) {
 		s.desk.count(s.desk.unmade, "no address")
 		return
 	}
-	w := s.h.tlsFirst(splitAddress(issued.URL).host).accepted()
-	defer w.leave()
-	if w.err != nil { // a connection that reaches the listener of the older configuration as it closes
+	w := s.h.VNC.TLSFirst(harness.ParseAddress(issued.URL).Host).Accepted()
+	defer w.Leave()
+	if w.Err != nil { // a connection that reaches the listener of the older configuration as it closes
 		s.desk.count(s.desk.unmade, "no desktop")
 		return
 	}
 	for range rng.IntN(soakEchoes) {
-		w.echo(rng.IntN(1280), 1)
+		w.Echo(rng.IntN(1280), 1)
 	}
 	why := []workstation.Reason{workstation.ReasonViewer, workstation.ReasonReleased, workstation.ReasonEnded}[rng.IntN(3)]
 	var err error
@@ -107,9 +108,9 @@ func (s *soak) viewOnce(name string, rng *rand.Rand) {
 		}
 	}
 	if err == nil && why != workstation.ReasonViewer {
-		w.over()
+		w.End()
 	}
-	if err = errors.Join(err, w.err); err != nil {
+	if err = errors.Join(err, w.Err); err != nil {
 		s.faults.add("desktop %s, to be %s: %v", name, why, err)
 	}
 	s.desk.count(s.desk.ended, string(why))
@@ -127,13 +128,13 @@ func (s *soak) manage(method, path, key string, answer any) error {
 		if method == http.MethodGet {
 			body = ""
 		}
-		r := s.h.request(path, key, body)
+		r := s.h.Client.Request(path, key, body)
 		r.Method = method
-		status, text, err := s.h.quietly(r)
+		status, text, err := s.h.Client.Try(r)
 		switch {
 		case err != nil:
 			last = err
-			s.h.http.CloseIdleConnections()
+			s.h.Client.HTTP.CloseIdleConnections()
 			continue
 		case status >= 300:
 			return fmt.Errorf("%s %s: %d %s", method, path, status, text)

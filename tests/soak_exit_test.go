@@ -3,6 +3,8 @@ package tests
 import (
 	"syscall"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // soakOpen is how many streams are open when a process ends.
@@ -14,15 +16,15 @@ const soakOpen = 10
 func (s *soak) exits() {
 	s.t.Helper()
 	set := soakSetup(0)
-	set.secure = false // see setup.logLevel
+	set.Secure = false // see setup.logLevel
 	// The child's soakHandler passes everything on.
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		c := s.h.run(set)
+		c := s.h.Run(set)
 		for range soakOpen {
-			s.h.open(s.h.request(chatV1, "full", chat("fake/stall", streaming))).mustNext()
+			s.h.Client.Open(s.h.Client.Request(harness.ChatV1, "full", harness.Chat("fake/stall", harness.Streaming))).MustNext()
 		}
-		c.signal(signal)
-		_ = c.wait() // its error reports the kill
+		c.Signal(signal)
+		_ = c.Wait() // its error reports the kill
 	}
 	s.reload(s.reloads + 1)
 	s.settle()

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // soakCall describes a call to make.
@@ -149,7 +151,7 @@ func soakKinds() []soakKind {
 		{name: "calls at once", weight: 6, codes: "ok concurrency_limit_exceeded", make: func(c *soakCall) {
 			c.as("gated")
 			c.to("paced-4-50")
-			c.path = pickOf(c, chatV1, chatRouter)
+			c.path = pickOf(c, harness.ChatV1, harness.ChatRouter)
 			c.stream = true
 		}},
 		{name: "budget", weight: 4, codes: "ok budget_exceeded", make: func(c *soakCall) { c.as("poor"); c.to("usage-all"); c.either() }},

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
 
 // soakLog counts the log messages of a soak. If it kept them, they would be the memory that grows.
@@ -30,7 +31,7 @@ func (soakLogWriter) CaddyModule() caddy.ModuleInfo {
 func (soakLogWriter) String() string                      { return "gatehouse_soak" }
 func (soakLogWriter) WriterKey() string                   { return "gatehouse_soak" }
 func (soakLogWriter) OpenWriter() (io.WriteCloser, error) { return &soakLines, nil }
-func (*soakLogWriter) UnmarshalCaddyfile(d *caddyfileDispenser) error {
+func (*soakLogWriter) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next()
 	return nil
 }

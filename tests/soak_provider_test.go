@@ -28,7 +28,7 @@ func (s *soak) serveProvider() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.h.provider = "http://" + listener.Addr().String()
+	s.h.Provider.Origin = "http://" + listener.Addr().String()
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {

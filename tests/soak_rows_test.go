@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // soakSum is what the records say a subject has spent.
@@ -146,7 +147,7 @@ func (note *soakNote) compare(s *soak, kind *soakKind, row *activity.Record) {
 
 // isNamed reports whether the client's word is the code, or its name in the OpenRouter API.
 func (note *soakNote) isNamed(code string) bool {
-	words, _ := refusalWords(int(note.status), code)
+	words, _ := harness.ErrorTypes(int(note.status), code)
 	return code != "" && (note.word == code || note.word == words[1])
 }
 

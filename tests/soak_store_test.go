@@ -39,7 +39,7 @@ func (s *soak) breakStore() {
 	s.storeFaults++
 }
 
-func (s *soak) storePath() string { return filepath.Join(s.h.dir, "data", store.FileName) }
+func (s *soak) storePath() string { return filepath.Join(s.h.Dir, "data", store.FileName) }
 
 func (s *soak) lockStore() {
 	s.t.Helper()

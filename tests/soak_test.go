@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 var (
@@ -31,7 +33,7 @@ const (
 // soak is a run of all kinds of calls at once.
 type soak struct {
 	t             *testing.T
-	h             *harness
+	h             *harness.Gateway
 	kinds         []soakKind
 	kindsByWeight []int // kinds by weight
 	notes         []soakNote
@@ -64,10 +66,10 @@ func TestAllEndingsAtOnceLeaveNothingBehind(t *testing.T) {
 	s := newSoak(t)
 	t.Logf("soak of %v, seed %d, %d clients, %d kinds of calls", *soakTime, *soakSeed, soakClients, len(s.kinds))
 	s.reload(0)
-	s.h.vncReady()
+	s.h.VNC.Ready()
 	if !soakIsLong() {
-		s.h.secure = "https://localhost:" + itoa(s.h.ports[1])
-		s.h.trust()
+		s.h.Client.Secure = s.h.Ports.SecureOrigin()
+		s.h.Trust()
 	}
 	s.settle()
 	s.fillCaches()
@@ -100,7 +102,7 @@ func TestAllEndingsAtOnceLeaveNothingBehind(t *testing.T) {
 func newSoak(t *testing.T) *soak {
 	s := &soak{t: t, kinds: soakKinds(), over: make(chan struct{})}
 	s.faults.t = t
-	s.h = prepare(t)
+	s.h = harness.Prepare(t)
 	for i, k := range s.kinds {
 		for range k.weight {
 			s.kindsByWeight = append(s.kindsByWeight, i)
@@ -114,12 +116,9 @@ func newSoak(t *testing.T) *soak {
 	s.serveProvider()
 	s.writePrices()
 	for _, k := range soakKeys {
-		t.Setenv("KEY_"+k.env(), secretOf(k.name))
+		t.Setenv("KEY_"+k.env(), harness.Secret(k.name))
 	}
 	currentSoak.Store(s)
-	for _, name := range vncKeyNames {
-		t.Setenv("KEY_"+strings.ToUpper(name), secretOf(name))
-	}
 	t.Cleanup(func() { currentSoak.Store(nil) })
 	return s
 }
@@ -186,12 +185,12 @@ const soakLongest = 15 * time.Second
 // be loaded.
 func (s *soak) reload(i int) {
 	if i%7 == 6 {
-		if err := s.h.load(s.caddyfile(i) + "\nhttp://127.0.0.1:1 {\nno_such_directive\n}\n"); err == nil {
+		if err := s.h.Load(s.caddyfile(i) + "\nhttp://127.0.0.1:1 {\nno_such_directive\n}\n"); err == nil {
 			s.t.Fatal("a configuration with an unknown directive was loaded")
 		}
 		s.misreloads++
 	}
-	if err := s.h.load(s.caddyfile(i)); err != nil {
+	if err := s.h.Load(s.caddyfile(i)); err != nil {
 		s.t.Fatal(err)
 	}
 	s.reloads = i
@@ -207,7 +206,7 @@ func (s *soak) pause(name string) soakMemory {
 	s.rows.read(s, time.Now())
 	s.checkBalances(name)
 	s.settle()
-	if !eventually(func() bool { return s.goroutines() <= s.goroutinesBefore+soakClients+soakSlack }) {
+	if !harness.Eventually(func() bool { return s.goroutines() <= s.goroutinesBefore+soakClients+soakSlack }) {
 		s.faults.add("%s: %d goroutines, %d before the first call and %d clients:\n%s", name, s.goroutines(), s.goroutinesBefore, soakClients, allStacks())
 	}
 	return s.sample(name)
@@ -216,10 +215,10 @@ func (s *soak) pause(name string) soakMemory {
 // settle waits until only the newest configuration answers, and closes connections.
 func (s *soak) settle() {
 	s.t.Helper()
-	s.h.settle()
-	s.h.http.CloseIdleConnections()
-	if s.h.http2 != nil {
-		s.h.http2.CloseIdleConnections()
+	s.h.Settle()
+	s.h.Client.HTTP.CloseIdleConnections()
+	if s.h.Client.HTTP2 != nil {
+		s.h.Client.HTTP2.CloseIdleConnections()
 	}
 }
 

@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // talkative has a provider of the Responses API that goes on after STOP until it is left.
-func talkative(t *testing.T) (h *harness, left chan struct{}) {
+func talkative(t *testing.T) (h *harness.Gateway, left chan struct{}) {
 	left = make(chan struct{}, 9)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -30,19 +32,19 @@ func talkative(t *testing.T) (h *harness, left chan struct{}) {
 		left <- struct{}{}
 	}))
 	t.Cleanup(server.Close)
-	h = start(t, setup{providers: "provider fake {\nbase_url " + server.URL + "/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\nchat translate\n}\n"})
+	h = harness.Start(t, harness.Setup{Providers: "provider fake {\nbase_url " + server.URL + "/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\nchat translate\n}\n"})
 	return h, left
 }
 
 func TestAnAnswerOfTheResponsesAPIEndsBeforeAStopSequence(t *testing.T) {
 	h, left := talkative(t)
 	const messages = "/v1/messages"
-	post := func(path, body string) answer {
-		r := h.request(path, "full", body)
+	post := func(path, body string) harness.Answer {
+		r := h.Client.Request(path, "full", body)
 		r.Header.Set("Anthropic-Version", "2023-06-01")
-		return h.send(r)
+		return h.Client.Send(r)
 	}
-	for _, path := range []string{chatV1, chatRouter, messages} {
+	for _, path := range []string{harness.ChatV1, harness.ChatRouter, messages} {
 		stop, content, reason := `"stop":["STOP","x"]`, `"content":"one "`, `"finish_reason":"stop"`
 		if path == messages {
 			stop, content = `"max_tokens":99,"stop_sequences":["STOP"]`, `"text":"one "`
@@ -50,25 +52,25 @@ func TestAnAnswerOfTheResponsesAPIEndsBeforeAStopSequence(t *testing.T) {
 		}
 		body := `{"model":"fake/m","messages":[{"role":"user","content":"hi"}],` + stop
 		whole := post(path, body+"}")
-		if said := string(whole.body); whole.status != 200 || !strings.Contains(said, content) || !strings.Contains(said, reason) {
-			t.Errorf("%s: %d %s", path, whole.status, said)
+		if said := string(whole.Body); whole.Status != 200 || !strings.Contains(said, content) || !strings.Contains(said, reason) {
+			t.Errorf("%s: %d %s", path, whole.Status, said)
 		}
-		if row := h.row(whole.header.Get("X-Request-Id")); at(row, "usage_source") != "provider" || at(row, "completion_tokens") != number("7") {
+		if row := h.Records.Row(whole.Header.Get("X-Request-Id")); harness.At(row, "usage_source") != "provider" || harness.At(row, "completion_tokens") != harness.Number("7") {
 			t.Errorf("%s: row %v", path, row)
 		}
 		streamed := post(path, body+`,"stream":true`+map[bool]string{true: `,"stream_options":{"include_usage":true}`}[path != messages]+"}")
-		said := string(streamed.body)
-		if streamed.status != 200 || !strings.Contains(said, content) || !strings.Contains(said, reason) || strings.Contains(said, "two") {
-			t.Errorf("%s: %d %s", path, streamed.status, said)
+		said := string(streamed.Body)
+		if streamed.Status != 200 || !strings.Contains(said, content) || !strings.Contains(said, reason) || strings.Contains(said, "two") {
+			t.Errorf("%s: %d %s", path, streamed.Status, said)
 		}
 		select {
 		case <-left:
 		case <-time.After(10 * time.Second):
 			t.Fatalf("%s: the provider was not left", path)
 		}
-		row := h.row(streamed.header.Get("X-Request-Id"))
-		used := fmt.Sprint(at(row, "completion_tokens"))
-		if at(row, "usage_source") != "estimated" || used == "0" || at(row, "status") != number("200") ||
+		row := h.Records.Row(streamed.Header.Get("X-Request-Id"))
+		used := fmt.Sprint(harness.At(row, "completion_tokens"))
+		if harness.At(row, "usage_source") != "estimated" || used == "0" || harness.At(row, "status") != harness.Number("200") ||
 			!strings.Contains(said, `"completion_tokens":`+used+`,`) && !strings.Contains(said, `"output_tokens":`+used+`}`) {
 			t.Errorf("%s: row %v of %s", path, row, said)
 		}

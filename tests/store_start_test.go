@@ -12,6 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // manyRows is a million in `make faults`.
@@ -22,17 +23,17 @@ const startLimit = 20 * time.Second
 
 // A kill leaves the whole database to be checked: the start takes seconds nevertheless.
 func TestAKilledGatewayWithManyRowsStartsWithinSeconds(t *testing.T) {
-	h := prepare(t)
-	writeRows(t, filepath.Join(h.dir, "data"), *manyRows)
+	h := harness.Prepare(t)
+	writeRows(t, filepath.Join(h.Dir, "data"), *manyRows)
 	began := time.Now()
-	if err := h.reload(setup{site: "gatehouse_health\ngatehouse"}); err != nil {
+	if err := h.Reload(harness.Setup{Site: "gatehouse_health\ngatehouse"}); err != nil {
 		t.Fatal(err)
 	}
-	if !eventually(func() bool { return h.ready("ready") }) {
+	if !harness.Eventually(func() bool { return ready(h, "ready") }) {
 		t.Fatal("not ready")
 	}
 	took := time.Since(began)
-	info, err := os.Stat(filepath.Join(h.dir, "data", store.FileName))
+	info, err := os.Stat(filepath.Join(h.Dir, "data", store.FileName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func TestAKilledGatewayWithManyRowsStartsWithinSeconds(t *testing.T) {
 	if took > startLimit {
 		t.Errorf("ready after %v", took)
 	}
-	if page := parse(t, h.get("/api/v1/activity?limit=1", "activity").body); at(page, "data", 0, "model") != "fake/echo" {
+	if page := harness.Parse(t, h.Client.Get("/api/v1/activity?limit=1", "activity").Body); harness.At(page, "data", 0, "model") != "fake/echo" {
 		t.Errorf("the newest row is %v", page)
 	}
 }

@@ -4,137 +4,129 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // modelPaths are the three kinds of stream: two shapes of chat, and Responses.
-var modelPaths = []string{chatV1, chatRouter, responsesV1}
+var modelPaths = []string{harness.ChatV1, harness.ChatRouter, harness.ResponsesV1}
 
 // textOf is the text in an event.
-func textOf(t *testing.T, e event) string {
+func textOf(t *testing.T, e harness.Event) string {
 	t.Helper()
-	if e.data == "[DONE]" {
+	if e.Data == "[DONE]" {
 		return ""
 	}
-	v := parse(t, []byte(e.data))
-	if s, ok := at(v, "choices", 0, "delta", "content").(string); ok {
+	v := harness.Parse(t, []byte(e.Data))
+	if s, ok := harness.At(v, "choices", 0, "delta", "content").(string); ok {
 		return s
 	}
-	if at(v, "type") == "response.output_text.delta" {
-		return at(v, "delta").(string)
+	if harness.At(v, "type") == "response.output_text.delta" {
+		return harness.At(v, "delta").(string)
 	}
 	return ""
 }
 
 func TestAnEventIsWithTheClientBeforeTheProviderSendsTheNext(t *testing.T) {
-	h := start(t, setup{secure: true})
+	h := harness.Start(t, harness.Setup{Secure: true})
 	for i, path := range []string{
-		chatV1, chatRouter, responsesV1, responsesOR,
-		h.secure + chatV1, h.secure + chatRouter, h.secure + responsesV1, h.secure + responsesOR,
+		harness.ChatV1, harness.ChatRouter, harness.ResponsesV1, harness.ResponsesRouter,
+		h.Client.Secure + harness.ChatV1, h.Client.Secure + harness.ChatRouter, h.Client.Secure + harness.ResponsesV1, h.Client.Secure + harness.ResponsesRouter,
 	} {
-		gate := "step-" + itoa(i)
-		s := h.open(h.request(path, "full", bodyFor(path, "fake/"+gate, streaming)))
-		if want := map[bool]string{true: "HTTP/2.0", false: "HTTP/1.1"}[strings.HasPrefix(path, "https")]; s.resp.Proto != want {
-			t.Fatalf("%s: %s", path, s.resp.Proto)
+		gate := "step-" + strconv.Itoa(i)
+		s := h.Client.Open(h.Client.Request(path, "full", harness.Body(path, "fake/"+gate, harness.Streaming)))
+		if want := map[bool]string{true: "HTTP/2.0", false: "HTTP/1.1"}[strings.HasPrefix(path, "https")]; s.Response.Proto != want {
+			t.Fatalf("%s: %s", path, s.Response.Proto)
 		}
-		if ct := s.resp.Header.Get("Content-Type"); ct != "text/event-stream" || s.resp.Header.Get("Cache-Control") != "no-cache" {
-			t.Errorf("%s: %v", path, s.resp.Header)
+		if ct := s.Response.Header.Get("Content-Type"); ct != "text/event-stream" || s.Response.Header.Get("Cache-Control") != "no-cache" {
+			t.Errorf("%s: %v", path, s.Response.Header)
 		}
-		e := s.mustNext() // the first needs no token
+		e := s.MustNext() // the first needs no token
 		said := textOf(t, e)
 		for sent := 1; said != "You said: say hello"; sent++ {
-			if up := h.upstreamCall(i + 1); up.Writes != sent {
+			if up := h.Provider.Request(i + 1); up.Writes != sent {
 				t.Fatalf("%s: the provider has sent %d events, the client has %d", path, up.Writes, sent)
 			}
-			h.upstream.Step(gate, 1)
-			said += textOf(t, s.mustNext())
+			h.Provider.Fake.Step(gate, 1)
+			said += textOf(t, s.MustNext())
 		}
-		h.upstream.Step(gate, 20) // the end
-		if _, err := s.rest(); err != nil {
+		h.Provider.Fake.Step(gate, 20) // the end
+		if _, err := s.Rest(); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 }
 
-// whole reports whether the end of a stream says that the answer is complete.
-func whole(events []event) bool {
-	for _, e := range events {
-		if e.data == "[DONE]" || e.name == "response.completed" || e.name == "response.incomplete" {
-			return true
-		}
-	}
-	return false
-}
-
 // wantStreamError checks that a stream ends with the error of its API and does not look whole.
-func wantStreamError(t *testing.T, path string, events []event, status int, code string) {
+func wantStreamError(t *testing.T, path string, events []harness.Event, status int, code string) {
 	t.Helper()
-	if len(events) == 0 || whole(events) {
+	if len(events) == 0 || harness.Whole(events) {
 		t.Errorf("%s: the stream looks whole, or is empty: %v", path, events)
 		return
 	}
 	last := events[len(events)-1]
-	v := parse(t, []byte(last.data))
+	v := harness.Parse(t, []byte(last.Data))
 	if strings.HasSuffix(path, "/responses") {
-		if len(events) < 2 || events[len(events)-2].name != "response.failed" || last.name != "error" {
+		if len(events) < 2 || events[len(events)-2].Name != "response.failed" || last.Name != "error" {
 			t.Errorf("%s: the stream ends with %v", path, last)
 			return
 		}
-		failed := parse(t, []byte(events[len(events)-2].data))
-		if at(failed, "response", "status") != "failed" || at(failed, "response", "error", "message") == nil || at(failed, "type") != "response.failed" {
+		failed := harness.Parse(t, []byte(events[len(events)-2].Data))
+		if harness.At(failed, "response", "status") != "failed" || harness.At(failed, "response", "error", "message") == nil || harness.At(failed, "type") != "response.failed" {
 			t.Errorf("%s: %v", path, failed)
 		}
-		if at(v, "code") != code || at(v, "message") == nil || at(v, "type") != "error" || !has(v, "param") {
+		if harness.At(v, "code") != code || harness.At(v, "message") == nil || harness.At(v, "type") != "error" || !harness.Has(v, "param") {
 			t.Errorf("%s: the flat error is not there: %v", path, v)
 		}
-		wantErrorObject(t, responsesV1, at(v, "error"), status, code) // one shape for both APIs
+		harness.WantErrorObject(t, harness.ResponsesV1, harness.At(v, "error"), status, code) // one shape for both APIs
 		return
 	}
-	if isOpenRouter(path) {
+	if harness.IsOpenRouter(path) {
 		for _, key := range []string{"id", "object", "created", "model"} {
-			if at(v, key) == nil {
+			if harness.At(v, key) == nil {
 				t.Errorf("%s: the error chunk has no %s: %v", path, key, v)
 			}
 		}
-		if at(v, "choices", 0, "finish_reason") != "error" || at(v, "choices", 0, "delta") == nil {
+		if harness.At(v, "choices", 0, "finish_reason") != "error" || harness.At(v, "choices", 0, "delta") == nil {
 			t.Errorf("%s: the error chunk is no full chunk: %v", path, v)
 		}
-	} else if keys := keysOf(v); !slices.Equal(keys, []string{"error"}) {
+	} else if keys := harness.Keys(v); !slices.Equal(keys, []string{"error"}) {
 		t.Errorf("%s: keys of the error event: %v", path, keys)
 	}
-	wantErrorObject(t, path, at(v, "error"), status, code)
+	harness.WantErrorObject(t, path, harness.At(v, "error"), status, code)
 }
 
 // quick are short timeouts; the others keep their defaults.
-func quick(lines string) setup { return setup{options: "timeouts {\n" + lines + "\n}"} }
+func quick(lines string) harness.Setup { return harness.Setup{Options: "timeouts {\n" + lines + "\n}"} }
 
 func TestCommentsKeepASilentStreamOpen(t *testing.T) {
-	h := start(t, quick("heartbeat 50ms"))
+	h := harness.Start(t, quick("heartbeat 50ms"))
 	for i, path := range modelPaths {
-		gate := "stall-" + itoa(i)
-		s := h.open(h.request(path, "full", bodyFor(path, "fake/"+gate, streaming)))
-		var seen []event
+		gate := "stall-" + strconv.Itoa(i)
+		s := h.Client.Open(h.Client.Request(path, "full", harness.Body(path, "fake/"+gate, harness.Streaming)))
+		var seen []harness.Event
 		for comments := 0; comments < 2; { // the second shows that they continue
-			e, err := s.next()
+			e, err := s.Next()
 			if err != nil {
 				t.Fatalf("%s: %v", path, err)
 			}
-			if e.comment != "" {
+			if e.Comment != "" {
 				comments++
-				if e.data != "" || e.name != "" {
+				if e.Data != "" || e.Name != "" {
 					t.Errorf("%s: a heartbeat with data: %v", path, e)
 				}
 			} else if seen = append(seen, e); comments > 0 {
 				t.Errorf("%s: %v after a heartbeat: the provider is stalled", path, e)
 			}
 		}
-		h.upstream.Step(gate, 1)
-		rest, err := s.rest()
-		if err != nil || !whole(rest) {
+		h.Provider.Fake.Step(gate, 1)
+		rest, err := s.Rest()
+		if err != nil || !harness.Whole(rest) {
 			t.Errorf("%s: %v %v", path, rest, err)
 		}
 		if text := allText(t, append(seen, rest...)); text != "You said: say hello" {
@@ -143,7 +135,7 @@ func TestCommentsKeepASilentStreamOpen(t *testing.T) {
 	}
 }
 
-func allText(t *testing.T, events []event) string {
+func allText(t *testing.T, events []harness.Event) string {
 	t.Helper()
 	var text strings.Builder
 	for _, e := range events {
@@ -153,33 +145,33 @@ func allText(t *testing.T, events []event) string {
 }
 
 func TestNothingIsSentBeforeCommitAfterAndACommentThen(t *testing.T) {
-	h := start(t, quick("commit_after 300ms\nheartbeat 50ms"))
+	h := harness.Start(t, quick("commit_after 300ms\nheartbeat 50ms"))
 	for _, path := range modelPaths {
 		began := time.Now()
-		s := h.open(h.request(path, "full", bodyFor(path, "fake/delayed-headers-60000", streaming)))
+		s := h.Client.Open(h.Client.Request(path, "full", harness.Body(path, "fake/delayed-headers-60000", harness.Streaming)))
 		if early := time.Since(began); early < 300*time.Millisecond {
-			t.Errorf("%s: status %d came after %s", path, s.resp.StatusCode, early)
+			t.Errorf("%s: status %d came after %s", path, s.Response.StatusCode, early)
 		}
-		e, err := s.next()
-		if err != nil || e.comment == "" || s.resp.StatusCode != 200 || s.resp.Header.Get("Content-Type") != "text/event-stream" {
-			t.Errorf("%s: %d %v %v", path, s.resp.StatusCode, e, err)
+		e, err := s.Next()
+		if err != nil || e.Comment == "" || s.Response.StatusCode != 200 || s.Response.Header.Get("Content-Type") != "text/event-stream" {
+			t.Errorf("%s: %d %v %v", path, s.Response.StatusCode, e, err)
 		}
-		s.disconnect()
+		s.Disconnect()
 	}
 }
 
 func TestAProviderThatDoesNotBeginIsGivenUp(t *testing.T) {
-	h := start(t, quick("header 200ms"))
-	for _, path := range append(modelPaths, responsesOR) {
-		for _, more := range []string{"", streaming} {
-			a := h.post(path, "full", bodyFor(path, "fake/delayed-headers-60000", more))
-			wantRefusal(t, path+more, a, 502, "upstream_timeout")
-			if row := h.row(a.header.Get("X-Request-Id")); at(row, "code") != "upstream_timeout" || at(row, "status") != number("502") {
+	h := harness.Start(t, quick("header 200ms"))
+	for _, path := range append(modelPaths, harness.ResponsesRouter) {
+		for _, more := range []string{"", harness.Streaming} {
+			a := h.Client.Post(path, "full", harness.Body(path, "fake/delayed-headers-60000", more))
+			harness.WantRefusal(t, path+more, a, 502, "upstream_timeout")
+			if row := h.Records.Row(a.Header.Get("X-Request-Id")); harness.At(row, "code") != "upstream_timeout" || harness.At(row, "status") != harness.Number("502") {
 				t.Errorf("%s%s: row %v", path, more, row)
 			}
 		}
 	}
-	h.waitUpstream(func(list []faults.Request) bool {
+	h.Provider.Wait(func(list []faults.Request) bool {
 		gone := 0
 		for _, r := range list {
 			if r.ClientGone {
@@ -191,27 +183,27 @@ func TestAProviderThatDoesNotBeginIsGivenUp(t *testing.T) {
 }
 
 func TestAfterCommitAFailureIsAnEvent(t *testing.T) {
-	h := start(t, quick("commit_after 50ms\nheartbeat 10s\nheader 400ms"))
-	for _, path := range append(modelPaths, responsesOR) {
-		s := h.open(h.request(path, "full", bodyFor(path, "fake/delayed-headers-60000", streaming)))
-		e, err := s.next()
-		if err != nil || e.comment == "" {
+	h := harness.Start(t, quick("commit_after 50ms\nheartbeat 10s\nheader 400ms"))
+	for _, path := range append(modelPaths, harness.ResponsesRouter) {
+		s := h.Client.Open(h.Client.Request(path, "full", harness.Body(path, "fake/delayed-headers-60000", harness.Streaming)))
+		e, err := s.Next()
+		if err != nil || e.Comment == "" {
 			t.Fatalf("%s: %v %v", path, e, err)
 		}
-		events, err := s.rest()
+		events, err := s.Rest()
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
 		wantStreamError(t, path, events, 502, "upstream_timeout")
-		if row := h.row(s.resp.Header.Get("X-Request-Id")); at(row, "code") != "upstream_timeout" || at(row, "status") != number("502") {
+		if row := h.Records.Row(s.Response.Header.Get("X-Request-Id")); harness.At(row, "code") != "upstream_timeout" || harness.At(row, "status") != harness.Number("502") {
 			t.Errorf("%s: row %v", path, row)
 		}
 	}
 }
 
 func TestAProvidersErrorBeforeItsAnswerIsAStatus(t *testing.T) {
-	h := start(t, setup{})
-	for _, path := range append(modelPaths, responsesOR) {
+	h := harness.Start(t, harness.Setup{})
+	for _, path := range append(modelPaths, harness.ResponsesRouter) {
 		for model, want := range map[string]struct {
 			status int
 			code   string
@@ -224,14 +216,14 @@ func TestAProvidersErrorBeforeItsAnswerIsAStatus(t *testing.T) {
 			"err-400-content_policy_violation": {422, "provider_content_policy"}, "err-408": {502, "upstream_error"},
 			"err-409": {502, "upstream_error"}, "err-418": {502, "upstream_error"},
 		} {
-			for _, more := range []string{"", streaming} {
-				a := h.post(path, "full", bodyFor(path, "fake/"+model, more))
-				wantRefusal(t, path+" "+model+more, a, want.status, want.code)
-				if strings.Contains(string(a.body), providerKey) {
-					t.Errorf("%s: %s: the provider's text leaks: %s", path, model, a.body)
+			for _, more := range []string{"", harness.Streaming} {
+				a := h.Client.Post(path, "full", harness.Body(path, "fake/"+model, more))
+				harness.WantRefusal(t, path+" "+model+more, a, want.status, want.code)
+				if strings.Contains(string(a.Body), harness.ProviderKey) {
+					t.Errorf("%s: %s: the provider's text leaks: %s", path, model, a.Body)
 				}
-				row := h.row(a.header.Get("X-Request-Id"))
-				if at(row, "code") != want.code || at(row, "status") != number(itoa(want.status)) || at(row, "provider_name") != "fake" {
+				row := h.Records.Row(a.Header.Get("X-Request-Id"))
+				if harness.At(row, "code") != want.code || harness.At(row, "status") != harness.Number(strconv.Itoa(want.status)) || harness.At(row, "provider_name") != "fake" {
 					t.Errorf("%s: %s: row %v", path, model, row)
 				}
 			}
@@ -240,39 +232,39 @@ func TestAProvidersErrorBeforeItsAnswerIsAStatus(t *testing.T) {
 }
 
 func TestAProviderThatFallsSilentEndsTheStreamWithAnError(t *testing.T) {
-	h := start(t, quick("idle 300ms"))
-	for i, path := range append(modelPaths, responsesOR) {
-		s := h.open(h.request(path, "full", bodyFor(path, "fake/stall", streaming)))
-		events, err := s.rest()
+	h := harness.Start(t, quick("idle 300ms"))
+	for i, path := range append(modelPaths, harness.ResponsesRouter) {
+		s := h.Client.Open(h.Client.Request(path, "full", harness.Body(path, "fake/stall", harness.Streaming)))
+		events, err := s.Rest()
 		if err != nil || allText(t, events) != "You said: " {
 			t.Errorf("%s: %v, %v", path, events, err)
 		}
 		wantStreamError(t, path, events, 502, "upstream_timeout")
-		if row := h.row(s.resp.Header.Get("X-Request-Id")); at(row, "code") != "upstream_timeout" || at(row, "status") != number("502") {
+		if row := h.Records.Row(s.Response.Header.Get("X-Request-Id")); harness.At(row, "code") != "upstream_timeout" || harness.At(row, "status") != harness.Number("502") {
 			t.Errorf("%s: row %v", path, row)
 		}
-		h.waitUpstream(func(list []faults.Request) bool { return len(list) == i+1 && list[i].ClientGone })
+		h.Provider.Wait(func(list []faults.Request) bool { return len(list) == i+1 && list[i].ClientGone })
 	}
 }
 
 func TestAStreamMayLastLongerThanTheTimeoutsOfItsParts(t *testing.T) {
-	h := start(t, quick("header 500ms\nidle 500ms\nbody 500ms"))
-	s := h.open(h.request(chatV1, "full", chat("fake/paced-8-150", streaming)))
-	events, err := s.rest()
-	if err != nil || !whole(events) || allText(t, events) != strings.Repeat("word ", 8) {
+	h := harness.Start(t, quick("header 500ms\nidle 500ms\nbody 500ms"))
+	s := h.Client.Open(h.Client.Request(harness.ChatV1, "full", harness.Chat("fake/paced-8-150", harness.Streaming)))
+	events, err := s.Rest()
+	if err != nil || !harness.Whole(events) || allText(t, events) != strings.Repeat("word ", 8) {
 		t.Errorf("%v %v", events, err)
 	}
 }
 
 func TestCoalescedEventsAllArrive(t *testing.T) {
-	h := start(t, setup{})
+	h := harness.Start(t, harness.Setup{})
 	for _, path := range modelPaths {
-		s := h.open(h.request(path, "full", bodyFor(path, "fake/burst-2000", streaming)))
-		text, err := io.ReadAll(s.resp.Body)
+		s := h.Client.Open(h.Client.Request(path, "full", harness.Body(path, "fake/burst-2000", harness.Streaming)))
+		text, err := io.ReadAll(s.Response.Body)
 		if err != nil || strings.Count(string(text), `"word "`) != 2000 {
 			t.Errorf("%s: %d words, %v", path, strings.Count(string(text), `"word "`), err)
 		}
-		if row := h.row(s.resp.Header.Get("X-Request-Id")); at(row, "completion_tokens") != number("2000") || at(row, "status") != number(itoa(http.StatusOK)) {
+		if row := h.Records.Row(s.Response.Header.Get("X-Request-Id")); harness.At(row, "completion_tokens") != harness.Number("2000") || harness.At(row, "status") != harness.Number(strconv.Itoa(http.StatusOK)) {
 			t.Errorf("%s: row %v", path, row)
 		}
 	}

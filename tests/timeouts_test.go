@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // A provider that accepts connections and then says nothing, not even in the TLS handshake.
@@ -17,7 +19,7 @@ func TestConnectionsAndAnswersHaveTheirOwnTimeLimits(t *testing.T) {
 	block := func(scheme, timeouts string) string {
 		return "provider " + scheme + " {\nbase_url " + scheme + "://" + silent.Addr().String() + "/v1\nmodels m slow-m\n" + timeouts + "\n}\n"
 	}
-	h := start(t, setup{providers: block("https", "timeouts {\nconnect 50ms\n}") +
+	h := harness.Start(t, harness.Setup{Providers: block("https", "timeouts {\nconnect 50ms\n}") +
 		block("http", "timeouts {\nfirst_byte 30ms\nwhole 60ms\n}\ntimeouts slow-* {\nwhole 120ms\n}")})
 	for _, c := range []struct {
 		model, fields, text string
@@ -29,9 +31,9 @@ func TestConnectionsAndAnswersHaveTheirOwnTimeLimits(t *testing.T) {
 		{"http/slow-m", "", "did not answer within", 120 * time.Millisecond},
 	} {
 		began := time.Now()
-		a := h.post(chatV1, "full", chat(c.model, c.fields))
-		if wantRefusal(t, c.model, a, 502, "upstream_timeout"); !strings.Contains(string(a.body), c.text) || time.Since(began) < c.least {
-			t.Errorf("%s %s: after %s %s, want %q after %s", c.model, c.fields, time.Since(began), a.body, c.text, c.least)
+		a := h.Client.Post(harness.ChatV1, "full", harness.Chat(c.model, c.fields))
+		if harness.WantRefusal(t, c.model, a, 502, "upstream_timeout"); !strings.Contains(string(a.Body), c.text) || time.Since(began) < c.least {
+			t.Errorf("%s %s: after %s %s, want %q after %s", c.model, c.fields, time.Since(began), a.Body, c.text, c.least)
 		}
 	}
 }

@@ -16,6 +16,8 @@ import (
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // spanCollector takes traces by OTLP over HTTP.
@@ -100,61 +102,61 @@ func sendSpansTo(t *testing.T, collector string) {
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector)
 }
 
-const tracedSite = "tracing {\nspan gateway\n}\n" + defaultSite
+const tracedSite = "tracing {\nspan gateway\n}\n" + harness.DefaultSite
 
 // Caddy's own directive sends the spans of the gateway to a collector, in one trace with its own.
 func TestATraceReachesTheCollector(t *testing.T) {
 	collected := collectSpans(t)
-	h := start(t, setup{
-		providers: strings.Replace(defaultProviders, "discover off", "discover off\ntrace_context", 1),
-		options:   "alias fast {\ngroup {\ntarget fake/err-500\n}\ngroup {\ntarget fake/echo\n}\n}\n",
-		site:      tracedSite,
+	h := harness.Start(t, harness.Setup{
+		Providers: strings.Replace(harness.DefaultProviders, "discover off", "discover off\ntrace_context", 1),
+		Options:   "alias fast {\ngroup {\ntarget fake/err-500\n}\ngroup {\ntarget fake/echo\n}\n}\n",
+		Site:      tracedSite,
 	})
-	first := h.post(chatV1, "full", chat("fast", ""))
-	refused := h.post(chatV1, "models", chat("fast", ""))
-	if first.status != 200 || refused.status != 403 {
-		t.Fatalf("%d %s, %d %s", first.status, first.body, refused.status, refused.body)
+	first := h.Client.Post(harness.ChatV1, "full", harness.Chat("fast", ""))
+	refused := h.Client.Post(harness.ChatV1, "models", harness.Chat("fast", ""))
+	if first.Status != 200 || refused.Status != 403 {
+		t.Fatalf("%d %s, %d %s", first.Status, first.Body, refused.Status, refused.Body)
 	}
 	ids := map[string]string{}
-	for _, a := range []answer{first, refused} {
-		request := a.header.Get("X-Request-Id")
-		for _, line := range h.logLines(`"msg":"call"`) {
-			if body := parse(t, []byte(line)); at(body, "request_id") == request {
-				ids[request], _ = at(body, "trace_id").(string)
+	for _, a := range []harness.Answer{first, refused} {
+		request := a.Header.Get("X-Request-Id")
+		for _, line := range harness.Log.Lines(`"msg":"call"`) {
+			if body := harness.Parse(t, []byte(line)); harness.At(body, "request_id") == request {
+				ids[request], _ = harness.At(body, "trace_id").(string)
 			}
 		}
 		if len(ids[request]) != 32 {
 			t.Fatalf("the log line has the trace %q", ids[request])
 		}
-		if row := h.row(request); at(row, "trace_id") != ids[request] {
-			t.Errorf("the row has the trace %v, the log line %s", at(row, "trace_id"), ids[request])
+		if row := h.Records.Row(request); harness.At(row, "trace_id") != ids[request] {
+			t.Errorf("the row has the trace %v, the log line %s", harness.At(row, "trace_id"), ids[request])
 		}
 	}
-	exposed := h.request("/metrics", "full", "")
+	exposed := h.Client.Request("/metrics", "full", "")
 	exposed.Header.Set("Accept", "application/openmetrics-text")
-	if page := string(h.send(exposed).body); !strings.Contains(page, `# {trace_id="`+ids[first.header.Get("X-Request-Id")]+`"}`) {
+	if page := string(h.Client.Send(exposed).Body); !strings.Contains(page, `# {trace_id="`+ids[first.Header.Get("X-Request-Id")]+`"}`) {
 		t.Errorf("no exemplar has the trace:\n%s", page)
 	}
-	upstream := h.upstreamCall(2)
+	upstream := h.Provider.Request(2)
 	sent := strings.Join(upstream.Header("Traceparent"), ", ")
-	h.stop() // flushes the exporter
+	h.Stop() // flushes the exporter
 
-	id := ids[first.header.Get("X-Request-Id")]
+	id := ids[first.Header.Get("X-Request-Id")]
 	if got, want := collected.tree(id), "gateway SERVER \n  chat fast CLIENT \n    POST CLIENT upstream_error\n    POST CLIENT \n"; got != want {
 		t.Errorf("spans\n%swant\n%s", got, want)
 	}
 	if last := hex.EncodeToString(collected.span(t, id, "POST").SpanId); sent != "00-"+id+"-"+last+"-01" {
 		t.Errorf("the provider got the trace %q, want %s and %s", sent, id, last)
 	}
-	if call := collected.span(t, id, "chat fast"); valueOf(call, "gen_ai.request.model") != "fast" || valueOf(call, "gatehouse.request_id") != first.header.Get("X-Request-Id") {
+	if call := collected.span(t, id, "chat fast"); valueOf(call, "gen_ai.request.model") != "fast" || valueOf(call, "gatehouse.request_id") != first.Header.Get("X-Request-Id") {
 		t.Errorf("%v", call)
 	}
-	id = ids[refused.header.Get("X-Request-Id")]
+	id = ids[refused.Header.Get("X-Request-Id")]
 	if got, want := collected.tree(id), "gateway SERVER insufficient_scope\n"; got != want {
 		t.Errorf("spans\n%swant\n%s", got, want)
 	}
 	for _, span := range collected.spans {
-		for _, taboo := range []string{secretOf("full"), providerKey, "say hello"} {
+		for _, taboo := range []string{harness.Secret("full"), harness.ProviderKey, "say hello"} {
 			if strings.Contains(span.String(), taboo) {
 				t.Errorf("a span has %q: %v", taboo, span)
 			}
@@ -170,29 +172,29 @@ func TestACollectorThatHangsHoldsUpNoStream(t *testing.T) {
 	defer hangs.Close()
 	defer sync.OnceFunc(func() { close(answer) })()
 	sendSpansTo(t, hangs.URL)
-	h := vacant(t)
-	c := h.run(setup{site: tracedSite})
+	h := harness.Vacant(t)
+	c := h.Run(harness.Setup{Site: tracedSite})
 	for range 100 {
-		if a := h.post(chatV1, "full", chat("fake/echo", "")); a.status != 200 {
-			t.Fatalf("%d %s", a.status, a.body)
+		if a := h.Client.Post(harness.ChatV1, "full", harness.Chat("fake/echo", "")); a.Status != 200 {
+			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 	}
-	open := h.open(h.request(chatV1, "full", chat("fake/stall", streaming)))
-	open.mustNext()
+	open := h.Client.Open(h.Client.Request(harness.ChatV1, "full", harness.Chat("fake/stall", harness.Streaming)))
+	open.MustNext()
 	begun := time.Now()
-	c.signal(syscall.SIGTERM)
-	if events, err := open.rest(); err != nil || len(events) == 0 || !strings.Contains(events[len(events)-1].data, "shutting down") {
+	c.Signal(syscall.SIGTERM)
+	if events, err := open.Rest(); err != nil || len(events) == 0 || !strings.Contains(events[len(events)-1].Data, "shutting down") {
 		t.Errorf("the stream ended with %v, %v", events, err)
 	}
 	if took := time.Since(begun); took > 10*time.Second { // the exporter takes 30 s
 		t.Errorf("the stream ended after %s", took)
 	}
-	if err := c.cmd.Process.Kill(); err != nil { // as a service manager does
+	if err := c.Cmd.Process.Kill(); err != nil { // as a service manager does
 		t.Fatal(err)
 	}
-	_ = c.wait()
-	h.run(setup{})
-	if row := h.row(open.resp.Header.Get("X-Request-Id")); at(row, "status") != number("503") || at(row, "code") != "shutting_down" {
+	_ = c.Wait()
+	h.Run(harness.Setup{})
+	if row := h.Records.Row(open.Response.Header.Get("X-Request-Id")); harness.At(row, "status") != harness.Number("503") || harness.At(row, "code") != "shutting_down" {
 		t.Errorf("record %v", row)
 	}
 }
@@ -200,17 +202,17 @@ func TestACollectorThatHangsHoldsUpNoStream(t *testing.T) {
 // The session of a viewer has no request of Caddy's: it goes where that of its address went.
 func TestASessionReachesTheCollector(t *testing.T) {
 	collected := collectSpans(t)
-	h := startVNC(t, setup{site: tracedSite, vnc: newVNCServer(t, asNone).as("one", "")})
-	a := h.issue("connect", "one", "")
-	w := h.view(a)
-	end := w.quietViewer()
-	id := h.sessions("one")[0]
-	h.release("one")
-	wantEnd(t, "the viewer", end)
-	h.vncClosed()
-	w.leave()
-	trace, _ := at(parse(t, []byte(h.logLines(`"msg":"vnc session"`)[0])), "trace_id").(string)
-	h.stop()
+	h := harness.StartVNC(t, harness.Setup{Site: tracedSite, VNC: harness.NewVNCServer(t, harness.NoSecurity).As("one", "")})
+	a := h.VNC.Issue("connect", "one", "")
+	w := h.VNC.View(a)
+	end := w.ReadToEnd()
+	id := h.VNC.Sessions("one")[0]
+	h.VNC.Release("one")
+	harness.WantEnd(t, "the viewer", end)
+	h.VNC.WaitClosed()
+	w.Leave()
+	trace, _ := harness.At(harness.Parse(t, []byte(harness.Log.Lines(`"msg":"vnc session"`)[0])), "trace_id").(string)
+	h.Stop()
 	session := collected.span(t, trace, "gatehouse.session")
 	if len(session.ParentSpanId) > 0 || valueOf(session, "gatehouse.session") != id || valueOf(session, "gatehouse.workstation") != "one" || valueOf(session, "gatehouse.ended") != "released" {
 		t.Errorf("%v", session)
@@ -223,7 +225,7 @@ func TestASessionReachesTheCollector(t *testing.T) {
 		t.Errorf("%v", request)
 	}
 	for _, span := range collected.spans {
-		if strings.Contains(strings.ToLower(span.String()), a.token) {
+		if strings.Contains(strings.ToLower(span.String()), a.Token) {
 			t.Errorf("a span has the token: %v", span)
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // authority signs the certificates of a test's workstations.
@@ -79,5 +81,5 @@ func pin(t *testing.T, c tls.Certificate) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return "sha256:" + sha256Hex(string(parsed.RawSubjectPublicKeyInfo))
+	return "sha256:" + harness.SHA256(string(parsed.RawSubjectPublicKeyInfo))
 }

@@ -3,6 +3,8 @@ package tests
 import (
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 func TestVNCEveryKindOfWorkstationIsReached(t *testing.T) {
@@ -13,36 +15,36 @@ func TestVNCEveryKindOfWorkstationIsReached(t *testing.T) {
 	pinned := "tls {\npinned_key " + pin(t, leaf) + "\n}\n"
 	kinds := []struct {
 		name, options string
-		greet         func(*wire)
+		greet         func(*harness.Conn)
 	}{
-		{"none", "", asNone},
-		{"none-3.3", "", func(w *wire) { w.say("RFB 003.003\n").hear("RFB 003.003\n").say(uint32(1)) }},
-		{"none-3.7", "", func(w *wire) { w.say("RFB 003.007\n").hear("RFB 003.007\n").say(1, 1).hear(1) }},
-		{"vncauth", password, asVNCAuth},
-		{"vncauth-3.3", password, func(w *wire) {
-			w.say("RFB 003.003\n").hear("RFB 003.003\n").say(uint32(2)).checkResponse()
+		{"none", "", harness.NoSecurity},
+		{"none-3.3", "", func(w *harness.Conn) { w.Send("RFB 003.003\n").Expect("RFB 003.003\n").Send(uint32(1)) }},
+		{"none-3.7", "", func(w *harness.Conn) { w.Send("RFB 003.007\n").Expect("RFB 003.007\n").Send(1, 1).Expect(1) }},
+		{"vncauth", password, harness.VNCAuth},
+		{"vncauth-3.3", password, func(w *harness.Conn) {
+			w.Send("RFB 003.003\n").Expect("RFB 003.003\n").Send(uint32(2)).CheckResponse()
 		}},
-		{"x509none-ca", trust, asVeNCrypt(260, leaf)},
-		{"x509none-pin", pinned, asVeNCrypt(260, leaf)},
-		{"x509vnc-ca", password + trust, asVeNCrypt(261, leaf)},
-		{"x509vnc-pin", password + pinned, asVeNCrypt(261, leaf)},
-		{"x509plain-ca", "user ann\n" + password + trust, asVeNCrypt(262, leaf)},
-		{"x509plain-pin", "user ann\n" + password + pinned, asVeNCrypt(262, leaf)},
-		{"x509none-name", "tls {\ntrust_pool file " + ca.file + "\nserver_name desk.example\n}\n", asVeNCrypt(260, leaf)},
+		{"x509none-ca", trust, harness.VeNCrypt(260, leaf)},
+		{"x509none-pin", pinned, harness.VeNCrypt(260, leaf)},
+		{"x509vnc-ca", password + trust, harness.VeNCrypt(261, leaf)},
+		{"x509vnc-pin", password + pinned, harness.VeNCrypt(261, leaf)},
+		{"x509plain-ca", "user ann\n" + password + trust, harness.VeNCrypt(262, leaf)},
+		{"x509plain-pin", "user ann\n" + password + pinned, harness.VeNCrypt(262, leaf)},
+		{"x509none-name", "tls {\ntrust_pool file " + ca.file + "\nserver_name desk.example\n}\n", harness.VeNCrypt(260, leaf)},
 	}
 	vnc := ""
-	servers := map[string]*vncServer{}
+	servers := map[string]*harness.VNCServer{}
 	for _, k := range kinds {
-		servers[k.name] = newVNCServer(t, k.greet)
-		vnc += servers[k.name].as(k.name, k.options)
+		servers[k.name] = harness.NewVNCServer(t, k.greet)
+		vnc += servers[k.name].As(k.name, k.options)
 	}
-	h := startVNC(t, setup{vnc: vnc})
+	h := harness.StartVNC(t, harness.Setup{VNC: vnc})
 	for _, k := range kinds {
-		w := h.tlsFirst(h.issue("connect", k.name, "").host).accepted().echo(11, 12)
-		if w.leave(); w.err != nil {
-			t.Errorf("%s: %v", k.name, w.err)
+		w := h.VNC.TLSFirst(h.VNC.Issue("connect", k.name, "").Host).Accepted().Echo(11, 12)
+		if w.Leave(); w.Err != nil {
+			t.Errorf("%s: %v", k.name, w.Err)
 		}
-		if n := servers[k.name].connections(); n != 1 {
+		if n := servers[k.name].Connections(); n != 1 {
 			t.Errorf("%s: %d connections", k.name, n)
 		}
 	}
@@ -59,65 +61,68 @@ func TestVNCAWorkstationThatCannotBeOpenedIsReported(t *testing.T) {
 	pinned := "tls {\npinned_key " + pin(t, leaf) + "\n}\n"
 	cases := []struct {
 		name, options, code, text, cause string
-		greet                            func(*wire)
+		greet                            func(*harness.Conn)
 	}{
 		{"password", password, "workstation_password", "refused the gateway's password", "wrong user or password",
-			func(w *wire) {
-				offering(w, 2).hear(2).say("0123456789abcdef").take(16)
-				w.refuse("Authentication failed")
+			func(w *harness.Conn) {
+				harness.Offer(w, 2).Expect(2).Send("0123456789abcdef").ReadN(16)
+				w.Refuse("Authentication failed")
 			}},
-		{"password-plain", "user bob\n" + password + trust, "workstation_password", "refused the gateway's password", "wrong user or password", asVeNCrypt(262, leaf)},
+		{"password-plain", "user bob\n" + password + trust, "workstation_password", "refused the gateway's password", "wrong user or password", harness.VeNCrypt(262, leaf)},
 		{"blacklisting", password, "workstation_blacklisted", "refuses connections for a while", "Too many security failures",
-			func(w *wire) { w.say("RFB 003.003\n", uint32(0), uint32(26), "Too many security failures") }},
+			func(w *harness.Conn) { w.Send("RFB 003.003\n", uint32(0), uint32(26), "Too many security failures") }},
 		{"refusing", "", "workstation_refused", "refused the connection", "Closed today",
-			func(w *wire) { offering(w).say(uint32(12), "Closed today") }},
-		{"closing", "", "workstation_failed", "did not answer as a VNC server", "reading the workstation's version", func(w *wire) { w.fail("closed") }},
-		{"stalling", "", "workstation_timeout", "did not answer in time", "timeout", func(w *wire) { w.take(1) }},
-		{"garbage", "", "workstation_failed", "did not answer as a VNC server", "SSH-", func(w *wire) { w.say("SSH-2.0-OpenSSH_9.2\r\n").take(1) }},
+			func(w *harness.Conn) { harness.Offer(w).Send(uint32(12), "Closed today") }},
+		{"closing", "", "workstation_failed", "did not answer as a VNC server", "reading the workstation's version", func(w *harness.Conn) { w.Fail("closed") }},
+		{"stalling", "", "workstation_timeout", "did not answer in time", "timeout", func(w *harness.Conn) { w.ReadN(1) }},
+		{"garbage", "", "workstation_failed", "did not answer as a VNC server", "SSH-", func(w *harness.Conn) { w.Send("SSH-2.0-OpenSSH_9.2\r\n").ReadN(1) }},
 		{"huge-name", "", "workstation_failed", "did not answer as a VNC server", "name of the desktop",
-			func(w *wire) { asNone(w); w.hear(1).say(serverInit[:20], uint32(1<<31), "x").take(1) }},
-		{"nothing-in-common", "", "workstation_security", "offers no security type", "no security type in common", func(w *wire) { offering(w, 16, 30).take(1) }},
-		{"no-tls", trust, "workstation_security", "offers no security type", "no security type in common", func(w *wire) { offering(w, 1, 2).take(1) }},
-		{"no-password", "", "workstation_security", "offers no security type", "no security type in common", func(w *wire) { offering(w, 2).take(1) }},
-		{"wrong-ca", trust, "workstation_certificate", "did not show the expected certificate", "certificate signed by unknown authority", asVeNCrypt(260, foreign)},
-		{"wrong-pin", pinned, "workstation_certificate", "did not show the expected certificate", "not the pinned one", asVeNCrypt(260, foreign)},
+			func(w *harness.Conn) {
+				harness.NoSecurity(w)
+				w.Expect(1).Send(harness.ServerInit[:20], uint32(1<<31), "x").ReadN(1)
+			}},
+		{"nothing-in-common", "", "workstation_security", "offers no security type", "no security type in common", func(w *harness.Conn) { harness.Offer(w, 16, 30).ReadN(1) }},
+		{"no-tls", trust, "workstation_security", "offers no security type", "no security type in common", func(w *harness.Conn) { harness.Offer(w, 1, 2).ReadN(1) }},
+		{"no-password", "", "workstation_security", "offers no security type", "no security type in common", func(w *harness.Conn) { harness.Offer(w, 2).ReadN(1) }},
+		{"wrong-ca", trust, "workstation_certificate", "did not show the expected certificate", "certificate signed by unknown authority", harness.VeNCrypt(260, foreign)},
+		{"wrong-pin", pinned, "workstation_certificate", "did not show the expected certificate", "not the pinned one", harness.VeNCrypt(260, foreign)},
 	}
-	vnc, servers := "workstation nobody 127.0.0.1:1\n", map[string]*vncServer{}
+	vnc, servers := "workstation nobody 127.0.0.1:1\n", map[string]*harness.VNCServer{}
 	for _, c := range cases {
-		servers[c.name] = newVNCServer(t, c.greet)
-		vnc += servers[c.name].as(c.name, c.options)
+		servers[c.name] = harness.NewVNCServer(t, c.greet)
+		vnc += servers[c.name].As(c.name, c.options)
 	}
-	h := startVNC(t, setup{vnc: vnc, vncHandler: "step_timeout 1500ms"})
+	h := harness.StartVNC(t, harness.Setup{VNC: vnc, VNCHandler: "step_timeout 1500ms"})
 	cases = append(cases, struct {
 		name, options, code, text, cause string
-		greet                            func(*wire)
+		greet                            func(*harness.Conn)
 	}{"nobody", "", "workstation_unreachable", "cannot be reached", "connection refused", nil})
 	counts := map[string]float64{}
 	for _, c := range cases {
-		a := h.issue("connect", c.name, "")
-		w := h.tlsFirst(a.host)
-		if text := w.refusal(); w.err != nil || !strings.Contains(text, c.text) || strings.Contains(text, c.cause) {
-			t.Errorf("%s: the viewer is told %q, %v", c.name, text, w.err)
+		a := h.VNC.Issue("connect", c.name, "")
+		w := h.VNC.TLSFirst(a.Host)
+		if text := w.Refusal(); w.Err != nil || !strings.Contains(text, c.text) || strings.Contains(text, c.cause) {
+			t.Errorf("%s: the viewer is told %q, %v", c.name, text, w.Err)
 		}
 		counts[c.code]++
-		line := h.vncLogLine(`"msg":"vnc connection refused"`, `"workstation":"`+c.name+`"`, c.cause)
-		if at(line, "code") != c.code || at(line, "key") != "connect" || at(line, "level") != "warn" {
+		line := vncLogLine(h, `"msg":"vnc connection refused"`, `"workstation":"`+c.name+`"`, c.cause)
+		if harness.At(line, "code") != c.code || harness.At(line, "key") != "connect" || harness.At(line, "level") != "warn" {
 			t.Errorf("%s: line %v", c.name, line)
 		}
-		if d := servers[c.name]; d != nil && d.connections() != 1 {
-			t.Errorf("%s: %d connections", c.name, d.connections())
+		if d := servers[c.name]; d != nil && d.Connections() != 1 {
+			t.Errorf("%s: %d connections", c.name, d.Connections())
 		}
-		row := h.vncRecord(c.name)
-		if at(row, "status") != number("502") || at(row, "code") != c.code {
+		row := vncRecord(h, c.name)
+		if harness.At(row, "status") != harness.Number("502") || harness.At(row, "code") != c.code {
 			t.Errorf("%s: row %v", c.name, row)
 		}
 	}
 	for code, n := range counts {
-		h.refusedSoon(code, n)
+		refusedSoon(h, code, n)
 	}
 	// The viewer has done nothing wrong: its address is not slowed down, and its token is good
 	// still.
-	if n := h.metric("gatehouse_vnc_sessions_open"); n != 0 {
+	if n := h.Records.Metric("gatehouse_vnc_sessions_open"); n != 0 {
 		t.Errorf("%v sessions are open", n)
 	}
 }

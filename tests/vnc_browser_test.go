@@ -17,6 +17,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsocket"
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // browserSocket serves desktops to browsers that are signed in by an Authorization header.
@@ -57,27 +58,27 @@ func (s *browserSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, _ cadd
 const browserSite = "route {\nbrowser_socket /socket\nmetrics /metrics\ngatehouse\n}"
 
 // browse opens the desktop of an address that key connect has asked for, as a page of origin does.
-func (h *harness) browse(origin string, a address) (*wire, *websocket.Conn) {
-	h.t.Helper()
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: h.roots()}}
-	h.t.Cleanup(transport.CloseIdleConnections)
-	ws, _, err := websocket.Dial(h.t.Context(), origin+"/socket", &websocket.DialOptions{
+func browse(h *harness.Gateway, origin string, a harness.Address) (*harness.Conn, *websocket.Conn) {
+	h.T.Helper()
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: h.VNC.Roots()}}
+	h.T.Cleanup(transport.CloseIdleConnections)
+	ws, _, err := websocket.Dial(h.T.Context(), origin+"/socket", &websocket.DialOptions{
 		HTTPClient: &http.Client{Transport: transport}, Subprotocols: []string{vncsocket.Protocol},
-		HTTPHeader: http.Header{"Origin": {origin}, "Authorization": {"Bearer " + secretOf("connect")}},
+		HTTPHeader: http.Header{"Origin": {origin}, "Authorization": {"Bearer " + harness.Secret("connect")}},
 	})
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
-	h.t.Cleanup(func() { _ = ws.CloseNow() })
-	w := &wire{Conn: websocket.NetConn(context.Background(), ws, websocket.MessageBinary), harness: h}
-	if w.say(a.token).greeted("RFB 003.008\n", 1).accepted(); w.err != nil {
-		h.t.Fatal(w.err)
+	h.T.Cleanup(func() { _ = ws.CloseNow() })
+	w := &harness.Conn{Conn: websocket.NetConn(context.Background(), ws, websocket.MessageBinary)}
+	if w.Send(a.Token).Greet("RFB 003.008\n", 1).Accepted(); w.Err != nil {
+		h.T.Fatal(w.Err)
 	}
 	return w, ws
 }
 
 // wantClose waits for the Close of a browser's desktop.
-func wantClose(t *testing.T, w *wire, code websocket.StatusCode, reason string) {
+func wantClose(t *testing.T, w *harness.Conn, code websocket.StatusCode, reason string) {
 	t.Helper()
 	begun := time.Now()
 	_, err := w.Read(make([]byte, 1))
@@ -89,47 +90,47 @@ func wantClose(t *testing.T, w *wire, code websocket.StatusCode, reason string) 
 
 // A browser's session belongs to no configuration, over TLS and on plain loopback.
 func TestVNCABrowserKeepsItsDesktopThroughReloads(t *testing.T) {
-	d := newVNCServer(t, asNone)
-	s := setup{secure: true, site: browserSite, vnc: "on_conflict share\n" + d.as("one", "")}
-	h := startVNC(t, s)
-	a := h.issue("connect", "one", "")
-	plain, _ := h.browse(h.origin, a)
-	secure, _ := h.browse(h.secure, a)
-	ids := h.sessions("one")
+	d := harness.NewVNCServer(t, harness.NoSecurity)
+	s := harness.Setup{Secure: true, Site: browserSite, VNC: "on_conflict share\n" + d.As("one", "")}
+	h := harness.StartVNC(t, s)
+	a := h.VNC.Issue("connect", "one", "")
+	plain, _ := browse(h, h.Client.Origin, a)
+	secure, _ := browse(h, h.Client.Secure, a)
+	ids := h.VNC.Sessions("one")
 	for i := range 3 {
-		h.become(s)
-		for n, w := range []*wire{plain, secure} {
-			if w.echo(i, n); w.err != nil {
-				t.Fatalf("session %d after reload %d: %v", n, i+1, w.err)
+		become(h, s)
+		for n, w := range []*harness.Conn{plain, secure} {
+			if w.Echo(i, n); w.Err != nil {
+				t.Fatalf("session %d after reload %d: %v", n, i+1, w.Err)
 			}
 		}
 	}
-	if got := h.sessions("one"); len(ids) != 2 || strings.Join(got, " ") != strings.Join(ids, " ") {
+	if got := h.VNC.Sessions("one"); len(ids) != 2 || strings.Join(got, " ") != strings.Join(ids, " ") {
 		t.Errorf("sessions %v, want %v", got, ids)
 	}
-	h.release("one")
+	h.VNC.Release("one")
 	wantClose(t, plain, vncsocket.CodeReleased, `The key "desk" released the workstation.`)
 	wantClose(t, secure, vncsocket.CodeReleased, `The key "desk" released the workstation.`)
-	h.vncClosed()
-	if row := h.vncRecord("one"); at(row, "ended") != "released" {
+	h.VNC.WaitClosed()
+	if row := vncRecord(h, "one"); harness.At(row, "ended") != "released" {
 		t.Errorf("row %v", row)
 	}
-	h.vncLogLine(`"security":"browser"`, `"ended":"released"`)
-	if n := h.metric(`gatehouse_vnc_sessions_total{ended="released",security="browser"}`); n != 2 {
+	vncLogLine(h, `"security":"browser"`, `"ended":"released"`)
+	if n := h.Records.Metric(`gatehouse_vnc_sessions_total{ended="released",security="browser"}`); n != 2 {
 		t.Errorf("%v sessions are counted", n)
 	}
 }
 
 func TestVNCABrowserIsToldThatItsKeyOrTheGatewayGoes(t *testing.T) {
-	d := newVNCServer(t, asNone)
-	s := setup{site: browserSite, vnc: d.as("one", "")}
-	h := startVNC(t, s)
-	w, _ := h.browse(h.origin, h.issue("connect", "one", ""))
-	h.change(h.caddyfile(setup{noKeys: true, site: browserSite, keys: defaultKeys + dropKey("connect"), vnc: s.vnc}))
+	d := harness.NewVNCServer(t, harness.NoSecurity)
+	s := harness.Setup{Site: browserSite, VNC: d.As("one", "")}
+	h := harness.StartVNC(t, s)
+	w, _ := browse(h, h.Client.Origin, h.VNC.Issue("connect", "one", ""))
+	h.Change(h.Caddyfile(harness.Setup{NoKeys: true, Site: browserSite, Keys: harness.DefaultKeys + dropKey("connect"), VNC: s.VNC}))
 	wantClose(t, w, vncsocket.CodeSignIn, "Your key or the workstation is no longer there.")
 
-	h.become(s)
-	w, _ = h.browse(h.origin, h.issue("connect", "one", ""))
+	become(h, s)
+	w, _ = browse(h, h.Client.Origin, h.VNC.Issue("connect", "one", ""))
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -138,6 +139,6 @@ func TestVNCABrowserIsToldThatItsKeyOrTheGatewayGoes(t *testing.T) {
 			t.Error("the desktop goes on")
 		}
 	}()
-	h.stop()
+	h.Stop()
 	<-over
 }

@@ -5,22 +5,24 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // recordFiles are the stored records of workstations, by the workstation's name.
-func (h *harness) recordFiles() map[string]string {
-	h.t.Helper()
-	paths, err := filepath.Glob(filepath.Join(h.dir, "storage", "gatehouse", "workstations", "*.json"))
+func recordFiles(h *harness.Gateway) map[string]string {
+	h.T.Helper()
+	paths, err := filepath.Glob(filepath.Join(h.Dir, "storage", "gatehouse", "workstations", "*.json"))
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	byName := map[string]string{}
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			h.t.Fatal(err)
+			h.T.Fatal(err)
 		}
-		name, _ := at(parse(h.t, text), "name").(string)
+		name, _ := harness.At(harness.Parse(h.T, text), "name").(string)
 		byName[name] = path
 	}
 	return byName
@@ -29,13 +31,13 @@ func (h *harness) recordFiles() map[string]string {
 // It is not known which workstations are released, so no desktop opens. Models are not affected,
 // and no reload is needed once the record is repaired.
 func TestVNCADamagedRecordClosesTheDesktopsOnly(t *testing.T) {
-	d := newVNCServer(t, asNone)
-	s := setup{vnc: "register_networks 127.0.0.1/32\n" + d.as("one", "") + d.as("two", "")}
-	h := startVNC(t, s)
-	h.release("one")
-	h.want(201, "PUT", workstations+"/three", "manage", `{"address":"`+d.address()+`"}`)
-	h.stop()
-	records := h.recordFiles()
+	d := harness.NewVNCServer(t, harness.NoSecurity)
+	s := harness.Setup{VNC: "register_networks 127.0.0.1/32\n" + d.As("one", "") + d.As("two", "")}
+	h := harness.StartVNC(t, s)
+	h.VNC.Release("one")
+	h.Client.Want(201, "PUT", workstations+"/three", "manage", `{"address":"`+d.Address()+`"}`)
+	h.Stop()
+	records := recordFiles(h)
 	whole, err := os.ReadFile(records["one"])
 	if err != nil {
 		t.Fatal(err)
@@ -48,40 +50,39 @@ func TestVNCADamagedRecordClosesTheDesktopsOnly(t *testing.T) {
 	}
 	damage("one", string(whole[:len(whole)/2]))
 	damage("three", "")
-	logs.reset()
-	if err := h.reload(s); err != nil {
-		h.stopped = true
+	harness.Log.Reset()
+	if err := h.Reload(s); err != nil {
 		t.Fatal("the models are closed too: ", err)
 	}
-	h.vncReady()
-	if a := h.post(chatV1, "full", chat("fake/echo", "")); a.status != 200 {
-		t.Errorf("a call: %d %s", a.status, a.body)
+	h.VNC.Ready()
+	if a := h.Client.Post(harness.ChatV1, "full", harness.Chat("fake/echo", "")); a.Status != 200 {
+		t.Errorf("a call: %d %s", a.Status, a.Body)
 	}
 	for _, c := range [][3]string{
 		{"GET", workstations, ""}, {"GET", workstations + "/two", ""}, {"GET", workstations + "/two/sessions", ""}, {"POST", vncOfOne, ""},
-		{"POST", workstations + "/two/vnc", "{}"}, {"PUT", workstations + "/four", `{"address":"` + d.address() + `"}`}, {"DELETE", workstations + "/two", ""},
+		{"POST", workstations + "/two/vnc", "{}"}, {"PUT", workstations + "/four", `{"address":"` + d.Address() + `"}`}, {"DELETE", workstations + "/two", ""},
 	} {
-		wantRefusal(t, c[1], h.do(c[0], c[1], "desk", c[2]), 503, "storage_unavailable")
+		harness.WantRefusal(t, c[1], h.Client.Do(c[0], c[1], "desk", c[2]), 503, "storage_unavailable")
 	}
-	h.refusedWith(address{host: strings.Repeat("a2", 13) + "." + vncDomain}, "The workstation cannot be reached. Try again later.")
+	refusedWith(h, harness.Address{Host: strings.Repeat("a2", 13) + "." + harness.VNCDomain}, "The workstation cannot be reached. Try again later.")
 	named := false // the first of them that was read
-	for _, line := range h.logLines(`"level":"error"`) {
+	for _, line := range harness.Log.Lines(`"level":"error"`) {
 		named = named || strings.Contains(line, filepath.Base(records["one"])) || strings.Contains(line, filepath.Base(records["three"]))
 	}
 	if !named {
-		t.Errorf("no error in the log names a record: %q", h.logLines(`"level":"error"`))
+		t.Errorf("no error in the log names a record: %q", harness.Log.Lines(`"level":"error"`))
 	}
 
 	damage("one", string(whole))
 	if err := os.Remove(records["three"]); err != nil {
 		t.Fatal(err)
 	}
-	if !eventually(func() bool { return h.do("POST", workstations+"/two/vnc", "connect", "").status == 200 }) {
+	if !harness.Eventually(func() bool { return h.Client.Do("POST", workstations+"/two/vnc", "connect", "").Status == 200 }) {
 		t.Fatal("it is not tried again")
 	}
-	if got := h.names("desk"); got != "one released, two available" {
+	if got := names(h, "desk"); got != "one released, two available" {
 		t.Errorf("workstations: %s", got)
 	}
-	w := h.view(h.issue("connect", "two", ""))
-	w.leave()
+	w := h.VNC.View(h.VNC.Issue("connect", "two", ""))
+	w.Leave()
 }

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // seen are the events that reached the subscriber of a test's Caddy.
@@ -43,7 +46,7 @@ func (subscriber) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "events.handlers.gatehouse_test", New: func() caddy.Module { return new(subscriber) }}
 }
 
-func (*subscriber) UnmarshalCaddyfile(d *caddyfileDispenser) error {
+func (*subscriber) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next()
 	return nil
 }
@@ -64,18 +67,18 @@ const subscribe = `events {
 
 func TestVNCSubscribersLogAndActivityTellOfASession(t *testing.T) {
 	seen.reset()
-	d := newVNCServer(t, asNone)
-	h := startVNC(t, setup{global: subscribe, vnc: d.as("one", "")})
-	a := h.issue("connect", "one", "")
-	w := h.view(a).echo(1, 1) // 2 pointer events, both ways
+	d := harness.NewVNCServer(t, harness.NoSecurity)
+	h := harness.StartVNC(t, harness.Setup{Global: subscribe, VNC: d.As("one", "")})
+	a := h.VNC.Issue("connect", "one", "")
+	w := h.VNC.View(a).Echo(1, 1) // 2 pointer events, both ways
 	viewer := w.LocalAddr().String()
-	id := h.sessions("one")[0]
-	end := w.quietViewer()
-	h.release("one")
-	wantEnd(t, "the viewer", end)
-	h.vncClosed()
+	id := h.VNC.Sessions("one")[0]
+	end := w.ReadToEnd()
+	h.VNC.Release("one")
+	harness.WantEnd(t, "the viewer", end)
+	h.VNC.WaitClosed()
 
-	if !eventually(func() bool {
+	if !harness.Eventually(func() bool {
 		return len(seen.named("vnc_session_closed")) == 1 && len(seen.named("workstation_released")) == 1
 	}) {
 		t.Fatal("the subscriber was not told")
@@ -101,21 +104,21 @@ func TestVNCSubscribersLogAndActivityTellOfASession(t *testing.T) {
 		t.Errorf("released: %v", e)
 	}
 
-	row := h.vncRecord("one")
+	row := vncRecord(h, "one")
 	for name, want := range map[string]any{
-		"id": id, "route": "VNC session", "key": "connect", "status": number("200"), "code": nil,
-		"ended": "released", "bytes_up": number("12"), "bytes_down": number("12"),
+		"id": id, "route": "VNC session", "key": "connect", "status": harness.Number("200"), "code": nil,
+		"ended": "released", "bytes_up": harness.Number("12"), "bytes_down": harness.Number("12"),
 	} {
-		if got := at(row, name); got != want {
+		if got := harness.At(row, name); got != want {
 			t.Errorf("row: %s is %v, want %v", name, got, want)
 		}
 	}
-	line := h.vncLogLine(`"msg":"vnc session"`, id)
+	line := vncLogLine(h, `"msg":"vnc session"`, id)
 	for name, want := range map[string]any{
 		"level": "info", "workstation": "one", "key": "connect", "tenant": "default", "token": opened[0]["token"], "remote": viewer,
-		"security": "TLSFirst", "ended": "released", "bytes_up": number("12"), "bytes_down": number("12"),
+		"security": "TLSFirst", "ended": "released", "bytes_up": harness.Number("12"), "bytes_down": harness.Number("12"),
 	} {
-		if got := at(line, name); got != want {
+		if got := harness.At(line, name); got != want {
 			t.Errorf("line: %s is %v, want %v", name, got, want)
 		}
 	}
@@ -125,11 +128,11 @@ func TestVNCSubscribersLogAndActivityTellOfASession(t *testing.T) {
 		`gatehouse_vnc_bytes_total{direction="down"}`:                        12,
 		`gatehouse_vnc_session_duration_seconds_count`:                       1,
 	} {
-		if got := h.metric(series); got != want {
+		if got := h.Records.Metric(series); got != want {
 			t.Errorf("%s is %v, want %v", series, got, want)
 		}
 	}
-	if rows := at(parse(t, h.get("/api/v1/activity?limit=1000", "foreign").body), "data", 0); rows != nil {
+	if rows := harness.At(harness.Parse(t, h.Client.Get("/api/v1/activity?limit=1000", "foreign").Body), "data", 0); rows != nil {
 		t.Errorf("another tenant sees %v", rows)
 	}
 }
@@ -137,12 +140,12 @@ func TestVNCSubscribersLogAndActivityTellOfASession(t *testing.T) {
 // After a reload the subscribers of the newest configuration get the events.
 func TestVNCEventsGoToTheNewestConfiguration(t *testing.T) {
 	seen.reset()
-	d := newVNCServer(t, asNone)
-	h := startVNC(t, setup{vnc: d.as("one", "")})
-	w := h.view(h.issue("connect", "one", ""))
-	h.become(setup{global: subscribe, vnc: d.as("one", "")})
-	w.leave()
-	if !eventually(func() bool { return len(seen.named("vnc_session_closed")) == 1 }) {
+	d := harness.NewVNCServer(t, harness.NoSecurity)
+	h := harness.StartVNC(t, harness.Setup{VNC: d.As("one", "")})
+	w := h.VNC.View(h.VNC.Issue("connect", "one", ""))
+	become(h, harness.Setup{Global: subscribe, VNC: d.As("one", "")})
+	w.Leave()
+	if !harness.Eventually(func() bool { return len(seen.named("vnc_session_closed")) == 1 }) {
 		t.Error("nobody was told")
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // memory is the heap in use and the stacks, after the garbage is gone.
@@ -21,7 +23,7 @@ func memory() (heap, stacks int64) {
 }
 
 // roundTrips moves the pointer of a live session until stopped and returns how long each echo took.
-func (w *wire) roundTrips(stop chan struct{}) (took []time.Duration) {
+func roundTrips(w *harness.Conn, stop chan struct{}) (took []time.Duration) {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for i := 0; ; i++ {
@@ -32,22 +34,15 @@ func (w *wire) roundTrips(stop chan struct{}) (took []time.Duration) {
 		case <-tick.C:
 		}
 		begun := time.Now()
-		w.echo(i%1280, 1)
+		w.Echo(i%1280, 1)
 		took = append(took, time.Since(begun))
 	}
 }
 
-func p99(sorted []time.Duration) time.Duration {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return sorted[len(sorted)*99/100]
-}
-
 // measure is roundTrips while something happens.
-func (w *wire) measure(meanwhile func()) []time.Duration {
+func measure(w *harness.Conn, meanwhile func()) []time.Duration {
 	stop, took := make(chan struct{}), make(chan []time.Duration, 1)
-	go func() { took <- w.roundTrips(stop) }()
+	go func() { took <- roundTrips(w, stop) }()
 	meanwhile()
 	close(stop)
 	return <-took
@@ -58,32 +53,32 @@ func (w *wire) measure(meanwhile func()) []time.Duration {
 func TestVNCTwoThousandSilentConnectionsCostLittle(t *testing.T) {
 	const connections = 2000
 	most := int64(16 << 10)
-	if raceDetector {
+	if harness.RaceDetector {
 		most *= 2 // its stack frames are larger
 	}
-	d := newVNCServer(t, asNone)
-	h := startVNC(t, setup{vncHandler: both + "step_timeout 5s\nmax_pending 2100\nmax_pending_per_network 2100", vnc: d.as("one", "")})
-	live := h.view(h.issue("connect", "one", ""))
+	d := harness.NewVNCServer(t, harness.NoSecurity)
+	h := harness.StartVNC(t, harness.Setup{VNCHandler: both + "step_timeout 5s\nmax_pending 2100\nmax_pending_per_network 2100", VNC: d.As("one", "")})
+	live := h.VNC.View(h.VNC.Issue("connect", "one", ""))
 	_ = live.SetDeadline(time.Time{}) // it stays longer than others
-	quiet := live.measure(func() {
+	quiet := measure(live, func() {
 		for range 100 {
-			h.get("/metrics", "")
+			h.Client.Get("/metrics", "")
 		}
 	})
-	h.onlyVNCSessions(1)
+	onlyVNCSessions(h, 1)
 	heap, stacks := memory()
-	silent := make([]*wire, connections)
+	silent := make([]*harness.Conn, connections)
 	var heapNow, stacksNow int64
-	busy := live.measure(func() {
+	busy := measure(live, func() {
 		for i := range silent {
-			silent[i] = h.dialVNC("")
+			silent[i] = h.VNC.Dial("")
 		}
 		for _, w := range silent { // each is greeted, so each waits for an answer
-			if w.hear("RFB 003.008\n"); w.err != nil {
-				t.Fatal(w.err)
+			if w.Expect("RFB 003.008\n"); w.Err != nil {
+				t.Fatal(w.Err)
 			}
 		}
-		if n := h.metric("gatehouse_vnc_connections_half_open"); n != connections {
+		if n := h.Records.Metric("gatehouse_vnc_connections_half_open"); n != connections {
 			t.Errorf("%v are half open", n)
 		}
 		heapNow, stacksNow = memory()
@@ -94,59 +89,59 @@ func TestVNCTwoThousandSilentConnectionsCostLittle(t *testing.T) {
 		t.Errorf("%d bytes each, more than %d", each, most)
 	}
 	for _, w := range silent {
-		if !w.closed() {
+		if !closed(w) {
 			t.Fatal("a silent connection is kept")
 		}
-		w.leave()
+		w.Leave()
 	}
-	h.good(live.echo(1, 2))
-	h.refusedSoon("timeout", connections)
-	t.Logf("pointer round trips: p99 %s before (%d), %s meanwhile (%d)", p99(quiet), len(quiet), p99(busy), len(busy))
+	mustSucceed(h, live.Echo(1, 2))
+	refusedSoon(h, "timeout", connections)
+	t.Logf("pointer round trips: p99 %s before (%d), %s meanwhile (%d)", harness.P99(quiet), len(quiet), harness.P99(busy), len(busy))
 }
 
 // onlyVNCSessions waits until no connection is half open and n sessions are open.
-func (h *harness) onlyVNCSessions(n float64) {
-	h.t.Helper()
-	if !eventually(func() bool {
-		return h.metric("gatehouse_vnc_connections_half_open") == 0 && h.metric("gatehouse_vnc_sessions_open") == n
+func onlyVNCSessions(h *harness.Gateway, n float64) {
+	h.T.Helper()
+	if !harness.Eventually(func() bool {
+		return h.Records.Metric("gatehouse_vnc_connections_half_open") == 0 && h.Records.Metric("gatehouse_vnc_sessions_open") == n
 	}) {
-		h.t.Error("VNC connections do not end")
+		h.T.Error("VNC connections do not end")
 	}
 }
 
 func TestVNCTwoThousandSessionsLeaveNothingBehind(t *testing.T) {
 	const batches, batch, slack = 20, 100, 0.05
-	d := newVNCServer(t, asNone)
-	h := startVNC(t, setup{vnc: "on_conflict share\n" + d.as("one", "")})
-	a := h.issue("connect", "one", "")
+	d := harness.NewVNCServer(t, harness.NoSecurity)
+	h := harness.StartVNC(t, harness.Setup{VNC: "on_conflict share\n" + d.As("one", "")})
+	a := h.VNC.Issue("connect", "one", "")
 	round := func() {
 		var all sync.WaitGroup
 		gate := make(chan struct{})
 		for i := range batch {
 			all.Go(func() {
-				w := h.tlsFirstFrom(fmt.Sprintf("127.0.7.%d", 1+i%4), a.host).accepted().echo(i, i)
+				w := h.VNC.TLSFirstFrom(fmt.Sprintf("127.0.7.%d", 1+i%4), a.Host).Accepted().Echo(i, i)
 				<-gate
-				if w.echo(1, 1); w.err == nil && i%2 == 0 { // half of them close in order
-					if w.err = w.halfClose(); w.err == nil {
-						_, w.err = io.Copy(io.Discard, w)
+				if w.Echo(1, 1); w.Err == nil && i%2 == 0 { // half of them close in order
+					if w.Err = halfClose(w); w.Err == nil {
+						_, w.Err = io.Copy(io.Discard, w)
 					}
 				}
-				if w.leave(); w.err != nil {
-					t.Error(w.err)
+				if w.Leave(); w.Err != nil {
+					t.Error(w.Err)
 				}
 			})
 		}
-		if !eventually(func() bool { return h.metric("gatehouse_vnc_sessions_open") == batch || t.Failed() }) {
-			t.Errorf("%v of %d sessions are open", h.metric("gatehouse_vnc_sessions_open"), batch)
+		if !harness.Eventually(func() bool { return h.Records.Metric("gatehouse_vnc_sessions_open") == batch || t.Failed() }) {
+			t.Errorf("%v of %d sessions are open", h.Records.Metric("gatehouse_vnc_sessions_open"), batch)
 		}
 		close(gate)
 		all.Wait()
-		h.vncClosed()
+		h.VNC.WaitClosed()
 	}
 	settled := func() (goroutines int, heap int64) {
-		h.http.CloseIdleConnections()
-		logs.reset()
-		eventually(func() bool { return d.none() })
+		h.Client.HTTP.CloseIdleConnections()
+		harness.Log.Reset()
+		harness.Eventually(func() bool { return d.Idle() })
 		heap, _ = memory()
 		return runtime.NumGoroutine(), heap
 	}
@@ -157,7 +152,7 @@ func TestVNCTwoThousandSessionsLeaveNothingBehind(t *testing.T) {
 	}
 	var goroutinesNow int
 	var heapNow int64
-	ok := eventually(func() bool {
+	ok := harness.Eventually(func() bool {
 		goroutinesNow, heapNow = settled()
 		return goroutinesNow <= goroutines
 	})
@@ -169,14 +164,7 @@ func TestVNCTwoThousandSessionsLeaveNothingBehind(t *testing.T) {
 	if growth > slack {
 		t.Errorf("the heap has grown by %.1f %%", 100*growth)
 	}
-	if n := h.metric(`gatehouse_vnc_sessions_total{ended="viewer_left",security="TLSFirst"}`); n != (batches+1)*batch {
+	if n := h.Records.Metric(`gatehouse_vnc_sessions_total{ended="viewer_left",security="TLSFirst"}`); n != (batches+1)*batch {
 		t.Errorf("%v sessions were counted", n)
 	}
-}
-
-// none reports whether no connection to the workstation is open.
-func (d *vncServer) none() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return len(d.open) == 0
 }

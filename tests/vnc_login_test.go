@@ -5,11 +5,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // vncLogLines are the log lines of the connections to a workstation.
-func (h *harness) vncLogLines(workstation string) (found []string) {
-	for _, line := range h.logLines(`"msg":"vnc `) {
+func vncLogLines(h *harness.Gateway, workstation string) (found []string) {
+	for _, line := range harness.Log.Lines(`"msg":"vnc `) {
 		if strings.Contains(line, `"workstation":"`+workstation+`"`) {
 			found = append(found, line)
 		}
@@ -20,21 +22,21 @@ func (h *harness) vncLogLines(workstation string) (found []string) {
 // Xvnc shuts out an address after five failed logins: viewers that try again must not cause that.
 func TestVNCAWorkstationThatRefusedTheLoginIsNotAskedAtOnceAgain(t *testing.T) {
 	var mended atomic.Bool
-	wrong := newVNCServer(t, func(w *wire) {
+	wrong := harness.NewVNCServer(t, func(w *harness.Conn) {
 		if mended.Load() {
-			asVNCAuth(w)
+			harness.VNCAuth(w)
 			return
 		}
-		offering(w, 2).hear(2).say("0123456789abcdef").take(16)
-		w.refuse("Authentication failed")
+		harness.Offer(w, 2).Expect(2).Send("0123456789abcdef").ReadN(16)
+		w.Refuse("Authentication failed")
 	})
-	shut := newVNCServer(t, func(w *wire) { w.say("RFB 003.003\n", uint32(0), uint32(26), "Too many security failures") })
-	fine := newVNCServer(t, asVNCAuth)
+	shut := harness.NewVNCServer(t, func(w *harness.Conn) { w.Send("RFB 003.003\n", uint32(0), uint32(26), "Too many security failures") })
+	fine := harness.NewVNCServer(t, harness.VNCAuth)
 	const password = "password {env.DESK_PASSWORD}"
-	s := setup{vnc: wrong.as("wrong", password) + shut.as("shut", password) + fine.as("fine", password)}
-	h := startVNC(t, s)
+	s := harness.Setup{VNC: wrong.As("wrong", password) + shut.As("shut", password) + fine.As("fine", password)}
+	h := harness.StartVNC(t, s)
 	for name, c := range map[string]struct {
-		d          *vncServer
+		d          *harness.VNCServer
 		code, text string
 	}{
 		"wrong": {wrong, "workstation_password", "The workstation refused the gateway's password. Tell your administrator."},
@@ -42,29 +44,29 @@ func TestVNCAWorkstationThatRefusedTheLoginIsNotAskedAtOnceAgain(t *testing.T) {
 	} {
 		const viewers = 8
 		for range viewers / 2 {
-			h.refusedWith(h.issue("connect", name, ""), c.text)
-			h.refusedWith(h.issue("desk", name, ""), c.text)
+			refusedWith(h, h.VNC.Issue("connect", name, ""), c.text)
+			refusedWith(h, h.VNC.Issue("desk", name, ""), c.text)
 		}
-		if n := c.d.connections(); n != 1 {
+		if n := c.d.Connections(); n != 1 {
 			t.Errorf("%s: the workstation was reached %d times", name, n)
 		}
-		h.refusedSoon(c.code, viewers)
-		if n := len(h.vncLogLines(name)); n != viewers {
+		refusedSoon(h, c.code, viewers)
+		if n := len(vncLogLines(h, name)); n != viewers {
 			t.Errorf("%s: %d lines", name, n)
 		}
-		if row := h.vncRecord(name); at(row, "status") != number("502") || at(row, "code") != c.code {
+		if row := vncRecord(h, name); harness.At(row, "status") != harness.Number("502") || harness.At(row, "code") != c.code {
 			t.Errorf("%s: row %v", name, row)
 		}
 	}
-	w := h.view(h.issue("connect", "fine", ""))
-	w.leave()
+	w := h.VNC.View(h.VNC.Issue("connect", "fine", ""))
+	w.Leave()
 
 	// A reload may have corrected the password.
 	mended.Store(true)
-	h.become(s)
-	w = h.view(h.issue("connect", "wrong", ""))
-	w.leave()
-	if n := wrong.connections(); n != 2 {
+	become(h, s)
+	w = h.VNC.View(h.VNC.Issue("connect", "wrong", ""))
+	w.Leave()
+	if n := wrong.Connections(); n != 2 {
 		t.Errorf("it was reached %d times", n)
 	}
 }
@@ -72,46 +74,48 @@ func TestVNCAWorkstationThatRefusedTheLoginIsNotAskedAtOnceAgain(t *testing.T) {
 // Many viewers at once share the result of the first one's login.
 func TestVNCManyViewersAtOnceMakeOneLoginWithAWrongPassword(t *testing.T) {
 	const viewers = 12
-	wrong := newVNCServer(t, func(w *wire) {
-		offering(w, 2).hear(2).say("0123456789abcdef").take(16)
-		w.refuse("Authentication failed")
+	wrong := harness.NewVNCServer(t, func(w *harness.Conn) {
+		harness.Offer(w, 2).Expect(2).Send("0123456789abcdef").ReadN(16)
+		w.Refuse("Authentication failed")
 	})
-	h := startVNC(t, setup{vnc: wrong.as("wrong", "password {env.DESK_PASSWORD}")})
+	h := harness.StartVNC(t, harness.Setup{VNC: wrong.As("wrong", "password {env.DESK_PASSWORD}")})
 	var all sync.WaitGroup
 	for range viewers {
-		url := h.issue("connect", "wrong", "")
-		all.Go(func() { h.refusedWith(url, "The workstation refused the gateway's password. Tell your administrator.") })
+		url := h.VNC.Issue("connect", "wrong", "")
+		all.Go(func() {
+			refusedWith(h, url, "The workstation refused the gateway's password. Tell your administrator.")
+		})
 	}
 	all.Wait()
-	if n := wrong.connections(); n != 1 {
+	if n := wrong.Connections(); n != 1 {
 		t.Errorf("%d viewers at once made %d logins", viewers, n)
 	}
-	h.refusedSoon("workstation_password", viewers)
+	refusedSoon(h, "workstation_password", viewers)
 }
 
 // A viewer that cannot stay is refused before the workstation is dialled.
 func TestVNCABusyWorkstationIsNotDialled(t *testing.T) {
-	d := newVNCServer(t, asVNCAuth)
-	h := startVNC(t, setup{vnc: "max_sessions 1\n" + d.as("one", "password {env.DESK_PASSWORD}") + d.as("two", "password {env.DESK_PASSWORD}")})
-	shared := h.issue("connect", "one", `{"shared":true}`)
-	w := h.view(h.issue("connect", "one", ""))
+	d := harness.NewVNCServer(t, harness.VNCAuth)
+	h := harness.StartVNC(t, harness.Setup{VNC: "max_sessions 1\n" + d.As("one", "password {env.DESK_PASSWORD}") + d.As("two", "password {env.DESK_PASSWORD}")})
+	shared := h.VNC.Issue("connect", "one", `{"shared":true}`)
+	w := h.VNC.View(h.VNC.Issue("connect", "one", ""))
 	const viewers = 6
 	for range viewers / 2 {
-		h.refusedWith(h.issue("desk", "one", ""), busy)
-		h.refusedWith(shared, busy)
+		refusedWith(h, h.VNC.Issue("desk", "one", ""), busy)
+		refusedWith(h, shared, busy)
 	}
-	h.refusedWith(h.issue("connect", "two", ""), "Too many viewers are connected. Try again later.")
-	if n := d.connections(); n != 1 {
+	refusedWith(h, h.VNC.Issue("connect", "two", ""), "Too many viewers are connected. Try again later.")
+	if n := d.Connections(); n != 1 {
 		t.Errorf("the workstation was reached %d times", n)
 	}
-	h.refusedSoon("busy", viewers)
-	h.refusedSoon("full", 1)
-	if row := h.vncRecord("one"); at(row, "status") != number("403") || at(row, "code") != "busy" {
+	refusedSoon(h, "busy", viewers)
+	refusedSoon(h, "full", 1)
+	if row := vncRecord(h, "one"); harness.At(row, "status") != harness.Number("403") || harness.At(row, "code") != "busy" {
 		t.Errorf("row %v", row)
 	}
-	h.good(w.echo(1, 1))
-	w.leave()
-	h.vncClosed()
-	w = h.view(shared) // it was not used up
-	w.leave()
+	mustSucceed(h, w.Echo(1, 1))
+	w.Leave()
+	h.VNC.WaitClosed()
+	w = h.VNC.View(shared) // it was not used up
+	w.Leave()
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/mholt/caddy-l4/modules/l4proxyprotocol" // a build with xcaddy has all of caddy-l4
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // balancer is the address of a load balancer that sends PROXY headers.
@@ -14,62 +14,62 @@ const balancer = "127.0.0.50"
 const behindBalancer = "proxy_protocol {\nallow " + balancer + "/32\nfallback_policy reject\n}\nvnc {\n"
 
 // balanced dials as the balancer does for a client.
-func (h *harness) balanced(client string) *wire {
-	return h.dialVNC(balancer).say("PROXY TCP4 " + client + " 127.0.0.1 40000 5900\r\n")
+func balanced(h *harness.Gateway, client string) *harness.Conn {
+	return h.VNC.Dial(balancer).Send("PROXY TCP4 " + client + " 127.0.0.1 40000 5900\r\n")
 }
 
 func TestVNCViewersBehindALoadBalancerAreKnownByTheirOwnAddress(t *testing.T) {
-	d := newVNCServer(t, asNone)
-	h := startVNC(t, setup{route: behindBalancer + both + "\n}", vnc: "vncauth on\non_conflict share\n" + d.as("one", "")})
-	a := h.issue("connect", "one", "")
+	d := harness.NewVNCServer(t, harness.NoSecurity)
+	h := harness.StartVNC(t, harness.Setup{Route: behindBalancer + both + "\n}", VNC: "vncauth on\non_conflict share\n" + d.As("one", "")})
+	a := h.VNC.Issue("connect", "one", "")
 	viewer := func() any {
-		h.t.Helper()
-		list := h.do("GET", "/v1/workstations/one/sessions", "desk", "")
-		return at(parse(t, list.body), "data", 0, "viewer")
+		h.T.Helper()
+		list := h.Client.Do("GET", "/v1/workstations/one/sessions", "desk", "")
+		return harness.At(harness.Parse(t, list.Body), "data", 0, "viewer")
 	}
 
-	w := h.balanced("203.0.113.7").greeted("RFB 003.008\n", 2).answerChallenge(a.token).accepted().echo(1, 2)
-	if got := viewer(); w.err != nil || got != "203.0.113.7:40000" {
-		t.Errorf("viewer %v, %v", got, w.err)
+	w := balanced(h, "203.0.113.7").Greet("RFB 003.008\n", 2).AnswerChallenge(a.Token).Accepted().Echo(1, 2)
+	if got := viewer(); w.Err != nil || got != "203.0.113.7:40000" {
+		t.Errorf("viewer %v, %v", got, w.Err)
 	}
 	// A release reaches the viewer through the balancer's connection: its end
 	// is not kept back until the last waitLimit is over.
 	released := time.Now()
-	h.release("one")
-	if w.over(); w.err != nil || time.Since(released) > 2*oneSecond {
-		t.Errorf("the end came after %v, %v", time.Since(released), w.err)
+	h.VNC.Release("one")
+	if w.End(); w.Err != nil || time.Since(released) > 2*oneSecond {
+		t.Errorf("the end came after %v, %v", time.Since(released), w.Err)
 	}
-	h.vncClosed()
-	h.restore("one")
+	h.VNC.WaitClosed()
+	restoreWorkstation(h, "one")
 
-	a = h.issue("connect", "one", "")
-	direct := h.dialVNC("127.0.0.51").greeted("RFB 003.008\n", 2).answerChallenge(a.token).accepted().echo(1, 2)
-	defer direct.leave()
-	if got := viewer(); direct.err != nil || got != direct.LocalAddr().String() {
-		t.Errorf("without the balancer: viewer %v, %v", got, direct.err)
+	a = h.VNC.Issue("connect", "one", "")
+	direct := h.VNC.Dial("127.0.0.51").Greet("RFB 003.008\n", 2).AnswerChallenge(a.Token).Accepted().Echo(1, 2)
+	defer direct.Leave()
+	if got := viewer(); direct.Err != nil || got != direct.LocalAddr().String() {
+		t.Errorf("without the balancer: viewer %v, %v", got, direct.Err)
 	}
-	direct.leave()
-	h.vncClosed()
+	direct.Leave()
+	h.VNC.WaitClosed()
 
-	first := h.balanced("203.0.113.9").startTLS(a.host).hear("RFB 003.008\n").say("RFB 003.008\n").hear(1, 1).say(1).accepted()
-	defer first.leave()
-	if got := viewer(); first.err != nil || got != "203.0.113.9:40000" {
-		t.Errorf("TLS first: viewer %v, %v", got, first.err)
+	first := balanced(h, "203.0.113.9").StartTLS(a.Host).Expect("RFB 003.008\n").Send("RFB 003.008\n").Expect(1, 1).Send(1).Accepted()
+	defer first.Leave()
+	if got := viewer(); first.Err != nil || got != "203.0.113.9:40000" {
+		t.Errorf("TLS first: viewer %v, %v", got, first.Err)
 	}
 
 	// The header of any other sender is refused.
-	h.dialVNC("127.0.0.51").say("PROXY TCP4 203.0.113.7 127.0.0.1 40000 5900\r\n").over()
-	h.refusedSoon("http", 1)
+	h.VNC.Dial("127.0.0.51").Send("PROXY TCP4 203.0.113.7 127.0.0.1 40000 5900\r\n").End()
+	refusedSoon(h, "http", 1)
 }
 
 func TestVNCLimitsBehindALoadBalancerAreOfTheViewersNetwork(t *testing.T) {
-	d := newVNCServer(t, asNone)
-	h := startVNC(t, setup{route: behindBalancer + silent + "\nmax_pending_per_network 1\n}", vnc: d.as("one", "")})
-	first := h.balanced("203.0.113.7").hear("RFB 003.008\n")
-	defer first.leave()
-	other := h.balanced("203.0.113.8").hear("RFB 003.008\n")
-	defer other.leave()
-	if first.err != nil || other.err != nil {
-		t.Errorf("two networks: %v, %v", first.err, other.err)
+	d := harness.NewVNCServer(t, harness.NoSecurity)
+	h := harness.StartVNC(t, harness.Setup{Route: behindBalancer + silent + "\nmax_pending_per_network 1\n}", VNC: d.As("one", "")})
+	first := balanced(h, "203.0.113.7").Expect("RFB 003.008\n")
+	defer first.Leave()
+	other := balanced(h, "203.0.113.8").Expect("RFB 003.008\n")
+	defer other.Leave()
+	if first.Err != nil || other.Err != nil {
+		t.Errorf("two networks: %v, %v", first.Err, other.Err)
 	}
 }

@@ -1,12 +1,15 @@
 package tests
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // A viewer connects while its workstation is released, a thousand times, the release one step of
@@ -14,12 +17,12 @@ import (
 // answered, and the viewer has seen a desktop that ended cleanly, or a reason.
 func TestVNCAReleaseAgainstAConnectLeavesNoSessionOpen(t *testing.T) {
 	const races, lanes, steps = 1000, 4, 6
-	d := newVNCServer(t, asNone)
+	d := harness.NewVNCServer(t, harness.NoSecurity)
 	vnc := ""
 	for lane := range lanes {
-		vnc += d.as(fmt.Sprintf("desk%d", lane), "")
+		vnc += d.As(fmt.Sprintf("desk%d", lane), "")
 	}
-	h := startVNC(t, setup{vnc: vnc, site: "gatehouse\nhandle /metrics {\nmetrics\n}"})
+	h := harness.StartVNC(t, harness.Setup{VNC: vnc, Site: "gatehouse\nhandle /metrics {\nmetrics\n}"})
 	var all sync.WaitGroup
 	var mu sync.Mutex // guards the following
 	desktops, failures := 0, 0
@@ -29,7 +32,7 @@ func TestVNCAReleaseAgainstAConnectLeavesNoSessionOpen(t *testing.T) {
 			path := fmt.Sprintf("%s/desk%d", workstations, lane)
 			for i := range races / lanes {
 				from := fmt.Sprintf("127.%d.%d.%d", 10+lane, i/250, 1+i%250) // a bad token is a failure of its address
-				desktop, took, err := h.race(path, from, i%steps)
+				desktop, took, err := race(h, path, from, i%steps)
 				mu.Lock()
 				if desktop {
 					desktops++
@@ -52,15 +55,15 @@ func TestVNCAReleaseAgainstAConnectLeavesNoSessionOpen(t *testing.T) {
 	if desktops == 0 || desktops == races {
 		t.Error("nobody raced")
 	}
-	h.vncClosed()
+	h.VNC.WaitClosed()
 }
 
 // race is one of them: took is from the end of the release to that of the viewer.
-func (h *harness) race(path, from string, step int) (desktop bool, took time.Duration, err error) {
+func race(h *harness.Gateway, path, from string, step int) (desktop bool, took time.Duration, err error) {
 	call := func(method, path, key, body string, want int) ([]byte, error) {
-		r := h.request(path, key, body)
+		r := h.Client.Request(path, key, body)
 		r.Method = method
-		status, answer, err := h.quietly(r)
+		status, answer, err := h.Client.Try(r)
 		if err == nil && status != want {
 			err = fmt.Errorf("%s %s: %d %s", method, path, status, answer)
 		}
@@ -70,7 +73,7 @@ func (h *harness) race(path, from string, step int) (desktop bool, took time.Dur
 	if err != nil {
 		return false, 0, err
 	}
-	a := splitAddress(textIn(answer, "vnc_url"))
+	a := harness.ParseAddress(textIn(answer, "vnc_url"))
 	type end struct {
 		desktop bool
 		at      time.Time
@@ -79,7 +82,7 @@ func (h *harness) race(path, from string, step int) (desktop bool, took time.Dur
 	ended, reached := make(chan end, 1), make(chan struct{})
 	go func() {
 		var once sync.Once
-		desktop, err := h.viewOrLeave(from, a.host, func(now int) {
+		desktop, err := viewOrLeave(h, from, a.Host, func(now int) {
 			if now == step {
 				once.Do(func() { close(reached) })
 			}
@@ -106,35 +109,43 @@ func (h *harness) race(path, from string, step int) (desktop bool, took time.Dur
 
 // viewOrLeave connects with an address and stays until it is closed; at is called at each step. It
 // fails for anything but a desktop and a clean end, or a refusal in words.
-func (h *harness) viewOrLeave(from, host string, at func(step int)) (desktop bool, err error) {
+func viewOrLeave(h *harness.Gateway, from, host string, at func(step int)) (desktop bool, err error) {
 	at(0)
-	w := h.dialVNC(from)
-	defer w.leave()
+	w := h.VNC.Dial(from)
+	defer w.Leave()
 	at(1)
-	w.startTLS(host).hear("RFB 003.008\n")
+	w.StartTLS(host).Expect("RFB 003.008\n")
 	at(2)
-	w.say("RFB 003.008\n").hear(1, 1).say(1)
+	w.Send("RFB 003.008\n").Expect(1, 1).Send(1)
 	at(3)
-	if result := w.number(); w.err == nil && result == 0 {
+	if result := w.Uint32(); w.Err == nil && result == 0 {
 		at(4)
-		w.say(0)
-		rest := make([]byte, len(serverInit))
+		w.Send(0)
+		rest := make([]byte, len(harness.ServerInit))
 		n, err := io.ReadFull(w, rest)
 		if errors.Is(err, io.EOF) { // let in and sent away at once
-			return false, w.err
+			return false, w.Err
 		}
 		if err == nil {
 			at(5)
-			w.over()
+			w.End()
 		}
-		if string(rest[:n]) != serverInit[:n] {
+		if string(rest[:n]) != harness.ServerInit[:n] {
 			err = errors.Join(err, fmt.Errorf("heard %q", rest[:n]))
 		}
-		return true, errors.Join(w.err, err)
+		return true, errors.Join(w.Err, err)
 	}
-	if text := w.text(); w.err == nil && text != "This workstation was released." {
-		w.fail("told %q", text)
+	if text := w.Text(); w.Err == nil && text != "This workstation was released." {
+		w.Fail("told %q", text)
 	}
-	w.over()
-	return false, w.err
+	w.End()
+	return false, w.Err
+}
+
+// textIn returns a string at the top level of an object, "" if there is none.
+func textIn(object []byte, name string) string {
+	var v map[string]any
+	_ = json.Unmarshal(object, &v) // in anything but an object nothing is found
+	text, _ := v[name].(string)
+	return text
 }

@@ -7,20 +7,22 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 func TestVNCRegistrationIsOffByDefault(t *testing.T) {
-	d := newVNCServer(t, asNone)
-	h := start(t, setup{vnc: d.as("one", "")})
-	a := h.do("PUT", workstations+"/two", "manage", `{"address":"10.0.0.7:5901"}`)
-	wantRefusal(t, workstations, a, 400, "unsupported_parameter")
-	if !strings.Contains(string(a.body), "register_networks") {
-		t.Errorf("%s", a.body)
+	d := harness.NewVNCServer(t, harness.NoSecurity)
+	h := harness.Start(t, harness.Setup{VNC: d.As("one", "")})
+	a := h.Client.Do("PUT", workstations+"/two", "manage", `{"address":"10.0.0.7:5901"}`)
+	harness.WantRefusal(t, workstations, a, 400, "unsupported_parameter")
+	if !strings.Contains(string(a.Body), "register_networks") {
+		t.Errorf("%s", a.Body)
 	}
 }
 
 func TestVNCARegistrationIsChecked(t *testing.T) {
-	h := start(t, setup{vnc: `
+	h := harness.Start(t, harness.Setup{VNC: `
 		register_networks 10.0.0.0/8 127.0.0.0/8 169.254.0.0/16 fd00::/8
 		credential lab {
 			password {env.DESK_PASSWORD}
@@ -49,19 +51,19 @@ func TestVNCARegistrationIsChecked(t *testing.T) {
 		{`{"address":"10.0.0.7:5901","password":"x"}`, "unsupported_parameter", "password"},
 		{`{"address":7}`, "invalid_value", "address"},
 	} {
-		a := h.do("PUT", workstations+"/two", "manage", c.body)
-		wantRefusal(t, workstations, a, 400, c.code)
-		if param, _ := at(parse(t, a.body), "error", "param").(string); param != c.param {
+		a := h.Client.Do("PUT", workstations+"/two", "manage", c.body)
+		harness.WantRefusal(t, workstations, a, 400, c.code)
+		if param, _ := harness.At(harness.Parse(t, a.Body), "error", "param").(string); param != c.param {
 			t.Errorf("%s: param %q, want %q", c.body, param, c.param)
 		}
 	}
 	for _, name := range []string{".hidden", strings.Repeat("x", 129), "a%2Fb", "ä"} {
-		if a := h.do("PUT", workstations+"/"+name, "manage", `{"address":"10.0.0.7:5901"}`); a.status != 400 && a.status != 404 {
-			t.Errorf("name %s: %d %s", name, a.status, a.body)
+		if a := h.Client.Do("PUT", workstations+"/"+name, "manage", `{"address":"10.0.0.7:5901"}`); a.Status != 400 && a.Status != 404 {
+			t.Errorf("name %s: %d %s", name, a.Status, a.Body)
 		}
 	}
-	h.want(201, "PUT", workstations+"/two", "foreign", `{"address":"[fd00::7]:5901","credential":"lab"}`)
-	if got := h.names("manage"); got != "demo available" {
+	h.Client.Want(201, "PUT", workstations+"/two", "foreign", `{"address":"[fd00::7]:5901","credential":"lab"}`)
+	if got := names(h, "manage"); got != "demo available" {
 		t.Errorf("workstations: %s", got)
 	}
 }
@@ -69,32 +71,32 @@ func TestVNCARegistrationIsChecked(t *testing.T) {
 // The address that is dialled counts. The viewer's text says nothing about the network to the
 // tenant that registered it.
 func TestVNCARegisteredAddressIsCheckedAgainWhenItIsDialled(t *testing.T) {
-	d := newVNCServer(t, asNone)
-	_, port, _ := net.SplitHostPort(d.address())
+	d := harness.NewVNCServer(t, harness.NoSecurity)
+	_, port, _ := net.SplitHostPort(d.Address())
 	const text = "The workstation cannot be reached. Try again later."
-	h := startVNC(t, setup{vnc: "register_networks 127.0.0.0/8 ::/0 0.0.0.0/0\n"})
+	h := harness.StartVNC(t, harness.Setup{VNC: "register_networks 127.0.0.0/8 ::/0 0.0.0.0/0\n"})
 	refused := func(name, cause string) {
 		t.Helper()
-		w := h.tlsFirst(h.issue("connect", name, "").host)
-		if got := w.refusal(); w.err != nil || got != text {
-			t.Errorf("%s: %q, %v", name, got, w.err)
+		w := h.VNC.TLSFirst(h.VNC.Issue("connect", name, "").Host)
+		if got := w.Refusal(); w.Err != nil || got != text {
+			t.Errorf("%s: %q, %v", name, got, w.Err)
 		}
-		h.vncLogLine("vnc connection refused", `"workstation":"`+name+`"`, `"code":"workstation_unreachable"`, cause)
+		vncLogLine(h, "vnc connection refused", `"workstation":"`+name+`"`, `"code":"workstation_unreachable"`, cause)
 	}
 	const outside = "the address is outside the networks of register_networks"
-	h.want(201, "PUT", workstations+"/name", "manage", `{"address":"localhost:`+port+`"}`)
+	h.Client.Want(201, "PUT", workstations+"/name", "manage", `{"address":"localhost:`+port+`"}`)
 	refused("name", outside)
 	if own := ownInterface(); own != "" {
-		h.want(201, "PUT", workstations+"/own", "manage", `{"address":"`+net.JoinHostPort(own, port)+`"}`)
+		h.Client.Want(201, "PUT", workstations+"/own", "manage", `{"address":"`+net.JoinHostPort(own, port)+`"}`)
 		refused("own", outside)
 	}
-	if n := d.connections(); n != 0 {
+	if n := d.Connections(); n != 0 {
 		t.Errorf("the workstation was reached %d times", n)
 	}
-	h.become(setup{vnc: "register_networks 127.0.0.1/32 ::1/128\n"})
-	w := h.view(h.issue("connect", "name", ""))
-	w.leave()
-	h.want(201, "PUT", workstations+"/closed", "manage", `{"address":"127.0.0.1:1"}`)
+	become(h, harness.Setup{VNC: "register_networks 127.0.0.1/32 ::1/128\n"})
+	w := h.VNC.View(h.VNC.Issue("connect", "name", ""))
+	w.Leave()
+	h.Client.Want(201, "PUT", workstations+"/closed", "manage", `{"address":"127.0.0.1:1"}`)
 	refused("closed", "connection refused")
 }
 
@@ -110,61 +112,61 @@ func ownInterface() string {
 }
 
 func TestVNCARegisteredWorkstationUsesADeclaredCredential(t *testing.T) {
-	d := newVNCServer(t, asVNCAuth)
+	d := harness.NewVNCServer(t, harness.VNCAuth)
 	credential := "credential lab {\npassword {env.DESK_PASSWORD}\n}\n"
-	h := startVNC(t, setup{vnc: "register_networks 127.0.0.1/32\n" + credential})
-	h.want(201, "PUT", workstations+"/two", "manage", `{"address":"`+d.address()+`","credential":"lab"}`)
-	a := h.issue("connect", "two", "")
-	w := h.view(a)
-	w.leave()
+	h := harness.StartVNC(t, harness.Setup{VNC: "register_networks 127.0.0.1/32\n" + credential})
+	h.Client.Want(201, "PUT", workstations+"/two", "manage", `{"address":"`+d.Address()+`","credential":"lab"}`)
+	a := h.VNC.Issue("connect", "two", "")
+	w := h.VNC.View(a)
+	w.Leave()
 	// A credential that the configuration has no more opens nothing.
-	h.become(setup{vnc: "register_networks 127.0.0.1/32\n"})
-	w = h.tlsFirst(a.host)
-	if text := w.refusal(); w.err != nil || !strings.Contains(text, "cannot be reached") {
-		t.Errorf("%q, %v", text, w.err)
+	become(h, harness.Setup{VNC: "register_networks 127.0.0.1/32\n"})
+	w = h.VNC.TLSFirst(a.Host)
+	if text := w.Refusal(); w.Err != nil || !strings.Contains(text, "cannot be reached") {
+		t.Errorf("%q, %v", text, w.Err)
 	}
-	h.refusedSoon("unavailable", 1)
+	refusedSoon(h, "unavailable", 1)
 }
 
 func TestVNCCredentialsAndTokensStayWhereTheyAre(t *testing.T) {
-	good, bad := newVNCServer(t, asVNCAuth), newVNCServer(t, func(w *wire) {
-		offering(w, 2).hear(2).say("0123456789abcdef").take(16)
-		w.refuse("Authentication failed for " + deskPassword) // it may say what it likes
+	good, bad := harness.NewVNCServer(t, harness.VNCAuth), harness.NewVNCServer(t, func(w *harness.Conn) {
+		harness.Offer(w, 2).Expect(2).Send("0123456789abcdef").ReadN(16)
+		w.Refuse("Authentication failed for " + harness.DeskPassword) // it may say what it likes
 	})
 	password := "password {env.DESK_PASSWORD}"
-	h := startVNC(t, setup{vnc: "register_networks 127.0.0.1/32\ncredential lab {\n" + password + "\n}\n" + good.as("one", password) + bad.as("two", password)})
+	h := harness.StartVNC(t, harness.Setup{VNC: "register_networks 127.0.0.1/32\ncredential lab {\n" + password + "\n}\n" + good.As("one", password) + bad.As("two", password)})
 	var answers bytes.Buffer
-	keep := func(a answer) answer {
-		_ = a.header.Write(&answers)
-		answers.Write(a.body)
+	keep := func(a harness.Answer) harness.Answer {
+		_ = a.Header.Write(&answers)
+		answers.Write(a.Body)
 		return a
 	}
-	keep(h.do("PUT", workstations+"/three", "manage", `{"address":"`+good.address()+`","credential":"lab"}`))
+	keep(h.Client.Do("PUT", workstations+"/three", "manage", `{"address":"`+good.Address()+`","credential":"lab"}`))
 	var tokens []string
 	for _, name := range []string{"one", "two", "three"} {
-		a := h.issue("desk", name, "")
-		tokens = append(tokens, a.token)
-		w := h.tlsFirst(a.host)
+		a := h.VNC.Issue("desk", name, "")
+		tokens = append(tokens, a.Token)
+		w := h.VNC.TLSFirst(a.Host)
 		if name == "two" {
-			answers.WriteString(w.refusal())
+			answers.WriteString(w.Refusal())
 		} else {
-			w.accepted().echo(1, 2)
-			keep(h.get(workstations+"/"+name+"/sessions", "manage"))
+			w.Accepted().Echo(1, 2)
+			keep(h.Client.Get(workstations+"/"+name+"/sessions", "manage"))
 		}
-		w.leave()
+		w.Leave()
 	}
-	h.vncClosed()
-	keep(h.get(workstations, "manage"))
-	keep(h.get("/api/v1/activity?limit=1000", "desk"))
-	keep(h.get("/metrics", ""))
-	keep(h.do("DELETE", workstations+"/two", "manage", ""))
-	h.stop()
-	seen := map[string]string{"an answer": answers.String(), "the log": logs.text(), "the data": h.files(), "the storage": h.stored()}
+	h.VNC.WaitClosed()
+	keep(h.Client.Get(workstations, "manage"))
+	keep(h.Client.Get("/api/v1/activity?limit=1000", "desk"))
+	keep(h.Client.Get("/metrics", ""))
+	keep(h.Client.Do("DELETE", workstations+"/two", "manage", ""))
+	h.Stop()
+	seen := map[string]string{"an answer": answers.String(), "the log": harness.Log.Text(), "the data": harness.DataFiles(h), "the storage": stored(h)}
 	if !strings.Contains(seen["an answer"], "gatehouse_vnc_sessions_total") || !strings.Contains(seen["the storage"], `"name":"three"`) {
 		t.Error("nothing to look at")
 	}
 	for where, text := range seen {
-		for _, canary := range append(tokens, deskPassword) {
+		for _, canary := range append(tokens, harness.DeskPassword) {
 			if i := strings.Index(text, canary); i >= 0 {
 				t.Errorf("%s holds a secret: …%s…", where, text[max(0, i-200):i+20])
 			}
@@ -173,10 +175,10 @@ func TestVNCCredentialsAndTokensStayWhereTheyAre(t *testing.T) {
 }
 
 // stored is everything below Caddy's storage that is Gatehouse's.
-func (h *harness) stored() string {
-	h.t.Helper()
+func stored(h *harness.Gateway) string {
+	h.T.Helper()
 	var all bytes.Buffer
-	err := filepath.WalkDir(filepath.Join(h.dir, "storage", "gatehouse"), func(path string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(h.Dir, "storage", "gatehouse"), func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -185,7 +187,7 @@ func (h *harness) stored() string {
 		return err
 	})
 	if err != nil {
-		h.t.Error(err)
+		h.T.Error(err)
 	}
 	return all.String()
 }

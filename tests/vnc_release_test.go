@@ -5,11 +5,13 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // busyViewer keeps moving the pointer and reading, as a person does who does not know of the
 // release, and sends how its connection ended.
-func (w *wire) busyViewer() (end chan error) {
+func busyViewer(w *harness.Conn) (end chan error) {
 	end = make(chan error, 1)
 	stop := make(chan struct{})
 	go func() {
@@ -34,94 +36,70 @@ func (w *wire) busyViewer() (end chan error) {
 	return end
 }
 
-// quietViewer only reads.
-func (w *wire) quietViewer() (end chan error) {
-	end = make(chan error, 1)
-	go func() {
-		_, err := io.Copy(io.Discard, w)
-		end <- err
-	}()
-	return end
-}
-
-// wantEnd waits for a clean end: io.Copy finds nothing wrong only after a
-// close_notify, and never after a reset.
-func wantEnd(t *testing.T, what string, end chan error) {
-	t.Helper()
-	select {
-	case err := <-end:
-		if err != nil {
-			t.Errorf("%s: the end is not clean: %v", what, err)
-		}
-	case <-time.After(waitLimit):
-		t.Errorf("%s: no end", what)
-	}
-}
-
 func TestVNCAReleaseEndsEverythingWithinASecond(t *testing.T) {
-	d := newVNCServer(t, asNone)
-	h := startVNC(t, setup{vncHandler: both, vnc: "on_conflict share\nvncauth on\n" + d.as("one", "") + d.as("other", "")})
-	a, unused, elsewhere := h.issue("connect", "one", ""), h.issue("connect", "one", ""), h.issue("connect", "other", "")
-	veNCrypt := h.dialVNC("").greeted("RFB 003.008\n", 19)
-	veNCrypt.veNCrypt(260)
-	viewers := map[string]*wire{
-		"TLS first": h.tlsFirst(a.host).accepted(),
-		"VeNCrypt":  veNCrypt.startTLS(a.host).accepted(),
-		"in clear":  h.dialVNC("").greeted("RFB 003.008\n", 2).answerChallenge(a.token).accepted(),
-		"quiet":     h.tlsFirst(a.host).accepted(),
+	d := harness.NewVNCServer(t, harness.NoSecurity)
+	h := harness.StartVNC(t, harness.Setup{VNCHandler: both, VNC: "on_conflict share\nvncauth on\n" + d.As("one", "") + d.As("other", "")})
+	a, unused, elsewhere := h.VNC.Issue("connect", "one", ""), h.VNC.Issue("connect", "one", ""), h.VNC.Issue("connect", "other", "")
+	veNCrypt := h.VNC.Dial("").Greet("RFB 003.008\n", 19)
+	veNCrypt.VeNCrypt(260)
+	viewers := map[string]*harness.Conn{
+		"TLS first": h.VNC.TLSFirst(a.Host).Accepted(),
+		"VeNCrypt":  veNCrypt.StartTLS(a.Host).Accepted(),
+		"in clear":  h.VNC.Dial("").Greet("RFB 003.008\n", 2).AnswerChallenge(a.Token).Accepted(),
+		"quiet":     h.VNC.TLSFirst(a.Host).Accepted(),
 	}
 	ends := map[string]chan error{}
 	for name, w := range viewers {
-		h.good(w)
+		mustSucceed(h, w)
 		if name == "quiet" {
-			ends[name] = w.quietViewer()
+			ends[name] = w.ReadToEnd()
 			continue
 		}
-		ends[name] = w.busyViewer()
+		ends[name] = busyViewer(w)
 	}
-	spared := h.view(elsewhere)
-	if !eventually(func() bool { return len(h.sessions("one")) == len(viewers) }) {
+	spared := h.VNC.View(elsewhere)
+	if !harness.Eventually(func() bool { return len(h.VNC.Sessions("one")) == len(viewers) }) {
 		t.Fatal("sessions are missing")
 	}
 	begun := time.Now()
-	h.release("one")
-	if n := len(h.sessions("one")); n != 0 {
+	h.VNC.Release("one")
+	if n := len(h.VNC.Sessions("one")); n != 0 {
 		t.Errorf("%d sessions are open when the release is told", n)
 	}
 	for name, end := range ends {
-		wantEnd(t, name, end)
+		harness.WantEnd(t, name, end)
 	}
 	took := time.Since(begun)
 	t.Logf("the last of %d viewers saw its end after %s", len(viewers), took.Round(time.Millisecond))
 	if took > oneSecond {
 		t.Errorf("it took %s", took)
 	}
-	for _, dead := range []address{a, unused} {
-		h.refusedWith(dead, "This workstation was released.")
+	for _, dead := range []harness.Address{a, unused} {
+		refusedWith(h, dead, "This workstation was released.")
 	}
-	h.good(spared.echo(1, 2))
-	if line := h.vncLogLine(`"ended":"released"`, `"workstation":"one"`); at(line, "level") != "info" {
+	mustSucceed(h, spared.Echo(1, 2))
+	if line := vncLogLine(h, `"ended":"released"`, `"workstation":"one"`); harness.At(line, "level") != "info" {
 		t.Errorf("line %v", line)
 	}
 }
 
 func TestVNCAReleaseAfterAReloadEndsSessionsOfBefore(t *testing.T) {
-	d := newVNCServer(t, asNone)
-	s := setup{vnc: "on_conflict share\n" + d.as("one", "")}
-	h := startVNC(t, s)
-	a := h.issue("connect", "one", "")
-	before := h.view(a)
+	d := harness.NewVNCServer(t, harness.NoSecurity)
+	s := harness.Setup{VNC: "on_conflict share\n" + d.As("one", "")}
+	h := harness.StartVNC(t, s)
+	a := h.VNC.Issue("connect", "one", "")
+	before := h.VNC.View(a)
 	for range 2 {
-		h.become(s)
-		h.good(before.echo(3, 3))
+		become(h, s)
+		mustSucceed(h, before.Echo(3, 3))
 	}
-	after := h.view(a)
-	ends := []chan error{before.busyViewer(), after.busyViewer()}
-	h.release("one")
+	after := h.VNC.View(a)
+	ends := []chan error{busyViewer(before), busyViewer(after)}
+	h.VNC.Release("one")
 	for _, end := range ends {
-		wantEnd(t, "a viewer", end)
+		harness.WantEnd(t, "a viewer", end)
 	}
-	h.refusedWith(a, "This workstation was released.")
+	refusedWith(h, a, "This workstation was released.")
 }
 
 // A release also ends connections that have no session yet, at every step: none of them gets a
@@ -130,65 +108,65 @@ func TestVNCAReleaseDuringTheHandshakeLetsNobodyIn(t *testing.T) {
 	gate := make(chan struct{})
 	var once sync.Once
 	open := func() { once.Do(func() { close(gate) }) }
-	d := newVNCServer(t, func(w *wire) { <-gate; asNone(w) })
+	d := harness.NewVNCServer(t, func(w *harness.Conn) { <-gate; harness.NoSecurity(w) })
 	t.Cleanup(open)
-	h := startVNC(t, setup{vncHandler: silent, vnc: d.as("one", "") + d.as("two", "")})
-	a, b := h.issue("connect", "one", ""), h.issue("connect", "two", "")
-	step := func(a address) *wire {
-		w := h.dialVNC("").greeted("RFB 003.008\n", 19)
-		w.veNCrypt(262)
+	h := harness.StartVNC(t, harness.Setup{VNCHandler: silent, VNC: d.As("one", "") + d.As("two", "")})
+	a, b := h.VNC.Issue("connect", "one", ""), h.VNC.Issue("connect", "two", "")
+	step := func(a harness.Address) *harness.Conn {
+		w := h.VNC.Dial("").Greet("RFB 003.008\n", 19)
+		w.VeNCrypt(262)
 		return w
 	}
-	beforeTLS, beforePassword, atDesk := step(a), step(a).startTLS(""), step(a).startTLS("").plain("", a.token)
-	if !eventually(func() bool { return d.connections() == 1 }) {
+	beforeTLS, beforePassword, atDesk := step(a), step(a).StartTLS(""), step(a).StartTLS("").Plain("", a.Token)
+	if !harness.Eventually(func() bool { return d.Connections() == 1 }) {
 		t.Fatal("nobody is on the way to the workstation")
 	}
-	h.release("one")
+	h.VNC.Release("one")
 	open()
 	const text = "This workstation was released."
-	for name, w := range map[string]*wire{
-		"before TLS": beforeTLS.startTLS("").plain("", a.token), "before its password": beforePassword.plain("", a.token), "on its way": atDesk,
+	for name, w := range map[string]*harness.Conn{
+		"before TLS": beforeTLS.StartTLS("").Plain("", a.Token), "before its password": beforePassword.Plain("", a.Token), "on its way": atDesk,
 	} {
-		if got := w.refusal(); w.err != nil || got != text {
-			t.Errorf("%s: %q, %v", name, got, w.err)
+		if got := w.Refusal(); w.Err != nil || got != text {
+			t.Errorf("%s: %q, %v", name, got, w.Err)
 		}
 	}
 	// Let in already, but not yet asking for the desktop.
-	w := step(b).startTLS("").plain("", b.token).hear(uint32(0))
-	h.good(w)
-	end := w.quietViewer()
-	h.release("two")
-	wantEnd(t, "between result and ServerInit", end)
-	w.leave()
-	if n := h.metric("gatehouse_vnc_sessions_open"); n != 0 {
+	w := step(b).StartTLS("").Plain("", b.Token).Expect(uint32(0))
+	mustSucceed(h, w)
+	end := w.ReadToEnd()
+	h.VNC.Release("two")
+	harness.WantEnd(t, "between result and ServerInit", end)
+	w.Leave()
+	if n := h.Records.Metric("gatehouse_vnc_sessions_open"); n != 0 {
 		t.Errorf("%v sessions are open", n)
 	}
 }
 
 func TestVNCWhatAReloadDropsIsRevoked(t *testing.T) {
-	d := newVNCServer(t, asNone)
-	one, two := d.as("one", ""), d.as("two", "")
-	h := startVNC(t, setup{vnc: "on_conflict share\n" + one + two})
-	kept, gone, other := h.issue("connect", "one", ""), h.issue("connect", "two", ""), h.issue("desk", "one", "")
-	keptViewer, goneViewer, otherViewer := h.view(kept), h.view(gone).busyViewer(), h.view(other)
-	h.become(setup{vnc: "on_conflict share\n" + one})
-	wantEnd(t, "of a workstation that was dropped", goneViewer)
-	h.refusedWith(gone, "This VNC address was withdrawn. Ask for a new one.")
-	h.vncLogLine(`"ended":"removed"`, `"workstation":"two"`)
+	d := harness.NewVNCServer(t, harness.NoSecurity)
+	one, two := d.As("one", ""), d.As("two", "")
+	h := harness.StartVNC(t, harness.Setup{VNC: "on_conflict share\n" + one + two})
+	kept, gone, other := h.VNC.Issue("connect", "one", ""), h.VNC.Issue("connect", "two", ""), h.VNC.Issue("desk", "one", "")
+	keptViewer, goneViewer, otherViewer := h.VNC.View(kept), busyViewer(h.VNC.View(gone)), h.VNC.View(other)
+	become(h, harness.Setup{VNC: "on_conflict share\n" + one})
+	harness.WantEnd(t, "of a workstation that was dropped", goneViewer)
+	refusedWith(h, gone, "This VNC address was withdrawn. Ask for a new one.")
+	vncLogLine(h, `"ended":"removed"`, `"workstation":"two"`)
 
 	// A key that is gone, may no more, or has moved to another tenant.
 	for _, change := range []string{
 		"", "key connect {\nsecret {env.KEY_CONNECT}\nscopes workstations:manage\n}\n",
 		"key connect {\nsecret {env.KEY_CONNECT}\nscopes workstations:connect\ntenant other\n}\n",
 	} {
-		end := keptViewer.busyViewer()
-		h.become(setup{noKeys: true, keys: defaultKeys + dropKey("connect") + change, vnc: "on_conflict share\n" + one})
-		wantEnd(t, "of a key that was dropped", end)
-		h.refusedWith(kept, "This VNC address was withdrawn. Ask for a new one.")
-		h.good(otherViewer.echo(2, 2))
-		h.become(setup{vnc: "on_conflict share\n" + one})
-		kept = h.issue("connect", "one", "")
-		keptViewer = h.view(kept)
+		end := busyViewer(keptViewer)
+		become(h, harness.Setup{NoKeys: true, Keys: harness.DefaultKeys + dropKey("connect") + change, VNC: "on_conflict share\n" + one})
+		harness.WantEnd(t, "of a key that was dropped", end)
+		refusedWith(h, kept, "This VNC address was withdrawn. Ask for a new one.")
+		mustSucceed(h, otherViewer.Echo(2, 2))
+		become(h, harness.Setup{VNC: "on_conflict share\n" + one})
+		kept = h.VNC.Issue("connect", "one", "")
+		keptViewer = h.VNC.View(kept)
 	}
-	h.good(otherViewer.echo(1, 2))
+	mustSucceed(h, otherViewer.Echo(1, 2))
 }

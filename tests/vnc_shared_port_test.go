@@ -4,19 +4,21 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // The TLS of an earlier handler of the route counts as TLS first.
 func TestVNCTheTLSOfAnEarlierHandlerCounts(t *testing.T) {
-	d := newVNCServer(t, asNone)
-	h := startVNC(t, setup{route: "tls {\nconnection_policy {\nfallback_sni *." + vncDomain + "\n}\n}\nvnc", vnc: d.as("one", "")})
-	w := h.view(h.issue("connect", "one", ""))
-	end := w.busyViewer()
-	h.release("one")
-	wantEnd(t, "the viewer", end)
-	w = h.tlsFirst(neverIssued)
-	if text := w.refusal(); w.err != nil || !strings.Contains(text, "not valid") {
-		t.Errorf("%q, %v", text, w.err)
+	d := harness.NewVNCServer(t, harness.NoSecurity)
+	h := harness.StartVNC(t, harness.Setup{Route: "tls {\nconnection_policy {\nfallback_sni *." + harness.VNCDomain + "\n}\n}\nvnc", VNC: d.As("one", "")})
+	w := h.VNC.View(h.VNC.Issue("connect", "one", ""))
+	end := busyViewer(w)
+	h.VNC.Release("one")
+	harness.WantEnd(t, "the viewer", end)
+	w = h.VNC.TLSFirst(neverIssued)
+	if text := w.Refusal(); w.Err != nil || !strings.Contains(text, "not valid") {
+		t.Errorf("%q, %v", text, w.Err)
 	}
 }
 
@@ -24,8 +26,8 @@ func TestVNCTheTLSOfAnEarlierHandlerCounts(t *testing.T) {
 // match uses nothing up: caddy-l4 asks repeatedly. The site is checked without the race detector
 // only: caddy-l4 v0.1.2 reads a connection's counters after it has passed it to the site.
 func TestVNCTheTokenMatcherOnlyLooks(t *testing.T) {
-	d := newVNCServer(t, asNone)
-	s := setup{vnc: "pin_client\n" + d.as("one", ""), global: `
+	d := harness.NewVNCServer(t, harness.NoSecurity)
+	s := harness.Setup{VNC: "pin_client\n" + d.As("one", ""), Global: `
 	servers 127.0.0.1:HTTPS_PORT {
 		listener_wrappers {
 			layer4 {
@@ -40,56 +42,56 @@ func TestVNCTheTokenMatcherOnlyLooks(t *testing.T) {
 			tls
 		}
 	}`}
-	h := startVNC(t, s)
-	h.change(h.caddyfile(s) + "https://localhost:HTTPS_PORT {\nbind 127.0.0.1\ntls internal\ngatehouse\n}\n")
-	h.ports[2] = h.ports[1] // from here on viewers come to the port of HTTPS
-	a := h.issue("connect", "one", `{"expires_in":600}`)
+	h := harness.StartVNC(t, s)
+	h.Change(h.Caddyfile(s) + "https://localhost:HTTPS_PORT {\nbind 127.0.0.1\ntls internal\ngatehouse\n}\n")
+	h.Ports.VNC = h.Ports.HTTPS // from here on viewers come to the port of HTTPS
+	a := h.VNC.Issue("connect", "one", `{"expires_in":600}`)
 	for i := range 20 {
-		w := h.dialVNC("127.0.5." + strconv.Itoa(1+i)).startTLS(a.host) // matches, and leaves
-		h.good(w)
-		w.leave()
+		w := h.VNC.Dial("127.0.5." + strconv.Itoa(1+i)).StartTLS(a.Host) // matches, and leaves
+		mustSucceed(h, w)
+		w.Leave()
 	}
-	h.vncClosed()
-	v := parse(t, h.want(200, "GET", workstations+"/one", "manage", "").body)
-	if at(v, "tokens") != number("1") || at(v, "sessions") != number("0") || d.connections() != 0 {
-		t.Errorf("%v, %d connections", v, d.connections())
+	h.VNC.WaitClosed()
+	v := harness.Parse(t, h.Client.Want(200, "GET", workstations+"/one", "manage", "").Body)
+	if harness.At(v, "tokens") != harness.Number("1") || harness.At(v, "sessions") != harness.Number("0") || d.Connections() != 0 {
+		t.Errorf("%v, %d connections", v, d.Connections())
 	}
-	w := h.view(a) // it is not pinned to another address
-	end := w.busyViewer()
-	h.release("one")
-	wantEnd(t, "the viewer", end)
-	if raceDetector {
+	w := h.VNC.View(a) // it is not pinned to another address
+	end := busyViewer(w)
+	h.VNC.Release("one")
+	harness.WantEnd(t, "the viewer", end)
+	if harness.RaceDetector {
 		return
 	}
-	h.secure = "https://localhost:" + strconv.Itoa(h.ports[1])
-	h.trust()
-	if a := h.get(h.secure+"/v1/models", "full"); a.status != 200 {
-		t.Errorf("the site: %d %s", a.status, a.body)
+	h.Client.Secure = h.Ports.SecureOrigin()
+	h.Trust()
+	if a := h.Client.Get(h.Client.Secure+"/v1/models", "full"); a.Status != 200 {
+		t.Errorf("the site: %d %s", a.Status, a.Body)
 	}
-	w = h.dialVNC("").startTLSWith(h.trusting(a.host)) // now it is a name like any other
-	if line := w.say("GET / HTTP/1.0\r\nHost: localhost\r\n\r\n").take(5); w.err == nil && string(line) != "HTTP/" {
+	w = h.VNC.Dial("").StartTLSWith(trusting(h, a.Host)) // now it is a name like any other
+	if line := w.Send("GET / HTTP/1.0\r\nHost: localhost\r\n\r\n").ReadN(5); w.Err == nil && string(line) != "HTTP/" {
 		t.Errorf("a dead token's name reaches %q", line)
 	}
-	w.leave()
+	w.Leave()
 }
 
 // A connection policy may ask the matcher too.
 func TestVNCAConnectionPolicyMayAskForALiveToken(t *testing.T) {
-	d := newVNCServer(t, asNone)
-	h := start(t, setup{vncHandler: "connection_policy {\nmatch {\nvnc_token\n}\n}\nconnection_policy {\nmatch {\nsni plain." + vncDomain + "\n}\nprotocols tls1.3\n}", vnc: d.as("one", "")})
-	a := h.issue("connect", "one", "")
-	if !eventually(func() bool {
-		w := h.dialVNC("").startTLS(a.host)
-		defer w.leave()
-		return w.err == nil
+	d := harness.NewVNCServer(t, harness.NoSecurity)
+	h := harness.Start(t, harness.Setup{VNCHandler: "connection_policy {\nmatch {\nvnc_token\n}\n}\nconnection_policy {\nmatch {\nsni plain." + harness.VNCDomain + "\n}\nprotocols tls1.3\n}", VNC: d.As("one", "")})
+	a := h.VNC.Issue("connect", "one", "")
+	if !harness.Eventually(func() bool {
+		w := h.VNC.Dial("").StartTLS(a.Host)
+		defer w.Leave()
+		return w.Err == nil
 	}) {
 		t.Fatal("a live token has no policy")
 	}
-	w := h.view(a)
-	w.leave()
-	dead := h.dialVNC("").startTLS("nobody." + vncDomain)
-	if dead.err == nil {
+	w := h.VNC.View(a)
+	w.Leave()
+	dead := h.VNC.Dial("").StartTLS("nobody." + harness.VNCDomain)
+	if dead.Err == nil {
 		t.Error("a dead token has a policy")
 	}
-	dead.leave()
+	dead.Leave()
 }

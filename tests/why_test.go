@@ -2,50 +2,41 @@ package tests
 
 import (
 	"encoding/json"
-	"os/exec"
 	"strings"
 	"testing"
-)
 
-// operate runs a command of the operator, as another process.
-func (c *child) operate(args ...string) (stdout, stderr string, err error) {
-	cmd := exec.CommandContext(c.t.Context(), c.cmd.Path)
-	cmd.Args = append([]string{"caddy", "gatehouse"}, args...)
-	var failure strings.Builder
-	cmd.Stderr = &failure
-	out, err := cmd.Output()
-	return string(out), failure.String(), err
-}
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
+)
 
 // Each refusal names the option that made it, and its owner.
 func TestWhyNamesTheOptionThatRefused(t *testing.T) {
-	h := vacant(t)
-	h.writeCatalog()
-	admin := "unix//" + h.dir + "/admin"
-	c := h.run(setup{
-		keys: limitedKey("rate 2/min") + keyBlock("chat", "budget 1usd/day\nmax_tools 1") + keyBlock("narrow", "models fake/echo\nconcurrency 3\nguardrails words") +
-			"key models {\nsecret {env.KEY_MODELS}\nscopes models:read\n}\n" + keyBlock("other", "tenant research\nmax_body 200B"),
-		options: "catalog DIR/prices.json\ntenant research {\nbudget 1 tokens/total\n}\nmodel fake/e* {\nmax_output_tokens 100\n}\nguardrail words {\non input\ndeny words forbidden\n}",
-		global:  "admin " + admin,
+	h := harness.Vacant(t)
+	harness.WriteCatalog(h)
+	admin := "unix//" + h.Dir + "/admin"
+	c := h.Run(harness.Setup{
+		Keys: harness.FullKey("rate 2/min") + harness.Key("chat", "budget 1usd/day\nmax_tools 1") + harness.Key("narrow", "models fake/echo\nconcurrency 3\nguardrails words") +
+			"key models {\nsecret {env.KEY_MODELS}\nscopes models:read\n}\n" + harness.Key("other", "tenant research\nmax_body 200B"),
+		Options: "catalog DIR/prices.json\ntenant research {\nbudget 1 tokens/total\n}\nmodel fake/e* {\nmax_output_tokens 100\n}\nguardrail words {\non input\ndeny words forbidden\n}",
+		Global:  "admin " + admin,
 	})
 	for range 2 {
-		h.post(chatV1, "full", chat("fake/echo", ""))
+		h.Client.Post(harness.ChatV1, "full", harness.Chat("fake/echo", ""))
 	}
 	for _, test := range []struct{ key, body, code, option string }{
-		{"full", chat("fake/echo", ""), "rate_limit_exceeded", "key full: rate 2/min"},
-		{"chat", chat("test/echo", `,"max_tokens":50`), "cannot_be_priced", "key chat: budget 1usd/day"},
-		{"chat", chat("fake/echo", `,"max_tokens":101`), "invalid_value", "model fake/e*: max_output_tokens 100"},
-		{"chat", chat("fake/echo", `,"tools":[{"type":"function","function":{"name":"a"}},{"type":"function","function":{"name":"b"}}]`), "invalid_value", "key chat: max_tools 1"},
-		{"narrow", chat("fake/usage-all", ""), "model_not_found", "key narrow: models"},
-		{"narrow", strings.Replace(chat("fake/echo", ""), "say hello", "forbidden", 1), "guardrail_blocked", "guardrail words: words"},
-		{"models", chat("fake/echo", ""), "insufficient_scope", "key models: scopes without chat:write"},
-		{"other", chat("fake/echo", `,"user":"`+strings.Repeat("x", 200)+`"`), "request_too_large", "key other: max_body 200"},
-		{"other", chat("fake/echo", `,"max_tokens":50`), "budget_exceeded", "tenant research: budget 1 tokens/total"},
-		{"chat", chat("none/\\u001b[2Jx", ""), "model_not_found", ""},
+		{"full", harness.Chat("fake/echo", ""), "rate_limit_exceeded", "key full: rate 2/min"},
+		{"chat", harness.Chat("test/echo", `,"max_tokens":50`), "cannot_be_priced", "key chat: budget 1usd/day"},
+		{"chat", harness.Chat("fake/echo", `,"max_tokens":101`), "invalid_value", "model fake/e*: max_output_tokens 100"},
+		{"chat", harness.Chat("fake/echo", `,"tools":[{"type":"function","function":{"name":"a"}},{"type":"function","function":{"name":"b"}}]`), "invalid_value", "key chat: max_tools 1"},
+		{"narrow", harness.Chat("fake/usage-all", ""), "model_not_found", "key narrow: models"},
+		{"narrow", strings.Replace(harness.Chat("fake/echo", ""), "say hello", "forbidden", 1), "guardrail_blocked", "guardrail words: words"},
+		{"models", harness.Chat("fake/echo", ""), "insufficient_scope", "key models: scopes without chat:write"},
+		{"other", harness.Chat("fake/echo", `,"user":"`+strings.Repeat("x", 200)+`"`), "request_too_large", "key other: max_body 200"},
+		{"other", harness.Chat("fake/echo", `,"max_tokens":50`), "budget_exceeded", "tenant research: budget 1 tokens/total"},
+		{"chat", harness.Chat("none/\\u001b[2Jx", ""), "model_not_found", ""},
 	} {
-		a := h.post(chatV1, test.key, test.body)
-		id := a.header.Get("X-Request-Id")
-		out, failure, err := c.operate("why", id, "--json", "--address", admin)
+		a := h.Client.Post(harness.ChatV1, test.key, test.body)
+		id := a.Header.Get("X-Request-Id")
+		out, failure, err := c.Operate("why", id, "--json", "--address", admin)
 		var story struct {
 			Code      string
 			RefusedBy string `json:"refused_by"`
@@ -57,17 +48,17 @@ func TestWhyNamesTheOptionThatRefused(t *testing.T) {
 			continue
 		}
 		if story.Code != test.code || story.RefusedBy != test.option || story.Meaning == "" {
-			t.Errorf("%d %s\nthe story of it has %+v instead of %s %s", a.status, a.body, story, test.code, test.option)
+			t.Errorf("%d %s\nthe story of it has %+v instead of %s %s", a.Status, a.Body, story, test.code, test.option)
 		}
 		if _, option, limited := strings.Cut(test.option, ": rate"); limited && (len(story.Limits) == 0 || story.Limits[0].Option != "rate"+option) {
 			t.Errorf("the limits now: %+v", story.Limits)
 		}
-		text, failure, err := c.operate("why", id, "--address", admin)
+		text, failure, err := c.Operate("why", id, "--address", admin)
 		if err != nil || !strings.Contains(text, test.option) || !strings.Contains(text, test.code) || strings.ContainsRune(text, '\x1b') {
 			t.Errorf("%v %s\n%s", err, text, failure)
 		}
 	}
-	_, failure, err := c.operate("why", "req_unknown", "--address", admin)
+	_, failure, err := c.Operate("why", "req_unknown", "--address", admin)
 	if err == nil || !strings.Contains(failure, "Rows are kept for 30 days") || strings.Contains(failure, "{") {
 		t.Errorf("an unknown id: %v %s", err, failure)
 	}
@@ -75,17 +66,17 @@ func TestWhyNamesTheOptionThatRefused(t *testing.T) {
 
 // A call is found by each of its ids, and its story has what was tried.
 func TestWhyTellsACallByAnyOfItsIDs(t *testing.T) {
-	h := vacant(t)
-	admin := "unix//" + h.dir + "/admin"
-	c := h.run(setup{options: "alias best {\ngroup {\ntarget fake/err-500\n}\ngroup {\ntarget test/echo\n}\n}", global: "admin " + admin})
-	a := h.post(chatV1, "other", chat("best", streaming))
+	h := harness.Vacant(t)
+	admin := "unix//" + h.Dir + "/admin"
+	c := h.Run(harness.Setup{Options: "alias best {\ngroup {\ntarget fake/err-500\n}\ngroup {\ntarget test/echo\n}\n}", Global: "admin " + admin})
+	a := h.Client.Post(harness.ChatV1, "other", harness.Chat("best", harness.Streaming))
 	var chunk struct{ ID string }
-	first, _, _ := strings.Cut(strings.TrimPrefix(string(a.body), "data: "), "\n")
+	first, _, _ := strings.Cut(strings.TrimPrefix(string(a.Body), "data: "), "\n")
 	if err := json.Unmarshal([]byte(first), &chunk); err != nil {
-		t.Fatalf("%v: %s", err, a.body)
+		t.Fatalf("%v: %s", err, a.Body)
 	}
-	for _, id := range []string{a.header.Get("X-Request-Id"), chunk.ID} {
-		text, failure, err := c.operate("why", id, "--address", admin)
+	for _, id := range []string{a.Header.Get("X-Request-Id"), chunk.ID} {
+		text, failure, err := c.Operate("why", id, "--address", admin)
 		if err != nil {
 			t.Errorf("%s: %v %s", id, err, failure)
 			continue

@@ -331,6 +331,13 @@ var arrows = []arrow{
 	{"internal/vncsession", "internal/tracing", "one span a session"},
 
 	// Programs that test the gateway from outside.
+	{"tests/harness", "caddy", "runs it in the process of the tests"},
+	{"tests/harness", "caddy-l4", "the layer-4 app, as xcaddy builds it"},
+	{"tests/harness", "caddymodule", "what is tested"},
+	{"tests/harness", "internal/caddykit", "the running app"},
+	{"tests/harness", "internal/limits", "its balances"},
+	{"tests/harness", "internal/testprovider/faults", "the provider behind it"},
+	{"tests/harness", "testscript", "commands that the test binary plays"},
 	{"tests/fakeprovider", "internal/testprovider/faults", "the provider in a process of its own"},
 	{"tests/clients", "internal/testprovider/faults", "the provider, and what it received"},
 	{"tests/bench", "tests/process", "runs the servers"},

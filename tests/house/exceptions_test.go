@@ -80,13 +80,9 @@ var exceptions = []row{
 	{"internal/modelcall.fleet: fields", 20},
 	{"internal/modelcall.rig: files", 9},
 	{"internal/testprovider/faults/oddities_test.go: lines", 360}, // one function for each oddity, read one at a time
-	{"tests.harness: files", 36},
-	{"tests.harness: methods", 91},
 	{"tests.soak: fields", 23},
 	{"tests.soak: files", 11},
 	{"tests.soak: methods", 33},
-	{"tests.wire: files", 7},
-	{"tests.wire: methods", 28},
 	{"tests/bench.benchCase: fields", 23},
 	{"tests/bench.fleet: files", 7},
 	{"tests/bench.runner: fields", 16},

@@ -1,15 +1,16 @@
-package tests
+package harness
 
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// refusals are the error types of a refusal: error.type of the OpenAI API, metadata.error_type of
+// errorTypes are the error types of a refusal: error.type of the OpenAI API, metadata.error_type of
 // the OpenRouter API.
-var refusals = map[string][2]string{
+var errorTypes = map[string][2]string{
 	"invalid_json":                {"invalid_request_error", "invalid_request"},
 	"invalid_value":               {"invalid_request_error", "invalid_request"},
 	"missing_required_parameter":  {"invalid_request_error", "invalid_request"},
@@ -51,80 +52,81 @@ var refusals = map[string][2]string{
 	"storage_unavailable":         {"server_error", "provider_overloaded"},
 }
 
-// refusalWords returns the error types of a code with its status: a provider's own 404 and 413 have
+// ErrorTypes returns the error types of a code with its status: a provider's own 404 and 413 have
 // those of the gateway's.
-func refusalWords(status int, code string) (words [2]string, known bool) {
+func ErrorTypes(status int, code string) (words [2]string, known bool) {
 	switch {
 	case code == "upstream_rejected" && status == 404:
 		code = "not_found"
 	case code == "upstream_rejected" && status == 413:
 		code = "request_too_large"
 	}
-	words, known = refusals[code]
+	words, known = errorTypes[code]
 	return words, known
 }
 
-// isOpenRouter reports whether a path belongs to the OpenRouter API.
-func isOpenRouter(path string) bool { return strings.Contains(path, "/api/v1/") }
+// IsOpenRouter reports whether a path belongs to the OpenRouter API.
+func IsOpenRouter(path string) bool { return strings.Contains(path, "/api/v1/") }
 
-// wantRefusal checks that the answer on path is the refusal: its status, the whole shape of its
+// WantRefusal checks that the answer on path is the refusal: its status, the whole shape of its
 // API, and the headers of every answer.
-func wantRefusal(t *testing.T, path string, a answer, status int, code string) {
+func WantRefusal(t *testing.T, path string, a Answer, status int, code string) {
 	t.Helper()
-	if a.status != status || a.header.Get("Content-Type") != "application/json" || a.err != nil {
-		t.Errorf("%s: status %d (%s, %v), want %d %s: %.300s", path, a.status, a.header.Get("Content-Type"), a.err, status, code, a.body)
+	if a.Status != status || a.Header.Get("Content-Type") != "application/json" || a.Err != nil {
+		t.Errorf("%s: status %d (%s, %v), want %d %s: %.300s", path, a.Status, a.Header.Get("Content-Type"), a.Err, status, code, a.Body)
 		return
 	}
-	wantIDs(t, path, a)
-	body := parse(t, a.body)
-	if keys := keysOf(body); len(keys) != 1 || keys[0] != "error" {
+	WantIDs(t, path, a)
+	body := Parse(t, a.Body)
+	if keys := Keys(body); len(keys) != 1 || keys[0] != "error" {
 		t.Errorf("%s: top-level keys %v", path, keys)
 	}
-	wantErrorObject(t, path, at(body, "error"), status, code)
+	WantErrorObject(t, path, At(body, "error"), status, code)
 }
 
-// wantErrorObject checks an error object of the path's API, in a body or an event.
-func wantErrorObject(t *testing.T, path string, e any, status int, code string) {
+// WantErrorObject checks an error object of the path's API, in a body or an event.
+func WantErrorObject(t *testing.T, path string, e any, status int, code string) {
 	t.Helper()
-	words, known := refusalWords(status, code)
+	words, known := ErrorTypes(status, code)
 	if !known {
 		t.Errorf("%s: no such refusal: %s", path, code)
 	}
-	message, _ := at(e, "message").(string)
+	message, _ := At(e, "message").(string)
 	if message == "" {
 		t.Errorf("%s: no message in %v", path, e)
 	}
-	if isOpenRouter(path) {
-		if at(e, "code") != number(itoa(status)) || at(e, "metadata", "error_type") != words[1] {
+	if IsOpenRouter(path) {
+		if At(e, "code") != Number(strconv.Itoa(status)) || At(e, "metadata", "error_type") != words[1] {
 			t.Errorf("%s: %v, want code %d and error_type %s", path, e, status, words[1])
 		}
 		return
 	}
-	if keys := keysOf(e); !slices.Equal(keys, []string{"code", "message", "param", "type"}) {
+	if keys := Keys(e); !slices.Equal(keys, []string{"code", "message", "param", "type"}) {
 		t.Errorf("%s: keys of the error: %v", path, keys)
 	}
-	if at(e, "code") != code || at(e, "type") != words[0] {
+	if At(e, "code") != code || At(e, "type") != words[0] {
 		t.Errorf("%s: %v, want code %s and type %s", path, e, code, words[0])
 	}
-	if param := at(e, "param"); param != nil {
+	if param := At(e, "param"); param != nil {
 		if s, _ := param.(string); s == "" {
 			t.Errorf("%s: param %v", path, param)
 		}
 	}
 }
 
-// wantIDs checks the IDs that every answer has.
-func wantIDs(t *testing.T, path string, a answer) {
+// WantIDs checks the IDs that every answer has.
+func WantIDs(t *testing.T, path string, a Answer) {
 	t.Helper()
-	if id := a.header.Get("X-Request-Id"); !strings.HasPrefix(id, "req_") || len(id) != 36 {
+	if id := a.Header.Get("X-Request-Id"); !strings.HasPrefix(id, "req_") || len(id) != 36 {
 		t.Errorf("%s: x-request-id %q", path, id)
 	}
-	if id := a.header.Get("X-Generation-Id"); isOpenRouter(path) != strings.HasPrefix(id, "gen-") {
+	if id := a.Header.Get("X-Generation-Id"); IsOpenRouter(path) != strings.HasPrefix(id, "gen-") {
 		t.Errorf("%s: X-Generation-Id %q", path, id)
 	}
 }
 
-func keysOf(v any) []string {
+// Keys are the names of an object's members, sorted.
+func Keys(v any) []string {
 	object, _ := v.(map[string]any)
 	return slices.Sorted(maps.Keys(object))
 }

@@ -1,4 +1,4 @@
-package tests
+package harness
 
 import (
 	"runtime"
@@ -7,11 +7,27 @@ import (
 	"time"
 )
 
+// Eventually polls for a condition that cannot be waited for.
+func Eventually(ok func() bool) bool {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.After(WaitLimit); ; {
+		if ok() {
+			return true
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			return false
+		}
+	}
+}
+
 // noGoroutines waits until nothing of Gatehouse runs any more.
 func noGoroutines(t *testing.T) {
 	t.Helper()
 	var left []string
-	if !eventually(func() bool { left = ourGoroutines(); return len(left) == 0 }) {
+	if !Eventually(func() bool { left = ourGoroutines(); return len(left) == 0 }) {
 		t.Errorf("%d goroutines are left:\n%s", len(left), strings.Join(left, "\n\n"))
 	}
 }
@@ -28,18 +44,10 @@ func ourGoroutines() (ours []string) {
 	return ours
 }
 
-// eventually polls for a condition that cannot be waited for.
-func eventually(ok func() bool) bool {
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.After(waitLimit); ; {
-		if ok() {
-			return true
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			return false
-		}
+// P99 is the 99th percentile of sorted times.
+func P99(sorted []time.Duration) time.Duration {
+	if len(sorted) == 0 {
+		return 0
 	}
+	return sorted[len(sorted)*99/100]
 }

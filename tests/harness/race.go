@@ -1,0 +1,6 @@
+//go:build race
+
+package harness
+
+// RaceDetector reports whether the tests are built with -race.
+const RaceDetector = true
