@@ -77,13 +77,13 @@ $(BENCH_PEERS): tests/bench/peers/litellm.txt tests/bench/peers/package-lock.jso
 
 # go test has no timeout here: every wait of a call or a pause has its own.
 halfsent:
-	go test ./tests -run '^TestHalfSent' -count 1 -v -args -halfsent 2000
+	go test ./tests/operator -run '^TestHalfSent' -count 1 -v -args -halfsent 2000
 
 soak:
-	go test ./tests -run '^TestAllEndings' -count 1 -v -timeout 0 -args -soak $(SOAKTIME) $(SOAKFLAGS)
+	go test ./tests/soak -run '^TestAllEndings' -count 1 -v -timeout 0 -args -soak $(SOAKTIME) $(SOAKFLAGS)
 
 faults:
-	go test ./tests -run '^(TestAKilledGatewayWithManyRows|TestALockedDatabase)' -count 1 -v -args -faults.rows 1000000 -faults.lock 10s
+	go test ./tests/operator -run '^(TestAKilledGatewayWithManyRows|TestALockedDatabase)' -count 1 -v -args -faults.rows 1000000 -faults.lock 10s
 
 # One target at a time: go test takes only one.
 fuzz:

@@ -80,9 +80,9 @@ var exceptions = []row{
 	{"internal/modelcall.fleet: fields", 20},
 	{"internal/modelcall.rig: files", 9},
 	{"internal/testprovider/faults/oddities_test.go: lines", 360}, // one function for each oddity, read one at a time
-	{"tests.soak: fields", 23},
-	{"tests.soak: files", 11},
-	{"tests.soak: methods", 33},
+	{"tests/soak.soak: fields", 23},
+	{"tests/soak.soak: files", 11},
+	{"tests/soak.soak: methods", 33},
 	{"tests/bench.benchCase: fields", 23},
 	{"tests/bench.fleet: files", 7},
 	{"tests/bench.runner: fields", 16},

@@ -1,0 +1,294 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
+)
+
+// failoverKeys are a key that may call aliases only, and one that reads what became of it.
+const failoverKeys = `
+	key full {
+		secret {env.KEY_FULL}
+		scopes chat:write models:read activity:read
+		models team/*
+		budget 10usd/day
+	}
+	key activity {
+		secret {env.KEY_ACTIVITY}
+		scopes activity:read providers:read
+	}
+`
+
+// startFailover boots Caddy with an alias team/NAME for each row: models of package faults at the
+// provider first, or at the one before a colon. Each model is a group of its own.
+func startFailover(t *testing.T, s harness.Setup, aliases map[string][]string) (*harness.Gateway, harness.Setup) {
+	t.Helper()
+	h := harness.Prepare(t)
+	described := make(map[string]string)
+	for alias, targets := range aliases {
+		s.Options += "\nalias team/" + alias + " {\n"
+		for i, target := range targets {
+			of, model, given := strings.Cut(target, ":")
+			if !given {
+				of, model = []string{"first", "second", "third"}[i], target
+			}
+			s.Options += "group {\ntarget " + of + "/" + model + "\n}\n"
+			described[of+"/"+model] = fmt.Sprintf(`{"id":%q,"context_length":%d,"price":{"prompt":"%d","completion":"%d"}}`, of+"/"+model, 3000-1000*i, 1+i, 10+i)
+		}
+		s.Options += "}"
+	}
+	models := strings.Join(slices.Collect(maps.Values(described)), ",")
+	if err := os.WriteFile(filepath.Join(h.Dir, "prices.json"), []byte(`{"models":[`+models+`]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Options += "\ncatalog DIR/prices.json"
+	if s.Keys == "" {
+		s.Keys = failoverKeys
+	}
+	if s.Providers == "" {
+		for _, name := range []string{"first", "second", "third"} {
+			s.Providers += "provider " + name + " {\nbase_url PROVIDER/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\n}\n"
+		}
+	}
+	if err := h.Reload(s); err != nil {
+		t.Fatal(err)
+	}
+	return h, s
+}
+
+// attempted is each attempt of a row of the activity or of a generation: "target code".
+func attempted(row any) (all []string) {
+	list, _ := harness.At(row, "attempted").([]any)
+	for _, a := range list {
+		target, _ := harness.At(a, "target").(string)
+		code, _ := harness.At(a, "code").(string)
+		all = append(all, strings.TrimSpace(target+" "+code))
+	}
+	return all
+}
+
+func TestACallGoesOnToTheNextTarget(t *testing.T) {
+	h, _ := startFailover(t, harness.Setup{Options: "timeouts {\nheader 300ms\n}"}, map[string][]string{
+		"busy": {"after-none-err-503", "echo"}, "reset": {"reset", "echo"}, "silent": {"hang", "echo"}, "limited": {"after-2-err-429", "echo"},
+	})
+	for alias, first := range map[string]string{
+		"busy": "first/after-none-err-503 upstream_error", "reset": "first/reset upstream_error",
+		"silent": "first/hang timeout_first_byte", "limited": "first/after-2-err-429 upstream_rate_limited",
+	} {
+		for _, path := range []string{harness.ChatV1, harness.ResponsesV1, harness.ChatRouter, harness.ResponsesRouter, "/v1/messages"} {
+			for _, more := range []string{"", `,"stream":true`} {
+				h.Provider.Fake.Reset()
+				if path == "/v1/messages" {
+					more += `,"max_tokens":100`
+				}
+				r := h.Client.Request(path, "full", harness.Body(path, "team/"+alias, more))
+				r.Header.Set("Anthropic-Version", "2023-06-01")
+				a := h.Client.Send(r)
+				if a.Status != 200 || !strings.Contains(string(a.Body), `"model":"second/echo"`) || !strings.Contains(string(a.Body), "hello") {
+					t.Errorf("%s %s%s: %d %s", alias, path, more, a.Status, a.Body)
+				}
+				row := h.Records.Row(a.Header.Get("X-Request-Id"))
+				asked := strings.Join(attempted(row), ", ")
+				// After some failures the target cools, and the second is asked at once.
+				if asked != first+", second/echo" && asked != "second/echo" || harness.At(row, "provider_name") != "second" {
+					t.Errorf("%s %s%s: attempts %s; %v", alias, path, more, asked, row)
+				}
+				generation := h.Client.Get("/api/v1/generation?id="+a.Header.Get("X-Request-Id"), "activity")
+				if got := strings.Join(attempted(harness.At(harness.Parse(t, generation.Body), "data")), ", "); got != asked {
+					t.Errorf("the generation has %q: %s", got, generation.Body)
+				}
+				prompt, completion, cost := numberIn(t, row, "prompt_tokens"), numberIn(t, row, "completion_tokens"), numberIn(t, row, "usage")
+				if want := (2*prompt + 11*completion) / 1e6; cost < want*0.999 || cost > want*1.001 {
+					t.Errorf("%v and %v tokens cost %v", prompt, completion, cost)
+				}
+			}
+		}
+	}
+}
+
+func numberIn(t *testing.T, row any, member string) float64 {
+	t.Helper()
+	n, _ := harness.At(row, member).(json.Number)
+	f, err := n.Float64()
+	if err != nil {
+		t.Fatal(member, err)
+	}
+	return f
+}
+
+// command runs a caddy command and returns what it prints.
+func command(h *harness.Gateway, args ...string) string {
+	h.T.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	c := exec.CommandContext(h.T.Context(), self)
+	c.Args = append([]string{"caddy"}, args...)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		h.T.Fatalf("%v: %s", err, out)
+	}
+	return string(out)
+}
+
+// DESIGN: what the caller is told is the gateway's table, with the shortest pause.
+func TestWhatACallerIsToldIfAllTargetsFail(t *testing.T) {
+	h, _ := startFailover(t, harness.Setup{}, map[string][]string{
+		"limited": {"after-9-err-429", "after-7-err-429"}, "broken": {"after-none-err-503", "err-502"}, "locked": {"err-401", "err-403"},
+		"refused": {"too-long", "echo"},
+	})
+	for alias, c := range map[string]struct {
+		status int
+		code   string
+		retry  int // the least Retry-After, in seconds; the gateway's own is spread
+		again  string
+	}{
+		"limited": {429, "upstream_rate_limited", 7, ""}, "broken": {502, "upstream_error", 10, ""}, "locked": {502, "upstream_auth_error", 60, "false"},
+		"refused": {400, "context_length_exceeded", 0, "false"},
+	} {
+		for _, more := range []string{"", `,"stream":true`} {
+			a := h.Client.Post(harness.ChatV1, "full", harness.Chat("team/"+alias, more))
+			harness.WantRefusal(t, alias, a, c.status, c.code)
+			wantHeaders(t, a, "X-Should-Retry", c.again)
+			if n, _ := strconv.Atoi(a.Header.Get("Retry-After")); n < c.retry || n > 2*c.retry || c.code == "upstream_rate_limited" && n > 7 {
+				t.Errorf("%s: Retry-After %q, want at least %d", alias, a.Header.Get("Retry-After"), c.retry)
+			}
+		}
+	}
+}
+
+func TestASessionStaysAtItsTarget(t *testing.T) {
+	h, _ := startFailover(t, harness.Setup{Options: "alias team/even {\ngroup {\ntarget first/echo\ntarget second/echo\ntarget third/echo\n}\n}"},
+		map[string][]string{"x": {"echo", "echo", "echo"}})
+	of := func(more string, header ...string) string {
+		r := h.Client.Request(harness.ChatV1, "full", harness.Chat("team/even", more))
+		if len(header) > 0 {
+			r.Header.Set(header[0], header[1])
+		}
+		a := h.Client.Send(r)
+		model, _ := harness.At(harness.Parse(t, a.Body), "model").(string)
+		return model
+	}
+	seen := make(map[string]bool)
+	for i := range 20 {
+		id := fmt.Sprint("conversation-", i)
+		first := of(`,"prompt_cache_key":"` + id + `"`)
+		for range 3 {
+			if again := of("", "X-Session-Id", id); again != first {
+				t.Errorf("session %s was at %s, then at %s", id, first, again)
+			}
+		}
+		seen[first] = true
+	}
+	if len(seen) != 3 {
+		t.Errorf("20 sessions went to %v", seen)
+	}
+}
+
+// What a target has met is known to all aliases, after a reload too, and an operator sees it.
+func TestTheHealthOfTargetsIsShownAndKept(t *testing.T) {
+	h, s := startFailover(t, harness.Setup{Global: "admin unix//DIR/admin"}, map[string][]string{"locked": {"err-401", "echo"}, "other": {"err-401", "echo"}})
+	call := func(alias string) []string {
+		a := h.Client.Post(harness.ChatV1, "full", harness.Chat("team/"+alias, ""))
+		if a.Status != 200 {
+			t.Fatalf("%s: %d %s", alias, a.Status, a.Body)
+		}
+		return attempted(h.Records.Row(a.Header.Get("X-Request-Id")))
+	}
+	if got := call("locked"); len(got) != 2 {
+		t.Errorf("attempts %q", got)
+	}
+	if got := call("other"); strings.Join(got, " ") != "second/echo" {
+		t.Errorf("another alias asks %q", got)
+	}
+	shown := func(state string) {
+		t.Helper()
+		out := command(h, "gatehouse", "providers", "--address", "unix//"+h.Dir+"/admin")
+		if !regexp.MustCompile(`first +first/err-401 +` + state + ` .* lasting `).MatchString(out) {
+			t.Errorf("the command shows\n%s", out)
+		}
+	}
+	shown("cooling")
+	s.Options += "\non_disconnect drain 5s"
+	h.Change(h.Caddyfile(s))
+	list := h.Client.Get("/v1/providers", "activity")
+	var found any
+	for _, p := range harness.At(harness.Parse(t, list.Body), "data").([]any) {
+		targets, _ := harness.At(p, "targets").([]any)
+		for _, target := range targets {
+			if harness.At(target, "id") == "first/err-401" {
+				found = target
+			}
+		}
+	}
+	if harness.At(found, "last_failure_class") != "lasting" || harness.At(found, "failures") != harness.Number("1") {
+		t.Errorf("after a reload: %s", list.Body)
+	}
+	metrics := string(h.Client.Get("/metrics", "").Body)
+	for _, line := range []string{
+		`gatehouse_provider_attempts_total{code="upstream_auth_error",outcome="auth",provider="first"} 1`, `gatehouse_provider_attempts_total{code="",outcome="ok",provider="second"} 2`,
+		`gatehouse_provider_up{`,
+	} {
+		if !strings.Contains(metrics, line) {
+			t.Errorf("no %s in the metrics:\n%s", line, metrics)
+		}
+	}
+	shown("probing") // the configuration may have what was missing
+}
+
+// A caller of an alias can rely on the least of its targets.
+func TestAnAliasIsListedAsTheLeastOfItsTargets(t *testing.T) {
+	h, _ := startFailover(t, harness.Setup{}, map[string][]string{"x": {"echo", "echo", "echo"}})
+	a := h.Client.Get("/api/v1/models", "full")
+	list, _ := harness.At(harness.Parse(t, a.Body), "data").([]any)
+	if len(list) != 1 || harness.At(list, 0, "id") != "team/x" || harness.At(list, 0, "context_length") != harness.Number("1000") ||
+		harness.At(list, 0, "pricing", "prompt") != "0.000003" || harness.At(list, 0, "pricing", "completion") != "0.000012" {
+		t.Errorf("%s", a.Body)
+	}
+}
+
+// Each endpoint of a provider is a target of its own: one that is down leaves the other in use.
+func TestTheEndpointsOfAProviderAreCooledApart(t *testing.T) {
+	down, err := net.Listen("tcp", "127.0.0.1:0") // and closed: nobody listens there
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = down.Close()
+	h, _ := startFailover(t, harness.Setup{Keys: strings.Replace(failoverKeys, "team/*", "pair/*", 1), Providers: `
+		provider pair {
+			endpoint east {
+				base_url http://` + down.Addr().String() + `/v1
+			}
+			endpoint west {
+				base_url PROVIDER/v1
+			}
+			models *
+			discover off
+		}`}, map[string][]string{"x": {"pair:echo"}})
+	for range 20 {
+		if a := h.Client.Post(harness.ChatV1, "full", harness.Chat("pair/echo", "")); a.Status != 200 {
+			t.Fatalf("%d %s", a.Status, a.Body)
+		}
+	}
+	states := make(map[any]any)
+	targets, _ := harness.At(harness.Parse(t, h.Client.Get("/v1/providers", "activity").Body), "data", 0, "targets").([]any)
+	for _, target := range targets {
+		states[harness.At(target, "id")] = harness.At(target, "state")
+	}
+	if states["pair/echo@east"] != "cooling" || states["pair/echo@west"] != "healthy" {
+		t.Errorf("the endpoints are %v", states)
+	}
+}

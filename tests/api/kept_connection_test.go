@@ -1,0 +1,149 @@
+package api
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
+)
+
+const completionOf3 = `{"id":"c1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],` +
+	`"usage":{"prompt_tokens":2,"completion_tokens":1,"total_tokens":3}}`
+
+// rawProvider returns a provider block whose connections the test answers, and its listener.
+func rawProvider(t *testing.T, connection func(n int, conn net.Conn)) (block string, listener net.Listener) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for n := 1; ; n++ {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer func() { _ = conn.Close() }()
+				connection(n, conn)
+			}()
+		}
+	}()
+	return "provider raw {\nbase_url http://" + listener.Addr().String() + "/v1\nmodels m\n}\n", listener
+}
+
+// completed reads one request and answers it.
+func completed(conn net.Conn, from *bufio.Reader) bool {
+	if !readRequest(from) {
+		return false
+	}
+	_, err := fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(completionOf3), completionOf3)
+	return err == nil
+}
+
+func readRequest(from *bufio.Reader) bool {
+	r, err := http.ReadRequest(from)
+	if err != nil {
+		return false
+	}
+	_, err = io.Copy(io.Discard, r.Body)
+	return err == nil
+}
+
+// A provider may close a connection that it kept just as it is used again.
+func TestACallThatMeetsAClosedConnectionIsSentOnceMore(t *testing.T) {
+	block, listener := rawProvider(t, func(_ int, conn net.Conn) {
+		if from := bufio.NewReader(conn); completed(conn, from) {
+			readRequest(from)
+		}
+	})
+	h := harness.Start(t, harness.Setup{Keys: harness.FullKey("budget 1000000 tokens/total") + harness.Key("activity", ""), Providers: block})
+	spent := func() string { return h.Records.Key("full").Budgets[0].Spent.String() }
+	want := func(status int, attempts, total string) {
+		t.Helper()
+		a := h.Client.Post(harness.ChatV1, "full", harness.Hello("raw/m"))
+		row := h.Records.Row(a.Header.Get("X-Request-Id"))
+		if a.Status != status || fmt.Sprint(harness.At(row, "attempts")) != attempts || spent() != total {
+			t.Fatalf("status %d after %v attempts, %s tokens spent in all; want %d, %s, %s", a.Status, harness.At(row, "attempts"), spent(), status, attempts, total)
+		}
+	}
+	want(200, "1", "3")
+	want(200, "2", "6")
+	want(200, "1", "9")
+	_ = listener.Close()
+	want(502, "2", "31") // the new connection is refused, but the kept one had taken the call
+}
+
+// A provider may refuse an upload before it has read it, and close.
+func TestAProvidersRefusalWinsOverTheUploadThatItEnds(t *testing.T) {
+	refuse := atomic.Bool{}
+	refuse.Store(true)
+	block, _ := rawProvider(t, func(_ int, conn net.Conn) {
+		_, _ = conn.Read(make([]byte, 1024))
+		if refuse.Load() {
+			_, _ = io.WriteString(conn, "HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 36\r\n\r\n"+`{"error":{"message":"it is too big"}}`)
+		}
+	})
+	h := harness.Start(t, harness.Setup{Keys: harness.FullKey("budget 100M tokens/total\nmax_output_tokens 10"), Providers: block})
+	body := `{"model":"raw/m","messages":[{"role":"user","content":"` + strings.Repeat("word ", 2_000_000) + `"}]}`
+	for i := range 8 {
+		status := 413
+		if i == 7 { // it closes without an answer: what it has not read it cannot have processed
+			refuse.Store(false)
+			status = 502
+		}
+		if a := h.Client.Post(harness.ChatV1, "full", body); a.Status != status {
+			t.Errorf("call %d: %d %s, want %d", i, a.Status, a.Body, status)
+		}
+	}
+	if b := h.Records.Key("full").Budgets[0]; b.Spent.String() != "0" || b.Reserved.String() != "0" {
+		t.Errorf("%s spent, %s reserved", b.Spent, b.Reserved)
+	}
+}
+
+// Callers that come back about when the provider closes kept connections never notice it.
+func TestAShortKeepAliveOfAProviderIsNeverSeen(t *testing.T) {
+	const keepAlive, workers, calls = 20 * time.Millisecond, 16, 100
+	server := &http.Server{IdleTimeout: keepAlive, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, completionOf3)
+	})}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { _ = server.Close() })
+	h := harness.Start(t, harness.Setup{
+		Keys:      harness.FullKey("budget 1000000 tokens/total"),
+		Providers: "provider raw {\nbase_url http://" + listener.Addr().String() + "/v1\nmodels m\n}\n",
+	})
+	var failed atomic.Int32
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			next := time.NewTicker(keepAlive)
+			defer next.Stop()
+			for range calls {
+				if a := h.Client.Post(harness.ChatV1, "full", harness.Hello("raw/m")); a.Status != http.StatusOK {
+					failed.Add(1)
+				}
+				<-next.C
+			}
+		})
+	}
+	wg.Wait()
+	if spent := h.Records.Key("full").Budgets[0].Spent.String(); failed.Load() > 0 || spent != fmt.Sprint(3*workers*calls) {
+		t.Errorf("%d of %d calls failed, %s tokens were spent", failed.Load(), workers*calls, spent)
+	}
+}

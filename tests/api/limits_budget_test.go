@@ -1,0 +1,182 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
+)
+
+func TestABudgetIsSpentAndRefuses(t *testing.T) {
+	h := harness.StartPriced(t, harness.Setup{Keys: harness.FullKey("budget 0.002usd/day\nmax_output_tokens 100") + harness.Key("activity", "")})
+	body := `{"model":"fake/usage-all","messages":[{"role":"user","content":"hello"}]}`
+	a := h.Client.Post(harness.ChatV1, "full", body)
+	if a.Status != 200 {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	if sent := h.Provider.Request(0); !strings.Contains(string(sent.Body), `"max_completion_tokens":100`) {
+		t.Errorf("the provider got %s", sent.Body)
+	}
+	row := h.Records.Row(a.Header.Get("X-Request-Id"))
+	if harness.At(row, "output_cap") != harness.Number("100") || harness.At(row, "usage_source") != "provider" {
+		t.Errorf("row %v", row)
+	}
+	info := h.Records.Key("full")
+	spent := harness.Nano(t, info.Budgets[0].Spent)
+	if spent != 1_001_000 || harness.Nano(t, info.Daily) != spent || harness.Nano(t, info.Limit) != 2_000_000 || harness.Nano(t, info.Remaining) != 2_000_000-spent ||
+		info.Reset != "daily" || harness.Nano(t, info.Budgets[0].Reserved) != 0 || info.Budgets[0].ResetsAt == "" {
+		t.Errorf("the key says %+v", info)
+	}
+	for _, path := range []string{harness.ChatV1, harness.ChatRouter, harness.ResponsesV1, harness.ResponsesRouter} {
+		a := h.Client.Post(path, "full", `{"model":"fake/usage-all","messages":[],"input":"hello"}`)
+		harness.WantRefusal(t, path, a, 402, "budget_exceeded")
+		wantHeaders(t, a, "Retry-After", "", "retry-after-ms", "")
+		if harness.IsOpenRouter(path) && harness.At(harness.Parse(t, a.Body), "error", "metadata", "limit_source") != "key:full" {
+			t.Errorf("%s: %s", path, a.Body)
+		}
+	}
+	if n := len(h.Provider.Fake.Requests()); n != 1 {
+		t.Errorf("%d calls reached the provider", n)
+	}
+}
+
+func TestWhatCannotBePricedIsRefusedUnderAHardBudget(t *testing.T) {
+	h := harness.StartPriced(t, harness.Setup{Keys: harness.FullKey("budget 5usd/day\nhosted_tools") + harness.Key("chat", "budget 5usd/day soft") + harness.Key("other", "budget 5usd/day\nunpriced allow")})
+	for name, body := range map[string]string{
+		"an unknown price":    `{"model":"fake/crlf","messages":[{"role":"user","content":"x"}]}`,
+		"a file":              `{"model":"fake/echo","messages":[{"role":"user","content":[{"type":"file","file":{"file_data":"data:application/pdf;base64,AAAA"}}]}]}`,
+		"an unknown part":     `{"model":"fake/echo","messages":[{"role":"user","content":[{"type":"video_url","video_url":{"url":"https://x.example"}}]}]}`,
+		"a part without type": `{"model":"fake/echo","messages":[{"role":"user","content":[{"text":"x"}]}]}`,
+		"a hosted tool":       `{"model":"fake/echo","messages":[{"role":"user","content":"x"}],"web_search_options":{}}`,
+		"a dearer tier":       `{"model":"fake/echo","messages":[{"role":"user","content":"x"}],"service_tier":"priority"}`,
+	} {
+		harness.WantRefusal(t, harness.ChatV1, h.Client.Post(harness.ChatV1, "full", body), 402, "cannot_be_priced")
+		for _, key := range []string{"chat", "other"} {
+			if strings.Contains(body, "web_search") {
+				continue // not for these keys
+			}
+			if a := h.Client.Post(harness.ChatV1, key, body); a.Status != 200 {
+				t.Errorf("%s, key %s: %d %s", name, key, a.Status, a.Body)
+			}
+		}
+	}
+	for name, body := range map[string]string{
+		"text":     `{"model":"fake/echo","messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`,
+		"an image": `{"model":"fake/echo","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://x.example/a.png"}}]}]}`,
+	} {
+		if a := h.Client.Post(harness.ChatV1, "full", body); a.Status != 200 {
+			t.Errorf("%s: %d %s", name, a.Status, a.Body)
+		}
+	}
+}
+
+// A thousand concurrent calls are worth ten times the budget. One provider uses all that it may,
+// another twice as much.
+func TestABudgetHoldsUnderAThousandConcurrentCalls(t *testing.T) {
+	for model, over := range map[string]bool{"usage-all": false, "usage-more": true} {
+		t.Run(model, func(t *testing.T) {
+			// A call reserves 77 prompt tokens and 100 of output at most.
+			h := harness.StartPriced(t, harness.Setup{Keys: harness.FullKey("budget 0.1usd/day\nmax_output_tokens 100") + harness.Key("other", "")})
+			body := `{"model":"fake/` + model + `","messages":[{"role":"user","content":"x"}]}`
+			var wg sync.WaitGroup
+			statuses := make(chan int, 1000)
+			for range 1000 {
+				wg.Go(func() { statuses <- h.Client.Post(harness.ChatV1, "full", body).Status })
+			}
+			done := make(chan struct{})
+			go func() { wg.Wait(); close(done) }()
+			samples := 0
+			for running := true; running; samples++ {
+				select {
+				case <-done:
+					running = false
+				default:
+				}
+				for _, b := range harness.Balances(t) {
+					if b.Spent+b.Reserved > b.Budget.Limit && !over {
+						t.Fatalf("spent %d and reserved %d of %d", b.Spent, b.Reserved, b.Budget.Limit)
+					}
+				}
+			}
+			close(statuses)
+			got := map[int]int{}
+			for status := range statuses {
+				got[status]++
+			}
+			b := h.Records.Key("full").Budgets[0]
+			spent := harness.Nano(t, b.Spent)
+			t.Logf("%d samples, answers %v, spent %s of %s", samples, got, b.Spent, b.Limit)
+			// On a busy machine reservations may take longer than a call waits for them. A call
+			// with 503 is not sent either.
+			if got[200]+got[503] == 0 || got[402] == 0 || got[200]+got[402]+got[503] != 1000 || harness.Nano(t, b.Reserved) != 0 {
+				t.Errorf("answers %v, reserved %s", got, b.Reserved)
+			}
+			each := int64(1_001_000)
+			if over {
+				each = 2_001_000
+			}
+			if want := each * int64(got[200]); spent != want {
+				t.Errorf("spent %d, want %d for %d calls", spent, want, got[200])
+			}
+			if !over && spent > 100_000_000 {
+				t.Errorf("spent %d of 100000000", spent)
+			}
+			if n := len(h.Provider.Fake.Requests()); n != got[200] {
+				t.Errorf("%d calls reached the provider and %d were answered", n, got[200])
+			}
+		})
+	}
+}
+
+func TestAReloadKeepsWhatWasSpent(t *testing.T) {
+	keys := harness.FullKey("budget 1usd/month\nbudget 5M tokens/total")
+	h := harness.StartPriced(t, harness.Setup{Keys: keys})
+	body := `{"model":"fake/usage-all","max_tokens":50,"messages":[{"role":"user","content":"x"}]}`
+	if a := h.Client.Post(harness.ChatV1, "full", body); a.Status != 200 {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	before := fmt.Sprint(h.Records.Key("full").Budgets)
+	h.Change(h.Caddyfile(harness.Setup{Keys: keys, Options: "catalog DIR/prices.json"}))
+	if after := fmt.Sprint(h.Records.Key("full").Budgets); after != before || !strings.Contains(after, "51 ") && !strings.Contains(after, "51}") && !strings.Contains(after, " 51") {
+		t.Errorf("before %s, after %s", before, after)
+	}
+	h.Change(h.Caddyfile(harness.Setup{Keys: harness.FullKey("budget 0.0001usd/month"), Options: "catalog DIR/prices.json"}))
+	harness.WantRefusal(t, harness.ChatV1, h.Client.Post(harness.ChatV1, "full", body), 402, "budget_exceeded")
+}
+
+// Streams that a kill -9 interrupted are charged what they had reserved.
+func TestAKilledProcessHasSpentWhatItsStreamsReserved(t *testing.T) {
+	h := harness.Vacant(t)
+	harness.WriteCatalog(h)
+	s := harness.Setup{Keys: harness.FullKey("budget 10usd/total\nmax_output_tokens 100"), Options: "catalog DIR/prices.json"}
+	c := h.Run(s)
+	const streams = 100
+	for range streams {
+		h.Client.Open(h.Client.Request(harness.ChatV1, "full", `{"model":"fake/stall","stream":true,"messages":[{"role":"user","content":"x"}]}`)).MustNext()
+	}
+	b := h.Records.Key("full").Budgets[0]
+	reserved := harness.Nano(t, b.Reserved)
+	if reserved < streams*1_000_000 || harness.Nano(t, b.Spent) != 0 {
+		t.Fatalf("before: %+v", b)
+	}
+	c.Signal(syscall.SIGKILL)
+	_ = c.Wait() // its error reports the kill
+	h.Run(s)
+	b = h.Records.Key("full").Budgets[0]
+	if harness.Nano(t, b.Spent) != reserved || harness.Nano(t, b.Reserved) != 0 {
+		t.Errorf("after: %+v, want %d spent", b, reserved)
+	}
+	rows, _ := harness.At(harness.Parse(t, h.Client.Get("/api/v1/activity?limit=200", "full").Body), "data").([]any)
+	crashed := 0
+	for _, row := range rows {
+		if harness.At(row, "usage_source") == "crashed" && harness.At(row, "key") == "full" {
+			crashed++
+		}
+	}
+	if crashed != streams {
+		t.Errorf("%d rows of crashed calls, want %d", crashed, streams)
+	}
+}
