@@ -1,6 +1,7 @@
 package api
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -47,12 +48,16 @@ func TestAGuardrailRefusesAnAnswerWhichIsPaidAllTheSame(t *testing.T) {
 	}
 }
 
+// cardPiece is a group of the card's digits as a word: the ids of answers are random, and four ones
+// may be a part of them.
+var cardPiece = regexp.MustCompile(`[" ][41]111[" ]`)
+
 func TestAGuardrailTakesSomethingOutOfAnAnswer(t *testing.T) {
 	h := harness.Start(t, harness.Setup{Keys: harness.FullKey("guardrails mask"), Providers: guardedProviders, Options: "guardrail mask {\non output\nredact card\n}"})
 	for _, path := range guardPaths {
 		for _, model := range guardedModels {
 			a := h.Client.Post(path, "full", saying(path, model, "pay 4111 1111 1111 1111 now", ""))
-			if a.Status != 200 || !strings.Contains(string(a.Body), "You said: pay [REDACTED:card] now") || strings.Contains(string(a.Body), "1111") {
+			if a.Status != 200 || !strings.Contains(string(a.Body), "You said: pay [REDACTED:card] now") || cardPiece.Match(a.Body) {
 				t.Errorf("%s, %s: %d %s", path, model, a.Status, a.Body)
 			}
 			if line := strings.Join(harness.Log.Lines(a.Header.Get("X-Request-Id")), ""); !strings.Contains(line, `"redacted":["card"]`) {
@@ -73,7 +78,7 @@ func TestASecretSplitOverEventsIsTakenOutOfAStream(t *testing.T) {
 				t.Errorf("%s, %s: %q %v", path, model, text, err)
 			}
 			for _, e := range events {
-				if strings.Contains(e.Data, "1111") {
+				if cardPiece.MatchString(e.Data) {
 					t.Errorf("%s, %s: sent %s", path, model, e.Data)
 				}
 			}
