@@ -105,7 +105,7 @@ func oddMessage(h *harness.Gateway, t *testing.T, behaviour, more string, o oddi
 	t.Helper()
 	h.Provider.Fake.Reset()
 	h.Provider.Fake.Step(behaviour, 100)
-	s := h.Client.Open(messagesRequest(h, messagePaths[0], "fake/"+behaviour, more))
+	s := h.Client.Open(messagesRequest(h, messagePaths[0], oddModel(behaviour), more))
 	defer s.Disconnect()
 	status, ended, text := s.Response.StatusCode, false, ""
 	if s.Response.Header.Get("Content-Type") == "text/event-stream" {

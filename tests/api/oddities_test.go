@@ -124,11 +124,19 @@ func TestNoOddityOfAProviderPassesForASuccessThatItIsNot(t *testing.T) {
 	}
 }
 
+// oddModel is the model with a behaviour. One that waits for a second waits a moment only.
+func oddModel(behaviour string) string {
+	if behaviour == "delayed-headers" {
+		behaviour += "-50"
+	}
+	return "fake/" + behaviour
+}
+
 func oddCall(h *harness.Gateway, t *testing.T, name, path, more string, o oddity, want ending) {
 	t.Helper()
 	h.Provider.Fake.Reset()
 	h.Provider.Fake.Step(name, 100) // for step and stall
-	s := h.Client.Open(h.Client.Request(path, "full", harness.Body(path, "fake/"+name, more)))
+	s := h.Client.Open(h.Client.Request(path, "full", harness.Body(path, oddModel(name), more)))
 	defer s.Disconnect()
 	a := harness.Answer{Status: s.Response.StatusCode, Header: s.Response.Header}
 	streams := a.Header.Get("Content-Type") == "text/event-stream"
