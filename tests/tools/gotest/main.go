@@ -1,5 +1,5 @@
-// Command gotest runs "go test -json" with its arguments, shows only failures, and ends with one
-// line of counts.
+// Command gotest runs "go test -json" with its arguments, shows only failures, and ends with the slow
+// packages, the slowest tests and one line of counts.
 //
 //	gotest [-strict] -race ./...
 //

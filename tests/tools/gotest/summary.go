@@ -12,6 +12,8 @@ import (
 // too, with ImportPath instead of Package.
 type event struct {
 	Action, Package, ImportPath, Test, Output, FailedBuild string
+
+	Elapsed float64 // seconds
 }
 
 type testID struct{ pkg, test string }
@@ -25,6 +27,7 @@ type summary struct {
 	failures                []testID
 	crashed                 bool // a package did not build, or a failure was a data race or a panic
 	skips, flaky            []string
+	times                   times
 }
 
 func newSummary(w io.Writer) *summary {
@@ -53,11 +56,13 @@ func (s *summary) add(e event) {
 	id := testID{pkg, top}
 	switch e.Action {
 	case "output", "build-output":
+		s.times.output(pkg, e.Output)
 		s.output[id] = append(s.output[id], e.Output)
 	case "pass", "skip", "fail":
 		if sub {
 			return // its output belongs to the test at the top
 		}
+		s.times.end(id, e.Elapsed)
 		s.end(e, id)
 		delete(s.output, id)
 	}
@@ -123,6 +128,7 @@ func (s *summary) finish(strict bool) bool {
 	for _, name := range s.skips {
 		fmt.Fprintf(s.w, "skipped: %s\n", name)
 	}
+	s.times.print(s.w)
 	if strict {
 		s.failed += s.skipped
 	}
