@@ -53,6 +53,7 @@ func TestLinksOfTheDocumentationLeadSomewhere(t *testing.T) {
 	pages, _ := filepath.Glob("../../docs/*.md")
 	deeper, _ := filepath.Glob("../../docs/*/*.md")
 	fronts, _ := filepath.Glob("../../*.md")
+	fronts = append(fronts, "../README.md")
 	links := 0
 	for _, path := range slices.Concat(pages, deeper, fronts) {
 		for _, match := range pageLink.FindAllStringSubmatch(text(path), -1) {
