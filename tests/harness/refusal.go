@@ -2,55 +2,26 @@ package harness
 
 import (
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// errorTypes are the error types of a refusal: error.type of the OpenAI API, metadata.error_type of
-// the OpenRouter API.
-var errorTypes = map[string][2]string{
-	"invalid_json":                {"invalid_request_error", "invalid_request"},
-	"invalid_value":               {"invalid_request_error", "invalid_request"},
-	"missing_required_parameter":  {"invalid_request_error", "invalid_request"},
-	"unsupported_parameter":       {"invalid_request_error", "invalid_request"},
-	"previous_response_not_found": {"invalid_request_error", "invalid_request"},
-	"request_timeout":             {"invalid_request_error", "invalid_request"},
-	"invalid_api_key":             {"invalid_request_error", "authentication"},
-	"insufficient_scope":          {"permission_error", "permission_denied"},
-	"unknown_url":                 {"invalid_request_error", "not_found"},
-	"not_found":                   {"invalid_request_error", "not_found"},
-	"model_not_found":             {"invalid_request_error", "not_found"},
-	"model_not_callable":          {"invalid_request_error", "not_found"},
-	"method_not_allowed":          {"invalid_request_error", "invalid_request"},
-	"upgrade_required":            {"invalid_request_error", "invalid_request"},
-	"unsupported_encoding":        {"invalid_request_error", "invalid_request"},
-	"request_too_large":           {"invalid_request_error", "payload_too_large"},
-	"rate_limit_exceeded":         {"rate_limit_error", "rate_limit_exceeded"},
-	"concurrency_limit_exceeded":  {"rate_limit_error", "rate_limit_exceeded"},
-	"budget_exceeded":             {"insufficient_quota", "payment_required"},
-	"cannot_be_priced":            {"insufficient_quota", "payment_required"},
-	"ledger_unavailable":          {"server_error", "provider_overloaded"},
-	"no_provider_available":       {"server_error", "provider_overloaded"},
-	"gateway_busy":                {"rate_limit_error", "rate_limit_exceeded"},
-	"upstream_rate_limited":       {"rate_limit_error", "rate_limit_exceeded"},
-	"upstream_auth_error":         {"server_error", "provider_unavailable"},
-	"upstream_quota_exhausted":    {"server_error", "provider_unavailable"},
-	"upstream_overloaded":         {"server_error", "provider_overloaded"},
-	"upstream_error":              {"server_error", "provider_unavailable"},
-	"upstream_timeout":            {"server_error", "timeout"},
-	"upstream_rejected":           {"invalid_request_error", "invalid_request"},
-	"context_length_exceeded":     {"invalid_request_error", "context_length_exceeded"},
-	"provider_content_policy":     {"invalid_request_error", "content_policy_violation"},
-	"guardrail_blocked":           {"invalid_request_error", "content_policy_violation"},
-	"guardrail_unavailable":       {"server_error", "provider_overloaded"},
-	"workstation_occupied":        {"invalid_request_error", "invalid_request"},
-	"workstation_conflict":        {"invalid_request_error", "invalid_request"},
-	"workstation_tokens_exceeded": {"rate_limit_error", "rate_limit_exceeded"},
-	"workstations_exceeded":       {"rate_limit_error", "rate_limit_exceeded"},
-	"storage_unavailable":         {"server_error", "provider_overloaded"},
-}
+// refusals are the rows of the file that holds package apierror to its words: the status and the
+// error types of each code, by the columns of its first line.
+var refusals = sync.OnceValues(func() (map[string][]string, error) {
+	text, err := os.ReadFile("../../internal/apierror/testdata/refusals.txt")
+	rows := make(map[string][]string)
+	for line := range strings.Lines(string(text)) {
+		if columns := strings.Fields(line); len(columns) > 4 && columns[0] != "#" {
+			rows[columns[0]] = columns
+		}
+	}
+	return rows, err
+})
 
 // ErrorTypes returns the error types of a code with its status: a provider's own 404 and 413 have
 // those of the gateway's.
@@ -61,8 +32,12 @@ func ErrorTypes(status int, code string) (words [2]string, known bool) {
 	case code == "upstream_rejected" && status == 413:
 		code = "request_too_large"
 	}
-	words, known = errorTypes[code]
-	return words, known
+	rows, err := refusals()
+	row, known := rows[code]
+	if err != nil || !known {
+		return words, false
+	}
+	return [2]string{row[2], row[3]}, true
 }
 
 // IsOpenRouter reports whether a path belongs to the OpenRouter API.
