@@ -143,7 +143,7 @@ func TestOddEntriesOfADiscoveredListAreLeftOut(t *testing.T) {
 	if err != nil || odd == nil || len(models) != 1 || models[0].Price != nil {
 		t.Errorf("a price that cannot be read: %v, %v, %v; want it unknown", models, odd, err)
 	}
-	if _, odd, _ = catalog.ParseDiscovered("p", []byte(`{"data": [{"id": "a"}`+strings.Repeat(`, {"id": "\u0000`+strings.Repeat("n", 9000)+`"}`, 800)+`]}`)); len(odd.Error()) > 3000 || !strings.Contains(odd.Error(), "790 more entries") {
+	if _, odd, _ = catalog.ParseDiscovered("p", []byte(`{"data": [{"id": "a"}`+strings.Repeat(`, {"id": "\u0000`+strings.Repeat("n", 900)+`"}`, 800)+`]}`)); len(odd.Error()) > 3000 || !strings.Contains(odd.Error(), "790 more entries") {
 		t.Errorf("of 800 odd entries %d bytes are reported: %.200s", len(odd.Error()), odd)
 	}
 }
