@@ -31,8 +31,8 @@ type Dialect interface {
 	// Path is where an operation is asked of a model, below the base URL; some providers have streams
 	// elsewhere. It is "" if this kind of provider does not have the operation.
 	Path(op Operation, model string, stream bool) string
-	// Authorize sets the provider's credential in the request's header.
-	Authorize(header http.Header, credential string)
+	// KeyField is the field of a request's header that has the API key, and its value.
+	KeyField(key string) (name, value string)
 	// Header is sent with every request that has no value of its own; nil for none.
 	Header() http.Header
 	// ModelsQuery is the query for the page of the list of models that follows the model of an id, ""
@@ -100,9 +100,7 @@ var openAIPaths = map[Operation]string{
 
 func (openAI) Path(op Operation, _ string, _ bool) string { return openAIPaths[op] }
 
-func (openAI) Authorize(header http.Header, credential string) {
-	header["Authorization"] = []string{"Bearer " + credential}
-}
+func (openAI) KeyField(key string) (name, value string) { return "Authorization", "Bearer " + key }
 
 func (openAI) Header() http.Header { return nil }
 
@@ -124,9 +122,7 @@ var anthropicPaths = map[Operation]string{Messages: "/messages", CountTokens: "/
 
 func (anthropic) Path(op Operation, _ string, _ bool) string { return anthropicPaths[op] }
 
-func (anthropic) Authorize(header http.Header, credential string) {
-	header["X-Api-Key"] = []string{credential}
-}
+func (anthropic) KeyField(key string) (name, value string) { return "X-Api-Key", key }
 
 // anthropicVersion is the version of requests that the gateway makes itself. Calls have the caller's.
 const anthropicVersion = "2023-06-01"

@@ -12,7 +12,6 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"strings"
-	"sync/atomic"
 )
 
 // Endpoint is one address of a provider with its credential. It is safe for concurrent use.
@@ -24,14 +23,14 @@ type Endpoint struct {
 	query      string
 	header     http.Header
 	fields     []HeaderField
-	credential func() string // nil for none
+	credential credential // nil for none
 	transport  http.RoundTripper
 	fresh      http.RoundTripper
 
 	// What nearly all requests have in common is made once, and copied.
 	posts http.Request           // what a POST has of the endpoint alone
+	plain [2]http.Header         // of requests that add nothing to it: whole, streamed
 	urls  map[Operation]*url.URL // of requests without a query of their own and with one path for all models; not changed by a RoundTripper
-	plain atomic.Pointer[plainHeader]
 }
 
 func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
@@ -73,11 +72,15 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 	}
 	maps.Copy(header, dialect.Header())
 	made := &Endpoint{
-		Name: e.Name, dialect: dialect, base: *base, query: e.Query.Encode(), header: header, fields: fields, credential: e.Credential,
+		Name: e.Name, dialect: dialect, base: *base, query: e.Query.Encode(), header: header, fields: fields,
 		transport: c.Transport, fresh: c.Fresh,
 		posts: http.Request{Method: http.MethodPost, Host: base.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1},
 		urls:  make(map[Operation]*url.URL, len(operations)),
 	}
+	if e.Credential != nil {
+		made.credential = &apiKey{dialect: dialect, current: e.Credential}
+	}
+	made.plain = [2]http.Header{made.ownHeader(Request{}), made.ownHeader(Request{Stream: true})}
 	for _, op := range operations {
 		if dialect.Path(op, "", false) == dialect.Path(op, "model", true) {
 			made.urls[op] = made.url(Request{Operation: op})
@@ -143,6 +146,10 @@ func (e *Endpoint) post(ctx context.Context, transport http.RoundTripper, r Requ
 	req.Body = reader
 	req.GetBody = r.Body.Open
 	req.ContentLength = r.Body.Size()
+	if err := e.sign(req, r.Body); err != nil {
+		_ = reader.Close()
+		return nil, a, err
+	}
 	resp, err := roundTrip(transport, req)
 	if err != nil && !unprocessed(err) && a.delivered() {
 		r.Body.delivered = true
@@ -165,7 +172,19 @@ func connecting(err error) error {
 // GetModels fetches the provider's list of models: the page that follows the model of an id, "" for
 // the first.
 func (e *Endpoint) GetModels(ctx context.Context, after string) (*http.Response, error) {
-	return roundTrip(e.transport, e.request(ctx, newAttempt(), http.MethodGet, Request{Operation: Models, Query: e.dialect.ModelsQuery(after)}))
+	req := e.request(ctx, newAttempt(), http.MethodGet, Request{Operation: Models, Query: e.dialect.ModelsQuery(after)})
+	if err := e.sign(req, nil); err != nil {
+		return nil, err
+	}
+	return roundTrip(e.transport, req)
+}
+
+// sign authorizes a request that is complete. Body is nil for a request without one.
+func (e *Endpoint) sign(req *http.Request, body *Body) error {
+	if e.credential == nil {
+		return nil
+	}
+	return e.credential.sign(req, body)
 }
 
 var (
@@ -177,10 +196,14 @@ func (e *Endpoint) request(ctx context.Context, a *attempt, method string, r Req
 	req := e.posts.WithContext(httptrace.WithClientTrace(ctx, &a.trace)) // a copy
 	req.Method, req.URL = method, e.url(r)
 	if method == http.MethodPost && len(r.Header)+len(e.fields) == 0 {
-		req.Header = e.plainHeader(r.Stream)
+		plain := e.plain[0]
+		if r.Stream {
+			plain = e.plain[1]
+		}
+		req.Header = maps.Clone(plain) // the values are shared: a transport may set other ones
 		return req
 	}
-	req.Header = e.ownHeader(r, e.credentialNow())
+	req.Header = e.ownHeader(r)
 	if method == http.MethodGet {
 		delete(req.Header, "Content-Type")
 	}
@@ -197,16 +220,8 @@ func (e *Endpoint) url(r Request) *url.URL {
 	return &target
 }
 
-// credentialNow returns the credential at present, "" for none.
-func (e *Endpoint) credentialNow() string {
-	if e.credential == nil {
-		return ""
-	}
-	return e.credential()
-}
-
-// ownHeader makes the header of one request.
-func (e *Endpoint) ownHeader(r Request, credential string) http.Header {
+// ownHeader makes the header of one request, without its credential.
+func (e *Endpoint) ownHeader(r Request) http.Header {
 	header := make(http.Header, len(e.header)+len(e.fields)+len(r.Header)+2)
 	maps.Copy(header, e.header)
 	maps.Copy(header, r.Header)
@@ -222,30 +237,7 @@ func (e *Endpoint) ownHeader(r Request, credential string) http.Header {
 	if r.Stream {
 		header["Accept"] = acceptEvents
 	}
-	if credential != "" {
-		e.dialect.Authorize(header, credential)
-	}
 	return header
-}
-
-// plainHeader is the header of all requests that add nothing to it, while a credential holds.
-type plainHeader struct {
-	credential    string
-	whole, stream http.Header
-}
-
-// plainHeader returns a copy, whose values are shared: a transport may set other ones.
-func (e *Endpoint) plainHeader(stream bool) http.Header {
-	credential := e.credentialNow()
-	p := e.plain.Load()
-	if p == nil || p.credential != credential {
-		p = &plainHeader{credential, e.ownHeader(Request{}, credential), e.ownHeader(Request{Stream: true}, credential)}
-		e.plain.Store(p)
-	}
-	if stream {
-		return maps.Clone(p.stream)
-	}
-	return maps.Clone(p.whole)
 }
 
 func joinQuery(a, b string) string {

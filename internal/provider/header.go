@@ -29,9 +29,9 @@ const listField = "Anthropic-Beta"
 
 // checkFields refuses fields that cannot be sent. Their names become canonical.
 func checkFields(fields []HeaderField, dialect Dialect, authorized bool) ([]HeaderField, error) {
-	credential := http.Header{}
+	keyField := ""
 	if authorized {
-		dialect.Authorize(credential, "")
+		keyField, _ = dialect.KeyField("")
 	}
 	var checked []HeaderField
 	for _, f := range fields {
@@ -41,7 +41,7 @@ func checkFields(fields []HeaderField, dialect Dialect, authorized bool) ([]Head
 			return nil, fmt.Errorf("header %q: this is not the name of a header field", f.Name)
 		case slices.Contains(transportFields, name) || strings.HasPrefix(name, "Content-") || strings.HasPrefix(name, "Proxy-"):
 			return nil, fmt.Errorf("header %s: the gateway sets it itself, or it belongs to the connection", f.Name)
-		case credential[name] != nil:
+		case name == keyField:
 			return nil, fmt.Errorf("header %s: api_key sets it; give only one of them", f.Name)
 		case slices.ContainsFunc(checked, func(other HeaderField) bool { return other.Name == name }):
 			return nil, fmt.Errorf("header %s is given twice; join its values with a comma", f.Name)
@@ -61,27 +61,4 @@ func ValidFieldValue(value string) error {
 		return errors.New("the value has characters that no header field can carry, such as a line end")
 	}
 	return nil
-}
-
-// ValidCredential returns an error, which does not show the credential, if no Authorization header can
-// carry it.
-func ValidCredential(credential string) error {
-	if strings.ContainsFunc(credential, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return errors.New("api_key has characters that no Authorization header can carry, such as a line end")
-	}
-	return nil
-}
-
-// Secrets returns what the provider is sent to know the gateway by: the credential, and those of
-// headers.
-func (e *Endpoint) Secrets() (secrets []string) {
-	if e.credential != nil {
-		secrets = append(secrets, e.credential())
-	}
-	for _, f := range e.fields {
-		if f.Secret != nil {
-			secrets = append(secrets, f.Secret())
-		}
-	}
-	return secrets
 }
