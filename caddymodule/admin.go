@@ -13,9 +13,9 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 func init() {
@@ -91,7 +91,7 @@ func (a Admin) Routes() []caddy.AdminRoute {
 }
 
 // adminFunc returns the answer; nil becomes 204.
-type adminFunc func(service *workstation.Service, r *http.Request) (any, error)
+type adminFunc func(service *desktop.Service, r *http.Request) (any, error)
 
 func (serve adminFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	service, err := activeWorkstations()
@@ -135,7 +135,7 @@ func adminQuery(r *http.Request, known ...string) (url.Values, error) {
 
 // activeWorkstations returns the service of the current configuration. It is called for each
 // request, because this module is older than the apps of its configuration.
-func activeWorkstations() (*workstation.Service, error) {
+func activeWorkstations() (*desktop.Service, error) {
 	active, err := activeGateway()
 	if err != nil {
 		return nil, err
@@ -155,15 +155,15 @@ func activeGateway() (*gateway.Gateway, error) {
 	return module.(caddykit.App).Gateway(), nil
 }
 
-func (Admin) list(service *workstation.Service, _ *http.Request) (any, error) {
+func (Admin) list(service *desktop.Service, _ *http.Request) (any, error) {
 	return service.List(keys.EveryTenant("").Has), nil
 }
 
 // maxRegistration bounds the body of a registration, in bytes.
 const maxRegistration = 64 << 10
 
-func (Admin) register(service *workstation.Service, r *http.Request) (any, error) {
-	var registration workstation.Registration
+func (Admin) register(service *desktop.Service, r *http.Request) (any, error) {
+	var registration desktop.Registration
 	decoder := json.NewDecoder(io.LimitReader(r.Body, maxRegistration))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&registration); err != nil && !errors.Is(err, io.EOF) {
@@ -173,19 +173,19 @@ func (Admin) register(service *workstation.Service, r *http.Request) (any, error
 	return view, err
 }
 
-func (Admin) release(service *workstation.Service, r *http.Request) (any, error) {
+func (Admin) release(service *desktop.Service, r *http.Request) (any, error) {
 	return nil, service.Release(r.Context(), r.PathValue("tenant"), r.PathValue("id"))
 }
 
-func (Admin) restore(service *workstation.Service, r *http.Request) (any, error) {
+func (Admin) restore(service *desktop.Service, r *http.Request) (any, error) {
 	return nil, service.Restore(r.Context(), r.PathValue("tenant"), r.PathValue("id"))
 }
 
-func (Admin) sessions(service *workstation.Service, r *http.Request) (any, error) {
+func (Admin) sessions(service *desktop.Service, r *http.Request) (any, error) {
 	return service.Sessions(r.PathValue("tenant"), r.PathValue("id"))
 }
 
-func (Admin) end(service *workstation.Service, r *http.Request) (any, error) {
+func (Admin) end(service *desktop.Service, r *http.Request) (any, error) {
 	return nil, service.EndSession(r.PathValue("tenant"), r.PathValue("id"), r.PathValue("session"))
 }
 

@@ -17,8 +17,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // Sources of a workstation.
@@ -32,7 +32,7 @@ const defaultFPS = 30
 
 // buildWorkstations builds the service of the workstations, nil without any, and returns the
 // secrets in the configuration.
-func (a *App) buildWorkstations() (*workstation.Service, []string, error) {
+func (a *App) buildWorkstations() (*desktop.Service, []string, error) {
 	v := a.VNC
 	if v == nil {
 		return nil, nil, nil
@@ -42,7 +42,7 @@ func (a *App) buildWorkstations() (*workstation.Service, []string, error) {
 		return nil, nil, err
 	}
 	var secrets []string
-	policy.Credentials = make(map[string]workstation.Credential, len(v.Credentials))
+	policy.Credentials = make(map[string]desktop.Credential, len(v.Credentials))
 	for _, c := range v.Credentials {
 		if _, twice := policy.Credentials[c.Name]; twice || c.Name == "" {
 			return nil, nil, fmt.Errorf("credential %q: the name is missing or given twice", c.Name)
@@ -55,20 +55,20 @@ func (a *App) buildWorkstations() (*workstation.Service, []string, error) {
 		login.Tenants = c.Tenants
 		policy.Credentials[c.Name] = login
 	}
-	var specs []workstation.Spec
+	var specs []desktop.Spec
 	for _, w := range v.Workstations {
 		target, err := a.target(fmt.Sprintf("workstation %q", w.Name), &w)
 		if err != nil {
 			return nil, nil, err
 		}
 		secrets = append(secrets, target.Password)
-		id := workstation.ID{Tenant: w.Tenant, Name: w.Name}
+		id := desktop.ID{Tenant: w.Tenant, Name: w.Name}
 		if id.Tenant == "" {
 			id.Tenant = keys.DefaultTenant
 		}
-		specs = append(specs, workstation.Spec{ID: id, Target: target})
+		specs = append(specs, desktop.Spec{ID: id, Target: target})
 	}
-	service, err := workstation.New(workstation.Config{
+	service, err := desktop.New(desktop.Config{
 		Policy: policy, Workstations: specs, State: a.state.Workstations, Storage: a.ctx.Storage(), Random: rand.Reader,
 		Emit: a.state.Emit, Observed: a.state.Observed,
 	})
@@ -81,14 +81,14 @@ func (a *App) buildWorkstations() (*workstation.Service, []string, error) {
 	return service, slices.DeleteFunc(secrets, func(s string) bool { return s == "" }), nil
 }
 
-func (a *App) target(owner string, w *Workstation) (workstation.Target, error) {
-	none := workstation.Target{}
+func (a *App) target(owner string, w *Workstation) (desktop.Target, error) {
+	none := desktop.Target{}
 	switch w.Source {
 	case sourceTestCard:
 		if w.Address != "" || w.Login != (Login{}) {
 			return none, fmt.Errorf("%s: the test card takes no address, user, password or tls", owner)
 		}
-		return workstation.Target{TestCard: true}, nil
+		return desktop.Target{TestCard: true}, nil
 	case "", sourceStatic:
 	default:
 		return none, fmt.Errorf("%s: source %q: want %s or %s", owner, w.Source, sourceStatic, sourceTestCard)
@@ -98,12 +98,12 @@ func (a *App) target(owner string, w *Workstation) (workstation.Target, error) {
 		return none, fmt.Errorf("%s: address %q: want host:port", owner, w.Address)
 	}
 	login, err := a.login(owner, host, &w.Login)
-	return workstation.Target{Address: w.Address, User: login.User, Password: login.Password, TLS: login.TLS}, err
+	return desktop.Target{Address: w.Address, User: login.User, Password: login.Password, TLS: login.TLS}, err
 }
 
 // login resolves how the gateway logs in to a VNC server.
-func (a *App) login(owner, host string, l *Login) (workstation.Credential, error) {
-	out := workstation.Credential{User: l.User}
+func (a *App) login(owner, host string, l *Login) (desktop.Credential, error) {
+	out := desktop.Credential{User: l.User}
 	var err error
 	if l.Password != "" {
 		if out.Password, err = a.secret(owner, l.Password); err != nil {
@@ -119,8 +119,8 @@ func (a *App) login(owner, host string, l *Login) (workstation.Credential, error
 	return out, nil
 }
 
-func (v *VNC) policy() (workstation.Policy, error) {
-	p := workstation.Policy{
+func (v *VNC) policy() (desktop.Policy, error) {
+	p := desktop.Policy{
 		Domain: v.Domain, Port: v.Port,
 		ConnectWithin: time.Duration(v.ConnectWithin), ReconnectWithin: time.Duration(v.ReconnectWithin),
 		MaxDuration: time.Duration(v.MaxDuration), IdleTimeout: time.Duration(v.IdleTimeout),
@@ -133,11 +133,11 @@ func (v *VNC) policy() (workstation.Policy, error) {
 	}
 	switch v.OnConflict {
 	case "", "refuse":
-		p.OnConflict = workstation.Refuse
+		p.OnConflict = desktop.Refuse
 	case "replace":
-		p.OnConflict = workstation.Replace
+		p.OnConflict = desktop.Replace
 	case "share":
-		p.OnConflict = workstation.Share
+		p.OnConflict = desktop.Share
 	default:
 		return p, fmt.Errorf("on_conflict %q: want refuse, replace or share", v.OnConflict)
 	}

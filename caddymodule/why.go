@@ -10,10 +10,10 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 const whyPath = "/gatehouse/why"
@@ -210,8 +210,8 @@ func tell(ctx context.Context, active *gateway.Gateway, r *activity.Record) (*st
 	meaning := apierror.Code(r.Code).Meaning()
 	if r.Family == vncFamily || r.Ended != "" {
 		s.Kind, s.Session = "session", &sessionStory{Workstation: r.Workstation, Ended: r.Ended, BytesUp: r.BytesUp, BytesDown: r.BytesDown}
-		if meaning = workstation.Reason(r.Ended).Meaning(); r.Ended == "" {
-			meaning = workstation.RefusalCode(r.Code).Meaning()
+		if meaning = desktop.Reason(r.Ended).Meaning(); r.Ended == "" {
+			meaning = desktop.RefusalCode(r.Code).Meaning()
 		}
 		s.Meaning, s.Advice = meaning.Text, meaning.Advice
 		return s, nil

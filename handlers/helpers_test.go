@@ -18,6 +18,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -25,7 +26,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 var noon = time.Date(2026, 3, 18, 12, 0, 0, 0, time.UTC) // a Wednesday
@@ -98,11 +98,11 @@ type setup struct {
 	limits       map[string]*policy.KeyLimits // by key
 	dialect      string                       // of acme; "" is openai
 	workstations bool
-	onConflict   workstation.Conflict
-	storage      workstation.Storage // nil: one in memory
-	logger       *zap.Logger         // nil: none
-	state        *gateway.State      // nil: a new one
-	made         *runtimekeys.Block  // nil: no keys are made at run time
+	onConflict   desktop.Conflict
+	storage      desktop.Storage    // nil: one in memory
+	logger       *zap.Logger        // nil: none
+	state        *gateway.State     // nil: a new one
+	made         *runtimekeys.Block // nil: no keys are made at run time
 }
 
 // newGateway returns a gateway that has not started. Its models are acme/m and acme/n.
@@ -170,18 +170,18 @@ func startGateway(t testing.TB, s setup) *gateway.Gateway {
 }
 
 // newWorkstations declares desk1 and lets others be registered in 10.0.0.0/8.
-func newWorkstations(t testing.TB, s setup) *workstation.Service {
+func newWorkstations(t testing.TB, s setup) *desktop.Service {
 	t.Helper()
 	if s.storage == nil {
 		s.storage = memory{}
 	}
-	service, err := workstation.New(workstation.Config{
-		Policy: workstation.Policy{
+	service, err := desktop.New(desktop.Config{
+		Policy: desktop.Policy{
 			Domain: "vnc.example.com", OnConflict: s.onConflict, Networks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
-			Credentials: map[string]workstation.Credential{"lab": {Password: "hunter2-lab"}},
+			Credentials: map[string]desktop.Credential{"lab": {Password: "hunter2-lab"}},
 		},
-		Workstations: []workstation.Spec{
-			{ID: workstation.ID{Tenant: keys.DefaultTenant, Name: "desk1"}, Target: workstation.Target{Address: "127.0.0.1:5901"}},
+		Workstations: []desktop.Spec{
+			{ID: desktop.ID{Tenant: keys.DefaultTenant, Name: "desk1"}, Target: desktop.Target{Address: "127.0.0.1:5901"}},
 		},
 		State: s.state.Workstations, Storage: s.storage, Random: rand.Reader,
 	})

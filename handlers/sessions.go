@@ -3,8 +3,8 @@ package handlers
 import (
 	"net/http"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // serveOpenSessions lists the open sessions that the key may see, oldest first: with workstations:manage
@@ -19,7 +19,7 @@ func serveOpenSessions(x *apiRequest) error {
 		return err
 	}
 	name, key := q.Get("workstation"), q.Get("key")
-	return x.reply(http.StatusOK, listOf(service.OpenSessions(func(s workstation.SessionView) bool {
+	return x.reply(http.StatusOK, listOf(service.OpenSessions(func(s desktop.SessionView) bool {
 		return (name == "" || s.Workstation == name) && (key == "" || s.Key == key) && sees(s)
 	})))
 }
@@ -44,7 +44,7 @@ func endOpenSession(x *apiRequest) error {
 
 // visibleSessions returns the service and which sessions the key may see, of one tenant if that is
 // not "".
-func visibleSessions(x *apiRequest, tenant string) (service *workstation.Service, sees func(workstation.SessionView) bool, err error) {
+func visibleSessions(x *apiRequest, tenant string) (service *desktop.Service, sees func(desktop.SessionView) bool, err error) {
 	key := x.req.Caller.Key
 	manages := key.Has(keys.WorkstationsManage)
 	if !manages {
@@ -56,7 +56,7 @@ func visibleSessions(x *apiRequest, tenant string) (service *workstation.Service
 		return nil, nil, err
 	}
 	tenants := key.Tenants(tenant)
-	return service, func(s workstation.SessionView) bool {
+	return service, func(s desktop.SessionView) bool {
 		return tenants.Has(s.Tenant) && (manages || s.Key == key.Name && s.Tenant == key.Tenant)
 	}, nil
 }

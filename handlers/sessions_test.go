@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 func TestOpenSessionsAreSeenByThoseWhoMay(t *testing.T) {
-	g := startGateway(t, setup{workstations: true, onConflict: workstation.Share})
+	g := startGateway(t, setup{workstations: true, onConflict: desktop.Share})
 	mine := open(t, g, call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", ""))
 	theirs := open(t, g, call(t, g, "POST", "/v1/workstations/desk1/vnc", "full", ""))
 	for _, c := range []struct {

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // serveVNCURL issues a VNC address for a workstation of the key's tenant.
@@ -15,7 +15,7 @@ func serveVNCURL(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	var o workstation.Options
+	var o desktop.Options
 	var takeOver *bool
 	err = x.readOptions(func(name string, value []byte) (bool, error) {
 		switch name {
@@ -46,7 +46,7 @@ func serveVNCURL(x *apiRequest) error {
 	}
 	key := x.req.Caller.Credential
 	o.Claim = claim(takeOver, key.Has(keys.WorkstationsManage))
-	issued, err := service.Issue(workstation.Issuer{Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, User: x.req.Outcome.Record.User, Until: key.Expires, Trace: x.req.Trace.Origin()}, x.name, o)
+	issued, err := service.Issue(desktop.Issuer{Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, User: x.req.Outcome.Record.User, Until: key.Expires, Trace: x.req.Trace.Origin()}, x.name, o)
 	if err != nil {
 		return err
 	}
@@ -58,16 +58,16 @@ func serveVNCURL(x *apiRequest) error {
 
 // claim returns what a session does where the workstation is in use. A key that may not end the
 // sessions of others takes over its own only.
-func claim(takeOver *bool, manages bool) workstation.Claim {
+func claim(takeOver *bool, manages bool) desktop.Claim {
 	switch {
 	case takeOver == nil:
-		return workstation.ByRule
+		return desktop.ByRule
 	case !*takeOver:
-		return workstation.Yield
+		return desktop.Yield
 	case manages:
-		return workstation.TakeAny
+		return desktop.TakeAny
 	}
-	return workstation.TakeOwn
+	return desktop.TakeOwn
 }
 
 // maxExpiresIn bounds expires_in, in seconds (30 days). The configured max_duration may be shorter.

@@ -3,7 +3,7 @@ package handlers
 import (
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 func TestAnAddressForOneSession(t *testing.T) {
@@ -49,7 +49,7 @@ func TestAWorkstationInUseIsTakenOnlyIfThatIsAskedFor(t *testing.T) {
 
 // Where on_conflict is replace, a request can still ask to be refused instead.
 func TestTheRuleForConflictsIsWhatARequestDoesNotSay(t *testing.T) {
-	g := startGateway(t, setup{workstations: true, onConflict: workstation.Replace})
+	g := startGateway(t, setup{workstations: true, onConflict: desktop.Replace})
 	open(t, g, call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", ""))
 	call(t, g, "POST", "/v1/workstations/desk1/vnc", "colleague", `{"take_over":false}`).want(t, 409, "workstation_occupied", "")
 	open(t, g, call(t, g, "POST", "/v1/workstations/desk1/vnc", "colleague", `{"take_over":true}`))

@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // listOf is the shape of every list below /v1.
@@ -56,7 +56,7 @@ func serveWorkstation(x *apiRequest) error {
 
 // viewWorkstations returns the service for a key that has one of the two scopes. Addresses are only
 // for keys that may manage workstations.
-func (x *apiRequest) viewWorkstations() (service *workstation.Service, manages bool, err error) {
+func (x *apiRequest) viewWorkstations() (service *desktop.Service, manages bool, err error) {
 	if service, err = x.workstations(); err != nil {
 		return nil, false, err
 	}
@@ -72,7 +72,7 @@ func registerWorkstation(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	var r workstation.Registration
+	var r desktop.Registration
 	err = x.readOptions(func(name string, value []byte) (bool, error) {
 		switch name {
 		case "address":
@@ -139,7 +139,7 @@ func endSession(x *apiRequest) error {
 }
 
 // workstations returns the service, if it can serve now, and notes the workstation in the record.
-func (x *apiRequest) workstations() (*workstation.Service, error) {
+func (x *apiRequest) workstations() (*desktop.Service, error) {
 	service, err := x.desktops()
 	if service != nil {
 		x.req.SetWorkstation(x.name)
@@ -148,7 +148,7 @@ func (x *apiRequest) workstations() (*workstation.Service, error) {
 }
 
 // desktops returns the service of the workstations, if it can serve now.
-func (x *apiRequest) desktops() (*workstation.Service, error) {
+func (x *apiRequest) desktops() (*desktop.Service, error) {
 	service := x.gateway.VNC().Workstations()
 	if service == nil {
 		return nil, apierror.New(apierror.UnknownURL, "this gateway has no workstations")

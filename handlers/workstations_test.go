@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 const address = `{"address":"10.0.0.5:5900"}`
@@ -191,12 +191,12 @@ func TestAnAddressIsItsKeys(t *testing.T) {
 	state := gateway.NewState(t.TempDir(), func() time.Time { return noon })
 	g := startGateway(t, setup{workstations: true, state: state})
 	call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", "").want(t, 200, "", "")
-	var issuers []workstation.Issuer
-	state.Workstations.Commit(g.VNC().Workstations(), func(by workstation.Issuer) bool {
+	var issuers []desktop.Issuer
+	state.Workstations.Commit(g.VNC().Workstations(), func(by desktop.Issuer) bool {
 		issuers = append(issuers, by)
 		return true
 	})
-	want := workstation.Issuer{Tenant: "default", Key: "connect", KeyHash: rows(t, g)[0].KeyHash, Until: noon.Add(time.Hour)}
+	want := desktop.Issuer{Tenant: "default", Key: "connect", KeyHash: rows(t, g)[0].KeyHash, Until: noon.Add(time.Hour)}
 	if len(issuers) != 1 || issuers[0] != want || len(want.KeyHash) != 64 {
 		t.Errorf("issuers %+v, want %+v", issuers, want)
 	}

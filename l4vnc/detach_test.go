@@ -9,7 +9,7 @@ import (
 
 	"github.com/mholt/caddy-l4/layer4"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 // wrapper is what another layer-4 handler may put around a connection.
@@ -31,7 +31,7 @@ func TestTheHandlerReturnsWhereTheSessionCanOutliveIt(t *testing.T) {
 			_ = socket.SetDeadline(time.Now().Add(patient))
 			cx := c.wrap(ours)
 			done := g.handle(cx)
-			viewer, err := join(tlsFirst(g.Issue(workstation.Options{})+"."+domain), opened).Play(socket, 'C')
+			viewer, err := join(tlsFirst(g.Issue(desktop.Options{})+"."+domain), opened).Play(socket, 'C')
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/mholt/caddy-l4/layer4"
 	"go.uber.org/zap"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 func TestASilentViewerIsGreetedWhenTheWaitForTLSIsOver(t *testing.T) {
@@ -109,7 +109,7 @@ func TestTLSThatAnEarlierHandlerTerminatedCounts(t *testing.T) {
 	for _, outer := range [][]*tls.ConnectionState{nil, {{ServerName: "outer.test"}}} {
 		synctest.Test(t, func(t *testing.T) {
 			g := newGateway(t, options{})
-			name := g.Issue(workstation.Options{}) + "." + domain
+			name := g.Issue(desktop.Options{}) + "." + domain
 			socket, viewer := net.Pipe()
 			cx := wrapped(connection{socket, tcpAddr("127.0.0.1:5900"), tcpAddr(viewerAddress)})
 			cx.SetVar(layer4.TLSConnectionStatesVarName, append(outer, &tls.ConnectionState{ServerName: name}))

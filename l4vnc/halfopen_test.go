@@ -6,14 +6,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 func TestTheOldestHalfOpenConnectionIsEvictedAndCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})
 		g.handler.settings.limits.PendingPerNetwork = 2
-		token := g.Issue(workstation.Options{})
+		token := g.Issue(desktop.Options{})
 		oldest, oldestDone := g.connect()
 		if _, err := (conversation{greets}).Play(oldest, 'C'); err != nil {
 			t.Fatal(err)
@@ -65,7 +65,7 @@ func TestOnlyGuessesAreDelayed(t *testing.T) {
 			c := tlsFirst("a2a2a2a2a2a2a2a2a2a2a2a2a2." + domain)
 			switch shown {
 			case "a released token":
-				c = tlsFirst(g.Issue(workstation.Options{}) + "." + domain)
+				c = tlsFirst(g.Issue(desktop.Options{}) + "." + domain)
 				if err := g.Service.Release(t.Context(), "default", "one"); err != nil {
 					t.Fatal(err)
 				}

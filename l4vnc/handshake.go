@@ -6,10 +6,10 @@ import (
 	"net/netip"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // handshake is one viewer, from its first byte to its desktop.
@@ -55,17 +55,17 @@ func (h *handshake) run() *vncrelay.Relay {
 		closeGracefully(h.conn, refusalLinger, false)
 		return nil
 	}
-	desktop, err := h.admission().Open(session, h.viewer.Addr())
+	backend, err := h.admission().Open(session, h.viewer.Addr())
 	if err != nil {
-		session.Finish(workstation.ReasonViewer)
+		session.Finish(desktop.ReasonViewer)
 		closeGracefully(h.conn, refusalLinger, false)
 		return nil
 	}
-	return vncrelay.New(session, viewer{h.conn}, desktop.Conn, h.gateway.Workstations().Policy())
+	return vncrelay.New(session, viewer{h.conn}, backend.Conn, h.gateway.Workstations().Policy())
 }
 
 // authenticate finds the viewer's token and begins its session. The error is a
-// *workstation.Refusal, or of the protocol.
+// *desktop.Refusal, or of the protocol.
 func (h *handshake) authenticate() (*vncsession.Session, error) {
 	pass, security, err := h.identify()
 	if err != nil {

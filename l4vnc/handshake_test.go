@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // Each refusal, as the viewer's window shows it.
@@ -21,22 +21,22 @@ func TestEachBadTokenIsRefusedWithItsReason(t *testing.T) {
 	}{
 		"a token that never was":       {func(*fakeGateway) string { return strings.Repeat("a2", 13) }, "unknown", invalid},
 		"a label of another length":    {func(*fakeGateway) string { return "abc" }, "unknown", invalid},
-		"a label before the token":     {func(g *fakeGateway) string { return "www." + g.Issue(workstation.Options{}) }, "unknown", invalid},
+		"a label before the token":     {func(g *fakeGateway) string { return "www." + g.Issue(desktop.Options{}) }, "unknown", invalid},
 		"no server name, and no label": {func(*fakeGateway) string { return "" }, "no_server_name", noName},
 		"an expired token": {func(g *fakeGateway) string {
-			token := g.Issue(workstation.Options{ExpiresIn: time.Second})
+			token := g.Issue(desktop.Options{ExpiresIn: time.Second})
 			time.Sleep(time.Second)
 			return token
 		}, "expired", "This VNC address has expired. Ask for a new one."},
 		"a released workstation": {func(g *fakeGateway) string {
-			token := g.Issue(workstation.Options{})
+			token := g.Issue(desktop.Options{})
 			if err := g.Service.Release(g.T.Context(), "default", "one"); err != nil {
 				g.T.Fatal(err)
 			}
 			return token
 		}, "released", "This workstation was released."},
 		"a session ended by hand": {func(g *fakeGateway) string {
-			token := g.Issue(workstation.Options{})
+			token := g.Issue(desktop.Options{})
 			session := g.JoinAs(token, "192.0.2.9:1")
 			if err := g.Service.EndSession("default", "one", session.ID); err != nil {
 				g.T.Fatal(err)
@@ -44,14 +44,14 @@ func TestEachBadTokenIsRefusedWithItsReason(t *testing.T) {
 			return token
 		}, "revoked", "This VNC address was withdrawn. Ask for a new one."},
 		"a token that another client has used": {func(g *fakeGateway) string {
-			token := g.Issue(workstation.Options{})
+			token := g.Issue(desktop.Options{})
 			g.JoinAs(token, "192.0.2.9:1").Leave()
 			return token
 		}, "pinned", "This VNC address belongs to another computer. Ask for a new one."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := newGateway(t, options{Policy: workstation.Policy{PinClient: true}})
+				g := newGateway(t, options{Policy: desktop.Policy{PinClient: true}})
 				host := c.prepare(g)
 				if host != "" {
 					host += "." + domain
@@ -69,16 +69,16 @@ func TestEachBadTokenIsRefusedWithItsReason(t *testing.T) {
 // A viewer with a live token that cannot join leaves a record. The workstation is not dialled.
 func TestALiveTokenThatCannotJoinIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
-		policy workstation.Policy
+		policy desktop.Policy
 		text   string
 	}{
-		"busy": {workstation.Policy{}, "Another viewer is connected."},
-		"full": {workstation.Policy{OnConflict: workstation.Share, MaxSessions: 1}, "Too many viewers are connected. Try again later."},
+		"busy": {desktop.Policy{}, "Another viewer is connected."},
+		"full": {desktop.Policy{OnConflict: desktop.Share, MaxSessions: 1}, "Too many viewers are connected. Try again later."},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			g := newGateway(t, options{Policy: c.policy})
-			g.JoinAs(g.Issue(workstation.Options{}), "192.0.2.9:1")
-			g.converse(append(tlsFirst(g.Issue(workstation.Options{})+"."+domain), refusal(c.text)))
+			g.JoinAs(g.Issue(desktop.Options{}), "192.0.2.9:1")
+			g.converse(append(tlsFirst(g.Issue(desktop.Options{})+"."+domain), refusal(c.text)))
 			if r := g.WantRecord(name, ""); r.Status != 403 || g.Marks().Dials != 0 {
 				t.Errorf("status %d, %d dials", r.Status, g.Marks().Dials)
 			}
@@ -93,7 +93,7 @@ func TestAViewerThatLosesTheRaceToJoinIsRefused(t *testing.T) {
 		meanwhile func(g *fakeGateway)
 		text      string
 	}{
-		"busy": {func(g *fakeGateway) { g.JoinAs(g.Issue(workstation.Options{}), "192.0.2.9:1") }, "Another viewer is connected."},
+		"busy": {func(g *fakeGateway) { g.JoinAs(g.Issue(desktop.Options{}), "192.0.2.9:1") }, "Another viewer is connected."},
 		"released": {func(g *fakeGateway) {
 			if err := g.Service.Release(g.T.Context(), "default", "one"); err != nil {
 				g.T.Error(err)
@@ -102,7 +102,7 @@ func TestAViewerThatLosesTheRaceToJoinIsRefused(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			g := newGateway(t, options{Desktop: join(conversation{"W 1s"}, desktopNone, desktopInit)})
-			token := g.Issue(workstation.Options{})
+			token := g.Issue(desktop.Options{})
 			time.AfterFunc(time.Second/2, func() { c.meanwhile(g) })
 			g.converse(append(tlsFirst(token+"."+domain), refusal(c.text)))
 			g.WantRecord(code, "")
@@ -114,7 +114,7 @@ func TestAViewerThatComesWhenTheGatewayShutsDownIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})
 		g.Closed = true
-		g.converse(append(tlsFirst(g.Issue(workstation.Options{})+"."+domain), refusal("The gateway is shutting down. Try again in a moment.")))
+		g.converse(append(tlsFirst(g.Issue(desktop.Options{})+"."+domain), refusal("The gateway is shutting down. Try again in a moment.")))
 		g.WantRefused("shutting_down")
 	})
 }
@@ -150,7 +150,7 @@ func TestTheNewestConfigurationServesTheViewer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, newest := newGateway(t, options{}), newGateway(t, options{})
 		g.handler.current = func(context.Context) vncrelay.Gateway { return newest }
-		g.converse(join(tlsFirst(newest.Issue(workstation.Options{})+"."+domain), opened, conversation{"X "}))
+		g.converse(join(tlsFirst(newest.Issue(desktop.Options{})+"."+domain), opened, conversation{"X "}))
 		newest.WantRecord("", "viewer_left")
 	})
 }
@@ -193,7 +193,7 @@ func TestAViewerAtItsPasswordIsEvictedLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})
 		g.handler.settings.limits.PendingPerNetwork = 2
-		token := g.Issue(workstation.Options{})
+		token := g.Issue(desktop.Options{})
 		typing, typingDone := g.connect()
 		last, err := veNCrypt(subX509Plain, "").Play(typing, 'C')
 		if err != nil {

@@ -3,16 +3,16 @@ package l4vnc
 import (
 	"crypto/rand"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // securityTLSFirst names what RFB itself would call None.
 const securityTLSFirst = "TLSFirst"
 
 // identify negotiates with the viewer and finds its token. security names how the viewer showed it.
-// The error is a *workstation.Refusal, or of the protocol.
-func (h *handshake) identify() (pass *workstation.Pass, security string, err error) {
+// The error is a *desktop.Refusal, or of the protocol.
+func (h *handshake) identify() (pass *desktop.Pass, security string, err error) {
 	if h.tlsFirst {
 		return h.identifyInsideTLS()
 	}
@@ -32,7 +32,7 @@ func (h *handshake) identify() (pass *workstation.Pass, security string, err err
 
 // identifyInsideTLS is for viewers behind a TLS wrapper. Inside is RFB: without a password where
 // the server name can be a token, otherwise with one.
-func (h *handshake) identifyInsideTLS() (pass *workstation.Pass, security string, err error) {
+func (h *handshake) identifyInsideTLS() (pass *desktop.Pass, security string, err error) {
 	if err := h.startTLS(); err != nil {
 		return nil, "", err
 	}
@@ -51,7 +51,7 @@ func (h *handshake) identifyInsideTLS() (pass *workstation.Pass, security string
 		return pass, securityTLSFirst + proof.Security.String(), err
 	}
 	if h.serverName == "" {
-		return nil, securityTLSFirst, workstation.NewRefusal(workstation.RefusedNoServerName)
+		return nil, securityTLSFirst, desktop.NewRefusal(desktop.RefusedNoServerName)
 	}
 	pass, err = h.findByName(h.serverName)
 	return pass, securityTLSFirst, err
@@ -72,7 +72,7 @@ func challenge() (c [16]byte) {
 
 // find finds the live token of what the viewer has shown. A good server name decides; otherwise the
 // password does.
-func (h *handshake) find(proof rfb.Proof) (*workstation.Pass, error) {
+func (h *handshake) find(proof rfb.Proof) (*desktop.Pass, error) {
 	if proof.ServerName != "" {
 		pass, err := h.findByName(proof.ServerName)
 		if err == nil || proof.Security == rfb.SecurityX509None {
@@ -85,22 +85,22 @@ func (h *handshake) find(proof rfb.Proof) (*workstation.Pass, error) {
 		policy := service.Policy()
 		label := policy.TypedLabel(proof.Password)
 		if prefix, ok := policy.TypedPrefix(label); ok {
-			return h.findByPassword(func() (*workstation.Pass, error) { return service.FindByPrefix(prefix, address) })
+			return h.findByPassword(func() (*desktop.Pass, error) { return service.FindByPrefix(prefix, address) })
 		}
 		h.guess = guessedToken
 		return service.Find(label, address)
 	case rfb.SecurityVNCAuth, rfb.SecurityX509Vnc:
-		return h.findByPassword(func() (*workstation.Pass, error) {
+		return h.findByPassword(func() (*desktop.Pass, error) {
 			return service.FindByMatch(func(prefix string) bool {
 				return rfb.VerifyVNC(proof.Challenge, proof.Response, prefix)
 			}, address)
 		})
 	}
 	h.gateway.ConnLimiter().AddNameless(address)
-	return nil, workstation.NewRefusal(workstation.RefusedNoServerName)
+	return nil, desktop.NewRefusal(desktop.RefusedNoServerName)
 }
 
-func (h *handshake) findByName(name string) (*workstation.Pass, error) {
+func (h *handshake) findByName(name string) (*desktop.Pass, error) {
 	service := h.gateway.Workstations()
 	label, ok := service.Policy().Label(name)
 	if ok { // a name that is no label can be no token, so it is no guess either
@@ -111,13 +111,13 @@ func (h *handshake) findByName(name string) (*workstation.Pass, error) {
 
 // findByPassword finds a token by its first characters. They are so few that a network with many
 // wrong ones waits before the next is checked.
-func (h *handshake) findByPassword(find func() (*workstation.Pass, error)) (*workstation.Pass, error) {
+func (h *handshake) findByPassword(find func() (*desktop.Pass, error)) (*desktop.Pass, error) {
 	wait, ok := h.half.PasswordDelay()
 	if !ok {
-		return nil, workstation.NewRefusal(workstation.RefusedTooManyFailures)
+		return nil, desktop.NewRefusal(desktop.RefusedTooManyFailures)
 	}
 	if !h.half.Pause(wait) {
-		return nil, workstation.NewRefusal(workstation.RefusedTooManyConnections)
+		return nil, desktop.NewRefusal(desktop.RefusedTooManyConnections)
 	}
 	h.guess = guessedPassword
 	return find()

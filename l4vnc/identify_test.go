@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // Each way of showing a token opens the desktop, byte by byte.
@@ -53,8 +53,8 @@ func TestEveryWayOfShowingATokenOpensTheDesktop(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := newGateway(t, options{Policy: workstation.Policy{VNCAuth: way.vncAuth}})
-				token := g.Issue(workstation.Options{})
+				g := newGateway(t, options{Policy: desktop.Policy{VNCAuth: way.vncAuth}})
+				token := g.Issue(desktop.Options{})
 				viewer, done := g.connect()
 				last, err := join(way.come(token, token+"."+domain), opened).Play(viewer, 'C')
 				if err != nil {
@@ -85,8 +85,8 @@ func TestVNCAuthenticationOpensTheDesktop(t *testing.T) {
 	} {
 		for _, right := range []bool{true, false} {
 			synctest.Test(t, func(t *testing.T) {
-				g := newGateway(t, options{Policy: workstation.Policy{VNCAuth: true}})
-				password := g.Issue(workstation.Options{})
+				g := newGateway(t, options{Policy: desktop.Policy{VNCAuth: true}})
+				password := g.Issue(desktop.Options{})
 				if !right {
 					password = "11111111" // no token has this character
 				}
@@ -127,8 +127,8 @@ func TestVNCAuthenticationOpensTheDesktop(t *testing.T) {
 func TestAViewerWithoutServerNameIsAskedForAPasswordNextTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})
-		token := g.Issue(workstation.Options{})
-		g.converse(append(veNCrypt(subX509None, ""), refusal(workstation.NewRefusal(workstation.RefusedNoServerName).Text)))
+		token := g.Issue(desktop.Options{})
+		g.converse(append(veNCrypt(subX509None, ""), refusal(desktop.NewRefusal(desktop.RefusedNoServerName).Text)))
 		again := veNCrypt(subX509Plain, "")
 		again[6] = "S \x00\x02\x00\x00\x01\x06\x00\x00\x01\x04"
 		g.converse(join(again, conversation{plain(token)}, opened, conversation{"X "}))
@@ -143,9 +143,9 @@ func TestAViewerWithoutServerNameIsAskedForAPasswordNextTime(t *testing.T) {
 // ten seconds of waiting none.
 func TestShortPasswordsWaitAfterManyWrongOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGateway(t, options{Policy: workstation.Policy{VNCAuth: true}})
+		g := newGateway(t, options{Policy: desktop.Policy{VNCAuth: true}})
 		g.handler.settings.tlsFirstWait = -1
-		token := g.Issue(workstation.Options{})
+		token := g.Issue(desktop.Options{})
 		try := func(password string) (took time.Duration, answer uint32) {
 			viewer, done := g.connect()
 			_, err := (conversation{greets, says33, "S \x00\x00\x00\x02"}).Play(viewer, 'C')

@@ -6,7 +6,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 func init() {
@@ -19,7 +19,7 @@ func init() {
 // a port shared with HTTPS, and TLS connection policies. On a port for native viewers it cannot
 // work: they wait for a greeting before they speak TLS.
 type MatchToken struct {
-	workstations *workstation.Service
+	workstations *desktop.Service
 }
 
 // CaddyModule returns the module's information.

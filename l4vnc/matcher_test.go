@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 func TestTheMatcherLooksForALiveToken(t *testing.T) {
 	g := newGateway(t, options{})
 	m := &MatchToken{workstations: g.Service}
-	token := g.Issue(workstation.Options{})
+	token := g.Issue(desktop.Options{})
 	for name, want := range map[string]bool{
 		token + "." + domain:                    true,
 		strings.ToUpper(token) + "." + domain:   true,

@@ -4,11 +4,11 @@ import (
 	"errors"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
-var notReady = &workstation.Refusal{Code: workstation.RefusedUnavailable, Text: "The gateway is not ready. Try again in a moment."}
+var notReady = &desktop.Refusal{Code: desktop.RefusedUnavailable, Text: "The gateway is not ready. Try again in a moment."}
 
 // errEvicted is the cause in the log where a limit ended a connection.
 var errEvicted = errors.New("max_pending or max_pending_per_network was reached, and this connection was closed for a newer one")
@@ -16,7 +16,7 @@ var errEvicted = errors.New("max_pending or max_pending_per_network was reached,
 // broken counts and logs a connection to which no reason can be sent.
 func (h *handshake) broken(cause error) {
 	if h.half.Evicted() {
-		h.gateway.Refused(string(workstation.RefusedTooManyConnections), h.viewer, errEvicted)
+		h.gateway.Refused(string(desktop.RefusedTooManyConnections), h.viewer, errEvicted)
 		return
 	}
 	h.gateway.Refused(rfb.KindOf(cause).String(), h.viewer, cause)
@@ -25,13 +25,13 @@ func (h *handshake) broken(cause error) {
 // reject sends a viewer without a live token the reason, if it still can be sent one. Only a viewer
 // that guesses at tokens waits for it: a token that was live a while ago is no guess.
 func (h *handshake) reject(err error) {
-	var refusal *workstation.Refusal
+	var refusal *desktop.Refusal
 	if !errors.As(err, &refusal) {
 		h.broken(err)
 		return
 	}
 	h.gateway.Refused(string(refusal.Code), h.viewer, nil)
-	if refusal.Code == workstation.RefusedUnknown {
+	if refusal.Code == desktop.RefusedUnknown {
 		switch h.guess {
 		case guessedToken:
 			h.half.SetStage(connlimit.Program) // nobody is typing
@@ -44,7 +44,7 @@ func (h *handshake) reject(err error) {
 }
 
 // decline refuses any viewer.
-func (h *handshake) decline(refusal *workstation.Refusal) {
+func (h *handshake) decline(refusal *desktop.Refusal) {
 	h.gateway.Refused(string(refusal.Code), h.viewer, nil)
 	err := error(nil)
 	if h.tlsFirst {

@@ -11,7 +11,7 @@ import (
 	"github.com/mholt/caddy-l4/layer4"
 	"go.uber.org/zap"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 func wrapped(conn net.Conn) *layer4.Connection { return layer4.WrapConnection(conn, nil, zap.NewNop()) }
@@ -30,7 +30,7 @@ func (g *fakeGateway) openViewer(token string) (viewer net.Conn, done <-chan str
 // At every end of a session the viewer sees a clean end inside TLS, and the record has the reason.
 func TestASessionEndsCleanlyAndForItsReason(t *testing.T) {
 	for reason, c := range map[string]struct {
-		policy workstation.Policy
+		policy desktop.Policy
 		end    func(g *fakeGateway, id string) // returns when the reason is given
 		after  time.Duration
 	}{
@@ -44,17 +44,17 @@ func TestASessionEndsCleanlyAndForItsReason(t *testing.T) {
 				g.T.Error(err)
 			}
 		}},
-		"replaced": {policy: workstation.Policy{OnConflict: workstation.Replace}, end: func(g *fakeGateway, _ string) {
-			g.JoinAs(g.Issue(workstation.Options{}), "192.0.2.9:1").Leave()
+		"replaced": {policy: desktop.Policy{OnConflict: desktop.Replace}, end: func(g *fakeGateway, _ string) {
+			g.JoinAs(g.Issue(desktop.Options{}), "192.0.2.9:1").Leave()
 		}},
-		"idle_timeout": {policy: workstation.Policy{IdleTimeout: time.Minute}, after: time.Minute, end: func(*fakeGateway, string) {}},
-		"max_duration": {policy: workstation.Policy{MaxDuration: time.Hour, IdleTimeout: 2 * time.Hour}, after: time.Hour, end: func(*fakeGateway, string) {}},
+		"idle_timeout": {policy: desktop.Policy{IdleTimeout: time.Minute}, after: time.Minute, end: func(*fakeGateway, string) {}},
+		"max_duration": {policy: desktop.Policy{MaxDuration: time.Hour, IdleTimeout: 2 * time.Hour}, after: time.Hour, end: func(*fakeGateway, string) {}},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := newGateway(t, options{Policy: c.policy})
 				begun := time.Now()
-				viewer, done := g.openViewer(g.Issue(workstation.Options{}))
+				viewer, done := g.openViewer(g.Issue(desktop.Options{}))
 				views, err := g.Service.Sessions("default", "one")
 				if err != nil || len(views) != 1 {
 					t.Fatal(views, err)
@@ -81,7 +81,7 @@ func TestASessionEndsWithEitherSide(t *testing.T) {
 	// A viewer that closes its window ends its direction inside TLS, and reads the end.
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})
-		viewer, done := g.openViewer(g.Issue(workstation.Options{}))
+		viewer, done := g.openViewer(g.Issue(desktop.Options{}))
 		if err := viewer.(*tls.Conn).CloseWrite(); err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestASessionEndsWithEitherSide(t *testing.T) {
 	// A viewer that crashes.
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})
-		viewer, done := g.openViewer(g.Issue(workstation.Options{}))
+		viewer, done := g.openViewer(g.Issue(desktop.Options{}))
 		_ = viewer.(*tls.Conn).NetConn().Close()
 		<-done
 		g.WantRecord("", "viewer_left")
@@ -100,15 +100,15 @@ func TestASessionEndsWithEitherSide(t *testing.T) {
 	// A workstation that leaves.
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})
-		var desktop net.Conn
+		var backend net.Conn
 		dial := g.handler.settings.dial
-		g.handler.settings.dial = func(ctx context.Context, pass *workstation.Pass) (net.Conn, error) {
+		g.handler.settings.dial = func(ctx context.Context, pass *desktop.Pass) (net.Conn, error) {
 			conn, err := dial(ctx, pass)
-			desktop = conn
+			backend = conn
 			return conn, err
 		}
-		viewer, done := g.openViewer(g.Issue(workstation.Options{}))
-		_ = desktop.Close()
+		viewer, done := g.openViewer(g.Issue(desktop.Options{}))
+		_ = backend.Close()
 		conversation{"E "}.PlayToEnd(t, viewer)
 		<-done
 		g.WantRecord("", "workstation_left")
@@ -116,7 +116,7 @@ func TestASessionEndsWithEitherSide(t *testing.T) {
 	// A viewer that speaks nonsense.
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})
-		viewer, done := g.openViewer(g.Issue(workstation.Options{}))
+		viewer, done := g.openViewer(g.Issue(desktop.Options{}))
 		conversation{"C \x4d", "E "}.PlayToEnd(t, viewer)
 		<-done
 		g.WantRecord("message", "protocol_error")
@@ -125,10 +125,10 @@ func TestASessionEndsWithEitherSide(t *testing.T) {
 
 func TestKeysOfAViewOnlySessionAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGateway(t, options{Policy: workstation.Policy{IdleTimeout: time.Minute}})
+		g := newGateway(t, options{Policy: desktop.Policy{IdleTimeout: time.Minute}})
 		viewOnly := true
 		conn, done := g.connect()
-		viewer, err := join(tlsFirst(g.Issue(workstation.Options{ViewOnly: &viewOnly})+"."+domain),
+		viewer, err := join(tlsFirst(g.Issue(desktop.Options{ViewOnly: &viewOnly})+"."+domain),
 			conversation{accepted, "C \x00", initOne, "W 40s", "C " + pointer + request, "S " + request}).Play(conn, 'C')
 		if err != nil {
 			t.Fatal(err)
@@ -150,18 +150,18 @@ func TestTheFilterHasThePolicyOfTheConfiguration(t *testing.T) {
 	const rawThenTight = "\x02\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x07"
 	const tightThenRaw = "\x02\x00\x00\x02\x00\x00\x00\x07\x00\x00\x00\x00"
 	for name, c := range map[string]struct {
-		policy       workstation.Policy
+		policy       desktop.Policy
 		said, goesOn string
 	}{
-		"all":          {workstation.Policy{}, size + clipboard, size + clipboard},
-		"a fixed size": {workstation.Policy{FixedSize: true}, size + clipboard, clipboard},
-		"no clipboard": {workstation.Policy{NoClipboardIn: true}, size + clipboard, size},
-		"5 a second":   {workstation.Policy{FPS: 5}, request + request + pointer, request + pointer},
-		"Tight":        {workstation.Policy{}, rawThenTight, tightThenRaw},
+		"all":          {desktop.Policy{}, size + clipboard, size + clipboard},
+		"a fixed size": {desktop.Policy{FixedSize: true}, size + clipboard, clipboard},
+		"no clipboard": {desktop.Policy{NoClipboardIn: true}, size + clipboard, size},
+		"5 a second":   {desktop.Policy{FPS: 5}, request + request + pointer, request + pointer},
+		"Tight":        {desktop.Policy{}, rawThenTight, tightThenRaw},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			g := newGateway(t, options{Policy: c.policy})
-			viewer, done := g.openViewer(g.Issue(workstation.Options{}))
+			viewer, done := g.openViewer(g.Issue(desktop.Options{}))
 			if _, err := (conversation{"C " + c.said, "S " + c.goesOn}).Play(viewer, 'C'); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -176,7 +176,7 @@ func TestAReleaseEndsAViewerThatHasNotAskedForTheDesktop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})
 		conn, done := g.connect()
-		viewer, err := append(tlsFirst(g.Issue(workstation.Options{})+"."+domain), accepted).Play(conn, 'C')
+		viewer, err := append(tlsFirst(g.Issue(desktop.Options{})+"."+domain), accepted).Play(conn, 'C')
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestAViewerThatLeavesBeforeTheDesktopLeavesARecord(t *testing.T) {
 		socket, viewer := net.Pipe()
 		cx := wrapped(connection{socket, tcpAddr("127.0.0.1:5900"), tcpAddr(viewerAddress)})
 		done := g.handle(cx)
-		append(tlsFirst(g.Issue(workstation.Options{})+"."+domain), accepted, "X ").PlayToEnd(t, viewer)
+		append(tlsFirst(g.Issue(desktop.Options{})+"."+domain), accepted, "X ").PlayToEnd(t, viewer)
 		<-done
 		g.WantRecord("", "viewer_left")
 		if id, set := cx.Replacer().Get("l4.gatehouse.session"); set {

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // notedViewer is a viewer, and how its session ended.
@@ -26,18 +26,18 @@ func (n *notedViewer) HangUp(end vncrelay.End) {
 
 // relayTo opens a session whose viewer is conn, and whose workstation is the returned end of a
 // pipe.
-func (g *fakeGateway) relayTo(conn net.Conn) (r *vncrelay.Relay, noted *notedViewer, desktop net.Conn) {
+func (g *fakeGateway) relayTo(conn net.Conn) (r *vncrelay.Relay, noted *notedViewer, backend net.Conn) {
 	g.T.Helper()
-	session, err := g.Open(g.Find(g.Issue(workstation.Options{})), netip.MustParseAddrPort(viewerAddress), "X509None")
+	session, err := g.Open(g.Find(g.Issue(desktop.Options{})), netip.MustParseAddrPort(viewerAddress), "X509None")
 	if err == nil {
 		err = session.Join()
 	}
 	if err != nil {
 		g.T.Fatal(err)
 	}
-	ours, desktop := net.Pipe()
+	ours, backend := net.Pipe()
 	noted = &notedViewer{viewer: viewer{conn}}
-	return vncrelay.New(session, noted, ours, g.Service.Policy()), noted, desktop
+	return vncrelay.New(session, noted, ours, g.Service.Policy()), noted, backend
 }
 
 // A write that is under way when the session is released has a moment to end. Where it is cut, no
@@ -48,11 +48,11 @@ func TestAReleaseCutsAStuckWriteAfterAMoment(t *testing.T) {
 			g := newGateway(t, options{})
 			socket, theirs := net.Pipe()
 			ours, viewer := secured(t, socket, theirs)
-			r, noted, desktop := g.relayTo(ours)
+			r, noted, backend := g.relayTo(ours)
 			done := make(chan struct{})
 			go func() { defer close(done); r.Run() }()
 			picture := bytes.Repeat([]byte("x"), 1000)
-			if _, err := desktop.Write(picture); err != nil {
+			if _, err := backend.Write(picture); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait() // the write to the viewer is under way
@@ -87,11 +87,11 @@ func TestAViewerThatHalfClosesGetsWhatWasSent(t *testing.T) {
 		g := newGateway(t, options{})
 		socket, theirs := net.Pipe()
 		ours, viewer := secured(t, socket, theirs)
-		r, _, desktop := g.relayTo(ours)
+		r, _, backend := g.relayTo(ours)
 		done := make(chan struct{})
 		go func() { defer close(done); r.Run() }()
 		picture := bytes.Repeat([]byte("x"), 1000)
-		if _, err := desktop.Write(picture); err != nil {
+		if _, err := backend.Write(picture); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait() // the write to the viewer is under way

@@ -21,16 +21,16 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // Source is a single gateway that has stopped.
 type Source struct {
-	Store   *store.Store        // its database, which nobody else has open
-	Storage workstation.Storage // with its registered workstations
+	Store   *store.Store    // its database, which nobody else has open
+	Storage desktop.Storage // with its registered workstations
 }
 
 // Target is the engines of a cluster none of whose gateways runs.

@@ -14,10 +14,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // ledgerPart is what budgets have spent.
@@ -74,7 +74,7 @@ var workstationsPart = part{
 	name: "workstations", replaces: true,
 	total: counted("SELECT count(*), '0' FROM workstation WHERE value IS NOT NULL"),
 	move: func(ctx context.Context, tx pgx.Tx, s Source, digest hash.Hash) (total, error) {
-		records, err := workstation.ReadRecords(ctx, s.Storage)
+		records, err := desktop.ReadRecords(ctx, s.Storage)
 		if err != nil {
 			return total{}, err
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 // documentation is where the manual is.
@@ -28,9 +28,9 @@ func explain(code string) explanation { return explanationOf(apierror.Code(code)
 func (r *activityRow) Explanation() explanation {
 	switch {
 	case r.Ended != "":
-		return explanationOf(workstation.Reason(r.Ended).Meaning())
+		return explanationOf(desktop.Reason(r.Ended).Meaning())
 	case r.Session():
-		return explanationOf(workstation.RefusalCode(r.Code).Meaning())
+		return explanationOf(desktop.RefusalCode(r.Code).Meaning())
 	}
 	return explain(r.Code)
 }

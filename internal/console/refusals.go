@@ -7,7 +7,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/chart"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 // refusalsTop is how many codes are asked for: more than there are in use.
@@ -80,7 +80,7 @@ func refusal(line *seriesLine, place int, failed int64, href string) refusalRow 
 	row := refusalRow{Code: line.Name, Class: chart.Class(place), Count: line.Total.Errors, Share: float64(line.Total.Errors) / float64(max(failed, 1)), Href: href}
 	row.Bar = chart.Share(row.Class, row.Share)
 	meaning := code.Meaning()
-	switch viewer := workstation.RefusalCode(line.Name).Meaning(); {
+	switch viewer := desktop.RefusalCode(line.Name).Meaning(); {
 	case meaning.Text != "":
 		row.Status = code.Status()
 	case viewer.Text != "":

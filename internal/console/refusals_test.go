@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 func refused(code string) activity.Record {
@@ -15,7 +15,7 @@ func refused(code string) activity.Record {
 // Each code says what it means and what to do, and leads to its calls.
 func TestRefusalsAreExplained(t *testing.T) {
 	a := newChartsAPI(t, chartsCall(func(*activity.Record) {}), refused("budget_exceeded"), refused("budget_exceeded"),
-		refused(string(workstation.RefusedBusy)), refused("string_above_max_length"))
+		refused(string(desktop.RefusedBusy)), refused("string_above_max_length"))
 	body := a.visit("/console/refusals?range=7d&key=dev").Body.String()
 	wantRows(t, body,
 		"Code and status Calls Share",

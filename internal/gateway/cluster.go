@@ -11,6 +11,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	desktops "github.com/gatehouse-proxy/gatehouse/internal/desktop/shared"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	valkeylimits "github.com/gatehouse-proxy/gatehouse/internal/limits/valkey"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
@@ -19,8 +21,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 	"github.com/gatehouse-proxy/gatehouse/internal/websession"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
-	desktops "github.com/gatehouse-proxy/gatehouse/internal/workstation/shared"
 )
 
 // Cluster is what this gateway shares with others. It is read when the first configuration of a
@@ -59,7 +59,7 @@ type shared struct {
 // sharing is what a gateway shares, or keeps to itself without a cluster.
 type sharing struct {
 	signedIn     *websession.Memory // to the console
-	workstations *workstation.State
+	workstations *desktop.State
 	limiter      *limits.ConcurrencyLimiter
 	viewers      *connlimit.Limiter
 	keys         *runtimekeys.Keys

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/websession"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // console gives a configuration one with users, as a module does while it is provisioned.
@@ -74,9 +74,9 @@ func TestAReloadEndsWhatUsersHaveWhoseKeyIsAnother(t *testing.T) {
 			state := gateway.NewState(t.TempDir(), time.Now)
 			older := startDesktops(t, state, "dev", "one").console(map[string]string{"alice": "dev", "bob": "dev"})
 			signedIn := map[string]func() bool{"alice": older.signIn(t, "alice"), "bob": older.signIn(t, "bob"), "": older.signIn(t, "")}
-			desktops := map[string]*workstation.Session{}
+			desktops := map[string]*desktop.Session{}
 			for user := range signedIn {
-				desktops[user] = older.viewAs(t, "one", user, workstation.Options{Shared: true})
+				desktops[user] = older.viewAs(t, "one", user, desktop.Options{Shared: true})
 			}
 			newer := c.reload(t, state)
 			for user, lives := range signedIn {
@@ -87,9 +87,9 @@ func TestAReloadEndsWhatUsersHaveWhoseKeyIsAnother(t *testing.T) {
 			older.Stop(false)
 			older.Close()
 			for user, want := range map[string]bool{"alice": c.alice, "bob": c.bob, "": c.key} {
-				ended := workstation.Reason("")
+				ended := desktop.Reason("")
 				if !want {
-					ended = workstation.ReasonRemoved
+					ended = desktop.ReasonRemoved
 				}
 				wantSession(t, "the desktop of \""+user+"\"", desktops[user], ended)
 				if lives := signedIn[user](); lives != want {

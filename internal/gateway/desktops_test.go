@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // noRecords is an empty storage of workstations.
@@ -25,11 +25,11 @@ func (noRecords) List(context.Context, string, bool) ([]string, error) { return 
 // startDesktops starts a configuration with a key and the named workstations.
 func startDesktops(t *testing.T, state *gateway.State, key string, names ...string) *rig {
 	t.Helper()
-	config := workstation.Config{State: state.Workstations, Storage: noRecords{}, Random: rand.Reader, Policy: workstation.Policy{Domain: "vnc.example.com"}}
+	config := desktop.Config{State: state.Workstations, Storage: noRecords{}, Random: rand.Reader, Policy: desktop.Policy{Domain: "vnc.example.com"}}
 	for _, name := range names {
-		config.Workstations = append(config.Workstations, workstation.Spec{ID: workstation.ID{Tenant: keys.DefaultTenant, Name: name}, Target: workstation.Target{TestCard: true}})
+		config.Workstations = append(config.Workstations, desktop.Spec{ID: desktop.ID{Tenant: keys.DefaultTenant, Name: name}, Target: desktop.Target{TestCard: true}})
 	}
-	service, err := workstation.New(config)
+	service, err := desktop.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,18 +42,18 @@ func startDesktops(t *testing.T, state *gateway.State, key string, names ...stri
 }
 
 // view opens a session at the workstation, with an address that the key dev asked for.
-func (r *rig) view(t *testing.T, name string) *workstation.Session {
+func (r *rig) view(t *testing.T, name string) *desktop.Session {
 	t.Helper()
-	return r.viewAs(t, name, "", workstation.Options{})
+	return r.viewAs(t, name, "", desktop.Options{})
 }
 
-func (r *rig) viewAs(t *testing.T, name, user string, o workstation.Options) *workstation.Session {
+func (r *rig) viewAs(t *testing.T, name, user string, o desktop.Options) *desktop.Session {
 	t.Helper()
 	credential, err := r.Authenticate(secret)
 	if err != nil {
 		t.Fatal(err)
 	}
-	issued, err := r.VNC().Workstations().Issue(workstation.Issuer{Tenant: credential.Tenant, Key: credential.Name, KeyHash: credential.Hash, User: user}, name, o)
+	issued, err := r.VNC().Workstations().Issue(desktop.Issuer{Tenant: credential.Tenant, Key: credential.Name, KeyHash: credential.Hash, User: user}, name, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,9 +70,9 @@ func (r *rig) viewAs(t *testing.T, name, user string, o workstation.Options) *wo
 	return session
 }
 
-func wantSession(t *testing.T, when string, s *workstation.Session, ended workstation.Reason) {
+func wantSession(t *testing.T, when string, s *desktop.Session, ended desktop.Reason) {
 	t.Helper()
-	why := workstation.Reason("")
+	why := desktop.Reason("")
 	select {
 	case <-s.Ended():
 		why = s.Why()

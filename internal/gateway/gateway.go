@@ -23,6 +23,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
@@ -34,7 +35,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // Config is what one configuration says, checked and resolved.
@@ -45,7 +45,7 @@ type Config struct {
 	Providers    []*provider.Provider
 	Aliases      []Alias
 	Discover     []Discovery
-	Workstations *workstation.Service // nil = no workstations
+	Workstations *desktop.Service // nil = no workstations
 	// VNCCertificate returns why viewers find no valid certificate, nil if they do.
 	VNCCertificate func() error
 	// VNCCertificateEnds returns when that of viewers expires; the zero time without one.
@@ -77,7 +77,7 @@ type Gateway struct {
 	keyring      *keys.Keyring
 	runtime      *runtimekeys.Block // nil = none
 	models       Models
-	workstations *workstation.Service
+	workstations *desktop.Service
 	state        *State
 	logger       *zap.Logger
 	now          func() time.Time

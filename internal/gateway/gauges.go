@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // scrape is what the metrics show of a configuration.
@@ -123,7 +123,7 @@ func metricNames(g *Gateway, routes []string) metrics.Names {
 		names.Providers = append(names.Providers, p.Name)
 	}
 	if g.workstations != nil {
-		names.Refusals = workstation.RefusalCodes()
+		names.Refusals = desktop.RefusalCodes()
 	}
 	return names
 }

@@ -8,8 +8,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // generation is what the State knows of one configuration. Caddy starts the next configuration
@@ -44,8 +44,8 @@ type generation struct {
 	emitter      Emitter
 	observed     Observed
 	logger       *zap.Logger
-	workstations *workstation.Service
-	mayConnect   func(workstation.Issuer) bool
+	workstations *desktop.Service
+	mayConnect   func(desktop.Issuer) bool
 
 	ready   chan struct{} // closed by Start
 	retired chan struct{} // closed by Close

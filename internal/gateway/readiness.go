@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // The states of a gateway as a whole. A balancer must send requests only to one that is ready.
@@ -148,7 +148,7 @@ func someOf(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func vncPart(service *workstation.Service, certificate func() error) Part {
+func vncPart(service *desktop.Service, certificate func() error) Part {
 	if err := service.Ready(); err != nil {
 		return degraded("vnc", time.Time{}, err.Error())
 	}

@@ -12,9 +12,9 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 func TestAStopEndsTheSessionsThatTheNextConfigurationDoesNotAllow(t *testing.T) {
@@ -26,16 +26,16 @@ func TestAStopEndsTheSessionsThatTheNextConfigurationDoesNotAllow(t *testing.T) 
 	older.Stop(false)
 	older.Close()
 	wantSession(t, "still configured", one, "")
-	wantSession(t, "not configured any more", two, workstation.ReasonRemoved)
+	wantSession(t, "not configured any more", two, desktop.ReasonRemoved)
 
 	last := startDesktops(t, state, "other", "one") // the secret belongs to another key
 	newer.Stop(false)
 	newer.Close()
-	wantSession(t, "asked for with a key that is gone", one, workstation.ReasonRemoved)
+	wantSession(t, "asked for with a key that is gone", one, desktop.ReasonRemoved)
 
 	one = last.view(t, "one")
 	last.Stop(false) // the next configuration has no gatehouse app
-	wantSession(t, "without a gateway", one, workstation.ReasonRemoved)
+	wantSession(t, "without a gateway", one, desktop.ReasonRemoved)
 	last.Close()
 	if err := state.Close(); err != nil {
 		t.Error(err)
@@ -54,7 +54,7 @@ func TestARollBackEndsNoSession(t *testing.T) {
 		t.Error("connections of the configuration that failed do not get the older one")
 	}
 	older.Stop(true)
-	wantSession(t, "at the end of the process", one, workstation.ReasonShutdown)
+	wantSession(t, "at the end of the process", one, desktop.ReasonShutdown)
 	older.Close()
 	if older.Current() != nil {
 		t.Error("a gateway is current after the last one is closed")
@@ -78,7 +78,7 @@ func TestAShutdownEndsTheSessions(t *testing.T) {
 	if err := state.Shutdown(time.Minute); err != nil {
 		t.Error(err)
 	}
-	wantSession(t, "after a shutdown", one, workstation.ReasonShutdown)
+	wantSession(t, "after a shutdown", one, desktop.ReasonShutdown)
 }
 
 func TestNewConnectionsGetTheNewestConfiguration(t *testing.T) {

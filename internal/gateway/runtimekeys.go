@@ -9,10 +9,10 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // RuntimeKeys is the part of a gateway that makes and changes keys at run time.
@@ -173,9 +173,9 @@ func (m RuntimeKeys) Of(caller *request.Caller) *runtimekeys.Key {
 
 // mayConnectWith returns a function that reports whether a key, of the configuration or made at run time,
 // may still open the desktops for which it has VNC addresses, and the user who has asked for them the key.
-func mayConnectWith(g *Gateway) func(workstation.Issuer) bool {
+func mayConnectWith(g *Gateway) func(desktop.Issuer) bool {
 	configured := mayConnect(g.keyring, g.now)
-	return func(by workstation.Issuer) bool {
+	return func(by desktop.Issuer) bool {
 		if !g.consoles.serve(by.User, by.Key) {
 			return false
 		}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // slowRecords is a storage that answers when it is told to.
@@ -34,8 +34,8 @@ func TestAConfigurationIsTheCurrentOneWhenItsWorkstationsAreRead(t *testing.T) {
 			want = gateway.StateReady
 		}
 		slow := slowRecords{asked: make(chan struct{}), answer: make(chan struct{})}
-		service, err := workstation.New(workstation.Config{
-			State: state.Workstations, Storage: slow, Random: rand.Reader, Policy: workstation.Policy{Domain: "vnc.example.com"},
+		service, err := desktop.New(desktop.Config{
+			State: state.Workstations, Storage: slow, Random: rand.Reader, Policy: desktop.Policy{Domain: "vnc.example.com"},
 		})
 		if err != nil {
 			t.Fatal(err)

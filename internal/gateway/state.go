@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -19,7 +20,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/websession"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // State is all that outlives a configuration. A process has one for each data directory, which its
@@ -28,7 +28,7 @@ type State struct {
 	Metrics      *metrics.Metrics
 	Bodies       memory.Semaphore           // held of requests
 	Answers      memory.Semaphore           // held of answers of providers
-	Workstations *workstation.State         // tokens and sessions
+	Workstations *desktop.State             // tokens and sessions
 	ConnLimiter  *connlimit.Limiter         // VNC connections in their handshake
 	Concurrency  *limits.ConcurrencyLimiter // calls at once
 	Health       *failover.Health           // of providers' models
@@ -50,7 +50,7 @@ type State struct {
 // NewState returns the State of a data directory.
 func NewState(dir string, now func() time.Time) *State {
 	s := &State{
-		Workstations: workstation.NewState(now), ConnLimiter: connlimit.New(now), Concurrency: limits.NewConcurrencyLimiter(),
+		Workstations: desktop.NewState(now), ConnLimiter: connlimit.New(now), Concurrency: limits.NewConcurrencyLimiter(),
 		events: newEvents(), stores: stores{dir: dir, closed: make(chan struct{})},
 		runtimeKeys: runtimekeys.New(now, crand.Reader),
 	}
@@ -116,7 +116,7 @@ func (s *State) stop(gen *generation, exiting bool) {
 		s.stores.signedIn().Keep(ForConsole(current.gateway).keeps())
 	case s.generations.several(): // a roll-back: nothing was activated
 	case exiting:
-		s.Workstations.EndAll(workstation.ReasonShutdown)
+		s.Workstations.EndAll(desktop.ReasonShutdown)
 	default: // the new configuration has no gatehouse app: nothing serves open desktops any more
 		s.Workstations.Commit(nil, gen.mayConnect)
 	}
@@ -171,7 +171,7 @@ func (s *State) Close() error {
 // records are written. After the timeout it closes the stores without them and returns an error.
 func (s *State) Shutdown(timeout time.Duration) error {
 	s.stopping.Store(true)
-	s.Workstations.EndAll(workstation.ReasonShutdown)
+	s.Workstations.EndAll(desktop.ReasonShutdown)
 	interrupted := s.generations.interrupt(modelcall.ErrShutdown)
 	select {
 	case <-s.stores.closed:

@@ -6,9 +6,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // VNC is the part of a gateway that serves desktops.
@@ -18,17 +18,17 @@ type VNC struct{ gateway *Gateway }
 func (g *Gateway) VNC() VNC { return VNC{g} }
 
 // Workstations is the service of the workstations, nil without any.
-func (v VNC) Workstations() *workstation.Service { return v.gateway.workstations }
+func (v VNC) Workstations() *desktop.Service { return v.gateway.workstations }
 
 // ConnLimiter bounds the VNC connections in their handshake.
 func (v VNC) ConnLimiter() *connlimit.Limiter { return v.gateway.state.ConnLimiter }
 
 // Open begins the session of a viewer with a live token; Finish must be called on it. The error is a
-// *workstation.Refusal: this configuration was replaced and the stores are closed.
-func (v VNC) Open(pass *workstation.Pass, viewer netip.AddrPort, security string) (*vncsession.Session, error) {
+// *desktop.Refusal: this configuration was replaced and the stores are closed.
+func (v VNC) Open(pass *desktop.Pass, viewer netip.AddrPort, security string) (*vncsession.Session, error) {
 	g, entry := v.gateway, new(inflight.Entry)
 	if !g.calls.Add(entry) {
-		return nil, workstation.NewRefusal(workstation.RefusedShutdown)
+		return nil, desktop.NewRefusal(desktop.RefusedShutdown)
 	}
 	return vncsession.Open(vncsession.Deps{
 		Records: g.requests.Activity, Metrics: g.state.Metrics, Logger: g.logger, Redact: g.requests.Redactor.Text, Now: g.now,

@@ -6,8 +6,8 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // workstationsRetry is the wait before records that could not be read are read again.
@@ -15,7 +15,7 @@ const workstationsRetry = 5 * time.Second
 
 // startWorkstations reads the stored records of workstations. If that fails, workstations are not
 // available, and it is tried again until ctx ends. Model calls need no workstations and go on.
-func startWorkstations(ctx context.Context, service *workstation.Service, logger *zap.Logger) {
+func startWorkstations(ctx context.Context, service *desktop.Service, logger *zap.Logger) {
 	err := service.Start(ctx)
 	if err == nil {
 		return
@@ -44,8 +44,8 @@ func startWorkstations(ctx context.Context, service *workstation.Service, logger
 
 // mayConnect returns a function that reports whether a key may still open the desktops for which it
 // has VNC addresses. The key is the one that holds the secret with which they were asked for.
-func mayConnect(keyring *keys.Keyring, now func() time.Time) func(workstation.Issuer) bool {
-	return func(by workstation.Issuer) bool {
+func mayConnect(keyring *keys.Keyring, now func() time.Time) func(desktop.Issuer) bool {
+	return func(by desktop.Issuer) bool {
 		key, ok := keyring.Holding(by.KeyHash)
 		return ok && key.Name == by.Key && key.Tenant == by.Tenant && key.Has(keys.WorkstationsConnect) && key.Valid(now())
 	}

@@ -13,8 +13,8 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // unreadable is a storage whose first reads fail, each with the next error.
@@ -32,11 +32,11 @@ func (s *unreadable) List(context.Context, string, bool) ([]string, error) {
 	return nil, err
 }
 
-func newService(t *testing.T, errs ...error) (*workstation.Service, *unreadable) {
+func newService(t *testing.T, errs ...error) (*desktop.Service, *unreadable) {
 	t.Helper()
 	storage := &unreadable{errs}
-	service, err := workstation.New(workstation.Config{
-		State: workstation.NewState(time.Now), Storage: storage, Random: rand.Reader, Policy: workstation.Policy{Domain: "vnc.example.com"},
+	service, err := desktop.New(desktop.Config{
+		State: desktop.NewState(time.Now), Storage: storage, Random: rand.Reader, Policy: desktop.Policy{Domain: "vnc.example.com"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -104,19 +104,19 @@ func TestAKeyMayConnectWhileItIsTheSameKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	issuer := func(secret string) workstation.Issuer {
+	issuer := func(secret string) desktop.Issuer {
 		credential, err := ring.Authenticate(secret, now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return workstation.Issuer{Tenant: credential.Tenant, Key: credential.Name, KeyHash: credential.Hash}
+		return desktop.Issuer{Tenant: credential.Tenant, Key: credential.Name, KeyHash: credential.Hash}
 	}
 	dev := issuer(secret)
 	renamed, moved, unknown := dev, dev, dev
 	renamed.Key, moved.Tenant, unknown.KeyHash = "new", "acme", "0"
 	may := mayConnect(ring, func() time.Time { return now })
 	for name, c := range map[string]struct {
-		by   workstation.Issuer
+		by   desktop.Issuer
 		want bool
 	}{
 		"the key": {dev, true}, "another name": {renamed, false}, "another tenant": {moved, false},

@@ -5,9 +5,9 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // Admission is the last part of a viewer's handshake, from its live token to its desktop.
@@ -21,7 +21,7 @@ type Admission struct {
 }
 
 // Open brings a viewer with a live token to its desktop. A viewer can be sent a reason only until it
-// is accepted, so the workstation comes first. Where the error is a *workstation.Refusal, the session
+// is accepted, so the workstation comes first. Where the error is a *desktop.Refusal, the session
 // has noted it and the viewer was sent its text. The caller ends session and connection.
 func (a Admission) Open(session *vncsession.Session, viewer netip.Addr) (*rfb.Desktop, error) {
 	pass := session.Pass
@@ -32,24 +32,24 @@ func (a Admission) Open(session *vncsession.Session, viewer netip.Addr) (*rfb.De
 		a.Gateway.WarnOfDemo("the test card")
 	}
 	ctx, stop := session.Context()
-	desktop, failure, err := Backend{a.Gateway.Workstations(), a.Dial, a.Step}.Connect(ctx, pass)
+	backend, failure, err := Backend{a.Gateway.Workstations(), a.Dial, a.Step}.Connect(ctx, pass)
 	stop()
 	if err != nil {
-		return nil, a.refuse(session, workstation.NewRefusal(failure), err)
+		return nil, a.refuse(session, desktop.NewRefusal(failure), err)
 	}
 	if err := session.Join(); err != nil {
-		_ = desktop.Conn.Close()
-		refusal := workstation.NewRefusal(workstation.RefusedUnavailable)
+		_ = backend.Conn.Close()
+		refusal := desktop.NewRefusal(desktop.RefusedUnavailable)
 		_ = errors.As(err, &refusal)
 		return nil, a.refuse(session, refusal, err)
 	}
 	// From here on a release ends the session: closing the connection interrupts what waits.
 	defer session.Live.OnEnd(a.HangUp)()
-	if err := a.admit(desktop.Init); err != nil {
-		_ = desktop.Conn.Close()
+	if err := a.admit(backend.Init); err != nil {
+		_ = backend.Conn.Close()
 		return nil, err
 	}
-	return desktop, nil
+	return backend, nil
 }
 
 // admit ends the viewer's side of the handshake.
@@ -65,7 +65,7 @@ func (a Admission) admit(serverInit rfb.Init) error {
 
 // refuse notes in the session's record why the viewer gets no desktop, sends it the reason and
 // returns that.
-func (a Admission) refuse(session *vncsession.Session, why *workstation.Refusal, cause error) error {
+func (a Admission) refuse(session *vncsession.Session, why *desktop.Refusal, cause error) error {
 	session.Refuse(why, cause)
 	_ = a.Server.Refuse(why.Text) // the connection is closed in any case
 	return why

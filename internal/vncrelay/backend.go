@@ -7,17 +7,17 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 	"github.com/gatehouse-proxy/gatehouse/internal/testcard"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // Dialer connects to the workstation of a pass.
-type Dialer func(context.Context, *workstation.Pass) (net.Conn, error)
+type Dialer func(context.Context, *desktop.Pass) (net.Conn, error)
 
 // Backend is the side of the workstations.
 type Backend struct {
-	Workstations *workstation.Service
+	Workstations *desktop.Service
 	Dial         Dialer
 	Step         time.Duration // bounds each step: the wait for a login, the connection, each message
 }
@@ -25,20 +25,20 @@ type Backend struct {
 // Connect dials the workstation and logs in, up to its ServerInit. There is one attempt: Xvnc shuts
 // out an address that fails five times, and all viewers come from the gateway's. On an error,
 // failure is what the viewer is refused with.
-func (b Backend) Connect(ctx context.Context, pass *workstation.Pass) (desktop *rfb.Desktop, failure workstation.RefusalCode, err error) {
+func (b Backend) Connect(ctx context.Context, pass *desktop.Pass) (backend *rfb.Desktop, failure desktop.RefusalCode, err error) {
 	turn, cancel := context.WithTimeout(ctx, b.Step)
 	defer cancel()
 	done, failure, err := b.Workstations.Login(turn, pass.Workstation)
 	if done == nil {
 		return nil, failure, err
 	}
-	failure = workstation.WorkstationFailed // after a panic
+	failure = desktop.WorkstationFailed // after a panic
 	defer func() { done(failure) }()
-	desktop, failure, err = b.login(ctx, pass)
-	return desktop, failure, err
+	backend, failure, err = b.login(ctx, pass)
+	return backend, failure, err
 }
 
-func (b Backend) login(ctx context.Context, pass *workstation.Pass) (*rfb.Desktop, workstation.RefusalCode, error) {
+func (b Backend) login(ctx context.Context, pass *desktop.Pass) (*rfb.Desktop, desktop.RefusalCode, error) {
 	dialCtx, cancel := context.WithTimeout(ctx, b.Step)
 	conn, err := b.Dial(dialCtx, pass)
 	cancel()
@@ -46,42 +46,42 @@ func (b Backend) login(ctx context.Context, pass *workstation.Pass) (*rfb.Deskto
 		if cause := errors.Unwrap(err); cause != nil {
 			err = cause // for the operator
 		}
-		return nil, workstation.WorkstationUnreachable, err
+		return nil, desktop.WorkstationUnreachable, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // the process ends
 	target := pass.Target
-	desktop, err := rfb.Connect(conn, rfb.Login{User: target.User, Password: target.Password, TLS: target.TLS}, b.Step)
+	backend, err := rfb.Connect(conn, rfb.Login{User: target.User, Password: target.Password, TLS: target.TLS}, b.Step)
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}
 	if err == nil {
-		return desktop, "", nil
+		return backend, "", nil
 	}
 	_ = conn.Close()
 	return nil, failureOf(err), err
 }
 
 // failureOf is what a viewer is refused with after a failed login.
-func failureOf(err error) workstation.RefusalCode {
+func failureOf(err error) desktop.RefusalCode {
 	switch rfb.KindOf(err) {
 	case rfb.KindWrongPassword:
-		return workstation.WorkstationPassword
+		return desktop.WorkstationPassword
 	case rfb.KindNoSecurity:
-		return workstation.WorkstationSecurity
+		return desktop.WorkstationSecurity
 	case rfb.KindTLS:
-		return workstation.WorkstationCertificate
+		return desktop.WorkstationCertificate
 	case rfb.KindRefused:
-		return workstation.WorkstationRefused
+		return desktop.WorkstationRefused
 	case rfb.KindTimeout:
-		return workstation.WorkstationTimeout
+		return desktop.WorkstationTimeout
 	case rfb.KindBlacklisted:
-		return workstation.WorkstationBlacklisted
+		return desktop.WorkstationBlacklisted
 	}
-	return workstation.WorkstationFailed
+	return desktop.WorkstationFailed
 }
 
 // DialWorkstation is the Dialer outside tests.
-func DialWorkstation(ctx context.Context, pass *workstation.Pass) (net.Conn, error) {
+func DialWorkstation(ctx context.Context, pass *desktop.Pass) (net.Conn, error) {
 	if pass.Target.TestCard {
 		ours, its := net.Pipe()
 		options := testcard.Options{Name: "Gatehouse: " + pass.Workstation.Name}

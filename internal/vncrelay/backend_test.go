@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay/vncrelaytest"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 func TestAWorkstationThatCannotBeDialledIsReported(t *testing.T) {
@@ -24,10 +24,10 @@ func TestAWorkstationThatCannotBeDialledIsReported(t *testing.T) {
 			if wrapped {
 				err = &net.OpError{Op: "dial", Err: cause}
 			}
-			b := Backend{g.Service, func(context.Context, *workstation.Pass) (net.Conn, error) { return nil, err }, time.Second}
-			desktop, code, got := b.Connect(t.Context(), g.Find(g.Issue(workstation.Options{})))
-			if desktop != nil || code != "workstation_unreachable" || got != cause {
-				t.Errorf("%s: %v, %v, %v", name, desktop, code, got)
+			b := Backend{g.Service, func(context.Context, *desktop.Pass) (net.Conn, error) { return nil, err }, time.Second}
+			backend, code, got := b.Connect(t.Context(), g.Find(g.Issue(desktop.Options{})))
+			if backend != nil || code != "workstation_unreachable" || got != cause {
+				t.Errorf("%s: %v, %v, %v", name, backend, code, got)
 			}
 		})
 	}
@@ -37,16 +37,16 @@ func TestAWorkstationThatCannotBeDialledIsReported(t *testing.T) {
 // asked again for half a minute.
 func TestAFailedLoginIsNotRepeatedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := vncrelaytest.New(t, options{Target: workstation.Target{Password: "hunter2"}, Desktop: conversation{
+		g := vncrelaytest.New(t, options{Target: desktop.Target{Password: "hunter2"}, Desktop: conversation{
 			greets, says38, "S \x01\x02", "C \x02", "S 0123456789abcdef", "W 1s", refusal("no"),
 		}})
-		pass := g.Find(g.Issue(workstation.Options{}))
+		pass := g.Find(g.Issue(desktop.Options{}))
 		b := Backend{g.Service, g.Dial, 10 * time.Second}
 		try := func() (dials int) {
 			before := g.Marks().Dials
-			desktop, code, err := b.Connect(t.Context(), pass)
-			if desktop != nil || code == "" || err == nil {
-				t.Errorf("%v, %q, %v", desktop, code, err)
+			backend, code, err := b.Connect(t.Context(), pass)
+			if backend != nil || code == "" || err == nil {
+				t.Errorf("%v, %q, %v", backend, code, err)
 			}
 			return g.Marks().Dials - before
 		}
@@ -64,7 +64,7 @@ func TestAFailedLoginIsNotRepeatedAtOnce(t *testing.T) {
 func TestAViewerWaitsForTheLoginOfAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := vncrelaytest.New(t, options{Desktop: conversation{"W 1h"}})
-		pass := g.Find(g.Issue(workstation.Options{}))
+		pass := g.Find(g.Issue(desktop.Options{}))
 		first := make(chan struct{})
 		go func() {
 			defer close(first)
@@ -88,9 +88,9 @@ func TestALoginEndsWithTheProcess(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		begun := time.Now()
-		desktop, code, err := Backend{g.Service, g.Dial, time.Minute}.Connect(ctx, g.Find(g.Issue(workstation.Options{})))
-		if took := time.Since(begun); desktop != nil || code == "" || err == nil || took != time.Second {
-			t.Errorf("%v, %q, %v after %v", desktop, code, err, took)
+		backend, code, err := Backend{g.Service, g.Dial, time.Minute}.Connect(ctx, g.Find(g.Issue(desktop.Options{})))
+		if took := time.Since(begun); backend != nil || code == "" || err == nil || took != time.Second {
+			t.Errorf("%v, %q, %v after %v", backend, code, err, took)
 		}
 		time.Sleep(time.Hour)
 	})
@@ -106,14 +106,14 @@ func TestALoginThatSucceedsAsTheProcessEndsDoesNotCount(t *testing.T) {
 		g := vncrelaytest.New(t, options{})
 		ctx, cancel := context.WithCancel(t.Context())
 		var conn net.Conn
-		dial := func(ctx context.Context, pass *workstation.Pass) (_ net.Conn, err error) {
+		dial := func(ctx context.Context, pass *desktop.Pass) (_ net.Conn, err error) {
 			conn, err = g.Dial(ctx, pass)
 			cancel()
 			return stayingOpen{conn}, err
 		}
-		desktop, code, err := Backend{g.Service, dial, time.Minute}.Connect(ctx, g.Find(g.Issue(workstation.Options{})))
-		if desktop != nil || code == "" || !errors.Is(err, context.Canceled) {
-			t.Errorf("%v, %q, %v", desktop, code, err)
+		backend, code, err := Backend{g.Service, dial, time.Minute}.Connect(ctx, g.Find(g.Issue(desktop.Options{})))
+		if backend != nil || code == "" || !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, %q, %v", backend, code, err)
 		}
 		_ = conn.Close()
 	})
@@ -122,12 +122,12 @@ func TestALoginThatSucceedsAsTheProcessEndsDoesNotCount(t *testing.T) {
 func TestEveryStepOfADialIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := vncrelaytest.New(t, options{})
-		dial := func(ctx context.Context, _ *workstation.Pass) (net.Conn, error) {
+		dial := func(ctx context.Context, _ *desktop.Pass) (net.Conn, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
 		begun := time.Now()
-		_, code, err := Backend{g.Service, dial, 3 * time.Second}.Connect(t.Context(), g.Find(g.Issue(workstation.Options{})))
+		_, code, err := Backend{g.Service, dial, 3 * time.Second}.Connect(t.Context(), g.Find(g.Issue(desktop.Options{})))
 		if took := time.Since(begun); code != "workstation_unreachable" || err == nil || took != 3*time.Second {
 			t.Errorf("%q, %v after %v", code, err, took)
 		}
@@ -138,22 +138,22 @@ func TestTheLoginOfTheTargetIsUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		response, _ := rfb.RespondVNC([16]byte([]byte("0123456789abcdef")), "hunter2")
 		for name, c := range map[string]struct {
-			target  workstation.Target
+			target  desktop.Target
 			desktop conversation
 		}{
-			"a password": {workstation.Target{Password: "hunter2"},
+			"a password": {desktop.Target{Password: "hunter2"},
 				conversation{greets, says38, "S \x02\x01\x02", "C \x02", "S 0123456789abcdef", "C " + string(response[:]), accepted}},
-			"a user inside TLS": {workstation.Target{User: "ann", Password: "hunter2", TLS: &tls.Config{RootCAs: roots(), ServerName: "desk." + domain}},
+			"a user inside TLS": {desktop.Target{User: "ann", Password: "hunter2", TLS: &tls.Config{RootCAs: roots(), ServerName: "desk." + domain}},
 				conversation{greets, says38, "S \x02\x01\x13", "C \x13", "S \x00\x02", "C \x00\x02", "S \x00\x01\x00\x00\x01\x06", "C \x00\x00\x01\x06", "S \x01", "T ",
 					"C \x00\x00\x00\x03\x00\x00\x00\x07annhunter2", accepted}},
 		} {
 			g := vncrelaytest.New(t, options{Target: c.target, Desktop: join(c.desktop, desktopInit)})
-			desktop, code, err := Backend{g.Service, g.Dial, time.Second}.Connect(t.Context(), g.Find(g.Issue(workstation.Options{})))
-			if err != nil || code != "" || desktop.Init.Name != "one" {
-				t.Errorf("%s: %v, %q, %v", name, desktop, code, err)
+			backend, code, err := Backend{g.Service, g.Dial, time.Second}.Connect(t.Context(), g.Find(g.Issue(desktop.Options{})))
+			if err != nil || code != "" || backend.Init.Name != "one" {
+				t.Errorf("%s: %v, %q, %v", name, backend, code, err)
 				continue
 			}
-			_ = desktop.Conn.Close()
+			_ = backend.Conn.Close()
 		}
 	})
 }
@@ -164,13 +164,13 @@ func TestADialKeepsToTheRulesOfTheTarget(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = listener.Close() }()
-	conn, err := DialWorkstation(t.Context(), &workstation.Pass{Target: &workstation.Target{Address: listener.Addr().String()}})
+	conn, err := DialWorkstation(t.Context(), &desktop.Pass{Target: &desktop.Target{Address: listener.Addr().String()}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = conn.Close()
 	_ = listener.Close()
-	if _, err := DialWorkstation(t.Context(), &workstation.Pass{Target: &workstation.Target{Address: listener.Addr().String()}}); !errors.Is(err, workstation.ErrUnreachable) {
+	if _, err := DialWorkstation(t.Context(), &desktop.Pass{Target: &desktop.Target{Address: listener.Addr().String()}}); !errors.Is(err, desktop.ErrUnreachable) {
 		t.Errorf("a closed port: %v", err)
 	}
 	for address, own := range map[string]bool{"127.0.0.1:5900": true, "192.0.2.1:5900": false} {

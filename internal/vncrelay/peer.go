@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 const (
@@ -62,8 +62,8 @@ func (p *peer) gone(now time.Time, after time.Duration) bool {
 
 // watchPeers ends the session when one of its two peers is gone. Stop reports whether that was the
 // viewer. It takes no lock that a write holds while it waits for a peer.
-func watchPeers(session *workstation.Session, viewerConn, desktopConn net.Conn, every, after time.Duration) (stop func() (viewerGone bool)) {
-	viewer, desktop := newPeer(viewerConn), newPeer(desktopConn)
+func watchPeers(session *desktop.Session, viewerConn, desktopConn net.Conn, every, after time.Duration) (stop func() (viewerGone bool)) {
+	viewer, backend := newPeer(viewerConn), newPeer(desktopConn)
 	var mu sync.Mutex // guards both peers and the following
 	var timer *time.Timer
 	var over, viewerGone bool
@@ -77,9 +77,9 @@ func watchPeers(session *workstation.Session, viewerConn, desktopConn net.Conn, 
 		case over:
 		case viewer.gone(now, after):
 			viewerGone = true
-			session.End(workstation.ReasonViewer)
-		case desktop.gone(now, after):
-			session.End(workstation.ReasonWorkstation)
+			session.End(desktop.ReasonViewer)
+		case backend.gone(now, after):
+			session.End(desktop.ReasonWorkstation)
 		default:
 			timer.Reset(every)
 		}

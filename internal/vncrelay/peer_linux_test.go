@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay/vncrelaytest"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 const (
@@ -44,25 +44,25 @@ func vanish(t *testing.T, conn *net.TCPConn) {
 }
 
 // openSession is one viewer at one workstation.
-func openSession(t *testing.T) *workstation.Session {
+func openSession(t *testing.T) *desktop.Session {
 	t.Helper()
 	g := vncrelaytest.New(t, options{})
-	session := g.JoinAs(g.Issue(workstation.Options{}), viewerAddress)
+	session := g.JoinAs(g.Issue(desktop.Options{}), viewerAddress)
 	t.Cleanup(session.Leave)
 	return session
 }
 
 func TestASessionEndsWhenOneOfItsHostsVanishes(t *testing.T) {
-	for _, gone := range []workstation.Reason{workstation.ReasonViewer, workstation.ReasonWorkstation} {
+	for _, gone := range []desktop.Reason{desktop.ReasonViewer, desktop.ReasonWorkstation} {
 		viewer, viewersEnd := loopback(t)
-		desktop, desktopsEnd := loopback(t)
+		backend, desktopsEnd := loopback(t)
 		session := openSession(t)
 		ours, theirs := viewer, viewersEnd
-		if gone == workstation.ReasonWorkstation {
-			ours, theirs = desktop, desktopsEnd
+		if gone == desktop.ReasonWorkstation {
+			ours, theirs = backend, desktopsEnd
 		}
 		vanish(t, theirs)
-		stop := watchPeers(session, viewer, desktop, soon, enough)
+		stop := watchPeers(session, viewer, backend, soon, enough)
 		if _, err := ours.Write([]byte("the picture moves")); err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestASessionEndsWhenOneOfItsHostsVanishes(t *testing.T) {
 		case <-time.After(patient):
 			t.Fatalf("%s: the session goes on", gone)
 		}
-		if viewerGone := stop(); session.Why() != gone || viewerGone != (gone == workstation.ReasonViewer) {
+		if viewerGone := stop(); session.Why() != gone || viewerGone != (gone == desktop.ReasonViewer) {
 			t.Errorf("ended because of %q, want %q; the viewer is gone: %v", session.Why(), gone, viewerGone)
 		}
 	}
@@ -82,9 +82,9 @@ func TestASessionEndsWhenOneOfItsHostsVanishes(t *testing.T) {
 func TestAPeerThatReadsNothingIsNotGone(t *testing.T) {
 	t.Parallel() // it waits for the system
 	viewer, _ := loopback(t)
-	desktop, _ := loopback(t)
+	backend, _ := loopback(t)
 	session := openSession(t)
-	stop := watchPeers(session, viewer, desktop, soon, probed)
+	stop := watchPeers(session, viewer, backend, soon, probed)
 	defer stop()
 	_ = viewer.SetWriteDeadline(time.Now().Add(enough / 2)) // its window is closed by then
 	for err := error(nil); err == nil; {

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 const (
@@ -37,8 +37,8 @@ type Relay struct {
 
 // New returns the relay of a session that is open, between its viewer and its workstation's connection
 // behind the handshake.
-func New(session *vncsession.Session, viewer Viewer, desktop net.Conn, policy workstation.Policy) *Relay {
-	return &Relay{Session: session, viewer: viewer, idle: policy.IdleTimeout, up: newUplink(desktop, rfb.Policy{
+func New(session *vncsession.Session, viewer Viewer, backend net.Conn, policy desktop.Policy) *Relay {
+	return &Relay{Session: session, viewer: viewer, idle: policy.IdleTimeout, up: newUplink(backend, rfb.Policy{
 		ViewOnly: session.Pass.ViewOnly, FixedSize: policy.FixedSize, NoClipboardIn: policy.NoClipboardIn,
 		FPS: policy.FPS, PreferTight: true,
 	})}
@@ -56,7 +56,7 @@ func (r *Relay) LastInput() time.Time {
 func (r *Relay) Run() {
 	gone := r.carry()
 	r.viewer.HangUp(End{Reason: r.Session.Live.Why(), Gone: gone, Torn: r.torn})
-	r.Session.Finish(workstation.ReasonWorkstation) // carry has given the reason already
+	r.Session.Finish(desktop.ReasonWorkstation) // carry has given the reason already
 	r.viewer.Drain()
 }
 
@@ -64,8 +64,8 @@ func (r *Relay) Run() {
 func (r *Relay) carry() (viewerGone bool) {
 	live := r.Session.Live
 	stop := live.OnEnd(r.interrupt)
-	limit := time.AfterFunc(time.Until(live.Until()), func() { live.End(workstation.ReasonMaxDuration) })
-	unwatch := watchIdle(r.idle, r.up.lastInput, func() { live.End(workstation.ReasonIdle) })
+	limit := time.AfterFunc(time.Until(live.Until()), func() { live.End(desktop.ReasonMaxDuration) })
+	unwatch := watchIdle(r.idle, r.up.lastInput, func() { live.End(desktop.ReasonIdle) })
 	stopPeers := watchPeers(live, r.viewer.Socket(), r.up.conn, peerCheck, silenceLimit)
 
 	var up sync.WaitGroup
@@ -95,7 +95,7 @@ func (r *Relay) interrupt() {
 }
 
 // carryUp carries the viewer's messages.
-func (r *Relay) carryUp() workstation.Reason {
+func (r *Relay) carryUp() desktop.Reason {
 	buffer := make([]byte, upSize)
 	for {
 		n, err := r.viewer.Read(buffer)
@@ -105,9 +105,9 @@ func (r *Relay) carryUp() workstation.Reason {
 			switch {
 			case protocol != nil:
 				r.Session.ProtocolError(rfb.KindOf(protocol).String(), protocol)
-				return workstation.ReasonProtocol
+				return desktop.ReasonProtocol
 			case failed != nil:
-				return workstation.ReasonWorkstation
+				return desktop.ReasonWorkstation
 			}
 		}
 		if err != nil {
@@ -117,29 +117,29 @@ func (r *Relay) carryUp() workstation.Reason {
 }
 
 // readEnded is why a session ends whose viewer cannot be read any more.
-func (r *Relay) readEnded(err error) workstation.Reason {
+func (r *Relay) readEnded(err error) desktop.Reason {
 	var protocol *rfb.Error
 	if errors.As(err, &protocol) {
 		r.Session.ProtocolError(protocol.Kind.String(), protocol)
-		return workstation.ReasonProtocol
+		return desktop.ReasonProtocol
 	}
-	return workstation.ReasonViewer
+	return desktop.ReasonViewer
 }
 
 // carryDown carries the workstation's bytes, unchanged.
-func (r *Relay) carryDown() workstation.Reason {
+func (r *Relay) carryDown() desktop.Reason {
 	source := newSource(r.up.conn)
 	var deadline writeDeadline
 	for {
 		piece, err := source.next()
 		if err != nil {
-			return workstation.ReasonWorkstation
+			return desktop.ReasonWorkstation
 		}
 		r.Session.Live.Down.Add(int64(len(piece)))
 		err = r.toViewer(piece, &deadline)
 		source.done()
 		if err != nil {
-			return workstation.ReasonViewer
+			return desktop.ReasonViewer
 		}
 	}
 }

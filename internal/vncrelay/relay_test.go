@@ -10,21 +10,21 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay/vncrelaytest"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // relayTo opens a session between viewer and desktop.
-func relayTo(g *vncrelaytest.Gateway, viewer Viewer, desktop net.Conn) *Relay {
+func relayTo(g *vncrelaytest.Gateway, viewer Viewer, backend net.Conn) *Relay {
 	g.T.Helper()
-	session, err := g.Open(g.Find(g.Issue(workstation.Options{})), netip.MustParseAddrPort(viewerAddress), "X509None")
+	session, err := g.Open(g.Find(g.Issue(desktop.Options{})), netip.MustParseAddrPort(viewerAddress), "X509None")
 	if err == nil {
 		err = session.Join()
 	}
 	if err != nil {
 		g.T.Fatal(err)
 	}
-	return New(session, viewer, desktop, g.Service.Policy())
+	return New(session, viewer, backend, g.Service.Policy())
 }
 
 // A viewer that reads nothing ends its session after two minutes, and one that is slow does not.
@@ -32,12 +32,12 @@ func TestAStalledViewerEndsItsSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := vncrelaytest.New(t, options{})
 		ours, theirs := net.Pipe()
-		desktopsEnd, desktop := net.Pipe()
+		desktopsEnd, backend := net.Pipe()
 		r := relayTo(g, &viewer{Conn: ours}, desktopsEnd)
 		ended := make(chan time.Duration, 1)
 		begun := time.Now()
 		go func() { r.Run(); ended <- time.Since(begun) }()
-		go func() { _, _ = io.Copy(desktop, endless{}) }()
+		go func() { _, _ = io.Copy(backend, endless{}) }()
 		for range 5 { // slow
 			if _, err := io.ReadFull(theirs, make([]byte, smallSize)); err != nil {
 				t.Fatal(err)
@@ -58,28 +58,28 @@ type endless struct{}
 func TestASessionOverTCPCarriesBothWaysAndEnds(t *testing.T) {
 	g := vncrelaytest.New(t, options{})
 	ours, theirs := loopback(t)
-	workstationsEnd, desktop := loopback(t)
+	workstationsEnd, backend := loopback(t)
 	r := relayTo(g, &viewer{Conn: ours}, workstationsEnd)
 	done := make(chan struct{})
 	go func() { defer close(done); r.Run() }()
 	deadline := time.Now().Add(patient)
-	_, _ = theirs.SetDeadline(deadline), desktop.SetDeadline(deadline)
+	_, _ = theirs.SetDeadline(deadline), backend.SetDeadline(deadline)
 	picture := strings.Repeat("picture ", 100<<10)
-	_, _ = io.WriteString(desktop, picture[:1])
+	_, _ = io.WriteString(backend, picture[:1])
 	if n, err := io.ReadFull(theirs, make([]byte, 1)); err != nil {
 		t.Fatal(n, err)
 	}
 	picture = picture[1:]
-	go func() { _, _ = io.WriteString(desktop, picture) }()
+	go func() { _, _ = io.WriteString(backend, picture) }()
 	got := make([]byte, len(picture))
 	if _, err := io.ReadFull(theirs, got); err != nil || string(got) != picture {
 		t.Fatal("the picture: ", err)
 	}
 	_, _ = io.WriteString(theirs, pointer)
-	if _, err := io.ReadFull(desktop, got[:len(pointer)]); err != nil || string(got[:len(pointer)]) != pointer {
+	if _, err := io.ReadFull(backend, got[:len(pointer)]); err != nil || string(got[:len(pointer)]) != pointer {
 		t.Fatal("the pointer: ", err)
 	}
-	_ = desktop.CloseWrite()
+	_ = backend.CloseWrite()
 	if _, err := theirs.Read(got); !errors.Is(err, io.EOF) {
 		t.Error("the viewer's end: ", err)
 	}

@@ -23,16 +23,16 @@ import (
 	"net/netip"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // Gateway is what a viewer's connection asks of the gateway.
 type Gateway interface {
-	Workstations() *workstation.Service
+	Workstations() *desktop.Service
 	ConnLimiter() *connlimit.Limiter
-	// Open begins the session of a viewer with a live token. The error is a *workstation.Refusal.
-	Open(pass *workstation.Pass, viewer netip.AddrPort, security string) (*vncsession.Session, error)
+	// Open begins the session of a viewer with a live token. The error is a *desktop.Refusal.
+	Open(pass *desktop.Pass, viewer netip.AddrPort, security string) (*vncsession.Session, error)
 	// Refused counts and logs a connection without a live token.
 	Refused(reason string, viewer netip.AddrPort, cause error)
 	WarnOfDemo(what string)
@@ -52,7 +52,7 @@ type Viewer interface {
 
 // End is how a session ended, for the viewer's connection.
 type End struct {
-	Reason workstation.Reason
+	Reason desktop.Reason
 	Gone   bool // the viewer acknowledges nothing any more: nothing can be sent
 	Torn   bool // a write was cut off: what follows would be read as a part of it
 }

@@ -2,7 +2,7 @@
 //
 //	s := vncsession.Open(deps, pass, viewer, security)
 //	defer s.Finish(reason)    // exactly once, whatever happens
-//	err := s.Join()           // a *workstation.Refusal
+//	err := s.Join()           // a *desktop.Refusal
 //	s.Refuse(refusal, cause)  // if the viewer is refused after all
 //
 // A session leaves one record, one log line and one count, and outlives the
@@ -21,8 +21,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // Names of sessions in records.
@@ -47,8 +47,8 @@ type Deps struct {
 
 // Session is one viewer with a live token. It is used by one goroutine.
 type Session struct {
-	Pass *workstation.Pass
-	Live *workstation.Session // set by Join
+	Pass *desktop.Pass
+	Live *desktop.Session // set by Join
 
 	deps     Deps
 	id       string // of the request
@@ -62,7 +62,7 @@ type Session struct {
 }
 
 // Open begins the session of a viewer whose token is live. Security names how the viewer showed it.
-func Open(deps Deps, pass *workstation.Pass, viewer netip.AddrPort, security string) *Session {
+func Open(deps Deps, pass *desktop.Pass, viewer netip.AddrPort, security string) *Session {
 	var random [10]byte
 	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
 	return &Session{
@@ -82,7 +82,7 @@ func (s *Session) Context() (ctx context.Context, stop func()) {
 }
 
 // Join opens the session at the workstation, which has answered by now. The
-// error is a *workstation.Refusal.
+// error is a *desktop.Refusal.
 func (s *Session) Join() error {
 	live, err := s.Pass.Join(s.viewer, s.security)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Session) Join() error {
 }
 
 // Refuse notes why the viewer is not let in; the cause is for the log.
-func (s *Session) Refuse(refusal *workstation.Refusal, cause error) {
+func (s *Session) Refuse(refusal *desktop.Refusal, cause error) {
 	s.code, s.status, s.cause = string(refusal.Code), refusal.Status(), cause
 	s.option = refusal.Code.Option()
 }
@@ -106,10 +106,10 @@ func (s *Session) ProtocolError(code string, cause error) {
 
 // Finish ends the session for this reason, unless it has ended for another, and writes its record.
 // A session that was neither joined nor refused is the gateway's own failure.
-func (s *Session) Finish(why workstation.Reason) {
+func (s *Session) Finish(why desktop.Reason) {
 	latency := s.deps.Now().Sub(s.begun)
 	if s.Live == nil && s.code == "" {
-		s.Refuse(workstation.NewRefusal(workstation.RefusedInternal), errNoOutcome)
+		s.Refuse(desktop.NewRefusal(desktop.RefusedInternal), errNoOutcome)
 	}
 	// The record is made only now: most of an open session's life it would be memory alone.
 	r := &activity.Record{

@@ -17,8 +17,8 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 var viewer = netip.MustParseAddrPort("192.0.2.7:40000")
@@ -33,9 +33,9 @@ func (emptyStorage) List(context.Context, string, bool) ([]string, error) { retu
 
 // rig is a gateway with one workstation, and what its sessions leave behind.
 type rig struct {
-	service  *workstation.Service
+	service  *desktop.Service
 	deps     Deps
-	pass     *workstation.Pass
+	pass     *desktop.Pass
 	records  []*activity.Record
 	lines    *observer.ObservedLogs
 	registry *prometheus.Registry
@@ -48,12 +48,12 @@ func (r *rig) Append(record *activity.Record) { r.records = append(r.records, re
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	now := time.Date(2026, 3, 18, 12, 0, 0, 0, time.UTC)
-	service, err := workstation.New(workstation.Config{
-		Policy: workstation.Policy{Domain: "vnc.example.com"},
-		Workstations: []workstation.Spec{
-			{ID: workstation.ID{Tenant: "default", Name: "desk1"}, Target: workstation.Target{TestCard: true}},
+	service, err := desktop.New(desktop.Config{
+		Policy: desktop.Policy{Domain: "vnc.example.com"},
+		Workstations: []desktop.Spec{
+			{ID: desktop.ID{Tenant: "default", Name: "desk1"}, Target: desktop.Target{TestCard: true}},
 		},
-		State: workstation.NewState(func() time.Time { return now }), Storage: emptyStorage{}, Random: rand.Reader,
+		State: desktop.NewState(func() time.Time { return now }), Storage: emptyStorage{}, Random: rand.Reader,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func newRig(t *testing.T) *rig {
 	if err := service.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	issued, err := service.Issue(workstation.Issuer{Tenant: "default", Key: "dev", KeyHash: "0123"}, "desk1", workstation.Options{})
+	issued, err := service.Issue(desktop.Issuer{Tenant: "default", Key: "dev", KeyHash: "0123"}, "desk1", desktop.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestASessionLeavesOneRecordLineAndCount(t *testing.T) {
 	s.Live.Up.Add(3)
 	s.Live.Down.Add(70)
 	s.ProtocolError("message", errors.New("message type [77], password hunter2"))
-	s.Finish(workstation.ReasonProtocol)
+	s.Finish(desktop.ReasonProtocol)
 	record, line := r.ended(t, "gatehouse_vnc_sessions_total")
 	if record.ID != s.Live.ID || record.RequestID == record.ID || record.Workstation != "desk1" || record.Key != "dev" || record.Tenant != "default" ||
 		record.KeyHash != "0123" || record.Status != http.StatusOK || record.Ended != "protocol_error" || record.Code != "message" ||
@@ -146,21 +146,21 @@ func TestTheFirstReasonOfAnEndStays(t *testing.T) {
 	if err := r.service.Release(t.Context(), "default", "desk1"); err != nil {
 		t.Fatal(err)
 	}
-	s.Finish(workstation.ReasonViewer)
+	s.Finish(desktop.ReasonViewer)
 	if record, _ := r.ended(t, "gatehouse_vnc_sessions_total"); record.Ended != "released" {
 		t.Errorf("ended %q", record.Ended)
 	}
 }
 
 func TestARefusedViewerLeavesOneRecordLineAndCount(t *testing.T) {
-	for code, status := range map[workstation.RefusalCode]int{
-		workstation.RefusedBusy:         http.StatusForbidden,
-		workstation.WorkstationPassword: http.StatusBadGateway,
+	for code, status := range map[desktop.RefusalCode]int{
+		desktop.RefusedBusy:         http.StatusForbidden,
+		desktop.WorkstationPassword: http.StatusBadGateway,
 	} {
 		r := newRig(t)
 		s := Open(r.deps, r.pass, viewer, "X509Plain")
-		s.Refuse(workstation.NewRefusal(code), errors.New("hunter2 is wrong"))
-		s.Finish(workstation.ReasonViewer)
+		s.Refuse(desktop.NewRefusal(code), errors.New("hunter2 is wrong"))
+		s.Finish(desktop.ReasonViewer)
 		record, line := r.ended(t, "gatehouse_vnc_refused_total")
 		if record.Code != string(code) || record.Status != status || record.RefusedBy != code.Option() || record.Ended != "" || record.ID != record.RequestID {
 			t.Errorf("record %+v", record)
@@ -174,7 +174,7 @@ func TestARefusedViewerLeavesOneRecordLineAndCount(t *testing.T) {
 
 func TestASessionWithoutAnOutcomeIsTheGatewaysFailure(t *testing.T) {
 	r := newRig(t)
-	Open(r.deps, r.pass, viewer, "X509None").Finish(workstation.ReasonViewer)
+	Open(r.deps, r.pass, viewer, "X509None").Finish(desktop.ReasonViewer)
 	record, line := r.ended(t, "gatehouse_vnc_refused_total")
 	if record.Code != "internal" || record.Status != http.StatusInternalServerError || line.ContextMap()["cause"] != errNoOutcome.Error() {
 		t.Errorf("record %+v, line %v", record, line.ContextMap())

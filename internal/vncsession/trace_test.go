@@ -6,8 +6,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // A session is a trace of its own, linked to the request that asked for its token.
@@ -22,7 +22,7 @@ func TestASessionIsASpanWhereItsTokenWasTraced(t *testing.T) {
 	if err := s.Join(); err != nil {
 		t.Fatal(err)
 	}
-	s.Finish(workstation.ReasonViewer)
+	s.Finish(desktop.ReasonViewer)
 	record, line := r.ended(t, "gatehouse_vnc_sessions_total")
 	spans := exporter.GetSpans()
 	if len(spans) != 1 {
@@ -55,8 +55,8 @@ func TestARefusedViewerIsASpanWithAnError(t *testing.T) {
 	r := newRig(t)
 	r.pass.Issuer.Trace = tracing.OriginOf(request)
 	s := Open(r.deps, r.pass, viewer, "X509None")
-	s.Refuse(workstation.NewRefusal(workstation.RefusedInternal), nil)
-	s.Finish(workstation.ReasonViewer)
+	s.Refuse(desktop.NewRefusal(desktop.RefusedInternal), nil)
+	s.Finish(desktop.ReasonViewer)
 	if spans := exporter.GetSpans(); len(spans) != 1 || spans[0].Status.Code.String() != "Error" || r.records[0].TraceID == "" {
 		t.Errorf("%+v", spans)
 	}
@@ -64,7 +64,7 @@ func TestARefusedViewerIsASpanWithAnError(t *testing.T) {
 
 func TestASessionWithoutATraceHasNone(t *testing.T) {
 	r := newRig(t)
-	Open(r.deps, r.pass, viewer, "X509None").Finish(workstation.ReasonViewer)
+	Open(r.deps, r.pass, viewer, "X509None").Finish(desktop.ReasonViewer)
 	if _, traced := r.lines.All()[0].ContextMap()["trace_id"]; r.records[0].TraceID != "" || traced {
 		t.Errorf("%+v", r.records[0])
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay/vncrelaytest"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // The whole dialogue, byte by byte, and what is left of it.
@@ -83,8 +83,8 @@ func TestALongSilenceKeepsTheSession(t *testing.T) {
 // The built-in desktop, as the demo shows it.
 func TestABrowserGetsTheTestCard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t, options{Target: workstation.Target{TestCard: true}}, func(o *Options) { o.Dial = nil })
-		b := f.show(f.Issue(workstation.Options{}))
+		f := newFixture(t, options{Target: desktop.Target{TestCard: true}}, func(o *Options) { o.Dial = nil })
+		b := f.show(f.Issue(desktop.Options{}))
 		b.play(vncrelaytest.Join(chosen, conversation{accepted, "C \x01", "S \x05\x00\x02\xd0"}))
 		if f.Marks().Demos != 0 {
 			t.Error("a warning on loopback")
@@ -102,15 +102,15 @@ func TestTheFilterHasThePolicyOfTheConfiguration(t *testing.T) {
 	const request = vncrelaytest.Request
 	viewOnly := true
 	for name, c := range map[string]struct {
-		policy       workstation.Policy
-		token        workstation.Options
+		policy       desktop.Policy
+		token        desktop.Options
 		said, goesOn string
 	}{
 		"no continuous updates":   {said: encodings, goesOn: "\x02\x00\x00\x01\x00\x00\x00\x00"},
 		"60 a second":             {said: request + request + request + pointer, goesOn: request + pointer + request},
-		"as many as configured":   {policy: workstation.Policy{FPS: 1}, said: request + request + pointer, goesOn: request + pointer},
-		"a fixed size":            {policy: workstation.Policy{FixedSize: true}, said: size + pointer, goesOn: pointer},
-		"keys of a view-only one": {token: workstation.Options{ViewOnly: &viewOnly}, said: pointer + request, goesOn: request},
+		"as many as configured":   {policy: desktop.Policy{FPS: 1}, said: request + request + pointer, goesOn: request + pointer},
+		"a fixed size":            {policy: desktop.Policy{FixedSize: true}, said: size + pointer, goesOn: pointer},
+		"keys of a view-only one": {token: desktop.Options{ViewOnly: &viewOnly}, said: pointer + request, goesOn: request},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestALargePictureComesInMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		picture := strings.Repeat("picture ", 20<<10)
 		f := newFixture(t, options{Desktop: vncrelaytest.Join(vncrelaytest.DesktopNone, vncrelaytest.DesktopInit, conversation{"S " + picture})}, nil)
-		b := f.show(f.Issue(workstation.Options{}))
+		b := f.show(f.Issue(desktop.Options{}))
 		b.ws.SetReadLimit(32 << 10)
 		b.play(vncrelaytest.Join(chosen, conversation{accepted, "C \x01", initOne, "S " + picture}))
 	})

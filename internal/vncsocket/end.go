@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 // The codes of a Close. Those from 4000 on are ours (RFC 6455, section 7.4.2).
@@ -24,33 +24,33 @@ const (
 )
 
 // ends are the code and the words of each end. The words are for the person at the browser.
-var ends = map[workstation.Reason]struct {
+var ends = map[desktop.Reason]struct {
 	code int
 	text string
 }{
-	workstation.ReasonReleased:    {CodeReleased, "The workstation was released."},
-	workstation.ReasonReplaced:    {CodeReplaced, "Another viewer took the workstation."},
-	workstation.ReasonEnded:       {CodeEnded, "The session was ended by hand."},
-	workstation.ReasonRemoved:     {CodeSignIn, "Your key or the workstation is no longer there."},
-	workstation.ReasonSignedOut:   {CodeSignIn, "You are no longer signed in."},
-	workstation.ReasonIdle:        {CodeIdle, "No key or pointer was used for the longest time allowed."},
-	workstation.ReasonMaxDuration: {CodeTooLong, "The longest duration of a session is over."},
-	workstation.ReasonWorkstation: {CodeNoDesktop, "The workstation closed the connection."},
-	workstation.ReasonShutdown:    {codeLeaving, "The gateway is stopping."},
-	workstation.ReasonEngineLost:  {codeLeaving, "The gateway cannot reach the others. Try again in a moment."},
-	workstation.ReasonProtocol:    {codeProtocol, "The browser sent a message that the protocol does not allow."},
-	workstation.ReasonViewer:      {codeNormal, ""},
+	desktop.ReasonReleased:    {CodeReleased, "The workstation was released."},
+	desktop.ReasonReplaced:    {CodeReplaced, "Another viewer took the workstation."},
+	desktop.ReasonEnded:       {CodeEnded, "The session was ended by hand."},
+	desktop.ReasonRemoved:     {CodeSignIn, "Your key or the workstation is no longer there."},
+	desktop.ReasonSignedOut:   {CodeSignIn, "You are no longer signed in."},
+	desktop.ReasonIdle:        {CodeIdle, "No key or pointer was used for the longest time allowed."},
+	desktop.ReasonMaxDuration: {CodeTooLong, "The longest duration of a session is over."},
+	desktop.ReasonWorkstation: {CodeNoDesktop, "The workstation closed the connection."},
+	desktop.ReasonShutdown:    {codeLeaving, "The gateway is stopping."},
+	desktop.ReasonEngineLost:  {codeLeaving, "The gateway cannot reach the others. Try again in a moment."},
+	desktop.ReasonProtocol:    {codeProtocol, "The browser sent a message that the protocol does not allow."},
+	desktop.ReasonViewer:      {codeNormal, ""},
 }
 
 // endsBy are the words before and behind the name of the key that made an end.
-var endsBy = map[workstation.Reason][2]string{
-	workstation.ReasonReleased: {"The key ", " released the workstation."},
-	workstation.ReasonReplaced: {"A viewer with the key ", " took the workstation."},
-	workstation.ReasonEnded:    {"The key ", " ended the session."},
+var endsBy = map[desktop.Reason][2]string{
+	desktop.ReasonReleased: {"The key ", " released the workstation."},
+	desktop.ReasonReplaced: {"A viewer with the key ", " took the workstation."},
+	desktop.ReasonEnded:    {"The key ", " ended the session."},
 }
 
 // endOf returns the code and the words of an end. by is the key that made it, if that is known.
-func endOf(why workstation.Reason, by string) (code int, text string) {
+func endOf(why desktop.Reason, by string) (code int, text string) {
 	end := ends[why]
 	if words, ok := endsBy[why]; ok && by != "" {
 		end.text = words[0] + strconv.Quote(by) + words[1]
@@ -59,7 +59,7 @@ func endOf(why workstation.Reason, by string) (code int, text string) {
 }
 
 // codeOf is the code of a refusal.
-func codeOf(r *workstation.Refusal) int {
+func codeOf(r *desktop.Refusal) int {
 	if r.Status() == http.StatusServiceUnavailable {
 		return codeLeaving
 	}

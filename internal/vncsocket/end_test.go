@@ -11,14 +11,14 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay/vncrelaytest"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // At every end of a session the page gets its code and its words at once, and the record its reason.
 func TestASessionEndsWithItsCodeAndWords(t *testing.T) {
 	for reason, c := range map[string]struct {
-		policy workstation.Policy
+		policy desktop.Policy
 		end    func(f *fixture, b *browser, id string)
 		after  time.Duration
 		code   int
@@ -35,18 +35,18 @@ func TestASessionEndsWithItsCodeAndWords(t *testing.T) {
 				f.T.Error(err)
 			}
 		}, code: 4003, text: `The key "night" ended the session.`},
-		"replaced": {policy: workstation.Policy{OnConflict: workstation.Replace}, end: func(f *fixture, _ *browser, _ string) {
-			f.JoinAs(f.Issue(workstation.Options{}), "192.0.2.9:1").Leave()
+		"replaced": {policy: desktop.Policy{OnConflict: desktop.Replace}, end: func(f *fixture, _ *browser, _ string) {
+			f.JoinAs(f.Issue(desktop.Options{}), "192.0.2.9:1").Leave()
 		}, code: 4002, text: `A viewer with the key "dev" took the workstation.`},
 		"ended": {end: func(f *fixture, _ *browser, id string) {
 			if err := f.Service.EndSession("default", "one", id); err != nil {
 				f.T.Error(err)
 			}
 		}, code: 4003, text: "The session was ended by hand."},
-		"idle_timeout": {policy: workstation.Policy{IdleTimeout: 10 * time.Second}, after: 10 * time.Second, end: func(*fixture, *browser, string) {},
+		"idle_timeout": {policy: desktop.Policy{IdleTimeout: 10 * time.Second}, after: 10 * time.Second, end: func(*fixture, *browser, string) {},
 			code: 4005, text: "No key or pointer was used for the longest time allowed."},
 		// At no moment of a ping: over a pipe, which holds nothing, a pong and the end would wait for each other.
-		"max_duration": {policy: workstation.Policy{MaxDuration: time.Hour - 10*time.Second}, after: time.Hour - 10*time.Second, end: func(*fixture, *browser, string) {},
+		"max_duration": {policy: desktop.Policy{MaxDuration: time.Hour - 10*time.Second}, after: time.Hour - 10*time.Second, end: func(*fixture, *browser, string) {},
 			code: 4006, text: "The longest duration of a session is over."},
 		"protocol_error": {end: func(_ *fixture, b *browser, _ string) { b.send(websocket.MessageBinary, "\x4d") },
 			code: 1002, text: "The browser sent a message that the protocol does not allow."},
@@ -79,7 +79,7 @@ func TestASessionEndsWithItsCodeAndWords(t *testing.T) {
 func TestAWorkstationThatLeavesIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, options{Desktop: vncrelaytest.Join(vncrelaytest.DesktopNone, vncrelaytest.DesktopInit, conversation{"W 1s", "C wrong"})}, nil)
-		b := f.show(f.Issue(workstation.Options{}))
+		b := f.show(f.Issue(desktop.Options{}))
 		b.play(vncrelaytest.Join(chosen, conversation{accepted, "C \x01", initOne, "W 2s", "C " + pointer}))
 		b.wantClose(CodeNoDesktop, "The workstation closed the connection.")
 		<-f.Left
@@ -95,7 +95,7 @@ func TestAReloadAndAShutdownEndTheSession(t *testing.T) {
 		text string
 	}{
 		"removed":  {func(f *fixture) { f.State.Revoke("default", "dev") }, 4004, "Your key or the workstation is no longer there."},
-		"shutdown": {func(f *fixture) { f.State.EndAll(workstation.ReasonShutdown) }, 1001, "The gateway is stopping."},
+		"shutdown": {func(f *fixture) { f.State.EndAll(desktop.ReasonShutdown) }, 1001, "The gateway is stopping."},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t, options{}, nil)
@@ -140,9 +140,9 @@ func TestASessionEndsWithTheSignIn(t *testing.T) {
 		ended   string // of the record, "" without one
 	}{
 		"before the token":     {nil, func(f *fixture) *browser { return f.open() }, ""},
-		"during the handshake": {nil, func(f *fixture) *browser { b := f.show(f.Issue(workstation.Options{})); b.play(chosen[:1]); return b }, ""},
+		"during the handshake": {nil, func(f *fixture) *browser { b := f.show(f.Issue(desktop.Options{})); b.play(chosen[:1]); return b }, ""},
 		"before its ClientInit": {nil, func(f *fixture) *browser {
-			b := f.show(f.Issue(workstation.Options{}))
+			b := f.show(f.Issue(desktop.Options{}))
 			b.play(append(chosen[:4:4], accepted))
 			return b
 		}, "signed_out"},
@@ -179,9 +179,9 @@ func TestASignOutInTheHandshakeDisplacesNobody(t *testing.T) {
 		s := newSignIn()
 		slow := vncrelaytest.Join(conversation{"W 3s"}, vncrelaytest.DesktopNone, vncrelaytest.DesktopInit)
 		f := newFixture(t, options{Desktop: slow}, func(o *Options) { o.OnSignOut = s.onEnd })
-		holder := f.JoinAs(f.Issue(workstation.Options{}), "192.0.2.9:1")
+		holder := f.JoinAs(f.Issue(desktop.Options{}), "192.0.2.9:1")
 		defer holder.Leave()
-		b := f.show(f.Issue(workstation.Options{Claim: workstation.TakeAny}))
+		b := f.show(f.Issue(desktop.Options{Claim: desktop.TakeAny}))
 		b.play(chosen)
 		<-time.After(time.Second)
 		s.signOut()
@@ -190,7 +190,7 @@ func TestASignOutInTheHandshakeDisplacesNobody(t *testing.T) {
 		if why := holder.Why(); why != "" {
 			t.Errorf("the holder's session is %s", why)
 		}
-		f.WantRecord(string(workstation.RefusedRevoked), "")
+		f.WantRecord(string(desktop.RefusedRevoked), "")
 		synctest.Wait()
 		if s.watched.Load() != 0 {
 			t.Error("the sign-in is still watched")
@@ -203,7 +203,7 @@ func TestInputIsUseOfTheSignIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSignIn()
 		f := newFixture(t, options{}, func(o *Options) { o.OnSignOut = s.onEnd })
-		b := f.show(f.Issue(workstation.Options{}))
+		b := f.show(f.Issue(desktop.Options{}))
 		synctest.Wait()
 		used := *s.used.Load()
 		if at := used(); !at.IsZero() {
@@ -252,13 +252,13 @@ func TestASignInIsWatchedAsLongAsTheSession(t *testing.T) {
 
 // Each reason has a code and words that fit a Close.
 func TestEachEndHasACodeAndWords(t *testing.T) {
-	for _, reason := range workstation.Reasons() {
+	for _, reason := range desktop.Reasons() {
 		code, text := endOf(reason, strings.Repeat("k", 60))
-		if code < 1000 || text == "" && reason != workstation.ReasonViewer || len(text) > 123 || !utf8.ValidString(text) {
+		if code < 1000 || text == "" && reason != desktop.ReasonViewer || len(text) > 123 || !utf8.ValidString(text) {
 			t.Errorf("%s: %d %q", reason, code, text)
 		}
 	}
-	if _, text := endOf(workstation.ReasonReplaced, ""); text != "Another viewer took the workstation." {
+	if _, text := endOf(desktop.ReasonReplaced, ""); text != "Another viewer took the workstation." {
 		t.Errorf("replaced by nobody known: %q", text)
 	}
 }

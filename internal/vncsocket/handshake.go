@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 	"github.com/gatehouse-proxy/gatehouse/internal/wsconn"
 )
 
@@ -93,7 +93,7 @@ func (h *handshake) noToken(cause error) {
 }
 
 // authenticate finds the browser's token and begins its session. The error is a
-// *workstation.Refusal, or of the protocol.
+// *desktop.Refusal, or of the protocol.
 func (h *handshake) authenticate(token string) (*vncsession.Session, error) {
 	pass, refused := h.find(token)
 	h.server = rfb.NewServer(h.viewer, rfb.Timeouts{Step: h.step, Person: h.step}) // nobody is asked
@@ -112,24 +112,24 @@ func (h *handshake) authenticate(token string) (*vncsession.Session, error) {
 
 // find returns what the token opens. To those who have not signed in with its key a token does not
 // exist.
-func (h *handshake) find(token string) (*workstation.Pass, error) {
+func (h *handshake) find(token string) (*desktop.Pass, error) {
 	pass, err := h.gateway.Workstations().Find(token, h.address.Addr())
 	if err == nil && (pass.Tenant != h.key.Tenant || pass.KeyHash != h.key.Hash) {
-		return nil, workstation.NewRefusal(workstation.RefusedUnknown)
+		return nil, desktop.NewRefusal(desktop.RefusedUnknown)
 	}
 	return pass, err
 }
 
 // reject sends a browser without a session the reason, if it still can be sent one.
 func (h *handshake) reject(err error) {
-	var refusal *workstation.Refusal
+	var refusal *desktop.Refusal
 	if !errors.As(err, &refusal) {
 		h.broken(err)
 		h.viewer.Hangup(codeProtocol, "The browser did not answer as a VNC viewer.")
 		return
 	}
 	h.gateway.Refused(string(refusal.Code), h.address, nil)
-	if refusal.Code == workstation.RefusedUnknown {
+	if refusal.Code == desktop.RefusedUnknown {
 		h.half.SetStage(connlimit.Program)
 		h.half.Pause(h.half.FailedToken())
 	}
@@ -140,7 +140,7 @@ func (h *handshake) reject(err error) {
 // broken counts and logs a connection without a live token.
 func (h *handshake) broken(cause error) {
 	if h.half.Evicted() {
-		h.gateway.Refused(string(workstation.RefusedTooManyConnections), h.address, errEvicted)
+		h.gateway.Refused(string(desktop.RefusedTooManyConnections), h.address, errEvicted)
 		return
 	}
 	h.gateway.Refused(rfb.KindOf(cause).String(), h.address, cause)
@@ -155,12 +155,12 @@ func (h *handshake) admission(session *vncsession.Session) vncrelay.Admission {
 
 // fail ends the session of a browser that did not get to its desktop.
 func (h *handshake) fail(session *vncsession.Session, err error) {
-	why := workstation.ReasonViewer
+	why := desktop.ReasonViewer
 	if h.viewer.signedOut() {
-		why = workstation.ReasonSignedOut
+		why = desktop.ReasonSignedOut
 	}
 	session.Finish(why)
-	var refusal *workstation.Refusal
+	var refusal *desktop.Refusal
 	if errors.As(err, &refusal) {
 		h.viewer.Hangup(codeOf(refusal), refusal.Text)
 		return

@@ -11,8 +11,8 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay/vncrelaytest"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 type (
@@ -136,7 +136,7 @@ func (f *fixture) show(token string) *browser {
 // desktop opens the desktop of a new token.
 func (f *fixture) desktop() *browser {
 	f.T.Helper()
-	b := f.show(f.Issue(workstation.Options{}))
+	b := f.show(f.Issue(desktop.Options{}))
 	b.play(opened)
 	return b
 }

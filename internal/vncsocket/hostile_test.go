@@ -12,8 +12,8 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay/vncrelaytest"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // What noVNC never sends ends the session, as a message that the protocol does not allow.
@@ -72,11 +72,11 @@ func endlessDesktop(t *testing.T) (f *fixture, b *browser, taken *atomic.Int64) 
 	taken = new(atomic.Int64)
 	f = newFixture(t, options{Desktop: vncrelaytest.Join(vncrelaytest.DesktopNone, vncrelaytest.DesktopInit,
 		conversation{"S " + strings.Repeat("p", 4<<20)})}, nil)
-	f.options.Dial = func(ctx context.Context, pass *workstation.Pass) (net.Conn, error) {
+	f.options.Dial = func(ctx context.Context, pass *desktop.Pass) (net.Conn, error) {
 		conn, err := f.Dial(ctx, pass)
 		return counting{conn, taken}, err
 	}
-	b = f.show(f.Issue(workstation.Options{}))
+	b = f.show(f.Issue(desktop.Options{}))
 	b.play(vncrelaytest.Join(chosen, conversation{accepted, "C \x01", initOne}))
 	return f, b, taken
 }

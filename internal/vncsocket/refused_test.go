@@ -12,8 +12,8 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay/vncrelaytest"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 const (
@@ -75,7 +75,7 @@ func TestEachBadTokenIsRefusedWithItsReason(t *testing.T) {
 	other := func(change func(*Key)) func(*fixture) string {
 		return func(f *fixture) string {
 			change(&f.options.SignedIn)
-			return f.Issue(workstation.Options{})
+			return f.Issue(desktop.Options{})
 		}
 	}
 	for name, c := range map[string]struct {
@@ -84,7 +84,7 @@ func TestEachBadTokenIsRefusedWithItsReason(t *testing.T) {
 	}{
 		"one that never was":      {func(*fixture) string { return strings.Repeat("a2", 13) }, "unknown", invalid},
 		"an empty one":            {func(*fixture) string { return "" }, "unknown", invalid},
-		"a whole address":         {func(f *fixture) string { return f.Issue(workstation.Options{}) + "." + vncrelaytest.Domain }, "unknown", invalid},
+		"a whole address":         {func(f *fixture) string { return f.Issue(desktop.Options{}) + "." + vncrelaytest.Domain }, "unknown", invalid},
 		"one of another tenant":   {other(func(k *Key) { k.Tenant = "other" }), "unknown", invalid},
 		"one of another key":      {other(func(k *Key) { k.Hash = "00ff" }), "unknown", invalid},
 		"one of the key before":   {other(func(k *Key) { k.Hash = "" }), "unknown", invalid},
@@ -106,13 +106,13 @@ func TestEachBadTokenIsRefusedWithItsReason(t *testing.T) {
 }
 
 func expired(f *fixture) string {
-	token := f.Issue(workstation.Options{ExpiresIn: time.Second})
+	token := f.Issue(desktop.Options{ExpiresIn: time.Second})
 	time.Sleep(time.Second)
 	return token
 }
 
 func released(f *fixture) string {
-	token := f.Issue(workstation.Options{})
+	token := f.Issue(desktop.Options{})
 	release(f)
 	return token
 }
@@ -156,7 +156,7 @@ func TestWrongTokensAreSlowedDown(t *testing.T) {
 
 // A browser with a live token that cannot have the workstation leaves a record, and reads why.
 func TestAWorkstationThatCannotBeOpenedIsReported(t *testing.T) {
-	unreachable := func(context.Context, *workstation.Pass) (net.Conn, error) { return nil, errors.New("no route") }
+	unreachable := func(context.Context, *desktop.Pass) (net.Conn, error) { return nil, errors.New("no route") }
 	for name, c := range map[string]struct {
 		desktop conversation
 		change  func(*Options)
@@ -175,9 +175,9 @@ func TestAWorkstationThatCannotBeOpenedIsReported(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(t, options{Desktop: c.desktop}, c.change)
 				if c.busy {
-					defer f.JoinAs(f.Issue(workstation.Options{}), "192.0.2.9:1").Leave()
+					defer f.JoinAs(f.Issue(desktop.Options{}), "192.0.2.9:1").Leave()
 				}
-				b := f.show(f.Issue(workstation.Options{}))
+				b := f.show(f.Issue(desktop.Options{}))
 				b.play(append(chosen[:len(chosen):len(chosen)], vncrelaytest.Refusal(c.text)))
 				b.wantClose(codePolicy, c.text)
 				<-f.Left
@@ -195,7 +195,7 @@ func TestABrowserThatComesWhenTheGatewayShutsDownIsSentAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, options{}, nil)
 		f.Closed = true
-		b := f.show(f.Issue(workstation.Options{}))
+		b := f.show(f.Issue(desktop.Options{}))
 		const text = "The gateway is shutting down. Try again in a moment."
 		b.play(append(chosen[:len(chosen):len(chosen)], vncrelaytest.Refusal(text)))
 		b.wantClose(codeLeaving, text)
@@ -208,7 +208,7 @@ func TestABrowserThatComesWhenTheGatewayShutsDownIsSentAway(t *testing.T) {
 func TestABrowserThatDoesNotSpeakRFBIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, options{}, nil)
-		b := f.show(f.Issue(workstation.Options{}))
+		b := f.show(f.Issue(desktop.Options{}))
 		b.play(conversation{vncrelaytest.Greets, "C GET / HTTP/1.1\r\n"})
 		b.wantClose(codeProtocol, "The browser did not answer as a VNC viewer.")
 		<-f.returned

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 	"github.com/gatehouse-proxy/gatehouse/internal/wsconn"
 )
 
@@ -37,10 +37,10 @@ func (v *viewer) signOut() {
 	relay := v.relay
 	v.mu.Unlock()
 	if relay != nil {
-		relay.Session.Live.End(workstation.ReasonSignedOut)
+		relay.Session.Live.End(desktop.ReasonSignedOut)
 		return
 	}
-	go v.hangUp(workstation.ReasonSignedOut, "") // ends after a second at the latest
+	go v.hangUp(desktop.ReasonSignedOut, "") // ends after a second at the latest
 }
 
 // opened says which desktop ends with the sign-in from now on.
@@ -50,7 +50,7 @@ func (v *viewer) opened(relay *vncrelay.Relay) {
 	out := v.out
 	v.mu.Unlock()
 	if out {
-		relay.Session.Live.End(workstation.ReasonSignedOut)
+		relay.Session.Live.End(desktop.ReasonSignedOut)
 	}
 }
 
@@ -110,6 +110,6 @@ func (v *viewer) HangUp(end vncrelay.End) {
 // Drain implements [vncrelay.Viewer]: HangUp has waited for the browser.
 func (v *viewer) Drain() {}
 
-func (v *viewer) hangUp(why workstation.Reason, by string) { v.Hangup(endOf(why, by)) }
+func (v *viewer) hangUp(why desktop.Reason, by string) { v.Hangup(endOf(why, by)) }
 
 var _ vncrelay.Viewer = (*viewer)(nil)

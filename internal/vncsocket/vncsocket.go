@@ -97,7 +97,7 @@ type Options struct {
 // Key is a key as tokens know it.
 type Key struct {
 	Tenant string
-	Hash   string // SHA-256 of the secret, hex, as [workstation.Issuer] has it
+	Hash   string // SHA-256 of the secret, hex, as [desktop.Issuer] has it
 }
 
 // Serve upgrades the request, and brings the browser to its desktop. It returns when the session

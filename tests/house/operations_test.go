@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 // The operator's page has the line of each code that the program explains with the same words.
@@ -24,11 +24,11 @@ func TestTheManualHasALineForEveryRefusalCode(t *testing.T) {
 	for _, code := range apierror.Codes() {
 		want(fmt.Sprintf("| `%s` | %d | %s | %s |", code, code.Status(), code.Meaning().Text, code.Meaning().Advice))
 	}
-	for _, code := range workstation.RefusalCodes() {
-		meaning := workstation.RefusalCode(code).Meaning()
+	for _, code := range desktop.RefusalCodes() {
+		meaning := desktop.RefusalCode(code).Meaning()
 		want(fmt.Sprintf("| `%s` | %s | %s |", code, meaning.Text, meaning.Advice))
 	}
-	for _, reason := range workstation.Reasons() {
+	for _, reason := range desktop.Reasons() {
 		want(fmt.Sprintf("| `%s` | %s | %s |", reason, reason.Meaning().Text, reason.Meaning().Advice))
 	}
 }

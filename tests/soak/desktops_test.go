@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -89,12 +89,12 @@ func (s *soak) viewOnce(name string, rng *rand.Rand) {
 	for range rng.IntN(soakEchoes) {
 		w.Echo(rng.IntN(1280), 1)
 	}
-	why := []workstation.Reason{workstation.ReasonViewer, workstation.ReasonReleased, workstation.ReasonEnded}[rng.IntN(3)]
+	why := []desktop.Reason{desktop.ReasonViewer, desktop.ReasonReleased, desktop.ReasonEnded}[rng.IntN(3)]
 	var err error
 	switch why {
-	case workstation.ReasonReleased:
+	case desktop.ReasonReleased:
 		err = errors.Join(s.manage(http.MethodDelete, path, "desk", nil), s.manage(http.MethodPut, path, "desk", nil))
-	case workstation.ReasonEnded:
+	case desktop.ReasonEnded:
 		var open struct {
 			Data []struct {
 				ID string `json:"session_id"`
@@ -107,7 +107,7 @@ func (s *soak) viewOnce(name string, rng *rand.Rand) {
 			err = s.manage(http.MethodDelete, path+"/sessions/"+open.Data[0].ID, "desk", nil)
 		}
 	}
-	if err == nil && why != workstation.ReasonViewer {
+	if err == nil && why != desktop.ReasonViewer {
 		w.End()
 	}
 	if err = errors.Join(err, w.Err); err != nil {
@@ -157,7 +157,7 @@ func (d *soakDesk) take(row *activity.Record) {
 	switch {
 	case row.Ended != "":
 		d.count(d.records, row.Ended)
-	case row.Code == string(workstation.RefusedBusy): // the viewer before has left, and the gateway has not noticed yet
+	case row.Code == string(desktop.RefusedBusy): // the viewer before has left, and the gateway has not noticed yet
 	default:
 		d.count(d.records, "refused: "+row.Code)
 	}

@@ -2,7 +2,7 @@
 // that the test plays, and the conversations of both sides.
 //
 //	g := vncrelaytest.New(t, vncrelaytest.Options{})
-//	token := g.Issue(workstation.Options{})
+//	token := g.Issue(desktop.Options{})
 //	…                                // serve a viewer through g and g.Dial
 //	g.WantRecord("", "viewer_left")
 package vncrelaytest
@@ -24,16 +24,16 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // Domain is that of the tokens.
 const Domain = "vnc.test"
 
 // Issuer is the key of all tokens.
-var Issuer = workstation.Issuer{Tenant: "default", Key: "dev", KeyHash: "5e1f"}
+var Issuer = desktop.Issuer{Tenant: "default", Key: "dev", KeyHash: "5e1f"}
 
 // emptyStorage keeps nothing.
 type emptyStorage struct{}
@@ -47,8 +47,8 @@ func (emptyStorage) List(context.Context, string, bool) ([]string, error) { retu
 // plays, and keeps what they leave behind. It is a vncrelay.Gateway.
 type Gateway struct {
 	T       *testing.T
-	Service *workstation.Service
-	State   *workstation.State
+	Service *desktop.Service
+	State   *desktop.State
 	Limiter *connlimit.Limiter
 	Context context.Context // of the process
 	Closed  bool            // no session begins
@@ -71,8 +71,8 @@ type Marks struct {
 
 // Options change what New makes.
 type Options struct {
-	Policy  workstation.Policy
-	Target  workstation.Target
+	Policy  desktop.Policy
+	Target  desktop.Target
 	Desktop Conversation // default: no password, 1280x720, "one"
 }
 
@@ -86,10 +86,10 @@ func New(t *testing.T, o Options) *Gateway {
 	if !o.Target.TestCard {
 		o.Target.Address = "192.0.2.200:5900"
 	}
-	state := workstation.NewState(time.Now)
-	service, err := workstation.New(workstation.Config{
+	state := desktop.NewState(time.Now)
+	service, err := desktop.New(desktop.Config{
 		Policy:       o.Policy,
-		Workstations: []workstation.Spec{{ID: workstation.ID{Tenant: "default", Name: "one"}, Target: o.Target}},
+		Workstations: []desktop.Spec{{ID: desktop.ID{Tenant: "default", Name: "one"}, Target: o.Target}},
 		State:        state, Storage: emptyStorage{}, Random: rand.Reader,
 	})
 	if err == nil {
@@ -109,15 +109,15 @@ func New(t *testing.T, o Options) *Gateway {
 }
 
 // Workstations implements vncrelay.Gateway.
-func (g *Gateway) Workstations() *workstation.Service { return g.Service }
+func (g *Gateway) Workstations() *desktop.Service { return g.Service }
 
 // ConnLimiter implements vncrelay.Gateway.
 func (g *Gateway) ConnLimiter() *connlimit.Limiter { return g.Limiter }
 
 // Open implements vncrelay.Gateway.
-func (g *Gateway) Open(pass *workstation.Pass, viewer netip.AddrPort, security string) (*vncsession.Session, error) {
+func (g *Gateway) Open(pass *desktop.Pass, viewer netip.AddrPort, security string) (*vncsession.Session, error) {
 	if g.Closed {
-		return nil, workstation.NewRefusal(workstation.RefusedShutdown)
+		return nil, desktop.NewRefusal(desktop.RefusedShutdown)
 	}
 	none := func() float64 { return 0 }
 	g.note(func(m *Marks) { m.Running++ })
@@ -162,7 +162,7 @@ func (g *Gateway) Marks() Marks {
 }
 
 // Dial connects to the workstation that the test plays.
-func (g *Gateway) Dial(context.Context, *workstation.Pass) (net.Conn, error) {
+func (g *Gateway) Dial(context.Context, *desktop.Pass) (net.Conn, error) {
 	g.note(func(m *Marks) { m.Dials++ })
 	ours, its := net.Pipe()
 	go func() {
@@ -175,7 +175,7 @@ func (g *Gateway) Dial(context.Context, *workstation.Pass) (net.Conn, error) {
 }
 
 // Issue returns a new token of workstation "one".
-func (g *Gateway) Issue(o workstation.Options) (token string) {
+func (g *Gateway) Issue(o desktop.Options) (token string) {
 	g.T.Helper()
 	issued, err := g.Service.Issue(Issuer, "one", o)
 	if err != nil {
@@ -186,7 +186,7 @@ func (g *Gateway) Issue(o workstation.Options) (token string) {
 }
 
 // Find returns the pass of a token, for a viewer at 192.0.2.1.
-func (g *Gateway) Find(token string) *workstation.Pass {
+func (g *Gateway) Find(token string) *desktop.Pass {
 	g.T.Helper()
 	pass, err := g.Service.Find(token, netip.MustParseAddr("192.0.2.1"))
 	if err != nil {
@@ -196,7 +196,7 @@ func (g *Gateway) Find(token string) *workstation.Pass {
 }
 
 // JoinAs opens a session from an address, without a connection.
-func (g *Gateway) JoinAs(token, viewer string) *workstation.Session {
+func (g *Gateway) JoinAs(token, viewer string) *desktop.Session {
 	g.T.Helper()
 	from := netip.MustParseAddrPort(viewer)
 	pass, err := g.Service.Find(token, from.Addr())

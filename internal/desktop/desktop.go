@@ -1,0 +1,98 @@
+// Package desktop decides which viewer may open which desktop. It has the workstations, the
+// tokens that open them, the open sessions, and the release that ends both.
+//
+//	state := desktop.NewState(time.Now)            // outlives configurations
+//	service, err := desktop.New(desktop.Config{…}) // of one configuration; never changes
+//	err = service.Start(ctx)                            // reads registrations and release marks
+//	issued, err := service.Issue(issuer, "desk1", desktop.Options{})
+//
+//	label, ok := service.Policy().Label(serverName)        // of a viewer
+//	pass, err := service.Find(label, viewer)               // who, where to; counts nothing
+//	session, err := pass.Join(viewer, "x509none")          // the first use
+//	defer session.Leave()
+//
+// A token is 130 random bits, the one label before the domain. Memory holds its
+// SHA-256 only, and its first eight characters where VNC authentication is on.
+//
+//	issue ──► unused ──first Join──► in use ──last Leave──► idle ──Join──► in use
+//	            │ expires_at            │ max_duration        │ reconnect_within
+//	            └───────────────────────┴──────► dead ◄───────┘  (also: release, revocation)
+//
+// Gateways of a cluster share all of it: after [State.Share] an [Engine] decides on tokens and sessions,
+// and [Records] keep what is registered and released. The State then has this gateway's sessions only.
+//
+// Callers over HTTP get an *[apierror.Error], viewers a *[Refusal]. Nothing here runs by itself:
+// there is no goroutine, and expired tokens are swept when the next one is issued. In a cluster, package
+// shared calls [Sharing].
+package desktop
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+)
+
+// ID names a workstation. Another tenant's workstation of the same name is a
+// different one, and to everybody else is not there.
+type ID struct{ Tenant, Name string }
+
+// String is for logs.
+func (id ID) String() string { return id.Tenant + "/" + id.Name }
+
+var (
+	validName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+	validTenant = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
+)
+
+// nameRule is validName in words.
+const nameRule = "a name is 1 to 128 letters, digits and . _ -, beginning with a letter or digit"
+
+func (id ID) check() error {
+	if !validName.MatchString(id.Name) {
+		return fmt.Errorf("workstation %.140q: %s", id.Name, nameRule)
+	}
+	if !validTenant.MatchString(id.Tenant) {
+		return fmt.Errorf("workstation %q: %.80q is not the name of a tenant", id.Name, id.Tenant)
+	}
+	return nil
+}
+
+// Spec is a workstation that the configuration declares.
+type Spec struct {
+	ID     ID
+	Target Target
+}
+
+// Config is what New needs.
+type Config struct {
+	Policy
+	Workstations []Spec
+	State        *State
+	Storage      Storage   // keeps registrations and release marks
+	Random       io.Reader // crypto/rand.Reader; safe for concurrent use
+
+	// Emit is called with the events named by the Event constants, if it is not nil. It is called
+	// without a lock, in the goroutine that caused the event, and must not block.
+	Emit func(event string, data map[string]any)
+	// Observed reports whether Emit is worth calling for an event; nil: always.
+	Observed func(event string) bool
+}
+
+// The events. Their data hold no token and no credential.
+const (
+	EventReleased      = "workstation_released" // tenant, workstation, sessions
+	EventSessionOpened = "vnc_session_opened"   // tenant, workstation, session, token, key, viewer, security
+	EventSessionClosed = "vnc_session_closed"   // those and reason, seconds, bytes_up, bytes_down
+)
+
+// Storage has the shapes of certmagic.Storage. The error for a missing key is fs.ErrNotExist.
+type Storage interface {
+	Store(ctx context.Context, key string, value []byte) error
+	Load(ctx context.Context, key string) ([]byte, error)
+	Delete(ctx context.Context, key string) error
+	List(ctx context.Context, path string, recursive bool) ([]string, error)
+}
+
+// opaque makes fmt print, with any verb, no more than a name for a value that holds secrets.
+func opaque(f fmt.State, what string) { fmt.Fprint(f, "{", what, "}") }

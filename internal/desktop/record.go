@@ -1,0 +1,148 @@
+package desktop
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// The layout in storage: one JSON object a workstation, no secret in it.
+//
+//	gatehouse/workstations/<hex of SHA-256(tenant NUL name)>.json
+//	{"version":1,"tenant":"default","name":"desk1","address":"10.0.0.7:5901",
+//	 "credential":"lab","registered_at":"…","released_at":"…","changed_at":"…"}
+//
+// A workstation of the configuration has a record once it was released: "declared" is set and,
+// unless it was registered before it was declared, there is no address. A restored one keeps its
+// record without released_at, so that of two machines on one storage the later word counts.
+const (
+	storageDir    = "gatehouse/workstations"
+	recordSuffix  = ".json"
+	recordVersion = 1
+	maxRecord     = 4096 // bytes: twice the longest that is written
+)
+
+// record is a registration or a release mark.
+type record struct {
+	Version      int       `json:"version"`
+	Tenant       string    `json:"tenant"`
+	Name         string    `json:"name"`
+	Address      string    `json:"address,omitempty"`
+	Credential   string    `json:"credential,omitempty"`
+	RegisteredAt time.Time `json:"registered_at,omitzero"`
+	ReleasedAt   time.Time `json:"released_at,omitzero"` // zero: in service
+	ChangedAt    time.Time `json:"changed_at"`
+	Declared     bool      `json:"declared,omitempty"` // the mark is for a workstation of the configuration: it is never pruned
+}
+
+func (id ID) key() string {
+	sum := sha256.Sum256([]byte(id.Tenant + "\x00" + id.Name))
+	return storageDir + "/" + hex.EncodeToString(sum[:]) + recordSuffix
+}
+
+// isRecordKey reports whether a key is that of a record: a storage may keep other values beside
+// them.
+func isRecordKey(key string) bool {
+	name, ok := strings.CutPrefix(key, storageDir+"/")
+	if !ok {
+		return false
+	}
+	digits, ok := strings.CutSuffix(name, recordSuffix)
+	if !ok || len(digits) != 2*sha256.Size {
+		return false
+	}
+	_, err := hex.DecodeString(digits)
+	return err == nil
+}
+
+func (r *record) id() ID { return ID{r.Tenant, r.Name} }
+
+func (r *record) encode() ([]byte, error) { return json.Marshal(r) }
+
+// decodeRecord is strict: a release mark that is misread opens a desktop.
+func decodeRecord(key string, value []byte) (record, error) {
+	r, err := parseRecord(value)
+	if err == nil && r.id().key() != key {
+		err = errors.New("it is the record of another workstation")
+	}
+	if err != nil {
+		return record{}, fmt.Errorf("workstation record %s: %w", key, err)
+	}
+	return r, nil
+}
+
+func parseRecord(value []byte) (r record, err error) {
+	if len(value) > maxRecord {
+		return r, fmt.Errorf("%d bytes; at most %d are possible", len(value), maxRecord)
+	}
+	var head struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(value, &head); err != nil {
+		return r, fmt.Errorf("damaged: %w", err)
+	}
+	if head.Version != recordVersion {
+		return r, fmt.Errorf("version %d; this program knows %d", head.Version, recordVersion)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(value))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&r); err != nil {
+		return r, fmt.Errorf("damaged: %w", err)
+	}
+	return r, r.check()
+}
+
+func (r *record) check() error {
+	if err := r.id().check(); err != nil {
+		return err
+	}
+	if r.ChangedAt.IsZero() {
+		return errors.New("no changed_at")
+	}
+	if r.Credential != "" && !validName.MatchString(r.Credential) {
+		return errors.New("not the name of a credential")
+	}
+	if r.Address == "" {
+		if !r.Declared || r.Credential != "" || !r.RegisteredAt.IsZero() {
+			return errors.New("no address")
+		}
+		return nil
+	}
+	if r.RegisteredAt.IsZero() {
+		return errors.New("no registered_at")
+	}
+	_, _, err := parseAddress(r.Address)
+	return err
+}
+
+// touch sets the time of a change, which is later than that of the one before
+// even where the clock was set back.
+func (r *record) touch(now time.Time) {
+	now = now.UTC().Round(0)
+	if !now.After(r.ChangedAt) {
+		now = r.ChangedAt.Add(1)
+	}
+	r.ChangedAt = now
+}
+
+// newer reports whether r replaces other. Of two records of the same time the release counts.
+func (r *record) newer(other *record) bool {
+	if r.ChangedAt.Equal(other.ChangedAt) {
+		return !r.ReleasedAt.IsZero() && other.ReleasedAt.IsZero()
+	}
+	return r.ChangedAt.After(other.ChangedAt)
+}
+
+// keepReleased is how long the record of a released run-time workstation stays.
+const keepReleased = 7 * 24 * time.Hour
+
+// old reports whether the record can be deleted: its workstation was registered at run time and
+// released long ago. Without the record it is unknown, not open.
+func (r *record) old(now time.Time) bool {
+	return !r.Declared && !r.ReleasedAt.IsZero() && now.Sub(r.ReleasedAt) >= keepReleased
+}

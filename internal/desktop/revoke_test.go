@@ -1,0 +1,47 @@
+package desktop_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+)
+
+func TestAKeysEndComesForwardForWhatItHasAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := open(t, func(c *desktop.Config) { c.Policy.OnConflict = desktop.Share })
+		state, began := d.State(), time.Now()
+		label := mustIssue(t, d, "desk1")
+		x, y := mustJoin(t, d, label, viewer), mustJoin(t, d, label, other)
+		unused := mustIssue(t, d, "desk2")
+		bobs, err := d.Issue(desktop.Issuer{Tenant: "default", Key: "bob"}, "desk2", desktop.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, after := range []time.Duration{2 * time.Hour, time.Minute, time.Hour} { // the earliest counts
+			state.RevokeAt("default", "dev", began.Add(after))
+		}
+		state.RevokeAt("other", "dev", began)
+		if !x.Until().Equal(began.Add(time.Minute)) {
+			t.Errorf("the session ends at %v", x.Until())
+		}
+		time.Sleep(time.Minute - 1)
+		synctest.Wait()
+		wantOpen(t, x)
+		y.Leave()
+		if !d.Live(unused) {
+			t.Error("the token is not live before the end")
+		}
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		wantEnded(t, x, desktop.ReasonRemoved)
+		if d.Live(label) || d.Live(unused) || !d.Live(bobs.URL[:26]) {
+			t.Error("live tokens are not those of the other key")
+		}
+		state.RevokeAt("default", "bob", began)
+		if d.Live(bobs.URL[:26]) {
+			t.Error("a token is live after an end that has passed")
+		}
+	})
+}

@@ -1,0 +1,85 @@
+package desktop
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// The properties of a session, unless a VNC server was started with others. The rate is the
+// policy's. A viewer chooses its encoding itself.
+const (
+	sessionResolution = "1280x720"
+	sessionDepth      = 24
+	sessionEncoding   = "tight"
+)
+
+// MarshalJSON gives an issued address as its caller gets it. Only here is the token written.
+func (i Issued) MarshalJSON() ([]byte, error) {
+	type session struct {
+		Resolution string `json:"resolution"`
+		ColorDepth int    `json:"color_depth"`
+		FrameRate  int    `json:"frame_rate,omitempty"`
+		Encoding   string `json:"encoding"`
+		JPEG       bool   `json:"jpeg"`
+		ViewOnly   bool   `json:"view_only"`
+		Shared     bool   `json:"shared"`
+		Once       bool   `json:"once,omitempty"`
+	}
+	return json.Marshal(struct {
+		ID        string    `json:"workstation_id"`
+		URL       string    `json:"vnc_url"`
+		ExpiresAt time.Time `json:"expires_at"`
+		Session   session   `json:"session"`
+	}{i.Workstation, i.URL, wireTime(i.ExpiresAt), session{
+		sessionResolution, sessionDepth, i.FPS, sessionEncoding, true, i.ViewOnly, i.Shared, i.Once,
+	}})
+}
+
+// MarshalJSON gives a workstation as lists show it. A time that is not set and
+// an address that is not to be seen are left out.
+func (v View) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		ID         string    `json:"workstation_id"`
+		Tenant     string    `json:"tenant"`
+		Source     string    `json:"source"`
+		State      string    `json:"state"`
+		Sessions   int       `json:"sessions"`
+		Tokens     int       `json:"tokens"`
+		Address    string    `json:"address,omitempty"`
+		Registered time.Time `json:"registered_at,omitzero"`
+		Released   time.Time `json:"released_at,omitzero"`
+	}{v.Name, v.Tenant, v.Source, v.State, v.Sessions, v.Tokens, v.Address, wireTime(v.RegisteredAt), wireTime(v.ReleasedAt)})
+}
+
+// sessionOpen is the state of every session in a list: one that has ended is in the activity.
+const sessionOpen = "open"
+
+// MarshalJSON gives a session as lists show it.
+func (v SessionView) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		ID       string    `json:"session_id"`
+		Tenant   string    `json:"tenant"`
+		Name     string    `json:"workstation_id"`
+		State    string    `json:"state"`
+		Key      string    `json:"key"`
+		User     string    `json:"user,omitempty"`
+		Token    string    `json:"token"`
+		Viewer   string    `json:"viewer"`
+		Security string    `json:"security"`
+		ViewOnly bool      `json:"view_only"`
+		Shared   bool      `json:"shared"`
+		Started  time.Time `json:"started_at"`
+		Until    time.Time `json:"until"`
+		Up       int64     `json:"bytes_up"`
+		Down     int64     `json:"bytes_down"`
+		Node     string    `json:"node,omitempty"`
+	}{v.ID, v.Tenant, v.Workstation, sessionOpen, v.Key, v.User, v.TokenID, v.Viewer.String(), v.Security, v.ViewOnly, v.Shared, wireTime(v.Started), wireTime(v.Until), v.Up, v.Down, v.Node})
+}
+
+// wireTime is a time as answers give it: RFC 3339, UTC, whole seconds.
+func wireTime(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.UTC().Truncate(time.Second)
+}
