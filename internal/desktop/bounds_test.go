@@ -14,6 +14,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 )
 
 func TestALabelHas1To63Characters(t *testing.T) {
@@ -115,7 +116,7 @@ func TestAddressesThatAreRead(t *testing.T) {
 }
 
 func TestAfterAChangeThatMayHaveArrivedTheSameRegistrationIsWrittenAgain(t *testing.T) {
-	storage, state := newMemoryStorage(), desktop.NewState(time.Now)
+	storage, state := newMemoryStorage(), memory.NewState(time.Now)
 	use := func(c *desktop.Config) { c.Storage, c.State = storage, state }
 	d := open(t, use)
 	register(t, d, "default", "run", "10.0.0.1:5901")

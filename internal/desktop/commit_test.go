@@ -6,11 +6,12 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 )
 
 // reload is a State with a current service that has everything.
 func reload(t *testing.T) (first *desktop.Service, again func(change func(*desktop.Config)) *desktop.Service) {
-	state, storage := desktop.NewState(time.Now), newMemoryStorage()
+	state, storage := memory.NewState(time.Now), newMemoryStorage()
 	again = func(change func(*desktop.Config)) *desktop.Service {
 		return open(t, func(c *desktop.Config) {
 			c.State, c.Storage = state, storage
@@ -152,14 +153,14 @@ func TestStateForgetsWhatNobodyHolds(t *testing.T) {
 		}
 		x.Leave()
 	}
-	if entries, tokens, _, _ := state.Sizes(); entries != 0 || tokens != 0 {
-		t.Errorf("%d entries, %d tokens", entries, tokens)
+	if records, held, _ := state.Kept(); records != 0 || held != 0 {
+		t.Errorf("%d records, %d workstations", records, held)
 	}
 	_, err := d.Issue(dev, "nowhere", desktop.Options{})
 	wantFault(t, err, apierror.NotFound, "")
 	mustIssue(t, d, "desk2")
 	state.Commit(again(withoutDesk2), nil)
-	if entries, tokens, _, _ := state.Sizes(); entries != 0 || tokens != 0 {
-		t.Errorf("after the commit: %d entries, %d tokens", entries, tokens)
+	if records, held, _ := state.Kept(); records != 0 || held != 0 {
+		t.Errorf("after the commit: %d records, %d workstations", records, held)
 	}
 }

@@ -29,6 +29,7 @@ package desktop
 import (
 	"context"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"regexp"
 )
@@ -47,6 +48,11 @@ var (
 
 // nameRule is validName in words.
 const nameRule = "a name is 1 to 128 letters, digits and . _ -, beginning with a letter or digit"
+
+// turn is the place in a queue of the changes of a workstation.
+func (id ID) turn() int { return int(maphash.Comparable(turnSeed, id) % turnstiles) }
+
+var turnSeed = maphash.MakeSeed()
 
 func (id ID) check() error {
 	if !validName.MatchString(id.Name) {

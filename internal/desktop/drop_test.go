@@ -36,8 +36,9 @@ func TestWithoutACurrentServiceAnOldOneOpensNothing(t *testing.T) {
 		_, err = d.Find(label, viewer.Addr())
 		wantRefusal(t, err, desktop.RefusedRevoked)
 	}
-	if entries, tokens, _, _ := state.Sizes(); entries != 0 || tokens != 0 || state.Open() != 0 {
-		t.Errorf("%d entries, %d tokens, %d sessions", entries, tokens, state.Open())
+	x.Leave()
+	if records, held, _ := state.Kept(); records != 0 || held != 0 || state.Open() != 0 {
+		t.Errorf("%d records, %d workstations, %d sessions", records, held, state.Open())
 	}
 
 	back := again(nil) // it is not current yet, but will be

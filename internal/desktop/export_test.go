@@ -1,16 +1,12 @@
 package desktop
 
 import (
-	"fmt"
+	"context"
 	"net/netip"
 	"time"
 )
 
 const (
-	MaxTombstones = maxTombstones
-	MinSweep      = minSweep
-
-	RecentPrefixes     = recentPrefixes
 	MaxConnecting      = maxConnecting
 	MaxConnectingInAll = maxConnectingInAll
 )
@@ -26,39 +22,27 @@ func (id ID) Key() string { return id.key() }
 // State is the service's.
 func (w *Service) State() *State { return w.state }
 
-// Sizes counts what a State holds.
-func (s *State) Sizes() (entries, tokens, prefixes, dead int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.tokens.dead.byHash) != s.tokens.dead.count {
-		panic("tombstones and their index differ")
+// Kept counts the records, the workstations with tokens or sessions, and the first characters of tokens.
+func (s *State) Kept() (records, workstations, prefixes int) {
+	s.records.mu.Lock()
+	defer s.records.mu.Unlock()
+	begin, err := s.sessions.store.Prefixes(context.Background())
+	if err != nil {
+		panic(err)
 	}
-	if s.tokens.dead.count == 0 && len(s.tokens.dead.byPrefix) > 0 {
-		panic("prefixes of tombstones are left")
-	}
-	return len(s.entries), len(s.tokens.live), len(s.tokens.byPrefix), s.tokens.dead.count
+	return len(s.records.byID), len(s.sessions.store.Own()), len(begin)
 }
 
 // Registered counts a tenant's registrations, as kept and as they are.
 func (s *State) Registered(tenant string) (kept, real int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id, p := range s.entries {
+	s.records.mu.Lock()
+	defer s.records.mu.Unlock()
+	for id, p := range s.records.byID {
 		if id.Tenant == tenant && p.registered() {
 			real++
 		}
 	}
-	return s.registered[tenant], real
-}
-
-// AddTombstones adds n tokens that were never issued.
-func (s *State) AddTombstones(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range n {
-		h, _ := hashOf(fmt.Sprintf("%026d", i))
-		s.tokens.dead.add(h, fmt.Sprintf("%08d", i), revoked, s.now())
-	}
+	return s.records.registered[tenant], real
 }
 
 // Guarded is a target registered at run time.
@@ -100,3 +84,6 @@ func (s *State) Logins() int {
 	defer s.logins.mu.Unlock()
 	return len(s.logins.byID)
 }
+
+// ViewOnly reports whether the viewer may only look.
+func (x *Session) ViewOnly() bool { return x.record.Token.ViewOnly }

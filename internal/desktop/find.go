@@ -1,48 +1,30 @@
 package desktop
 
 import (
-	"encoding/hex"
-	"fmt"
+	"context"
+	"errors"
 	"net/netip"
+	"time"
 )
 
-// Pass is a live token that Find has seen. It can be joined once.
-type Pass struct {
-	Workstation ID
-	Target      *Target
-	Issuer
-	TokenID  string
-	ViewOnly bool
-	Shared   bool // may share the workstation, by the token or by the policy
-	// Withdrawn reports whether the viewer may not join any more. It is called with a lock held. nil: it
-	// may.
-	Withdrawn func() bool
+// liveTimeout bounds Live: the ClientHello of any client waits for it.
+const liveTimeout = 50 * time.Millisecond
 
-	token   *token
-	look    RefusalCode // of Look, where gateways share tokens
-	service *Service    // that found it
-}
-
-func (p *Pass) withdrawn() bool { return p.Withdrawn != nil && p.Withdrawn() }
-
-// Format prints the workstation and the token's name.
-func (p Pass) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "%s %s", p.Workstation, p.TokenID) }
-
-// Live reports whether the label is a token that opens one of this service's
-// workstations now. It changes nothing, so that a matcher may ask repeatedly.
+// Live reports whether the label is a token that opens one of this service's workstations now; without
+// an answer of the store it does not. It changes nothing, so that a matcher may ask repeatedly.
 func (w *Service) Live(label string) bool {
 	h, ok := hashOf(label)
 	if !ok || !w.ready.Load() {
 		return false
 	}
-	s := w.state
-	if s.shared != nil {
-		return s.shared.live(w, h)
+	ctx, cancel := context.WithTimeout(context.Background(), liveTimeout)
+	defer cancel()
+	found, err := w.state.sessions.store.Find(ctx, Shown{Hash: h})
+	if err != nil || found.refuse(w.state.now()) != nil {
+		return false
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := s.tokens.live[h]
-	return t != nil && t.live(s.now()) && w.has(t.entry.id) && !t.entry.released()
+	_, err = w.state.judge(w, found.Workstation.ID, found.Token, found.Token.Client)
+	return err == nil
 }
 
 // Find returns what a token opens. The label may come from a server name or from a person, who may
@@ -55,41 +37,34 @@ func (w *Service) Find(label string, viewer netip.Addr) (*Pass, error) {
 	if !ok {
 		return nil, refuse(RefusedUnknown)
 	}
-	s := w.state
-	if s.shared != nil {
-		return s.shared.findNow(w, Shown{Hash: hex.EncodeToString(h[:])}, viewer)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := s.tokens.live[h]
-	if t == nil {
-		return nil, s.tokens.dead.state(h, s.now()).refusal()
-	}
-	return w.pass(t, viewer)
+	return w.find(Shown{Hash: h}, viewer)
 }
 
-// FindByPrefix is Find for viewers whose user typed the first 8 characters, see TypedPrefix.
+// FindByPrefix is Find for viewers whose user typed the first 8 characters, see TypedPrefix. A dead
+// token counts until it is forgotten: its viewer, which tries again by itself, makes no guess.
 func (w *Service) FindByPrefix(prefix string, viewer netip.Addr) (*Pass, error) {
 	if err := w.takesPrefixes(); err != nil {
 		return nil, err
 	}
-	return w.passOfPrefix(prefix, viewer)
+	return w.find(Shown{Prefix: prefix}, viewer)
 }
 
 // FindByMatch is Find for viewers that show no more than whether they know the
 // first 8 characters: match is asked, without a lock, for those of one token after
-// the other, first the live ones, then 256 at most that died in the last hour.
+// the other, also of some that died in the last hour.
 func (w *Service) FindByMatch(match func(prefix string) bool, viewer netip.Addr) (*Pass, error) {
 	if err := w.takesPrefixes(); err != nil {
 		return nil, err
 	}
-	prefixes, err := w.prefixesToTry()
+	ctx, cancel := message()
+	defer cancel()
+	prefixes, err := w.state.sessions.store.Prefixes(ctx)
 	if err != nil {
-		return nil, err
+		return nil, refuse(RefusedUnavailable)
 	}
 	for _, prefix := range prefixes {
 		if match(prefix) {
-			return w.passOfPrefix(prefix, viewer)
+			return w.find(Shown{Prefix: prefix}, viewer)
 		}
 	}
 	return nil, refuse(RefusedUnknown)
@@ -101,64 +76,71 @@ func (w *Service) takesPrefixes() error {
 	if !w.ready.Load() {
 		return refuse(RefusedUnavailable)
 	}
-	if !w.policy.VNCAuth {
+	if !w.config.policy.VNCAuth {
 		return refuse(RefusedUnknown)
 	}
 	return nil
 }
 
-// prefixesToTry are those of tokens that live or have just died.
-func (w *Service) prefixesToTry() ([]string, error) {
-	s := w.state
-	if s.shared != nil {
-		return s.shared.prefixes()
+// find returns what a token opens by the store, and by this gateway's configuration and records.
+func (w *Service) find(shown Shown, viewer netip.Addr) (*Pass, error) {
+	ctx, cancel := message()
+	defer cancel()
+	found, err := w.state.sessions.store.Find(ctx, shown)
+	if err != nil {
+		return nil, refuse(RefusedUnavailable)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	dead := s.tokens.dead.recent(s.now())
-	prefixes := make([]string, 0, len(s.tokens.byPrefix)+len(dead))
-	for prefix := range s.tokens.byPrefix { // expired ones get their own refusal
-		prefixes = append(prefixes, prefix)
-	}
-	return append(prefixes, dead...), nil
-}
-
-// passOfPrefix finds a token by its first characters. A dead one counts until it is forgotten: its
-// viewer, which tries again by itself, makes no guess.
-func (w *Service) passOfPrefix(prefix string, viewer netip.Addr) (*Pass, error) {
-	if w.state.shared != nil {
-		return w.state.shared.findNow(w, Shown{Prefix: prefix}, viewer)
-	}
-	w.state.mu.Lock()
-	defer w.state.mu.Unlock()
-	if t := w.state.tokens.byPrefix[prefix]; t != nil {
-		return w.pass(t, viewer)
-	}
-	return nil, w.state.tokens.dead.statePrefix(prefix, w.state.now()).refusal()
-}
-
-// pass is called with State.mu held.
-func (w *Service) pass(t *token, viewer netip.Addr) (*Pass, error) {
-	if err := w.state.admit(w, t, viewer, w.state.now()); err != nil {
+	if err := found.refuse(w.state.now()); err != nil {
 		return nil, err
 	}
-	return w.passOf(t)
+	pass, err := w.pass(&found, viewer)
+	var refusal *Refusal
+	if errors.As(err, &refusal) && (refusal.Code == RefusedUnknown || refusal.Code == RefusedReleased) {
+		if w.state.catchUp(ctx) == nil { // it lives for the store: this gateway may have news to read
+			return w.pass(&found, viewer)
+		}
+	}
+	return pass, err
 }
 
-// passOf is called with State.mu held, for a token that is good.
-func (w *Service) passOf(t *token) (*Pass, error) {
-	target := w.target(t.entry.id)
+// refuse returns the refusal of a token that opens nothing.
+func (f *Found) refuse(now time.Time) error {
+	if f.Code != "" {
+		return refuse(f.Code)
+	}
+	if code := f.Workstation.dead(f.Token, now); code != "" {
+		return refuse(code)
+	}
+	return nil
+}
+
+func (w *Service) pass(f *Found, viewer netip.Addr) (*Pass, error) {
+	t, id := f.Token, f.Workstation.ID
+	if _, err := w.state.judge(w, id, t, viewer); err != nil {
+		return nil, err
+	}
+	target := w.target(id)
 	if target == nil {
 		return nil, refuse(RefusedUnavailable)
 	}
+	shared, terms := t.Shared || w.config.policy.OnConflict == Share, w.terms(viewer, 0)
 	return &Pass{
-		Workstation: t.entry.id,
+		Workstation: id,
 		Target:      target,
-		Issuer:      t.issuer,
-		TokenID:     t.hash.id(),
-		ViewOnly:    t.viewOnly,
-		Shared:      t.shared || w.policy.OnConflict == Share,
+		Issuer:      t.Issuer,
+		TokenID:     t.Hash.id(),
+		ViewOnly:    t.ViewOnly,
+		Shared:      shared,
 		token:       t,
+		look:        f.Workstation.look(t, shared, &terms, f.Sessions, w.state.now()),
 		service:     w,
 	}, nil
+}
+
+// terms are the rules of the configuration for a viewer.
+func (w *Service) terms(viewer netip.Addr, generation int64) Terms {
+	return Terms{
+		Client: plain(viewer), Rule: w.config.policy.OnConflict, MaxSessions: w.config.policy.MaxSessions,
+		Pin: w.config.policy.PinClient, Generation: generation,
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 )
 
 func TestLabelIsTheOneBeforeTheDomain(t *testing.T) {
@@ -67,7 +68,7 @@ func TestWhatWasNeverATokenHasOneText(t *testing.T) {
 }
 
 func TestPrefixesOpenOnlyWithVNCAuth(t *testing.T) {
-	state := desktop.NewState(time.Now)
+	state := memory.NewState(time.Now)
 	off := open(t, func(c *desktop.Config) { c.State = state })
 	on := open(t, func(c *desktop.Config) { c.State, c.VNCAuth = state, true })
 	early, _ := issue(t, off, "desk1", desktop.Options{})
@@ -83,11 +84,11 @@ func TestPrefixesOpenOnlyWithVNCAuth(t *testing.T) {
 	wantRefusal(t, err, desktop.RefusedUnknown)
 	_, err = find(on, early) // was issued when nothing of it was kept
 	wantRefusal(t, err, desktop.RefusedUnknown)
-	if _, _, prefixes, _ := state.Sizes(); prefixes != 1 {
+	if _, _, prefixes := state.Kept(); prefixes != 1 {
 		t.Errorf("%d prefixes are kept", prefixes)
 	}
 	state.Commit(off, nil)
-	if _, _, prefixes, _ := state.Sizes(); prefixes != 0 {
+	if _, _, prefixes := state.Kept(); prefixes != 0 {
 		t.Errorf("%d prefixes are kept after it was turned off", prefixes)
 	}
 	if _, err := on.Find(late, viewer.Addr()); err != nil {
@@ -96,7 +97,7 @@ func TestPrefixesOpenOnlyWithVNCAuth(t *testing.T) {
 }
 
 func TestATypedPrefixOpensOnlyWithVNCAuth(t *testing.T) {
-	state := desktop.NewState(time.Now)
+	state := memory.NewState(time.Now)
 	off := open(t, func(c *desktop.Config) { c.State = state })
 	on := open(t, func(c *desktop.Config) { c.State, c.VNCAuth = state, true })
 	label, issued := issue(t, on, "desk1", desktop.Options{})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 )
 
 // memoryStorage is a storage in memory.
@@ -130,7 +131,7 @@ func config(change func(*desktop.Config)) desktop.Config {
 		change(&c)
 	}
 	if c.State == nil {
-		c.State = desktop.NewState(time.Now)
+		c.State = memory.NewState(time.Now)
 	}
 	if c.Storage == nil {
 		c.Storage = newMemoryStorage()

@@ -3,28 +3,27 @@ package desktop
 // Inventory is which workstations a configuration has: those that it declares, and those that were
 // registered at run time.
 type Inventory struct {
-	policy   Policy
-	declared map[ID]*Target
-	state    *State
+	config *configuration
+	state  *State
 }
 
-// has reports whether the inventory has the workstation, released or not; State.mu is held.
-func (v *Inventory) has(id ID) bool {
-	return v.declared[id] != nil || v.state.entries[id].registered()
-}
+// has reports whether the inventory has the workstation, released or not; the lock of the records is held.
+func (v *Inventory) has(id ID) bool { return v.state.has(v.config, id) }
 
-// target is where id is; nil where the configuration cannot reach it. State.mu is held.
+// target is where id is; nil where the configuration cannot reach it.
 func (v *Inventory) target(id ID) *Target {
-	if t := v.declared[id]; t != nil {
+	if t := v.config.declared[id]; t != nil {
 		return t
 	}
-	p := v.state.entries[id]
+	v.state.records.mu.Lock()
+	defer v.state.records.mu.Unlock()
+	p := v.state.records.byID[id]
 	if !p.registered() {
 		return nil
 	}
-	t := &Target{Address: p.record.Address, guarded: true, networks: v.policy.Networks}
+	t := &Target{Address: p.record.Address, guarded: true, networks: v.config.policy.Networks}
 	if name := p.record.Credential; name != "" {
-		login, ok := v.policy.Credentials[name]
+		login, ok := v.config.policy.Credentials[name]
 		if !ok || !login.allows(id.Tenant) {
 			return nil
 		}

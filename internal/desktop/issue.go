@@ -1,6 +1,7 @@
 package desktop
 
 import (
+	"context"
 	"errors"
 	"net"
 	"strconv"
@@ -42,11 +43,11 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 	if !w.ready.Load() {
 		return Issued{}, errNotStarted()
 	}
-	life := w.policy.ConnectWithin
+	life := w.config.policy.ConnectWithin
 	if o.ExpiresIn != 0 {
-		if o.ExpiresIn < minLife || o.ExpiresIn > w.policy.MaxDuration {
+		if o.ExpiresIn < minLife || o.ExpiresIn > w.config.policy.MaxDuration {
 			return Issued{}, apierror.New(apierror.InvalidValue, "expires_in is at least %s and at most %s",
-				minLife, w.policy.MaxDuration).WithParam("expires_in")
+				minLife, w.config.policy.MaxDuration).WithParam("expires_in")
 		}
 		life = o.ExpiresIn
 	}
@@ -58,31 +59,38 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 		if err != nil {
 			return Issued{}, err
 		}
-		t := &token{issuer: by, viewOnly: w.policy.ViewOnly, shared: o.Shared, once: o.Once, claim: o.Claim}
-		if o.ViewOnly != nil {
-			t.viewOnly = *o.ViewOnly
-		}
-		t.hash, _ = hashOf(secret)
-		if w.policy.VNCAuth {
-			t.prefix = secret[:prefixLength]
-		}
-		switch taken, err := w.admitToken(t, ID{by.Tenant, name}, life); {
+		t := w.token(by, secret, o)
+		switch err := w.admitToken(t, ID{by.Tenant, name}, life); {
+		case errors.Is(err, errTaken):
 		case err != nil:
 			return Issued{}, err
-		case !taken:
+		default:
 			return Issued{
 				Workstation: name,
-				URL:         net.JoinHostPort(secret+"."+w.policy.Domain, strconv.Itoa(w.policy.Port)),
-				TokenID:     t.hash.id(),
-				ExpiresAt:   t.deadline,
-				ViewOnly:    t.viewOnly,
-				Shared:      t.shared,
-				Once:        t.once,
-				FPS:         w.policy.FPS,
+				URL:         net.JoinHostPort(secret+"."+w.config.policy.Domain, strconv.Itoa(w.config.policy.Port)),
+				TokenID:     t.Hash.id(),
+				ExpiresAt:   t.Deadline,
+				ViewOnly:    t.ViewOnly,
+				Shared:      t.Shared,
+				Once:        t.Once,
+				FPS:         w.config.policy.FPS,
 			}, nil
 		}
 	}
 	return Issued{}, errors.New("randomness gives the same tokens again")
+}
+
+// token makes a token of a secret.
+func (w *Service) token(by Issuer, secret string, o Options) *Token {
+	t := &Token{Issuer: by, ViewOnly: w.config.policy.ViewOnly, Shared: o.Shared, Once: o.Once, Claim: o.Claim}
+	if o.ViewOnly != nil {
+		t.ViewOnly = *o.ViewOnly
+	}
+	t.Hash, _ = hashOf(secret)
+	if w.config.policy.VNCAuth {
+		t.Prefix = secret[:prefixLength]
+	}
+	return t
 }
 
 // mayClaim refuses a token whose claim cannot be met now: workstation_occupied. Join decides again.
@@ -94,7 +102,7 @@ func (w *Service) mayClaim(by Issuer, name string, o Options) error {
 	if err != nil {
 		return err
 	}
-	rule := w.policy.OnConflict
+	rule := w.config.policy.OnConflict
 	for i := range open {
 		other := &open[i]
 		conflict, wins := o.Claim.over(rule, (o.Shared || rule == Share) && other.Shared, other.Key == by.Key)
@@ -105,41 +113,50 @@ func (w *Service) mayClaim(by Issuer, name string, o Options) error {
 	return nil
 }
 
-// admitToken puts t among the live tokens unless another looks like it.
-func (w *Service) admitToken(t *token, id ID, life time.Duration) (taken bool, err error) {
-	s := w.state
-	if s.shared != nil {
-		return s.shared.issue(w, t, id, life)
+// admitToken makes t live, unless another looks like it: errTaken.
+func (w *Service) admitToken(t *Token, id ID, life time.Duration) error {
+	ctx, cancel := message()
+	defer cancel()
+	err := w.issue(ctx, t, id, life)
+	var refused *apierror.Error
+	if errors.Is(err, errStale) || errors.As(err, &refused) && refused.Code == apierror.NotFound {
+		switch away := w.state.catchUp(ctx); { // there may be news of another gateway
+		case away == nil:
+			err = w.issue(ctx, t, id, life)
+		case refused == nil:
+			return unavailable(away)
+		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.now()
-	if !w.has(id) || s.overtaken(w, id, t.issuer) {
-		return false, notFound(id.Name)
+	switch {
+	case err == nil:
+		_, err = w.state.mayIssue(w, t.Issuer, id) // the configuration may have changed meanwhile
+		return err
+	case errors.Is(err, errTaken), errors.As(err, &refused):
+		return err
+	case errors.Is(err, errStale):
+		return errReleased(id)
 	}
-	if s.entries[id].released() {
-		return false, errReleased(id)
+	return errNoStore(err)
+}
+
+// issue gives a token to the store.
+func (w *Service) issue(ctx context.Context, t *Token, id ID, life time.Duration) error {
+	generation, err := w.state.mayIssue(w, t.Issuer, id)
+	if err != nil {
+		return err
 	}
-	s.sweep(id, now)
-	if s.tokens.taken(t) {
-		return true, nil
-	}
-	p := s.entry(id) // not before: sweeping forgets an entry with its last token
-	if len(p.tokens) >= w.policy.MaxTokens {
-		return false, tokensExceeded(id, len(p.tokens))
-	}
-	t.entry = p
-	t.until = now.Add(w.policy.MaxDuration)
-	if end := t.issuer.Until; !end.IsZero() && end.Before(t.until) {
-		t.until = end
-	}
-	t.deadline = now.Add(life)
-	if t.until.Before(t.deadline) {
-		t.deadline = t.until
-	}
-	p.tokens = append(p.tokens, t)
-	s.tokens.add(t)
-	return false, nil
+	s := w.state.sessions
+	tried := false
+	return s.update(ctx, id, func(c *Change) error {
+		if tried && c.After.Token(t.Hash) != nil { // the answer of the first try was lost
+			return nil
+		}
+		now := s.now()
+		tried, t.Generation, t.Issued, t.Until = true, generation, now, now.Add(w.config.policy.MaxDuration)
+		t.Deadline = now.Add(life)
+		t.endAt(t.Issuer.Until)
+		return c.After.issue(t, w.config.policy.MaxTokens, now)
+	})
 }
 
 func notFound(name string) error {
@@ -153,6 +170,10 @@ func errReleased(id ID) error {
 func tokensExceeded(id ID, live int) error {
 	return apierror.New(apierror.WorkstationTokensExceeded,
 		"workstation %q has %d live tokens; one must end or expire first", id.Name, live)
+}
+
+func errNoStore(err error) error {
+	return apierror.New(apierror.StorageUnavailable, "what the gateways share about workstations cannot be read or changed now").WithCause(err)
 }
 
 func errNotStarted() error {

@@ -187,8 +187,8 @@ func TestViewOnlyIsThePolicysUnlessTheIssuerSays(t *testing.T) {
 			label, issued := issue(t, d, "desk1", desktop.Options{ViewOnly: tc.asked})
 			x := mustJoin(t, d, label, viewer)
 			x.Leave()
-			if issued.ViewOnly != tc.want || x.Pass.ViewOnly != tc.want {
-				t.Errorf("policy %v: issued %v, session %v, want %v", policy, issued.ViewOnly, x.Pass.ViewOnly, tc.want)
+			if issued.ViewOnly != tc.want || x.ViewOnly() != tc.want {
+				t.Errorf("policy %v: issued %v, session %v, want %v", policy, issued.ViewOnly, x.ViewOnly(), tc.want)
 			}
 		}
 	}

@@ -69,7 +69,7 @@ type attempt struct {
 // registration. A caller that may not log in gets a nil done, the code for its viewer, and the
 // cause for the log.
 func (w *Service) Login(ctx context.Context, id ID) (done func(why RefusalCode), why RefusalCode, cause error) {
-	g, number := &w.state.logins, w.number
+	g, number := &w.state.logins, w.config.number
 	l := g.startConnecting(id)
 	if l == nil {
 		return nil, RefusedTooManyConnections, errConnecting

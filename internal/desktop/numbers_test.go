@@ -13,7 +13,6 @@ import (
 func TestTheBoundsAreTheDocumentedOnes(t *testing.T) {
 	for name, pair := range map[string][2]int{
 		"viewers that wait for one workstation": {desktop.MaxConnecting, 128}, "for all": {desktop.MaxConnectingInAll, 1024},
-		"dead tokens": {desktop.MaxTombstones, 65536}, "prefixes of dead tokens": {desktop.RecentPrefixes, 256}, "tokens before a sweep": {desktop.MinSweep, 64},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: %d, want %d", name, pair[0], pair[1])

@@ -102,22 +102,6 @@ func RefusalCodes() []string {
 
 func refuse(code RefusalCode) error { return NewRefusal(code) }
 
-// refusal is the refusal of a dead token.
-func (d tokenState) refusal() error {
-	switch d {
-	case expired:
-		return refuse(RefusedExpired)
-	case released:
-		return refuse(RefusedReleased)
-	case revoked:
-		return refuse(RefusedRevoked)
-	case used:
-		return refuse(RefusedUsed)
-	default:
-		return refuse(RefusedUnknown)
-	}
-}
-
 // Reason is the closed set of why a session ended: a metric label and a field
 // of the record. The relay sets those that only it can see, by Session.End.
 type Reason string

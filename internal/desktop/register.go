@@ -33,7 +33,7 @@ func (g *Registry) Register(ctx context.Context, tenant, name string, r Registra
 		return View{}, false, errNotStarted()
 	}
 	id := ID{tenant, name}
-	if g.inventory.declared[id] != nil {
+	if g.inventory.config.declared[id] != nil {
 		if r != (Registration{}) {
 			return View{}, false, apierror.New(apierror.WorkstationConflict,
 				"workstation %q is declared in the configuration and cannot be registered", name)
@@ -61,7 +61,7 @@ func (g *Registry) checkRegistration(id ID, r Registration) error {
 	if err := id.check(); err != nil {
 		return apierror.New(apierror.InvalidValue, "%v", err).WithParam("workstation_id")
 	}
-	if len(g.inventory.policy.Networks) == 0 {
+	if len(g.inventory.config.policy.Networks) == 0 {
 		return apierror.New(apierror.UnsupportedParameter,
 			"workstations cannot be registered at run time: the option register_networks is not set").WithParam("address")
 	}
@@ -72,11 +72,11 @@ func (g *Registry) checkRegistration(id ID, r Registration) error {
 	if err != nil {
 		return apierror.New(apierror.InvalidValue, "address: %v", err).WithParam("address")
 	}
-	if addr.IsValid() && !allowed(g.inventory.policy.Networks, netip.AddrPortFrom(addr, port), nil) {
+	if addr.IsValid() && !allowed(g.inventory.config.policy.Networks, netip.AddrPortFrom(addr, port), nil) {
 		return apierror.New(apierror.InvalidValue,
 			"address %q is not in a network that the option register_networks allows", r.Address).WithParam("address")
 	}
-	if c, ok := g.inventory.policy.Credentials[r.Credential]; r.Credential != "" && (!ok || !c.allows(id.Tenant)) {
+	if c, ok := g.inventory.config.policy.Credentials[r.Credential]; r.Credential != "" && (!ok || !c.allows(id.Tenant)) {
 		return apierror.New(apierror.InvalidValue, "there is no credential %q", clip(r.Credential)).WithParam("credential")
 	}
 	return nil
@@ -89,17 +89,17 @@ func (g *Registry) register(ctx context.Context, id ID, r Registration) (created
 	if err != nil {
 		return false, unavailable(err)
 	}
-	if err := g.catchUp(ctx); err != nil {
+	if err := g.inventory.state.catchUp(ctx); err != nil {
 		done()
 		return false, unavailable(err)
 	}
 	fresh, err := g.plan(id, r)
-	switch h := g.inventory.state.shared; {
+	switch {
 	case err != nil:
 	case fresh.needed:
 		err = g.change(ctx, fresh.record, fresh.changes)
-	case h != nil:
-		h.reopen(ctx, id)
+	default:
+		g.inventory.state.sessions.reopen(ctx, id)
 	}
 	if fresh.created {
 		g.unreserve(id)
@@ -124,9 +124,9 @@ type plan struct {
 // both create the last one allowed.
 func (g *Registry) plan(id ID, r Registration) (plan, error) {
 	s := g.inventory.state
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.entries[id]
+	s.records.mu.Lock()
+	defer s.records.mu.Unlock()
+	p := s.records.byID[id]
 	var n plan
 	if p != nil {
 		n.record, n.changes = p.record, p.changes
@@ -135,16 +135,16 @@ func (g *Registry) plan(id ID, r Registration) (plan, error) {
 	n.created = !p.registered()
 	n.needed = n.created || p.released() || p.unsaved || p.record.Address != r.Address || p.record.Credential != r.Credential
 	if n.created {
-		if s.registered[id.Tenant] >= g.inventory.policy.MaxRegistered {
+		if s.records.registered[id.Tenant] >= g.inventory.config.policy.MaxRegistered {
 			oldest := g.oldestReleased(id.Tenant)
 			if oldest == nil {
 				return plan{}, apierror.New(apierror.WorkstationsExceeded,
-					"%d workstations are registered; one must be released first", s.registered[id.Tenant])
+					"%d workstations are registered; one must be released first", s.records.registered[id.Tenant])
 			}
 			n.evicted = oldest.id
-			s.dropRecord(oldest)
+			s.records.drop(oldest)
 		}
-		s.registered[id.Tenant]++
+		s.records.registered[id.Tenant]++
 	}
 	if n.created || p.released() {
 		n.record.RegisteredAt = now.UTC().Round(0)
@@ -159,10 +159,10 @@ func (g *Registry) plan(id ID, r Registration) (plan, error) {
 
 func (g *Registry) unreserve(id ID) {
 	s := g.inventory.state
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.registered[id.Tenant]--; s.registered[id.Tenant] == 0 {
-		delete(s.registered, id.Tenant)
+	s.records.mu.Lock()
+	defer s.records.mu.Unlock()
+	if s.records.registered[id.Tenant]--; s.records.registered[id.Tenant] == 0 {
+		delete(s.records.registered, id.Tenant)
 	}
 }
 
@@ -171,7 +171,7 @@ func (g *Registry) unreserve(id ID) {
 func (g *Registry) oldestReleased(tenant string) *entry {
 	s := g.inventory.state
 	var oldest *entry
-	for id, p := range s.entries {
+	for id, p := range s.records.byID {
 		if id.Tenant != tenant || !p.registered() || !p.released() || p.unsaved || p.record.Declared {
 			continue
 		}

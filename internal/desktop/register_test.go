@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 )
 
 func register(t testing.TB, d *desktop.Service, tenant, name, address string) (desktop.View, bool) {
@@ -155,7 +156,7 @@ func TestTenantsDoNotSeeEachOther(t *testing.T) {
 
 func TestATenantRegistersSoMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage, state := newMemoryStorage(), desktop.NewState(time.Now)
+		storage, state := newMemoryStorage(), memory.NewState(time.Now)
 		d := open(t, func(c *desktop.Config) { c.MaxRegistered, c.Storage, c.State = 3, storage, state })
 		for i := range 3 {
 			register(t, d, "default", fmt.Sprint("run", i), "10.0.0.1:5900")
@@ -187,7 +188,7 @@ func TestATenantRegistersSoMany(t *testing.T) {
 }
 
 func TestTwoCallersDoNotTakeTheLastRoomTwice(t *testing.T) {
-	state := desktop.NewState(time.Now)
+	state := memory.NewState(time.Now)
 	d := open(t, func(c *desktop.Config) { c.MaxRegistered, c.State = 5, state })
 	var all sync.WaitGroup
 	var created atomic.Int32
@@ -205,7 +206,7 @@ func TestTwoCallersDoNotTakeTheLastRoomTwice(t *testing.T) {
 }
 
 func TestACredentialOfOtherTenantsIsNotThere(t *testing.T) {
-	state, storage := desktop.NewState(time.Now), newMemoryStorage()
+	state, storage := memory.NewState(time.Now), newMemoryStorage()
 	lab := func(tenants ...string) *desktop.Service {
 		return open(t, func(c *desktop.Config) {
 			c.State, c.Storage = state, storage
@@ -228,7 +229,7 @@ func TestACredentialOfOtherTenantsIsNotThere(t *testing.T) {
 }
 
 func TestACredentialThatIsGoneMakesAWorkstationUnreachable(t *testing.T) {
-	state, storage := desktop.NewState(time.Now), newMemoryStorage()
+	state, storage := memory.NewState(time.Now), newMemoryStorage()
 	d := open(t, func(c *desktop.Config) { c.State, c.Storage = state, storage })
 	if _, _, err := d.Register(t.Context(), "default", "run", desktop.Registration{Address: "10.0.0.1:5900", Credential: "lab"}); err != nil {
 		t.Fatal(err)

@@ -18,31 +18,32 @@ func (g *Registry) ReleaseBy(ctx context.Context, tenant, name, key string) erro
 	if !g.ready.Load() {
 		return errNotStarted()
 	}
-	if h := g.inventory.state.shared; h != nil {
-		ctx, cancel := forStorage(ctx)
-		defer cancel()
-		return h.release(ctx, g, id, key)
-	}
-	saved, sessions, err := g.mark(id, key)
-	if err != nil {
-		return err
-	}
-	if sessions >= 0 {
-		g.emit(EventReleased, func() map[string]any {
-			return map[string]any{"tenant": tenant, "workstation": name, "sessions": sessions}
-		})
-	}
-	if saved {
-		return nil
-	}
 	ctx, cancel := forStorage(ctx)
 	defer cancel()
-	done, err := g.lockRecord(ctx, id)
-	if err != nil {
-		return unavailable(err)
+	s := g.inventory.state
+	looking, stop := context.WithTimeout(ctx, storeTimeout)
+	fresh := s.catchUp(looking) == nil
+	stop()
+	r, already, stored, err := g.mark(id)
+	if err != nil || stored && fresh {
+		return err
 	}
-	err = g.save(ctx, id)
-	done()
+	sessions := s.sessions.endAt(id, ReasonReleased, key)
+	announce := func() {
+		if !already {
+			g.emit(EventReleased, func() map[string]any {
+				return map[string]any{"tenant": tenant, "workstation": name, "sessions": sessions}
+			})
+		}
+	}
+	if s.shared == nil {
+		g.tell(id, 0, key)
+		announce()
+		err = g.rewrite(ctx, id)
+	} else {
+		sessions, err = g.shareRelease(ctx, r, key, fresh, sessions)
+		announce()
+	}
 	if err != nil {
 		return unavailable(err)
 	}
@@ -50,31 +51,72 @@ func (g *Registry) ReleaseBy(ctx context.Context, tenant, name, key string) erro
 	return nil
 }
 
-// mark releases in memory. sessions is how many ended, -1 where the workstation was released
-// already; saved reports whether the storage has it.
-func (g *Registry) mark(id ID, key string) (saved bool, sessions int, err error) {
+// mark releases in memory. already reports whether the workstation was released before, and stored
+// whether the records say so.
+func (g *Registry) mark(id ID) (r record, already, stored bool, err error) {
 	s := g.inventory.state
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.records.mu.Lock()
+	defer s.records.mu.Unlock()
 	if !g.inventory.has(id) {
-		return false, 0, notFound(id.Name)
+		return record{}, false, false, notFound(id.Name)
 	}
-	p := s.entry(id)
-	if p.released() {
-		return !p.unsaved, -1, nil
+	p := s.records.entry(id)
+	already = p.released()
+	if stored = already && !p.unsaved; !stored {
+		g.markReleased(p)
 	}
-	g.markReleased(p)
-	return false, s.close(p, key), nil
+	return p.record, already, stored, nil
+}
+
+// shareRelease makes a release durable where gateways share the records, and tells the store of its
+// number. Where the store cannot be reached, the other gateways read it in the records. If these are not
+// fresh, the store comes first: whoever asks again may do so in a while. It returns how many sessions
+// end, of all gateways.
+func (g *Registry) shareRelease(ctx context.Context, r record, key string, fresh bool, here int) (sessions int, err error) {
+	if sessions = here; !fresh {
+		sessions += g.tell(r.id(), 0, key)
+	}
+	generation, err := g.inventory.state.store(ctx, r, key)
+	if err == nil || fresh {
+		sessions += g.tell(r.id(), generation, key) // 0: it is not stored
+	}
+	return sessions, err
+}
+
+// tell tells the store of a release, and returns how many sessions of other gateways end.
+func (g *Registry) tell(id ID, generation int64, key string) (elsewhere int) {
+	s := g.inventory.state
+	release := func(ctx context.Context) error {
+		return s.sessions.apply(ctx, id, func(w *Workstation) {
+			elsewhere = 0
+			for _, x := range w.release(generation, key, s.now()) {
+				if s.sessions.get(id, x.ID) == nil {
+					elsewhere++
+				}
+			}
+		})
+	}
+	ctx, cancel := message()
+	defer cancel()
+	if release(ctx) != nil {
+		s.sessions.again(func(ctx context.Context) error {
+			if generation == 0 && !s.records.unstored(id) {
+				return nil // it was stored meanwhile, or taken back
+			}
+			return release(ctx)
+		})
+	}
+	return elsewhere
 }
 
 // markReleased is called with mu held.
 func (g *Registry) markReleased(p *entry) {
 	r := p.record
 	r.Version, r.Tenant, r.Name = recordVersion, p.id.Tenant, p.id.Name
-	r.Declared = r.Declared || g.inventory.declared[p.id] != nil
+	r.Declared = r.Declared || g.inventory.config.declared[p.id] != nil
 	r.touch(g.inventory.state.now())
 	r.ReleasedAt = r.ChangedAt
-	g.inventory.state.setRecord(p, r, true)
+	g.inventory.state.records.set(p, r, true)
 }
 
 // Restore undoes a release, durably: tokens may be issued again, those from before stay dead. It is
@@ -91,24 +133,22 @@ func (g *Registry) Restore(ctx context.Context, tenant, name string) error {
 		return unavailable(err)
 	}
 	defer done()
-	if err := g.catchUp(ctx); err != nil {
+	if err := s.catchUp(ctx); err != nil {
 		return unavailable(err)
 	}
-	s.mu.Lock()
+	s.records.mu.Lock()
 	if !g.inventory.has(id) {
-		s.mu.Unlock()
+		s.records.mu.Unlock()
 		return notFound(name)
 	}
-	p := s.entries[id]
+	p := s.records.byID[id]
 	if !p.released() {
-		s.mu.Unlock()
-		if s.shared != nil {
-			s.shared.reopen(ctx, id)
-		}
+		s.records.mu.Unlock()
+		s.sessions.reopen(ctx, id)
 		return nil
 	}
 	r, changes := p.record, p.changes
-	s.mu.Unlock()
+	s.records.mu.Unlock()
 	r.touch(s.now())
 	r.ReleasedAt = record{}.ReleasedAt
 	return g.change(ctx, r, changes)
@@ -118,14 +158,21 @@ func (g *Registry) Restore(ctx context.Context, tenant, name string) error {
 // made: a release that came since then stays. The caller holds the lock of the record.
 func (g *Registry) change(ctx context.Context, r record, changes int) error {
 	s := g.inventory.state
-	if s.shared != nil {
-		return s.shared.change(ctx, r)
+	if s.shared != nil { // another change of the record that comes at the same time is before or after it
+		if _, err := s.store(ctx, r, ""); err != nil {
+			return unavailable(err)
+		}
+		s.sessions.reopen(ctx, r.id())
+		return nil
 	}
 	err := g.write(ctx, r)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.entry(r.id())
-	defer s.tidy(p)
+	if err == nil {
+		defer s.sessions.reopen(ctx, r.id()) // where it was released meanwhile, the record says so
+	}
+	s.records.mu.Lock()
+	defer s.records.mu.Unlock()
+	p := s.records.entry(r.id())
+	defer s.records.tidy(p)
 	if err != nil {
 		// The storage may have stored it all the same. The record in memory is stored again later
 		// and must then be newer.
@@ -142,6 +189,6 @@ func (g *Registry) change(ctx context.Context, r record, changes int) error {
 		r.touch(p.record.ChangedAt)
 		unsaved = true // the release saves it
 	}
-	s.setRecord(p, r, unsaved)
+	s.records.set(p, r, unsaved)
 	return nil
 }

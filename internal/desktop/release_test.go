@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 )
 
 func TestReleaseEndsEverythingAtOneWorkstation(t *testing.T) {
@@ -186,7 +187,7 @@ func TestAFailingStorage(t *testing.T) {
 // A restore that fails may have reached the storage: what memory says then must
 // win at the next start.
 func TestAFailedRestoreOpensNothingLater(t *testing.T) {
-	storage, state := newMemoryStorage(), desktop.NewState(time.Now)
+	storage, state := newMemoryStorage(), memory.NewState(time.Now)
 	use := func(c *desktop.Config) { c.Storage, c.State = storage, state }
 	d := open(t, use)
 	if err := d.Release(t.Context(), "default", "desk1"); err != nil {

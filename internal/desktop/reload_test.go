@@ -7,13 +7,14 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 )
 
 // A reload may name another storage: it gets what memory knows, and what it
 // has from long ago does not open a desktop.
 func TestAnotherStorageAfterAReload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		state, before, after := desktop.NewState(time.Now), newMemoryStorage(), newMemoryStorage()
+		state, before, after := memory.NewState(time.Now), newMemoryStorage(), newMemoryStorage()
 		on := func(s *memoryStorage) *desktop.Service {
 			return open(t, func(c *desktop.Config) { c.State, c.Storage = state, s })
 		}
@@ -39,7 +40,7 @@ func TestAnotherStorageAfterAReload(t *testing.T) {
 // Two processes share a storage: what one released is released in the other with its next start.
 func TestAStartTakesOverWhatAnotherProcessReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage, state := newMemoryStorage(), desktop.NewState(time.Now)
+		storage, state := newMemoryStorage(), memory.NewState(time.Now)
 		here := func() *desktop.Service {
 			return open(t, func(c *desktop.Config) { c.State, c.Storage = state, storage })
 		}
@@ -90,7 +91,7 @@ func TestAReleasedRegistrationThatIsDeclaredLaterStaysReleased(t *testing.T) {
 
 func TestOldReleasedRegistrationsGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage, state := newMemoryStorage(), desktop.NewState(time.Now)
+		storage, state := newMemoryStorage(), memory.NewState(time.Now)
 		d := open(t, func(c *desktop.Config) { c.Storage, c.State = storage, state })
 		for _, name := range []string{"run", "kept"} {
 			register(t, d, "default", name, "10.0.0.1:5900")
@@ -129,7 +130,7 @@ func TestOldReleasedRegistrationsGo(t *testing.T) {
 // The later word counts, also where it comes from a machine whose clock is late.
 func TestARestoreCountsThoughTheClockIsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage, state := newMemoryStorage(), desktop.NewState(time.Now)
+		storage, state := newMemoryStorage(), memory.NewState(time.Now)
 		late := func() time.Time { return time.Now().Add(-time.Hour) }
 		here := func() *desktop.Service {
 			return open(t, func(c *desktop.Config) { c.State, c.Storage = state, storage })
@@ -137,7 +138,7 @@ func TestARestoreCountsThoughTheClockIsLate(t *testing.T) {
 		if err := here().Release(t.Context(), "default", "desk1"); err != nil {
 			t.Fatal(err)
 		}
-		there := open(t, func(c *desktop.Config) { c.Storage, c.State = storage, desktop.NewState(late) })
+		there := open(t, func(c *desktop.Config) { c.Storage, c.State = storage, memory.NewState(late) })
 		if err := there.Restore(t.Context(), "default", "desk1"); err != nil {
 			t.Fatal(err)
 		}

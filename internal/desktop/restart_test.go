@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 )
 
 func TestRegistrationsAndReleasesSurviveARestart(t *testing.T) {
@@ -74,7 +75,7 @@ func TestAnUnreadableStorageStopsTheStart(t *testing.T) {
 	for _, op := range []string{"list", "load", "store"} {
 		storage := newMemoryStorage()
 		storage.values[desk1.Key()] = desktop.RecordOf(desk1, "10.0.0.1:5900", "", time.Now())
-		state := desktop.NewState(time.Now)
+		state := memory.NewState(time.Now)
 		if op == "store" { // memory knows a release that the storage must get
 			d := open(t, func(c *desktop.Config) { c.State = state })
 			if err := d.Release(t.Context(), "default", "desk2"); err != nil {

@@ -4,11 +4,61 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 )
+
+// ErrAway is wrapped by Records.CatchUp if the records cannot be read now.
+var ErrAway = errors.New("the records of workstations cannot be read now")
+
+// Records keep registrations and release marks where all gateways read them. Every change has a
+// number, and a reader sees the changes in the order of their numbers.
+type Records interface {
+	// Store returns the record with its numbers.
+	Store(ctx context.Context, r StoredRecord) (StoredRecord, error)
+	// Delete deletes a record unless it has changed after a number.
+	Delete(ctx context.Context, id ID, seen int64) error
+	// CatchUp returns when State.Apply has had all changes that were made before, or ErrAway.
+	CatchUp(ctx context.Context) error
+}
+
+// StoredRecord is the record of a workstation as gateways share it.
+type StoredRecord struct {
+	ID         ID
+	Value      []byte // JSON as in record.go; nil: deleted
+	Released   bool
+	ReleasedBy string // the key, "" where it is not known
+	Seq        int64  // the number of its last change
+	Generation int64  // the number of its last release, 0 before the first
+}
+
+// sharedRecords are the records that all gateways read.
+type sharedRecords struct {
+	records Records
+	seen    atomic.Int64 // the last change that this gateway knows
+	read    atomic.Bool  // all records were read once
+}
+
+// Share makes the tokens, sessions and records of s those of several gateways. It must be called
+// before the first service starts. The store calls what it returns.
+func (s *State) Share(store Store, r Records) *Shared {
+	s.sessions.store = store
+	s.shared = &sharedRecords{records: r}
+	return &Shared{s, s.sessions}
+}
+
+// rule is what the current configuration says of conflicts.
+func (s *State) rule() Conflict {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.committed == nil {
+		return Refuse
+	}
+	return s.committed.policy.OnConflict
+}
 
 // Apply makes a stored record that of its workstation, unless a later one is, and ends what it
 // releases. It is called with all changes, in their order.
-func (h *Sharing) Apply(c StoredRecord) error {
+func (s *State) Apply(c StoredRecord) error {
 	var r record
 	if c.Value != nil {
 		var err error
@@ -16,159 +66,48 @@ func (h *Sharing) Apply(c StoredRecord) error {
 			return err
 		}
 	}
-	s := h.state
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h.seen.Store(max(h.seen.Load(), c.Seq))
-	p := s.entry(c.ID)
-	defer s.tidy(p)
-	if c.Seq <= p.seq {
-		return nil
+	s.shared.seen.Store(max(s.shared.seen.Load(), c.Seq))
+	ends, moved := s.records.apply(c, r)
+	if ends {
+		s.sessions.endAt(c.ID, ReasonReleased, c.ReleasedBy)
 	}
-	p.seq, p.generation = c.Seq, c.Generation
-	if c.Value == nil {
-		s.close(p, "")
-		s.dropRecord(p)
-		return nil
-	}
-	address := p.record.Address
-	s.setRecord(p, r, false)
-	if p.released() {
-		s.close(p, c.ReleasedBy)
-	}
-	if p.record.Address != address {
+	if moved {
 		s.logins.forget(c.ID)
 	}
 	return nil
 }
 
 // store stores a record and applies it.
-func (h *Sharing) store(ctx context.Context, r record, releasedBy string) (generation int64, err error) {
+func (s *State) store(ctx context.Context, r record, releasedBy string) (generation int64, err error) {
 	value, err := r.encode()
 	if err != nil {
 		return 0, err
 	}
-	stored, err := h.records.Store(ctx, StoredRecord{ID: r.id(), Value: value, Released: !r.ReleasedAt.IsZero(), ReleasedBy: releasedBy})
+	stored, err := s.shared.records.Store(ctx, StoredRecord{ID: r.id(), Value: value, Released: !r.ReleasedAt.IsZero(), ReleasedBy: releasedBy})
 	if err != nil {
 		return 0, err
 	}
-	return stored.Generation, h.Apply(stored)
+	return stored.Generation, s.Apply(stored)
 }
 
-// start reads the records for a service, see Registry.Start. While they are away, a service that comes
+// startShared reads the records that gateways share, see Start. While they are away, a service that comes
 // after another begins with what was read before: this gateway goes on following them.
-func (h *Sharing) start(ctx context.Context, g *Registry) error {
-	err := h.records.CatchUp(ctx)
-	away := h.read.Load() && errors.Is(err, ErrAway)
+func (g *Registry) startShared(ctx context.Context) error {
+	s := g.inventory.state
+	err := s.shared.records.CatchUp(ctx)
+	away := s.shared.read.Load() && errors.Is(err, ErrAway)
 	if err != nil && !away {
 		return fmt.Errorf("reading the records of workstations: %w", err)
 	}
-	h.read.Store(true)
+	s.shared.read.Store(true)
 	g.adopt()
 	if away {
 		return nil // what is not stored is stored by a later start
 	}
-	for _, r := range h.unsaved() {
-		if _, err := h.store(ctx, r, ""); err != nil {
+	for _, r := range s.records.unsaved() {
+		if _, err := s.store(ctx, r, ""); err != nil {
 			return fmt.Errorf("storing the record of workstation %s: %w", r.id(), err)
 		}
 	}
 	return nil
-}
-
-// unsaved are the records that are not stored.
-func (h *Sharing) unsaved() (records []record) {
-	h.state.mu.Lock()
-	defer h.state.mu.Unlock()
-	for _, p := range h.state.entries {
-		if p.known && p.unsaved {
-			records = append(records, p.record)
-		}
-	}
-	return records
-}
-
-// erase deletes an old record, unless it has changed since this gateway last looked.
-func (h *Sharing) erase(ctx context.Context, id ID) {
-	_ = h.records.Delete(ctx, id, h.seen.Load()) // a later start forgets it again
-}
-
-// change stores a registration or a restored record. Another change of the same record that comes at
-// the same time is before or after it.
-func (h *Sharing) change(ctx context.Context, r record) error {
-	if _, err := h.store(ctx, r, ""); err != nil {
-		return unavailable(err)
-	}
-	h.reopen(ctx, r.id())
-	return nil
-}
-
-// reopen takes back a release that could not be stored.
-func (h *Sharing) reopen(ctx context.Context, id ID) {
-	if h.engine.Reopen(ctx, id) != nil {
-		h.again(func(ctx context.Context) error { return h.engine.Reopen(ctx, id) })
-	}
-}
-
-// release is Registry.Release: first here, then in the records, then in the engine, which tells the
-// other gateways. Where the engine cannot be reached they read it in the records. If the records
-// cannot be read, the engine comes first: whoever asks again may do so in a while.
-func (h *Sharing) release(ctx context.Context, g *Registry, id ID, key string) error {
-	s := h.state
-	looking, cancel := context.WithTimeout(ctx, engineTimeout)
-	fresh := h.records.CatchUp(looking) == nil
-	cancel()
-	s.mu.Lock()
-	if !g.inventory.has(id) {
-		s.mu.Unlock()
-		return notFound(id.Name)
-	}
-	p := s.entry(id)
-	if fresh && p.released() && !p.unsaved {
-		s.mu.Unlock()
-		return nil
-	}
-	g.markReleased(p)
-	r, sessions := p.record, s.close(p, key)
-	s.mu.Unlock()
-
-	if !fresh {
-		sessions += h.tell(id, 0, key)
-	}
-	generation, err := h.store(ctx, r, key)
-	if err == nil || fresh {
-		sessions += h.tell(id, generation, key) // 0: it is not stored
-	}
-	g.emit(EventReleased, func() map[string]any {
-		return map[string]any{"tenant": id.Tenant, "workstation": id.Name, "sessions": sessions}
-	})
-	if err != nil {
-		return unavailable(err)
-	}
-	return nil
-}
-
-// tell tells the engine of a release, and returns how many sessions of other gateways end.
-func (h *Sharing) tell(id ID, generation int64, key string) (elsewhere int) {
-	ctx, cancel := message()
-	defer cancel()
-	elsewhere, err := h.engine.Release(ctx, id, generation, key)
-	if err != nil {
-		h.again(func(ctx context.Context) error {
-			if generation == 0 && !h.unstored(id) {
-				return nil // it was stored meanwhile, or taken back
-			}
-			_, err := h.engine.Release(ctx, id, generation, key)
-			return err
-		})
-	}
-	return elsewhere
-}
-
-// unstored reports whether the workstation is released here, and the records do not say so.
-func (h *Sharing) unstored(id ID) bool {
-	h.state.mu.Lock()
-	defer h.state.mu.Unlock()
-	p := h.state.entries[id]
-	return p.released() && p.unsaved
 }

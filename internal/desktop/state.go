@@ -1,8 +1,9 @@
 package desktop
 
 import (
+	"context"
 	"fmt"
-	"slices"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,50 +13,33 @@ import (
 // release marks. It is cheap to make: no file, no goroutine.
 type State struct {
 	now      func() time.Time
-	services atomic.Int64              // made so far: numbers them in the order of their making
+	services atomic.Int64 // made so far: numbers them in the order of their making
+	logins   logins
+	sessions *sessions
+	records  recordTable
+	shared   *sharedRecords            // nil: this gateway is the only one
 	turns    [turnstiles]chan struct{} // one change in storage at a time for a workstation
 
-	logins logins
-	shared *Sharing // nil: this gateway is the only one
-
-	mu         sync.Mutex // guards the following, and every entry, token and session
-	entries    map[ID]*entry
-	tokens     tokenTable
-	sessions   int            // open ones
-	registered map[string]int // records of run-time workstations by tenant
-	pruneAt    time.Time      // the next search for old records
-	committed  *Service       // the service of the last Commit
-	latest     int64          // number of the newest service that was made before the last Commit
-	allowed    func(by Issuer) bool
+	mu        sync.Mutex     // guards the following; it comes before that of the records
+	committed *configuration // of the last Commit
+	latest    int64          // number of the newest configuration that was made before the last Commit
+	allowed   func(by Issuer) bool
 }
 
-// entry is one workstation as State knows it. It is in State.entries while it
-// has a record, a token or a session.
-type entry struct {
-	id              ID
-	known           bool   // there is a record
-	record          record // registration or release mark
-	unsaved         bool   // storage does not have this record, or may not
-	changes         int    // of record
-	seq, generation int64  // of the record, where gateways share it: see StoredRecord
-	tokens          []*token
-	sessions        map[string]*Session
+// configuration is what a State needs of a service. It never changes.
+type configuration struct {
+	policy   Policy
+	declared map[ID]*Target
+	number   int64 // a later configuration has a higher one
 }
 
-// released reports whether the workstation is released.
-func (p *entry) released() bool { return p != nil && p.known && !p.record.ReleasedAt.IsZero() }
-
-// registered reports whether the workstation was registered at run time.
-func (p *entry) registered() bool { return p != nil && p.known && p.record.Address != "" }
-
-// NewState returns an empty State. now is time.Now outside tests.
-func NewState(now func() time.Time) *State {
+// NewState returns an empty State over a store of this gateway's own. now is time.Now outside tests.
+func NewState(now func() time.Time, store Store) *State {
 	s := &State{
-		now:        now,
-		entries:    make(map[ID]*entry),
-		tokens:     newTokenTable(),
-		registered: make(map[string]int),
-		logins:     logins{now: now, byID: make(map[ID]*login)},
+		now:      now,
+		sessions: newSessions(store, now),
+		records:  recordTable{byID: make(map[ID]*entry), registered: make(map[string]int)},
+		logins:   logins{now: now, byID: make(map[ID]*login)},
 	}
 	for i := range s.turns {
 		s.turns[i] = make(chan struct{}, 1)
@@ -66,177 +50,135 @@ func NewState(now func() time.Time) *State {
 // Format prints nothing: a State knows beginnings of tokens.
 func (s *State) Format(f fmt.State, _ rune) { opaque(f, "workstation state") }
 
-// entry returns the entry of id, which it makes if there is none; mu is held.
-func (s *State) entry(id ID) *entry {
-	p := s.entries[id]
-	if p == nil {
-		p = &entry{id: id, sessions: make(map[string]*Session)}
-		s.entries[id] = p
-	}
-	return p
-}
-
-// look returns the entry of id, or one that is in no table; mu is held.
-func (s *State) look(id ID) *entry {
-	if p := s.entries[id]; p != nil {
-		return p
-	}
-	return &entry{id: id}
-}
-
-// tidy forgets an entry without record, token and session; mu is held.
-func (s *State) tidy(p *entry) {
-	if !p.known && len(p.tokens) == 0 && len(p.sessions) == 0 {
-		delete(s.entries, p.id)
-	}
-}
-
-// setRecord makes a record the entry's own; mu is held.
-func (s *State) setRecord(p *entry, r record, unsaved bool) {
-	s.count(p, -1)
-	p.known, p.record, p.unsaved = true, r, unsaved
-	p.changes++
-	s.count(p, +1)
-}
-
-// dropRecord forgets a record; mu is held.
-func (s *State) dropRecord(p *entry) {
-	s.count(p, -1)
-	p.known, p.record, p.unsaved = false, record{}, false
-	p.changes++
-	s.tidy(p)
-}
-
-func (s *State) count(p *entry, n int) {
-	if !p.registered() {
-		return
-	}
-	if s.registered[p.id.Tenant] += n; s.registered[p.id.Tenant] == 0 {
-		delete(s.registered, p.id.Tenant)
-	}
-}
-
 // Commit makes w the current configuration, in place of those before it: tokens and sessions of
 // workstations or keys that it does not have end. Workstations registered at run time stay. allowed
 // reports whether a token of this issuer may stay (nil: all may); it is called with a lock held and
 // must not call back. A nil service has no workstations.
 func (s *State) Commit(w *Service, allowed func(by Issuer) bool) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.committed, s.allowed, s.latest = w, allowed, s.services.Load()
+	s.committed, s.allowed, s.latest = nil, allowed, s.services.Load()
 	if w != nil {
-		s.latest = w.number
+		s.committed, s.latest = w.config, w.config.number
 	}
-	for _, t := range s.tokens.live {
-		if !s.current(w, t.entry.id, t.issuer) {
-			s.retire(t, revoked)
+	s.mu.Unlock()
+	for _, x := range s.sessions.of() {
+		if !s.current(x.Workstation, x.record.Token.Issuer) {
+			x.End(ReasonRemoved)
 		}
 	}
-	for _, p := range s.entries {
-		for _, x := range p.sessions {
-			if !s.current(w, p.id, x.Pass.Issuer) {
-				s.end(x, ReasonRemoved)
-			}
-		}
-	}
-	if w == nil || !w.policy.VNCAuth {
-		s.tokens.dropPrefixes()
+	for _, id := range s.sessions.store.Own() {
+		_ = s.sessions.apply(context.Background(), id, s.drop) // nobody else changes it
 	}
 }
 
-// current reports whether w and the committed keys still have workstation and issuer; mu is held.
-func (s *State) current(w *Service, id ID, by Issuer) bool {
-	return w != nil && w.has(id) && (s.allowed == nil || s.allowed(by))
+// drop takes out what the current configuration does not have.
+func (s *State) drop(w *Workstation) {
+	now := s.now()
+	for _, x := range w.open(now) {
+		if !s.current(w.ID, x.Token.Issuer) {
+			w.end(x, ReasonRemoved, "", now)
+		}
+	}
+	w.retireAll(func(t *Token) RefusalCode {
+		if !s.current(w.ID, t.Issuer) {
+			return RefusedRevoked
+		}
+		return ""
+	})
+	s.mu.Lock()
+	prefixes := s.committed != nil && s.committed.policy.VNCAuth
+	s.mu.Unlock()
+	for _, t := range w.Tokens {
+		if t.Prefix != "" && !prefixes {
+			w.change(t, func(t *Token) { t.Prefix = "" })
+		}
+	}
+}
+
+// current reports whether the committed configuration and keys still have workstation and issuer.
+func (s *State) current(id ID, by Issuer) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.records.mu.Lock()
+	defer s.records.mu.Unlock()
+	return s.has(s.committed, id) && (s.allowed == nil || s.allowed(by))
+}
+
+// has reports whether a configuration has the workstation, released or not; the records are locked.
+func (s *State) has(c *configuration, id ID) bool {
+	return c != nil && (c.declared[id] != nil || s.records.byID[id].registered())
 }
 
 // overtaken reports whether a later configuration is current that has dropped the workstation or
-// the key: a request of an earlier one may still be under way. mu is held.
-func (s *State) overtaken(w *Service, id ID, by Issuer) bool {
-	return w.number <= s.latest && w != s.committed && !s.current(s.committed, id, by)
+// the key: a request of an earlier one may still be under way. Both locks are held.
+func (s *State) overtaken(c *configuration, id ID, by Issuer) bool {
+	return c.number <= s.latest && c != s.committed && !(s.has(s.committed, id) && (s.allowed == nil || s.allowed(by)))
+}
+
+// mayIssue returns the generation of a workstation for which a service may issue a token.
+func (s *State) mayIssue(w *Service, by Issuer, id ID) (generation int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.records.mu.Lock()
+	defer s.records.mu.Unlock()
+	p := s.records.byID[id]
+	switch {
+	case !s.has(w.config, id) || s.overtaken(w.config, id, by):
+		return 0, notFound(id.Name)
+	case p.released():
+		return 0, errReleased(id)
+	case p == nil:
+		return 0, nil
+	}
+	return p.generation, nil
+}
+
+// judge returns the refusal of a live token that a configuration or the records do not let in, else
+// the generation of the workstation. Each gateway judges by its own: a token of a key that a reload has
+// dropped opens nothing where that was.
+func (s *State) judge(w *Service, id ID, t *Token, viewer netip.Addr) (generation int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.records.mu.Lock()
+	defer s.records.mu.Unlock()
+	p := s.records.byID[id]
+	if p != nil {
+		generation = p.generation
+	}
+	switch c := w.config; {
+	case !s.has(c, id):
+		return 0, refuse(RefusedUnknown)
+	case p.released() || t.Generation < generation:
+		return 0, refuse(RefusedReleased)
+	case s.overtaken(c, id, t.Issuer), c == s.committed && s.allowed != nil && !s.allowed(t.Issuer):
+		return 0, refuse(RefusedRevoked)
+	case c.policy.PinClient && t.pinned(viewer):
+		return 0, refuse(RefusedPinned)
+	}
+	return generation, nil
 }
 
 // Open is the number of open sessions.
-func (s *State) Open() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.sessions
+func (s *State) Open() (n int) {
+	for _, x := range s.sessions.of() {
+		if x.Why() == "" {
+			n++
+		}
+	}
+	return n
 }
 
 // EndAll ends every session; tokens stay. A shutdown closes its listeners first.
 func (s *State) EndAll(r Reason) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, p := range s.entries {
-		s.endAt(p, r, "")
+	for _, x := range s.sessions.of() {
+		x.End(r)
 	}
 }
 
-// endAt ends the sessions of an entry and returns how many there were; mu is held.
-func (s *State) endAt(p *entry, r Reason, by string) int {
-	n := len(p.sessions)
-	for _, x := range p.sessions {
-		s.endBy(x, r, by)
+// catchUp has the records of other gateways in memory, if there are some.
+func (s *State) catchUp(ctx context.Context) error {
+	if s.shared != nil {
+		return s.shared.records.CatchUp(ctx)
 	}
-	return n
-}
-
-// endByHand ends a session and withdraws its token; mu is held.
-func (s *State) endByHand(x *Session, by string) {
-	s.retire(x.Pass.token, revoked)
-	s.endBy(x, ReasonEnded, by)
-}
-
-// close ends the sessions and tokens of an entry that was released by a key, "" for an unknown one, and
-// returns how many sessions there were; mu is held.
-func (s *State) close(p *entry, by string) int {
-	n := s.endAt(p, ReasonReleased, by)
-	for len(p.tokens) > 0 {
-		s.retire(p.tokens[0], released)
-	}
-	return n
-}
-
-// retire ends a token, not its sessions; mu is held.
-func (s *State) retire(t *token, why tokenState) {
-	if t.dead != alive {
-		return
-	}
-	p := t.entry
-	s.tokens.remove(t, why, s.now())
-	p.tokens = slices.DeleteFunc(p.tokens, func(other *token) bool { return other == t })
-	s.tidy(p)
-}
-
-// sweep retires what has expired at id, and everywhere once the number of tokens has doubled since
-// it last did: amortised constant time for each token. mu is held.
-func (s *State) sweep(id ID, now time.Time) {
-	if s.tokens.dueForSweep() {
-		for _, t := range s.tokens.live {
-			s.expire(t, now)
-		}
-		s.tokens.swept()
-		return
-	}
-	p := s.entries[id]
-	if p == nil {
-		return
-	}
-	for i := len(p.tokens) - 1; i >= 0; i-- { // expire takes them out
-		s.expire(p.tokens[i], now)
-	}
-}
-
-func (s *State) expire(t *token, now time.Time) {
-	if !t.live(now) {
-		s.retire(t, expired)
-	}
-}
-
-// endOverdue ends sessions whose relay has not seen their end; mu is held.
-func (s *State) endOverdue(p *entry, now time.Time) {
-	for _, x := range p.sessions {
-		if !now.Before(x.Pass.token.until) {
-			s.end(x, ReasonMaxDuration)
-		}
-	}
+	return nil
 }

@@ -12,7 +12,6 @@ import (
 )
 
 const (
-	turnstiles     = 64               // workstations whose records can change at one time
 	storageTimeout = 10 * time.Second // of one change; a storage that hangs fails it
 	pruneEvery     = time.Hour
 	maxPrune       = 64 // records that one call deletes, lest it be slow
@@ -22,7 +21,7 @@ const (
 // does not wait: a release holds before its record is written.
 func (g *Registry) lockRecord(ctx context.Context, id ID) (done func(), err error) {
 	s := g.inventory.state
-	gate := s.turns[id.key()[len(storageDir)+1]%turnstiles]
+	gate := s.turns[id.turn()]
 	select {
 	case gate <- struct{}{}:
 		return func() { <-gate }, nil
@@ -49,14 +48,6 @@ func (g *Registry) Ready() error {
 	return nil
 }
 
-// catchUp has the records of other gateways in memory, if there are some.
-func (g *Registry) catchUp(ctx context.Context) error {
-	if h := g.inventory.state.shared; h != nil {
-		return h.records.CatchUp(ctx)
-	}
-	return nil
-}
-
 // write stores a record.
 func (g *Registry) write(ctx context.Context, r record) error {
 	value, err := r.encode()
@@ -69,19 +60,19 @@ func (g *Registry) write(ctx context.Context, r record) error {
 // save stores the record in memory of id. The caller holds the lock of the record.
 func (g *Registry) save(ctx context.Context, id ID) error {
 	s := g.inventory.state
-	s.mu.Lock()
-	p := s.entries[id]
+	s.records.mu.Lock()
+	p := s.records.byID[id]
 	if p == nil || !p.known {
-		s.mu.Unlock()
+		s.records.mu.Unlock()
 		return nil
 	}
 	r, changes := p.record, p.changes
-	s.mu.Unlock()
+	s.records.mu.Unlock()
 	if err := g.write(ctx, r); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.records.mu.Lock()
+	defer s.records.mu.Unlock()
 	if p.changes == changes {
 		p.unsaved = false
 	}
@@ -93,8 +84,8 @@ func (g *Registry) save(ctx context.Context, id ID) error {
 // by its key. Records of memory that the storage lacks are written to it, so that a reload may name
 // another storage.
 func (g *Registry) Start(ctx context.Context) error {
-	if h := g.inventory.state.shared; h != nil {
-		if err := h.start(ctx, g); err != nil {
+	if g.inventory.state.shared != nil {
+		if err := g.startShared(ctx); err != nil {
 			return err
 		}
 		g.ready.Store(true)
@@ -141,17 +132,12 @@ func (g *Registry) load(ctx context.Context, key string) error {
 		return err
 	}
 	s := g.inventory.state
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.entry(r.id())
-	if p.known && !r.newer(&p.record) {
-		// A release that came while this was read is newer, and saves itself.
-		p.unsaved = p.unsaved || p.record.newer(&r)
-		return nil
-	}
-	s.setRecord(p, r, false)
-	if p.released() {
-		s.close(p, "")
+	switch taken, released := s.records.take(r); {
+	case released:
+		s.sessions.endAt(r.id(), ReasonReleased, "")
+		g.tell(r.id(), 0, "")
+	case taken:
+		s.sessions.reopen(ctx, r.id())
 	}
 	return nil
 }
@@ -160,14 +146,14 @@ func (g *Registry) load(ctx context.Context, key string) error {
 // at run time, and is declared now, must not open because its record has become old.
 func (g *Registry) adopt() {
 	s := g.inventory.state
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id := range g.inventory.declared {
-		if p := s.entries[id]; p.released() && !p.record.Declared {
+	s.records.mu.Lock()
+	defer s.records.mu.Unlock()
+	for id := range g.inventory.config.declared {
+		if p := s.records.byID[id]; p.released() && !p.record.Declared {
 			r := p.record
 			r.Declared = true
 			r.touch(s.now())
-			s.setRecord(p, r, true)
+			s.records.set(p, r, true)
 		}
 	}
 }
@@ -175,10 +161,10 @@ func (g *Registry) adopt() {
 // unstored lists workstations whose record must be written.
 func (g *Registry) unstored(seen map[string]bool) []ID {
 	s := g.inventory.state
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.records.mu.Lock()
+	defer s.records.mu.Unlock()
 	var ids []ID
-	for id, p := range s.entries {
+	for id, p := range s.records.byID {
 		if p.known && (p.unsaved || !seen[id.key()]) {
 			ids = append(ids, id)
 		}
@@ -186,6 +172,7 @@ func (g *Registry) unstored(seen map[string]bool) []ID {
 	return ids
 }
 
+// rewrite stores the record in memory of id.
 func (g *Registry) rewrite(ctx context.Context, id ID) error {
 	done, err := g.lockRecord(ctx, id)
 	if err != nil {
@@ -205,24 +192,24 @@ func (g *Registry) prune(ctx context.Context) {
 
 func (g *Registry) forgetOld() []ID {
 	s := g.inventory.state
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.records.mu.Lock()
+	defer s.records.mu.Unlock()
 	now := s.now()
-	if now.Before(s.pruneAt) {
+	if now.Before(s.records.pruneAt) {
 		return nil
 	}
 	var ids []ID
-	for id, p := range s.entries {
+	for id, p := range s.records.byID {
 		if !p.known || !p.record.old(now) {
 			continue
 		}
 		if len(ids) == maxPrune {
 			return ids // the next call goes on
 		}
-		s.dropRecord(p)
+		s.records.drop(p)
 		ids = append(ids, id)
 	}
-	s.pruneAt = now.Add(pruneEvery)
+	s.records.pruneAt = now.Add(pruneEvery)
 	return ids
 }
 
@@ -236,14 +223,14 @@ func (g *Registry) erase(ctx context.Context, id ID) {
 	}
 	defer done()
 	s := g.inventory.state
-	s.mu.Lock()
-	p := s.entries[id]
+	s.records.mu.Lock()
+	p := s.records.byID[id]
 	back := p != nil && p.known
-	s.mu.Unlock()
+	s.records.mu.Unlock()
 	switch {
 	case back:
 	case s.shared != nil:
-		s.shared.erase(ctx, id)
+		_ = s.shared.records.Delete(ctx, id, s.shared.seen.Load()) // a later start forgets it again
 	default:
 		_ = g.storage.Delete(ctx, id.key()) // see prune
 	}

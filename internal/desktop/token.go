@@ -19,17 +19,29 @@ const (
 	minLife      = time.Second
 )
 
-// hash is what memory knows of a token.
-type hash [sha256.Size]byte
+// Hash is what is known of a token.
+type Hash [sha256.Size]byte
+
+// MarshalText gives the hex digits.
+func (h Hash) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h[:]), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (h *Hash) UnmarshalText(text []byte) error {
+	if len(text) != hex.EncodedLen(len(h)) {
+		return fmt.Errorf("a hash of %d digits", len(text))
+	}
+	_, err := hex.Decode(h[:], text)
+	return err
+}
 
 // id is the token's name in logs and lists: too short to be one.
-func (h hash) id() string { return hex.EncodeToString(h[:6]) }
+func (h Hash) id() string { return hex.EncodeToString(h[:6]) }
 
 // hashOf hashes a label as a viewer gave it. ok is false for a label that does not have the length
 // of a token.
-func hashOf(label string) (h hash, ok bool) {
+func hashOf(label string) (h Hash, ok bool) {
 	if len(label) != tokenLength {
-		return hash{}, false
+		return Hash{}, false
 	}
 	var folded [tokenLength]byte
 	copy(folded[:], label)
@@ -55,48 +67,42 @@ func mint(random io.Reader) (string, error) {
 
 // Issuer is the key that asked for a token. Sessions and records name it.
 type Issuer struct {
-	Tenant, Key string
-	KeyHash     string    // SHA-256 of the key's secret, hex
-	User        string    // who used the key, if a single sign-on has said so
-	Until       time.Time // the key's own end, which its tokens and their sessions share; zero = none
+	Tenant  string    `json:"tenant"`
+	Key     string    `json:"key"`
+	KeyHash string    `json:"key_hash,omitempty"` // SHA-256 of the key's secret, hex
+	User    string    `json:"user,omitempty"`     // who used the key, if a single sign-on has said so
+	Until   time.Time `json:"-"`                  // the key's own end, which its tokens and their sessions share; zero = none
 
-	Trace *tracing.Origin // of the request; nil: it is not recorded
+	Trace *tracing.Origin `json:"-"` // of the request; nil: it is not recorded
 }
 
-// token is guarded by State.mu, except for the fields that are set when it is made.
-type token struct {
-	hash             hash
-	prefix           string // "" unless VNC authentication was on
-	entry            *entry
-	issuer           Issuer
-	viewOnly, shared bool
-	once             bool      // it dies with its first use
-	claim            Claim     // what it does where the workstation is in use
-	until            time.Time // the latest end of token and sessions
-
-	deadline           time.Time  // the end while no session is open
-	open               int        // sessions
-	client             netip.Addr // of the first use; invalid before it
-	issued, generation int64      // where gateways share it: see SharedToken
-	dead               tokenState // alive until it is set
-}
-
-func (t *token) live(now time.Time) bool {
-	return t.dead == alive && now.Before(t.until) && (t.open > 0 || now.Before(t.deadline))
+// Token is a VNC address as gateways know it.
+type Token struct {
+	Hash       Hash       `json:"hash"`
+	Prefix     string     `json:"prefix,omitempty"` // "" unless VNC authentication was on
+	Issuer     Issuer     `json:"issuer"`
+	ViewOnly   bool       `json:"view_only,omitempty"`
+	Shared     bool       `json:"shared,omitempty"`
+	Once       bool       `json:"once,omitempty"`  // it dies with its first use
+	Claim      Claim      `json:"claim,omitempty"` // what it does where the workstation is in use
+	Issued     time.Time  `json:"issued"`
+	Until      time.Time  `json:"until"`                // the latest end of token and sessions
+	Deadline   time.Time  `json:"deadline"`             // the end while no session is open
+	Client     netip.Addr `json:"client"`               // of the first use; invalid before it
+	Generation int64      `json:"generation,omitempty"` // of the workstation when it was issued
 }
 
 // pinned reports whether the token belongs to another client than viewer.
-func (t *token) pinned(viewer netip.Addr) bool {
-	return t.client.IsValid() && t.client != plain(viewer)
+func (t *Token) pinned(viewer netip.Addr) bool {
+	return t.Client.IsValid() && t.Client != plain(viewer)
 }
 
-// tokenState is whether a token is live, or why it no longer is.
-type tokenState uint8
-
-const (
-	alive tokenState = iota
-	expired
-	released
-	revoked
-	used // it was good for one session
-)
+// endAt has the token end at a time at the latest.
+func (t *Token) endAt(end time.Time) {
+	if !end.IsZero() && end.Before(t.Until) {
+		t.Until = end
+	}
+	if t.Until.Before(t.Deadline) {
+		t.Deadline = t.Until
+	}
+}

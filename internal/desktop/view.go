@@ -45,21 +45,20 @@ type SessionView struct {
 // ones too.
 func (v *Inventory) List(sees func(tenant string) bool) []View {
 	s := v.state
-	s.mu.Lock()
-	now := s.now()
+	s.records.mu.Lock()
 	views := []View{}
-	for id := range v.declared {
+	for id := range v.config.declared {
 		if sees(id.Tenant) {
-			views = append(views, v.view(id, now))
+			views = append(views, v.view(id))
 		}
 	}
-	for id, p := range s.entries {
-		if sees(id.Tenant) && p.registered() && v.declared[id] == nil {
-			views = append(views, v.view(id, now))
+	for id, p := range s.records.byID {
+		if sees(id.Tenant) && p.registered() && v.config.declared[id] == nil {
+			views = append(views, v.view(id))
 		}
 	}
-	s.mu.Unlock()
-	v.addShared(views)
+	s.records.mu.Unlock()
+	v.addNumbers(views)
 	slices.SortFunc(views, func(a, b View) int {
 		return cmp.Or(cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Name, b.Name))
 	})
@@ -69,56 +68,48 @@ func (v *Inventory) List(sees func(tenant string) bool) []View {
 // Get returns one workstation. It fails with [apierror.NotFound].
 func (v *Inventory) Get(tenant, name string) (View, error) {
 	id := ID{tenant, name}
-	v.state.mu.Lock()
+	v.state.records.mu.Lock()
 	if !v.has(id) {
-		v.state.mu.Unlock()
+		v.state.records.mu.Unlock()
 		return View{}, notFound(name)
 	}
-	views := []View{v.view(id, v.state.now())}
-	v.state.mu.Unlock()
-	v.addShared(views)
+	views := []View{v.view(id)}
+	v.state.records.mu.Unlock()
+	v.addNumbers(views)
 	return views[0], nil
 }
 
-// addShared sets the numbers of all gateways in views.
-func (v *Inventory) addShared(views []View) {
-	if v.state.shared == nil || len(views) == 0 {
+// addNumbers sets the numbers of all gateways in views; without an answer of the store, those of this one.
+func (v *Inventory) addNumbers(views []View) {
+	if len(views) == 0 {
 		return
 	}
 	ids := make([]ID, len(views))
 	for i, view := range views {
 		ids[i] = ID{view.Tenant, view.Name}
 	}
-	desks := v.state.shared.elsewhere(ids)
+	ctx, cancel := message()
+	defer cancel()
+	known, err := v.state.sessions.store.Load(ctx, ids...)
+	now := v.state.now()
 	for i, id := range ids {
-		if d, ok := desks[id]; ok {
-			views[i].Sessions, views[i].Tokens = len(d.Sessions), d.Tokens
+		if err == nil {
+			views[i].Sessions, views[i].Tokens = len(known[i].open(now)), known[i].live(now)
+		} else {
+			views[i].Sessions = len(v.state.sessions.views(id))
 		}
 	}
 }
 
-// view is called with State.mu held, for what the inventory has.
-func (v *Inventory) view(id ID, now time.Time) View {
+// view is called with the lock of the records held, for what the inventory has.
+func (v *Inventory) view(id ID) View {
 	view := View{Tenant: id.Tenant, Name: id.Name, Source: SourceDeclared, State: StateAvailable}
-	p := v.state.entries[id]
-	if p == nil {
-		return view
-	}
-	if v.declared[id] == nil {
+	p := v.state.records.byID[id]
+	if v.config.declared[id] == nil {
 		view.Source, view.Address, view.RegisteredAt = SourceRegistered, p.record.Address, p.record.RegisteredAt
 	}
 	if p.released() {
 		view.State, view.ReleasedAt = StateReleased, p.record.ReleasedAt
-	}
-	for _, x := range p.sessions {
-		if !x.opening() {
-			view.Sessions++
-		}
-	}
-	for _, t := range p.tokens {
-		if t.live(now) {
-			view.Tokens++
-		}
 	}
 	return view
 }
@@ -126,84 +117,68 @@ func (v *Inventory) view(id ID, now time.Time) View {
 // Sessions returns the open sessions of a workstation, oldest first. It fails with
 // [apierror.NotFound].
 func (v *Inventory) Sessions(tenant, name string) ([]SessionView, error) {
-	id, s := ID{tenant, name}, v.state
-	s.mu.Lock()
-	if !v.has(id) {
-		s.mu.Unlock()
-		return nil, notFound(name)
+	id := ID{tenant, name}
+	if _, err := v.Get(tenant, name); err != nil {
+		return nil, err
 	}
-	views := []SessionView{}
-	if p := s.entries[id]; p != nil {
-		for _, x := range p.sessions {
-			if !x.opening() {
-				views = append(views, x.view())
-			}
-		}
-	}
-	s.mu.Unlock()
-	views = v.withElsewhere(views, []ID{id}, func(SessionView) bool { return true })
-	sortSessions(views)
-	return views, nil
+	return v.views(func(SessionView) bool { return true }, id), nil
 }
 
 // OpenSessions returns the open sessions that sees lets through, oldest first.
 func (v *Inventory) OpenSessions(sees func(SessionView) bool) []SessionView {
-	s := v.state
-	s.mu.Lock()
-	views := []SessionView{}
-	for id, p := range s.entries {
-		if len(p.sessions) == 0 || !v.has(id) {
-			continue
-		}
-		for _, x := range p.sessions {
-			if view := x.view(); !x.opening() && sees(view) {
-				views = append(views, view)
+	return v.views(sees)
+}
+
+// views returns the sessions at workstations, without a name at all, that sees lets through, oldest
+// first. Without an answer of the store it has those of this gateway.
+func (v *Inventory) views(sees func(SessionView) bool, ids ...ID) []SessionView {
+	ctx, cancel := message()
+	defer cancel()
+	here := v.state.sessions.views(ids...)
+	known, _ := v.state.sessions.store.Open(ctx, ids...) // lists show what there is
+	byID := make(map[string]int, len(here))
+	for i := range here {
+		byID[here[i].ID] = i
+	}
+	for _, w := range known {
+		for _, x := range w.open(v.state.now()) {
+			if i, ours := byID[x.ID]; ours {
+				here[i].Node = x.view(w.ID).Node
+			} else {
+				here = append(here, x.view(w.ID))
 			}
 		}
 	}
-	s.mu.Unlock()
-	views = v.withElsewhere(views, nil, sees)
-	sortSessions(views)
-	return views
-}
-
-// withElsewhere adds the sessions of other gateways at some workstations, nil for all.
-func (v *Inventory) withElsewhere(views []SessionView, ids []ID, sees func(SessionView) bool) []SessionView {
-	s := v.state
-	if s.shared == nil {
-		return views
-	}
-	here := make(map[string]int, len(views))
-	for i := range views {
-		here[views[i].ID] = i
-	}
-	desks := s.shared.elsewhere(ids)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id, d := range desks {
-		for _, view := range d.Sessions {
-			if i, ours := here[view.ID]; ours {
-				views[i].Node = view.Node
-			} else if v.has(id) && sees(view) {
-				views = append(views, view)
-			}
-		}
-	}
-	return views
-}
-
-// view is called with State.mu held.
-func (x *Session) view() SessionView {
-	return SessionView{
-		Tenant: x.Pass.Workstation.Tenant, Workstation: x.Pass.Workstation.Name,
-		ID: x.ID, Key: x.Pass.Key, User: x.Pass.User, TokenID: x.Pass.TokenID, Viewer: x.Viewer, Security: x.Security,
-		ViewOnly: x.Pass.ViewOnly, Shared: x.Pass.Shared, Started: x.Started, Until: x.Pass.token.until,
-		Up: x.Up.Load(), Down: x.Down.Load(),
-	}
-}
-
-func sortSessions(views []SessionView) {
+	v.state.records.mu.Lock()
+	views := slices.DeleteFunc(here, func(view SessionView) bool {
+		return !v.has(ID{view.Tenant, view.Workstation}) || !sees(view)
+	})
+	v.state.records.mu.Unlock()
 	slices.SortFunc(views, func(a, b SessionView) int {
 		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID, b.ID))
 	})
+	return views
+}
+
+// views returns the open sessions of this gateway at workstations; without a name at all.
+func (s *sessions) views(ids ...ID) []SessionView {
+	views := []SessionView{}
+	for _, x := range s.of(ids...) {
+		if r, ok := x.snapshot(); ok {
+			view := r.view(x.Workstation)
+			view.Up, view.Down = x.Up.Load(), x.Down.Load()
+			views = append(views, view)
+		}
+	}
+	return views
+}
+
+// view is what lists show of a session.
+func (x *SessionRecord) view(at ID) SessionView {
+	by := x.Token.Issuer
+	return SessionView{
+		Tenant: at.Tenant, Workstation: at.Name, ID: x.ID, Key: by.Key, User: by.User, TokenID: x.Token.Hash.id(), Node: x.NodeName(),
+		Viewer: x.Viewer, Security: x.Security, ViewOnly: x.Token.ViewOnly, Shared: x.Shared, Started: x.Started, Until: x.Until,
+		Up: x.Up, Down: x.Down,
+	}
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
-	desktops "github.com/gatehouse-proxy/gatehouse/internal/desktop/shared"
+	workstationrecords "github.com/gatehouse-proxy/gatehouse/internal/desktop/postgres"
+	desktops "github.com/gatehouse-proxy/gatehouse/internal/desktop/valkey"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	valkeylimits "github.com/gatehouse-proxy/gatehouse/internal/limits/valkey"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
@@ -39,17 +40,17 @@ type Cluster struct {
 
 // shared has the engines of a cluster and what is kept in them. One gateway has none.
 type shared struct {
-	name   string // of the cluster
-	engine *valkey.Client
-	node   *cluster.Node
-	db     *postgres.DB
-	writer *postgres.Writer
-	feed   *postgres.Feed
-	desks  *desktops.Desks
-	ledger *valkeylimits.Ledger
-	rates  *valkeylimits.Rates
-	log    clusterLog
-	others *presence
+	name     string // of the cluster
+	engine   *valkey.Client
+	node     *cluster.Node
+	db       *postgres.DB
+	writer   *postgres.Writer
+	feed     *postgres.Feed
+	desktops *desktops.Desktops
+	ledger   *valkeylimits.Ledger
+	rates    *valkeylimits.Rates
+	log      clusterLog
+	others   *presence
 
 	logger *zap.Logger
 	cancel context.CancelFunc // of migrate
@@ -86,7 +87,7 @@ const (
 )
 
 // ClusterSchemas are the tables in PostgreSQL.
-var ClusterSchemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchema, activity.PostgresSchema, owners.PostgresSchema, valkeylimits.PostgresSchema, runtimekeys.PostgresSchema, desktops.PostgresSchema}
+var ClusterSchemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchema, activity.PostgresSchema, owners.PostgresSchema, valkeylimits.PostgresSchema, runtimekeys.PostgresSchema, workstationrecords.Schema}
 
 // openShared makes a gateway a node of its cluster. It needs no engine: one that is away is tried
 // again and again. It fails if a newer program has used one.
@@ -107,7 +108,9 @@ func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
 	s.node.On(eventFeed, func(string) { s.feed.Wake() })
 	shareNameless(c.viewers, s.node, c.cluster.Node)
 	s.writer.Spool(c.store, c.keep.Size, c.logger)
-	s.desks = desktops.New(desktops.Config{State: c.workstations, Node: s.node, DB: db, Feed: s.feed})
+	s.desktops = desktops.New(desktops.Config{
+		State: c.workstations, Node: s.node, Feed: s.feed, Records: workstationrecords.NewRecords(db, s.feed, c.workstations.Apply),
+	})
 	s.log = newClusterLog(s.node, c.cluster.Node, db, s.writer, c.keep, c.logger)
 	opened := c.local
 	opened.signedIn = websession.NewShared(s.node, c.now)
@@ -154,7 +157,7 @@ func (s *shared) start(ctx context.Context, c sharing) error {
 	}
 	s.log.Start()
 	s.feed.Start(background)
-	s.desks.Start()
+	s.desktops.Start()
 	return nil
 }
 
@@ -205,7 +208,7 @@ func (s *shared) close() error {
 	if s.cancel != nil {
 		s.cancel()
 	}
-	s.desks.Close()
+	s.desktops.Close()
 	s.log.Close()
 	err := errors.Join(s.rates.Close(ctx), s.ledger.Close(ctx))
 	s.feed.Stop()

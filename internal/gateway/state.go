@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	desktopmemory "github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -50,7 +51,7 @@ type State struct {
 // NewState returns the State of a data directory.
 func NewState(dir string, now func() time.Time) *State {
 	s := &State{
-		Workstations: desktop.NewState(now), ConnLimiter: connlimit.New(now), Concurrency: limits.NewConcurrencyLimiter(),
+		Workstations: desktopmemory.NewState(now), ConnLimiter: connlimit.New(now), Concurrency: limits.NewConcurrencyLimiter(),
 		events: newEvents(), stores: stores{dir: dir, closed: make(chan struct{})},
 		runtimeKeys: runtimekeys.New(now, crand.Reader),
 	}
@@ -98,7 +99,7 @@ func (s *State) apply(gen *generation) {
 	s.Bodies.SetLimit(gen.bodyMemory)
 	s.Answers.SetLimit(gen.answerMemory)
 	if shared := s.stores.clustered.Load(); shared != nil {
-		shared.desks.KeepOpen(gen.gateway.requests.Limits.OnStoreFailure == policy.FailOpen)
+		shared.desktops.KeepOpen(gen.gateway.requests.Limits.OnStoreFailure == policy.FailOpen)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
@@ -36,7 +37,7 @@ func newService(t *testing.T, errs ...error) (*desktop.Service, *unreadable) {
 	t.Helper()
 	storage := &unreadable{errs}
 	service, err := desktop.New(desktop.Config{
-		State: desktop.NewState(time.Now), Storage: storage, Random: rand.Reader, Policy: desktop.Policy{Domain: "vnc.example.com"},
+		State: memory.NewState(time.Now), Storage: storage, Random: rand.Reader, Policy: desktop.Policy{Domain: "vnc.example.com"},
 	})
 	if err != nil {
 		t.Fatal(err)

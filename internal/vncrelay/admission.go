@@ -25,7 +25,7 @@ type Admission struct {
 // has noted it and the viewer was sent its text. The caller ends session and connection.
 func (a Admission) Open(session *vncsession.Session, viewer netip.Addr) (*rfb.Desktop, error) {
 	pass := session.Pass
-	if refusal := pass.Look(viewer); refusal != nil { // without a login
+	if refusal := pass.Look(); refusal != nil { // without a login
 		return nil, a.refuse(session, refusal, nil)
 	}
 	if pass.Target.TestCard && a.Public {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 )
 
@@ -53,7 +54,7 @@ func newRig(t *testing.T) *rig {
 		Workstations: []desktop.Spec{
 			{ID: desktop.ID{Tenant: "default", Name: "desk1"}, Target: desktop.Target{TestCard: true}},
 		},
-		State: desktop.NewState(func() time.Time { return now }), Storage: emptyStorage{}, Random: rand.Reader,
+		State: memory.NewState(func() time.Time { return now }), Storage: emptyStorage{}, Random: rand.Reader,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -25,6 +25,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 )
@@ -86,7 +87,7 @@ func New(t *testing.T, o Options) *Gateway {
 	if !o.Target.TestCard {
 		o.Target.Address = "192.0.2.200:5900"
 	}
-	state := desktop.NewState(time.Now)
+	state := memory.NewState(time.Now)
 	service, err := desktop.New(desktop.Config{
 		Policy:       o.Policy,
 		Workstations: []desktop.Spec{{ID: desktop.ID{Tenant: "default", Name: "one"}, Target: o.Target}},

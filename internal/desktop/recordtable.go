@@ -1,0 +1,126 @@
+package desktop
+
+import (
+	"sync"
+	"time"
+)
+
+// recordTable has the registrations and release marks of workstations, as this gateway knows them.
+type recordTable struct {
+	mu         sync.Mutex // guards the following, and every entry
+	byID       map[ID]*entry
+	registered map[string]int // records of run-time workstations by tenant
+	pruneAt    time.Time      // the next search for old records
+}
+
+// entry is the record of a workstation as State knows it. It is in recordTable.byID while there is one.
+type entry struct {
+	id              ID
+	known           bool   // there is a record
+	record          record // registration or release mark
+	unsaved         bool   // storage does not have this record, or may not
+	changes         int    // of record
+	seq, generation int64  // of the record, where gateways share it: see StoredRecord
+}
+
+// released reports whether the workstation is released.
+func (p *entry) released() bool { return p != nil && p.known && !p.record.ReleasedAt.IsZero() }
+
+// registered reports whether the workstation was registered at run time.
+func (p *entry) registered() bool { return p != nil && p.known && p.record.Address != "" }
+
+// entry returns the entry of id, which it makes if there is none; mu is held.
+func (t *recordTable) entry(id ID) *entry {
+	p := t.byID[id]
+	if p == nil {
+		p = &entry{id: id}
+		t.byID[id] = p
+	}
+	return p
+}
+
+// tidy forgets an entry without record; mu is held.
+func (t *recordTable) tidy(p *entry) {
+	if !p.known {
+		delete(t.byID, p.id)
+	}
+}
+
+// set makes a record the entry's own; mu is held.
+func (t *recordTable) set(p *entry, r record, unsaved bool) {
+	t.count(p, -1)
+	p.known, p.record, p.unsaved = true, r, unsaved
+	p.changes++
+	t.count(p, +1)
+}
+
+// drop forgets a record; mu is held.
+func (t *recordTable) drop(p *entry) {
+	t.count(p, -1)
+	p.known, p.record, p.unsaved = false, record{}, false
+	p.changes++
+	t.tidy(p)
+}
+
+func (t *recordTable) count(p *entry, n int) {
+	if !p.registered() {
+		return
+	}
+	if t.registered[p.id.Tenant] += n; t.registered[p.id.Tenant] == 0 {
+		delete(t.registered, p.id.Tenant)
+	}
+}
+
+// apply reports whether the workstation is released or gone, and whether it has another address.
+func (t *recordTable) apply(c StoredRecord, r record) (ends, moved bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.entry(c.ID)
+	defer t.tidy(p)
+	if c.Seq <= p.seq {
+		return false, false
+	}
+	p.seq, p.generation = c.Seq, c.Generation
+	if c.Value == nil {
+		t.drop(p)
+		return true, false
+	}
+	address := p.record.Address
+	t.set(p, r, false)
+	return p.released(), p.record.Address != address
+}
+
+// take makes a record that was read that of its workstation, unless a later one is. It reports whether
+// it has, and whether the workstation is released by it.
+func (t *recordTable) take(r record) (taken, released bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.entry(r.id())
+	if p.known && !r.newer(&p.record) {
+		// A release that came while this was read is newer, and saves itself.
+		p.unsaved = p.unsaved || p.record.newer(&r)
+		return false, false
+	}
+	t.set(p, r, false)
+	return true, p.released()
+}
+
+// unsaved are the records that are not stored.
+func (t *recordTable) unsaved() (records []record) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, p := range t.byID {
+		if p.known && p.unsaved {
+			records = append(records, p.record)
+		}
+	}
+	return records
+}
+
+// unstored reports whether the workstation is released here, and the records do not say so.
+func (t *recordTable) unstored(id ID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.byID[id]
+	return p.released() && p.unsaved
+}

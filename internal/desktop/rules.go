@@ -1,0 +1,249 @@
+package desktop
+
+import (
+	"errors"
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// Errors of the rules, besides refusals.
+var (
+	errTaken = errors.New("a token like it lives")
+	errStale = errors.New("the workstation was released since this gateway last read the records")
+	errGone  = errors.New("the token is dead")
+)
+
+// issue makes a token live.
+func (w *Workstation) issue(t *Token, most int, now time.Time) error {
+	switch {
+	case w.Token(t.Hash) != nil:
+		return errTaken
+	case t.Generation < w.Generation:
+		return errStale
+	}
+	w.raise(t.Generation, "", now)
+	if w.Shut {
+		return errReleased(w.ID)
+	}
+	w.Sweep(now)
+	if len(w.Tokens) >= most {
+		return tokensExceeded(w.ID, len(w.Tokens))
+	}
+	w.Tokens = append(w.Tokens, t)
+	return nil
+}
+
+// join opens a session, and ends those that it replaces. It is the first use of its token. most is how
+// many sessions there may be in all before it.
+func (w *Workstation) join(x *SessionRecord, terms *Terms, now time.Time) (most int, err error) {
+	w.raise(terms.Generation, "", now)
+	t := w.Token(x.Token.Hash)
+	if t == nil {
+		return 0, errGone
+	}
+	if code := w.dead(t, now); code != "" {
+		return 0, refuse(code)
+	}
+	if terms.Pin && t.pinned(terms.Client) {
+		return 0, refuse(RefusedPinned)
+	}
+	conflicting, refused := w.conflicts(t, x.Shared, terms.Rule, t.Claim, terms.Client, now)
+	if refused {
+		return 0, refuse(RefusedBusy)
+	}
+	for _, other := range conflicting {
+		w.end(other, ReasonReplaced, x.Token.Issuer.Key, now)
+	}
+	x.Started, x.Until, x.Token = now, t.Until, t
+	w.Sessions = append(w.Sessions, x)
+	w.Sweep(now)
+	switch {
+	case t.Once:
+		w.retire(w.Token(t.Hash), RefusedUsed)
+	case !t.Client.IsValid() && terms.Client.IsValid():
+		w.change(w.Token(t.Hash), func(t *Token) { t.Client = terms.Client })
+	}
+	return terms.MaxSessions + len(conflicting), nil
+}
+
+// look returns the refusal that join would give a live token now, "" for none. sessions is how many are
+// open at all workstations.
+func (w *Workstation) look(t *Token, shared bool, terms *Terms, sessions int, now time.Time) RefusalCode {
+	conflicting, refused := w.conflicts(t, shared, terms.Rule, t.Claim, terms.Client, now)
+	switch {
+	case refused:
+		return RefusedBusy
+	case sessions-len(conflicting) >= terms.MaxSessions:
+		return RefusedFull
+	}
+	return ""
+}
+
+// conflicts returns the sessions that a new one would replace, and whether it is refused instead. See
+// [Claim] for which it may replace. Even where new sessions are refused, a token's holder may replace
+// its own session: its viewer came back before the lost connection was noticed. The address must be
+// known and the same, as others can read a token on the way.
+func (w *Workstation) conflicts(
+	t *Token, shared bool, rule Conflict, claim Claim, client netip.Addr, now time.Time,
+) (conflicting []*SessionRecord, refused bool) {
+	for _, other := range w.open(now) {
+		conflict, wins := claim.over(rule, shared && other.Shared, other.Token.Issuer.Key == t.Issuer.Key)
+		back := client.IsValid() && other.Token.Hash == t.Hash && plain(other.Viewer.Addr()) == client
+		if conflict && !wins && !back {
+			return nil, true
+		}
+		if conflict {
+			conflicting = append(conflicting, other)
+		}
+	}
+	return conflicting, false
+}
+
+// end ends a session by a key, "" for an unknown one. Its token can be used again for a while.
+func (w *Workstation) end(x *SessionRecord, why Reason, by string, now time.Time) {
+	ended := *x
+	ended.Ended, ended.EndedBy = why, by
+	w.Sessions[slices.Index(w.Sessions, x)] = &ended
+	w.linger(x, now)
+}
+
+// leave takes out a session that is over.
+func (w *Workstation) leave(id string, now time.Time) {
+	x := w.session(id)
+	if x == nil {
+		return
+	}
+	w.Sessions = slices.DeleteFunc(w.Sessions, func(other *SessionRecord) bool { return other == x })
+	if x.Ended == "" {
+		w.linger(x, now)
+	}
+}
+
+// linger has the token of a session that ends live for a while.
+func (w *Workstation) linger(x *SessionRecord, now time.Time) {
+	if t := w.Token(x.Token.Hash); t != nil {
+		w.change(t, func(t *Token) { t.Deadline = now.Add(x.Reconnect) })
+	}
+}
+
+// endByHand ends a session for a key, and revokes its token. It reports whether there is such a session.
+func (w *Workstation) endByHand(id, by string, now time.Time) bool {
+	x := w.session(id)
+	if x == nil || !x.open(now) {
+		return false
+	}
+	w.end(x, ReasonEnded, by, now)
+	if t := w.Token(x.Token.Hash); t != nil {
+		w.retire(t, RefusedRevoked)
+	}
+	return true
+}
+
+// release ends everything, by a key: sessions and tokens of a generation before this one. Generation 0
+// is a release without a number. No token is issued until reopen, or a release with a number. A release
+// that comes twice, or late, changes nothing. It returns the sessions that end.
+func (w *Workstation) release(generation int64, by string, now time.Time) (ended []*SessionRecord) {
+	if generation > 0 {
+		return w.raise(generation, by, now)
+	}
+	w.Shut = true
+	return w.endBefore(w.Generation+1, by, now)
+}
+
+// raise notes a later release that a gateway knows of.
+func (w *Workstation) raise(generation int64, by string, now time.Time) (ended []*SessionRecord) {
+	if generation <= w.Generation {
+		return nil
+	}
+	w.Generation, w.Shut = generation, false
+	return w.endBefore(generation, by, now)
+}
+
+// endBefore ends the tokens and sessions of generations before one.
+func (w *Workstation) endBefore(generation int64, by string, now time.Time) (ended []*SessionRecord) {
+	for _, x := range w.open(now) {
+		if x.Token.Generation < generation {
+			ended = append(ended, x)
+			w.end(x, ReasonReleased, by, now)
+		}
+	}
+	w.retireAll(func(t *Token) RefusalCode {
+		if t.Generation < generation {
+			return RefusedReleased
+		}
+		return ""
+	})
+	return ended
+}
+
+// revoke ends at a time what a key has asked for.
+func (w *Workstation) revoke(key string, end, now time.Time) {
+	over := !now.Before(end)
+	for _, x := range w.open(now) {
+		switch {
+		case x.Token.Issuer.Key != key:
+		case over:
+			w.end(x, ReasonRemoved, "", now)
+		case end.Before(x.Until):
+			sooner := *x
+			sooner.Until = end
+			w.Sessions[slices.Index(w.Sessions, x)] = &sooner
+		}
+	}
+	for _, t := range slices.Clone(w.Tokens) {
+		switch {
+		case t.Issuer.Key != key:
+		case over:
+			w.retire(t, RefusedRevoked)
+		case end.Before(t.Until):
+			w.change(t, func(t *Token) { t.endAt(end) })
+		}
+	}
+}
+
+// restate says again what a gateway knows of a token, which is known as such to the store, and of its
+// session unless x is nil. The token is written if the store has lost it. why is the reason for which
+// the session must end.
+func (w *Workstation) restate(t *Token, x *SessionRecord, known RefusalCode, rule Conflict, now time.Time) (why Reason) {
+	there := w.Token(t.Hash)
+	lost := there == nil && known == RefusedUnknown && t.Generation >= w.Generation && now.Before(t.Until)
+	switch {
+	case lost:
+		w.Tokens = append(w.Tokens, t)
+	case there != nil && !there.Client.IsValid() && t.Client.IsValid():
+		w.change(there, func(there *Token) { there.Client = t.Client })
+	}
+	if x == nil {
+		return ""
+	}
+	if t.Once && w.Token(t.Hash) != nil {
+		w.retire(w.Token(t.Hash), RefusedUsed)
+	}
+	return w.reopenSession(t, x, known, rule, now)
+}
+
+func (w *Workstation) reopenSession(t *Token, x *SessionRecord, known RefusalCode, rule Conflict, now time.Time) (why Reason) {
+	there := w.session(x.ID)
+	switch {
+	case there != nil && there.Ended != "":
+		return there.Ended
+	case known == RefusedRevoked:
+		return ReasonRemoved
+	case known == RefusedReleased || w.Shut || x.Token.Generation < w.Generation:
+		return ReasonReleased
+	case !now.Before(x.Until):
+		return ReasonMaxDuration
+	case there != nil:
+		w.Sessions[slices.Index(w.Sessions, there)] = x // its gateway has another ID now
+		return ""
+	}
+	if rule != Share {
+		rule = Replace
+	}
+	if conflicting, _ := w.conflicts(t, x.Shared, rule, ByRule, netip.Addr{}, now); len(conflicting) > 0 {
+		return ReasonReplaced
+	}
+	w.Sessions = append(w.Sessions, x)
+	return ""
+}

@@ -1,0 +1,210 @@
+package desktop
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+const (
+	// storeTimeout bounds what a person waits for the store.
+	storeTimeout = 2 * time.Second
+	// maxTries bounds how often a change is judged again because another gateway was faster.
+	maxTries = 32
+	// maxRetries bounds the changes that are made again when the store answers.
+	maxRetries = 1024
+	// turnstiles is how many workstations can change at one time.
+	turnstiles = 64
+)
+
+var errContention = errors.New("the workstation changes all the time")
+
+// sessions are the sessions of this gateway, and its way to the store. No message is sent with a lock
+// held.
+type sessions struct {
+	store Store
+	now   func() time.Time
+	turns [turnstiles]chan struct{} // changes of one workstation in this gateway wait for each other
+
+	mu      sync.Mutex // guards the following
+	byID    map[ID]map[string]*Session
+	retries []func(ctx context.Context) error
+}
+
+func newSessions(store Store, now func() time.Time) *sessions {
+	s := &sessions{store: store, now: now, byID: make(map[ID]map[string]*Session)}
+	for i := range s.turns {
+		s.turns[i] = make(chan struct{}, 1)
+	}
+	return s
+}
+
+// message is the context of a change for which a person waits.
+func message() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), storeTimeout)
+}
+
+// update changes a workstation by a rule, and ends the sessions of this gateway that the rule has
+// ended. The rule is called again if another gateway was faster.
+func (s *sessions) update(ctx context.Context, id ID, rule func(c *Change) error) error {
+	turn := s.turns[id.turn()]
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	for range maxTries {
+		loaded, err := s.store.Load(ctx, id)
+		if err != nil {
+			return err
+		}
+		c := &Change{Before: loaded[0], After: loaded[0].clone()}
+		if err := rule(c); err != nil {
+			return err
+		}
+		outcome := Stored
+		if !c.nothing() {
+			outcome, err = s.store.Swap(ctx, c)
+		}
+		switch {
+		case err != nil:
+			return err
+		case outcome == Taken:
+			return errTaken
+		case outcome == Full:
+			return refuse(RefusedFull)
+		case outcome == Stored:
+			s.settle(c.After)
+			return nil
+		}
+	}
+	return errContention
+}
+
+// apply is update by a rule that is always met.
+func (s *sessions) apply(ctx context.Context, id ID, rule func(w *Workstation)) error {
+	return s.update(ctx, id, func(c *Change) error {
+		rule(c.After)
+		return nil
+	})
+}
+
+// settle ends the sessions of this gateway that must end, and those that must end sooner in time.
+func (s *sessions) settle(w *Workstation) {
+	for _, x := range w.Sessions {
+		if here := s.get(w.ID, x.ID); here != nil {
+			here.settle(x, s.now())
+		}
+	}
+}
+
+func (s *sessions) add(x *Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.byID[x.Workstation]
+	if at == nil {
+		at = make(map[string]*Session)
+		s.byID[x.Workstation] = at
+	}
+	at[x.ID] = x
+}
+
+func (s *sessions) remove(x *Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.byID[x.Workstation]
+	if delete(at, x.ID); len(at) == 0 {
+		delete(s.byID, x.Workstation)
+	}
+}
+
+// get returns nil where this gateway has no such session.
+func (s *sessions) get(at ID, id string) *Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.byID[at][id]
+}
+
+// of returns the sessions at workstations, those that are about to open too; without a name at all.
+func (s *sessions) of(ids ...ID) (all []*Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range ids {
+		for _, x := range s.byID[id] {
+			all = append(all, x)
+		}
+	}
+	if len(ids) == 0 {
+		for _, at := range s.byID {
+			for _, x := range at {
+				all = append(all, x)
+			}
+		}
+	}
+	return all
+}
+
+// endAt ends the sessions at a workstation and returns how many there were.
+func (s *sessions) endAt(id ID, why Reason, by string) (n int) {
+	for _, x := range s.of(id) {
+		if x.end(why, by, s.now()) {
+			n++
+		}
+	}
+	return n
+}
+
+// leave takes a session out of the store. If that fails, the next beat does it.
+func (s *sessions) leave(x *Session) {
+	ctx, cancel := message()
+	defer cancel()
+	_ = s.leaveStored(ctx, x.Workstation, x.ID) // see Beat
+	s.remove(x)
+}
+
+func (s *sessions) leaveStored(ctx context.Context, at ID, ids ...string) error {
+	return s.apply(ctx, at, func(w *Workstation) {
+		for _, id := range ids {
+			w.leave(id, s.now())
+		}
+	})
+}
+
+// again queues a change that the store did not take, for the next beat. Beyond a bound the oldest is lost.
+func (s *sessions) again(f func(ctx context.Context) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.retries) == maxRetries {
+		s.retries = s.retries[1:]
+	}
+	s.retries = append(s.retries, f)
+}
+
+// retry makes the queued changes.
+func (s *sessions) retry(ctx context.Context) error {
+	s.mu.Lock()
+	todo := s.retries
+	s.retries = nil
+	s.mu.Unlock()
+	for i, f := range todo {
+		if err := f(ctx); err != nil {
+			for _, f := range todo[i:] {
+				s.again(f)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// reopen takes back a release that has no number.
+func (s *sessions) reopen(ctx context.Context, id ID) {
+	reopen := func(ctx context.Context) error {
+		return s.apply(ctx, id, func(w *Workstation) { w.Shut = false })
+	}
+	if reopen(ctx) != nil {
+		s.again(reopen)
+	}
+}

@@ -1,0 +1,4 @@
+package valkey
+
+// Poll is what Desktops does every second.
+func (d *Desktops) Poll() { d.poll() }
