@@ -1,14 +1,14 @@
 // Package desktop decides which viewer may open which desktop. It has the workstations, the
 // tokens that open them, the open sessions, and the release that ends both.
 //
-//	state := desktop.NewState(time.Now)            // outlives configurations
+//	state := desktop.NewState(time.Now, store)     // outlives configurations
 //	service, err := desktop.New(desktop.Config{…}) // of one configuration; never changes
-//	err = service.Start(ctx)                            // reads registrations and release marks
+//	err = service.Start(ctx)                       // reads registrations and release marks
 //	issued, err := service.Issue(issuer, "desk1", desktop.Options{})
 //
-//	label, ok := service.Policy().Label(serverName)        // of a viewer
-//	pass, err := service.Find(label, viewer)               // who, where to; counts nothing
-//	session, err := pass.Join(viewer, "x509none")          // the first use
+//	label, ok := service.Policy().Label(serverName) // of a viewer
+//	pass, err := service.Find(label, viewer)        // who, where to; counts nothing
+//	session, err := pass.Join(viewer, "x509none")   // the first use
 //	defer session.Leave()
 //
 // A token is 130 random bits, the one label before the domain. Memory holds its
@@ -18,12 +18,14 @@
 //	            │ expires_at            │ max_duration        │ reconnect_within
 //	            └───────────────────────┴──────► dead ◄───────┘  (also: release, revocation)
 //
-// Gateways of a cluster share all of it: after [State.Share] an [Engine] decides on tokens and sessions,
-// and [Records] keep what is registered and released. The State then has this gateway's sessions only.
+// What gateways know together of one workstation is a value, [Workstation]: its tokens and sessions. The
+// rules change a copy, and a [Store] replaces the value if nobody else has: package memory is the store
+// of one gateway, package valkey that of several. The State has this gateway's sessions, registrations
+// and release marks.
 //
 // Callers over HTTP get an *[apierror.Error], viewers a *[Refusal]. Nothing here runs by itself:
 // there is no goroutine, and expired tokens are swept when the next one is issued. In a cluster, package
-// shared calls [Sharing].
+// valkey calls [Shared].
 package desktop
 
 import (

@@ -35,7 +35,7 @@ type Issued struct {
 // 40 bits of them a second try is rare already.
 const maxMints = 16
 
-// Issue makes a token for the issuer's workstation. Faults: not_found (unknown, released, another
+// Issue makes a token for the issuer's workstation. Its errors are: not_found (unknown, released, another
 // tenant's), invalid_value for expires_in, workstation_tokens_exceeded, workstation_occupied for a claim
 // that cannot be met now, storage_unavailable before Start. Where randomness fails the error is none of
 // them.

@@ -25,7 +25,7 @@ type Registration struct {
 
 // Register puts a workstation in service, durably, or changes one; a released one is in service
 // again. created reports that there was none. For a workstation of the configuration the empty
-// Registration undoes a release, and any other is a conflict. Faults: workstation_conflict;
+// Registration undoes a release, and any other is a conflict. Its errors are: workstation_conflict;
 // missing_required_parameter and invalid_value with their param; unsupported_parameter where
 // registration is off; workstations_exceeded; storage_unavailable, with nothing changed.
 func (g *Registry) Register(ctx context.Context, tenant, name string, r Registration) (v View, created bool, err error) {

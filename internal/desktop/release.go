@@ -11,7 +11,7 @@ func (g *Registry) Release(ctx context.Context, tenant, name string) error {
 
 // ReleaseBy ends everything at a workstation, for a key: once it has begun, no viewer joins, its sessions end
 // and its tokens are dead. It returns nil when the mark is durable, also where the workstation was
-// released before. Faults: not_found; storage_unavailable, with the workstation released in memory:
+// released before. Its errors are: not_found; storage_unavailable, with the workstation released in memory:
 // call it again.
 func (g *Registry) ReleaseBy(ctx context.Context, tenant, name, key string) error {
 	id := ID{tenant, name}
@@ -120,7 +120,7 @@ func (g *Registry) markReleased(p *entry) {
 }
 
 // Restore undoes a release, durably: tokens may be issued again, those from before stay dead. It is
-// nil where nothing was released. Faults: not_found; storage_unavailable, with nothing changed.
+// nil where nothing was released. Its errors are: not_found; storage_unavailable, with nothing changed.
 func (g *Registry) Restore(ctx context.Context, tenant, name string) error {
 	id, s := ID{tenant, name}, g.inventory.state
 	if !g.ready.Load() {

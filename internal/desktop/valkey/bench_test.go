@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
-// BenchmarkVisit is one viewer: an address is issued, it comes, and leaves. That is four messages.
+// BenchmarkVisit is one viewer: an address is issued, it comes, and leaves. That is seven messages.
 func BenchmarkVisit(b *testing.B) {
 	e := newEngines(b)
 	g := e.gateway(b, "a", func(p *desktop.Policy) { p.ReconnectWithin = time.Millisecond })
