@@ -192,7 +192,7 @@ func TestAnAddressIsItsKeys(t *testing.T) {
 	g := startGateway(t, setup{workstations: true, state: state})
 	call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", "").want(t, 200, "", "")
 	var issuers []desktop.Issuer
-	state.Workstations.Commit(g.VNC().Workstations(), func(by desktop.Issuer) bool {
+	desktop.Commit(state.Workstations, g.VNC().Workstations(), func(by desktop.Issuer) bool {
 		issuers = append(issuers, by)
 		return true
 	})

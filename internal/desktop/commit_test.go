@@ -54,7 +54,7 @@ func TestCommitEndsWhatTheNewConfigurationHasDropped(t *testing.T) {
 	_, err := next.Find(labels["desk2"], viewer.Addr())
 	wantRefusal(t, err, desktop.RefusedUnknown)
 
-	state.Commit(next, func(by desktop.Issuer) bool { return by.Tenant == "default" && by.Key == "dev" })
+	desktop.Commit(state, next, func(by desktop.Issuer) bool { return by.Tenant == "default" && by.Key == "dev" })
 	wantEnded(t, sessions["desk1"], desktop.ReasonRemoved) // its key
 	wantEnded(t, sessions["desk2"], desktop.ReasonRemoved)
 	wantOpen(t, sessions["run"])
@@ -92,7 +92,7 @@ func TestAnOvertakenServiceIssuesNothingForWhatIsDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state.Commit(next, func(by desktop.Issuer) bool { return by.Key == "dev" })
+	desktop.Commit(state, next, func(by desktop.Issuer) bool { return by.Key == "dev" })
 	_, err = old.Issue(dev, "desk2", desktop.Options{})
 	wantFault(t, err, apierror.NotFound, "")
 	_, err = old.Issue(desktop.Issuer{Tenant: "default", Key: "bob"}, "desk1", desktop.Options{})
@@ -110,7 +110,7 @@ func TestAReleaseHoldsAfterAReload(t *testing.T) {
 	label := mustIssue(t, old, "desk1")
 	x := mustJoin(t, old, label, viewer)
 	next := again(nil)
-	old.State().Commit(next, nil)
+	desktop.Commit(old.State(), next, nil)
 	wantOpen(t, x)
 	if err := next.Release(t.Context(), "default", "desk1"); err != nil {
 		t.Fatal(err)
@@ -128,12 +128,12 @@ func TestAReleasedWorkstationStaysSoWhileItIsNotDeclared(t *testing.T) {
 		t.Fatal(err)
 	}
 	without := again(withoutDesk2)
-	old.State().Commit(without, nil)
+	desktop.Commit(old.State(), without, nil)
 	_, err := without.Get("default", "desk2")
 	wantFault(t, err, apierror.NotFound, "")
 	wantFault(t, without.Restore(t.Context(), "default", "desk2"), apierror.NotFound, "")
 	back := again(nil)
-	old.State().Commit(back, nil)
+	desktop.Commit(old.State(), back, nil)
 	_, err = back.Issue(dev, "desk2", desktop.Options{})
 	wantFault(t, err, apierror.NotFound, "")
 	if err := back.Restore(t.Context(), "default", "desk2"); err != nil {
@@ -159,7 +159,7 @@ func TestStateForgetsWhatNobodyHolds(t *testing.T) {
 	_, err := d.Issue(dev, "nowhere", desktop.Options{})
 	wantFault(t, err, apierror.NotFound, "")
 	mustIssue(t, d, "desk2")
-	state.Commit(again(withoutDesk2), nil)
+	desktop.Commit(state, again(withoutDesk2), nil)
 	if records, held, _ := state.Kept(); records != 0 || held != 0 {
 		t.Errorf("after the commit: %d records, %d workstations", records, held)
 	}

@@ -13,7 +13,7 @@ func TestWithoutACurrentServiceAnOldOneOpensNothing(t *testing.T) {
 	old, again := reload(t)
 	state := old.State()
 	older := again(nil)
-	state.Commit(older, nil)
+	desktop.Commit(state, older, nil)
 	label := mustIssue(t, old, "desk1")
 	pass, err := old.Find(label, viewer.Addr())
 	if err != nil {
@@ -21,7 +21,7 @@ func TestWithoutACurrentServiceAnOldOneOpensNothing(t *testing.T) {
 	}
 	x := mustJoin(t, old, mustIssue(t, old, "desk2"), viewer)
 
-	state.Commit(nil, nil)
+	desktop.Commit(state, nil, nil)
 	wantEnded(t, x, desktop.ReasonRemoved)
 	for which, d := range map[string]*desktop.Service{"the current one before": older, "an older one": old} {
 		for _, name := range []string{"desk1", "desk2"} {
@@ -43,7 +43,7 @@ func TestWithoutACurrentServiceAnOldOneOpensNothing(t *testing.T) {
 
 	back := again(nil) // it is not current yet, but will be
 	mustJoin(t, back, mustIssue(t, back, "desk1"), viewer)
-	state.Commit(back, nil)
+	desktop.Commit(state, back, nil)
 	mustIssue(t, back, "desk2")
 	// A late request of the old one may still ask for what the new one has too.
 	mustJoin(t, back, mustIssue(t, old, "desk2"), viewer)
@@ -75,7 +75,7 @@ func TestCommitAsksForTheWholeIssuer(t *testing.T) {
 		open[name], unused[name] = mustJoin(t, old, labels[0], viewer), labels[1]
 	}
 	next := again(nil)
-	state.Commit(next, func(by desktop.Issuer) bool { return by == issuers["kept"] })
+	desktop.Commit(state, next, func(by desktop.Issuer) bool { return by == issuers["kept"] })
 	for name := range issuers {
 		if name == "kept" {
 			wantOpen(t, open[name])

@@ -23,7 +23,7 @@ func (w *Service) Live(label string) bool {
 	if err != nil || found.refuse(w.state.now()) != nil {
 		return false
 	}
-	_, err = w.state.judge(w, found.Workstation.ID, found.Token, found.Token.Client)
+	_, err = w.state.judge(w.config, found.Workstation.ID, found.Token, found.Token.Client)
 	return err == nil
 }
 
@@ -116,14 +116,14 @@ func (f *Found) refuse(now time.Time) error {
 
 func (w *Service) pass(f *Found, viewer netip.Addr) (*Pass, error) {
 	t, id := f.Token, f.Workstation.ID
-	if _, err := w.state.judge(w, id, t, viewer); err != nil {
+	if _, err := w.state.judge(w.config, id, t, viewer); err != nil {
 		return nil, err
 	}
 	target := w.target(id)
 	if target == nil {
 		return nil, refuse(RefusedUnavailable)
 	}
-	shared, terms := t.Shared || w.config.policy.OnConflict == Share, w.terms(viewer, 0)
+	shared, terms := t.Shared || w.config.policy.OnConflict == Share, w.config.terms(viewer, 0)
 	return &Pass{
 		Workstation: id,
 		Target:      target,
@@ -132,15 +132,27 @@ func (w *Service) pass(f *Found, viewer netip.Addr) (*Pass, error) {
 		ViewOnly:    t.ViewOnly,
 		Shared:      shared,
 		token:       t,
-		look:        f.Workstation.look(t, shared, &terms, f.Sessions, w.state.now()),
+		look:        f.look(shared, &terms, w.state.now()),
 		service:     w,
 	}, nil
 }
 
+// look returns the refusal that join would give the token now, "" for none.
+func (f *Found) look(shared bool, terms *Terms, now time.Time) RefusalCode {
+	conflicting, refused := f.Workstation.conflicts(f.Token, shared, terms.Rule, f.Token.Claim, terms.Client, now)
+	switch {
+	case refused:
+		return RefusedBusy
+	case f.Sessions-len(conflicting) >= terms.MaxSessions:
+		return RefusedFull
+	}
+	return ""
+}
+
 // terms are the rules of the configuration for a viewer.
-func (w *Service) terms(viewer netip.Addr, generation int64) Terms {
+func (c *configuration) terms(viewer netip.Addr, generation int64) Terms {
 	return Terms{
-		Client: plain(viewer), Rule: w.config.policy.OnConflict, MaxSessions: w.config.policy.MaxSessions,
-		Pin: w.config.policy.PinClient, Generation: generation,
+		Client: plain(viewer), Rule: c.policy.OnConflict, MaxSessions: c.policy.MaxSessions,
+		Pin: c.policy.PinClient, Generation: generation,
 	}
 }

@@ -87,7 +87,7 @@ func TestPrefixesOpenOnlyWithVNCAuth(t *testing.T) {
 	if _, _, prefixes := state.Kept(); prefixes != 1 {
 		t.Errorf("%d prefixes are kept", prefixes)
 	}
-	state.Commit(off, nil)
+	desktop.Commit(state, off, nil)
 	if _, _, prefixes := state.Kept(); prefixes != 0 {
 		t.Errorf("%d prefixes are kept after it was turned off", prefixes)
 	}

@@ -129,7 +129,7 @@ func (w *Service) admitToken(t *Token, id ID, life time.Duration) error {
 	}
 	switch {
 	case err == nil:
-		_, err = w.state.mayIssue(w, t.Issuer, id) // the configuration may have changed meanwhile
+		_, err = w.state.mayIssue(w.config, t.Issuer, id) // the configuration may have changed meanwhile
 		return err
 	case errors.Is(err, errTaken), errors.As(err, &refused):
 		return err
@@ -141,7 +141,7 @@ func (w *Service) admitToken(t *Token, id ID, life time.Duration) error {
 
 // issue gives a token to the store.
 func (w *Service) issue(ctx context.Context, t *Token, id ID, life time.Duration) error {
-	generation, err := w.state.mayIssue(w, t.Issuer, id)
+	generation, err := w.state.mayIssue(w.config, t.Issuer, id)
 	if err != nil {
 		return err
 	}

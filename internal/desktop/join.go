@@ -67,11 +67,11 @@ func (p *Pass) Join(viewer netip.AddrPort, security string) (*Session, error) {
 // join opens a session in the store.
 func (p *Pass) join(x *Session) error {
 	state, s, viewer := p.service.state, x.sessions, plain(x.record.Viewer.Addr())
-	generation, err := state.judge(p.service, p.Workstation, p.token, viewer)
+	generation, err := state.judge(p.service.config, p.Workstation, p.token, viewer)
 	if err != nil {
 		return err
 	}
-	terms := p.service.terms(viewer, generation)
+	terms := p.service.config.terms(viewer, generation)
 	ctx, cancel := message()
 	defer cancel()
 	var stored SessionRecord

@@ -124,3 +124,77 @@ func (t *recordTable) unstored(id ID) bool {
 	p := t.byID[id]
 	return p.released() && p.unsaved
 }
+
+// unreserve takes back the count of a registration that plan will create.
+func (t *recordTable) unreserve(id ID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.registered[id.Tenant]--; t.registered[id.Tenant] == 0 {
+		delete(t.registered, id.Tenant)
+	}
+}
+
+// oldestReleased is the registration that is forgotten first: forgotten, it is
+// still not open. mu is held.
+func (t *recordTable) oldestReleased(tenant string) *entry {
+	var oldest *entry
+	for id, p := range t.byID {
+		if id.Tenant != tenant || !p.registered() || !p.released() || p.unsaved || p.record.Declared {
+			continue
+		}
+		if oldest == nil || p.record.ReleasedAt.Before(oldest.record.ReleasedAt) {
+			oldest = p
+		}
+	}
+	return oldest
+}
+
+// missing lists workstations whose record must be written.
+func (t *recordTable) missing(seen map[string]bool) []ID {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var ids []ID
+	for id, p := range t.byID {
+		if p.known && (p.unsaved || !seen[id.key()]) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// adopt makes release marks of what a configuration declares last: a workstation that was registered and released
+// at run time, and is declared now, must not open because its record has become old.
+func (t *recordTable) adopt(declared map[ID]*Target, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id := range declared {
+		if p := t.byID[id]; p.released() && !p.record.Declared {
+			r := p.record
+			r.Declared = true
+			r.touch(now)
+			t.set(p, r, true)
+		}
+	}
+}
+
+// forgetOld forgets old records, at most once an hour, and returns whose.
+func (t *recordTable) forgetOld(now time.Time) []ID {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now.Before(t.pruneAt) {
+		return nil
+	}
+	var ids []ID
+	for id, p := range t.byID {
+		if !p.known || !p.record.old(now) {
+			continue
+		}
+		if len(ids) == maxPrune {
+			return ids // the next call goes on
+		}
+		t.drop(p)
+		ids = append(ids, id)
+	}
+	t.pruneAt = now.Add(pruneEvery)
+	return ids
+}

@@ -102,7 +102,7 @@ func (g *Registry) register(ctx context.Context, id ID, r Registration) (created
 		g.inventory.state.sessions.reopen(ctx, id)
 	}
 	if fresh.created {
-		g.unreserve(id)
+		g.inventory.state.records.unreserve(id)
 	}
 	done()
 	if fresh.evicted.Name != "" {
@@ -136,7 +136,7 @@ func (g *Registry) plan(id ID, r Registration) (plan, error) {
 	n.needed = n.created || p.released() || p.unsaved || p.record.Address != r.Address || p.record.Credential != r.Credential
 	if n.created {
 		if s.records.registered[id.Tenant] >= g.inventory.config.policy.MaxRegistered {
-			oldest := g.oldestReleased(id.Tenant)
+			oldest := s.records.oldestReleased(id.Tenant)
 			if oldest == nil {
 				return plan{}, apierror.New(apierror.WorkstationsExceeded,
 					"%d workstations are registered; one must be released first", s.records.registered[id.Tenant])
@@ -155,29 +155,4 @@ func (g *Registry) plan(id ID, r Registration) (plan, error) {
 	n.record.ReleasedAt = record{}.ReleasedAt
 	n.record.touch(now)
 	return n, nil
-}
-
-func (g *Registry) unreserve(id ID) {
-	s := g.inventory.state
-	s.records.mu.Lock()
-	defer s.records.mu.Unlock()
-	if s.records.registered[id.Tenant]--; s.records.registered[id.Tenant] == 0 {
-		delete(s.records.registered, id.Tenant)
-	}
-}
-
-// oldestReleased is the registration that is forgotten first: forgotten, it is
-// still not open. mu is held.
-func (g *Registry) oldestReleased(tenant string) *entry {
-	s := g.inventory.state
-	var oldest *entry
-	for id, p := range s.records.byID {
-		if id.Tenant != tenant || !p.registered() || !p.released() || p.unsaved || p.record.Declared {
-			continue
-		}
-		if oldest == nil || p.record.ReleasedAt.Before(oldest.record.ReleasedAt) {
-			oldest = p
-		}
-	}
-	return oldest
 }

@@ -67,19 +67,6 @@ func (w *Workstation) join(x *SessionRecord, terms *Terms, now time.Time) (most 
 	return terms.MaxSessions + len(conflicting), nil
 }
 
-// look returns the refusal that join would give a live token now, "" for none. sessions is how many are
-// open at all workstations.
-func (w *Workstation) look(t *Token, shared bool, terms *Terms, sessions int, now time.Time) RefusalCode {
-	conflicting, refused := w.conflicts(t, shared, terms.Rule, t.Claim, terms.Client, now)
-	switch {
-	case refused:
-		return RefusedBusy
-	case sessions-len(conflicting) >= terms.MaxSessions:
-		return RefusedFull
-	}
-	return ""
-}
-
 // conflicts returns the sessions that a new one would replace, and whether it is refused instead. See
 // [Claim] for which it may replace. Even where new sessions are refused, a token's holder may replace
 // its own session: its viewer came back before the lost connection was noticed. The address must be

@@ -38,9 +38,9 @@ type sharedRecords struct {
 	read    atomic.Bool  // all records were read once
 }
 
-// Share makes the tokens, sessions and records of s those of several gateways. It must be called
+// NewShared makes the tokens, sessions and records of s those of several gateways. It must be called
 // before the first service starts. The store calls what it returns.
-func (s *State) Share(store Store, r Records) *Shared {
+func NewShared(s *State, store Store, r Records) *Shared {
 	s.sessions.store = store
 	s.shared = &sharedRecords{records: r}
 	return &Shared{s, s.sessions}
@@ -100,7 +100,7 @@ func (g *Registry) startShared(ctx context.Context) error {
 		return fmt.Errorf("reading the records of workstations: %w", err)
 	}
 	s.shared.read.Store(true)
-	g.adopt()
+	s.records.adopt(g.inventory.config.declared, s.now())
 	if away {
 		return nil // what is not stored is stored by a later start
 	}

@@ -54,12 +54,17 @@ func (s *State) Format(f fmt.State, _ rune) { opaque(f, "workstation state") }
 // workstations or keys that it does not have end. Workstations registered at run time stay. allowed
 // reports whether a token of this issuer may stay (nil: all may); it is called with a lock held and
 // must not call back. A nil service has no workstations.
-func (s *State) Commit(w *Service, allowed func(by Issuer) bool) {
-	s.mu.Lock()
-	s.committed, s.allowed, s.latest = nil, allowed, s.services.Load()
-	if w != nil {
-		s.committed, s.latest = w.config, w.config.number
+func Commit(s *State, w *Service, allowed func(by Issuer) bool) {
+	if w == nil {
+		s.commit(nil, s.services.Load(), allowed)
+	} else {
+		s.commit(w.config, w.config.number, allowed)
 	}
+}
+
+func (s *State) commit(c *configuration, number int64, allowed func(by Issuer) bool) {
+	s.mu.Lock()
+	s.committed, s.latest, s.allowed = c, number, allowed
 	s.mu.Unlock()
 	for _, x := range s.sessions.of() {
 		if !s.current(x.Workstation, x.record.Token.Issuer) {
@@ -115,15 +120,15 @@ func (s *State) overtaken(c *configuration, id ID, by Issuer) bool {
 	return c.number <= s.latest && c != s.committed && !(s.has(s.committed, id) && (s.allowed == nil || s.allowed(by)))
 }
 
-// mayIssue returns the generation of a workstation for which a service may issue a token.
-func (s *State) mayIssue(w *Service, by Issuer, id ID) (generation int64, err error) {
+// mayIssue returns the generation of a workstation for which a configuration may issue a token.
+func (s *State) mayIssue(c *configuration, by Issuer, id ID) (generation int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.records.mu.Lock()
 	defer s.records.mu.Unlock()
 	p := s.records.byID[id]
 	switch {
-	case !s.has(w.config, id) || s.overtaken(w.config, id, by):
+	case !s.has(c, id) || s.overtaken(c, id, by):
 		return 0, notFound(id.Name)
 	case p.released():
 		return 0, errReleased(id)
@@ -136,7 +141,7 @@ func (s *State) mayIssue(w *Service, by Issuer, id ID) (generation int64, err er
 // judge returns the refusal of a live token that a configuration or the records do not let in, else
 // the generation of the workstation. Each gateway judges by its own: a token of a key that a reload has
 // dropped opens nothing where that was.
-func (s *State) judge(w *Service, id ID, t *Token, viewer netip.Addr) (generation int64, err error) {
+func (s *State) judge(c *configuration, id ID, t *Token, viewer netip.Addr) (generation int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.records.mu.Lock()
@@ -145,7 +150,7 @@ func (s *State) judge(w *Service, id ID, t *Token, viewer netip.Addr) (generatio
 	if p != nil {
 		generation = p.generation
 	}
-	switch c := w.config; {
+	switch {
 	case !s.has(c, id):
 		return 0, refuse(RefusedUnknown)
 	case p.released() || t.Generation < generation:

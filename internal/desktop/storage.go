@@ -108,8 +108,8 @@ func (g *Registry) Start(ctx context.Context) error {
 			}
 		}
 	}
-	g.adopt()
-	for _, id := range g.unstored(seen) {
+	g.inventory.state.records.adopt(g.inventory.config.declared, g.inventory.state.now())
+	for _, id := range g.inventory.state.records.missing(seen) {
 		if err := g.rewrite(ctx, id); err != nil {
 			return fmt.Errorf("storing the record of workstation %s: %w", id, err)
 		}
@@ -142,36 +142,6 @@ func (g *Registry) load(ctx context.Context, key string) error {
 	return nil
 }
 
-// adopt makes release marks of what d declares last: a workstation that was registered and released
-// at run time, and is declared now, must not open because its record has become old.
-func (g *Registry) adopt() {
-	s := g.inventory.state
-	s.records.mu.Lock()
-	defer s.records.mu.Unlock()
-	for id := range g.inventory.config.declared {
-		if p := s.records.byID[id]; p.released() && !p.record.Declared {
-			r := p.record
-			r.Declared = true
-			r.touch(s.now())
-			s.records.set(p, r, true)
-		}
-	}
-}
-
-// unstored lists workstations whose record must be written.
-func (g *Registry) unstored(seen map[string]bool) []ID {
-	s := g.inventory.state
-	s.records.mu.Lock()
-	defer s.records.mu.Unlock()
-	var ids []ID
-	for id, p := range s.records.byID {
-		if p.known && (p.unsaved || !seen[id.key()]) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
 // rewrite stores the record in memory of id.
 func (g *Registry) rewrite(ctx context.Context, id ID) error {
 	done, err := g.lockRecord(ctx, id)
@@ -185,32 +155,10 @@ func (g *Registry) rewrite(ctx context.Context, id ID) error {
 // prune takes old records out of memory and storage, at most once an hour. A
 // deletion that fails is made up for by a later Start.
 func (g *Registry) prune(ctx context.Context) {
-	for _, id := range g.forgetOld() {
+	s := g.inventory.state
+	for _, id := range s.records.forgetOld(s.now()) {
 		g.erase(ctx, id)
 	}
-}
-
-func (g *Registry) forgetOld() []ID {
-	s := g.inventory.state
-	s.records.mu.Lock()
-	defer s.records.mu.Unlock()
-	now := s.now()
-	if now.Before(s.records.pruneAt) {
-		return nil
-	}
-	var ids []ID
-	for id, p := range s.records.byID {
-		if !p.known || !p.record.old(now) {
-			continue
-		}
-		if len(ids) == maxPrune {
-			return ids // the next call goes on
-		}
-		s.records.drop(p)
-		ids = append(ids, id)
-	}
-	s.records.pruneAt = now.Add(pruneEvery)
-	return ids
 }
 
 // erase deletes the stored record of a workstation that memory has forgotten.

@@ -115,17 +115,6 @@ func (c *Change) nothing() bool {
 		slices.Equal(a.Tokens, b.Tokens) && slices.Equal(a.Sessions, b.Sessions)
 }
 
-// HeldUntil is how long the response of a viewer that shows the first characters only is compared
-// with those of a token: while it lives, and for viewers that retry by themselves a while longer.
-func (w *Workstation) HeldUntil(t *Token) time.Time {
-	for _, x := range w.Sessions {
-		if x.Token.Hash == t.Hash && x.Ended == "" {
-			return t.Until.Add(RecentDeath)
-		}
-	}
-	return t.Deadline.Add(RecentDeath)
-}
-
 // RecentDeath is how long ago a token died of which a viewer may still show the first characters.
 const RecentDeath = time.Hour
 

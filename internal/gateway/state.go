@@ -113,13 +113,13 @@ func (s *State) stop(gen *generation, exiting bool) {
 	switch current := s.generations.current(); {
 	case current == nil: // gen has not started
 	case current != gen:
-		s.Workstations.Commit(current.workstations, current.mayConnect)
+		desktop.Commit(s.Workstations, current.workstations, current.mayConnect)
 		s.stores.signedIn().Keep(ForConsole(current.gateway).keeps())
 	case s.generations.several(): // a roll-back: nothing was activated
 	case exiting:
 		s.Workstations.EndAll(desktop.ReasonShutdown)
 	default: // the new configuration has no gatehouse app: nothing serves open desktops any more
-		s.Workstations.Commit(nil, gen.mayConnect)
+		desktop.Commit(s.Workstations, nil, gen.mayConnect)
 	}
 }
 

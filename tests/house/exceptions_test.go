@@ -66,13 +66,8 @@ var exceptions = []row{
 	{"internal/vncsocket.viewer: exported methods", 15},
 	{"internal/vncsocket.viewer: fields", 17},
 	{"internal/vncsocket.viewer: methods", 27},
-	{"internal/desktop.Pass: fields", 16},
-	{"internal/desktop.Registry: methods", 25},
 	{"internal/desktop.Service: exported methods", 21},
-	{"internal/desktop.Service: methods", 53},
-	{"internal/desktop.Sharing: methods", 39},
-	{"internal/desktop.State: methods", 31},
-	{"internal/desktop: knot", 15},
+	{"internal/desktop.Service: methods", 49},
 	{"l4vnc.handshake: fields", 17},
 
 	// Tests.

@@ -155,7 +155,7 @@ func (c *codec) commands(change *desktop.Change, key string) (commands [][]strin
 	for _, t := range w.Tokens {
 		last = later(last, t.Until)
 		if t.Prefix != "" {
-			prefixes = append(prefixes, c.score(w.HeldUntil(t)), t.Prefix)
+			prefixes = append(prefixes, c.score(heldUntil(w, t)), t.Prefix)
 		}
 	}
 	for _, t := range w.Dead {
@@ -193,4 +193,15 @@ func later(a, b time.Time) time.Time {
 		return b
 	}
 	return a
+}
+
+// heldUntil is how long the response of a viewer that shows the first characters only is compared with
+// those of a token: while it lives, and for viewers that retry by themselves a while longer.
+func heldUntil(w *desktop.Workstation, t *desktop.Token) time.Time {
+	for _, x := range w.Sessions {
+		if x.Token.Hash == t.Hash && x.Ended == "" {
+			return t.Until.Add(desktop.RecentDeath)
+		}
+	}
+	return t.Deadline.Add(desktop.RecentDeath)
 }

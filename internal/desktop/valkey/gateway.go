@@ -79,7 +79,7 @@ func New(c Config) *Desktops {
 	}
 	s := &store{codec: codec{now: c.Now, engine: c.Node.Now}, node: c.Node, recent: new(recent)}
 	d := &Desktops{state: c.State, store: s, feed: c.Feed, stop: make(chan struct{})}
-	d.shared = c.State.Share(s, c.Records)
+	d.shared = desktop.NewShared(c.State, s, c.Records)
 	c.Node.On(eventChanged, func(text string) { d.changed(parseID(text)) })
 	c.Node.Join(cluster.Part{
 		Name: "desktops", Beat: d.beat, Rejoin: d.shared.Rejoin, Reap: d.reap,

@@ -143,7 +143,7 @@ func TestAReloadWithoutPostgreSQLKeepsTheWorkstations(t *testing.T) {
 	b.look(t)
 	b.db.Close()
 	reloaded := service(t, b.state, nowhere{errOwnStorage}, func(p *desktop.Policy) { p.OnConflict = desktop.Replace })
-	b.state.Commit(reloaded, nil)
+	desktop.Commit(b.state, reloaded, nil)
 	wantOpen(t, x)
 	y := mustJoin(t, reloaded, issue(t, reloaded, "desk1", desktop.Options{}), other)
 	wantEnded(t, x, desktop.ReasonReplaced)
