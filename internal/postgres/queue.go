@@ -45,14 +45,6 @@ func (w *Writer) left() {
 	}
 }
 
-// patience is how long the rows may wait for others, idle if there are none.
-func (w *Writer) patience() time.Duration {
-	if wait, some := w.queue.Patience(); some {
-		return wait
-	}
-	return idle
-}
-
 // Status is what an operator should know of a Writer.
 type Status struct {
 	// Err is why rows cannot be written, nil if they can.

@@ -12,8 +12,6 @@ import (
 const (
 	// probeTimeout bounds the question whether the database is back.
 	probeTimeout = time.Second
-	// idle is longer than the process runs.
-	idle = time.Duration(1<<63 - 1)
 )
 
 // work writes what waits, or moves it to the spool, and returns when it must be called again.
@@ -42,7 +40,7 @@ func (w *Writer) work(ctx context.Context) time.Duration {
 		w.retryAt = time.Now().Add(retryInterval)
 		return retryInterval
 	}
-	return w.patience()
+	return w.queue.Patience()
 }
 
 // probe asks whether a database that was away is back: what waits in memory meanwhile is short.
@@ -76,7 +74,7 @@ func (w *Writer) writeAll(ctx context.Context, all bool) error {
 			}
 			continue
 		}
-		if w.current == nil && (all || w.patience() == 0) {
+		if w.current == nil && (all || w.queue.Patience() == 0) {
 			w.take()
 		}
 		if w.current == nil {

@@ -159,7 +159,7 @@ func (w *Writer) run() {
 	for {
 		select {
 		case <-w.queue.First:
-			due.Reset(w.patience())
+			due.Reset(w.queue.Patience())
 			continue
 		case <-w.queue.Urgent:
 		case <-due.C:

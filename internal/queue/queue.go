@@ -27,6 +27,8 @@ const (
 	// Group is how many items are committed without waiting, and the most that are committed at once:
 	// it bounds how long a Flush takes because of others, and how much a failed commit repeats.
 	Group = 500
+	// Idle is longer than the process runs.
+	Idle = time.Duration(1<<63 - 1)
 )
 
 var (
@@ -172,14 +174,17 @@ func (q *Queue[T]) Take(most int, reusable []T) (items []T, last uint64) {
 }
 
 // Patience is how long the items may still wait for others: not at all if they are a group or
-// somebody waits. It reports false if there are none.
-func (q *Queue[T]) Patience() (time.Duration, bool) {
+// somebody waits, Idle if there are none.
+func (q *Queue[T]) Patience() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.items) >= Group || len(q.waiters) > 0 {
-		return 0, len(q.items) > 0
+	switch {
+	case len(q.items) == 0:
+		return Idle
+	case len(q.items) >= Group || len(q.waiters) > 0:
+		return 0
 	}
-	return max(Interval-time.Since(q.since), 0), len(q.items) > 0
+	return max(Interval-time.Since(q.since), 0)
 }
 
 // Release gives back the memory of items that were taken.

@@ -71,9 +71,6 @@ func (s *Store) write() {
 	}
 }
 
-// never is longer than the process runs.
-const never = time.Duration(1<<63 - 1)
-
 // commitAll commits what waited when it began, and returns when it must be called again.
 func (w *writer) commitAll() time.Duration {
 	if len(w.batch) == 0 {
@@ -102,7 +99,7 @@ func (w *writer) commitAll() time.Duration {
 	if w.queue.Status().Items > 0 {
 		return w.opts.CommitInterval
 	}
-	return never
+	return queue.Idle
 }
 
 // commit writes a group in one transaction. If an operation is rejected, the group is written

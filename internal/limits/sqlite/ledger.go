@@ -1,5 +1,9 @@
-// Package sqlite keeps the limits of one gateway: budgets and long windows in memory, with their rows in
-// the store.
+// Package sqlite keeps the limits of one gateway: in memory, and in the store of its data directory.
+//
+//	ledger, crashed, err := sqlite.OpenLedger(ctx, st) // crashed: interrupted calls, charged as reserved
+//	rates, err := sqlite.NewRates(ctx, st, time.Now)   // without a store they are in memory only
+//
+// The rules are those of package limits.
 package sqlite
 
 import (
