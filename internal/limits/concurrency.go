@@ -21,17 +21,17 @@ type ConcurrencyLimiter struct {
 	pools    map[string]*pool
 	arrivals uint64 // how many calls have ever had to wait
 
-	shared *sharedSlots // nil: this gateway is the only one
+	shared SharedSlots // nil: this gateway is the only one
 }
 
 // pool holds the slots of one subject that has calls under way or waiting.
 type pool struct {
-	name  string
-	limit int   // of the newest call: after a reload the new limit holds for waiting calls too
-	refs  int32 // calls that hold or need a slot, waiting here or in another queue
-	inUse int32
-	queue []*Permit // in arrival order; empty unless the pool is full
-	share *share    // of slots that several gateways share; nil: they are all this gateway's
+	name   string
+	limit  Concurrency // of the newest call: after a reload the new limit holds for waiting calls too
+	demand Demand
+	refs   int       // calls that hold or need a slot, waiting here or in another queue
+	queue  []*Permit // in arrival order; empty unless the pool is full
+	share  Share
 }
 
 // Busy names the subject that has no free slot.
@@ -76,12 +76,14 @@ func (l *ConcurrencyLimiter) permit(subjects []Subject) *Permit {
 	if needed == 0 {
 		return nil
 	}
-	p := &Permit{limiter: l, slots: make([]slot, 0, needed)}
+	p := &Permit{limiter: l, pools: make([]*pool, 0, needed)}
 	l.mu.Lock()
 	for i := range subjects {
 		if c := subjects[i].Concurrency; c.Limit > 0 {
-			p.slots = append(p.slots, slot{l.pool(subjects[i].Name), c})
-			p.slots[len(p.slots)-1].pool.setLimit(c.Limit)
+			q := l.pool(subjects[i].Name)
+			p.pools = append(p.pools, q)
+			q.limit, q.demand.Limit = c, c.Limit
+			q.serve()
 		}
 	}
 	return p
@@ -95,26 +97,25 @@ func (l *ConcurrencyLimiter) place(p *Permit, held *Permit) (*Permit, *Busy) {
 		return p, nil
 	}
 	timeout := full.limit.Wait
-	for i := range p.slots {
-		s := &p.slots[i]
-		if !s.pool.full() {
+	for _, q := range p.pools {
+		if !q.full() {
 			continue
 		}
-		if len(s.pool.queue) >= s.limit.Queue {
+		if len(q.queue) >= q.limit.Queue {
 			defer l.unref(p)
-			return nil, s.busy()
+			return nil, q.busy()
 		}
-		timeout = min(timeout, s.limit.Wait)
+		timeout = min(timeout, q.limit.Wait)
 	}
 	if held != nil {
-		for _, has := range held.slots {
-			p.slots = append(p.slots, slot{l.pool(has.pool.name), has.limit})
+		for _, q := range held.pools {
+			p.pools = append(p.pools, l.pool(q.name))
 		}
 		held.release()
 	}
 	l.arrivals++
-	p.arrival, p.queue, p.deadline, p.decided = l.arrivals, full.pool.name, time.Now().Add(timeout), make(chan struct{})
-	full.pool.enqueue(p)
+	p.arrival, p.queue, p.deadline, p.decided = l.arrivals, full.name, time.Now().Add(timeout), make(chan struct{})
+	full.enqueue(p)
 	return p, nil
 }
 
@@ -123,7 +124,7 @@ func (l *ConcurrencyLimiter) InUse(subject string) (inUse, waiting int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if p := l.pools[subject]; p != nil {
-		return int(p.inUse), len(p.queue)
+		return p.demand.InUse, len(p.queue)
 	}
 	return 0, 0
 }
@@ -136,8 +137,8 @@ func (l *ConcurrencyLimiter) pool(name string) *pool {
 	q := l.pools[name]
 	if q == nil {
 		q = &pool{name: name}
-		if l.shared != nil {
-			q.share = &share{of: l.shared}
+		if q.share = (wholeLimit{&q.demand}); l.shared != nil {
+			q.share = l.shared.Share(name, &q.demand)
 		}
 		l.pools[name] = q
 	}
@@ -146,14 +147,19 @@ func (l *ConcurrencyLimiter) pool(name string) *pool {
 }
 
 func (l *ConcurrencyLimiter) unref(p *Permit) {
-	for _, s := range p.slots {
-		if s.pool.refs--; s.pool.refs == 0 && s.pool.settled() {
-			delete(l.pools, s.pool.name)
-		} else {
-			s.pool.review()
-		}
+	for _, q := range p.pools {
+		q.refs--
+		q.changed()
+		l.forget(q)
 	}
-	p.slots = nil
+	p.pools = nil
+}
+
+// forget removes a pool that no call needs.
+func (l *ConcurrencyLimiter) forget(q *pool) {
+	if q.refs == 0 && q.share.Forget() {
+		delete(l.pools, q.name)
+	}
 }
 
 func (p *Permit) release() {
@@ -163,22 +169,22 @@ func (p *Permit) release() {
 		p.waitingAt = nil
 	case p.held:
 		p.held = false
-		for _, s := range p.slots {
-			s.pool.inUse--
-			s.pool.turn()
+		for _, q := range p.pools {
+			q.demand.InUse--
+			q.share.Freed()
 		}
-		for _, s := range p.slots {
-			s.pool.serve()
+		for _, q := range p.pools {
+			q.serve()
 		}
 	}
 	p.limiter.unref(p)
 }
 
-// firstFull returns the first slot that is not free.
-func (p *Permit) firstFull() *slot {
-	for i := range p.slots {
-		if p.slots[i].pool.full() {
-			return &p.slots[i]
+// firstFull returns the first pool that has no free slot, nil if all have.
+func (p *Permit) firstFull() *pool {
+	for _, q := range p.pools {
+		if q.full() {
+			return q
 		}
 	}
 	return nil
@@ -186,24 +192,22 @@ func (p *Permit) firstFull() *slot {
 
 func (p *Permit) take() {
 	p.held = true
-	for _, s := range p.slots {
-		s.pool.inUse++
+	for _, q := range p.pools {
+		q.demand.InUse++
 	}
 }
 
-func (s *slot) busy() *Busy {
-	inUse := int(s.pool.inUse)
-	if s.pool.share != nil { // other gateways have the rest
-		inUse = max(inUse, s.pool.limit)
-	}
-	return &Busy{Subject: s.pool.name, Limit: s.limit, InUse: inUse, Waiting: len(s.pool.queue), RetryAfter: BusyRetry}
+func (q *pool) busy() *Busy {
+	inUse := max(q.demand.InUse, q.demand.Limit) // other gateways may have the rest
+	return &Busy{Subject: q.name, Limit: q.limit, InUse: inUse, Waiting: len(q.queue), RetryAfter: BusyRetry}
 }
 
-func (q *pool) full() bool { return int(q.inUse) >= q.room() }
+func (q *pool) full() bool { return q.demand.InUse >= q.share.Room() }
 
-func (q *pool) setLimit(n int) {
-	q.limit = n
-	q.serve()
+// changed is called after each change of what its calls use and wait for.
+func (q *pool) changed() {
+	q.demand.Waiting = len(q.queue)
+	q.share.Changed()
 }
 
 // enqueue adds a permit to the queue, in arrival order.
@@ -211,7 +215,7 @@ func (q *pool) enqueue(p *Permit) {
 	i, _ := slices.BinarySearchFunc(q.queue, p.arrival, func(other *Permit, came uint64) int { return cmp.Compare(other.arrival, came) })
 	q.queue = slices.Insert(q.queue, i, p)
 	p.waitingAt = q
-	q.review()
+	q.changed()
 }
 
 // serve gives free slots to the queue. Each permit takes all its slots or moves to another queue.
@@ -221,13 +225,13 @@ func (q *pool) serve() {
 		q.queue[0] = nil
 		q.queue = q.queue[1:]
 		if other := p.firstFull(); other != nil {
-			other.pool.enqueue(p)
-			other.pool.keep(q)
+			other.enqueue(p)
+			other.share.Keep(q.share)
 			continue
 		}
 		p.waitingAt = nil
 		p.take()
 		close(p.decided)
 	}
-	q.review()
+	q.changed()
 }

@@ -25,10 +25,6 @@ func (l *ConcurrencyLimiter) Enter(ctx context.Context, rates Rates, subjects []
 	return Entry{Reading: reading, Permit: permit, Busy: busy}, nil
 }
 
-// mostAsks bounds how often a call states what it wants. An answer is void if slots were given back
-// after the statement.
-const mostAsks = 3
-
 func (l *ConcurrencyLimiter) enterShared(ctx context.Context, rates Rates, subjects []Subject, held *Permit) (e Entry, err error) {
 	p := l.permit(subjects)
 	if p == nil {
@@ -36,35 +32,11 @@ func (l *ConcurrencyLimiter) enterShared(ctx context.Context, rates Rates, subje
 		return e, err
 	}
 	defer l.mu.Unlock()
-	p.coming(1)
-	for asked := 0; ; asked++ {
-		var buffer [MaxSubjects]Want
-		wants := p.wants(buffer[:0])
-		if asked > 0 && (len(wants) == 0 || asked == mostAsks) {
-			break
-		}
-		l.mu.Unlock()
-		var shares []Share
-		var reading Reading
-		if len(wants) == 0 {
-			reading, e.Over, err = rates.Request(ctx, subjects)
-		} else {
-			reading, e.Over, shares, err = l.shared.places.Enter(ctx, subjects, wants)
-		}
-		l.mu.Lock()
-		if asked == 0 {
-			e.Reading = reading
-		}
-		void := l.learn(shares)
-		if e.Over != nil || err != nil || len(wants) == 0 {
-			break
-		}
-		subjects = nil // they are counted
-		if !void {
-			break
-		}
-	}
-	p.coming(-1)
+	p.expect(1)
+	l.mu.Unlock()
+	e.Reading, e.Over, err = l.shared.Enter(ctx, subjects)
+	l.mu.Lock()
+	p.expect(-1)
 	if e.Over != nil || err != nil {
 		l.unref(p)
 		return e, err
@@ -73,27 +45,8 @@ func (l *ConcurrencyLimiter) enterShared(ctx context.Context, rates Rates, subje
 	return e, nil
 }
 
-// coming notes that the call will take its slots soon, or no longer.
-func (p *Permit) coming(n int) {
-	for _, s := range p.slots {
-		share := s.pool.share
-		share.coming += n
-		share.peak = max(share.peak, s.pool.demand())
+func (p *Permit) expect(calls int) {
+	for _, q := range p.pools {
+		q.share.Expect(calls)
 	}
-}
-
-// wants states again each subject of which the call needs a slot that this gateway does not have.
-func (p *Permit) wants(wants []Want) []Want {
-	for _, s := range p.slots {
-		q := s.pool
-		if q.share.of.alone > 0 || q.demand() <= q.share.slots || q.share.slots >= q.limit {
-			continue
-		}
-		patient := 0
-		if len(q.queue) < s.limit.Queue {
-			patient = 1
-		}
-		wants = append(wants, q.statement(patient))
-	}
-	return wants
 }

@@ -8,7 +8,7 @@ import (
 // Permit holds a call's slots, one for each of its subjects, or waits for them in a queue.
 type Permit struct {
 	limiter   *ConcurrencyLimiter
-	slots     []slot
+	pools     []*pool // of its subjects
 	held      bool
 	waitingAt *pool // the queue it waits in; nil if it does not wait
 
@@ -18,11 +18,6 @@ type Permit struct {
 	deadline time.Time     // when its wait ends
 	decided  chan struct{} // closed when it no longer waits
 	refusal  *Busy         // why it was refused
-}
-
-type slot struct {
-	pool  *pool
-	limit Concurrency
 }
 
 // Waiting reports whether the permit had to queue, so that Wait may take a while.
@@ -60,11 +55,7 @@ func (p *Permit) TimeOut() bool {
 	if p.waitingAt == nil {
 		return false
 	}
-	for i := range p.slots {
-		if p.slots[i].pool == p.waitingAt {
-			p.refusal = p.slots[i].busy()
-		}
-	}
+	p.refusal = p.waitingAt.busy()
 	p.release()
 	close(p.decided)
 	return true

@@ -12,7 +12,7 @@ type ConcurrencyUse struct {
 // of all of them.
 func (l *ConcurrencyLimiter) Read(ctx context.Context, subjects []Subject) ([]ConcurrencyUse, error) {
 	if l.shared != nil {
-		return l.shared.places.InUse(ctx, subjects)
+		return l.shared.InUse(ctx, subjects)
 	}
 	uses := make([]ConcurrencyUse, len(subjects))
 	for i := range subjects {

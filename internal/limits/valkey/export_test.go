@@ -138,3 +138,41 @@ const (
 	ReceiptsBatch = receiptsBatch
 	ReceiptsRows  = receiptsRows
 )
+
+// Want is a statement of slots, Granted its answer.
+type (
+	Want    = want
+	Granted = granted
+)
+
+// State states slots of subjects.
+func (a *Rates) State(ctx context.Context, wants ...Want) ([]Granted, error) {
+	_, _, answers, err := a.enter(ctx, nil, wants)
+	return answers, err
+}
+
+// RestateAll states all subjects again, as after a loss.
+func (a *Rates) RestateAll(lost bool) { a.slots.restateAll(lost) }
+
+// Rechecked states all subjects again, and counts gateways that share them.
+func (a *Rates) Rechecked(nodes int) {
+	a.slots.restateAll(true)
+	a.slots.recheck("key:a")
+	a.slots.setNodes(nodes, false)
+}
+
+// Slow delays messages of calls, so that later ones overtake them, and makes answers void.
+func (a *Rates) Slow(delay func(), void func() bool) {
+	ask := a.ask
+	a.ask = func(ctx context.Context, subjects []limits.Subject, wants []want) (limits.Reading, *limits.RateRefusal, []granted, error) {
+		delay()
+		reading, refusal, answers, err := ask(ctx, subjects, wants)
+		delay()
+		if void() {
+			for i := range answers {
+				answers[i].Number = 0
+			}
+		}
+		return reading, refusal, answers, err
+	}
+}

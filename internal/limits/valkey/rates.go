@@ -64,7 +64,7 @@ type RatesConfig struct {
 }
 
 // Rates is rates, and slots of calls at once, that the gateways of a cluster share. It is
-// [limits.Rates] and [limits.Places].
+// [limits.Rates] and [limits.SharedSlots].
 //
 // While the engine does not answer, a gateway decides alone with its part of each limit: the limit
 // by the number of gateways, rounded up. So rates are at most twice the limit in the window of the
@@ -74,6 +74,8 @@ type Rates struct {
 	node        *cluster.Node
 	local       limits.Rates
 	limiter     *limits.ConcurrencyLimiter
+	slots       *slots
+	ask         func(context.Context, []limits.Subject, []want) (limits.Reading, *limits.RateRefusal, []granted, error) // enter, or a bad network in tests
 	scripts     rateScripts
 	breaker     *breaker
 	refusals    refusals
@@ -91,15 +93,17 @@ func NewRates(c RatesConfig) *Rates {
 		node: c.Node, local: c.Local, limiter: c.Limiter, scripts: scripts.within(cmp.Or(c.Timeout, ratesTimeout)), breaker: &breaker{logger: c.Logger},
 		changed: make(chan struct{}, 1), stop: stop,
 	}
+	a.ask = a.enter
+	a.slots = newSlots(c.Limiter, a.wake)
 	c.Limiter.Share(a)
 	c.Node.Join(cluster.Part{
 		Name:   "concurrency",
-		Beat:   func(context.Context) error { a.limiter.Restate(false); return nil },
-		Rejoin: func(context.Context) error { a.limiter.Restate(true); return nil },
-		Replay: func(context.Context, bool) error { a.limiter.Restate(true); return nil },
+		Beat:   func(context.Context) error { a.slots.restateAll(false); return nil },
+		Rejoin: func(context.Context) error { a.slots.restateAll(true); return nil },
+		Replay: func(context.Context, bool) error { a.slots.restateAll(true); return nil },
 		Reap:   a.reap,
 	})
-	c.Node.On("places", a.limiter.Recheck)
+	c.Node.On("places", a.slots.recheck)
 	a.ended.Add(1)
 	go a.send(ctx)
 	return a
@@ -117,12 +121,33 @@ func (a *Rates) Close(ctx context.Context) error {
 
 // Request implements limits.Rates.
 func (a *Rates) Request(ctx context.Context, subjects []limits.Subject) (limits.Reading, *limits.RateRefusal, error) {
-	reading, refusal, _, err := a.Enter(ctx, subjects, nil)
+	reading, refusal, _, err := a.enter(ctx, subjects, nil)
 	return reading, refusal, err
 }
 
-// Enter implements limits.Places.
-func (a *Rates) Enter(ctx context.Context, subjects []limits.Subject, wants []limits.Want) (limits.Reading, *limits.RateRefusal, []limits.Share, error) {
+// Share implements limits.SharedSlots.
+func (a *Rates) Share(subject string, demand *limits.Demand) limits.Share {
+	q := &share{of: a.slots, subject: subject, demand: demand}
+	a.slots.shares[subject] = q
+	return q
+}
+
+// Enter implements limits.SharedSlots.
+func (a *Rates) Enter(ctx context.Context, subjects []limits.Subject) (reading limits.Reading, refusal *limits.RateRefusal, err error) {
+	a.slots.enter(subjects, func(counted bool, wants []want) (refused bool, answers []granted) {
+		if counted {
+			_, _, answers, err = a.ask(ctx, nil, wants)
+		} else {
+			reading, refusal, answers, err = a.ask(ctx, subjects, wants)
+		}
+		return refusal != nil || err != nil, answers
+	})
+	return reading, refusal, err
+}
+
+// enter counts one request, unless there are no subjects, and states the wants, in one message. It
+// returns an answer to each of them, and none with a refusal or an error: then nothing was stated.
+func (a *Rates) enter(ctx context.Context, subjects []limits.Subject, wants []want) (limits.Reading, *limits.RateRefusal, []granted, error) {
 	if err := ctx.Err(); err != nil {
 		return limits.Reading{}, nil, nil, err
 	}
@@ -179,7 +204,7 @@ func (a *Rates) Tokens(ctx context.Context, n int64, subjects []limits.Subject) 
 
 // admit sends a message. It reports false if the engine does not answer, or has taken this gateway
 // for dead.
-func (a *Rates) admit(ctx context.Context, n int64, rates []ratedSubject, wants []limits.Want) (answer admitted, ok bool) {
+func (a *Rates) admit(ctx context.Context, n int64, rates []ratedSubject, wants []want) (answer admitted, ok bool) {
 	if a.breaker.open.Load() {
 		return answer, false
 	}
@@ -193,7 +218,7 @@ func (a *Rates) admit(ctx context.Context, n int64, rates []ratedSubject, wants 
 		answer, err = parseAdmitted(reply, n, rates, wants)
 	}
 	if a.breaker.note(err) {
-		a.limiter.Nodes(a.node.Count(), false)
+		a.slots.setNodes(a.node.Count(), false)
 	}
 	return answer, err == nil
 }

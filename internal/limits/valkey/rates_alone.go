@@ -112,12 +112,12 @@ func wholeRefusal(r *limits.RateRefusal, subjects []limits.Subject) *limits.Rate
 }
 
 // guess answers statements with this gateway's part of the slots.
-func (a *Rates) guess(wants []limits.Want) []limits.Share {
+func (a *Rates) guess(wants []want) []granted {
 	nodes := a.node.Count()
-	shares := make([]limits.Share, len(wants))
+	shares := make([]granted, len(wants))
 	for i, w := range wants {
 		slots := min(w.Slots, (w.Limit+nodes-1)/nodes)
-		shares[i] = limits.Share{Subject: w.Subject, Number: w.Number, Slots: slots, Held: max(slots, w.Held), Guess: true}
+		shares[i] = granted{Subject: w.Subject, Number: w.Number, Slots: slots, Held: max(slots, w.Held), Guess: true}
 	}
 	return shares
 }

@@ -240,9 +240,7 @@ func TestLimiterOfAnEndedAdmissionIsLocal(t *testing.T) {
 		if err != nil || entry.Permit == nil {
 			t.Fatalf("%+v, %v", entry, err)
 		}
-		g.limiter.Restate(true)
-		g.limiter.Recheck("key:a")
-		g.limiter.Nodes(2, false)
+		g.Rechecked(2)
 		entry.Permit.Release()
 	}
 	if after := scripts(t, g); after != before {

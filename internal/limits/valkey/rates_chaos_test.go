@@ -64,7 +64,7 @@ func TestNoSlotIsLostInChaos(t *testing.T) {
 			g.way.Pass()
 			g.paused = false
 		case n < 13:
-			g.limiter.Restate(true)
+			g.RestateAll(true)
 		case n < 110:
 			asked := subjects[random.IntN(2):]
 			if random.IntN(3) == 0 {

@@ -40,7 +40,7 @@ func (r *ratedSubject) seconds() string {
 }
 
 // admitArgs are the arguments of the script admit, which draws them.
-func admitArgs(n int64, rates []ratedSubject, wants []limits.Want) []string {
+func admitArgs(n int64, rates []ratedSubject, wants []want) []string {
 	args := make([]string, 0, 2+3*len(rates)+wantParts*len(wants))
 	args = append(args, number(n), strconv.Itoa(len(rates)))
 	for i := range rates {
@@ -68,10 +68,10 @@ type admitted struct {
 	reading limits.Reading
 	refusal *limits.RateRefusal // nil if the call was counted
 	windows []limits.Counted
-	shares  []limits.Share
+	shares  []granted
 }
 
-func parseAdmitted(reply valkey.Reply, n int64, rates []ratedSubject, wants []limits.Want) (a admitted, err error) {
+func parseAdmitted(reply valkey.Reply, n int64, rates []ratedSubject, wants []want) (a admitted, err error) {
 	numbers, err := reply.AsIntSlice()
 	if err != nil || len(numbers) < 2 {
 		return a, errors.Join(err, errAnswer)
@@ -90,7 +90,7 @@ func parseAdmitted(reply valkey.Reply, n int64, rates []ratedSubject, wants []li
 	}
 	for i, w := range wants {
 		p := stated[i*shareParts:]
-		a.shares = append(a.shares, limits.Share{Subject: w.Subject, Number: uint64(p[0]), Slots: int(p[1]), Held: int(p[2]), Waiting: int(p[3]), Crowded: p[4] > 0})
+		a.shares = append(a.shares, granted{Subject: w.Subject, Number: uint64(p[0]), Slots: int(p[1]), Held: int(p[2]), Waiting: int(p[3]), Crowded: p[4] > 0})
 	}
 	return a, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits/valkey"
 )
 
 // shortLease is that of nodes that die in a test.
@@ -238,23 +239,23 @@ func TestSlotGoesRoundBehindAQueue(t *testing.T) {
 	a, b := startedAt(t, e.Addr, still("a")), startedAt(t, e.Addr, still("b"))
 	const calls = 20
 	s, number := slots("key:a", 1, calls), uint64(0)
-	other := func(w limits.Want) int {
+	other := func(w valkey.Want) int {
 		number++
 		w.Subject, w.Limit, w.Number = s.Name, 1, number
-		_, _, shares, err := b.Enter(t.Context(), nil, []limits.Want{w})
+		shares, err := b.State(t.Context(), w)
 		if err != nil || len(shares) != 1 {
 			t.Fatalf("%+v, %v", shares, err)
 		}
 		return shares[0].Slots
 	}
-	if other(limits.Want{Slots: 1}) != 1 {
+	if other(valkey.Want{Slots: 1}) != 1 {
 		t.Fatal("a free slot is refused")
 	}
 	var waiting []*limits.Permit
 	for range calls {
 		waiting = append(waiting, enter(t, a, s).Permit)
 	}
-	other(limits.Want{Slots: 1, Queued: 1, Gives: true}) // a gets it
+	other(valkey.Want{Slots: 1, Queued: 1, Gives: true}) // a gets it
 	for i, p := range waiting {
 		if busy, err := p.Wait(t.Context()); busy != nil || err != nil {
 			t.Fatalf("%+v, %v", busy, err)
@@ -262,7 +263,7 @@ func TestSlotGoesRoundBehindAQueue(t *testing.T) {
 		before := scripts(t, a)
 		p.Release()
 		enginetest.Within(t, patience, "a has asked again", func() bool { return scripts(t, a) > before })
-		if other(limits.Want{Slots: 1, Queued: 1}) == 1 {
+		if other(valkey.Want{Slots: 1, Queued: 1}) == 1 {
 			if i > 2 {
 				t.Errorf("the call at b waited for %d calls at a", i+1)
 			}

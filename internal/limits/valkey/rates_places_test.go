@@ -1,7 +1,6 @@
 package valkey_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -12,8 +11,8 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
-	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/limitstest"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits/valkey"
 )
 
 func TestGatewaysKeepTheContractOfConcurrency(t *testing.T) {
@@ -31,32 +30,16 @@ func TestGatewaysKeepTheContractOfConcurrency(t *testing.T) {
 	}
 }
 
-// slowPlaces delays messages, so that later ones overtake them, and loses answers.
-type slowPlaces struct {
-	limits.Places
+// dice is safe for concurrent use.
+type dice struct {
 	mu     sync.Mutex
 	random *rand.Rand
 }
 
-func (p *slowPlaces) roll(n int) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.random.IntN(n)
-}
-
-// delay is that of a message on its way.
-func (p *slowPlaces) delay() { <-time.After(time.Duration(p.roll(1000)) * time.Microsecond) }
-
-func (p *slowPlaces) Enter(ctx context.Context, subjects []limits.Subject, wants []limits.Want) (limits.Reading, *limits.RateRefusal, []limits.Share, error) {
-	p.delay()
-	reading, refusal, shares, err := p.Places.Enter(ctx, subjects, wants)
-	p.delay()
-	if p.roll(10) == 0 {
-		for i := range shares {
-			shares[i].Number = 0
-		}
-	}
-	return reading, refusal, shares, err
+func (d *dice) roll(n int) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.random.IntN(n)
 }
 
 func TestGatewaysShareSlotsOnABadNetwork(t *testing.T) {
@@ -64,7 +47,9 @@ func TestGatewaysShareSlotsOnABadNetwork(t *testing.T) {
 	limitstest.RunConcurrency(t, func(t *testing.T) (all []limitstest.Gateway) {
 		for i := range 3 {
 			g := startedAt(t, e.Addr, cluster.Config{Node: string(rune('a' + i)), Beat: 100 * time.Millisecond})
-			g.limiter.Share(&slowPlaces{Places: g, random: rand.New(rand.NewPCG(1, uint64(i)))})
+			d := &dice{random: rand.New(rand.NewPCG(1, uint64(i)))}
+			delay := func() { <-time.After(time.Duration(d.roll(1000)) * time.Microsecond) }
+			g.Slow(delay, func() bool { return d.roll(10) == 0 })
 			all = append(all, limitstest.Gateway{Limiter: g.limiter, Rates: g})
 		}
 		return all
@@ -144,28 +129,28 @@ func TestStatements(t *testing.T) {
 	for _, step := range []struct {
 		what string
 		by   *peer
-		say  limits.Want
-		want limits.Share
+		say  valkey.Want
+		want valkey.Granted
 	}{
-		{"it gets what it wants", a, limits.Want{Number: 5, Slots: 2}, limits.Share{Number: 5, Slots: 2, Held: 2}},
-		{"a late one is void", a, limits.Want{Number: 4, Slots: 1, Gives: true}, limits.Share{}},
-		{"the same again is void", a, limits.Want{Number: 5, Slots: 3}, limits.Share{}},
-		{"others get the rest", b, limits.Want{Number: 1, Slots: 3}, limits.Share{Number: 1, Slots: 1, Held: 1}},
-		{"its calls wait", b, limits.Want{Number: 2, Held: 1, Slots: 3, Queued: 1}, limits.Share{Number: 2, Slots: 1, Held: 1, Waiting: 1}},
-		{"no more than its part, but it may use what it was answered", a, limits.Want{Number: 6, Held: 1, Slots: 3},
-			limits.Share{Number: 6, Slots: 1, Held: 2, Crowded: true}},
-		{"it gives the other one back", a, limits.Want{Number: 7, Held: 1, Slots: 3, Gives: true}, limits.Share{Number: 7, Slots: 1, Held: 1, Crowded: true}},
-		{"a gateway that waits gets it", b, limits.Want{Number: 3, Held: 1, Slots: 2, Queued: 1}, limits.Share{Number: 3, Slots: 2, Held: 2}},
-		{"what is in use counts, above the limit too", a, limits.Want{Number: 8, Held: 5, Slots: 5}, limits.Share{Number: 8, Slots: 1, Held: 5}},
-		{"nothing is left", b, limits.Want{Number: 4, Held: 1, Slots: 2, Gives: true}, limits.Share{Number: 4, Slots: 0, Held: 1}},
-		{"it gives all back", a, limits.Want{Number: 9, Gives: true}, limits.Share{Number: 9}},
-		{"now there is room", b, limits.Want{Number: 5, Held: 1, Slots: 9}, limits.Share{Number: 5, Slots: 3, Held: 3}},
+		{"it gets what it wants", a, valkey.Want{Number: 5, Slots: 2}, valkey.Granted{Number: 5, Slots: 2, Held: 2}},
+		{"a late one is void", a, valkey.Want{Number: 4, Slots: 1, Gives: true}, valkey.Granted{}},
+		{"the same again is void", a, valkey.Want{Number: 5, Slots: 3}, valkey.Granted{}},
+		{"others get the rest", b, valkey.Want{Number: 1, Slots: 3}, valkey.Granted{Number: 1, Slots: 1, Held: 1}},
+		{"its calls wait", b, valkey.Want{Number: 2, Held: 1, Slots: 3, Queued: 1}, valkey.Granted{Number: 2, Slots: 1, Held: 1, Waiting: 1}},
+		{"no more than its part, but it may use what it was answered", a, valkey.Want{Number: 6, Held: 1, Slots: 3},
+			valkey.Granted{Number: 6, Slots: 1, Held: 2, Crowded: true}},
+		{"it gives the other one back", a, valkey.Want{Number: 7, Held: 1, Slots: 3, Gives: true}, valkey.Granted{Number: 7, Slots: 1, Held: 1, Crowded: true}},
+		{"a gateway that waits gets it", b, valkey.Want{Number: 3, Held: 1, Slots: 2, Queued: 1}, valkey.Granted{Number: 3, Slots: 2, Held: 2}},
+		{"what is in use counts, above the limit too", a, valkey.Want{Number: 8, Held: 5, Slots: 5}, valkey.Granted{Number: 8, Slots: 1, Held: 5}},
+		{"nothing is left", b, valkey.Want{Number: 4, Held: 1, Slots: 2, Gives: true}, valkey.Granted{Number: 4, Slots: 0, Held: 1}},
+		{"it gives all back", a, valkey.Want{Number: 9, Gives: true}, valkey.Granted{Number: 9}},
+		{"now there is room", b, valkey.Want{Number: 5, Held: 1, Slots: 9}, valkey.Granted{Number: 5, Slots: 3, Held: 3}},
 	} {
 		step.say.Subject, step.say.Limit = "key:a", 3
 		if step.want.Subject = "key:a"; step.want.Number == 0 {
-			step.want = limits.Share{Subject: "key:a"}
+			step.want = valkey.Granted{Subject: "key:a"}
 		}
-		_, _, shares, err := step.by.Enter(t.Context(), nil, []limits.Want{step.say})
+		shares, err := step.by.State(t.Context(), step.say)
 		if err != nil || len(shares) != 1 || shares[0] != step.want {
 			t.Errorf("%s: %+v, %v, want %+v", step.what, shares, err, step.want)
 		}

@@ -28,7 +28,7 @@ func (a *Rates) Read(ctx context.Context, subjects []limits.Subject) ([]limits.R
 	return uses, ctx.Err()
 }
 
-// InUse implements limits.Places. From a limit of 64 on it contains the slots that gateways keep for
+// InUse implements limits.SharedSlots. From a limit of 64 on it contains the slots that gateways keep for
 // their next calls. While the engine does not answer, it returns the use of this gateway.
 func (a *Rates) InUse(ctx context.Context, subjects []limits.Subject) ([]limits.ConcurrencyUse, error) {
 	var limited []string

@@ -82,11 +82,11 @@ func (a *Rates) correctLater(corrections []correction, delta int64) {
 		a.breaker.logger.Warn("too many corrections of token rates wait for the engine of the cluster: calls now count what was estimated",
 			zap.Int("waiting", maxCorrections))
 	}
-	a.Restate()
+	a.wake()
 }
 
-// Restate implements limits.Places.
-func (a *Rates) Restate() {
+// wake asks for what waits to be sent. It does not wait.
+func (a *Rates) wake() {
 	select {
 	case a.changed <- struct{}{}:
 	default:
@@ -109,13 +109,13 @@ func (a *Rates) send(ctx context.Context) {
 			alone := a.breaker.open.Load()
 			if n := a.node.Count(); n != nodes {
 				nodes = n
-				a.limiter.Nodes(n, !alone)
+				a.slots.setNodes(n, !alone)
 			}
 			if alone {
 				a.again(ctx)
 				break
 			}
-			a.limiter.Recheck("")
+			a.slots.recheck("")
 		}
 		if a.flush(ctx) != nil { // the breaker logs it
 			changed = nil // until the next tick
@@ -130,7 +130,7 @@ func (a *Rates) again(ctx context.Context) {
 	}
 	if _, err := a.node.Run(ctx, a.scripts.look, "0"); err == nil {
 		a.breaker.close(a.corrections.forget())
-		a.limiter.Nodes(a.node.Count(), true)
+		a.slots.setNodes(a.node.Count(), true)
 	}
 }
 
@@ -143,10 +143,10 @@ func (a *Rates) flush(ctx context.Context) error {
 				return err
 			}
 		}
-		wants := a.limiter.Statements(batch)
+		wants := a.slots.changes(batch)
 		if len(wants) > 0 {
 			shares, err := a.state(ctx, wants)
-			a.limiter.Learn(shares)
+			a.slots.learn(shares)
 			if err != nil {
 				return err
 			}
@@ -172,7 +172,7 @@ func (a *Rates) correct(ctx context.Context, corrections []correction) error {
 }
 
 // state sends statements.
-func (a *Rates) state(ctx context.Context, wants []limits.Want) ([]limits.Share, error) {
+func (a *Rates) state(ctx context.Context, wants []want) ([]granted, error) {
 	answer, ok := a.admit(ctx, 0, nil, wants)
 	if !ok {
 		return a.guess(wants), errNotStated
@@ -194,4 +194,4 @@ func (a *Rates) reap(ctx context.Context, dead string) error {
 }
 
 var _ limits.Rates = (*Rates)(nil)
-var _ limits.Places = (*Rates)(nil)
+var _ limits.SharedSlots = (*Rates)(nil)

@@ -17,7 +17,7 @@
 -- of places counts as one that waits.
 local TURN = 300000
 
--- From this limit on nodes keep idle places for a while (limits/share.go).
+-- From this limit on nodes keep idle places for a while (share.go).
 local STEPS = 64
 
 -- others returns the sums of all nodes but one, and the statement of that one.
