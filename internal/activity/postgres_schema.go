@@ -71,6 +71,7 @@ var PostgresSchema = postgres.Schema{
 			incomplete bigint  NOT NULL
 		);
 		INSERT INTO activity_partitions VALUES (1, 0, 0, -1, '1970-01-01', -1);`,
+		postgresDialect.views(),
 	},
 }
 

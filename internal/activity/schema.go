@@ -51,5 +51,6 @@ var Schema = store.Schema{
 			pruned   INTEGER NOT NULL
 		);
 		INSERT INTO activity_rollup SELECT 1, 1, ifnull(max(seq), 0), 0, -1 FROM activity;`,
+		sqliteDialect.views(),
 	},
 }

@@ -1,0 +1,98 @@
+package activity
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The views are for operators: docs/operations.md promises their names and columns. They are the same
+// in both databases. They read the packed data of a row by SQL, so that they cost nothing until
+// somebody asks. Columns instead would cost each call, and each series that reads many sums.
+
+// dialect is the SQL in which the views of the two databases differ. In it d is the row, at is the
+// number of a byte of its data, from 1 on.
+type dialect struct {
+	each string // a subquery that is evaluated for each row
+	all  string // its values, in their order
+	byte string // the byte at
+	text string // the n bytes before at
+	name string // the column of a name
+	day  string // the time of a row of sums by the day, by the hour, and of a call
+	hour string
+	call string
+}
+
+var sqliteDialect = dialect{
+	each: "json_each(json_array(json((%s)))) AS v",
+	all:  "json_group_array(%s)",
+	byte: "instr('123456789ABCDEF', substr(hex(substr(d.data, at, 1)), 1, 1)) * 16 " +
+		"+ instr('123456789ABCDEF', substr(hex(substr(d.data, at, 1)), 2, 1))",
+	text: "CAST(substr(d.data, at - n, n) AS TEXT)",
+	name: "d.%[1]s",
+	day:  "date(d.start * 86400, 'unixepoch')",
+	hour: "strftime('%Y-%m-%dT%H:%M:%SZ', d.start * 3600, 'unixepoch')",
+	call: "strftime('%Y-%m-%dT%H:%M:%fZ', d.created_at / 1e9, 'unixepoch')",
+}
+
+var postgresDialect = dialect{
+	each: "LATERAL (%s) AS v(value)",
+	all:  "json_agg(%s ORDER BY field)",
+	byte: "get_byte(d.data, at - 1)",
+	text: "encode(substring(d.data FROM CAST(at - n AS int) FOR CAST(n AS int)), 'escape')",
+	name: "encode(d.%[1]s, 'escape') AS %[1]s",
+	day:  "(to_timestamp(d.start * 86400) AT TIME ZONE 'UTC')::date",
+	hour: "to_timestamp(d.start * 3600)",
+	call: "to_timestamp(d.created_at / 1e9)",
+}
+
+// The columns of the views that are packed, in the order of the data.
+const (
+	sumColumns        = "requests unpriced prompt_tokens completion_tokens reasoning_tokens cached_tokens cost_nano"
+	callNumberColumns = "status attempts latency_ns first_token_ns prompt_tokens completion_tokens reasoning_tokens cached_tokens cost_nano"
+	callTextColumns   = "key model provider id request_id client_request_id upstream_id family route upstream_model code " +
+		"finish_reason native_finish_reason usage_source"
+)
+
+// views are the statements that make the views.
+func (d dialect) views() string {
+	var names []string
+	for _, name := range strings.Fields("tenant key model provider code") {
+		names = append(names, fmt.Sprintf(d.name, name))
+	}
+	subject := strings.Join(names, ", ")
+	return d.view("gatehouse_days", d.day+" AS day, "+subject, "activity_days", 2, sumColumns, "") +
+		d.view("gatehouse_hours", d.hour+" AS hour, "+subject, "activity_hours", 2, sumColumns, "") +
+		d.view("gatehouse_calls", d.call+" AS created_at, d.created_at AS created_ns, "+names[0], "activity", 3, callNumberColumns, callTextColumns)
+}
+
+// view is a view of a table whose data has numbers and then texts, from a byte on. The data is walked
+// byte by byte: every second row of walk has read one. A number, or the length of a text, ends with a
+// byte below 128; n is it.
+func (d dialect) view(name, columns, table string, from int, numbers, texts string) string {
+	packed := strings.Fields(numbers)
+	count := len(packed)
+	for i, column := range packed {
+		columns += fmt.Sprintf(",\n\tCAST(v.value ->> %d AS bigint) AS %s", i, column)
+	}
+	for i, column := range strings.Fields(texts) {
+		columns += fmt.Sprintf(",\n\tv.value ->> %d AS %s", count+i, column)
+	}
+	all := count + len(strings.Fields(texts))
+	walk := fmt.Sprintf(`
+	WITH RECURSIVE walk(at, field, part, shift, n, b) AS (
+		SELECT %[1]d, 0, CAST(0 AS bigint), 0, CAST(NULL AS bigint), CAST(NULL AS int)
+		UNION ALL
+		SELECT
+			CASE WHEN b IS NULL THEN at + 1 WHEN b < 128 AND field >= %[2]d THEN at + CAST(part | (CAST(b AS bigint) << shift) AS int) ELSE at END,
+			CASE WHEN b < 128 THEN field + 1 ELSE field END,
+			CASE WHEN b IS NULL THEN part WHEN b < 128 THEN 0 ELSE part | (CAST(b & 127 AS bigint) << shift) END,
+			CASE WHEN b IS NULL THEN shift WHEN b < 128 THEN 0 ELSE shift + 7 END,
+			CASE WHEN b < 128 THEN part | (CAST(b AS bigint) << shift) END,
+			CASE WHEN b IS NULL THEN %[3]s END
+		FROM walk WHERE field < %[4]d AND (b IS NOT NULL OR at <= length(d.data))
+	)
+	SELECT %[5]s FROM walk WHERE n IS NOT NULL`,
+		from, count, d.byte, all,
+		fmt.Sprintf(d.all, fmt.Sprintf("CASE WHEN field <= %d THEN CAST(n >> 1 AS text) ELSE %s END", count, d.text)))
+	return "DROP VIEW IF EXISTS " + name + ";\nCREATE VIEW " + name + " AS SELECT " + columns + "\nFROM " + table + " AS d, " + fmt.Sprintf(d.each, walk) + ";\n"
+}
