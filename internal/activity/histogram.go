@@ -3,7 +3,6 @@ package activity
 import (
 	"encoding/binary"
 	"math/bits"
-	"slices"
 	"time"
 )
 
@@ -47,77 +46,6 @@ func bucketMiddle(bucket int) time.Duration {
 	shift := bucket/subBuckets - 1
 	low := uint64(subBuckets+bucket%subBuckets) << shift
 	return time.Duration(low)*time.Microsecond + (time.Microsecond<<shift-time.Microsecond)/2
-}
-
-// appendMerged appends the encoding of a histogram: old, an encoding too, and the samples, which it
-// sorts. An encoding is the number of buckets, then of each the distance to the one before, and its
-// count. It returns what follows old.
-func appendMerged(b, old []byte, samples []uint16) (_, rest []byte, ok bool) {
-	slices.Sort(samples)
-	in := buckets{rest: old}
-	in.begin()
-	// The number of buckets comes first and is known last: it has a fixed width of two bytes.
-	at, n, last := len(b), 0, 0
-	b = append(b, 0, 0)
-	for in.more() || len(samples) > 0 {
-		bucket, count := 0, uint64(0)
-		if in.more() && (len(samples) == 0 || in.bucket <= int(samples[0])) {
-			bucket, count = in.bucket, in.count
-			in.next()
-		} else {
-			bucket = int(samples[0])
-		}
-		for len(samples) > 0 && int(samples[0]) == bucket {
-			samples = samples[1:]
-			count++
-		}
-		b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(bucket-last)), count)
-		last = bucket
-		n++
-	}
-	binary.LittleEndian.PutUint16(b[at:], uint16(n))
-	return b, in.rest, !in.bad
-}
-
-// buckets reads an encoded histogram. A damaged one ends early and is bad.
-type buckets struct {
-	rest   []byte
-	left   int // buckets that are not read, with the current one
-	bucket int
-	count  uint64
-	bad    bool
-}
-
-// begin reads the first bucket. No bytes at all are an empty histogram.
-func (in *buckets) begin() {
-	if len(in.rest) == 0 {
-		return
-	}
-	if len(in.rest) < 2 {
-		in.bad = true
-		return
-	}
-	in.left = int(binary.LittleEndian.Uint16(in.rest))
-	in.rest = in.rest[2:]
-	in.left++
-	in.next()
-}
-
-func (in *buckets) more() bool { return in.left > 0 }
-
-func (in *buckets) next() {
-	if in.left--; in.left == 0 {
-		return
-	}
-	distance, n := binary.Uvarint(in.rest)
-	if n > 0 && distance < numBuckets {
-		count, m := binary.Uvarint(in.rest[n:])
-		if in.bucket += int(distance); m > 0 && in.bucket < numBuckets {
-			in.count, in.rest = count, in.rest[n+m:]
-			return
-		}
-	}
-	in.left, in.bad = 0, true
 }
 
 // histogram sums encoded histograms. Only counts from lo to below hi are not 0.
@@ -189,6 +117,22 @@ func uvarints(b []byte) (x, y uint64, rest []byte) {
 		return 0, 0, nil
 	}
 	return x, y, b[n+m:]
+}
+
+// append appends the encoding of the histogram: the number of buckets, in two bytes, then of each the
+// distance to the one before, and its count.
+func (h *histogram) append(b []byte) []byte {
+	at, n, last := len(b), 0, 0
+	b = append(b, 0, 0)
+	for bucket := h.lo; bucket < h.hi; bucket++ {
+		if count := h.counts[bucket]; count > 0 {
+			b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(bucket-last)), count)
+			last = bucket
+			n++
+		}
+	}
+	binary.LittleEndian.PutUint16(b[at:], uint16(n))
+	return b
 }
 
 // one adds one duration.

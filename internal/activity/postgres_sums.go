@@ -59,7 +59,7 @@ func (u *rollupWriter) fold(ctx context.Context, tx pgx.Tx, node string) error {
 		if err := both[i].bound(ctx, tx, node); err != nil {
 			return fmt.Errorf("adding to %s: %w", both[i].table, err)
 		}
-		both[i].put(&put, node)
+		both[i].put(&put, u, node)
 	}
 	if err := tx.SendBatch(ctx, &put).Close(); err != nil {
 		return fmt.Errorf("writing the sums: %w", err)
@@ -155,13 +155,13 @@ func countSums(ctx context.Context, tx pgx.Tx, l *level, node string, of map[sum
 }
 
 // put writes the rows with their tallies added.
-func (f *folding) put(b *pgx.Batch, node string) {
+func (f *folding) put(b *pgx.Batch, u *rollupWriter, node string) {
 	keys := slices.SortedFunc(maps.Keys(f.all), sumKey.compare)
 	data := make([][]byte, len(keys))
 	for i, k := range keys {
 		row := f.old[k]
 		for _, t := range f.all[k] {
-			row = t.appendTo(nil, row)
+			row = u.appendSum(nil, row, t)
 		}
 		data[i] = row
 	}

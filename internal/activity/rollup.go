@@ -63,6 +63,7 @@ type rollupWriter struct {
 	subject []byte // is reused
 	data    []byte // is reused
 	row     Record // is reused; its texts are parts of the row that is added
+	total   accumulator
 }
 
 // tally is what the rows of one batch add to one row of the roll-up.
@@ -215,7 +216,7 @@ func (u *rollupWriter) sum(tx *store.Tx, l *level, subject []any, t *tally) (fou
 	if found = rows.Next(); found {
 		err = rows.Scan(&old)
 	}
-	u.data = t.appendTo(u.data[:0], old)
+	u.data = u.appendSum(u.data[:0], old, t)
 	return found, errors.Join(err, rows.Err(), rows.Close())
 }
 
@@ -229,26 +230,24 @@ func exists(tx *store.Tx, query string, args []any) (bool, error) {
 	return err == nil, err
 }
 
-// appendTo appends the data of a row with the tally added: old is its data until now, nil for none.
-// A damaged row begins again from zero, so that no record is lost for it; a rebuild mends it.
-func (t *tally) appendTo(b, old []byte) []byte {
-	var sums Sums
-	var unnamed int64
-	hists, ok := []byte(nil), true
+// appendSum appends the data of a row with a tally added: old is its data until now, nil for none. A
+// damaged row begins again from zero, so that no record is lost for it; a rebuild mends it.
+func (u *rollupWriter) appendSum(b, old []byte, t *tally) []byte {
+	all, unnamed := &u.total, int64(0)
+	all.reset()
 	if len(old) > 0 {
 		var err error
-		unnamed, hists, err = sums.readSums(old, t.code != "")
-		ok = err == nil
+		if unnamed, err = all.read(old, t.code != ""); err != nil {
+			*all, unnamed = accumulator{}, 0
+		}
 	}
-	sums.add(&t.sums)
-	b = sums.appendSums(b, unnamed+t.unnamed)
+	all.sums.add(&t.sums)
+	b = all.sums.appendSums(b, unnamed+t.unnamed)
 	for i := range t.samples {
-		var fits bool
-		b, hists, fits = appendMerged(b, hists, t.samples[i])
-		ok = ok && fits
-	}
-	if !ok {
-		return t.appendTo(b[:0], nil)
+		for _, bucket := range t.samples[i] {
+			all.hists[i].one(int(bucket))
+		}
+		b = all.hists[i].append(b)
 	}
 	return b
 }

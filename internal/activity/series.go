@@ -49,14 +49,29 @@ func (a *accumulator) merge(b *accumulator) {
 	}
 }
 
+// read sets sums, and adds histograms, from the data of a row.
+func (a *accumulator) read(data []byte, failed bool) (unnamed int64, err error) {
+	unnamed, hists, err := a.sums.readSums(data, failed)
+	if err == nil {
+		_, err = a.hists.add(hists)
+	}
+	return unnamed, err
+}
+
+func (a *accumulator) reset() {
+	a.sums = Sums{}
+	for i := range a.hists {
+		a.hists[i].reset()
+	}
+}
+
 // point returns what was added, and begins again.
 func (a *accumulator) point(start time.Time) Point {
 	p := Point{Start: start, Sums: a.sums}
 	for i, to := range []*Percentiles{histDuration: &p.Duration, histFirstToken: &p.FirstToken, histPerToken: &p.PerToken, histOverhead: &p.Overhead} {
 		*to = a.hists[i].percentiles()
-		a.hists[i].reset()
 	}
-	a.sums = Sums{}
+	a.reset()
 	return p
 }
 
