@@ -2,7 +2,7 @@ package activity
 
 import (
 	"fmt"
-	"time"
+	"reflect"
 )
 
 // Field is a field of a record as all have it that keep or show records.
@@ -84,43 +84,15 @@ var Fields = []Field{
 
 // Empty reports whether a field of a record has no value.
 func (f *Field) Empty(r *Record) bool {
-	switch v := f.Of(r).(type) {
-	case *string:
-		return *v == ""
-	case *bool:
-		return !*v
-	case *int:
-		return *v == 0
-	case *int64:
-		return *v == 0
-	case *time.Duration:
-		return *v == 0
-	case *time.Time:
-		return v.IsZero()
-	case *[]Attempt:
-		return len(*v) == 0
-	}
-	panic("activity: a field of a type that is not known: " + f.Name)
+	v := reflect.ValueOf(f.Of(r)).Elem()
+	return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0
 }
 
 // Text is a field of a record as people read it.
 func (f *Field) Text(r *Record) string {
-	switch v := f.Of(r).(type) {
-	case *string:
-		return *v
-	case *time.Duration:
-		return v.String()
-	case *time.Time:
-		return v.UTC().Format(time.RFC3339)
-	case *bool:
-		return fmt.Sprint(*v)
-	case *int:
-		return fmt.Sprint(*v)
-	case *int64:
-		if f.Form.Has(Money) {
-			return fmt.Sprintf("%.9f USD", float64(*v)/1e9)
-		}
-		return fmt.Sprint(*v)
+	v := reflect.ValueOf(f.Of(r)).Elem()
+	if f.Form.Has(Money) {
+		return fmt.Sprintf("%.9f USD", float64(v.Int())/1e9)
 	}
-	return fmt.Sprint(f.Of(r))
+	return fmt.Sprint(v)
 }
