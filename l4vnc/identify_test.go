@@ -12,10 +12,12 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
 
+// offeredWithVNCAuth is the choice of VeNCrypt where VncAuth is on.
+var offeredWithVNCAuth = conversation{greets, says38, "S \x02\x13\x02", "C \x13", "S \x00\x02", "C \x00\x02", "S \x00\x03\x00\x00\x01\x04\x00\x00\x01\x06\x00\x00\x01\x05"}
+
 // Each way of showing a token opens the desktop, byte by byte.
 func TestEveryWayOfShowingATokenOpensTheDesktop(t *testing.T) {
 	offered := conversation{greets, says38, "S \x02\x13\x01", "C \x13", "S \x00\x02", "C \x00\x02", "S \x00\x02\x00\x00\x01\x00\x00\x00\x01\x06"}
-	withVNCAuth := conversation{greets, says38, "S \x02\x13\x02", "C \x13", "S \x00\x02", "C \x00\x02", "S \x00\x03\x00\x00\x01\x04\x00\x00\x01\x06\x00\x00\x01\x05"}
 	for name, way := range map[string]struct {
 		security string
 		vncAuth  bool
@@ -38,10 +40,10 @@ func TestEveryWayOfShowingATokenOpensTheDesktop(t *testing.T) {
 			return append(veNCrypt(subX509Plain, "nobody."+domain), plain(token))
 		}},
 		"X509None where VncAuth is on": {"X509None", true, func(_, host string) conversation {
-			return append(withVNCAuth[:len(withVNCAuth):len(withVNCAuth)], "C \x00\x00\x01\x04", "S \x01", "T "+host)
+			return join(offeredWithVNCAuth, conversation{"C \x00\x00\x01\x04", "S \x01", "T " + host})
 		}},
 		"X509Plain, 8 characters": {"X509Plain", true, func(token, _ string) conversation {
-			return append(withVNCAuth[:len(withVNCAuth):len(withVNCAuth)], "C \x00\x00\x01\x06", "S \x01", "T ", plain(strings.ToUpper(token[:8])))
+			return join(offeredWithVNCAuth, conversation{"C \x00\x00\x01\x06", "S \x01", "T ", plain(strings.ToUpper(token[:8]))})
 		}},
 		"TLS first, by server name": {"TLSFirst", false, func(_, host string) conversation { return tlsFirst(host) }},
 		"TLS first, Plain": {"TLSFirstPlain", false, func(token, _ string) conversation {
@@ -178,6 +180,11 @@ func TestShortPasswordsWaitAfterManyWrongOnes(t *testing.T) {
 		try("11111111")
 		if took, answer := try(token[:8]); took != 2*time.Second || answer != 0 {
 			t.Errorf("a right password: %d after %v", answer, took)
+		}
+		begun := time.Now()
+		g.converse(join(offeredWithVNCAuth, conversation{"C \x00\x00\x01\x06", "S \x01", "T ", plain(token)}, opened, conversation{"X "}))
+		if took := time.Since(begun); took != 0 {
+			t.Errorf("a whole token waited for %v", took)
 		}
 		waiting := make(chan time.Duration, 8)
 		for range 8 {

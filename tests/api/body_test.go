@@ -56,22 +56,6 @@ func TestBadBodiesAreRefusedAndNotForwarded(t *testing.T) {
 	}
 }
 
-func TestEncodedBodiesAreRefused(t *testing.T) {
-	h := harness.Start(t, harness.Setup{})
-	for _, path := range []string{harness.ChatV1, harness.ChatRouter, harness.ResponsesV1} {
-		for _, encoding := range []string{"gzip", "br", "gzip, identity"} {
-			r := h.Client.Request(path, "full", harness.Body(path, "fake/echo", ""))
-			r.Header.Set("Content-Encoding", encoding)
-			harness.WantRefusal(t, path, h.Client.Send(r), 415, "unsupported_encoding")
-		}
-		r := h.Client.Request(path, "full", harness.Body(path, "fake/echo", ""))
-		r.Header.Set("Content-Encoding", "identity")
-		if a := h.Client.Send(r); a.Status != 200 {
-			t.Errorf("%s: identity: %d %s", path, a.Status, a.Body)
-		}
-	}
-}
-
 const maxBody = 32 << 20 // the documented limit
 
 func TestATooLargeContentLengthIsRefusedBeforeTheBodyComes(t *testing.T) {

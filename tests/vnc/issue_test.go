@@ -55,42 +55,6 @@ func TestVNCAnAddressIsIssued(t *testing.T) {
 	}
 }
 
-func TestVNCTheBodyOfAnIssueMaySaySoMuch(t *testing.T) {
-	d := harness.NewVNCServer(t, harness.NoSecurity)
-	h := harness.Start(t, harness.Setup{VNC: "max_duration 1h\nmax_tokens 32\n" + d.As("one", "")})
-	a := h.Client.Want(200, "POST", vncOfOne, "connect", `{"view_only":true,"shared":true,"expires_in":60}`)
-	body := harness.Parse(t, a.Body)
-	text, _ := harness.At(body, "expires_at").(string)
-	expires, _ := time.Parse(time.RFC3339, text)
-	if harness.At(body, "session", "view_only") != true || harness.At(body, "session", "shared") != true || time.Until(expires) > time.Minute || time.Until(expires) < 0 {
-		t.Errorf("%s", a.Body)
-	}
-	for _, c := range []struct{ body, code, param string }{
-		{`{"view-only":true}`, "unsupported_parameter", "view-only"},
-		{`{"password":"x"}`, "unsupported_parameter", "password"},
-		{`{"expires_in":0}`, "invalid_value", "expires_in"},
-		{`{"expires_in":-1}`, "invalid_value", "expires_in"},
-		{`{"expires_in":1.5}`, "invalid_value", "expires_in"},
-		{`{"expires_in":3601}`, "invalid_value", "expires_in"},
-		{`{"expires_in":99999999999999999999}`, "invalid_value", "expires_in"},
-		{`{"expires_in":"60"}`, "invalid_value", "expires_in"},
-		{`{"view_only":"yes"}`, "invalid_value", "view_only"},
-		{`{"shared":1}`, "invalid_value", "shared"},
-		{`{"shared":true,"shared":false}`, "invalid_json", "shared"},
-		{`{"shared":true,"Shared":false}`, "invalid_json", "Shared"},
-		{`[]`, "invalid_json", ""},
-		{`true`, "invalid_json", ""},
-		{`{"shared":true} x`, "invalid_json", ""},
-	} {
-		a := h.Client.Do("POST", vncOfOne, "connect", c.body)
-		harness.WantRefusal(t, vncOfOne, a, 400, c.code)
-		if param, _ := harness.At(harness.Parse(t, a.Body), "error", "param").(string); param != c.param {
-			t.Errorf("%s: param %q, want %q", c.body, param, c.param)
-		}
-	}
-	harness.WantRefusal(t, vncOfOne, h.Client.Do("POST", vncOfOne, "connect", `{"shared":`+strings.Repeat(" ", 64<<10)+`true}`), 413, "request_too_large")
-}
-
 func TestVNCWhoMayNotHaveAnAddressGetsNone(t *testing.T) {
 	d := harness.NewVNCServer(t, harness.NoSecurity)
 	h := harness.Start(t, harness.Setup{VNC: d.As("one", "") + d.As("gone", "") + d.As("theirs", "tenant other")})
@@ -120,22 +84,6 @@ func TestVNCWhoMayNotHaveAnAddressGetsNone(t *testing.T) {
 	}
 	if n := d.Connections(); n != 0 {
 		t.Errorf("the workstation was reached %d times", n)
-	}
-}
-
-func TestVNCAWorkstationHasAFewLiveTokensOnly(t *testing.T) {
-	d := harness.NewVNCServer(t, harness.NoSecurity)
-	h := harness.Start(t, harness.Setup{VNC: "max_tokens 2\n" + d.As("one", "") + d.As("two", "")})
-	h.VNC.Issue("connect", "one", "")
-	h.VNC.Issue("connect", "one", `{"expires_in":1}`)
-	a := h.Client.Do("POST", vncOfOne, "connect", "")
-	harness.WantRefusal(t, vncOfOne, a, 429, "workstation_tokens_exceeded")
-	if a.Header.Get("Retry-After") == "" {
-		t.Error("no Retry-After")
-	}
-	h.VNC.Issue("connect", "two", "")
-	if !harness.Eventually(func() bool { return h.Client.Do("POST", vncOfOne, "connect", "").Status == 200 }) {
-		t.Error("an expired token is still in the way")
 	}
 }
 
