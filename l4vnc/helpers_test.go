@@ -12,8 +12,8 @@ import (
 	"github.com/mholt/caddy-l4/layer4"
 	"go.uber.org/zap"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/vncrelaytest"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
-	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay/vncrelaytest"
 )
 
 // What conversations are made of.

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
-	"github.com/gatehouse-proxy/gatehouse/internal/activity/activitytest"
-	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/activitytest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
 )
 
 var bigRows = flag.Int("rows", 3000, "the rows of TestQueriesOfManyRows, which are written without their sums")

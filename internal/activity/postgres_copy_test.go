@@ -11,9 +11,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
-	"github.com/gatehouse-proxy/gatehouse/internal/activity/activitytest"
-	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/activitytest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
 )
 
 // Days of which rows are deleted keep their sums, also when a day is half deleted.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
-	"github.com/gatehouse-proxy/gatehouse/internal/activity/activitytest"
-	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/activitytest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
 )
 
 // viewed is what an operator reads of a call by SQL.

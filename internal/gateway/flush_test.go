@@ -8,7 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
-	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
 

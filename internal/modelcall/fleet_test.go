@@ -17,7 +17,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/faults"
 )
 
 // fleet is an alias "fast" over several providers, each a server of its own in memory, so that all

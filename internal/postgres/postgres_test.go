@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

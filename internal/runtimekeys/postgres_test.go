@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
 )
 
 func TestAKeyOfOneNodeWorksOnAnotherAtOnce(t *testing.T) {

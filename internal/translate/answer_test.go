@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
 func TestATokenHasEveryKey(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
 func open(t testing.TB, text string) translate.Object {

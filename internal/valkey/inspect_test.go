@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
 

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
-	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay/vncrelaytest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/vncrelaytest"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
-	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay/vncrelaytest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/vncrelaytest"
 )
 
 // relayTo opens a session between viewer and desktop.

@@ -10,8 +10,8 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/vncrelaytest"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
-	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay/vncrelaytest"
 )
 
 // The whole dialogue, byte by byte, and what is left of it.

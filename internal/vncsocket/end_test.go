@@ -12,7 +12,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
-	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay/vncrelaytest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/vncrelaytest"
 )
 
 // At every end of a session the page gets its code and its words at once, and the record its reason.

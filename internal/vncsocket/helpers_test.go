@@ -12,7 +12,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
-	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay/vncrelaytest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/vncrelaytest"
 )
 
 type (

@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay/vncrelaytest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/vncrelaytest"
 )
 
 // upgrade is the request of a page at https://console.test.

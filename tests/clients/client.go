@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/faults"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 

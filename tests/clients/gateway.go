@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/faults"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 

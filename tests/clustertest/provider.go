@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/faults"
 )
 
 // catalog has the prices of the metered models, with so many decimals that sums must be exact, and

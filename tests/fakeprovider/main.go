@@ -1,4 +1,4 @@
-// Fakeprovider runs the provider of internal/testprovider/faults in its own process, for tests that
+// Fakeprovider runs the provider of internal/testkit/faults in its own process, for tests that
 // drive a real gateway.
 //
 //	fakeprovider [-listen 127.0.0.1:0] [-instances 1]
@@ -20,7 +20,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/faults"
 )
 
 func main() {

@@ -5,7 +5,7 @@ import (
 	"net"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/faults"
 )
 
 // Provider is the fake provider behind a gateway.

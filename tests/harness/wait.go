@@ -37,7 +37,7 @@ func ourGoroutines() (ours []string) {
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	for _, stack := range strings.Split(string(stacks), "\n\n") {
 		if strings.Contains(stack, "gatehouse/handlers.") || strings.Contains(stack, "gatehouse/caddymodule.") || strings.Contains(stack, "gatehouse/l4vnc.") ||
-			strings.Contains(stack, "gatehouse/internal/") && !strings.Contains(stack, "gatehouse/internal/testprovider/faults.") {
+			strings.Contains(stack, "gatehouse/internal/") && !strings.Contains(stack, "gatehouse/internal/testkit/faults.") {
 			ours = append(ours, stack)
 		}
 	}

@@ -61,7 +61,7 @@ var exceptions = []row{
 	{"internal/translate/chatonresponses.reader: methods", 29},
 	{"internal/translate/responsesonchat.builder: fields", 16},
 	{"internal/translate/responsesonchat.reader: fields", 18},
-	{"internal/vncrelay/vncrelaytest.records: exported methods", 13},
+	{"internal/testkit/vncrelaytest.records: exported methods", 13},
 	{"internal/vncsocket.viewer: exported methods", 15},
 	{"internal/vncsocket.viewer: fields", 17},
 	{"internal/vncsocket.viewer: methods", 27},
@@ -73,7 +73,7 @@ var exceptions = []row{
 	{"internal/gateway_test.rig: files", 5},
 	{"internal/modelcall.fleet: fields", 20},
 	{"internal/modelcall.rig: files", 9},
-	{"internal/testprovider/faults/oddities_test.go: lines", 360}, // one function for each oddity, read one at a time
+	{"internal/testkit/faults/oddities_test.go: lines", 360}, // one function for each oddity, read one at a time
 	{"tests/soak.soak: fields", 23},
 	{"tests/soak.soak: files", 11},
 	{"tests/soak.soak: methods", 33},

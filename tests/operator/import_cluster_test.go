@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/clusterimport"
-	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 

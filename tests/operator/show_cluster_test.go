@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 	records "github.com/gatehouse-proxy/gatehouse/internal/desktop/postgres"
 	desktops "github.com/gatehouse-proxy/gatehouse/internal/desktop/valkey"
-	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
 

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/limits/limitstest"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/valkey"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/limitstest"
 )
 
 // each returns a function that opens a ledger on an engine, each test in a cluster of its own.

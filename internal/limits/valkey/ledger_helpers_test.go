@@ -9,10 +9,10 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
-	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/limits/limitstest"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/valkey"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/limitstest"
 	valkeyclient "github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
 

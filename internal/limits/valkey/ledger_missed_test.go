@@ -9,9 +9,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
-	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/valkey"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
 	valkeyclient "github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
 

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
-	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
-	"github.com/gatehouse-proxy/gatehouse/internal/limits/limitstest"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/valkey"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/limitstest"
 )
 
 func TestGatewaysKeepTheContractOfConcurrency(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 )
 
 // A client gets a valid chat stream that ends once from any bytes of a provider, as a success only

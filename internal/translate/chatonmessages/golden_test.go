@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
 // A golden file has what the caller of chat completions sent (request.json) to which model

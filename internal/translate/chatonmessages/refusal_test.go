@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
 func refused(t *testing.T, model, body, param, code string) {

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
 // A golden file has what the caller of chat completions sent (request.json) and what the provider

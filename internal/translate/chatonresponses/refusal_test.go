@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
 func refused(t *testing.T, body, param, code string) {

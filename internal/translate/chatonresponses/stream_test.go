@@ -9,9 +9,9 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
 func plainStream(t testing.TB) *chatonresponses.Stream {

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
 // A golden file has what the caller sent (request.json), the options (options.json, optional) and

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
 func TestWhatHasNoCounterpartIsRefusedByName(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
 func newStream(t testing.TB) *messagesonchat.Stream {

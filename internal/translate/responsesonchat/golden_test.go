@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
 // A golden file has what the caller sent (request.json), the options (options.json, optional) and

@@ -7,8 +7,8 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
 // counter numbers ids by prefix.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/faults"
 )
 
 // each calls f for the three APIs, without and with a stream.
