@@ -363,6 +363,19 @@ var arrows = []arrow{
 	{"tests/viewers", "tests/clustertest", "two gateways in the place of one"},
 	{"tests/sdk/run", "tests/clustertest", "two gateways in the place of one"},
 
-	// For tests only: no product package may import the faults.
+	// Support of tests. No product package imports it.
+	{"internal/testkit/activitytest", "internal/activity", "the conformance of any log"},
+	{"internal/testkit/enginetest", "pgx", "whether a server answers"},
 	{"internal/testkit/faults", "internal/testprovider", "the requests and answers that it changes"},
+	{"internal/testkit/limitstest", "internal/limits", "the conformance of any ledger"},
+	{"internal/testkit/translatetest", "internal/apierror", "failures that tests expect"},
+	{"internal/testkit/translatetest", "internal/openai", "the streams that tests feed"},
+	{"internal/testkit/translatetest", "internal/sse", "events of a provider"},
+	{"internal/testkit/translatetest", "internal/translate", "the tables of fields that the manual shows"},
+	{"internal/testkit/translatetest", "testscript", "golden files"},
+	{"internal/testkit/vncrelaytest", "internal/activity", "records of sessions"},
+	{"internal/testkit/vncrelaytest", "internal/connlimit", "half-open connections"},
+	{"internal/testkit/vncrelaytest", "internal/metrics", "what sessions count with"},
+	{"internal/testkit/vncrelaytest", "internal/vncsession", "sessions of the fake gateway"},
+	{"internal/testkit/vncrelaytest", "internal/workstation", "one workstation"},
 }

@@ -41,7 +41,6 @@ var exceptions = []row{
 	{"internal/modelcall.call: methods", 27},
 	{"internal/modelcall: packages", 23},
 	{"internal/modelcall/wire: packages", 15},
-	{"internal/postgres.Writer: methods", 25},
 	{"internal/report: packages", 9},
 	{"internal/request.Caller: fields", 16},
 	{"internal/request: packages", 11},

@@ -9,6 +9,9 @@ import (
 
 const module = "github.com/gatehouse-proxy/gatehouse/"
 
+// testkit is the folder of the packages that only tests and their programs use.
+const testkit = "internal/testkit/"
+
 type arrow struct{ from, to, why string }
 
 // foreign are the frameworks whose imports are checked.
@@ -82,6 +85,21 @@ func destination(path string) (to string, watched bool) {
 		}
 	}
 	return "", false
+}
+
+// TestProductImportsNoTestkit holds even where the table of arrows was edited.
+func TestProductImportsNoTestkit(t *testing.T) {
+	goFiles(t)
+	for from, imports := range repository.imports() {
+		if strings.HasPrefix(from, "tests/") || strings.HasPrefix(from, testkit) {
+			continue
+		}
+		for to := range imports {
+			if strings.HasPrefix(to, testkit) {
+				t.Errorf("%s is product and imports %s", from, to)
+			}
+		}
+	}
 }
 
 // imports are the packages of ours that each package imports, outside tests.
