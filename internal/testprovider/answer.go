@@ -57,7 +57,7 @@ func (t *Transport) countTokens(req *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	r, err := ParseMessages(req.Header, body, true)
+	r, err := ParseMessages(body, true)
 	if err != nil {
 		return answer{}, err
 	}
@@ -79,7 +79,7 @@ func (t *Transport) serve(req *http.Request, conversation string, write func(*Re
 	}
 	var r *Request
 	if isMessages(req) {
-		r, err = ParseMessages(req.Header, body, false)
+		r, err = ParseMessages(body, false)
 	} else {
 		r, err = ParseRequest(body)
 	}
@@ -116,9 +116,6 @@ func (t *Transport) serve(req *http.Request, conversation string, write func(*Re
 
 // check refuses what this provider cannot answer.
 func (r *Request) check(conversation string) error {
-	if r.messages {
-		return nil // ParseMessages has
-	}
 	if conversation == "input" {
 		r.N = nil // of chat only
 		for _, stored := range []string{"previous_response_id", "conversation"} {

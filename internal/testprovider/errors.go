@@ -72,13 +72,9 @@ func errFails(id string) error {
 	return &apiError{status: http.StatusInternalServerError, kind: "server_error", message: fmt.Sprintf("the model %q always fails", id)}
 }
 
-// errField refuses a field as the Messages API does, which has no param.
-func errField(path, format string, args ...any) error {
-	return errPlain("%s: %s", path, fmt.Sprintf(format, args...))
-}
-
-func errPlain(format string, args ...any) error {
-	return refuse(http.StatusBadRequest, "", "", format, args...)
+// refuseField refuses a field as the Messages API does, which has no param.
+func refuseField(path, why string) error {
+	return refuse(http.StatusBadRequest, "", "", "%s: %s", path, why)
 }
 
 // messagesErrors are Anthropic's types of errors by status.

@@ -63,11 +63,11 @@ func (c *Content) UnmarshalJSON(data []byte) error {
 	var lines []string
 	for _, p := range parts {
 		switch p.Type {
-		case "image_url", "input_image":
+		case "image_url", "input_image", "image":
 			c.images++
 		case "input_audio":
 			c.sounds++
-		case "file", "input_file":
+		case "file", "input_file", "document":
 			c.files++
 		default:
 			lines = append(lines, p.Text+p.Refusal)

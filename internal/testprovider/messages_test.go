@@ -30,7 +30,7 @@ func sendMessages(t *testing.T, method, path, body string, headers ...string) *h
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Anthropic-Version", testprovider.Version2023)
+	req.Header.Set("Anthropic-Version", "2023-06-01")
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header.Set(name, value)
@@ -207,80 +207,48 @@ func TestToolResultsAreRepeated(t *testing.T) {
 	}
 }
 
-func TestThinkingIsTakenBackFromItsModelOnly(t *testing.T) {
-	var m struct{ Content []json.RawMessage }
-	thinks := `"max_tokens":3000,"thinking":{"type":"enabled","budget_tokens":2000},` + weatherTool
-	if err := json.Unmarshal([]byte(askMessages(t, messagesWith(thinks))), &m); err != nil || len(m.Content) != 2 {
-		t.Fatalf("%v: %s", err, m.Content)
-	}
-	var use struct{ ID string }
-	if err := json.Unmarshal(m.Content[1], &use); err != nil {
-		t.Fatal(err)
-	}
-	results := `[{"type":"tool_result","tool_use_id":"` + use.ID + `","content":"rain"}]`
-	replay := func(thinking string, more ...string) string {
-		resp := sendMessages(t, http.MethodPost, "/messages",
-			messagesWith(append([]string{thinks, turn("["+thinking+string(m.Content[1])+"]", results)}, more...)...))
-		return fmt.Sprint(resp.StatusCode, " ", readAll(t, resp))
-	}
-	thinking := string(m.Content[0]) + ","
-	if got := replay(thinking); !strings.HasPrefix(got, "200 ") || !strings.Contains(got, "The tool answered: rain") {
-		t.Errorf("unchanged: %s", got)
-	}
-	for name, got := range map[string]string{
-		"changed text":  replay(strings.Replace(thinking, "wants", "needs", 1)),
-		"other model":   replay(thinking, `"model":"lorem"`),
-		"no signature":  replay(`{"type":"thinking","thinking":"x","signature":""},`),
-		"made up":       replay(`{"type":"thinking","thinking":"x","signature":"bm9uc2Vuc2U="},`),
-		"data made up":  replay(`{"type":"redacted_thinking","data":"bm9uc2Vuc2U="},`),
-		"no thinking":   replay(""),
-		"thinking last": replay(thinking, turn("["+strings.Trim(thinking, ",")+"]", `"x"`)),
-	} {
-		want := "Invalid `"
-		switch name {
-		case "no thinking":
-			want = "Expected `thinking`"
-		case "thinking last":
-			want = "cannot be `thinking`"
-		}
-		if !strings.HasPrefix(got, "400 ") || !strings.Contains(got, want) {
-			t.Errorf("%s: %s", name, got)
-		}
-	}
-}
-
 func TestTokensOfAMessageAreCounted(t *testing.T) {
 	body := `{"model":"echo","system":"be brief","messages":[{"role":"user","content":"hello there"}]}`
 	sameJSON(t, readAll(t, sendMessages(t, http.MethodPost, "/messages/count_tokens", body)), `{"input_tokens": 4}`)
 }
 
-func TestModelsHaveAnthropicsFormForItsClients(t *testing.T) {
-	page := func(query string) string {
-		var list struct {
-			Data []struct{ Type, ID string }
-			More bool    `json:"has_more"`
-			Last *string `json:"last_id"`
-		}
-		answer := readAll(t, sendMessages(t, http.MethodGet, "/models"+query, ""))
-		if err := json.Unmarshal([]byte(answer), &list); err != nil || len(list.Data) > 0 && *list.Last != list.Data[len(list.Data)-1].ID {
-			t.Fatalf("%v: %s", err, answer)
-		}
-		text := fmt.Sprint(list.More)
-		for _, m := range list.Data {
-			text += " " + m.ID
-		}
-		return text
+// refusedMessage is the message of a refusal in Anthropic's form.
+func refusedMessage(t *testing.T, body string, status int, kind string, headers ...string) string {
+	t.Helper()
+	resp := sendMessages(t, http.MethodPost, "/messages", body, headers...)
+	var v struct {
+		Type      string
+		Error     struct{ Type, Message string }
+		RequestID string `json:"request_id"`
 	}
-	for query, want := range map[string]string{
-		"":                           "false echo fail lorem slow",
-		"?limit=2":                   "true echo fail",
-		"?limit=2&after_id=fail":     "false lorem slow",
-		"?limit=2&before_id=slow":    "true fail lorem",
-		"?limit=1000&before_id=fail": "false echo",
-		"?after_id=slow":             "false",
+	answer := readAll(t, resp)
+	if err := json.Unmarshal([]byte(answer), &v); err != nil {
+		t.Fatalf("%v: %s", err, answer)
+	}
+	if resp.StatusCode != status || v.Type != "error" || v.Error.Type != kind || v.RequestID == "" || v.RequestID != resp.Header.Get("Request-Id") {
+		t.Errorf("%s\n%d: %s", body, resp.StatusCode, answer)
+	}
+	return v.Error.Message
+}
+
+func TestMessagesErrorsHaveAnthropicsTypes(t *testing.T) {
+	refusedMessage(t, messagesWith(`"model":"gpt"`), 404, "not_found_error")
+	refusedMessage(t, messagesWith(`"model":"fail"`), 500, "api_error")
+	refusedMessage(t, "{", 400, "invalid_request_error")
+}
+
+func TestMessagesRefusesWhatItCannotRead(t *testing.T) {
+	for members, want := range map[string]string{
+		`"max_tokens":null`: "max_tokens: Field required",
+		`"model":""`:        `missing required parameter: "model"`,
+		`"messages":null`:   `missing required parameter: "messages"`,
+		`"messages":[]`:     "messages is empty",
+		`"messages":[{"role":"system","content":"x"}]`: "messages.0.role: ",
+		`"stream":"yes"`: `not allowed in "stream"`,
+		weatherTool + `,"tool_choice":{"type":"tool","name":"b"}`: `tool_choice names "b"`,
 	} {
-		if got := page(query); got != want {
-			t.Errorf("%s: %s, want %s", query, got, want)
+		if message := refusedMessage(t, messagesWith(members), 400, "invalid_request_error"); !strings.Contains(message, want) {
+			t.Errorf("%s: %q, want %q", members, message, want)
 		}
 	}
 }

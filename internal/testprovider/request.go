@@ -40,7 +40,7 @@ type Request struct {
 	// Thinks: the Messages API asks for thinking, or, omitted, only for its signature.
 	Thinks          bool `json:"-"`
 	ThinkingOmitted bool `json:"-"`
-	messages        bool // of the Messages API, and checked as a whole
+	messages        bool // of the Messages API
 }
 
 // format is response_format of chat and text.format of Responses.
@@ -56,12 +56,17 @@ type format struct {
 // would answer with.
 func ParseRequest(body []byte) (*Request, error) {
 	r := &Request{}
-	err := json.Unmarshal(body, r)
+	return r, decode(body, r, r)
+}
+
+// decode reads a body into v, and its members into r. The error is a refusal.
+func decode(body []byte, v any, r *Request) error {
+	err := json.Unmarshal(body, v)
 	if refusal, ok := errors.AsType[*apiError](err); ok {
-		return nil, refusal
+		return refusal
 	}
 	if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && typed.Field != "" {
-		return nil, errValue(typed.Field, "a JSON %s is not allowed in %q", typed.Value, typed.Field)
+		return errValue(typed.Field, "a JSON %s is not allowed in %q", typed.Value, typed.Field)
 	}
 	if err == nil {
 		err = json.Unmarshal(body, &r.Members)
@@ -70,9 +75,9 @@ func ParseRequest(body []byte) (*Request, error) {
 		err = errors.New("it is null")
 	}
 	if err != nil {
-		return nil, errJSON(err)
+		return errJSON(err)
 	}
-	return r, nil
+	return nil
 }
 
 // Has reports whether a member was sent that is not null.

@@ -7,10 +7,9 @@
 //	client.Post("http://test.invalid/v1/chat/completions", "application/json",
 //		strings.NewReader(`{"model":"echo","messages":[{"role":"user","content":"hello"}]}`))
 //
-// It serves GET {base}/models, POST {base}/chat/completions, POST
-// {base}/responses and, as Anthropic does, POST {base}/messages, these three
-// streamed or not, POST {base}/messages/count_tokens, and POST {base}/embeddings,
-// with these models:
+// It serves POST {base}/chat/completions, POST {base}/responses and, as
+// Anthropic does, POST {base}/messages, these three streamed or not, POST
+// {base}/messages/count_tokens, and POST {base}/embeddings, with these models:
 //
 //   - echo says "You said: " and the text of the last user message. Attached
 //     images, sounds and files are counted: "You said: look (with 1 image)". Without
@@ -33,10 +32,8 @@
 // and no attachment; the output counts what was written. No model writes more
 // than 16384 tokens.
 //
-// The Messages API refuses what Anthropic refuses for all its models. With
-// thinking asked for, every model thinks [ThinkingText] and signs it; a signature
-// of another model or another text is refused. The list of models is Anthropic's
-// if the request has an anthropic-version.
+// With thinking asked for in the Messages API, every model thinks
+// [ThinkingText] and signs it. Thinking that comes back is not looked at.
 //
 // An embedding depends on the words of the input only: inputs with common words
 // have similar ones.
@@ -85,7 +82,6 @@ var routes = []struct {
 	suffix, method string
 	serve          func(*Transport, *http.Request) (answer, error)
 }{
-	{"/models", http.MethodGet, (*Transport).listModels},
 	{"/chat/completions", http.MethodPost, (*Transport).chat},
 	{"/responses", http.MethodPost, (*Transport).responses},
 	{"/embeddings", http.MethodPost, (*Transport).embeddings},
@@ -95,11 +91,9 @@ var routes = []struct {
 
 const messagesPath = "/messages"
 
-// isMessages reports whether a request is of the Messages API. Its list of models
-// has the same path as OpenAI's.
+// isMessages reports whether a request is of the Messages API.
 func isMessages(req *http.Request) bool {
-	path := strings.TrimSuffix(req.URL.Path, "/count_tokens")
-	return strings.HasSuffix(path, messagesPath) || strings.HasSuffix(path, "/models") && req.Header.Get("Anthropic-Version") != ""
+	return strings.HasSuffix(strings.TrimSuffix(req.URL.Path, "/count_tokens"), messagesPath)
 }
 
 // RoundTrip implements [http.RoundTripper].

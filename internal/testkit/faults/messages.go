@@ -3,6 +3,7 @@ package faults
 import (
 	"net/http"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/anthropicrules"
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
 )
 
@@ -12,7 +13,10 @@ const statusOverloaded = 529
 // messagesBody reads the body of a call of the Messages API, or of its count_tokens.
 func messagesBody(answer func(*call) script, count bool) reader {
 	return func(r *http.Request, body []byte) (*testprovider.Request, func(*call) script, error) {
-		request, err := testprovider.ParseMessages(r.Header, body, count)
+		if err := anthropicrules.Check(r.Header, body, count); err != nil {
+			return nil, nil, err
+		}
+		request, err := testprovider.ParseMessages(body, count)
 		return request, answer, err
 	}
 }

@@ -46,10 +46,10 @@ func (p *Provider) list(a api) http.Handler {
 		if names == nil {
 			names = Behaviours()
 		}
-		list := testprovider.ModelList(names)
+		list := openAIModels(names)
 		if a == anthropic {
 			var err error
-			if list, err = testprovider.MessagesModels(names, r.URL.Query()); err != nil {
+			if list, err = anthropicModels(names, r.URL.Query()); err != nil {
 				return errorScript(a, p.requestID(), http.StatusBadRequest, "", err.Error())
 			}
 		}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/anthropicrules"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages"
 )
@@ -36,7 +36,7 @@ func checkGolden(t *testing.T, g *translatetest.Golden) {
 		g.Want("left-out.txt", strings.Join(left, "\n")+"\n")
 	}
 	version := http.Header{"Anthropic-Version": {chatonmessages.Version}}
-	if _, err := testprovider.ParseMessages(version, r.messages, false); err != nil && !strings.Contains(err.Error(), "signature") {
+	if err := anthropicrules.Check(version, r.messages, false); err != nil && !strings.Contains(err.Error(), "signature") {
 		t.Errorf("a provider with Anthropic's rules refuses the request: %v", err)
 	}
 	second := strings.HasPrefix(g.Name, "openrouter")

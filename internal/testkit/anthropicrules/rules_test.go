@@ -1,13 +1,53 @@
-package testprovider_test
+package anthropicrules_test
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/anthropicrules"
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
 )
+
+// messagesWith is a request of the Messages API with these members on top.
+func messagesWith(members ...string) string {
+	body := map[string]json.RawMessage{}
+	for _, text := range append([]string{`"model":"echo","max_tokens":100,"messages":[{"role":"user","content":"hello there"}]`}, members...) {
+		if err := json.Unmarshal([]byte("{"+text+"}"), &body); err != nil {
+			panic(err)
+		}
+	}
+	return string(testprovider.Encode(body))
+}
+
+// refused is why a request is refused, "" if it is not. Headers are "Name: value".
+func refused(body string, headers ...string) string {
+	header := http.Header{"Anthropic-Version": {"2023-06-01"}}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		header.Set(name, value)
+	}
+	if err := anthropicrules.Check(header, []byte(body), false); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+func taken(t *testing.T, body string, headers ...string) {
+	t.Helper()
+	if why := refused(body, headers...); why != "" {
+		t.Errorf("%s\nrefused: %s", body, why)
+	}
+}
+
+const weatherTool = `"tools":[{"name":"get_weather","input_schema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}}]`
+
+// turn is a conversation in which the assistant said content and the user results.
+func turn(assistant, user string) string {
+	return `"messages":[{"role":"user","content":"hello"},{"role":"assistant","content":` + assistant + `},{"role":"user","content":` + user + `}]`
+}
 
 // user is a conversation of one message.
 func user(content string) string { return `"messages":[{"role":"user","content":` + content + `}]` }
@@ -75,30 +115,11 @@ func TestMessagesRefusesWhatAnthropicRefuses(t *testing.T) {
 		{`"cache_control":{"type":"ephemeral"},"system":[` + strings.Repeat(`{"type":"text","text":"x","cache_control":{"type":"ephemeral"}},`, 3) +
 			`{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":"1h"}}]`, "A maximum of 4 blocks with cache_control"},
 	} {
-		message := refusedMessage(t, messagesWith(tt.members), 400, "invalid_request_error")
+		message := refused(messagesWith(tt.members))
 		if !strings.Contains(message, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.members, message, tt.want)
 		}
 	}
-}
-
-// refusedMessage is the message of a refusal in Anthropic's form.
-func refusedMessage(t *testing.T, body string, status int, kind string, headers ...string) string {
-	t.Helper()
-	resp := sendMessages(t, http.MethodPost, "/messages", body, headers...)
-	var v struct {
-		Type      string
-		Error     struct{ Type, Message string }
-		RequestID string `json:"request_id"`
-	}
-	answer := readAll(t, resp)
-	if err := json.Unmarshal([]byte(answer), &v); err != nil {
-		t.Fatalf("%v: %s", err, answer)
-	}
-	if resp.StatusCode != status || v.Type != "error" || v.Error.Type != kind || v.RequestID == "" || v.RequestID != resp.Header.Get("Request-Id") {
-		t.Errorf("%s\n%d: %s", body, resp.StatusCode, answer)
-	}
-	return v.Error.Message
 }
 
 func TestMessagesTakesWhatAnthropicTakes(t *testing.T) {
@@ -114,7 +135,7 @@ func TestMessagesTakesWhatAnthropicTakes(t *testing.T) {
 		turn(`[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{},"new":1}]`, `"x"`),
 		`"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]`,
 	} {
-		askMessages(t, messagesWith(members))
+		taken(t, messagesWith(members))
 	}
 }
 
@@ -124,11 +145,11 @@ func TestMessagesWantsAVersionThatItKnows(t *testing.T) {
 		"Anthropic-Version: 2031-01-01": "not a valid version",
 		"Anthropic-Beta: nonsense":      "Unexpected value(s) `nonsense`",
 	} {
-		if message := refusedMessage(t, messagesWith(), 400, "invalid_request_error", header); !strings.Contains(message, want) {
+		if message := refused(messagesWith(), header); !strings.Contains(message, want) {
 			t.Errorf("%s: %s", header, message)
 		}
 	}
-	newer := "Anthropic-Version: " + testprovider.Version2026
+	newer := "Anthropic-Version: " + "2026-10-21"
 	for members, want := range map[string]string{
 		`"temperature":1`: "temperature: Extra inputs are not permitted",
 		`"top_p":1`:       "top_p: Extra inputs are not permitted",
@@ -136,26 +157,77 @@ func TestMessagesWantsAVersionThatItKnows(t *testing.T) {
 		user(`[{"type":"text","text":"x","citations":[{"type":"char_location"}]}]`):                        "citations: Extra inputs",
 		turn(`[{"type":"document","source":{"type":"text","media_type":"text/plain","data":"x"}}]`, `"x"`): "document blocks",
 	} {
-		askMessages(t, messagesWith(members)) // the older version takes it
-		if message := refusedMessage(t, messagesWith(members), 400, "invalid_request_error", newer); !strings.Contains(message, want) {
+		taken(t, messagesWith(members)) // the older version takes it
+		if message := refused(messagesWith(members), newer); !strings.Contains(message, want) {
 			t.Errorf("%s: %s", members, message)
 		}
 	}
-	if resp := sendMessages(t, http.MethodPost, "/messages", messagesWith(), newer); resp.StatusCode != http.StatusOK {
-		t.Errorf("%s: %d", newer, resp.StatusCode)
-	}
+	taken(t, messagesWith(), newer)
 }
 
 func TestFieldsOfABetaComeWithItsHeader(t *testing.T) {
 	body := messagesWith(`"context_management":{"edits":[]}`)
-	if resp := sendMessages(t, http.MethodPost, "/messages", body, "Anthropic-Beta: other-2025-01-01, context-management-2025-06-27"); resp.StatusCode != http.StatusOK {
-		t.Errorf("with the header: %s", readAll(t, resp))
+	taken(t, body, "Anthropic-Beta: other-2025-01-01, context-management-2025-06-27")
+	if refused(body) == "" {
+		t.Error("taken without the header")
 	}
-	refusedMessage(t, body, 400, "invalid_request_error")
 }
 
-func TestMessagesErrorsHaveAnthropicsTypes(t *testing.T) {
-	refusedMessage(t, messagesWith(`"model":"gpt"`), 404, "not_found_error")
-	refusedMessage(t, messagesWith(`"model":"fail"`), 500, "api_error")
-	refusedMessage(t, "{", 400, "invalid_request_error")
+func TestThinkingIsTakenBackFromItsModelOnly(t *testing.T) {
+	var m struct{ Content []json.RawMessage }
+	thinks := `"max_tokens":3000,"thinking":{"type":"enabled","budget_tokens":2000},` + weatherTool
+	if err := json.Unmarshal(answer(t, messagesWith(thinks)), &m); err != nil || len(m.Content) != 2 {
+		t.Fatalf("%v: %s", err, m.Content)
+	}
+	var use struct{ ID string }
+	if err := json.Unmarshal(m.Content[1], &use); err != nil {
+		t.Fatal(err)
+	}
+	results := `[{"type":"tool_result","tool_use_id":"` + use.ID + `","content":"rain"}]`
+	replay := func(thinking string, more ...string) string {
+		return refused(messagesWith(append([]string{thinks, turn("["+thinking+string(m.Content[1])+"]", results)}, more...)...))
+	}
+	thinking := string(m.Content[0]) + ","
+	if why := replay(thinking); why != "" {
+		t.Errorf("unchanged: %s", why)
+	}
+	for name, got := range map[string]string{
+		"changed text":  replay(strings.Replace(thinking, "wants", "needs", 1)),
+		"other model":   replay(thinking, `"model":"lorem"`),
+		"no signature":  replay(`{"type":"thinking","thinking":"x","signature":""},`),
+		"made up":       replay(`{"type":"thinking","thinking":"x","signature":"bm9uc2Vuc2U="},`),
+		"data made up":  replay(`{"type":"redacted_thinking","data":"bm9uc2Vuc2U="},`),
+		"no thinking":   replay(""),
+		"thinking last": replay(thinking, turn("["+strings.Trim(thinking, ",")+"]", `"x"`)),
+	} {
+		want := "Invalid `"
+		switch name {
+		case "no thinking":
+			want = "Expected `thinking`"
+		case "thinking last":
+			want = "cannot be `thinking`"
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// answer is what the built-in provider says to a request.
+func answer(t *testing.T, body string) []byte {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://provider.invalid/messages", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := (&testprovider.Transport{}).RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }

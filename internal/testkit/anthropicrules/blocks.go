@@ -1,8 +1,11 @@
-package testprovider
+package anthropicrules
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,19 +35,19 @@ var (
 )
 
 // blockFields checks the type and the members of a block.
-func (p *messagesParser) blockFields(b fields, path string, kinds ...string) error {
+func (c *checker) blockFields(b fields, path string, kinds ...string) error {
 	kind, err := b.text("type", path)
 	if err != nil {
 		return err
 	}
 	if !slices.Contains(kinds, kind) {
-		return errField(path, "Input tag '%s' found using 'type' does not match any of the expected tags: '%s'", kind, strings.Join(kinds, "', '"))
+		return field(path, "Input tag '%s' found using 'type' does not match any of the expected tags: '%s'", kind, strings.Join(kinds, "', '"))
 	}
 	if b.present("cache_control") {
 		if kind == "thinking" || kind == "redacted_thinking" {
-			return errField(path+"."+kind+".cache_control", "Extra inputs are not permitted")
+			return field(path+"."+kind+".cache_control", "Extra inputs are not permitted")
 		}
-		p.breakpoints++
+		c.breakpoints++
 	}
 	if allowed, known := blockFields[kind]; known {
 		return b.only(path+"."+kind, append([]string{"type", "cache_control"}, allowed...))
@@ -53,23 +56,23 @@ func (p *messagesParser) blockFields(b fields, path string, kinds ...string) err
 }
 
 // signature checks that thinking is what this provider wrote for this model.
-func (p *messagesParser) signature(b fields, kind, path string) error {
+func (c *checker) signature(b fields, kind, path string) error {
 	name := "signature"
 	if kind == "redacted_thinking" {
 		name = "data"
 	}
 	path += "." + kind
 	if !b.present(name) {
-		return errField(path+"."+name, "Field required")
+		return field(path+"."+name, "Field required")
 	}
 	signature, err := b.text(name, path)
 	if err != nil {
 		return err
 	}
-	written, ok := signed(p.body.Model, signature)
+	written, ok := signed(c.body.Model, signature)
 	if kind == "thinking" {
 		if !b.present("thinking") {
-			return errField(path+".thinking", "Field required")
+			return field(path+".thinking", "Field required")
 		}
 		text, err := b.text("thinking", path)
 		if err != nil {
@@ -78,85 +81,73 @@ func (p *messagesParser) signature(b fields, kind, path string) error {
 		ok = ok && (text == written || text == "") // "": it was omitted
 	}
 	if !ok {
-		return errPlain("%s: Invalid `%s` in `%s` block", strings.TrimSuffix(path, "."+kind), name, kind)
+		return fmt.Errorf("%s: Invalid `%s` in `%s` block", strings.TrimSuffix(path, "."+kind), name, kind)
 	}
 	return nil
 }
 
-func (p *messagesParser) toolUse(b fields, path string) (arguments string, err error) {
+func (c *checker) toolUse(b fields, path string) error {
 	id, err := b.text("id", path)
 	if err != nil {
-		return "", err
+		return err
 	}
 	name, err := b.text("name", path)
 	if err != nil {
-		return "", err
+		return err
 	}
 	var input fields
 	switch {
 	case !idPattern.MatchString(id):
-		return "", errField(path+".id", "String should match pattern '%s'", idPattern)
-	case slices.Contains(p.uses, id):
-		return "", errPlain("messages: `tool_use` ids must be unique")
+		return field(path+".id", "String should match pattern '%s'", idPattern)
+	case slices.Contains(c.uses, id):
+		return errors.New("messages: `tool_use` ids must be unique")
 	case !toolName.MatchString(name):
-		return "", errField(path+".name", "String should match pattern '%s'", toolName)
+		return field(path+".name", "String should match pattern '%s'", toolName)
 	case !b.present("input"):
-		return "", errField(path+".input", "Field required")
+		return field(path+".input", "Field required")
 	case json.Unmarshal(b["input"], &input) != nil:
-		return "", errField(path+".input", "Input should be a valid dictionary")
+		return field(path+".input", "Input should be a valid dictionary")
 	}
-	p.uses = append(p.uses, id)
-	return string(b["input"]), nil
+	c.uses = append(c.uses, id)
+	return nil
 }
 
-func (p *messagesParser) toolResult(b fields, path string) (result Message, id string, err error) {
-	result.Role = "tool"
-	inner := path + ".tool_result"
-	if id, err = b.text("tool_use_id", inner); err != nil {
-		return result, "", err
+// toolResult checks a result and returns the id of its call.
+func (c *checker) toolResult(b fields, path string) (id string, err error) {
+	path += ".tool_result"
+	if id, err = b.text("tool_use_id", path); err != nil || !b.present("content") {
+		return id, err
 	}
-	if !b.present("content") {
-		return result, id, nil
-	}
-	blocks, err := contentBlocks(b["content"], inner+".content")
+	blocks, err := contentBlocks(b["content"], path+".content")
 	if err != nil {
-		return result, "", err
+		return "", err
 	}
-	var texts []string
 	for i, b := range blocks {
-		path := fmt.Sprintf("%s.content.%d", inner, i)
-		if err := p.blockFields(b, path, resultBlocks...); err != nil {
-			return result, "", err
+		path := fmt.Sprintf("%s.content.%d", path, i)
+		if err := c.blockFields(b, path, resultBlocks...); err != nil {
+			return "", err
 		}
-		kind, _ := b.text("type", path)
-		text, err := p.media(b, kind, path, &result.Content)
-		if err != nil {
-			return result, "", err
-		}
-		if kind == "text" {
-			texts = append(texts, text)
+		if err := c.media(b, path); err != nil {
+			return "", err
 		}
 	}
-	result.Content.Text = strings.Join(texts, "\n")
-	return result, id, nil
+	return id, nil
 }
 
-// media checks a block of text or of an attachment, which it counts.
-func (p *messagesParser) media(b fields, kind, path string, c *Content) (text string, err error) {
+// media checks a block of text or of an attachment.
+func (c *checker) media(b fields, path string) error {
+	kind, _ := b.text("type", path)
 	switch kind {
 	case "text":
-		if p.version == Version2026 && b.present("citations") && string(b["citations"]) != "[]" {
-			return "", errField(path+".text.citations", "Extra inputs are not permitted")
+		if c.version == version2026 && b.present("citations") && string(b["citations"]) != "[]" {
+			return field(path+".text.citations", "Extra inputs are not permitted")
 		}
-		return b.text("text", path+".text")
-	case "image":
-		c.images++
-	case "document":
-		c.files++
-	default:
-		return "", nil
+		_, err := b.text("text", path+".text")
+		return err
+	case "image", "document":
+		return source(b["source"], kind, path+"."+kind+".source")
 	}
-	return "", source(b["source"], kind, path+"."+kind+".source")
+	return nil
 }
 
 // source checks where an image or a document comes from.
@@ -167,8 +158,8 @@ func source(raw json.RawMessage, kind, path string) error {
 		Data      string `json:"data"`
 		URL       string `json:"url"`
 	}
-	if !present(raw) {
-		return errField(path, "Field required")
+	if len(raw) == 0 || string(raw) == "null" {
+		return field(path, "Field required")
 	}
 	if err := decodeFields(raw, &s, path); err != nil {
 		return err
@@ -180,22 +171,34 @@ func source(raw json.RawMessage, kind, path string) error {
 	switch s.Type {
 	case "base64":
 		if !slices.Contains(types, s.MediaType) {
-			return errField(path+".base64.media_type", "Input should be '%s'", strings.Join(types, "', '"))
+			return field(path+".base64.media_type", "Input should be '%s'", strings.Join(types, "', '"))
 		}
 		if _, err := base64.StdEncoding.DecodeString(s.Data); err != nil || s.Data == "" {
-			return errField(path+".base64", "invalid base64 data")
+			return field(path+".base64", "invalid base64 data")
 		}
 	case "url":
 		if !strings.HasPrefix(s.URL, "https://") {
-			return errField(path+".url.url", "Only HTTPS URLs are supported.")
+			return field(path+".url.url", "Only HTTPS URLs are supported.")
 		}
 	case "file":
 	case "text", "content":
 		if kind == "image" {
-			return errField(path, "Input tag '%s' found using 'type' does not match any of the expected tags: 'base64', 'url', 'file'", s.Type)
+			return field(path, "Input tag '%s' found using 'type' does not match any of the expected tags: 'base64', 'url', 'file'", s.Type)
 		}
 	default:
-		return errField(path, "Input tag '%s' found using 'type' does not match any of the expected tags", s.Type)
+		return field(path, "Input tag '%s' found using 'type' does not match any of the expected tags", s.Type)
 	}
 	return nil
+}
+
+// signed returns the thinking that testprovider made this signature for, and whether it did so for
+// this model: Anthropic refuses thinking that it did not write.
+func signed(model, signature string) (thinking string, ok bool) {
+	data, err := base64.StdEncoding.DecodeString(signature)
+	if err != nil || len(data) < sha256.Size {
+		return "", false
+	}
+	sum := sha256.Sum256(data[sha256.Size:])
+	madeFor, thinking, found := strings.Cut(string(data[sha256.Size:]), "\x00")
+	return thinking, found && madeFor == model && bytes.Equal(sum[:], data[:sha256.Size])
 }
