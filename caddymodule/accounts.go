@@ -14,6 +14,34 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
 )
 
+// Account is an address of a provider, and what authorizes the gateway there.
+type Account struct {
+	// BaseURL is the base URL as an SDK would use it. Required, except for dialect "test". Default
+	// for dialect anthropic: https://api.anthropic.com/v1.
+	BaseURL string `json:"base_url,omitempty"`
+
+	// APIKey is the credential sent to the provider: {env.NAME} or {file./path}. The file is read
+	// again when it changes. Default: none is sent.
+	APIKey string `json:"api_key,omitempty"`
+
+	// Header has fields for the header of every request, by name. A value can have one placeholder
+	// {env.NAME} or {file./path}, which is a secret; the file is read again when it changes. Fields
+	// that the gateway sets itself, and those of the connection, are not possible. Default: none.
+	Header map[string]string `json:"header,omitempty"`
+
+	// Query has parameters for the URL of every request, by name. Default: none.
+	Query map[string]string `json:"query,omitempty"`
+}
+
+// Endpoint is one of several addresses or accounts of a provider.
+type Endpoint struct {
+	// Name is shown in logs and metrics. Required, unique in the provider; a-z, 0-9 and "-".
+	Name string `json:"name"`
+
+	// Account replaces that of the provider, field by field.
+	Account
+}
+
 // anthropicBaseURL is the default of dialect anthropic.
 const anthropicBaseURL = "https://api.anthropic.com/v1"
 

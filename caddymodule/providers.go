@@ -1,10 +1,12 @@
 package caddymodule
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
@@ -12,6 +14,107 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
 )
+
+// Provider is a model provider and its callable models.
+type Provider struct {
+	// Name is the first part of its models' names. Required, unique; a-z, 0-9 and "-".
+	Name string `json:"name"`
+
+	// Dialect is the provider's protocol: "openai" (any OpenAI-compatible API), "openrouter" (the
+	// same, with OpenRouter's own request fields), "anthropic" (only the Messages API) or "test"
+	// (built in, no network). Default: openai; openrouter or anthropic if base_url names that
+	// vendor's host.
+	Dialect string `json:"dialect,omitempty"`
+
+	// Account is that of a provider with one address, and the default of its endpoints.
+	Account
+
+	// Endpoints are several addresses or accounts of the provider. They share its calls, and one
+	// that fails is avoided alone. Default: one, from the provider's own account.
+	Endpoints []Endpoint `json:"endpoints,omitempty"`
+
+	// Optional leaves the provider, or an endpoint, out if a secret of its account is not set,
+	// instead of failing the load. Default: false.
+	Optional bool `json:"optional,omitempty"`
+
+	// Models are the callable names: patterns over the catalog and the discovered models, or exact
+	// names. "*" alone means all discovered models, and any name if discover is off or a catalog
+	// has models of this provider. Default: all discovered models; for "test" its own models.
+	Models []string `json:"models,omitempty"`
+
+	// CatalogName is the provider's name in catalog files, if it differs from Name. Default: Name.
+	CatalogName string `json:"catalog_name,omitempty"`
+
+	// Chat is how chat calls are served: "native" (the provider has chat completions) or
+	// "translate" (it has only the Responses API; calls are translated). Not together with
+	// responses translate. Default: native.
+	Chat string `json:"chat,omitempty"`
+
+	// Responses is how Responses calls are served: "native" (the provider has that API) or
+	// "translate" (it has only chat completions; calls are translated). Default: native.
+	Responses string `json:"responses,omitempty"`
+
+	// Messages is how calls of the Messages API are served: "native" (the provider has that API
+	// besides OpenAI's) or "translate". Default: translate; native with dialect anthropic.
+	Messages string `json:"messages,omitempty"`
+
+	// MaxTokensField is the only name that the provider's chat completions know for the limit of an
+	// output, "max_tokens" (older servers) or "max_completion_tokens". A request that uses the
+	// other name is edited. Default: both names are known.
+	MaxTokensField string `json:"max_tokens_field,omitempty"`
+
+	// Translate has the options of "translate".
+	Translate Translate `json:"translate,omitzero"`
+
+	// Discover is the interval at which the provider's own list of models is read; a failed refresh
+	// keeps the last list. Default: 10m where models has "*" and no catalog has models of this
+	// provider, else never.
+	Discover caddy.Duration `json:"discover,omitempty"`
+
+	// DiscoverOff never reads that list: with "*" in models any name can be called, and no list
+	// shows it. Not together with discover. Default: false.
+	DiscoverOff bool `json:"discover_off,omitempty"`
+
+	// AccountOf names the tenant that owns the provider's account. Its calls may refer to any
+	// stored state (responses, files, conversations). Default: the account is shared, and a call
+	// may refer only to responses that its tenant made through this gateway.
+	AccountOf string `json:"account_of,omitempty"`
+
+	// Cost is where the cost of a call comes from: "reported" takes the cost in the provider's
+	// usage, if it is there. Default: the catalog's price.
+	Cost string `json:"cost,omitempty"`
+
+	// TraceContext sends the call's trace to the provider, as the header field traceparent (W3C Trace
+	// Context). It needs Caddy's directive tracing. Default: false.
+	TraceContext bool `json:"trace_context,omitempty"`
+
+	// Timeouts of an attempt of a call at the provider.
+	Timeouts ProviderTimeouts `json:"timeouts,omitzero"`
+
+	// ModelTimeouts are those of some models. Of several that fit, the first which has a value
+	// applies. Default: those of the provider.
+	ModelTimeouts []ModelTimeouts `json:"model_timeouts,omitempty"`
+
+	// TransportRaw is Caddy's HTTP transport module. Differences from its defaults: 256 idle
+	// connections a host, no compression. Not possible: proxy_protocol, placeholders in the TLS
+	// server name, TLS settings on an http:// base_url.
+	TransportRaw json.RawMessage `json:"transport,omitempty" caddy:"namespace=http.reverse_proxy.transport inline_key=protocol"`
+}
+
+// Translate describes the chat completions of the provider.
+type Translate struct {
+	// DeveloperRole sends instructions as role developer instead of system. Default: false.
+	DeveloperRole bool `json:"developer_role,omitempty"`
+
+	// ReasoningContent sends the reasoning of earlier turns back, as reasoning_content. Default:
+	// false, it is left out.
+	ReasoningContent bool `json:"reasoning_content,omitempty"`
+
+	// UnknownTools says what becomes of tools that chat completions cannot have, such as
+	// web_search: "drop" leaves them out and names them in the log, and "refuse" answers 400. A
+	// tool_choice of such a tool is always refused. Default: drop.
+	UnknownTools string `json:"unknown_tools,omitempty"`
+}
 
 // builtProviders is the result of the provider blocks.
 type builtProviders struct {
