@@ -16,6 +16,8 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 	"go.uber.org/zap"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/check"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
 	"github.com/gatehouse-proxy/gatehouse/handlers" // registers the HTTP handlers too
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/console"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
@@ -152,9 +154,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	}
 	config.Release, config.Reacquire = a.releaseState, a.reacquireState
 	config.Routes = handlers.RouteNames()
-	if inspect != nil {
-		inspect(*a, config)
-	}
+	offline.Provisioned(func() offline.Config { return inspected(a, config) })
 	a.gateway, err = gateway.New(config)
 	a.end = sync.OnceValue(a.endOnce)
 	// The gateway has what it needs of them; without this every key would be in memory twice.
@@ -212,7 +212,7 @@ type onStarted struct{ app *App }
 func (s onStarted) Handle(context.Context, caddy.Event) error {
 	a := s.app
 	a.gateway.Subscribe()
-	warnOfLoggedKeys(a.ctx, a.logger)
+	check.WarnOfLoggedKeys(a.ctx, a.logger)
 	if err := a.manageCertificate(); err != nil {
 		a.logger.Error("viewers will find no certificate", zap.Error(err))
 	}

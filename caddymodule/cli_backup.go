@@ -59,6 +59,6 @@ func writeBackup(o *operator, path string) (err error) {
 	if err != nil {
 		return errors.Join(fmt.Errorf("writing the backup: %w", err), os.Remove(partial))
 	}
-	_, err = fmt.Fprintf(o.out, "%s: %s in %s\n", path, sizeText(n), terminal.Duration(float64(time.Since(began).Milliseconds())))
+	_, err = fmt.Fprintf(o.out, "%s: %s in %s\n", path, terminal.Size(n), terminal.Duration(float64(time.Since(began).Milliseconds())))
 	return err
 }

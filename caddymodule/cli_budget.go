@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
 const budgetsPath = "/gatehouse/budgets"
@@ -119,7 +120,7 @@ func (o *operator) budgets(asJSON bool) error {
 			if l.ResetsAt != nil {
 				resets = l.ResetsAt.Format(time.RFC3339)
 			}
-			row(subjectCell(l.Subject), l.Configured, l.Spent, l.Reserved, resets)
+			row(terminal.Subject(l.Subject), l.Configured, l.Spent, l.Reserved, resets)
 		}
 	})
 }

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
-	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 	"github.com/spf13/cobra"
+
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/check"
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
 // newCheckCommand is `caddy gatehouse check`.
@@ -29,7 +31,7 @@ func newCheckCommand() *cobra.Command {
 		Example: "  caddy gatehouse check --config /etc/caddy/Caddyfile\n  caddy gatehouse check --dial --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return printReport(cmd, checkConfig(config, adapter, dial, time.Now()), asJSON)
+			return printReport(cmd, check.Run(config, adapter, dial, time.Now()), asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&config, "config", "Caddyfile", "the configuration file")
@@ -42,10 +44,9 @@ func newCheckCommand() *cobra.Command {
 // errFound makes the exit status 1 without a text.
 var errFound = errors.New("there are warnings")
 
-// printReport prints the findings, the worst first. Its error sets the exit status.
-func printReport(cmd *cobra.Command, found []finding, asJSON bool) error {
-	slices.SortStableFunc(found, func(a, b finding) int { return int(b.Severity) - int(a.Severity) })
-	out, worst := cmd.OutOrStdout(), note
+// printReport prints the findings. Its error sets the exit status.
+func printReport(cmd *cobra.Command, found []check.Finding, asJSON bool) error {
+	out, worst := cmd.OutOrStdout(), check.Note
 	for _, f := range found {
 		worst = max(worst, f.Severity)
 	}
@@ -53,32 +54,32 @@ func printReport(cmd *cobra.Command, found []finding, asJSON bool) error {
 	if asJSON {
 		encoder := json.NewEncoder(out)
 		encoder.SetIndent("", "  ")
-		err = encoder.Encode(append([]finding{}, found...))
+		err = encoder.Encode(append([]check.Finding{}, found...))
 	} else {
 		err = printFindings(out, found)
 	}
-	if err != nil || worst == note {
+	if err != nil || worst == check.Note {
 		return err
 	}
 	cmd.SilenceErrors = true
-	if worst == warning {
+	if worst == check.Warning {
 		return errFound
 	}
 	// Caddy's main knows the exit status of such an error only.
-	return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return int(failure), nil })(cmd, nil)
+	return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return int(check.Failure), nil })(cmd, nil)
 }
 
-func printFindings(w io.Writer, found []finding) error {
+func printFindings(w io.Writer, found []check.Finding) error {
 	var text strings.Builder
-	var counts [failure + 1]int
+	var counts [check.Failure + 1]int
 	for _, f := range found {
 		counts[f.Severity]++
 		fmt.Fprintf(&text, "%-9s%s\n", f.Severity, terminal.Printable(f.Subject))
-		for line := range strings.Lines(wrapped(terminal.Printable(f.Problem))) {
+		for line := range strings.Lines(terminal.Wrap(terminal.Printable(f.Problem))) {
 			fmt.Fprintf(&text, "         %s\n", strings.TrimRight(line, "\n"))
 		}
 		if f.Advice != "" {
-			for i, line := range slices.Collect(strings.Lines(wrapped(terminal.Printable(f.Advice)))) {
+			for i, line := range slices.Collect(strings.Lines(terminal.Wrap(terminal.Printable(f.Advice)))) {
 				mark := "   "
 				if i == 0 {
 					mark = "-> "
@@ -88,7 +89,7 @@ func printFindings(w io.Writer, found []finding) error {
 		}
 		text.WriteByte('\n')
 	}
-	fmt.Fprintf(&text, "%s, %s, %s\n", plural(counts[failure], "error"), plural(counts[warning], "warning"), plural(counts[note], "note"))
+	fmt.Fprintf(&text, "%s, %s, %s\n", terminal.Plural(counts[check.Failure], "error"), terminal.Plural(counts[check.Warning], "warning"), terminal.Plural(counts[check.Note], "note"))
 	_, err := io.WriteString(w, text.String())
 	return err
 }

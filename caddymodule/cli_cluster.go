@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
 const clusterPath = "/gatehouse/cluster"
@@ -96,17 +97,17 @@ func printShared(o *operator, s *gateway.ClusterStatus) error {
 	switch {
 	case trouble != "":
 	case e.Recovering:
-		trouble = "hard budgets wait for " + orDash(strings.Join(e.WaitingFor, ", "))
+		trouble = "hard budgets wait for " + terminal.OrDash(strings.Join(e.WaitingFor, ", "))
 	case e.BreakerOpen:
 		trouble = "it was too slow and is tried once a second"
 	}
 	return o.table("PART\tSTATE\tSINCE\tDETAIL", func(row func(...any)) {
-		row("Valkey", state(trouble), timeCell(e.Since), orDash(trouble))
-		row("PostgreSQL", state(d.Error), timeCell(d.Since), orDash(d.Error))
+		row("Valkey", state(trouble), timeCell(e.Since), terminal.OrDash(trouble))
+		row("PostgreSQL", state(d.Error), timeCell(d.Since), terminal.OrDash(d.Error))
 		row("clock", "", "-", fmt.Sprintf("%+.3f s to Valkey's", e.ClockOffset))
-		row("ledger", "", "-", fmt.Sprintf("epoch %s; recovered %s; %s waiting", orDash(shortEpoch(e.Epoch)), plural(int(e.Recoveries), "time"), plural(e.Outbox, "settlement")))
-		row("leases", "", "-", fmt.Sprintf("lost %s; %s cleared away", plural(int(e.LeasesLost), "time"), plural(int(e.Reaped), "dead node")))
-		row("rows", "", "-", fmt.Sprintf("%d waiting, %s on disk, %d dropped, %d refused", d.Waiting, sizeText(d.SpooledBytes), d.Dropped, d.Refused))
+		row("ledger", "", "-", fmt.Sprintf("epoch %s; recovered %s; %s waiting", terminal.OrDash(shortEpoch(e.Epoch)), terminal.Plural(int(e.Recoveries), "time"), terminal.Plural(e.Outbox, "settlement")))
+		row("leases", "", "-", fmt.Sprintf("lost %s; %s cleared away", terminal.Plural(int(e.LeasesLost), "time"), terminal.Plural(int(e.Reaped), "dead node")))
+		row("rows", "", "-", fmt.Sprintf("%d waiting, %s on disk, %d dropped, %d refused", d.Waiting, terminal.Size(d.SpooledBytes), d.Dropped, d.Refused))
 		row("changes", "", "-", fmt.Sprintf("number %d, looked for %s ago", d.FeedSeq, time.Duration(d.FeedBehind*float64(time.Second)).Round(time.Millisecond)))
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
 const healthPath = "/gatehouse/health"
@@ -59,7 +60,7 @@ func showHealth(o *operator, asJSON bool) error {
 		fmt.Fprintf(o.out, "The gateway is %s.\n\n", strings.ReplaceAll(condition.State, "_", " "))
 		err = o.table("PART\tSTATE\tSINCE\tDETAIL", func(row func(...any)) {
 			for _, p := range condition.Parts {
-				row(p.Name, p.State, timeCell(p.Since), orDash(p.Detail))
+				row(p.Name, p.State, timeCell(p.Since), terminal.OrDash(p.Detail))
 			}
 		})
 	}

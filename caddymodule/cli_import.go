@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
 	"github.com/gatehouse-proxy/gatehouse/internal/clusterimport"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
@@ -59,32 +59,21 @@ func newImportCommand() *cobra.Command {
 }
 
 func (i *importing) run(ctx context.Context) (clusterimport.Report, error) {
-	config, _, err := adapted(i.config, i.adapter)
+	c, _, err := offline.Load(i.config, i.adapter)
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := config.AppsRaw[caddykit.AppName]; !ok {
-		return nil, errors.New("there is no global option gatehouse")
-	}
-	storageRaw, c := config.StorageRaw, new(inspected)
-	if err := provision(config, c); err != nil {
-		return nil, err
-	}
-	if c.built.Cluster == nil {
+	if c.Built.Cluster == nil {
 		return nil, errors.New("the configuration has no cluster block: it says where to move everything")
 	}
 	dir := i.from
 	if dir == "" {
-		dir = c.app.dataDir()
+		dir = c.DataDir
 	}
 	if _, err := os.Stat(filepath.Join(dir, "gatehouse.db")); err != nil {
 		return nil, fmt.Errorf("there is no database of a gateway: %w", err)
 	}
-	keep, err := c.app.Activity.build()
-	if err != nil {
-		return nil, err
-	}
-	storage, done, err := loadStorage(storageRaw)
+	storage, done, err := loadStorage(c.Storage)
 	if err != nil {
 		return nil, err
 	}
@@ -94,17 +83,17 @@ func (i *importing) run(ctx context.Context) (clusterimport.Report, error) {
 		return nil, err
 	}
 	defer func() { _ = st.Close() }()
-	db, err := postgres.Open(c.built.Cluster.Database)
+	db, err := postgres.Open(c.Built.Cluster.Database)
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
-	engine := valkey.New(c.built.Cluster.Engine)
+	engine := valkey.New(c.Built.Cluster.Engine)
 	defer engine.Close()
 	report, err := clusterimport.Run(ctx, clusterimport.Source{Store: st, Storage: storage},
-		clusterimport.Target{DB: db, Engine: engine, Cluster: c.built.Cluster.Name, Schemas: gateway.ClusterSchemas, Keep: keep}, i.Options)
+		clusterimport.Target{DB: db, Engine: engine, Cluster: c.Built.Cluster.Name, Schemas: gateway.ClusterSchemas, Keep: c.Retention}, i.Options)
 	if err != nil {
-		return nil, errors.New(c.hide(postgres.Explain(err).Error()))
+		return nil, errors.New(c.Hide(postgres.Explain(err).Error()))
 	}
 	return report, nil
 }

@@ -155,7 +155,7 @@ func (k *keyOperator) list(all bool) error {
 	}
 	return k.table("HASH\tNAME\tTENANT\tKEY\tSTATE\tUSED USD\tLIMIT\tLEFT\tPERIOD\tEXPIRES", func(row func(...any)) {
 		for _, v := range shown {
-			row(v.Hash[:terminal.ShortHash], terminal.Printable(v.Name), v.Tenant, v.Label, v.State(time.Now()), v.Usage, numberCell(v.Limit), numberCell(v.Remaining), orDash(v.Reset), timeCell(v.Expires))
+			row(v.Hash[:terminal.ShortHash], terminal.Printable(v.Name), v.Tenant, v.Label, v.State(time.Now()), v.Usage, numberCell(v.Limit), numberCell(v.Remaining), terminal.OrDash(v.Reset), timeCell(v.Expires))
 		}
 	})
 }
@@ -196,7 +196,7 @@ func (k *keyOperator) show(v *report.ShownKey) error {
 	return k.table("hash\t"+v.Hash, func(row func(...any)) {
 		for _, line := range [][2]string{
 			{"name", terminal.Printable(v.Name)}, {"tenant", v.Tenant}, {"key", v.Label}, {"state", v.State(time.Now())},
-			{"used (USD)", v.Usage.String()}, {"limit (USD)", numberCell(v.Limit)}, {"left (USD)", numberCell(v.Remaining)}, {"limit reset", orDash(v.Reset)},
+			{"used (USD)", v.Usage.String()}, {"limit (USD)", numberCell(v.Limit)}, {"left (USD)", numberCell(v.Remaining)}, {"limit reset", terminal.OrDash(v.Reset)},
 			{"made", v.Created.Format(time.RFC3339)}, {"changed", timeCell(v.Updated)}, {"expires", timeCell(v.Expires)},
 		} {
 			row(line[0], line[1])

@@ -148,7 +148,7 @@ func printLimits(o *operator, q limitsQuery) error {
 	now, meter := time.Now(), terminal.Meter(o.out)
 	err = o.table("SUBJECT\tTENANT\tLIMIT\tUSED\tLEFT\tFULL\tRESETS", func(row func(...any)) {
 		for _, l := range rows {
-			row(subjectCell(l.Subject), orDash(l.Tenant), l.Type+" "+l.Configured, l.used(), amountCell(l.Remaining), l.full(meter), l.resets(now))
+			row(terminal.Subject(l.Subject), terminal.OrDash(l.Tenant), l.Type+" "+l.Configured, l.used(), amountCell(l.Remaining), l.full(meter), l.resets(now))
 		}
 	})
 	if err == nil && more {
@@ -260,11 +260,4 @@ func shortDuration(d time.Duration) string {
 		return text
 	}
 	return ""
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
 }

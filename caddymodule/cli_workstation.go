@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
 // newWorkstationCommand is `caddy gatehouse workstation …`.
@@ -163,7 +164,7 @@ func (o *operator) list(asJSON bool) error {
 	}
 	return o.table("WORKSTATION\tTENANT\tSOURCE\tSTATE\tSESSIONS\tTOKENS\tADDRESS", func(row func(...any)) {
 		for _, w := range rows {
-			row(w.ID, w.Tenant, w.Source, w.State, w.Sessions, w.Tokens, orDash(w.Address))
+			row(w.ID, w.Tenant, w.Source, w.State, w.Sessions, w.Tokens, terminal.OrDash(w.Address))
 		}
 	})
 }

@@ -43,7 +43,7 @@ func positional(count int) cobra.PositionalArgs {
 			return nil
 		}
 		_, arguments, _ := strings.Cut(cmd.Use, " ")
-		return fmt.Errorf("usage: %s %s (given: %s)", cmd.CommandPath(), arguments, plural(len(args), "argument"))
+		return fmt.Errorf("usage: %s %s (given: %s)", cmd.CommandPath(), arguments, terminal.Plural(len(args), "argument"))
 	}
 }
 
@@ -140,12 +140,4 @@ func (o *operator) fullKey(name string) string {
 		return name
 	}
 	return answer.Data.Hash
-}
-
-// subjectCell is the owner of a limit as tables show it.
-func subjectCell(subject string) string {
-	if name, ok := strings.CutPrefix(subject, "key:"); ok {
-		return "key:" + terminal.KeyName(name)
-	}
-	return subject
 }

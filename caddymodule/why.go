@@ -6,14 +6,14 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
 const whyPath = "/gatehouse/why"
@@ -191,7 +191,7 @@ func notRecorded(id string, keep activity.Retention) string {
 	return fmt.Sprintf("nothing with the id %q is recorded. Rows are kept for %s, and the oldest go first once the database has %s. "+
 		"A call that is under way has no row yet, and one without a valid key leaves none. "+
 		"Ids that clients send are not searched: use the X-Request-Id of the answer, or look for the id in the log",
-		id, ageText(keep.Age), sizeText(keep.Size))
+		id, ageText(keep.Age), terminal.Size(keep.Size))
 }
 
 // tell makes the story of a record.
@@ -229,6 +229,14 @@ func tell(ctx context.Context, active *gateway.Gateway, r *activity.Record) (*st
 	var err error
 	s.Limits, err = gateway.Standings(ctx, active, r.Key, r.Tenant, r.Model)
 	return s, err
+}
+
+// ageText returns a retention as people read it.
+func ageText(d time.Duration) string {
+	if days := d / (24 * time.Hour); days > 0 && d%(24*time.Hour) == 0 {
+		return fmt.Sprintf("%d days", days)
+	}
+	return d.String()
 }
 
 // vncFamily is the family of the records of sessions.

@@ -14,13 +14,10 @@ import (
 // page is text for a terminal: sections of lines with a name.
 type page struct{ strings.Builder }
 
-// nameWidth is the width of the names of lines.
-const nameWidth = 12
-
 // line adds a line. A line without a name goes on from the one before. Control characters, which a
 // caller may have put into the name of a model, are replaced.
 func (p *page) line(name, format string, args ...any) {
-	text := strings.TrimRight(fmt.Sprintf("%-*s%s", nameWidth, name, fmt.Sprintf(format, args...)), " ")
+	text := strings.TrimRight(fmt.Sprintf("%-*s%s", terminal.NameWidth, name, fmt.Sprintf(format, args...)), " ")
 	p.WriteString(terminal.Printable(text) + "\n")
 }
 
@@ -88,8 +85,8 @@ func (s *story) outcome(p *page) {
 		p.line(name, "%s", s.RefusedBy)
 	}
 	if s.Meaning != "" {
-		p.lines("Meaning", wrapped(plain(s.Meaning)))
-		p.lines("What to do", wrapped(plain(s.Advice)))
+		p.lines("Meaning", terminal.Wrap(plain(s.Meaning)))
+		p.lines("What to do", terminal.Wrap(plain(s.Advice)))
 	}
 }
 
@@ -98,28 +95,6 @@ func whole(stream bool) string {
 		return " as a stream"
 	}
 	return " in one piece"
-}
-
-// textWidth is the width of sentences, so that a line with its name fits into 100 columns.
-const textWidth = 100 - nameWidth
-
-// wrapped breaks a text into lines.
-func wrapped(text string) string {
-	var out strings.Builder
-	width := 0
-	for word := range strings.FieldsSeq(text) {
-		if width > 0 && width+1+len(word) > textWidth {
-			out.WriteByte('\n')
-			width = 0
-		}
-		if width > 0 {
-			out.WriteByte(' ')
-			width++
-		}
-		out.WriteString(word)
-		width += len(word)
-	}
-	return out.String()
 }
 
 // plain takes the marks of code out of a text of the manual.
@@ -172,7 +147,7 @@ const barWidth = 40
 func (s *story) times(p *page) {
 	p.gap()
 	if s.Session != nil {
-		p.line("Time", "%s, %s to the viewer, %s to the workstation", terminal.Duration(s.Time.Total), sizeText(s.Session.BytesDown), sizeText(s.Session.BytesUp))
+		p.line("Time", "%s, %s to the viewer, %s to the workstation", terminal.Duration(s.Time.Total), terminal.Size(s.Session.BytesDown), terminal.Size(s.Session.BytesUp))
 		p.line("Desktop", "%s", s.Session.Workstation)
 		return
 	}
@@ -265,7 +240,7 @@ func (s *story) standings(p *page) {
 		if l.ResetsAt != nil {
 			resets = "until " + l.ResetsAt.Format("2006-01-02 15:04:05")
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s %3d%%\t%s of %s\t%s\n", terminal.Printable(subjectCell(l.Subject)), l.Option,
+		fmt.Fprintf(table, "%s\t%s\t%s %3d%%\t%s of %s\t%s\n", terminal.Printable(terminal.Subject(l.Subject)), l.Option,
 			meter(float64(l.Percent)/100), l.Percent, l.Used, l.Limit, resets)
 	}
 	_ = table.Flush() // into memory

@@ -1,9 +1,10 @@
-package caddymodule
+package check
 
 import (
 	"fmt"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
@@ -17,22 +18,17 @@ type ownedLimit struct {
 }
 
 // limitsOf returns the limits of a key, of its tenant and of the gateway.
-func (c *inspected) limitsOf(k Key) []ownedLimit {
-	all := owned("key "+k.Name, k.Allowance)
-	for _, t := range c.app.Tenants {
-		if t.Name == tenantOf(k) {
-			all = append(all, owned("tenant "+t.Name, t.Allowance)...)
+func (c *inspected) limitsOf(k offline.Key) []ownedLimit {
+	all := owned("key "+k.Name, k.Limits)
+	for _, t := range c.Tenants {
+		if t.Name == k.Tenant {
+			all = append(all, owned("tenant "+t.Name, t.Limits)...)
 		}
 	}
-	return append(all, owned("gateway", c.app.Allowance)...)
+	return append(all, owned("gateway", c.Limits)...)
 }
 
-// owned returns the limits of an allowance, which has been parsed before.
-func owned(owner string, a Allowance) (all []ownedLimit) {
-	s, err := a.subject("any")
-	if err != nil {
-		return nil
-	}
+func owned(owner string, s limits.Subject) (all []ownedLimit) {
 	for _, r := range s.Rates {
 		all = append(all, ownedLimit{owner, "rate " + r.String(), fmt.Sprintf("rate %s %s", r.Unit, r.Window), r.Limit, false})
 	}
@@ -46,7 +42,7 @@ func owned(owner string, a Allowance) (all []ownedLimit) {
 }
 
 // checkNeverBinding looks for limits that another one makes useless.
-func checkNeverBinding(c *inspected) (found []finding) {
+func checkNeverBinding(c *inspected) (found []Finding) {
 	seen := map[string]bool{}
 	report := func(useless, tighter ownedLimit) {
 		problem := fmt.Sprintf("%s never binds: %s has %s", useless.text, tighter.owner, tighter.text)
@@ -55,10 +51,10 @@ func checkNeverBinding(c *inspected) (found []finding) {
 		}
 		if key := useless.owner + useless.text + tighter.owner; !seen[key] {
 			seen[key] = true
-			found = append(found, finding{warning, useless.owner, problem, "Lower it, or take it out."})
+			found = append(found, Finding{Warning, useless.owner, problem, "Lower it, or take it out."})
 		}
 	}
-	for _, k := range c.app.Keys {
+	for _, k := range c.Keys {
 		all := c.limitsOf(k)
 		for i, l := range all {
 			for _, wider := range all[i+1:] { // key, tenant, gateway
@@ -68,11 +64,7 @@ func checkNeverBinding(c *inspected) (found []finding) {
 			}
 		}
 	}
-	each := func(owner string, a Allowance) {
-		s, err := a.subject("any")
-		if err != nil {
-			return
-		}
+	each := func(owner string, s limits.Subject) {
 		for _, short := range s.Rates {
 			for _, long := range s.Rates {
 				if short.Unit == long.Unit && short.Window < long.Window && short.Limit >= long.Limit {
@@ -88,13 +80,13 @@ func checkNeverBinding(c *inspected) (found []finding) {
 			}
 		}
 	}
-	for _, k := range c.app.Keys {
-		each("key "+k.Name, k.Allowance)
+	for _, k := range c.Keys {
+		each("key "+k.Name, k.Limits)
 	}
-	for _, t := range c.app.Tenants {
-		each("tenant "+t.Name, t.Allowance)
+	for _, t := range c.Tenants {
+		each("tenant "+t.Name, t.Limits)
 	}
-	each("gateway", c.app.Allowance)
+	each("gateway", c.Limits)
 	return found
 }
 

@@ -1,4 +1,4 @@
-package caddymodule
+package check
 
 import (
 	"maps"
@@ -18,9 +18,9 @@ import (
 // Proxy-Authorization and cookies.
 var apiKeyFields = []string{"request>headers>X-Api-Key", "request>headers", "request"}
 
-// warnOfLoggedKeys warns of each access log that would show the keys of callers. Requests for a host
+// WarnOfLoggedKeys warns of each access log that would show the keys of callers. Requests for a host
 // that no site names are in the default log, and a client that has the wrong address sends its key too.
-func warnOfLoggedKeys(ctx caddy.Context, logger *zap.Logger) {
+func WarnOfLoggedKeys(ctx caddy.Context, logger *zap.Logger) {
 	app, err := ctx.AppIfConfigured("http")
 	if err != nil {
 		return // without the app there are no sites

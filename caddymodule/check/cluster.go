@@ -1,4 +1,4 @@
-package caddymodule
+package check
 
 import (
 	"context"
@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
 
 // dialCluster tries the engines of the cluster and looks at their settings.
-func dialCluster(c *inspected) []finding {
-	if c.built.Cluster == nil {
+func dialCluster(c *inspected) []Finding {
+	if c.Built.Cluster == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
@@ -25,13 +26,13 @@ func dialCluster(c *inspected) []finding {
 }
 
 // checkEngineTLS warns of connections to the engines that others on the way can read or change.
-func checkEngineTLS(c *inspected) (found []finding) {
-	cluster := c.built.Cluster
+func checkEngineTLS(c *inspected) (found []Finding) {
+	cluster := c.Built.Cluster
 	if cluster == nil {
 		return nil
 	}
 	warn := func(engine, host, advice string) {
-		found = append(found, finding{warning, "cluster " + cluster.Name + ": " + engine,
+		found = append(found, Finding{Warning, "cluster " + cluster.Name + ": " + engine,
 			fmt.Sprintf("connections to %s may be without TLS: who reads them has the password, and whoever can write there is any key", host), advice})
 	}
 	if cluster.Engine.TLS == nil {
@@ -48,20 +49,12 @@ func checkEngineTLS(c *inspected) (found []finding) {
 	return found
 }
 
-// hide takes the secrets of the configuration out of a text.
-func (c *inspected) hide(text string) string {
-	for _, secret := range c.built.Secrets {
-		text = strings.ReplaceAll(text, secret, "[redacted]")
+func dialDatabase(ctx context.Context, c *inspected) Finding {
+	subject := "cluster " + c.Built.Cluster.Name + ": PostgreSQL"
+	failed := func(err error) Finding {
+		return Finding{Failure, subject, "it cannot be reached: " + c.Hide(postgres.Explain(err).Error()), "Check the address, the login, pg_hba.conf and the network."}
 	}
-	return text
-}
-
-func dialDatabase(ctx context.Context, c *inspected) finding {
-	subject := "cluster " + c.built.Cluster.Name + ": PostgreSQL"
-	failed := func(err error) finding {
-		return finding{failure, subject, "it cannot be reached: " + c.hide(postgres.Explain(err).Error()), "Check the address, the login, pg_hba.conf and the network."}
-	}
-	db, err := postgres.Open(c.built.Cluster.Database)
+	db, err := postgres.Open(c.Built.Cluster.Database)
 	if err != nil {
 		return failed(err)
 	}
@@ -77,51 +70,51 @@ func dialDatabase(ctx context.Context, c *inspected) finding {
 	text := fmt.Sprintf("PostgreSQL %d.%d answers; max_connections is %s, and each gateway needs 9", number/10_000, number%10_000, most)
 	switch {
 	case number < oldestPostgres:
-		return finding{failure, subject, text, "Use PostgreSQL 15 or newer."}
+		return Finding{Failure, subject, text, "Use PostgreSQL 15 or newer."}
 	case standby:
-		return finding{failure, subject, text + "; it is a standby", "Name the primary, or several hosts with target_session_attrs=read-write."}
+		return Finding{Failure, subject, text + "; it is a standby", "Name the primary, or several hosts with target_session_attrs=read-write."}
 	case !creates:
-		return finding{failure, subject, text + "; the user may not make tables", "GRANT CREATE, USAGE ON SCHEMA public TO the user."}
+		return Finding{Failure, subject, text + "; the user may not make tables", "GRANT CREATE, USAGE ON SCHEMA public TO the user."}
 	}
-	return finding{note, subject, text, ""}
+	return Finding{Note, subject, text, ""}
 }
 
 // oldestPostgres is the oldest version that is tested, as server_version_num.
 const oldestPostgres = 150_000
 
 // dialEngine looks at the settings of Valkey or Redis, as a gateway does when it starts.
-func dialEngine(ctx context.Context, c *inspected) []finding {
-	subject := "cluster " + c.built.Cluster.Name + ": Valkey"
-	client := valkey.New(c.built.Cluster.Engine)
+func dialEngine(ctx context.Context, c *inspected) []Finding {
+	subject := "cluster " + c.Built.Cluster.Name + ": Valkey"
+	client := valkey.New(c.Built.Cluster.Engine)
 	defer client.Close()
 	// The key leads to the shard that has the keys of the cluster.
-	server, err := client.Inspect(ctx, "{gh:"+c.built.Cluster.Name+"}")
+	server, err := client.Inspect(ctx, "{gh:"+c.Built.Cluster.Name+"}")
 	switch {
 	case errors.Is(err, valkey.ErrUnavailable):
-		return []finding{{failure, subject, "it cannot be reached: " + c.hide(err.Error()), "Check the address, the login and the network."}}
+		return []Finding{{Failure, subject, "it cannot be reached: " + c.Hide(err.Error()), "Check the address, the login and the network."}}
 	case err != nil:
-		return []finding{{failure, subject, c.hide(err.Error()), "Give the user the rights of docs/cluster.md."}}
+		return []Finding{{Failure, subject, c.Hide(err.Error()), "Give the user the rights of docs/cluster.md."}}
 	}
 	return judgeEngine(subject, server, c.hardBudget())
 }
 
 // judgeEngine says what a server is and what is wrong with it. Hard reports whether a budget is hard.
-func judgeEngine(subject string, s valkey.Server, hard bool) []finding {
-	found := []finding{{note, subject, fmt.Sprintf("%s %s answers at %s; its role is %s, maxmemory-policy %s", s.Program, s.Version, s.Address, s.Role, orDash(s.Eviction)), ""}}
+func judgeEngine(subject string, s valkey.Server, hard bool) []Finding {
+	found := []Finding{{Note, subject, fmt.Sprintf("%s %s answers at %s; its role is %s, maxmemory-policy %s", s.Program, s.Version, s.Address, s.Role, terminal.OrDash(s.Eviction)), ""}}
 	for _, f := range s.Check(hard) {
-		severity := warning
+		severity := Warning
 		if f.Refused {
-			severity = failure
+			severity = Failure
 		}
-		found = append(found, finding{severity, subject, f.Problem, f.Advice})
+		found = append(found, Finding{severity, subject, f.Problem, f.Advice})
 	}
 	if s.Replicas == 0 && s.Role == "master" {
-		found = append(found, finding{note, subject, "it has no replica: while it is away, calls under a hard budget are refused", "Add a replica and Sentinels if that must not be."})
+		found = append(found, Finding{Note, subject, "it has no replica: while it is away, calls under a hard budget are refused", "Add a replica and Sentinels if that must not be."})
 	}
 	return found
 }
 
 // hardBudget reports whether any budget of the configuration is hard.
 func (c *inspected) hardBudget() bool {
-	return c.built.Limits.Hard() || c.built.RuntimeKeys != nil // such a key may have one
+	return c.Built.Limits.Hard() || c.Built.RuntimeKeys != nil // such a key may have one
 }

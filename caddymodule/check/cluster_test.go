@@ -1,9 +1,10 @@
-package caddymodule
+package check
 
 import (
 	"crypto/tls"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
@@ -13,16 +14,16 @@ func TestSettingsOfAnEngineAreJudged(t *testing.T) {
 		Address: "127.0.0.1:6379", Program: "Redis", Version: "7.0.15", Role: "master", Replicas: 1, NeedsReplicas: true,
 		Eviction: "noeviction", AppendOnly: true, Sync: "everysec",
 	}
-	if found := judgeEngine("it", good, true); len(found) != 1 || found[0].Severity != note {
+	if found := judgeEngine("it", good, true); len(found) != 1 || found[0].Severity != Note {
 		t.Errorf("%+v", found)
 	}
 	for name, c := range map[string]struct {
 		change   func(*valkey.Server)
-		severity severity
+		severity Severity
 	}{
-		"too old":    {func(s *valkey.Server) { s.Version = "6.2.14" }, failure},
-		"one of one": {func(s *valkey.Server) { s.Replicas = 0 }, note},
-		"not kept":   {func(s *valkey.Server) { s.AppendOnly = false }, warning},
+		"too old":    {func(s *valkey.Server) { s.Version = "6.2.14" }, Failure},
+		"one of one": {func(s *valkey.Server) { s.Replicas = 0 }, Note},
+		"not kept":   {func(s *valkey.Server) { s.AppendOnly = false }, Warning},
 	} {
 		server := good
 		c.change(&server)
@@ -49,12 +50,12 @@ func TestAnEngineOffThisMachineNeedsTLS(t *testing.T) {
 		"prefer":       {valkey.Config{TLS: secure}, "postgres://gw@10.0.0.6/gw", 1},
 		"two hosts":    {valkey.Config{TLS: secure}, "postgres://gw@localhost,db/gw?sslmode=disable", 1},
 	} {
-		found := checkEngineTLS(&inspected{built: gateway.Config{Cluster: &gateway.Cluster{Engine: c.valkey, Database: c.postgres}}})
-		if len(found) != c.want || len(found) == 1 && (found[0].Severity != warning || found[0].Advice == "") {
+		found := checkEngineTLS(&inspected{Config: &offline.Config{Built: gateway.Config{Cluster: &gateway.Cluster{Engine: c.valkey, Database: c.postgres}}}})
+		if len(found) != c.want || len(found) == 1 && (found[0].Severity != Warning || found[0].Advice == "") {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
-	if found := checkEngineTLS(new(inspected)); found != nil {
+	if found := checkEngineTLS(&inspected{Config: new(offline.Config)}); found != nil {
 		t.Errorf("without a cluster: %+v", found)
 	}
 }

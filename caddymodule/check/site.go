@@ -1,4 +1,4 @@
-package caddymodule
+package check
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 
 // servers returns the HTTP servers that have a handler of ours, by name.
 func (c *inspected) servers() map[string]*caddyhttp.Server {
-	module, err := c.app.ctx.AppIfConfigured("http")
+	module, err := c.Context.AppIfConfigured("http")
 	if err != nil {
 		return nil
 	}
@@ -32,16 +32,16 @@ func (c *inspected) servers() map[string]*caddyhttp.Server {
 }
 
 // testSeverity is how bad a part for trying out is: only this machine can reach a server on loopback.
-func (c *inspected) testSeverity() severity {
+func (c *inspected) testSeverity() Severity {
 	for _, s := range c.servers() {
 		for _, address := range s.Listen {
 			parsed, err := caddy.ParseNetworkAddress(address)
 			if err != nil || !parsed.IsUnixNetwork() && !onThisMachine(parsed.Host) {
-				return warning
+				return Warning
 			}
 		}
 	}
-	return note
+	return Note
 }
 
 // onThisMachine reports whether a host is a loopback address.
@@ -51,25 +51,25 @@ func onThisMachine(host string) bool {
 }
 
 // checkSites looks at the sites that serve the API: that there is one, its logs, and how it stops.
-func checkSites(c *inspected) (found []finding) {
+func checkSites(c *inspected) (found []Finding) {
 	servers := c.servers()
-	if len(servers) == 0 && len(c.app.Providers) > 0 {
-		return append(found, finding{failure, "sites", "no site has the directive gatehouse: nobody can call", "Add gatehouse to a site."})
+	if len(servers) == 0 && len(c.Providers) > 0 {
+		return append(found, Finding{Failure, "sites", "no site has the directive gatehouse: nobody can call", "Add gatehouse to a site."})
 	}
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		if s := servers[name]; s.Logs != nil {
-			if logs := unfilteredLogs(configuredLogs(c.app.ctx), accessLoggers(s.Logs)); len(logs) > 0 {
-				found = append(found, finding{warning, "log " + strings.Join(logs, ", "), "the access log would show keys that clients send as X-Api-Key",
+			if logs := unfilteredLogs(configuredLogs(c.Context), accessLoggers(s.Logs)); len(logs) > 0 {
+				found = append(found, Finding{Warning, "log " + strings.Join(logs, ", "), "the access log would show keys that clients send as X-Api-Key",
 					"Add to each of these logs: format filter { " + apiKeyFields[0] + " delete }"})
 			}
 		}
 	}
-	if module, err := c.app.ctx.AppIfConfigured("http"); err == nil && module.(*caddyhttp.App).GracePeriod == 0 {
-		found = append(found, finding{warning, "grace_period", "it is missing: a stop or reload of Caddy waits for open streams without limit",
+	if module, err := c.Context.AppIfConfigured("http"); err == nil && module.(*caddyhttp.App).GracePeriod == 0 {
+		found = append(found, Finding{Warning, "grace_period", "it is missing: a stop or reload of Caddy waits for open streams without limit",
 			"Add to the global options: grace_period 30s"})
 	}
 	if c.losesConnections(servers) {
-		found = append(found, finding{note, "listener_wrappers", "a reload loses requests that come in that moment over connections that are open",
+		found = append(found, Finding{Note, "listener_wrappers", "a reload loses requests that come in that moment over connections that are open",
 			"Add to the global options, a word a line: servers { listener_wrappers { gatehouse tls gatehouse } }. docs/operations.md says what it costs."})
 	}
 	return found
@@ -83,7 +83,7 @@ func (c *inspected) losesConnections(servers map[string]*caddyhttp.Server) bool 
 			ListenerWrappers []struct{ Wrapper string } `json:"listener_wrappers"`
 		}
 	}
-	if len(servers) == 0 || json.Unmarshal(c.http, &configured) != nil {
+	if len(servers) == 0 || json.Unmarshal(c.HTTP, &configured) != nil {
 		return false
 	}
 	for name, s := range servers {
@@ -101,24 +101,24 @@ func (c *inspected) losesConnections(servers map[string]*caddyhttp.Server) bool 
 
 // checkCertificate looks at what viewers of desktops need: a wildcard certificate, and a name that
 // they can use.
-func checkCertificate(c *inspected) (found []finding) {
-	if c.app.VNC == nil {
+func checkCertificate(c *inspected) (found []Finding) {
+	if c.Desktops == nil {
 		return nil
 	}
 	const subject = "vnc"
-	name := c.app.wildcard()
-	if strings.Contains(c.app.VNC.Domain, "-") {
-		found = append(found, finding{note, subject, "TigerVNC from 1.16 on cannot connect below a domain with a hyphen: " + c.app.VNC.Domain, "Use a domain without one, if you have such viewers."})
+	name := c.Desktops.Wildcard()
+	if strings.Contains(c.Desktops.Domain, "-") {
+		found = append(found, Finding{Note, subject, "TigerVNC from 1.16 on cannot connect below a domain with a hyphen: " + c.Desktops.Domain, "Use a domain without one, if you have such viewers."})
 	}
-	if _, err := c.app.ctx.AppIfConfigured("layer4"); err != nil {
-		found = append(found, finding{failure, subject, "no layer4 server has the handler vnc: no viewer can connect", "Add a layer4 block: docs/vnc.md has one."})
+	if _, err := c.Context.AppIfConfigured("layer4"); err != nil {
+		found = append(found, Finding{Failure, subject, "no layer4 server has the handler vnc: no viewer can connect", "Add a layer4 block: docs/vnc.md has one."})
 	}
-	if c.ownCertificate {
+	if c.Desktops.OwnCertificate {
 		return found
 	}
-	policy, _ := c.app.governing(name)
+	policy := c.Desktops.Policy()
 	if certmagic.SubjectQualifiesForPublicCert(name) && !solvesDNS(policy) {
-		found = append(found, finding{failure, subject, "a public certificate for " + name + " cannot be obtained: that needs the DNS challenge",
+		found = append(found, Finding{Failure, subject, "a public certificate for " + name + " cannot be obtained: that needs the DNS challenge",
 			"Add acme_dns to the global options, or a certificate of your own."})
 	}
 	return append(found, storedCertificate(c, name))
@@ -133,13 +133,13 @@ func solvesDNS(policy *caddytls.AutomationPolicy) bool {
 }
 
 // storedCertificate looks at the certificate in Caddy's storage, if that is a folder.
-func storedCertificate(c *inspected, name string) finding {
+func storedCertificate(c *inspected, name string) Finding {
 	const subject = "vnc"
 	root := caddy.AppDataDir()
-	if len(c.storage) > 0 {
+	if len(c.Storage) > 0 {
 		var storage struct{ Module, Root string }
-		if json.Unmarshal(c.storage, &storage) != nil || storage.Module != "file_system" {
-			return finding{note, subject, "the certificate of " + name + " is in a storage that is not looked at", "Use --dial to see that viewers can connect."}
+		if json.Unmarshal(c.Storage, &storage) != nil || storage.Module != "file_system" {
+			return Finding{Note, subject, "the certificate of " + name + " is in a storage that is not looked at", "Use --dial to see that viewers can connect."}
 		}
 		if storage.Root != "" {
 			root = storage.Root
@@ -148,17 +148,17 @@ func storedCertificate(c *inspected, name string) finding {
 	certificate, err := newestCertificate(root, name)
 	switch {
 	case err != nil:
-		return finding{warning, subject, "the certificate of " + name + " cannot be read: " + err.Error(), "Run check as the user that runs Caddy."}
+		return Finding{Warning, subject, "the certificate of " + name + " cannot be read: " + err.Error(), "Run check as the user that runs Caddy."}
 	case certificate == nil:
-		return finding{note, subject, "there is no certificate for " + name + " yet in " + root, "Caddy obtains one when it starts."}
+		return Finding{Note, subject, "there is no certificate for " + name + " yet in " + root, "Caddy obtains one when it starts."}
 	case !c.now.Before(certificate.NotAfter):
-		return finding{failure, subject, "the certificate of " + name + " expired at " + certificate.NotAfter.Format("2006-01-02 15:04 UTC"), "Look in Caddy's log why it was not renewed."}
-	case certificate.VerifyHostname("any."+c.app.VNC.Domain) != nil:
-		return finding{failure, subject, fmt.Sprintf("the certificate is for %s, not for %s", some(certificate.DNSNames), name), "Remove it, so that Caddy obtains another."}
+		return Finding{Failure, subject, "the certificate of " + name + " expired at " + certificate.NotAfter.Format("2006-01-02 15:04 UTC"), "Look in Caddy's log why it was not renewed."}
+	case certificate.VerifyHostname("any."+c.Desktops.Domain) != nil:
+		return Finding{Failure, subject, fmt.Sprintf("the certificate is for %s, not for %s", some(certificate.DNSNames), name), "Remove it, so that Caddy obtains another."}
 	case certificate.NotAfter.Sub(c.now) < soon && certificate.NotAfter.Sub(certificate.NotBefore) > 2*soon:
-		return finding{warning, subject, "the certificate of " + name + " expires at " + certificate.NotAfter.Format("2006-01-02 15:04 UTC"), "Look in Caddy's log why it was not renewed."}
+		return Finding{Warning, subject, "the certificate of " + name + " expires at " + certificate.NotAfter.Format("2006-01-02 15:04 UTC"), "Look in Caddy's log why it was not renewed."}
 	}
-	return finding{note, subject, "the certificate of " + name + " is valid until " + certificate.NotAfter.Format("2006-01-02 15:04 UTC"), ""}
+	return Finding{Note, subject, "the certificate of " + name + " is valid until " + certificate.NotAfter.Format("2006-01-02 15:04 UTC"), ""}
 }
 
 // newestCertificate returns that of a name in Caddy's storage, whoever issued it; nil for none.

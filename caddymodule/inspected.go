@@ -1,0 +1,58 @@
+package caddymodule
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/modules/caddytls"
+
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// inspected is what commands see of a configuration that is not started. All of it was checked.
+func inspected(a *App, built gateway.Config) offline.Config {
+	c := offline.Config{Context: a.ctx, Built: built, DataDir: a.dataDir()}
+	c.Limits, _ = a.subject("gateway")
+	c.Retention, _ = a.Activity.build()
+	for _, k := range a.Keys {
+		c.Keys = append(c.Keys, inspectedKey(&k))
+	}
+	for _, t := range a.Tenants {
+		limits, _ := t.subject(t.Name)
+		c.Tenants = append(c.Tenants, offline.Tenant{Name: t.Name, Limits: limits})
+	}
+	for _, m := range a.Models {
+		c.Models = append(c.Models, m.Pattern)
+	}
+	for _, p := range a.Providers {
+		c.Providers = append(c.Providers, offline.Provider{
+			Name: p.Name, BaseURL: p.BaseURL, APIKey: p.APIKey, AnyModel: p.anyModel(), Test: p.Dialect == provider.Test,
+			Keyless: p.keyless() && !slices.ContainsFunc(p.Endpoints, func(e Endpoint) bool { return !e.keyless() }),
+		})
+	}
+	if a.VNC != nil {
+		c.Desktops = &offline.Desktops{Domain: a.VNC.Domain, Port: a.VNC.Port, OwnCertificate: a.tls.HasCertificateForSubject(a.wildcard())}
+		c.Desktops.Policy = func() *caddytls.AutomationPolicy {
+			policy, _ := a.governing(a.wildcard())
+			return policy
+		}
+	}
+	return c
+}
+
+func inspectedKey(k *Key) offline.Key {
+	limits, _ := k.subject(k.Name)
+	expires, _ := parseMoment(k.Expires)
+	literal := func(text string) bool { return !strings.HasPrefix(text, "{") }
+	return offline.Key{
+		Name: k.Name, Tenant: tenantOf(*k), Expires: k.Expires, ExpiresAt: expires, Disabled: k.Disabled, Models: k.Models,
+		Literal: !k.filed && slices.ContainsFunc(k.Secrets, literal), CanChat: slices.Contains(k.Scopes, keys.ChatWrite.String()),
+		Unpriced: k.Unpriced != "", Limits: limits,
+	}
+}
+
+// keyless reports whether nothing authorizes the gateway there.
+func (a *Account) keyless() bool { return a.APIKey == "" && len(a.Header) == 0 }

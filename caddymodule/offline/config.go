@@ -1,0 +1,80 @@
+package offline
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddytls"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+)
+
+// Config is a configuration that was provisioned and not started.
+type Config struct {
+	Context   caddy.Context  // of its apps
+	Built     gateway.Config // what the gateway would be made of
+	Keys      []Key
+	Tenants   []Tenant
+	Models    []string       // patterns of the model blocks
+	Limits    limits.Subject // what all callers share
+	Providers []Provider
+	Desktops  *Desktops // nil: none
+	DataDir   string
+	Retention activity.Retention
+
+	Storage json.RawMessage // as configured; nil: Caddy's default
+	HTTP    json.RawMessage // as configured: Caddy forgets which listener wrappers a server has
+}
+
+// Key is a key of the configuration or of a key file.
+type Key struct {
+	Name      string
+	Tenant    string
+	Expires   string // as configured
+	ExpiresAt time.Time
+	Disabled  bool
+	Literal   bool // a secret is written in the configuration
+	CanChat   bool
+	Models    []string
+	Unpriced  bool // the key says what becomes of calls without a price
+	Limits    limits.Subject
+}
+
+// Tenant is the limits that the keys of a tenant share.
+type Tenant struct {
+	Name   string
+	Limits limits.Subject
+}
+
+// Provider is a provider block.
+type Provider struct {
+	Name     string
+	BaseURL  string
+	APIKey   string // as configured
+	Keyless  bool   // nothing authorizes the gateway there
+	AnyModel bool   // models has "*"
+	Test     bool   // the built-in provider
+}
+
+// Desktops is the vnc block.
+type Desktops struct {
+	Domain         string
+	Port           int
+	OwnCertificate bool                              // the configuration loads one
+	Policy         func() *caddytls.AutomationPolicy // that governs the wildcard certificate
+}
+
+// Wildcard is the name of the certificate.
+func (d *Desktops) Wildcard() string { return "*." + d.Domain }
+
+// Hide takes the secrets of the configuration out of a text.
+func (c *Config) Hide(text string) string {
+	for _, secret := range c.Built.Secrets {
+		text = strings.ReplaceAll(text, secret, "[redacted]")
+	}
+	return text
+}
