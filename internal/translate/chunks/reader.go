@@ -1,6 +1,7 @@
-// Package chunks reads the content of a chat completion, whole or in chunks, for a translation to
-// another API. Package openai has repaired the chunks before. What remains are the shapes in which
-// providers give the same content: texts or lists of parts, reasoning under several names.
+// Package chunks reads a chat completion, whole or in chunks, for a translation to another API.
+// Package openai has repaired the chunks before. What remains are the shapes in which providers give
+// the same content: texts or lists of parts, reasoning under several names. A [Reader] reads them, a
+// [Stream] has the life of a translated stream, and a [Writer] writes the other API.
 package chunks
 
 import (
@@ -121,9 +122,6 @@ func repeatOf(c *openai.ChunkChoice, textAt int) (r repeat) {
 	return repeat{}
 }
 
-// CanRepeat reports whether the next chunk may be read as one that repeats the one before.
-func (r *Reader) CanRepeat() bool { return r.repeat.kind != noContent }
-
 // readRepeated takes the text of a chunk that repeats the one before.
 func (r *Reader) readRepeated(text []byte) *apierror.Error {
 	piece, ok := translate.Unquoted(text)
@@ -212,8 +210,8 @@ func (w *walker) list(array []byte) []jsonscan.Span {
 	return w.spans
 }
 
-// Trim releases the memory of a long chunk.
-func (r *Reader) Trim() {
+// trim releases the memory of a long chunk.
+func (r *Reader) trim() {
 	w := &r.walker
 	for i := range w.members {
 		if cap(w.members[i]) > translate.MaxMembers {

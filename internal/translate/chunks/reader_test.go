@@ -80,7 +80,7 @@ func TestAReaderReleasesTheMemoryOfALongChunk(t *testing.T) {
 	if !strings.Contains(s.String(), "text hi") {
 		t.Fatalf("%.200s", &s)
 	}
-	r.Trim()
+	r.trim()
 	if n := cap(r.tokens); n > translate.MaxScratch {
 		t.Errorf("the log probabilities keep %d bytes", n)
 	}

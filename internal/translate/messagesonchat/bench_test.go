@@ -5,6 +5,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chunks"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat"
 )
 
@@ -15,7 +16,7 @@ func BenchmarkDelta(b *testing.B) {
 	var events openai.Events
 	b.Run("translated", func(b *testing.B) {
 		b.ReportAllocs()
-		var s *messagesonchat.Stream
+		var s *chunks.Stream
 		for i := 0; b.Loop(); i++ {
 			if i%1000 == 0 {
 				s = messagesonchat.NewStream(original, translatetest.NewCall(), messageID)

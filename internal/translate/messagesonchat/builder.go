@@ -14,7 +14,7 @@ import (
 // builder builds a message from the pieces of a provider's answer, whole or in a stream. In a stream
 // it writes an event for each change.
 type builder struct {
-	call      *openai.Call
+	call      openai.Call
 	original  *Original
 	id, model []byte // quoted
 	events    eventWriter
@@ -30,7 +30,7 @@ type builder struct {
 
 var _ chunks.Content = (*builder)(nil)
 
-func newBuilder(call *openai.Call, original *Original, id string) *builder {
+func newBuilder(call openai.Call, original *Original, id string) *builder {
 	return &builder{
 		call: call, original: original,
 		id: jsonscan.AppendString(nil, id), model: jsonscan.AppendString(nil, call.Model),
@@ -107,7 +107,7 @@ func (b *builder) Arguments(call int64, piece []byte) *apierror.Error {
 		if text, _ := jsonscan.String(append(append([]byte{'"'}, piece...), '"')); strings.TrimSpace(text) == "" {
 			return nil
 		}
-		return translate.ProviderFailure(b.call, "answered with a piece of a tool call that had ended")
+		return translate.ProviderFailure(&b.call, "answered with a piece of a tool call that had ended")
 	}
 	b.piece(n, piece)
 	return nil
@@ -134,7 +134,9 @@ func (b *builder) show() {
 		// Arguments that are no object are not shown: null stands for none.
 		if len(it.waiting) > 0 && (it.kind != toolBlock || it.nesting.begun) {
 			b.events.delta(b.head, it.kind, it.waiting)
-			it.waiting = it.waiting[:0]
+			if it.waiting = it.waiting[:0]; cap(it.waiting) > translate.MaxScratch {
+				it.waiting = nil
+			}
 		}
 		if !ends {
 			return
@@ -142,17 +144,6 @@ func (b *builder) show() {
 		b.events.blockStop(b.head)
 		it.waiting, it.arguments = nil, nil
 	}
-}
-
-// checkSize fails an answer that is longer than any should be.
-func (b *builder) checkSize() *apierror.Error {
-	switch {
-	case len(b.blocks) > translate.MaxItems:
-		return translate.ProviderFailure(b.call, translate.TooManyItems)
-	case b.size > translate.MaxText:
-		return translate.ProviderFailure(b.call, translate.TooMuchText)
-	}
-	return nil
 }
 
 // finish completes what is in a block.
@@ -165,15 +156,13 @@ func (b *builder) finish(it *block) {
 	}
 }
 
-// end ends the blocks of an answer that came to its end. SDKs fail in their own way at arguments
-// that are no JSON object, so only an answer that was cut off may have them.
-func (b *builder) end(finish string) *apierror.Error {
-	for i := b.head; i < len(b.blocks); i++ {
-		b.finish(&b.blocks[i])
+// checkSize fails an answer that is longer than any should be.
+func (b *builder) checkSize() *apierror.Error {
+	switch {
+	case len(b.blocks) > translate.MaxItems:
+		return translate.ProviderFailure(&b.call, translate.TooManyItems)
+	case b.size > translate.MaxText:
+		return translate.ProviderFailure(&b.call, translate.TooMuchText)
 	}
-	if b.invalid && !isCut(finish) {
-		return translate.ProviderFailure(b.call, "answered with a tool call whose arguments are not a JSON object")
-	}
-	b.show()
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 type eventWriter struct {
 	on      bool // a whole answer has no events
 	out     []byte
-	started bool            // message_start was written
-	sum     *openai.Summary // of the provider's answer so far
+	started bool           // message_start was written
+	sum     openai.Summary // of the provider's answer so far
 }
 
 func (w *eventWriter) begin(typ string) {
@@ -33,7 +33,7 @@ func (w *eventWriter) start(b *builder) {
 	w.begin("message_start")
 	w.out = b.appendHead(translate.AppendKey(w.out, "message"))
 	w.out = appendStop(append(w.out, ']'), "", "")
-	w.out = append(b.appendUsage(translate.AppendKey(w.out, "usage"), w.sum), '}')
+	w.out = append(b.appendUsage(translate.AppendKey(w.out, "usage"), &w.sum), '}')
 	w.end()
 }
 
@@ -78,11 +78,14 @@ func (w *eventWriter) blockStop(index int) {
 
 // stop writes the events that end a whole answer.
 func (w *eventWriter) stop(b *builder) {
+	if !w.on {
+		return
+	}
 	w.start(b)
 	w.begin("message_delta")
 	w.out = append(translate.AppendKey(w.out, "delta"), '{')
 	w.out = append(appendStop(w.out, b.stopReason(w.sum.Finish), w.sum.StopSequence), '}')
-	w.out = b.appendUsage(translate.AppendKey(w.out, "usage"), w.sum)
+	w.out = b.appendUsage(translate.AppendKey(w.out, "usage"), &w.sum)
 	w.end()
 	w.begin("message_stop")
 	w.end()

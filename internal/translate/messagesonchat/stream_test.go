@@ -12,14 +12,15 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chunks"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat"
 )
 
-func newStream(t testing.TB) *messagesonchat.Stream {
+func newStream(t testing.TB) *chunks.Stream {
 	return messagesonchat.NewStream(originalOf(t, thinkingRequest), translatetest.NewCall(), messageID)
 }
 
-func feed(s *messagesonchat.Stream, wire string) string {
+func feed(s *chunks.Stream, wire string) string {
 	var out []byte
 	var events openai.Events
 	for _, event := range strings.Split(strings.TrimSuffix(wire, "\n\n"), "\n\n") {

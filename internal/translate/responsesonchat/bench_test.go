@@ -5,6 +5,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chunks"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
 )
 
@@ -16,7 +17,7 @@ func BenchmarkDelta(b *testing.B) {
 	var events openai.Events
 	b.Run("translated", func(b *testing.B) {
 		b.ReportAllocs()
-		var s *responsesonchat.Stream
+		var s *chunks.Stream
 		for i := 0; b.Loop(); i++ {
 			if i%1000 == 0 {
 				s = responsesonchat.NewStream(original, translatetest.NewCall(), counter{})

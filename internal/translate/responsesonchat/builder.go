@@ -29,8 +29,9 @@ type IDs interface {
 type builder struct {
 	response
 	events eventWriter
-	call   *openai.Call
+	call   openai.Call
 	ids    IDs
+	ending ending
 
 	open  int   // the message or reasoning item that is open, -1 for none
 	calls []int // the items of the provider's tool calls, by its index
@@ -42,7 +43,7 @@ type builder struct {
 
 var _ chunks.Content = (*builder)(nil)
 
-func newBuilder(call *openai.Call, original *Original, ids IDs) *builder {
+func newBuilder(call openai.Call, original *Original, ids IDs) *builder {
 	return &builder{
 		call: call, ids: ids, open: -1,
 		response: response{
@@ -205,44 +206,13 @@ func (b *builder) finish(it *item, status string) {
 	b.events.itemDone(it)
 }
 
-// end ends the items that are open, in an answer that came to its end. reason says why the provider
-// cut it off, "" if it did not.
-func (b *builder) end(reason string) {
-	if len(b.items) == 0 {
-		b.textPart(false) // callers expect a message even in an empty answer
-	}
-	for i := range b.items {
-		it := &b.items[i]
-		if it.status != inProgress {
-			continue
-		}
-		status := completed
-		if reason != "" && (i == len(b.items)-1 || it.isCall() && !it.hasArguments()) {
-			status = incomplete
-		}
-		b.finish(it, status)
-	}
-	b.open = -1
-}
-
-// abandon marks the open items of an answer that failed. No event reports them as done: a client
-// would execute the function.
-func (b *builder) abandon() {
-	for i := range b.items {
-		if b.items[i].status == inProgress {
-			b.items[i].status = incomplete
-		}
-	}
-	b.open = -1
-}
-
 // checkSize fails an answer that is longer than any should be.
 func (b *builder) checkSize() *apierror.Error {
 	switch {
 	case b.parts > translate.MaxItems:
-		return translate.ProviderFailure(b.call, translate.TooManyItems)
+		return translate.ProviderFailure(&b.call, translate.TooManyItems)
 	case b.textSize > translate.MaxText || b.logprobsBytes > maxLogprobs:
-		return translate.ProviderFailure(b.call, translate.TooMuchText)
+		return translate.ProviderFailure(&b.call, translate.TooMuchText)
 	}
 	return nil
 }

@@ -3,23 +3,102 @@ package responsesonchat
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chunks"
 )
 
 // Result appends the response that a provider's whole chat completion becomes. A body that is not a
 // completion, reports an error, or has content that a response cannot have, is a [*apierror.Error],
 // also in the summary, and dst is returned as it was.
 func Result(dst, answer []byte, original *Original, call openai.Call, ids IDs) ([]byte, openai.Summary, error) {
-	r := newReader(newBuilder(&call, original, ids))
-	var bad *apierror.Error
-	sum, err := openai.ReadChatResult(answer, call, func(chunk *openai.Chunk) { bad = r.read(chunk) })
+	b := newBuilder(call, original, ids)
+	sum, err := chunks.Result(answer, &b.call, b, writer{b}, b.options())
 	if err != nil {
 		return dst, sum, err
 	}
-	if bad != nil {
-		sum.Err, sum.Finish = bad, "error"
-		return dst, sum, bad
-	}
-	e := ending{reason: incompleteReason(sum.Finish), summary: sum, at: ids.Unix()}
-	r.end(e.reason)
-	return r.response.append(dst, e), sum, nil
+	return b.response.append(dst, b.ending), sum, nil
 }
+
+// NewStream returns the stream of one client.
+//
+// It begins with response.created at the first chunk that has a choice. It ends with exactly one of
+// response.completed, response.incomplete, and response.failed with an error event behind it.
+func NewStream(original *Original, call openai.Call, ids IDs) *chunks.Stream {
+	b := newBuilder(call, original, ids)
+	b.events.on = true
+	return chunks.NewStream(&b.call, b, writer{b}, b.options())
+}
+
+// options are what the provider's answer is read for.
+func (b *builder) options() chunks.Options {
+	opt := chunks.Options{Logprobs: b.original.logprobs, Answer: "a response"}
+	if b.original.signed {
+		opt.Details = b.readSigned
+	}
+	return opt
+}
+
+// writer has a builder write its answer.
+type writer struct{ b *builder }
+
+// Begin implements [chunks.Writer].
+func (w writer) Begin(chunk openai.Chunk, _ openai.Summary) {
+	b := w.b
+	if b.created == 0 {
+		b.created = chunk.Created
+	}
+	if tier := chunk.ServiceTier; tier != nil && len(tier) <= translate.MaxTier {
+		b.tier = append(b.tier[:0], tier...)
+	}
+	b.begin()
+}
+
+// End implements [chunks.Writer]. It ends the items that are open.
+func (w writer) End(sum openai.Summary) *apierror.Error {
+	b := w.b
+	b.ending = ending{reason: incompleteReason(sum.Finish), summary: sum, at: b.ids.Unix()}
+	if len(b.items) == 0 {
+		b.textPart(false) // callers expect a message even in an empty answer
+	}
+	for i := range b.items {
+		it := &b.items[i]
+		if it.status != inProgress {
+			continue
+		}
+		status := completed
+		if b.ending.reason != "" && (i == len(b.items)-1 || it.isCall() && !it.hasArguments()) {
+			status = incomplete
+		}
+		b.finish(it, status)
+	}
+	b.open = -1
+	b.events.response("response."+b.ending.status(), &b.response, b.ending)
+	return nil
+}
+
+// Fail implements [chunks.Writer]. No event reports the items that are open as done: a client would
+// execute the function.
+func (w writer) Fail(e *apierror.Error, sum openai.Summary) {
+	b := w.b
+	for i := range b.items {
+		if b.items[i].status == inProgress {
+			b.items[i].status = incomplete
+		}
+	}
+	b.open = -1
+	b.begin()
+	b.events.response("response.failed", &b.response, ending{failure: e, summary: sum})
+	b.events.failure(e)
+}
+
+// Summary implements [chunks.Writer].
+func (w writer) Summary(sum openai.Summary) openai.Summary { return sum }
+
+// Out implements [chunks.Writer].
+func (w writer) Out() *[]byte { return &w.b.events.out }
+
+// Kept implements [chunks.Writer].
+func (w writer) Kept() int { return w.b.textSize + w.b.logprobsBytes }
+
+// CheckSize implements [chunks.Writer].
+func (w writer) CheckSize() *apierror.Error { return w.b.checkSize() }

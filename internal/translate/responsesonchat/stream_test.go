@@ -11,14 +11,15 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chunks"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
 )
 
-func newStream(t testing.TB) *responsesonchat.Stream {
+func newStream(t testing.TB) *chunks.Stream {
 	return responsesonchat.NewStream(originalOf(t, plainRequest), translatetest.NewCall(), counter{})
 }
 
-func feed(s *responsesonchat.Stream, wire string) string {
+func feed(s *chunks.Stream, wire string) string {
 	var out []byte
 	var events openai.Events
 	for _, event := range strings.Split(strings.TrimSuffix(wire, "\n\n"), "\n\n") {
