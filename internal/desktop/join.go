@@ -15,7 +15,7 @@ type Pass struct {
 	TokenID  string
 	ViewOnly bool
 	Shared   bool // may share the workstation, by the token or by the policy
-	// Withdrawn reports whether the viewer may not join any more; nil: it may.
+	// Withdrawn reports whether the viewer may not join any more; nil: it may. It must not call back.
 	Withdrawn func() bool
 
 	token   *Token
@@ -50,13 +50,14 @@ func (p *Pass) Join(viewer netip.AddrPort, security string) (*Session, error) {
 	x := &Session{
 		ID: id, Workstation: p.Workstation, sessions: s, emit: p.service.emit, ended: make(chan struct{}),
 	}
-	x.record = SessionRecord{
+	record := SessionRecord{
 		ID: id, Token: p.token, Node: s.store.Node(), Security: security, Shared: p.Shared,
 		Viewer:    netip.AddrPortFrom(viewer.Addr().Unmap(), viewer.Port()),
 		Reconnect: p.service.config.policy.ReconnectWithin,
 	}
+	x.record = record
 	s.add(x) // it hears of its end from now on
-	if err := p.join(x); err != nil {
+	if err := p.join(x, record); err != nil {
 		s.remove(x)
 		return nil, err
 	}
@@ -65,8 +66,8 @@ func (p *Pass) Join(viewer netip.AddrPort, security string) (*Session, error) {
 }
 
 // join opens a session in the store.
-func (p *Pass) join(x *Session) error {
-	state, s, viewer := p.service.state, x.sessions, plain(x.record.Viewer.Addr())
+func (p *Pass) join(x *Session, record SessionRecord) error {
+	state, s, viewer := p.service.state, x.sessions, plain(record.Viewer.Addr())
 	generation, err := state.judge(p.service.config, p.Workstation, p.token, viewer)
 	if err != nil {
 		return err
@@ -83,7 +84,7 @@ func (p *Pass) join(x *Session) error {
 		if p.withdrawn() { // before it replaces anybody
 			return refuse(RefusedRevoked)
 		}
-		opening := x.record
+		opening := record
 		c.Most, err = c.After.join(&opening, &terms, s.now())
 		stored = opening
 		return err
@@ -97,7 +98,7 @@ func (p *Pass) join(x *Session) error {
 	case err != nil:
 		return refuse(RefusedUnavailable) // if the store has it, the next beat takes it out
 	}
-	if why := x.open(stored); why != "" {
+	if why := x.open(stored, s.now()); why != "" {
 		_ = s.leaveStored(ctx, p.Workstation, x.ID) // see Beat
 		return refuse(endedMeanwhile(why))
 	}

@@ -26,7 +26,7 @@ func (s *State) RevokeAt(tenant, key string, end time.Time) {
 func (s *State) RevokedElsewhere(tenant, key string, issued, end time.Time) {
 	now := s.now()
 	for _, x := range s.sessions.of() {
-		t := x.record.Token
+		t := x.token()
 		switch {
 		case t.Issuer.Tenant != tenant || t.Issuer.Key != key || t.Issued.After(issued):
 		case !now.Before(end):

@@ -45,3 +45,24 @@ func TestAKeysEndComesForwardForWhatItHasAskedFor(t *testing.T) {
 		}
 	})
 }
+
+// The end of a key that comes while a session opens counts.
+func TestAKeysEndReachesASessionThatOpens(t *testing.T) {
+	d := open(t, nil)
+	pass, err := d.Find(mustIssue(t, d, "desk1"), viewer.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	pass.Withdrawn = func() bool {
+		d.State().RevokedElsewhere("default", "dev", now, now.Add(time.Hour))
+		return false
+	}
+	x, err := pass.Join(viewer, "x509none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if until := x.Until(); !until.Equal(now.Add(time.Hour)) {
+		t.Errorf("the session ends in %v", until.Sub(now))
+	}
+}

@@ -55,14 +55,15 @@ func (w *Workstation) join(x *SessionRecord, terms *Terms, now time.Time) (most 
 	for _, other := range conflicting {
 		w.end(other, ReasonReplaced, x.Token.Issuer.Key, now)
 	}
+	if t = w.Token(t.Hash); !t.Client.IsValid() && terms.Client.IsValid() {
+		w.change(t, func(t *Token) { t.Client = terms.Client })
+		t = w.Token(t.Hash)
+	}
 	x.Started, x.Until, x.Token = now, t.Until, t
 	w.Sessions = append(w.Sessions, x)
 	w.Sweep(now)
-	switch {
-	case t.Once:
+	if t.Once {
 		w.retire(w.Token(t.Hash), RefusedUsed)
-	case !t.Client.IsValid() && terms.Client.IsValid():
-		w.change(w.Token(t.Hash), func(t *Token) { t.Client = terms.Client })
 	}
 	return terms.MaxSessions + len(conflicting), nil
 }

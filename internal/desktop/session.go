@@ -54,14 +54,25 @@ func newSessionID(random io.Reader) (string, error) {
 }
 
 // open notes that the store has the session, unless it has ended meanwhile: then it returns why.
-func (x *Session) open(stored SessionRecord) Reason {
+func (x *Session) open(stored SessionRecord, now time.Time) Reason {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.record.Ended != "" {
 		return x.record.Ended
 	}
+	sooner := x.record.Until // by a revocation that came meanwhile
 	x.record, x.Started = stored, stored.Started
+	if !sooner.IsZero() {
+		x.limit(sooner, now)
+	}
 	return ""
+}
+
+// token is that of the session.
+func (x *Session) token() *Token {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.record.Token
 }
 
 // snapshot returns the session as the store should have it; ok is false before it opens and after its
@@ -104,10 +115,19 @@ func (x *Session) settle(stored *SessionRecord, now time.Time) {
 // clockNoise is how much the times of a session differ by the clocks of gateways.
 const clockNoise = 100 * time.Millisecond
 
-// endIn ends an open session at a time, if that is before its own end.
+// endIn ends a session at a time, if that is before its own end.
 func (x *Session) endIn(at, now time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.record.Started.IsZero() && (x.record.Until.IsZero() || at.Before(x.record.Until)) {
+		x.record.Until = at // for open
+		return
+	}
+	x.limit(at, now)
+}
+
+// limit is endIn for a session that has opened; mu is held.
+func (x *Session) limit(at, now time.Time) {
 	if x.record.Started.IsZero() || x.record.Ended != "" || !at.Add(clockNoise).Before(x.record.Until) {
 		return
 	}
@@ -197,7 +217,7 @@ func (x *Session) Leave() {
 }
 
 func (x *Session) data() map[string]any {
-	t := x.record.Token
+	t := x.token()
 	return map[string]any{
 		"tenant": x.Workstation.Tenant, "workstation": x.Workstation.Name, "session": x.ID,
 		"token": t.Hash.id(), "key": t.Issuer.Key, "viewer": x.record.Viewer.String(), "security": x.record.Security,

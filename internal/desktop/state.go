@@ -67,7 +67,7 @@ func (s *State) commit(c *configuration, number int64, allowed func(by Issuer) b
 	s.committed, s.latest, s.allowed = c, number, allowed
 	s.mu.Unlock()
 	for _, x := range s.sessions.of() {
-		if !s.current(x.Workstation, x.record.Token.Issuer) {
+		if !s.current(x.Workstation, x.token().Issuer) {
 			x.End(ReasonRemoved)
 		}
 	}

@@ -48,6 +48,21 @@ func TestAnEmptyEngineGetsSessionsAndNewTokensBack(t *testing.T) {
 	mustJoin(t, a.Service, label, viewer)
 }
 
+// A token that belongs to its first client still does.
+func TestAnEmptyEngineGetsTheClientOfATokenBack(t *testing.T) {
+	e, a, b := two(t, func(p *desktop.Policy) { p.PinClient = true })
+	label := issue(t, a.Service, "desk1", desktop.Options{})
+	mustJoin(t, b.Service, label, viewer)
+	e.redis.Kill()
+	e.redis.MustStart(t)
+	b.renew(t)
+	if err := b.node.part.Replay(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	_, err := a.Find(label, other.Addr())
+	wantRefusal(t, err, desktop.RefusedPinned)
+}
+
 // retry is for an engine that has just started.
 func retry(t testing.TB, f func() error) {
 	t.Helper()
