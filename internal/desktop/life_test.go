@@ -156,26 +156,6 @@ func TestExpiresInHasBounds(t *testing.T) {
 	}
 }
 
-func TestAWorkstationHasSoManyLiveTokens(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := open(t, nil)
-		for range 16 {
-			issue(t, d, "desk1", desktop.Options{})
-		}
-		_, err := d.Issue(dev, "desk1", desktop.Options{})
-		wantFault(t, err, apierror.WorkstationTokensExceeded, "")
-		issue(t, d, "desk2", desktop.Options{})
-		if v, _ := d.Get("default", "desk1"); v.Tokens != 16 {
-			t.Errorf("%d tokens are shown", v.Tokens)
-		}
-		time.Sleep(5 * time.Minute)
-		if v, _ := d.Get("default", "desk1"); v.Tokens != 0 {
-			t.Errorf("%d expired tokens are shown", v.Tokens)
-		}
-		issue(t, d, "desk1", desktop.Options{})
-	})
-}
-
 func TestViewOnlyIsThePolicysUnlessTheIssuerSays(t *testing.T) {
 	yes, no := true, false
 	for _, policy := range []bool{false, true} {

@@ -1,7 +1,6 @@
 package desktop_test
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 	"testing"
@@ -12,50 +11,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 )
-
-// An open session, a new viewer, and what happens to both.
-func TestConflictsAtAWorkstation(t *testing.T) {
-	const joins, refused, replaces = "joins", "refused", "replaces"
-	for _, tc := range []struct {
-		rule          desktop.Conflict
-		first, second bool // shared tokens
-		want          string
-	}{
-		{desktop.Refuse, false, false, refused},
-		{desktop.Refuse, false, true, refused},
-		{desktop.Refuse, true, false, refused},
-		{desktop.Refuse, true, true, joins},
-		{desktop.Replace, false, false, replaces},
-		{desktop.Replace, false, true, replaces},
-		{desktop.Replace, true, false, replaces},
-		{desktop.Replace, true, true, joins},
-		{desktop.Share, false, false, joins},
-		{desktop.Share, true, false, joins},
-	} {
-		t.Run(fmt.Sprint(tc), func(t *testing.T) {
-			d := open(t, func(c *desktop.Config) { c.OnConflict = tc.rule })
-			a, _ := issue(t, d, "desk1", desktop.Options{Shared: tc.first})
-			b, _ := issue(t, d, "desk1", desktop.Options{Shared: tc.second})
-			elsewhere, _ := issue(t, d, "desk2", desktop.Options{})
-			bystander := mustJoin(t, d, elsewhere, viewer)
-			there := mustJoin(t, d, a, viewer)
-			newcomer, err := join(d, b, other)
-			if tc.want == refused {
-				wantRefusal(t, err, desktop.RefusedBusy)
-			} else if err != nil {
-				t.Fatal(err)
-			} else {
-				wantOpen(t, newcomer)
-			}
-			if tc.want == replaces {
-				wantEnded(t, there, desktop.ReasonReplaced)
-			} else {
-				wantOpen(t, there)
-			}
-			wantOpen(t, bystander)
-		})
-	}
-}
 
 func TestAReplacedViewerOfTheSameTokenDoesNotEndIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -96,24 +51,6 @@ func TestPinning(t *testing.T) {
 		_, err = early.Join(other, "none")
 		wantRefusal(t, err, desktop.RefusedPinned)
 	}
-}
-
-func TestSoManySessionsInAll(t *testing.T) {
-	d := open(t, func(c *desktop.Config) { c.MaxSessions, c.OnConflict = 2, desktop.Replace })
-	a, _ := issue(t, d, "desk1", desktop.Options{})
-	b, _ := issue(t, d, "desk2", desktop.Options{Shared: true})
-	first := mustJoin(t, d, a, viewer)
-	second := mustJoin(t, d, b, viewer)
-	_, err := join(d, b, viewer)
-	wantRefusal(t, err, desktop.RefusedFull)
-	wantOpen(t, second)
-	third := mustJoin(t, d, a, viewer) // takes the place of the first
-	wantEnded(t, first, desktop.ReasonReplaced)
-	first.Leave() // frees nothing twice
-	_, err = join(d, b, viewer)
-	wantRefusal(t, err, desktop.RefusedFull)
-	third.Leave()
-	mustJoin(t, d, b, viewer)
 }
 
 func TestSessionsAreListedAndEndedByHand(t *testing.T) {

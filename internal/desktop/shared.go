@@ -22,22 +22,20 @@ func (h *Shared) Traffic() map[string][2]int64 {
 
 // Changed reads a workstation that another gateway has changed, and ends the sessions of this one that
 // the change has ended.
-func (h *Shared) Changed(ctx context.Context, id ID) error {
-	if len(h.sessions.of(id)) == 0 {
-		return nil
+func (h *Shared) Changed(ctx context.Context, id ID) (*Workstation, error) {
+	known, err := h.settle(ctx, id)
+	if err != nil {
+		return nil, err
 	}
-	return h.settle(ctx, id)
+	return known[0], nil
 }
 
-func (h *Shared) settle(ctx context.Context, ids ...ID) error {
+func (h *Shared) settle(ctx context.Context, ids ...ID) ([]*Workstation, error) {
 	known, err := h.sessions.store.Load(ctx, ids...)
-	if err != nil {
-		return err
-	}
 	for _, w := range known {
 		h.sessions.settle(w)
 	}
-	return nil
+	return known, err
 }
 
 // Beat compares the sessions of this gateway with those that the store has of it: session by session
@@ -56,7 +54,7 @@ func (h *Shared) Beat(ctx context.Context, held map[string]ID) error {
 		}
 	}
 	if len(ids) > 0 {
-		if err := h.settle(ctx, ids...); err != nil {
+		if _, err := h.settle(ctx, ids...); err != nil {
 			return err
 		}
 	}

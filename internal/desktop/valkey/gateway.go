@@ -77,7 +77,7 @@ func New(c Config) *Desktops {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	s := &store{codec: codec{now: c.Now, engine: c.Node.Now}, node: c.Node, recent: new(recent)}
+	s := &store{codec: codec{now: c.Now, engine: c.Node.Now}, node: c.Node, recent: &recent{tokens: make(map[desktop.Hash]issuedToken)}}
 	d := &Desktops{state: c.State, store: s, feed: c.Feed, stop: make(chan struct{})}
 	d.shared = desktop.NewShared(c.State, s, c.Records)
 	c.Node.On(eventChanged, func(text string) { d.changed(parseID(text)) })
@@ -92,15 +92,13 @@ func New(c Config) *Desktops {
 func (d *Desktops) changed(id desktop.ID) {
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
-	_ = d.shared.Changed(ctx, id) // the next beat reads it
-	if d.store.recent.has(id) {
-		if known, err := d.store.Load(ctx, id); err == nil {
-			d.store.recent.refresh(known[0])
-		}
+	if w, err := d.shared.Changed(ctx, id); err == nil { // the next beat reads it again
+		d.store.recent.refresh(w)
 	}
 }
 
 func (d *Desktops) beat(ctx context.Context) error {
+	d.store.recent.all(d.store.now()) // forgets old ones
 	held, err := d.store.note(ctx, d.shared.Traffic())
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package valkey
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -18,84 +19,62 @@ const (
 // recent are the tokens that this gateway has issued a short while ago.
 type recent struct {
 	mu     sync.Mutex
-	tokens []issuedToken
+	tokens map[desktop.Hash]issuedToken
 }
 
 type issuedToken struct {
 	at    desktop.ID
-	when  time.Time
 	token *desktop.Token
 }
 
-func (r *recent) add(at desktop.ID, tokens []*desktop.Token, now time.Time) {
+// add remembers new tokens. Beyond the bound they are not.
+func (r *recent) add(at desktop.ID, tokens []*desktop.Token) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, t := range tokens {
-		old := 0
-		for old < len(r.tokens) && (now.Sub(r.tokens[old].when) >= keepIssued || len(r.tokens)-old >= maxIssued) {
-			old++
-		}
-		r.tokens = append(r.tokens[old:], issuedToken{at, now, t})
-	}
-}
-
-// has reports whether there is a token of a workstation.
-func (r *recent) has(at desktop.ID) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i := range r.tokens {
-		if r.tokens[i].at == at {
-			return true
+		if len(r.tokens) < maxIssued {
+			r.tokens[t.Hash] = issuedToken{at, t}
 		}
 	}
-	return false
-}
-
-// refresh brings the tokens of a workstation to what they are now, and forgets those that are dead.
-func (r *recent) refresh(w *desktop.Workstation) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	kept := r.tokens[:0]
-	for _, i := range r.tokens {
-		if i.at == w.ID {
-			now := w.Token(i.token.Hash)
-			if now == nil {
-				continue
-			}
-			trace := i.token.Issuer.Trace
-			changed := *now
-			changed.Issuer.Trace = trace
-			i.token = &changed
-		}
-		kept = append(kept, i)
-	}
-	clear(r.tokens[len(kept):])
-	r.tokens = kept
 }
 
 // traced returns a token with the trace of the request for it, if this gateway has issued it.
 func (r *recent) traced(t *desktop.Token) *desktop.Token {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i := len(r.tokens) - 1; i >= 0; i-- {
-		if r.tokens[i].token.Hash == t.Hash {
-			traced := *t
-			traced.Issuer.Trace = r.tokens[i].token.Issuer.Trace
-			return &traced
-		}
+	traced := *t
+	if issued, ok := r.tokens[t.Hash]; ok {
+		traced.Issuer.Trace = issued.token.Issuer.Trace
 	}
-	return t
+	return &traced
 }
 
-// all returns the tokens by workstation.
+// refresh forgets the tokens of a workstation that are dead, and notes the end of others.
+func (r *recent) refresh(w *desktop.Workstation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for hash, issued := range r.tokens {
+		if issued.at != w.ID {
+			continue
+		}
+		if now := w.Token(hash); now == nil {
+			delete(r.tokens, hash)
+		} else {
+			changed := *now
+			changed.Issuer.Trace = issued.token.Issuer.Trace
+			r.tokens[hash] = issuedToken{w.ID, &changed}
+		}
+	}
+}
+
+// all returns the tokens by workstation, and forgets those that are too old.
 func (r *recent) all(now time.Time) map[desktop.ID][]*desktop.Token {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	maps.DeleteFunc(r.tokens, func(_ desktop.Hash, i issuedToken) bool { return now.Sub(i.token.Issued) >= keepIssued })
 	all := make(map[desktop.ID][]*desktop.Token)
 	for _, i := range r.tokens {
-		if now.Sub(i.when) < keepIssued {
-			all[i.at] = append(all[i.at], i.token)
-		}
+		all[i.at] = append(all[i.at], i.token)
 	}
 	return all
 }

@@ -185,9 +185,9 @@ func (s *store) Swap(ctx context.Context, c *desktop.Change) (desktop.Outcome, e
 		return 0, fmt.Errorf("the engine answers %.40q", word)
 	}
 	if outcome == desktop.Stored {
-		s.recent.add(c.After.ID, c.Issued(), s.now())
-		s.recent.refresh(c.After)
+		s.recent.add(c.After.ID, c.Issued())
 		if c.Concerns(s.node.ID()) {
+			s.recent.refresh(c.After)
 			_ = s.node.Publish(ctx, eventChanged, c.After.ID.String()) // their next beat finds it
 		}
 	}
