@@ -81,7 +81,7 @@ func (w *Service) EndSession(tenant, name, sid string) error {
 // be back in a second. Other sessions of the token go on. It fails with [apierror.NotFound].
 func (w *Service) EndSessionBy(tenant, name, sid, key string) error {
 	id := ID{tenant, name}
-	if _, err := w.Get(tenant, name); err != nil {
+	if err := w.check(id); err != nil {
 		return err
 	}
 	s, found := w.state.sessions, false

@@ -68,15 +68,24 @@ func (v *Inventory) List(sees func(tenant string) bool) []View {
 // Get returns one workstation. It fails with [apierror.NotFound].
 func (v *Inventory) Get(tenant, name string) (View, error) {
 	id := ID{tenant, name}
-	v.state.records.mu.Lock()
-	if !v.has(id) {
-		v.state.records.mu.Unlock()
-		return View{}, notFound(name)
+	if err := v.check(id); err != nil {
+		return View{}, err
 	}
+	v.state.records.mu.Lock()
 	views := []View{v.view(id)}
 	v.state.records.mu.Unlock()
 	v.addNumbers(views)
 	return views[0], nil
+}
+
+// check refuses a workstation that the inventory does not have.
+func (v *Inventory) check(id ID) error {
+	v.state.records.mu.Lock()
+	defer v.state.records.mu.Unlock()
+	if !v.has(id) {
+		return notFound(id.Name)
+	}
+	return nil
 }
 
 // addNumbers sets the numbers of all gateways in views; without an answer of the store, those of this one.
@@ -105,7 +114,7 @@ func (v *Inventory) addNumbers(views []View) {
 func (v *Inventory) view(id ID) View {
 	view := View{Tenant: id.Tenant, Name: id.Name, Source: SourceDeclared, State: StateAvailable}
 	p := v.state.records.byID[id]
-	if v.config.declared[id] == nil {
+	if v.config.declared[id] == nil && p != nil {
 		view.Source, view.Address, view.RegisteredAt = SourceRegistered, p.record.Address, p.record.RegisteredAt
 	}
 	if p.released() {
@@ -118,7 +127,7 @@ func (v *Inventory) view(id ID) View {
 // [apierror.NotFound].
 func (v *Inventory) Sessions(tenant, name string) ([]SessionView, error) {
 	id := ID{tenant, name}
-	if _, err := v.Get(tenant, name); err != nil {
+	if err := v.check(id); err != nil {
 		return nil, err
 	}
 	return v.views(func(SessionView) bool { return true }, id), nil
