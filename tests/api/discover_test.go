@@ -11,7 +11,7 @@ func TestDiscoveredModelsAppearAndStay(t *testing.T) {
 	discovering := harness.Setup{Providers: "provider acme {\nbase_url PROVIDER/v1\napi_key {env.PROVIDER_KEY}\ndiscover 10s\n}"}
 	h := harness.Start(t, harness.Setup{})
 	h.Provider.Fake.SetModels([]string{"echo", "other"})
-	h.Change(h.Caddyfile(discovering))
+	h.Become(discovering)
 	listed := func() string { return listed(h) }
 	if !harness.Eventually(func() bool { return listed() == "acme/echo acme/other" }) {
 		t.Fatalf("listed %q", listed())
@@ -22,7 +22,7 @@ func TestDiscoveredModelsAppearAndStay(t *testing.T) {
 	h.Provider.Fake.FailModels(500)
 	for range 2 { // each reload asks again; the answer is not a list
 		failures := len(harness.Log.Lines("the last list stays"))
-		h.Change(h.Caddyfile(discovering))
+		h.Become(discovering)
 		if got := listed(); got != "acme/echo acme/other" {
 			t.Errorf("just after the reload: listed %q", got)
 		}
@@ -34,7 +34,7 @@ func TestDiscoveredModelsAppearAndStay(t *testing.T) {
 		}
 	}
 	h.Provider.Fake.SetModels([]string{"new"})
-	h.Change(h.Caddyfile(discovering))
+	h.Become(discovering)
 	if !harness.Eventually(func() bool { return listed() == "acme/new" }) {
 		t.Errorf("after a good refresh: listed %q", listed())
 	}
@@ -107,7 +107,7 @@ func TestStarIsTheProvidersOwnList(t *testing.T) {
 		t.Errorf("a warning for nothing: %s", lines[0])
 	}
 
-	h.Change(h.Caddyfile(provider("discover off")))
+	h.Become(provider("discover off"))
 	if a := h.Client.Post(harness.ChatV1, "full", harness.Chat("acme/usage-all", "")); a.Status != 200 || listed(h) != "named" {
 		t.Errorf("with discover off: %d %s, listed %q", a.Status, a.Body, listed(h))
 	}

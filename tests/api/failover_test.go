@@ -223,7 +223,7 @@ func TestTheHealthOfTargetsIsShownAndKept(t *testing.T) {
 	}
 	shown("cooling")
 	s.Options += "\non_disconnect drain 5s"
-	h.Change(h.Caddyfile(s))
+	h.Become(s)
 	list := h.Client.Get("/v1/providers", "activity")
 	var found any
 	for _, p := range harness.At(harness.Parse(t, list.Body), "data").([]any) {

@@ -83,7 +83,7 @@ func TestAnOutsideModeratorIsAsked(t *testing.T) {
 		}
 	}
 
-	h.Change(h.Caddyfile(judge("both", "on_failure open\nrefuse_streams")))
+	h.Become(judge("both", "on_failure open\nrefuse_streams"))
 	h.Provider.Fake.Reset()
 	for _, path := range guardPaths {
 		harness.WantRefusal(t, path, h.Client.Post(path, "full", saying(path, "fake/echo", "hello", harness.Streaming)), 400, "unsupported_parameter")
@@ -97,7 +97,7 @@ func TestAnOutsideModeratorIsAsked(t *testing.T) {
 		}
 	}
 
-	h.Change(h.Caddyfile(judge("output", "refuse_streams")))
+	h.Become(judge("output", "refuse_streams"))
 	for _, path := range guardPaths {
 		a := h.Client.Post(path, "full", saying(path, "fake/echo", "a bad word", ""))
 		wantBlocked(t, path, a, "judge", "rude", "bad word")

@@ -139,11 +139,11 @@ func TestAReloadKeepsWhatWasSpent(t *testing.T) {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	before := fmt.Sprint(h.Records.Key("full").Budgets)
-	h.Change(h.Caddyfile(harness.Setup{Keys: keys, Options: "catalog DIR/prices.json"}))
+	h.Become(harness.Setup{Keys: keys, Options: "catalog DIR/prices.json"})
 	if after := fmt.Sprint(h.Records.Key("full").Budgets); after != before || !strings.Contains(after, "51 ") && !strings.Contains(after, "51}") && !strings.Contains(after, " 51") {
 		t.Errorf("before %s, after %s", before, after)
 	}
-	h.Change(h.Caddyfile(harness.Setup{Keys: harness.FullKey("budget 0.0001usd/month"), Options: "catalog DIR/prices.json"}))
+	h.Become(harness.Setup{Keys: harness.FullKey("budget 0.0001usd/month"), Options: "catalog DIR/prices.json"})
 	harness.WantRefusal(t, harness.ChatV1, h.Client.Post(harness.ChatV1, "full", body), 402, "budget_exceeded")
 }
 

@@ -80,7 +80,7 @@ func TestALongWindowReportsThatARetryCannotHelp(t *testing.T) {
 		t.Fatal(err)
 	}
 	harness.WantRefusal(t, harness.ChatV1, h.Client.Post(harness.ChatV1, "full", harness.Hello("fake/echo")), 429, "rate_limit_exceeded")
-	h.Change(h.Caddyfile(harness.Setup{Keys: harness.FullKey("rate 2/h")}))
+	h.Become(harness.Setup{Keys: harness.FullKey("rate 2/h")})
 	if a := h.Client.Post(harness.ChatV1, "full", harness.Hello("fake/echo")); a.Status != 200 {
 		t.Errorf("under the raised limit: %d %s", a.Status, a.Body)
 	}

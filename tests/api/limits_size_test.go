@@ -213,7 +213,7 @@ func TestAnAnswerIsReadOnAfterItsClient(t *testing.T) {
 	if spent := harness.Nano(t, h.Records.Key("full").Budgets[0].Spent); spent == 0 || spent > 1_000_000 {
 		t.Errorf("spent %d", spent)
 	}
-	h.Change(h.Caddyfile(harness.Setup{Keys: harness.FullKey("") + harness.Key("activity", ""), Options: "on_disconnect drain 50ms"}))
+	h.Become(harness.Setup{Keys: harness.FullKey("") + harness.Key("activity", ""), Options: "on_disconnect drain 50ms"})
 	h.Provider.Fake.Reset()
 	s := h.Client.Open(h.Client.Request(harness.ChatV1, "full", `{"model":"fake/stall","stream":true,"messages":[{"role":"user","content":"x"}]}`))
 	s.MustNext()

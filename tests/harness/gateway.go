@@ -196,6 +196,15 @@ func (h *Gateway) Load(caddyfile string) error {
 	return caddy.Load(config, true)
 }
 
+// Become replaces the setup and waits until only the new one answers, and VNC has its certificate.
+func (h *Gateway) Become(s Setup) {
+	h.T.Helper()
+	h.Change(h.Caddyfile(s))
+	if s.VNC != "" && !s.NoLayer4 {
+		h.VNC.Ready()
+	}
+}
+
 // Change replaces the configuration and waits until only the new one answers.
 func (h *Gateway) Change(caddyfile string) {
 	h.T.Helper()

@@ -52,12 +52,12 @@ func TestASessionOfTheConsoleOutlivesAReloadAndNotItsKey(t *testing.T) {
 		}
 	}
 	want("signed in", http.StatusOK)
-	h.Change(h.Caddyfile(harness.Setup{Site: consoleSite, Options: "body_memory 64MiB\n"}))
+	h.Become(harness.Setup{Site: consoleSite, Options: "body_memory 64MiB\n"})
 	want("after a reload", http.StatusOK)
 	dropped := strings.Replace(harness.DefaultKeys, "key full {", "key renamed {", 1)
-	h.Change(h.Caddyfile(harness.Setup{Site: consoleSite, Keys: dropped}))
+	h.Become(harness.Setup{Site: consoleSite, Keys: dropped})
 	want("without the key", http.StatusSeeOther)
-	h.Change(h.Caddyfile(harness.Setup{Site: consoleSite}))
+	h.Become(harness.Setup{Site: consoleSite})
 	want("when the key is back", http.StatusSeeOther)
 }
 
@@ -145,9 +145,9 @@ func TestAClientCannotSayWhichUserItIs(t *testing.T) {
 	}
 	sessions("2")
 	const behind = "forward_auth %s {\nuri /\ncopy_headers Remote-User\n}\ngatehouse_console {\nsign_in user {http.request.header.Remote-User} {\nbob as models\n}\n}\n"
-	h.Change(h.Caddyfile(harness.Setup{Site: fmt.Sprintf(behind, other.URL) + harness.DefaultSite}))
+	h.Become(harness.Setup{Site: fmt.Sprintf(behind, other.URL) + harness.DefaultSite})
 	sessions("1") // alice is not there any more
 
-	h.Change(h.Caddyfile(harness.Setup{Site: "gatehouse_console {\nsign_in user {http.auth.user.id}" + users + harness.DefaultSite}))
+	h.Become(harness.Setup{Site: "gatehouse_console {\nsign_in user {http.auth.user.id}" + users + harness.DefaultSite})
 	want("a header without any authentication", http.StatusForbidden, "names nobody", "Remote-User", "alice", "X-Auth-User-Id", "alice", "Authorization", "Basic YWxpY2U6eA==")
 }

@@ -50,7 +50,7 @@ func TestKeysOfAFileAreAsGoodAsThoseOfTheCaddyfile(t *testing.T) {
 
 	write(full)
 	with.Options = ""
-	h.Change(h.Caddyfile(with))
+	h.Become(with)
 	for key, want := range map[string]int{"chat": 401, "full": 429} {
 		if a := h.Client.Post(harness.ChatV1, key, harness.Hello("fake/echo")); a.Status != want {
 			t.Errorf("%s after a reload: status %d, want %d: %s", key, a.Status, want, a.Body)

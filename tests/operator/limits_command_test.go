@@ -41,7 +41,7 @@ func TestARenamedKeyIsWarnedAbout(t *testing.T) {
 	if text := harness.Log.Text(); strings.Contains(text, "not configured any more") {
 		t.Error("a warning without a reason")
 	}
-	h.Change(h.Caddyfile(harness.Setup{}))
+	h.Become(harness.Setup{})
 	if text := harness.Log.Text(); !strings.Contains(text, "not configured any more") || !strings.Contains(text, `"subject":"key:full"`) {
 		t.Error("no warning")
 	}

@@ -134,6 +134,6 @@ func TestAConnectionGoesOnWithTheNewConfiguration(t *testing.T) {
 		if after := receive(); !strings.Contains(after, `"later/echo"`) || strings.Contains(before, "later") {
 			t.Errorf("after %q: %s", part, after)
 		}
-		h.Change(h.Caddyfile(keeps))
+		h.Become(keeps)
 	}
 }

@@ -122,7 +122,7 @@ func TestAKeyThatAReloadDropsEndsForNewCallsOnly(t *testing.T) {
 	h := harness.Start(t, harness.Setup{})
 	s := h.Client.Open(h.Client.Request(harness.ChatV1, "other", harness.Chat("fake/step", harness.Streaming)))
 	s.MustNext()
-	h.Change(h.Caddyfile(harness.Setup{Keys: keyBlockOther.ReplaceAllString(harness.DefaultKeys, "")}))
+	h.Become(harness.Setup{Keys: keyBlockOther.ReplaceAllString(harness.DefaultKeys, "")})
 	if a := h.Client.Post(harness.ChatV1, "other", harness.Chat("fake/echo", "")); a.Status != 401 {
 		t.Errorf("a new call got %d", a.Status)
 	}
@@ -131,7 +131,7 @@ func TestAKeyThatAReloadDropsEndsForNewCallsOnly(t *testing.T) {
 	if _, whole := streamText(t, events); err != nil || !whole {
 		t.Errorf("the open stream ended with %v, %v", events, err)
 	}
-	h.Change(h.Caddyfile(harness.Setup{})) // the key is back, and sees its record
+	h.Become(harness.Setup{}) // the key is back, and sees its record
 	a := h.Client.Get("/api/v1/activity?request_id="+s.Response.Header.Get("X-Request-Id"), "other")
 	if harness.At(harness.Parse(t, a.Body), "data", 0, "status") != harness.Number("200") {
 		t.Errorf("its record: %s", a.Body)
@@ -192,7 +192,7 @@ func TestReloadsWithAndWithoutGatehouseWork(t *testing.T) {
 		if a := h.Client.Get("/", ""); string(a.Body) != "bare" {
 			t.Fatalf("the other configuration answers %q", a.Body)
 		}
-		h.Change(h.Caddyfile(harness.Setup{}))
+		h.Become(harness.Setup{})
 	}
 	h.Provider.Fake.Step("step", 100)
 	events, err := s.Rest()
@@ -205,7 +205,7 @@ func TestReloadsWithAndWithoutGatehouseWork(t *testing.T) {
 	}
 	for range 5 { // nothing uses the State now: each time it is closed and opened
 		h.Change(bare)
-		h.Change(h.Caddyfile(harness.Setup{}))
+		h.Become(harness.Setup{})
 		if harness.At(h.Records.Row(id), "status") != harness.Number("200") {
 			t.Error("the record is gone")
 		}

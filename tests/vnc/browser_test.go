@@ -98,7 +98,7 @@ func TestVNCABrowserKeepsItsDesktopThroughReloads(t *testing.T) {
 	secure, _ := browse(h, h.Client.Secure, a)
 	ids := h.VNC.Sessions("one")
 	for i := range 3 {
-		become(h, s)
+		h.Become(s)
 		for n, w := range []*harness.Conn{plain, secure} {
 			if w.Echo(i, n); w.Err != nil {
 				t.Fatalf("session %d after reload %d: %v", n, i+1, w.Err)
@@ -129,7 +129,7 @@ func TestVNCABrowserIsToldThatItsKeyOrTheGatewayGoes(t *testing.T) {
 	h.Change(h.Caddyfile(harness.Setup{NoKeys: true, Site: browserSite, Keys: harness.DefaultKeys + dropKey("connect"), VNC: s.VNC}))
 	wantClose(t, w, vncsocket.CodeSignIn, "Your key or the workstation is no longer there.")
 
-	become(h, s)
+	h.Become(s)
 	w, _ = browse(h, h.Client.Origin, h.VNC.Issue("connect", "one", ""))
 	over := make(chan struct{})
 	go func() {

@@ -26,7 +26,7 @@ func TestVNCASecondViewerIsRefusedReplacesOrShares(t *testing.T) {
 	refusedWith(h, h.VNC.Issue("desk", "one", ""), busy)
 	refusedSoon(h, "busy", 1)
 
-	become(h, harness.Setup{VNC: "on_conflict replace\n" + d.As("one", "")})
+	h.Become(harness.Setup{VNC: "on_conflict replace\n" + d.As("one", "")})
 	second := h.VNC.View(h.VNC.Issue("connect", "one", ""))
 	if first.End(); first.Err != nil {
 		t.Errorf("the one that was replaced: %v", first.Err)
@@ -35,7 +35,7 @@ func TestVNCASecondViewerIsRefusedReplacesOrShares(t *testing.T) {
 		t.Errorf("%v", line)
 	}
 
-	become(h, harness.Setup{VNC: "on_conflict share\n" + d.As("one", "")})
+	h.Become(harness.Setup{VNC: "on_conflict share\n" + d.As("one", "")})
 	third := h.VNC.View(h.VNC.Issue("connect", "one", ""))
 	for _, w := range []*harness.Conn{second, third} {
 		mustSucceed(h, w.Echo(20, 30))

@@ -143,7 +143,7 @@ func TestVNCEventsGoToTheNewestConfiguration(t *testing.T) {
 	d := harness.NewVNCServer(t, harness.NoSecurity)
 	h := harness.StartVNC(t, harness.Setup{VNC: d.As("one", "")})
 	w := h.VNC.View(h.VNC.Issue("connect", "one", ""))
-	become(h, harness.Setup{Global: subscribe, VNC: d.As("one", "")})
+	h.Become(harness.Setup{Global: subscribe, VNC: d.As("one", "")})
 	w.Leave()
 	if !harness.Eventually(func() bool { return len(seen.named("vnc_session_closed")) == 1 }) {
 		t.Error("nobody was told")

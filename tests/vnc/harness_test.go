@@ -9,15 +9,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
-// become loads another setup and waits until only that answers.
-func become(h *harness.Gateway, s harness.Setup) {
-	h.T.Helper()
-	h.Change(h.Caddyfile(s))
-	if s.VNC != "" && !s.NoLayer4 {
-		h.VNC.Ready()
-	}
-}
-
 func restoreWorkstation(h *harness.Gateway, workstation string) {
 	h.T.Helper()
 	h.Client.Want(200, http.MethodPut, "/v1/workstations/"+workstation, "desk", "{}")

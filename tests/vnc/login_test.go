@@ -63,7 +63,7 @@ func TestVNCAWorkstationThatRefusedTheLoginIsNotAskedAtOnceAgain(t *testing.T) {
 
 	// A reload may have corrected the password.
 	mended.Store(true)
-	become(h, s)
+	h.Become(s)
 	w = h.VNC.View(h.VNC.Issue("connect", "wrong", ""))
 	w.Leave()
 	if n := wrong.Connections(); n != 2 {

@@ -63,11 +63,11 @@ func TestVNCARelayedViewerDoesWhatThePolicyAllows(t *testing.T) {
 	wantMessages(h, "by default", arrived(h, d, h.VNC.Issue("connect", "one", ""), all...), all...)
 	wantMessages(h, "view only, as asked", arrived(h, d, h.VNC.Issue("connect", "one", `{"view_only":true}`), append(all, []byte{5, 1, 0, 9, 0, 9})...), pixelFormat)
 
-	become(h, harness.Setup{VNC: "view_only\n" + d.As("one", "")})
+	h.Become(harness.Setup{VNC: "view_only\n" + d.As("one", "")})
 	wantMessages(h, "view only, by the rule", arrived(h, d, h.VNC.Issue("connect", "one", ""), all...), pixelFormat)
 	wantMessages(h, "not view only, as asked", arrived(h, d, h.VNC.Issue("connect", "one", `{"view_only":false}`), all...), all...)
 
-	become(h, harness.Setup{VNC: "fixed_size\nclipboard_in off\n" + d.As("one", "")})
+	h.Become(harness.Setup{VNC: "fixed_size\nclipboard_in off\n" + d.As("one", "")})
 	wantMessages(h, "fixed size, no clipboard", arrived(h, d, h.VNC.Issue("connect", "one", ""), all...), pixelFormat, keyEvent)
 }
 
@@ -79,7 +79,7 @@ func TestVNCEncodingsAreReorderedAndNeverAdded(t *testing.T) {
 		arrived(h, d, a, encodings(16, 5, 7, -23, -247, -313, -316, -224, 0)), encodings(7, 16, 5, -24, -250, -224, 0))
 	wantMessages(h, "a viewer without Tight", arrived(h, d, a, encodings(16, 5, -23, 0)), encodings(16, 5, -24, 0))
 
-	become(h, harness.Setup{VNC: "fps off\n" + d.As("one", "")})
+	h.Become(harness.Setup{VNC: "fps off\n" + d.As("one", "")})
 	wantMessages(h, "no pace", arrived(h, d, a, encodings(-313, 0), continuously, updateMore, updateMore), encodings(-313, 0), continuously, updateMore, updateMore)
 }
 

@@ -93,7 +93,7 @@ func TestVNCARegisteredAddressIsCheckedAgainWhenItIsDialled(t *testing.T) {
 	if n := d.Connections(); n != 0 {
 		t.Errorf("the workstation was reached %d times", n)
 	}
-	become(h, harness.Setup{VNC: "register_networks 127.0.0.1/32 ::1/128\n"})
+	h.Become(harness.Setup{VNC: "register_networks 127.0.0.1/32 ::1/128\n"})
 	w := h.VNC.View(h.VNC.Issue("connect", "name", ""))
 	w.Leave()
 	h.Client.Want(201, "PUT", workstations+"/closed", "manage", `{"address":"127.0.0.1:1"}`)
@@ -120,7 +120,7 @@ func TestVNCARegisteredWorkstationUsesADeclaredCredential(t *testing.T) {
 	w := h.VNC.View(a)
 	w.Leave()
 	// A credential that the configuration has no more opens nothing.
-	become(h, harness.Setup{VNC: "register_networks 127.0.0.1/32\n"})
+	h.Become(harness.Setup{VNC: "register_networks 127.0.0.1/32\n"})
 	w = h.VNC.TLSFirst(a.Host)
 	if text := w.Refusal(); w.Err != nil || !strings.Contains(text, "cannot be reached") {
 		t.Errorf("%q, %v", text, w.Err)

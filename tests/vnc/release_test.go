@@ -90,7 +90,7 @@ func TestVNCAReleaseAfterAReloadEndsSessionsOfBefore(t *testing.T) {
 	a := h.VNC.Issue("connect", "one", "")
 	before := h.VNC.View(a)
 	for range 2 {
-		become(h, s)
+		h.Become(s)
 		mustSucceed(h, before.Echo(3, 3))
 	}
 	after := h.VNC.View(a)
@@ -149,7 +149,7 @@ func TestVNCWhatAReloadDropsIsRevoked(t *testing.T) {
 	h := harness.StartVNC(t, harness.Setup{VNC: "on_conflict share\n" + one + two})
 	kept, gone, other := h.VNC.Issue("connect", "one", ""), h.VNC.Issue("connect", "two", ""), h.VNC.Issue("desk", "one", "")
 	keptViewer, goneViewer, otherViewer := h.VNC.View(kept), busyViewer(h.VNC.View(gone)), h.VNC.View(other)
-	become(h, harness.Setup{VNC: "on_conflict share\n" + one})
+	h.Become(harness.Setup{VNC: "on_conflict share\n" + one})
 	harness.WantEnd(t, "of a workstation that was dropped", goneViewer)
 	refusedWith(h, gone, "This VNC address was withdrawn. Ask for a new one.")
 	vncLogLine(h, `"ended":"removed"`, `"workstation":"two"`)
@@ -160,11 +160,11 @@ func TestVNCWhatAReloadDropsIsRevoked(t *testing.T) {
 		"key connect {\nsecret {env.KEY_CONNECT}\nscopes workstations:connect\ntenant other\n}\n",
 	} {
 		end := busyViewer(keptViewer)
-		become(h, harness.Setup{NoKeys: true, Keys: harness.DefaultKeys + dropKey("connect") + change, VNC: "on_conflict share\n" + one})
+		h.Become(harness.Setup{NoKeys: true, Keys: harness.DefaultKeys + dropKey("connect") + change, VNC: "on_conflict share\n" + one})
 		harness.WantEnd(t, "of a key that was dropped", end)
 		refusedWith(h, kept, "This VNC address was withdrawn. Ask for a new one.")
 		mustSucceed(h, otherViewer.Echo(2, 2))
-		become(h, harness.Setup{VNC: "on_conflict share\n" + one})
+		h.Become(harness.Setup{VNC: "on_conflict share\n" + one})
 		kept = h.VNC.Issue("connect", "one", "")
 		keptViewer = h.VNC.View(kept)
 	}

@@ -22,7 +22,7 @@ func TestVNCFiftySessionsGoOnThroughReloads(t *testing.T) {
 	}
 	ids := h.VNC.Sessions("one")
 	for i := range reloads {
-		become(h, s)
+		h.Become(s)
 		for n, w := range open {
 			if w.Echo(i, n); w.Err != nil {
 				t.Fatalf("session %d after reload %d: %v", n, i+1, w.Err)
@@ -87,7 +87,7 @@ func TestVNCAConfigurationWithoutGatehouseEndsTheSessions(t *testing.T) {
 	end := busyViewer(h.VNC.View(a))
 	h.Change(fmt.Sprintf("{\nadmin off\npersist_config off\nstorage file_system DIR/storage\n}\nhttp://:%d {\nbind 127.0.0.1\nrespond bare\n}", h.Ports.HTTP))
 	harness.WantEnd(t, "the viewer", end)
-	become(h, s)
+	h.Become(s)
 	if row := vncRecord(h, "one"); harness.At(row, "ended") != "removed" {
 		t.Errorf("row %v", row)
 	}

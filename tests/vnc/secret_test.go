@@ -22,12 +22,12 @@ func TestVNCASecretTakenOutOfItsKeyOpensNothingMore(t *testing.T) {
 	bad := holder{h.VNC.Issue("leaked", "one", ""), h.VNC.Issue("leaked", "two", "")}
 	goodViewer, badViewer := h.VNC.View(good.used), h.VNC.View(bad.used)
 
-	become(h, with(leaked+kept)) // in another order, they are the same
+	h.Become(with(leaked + kept)) // in another order, they are the same
 	mustSucceed(h, goodViewer.Echo(1, 1))
 	mustSucceed(h, badViewer.Echo(1, 2))
 
 	end := busyViewer(badViewer)
-	become(h, with(kept))
+	h.Become(with(kept))
 	harness.WantEnd(t, "of the secret that is gone", end)
 	vncLogLine(h, `"ended":"removed"`, `"workstation":"one"`)
 	for _, dead := range []harness.Address{bad.used, bad.unused} {

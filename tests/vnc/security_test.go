@@ -132,7 +132,7 @@ func TestVNCAuthenticationIsThereOnlyWhereItIsOn(t *testing.T) {
 	refusedSoon(h, "unknown", 1)
 
 	// Off: old viewers are refused with a reason, and no list has it.
-	become(h, harness.Setup{VNCHandler: silent, VNC: d.As("one", "")})
+	h.Become(harness.Setup{VNCHandler: silent, VNC: d.As("one", "")})
 	w = outer("RFB 003.003\n").Expect(uint32(0))
 	if reason := w.Text(); w.Err != nil || !strings.Contains(reason, "too old") {
 		t.Errorf("RFB 3.3: %q, %v", reason, w.Err)

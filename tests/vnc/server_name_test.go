@@ -91,7 +91,7 @@ func TestVNCTheTokenIsThePasswordInsideTLSWithoutAName(t *testing.T) {
 	refusedSoon(h, "unknown", 1)
 	refusedSoon(h, "no_server_name", 1)
 
-	become(h, harness.Setup{VNC: "vncauth on\n" + vnc})
+	h.Become(harness.Setup{VNC: "vncauth on\n" + vnc})
 	a = h.VNC.Issue("connect", "one", "")
 	for name, w := range map[string]*harness.Conn{
 		"VNC authentication":          inside("", "RFB 003.008\n", 3, 19, 2, 1).Send(2),
