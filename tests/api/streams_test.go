@@ -22,7 +22,11 @@ func textOf(t *testing.T, e harness.Event) string {
 	if e.Data == "[DONE]" {
 		return ""
 	}
-	v := harness.Parse(t, []byte(e.Data))
+	return deltaOf(harness.Parse(t, []byte(e.Data)))
+}
+
+// deltaOf is the text in a parsed event.
+func deltaOf(v any) string {
 	if s, ok := harness.At(v, "choices", 0, "delta", "content").(string); ok {
 		return s
 	}
