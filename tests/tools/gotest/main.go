@@ -4,9 +4,9 @@
 //	gotest [-strict] -race ./...
 //
 // It counts top-level tests, examples and fuzz targets (seeds only); a package that does not build
-// counts as one failure. With -strict a skipped test is a failure. The last argument is what
-// packages to test: up to three tests that fail are run again, once and alone, and are listed as flaky
-// if they pass then.
+// counts as one failure. With -strict a skipped test is a failure. The arguments from
+// the first that begins with "./" are packages: up to three tests that fail are run again, once and
+// alone, and are listed as flaky if they pass then.
 package main
 
 import (
@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 )
 
 func main() {
@@ -54,7 +55,10 @@ func main() {
 
 // passesAlone runs one test with the flags of args and shows its output.
 func passesAlone(args []string, pkg, test string) bool {
-	flags := args[:max(len(args)-1, 0)]
+	flags := args
+	if i := slices.IndexFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "./") }); i >= 0 {
+		flags = args[:i]
+	}
 	cmd := exec.Command("go", slices.Concat([]string{"test"}, flags, []string{"-count=1", "-v", "-run", "^" + test + "$", pkg})...)
 	fmt.Printf("once more: %s %s\n", pkg, test)
 	out, err := cmd.CombinedOutput()
