@@ -290,6 +290,9 @@ func (l *Ledger) settle(ctx context.Context, n uint64, batch []*call) error {
 			lines = settled.lines[i]
 		}
 		l.book.charge(c, lines)
+		if c.stated && settled.letters[i] == charged {
+			l.book.uncrash(c.id, lines)
+		}
 	}
 	settled.tell(l.view)
 	for _, c := range batch {

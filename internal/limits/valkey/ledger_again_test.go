@@ -66,6 +66,30 @@ func TestASettlementThatIsSaidAgainPutsACrashRight(t *testing.T) {
 	}
 }
 
+// A gateway is paused, and its call is charged as reserved. The engine comes back without that, as after
+// a failover, before the gateway goes on: to the engine the call was never charged, and the book must
+// not have both.
+func TestAReapThatIsLostIsTakenBackInTheBook(t *testing.T) {
+	engine, key := enginetest.Redis(t, "dbfilename", "dump.rdb"), keyA(t)
+	way := enginetest.NewProxy(t, engine.Addr)
+	db, writers := openBook(t, "a", "b")
+	a := dying(t, way.Addr, "a", valkey.LedgerConfig{Writer: writers["a"], DB: db})
+	b := dying(t, engine.Addr, "b", valkey.LedgerConfig{Writer: writers["b"], DB: db})
+	hold(t, a, "goes on", 100, key)
+	shows(t, b, key, 0, 100, 0, 100)
+	save(t, engine.Addr)
+	id := a.node.ID()
+	way.Hold()
+	agrees(t, b, db, key, 100)
+	engine.Kill()
+	engine.MustStart(t)
+	way.Pass()
+	within(t, 10*time.Second, "the gateway is back", func() bool { return a.node.ID() != id && a.node.Status().Err == nil })
+	settle(t, a, "goes on", 60)
+	flushed(t, a)
+	agrees(t, b, db, key, 60)
+}
+
 // The answer to a settlement is lost, and the engine is away for so long that it forgets the end of the
 // call. When it answers at last, the settlement is as old as it is: it is not said again as a new one.
 func TestASettlementThatWasAnsweredLateIsNotSaidAgain(t *testing.T) {

@@ -97,6 +97,7 @@ func balance(subject string, b limits.Budget, t told) limits.Balance {
 
 // What the script settle says of a call.
 const (
+	charged     = 'S'
 	endedBefore = 'D'
 	afterCrash  = 'C'
 )

@@ -91,16 +91,19 @@ func (b *book) crash(id string, lines []line) {
 	b.writer.Append(bookName, appendRow(nil, &bookRow{crash: id, lines: all}))
 }
 
-// uncrash takes back what crash has written: the settlement of the call is in the book too. It may be
-// written again.
+// uncrash takes back what crash has written, now or later: the settlement of the call is in the book
+// too. It may be written again, and if no crash was written.
 func (b *book) uncrash(id string, lines []line) {
 	all := make([]bookLine, 0, len(lines))
 	for i := range lines {
 		l := &lines[i]
 		all = append(all, bookLine{l.subject, l.budget.Name(), l.budget.Period.Name(l.begins), -l.amount, -counted(l.amount)})
 	}
-	b.writer.Append(bookName, appendRow(nil, &bookRow{crash: id + " has settled", lines: all}))
+	b.writer.Append(bookName, appendRow(nil, &bookRow{crash: id + hasSettled, lines: all}))
 }
+
+// hasSettled is behind the call in a row that takes its crash back.
+const hasSettled = " has settled"
 
 // counted is 1 for a call that costs something.
 func counted(amount int64) int64 { return min(amount, 1) }
@@ -223,7 +226,9 @@ func writeBook(ctx context.Context, tx pgx.Tx, node string, rows [][]byte) error
 	return tx.SendBatch(ctx, &one).Close()
 }
 
-// firstCrashes returns the lines of the crashes that are not in the book.
+// firstCrashes returns the lines of the crashes that are not in the book, and of those that are taken
+// back. A crash whose call has settled is never written: one row of the table stands for both, so it
+// does not matter which of them comes first.
 func firstCrashes(ctx context.Context, tx pgx.Tx, crashes map[string][]bookLine) (all []bookLine, err error) {
 	if len(crashes) == 0 {
 		return nil, nil
@@ -231,6 +236,9 @@ func firstCrashes(ctx context.Context, tx pgx.Tx, crashes map[string][]bookLine)
 	ids := make([]string, 0, len(crashes))
 	for id := range crashes {
 		ids = append(ids, id)
+		if call, ok := strings.CutSuffix(id, hasSettled); ok && crashes[call] == nil {
+			ids = append(ids, call)
+		}
 	}
 	slices.Sort(ids)
 	rows, err := tx.Query(ctx, "INSERT INTO ledger_crash (call) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING RETURNING call", ids)
@@ -239,6 +247,10 @@ func firstCrashes(ctx context.Context, tx pgx.Tx, crashes map[string][]bookLine)
 	}
 	written, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	for _, id := range written {
+		call, takenBack := strings.CutSuffix(id, hasSettled)
+		if takenBack && crashes[call] == nil && slices.Contains(written, call) {
+			continue // there was no crash, and none will be written
+		}
 		all = append(all, crashes[id]...)
 	}
 	return all, err

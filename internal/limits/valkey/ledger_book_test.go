@@ -43,6 +43,44 @@ func spentInBook(t testing.TB, db *postgres.DB, subject, budget string) (spent, 
 	return spent, calls
 }
 
+// A crash that is taken back is not in the book, whichever comes first and however often.
+func TestTheBookTakesACrashBack(t *testing.T) {
+	db, writers := openBook(t, "a", "b")
+	crash := valkey.AppendRow("call", []valkey.BookLine{{"key:a", "usd/total", "all", 100, 1}})
+	back := valkey.AppendRow("call has settled", []valkey.BookLine{{"key:a", "usd/total", "all", -100, -1}})
+	for _, order := range [][][]byte{{crash, back}, {back, crash}, {back}} {
+		for _, row := range order {
+			writers["a"].Append("ledger", row)
+			if err := writers["a"].Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			writers["b"].Append("ledger", row)
+			writers["b"].Append("ledger", row)
+		}
+		if err := writers["b"].Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if spent, calls := spentInBook(t, db, "key:a", "usd/total"); spent != 0 || calls != 0 {
+			t.Fatalf("the book has %d of %d calls", spent, calls)
+		}
+		if _, err := db.Pool().Exec(t.Context(), "TRUNCATE ledger, ledger_crash"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, node := range []string{"a", "b"} { // in one transaction
+		writers[node].Append("ledger", back)
+		writers[node].Append("ledger", crash)
+	}
+	for _, w := range writers {
+		if err := w.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if spent, calls := spentInBook(t, db, "key:a", "usd/total"); spent != 0 || calls != 0 {
+		t.Errorf("the book has %d of %d calls", spent, calls)
+	}
+}
+
 // A crash that was written twice, because the one who wrote it has died, is in the book once. The
 // correction may come first.
 func TestTheBookTakesACrashOnce(t *testing.T) {

@@ -34,7 +34,10 @@ type call struct {
 	hold  string // the lines as the engine keeps them; "": this node does not know the call
 	state callState
 	held  bool // the engine has said that it is reserved
-	used  limits.Amount
+	// stated says that the node has stated the call again: it may have been charged as one of a dead
+	// node, and the engine may have lost that in a failover.
+	stated bool
+	used   limits.Amount
 
 	charged  bool  // by the settlement
 	answered int64 // when the engine did so, its time in microseconds
@@ -175,6 +178,7 @@ func (c *calls) open() (all []*call) {
 	c.generation++
 	for _, one := range c.all {
 		if one.state == underWay {
+			one.stated = true
 			all = append(all, one)
 		}
 	}
