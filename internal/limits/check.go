@@ -16,6 +16,14 @@ func (r *ReserveRequest) Check() error {
 	return CheckSubjects(r.At, r.Subjects)
 }
 
+// CheckSettle refuses a settlement that no call makes.
+func CheckSettle(call string, used Amount) error {
+	if call == "" || len(call) > MaxCall || used.Nano < 0 || used.Tokens < 0 {
+		return fmt.Errorf("%w: settling a call's id of %d bytes with %d nano-USD and %d tokens", ErrInvalid, len(call), used.Nano, used.Tokens)
+	}
+	return nil
+}
+
 // CheckSubjects refuses the time and the subjects of a message that no configuration can produce.
 func CheckSubjects(at time.Time, subjects []Subject) error {
 	if sec := at.Unix(); sec < 0 || sec > maxUnix {

@@ -108,3 +108,12 @@ type Crash struct {
 	At     time.Time // when it was admitted
 	Amount Amount    // what it was charged
 }
+
+// Charge adds what the call was charged in one of its budgets: its amount is the most of any.
+func (c *Crash) Charge(u Unit, amount int64) {
+	if u == Money {
+		c.Amount.Nano = max(c.Amount.Nano, amount)
+	} else {
+		c.Amount.Tokens = max(c.Amount.Tokens, amount)
+	}
+}

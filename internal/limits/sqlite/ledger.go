@@ -149,8 +149,8 @@ func (l *Ledger) watched(r reservedAmount) {
 
 // Settle implements Ledger.
 func (l *Ledger) Settle(_ context.Context, call string, used limits.Amount) error {
-	if call == "" || len(call) > limits.MaxCall || used.Nano < 0 || used.Tokens < 0 {
-		return fmt.Errorf("%w: settling a call's id of %d bytes with %d nano-USD and %d tokens", limits.ErrInvalid, len(call), used.Nano, used.Tokens)
+	if err := limits.CheckSettle(call, used); err != nil {
+		return err
 	}
 	h := l.calls.find(call)
 	h.mu.Lock()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -54,12 +53,8 @@ func (l *Ledger) recover(ctx context.Context, st *store.Store) ([]limits.Crash, 
 			crashed = append(crashed, limits.Crash{Call: call, At: time.Unix(0, at).UTC()})
 			change.closed = append(change.closed, call)
 		}
-		c := &crashed[len(crashed)-1]
-		if unit, _, _ := strings.Cut(h.key.budget, "/"); unit == limits.Money.String() {
-			c.Amount.Nano = max(c.Amount.Nano, h.amount)
-		} else {
-			c.Amount.Tokens = max(c.Amount.Tokens, h.amount)
-		}
+		unit, _, _ := limits.ParseBudgetName(h.key.budget)
+		crashed[len(crashed)-1].Charge(unit, h.amount)
 		if h.amount > 0 {
 			change.spent = append(change.spent, spentRow{h.key, h.amount, 1})
 		}

@@ -242,7 +242,7 @@ func refusal(r *limits.ReserveRequest, lines []line, a answer) (*limits.Refusal,
 			return nil, fmt.Errorf("%w: %w", limits.ErrUnavailable, errAnswer)
 		}
 		l := &lines[s.line]
-		b := balance(l.subject, l.budget, s.balance)
+		b := l.balance(s.balance)
 		if worst.Subject == "" || b.After(worst) {
 			worst, amount = b, l.amount
 		}
@@ -252,8 +252,8 @@ func refusal(r *limits.ReserveRequest, lines []line, a answer) (*limits.Refusal,
 
 // Settle implements limits.Ledger.
 func (l *Ledger) Settle(_ context.Context, id string, used limits.Amount) error {
-	if id == "" || len(id) > limits.MaxCall || used.Nano < 0 || used.Tokens < 0 {
-		return fmt.Errorf("%w: settling a call's id of %d bytes with %d nano-USD and %d tokens", limits.ErrInvalid, len(id), used.Nano, used.Tokens)
+	if err := limits.CheckSettle(id, used); err != nil {
+		return err
 	}
 	if l.outbox.full() && !l.calls.knows(id) {
 		return nil // Reserve has refused it

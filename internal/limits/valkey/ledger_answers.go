@@ -88,10 +88,13 @@ func parseTold(begins, spent, reserved string) (t told, err error) {
 	return t, errors.Join(errs[:]...)
 }
 
-// balance returns what the engine has told as the balance of a budget.
-func balance(subject string, b limits.Budget, t told) limits.Balance {
-	balance := limits.Balance{Subject: subject, Budget: b, Spent: t.spent, Reserved: t.reserved}
-	balance.Begins, balance.ResetsAt = periodAt(b.Period, t.begins)
+// balance is the balance of the line's period, or of a later one that has begun.
+func (l *line) balance(t told) limits.Balance {
+	if t.begins < seconds(l.begins) {
+		return limits.Balance{Subject: l.subject, Budget: l.budget, Begins: l.begins, ResetsAt: l.ends}
+	}
+	balance := limits.Balance{Subject: l.subject, Budget: l.budget, Spent: t.spent, Reserved: t.reserved}
+	balance.Begins, balance.ResetsAt = periodAt(l.budget.Period, t.begins)
 	return balance
 }
 

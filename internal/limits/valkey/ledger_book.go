@@ -67,10 +67,10 @@ func (b *book) charge(c *call, lines []line) {
 	var all []bookLine
 	for i := range lines {
 		l := &lines[i]
-		used := c.used.Of(l.budget.Unit)
-		one := bookLine{l.subject, l.budget.Name(), l.budget.Period.Name(l.begins), used, counted(used)}
+		one := l.booked(c.used.Of(l.budget.Unit), 1)
 		if c.crashed {
-			one.spent, one.calls = one.spent-l.amount, one.calls-counted(l.amount)
+			reserved := l.booked(l.amount, 1)
+			one.spent, one.calls = one.spent-reserved.spent, one.calls-reserved.calls
 		}
 		if one.spent != 0 || one.calls != 0 {
 			all = append(all, one)
@@ -81,32 +81,28 @@ func (b *book) charge(c *call, lines []line) {
 	}
 }
 
-// crash writes that a call was charged what it had reserved. It may be written again.
-func (b *book) crash(id string, lines []line) {
-	all := make([]bookLine, 0, len(lines))
-	for i := range lines {
-		l := &lines[i]
-		all = append(all, bookLine{l.subject, l.budget.Name(), l.budget.Period.Name(l.begins), l.amount, counted(l.amount)})
-	}
-	b.writer.Append(bookName, appendRow(nil, &bookRow{crash: id, lines: all}))
+// booked is what an amount adds to the book, or takes from it.
+func (l *line) booked(amount, sign int64) bookLine {
+	return bookLine{l.subject, l.budget.Name(), l.budget.Period.Name(l.begins), sign * amount, sign * min(amount, 1)}
 }
+
+// crash writes that a call was charged what it had reserved. It may be written again.
+func (b *book) crash(id string, lines []line) { b.reserved(id, lines, 1) }
 
 // uncrash takes back what crash has written, now or later: the settlement of the call is in the book
 // too. It may be written again, and if no crash was written.
-func (b *book) uncrash(id string, lines []line) {
-	all := make([]bookLine, 0, len(lines))
+func (b *book) uncrash(id string, lines []line) { b.reserved(id+hasSettled, lines, -1) }
+
+func (b *book) reserved(crash string, lines []line, sign int64) {
+	all := make([]bookLine, len(lines))
 	for i := range lines {
-		l := &lines[i]
-		all = append(all, bookLine{l.subject, l.budget.Name(), l.budget.Period.Name(l.begins), -l.amount, -counted(l.amount)})
+		all[i] = lines[i].booked(lines[i].amount, sign)
 	}
-	b.writer.Append(bookName, appendRow(nil, &bookRow{crash: id + hasSettled, lines: all}))
+	b.writer.Append(bookName, appendRow(nil, &bookRow{crash: crash, lines: all}))
 }
 
 // hasSettled is behind the call in a row that takes its crash back.
 const hasSettled = " has settled"
-
-// counted is 1 for a call that costs something.
-func counted(amount int64) int64 { return min(amount, 1) }
 
 // bookRow is what one call adds to the book.
 type bookRow struct {

@@ -243,12 +243,7 @@ func (l *Ledger) crash(text string) {
 	}
 	c := limits.Crash{Call: id, At: at}
 	for i := range lines {
-		switch amount := lines[i].amount; lines[i].budget.Unit {
-		case limits.Money:
-			c.Amount.Nano = max(c.Amount.Nano, amount)
-		case limits.Tokens:
-			c.Amount.Tokens = max(c.Amount.Tokens, amount)
-		}
+		c.Charge(lines[i].budget.Unit, lines[i].amount)
 	}
 	l.crashed(c)
 }

@@ -19,22 +19,9 @@ const (
 	maxAccounts = 1 << 20
 )
 
-// asked is a budget of which a message asks.
-type asked struct {
-	subject string
-	budget  limits.Budget
-	account string
-	begins  int64 // of the period at that time
-}
-
-func askedOf(at time.Time, subjects []limits.Subject) (all []asked) {
-	for i := range subjects {
-		for _, b := range subjects[i].Budgets {
-			begins, _ := b.Period.Span(at)
-			all = append(all, asked{subjects[i].Name, b, accountOf(subjects[i].Name, b), seconds(begins)})
-		}
-	}
-	return all
+// linesAt returns the accounts of subjects at a time.
+func linesAt(at time.Time, subjects []limits.Subject) []line {
+	return linesOf(&limits.ReserveRequest{At: at, Subjects: subjects})
 }
 
 // Exhausted implements limits.Ledger.
@@ -43,19 +30,19 @@ func (l *Ledger) Exhausted(ctx context.Context, at time.Time, subjects []limits.
 		return nil, err
 	}
 	at = l.at(at)
-	all, certain := askedOf(at, subjects), true
-	all = slices.DeleteFunc(all, func(a asked) bool { return a.budget.Limit == limits.NoLimit })
+	all, certain := linesAt(at, subjects), true
+	all = slices.DeleteFunc(all, func(l line) bool { return l.budget.Limit == limits.NoLimit })
 	var spent *limits.Refusal
 	for i := range all {
-		a := &all[i]
-		known, recent := l.view.find(a.account, a.begins)
-		if known.spent >= a.budget.Limit {
-			spent = a.balance(told{known.begins, known.spent, known.reserved}).Refuse(0, at)
+		one := &all[i]
+		known, recent := l.view.find(one.account, seconds(one.begins))
+		if known.spent >= one.budget.Limit {
+			spent = one.balance(told{known.begins, known.spent, known.reserved}).Refuse(0, at)
 			if recent {
 				return spent, nil
 			}
 		}
-		certain = certain && recent && known.spent+known.pending < a.budget.Limit
+		certain = certain && recent && known.spent+known.pending < one.budget.Limit
 	}
 	if certain {
 		return nil, nil
@@ -83,11 +70,11 @@ func (l *Ledger) Status(ctx context.Context, at time.Time, subjects []limits.Sub
 	if err := limits.CheckSubjects(at, subjects); err != nil {
 		return nil, err
 	}
-	return l.balances(ctx, askedOf(l.at(at), subjects), flushTimeout)
+	return l.balances(ctx, linesAt(l.at(at), subjects), flushTimeout)
 }
 
 // balances asks the engine, when it has the settlements of this node.
-func (l *Ledger) balances(ctx context.Context, all []asked, within time.Duration) ([]limits.Balance, error) {
+func (l *Ledger) balances(ctx context.Context, all []line, within time.Duration) ([]limits.Balance, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	if err := l.outbox.flush(ctx); err != nil {
@@ -106,15 +93,6 @@ func (l *Ledger) balances(ctx context.Context, all []asked, within time.Duration
 		balances[i] = all[i].balance(found[i])
 	}
 	return balances, nil
-}
-
-// balance is that of the current period: the one at the time that was asked for, or a later one that has
-// begun.
-func (a *asked) balance(t told) limits.Balance {
-	if t.begins < a.begins {
-		t = told{begins: a.begins}
-	}
-	return balance(a.subject, a.budget, t)
 }
 
 // Subjects implements limits.Ledger. The engine keeps a list of the accounts of which something was
