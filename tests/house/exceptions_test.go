@@ -37,7 +37,6 @@ var exceptions = []row{
 	{"internal/handover.plainConn: fields", 16},
 	{"internal/handover.tlsConn: fields", 16},
 	{"internal/handover: knot", 7},
-	{"internal/limits/valkey.Ledger: methods", 30},
 	{"internal/modelcall.call: methods", 27},
 	{"internal/modelcall: packages", 23},
 	{"internal/modelcall/wire: packages", 15},

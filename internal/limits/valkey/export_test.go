@@ -45,13 +45,13 @@ func AppendReceipt(call string, used limits.Amount, answered int64, all []BookLi
 }
 
 // Reap charges the calls of a node.
-func (l *Ledger) Reap(ctx context.Context, dead string) error { return l.reap(ctx, dead) }
+func (l *Ledger) Reap(ctx context.Context, dead string) error { return l.recovery.reap(ctx, dead) }
 
 // LoseMessages loses messages to the engine (lost), and answers, as said before each. It must be called
 // before the first message.
 func (l *Ledger) LoseMessages(faults func() (lost, unanswered bool)) {
-	run := l.run
-	l.run = func(ctx context.Context, s *valkey.Script, args ...string) (valkey.Reply, error) {
+	run := l.engine.run
+	l.engine.run = func(ctx context.Context, s *valkey.Script, args ...string) (valkey.Reply, error) {
 		lost, unanswered := faults()
 		if lost {
 			return valkey.Reply{}, valkey.ErrUnavailable
@@ -66,11 +66,11 @@ func (l *Ledger) LoseMessages(faults func() (lost, unanswered bool)) {
 
 // AfterReserving calls f between the engine's answer to the first reservation and its arrival.
 func (l *Ledger) AfterReserving(f func()) {
-	run := l.run
-	l.run = func(ctx context.Context, s *valkey.Script, args ...string) (valkey.Reply, error) {
+	run := l.engine.run
+	l.engine.run = func(ctx context.Context, s *valkey.Script, args ...string) (valkey.Reply, error) {
 		reply, err := run(ctx, s, args...)
 		if s == reserveScript {
-			l.run = run
+			l.engine.run = run
 			f()
 		}
 		return reply, err
@@ -78,7 +78,7 @@ func (l *Ledger) AfterReserving(f func()) {
 }
 
 // Replay says again what the engine may have lost.
-func (l *Ledger) Replay(ctx context.Context) error { return l.replay(ctx, false) }
+func (l *Ledger) Replay(ctx context.Context) error { return l.recovery.replay(ctx, false) }
 
 // Prune deletes old rows of the book.
 func (l *Ledger) Prune(ctx context.Context, now time.Time) error { return l.book.prune(ctx, now) }

@@ -15,7 +15,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
-	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
 
 const (
@@ -59,22 +58,17 @@ type Writer interface {
 //     Exhausted believes balances that are at most a second old. Without an answer for 100 ms it says
 //     what this node knows: Reserve judges again.
 type Ledger struct {
-	node    *cluster.Node
-	now     func() time.Time
-	calls   *calls
-	outbox  *outbox
-	view    *view
-	book    *book
-	crashed func(limits.Crash)
-	logger  *zap.Logger
-	id      string // of the outbox, of no other process
-	likely  time.Duration
-	unfit   atomic.Pointer[error]
-
-	restored atomic.Uint64 // settlements that the engine had lost
-
-	// run runs a script: Node.Run, or a bad network in tests.
-	run func(context.Context, *valkey.Script, ...string) (valkey.Reply, error)
+	node     *cluster.Node
+	engine   *engine
+	now      func() time.Time
+	calls    *calls
+	outbox   *outbox
+	view     *view
+	book     *book
+	recovery *recovery
+	logger   *zap.Logger
+	likely   time.Duration
+	unfit    atomic.Pointer[error]
 }
 
 // NewLedger returns the ledger of a node, which it joins.
@@ -83,11 +77,12 @@ func NewLedger(c LedgerConfig) *Ledger {
 		c.Now = time.Now
 	}
 	l := &Ledger{
-		node: c.Node, now: c.Now, calls: newCalls(), view: newView(), book: &book{writer: c.Writer, db: c.DB},
-		crashed: c.Crashed, logger: c.Logger, id: rand.Text(), likely: cmp.Or(c.Likely, likelyTimeout), run: c.Node.Run,
+		node: c.Node, engine: &engine{node: c.Node, id: rand.Text(), run: c.Node.Run}, now: c.Now, calls: newCalls(), view: newView(),
+		book: &book{writer: c.Writer, db: c.DB}, logger: c.Logger, likely: cmp.Or(c.Likely, likelyTimeout),
 	}
 	l.outbox = newOutbox(l.settle, l.whole)
-	c.Node.Join(cluster.Part{Name: "ledger", Beat: l.beat, Rejoin: l.rejoin, Reap: l.reap, Replay: l.replay, Flush: l.flush, Load: l.load})
+	l.recovery = &recovery{engine: l.engine, calls: l.calls, outbox: l.outbox, book: l.book, crashed: c.Crashed, logger: c.Logger}
+	c.Node.Join(l.recovery.part())
 	return l
 }
 
@@ -113,7 +108,7 @@ func (l *Ledger) Distrusted() error {
 func (l *Ledger) Outbox() int { return l.outbox.length() }
 
 // Restored returns how many settlements the engine had lost, and was told again.
-func (l *Ledger) Restored() uint64 { return l.restored.Load() }
+func (l *Ledger) Restored() uint64 { return l.recovery.restored.Load() }
 
 // Close sends the settlements that wait. Those that could not be sent before the context ends are
 // charged as reserved when the lease of the node has ended.
@@ -162,7 +157,7 @@ func (l *Ledger) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.
 	defer cancel()
 	var clock error // that the engine has answered
 	for {
-		a, err := l.ask(ctx, c.id, q)
+		a, err := l.engine.ask(ctx, c.id, q)
 		switch err = lastClock(ctx, err, &clock); {
 		case err == nil && a.later != nil:
 			q = l.calls.ask(c, a.later)
@@ -269,17 +264,11 @@ func (l *Ledger) Settle(_ context.Context, id string, used limits.Amount) error 
 
 // settle sends a message of the outbox and does what its answer asks for.
 func (l *Ledger) settle(ctx context.Context, n uint64, batch []*call) error {
-	args := []string{l.id, strconv.FormatUint(n, 10)}
-	for _, c := range batch {
-		args = append(args, c.id, number(c.used.Nano), number(c.used.Tokens), c.hold, "")
-	}
-	reply, err := l.run(ctx, settleScript, args...)
-	if err != nil {
-		return err
-	}
-	settled, err := parseSettled(reply, len(batch))
-	if err != nil {
+	settled, err := l.engine.settle(ctx, strconv.FormatUint(n, 10), batch)
+	if errors.Is(err, errAnswer) {
 		l.logger.Error("the engine's answer to settlements cannot be read", zap.Error(err))
+	}
+	if err != nil {
 		return err
 	}
 	for i, c := range batch {

@@ -30,15 +30,23 @@ type answer struct {
 	later []line // the lines in the periods that have begun
 }
 
+// engine is where the scripts of the ledger run.
+type engine struct {
+	node *cluster.Node
+	id   string // of the outbox, of no other process
+	// run runs a script: Node.Run, or a bad network in tests.
+	run func(context.Context, *valkey.Script, ...string) (valkey.Reply, error)
+}
+
 // ask sends a reservation once.
-func (l *Ledger) ask(ctx context.Context, id string, q question) (a answer, err error) {
+func (e *engine) ask(ctx context.Context, id string, q question) (a answer, err error) {
 	lines := q.lines
 	args := make([]string, 0, 2+len(lines))
 	args = append(args, id, q.hold)
 	for i := range lines {
 		args = append(args, lines[i].limit())
 	}
-	reply, err := l.run(ctx, reserveScript, args...)
+	reply, err := e.run(ctx, reserveScript, args...)
 	if err != nil {
 		return a, err
 	}
@@ -114,6 +122,27 @@ type settled struct {
 	era      int64          // when the balances were loaded from the book last, microseconds; 0: never
 }
 
+// settle sends settlements. Those without a number are said again.
+func (e *engine) settle(ctx context.Context, n string, batch []*call) (settled, error) {
+	args := []string{e.id, n}
+	for _, c := range batch {
+		answered := ""
+		if n == "" {
+			answered = number(c.answered)
+		}
+		args = append(args, c.id, number(c.used.Nano), number(c.used.Tokens), c.hold, answered)
+	}
+	reply, err := e.run(ctx, settleScript, args...)
+	if err != nil {
+		return settled{}, err
+	}
+	s, err := parseSettled(reply, len(batch))
+	if err != nil && !errors.Is(err, errAnswer) {
+		err = errors.Join(errAnswer, err)
+	}
+	return s, err
+}
+
 func parseSettled(reply valkey.Reply, calls int) (s settled, err error) {
 	parts, err := reply.ToArray()
 	if err != nil || len(parts) != 5 {
@@ -169,12 +198,12 @@ func (s *settled) tell(v *view) {
 	}
 }
 
-// look asks for the balances of accounts; those that nothing was taken from are zero.
-func (l *Ledger) look(ctx context.Context, accounts []string) ([]told, error) {
+// look asks for the balances of accounts; those that nothing was taken from are zero. It tells the view.
+func (e *engine) look(ctx context.Context, accounts []string, v *view) ([]told, error) {
 	if len(accounts) == 0 {
 		return nil, nil
 	}
-	reply, err := l.run(ctx, lookScript, accounts...)
+	reply, err := e.run(ctx, lookScript, accounts...)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +220,7 @@ func (l *Ledger) look(ctx context.Context, accounts []string) ([]told, error) {
 		if all[i], err = parseTold(w[0], w[1], w[2]); err != nil {
 			return nil, err
 		}
-		l.view.told(accounts[i], all[i].begins, all[i].spent, all[i].reserved)
+		v.told(accounts[i], all[i].begins, all[i].spent, all[i].reserved)
 	}
 	return all, nil
 }

@@ -84,7 +84,7 @@ func (l *Ledger) balances(ctx context.Context, all []line, within time.Duration)
 	for i := range all {
 		accounts[i] = all[i].account
 	}
-	found, err := l.look(ctx, accounts)
+	found, err := l.engine.look(ctx, accounts, l.view)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", limits.ErrUnavailable, err)
 	}
