@@ -224,7 +224,7 @@ func tell(ctx context.Context, active *gateway.Gateway, r *activity.Record) (*st
 		}
 	}
 	for _, a := range r.Attempted {
-		s.Attempted = append(s.Attempted, attemptStory{a.Target, a.Status, a.Code, ms(a.Latency), attemptMeaning(a.Code)})
+		s.Attempted = append(s.Attempted, attemptStory{a.Target, a.Status, a.Code, ms(a.Latency), apierror.AttemptMeaning(a.Code)})
 	}
 	var err error
 	s.Limits, err = gateway.Standings(ctx, active, r.Key, r.Tenant, r.Model)
@@ -243,23 +243,3 @@ func ageText(d time.Duration) string {
 const vncFamily = "vnc"
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// attemptMeaning returns what the code of an attempt means. That of a time limit is "timeout_" and
-// the limit.
-func attemptMeaning(code string) string {
-	if m := apierror.Code(code).Meaning(); m.Text != "" {
-		return m.Text
-	}
-	if limit, ok := timeLimits[code]; ok {
-		return limit
-	}
-	return ""
-}
-
-// timeLimits are the codes of attempts that a time limit ended.
-var timeLimits = map[string]string{
-	"timeout_connect":    "No connection within `connect`.",
-	"timeout_first_byte": "The answer did not begin within `first_byte`, `whole` or `header`.",
-	"timeout_idle":       "The provider was silent within its answer for longer than `idle`.",
-	"timeout_call":       "The request and its answer took longer than `call`.",
-}

@@ -35,21 +35,8 @@ func (r *activityRow) Explanation() explanation {
 	return explain(r.Code)
 }
 
-// timeLimits are the codes of attempts that a time limit of the configuration ended.
-var timeLimits = map[string]string{
-	"timeout_connect":    "No connection within `connect`.",
-	"timeout_first_byte": "The answer did not begin within `first_byte`, `whole` or `header`.",
-	"timeout_idle":       "The provider was silent within its answer for longer than `idle`.",
-	"timeout_call":       "The request and its answer took longer than `call`.",
-}
-
 // meaningOf says what the code of an attempt means.
-func meaningOf(code string) template.HTML {
-	if text, ok := timeLimits[code]; ok {
-		return marked(text)
-	}
-	return explain(code).Text
-}
+func meaningOf(code string) template.HTML { return marked(apierror.AttemptMeaning(code)) }
 
 // marked is a text of the manual as HTML: what stands between backquotes is code.
 func marked(text string) template.HTML {
