@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -84,7 +85,6 @@ const (
 	) SELECT tenant FROM t WHERE tenant IS NOT NULL`
 	newestOfAll = "SELECT " + columns + " FROM activity WHERE seq >= ? AND instr(data, ?) ORDER BY seq DESC"
 	rowOfAny    = "SELECT " + columns + " FROM activity WHERE seq = ?"
-	olderBlocks = "SELECT block, hashes FROM activity_ids WHERE block < ? ORDER BY block DESC"
 )
 
 // maxCandidates bounds the rows that FindAny reads: a provider that gives one ID to all of its
@@ -152,50 +152,85 @@ func (n *recent) load(tx *store.Tx, first int64) error {
 	return errors.Join(err, rows.Err(), rows.Close())
 }
 
-// identified calls visit with the tenant's records that have id in one of the slots, newest row
-// first, until visit returns false.
-func (l *SQLiteLog) identified(ctx context.Context, tenant, id string, slots []int, visit func(seq int64, r Record) bool) error {
+// search finds records by an ID.
+type search struct {
+	tenant string // "" with all
+	all    bool   // tenants
+	id     string
+	slots  []int
+}
+
+func (s *search) has(r *Record) bool {
+	ids := [...]string{slotID: r.ID, slotRequest: r.RequestID, slotUpstream: r.UpstreamID}
+	return slices.ContainsFunc(s.slots, func(slot int) bool { return ids[slot] == s.id })
+}
+
+// identified calls visit with the records that a search finds, newest row first, until visit returns
+// false.
+func (l *SQLiteLog) identified(ctx context.Context, s search, visit func(seq int64, r Record) bool) error {
+	newest, row, left := newestRows, rowAt, math.MaxInt
+	if s.all {
+		newest, row, left = newestOfAll, rowOfAny, maxCandidates
+	}
+	of := func(args ...any) []any { // the rows are also chosen by their tenant
+		if s.all {
+			return args
+		}
+		return slices.Insert(args, 1, any(s.tenant))
+	}
 	more := true
-	has := func(r *Record) bool {
-		ids := [...]string{slotID: r.ID, slotRequest: r.RequestID, slotUpstream: r.UpstreamID}
-		return slices.ContainsFunc(slots, func(slot int) bool { return ids[slot] == id })
-	}
-	var newest int64
-	err := l.read(ctx, func(rows *sql.Rows) (bool, error) { return false, rows.Scan(&newest) }, lastSeq)
-	if err != nil {
-		return err
-	}
-	before := newest / blockRows
-	err = l.read(ctx, func(rows *sql.Rows) (bool, error) {
+	take := func(rows *sql.Rows) (bool, error) {
 		var r Record
-		seq, err := scan(rows, &r, tenant)
-		if err == nil && has(&r) {
+		seq, err := scan(rows, &r, s.tenant)
+		if err == nil && s.has(&r) {
 			more = visit(seq, r)
 		}
 		return more, err
-	}, newestRows, before*blockRows, tenant, []byte(id))
-	want := hasherOf(tenant).hash(id)
-	for err == nil && more {
+	}
+	var last int64
+	err := l.read(ctx, func(rows *sql.Rows) (bool, error) { return false, rows.Scan(&last) }, lastSeq)
+	if err != nil {
+		return err
+	}
+	before := last / blockRows
+	if err := l.read(ctx, take, newest, of(before*blockRows, []byte(s.id))...); err != nil || !more {
+		return err
+	}
+	tenants, err := l.tenants(ctx, l.store.Reader(), &Filter{Tenant: s.tenant, AllTenants: s.all})
+	if err != nil || len(tenants) == 0 {
+		return err
+	}
+	want := hashSet{hasherOf(tenants[0]).hash(s.id), map[uint32]bool{}}
+	for _, tenant := range tenants[1:] {
+		want.others[hasherOf(tenant).hash(s.id)] = true
+	}
+	for {
 		var seqs []int64
-		if before, seqs, err = l.nextBlock(ctx, before, want, slots); err != nil || len(seqs) == 0 {
+		if before, seqs, err = l.nextBlock(ctx, before, &want, s.slots); err != nil || len(seqs) == 0 {
 			return err
 		}
 		for _, seq := range seqs {
-			r, ok, err := l.at(ctx, tenant, seq)
-			if err != nil {
-				return err
-			}
-			if ok && has(&r) && !visit(seq, r) {
+			if left--; left < 0 || !more {
 				return nil
+			}
+			if err := l.read(ctx, take, row, of(seq)...); err != nil {
+				return err
 			}
 		}
 	}
-	return err
 }
 
-// nextBlock returns the newest block before the given one that has the hash, and its rows with the
-// hash, newest first.
-func (l *SQLiteLog) nextBlock(ctx context.Context, before int64, want uint32, slots []int) (block int64, seqs []int64, err error) {
+// hashSet has at least one hash. Most look-ups have no other: a comparison is quicker than the map.
+type hashSet struct {
+	first  uint32
+	others map[uint32]bool
+}
+
+func (s *hashSet) has(h uint32) bool { return h == s.first || len(s.others) > 0 && s.others[h] }
+
+// nextBlock returns the newest block before the given one that has one of the hashes, and its rows with
+// them, newest first.
+func (l *SQLiteLog) nextBlock(ctx context.Context, before int64, want *hashSet, slots []int) (block int64, seqs []int64, err error) {
 	var hashes sql.RawBytes
 	err = l.read(ctx, func(rows *sql.Rows) (bool, error) {
 		if err := rows.Scan(&block, &hashes); err != nil {
@@ -204,7 +239,7 @@ func (l *SQLiteLog) nextBlock(ctx context.Context, before int64, want uint32, sl
 		for at := len(hashes) / idSize * idSize; at > 0; at -= idSize {
 			ids := hashes[at-idSize : at]
 			for _, slot := range slots {
-				if binary.LittleEndian.Uint32(ids[slot*hashSize:]) == want {
+				if want.has(binary.LittleEndian.Uint32(ids[slot*hashSize:])) {
 					seqs = append(seqs, block*blockRows+int64(at/idSize-1))
 					break
 				}
@@ -213,44 +248,4 @@ func (l *SQLiteLog) nextBlock(ctx context.Context, before int64, want uint32, sl
 		return len(seqs) == 0, nil
 	}, nextBlock, before)
 	return block, seqs, err
-}
-
-// at returns the row seq, if it still exists and is the tenant's.
-func (l *SQLiteLog) at(ctx context.Context, tenant string, seq int64) (r Record, ok bool, err error) {
-	err = l.read(ctx, func(rows *sql.Rows) (bool, error) {
-		_, err = scan(rows, &r, tenant)
-		ok = true
-		return false, err
-	}, rowAt, seq, tenant)
-	return r, ok, err
-}
-
-// candidates returns the rows of blocks before the given one whose hashes fit the ID in any tenant,
-// newest first.
-func (l *SQLiteLog) candidates(ctx context.Context, before int64, id string) (seqs []int64, err error) {
-	want := map[uint32]bool{}
-	err = l.read(ctx, func(rows *sql.Rows) (bool, error) {
-		var tenant string
-		err := rows.Scan(&tenant)
-		want[hasherOf(tenant).hash(id)] = true
-		return true, err
-	}, allTenants)
-	if err != nil {
-		return nil, err
-	}
-	var hashes sql.RawBytes
-	err = l.read(ctx, func(rows *sql.Rows) (bool, error) {
-		var block int64
-		if err := rows.Scan(&block, &hashes); err != nil {
-			return false, err
-		}
-		for at := len(hashes)/hashSize - 1; at >= 0; at-- {
-			seq := block*blockRows + int64(at*hashSize/idSize)
-			if want[binary.LittleEndian.Uint32(hashes[at*hashSize:])] && (len(seqs) == 0 || seqs[len(seqs)-1] != seq) {
-				seqs = append(seqs, seq)
-			}
-		}
-		return len(seqs) < maxCandidates, nil
-	}, olderBlocks, before)
-	return seqs, err
 }

@@ -102,7 +102,7 @@ func (l *SQLiteLog) walkRequest(ctx context.Context, f *Filter, visit func(seq i
 		return err
 	}
 	for _, tenant := range tenants {
-		err := l.identified(ctx, tenant, f.RequestID, []int{slotRequest}, func(seq int64, r Record) bool {
+		err := l.identified(ctx, search{tenant: tenant, id: f.RequestID, slots: []int{slotRequest}}, func(seq int64, r Record) bool {
 			at := cursor{r.CreatedAt.UnixNano(), seq}
 			if at.created >= from && at.created < to && (f.after == cursor{} || at.compare(f.after) < 0) && f.matches(&r) {
 				all = append(all, found{at, r})
@@ -124,7 +124,16 @@ func (l *SQLiteLog) walkRequest(ctx context.Context, f *Filter, visit func(seq i
 
 // Find returns the tenant's newest record whose ID, RequestID or UpstreamID is id.
 func (l *SQLiteLog) Find(ctx context.Context, tenant, id string) (found Record, ok bool, err error) {
-	if id == "" || len(id) > maxText {
+	return l.find(ctx, search{tenant: tenant, id: id})
+}
+
+// FindAny is Find for the operator: it looks at all tenants.
+func (l *SQLiteLog) FindAny(ctx context.Context, id string) (found Record, ok bool, err error) {
+	return l.find(ctx, search{all: true, id: id})
+}
+
+func (l *SQLiteLog) find(ctx context.Context, s search) (found Record, ok bool, err error) {
+	if s.id == "" || len(s.id) > maxText {
 		return Record{}, false, nil
 	}
 	ctx, cancel, err := l.ask(ctx)
@@ -132,7 +141,8 @@ func (l *SQLiteLog) Find(ctx context.Context, tenant, id string) (found Record, 
 	if err != nil {
 		return Record{}, false, err
 	}
-	err = l.identified(ctx, tenant, id, []int{slotID, slotRequest, slotUpstream}, func(_ int64, r Record) bool {
+	s.slots = []int{slotID, slotRequest, slotUpstream}
+	err = l.identified(ctx, s, func(_ int64, r Record) bool {
 		found, ok = r, true
 		return false
 	})
@@ -140,39 +150,4 @@ func (l *SQLiteLog) Find(ctx context.Context, tenant, id string) (found Record, 
 		return Record{}, false, err
 	}
 	return found, ok, nil
-}
-
-// FindAny is Find for the operator: it looks at all tenants.
-func (l *SQLiteLog) FindAny(ctx context.Context, id string) (found Record, ok bool, err error) {
-	if id == "" || len(id) > maxText {
-		return Record{}, false, nil
-	}
-	ctx, cancel, err := l.ask(ctx)
-	defer cancel()
-	if err != nil {
-		return Record{}, false, err
-	}
-	take := func(rows *sql.Rows) (more bool, err error) {
-		var r Record
-		if _, err := scan(rows, &r, ""); err != nil {
-			return false, err
-		}
-		if r.ID == id || r.RequestID == id || r.UpstreamID == id {
-			found, ok = r, true
-		}
-		return !ok, nil
-	}
-	var newest int64
-	if err := l.read(ctx, func(rows *sql.Rows) (bool, error) { return false, rows.Scan(&newest) }, lastSeq); err != nil {
-		return Record{}, false, err
-	}
-	before := newest / blockRows
-	if err := l.read(ctx, take, newestOfAll, before*blockRows, []byte(id)); err != nil || ok {
-		return found, ok, err
-	}
-	seqs, err := l.candidates(ctx, before, id)
-	for i := 0; i < len(seqs) && err == nil && !ok; i++ {
-		err = l.read(ctx, take, rowOfAny, seqs[i])
-	}
-	return found, ok, err
 }
