@@ -173,14 +173,14 @@ func (c *copying) write(ctx context.Context) error {
 		c.copied.Nano += fresh.CostNano
 		if rows == &c.whole {
 			c.rowed.add(&fresh)
-			if err := w.sums.fold(ctx, c.tx, c.node); err != nil {
+			if err := w.sums.fold(postgresSums{ctx, c.tx, c.node}, nil); err != nil {
 				return err
 			}
 		}
 		*rows = (*rows)[:0]
 	}
 	defer c.waiting.reset()
-	return c.waiting.fold(ctx, c.tx, c.node)
+	return c.waiting.fold(postgresSums{ctx, c.tx, c.node}, nil)
 }
 
 // sums copies the stored sums of days whose rows are gone. Sums of other days are made from rows.

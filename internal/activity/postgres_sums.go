@@ -2,7 +2,6 @@ package activity
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -11,97 +10,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 )
-
-// sumKey is which row of the roll-up a tally goes to.
-type sumKey struct {
-	start                              int64
-	tenant, key, model, provider, code string
-}
-
-func (k sumKey) compare(other sumKey) int {
-	return cmp.Or(cmp.Compare(k.start, other.start), cmp.Compare(k.tenant, other.tenant), cmp.Compare(k.key, other.key),
-		cmp.Compare(k.model, other.model), cmp.Compare(k.provider, other.provider), cmp.Compare(k.code, other.code))
-}
-
-// owner is the part of a key by which rows are bounded.
-func (k sumKey) owner() sumKey { return sumKey{start: k.start, tenant: k.tenant, key: k.key} }
-
-// folding is what is added to one table of sums.
-type folding struct {
-	*level
-	all map[sumKey][]*tally
-	old map[sumKey][]byte // the rows that exist
-}
-
-// fold adds the tallies to the sums of a node. The caller holds the locks of their days, so nobody
-// else changes them. Both tables are read, and then written, in one round trip each: others wait for
-// the rows of this transaction.
-func (u *rollupWriter) fold(ctx context.Context, tx pgx.Tx, node string) error {
-	if len(u.tallies) == 0 {
-		return nil
-	}
-	var read, put pgx.Batch
-	both := []folding{{level: &hours}, {level: &days}}
-	for i := range both {
-		f := &both[i]
-		f.all, f.old = map[sumKey][]*tally{}, map[sumKey][]byte{}
-		for i := range u.tallies {
-			t := &u.tallies[i]
-			k := sumKey{t.hour * hours.unit / f.unit, t.tenant, t.key, t.model, t.provider, t.code}
-			f.all[k] = append(f.all[k], t)
-		}
-		readRows(&read, f.level, node, slices.Collect(maps.Keys(f.all)), f.old)
-	}
-	if err := tx.SendBatch(ctx, &read).Close(); err != nil {
-		return fmt.Errorf("reading the sums: %w", err)
-	}
-	for i := range both {
-		if err := both[i].bound(ctx, tx, node); err != nil {
-			return fmt.Errorf("adding to %s: %w", both[i].table, err)
-		}
-		both[i].put(&put, u, node)
-	}
-	if err := tx.SendBatch(ctx, &put).Close(); err != nil {
-		return fmt.Errorf("writing the sums: %w", err)
-	}
-	return nil
-}
-
-// bound gives a key that has too many rows one of the model "" for all others.
-func (f *folding) bound(ctx context.Context, tx pgx.Tx, node string) error {
-	missing := map[sumKey]int{} // owners of rows that do not exist yet
-	for k := range f.all {
-		if _, ok := f.old[k]; !ok && k.model != "" {
-			missing[k.owner()] = 0
-		}
-	}
-	if err := countSums(ctx, tx, f.level, node, missing); err != nil {
-		return err
-	}
-	var others []sumKey
-	for _, k := range slices.SortedFunc(maps.Keys(f.all), sumKey.compare) {
-		if _, ok := f.old[k]; ok || k.model == "" {
-			continue
-		}
-		if missing[k.owner()] < f.maxKey {
-			missing[k.owner()]++
-			continue
-		}
-		nameless := k
-		nameless.model = ""
-		f.all[nameless] = append(f.all[nameless], f.all[k]...)
-		delete(f.all, k)
-		if _, ok := f.old[nameless]; !ok {
-			others = append(others, nameless)
-		}
-	}
-	if len(others) == 0 {
-		return nil
-	}
-	var read pgx.Batch
-	readRows(&read, f.level, node, others, f.old)
-	return tx.SendBatch(ctx, &read).Close()
-}
 
 // keyColumns are the columns of keys, in their order, as arguments of subjects.
 func keyColumns(keys []sumKey) []any {
@@ -118,30 +26,41 @@ func keyColumns(keys []sumKey) []any {
 
 const subjectColumns = "start, tenant, key, model, provider, code"
 
-// readRows asks for the rows of a node that exist.
-func readRows(b *pgx.Batch, l *level, node string, keys []sumKey, found map[sumKey][]byte) {
-	b.Queue("SELECT "+subjectColumns+", data FROM "+l.table+` JOIN
+// postgresSums are the sums of a node. The caller holds the locks of their days, so nobody else changes
+// them.
+type postgresSums struct {
+	ctx  context.Context // of the transaction
+	tx   pgx.Tx
+	node string
+}
+
+func (s postgresSums) read(rows ...sumRows) error {
+	var b pgx.Batch
+	for _, r := range rows {
+		s.queueRead(&b, r)
+	}
+	return s.tx.SendBatch(s.ctx, &b).Close()
+}
+
+func (s postgresSums) queueRead(b *pgx.Batch, r sumRows) {
+	b.Queue("SELECT "+subjectColumns+", data FROM "+r.table+` JOIN
 		unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[]) AS k(`+subjectColumns+") USING ("+subjectColumns+") WHERE node = $7",
-		append(keyColumns(keys), node)...).Query(func(rows pgx.Rows) error {
+		append(keyColumns(r.keys), s.node)...).Query(func(rows pgx.Rows) error {
 		var start int64
 		var names [5][]byte
 		var data []byte
 		_, err := pgx.ForEachRow(rows, []any{&start, &names[0], &names[1], &names[2], &names[3], &names[4], &data}, func() error {
-			found[sumKey{start, string(names[0]), string(names[1]), string(names[2]), string(names[3]), string(names[4])}] = bytes.Clone(data)
+			r.data[sumKey{start, string(names[0]), string(names[1]), string(names[2]), string(names[3]), string(names[4])}] = bytes.Clone(data)
 			return nil
 		})
 		return err
 	})
 }
 
-// countSums counts the rows of some keys of a node.
-func countSums(ctx context.Context, tx pgx.Tx, l *level, node string, of map[sumKey]int) error {
-	if len(of) == 0 {
-		return nil
-	}
+func (s postgresSums) count(l *level, of map[sumKey]int) error {
 	args := keyColumns(slices.Collect(maps.Keys(of)))[:3]
-	rows, err := tx.Query(ctx, "SELECT start, tenant, key, count(*) FROM "+l.table+` JOIN
-		unnest($1::bigint[], $2::bytea[], $3::bytea[]) AS k(start, tenant, key) USING (start, tenant, key) WHERE node = $4 GROUP BY 1, 2, 3`, append(args, node)...)
+	rows, err := s.tx.Query(s.ctx, "SELECT start, tenant, key, count(*) FROM "+l.table+` JOIN
+		unnest($1::bigint[], $2::bytea[], $3::bytea[]) AS k(start, tenant, key) USING (start, tenant, key) WHERE node = $4 GROUP BY 1, 2, 3`, append(args, s.node)...)
 	if err != nil {
 		return err
 	}
@@ -154,18 +73,16 @@ func countSums(ctx context.Context, tx pgx.Tx, l *level, node string, of map[sum
 	return err
 }
 
-// put writes the rows with their tallies added.
-func (f *folding) put(b *pgx.Batch, u *rollupWriter, node string) {
-	keys := slices.SortedFunc(maps.Keys(f.all), sumKey.compare)
-	data := make([][]byte, len(keys))
-	for i, k := range keys {
-		row := f.old[k]
-		for _, t := range f.all[k] {
-			row = u.appendSum(nil, row, t)
+func (s postgresSums) write(rows ...sumRows) error {
+	var b pgx.Batch
+	for _, r := range rows {
+		data := make([][]byte, len(r.keys))
+		for i, k := range r.keys {
+			data[i] = r.data[k]
 		}
-		data[i] = row
+		insertSums(&b, r.level, s.node, r.keys, data)
 	}
-	insertSums(b, f.level, node, keys, data)
+	return s.tx.SendBatch(s.ctx, &b).Close()
 }
 
 // insertSums writes rows of a node in place of those that exist.
@@ -210,14 +127,14 @@ func (l *PostgresLog) rebuildDay(ctx context.Context, day int64) (rows int, err 
 			}
 			found.after = func() error { // the rows of the batch are read
 				defer u.reset()
-				return u.fold(ctx, tx, "")
+				return u.fold(postgresSums{ctx, tx, ""}, nil)
 			}
 			return true, nil
 		})
 		if err != nil {
 			return err
 		}
-		return u.fold(ctx, tx, "")
+		return u.fold(postgresSums{ctx, tx, ""}, nil)
 	})
 	return rows, err
 }

@@ -72,7 +72,7 @@ func (l *PostgresLog) write(ctx context.Context, tx pgx.Tx, rows [][]byte) error
 	if err := w.insert(ctx); err != nil {
 		return err
 	}
-	return w.sums.fold(ctx, tx, l.node)
+	return w.sums.fold(postgresSums{ctx, tx, l.node}, nil)
 }
 
 // lock waits for a rebuild of the days of the rows, and lets none begin. It returns the rows of crashed

@@ -1,14 +1,10 @@
 package activity
 
 import (
-	"database/sql"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
 // The roll-up sums the records of each UTC hour, and of each UTC day, by tenant, key, model, provider
@@ -25,11 +21,11 @@ const maxSamples = 1024
 
 // level is one of the tables of the roll-up.
 type level struct {
-	unit           int64 // nanoseconds
-	table          string
-	get, put, full string
-	prune, clear   string
-	maxKey         int // rows of an hour or a day that one key can have
+	unit            int64 // nanoseconds
+	table           string
+	get, put, count string
+	prune, clear    string
+	maxKey          int // rows of an hour or a day that one key can have
 }
 
 // Callers invent names of models, and a provider may take every name. So one key makes at most this
@@ -50,7 +46,7 @@ func makeLevel(table string, unit time.Duration, maxKey int) level {
 		unit: int64(unit), table: table, maxKey: maxKey,
 		get:   "SELECT data FROM " + table + " WHERE start = ? AND tenant = ? AND key = ? AND model = ? AND provider = ? AND code = ?",
 		put:   "INSERT OR REPLACE INTO " + table + " (" + subject + ", data) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		full:  fmt.Sprintf("SELECT 1 FROM %s WHERE start = ? AND tenant = ? AND key = ? LIMIT 1 OFFSET %d", table, maxKey-1),
+		count: "SELECT count(*) FROM " + table + " WHERE start = ? AND tenant = ? AND key = ?",
 		prune: first("<"), clear: first(">="),
 	}
 }
@@ -61,7 +57,6 @@ type rollupWriter struct {
 	index   map[string]int // by subject, of tallies
 	tallies []tally
 	subject []byte // is reused
-	data    []byte // is reused
 	row     Record // is reused; its texts are parts of the row that is added
 	total   accumulator
 }
@@ -148,86 +143,6 @@ func (t *tally) begin(hour int64, tenant string, r *Record) {
 			t.samples[i] = samples[i][:0]
 		}
 	}
-}
-
-// day returns the day of the tally.
-func (t *tally) day() int64 { return t.hour * hours.unit / days.unit }
-
-// commit adds the tallies to the tables, in the transaction of their rows.
-func (u *rollupWriter) commit(tx *store.Tx) error {
-	s, err := loadRollup(tx)
-	if err != nil {
-		return err
-	}
-	if s.clearing {
-		return u.save(tx, func(day int64) bool { return day <= s.pruned }) // the others are added after it, from their rows
-	}
-	return u.save(tx, func(int64) bool { return true })
-}
-
-// save adds the tallies of some days to the tables.
-func (u *rollupWriter) save(tx *store.Tx, has func(day int64) bool) error {
-	for i := range u.tallies {
-		t := &u.tallies[i]
-		if !has(t.day()) {
-			continue
-		}
-		if err := u.merge(tx, &hours, t.hour, t); err != nil {
-			return err
-		}
-		if err := u.merge(tx, &days, t.day(), t); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// merge adds a tally to the row of its combination, or of the model "" if its key has too many rows.
-func (u *rollupWriter) merge(tx *store.Tx, l *level, start int64, t *tally) error {
-	args := [...]any{start, t.tenant, t.key, t.model, t.provider, t.code, nil}
-	found, err := u.sum(tx, l, args[:6], t)
-	if err != nil {
-		return err
-	}
-	if !found && t.model != "" {
-		full, err := exists(tx, l.full, args[:3])
-		if err != nil {
-			return err
-		}
-		if full {
-			args[3] = ""
-			if _, err := u.sum(tx, l, args[:6], t); err != nil {
-				return err
-			}
-		}
-	}
-	args[6] = u.data
-	_, err = tx.Exec(l.put, args[:]...)
-	return err
-}
-
-// sum sets data to that of a row with a tally added, and reports whether the row exists.
-func (u *rollupWriter) sum(tx *store.Tx, l *level, subject []any, t *tally) (found bool, err error) {
-	rows, err := tx.Query(l.get, subject...)
-	if err != nil {
-		return false, err
-	}
-	var old sql.RawBytes
-	if found = rows.Next(); found {
-		err = rows.Scan(&old)
-	}
-	u.data = u.appendSum(u.data[:0], old, t)
-	return found, errors.Join(err, rows.Err(), rows.Close())
-}
-
-// exists reports whether a query has a row.
-func exists(tx *store.Tx, query string, args []any) (bool, error) {
-	var one int
-	err := tx.Get(query, args, &one)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // appendSum appends the data of a row with a tally added: old is its data until now, nil for none. A

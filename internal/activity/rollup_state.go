@@ -39,6 +39,58 @@ func (s rollupState) save(tx *store.Tx) error {
 	return err
 }
 
+// commit adds the tallies of a batch, in the transaction of its rows. While the roll-up is cleared, later
+// days are left out: their rows are added after it.
+func (u *rollupWriter) commit(tx *store.Tx) error {
+	s, err := loadRollup(tx)
+	if err != nil {
+		return err
+	}
+	return u.fold(sqliteSums{tx}, func(day int64) bool { return !s.clearing || day <= s.pruned })
+}
+
+// sqliteSums are the sums in a transaction.
+type sqliteSums struct{ tx *store.Tx }
+
+func (k sumKey) args() []any { return []any{k.start, k.tenant, k.key, k.model, k.provider, k.code} }
+
+func (s sqliteSums) read(rows ...sumRows) error {
+	for _, r := range rows {
+		for _, k := range r.keys {
+			var data []byte
+			switch err := s.tx.Get(r.get, k.args(), &data); {
+			case err == nil:
+				r.data[k] = data
+			case !errors.Is(err, sql.ErrNoRows):
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s sqliteSums) count(l *level, owners map[sumKey]int) error {
+	for k := range owners {
+		var n int
+		if err := s.tx.Get(l.count, k.args()[:3], &n); err != nil {
+			return err
+		}
+		owners[k] = n
+	}
+	return nil
+}
+
+func (s sqliteSums) write(rows ...sumRows) error {
+	for _, r := range rows {
+		for _, k := range r.keys {
+			if _, err := s.tx.Exec(r.put, append(k.args(), r.data[k])...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // rollupBatch is how many rows one step adds or deletes: it delays a commit as little as pruning
 // does.
 const rollupBatch = pruneBatch
@@ -75,7 +127,7 @@ func rollupStep(tx *store.Tx) (rows int, more bool, err error) {
 	if rows < rollupBatch {
 		s.next = s.upto + 1
 	}
-	if err := u.save(tx, func(day int64) bool { return day > s.pruned }); err != nil {
+	if err := u.fold(sqliteSums{tx}, func(day int64) bool { return day > s.pruned }); err != nil {
 		return 0, false, err
 	}
 	return rows, !s.complete(), s.save(tx)
