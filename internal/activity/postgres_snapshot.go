@@ -2,7 +2,6 @@ package activity
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -80,19 +79,10 @@ func (s postgresSnapshot) sums(ctx context.Context, q *rollupQuery, part span, v
 
 // postgresSource is the query of a part of the time.
 func (q *rollupQuery) postgresSource(part span) (string, []any) {
+	cond, values := q.cond("$", 2)
 	args := []any{part.start, part.end}
-	cond := "start >= $1 AND start < $2"
-	tenant := q.tenant
-	if q.all {
-		tenant = ""
+	for _, v := range values {
+		args = append(args, []byte(v))
 	}
-	for _, f := range []struct{ column, value string }{{"tenant", tenant}, {"key", q.key}, {"model", q.model}, {"provider", q.provider}, {"code", q.code}} {
-		if f.column == "code" && f.value == AnyCode {
-			cond += " AND code <> ''"
-		} else if f.value != "" {
-			args = append(args, []byte(f.value))
-			cond += fmt.Sprintf(" AND %s = $%d", f.column, len(args))
-		}
-	}
-	return "SELECT start, code <> '', data, " + strings.Join(q.by, ", ") + " FROM " + part.table + " WHERE " + cond + " ORDER BY start", args
+	return "SELECT start, code <> '', data, " + strings.Join(q.by, ", ") + " FROM " + part.table + " WHERE start >= $1 AND start < $2" + cond + " ORDER BY start", args
 }

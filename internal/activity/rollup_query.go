@@ -2,6 +2,7 @@ package activity
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -81,4 +82,24 @@ type rollupSums struct {
 	names   [2][]byte
 	sums    Sums
 	unnamed int64
+}
+
+// cond is the condition of a query and its values: mark begins the name of a parameter, the first of
+// which has the number after.
+func (q *rollupQuery) cond(mark string, after int) (cond string, values []string) {
+	tenant := q.tenant
+	if q.all {
+		tenant = ""
+	}
+	for _, f := range [...]struct{ column, value string }{
+		{"tenant", tenant}, {"key", q.key}, {"model", q.model}, {"provider", q.provider}, {"code", q.code},
+	} {
+		if f.column == "code" && f.value == AnyCode {
+			cond += " AND code <> ''"
+		} else if f.value != "" {
+			values = append(values, f.value)
+			cond += fmt.Sprintf(" AND %s = %s%d", f.column, mark, after+len(values))
+		}
+	}
+	return cond, values
 }

@@ -75,23 +75,15 @@ func (s sqliteSnapshot) sums(ctx context.Context, q *rollupQuery, part span, vis
 // The tables begin with the time and the tenant: one tenant's rows are found by a search for each
 // hour or day. The loop over times has them in order already, which an ORDER BY would sort again.
 func (q *rollupQuery) source(part span) (string, []any) {
-	cond, args := "start = at", []any{part.start, part.end}
-	tenant := q.tenant
-	if q.all {
-		tenant = ""
-	}
-	for _, f := range []struct{ column, value string }{{"tenant", tenant}, {"key", q.key}, {"model", q.model}, {"provider", q.provider}, {"code", q.code}} {
-		if f.column == "code" && f.value == AnyCode {
-			cond += " AND code <> ''"
-		} else if f.value != "" {
-			cond += " AND " + f.column + " = ?"
-			args = append(args, f.value)
-		}
+	cond, values := q.cond("?", 2)
+	args := []any{part.start, part.end}
+	for _, v := range values {
+		args = append(args, v)
 	}
 	next := "(SELECT min(start) FROM " + part.table + " WHERE start >= %s AND start < ?2)"
 	return "WITH RECURSIVE times(at) AS (SELECT " + fmt.Sprintf(next, "?1") +
 		" UNION ALL SELECT " + fmt.Sprintf(next, "at + 1") + " FROM times WHERE at IS NOT NULL) " +
-		"SELECT at, (SELECT CAST(group_concat(" + packedRow(q.by) + ", '') AS BLOB) FROM " + part.table + " WHERE " + cond + ") FROM times WHERE at IS NOT NULL", args
+		"SELECT at, (SELECT CAST(group_concat(" + packedRow(q.by) + ", '') AS BLOB) FROM " + part.table + " WHERE start = at" + cond + ") FROM times WHERE at IS NOT NULL", args
 }
 
 // packedRow is an expression of SQL for a row as unpack reads it: for each name the decimal digits of
