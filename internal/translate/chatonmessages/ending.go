@@ -50,9 +50,10 @@ func (r *reader) end() (finish string, bad *apierror.Error) {
 		}
 		spoke = spoke || b.spoke && b.kind != thinkingBlock
 	}
+	r.thoughts.end()
 	r.begin(finish != "content_filter" || r.why == nil)
 	if finish == "content_filter" && r.why != nil && !spoke {
-		r.to.refusal(r.why)
+		r.to.Refusal(r.why)
 	}
 	return finish, nil
 }

@@ -9,41 +9,24 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/completion"
 )
-
-// answerWriter writes the content of an answer as chat, in the order in which it arrives: as the
-// chunks of a stream, or as the message of a whole completion. Texts are JSON without quotes; ids,
-// names, signatures and data keep theirs.
-type answerWriter interface {
-	// begin comes before anything else, once. text says that the answer begins with text.
-	begin(text bool)
-	text(piece []byte)
-	refusal(text []byte)
-	// thought has a piece of block n of thoughts, which count from 0; first for its first piece.
-	thought(n int, first bool, piece []byte)
-	// signature comes behind the thoughts; first if they have no text.
-	signature(n int, first bool, signature []byte)
-	redacted(n int, data []byte)
-	citation(annotation []byte)
-	// beginCall begins tool call n, which counts from 0; the id may be nil.
-	beginCall(n int, id, name []byte)
-	arguments(n int, piece []byte)
-}
 
 // reader reads the content of an answer from the events of a stream or from the blocks of a whole
 // message, and gives each piece to a writer once.
 type reader struct {
 	call     *openai.Call
 	original *Original
-	to       answerWriter
+	to       completion.Writer
+	thoughts thoughtWriter
 
 	blocks     []block
 	parts      int // blocks, and citations in them
 	held       int // bytes that are kept of them
 	calls      int
-	thoughts   int
 	characters int64 // of the texts so far, if the answer may cite
 	begun      bool  // the writer has begun
+	done       bool  // message_stop has come
 	repeated   *block
 
 	usage  anthropic.Usage
@@ -66,7 +49,7 @@ func (r *reader) checkSize() *apierror.Error {
 func (r *reader) begin(text bool) {
 	if !r.begun {
 		r.begun = true
-		r.to.begin(text)
+		r.to.Begin(text)
 	}
 }
 
@@ -97,7 +80,7 @@ func (r *reader) start(index int64, object []byte) *apierror.Error {
 		if _, ok := translate.Unquoted(o.data); ok && !r.original.hideReasoning {
 			r.begin(false)
 			r.call.ReportSealed(o.data)
-			r.to.redacted(b.n, o.data)
+			r.thoughts.redacted(b.n, o.data)
 		}
 	}
 	return r.checkSize()
@@ -123,7 +106,7 @@ func (r *reader) startCall(index int64, o *blockMembers) *apierror.Error {
 	}
 	r.held += len(id) + len(o.name) + len(b.input)
 	r.begin(false)
-	r.to.beginCall(b.n, bytes.Clone(id), bytes.Clone(r.original.nameOf(o.name)))
+	r.to.BeginCall(b.n, false, bytes.Clone(id), bytes.Clone(r.original.nameOf(o.name)))
 	return r.checkSize()
 }
 
@@ -198,7 +181,7 @@ func (r *reader) text(b *block, quoted []byte) {
 	}
 	if piece = b.joins.Next(piece); len(piece) > 0 {
 		b.spoke = true
-		r.to.text(piece)
+		r.to.Text(piece, nil)
 	}
 }
 
@@ -216,7 +199,7 @@ func (r *reader) thought(b *block, quoted []byte) {
 func (r *reader) putThought(b *block, piece []byte) {
 	first := !b.spoke
 	b.spoke = true
-	r.to.thought(b.n, first, piece)
+	r.thoughts.piece(b.n, first, piece)
 }
 
 // sign takes the signature of thoughts, which comes once and ends them.
@@ -230,7 +213,7 @@ func (r *reader) sign(b *block, quoted []byte) {
 	}
 	b.signed = true
 	r.call.ReportSealed(quoted)
-	r.to.signature(b.n, !b.spoke, quoted)
+	r.thoughts.signature(b.n, !b.spoke, quoted)
 	b.spoke = true
 }
 
@@ -241,7 +224,7 @@ func (r *reader) arguments(b *block, quoted []byte) {
 	}
 	if piece = b.joins.Next(piece); len(piece) > 0 {
 		b.spoke = true
-		r.to.arguments(b.n, piece)
+		r.to.Arguments(b.n, false, piece)
 	}
 }
 
@@ -255,10 +238,10 @@ func (r *reader) stop(b *block, cut bool) {
 	switch b.kind {
 	case textBlock:
 		if rest != nil {
-			r.to.text(rest)
+			r.to.Text(rest, nil)
 		}
 		for _, c := range b.cites {
-			r.to.citation(annotation(c[0], c[1], b.from, r.characters))
+			r.to.Citation(completion.URLCitation(c[0], c[1], b.from, r.characters))
 		}
 		b.cites = nil
 	case thinkingBlock:
@@ -268,13 +251,13 @@ func (r *reader) stop(b *block, cut bool) {
 	case callBlock:
 		switch {
 		case rest != nil:
-			r.to.arguments(b.n, rest)
+			r.to.Arguments(b.n, false, rest)
 		case b.spoke || cut:
 		case b.input != nil:
 			quoted := jsonscan.AppendString(nil, string(b.input))
-			r.to.arguments(b.n, quoted[1:len(quoted)-1])
+			r.to.Arguments(b.n, false, quoted[1:len(quoted)-1])
 		default:
-			r.to.arguments(b.n, []byte("{}"))
+			r.to.Arguments(b.n, false, []byte("{}"))
 		}
 		b.input = nil
 	}

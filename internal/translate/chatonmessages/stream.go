@@ -5,6 +5,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/completion"
 )
 
 // Stream translates the events of a message to the chunks of a chat completion.
@@ -13,14 +14,11 @@ import (
 // answered by a status. It ends with [DONE] only after message_stop. Every other end is a failure
 // in the family's form.
 type Stream struct {
-	call    openai.Call
-	reader  reader
-	chunks  chunkWriter
-	sum     openai.Summary // of the provider's message
-	before  int            // shape of the event before, 0 if none may repeat it
-	failure *apierror.Error
-	done    bool // message_stop has come
-	ended   bool // the client got the end
+	call   openai.Call
+	reader reader
+	client completion.Stream
+	sum    openai.Summary // of the provider's message
+	before int            // shape of the event before, 0 if none may repeat it
 }
 
 var _ openai.Stream = (*Stream)(nil)
@@ -28,29 +26,23 @@ var _ openai.Stream = (*Stream)(nil)
 // NewStream returns the stream of one client. It owns the family's own stream, which sends the
 // chunks.
 func NewStream(original *Original, call openai.Call, family openai.DeltaStream) *Stream {
-	s := &Stream{call: call, chunks: chunkWriter{original: original, family: original.functions.Stream(family)}}
-	s.reader = reader{call: &s.call, original: original, to: &s.chunks}
+	s := &Stream{call: call, client: completion.NewStream(original.functions, family)}
+	s.reader = reader{call: &s.call, original: original, to: &s.client.Chunks, thoughts: thoughtWriter{to: &s.client.Chunks, original: original}}
 	return s
 }
 
 // Data implements [openai.Stream].
 func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
-	if s.ended || s.done || len(e.Data) == 0 || e.Done() {
+	if s.client.Ended() || s.reader.done || len(e.Data) == 0 || e.Done() {
 		return dst
 	}
-	s.chunks.out = dst
+	s.client.Resume(dst)
 	s.sum.Later++
 	if s.before != 0 && e.Repeats() && e.Shape() == s.before {
 		s.reader.repeat(e.Value(openai.VarText))
-	} else if bad := s.read(e); bad != nil {
-		s.fail(bad)
-		return s.take()
+		return s.client.Pause(nil)
 	}
-	if bad := s.chunks.family.Summary().Err; bad != nil { // the client got it
-		s.ended, s.failure = true, bad
-	}
-	s.chunks.trim()
-	return s.take()
+	return s.client.Pause(s.read(e))
 }
 
 // read takes an event that repeats none.
@@ -103,8 +95,10 @@ func (s *Stream) startMessage(message []byte) {
 	each(message, func(key, value []byte) {
 		switch string(key) {
 		case "id":
-			s.chunks.setID(value)
-			s.sum.UpstreamID, _ = jsonscan.String(s.chunks.id)
+			if id, ok := jsonscan.String(value); ok && id != "" && s.sum.UpstreamID == "" && len(value) <= maxID {
+				s.sum.UpstreamID = id
+				s.client.Chunks.SetHead(value, nil)
+			}
 		case "usage":
 			s.takeUsage(value)
 		}
@@ -126,44 +120,23 @@ func (s *Stream) stop() *apierror.Error {
 		return bad
 	}
 	s.sum.NativeFinish = s.reader.native(finish)
-	s.chunks.finish(finish, &s.sum)
-	s.done = true
+	s.client.Chunks.Finish(completion.Ending{Finish: finish, Usage: s.sum.Usage, HasUsage: s.sum.HasUsage})
+	s.reader.done = true
 	return nil
 }
 
-// take returns what was written since the caller gave its buffer.
-func (s *Stream) take() []byte {
-	out := s.chunks.out
-	s.chunks.out = nil
-	return out
-}
-
 // Done implements [openai.Stream].
-func (s *Stream) Done() bool { return s.ended || s.done }
+func (s *Stream) Done() bool { return s.client.Ended() || s.reader.done }
 
 // Close implements [openai.Stream].
 func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
-	switch {
-	case s.ended && s.failure != nil:
-		return dst, s.failure
-	case s.ended:
-		return dst, nil
-	case failure != nil:
-		s.chunks.out = dst
-		s.fail(failure)
-		return s.take(), failure
-	case !s.done:
-		return dst, openai.ErrCut
-	}
-	out, err := s.chunks.family.Close(dst, nil)
-	s.ended = err == nil
-	return out, err
+	return s.client.Close(dst, failure, s.reader.done)
 }
 
 // Summary implements [openai.Stream]. Id, native finish reason and usage are those of the
 // provider's message.
 func (s *Stream) Summary() openai.Summary {
-	sum := s.chunks.family.Summary()
+	sum := s.client.Summary()
 	sum.UpstreamID, sum.Finished = s.sum.UpstreamID, s.sum.Finished
 	sum.Usage, sum.HasUsage, sum.Later = s.sum.Usage, s.sum.HasUsage, s.sum.Later
 	if s.sum.NativeFinish != "" {
@@ -172,16 +145,5 @@ func (s *Stream) Summary() openai.Summary {
 	return sum
 }
 
-// fail ends the stream.
-func (s *Stream) fail(e *apierror.Error) {
-	s.ended, s.failure = true, e
-	s.chunks.out, _ = s.chunks.family.Close(s.chunks.out, e)
-}
-
 // Kept returns how many bytes of the answer the family's stream keeps.
-func (s *Stream) Kept() int {
-	if family, ok := s.chunks.family.(interface{ Kept() int }); ok {
-		return family.Kept()
-	}
-	return 0
-}
+func (s *Stream) Kept() int { return s.client.Kept() }

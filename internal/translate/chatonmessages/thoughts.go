@@ -3,7 +3,6 @@ package chatonmessages
 import (
 	"bytes"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
@@ -99,27 +98,4 @@ func (c *conversation) putThought(d *thought) {
 	w.blocks = append(w.blocks, `{"type":"thinking"`...)
 	w.blocks = translate.AppendTextMember(w.blocks, "thinking", d.text)
 	w.blocks = append(translate.AppendMember(w.blocks, "signature", d.signature), '}')
-}
-
-// appendThought appends an element of reasoning_details: a piece of a text, nil for none, its
-// signature, nil for none, or encrypted data. Values are quoted. The first piece of a block names
-// whose thoughts they are; clients join the pieces by their index.
-func (o *Original) appendThought(dst []byte, n int, first bool, text, signature, data []byte) []byte {
-	if data != nil {
-		dst = append(dst, `{"type":"reasoning.encrypted"`...)
-		dst = translate.AppendMember(dst, "data", data)
-	} else {
-		dst = append(dst, `{"type":"reasoning.text"`...)
-	}
-	if text != nil {
-		dst = translate.AppendMember(dst, "text", text)
-	}
-	if signature != nil {
-		dst = translate.AppendMember(dst, "signature", signature)
-	}
-	if first {
-		dst = translate.AppendMember(dst, "id", jsonscan.AppendString(nil, o.origin))
-	}
-	dst = translate.AppendTextMember(dst, "format", []byte(format))
-	return append(translate.AppendIntMember(dst, "index", int64(n)), '}')
 }

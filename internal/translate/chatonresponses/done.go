@@ -137,7 +137,7 @@ func (r *reader) textDone(it *item, index int64, o itemMembers) {
 		r.emitText(it, p, piece, r.readTokens(o.logprob))
 	}
 	if rest := it.joins.Rest(); rest != nil {
-		r.to.text(rest, nil)
+		r.to.Text(rest, nil)
 	}
 	if !p.cited {
 		for span := range jsonscan.AllElements(o.annotations) {
@@ -157,7 +157,7 @@ func (r *reader) refusalDone(it *item, index int64, text []byte) {
 		r.emitRefusal(it, p, piece)
 	}
 	if rest := it.joins.Rest(); rest != nil {
-		r.to.refusal(rest)
+		r.to.Refusal(rest)
 	}
 }
 
@@ -177,7 +177,7 @@ func (r *reader) reasoningDone(it *item, index int64, summary bool, text []byte)
 		r.emitReasoning(it, p, piece)
 	}
 	if rest := it.joins.Rest(); rest != nil {
-		r.to.reasoning(rest)
+		r.to.Reasoning(rest, nil)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/completion"
 )
 
 // reader reads the content of a response from the events of a stream or from the output of a whole
@@ -15,7 +16,7 @@ import (
 type reader struct {
 	call     *openai.Call
 	original *Original
-	to       answerWriter
+	to       completion.Writer
 
 	items    itemList
 	calls    int    // tool calls begun
@@ -68,7 +69,7 @@ func (r *reader) checkSize() *apierror.Error {
 func (r *reader) begin(text bool) {
 	if !r.begun {
 		r.begun = true
-		r.to.begin(text)
+		r.to.Begin(text)
 	}
 }
 
@@ -92,7 +93,7 @@ func (r *reader) beginCall(index int64, o itemMembers) (*item, *apierror.Error) 
 	it.call, it.callID, it.custom = r.calls, bytes.Clone(callID), string(o.typ) == `"custom_tool_call"`
 	r.calls++
 	r.begin(false)
-	r.to.beginCall(it.call, it.custom, it.callID, bytes.Clone(o.name))
+	r.to.BeginCall(it.call, it.custom, it.callID, bytes.Clone(o.name))
 	return it, nil
 }
 
@@ -100,7 +101,7 @@ func (r *reader) emitText(it *item, p *part, piece, logprobs []byte) {
 	p.emitted = true
 	r.begin(true)
 	if piece = it.joins.Next(piece); len(piece) > 0 || len(logprobs) > 0 {
-		r.to.text(piece, logprobs)
+		r.to.Text(piece, logprobs)
 	}
 }
 
@@ -108,7 +109,7 @@ func (r *reader) emitRefusal(it *item, p *part, piece []byte) {
 	p.emitted = true
 	r.begin(true)
 	if piece = it.joins.Next(piece); len(piece) > 0 {
-		r.to.refusal(piece)
+		r.to.Refusal(piece)
 	}
 }
 
@@ -120,18 +121,18 @@ func (r *reader) emitReasoning(it *item, p *part, piece []byte) {
 	}
 	r.begin(false)
 	if !p.emitted && r.reasoned {
-		r.to.reasoning([]byte(`\n\n`))
+		r.to.Reasoning([]byte(`\n\n`), nil)
 	}
 	p.emitted, r.reasoned = true, true
 	if piece = it.joins.Next(piece); len(piece) > 0 {
-		r.to.reasoning(piece)
+		r.to.Reasoning(piece, nil)
 	}
 }
 
 func (r *reader) emitArguments(it *item, piece []byte) {
 	r.part(it, 0, false).emitted = true
 	if piece = it.joins.Next(piece); len(piece) > 0 {
-		r.to.arguments(it.call, it.custom, piece)
+		r.to.Arguments(it.call, it.custom, piece)
 	}
 }
 
@@ -146,12 +147,7 @@ func (r *reader) emitCitation(p *part, annotation []byte) {
 	p.cited = true
 	start, _ := jsonscan.Int(c.Start)
 	end, _ := jsonscan.Int(c.End)
-	a := []byte(`{"type":"url_citation","url_citation":{`)
-	a = translate.AppendMember(a, "url", c.URL)
-	a = translate.AppendMember(a, "title", c.Title)
-	a = translate.AppendIntMember(a, "start_index", start+p.before)
-	a = translate.AppendIntMember(a, "end_index", end+p.before)
-	r.to.citation(append(a, "}}"...))
+	r.to.Citation(completion.URLCitation(c.URL, c.Title, start+p.before, end+p.before))
 }
 
 // flush emits what replaces half a character that an item was left with.
@@ -160,11 +156,11 @@ func (r *reader) flush(it *item) {
 	switch {
 	case rest == nil:
 	case it.kind == callItem:
-		r.to.arguments(it.call, it.custom, rest)
+		r.to.Arguments(it.call, it.custom, rest)
 	case it.kind == reasoningItem:
-		r.to.reasoning(rest)
+		r.to.Reasoning(rest, nil)
 	default:
-		r.to.text(rest, nil)
+		r.to.Text(rest, nil)
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/completion"
 )
 
 // Result translates a provider's whole response to a chat completion, from which the family makes
@@ -23,7 +23,7 @@ func Result(response []byte, original *Original, call openai.Call) ([]byte, open
 	if sum.Err != nil {
 		return fail(sum.Err)
 	}
-	w := &messageWriter{functions: original.functions}
+	w := completion.NewMessage(original.functions)
 	until := original.until(w)
 	r := reader{call: &call, original: original, to: until}
 	members := jsonscan.Members(repaired, nil)
@@ -32,18 +32,16 @@ func Result(response []byte, original *Original, call openai.Call) ([]byte, open
 		return fail(bad)
 	}
 	until.end(&end)
-	end.setUsage(sum)
-	sum.Finish, sum.StopSequence = end.finish, end.stop
+	end.Usage, end.HasUsage = sum.Usage, sum.HasUsage
+	sum.Finish, sum.StopSequence = end.Finish, end.Stop
 
-	out := append(make([]byte, 0, len(repaired)+256), '{')
-	for _, m := range [...]struct{ key, as string }{{"id", "id"}, {"created_at", "created"}} {
-		if i, ok := jsonscan.Find(repaired, members, m.key); ok {
-			out = translate.AppendMember(out, m.as, members[i].Value(repaired))
+	var head [2][]byte
+	for n, key := range [...]string{"id", "created_at"} {
+		if i, ok := jsonscan.Find(repaired, members, key); ok {
+			head[n] = members[i].Value(repaired)
 		}
 	}
-	out = append(translate.AppendComma(out), `"object":"chat.completion","choices":[`...)
-	out = append(w.appendChoice(out, end.finish), ']')
-	return append(end.append(out), '}'), sum, nil
+	return w.Append(make([]byte, 0, len(repaired)+256), head[0], head[1], end), sum, nil
 }
 
 // call is the call for what reads the provider's answer. The ids of a response that is not stored

@@ -4,6 +4,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/completion"
 )
 
 // stop reads the stop sequences. The Responses API has none, so the gateway ends the answer.
@@ -17,20 +18,24 @@ func (t *translation) stop() (err error) {
 
 // stopWriter passes an answer on up to the first stop sequence in its text.
 type stopWriter struct {
-	answerWriter
+	to    completion.Writer
 	stops translate.Stops
 	found string // the sequence that ended the answer
 }
 
 // until returns a writer that ends the answer at a stop sequence of the request.
-func (o *Original) until(w answerWriter) *stopWriter {
-	return &stopWriter{answerWriter: w, stops: translate.Stops{Sequences: o.stops}}
+func (o *Original) until(w completion.Writer) *stopWriter {
+	return &stopWriter{to: w, stops: translate.Stops{Sequences: o.stops}}
 }
 
-func (w *stopWriter) text(piece, logprobs []byte) {
+// Begin implements [completion.Writer].
+func (w *stopWriter) Begin(text bool) { w.to.Begin(text) }
+
+// Text implements [completion.Writer].
+func (w *stopWriter) Text(piece, logprobs []byte) {
 	switch {
 	case len(w.stops.Sequences) == 0:
-		w.answerWriter.text(piece, logprobs)
+		w.to.Text(piece, logprobs)
 	case w.found == "":
 		decoded, _ := jsonscan.String(append(append([]byte{'"'}, piece...), '"'))
 		decoded, w.found = w.stops.Next(decoded)
@@ -40,49 +45,54 @@ func (w *stopWriter) text(piece, logprobs []byte) {
 
 func (w *stopWriter) put(text string) {
 	if piece, ok := translate.Unquoted(jsonscan.AppendString(nil, text)); ok {
-		w.answerWriter.text(piece, nil)
+		w.to.Text(piece, nil)
 	}
 }
 
 // flush passes on what was held back: no text follows.
 func (w *stopWriter) flush() { w.put(w.stops.Rest()) }
 
-func (w *stopWriter) refusal(piece []byte) {
+// Refusal implements [completion.Writer].
+func (w *stopWriter) Refusal(piece []byte) {
 	if w.found == "" {
 		w.flush()
-		w.answerWriter.refusal(piece)
+		w.to.Refusal(piece)
 	}
 }
 
-func (w *stopWriter) reasoning(piece []byte) {
+// Reasoning implements [completion.Writer].
+func (w *stopWriter) Reasoning(piece, details []byte) {
 	if w.found == "" {
-		w.answerWriter.reasoning(piece)
+		w.to.Reasoning(piece, details)
 	}
 }
 
-func (w *stopWriter) citation(annotation []byte) {
+// Citation implements [completion.Writer].
+func (w *stopWriter) Citation(annotation []byte) {
 	if w.found == "" {
-		w.answerWriter.citation(annotation)
+		w.to.Citation(annotation)
 	}
 }
 
-func (w *stopWriter) beginCall(n int, custom bool, id, name []byte) {
+// BeginCall implements [completion.Writer].
+func (w *stopWriter) BeginCall(n int, custom bool, id, name []byte) {
 	if w.found == "" {
 		w.flush()
-		w.answerWriter.beginCall(n, custom, id, name)
+		w.to.BeginCall(n, custom, id, name)
 	}
 }
 
-func (w *stopWriter) arguments(n int, custom bool, piece []byte) {
+// Arguments implements [completion.Writer].
+func (w *stopWriter) Arguments(n int, custom bool, piece []byte) {
 	if w.found == "" {
-		w.answerWriter.arguments(n, custom, piece)
+		w.to.Arguments(n, custom, piece)
 	}
 }
 
 // end passes on the rest of an answer, and notes in its ending what stopped it.
-func (w *stopWriter) end(e *ending) {
+func (w *stopWriter) end(e *completion.Ending) {
 	w.flush()
 	if w.found != "" {
-		e.finish, e.stop = "stop", w.found
+		e.Finish, e.Stop = "stop", w.found
 	}
 }

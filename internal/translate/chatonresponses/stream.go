@@ -5,6 +5,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/completion"
 )
 
 // Stream translates the events of a response to the chunks of a chat completion.
@@ -16,10 +17,8 @@ type Stream struct {
 	call      openai.Call
 	responses *openai.ResponsesStream
 	reader    reader
-	chunks    chunkWriter
+	client    completion.Stream
 	until     *stopWriter
-	failure   *apierror.Error
-	ended     bool // the client got the end
 }
 
 var _ openai.Stream = (*Stream)(nil)
@@ -27,19 +26,19 @@ var _ openai.Stream = (*Stream)(nil)
 // NewStream returns the stream of one client. It owns the family's own stream, which sends the
 // chunks.
 func NewStream(original *Original, call openai.Call, family openai.DeltaStream) *Stream {
-	s := &Stream{call: original.call(call), chunks: chunkWriter{family: original.functions.Stream(family)}}
+	s := &Stream{call: original.call(call), client: completion.NewStream(original.functions, family)}
 	s.responses = openai.NewResponsesStream(s.call)
-	s.until = original.until(&s.chunks)
+	s.until = original.until(&s.client.Chunks)
 	s.reader = reader{call: &s.call, original: original, to: s.until}
 	return s
 }
 
 // Data implements [openai.Stream].
 func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
-	if s.ended || s.until.found != "" {
+	if s.client.Ended() || s.until.found != "" {
 		return dst
 	}
-	s.chunks.out = dst
+	s.client.Resume(dst)
 	repaired, found, _ := s.responses.Read(e)
 	bad := s.responses.Summary().Err
 	if bad == nil && found {
@@ -48,14 +47,8 @@ func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
 	if bad == nil && s.until.found != "" && !s.responses.Done() {
 		s.stop()
 	}
-	if bad != nil {
-		s.fail(bad)
-	} else if bad := s.chunks.family.Summary().Err; bad != nil { // the client got it
-		s.ended, s.failure = true, bad
-	}
-	s.chunks.trim()
 	s.reader.trim()
-	return s.take()
+	return s.client.Pause(bad)
 }
 
 // read takes an event that responses repaired.
@@ -92,23 +85,27 @@ func (s *Stream) readWhole(repaired *openai.ResponsesEvent, name []byte) *apierr
 		return bad
 	}
 	s.until.end(&end)
-	end.setUsage(s.responses.Summary())
-	s.chunks.finish(end)
+	sum := s.responses.Summary()
+	end.Usage, end.HasUsage = sum.Usage, sum.HasUsage
+	s.client.Chunks.Finish(end)
 	return nil
 }
 
 // stop ends an answer whose provider still writes: its usage is not reported.
 func (s *Stream) stop() {
-	var e ending
+	var e completion.Ending
 	s.until.end(&e)
 	if s.call.Estimate != nil {
-		e.usage, e.hasUsage = s.call.Estimate(), true
+		e.Usage, e.HasUsage = s.call.Estimate(), true
 	}
-	s.chunks.finish(e)
+	s.client.Chunks.Finish(e)
 }
 
-// setHead takes id and time of the response.
+// setHead takes id and time of the response, from the first event that has it.
 func (s *Stream) setHead(e *openai.ResponsesEvent) {
+	if s.client.Chunks.Named() {
+		return
+	}
 	var id, created []byte
 	if _, ok := translate.Unquoted(e.ID); ok && len(e.ID) <= maxItemID {
 		id = e.ID
@@ -116,49 +113,22 @@ func (s *Stream) setHead(e *openai.ResponsesEvent) {
 	if i, ok := jsonscan.Find(e.Response, e.ResponseMembers, "created_at"); ok && e.ResponseMembers[i].Kind == '0' {
 		created = e.ResponseMembers[i].Value(e.Response)
 	}
-	s.chunks.setHead(id, created)
-}
-
-// take returns what was written since the caller gave its buffer.
-func (s *Stream) take() []byte {
-	out := s.chunks.out
-	s.chunks.out = nil
-	return out
+	s.client.Chunks.SetHead(id, created)
 }
 
 // Done implements [openai.Stream].
-func (s *Stream) Done() bool { return s.ended || s.until.found != "" || s.responses.Done() }
+func (s *Stream) Done() bool { return s.client.Ended() || s.until.found != "" || s.responses.Done() }
 
 // Close implements [openai.Stream].
 func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
-	switch {
-	case s.ended && s.failure != nil:
-		return dst, s.failure
-	case s.ended:
-		return dst, nil
-	case failure != nil:
-		s.chunks.out = dst
-		s.fail(failure)
-		return s.take(), failure
-	case !s.Done():
-		return dst, openai.ErrCut
-	}
-	out, err := s.chunks.family.Close(dst, nil)
-	s.ended = err == nil
-	return out, err
+	return s.client.Close(dst, failure, s.Done())
 }
 
 // Summary implements [openai.Stream]. Id, finish reason and usage are those of the provider's
 // response.
 func (s *Stream) Summary() openai.Summary {
-	sum, provider := s.chunks.family.Summary(), s.responses.Summary()
+	sum, provider := s.client.Summary(), s.responses.Summary()
 	sum.UpstreamID, sum.NativeFinish = provider.UpstreamID, provider.NativeFinish
 	sum.Usage, sum.HasUsage, sum.Later = provider.Usage, provider.HasUsage, provider.Later
 	return sum
-}
-
-// fail ends the stream.
-func (s *Stream) fail(e *apierror.Error) {
-	s.ended, s.failure = true, e
-	s.chunks.out, _ = s.chunks.family.Close(s.chunks.out, e)
 }

@@ -16,7 +16,7 @@ func Result(dst, answer []byte, original *Original, call openai.Call, ids IDs) (
 	if err != nil {
 		return dst, sum, err
 	}
-	return b.response.append(dst, b.ending), sum, nil
+	return b.response.append(dst, b.ending(sum)), sum, nil
 }
 
 // NewStream returns the stream of one client.
@@ -38,6 +38,11 @@ func (b *builder) options() chunks.Options {
 	return opt
 }
 
+// ending is the end of an answer that came to its end.
+func (b *builder) ending(sum openai.Summary) ending {
+	return ending{reason: incompleteReason(sum.Finish), summary: sum, at: b.at}
+}
+
 // writer has a builder write its answer.
 type writer struct{ b *builder }
 
@@ -56,7 +61,8 @@ func (w writer) Begin(chunk openai.Chunk, _ openai.Summary) {
 // End implements [chunks.Writer]. It ends the items that are open.
 func (w writer) End(sum openai.Summary) *apierror.Error {
 	b := w.b
-	b.ending = ending{reason: incompleteReason(sum.Finish), summary: sum, at: b.ids.Unix()}
+	b.at = b.ids.Unix()
+	e := b.ending(sum)
 	if len(b.items) == 0 {
 		b.textPart(false) // callers expect a message even in an empty answer
 	}
@@ -66,13 +72,13 @@ func (w writer) End(sum openai.Summary) *apierror.Error {
 			continue
 		}
 		status := completed
-		if b.ending.reason != "" && (i == len(b.items)-1 || it.isCall() && !it.hasArguments()) {
+		if e.reason != "" && (i == len(b.items)-1 || it.isCall() && !it.hasArguments()) {
 			status = incomplete
 		}
 		b.finish(it, status)
 	}
 	b.open = -1
-	b.events.response("response."+b.ending.status(), &b.response, b.ending)
+	b.events.response("response."+e.status(), &b.response, e)
 	return nil
 }
 

@@ -1,0 +1,29 @@
+package completion
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+func TestChunksReleaseTheMemoryOfALongDelta(t *testing.T) {
+	s := NewStream(false, openai.NewChatStream(openai.Call{Model: "m", Provider: "p"}))
+	long := []byte(strings.Repeat("hi", translate.MaxScratch))
+	s.Resume(nil)
+	c := &s.Chunks
+	c.Begin(true)
+	c.Text(long, nil)
+	c.Reasoning(long, long)
+	out := s.Pause(nil)
+	if !strings.Contains(string(out), `"content":"hihi`) || !strings.Contains(string(out), `"reasoning_content":"hihi`) {
+		t.Fatalf("%.200s", out)
+	}
+	if n := cap(c.scratch); n > translate.MaxScratch {
+		t.Errorf("the chunks keep %d bytes", n)
+	}
+	if c.out != nil {
+		t.Error("the stream keeps the buffer of its caller")
+	}
+}
