@@ -52,39 +52,6 @@ func (c *chat) empty() {
 	c.reset(Call{}, Shape{}, c.stream)
 }
 
-// set replaces member i, or adds it if i is negative.
-func set(p *jsonscan.Patch, i int, key string, value []byte) {
-	if i < 0 {
-		p.Add(key, value)
-		return
-	}
-	p.Set(i, value)
-}
-
-// put replaces the member named key of an object, or adds it.
-func put(p *jsonscan.Patch, object []byte, members []jsonscan.Member, key string, value []byte) {
-	i, ok := jsonscan.Find(object, members, key)
-	if !ok {
-		i = -1
-	}
-	set(p, i, key, value)
-}
-
-// one keeps the last of a repeated member: at is the index of the one before, -1 for none.
-func one(p *jsonscan.Patch, at *int, i int) {
-	if *at >= 0 {
-		p.Drop(*at)
-	}
-	*at = i
-}
-
-// topMembers are the indexes of the members of a chunk or result that matter, -1 for none.
-type topMembers struct {
-	id, object, created, model, choices, usage, provider, tier, padding int
-}
-
-var noMembers = topMembers{-1, -1, -1, -1, -1, -1, -1, -1, -1}
-
 // repair makes the object in the event what the client must get. It returns false for a chunk that
 // holds nothing for a client. It keeps what the summary needs.
 func (c *chat) repair(e *Event) (bool, *apierror.Error) {
@@ -95,41 +62,9 @@ func (c *chat) repair(e *Event) (bool, *apierror.Error) {
 	}
 	p := &c.patches[AtTop]
 	p.Reset(e.Data, members)
-	t := noMembers
-	for i, m := range members {
-		switch key := m.DecodedKey(e.Data); string(key) {
-		case "id":
-			one(p, &t.id, i)
-		case "object":
-			one(p, &t.object, i)
-		case "created":
-			one(p, &t.created, i)
-		case "model":
-			one(p, &t.model, i)
-		case "choices":
-			one(p, &t.choices, i)
-		case "usage":
-			one(p, &t.usage, i)
-		case "provider":
-			one(p, &t.provider, i)
-		case "error":
-			if truthy(m.Value(e.Data)) {
-				return false, c.failed(e.Data)
-			}
-			p.Drop(i) // openai-go ends a stream at the mere key
-		default:
-			switch {
-			case m.Kind == 'n' && c.shape.notNull(AtTop, key):
-				p.Drop(i)
-			case m.Kind == '"' && string(key) == "obfuscation":
-				t.padding = i
-			case m.Kind == '"' && string(key) == "service_tier":
-				t.tier = i
-			}
-		}
-	}
-	if i := t.object; i >= 0 && string(members[i].Value(e.Data)) == `"error"` { // vLLM
-		return false, c.failed(e.Data)
+	t, bad := c.readTop(p, members)
+	if bad != nil {
+		return false, bad
 	}
 	if t.usage >= 0 {
 		c.useUsage(p, t.usage, members[t.usage].Value(e.Data))
@@ -147,18 +82,23 @@ func (c *chat) repair(e *Event) (bool, *apierror.Error) {
 	}
 	c.head.edit(p, e.Data, members, t, &c.call, &c.sum)
 	if !c.stream {
-		for _, key := range c.shape.Present {
-			if _, ok := jsonscan.Find(e.Data, members, key); !ok {
-				p.Add(key, jsonNull)
-			}
-		}
-		if c.shape.Metadata != nil {
-			put(p, e.Data, members, MetadataKey, c.shape.Metadata())
-		}
+		c.complete(p, e.Data, members)
 	}
 	c.edits.add(p, 0)
 	c.note(members, t)
 	return true, nil
+}
+
+// complete adds the members that a whole result must have.
+func (c *chat) complete(p *jsonscan.Patch, data []byte, members []jsonscan.Member) {
+	for _, key := range c.shape.Present {
+		if _, ok := jsonscan.Find(data, members, key); !ok {
+			p.Add(key, jsonNull)
+		}
+	}
+	if c.shape.Metadata != nil {
+		put(p, data, members, MetadataKey, c.shape.Metadata())
+	}
 }
 
 // note fills in what a translation, and the next chunk, need to know of this one.

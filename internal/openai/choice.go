@@ -34,45 +34,20 @@ func (c *chat) editChoices(base int) *apierror.Error {
 	return nil
 }
 
+// editChoice edits the choice at data[start:end], which stands at this position in the list.
 func (c *chat) editChoice(start, end, position int) *apierror.Error {
 	object := c.event.Data[start:end]
 	p, members := c.open(AtChoice, object)
 	c.text = textSpan{}
-	part := "delta"
-	if !c.stream {
-		part = "message"
+	t, bad := c.readChoice(p, object, members)
+	if bad != nil {
+		return bad
 	}
-	index, message, finish, native, logprobs := -1, -1, -1, -1, -1
-	for i, m := range members {
-		switch key := m.DecodedKey(object); string(key) {
-		case "index":
-			one(p, &index, i)
-		case part:
-			one(p, &message, i)
-		case "finish_reason":
-			one(p, &finish, i)
-		case "native_finish_reason":
-			one(p, &native, i)
-		case "error":
-			if truthy(m.Value(object)) {
-				return c.failed(object)
-			}
-			p.Drop(i)
-		default:
-			switch {
-			case m.Kind == 'n' && c.shape.notNull(AtChoice, key):
-				p.Drop(i)
-			case string(key) == "logprobs":
-				logprobs = i
-			}
-		}
-	}
-
 	number := int64(position)
-	if index >= 0 && isDigits(members[index].Value(object)) {
-		number, _ = jsonscan.Int(members[index].Value(object))
+	if t.index >= 0 && isDigits(members[t.index].Value(object)) {
+		number, _ = jsonscan.Int(members[t.index].Value(object))
 	} else {
-		set(p, index, "index", c.digits(number))
+		set(p, t.index, "index", c.digits(number))
 	}
 	ch, bad := c.choice(number)
 	if bad != nil {
@@ -80,30 +55,30 @@ func (c *chat) editChoice(start, end, position int) *apierror.Error {
 	}
 	c.chunk.Choices = append(c.chunk.Choices, ChunkChoice{Index: number})
 	out := &c.chunk.Choices[len(c.chunk.Choices)-1]
-	if logprobs >= 0 {
-		out.Logprobs = members[logprobs].Value(object)
+	if t.logprobs >= 0 {
+		out.Logprobs = members[t.logprobs].Value(object)
 	}
 	switch {
-	case message >= 0 && members[message].Kind == '{':
-		m := members[message]
+	case t.message >= 0 && members[t.message].Kind == '{':
+		m := members[t.message]
 		if bad := c.editMessage(ch, out, start+m.ValueStart, start+m.ValueEnd); bad != nil {
 			return bad
 		}
 	case !c.stream:
 		return c.call.Broken("answered with a choice that has no message")
 	case ch.started:
-		set(p, message, part, jsonEmptyObject)
+		set(p, t.message, deltaKey, jsonEmptyObject)
 	default:
-		set(p, message, part, []byte(`{"role":"assistant"}`))
+		set(p, t.message, deltaKey, []byte(`{"role":"assistant"}`))
 	}
 	c.first = c.first || !ch.started
 	ch.started = true
 
 	var reason []byte
-	if finish >= 0 {
-		reason = members[finish].Value(object)
+	if t.finish >= 0 {
+		reason = members[t.finish].Value(object)
 	}
-	if c.editFinish(p, ch, reason, finish, native) == finishError {
+	if c.editFinish(p, ch, reason, t.finish, t.native) == finishError {
 		return c.call.Broken("failed while it answered")
 	}
 	c.edits.add(p, start)

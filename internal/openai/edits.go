@@ -8,6 +8,25 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
+// An answer is repaired by its bytes: nothing is decoded and written again.
+//
+//	{"id":"a","choices":[{"index":0,"delta":{"reasoning_content":"hm"}}],"error":null}
+//	|                    |                  |                    ╰──╯ text of the delta
+//	|                    |                  ╰── AtMessage ─────────╯
+//	|                    ╰── AtChoice ───────────────────────────────╯
+//	╰── AtTop ───────────────────────────────────────────────────────────────────────╯
+//
+//   - A span is where a value stands in the data. Members and elements are spans in their own
+//     object, whose start is added: event[start+m.ValueStart].
+//   - A patch ([jsonscan.Patch]) gathers the changes of one object while its members are read, by the
+//     tables in members.go. There is one a [Level]. An object's values are edited before its patch is
+//     taken.
+//   - An edit replaces a span of the event: (from, to, new). Here `"error":null` becomes nothing. What
+//     is new lives in work.small, or in the patch's text.
+//   - An event repeats the one before if it differs only in its variables: the text, a number, the
+//     padding. What was sent then is a template, with holes where the variables stand. A text that
+//     an edit wrote once more, as `reasoning`, has a second hole (textSpan.twice).
+
 // edits are the changes of an event or a whole answer, in the order of its data. They do not
 // overlap, but for changes in a value that is dropped.
 type edits struct {

@@ -11,89 +11,67 @@ import (
 func (c *chat) editMessage(ch *choice, out *ChunkChoice, start, end int) *apierror.Error {
 	object := c.event.Data[start:end]
 	p, members := c.open(AtMessage, object)
-	role, content, calls, reasoning, reasoningContent := -1, -1, -1, -1, -1
-	value := func(m jsonscan.Member) ChunkValue {
-		return ChunkValue{c.event.valueAt(VarText, start+m.ValueStart, start+m.ValueEnd), start + m.ValueStart}
-	}
-	for i, m := range members {
-		key := m.DecodedKey(object)
-		switch string(key) {
-		case "role":
-			one(p, &role, i)
-			continue
-		case "content":
-			one(p, &content, i)
-			out.Content = value(m)
-			c.said(out.Content)
-		case "tool_calls":
-			one(p, &calls, i)
-		case "reasoning":
-			one(p, &reasoning, i)
-			out.Reasoning = value(m)
-			c.said(out.Reasoning)
-		case "reasoning_content":
-			one(p, &reasoningContent, i)
-			out.ReasoningContent = value(m)
-			c.said(out.ReasoningContent)
-		case "refusal":
-			out.Refusal = value(m)
-		case "reasoning_details":
-			out.ReasoningDetails = value(m).JSON
-		case "annotations":
-			out.Annotations = value(m).JSON
-		case "audio":
-			c.reportAudio(m.Value(object))
-			fallthrough
-		case "function_call", "images":
-			if out.Other == nil && !isEmpty(m.Value(object)) {
-				out.Other = key
-			}
-		}
-		if m.Kind == 'n' && c.shape.notNull(AtMessage, key) {
-			p.Drop(i)
-		}
-	}
-	// The first delta carries the role. Accumulators join what is repeated to
-	// "assistantassistant", so the others do not.
-	switch {
-	case !ch.started && (role < 0 || !bytes.Equal(members[role].Value(object), jsonAssistant)):
-		set(p, role, "role", jsonAssistant)
-	case ch.started && role >= 0:
-		p.Drop(role)
-	}
-	if !c.stream && content < 0 {
+	t := c.readMessage(p, out, start, object, members)
+	c.editRole(p, ch, object, members, t.role)
+	if !c.stream && t.content < 0 {
 		p.Add("content", jsonNull)
 	}
-	twice := false
-	if c.shape.Reasoning && reasoningContent >= 0 && members[reasoningContent].Kind == '"' &&
-		(reasoning < 0 || members[reasoning].Kind == 'n') {
-		if reasoning >= 0 {
-			p.Drop(reasoning)
-			reasoning = -1
-		}
-		at := len(c.small)
-		c.small = append(append(c.small, asReasoning...), out.ReasoningContent.JSON...)
-		end := start + members[reasoningContent].ValueEnd
-		c.edits.put(end, end, c.small[at:len(c.small):len(c.small)])
-		twice = true
-	}
-	if calls >= 0 && members[calls].Kind == '[' {
-		if bad := c.editCalls(ch, out, start+members[calls].ValueStart, members[calls].Value(object)); bad != nil {
+	twice := c.repeatReasoning(p, out, start, members, &t)
+	if t.calls >= 0 && members[t.calls].Kind == '[' {
+		m := members[t.calls]
+		if bad := c.editCalls(ch, out, start+m.ValueStart, m.Value(object)); bad != nil {
 			return bad
 		}
 	}
 	if c.text.end == 0 {
-		for _, i := range [...]int{content, reasoning, reasoningContent} {
-			if i >= 0 && members[i].Kind == '"' && members[i].ValueEnd-members[i].ValueStart > c.text.end-c.text.start {
-				c.text = textSpan{start + members[i].ValueStart, start + members[i].ValueEnd, 0}
-			}
-		}
+		c.findText(start, members, t)
 		if twice && c.text.start == out.ReasoningContent.At {
 			c.text.twice = len(asReasoning)
 		}
 	}
 	c.edits.add(p, start)
 	return nil
+}
+
+// editRole leaves the role in the first delta alone. Accumulators join what is repeated to
+// "assistantassistant".
+func (c *chat) editRole(p *jsonscan.Patch, ch *choice, object []byte, members []jsonscan.Member, role int) {
+	switch {
+	case !ch.started && (role < 0 || !bytes.Equal(members[role].Value(object), jsonAssistant)):
+		set(p, role, "role", jsonAssistant)
+	case ch.started && role >= 0:
+		p.Drop(role)
+	}
+}
+
+// repeatReasoning writes reasoning_content as `reasoning` too, if the API requires that and the
+// provider does not. It reports whether the text stands there twice.
+func (c *chat) repeatReasoning(p *jsonscan.Patch, out *ChunkChoice, start int, members []jsonscan.Member, t *messageMembers) bool {
+	if !c.shape.Reasoning || t.reasoningContent < 0 || members[t.reasoningContent].Kind != '"' ||
+		t.reasoning >= 0 && members[t.reasoning].Kind != 'n' {
+		return false
+	}
+	if t.reasoning >= 0 {
+		p.Drop(t.reasoning)
+		t.reasoning = -1
+	}
+	at := len(c.small)
+	c.small = append(append(c.small, asReasoning...), out.ReasoningContent.JSON...)
+	end := start + members[t.reasoningContent].ValueEnd
+	c.edits.put(end, end, c.small[at:len(c.small):len(c.small)])
+	return true
+}
+
+// findText finds the longest text of a delta, which the next chunk may have another of.
+func (c *chat) findText(start int, members []jsonscan.Member, t messageMembers) {
+	for _, i := range [...]int{t.content, t.reasoning, t.reasoningContent} {
+		if i < 0 || members[i].Kind != '"' {
+			continue
+		}
+		if m := members[i]; m.ValueEnd-m.ValueStart > c.text.end-c.text.start {
+			c.text = textSpan{start + m.ValueStart, start + m.ValueEnd, 0}
+		}
+	}
 }
 
 // said notes whether a client has got any text.

@@ -56,8 +56,8 @@ func (c *chat) editCall(ch *choice, start, end int) {
 		case "function":
 			one(p, &function, i)
 		}
-		if m.Kind == 'n' && c.shape.notNull(AtCall, key) {
-			p.Drop(i)
+		if m.Kind == 'n' {
+			c.dropNull(p, AtCall, i, key)
 		}
 	}
 	if typ >= 0 && string(members[typ].Value(object)) == `""` {
@@ -141,8 +141,8 @@ func (c *chat) editFunction(call *ChunkCall, start, end int, fresh bool) {
 		case "name":
 			one(p, &name, i)
 		}
-		if m.Kind == 'n' && c.shape.notNull(AtFunction, key) {
-			p.Drop(i)
+		if m.Kind == 'n' {
+			c.dropNull(p, AtFunction, i, key)
 		}
 	}
 	switch {

@@ -36,73 +36,90 @@ type Usage struct {
 // Some providers count cached tokens beside the prompt, or reasoning beside the completion, instead
 // of inside, or count some only in the total. They are added if the numbers can mean nothing else.
 func ParseUsage(value []byte) (Usage, bool) {
-	var u Usage
 	if len(value) == 0 || value[0] != '{' {
-		return u, false
-	}
-	var first [16]jsonscan.Member
-	var inner, split [8]jsonscan.Member
-	hasPrompt, sane := false, true
-	count := func(into *int64, v []byte) {
-		if jsonscan.IsNull(v) {
-			return
-		}
-		n, ok := jsonscan.Int(v)
-		if !ok || n < 0 || n > MaxTokens {
-			sane = false
-			return
-		}
-		*into = n
-	}
-	for _, m := range jsonscan.Members(value, first[:0]) {
-		v := m.Value(value)
-		switch string(m.Key(value)) {
-		case "prompt_tokens", "input_tokens":
-			count(&u.Prompt, v)
-			hasPrompt = m.Kind == '0'
-		case "completion_tokens", "output_tokens":
-			count(&u.Completion, v)
-		case "total_tokens":
-			count(&u.Total, v)
-		case "prompt_cache_hit_tokens": // DeepSeek
-			count(&u.Cached, v)
-		case "prompt_tokens_details", "input_tokens_details",
-			"completion_tokens_details", "output_tokens_details":
-			if m.Kind == '{' {
-				audio := &u.AudioInput
-				if k := m.Key(value); k[0] == 'c' || k[0] == 'o' {
-					audio = &u.AudioOutput
-				}
-				for _, d := range jsonscan.Members(v, inner[:0]) {
-					switch string(d.Key(v)) {
-					case "cached_tokens":
-						count(&u.Cached, d.Value(v))
-					case "cache_write_tokens":
-						count(&u.CacheWrite, d.Value(v))
-					case "cache_creation_token_details": // LiteLLM's name
-						inside := d.Value(v)
-						for _, s := range jsonscan.Members(inside, split[:0]) {
-							if string(s.Key(inside)) == "ephemeral_1h_input_tokens" {
-								count(&u.CacheWriteHour, s.Value(inside))
-								u.CacheSplit = true
-							}
-						}
-					case "reasoning_tokens":
-						count(&u.Reasoning, d.Value(v))
-					case "audio_tokens":
-						count(audio, d.Value(v))
-					}
-				}
-			}
-		case "cost":
-			if m.Kind == '0' && v[0] != '-' && len(v) <= maxCost {
-				u.Cost = string(v)
-			}
-		}
-	}
-	if !hasPrompt || !sane {
 		return Usage{}, false
 	}
+	var r usageReader
+	var members [16]jsonscan.Member
+	for _, m := range jsonscan.Members(value, members[:0]) {
+		r.member(m.Key(value), m.Value(value), m.Kind)
+	}
+	if !r.hasPrompt || r.absurd {
+		return Usage{}, false
+	}
+	r.usage.addBeside()
+	return r.usage, true
+}
+
+// usageReader reads the members of a usage object.
+type usageReader struct {
+	usage     Usage
+	hasPrompt bool
+	absurd    bool // some count is negative or too large
+}
+
+func (r *usageReader) member(key, v []byte, kind byte) {
+	u := &r.usage
+	switch string(key) {
+	case "prompt_tokens", "input_tokens":
+		r.count(&u.Prompt, v)
+		r.hasPrompt = kind == '0'
+	case "completion_tokens", "output_tokens":
+		r.count(&u.Completion, v)
+	case "total_tokens":
+		r.count(&u.Total, v)
+	case "prompt_cache_hit_tokens": // DeepSeek
+		r.count(&u.Cached, v)
+	case "prompt_tokens_details", "input_tokens_details":
+		r.details(v, &u.AudioInput)
+	case "completion_tokens_details", "output_tokens_details":
+		r.details(v, &u.AudioOutput)
+	case "cost":
+		if kind == '0' && v[0] != '-' && len(v) <= maxCost {
+			u.Cost = string(v)
+		}
+	}
+}
+
+// details reads the details of the prompt or of the completion, each of which may have audio.
+func (r *usageReader) details(object []byte, audio *int64) {
+	u := &r.usage
+	var members, split [8]jsonscan.Member
+	for _, m := range jsonscan.Members(object, members[:0]) {
+		switch v := m.Value(object); string(m.Key(object)) {
+		case "cached_tokens":
+			r.count(&u.Cached, v)
+		case "cache_write_tokens":
+			r.count(&u.CacheWrite, v)
+		case "cache_creation_token_details": // LiteLLM's name
+			for _, s := range jsonscan.Members(v, split[:0]) {
+				if string(s.Key(v)) == "ephemeral_1h_input_tokens" {
+					r.count(&u.CacheWriteHour, s.Value(v))
+					u.CacheSplit = true
+				}
+			}
+		case "reasoning_tokens":
+			r.count(&u.Reasoning, v)
+		case "audio_tokens":
+			r.count(audio, v)
+		}
+	}
+}
+
+func (r *usageReader) count(into *int64, v []byte) {
+	if jsonscan.IsNull(v) {
+		return
+	}
+	n, ok := jsonscan.Int(v)
+	if !ok || n < 0 || n > MaxTokens {
+		r.absurd = true
+		return
+	}
+	*into = n
+}
+
+// addBeside adds what the provider counted beside the prompt or the completion.
+func (u *Usage) addBeside() {
 	u.CacheWrite = max(u.CacheWrite, u.CacheWriteHour)
 	if u.Cached+u.CacheWrite > u.Prompt {
 		u.Prompt += u.Cached + u.CacheWrite
@@ -118,7 +135,6 @@ func ParseUsage(value []byte) (Usage, bool) {
 	default: // thoughts, as bridges to other APIs count them
 		u.Completion += beside
 	}
-	return u, true
 }
 
 // EventUsage returns the usage in an event: a chat chunk has it at its top level, an event of a
