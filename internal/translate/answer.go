@@ -23,6 +23,17 @@ const (
 	FragmentOfNoCall = "answered with a piece of a tool call that had not begun"
 )
 
+// CheckSize fails an answer that has more items, or more text that is kept, than any should have.
+func CheckSize(call *openai.Call, items, text int) *apierror.Error {
+	switch {
+	case items > MaxItems:
+		return ProviderFailure(call, TooManyItems)
+	case text > MaxText:
+		return ProviderFailure(call, TooMuchText)
+	}
+	return nil
+}
+
 // AppendToken appends one token of log probabilities to a list, with the keys that SDKs require.
 // none is the value of "bytes" if the provider does not report the bytes of a token.
 func AppendToken(dst, object []byte, none string) []byte {

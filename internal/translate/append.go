@@ -61,6 +61,13 @@ func AppendWithNull(dst []byte, o Object, keys ...string) []byte {
 	return p.Append(dst)
 }
 
+// AppendEventType begins an event of this type, up to its other members.
+func AppendEventType(dst []byte, typ string) []byte {
+	dst = append(append(dst, "event: "...), typ...)
+	dst = append(append(dst, "\ndata: {\"type\":\""...), typ...)
+	return append(dst, '"')
+}
+
 // AppendObject appends o as it was written.
 func AppendObject(dst []byte, o Object) []byte { return append(dst, o.data...) }
 

@@ -25,6 +25,35 @@ func OutputLimit(body Object) (value []byte, n int64, err error) {
 	return value, n, nil
 }
 
+// AllowedTools opens a tool_choice of the type allowed_tools, and returns its mode as [ToolMode] does.
+// The object has the tools.
+func AllowedTools(choice Object) (allowed Object, mode []byte, required bool, err error) {
+	if err := choice.Only("type", "allowed_tools"); err != nil {
+		return allowed, nil, false, err
+	}
+	if allowed, err = choice.RequiredObject("allowed_tools"); err != nil {
+		return allowed, nil, false, err
+	}
+	if err := allowed.Only("mode", "tools"); err != nil {
+		return allowed, nil, false, err
+	}
+	if mode, required, err = ToolMode(allowed, "mode"); err == nil && allowed.Get("tools") == nil {
+		err = Missing(allowed.Param("tools"))
+	}
+	return allowed, mode, required, err
+}
+
+// JSONSchema opens the member json_schema of a response_format of this type.
+func JSONSchema(format Object) (schema Object, err error) {
+	if err := format.Only("type", "json_schema"); err != nil {
+		return schema, err
+	}
+	if schema, err = format.RequiredObject("json_schema"); err != nil {
+		return schema, err
+	}
+	return schema, schema.Only("name", "description", "schema", "strict")
+}
+
 // AppendUsage appends the usage of a chat completion; SDKs expect both details with their number.
 // The tokens written to a cache and the cost are added only if the provider reports them.
 func AppendUsage(dst []byte, u openai.Usage) []byte {

@@ -37,6 +37,11 @@ func NoTools() *apierror.Error {
 	return apierror.New(apierror.InvalidValue, `"tool_choice" requires a tool, but the request has none`).WithParam("tool_choice")
 }
 
+// NoSuchTool refuses a tool_choice that allows a tool which the request does not have.
+func NoSuchTool(name, param string) *apierror.Error {
+	return apierror.New(apierror.InvalidValue, `"tool_choice" allows the tool %q, which is not in "tools"`, Shorten(name)).WithParam(param)
+}
+
 // Renamed returns a refusal with another name of its field.
 func Renamed(err error, name func(param string) string) error {
 	var refusal *apierror.Error

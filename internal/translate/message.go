@@ -28,3 +28,20 @@ func (f MessageFields) Role(o Object, leftOut *[]string) (string, error) {
 	}
 	return role, o.Only(known...)
 }
+
+// PartFields are the fields of the content parts of a chat's messages, by type, that a translation
+// takes.
+type PartFields map[string][]string
+
+// Type returns the type of a part, and refuses a part with other fields.
+func (f PartFields) Type(part Object) (string, error) {
+	typ, err := part.Type()
+	if err != nil {
+		return "", err
+	}
+	known, ok := f[typ]
+	if !ok {
+		return typ, UnsupportedType(part, typ)
+	}
+	return typ, part.Only(known...)
+}

@@ -11,24 +11,11 @@ import (
 )
 
 // partFields are the fields of the content parts that a Messages request can carry.
-var partFields = map[string][]string{
+var partFields = translate.PartFields{
 	"text":      {"type", "text", cacheControl},
 	"refusal":   {"type", "refusal"},
 	"image_url": {"type", "image_url", cacheControl},
 	"file":      {"type", "file", cacheControl},
-}
-
-// partType returns the type of a part, and refuses a part with other fields.
-func partType(part translate.Object) (string, error) {
-	typ, err := part.Type()
-	if err != nil {
-		return "", err
-	}
-	known, ok := partFields[typ]
-	if !ok {
-		return typ, translate.UnsupportedType(part, typ)
-	}
-	return typ, part.Only(known...)
 }
 
 // user adds what a user says.
@@ -72,7 +59,7 @@ func parts(o translate.Object, whole []byte, w blockWriter) error {
 		return err
 	}
 	return o.Each("content", translate.MaxParts, func(i int, part translate.Object) error {
-		typ, err := partType(part)
+		typ, err := partFields.Type(part)
 		if err != nil {
 			return err
 		}

@@ -26,14 +26,8 @@ func (t *translation) readFormat() error {
 	default:
 		return translate.UnsupportedType(o, typ)
 	}
-	if err := o.Only("type", "json_schema"); err != nil {
-		return err
-	}
-	schema, err := o.RequiredObject("json_schema")
+	schema, err := translate.JSONSchema(o)
 	if err != nil {
-		return err
-	}
-	if err := schema.Only("name", "description", "schema", "strict"); err != nil {
 		return err
 	}
 	_, err = schema.RequiredObject("schema")

@@ -216,7 +216,7 @@ func eachText(o translate.Object, f func(quoted, cache []byte)) error {
 		return err
 	}
 	return o.Each("content", translate.MaxParts, func(i int, part translate.Object) error {
-		typ, err := partType(part)
+		typ, err := partFields.Type(part)
 		if err != nil {
 			return err
 		}

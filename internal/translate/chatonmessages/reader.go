@@ -35,15 +35,7 @@ type reader struct {
 }
 
 // checkSize fails an answer of which more is kept than any should need.
-func (r *reader) checkSize() *apierror.Error {
-	switch {
-	case r.parts > translate.MaxItems:
-		return translate.ProviderFailure(r.call, translate.TooManyItems)
-	case r.held > translate.MaxText:
-		return translate.ProviderFailure(r.call, translate.TooMuchText)
-	}
-	return nil
-}
+func (r *reader) checkSize() *apierror.Error { return translate.CheckSize(r.call, r.parts, r.held) }
 
 // begin makes the writer begin, once.
 func (r *reader) begin(text bool) {

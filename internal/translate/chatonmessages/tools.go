@@ -41,8 +41,7 @@ func (w *tools) read(body translate.Object, names *names, forced bool) error {
 	}
 	for name, found := range w.allowed {
 		if !found {
-			return apierror.New(apierror.InvalidValue, `"tool_choice" allows the tool %q, which is not in "tools"`,
-				translate.Shorten(name)).WithParam("tool_choice.allowed_tools.tools")
+			return translate.NoSuchTool(name, "tool_choice.allowed_tools.tools")
 		}
 	}
 	switch {
@@ -145,7 +144,9 @@ func (w *tools) readChoice(body translate.Object) error {
 		return nil
 	}
 	if value[0] == '"' {
-		return w.readMode(body, "tool_choice")
+		mode, required, err := translate.ToolMode(body, "tool_choice")
+		w.setMode(mode, required)
+		return err
 	}
 	o, _, err := body.Object("tool_choice")
 	if err != nil {
@@ -165,14 +166,7 @@ func (w *tools) readChoice(body translate.Object) error {
 		w.name = w.names.allowed(name)
 		return err
 	case "allowed_tools":
-		if err := o.Only("type", "allowed_tools"); err != nil {
-			return err
-		}
-		inner, err := o.RequiredObject("allowed_tools")
-		if err != nil {
-			return err
-		}
-		return w.readAllowed(inner)
+		return w.readAllowed(o)
 	}
 	return translate.UnsupportedType(o, typ)
 }
@@ -189,29 +183,21 @@ func nameOf(outer translate.Object) ([]byte, error) {
 	return o.RequiredText("name")
 }
 
-func (w *tools) readMode(o translate.Object, key string) error {
-	mode, required, err := translate.ToolMode(o, key)
-	if err != nil {
-		return err
-	}
+// setMode takes the mode of a choice as chat has it.
+func (w *tools) setMode(mode []byte, required bool) {
 	w.choice, w.required = strings.Trim(string(mode), `"`), required
 	if required {
 		w.choice = "any"
 	}
-	return nil
 }
 
 // readAllowed reads the mode and the names of the tools that a choice allows.
-func (w *tools) readAllowed(o translate.Object) error {
-	if err := o.Only("mode", "tools"); err != nil {
+func (w *tools) readAllowed(choice translate.Object) error {
+	o, mode, required, err := translate.AllowedTools(choice)
+	if err != nil {
 		return err
 	}
-	if err := w.readMode(o, "mode"); err != nil {
-		return err
-	}
-	if o.Get("tools") == nil {
-		return translate.Missing(o.Param("tools"))
-	}
+	w.setMode(mode, required)
 	w.allowed = make(map[string]bool)
 	return o.Each("tools", translate.MaxTools, func(_ int, tool translate.Object) error {
 		if typ, err := tool.DecodedText("type"); err != nil || typ != "function" {

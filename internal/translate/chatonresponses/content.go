@@ -4,7 +4,7 @@ import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
 // partFields are the fields of the content parts that a Responses request can carry. cache_control
 // is a hint for caches and not sent.
-var partFields = map[string][]string{
+var partFields = translate.PartFields{
 	"text":        {"type", "text", "cache_control"},
 	"refusal":     {"type", "refusal"},
 	"image_url":   {"type", "image_url", "cache_control"},
@@ -26,7 +26,7 @@ func (in *inputWriter) content(key string, message translate.Object, media bool)
 	}
 	in.out = append(translate.AppendKey(in.out, key), '[')
 	err := message.Each("content", translate.MaxParts, func(_ int, part translate.Object) error {
-		typ, err := partType(part)
+		typ, err := partFields.Type(part)
 		switch {
 		case err != nil:
 			return err
@@ -38,19 +38,6 @@ func (in *inputWriter) content(key string, message translate.Object, media bool)
 	})
 	in.out = append(in.out, "]}"...)
 	return err
-}
-
-// partType returns the type of a part, and refuses a part with other fields.
-func partType(part translate.Object) (string, error) {
-	typ, err := part.Type()
-	if err != nil {
-		return "", err
-	}
-	known, ok := partFields[typ]
-	if !ok {
-		return typ, translate.UnsupportedType(part, typ)
-	}
-	return typ, part.Only(known...)
 }
 
 func appendPart(dst []byte, part translate.Object, typ string) ([]byte, error) {
@@ -127,7 +114,7 @@ func (in *inputWriter) answer(message translate.Object, content, refusal []byte)
 		in.answerPart("text", content)
 	default:
 		err := message.Each("content", translate.MaxParts, func(_ int, part translate.Object) error {
-			typ, err := partType(part)
+			typ, err := partFields.Type(part)
 			switch {
 			case err != nil:
 				return err

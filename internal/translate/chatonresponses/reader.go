@@ -58,12 +58,7 @@ func (r *reader) part(it *item, index int64, summary bool) *part {
 }
 
 // checkSize fails an answer that has more items than any should have.
-func (r *reader) checkSize() *apierror.Error {
-	if r.items.parts > translate.MaxItems {
-		return translate.ProviderFailure(r.call, translate.TooManyItems)
-	}
-	return nil
-}
+func (r *reader) checkSize() *apierror.Error { return translate.CheckSize(r.call, r.items.parts, 0) }
 
 // begin makes the writer begin, once.
 func (r *reader) begin(text bool) {

@@ -38,14 +38,8 @@ func textFormat(body translate.Object) ([]byte, error) {
 
 // schemaFormat flattens the object json_schema.
 func schemaFormat(o translate.Object) ([]byte, error) {
-	if err := o.Only("type", "json_schema"); err != nil {
-		return nil, err
-	}
-	schema, err := o.RequiredObject("json_schema")
+	schema, err := translate.JSONSchema(o)
 	if err != nil {
-		return nil, err
-	}
-	if err := schema.Only("name", "description", "schema", "strict"); err != nil {
 		return nil, err
 	}
 	if _, err := schema.RequiredText("name"); err != nil {

@@ -47,22 +47,9 @@ func appendChoice(dst []byte, outer translate.Object) ([]byte, error) {
 
 // allowedTools flattens the choice of several tools.
 func allowedTools(outer translate.Object) ([]byte, error) {
-	if err := outer.Only("type", "allowed_tools"); err != nil {
-		return nil, err
-	}
-	o, err := outer.RequiredObject("allowed_tools")
+	o, mode, _, err := translate.AllowedTools(outer)
 	if err != nil {
 		return nil, err
-	}
-	if err := o.Only("mode", "tools"); err != nil {
-		return nil, err
-	}
-	mode, _, err := translate.ToolMode(o, "mode")
-	if err != nil {
-		return nil, err
-	}
-	if o.Get("tools") == nil {
-		return nil, translate.Missing(o.Param("tools"))
 	}
 	choice := translate.AppendMember([]byte(`{"type":"allowed_tools"`), "mode", mode)
 	choice = append(choice, `,"tools":[`...)

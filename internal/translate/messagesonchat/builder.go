@@ -158,11 +158,5 @@ func (b *builder) finish(it *block) {
 
 // checkSize fails an answer that is longer than any should be.
 func (b *builder) checkSize() *apierror.Error {
-	switch {
-	case len(b.blocks) > translate.MaxItems:
-		return translate.ProviderFailure(&b.call, translate.TooManyItems)
-	case b.size > translate.MaxText:
-		return translate.ProviderFailure(&b.call, translate.TooMuchText)
-	}
-	return nil
+	return translate.CheckSize(&b.call, len(b.blocks), b.size)
 }

@@ -15,11 +15,7 @@ type eventWriter struct {
 	sum     openai.Summary // of the provider's answer so far
 }
 
-func (w *eventWriter) begin(typ string) {
-	w.out = append(append(w.out, "event: "...), typ...)
-	w.out = append(append(w.out, "\ndata: {\"type\":\""...), typ...)
-	w.out = append(w.out, '"')
-}
+func (w *eventWriter) begin(typ string) { w.out = translate.AppendEventType(w.out, typ) }
 
 func (w *eventWriter) end() { w.out = append(w.out, "}\n\n"...) }
 

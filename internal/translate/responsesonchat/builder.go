@@ -208,11 +208,9 @@ func (b *builder) finish(it *item, status string) {
 
 // checkSize fails an answer that is longer than any should be.
 func (b *builder) checkSize() *apierror.Error {
-	switch {
-	case b.parts > translate.MaxItems:
-		return translate.ProviderFailure(&b.call, translate.TooManyItems)
-	case b.textSize > translate.MaxText || b.logprobsBytes > maxLogprobs:
-		return translate.ProviderFailure(&b.call, translate.TooMuchText)
+	bad := translate.CheckSize(&b.call, b.parts, b.textSize)
+	if bad == nil && b.logprobsBytes > maxLogprobs {
+		bad = translate.ProviderFailure(&b.call, translate.TooMuchText)
 	}
-	return nil
+	return bad
 }

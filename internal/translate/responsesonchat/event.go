@@ -1,8 +1,6 @@
 package responsesonchat
 
 import (
-	"strconv"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
@@ -20,12 +18,8 @@ func (w *eventWriter) begin(typ string) bool {
 	if !w.on {
 		return false
 	}
-	w.out = append(w.out, "event: "...)
-	w.out = append(w.out, typ...)
-	w.out = append(w.out, "\ndata: {\"type\":\""...)
-	w.out = append(w.out, typ...)
-	w.out = append(w.out, `","sequence_number":`...)
-	w.out = strconv.AppendInt(w.out, w.sequence, 10)
+	w.out = translate.AppendEventType(w.out, typ)
+	w.out = translate.AppendIntMember(w.out, "sequence_number", w.sequence)
 	w.sequence++
 	return true
 }

@@ -1,9 +1,6 @@
 package responsesonchat
 
-import (
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate"
-)
+import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
 // toolChoice is tool_choice: a mode, one tool, or a mode and the tools that are allowed.
 type toolChoice struct {
@@ -111,8 +108,7 @@ func (c *toolChoice) allows(typ string, tool calledTool) bool {
 func (c *toolChoice) check(some bool) error {
 	for tool, found := range c.allowed {
 		if !found {
-			return apierror.New(apierror.InvalidValue, `"tool_choice" allows the tool %q, which is not in "tools"`,
-				translate.Shorten(tool.name)).WithParam("tool_choice.tools")
+			return translate.NoSuchTool(tool.name, "tool_choice.tools")
 		}
 	}
 	if !some && c.needed {
