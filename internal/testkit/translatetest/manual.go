@@ -1,6 +1,7 @@
 package translatetest
 
 import (
+	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
@@ -52,4 +53,20 @@ func documentedFields(t *testing.T, manual, section string) map[string]translate
 		}
 	}
 	return documented
+}
+
+// CheckShown checks that every field of a table that is not refused stands in a golden file.
+func CheckShown(t *testing.T, fields map[string]translate.Disposition) {
+	t.Helper()
+	shown := map[string]json.RawMessage{}
+	for _, g := range Goldens(t) {
+		if err := json.Unmarshal([]byte(g.File("request.json")), &shown); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for key, d := range fields {
+		if _, ok := shown[key]; !ok && d != translate.Refused {
+			t.Errorf("no golden file has the field %q", key)
+		}
+	}
 }

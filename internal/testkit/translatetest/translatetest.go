@@ -3,7 +3,9 @@
 package translatetest
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -96,4 +98,54 @@ func MustRefuse(t testing.TB, body string, err error, param, code string) {
 	if e := MustFail(t, err); e.Param != param || string(e.Code) != code || e.HTTPStatus() != 400 {
 		t.Errorf("%s: %s, param %q, status %d", body, e, e.Param, e.HTTPStatus())
 	}
+}
+
+// CheckSame checks that the client gets out of a provider's stream in whatever pieces it arrives, and
+// whether or not events are read as ones that repeat others. stream makes the client's stream.
+func CheckSame(t testing.TB, out, wire string, sizes []byte, stream func() openai.Stream) {
+	t.Helper()
+	if again, _ := Drive(stream(), &Pieces{Text: []byte(wire), Sizes: sizes}); again != out {
+		t.Fatalf("in one piece %s\nin many      %s", out, again)
+	}
+	if again, _ := DriveWhole(stream(), strings.NewReader(wire)); again != out {
+		t.Fatalf("with repeated events %s\nread whole           %s", out, again)
+	}
+}
+
+// Values of a provider's chat stream.
+const (
+	Stop  = `"stop"`
+	Null  = "null"
+	Ended = "data: [DONE]\n\n"
+)
+
+// Chunk is one event of a provider's chat stream, with one choice.
+func Chunk(delta, finish string) string {
+	return `data: {"id":"c1","object":"chat.completion.chunk","created":1700000000,"model":"echo","choices":[{"index":0,"delta":` +
+		delta + `,"finish_reason":` + finish + "}]}\n\n"
+}
+
+// ReadEvents reads the events of a stream that was sent to a client, whose names are their types,
+// and calls f for each.
+func ReadEvents(out string, f func(event map[string]any) error) error {
+	if !strings.HasSuffix(out, "\n\n") {
+		return fmt.Errorf("the last event is not ended: %q", out)
+	}
+	for _, block := range strings.Split(strings.TrimSuffix(out, "\n\n"), "\n\n") {
+		name, data, ok := strings.Cut(block, "\n")
+		if !ok || !strings.HasPrefix(name, "event: ") || !strings.HasPrefix(data, "data: ") || strings.Contains(data, "\n") {
+			return fmt.Errorf("not an event: %q", block)
+		}
+		var e map[string]any
+		if err := json.Unmarshal([]byte(data[len("data: "):]), &e); err != nil {
+			return fmt.Errorf("%q: %w", data, err)
+		}
+		if e["type"] != name[len("event: "):] {
+			return fmt.Errorf("event %q has type %q", name, e["type"])
+		}
+		if err := f(e); err != nil {
+			return fmt.Errorf("%w\nat %s", err, block)
+		}
+	}
+	return nil
 }

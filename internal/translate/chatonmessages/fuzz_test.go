@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 )
@@ -32,14 +33,9 @@ func checkStream(t *testing.T, wire string, sizes []byte, second bool) {
 	if err == nil && !strings.Contains(wire, "message_stop") && !strings.Contains(wire, `\u`) {
 		t.Fatalf("%s of a stream without an end", g.Over)
 	}
-	split := newStream(original, second, true)
-	if again, _ := translatetest.Drive(split, &translatetest.Pieces{Text: []byte(wire), Sizes: sizes}); again != out {
-		t.Fatalf("in one piece %s\nin many      %s", out, again)
-	}
-	whole := newStream(original, second, true)
-	if again, _ := translatetest.DriveWhole(whole, strings.NewReader(wire)); again != out {
-		t.Fatalf("with repeated events %s\nread whole           %s", out, again)
-	}
+	translatetest.CheckSame(t, out, wire, sizes, func() openai.Stream {
+		return newStream(original, second, true)
+	})
 }
 
 // menu has the events that an answer may have next.

@@ -34,7 +34,7 @@ func TestAWrittenAnswerIsLikeThatOfAProvider(t *testing.T) {
 		d := w.delta
 		d.ID, d.Created = []byte(`"c1"`), []byte("1700000000")
 		out = s.Write(out, &d)
-		wire.WriteString(chunk(w.wire, null))
+		wire.WriteString(translatetest.Chunk(w.wire, translatetest.Null))
 	}
 	out = s.Write(out, &openai.Delta{Finish: "tool_calls", Usage: []byte(usage)})
 	if !s.Done() {
@@ -45,7 +45,7 @@ func TestAWrittenAnswerIsLikeThatOfAProvider(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wire.WriteString(strings.Replace(chunk(`{}`, `"tool_calls"`), "}]}", `}],"usage":`+usage+"}", 1))
+	wire.WriteString(strings.Replace(translatetest.Chunk(`{}`, `"tool_calls"`), "}]}", `}],"usage":`+usage+"}", 1))
 	provider := messagesonchat.NewStream(originalOf(t, thinkingRequest), translatetest.NewCall(), messageID)
 	want, err := translatetest.Drive(provider, strings.NewReader(wire.String()))
 	if err != nil || string(out) != want {

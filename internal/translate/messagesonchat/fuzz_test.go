@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat"
@@ -36,14 +37,9 @@ func checkStream(t *testing.T, wire string, sizes []byte) {
 	if err == nil && !strings.Contains(wire, "finish_reason") && !strings.Contains(wire, "[DONE]") && !strings.Contains(wire, `\u`) {
 		t.Fatal("success of a stream without an end")
 	}
-	split := messagesonchat.NewStream(original, translatetest.NewCall(), messageID)
-	if again, _ := translatetest.Drive(split, &translatetest.Pieces{Text: []byte(wire), Sizes: sizes}); again != out {
-		t.Fatalf("in one piece %s\nin many      %s", out, again)
-	}
-	whole := messagesonchat.NewStream(original, translatetest.NewCall(), messageID)
-	if again, _ := translatetest.DriveWhole(whole, strings.NewReader(wire)); again != out {
-		t.Fatalf("with repeated events %s\nread whole           %s", out, again)
-	}
+	translatetest.CheckSame(t, out, wire, sizes, func() openai.Stream {
+		return messagesonchat.NewStream(original, translatetest.NewCall(), messageID)
+	})
 }
 
 // menu has the deltas that may come next.
@@ -80,9 +76,9 @@ func FuzzSequence(f *testing.F) {
 	f.Fuzz(func(t *testing.T, moves []byte, end byte) {
 		var wire strings.Builder
 		for _, move := range moves[:min(len(moves), 64)] {
-			wire.WriteString(chunk(menu[int(move)%len(menu)], null))
+			wire.WriteString(translatetest.Chunk(menu[int(move)%len(menu)], translatetest.Null))
 		}
-		last := []string{chunk(`{}`, stop), chunk(`{}`, `"length"`), ended, "", "data: {\n\n", "event: error\ndata: {}\n\n"}[end%6]
+		last := []string{translatetest.Chunk(`{}`, translatetest.Stop), translatetest.Chunk(`{}`, `"length"`), translatetest.Ended, "", "data: {\n\n", "event: error\ndata: {}\n\n"}[end%6]
 		checkStream(t, wire.String()+last, moves)
 	})
 }

@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 )
 
 // accumulator reads the events of a message as the strictest of the SDKs does, and puts the message
@@ -21,24 +22,8 @@ type accumulator struct {
 // accumulate returns what a client of a stream has at its end: the message, nil after an error event.
 func accumulate(out string) (message map[string]any, err error) {
 	var a accumulator
-	if !strings.HasSuffix(out, "\n\n") {
-		return nil, fmt.Errorf("the last event is not ended: %q", out)
-	}
-	for _, block := range strings.Split(strings.TrimSuffix(out, "\n\n"), "\n\n") {
-		name, data, ok := strings.Cut(block, "\n")
-		if !ok || !strings.HasPrefix(name, "event: ") || !strings.HasPrefix(data, "data: ") || strings.Contains(data, "\n") {
-			return nil, fmt.Errorf("not an event: %q", block)
-		}
-		var e map[string]any
-		if err := json.Unmarshal([]byte(data[len("data: "):]), &e); err != nil {
-			return nil, fmt.Errorf("%q: %w", data, err)
-		}
-		if e["type"] != name[len("event: "):] {
-			return nil, fmt.Errorf("event %q has type %q", name, e["type"])
-		}
-		if err := a.event(e); err != nil {
-			return nil, fmt.Errorf("%w\nat %s", err, block)
-		}
+	if err := translatetest.ReadEvents(out, a.event); err != nil {
+		return nil, err
 	}
 	switch a.over {
 	case "error":

@@ -41,15 +41,3 @@ const (
 func stream(original *messagesonchat.Original, wire string) (string, error) {
 	return translatetest.Drive(messagesonchat.NewStream(original, translatetest.NewCall(), messageID), strings.NewReader(wire))
 }
-
-// chunk is one event of a provider with one choice.
-func chunk(delta, finish string) string {
-	return `data: {"id":"c1","object":"chat.completion.chunk","created":1700000000,"model":"echo","choices":[{"index":0,"delta":` +
-		delta + `,"finish_reason":` + finish + "}]}\n\n"
-}
-
-const (
-	stop  = `"stop"`
-	null  = "null"
-	ended = "data: [DONE]\n\n"
-)

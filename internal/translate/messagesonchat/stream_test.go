@@ -31,27 +31,27 @@ func feed(s *chunks.Stream, wire string) string {
 
 func TestAnEventIsSentAsSoonAsItsChunkComes(t *testing.T) {
 	s := newStream(t)
-	if out := feed(s, chunk(`{"role":"assistant","content":""}`, null)); out != "" {
+	if out := feed(s, translatetest.Chunk(`{"role":"assistant","content":""}`, translatetest.Null)); out != "" {
 		t.Errorf("without content the client got %s, so no other provider can answer", out)
 	}
-	if out := feed(s, chunk(`{"content":"hello"}`, null)); strings.Count(out, "event: ") != 3 || !strings.Contains(out, `"text":"hello"`) {
+	if out := feed(s, translatetest.Chunk(`{"content":"hello"}`, translatetest.Null)); strings.Count(out, "event: ") != 3 || !strings.Contains(out, `"text":"hello"`) {
 		t.Errorf("text gave %s", out)
 	}
-	if out := feed(s, chunk(`{"content":" you"}`, null)); strings.Count(out, "event: ") != 1 {
+	if out := feed(s, translatetest.Chunk(`{"content":" you"}`, translatetest.Null)); strings.Count(out, "event: ") != 1 {
 		t.Errorf("more text gave %s", out)
 	}
 	begin := `{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}]}`
-	if out := feed(s, chunk(begin, null)); strings.Count(out, "event: ") != 3 {
+	if out := feed(s, translatetest.Chunk(begin, translatetest.Null)); strings.Count(out, "event: ") != 3 {
 		t.Errorf("a call gave %s", out)
 	}
 	// Providers send calls one after the other, and the second must not wait for the end.
-	feed(s, chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"}"}}]}`, null))
+	feed(s, translatetest.Chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"}"}}]}`, translatetest.Null))
 	begin = strings.NewReplacer(`"index":0`, `"index":1`, `"a"`, `"b"`).Replace(begin)
-	if out := feed(s, chunk(begin, null)); strings.Count(out, "event: ") != 3 || !strings.Contains(out, `"id":"b"`) {
+	if out := feed(s, translatetest.Chunk(begin, translatetest.Null)); strings.Count(out, "event: ") != 3 || !strings.Contains(out, `"id":"b"`) {
 		t.Errorf("a second call gave %s", out)
 	}
-	feed(s, chunk(`{"tool_calls":[{"index":1,"function":{"arguments":"}"}}]}`, null))
-	if out := feed(s, chunk(`{}`, stop)); out != "" {
+	feed(s, translatetest.Chunk(`{"tool_calls":[{"index":1,"function":{"arguments":"}"}}]}`, translatetest.Null))
+	if out := feed(s, translatetest.Chunk(`{}`, translatetest.Stop)); out != "" {
 		t.Errorf("the finish reason gave %s, before usage can have come", out)
 	}
 }
@@ -59,9 +59,9 @@ func TestAnEventIsSentAsSoonAsItsChunkComes(t *testing.T) {
 func TestAStreamEndsOnce(t *testing.T) {
 	failure := apierror.New(apierror.UpstreamTimeout, "the provider was silent for too long")
 	for name, wire := range map[string]string{
-		"whole":  chunk(`{"content":"a"}`, stop) + ended,
-		"failed": chunk(`{"content":"a"}`, null) + `data: {"error":{"message":"no"}}` + "\n\n",
-		"cut":    chunk(`{"content":"a"}`, null),
+		"whole":  translatetest.Chunk(`{"content":"a"}`, translatetest.Stop) + translatetest.Ended,
+		"failed": translatetest.Chunk(`{"content":"a"}`, translatetest.Null) + `data: {"error":{"message":"no"}}` + "\n\n",
+		"cut":    translatetest.Chunk(`{"content":"a"}`, translatetest.Null),
 	} {
 		s := newStream(t)
 		out := feed(s, wire)
@@ -73,7 +73,7 @@ func TestAStreamEndsOnce(t *testing.T) {
 			more, _ := s.Close(nil, failure)
 			out += string(more)
 		}
-		out += feed(s, chunk(`{"content":"late"}`, null))
+		out += feed(s, translatetest.Chunk(`{"content":"late"}`, translatetest.Null))
 		if _, err := accumulate(out); err != nil || !s.Done() {
 			t.Errorf("%s: %v, done %v: %s", name, err, s.Done(), out)
 		}
@@ -82,7 +82,7 @@ func TestAStreamEndsOnce(t *testing.T) {
 
 func TestACutAnswerIsLeftToItsCaller(t *testing.T) {
 	s := newStream(t)
-	feed(s, chunk(`{"content":"a"}`, null))
+	feed(s, translatetest.Chunk(`{"content":"a"}`, translatetest.Null))
 	out, err := s.Close(nil, nil)
 	if !errors.Is(err, openai.ErrCut) || len(out) > 0 {
 		t.Errorf("%v, %s", err, out)
@@ -91,7 +91,7 @@ func TestACutAnswerIsLeftToItsCaller(t *testing.T) {
 
 func TestTheSummaryIsOfTheProvidersAnswer(t *testing.T) {
 	s := newStream(t)
-	feed(s, chunk(`{"content":"a"}`, `"max_tokens"`)+`data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}`+"\n\n")
+	feed(s, translatetest.Chunk(`{"content":"a"}`, `"max_tokens"`)+`data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}`+"\n\n")
 	if _, err := s.Close(nil, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestTheSummaryIsOfTheProvidersAnswer(t *testing.T) {
 
 func TestBrokenArgumentsAreAFailureInTheSummary(t *testing.T) {
 	s := newStream(t)
-	feed(s, chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{]"}}]}`, `"tool_calls"`)+ended)
+	feed(s, translatetest.Chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{]"}}]}`, `"tool_calls"`)+translatetest.Ended)
 	out, err := s.Close(nil, nil)
 	e := translatetest.MustFail(t, err)
 	if sum := s.Summary(); sum.Err != e || sum.Finish != "error" || !strings.Contains(string(out), "event: error\n") {
@@ -114,7 +114,7 @@ func TestBrokenArgumentsAreAFailureInTheSummary(t *testing.T) {
 func TestAProvidersSecretsStayInside(t *testing.T) {
 	for _, wire := range []string{
 		`data: {"error":{"message":"key canary is out of quota","code":"context_length_exceeded"}}` + "\n\n",
-		chunk(`{"content":"a"}`, null) + `data: {"error":{"message":"key canary","type":"invalid_request_error"}}` + "\n\n",
+		translatetest.Chunk(`{"content":"a"}`, translatetest.Null) + `data: {"error":{"message":"key canary","type":"invalid_request_error"}}` + "\n\n",
 	} {
 		out, err := stream(originalOf(t, plainRequest), wire)
 		if translatetest.MustFail(t, err); strings.Contains(out, "canary") || !strings.Contains(out, "[redacted]") {
@@ -124,19 +124,19 @@ func TestAProvidersSecretsStayInside(t *testing.T) {
 }
 
 func TestAnAnswerWithoutBoundsFails(t *testing.T) {
-	flip := chunk(`{"content":"a"}`, null) + chunk(`{"reasoning":"b"}`, null)
-	many := strings.Repeat(flip, translate.MaxItems/2) + chunk(`{"content":"a"}`, null)
+	flip := translatetest.Chunk(`{"content":"a"}`, translatetest.Null) + translatetest.Chunk(`{"reasoning":"b"}`, translatetest.Null)
+	many := strings.Repeat(flip, translate.MaxItems/2) + translatetest.Chunk(`{"content":"a"}`, translatetest.Null)
 	calls := ""
 	for i := range 600 {
 		n := strconv.Itoa(i)
-		calls += chunk(`{"tool_calls":[{"index":`+n+`,"id":"c`+n+`","function":{"name":"f","arguments":""}}]}`, null)
+		calls += translatetest.Chunk(`{"tool_calls":[{"index":`+n+`,"id":"c`+n+`","function":{"name":"f","arguments":""}}]}`, translatetest.Null)
 	}
-	long := chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"a\":\""}}]}`, null) +
-		strings.Repeat(chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"`+strings.Repeat("a", 1<<20)+`"}}]}`, null), translate.MaxText>>20+1)
-	waiting := chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":""}}]}`, null) +
-		strings.Repeat(chunk(`{"content":"`+strings.Repeat("a", 1<<20)+`"}`, null), translate.MaxText>>20+1)
+	long := translatetest.Chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"a\":\""}}]}`, translatetest.Null) +
+		strings.Repeat(translatetest.Chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"`+strings.Repeat("a", 1<<20)+`"}}]}`, translatetest.Null), translate.MaxText>>20+1)
+	waiting := translatetest.Chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":""}}]}`, translatetest.Null) +
+		strings.Repeat(translatetest.Chunk(`{"content":"`+strings.Repeat("a", 1<<20)+`"}`, translatetest.Null), translate.MaxText>>20+1)
 	for name, wire := range map[string]string{"blocks": many, "calls": calls, "arguments": long, "waiting": waiting} {
-		out, err := stream(originalOf(t, thinkingRequest), wire+chunk(`{}`, stop)+ended)
+		out, err := stream(originalOf(t, thinkingRequest), wire+translatetest.Chunk(`{}`, translatetest.Stop)+translatetest.Ended)
 		if e := translatetest.MustFail(t, err); e.Code != apierror.UpstreamError || !strings.Contains(e.Message, "too m") {
 			t.Errorf("%s: %v", name, e)
 		}
@@ -145,8 +145,8 @@ func TestAnAnswerWithoutBoundsFails(t *testing.T) {
 		}
 	}
 	// Text that the client has is not kept, so it needs no bound.
-	text := strings.Repeat(chunk(`{"content":"`+strings.Repeat("a", 1<<20)+`"}`, null), translate.MaxText>>20+1)
-	if _, err := stream(originalOf(t, plainRequest), text+chunk(`{}`, stop)+ended); err != nil {
+	text := strings.Repeat(translatetest.Chunk(`{"content":"`+strings.Repeat("a", 1<<20)+`"}`, translatetest.Null), translate.MaxText>>20+1)
+	if _, err := stream(originalOf(t, plainRequest), text+translatetest.Chunk(`{}`, translatetest.Stop)+translatetest.Ended); err != nil {
 		t.Errorf("a long text: %v", err)
 	}
 }
@@ -184,12 +184,12 @@ func TestPiecesAddUpToTheWhole(t *testing.T) {
 	if err := json.Unmarshal(out, &want); err != nil {
 		t.Fatal(err)
 	}
-	events, err := stream(original, chunk(`{"reasoning":"a"}`, null)+chunk(`{"reasoning":"bc"}`, null)+chunk(`{"content":"de"}`, null)+
-		chunk(`{"content":"fg"}`, null)+
-		chunk(`{"tool_calls":[{"index":0,"id":"x:1","function":{"name":"f","arguments":"{\"a"}}]}`, null)+
-		chunk(`{"tool_calls":[{"index":1,"id":"y","function":{"name":"g","arguments":"{"}}]}`, null)+
-		chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"\":1}"}},{"index":1,"function":{"arguments":"}"}}]}`, `"tool_calls"`)+
-		`data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}`+"\n\n"+ended)
+	events, err := stream(original, translatetest.Chunk(`{"reasoning":"a"}`, translatetest.Null)+translatetest.Chunk(`{"reasoning":"bc"}`, translatetest.Null)+translatetest.Chunk(`{"content":"de"}`, translatetest.Null)+
+		translatetest.Chunk(`{"content":"fg"}`, translatetest.Null)+
+		translatetest.Chunk(`{"tool_calls":[{"index":0,"id":"x:1","function":{"name":"f","arguments":"{\"a"}}]}`, translatetest.Null)+
+		translatetest.Chunk(`{"tool_calls":[{"index":1,"id":"y","function":{"name":"g","arguments":"{"}}]}`, translatetest.Null)+
+		translatetest.Chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"\":1}"}},{"index":1,"function":{"arguments":"}"}}]}`, `"tool_calls"`)+
+		`data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}`+"\n\n"+translatetest.Ended)
 	if err != nil {
 		t.Fatal(err)
 	}

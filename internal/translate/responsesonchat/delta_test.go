@@ -40,7 +40,7 @@ func TestAWrittenAnswerIsLikeThatOfAProvider(t *testing.T) {
 		d := w.delta
 		d.ID, d.Created = []byte(`"c1"`), []byte("1700000000")
 		out = s.Write(out, &d)
-		wire.WriteString(chunk(w.wire, null))
+		wire.WriteString(translatetest.Chunk(w.wire, translatetest.Null))
 	}
 	out = s.Write(out, &openai.Delta{Finish: "tool_calls", Usage: []byte(deltaUsage)})
 	if !s.Done() {
@@ -52,7 +52,7 @@ func TestAWrittenAnswerIsLikeThatOfAProvider(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	wire.WriteString(strings.Replace(chunk(`{}`, `"tool_calls"`), "}]}", `}],"usage":`+deltaUsage+"}", 1))
+	wire.WriteString(strings.Replace(translatetest.Chunk(`{}`, `"tool_calls"`), "}]}", `}],"usage":`+deltaUsage+"}", 1))
 	provider := responsesonchat.NewStream(originalOf(t, plainRequest), translatetest.NewCall(), counter{})
 	want, err := translatetest.Drive(provider, strings.NewReader(wire.String()))
 	if err != nil || string(out) != want {

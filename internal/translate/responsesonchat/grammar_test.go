@@ -1,10 +1,11 @@
 package responsesonchat_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 )
 
 // grammar reads the events of a response as the strictest SDK does, and puts the response together
@@ -24,24 +25,8 @@ type grammar struct {
 // event's type.
 func checkEvents(out string) (terminal string, err error) {
 	g := grammar{texts: map[string]string{}, parts: map[string]int{}}
-	if !strings.HasSuffix(out, "\n\n") {
-		return "", fmt.Errorf("the last event is not ended: %q", out)
-	}
-	for _, block := range strings.Split(strings.TrimSuffix(out, "\n\n"), "\n\n") {
-		name, data, ok := strings.Cut(block, "\n")
-		if !ok || !strings.HasPrefix(name, "event: ") || !strings.HasPrefix(data, "data: ") || strings.Contains(data, "\n") {
-			return "", fmt.Errorf("not an event: %q", block)
-		}
-		var e map[string]any
-		if err := json.Unmarshal([]byte(data[len("data: "):]), &e); err != nil {
-			return "", fmt.Errorf("%q: %w", data, err)
-		}
-		if e["type"] != name[len("event: "):] {
-			return "", fmt.Errorf("event %q has type %q", name, e["type"])
-		}
-		if err := g.event(e); err != nil {
-			return "", fmt.Errorf("%w\nat %s", err, block)
-		}
+	if err := translatetest.ReadEvents(out, g.event); err != nil {
+		return "", err
 	}
 	if g.over == "" {
 		return "", fmt.Errorf("no terminal event")

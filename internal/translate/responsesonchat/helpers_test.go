@@ -58,18 +58,6 @@ func stream(original *responsesonchat.Original, wire string) (string, error) {
 	return translatetest.Drive(responsesonchat.NewStream(original, translatetest.NewCall(), counter{}), strings.NewReader(wire))
 }
 
-// chunk is one event of a provider with one choice.
-func chunk(delta, finish string) string {
-	return `data: {"id":"c1","object":"chat.completion.chunk","created":1700000000,"model":"echo","choices":[{"index":0,"delta":` +
-		delta + `,"finish_reason":` + finish + "}]}\n\n"
-}
-
-const (
-	stop  = `"stop"`
-	null  = "null"
-	ended = "data: [DONE]\n\n"
-)
-
 func terminals(out string) (n int) {
 	for _, typ := range []string{"completed", "incomplete", "failed"} {
 		n += strings.Count(out, "event: response."+typ+"\n")

@@ -30,17 +30,17 @@ func feed(s *chunks.Stream, wire string) string {
 
 func TestAnEventIsToldAsSoonAsItsChunkComes(t *testing.T) {
 	s := newStream(t)
-	first := feed(s, chunk(`{"role":"assistant","content":""}`, null))
+	first := feed(s, translatetest.Chunk(`{"role":"assistant","content":""}`, translatetest.Null))
 	if strings.Count(first, "event: ") != 2 || !strings.Contains(first, "event: response.in_progress\n") {
 		t.Errorf("the first chunk gave %s", first)
 	}
-	if out := feed(s, chunk(`{"content":"hello"}`, null)); strings.Count(out, "event: ") != 3 || !strings.Contains(out, `"delta":"hello"`) {
+	if out := feed(s, translatetest.Chunk(`{"content":"hello"}`, translatetest.Null)); strings.Count(out, "event: ") != 3 || !strings.Contains(out, `"delta":"hello"`) {
 		t.Errorf("text gave %s", out)
 	}
-	if out := feed(s, chunk(`{"content":" you"}`, null)); strings.Count(out, "event: ") != 1 {
+	if out := feed(s, translatetest.Chunk(`{"content":" you"}`, translatetest.Null)); strings.Count(out, "event: ") != 1 {
 		t.Errorf("more text gave %s", out)
 	}
-	if out := feed(s, chunk(`{}`, stop)); out != "" {
+	if out := feed(s, translatetest.Chunk(`{}`, translatetest.Stop)); out != "" {
 		t.Errorf("the finish reason gave %s, before usage can have come", out)
 	}
 }
@@ -48,9 +48,9 @@ func TestAnEventIsToldAsSoonAsItsChunkComes(t *testing.T) {
 func TestAStreamEndsOnce(t *testing.T) {
 	failure := apierror.New(apierror.UpstreamTimeout, "the provider was silent for too long")
 	for name, wire := range map[string]string{
-		"whole":  chunk(`{"content":"a"}`, stop) + ended,
-		"failed": chunk(`{"content":"a"}`, null) + `data: {"error":{"message":"no"}}` + "\n\n",
-		"cut":    chunk(`{"content":"a"}`, null),
+		"whole":  translatetest.Chunk(`{"content":"a"}`, translatetest.Stop) + translatetest.Ended,
+		"failed": translatetest.Chunk(`{"content":"a"}`, translatetest.Null) + `data: {"error":{"message":"no"}}` + "\n\n",
+		"cut":    translatetest.Chunk(`{"content":"a"}`, translatetest.Null),
 	} {
 		s := newStream(t)
 		out := feed(s, wire)
@@ -61,7 +61,7 @@ func TestAStreamEndsOnce(t *testing.T) {
 		for range 3 {
 			more, _ := s.Close(nil, failure)
 			out += string(more)
-			out += feed(s, chunk(`{"content":"late"}`, null))
+			out += feed(s, translatetest.Chunk(`{"content":"late"}`, translatetest.Null))
 		}
 		if n := terminals(out); n != 1 {
 			t.Errorf("%s: %d ends in %s", name, n, out)
@@ -77,7 +77,7 @@ func TestAStreamEndsOnce(t *testing.T) {
 
 func TestAnEndThatOnlyItsCallerKnowsIsToldInFull(t *testing.T) {
 	s := newStream(t)
-	out := feed(s, chunk(`{"content":"a"}`, null))
+	out := feed(s, translatetest.Chunk(`{"content":"a"}`, translatetest.Null))
 	rest, err := s.Close(nil, apierror.New(apierror.UpstreamTimeout, "the provider was silent for too long"))
 	if translatetest.MustFail(t, err).Code != apierror.UpstreamTimeout {
 		t.Errorf("error %v", err)
@@ -97,7 +97,7 @@ func TestAnEndThatOnlyItsCallerKnowsIsToldInFull(t *testing.T) {
 
 func TestACutAnswerIsLeftToItsCallerToTell(t *testing.T) {
 	s := newStream(t)
-	feed(s, chunk(`{"content":"a"}`, null))
+	feed(s, translatetest.Chunk(`{"content":"a"}`, translatetest.Null))
 	out, err := s.Close(nil, nil)
 	if !errors.Is(err, openai.ErrCut) || len(out) > 0 {
 		t.Errorf("%v, %s", err, out)
@@ -106,7 +106,7 @@ func TestACutAnswerIsLeftToItsCallerToTell(t *testing.T) {
 
 func TestAStreamIsWholeWhenEveryChoiceIs(t *testing.T) {
 	second := `data: {"choices":[{"index":1,"delta":{"content":"b"}}]}` + "\n\n"
-	out, err := stream(originalOf(t, plainRequest), chunk(`{"content":"a"}`, null)+second+chunk(`{}`, stop))
+	out, err := stream(originalOf(t, plainRequest), translatetest.Chunk(`{"content":"a"}`, translatetest.Null)+second+translatetest.Chunk(`{}`, translatetest.Stop))
 	if terminal, bad := checkEvents(out); bad != nil || terminal != "response.failed" || err == nil {
 		t.Errorf("%s, %v, %v", terminal, bad, err)
 	}
@@ -114,7 +114,7 @@ func TestAStreamIsWholeWhenEveryChoiceIs(t *testing.T) {
 
 func TestTheSummaryIsOfTheProvidersAnswer(t *testing.T) {
 	s := newStream(t)
-	feed(s, chunk(`{"content":"a"}`, `"max_tokens"`)+`data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}`+"\n\n")
+	feed(s, translatetest.Chunk(`{"content":"a"}`, `"max_tokens"`)+`data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}`+"\n\n")
 	if _, err := s.Close(nil, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -126,9 +126,9 @@ func TestTheSummaryIsOfTheProvidersAnswer(t *testing.T) {
 
 func TestTheServiceTierIsTheLastThatTheProviderNamed(t *testing.T) {
 	tier := func(tier, delta string) string {
-		return strings.Replace(chunk(delta, null), `"model"`, `"service_tier":"`+tier+`","model"`, 1)
+		return strings.Replace(translatetest.Chunk(delta, translatetest.Null), `"model"`, `"service_tier":"`+tier+`","model"`, 1)
 	}
-	wire := strings.Repeat(tier("a", `{"content":"x"}`), 2) + tier("b", `{}`) + tier("a", `{"content":"x"}`) + ended
+	wire := strings.Repeat(tier("a", `{"content":"x"}`), 2) + tier("b", `{}`) + tier("a", `{"content":"x"}`) + translatetest.Ended
 	out, err := stream(originalOf(t, plainRequest), wire)
 	_, last, _ := strings.Cut(out, "event: response.completed\n")
 	if err != nil || !strings.Contains(last, `"service_tier":"a"`) || !strings.Contains(last, `"text":"xxx"`) {
@@ -139,7 +139,7 @@ func TestTheServiceTierIsTheLastThatTheProviderNamed(t *testing.T) {
 func TestAProvidersSecretsStayInside(t *testing.T) {
 	for _, wire := range []string{
 		`data: {"error":{"message":"key canary is out of quota","code":"context_length_exceeded"}}` + "\n\n",
-		chunk(`{"content":"a"}`, null) + `data: {"error":{"message":"key canary","type":"invalid_request_error"}}` + "\n\n",
+		translatetest.Chunk(`{"content":"a"}`, translatetest.Null) + `data: {"error":{"message":"key canary","type":"invalid_request_error"}}` + "\n\n",
 	} {
 		out, err := stream(originalOf(t, plainRequest), wire)
 		if translatetest.MustFail(t, err); strings.Contains(out, "canary") || !strings.Contains(out, "[redacted]") {
@@ -150,7 +150,7 @@ func TestAProvidersSecretsStayInside(t *testing.T) {
 
 func TestALineOfAMegabyte(t *testing.T) {
 	text := strings.Repeat("é\\n", 1<<18)
-	out, err := stream(originalOf(t, plainRequest), chunk(`{"content":"`+text+`"}`, stop)+ended)
+	out, err := stream(originalOf(t, plainRequest), translatetest.Chunk(`{"content":"`+text+`"}`, translatetest.Stop)+translatetest.Ended)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,18 +160,18 @@ func TestALineOfAMegabyte(t *testing.T) {
 }
 
 func TestAnAnswerWithoutBoundsFails(t *testing.T) {
-	flip := chunk(`{"content":"a"}`, null) + chunk(`{"reasoning":"b"}`, null)
+	flip := translatetest.Chunk(`{"content":"a"}`, translatetest.Null) + translatetest.Chunk(`{"reasoning":"b"}`, translatetest.Null)
 	many := strings.Repeat(flip, translate.MaxItems/2)
 	call := func(i int) string {
 		return `{"index":` + strconv.Itoa(i) + `,"id":"c` + strconv.Itoa(i) + `","function":{"name":"f","arguments":""}}`
 	}
 	calls := ""
 	for i := range 600 {
-		calls += chunk(`{"tool_calls":[`+call(i)+`]}`, null)
+		calls += translatetest.Chunk(`{"tool_calls":[`+call(i)+`]}`, translatetest.Null)
 	}
-	long := strings.Repeat(chunk(`{"content":"`+strings.Repeat("a", 1<<20)+`"}`, null), translate.MaxText>>20+1)
+	long := strings.Repeat(translatetest.Chunk(`{"content":"`+strings.Repeat("a", 1<<20)+`"}`, translatetest.Null), translate.MaxText>>20+1)
 	for name, wire := range map[string]string{"items": many, "calls": calls, "text": long} {
-		out, err := stream(originalOf(t, plainRequest), wire+chunk(`{}`, stop)+ended)
+		out, err := stream(originalOf(t, plainRequest), wire+translatetest.Chunk(`{}`, translatetest.Stop)+translatetest.Ended)
 		if e := translatetest.MustFail(t, err); e.Code != apierror.UpstreamError || !strings.Contains(e.Message, "too m") {
 			t.Errorf("%s: %v", name, e)
 		}
@@ -207,12 +207,12 @@ func TestPiecesAddUpToTheWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := stream(original, chunk(`{"reasoning":"a"}`, null)+chunk(`{"reasoning":"bc"}`, null)+chunk(`{"content":"de"}`, null)+
-		chunk(`{"content":"fg"}`, null)+chunk(`{"refusal":"h"}`, null)+chunk(`{"refusal":"i"}`, null)+
-		chunk(`{"tool_calls":[{"index":0,"id":"x","function":{"name":"f","arguments":"{\"a"}}]}`, null)+
-		chunk(`{"tool_calls":[{"index":1,"id":"y","function":{"name":"g","arguments":"{"}}]}`, null)+
-		chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"\":1}"}},{"index":1,"function":{"arguments":"}"}}]}`, `"tool_calls"`)+
-		`data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}`+"\n\n"+ended)
+	out, err := stream(original, translatetest.Chunk(`{"reasoning":"a"}`, translatetest.Null)+translatetest.Chunk(`{"reasoning":"bc"}`, translatetest.Null)+translatetest.Chunk(`{"content":"de"}`, translatetest.Null)+
+		translatetest.Chunk(`{"content":"fg"}`, translatetest.Null)+translatetest.Chunk(`{"refusal":"h"}`, translatetest.Null)+translatetest.Chunk(`{"refusal":"i"}`, translatetest.Null)+
+		translatetest.Chunk(`{"tool_calls":[{"index":0,"id":"x","function":{"name":"f","arguments":"{\"a"}}]}`, translatetest.Null)+
+		translatetest.Chunk(`{"tool_calls":[{"index":1,"id":"y","function":{"name":"g","arguments":"{"}}]}`, translatetest.Null)+
+		translatetest.Chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"\":1}"}},{"index":1,"function":{"arguments":"}"}}]}`, `"tool_calls"`)+
+		`data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}`+"\n\n"+translatetest.Ended)
 	if err != nil {
 		t.Fatal(err)
 	}
