@@ -16,6 +16,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 	"go.uber.org/zap"
 
+	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/admin" // registers admin.api.gatehouse
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/check"
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
 	"github.com/gatehouse-proxy/gatehouse/handlers" // registers the HTTP handlers too

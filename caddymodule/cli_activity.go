@@ -99,7 +99,7 @@ func newActivityCommand() *cobra.Command {
 			if !f.asCSV || cmd.Flags().Changed("limit") {
 				q.Set("limit", strconv.Itoa(limit))
 			}
-			return show(o, activityPath, q, &f, terminal.Activity)
+			return show(o, "/gatehouse/activity", q, &f, terminal.Activity)
 		},
 	}
 	o.addFlags(cmd)

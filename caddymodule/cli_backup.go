@@ -39,7 +39,7 @@ func writeBackup(o *operator, path string) (err error) {
 		return fmt.Errorf("%s exists; give the name of a new file", path)
 	}
 	began := time.Now()
-	resp, err := o.request(http.MethodGet, backupPath, nil)
+	resp, err := o.request(http.MethodGet, "/gatehouse/backup", nil)
 	if err != nil {
 		return err
 	}

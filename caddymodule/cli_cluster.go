@@ -8,30 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
-
-const clusterPath = "/gatehouse/cluster"
-
-// serveCluster shows what this gateway shares with others, and how that is.
-func serveCluster(w http.ResponseWriter, r *http.Request) error {
-	status, err := clusterStatus(r)
-	writeAdmin(w, status, err)
-	return nil
-}
-
-func clusterStatus(r *http.Request) (gateway.ClusterStatus, error) {
-	if r.Method != http.MethodGet {
-		return gateway.ClusterStatus{}, apierror.New(apierror.MethodNotAllowed, "use GET")
-	}
-	active, err := activeGateway()
-	if err != nil {
-		return gateway.ClusterStatus{}, err
-	}
-	return gateway.ReadCluster(active)
-}
 
 // newClusterCommand is `caddy gatehouse cluster …`.
 func newClusterCommand() *cobra.Command {
@@ -56,7 +35,7 @@ func newClusterCommand() *cobra.Command {
 
 func showCluster(o *operator, asJSON bool, now time.Time) error {
 	var status gateway.ClusterStatus
-	if err := o.call(http.MethodGet, clusterPath, nil, &status); err != nil {
+	if err := o.call(http.MethodGet, "/gatehouse/cluster", nil, &status); err != nil {
 		return err
 	}
 	if asJSON {

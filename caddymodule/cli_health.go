@@ -7,30 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
-
-const healthPath = "/gatehouse/health"
-
-// serveHealth shows what /readyz shows, with causes: since when, why, and what to do.
-func serveHealth(w http.ResponseWriter, r *http.Request) error {
-	condition, err := readHealth(r)
-	writeAdmin(w, condition, err)
-	return nil
-}
-
-func readHealth(r *http.Request) (gateway.Condition, error) {
-	if r.Method != http.MethodGet {
-		return gateway.Condition{}, apierror.New(apierror.MethodNotAllowed, "use GET")
-	}
-	active, err := activeGateway()
-	if err != nil {
-		return gateway.Condition{}, err
-	}
-	return gateway.ReadCondition(active), nil
-}
 
 // newHealthCommand is `caddy gatehouse health`.
 func newHealthCommand() *cobra.Command {
@@ -50,7 +29,7 @@ func newHealthCommand() *cobra.Command {
 
 func showHealth(o *operator, asJSON bool) error {
 	var condition gateway.Condition
-	err := o.call(http.MethodGet, healthPath, nil, &condition)
+	err := o.call(http.MethodGet, "/gatehouse/health", nil, &condition)
 	switch {
 	case err != nil:
 		return err

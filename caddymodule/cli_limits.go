@@ -13,42 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
-
-const limitsPath = "/gatehouse/limits"
-
-// serveLimits lists the limits of the current configuration and what is used of them, in the shape of
-// GET /api/v1/limits and with its parameters.
-func serveLimits(w http.ResponseWriter, r *http.Request) error {
-	list, err := listLimits(r)
-	if err != nil {
-		writeAdmin(w, nil, err)
-		return nil
-	}
-	writeAdmin(w, json.RawMessage(list), nil)
-	return nil
-}
-
-func listLimits(r *http.Request) ([]byte, error) {
-	if r.Method != http.MethodGet {
-		return nil, apierror.New(apierror.MethodNotAllowed, "use GET")
-	}
-	q, err := adminQuery(r, report.LimitsParams()...)
-	if err != nil {
-		return nil, err
-	}
-	active, err := activeGateway()
-	if err != nil {
-		return nil, err
-	}
-	if err := active.Ready(r.Context()); err != nil {
-		return nil, err
-	}
-	return report.Limits(r.Context(), active.Requests(), nil, q)
-}
 
 // limitsQuery is what the command's flags ask for.
 type limitsQuery struct {
@@ -182,7 +148,7 @@ func allLimits(o *operator, q limitsQuery) (all []json.RawMessage, more bool, er
 			Data []json.RawMessage `json:"data"`
 			Next string            `json:"next_cursor"`
 		}
-		if err := o.call(http.MethodGet, limitsPath+"?"+q.Encode(), nil, &answer); err != nil {
+		if err := o.call(http.MethodGet, "/gatehouse/limits?"+q.Encode(), nil, &answer); err != nil {
 			return nil, false, err
 		}
 		all = append(all, answer.Data...)

@@ -6,29 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
-
-const providersPath = "/gatehouse/providers"
-
-// serveProviders lists the providers of the current configuration, with the health of their models.
-func serveProviders(w http.ResponseWriter, r *http.Request) error {
-	list, err := listProviders(r)
-	writeAdmin(w, list, err)
-	return nil
-}
-
-func listProviders(r *http.Request) ([]gateway.ProviderStatus, error) {
-	if r.Method != http.MethodGet {
-		return nil, apierror.New(apierror.MethodNotAllowed, "use GET")
-	}
-	active, err := activeGateway()
-	if err != nil {
-		return nil, err
-	}
-	return active.Models().Status(nil), nil
-}
 
 // newProvidersCommand is `caddy gatehouse providers`.
 func newProvidersCommand() *cobra.Command {
@@ -48,7 +27,7 @@ func newProvidersCommand() *cobra.Command {
 
 func (o *operator) providers(asJSON bool) error {
 	var list []gateway.ProviderStatus
-	if err := o.call(http.MethodGet, providersPath, nil, &list); err != nil {
+	if err := o.call(http.MethodGet, "/gatehouse/providers", nil, &list); err != nil {
 		return err
 	}
 	if asJSON {

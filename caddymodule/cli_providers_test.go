@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -69,16 +68,5 @@ func TestTheCommandShowsProviders(t *testing.T) {
 		if err := o.providers(asJSON); err != nil || out.String() != want {
 			t.Errorf("JSON %v: %v\n%s\nwant\n%s", asJSON, err, out.String(), want)
 		}
-	}
-}
-
-func TestTheAdminRouteOfProvidersIsForReading(t *testing.T) {
-	w := httptest.NewRecorder()
-	if err := serveProviders(w, httptest.NewRequest(http.MethodPost, providersPath, nil)); err != nil {
-		t.Fatal(err)
-	}
-	var answer struct{ Code string }
-	if err := json.NewDecoder(w.Body).Decode(&answer); err != nil || w.Code != 405 || answer.Code != "method_not_allowed" {
-		t.Errorf("%d %+v %v", w.Code, answer, err)
 	}
 }

@@ -40,7 +40,7 @@ func newSeriesCommand() *cobra.Command {
 			q.Set("by", by)
 			q.Set("step", step)
 			q.Set("top", strconv.Itoa(top))
-			return show(o, seriesPath, q, &f, func(out io.Writer, answer io.Reader) error { return terminal.Series(out, answer, chart) })
+			return show(o, "/gatehouse/series", q, &f, func(out io.Writer, answer io.Reader) error { return terminal.Series(out, answer, chart) })
 		},
 	}
 	o.addFlags(cmd)
@@ -54,8 +54,8 @@ func newSeriesCommand() *cobra.Command {
 }
 
 func rebuildFrom(o *operator) error {
-	var answer rebuilt
-	if err := o.call(http.MethodPost, rebuildPath, nil, &answer); err != nil {
+	var answer struct{ Rows int }
+	if err := o.call(http.MethodPost, "/gatehouse/series/rebuild", nil, &answer); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(o.out, "The series were made again from %d rows.\n", answer.Rows)

@@ -9,29 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
-	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
-
-const sessionsPath = "/gatehouse/sessions"
-
-// openSessions lists the open sessions of all tenants, or of those that the query names.
-func (Admin) openSessions(service *desktop.Service, r *http.Request) (any, error) {
-	q, err := adminQuery(r, "key", "tenant", "workstation")
-	if err != nil {
-		return nil, err
-	}
-	tenants, name, key := keys.EveryTenant(q.Get("tenant")), q.Get("workstation"), q.Get("key")
-	return service.OpenSessions(func(s desktop.SessionView) bool {
-		return tenants.Has(s.Tenant) && (name == "" || s.Workstation == name) && (key == "" || s.Key == key)
-	}), nil
-}
-
-func (Admin) endOpenSession(service *desktop.Service, r *http.Request) (any, error) {
-	_, err := service.EndOpenSession(r.PathValue("session"), "", func(desktop.SessionView) bool { return true })
-	return nil, err
-}
 
 // newSessionsCommand is `caddy gatehouse sessions …`.
 func newSessionsCommand() *cobra.Command {

@@ -1,10 +1,13 @@
 package caddymodule
 
 import (
+	"io"
 	"net/http"
 	"net/url"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/why"
 )
 
 // newWhyCommand is `caddy gatehouse why`.
@@ -21,14 +24,14 @@ func newWhyCommand() *cobra.Command {
 		Args:    positional(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.out = cmd.OutOrStdout()
-			var s story
-			if err := o.call(http.MethodGet, whyPath+"?id="+url.QueryEscape(args[0]), nil, &s); err != nil {
+			var e why.Explanation
+			if err := o.call(http.MethodGet, "/gatehouse/why?id="+url.QueryEscape(args[0]), nil, &e); err != nil {
 				return err
 			}
 			if asJSON {
-				return o.printJSON(s)
+				return o.printJSON(e)
 			}
-			_, err := o.out.Write([]byte(s.text()))
+			_, err := io.WriteString(o.out, e.Text())
 			return err
 		},
 	}

@@ -109,7 +109,7 @@ func checkNames(names ...string) error {
 }
 
 func (o *operator) path(id string) string {
-	return adminPath + "/" + url.PathEscape(o.tenant) + "/" + url.PathEscape(id)
+	return workstationsPath + "/" + url.PathEscape(o.tenant) + "/" + url.PathEscape(id)
 }
 
 // change sends a request without a body, and says what it did.
@@ -141,7 +141,7 @@ type workstationRow struct {
 
 func (o *operator) list(asJSON bool) error {
 	var all []json.RawMessage
-	if err := o.call(http.MethodGet, adminPath, nil, &all); err != nil {
+	if err := o.call(http.MethodGet, workstationsPath, nil, &all); err != nil {
 		return err
 	}
 	var rows []workstationRow

@@ -17,6 +17,13 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
+// Paths of the admin API that several commands use.
+const (
+	keysPath         = "/gatehouse/keys"
+	sessionsPath     = "/gatehouse/sessions"
+	workstationsPath = "/gatehouse/workstations"
+)
+
 // operator talks to a running Caddy through its admin endpoint.
 type operator struct {
 	address string // "" = the configuration file's, or Caddy's default

@@ -103,7 +103,7 @@ func TestWhatAWorkstationCommandDidIsPrinted(t *testing.T) {
 
 func TestBudgetsAreLimitsOfOneType(t *testing.T) {
 	admin := func(w http.ResponseWriter, r *http.Request) {
-		if q := r.URL.Query(); r.URL.Path != limitsPath || q.Get("type") != "budget" || q.Get("tenant") != "acme" {
+		if q := r.URL.Query(); r.URL.Path != "/gatehouse/limits" || q.Get("type") != "budget" || q.Get("tenant") != "acme" {
 			t.Errorf("%s", r.URL)
 		}
 		_, _ = io.WriteString(w, `{"data":[{"subject":"key:dev","type":"budget","configured":"5usd/day","resets_at":"2026-03-19T00:00:00.000Z","spent":2.5000000001,"reserved":0},

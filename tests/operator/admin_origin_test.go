@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/caddymodule"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/admin"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -18,7 +18,7 @@ func TestTheAdminRoutesAreBehindOriginChecks(t *testing.T) {
 	h := harness.Vacant(t)
 	port := strconv.Itoa(harness.FreePorts(t).HTTP)
 	h.Run(harness.Setup{Global: "admin 127.0.0.1:" + port, VNC: "workstation desk1 127.0.0.1:5901"})
-	routes := caddymodule.Admin{}.Routes()
+	routes := admin.API{}.Routes()
 	if len(routes) < 6 {
 		t.Fatalf("%d routes", len(routes))
 	}

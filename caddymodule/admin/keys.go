@@ -1,4 +1,4 @@
-package caddymodule
+package admin
 
 import (
 	"encoding/json"
@@ -7,35 +7,24 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/caddyserver/caddy/v2"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
-const keysPath = "/gatehouse/keys"
-
 // keyRoutes are the operator's routes of keys made at run time. They take and give what /api/v1/keys
 // does; {hash} may be the beginning of one.
-func keyRoutes() []caddy.AdminRoute {
+func keyRoutes() *http.ServeMux {
+	const all, one = root + "keys", root + "keys/{hash}"
 	routes := http.NewServeMux()
 	for pattern, serve := range map[string]keyFunc{
-		"GET " + keysPath:                     listMadeKeys,
-		"POST " + keysPath:                    createMadeKey,
-		"GET " + keysPath + "/{hash}":         showMadeKey,
-		"PATCH " + keysPath + "/{hash}":       updateMadeKey,
-		"DELETE " + keysPath + "/{hash}":      deleteMadeKey,
-		"POST " + keysPath + "/{hash}/rotate": rotateMadeKey,
+		"GET " + all: listMadeKeys, "POST " + all: createMadeKey,
+		"GET " + one: showMadeKey, "PATCH " + one: updateMadeKey, "DELETE " + one: deleteMadeKey, "POST " + one + "/rotate": rotateMadeKey,
 	} {
 		routes.Handle(pattern, serve)
 	}
-	handler := caddy.AdminHandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
-		routes.ServeHTTP(w, r)
-		return nil
-	})
-	return []caddy.AdminRoute{{Pattern: keysPath, Handler: handler}, {Pattern: keysPath + "/", Handler: handler}}
+	return routes
 }
 
 // keyFunc returns the answer as JSON. Hash is that of the path, in full; "" without one.
@@ -43,11 +32,11 @@ type keyFunc func(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *
 
 func (serve keyFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer, err := serve.answer(r)
-	writeAdmin(w, json.RawMessage(answer), err)
+	write(w, json.RawMessage(answer), err)
 }
 
 func (serve keyFunc) answer(r *http.Request) ([]byte, error) {
-	active, err := activeGateway()
+	active, err := running(r, r.Method)
 	if err != nil {
 		return nil, err
 	}

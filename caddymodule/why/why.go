@@ -1,9 +1,13 @@
-package caddymodule
+// Package why explains one call or VNC session: who made it, which providers were tried, where the time
+// went, and, if it was refused, which option of the configuration did that and what to do.
+//
+//	e, err := why.Find(ctx, active, "req_6b0323ba40a3e7bbb2e4ed9b37f6b1a7")
+//	fmt.Print(e.Text())
+package why
 
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
@@ -16,10 +20,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
-const whyPath = "/gatehouse/why"
-
-// story is one call or VNC session, with what its end means and how its limits stand now.
-type story struct {
+// Explanation is one call or VNC session, with what its end means and how its limits stand now.
+type Explanation struct {
 	// Kind is call or session.
 	Kind string `json:"kind"`
 	// ID is that of the record: gen-… or vnc-….
@@ -59,15 +61,15 @@ type story struct {
 	// Attempts is how many requests were sent to providers.
 	Attempts int `json:"attempts"`
 	// Attempted has each of them, if the call had several targets or met a time limit.
-	Attempted []attemptStory `json:"attempted,omitempty"`
+	Attempted []Attempt `json:"attempted,omitempty"`
 	// Time is where the time went.
-	Time timeStory `json:"time"`
+	Time Times `json:"time"`
 	// Usage is absent for a session, and for a call without a model.
-	Usage *usageStory `json:"usage,omitempty"`
+	Usage *Usage `json:"usage,omitempty"`
 	// Session is absent for a call.
-	Session *sessionStory `json:"session,omitempty"`
+	Session *Session `json:"session,omitempty"`
 	// Facts are fields that have no member of their own, by their names.
-	Facts []factStory `json:"facts,omitempty"`
+	Facts []Fact `json:"facts,omitempty"`
 	// Until is since when commits are blocked; absent if they are not. A newer record with this id is then
 	// not found.
 	Until *time.Time `json:"activity_until,omitempty"`
@@ -75,14 +77,16 @@ type story struct {
 	Limits []gateway.Standing `json:"limits_now,omitempty"`
 }
 
-type factStory struct {
+// Fact is a field of the row.
+type Fact struct {
 	// Name is what it is.
 	Name string `json:"name"`
 	// Value is its text.
 	Value string `json:"value"`
 }
 
-type attemptStory struct {
+// Attempt is one request to a provider.
+type Attempt struct {
 	// Target is "provider/model", with "@endpoint" if the provider has several.
 	Target string `json:"target"`
 	// Status is the provider's; absent without an answer.
@@ -95,8 +99,8 @@ type attemptStory struct {
 	Meaning string `json:"meaning,omitempty"`
 }
 
-// timeStory is the parts of a call's duration, in milliseconds. Those that are not known are absent.
-type timeStory struct {
+// Times are the parts of a call's duration, in milliseconds. Those that are not known are absent.
+type Times struct {
 	// Total is until the last byte.
 	Total float64 `json:"total_ms"`
 	// Queued is the wait for a concurrency slot.
@@ -107,7 +111,8 @@ type timeStory struct {
 	Overhead float64 `json:"overhead_ms,omitempty"`
 }
 
-type usageStory struct {
+// Usage is the tokens of a call and what they cost.
+type Usage struct {
 	// Prompt is the tokens of the input.
 	Prompt int64 `json:"prompt_tokens"`
 	// Completion is the tokens of the output.
@@ -128,7 +133,8 @@ type usageStory struct {
 	OutputCap int64 `json:"output_cap,omitempty"`
 }
 
-type sessionStory struct {
+// Session is a VNC session, or a viewer that was refused.
+type Session struct {
 	// Workstation is its name.
 	Workstation string `json:"workstation"`
 	// Ended is why an open session ended; absent for a viewer that was refused.
@@ -139,36 +145,13 @@ type sessionStory struct {
 	BytesDown int64 `json:"bytes_down"`
 }
 
-// serveWhy tells the story of one call or session.
-func serveWhy(w http.ResponseWriter, r *http.Request) error {
-	answer, err := findStory(r)
-	if err != nil {
-		writeAdmin(w, nil, err)
-		return nil
-	}
-	writeAdmin(w, answer, nil)
-	return nil
-}
-
-func findStory(r *http.Request) (*story, error) {
-	if r.Method != http.MethodGet {
-		return nil, apierror.New(apierror.MethodNotAllowed, "use GET")
-	}
-	id := r.URL.Query().Get("id")
-	if id == "" {
-		return nil, apierror.New(apierror.MissingParameter, "id is missing")
-	}
-	active, err := activeGateway()
-	if err != nil {
-		return nil, err
-	}
-	if err := active.Ready(r.Context()); err != nil {
-		return nil, err
-	}
+// Find explains the call or session of an id: its own, that of its request, or the provider's of its
+// answer. Errors: 404, 503.
+func Find(ctx context.Context, active *gateway.Gateway, id string) (*Explanation, error) {
 	log := active.Requests().Activity
-	record, found, err := log.FindAny(r.Context(), id)
+	record, found, err := log.FindAny(ctx, id)
 	if request, ok := wire.RequestOf(id); err == nil && !found && ok {
-		record, found, err = log.FindAny(r.Context(), request)
+		record, found, err = log.FindAny(ctx, request)
 	}
 	switch {
 	case err != nil:
@@ -179,11 +162,11 @@ func findStory(r *http.Request) (*story, error) {
 		}
 		return nil, apierror.New(apierror.NotFound, "%s", notRecorded(id, gateway.Retention(active)))
 	}
-	s, err := tell(r.Context(), active, &record)
+	e, err := explain(ctx, active, &record)
 	if since := log.BlockedSince(); err == nil && !since.IsZero() {
-		s.Until = &since
+		e.Until = &since
 	}
-	return s, err
+	return e, err
 }
 
 // notRecorded says why there may be no row of an id, and where else to look.
@@ -194,41 +177,41 @@ func notRecorded(id string, keep activity.Retention) string {
 		id, ageText(keep.Age), terminal.Size(keep.Size))
 }
 
-// tell makes the story of a record.
-func tell(ctx context.Context, active *gateway.Gateway, r *activity.Record) (*story, error) {
-	s := &story{
+// explain makes the explanation of a record.
+func explain(ctx context.Context, active *gateway.Gateway, r *activity.Record) (*Explanation, error) {
+	e := &Explanation{
 		Kind: "call", ID: r.ID, RequestID: r.RequestID, UpstreamID: r.UpstreamID, ClientRequestID: r.ClientRequestID, TraceID: r.TraceID,
 		CreatedAt: r.CreatedAt, Key: r.Key, Tenant: r.Tenant, Route: r.Route, Model: r.Model, Provider: r.Provider, Stream: r.Stream,
 		Status: r.Status, Code: r.Code, RefusedBy: r.RefusedBy, Attempts: r.Attempts,
-		Time: timeStory{Total: ms(r.Latency), Queued: ms(r.Queued), FirstToken: ms(r.FirstToken), Overhead: ms(r.Overhead)},
+		Time: Times{Total: ms(r.Latency), Queued: ms(r.Queued), FirstToken: ms(r.FirstToken), Overhead: ms(r.Overhead)},
 	}
 	for i := range activity.Fields {
 		if f := &activity.Fields[i]; f.Why != "" && !f.Empty(r) {
-			s.Facts = append(s.Facts, factStory{f.Why, f.Text(r)})
+			e.Facts = append(e.Facts, Fact{f.Why, f.Text(r)})
 		}
 	}
 	meaning := apierror.Code(r.Code).Meaning()
 	if r.Family == vncFamily || r.Ended != "" {
-		s.Kind, s.Session = "session", &sessionStory{Workstation: r.Workstation, Ended: r.Ended, BytesUp: r.BytesUp, BytesDown: r.BytesDown}
+		e.Kind, e.Session = "session", &Session{Workstation: r.Workstation, Ended: r.Ended, BytesUp: r.BytesUp, BytesDown: r.BytesDown}
 		if meaning = desktop.Reason(r.Ended).Meaning(); r.Ended == "" {
 			meaning = desktop.RefusalCode(r.Code).Meaning()
 		}
-		s.Meaning, s.Advice = meaning.Text, meaning.Advice
-		return s, nil
+		e.Meaning, e.Advice = meaning.Text, meaning.Advice
+		return e, nil
 	}
-	s.Meaning, s.Advice = meaning.Text, meaning.Advice
+	e.Meaning, e.Advice = meaning.Text, meaning.Advice
 	if r.Model != "" {
-		s.Usage = &usageStory{
+		e.Usage = &Usage{
 			Prompt: r.PromptTokens, Completion: r.CompletionTokens, Reasoning: r.ReasoningTokens, Cached: r.CachedTokens,
 			Source: r.UsageSource, CostUSD: limits.FormatMoney(r.CostNano), Priced: r.Priced, FinishReason: r.FinishReason, OutputCap: r.OutputCap,
 		}
 	}
 	for _, a := range r.Attempted {
-		s.Attempted = append(s.Attempted, attemptStory{a.Target, a.Status, a.Code, ms(a.Latency), apierror.AttemptMeaning(a.Code)})
+		e.Attempted = append(e.Attempted, Attempt{a.Target, a.Status, a.Code, ms(a.Latency), apierror.AttemptMeaning(a.Code)})
 	}
 	var err error
-	s.Limits, err = gateway.Standings(ctx, active, r.Key, r.Tenant, r.Model)
-	return s, err
+	e.Limits, err = gateway.Standings(ctx, active, r.Key, r.Tenant, r.Model)
+	return e, err
 }
 
 // ageText returns a retention as people read it.

@@ -1,4 +1,4 @@
-package caddymodule
+package why
 
 import (
 	"fmt"
@@ -23,40 +23,40 @@ func (p *page) line(name, format string, args ...any) {
 
 func (p *page) gap() { p.WriteString("\n") }
 
-// text is the story for a terminal.
-func (s *story) text() string {
+// Text is the explanation for a terminal.
+func (e *Explanation) Text() string {
 	p := new(page)
-	if s.Kind == "session" {
-		p.line("Session", "%s", s.ID)
+	if e.Kind == "session" {
+		p.line("Session", "%s", e.ID)
 	} else {
-		p.line("Call", "%s", s.ID)
+		p.line("Call", "%s", e.ID)
 	}
-	if s.RequestID != s.ID {
-		p.line("Request", "%s", withText(s.RequestID, "; the client's id ", s.ClientRequestID))
+	if e.RequestID != e.ID {
+		p.line("Request", "%s", withText(e.RequestID, "; the client's id ", e.ClientRequestID))
 	}
-	if s.UpstreamID != "" {
-		p.line("Upstream", "%s", s.UpstreamID)
+	if e.UpstreamID != "" {
+		p.line("Upstream", "%s", e.UpstreamID)
 	}
-	if s.TraceID != "" {
-		p.line("Trace", "%s", s.TraceID)
+	if e.TraceID != "" {
+		p.line("Trace", "%s", e.TraceID)
 	}
-	p.line("When", "%s", s.CreatedAt.UTC().Format("2006-01-02 15:04:05.000 UTC"))
-	p.line("Who", "key %s, tenant %s", s.Key, s.Tenant)
-	p.line("What", "%s", withText(s.Route, ", model ", s.Model))
-	for _, f := range s.Facts {
+	p.line("When", "%s", e.CreatedAt.UTC().Format("2006-01-02 15:04:05.000 UTC"))
+	p.line("Who", "key %s, tenant %s", e.Key, e.Tenant)
+	p.line("What", "%s", withText(e.Route, ", model ", e.Model))
+	for _, f := range e.Facts {
 		p.line(f.Name, "%s", f.Value)
 	}
-	if s.Until != nil {
-		p.line("Until", "%s", activity.Missing(s.Until.Format(time.RFC3339Nano), time.Now()))
+	if e.Until != nil {
+		p.line("Until", "%s", activity.Missing(e.Until.Format(time.RFC3339Nano), time.Now()))
 	}
 	p.gap()
-	s.outcome(p)
-	if s.Session == nil {
-		s.providers(p)
+	e.outcome(p)
+	if e.Session == nil {
+		e.providers(p)
 	}
-	s.times(p)
-	s.usage(p)
-	s.standings(p)
+	e.times(p)
+	e.usage(p)
+	e.standings(p)
 	return p.String()
 }
 
@@ -68,25 +68,25 @@ func withText(text, separator, more string) string {
 }
 
 // outcome adds how it ended, and what to do.
-func (s *story) outcome(p *page) {
+func (e *Explanation) outcome(p *page) {
 	switch {
-	case s.Session != nil && s.Session.Ended != "":
-		p.line("Ended", "%s", withText(s.Session.Ended, ", ", s.Code))
-	case s.Code == "" && s.Session == nil:
-		p.line("Outcome", "%d, answered%s", s.Status, whole(s.Stream))
+	case e.Session != nil && e.Session.Ended != "":
+		p.line("Ended", "%s", withText(e.Session.Ended, ", ", e.Code))
+	case e.Code == "" && e.Session == nil:
+		p.line("Outcome", "%d, answered%s", e.Status, whole(e.Stream))
 	default:
-		p.line("Outcome", "%d %s", s.Status, s.Code)
+		p.line("Outcome", "%d %s", e.Status, e.Code)
 	}
-	if s.RefusedBy != "" {
+	if e.RefusedBy != "" {
 		name := "Refused by"
-		if s.Session != nil && s.Session.Ended != "" {
+		if e.Session != nil && e.Session.Ended != "" {
 			name = "Option"
 		}
-		p.line(name, "%s", s.RefusedBy)
+		p.line(name, "%s", e.RefusedBy)
 	}
-	if s.Meaning != "" {
-		p.lines("Meaning", terminal.Wrap(plain(s.Meaning)))
-		p.lines("What to do", terminal.Wrap(plain(s.Advice)))
+	if e.Meaning != "" {
+		p.lines("Meaning", terminal.Wrap(plain(e.Meaning)))
+		p.lines("What to do", terminal.Wrap(plain(e.Advice)))
 	}
 }
 
@@ -101,24 +101,24 @@ func whole(stream bool) string {
 func plain(text string) string { return strings.ReplaceAll(text, "`", "") }
 
 // providers adds the targets that were tried.
-func (s *story) providers(p *page) {
+func (e *Explanation) providers(p *page) {
 	p.gap()
-	if len(s.Attempted) == 0 {
+	if len(e.Attempted) == 0 {
 		switch {
-		case s.Attempts == 0:
+		case e.Attempts == 0:
 			p.line("Providers", "none was asked")
-		case s.Attempts == 1 && s.Code == "":
-			p.line("Providers", "%s answered at the first attempt", s.Provider)
-		case s.Attempts == 1:
-			p.line("Providers", "%s was asked once", s.Provider)
+		case e.Attempts == 1 && e.Code == "":
+			p.line("Providers", "%s answered at the first attempt", e.Provider)
+		case e.Attempts == 1:
+			p.line("Providers", "%s was asked once", e.Provider)
 		default:
-			p.line("Providers", "%s was asked %d times", s.Provider, s.Attempts)
+			p.line("Providers", "%s was asked %d times", e.Provider, e.Attempts)
 		}
 		return
 	}
 	var rows strings.Builder
 	table := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
-	for i, a := range s.Attempted {
+	for i, a := range e.Attempted {
 		answer := "no answer"
 		if a.Status != 0 {
 			answer = fmt.Sprint(a.Status)
@@ -144,14 +144,14 @@ func (p *page) lines(name, text string) {
 const barWidth = 40
 
 // times adds the parts of the duration, the known ones as a bar.
-func (s *story) times(p *page) {
+func (e *Explanation) times(p *page) {
 	p.gap()
-	if s.Session != nil {
-		p.line("Time", "%s, %s to the viewer, %s to the workstation", terminal.Duration(s.Time.Total), terminal.Size(s.Session.BytesDown), terminal.Size(s.Session.BytesUp))
-		p.line("Desktop", "%s", s.Session.Workstation)
+	if e.Session != nil {
+		p.line("Time", "%s, %s to the viewer, %s to the workstation", terminal.Duration(e.Time.Total), terminal.Size(e.Session.BytesDown), terminal.Size(e.Session.BytesUp))
+		p.line("Desktop", "%s", e.Session.Workstation)
 		return
 	}
-	t := s.Time
+	t := e.Time
 	type part struct {
 		name, fill string
 		ms         float64
@@ -184,9 +184,9 @@ func (s *story) times(p *page) {
 }
 
 // usage adds tokens and cost.
-func (s *story) usage(p *page) {
-	u := s.Usage
-	if u == nil || u.Source == activity.UsageNone && s.Code != "" {
+func (e *Explanation) usage(p *page) {
+	u := e.Usage
+	if u == nil || u.Source == activity.UsageNone && e.Code != "" {
 		return
 	}
 	p.gap()
@@ -228,14 +228,14 @@ var usageSources = map[string]string{
 }
 
 // standings adds how the limits stand now.
-func (s *story) standings(p *page) {
-	if len(s.Limits) == 0 {
+func (e *Explanation) standings(p *page) {
+	if len(e.Limits) == 0 {
 		return
 	}
 	p.gap()
 	var rows strings.Builder
 	table, meter := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0), terminal.Meter(os.Stdout)
-	for _, l := range s.Limits {
+	for _, l := range e.Limits {
 		resets := ""
 		if l.ResetsAt != nil {
 			resets = "until " + l.ResetsAt.Format("2006-01-02 15:04:05")

@@ -1,4 +1,4 @@
-package caddymodule
+package admin
 
 import (
 	"io"
@@ -10,25 +10,20 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
 
-const backupPath = "/gatehouse/backup"
-
 // backingUp is held while a copy is made and sent: there is one file for it.
 var backingUp sync.Mutex
 
 // serveBackup sends a copy of the database of the current configuration.
 func serveBackup(w http.ResponseWriter, r *http.Request) error {
 	if err := sendBackup(w, r); err != nil {
-		writeAdmin(w, nil, err)
+		write(w, nil, err)
 	}
 	return nil
 }
 
 // sendBackup returns an error if nothing was sent yet.
 func sendBackup(w http.ResponseWriter, r *http.Request) error {
-	if r.Method != http.MethodGet {
-		return apierror.New(apierror.MethodNotAllowed, "use GET")
-	}
-	active, err := activeGateway()
+	active, err := running(r, http.MethodGet)
 	if err != nil {
 		return err
 	}

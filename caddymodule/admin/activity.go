@@ -1,4 +1,4 @@
-package caddymodule
+package admin
 
 import (
 	"context"
@@ -11,12 +11,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
-)
-
-const (
-	activityPath = "/gatehouse/activity"
-	seriesPath   = "/gatehouse/series"
-	rebuildPath  = seriesPath + "/rebuild"
 )
 
 // serveActivity answers as GET /api/v1/activity does, for all tenants or the parameter tenant.
@@ -39,7 +33,7 @@ func sendReport(w http.ResponseWriter, r *http.Request, params []string, ask fun
 	answer, err := askReport(w.Header(), r, params, ask)
 	switch {
 	case err != nil:
-		writeAdmin(w, nil, err)
+		write(w, nil, err)
 	case answer.CSV == nil:
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(answer.JSON) // the operator has disconnected
@@ -53,8 +47,9 @@ func sendReport(w http.ResponseWriter, r *http.Request, params []string, ask fun
 }
 
 func askReport(h http.Header, r *http.Request, params []string, ask func(context.Context, *gateway.Gateway, report.Query) (report.Answer, error)) (report.Answer, error) {
-	if r.Method != http.MethodGet {
-		return report.Answer{}, apierror.New(apierror.MethodNotAllowed, "use GET")
+	active, err := running(r, http.MethodGet)
+	if err != nil {
+		return report.Answer{}, err
 	}
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -65,22 +60,12 @@ func askReport(h http.Header, r *http.Request, params []string, ask func(context
 			return report.Answer{}, apierror.New(apierror.UnsupportedParameter, "unknown parameter; this route takes %s", strings.Join(params, ", "))
 		}
 	}
-	active, err := readyGateway(r.Context())
-	if err != nil {
+	if err := active.Ready(r.Context()); err != nil {
 		return report.Answer{}, err
 	}
 	answer, err := ask(r.Context(), active, report.Query{Values: q, Accept: r.Header.Get("Accept"), See: keys.EveryTenant})
 	report.SetUntil(h, active.Requests().Activity)
 	return answer, err
-}
-
-// readyGateway returns the gateway of the running configuration once its stores are open.
-func readyGateway(ctx context.Context) (*gateway.Gateway, error) {
-	active, err := activeGateway()
-	if err != nil {
-		return nil, err
-	}
-	return active, active.Ready(ctx)
 }
 
 // rebuilt is the answer to a rebuild.
@@ -89,24 +74,14 @@ type rebuilt struct {
 	Rows int `json:"rows"`
 }
 
-// serveRebuild makes the hourly and daily sums again from the rows of the activity.
-func serveRebuild(w http.ResponseWriter, r *http.Request) error {
-	answer, err := rebuildSeries(r)
-	writeAdmin(w, answer, err)
-	return nil
-}
-
-func rebuildSeries(r *http.Request) (rebuilt, error) {
-	if r.Method != http.MethodPost {
-		return rebuilt{}, apierror.New(apierror.MethodNotAllowed, "use POST")
-	}
-	active, err := readyGateway(r.Context())
-	if err != nil {
-		return rebuilt{}, err
+// rebuildSeries makes the hourly and daily sums again from the rows of the activity.
+func rebuildSeries(active *gateway.Gateway, r *http.Request) (any, error) {
+	if err := active.Ready(r.Context()); err != nil {
+		return nil, err
 	}
 	rows, err := active.Requests().Activity.Rebuild(r.Context())
 	if err != nil {
-		return rebuilt{}, apierror.New(apierror.LedgerUnavailable, "the series are not rebuilt yet: %v; the rest is done in the background", err).WithCause(err)
+		return nil, apierror.New(apierror.LedgerUnavailable, "the series are not rebuilt yet: %v; the rest is done in the background", err).WithCause(err)
 	}
 	return rebuilt{rows}, nil
 }

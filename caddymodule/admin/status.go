@@ -1,0 +1,36 @@
+package admin
+
+import (
+	"net/http"
+
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/why"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+)
+
+// readHealth shows what /readyz shows, with causes: since when, why, and what to do.
+func readHealth(active *gateway.Gateway, _ *http.Request) (any, error) {
+	return gateway.ReadCondition(active), nil
+}
+
+// readCluster shows what this gateway shares with others, and how that is.
+func readCluster(active *gateway.Gateway, _ *http.Request) (any, error) {
+	return gateway.ReadCluster(active)
+}
+
+// listProviders lists the providers, with the health of their models.
+func listProviders(active *gateway.Gateway, _ *http.Request) (any, error) {
+	return active.Models().Status(nil), nil
+}
+
+// explain shows what happened to one call or session.
+func explain(active *gateway.Gateway, r *http.Request) (any, error) {
+	id := r.URL.Query().Get("id")
+	if id == "" {
+		return nil, apierror.New(apierror.MissingParameter, "id is missing")
+	}
+	if err := active.Ready(r.Context()); err != nil {
+		return nil, err
+	}
+	return why.Find(r.Context(), active, id)
+}
