@@ -18,6 +18,7 @@ import (
 
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/admin" // registers admin.api.gatehouse
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/check"
+	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/cli" // registers the command gatehouse
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
 	"github.com/gatehouse-proxy/gatehouse/handlers" // registers the HTTP handlers too
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/console"

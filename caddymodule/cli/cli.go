@@ -1,4 +1,6 @@
-package caddymodule
+// Package cli is the command caddy gatehouse. Most of its subcommands ask the admin API of a running
+// Caddy; check, key new and cluster import read a configuration instead.
+package cli
 
 import (
 	"crypto/rand"
@@ -10,13 +12,12 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
 func init() {
 	caddycmd.RegisterCommand(caddycmd.Command{
-		Name:  caddykit.AppName,
+		Name:  "gatehouse",
 		Short: "Tools for Gatehouse",
 		Long: "Shows what a running Gatehouse does, and changes what can be changed without a reload. The commands\n" +
 			"ask the admin endpoint of the running Caddy and see all tenants; check and key new need no running Caddy.",
@@ -64,6 +65,13 @@ func newKeyCommand() *cobra.Command {
 	return cmd
 }
 
+// fileKey is the line of a key in a key_file.
+type fileKey struct {
+	Name   string   `json:"name"`
+	Hashes []string `json:"hashes"`
+	Scopes []string `json:"scopes"`
+}
+
 func printNewKey(w io.Writer, random io.Reader, name string, scopes []string) error {
 	secret, err := keys.NewSecret(random)
 	if err != nil {
@@ -74,7 +82,7 @@ func printNewKey(w io.Writer, random io.Reader, name string, scopes []string) er
 		return err
 	}
 	hash := keys.Hash(secret)
-	line, err := json.Marshal(Key{Name: name, Hashes: []string{hash}, Scopes: scopes})
+	line, err := json.Marshal(fileKey{name, []string{hash}, scopes})
 	if err != nil {
 		return err
 	}

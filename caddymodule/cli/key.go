@@ -1,4 +1,4 @@
-package caddymodule
+package cli
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
-	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
@@ -69,7 +68,7 @@ func (k *keyOperator) command(use, short string, args int, run func(args []strin
 }
 
 func isHashPrefix(text string) bool {
-	return len(text) >= runtimekeys.MinPrefix && len(text) <= 64 && strings.Trim(text, "0123456789abcdef") == ""
+	return len(text) >= 4 && len(text) <= 64 && strings.Trim(text, "0123456789abcdef") == ""
 }
 
 func (k *keyOperator) createCommand() *cobra.Command {
@@ -132,7 +131,7 @@ func (k *keyOperator) list(all bool) error {
 			return err
 		}
 		list = append(list, page.Data...)
-		if len(page.Data) < runtimekeys.PageSize {
+		if len(page.Data) < keysPage {
 			break
 		}
 	}
@@ -159,6 +158,9 @@ func (k *keyOperator) list(all bool) error {
 		}
 	})
 }
+
+// keysPage is the most keys of a page of the admin API.
+const keysPage = 100
 
 // change sends one request and shows the key of its answer.
 func (k *keyOperator) change(method, hash, rest string, body any) error {
