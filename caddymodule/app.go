@@ -13,7 +13,6 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
-	"github.com/caddyserver/caddy/v2/modules/caddytls"
 	"go.uber.org/zap"
 
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/admin" // registers admin.api.gatehouse
@@ -99,14 +98,14 @@ type App struct {
 	// Cluster makes this gateway one of several that serve as one. Default: it is the only one.
 	Cluster *Cluster `json:"cluster,omitempty"`
 
-	ctx      caddy.Context
-	logger   *zap.Logger
-	state    *gateway.State
-	stateDir string // of state; "" until a reference to it is held
-	gateway  *gateway.Gateway
-	tls      *caddytls.TLS // nil without VNC
-	manyKeys bool
-	end      func() error // ends the gateway, once
+	ctx         caddy.Context
+	logger      *zap.Logger
+	state       *gateway.State
+	stateDir    string // of state; "" until a reference to it is held
+	gateway     *gateway.Gateway
+	certificate *certificate // nil without VNC
+	manyKeys    bool
+	end         func() error // ends the gateway, once
 }
 
 // CaddyModule returns the module's information.
@@ -145,14 +144,14 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.prepareCertificate(); err != nil {
-		return err
+	if a.VNC != nil {
+		if a.certificate, err = newCertificate(ctx, a.VNC.Domain); err != nil {
+			return err
+		}
+		config.VNCCertificate, config.VNCCertificateEnds = a.certificate.check, a.certificate.ends
 	}
 	if config.Emitter, config.Observed, err = a.events(); err != nil {
 		return err
-	}
-	if a.VNC != nil {
-		config.VNCCertificate, config.VNCCertificateEnds = a.checkCertificate, a.certificateEnds
 	}
 	config.Release, config.Reacquire = a.releaseState, a.reacquireState
 	config.Routes = handlers.RouteNames()
@@ -215,8 +214,10 @@ func (s onStarted) Handle(context.Context, caddy.Event) error {
 	a := s.app
 	a.gateway.Subscribe()
 	check.WarnOfLoggedKeys(a.ctx, a.logger)
-	if err := a.manageCertificate(); err != nil {
-		a.logger.Error("viewers will find no certificate", zap.Error(err))
+	if a.certificate != nil {
+		if err := a.certificate.manage(); err != nil {
+			a.logger.Error("viewers will find no certificate", zap.Error(err))
+		}
 	}
 	if a.manyKeys {
 		debug.FreeOSMemory() // calls are served while it collects

@@ -20,7 +20,7 @@ import (
 // everything. Errors name what is wrong and never a secret.
 func (a *App) build() (gateway.Config, error) {
 	none := gateway.Config{}
-	specs, secrets, err := a.keySpecs()
+	specs, secrets, err := keySpecs(a.Keys, a.logger)
 	if err != nil {
 		return none, err
 	}
@@ -28,11 +28,11 @@ func (a *App) build() (gateway.Config, error) {
 	if err != nil {
 		return none, err
 	}
-	models, err := a.readCatalogs()
+	models, err := readCatalogs(a.Catalogs)
 	if err != nil {
 		return none, err
 	}
-	built, err := a.buildProviders(models)
+	built, err := buildProviders(a.ctx, a.Providers, models)
 	if err != nil {
 		return none, err
 	}
@@ -52,7 +52,7 @@ func (a *App) build() (gateway.Config, error) {
 	if answers < modelcall.MinAnswers {
 		return none, fmt.Errorf("answer_memory: %d bytes is too small for one answer of the largest size; at least %d are needed", answers, modelcall.MinAnswers)
 	}
-	allowed, err := a.buildLimits()
+	allowed, err := buildLimits(a)
 	if err != nil {
 		return none, err
 	}
@@ -63,12 +63,12 @@ func (a *App) build() (gateway.Config, error) {
 	if most := max(allowed.MaxBody(), runtime.MaxBody()); bodies < 2*most {
 		return none, fmt.Errorf("max_body %d: body_memory, %d bytes, is too small for one body of that size; it must be at least twice max_body", most, bodies)
 	}
-	guardrails, hookSecrets, err := a.buildGuardrails()
+	guardrails, hookSecrets, err := buildGuardrails(a)
 	if err != nil {
 		return none, err
 	}
 	secrets = append(secrets, hookSecrets...)
-	workstations, logins, err := a.buildWorkstations()
+	workstations, logins, err := a.VNC.build(a.ctx, a.state)
 	if err != nil {
 		return none, fmt.Errorf("vnc: %w", err)
 	}
@@ -89,9 +89,9 @@ func (a *App) build() (gateway.Config, error) {
 	}, nil
 }
 
-func (a *App) readCatalogs() ([]catalog.Model, error) {
+func readCatalogs(paths []string) ([]catalog.Model, error) {
 	var all []catalog.Model
-	for _, path := range a.Catalogs {
+	for _, path := range paths {
 		data, err := readBounded("catalog", path, catalog.MaxCatalogBytes)
 		if err != nil {
 			return nil, err

@@ -64,18 +64,15 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		return d.ArgErr()
 	}
 	return with(caddykit.Options{
-		"key":      {Many: true, Read: a.readKey},
-		"key_file": caddykit.Words(&a.KeyFiles),
-		"runtime_keys": {Read: func(d *caddyfile.Dispenser) error {
-			a.RuntimeKeys = new(RuntimeKeys)
-			return a.RuntimeKeys.read(d)
-		}},
-		"provider": {Many: true, Read: a.readProvider},
-		"alias":    {Many: true, Read: a.Aliases.read},
-		"tenant":   {Many: true, Read: a.readTenant},
-		"model":    {Many: true, Read: a.readModel},
+		"key":          listed(&a.Keys, (*Key).read),
+		"key_file":     caddykit.Words(&a.KeyFiles),
+		"runtime_keys": single(&a.RuntimeKeys, (*RuntimeKeys).read),
+		"provider":     listed(&a.Providers, (*Provider).read),
+		"alias":        {Many: true, Read: a.Aliases.read},
+		"tenant":       listed(&a.Tenants, (*Tenant).read),
+		"model":        listed(&a.Models, (*ModelLimit).read),
 
-		"guardrail":  {Many: true, Read: a.readGuardrail},
+		"guardrail":  listed(&a.Guardrails, (*Guardrail).read),
 		"guardrails": caddykit.Words(&a.GuardrailsOnAll),
 
 		"on_store_failure": caddykit.Word(&a.OnStoreFailure),
@@ -100,9 +97,27 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			"keep_series": caddykit.Value(&a.Activity.Series, caddykit.ParseDuration),
 			"max_size":    caddykit.Value(&a.Activity.Size, parseSize),
 		}),
-		"vnc":     {Read: a.readVNC},
+		"vnc":     single(&a.VNC, (*VNC).read),
 		"cluster": readCluster(&a.Cluster),
 	}, a.Allowance.options()).Block(d)
+}
+
+// listed is an option that adds an element to a list; read reads it.
+func listed[T any](list *[]T, read func(*T, *caddyfile.Dispenser) error) caddykit.Option {
+	return caddykit.Option{Many: true, Read: func(d *caddyfile.Dispenser) error {
+		var element T
+		err := read(&element, d)
+		*list = append(*list, element)
+		return err
+	}}
+}
+
+// single is an option that sets a pointer; read reads what it points to.
+func single[T any](dst **T, read func(*T, *caddyfile.Dispenser) error) caddykit.Option {
+	return caddykit.Option{Read: func(d *caddyfile.Dispenser) error {
+		*dst = new(T)
+		return read(*dst, d)
+	}}
 }
 
 // block is an option that has its own block.

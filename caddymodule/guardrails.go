@@ -78,14 +78,14 @@ type guardNames struct {
 
 // buildGuardrails compiles the guardrails and finds those that blocks name. It refuses an unknown
 // name and an unused guardrail: a typo must not silently disable a guardrail.
-func (a *App) buildGuardrails() (out *policy.Guardrails, secrets []string, err error) {
+func buildGuardrails(a *App) (out *policy.Guardrails, secrets []string, err error) {
 	out = new(policy.Guardrails)
 	names := guardNames{make(map[string]*guardrail.Guardrail), make(map[string]bool)}
 	for _, g := range a.Guardrails {
 		if names.byName[g.Name] != nil {
 			return out, nil, fmt.Errorf("guardrail %q is configured twice", g.Name)
 		}
-		compiled, secret, err := a.compileGuardrail(&g)
+		compiled, secret, err := g.compile(a.ctx)
 		if err != nil {
 			return out, nil, err
 		}
@@ -136,7 +136,7 @@ func (n *guardNames) find(list []string) (found []*guardrail.Guardrail, err erro
 	return found, nil
 }
 
-func (a *App) compileGuardrail(g *Guardrail) (compiled *guardrail.Guardrail, secret string, err error) {
+func (g *Guardrail) compile(ctx caddy.Context) (compiled *guardrail.Guardrail, secret string, err error) {
 	spec := guardrail.Spec{Name: g.Name, Window: g.Window}
 	switch g.On {
 	case "", guardrail.Both.String():
@@ -153,7 +153,7 @@ func (a *App) compileGuardrail(g *Guardrail) (compiled *guardrail.Guardrail, sec
 		})
 	}
 	if g.Webhook != nil {
-		if spec.Webhook, secret, err = a.webhook(g.Webhook); err != nil {
+		if spec.Webhook, secret, err = g.Webhook.build(ctx); err != nil {
 			return nil, "", fmt.Errorf("guardrail %q: webhook: %w", g.Name, err)
 		}
 	}
@@ -161,7 +161,7 @@ func (a *App) compileGuardrail(g *Guardrail) (compiled *guardrail.Guardrail, sec
 	return compiled, secret, err
 }
 
-func (a *App) webhook(w *GuardWebhook) (out *guardrail.Webhook, secret string, err error) {
+func (w *GuardWebhook) build(ctx caddy.Context) (out *guardrail.Webhook, secret string, err error) {
 	out = &guardrail.Webhook{URL: w.URL, Timeout: time.Duration(w.Timeout), RefuseStreams: w.RefuseStreams}
 	switch w.OnFailure {
 	case "", "closed":
@@ -171,7 +171,7 @@ func (a *App) webhook(w *GuardWebhook) (out *guardrail.Webhook, secret string, e
 		return nil, "", fmt.Errorf("on_failure %q: want open or closed", w.OnFailure)
 	}
 	if w.APIKey != "" {
-		if secret, err = a.secret("the webhook of a guardrail", w.APIKey); err != nil {
+		if secret, err = resolveSecret(ctx.Logger(), "the webhook of a guardrail", w.APIKey); err != nil {
 			return nil, "", err
 		}
 		out.Header = http.Header{"Authorization": {"Bearer " + secret}}
@@ -180,6 +180,6 @@ func (a *App) webhook(w *GuardWebhook) (out *guardrail.Webhook, secret string, e
 	if err != nil {
 		return nil, "", err
 	}
-	out.Transport, err = connections.kept(a.ctx)
+	out.Transport, err = connections.kept(ctx)
 	return out, secret, err
 }

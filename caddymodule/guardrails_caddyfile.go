@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 )
 
-// readGuardrail reads one guardrail:
+// read reads one guardrail:
 //
 //	guardrail NAME {
 //		on input | output | both
@@ -23,20 +23,17 @@ import (
 //	}
 //
 // where DETECTOR is one of secrets, email, card, words WORD…, pattern EXPRESSION.
-func (a *App) readGuardrail(d *caddyfile.Dispenser) error {
-	var g Guardrail
+func (g *Guardrail) read(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&g.Name) {
 		return d.ArgErr()
 	}
-	err := caddykit.Options{
+	return caddykit.Options{
 		"on":      caddykit.Word(&g.On),
 		"deny":    g.rule(guardrail.Deny),
 		"redact":  g.rule(guardrail.Redact),
 		"window":  caddykit.Value(&g.Window, parsePositive[int]),
 		"webhook": {Read: g.readWebhook},
 	}.Block(d)
-	a.Guardrails = append(a.Guardrails, g)
-	return err
 }
 
 // rule returns the option for an action.

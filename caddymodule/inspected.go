@@ -34,9 +34,9 @@ func inspected(a *App, built gateway.Config) offline.Config {
 		})
 	}
 	if a.VNC != nil {
-		c.Desktops = &offline.Desktops{Domain: a.VNC.Domain, Port: a.VNC.Port, OwnCertificate: a.tls.HasCertificateForSubject(a.wildcard())}
+		c.Desktops = &offline.Desktops{Domain: a.VNC.Domain, Port: a.VNC.Port, OwnCertificate: a.certificate.own()}
 		c.Desktops.Policy = func() *caddytls.AutomationPolicy {
-			policy, _ := a.governing(a.wildcard())
+			policy, _ := a.certificate.policy()
 			return policy
 		}
 	}

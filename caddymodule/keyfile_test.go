@@ -90,13 +90,11 @@ func TestAFileWithoutAnEndIsNotReadWithoutABound(t *testing.T) {
 // warnings.
 func TestASecretInAKeyFileIsNoSecretInTheConfiguration(t *testing.T) {
 	core, seen := observer.New(zapcore.WarnLevel)
-	a := &App{logger: zap.New(core)}
-	var err error
-	a.Keys, err = appendKeys([]Key{{Name: "configured", Secrets: []string{"literal-1"}}}, []byte(`{"name":"filed","secrets":["literal-2"]}`))
+	list, err := appendKeys([]Key{{Name: "configured", Secrets: []string{"literal-1"}}}, []byte(`{"name":"filed","secrets":["literal-2"]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, secrets, err := a.keySpecs(); err != nil || len(secrets) != 2 {
+	if _, secrets, err := keySpecs(list, zap.New(core)); err != nil || len(secrets) != 2 {
 		t.Errorf("secrets %q, %v", secrets, err)
 	}
 	if all := seen.All(); len(all) != 1 || all[0].ContextMap()["of"] != `key "configured"` {

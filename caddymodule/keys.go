@@ -65,10 +65,10 @@ type Key struct {
 	filed bool // read from a file: Caddy's admin API does not show it
 }
 
-// keySpecs returns the configured keys, and their secrets as plain text.
-func (a *App) keySpecs() (specs []keys.Spec, secrets []string, err error) {
-	specs = make([]keys.Spec, 0, len(a.Keys))
-	for _, k := range a.Keys {
+// keySpecs returns keys, and their secrets as plain text.
+func keySpecs(list []Key, logger *zap.Logger) (specs []keys.Spec, secrets []string, err error) {
+	specs = make([]keys.Spec, 0, len(list))
+	for _, k := range list {
 		spec := keys.Spec{
 			Name: k.Name, Hashes: k.Hashes, Scopes: k.Scopes, Tenant: k.Tenant, Models: k.Models,
 			Disabled: k.Disabled, HostedTools: k.HostedTools, AllTenants: k.AllTenants,
@@ -80,7 +80,7 @@ func (a *App) keySpecs() (specs []keys.Spec, secrets []string, err error) {
 				return nil, nil, fmt.Errorf("%s: %w", owner, err)
 			}
 			if literal && !k.filed {
-				warnOfLiteral(a.logger, owner)
+				warnOfLiteral(logger, owner)
 			}
 			spec.Secrets = append(spec.Secrets, value)
 		}
@@ -95,15 +95,15 @@ func (a *App) keySpecs() (specs []keys.Spec, secrets []string, err error) {
 	return specs, secrets, nil
 }
 
-// secret resolves a secret. It warns about a literal one, which ends up in Caddy's admin API and in
+// resolveSecret resolves a secret. It warns about a literal one, which ends up in Caddy's admin API and in
 // its autosaved configuration.
-func (a *App) secret(owner, text string) (string, error) {
+func resolveSecret(logger *zap.Logger, owner, text string) (string, error) {
 	value, literal, err := secret.Resolve(text)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", owner, err)
 	}
 	if literal {
-		warnOfLiteral(a.logger, owner)
+		warnOfLiteral(logger, owner)
 	}
 	return value, nil
 }

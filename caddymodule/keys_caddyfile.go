@@ -6,7 +6,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 )
 
-// readKey reads one key:
+// read reads one key:
 //
 //	key NAME {
 //		secret {env.NAME}…       # several for rotation
@@ -23,12 +23,11 @@ import (
 //		guardrails NAME…
 //		unpriced allow
 //	}
-func (a *App) readKey(d *caddyfile.Dispenser) error {
-	var k Key
+func (k *Key) read(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&k.Name) {
 		return d.ArgErr()
 	}
-	err := with(caddykit.Options{
+	return with(caddykit.Options{
 		"secret":       caddykit.Words(&k.Secrets),
 		"hash":         caddykit.Words(&k.Hashes),
 		"scopes":       caddykit.Words(&k.Scopes),
@@ -41,6 +40,4 @@ func (a *App) readKey(d *caddyfile.Dispenser) error {
 		"guardrails":   caddykit.Words(&k.Guardrails),
 		"unpriced":     caddykit.Word(&k.Unpriced),
 	}, k.Allowance.options(), k.Caps.options()).Block(d)
-	a.Keys = append(a.Keys, k)
-	return err
 }

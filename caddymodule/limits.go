@@ -96,7 +96,7 @@ type LimitPolicy struct {
 const maxDrain = 10 * time.Minute
 
 // buildLimits turns the limits of all blocks into the gateway's.
-func (a *App) buildLimits() (*policy.Limits, error) {
+func buildLimits(a *App) (*policy.Limits, error) {
 	out := &policy.Limits{Keys: map[string]*policy.KeyLimits{}, Tenants: map[string]*policy.KeyLimits{}, Drain: time.Duration(a.Drain)}
 	var err error
 	if out.OnStoreFailure, err = parsePolicy(a.OnStoreFailure); err != nil {

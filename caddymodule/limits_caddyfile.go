@@ -50,50 +50,44 @@ func (c *Caps) options() caddykit.Options {
 	}
 }
 
-// readTenant reads the limits of a tenant:
+// read reads the limits of a tenant:
 //
 //	tenant NAME {
 //		rate | concurrency | budget …
 //	}
-func (a *App) readTenant(d *caddyfile.Dispenser) error {
-	var t Tenant
+func (t *Tenant) read(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&t.Name) {
 		return d.ArgErr()
 	}
-	err := t.options().Block(d)
-	a.Tenants = append(a.Tenants, t)
-	return err
+	return t.options().Block(d)
 }
 
-// readModel reads the limits of some models:
+// read reads the limits of some models:
 //
 //	model PATTERN {
 //		rate | concurrency …
 //		max_body | max_messages | max_tools | max_output_tokens …
 //		guardrails NAME…
 //	}
-func (a *App) readModel(d *caddyfile.Dispenser) error {
-	var m ModelLimit
+func (m *ModelLimit) read(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&m.Pattern) {
 		return d.ArgErr()
 	}
 	options := m.Caps.options()
 	options["rate"], options["concurrency"] = phrases(&m.Rates), phrase(&m.Concurrency)
 	options["guardrails"] = caddykit.Words(&m.Guardrails)
-	err := options.Block(d)
-	a.Models = append(a.Models, m)
-	return err
+	return options.Block(d)
 }
 
 // readDisconnect reads what happens to a call whose client disconnects:
 //
 //	on_disconnect cancel | drain DURATION
-func (a *App) readDisconnect(d *caddyfile.Dispenser) (err error) {
+func (l *LimitPolicy) readDisconnect(d *caddyfile.Dispenser) (err error) {
 	args := d.RemainingArgs()
 	switch {
 	case len(args) == 1 && args[0] == "cancel":
 	case len(args) == 2 && args[0] == "drain":
-		if a.Drain, err = caddykit.ParseDuration(args[1]); err != nil {
+		if l.Drain, err = caddykit.ParseDuration(args[1]); err != nil {
 			return d.Errf("%v", err)
 		}
 	default:

@@ -135,22 +135,23 @@ const (
 )
 
 // buildProviders makes the providers; models are those of catalog files.
-func (a *App) buildProviders(models []catalog.Model) (builtProviders, error) {
+func buildProviders(ctx caddy.Context, list []Provider, models []catalog.Model) (builtProviders, error) {
 	catalogued := map[string]bool{}
 	for _, m := range models {
 		catalogued[m.Provider] = true
 	}
-	built := builtProviders{accounts: accounts{logger: a.logger}}
-	for i := range a.Providers {
-		p := &a.Providers[i]
-		if err := a.addProvider(&built, p, catalogued[catalogName(p)]); err != nil {
+	built := builtProviders{accounts: accounts{logger: ctx.Logger()}}
+	for i := range list {
+		p := &list[i]
+		if err := p.build(ctx, &built, catalogued[catalogName(p)]); err != nil {
 			return built, fmt.Errorf("provider %q: %w", p.Name, err)
 		}
 	}
 	return built, nil
 }
 
-func (a *App) addProvider(built *builtProviders, p *Provider, catalogued bool) error {
+// build adds the provider to those that are built.
+func (p *Provider) build(ctx caddy.Context, built *builtProviders, catalogued bool) error {
 	if err := provider.ValidName(p.Name); err != nil {
 		return err
 	}
@@ -173,7 +174,7 @@ func (a *App) addProvider(built *builtProviders, p *Provider, catalogued bool) e
 	}
 	if p.Dialect == provider.Test {
 		built.addTest(p, &source, &config)
-	} else if err := a.connect(built, p, &config); err != nil {
+	} else if err := p.connect(ctx, built, &config); err != nil {
 		return err
 	}
 	if len(config.Endpoints) == 0 {
@@ -194,7 +195,7 @@ func (a *App) addProvider(built *builtProviders, p *Provider, catalogued bool) e
 	case discover > 0:
 		built.discover = append(built.discover, gateway.Discovery{Provider: made, Every: discover})
 	case p.DiscoverOff && p.anyModel():
-		a.logger.Warn("discover is off and models has \"*\": any model name is sent to this provider; names that are in no catalog are not listed and have no price",
+		built.logger.Warn("discover is off and models has \"*\": any model name is sent to this provider; names that are in no catalog are not listed and have no price",
 			zap.String("provider", p.Name))
 	}
 	return nil
@@ -202,7 +203,7 @@ func (a *App) addProvider(built *builtProviders, p *Provider, catalogued bool) e
 
 // connect adds the endpoints of a provider and the transports to them. It adds none if the provider is
 // left out.
-func (a *App) connect(built *builtProviders, p *Provider, config *provider.Config) (err error) {
+func (p *Provider) connect(ctx caddy.Context, built *builtProviders, config *provider.Config) (err error) {
 	if config.Endpoints, err = built.of(p); err != nil || len(config.Endpoints) == 0 {
 		return err
 	}
@@ -213,10 +214,10 @@ func (a *App) connect(built *builtProviders, p *Provider, config *provider.Confi
 	connections, err := newConnections(p.TransportRaw, config.Timeouts.Connect, bases...)
 	if err == nil {
 		config.Timeouts.Connect = connections.connect
-		config.Transport, err = connections.kept(a.ctx)
+		config.Transport, err = connections.kept(ctx)
 	}
 	if err == nil {
-		config.Fresh, err = connections.fresh(a.ctx)
+		config.Fresh, err = connections.fresh(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("transport: %w", err)

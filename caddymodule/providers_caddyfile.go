@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 )
 
-// readProvider reads one provider:
+// read reads one provider:
 //
 //	provider NAME {
 //		dialect openai|openrouter|anthropic|test
@@ -45,12 +45,11 @@ import (
 //		}
 //		transport http { … }
 //	}
-func (a *App) readProvider(d *caddyfile.Dispenser) error {
-	var p Provider
+func (p *Provider) read(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&p.Name) {
 		return d.ArgErr()
 	}
-	err := with(caddykit.Options{
+	return with(caddykit.Options{
 		"dialect":          caddykit.Word(&p.Dialect),
 		"endpoint":         {Many: true, Read: p.readEndpoint},
 		"optional":         caddykit.Flag(&p.Optional),
@@ -67,8 +66,6 @@ func (a *App) readProvider(d *caddyfile.Dispenser) error {
 		"timeouts":         {Many: true, Read: p.readTimeouts},
 		"transport":        {Read: p.readTransport},
 	}, p.Account.options()).Block(d)
-	a.Providers = append(a.Providers, p)
-	return err
 }
 
 // options returns the options of an account.

@@ -15,9 +15,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
@@ -30,10 +32,9 @@ const (
 // The default of fps.
 const defaultFPS = 30
 
-// buildWorkstations builds the service of the workstations, nil without any, and returns the
+// build builds the service of the workstations, nil without any, and returns the
 // secrets in the configuration.
-func (a *App) buildWorkstations() (*desktop.Service, []string, error) {
-	v := a.VNC
+func (v *VNC) build(ctx caddy.Context, state *gateway.State) (*desktop.Service, []string, error) {
 	if v == nil {
 		return nil, nil, nil
 	}
@@ -47,7 +48,7 @@ func (a *App) buildWorkstations() (*desktop.Service, []string, error) {
 		if _, twice := policy.Credentials[c.Name]; twice || c.Name == "" {
 			return nil, nil, fmt.Errorf("credential %q: the name is missing or given twice", c.Name)
 		}
-		login, err := a.login(fmt.Sprintf("credential %q", c.Name), "", &c.Login)
+		login, err := c.login(ctx, fmt.Sprintf("credential %q", c.Name), "")
 		if err != nil {
 			return nil, nil, err
 		}
@@ -57,7 +58,7 @@ func (a *App) buildWorkstations() (*desktop.Service, []string, error) {
 	}
 	var specs []desktop.Spec
 	for _, w := range v.Workstations {
-		target, err := a.target(fmt.Sprintf("workstation %q", w.Name), &w)
+		target, err := w.target(ctx, fmt.Sprintf("workstation %q", w.Name))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -69,19 +70,19 @@ func (a *App) buildWorkstations() (*desktop.Service, []string, error) {
 		specs = append(specs, desktop.Spec{ID: id, Target: target})
 	}
 	service, err := desktop.New(desktop.Config{
-		Policy: policy, Workstations: specs, State: a.state.Workstations, Storage: a.ctx.Storage(), Random: rand.Reader,
-		Emit: a.state.Emit, Observed: a.state.Observed,
+		Policy: policy, Workstations: specs, State: state.Workstations, Storage: ctx.Storage(), Random: rand.Reader,
+		Emit: state.Emit, Observed: state.Observed,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	if warning := service.Policy().Warning(); warning != "" {
-		a.logger.Warn(warning)
+		ctx.Logger().Warn(warning)
 	}
 	return service, slices.DeleteFunc(secrets, func(s string) bool { return s == "" }), nil
 }
 
-func (a *App) target(owner string, w *Workstation) (desktop.Target, error) {
+func (w *Workstation) target(ctx caddy.Context, owner string) (desktop.Target, error) {
 	none := desktop.Target{}
 	switch w.Source {
 	case sourceTestCard:
@@ -97,23 +98,23 @@ func (a *App) target(owner string, w *Workstation) (desktop.Target, error) {
 	if err != nil || host == "" {
 		return none, fmt.Errorf("%s: address %q: want host:port", owner, w.Address)
 	}
-	login, err := a.login(owner, host, &w.Login)
+	login, err := w.login(ctx, owner, host)
 	return desktop.Target{Address: w.Address, User: login.User, Password: login.Password, TLS: login.TLS}, err
 }
 
 // login resolves how the gateway logs in to a VNC server.
-func (a *App) login(owner, host string, l *Login) (desktop.Credential, error) {
+func (l *Login) login(ctx caddy.Context, owner, host string) (desktop.Credential, error) {
 	out := desktop.Credential{User: l.User}
 	var err error
 	if l.Password != "" {
-		if out.Password, err = a.secret(owner, l.Password); err != nil {
+		if out.Password, err = resolveSecret(ctx.Logger(), owner, l.Password); err != nil {
 			return out, err
 		}
 	}
 	if l.User != "" && (l.TLS == nil || l.Password == "") {
 		return out, fmt.Errorf("%s: a user is sent only inside TLS and with a password: give both, or no user", owner)
 	}
-	if out.TLS, err = a.serverTLS(l.TLS, host); err != nil {
+	if out.TLS, err = l.TLS.build(ctx, host); err != nil {
 		return out, fmt.Errorf("%s: tls: %w", owner, err)
 	}
 	return out, nil
@@ -151,8 +152,8 @@ func (v *VNC) policy() (desktop.Policy, error) {
 	return p, nil
 }
 
-// serverTLS returns the TLS configuration for a VNC server, nil without TLS.
-func (a *App) serverTLS(t *ServerTLS, host string) (*tls.Config, error) {
+// build returns the TLS configuration for a VNC server, nil without TLS.
+func (t *ServerTLS) build(ctx caddy.Context, host string) (*tls.Config, error) {
 	if t == nil {
 		return nil, nil
 	}
@@ -164,7 +165,7 @@ func (a *App) serverTLS(t *ServerTLS, host string) (*tls.Config, error) {
 		config.ServerName = host
 	}
 	if t.TrustPoolRaw != nil {
-		module, err := a.ctx.LoadModule(t, "TrustPoolRaw")
+		module, err := ctx.LoadModule(t, "TrustPoolRaw")
 		if err != nil {
 			return nil, fmt.Errorf("trust_pool: %w", err)
 		}

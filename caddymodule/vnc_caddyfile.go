@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 )
 
-// readVNC reads the configuration of desktops:
+// read reads the configuration of desktops:
 //
 //	vnc {
 //		domain NAME
@@ -28,12 +28,10 @@ import (
 //		fps NUMBER|off
 //		clipboard_in on|off
 //	}
-func (a *App) readVNC(d *caddyfile.Dispenser) error {
+func (v *VNC) read(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
 		return d.ArgErr()
 	}
-	v := new(VNC)
-	a.VNC = v
 	return caddykit.Options{
 		"domain":            caddykit.Word(&v.Domain),
 		"port":              caddykit.Value(&v.Port, caddykit.ParseCount),

@@ -5,8 +5,6 @@ package house
 //
 //	go test ./tests/house -run FilesAreShort -args -shrink
 var exceptions = []row{
-	{"caddymodule.App: files", 14},
-	{"caddymodule.App: methods", 42},
 	{"caddymodule.pooledState: fields", 16},
 	{"handlers: packages", 10},
 	{"internal/activity.Filter: fields", 18},
