@@ -111,10 +111,10 @@ func printLimits(o *operator, q limitsQuery) error {
 	if err != nil {
 		return err
 	}
-	now, meter := time.Now(), terminal.Meter(o.out)
+	now := time.Now()
 	err = o.table("SUBJECT\tTENANT\tLIMIT\tUSED\tLEFT\tFULL\tRESETS", func(row func(...any)) {
 		for _, l := range rows {
-			row(terminal.Subject(l.Subject), terminal.OrDash(l.Tenant), l.Type+" "+l.Configured, l.used(), amountCell(l.Remaining), l.full(meter), l.resets(now))
+			row(terminal.Subject(l.Subject), terminal.OrDash(l.Tenant), l.Type+" "+l.Configured, l.used(), amountCell(l.Remaining), l.full(), l.resets(now))
 		}
 	})
 	if err == nil && more {
@@ -187,9 +187,9 @@ func amountCell(n json.Number) string {
 	return text
 }
 
-func (l *limitRow) full(meter func(float64) string) string {
+func (l *limitRow) full() string {
 	percent := math.Floor(l.Ratio * 100)
-	text := fmt.Sprintf("%s %3.0f%%", meter(l.Ratio), percent)
+	text := fmt.Sprintf("%3.0f%%", percent)
 	if l.Exhausted && percent < 100 { // the rest is reserved, or too little to show
 		text += " full"
 	}

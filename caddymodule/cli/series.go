@@ -48,7 +48,7 @@ func newSeriesCommand() *cobra.Command {
 	cmd.Flags().StringVar(&by, "by", "model", "model, key, tenant, provider or code")
 	cmd.Flags().StringVar(&step, "step", "day", "minute (at most six hours), hour or day")
 	cmd.Flags().IntVar(&top, "top", 10, "how many series; the others are added up")
-	cmd.Flags().StringVar(&chart, "chart", "", "what the bars show: cost, requests, errors, tokens or p95 (default: cost, or requests if nothing has a cost)")
+	cmd.Flags().StringVar(&chart, "chart", "", "what is shown of each point in time: cost, requests, errors, tokens or p95 (default: cost, or requests if nothing has a cost)")
 	cmd.Flags().BoolVar(&rebuild, "rebuild", false, "make the sums again from the rows that are kept, while calls go on")
 	return cmd
 }

@@ -2,7 +2,6 @@ package why
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -140,10 +139,7 @@ func (p *page) lines(name, text string) {
 	}
 }
 
-// barWidth is the width of a bar, in characters.
-const barWidth = 40
-
-// times adds the parts of the duration, the known ones as a bar.
+// times adds the duration, and the parts of it that are known.
 func (e *Explanation) times(p *page) {
 	p.gap()
 	if e.Session != nil {
@@ -152,34 +148,26 @@ func (e *Explanation) times(p *page) {
 		return
 	}
 	t := e.Time
-	type part struct {
-		name, fill string
-		ms         float64
-	}
-	light, medium, dark := terminal.Shades()
-	parts := []part{{"queued", light, t.Queued}}
-	if t.FirstToken > 0 {
-		parts = append(parts, part{"until the first token", medium, max(t.FirstToken-t.Queued, 0)}, part{"stream", dark, max(t.Total-t.FirstToken, 0)})
-	} else {
-		parts = append(parts, part{"answer", dark, max(t.Total-t.Queued, 0)})
-	}
-	bar, legend := "", []string(nil)
-	for _, part := range parts {
-		if part.ms <= 0 {
-			continue
+	var parts []string
+	add := func(name string, ms float64) {
+		if ms > 0 {
+			parts = append(parts, name+" "+terminal.Duration(ms))
 		}
-		n := int(part.ms/max(t.Total, part.ms)*barWidth + 0.5)
-		bar += strings.Repeat(part.fill, max(n, 1))
-		legend = append(legend, part.fill+" "+part.name+" "+terminal.Duration(part.ms))
+	}
+	add("queued", t.Queued)
+	if t.FirstToken > 0 {
+		add("until the first token", t.FirstToken-t.Queued)
+		add("stream", t.Total-t.FirstToken)
+	} else {
+		add("answer", t.Total-t.Queued)
 	}
 	more := ""
 	if t.Overhead > 0 {
 		more = ", of which the gateway itself took " + terminal.Duration(t.Overhead)
 	}
 	p.line("Time", "%s in all%s", terminal.Duration(t.Total), more)
-	if len(legend) > 1 {
-		p.line("", "%s", bar)
-		p.line("", "%s", strings.Join(legend, "   "))
+	if len(parts) > 1 {
+		p.line("", "%s", strings.Join(parts, "   "))
 	}
 }
 
@@ -234,14 +222,14 @@ func (e *Explanation) standings(p *page) {
 	}
 	p.gap()
 	var rows strings.Builder
-	table, meter := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0), terminal.Meter(os.Stdout)
+	table := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
 	for _, l := range e.Limits {
 		resets := ""
 		if l.ResetsAt != nil {
 			resets = "until " + l.ResetsAt.Format("2006-01-02 15:04:05")
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s %3d%%\t%s of %s\t%s\n", terminal.Printable(terminal.Subject(l.Subject)), l.Option,
-			meter(float64(l.Percent)/100), l.Percent, l.Used, l.Limit, resets)
+		fmt.Fprintf(table, "%s\t%s\t%3d%%\t%s of %s\t%s\n", terminal.Printable(terminal.Subject(l.Subject)), l.Option,
+			l.Percent, l.Used, l.Limit, resets)
 	}
 	_ = table.Flush() // into memory
 	p.lines("Limits now", rows.String())

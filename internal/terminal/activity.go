@@ -33,7 +33,7 @@ func Activity(out io.Writer, answer io.Reader) error {
 	for _, r := range list.Data {
 		t.rows = append(t.rows, cells(&r, several))
 	}
-	t.print(out, screenOf(out))
+	t.print(out, roomOf(out))
 	if list.Next != nil {
 		fmt.Fprintf(out, "There are more: see --limit and --csv.\n")
 	}

@@ -44,17 +44,16 @@ type pointView struct {
 
 type percentileView struct{ P50, P95, P99 float64 }
 
-// metrics are what a chart can show of a point: a value, and its text.
+// metrics are what can be shown of each point, by the name of the flag.
 var metrics = map[string]struct {
-	value func(*pointView) float64
+	title string
 	text  func(*pointView) string
 }{
-	"cost":     {costOf, costCell},
-	"requests": {func(p *pointView) float64 { return float64(p.Requests) }, func(p *pointView) string { return compact(p.Requests) }},
-	"errors":   {func(p *pointView) float64 { return float64(p.Errors) }, func(p *pointView) string { return compact(p.Errors) }},
-	"tokens": {func(p *pointView) float64 { return float64(p.Prompt + p.Completion) },
-		func(p *pointView) string { return compact(p.Prompt + p.Completion) }},
-	"p95": {func(p *pointView) float64 { return p95(p.Duration) }, func(p *pointView) string { return Duration(p95(p.Duration)) }},
+	"cost":     {"Cost in USD", costCell},
+	"requests": {"Requests", func(p *pointView) string { return compact(p.Requests) }},
+	"errors":   {"Errors", func(p *pointView) string { return compact(p.Errors) }},
+	"tokens":   {"Tokens in and out", func(p *pointView) string { return compact(p.Prompt + p.Completion) }},
+	"p95":      {"95th percentile of the duration", func(p *pointView) string { return Duration(p95(p.Duration)) }},
 }
 
 func costOf(p *pointView) float64 {
@@ -89,11 +88,11 @@ func p50(p *percentileView) float64 {
 	return p.P50
 }
 
-// Metrics are what [Series] can show as bars, by their names.
+// Metrics are what [Series] can show of each point, by their names.
 func Metrics() []string { return slices.Sorted(maps.Keys(metrics)) }
 
-// Series prints an answer of the series: a row for each, with a trend, and a bar for each point of the
-// total. Chart is what trend and bars show; "" is cost, or requests if nothing has a cost.
+// Series prints an answer of the series: a row for each, and one for each point of the total. Chart is
+// what is shown of a point; "" is cost, or requests if nothing has a cost.
 func Series(out io.Writer, answer io.Reader, chart string) error {
 	var v seriesView
 	if err := json.NewDecoder(answer).Decode(&v); err != nil {
@@ -104,7 +103,6 @@ func Series(out io.Writer, answer io.Reader, chart string) error {
 			chart = "requests"
 		}
 	}
-	t := screenOf(out)
 	layout := time.DateOnly
 	if v.Step != "day" {
 		layout = "2006-01-02 15:04"
@@ -113,8 +111,8 @@ func Series(out io.Writer, answer io.Reader, chart string) error {
 	if v.Total.Total.Requests == 0 {
 		fmt.Fprintln(out, "No calls.")
 	} else {
-		printLines(out, &v, t, chart)
-		printChart(out, &v, t, chart, layout)
+		printLines(out, &v)
+		printPoints(out, &v, chart, layout)
 	}
 	if p := &v.Total.Total; p.Unpriced > 0 {
 		fmt.Fprintf(out, "\nCalls without a known price, which USD leaves out: %d\n", p.Unpriced)
@@ -126,7 +124,7 @@ func Series(out io.Writer, answer io.Reader, chart string) error {
 }
 
 // printLines prints a row for each series.
-func printLines(out io.Writer, v *seriesView, t screen, chart string) {
+func printLines(out io.Writer, v *seriesView) {
 	g := grid{columns: []gridColumn{{name: strings.ToUpper(v.By)}}}
 	for _, c := range []struct {
 		name string
@@ -134,7 +132,6 @@ func printLines(out io.Writer, v *seriesView, t screen, chart string) {
 	}{{"REQUESTS", 0}, {"ERRORS", 0}, {"USD", 0}, {"IN", 5}, {"OUT", 5}, {"P50", 4}, {"P95", 0}, {"FIRST", 3}, {"PER TOKEN", 2}, {"OVERHEAD", 1}} {
 		g.columns = append(g.columns, gridColumn{c.name, true, c.drop})
 	}
-	g.columns = append(g.columns, gridColumn{name: "TREND", drop: 6})
 	lines := slices.Clone(v.Data)
 	for i := range lines {
 		if lines[i].Name == "" {
@@ -155,10 +152,10 @@ func printLines(out io.Writer, v *seriesView, t screen, chart string) {
 		p := &l.Total
 		g.rows = append(g.rows, []string{
 			l.Name, compact(p.Requests), share(p.Errors, p.Requests), costCell(p), compact(p.Prompt), compact(p.Completion), Duration(p50(p.Duration)), Duration(p95(p.Duration)),
-			Duration(p50(p.FirstToken)), Duration(p50(p.PerToken)), Duration(p95(p.Overhead)), t.sparkline(trend(v, l, chart)),
+			Duration(p50(p.FirstToken)), Duration(p50(p.PerToken)), Duration(p95(p.Overhead)),
 		})
 	}
-	g.print(out, t)
+	g.print(out, roomOf(out))
 }
 
 // unnamed is what calls without a name are.
@@ -177,42 +174,19 @@ func share(part, whole int64) string {
 	return strconv.FormatFloat(100*float64(part)/float64(whole), 'f', 1, 64) + "%"
 }
 
-// maxTrend is the length of a trend, in characters.
-const maxTrend = 24
-
-// trend is what a series has of a metric in equal parts of the time.
-func trend(v *seriesView, l *lineView, chart string) []float64 {
-	step := stepOf(v)
-	steps := int(v.To.Sub(v.From) / step)
-	values := make([]float64, min(steps, maxTrend))
-	for i := range l.Points {
-		at := int(l.Points[i].At.Sub(v.From)/step) * len(values) / steps
-		if value := metrics[chart].value(&l.Points[i]); chart == "p95" {
-			values[at] = max(values[at], value)
-		} else {
-			values[at] += value
-		}
-	}
-	return values
-}
-
-// printChart prints a bar for each point of the total.
-func printChart(out io.Writer, v *seriesView, t screen, chart, layout string) {
-	metric := metrics[chart]
-	most, widest := 0.0, 0
+// printPoints prints a metric of each point of the total.
+func printPoints(out io.Writer, v *seriesView, chart, layout string) {
+	metric, widest := metrics[chart], 0
 	for i := range v.Total.Points {
-		p := &v.Total.Points[i]
-		most, widest = max(most, metric.value(p)), max(widest, len(metric.text(p)))
+		widest = max(widest, len(metric.text(&v.Total.Points[i])))
 	}
-	width := t.width - len(layout) - widest - 4
-	title := map[string]string{"cost": "Cost in USD", "requests": "Requests", "errors": "Errors", "tokens": "Tokens in and out", "p95": "95th percentile of the duration"}[chart]
-	fmt.Fprintf(out, "\n%s\n", title)
+	fmt.Fprintf(out, "\n%s\n", metric.title)
 	for i := range v.Total.Points {
 		p := &v.Total.Points[i]
 		if i > 0 && v.Total.Points[i-1].At.Add(stepOf(v)).Before(p.At) {
 			fmt.Fprintln(out, strings.Repeat(" ", len(layout)-1)+":")
 		}
-		fmt.Fprintf(out, "%s  %*s  %s\n", p.At.UTC().Format(layout), widest, metric.text(p), t.bar(metric.value(p), most, width))
+		fmt.Fprintf(out, "%s  %*s\n", p.At.UTC().Format(layout), widest, metric.text(p))
 	}
 }
 

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// widthOf returns the width of a terminal in characters.
-func widthOf(f *os.File) (width int, ok bool) {
+// widthOf returns the width of a terminal in characters; 0 for another file.
+func widthOf(f *os.File) int {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
-		return 0, false
+		return 0
 	}
-	return int(size.Col), size.Col > 0
+	return int(size.Col)
 }

@@ -1,5 +1,5 @@
-// Package terminal shows the activity and its series in a terminal: aligned tables, and bars of block
-// characters, or of ASCII where the locale has none. It reads the answers of the admin API.
+// Package terminal shows the activity and its series in a terminal, as aligned tables. It reads the
+// answers of the admin API.
 //
 //	err := terminal.Activity(os.Stdout, answer)
 //	err := terminal.Series(os.Stdout, answer, "cost")
@@ -30,8 +30,8 @@ type gridColumn struct {
 // maxCell bounds a cell, in characters: callers choose some names.
 const maxCell = 48
 
-// print prints the table, without the columns for which a terminal is too narrow.
-func (g *grid) print(w io.Writer, t screen) {
+// print prints the table, without the columns for which a terminal with that much room is too narrow.
+func (g *grid) print(w io.Writer, room int) {
 	widths := make([]int, len(g.columns))
 	head := make([]string, len(g.columns))
 	for i, c := range g.columns {
@@ -43,7 +43,7 @@ func (g *grid) print(w io.Writer, t screen) {
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
 	}
-	dropped := g.tooMuch(widths, t.columns)
+	dropped := g.tooMuch(widths, room)
 	for _, row := range append([][]string{head}, g.rows...) {
 		var line strings.Builder
 		for i, cell := range row {
@@ -117,89 +117,12 @@ func cell(s string) string {
 	return s
 }
 
-// screen is what bars are drawn with.
-type screen struct {
-	width   int
-	unicode bool
-	columns int // of a terminal; 0 for a file or pipe, whose lines can have any length
-}
-
-const (
-	defaultWidth = 80
-	minWidth     = 40
-	maxWidth     = 160
-)
-
-// screenOf returns the width of out, or a default if it is none, and whether the locale has block
-// characters. COLUMNS wins, as for other programs.
-func screenOf(out io.Writer) screen {
-	t := screen{width: defaultWidth}
+// roomOf returns the width of a terminal; 0 for a file or pipe, whose lines can have any length.
+func roomOf(out io.Writer) int {
 	if f, ok := out.(*os.File); ok {
-		if width, ok := widthOf(f); ok {
-			t.width, t.columns = width, width
-		}
+		return widthOf(f)
 	}
-	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
-		t.width = n
-	}
-	t.width = min(max(t.width, minWidth), maxWidth)
-	t.unicode = hasBlocks()
-	return t
-}
-
-// hasBlocks reports whether the locale has block characters.
-func hasBlocks() bool {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} { // the first that is set is the locale: POSIX
-		if locale := os.Getenv(name); locale != "" {
-			locale = strings.ReplaceAll(strings.ToUpper(locale), "-", "")
-			return strings.Contains(locale, "UTF8") && os.Getenv("TERM") != "linux"
-		}
-	}
-	return false
-}
-
-// Shades are three characters for the parts of a bar.
-func Shades() (light, medium, dark string) {
-	if hasBlocks() {
-		return "░", "▒", "█"
-	}
-	return ".", "-", "#"
-}
-
-// bar is a bar of a value in at most width characters; most fills them. A value above 0 is visible.
-func (t screen) bar(value, most float64, width int) string {
-	if value <= 0 || most <= 0 {
-		return ""
-	}
-	if !t.unicode {
-		return strings.Repeat("#", max(1, int(value/most*float64(width)+0.5)))
-	}
-	eighths := max(1, int(value/most*float64(width)*8+0.5))
-	bar := strings.Repeat("█", eighths/8)
-	if rest := eighths % 8; rest > 0 {
-		bar += string([]rune("▏▎▍▌▋▊▉")[rest-1])
-	}
-	return bar
-}
-
-// sparkline is a line of values, one character each; 0 is a blank.
-func (t screen) sparkline(values []float64) string {
-	levels := []rune("_.-=*#")
-	if t.unicode {
-		levels = []rune("▁▂▃▄▅▆▇█")
-	}
-	most := 0.0
-	for _, v := range values {
-		most = max(most, v)
-	}
-	line := make([]rune, len(values))
-	for i, v := range values {
-		line[i] = ' '
-		if v > 0 {
-			line[i] = levels[min(int(v/most*float64(len(levels))), len(levels)-1)]
-		}
-	}
-	return string(line)
+	return 0
 }
 
 // compact is a count in at most five characters: 950, 12.3k, 4.56M.
