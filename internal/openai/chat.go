@@ -62,7 +62,7 @@ func (c *chat) repair(e *Event) (bool, *apierror.Error) {
 	}
 	p := &c.patches[AtTop]
 	p.Reset(e.Data, members)
-	t, bad := c.readTop(p, members)
+	t, bad := readTop(c, p, members)
 	if bad != nil {
 		return false, bad
 	}
@@ -82,7 +82,7 @@ func (c *chat) repair(e *Event) (bool, *apierror.Error) {
 	}
 	c.head.edit(p, e.Data, members, t, &c.call, &c.sum)
 	if !c.stream {
-		c.complete(p, e.Data, members)
+		complete(c, p, e.Data, members)
 	}
 	c.edits.add(p, 0)
 	c.note(members, t)
@@ -90,7 +90,7 @@ func (c *chat) repair(e *Event) (bool, *apierror.Error) {
 }
 
 // complete adds the members that a whole result must have.
-func (c *chat) complete(p *jsonscan.Patch, data []byte, members []jsonscan.Member) {
+func complete(c *chat, p *jsonscan.Patch, data []byte, members []jsonscan.Member) {
 	for _, key := range c.shape.Present {
 		if _, ok := jsonscan.Find(data, members, key); !ok {
 			p.Add(key, jsonNull)

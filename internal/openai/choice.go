@@ -39,7 +39,7 @@ func (c *chat) editChoice(start, end, position int) *apierror.Error {
 	object := c.event.Data[start:end]
 	p, members := c.open(AtChoice, object)
 	c.text = textSpan{}
-	t, bad := c.readChoice(p, object, members)
+	t, bad := readChoice(c, p, object, members)
 	if bad != nil {
 		return bad
 	}

@@ -16,7 +16,7 @@ type topMembers struct {
 }
 
 // readTop reads the members of a chunk or result, and fails one that is an error.
-func (c *chat) readTop(p *jsonscan.Patch, members []jsonscan.Member) (topMembers, *apierror.Error) {
+func readTop(c *chat, p *jsonscan.Patch, members []jsonscan.Member) (topMembers, *apierror.Error) {
 	data := c.event.Data
 	t := topMembers{-1, -1, -1, -1, -1, -1, -1, -1, -1}
 	for i, m := range members {
@@ -43,7 +43,7 @@ func (c *chat) readTop(p *jsonscan.Patch, members []jsonscan.Member) (topMembers
 		default:
 			switch {
 			case m.Kind == 'n':
-				c.dropNull(p, AtTop, i, key)
+				c.shape.dropNull(p, AtTop, i, key)
 			case m.Kind == '"' && string(key) == "obfuscation":
 				t.padding = i
 			case m.Kind == '"' && string(key) == "service_tier":
@@ -66,7 +66,7 @@ const (
 )
 
 // readChoice reads the members of a choice, and fails one that is an error.
-func (c *chat) readChoice(p *jsonscan.Patch, object []byte, members []jsonscan.Member) (choiceMembers, *apierror.Error) {
+func readChoice(c *chat, p *jsonscan.Patch, object []byte, members []jsonscan.Member) (choiceMembers, *apierror.Error) {
 	part := deltaKey
 	if !c.stream {
 		part = messageKey
@@ -89,7 +89,7 @@ func (c *chat) readChoice(p *jsonscan.Patch, object []byte, members []jsonscan.M
 			p.Drop(i)
 		default:
 			switch {
-			case m.Kind == 'n' && c.dropNull(p, AtChoice, i, key):
+			case m.Kind == 'n' && c.shape.dropNull(p, AtChoice, i, key):
 			case string(key) == "logprobs":
 				t.logprobs = i
 			}
@@ -103,7 +103,7 @@ type messageMembers struct{ role, content, calls, reasoning, reasoningContent in
 
 // readMessage reads the members of a message or delta, which begins at start in the event, and
 // notes in out what it has.
-func (c *chat) readMessage(p *jsonscan.Patch, out *ChunkChoice, start int, object []byte, members []jsonscan.Member) messageMembers {
+func readMessage(c *chat, p *jsonscan.Patch, out *ChunkChoice, start int, object []byte, members []jsonscan.Member) messageMembers {
 	t := messageMembers{-1, -1, -1, -1, -1}
 	value := func(m jsonscan.Member) ChunkValue {
 		return ChunkValue{c.event.valueAt(VarText, start+m.ValueStart, start+m.ValueEnd), start + m.ValueStart}
@@ -143,15 +143,15 @@ func (c *chat) readMessage(p *jsonscan.Patch, out *ChunkChoice, start int, objec
 			}
 		}
 		if m.Kind == 'n' {
-			c.dropNull(p, AtMessage, i, key)
+			c.shape.dropNull(p, AtMessage, i, key)
 		}
 	}
 	return t
 }
 
 // dropNull drops a member that is null if the API does not take that.
-func (c *chat) dropNull(p *jsonscan.Patch, at Level, i int, key []byte) bool {
-	if !c.shape.notNull(at, key) {
+func (s *Shape) dropNull(p *jsonscan.Patch, at Level, i int, key []byte) bool {
+	if !s.notNull(at, key) {
 		return false
 	}
 	p.Drop(i)

@@ -11,12 +11,12 @@ import (
 func (c *chat) editMessage(ch *choice, out *ChunkChoice, start, end int) *apierror.Error {
 	object := c.event.Data[start:end]
 	p, members := c.open(AtMessage, object)
-	t := c.readMessage(p, out, start, object, members)
-	c.editRole(p, ch, object, members, t.role)
+	t := readMessage(c, p, out, start, object, members)
+	editRole(c, p, ch, object, members, t.role)
 	if !c.stream && t.content < 0 {
 		p.Add("content", jsonNull)
 	}
-	twice := c.repeatReasoning(p, out, start, members, &t)
+	twice := repeatReasoning(c, p, out, start, members, &t)
 	if t.calls >= 0 && members[t.calls].Kind == '[' {
 		m := members[t.calls]
 		if bad := c.editCalls(ch, out, start+m.ValueStart, m.Value(object)); bad != nil {
@@ -24,7 +24,7 @@ func (c *chat) editMessage(ch *choice, out *ChunkChoice, start, end int) *apierr
 		}
 	}
 	if c.text.end == 0 {
-		c.findText(start, members, t)
+		findText(c, start, members, t)
 		if twice && c.text.start == out.ReasoningContent.At {
 			c.text.twice = len(asReasoning)
 		}
@@ -35,7 +35,7 @@ func (c *chat) editMessage(ch *choice, out *ChunkChoice, start, end int) *apierr
 
 // editRole leaves the role in the first delta alone. Accumulators join what is repeated to
 // "assistantassistant".
-func (c *chat) editRole(p *jsonscan.Patch, ch *choice, object []byte, members []jsonscan.Member, role int) {
+func editRole(c *chat, p *jsonscan.Patch, ch *choice, object []byte, members []jsonscan.Member, role int) {
 	switch {
 	case !ch.started && (role < 0 || !bytes.Equal(members[role].Value(object), jsonAssistant)):
 		set(p, role, "role", jsonAssistant)
@@ -46,7 +46,7 @@ func (c *chat) editRole(p *jsonscan.Patch, ch *choice, object []byte, members []
 
 // repeatReasoning writes reasoning_content as `reasoning` too, if the API requires that and the
 // provider does not. It reports whether the text stands there twice.
-func (c *chat) repeatReasoning(p *jsonscan.Patch, out *ChunkChoice, start int, members []jsonscan.Member, t *messageMembers) bool {
+func repeatReasoning(c *chat, p *jsonscan.Patch, out *ChunkChoice, start int, members []jsonscan.Member, t *messageMembers) bool {
 	if !c.shape.Reasoning || t.reasoningContent < 0 || members[t.reasoningContent].Kind != '"' ||
 		t.reasoning >= 0 && members[t.reasoning].Kind != 'n' {
 		return false
@@ -63,7 +63,7 @@ func (c *chat) repeatReasoning(p *jsonscan.Patch, out *ChunkChoice, start int, m
 }
 
 // findText finds the longest text of a delta, which the next chunk may have another of.
-func (c *chat) findText(start int, members []jsonscan.Member, t messageMembers) {
+func findText(c *chat, start int, members []jsonscan.Member, t messageMembers) {
 	for _, i := range [...]int{t.content, t.reasoning, t.reasoningContent} {
 		if i < 0 || members[i].Kind != '"' {
 			continue

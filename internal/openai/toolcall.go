@@ -57,7 +57,7 @@ func (c *chat) editCall(ch *choice, start, end int) {
 			one(p, &function, i)
 		}
 		if m.Kind == 'n' {
-			c.dropNull(p, AtCall, i, key)
+			c.shape.dropNull(p, AtCall, i, key)
 		}
 	}
 	if typ >= 0 && string(members[typ].Value(object)) == `""` {
@@ -142,7 +142,7 @@ func (c *chat) editFunction(call *ChunkCall, start, end int, fresh bool) {
 			one(p, &name, i)
 		}
 		if m.Kind == 'n' {
-			c.dropNull(p, AtFunction, i, key)
+			c.shape.dropNull(p, AtFunction, i, key)
 		}
 	}
 	switch {

@@ -31,7 +31,6 @@ type builder struct {
 	events eventWriter
 	call   openai.Call
 	ids    IDs
-	at     int64 // when the answer ended, in unix seconds
 
 	open  int   // the message or reasoning item that is open, -1 for none
 	calls []int // the items of the provider's tool calls, by its index

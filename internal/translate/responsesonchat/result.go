@@ -40,7 +40,7 @@ func (b *builder) options() chunks.Options {
 
 // ending is the end of an answer that came to its end.
 func (b *builder) ending(sum openai.Summary) ending {
-	return ending{reason: incompleteReason(sum.Finish), summary: sum, at: b.at}
+	return ending{reason: incompleteReason(sum.Finish), summary: sum, at: b.ids.Unix()}
 }
 
 // writer has a builder write its answer.
@@ -61,7 +61,6 @@ func (w writer) Begin(chunk openai.Chunk, _ openai.Summary) {
 // End implements [chunks.Writer]. It ends the items that are open.
 func (w writer) End(sum openai.Summary) *apierror.Error {
 	b := w.b
-	b.at = b.ids.Unix()
 	e := b.ending(sum)
 	if len(b.items) == 0 {
 		b.textPart(false) // callers expect a message even in an empty answer
