@@ -78,11 +78,6 @@ func (r *runner) measureBrowser(ctx context.Context, f *vncFleet, order []role) 
 	if err != nil {
 		return nil, err
 	}
-	if r.opts.Profile != "" {
-		if err := r.profile(ctx, browserCase, sessions); err != nil {
-			return nil, err
-		}
-	}
 	for i, s := range servers {
 		if err := s.did(before[i], counts{sent: int64(sessions[i].made) * framesPerCall * frameLen}); err != nil {
 			return nil, err

@@ -11,11 +11,9 @@ import (
 	"strings"
 )
 
-// Texts that a guardrail must find, and models whose answers contain them. Only the probes ask for
-// these models.
+// Texts that a guardrail must find, and the model whose answers contain them. Only a probe asks for it.
 const (
 	modelMasked = "bench-masked" // answers with an address and a card number, unless the request contains the address
-	modelLeak   = "bench-leak"   // answers with a credential
 
 	canaryAddress = "canary@bench.example"
 	canaryCard    = "4242 4242 4242 4242" // a test number; its check digit is right
@@ -30,14 +28,11 @@ func canarySecret() string {
 	return "ghp_" + (rand.Text() + rand.Text())[:length]
 }
 
-// answerCanary serves the models of this file, whole or as a stream whose events split the texts to
+// answerCanary serves that model, whole or as a stream whose events split the texts to
 // find.
-func (u *upstream) answerCanary(w http.ResponseWriter, name string, head []byte) {
+func (u *upstream) answerCanary(w http.ResponseWriter, head []byte) {
 	pieces := []string{"write to " + canaryAddress[:9], canaryAddress[9:], " or pay " + canaryCard[:7], canaryCard[7:] + " now"}
-	if name == modelLeak {
-		secret := canarySecret()
-		pieces = []string{"it is " + secret[:12], secret[12:], " so"}
-	} else if bytes.Contains(head, []byte(canaryAddress)) {
+	if bytes.Contains(head, []byte(canaryAddress)) {
 		http.Error(w, "the address has arrived", http.StatusBadRequest)
 		return
 	}

@@ -23,7 +23,6 @@ func dutyCases(off []benchCase) []benchCase {
 	return []benchCase{
 		with("req-1k", "-on", everyDuty, goal{1.8, 1.4}),
 		with("req-32k", "-on", everyDuty, goal{1.8, 1.4}),
-		with("rate-1k", "-on", everyDuty, goal{}),
 		with("sse-64", "-on", everyDuty, goal{2.2, 1.6}),
 		with("responses-64", "-on", everyDuty, goal{}),
 		with("req-1k", "-limits", limitDuties, goal{}),

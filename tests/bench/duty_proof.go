@@ -4,10 +4,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
-	"time"
 )
 
 // dutyProof is the evidence of the gateways with one set of duties, over all rounds. Each case with
@@ -16,14 +17,21 @@ type dutyProof struct {
 	Duties  string   `json:"duties"`
 	Calls   int      `json:"calls"`
 	Rows    int      `json:"activity_requests"`
-	Cost    int64    `json:"activity_nano_usd"`
-	Key     int64    `json:"key_spent_nano_usd"`
-	Tenant  int64    `json:"tenant_spent_nano_usd"`
-	Tokens  int64    `json:"tokens_spent"`
-	Cap     int      `json:"output_cap"` // of the rows that were read
-	Probed  []string `json:"probed"`     // what the probes showed in every round
+	Probed  []string `json:"probed"` // what the probes showed
 	Missing []string `json:"missing,omitempty"`
-	rounds  int
+}
+
+// A probe makes calls whose answers a gateway can only give with a duty on. Probes run after the
+// cases of a round, with the same key.
+var probes = []struct {
+	duty duties
+	what string // that the duty is on, if run returns nil
+	run  func(context.Context, *prober) error
+}{
+	{limitDuties, "messages and tools are capped", probeCaps},
+	{budgetDuties, "the budgets of key and tenant have spent", probeSpent},
+	{guardDuties, "a credential in a request is refused", probeDeny},
+	{guardDuties, "an address and a card number are taken out of both", probeRedact},
 }
 
 // collectDuties reads the traces of a round's gateways with duties on, and then probes them. made
@@ -44,122 +52,125 @@ func (p *proof) collectDuties(ctx context.Context, f *fleet, made map[duties]int
 }
 
 func (p *dutyProof) collect(ctx context.Context, g *prober, d duties, made int) {
-	p.rounds++
+	note := func(what string, err error) { p.Missing = noteOnce(p.Missing, what, err) }
+	sum, err := activityOf(ctx, g.addr, g.secrets.audit, "key="+benchKey)
+	note("activity", err)
 	p.Calls += made
-	p.note("activity", p.collectRows(ctx, g, d, made))
-	if d.has(budgetDuties) {
-		p.note("budgets", p.collectSpent(ctx, g))
-	}
-	var shown []string
+	p.Rows += sum.requests
 	for _, one := range probes {
 		if !d.has(one.duty) {
 			continue
 		}
-		if err := one.run(ctx, g); err != nil {
-			p.note(one.what, err)
-			continue
-		}
-		shown = append(shown, one.what)
-	}
-	if p.rounds == 1 {
-		p.Probed = shown
-	}
-	p.Probed = slices.DeleteFunc(p.Probed, func(what string) bool { return !slices.Contains(shown, what) })
-}
-
-// collectRows counts the rows and checks the newest of them.
-func (p *dutyProof) collectRows(ctx context.Context, g *prober, d duties, made int) error {
-	sum, err := activityOf(ctx, g.addr, g.secrets.audit, "key="+benchKey)
-	if err != nil {
-		return err
-	}
-	p.Rows += sum.requests
-	p.Cost += sum.cost
-	if sum.requests != made {
-		return fmt.Errorf("%d rows of %d calls", sum.requests, made)
-	}
-	rows, err := g.rows(ctx, "key="+benchKey)
-	if err != nil {
-		return err
-	}
-	if len(rows) == 0 {
-		return fmt.Errorf("no row")
-	}
-	p.Cap = rows[0].OutputCap
-	for _, r := range rows {
-		cost, err := nano(r.Cost)
-		switch {
-		case err != nil:
-			return err
-		case d.has(budgetDuties) && (!r.Priced || cost <= 0 || r.Source != "provider"):
-			return fmt.Errorf("a row without the provider's usage at a price: %+v", r)
-		case r.OutputCap != d.cap():
-			return fmt.Errorf("a row whose output was bounded by %d instead of %d", r.OutputCap, d.cap())
-		}
-	}
-	return nil
-}
-
-// cap is the output limit of a request that has none itself.
-func (d duties) cap() int {
-	switch {
-	case d.has(limitDuties):
-		return outputCap
-	case d.has(budgetDuties):
-		return defaultOutputCap
-	}
-	return 0
-}
-
-// collectSpent expects both budgets of money to have grown from nothing to the cost of the rows of
-// key and tenant. A call is charged a moment after its answer has ended.
-func (p *dutyProof) collectSpent(ctx context.Context, g *prober) error {
-	for deadline := time.Now().Add(settleWait); ; {
-		sum, err := activityOf(ctx, g.addr, g.secrets.audit, "key="+benchKey)
-		if err != nil {
-			return err
-		}
-		key, tenant, tokens, err := g.spent(ctx)
-		if err != nil {
-			return err
-		}
-		all, err := activityOf(ctx, g.addr, g.secrets.audit, "") // of the tenant
-		if err != nil {
-			return err
-		}
-		right := key > 0 && key == sum.cost && tenant == all.cost && tokens == int64(sum.prompt+sum.completion)
-		if right || time.Now().After(deadline) {
-			p.Key += key
-			p.Tenant += tenant
-			p.Tokens += tokens
-			if !right {
-				return fmt.Errorf("the key's rows cost %s and used %d tokens, its budgets say %s and %d; the tenant's rows cost %s, its budget says %s",
-					usd(sum.cost), sum.prompt+sum.completion, usd(key), tokens, usd(all.cost), usd(tenant))
-			}
-			return nil
-		}
-		if err := sleep(ctx, settleTime); err != nil {
-			return err
+		err := one.run(ctx, g)
+		note(one.what, err)
+		if err == nil && !slices.Contains(p.Probed, one.what) {
+			p.Probed = append(p.Probed, one.what)
 		}
 	}
 }
-
-func usd(nano int64) string { return fmt.Sprintf("%.6f USD", float64(nano)/nanoPerUSD) }
-
-// note records what could not be proved.
-func (p *dutyProof) note(what string, err error) { p.Missing = noteOnce(p.Missing, what, err) }
 
 func (p *dutyProof) lines() []string {
-	text := fmt.Sprintf("with %s on: of %d calls %d rows", p.Duties, p.Calls, p.Rows)
-	if p.Cost > 0 || p.Key > 0 {
-		text += fmt.Sprintf(" that cost %s; the budgets spent %s (key), %s (tenant) and %d tokens", usd(p.Cost), usd(p.Key), usd(p.Tenant), p.Tokens)
+	out := []string{
+		fmt.Sprintf("with %s on: of %d calls %d rows", p.Duties, p.Calls, p.Rows),
+		"  probed: " + strings.Join(p.Probed, "; "),
 	}
-	if p.Cap > 0 {
-		text += fmt.Sprintf("; output bounded by %d", p.Cap)
-	}
-	out := []string{text, "  probed: " + strings.Join(p.Probed, "; ")}
 	for _, m := range p.Missing {
 		out = append(out, "  not proved: "+m)
 	}
 	return out
+}
+
+// prober is a gateway with duties on, and the keys for it.
+type prober struct {
+	*server
+	secrets secrets
+}
+
+// post sends a chat call with these members after the model.
+func (p *prober) post(ctx context.Context, model, members string) (answer, error) {
+	c := newConn(p.addr)
+	defer c.close()
+	body := fmt.Appendf(nil, `{"model":"%s",%s}`, providerPrefix+model, members)
+	return c.do(ctx, encode(p.addr, chatPath, p.secrets.gateway, body))
+}
+
+func saying(text string) string {
+	return `"messages":[{"role":"user","content":"` + text + `"}]`
+}
+
+// refused expects a refusal with that code.
+func refused(a answer, err error, status int, code string) error {
+	if err != nil {
+		return err
+	}
+	if err := checkHead(a, status, "application/json"); err != nil {
+		return err
+	}
+	if !strings.Contains(string(a.body), `"`+code+`"`) {
+		return fmt.Errorf("no %s: %q", code, shorten(a.body))
+	}
+	return nil
+}
+
+func probeCaps(ctx context.Context, p *prober) error {
+	many := func(element string, n int) string {
+		return "[" + strings.TrimSuffix(strings.Repeat(element+",", n), ",") + "]"
+	}
+	a, err := p.post(ctx, modelWhole, `"messages":`+many(`{"role":"user","content":"x"}`, mostMessages+1))
+	if err := refused(a, err, http.StatusBadRequest, "invalid_value"); err != nil {
+		return err
+	}
+	a, err = p.post(ctx, modelWhole, saying("x")+`,"tools":`+many(`{"type":"function","function":{"name":"f"}}`, mostTools+1))
+	return refused(a, err, http.StatusBadRequest, "invalid_value")
+}
+
+// probeSpent reads the list of all budgets.
+func probeSpent(ctx context.Context, p *prober) error {
+	page, err := p.adminGet(ctx, "/gatehouse/budgets")
+	if err != nil {
+		return err
+	}
+	var all []struct {
+		Subject string      `json:"subject"`
+		Unit    string      `json:"unit"`
+		Spent   json.Number `json:"spent"`
+	}
+	if err := json.Unmarshal(page, &all); err != nil {
+		return fmt.Errorf("decoding: %w", err)
+	}
+	money := 0
+	for _, b := range all {
+		if n, err := b.Spent.Float64(); err != nil || n <= 0 {
+			return fmt.Errorf("the %s budget of %s has spent %q", b.Unit, b.Subject, b.Spent)
+		}
+		if b.Unit == "usd" {
+			money++
+		}
+	}
+	if money != 2 {
+		return fmt.Errorf("%d budgets of money, not those of key and tenant", money)
+	}
+	return nil
+}
+
+func probeDeny(ctx context.Context, p *prober) error {
+	a, err := p.post(ctx, modelWhole, saying("my token is "+canarySecret()))
+	return refused(a, err, http.StatusUnprocessableEntity, "guardrail_blocked")
+}
+
+func probeRedact(ctx context.Context, p *prober) error {
+	for _, stream := range []string{"", `,"stream":true`} {
+		a, err := p.post(ctx, modelMasked, saying("from "+canaryAddress)+stream)
+		if err != nil {
+			return err
+		}
+		if a.status != http.StatusOK {
+			return fmt.Errorf("status %d: %q", a.status, shorten(a.body))
+		}
+		said := string(a.body)
+		if !strings.Contains(said, maskedAddress) || !strings.Contains(said, maskedCard) || strings.Contains(said, canaryCard[:4]) {
+			return fmt.Errorf("the answer is %q", said)
+		}
+	}
+	return nil
 }

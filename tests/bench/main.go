@@ -8,9 +8,8 @@
 //
 //	go run ./tests/bench -caddy ./caddy               # what `make bench` runs
 //	go run ./tests/bench -caddy ./caddy -quick        # one short round, a smoke test
-//	go run ./tests/bench -caddy ./caddy -self         # reverse_proxy against itself: shows the noise
 //	go run ./tests/bench -caddy ./caddy -prompt prose # plain English instead of source code
-//	go run ./tests/bench -caddy ./caddy -only req-1k-on,rate-refused -profile /tmp/profiles
+//	go run ./tests/bench -caddy ./caddy -only req-1k-on,rate-refused
 //
 // The cases named tls-… are what users run: TLS from the client, TLS and HTTP/2 to the provider.
 //
@@ -86,7 +85,6 @@ func serveOne(command string, args []string) error {
 // options are the settings of one run; each is a flag.
 type options struct {
 	Caddy      string        `json:"caddy"`
-	Self       bool          `json:"self"`
 	Prompt     promptKind    `json:"prompt"`
 	Rounds     int           `json:"rounds"`
 	Time       time.Duration `json:"time_ns"`
@@ -98,7 +96,6 @@ type options struct {
 	MemLimit   string        `json:"gomemlimit"`
 	GOMAXPROCS int           `json:"gomaxprocs"`
 	JSON       string        `json:"-"`
-	Profile    string        `json:"-"`
 	Peers      string        `json:"peers,omitempty"`
 	Rows       string        `json:"rows,omitempty"`
 }
@@ -109,7 +106,6 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.StringVar(&o.Caddy, "caddy", "./caddy", "Caddy `binary` that runs both reverse_proxy and the gateway")
-	f.BoolVar(&o.Self, "self", false, "measure a second reverse_proxy in the gateway's place; ratios should be 1.00")
 	f.Var(&o.Prompt, "prompt", "`kind` of the prompts: code, as a coding tool sends, or prose")
 	f.IntVar(&o.Rounds, "rounds", minRounds, "rounds; a verdict needs 5")
 	f.DurationVar(&o.Time, "time", 2*time.Second, "length of one measurement, after a warm-up of a quarter of it")
@@ -121,7 +117,6 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.MemLimit, "memlimit", "1GiB", "GOMEMLIMIT of the servers")
 	f.IntVar(&o.GOMAXPROCS, "gomaxprocs", runtime.NumCPU(), "GOMAXPROCS of the servers")
 	f.StringVar(&o.JSON, "json", "", "also write the report with every round to this `file`")
-	f.StringVar(&o.Profile, "profile", "", "after each case, write profiles of its servers into this `folder` (CPU and allocations; of idle sessions heap and goroutines); their load is in no figure")
 	f.StringVar(&o.Peers, "peers", "", "compare with the other gateways that are installed in this `folder`, and nothing else")
 	f.StringVar(&o.Rows, "rows", "", "the gateways of pages-open begin with a copy of this data `folder`, made by tests/manyrows")
 	f.BoolVar(&quick, "quick", false, "one short round: -rounds 1 -time 300ms -held 50 -sessions 50")
@@ -166,7 +161,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 2
 	}
-	if o.Only == "" && !o.Self && !r.cluster {
+	if o.Only == "" && !r.cluster {
 		fmt.Fprintf(stderr, "bench: %s is left out: it needs redis-server and PostgreSQL\n", clusterCase)
 	}
 	if r.opts.Caddy, err = filepath.Abs(o.Caddy); err != nil {
@@ -180,12 +175,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		debug.SetGCPercent(clientGOGC)
 		return runPeerMode(ctx, o, stdout, stderr)
-	}
-	if o.Profile != "" {
-		if err := os.MkdirAll(o.Profile, 0o755); err != nil {
-			fmt.Fprintln(stderr, "bench:", err)
-			return 1
-		}
 	}
 	debug.SetGCPercent(clientGOGC)
 

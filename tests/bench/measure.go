@@ -52,10 +52,8 @@ func (r *runner) measure(ctx context.Context, f *fleet, servers []*server, c ben
 			made[s.server.role] = s.made
 		}
 	}()
-	if got, err = alternate(ctx, sessions, r.opts.Time, c.slice, float64(c.units)); err != nil || r.opts.Profile == "" {
-		return got, made, err
-	}
-	return got, made, r.profile(ctx, c.name, sessions)
+	got, err = alternate(ctx, sessions, r.opts.Time, c.slice, float64(c.units))
+	return got, made, err
 }
 
 // alternate warms every session up, loads them in turn for about slice until each was loaded for d,

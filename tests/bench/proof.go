@@ -124,25 +124,15 @@ func countSeries(page []byte) int {
 }
 
 // sums are what the gateway recorded of some calls.
-type sums struct {
-	requests, prompt, completion int
-	cost                         int64 // nano-USD
-}
+type sums struct{ requests, prompt int }
 
-// activity adds up what the gateway recorded; the key must be able to read it.
-func activity(ctx context.Context, addr, key string) (requests, tokens int, err error) {
-	all, err := activityOf(ctx, addr, key, "")
-	return all.requests, all.prompt, err
-}
-
-// activityOf does the same for the calls that a query selects.
+// activityOf adds up what the gateway recorded of the calls that a query selects; the key must be
+// able to read it.
 func activityOf(ctx context.Context, addr, key, query string) (all sums, err error) {
 	var rows struct {
 		Data []struct {
-			Requests   int         `json:"requests"`
-			Prompt     int         `json:"prompt_tokens"`
-			Completion int         `json:"completion_tokens"`
-			Cost       json.Number `json:"usage"`
+			Requests int `json:"requests"`
+			Prompt   int `json:"prompt_tokens"`
 		} `json:"data"`
 	}
 	if query != "" {
@@ -154,14 +144,6 @@ func activityOf(ctx context.Context, addr, key, query string) (all sums, err err
 	for _, row := range rows.Data {
 		all.requests += row.Requests
 		all.prompt += row.Prompt
-		all.completion += row.Completion
-		if row.Cost != "" {
-			n, err := nano(row.Cost)
-			if err != nil {
-				return all, err
-			}
-			all.cost += n
-		}
 	}
 	return all, nil
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"debug/buildinfo"
-	"fmt"
 	"math"
 	"os"
 	"runtime"
@@ -65,7 +64,7 @@ func (r *runner) report() *report {
 			rep.Cases = append(rep.Cases, r.dutyReport(row))
 		}
 	}
-	if len(r.cases) > 0 && !r.opts.Self {
+	if len(r.cases) > 0 {
 		rep.Proof = &r.proof
 	}
 	rep.VNC = r.vncReport()
@@ -94,9 +93,6 @@ func (r *runner) caseReport(name, unit string, m metric, g goal, servers []role)
 	cr.Verdict = verdict(ratios, g)
 	if g == (goal{}) {
 		cr.Verdict = "no goal"
-	}
-	if r.opts.Self && cr.Ratio != nil {
-		cr.Verdict = fmt.Sprintf("%+.0f %% off", 100*(cr.Ratio.Median-1))
 	}
 	if err := r.failures[name]; err != nil {
 		cr.Verdict, cr.Error = "FAILED", err.Error()

@@ -20,7 +20,7 @@ func (rep *report) writeText(w io.Writer) error {
 		writeFigures(&b, rep.Cases, modelServers)
 	}
 	if rep.VNC != nil {
-		rep.VNC.writeText(&b, rep.Options)
+		rep.VNC.writeText(&b)
 	}
 	if rep.Browser != nil {
 		rep.Browser.writeText(&b)
@@ -43,9 +43,6 @@ func (rep *report) writeHead(b *strings.Builder) {
 	fmt.Fprintf(b, "bench %s: %d rounds of %s a measurement\n", rep.Started.Format("2006-01-02 15:04"), o.Rounds, o.Time)
 	fmt.Fprintf(b, "machine: %d CPUs, linux %s, %s, caddy built with %s; clock tick %d ms\n", m.CPUs, m.Kernel, m.Go, m.ServerGo, m.TickMS)
 	fmt.Fprintf(b, "servers: GOMAXPROCS=%d GOGC=%s GOMEMLIMIT=%s; client and servers share the machine\n", o.GOMAXPROCS, o.GOGC, o.MemLimit)
-	if o.Self {
-		fmt.Fprintln(b, "self-check: in the gateway's place runs a second one of what it is compared with; every ratio should be 1.00")
-	}
 }
 
 func (rep *report) writeModelHead(b *strings.Builder) {

@@ -143,9 +143,7 @@ func (r *runner) modelRound(ctx context.Context, n int) error {
 			}
 		}
 	}
-	if !r.opts.Self {
-		r.proof.collect(ctx, f, did)
-	}
+	r.proof.collect(ctx, f, did)
 	return nil
 }
 

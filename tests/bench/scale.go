@@ -61,7 +61,7 @@ const scaleCalls = 1000
 func (r *runner) choose() (err error) {
 	o := r.opts
 	if o.Only == "" {
-		r.scale, r.browser, r.pages, r.cluster = !o.Self, !o.Self, !o.Self, !o.Self && len(clustertest.EnginePrograms()) > 0
+		r.scale, r.browser, r.pages, r.cluster = true, true, true, len(clustertest.EnginePrograms()) > 0
 		r.cases, r.vnc, err = chooseCases(o)
 		return err
 	}
@@ -69,14 +69,10 @@ func (r *runner) choose() (err error) {
 	own := map[string]*bool{scaleCase: &r.scale, clusterCase: &r.cluster, browserCase: &r.browser, pagesCase: &r.pages}
 	var rest []string
 	for _, name := range names {
-		chosen := own[name]
-		switch {
-		case chosen == nil:
-			rest = append(rest, name)
-		case o.Self:
-			return fmt.Errorf("%s cannot be checked against itself: reverse_proxy has none of it", name)
-		default:
+		if chosen := own[name]; chosen != nil {
 			*chosen = true
+		} else {
+			rest = append(rest, name)
 		}
 	}
 	if len(rest) == 0 {
@@ -152,11 +148,6 @@ func (r *runner) measureScale(ctx context.Context, f *fleet, n int) (got map[rol
 	}
 	if got, err = alternate(ctx, sessions, r.opts.Time, usualSlice, 1); err != nil {
 		return nil, order, err
-	}
-	if r.opts.Profile != "" {
-		if err := r.profile(ctx, scaleCase, sessions); err != nil {
-			return nil, order, err
-		}
 	}
 	for which, fig := range got {
 		fig.Anon, fig.Start = memories[which], starts[which].Seconds()

@@ -156,7 +156,7 @@ func (f *fleet) startCaddy(ctx context.Context, which role, d duties) (*server, 
 		return nil, err
 	}
 	text := proxyCaddyfile(cfg)
-	if which != proxy && !f.opts.Self {
+	if which != proxy {
 		text, s.renames, s.guarded, s.duties = gatewayCaddyfile(cfg, d), true, s.addr, d
 		if err := writeCatalog(cfg.catalog); err != nil {
 			return nil, err

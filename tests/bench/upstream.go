@@ -39,7 +39,7 @@ const (
 )
 
 // upstreamModels are all of them.
-var upstreamModels = []string{modelWhole, modelCoalesced, modelPaced, modelHeld, modelMasked, modelLeak}
+var upstreamModels = []string{modelWhole, modelCoalesced, modelPaced, modelHeld, modelMasked}
 
 const (
 	upstreamKeyVar = "UPSTREAM_KEY"
@@ -138,8 +138,8 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		u.writePaced(w, r, u.paced[usage])
 	case name == modelHeld:
 		u.hold(w, r)
-	case name == modelMasked, name == modelLeak:
-		u.answerCanary(w, name, head)
+	case name == modelMasked:
+		u.answerCanary(w, head)
 	default:
 		http.Error(w, fmt.Sprintf("no such model: %q", model), http.StatusNotFound)
 	}

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -69,21 +68,15 @@ func allVNCCases() []vncCase {
 func chooseCases(o options) ([]benchCase, []vncCase, error) {
 	all := allVNCCases()
 	if o.Only == "" {
-		if o.Self { // only the gateway supports VeNCrypt
-			all = slices.DeleteFunc(all, func(c vncCase) bool { return c.vencrypt })
-		}
 		return allCases(), all, nil
 	}
 	var vnc []vncCase
 	var rest []string
 	for name := range strings.SplitSeq(o.Only, ",") {
 		i := slices.IndexFunc(all, func(c vncCase) bool { return c.name == name })
-		switch {
-		case i < 0:
+		if i < 0 {
 			rest = append(rest, name)
-		case all[i].vencrypt && o.Self:
-			return nil, nil, fmt.Errorf("%s cannot be checked against itself: only the gateway speaks VeNCrypt", name)
-		default:
+		} else {
 			vnc = append(vnc, all[i])
 		}
 	}

@@ -122,7 +122,7 @@ func (f *vncFleet) startVNC(s *vncServer, name, dir string, env []string) error 
 	}}
 	s.admin, s.addr, s.log = at(0), at(3), cfg.log
 	text := l4Caddyfile(cfg)
-	if s.role == gateway && !f.opts.Self {
+	if s.role == gateway {
 		text, s.api = gatewayVNCCaddyfile(cfg), at(1)
 	}
 	s.proc, err = f.runCaddy(name, dir, env, text)

@@ -33,7 +33,7 @@ func (r *runner) vncRound(ctx context.Context, n int) error {
 			return err
 		}
 	}
-	r.vncProof.collect(ctx, f, r.opts.Self)
+	r.vncProof.collect(f)
 	return nil
 }
 
@@ -44,7 +44,7 @@ func (r *runner) measureVNC(ctx context.Context, f *vncFleet, servers []*vncServ
 		got := map[role]figures{}
 		for _, s := range servers {
 			var err error
-			if got[s.role], err = r.measureIdle(ctx, f, s.role, c.name); err != nil {
+			if got[s.role], err = r.measureIdle(ctx, f, s.role); err != nil {
 				return nil, fmt.Errorf("%s: %w", s.role, err)
 			}
 		}
@@ -67,11 +67,6 @@ func (r *runner) measureVNC(ctx context.Context, f *vncFleet, servers []*vncServ
 			err = errors.Join(err, s.desktop.complaint())
 		}
 		return nil, err
-	}
-	if r.opts.Profile != "" {
-		if err := r.profile(ctx, c.name, sessions); err != nil {
-			return nil, err
-		}
 	}
 	for i, s := range servers {
 		if err := s.did(before[i], c.work(sessions[i].made)); err != nil {
@@ -163,7 +158,7 @@ const reservedFiles = 200
 
 // measureIdle starts another server of that role and reads how much its anonymous memory grows with
 // sessions in which a pointer has moved once.
-func (r *runner) measureIdle(ctx context.Context, f *vncFleet, which role, name string) (fig figures, err error) {
+func (r *runner) measureIdle(ctx context.Context, f *vncFleet, which role) (fig figures, err error) {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
 		return fig, err
@@ -208,11 +203,6 @@ func (r *runner) measureIdle(ctx context.Context, f *vncFleet, which role, name 
 	after, err := readMemory(s.proc.PID())
 	if err != nil {
 		return fig, err
-	}
-	if r.opts.Profile != "" {
-		if err := r.profileHeld(ctx, name, s.server); err != nil {
-			return fig, err
-		}
 	}
 	// An ended session uses no memory: every one must still be alive.
 	if err := eachOnce(ctx, len(viewers), func(ctx context.Context, n int) error { return viewers[n].point(ctx) }); err != nil {

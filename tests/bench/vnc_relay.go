@@ -40,7 +40,6 @@ func serveRelay(stdin io.Reader, stdout io.Writer, certFile, keyFile, target str
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	profiles := &http.Server{Handler: mux, ReadHeaderTimeout: ioTimeout}
 	defer profiles.Close()
 	go profiles.Serve(admin)

@@ -34,10 +34,10 @@ func (r *runner) vncReport() *vncReport {
 	return rep
 }
 
-func (rep *vncReport) writeText(b *strings.Builder, o options) {
+func (rep *vncReport) writeText(b *strings.Builder) {
 	fmt.Fprintln(b, "\nVNC: l4-tls (caddy-l4's tls and proxy), bare (crypto/tls and io.Copy alone), gateway (its own defaults); each before a desktop of its own, in the load client's process")
 	fmt.Fprintln(b, "viewers have TLS first, but vnc-bulk-vencrypt at the gateway, which is held against the others' TLS first")
-	for _, line := range rep.Proof.lines(o.Self) {
+	for _, line := range rep.Proof.lines() {
 		fmt.Fprintln(b, line)
 	}
 	fmt.Fprintf(b, "\nratio = gateway / l4-tls of the same round, %s; us a MB are ms a GB\n", judged)
