@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"os/exec"
+	"slices"
 	"time"
 )
 
@@ -29,34 +30,31 @@ func browserServers() []role {
 	return roles
 }
 
-// browserRound measures the case once.
-func (r *runner) browserRound(ctx context.Context, n int) error {
-	if r.failures[browserCase] != nil {
-		return nil
+func browserSuite() suite {
+	s := suite{
+		name: browserCase, servers: browserServers(), measure: (*runner).measureBrowser,
+		head: "desktop in a browser: frames through one WebSocket over TLS; bare-ws (the library and io.Copy alone), gateway (its console), websockify where it is installed; " +
+			"every frame checked at its viewer; ratio of the gateway to bare-ws, and to websockify; us a MB are ms a GB",
+		rows: []suiteRow{
+			{browserCase, "MB", cpuPerOp, goal{}, cpuRatio(gateway, bareSocket)},
+			{browserCase + "-websockify", "MB", cpuPerOp, goal{}, cpuRatio(gateway, websockify)},
+		},
 	}
-	fmt.Fprintf(r.progress, "round %d/%d %s\n", n+1, r.opts.Rounds, browserCase)
-	base, err := newFleet(r.opts)
-	if err != nil {
-		return err
+	if !slices.Contains(s.servers, websockify) {
+		s.rows = s.rows[:1]
 	}
-	f := &vncFleet{fleet: base, frame: newFrame()}
-	defer f.close()
-	if f.cert, err = newCertificate(f.dir); err != nil {
-		return err
-	}
-	order := rotate(browserServers(), n)
-	got, err := r.measureBrowser(ctx, f, order)
-	one := round{Order: order, Figures: got, Ratio: finite(ratio(got[gateway].CPU, got[bareSocket].CPU))}
-	return r.keep(ctx, f.fleet, browserCase, one, err)
+	return s
 }
 
 // measureBrowser opens one desktop at each server and loads them in turns.
-func (r *runner) measureBrowser(ctx context.Context, f *vncFleet, order []role) (map[role]figures, error) {
+func (r *runner) measureBrowser(ctx context.Context, base *fleet, n int) (map[role]figures, error) {
+	f := &vncFleet{fleet: base, frame: newFrame()}
+	defer func() { closeDesktops(f.all) }()
 	sum := crc32.Checksum(f.frame, castagnoli)
 	var sessions []*session
 	var servers []*vncServer
 	var before []counts
-	for _, which := range order {
+	for _, which := range rotate(browserServers(), n) {
 		s, v, err := f.startBrowser(ctx, which)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", which, err)

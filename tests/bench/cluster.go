@@ -29,19 +29,23 @@ var clusterServers = []role{aloneLimits, sharedLimits, aloneFree, sharedFree}
 
 const addedMS metric = "added p50, ms"
 
-// clusterRows are the rows of the case. CPU is the ratio shared / alone, the others are milliseconds
-// that the p50 of a call at a fixed rate is longer.
-var clusterRows = []struct {
-	name   string
-	metric metric
-	goal   goal
-	base   role
-	of     role
-}{
-	{"cluster-p50", addedMS, goal{0.3, 0.2}, aloneLimits, sharedLimits},
-	{"cluster-1k", cpuPerOp, goal{1.45, 1.3}, aloneLimits, sharedLimits},
-	{"cluster-free-p50", addedMS, goal{0.02, 0.01}, aloneFree, sharedFree},
-	{"cluster-free-1k", cpuPerOp, goal{1.05, 1.0}, aloneFree, sharedFree},
+// clusterSuite has ratios of the CPU, shared / alone, and the milliseconds that the p50 of a call at a
+// fixed rate is longer.
+func clusterSuite() suite {
+	longer := func(of, base role) func(map[role]figures) float64 {
+		return func(f map[role]figures) float64 { return (f[of].P50 - f[base].P50) / 1000 }
+	}
+	return suite{
+		name: clusterCase, servers: clusterServers, measure: (*runner).measureCluster, notes: (*runner).engineNotes,
+		head: "shared limits: one gateway alone and one of a cluster, with an engine and PostgreSQL on this machine; the key has a rate, a concurrency and a hard budget, the key of free has none\n" +
+			"cluster-p50 is by how many milliseconds the p50 at the fixed rate is longer, cluster-1k the ratio of the gateway's CPU, shared / alone",
+		rows: []suiteRow{
+			{"cluster-p50", "call", addedMS, goal{0.3, 0.2}, longer(sharedLimits, aloneLimits)},
+			{"cluster-1k", "call", cpuPerOp, goal{1.45, 1.3}, cpuRatio(sharedLimits, aloneLimits)},
+			{"cluster-free-p50", "call", addedMS, goal{0.02, 0.01}, longer(sharedFree, aloneFree)},
+			{"cluster-free-1k", "call", cpuPerOp, goal{1.05, 1.0}, cpuRatio(sharedFree, aloneFree)},
+		},
+	}
 }
 
 // engineUse is what the engine did for the calls with shared limits, in one round.
@@ -52,37 +56,33 @@ type engineUse struct {
 	CPU      float64 `json:"cpu_us_per_call"`     // of its process, with what it reads and writes
 }
 
-func (r *runner) clusterRound(ctx context.Context, n int) error {
-	if r.failures[clusterRows[0].name] != nil {
-		return nil
-	}
-	fmt.Fprintf(r.progress, "round %d/%d %s\n", n+1, r.opts.Rounds, clusterCase)
-	f, err := newFleet(r.opts)
-	if err != nil {
-		return err
-	}
-	defer f.close()
-	var got map[role]figures
-	failed := clustertest.Run(ctx, func(t clustertest.T) { got, err = r.measureCluster(ctx, f, clustertest.StartEngines(t), n) })
+func (r *runner) measureCluster(ctx context.Context, f *fleet, n int) (got map[role]figures, err error) {
+	failed := clustertest.Run(ctx, func(t clustertest.T) { got, err = r.measureBoth(ctx, f, clustertest.StartEngines(t), n) })
 	if err == nil {
 		err = failed
 	}
-	for _, row := range clusterRows {
-		value := ratio(got[row.of].CPU, got[row.base].CPU)
-		if row.metric == addedMS {
-			value = (got[row.of].P50 - got[row.base].P50) / 1000
-		}
-		one := round{Order: rotate(clusterServers, n), Figures: got, Ratio: finite(value)}
-		if err := r.keep(ctx, f, row.name, one, err); err != nil {
-			return err
-		}
-	}
-	return nil
+	return got, err
 }
 
-// measureCluster starts both gateways and loads them in turns: at a fixed rate for the latency, and
+// engineNotes sums up what the engine did.
+func (r *runner) engineNotes() []string {
+	var m, s, c []float64
+	for _, use := range r.engine {
+		m, s, c = append(m, use.Messages), append(s, use.Script), append(c, use.CPU)
+	}
+	messages, ok := spreadOf(m)
+	script, _ := spreadOf(s)
+	cpu, _ := spreadOf(c)
+	if !ok || script.Median <= 0 || cpu.Median <= 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the engine, a call: %s messages; %s us in commands, so %.0f calls a second on one core; %s us of CPU with reading and writing, so %.0f calls a second on this one",
+		messages, script, 1e6/script.Median, cpu, 1e6/cpu.Median)}
+}
+
+// measureBoth starts both gateways and loads them in turns: at a fixed rate for the latency, and
 // as fast as they answer for the CPU.
-func (r *runner) measureCluster(ctx context.Context, f *fleet, engines *clustertest.Engines, n int) (map[role]figures, error) {
+func (r *runner) measureBoth(ctx context.Context, f *fleet, engines *clustertest.Engines, n int) (map[role]figures, error) {
 	if err := f.startUpstream(ctx); err != nil {
 		return nil, err
 	}

@@ -156,12 +156,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 2
 	}
-	r := &runner{opts: o, many: manyKeys, progress: stderr, settle: settleTime}
+	r := &runner{opts: o, progress: stderr, settle: settleTime}
 	if err := r.choose(); err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 2
 	}
-	if o.Only == "" && !r.cluster {
+	if o.Only == "" && len(r.suites) < len(allSuites()) {
 		fmt.Fprintf(stderr, "bench: %s is left out: it needs redis-server and PostgreSQL\n", clusterCase)
 	}
 	if r.opts.Caddy, err = filepath.Abs(o.Caddy); err != nil {

@@ -33,31 +33,22 @@ func consoleCaddyfile(s site, data string) string {
 	).Replace(gatewayCaddyfile(s, 0))
 }
 
-// pagesRound measures the case once.
-func (r *runner) pagesRound(ctx context.Context, n int) error {
-	if r.failures[pagesCase] != nil {
-		return nil
+func pagesSuite() suite {
+	return suite{
+		name: pagesCase, servers: pagesServers, measure: (*runner).measurePages,
+		head: "open pages: calls of 1 KB at a gateway with a console, and at one of whose console 25 overviews and 25 lists of calls are open; its CPU has that of the pages; ratio with pages / without",
+		rows: []suiteRow{{pagesCase, "request", cpuPerOp, goal{}, cpuRatio(withPages, gateway)}},
 	}
-	fmt.Fprintf(r.progress, "round %d/%d %s\n", n+1, r.opts.Rounds, pagesCase)
-	f, err := newFleet(r.opts)
-	if err != nil {
-		return err
-	}
-	defer f.close()
-	if err := f.startUpstream(ctx); err != nil {
-		return err
-	}
-	order := rotate(pagesServers, n)
-	got, err := r.measurePages(ctx, f, order)
-	one := round{Order: order, Figures: got, Ratio: finite(ratio(got[withPages].CPU, got[gateway].CPU))}
-	return r.keep(ctx, f, pagesCase, one, err)
 }
 
 // measurePages loads both gateways in turns.
-func (r *runner) measurePages(ctx context.Context, f *fleet, order []role) (map[role]figures, error) {
+func (r *runner) measurePages(ctx context.Context, f *fleet, n int) (map[role]figures, error) {
+	if err := f.startUpstream(ctx); err != nil {
+		return nil, err
+	}
 	call := pagesCall()
 	var sessions []*session
-	for _, which := range order {
+	for _, which := range rotate(pagesServers, n) {
 		s, err := f.startWithConsole(ctx, which)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", which, err)

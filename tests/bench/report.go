@@ -14,16 +14,12 @@ import (
 
 // report is the result of a run; its JSON has every round.
 type report struct {
-	Started time.Time      `json:"started"`
-	Machine machine        `json:"machine"`
-	Options options        `json:"options"`
-	Cases   []caseReport   `json:"cases"`
-	Proof   *proof         `json:"proof,omitempty"`   // nil for a self-check
-	VNC     *vncReport     `json:"vnc,omitempty"`     // nil without such a case
-	Browser *browserReport `json:"browser,omitempty"` // the same
-	Pages   *caseReport    `json:"pages,omitempty"`   // the same
-	Scale   *scaleReport   `json:"scale,omitempty"`   // the same
-	Cluster *clusterReport `json:"cluster,omitempty"` // the same
+	Started time.Time    `json:"started"`
+	Machine machine      `json:"machine"`
+	Options options      `json:"options"`
+	Cases   []caseReport `json:"cases"`
+	Proof   *proof       `json:"proof,omitempty"` // nil for a self-check
+	More    []section    `json:"more,omitempty"`  // VNC and the suites
 }
 
 // machine is where it ran.
@@ -44,9 +40,8 @@ type caseReport struct {
 	Ratio   *spread          `json:"ratio"` // gateway (or gateway-on) / reverse_proxy, null if there is none
 	Verdict string           `json:"verdict"`
 	Medians map[role]figures `json:"medians"`
-	ToBare  *spread          `json:"ratio_to_bare,omitempty"` // VNC only: gateway / bare
-	ToOff   *spread          `json:"ratio_to_off,omitempty"`  // with duties only: gateway-on / gateway
-	Duties  string           `json:"duties,omitempty"`        // that are on at gateway-on
+	ToOff   *spread          `json:"ratio_to_off,omitempty"` // with duties only: gateway-on / gateway
+	Duties  string           `json:"duties,omitempty"`       // that are on at gateway-on
 	Rounds  []round          `json:"rounds"`
 	Error   string           `json:"error,omitempty"`
 }
@@ -67,11 +62,12 @@ func (r *runner) report() *report {
 	if len(r.cases) > 0 {
 		rep.Proof = &r.proof
 	}
-	rep.VNC = r.vncReport()
-	rep.Browser = r.browserReport()
-	rep.Pages = r.pagesReport()
-	rep.Scale = r.scaleReport()
-	rep.Cluster = r.clusterReport()
+	if len(r.vnc) > 0 {
+		rep.More = append(rep.More, r.vncSection())
+	}
+	for _, s := range r.suites {
+		rep.More = append(rep.More, r.suiteSection(s))
+	}
 	return rep
 }
 
@@ -175,20 +171,8 @@ func (rep *report) failed() bool {
 // all returns the cases of all kinds.
 func (rep *report) all() []caseReport {
 	all := slices.Clone(rep.Cases)
-	if rep.VNC != nil {
-		all = append(all, rep.VNC.Cases...)
-	}
-	if rep.Browser != nil {
-		all = append(all, rep.Browser.Case)
-	}
-	if rep.Pages != nil {
-		all = append(all, *rep.Pages)
-	}
-	if rep.Scale != nil {
-		all = append(all, rep.Scale.Cases...)
-	}
-	if rep.Cluster != nil {
-		all = append(all, rep.Cluster.Cases...)
+	for _, more := range rep.More {
+		all = append(all, more.Cases...)
 	}
 	return all
 }

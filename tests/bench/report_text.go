@@ -19,20 +19,8 @@ func (rep *report) writeText(w io.Writer) error {
 		fmt.Fprintf(&b, "\nmedians of the rounds; for paced streams the latency is that of the first event\n")
 		writeFigures(&b, rep.Cases, modelServers)
 	}
-	if rep.VNC != nil {
-		rep.VNC.writeText(&b)
-	}
-	if rep.Browser != nil {
-		rep.Browser.writeText(&b)
-	}
-	if rep.Pages != nil {
-		writePages(&b, rep.Pages)
-	}
-	if rep.Scale != nil {
-		rep.Scale.writeText(&b)
-	}
-	if rep.Cluster != nil {
-		rep.Cluster.writeText(&b)
+	for _, more := range rep.More {
+		more.writeText(&b)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -76,13 +64,8 @@ func (rep *report) writeGoals(b *strings.Builder) {
 	if on {
 		rep.writeDuties(b)
 	}
+	writeTroubles(b, rep.Cases)
 	for _, c := range rep.Cases {
-		if c.Error != "" {
-			fmt.Fprintf(b, "%s failed: %s\n", c.Name, c.Error)
-		}
-		if c.coarse() {
-			fmt.Fprintf(b, "%s: CPU rests on fewer than %d clock ticks, take a longer -time\n", c.Name, coarseTicks)
-		}
 		for _, which := range modelServers {
 			if f, ok := c.Medians[which]; ok && c.Metric == addedP50 && f.PerSecond < reachedRate*float64(rep.Options.Rate) {
 				fmt.Fprintf(b, "%s: %s reached %.0f of %d calls/s, so its latency is that of a queue\n", c.Name, which, f.PerSecond, rep.Options.Rate)
@@ -122,6 +105,8 @@ func (c caseReport) subject() string {
 		return "MiB; KB/key"
 	case startTime:
 		return "seconds"
+	case addedMS:
+		return "p50, ms"
 	}
 	return "CPU us/" + c.Unit
 }
@@ -144,6 +129,8 @@ func (c caseReport) value(which role) string {
 		return fmt.Sprintf("%.0f", f.Anon)
 	case startTime:
 		return fmt.Sprintf("%.2f", f.Start)
+	case addedMS:
+		return fmt.Sprintf("%.2f", f.P50/1000)
 	}
 	return fmt.Sprintf("%.1f", f.CPU)
 }

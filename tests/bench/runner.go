@@ -40,11 +40,7 @@ type runner struct {
 	opts     options
 	cases    []benchCase
 	vnc      []vncCase
-	scale    bool // the case of many keys
-	cluster  bool // the case of shared limits
-	browser  bool // the case of the desktop in a browser
-	pages    bool // the case of open pages
-	many     size
+	suites   []suite
 	progress io.Writer
 	settle   time.Duration // settleTime, but zero in tests
 
@@ -90,23 +86,10 @@ func (r *runner) round(ctx context.Context, n int) error {
 			return err
 		}
 	}
-	if r.browser {
-		if err := r.browserRound(ctx, n); err != nil {
+	for _, s := range r.suites {
+		if err := r.suiteRound(ctx, s, n); err != nil {
 			return err
 		}
-	}
-	if r.pages {
-		if err := r.pagesRound(ctx, n); err != nil {
-			return err
-		}
-	}
-	if r.scale {
-		if err := r.scaleRound(ctx, n); err != nil {
-			return err
-		}
-	}
-	if r.cluster {
-		return r.clusterRound(ctx, n)
 	}
 	return nil
 }

@@ -6,11 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/gatehouse-proxy/gatehouse/tests/clustertest"
 )
 
 // scaleCase compares a gateway of many keys with one of few: the size of a configuration must not
@@ -42,103 +39,50 @@ func (s size) String() string {
 	return fmt.Sprintf("%d keys, %d models, %d limits", s.keys, s.models, s.limits)
 }
 
-// scaleRows are the rows of the case. The first is the ratio many / few, the others are figures of
-// the gateway with many keys.
-var scaleRows = []struct {
-	name, unit string
-	metric     metric
-	goal       goal
-}{
-	{"scale-1k", "request", cpuPerOp, goal{1.05, 1.0}},
-	{"scale-memory", "key", kbPerKey, goal{0.5, 0.3}},
-	{"scale-start", "start", startTime, goal{3, 1.5}},
+// scaleSuite has the ratio many / few, and figures of the gateway with many keys.
+func scaleSuite() suite {
+	return suite{
+		name: scaleCase, servers: scaleServers, measure: (*runner).measureScale,
+		head: fmt.Sprintf("many keys: gateway-few has %s, gateway-many %s; the keys are in a key_file, the calls of 1 KB spread over %d keys and models\n", fewKeys, manyKeys, scaleCalls) +
+			"scale-1k is the ratio of the CPU, many / few; scale-memory the growth of anonymous memory from few to many, after a collection, in KB (1,000 bytes) a key, " +
+			"models and limits included; scale-start the seconds from the start of the process to its first answered call",
+		rows: []suiteRow{
+			{"scale-1k", "request", cpuPerOp, goal{1.05, 1.0}, cpuRatio(manyKeysRole, fewKeysRole)},
+			{"scale-memory", "key", kbPerKey, goal{0.5, 0.3}, func(f map[role]figures) float64 {
+				const kb = 1000
+				return ratio((f[manyKeysRole].Anon-f[fewKeysRole].Anon)*mib/kb, float64(manyKeys.keys-fewKeys.keys))
+			}},
+			{"scale-start", "start", startTime, goal{3, 1.5}, func(f map[role]figures) float64 { return ratio(f[manyKeysRole].Start, 1) }},
+		},
+	}
 }
 
 // scaleCalls is the number of different calls: they spread over as many keys and models.
 const scaleCalls = 1000
 
-// choose sets the cases that -only names, or all. Without the engines of a cluster all is all else.
-func (r *runner) choose() (err error) {
-	o := r.opts
-	if o.Only == "" {
-		r.scale, r.browser, r.pages, r.cluster = true, true, true, len(clustertest.EnginePrograms()) > 0
-		r.cases, r.vnc, err = chooseCases(o)
-		return err
-	}
-	names := strings.Split(o.Only, ",")
-	own := map[string]*bool{scaleCase: &r.scale, clusterCase: &r.cluster, browserCase: &r.browser, pagesCase: &r.pages}
-	var rest []string
-	for _, name := range names {
-		if chosen := own[name]; chosen != nil {
-			*chosen = true
-		} else {
-			rest = append(rest, name)
-		}
-	}
-	if len(rest) == 0 {
-		return nil
-	}
-	o.Only = strings.Join(rest, ",")
-	r.cases, r.vnc, err = chooseCases(o)
-	return err
-}
-
-// scaleRound measures the case once.
-func (r *runner) scaleRound(ctx context.Context, n int) error {
-	if r.failures[scaleRows[0].name] != nil {
-		return nil
-	}
-	fmt.Fprintf(r.progress, "round %d/%d %s\n", n+1, r.opts.Rounds, scaleCase)
-	f, err := newFleet(r.opts)
-	if err != nil {
-		return err
-	}
-	defer f.close()
-	got, order, err := r.measureScale(ctx, f, n)
-	for _, row := range scaleRows {
-		one := round{Order: order, Figures: got, Ratio: finite(scaleValue(row.metric, got, r.many))}
-		if err := r.keep(ctx, f, row.name, one, err); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// scaleValue is the figure that the goal of a row bounds.
-func scaleValue(m metric, f map[role]figures, many size) float64 {
-	switch m {
-	case kbPerKey:
-		const kb = 1000
-		return ratio((f[manyKeysRole].Anon-f[fewKeysRole].Anon)*mib/kb, float64(many.keys-fewKeys.keys))
-	case startTime:
-		return ratio(f[manyKeysRole].Start, 1)
-	}
-	return ratio(f[manyKeysRole].CPU, f[fewKeysRole].CPU)
-}
-
 // measureScale starts both gateways, reads their memory, and then loads them in turns.
-func (r *runner) measureScale(ctx context.Context, f *fleet, n int) (got map[role]figures, order []role, err error) {
+func (r *runner) measureScale(ctx context.Context, f *fleet, n int) (got map[role]figures, err error) {
 	if err := f.startUpstream(ctx); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	memories, starts := map[role]float64{}, map[role]time.Duration{}
 	var sessions []*session
 	for _, which := range rotate(scaleServers, n) {
 		of := fewKeys
 		if which == manyKeysRole {
-			of = r.many
+			of = manyKeys
 		}
 		s, took, err := f.startScale(ctx, which, of)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		f.servers, order, starts[which] = append(f.servers, s), append(order, which), took
+		f.servers, starts[which] = append(f.servers, s), took
 		if memories[which], err = s.settledMemory(ctx); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", which, err)
+			return nil, fmt.Errorf("%s: %w", which, err)
 		}
 		calls, err := scaleLoad(s, f.secrets, of, r.opts.Prompt)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		conns := newConns(smallConns, s.addr)
 		defer closeAll(conns)
@@ -147,13 +91,13 @@ func (r *runner) measureScale(ctx context.Context, f *fleet, n int) (got map[rol
 		}})
 	}
 	if got, err = alternate(ctx, sessions, r.opts.Time, usualSlice, 1); err != nil {
-		return nil, order, err
+		return nil, err
 	}
 	for which, fig := range got {
 		fig.Anon, fig.Start = memories[which], starts[which].Seconds()
 		got[which] = fig
 	}
-	return got, order, nil
+	return got, nil
 }
 
 // settledMemory returns the anonymous memory of a server after a collection, in MiB.

@@ -66,7 +66,11 @@ func startVNCFleet(ctx context.Context, o options) (f *vncFleet, err error) {
 
 func (f *vncFleet) close() {
 	f.fleet.close()
-	for _, d := range f.all {
+	closeDesktops(f.all)
+}
+
+func closeDesktops(all []*desktop) {
+	for _, d := range all {
 		d.close()
 	}
 }
