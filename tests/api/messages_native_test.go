@@ -1,9 +1,12 @@
 package api
 
 import (
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -30,7 +33,8 @@ func TestMessagesPassToAnthropic(t *testing.T) {
 		if a.Status != 200 || harness.At(v, "type") != "message" || harness.At(v, "model") != "fake/echo" || harness.At(v, "content", 0, "text") != "You said: say hello" {
 			t.Fatalf("%s: %d %s", path, a.Status, a.Body)
 		}
-		up := h.Provider.Request(1)
+		sent := h.Provider.Fake.Requests()
+		up := sent[slices.IndexFunc(sent, func(r faults.Request) bool { return r.Method == http.MethodPost })] // the list of models may be read meanwhile
 		if want := strings.Replace(body, "fake/echo", "echo", 1); string(up.Body) != want || strings.Join(up.Header("Anthropic-Beta"), "") != "context-management-2025-06-27,other-2025-01-01" ||
 			strings.Join(up.Header("X-Api-Key"), "") != harness.ProviderKey || len(up.Header("Authorization")) > 0 {
 			t.Errorf("%s: the provider got %s, want %s", path, up.Body, want)
