@@ -2,12 +2,9 @@ package testcard_test
 
 import (
 	"bytes"
-	"compress/zlib"
 	"encoding/binary"
-	"fmt"
 	"image"
 	"image/color"
-	"image/jpeg"
 	"io"
 	"net"
 	"testing"
@@ -62,13 +59,6 @@ func (f format) nearest(c color.RGBA) color.RGBA {
 	return color.RGBA{R: part(c.R, f.max[0]), G: part(c.G, f.max[1]), B: part(c.B, f.max[2]), A: 255}
 }
 
-// rectangle is what an update said of one.
-type rectangle struct {
-	area image.Rectangle
-	kind string // raw, fill, jpeg, basic
-	size int    // bytes of its data
-}
-
 // viewer is a small RFB client that checks what it reads.
 type viewer struct {
 	t      testing.TB
@@ -76,9 +66,6 @@ type viewer struct {
 	screen *image.RGBA
 	name   string
 	format format
-
-	packed bytes.Buffer // the first zlib stream of Tight
-	stream io.Reader
 }
 
 func (v *viewer) read(n int) []byte {
@@ -128,14 +115,6 @@ func (v *viewer) setFormat(f format) {
 	v.format = f
 }
 
-func encodings(list ...int32) []byte {
-	p := binary.BigEndian.AppendUint16([]byte{2, 0}, uint16(len(list)))
-	for _, e := range list {
-		p = binary.BigEndian.AppendUint32(p, uint32(e))
-	}
-	return p
-}
-
 func request(incremental byte, r image.Rectangle) []byte {
 	p := []byte{3, incremental}
 	for _, n := range []int{r.Min.X, r.Min.Y, r.Dx(), r.Dy()} {
@@ -145,39 +124,31 @@ func request(incremental byte, r image.Rectangle) []byte {
 }
 
 // all asks for the whole picture, changes for what is new, and both read the answer.
-func (v *viewer) all() []rectangle {
+func (v *viewer) all() []image.Rectangle {
 	v.t.Helper()
 	v.write(request(0, v.screen.Rect))
 	return v.update()
 }
 
-func (v *viewer) changes() []rectangle {
+func (v *viewer) changes() []image.Rectangle {
 	v.t.Helper()
 	v.write(request(1, v.screen.Rect))
 	return v.update()
 }
 
-func (v *viewer) update() []rectangle {
+func (v *viewer) update() []image.Rectangle {
 	v.t.Helper()
 	v.expect("\x00\x00")
-	out := make([]rectangle, v.u16())
+	out := make([]image.Rectangle, v.u16())
 	for i := range out {
 		x, y, width, height := v.u16(), v.u16(), v.u16(), v.u16()
-		out[i].area = image.Rect(x, y, x+width, y+height)
-		if out[i].area.Empty() || !out[i].area.In(v.screen.Rect) {
-			v.t.Fatalf("rectangle %v", out[i].area)
+		out[i] = image.Rect(x, y, x+width, y+height)
+		if out[i].Empty() || !out[i].In(v.screen.Rect) {
+			v.t.Fatalf("rectangle %v", out[i])
 		}
-		switch encoding := binary.BigEndian.Uint32(v.read(4)); encoding {
-		case 0:
-			out[i].kind = "raw"
-			size := v.format.bits / 8
-			out[i].size = size * width * height
-			v.draw(out[i].area, v.read(out[i].size), size, v.format.colour)
-		case 7:
-			v.tight(&out[i])
-		default:
-			v.t.Fatalf("encoding %d", encoding)
-		}
+		v.expect("\x00\x00\x00\x00") // Raw
+		size := v.format.bits / 8
+		v.draw(out[i], v.read(size*width*height), size, v.format.colour)
 	}
 	return out
 }
@@ -195,81 +166,6 @@ func (v *viewer) draw(area image.Rectangle, pixels []byte, size int, colour func
 			pixels = pixels[size:]
 		}
 	}
-}
-
-func (v *viewer) tight(r *rectangle) {
-	v.t.Helper()
-	size, colour := v.format.bits/8, v.format.colour
-	if v.format.bits == 32 && v.format.depth == 24 {
-		size, colour = 3, func(p []byte) color.RGBA { return color.RGBA{p[0], p[1], p[2], 255} }
-	}
-	pixels := size * r.area.Dx() * r.area.Dy()
-	switch control := v.read(1)[0]; {
-	case control == 0x80:
-		r.kind, r.size = "fill", size
-		v.draw(r.area, bytes.Repeat(v.read(size), pixels/size), size, colour)
-	case control == 0x90:
-		data := v.counted()
-		r.kind, r.size = "jpeg", len(data)
-		picture, err := jpeg.Decode(bytes.NewReader(data))
-		if err != nil || picture.Bounds() != r.area.Sub(r.area.Min) {
-			v.t.Fatalf("JPEG for %v: %v, %v", r.area, picture, err)
-		}
-		for y := range r.area.Dy() {
-			for x := range r.area.Dx() {
-				v.screen.Set(r.area.Min.X+x, r.area.Min.Y+y, picture.At(x, y))
-			}
-		}
-	case control == 0 && pixels < 12:
-		r.kind, r.size = "basic", pixels
-		v.draw(r.area, v.read(pixels), size, colour)
-	case control == 0:
-		data := v.counted()
-		r.kind, r.size = "basic", len(data)
-		v.packed.Write(data)
-		if v.stream == nil {
-			stream, err := zlib.NewReader(&v.packed)
-			if err != nil {
-				v.t.Fatal(err)
-			}
-			v.stream = stream
-		}
-		unpacked := make([]byte, pixels)
-		if _, err := io.ReadFull(v.stream, unpacked); err != nil {
-			v.t.Fatalf("unpacking %v: %v", r.area, err)
-		}
-		v.draw(r.area, unpacked, size, colour)
-	default:
-		v.t.Fatalf("Tight control %#x", control)
-	}
-}
-
-// counted reads Tight's length, in its shortest form, and that much.
-func (v *viewer) counted() []byte {
-	v.t.Helper()
-	n := 0
-	for i := range 3 {
-		b := int(v.read(1)[0])
-		if i == 2 {
-			n |= b << 14
-			break
-		}
-		n |= b & 0x7f << (7 * i)
-		if b < 0x80 {
-			break
-		}
-	}
-	return v.read(n)
-}
-
-// near reports whether no colour differs by more than that.
-func near(a, b color.RGBA, most int) error {
-	for _, d := range [3]int{int(a.R) - int(b.R), int(a.G) - int(b.G), int(a.B) - int(b.B)} {
-		if d > most || -d > most {
-			return fmt.Errorf("%v, want %v", a, b)
-		}
-	}
-	return nil
 }
 
 func centre(r image.Rectangle) image.Point { return r.Min.Add(r.Max).Div(2) }

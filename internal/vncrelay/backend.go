@@ -84,8 +84,8 @@ func failureOf(err error) desktop.RefusalCode {
 func DialWorkstation(ctx context.Context, pass *desktop.Pass) (net.Conn, error) {
 	if pass.Target.TestCard {
 		ours, its := net.Pipe()
-		options := testcard.Options{Name: "Gatehouse: " + pass.Workstation.Name}
-		go func() { _ = testcard.Serve(context.WithoutCancel(ctx), its, options) }() // ends with ours
+		name := "Gatehouse: " + pass.Workstation.Name
+		go func() { _ = testcard.Serve(context.WithoutCancel(ctx), its, name) }() // ends with ours
 		return ours, nil
 	}
 	conn, err := pass.Target.Dial(ctx, ownAddress)
