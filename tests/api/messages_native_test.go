@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/faults"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
