@@ -170,6 +170,9 @@ func (q *Queue[T]) Take(most int, reusable []T) (items []T, last uint64) {
 		return items, q.accepted
 	}
 	items, q.items = q.items[:most:most], q.items[most:]
+	if len(q.waiters) > 0 {
+		Signal(q.Urgent)
+	}
 	return items, q.accepted - uint64(len(q.items))
 }
 

@@ -314,6 +314,7 @@ var arrows = []arrow{
 	{"internal/limits/valkey", "internal/cluster", "its scripts, its lease, what the engine may have lost"},
 	{"internal/limits/valkey", "internal/limits", "it is the ledger of several gateways"},
 	{"internal/limits/valkey", "internal/postgres", "the book of what was spent"},
+	{"internal/limits/valkey", "internal/queue", "settlements that wait for the engine"},
 	{"internal/limits/valkey", "internal/valkey", "answers of the engine"},
 	{"internal/limits/valkey", "pgx", "rows of the book"},
 	{"internal/postgres", "internal/queue", "its group commit"},

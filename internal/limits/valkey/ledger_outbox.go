@@ -2,10 +2,12 @@ package valkey
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/queue"
 )
 
 const (
@@ -31,23 +33,14 @@ type outbox struct {
 	pause   func(ctx context.Context, after error, pause time.Duration) error
 	most    int // may wait
 
-	wake  chan struct{} // capacity 1
-	hurry chan struct{} // capacity 1: somebody flushes
+	queue *queue.Queue[*call]
 	end   context.CancelFunc
 	done  chan struct{}
-
-	mu       sync.Mutex // guards the following
-	waiting  []*call
-	put, got uint64        // settlements that were put, that are answered
-	answered chan struct{} // closed by the next answer
 }
 
 func newOutbox(send func(context.Context, uint64, []*call) error, pause func(context.Context, error, time.Duration) error) *outbox {
 	ctx, end := context.WithCancel(context.Background())
-	o := &outbox{
-		send: send, pause: pause, most: maxWaiting, wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
-		end: end, done: make(chan struct{}), answered: make(chan struct{}),
-	}
+	o := &outbox{send: send, pause: pause, most: maxWaiting, queue: queue.New[*call](), end: end, done: make(chan struct{})}
 	go o.run(ctx)
 	return o
 }
@@ -56,54 +49,26 @@ func newOutbox(send func(context.Context, uint64, []*call) error, pause func(con
 func (o *outbox) full() bool { return o.length() >= o.most }
 
 // length returns how many settlements wait.
-func (o *outbox) length() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return int(o.put - o.got)
-}
+func (o *outbox) length() int { return o.queue.Status().Items }
 
 // add queues a settlement.
-func (o *outbox) add(c *call) {
-	o.mu.Lock()
-	o.waiting = append(o.waiting, c)
-	o.put++
-	o.mu.Unlock()
-	signal(o.wake)
-}
-
-// signal fills a channel of one place.
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
+func (o *outbox) add(c *call) { _ = o.queue.Add(c, 0, 1, nil) } // it has no bound of its own
 
 // flush returns when all settlements that were added before are answered.
 func (o *outbox) flush(ctx context.Context) error {
-	o.mu.Lock()
-	until := o.put
-	for o.got < until {
-		answered := o.answered
-		o.mu.Unlock()
-		signal(o.hurry)
-		select {
-		case <-answered:
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-o.done:
-			return limits.ErrUnavailable
-		}
-		o.mu.Lock()
+	err := o.queue.Flush(ctx)
+	if errors.Is(err, queue.ErrClosed) {
+		return limits.ErrUnavailable
 	}
-	o.mu.Unlock()
-	return nil
+	return err
 }
 
 // close ends the sending. What waits is not sent any more: flush before.
 func (o *outbox) close() {
 	o.end()
 	<-o.done
+	o.queue.Close()
+	o.queue.Fail(limits.ErrUnavailable)
 }
 
 func (o *outbox) run(ctx context.Context) {
@@ -113,41 +78,30 @@ func (o *outbox) run(ctx context.Context) {
 	for number := uint64(1); ; number++ {
 		select {
 		case <-group.C:
-		case <-o.hurry:
+		case <-o.queue.Urgent:
 		case <-ctx.Done():
 			return
 		}
-		batch := o.next(ctx)
+		batch, last := o.next(ctx)
 		group.Reset(groupTime)
 		if batch == nil || !o.deliver(ctx, number, batch) {
 			return
 		}
-		o.mu.Lock()
-		o.got += uint64(len(batch))
-		close(o.answered)
-		o.answered = make(chan struct{})
-		o.mu.Unlock()
+		o.queue.Settle(last)
 	}
 }
 
 // next waits for settlements and takes those of a message.
-func (o *outbox) next(ctx context.Context) []*call {
+func (o *outbox) next(ctx context.Context) (batch []*call, last uint64) {
 	for {
-		o.mu.Lock()
-		if n := min(len(o.waiting), batchSize); n > 0 {
-			batch := append([]*call(nil), o.waiting[:n]...)
-			clear(o.waiting[:n])
-			if o.waiting = o.waiting[n:]; len(o.waiting) == 0 {
-				o.waiting = nil
-			}
-			o.mu.Unlock()
-			return batch
+		if batch, last = o.queue.Take(batchSize, nil); len(batch) > 0 {
+			return batch, last
 		}
-		o.mu.Unlock()
 		select {
-		case <-o.wake:
+		case <-o.queue.First:
+		case <-o.queue.Urgent:
 		case <-ctx.Done():
-			return nil
+			return nil, 0
 		}
 	}
 }
