@@ -279,7 +279,7 @@ func (l *Ledger) settle(ctx context.Context, n uint64, batch []*call) error {
 			lines = settled.lines[i]
 		}
 		l.book.charge(c, lines)
-		if c.stated && settled.letters[i] == charged {
+		if settled.letters[i] == ofDeadNode || c.stated && c.charged && !c.crashed {
 			l.book.uncrash(c.id, lines)
 		}
 	}

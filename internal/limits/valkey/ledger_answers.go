@@ -108,7 +108,7 @@ func (l *line) balance(t told) limits.Balance {
 
 // What the script settle says of a call.
 const (
-	charged     = 'S'
+	ofDeadNode  = 'L'
 	endedBefore = 'D'
 	afterCrash  = 'C'
 )

@@ -6,6 +6,7 @@
 --          that this node did not know, or that a replay finds charged after a crash, each time;
 --          account, p, s of all accounts that were looked at; T era then (recover.lua)
 --          S  charged             C  charged after a crash: the difference to what was reserved
+--          L  charged, but the lease of its node had ended: the book may have a crash that was lost here
 --          D  had ended, was refused, or is unknown: charged nothing
 --   T q:<outbox>  the answer to its last message; 1 day
 --   T l           the time of the newest message (us): what was answered later, a promoted replica has lost
@@ -27,7 +28,7 @@ end
 -- A replay does not charge what was answered before this time: after four minutes the mark of the end
 -- may be gone. After a loss of all data nobody replays: the balances were loaded from the book.
 local oldest = now - 240000000
-local letters, unknown = {}, {}
+local letters, unknown, dead = {}, {}, lease()
 for i = 6, #ARGV, 5 do
 	local call, nano, tokens, hold = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), ARGV[i + 3]
 	local key = T .. 'h:' .. call
@@ -38,7 +39,7 @@ for i = 6, #ARGV, 5 do
 		local owner
 		owner, had = holder(mark)
 		redis.call('SREM', T .. 'c:' .. owner, call)
-		letter = 'S'
+		letter = (dead or owner ~= node) and 'L' or 'S'
 	elseif state == 'C' then
 		letter, had = 'C', string.sub(mark, 2)
 	elseif state ~= 'E' and hold ~= '' and (not replay or tonumber(ARGV[i + 4]) > oldest) then
