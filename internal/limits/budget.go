@@ -19,29 +19,6 @@ func ParseBudgetName(name string) (Unit, Period, bool) {
 	return 0, 0, false
 }
 
-// Span returns the period that contains a time, from begins to before ends. Total has no bounds:
-// both are zero.
-func (p Period) Span(at time.Time) (begins, ends time.Time) {
-	if p == Total {
-		return time.Time{}, time.Time{}
-	}
-	first, last := p.span(at.Unix())
-	return date(first), date(last)
-}
-
-// Name is how databases name the period with that beginning: "2026-05-13", "all".
-func (p Period) Name(begins time.Time) string { return p.periodName(begins.Unix()) }
-
-// ParseName reads what Name wrote.
-func (p Period) ParseName(name string) (begins, ends time.Time, err error) {
-	first, _, err := p.parsePeriod(name)
-	if err != nil {
-		return time.Time{}, time.Time{}, err
-	}
-	begins, ends = p.Span(date(first))
-	return begins, ends, nil
-}
-
 // Amount is what a call takes from a budget.
 func (r *ReserveRequest) Amount(b Budget) int64 {
 	if b.Soft {

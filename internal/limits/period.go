@@ -2,7 +2,6 @@ package limits
 
 import (
 	"fmt"
-	"math"
 	"time"
 )
 
@@ -28,60 +27,49 @@ func (p Period) String() string {
 }
 
 const (
-	daySeconds = 86_400
 	// maxUnix is the end of the year 9999: dates after it do not sort as text.
 	maxUnix = 253_402_300_799
-	// forever is the end of Total.
-	forever = math.MaxInt64
-	// allTime is the name of Total in the database. It sorts after all dates.
+	// allTime is the name of Total in a database. It sorts after all dates.
 	allTime = "all"
 )
 
-// span returns the period that contains at (Unix seconds, not negative): from start to before end.
-func (p Period) span(at int64) (start, end int64) {
-	day := at / daySeconds
+// Span returns the period that contains a time, from begins to before ends. Total has no bounds:
+// both are zero.
+func (p Period) Span(at time.Time) (begins, ends time.Time) {
+	year, month, day := at.UTC().Date()
 	switch p {
 	case Daily:
-		return day * daySeconds, (day + 1) * daySeconds
+		begins = time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+		return begins, begins.AddDate(0, 0, 1)
 	case Weekly:
-		monday := day - (day+3)%7 // day 0 was a Thursday
-		return max(monday, 0) * daySeconds, (monday + 7) * daySeconds
+		ends = time.Date(year, month, day+7-(int(at.UTC().Weekday())+6)%7, 0, 0, 0, 0, time.UTC)
+		if begins = ends.AddDate(0, 0, -7); begins.Unix() < 0 {
+			begins = time.Unix(0, 0).UTC()
+		}
+		return begins, ends
 	case Monthly:
-		year, month, _ := time.Unix(at, 0).UTC().Date()
-		first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
-		return first.Unix(), first.AddDate(0, 1, 0).Unix()
+		begins = time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
+		return begins, begins.AddDate(0, 1, 0)
 	}
-	return 0, forever
+	return time.Time{}, time.Time{}
 }
 
-// periodName returns the database's name of the period that begins at start: its first day.
-func (p Period) periodName(start int64) string {
+// Name is how databases name the period with that beginning: "2026-05-13", "all".
+func (p Period) Name(begins time.Time) string {
 	if p == Total {
 		return allTime
 	}
-	return time.Unix(start, 0).UTC().Format(time.DateOnly)
+	return begins.UTC().Format(time.DateOnly)
 }
 
-// parsePeriod parses a result of periodName.
-func (p Period) parsePeriod(name string) (start, end int64, err error) {
+// ParseName reads what Name wrote.
+func (p Period) ParseName(name string) (begins, ends time.Time, err error) {
 	if p == Total && name == allTime {
-		return 0, forever, nil
+		return time.Time{}, time.Time{}, nil
 	}
 	day, err := time.Parse(time.DateOnly, name)
-	if err != nil || p == Total || day.Unix() < 0 {
-		return 0, 0, fmt.Errorf("%q is not the beginning of a %s", name, p)
+	if begins, ends = p.Span(day); err != nil || p == Total || day.Unix() < 0 || !begins.Equal(day) {
+		return time.Time{}, time.Time{}, fmt.Errorf("%q is not the beginning of a %s", name, p)
 	}
-	start, end = p.span(day.Unix())
-	if start != day.Unix() {
-		return 0, 0, fmt.Errorf("%q is not the beginning of a %s", name, p)
-	}
-	return start, end, nil
-}
-
-// date returns Unix seconds as a time, and forever as the zero time.
-func date(sec int64) time.Time {
-	if sec == forever {
-		return time.Time{}
-	}
-	return time.Unix(sec, 0).UTC()
+	return begins, ends, nil
 }
