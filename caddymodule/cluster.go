@@ -12,7 +12,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	valkeylimits "github.com/gatehouse-proxy/gatehouse/internal/limits/valkey"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
@@ -250,7 +249,7 @@ func (c *Cluster) sentinel(config *valkey.Config, text *addressText) error {
 func checkShared(a *App, runtime *runtimekeys.Block) error {
 	named := []Tenant{{"gateway", a.Allowance}}
 	if runtime != nil {
-		runtime.MaxBudget = valkeylimits.MaxBudget
+		runtime.MaxBudget = limits.MaxSharedBudget
 		named = append(named, Tenant{"runtime_keys", a.RuntimeKeys.Allowance})
 	}
 	for _, t := range a.Tenants {
@@ -263,7 +262,7 @@ func checkShared(a *App, runtime *runtimekeys.Block) error {
 	}
 	for _, n := range named {
 		for _, text := range n.Budgets {
-			if b, err := limits.ParseBudget(text); err != nil || b.Limit > valkeylimits.MaxBudget {
+			if b, err := limits.ParseBudget(text); err != nil || b.Limit > limits.MaxSharedBudget {
 				return errors.Join(err, fmt.Errorf("%s: budget %q: in a cluster a budget is at most 9000000usd, or 9000000000M tokens", n.Name, text))
 			}
 		}

@@ -87,6 +87,10 @@ type Rate struct {
 // NoLimit is the limit of a Budget that refuses nothing: what is spent is only counted.
 const NoLimit = math.MaxInt64
 
+// MaxSharedBudget is the highest limit of a budget that gateways share: 9,000,000 USD or as many
+// nano-tokens. Scripts of Valkey calculate with doubles, which are exact to 2^53.
+const MaxSharedBudget = 9_000_000_000_000_000
+
 // Budget is a limit of money or tokens in a calendar period.
 type Budget struct {
 	Unit   Unit  // Money (nano-USD) or Tokens

@@ -253,7 +253,7 @@ func (l *Ledger) Settle(_ context.Context, id string, used limits.Amount) error 
 	if l.outbox.full() && !l.calls.knows(id) {
 		return nil // Reserve has refused it
 	}
-	c := l.calls.settle(id, limits.Amount{Nano: min(used.Nano, MaxBudget), Tokens: min(used.Tokens, MaxBudget)})
+	c := l.calls.settle(id, limits.Amount{Nano: min(used.Nano, limits.MaxSharedBudget), Tokens: min(used.Tokens, limits.MaxSharedBudget)})
 	if c == nil {
 		return nil
 	}

@@ -10,10 +10,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
-// MaxBudget is the highest limit of a budget that gateways share: 9,000,000 USD or as many nano-tokens.
-// Scripts of the engine calculate with doubles, which are exact to 2^53.
-const MaxBudget = 9_000_000_000_000_000
-
 // line is what a call takes from one account.
 type line struct {
 	subject      string
@@ -23,12 +19,12 @@ type line struct {
 	amount       int64
 }
 
-// linesOf returns what a request takes. An amount above MaxBudget, which no call costs, counts as that.
+// linesOf returns what a request takes. An amount above limits.MaxSharedBudget, which no call costs, counts as that.
 func linesOf(r *limits.ReserveRequest) []line {
 	var all []line
 	for i := range r.Subjects {
 		for _, b := range r.Subjects[i].Budgets {
-			l := line{subject: r.Subjects[i].Name, budget: b, account: accountOf(r.Subjects[i].Name, b), amount: min(r.Amount(b), MaxBudget)}
+			l := line{subject: r.Subjects[i].Name, budget: b, account: accountOf(r.Subjects[i].Name, b), amount: min(r.Amount(b), limits.MaxSharedBudget)}
 			l.begins, l.ends = b.Period.Span(r.At)
 			all = append(all, l)
 		}
@@ -57,7 +53,7 @@ func (l *line) limit() string {
 	if l.budget.Limit == limits.NoLimit {
 		return ""
 	}
-	return number(min(l.budget.Limit, MaxBudget))
+	return number(min(l.budget.Limit, limits.MaxSharedBudget))
 }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }

@@ -24,7 +24,7 @@ func TestTheEngineReadsLines(t *testing.T) {
 	defer engine.Close()
 	node := cluster.New(cluster.Config{Name: "test", Node: "a", Engine: engine})
 	day, all := limits.Budget{Unit: limits.Money, Period: limits.Daily}, limits.Budget{Unit: limits.Tokens, Period: limits.Total}
-	lines := []valkey.Line{{"key:a", day, 0}, {"key:a", all, valkey.MaxBudget}}
+	lines := []valkey.Line{{"key:a", day, 0}, {"key:a", all, limits.MaxSharedBudget}}
 	for _, name := range []string{"\x00\n/", strings.Repeat("x", 22), strings.Repeat("y", 300), strings.Repeat("z", limits.MaxName)} {
 		for range 32 {
 			lines = append(lines, valkey.Line{name, day, 1})

@@ -200,7 +200,7 @@ func (r *recovery) load(ctx context.Context) error {
 		return err
 	}
 	err := r.book.running(ctx, r.engine.node.Now(), func(account string, begins, ends time.Time, spent int64) error {
-		args = append(args, account, number(seconds(begins)), ending(ends), number(min(max(spent, 0), MaxBudget)))
+		args = append(args, account, number(seconds(begins)), ending(ends), number(min(max(spent, 0), limits.MaxSharedBudget)))
 		if len(args) < 4*loadSize {
 			return nil
 		}
