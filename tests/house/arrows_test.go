@@ -11,7 +11,6 @@ var arrows = []arrow{
 	{"caddymodule", "internal/gateway", "builds it"},
 	{"caddymodule", "internal/guardrail", "guardrail blocks become guardrails"},
 	{"caddymodule", "internal/limits", "limits in the blocks' words become subjects"},
-	{"caddymodule", "internal/limits/valkey", "the highest budget of a cluster"},
 	{"caddymodule", "internal/keys", "key blocks become the ring"},
 	{"caddymodule", "internal/pattern", "models of timeouts"},
 	{"caddymodule", "internal/provider", "provider blocks become providers"},
