@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"time"
 	"unsafe"
 )
@@ -52,9 +53,20 @@ func (r *Record) encode(b []byte) []byte {
 }
 
 // filled returns a bit for each field that is not empty.
-func (r *Record) filled(fields []Field) (bits uint64) {
+func (r *Record) filled(fields []place) (bits uint64) {
 	for i := range fields {
-		if !fields[i].Empty(r) {
+		empty := false
+		switch p := &fields[i]; p.kind {
+		case textKind:
+			empty = *fieldAt[string](r, p) == ""
+		case numberKind:
+			empty = *fieldAt[int64](r, p) == 0
+		case intKind:
+			empty = *fieldAt[int](r, p) == 0
+		case attemptsKind:
+			empty = len(*fieldAt[[]Attempt](r, p)) == 0
+		}
+		if !empty {
 			bits |= 1 << i
 		}
 	}
@@ -62,20 +74,19 @@ func (r *Record) filled(fields []Field) (bits uint64) {
 }
 
 // appendFields appends the values of fields.
-func (r *Record) appendFields(b []byte, fields []Field) []byte {
+func (r *Record) appendFields(b []byte, fields []place) []byte {
 	for i := range fields {
-		switch v := fields[i].Of(r).(type) {
-		case *string:
-			b = appendText(b, *v)
-		case *int64:
-			b = binary.AppendVarint(b, *v)
-		case *time.Duration:
-			b = binary.AppendVarint(b, int64(*v))
-		case *int:
-			b = binary.AppendVarint(b, int64(*v))
-		case *[]Attempt:
-			b = binary.AppendVarint(b, int64(len(*v)))
-			for _, a := range *v {
+		switch p := &fields[i]; p.kind {
+		case textKind:
+			b = appendText(b, *fieldAt[string](r, p))
+		case numberKind:
+			b = binary.AppendVarint(b, *fieldAt[int64](r, p))
+		case intKind:
+			b = binary.AppendVarint(b, int64(*fieldAt[int](r, p)))
+		case attemptsKind:
+			all := *fieldAt[[]Attempt](r, p)
+			b = binary.AppendVarint(b, int64(len(all)))
+			for _, a := range all {
 				b = binary.AppendVarint(binary.AppendVarint(b, int64(a.Status)), int64(a.Latency))
 				b = appendText(appendText(b, a.Target), a.Code)
 			}
@@ -100,9 +111,10 @@ func (r *Record) decode(data []byte) error {
 	return nil
 }
 
-// borrow is decode without a copy, and without KeyHash: the texts are valid as long as data is.
+// borrow is decode without KeyHash and without memory of its own: the texts are valid as long as data is,
+// the attempts until the next row is borrowed.
 func (r *Record) borrow(data []byte) error {
-	in := reader{text: unsafe.String(unsafe.SliceData(data), len(data))}
+	in := reader{text: unsafe.String(unsafe.SliceData(data), len(data)), tried: r.Attempted[:0]}
 	return in.record(r, data)
 }
 
@@ -112,10 +124,10 @@ func (in *reader) record(r *Record, data []byte) error {
 		return errDamaged
 	}
 	flags := data[1]
-	r.Stream, r.Priced = flags&flagStream != 0, flags&flagPriced != 0
+	*r = Record{Tenant: r.Tenant, CreatedAt: r.CreatedAt, Stream: flags&flagStream != 0, Priced: flags&flagPriced != 0}
 	in.rest = data[2:]
 	in.fields(r, always)
-	if r.KeyHash = ""; flags&flagRawHash == 0 {
+	if flags&flagRawHash == 0 {
 		r.KeyHash = in.string()
 	} else if len(in.rest) >= rawHash {
 		in.hash, in.rest = in.rest[:rawHash], in.rest[rawHash:]
@@ -123,7 +135,9 @@ func (in *reader) record(r *Record, data []byte) error {
 		in.bad = true
 	}
 	for i := range parts {
-		in.optional(r, flags&parts[i].flag != 0, parts[i].fields)
+		if flags&parts[i].flag != 0 {
+			in.fields(r, parts[i].fields)
+		}
 	}
 	bits := uint64(0)
 	if flags&flagAdded != 0 {
@@ -132,7 +146,9 @@ func (in *reader) record(r *Record, data []byte) error {
 		}
 	}
 	for i := range added {
-		in.optional(r, bits&(1<<i) != 0, added[i:i+1])
+		if bits&(1<<i) != 0 {
+			in.fields(r, added[i:i+1])
+		}
 	}
 	if in.bad || len(in.rest) > 0 {
 		return errDamaged
@@ -146,33 +162,23 @@ type reader struct {
 	rest []byte
 	text string // ends as rest does, for substrings
 	hash []byte // KeyHash, if it is packed
-	bad  bool
-}
-
-// optional reads fields that are there, and empties those that are not.
-func (in *reader) optional(r *Record, there bool, fields []Field) {
-	if there {
-		in.fields(r, fields)
-		return
-	}
-	none := reader{text: in.text}
-	none.fields(r, fields)
+	// tried has room for attempts.
+	tried []Attempt
+	bad   bool
 }
 
 // fields reads the values of fields.
-func (in *reader) fields(r *Record, fields []Field) {
+func (in *reader) fields(r *Record, fields []place) {
 	for i := range fields {
-		switch v := fields[i].Of(r).(type) {
-		case *string:
-			*v = in.string()
-		case *int64:
-			*v = in.number()
-		case *time.Duration:
-			*v = time.Duration(in.number())
-		case *int:
-			*v = int(in.number())
-		case *[]Attempt:
-			*v = in.attempts()
+		switch p := &fields[i]; p.kind {
+		case textKind:
+			*fieldAt[string](r, p) = in.string()
+		case numberKind:
+			*fieldAt[int64](r, p) = in.number()
+		case intKind:
+			*fieldAt[int](r, p) = int(in.number())
+		case attemptsKind:
+			*fieldAt[[]Attempt](r, p) = in.attempts()
 		}
 	}
 }
@@ -183,7 +189,7 @@ func (in *reader) attempts() (all []Attempt) {
 		in.bad = true
 		return nil
 	}
-	all = make([]Attempt, 0, n)
+	all = slices.Grow(in.tried, int(n))
 	for range n {
 		a := Attempt{Status: int(in.number()), Latency: time.Duration(in.number())}
 		a.Target, a.Code = in.string(), in.string()

@@ -203,8 +203,12 @@ func (b *seriesBuilder) of(name []byte) *lineBuilder {
 }
 
 // add adds a record. Failed ones are in the histograms only if each series is of one outcome.
-func (b *seriesBuilder) add(name []byte, r *Record, byCode bool) {
-	now, sums := &b.of(name).now, r.sums()
+func (b *seriesBuilder) add(name string, r *Record, byCode bool) {
+	line := b.byName[name]
+	if line == nil {
+		line = b.of([]byte(name))
+	}
+	now, sums := &line.now, r.sums()
 	now.sums.add(&sums)
 	if sums.Errors > 0 && !byCode {
 		return

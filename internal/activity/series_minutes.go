@@ -99,18 +99,18 @@ func (q *SeriesQuery) selects(r *Record) bool {
 }
 
 // name is the value of the field that the series are of.
-func (q *SeriesQuery) name(r *Record, tenant []byte) []byte {
+func (q *SeriesQuery) name(r *Record, tenant []byte) string {
 	switch q.By {
 	case "key":
-		return []byte(r.Key)
+		return r.Key
 	case "tenant":
-		return tenant
+		return string(tenant)
 	case "provider":
-		return []byte(r.Provider)
+		return r.Provider
 	case "code":
-		return []byte(r.Code)
+		return r.Code
 	}
-	return []byte(r.summedModel())
+	return r.summedModel()
 }
 
 // reverse turns the points of lines, which were made newest first.
