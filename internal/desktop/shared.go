@@ -3,6 +3,8 @@ package desktop
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 )
 
 // Shared is what a gateway does for the store that it shares with others.
@@ -44,19 +46,12 @@ func (h *Shared) Beat(ctx context.Context, held map[string]ID) error {
 	if err := h.sessions.retry(ctx); err != nil {
 		return err
 	}
-	at := make(map[ID]bool)
-	var ids []ID
-	here := h.sessions.of()
+	here, at := h.sessions.of(), make(map[ID]bool)
 	for _, x := range here {
-		if !at[x.Workstation] {
-			at[x.Workstation] = true
-			ids = append(ids, x.Workstation)
-		}
+		at[x.Workstation] = true
 	}
-	if len(ids) > 0 {
-		if _, err := h.settle(ctx, ids...); err != nil {
-			return err
-		}
+	if _, err := h.settle(ctx, slices.Collect(maps.Keys(at))...); err != nil {
+		return err
 	}
 	for _, x := range here {
 		if held[x.ID] != x.Workstation {
@@ -89,15 +84,13 @@ func (h *Shared) Rejoin(ctx context.Context) error {
 // this gateway issued a short while ago, and its sessions with their tokens. Other tokens without a
 // session, and those for one session, are gone if the store was emptied: their users ask for a new
 // address.
-func (h *Shared) Replay(ctx context.Context, issued map[ID][]*Token) error {
-	for id, tokens := range issued {
-		for _, t := range tokens {
-			if t.Once { // another gateway may have seen its use
-				continue
-			}
-			if _, err := h.restateToken(ctx, id, t, nil); err != nil {
-				return err
-			}
+func (h *Shared) Replay(ctx context.Context, issued map[*Token]ID) error {
+	for t, id := range issued {
+		if t.Once { // another gateway may have seen its use
+			continue
+		}
+		if _, err := h.restateToken(ctx, id, t, nil); err != nil {
+			return err
 		}
 	}
 	return h.Rejoin(ctx)

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
@@ -142,10 +141,10 @@ func (c *codec) commands(change *desktop.Change, key string) (commands [][]strin
 	w, now, name := change.After, c.now(), change.After.ID.String()
 	last := now
 	for _, t := range change.Issued() {
-		hash, owner, ends := strings.TrimPrefix(tokenKey(t.Hash), tokenKeys), ownerKey(t.Issuer.Tenant, t.Issuer.Key), c.until(t.Until.Add(desktop.Remembered))
+		owner, ends := ownerKey(t.Issuer.Tenant, t.Issuer.Key), c.until(t.Until.Add(desktop.Remembered))
 		write("SET", tokenKey(t.Hash), name, "PXAT", ends)
 		if t.Prefix != "" {
-			write("SET", prefixKeys+t.Prefix, hash, "PXAT", ends)
+			write("SET", prefixKeys+t.Prefix, hex.EncodeToString(t.Hash[:]), "PXAT", ends)
 		}
 		write("SADD", owner, name)
 		write("PEXPIREAT", owner, ends, "NX")

@@ -67,14 +67,14 @@ func (r *recent) refresh(w *desktop.Workstation) {
 	}
 }
 
-// all returns the tokens by workstation, and forgets those that are too old.
-func (r *recent) all(now time.Time) map[desktop.ID][]*desktop.Token {
+// all returns the tokens and where they lead, and forgets those that are too old.
+func (r *recent) all(now time.Time) map[*desktop.Token]desktop.ID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	maps.DeleteFunc(r.tokens, func(_ desktop.Hash, i issuedToken) bool { return now.Sub(i.token.Issued) >= keepIssued })
-	all := make(map[desktop.ID][]*desktop.Token)
+	all := make(map[*desktop.Token]desktop.ID, len(r.tokens))
 	for _, i := range r.tokens {
-		all[i.at] = append(all[i.at], i.token)
+		all[i.token] = i.at
 	}
 	return all
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -66,52 +67,50 @@ func (s *store) Find(ctx context.Context, shown desktop.Shown) (f desktop.Found,
 	if shown.Prefix != "" {
 		key, prefix = tokenKeys, prefixKeys+shown.Prefix
 	}
-	parts, err := answer(s.node.Run(ctx, findScript, key, prefix, workstationKeys, nodeKeys))(4)
+	parts, err := s.ask(ctx, 4, findScript, key, prefix, workstationKeys, nodeKeys)
 	if err != nil {
 		return f, err
 	}
 	stored, err := parts[1].ToString()
-	if why, dead := strings.CutPrefix(stored, deadMark); dead || stored == "" || err != nil {
-		if f.Code = desktop.RefusalCode(why); !dead {
-			f.Code = desktop.RefusedUnknown
-		}
+	why, dead := strings.CutPrefix(stored, deadMark)
+	switch {
+	case err != nil:
 		return f, err
+	case dead:
+		return desktop.Found{Code: desktop.RefusalCode(why)}, nil
+	case stored == "":
+		return desktop.Found{Code: desktop.RefusedUnknown}, nil
 	}
-	f.Workstation, err = s.read(parts[0], parts[2], stored)
-	if err != nil {
+	if f.Workstation, err = s.read(parts[0], parts[2], stored); err != nil {
 		return f, err
 	}
 	sessions, err := parts[3].AsInt64()
-	f.Sessions = int(sessions)
+	f.Sessions, f.Code = int(sessions), desktop.RefusedUnknown
 	for _, t := range f.Workstation.Tokens {
 		if t.Hash == shown.Hash || shown.Prefix != "" && t.Prefix == shown.Prefix {
-			f.Token = s.recent.traced(t)
-			return f, err
+			f.Token, f.Code = s.recent.traced(t), ""
 		}
 	}
-	f.Code = desktop.RefusedUnknown
 	return f, err
 }
 
 func (s *store) Load(ctx context.Context, ids ...desktop.ID) (all []*desktop.Workstation, err error) {
-	for len(ids) > 0 {
-		n := min(batch, len(ids))
-		keys := make([]string, n)
-		for i, id := range ids[:n] {
+	for some := range slices.Chunk(ids, batch) {
+		keys := make([]string, len(some))
+		for i, id := range some {
 			keys[i] = workstationKeys + id.String()
 		}
-		parts, err := answer(s.node.Run(ctx, getScript, keys...))(1 + n)
+		parts, err := s.ask(ctx, 1+len(some), getScript, keys...)
 		if err != nil {
 			return nil, err
 		}
-		for i, id := range ids[:n] {
+		for i, id := range some {
 			w, err := s.read(parts[0], parts[1+i], id.String())
 			if err != nil {
 				return nil, err
 			}
 			all = append(all, w)
 		}
-		ids = ids[n:]
 	}
 	return all, nil
 }
@@ -121,7 +120,7 @@ func (s *store) Open(ctx context.Context, ids ...desktop.ID) (all []*desktop.Wor
 	for _, id := range ids {
 		args = append(args, id.String())
 	}
-	parts, err := answer(s.node.Run(ctx, openScript, args...))(2)
+	parts, err := s.ask(ctx, 2, openScript, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -133,12 +132,12 @@ func (s *store) Open(ctx context.Context, ids ...desktop.ID) (all []*desktop.Wor
 	for _, note := range notes {
 		_ = json.Unmarshal([]byte(note), &traffic) // "" of a node before its first beat
 	}
-	for rest := parts[2:]; len(rest) >= 2; rest = rest[2:] {
-		name, err := rest[0].ToString()
+	for pair := range slices.Chunk(parts[2:len(parts)&^1], 2) {
+		name, err := pair[0].ToString()
 		if err != nil {
 			return nil, err
 		}
-		w, err := s.read(parts[0], rest[1], name)
+		w, err := s.read(parts[0], pair[1], name)
 		if err != nil {
 			return nil, err
 		}
@@ -148,6 +147,19 @@ func (s *store) Open(ctx context.Context, ids ...desktop.ID) (all []*desktop.Wor
 		all = append(all, w)
 	}
 	return all, nil
+}
+
+// ask runs a script that answers some parts, at least so many.
+func (s *store) ask(ctx context.Context, least int, script *valkey.Script, args ...string) ([]valkey.Reply, error) {
+	reply, err := s.node.Run(ctx, script, args...)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := reply.ToArray()
+	if err == nil && len(parts) < least {
+		err = fmt.Errorf("the engine answers %d parts", len(parts))
+	}
+	return parts, err
 }
 
 // read decodes an answer.
@@ -231,20 +243,6 @@ func (s *store) IssuedTo(ctx context.Context, tenant, key string) (ids []desktop
 		ids = append(ids, parseID(name))
 	}
 	return ids, err
-}
-
-// answer reads an answer of some parts, at least so many.
-func answer(reply valkey.Reply, err error) func(least int) ([]valkey.Reply, error) {
-	return func(least int) ([]valkey.Reply, error) {
-		if err != nil {
-			return nil, err
-		}
-		parts, err := reply.ToArray()
-		if err == nil && len(parts) < least {
-			err = fmt.Errorf("the engine answers %d parts", len(parts))
-		}
-		return parts, err
-	}
 }
 
 // parseID is the inverse of ID.String: a tenant has no slash.
