@@ -59,7 +59,7 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 		if err != nil {
 			return Issued{}, err
 		}
-		t := w.token(by, secret, o)
+		t := w.config.token(by, secret, o)
 		switch err := w.admitToken(t, ID{by.Tenant, name}, life); {
 		case errors.Is(err, errTaken):
 		case err != nil:
@@ -81,13 +81,13 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 }
 
 // token makes a token of a secret.
-func (w *Service) token(by Issuer, secret string, o Options) *Token {
-	t := &Token{Issuer: by, ViewOnly: w.config.policy.ViewOnly, Shared: o.Shared, Once: o.Once, Claim: o.Claim}
+func (c *configuration) token(by Issuer, secret string, o Options) *Token {
+	t := &Token{Issuer: by, ViewOnly: c.policy.ViewOnly, Shared: o.Shared, Once: o.Once, Claim: o.Claim}
 	if o.ViewOnly != nil {
 		t.ViewOnly = *o.ViewOnly
 	}
 	t.Hash, _ = hashOf(secret)
-	if w.config.policy.VNCAuth {
+	if c.policy.VNCAuth {
 		t.Prefix = secret[:prefixLength]
 	}
 	return t
