@@ -1,8 +1,6 @@
 package anthropic
 
 import (
-	"strconv"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
@@ -70,17 +68,4 @@ func (u *Usage) OpenAI() (usage openai.Usage, ok bool) {
 		Cached: u.cacheRead, CacheWrite: u.cacheWrite, CacheWriteHour: min(u.hourWrite, u.cacheWrite), CacheSplit: u.split,
 		Reasoning: min(u.thinking, u.output),
 	}, u.known
-}
-
-// AppendUsage appends the usage object of a message that another API answered.
-func AppendUsage(dst []byte, u openai.Usage) []byte {
-	dst = append(dst, `{"input_tokens":`...)
-	dst = strconv.AppendInt(dst, max(0, u.Prompt-u.Cached-u.CacheWrite), 10)
-	dst = append(dst, `,"cache_creation_input_tokens":`...)
-	dst = strconv.AppendInt(dst, u.CacheWrite, 10)
-	dst = append(dst, `,"cache_read_input_tokens":`...)
-	dst = strconv.AppendInt(dst, u.Cached, 10)
-	dst = append(dst, `,"output_tokens":`...)
-	dst = strconv.AppendInt(dst, u.Completion, 10)
-	return append(dst, '}')
 }

@@ -27,11 +27,6 @@ func (c Claim) over(rule Conflict, shared, own bool) (conflict, wins bool) {
 	return take || rule != Share && !shared, take || rule == Replace && c != Yield
 }
 
-// sameKey reports whether two tokens are of one key.
-func (by *Issuer) sameKey(other *Issuer) bool {
-	return by.Tenant == other.Tenant && by.Key == other.Key
-}
-
 // Occupied is why a workstation cannot be had, for programs: error.details of the refusal.
 type Occupied struct {
 	Workstation string    `json:"workstation_id"`

@@ -74,7 +74,7 @@ var callColumns = makeCallColumns()
 
 func makeCallColumns() (all []column[activity.Record]) {
 	order := strings.Fields(csvOrder)
-	all = make([]column[activity.Record], len(order))
+	all = slices.Grow(all, len(activity.Fields))[:len(order)]
 	all[slices.Index(order, "model_permaslug")] = column[activity.Record]{"model_permaslug", func(r *activity.Record) string {
 		return text(cmp.Or(r.UpstreamModel, r.Model))
 	}}

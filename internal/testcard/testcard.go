@@ -107,9 +107,9 @@ func (s *session) draw(conn io.Writer, ended <-chan struct{}) error {
 		case <-ended:
 			return nil
 		}
-		frame := time.Since(s.start) / frameTime
-		next = s.start.Add((frame + 1) * frameTime)
-		if areas, m, as := s.due(int64(frame)); len(areas) > 0 {
+		frame := int64(time.Since(s.start) / frameTime)
+		next = s.start.Add(time.Duration(frame+1) * frameTime)
+		if areas, m, as := s.due(frame); len(areas) > 0 {
 			if err := w.update(areas, m, as); err != nil {
 				return err
 			}

@@ -63,8 +63,6 @@ const (
 	mostMessages, mostTools = 64, 8
 	// outputCap is the output limit of requests without one.
 	outputCap = 4096
-	// defaultOutputCap is the gateway's default under a hard budget without that cap.
-	defaultOutputCap = 16384
 
 	guardrailName = "screen"
 )

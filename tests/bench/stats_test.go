@@ -40,9 +40,6 @@ func TestSpreadLeavesItsValuesInOrder(t *testing.T) {
 	}
 }
 
-// wellFormed reports whether the stretch goal is harder than the bound.
-func (g goal) wellFormed() bool { return g.Stretch > 0 && g.Stretch < g.Bound }
-
 func TestVerdictIsByTheMedian(t *testing.T) {
 	g := goal{Bound: 0.80, Stretch: 0.60}
 	tests := []struct {

@@ -42,16 +42,16 @@ func NewState(now func() time.Time) *desktop.State { return desktop.NewState(now
 func (s *Store) Find(_ context.Context, shown desktop.Shown) (f desktop.Found, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	hash, code := shown.Hash, desktop.RefusedUnknown
+	hash := shown.Hash
 	if shown.Prefix != "" {
 		hash = s.prefixes[shown.Prefix]
-		code = s.dead.statePrefix(shown.Prefix, s.now())
-	} else {
-		code = s.dead.state(hash, s.now())
 	}
 	id, live := s.tokens[hash]
+	if !live && shown.Prefix != "" {
+		return desktop.Found{Code: s.dead.statePrefix(shown.Prefix, s.now())}, nil
+	}
 	if !live {
-		return desktop.Found{Code: code}, nil
+		return desktop.Found{Code: s.dead.state(hash, s.now())}, nil
 	}
 	w := s.workstations[id]
 	return desktop.Found{Workstation: w, Token: w.Token(hash), Sessions: s.sessions}, nil

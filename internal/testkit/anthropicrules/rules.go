@@ -112,7 +112,7 @@ func Check(header http.Header, body []byte, count bool) error {
 		}
 	}
 	if err := json.Unmarshal(body, &c.members); err != nil || c.members == nil {
-		return fmt.Errorf("The request body is not valid JSON: %v", err)
+		return fmt.Errorf("The request body is not valid JSON: %w", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.members)) {
 		needsBeta, known := requestFields[name]
