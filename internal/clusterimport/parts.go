@@ -15,7 +15,8 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
-	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	postgresowners "github.com/gatehouse-proxy/gatehouse/internal/owners/postgres"
+	sqliteowners "github.com/gatehouse-proxy/gatehouse/internal/owners/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
@@ -105,7 +106,8 @@ var ownersPart = part{
 	name: "owners of stored responses", replaces: true,
 	total: counted("SELECT count(*), '0' FROM owner"),
 	move: func(ctx context.Context, tx pgx.Tx, s Source, _ hash.Hash) (total, error) {
-		copied, err := owners.CopyTo(ctx, tx, s.Store, time.Now())
+		now := time.Now()
+		copied, err := postgresowners.Copy(ctx, tx, sqliteowners.New(s.Store).List(ctx, now), now)
 		return total{rows: copied, sum: "0"}, err
 	},
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	valkeylimits "github.com/gatehouse-proxy/gatehouse/internal/limits/valkey"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	postgresowners "github.com/gatehouse-proxy/gatehouse/internal/owners/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
@@ -87,7 +88,7 @@ const (
 )
 
 // ClusterSchemas are the tables in PostgreSQL.
-var ClusterSchemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchema, activity.PostgresSchema, owners.PostgresSchema, valkeylimits.PostgresSchema, runtimekeys.PostgresSchema, workstationrecords.Schema}
+var ClusterSchemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchema, activity.PostgresSchema, postgresowners.Schema, valkeylimits.PostgresSchema, runtimekeys.PostgresSchema, workstationrecords.Schema}
 
 // openShared makes a gateway a node of its cluster. It needs no engine: one that is away is tried
 // again and again. It fails if a newer program has used one.
@@ -121,9 +122,9 @@ func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
 	})
 	s.rates = valkeylimits.NewRates(valkeylimits.RatesConfig{Node: s.node, Local: c.localRates, Limiter: c.limiter, Logger: c.logger})
 	opened.log, opened.ledger, opened.rates = s.log, s.ledger, s.rates
-	opened.own = owners.NewPostgresOwners(owners.PostgresConfig{
+	opened.own = owners.New(postgresowners.New(postgresowners.Config{
 		DB: db, Writer: s.writer, Engine: s.engine, Key: s.node.Key, Now: c.now, Logger: c.logger,
-	})
+	}), c.now)
 	if err := s.start(ctx, c); err != nil {
 		return nil, tables{}, errors.Join(err, s.close())
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	sqliteowners "github.com/gatehouse-proxy/gatehouse/internal/owners/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
@@ -46,7 +47,7 @@ type stores struct {
 // tables keep their rows in the database. They are the same for all generations.
 type tables struct {
 	log    activity.Log
-	own    owners.Owners
+	own    *owners.Owners
 	rates  limits.Rates
 	ledger limits.Ledger
 	// signedIn are those who are signed in to the console, nil without a cluster: one gateway keeps them
@@ -55,7 +56,7 @@ type tables struct {
 }
 
 // localSchemas are the tables in the database of a data directory.
-var localSchemas = []store.Schema{activity.Schema, owners.Schema, sqlite.LedgerSchema, sqlite.RateSchema, runtimekeys.Schema, postgres.SpoolSchema, runtimekeys.SnapshotSchema}
+var localSchemas = []store.Schema{activity.Schema, sqliteowners.Schema, sqlite.LedgerSchema, sqlite.RateSchema, runtimekeys.Schema, postgres.SpoolSchema, runtimekeys.SnapshotSchema}
 
 // OpenStopped opens the database of a gateway that does not run, to read it.
 func OpenStopped(dir string, logger *zap.Logger) (*store.Store, error) {
@@ -73,7 +74,7 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	logger, pruner := gen.logger, activity.NewPruner(now, gen.keep, gen.logger)
 	opened, err := store.Open(s.dir, store.Options{
 		Schemas:   localSchemas,
-		Prune:     []store.PruneFunc{pruner.Prune, owners.Prune(now), sqlite.PruneLedger(now), sqlite.PruneRates(now)},
+		Prune:     []store.PruneFunc{pruner.Prune, sqliteowners.Prune(now), sqlite.PruneLedger(now), sqlite.PruneRates(now)},
 		Logger:    logger,
 		Committed: s.committed,
 		Failed:    s.failed,
@@ -89,7 +90,7 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	if err != nil {
 		return tables{}, errors.Join(fmt.Errorf("ledger: %w", opened.Explain(err)), opened.Close())
 	}
-	s.tables = tables{log: activity.New(opened), own: owners.New(opened, now), rates: rates, ledger: ledger}
+	s.tables = tables{log: activity.New(opened), own: owners.New(sqliteowners.New(opened), now), rates: rates, ledger: ledger}
 	if gen.cluster != nil {
 		if gen.cluster.Node == "" {
 			if gen.cluster.Node, err = nodeName(s.dir); err != nil {

@@ -19,7 +19,7 @@ type Deps struct {
 	Concurrency *limits.ConcurrencyLimiter
 	Ledger      limits.Ledger
 	Exhausted   *policy.ExhaustedBudgets
-	Owners      owners.Owners
+	Owners      *owners.Owners
 	Health      *failover.Health
 	Answers     *memory.Semaphore // for large answers of providers
 	Timeouts    Timeouts

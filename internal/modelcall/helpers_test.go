@@ -27,6 +27,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	sqliteowners "github.com/gatehouse-proxy/gatehouse/internal/owners/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
@@ -81,7 +82,7 @@ func newRig(t testing.TB, transport http.RoundTripper, change ...func(*rig)) *ri
 	r.calls.Init(func() bool { return true }, func() { r.released++ })
 	r.models = testModels{provider: newProvider(t, transport, nil), model: catalog.Model{Price: pricePerToken(t)}}
 	opened, err := store.Open(t.TempDir(), store.Options{
-		Schemas: []store.Schema{activity.Schema, owners.Schema, sqlite.LedgerSchema, sqlite.RateSchema}, Logger: zap.NewNop(),
+		Schemas: []store.Schema{activity.Schema, sqliteowners.Schema, sqlite.LedgerSchema, sqlite.RateSchema}, Logger: zap.NewNop(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +100,7 @@ func newRig(t testing.TB, transport http.RoundTripper, change ...func(*rig)) *ri
 			Redactor: redact.New(nil, func(string) bool { return false }), Logger: zap.NewNop(), Sampled: zap.NewNop, Now: time.Now,
 		},
 		Models: &r.models, Guardrails: new(policy.Guardrails), Ledger: ledger, Concurrency: limits.NewConcurrencyLimiter(),
-		Owners: owners.New(opened, time.Now), Timeouts: DefaultTimeouts, Answers: &r.answers, WarnOfDemo: func(string) {},
+		Owners: owners.New(sqliteowners.New(opened), time.Now), Timeouts: DefaultTimeouts, Answers: &r.answers, WarnOfDemo: func(string) {},
 	}
 	r.Exhausted = policy.NewExhaustedBudgets(func(name string, _ map[string]any) { r.events = append(r.events, name) })
 	for _, c := range change {

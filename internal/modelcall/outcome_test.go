@@ -18,7 +18,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
-	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	sqliteowners "github.com/gatehouse-proxy/gatehouse/internal/owners/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
@@ -93,7 +93,7 @@ func TestAClientThatHasLeftIs499InTheRecord(t *testing.T) {
 // and Caddy's context too.
 func TestARecordThatWaitsDoesNotHoldItsCall(t *testing.T) {
 	dir := t.TempDir()
-	opened, err := store.Open(dir, store.Options{Schemas: []store.Schema{activity.Schema, owners.Schema, sqlite.LedgerSchema, sqlite.RateSchema}, Logger: zap.NewNop()})
+	opened, err := store.Open(dir, store.Options{Schemas: []store.Schema{activity.Schema, sqliteowners.Schema, sqlite.LedgerSchema, sqlite.RateSchema}, Logger: zap.NewNop()})
 	if err != nil {
 		t.Fatal(err)
 	}

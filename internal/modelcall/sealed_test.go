@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -209,10 +210,12 @@ func TestReasoningThatTheGatewayEncodedReachesNoProvider(t *testing.T) {
 	}
 }
 
-// lostOwners cannot be asked.
-type lostOwners struct{ owners.Owners }
+// lostTable cannot be read.
+type lostTable struct{}
 
-func (lostOwners) Find(context.Context, string, []string) (map[string]string, error) {
+func (lostTable) Put(r owners.Row) (owners.Row, error) { return r, nil }
+func (lostTable) Follow(func(owners.Row))              {}
+func (lostTable) Get(context.Context, string, []string) ([]owners.Row, error) {
 	return nil, errors.New("the database is away")
 }
 
@@ -222,7 +225,7 @@ func TestACallGoesOnWithoutReasoningWhoseTargetCannotBeLookedUp(t *testing.T) {
 	core, lines := observer.New(zapcore.WarnLevel)
 	p.Sampled = func() *zap.Logger { return zap.New(core) }
 	p.answers["a"] = c.answer
-	for want, of := range []owners.Owners{p.Owners, lostOwners{p.Owners}} {
+	for want, of := range []*owners.Owners{p.Owners, owners.New(lostTable{}, time.Now)} {
 		p.Owners = of
 		if _, _, refusal := p.ask(t, c.op, c.request); refusal != nil || !strings.Contains(p.sent[0], c.stranger) || lines.Len() != want {
 			t.Errorf("%v, sent %q, logged %v", refusal, p.sent, lines.All())

@@ -9,14 +9,15 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	"github.com/gatehouse-proxy/gatehouse/internal/owners/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
 // kept is one place where owners are kept.
 type kept struct {
-	open  func() owners.Owners // as after a restart: memory is empty
-	flush func()               // returns when all rows are written
-	wait  func(time.Duration)  // moves the clock
+	open  func() *owners.Owners // as after a restart: memory is empty
+	flush func()                // returns when all rows are written
+	wait  func(time.Duration)   // moves the clock
 }
 
 // kinds are the kinds of owners. All must do the same.
@@ -24,7 +25,7 @@ var kinds = map[string]func(t *testing.T) kept{
 	"SQLite": func(t *testing.T) kept {
 		st, c := open(t, t.TempDir(), store.Options{QueueBytes: 1 << 30}), &clock{noon}
 		return kept{
-			open: func() owners.Owners { return owners.New(st, c.now) },
+			open: func() *owners.Owners { return owners.New(sqlite.New(st), c.now) },
 			flush: func() {
 				if err := st.Flush(t.Context()); err != nil {
 					t.Fatal(err)
@@ -37,10 +38,10 @@ var kinds = map[string]func(t *testing.T) kept{
 		cluster, c := newCluster(t), &clock{noon}
 		var writers []func()
 		return kept{
-			open: func() owners.Owners {
+			open: func() *owners.Owners {
 				n := cluster.join(t, c)
 				writers = append(writers, func() { n.flush(t) })
-				return n
+				return n.Owners
 			},
 			flush: func() {
 				for _, flush := range writers {
@@ -192,20 +193,16 @@ func TestBurstBeyondMemory(t *testing.T) {
 		for i := range 100 {
 			give(t, o, fmt.Sprint(i), "a")
 		}
-		memory := o.(interface {
-			FillMemory() error
-			InMemory() int
-		})
-		if err := memory.FillMemory(); err != nil {
+		if err := o.FillMemory(); err != nil {
 			t.Fatal(err)
 		}
-		if n := memory.InMemory(); n != owners.MaxEntries {
+		if n := o.InMemory(); n != owners.MaxEntries {
 			t.Errorf("%d entries in memory", n)
 		}
 		for i := range 100 {
 			want(t, o, fmt.Sprint(i), "a")
 		}
-		if n := memory.InMemory(); n != owners.MaxEntries {
+		if n := o.InMemory(); n != owners.MaxEntries {
 			t.Errorf("%d entries in memory after look-ups", n)
 		}
 		k.flush()

@@ -9,6 +9,13 @@ import (
 // maxEntries is about 16 MiB of usual IDs, three times that of the longest.
 const maxEntries = 65_536
 
+type key struct{ provider, id string }
+
+type entry struct {
+	tenant  string
+	expires time.Time
+}
+
 // memory has the newest owners. Its zero value is empty.
 type memory struct {
 	mu      sync.Mutex // guards the following
@@ -17,17 +24,18 @@ type memory struct {
 	next    int
 }
 
-// claim makes e the owner, unless another tenant is.
-func (m *memory) claim(k key, e entry, now time.Time) error {
-	if len(k.id) > MaxID {
-		return fmt.Errorf("%q…: %w", k.id[:32], ErrTooLong)
+// claim makes r's tenant the owner, unless another one is.
+func (m *memory) claim(r Row) error {
+	if len(r.ID) > MaxID {
+		return fmt.Errorf("%q…: %w", r.ID[:32], ErrTooLong)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if old, ok := m.entries[k]; ok && old.tenant != e.tenant && old.expires.After(now) {
-		return fmt.Errorf("%q at %q: %w", k.id, k.provider, ErrOwned)
+	old, ok := m.entries[key{r.Provider, r.ID}]
+	if ok && old.tenant != r.Tenant && old.expires.After(r.At) {
+		return fmt.Errorf("%q at %q: %w", r.ID, r.Provider, ErrOwned)
 	}
-	m.put(k, e)
+	m.put(r)
 	return nil
 }
 
@@ -38,37 +46,27 @@ func (m *memory) get(k key) (entry, bool) {
 	return e, ok
 }
 
-// set replaces what is known of k.
-func (m *memory) set(k key, e entry) {
+// set replaces what is known of r's ID.
+func (m *memory) set(r Row) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.put(k, e)
+	m.put(r)
 }
 
-// add notes what was read elsewhere, and returns what is known: that is newer.
-func (m *memory) add(k key, e entry) entry {
+// add notes what was read elsewhere, and returns the tenant that is known: a valid entry is newer.
+func (m *memory) add(r Row, now time.Time) (tenant string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if newer, ok := m.entries[k]; ok {
-		return newer
+	if newer, ok := m.entries[key{r.Provider, r.ID}]; ok && newer.expires.After(now) {
+		return newer.tenant
 	}
-	m.put(k, e)
-	return e
-}
-
-// renew is add, unless what is known has ended.
-func (m *memory) renew(k key, e entry, now time.Time) entry {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if newer, ok := m.entries[k]; ok && newer.expires.After(now) {
-		return newer
-	}
-	m.put(k, e)
-	return e
+	m.put(r)
+	return r.Tenant
 }
 
 // put must be called with mu held.
-func (m *memory) put(k key, e entry) {
+func (m *memory) put(r Row) {
+	k := key{r.Provider, r.ID}
 	if m.entries == nil {
 		m.entries = make(map[key]entry)
 	}
@@ -81,5 +79,5 @@ func (m *memory) put(k key, e entry) {
 			m.next = (m.next + 1) % maxEntries
 		}
 	}
-	m.entries[k] = e
+	m.entries[k] = entry{r.Tenant, r.Expires}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	"github.com/gatehouse-proxy/gatehouse/internal/owners/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
@@ -21,7 +22,7 @@ func (c *clock) now() time.Time { return c.at }
 
 func open(t testing.TB, dir string, opts store.Options) *store.Store {
 	t.Helper()
-	opts.Schemas = []store.Schema{owners.Schema}
+	opts.Schemas = []store.Schema{sqlite.Schema}
 	st, err := store.Open(dir, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +31,7 @@ func open(t testing.TB, dir string, opts store.Options) *store.Store {
 	return st
 }
 
-func give(t testing.TB, o owners.Owners, id, tenant string) {
+func give(t testing.TB, o *owners.Owners, id, tenant string) {
 	t.Helper()
 	if err := o.Record("response", "openai", id, tenant); err != nil {
 		t.Fatal(err)
@@ -38,7 +39,7 @@ func give(t testing.TB, o owners.Owners, id, tenant string) {
 }
 
 // want checks the owner; "" is nobody.
-func want(t testing.TB, o owners.Owners, id, tenant string) {
+func want(t testing.TB, o *owners.Owners, id, tenant string) {
 	t.Helper()
 	got, ok, err := o.Owner(context.Background(), "openai", id)
 	if err != nil || got != tenant || ok != (tenant != "") {
@@ -58,7 +59,7 @@ func TestOwnerIsKnownBeforeTheCommit(t *testing.T) {
 	if err := st.Submit(hold); err != nil {
 		t.Fatal(err)
 	}
-	o := owners.New(st, (&clock{noon}).now)
+	o := owners.New(sqlite.New(st), (&clock{noon}).now)
 	give(t, o, "resp_1", "a")
 	want(t, o, "resp_1", "a")
 	if _, ok, err := o.Owner(t.Context(), "openai", "resp_1"); !ok || err != nil {
@@ -73,7 +74,7 @@ func TestOwnerIsKnownBeforeTheCommit(t *testing.T) {
 
 func TestClosedStoreIsAnErrorAndNotNobody(t *testing.T) {
 	st := open(t, t.TempDir(), store.Options{})
-	o := owners.New(st, (&clock{noon}).now)
+	o := owners.New(sqlite.New(st), (&clock{noon}).now)
 	if err := st.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -90,12 +91,12 @@ func TestOwnersOfSeveralIDs(t *testing.T) {
 	dir := t.TempDir()
 	st := open(t, dir, store.Options{})
 	c := &clock{noon}
-	o := owners.New(st, c.now)
+	o := owners.New(sqlite.New(st), c.now)
 	give(t, o, "old", "a")
 	c.at = noon.Add(time.Hour)
 	give(t, o, "new", "b")
 	c.at = noon.Add(owners.TTL)
-	for _, o := range []owners.Owners{o, owners.New(st, c.now)} {
+	for _, o := range []*owners.Owners{o, owners.New(sqlite.New(st), c.now)} {
 		if found, err := o.Find(t.Context(), "openai", []string{"new", "old", "none", "new"}); err != nil || len(found) != 1 || found["new"] != "b" {
 			t.Errorf("found %v, %v", found, err)
 		}
@@ -110,7 +111,7 @@ func TestOwnersOfSeveralIDs(t *testing.T) {
 
 func BenchmarkRecord(b *testing.B) {
 	st := open(b, b.TempDir(), store.Options{QueueBytes: 1 << 30})
-	o := owners.New(st, (&clock{noon}).now)
+	o := owners.New(sqlite.New(st), (&clock{noon}).now)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		if err := o.Record("response", "openai", fmt.Sprint(i), "a"); err != nil {
@@ -125,7 +126,7 @@ func BenchmarkCommitted(b *testing.B) {
 	for _, group := range []int{3, 300} {
 		b.Run(fmt.Sprint("group=", group), func(b *testing.B) {
 			st := open(b, b.TempDir(), store.Options{CommitInterval: time.Hour})
-			o := owners.New(st, (&clock{noon}).now)
+			o := owners.New(sqlite.New(st), (&clock{noon}).now)
 			b.ReportAllocs()
 			n := 0
 			for b.Loop() {

@@ -12,6 +12,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	postgresowners "github.com/gatehouse-proxy/gatehouse/internal/owners/postgres"
+	"github.com/gatehouse-proxy/gatehouse/internal/owners/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
@@ -36,7 +38,7 @@ func clusterOn(t *testing.T, dsn string) *cluster {
 	t.Helper()
 	c := &cluster{dsn: dsn, engine: enginetest.Redis(t)}
 	db := c.database(t)
-	if err := db.Migrate(t.Context(), postgres.WriterSchema, owners.PostgresSchema); err != nil {
+	if err := db.Migrate(t.Context(), postgres.WriterSchema, postgresowners.Schema); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -54,7 +56,7 @@ func (c *cluster) database(t *testing.T) *postgres.DB {
 
 // gateway is one of the cluster.
 type gateway struct {
-	*owners.PostgresOwners
+	*owners.Owners
 	writer *postgres.Writer
 	engine *valkey.Client
 	db     *postgres.DB
@@ -66,9 +68,9 @@ func (c *cluster) join(t *testing.T, clock *clock) *gateway {
 	g := &gateway{db: c.database(t), engine: valkey.New(valkey.Config{Addresses: []string{c.engine.Addr}})}
 	t.Cleanup(g.engine.Close)
 	g.writer = postgres.NewWriter(g.db, fmt.Sprint("node ", c.nodes))
-	g.PostgresOwners = owners.NewPostgresOwners(owners.PostgresConfig{
+	g.Owners = owners.New(postgresowners.New(postgresowners.Config{
 		DB: g.db, Writer: g.writer, Engine: g.engine, Key: func(name string) string { return "{gh:test}" + name }, Now: clock.now, Logger: zap.NewNop(),
-	})
+	}), clock.now)
 	if err := g.writer.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -98,8 +100,8 @@ func TestAnOwnerIsKnownToOtherGatewaysAtOnce(t *testing.T) {
 	a, b := c.join(t, at), c.join(t, at)
 	for i := range 50 {
 		id := fmt.Sprint(i)
-		give(t, a, id, "a")
-		want(t, b, id, "a")
+		give(t, a.Owners, id, "a")
+		want(t, b.Owners, id, "a")
 		if err := b.Record("response", "openai", id, "b"); !errors.Is(err, owners.ErrOwned) {
 			t.Errorf("a second tenant at another gateway: %v", err)
 		}
@@ -124,7 +126,7 @@ func TestOneOfTwoTenantsAtTwoGatewaysIsTheOwner(t *testing.T) {
 			t.Fatalf("%v", errs)
 		}
 		for _, g := range gateways {
-			want(t, g, id, fmt.Sprint("tenant ", winner))
+			want(t, g.Owners, id, fmt.Sprint("tenant ", winner))
 		}
 	}
 }
@@ -132,7 +134,7 @@ func TestOneOfTwoTenantsAtTwoGatewaysIsTheOwner(t *testing.T) {
 func TestOneMessageMakesAnOwnerKnown(t *testing.T) {
 	c := newCluster(t)
 	g := c.join(t, &clock{noon})
-	give(t, g, "first", "a")
+	give(t, g.Owners, "first", "a")
 	commands := func() string {
 		reply, err := g.engine.Do(t.Context(), "INFO", "stats")
 		if err != nil {
@@ -146,7 +148,7 @@ func TestOneMessageMakesAnOwnerKnown(t *testing.T) {
 	var before, after int
 	_, _ = fmt.Sscan(commands(), &before)
 	for i := range 100 {
-		give(t, g, fmt.Sprint(i), "a")
+		give(t, g.Owners, fmt.Sprint(i), "a")
 	}
 	_, _ = fmt.Sscan(commands(), &after)
 	if after-before > 110 { // INFO, and what the client says by itself
@@ -159,9 +161,9 @@ func TestWithoutTheEngineTheRowIsWrittenAtOnce(t *testing.T) {
 	a, b := c.join(t, at), c.join(t, at)
 	c.engine.Kill()
 	began := time.Now()
-	give(t, a, "resp_1", "a")
-	want(t, b, "resp_1", "a")
-	want(t, a, "resp_1", "a")
+	give(t, a.Owners, "resp_1", "a")
+	want(t, b.Owners, "resp_1", "a")
+	want(t, a.Owners, "resp_1", "a")
 	forgetful := c.join(t, at)
 	if err := forgetful.Record("response", "openai", "resp_1", "b"); !errors.Is(err, owners.ErrOwned) {
 		t.Errorf("a second tenant: %v", err)
@@ -170,33 +172,33 @@ func TestWithoutTheEngineTheRowIsWrittenAtOnce(t *testing.T) {
 		t.Errorf("it takes %v", took)
 	}
 	c.engine.MustStart(t)
-	give(t, a, "resp_2", "a")
-	want(t, b, "resp_2", "a")
+	give(t, a.Owners, "resp_2", "a")
+	want(t, b.Owners, "resp_2", "a")
 }
 
 func TestWithoutPostgreSQLTheOwnersOfTheLastHourAreKnown(t *testing.T) {
 	server := enginetest.StartPostgres(t)
 	c, at := clusterOn(t, server.Database(t)), &clock{noon}
 	a, b := c.join(t, at), c.join(t, at)
-	give(t, a, "old", "a")
+	give(t, a.Owners, "old", "a")
 	a.flush(t)
 	c.forget(t)
 	server.Kill()
-	give(t, a, "new", "a")
-	want(t, b, "new", "a")
+	give(t, a.Owners, "new", "a")
+	want(t, b.Owners, "new", "a")
 	if _, ok, err := b.Owner(t.Context(), "openai", "old"); ok || !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("an old owner: %v, %v", ok, err)
 	}
-	want(t, a, "old", "a") // from memory
+	want(t, a.Owners, "old", "a") // from memory
 
 	for i := 0; a.writer.Flush(t.Context()) == nil; i++ { // a process of the server may live on for a moment
-		give(t, a, fmt.Sprint("another ", i), "a")
+		give(t, a.Owners, fmt.Sprint("another ", i), "a")
 	}
 	c.engine.Kill()
 	if err := a.Record("response", "openai", "only here", "a"); !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("without both: %v", err)
 	}
-	want(t, a, "only here", "a")
+	want(t, a.Owners, "only here", "a")
 
 	if err := server.Restart(); err != nil {
 		t.Fatal(err)
@@ -205,14 +207,14 @@ func TestWithoutPostgreSQLTheOwnersOfTheLastHourAreKnown(t *testing.T) {
 		got, _, err := b.Owner(t.Context(), "openai", "only here")
 		return err == nil && got == "a"
 	})
-	want(t, b, "old", "a")
+	want(t, b.Owners, "old", "a")
 }
 
 func TestExpiredRowsLeaveWithNewOnes(t *testing.T) {
 	c, at := newCluster(t), &clock{noon}
 	a, b := c.join(t, at), c.join(t, at)
 	for i := range 30 {
-		give(t, a, fmt.Sprint("old ", i), "a")
+		give(t, a.Owners, fmt.Sprint("old ", i), "a")
 	}
 	a.flush(t)
 	at.at = noon.Add(owners.TTL)
@@ -220,7 +222,7 @@ func TestExpiredRowsLeaveWithNewOnes(t *testing.T) {
 	for i, g := range []*gateway{a, b} {
 		group.Go(func() {
 			for j := range 10 {
-				give(t, g, fmt.Sprint("new ", i, " ", j), "a")
+				give(t, g.Owners, fmt.Sprint("new ", i, " ", j), "a")
 			}
 			g.flush(t)
 		})
@@ -235,7 +237,7 @@ func TestExpiredRowsLeaveWithNewOnes(t *testing.T) {
 
 func TestTheOwnersOfOneGatewayAreCopied(t *testing.T) {
 	st, at := open(t, t.TempDir(), store.Options{QueueBytes: 1 << 30}), &clock{noon}
-	alone := owners.New(st, at.now)
+	alone := owners.New(sqlite.New(st), at.now)
 	give(t, alone, "expired", "a")
 	at.at = noon.Add(owners.TTL)
 	for i := range 2500 {
@@ -247,12 +249,12 @@ func TestTheOwnersOfOneGatewayAreCopied(t *testing.T) {
 	}
 	c := newCluster(t)
 	g := c.join(t, at)
-	give(t, g, "7", "first")
+	give(t, g.Owners, "7", "first")
 	g.flush(t)
 	for range 2 {
 		var copied int64
 		err := pgx.BeginFunc(t.Context(), g.db.Pool(), func(tx pgx.Tx) (err error) {
-			copied, err = owners.CopyTo(t.Context(), tx, st, at.at)
+			copied, err = postgresowners.Copy(t.Context(), tx, sqlite.New(st).List(t.Context(), at.at), at.at)
 			return err
 		})
 		if err != nil || copied != 2501 {
@@ -260,6 +262,6 @@ func TestTheOwnersOfOneGatewayAreCopied(t *testing.T) {
 		}
 	}
 	for id, tenant := range map[string]string{"0": "a", "2499": "a", "7": "first", "a\x00\xff": "a", "expired": ""} {
-		want(t, g, id, tenant)
+		want(t, g.Owners, id, tenant)
 	}
 }

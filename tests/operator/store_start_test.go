@@ -10,7 +10,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
-	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	sqliteowners "github.com/gatehouse-proxy/gatehouse/internal/owners/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
@@ -50,7 +50,7 @@ func TestAKilledGatewayWithManyRowsStartsWithinSeconds(t *testing.T) {
 func writeRows(t *testing.T, dir string, n int) {
 	t.Helper()
 	running := t.TempDir()
-	st, err := store.Open(running, store.Options{Schemas: []store.Schema{activity.Schema, owners.Schema, sqlite.LedgerSchema, sqlite.RateSchema}})
+	st, err := store.Open(running, store.Options{Schemas: []store.Schema{activity.Schema, sqliteowners.Schema, sqlite.LedgerSchema, sqlite.RateSchema}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package owners
+package sqlite
 
 import (
 	"database/sql"
@@ -22,6 +22,8 @@ const (
 	deleteBatch = deleteRest + " AND (provider, id) <= (?, ?)"
 	deleteRest  = "DELETE FROM owners WHERE expires_at <= ? AND (provider, id) > (?, ?)"
 )
+
+type key struct{ provider, id string }
 
 // Prune returns a store.PruneFunc that deletes expired rows. It goes through the table in the order
 // of its key, again and again: an index of the expiry would make every new row dearer.

@@ -1,4 +1,4 @@
-package owners_test
+package sqlite_test
 
 import (
 	"fmt"
@@ -8,27 +8,61 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	"github.com/gatehouse-proxy/gatehouse/internal/owners/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
+
+var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+
+// clock is the time that the tests control.
+type clock struct{ at time.Time }
+
+func (c *clock) now() time.Time { return c.at }
+
+func open(t testing.TB, dir string, opts store.Options) *store.Store {
+	t.Helper()
+	opts.Schemas = []store.Schema{sqlite.Schema}
+	st, err := store.Open(dir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	return st
+}
+
+func give(t testing.TB, o *owners.Owners, id string) {
+	t.Helper()
+	if err := o.Record("response", "openai", id, "a"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// want checks that tenant a is the owner.
+func want(t testing.TB, o *owners.Owners, id string) {
+	t.Helper()
+	if got, ok, err := o.Owner(t.Context(), "openai", id); !ok || err != nil || got != "a" {
+		t.Errorf("owner of %q: %q, %v, %v", id, got, ok, err)
+	}
+}
 
 func TestExpiredRowsArePruned(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		c := &clock{noon}
-		st := open(t, dir, store.Options{PruneInterval: time.Hour, Prune: []store.PruneFunc{owners.Prune(func() time.Time { return noon.Add(owners.TTL + time.Second) })}})
-		o := owners.New(st, c.now)
-		for i := range 2*owners.PruneBatch + 10 {
-			give(t, o, fmt.Sprint(i), "a")
+		st := open(t, dir, store.Options{PruneInterval: time.Hour, Prune: []store.PruneFunc{sqlite.Prune(func() time.Time { return noon.Add(owners.TTL + time.Second) })}})
+		o := owners.New(sqlite.New(st), c.now)
+		for i := range 2*sqlite.PruneBatch + 10 {
+			give(t, o, fmt.Sprint(i))
 		}
 		c.at = noon.Add(2 * time.Second)
-		give(t, o, "young", "a")
+		give(t, o, "young")
 		time.Sleep(time.Hour + time.Second)
 		synctest.Wait()
 		var left int
 		if err := st.Reader().QueryRow("SELECT count(*) FROM owners").Scan(&left); err != nil || left != 1 {
 			t.Errorf("%d rows left, %v", left, err)
 		}
-		want(t, owners.New(st, c.now), "young", "a")
+		want(t, owners.New(sqlite.New(st), c.now), "young")
 		st.Close()
 	})
 }
@@ -48,7 +82,7 @@ func TestPruningOfALargeTableGoesOn(t *testing.T) {
 	const batch, round, n = 20, 5, 2*20*5 - 10
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		st := open(t, dir, store.Options{PruneInterval: time.Hour, Prune: []store.PruneFunc{owners.PruneBy(func() time.Time { return time.Unix(0, 500) }, batch, round)}})
+		st := open(t, dir, store.Options{PruneInterval: time.Hour, Prune: []store.PruneFunc{sqlite.PruneBy(func() time.Time { return time.Unix(0, 500) }, batch, round)}})
 		left := func() (left int) {
 			if err := st.Reader().QueryRow("SELECT count(*) FROM owners").Scan(&left); err != nil {
 				t.Fatal(err)
@@ -89,7 +123,7 @@ func (forget) Apply(tx *store.Tx) error {
 
 func TestPruningDoesNotScan(t *testing.T) {
 	st := open(t, t.TempDir(), store.Options{})
-	for query, args := range map[string]int{owners.BatchEnd: 3, owners.DeleteBatch: 5, owners.DeleteRest: 3} {
+	for query, args := range map[string]int{sqlite.BatchEnd: 3, sqlite.DeleteBatch: 5, sqlite.DeleteRest: 3} {
 		var id, parent, unused int
 		var plan string
 		if err := st.Reader().QueryRow("EXPLAIN QUERY PLAN "+query, make([]any, args)...).Scan(&id, &parent, &unused, &plan); err != nil {
@@ -104,18 +138,18 @@ func TestPruningDoesNotScan(t *testing.T) {
 // An earlier version kept an index of the expiry.
 func TestDatabaseWithAnIndexOfTheExpiry(t *testing.T) {
 	dir := t.TempDir()
-	first := owners.Schema
+	first := sqlite.Schema
 	first.Steps = first.Steps[:1]
 	st, err := store.Open(dir, store.Options{Schemas: []store.Schema{first}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	give(t, owners.New(st, (&clock{noon}).now), "resp_1", "a")
+	give(t, owners.New(sqlite.New(st), (&clock{noon}).now), "resp_1")
 	if err := st.Close(); err != nil {
 		t.Fatal(err)
 	}
 	st = open(t, dir, store.Options{})
-	want(t, owners.New(st, (&clock{noon}).now), "resp_1", "a")
+	want(t, owners.New(sqlite.New(st), (&clock{noon}).now), "resp_1")
 	var indexes int
 	if err := st.Reader().QueryRow("SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL").Scan(&indexes); err != nil || indexes != 0 {
 		t.Errorf("%d indexes, %v", indexes, err)
