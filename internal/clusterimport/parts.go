@@ -2,7 +2,6 @@ package clusterimport
 
 import (
 	"context"
-	"database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 	sqliteowners "github.com/gatehouse-proxy/gatehouse/internal/owners/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
 // ledgerPart is what budgets have spent.
@@ -28,23 +28,25 @@ var ledgerPart = part{
 	move: func(ctx context.Context, tx pgx.Tx, s Source, digest hash.Hash) (total, error) {
 		sum, n := new(big.Int), int64(0)
 		statements := postgres.Statements{Tx: tx}
-		err := scan(ctx, s, "SELECT subject, budget, period, spent, version FROM ledger ORDER BY subject, budget, period", func(rows *sql.Rows) error {
+		for rows, err := range store.Rows(ctx, s.Store, "SELECT subject, budget, period, spent, version FROM ledger ORDER BY subject, budget, period") {
+			if err != nil {
+				return total{}, err
+			}
 			var subject, budget, period string
 			var spent, calls int64
 			if err := rows.Scan(&subject, &budget, &period, &spent, &calls); err != nil {
-				return err
+				return total{}, err
 			}
 			fmt.Fprintf(digest, "%q %q %q %d\n", subject, budget, period, spent)
 			sum.Add(sum, big.NewInt(spent))
 			n++
-			return statements.Add(ctx, `INSERT INTO ledger (subject, budget, period, spent, calls) VALUES ($1, $2, $3, $4, $5)
+			if err := statements.Add(ctx, `INSERT INTO ledger (subject, budget, period, spent, calls) VALUES ($1, $2, $3, $4, $5)
 				ON CONFLICT (subject, budget, period) DO UPDATE SET spent = ledger.spent + excluded.spent, calls = ledger.calls + excluded.calls`,
-				subject, budget, period, spent, calls)
-		})
-		if err == nil {
-			err = statements.Send(ctx)
+				subject, budget, period, spent, calls); err != nil {
+				return total{}, err
+			}
 		}
-		return total{rows: n, sum: sum.String()}, err
+		return total{rows: n, sum: sum.String()}, statements.Send(ctx)
 	},
 }
 
@@ -132,19 +134,4 @@ var activityPart = part{
 func reserve(ctx context.Context, tx pgx.Tx, n int) (after int64, err error) {
 	err = tx.QueryRow(ctx, "UPDATE feed SET seq = seq + $1 RETURNING seq - $1", n).Scan(&after)
 	return after, err
-}
-
-// scan reads rows of the source.
-func scan(ctx context.Context, s Source, query string, row func(*sql.Rows) error) error {
-	rows, err := s.Store.Reader().QueryContext(ctx, query)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := row(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }

@@ -64,30 +64,26 @@ func (s *snapshot) load(ctx context.Context) (b batch, at time.Time, err error) 
 	if err != nil {
 		return b, at, err
 	}
-	rows, err := s.store.Reader().QueryContext(ctx, "SELECT "+keyColumns+" FROM shared_key ORDER BY made")
-	if err != nil {
-		return b, at, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	for rows, err := range store.Rows(ctx, s.store, "SELECT "+keyColumns+" FROM shared_key ORDER BY made") {
+		if err != nil {
+			return b, at, err
+		}
 		r, err := scanRecord(rows.Scan)
 		if err != nil {
 			return b, at, fmt.Errorf("the snapshot of the keys: %w", err)
 		}
 		b.versions = append(b.versions, version{key: &Key{Record: r}})
 	}
-	return b, timeOf(nano), rows.Err()
+	return b, timeOf(nano), nil
 }
 
 // replace makes the snapshot equal to a whole batch. Rows that it has already are not written.
 func (s *snapshot) replace(ctx context.Context, b batch) error {
-	rows, err := s.store.Reader().QueryContext(ctx, "SELECT id, seq FROM shared_key")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	have := make(map[Sum]int64)
-	for rows.Next() {
+	for rows, err := range store.Rows(ctx, s.store, "SELECT id, seq FROM shared_key") {
+		if err != nil {
+			return err
+		}
 		var id []byte
 		var seq int64
 		if err := rows.Scan(&id, &seq); err != nil {
@@ -96,9 +92,6 @@ func (s *snapshot) replace(ctx context.Context, b batch) error {
 		if len(id) == len(Sum{}) {
 			have[Sum(id)] = seq
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return err
 	}
 	var outcomes []outcome
 	for _, v := range b.versions {

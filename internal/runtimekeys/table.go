@@ -52,7 +52,10 @@ func NewTable(st *store.Store) *SQLiteTable { return &SQLiteTable{st} }
 // Load implements Table.
 func (t *SQLiteTable) Load(ctx context.Context, yield func(Record) error) error {
 	secrets := make(map[Sum][]Secret)
-	err := t.scan(ctx, selectSecrets, func(rows *sql.Rows) error {
+	for rows, err := range store.Rows(ctx, t.store, selectSecrets) {
+		if err != nil {
+			return err
+		}
 		var sum, id []byte
 		var until int64
 		if err := rows.Scan(&sum, &id, &until); err != nil {
@@ -62,43 +65,39 @@ func (t *SQLiteTable) Load(ctx context.Context, yield func(Record) error) error 
 			return fmt.Errorf("a hash of %d bytes", len(sum))
 		}
 		secrets[Sum(id)] = append(secrets[Sum(id)], Secret{Sum(sum), timeOf(until)})
-		return nil
-	})
-	if err != nil {
-		return err
 	}
-	return t.scan(ctx, selectKeys, func(rows *sql.Rows) error {
-		var r Record
-		var id []byte
-		var settings string
-		var created, updated int64
-		if err := rows.Scan(&id, &r.Seq, &r.Tenant, &r.Label, &created, &updated, &r.MadeWith, &settings); err != nil {
+	for rows, err := range store.Rows(ctx, t.store, selectKeys) {
+		if err != nil {
 			return err
 		}
-		if len(id) != len(r.ID) {
-			return fmt.Errorf("an id of %d bytes", len(id))
-		}
-		r.ID, r.Created, r.Updated = Sum(id), timeOf(created), timeOf(updated)
-		if err := json.Unmarshal([]byte(settings), &r.Settings); err != nil {
-			return fmt.Errorf("the settings of the key %x: %w", id, err)
+		r, err := scanKey(rows)
+		if err != nil {
+			return err
 		}
 		r.Secrets = secrets[r.ID]
-		return yield(r)
-	})
-}
-
-func (t *SQLiteTable) scan(ctx context.Context, query string, row func(*sql.Rows) error) error {
-	rows, err := t.store.Reader().QueryContext(ctx, query)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := row(rows); err != nil {
+		if err := yield(r); err != nil {
 			return err
 		}
 	}
-	return rows.Err()
+	return nil
+}
+
+// scanKey returns the key of a row, without its secrets.
+func scanKey(rows *sql.Rows) (r Record, err error) {
+	var id []byte
+	var settings string
+	var created, updated int64
+	if err := rows.Scan(&id, &r.Seq, &r.Tenant, &r.Label, &created, &updated, &r.MadeWith, &settings); err != nil {
+		return r, err
+	}
+	if len(id) != len(r.ID) {
+		return r, fmt.Errorf("an id of %d bytes", len(id))
+	}
+	r.ID, r.Created, r.Updated = Sum(id), timeOf(created), timeOf(updated)
+	if err := json.Unmarshal([]byte(settings), &r.Settings); err != nil {
+		return r, fmt.Errorf("the settings of the key %x: %w", id, err)
+	}
+	return r, nil
 }
 
 // timeOf returns nanoseconds since 1970 as a time, and 0 as the zero time.

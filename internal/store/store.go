@@ -8,7 +8,7 @@
 //	err = st.Submit(op)      // queued; committed within CommitInterval
 //	err = st.Flush(ctx)      // everything submitted before is now committed
 //	err = st.SubmitDurable(ctx, op, time.Second) // queued, and safe from a kill -9
-//	rows, err := st.Reader().QueryContext(ctx, …)
+//	for rows, err := range store.Rows(ctx, st, query, args...) { … }
 //
 // The packages that keep data here (activity, owners, limits) own their tables and pass a [Schema].
 // The store knows none of them: it only runs their [Op]s.

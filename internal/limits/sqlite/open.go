@@ -35,14 +35,12 @@ func (l *Ledger) recover(ctx context.Context, st *store.Store) ([]limits.Crash, 
 	if err := st.Flush(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := st.Reader().QueryContext(ctx, "SELECT call, subject, budget, period, amount, at FROM hold ORDER BY call")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var crashed []limits.Crash
 	change := &ledgerRows{}
-	for rows.Next() {
+	for rows, err := range store.Rows(ctx, st, "SELECT call, subject, budget, period, amount, at FROM hold ORDER BY call") {
+		if err != nil {
+			return nil, err
+		}
 		var call string
 		var at int64
 		var h openedAmount
@@ -59,8 +57,8 @@ func (l *Ledger) recover(ctx context.Context, st *store.Store) ([]limits.Crash, 
 			change.spent = append(change.spent, spentRow{h.key, h.amount, 1})
 		}
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(crashed) == 0 {
-		return nil, err
+	if len(crashed) == 0 {
+		return nil, nil
 	}
 	if err := st.Submit(merge([]*ledgerRows{change})); err != nil {
 		return nil, err
@@ -76,12 +74,10 @@ func (l *Ledger) recover(ctx context.Context, st *store.Store) ([]limits.Crash, 
 
 // load reads the newest period of each account.
 func (l *Ledger) load(ctx context.Context, st *store.Store) error {
-	rows, err := st.Reader().QueryContext(ctx, "SELECT subject, budget, max(period), spent FROM ledger GROUP BY subject, budget")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	for rows, err := range store.Rows(ctx, st, "SELECT subject, budget, max(period), spent FROM ledger GROUP BY subject, budget") {
+		if err != nil {
+			return err
+		}
 		var key ledgerKey
 		var spent int64
 		if err := rows.Scan(&key.subject, &key.budget, &key.period, &spent); err != nil {
@@ -91,7 +87,7 @@ func (l *Ledger) load(ctx context.Context, st *store.Store) error {
 			return fmt.Errorf("budget %q of %q: %w", key.budget, key.subject, err)
 		}
 	}
-	return rows.Err()
+	return nil
 }
 
 func (l *Ledger) put(key ledgerKey, spent int64) error {

@@ -111,15 +111,13 @@ func (r *Rates) load(ctx context.Context, st *store.Store) error {
 	if err := st.Flush(ctx); err != nil {
 		return fmt.Errorf("reading the rates: %w", err)
 	}
-	rows, err := st.Reader().QueryContext(ctx, selectRates)
-	if err != nil {
-		return fmt.Errorf("reading the rates: %w", err)
-	}
-	defer rows.Close()
 	var future []misdated
 	var writes []*rateRows
 	now := r.nanos()
-	for rows.Next() {
+	for rows, err := range store.Rows(ctx, st, selectRates) {
+		if err != nil {
+			return fmt.Errorf("reading the rates: %w", err)
+		}
 		var row misdated
 		var count int64
 		if err := rows.Scan(&row.subject, &row.unit, &row.window, &row.slot, &count); err != nil {
@@ -142,9 +140,6 @@ func (r *Rates) load(ctx context.Context, st *store.Store) error {
 			w.used.Add(row.slot, max(count, 0))
 		}
 		s.mu.Unlock()
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("reading the rates: %w", err)
 	}
 	for _, row := range future {
 		if err := st.Submit(row); err != nil {

@@ -93,23 +93,16 @@ func (t *Table) Get(ctx context.Context, provider string, ids []string) (rows []
 // List yields the rows that are valid at a time, in the order of their keys.
 func (t *Table) List(ctx context.Context, at time.Time) iter.Seq2[owners.Row, error] {
 	return func(yield func(owners.Row, error) bool) {
-		rows, err := t.store.Reader().QueryContext(ctx, selectValid, at.UnixNano())
-		if err != nil {
-			yield(owners.Row{}, err)
-			return
-		}
-		defer rows.Close()
-		for rows.Next() {
+		for rows, err := range store.Rows(ctx, t.store, selectValid, at.UnixNano()) {
 			var r owners.Row
 			var expires int64
-			err := rows.Scan(&r.Provider, &r.ID, &r.Kind, &r.Tenant, &expires)
+			if err == nil {
+				err = rows.Scan(&r.Provider, &r.ID, &r.Kind, &r.Tenant, &expires)
+			}
 			r.Expires = time.Unix(0, expires)
 			if !yield(r, err) {
 				return
 			}
-		}
-		if err := rows.Err(); err != nil {
-			yield(owners.Row{}, err)
 		}
 	}
 }
