@@ -1,10 +1,11 @@
 package runtimekeys
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/jackc/pgx/v5"
 
@@ -33,15 +34,10 @@ func (t *PostgresTable) Change(ctx context.Context, judge Judge) error {
 		err = t.look(ctx, number, before, after, err)
 	}
 	if err == nil {
-		own := version{deleted: after == nil}
-		if own.deleted {
-			record := *before
-			record.Version = number
-			own.key = &Key{Record: record}
-		} else {
-			own.key = &Key{Record: *after}
-		}
-		outcomes = append(outcomes, t.apply(batch{versions: []version{own}, upTo: number})...)
+		own := &Key{Record: *cmp.Or(after, before)}
+		own.Version = number
+		made := batch{versions: []version{{own, after == nil}}, upTo: number}
+		outcomes = append(outcomes, t.apply(made)...)
 	}
 	t.tell(outcomes)
 	return err
@@ -96,10 +92,7 @@ func (t *PostgresTable) look(ctx context.Context, number int64, before, after *R
 // isMade reports whether a change is in the database. The number of one that was taken back is given
 // to another.
 func isMade(ctx context.Context, tx pgx.Tx, number int64, before, after *Record) (bool, error) {
-	record := after
-	if after == nil {
-		record = before
-	}
+	record := cmp.Or(after, before)
 	var deletedAt int64
 	found, err := scanRecord(tx.QueryRow(ctx, "SELECT "+keyColumns+", deleted_at FROM api_key WHERE id = $1", record.ID[:]).Scan, &deletedAt)
 	switch {
@@ -119,17 +112,5 @@ func isMade(ctx context.Context, tx pgx.Tx, number int64, before, after *Record)
 		return false, err
 	}
 	want, err := after.values()
-	if err != nil {
-		return false, err
-	}
-	for i := range want {
-		if one, ok := want[i].([]byte); ok {
-			if !bytes.Equal(one, have[i].([]byte)) {
-				return false, nil
-			}
-		} else if want[i] != have[i] {
-			return false, nil
-		}
-	}
-	return true, nil
+	return reflect.DeepEqual(have, want), err
 }
