@@ -74,3 +74,11 @@ func TestIdentityDependsOnTheBaseURL(t *testing.T) {
 		t.Errorf("identities %q, %q, %q", a.Identity(), b.Identity(), same.Identity())
 	}
 }
+
+// Calls of other APIs reach every provider of chat completions, whatever its dialect lacks.
+func TestAProviderOfChatSaysHowOthersAreTranslated(t *testing.T) {
+	p := newProvider(t, provider.Config{Endpoints: provider.One("https://api.acme.example/v1", ""), Transport: &transport{}})
+	if !p.Has(provider.Chat) || p.Translate == nil {
+		t.Error("a Responses call would have no translation")
+	}
+}

@@ -91,7 +91,7 @@ type Translate struct {
 type Provider struct {
 	Name           string
 	AccountOf      string
-	Translate      *Translate
+	Translate      *Translate // not nil if it has chat completions
 	MaxTokensField string
 	CostReported   bool
 	TraceContext   bool
@@ -171,6 +171,9 @@ func New(c Config) (*Provider, error) {
 		return nil, errors.New("chat translate and responses translate: one of the two APIs must be the provider's own")
 	case c.MaxTokensField != "":
 		return nil, errors.New("max_tokens_field: a provider without chat completions has none")
+	}
+	if p.Translate == nil { // for dialects without a Responses API
+		p.Translate = new(Translate)
 	}
 	for op, lacks := range map[Operation]bool{
 		Chat: c.ResponsesOnly, Responses: c.Translate != nil, Messages: !c.NativeMessages, CountTokens: !c.NativeMessages,
