@@ -77,9 +77,12 @@ func (r *Relay) carry() (viewerGone bool) {
 	})
 	why := r.carryDown()
 	stop()
-	live.End(why)
+	if why != desktop.ReasonViewer { // what the viewer sent last may say why it cannot be written to
+		live.End(why)
+	}
 	_ = r.viewer.SetReadDeadline(time.Now()) // wakes carryUp
 	up.Wait()
+	live.End(why)
 	limit.Stop()
 	unwatch()
 	viewerGone = stopPeers()
