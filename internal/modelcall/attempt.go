@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
-// attempt is one request of a call to a target. All that a stream needs of its call is here.
+// attempt is one request of a call to a target, with what its delivery changes.
 type attempt struct {
 	upstream upstream
 	trial    failover.Trial

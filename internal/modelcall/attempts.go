@@ -13,6 +13,7 @@ type attempts struct {
 	alone  bool // the call had one target from the start
 	listed bool // the request names further models
 	began  time.Time
+	bytes  int64 // of the request
 
 	queue  []*target // not asked yet
 	next   *target   // that is prepared; nil for none

@@ -30,7 +30,7 @@ func failed(failure *apierror.Error) delivery {
 //
 // With an error nothing was written.
 func (c *call) dispatch(ctx context.Context) error {
-	a := attempts{queue: c.order(), alone: c.alone(), listed: c.to.listed, began: c.deps.Now()}
+	a := attempts{queue: c.order(), alone: c.alone(), listed: c.to.listed, began: c.deps.Now(), bytes: int64(c.req.Upload.Len())}
 	s := c.advance(ctx, &a)
 	if s == nil {
 		return a.failed // 400: the request is possible at no target
@@ -160,7 +160,7 @@ func (c *call) begin(a *attempts, s *wire.Sending, buffer *sharedBuffer) {
 		alone: a.alone, body: &c.body, tried: c.tried,
 		upstream: upstream{
 			deps: c.deps, request: c.req, trace: c.trace, target: t, waits: c.deps.Timeouts.of(t, len(a.queue) > 0), buffer: buffer,
-			meter: meter{requestBytes: int64(c.req.Upload.Len())},
+			meter: meter{requestBytes: a.bytes},
 		},
 	}
 	c.tried.begin(t, &c.attempt.upstream.status)

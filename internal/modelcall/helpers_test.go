@@ -229,7 +229,7 @@ func (c *call) admit(ctx context.Context) error {
 
 // send encodes the admitted call and sends it.
 func (c *call) send(ctx context.Context) (*http.Response, error) {
-	a := attempts{queue: c.order(), alone: c.alone(), listed: c.to.listed, began: c.deps.Now()}
+	a := attempts{queue: c.order(), alone: c.alone(), listed: c.to.listed, began: c.deps.Now(), bytes: int64(c.req.Upload.Len())}
 	s := c.advance(ctx, &a)
 	if s == nil {
 		return nil, a.failed

@@ -7,7 +7,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
-// tried are the attempts of a call whose caller asks for openrouter_metadata. All methods take nil.
+// tried are the attempts of a call whose caller asks for openrouter_metadata. It is nil
+// for others: begin, end, writer and member take nil.
 type tried struct {
 	asked    *params.Request
 	to       *routed

@@ -23,7 +23,7 @@ const (
 // meter measures a provider's answer: the usage that it reports, and for an answer without usage how
 // much has come.
 type meter struct {
-	sent         time.Time // when the request was sent, at the last attempt
+	sent         time.Time // when the request was sent; again on a new connection, the second time
 	requestBytes int64
 
 	events   int64         // events with a piece of the answer

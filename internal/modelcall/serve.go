@@ -26,10 +26,9 @@ func Serve(d *Deps, q *request.Request, op *wire.Operation, api wire.API) error 
 	return nil
 }
 
-// calls are used again. Only the goroutine of its request has a pointer to a call that is over: what
-// may run late on others (a timer, the drain, the transport) has the request or the attempt, which are
-// not used again. A stream has timers of its own: it is left to the collector, and so is a call that
-// fails or panics.
+// calls are used again. What may run late on other goroutines (a timer, the drain, the transport) has
+// the request or the attempt, which are not used again, and reads nothing of the call through them. A
+// stream has timers of its own: it is left to the collector, and so is a call that fails or panics.
 var calls = sync.Pool{New: func() any { return new(call) }}
 
 func newCall(d *Deps, q *request.Request, op *wire.Operation, api wire.API) *call {

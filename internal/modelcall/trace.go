@@ -23,8 +23,8 @@ import (
 //	SERVER --> gatehouse.queue
 //	       --> chat {model} --> POST, one for each request to a provider
 //
-// It is nil for a request that is not recorded. All methods take nil; they then do nothing and
-// allocate nothing.
+// It is nil for a request that is not recorded. The methods that steps of a call use take nil; they
+// then do nothing and allocate nothing.
 type callTrace struct {
 	req     *request.Request
 	op      *wire.Operation

@@ -1,6 +1,7 @@
 // Package policy is what a configuration allows its callers: the limits of keys, tenants, models and
-// the gateway, caps of single requests, and which guardrails apply. It counts nothing: the counters are
-// of package limits.
+// the gateway, caps of single requests, and which guardrails apply. It names the option that
+// refused, and emits the event of a used-up budget. It counts nothing: the counters are of package
+// limits.
 package policy
 
 import (

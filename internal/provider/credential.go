@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 )
 
-// credential is by what a provider knows the gateway.
+// credential proves to a provider who the gateway is.
 type credential interface {
 	// sign sets what authorizes a request. It is the last change to the request, whose URL, header and
-	// body are final, and is made for every attempt, one on a new connection too. It may wait as long
-	// as the request's context lasts.
+	// body are final. It is called for every attempt, also for one that is repeated on a new
+	// connection. It may wait as long as the request's context lasts.
 	sign(r *http.Request, body *Body) error
 	// secret is what errors and logs do not show, "" for none.
 	secret() string

@@ -28,8 +28,9 @@ var operations = [...]Operation{Chat, Responses, Models, Messages, CountTokens, 
 // Dialect is the protocol of one kind of provider. Implementations are stateless: one value serves
 // every provider of its kind.
 type Dialect interface {
-	// Path is where an operation is asked of a model, below the base URL; some providers have streams
-	// elsewhere. It is "" if this kind of provider does not have the operation.
+	// Path returns the path below the base URL at which a model is asked for an operation; some
+	// providers have another one for streams. It is "" if this kind of provider does not have the
+	// operation.
 	Path(op Operation, model string, stream bool) string
 	// KeyField is the field of a request's header that has the API key, and its value.
 	KeyField(key string) (name, value string)

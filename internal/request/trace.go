@@ -56,7 +56,11 @@ func (t *Trace) SetSession(id string) {
 }
 
 // ShowsModel notes that another span has the model.
-func (t *Trace) ShowsModel() { t.named = true }
+func (t *Trace) ShowsModel() {
+	if t != nil {
+		t.named = true
+	}
+}
 
 // finish completes the span of a request whose record is complete. It ends later: it is Caddy's.
 func (t *Trace) finish(q *Request) {

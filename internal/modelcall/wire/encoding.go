@@ -33,8 +33,8 @@ type Encoding struct {
 // MaxPrice is the highest price that a router may choose, in USD per million tokens.
 type MaxPrice struct{ Prompt, Completion string }
 
-// Sealed knows which parts of a request only the target can read that wrote them: encrypted reasoning,
-// signed thinking.
+// Sealed knows the parts of a request that only the target which wrote them can read: encrypted
+// reasoning, signed thinking.
 type Sealed interface {
 	// LeaveOutItems leaves out of a Responses request what the target cannot read, and what the gateway
 	// itself encoded in a translation. The error is a 400.

@@ -25,7 +25,7 @@ func chatOfMessages(e Encoding, opt messagesonchat.Options) ([]byte, *messagesOn
 		opt.Reasons = slices.Contains(known, "reasoning") || slices.Contains(known, "reasoning_effort")
 		opt.NoReasoning = !opt.Reasons
 	}
-	opt.ReasoningContent = p.Translate != nil && p.Translate.ReasoningContent
+	opt.ReasoningContent = p.Translate.ReasoningContent
 	if stated := m.Capabilities; stated != nil { // in a catalog file; the table is of Anthropic's own API
 		opt.Efforts, opt.Prefill = stated.Efforts, stated.Prefill
 	}

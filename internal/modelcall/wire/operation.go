@@ -31,7 +31,7 @@ type Operation struct {
 
 	// Parse reads what the gateway acts on. The error is a 400.
 	Parse func(b *jsonscan.Body, h http.Header) (params.Request, error)
-	// Limits reads how much the request asks for. The error is a 400.
+	// Limits reads how much the request asks for. The error is a 400. Nil, like Content, for a count.
 	Limits func(b *jsonscan.Body) (params.RequestedLimits, error)
 	// References reads what the request asks of the provider's account. The tools are complete with an
 	// error too, which is a 400.
@@ -119,8 +119,7 @@ var Messages = &Operation{
 // CountTokens is the part of the Messages API that counts the tokens of a request and does not run it.
 var CountTokens = &Operation{
 	Name: provider.CountTokens, Span: "count_tokens", List: "messages", Estimated: true,
-	Parse: versioned(params.ParseCountTokens), References: params.MessagesReferences, Content: messagesContent,
-	Limits: func(*jsonscan.Body) (params.RequestedLimits, error) { return params.RequestedLimits{}, nil },
+	Parse: versioned(params.ParseCountTokens), References: params.MessagesReferences,
 	Routes: []Route{{Wire: countWire, Encode: encodeCount}},
 }
 
