@@ -99,7 +99,7 @@ func (p *Pass) join(x *Session, record SessionRecord) error {
 		return refuse(RefusedUnavailable) // if the store has it, the next beat takes it out
 	}
 	if why := x.open(stored, s.now()); why != "" {
-		_ = s.leaveStored(ctx, p.Workstation, x.ID) // see Beat
+		_ = s.leaveStored(ctx, "", p.Workstation, x.ID) // see Beat
 		return refuse(endedMeanwhile(why))
 	}
 	return nil

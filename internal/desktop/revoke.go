@@ -12,7 +12,7 @@ func (s *State) Revoke(tenant, key string) { s.RevokeAt(tenant, key, s.now()) }
 // end earlier by themselves it changes nothing.
 func (s *State) RevokeAt(tenant, key string, end time.Time) {
 	s.RevokedElsewhere(tenant, key, s.now(), end)
-	revoke := func(ctx context.Context) error { return s.revoke(ctx, tenant, key, end) }
+	revoke := s.revoker(tenant, key, end)
 	ctx, cancel := message()
 	defer cancel()
 	if revoke(ctx) != nil {
@@ -37,16 +37,23 @@ func (s *State) RevokedElsewhere(tenant, key string, issued, end time.Time) {
 	}
 }
 
-// revoke ends the tokens of a key in all gateways.
-func (s *State) revoke(ctx context.Context, tenant, key string, end time.Time) error {
-	ids, err := s.sessions.store.IssuedTo(ctx, tenant, key)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if err := s.sessions.apply(ctx, id, func(w *Workstation) { w.revoke(key, end, s.now()) }); err != nil {
-			return err
+// revoker returns what ends the tokens of a key in all gateways. After an error it can be called again,
+// and goes on where it stopped.
+func (s *State) revoker(tenant, key string, end time.Time) func(ctx context.Context) error {
+	var left []ID
+	var known bool
+	return func(ctx context.Context) (err error) {
+		if !known {
+			if left, err = s.sessions.store.IssuedTo(ctx, tenant, key); err != nil {
+				return err
+			}
+			known = true
 		}
+		for ; len(left) > 0; left = left[1:] {
+			if err := s.sessions.apply(ctx, left[0], func(w *Workstation) { w.revoke(key, end, s.now()) }); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	return nil
 }

@@ -157,3 +157,43 @@ func TestAChangeIsTriedOftenButNotForEver(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// oneStore has one workstation.
+type oneStore struct {
+	Store
+	at *Workstation
+}
+
+func (s *oneStore) Node() string { return "b.1" }
+
+func (s *oneStore) Load(context.Context, ...ID) ([]*Workstation, error) {
+	return []*Workstation{s.at}, nil
+}
+
+func (s *oneStore) Swap(_ context.Context, c *Change) (Outcome, error) {
+	s.at = c.After
+	return Stored, nil
+}
+
+// Whoever joins may wait for the store with the turn of the workstation, until this gateway has stated
+// its sessions again: that must not need the turn.
+func TestWhatAStoreWaitsForNeedsNoTurn(t *testing.T) {
+	store := &oneStore{at: &Workstation{Sessions: []*SessionRecord{{ID: "x", Node: "a.1", Token: aToken(1)}}}}
+	s := newSessions(store, time.Now)
+	s.turns[ID{}.turn()] <- struct{}{}
+	if err := s.leaveStored(t.Context(), "a.1", ID{}, "x"); err != nil || len(store.at.Sessions) != 0 {
+		t.Errorf("%v: %+v", err, store.at)
+	}
+}
+
+// A gateway that woke has stated its session again, as another node, when it is reaped.
+func TestASessionThatWasStatedAgainIsNotReaped(t *testing.T) {
+	store := &oneStore{at: &Workstation{Sessions: []*SessionRecord{{ID: "x", Node: "a.2", Token: aToken(1)}}}}
+	h := &Shared{sessions: newSessions(store, time.Now)}
+	if err := h.Reap(t.Context(), "a.1", map[string]ID{"x": {}}); err != nil || len(store.at.Sessions) != 1 {
+		t.Errorf("%v: %+v", err, store.at)
+	}
+	if err := h.Reap(t.Context(), "a.2", map[string]ID{"x": {}}); err != nil || len(store.at.Sessions) != 0 {
+		t.Errorf("%v: %+v", err, store.at)
+	}
+}

@@ -45,8 +45,8 @@ func message() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), storeTimeout)
 }
 
-// update changes a workstation by a rule, and ends the sessions of this gateway that the rule has
-// ended. The rule is called again if another gateway was faster.
+// update is swap for somebody who waits: such changes of one workstation take turns here. Others must
+// not wait for a turn, as its holder may wait for them until the store is whole again.
 func (s *sessions) update(ctx context.Context, id ID, rule func(c *Change) error) error {
 	turn := s.turns[id.turn()]
 	select {
@@ -55,7 +55,16 @@ func (s *sessions) update(ctx context.Context, id ID, rule func(c *Change) error
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	return s.swap(ctx, id, rule)
+}
+
+// swap changes a workstation by a rule, and ends the sessions of this gateway that the rule has ended.
+// The rule is called again if another change was faster.
+func (s *sessions) swap(ctx context.Context, id ID, rule func(c *Change) error) error {
 	for range maxTries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		loaded, err := s.store.Load(ctx, id)
 		if err != nil {
 			return err
@@ -83,9 +92,9 @@ func (s *sessions) update(ctx context.Context, id ID, rule func(c *Change) error
 	return errContention
 }
 
-// apply is update by a rule that is always met.
+// apply is swap by a rule that is always met.
 func (s *sessions) apply(ctx context.Context, id ID, rule func(w *Workstation)) error {
-	return s.update(ctx, id, func(c *Change) error {
+	return s.swap(ctx, id, func(c *Change) error {
 		rule(c.After)
 		return nil
 	})
@@ -160,14 +169,17 @@ func (s *sessions) endAt(id ID, why Reason, by string) (n int) {
 func (s *sessions) leave(x *Session) {
 	ctx, cancel := message()
 	defer cancel()
-	_ = s.leaveStored(ctx, x.Workstation, x.ID) // see Beat
+	_ = s.leaveStored(ctx, "", x.Workstation, x.ID) // see Beat
 	s.remove(x)
 }
 
-func (s *sessions) leaveStored(ctx context.Context, at ID, ids ...string) error {
+// leaveStored takes out sessions of a node, "" for any: one that woke may have stated them again.
+func (s *sessions) leaveStored(ctx context.Context, node string, at ID, ids ...string) error {
 	return s.apply(ctx, at, func(w *Workstation) {
 		for _, id := range ids {
-			w.leave(id, s.now())
+			if x := w.session(id); x != nil && (node == "" || x.Node == node) {
+				w.leave(id, s.now())
+			}
 		}
 	})
 }

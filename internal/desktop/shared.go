@@ -43,9 +43,7 @@ func (h *Shared) settle(ctx context.Context, ids ...ID) ([]*Workstation, error) 
 // Beat compares the sessions of this gateway with those that the store has of it: session by session
 // the workstation. What one of them does not know was lost on the way: it is mended here.
 func (h *Shared) Beat(ctx context.Context, held map[string]ID) error {
-	if err := h.sessions.retry(ctx); err != nil {
-		return err
-	}
+	retried := h.sessions.retry(ctx) // what fails again must not keep the rest from being mended
 	here, at := h.sessions.of(), make(map[ID]bool)
 	for _, x := range here {
 		at[x.Workstation] = true
@@ -62,12 +60,12 @@ func (h *Shared) Beat(ctx context.Context, held map[string]ID) error {
 	}
 	for id, at := range held {
 		if h.sessions.get(at, id) == nil {
-			if err := h.sessions.leaveStored(ctx, at, id); err != nil {
+			if err := h.sessions.leaveStored(ctx, h.sessions.store.Node(), at, id); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	return retried
 }
 
 // Rejoin states all sessions again: the others took this gateway for dead.
@@ -96,15 +94,15 @@ func (h *Shared) Replay(ctx context.Context, issued map[*Token]ID) error {
 	return h.Rejoin(ctx)
 }
 
-// Reap takes out the sessions of a gateway that is dead, or stops. Their tokens can be used again for a
+// Reap takes out the sessions of a node whose gateway is dead, or stops. Their tokens can be used again for a
 // while.
-func (h *Shared) Reap(ctx context.Context, held map[string]ID) error {
+func (h *Shared) Reap(ctx context.Context, node string, held map[string]ID) error {
 	at := make(map[ID][]string)
 	for session, id := range held {
 		at[id] = append(at[id], session)
 	}
 	for id, sessions := range at {
-		if err := h.sessions.leaveStored(ctx, id, sessions...); err != nil {
+		if err := h.sessions.leaveStored(ctx, node, id, sessions...); err != nil {
 			return err
 		}
 	}
@@ -128,7 +126,7 @@ func (h *Shared) restate(ctx context.Context, x *Session) error {
 // restateToken says again what this gateway knows of a token, and of a session of it unless x is nil.
 func (h *Shared) restateToken(ctx context.Context, id ID, t *Token, x *SessionRecord) (why Reason, err error) {
 	state := func(t *Token) error {
-		return h.sessions.update(ctx, id, func(c *Change) error {
+		return h.sessions.swap(ctx, id, func(c *Change) error {
 			// The store changes both together: what it finds belongs to this state of the workstation.
 			found, err := h.sessions.store.Find(ctx, Shown{Hash: t.Hash})
 			if err != nil {

@@ -146,7 +146,8 @@ func (c *codec) commands(change *desktop.Change, key string) (commands [][]strin
 		if t.Prefix != "" {
 			write("SET", prefixKeys+t.Prefix, hex.EncodeToString(t.Hash[:]), "PXAT", ends)
 		}
-		write("SADD", owner, name)
+		write("ZREMRANGEBYSCORE", owner, "-inf", c.score(now))
+		write("ZADD", owner, "GT", c.score(t.Until.Add(desktop.Remembered)), name)
 		write("PEXPIREAT", owner, ends, "NX")
 		write("PEXPIREAT", owner, ends, "GT")
 	}
@@ -165,7 +166,9 @@ func (c *codec) commands(change *desktop.Change, key string) (commands [][]strin
 		}
 	}
 	if len(prefixes) > 2 {
-		write(prefixes...)
+		for some := range slices.Chunk(prefixes[2:], 2*mostPairs) {
+			write(append(slices.Clone(prefixes[:2]), some...)...)
+		}
 		write("ZREMRANGEBYSCORE", prefixTimes, "-inf", c.score(now))
 	}
 	for _, x := range change.Closed() {
@@ -186,6 +189,9 @@ func (c *codec) commands(change *desktop.Change, key string) (commands [][]strin
 	write("SET", key, version(rand.Uint64()|1)+string(text), "PXAT", c.until(last.Add(desktop.Remembered)))
 	return commands, err
 }
+
+// mostPairs is how many pairs one command has: Lua takes fewer than 8,000 words.
+const mostPairs = 1000
 
 func later(a, b time.Time) time.Time {
 	if a.Before(b) {

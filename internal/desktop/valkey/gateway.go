@@ -112,7 +112,7 @@ func (d *Desktops) reap(ctx context.Context, node string) error {
 	if err != nil || len(held) == 0 {
 		return err
 	}
-	if err := d.shared.Reap(ctx, held); err != nil {
+	if err := d.shared.Reap(ctx, node, held); err != nil {
 		return err
 	}
 	return d.store.forget(ctx, node)

@@ -35,7 +35,7 @@ var (
 
 	prefixesScript = newScript("desktop prefixes",
 		"return redis.call('ZREVRANGEBYSCORE', T .. ARGV[4], '+inf', ARGV[5], 'LIMIT', 0, ARGV[6])")
-	issuedScript = newScript("desktop issued", "return redis.call('SMEMBERS', T .. ARGV[4])")
+	issuedScript = newScript("desktop issued", "return redis.call('ZRANGE', T .. ARGV[4], 0, -1)")
 )
 
 func newScript(name, text string) *valkey.Script { return cluster.NewScript(name, livingText+text) }

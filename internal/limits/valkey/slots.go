@@ -91,7 +91,7 @@ func (s *slots) enter(subjects []limits.Subject, ask func(counted bool, wants []
 }
 
 // wants states again each subject of which the call needs a slot that this gateway does not have. It
-// must be called with the limiter locked, as all below but learn, statementsOf and recheck.
+// must be called with the limiter locked, as all below but changes, learn and recheck.
 func (s *slots) wants(wants []want, subjects []limits.Subject) []want {
 	for i := range subjects {
 		c := subjects[i].Concurrency
@@ -153,8 +153,14 @@ func (s *slots) learn(answers []granted) (void bool) {
 // all for which calls wait here.
 func (s *slots) recheck(subject string) {
 	s.locked(func() {
-		for name, q := range s.shares {
-			if name == subject || subject == "" && q.demand.Waiting > 0 && q.answer.Slots < q.demand.Limit {
+		if subject != "" {
+			if q := s.shares[subject]; q != nil {
+				q.change()
+			}
+			return
+		}
+		for _, q := range s.shares {
+			if q.demand.Waiting > 0 && q.answer.Slots < q.demand.Limit {
 				q.change()
 			}
 		}
