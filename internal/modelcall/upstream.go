@@ -65,7 +65,7 @@ func (u *upstream) send(client context.Context, s *wire.Sending) (*http.Response
 	}
 	q.Watch.Start(u.waits.begin(s.Stream), u)
 	record.Attempts++
-	request := provider.Request{Operation: s.Wire.Name, Model: u.target.model.Name, Body: u.body, Stream: s.Stream, Header: s.Header, Query: s.Query}
+	request := u.requestOf(s, u.body)
 	resp, err := u.target.endpoint.Send(u.ctx, u.traced(request))
 	if errors.Is(err, provider.ErrStale) {
 		u.trace.endAttempt(0, tracing.StaleConnection)
@@ -89,7 +89,16 @@ func (u *upstream) send(client context.Context, s *wire.Sending) (*http.Response
 	}
 	u.answer = resp.Body
 	resp.Body = &answerBody{resp.Body, u}
+	if s.Adapted != nil {
+		return u.adapt(resp, s)
+	}
 	return resp, nil
+}
+
+func (u *upstream) requestOf(s *wire.Sending, body *provider.Body) provider.Request {
+	return provider.Request{
+		Operation: s.Wire.Name, Model: u.target.model.Name, Body: body, Stream: s.StreamsUpstream(), Header: s.Header, Query: s.Query,
+	}
 }
 
 // commit notes that no other attempt follows: the request need not be kept for as long as the answer

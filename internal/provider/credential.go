@@ -7,14 +7,17 @@ import (
 	"sync/atomic"
 )
 
-// credential proves to a provider who the gateway is.
-type credential interface {
-	// sign sets what authorizes a request. It is the last change to the request, whose URL, header and
-	// body are final. It is called for every attempt, also for one that is repeated on a new
-	// connection. It may wait as long as the request's context lasts.
-	sign(r *http.Request, body *Body) error
-	// secret is what errors and logs do not show, "" for none.
-	secret() string
+// Credential proves to a provider who the gateway is. It is safe for concurrent use.
+type Credential interface {
+	// Sign sets what authorizes a request. It is the last change to the request, whose URL, header and
+	// body are final; body is nil for a request without one. It is called for every attempt, also for
+	// one that is repeated on a new connection. It may wait as long as the request's context lasts.
+	Sign(r *http.Request, body *Body) error
+	// Refused notes that a provider answered a signed request with 401 or 403. It reports whether
+	// another request may have a new credential.
+	Refused(status int) bool
+	// Secrets are what errors and logs do not show.
+	Secrets() []string
 }
 
 // apiKey is a credential that is sent as it is.
@@ -30,9 +33,14 @@ type keyField struct {
 	values    []string // shared by requests
 }
 
-func (k *apiKey) secret() string { return k.current() }
+// Refused implements [Credential]. There is no other key.
+func (k *apiKey) Refused(int) bool { return false }
 
-func (k *apiKey) sign(r *http.Request, _ *Body) error {
+// Secrets implements [Credential].
+func (k *apiKey) Secrets() []string { return []string{k.current()} }
+
+// Sign implements [Credential].
+func (k *apiKey) Sign(r *http.Request, _ *Body) error {
 	key := k.current()
 	if key == "" {
 		return nil
@@ -60,7 +68,7 @@ func ValidCredential(credential string) error {
 // headers.
 func (e *Endpoint) Secrets() (secrets []string) {
 	if e.credential != nil {
-		secrets = append(secrets, e.credential.secret())
+		secrets = append(secrets, e.credential.Secrets()...)
 	}
 	for _, f := range e.fields {
 		if f.Secret != nil {

@@ -28,8 +28,10 @@ var operations = [...]Operation{Chat, Responses, Models, Messages, CountTokens, 
 // Dialect is the protocol of one kind of provider. Implementations are stateless: one value serves
 // every provider of its kind.
 type Dialect interface {
-	// Path returns the path below the base URL at which a model is asked for an operation; some
-	// providers have another one for streams. It is "" if this kind of provider does not have the
+	// Name is what a provider block calls it.
+	Name() string
+	// Path returns the path below the base URL, escaped, at which a model is asked for an operation;
+	// some providers have another one for streams. It is "" if this kind of provider does not have the
 	// operation.
 	Path(op Operation, model string, stream bool) string
 	// KeyField is the field of a request's header that has the API key, and its value.
@@ -49,23 +51,34 @@ const (
 	OpenRouter = "openrouter" // the same, with OpenRouter's own fields
 	Anthropic  = "anthropic"  // the Messages API
 	Test       = "test"       // built in, no network
+
+	Gemini           = "gemini"            // Google's generateContent, at the Gemini API or on Vertex AI
+	VertexAnthropic  = "vertex-anthropic"  // Claude on Vertex AI: rawPredict
+	Bedrock          = "bedrock"           // Amazon Bedrock's Converse
+	BedrockAnthropic = "bedrock-anthropic" // Claude on Amazon Bedrock: InvokeModel
 )
 
 var dialects = map[string]Dialect{
-	OpenAI:     openAI{},
-	OpenRouter: openAI{openRouterFields: true},
+	OpenAI:     openAI{name: OpenAI},
+	OpenRouter: openAI{name: OpenRouter},
 	Anthropic:  anthropic{},
-	Test:       openAI{},
+	Test:       openAI{name: Test},
+
+	Gemini:           gemini{},
+	VertexAnthropic:  vertexAnthropic{},
+	Bedrock:          bedrock{},
+	BedrockAnthropic: bedrockAnthropic{},
 }
 
 // These hosts select the dialect of a block that has only a base URL.
 const (
 	openRouterHost = "openrouter.ai"
 	anthropicHost  = "api.anthropic.com"
+	geminiHost     = "generativelanguage.googleapis.com"
 )
 
-// dialectFor returns the dialect with this name. An empty name means openai, or openrouter or
-// anthropic for that vendor's own host.
+// dialectFor returns the dialect with this name. An empty name means openai, or the dialect of a
+// vendor's own host.
 func dialectFor(name string, base *url.URL) (Dialect, error) {
 	if name == "" {
 		switch base.Hostname() {
@@ -73,6 +86,11 @@ func dialectFor(name string, base *url.URL) (Dialect, error) {
 			name = OpenRouter
 		case anthropicHost:
 			name = Anthropic
+		case geminiHost:
+			name = Gemini
+			if strings.Contains(base.Path, "/openai") { // Google's own layer of OpenAI's API
+				name = OpenAI
+			}
 		default:
 			name = OpenAI
 		}
@@ -89,9 +107,9 @@ func ValidDialect(name string) error {
 }
 
 // openAI is the dialect of OpenAI and of compatible providers.
-type openAI struct {
-	openRouterFields bool
-}
+type openAI struct{ name string }
+
+func (d openAI) Name() string { return d.name }
 
 // openAIPaths are the same for all models. Only some compatible providers have the last two.
 var openAIPaths = map[Operation]string{
@@ -107,16 +125,18 @@ func (openAI) Header() http.Header { return nil }
 
 // ModelsQuery asks OpenRouter for the models that embed, too: by itself it lists those that write text.
 func (d openAI) ModelsQuery(string) string {
-	if d.openRouterFields {
+	if d.OpenRouterFields() {
 		return "output_modalities=text%2Cembeddings"
 	}
 	return ""
 }
 
-func (d openAI) OpenRouterFields() bool { return d.openRouterFields }
+func (d openAI) OpenRouterFields() bool { return d.name == OpenRouter }
 
 // anthropic is the dialect of Anthropic and of providers that have only the Messages API.
 type anthropic struct{}
+
+func (anthropic) Name() string { return Anthropic }
 
 // anthropicPaths are the same for all models.
 var anthropicPaths = map[Operation]string{Messages: "/messages", CountTokens: "/messages/count_tokens", Models: "/models"}

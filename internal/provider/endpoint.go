@@ -23,7 +23,7 @@ type Endpoint struct {
 	query      string
 	header     http.Header
 	fields     []HeaderField
-	credential credential // nil for none
+	credential Credential // nil for none
 	transport  http.RoundTripper
 	fresh      http.RoundTripper
 
@@ -58,7 +58,14 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 			return nil, err
 		}
 	}
-	fields, err := checkFields(e.Header, dialect, e.Credential != nil)
+	credential := e.Auth
+	if e.Credential != nil {
+		if credential != nil {
+			return nil, errors.New("api_key and auth: give only one of them")
+		}
+		credential = &apiKey{dialect: dialect, current: e.Credential}
+	}
+	fields, err := checkFields(e.Header, dialect, credential != nil)
 	if err != nil {
 		return nil, err
 	}
@@ -73,12 +80,9 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 	maps.Copy(header, dialect.Header())
 	made := &Endpoint{
 		Name: e.Name, dialect: dialect, base: *base, query: e.Query.Encode(), header: header, fields: fields,
-		transport: c.Transport, fresh: c.Fresh,
+		credential: credential, transport: c.Transport, fresh: c.Fresh,
 		posts: http.Request{Method: http.MethodPost, Host: base.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1},
 		urls:  make(map[Operation]*url.URL, len(operations)),
-	}
-	if e.Credential != nil {
-		made.credential = &apiKey{dialect: dialect, current: e.Credential}
 	}
 	made.plain = [2]http.Header{made.ownHeader(Request{}), made.ownHeader(Request{Stream: true})}
 	for _, op := range operations {
@@ -130,6 +134,12 @@ func (e *Endpoint) Send(ctx context.Context, r Request) (*http.Response, error) 
 	return resp, err
 }
 
+// renews reports whether a request that was refused may have a new credential.
+func (e *Endpoint) renews(resp *http.Response) bool {
+	refused := resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden
+	return refused && e.credential != nil && e.credential.Refused(resp.StatusCode)
+}
+
 // Resend is Send on a new connection.
 func (e *Endpoint) Resend(ctx context.Context, r Request) (*http.Response, error) {
 	resp, _, err := e.post(ctx, e.fresh, r)
@@ -176,7 +186,12 @@ func (e *Endpoint) GetModels(ctx context.Context, after string) (*http.Response,
 	if err := e.sign(req, nil); err != nil {
 		return nil, err
 	}
-	return roundTrip(e.transport, req)
+	resp, err := roundTrip(e.transport, req)
+	if err == nil && e.renews(resp) { // the next read has a new one
+		_ = resp.Body.Close()
+		return nil, errors.New("the provider refused the gateway's credential")
+	}
+	return resp, err
 }
 
 // sign authorizes a request that is complete. Body is nil for a request without one.
@@ -184,7 +199,7 @@ func (e *Endpoint) sign(req *http.Request, body *Body) error {
 	if e.credential == nil {
 		return nil
 	}
-	return e.credential.sign(req, body)
+	return e.credential.Sign(req, body)
 }
 
 var (
@@ -215,7 +230,12 @@ func (e *Endpoint) url(r Request) *url.URL {
 		return made
 	}
 	target := e.base
-	target.Path += e.dialect.Path(r.Operation, r.Model, r.Stream)
+	path := e.dialect.Path(r.Operation, r.Model, r.Stream)
+	if plain, err := url.PathUnescape(path); err == nil && plain != path {
+		target.RawPath = target.EscapedPath() + path
+		path = plain
+	}
+	target.Path += path
 	target.RawQuery = joinQuery(r.Query, e.query)
 	return &target
 }
@@ -233,9 +253,12 @@ func (e *Endpoint) ownHeader(r Request) http.Header {
 			header[listField] = []string{f.Value() + "," + strings.Join(own, ",")}
 		}
 	}
-	header["Accept"] = acceptJSON
-	if r.Stream {
+	switch {
+	case r.Header["Accept"] != nil:
+	case r.Stream:
 		header["Accept"] = acceptEvents
+	default:
+		header["Accept"] = acceptJSON
 	}
 	return header
 }

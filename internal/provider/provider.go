@@ -63,6 +63,8 @@ type EndpointConfig struct {
 	BaseURL string // https://host/v1; no query, no fragment
 	// Credential returns the credential at present; nil = none is sent (a local server).
 	Credential func() string
+	// Auth replaces Credential where requests are signed, or tokens expire; nil = none.
+	Auth Credential
 	// Header and Query are sent with every request. A call's own fields of the same name come first.
 	Header []HeaderField
 	Query  url.Values
@@ -176,7 +178,8 @@ func New(c Config) (*Provider, error) {
 		p.Translate = new(Translate)
 	}
 	for op, lacks := range map[Operation]bool{
-		Chat: c.ResponsesOnly, Responses: c.Translate != nil, Messages: !c.NativeMessages, CountTokens: !c.NativeMessages,
+		Chat: c.ResponsesOnly, Responses: c.Translate != nil, Messages: !c.NativeMessages,
+		CountTokens: !c.NativeMessages && has(p.Dialect, Messages),
 	} {
 		if lacks {
 			p.lacks = append(p.lacks, op)

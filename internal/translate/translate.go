@@ -23,6 +23,23 @@
 // [chatonresponses]: github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses
 package translate
 
+import (
+	"io"
+	"time"
+)
+
+// Again sends the provider another request in the same attempt, and returns the body of its answer. The
+// error is the caller's: a refusal, or a provider that cannot be reached.
+type Again func(body []byte) (io.ReadCloser, error)
+
+// Refusal is what a provider of another protocol refused, as OpenAI would have said it.
+type Refusal struct {
+	Status     int           // 401 for a wrong key, whatever the provider says
+	RetryAfter time.Duration // 0: not said
+	Body       []byte        // {"error": {"message", "type", "code"}}
+	Repeat     []byte        // the request that is sent once instead; nil: none
+}
+
 const (
 	// MaxMessages bounds the messages or input items of a request. The longest histories of agents
 	// have some thousands; each costs a walk's result.

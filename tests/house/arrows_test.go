@@ -175,6 +175,7 @@ var arrows = []arrow{
 	{"internal/modelcall/wire", "internal/openrouter", "request fields of a router"},
 	{"internal/modelcall/wire", "internal/provider", "which APIs a provider has"},
 	{"internal/modelcall/wire", "internal/request", "the refusal of bad JSON"},
+	{"internal/modelcall/wire", "internal/translate", "what adapters answer"},
 	{"internal/modelcall/wire", "internal/translate/chatonmessages", "chat and Responses calls of a provider that has only Messages"},
 	{"internal/modelcall/wire", "internal/translate/chatonresponses", "chat calls of a provider that has only Responses"},
 	{"internal/modelcall/wire", "internal/translate/messagesonchat", "Messages calls of a provider without that API"},

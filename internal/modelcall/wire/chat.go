@@ -9,6 +9,10 @@ import (
 
 // encodeChat sends the caller's own bytes with a few edits.
 func encodeChat(e Encoding) (*Sending, error) {
+	if e.adapter(chatWire) != nil {
+		answer := newChatAnswer(e)
+		return e.adapted(chatWire, e.Body, &answer)
+	}
 	if e.Output > 0 {
 		e.Requested.SetOutput(e.Body, e.Provider.MaxTokensField, e.Output)
 	}

@@ -8,6 +8,9 @@ import (
 
 // encodeEmbeddings sends the caller's own bytes with a few edits.
 func encodeEmbeddings(e Encoding) (*Sending, error) {
+	if s, err := e.adapted(embeddingsWire, e.Body, embeddingsAnswer{e.Answer}); s != nil || err != nil {
+		return s, err
+	}
 	if err := e.setPreferences(); err != nil {
 		return nil, err
 	}

@@ -77,9 +77,12 @@ func (e *Encoding) native(w *Wire, a Answer) *Sending {
 	return &Sending{Wire: w, Body: e.Body.Segments(nil), Stream: e.Asked.Stream, Answer: a}
 }
 
-// translated is a request that was written anew, with the preferences that OpenRouter gets for its
+// translated is a request that a translation made, with the preferences that OpenRouter gets for its
 // upstreams.
 func (e *Encoding) translated(w *Wire, body []byte, a Answer) (*Sending, error) {
+	if s, err := e.adaptedBytes(w, body, a); s != nil || err != nil {
+		return s, err
+	}
 	if e.openRouter() {
 		object, err := e.preferences()
 		if err != nil {

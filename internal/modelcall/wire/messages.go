@@ -42,6 +42,9 @@ func encodeNativeMessages(e Encoding, w *Wire, a Answer) (*Sending, error) {
 	if err := openrouter.EncodeMessagesFields(e.Body, e.openRouter()); err != nil {
 		return nil, err
 	}
+	if s, err := e.adapted(w, e.Body, a); s != nil || err != nil {
+		return s, err
+	}
 	s := e.native(w, a)
 	s.Header = http.Header{anthropic.VersionHeader: e.Caller.Header[anthropic.VersionHeader]}
 	if beta := e.Caller.Header[anthropic.BetaHeader]; len(beta) > 0 {

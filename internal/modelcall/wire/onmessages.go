@@ -23,6 +23,12 @@ func onMessages(e Encoding, chat *jsonscan.Body) (*Sending, *chatonmessages.Orig
 	if err != nil {
 		return nil, nil, err
 	}
+	if s, err := e.adaptedBytes(messagesWire, body, nil); s != nil || err != nil {
+		if err == nil {
+			s.LeftOut = append(original.LeftOut(), s.LeftOut...)
+		}
+		return s, original, err
+	}
 	return &Sending{
 		Wire: messagesWire, Body: [][]byte{body}, Header: http.Header{anthropic.VersionHeader: messagesVersion}, Stream: e.Asked.Stream,
 		LeftOut: original.LeftOut(),

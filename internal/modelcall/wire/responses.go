@@ -36,20 +36,25 @@ func (a *responsesAnswer) Whole(dst, body []byte) ([]byte, openai.Summary, error
 func (a *responsesAnswer) Stream() openai.Stream { return openai.NewResponsesStream(a.call) }
 
 func encodeResponsesOnChat(e Encoding) (*Sending, error) {
-	p := e.Provider
+	p, adapted := e.Provider, e.adapter(chatWire) != nil
 	body, original, err := responsesonchat.Request(e.Body, e.Asked.Stream, responsesonchat.Options{
 		UpstreamModel: e.Model.Name, MaxOutput: e.Output, MaxTokensField: p.MaxTokensField,
 		DeveloperRole: p.Translate.DeveloperRole, ReasoningContent: p.Translate.ReasoningContent,
 		DropUnknownTools: !p.Translate.RefuseUnknownTools,
+		ToolParts:        adapted, FileURLs: adapted, SignedReasoning: adapted,
 	})
 	if err != nil {
 		return nil, err
 	}
 	s, err := e.translated(chatWire, body, &responsesOnChat{e.Answer, original, e.IDs})
-	if err == nil {
-		s.DroppedTools = original.DroppedTools()
+	if err != nil {
+		return nil, responsesonchat.CallerError(err)
 	}
-	return s, err
+	for i, field := range s.LeftOut {
+		s.LeftOut[i] = responsesonchat.CallerName(field)
+	}
+	s.DroppedTools = original.DroppedTools()
+	return s, nil
 }
 
 // responsesOnChat is the answer of a provider that has only chat completions.

@@ -5,7 +5,8 @@
 //	caller <------------------- Sending.Answer (whole, or a stream) <-- provider
 //
 // Where caller and provider have the same API the caller's bytes are sent with a few edits; else a
-// package below translate writes them anew.
+// package below translate makes another request of them. A provider with a protocol of its own is
+// made to look like one that has an API: see [Adapted].
 package wire
 
 import (
@@ -82,9 +83,16 @@ type Sending struct {
 	Query  string      // likewise
 	Stream bool
 	Answer Answer
+	// Adapted says how the provider's answer becomes one of the wire; nil: it is one.
+	Adapted *Adapted
 
 	DroppedTools []string // types of tools that the request is sent without
 	LeftOut      []string // likewise fields, as the caller calls them
+}
+
+// StreamsUpstream reports whether the provider is asked for a stream.
+func (s *Sending) StreamsUpstream() bool {
+	return s.Stream || s.Adapted != nil && s.Adapted.Stream
 }
 
 // Answer turns a provider's answer into the caller's.

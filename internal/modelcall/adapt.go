@@ -1,0 +1,98 @@
+package modelcall
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// adapt turns the answer of a provider with a protocol of its own into one of the API that it was asked
+// for.
+func (u *upstream) adapt(resp *http.Response, s *wire.Sending) (*http.Response, error) {
+	again := func(body []byte) (io.ReadCloser, error) {
+		next, err := u.again(s, body)
+		if err == nil && next.StatusCode != http.StatusOK {
+			err = u.refusal(s, next)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return next.Body, nil
+	}
+	if resp.StatusCode != http.StatusOK {
+		repeat := u.adaptRefusal(resp, s)
+		if repeat == nil {
+			return resp, nil
+		}
+		_ = resp.Body.Close()
+		next, err := u.again(s, repeat)
+		if err != nil {
+			return nil, err
+		}
+		if u.status = next.StatusCode; u.status != http.StatusOK {
+			u.adaptRefusal(next, s)
+			return next, nil
+		}
+		resp = next
+	}
+	resp.Body = &adaptedBody{s.Adapted.Read(resp.Body, s.Stream, again), resp.Body}
+	resp.ContentLength = -1
+	resp.Header = resp.Header.Clone()
+	resp.Header.Set("Content-Type", "application/json")
+	if s.Stream {
+		resp.Header.Set("Content-Type", "text/event-stream")
+	}
+	return resp, nil
+}
+
+// adaptRefusal turns a provider's refusal into one of OpenAI's. It returns the request that is sent
+// instead, nil for none.
+func (u *upstream) adaptRefusal(resp *http.Response, s *wire.Sending) (repeat []byte) {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what there is of it
+	r := s.Adapted.Refusal(resp.StatusCode, resp.Header, body)
+	_ = resp.Body.Close()
+	resp.StatusCode, resp.Body, resp.ContentLength = r.Status, io.NopCloser(bytes.NewReader(r.Body)), int64(len(r.Body))
+	resp.Header = http.Header{"Content-Type": {"application/json"}}
+	if r.RetryAfter > 0 {
+		resp.Header.Set("Retry-After", strconv.FormatFloat(r.RetryAfter.Seconds(), 'f', -1, 64))
+	}
+	u.status = r.Status
+	return r.Repeat
+}
+
+// again sends another request in the same attempt.
+func (u *upstream) again(s *wire.Sending, body []byte) (*http.Response, error) {
+	u.trace.endAttempt(u.status, "")
+	began := u.deps.Now()
+	sent := provider.NewBody([][]byte{body}, func() {})
+	u.request.Watch.Start(u.waits.begin(s.Stream), u)
+	resp, err := u.target.endpoint.Send(u.ctx, u.traced(u.requestOf(s, sent)))
+	u.request.Watch.Stop()
+	u.waited(began)
+	if err != nil {
+		return nil, u.failure(err)
+	}
+	sent.Release()
+	u.answer = resp.Body
+	resp.Body = &answerBody{resp.Body, u}
+	return resp, nil
+}
+
+// refusal is the failure of an attempt whose further request was refused.
+func (u *upstream) refusal(s *wire.Sending, resp *http.Response) *apierror.Error {
+	u.adaptRefusal(resp, s)
+	return providerError(resp, u.deps.Now(), shown(u.request, u.target), u.target.provider.Name)
+}
+
+// adaptedBody closes the provider's body.
+type adaptedBody struct {
+	io.Reader
+	provider io.Closer
+}
+
+func (b *adaptedBody) Close() error { return b.provider.Close() }

@@ -1,0 +1,57 @@
+package provider
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// bedrock is the dialect of Amazon Bedrock's Converse, and of its models that embed.
+type bedrock struct{}
+
+func (bedrock) Name() string { return Bedrock }
+
+func (bedrock) Path(op Operation, model string, stream bool) string {
+	switch {
+	case op == Chat && stream:
+		return bedrockPath(model, "/converse-stream")
+	case op == Chat:
+		return bedrockPath(model, "/converse")
+	case op == Embeddings:
+		return bedrockPath(model, "/invoke")
+	}
+	return ""
+}
+
+// bedrockPath is the path of an action of a model, whose id is one segment: it may have colons and, in
+// an ARN, slashes. AWS signs it with both escaped.
+func bedrockPath(model, action string) string {
+	escaped := strings.ReplaceAll(url.PathEscape(model), ":", "%3A")
+	if strings.Trim(escaped, ".") == "" { // no parent folder
+		escaped = strings.ReplaceAll(escaped, ".", "%2E")
+	}
+	return "/model/" + escaped + action
+}
+
+func (bedrock) KeyField(key string) (name, value string) { return "Authorization", "Bearer " + key }
+
+func (bedrock) Header() http.Header { return nil }
+
+func (bedrock) ModelsQuery(string) string { return "" }
+
+func (bedrock) OpenRouterFields() bool { return false }
+
+// bedrockAnthropic is the dialect of Claude by Bedrock's InvokeModel.
+type bedrockAnthropic struct{ bedrock }
+
+func (bedrockAnthropic) Name() string { return BedrockAnthropic }
+
+func (bedrockAnthropic) Path(op Operation, model string, stream bool) string {
+	switch {
+	case op == Messages && stream:
+		return bedrockPath(model, "/invoke-with-response-stream")
+	case op == Messages:
+		return bedrockPath(model, "/invoke")
+	}
+	return ""
+}

@@ -1,0 +1,75 @@
+package provider
+
+import (
+	"net/http"
+	"net/url"
+)
+
+// gemini is the dialect of Google's generateContent. The base URL ends in the version of the Gemini
+// API (/v1beta), or in the publisher on Vertex AI (…/locations/LOCATION/publishers/google).
+type gemini struct{}
+
+func (gemini) Name() string { return Gemini }
+
+// geminiMethods stand behind the model. Chat completions are always streamed: a long answer in one
+// piece would be refused, and a failure shows earlier.
+var geminiMethods = map[Operation]string{
+	Chat: ":streamGenerateContent", CountTokens: ":countTokens", Embeddings: ":batchEmbedContents",
+}
+
+func (gemini) Path(op Operation, model string, _ bool) string {
+	if op == Models {
+		return "/models"
+	}
+	return googlePath(model, geminiMethods[op])
+}
+
+// googlePath is the path of a method of a model, "" without a method.
+func googlePath(model, method string) string {
+	if method == "" {
+		return ""
+	}
+	return "/models/" + url.PathEscape(model) + method
+}
+
+func (gemini) KeyField(key string) (name, value string) { return "X-Goog-Api-Key", key }
+
+func (gemini) Header() http.Header { return nil }
+
+// ModelsQuery asks for the largest page; without it Google sends 50 models.
+func (gemini) ModelsQuery(after string) string {
+	if after == "" {
+		return "pageSize=1000"
+	}
+	return "pageSize=1000&pageToken=" + url.QueryEscape(after)
+}
+
+func (gemini) OpenRouterFields() bool { return false }
+
+// vertexAnthropic is the dialect of Claude on Vertex AI. The base URL ends in
+// …/locations/LOCATION/publishers/anthropic.
+type vertexAnthropic struct{}
+
+func (vertexAnthropic) Name() string { return VertexAnthropic }
+
+func (vertexAnthropic) Path(op Operation, model string, stream bool) string {
+	switch {
+	case op == CountTokens:
+		return googlePath("count-tokens", ":rawPredict") // the body names the model
+	case op == Messages && stream:
+		return googlePath(model, ":streamRawPredict")
+	case op == Messages:
+		return googlePath(model, ":rawPredict")
+	}
+	return ""
+}
+
+func (vertexAnthropic) KeyField(key string) (name, value string) {
+	return "Authorization", "Bearer " + key
+}
+
+func (vertexAnthropic) Header() http.Header { return nil }
+
+func (vertexAnthropic) ModelsQuery(string) string { return "" }
+
+func (vertexAnthropic) OpenRouterFields() bool { return false }
