@@ -40,7 +40,7 @@ func (u *upstream) adapt(resp *http.Response, s *wire.Sending) (*http.Response, 
 		}
 		resp = next
 	}
-	resp.Body = &adaptedBody{s.Adapted.Read(resp.Body, s.Stream, again), resp.Body}
+	resp.Body = &adaptedBody{s.Adapted.Answer(resp.Body, s.Stream, again), resp.Body}
 	resp.ContentLength = -1
 	resp.Header = resp.Header.Clone()
 	resp.Header.Set("Content-Type", "application/json")

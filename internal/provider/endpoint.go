@@ -1,11 +1,9 @@
 package provider
 
 import (
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -119,9 +117,14 @@ type Request struct {
 
 // Send posts a request and returns the answer as soon as its header has arrived. The caller must
 // close the answer's body; cancelling ctx ends both. The answer's body is never compressed. After
-// ErrStale the call can be sent once more with Resend.
+// ErrStale the call can be sent once more with Resend. A request whose credential is refused is sent
+// once more if there may be a new one.
 func (e *Endpoint) Send(ctx context.Context, r Request) (*http.Response, error) {
 	resp, a, err := e.post(ctx, e.transport, r)
+	if err == nil && e.renews(resp) {
+		_ = resp.Body.Close()
+		resp, a, err = e.post(ctx, e.transport, r)
+	}
 	switch {
 	case err != nil && ctx.Err() == nil && a.stale(err):
 		err = fmt.Errorf("%w: %w", ErrStale, err)
@@ -269,45 +272,3 @@ func joinQuery(a, b string) string {
 	}
 	return a + "&" + b
 }
-
-func roundTrip(transport http.RoundTripper, req *http.Request) (*http.Response, error) {
-	resp, err := transport.RoundTrip(req)
-	if err != nil {
-		return nil, err
-	}
-	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
-		_ = resp.Body.Close()
-		return nil, fmt.Errorf("status %d: %w", resp.StatusCode, ErrRedirect)
-	}
-	// Compression was not requested, but some providers use it anyway.
-	switch encoding := resp.Header.Get("Content-Encoding"); strings.ToLower(encoding) {
-	case "", "identity":
-	case "gzip", "x-gzip":
-		resp.Body = &gunzip{compressed: resp.Body}
-		resp.ContentLength = -1
-	default:
-		_ = resp.Body.Close()
-		return nil, fmt.Errorf("the provider answered in an encoding that was not requested: %q", encoding)
-	}
-	return resp, nil
-}
-
-// gunzip reads lazily: an eager reader would wait for the first bytes of a stream before its header
-// could be used.
-type gunzip struct {
-	compressed io.ReadCloser
-	plain      *gzip.Reader
-}
-
-func (g *gunzip) Read(p []byte) (int, error) {
-	if g.plain == nil {
-		plain, err := gzip.NewReader(g.compressed)
-		if err != nil {
-			return 0, fmt.Errorf("decompressing the answer: %w", err)
-		}
-		g.plain = plain
-	}
-	return g.plain.Read(p)
-}
-
-func (g *gunzip) Close() error { return g.compressed.Close() }

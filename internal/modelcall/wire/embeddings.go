@@ -8,8 +8,8 @@ import (
 
 // encodeEmbeddings sends the caller's own bytes with a few edits.
 func encodeEmbeddings(e Encoding) (*Sending, error) {
-	if s, err := e.adapted(embeddingsWire, e.Body, embeddingsAnswer{e.Answer}); s != nil || err != nil {
-		return s, err
+	if e.adapter(embeddingsWire) != nil {
+		return e.adapted(embeddingsWire, e.Body, embeddingsAnswer{e.Answer})
 	}
 	if err := e.setPreferences(); err != nil {
 		return nil, err

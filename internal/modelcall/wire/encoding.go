@@ -6,6 +6,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/adapter"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
@@ -80,8 +81,8 @@ func (e *Encoding) native(w *Wire, a Answer) *Sending {
 // translated is a request that a translation made, with the preferences that OpenRouter gets for its
 // upstreams.
 func (e *Encoding) translated(w *Wire, body []byte, a Answer) (*Sending, error) {
-	if s, err := e.adaptedBytes(w, body, a); s != nil || err != nil {
-		return s, err
+	if e.adapter(w) != nil {
+		return e.adaptedBytes(w, body, a)
 	}
 	if e.openRouter() {
 		object, err := e.preferences()
@@ -91,4 +92,31 @@ func (e *Encoding) translated(w *Wire, body []byte, a Answer) (*Sending, error) 
 		body = openrouter.AppendProvider(body, object)
 	}
 	return &Sending{Wire: w, Body: [][]byte{body}, Stream: e.Asked.Stream, Answer: a}, nil
+}
+
+// adapter makes the provider look like one that has the API w; nil: it is one.
+func (e *Encoding) adapter(w *Wire) adapter.Adapter { return adapter.Of(e.Provider, w.Name) }
+
+// adapted is a request of the API w for a provider with another protocol.
+func (e *Encoding) adapted(w *Wire, body *jsonscan.Body, answer Answer) (*Sending, error) {
+	a, err := e.adapter(w)(&adapter.Request{
+		Body: body, Caller: e.Caller.Header, Stream: e.Asked.Stream, Model: e.Model, Provider: e.Provider, Output: e.Output, Call: e.Answer,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Sending{
+		Wire: w, Body: a.Body, Header: a.Header, Query: a.Query, Stream: e.Asked.Stream, Answer: answer,
+		Adapted: a, LeftOut: a.LeftOut,
+	}, nil
+}
+
+// adaptedBytes is adapted for a request that a translation made.
+func (e *Encoding) adaptedBytes(w *Wire, body []byte, answer Answer) (*Sending, error) {
+	var b jsonscan.Body
+	defer b.Release()
+	if err := adapter.Parse(&b, body); err != nil {
+		return nil, err
+	}
+	return e.adapted(w, &b, answer)
 }

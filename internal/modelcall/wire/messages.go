@@ -42,8 +42,8 @@ func encodeNativeMessages(e Encoding, w *Wire, a Answer) (*Sending, error) {
 	if err := openrouter.EncodeMessagesFields(e.Body, e.openRouter()); err != nil {
 		return nil, err
 	}
-	if s, err := e.adapted(w, e.Body, a); s != nil || err != nil {
-		return s, err
+	if e.adapter(w) != nil {
+		return e.adapted(w, e.Body, a)
 	}
 	s := e.native(w, a)
 	s.Header = http.Header{anthropic.VersionHeader: e.Caller.Header[anthropic.VersionHeader]}

@@ -5,8 +5,8 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/adapter"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
 )
@@ -23,7 +23,8 @@ func onMessages(e Encoding, chat *jsonscan.Body) (*Sending, *chatonmessages.Orig
 	if err != nil {
 		return nil, nil, err
 	}
-	if s, err := e.adaptedBytes(messagesWire, body, nil); s != nil || err != nil {
+	if e.adapter(messagesWire) != nil {
+		s, err := e.adaptedBytes(messagesWire, body, nil)
 		if err == nil {
 			s.LeftOut = append(original.LeftOut(), s.LeftOut...)
 		}
@@ -70,7 +71,7 @@ func encodeResponsesOnMessages(e Encoding) (*Sending, error) {
 	}
 	var between jsonscan.Body
 	defer between.Release()
-	if err := request.InvalidJSON(between.Parse(chat)); err != nil {
+	if err := adapter.Parse(&between, chat); err != nil {
 		return nil, err
 	}
 	s, original, err := onMessages(e, &between)

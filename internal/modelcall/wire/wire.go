@@ -6,7 +6,7 @@
 //
 // Where caller and provider have the same API the caller's bytes are sent with a few edits; else a
 // package below translate makes another request of them. A provider with a protocol of its own is
-// made to look like one that has an API: see [Adapted].
+// made to look like one that has an API: see package adapter.
 package wire
 
 import (
@@ -18,6 +18,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/adapter"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
@@ -84,7 +85,7 @@ type Sending struct {
 	Stream bool
 	Answer Answer
 	// Adapted says how the provider's answer becomes one of the wire; nil: it is one.
-	Adapted *Adapted
+	Adapted *adapter.Adapted
 
 	DroppedTools []string // types of tools that the request is sent without
 	LeftOut      []string // likewise fields, as the caller calls them
