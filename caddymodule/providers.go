@@ -84,6 +84,15 @@ type Provider struct {
 	// usage, if it is there. Default: the catalog's price.
 	Cost string `json:"cost,omitempty"`
 
+	// PriceVariant names other rates of the catalog that apply: "regional" (an endpoint that keeps the
+	// data in its region), or the service tier that the provider is asked for, "priority" or "flex".
+	// Default: the usual rates.
+	PriceVariant string `json:"price_variant,omitempty"`
+
+	// Betas are beta features of the Messages API that Claude on Vertex AI or Bedrock knows, besides
+	// those that the gateway knows of. Only with the dialects vertex-anthropic and bedrock-anthropic.
+	Betas []string `json:"betas,omitempty"`
+
 	// TraceContext sends the call's trace to the provider, as the header field traceparent (W3C Trace
 	// Context). It needs Caddy's directive tracing. Default: false.
 	TraceContext bool `json:"trace_context,omitempty"`
@@ -159,7 +168,7 @@ func (p *Provider) build(ctx caddy.Context, built *builtProviders, catalogued bo
 		return err
 	}
 	discover := p.discoverEvery(catalogued)
-	source := catalog.Source{Provider: p.Name, Patterns: p.Models, Discover: discover > 0, CatalogName: p.CatalogName}
+	source := catalog.Source{Provider: p.Name, Patterns: p.Models, Discover: discover > 0, CatalogName: p.CatalogName, Variant: p.PriceVariant}
 	timeouts, err := p.Timeouts.resolve()
 	if err != nil {
 		return err
@@ -167,6 +176,7 @@ func (p *Provider) build(ctx caddy.Context, built *builtProviders, catalogued bo
 	config := provider.Config{
 		Name: p.Name, Dialect: p.Dialect, AccountOf: p.AccountOf, Timeouts: timeouts,
 		Translate: p.translation(), MaxTokensField: p.MaxTokensField, ResponsesOnly: p.Chat == translated, NativeMessages: p.Messages == native,
+		Betas:        p.Betas,
 		CostReported: p.Cost == reported, TraceContext: p.TraceContext, UserAgent: "gatehouse",
 	}
 	if config.ModelTimeouts, err = p.modelTimeouts(); err != nil {

@@ -36,6 +36,8 @@ import (
 //		discover DURATION|off
 //		account_of TENANT
 //		cost reported
+//		price_variant regional|priority|flex
+//		betas NAME…
 //		trace_context
 //		timeouts {
 //			connect | first_byte | whole | idle | call DURATION
@@ -62,6 +64,8 @@ func (p *Provider) read(d *caddyfile.Dispenser) error {
 		"discover":         caddykit.Value(&p.Discover, p.parseDiscover),
 		"account_of":       caddykit.Word(&p.AccountOf),
 		"cost":             caddykit.Word(&p.Cost),
+		"price_variant":    caddykit.Word(&p.PriceVariant),
+		"betas":            caddykit.Words(&p.Betas),
 		"trace_context":    caddykit.Flag(&p.TraceContext),
 		"timeouts":         {Many: true, Read: p.readTimeouts},
 		"transport":        {Read: p.readTransport},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -61,6 +62,12 @@ func (p *Provider) check() error {
 	case "", reported:
 	default:
 		return fmt.Errorf("cost %q: want %s", p.Cost, reported)
+	}
+	if err := catalog.ValidVariant(p.PriceVariant); err != nil {
+		return err
+	}
+	if len(p.Betas) > 0 && p.Dialect != provider.VertexAnthropic && p.Dialect != provider.BedrockAnthropic {
+		return fmt.Errorf("betas: only the dialects %s and %s need to know them", provider.VertexAnthropic, provider.BedrockAnthropic)
 	}
 	if p.Discover != 0 && p.DiscoverOff {
 		return errors.New("discover and discover_off: give only one of them")

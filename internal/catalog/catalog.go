@@ -55,6 +55,7 @@ type Source struct {
 	Patterns    []string // over the provider's names, or exact names; `*` alone: see the package comment
 	Discover    bool     // SetDiscovered will report what the provider lists
 	CatalogName string   // the provider's name in catalog files; default Provider
+	Variant     string   // of the prices; "": the usual ones
 	Skipped     bool     // an optional provider without its key: its models are known, but none is callable
 }
 

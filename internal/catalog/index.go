@@ -89,6 +89,7 @@ func (x *index) addSource(s source, known, discovered map[string]Model) {
 		fromProvider, listed := discovered[name]
 		m := fromFile.over(fromProvider).as(s.Provider, name)
 		m.Known = true
+		m.Price = m.priced(s.Variant)
 		serves := m.callable()
 		switch {
 		case serves && s.routes(name, inCatalog, listed, discovered != nil):

@@ -40,17 +40,18 @@ type Model struct {
 
 	DisplayName         string // for people; Resolve and List fill in Name
 	Description         string
-	Mode                string   // empty: unknown; the provider decides what the model serves
-	Created             int64    // Unix seconds; 0: unknown
-	ContextLength       int64    // tokens; 0: unknown
-	MaxOutput           int64    // tokens; 0: unknown
-	InputModalities     []string // text, image, audio, file, video; Resolve and List fill in text
-	OutputModalities    []string // likewise, embeddings for a model of mode embedding
-	SupportedParameters []string // in OpenRouter's words (tools, response_format, …); only what the source stated
-	Price               *Price   // nil: unknown, which is not free
-	Moderated           bool     // the provider filters content on its own
-	OwnedBy             string   // Resolve and List fill in Provider
-	Known               bool     // a file, the provider or its block names it; false for names that only `*` admits
+	Mode                string            // empty: unknown; the provider decides what the model serves
+	Created             int64             // Unix seconds; 0: unknown
+	ContextLength       int64             // tokens; 0: unknown
+	MaxOutput           int64             // tokens; 0: unknown
+	InputModalities     []string          // text, image, audio, file, video; Resolve and List fill in text
+	OutputModalities    []string          // likewise, embeddings for a model of mode embedding
+	SupportedParameters []string          // in OpenRouter's words (tools, response_format, …); only what the source stated
+	Price               *Price            // nil: unknown, which is not free
+	Variants            map[string]*Price // other prices, by the names of variants
+	Moderated           bool              // the provider filters content on its own
+	OwnedBy             string            // Resolve and List fill in Provider
+	Known               bool              // a file, the provider or its block names it; false for names that only `*` admits
 
 	// Capabilities replaces those of the model's name; nil: see MessagesRules.
 	Capabilities *Capabilities
@@ -87,7 +88,9 @@ func (m Model) over(base Model) Model {
 	fill(&m.Created, base.Created)
 	fill(&m.ContextLength, base.ContextLength)
 	fill(&m.MaxOutput, base.MaxOutput)
-	fill(&m.Price, base.Price)
+	if m.Price == nil {
+		m.Price, m.Variants = base.Price, base.Variants
+	}
 	fill(&m.OwnedBy, base.OwnedBy)
 	fill(&m.Capabilities, base.Capabilities)
 	if m.InputModalities == nil {

@@ -50,7 +50,7 @@ func priceMapModel(m member) (model Model, hasPrefix bool, err error) {
 	if f == nil {
 		return Model{}, false, errNotObject
 	}
-	provider := f.text("litellm_provider")
+	provider := catalogProvider(f.text("litellm_provider"))
 	if provider == "" {
 		return Model{}, false, errNoProvider
 	}
@@ -62,8 +62,12 @@ func priceMapModel(m member) (model Model, hasPrefix bool, err error) {
 	if err != nil {
 		return Model{}, false, err
 	}
+	variants, err := priceMapVariants(f, price)
+	if err != nil {
+		return Model{}, false, err
+	}
 	if searches(name) {
-		price = nil
+		price, variants = nil, nil
 	}
 	capabilities, err := readCapabilities(f["capabilities"], name)
 	if err != nil {
@@ -79,8 +83,18 @@ func priceMapModel(m member) (model Model, hasPrefix bool, err error) {
 		OutputModalities:    priceMapOutputs(f, mode),
 		SupportedParameters: f.words(parameterFlags),
 		Price:               price,
+		Variants:            variants,
 		Capabilities:        capabilities,
 	}, hasPrefix, nil
+}
+
+// catalogProvider returns one name for the parts of a provider that the price map tells apart: by
+// vendor (vertex_ai-anthropic_models) or by API (bedrock_converse).
+func catalogProvider(name string) string {
+	if strings.HasPrefix(name, "vertex_ai-") {
+		return "vertex_ai"
+	}
+	return strings.TrimSuffix(name, "_converse")
 }
 
 // priceMapMode returns the mode. It corrects a "chat" model whose list of endpoints has no chat

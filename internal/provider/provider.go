@@ -47,6 +47,10 @@ type Config struct {
 	// output; "" = both names. It excludes ResponsesOnly.
 	MaxTokensField string
 
+	// Betas are beta features of the Messages API that Claude knows at this provider, besides the usual
+	// ones of its platform.
+	Betas []string
+
 	// CostReported says that the cost in an answer's usage is what is paid.
 	CostReported bool
 
@@ -95,6 +99,7 @@ type Provider struct {
 	AccountOf      string
 	Translate      *Translate // not nil if it has chat completions
 	MaxTokensField string
+	Betas          []string
 	CostReported   bool
 	TraceContext   bool
 	BuiltIn        bool // the test provider
@@ -137,6 +142,7 @@ func New(c Config) (*Provider, error) {
 		AccountOf:      c.AccountOf,
 		Translate:      c.Translate,
 		MaxTokensField: c.MaxTokensField,
+		Betas:          c.Betas,
 		CostReported:   c.CostReported,
 		TraceContext:   c.TraceContext,
 		BuiltIn:        c.Dialect == Test,
