@@ -24,6 +24,8 @@ var (
 	messagesEndpoint   = &endpoint{"messages", http.MethodPost, keys.ChatWrite, true, serveMessages}
 	countEndpoint      = &endpoint{"count_tokens", http.MethodPost, keys.ChatWrite, true, serveCountTokens}
 	embeddingsEndpoint = &endpoint{"embeddings", http.MethodPost, keys.ChatWrite, true, serveEmbeddings}
+	rerankEndpoint     = &endpoint{"rerank", http.MethodPost, keys.ChatWrite, true, serveRerank}
+	moderateEndpoint   = &endpoint{"moderations", http.MethodPost, keys.ChatWrite, true, serveModerations}
 	modelsEndpoint     = &endpoint{"models", http.MethodGet, keys.ModelsRead, false, serveModels}
 	embeddersEndpoint  = &endpoint{"embedding_models", http.MethodGet, keys.ModelsRead, false, serveEmbeddingModels}
 	countModels        = &endpoint{"model_count", http.MethodGet, keys.ModelsRead, false, serveModelCount}
@@ -72,6 +74,9 @@ var routes = []route{
 	{"/v1/chat/completions", api.OpenAI{}, chatEndpoint},
 	{"/v1/responses", api.OpenAI{}, responsesEndpoint},
 	{"/v1/embeddings", api.OpenAI{}, embeddingsEndpoint},
+	{"/v1/rerank", api.OpenAI{}, rerankEndpoint},
+	{"/v2/rerank", api.OpenAI{}, rerankEndpoint}, // Cohere's SDKs
+	{"/v1/moderations", api.OpenAI{}, moderateEndpoint},
 	{"/v1/about", api.OpenAI{}, aboutEndpoint},
 	{"/v1/providers", api.OpenAI{}, providersEndpoint},
 	{"/v1/messages", api.Anthropic{}, messagesEndpoint},
@@ -94,6 +99,7 @@ var routes = []route{
 	{"/api/v1/chat/completions", api.OpenRouter{}, chatEndpoint},
 	{"/api/v1/responses", api.OpenRouter{}, responsesEndpoint},
 	{"/api/v1/embeddings", api.OpenRouter{}, embeddingsEndpoint},
+	{"/api/v1/rerank", api.OpenRouter{}, rerankEndpoint},
 	{"/api/v1/embeddings/models", api.OpenRouter{}, embeddersEndpoint},
 	{"/api/v1/messages", api.Anthropic{}, messagesEndpoint},
 	{"/api/v1/messages/count_tokens", api.Anthropic{}, countEndpoint},

@@ -50,7 +50,7 @@ func (p Page) shown(models []catalog.Model) []catalog.Model {
 func (p Page) shows(m catalog.Model) bool {
 	switch p.outputs {
 	case "":
-		return m.Mode != catalog.ModeEmbedding
+		return m.Generates()
 	case "all":
 		return true
 	}

@@ -65,6 +65,7 @@ func dearestRates(a, b Rates) Rates {
 		Reasoning:   dearestIfKnown(a.Reasoning.or(a.Completion), b.Reasoning.or(b.Completion)),
 		AudioInput:  dearestIfKnown(a.AudioInput, b.AudioInput),
 		AudioOutput: dearestIfKnown(a.AudioOutput, b.AudioOutput),
+		Query:       dearestIfKnown(a.Query, b.Query),
 	}
 }
 

@@ -147,9 +147,10 @@ func pricedApart(f facts, outputs []string, text Quote, keys ...string) (bool, e
 // (for cache writes, say); newPrice takes that as unknown. A model whose rates are all zero is
 // free.
 func newPrice(base Rates, tiers []Tier) *Price {
-	if !base.Prompt.Known && !base.Completion.Known {
+	if !base.Prompt.Known && !base.Completion.Known && !base.Query.Known {
 		return nil
 	}
+	base.freeTokens()
 	if base.Prompt.Rate > 0 || base.Completion.Rate > 0 {
 		base.dropZeroes()
 		for i := range tiers {
@@ -158,6 +159,13 @@ func newPrice(base Rates, tiers []Tier) *Price {
 	}
 	slices.SortFunc(tiers, func(a, b Tier) int { return cmp.Compare(a.From, b.From) })
 	return &Price{Rates: base, Tiers: tiers}
+}
+
+// freeTokens makes the tokens of a model free that is paid by the query, if nothing else is said.
+func (r *Rates) freeTokens() {
+	if r.Query.Known {
+		r.Prompt, r.Completion = r.Prompt.or(Quoted(0)), r.Completion.or(Quoted(0))
+	}
 }
 
 func (r *Rates) dropZeroes() {

@@ -20,6 +20,8 @@ const (
 	ModeChat      = "chat"
 	ModeResponses = "responses"
 	ModeEmbedding = "embedding"
+	ModeRerank    = "rerank"
+	ModeModerates = "moderation"
 )
 
 // Operations a model can serve, for Model.Serves.
@@ -29,6 +31,8 @@ const (
 	OpMessages    = "messages"
 	OpCountTokens = "count_tokens"
 	OpEmbeddings  = "embeddings"
+	OpRerank      = "rerank"
+	OpModerations = "moderations"
 )
 
 // Model is one model as lists show it and as the router finds it. Values that Catalog returns share
@@ -69,9 +73,16 @@ func (m Model) Serves(op string) bool {
 		return m.Mode == ModeChat || m.Mode == ModeResponses || m.Mode == ""
 	case OpEmbeddings:
 		return m.Mode == ModeEmbedding || m.Mode == ""
+	case OpRerank:
+		return m.Mode == ModeRerank || m.Mode == ""
+	case OpModerations:
+		return m.Mode == ModeModerates || m.Mode == ""
 	}
 	return false
 }
+
+// Generates reports whether the model may write text.
+func (m Model) Generates() bool { return m.Serves(OpChat) || m.Serves(OpResponses) }
 
 // searches reports whether a model with this name in a public list searches the web in every call.
 // The lists state the fee of that like the fee of an option, which most models have.
@@ -130,7 +141,7 @@ func (m Model) as(provider, name string) Model {
 
 // callable reports whether the model serves any of our operations.
 func (m Model) callable() bool {
-	return m.Serves(OpChat) || m.Serves(OpResponses) || m.Serves(OpEmbeddings)
+	return m.Generates() || m.Serves(OpEmbeddings) || m.Serves(OpRerank) || m.Serves(OpModerations)
 }
 
 var (

@@ -46,7 +46,7 @@ func randomPrice(r *rand.Rand) *catalog.Price {
 		return catalog.Quoted(catalog.Rate(r.Int64N(1e11)))
 	}
 	rates := func() catalog.Rates {
-		return catalog.Rates{Prompt: quote(), Completion: quote(), CacheRead: quote(), CacheWrite: quote(), CacheHour: quote(), Reasoning: quote(), AudioInput: quote(), AudioOutput: quote()}
+		return catalog.Rates{Prompt: quote(), Completion: quote(), CacheRead: quote(), CacheWrite: quote(), CacheHour: quote(), Reasoning: quote(), AudioInput: quote(), AudioOutput: quote(), Query: quote()}
 	}
 	price := &catalog.Price{Rates: rates()}
 	for from := r.Int64N(1000); r.IntN(2) == 0; from += 1 + r.Int64N(1000) {
@@ -61,13 +61,13 @@ func TestNoUsageCostsMoreThanTheMost(t *testing.T) {
 	known := 0
 	for range 20_000 {
 		price := randomPrice(r)
-		most := catalog.Most{Prompt: r.Int64N(3000), Completion: r.Int64N(3000), AudioInput: r.IntN(2) == 0, AudioOutput: r.IntN(2) == 0}
+		most := catalog.Most{Prompt: r.Int64N(3000), Completion: r.Int64N(3000), Queries: r.Int64N(2) * r.Int64N(9), AudioInput: r.IntN(2) == 0, AudioOutput: r.IntN(2) == 0}
 		bound, ok := price.MostNano(most)
 		if !ok {
 			continue
 		}
 		known++
-		u := catalog.Tokens{Prompt: r.Int64N(most.Prompt + 1), Completion: r.Int64N(most.Completion + 1)}
+		u := catalog.Tokens{Prompt: r.Int64N(most.Prompt + 1), Completion: r.Int64N(most.Completion + 1), Queries: r.Int64N(most.Queries + 1)}
 		u.Cached = r.Int64N(u.Prompt + 1)
 		u.CacheWrite = r.Int64N(u.Prompt - u.Cached + 1)
 		u.Reasoning = r.Int64N(u.Completion + 1)

@@ -41,6 +41,7 @@ type Rates struct {
 	Reasoning   Quote // unknown: Completion
 	AudioInput  Quote // unknown: cannot be priced
 	AudioOutput Quote // unknown: cannot be priced
+	Query       Quote // of a million search units; unknown: cannot be priced
 }
 
 // Tier holds the rates of calls with long prompts.
@@ -63,6 +64,7 @@ type Tokens struct {
 	Prompt, Completion            int64
 	Cached, CacheWrite, Reasoning int64
 	AudioInput, AudioOutput       int64
+	Queries                       int64 // search units, which are no tokens
 
 	// CacheHour is how much of CacheWrite is kept for an hour or longer. If usage does not say so,
 	// KeptLong says it of the rest.
@@ -91,6 +93,7 @@ func (p *Price) CostNano(t Tokens) (nano int64, ok bool) {
 		{rest(t.Completion, t.Reasoning, t.AudioOutput), r.Completion},
 		{t.Reasoning, r.Reasoning.or(r.Completion)},
 		{t.AudioOutput, r.AudioOutput},
+		{t.Queries, r.Query},
 	} {
 		if line.count == 0 {
 			continue
@@ -106,13 +109,14 @@ func (p *Price) CostNano(t Tokens) (nano int64, ok bool) {
 // Most is an upper bound of what a call can use.
 type Most struct {
 	Prompt, Completion      int64 // tokens
-	AudioInput, AudioOutput bool  // whether some of the tokens may be audio
+	Queries                 int64
+	AudioInput, AudioOutput bool // whether some of the tokens may be audio
 }
 
 // MostNano returns an upper bound of the cost of a call within that use, for all tiers and kinds of
 // tokens: CostNano of any such usage is not higher. ok is false if it is unknown.
 func (p *Price) MostNano(m Most) (nano int64, ok bool) {
-	if p == nil || m.Prompt < 0 || m.Completion < 0 {
+	if p == nil || m.Prompt < 0 || m.Completion < 0 || m.Queries < 0 {
 		return 0, false
 	}
 	worst := func(r Rates) (int64, bool) {
@@ -128,7 +132,7 @@ func (p *Price) MostNano(m Most) (nano int64, ok bool) {
 		for _, line := range [...]struct {
 			count  int64
 			quotes []Quote
-		}{{m.Prompt, in}, {m.Completion, out}} {
+		}{{m.Prompt, in}, {m.Completion, out}, {m.Queries, []Quote{r.Query}}} {
 			rate := Rate(0)
 			for _, q := range line.quotes {
 				if line.count > 0 && (!q.Known || q.Rate < 0) {
@@ -159,6 +163,7 @@ func (p *Price) at(prompt int64) Rates {
 		r = tier.Rates
 		r.Prompt, r.Completion = r.Prompt.or(p.Prompt), r.Completion.or(p.Completion)
 		r.AudioInput, r.AudioOutput = r.AudioInput.or(p.AudioInput), r.AudioOutput.or(p.AudioOutput)
+		r.Query = r.Query.or(p.Query)
 	}
 	return r
 }
@@ -185,7 +190,7 @@ func rest(whole int64, parts ...int64) int64 {
 	return whole
 }
 
-// sum128 adds products of 63-bit numbers. CostNano adds eight of them, which cannot overflow 128
+// sum128 adds products of 63-bit numbers. CostNano adds nine of them, which cannot overflow 128
 // bits.
 type sum128 struct{ hi, lo uint64 }
 

@@ -25,6 +25,7 @@ func priceMapPrice(f facts) (*Price, error) {
 		column{"output_cost_per_reasoning_token", &base.Reasoning},
 		column{"input_cost_per_audio_token", &base.AudioInput},
 		column{"output_cost_per_audio_token", &base.AudioOutput},
+		column{"input_cost_per_query", &base.Query},
 	); err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 // a model uncallable.
 var modes = []string{
 	ModeChat, ModeResponses, "audio_speech", "audio_transcription", "completion", ModeEmbedding, "image_edit", "image_generation",
-	"moderation", "realtime", "rerank", "video_generation",
+	ModeModerates, "realtime", ModeRerank, "video_generation",
 }
 
 // parseShort parses our own form; see Parse.
@@ -101,7 +101,9 @@ func shortPrice(value json.RawMessage) (*Price, error) {
 		p.Tiers, err = shortTiers(value)
 		return err
 	}
-	return &p, readStrict(list, table)
+	err = readStrict(list, table)
+	p.freeTokens()
+	return &p, err
 }
 
 // shortTiers requires tiers in order: readers expect it.
@@ -142,6 +144,7 @@ func shortRates(r *Rates) fields {
 		"reasoning":    intoQuote(&r.Reasoning),
 		"audio_input":  intoQuote(&r.AudioInput),
 		"audio_output": intoQuote(&r.AudioOutput),
+		"query":        intoQuote(&r.Query),
 	}
 }
 

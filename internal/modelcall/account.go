@@ -32,6 +32,9 @@ func (g *charge) used(m *meter, served bool) limits.Amount {
 		r.UsageSource = activity.UsageEstimated
 		usage = g.estimated(m)
 	}
+	if p := g.price(); usage.Queries == 0 && p != nil && p.Query.Known { // the provider did not say
+		usage.Queries = g.requested.Queries
+	}
 	r.PromptTokens, r.CompletionTokens = usage.Prompt, usage.Completion
 	r.ReasoningTokens, r.CachedTokens = usage.Reasoning, usage.Cached
 	r.CostNano, r.Priced = g.Cost(usage)
@@ -112,7 +115,7 @@ func (g *charge) Cost(u openai.Usage) (int64, bool) {
 	}
 	return g.price().CostNano(catalog.Tokens{
 		Prompt: u.Prompt, Completion: u.Completion, Cached: u.Cached, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning,
-		AudioInput: u.AudioInput, AudioOutput: u.AudioOutput, CacheHour: u.CacheWriteHour, KeptLong: g.cacheHour && !u.CacheSplit,
+		AudioInput: u.AudioInput, AudioOutput: u.AudioOutput, Queries: u.Queries, CacheHour: u.CacheWriteHour, KeptLong: g.cacheHour && !u.CacheSplit,
 	})
 }
 

@@ -160,7 +160,7 @@ func (c *call) check(ctx context.Context) error {
 
 // limited reports whether any limit depends on how much the request asks for.
 func (c *call) limited() bool {
-	return len(c.to.limits) > 0 || len(c.charge.key.Subjects) > 0 || slices.ContainsFunc(c.to.targets, func(t *target) bool {
+	return c.op.Units || len(c.to.limits) > 0 || len(c.charge.key.Subjects) > 0 || slices.ContainsFunc(c.to.targets, func(t *target) bool {
 		return len(t.own) > 0 || t.allowed.caps != (policy.Caps{}) || t.outputField() != ""
 	})
 }

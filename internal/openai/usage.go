@@ -25,6 +25,8 @@ type Usage struct {
 	AudioInput  int64 // of Prompt
 	AudioOutput int64 // of Completion
 
+	Queries int64 // search units of a ranking
+
 	// Cost is in USD, the number as the provider wrote it; "" if it did not.
 	Cost string
 }
@@ -75,10 +77,16 @@ func (r *usageReader) member(key, v []byte, kind byte) {
 	case "completion_tokens_details", "output_tokens_details":
 		r.details(v, &u.AudioOutput)
 	case "cost":
-		if kind == '0' && v[0] != '-' && len(v) <= maxCost {
-			u.Cost = string(v)
-		}
+		u.Cost = reportedCost(v, kind)
 	}
+}
+
+// reportedCost returns a number that can be a cost, "" for anything else.
+func reportedCost(v []byte, kind byte) string {
+	if kind != '0' || v[0] == '-' || len(v) > maxCost {
+		return ""
+	}
+	return string(v)
 }
 
 // details reads the details of the prompt or of the completion, each of which may have audio.

@@ -21,9 +21,11 @@ const (
 	Messages    Operation = "messages"
 	CountTokens Operation = "count_tokens"
 	Embeddings  Operation = "embeddings"
+	Rerank      Operation = "rerank"
+	Moderations Operation = "moderations"
 )
 
-var operations = [...]Operation{Chat, Responses, Models, Messages, CountTokens, Embeddings}
+var operations = [...]Operation{Chat, Responses, Models, Messages, CountTokens, Embeddings, Rerank, Moderations}
 
 // Dialect is the protocol of one kind of provider. Implementations are stateless: one value serves
 // every provider of its kind.
@@ -111,10 +113,11 @@ type openAI struct{ name string }
 
 func (d openAI) Name() string { return d.name }
 
-// openAIPaths are the same for all models. Only some compatible providers have the last two.
+// openAIPaths are the same for all models. Only some compatible providers have the last rows.
 var openAIPaths = map[Operation]string{
 	Chat: "/chat/completions", Responses: "/responses", Embeddings: "/embeddings", Models: "/models",
 	Messages: "/messages", CountTokens: "/messages/count_tokens",
+	Rerank: "/rerank", Moderations: "/moderations",
 }
 
 func (openAI) Path(op Operation, _ string, _ bool) string { return openAIPaths[op] }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
@@ -21,6 +22,8 @@ type Operation struct {
 	// Generates says that the answer is text, whose tokens are counted and limited. Else only the
 	// prompt counts, and each of its inputs may be as long as the model's window.
 	Generates bool
+	// Units says that something other than tokens is paid for, which the request bounds.
+	Units bool
 	// Estimated says that the gateway answers itself for providers that have no API which serves it.
 	Estimated bool
 	// Fallbacks says that the API has the field of that name, with further models.
@@ -130,7 +133,26 @@ var Embeddings = &Operation{
 	Parse:      func(b *jsonscan.Body, _ http.Header) (params.Request, error) { return params.ParseEmbeddings(b) },
 	Limits:     func(b *jsonscan.Body) (params.RequestedLimits, error) { return params.EmbeddingsLimits(b), nil },
 	References: params.References, Content: contentOf,
-	Routes: []Route{{Wire: embeddingsWire, Encode: encodeEmbeddings}},
+	Routes: list(embeddingsWire, &openai.Embeddings),
+}
+
+// Rerank is the API that ranks documents by a query. Cohere's, Jina's, vLLM's and OpenRouter's forms of
+// it are alike, and each passes as it is.
+var Rerank = &Operation{
+	Name: provider.Rerank, Span: "rerank", List: "documents", Units: true,
+	Parse:      func(b *jsonscan.Body, _ http.Header) (params.Request, error) { return params.ParseRerank(b) },
+	Limits:     func(b *jsonscan.Body) (params.RequestedLimits, error) { return params.RerankLimits(b), nil },
+	References: params.References, Content: contentOf,
+	Routes: list(rerankWire, &openai.Ranking),
+}
+
+// Moderations is OpenAI's API that judges texts and images.
+var Moderations = &Operation{
+	Name: provider.Moderations, Span: "moderations", List: "input",
+	Parse:      func(b *jsonscan.Body, _ http.Header) (params.Request, error) { return params.ParseModerations(b) },
+	Limits:     func(b *jsonscan.Body) (params.RequestedLimits, error) { return params.ListLimits(b, "input"), nil },
+	References: params.References, Content: contentOf,
+	Routes: list(moderationsWire, &openai.Moderations),
 }
 
 func contentOf(b *jsonscan.Body, _ http.Header) params.Content { return params.ContentOf(b) }

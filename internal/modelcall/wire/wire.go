@@ -51,6 +51,9 @@ var (
 	}
 	countWire      = &Wire{Name: provider.CountTokens}
 	embeddingsWire = &Wire{Name: provider.Embeddings}
+
+	rerankWire      = &Wire{Name: provider.Rerank}
+	moderationsWire = &Wire{Name: provider.Moderations}
 )
 
 // API is how the SDKs of a family want to be answered.

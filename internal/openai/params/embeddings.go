@@ -1,7 +1,6 @@
 package params
 
 import (
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -9,21 +8,11 @@ import (
 // text or an array of texts, of tokens, of arrays of tokens, or of OpenRouter's objects with parts. It
 // cannot be streamed.
 func ParseEmbeddings(b *jsonscan.Body) (Request, error) {
-	req, err := head(b)
+	req, err := listHead(b, "embeddings", true)
 	if err != nil {
 		return req, err
 	}
-	if req.Stream {
-		return req, apierror.New(apierror.UnsupportedParameter, "embeddings cannot be streamed").WithParam("stream")
-	}
-	input, ok := member(b, "input")
-	if !ok {
-		return req, missing("input")
-	}
-	if input.Kind != '[' && input.Kind != '"' {
-		return req, wrong("input", "a string or an array")
-	}
-	return req, nil
+	return req, required(b, "input", true)
 }
 
 // EmbeddingsLimits is [ChatLimits] for a request that [ParseEmbeddings] accepted. Messages counts what
@@ -41,9 +30,4 @@ func EmbeddingsLimits(b *jsonscan.Body) RequestedLimits {
 		break
 	}
 	return RequestedLimits{Messages: count(input)}
-}
-
-// EncodeEmbeddings turns a caller's request into the provider's: the model as the provider knows it.
-func EncodeEmbeddings(b *jsonscan.Body, req Request, upstreamModel string) {
-	req.setModel(b, upstreamModel)
 }

@@ -45,6 +45,8 @@ var boundedFields = func() map[string]bool {
 		// Embeddings: OpenAI, OpenRouter, Mistral, Voyage, Jina, vLLM.
 		`dimensions embedding_type encoding_format input_type late_chunking normalize normalized output_dimension output_dtype task
 		truncate truncate_prompt_tokens`,
+		// Rerank: Cohere, Jina, Voyage, vLLM.
+		`documents max_chunks_per_doc max_tokens_per_doc query rank_fields return_documents top_n`,
 		// Anthropic.
 		`diagnostics output_format`,
 		// Mistral, Groq, Gemini, Zhipu and MiniMax.

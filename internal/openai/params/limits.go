@@ -18,6 +18,7 @@ type RequestedLimits struct {
 	Messages int   // elements of messages or input
 	Choices  int64 // n; 1 if absent
 	Output   int64 // most output tokens of a choice; 0 if absent
+	Queries  int64 // the most search units
 	Logprobs bool  // the request asks for token probabilities
 
 	// Param is the field that Output is from, or the usual one if Output is 0.

@@ -83,6 +83,8 @@ func New() *Provider {
 			p.mux.Handle("POST "+prefix+"/messages", p.model(anthropic, messagesBody(messagesScript, false)))
 			p.mux.Handle("POST "+prefix+"/messages/count_tokens", p.model(anthropic, messagesBody(countScript, true)))
 			p.mux.Handle("POST "+prefix+"/embeddings", p.model(a, embeddingsBody))
+			p.mux.Handle("POST "+prefix+"/rerank", p.model(a, rerankBody))
+			p.mux.Handle("POST "+prefix+"/moderations", p.model(a, moderationsBody))
 			p.mux.Handle("GET "+prefix+"/models", p.list(a))
 		}
 	}

@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -21,7 +22,7 @@ func TestEmbeddingsAreKeptButForTheModel(t *testing.T) {
 		`{"object":"list","model":"e","model":"e","data":[],"usage":null}`:                      {`{"object":"list","model":"acme/e","data":[],"usage":null}`, -1},
 		`{"object":"list","model":"e","data":[],"usage":{"prompt_tokens":-1,"total_tokens":5}}`: {`{"object":"list","model":"acme/e","data":[],"usage":{"prompt_tokens":-1,"total_tokens":5}}`, 5},
 	} {
-		out, sum, err := openai.EmbeddingsResult([]byte(">"), []byte(body), call)
+		out, sum, err := openai.Embeddings.Result([]byte(">"), []byte(body), call)
 		if err != nil || string(out) != ">"+want.out {
 			t.Errorf("%s: %v\n%s", body, err, out)
 		}
@@ -37,9 +38,28 @@ func TestAnAnswerWithoutEmbeddingsIsAFailure(t *testing.T) {
 		`{"object":"list","data":[`: 502, `[]`: 502, `{"data":{}}`: 502, ``: 502,
 		`{"error":{"message":"too long","type":"invalid_request_error","code":400}}`: 400,
 	} {
-		out, sum, err := openai.EmbeddingsResult([]byte(">"), []byte(body), call)
+		out, sum, err := openai.Embeddings.Result([]byte(">"), []byte(body), call)
 		if e := apierror.From(err); err == nil || string(out) != ">" || sum.Err != err || e.HTTPStatus() != status {
 			t.Errorf("%s: %q, %v", body, out, err)
+		}
+	}
+}
+
+func TestARankingSaysWhatItUsed(t *testing.T) {
+	call := openai.Call{Model: "acme/r", Provider: "acme"}
+	for body, want := range map[string]openai.Usage{
+		`{"id":"r-1","results":[{"index":0}],"meta":{"api_version":{"version":"2"},"billed_units":{"search_units":2}}}`: {Queries: 2},              // Cohere
+		`{"model":"jina","results":[],"usage":{"total_tokens":815}}`:                                                    {Prompt: 815, Total: 815}, // Jina, vLLM
+		`{"results":[],"usage":{"search_units":3,"total_tokens":7,"cost":0.006}}`:                                       {Queries: 3, Prompt: 7, Total: 7, Cost: "0.006"},
+		`{"results":[],"meta":{"billed_units":{"search_units":-2}}}`:                                                    {},
+		`{"results":[],"meta":null}`: {},
+	} {
+		out, sum, err := openai.Ranking.Result(nil, []byte(body), call)
+		if err != nil || sum.Usage != want || sum.HasUsage != (want != openai.Usage{}) {
+			t.Errorf("%s: %+v %v", body, sum.Usage, err)
+		}
+		if wantOut := strings.Replace(body, `"jina"`, `"acme/r"`, 1); string(out) != wantOut {
+			t.Errorf("%s: out %s", body, out)
 		}
 	}
 }

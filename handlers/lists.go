@@ -1,0 +1,10 @@
+package handlers
+
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+)
+
+// The APIs that answer with a list.
+func serveEmbeddings(x *apiRequest) error  { return x.call(wire.Embeddings) }
+func serveRerank(x *apiRequest) error      { return x.call(wire.Rerank) }
+func serveModerations(x *apiRequest) error { return x.call(wire.Moderations) }

@@ -1,0 +1,42 @@
+package wire
+
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
+	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
+)
+
+// list is the route to providers that have an API which answers with a list.
+func list(w *Wire, l *openai.List) []Route {
+	return []Route{{Wire: w, Encode: func(e Encoding) (*Sending, error) {
+		answer := &listAnswer{l, e.Answer}
+		if e.adapter(w) != nil {
+			return e.adapted(w, e.Body, answer)
+		}
+		return encodeList(e, w, answer)
+	}}}
+}
+
+// encodeList sends the caller's own bytes with a few edits.
+func encodeList(e Encoding, w *Wire, answer *listAnswer) (*Sending, error) {
+	if err := e.setPreferences(); err != nil {
+		return nil, err
+	}
+	params.EncodeList(e.Body, e.Asked, e.Model.Name)
+	if err := openrouter.EncodeResponsesFields(e.Body, e.openRouter()); err != nil {
+		return nil, err
+	}
+	return e.native(w, answer), nil
+}
+
+// listAnswer is a provider's list.
+type listAnswer struct {
+	list *openai.List
+	call openai.Call
+}
+
+func (a *listAnswer) Whole(dst, body []byte) ([]byte, openai.Summary, error) {
+	return a.list.Result(dst, body, a.call)
+}
+
+func (a *listAnswer) Stream() openai.Stream { return nil } // none is asked for

@@ -1,0 +1,109 @@
+package openai
+
+import (
+	"bytes"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+// List is an API whose answer is a list.
+type List struct {
+	Member string // that is the list
+	Named  bool   // answers name the model
+	Object string // their member of that name; "" for none
+	What   string // the list is of
+}
+
+// The lists.
+var (
+	Embeddings  = List{Member: "data", Named: true, Object: "list", What: "embeddings"}
+	Moderations = List{Member: "results", Named: true, What: "moderations"}
+	Ranking     = List{Member: "results", What: "ranked documents"}
+)
+
+// Result appends the body of a provider's list as the client must get it: the model as asked, all else
+// as it came. A body that has none, or is an error, is a [*apierror.Error], also in the summary, and dst
+// is returned as it was.
+func (l *List) Result(dst, body []byte, call Call) ([]byte, Summary, error) {
+	var sum Summary
+	var storage [16]jsonscan.Member
+	members, err := jsonscan.Lenient(body, storage[:0])
+	if err != nil {
+		sum.Err = call.Broken("answered what is not JSON").WithCause(err)
+		return dst, sum, sum.Err
+	}
+	if i, ok := jsonscan.Find(body, members, l.Member); !ok || members[i].Kind != '[' {
+		if i, ok := jsonscan.Find(body, members, "error"); ok && truthy(members[i].Value(body)) {
+			pe := ParseProviderError(body)
+			sum.Err = Fault(pe.streamStatus(), 0, pe, call.Redact, call.Provider)
+		} else {
+			sum.Err = call.Broken("answered with what is no list of " + l.What)
+		}
+		return dst, sum, sum.Err
+	}
+	p, model, object := jsonscan.NewPatch(body, members), -1, false
+	name := jsonscan.AppendString(nil, call.Model)
+	for i, m := range members {
+		value := m.Value(body)
+		switch string(m.DecodedKey(body)) {
+		case "object":
+			object = true
+		case "model":
+			if one(p, &model, i); !bytes.Equal(value, name) {
+				p.Set(i, name)
+			}
+		case "id":
+			if len(value) <= maxID {
+				sum.UpstreamID, _ = jsonscan.String(value)
+			}
+		case "usage", "meta":
+			if u, ok := listUsage(value); ok {
+				sum.Usage, sum.HasUsage = u, true
+			}
+		}
+	}
+	if model < 0 && l.Named {
+		p.Add("model", name)
+	}
+	if !object && l.Object != "" {
+		p.Add("object", jsonscan.AppendString(nil, l.Object))
+	}
+	return p.Append(dst), sum, nil
+}
+
+// listUsage reads the usage of a list: all tokens of it are prompt. Voyage and Jina count only
+// total_tokens. Search units stand in usage (OpenRouter), or in billed_units of meta (Cohere).
+func listUsage(value []byte) (Usage, bool) {
+	if len(value) == 0 || value[0] != '{' {
+		return Usage{}, false
+	}
+	u, ok := ParseUsage(value)
+	members := jsonscan.Members(value, nil)
+	count := func(name string) (n int64) {
+		i, found := jsonscan.Find(value, members, name)
+		if found {
+			n, found = jsonscan.Int(members[i].Value(value))
+		}
+		if !found || n < 0 || n > MaxTokens {
+			return 0
+		}
+		ok = true
+		return n
+	}
+	if !ok {
+		u.Prompt = count("total_tokens")
+	}
+	u.Queries = count("search_units")
+	if i, found := jsonscan.Find(value, members, "cost"); found && ok {
+		u.Cost = reportedCost(members[i].Value(value), members[i].Kind)
+	}
+	if i, found := jsonscan.Find(value, members, "billed_units"); found && !ok {
+		return listUsage(members[i].Value(value))
+	}
+	if !ok {
+		return Usage{}, false
+	}
+	u.Prompt += u.Completion
+	u.Completion, u.Reasoning, u.Total = 0, 0, u.Prompt
+	return u, true
+}
