@@ -352,6 +352,8 @@ var arrows = []arrow{
 	{"handlers/console", "internal/websession", "how long sessions live"},
 	{"handlers/console", "internal/request", "the caller that has signed in"},
 	{"internal/console", "internal/apierror", "what codes mean"},
+	{"internal/cloudauth", "internal/provider", "authorizes its requests"},
+
 	{"internal/console", "internal/chart", "figures over time"},
 	{"internal/console", "internal/desktop", "what the codes of desktops mean"},
 	{"internal/console", "internal/keys", "scopes of pages"},

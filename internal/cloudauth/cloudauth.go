@@ -1,0 +1,108 @@
+// Package cloudauth authorizes requests to model providers by the accounts of clouds: tokens of Google
+// and of Microsoft Entra ID, API keys of Amazon Bedrock, and requests signed for AWS.
+//
+//	request --Sign--> cache --has one--> a header, or a signature
+//	                    | none, or about to expire
+//	                    v
+//	                  source: a token endpoint, a file, a metadata server
+//
+// A [Credential] keeps what its source gave until shortly before it expires, and asks for the next one
+// in the background. The present one is used as long as it is valid. What a provider refuses is dropped.
+//
+// Sources: the SDKs of the vendors (google-auth, aws-sdk-go-v2, MSAL) and their documentation. Nothing
+// here was tried against an account.
+package cloudauth
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// Status says whether a credential can be had.
+type Status struct {
+	Kind      string        // google, aws or azure
+	Static    bool          // it does not expire
+	Life      time.Duration // that is left; 0: there is none at present
+	Refreshed time.Time     // when the last one came; zero: none has
+	Err       error         // of the last attempt; nil: it succeeded, or there was none
+}
+
+// Credential is a [provider.Credential] of a cloud.
+type Credential interface {
+	provider.Credential
+	// Fetch asks the source now.
+	Fetch(ctx context.Context) error
+	Status() Status
+}
+
+// fetchTimeout bounds a request to a source.
+const fetchTimeout = 10 * time.Second
+
+// bearer authorizes by a token.
+type bearer struct {
+	kind   string
+	tokens *cache[token]
+}
+
+// token is a bearer token, with the field that names who pays for the call; "" for none.
+type token struct{ value, quotaProject string }
+
+func newBearer(ctx context.Context, kind string, now func() time.Time, early time.Duration, fetch fetch[token]) *bearer {
+	return &bearer{kind, newCache(ctx, now, early, fetch)}
+}
+
+// Sign implements [provider.Credential].
+func (b *bearer) Sign(r *http.Request, _ *provider.Body) error {
+	if err := secure(r.URL); err != nil {
+		return err
+	}
+	t, err := b.tokens.get(r.Context())
+	if err != nil {
+		return err
+	}
+	r.Header["Authorization"] = []string{"Bearer " + t.value}
+	if t.quotaProject != "" {
+		r.Header["X-Goog-User-Project"] = []string{t.quotaProject}
+	}
+	return nil
+}
+
+// Refused implements [provider.Credential].
+func (b *bearer) Refused(int) bool { return b.tokens.refused() }
+
+// Secrets implements [provider.Credential].
+func (b *bearer) Secrets() []string {
+	if t, ok := b.tokens.last(); ok {
+		return []string{t.value}
+	}
+	return nil
+}
+
+// Fetch implements [Credential].
+func (b *bearer) Fetch(ctx context.Context) error { return b.tokens.renew(ctx) }
+
+// Status implements [Credential].
+func (b *bearer) Status() Status {
+	s := b.tokens.status()
+	s.Kind = b.kind
+	return s
+}
+
+var errPlain = errors.New("a token of a cloud is not sent over plain http")
+
+// secure refuses to send a token where others can read it.
+func secure(u *url.URL) error {
+	if u.Scheme == "https" || u.Hostname() == "localhost" {
+		return nil
+	}
+	if ip := net.ParseIP(u.Hostname()); ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return errPlain
+}
