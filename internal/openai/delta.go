@@ -18,6 +18,7 @@ type Delta struct {
 
 	Content, Refusal []byte // quoted texts, or null
 	Annotations      []byte // an array
+	Images           []byte // an array, as OpenRouter has it
 	Call             *CallDelta
 
 	// Reasoning is a quoted text, the member reasoning_content. ReasoningDetails is an array as
@@ -47,6 +48,7 @@ type CallDelta struct {
 	Begin     bool   // the first of its call, which alone has ID and Name
 	ID, Name  []byte // quoted; without an ID the call gets one
 	Arguments []byte // a quoted piece, nil for none; the input of a custom tool
+	Extra     []byte // extra_content, an object that only the first has; nil for none
 }
 
 // DeltaStream is a [Stream] that can send the chunks of a translation.
@@ -186,6 +188,7 @@ func (s *ChatStream) appendMembers(dst []byte, d *Delta, first bool) []byte {
 	dst = appendValue(dst, "content", d.Content)
 	dst = appendValue(dst, "refusal", d.Refusal)
 	dst = appendValue(dst, "annotations", d.Annotations)
+	dst = appendValue(dst, "images", d.Images)
 	if d.Call != nil {
 		dst = d.Call.append(dst, &s.call)
 	}
@@ -224,6 +227,7 @@ func (c *CallDelta) append(dst []byte, call *Call) []byte {
 	if c.Begin && c.ID == nil {
 		dst = appendValue(dst, "id", NewCallID(call, c.Index))
 	}
+	dst = appendValue(dst, "extra_content", c.Extra)
 	return append(dst, "}]"...)
 }
 

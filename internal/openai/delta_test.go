@@ -13,7 +13,8 @@ func TestAWrittenChunkIsLikeThatOfAProvider(t *testing.T) {
 		opening  = `"content":"","refusal":null`
 		opened   = `"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":""}}]`
 		fragment = `"tool_calls":[{"index":0,"function":{"arguments":"{"}}]`
-		custom   = `"tool_calls":[{"index":1,"id":"b","type":"custom","custom":{"name":"g","input":""}}]`
+		signed   = `"tool_calls":[{"index":1,"id":"b","type":"function","function":{"name":"g","arguments":"{}"},"extra_content":{"google":{"thought_signature":"c2ln"}}}]`
+		custom   = `"tool_calls":[{"index":2,"id":"c","type":"custom","custom":{"name":"g","input":""}}]`
 	)
 	for _, head := range []struct{ id, created string }{{`"resp_1"`, "17"}, {`"resp_1"`, ""}, {"", "17.5"}, {"", ""}} {
 		for name, w := range twins() {
@@ -54,16 +55,26 @@ func TestAWrittenChunkIsLikeThatOfAProvider(t *testing.T) {
 			thought := d
 			thought.Reasoning = []byte(`"hm"`)
 			check(thought, `"reasoning_content":"hm"`, none)
-			signed := d
-			signed.ReasoningDetails = []byte(`[{"signature":"s"}]`)
-			check(signed, `"reasoning_details":[{"signature":"s"}]`, none)
+			sealed := d
+			sealed.ReasoningDetails = []byte(`[{"signature":"s"}]`)
+			check(sealed, `"reasoning_details":[{"signature":"s"}]`, none)
+			pictured := d
+			pictured.Images = []byte(`[{"type":"image_url"}]`)
+			if name == "plain" || name == "second" { // other APIs have none
+				check(pictured, `"images":[{"type":"image_url"}]`, none)
+			}
 			call := openai.CallDelta{Begin: true, ID: []byte(`"a"`), Name: []byte(`"f"`), Arguments: []byte(`""`)}
 			begun := d
 			begun.Call = &call
 			check(begun, opened, none)
 			call = openai.CallDelta{Arguments: []byte(`"{"`)}
 			check(begun, fragment, none)
-			call = openai.CallDelta{Index: 1, Custom: true, Begin: true, ID: []byte(`"b"`), Name: []byte(`"g"`), Arguments: []byte(`""`)}
+			call = openai.CallDelta{
+				Index: 1, Begin: true, ID: []byte(`"b"`), Name: []byte(`"g"`), Arguments: []byte(`"{}"`),
+				Extra: []byte(`{"google":{"thought_signature":"c2ln"}}`),
+			}
+			check(begun, signed, none)
+			call = openai.CallDelta{Index: 2, Custom: true, Begin: true, ID: []byte(`"c"`), Name: []byte(`"g"`), Arguments: []byte(`""`)}
 			check(begun, custom, none)
 			last := d
 			last.Finish, last.ServiceTier, last.Usage = "length", []byte(`"flex"`), []byte(usage)

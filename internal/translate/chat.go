@@ -55,7 +55,7 @@ func JSONSchema(format Object) (schema Object, err error) {
 }
 
 // AppendUsage appends the usage of a chat completion; SDKs expect both details with their number.
-// The tokens written to a cache and the cost are added only if the provider reports them.
+// The tokens written to a cache, those of sound and the cost are added only if the provider reports them.
 func AppendUsage(dst []byte, u openai.Usage) []byte {
 	dst = AppendIntMember(append(dst, '{'), "prompt_tokens", u.Prompt)
 	dst = AppendIntMember(dst, "completion_tokens", u.Completion)
@@ -70,8 +70,15 @@ func AppendUsage(dst []byte, u openai.Usage) []byte {
 		dst = AppendIntMember(dst, "ephemeral_5m_input_tokens", u.CacheWrite-u.CacheWriteHour)
 		dst = append(AppendIntMember(dst, "ephemeral_1h_input_tokens", u.CacheWriteHour), '}')
 	}
+	if u.AudioInput > 0 {
+		dst = AppendIntMember(dst, "audio_tokens", u.AudioInput)
+	}
 	dst = append(dst, `},"completion_tokens_details":{`...)
-	dst = append(AppendIntMember(dst, "reasoning_tokens", u.Reasoning), '}')
+	dst = AppendIntMember(dst, "reasoning_tokens", u.Reasoning)
+	if u.AudioOutput > 0 {
+		dst = AppendIntMember(dst, "audio_tokens", u.AudioOutput)
+	}
+	dst = append(dst, '}')
 	if u.Cost != "" {
 		dst = AppendMember(dst, "cost", []byte(u.Cost))
 	}

@@ -40,7 +40,7 @@ func (c *Chunks) send() {
 	d.ID, d.Created = c.id, c.created
 	c.out = c.family.Write(c.out, d)
 	d.Role, d.Content, d.Refusal, d.Annotations, d.Call = false, nil, nil, nil, nil
-	d.Reasoning, d.ReasoningDetails, d.Logprobs = nil, nil, nil
+	d.Reasoning, d.ReasoningDetails, d.Logprobs, d.Images = nil, nil, nil, nil
 }
 
 // wrapped returns a value between two characters, until the next.
@@ -97,6 +97,13 @@ func (c *Chunks) Citation(annotation []byte) {
 	c.send()
 }
 
+// Image sends an image by the URL with its data, JSON without quotes.
+func (c *Chunks) Image(url []byte) {
+	c.scratch = append(appendImage(append(c.scratch[:0], '['), url), ']')
+	c.delta.Images = c.scratch
+	c.send()
+}
+
 // BeginCall implements [Writer].
 func (c *Chunks) BeginCall(n int, custom bool, id, name []byte) {
 	c.call = openai.CallDelta{Index: n, Custom: custom, Begin: true, ID: id, Name: name, Arguments: emptyText}
@@ -107,6 +114,13 @@ func (c *Chunks) BeginCall(n int, custom bool, id, name []byte) {
 // Arguments implements [Writer].
 func (c *Chunks) Arguments(n int, custom bool, piece []byte) {
 	c.call = openai.CallDelta{Index: n, Custom: custom, Arguments: c.quoted(piece)}
+	c.delta.Call = &c.call
+	c.send()
+}
+
+// Call sends call n of a function as a whole. Extra is the object extra_content, nil for none.
+func (c *Chunks) Call(n int, id, name, arguments, extra []byte) {
+	c.call = openai.CallDelta{Index: n, Begin: true, ID: id, Name: name, Arguments: c.quoted(arguments), Extra: extra}
 	c.delta.Call = &c.call
 	c.send()
 }

@@ -16,8 +16,10 @@ func TestChunksReleaseTheMemoryOfALongDelta(t *testing.T) {
 	c.Begin(true)
 	c.Text(long, nil)
 	c.Reasoning(long, long)
+	c.Image(long)
 	out := s.Pause(nil)
-	if !strings.Contains(string(out), `"content":"hihi`) || !strings.Contains(string(out), `"reasoning_content":"hihi`) {
+	if !strings.Contains(string(out), `"content":"hihi`) || !strings.Contains(string(out), `"reasoning_content":"hihi`) ||
+		!strings.Contains(string(out), `"images":[{"type":"image_url","image_url":{"url":"hihi`) {
 		t.Fatalf("%.200s", out)
 	}
 	if n := cap(c.scratch); n > translate.MaxScratch {

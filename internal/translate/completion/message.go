@@ -9,6 +9,7 @@ type Message struct {
 	content, refused, reasoning  []byte // JSON without quotes
 	hasContent                   bool
 	details, annotations, tokens []byte // elements
+	images                       []byte // likewise
 	calls                        []toolCall
 }
 
@@ -17,6 +18,7 @@ type toolCall struct {
 	custom   bool
 	id, name []byte
 	argument []byte // JSON without quotes
+	extra    []byte // extra_content, nil for none
 }
 
 var _ Writer = (*Message)(nil)
@@ -52,6 +54,11 @@ func (m *Message) Citation(annotation []byte) {
 	m.annotations = append(translate.AppendComma(m.annotations), annotation...)
 }
 
+// Image takes an image by the URL with its data, JSON without quotes.
+func (m *Message) Image(url []byte) {
+	m.images = appendImage(translate.AppendComma(m.images), url)
+}
+
 // BeginCall implements [Writer].
 func (m *Message) BeginCall(_ int, custom bool, id, name []byte) {
 	m.calls = append(m.calls, toolCall{custom: custom, id: id, name: name})
@@ -60,6 +67,11 @@ func (m *Message) BeginCall(_ int, custom bool, id, name []byte) {
 // Arguments implements [Writer].
 func (m *Message) Arguments(n int, _ bool, piece []byte) {
 	m.calls[n].argument = append(m.calls[n].argument, piece...)
+}
+
+// Call takes call n of a function as a whole. Extra is the object extra_content, nil for none.
+func (m *Message) Call(_ int, id, name, arguments, extra []byte) {
+	m.calls = append(m.calls, toolCall{id: id, name: name, argument: arguments, extra: extra})
 }
 
 // Speaks reports whether the message has text, reasoning or a tool call.
@@ -100,6 +112,7 @@ func (m *Message) append(dst []byte) []byte {
 	}
 	dst = appendList(dst, "reasoning_details", m.details)
 	dst = appendList(dst, "annotations", m.annotations)
+	dst = appendList(dst, "images", m.images)
 	switch {
 	case len(m.calls) == 0:
 		return dst
@@ -126,7 +139,11 @@ func (c *toolCall) append(dst []byte) []byte {
 	dst = translate.AppendTextMember(dst, "type", []byte(typ))
 	dst = append(translate.AppendKey(dst, typ), '{')
 	dst = translate.AppendMember(dst, "name", c.name)
-	return append(translate.AppendTextMember(dst, key, c.argument), "}}"...)
+	dst = append(translate.AppendTextMember(dst, key, c.argument), '}')
+	if c.extra != nil {
+		dst = translate.AppendMember(dst, "extra_content", c.extra)
+	}
+	return append(dst, '}')
 }
 
 // appendTextOrNull appends a member that is text, or null if there is none.

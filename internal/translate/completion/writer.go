@@ -64,3 +64,9 @@ func appendLogprobs(dst, tokens []byte) []byte {
 	dst = append(dst, tokens...)
 	return append(dst, `],"refusal":null}`...)
 }
+
+// appendImage appends an image as OpenRouter has it in a message or delta.
+func appendImage(dst, url []byte) []byte {
+	dst = append(dst, `{"type":"image_url","image_url":{"url":"`...)
+	return append(append(dst, url...), `"}}`...)
+}
