@@ -4,6 +4,7 @@
 //   - [messagesonchat] serves a caller of the Messages API by a provider that has chat completions.
 //   - [responsesonchat] serves a caller of the Responses API by a provider that only has chat completions.
 //   - [chatonmessages] serves a caller of chat completions by a provider that only has the Messages API.
+//   - [chatongemini] serves a caller of chat completions by a provider that has Google's generateContent.
 //   - [chatonresponses] serves a caller of chat completions by a provider that only has the Responses
 //     API.
 //
@@ -19,6 +20,7 @@
 //
 // [messagesonchat]: github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat
 // [responsesonchat]: github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat
+// [chatongemini]: github.com/gatehouse-proxy/gatehouse/internal/translate/chatongemini
 // [chatonmessages]: github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages
 // [chatonresponses]: github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses
 package translate

@@ -1,0 +1,286 @@
+package chatongemini
+
+import (
+	"bytes"
+	"cmp"
+	"net/http"
+	"slices"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/completion"
+)
+
+// writer writes an answer as chat.
+type writer interface {
+	completion.Writer
+	Image(url []byte)
+	Call(n int, id, name, arguments, extra []byte)
+}
+
+const (
+	// maxID bounds the id of a call, in bytes; known ones have about 30.
+	maxID = 256
+
+	// maxReason bounds a finishReason that is held; known ones have 25 bytes.
+	maxReason = 64
+)
+
+// reader reads the events of an answer, each a GenerateContentResponse, and gives their content to a
+// writer:
+//
+//	{"candidates": [{"content": {"parts": [PART, …]}, "finishReason": "STOP"}],
+//	 "usageMetadata": {…}, "promptFeedback": {"blockReason": "…"}}
+//	PART: {"text": "…", "thought": true, "thoughtSignature": "…"}, {"functionCall": {"name", "args", "id"}},
+//	      {"inlineData": {"mimeType", "data"}}
+type reader struct {
+	call     *openai.Call
+	original *Original
+	to       writer
+	whole    bool // the answer is written when it is complete
+
+	begun    bool // the writer has begun
+	spoke    bool // something was written that is no thought
+	parts    int  // of all kinds
+	ids      []string
+	thoughts thoughts
+	before   repeated
+	usage    usage
+
+	finish  finish
+	sources sources
+	size    int // bytes that are kept
+	ending  completion.Ending
+}
+
+// finish is what a candidate says at its end. Texts are JSON without quotes.
+type finish struct {
+	reason  string // finishReason; "" before it has come
+	message []byte // finishMessage
+	token   []byte // continuationToken
+}
+
+// event takes one event.
+func (r *reader) event(data []byte) error {
+	if text, ok := r.before.match(data, &r.usage); ok {
+		r.parts++
+		r.text(text, r.before.thought, nil)
+		return r.checkSize()
+	}
+	if data[0] == '[' { // an error, as the Gemini API answers where it does not stream
+		return &failed{readError(0, data).refusal().Body}
+	}
+	var members [16]jsonscan.Member
+	found, err := jsonscan.Lenient(data, members[:0])
+	if err != nil {
+		return translate.ProviderFailure(r.call, "answered what is not JSON").WithCause(err)
+	}
+	r.before.begin()
+	for _, m := range found {
+		value := m.Value(data)
+		switch string(m.DecodedKey(data)) {
+		case "error":
+			if m.Kind == '{' {
+				return &failed{readError(0, data).refusal().Body}
+			}
+		case "promptFeedback":
+			if reason := textOf(value, "blockReason"); reason != "" {
+				why := cmp.Or(textOf(value, "blockReasonMessage"), "the prompt was blocked: "+reason)
+				return &failed{errorBody(http.StatusBadRequest, "content_policy_violation", why)}
+			}
+		case "usageMetadata":
+			if r.usage.note(value) {
+				r.before.usage = place{m.ValueStart, m.ValueEnd}
+			}
+		case "candidates":
+			for span := range jsonscan.AllElements(value) {
+				if err := r.candidate(m.ValueStart+span.Start, span.Value(value)); err != nil {
+					return err
+				}
+				break // the request was for one
+			}
+		}
+	}
+	r.before.learn(data)
+	return r.checkSize()
+}
+
+// candidate takes the candidate at an index of the event.
+func (r *reader) candidate(at int, object []byte) error {
+	var parts, logprobs []byte
+	for m := range jsonscan.AllMembers(object) {
+		value := m.Value(object)
+		text, _ := translate.Unquoted(value)
+		switch string(m.DecodedKey(object)) {
+		case "content":
+			for inner := range jsonscan.AllMembers(value) {
+				if string(inner.DecodedKey(value)) == "parts" {
+					parts = inner.Value(value)
+					at += m.ValueStart + inner.ValueStart
+				}
+			}
+			continue
+		case "finishReason":
+			if len(text) <= maxReason {
+				r.finish.reason = string(text)
+			}
+		case "finishMessage":
+			r.finish.message = bytes.Clone(text)
+		case "continuationToken":
+			r.finish.token = bytes.Clone(text)
+		case "logprobsResult":
+			logprobs = logprobsOf(value)
+		case "groundingMetadata":
+			r.sources.grounding = bytes.Clone(value)
+		case "citationMetadata":
+			r.sources.citations = bytes.Clone(value)
+		default:
+			continue
+		}
+		r.before.special = true
+	}
+	for span := range jsonscan.AllElements(parts) {
+		if err := r.part(at+span.Start, span.Value(parts), &logprobs); err != nil {
+			return err
+		}
+	}
+	if len(logprobs) > 0 { // of no text
+		r.text(nil, false, logprobs)
+	}
+	return nil
+}
+
+// part takes the part at an index of the event, and the log probabilities of its text.
+func (r *reader) part(at int, object []byte, logprobs *[]byte) error {
+	r.parts++
+	var call, image, signature, text []byte
+	thought := false
+	for m := range jsonscan.AllMembers(object) {
+		value := m.Value(object)
+		switch string(m.DecodedKey(object)) {
+		case "text":
+			text, _ = translate.Unquoted(value)
+			r.before.found(at+m.ValueStart, at+m.ValueEnd)
+			continue
+		case "thought":
+			thought = string(value) == "true"
+			r.before.thought = thought
+			continue
+		case "thoughtSignature":
+			if _, ok := translate.Unquoted(value); ok {
+				signature = value
+			}
+		case "functionCall":
+			call = value
+		case "inlineData":
+			image = value
+		}
+		r.before.special = true
+	}
+	switch {
+	case call != nil:
+		return r.startCall(call, signature)
+	case image != nil:
+		r.image(image)
+	case thought:
+		r.text(text, true, nil)
+	default:
+		r.text(text, false, *logprobs)
+		*logprobs = nil
+	}
+	if signature != nil {
+		r.sign(signature, nil)
+	}
+	return nil
+}
+
+// begin makes the writer begin, once.
+func (r *reader) begin(text bool) {
+	if !r.begun {
+		r.begun = true
+		r.to.Begin(text)
+	}
+}
+
+// speak begins what is no thought.
+func (r *reader) speak(text bool) {
+	r.endThought()
+	r.begin(text)
+	r.spoke = true
+}
+
+// text takes a piece of text or of thoughts, JSON without quotes.
+func (r *reader) text(piece []byte, thought bool, logprobs []byte) {
+	switch {
+	case len(piece) == 0 && len(logprobs) == 0:
+	case thought:
+		r.thought(piece)
+	default:
+		r.speak(true)
+		r.to.Text(piece, logprobs)
+		r.keep(len(piece))
+		if r.original.searches {
+			r.sources.text = jsonscan.AppendText(r.sources.text, piece)
+			r.size += len(piece)
+		}
+	}
+}
+
+// startCall takes a call with its signature, nil for none. An id that is missing or stands twice becomes
+// one of ours.
+func (r *reader) startCall(object, signature []byte) error {
+	n, id, name := len(r.ids), bytes.Clone(member(object, "id")), bytes.Clone(member(object, "name"))
+	if _, ok := translate.Unquoted(name); !ok {
+		return translate.ProviderFailure(r.call, translate.NamelessCall)
+	}
+	if n > 0 && bool(r.original.functions) {
+		return translate.ProviderFailure(r.call, translate.SecondFunction)
+	}
+	if _, ok := translate.Unquoted(id); !ok || len(id) > maxID || slices.Contains(r.ids, string(id)) {
+		id = openai.NewCallID(r.call, n)
+	}
+	r.ids = append(r.ids, string(id))
+	r.speak(false)
+	var extra []byte
+	if signature != nil {
+		r.sign(signature, id)
+		extra = slices.Concat([]byte(`{"google":{"thought_signature":`), signature, []byte("}}"))
+	}
+	arguments := member(object, "args")
+	if len(arguments) == 0 {
+		arguments = []byte("{}")
+	}
+	quoted := jsonscan.AppendString(nil, string(arguments))
+	r.to.Call(n, id, name, quoted[1:len(quoted)-1], extra)
+	r.size += len(id)
+	r.keep(len(name) + len(quoted) + len(extra))
+	return nil
+}
+
+// image takes an image. Other data is not asked for.
+func (r *reader) image(object []byte) {
+	typ, _ := translate.Unquoted(member(object, "mimeType"))
+	data, _ := translate.Unquoted(member(object, "data"))
+	if !bytes.HasPrefix(typ, []byte("image/")) {
+		return
+	}
+	r.speak(false)
+	r.to.Image(slices.Concat([]byte("data:"), typ, []byte(";base64,"), data))
+	r.keep(len(data))
+}
+
+// keep counts what a whole answer keeps.
+func (r *reader) keep(bytes int) {
+	if r.whole {
+		r.size += bytes
+	}
+}
+
+// checkSize fails an answer of which more is kept than any should need.
+func (r *reader) checkSize() error {
+	if bad := translate.CheckSize(r.call, len(r.ids), r.size); bad != nil {
+		return bad
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package chatongemini
+
+import (
+	"bytes"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+// maxRepeated bounds an event that is remembered, in bytes; those with a piece of text are shorter.
+const maxRepeated = 1 << 10
+
+// repeated is the last event that had a piece of text and nothing else. Most events of an answer differ
+// from it in the text and in the digits of their usage only: these need not be read as JSON.
+type repeated struct {
+	event   []byte // empty if there is none
+	text    place  // with its quotes
+	usage   place  // behind the text; empty if it has no counts
+	thought bool   // the text is a thought
+
+	texts   int  // in the event that is read
+	special bool // it has what no other event repeats
+}
+
+// place is where a value stands in an event.
+type place struct{ start, end int }
+
+// begin begins an event that is read as JSON.
+func (e *repeated) begin() { *e = repeated{event: e.event[:0]} }
+
+// found notes a text in the event.
+func (e *repeated) found(start, end int) {
+	e.texts++
+	e.text = place{start, end}
+}
+
+// learn remembers the event if others may repeat it.
+func (e *repeated) learn(data []byte) {
+	if e.usage.end == 0 {
+		e.usage = place{e.text.end, e.text.end}
+	}
+	if e.texts == 1 && !e.special && e.usage.start >= e.text.end && len(data) <= maxRepeated {
+		e.event = append(e.event, data...)
+	}
+}
+
+// match returns the text of an event that repeats the one remembered, without quotes, and notes its
+// usage.
+func (e *repeated) match(data []byte, u *usage) (text []byte, ok bool) {
+	if len(e.event) == 0 || !bytes.HasPrefix(data, e.event[:e.text.start]) {
+		return nil, false
+	}
+	at, ok := jsonscan.StringEnd(data, e.text.start)
+	if !ok {
+		return nil, false
+	}
+	text, between := data[e.text.start:at], e.event[e.text.end:e.usage.start]
+	if !bytes.HasPrefix(data[at:], between) {
+		return nil, false
+	}
+	at += len(between)
+	end, ok := sameButDigits(data, at, e.event[e.usage.start:e.usage.end])
+	if !ok || !bytes.Equal(data[end:], e.event[e.usage.end:]) {
+		return nil, false
+	}
+	if end > at {
+		u.last = append(u.last[:0], data[at:end]...)
+	}
+	text, _ = translate.Unquoted(text)
+	return text, true
+}
+
+// sameButDigits reports whether data has at an index what was seen before, with numbers that may
+// differ. It returns the end.
+func sameButDigits(data []byte, at int, seen []byte) (end int, ok bool) {
+	for i := 0; i < len(seen); {
+		switch {
+		case at == len(data):
+			return 0, false
+		case isDigit(seen[i]) && isDigit(data[at]):
+			i, at = digitsEnd(seen, i), digitsEnd(data, at)
+		case seen[i] != data[at]:
+			return 0, false
+		default:
+			i++
+			at++
+		}
+	}
+	return at, true
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func digitsEnd(data []byte, i int) int {
+	for i < len(data) && isDigit(data[i]) {
+		i++
+	}
+	return i
+}

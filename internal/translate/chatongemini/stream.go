@@ -1,0 +1,90 @@
+package chatongemini
+
+import (
+	"errors"
+	"io"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/completion"
+)
+
+// stream is an answer as the event stream of a chat completion.
+type stream struct {
+	answer answer
+	call   openai.Call
+	client completion.Stream
+	out    []byte // chunks, of which those before at were read
+	at     int
+	err    error // what follows them, nil before the end
+}
+
+// Stream returns the chat stream of an answer. It begins with the role at the first content, so that an
+// answer which fails before can still become a status. A failure that the provider reports is an error
+// event; an answer that is cut has no end. Both have their usage before it, for the charge.
+func (o *Original) Stream(body io.Reader, call openai.Call, again translate.Again) io.Reader {
+	s := &stream{call: call}
+	s.call.IncludeUsage = true
+	s.client = completion.NewStream(o.functions, openai.NewChatStream(s.call))
+	s.answer = o.read(body, &s.call, again, &s.client.Chunks, false)
+	return s
+}
+
+// Read implements [io.Reader].
+func (s *stream) Read(p []byte) (int, error) {
+	for s.at == len(s.out) {
+		if s.err != nil {
+			return 0, s.err
+		}
+		s.fill()
+	}
+	n := copy(p, s.out[s.at:])
+	s.at += n
+	return n, nil
+}
+
+// fill takes the next event, and those that have come with it.
+func (s *stream) fill() {
+	if cap(s.out) > translate.MaxScratch {
+		s.out = nil
+	}
+	s.out, s.at = s.out[:0], 0
+	s.client.Resume(s.out)
+	more := true
+	for more && s.err == nil {
+		s.err = s.answer.next()
+		more = s.answer.events.Buffered()
+	}
+	if s.err == io.EOF {
+		s.client.Chunks.Finish(s.answer.reader.ending)
+	}
+	s.out = s.client.Pause(nil)
+	if s.err != nil {
+		s.end()
+	}
+}
+
+// end writes the end of the stream.
+func (s *stream) end() {
+	r := &s.answer.reader
+	s.answer.close()
+	if s.err == io.EOF {
+		s.out, s.err = s.client.Close(s.out, nil, true)
+		if s.err == nil {
+			s.err = io.EOF
+		}
+		return
+	}
+	if usage, ok := r.usage.all(); ok {
+		s.out = translate.AppendUsage(append(s.out, `data: {"choices":[],"usage":`...), usage)
+		s.out = append(s.out, "}\n\n"...)
+	}
+	var reported *failed
+	switch {
+	case errors.As(s.err, &reported):
+		s.out = append(append(append(s.out, "data: "...), reported.body...), "\n\n"...)
+		s.err = io.EOF
+	case errors.Is(s.err, openai.ErrCut):
+		s.err = io.EOF
+	}
+}
