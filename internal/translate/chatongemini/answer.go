@@ -70,7 +70,19 @@ func (a *answer) next() error {
 	if data = bytes.TrimSpace(data); len(data) == 0 || data[0] != '{' && data[0] != '[' {
 		return nil
 	}
-	return a.reader.event(data)
+	return a.reader.event(event.Raw, data)
+}
+
+// nextReceived is next for an event that has come. It is false if there is none.
+func (a *answer) nextReceived() (took bool, err error) {
+	if size := a.reader.repeat(a.events.Received()); size > 0 {
+		a.events.Skip(size)
+		return true, nil
+	}
+	if !a.events.Buffered() {
+		return false, nil
+	}
+	return true, a.next()
 }
 
 // endHop ends the events of one request: it sends the next one, or ends the answer.

@@ -52,6 +52,13 @@ func stream(original *chatongemini.Original, wire string, usage bool) (string, e
 	return streamAgain(original, wire, call, nil)
 }
 
+// withUsage is the call of a caller who asks for usage.
+func withUsage() openai.Call {
+	call := translatetest.NewCall()
+	call.IncludeUsage = true
+	return call
+}
+
 func streamAgain(original *chatongemini.Original, wire string, call openai.Call, again translate.Again) (string, error) {
 	return translatetest.Drive(openai.NewChatStream(call), original.Stream(strings.NewReader(wire), call, again))
 }

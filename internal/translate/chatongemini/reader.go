@@ -61,11 +61,19 @@ type finish struct {
 	token   []byte // continuationToken
 }
 
-// event takes one event.
-func (r *reader) event(data []byte) error {
-	if text, ok := r.before.match(data, &r.usage); ok {
+// repeat takes the event that the bytes begin with if it repeats the last one, and returns its length.
+func (r *reader) repeat(received []byte) (size int) {
+	text, size := r.before.match(received, &r.usage)
+	if size > 0 {
 		r.parts++
 		r.text(text, r.before.thought, nil)
+	}
+	return size
+}
+
+// event takes one event by its bytes and its data.
+func (r *reader) event(raw, data []byte) error {
+	if r.repeat(raw) > 0 {
 		return r.checkSize()
 	}
 	if data[0] == '[' { // an error, as the Gemini API answers where it does not stream
@@ -102,7 +110,7 @@ func (r *reader) event(data []byte) error {
 			}
 		}
 	}
-	r.before.learn(data)
+	r.before.learn(raw, data)
 	return r.checkSize()
 }
 

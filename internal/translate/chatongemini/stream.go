@@ -9,11 +9,15 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/completion"
 )
 
+// maxBatch is how many events are taken before their chunks are read.
+const maxBatch = 16
+
 // stream is an answer as the event stream of a chat completion.
 type stream struct {
 	answer answer
 	call   openai.Call
-	client completion.Stream
+	chat   *openai.ChatStream
+	client completion.Stream // writes to it
 	out    []byte // chunks, of which those before at were read
 	at     int
 	err    error // what follows them, nil before the end
@@ -25,7 +29,9 @@ type stream struct {
 func (o *Original) Stream(body io.Reader, call openai.Call, again translate.Again) io.Reader {
 	s := &stream{call: call}
 	s.call.IncludeUsage = true
-	s.client = completion.NewStream(o.functions, openai.NewChatStream(s.call))
+	s.chat = openai.NewChatStream(s.call)
+	s.client = completion.NewStream(o.functions, s.chat)
+	s.client.Chunks.Alike = true
 	s.answer = o.read(body, &s.call, again, &s.client.Chunks, false)
 	return s
 }
@@ -50,10 +56,9 @@ func (s *stream) fill() {
 	}
 	s.out, s.at = s.out[:0], 0
 	s.client.Resume(s.out)
-	more := true
-	for more && s.err == nil {
-		s.err = s.answer.next()
-		more = s.answer.events.Buffered()
+	s.err = s.answer.next()
+	for took, n := true, 1; took && s.err == nil && n < maxBatch; n++ {
+		took, s.err = s.answer.nextReceived()
 	}
 	if s.err == io.EOF {
 		s.client.Chunks.Finish(s.answer.reader.ending)
@@ -66,6 +71,7 @@ func (s *stream) fill() {
 
 // end writes the end of the stream.
 func (s *stream) end() {
+	defer s.chat.Release() // nothing more is written
 	r := &s.answer.reader
 	s.answer.close()
 	if s.err == io.EOF {

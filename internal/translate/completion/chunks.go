@@ -16,6 +16,11 @@ type Chunks struct {
 	scratch     []byte           // the values that are being sent
 	delta       openai.Delta     // that is being sent
 	call        openai.CallDelta // its tool call
+
+	// Alike says that chunks of text differ in their text only, as those of chat completions do. Then
+	// they are copies of the first, whose ends are kept.
+	Alike         bool
+	before, after []byte
 }
 
 var _ Writer = (*Chunks)(nil)
@@ -62,11 +67,21 @@ func (c *Chunks) Begin(text bool) {
 
 // Text implements [Writer].
 func (c *Chunks) Text(piece, logprobs []byte) {
+	if len(logprobs) == 0 && c.after != nil {
+		c.out = append(append(append(c.out, c.before...), piece...), c.after...)
+		return
+	}
+	start := len(c.out)
 	c.delta.Content = c.quoted(piece)
 	if len(logprobs) > 0 {
 		c.delta.Logprobs = appendLogprobs(nil, logprobs)
 	}
 	c.send()
+	const key = `"content":"`
+	if at := bytes.Index(c.out[start:], []byte(key)); c.Alike && len(logprobs) == 0 && at >= 0 {
+		at += start + len(key)
+		c.before, c.after = bytes.Clone(c.out[start:at]), bytes.Clone(c.out[at+len(piece):])
+	}
 }
 
 // Refusal implements [Writer].
