@@ -35,6 +35,9 @@ func TestTheNextPageOfAList(t *testing.T) {
 		`{"data":[],"has_more":false,"last_id":"b"}`: "",
 		`{"data":[],"has_more":true}`:                "",
 		`[]`:                                         "",
+		`{"models":[],"nextPageToken":"Ch9tb2Rl=="}`: "Ch9tb2Rl==", // Gemini
+		`{"models":[],"nextPageToken":"a"}`:          "",
+		`{"models":[],"nextPageToken":""}`:           "",
 	} {
 		if got := NextPage([]byte(data), "a"); got != want {
 			t.Errorf("%s: %q, want %q", data, got, want)

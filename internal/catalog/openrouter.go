@@ -29,7 +29,7 @@ func parseOpenRouter(data json.RawMessage) ([]Model, error) {
 }
 
 // ParseDiscovered parses a provider's answer to GET /models: the OpenAI shape ({"data": [{"id",
-// "created", "owned_by"}]}) with any members of OpenRouter's richer one. Unreadable facts are
+// "created", "owned_by"}]}) with any members of OpenRouter's richer one, or Gemini's. Unreadable facts are
 // unknown. An entry without a usable id is left out; odd names the first such entries by their
 // index. A list that has entries but no usable one is an error, so that the earlier list is kept.
 // An id that occurs twice counts once. Prices count only as texts: other providers use numbers for
@@ -42,8 +42,12 @@ func ParseDiscovered(provider string, data []byte) (models []Model, odd, err err
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the list of models: %w", err)
 	}
+	key := "data"
+	if !slices.ContainsFunc(top, func(m member) bool { return m.key == key }) {
+		key = "models" // Gemini's
+	}
 	for _, m := range top {
-		if m.key != "data" {
+		if m.key != key {
 			continue
 		}
 		if kind(m.value) == 'n' { // Ollama without models
@@ -51,7 +55,7 @@ func ParseDiscovered(provider string, data []byte) (models []Model, odd, err err
 		}
 		list, err := elements(m.value, MaxModels)
 		if err != nil {
-			return nil, nil, fmt.Errorf("data: %w", err)
+			return nil, nil, fmt.Errorf("%s: %w", key, err)
 		}
 		if models, odd = listed(provider, list); odd != nil && len(models) == 0 {
 			return nil, nil, odd
@@ -61,11 +65,14 @@ func ParseDiscovered(provider string, data []byte) (models []Model, odd, err err
 	return nil, nil, errors.New(`list of models has no "data"`)
 }
 
-// NextPage returns the id after which the next page of a provider's list begins, "" for the last page
-// or one that is no list. After is the id after which this page began: a list that stays there would
+// NextPage returns the id after which the next page of a provider's list begins, or the page's token, ""
+// for the last page or one that is no list. After is where this page began: a list that stays there would
 // have no end.
 func NextPage(data []byte, after string) string {
 	f := record(data)
+	if token := f.text("nextPageToken"); token != "" && token != after && len(token) <= maxPageToken { // Gemini's
+		return token
+	}
 	if next := f.text("last_id"); f.flag("has_more") && next != after && len(next) <= MaxNameBytes {
 		return next
 	}
@@ -93,7 +100,7 @@ func listed(provider string, list []json.RawMessage) (models []Model, odd error)
 
 // listedModel returns an error if the entry does not name a model.
 func listedModel(provider string, f facts) (Model, error) {
-	name := f.text("id")
+	name := f.listedName()
 	switch {
 	case f == nil:
 		return Model{}, errors.New("not a JSON object")
@@ -111,12 +118,12 @@ func listedModel(provider string, f facts) (Model, error) {
 	price, err := listedPrice(name, f.object("pricing"), outputs)
 	return Model{
 		ID: provider + "/" + name, Provider: provider, Name: name,
-		DisplayName:         cmp.Or(f.text("name"), f.text("display_name")),
+		DisplayName:         cmp.Or(f.text("displayName"), f.text("name"), f.text("display_name")),
 		Description:         f.text("description"),
-		Mode:                listedMode(outputs),
+		Mode:                cmp.Or(listedMode(outputs), f.geminiMode()),
 		Created:             max(f.count("created"), f.time("created_at")),
-		ContextLength:       f.count("context_length", "context_window", "max_model_len", "max_input_tokens"), // OpenRouter, Groq, vLLM, Anthropic
-		MaxOutput:           max(top.count("max_completion_tokens"), f.count("max_completion_tokens"), f.anthropicOutput()),
+		ContextLength:       f.count("context_length", "context_window", "max_model_len", "max_input_tokens", "inputTokenLimit"), // OpenRouter, Groq, vLLM, Anthropic, Gemini
+		MaxOutput:           max(top.count("max_completion_tokens"), f.count("max_completion_tokens", "outputTokenLimit"), f.anthropicOutput()),
 		InputModalities:     inputs,
 		OutputModalities:    outputs,
 		SupportedParameters: f.texts("supported_parameters"),
