@@ -19,6 +19,7 @@ type Sealed struct {
 var (
 	encryptedKey = jsonscan.KeysOf("encrypted_content")
 	signedKeys   = jsonscan.KeysOf("signature", "data")
+	sealedKeys   = jsonscan.KeysOf("signature", "data", "thought_signature")
 )
 
 // EachSealed calls yield with the sealed parts of a request of any API, in their order. Needed is not
@@ -31,7 +32,7 @@ func EachSealed(b *jsonscan.Body, yield func(Sealed)) {
 			}
 		}
 	}
-	messages, ok := sealing(b, "messages", signedKeys)
+	messages, ok := sealing(b, "messages", sealedKeys)
 	if !ok {
 		return
 	}
@@ -48,9 +49,30 @@ func EachSealed(b *jsonscan.Body, yield func(Sealed)) {
 				}
 			case "reasoning_details": // of a chat request
 				EachDetail(list, yield)
+			case "tool_calls": // likewise; Google's carrier
+				for s := range jsonscan.AllElements(list) {
+					signature := nested(s.Value(list), "extra_content", "google", "thought_signature")
+					if content, ok := jsonscan.String(signature); ok && content != "" {
+						yield(Sealed{Content: content})
+					}
+				}
 			}
 		}
 	}
+}
+
+// nested returns the member of an object behind a path of keys, nil if there is none.
+func nested(object []byte, path ...string) []byte {
+	for _, key := range path {
+		var found []byte
+		for m := range jsonscan.AllMembers(object) {
+			if string(m.DecodedKey(object)) == key {
+				found = m.Value(object)
+			}
+		}
+		object = found
+	}
+	return object
 }
 
 // EachDetail calls yield with the sealed parts of an array of reasoning_details.
