@@ -57,12 +57,12 @@ func TestUnsignedThinkingIsLeftOut(t *testing.T) {
 
 func TestEachSealedPartIsFound(t *testing.T) {
 	for body, want := range map[string]string{
-		`{"messages":[{"role":"assistant","reasoning_details":[{"type":"reasoning.text","text":"a","signature":"s1"},{"data":"d1"},{"data":""}]}]}`: "s1 d1",
-		`{"messages":[{"content":[{"type":"thinking","thinking":"a","signature":"s2"},{"type":"redacted_thinking","data":"d2"}]}]}`:                 "s2 d2",
+		`{"messages":[{"role":"assistant","reasoning_details":[{"type":"reasoning.text","text":"a","signature":"s1"},{"data":"d1"},{"data":""}]}]}`:                                                                              "s1 d1",
+		`{"messages":[{"content":[{"type":"thinking","thinking":"a","signature":"s2"},{"type":"redacted_thinking","data":"d2"}]}]}`:                                                                                              "s2 d2",
 		`{"messages":[{"tool_calls":[{"id":"a","extra_content":{"google":{"thought_signature":"s3"}}},{"id":"b"},7]},{"tool_calls":[{"extra_content":{"google":{}}},{"extra_content":{"google":{"thought_signature":"s4"}}}]}]}`: "s3 s4",
-		`{"messages":[{"tool_calls":[{"extra_content":{"google":{"thought_signature":7}}},{"extra_content":[]}]}]}`: "",
-		`{"input":[{"type":"reasoning","encrypted_content":"e1"},{"type":"message"}]}`:                              "e1",
-		`{"messages":[{"role":"user","content":"hi"}]}`:                                                             "",
+		`{"messages":[{"tool_calls":[{"extra_content":{"google":{"thought_signature":7}}},{"extra_content":[]}]}]}`:                                                                                                              "",
+		`{"input":[{"type":"reasoning","encrypted_content":"e1"},{"type":"message"}]}`:                                                                                                                                           "e1",
+		`{"messages":[{"role":"user","content":"hi"}]}`: "",
 	} {
 		var b jsonscan.Body
 		if err := b.Parse([]byte(body)); err != nil {

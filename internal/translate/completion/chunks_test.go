@@ -29,3 +29,27 @@ func TestChunksReleaseTheMemoryOfALongDelta(t *testing.T) {
 		t.Error("the stream keeps the buffer of its caller")
 	}
 }
+
+func TestChunksThatAreAlikeAreThoseOfTheFamily(t *testing.T) {
+	write := func(alike bool) string {
+		s := NewStream(false, openai.NewChatStream(openai.Call{Model: "m", Provider: "p", IncludeUsage: true}))
+		s.Resume(nil)
+		c := &s.Chunks
+		c.Alike = alike
+		c.Begin(true)
+		for _, piece := range []string{"a", `\"content\":\"b`, "", "c"} {
+			c.Text([]byte(piece), nil)
+			c.Text([]byte(piece), []byte(`{"token":"t"}`))
+			c.Reasoning([]byte(piece), nil)
+		}
+		c.Finish(Ending{Finish: "stop"})
+		out, err := s.Close(s.Pause(nil), nil, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	if got, want := write(true), write(false); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
