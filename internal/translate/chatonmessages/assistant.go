@@ -1,9 +1,6 @@
 package chatonmessages
 
 import (
-	"bytes"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
@@ -64,7 +61,7 @@ func (c *conversation) toolCall(call translate.Object) error {
 	if err != nil {
 		return err
 	}
-	input, err := inputOf(o)
+	input, err := translate.Arguments(o)
 	if err != nil {
 		return err
 	}
@@ -76,24 +73,6 @@ func (c *conversation) toolCall(call translate.Object) error {
 	w.blocks = translate.AppendMember(w.blocks, "input", input)
 	w.blocks = append(appendCache(w.blocks, cache), '}')
 	return nil
-}
-
-// inputOf returns the arguments of a call as an object. A call without arguments has an empty text
-// in some chats.
-func inputOf(function translate.Object) ([]byte, error) {
-	quoted, err := function.RequiredText("arguments")
-	if err != nil {
-		return nil, err
-	}
-	text, _ := jsonscan.String(quoted)
-	input := bytes.TrimSpace([]byte(text))
-	if len(input) == 0 {
-		return []byte("{}"), nil
-	}
-	if _, err := jsonscan.Lenient(input, nil); err != nil {
-		return nil, translate.Invalid(function.Param("arguments"), "the text of a JSON object")
-	}
-	return input, nil
 }
 
 // toolResult adds the result of a tool.

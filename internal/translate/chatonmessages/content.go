@@ -1,7 +1,6 @@
 package chatonmessages
 
 import (
-	"bytes"
 	"encoding/base64"
 	"strings"
 
@@ -111,13 +110,13 @@ func imageBlock(part translate.Object) ([]byte, error) {
 		return nil, err
 	}
 	block := []byte(`{"type":"image","source":`)
-	s := readSource(url)
-	switch media := imageTypes[s.media]; {
-	case s.https:
+	s := translate.ReadMedia(url)
+	switch media := imageTypes[s.Type]; {
+	case s.HTTPS:
 		return appendURL(block, url), nil
-	case s.encoded && media != "":
-		return appendEncoded(block, media, s.data), nil
-	case s.encoded:
+	case s.Encoded && media != "":
+		return appendEncoded(block, media, s.Data), nil
+	case s.Encoded:
 		return nil, refusedMedia(o.Param("url"), "a JPEG, PNG, GIF or WebP image")
 	}
 	return nil, refusedMedia(o.Param("url"), "an https URL or a data URL in base64")
@@ -149,17 +148,17 @@ func documentBlock(part translate.Object) ([]byte, error) {
 		return nil, err
 	}
 	block := []byte(`{"type":"document","source":`)
-	s := readSource(value)
-	if s.media == "" && !s.https && strings.HasSuffix(strings.ToLower(string(name)), `.pdf"`) { // base64 alone
-		s.media, s.encoded, s.data = "application/pdf", true, value[1:len(value)-1]
+	s := translate.ReadMedia(value)
+	if s.Type == "" && !s.HTTPS && strings.HasSuffix(strings.ToLower(string(name)), `.pdf"`) { // base64 alone
+		s.Type, s.Encoded, s.Data = "application/pdf", true, value[1:len(value)-1]
 	}
 	switch {
-	case s.https:
+	case s.HTTPS:
 		block = appendURL(block, value)
-	case s.encoded && s.media == "application/pdf":
-		block = appendEncoded(block, s.media, s.data)
-	case s.encoded && strings.HasPrefix(s.media, "text/"):
-		text, err := base64.StdEncoding.DecodeString(string(s.data))
+	case s.Encoded && s.Type == "application/pdf":
+		block = appendEncoded(block, s.Type, s.Data)
+	case s.Encoded && strings.HasPrefix(s.Type, "text/"):
+		text, err := base64.StdEncoding.DecodeString(string(s.Data))
 		if err != nil {
 			return nil, translate.Invalid(o.Param(key), "a data URL in base64")
 		}
@@ -183,50 +182,4 @@ func appendEncoded(dst []byte, media string, data []byte) []byte {
 	dst = append(append(dst, `{"type":"base64","media_type":"`...), media...)
 	dst = append(append(dst, `","data":"`...), data...)
 	return append(dst, `"}`...)
-}
-
-// source is where the bytes of an image or a file are.
-type source struct {
-	https   bool
-	encoded bool   // a data URL in base64
-	media   string // of a data URL
-	data    []byte // base64
-}
-
-// maxMedia bounds the part of a data URL before its data.
-const maxMedia = 256
-
-// readSource reads a quoted URL. Some clients escape the slashes of JSON.
-func readSource(quoted []byte) (s source) {
-	text := quoted[1 : len(quoted)-1]
-	if bytes.IndexByte(text, '\\') >= 0 {
-		decoded, _ := jsonscan.String(quoted)
-		text = []byte(decoded)
-	}
-	if s.https = hasPrefixFold(text, "https://"); s.https || !hasPrefixFold(text, "data:") {
-		return s
-	}
-	head, _, ok := bytes.Cut(text[:min(len(text), maxMedia)], []byte(","))
-	if !ok {
-		return s
-	}
-	data := text[len(head)+1:]
-	media, options, _ := strings.Cut(strings.ToLower(string(head[len("data:"):])), ";")
-	s.media, s.encoded = media, strings.HasSuffix(options, "base64") && isBase64(data)
-	s.data = data
-	return s
-}
-
-func hasPrefixFold(text []byte, prefix string) bool {
-	return len(text) >= len(prefix) && strings.EqualFold(string(text[:len(prefix)]), prefix)
-}
-
-// isBase64 reports whether text has only characters of base64, which need no escape in JSON.
-func isBase64(text []byte) bool {
-	for _, c := range text {
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '=') {
-			return false
-		}
-	}
-	return len(text) > 0
 }

@@ -20,77 +20,20 @@ type thinking struct {
 }
 
 const (
-	off = "none"
+	off = translate.EffortOff
 
 	// leastBudget is the smallest budget that the API takes, in tokens.
 	leastBudget = 1024
 )
 
-// budgets are the parts of the output that an effort gives to thoughts, in percent, as OpenRouter
-// has them.
-var budgets = map[string]int64{"minimal": 10, "low": 20, "medium": 50, "high": 80, "xhigh": 95, "max": 95}
-
-// readThinking reads reasoning_effort, include_reasoning and OpenRouter's object reasoning.
+// readThinking reads what the request asks of the model's thoughts.
 func (t *translation) readThinking() error {
-	w := &t.thinking
-	effort, err := t.body.DecodedText("reasoning_effort")
+	r, err := translate.ReadReasoning(t.body)
 	if err != nil {
 		return err
 	}
-	w.effort, w.param = effort, "reasoning_effort"
-	o, ok, err := t.body.Object("reasoning")
-	if err != nil {
-		return err
-	}
-	if ok {
-		if err := t.readReasoning(o); err != nil {
-			return err
-		}
-	}
-	include, err := t.body.Bool("include_reasoning")
-	if err != nil {
-		return err
-	}
-	if t.body.Get("include_reasoning") != nil && !include {
-		t.original.hideReasoning = true
-	}
-	if w.effort != "" && w.effort != off && budgets[w.effort] == 0 {
-		return translate.Invalid(w.param, "none, minimal, low, medium, high, xhigh or max")
-	}
-	w.shown = (include || w.effort != "" || w.budget > 0) && !t.original.hideReasoning
-	return nil
-}
-
-func (t *translation) readReasoning(o translate.Object) (err error) {
-	w := &t.thinking
-	if err := o.Only("effort", "enabled", "exclude", "max_tokens", "summary"); err != nil {
-		return err
-	}
-	if t.original.hideReasoning, err = o.Bool("exclude"); err != nil {
-		return err
-	}
-	if _, w.budget, err = o.Int("max_tokens", 0); err != nil {
-		return err
-	}
-	effort, err := o.DecodedText("effort")
-	if err != nil {
-		return err
-	}
-	enabled, err := o.Bool("enabled")
-	if err != nil {
-		return err
-	}
-	switch {
-	case w.effort != "":
-	case effort != "":
-		w.effort, w.param = effort, o.Param("effort")
-	case o.Get("enabled") == nil:
-		return nil
-	case enabled:
-		w.effort, w.param = "medium", o.Param("enabled")
-	default:
-		w.effort, w.param = off, o.Param("enabled")
-	}
+	t.thinking = thinking{effort: r.Effort, budget: r.Budget, param: r.Param, shown: r.Shown}
+	t.original.hideReasoning = r.Hidden
 	return nil
 }
 
@@ -108,7 +51,7 @@ func (t *translation) putThinking() (err error) {
 	case rules.Takes(catalog.ThinkingAdaptive):
 		effort = t.putAdaptive()
 	case rules.Takes(catalog.ThinkingEnabled):
-		err = t.putBudget(max(t.limit*budgets[w.effort]/100, leastBudget), w.param)
+		err = t.putBudget(max(t.limit*translate.EffortShare[w.effort]/100, leastBudget), w.param)
 	}
 	if err != nil {
 		return err

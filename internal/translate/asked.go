@@ -1,0 +1,73 @@
+package translate
+
+// Reasoning is what a chat request asks of the model's thoughts.
+type Reasoning struct {
+	Effort string // "" for none; EffortOff: no thoughts
+	Budget int64  // tokens, 0 for none
+	Param  string // the field that asks
+	Shown  bool   // the caller wants to see them
+	Hidden bool   // the caller does not
+}
+
+// EffortOff is the effort that switches thoughts off.
+const EffortOff = "none"
+
+// EffortShare is the part of the output that an effort gives to thoughts, in percent, as OpenRouter has
+// it.
+var EffortShare = map[string]int64{"minimal": 10, "low": 20, "medium": 50, "high": 80, "xhigh": 95, "max": 95}
+
+// ReadReasoning reads reasoning_effort, include_reasoning and OpenRouter's object reasoning.
+func ReadReasoning(body Object) (r Reasoning, err error) {
+	if r.Effort, err = body.DecodedText("reasoning_effort"); err != nil {
+		return r, err
+	}
+	r.Param = "reasoning_effort"
+	o, ok, err := body.Object("reasoning")
+	if err == nil && ok {
+		err = r.read(o)
+	}
+	if err != nil {
+		return r, err
+	}
+	include, err := body.Bool("include_reasoning")
+	if err != nil {
+		return r, err
+	}
+	r.Hidden = r.Hidden || body.Get("include_reasoning") != nil && !include
+	if r.Effort != "" && r.Effort != EffortOff && EffortShare[r.Effort] == 0 {
+		return r, Invalid(r.Param, "none, minimal, low, medium, high, xhigh or max")
+	}
+	r.Shown = (include || r.Effort != "" || r.Budget > 0) && !r.Hidden
+	return r, nil
+}
+
+func (r *Reasoning) read(o Object) (err error) {
+	if err := o.Only("effort", "enabled", "exclude", "max_tokens", "summary"); err != nil {
+		return err
+	}
+	if r.Hidden, err = o.Bool("exclude"); err != nil {
+		return err
+	}
+	if _, r.Budget, err = o.Int("max_tokens", 0); err != nil {
+		return err
+	}
+	effort, err := o.DecodedText("effort")
+	if err != nil {
+		return err
+	}
+	enabled, err := o.Bool("enabled")
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.Effort != "":
+	case effort != "":
+		r.Effort, r.Param = effort, o.Param("effort")
+	case o.Get("enabled") == nil:
+	case enabled:
+		r.Effort, r.Param = "medium", o.Param("enabled")
+	default:
+		r.Effort, r.Param = EffortOff, o.Param("enabled")
+	}
+	return nil
+}
