@@ -243,7 +243,7 @@ func (c *call) encode(t *target) (*wire.Sending, error) {
 		e.Output = t.allowed.output
 	}
 	if c.to.limit != nil {
-		e.Routing = c.to.routing
+		e.Routed, e.Forward = true, c.to.routing.Forward
 	}
 	return t.route.Encode(e)
 }

@@ -97,6 +97,9 @@ func dialectFor(name string, base *url.URL) (Dialect, error) {
 			name = OpenAI
 		}
 	}
+	if name == Gemini && strings.HasSuffix(base.Path, vertexGemini) {
+		return gemini{vertex: true}, nil
+	}
 	return dialects[name], ValidDialect(name)
 }
 

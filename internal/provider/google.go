@@ -7,7 +7,16 @@ import (
 
 // gemini is the dialect of Google's generateContent. The base URL ends in the version of the Gemini
 // API (/v1beta), or in the publisher on Vertex AI (…/locations/LOCATION/publishers/google).
-type gemini struct{}
+type gemini struct{ vertex bool }
+
+// vertexGemini is how the base URL ends on Vertex AI.
+const vertexGemini = "/publishers/google"
+
+// OnVertex reports whether the provider has Gemini on Vertex AI: some requests have another form there.
+func (p *Provider) OnVertex() bool {
+	d, ok := p.Dialect.(gemini)
+	return ok && d.vertex
+}
 
 func (gemini) Name() string { return Gemini }
 
@@ -17,9 +26,14 @@ var geminiMethods = map[Operation]string{
 	Chat: ":streamGenerateContent", CountTokens: ":countTokens", Embeddings: ":batchEmbedContents",
 }
 
-func (gemini) Path(op Operation, model string, _ bool) string {
-	if op == Models {
+func (d gemini) Path(op Operation, model string, _ bool) string {
+	switch {
+	case op == Models && d.vertex:
+		return "" // the list there says nothing of a region
+	case op == Models:
 		return "/models"
+	case op == Embeddings && d.vertex:
+		return googlePath(model, ":predict")
 	}
 	return googlePath(model, geminiMethods[op])
 }

@@ -1,5 +1,6 @@
 // Package adapter makes providers with a protocol of their own look like providers of chat completions,
-// of embeddings or of the Messages API. The rest of a call sees an answer of that API.
+// of embeddings or of the Messages API. The rest of a call sees an answer of that API. A count of tokens
+// takes the chat request.
 //
 //	request of the API --Adapter--> request of the provider
 //	answer of the API <--Adapted--- answer of the provider
@@ -9,11 +10,9 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
-	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
@@ -21,8 +20,8 @@ import (
 type Request struct {
 	Body     *jsonscan.Body // in the form of the API
 	Caller   http.Header
-	Stream   bool // the caller asked for a stream
-	Model    *catalog.Model
+	Stream   bool   // the caller asked for a stream
+	Model    string // as the provider calls it
 	Provider *provider.Provider
 	Output   int64 // the output limit that the provider must be told; 0: the caller's own
 	Call     openai.Call
@@ -33,7 +32,9 @@ type Request struct {
 type Adapter func(r *Request) (*Adapted, error)
 
 // adapters are those of each dialect, by the API that its providers look like.
-var adapters = map[string]map[provider.Operation]Adapter{}
+var adapters = map[string]map[provider.Operation]Adapter{
+	provider.Gemini: {provider.Chat: geminiChat, provider.CountTokens: geminiCount, provider.Embeddings: geminiEmbeddings},
+}
 
 // Of returns the adapter of a provider for an API, nil if it has the API itself.
 func Of(p *provider.Provider, api provider.Operation) Adapter { return adapters[p.Dialect.Name()][api] }
@@ -95,6 +96,3 @@ func (r *wholeReader) Read(p []byte) (int, error) {
 	}
 	return 0, r.err
 }
-
-// Parse reads a request that a translation made of the caller's.
-func Parse(b *jsonscan.Body, made []byte) error { return request.InvalidJSON(b.Parse(made)) }

@@ -4,13 +4,13 @@ import (
 	"net/http"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/adapter"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
 // Encoding is what a route needs to write a request for a model of a provider.
@@ -21,9 +21,10 @@ type Encoding struct {
 	Requested params.RequestedLimits
 	Model     *catalog.Model
 	Provider  *provider.Provider
-	Output    int64             // the output limit that the provider must be told; 0: the caller's own
-	MaxPrice  *MaxPrice         // that the provider must be told; nil for none
-	Routing   *failover.Routing // what the gateway made of the routing fields; nil: nothing
+	Output    int64     // the output limit that the provider must be told; 0: the caller's own
+	MaxPrice  *MaxPrice // that the provider must be told; nil for none
+	Routed    bool      // the gateway acted on the routing fields, and left
+	Forward   []byte    // for the provider: an object, nil for none
 	API       API
 	Pricer    Pricer
 	Answer    openai.Call
@@ -50,7 +51,7 @@ func (e *Encoding) openRouter() bool { return e.Provider.Dialect.OpenRouterField
 // setPreferences tells a router which upstreams it may choose. Where the gateway has nothing to say, it
 // gets the caller's own bytes.
 func (e *Encoding) setPreferences() error {
-	if !e.openRouter() || e.Routing == nil && e.MaxPrice == nil {
+	if !e.openRouter() || !e.Routed && e.MaxPrice == nil {
 		return nil
 	}
 	object, err := e.preferences()
@@ -62,8 +63,8 @@ func (e *Encoding) setPreferences() error {
 
 // preferences returns the object `provider` that a router gets, nil for none.
 func (e *Encoding) preferences() (object []byte, err error) {
-	if e.Routing != nil {
-		object = e.Routing.Forward
+	if e.Routed {
+		object = e.Forward
 	} else if object, err = openrouter.Preferences(e.Body); err != nil {
 		return nil, err
 	}
@@ -100,7 +101,7 @@ func (e *Encoding) adapter(w *Wire) adapter.Adapter { return adapter.Of(e.Provid
 // adapted is a request of the API w for a provider with another protocol.
 func (e *Encoding) adapted(w *Wire, body *jsonscan.Body, answer Answer) (*Sending, error) {
 	a, err := e.adapter(w)(&adapter.Request{
-		Body: body, Caller: e.Caller.Header, Stream: e.Asked.Stream, Model: e.Model, Provider: e.Provider, Output: e.Output, Call: e.Answer,
+		Body: body, Caller: e.Caller.Header, Stream: e.Asked.Stream, Model: e.Model.Name, Provider: e.Provider, Output: e.Output, Call: e.Answer,
 	})
 	if err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ func (e *Encoding) adapted(w *Wire, body *jsonscan.Body, answer Answer) (*Sendin
 func (e *Encoding) adaptedBytes(w *Wire, body []byte, answer Answer) (*Sending, error) {
 	var b jsonscan.Body
 	defer b.Release()
-	if err := adapter.Parse(&b, body); err != nil {
+	if err := request.InvalidJSON(b.Parse(body)); err != nil {
 		return nil, err
 	}
 	return e.adapted(w, &b, answer)

@@ -10,6 +10,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat"
 )
 
 // encodeMessages sends the caller's own bytes with a few edits.
@@ -28,6 +30,13 @@ func encodeMessages(e Encoding) (*Sending, error) {
 
 // encodeCount sends a request whose tokens a provider counts.
 func encodeCount(e Encoding) (*Sending, error) {
+	if e.adapter(countWire) != nil && !e.Provider.Has(provider.Messages) {
+		chat, _, err := chatOfMessages(e, messagesonchat.Options{})
+		if err != nil {
+			return nil, err
+		}
+		return e.adaptedBytes(countWire, chat, countAnswer{e.Answer})
+	}
 	return encodeNativeMessages(e, countWire, countAnswer{e.Answer})
 }
 

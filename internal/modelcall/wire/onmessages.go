@@ -5,8 +5,8 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/adapter"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
 )
@@ -71,7 +71,7 @@ func encodeResponsesOnMessages(e Encoding) (*Sending, error) {
 	}
 	var between jsonscan.Body
 	defer between.Release()
-	if err := adapter.Parse(&between, chat); err != nil {
+	if err := request.InvalidJSON(between.Parse(chat)); err != nil {
 		return nil, err
 	}
 	s, original, err := onMessages(e, &between)

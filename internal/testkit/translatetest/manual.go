@@ -60,7 +60,11 @@ func CheckShown(t *testing.T, fields map[string]translate.Disposition) {
 	t.Helper()
 	shown := map[string]json.RawMessage{}
 	for _, g := range Goldens(t) {
-		if err := json.Unmarshal([]byte(g.File("request.json")), &shown); err != nil {
+		request := g.File("request.json")
+		if request == "" { // of an answer alone
+			continue
+		}
+		if err := json.Unmarshal([]byte(request), &shown); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,6 +10,22 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
+// CountRequest returns the request of countTokens for a GenerateContentRequest. Vertex AI takes only the
+// prompt of it.
+func CountRequest(body []byte, model string, vertex bool) []byte {
+	if !vertex {
+		out := translate.AppendMember([]byte(`{"generateContentRequest":{`), "model", jsonscan.AppendString(nil, "models/"+model))
+		return append(append(append(out, ','), body[1:]...), '}')
+	}
+	out := []byte{'{'}
+	for _, key := range []string{"systemInstruction", "contents", "tools"} {
+		if value := member(body, key); value != nil {
+			out = translate.AppendMember(out, key, value)
+		}
+	}
+	return append(out, '}')
+}
+
 // Count reads the answers of countTokens for callers of the Messages API's count_tokens.
 type Count struct{}
 

@@ -18,7 +18,7 @@ type stream struct {
 	call   openai.Call
 	chat   *openai.ChatStream
 	client completion.Stream // writes to it
-	out    []byte // chunks, of which those before at were read
+	out    []byte            // chunks, of which those before at were read
 	at     int
 	err    error // what follows them, nil before the end
 }

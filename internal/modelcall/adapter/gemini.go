@@ -1,0 +1,48 @@
+package adapter
+
+import (
+	"net/http"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatongemini"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/embeddingsongemini"
+)
+
+// geminiChat is chat completions on Google's generateContent, which is always asked for a stream.
+func geminiChat(r *Request) (*Adapted, error) {
+	body, original, err := chatongemini.Request(r.Body, geminiOptions(r))
+	if err != nil {
+		return nil, err
+	}
+	return &Adapted{Body: [][]byte{body}, Query: "alt=sse", Stream: true, LeftOut: original.LeftOut(), call: r.Call, answer: original}, nil
+}
+
+func geminiOptions(r *Request) chatongemini.Options {
+	return chatongemini.Options{UpstreamModel: r.Model, MaxOutput: r.Output}
+}
+
+// geminiCount is the number of tokens of a chat request, by Google's countTokens.
+func geminiCount(r *Request) (*Adapted, error) {
+	body, _, err := chatongemini.Request(r.Body, geminiOptions(r))
+	if err != nil {
+		return nil, err
+	}
+	return &Adapted{Body: [][]byte{chatongemini.CountRequest(body, r.Model, r.Provider.OnVertex())}, call: r.Call, answer: chatongemini.Count{}}, nil
+}
+
+// geminiEmbeddings is OpenAI's embeddings on Google's models that embed.
+func geminiEmbeddings(r *Request) (*Adapted, error) {
+	body, original, err := embeddingsongemini.Request(r.Body, r.Model, r.Provider.OnVertex())
+	if err != nil {
+		return nil, err
+	}
+	return &Adapted{Body: [][]byte{body}, call: r.Call, answer: geminiList{original}}, nil
+}
+
+// geminiList is an answer with embeddings.
+type geminiList struct{ *embeddingsongemini.Original }
+
+// Refusal reads Google's errors.
+func (geminiList) Refusal(status int, header http.Header, body []byte) translate.Refusal {
+	return chatongemini.Count{}.Refusal(status, header, body)
+}

@@ -1,0 +1,128 @@
+package chatongemini
+
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+// call adds a call of the model, with the signature that it came with.
+func (w *turns) call(o translate.Object, c *content, signatures map[string][]byte) error {
+	typ, err := o.DecodedText("type")
+	if err != nil {
+		return err
+	}
+	if typ != "" && typ != "function" {
+		return translate.UnsupportedType(o, typ)
+	}
+	if err := o.Only("id", "type", "index", "function", "extra_content", "cache_control"); err != nil {
+		return err
+	}
+	id, err := o.RequiredText("id")
+	if err != nil {
+		return err
+	}
+	f, err := o.RequiredObject("function")
+	if err != nil {
+		return err
+	}
+	if err := f.Only("name", "arguments", "parsed_arguments"); err != nil {
+		return err
+	}
+	name, err := f.RequiredText("name")
+	if err != nil {
+		return err
+	}
+	args, err := translate.Arguments(f)
+	if err != nil {
+		return err
+	}
+	decoded, _ := jsonscan.String(id)
+	signature := signatures[decoded]
+	if signature == nil {
+		if signature, err = extraSignature(o); err != nil {
+			return err
+		}
+	}
+	w.calls = append(w.calls, call{decoded, string(name)})
+	c.parts = append(translate.AppendComma(c.parts), '{')
+	switch {
+	case signature != nil:
+		c.parts = translate.AppendKey(c.parts, "thoughtSignature")
+		c.signatures = append(c.signatures, len(c.parts))
+		c.parts = append(append(c.parts, signature...), ',')
+	case c.calls == 0:
+		c.unsigned = len(c.parts)
+	}
+	c.calls++
+	c.parts = append(c.parts, `"functionCall":{`...)
+	if w.model.signs() {
+		c.parts = translate.AppendMember(c.parts, "id", id)
+	}
+	c.parts = translate.AppendMember(c.parts, "name", name)
+	c.parts = append(translate.AppendMember(c.parts, "args", args), "}}"...)
+	return nil
+}
+
+// result adds what a tool answered. It is always a text: an object with "$ref" would be read as the name
+// of a part.
+func (w *turns) result(o translate.Object) error {
+	id, err := o.RequiredText("tool_call_id")
+	if err != nil {
+		return err
+	}
+	decoded, _ := jsonscan.String(id)
+	at := -1
+	for i := len(w.calls) - 1; i >= 0 && at < 0; i-- {
+		if w.calls[i].id == decoded {
+			at = i
+		}
+	}
+	if at < 0 {
+		return apierror.New(apierror.InvalidValue, "%q is %q, but no call before has this id", o.Param("tool_call_id"), translate.Shorten(decoded)).WithParam(o.Param("tool_call_id"))
+	}
+	var texts []byte
+	var media content
+	add := func(quoted []byte) {
+		inner, _ := translate.Unquoted(quoted)
+		texts = append(texts, inner...)
+	}
+	err = eachPart(o, func(part translate.Object, typ string) error {
+		if typ != "text" {
+			return w.part(part, typ, &media)
+		}
+		text, err := part.RequiredText("text")
+		add(text)
+		return err
+	}, add)
+	if err != nil {
+		return err
+	}
+	said := w.response(id, w.calls[at].name, texts, media.parts)
+	n := len(w.contents)
+	if n == 0 || w.contents[n-1].results == nil {
+		w.contents = append(w.contents, content{role: roleUser, text: true})
+		n++
+	}
+	c := &w.contents[n-1]
+	c.results = append(c.results, result{at, said})
+	return nil
+}
+
+// response returns the part with what a tool answered. Older models take images beside it.
+func (w *turns) response(id []byte, name string, texts, media []byte) []byte {
+	part := []byte(`{"functionResponse":{`)
+	if w.model.signs() {
+		part = translate.AppendMember(part, "id", id)
+	}
+	part = translate.AppendMember(part, "name", []byte(name))
+	part = append(translate.AppendTextMember(append(translate.AppendKey(part, "response"), '{'), "output", texts), '}')
+	switch {
+	case len(media) == 0:
+		return append(part, "}}"...)
+	case w.model.signs():
+		part = append(append(translate.AppendKey(part, "parts"), '['), media...)
+		return append(part, "]}}"...)
+	}
+	return append(append(part, "}},"...), media...)
+}

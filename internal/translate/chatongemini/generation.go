@@ -1,0 +1,262 @@
+package chatongemini
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+const (
+	maxStops       = 5 // stop sequences that the provider takes
+	maxTopLogprobs = 20
+	// usualOutput stands for the output where nobody limits it, to give an effort its part.
+	usualOutput = 32_768
+)
+
+// putGeneration writes generationConfig.
+func (t *translation) putGeneration() error {
+	before := len(t.out)
+	t.out = append(translate.AppendKey(t.out, "generationConfig"), '{')
+	empty := len(t.out)
+	if t.limit > 0 {
+		t.out = translate.AppendIntMember(t.out, "maxOutputTokens", t.limit)
+	}
+	for _, step := range []func() error{t.putSampling, t.putSeed, t.putStop, t.putLogprobs, t.putFormat, t.putModalities, t.putThinking} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	if len(t.out) == empty {
+		t.out = t.out[:before]
+		return nil
+	}
+	t.out = append(t.out, '}')
+	return nil
+}
+
+// putSampling maps the numbers that have the same meaning. Penalties are of models before Gemini 3.
+func (t *translation) putSampling() error {
+	for _, f := range []struct {
+		key, as     string
+		least, most float64
+		old         bool
+	}{
+		{"temperature", "temperature", 0, 2, false},
+		{"top_p", "topP", 0, 1, false},
+		{"presence_penalty", "presencePenalty", -2, 2, true},
+		{"frequency_penalty", "frequencyPenalty", -2, 2, true},
+	} {
+		value := t.body.Get(f.key)
+		if value == nil {
+			continue
+		}
+		n, err := strconv.ParseFloat(string(value), 64)
+		switch {
+		case err != nil || !(n >= f.least && n <= f.most):
+			return translate.Invalid(f.key, "a number from "+strconv.FormatFloat(f.least, 'g', -1, 64)+" to "+strconv.FormatFloat(f.most, 'g', -1, 64))
+		case f.old && n == 0:
+		case f.old && t.model.signs():
+			return apierror.New(apierror.UnsupportedParameter, "this model does not take %q; leave it out", f.key).WithParam(f.key)
+		default:
+			t.out = translate.AppendMember(t.out, f.as, value)
+		}
+	}
+	value, n, err := t.body.Int("top_k", -1)
+	if value != nil && n > 0 { // 0 and -1 are OpenRouter's words for none
+		t.out = translate.AppendIntMember(t.out, "topK", n)
+	}
+	return err
+}
+
+// putSeed maps seed, which has 32 bits.
+func (t *translation) putSeed() error {
+	value := t.body.Get("seed")
+	if value == nil {
+		return nil
+	}
+	n, ok := jsonscan.Int(value)
+	if !ok || n < math.MinInt32 || n > math.MaxInt32 {
+		return translate.Invalid("seed", "an integer of 32 bits for this model")
+	}
+	t.out = translate.AppendIntMember(t.out, "seed", n)
+	return nil
+}
+
+// putStop maps stop: a text, or several.
+func (t *translation) putStop() error {
+	value := t.body.Get("stop")
+	switch {
+	case value == nil:
+		return nil
+	case value[0] == '"':
+		t.out = append(append(append(translate.AppendKey(t.out, "stopSequences"), '['), value...), ']')
+		return nil
+	}
+	spans, err := translate.Elements(value, "stop", maxStops)
+	if err != nil || len(spans) == 0 {
+		return err
+	}
+	for i, span := range spans {
+		if span.Kind != '"' {
+			return translate.Invalid(translate.At("stop", i), "a text")
+		}
+	}
+	t.out = translate.AppendMember(t.out, "stopSequences", value)
+	return nil
+}
+
+// putLogprobs maps logprobs and top_logprobs. Few models have them.
+func (t *translation) putLogprobs() error {
+	wanted, err := t.body.Bool("logprobs")
+	if err != nil {
+		return err
+	}
+	_, n, err := t.body.Int("top_logprobs", 0)
+	switch {
+	case err != nil:
+		return err
+	case n > maxTopLogprobs:
+		return translate.Invalid("top_logprobs", "an integer from 0 to "+strconv.Itoa(maxTopLogprobs))
+	case !wanted:
+		return nil
+	}
+	t.out = append(translate.AppendKey(t.out, "responseLogprobs"), "true"...)
+	if n > 0 {
+		t.out = translate.AppendIntMember(t.out, "logprobs", n)
+	}
+	return nil
+}
+
+// putFormat maps response_format. responseJsonSchema takes the caller's schema as it is.
+func (t *translation) putFormat() error {
+	format, ok, err := t.body.Object("response_format")
+	if err != nil || !ok {
+		return err
+	}
+	typ, err := format.Type()
+	if err != nil {
+		return err
+	}
+	switch typ {
+	case "text":
+		return nil
+	case "json_object", "json_schema":
+		t.out = translate.AppendTextMember(t.out, "responseMimeType", []byte("application/json"))
+	default:
+		return translate.UnsupportedType(format, typ)
+	}
+	if typ == "json_object" {
+		return nil
+	}
+	o, err := translate.JSONSchema(format)
+	if err != nil {
+		return err
+	}
+	schema, ok, err := o.Object("schema")
+	if err == nil && ok {
+		t.out = translate.AppendObject(translate.AppendKey(t.out, "responseJsonSchema"), schema)
+	}
+	return err
+}
+
+// putModalities maps modalities. Sound is not possible.
+func (t *translation) putModalities() error {
+	value := t.body.Get("modalities")
+	if value == nil {
+		return nil
+	}
+	spans, err := translate.Elements(value, "modalities", maxStops)
+	if err != nil {
+		return err
+	}
+	image := false
+	for i, span := range spans {
+		switch word, _ := jsonscan.String(span.Value(value)); word {
+		case "text":
+		case "image":
+			image = true
+		default:
+			return translate.UnsupportedValue(translate.At("modalities", i), word)
+		}
+	}
+	if image {
+		t.out = append(translate.AppendKey(t.out, "responseModalities"), `["TEXT","IMAGE"]`...)
+	}
+	return nil
+}
+
+// putThinking maps what the request asks of the model's thoughts. They are shown unless the caller does
+// not want them: that costs nothing, and shows that the model works.
+func (t *translation) putThinking() error {
+	r, err := translate.ReadReasoning(t.body)
+	if err != nil {
+		return err
+	}
+	t.original.hideReasoning = r.Hidden
+	if !t.model.thinks {
+		return nil
+	}
+	t.out = append(translate.AppendKey(t.out, "thinkingConfig"), '{')
+	if !r.Hidden {
+		t.out = append(translate.AppendKey(t.out, "includeThoughts"), "true"...)
+	}
+	switch {
+	case r.Effort == "" && r.Budget == 0:
+	case t.model.levels != nil:
+		t.out = translate.AppendTextMember(t.out, "thinkingLevel", []byte(strings.ToUpper(t.level(r))))
+	default:
+		t.out = translate.AppendIntMember(t.out, "thinkingBudget", t.budget(r))
+	}
+	t.out = append(t.out, '}')
+	return nil
+}
+
+// efforts are all efforts, in ascending order.
+var efforts = []string{translate.EffortOff, "minimal", "low", "medium", "high", "xhigh", "max"}
+
+// The budgets that stand for the efforts of models which have levels, in tokens.
+const (
+	highBudget   = 10_000
+	mediumBudget = 5_000
+)
+
+// level returns the lowest level of the model that is not below the effort, or else its highest.
+func (t *translation) level(r translate.Reasoning) string {
+	wanted := r.Effort
+	switch {
+	case wanted != "":
+	case r.Budget >= highBudget:
+		wanted = "high"
+	case r.Budget >= mediumBudget:
+		wanted = "medium"
+	default:
+		wanted = "low"
+	}
+	for _, level := range t.model.levels {
+		if slices.Index(efforts, level) >= slices.Index(efforts, wanted) {
+			return level
+		}
+	}
+	return t.model.levels[len(t.model.levels)-1]
+}
+
+// budget returns the tokens of thoughts for an effort, within what the model takes.
+func (t *translation) budget(r translate.Reasoning) int64 {
+	b, n := &t.model.budget, r.Budget
+	switch {
+	case r.Effort == translate.EffortOff && t.model.canStop:
+		return 0
+	case n == 0:
+		limit := t.limit
+		if limit == 0 {
+			limit = usualOutput
+		}
+		n = limit * translate.EffortShare[r.Effort] / 100
+	}
+	return min(max(n, b.least), b.most)
+}

@@ -1,0 +1,198 @@
+package chatongemini
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+// partFields are the fields of the content parts that a request can carry.
+var partFields = translate.PartFields{
+	"text":        {"type", "text", "cache_control"},
+	"refusal":     {"type", "refusal"},
+	"image_url":   {"type", "image_url", "cache_control"},
+	"video_url":   {"type", "video_url", "cache_control"},
+	"input_audio": {"type", "input_audio", "cache_control"},
+	"file":        {"type", "file", "cache_control"},
+}
+
+// eachPart calls f for each part of a message's content with its type, or text for a content that is a
+// text.
+func eachPart(o translate.Object, f func(part translate.Object, typ string) error, text func(quoted []byte)) error {
+	value := o.Get("content")
+	switch {
+	case value == nil:
+		return translate.Missing(o.Param("content"))
+	case value[0] == '"':
+		text(value)
+		return nil
+	}
+	return o.Each("content", translate.MaxParts, func(_ int, part translate.Object) error {
+		typ, err := partFields.Type(part)
+		if err != nil {
+			return err
+		}
+		return f(part, typ)
+	})
+}
+
+// parts adds the content of a message.
+func (w *turns) parts(o translate.Object, c *content) error {
+	return eachPart(o, func(part translate.Object, typ string) error { return w.part(part, typ, c) }, c.addText)
+}
+
+// part adds a part of a message's content.
+func (w *turns) part(part translate.Object, typ string, c *content) error {
+	switch typ {
+	case "text", "refusal":
+		quoted, err := part.RequiredText(typ)
+		c.addText(quoted)
+		return err
+	case "image_url":
+		return w.image(part, c)
+	case "input_audio":
+		return w.audio(part, c)
+	case "file":
+		return w.file(part, c)
+	}
+	o, err := part.RequiredObject("video_url")
+	if err != nil {
+		return err
+	}
+	if err := o.Only("url"); err != nil {
+		return err
+	}
+	return c.link(o, "url", "video/mp4", "")
+}
+
+// image adds an image: its bytes, or an address that Google reads.
+func (w *turns) image(part translate.Object, c *content) error {
+	o, err := part.RequiredObject("image_url")
+	if err != nil {
+		return err
+	}
+	if err := o.Only("url", "detail"); err != nil {
+		return err
+	}
+	detail, err := o.DecodedText("detail")
+	if err != nil {
+		return err
+	}
+	resolution := ""
+	if word := strings.ToUpper(detail); w.model.signs() && (word == "LOW" || word == "HIGH") {
+		resolution = word
+	}
+	return c.link(o, "url", "image/jpeg", resolution)
+}
+
+// audioTypes are the media types of the formats of sound.
+var audioTypes = map[string]string{"wav": "audio/wav", "mp3": "audio/mp3", "flac": "audio/flac", "ogg": "audio/ogg", "aac": "audio/aac", "aiff": "audio/aiff"}
+
+func (w *turns) audio(part translate.Object, c *content) error {
+	o, err := part.RequiredObject("input_audio")
+	if err != nil {
+		return err
+	}
+	if err := o.Only("data", "format"); err != nil {
+		return err
+	}
+	word, err := o.DecodedText("format")
+	if err != nil {
+		return err
+	}
+	media := audioTypes[word]
+	if media == "" {
+		return translate.UnsupportedValue(o.Param("format"), word)
+	}
+	data, err := o.RequiredText("data")
+	if err != nil {
+		return err
+	}
+	c.inline(media, data[1:len(data)-1], "")
+	return nil
+}
+
+// file adds a file: its bytes as a data URL, or an address.
+func (w *turns) file(part translate.Object, c *content) error {
+	o, err := part.RequiredObject("file")
+	if err != nil {
+		return err
+	}
+	if err := o.Only("file_data", "file_url", "filename"); err != nil {
+		return err
+	}
+	key := "file_data"
+	if o.Get(key) == nil && o.Get("file_url") != nil {
+		key = "file_url"
+	}
+	name, err := o.DecodedText("filename")
+	if err != nil {
+		return err
+	}
+	value, err := o.RequiredText(key)
+	if err != nil {
+		return err
+	}
+	if m := translate.ReadMedia(value); key == "file_data" && m.Type == "" && !m.HTTPS && strings.HasSuffix(strings.ToLower(name), ".pdf") { // base64 alone
+		c.inline("application/pdf", value[1:len(value)-1], "")
+		return nil
+	}
+	return c.link(o, key, "application/pdf", "")
+}
+
+// link adds what a URL means: the bytes of a data URL, or an address with the media type that its name
+// has, or else the usual one.
+func (c *content) link(o translate.Object, key, usual, resolution string) error {
+	value, err := o.RequiredText(key)
+	if err != nil {
+		return err
+	}
+	m := translate.ReadMedia(value)
+	url, _ := jsonscan.String(value)
+	switch {
+	case m.Encoded && m.Type != "":
+		c.inline(m.Type, m.Data, resolution)
+	case m.HTTPS || isGoogleStorage(url):
+		c.parts = append(append(translate.AppendComma(c.parts), '{'), `"fileData":{`...)
+		c.parts = translate.AppendTextMember(c.parts, "mimeType", []byte(mediaType(url, usual)))
+		c.parts = append(translate.AppendMember(c.parts, "fileUri", value), '}')
+		c.endMedia(resolution)
+	default:
+		return apierror.New(apierror.UnsupportedParameter, "%q must be an https URL or a data URL in base64", o.Param(key)).WithParam(o.Param(key))
+	}
+	return nil
+}
+
+// inline adds bytes in base64.
+func (c *content) inline(media string, data []byte, resolution string) {
+	c.parts = append(append(translate.AppendComma(c.parts), '{'), `"inlineData":{`...)
+	c.parts = append(translate.AppendKey(c.parts, "mimeType"), jsonscan.AppendString(nil, media)...)
+	c.parts = append(translate.AppendTextMember(c.parts, "data", bytes.TrimSpace(data)), '}')
+	c.endMedia(resolution)
+}
+
+func (c *content) endMedia(resolution string) {
+	if resolution != "" {
+		c.parts = append(translate.AppendKey(c.parts, "mediaResolution"), `{"level":"MEDIA_RESOLUTION_`+resolution+`"}`...)
+	}
+	c.parts = append(c.parts, '}')
+}
+
+// mediaTypes are those of the endings of names.
+var mediaTypes = map[string]string{
+	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp", ".gif": "image/gif", ".heic": "image/heic",
+	".pdf": "application/pdf", ".txt": "text/plain", ".md": "text/markdown", ".csv": "text/csv", ".html": "text/html",
+	".mp4": "video/mp4", ".mov": "video/quicktime", ".webm": "video/webm", ".mp3": "audio/mp3", ".wav": "audio/wav",
+}
+
+func mediaType(url, usual string) string {
+	url, _, _ = strings.Cut(url, "?")
+	if media := mediaTypes[strings.ToLower(path.Ext(url))]; media != "" {
+		return media
+	}
+	return usual
+}
