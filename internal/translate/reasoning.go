@@ -46,3 +46,64 @@ func UnwrapReasoning(content string) (elements []byte, ok bool) {
 	}
 	return elements, end == len(array)-1
 }
+
+// SignedReasoning gathers elements of reasoning_details: what the model needs to take its reasoning
+// back.
+type SignedReasoning struct {
+	Elements []byte // those that are complete
+
+	id, text []byte // of the one that is not: quoted, and JSON without quotes
+}
+
+// Take takes an element or a piece of one, and returns how many bytes of it are kept. A piece with a
+// signature is the last of its element. Reasoning without one is of no use to the model.
+func (s *SignedReasoning) Take(detail []byte) (kept int) {
+	var typ, id, text, signature, format, data []byte
+	for m := range jsonscan.AllMembers(detail) {
+		if m.Kind != '"' {
+			continue
+		}
+		switch value := m.Value(detail); string(m.DecodedKey(detail)) {
+		case "type":
+			typ = value
+		case "id":
+			id = value
+		case "text":
+			text = value
+		case "signature":
+			signature = value
+		case "format":
+			format = value
+		case "data":
+			data = value
+		}
+	}
+	if id != nil {
+		s.id = append(s.id[:0], id...)
+	}
+	if piece, ok := Unquoted(text); ok {
+		s.text = append(s.text, piece...)
+		kept = len(piece)
+	}
+	if typ == nil || signature == nil && data == nil {
+		return kept
+	}
+	before := len(s.Elements)
+	s.Elements = append(AppendComma(s.Elements), '{')
+	s.Elements = AppendMember(s.Elements, "type", typ)
+	if data != nil {
+		s.Elements = AppendMember(s.Elements, "data", data)
+	} else {
+		s.Elements = AppendTextMember(s.Elements, "text", s.text)
+		s.Elements = AppendMember(s.Elements, "signature", signature)
+	}
+	if len(s.id) > 0 {
+		s.Elements = AppendMember(s.Elements, "id", s.id)
+	}
+	if format != nil {
+		s.Elements = AppendMember(s.Elements, "format", format)
+	}
+	s.Elements = append(s.Elements, '}')
+	s.id, s.text = s.id[:0], s.text[:0]
+	return kept + len(s.Elements) - before
+}

@@ -37,7 +37,8 @@ func chatOfMessages(e Encoding, opt messagesonchat.Options) ([]byte, *messagesOn
 }
 
 func encodeMessagesOnChat(e Encoding) (*Sending, error) {
-	body, answer, err := chatOfMessages(e, messagesonchat.Options{MaxTokensField: e.Provider.MaxTokensField})
+	opt := messagesonchat.Options{MaxTokensField: e.Provider.MaxTokensField, SignedReasoning: e.adapter(chatWire) != nil}
+	body, answer, err := chatOfMessages(e, opt)
 	if err != nil {
 		return nil, err
 	}

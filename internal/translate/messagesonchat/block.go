@@ -12,6 +12,7 @@ const (
 	thinkingBlock blockKind = iota
 	textBlock
 	toolBlock
+	redactedBlock // thinking that the caller cannot read
 )
 
 // block is a content block of the message. In a stream one block is open at a time. What belongs to
@@ -25,6 +26,7 @@ type block struct {
 
 	id, name  []byte // of a tool call, quoted
 	arguments []byte // all of them, JSON without quotes
+	signed    translate.SignedReasoning
 	nesting   nesting
 }
 

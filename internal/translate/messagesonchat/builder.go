@@ -81,6 +81,30 @@ func (b *builder) Reasoning(piece []byte) {
 	}
 }
 
+// readSigned takes elements of reasoning_details, or pieces of them. They are the signature of the
+// thinking before them. Without any they are redacted thinking: behind a text only what a call needs.
+func (b *builder) readSigned(details []byte) {
+	for span := range jsonscan.AllElements(details) {
+		if span.Kind != '{' {
+			continue
+		}
+		detail, last := span.Value(details), len(b.blocks)-1
+		if last >= 0 && b.blocks[last].kind == thinkingBlock {
+			b.size += b.blocks[last].signed.Take(detail)
+			continue
+		}
+		var s translate.SignedReasoning
+		kept := s.Take(detail)
+		if len(s.Elements) == 0 || last >= 0 && b.blocks[last].kind == textBlock && !bytes.Contains(detail, []byte(`"id"`)) {
+			continue
+		}
+		it := b.add(redactedBlock)
+		it.signed, it.ended = s, true
+		b.size += kept
+	}
+	b.show()
+}
+
 // Refusal implements [chunks.Content].
 func (b *builder) Refusal(piece []byte) {
 	b.refused = true
@@ -141,8 +165,11 @@ func (b *builder) show() {
 		if !ends {
 			return
 		}
+		if it.kind == thinkingBlock && len(it.signed.Elements) > 0 {
+			b.events.signature(b.head, it)
+		}
 		b.events.blockStop(b.head)
-		it.waiting, it.arguments = nil, nil
+		it.waiting, it.arguments, it.signed = nil, nil, translate.SignedReasoning{}
 	}
 }
 

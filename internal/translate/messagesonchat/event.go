@@ -41,10 +41,13 @@ func (w *eventWriter) block(typ string, index int) {
 func (w *eventWriter) blockStart(index int, it *block) {
 	w.block("content_block_start", index)
 	w.out = translate.AppendKey(w.out, "content_block")
-	if it.kind == toolBlock {
+	switch it.kind {
+	case toolBlock:
 		w.out = it.appendCall(w.out, []byte("{}"))
-	} else {
-		w.out = it.appendText(w.out, nil)
+	case redactedBlock:
+		w.out = it.appendRedacted(w.out)
+	default:
+		w.out = it.appendText(w.out, nil, emptyText)
 	}
 	w.end()
 }
@@ -65,6 +68,14 @@ var deltas = [...]string{
 func (w *eventWriter) delta(index int, kind blockKind, text []byte) {
 	w.out = strconv.AppendInt(append(w.out, deltaHead...), int64(index), 10)
 	w.out = append(append(append(w.out, deltas[kind]...), text...), deltaEnd...)
+}
+
+// signature writes the signature of thinking, behind its text.
+func (w *eventWriter) signature(index int, it *block) {
+	w.block("content_block_delta", index)
+	w.out = append(translate.AppendKey(w.out, "delta"), `{"type":"signature_delta"`...)
+	w.out = append(translate.AppendMember(w.out, "signature", it.signature()), '}')
+	w.end()
 }
 
 func (w *eventWriter) blockStop(index int) {

@@ -61,6 +61,8 @@ var menu = []string{
 	`{"content":"x"},"x":{"content":"y"}`,
 	`{"reasoning":"u"}`, `{"reasoning":""}`, `{"reasoning_content":"u"}`, `{"reasoning":"u","reasoning_content":"v"}`, `{"content":"","reasoning_content":"w"}`,
 	`{"content":"z"},"logprobs":null`,
+	`{"reasoning_content":"s","reasoning_details":[{"type":"reasoning.text","text":"s"}]}`, `{"reasoning_details":[{"type":"reasoning.text","signature":"s"}]}`,
+	`{"reasoning_details":[{"type":"reasoning.encrypted","data":"d","id":"a"},7,{"data":"d"},{"type":"reasoning.encrypted","data":"e"}]}`,
 }
 
 // Any sequence of deltas, with any end, makes a valid stream.
@@ -72,6 +74,7 @@ func FuzzSequence(f *testing.F) {
 	f.Add([]byte{11, 13, 15, 0, 7, 14, 12, 17, 18}, byte(0))
 	f.Add([]byte{11, 12, 13, 16, 15, 12}, byte(1))
 	f.Add([]byte{11, 14, 0, 13}, byte(2))
+	f.Add([]byte{33, 33, 34, 0, 35, 13, 35, 7, 35, 34}, byte(0))
 	f.Add([]byte{0, 21, 21, 22, 23, 21, 24, 24, 8, 8, 25, 26, 0, 0}, byte(0))
 	f.Fuzz(func(t *testing.T, moves []byte, end byte) {
 		var wire strings.Builder

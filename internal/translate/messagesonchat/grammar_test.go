@@ -127,6 +127,10 @@ func (a *accumulator) blockStart(index int, block map[string]any) error {
 		if id, _ := block["id"].(string); !ok || len(input) > 0 || !legalID.MatchString(id) || block["name"] == "" {
 			return fmt.Errorf("a wrong beginning of a call")
 		}
+	case "redacted_thinking":
+		if block["data"] == "" {
+			return fmt.Errorf("redacted thinking without data")
+		}
 	default:
 		return fmt.Errorf("unknown block")
 	}
@@ -138,6 +142,7 @@ func (a *accumulator) delta(delta map[string]any) error {
 	block := a.content[len(a.content)-1]
 	for typ, keys := range map[string][2]string{
 		"text_delta": {"text", "text"}, "thinking_delta": {"thinking", "thinking"}, "input_json_delta": {"tool_use", "partial_json"},
+		"signature_delta": {"thinking", "signature"},
 	} {
 		if delta["type"] != typ {
 			continue

@@ -26,7 +26,7 @@ func translateBody(body string, opt messagesonchat.Options) ([]byte, *messageson
 
 func originalOf(t testing.TB, body string) *messagesonchat.Original {
 	t.Helper()
-	_, original, err := translateBody(body, messagesonchat.Options{InputTokens: 11})
+	_, original, err := translateBody(body, messagesonchat.Options{InputTokens: 11, SignedReasoning: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 func TestAStreamReleasesTheMemoryOfALongChunk(t *testing.T) {
 	b := newBuilder(openai.Call{Model: "m", Provider: "p"}, &Original{}, "msg_1")
 	b.events.on = true
-	s := chunks.NewStream(&b.call, b, writer{b}, options)
+	s := chunks.NewStream(&b.call, b, writer{b}, b.options())
 	chunk := `{"choices":[{"index":0,"delta":{"content":"` + strings.Repeat("hi", translate.MaxScratch) + `"}}]}`
 	out := s.Data(nil, openai.NewEvent(nil, []byte(chunk)))
 	if err := s.Summary().Err; err != nil || !strings.Contains(string(out), `"text":"hihi`) {

@@ -80,20 +80,39 @@ func (b *builder) append(dst []byte, sum *openai.Summary) []byte {
 				input = []byte("{}")
 			}
 			dst = it.appendCall(dst, input)
+		case redactedBlock:
+			dst = it.appendRedacted(dst)
 		default:
-			dst = it.appendText(dst, it.waiting)
+			dst = it.appendText(dst, it.waiting, it.signature())
 		}
 	}
 	dst = appendStop(append(dst, ']'), b.stopReason(sum.Finish), sum.StopSequence)
 	return append(b.appendUsage(translate.AppendKey(dst, "usage"), sum), '}')
 }
 
-// appendText appends a block of text or thinking. Only who made thinking can sign it.
-func (it *block) appendText(dst, text []byte) []byte {
+var emptyText = []byte(`""`)
+
+// signature returns the signature of a block of thinking, quoted: what the model needs to take it back,
+// or an empty one. Only who made thinking can sign it.
+func (it *block) signature() []byte {
+	if len(it.signed.Elements) == 0 {
+		return emptyText
+	}
+	return translate.WrapReasoning(it.signed.Elements)
+}
+
+// appendRedacted appends a block of thinking without text.
+func (it *block) appendRedacted(dst []byte) []byte {
+	dst = append(dst, `{"type":"redacted_thinking"`...)
+	return append(translate.AppendMember(dst, "data", it.signature()), '}')
+}
+
+// appendText appends a block of text, or of thinking with its signature.
+func (it *block) appendText(dst, text, signature []byte) []byte {
 	if it.kind == thinkingBlock {
 		dst = append(dst, `{"type":"thinking"`...)
 		dst = translate.AppendTextMember(dst, "thinking", text)
-		return append(dst, `,"signature":""}`...)
+		return append(translate.AppendMember(dst, "signature", signature), '}')
 	}
 	dst = append(dst, `{"type":"text"`...)
 	return append(translate.AppendTextMember(dst, "text", text), '}')

@@ -91,6 +91,7 @@ func (t *translation) putReasoning() error {
 	}
 	on := th.typ == "enabled" || th.typ == "adaptive"
 	t.original.thinking = on && !th.hidden || t.opt.ReasoningContent
+	t.original.signed = on && t.opt.SignedReasoning
 	switch {
 	case t.opt.NoReasoning:
 		return nil

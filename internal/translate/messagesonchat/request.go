@@ -40,6 +40,10 @@ type Options struct {
 	// assistant message that followed it. By default thinking blocks are left out.
 	ReasoningContent bool
 
+	// SignedReasoning says that the provider gives signatures of its reasoning in reasoning_details. A
+	// caller who asked for thinking gets them as signatures of its blocks.
+	SignedReasoning bool
+
 	// Prefill says that the model continues an assistant message at the end of the request. By
 	// default such a request is refused.
 	Prefill bool
@@ -62,6 +66,7 @@ type Options struct {
 // afterwards.
 type Original struct {
 	thinking    bool // the caller gets the reasoning
+	signed      bool // and its signatures
 	inputTokens int64
 }
 

@@ -9,14 +9,20 @@ import (
 )
 
 // options are what the provider's answer is read for.
-var options = chunks.Options{Answer: "a message"}
+func (b *builder) options() chunks.Options {
+	opt := chunks.Options{Answer: "a message"}
+	if b.original.signed {
+		opt.Details = b.readSigned
+	}
+	return opt
+}
 
 // Result appends the message that a provider's whole chat completion becomes, with this id. A body
 // that is not a completion, reports an error, or has content that a message cannot have, is a
 // [*apierror.Error], also in the summary, and dst is returned as it was.
 func Result(dst, completion []byte, original *Original, call openai.Call, id string) ([]byte, openai.Summary, error) {
 	b := newBuilder(call, original, id)
-	sum, err := chunks.Result(completion, &b.call, b, writer{b}, options)
+	sum, err := chunks.Result(completion, &b.call, b, writer{b}, b.options())
 	sum.StopSequence = call.StopSequence
 	if err != nil {
 		return dst, sum, err
@@ -31,7 +37,7 @@ func Result(dst, completion []byte, original *Original, call openai.Call, id str
 func NewStream(original *Original, call openai.Call, id string) *chunks.Stream {
 	b := newBuilder(call, original, id)
 	b.events.on = true
-	return chunks.NewStream(&b.call, b, writer{b}, options)
+	return chunks.NewStream(&b.call, b, writer{b}, b.options())
 }
 
 // writer has a builder write its answer.

@@ -40,7 +40,7 @@ type item struct {
 
 	callID, namespace, name []byte      // of a call, quoted; a nil namespace is none
 	input                   inputReader // of a custom call
-	signed                  signed      // of reasoning
+	signed                  translate.SignedReasoning
 }
 
 // part is a part of an item.
@@ -99,8 +99,8 @@ func (it *item) append(dst []byte) []byte {
 		}
 		dst = append(dst, ']')
 	}
-	if len(it.signed.elements) > 0 {
-		dst = translate.AppendMember(dst, "encrypted_content", translate.WrapReasoning(it.signed.elements))
+	if len(it.signed.Elements) > 0 {
+		dst = translate.AppendMember(dst, "encrypted_content", translate.WrapReasoning(it.signed.Elements))
 	}
 	return append(translate.AppendTextMember(dst, "status", []byte(it.status)), '}')
 }
