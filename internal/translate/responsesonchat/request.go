@@ -45,8 +45,8 @@ type Options struct {
 	FileURLs bool
 
 	// SignedReasoning says that reasoning comes with signatures in reasoning_details, and that the
-	// provider wants it back in this form. Callers who ask for reasoning.encrypted_content keep it
-	// there. By default that is left out.
+	// provider wants it back in this form. Callers who ask for reasoning.encrypted_content, or who say
+	// that nothing is stored, keep it there. By default that is left out.
 	SignedReasoning bool
 }
 
@@ -166,6 +166,7 @@ func (t *translation) putReasoning() error {
 // putLogprobs maps include and top_logprobs. The other values of include ask for what only hosted
 // tools and stored reasoning have.
 func (t *translation) putLogprobs() error {
+	t.signed = t.opt.SignedReasoning && string(t.body.Get("store")) == "false" // only the caller keeps it
 	if value := t.body.Get("include"); value != nil {
 		spans, err := translate.Elements(value, "include", jsonscan.MaxMembers)
 		if err != nil {

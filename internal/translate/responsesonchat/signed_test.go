@@ -93,6 +93,10 @@ func TestSignedReasoningReturnsInItsItem(t *testing.T) {
 	if got := contentOf(t, whole); got != joined {
 		t.Errorf("whole %s", got)
 	}
+	_, stateless := signedRequest(t, `{"model":"m","input":"hi","store":false}`)
+	if whole, _, err = responsesonchat.Result(nil, []byte(answer), stateless, translatetest.NewCall(), counter{}); err != nil || contentOf(t, whole) != joined {
+		t.Errorf("nothing is stored: %v, %s", err, whole)
+	}
 	_, plain := signedRequest(t, `{"model":"m","input":"hi"}`)
 	if whole, _, err = responsesonchat.Result(nil, []byte(answer), plain, translatetest.NewCall(), counter{}); err != nil || strings.Contains(string(whole), "encrypted_content") {
 		t.Errorf("nobody asked: %v, %s", err, whole)
