@@ -62,3 +62,59 @@ func withUsage() openai.Call {
 func streamAgain(original *chatongemini.Original, wire string, call openai.Call, again translate.Again) (string, error) {
 	return translatetest.Drive(openai.NewChatStream(call), original.Stream(strings.NewReader(wire), call, again))
 }
+
+// paced gives an event only after the one before was read.
+type paced struct {
+	t      *testing.T
+	events []string
+	ready  int // how many may be read
+}
+
+func (p *paced) Read(b []byte) (int, error) {
+	if p.ready == 0 {
+		p.t.Fatal("a chunk waits for the next event")
+	}
+	n := copy(b, p.events[0])
+	if p.events[0] = p.events[0][n:]; p.events[0] == "" {
+		p.events, p.ready = p.events[1:], p.ready-1
+	}
+	return n, nil
+}
+
+func TestAChunkDoesNotWaitForTheNextEvent(t *testing.T) {
+	provider := &paced{t: t}
+	body := chatongemini.Asked{}.Original().Stream(provider, translatetest.NewCall(), nil)
+	for _, text := range []string{"one", "two", "three"} {
+		provider.events = append(provider.events, said(text, "", `{"promptTokenCount":1}`))
+		provider.ready = 1
+		var got strings.Builder
+		var b [64]byte
+		for !strings.HasSuffix(got.String(), "\n\n") || !strings.Contains(got.String(), text) {
+			n, err := body.Read(b[:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			got.Write(b[:n])
+		}
+	}
+}
+
+// A signature is noted as one that only its model can read, before the bytes with it are sent.
+func TestSignaturesAreReported(t *testing.T) {
+	wire := translatetest.ReadGolden(t, "answer-calls").File("stream.txt")
+	for name, read := range map[string]func(*chatongemini.Original, openai.Call){
+		"streamed": func(o *chatongemini.Original, call openai.Call) {
+			_, _ = io.Copy(io.Discard, o.Stream(strings.NewReader(wire), call, nil))
+		},
+		"whole": func(o *chatongemini.Original, call openai.Call) { _, _ = o.Whole(strings.NewReader(wire), call, nil) },
+	} {
+		for _, hidden := range []bool{false, true} {
+			call, found := translatetest.NewCall(), ""
+			call.OnSealed = func(content string) { found += content }
+			read(chatongemini.Asked{HideReasoning: hidden}.Original(), call)
+			if found != "c2lnMQ==" {
+				t.Errorf("%s, hidden %v: %q", name, hidden, found)
+			}
+		}
+	}
+}

@@ -45,15 +45,14 @@ func (s *stream) Read(p []byte) (int, error) {
 		s.fill()
 	}
 	n := copy(p, s.out[s.at:])
-	s.at += n
+	if s.at += n; s.at == len(s.out) && cap(s.out) > translate.MaxScratch {
+		s.out, s.at = nil, 0
+	}
 	return n, nil
 }
 
 // fill takes the next event, and those that have come with it.
 func (s *stream) fill() {
-	if cap(s.out) > translate.MaxScratch {
-		s.out = nil
-	}
 	s.out, s.at = s.out[:0], 0
 	s.client.Resume(s.out)
 	s.err = s.answer.next()
