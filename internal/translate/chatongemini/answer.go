@@ -53,8 +53,9 @@ func (a *answer) begin(body io.Reader) {
 
 // next takes one event. The error is io.EOF after the last one of a whole answer, [openai.ErrCut] if the
 // provider's stream ended before, a *failed for what the provider reports, or what is wrong.
-func (a *answer) next() error {
-	event, err := a.events.Next()
+func (a *answer) next() error { return a.take(a.events.Next()) }
+
+func (a *answer) take(event sse.Event, err error) error {
 	switch {
 	case err == io.EOF:
 		return a.endHop()

@@ -2,6 +2,7 @@ package chatongemini
 
 import (
 	"bytes"
+	"encoding/binary"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
@@ -76,7 +77,7 @@ func (e *repeated) match(received []byte, u *usage) (text []byte, size int) {
 // differ. It returns the end.
 func sameButDigits(data []byte, at int, seen []byte) (end int, ok bool) {
 	for i := 0; i < len(seen); {
-		for i+8 <= len(seen) && at+8 <= len(data) && string(seen[i:i+8]) == string(data[at:at+8]) {
+		for i+8 <= len(seen) && at+8 <= len(data) && binary.NativeEndian.Uint64(seen[i:]) == binary.NativeEndian.Uint64(data[at:]) {
 			i, at = i+8, at+8
 		}
 		switch {

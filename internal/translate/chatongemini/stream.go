@@ -3,6 +3,7 @@ package chatongemini
 import (
 	"errors"
 	"io"
+	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
@@ -12,12 +13,16 @@ import (
 // maxBatch is how many events are taken before their chunks are read.
 const maxBatch = 16
 
+// buffers are for chunks: a stream that waits for its provider has none.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
+
 // stream is an answer as the event stream of a chat completion.
 type stream struct {
 	answer answer
 	call   openai.Call
 	chat   *openai.ChatStream
 	client completion.Stream // writes to it
+	buffer *[]byte           // of out, nil for none
 	out    []byte            // chunks, of which those before at were read
 	at     int
 	err    error // what follows them, nil before the end
@@ -45,17 +50,23 @@ func (s *stream) Read(p []byte) (int, error) {
 		s.fill()
 	}
 	n := copy(p, s.out[s.at:])
-	if s.at += n; s.at == len(s.out) && cap(s.out) > translate.MaxScratch {
-		s.out, s.at = nil, 0
+	if s.at += n; s.at == len(s.out) {
+		if *s.buffer = s.out[:0]; cap(s.out) <= translate.MaxScratch {
+			buffers.Put(s.buffer)
+		}
+		s.buffer, s.out, s.at = nil, nil, 0
 	}
 	return n, nil
 }
 
 // fill takes the next event, and those that have come with it.
 func (s *stream) fill() {
-	s.out, s.at = s.out[:0], 0
-	s.client.Resume(s.out)
-	s.err = s.answer.next()
+	event, err := s.answer.events.Next()
+	if s.buffer == nil {
+		s.buffer = buffers.Get().(*[]byte)
+	}
+	s.client.Resume(*s.buffer)
+	s.err = s.answer.take(event, err)
 	for took, n := true, 1; took && s.err == nil && n < maxBatch; n++ {
 		took, s.err = s.answer.nextReceived()
 	}
