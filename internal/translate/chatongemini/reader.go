@@ -140,7 +140,9 @@ func (r *reader) candidate(at int, object []byte) error {
 		case "logprobsResult":
 			logprobs = logprobsOf(value)
 		case "groundingMetadata":
-			r.sources.grounding = bytes.Clone(value)
+			if len(value) > len("{}") { // as it may be in events with text
+				r.sources.grounding = bytes.Clone(value)
+			}
 		case "citationMetadata":
 			r.sources.citations = bytes.Clone(value)
 		default:
