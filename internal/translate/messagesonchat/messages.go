@@ -157,6 +157,7 @@ type assistantTurn struct {
 	calls     []byte // the elements of tool_calls
 	ids       [][]byte
 	reasoning []byte // JSON without quotes
+	details   []byte // the elements of reasoning_details
 }
 
 func (m *messageWriter) assistantMessage(o translate.Object) error {
@@ -182,10 +183,23 @@ func (m *messageWriter) assistantMessage(o translate.Object) error {
 			text, err := block.RequiredText("thinking")
 			piece, _ := translate.Unquoted(text)
 			t.reasoning = append(t.reasoning, piece...)
+			if err == nil {
+				err = t.addSigned(block, "signature")
+			}
 			return err
 		}
-		return nil // only who made redacted thinking can read it
+		return t.addSigned(block, "data")
 	})
+}
+
+// addSigned adds the reasoning_details that an earlier answer of the gateway wrapped. Only who made other
+// thinking can read it.
+func (t *assistantTurn) addSigned(block translate.Object, key string) error {
+	wrapped, err := block.DecodedText(key)
+	if elements, ok := translate.UnwrapReasoning(wrapped); ok {
+		t.details = append(translate.AppendComma(t.details), elements...)
+	}
+	return err
 }
 
 // addCall adds a call of the model.
@@ -224,6 +238,9 @@ func (m *messageWriter) endAssistant() {
 	}
 	if m.opt.ReasoningContent && len(t.reasoning) > 0 {
 		m.out = translate.AppendTextMember(m.out, "reasoning_content", t.reasoning)
+	}
+	if m.opt.SignedReasoning && len(t.details) > 0 {
+		m.out = append(append(append(m.out, `,"reasoning_details":[`...), t.details...), ']')
 	}
 	if len(t.calls) > 0 {
 		m.out = append(m.out, `,"tool_calls":[`...)

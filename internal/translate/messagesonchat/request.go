@@ -40,8 +40,8 @@ type Options struct {
 	// assistant message that followed it. By default thinking blocks are left out.
 	ReasoningContent bool
 
-	// SignedReasoning says that the provider gives signatures of its reasoning in reasoning_details. A
-	// caller who asked for thinking gets them as signatures of its blocks.
+	// SignedReasoning says that the provider gives signatures of its reasoning in reasoning_details, and
+	// wants them back there. A caller who asked for thinking keeps them as signatures of its blocks.
 	SignedReasoning bool
 
 	// Prefill says that the model continues an assistant message at the end of the request. By
