@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,9 +17,12 @@ import (
 
 // Account is an address of a provider, and what authorizes the gateway there.
 type Account struct {
-	// BaseURL is the base URL as an SDK would use it. Required, except for dialect "test". Default
-	// for dialect anthropic: https://api.anthropic.com/v1.
+	// BaseURL is the base URL as an SDK would use it. Required, except for dialect "test". Default:
+	// what follows from the place at a cloud; for the dialects anthropic and gemini that of the vendor.
 	BaseURL string `json:"base_url,omitempty"`
+
+	// Place is where at a cloud the provider is.
+	Place
 
 	// APIKey is the credential sent to the provider: {env.NAME} or {file./path}. The file is read
 	// again when it changes. Default: none is sent.
@@ -42,8 +46,29 @@ type Endpoint struct {
 	Account
 }
 
-// anthropicBaseURL is the default of dialect anthropic.
-const anthropicBaseURL = "https://api.anthropic.com/v1"
+// Place is where at a cloud a provider is: the options of one cloud.
+type Place struct {
+	// Project is Google Cloud's; with Resource it is the project at Microsoft Foundry whose deployments
+	// are listed. Default: none.
+	Project string `json:"project,omitempty"`
+
+	// Location is Google Cloud's, such as "us-central1", "eu" or "global". Default: global.
+	Location string `json:"location,omitempty"`
+
+	// APIVersion is that of Google's API. Default: v1beta for the Gemini API; on Vertex AI v1beta1 for
+	// dialect gemini, else v1.
+	APIVersion string `json:"api_version,omitempty"`
+
+	// Region is AWS's. Default: none.
+	Region string `json:"region,omitempty"`
+
+	// Service is AWS's, also the name that requests are signed for: "bedrock", "bedrock-mantle" or
+	// "aws-external-anthropic". With a base URL it can be another one. Default: bedrock.
+	Service string `json:"service,omitempty"`
+
+	// Resource is that of Azure OpenAI or Microsoft Foundry: the first part of its host. Default: none.
+	Resource string `json:"resource,omitempty"`
+}
 
 // accounts resolves the accounts of providers.
 type accounts struct {
@@ -60,9 +85,6 @@ func (a *accounts) of(p *Provider) (endpoints []provider.EndpointConfig, err err
 	}
 	for _, e := range configured {
 		account := e.Account.over(p.Account)
-		if account.BaseURL == "" && p.Dialect == provider.Anthropic {
-			account.BaseURL = anthropicBaseURL
-		}
 		owner := fmt.Sprintf("provider %q", p.Name)
 		if e.Name != "" {
 			owner += fmt.Sprintf(" endpoint %q", e.Name)
@@ -88,10 +110,7 @@ func (a *accounts) of(p *Provider) (endpoints []provider.EndpointConfig, err err
 }
 
 func (a *accounts) endpoint(owner string, account Account) (e provider.EndpointConfig, err error) {
-	if account.BaseURL == "" {
-		return e, errors.New("base_url is missing")
-	}
-	e.BaseURL = account.BaseURL
+	e.BaseURL, e.Place = account.BaseURL, provider.Place(account.Place)
 	if account.APIKey != "" {
 		key, err := secret.Parse(account.APIKey)
 		if err != nil {
@@ -153,16 +172,26 @@ func namesSecret(name string) bool {
 	})
 }
 
-// over returns the account with its gaps filled from another one.
+// over returns the account with its gaps filled from another one. One that has a place of its own
+// takes no base URL, which would be of another place.
 func (a Account) over(other Account) Account {
-	if a.BaseURL == "" {
+	if a.BaseURL == "" && a.Place == (Place{}) {
 		a.BaseURL = other.BaseURL
 	}
+	a.Place = a.Place.over(other.Place)
 	if a.APIKey == "" {
 		a.APIKey = other.APIKey
 	}
 	a.Header, a.Query = united(a.Header, other.Header, strings.EqualFold), united(a.Query, other.Query, func(a, b string) bool { return a == b })
 	return a
+}
+
+func (p Place) over(other Place) Place {
+	return Place{
+		Project: cmp.Or(p.Project, other.Project), Location: cmp.Or(p.Location, other.Location),
+		APIVersion: cmp.Or(p.APIVersion, other.APIVersion), Region: cmp.Or(p.Region, other.Region),
+		Service: cmp.Or(p.Service, other.Service), Resource: cmp.Or(p.Resource, other.Resource),
+	}
 }
 
 // united returns the own members, and those of the other map that have no equal name.

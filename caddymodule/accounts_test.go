@@ -11,8 +11,6 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 // accountsOf resolves the accounts of a provider and shows them: name, address, query, key and header.
@@ -83,13 +81,6 @@ func TestAHeaderIsASecretByItsPlaceholderOrItsName(t *testing.T) {
 		if len(a.secrets) > 0 != secret || logs.Len() > 0 != secret {
 			t.Errorf("%s: secrets %q, logged %v", name, a.secrets, logs.All())
 		}
-	}
-}
-
-func TestAnthropicNeedsNoBaseURL(t *testing.T) {
-	shown, _, _ := accountsOf(t, Provider{Name: "claude", Dialect: provider.Anthropic})
-	if len(shown) != 1 || !strings.Contains(shown[0], "https://api.anthropic.com/v1") {
-		t.Errorf("endpoints %q", shown)
 	}
 }
 

@@ -21,9 +21,11 @@ type Provider struct {
 	Name string `json:"name"`
 
 	// Dialect is the provider's protocol: "openai" (any OpenAI-compatible API), "openrouter" (the
-	// same, with OpenRouter's own request fields), "anthropic" (only the Messages API) or "test"
-	// (built in, no network). Default: openai; openrouter or anthropic if base_url names that
-	// vendor's host.
+	// same, with OpenRouter's own request fields), "anthropic" (only the Messages API), "gemini"
+	// (Google's generateContent), "vertex-anthropic" (Claude on Vertex AI), "bedrock" (Amazon's
+	// Converse), "bedrock-anthropic" (Claude by Amazon's InvokeModel) or "test" (built in, no network).
+	// Default: that of the host of base_url (openrouter, anthropic, gemini), else openai; without
+	// base_url gemini with project, bedrock with region, openai with resource.
 	Dialect string `json:"dialect,omitempty"`
 
 	// Account is that of a provider with one address, and the default of its endpoints.
@@ -41,6 +43,11 @@ type Provider struct {
 	// names. "*" alone means all discovered models, and any name if discover is off or a catalog
 	// has models of this provider. Default: all discovered models; for "test" its own models.
 	Models []string `json:"models,omitempty"`
+
+	// Deployments are more names that can be called, which say nothing about their model: each has the
+	// price and the capabilities of the model of this name in catalog files. Default: none; the list of
+	// an Azure resource or Foundry project says it of its deployments.
+	Deployments map[string]string `json:"deployments,omitempty"`
 
 	// CatalogName is the provider's name in catalog files, if it differs from Name. Default: Name.
 	CatalogName string `json:"catalog_name,omitempty"`
@@ -68,7 +75,7 @@ type Provider struct {
 
 	// Discover is the interval at which the provider's own list of models is read; a failed refresh
 	// keeps the last list. Default: 10m where models has "*" and no catalog has models of this
-	// provider, else never.
+	// provider, and where deployments are listed and models has "*" or nothing; else never.
 	Discover caddy.Duration `json:"discover,omitempty"`
 
 	// DiscoverOff never reads that list: with "*" in models any name can be called, and no list
@@ -167,8 +174,6 @@ func (p *Provider) build(ctx caddy.Context, built *builtProviders, catalogued bo
 	if err := p.check(); err != nil {
 		return err
 	}
-	discover := p.discoverEvery(catalogued)
-	source := catalog.Source{Provider: p.Name, Patterns: p.Models, Discover: discover > 0, CatalogName: p.CatalogName, Variant: p.PriceVariant}
 	timeouts, err := p.Timeouts.resolve()
 	if err != nil {
 		return err
@@ -182,30 +187,36 @@ func (p *Provider) build(ctx caddy.Context, built *builtProviders, catalogued bo
 	if config.ModelTimeouts, err = p.modelTimeouts(); err != nil {
 		return err
 	}
+	source := catalog.Source{Provider: p.Name, Patterns: p.Models, CatalogName: p.CatalogName, Variant: p.PriceVariant, Deployments: p.Deployments}
 	if p.Dialect == provider.Test {
 		built.addTest(p, &source, &config)
 	} else if err := p.connect(ctx, built, &config); err != nil {
 		return err
 	}
+	discover := p.discoverEvery(catalogued)
 	if len(config.Endpoints) == 0 {
-		source.Skipped = true
+		source.Skipped, source.Discover = true, discover > 0
 		built.sources = append(built.sources, source)
 		return nil
 	}
 	made, err := provider.New(config)
-	if err == nil && made.Dialect.Path(provider.Chat, "", false) == "" {
-		err = p.checkMessagesOnly()
+	if err == nil {
+		err = p.checkDialect(made.Dialect)
 	}
 	if err != nil {
 		return err
 	}
+	if !made.Has(provider.Models) {
+		discover = 0
+	}
+	source.Discover = discover > 0
 	built.providers = append(built.providers, made)
 	built.sources = append(built.sources, source)
 	switch {
 	case discover > 0:
 		built.discover = append(built.discover, gateway.Discovery{Provider: made, Every: discover})
-	case p.DiscoverOff && p.anyModel():
-		built.logger.Warn("discover is off and models has \"*\": any model name is sent to this provider; names that are in no catalog are not listed and have no price",
+	case p.anyModel() && (p.DiscoverOff || !made.Has(provider.Models)):
+		built.logger.Warn("no list of models is read and models has \"*\": any model name is sent to this provider; names that are in no catalog are not listed and have no price",
 			zap.String("provider", p.Name))
 	}
 	return nil
@@ -260,10 +271,19 @@ func testModel(provider string, m testprovider.Model) catalog.Model {
 
 // discoverEvery is the interval at which the provider's own list is read, 0 for never.
 func (p *Provider) discoverEvery(catalogued bool) time.Duration {
-	if p.Discover == 0 && !p.DiscoverOff && p.Dialect != provider.Test && p.anyModel() && !catalogued {
+	if p.Discover == 0 && !p.DiscoverOff && p.Dialect != provider.Test && (p.anyModel() && !catalogued || p.listsDeployments()) {
 		return usualDiscover
 	}
 	return time.Duration(p.Discover)
+}
+
+// listsDeployments reports whether all deployments of a resource are meant, which it lists.
+func (p *Provider) listsDeployments() bool {
+	at := p.Place
+	if len(p.Endpoints) > 0 {
+		at = p.Endpoints[0].over(p.Account).Place
+	}
+	return at.Resource != "" && (p.Dialect != provider.Anthropic || at.Project != "") && (p.anyModel() || len(p.Models) == 0)
 }
 
 func (p *Provider) anyModel() bool { return slices.Contains(p.Models, "*") }

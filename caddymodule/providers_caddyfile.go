@@ -13,16 +13,18 @@ import (
 // read reads one provider:
 //
 //	provider NAME {
-//		dialect openai|openrouter|anthropic|test
+//		dialect openai|openrouter|anthropic|gemini|vertex-anthropic|bedrock|bedrock-anthropic|test
 //		base_url URL
+//		project | location | api_version | region | service | resource VALUE
 //		api_key {env.NAME}
 //		header NAME VALUE             # any number
 //		query NAME VALUE              # any number
 //		endpoint NAME {               # any number
-//			base_url | api_key | header | query …
+//			base_url | project … | api_key | header | query …
 //		}
 //		optional
 //		models PATTERN…
+//		deployments NAME MODEL        # any number
 //		catalog_name NAME
 //		chat native|translate
 //		responses native
@@ -56,6 +58,7 @@ func (p *Provider) read(d *caddyfile.Dispenser) error {
 		"endpoint":         {Many: true, Read: p.readEndpoint},
 		"optional":         caddykit.Flag(&p.Optional),
 		"models":           caddykit.Words(&p.Models),
+		"deployments":      pair(&p.Deployments),
 		"catalog_name":     caddykit.Word(&p.CatalogName),
 		"chat":             caddykit.Word(&p.Chat),
 		"responses":        {Read: p.readResponses},
@@ -75,10 +78,16 @@ func (p *Provider) read(d *caddyfile.Dispenser) error {
 // options returns the options of an account.
 func (a *Account) options() caddykit.Options {
 	return caddykit.Options{
-		"base_url": caddykit.Word(&a.BaseURL),
-		"api_key":  caddykit.Word(&a.APIKey),
-		"header":   pair(&a.Header),
-		"query":    pair(&a.Query),
+		"base_url":    caddykit.Word(&a.BaseURL),
+		"project":     caddykit.Word(&a.Project),
+		"location":    caddykit.Word(&a.Location),
+		"api_version": caddykit.Word(&a.APIVersion),
+		"region":      caddykit.Word(&a.Region),
+		"service":     caddykit.Word(&a.Service),
+		"resource":    caddykit.Word(&a.Resource),
+		"api_key":     caddykit.Word(&a.APIKey),
+		"header":      pair(&a.Header),
+		"query":       pair(&a.Query),
 	}
 }
 

@@ -76,7 +76,7 @@ func (p *Provider) check() error {
 		return fmt.Errorf("discover %s: at least %s", time.Duration(p.Discover), shortestDiscover)
 	}
 	if p.Dialect != provider.Test {
-		if len(p.Models) == 0 && p.Discover == 0 {
+		if len(p.Models)+len(p.Deployments) == 0 && p.Discover == 0 && (p.DiscoverOff || !p.listsDeployments()) {
 			return errors.New("nothing would be callable: give models, discover, or both")
 		}
 		return nil
@@ -87,17 +87,24 @@ func (p *Provider) check() error {
 	if p.TraceContext {
 		return errors.New("the built-in test provider takes no trace_context: it sends no requests")
 	}
-	if len(p.Header)+len(p.Query)+len(p.Endpoints) > 0 {
-		return errors.New("the built-in test provider takes no header, query or endpoint")
+	if len(p.Header)+len(p.Query)+len(p.Endpoints)+len(p.Deployments) > 0 || p.Place != (Place{}) {
+		return errors.New("the built-in test provider takes no header, query, endpoint, deployments or place at a cloud")
 	}
 	return nil
 }
 
-// checkMessagesOnly refuses what says that a provider with only the Messages API has another one.
-func (p *Provider) checkMessagesOnly() error {
-	if p.Chat+p.Responses+p.MaxTokensField == "" && p.Messages != translated {
-		return nil
+// checkDialect refuses what says that a provider has an API or a list that its dialect does not have.
+func (p *Provider) checkDialect(d provider.Dialect) error {
+	lacks := func(op provider.Operation) bool { return d.Path(op, "", false) == "" }
+	switch {
+	case p.Discover != 0 && lacks(provider.Models):
+		return fmt.Errorf("dialect %s has no list of models: leave out discover, and name them in models", d.Name())
+	case lacks(provider.Chat) && (p.Chat+p.Responses+p.MaxTokensField != "" || p.Messages == translated):
+		return fmt.Errorf("dialect %s has only the Messages API, to which all other calls are translated: leave out chat, responses, messages and "+
+			"max_tokens_field, or write dialect openai for the provider's OpenAI-compatible API", d.Name())
+	case !lacks(provider.Chat) && lacks(provider.Responses) && (p.Chat+p.MaxTokensField != "" || p.Responses == native || p.Messages == native):
+		return fmt.Errorf("dialect %s has an API of its own, to which all calls are translated: leave out chat, messages, max_tokens_field and "+
+			"responses native", d.Name())
 	}
-	return errors.New("dialect anthropic has only the Messages API, to which all other calls are translated: leave out chat, responses, messages and " +
-		"max_tokens_field, or write dialect openai for the provider's OpenAI-compatible API")
+	return nil
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -161,7 +162,7 @@ func CapabilitiesOf(name string) Capabilities {
 // MessagesRules returns what the Messages API takes for the model: what a catalog file states, or
 // else [CapabilitiesOf] its name.
 func (m *Model) MessagesRules() Capabilities {
-	c := CapabilitiesOf(m.Name)
+	c := CapabilitiesOf(cmp.Or(m.Base, m.Name))
 	if m.Capabilities != nil {
 		c = *m.Capabilities
 	}

@@ -57,6 +57,10 @@ type Source struct {
 	CatalogName string   // the provider's name in catalog files; default Provider
 	Variant     string   // of the prices; "": the usual ones
 	Skipped     bool     // an optional provider without its key: its models are known, but none is callable
+
+	// Deployments are callable names that say nothing about their model: each is as the model of this
+	// name in catalog files. What a provider lists can say it too.
+	Deployments map[string]string
 }
 
 var providerName = regexp.MustCompile(`\A[a-z0-9][a-z0-9-]*\z`)

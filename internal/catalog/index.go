@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -37,6 +38,9 @@ func newSource(s Source) source {
 			out.exact[p] = struct{}{}
 		}
 		out.any = out.any || p == "*"
+	}
+	for name := range s.Deployments {
+		out.exact[name] = struct{}{}
 	}
 	return out
 }
@@ -87,8 +91,12 @@ func (x *index) addSource(s source, known, discovered map[string]Model) {
 	for name := range names {
 		fromFile, inCatalog := known[name]
 		fromProvider, listed := discovered[name]
+		base := cmp.Or(s.Deployments[name], fromProvider.Base)
+		if base != "" {
+			fromFile = fromFile.over(known[base])
+		}
 		m := fromFile.over(fromProvider).as(s.Provider, name)
-		m.Known = true
+		m.Base, m.Known = base, true
 		m.Price = m.priced(s.Variant)
 		serves := m.callable()
 		switch {

@@ -41,6 +41,7 @@ type Model struct {
 	ID       string // "<provider>/<name>", as callers name it
 	Provider string // text before the first slash of ID
 	Name     string // the provider's own name, sent upstream unchanged; may contain slashes and colons
+	Base     string // the model that Name is a deployment of; "" = Name is the model
 
 	DisplayName         string // for people; Resolve and List fill in Name
 	Description         string
@@ -93,6 +94,7 @@ var searchName = regexp.MustCompile(`(?i)(?:\A|[^a-z0-9])(?:search|sonar|online)
 // over returns m with its gaps filled from base. Prices are taken whole: rates of two sources are
 // never mixed.
 func (m Model) over(base Model) Model {
+	fill(&m.Base, base.Base)
 	fill(&m.DisplayName, base.DisplayName)
 	fill(&m.Description, base.Description)
 	fill(&m.Mode, base.Mode)

@@ -42,10 +42,7 @@ func ParseDiscovered(provider string, data []byte) (models []Model, odd, err err
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the list of models: %w", err)
 	}
-	key := "data"
-	if !slices.ContainsFunc(top, func(m member) bool { return m.key == key }) {
-		key = "models" // Gemini's
-	}
+	key := listMember(top)
 	for _, m := range top {
 		if m.key != key {
 			continue
@@ -98,9 +95,19 @@ func listed(provider string, list []json.RawMessage) (models []Model, odd error)
 	return models, bad.err()
 }
 
+// listMember returns the name of the member that is the list: "value" at Foundry, "models" at Gemini.
+func listMember(top []member) string {
+	for _, key := range []string{"data", "value", "models"} {
+		if slices.ContainsFunc(top, func(m member) bool { return m.key == key }) {
+			return key
+		}
+	}
+	return "data"
+}
+
 // listedModel returns an error if the entry does not name a model.
 func listedModel(provider string, f facts) (Model, error) {
-	name := f.listedName()
+	name, base := f.nameIn()
 	switch {
 	case f == nil:
 		return Model{}, errors.New("not a JSON object")
@@ -117,11 +124,11 @@ func listedModel(provider string, f facts) (Model, error) {
 	}
 	price, err := listedPrice(name, f.object("pricing"), outputs)
 	return Model{
-		ID: provider + "/" + name, Provider: provider, Name: name,
+		ID: provider + "/" + name, Provider: provider, Name: name, Base: base,
 		DisplayName:         cmp.Or(f.text("displayName"), f.text("name"), f.text("display_name")),
 		Description:         f.text("description"),
 		Mode:                cmp.Or(listedMode(outputs), f.geminiMode()),
-		Created:             max(f.count("created"), f.time("created_at")),
+		Created:             max(f.count("created", "created_at"), f.time("created_at")),
 		ContextLength:       f.count("context_length", "context_window", "max_model_len", "max_input_tokens", "inputTokenLimit"), // OpenRouter, Groq, vLLM, Anthropic, Gemini
 		MaxOutput:           max(top.count("max_completion_tokens"), f.count("max_completion_tokens", "outputTokenLimit"), f.anthropicOutput()),
 		InputModalities:     inputs,

@@ -33,6 +33,17 @@ type keyField struct {
 	values    []string // shared by requests
 }
 
+// sets returns the field of the header that has the credential, and the option that sets it.
+func (e EndpointConfig) sets(dialect Dialect) (field, option string) {
+	switch {
+	case e.Auth != nil:
+		return "Authorization", "auth"
+	case e.Credential != nil:
+		field, _ = dialect.KeyField("")
+	}
+	return field, "api_key"
+}
+
 // Refused implements [Credential]. There is no other key.
 func (k *apiKey) Refused(int) bool { return false }
 

@@ -19,6 +19,7 @@ type Endpoint struct {
 	dialect    Dialect
 	base       url.URL
 	query      string
+	list       *url.URL // of models; nil: at the dialect's path
 	header     http.Header
 	fields     []HeaderField
 	credential Credential // nil for none
@@ -32,19 +33,23 @@ type Endpoint struct {
 }
 
 func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
-	base, err := url.Parse(e.BaseURL)
+	at, err := e.address(c.Dialect)
+	if err != nil {
+		return nil, err
+	}
+	base, err := url.Parse(at.baseURL)
 	if err != nil {
 		return nil, fmt.Errorf("base_url: %w", err)
 	}
 	if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
-		return nil, fmt.Errorf("base_url %q: want http://host/… or https://host/…", e.BaseURL)
+		return nil, fmt.Errorf("base_url %q: want http://host/… or https://host/…", at.baseURL)
 	}
 	if base.User != nil || base.RawQuery != "" || base.Fragment != "" {
 		return nil, errors.New("base_url: no user, query or fragment is possible")
 	}
 	base.Path = strings.TrimRight(base.Path, "/")
 	base.RawPath = ""
-	dialect, err := dialectFor(c.Dialect, base)
+	dialect, err := dialectFor(at.dialect, base)
 	if err != nil {
 		return nil, err
 	}
@@ -61,9 +66,10 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 		if credential != nil {
 			return nil, errors.New("api_key and auth: give only one of them")
 		}
-		credential = &apiKey{dialect: dialect, current: e.Credential}
+		credential = &apiKey{dialect: at.keys(dialect), current: e.Credential}
 	}
-	fields, err := checkFields(e.Header, dialect, credential != nil)
+	keyField, option := e.sets(at.keys(dialect))
+	fields, err := checkFields(e.Header, keyField, option)
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +89,11 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 		urls:  make(map[Operation]*url.URL, len(operations)),
 	}
 	made.plain = [2]http.Header{made.ownHeader(Request{}), made.ownHeader(Request{Stream: true})}
+	if at.list != "" {
+		if made.list, err = url.Parse(at.list); err != nil {
+			return nil, fmt.Errorf("base_url: %w", err)
+		}
+	}
 	for _, op := range operations {
 		if dialect.Path(op, "", false) == dialect.Path(op, "model", true) {
 			made.urls[op] = made.url(Request{Operation: op})
@@ -186,6 +197,9 @@ func connecting(err error) error {
 // the first.
 func (e *Endpoint) GetModels(ctx context.Context, after string) (*http.Response, error) {
 	req := e.request(ctx, newAttempt(), http.MethodGet, Request{Operation: Models, Query: e.dialect.ModelsQuery(after)})
+	if e.list != nil {
+		req.URL, req.Host = e.list, e.list.Host
+	}
 	if err := e.sign(req, nil); err != nil {
 		return nil, err
 	}

@@ -27,12 +27,9 @@ var transportFields = []string{
 // features of the Messages API.
 const listField = "Anthropic-Beta"
 
-// checkFields refuses fields that cannot be sent. Their names become canonical.
-func checkFields(fields []HeaderField, dialect Dialect, authorized bool) ([]HeaderField, error) {
-	keyField := ""
-	if authorized {
-		keyField, _ = dialect.KeyField("")
-	}
+// checkFields refuses fields that cannot be sent, and the one with the credential. Their names become
+// canonical.
+func checkFields(fields []HeaderField, keyField, option string) ([]HeaderField, error) {
 	var checked []HeaderField
 	for _, f := range fields {
 		name := http.CanonicalHeaderKey(f.Name)
@@ -42,7 +39,7 @@ func checkFields(fields []HeaderField, dialect Dialect, authorized bool) ([]Head
 		case slices.Contains(transportFields, name) || strings.HasPrefix(name, "Content-") || strings.HasPrefix(name, "Proxy-"):
 			return nil, fmt.Errorf("header %s: the gateway sets it itself, or it belongs to the connection", f.Name)
 		case name == keyField:
-			return nil, fmt.Errorf("header %s: api_key sets it; give only one of them", f.Name)
+			return nil, fmt.Errorf("header %s: %s sets it; give only one of them", f.Name, option)
 		case slices.ContainsFunc(checked, func(other HeaderField) bool { return other.Name == name }):
 			return nil, fmt.Errorf("header %s is given twice; join its values with a comma", f.Name)
 		}

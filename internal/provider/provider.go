@@ -64,7 +64,8 @@ type Config struct {
 // EndpointConfig is one address of a provider and the credential for it.
 type EndpointConfig struct {
 	Name    string // unique in the provider; "" for the only one
-	BaseURL string // https://host/v1; no query, no fragment
+	BaseURL string // https://host/v1; no query, no fragment; "" = that of Place, or of the dialect's vendor
+	Place   Place
 	// Credential returns the credential at present; nil = none is sent (a local server).
 	Credential func() string
 	// Auth replaces Credential where requests are signed, or tokens expire; nil = none.
