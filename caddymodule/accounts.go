@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 
@@ -27,6 +28,10 @@ type Account struct {
 	// APIKey is the credential sent to the provider: {env.NAME} or {file./path}. The file is read
 	// again when it changes. Default: none is sent.
 	APIKey string `json:"api_key,omitempty"`
+
+	// Auth is the account of a cloud, whose tokens or signatures authorize requests instead of APIKey.
+	// Default: none.
+	Auth *Auth `json:"auth,omitempty"`
 
 	// Header has fields for the header of every request, by name. A value can have one placeholder
 	// {env.NAME} or {file./path}, which is a secret; the file is read again when it changes. Fields
@@ -75,6 +80,8 @@ type accounts struct {
 	logger  *zap.Logger
 	secrets []string
 	files   []*secret.File // of secrets that change
+
+	credentials *heldCredentials
 }
 
 // of returns the endpoints of a provider. It is empty for an optional provider without secrets.
@@ -110,6 +117,14 @@ func (a *accounts) of(p *Provider) (endpoints []provider.EndpointConfig, err err
 }
 
 func (a *accounts) endpoint(owner string, account Account) (e provider.EndpointConfig, err error) {
+	if account.Auth != nil {
+		if account.Auth.AWS != nil {
+			account.Region = cmp.Or(account.Region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
+		}
+		if e.Auth, err = account.Auth.credential(account.Place, a.credentials, func(text *secret.Text, option string) { a.know(text, owner+" "+option) }); err != nil {
+			return e, err
+		}
+	}
 	e.BaseURL, e.Place = account.BaseURL, provider.Place(account.Place)
 	if account.APIKey != "" {
 		key, err := secret.Parse(account.APIKey)
@@ -179,8 +194,8 @@ func (a Account) over(other Account) Account {
 		a.BaseURL = other.BaseURL
 	}
 	a.Place = a.Place.over(other.Place)
-	if a.APIKey == "" {
-		a.APIKey = other.APIKey
+	if a.APIKey == "" && a.Auth == nil {
+		a.APIKey, a.Auth = other.APIKey, other.Auth
 	}
 	a.Header, a.Query = united(a.Header, other.Header, strings.EqualFold), united(a.Query, other.Query, func(a, b string) bool { return a == b })
 	return a

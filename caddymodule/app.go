@@ -104,6 +104,7 @@ type App struct {
 	stateDir    string // of state; "" until a reference to it is held
 	gateway     *gateway.Gateway
 	certificate *certificate // nil without VNC
+	credentials *heldCredentials
 	manyKeys    bool
 	end         func() error // ends the gateway, once
 }
@@ -119,7 +120,7 @@ func (a *App) Gateway() *gateway.Gateway { return a.gateway }
 // Provision checks the configuration and makes the gateway. It only reads files, and changes
 // nothing that outlives a failed load.
 func (a *App) Provision(ctx caddy.Context) error {
-	a.ctx, a.logger = ctx, ctx.Logger()
+	a.ctx, a.logger, a.credentials = ctx, ctx.Logger(), new(heldCredentials)
 	dir, err := filepath.Abs(a.dataDir())
 	if err != nil {
 		return fmt.Errorf("data_dir: %w", err)
@@ -243,6 +244,7 @@ func (a *App) Cleanup() error {
 		return nil
 	}
 	if a.gateway == nil {
+		a.credentials.release()
 		return releaseState(a.stateDir)
 	}
 	return a.end()
@@ -259,6 +261,7 @@ func (a *App) endOnce() error {
 
 // releaseState runs after the last call.
 func (a *App) releaseState() {
+	a.credentials.release()
 	if err := releaseState(a.stateDir); err != nil {
 		a.logger.Error("closing the store failed", zap.Error(err))
 	}

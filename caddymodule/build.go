@@ -32,7 +32,7 @@ func (a *App) build() (gateway.Config, error) {
 	if err != nil {
 		return none, err
 	}
-	built, err := buildProviders(a.ctx, a.Providers, models)
+	built, err := buildProviders(a.ctx, a.Providers, models, a.credentials)
 	if err != nil {
 		return none, err
 	}

@@ -55,4 +55,4 @@ func inspectedKey(k *Key) offline.Key {
 }
 
 // keyless reports whether nothing authorizes the gateway there.
-func (a *Account) keyless() bool { return a.APIKey == "" && len(a.Header) == 0 }
+func (a *Account) keyless() bool { return a.APIKey == "" && a.Auth == nil && len(a.Header) == 0 }

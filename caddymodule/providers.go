@@ -3,8 +3,6 @@ package caddymodule
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
@@ -49,7 +47,9 @@ type Provider struct {
 	// an Azure resource or Foundry project says it of its deployments.
 	Deployments map[string]string `json:"deployments,omitempty"`
 
-	// CatalogName is the provider's name in catalog files, if it differs from Name. Default: Name.
+	// CatalogName is the provider's name in catalog files, if it differs from Name. Default: Name, or if
+	// no file has models of that name what price maps call the cloud: gemini, vertex_ai, bedrock, azure,
+	// azure_ai.
 	CatalogName string `json:"catalog_name,omitempty"`
 
 	// Chat is how chat calls are served: "native" (the provider has chat completions) or
@@ -141,25 +141,17 @@ type builtProviders struct {
 	accounts
 }
 
-const (
-	// shortestDiscover keeps a mistyped interval from hammering a provider.
-	shortestDiscover = 10 * time.Second
-
-	// usualDiscover is for a provider whose models only its own list names. Providers add and
-	// retire models within days.
-	usualDiscover = 10 * time.Minute
-)
-
-// buildProviders makes the providers; models are those of catalog files.
-func buildProviders(ctx caddy.Context, list []Provider, models []catalog.Model) (builtProviders, error) {
+// buildProviders makes the providers; models are those of catalog files. References to credentials are
+// held until they are released.
+func buildProviders(ctx caddy.Context, list []Provider, models []catalog.Model, held *heldCredentials) (builtProviders, error) {
 	catalogued := map[string]bool{}
 	for _, m := range models {
 		catalogued[m.Provider] = true
 	}
-	built := builtProviders{accounts: accounts{logger: ctx.Logger()}}
+	built := builtProviders{accounts: accounts{logger: ctx.Logger(), credentials: held}}
 	for i := range list {
 		p := &list[i]
-		if err := p.build(ctx, &built, catalogued[catalogName(p)]); err != nil {
+		if err := p.build(ctx, &built, catalogued); err != nil {
 			return built, fmt.Errorf("provider %q: %w", p.Name, err)
 		}
 	}
@@ -167,7 +159,7 @@ func buildProviders(ctx caddy.Context, list []Provider, models []catalog.Model) 
 }
 
 // build adds the provider to those that are built.
-func (p *Provider) build(ctx caddy.Context, built *builtProviders, catalogued bool) error {
+func (p *Provider) build(ctx caddy.Context, built *builtProviders, catalogued map[string]bool) error {
 	if err := provider.ValidName(p.Name); err != nil {
 		return err
 	}
@@ -187,13 +179,13 @@ func (p *Provider) build(ctx caddy.Context, built *builtProviders, catalogued bo
 	if config.ModelTimeouts, err = p.modelTimeouts(); err != nil {
 		return err
 	}
-	source := catalog.Source{Provider: p.Name, Patterns: p.Models, CatalogName: p.CatalogName, Variant: p.PriceVariant, Deployments: p.Deployments}
+	source := catalog.Source{Provider: p.Name, Patterns: p.Models, CatalogName: p.nameIn(catalogued), Variant: p.PriceVariant, Deployments: p.Deployments}
 	if p.Dialect == provider.Test {
 		built.addTest(p, &source, &config)
 	} else if err := p.connect(ctx, built, &config); err != nil {
 		return err
 	}
-	discover := p.discoverEvery(catalogued)
+	discover := p.discoverEvery(catalogued[source.CatalogName])
 	if len(config.Endpoints) == 0 {
 		source.Skipped, source.Discover = true, discover > 0
 		built.sources = append(built.sources, source)
@@ -250,7 +242,7 @@ func (p *Provider) connect(ctx caddy.Context, built *builtProviders, config *pro
 func (b *builtProviders) addTest(p *Provider, source *catalog.Source, config *provider.Config) {
 	config.Endpoints, config.Transport = provider.One(testBaseURL, ""), &testprovider.Transport{}
 	for _, m := range testprovider.Models() {
-		b.models = append(b.models, testModel(catalogName(p), m))
+		b.models = append(b.models, testModel(source.CatalogName, m))
 		if len(p.Models) == 0 {
 			source.Patterns = append(source.Patterns, m.ID)
 		}
@@ -269,34 +261,8 @@ func testModel(provider string, m testprovider.Model) catalog.Model {
 	return listed
 }
 
-// discoverEvery is the interval at which the provider's own list is read, 0 for never.
-func (p *Provider) discoverEvery(catalogued bool) time.Duration {
-	if p.Discover == 0 && !p.DiscoverOff && p.Dialect != provider.Test && (p.anyModel() && !catalogued || p.listsDeployments()) {
-		return usualDiscover
-	}
-	return time.Duration(p.Discover)
-}
-
-// listsDeployments reports whether all deployments of a resource are meant, which it lists.
-func (p *Provider) listsDeployments() bool {
-	at := p.Place
-	if len(p.Endpoints) > 0 {
-		at = p.Endpoints[0].over(p.Account).Place
-	}
-	return at.Resource != "" && (p.Dialect != provider.Anthropic || at.Project != "") && (p.anyModel() || len(p.Models) == 0)
-}
-
-func (p *Provider) anyModel() bool { return slices.Contains(p.Models, "*") }
-
 // testBaseURL is the base URL of the built-in provider. Nothing is ever dialled.
 const testBaseURL = "http://test.invalid/v1"
 
 // testParameters are the parameters that the built-in provider supports.
 var testParameters = []string{"max_tokens", "n", "response_format", "stop", "structured_outputs", "tool_choice", "tools"}
-
-func catalogName(p *Provider) string {
-	if p.CatalogName != "" {
-		return p.CatalogName
-	}
-	return p.Name
-}

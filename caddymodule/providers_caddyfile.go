@@ -17,10 +17,11 @@ import (
 //		base_url URL
 //		project | location | api_version | region | service | resource VALUE
 //		api_key {env.NAME}
+//		auth google|aws|azure { … }   # instead of api_key
 //		header NAME VALUE             # any number
 //		query NAME VALUE              # any number
 //		endpoint NAME {               # any number
-//			base_url | project … | api_key | header | query …
+//			base_url | project … | api_key | auth | header | query …
 //		}
 //		optional
 //		models PATTERN…
@@ -86,6 +87,7 @@ func (a *Account) options() caddykit.Options {
 		"service":     caddykit.Word(&a.Service),
 		"resource":    caddykit.Word(&a.Resource),
 		"api_key":     caddykit.Word(&a.APIKey),
+		"auth":        {Read: a.readAuth},
 		"header":      pair(&a.Header),
 		"query":       pair(&a.Query),
 	}

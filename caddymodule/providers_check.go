@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
@@ -81,8 +82,8 @@ func (p *Provider) check() error {
 		}
 		return nil
 	}
-	if p.BaseURL != "" || p.APIKey != "" || p.Optional || p.TransportRaw != nil || p.Discover != 0 || p.DiscoverOff {
-		return errors.New("the built-in test provider takes no base_url, api_key, optional, discover or transport")
+	if p.BaseURL != "" || p.APIKey != "" || p.Auth != nil || p.Optional || p.TransportRaw != nil || p.Discover != 0 || p.DiscoverOff {
+		return errors.New("the built-in test provider takes no base_url, api_key, auth, optional, discover or transport")
 	}
 	if p.TraceContext {
 		return errors.New("the built-in test provider takes no trace_context: it sends no requests")
@@ -107,4 +108,48 @@ func (p *Provider) checkDialect(d provider.Dialect) error {
 			"responses native", d.Name())
 	}
 	return nil
+}
+
+const (
+	// shortestDiscover keeps a mistyped interval from hammering a provider.
+	shortestDiscover = 10 * time.Second
+
+	// usualDiscover is for a provider whose models only its own list names. Providers add and
+	// retire models within days.
+	usualDiscover = 10 * time.Minute
+)
+
+// discoverEvery is the interval at which the provider's own list is read, 0 for never.
+func (p *Provider) discoverEvery(catalogued bool) time.Duration {
+	if p.Discover == 0 && !p.DiscoverOff && p.Dialect != provider.Test && (p.anyModel() && !catalogued || p.listsDeployments()) {
+		return usualDiscover
+	}
+	return time.Duration(p.Discover)
+}
+
+// listsDeployments reports whether all deployments of a resource are meant, which it lists.
+func (p *Provider) listsDeployments() bool {
+	at := p.first()
+	return at.Resource != "" && (p.Dialect != provider.Anthropic || at.Project != "") && (p.anyModel() || len(p.Models) == 0)
+}
+
+func (p *Provider) anyModel() bool { return slices.Contains(p.Models, "*") }
+
+// nameIn returns the provider's name in catalog files, which have models of these names.
+func (p *Provider) nameIn(catalogued map[string]bool) string {
+	if p.CatalogName != "" {
+		return p.CatalogName
+	}
+	if usual := provider.Place(p.first().Place).CatalogName(p.Dialect); usual != "" && !catalogued[p.Name] && catalogued[usual] {
+		return usual
+	}
+	return p.Name
+}
+
+// first is the account of the first endpoint.
+func (p *Provider) first() Account {
+	if len(p.Endpoints) > 0 {
+		return p.Endpoints[0].over(p.Account)
+	}
+	return p.Account
 }

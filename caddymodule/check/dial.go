@@ -44,7 +44,7 @@ func dialProviders(c *inspected) []Finding {
 			running.Go(func() {
 				slots <- struct{}{}
 				defer func() { <-slots }()
-				dialProvider(c, p.Name, e, f)
+				dialProvider(c, p.Name, e, p.Has("models"), f)
 			})
 		}
 	}
@@ -56,14 +56,25 @@ func dialProviders(c *inspected) []Finding {
 	return found
 }
 
-// endpoint is where a provider's list of models is.
+// endpoint is one address of a provider.
 type endpoint interface {
+	// Authorize asks for what authorizes requests, such as the token of a cloud.
+	Authorize(ctx context.Context) error
 	GetModels(ctx context.Context, after string) (*http.Response, error)
 }
 
-func dialProvider(c *inspected, name string, e endpoint, f *Finding) {
+func dialProvider(c *inspected, name string, e endpoint, lists bool, f *Finding) {
 	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
 	defer cancel()
+	if err := e.Authorize(ctx); err != nil {
+		*f = Finding{Failure, f.Subject, "its cloud gives the gateway no credential: " + c.Hide(err.Error()),
+			"Check the auth block, the rights of the identity and the network: docs/clouds.md."}
+		return
+	}
+	if !lists {
+		*f = Finding{Note, f.Subject, "it has no list of models and was not asked; there is a credential for it, or none is needed", ""}
+		return
+	}
 	began := time.Now()
 	resp, err := e.GetModels(ctx, "")
 	if err != nil {
@@ -83,7 +94,7 @@ func dialProvider(c *inspected, name string, e endpoint, f *Finding) {
 		c.Built.Catalog.SetDiscovered(name, models) // ignored without discover
 		*f = Finding{Note, f.Subject, fmt.Sprintf("its list of %s came in %s: the credential is accepted, or not needed", terminal.Plural(len(models), "model"), took), ""}
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		*f = Finding{Failure, f.Subject, fmt.Sprintf("it refuses the gateway's credential with %d", status), "Replace api_key: it is wrong, revoked, or lacks a right."}
+		*f = Finding{Failure, f.Subject, fmt.Sprintf("it refuses the gateway's credential with %d", status), "Replace api_key, or give the identity of auth its rights: it is wrong, revoked, or lacks a right."}
 	case status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented:
 		*f = Finding{Note, f.Subject, fmt.Sprintf("it answers, and has no list of models (%d): the credential was not tried", status), "Check that base_url ends as for an SDK, often in /v1."}
 	default:

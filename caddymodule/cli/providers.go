@@ -35,6 +35,11 @@ func (o *operator) providers(asJSON bool) error {
 	}
 	return o.table("PROVIDER\tTARGET\tSTATE\tUNTIL\tATTEMPTS\tFAILURES\tLAST FAILURE", func(row func(...any)) {
 		for _, p := range list {
+			for _, e := range p.Endpoints {
+				if e.Credential != nil {
+					row(p.ID, credentialCell(e), stateCell(e.Credential), "-", "-", "-", textOrDash(e.Credential.Failure))
+				}
+			}
 			switch {
 			case p.ListMissing:
 				row(p.ID, "-", "no list of models has come", "-", 0, 0, "-")
@@ -46,6 +51,31 @@ func (o *operator) providers(asJSON bool) error {
 			}
 		}
 	})
+}
+
+// credentialCell names the credential of an endpoint.
+func credentialCell(e gateway.EndpointStatus) string {
+	if e.Name == nil {
+		return "auth " + e.Credential.Cloud
+	}
+	return "auth " + e.Credential.Cloud + "@" + *e.Name
+}
+
+func stateCell(c *gateway.CredentialStatus) string {
+	switch {
+	case c.Remaining != nil:
+		return "valid for " + (time.Duration(*c.Remaining) * time.Second).String()
+	case c.Valid:
+		return "valid"
+	}
+	return "no credential"
+}
+
+func textOrDash(text *string) string {
+	if text == nil {
+		return "-"
+	}
+	return *text
 }
 
 func timeCell(t *time.Time) string {

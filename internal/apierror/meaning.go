@@ -192,7 +192,7 @@ var meanings = map[Code]Meaning{
 		"Replace the credential of the provider: it was revoked, mistyped, or lacks a right. `caddy gatehouse check --dial` tries it.",
 	},
 	UpstreamError: {
-		"The provider failed: no connection, a 5xx, or an answer that is not one.",
+		"The provider failed: no connection, a 5xx, or an answer that is not one; or its cloud gives the gateway no credential.",
 		"Look at the provider's status page, and at `caddy gatehouse providers`. A second target in an `alias` would take over.",
 	},
 	UpstreamQuota: {

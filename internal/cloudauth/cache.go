@@ -129,7 +129,11 @@ func (c *cache[T]) begin() <-chan struct{} {
 }
 
 func (c *cache[T]) attempt(ended chan struct{}) {
-	ctx, cancel := context.WithTimeout(c.ctx, fetchTimeout)
+	parent := c.ctx
+	if parent.Err() != nil { // the last requests of a configuration that has ended
+		parent = context.WithoutCancel(parent)
+	}
+	ctx, cancel := context.WithTimeout(parent, fetchTimeout)
 	defer cancel()
 	value, expires, err := c.fetch(ctx)
 	c.mu.Lock()

@@ -178,6 +178,7 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 		return err
 	}
 	g.state.Metrics.Prepare(g.scrape.names)
+	watchCredentials(ctx, g.models.ordered, g.logger)
 	g.models.discovery.start(ctx)
 	close(g.generation.ready)
 	return nil

@@ -47,6 +47,7 @@ func (s *State) gauges() metrics.Gauges {
 		SignedIn:          func() float64 { return float64(s.stores.signedIn().Len()) },
 		CertificateEnds:   s.certificateEnds,
 		Providers:         s.providersUp,
+		Credentials:       func() []metrics.CredentialLeft { return credentialsLeft(s.generations.current()) },
 		Queues:            s.queues,
 		Budgets:           s.budgetsSpent,
 		Cluster:           s.stores.clusterGauges,

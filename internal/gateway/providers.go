@@ -22,6 +22,8 @@ type ProviderStatus struct {
 type EndpointStatus struct {
 	Name *string `json:"name"` // null for the only one
 	Host string  `json:"host"`
+	// Credential is that of a cloud; absent where an API key, a header or nothing authorizes requests.
+	Credential *CredentialStatus `json:"credential,omitempty"`
 }
 
 // TargetStatus is the health of a model at a provider, or at one of its endpoints.
@@ -48,7 +50,7 @@ func (m *Models) Status(allowed func(model string) bool) []ProviderStatus {
 	for i, p := range m.ordered {
 		list[i] = ProviderStatus{Object: "provider", ID: p.Name, Endpoints: []EndpointStatus{}, Targets: []TargetStatus{}}
 		for _, e := range p.Endpoints {
-			list[i].Endpoints = append(list[i].Endpoints, EndpointStatus{orNull(e.Name), e.Host()})
+			list[i].Endpoints = append(list[i].Endpoints, EndpointStatus{orNull(e.Name), e.Host(), credentialStatus(e)})
 		}
 		list[i].ListMissing = slices.Contains(awaited, p.Name)
 		at[p.Name] = &list[i]

@@ -119,8 +119,8 @@ func ledgerPart(s store.Status) Part {
 // maxNamed bounds how many targets, or providers, a detail names.
 const maxNamed = 5
 
-// providersPart is degraded while a target that the catalog knows is unhealthy, or a list of models has
-// never come.
+// providersPart is degraded while a target that the catalog knows is unhealthy, a cloud gives no
+// credential, or a list of models has never come.
 func providersPart(models *Models) Part {
 	var names []string
 	for _, t := range models.Targets(nil) {
@@ -131,6 +131,9 @@ func providersPart(models *Models) Part {
 	var details []string
 	if len(names) > 0 {
 		details = append(details, "unhealthy: "+someOf(names))
+	}
+	if names := withoutCredential(models.ordered); len(names) > 0 {
+		details = append(details, "no credential can be had, see the log: "+someOf(names))
 	}
 	if awaited := models.catalog.Awaited(); len(awaited) > 0 {
 		details = append(details, "no list of models has come, see the log: "+someOf(awaited))

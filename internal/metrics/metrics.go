@@ -47,6 +47,7 @@ type Gauges struct {
 	SignedIn          func() float64   // sessions of the console
 	CertificateEnds   func() time.Time // of VNC viewers; the zero time for none
 	Providers         func() []ProviderUp
+	Credentials       func() []CredentialLeft
 	Queues            func() map[Queue]int // calls that wait for a concurrency slot
 	Budgets           func() []BudgetSpent
 	Cluster           func() (Cluster, bool) // false without a cluster
@@ -105,6 +106,7 @@ func newGauges(g Gauges) []prometheus.Collector {
 			Help: "Memory that large answers of providers may hold; above it callers get gateway_busy.",
 		}, g.AnswerMemoryLimit),
 		newProvidersUp(g.Providers),
+		newCredentialsLeft(g.Credentials),
 		newQueueLength(g.Queues),
 		newBudgetsSpent(g.Budgets),
 		newBuildInfo(),

@@ -24,6 +24,9 @@ func newMetrics() *metrics.Metrics {
 		Budgets: func() []metrics.BudgetSpent {
 			return []metrics.BudgetSpent{{Scope: "key:dev", Budget: "10usd/day", Ratio: 0.5}}
 		},
+		Credentials: func() []metrics.CredentialLeft {
+			return []metrics.CredentialLeft{{Provider: "acme", Endpoint: "east", Seconds: 14}}
+		},
 		Providers: func() []metrics.ProviderUp {
 			return []metrics.ProviderUp{{Provider: "acme", Model: "acme/m", Up: true}, {Provider: "acme", Model: "acme/m", Endpoint: "east"}}
 		},
@@ -104,6 +107,7 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 		"overhead_seconds{route=POST /v1/chat/completions} 2 in 0.005s",
 		"provider_attempts_total{code=,outcome=ok,provider=acme} 1",
 		"provider_attempts_total{code=upstream_error,outcome=connection,provider=acme} 2",
+		"provider_credential_remaining_seconds{endpoint=east,provider=acme} 14",
 		"provider_up{endpoint=,model=acme/m,provider=acme} 1",
 		"provider_up{endpoint=east,model=acme/m,provider=acme} 0",
 		"queue_length{queue=gateway} 0",

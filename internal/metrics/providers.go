@@ -56,3 +56,31 @@ func (p providersUp) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(p.desc, prometheus.GaugeValue, value, t.Provider, t.Model, t.Endpoint)
 	}
 }
+
+// CredentialLeft is how long a credential lives that a cloud gave for a provider, or for one of its
+// endpoints.
+type CredentialLeft struct {
+	Provider, Endpoint string // Endpoint "" for the only one
+	Seconds            float64
+}
+
+// credentialsLeft collects a gauge for each credential that expires.
+type credentialsLeft struct {
+	desc *prometheus.Desc
+	list func() []CredentialLeft
+}
+
+func newCredentialsLeft(list func() []CredentialLeft) credentialsLeft {
+	return credentialsLeft{prometheus.NewDesc(prometheus.BuildFQName(namespace, "provider", "credential_remaining_seconds"),
+		"How long the token or key lives that a cloud gave for a provider; 0 without one.", []string{"provider", "endpoint"}, nil), list}
+}
+
+// Describe implements prometheus.Collector.
+func (c credentialsLeft) Describe(ch chan<- *prometheus.Desc) { ch <- c.desc }
+
+// Collect implements prometheus.Collector.
+func (c credentialsLeft) Collect(ch chan<- prometheus.Metric) {
+	for _, l := range c.list() {
+		ch <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, l.Seconds, l.Provider, l.Endpoint)
+	}
+}

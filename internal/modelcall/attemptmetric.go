@@ -33,6 +33,9 @@ func outcomeOf(failure *apierror.Error, status int) metrics.Outcome {
 	case apierror.ClientGone, apierror.ShuttingDown:
 		return metrics.Canceled
 	case apierror.UpstreamError:
+		if errors.Is(failure.Cause, provider.ErrNoCredential) {
+			return metrics.Auth
+		}
 		if status == 0 && !errors.Is(failure.Cause, provider.ErrRedirect) {
 			return metrics.Connection
 		}

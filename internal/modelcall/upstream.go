@@ -198,6 +198,8 @@ func (u *upstream) failure(err error) *apierror.Error {
 		return providerFailure(apierror.UpstreamError, name, err, "provider %q answered with a redirect, which is not followed", name)
 	case answered:
 		return providerFailure(apierror.UpstreamError, name, err, "provider %q broke off its answer", name)
+	case errors.Is(err, provider.ErrNoCredential):
+		return providerFailure(apierror.UpstreamError, name, err, "the gateway has no credential for provider %q at present", name)
 	case errors.Is(err, provider.ErrConnectTimeout):
 		return u.timeout("connect", err, "provider %q could not be reached in time", name)
 	default:

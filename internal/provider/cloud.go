@@ -140,7 +140,7 @@ type address struct {
 	baseURL string
 	dialect string // "" = by the host
 	list    string // of models; "" = at the dialect's path
-	azure   bool
+	cloud   string
 }
 
 // address returns the address of an endpoint. A base URL replaces what follows from the place.
@@ -149,14 +149,14 @@ func (e EndpointConfig) address(dialect string) (address, error) {
 	if err := p.check(); err != nil {
 		return address{}, err
 	}
-	a := address{baseURL: e.BaseURL, dialect: dialect, azure: p.Resource != ""}
+	a := address{baseURL: e.BaseURL, dialect: dialect, cloud: p.cloud()}
 	if a.baseURL == "" {
 		var err error
 		if a.baseURL, a.dialect, err = p.base(dialect); err != nil {
 			return a, err
 		}
 	}
-	if a.azure {
+	if a.cloud == azure {
 		a.list = p.deployments(a.baseURL)
 	}
 	return a, nil
@@ -167,8 +167,10 @@ func (e EndpointConfig) address(dialect string) (address, error) {
 func (p Place) base(dialect string) (baseURL, of string, err error) {
 	at := p.cloud()
 	switch {
-	case at == "" && (ownBases[dialect] == "" || p.Location != ""):
-		return "", "", errors.New("base_url is missing" + p.missing(dialect))
+	case at == "" && p.Location != "":
+		return "", "", errors.New("location needs project, too")
+	case at == "" && ownBases[dialect] == "":
+		return "", "", errors.New("base_url is missing; at a cloud it follows from project (Google), region (AWS) or resource (Azure)")
 	case at == "":
 		return strings.ReplaceAll(ownBases[dialect], "{version}", cmp.Or(p.APIVersion, geminiVersion)), dialect, nil
 	case bases[at] == nil:
@@ -187,17 +189,17 @@ func (p Place) base(dialect string) (baseURL, of string, err error) {
 	).Replace(base), dialect, nil
 }
 
-// missing says what the base URL follows from.
-func (p Place) missing(dialect string) string {
-	switch {
-	case p.Location != "":
-		return ": location needs project, too"
-	case p.Service != "", dialect == Bedrock, dialect == BedrockAnthropic:
-		return ": it follows from region"
-	case dialect == VertexAnthropic:
-		return ": it follows from project, and from location if that is not global"
+// CatalogName is what price maps call the provider of the models of a place, "" if it has no usual
+// name.
+func (p Place) CatalogName(dialect string) string {
+	switch at := p.cloud(); {
+	case at == "" && dialect == Gemini:
+		return "gemini"
+	case at == azure && dialect == Anthropic:
+		return "azure_ai"
+	default:
+		return map[string]string{google: "vertex_ai", ServiceBedrock: "bedrock", serviceMantle: "bedrock", azure: "azure"}[at]
 	}
-	return ""
 }
 
 // googleHost is the host of a location of Vertex AI. "us" and "eu" are multi-regions.
@@ -227,10 +229,13 @@ func (p Place) deployments(baseURL string) string {
 	return ""
 }
 
-// keys returns the dialect by which API keys are sent.
+// keys returns the dialect by which API keys are sent: all of Bedrock takes them as a bearer token.
 func (a address) keys(d Dialect) Dialect {
-	if _, is := d.(openAI); is && a.azure {
+	switch {
+	case a.cloud == azure && d.Name() == OpenAI:
 		return azureKeys{d}
+	case a.cloud == ServiceBedrock || a.cloud == serviceMantle:
+		return bedrock{}
 	}
 	return d
 }

@@ -20,6 +20,9 @@ type Credential interface {
 	Secrets() []string
 }
 
+// ErrNoCredential is wrapped by the error of a request that could not be authorized, and was not sent.
+var ErrNoCredential = errors.New("no credential could be had")
+
 // apiKey is a credential that is sent as it is.
 type apiKey struct {
 	dialect Dialect
@@ -74,6 +77,9 @@ func ValidCredential(credential string) error {
 	}
 	return nil
 }
+
+// Credential returns what authorizes the gateway there, nil for nothing but a header.
+func (e *Endpoint) Credential() Credential { return e.credential }
 
 // Secrets returns what the provider is sent to know the gateway by: the credential, and those of
 // headers.

@@ -211,12 +211,21 @@ func (e *Endpoint) GetModels(ctx context.Context, after string) (*http.Response,
 	return resp, err
 }
 
+// Authorize asks for what authorizes requests, such as the token of a cloud. It sends nothing to the
+// provider.
+func (e *Endpoint) Authorize(ctx context.Context) error {
+	return e.sign(e.request(ctx, newAttempt(), http.MethodGet, Request{Operation: Models}), nil)
+}
+
 // sign authorizes a request that is complete. Body is nil for a request without one.
 func (e *Endpoint) sign(req *http.Request, body *Body) error {
 	if e.credential == nil {
 		return nil
 	}
-	return e.credential.Sign(req, body)
+	if err := e.credential.Sign(req, body); err != nil {
+		return fmt.Errorf("%w: %w", ErrNoCredential, err)
+	}
+	return nil
 }
 
 var (

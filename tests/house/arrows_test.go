@@ -7,6 +7,7 @@ var arrows = []arrow{
 	{"caddymodule", "handlers", "one import brings the HTTP handlers with it"},
 	{"caddymodule", "internal/activity", "the retention of the configuration"},
 	{"caddymodule", "internal/caddykit", "options, the app's name"},
+	{"caddymodule", "internal/cloudauth", "auth blocks become credentials"},
 	{"caddymodule", "internal/catalog", "catalog files and provider blocks become the index"},
 	{"caddymodule", "internal/gateway", "builds it"},
 	{"caddymodule", "internal/guardrail", "guardrail blocks become guardrails"},
@@ -102,6 +103,7 @@ var arrows = []arrow{
 	{"internal/caddykit", "internal/gateway", "what the app shows to the handlers"},
 
 	{"internal/gateway", "internal/activity", "one record a call"},
+	{"internal/gateway", "internal/cloudauth", "which clouds give no credential"},
 	{"internal/gateway", "internal/catalog", "which model, at what price"},
 	{"internal/gateway", "internal/apierror", "its refusals"},
 	{"internal/gateway", "internal/failover", "the health of targets outlives a configuration"},

@@ -1,0 +1,130 @@
+package gateway
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/cloudauth"
+	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// credentialLook is how often a credential is looked at for the log. Nothing is asked then.
+const credentialLook = time.Second
+
+// CredentialStatus says whether a cloud gives the gateway what authorizes its requests.
+type CredentialStatus struct {
+	Cloud string `json:"cloud"` // google, aws, azure
+	// Valid reports whether requests can be authorized, or that nothing has been tried yet.
+	Valid bool `json:"valid"`
+	// Remaining is how many seconds the present one lives; null if it does not expire, or there is none.
+	Remaining *int64 `json:"remaining_seconds"`
+	// Failure is why the last attempt to get one failed; null if it did not.
+	Failure *string `json:"failure"`
+}
+
+// cloudCredential returns the credential of an endpoint that a cloud gives; ok is false if there is none.
+func cloudCredential(e *provider.Endpoint) (c cloudauth.Credential, ok bool) {
+	c, ok = e.Credential().(cloudauth.Credential)
+	return c, ok
+}
+
+// credentialStatus returns the status of an endpoint's credential, nil if no cloud gives it.
+func credentialStatus(e *provider.Endpoint) *CredentialStatus {
+	c, ok := cloudCredential(e)
+	if !ok {
+		return nil
+	}
+	s := c.Status()
+	shown := &CredentialStatus{Cloud: s.Kind, Valid: s.Life > 0 || s.Err == nil}
+	if s.Life > 0 {
+		seconds := int64(s.Life / time.Second)
+		shown.Remaining = &seconds
+	}
+	if s.Err != nil {
+		shown.Failure = orNull(s.Err.Error())
+	}
+	return shown
+}
+
+// endpointName is "provider", and "@endpoint" if there are several.
+func endpointName(p *provider.Provider, e *provider.Endpoint) string {
+	if e.Name == "" {
+		return p.Name
+	}
+	return p.Name + "@" + e.Name
+}
+
+// withoutCredential returns the endpoints whose requests cannot be authorized at present.
+func withoutCredential(providers []*provider.Provider) (names []string) {
+	for _, p := range providers {
+		for _, e := range p.Endpoints {
+			if s := credentialStatus(e); s != nil && !s.Valid {
+				names = append(names, endpointName(p, e))
+			}
+		}
+	}
+	return names
+}
+
+// credentialsLeft returns how long the credentials live that clouds gave; 0 for one that is missing.
+func credentialsLeft(current *generation) (left []metrics.CredentialLeft) {
+	if current == nil {
+		return nil
+	}
+	for _, p := range current.gateway.models.ordered {
+		for _, e := range p.Endpoints {
+			if c, ok := cloudCredential(e); ok && !c.Status().Static {
+				left = append(left, metrics.CredentialLeft{Provider: p.Name, Endpoint: e.Name, Seconds: c.Status().Life.Seconds()})
+			}
+		}
+	}
+	return left
+}
+
+// watchCredentials asks for the credentials that no earlier configuration had, and logs until ctx ends
+// which of them cannot be had.
+func watchCredentials(ctx context.Context, providers []*provider.Provider, logger *zap.Logger) {
+	watched := map[cloudauth.Credential]bool{} // several providers can have one
+	for _, p := range providers {
+		for _, e := range p.Endpoints {
+			if c, ok := cloudCredential(e); ok && !watched[c] {
+				watched[c] = true
+				go watchCredential(ctx, c, logger.With(zap.String("provider", endpointName(p, e)), zap.String("cloud", c.Status().Kind)))
+			}
+		}
+	}
+}
+
+func watchCredential(ctx context.Context, c cloudauth.Credential, logger *zap.Logger) {
+	if c.Status().Refreshed.IsZero() {
+		_ = c.Fetch(ctx) // the status has the error
+	}
+	look := time.NewTicker(credentialLook)
+	defer look.Stop()
+	last := ""
+	for ctx.Err() == nil {
+		s := c.Status()
+		message, cause := "", ""
+		if s.Err != nil {
+			cause = s.Err.Error()
+			if message = "a cloud gives no credential: calls of this provider fail until it does"; s.Life > 0 {
+				message = "a cloud does not renew a credential; the present one is used while it is valid"
+			}
+		}
+		switch {
+		case message+cause == last:
+		case s.Err != nil:
+			logger.Warn(message, zap.String("cause", cause), zap.Duration("remaining", s.Life))
+		default:
+			logger.Info("a cloud gives a credential again", zap.Duration("remaining", s.Life))
+		}
+		last = message + cause
+		select {
+		case <-ctx.Done():
+		case <-look.C:
+		}
+	}
+}
