@@ -42,6 +42,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/clouds"
 )
 
 const (
@@ -62,6 +64,8 @@ type Provider struct {
 	Now func() time.Time
 	// Unrecorded keeps nothing of what arrives, for long tests.
 	Unrecorded bool
+	// Gemini is the provider in Google's protocol, below /gemini.
+	Gemini *clouds.Gemini
 
 	log      *recorder
 	gates    *gates
@@ -93,6 +97,8 @@ func New() *Provider {
 	p.mux.Handle("/", p.recorded(func(r *http.Request, _ []byte) script {
 		return errorScript(apiOf(r), p.requestID(), http.StatusNotFound, "", "Invalid URL ("+r.Method+" "+r.URL.Path+")")
 	}))
+	p.Gemini = clouds.NewGemini(p)
+	p.mux.Handle("/gemini/", http.StripPrefix("/gemini", p.Gemini))
 	control(p)
 	return p
 }
