@@ -18,6 +18,8 @@ func (t *translation) putLimit() error {
 	switch {
 	case err != nil:
 		return err
+	case limit == nil && t.opt.Count:
+		return nil
 	case limit == nil:
 		return translate.Missing("max_tokens")
 	case n == 0:
