@@ -56,7 +56,7 @@ func TestAllAPIsWorkOnGemini(t *testing.T) {
 			if path == "/v1/messages" {
 				post = func(path, body string) harness.Answer { return postMessages(h, path, body) }
 			}
-			a := post(path, harness.Body(path, "g/gemini-3-echo", stream))
+			a := post(path, harness.Body(path, "g/gemini-3-echo", `,"max_tokens":100`[:len(`,"max_tokens":100`)*strings.Count(path, "messages")]+stream))
 			if a.Status != 200 || !strings.Contains(string(a.Body), "hello") {
 				t.Fatalf("%s%s: %d %s", path, stream, a.Status, a.Body)
 			}
@@ -232,4 +232,11 @@ func TestGoogleCountsAndEmbeds(t *testing.T) {
 	if a.Status != 200 || harness.At(list, "data", 2, "embedding", 0) != harness.Number("3") || harness.At(list, "model") != "g/gemini-embedding-001" {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
+}
+
+// postMessages makes a call of the Messages API.
+func postMessages(h *harness.Gateway, path, body string) harness.Answer {
+	r := h.Client.Request(path, "full", body)
+	r.Header.Set("Anthropic-Version", "2023-06-01")
+	return h.Client.Send(r)
 }

@@ -183,6 +183,8 @@ var arrows = []arrow{
 	{"internal/modelcall/wire", "internal/translate/responsesonchat", "Responses calls of a provider that has only chat"},
 
 	{"internal/modelcall", "internal/activity", "one record a request"},
+	{"internal/modelcall/adapter", "internal/translate/aws", "refusals of Bedrock"},
+	{"internal/modelcall/adapter", "internal/translate/messagesoncloud", "Claude on Vertex AI and Bedrock"},
 	{"internal/modelcall/adapter", "internal/translate/chatongemini", "chat on Gemini"},
 	{"internal/modelcall/adapter", "internal/translate/embeddingsongemini", "embeddings on Gemini"},
 	{"internal/modelcall/adapter", "internal/jsonscan", "requests"},
@@ -299,6 +301,16 @@ var arrows = []arrow{
 	{"internal/translate/embeddingsongemini", "internal/jsonscan", "edits of bytes"},
 	{"internal/translate/embeddingsongemini", "internal/openai", "the call that an answer belongs to"},
 	{"internal/translate/embeddingsongemini", "internal/translate", "what the directions share"},
+
+	{"internal/translate/aws", "internal/jsonscan", "members of errors"},
+	{"internal/translate/aws", "internal/translate", "refusals"},
+
+	{"internal/translate/messagesoncloud", "internal/anthropic", "headers and versions of the API"},
+	{"internal/translate/messagesoncloud", "internal/apierror", "refusals of requests"},
+	{"internal/translate/messagesoncloud", "internal/jsonscan", "edits of bytes"},
+	{"internal/translate/messagesoncloud", "internal/openai", "the call that an answer belongs to"},
+	{"internal/translate/messagesoncloud", "internal/translate", "what the directions share"},
+	{"internal/translate/messagesoncloud", "internal/translate/aws", "frames of streams"},
 
 	{"internal/translate/chatongemini", "internal/apierror", "refusals of requests"},
 	{"internal/translate/chatongemini", "internal/jsonscan", "the wire is JSON"},
@@ -436,6 +448,7 @@ var arrows = []arrow{
 	// Support of tests. No product package imports it.
 	{"internal/testkit/activitytest", "internal/activity", "the conformance of any log"},
 	{"internal/testkit/enginetest", "pgx", "whether a server answers"},
+	{"internal/testkit/faults", "internal/testkit/clouds", "the provider in the protocols of clouds"},
 	{"internal/testkit/faults", "internal/testkit/anthropicrules", "requests of the Messages API are refused as Anthropic refuses them"},
 	{"internal/testkit/faults", "internal/testprovider", "the requests and answers that it changes"},
 	{"internal/testkit/limitstest", "internal/limits", "the conformance of any ledger"},

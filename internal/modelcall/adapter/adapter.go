@@ -14,6 +14,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/aws"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatongemini"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesoncloud"
 )
 
 // Request is a request of an API.
@@ -34,6 +37,11 @@ type Adapter func(r *Request) (*Adapted, error)
 // adapters are those of each dialect, by the API that its providers look like.
 var adapters = map[string]map[provider.Operation]Adapter{
 	provider.Gemini: {provider.Chat: geminiChat, provider.CountTokens: geminiCount, provider.Embeddings: geminiEmbeddings},
+	provider.VertexAnthropic: {
+		provider.Messages:    claude(messagesoncloud.Vertex, chatongemini.Refusal),
+		provider.CountTokens: claude(messagesoncloud.VertexCount, chatongemini.Refusal),
+	},
+	provider.BedrockAnthropic: {provider.Messages: claude(messagesoncloud.Bedrock, aws.Refusal)},
 }
 
 // Of returns the adapter of a provider for an API, nil if it has the API itself.

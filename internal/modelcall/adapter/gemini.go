@@ -44,5 +44,5 @@ type geminiList struct{ *embeddingsongemini.Original }
 
 // Refusal reads Google's errors.
 func (geminiList) Refusal(status int, header http.Header, body []byte) translate.Refusal {
-	return chatongemini.Count{}.Refusal(status, header, body)
+	return chatongemini.Refusal(status, header, body)
 }

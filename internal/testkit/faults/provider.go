@@ -66,6 +66,8 @@ type Provider struct {
 	Unrecorded bool
 	// Gemini is the provider in Google's protocol, below /gemini.
 	Gemini *clouds.Gemini
+	// Claude is the provider as Vertex AI and Bedrock have Claude, below /claude.
+	Claude *clouds.Claude
 
 	log      *recorder
 	gates    *gates
@@ -99,6 +101,8 @@ func New() *Provider {
 	}))
 	p.Gemini = clouds.NewGemini(p)
 	p.mux.Handle("/gemini/", http.StripPrefix("/gemini", p.Gemini))
+	p.Claude = clouds.NewClaude(p)
+	p.mux.Handle("/claude/", http.StripPrefix("/claude", p.Claude))
 	control(p)
 	return p
 }

@@ -49,6 +49,6 @@ func (Count) Whole(body io.Reader, call openai.Call, _ translate.Again) ([]byte,
 func (Count) Stream(body io.Reader, _ openai.Call, _ translate.Again) io.Reader { return body }
 
 // Refusal returns what the provider refused as OpenAI would have said it.
-func (Count) Refusal(status int, _ http.Header, body []byte) translate.Refusal {
-	return readError(status, body).refusal()
+func (Count) Refusal(status int, header http.Header, body []byte) translate.Refusal {
+	return Refusal(status, header, body)
 }

@@ -74,6 +74,11 @@ var (
 	pauseInText = regexp.MustCompile(`lease retry in ([0-9hms.]*[hms])`)
 )
 
+// Refusal returns what Google refused as OpenAI would have said it.
+func Refusal(status int, _ http.Header, body []byte) translate.Refusal {
+	return readError(status, body).refusal()
+}
+
 // Refusal returns what the provider refused as OpenAI would have said it. A request whose signatures
 // were refused is repeated with those that Google takes for any.
 func (o *Original) Refusal(status int, _ http.Header, body []byte) translate.Refusal {

@@ -1,0 +1,20 @@
+package adapter
+
+import (
+	"net/http"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesoncloud"
+)
+
+// claude is the Messages API on a platform of a cloud. Refusal reads the platform's errors.
+func claude(p *messagesoncloud.Platform, refusal func(int, http.Header, []byte) translate.Refusal) Adapter {
+	answer := p.Answer(refusal)
+	return func(r *Request) (*Adapted, error) {
+		header, leftOut, err := p.Request(r.Body, r.Caller, r.Provider.Betas, r.Stream)
+		if err != nil {
+			return nil, err
+		}
+		return &Adapted{Body: r.Body.Segments(nil), Header: header, LeftOut: leftOut, call: r.Call, answer: answer}, nil
+	}
+}

@@ -1,0 +1,106 @@
+package api
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
+)
+
+// claudeOnClouds has the fake provider as Claude on Vertex AI and on Bedrock.
+var claudeOnClouds = harness.Setup{Providers: `
+	provider vertex {
+		dialect vertex-anthropic
+		base_url PROVIDER/claude/v1/projects/p/locations/global/publishers/anthropic
+		api_key {env.PROVIDER_KEY}
+		models *
+		discover off
+	}
+	provider bedrock {
+		dialect bedrock-anthropic
+		base_url PROVIDER/claude
+		region us-east-1
+		auth aws {
+			access_key AKIDEXAMPLE
+			secret_key {env.PROVIDER_KEY}
+		}
+		models *
+		discover off
+	}
+`}
+
+const (
+	bedrockEcho = "bedrock/us.anthropic.echo"
+	vertexEcho  = "vertex/echo@20261001"
+)
+
+func TestClaudeOnCloudsServesAllAPIs(t *testing.T) {
+	h := harness.Start(t, claudeOnClouds)
+	for _, model := range []string{bedrockEcho, "vertex/echo"} {
+		for _, path := range []string{harness.ChatV1, harness.ResponsesV1, "/v1/messages"} {
+			for _, stream := range []string{"", harness.Streaming} {
+				body := harness.Body(path, model, stream)
+				a := h.Client.Post(path, "full", body)
+				if path == "/v1/messages" {
+					a = postMessages(h, path, harness.Chat(model, `,"max_tokens":100`+stream))
+				}
+				if a.Status != 200 || !strings.Contains(string(a.Body), "hello") {
+					t.Errorf("%s %s%s: %d %s", model, path, stream, a.Status, a.Body)
+				}
+				list := h.Provider.Fake.Claude.Requests()
+				if len(list) == 0 {
+					t.Fatalf("%s %s%s: the platform got nothing", model, path, stream)
+				}
+				row := h.Records.Row(a.Header.Get("X-Request-Id"))
+				if row == nil || harness.At(row, "usage_source") != "provider" {
+					t.Errorf("%s %s%s: the row is %v", model, path, stream, row)
+				}
+			}
+		}
+	}
+}
+
+func TestBetasThatAPlatformLacksAreLeftOut(t *testing.T) {
+	h := harness.Start(t, claudeOnClouds)
+	for _, model := range []string{bedrockEcho, "vertex/echo"} {
+		r := h.Client.Request("/v1/messages", "full", `{"model":"`+model+`","max_tokens":100,"service_tier":"auto","context_management":{"edits":[]},"messages":[{"role":"user","content":"say hello"}]}`)
+		r.Header.Set("Anthropic-Version", "2026-10-21")
+		r.Header.Set("Anthropic-Beta", "context-management-2025-06-27,claude-code-20250219, files-api-2025-04-14")
+		a := h.Client.Send(r)
+		left := a.Header.Get("X-Gatehouse-Left-Out")
+		if a.Status != 200 || left != "anthropic-beta claude-code-20250219, anthropic-beta files-api-2025-04-14, service_tier" {
+			t.Errorf("%s: %d %s, left out %q", model, a.Status, a.Body, left)
+		}
+		list := h.Provider.Fake.Claude.Requests()
+		if got := string(list[len(list)-1].Body); !strings.Contains(got, `"context_management"`) || strings.Contains(got, "service_tier") || !strings.Contains(got, `"anthropic_version":"2026-10-21"`) {
+			t.Errorf("%s: the platform got %s", model, got)
+		}
+		r = h.Client.Request("/v1/messages", "hosted", `{"model":"`+model+`","max_tokens":100,"mcp_servers":[{"type":"url","url":"https://x.invalid","name":"x"}],"messages":[{"role":"user","content":"hi"}]}`)
+		r.Header.Set("Anthropic-Version", "2026-10-21")
+		if a := h.Client.Send(r); a.Status != 400 || !strings.Contains(string(a.Body), `"param":"mcp_servers"`) {
+			t.Errorf("%s: %d %s", model, a.Status, a.Body)
+		}
+	}
+}
+
+func TestFailuresOfPlatformsHaveTheirCodes(t *testing.T) {
+	h := harness.Start(t, claudeOnClouds)
+	for _, model := range []string{"bedrock/us.anthropic.", "vertex/"} {
+		for behaviour, want := range map[string]string{"err-429": "upstream_rate_limited", "err-500": "upstream_error", "overloaded": "upstream_overloaded", "cut-2-clean": "upstream_error", "cut-2-reset": "upstream_error"} {
+			a := postMessages(h, "/v1/messages", harness.Chat(model+behaviour, `,"max_tokens":100,"stream":true`))
+			if !strings.Contains(string(a.Body), want) {
+				t.Errorf("%s%s: %d %s", model, behaviour, a.Status, a.Body)
+			}
+		}
+	}
+}
+
+func TestVertexCountsTheTokensOfClaude(t *testing.T) {
+	h := harness.Start(t, claudeOnClouds)
+	a := postMessages(h, "/v1/messages/count_tokens", `{"model":"`+vertexEcho+`","messages":[{"role":"user","content":"say hello"}]}`)
+	list := h.Provider.Fake.Claude.Requests()
+	if a.Status != 200 || !strings.Contains(string(a.Body), "input_tokens") || len(list) != 1 || !strings.HasSuffix(list[0].Path, "/models/count-tokens:rawPredict") ||
+		!strings.Contains(string(list[0].Body), `"model":"echo@20261001"`) {
+		t.Errorf("%d %s; the platform got %+v", a.Status, a.Body, list)
+	}
+}
