@@ -72,6 +72,9 @@ func TestPathsOfTheCloudsEscapeTheModel(t *testing.T) {
 	}{
 		{"gemini", "https://g.invalid/v1beta", provider.Chat, "gemini-3.8-flash", false, "/v1beta/models/gemini-3.8-flash:streamGenerateContent"},
 		{"gemini", "https://g.invalid/v1beta", provider.CountTokens, "a/../b?c", false, "/v1beta/models/a%2F..%2Fb%3Fc:countTokens"},
+		{"gemini", "https://g.invalid/v1beta", provider.Embeddings, "gemini-embedding-2", false, "/v1beta/models/gemini-embedding-2:batchEmbedContents"},
+		{"gemini", "https://v.invalid/v1/publishers/google", provider.Embeddings, "gemini-embedding-001", false, "/v1/publishers/google/models/gemini-embedding-001:batchEmbedContents"},
+		{"gemini", "https://v.invalid/v1/publishers/google", provider.Embeddings, "text-embedding-005", false, "/v1/publishers/google/models/text-embedding-005:predict"},
 		{"vertex-anthropic", "https://v.invalid/v1/publishers/anthropic", provider.Messages, "claude-x@20261001", true, "/v1/publishers/anthropic/models/claude-x@20261001:streamRawPredict"},
 		{"vertex-anthropic", "https://v.invalid/v1/publishers/anthropic", provider.CountTokens, "claude-x", false, "/v1/publishers/anthropic/models/count-tokens:rawPredict"},
 		{"bedrock", "https://b.invalid", provider.Chat, "us.amazon.nova-2-lite-v1:0", true, "/model/us.amazon.nova-2-lite-v1%3A0/converse-stream"},

@@ -3,6 +3,7 @@ package provider
 import (
 	"net/http"
 	"net/url"
+	"strings"
 )
 
 // gemini is the dialect of Google's generateContent. The base URL ends in the version of the Gemini
@@ -32,7 +33,7 @@ func (d gemini) Path(op Operation, model string, _ bool) string {
 		return "" // the list there says nothing of a region
 	case op == Models:
 		return "/models"
-	case op == Embeddings && d.vertex:
+	case op == Embeddings && d.vertex && !strings.Contains(model, "gemini"): // older models, as Google's SDK decides
 		return googlePath(model, ":predict")
 	}
 	return googlePath(model, geminiMethods[op])
