@@ -82,7 +82,7 @@ func (w *turns) result(o translate.Object) error {
 		return apierror.New(apierror.InvalidValue, "%q is %q, but no call before has this id", o.Param("tool_call_id"), translate.Shorten(decoded)).WithParam(o.Param("tool_call_id"))
 	}
 	var texts []byte
-	var media content
+	media := content{result: true}
 	add := func(quoted []byte) {
 		inner, _ := translate.Unquoted(quoted)
 		texts = append(texts, inner...)

@@ -202,11 +202,14 @@ func (t *translation) putThinking() error {
 		return nil
 	}
 	t.out = append(translate.AppendKey(t.out, "thinkingConfig"), '{')
-	if !r.Hidden {
+	off := r.Effort == translate.EffortOff && t.model.canStop
+	if !r.Hidden && !off { // Vertex AI refuses to show thoughts that there are not
 		t.out = append(translate.AppendKey(t.out, "includeThoughts"), "true"...)
 	}
 	switch {
 	case r.Effort == "" && r.Budget == 0:
+	case off:
+		t.out = translate.AppendIntMember(t.out, "thinkingBudget", 0)
 	case t.model.levels != nil:
 		t.out = translate.AppendTextMember(t.out, "thinkingLevel", []byte(strings.ToUpper(t.level(r))))
 	default:
@@ -248,10 +251,7 @@ func (t *translation) level(r translate.Reasoning) string {
 // budget returns the tokens of thoughts for an effort, within what the model takes.
 func (t *translation) budget(r translate.Reasoning) int64 {
 	b, n := &t.model.budget, r.Budget
-	switch {
-	case r.Effort == translate.EffortOff && t.model.canStop:
-		return 0
-	case n == 0:
+	if n == 0 {
 		limit := t.limit
 		if limit == 0 {
 			limit = usualOutput

@@ -13,6 +13,7 @@ type model struct {
 	levels  []string // of thinkingLevel, in ascending order; nil: it has budgets
 	budget  struct{ least, most int64 }
 	canStop bool // thoughts can be switched off by a budget of 0
+	paints  bool // it answers with images, and wants what it said back signed
 }
 
 // ModelsDate is when the table was compared with Google's pages on thinking.
@@ -50,6 +51,10 @@ var budgets = []struct {
 	{"2.5-pro", 128, 32_768, false},
 }
 
+// thoughtless are the models among those with thoughts that have none: a request that mentions them is
+// refused. From Gemini 3 on the models for images think.
+var thoughtless = regexp.MustCompile(`-(tts|native-audio)|^2\.5-.*-image`)
+
 var geminiName = regexp.MustCompile(`^(?:models/)?gemini-(\d+)(?:\.\d+)?`)
 
 func modelOf(name string) model {
@@ -63,6 +68,7 @@ func modelOf(name string) model {
 	}
 	rest := strings.TrimPrefix(strings.TrimPrefix(name, "models/"), "gemini-")
 	if m.major, _ = strconv.Atoi(found[1]); m.major >= 3 {
+		m.thinks, m.paints = !thoughtless.MatchString(rest), strings.Contains(rest, "-image")
 		for _, l := range levels {
 			if strings.HasPrefix(rest, l.name) {
 				m.levels = l.levels
@@ -73,7 +79,7 @@ func modelOf(name string) model {
 	}
 	m.levels, m.thinks = nil, false
 	for _, b := range budgets {
-		if strings.HasPrefix(rest, b.name) {
+		if strings.HasPrefix(rest, b.name) && !thoughtless.MatchString(rest) {
 			m.thinks, m.canStop = true, b.canStop
 			m.budget.least, m.budget.most = b.least, b.most
 			break

@@ -175,8 +175,13 @@ func (c *content) inline(media string, data []byte, resolution string) {
 	c.endMedia(resolution)
 }
 
+// endMedia ends a part. Those of results have no resolution. The signature of an image is not known: chat
+// has no place for it.
 func (c *content) endMedia(resolution string) {
-	if resolution != "" {
+	if c.signs {
+		c.parts = append(translate.AppendKey(c.parts, "thoughtSignature"), dummy...)
+	}
+	if resolution != "" && !c.result {
 		c.parts = append(translate.AppendKey(c.parts, "mediaResolution"), `{"level":"MEDIA_RESOLUTION_`+resolution+`"}`...)
 	}
 	c.parts = append(c.parts, '}')

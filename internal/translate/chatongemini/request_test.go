@@ -1,6 +1,7 @@
 package chatongemini_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/geminirules"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatongemini"
 )
@@ -50,6 +52,9 @@ func checkRequest(t *testing.T, g *translatetest.Golden) {
 		t.Fatalf("no JSON: %s", body)
 	}
 	g.Want("gemini.json", translatetest.Indent(t, body))
+	if err := geminirules.Check(cmp.Or(strings.TrimSpace(g.File("model.txt")), plainModel), body); err != nil {
+		t.Errorf("a provider with Google's rules refuses the request: %v", err)
+	}
 	if left := original.LeftOut(); left != nil || g.File("left-out.txt") != "" {
 		g.Want("left-out.txt", strings.Join(left, "\n")+"\n")
 	}
@@ -111,7 +116,11 @@ func TestTheThoughtsThatAreAskedForFitTheModel(t *testing.T) {
 	for _, c := range []struct{ model, more, want string }{
 		{"gemini-2.5-flash", `,"reasoning_effort":"high"`, `"includeThoughts":true,"thinkingBudget":24576`},
 		{"gemini-2.5-flash", `,"reasoning_effort":"low","max_tokens":1000`, `"includeThoughts":true,"thinkingBudget":200`},
-		{"gemini-2.5-flash", `,"reasoning_effort":"none"`, `"includeThoughts":true,"thinkingBudget":0`},
+		{"gemini-2.5-flash", `,"reasoning_effort":"none"`, `"thinkingBudget":0`},
+		{"gemini-2.5-flash-image", `,"reasoning_effort":"none"`, ``},
+		{"gemini-2.5-flash-preview-tts", ``, ``},
+		{"gemini-2.5-flash-native-audio-latest", ``, ``},
+		{"gemini-3-pro-image", ``, `"includeThoughts":true`},
 		{"gemini-2.5-pro", `,"reasoning_effort":"none"`, `"includeThoughts":true,"thinkingBudget":128`},
 		{"gemini-2.5-pro", `,"reasoning":{"max_tokens":99999}`, `"includeThoughts":true,"thinkingBudget":32768`},
 		{"gemini-2.5-flash-lite-001", `,"reasoning":{"max_tokens":1,"exclude":true}`, `"thinkingBudget":512`},
@@ -129,6 +138,9 @@ func TestTheThoughtsThatAreAskedForFitTheModel(t *testing.T) {
 		body, _, err := request(`{"model":"m","messages":[{"role":"user","content":"hi"}]`+c.more+`}`, chatongemini.Options{UpstreamModel: c.model})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if err := geminirules.Check(c.model, body); err != nil {
+			t.Errorf("%s%s: %v", c.model, c.more, err)
 		}
 		want := `"thinkingConfig":{` + c.want + `}`
 		if c.want == "" {

@@ -46,7 +46,10 @@ type content struct {
 	role  string
 	parts []byte
 	text  bool // it has a part that is text
-	calls int  // functionCalls in it
+	// signs says that its first part and its images want a signature, result that its parts are those
+	// of a result.
+	signs, result bool
+	calls         int // functionCalls in it
 	// results has those of tools by the order of their calls, nil for none; parts has what belongs to
 	// them.
 	results []result
@@ -110,7 +113,7 @@ func (w *turns) begin(role string) *content {
 	if n := len(w.contents); n > 0 && w.contents[n-1].role == role && w.contents[n-1].results == nil {
 		return &w.contents[n-1]
 	}
-	w.contents = append(w.contents, content{role: role})
+	w.contents = append(w.contents, content{role: role, signs: role == roleModel && w.model.paints})
 	return &w.contents[len(w.contents)-1]
 }
 
@@ -204,7 +207,12 @@ func (c *content) addText(quoted []byte) {
 	if _, some := translate.Unquoted(quoted); !some {
 		return
 	}
-	c.parts = append(translate.AppendMember(append(translate.AppendComma(c.parts), '{'), "text", quoted), '}')
+	first := len(c.parts) == 0
+	c.parts = translate.AppendMember(append(translate.AppendComma(c.parts), '{'), "text", quoted)
+	if c.signs && first {
+		c.parts = append(translate.AppendKey(c.parts, "thoughtSignature"), dummy...)
+	}
+	c.parts = append(c.parts, '}')
 	c.text = true
 }
 
