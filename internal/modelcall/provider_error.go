@@ -42,8 +42,12 @@ func parseError(body []byte) openai.ProviderError {
 	}
 }
 
-// retryAfter reads Retry-After, in seconds or as a date (RFC 9110, 10.2.3).
+// retryAfter reads Retry-After, in seconds or as a date (RFC 9110, 10.2.3), or the more exact field that
+// OpenAI and Azure send too.
 func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(strings.TrimSpace(h.Get("Retry-After-Ms")), 64); err == nil && ms > 0 && ms < 1e9 {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if text == "" {
 		return 0

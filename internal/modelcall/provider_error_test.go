@@ -19,4 +19,9 @@ func TestRetryAfter(t *testing.T) {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
+	for text, want := range map[string]time.Duration{"1500": 1500 * time.Millisecond, "0": 2 * time.Second, "soon": 2 * time.Second, "-1": 2 * time.Second} {
+		if got := retryAfter(http.Header{"Retry-After": {"2"}, "Retry-After-Ms": {text}}, noon); got != want {
+			t.Errorf("%q ms: %s, want %s", text, got, want)
+		}
+	}
 }

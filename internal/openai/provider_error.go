@@ -38,7 +38,7 @@ func quoteOrNone(s string) string {
 // ParseProviderError reads an error body: OpenAI's {"error": {message, type, param, code}},
 // OpenRouter's {"error": {code, message, metadata}}, a bare {"error": "text"}, vLLM's flat
 // {"object": "error", message, type, code}, Anthropic's {"type": "error", "error": {type, message,
-// details}}, or any of these as the only element of an array (Gemini). It returns the zero value for plain text and HTML, which are not for callers.
+// details}}, Azure's innererror, or any of these as the only element of an array (Gemini). It returns the zero value for plain text and HTML, which are not for callers.
 func ParseProviderError(body []byte) ProviderError {
 	body = bytes.TrimSpace(body)
 	if len(body) > 1 && body[0] == '[' && body[len(body)-1] == ']' {
@@ -71,13 +71,25 @@ func ParseProviderError(body []byte) ProviderError {
 		case "param":
 			e.Param = word(value)
 		case "code":
-			if n, ok := jsonscan.Int(value); ok {
-				if 400 <= n && n <= 599 {
-					e.Status = int(n)
-				}
+			text := word(value)
+			n, isNumber := jsonscan.Int(value)
+			if !isNumber {
+				n, isNumber = jsonscan.Int([]byte(text)) // Azure's "401"
+			}
+			switch {
+			case isNumber && 400 <= n && n <= 599:
+				e.Status = int(n)
+			case !isNumber && text != "":
+				e.Code = text
+			}
+		case "innererror": // Azure: {"code": "ResponsibleAIPolicyViolation", "content_filter_result"}
+			if m.Kind != '{' {
 				continue
 			}
-			e.Code = word(value)
+			inner := jsonscan.Members(value, nil)
+			if i, ok := jsonscan.Find(value, inner, "code"); ok && e.Code == "" {
+				e.Code = word(inner[i].Value(value))
+			}
 		case "details": // Anthropic
 			if m.Kind != '{' {
 				continue

@@ -2,6 +2,8 @@ package openai
 
 import (
 	"errors"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,14 +36,16 @@ var keptCodes = map[string]apierror.Code{
 	"unknown_parameter":           apierror.UnsupportedParameter,
 	"previous_response_not_found": apierror.PreviousNotFound,
 	"model_not_found":             apierror.ModelNotFound,
+	"DeploymentNotFound":          apierror.ModelNotFound, // Azure
 }
 
 // Words of providers for the other rows of the table.
 var (
 	quotaWords = wordSet("insufficient_quota", "credit_balance_exhausted", "billing_hard_limit_reached", "payment_required",
 		"billing_error", "enforced_spend_limit_reached") // Anthropic
-	policyWords = wordSet("content_policy_violation", "content_filter", "moderation_blocked", "responsible_ai_policy_violation")
-	rateWords   = wordSet("rate_limit_exceeded", "rate_limit_error", "rate_limit_reached", "slow_down", "requests", "tokens")
+	policyWords = wordSet("content_policy_violation", "content_filter", "moderation_blocked", "responsible_ai_policy_violation",
+		"ResponsibleAIPolicyViolation") // Azure
+	rateWords   = wordSet("RateLimitReached", "rate_limit_exceeded", "rate_limit_error", "rate_limit_reached", "slow_down", "requests", "tokens")
 	authWords   = wordSet("invalid_api_key", "authentication", "authentication_error", "permission_denied", "permission_error")
 	loadWords   = wordSet("overloaded_error") // Anthropic
 	callerWords = wordSet("invalid_request_error", "invalid_request", "invalid_prompt", "BadRequestError")
@@ -74,6 +78,9 @@ const (
 // redacted to the log as the cause. With a nil redact no text is sent or logged.
 func Fault(status int, retryAfter time.Duration, pe ProviderError, redact func(string) string, provider string) *apierror.Error {
 	safe := pe.redacted(redact)
+	if retryAfter == 0 {
+		retryAfter = saidPause(pe.Message)
+	}
 	is := func(set map[string]bool) bool { return set[pe.Code] || set[pe.Type] }
 	says := func(beginning string) bool { return pe.Anthropic && strings.HasPrefix(pe.Message, beginning) }
 
@@ -121,6 +128,22 @@ func Fault(status int, retryAfter time.Duration, pe ProviderError, redact func(s
 		e.Param = safe.Param
 	}
 	return e
+}
+
+// pauseText is how Azure says its pause, often besides a header of its own.
+var pauseText = regexp.MustCompile(`(?i)\bretry after (\d{1,6}) (milli)?seconds?\b`)
+
+// saidPause returns the pause that a message asks for, 0 for none.
+func saidPause(message string) time.Duration {
+	found := pauseText.FindStringSubmatch(bounded(message))
+	if found == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(found[1]) // six digits
+	if found[2] != "" {
+		return time.Duration(n) * time.Millisecond
+	}
+	return time.Duration(n) * time.Second
 }
 
 // streamStatus returns the HTTP status that an error inside a stream corresponds to.

@@ -35,6 +35,13 @@ func TestTheTableOfProviderRefusals(t *testing.T) {
 		{408, ``, apierror.UpstreamError, 502},
 		{409, ``, apierror.UpstreamError, 502},
 		{307, ``, apierror.UpstreamError, 502},
+		// Azure
+		{400, `{"error":{"message":"filtered","type":null,"param":"prompt","code":"content_filter","status":400,"innererror":{"code":"ResponsibleAIPolicyViolation","content_filter_result":{"hate":{"filtered":true}}}}}`, apierror.ProviderContentPolicy, 422},
+		{400, `{"error":{"message":"filtered","innererror":{"code":"ResponsibleAIPolicyViolation"},"code":null}}`, apierror.ProviderContentPolicy, 422},
+		{404, `{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}`, apierror.ModelNotFound, 404},
+		{401, `{"error":{"code":"401","message":"Access denied due to invalid subscription key."}}`, apierror.UpstreamAuth, 502},
+		{401, `{"error":{"code":"PermissionDenied","message":"The principal lacks the required data action"}}`, apierror.UpstreamAuth, 502},
+		{429, `{"error":{"code":"429","message":"Requests have exceeded token rate limit. Please retry after 9 seconds."}}`, apierror.UpstreamRateLimited, 429},
 		{500, `{"error":{"message":"x","code":"content_filter"}}`, apierror.UpstreamError, 502},
 		{529, ``, apierror.UpstreamOverloaded, 503},
 	} {
@@ -73,6 +80,18 @@ func TestRetryAfterIsKeptAndCapped(t *testing.T) {
 			t.Errorf("%v: %v", in, got)
 		}
 	}
+	for message, want := range map[string]time.Duration{
+		"exceeded token rate limit of your pricing tier. Please retry after 9 seconds. Contact us": 9 * time.Second,
+		"Please retry after 1 second.": time.Second, "retry after 1500 milliseconds": 1500 * time.Millisecond,
+		"retry after 1234567 seconds": 0, "retry after a while": 0,
+	} {
+		if got := openai.Fault(429, 0, openai.ProviderError{Message: message}, nil, "fake").RetryAfter; got != want {
+			t.Errorf("%q: %v", message, got)
+		}
+		if got := openai.Fault(429, 3*time.Second, openai.ProviderError{Message: message}, nil, "fake").RetryAfter; got != 3*time.Second {
+			t.Errorf("%q with a header: %v", message, got)
+		}
+	}
 	if got := openai.Fault(401, time.Hour, openai.ProviderError{}, nil, "fake").Retry(); got != time.Minute {
 		t.Errorf("credential: %v", got)
 	}
@@ -82,8 +101,10 @@ func TestProviderErrorShapes(t *testing.T) {
 	for in, want := range map[string]openai.ProviderError{
 		`{"error":{"message":"m","type":"t","param":"p","code":"c"}}`:          {Message: "m", Type: "t", Param: "p", Code: "c"},
 		` [{"error":{"code":400,"message":"m","status":"INVALID_ARGUMENT"}}] `: {Message: "m", Status: 400},
-		`{"error":"m"}`: {Message: "m"},
-		`{"object":"error","message":"m","type":"BadRequestError","code":400}`:                                      {Message: "m", Type: "BadRequestError", Status: 400},
+		`{"error":"m"}`:                                                        {Message: "m"},
+		`{"error":{"code":"429","message":"m"}}`:                               {Message: "m", Status: 429},
+		`{"error":{"code":"12","message":"m"}}`:                                {Message: "m"},
+		`{"object":"error","message":"m","type":"BadRequestError","code":400}`: {Message: "m", Type: "BadRequestError", Status: 400},
 		`{"error":{"code":429,"message":"m","metadata":{"error_type":"rate_limit_exceeded","provider_code":"pc"}}}`: {Message: "m", Type: "rate_limit_exceeded", Code: "pc", Status: 429},
 		`{"error":{"message":5,"type":null,"code":12,"param":["x"]}}`:                                               {},
 		`{"error":{"code":"` + strings.Repeat("x", 200) + `"}}`:                                                     {},
