@@ -29,7 +29,7 @@ func inspected(a *App, built gateway.Config) offline.Config {
 	}
 	for _, p := range a.Providers {
 		c.Providers = append(c.Providers, offline.Provider{
-			Name: p.Name, BaseURL: p.BaseURL, APIKey: p.APIKey, AnyModel: p.anyModel(), Test: p.Dialect == provider.Test,
+			Name: p.Name, BaseURL: p.first().BaseURL, APIKey: p.APIKey, AnyModel: p.anyModel(), Test: p.Dialect == provider.Test,
 			Keyless: p.keyless() && !slices.ContainsFunc(p.Endpoints, func(e Endpoint) bool { return !e.keyless() }),
 		})
 	}

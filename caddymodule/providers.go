@@ -193,7 +193,7 @@ func (p *Provider) build(ctx caddy.Context, built *builtProviders, catalogued ma
 	}
 	made, err := provider.New(config)
 	if err == nil {
-		err = p.checkDialect(made.Dialect)
+		err = p.checkDialect(made)
 	}
 	if err != nil {
 		return err

@@ -95,11 +95,12 @@ func (p *Provider) check() error {
 }
 
 // checkDialect refuses what says that a provider has an API or a list that its dialect does not have.
-func (p *Provider) checkDialect(d provider.Dialect) error {
+func (p *Provider) checkDialect(made *provider.Provider) error {
+	d := made.Dialect
 	lacks := func(op provider.Operation) bool { return d.Path(op, "", false) == "" }
 	switch {
-	case p.Discover != 0 && lacks(provider.Models):
-		return fmt.Errorf("dialect %s has no list of models: leave out discover, and name them in models", d.Name())
+	case p.Discover != 0 && !made.Has(provider.Models):
+		return fmt.Errorf("dialect %s has no list of models there: leave out discover, and name them in models", d.Name())
 	case lacks(provider.Chat) && (p.Chat+p.Responses+p.MaxTokensField != "" || p.Messages == translated):
 		return fmt.Errorf("dialect %s has only the Messages API, to which all other calls are translated: leave out chat, responses, messages and "+
 			"max_tokens_field, or write dialect openai for the provider's OpenAI-compatible API", d.Name())

@@ -141,9 +141,9 @@ func checkProviders(c *inspected) (found []Finding) {
 			found = append(found, Finding{Failure, subject, "no model of it can be called: models has no name that a catalog or the provider's list has",
 				"Name models exactly, or set discover."})
 		}
-		if p.Keyless && strings.HasPrefix(p.BaseURL, "https://") {
-			found = append(found, Finding{Warning, subject, "it has no api_key and no header, and is not on this machine's network: " + p.BaseURL,
-				"Add api_key {env.NAME} or {file./path}."})
+		if p.Keyless && (p.BaseURL == "" || strings.HasPrefix(p.BaseURL, "https://")) {
+			found = append(found, Finding{Warning, subject, strings.TrimSuffix("it has no api_key, auth or header, and is not on this machine's network: "+p.BaseURL, ": "),
+				"Add api_key {env.NAME} or {file./path}, or auth for the account of a cloud."})
 		}
 		if p.APIKey != "" && !strings.Contains(p.APIKey, "{") {
 			found = append(found, Finding{Warning, subject, "its api_key is written in the configuration, which the admin endpoint shows",

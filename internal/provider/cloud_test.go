@@ -119,3 +119,15 @@ func TestAzureTakesAPIKeysInAFieldOfItsOwn(t *testing.T) {
 		t.Errorf("header %v", r.Header)
 	}
 }
+
+func TestVertexHasNoListOfModels(t *testing.T) {
+	for _, c := range []struct {
+		place provider.Place
+		want  bool
+	}{{provider.Place{Project: "p"}, false}, {provider.Place{}, true}} {
+		p := newProvider(t, provider.Config{Dialect: "gemini", Endpoints: []provider.EndpointConfig{{Place: c.place}}, Transport: &transport{}})
+		if p.Has(provider.Models) != c.want || !p.Has(provider.Chat) {
+			t.Errorf("%+v: has a list %v", c.place, p.Has(provider.Models))
+		}
+	}
+}

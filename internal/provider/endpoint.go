@@ -20,6 +20,7 @@ type Endpoint struct {
 	base       url.URL
 	query      string
 	list       *url.URL // of models; nil: at the dialect's path
+	listless   bool     // Vertex AI lists what can be had, not what can be called in a location
 	header     http.Header
 	fields     []HeaderField
 	credential Credential // nil for none
@@ -84,7 +85,7 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 	maps.Copy(header, dialect.Header())
 	made := &Endpoint{
 		Name: e.Name, dialect: dialect, base: *base, query: e.Query.Encode(), header: header, fields: fields,
-		credential: credential, transport: c.Transport, fresh: c.Fresh,
+		credential: credential, transport: c.Transport, fresh: c.Fresh, listless: at.cloud == google,
 		posts: http.Request{Method: http.MethodPost, Host: base.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1},
 		urls:  make(map[Operation]*url.URL, len(operations)),
 	}

@@ -172,6 +172,9 @@ func New(c Config) (*Provider, error) {
 		}
 		p.Endpoints, p.Dialect = append(p.Endpoints, endpoint), endpoint.dialect
 	}
+	if !slices.ContainsFunc(p.Endpoints, func(e *Endpoint) bool { return !e.listless }) {
+		p.lacks = append(p.lacks, Models)
+	}
 	switch {
 	case !has(p.Dialect, Chat):
 		return p, nil
