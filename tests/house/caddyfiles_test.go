@@ -19,6 +19,9 @@ func TestDocumentedCaddyfilesAreValid(t *testing.T) {
 	for _, name := range []string{"GATEWAY_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "ANTHROPIC_API_KEY", "MISTRAL_API_KEY"} {
 		t.Setenv(name, "documented-0123456789-"+name)
 	}
+	for name, value := range map[string]string{"AZURE_TENANT_ID": "t", "AZURE_CLIENT_ID": "c", "AZURE_FEDERATED_TOKEN_FILE": "/run/token"} { // of a pod
+		t.Setenv(name, value)
+	}
 	example, err := os.ReadFile("../../Caddyfile.example")
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +80,10 @@ func atHome(t *testing.T, text string) string {
 	return documentedPath.ReplaceAllStringFunc(text, func(path string) string {
 		there := filepath.Join(dir, path)
 		content := "documented-0123456789-" + path
-		if strings.HasSuffix(path, ".json") {
+		switch {
+		case strings.HasSuffix(path, "service-account.json"):
+			content = `{"type": "service_account"}`
+		case strings.HasSuffix(path, ".json"):
 			content = `{"models": [{"id": "acme/small"}]}`
 		}
 		err := os.MkdirAll(filepath.Dir(there), 0o700)
