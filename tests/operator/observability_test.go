@@ -16,11 +16,14 @@ import (
 func observe(t *testing.T) *harness.Gateway {
 	t.Helper()
 	desktop := harness.NewVNCServer(t, harness.NoSecurity)
+	t.Setenv("CLIENT_SECRET", "entra-canary-0123456789")
+	cloud := startCloud(t)
 	h := harness.Prepare(t)
 	harness.WriteCatalog(h)
 	if err := h.Reload(harness.Setup{
 		Keys:    harness.FullKey("budget 100usd/day\nunpriced allow\nconcurrency 1 queue 1 20s\nguardrails mask") + harness.Key("activity", ""),
 		Options: "guardrail mask {\non input\nredact email\n}\ncatalog DIR/prices.json\n", VNC: desktop.As("one", ""),
+		Providers: harness.DefaultProviders + "provider cloud {\n" + cloud.entra() + "base_url " + cloud.URL + "\nmodels m\n}\n",
 	}); err != nil {
 		t.Fatal(err)
 	}
