@@ -121,7 +121,7 @@ func (a *accounts) endpoint(owner string, account Account) (e provider.EndpointC
 		if account.Auth.AWS != nil {
 			account.Region = cmp.Or(account.Region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
 		}
-		if e.Auth, err = account.Auth.credential(account.Place, a.credentials, func(text *secret.Text, option string) { a.know(text, owner+" "+option) }); err != nil {
+		if e.Auth, err = account.Auth.credential(account.BaseURL, account.Place, a.credentials, func(text *secret.Text, option string) { a.know(text, owner+" "+option) }); err != nil {
 			return e, err
 		}
 	}

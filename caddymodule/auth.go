@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -91,10 +92,15 @@ type AzureAuth struct {
 }
 
 // credential returns the credential of an account, which an earlier configuration may have made.
-// Know is called with each of its secrets and the option that has it.
-func (a *Auth) credential(at Place, held *heldCredentials, know func(text *secret.Text, option string)) (provider.Credential, error) {
+// BaseURL is "" for that of the place. Know is called with each secret and the option that has it.
+func (a *Auth) credential(baseURL string, at Place, held *heldCredentials, know func(text *secret.Text, option string)) (provider.Credential, error) {
 	if err := a.check(at); err != nil {
 		return nil, err
+	}
+	if base, err := url.Parse(baseURL); err == nil && baseURL != "" && a.AWS == nil { // AWS gets signatures
+		if err := cloudauth.Secure(base); err != nil {
+			return nil, fmt.Errorf("base_url %q: %w: write https://", baseURL, err)
+		}
 	}
 	make, err := a.prepare(at, know)
 	if err != nil {

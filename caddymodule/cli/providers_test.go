@@ -70,3 +70,26 @@ func TestTheCommandShowsProviders(t *testing.T) {
 		}
 	}
 }
+
+func TestTheCommandShowsCredentialsOfClouds(t *testing.T) {
+	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `[{"object":"provider","id":"acme","endpoints":[
+			{"name":"east","host":"a.example","credential":{"cloud":"azure","valid":true,"remaining_seconds":3540,"failure":null}},
+			{"name":"west","host":"b.example","credential":{"cloud":"azure","valid":false,"remaining_seconds":null,"failure":"status 401"}},
+			{"name":"other","host":"c.example","credential":{"cloud":"aws","valid":true,"remaining_seconds":null,"failure":null}},
+			{"name":null,"host":"d.example","credential":{"cloud":"google","valid":true,"remaining_seconds":60,"failure":"status 500"}},
+			{"name":"key","host":"e.example"}],"targets":[]}]`)
+	}))
+	defer admin.Close()
+	var out strings.Builder
+	o := operator{address: strings.TrimPrefix(admin.URL, "http://"), out: &out}
+	want := "PROVIDER  TARGET           STATE            UNTIL  ATTEMPTS  FAILURES  LAST FAILURE\n" +
+		"acme      auth azure@east  valid for 59m0s  -      -         -         -\n" +
+		"acme      auth azure@west  no credential    -      -         -         status 401\n" +
+		"acme      auth aws@other   valid            -      -         -         -\n" +
+		"acme      auth google      valid for 1m0s   -      -         -         status 500\n" +
+		"acme      -                no recent calls  -      0         0         -\n"
+	if err := o.providers(false); err != nil || out.String() != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, out.String(), want)
+	}
+}

@@ -97,7 +97,7 @@ func (a *Azure) source(client *http.Client, now func() time.Time) (func(context.
 		return nil, errors.New("client_id is missing: it is the id of an application in the directory")
 	}
 	authority, err := url.Parse(cmp.Or(a.Authority, azureAuthority))
-	if err != nil || authority.Host == "" || authority.RawQuery != "" || secure(authority) != nil {
+	if err != nil || authority.Host == "" || authority.RawQuery != "" || Secure(authority) != nil {
 		return nil, fmt.Errorf("authority %q: write an address such as %s", a.Authority, azureAuthority)
 	}
 	endpoint := strings.TrimRight(authority.String(), "/") + "/" + a.Tenant + "/oauth2/v2.0/token"

@@ -59,7 +59,7 @@ func newBearer(ctx context.Context, kind string, now func() time.Time, early tim
 
 // Sign implements [provider.Credential].
 func (b *bearer) Sign(r *http.Request, _ *provider.Body) error {
-	if err := secure(r.URL); err != nil {
+	if err := Secure(r.URL); err != nil {
 		return err
 	}
 	t, err := b.tokens.get(r.Context())
@@ -96,8 +96,8 @@ func (b *bearer) Status() Status {
 
 var errPlain = errors.New("a token of a cloud is not sent over plain http")
 
-// secure refuses to send a token where others can read it.
-func secure(u *url.URL) error {
+// Secure returns an error for an address to which no token is sent, because others could read it.
+func Secure(u *url.URL) error {
 	if u.Scheme == "https" || u.Hostname() == "localhost" {
 		return nil
 	}

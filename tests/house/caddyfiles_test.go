@@ -16,7 +16,7 @@ import (
 
 // What users copy from the documentation must work unchanged.
 func TestDocumentedCaddyfilesAreValid(t *testing.T) {
-	for _, name := range []string{"GATEWAY_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "ANTHROPIC_API_KEY", "MISTRAL_API_KEY"} {
+	for _, name := range []string{"GATEWAY_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "MISTRAL_API_KEY"} {
 		t.Setenv(name, "documented-0123456789-"+name)
 	}
 	for name, value := range map[string]string{"AZURE_TENANT_ID": "t", "AZURE_CLIENT_ID": "c", "AZURE_FEDERATED_TOKEN_FILE": "/run/token"} { // of a pod
@@ -35,6 +35,7 @@ func TestDocumentedCaddyfilesAreValid(t *testing.T) {
 	validDocument(t, "Caddyfile.example", string(example))
 	t.Setenv("OPENAI_API_KEY", "") // the optional ones may be left out
 	t.Setenv("ANTHROPIC_API_KEY", "")
+	t.Setenv("GEMINI_API_KEY", "")
 	t.Setenv("MISTRAL_API_KEY", "")
 	validDocument(t, "Caddyfile.example without optional providers", string(example))
 
