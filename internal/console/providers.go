@@ -16,11 +16,17 @@ type providersPage struct {
 // providerCard is a provider of GET /v1/providers.
 type providerCard struct {
 	ID        string
-	Endpoints []struct{ Name, Host string }
-	Targets   []targetRow
-	NoList    bool `json:"list_missing"`
-	Worst     targetRow
-	Day       failedCalls
+	Endpoints []struct {
+		Name, Host string
+		Credential *struct { // of a cloud
+			Cloud, Failure string
+			Valid          bool
+		}
+	}
+	Targets []targetRow
+	NoList  bool `json:"list_missing"`
+	Worst   targetRow
+	Day     failedCalls
 }
 
 // targetRow is a model at a provider, or at one of its endpoints.

@@ -7,7 +7,7 @@ import (
 )
 
 const twoProviders = `200 {"object":"list","data":[
-	{"object":"provider","id":"acme","endpoints":[{"name":"eu","host":"eu.acme.invalid"},{"name":"us","host":"us.acme.invalid"}],"targets":[
+	{"object":"provider","id":"acme","endpoints":[{"name":"eu","host":"eu.acme.invalid","credential":{"cloud":"azure","valid":false,"remaining_seconds":null,"failure":"status 401"}},{"name":"us","host":"us.acme.invalid"}],"targets":[
 	 {"id":"acme/large@eu","model":"acme/large","endpoint":"eu","state":"healthy","cooldown_until":null,"attempts":40,"failures":1,"last_failure_class":"failure","last_failure_at":"2026-11-23T02:00:00Z","last_success_at":"2026-11-23T02:19:00Z"},
 	 {"id":"acme/large@us","model":"acme/large","endpoint":"us","state":"cooling","cooldown_until":"2026-11-23T02:30:00Z","attempts":0,"failures":0,"last_failure_class":"lasting","last_failure_at":"2026-11-23T02:10:00Z","last_success_at":null}]},
 	{"object":"provider","id":"idle","endpoints":[{"name":null,"host":"idle.invalid"}],"targets":[],"list_missing":true}]}`
@@ -19,7 +19,7 @@ func TestProvidersAreShownAsCallsHaveFoundThem(t *testing.T) {
 	})
 	a.shows(a.visit("/console/providers", nil), 200,
 		"This page asks no provider.",
-		"acme cooling down eu: eu.acme.invalid, us: us.acme.invalid In the last 24 hours 2.5 % of 200 calls for it were refused or failed.",
+		"acme cooling down eu: eu.acme.invalid, us: us.acme.invalid In the last 24 hours 2.5 % of 200 calls for it were refused or failed. azure gives the gateway no credential for eu, so calls fail: status 401.",
 		"acme/large at eu healthy 1 minute ago 20 minutes ago . It gave no answer, a broken or late one, or an error of its own. 1 of 40 2.5 % 3 of 150 2.0 %",
 		"acme/large at us cooling down again in 10 minutes never 10 minutes ago . It refused the gateway's credential, its quota is used up, or it has no such model. Somebody must act. no calls",
 		"idle no calls lately idle.invalid Its list of models has never come, so only models that the configuration or a catalog names can be called. The log has the cause. No model of it was called in the last hour, so nothing is known of it.")

@@ -169,6 +169,8 @@ func (p Place) base(dialect string) (baseURL, of string, err error) {
 	switch {
 	case at == "" && p.Location != "":
 		return "", "", errors.New("location needs project, too")
+	case at == "" && p.APIVersion != "" && dialect != Gemini:
+		return "", "", errors.New("api_version is Google's: it needs project, or dialect gemini")
 	case at == "" && ownBases[dialect] == "":
 		return "", "", errors.New("base_url is missing; at a cloud it follows from project (Google), region (AWS) or resource (Azure)")
 	case at == "":

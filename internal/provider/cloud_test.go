@@ -80,6 +80,7 @@ func TestAPlaceThatLeadsElsewhereIsRefused(t *testing.T) {
 		{"bedrock", provider.Place{}, "base_url is missing; at a cloud"},
 		{"", provider.Place{Service: "bedrock"}, "base_url is missing; at a cloud"},
 		{"gemini", provider.Place{Resource: "acme"}, "dialect gemini at azure: give base_url, or one of the dialects anthropic, openai"},
+		{"anthropic", provider.Place{APIVersion: "v1"}, "api_version is Google's"},
 		{"openai", provider.Place{}, "base_url is missing"},
 	} {
 		_, err := provider.New(provider.Config{
