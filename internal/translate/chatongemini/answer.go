@@ -2,7 +2,6 @@ package chatongemini
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"strings"
 
@@ -33,6 +32,8 @@ type answer struct {
 	reader reader
 	again  translate.Again
 	events sse.Reader
+	event  sse.Event // that was waited for
+	err    error     // instead of it
 	hop    io.Closer // the body of a further request, nil for the first
 	hops   int       // further requests so far
 	idle   int       // the last requests that brought nothing
@@ -40,8 +41,8 @@ type answer struct {
 }
 
 // read begins to read an answer. Whole says that it is written when it is complete.
-func (o *Original) read(body io.Reader, call *openai.Call, again translate.Again, to writer, whole bool) answer {
-	a := answer{again: again, reader: reader{call: call, original: o, to: to, whole: whole}}
+func (o *Original) read(body io.Reader, call *openai.Call, again translate.Again, to writer, whole bool) *answer {
+	a := &answer{again: again, reader: reader{call: call, original: o, to: to, whole: whole}}
 	a.begin(body)
 	return a
 }
@@ -51,9 +52,17 @@ func (a *answer) begin(body io.Reader) {
 	a.events.Reset(io.MultiReader(body, strings.NewReader("\n\n")), maxEvent)
 }
 
-// next takes one event. The error is io.EOF after the last one of a whole answer, [openai.ErrCut] if the
-// provider's stream ended before, a *failed for what the provider reports, or what is wrong.
-func (a *answer) next() error { return a.take(a.events.Next()) }
+// Await implements [completion.Source].
+func (a *answer) Await() { a.event, a.err = a.events.Next() }
+
+// Take implements [completion.Source].
+func (a *answer) Take() error { return a.take(a.event, a.err) }
+
+// Ending implements [completion.Source].
+func (a *answer) Ending() completion.Ending { return a.reader.ending }
+
+// Usage implements [completion.Source].
+func (a *answer) Usage() (openai.Usage, bool) { return a.reader.usage.all() }
 
 func (a *answer) take(event sse.Event, err error) error {
 	switch {
@@ -74,8 +83,8 @@ func (a *answer) take(event sse.Event, err error) error {
 	return a.reader.event(event.Raw, data)
 }
 
-// nextReceived is next for an event that has come. It is false if there is none.
-func (a *answer) nextReceived() (took bool, err error) {
+// TakeReceived implements [completion.Source].
+func (a *answer) TakeReceived() (took bool, err error) {
 	if size := a.reader.repeat(a.events.Received()); size > 0 {
 		a.events.Skip(size)
 		return true, nil
@@ -83,12 +92,12 @@ func (a *answer) nextReceived() (took bool, err error) {
 	if !a.events.Buffered() {
 		return false, nil
 	}
-	return true, a.next()
+	return true, a.take(a.events.Next())
 }
 
 // endHop ends the events of one request: it sends the next one, or ends the answer.
 func (a *answer) endHop() error {
-	a.close()
+	a.Close()
 	r := &a.reader
 	if r.finish.reason == "" {
 		return openai.ErrCut
@@ -117,8 +126,8 @@ func (o *Original) continuedBy(token []byte) []byte {
 	return append(translate.AppendTextMember(bytes.Clone(first), "continuationToken", token), '}')
 }
 
-// close releases the memory of the events of a request, and closes a further one.
-func (a *answer) close() {
+// Close releases the memory of the events of a request, and closes a further one.
+func (a *answer) Close() {
 	a.events.Release()
 	if a.hop != nil {
 		_ = a.hop.Close()
@@ -130,29 +139,15 @@ func (a *answer) close() {
 // reports in it.
 func (o *Original) Whole(body io.Reader, call openai.Call, again translate.Again) ([]byte, error) {
 	message := completion.NewMessage(o.functions)
-	a := o.read(body, &call, again, message, true)
-	defer a.close()
-	for {
-		err := a.next()
-		var reported *failed
-		switch {
-		case err == nil:
-		case err == io.EOF:
-			return message.Append(nil, nil, nil, a.reader.ending), nil
-		case errors.As(err, &reported):
-			return reported.body, nil
-		case errors.Is(err, openai.ErrCut):
-			return nil, translate.ProviderFailure(&call, "broke off its answer").WithCause(err)
-		default:
-			return nil, err
-		}
-	}
+	return completion.Whole(o.read(body, &call, again, message, true), message, &call)
 }
 
-// failed is what the provider reports in place of an answer or of its rest, as an object with an error.
-type failed struct{ body []byte }
-
-func (f *failed) Error() string { return "the provider failed" }
+// Stream returns the chat stream of an answer.
+func (o *Original) Stream(body io.Reader, call openai.Call, again translate.Again) io.Reader {
+	return completion.NewReader(o.functions, call, func(call *openai.Call, to *completion.Chunks) completion.Source {
+		return o.read(body, call, again, to, false)
+	})
+}
 
 // errorBody returns an error in OpenAI's form. Its code is the status that it would have: an event has
 // no other.

@@ -3,6 +3,8 @@ package chatongemini
 import (
 	"io"
 	"net/http"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/completion"
 )
 
 // continued is the finishReason of an answer that goes on in another request.
@@ -31,7 +33,7 @@ func (r *reader) end() error {
 	word := finishes[r.finish.reason]
 	switch {
 	case word == broken || r.finish.reason == "STOP" && r.parts == 0:
-		return &failed{errorBody(http.StatusInternalServerError, "server_error", "the model ended its answer with "+r.finish.reason)}
+		return &completion.Reported{Body: errorBody(http.StatusInternalServerError, "server_error", "the model ended its answer with "+r.finish.reason)}
 	case word == "" && len(r.ids) > 0:
 		word = r.original.functions.Finish()
 	case word == "":

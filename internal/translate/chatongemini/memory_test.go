@@ -7,6 +7,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/completion"
 )
 
 // endless repeats an event for so many bytes.
@@ -20,7 +21,11 @@ func TestAStreamReleasesTheMemoryOfALongAnswer(t *testing.T) {
 	long := strings.Repeat("hi", 1<<19)
 	wire := textEvent(long) + strings.ReplaceAll(textEvent(long), `"}]`, `","thought":true}]`) + textEvent("a") + endless(textEvent("b"), 1<<20)
 	original := &Original{}
-	s := original.Stream(strings.NewReader(wire), openai.Call{Model: "m", Provider: "p"}, nil).(*stream)
+	var source *answer
+	s := completion.NewReader(false, openai.Call{Model: "m", Provider: "p"}, func(call *openai.Call, to *completion.Chunks) completion.Source {
+		source = original.read(strings.NewReader(wire), call, nil, to, false)
+		return source
+	})
 	var part [512]byte
 	total := 0
 	for {
@@ -29,8 +34,8 @@ func TestAStreamReleasesTheMemoryOfALongAnswer(t *testing.T) {
 			break
 		}
 	}
-	r := &s.answer.reader
-	if kept := cap(s.out) + cap(r.thoughts.text) + cap(r.sources.text) + cap(r.before.event) + r.size; total < 4<<20 || kept > translate.MaxScratch {
+	r := &source.reader
+	if kept := s.Kept() + cap(r.thoughts.text) + cap(r.sources.text) + cap(r.before.event) + r.size; total < 4<<20 || kept > translate.MaxScratch {
 		t.Errorf("of %d bytes the stream keeps %d", total, kept)
 	}
 	if n := cap(r.thoughts.scratch); n > 2*len(long) {

@@ -77,7 +77,7 @@ func (r *reader) event(raw, data []byte) error {
 		return r.checkSize()
 	}
 	if data[0] == '[' { // an error, as the Gemini API answers where it does not stream
-		return &failed{readError(0, data).refusal().Body}
+		return &completion.Reported{Body: readError(0, data).refusal().Body}
 	}
 	var members [16]jsonscan.Member
 	found, err := jsonscan.Lenient(data, members[:0])
@@ -90,12 +90,12 @@ func (r *reader) event(raw, data []byte) error {
 		switch string(m.DecodedKey(data)) {
 		case "error":
 			if m.Kind == '{' {
-				return &failed{readError(0, data).refusal().Body}
+				return &completion.Reported{Body: readError(0, data).refusal().Body}
 			}
 		case "promptFeedback":
 			if reason := textOf(value, "blockReason"); reason != "" {
 				why := cmp.Or(textOf(value, "blockReasonMessage"), "the prompt was blocked: "+reason)
-				return &failed{errorBody(http.StatusBadRequest, "content_policy_violation", why)}
+				return &completion.Reported{Body: errorBody(http.StatusBadRequest, "content_policy_violation", why)}
 			}
 		case "usageMetadata":
 			if r.usage.note(value) {
