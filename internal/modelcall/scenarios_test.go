@@ -119,8 +119,7 @@ var scenarios = []struct {
 		anthropic: refused(apierror.UpstreamRejected, 400, "first upstream_rejected"), // it has no such code
 	}, {
 		name: "S13 Azure's content filter", behaviours: []string{"azure-filter", "echo"},
-		streamed:  refused(apierror.ProviderContentPolicy, 422, "first provider_content_policy"),
-		anthropic: refused(apierror.UpstreamRejected, 400, "first upstream_rejected"),
+		streamed: refused(apierror.ProviderContentPolicy, 422, "first provider_content_policy"),
 	}, {
 		name: "S14 cut, and the fallback takes no prefill", behaviours: []string{"cut-40", "no-prefill"},
 		streamed: broken(0, "first upstream_error"),

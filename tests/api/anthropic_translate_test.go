@@ -48,7 +48,7 @@ func TestOpenAIsCallsOfAnthropicAreTranslated(t *testing.T) {
 
 // messagesOddities are the behaviours that the Messages API shows in another way.
 var messagesOddities = map[string]oddity{
-	"azure-filter":   never.as(400, "upstream_rejected"),
+	"azure-filter":   never.as(422, "provider_content_policy"),
 	"context-window": {finish: "length"},
 	"no-done":        {chatStream: broken}, // without message_stop an answer is not whole
 	"null-fields":    {},

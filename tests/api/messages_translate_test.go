@@ -77,8 +77,6 @@ func TestNoOddityOfAProviderPassesForAWholeMessage(t *testing.T) {
 				plain, stream = o.ask, o.askStream
 			case name == "anthropic" && behaviour == "no-done":
 				stream = broken // it lacks message_stop
-			case name == "anthropic" && behaviour == "azure-filter":
-				o.status = 400 // without Azure's code, which that API has no field for
 			case name == "anthropic" && behaviour == "overloaded":
 				o = o.as(503, "upstream_overloaded")
 			}
