@@ -31,7 +31,7 @@ func encodeMessages(e Encoding) (*Sending, error) {
 // encodeCount sends a request whose tokens a provider counts.
 func encodeCount(e Encoding) (*Sending, error) {
 	if e.adapter(countWire) != nil && !e.Provider.Has(provider.Messages) {
-		chat, _, err := chatOfMessages(e, messagesonchat.Options{Count: true})
+		chat, _, err := chatOfMessages(e, messagesonchat.Options{Count: true, ToolParts: true, FileURLs: true, SignedReasoning: true})
 		if err != nil {
 			return nil, err
 		}

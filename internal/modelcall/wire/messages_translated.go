@@ -37,7 +37,10 @@ func chatOfMessages(e Encoding, opt messagesonchat.Options) ([]byte, *messagesOn
 }
 
 func encodeMessagesOnChat(e Encoding) (*Sending, error) {
-	opt := messagesonchat.Options{MaxTokensField: e.Provider.MaxTokensField, SignedReasoning: e.adapter(chatWire) != nil}
+	adapted := e.adapter(chatWire) != nil
+	opt := messagesonchat.Options{
+		MaxTokensField: e.Provider.MaxTokensField, ToolParts: adapted, FileURLs: adapted, SignedReasoning: adapted,
+	}
 	body, answer, err := chatOfMessages(e, opt)
 	if err != nil {
 		return nil, err
@@ -62,7 +65,7 @@ func (a *messagesOnChat) Stream() openai.Stream {
 
 // encodeMessagesOnResponses translates the chat request that a Messages request becomes once more.
 func encodeMessagesOnResponses(e Encoding) (*Sending, error) {
-	chat, answer, err := chatOfMessages(e, messagesonchat.Options{Responses: true})
+	chat, answer, err := chatOfMessages(e, messagesonchat.Options{Responses: true, ToolParts: true})
 	if err != nil {
 		return nil, err
 	}

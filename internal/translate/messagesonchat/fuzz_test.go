@@ -97,7 +97,7 @@ func FuzzRequest(f *testing.F) {
 		if b.Parse([]byte(body)) != nil {
 			return
 		}
-		chat, original, err := translateBody(body, messagesonchat.Options{OpenRouter: option, ReasoningContent: option, Responses: !option, Prefill: option})
+		chat, original, err := translateBody(body, messagesonchat.Options{OpenRouter: option, ReasoningContent: option, Responses: !option, ToolParts: !option, FileURLs: !option, Prefill: option})
 		if err != nil {
 			if e := translatetest.MustFail(t, err); e.HTTPStatus() != 400 || e.Param == "" && !strings.Contains(body, `""`) {
 				t.Fatalf("refused by %v, param %q", e, e.Param)

@@ -88,7 +88,7 @@ func (m *messageWriter) addDocument(c *content, block translate.Object, cache []
 		c.text(notes[1], nil)
 		c.file(notes[0], data, cache)
 	case "url":
-		if !m.opt.OpenRouter {
+		if !m.opt.OpenRouter && !m.opt.FileURLs {
 			return translate.UnsupportedType(source, typ)
 		}
 		url, err := sourceText(source, "url")

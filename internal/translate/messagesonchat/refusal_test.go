@@ -196,8 +196,8 @@ func TestAnEmptyDocumentInAResultIsLeftOut(t *testing.T) {
 	body := `{"model":"m","max_tokens":9,"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},` +
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[` +
 		image + "," + empty + "," + image + "," + empty + `]}]}]}`
-	for _, responses := range []bool{false, true} {
-		chat, _, err := translateBody(body, messagesonchat.Options{Responses: responses})
+	for _, parts := range []bool{false, true} {
+		chat, _, err := translateBody(body, messagesonchat.Options{ToolParts: parts})
 		if err != nil || !json.Valid(chat) || strings.Count(string(chat), "image_url\",") != 2 || strings.Count(string(chat), "[An image") > 2 {
 			t.Errorf("%v, %s", err, chat)
 		}

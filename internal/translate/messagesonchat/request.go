@@ -32,9 +32,16 @@ type Options struct {
 	// cache_control, the object reasoning, and URLs of files.
 	OpenRouter bool
 
-	// Responses says that the chat request is translated on to the Responses API. There images and
-	// files stay in the result of their tool, and stop sequences have no counterpart.
+	// Responses says that the chat request is translated on to the Responses API. There stop sequences
+	// have no counterpart.
 	Responses bool
+
+	// ToolParts says that tool messages can have images and files, as another translation can take
+	// them. By default these stand in the user message behind the tool messages.
+	ToolParts bool
+
+	// FileURLs says that files may have an https URL instead of their data.
+	FileURLs bool
 
 	// ReasoningContent says that the provider wants its reasoning back, as reasoning_content of the
 	// assistant message that followed it. By default thinking blocks are left out.

@@ -37,7 +37,7 @@ func (m *messageWriter) toolResult(block translate.Object) error {
 	m.put("tool_call_id", id)
 	m.out = translate.AppendKey(m.out, "content")
 	switch text := joined(r.texts); {
-	case m.opt.Responses && r.media.n > 0:
+	case m.opt.ToolParts && r.media.n > 0:
 		c := content{}
 		c.text(text, nil)
 		c.join(&r.media)
@@ -50,7 +50,7 @@ func (m *messageWriter) toolResult(block translate.Object) error {
 		m.out = append(m.out, text...)
 	}
 	m.out = append(m.out, '}')
-	if r.media.n > 0 && !m.opt.Responses {
+	if r.media.n > 0 && !m.opt.ToolParts {
 		decoded, _ := jsonscan.String(id)
 		m.user.content.text(jsonscan.AppendString(nil, "From the result of the tool call "+decoded+":"), nil)
 		m.user.content.join(&r.media)
@@ -95,7 +95,7 @@ func (m *messageWriter) readResult(r *toolResult, block translate.Object) error 
 			text(c.single)
 			return nil
 		}
-		if !m.opt.Responses {
+		if !m.opt.ToolParts {
 			text(placeholder)
 		}
 		r.media.join(&c)
