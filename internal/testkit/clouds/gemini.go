@@ -91,7 +91,7 @@ func (g *Gemini) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.generate(w, r, body)
 	case method == "countTokens":
 		count(w, body, vertex)
-	case method == "batchEmbedContents" && !vertex, method == "predict" && vertex:
+	case method == "batchEmbedContents", method == "predict" && vertex:
 		embed(w, body, vertex)
 	default:
 		googleError(w, 404, "NOT_FOUND", "no method "+method)

@@ -97,13 +97,13 @@ func embed(w http.ResponseWriter, body []byte, vertex bool) {
 	}
 	var out []string
 	for i, r := range asked.Requests {
-		if !strings.HasPrefix(r.Model, "models/") || len(r.Content.Parts) != 1 {
+		if strings.HasPrefix(r.Model, "models/") == vertex || len(r.Content.Parts) != 1 {
 			googleError(w, 400, "INVALID_ARGUMENT", "* BatchEmbedContentsRequest.requests: unexpected model name format")
 			return
 		}
 		out = append(out, fmt.Sprintf(`{"values":[%d,%d]}`, len(r.Content.Parts[0].Text), i))
 	}
-	if !vertex {
+	if asked.Instances == nil {
 		_, _ = fmt.Fprintf(w, `{"embeddings":[%s]}`, strings.Join(out, ","))
 		return
 	}
