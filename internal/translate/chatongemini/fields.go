@@ -15,7 +15,6 @@ var fields = translate.Fields{
 	"messages":              translate.Mapped,
 	"modalities":            translate.Mapped,
 	"model":                 translate.Mapped,
-	"parallel_tool_calls":   translate.Mapped,
 	"presence_penalty":      translate.Mapped,
 	"reasoning":             translate.Mapped,
 	"reasoning_effort":      translate.Mapped,
@@ -57,6 +56,8 @@ var fields = translate.Fields{
 	// A hint of how long the answer should be, and one of what it will be.
 	"prediction": translate.LeftOut,
 	"verbosity":  translate.LeftOut,
+	// Codex sends it for models that it does not know, and works without.
+	"parallel_tool_calls": translate.LeftOut,
 
 	"audio":                  translate.Refused,
 	"image_config":           translate.Refused,
@@ -72,13 +73,14 @@ var fields = translate.Fields{
 
 // neutral are the values of fields refused or left out that ask for nothing.
 var neutral = translate.Neutral{
-	"logit_bias":         {"{}"},
-	"min_p":              {"0"},
-	"n":                  {"1"},
-	"plugins":            {"[]"},
-	"repetition_penalty": {"1"},
-	"store":              {"false"},
-	"top_a":              {"0"},
-	"transforms":         {"[]"},
-	"verbosity":          {`"medium"`},
+	"logit_bias":          {"{}"},
+	"min_p":               {"0"},
+	"n":                   {"1"},
+	"parallel_tool_calls": {"true"},
+	"plugins":             {"[]"},
+	"repetition_penalty":  {"1"},
+	"store":               {"false"},
+	"top_a":               {"0"},
+	"transforms":          {"[]"},
+	"verbosity":           {`"medium"`},
 }

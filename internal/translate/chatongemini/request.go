@@ -10,6 +10,8 @@
 package chatongemini
 
 import (
+	"slices"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
@@ -80,6 +82,9 @@ func (t *translation) write() (err error) {
 	if t.original.leftOut, err = fields.Check(t.body, neutral.Has); err != nil {
 		return err
 	}
+	if t.original.functions { // the caller did not say it: there is one call by their form
+		t.original.leftOut = slices.DeleteFunc(t.original.leftOut, func(field string) bool { return field == "parallel_tool_calls" })
+	}
 	if _, t.limit, err = translate.OutputLimit(t.body); err != nil {
 		return err
 	}
@@ -120,7 +125,7 @@ func (t *translation) putContents() (err error) {
 }
 
 func (t *translation) putTools() error {
-	if err := t.tools.read(t.body, &t.model, bool(t.original.functions)); err != nil {
+	if err := t.tools.read(t.body, &t.model); err != nil {
 		return err
 	}
 	t.out = t.tools.append(t.out)

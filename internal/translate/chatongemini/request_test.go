@@ -91,7 +91,6 @@ func TestRequestsAreRefusedByTheirField(t *testing.T) {
 		{more: `,"tools":[{"type":"function","function":{"name":"1st"}}]`, param: "tools[0].function.name", code: "invalid_value"},
 		{more: `,"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"string"}}}]`, param: "tools[0].function.parameters.type", code: "invalid_value"},
 		{more: `,"tools":[{"type":"web_search"}]`, param: "tools[0].type", code: "unsupported_parameter"},
-		{more: `,"tools":[{"type":"function","function":{"name":"f"}}],"parallel_tool_calls":false`, param: "parallel_tool_calls", code: "unsupported_parameter"},
 		{more: `,"tool_choice":"required"`, param: "tool_choice", code: "invalid_value"},
 		{more: `,"tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":{"type":"function","function":{"name":"g"}}`, param: "tool_choice", code: "invalid_value"},
 		{model: "gemini-2.5-pro", more: `,"tools":[{"type":"function","function":{"name":"f"}}],"web_search_options":{}`, param: "web_search_options", code: "unsupported_parameter"},

@@ -25,18 +25,10 @@ type tools struct {
 // functionName is what Google takes.
 var functionName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$`)
 
-// read reads tools, tool_choice, parallel_tool_calls and web_search_options. The older form of functions
-// has one call an answer; a second one is a failure.
-func (w *tools) read(body translate.Object, m *model, functions bool) error {
+// read reads tools, tool_choice and web_search_options.
+func (w *tools) read(body translate.Object, m *model) error {
 	if err := w.readChoice(body); err != nil {
 		return err
-	}
-	parallel, err := body.Bool("parallel_tool_calls")
-	if err != nil {
-		return err
-	}
-	if body.Get("parallel_tool_calls") != nil && !parallel && body.Get("tools") != nil && !functions {
-		return translate.UnsupportedValue("parallel_tool_calls", "false")
 	}
 	if err := body.Each("tools", translate.MaxTools, func(_ int, tool translate.Object) error { return w.add(tool) }); err != nil {
 		return err
