@@ -183,8 +183,8 @@ var arrows = []arrow{
 	{"internal/modelcall/wire", "internal/translate/responsesonchat", "Responses calls of a provider that has only chat"},
 
 	{"internal/modelcall", "internal/activity", "one record a request"},
-	{"internal/modelcall/adapter", "internal/translate/aws", "refusals of Bedrock"},
 	{"internal/modelcall/adapter", "internal/translate/messagesoncloud", "Claude on Vertex AI and Bedrock"},
+	{"internal/modelcall/adapter", "internal/translate/chatonconverse", "chat on Bedrock's Converse"},
 	{"internal/modelcall/adapter", "internal/translate/chatongemini", "chat on Gemini"},
 	{"internal/modelcall/adapter", "internal/translate/embeddingsongemini", "embeddings on Gemini"},
 	{"internal/modelcall/adapter", "internal/jsonscan", "requests"},
@@ -311,6 +311,13 @@ var arrows = []arrow{
 	{"internal/translate/messagesoncloud", "internal/openai", "the call that an answer belongs to"},
 	{"internal/translate/messagesoncloud", "internal/translate", "what the directions share"},
 	{"internal/translate/messagesoncloud", "internal/translate/aws", "frames of streams"},
+
+	{"internal/translate/chatonconverse", "internal/apierror", "refusals of requests"},
+	{"internal/translate/chatonconverse", "internal/jsonscan", "edits of bytes"},
+	{"internal/translate/chatonconverse", "internal/openai", "the call that an answer belongs to"},
+	{"internal/translate/chatonconverse", "internal/translate", "what the directions share"},
+	{"internal/translate/chatonconverse", "internal/translate/aws", "frames and errors of AWS"},
+	{"internal/translate/chatonconverse", "internal/translate/completion", "writes the answer"},
 
 	{"internal/translate/chatongemini", "internal/apierror", "refusals of requests"},
 	{"internal/translate/chatongemini", "internal/jsonscan", "the wire is JSON"},

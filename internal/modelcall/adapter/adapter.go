@@ -14,7 +14,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/aws"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatongemini"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesoncloud"
 )
@@ -41,7 +40,8 @@ var adapters = map[string]map[provider.Operation]Adapter{
 		provider.Messages:    claude(messagesoncloud.Vertex, chatongemini.Refusal),
 		provider.CountTokens: claude(messagesoncloud.VertexCount, chatongemini.Refusal),
 	},
-	provider.BedrockAnthropic: {provider.Messages: claude(messagesoncloud.Bedrock, aws.Refusal)},
+	provider.Bedrock:          {provider.Chat: converse},
+	provider.BedrockAnthropic: {provider.Messages: claude(messagesoncloud.Bedrock, nil)},
 }
 
 // Of returns the adapter of a provider for an API, nil if it has the API itself.

@@ -7,7 +7,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesoncloud"
 )
 
-// claude is the Messages API on a platform of a cloud. Refusal reads the platform's errors.
+// claude is the Messages API on a platform of a cloud. Refusal reads the platform's errors where these
+// are not AWS'.
 func claude(p *messagesoncloud.Platform, refusal func(int, http.Header, []byte) translate.Refusal) Adapter {
 	answer := p.Answer(refusal)
 	return func(r *Request) (*Adapted, error) {

@@ -25,6 +25,14 @@ type geminiAnswer struct {
 
 type chatCall struct{ Name, Arguments string }
 
+// FlushError holds a refusal back until it is whole.
+func (a *geminiAnswer) FlushError() error {
+	if a.status != http.StatusOK {
+		return nil
+	}
+	return http.NewResponseController(a.ResponseWriter).Flush()
+}
+
 // Unwrap lets the provider reset the connection.
 func (a *geminiAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 

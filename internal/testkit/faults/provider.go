@@ -68,6 +68,8 @@ type Provider struct {
 	Gemini *clouds.Gemini
 	// Claude is the provider as Vertex AI and Bedrock have Claude, below /claude.
 	Claude *clouds.Claude
+	// Converse is the provider as Bedrock has others, below /bedrock.
+	Converse *clouds.Converse
 
 	log      *recorder
 	gates    *gates
@@ -103,6 +105,8 @@ func New() *Provider {
 	p.mux.Handle("/gemini/", http.StripPrefix("/gemini", p.Gemini))
 	p.Claude = clouds.NewClaude(p)
 	p.mux.Handle("/claude/", http.StripPrefix("/claude", p.Claude))
+	p.Converse = clouds.NewConverse(p)
+	p.mux.Handle("/bedrock/", http.StripPrefix("/bedrock", p.Converse))
 	control(p)
 	return p
 }

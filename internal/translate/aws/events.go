@@ -102,3 +102,13 @@ func text(m eventstream.Message, name string) string {
 	}
 	return string(value)
 }
+
+// Received reports whether the whole of the next frame has come.
+func (r *Reader) Received() bool {
+	n := r.buffered.Buffered()
+	if n < 4 {
+		return false
+	}
+	prefix, _ := r.buffered.Peek(4)
+	return uint64(n) >= uint64(binary.BigEndian.Uint32(prefix))
+}

@@ -19,8 +19,12 @@ type Answer struct {
 	refusal  func(status int, header http.Header, body []byte) translate.Refusal
 }
 
-// Answer returns the answers of a platform. Refusal reads its own errors: not all are Anthropic's.
+// Answer returns the answers of a platform. Refusal reads its own errors, because not all are
+// Anthropic's; nil for those of AWS.
 func (p *Platform) Answer(refusal func(status int, header http.Header, body []byte) translate.Refusal) *Answer {
+	if refusal == nil {
+		refusal = aws.Refusal
+	}
 	return &Answer{p, refusal}
 }
 

@@ -1,0 +1,20 @@
+package adapter
+
+import (
+	"net/http"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonconverse"
+)
+
+// converse is chat completions on Amazon Bedrock's Converse.
+func converse(r *Request) (*Adapted, error) {
+	body, original, err := chatonconverse.Request(r.Body, chatonconverse.Options{UpstreamModel: r.Model, MaxOutput: r.Output})
+	if err != nil {
+		return nil, err
+	}
+	a := &Adapted{Body: [][]byte{body}, LeftOut: original.LeftOut(), call: r.Call, answer: original}
+	if r.Stream {
+		a.Header = http.Header{"Accept": {chatonconverse.StreamType}}
+	}
+	return a, nil
+}

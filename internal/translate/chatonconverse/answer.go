@@ -1,0 +1,187 @@
+package chatonconverse
+
+import (
+	"io"
+	"net/http"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/aws"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/completion"
+)
+
+// finishes are the stop reasons as chat has them. What is not here is "stop".
+var finishes = map[string]string{
+	"tool_use":   "tool_calls",
+	"max_tokens": "length", "model_context_window_exceeded": "length",
+	"guardrail_intervened": "content_filter", "content_filtered": "content_filter",
+	"malformed_model_output": broken, "malformed_tool_use": broken,
+}
+
+// broken is the word for the stop reason of an answer that is none.
+const broken = "error"
+
+// reader gives the content of an answer to a writer: the events of a stream,
+//
+//	messageStart, contentBlockStart{contentBlockIndex, start{toolUse}}, contentBlockDelta{contentBlockIndex, delta},
+//	contentBlockStop{contentBlockIndex}, messageStop{stopReason}, metadata{usage}
+//
+// or the blocks of a whole answer.
+type reader struct {
+	call     *openai.Call
+	original *Original
+	to       completion.Writer
+
+	begun  bool
+	calls  map[int64]*toolCall // open ones, by the index of their block
+	count  int                 // of calls
+	reason string              // stopReason; "" before it has come
+	usage  openai.Usage
+	some   bool // usage was reported
+	ending completion.Ending
+	kept   int // bytes that a whole answer keeps
+}
+
+// toolCall is a call whose arguments may follow.
+type toolCall struct {
+	n    int
+	some bool // it has arguments
+}
+
+// begin makes the writer begin, once.
+func (r *reader) begin(text bool) {
+	if !r.begun {
+		r.begun = true
+		r.to.Begin(text)
+	}
+}
+
+// text takes a piece of text, quoted.
+func (r *reader) text(quoted []byte) {
+	if piece, some := translate.Unquoted(quoted); some {
+		r.begin(true)
+		r.to.Text(piece, nil)
+		r.kept += len(piece)
+	}
+}
+
+// reasoning takes a piece of thoughts. Signatures do not return: see [translation.putThinking].
+func (r *reader) reasoning(object []byte) {
+	text := member(object, "text")
+	if whole := member(object, "reasoningText"); whole != nil {
+		text = member(whole, "text")
+	}
+	if piece, some := translate.Unquoted(text); some && !r.original.hideReasoning {
+		r.begin(false)
+		r.to.Reasoning(piece, nil)
+		r.kept += len(piece)
+	}
+}
+
+// startCall begins the call of a block.
+func (r *reader) startCall(index int64, object []byte) error {
+	id, name := member(object, "toolUseId"), member(object, "name")
+	if _, some := translate.Unquoted(name); !some {
+		return translate.ProviderFailure(r.call, translate.NamelessCall)
+	}
+	if r.count > 0 && bool(r.original.functions) {
+		return translate.ProviderFailure(r.call, translate.SecondFunction)
+	}
+	if _, some := translate.Unquoted(id); !some {
+		id = openai.NewCallID(r.call, r.count)
+	}
+	r.begin(false)
+	r.to.BeginCall(r.count, false, id, name)
+	if r.calls == nil {
+		r.calls = map[int64]*toolCall{}
+	}
+	r.calls[index] = &toolCall{n: r.count}
+	r.count++
+	r.kept += len(name) + len(id)
+	return nil
+}
+
+// arguments takes a piece of the arguments of a block's call, JSON without quotes.
+func (r *reader) arguments(index int64, piece []byte) error {
+	c := r.calls[index]
+	if c == nil {
+		return translate.ProviderFailure(r.call, translate.FragmentOfNoCall)
+	}
+	c.some = true
+	r.to.Arguments(c.n, false, piece)
+	r.kept += len(piece)
+	return nil
+}
+
+// endBlock ends a block. A call without arguments has an empty object.
+func (r *reader) endBlock(index int64) error {
+	c := r.calls[index]
+	if c == nil || c.some {
+		return nil
+	}
+	return r.arguments(index, []byte("{}"))
+}
+
+// takeUsage reads usage. Bedrock counts what was cached beside the prompt.
+func (r *reader) takeUsage(object []byte) {
+	input, ok := jsonscan.Int(member(object, "inputTokens"))
+	read, written, output := countOf(object, "cacheReadInputTokens"), countOf(object, "cacheWriteInputTokens"), countOf(object, "outputTokens")
+	if !ok || input < 0 || max(input, read, written, output) > openai.MaxTokens {
+		return
+	}
+	r.usage = openai.Usage{Prompt: input + read + written, Completion: output, Cached: read, CacheWrite: written}
+	for span := range jsonscan.AllElements(member(object, "cacheDetails")) {
+		if detail := span.Value(member(object, "cacheDetails")); string(member(detail, "ttl")) == `"1h"` {
+			r.usage.CacheWriteHour, r.usage.CacheSplit = min(countOf(detail, "inputTokens"), written), true
+		}
+	}
+	r.usage.Total, r.some = r.usage.Prompt+r.usage.Completion, true
+}
+
+// end ends an answer that is complete, and returns io.EOF, or says why it is none.
+func (r *reader) end() error {
+	word, known := finishes[r.reason]
+	switch {
+	case r.reason == "":
+		return openai.ErrCut
+	case word == broken:
+		f := aws.Failure{Status: http.StatusInternalServerError, Type: "server_error", Message: "the model ended its answer with " + r.reason}
+		return &completion.Reported{Body: f.Body()}
+	case word == "tool_calls":
+		word = r.original.functions.Finish()
+	case !known:
+		word = "stop"
+	}
+	r.begin(true)
+	r.ending = completion.Ending{Finish: word, Usage: r.usage, HasUsage: r.some}
+	return io.EOF
+}
+
+// checkSize fails an answer of which more is kept than any should need.
+func (r *reader) checkSize(whole bool) error {
+	kept := 0
+	if whole {
+		kept = r.kept
+	}
+	if bad := translate.CheckSize(r.call, r.count, kept); bad != nil {
+		return bad
+	}
+	return nil
+}
+
+// member returns the value of a member of an object, nil if it is absent or null.
+func member(object []byte, key string) (value []byte) {
+	for m := range jsonscan.AllMembers(object) {
+		if m.Kind != 'n' && string(m.DecodedKey(object)) == key {
+			value = m.Value(object)
+		}
+	}
+	return value
+}
+
+// countOf returns a member that is a whole number of at least 0, 0 for none.
+func countOf(object []byte, key string) int64 {
+	n, _ := jsonscan.Int(member(object, key))
+	return max(n, 0)
+}

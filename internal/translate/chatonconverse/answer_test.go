@@ -1,0 +1,140 @@
+package chatonconverse_test
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/clouds"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonconverse"
+)
+
+// event is a frame with an event, padded as Bedrock does.
+func event(name, payload string) []byte {
+	return clouds.Frame(strings.TrimSuffix(payload, "}")+`,"p":"abcdefgh"}`, ":message-type", "event", ":event-type", name, ":content-type", "application/json")
+}
+
+func exception(name, message string) []byte {
+	return clouds.Frame(`{"message":"`+message+`"}`, ":message-type", "exception", ":exception-type", name)
+}
+
+// answered is what a call of the model looks like: text, thoughts, a call with arguments in pieces and
+// one without any, and usage behind the end.
+var answered = [][]byte{
+	event("messageStart", `{"role":"assistant"}`),
+	event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"text":"Hm."}}}`),
+	event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"signature":"c2ln"}}}`),
+	event("contentBlockStop", `{"contentBlockIndex":0}`),
+	event("contentBlockDelta", `{"contentBlockIndex":1,"delta":{"text":"Gr\u00fc\u00dfe "}}`),
+	event("contentBlockDelta", `{"contentBlockIndex":1,"delta":{"text":"aus \"K\""}}`),
+	event("contentBlockStop", `{"contentBlockIndex":1}`),
+	event("contentBlockStart", `{"contentBlockIndex":2,"start":{"toolUse":{"toolUseId":"tooluse_1","name":"f"}}}`),
+	event("contentBlockDelta", `{"contentBlockIndex":2,"delta":{"toolUse":{"input":"{\"a\""}}}`),
+	event("contentBlockDelta", `{"contentBlockIndex":2,"delta":{"toolUse":{"input":":1}"}}}`),
+	event("contentBlockStop", `{"contentBlockIndex":2}`),
+	event("contentBlockStart", `{"contentBlockIndex":3,"start":{"toolUse":{"toolUseId":"tooluse_2","name":"g"}}}`),
+	event("contentBlockStop", `{"contentBlockIndex":3}`),
+	event("messageStop", `{"stopReason":"tool_use"}`),
+	event("metadata", `{"usage":{"inputTokens":10,"outputTokens":20,"totalTokens":145,"cacheReadInputTokens":100,"cacheWriteInputTokens":15,"cacheDetails":[{"ttl":"1h","inputTokens":5},{"ttl":"5m","inputTokens":10}]},"metrics":{"latencyMs":1}}`),
+}
+
+// said is what comes of it, by a reader of chat completions.
+const said = `Grüße aus "K"`
+
+func TestAStreamedAnswerIsThatOfAWholeOne(t *testing.T) {
+	_, original, err := request(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`, chatonconverse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wire := bytes.Join(answered, nil)
+	want, err := io.ReadAll(original.Stream(bytes.NewReader(wire), translatetest.NewCall(), nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	chat, err := translatetest.CheckChunks(string(want))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, want)
+	}
+	whole, err := original.Whole(strings.NewReader(`{"output":{"message":{"role":"assistant","content":[{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}},`+
+		`{"text":"Gr\u00fc\u00dfe aus \"K\""},{"toolUse":{"toolUseId":"tooluse_1","name":"f","input":{"a":1}}},{"toolUse":{"toolUseId":"tooluse_2","name":"g","input":{}}}]}},`+
+		`"stopReason":"tool_use","usage":{"inputTokens":10,"outputTokens":20,"cacheReadInputTokens":100,"cacheWriteInputTokens":15,"cacheDetails":[{"ttl":"1h","inputTokens":5}]},"metrics":{}}`),
+		translatetest.NewCall(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := translatetest.ReadCompletion(t, whole).String(); got != chat.String() || !strings.Contains(got, said) {
+		t.Errorf("whole\n%s\nstreamed\n%s", got, chat)
+	}
+	for _, part := range []string{`"prompt_tokens":125`, `"cached_tokens":100`, `"completion_tokens":20`, `"finish_reason":"tool_calls"`, `"Hm."`} {
+		if !strings.Contains(string(want), part) || !strings.Contains(string(whole), part) {
+			t.Errorf("no %s in\n%s\n%s", part, want, whole)
+		}
+	}
+	for name, r := range map[string]io.Reader{"bytes": iotest.OneByteReader(bytes.NewReader(wire)), "halves": iotest.HalfReader(bytes.NewReader(wire))} {
+		if got, err := io.ReadAll(original.Stream(r, translatetest.NewCall(), nil)); err != nil || string(got) != string(want) {
+			t.Errorf("%s: %v\n%s", name, err, got)
+		}
+	}
+}
+
+func TestAnAnswerThatEndsBadlyHasNoEnd(t *testing.T) {
+	_, original, err := request(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`, chatonconverse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := answered[4]
+	broken := bytes.Clone(answered[5])
+	broken[len(broken)-1] ^= 1
+	for name, c := range map[string]struct {
+		wire  [][]byte
+		shows string // in the stream
+		err   string
+	}{
+		"throttled first":  {[][]byte{exception("throttlingException", "slow down")}, `"code":429`, ""},
+		"throttled late":   {[][]byte{text, exception("throttlingException", "slow down")}, `"code":429`, ""},
+		"model error":      {[][]byte{text, exception("modelStreamErrorException", "oops")}, `"code":500`, ""},
+		"an error frame":   {[][]byte{text, clouds.Frame("", ":message-type", "error", ":error-code", "InternalServerError", ":error-message", "oops")}, `"oops"`, ""},
+		"broken checksum":  {[][]byte{text, broken}, `aus`, "cannot be read"},
+		"cut":              {[][]byte{text, answered[5][:20]}, `Gr`, ""},
+		"no stop":          {[][]byte{text}, `Gr`, ""},
+		"malformed":        {[][]byte{text, event("messageStop", `{"stopReason":"malformed_tool_use"}`)}, `malformed_tool_use`, ""},
+		"nameless call":    {[][]byte{event("contentBlockStart", `{"contentBlockIndex":0,"start":{"toolUse":{"toolUseId":"a"}}}`)}, "", "no name"},
+		"piece of no call": {[][]byte{event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"toolUse":{"input":"x"}}}`)}, "", "had not begun"},
+	} {
+		got, err := io.ReadAll(original.Stream(bytes.NewReader(bytes.Join(c.wire, nil)), translatetest.NewCall(), nil))
+		if name == "broken checksum" {
+			c.shows = "Gr"
+		}
+		if strings.Contains(string(got), "[DONE]") || !strings.Contains(string(got), c.shows) {
+			t.Errorf("%s: %s", name, got)
+		}
+		if (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, whole := range []string{`{}`, `[]`, `{"output":{"message":{"content":[{"text":"a"}]}}}`} {
+		if out, err := original.Whole(strings.NewReader(whole), translatetest.NewCall(), nil); err == nil {
+			t.Errorf("%s: %s", whole, out)
+		}
+	}
+}
+
+// FuzzAnswer checks that the bytes may be cut anywhere.
+func FuzzAnswer(f *testing.F) {
+	f.Add(bytes.Join(answered, nil))
+	f.Add(bytes.Join([][]byte{answered[4], exception("throttlingException", "slow")}, nil))
+	f.Fuzz(func(t *testing.T, wire []byte) {
+		_, original, err := request(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`, chatonconverse.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(original.Stream(bytes.NewReader(wire), translatetest.NewCall(), nil))
+		again, err2 := io.ReadAll(original.Stream(iotest.OneByteReader(bytes.NewReader(wire)), translatetest.NewCall(), nil))
+		if string(got) != string(again) || (err == nil) != (err2 == nil) {
+			t.Fatalf("%s %v\nthen\n%s %v", got, err, again, err2)
+		}
+	})
+}

@@ -1,0 +1,107 @@
+package chatonconverse_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonconverse"
+)
+
+const plainModel = "us.amazon.nova-2-lite-v1:0"
+
+// request translates a body as the gateway does.
+func request(body string, opt chatonconverse.Options) ([]byte, *chatonconverse.Original, error) {
+	var b jsonscan.Body
+	defer b.Release()
+	if err := b.Parse([]byte(body)); err != nil {
+		return nil, nil, err
+	}
+	if _, err := params.ParseChat(&b); err != nil {
+		return nil, nil, err
+	}
+	if opt.UpstreamModel == "" {
+		opt.UpstreamModel = plainModel
+	}
+	return chatonconverse.Request(&b, opt)
+}
+
+// A golden file has what the caller of chat completions sent (request.json) to which model (model.txt,
+// optional), and what the provider gets (converse.json).
+func TestGoldenRequests(t *testing.T) {
+	for _, g := range translatetest.Goldens(t) {
+		g.Run(t, func(t *testing.T, g *translatetest.Golden) {
+			body, original, err := request(g.File("request.json"), chatonconverse.Options{UpstreamModel: strings.TrimSpace(g.File("model.txt"))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !json.Valid(body) {
+				t.Fatalf("no JSON: %s", body)
+			}
+			g.Want("converse.json", translatetest.Indent(t, body))
+			if left := original.LeftOut(); left != nil || g.File("left-out.txt") != "" {
+				g.Want("left-out.txt", strings.Join(left, "\n")+"\n")
+			}
+		})
+	}
+}
+
+func TestEveryFieldIsShown(t *testing.T) { translatetest.CheckShown(t, chatonconverse.Fields()) }
+
+func TestTheManualHasTheFieldsOfTheTable(t *testing.T) {
+	translatetest.CheckManual(t, "bedrock.md", "Chat request fields", chatonconverse.Fields())
+}
+
+func TestRequestsAreRefusedByTheirField(t *testing.T) {
+	message := `{"role":"user","content":"hi"}`
+	tool := `,"tools":[{"type":"function","function":{"name":"f"}}]`
+	for _, c := range []struct{ model, more, messages, param, code string }{
+		{more: `,"n":2`, param: "n", code: "unsupported_parameter"},
+		{more: `,"logprobs":true`, param: "logprobs", code: "unsupported_parameter"},
+		{more: `,"presence_penalty":0.5`, param: "presence_penalty", code: "unsupported_parameter"},
+		{more: `,"temperature":3`, param: "temperature", code: "invalid_value"},
+		{more: `,"stop":[1]`, param: "stop[0]", code: "invalid_value"},
+		{more: `,"response_format":{"type":"grammar"}`, param: "response_format.type", code: "unsupported_parameter"},
+		{more: `,"service_tier":"scale"`, param: "service_tier", code: "unsupported_parameter"},
+		{more: `,"tools":[{"type":"web_search"}]`, param: "tools[0].type", code: "unsupported_parameter"},
+		{more: `,"tool_choice":"required"`, param: "tool_choice", code: "invalid_value"},
+		{more: tool + `,"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{"type":"function","function":{"name":"g"}}]}}`, param: "tool_choice", code: "invalid_value"},
+		{model: "meta.llama4-scout-v1:0", more: tool + `,"tool_choice":"required"`, param: "tool_choice", code: "unsupported_parameter"},
+		{model: "meta.llama4-scout-v1:0", more: `,"top_k":5`, param: "top_k", code: "unsupported_parameter"},
+		{messages: `{"role":"system","content":"be brief"}`, param: "messages", code: "invalid_value"},
+		{messages: `{"role":"assistant","content":"hi"}`, param: "messages", code: "invalid_value"},
+		{messages: `{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://x.invalid/a.png"}}]}`, param: "messages[0].content[0].image_url.url", code: "unsupported_parameter"},
+		{messages: `{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"AA==","format":"wav"}}]}`, param: "messages[0].content[0].type", code: "unsupported_parameter"},
+		{messages: message + `,{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"[1]"}}]}`, param: "messages[1].tool_calls[0].function.arguments", code: "invalid_value"},
+		{messages: message + `,{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"1"}`, more: `,"tool_choice":"none"`, param: "tool_choice", code: "unsupported_parameter"},
+	} {
+		if c.messages == "" {
+			c.messages = message
+		}
+		body := `{"model":"m","messages":[` + c.messages + `]` + c.more + `}`
+		_, _, err := request(body, chatonconverse.Options{UpstreamModel: c.model})
+		translatetest.MustRefuse(t, body, err, c.param, c.code)
+	}
+}
+
+// FuzzRequest checks that what is translated is JSON, and the same each time.
+func FuzzRequest(f *testing.F) {
+	for _, seed := range translatetest.Seeds(f, "request.json") {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		body, _, err := request(text, chatonconverse.Options{})
+		if err != nil {
+			return
+		}
+		if !json.Valid(body) {
+			t.Fatalf("no JSON: %s", body)
+		}
+		if again, _, _ := request(text, chatonconverse.Options{}); string(again) != string(body) {
+			t.Fatalf("%s\nthen\n%s", body, again)
+		}
+	})
+}

@@ -1,0 +1,148 @@
+package chatonconverse
+
+import (
+	"errors"
+	"io"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/aws"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/completion"
+)
+
+// stream reads the frames of a streamed answer.
+type stream struct {
+	reader
+	frames *aws.Reader
+	frame  aws.Frame // that was waited for
+	err    error     // instead of it
+}
+
+// Stream returns the chat stream of an answer.
+func (o *Original) Stream(body io.Reader, call openai.Call, _ translate.Again) io.Reader {
+	return completion.NewReader(o.functions, call, func(call *openai.Call, to *completion.Chunks) completion.Source {
+		return &stream{reader: reader{call: call, original: o, to: to}, frames: aws.NewReader(body)}
+	})
+}
+
+// Await implements [completion.Source].
+func (s *stream) Await() { s.frame, s.err = s.frames.Next() }
+
+// TakeReceived implements [completion.Source].
+func (s *stream) TakeReceived() (bool, error) {
+	if !s.frames.Received() {
+		return false, nil
+	}
+	s.Await()
+	return true, s.Take()
+}
+
+// Ending implements [completion.Source].
+func (s *stream) Ending() completion.Ending { return s.ending }
+
+// Usage implements [completion.Source].
+func (s *stream) Usage() (openai.Usage, bool) { return s.usage, s.some }
+
+// Close implements [completion.Source].
+func (s *stream) Close() {}
+
+// Take implements [completion.Source].
+func (s *stream) Take() error {
+	switch f := s.frame; {
+	case s.err == io.EOF:
+		return s.end()
+	case errors.Is(s.err, io.ErrUnexpectedEOF):
+		return openai.ErrCut
+	case s.err != nil:
+		return translate.ProviderFailure(s.call, "sent a frame that cannot be read").WithCause(s.err)
+	case f.Failed:
+		failure := aws.FailureOf(f.Name, 0, f.Payload)
+		if failure.Message == "" {
+			failure.Message = f.Message
+		}
+		return &completion.Reported{Body: failure.Body()}
+	}
+	if err := s.event(s.frame.Name, s.frame.Payload); err != nil {
+		return err
+	}
+	return s.checkSize(false)
+}
+
+func (s *stream) event(name string, data []byte) error {
+	index := countOf(data, "contentBlockIndex")
+	switch name {
+	case "contentBlockStart":
+		if call := member(member(data, "start"), "toolUse"); call != nil {
+			return s.startCall(index, call)
+		}
+	case "contentBlockDelta":
+		delta := member(data, "delta")
+		if input, some := translate.Unquoted(member(member(delta, "toolUse"), "input")); some {
+			return s.arguments(index, input)
+		}
+		s.text(member(delta, "text"))
+		s.reasoning(member(delta, "reasoningContent"))
+	case "contentBlockStop":
+		return s.endBlock(index)
+	case "messageStop":
+		s.reason, _ = jsonscan.String(member(data, "stopReason"))
+	case "metadata":
+		s.takeUsage(member(data, "usage"))
+	}
+	return nil // messageStart, and what is not known
+}
+
+// maxAnswer bounds a whole answer, in bytes.
+const maxAnswer = 64 << 20
+
+// Whole returns the whole chat completion of an answer, or an object with the error that it reports.
+func (o *Original) Whole(body io.Reader, call openai.Call, _ translate.Again) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(body, maxAnswer))
+	if err != nil {
+		return nil, err
+	}
+	content := member(member(member(data, "output"), "message"), "content")
+	if len(content) == 0 || content[0] != '[' {
+		return nil, translate.ProviderFailure(&call, "answered with what is no message")
+	}
+	message := completion.NewMessage(o.functions)
+	r := reader{call: &call, original: o, to: message}
+	index := int64(0)
+	for span := range jsonscan.AllElements(content) {
+		block := span.Value(content)
+		r.text(member(block, "text"))
+		r.reasoning(member(block, "reasoningContent"))
+		if use := member(block, "toolUse"); use != nil {
+			err := r.startCall(index, use)
+			if input := member(use, "input"); err == nil && input != nil {
+				quoted := jsonscan.AppendString(nil, string(input))
+				err = r.arguments(index, quoted[1:len(quoted)-1])
+			}
+			if err == nil {
+				err = r.endBlock(index)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		if err := r.checkSize(true); err != nil {
+			return nil, err
+		}
+		index++
+	}
+	r.reason, _ = jsonscan.String(member(data, "stopReason"))
+	r.takeUsage(member(data, "usage"))
+	switch err := r.end(); {
+	case err == io.EOF:
+		return message.Append(nil, nil, nil, r.ending), nil
+	case errors.Is(err, openai.ErrCut):
+		return nil, translate.ProviderFailure(&call, "answered without a reason to stop")
+	default:
+		var reported *completion.Reported
+		if errors.As(err, &reported) {
+			return reported.Body, nil
+		}
+		return nil, err
+	}
+}

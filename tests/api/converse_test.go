@@ -1,0 +1,99 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
+)
+
+// onConverse has the fake provider as Amazon Bedrock.
+var onConverse = harness.Setup{Providers: `
+	provider bedrock {
+		dialect bedrock
+		base_url PROVIDER/bedrock
+		region us-east-1
+		auth aws {
+			access_key AKIDEXAMPLE
+			secret_key {env.PROVIDER_KEY}
+		}
+		models *
+		discover off
+	}
+`}
+
+func TestAllAPIsWorkOnConverse(t *testing.T) {
+	h := harness.Start(t, onConverse)
+	for _, path := range []string{harness.ChatV1, harness.ResponsesV1, "/v1/messages"} {
+		for _, stream := range []string{"", harness.Streaming} {
+			a := h.Client.Post(path, "full", harness.Body(path, "bedrock/us.amazon.echo", stream))
+			if path == "/v1/messages" {
+				a = postMessages(h, path, harness.Chat("bedrock/us.amazon.echo", `,"max_tokens":100`+stream))
+			}
+			list := h.Provider.Fake.Converse.Requests()
+			if a.Status != 200 || !strings.Contains(string(a.Body), "hello") || len(list) == 0 {
+				t.Fatalf("%s%s: %d %s", path, stream, a.Status, a.Body)
+			}
+			want := "/model/us.amazon.echo/converse"
+			if stream != "" {
+				want += "-stream"
+			}
+			if last := list[len(list)-1]; last.Path != want || !strings.HasPrefix(last.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/") {
+				t.Errorf("%s%s: Bedrock got %s %v", path, stream, last.Path, last.Header)
+			}
+			if row := h.Records.Row(a.Header.Get("X-Request-Id")); harness.At(row, "usage_source") != "provider" || harness.At(row, "prompt_tokens") == harness.Number("0") {
+				t.Errorf("%s%s: the row is %v", path, stream, row)
+			}
+		}
+	}
+}
+
+func TestAnAgentCallsToolsOnConverse(t *testing.T) {
+	h := harness.Start(t, onConverse)
+	const tools = `"tools":[{"type":"function","function":{"name":"get_time","parameters":{"type":"object","properties":{"city":{"type":"string"}}}}}]`
+	for _, stream := range []string{"", harness.Streaming} {
+		ask := `{"role":"user","content":"time?"}`
+		a := h.Client.Post(harness.ChatV1, "full", `{"model":"bedrock/amazon.tools","messages":[`+ask+`],`+tools+stream+`}`)
+		if a.Status != 200 || !strings.Contains(string(a.Body), `"finish_reason":"tool_calls"`) {
+			t.Fatalf("%d %s", a.Status, a.Body)
+		}
+		if stream != "" {
+			continue
+		}
+		answer := harness.Parse(t, a.Body)
+		message, _ := json.Marshal(harness.At(answer, "choices", 0, "message"))
+		results := ""
+		for _, c := range harness.At(answer, "choices", 0, "message", "tool_calls").([]any) {
+			results += fmt.Sprintf(`,{"role":"tool","tool_call_id":%q,"content":""}`, harness.At(c, "id"))
+		}
+		for name, body := range map[string]string{
+			"with the tools": `{"model":"bedrock/amazon.tools","messages":[` + ask + `,` + string(message) + results + `],` + tools + `}`,
+			"without":        `{"model":"bedrock/amazon.tools","messages":[` + ask + `,` + string(message) + results + `]}`,
+		} {
+			if a := h.Client.Post(harness.ChatV1, "full", body); a.Status != 200 {
+				t.Errorf("%s: %d %s", name, a.Status, a.Body)
+			}
+		}
+	}
+}
+
+func TestFailuresOfConverseHaveTheirCodes(t *testing.T) {
+	h := harness.Start(t, onConverse)
+	for behaviour, want := range map[string]string{
+		"err-400": "upstream_rejected", "err-403": "upstream_auth_error", "err-404": "model_not_found", "err-408": "upstream_error",
+		"err-424": "upstream_error", "err-429": "upstream_rate_limited", "err-500": "upstream_error", "err-503": "upstream_overloaded",
+		"cut-2-clean": "upstream_error", "cut-2-reset": "upstream_error", "err-first-event": "upstream_overloaded",
+	} {
+		for _, stream := range []string{"", harness.Streaming} {
+			if stream == "" && !strings.HasPrefix(behaviour, "err-4") && !strings.HasPrefix(behaviour, "err-5") {
+				continue
+			}
+			a := h.Client.Post(harness.ChatV1, "full", harness.Chat("bedrock/amazon."+behaviour, stream))
+			if !strings.Contains(string(a.Body), want) || a.Status == 408 || a.Status == 424 {
+				t.Errorf("%s%s: %d %s", behaviour, stream, a.Status, a.Body)
+			}
+		}
+	}
+}
