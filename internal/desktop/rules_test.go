@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/netip"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -134,6 +135,24 @@ func (s *busyStore) Load(_ context.Context, ids ...ID) ([]*Workstation, error) {
 }
 
 func (s *busyStore) Swap(context.Context, *Change) (Outcome, error) { return Changed, nil }
+
+// Gateways that change one workstation at the same moment would go on to meet.
+func TestTheTriesOfAChangeHaveRandomPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var pauses [2]time.Duration
+		for i := range pauses {
+			began := time.Now()
+			s := newSessions(&busyStore{}, time.Now)
+			if err := s.apply(t.Context(), ID{}, func(w *Workstation) { w.Shut = true }); !errors.Is(err, errContention) {
+				t.Fatal(err)
+			}
+			pauses[i] = time.Since(began)
+		}
+		if longest := maxTries * (leastBackOff << maxDoublings); pauses[0] == pauses[1] || pauses[0] == 0 || max(pauses[0], pauses[1]) > longest {
+			t.Errorf("the tries took %s and %s", pauses[0], pauses[1])
+		}
+	})
+}
 
 func TestAChangeIsTriedOftenButNotForEver(t *testing.T) {
 	store := &busyStore{}

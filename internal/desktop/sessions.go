@@ -3,6 +3,7 @@ package desktop
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -12,6 +13,9 @@ const (
 	storeTimeout = 2 * time.Second
 	// maxTries bounds how often a change is judged again because another gateway was faster.
 	maxTries = 32
+	// leastBackOff is doubled for each of the first tries: the longest pause is 64 ms.
+	leastBackOff = time.Millisecond
+	maxDoublings = 6
 	// maxRetries bounds the changes that are made again when the store answers.
 	maxRetries = 1024
 	// turnstiles is how many workstations can change at one time.
@@ -45,8 +49,9 @@ func message() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), storeTimeout)
 }
 
-// update is swap for somebody who waits: such changes of one workstation take turns here. Others must
-// not wait for a turn, as its holder may wait for them until the store is whole again.
+// update is swap for a change that a person waits for: such changes of one workstation take turns here.
+// Other changes must not wait for a turn, because its holder may wait for them until the store is whole
+// again.
 func (s *sessions) update(ctx context.Context, id ID, rule func(c *Change) error) error {
 	turn := s.turns[id.turn()]
 	select {
@@ -61,8 +66,8 @@ func (s *sessions) update(ctx context.Context, id ID, rule func(c *Change) error
 // swap changes a workstation by a rule, and ends the sessions of this gateway that the rule has ended.
 // The rule is called again if another change was faster.
 func (s *sessions) swap(ctx context.Context, id ID, rule func(c *Change) error) error {
-	for range maxTries {
-		if err := ctx.Err(); err != nil {
+	for try := range maxTries {
+		if err := backOff(ctx, try); err != nil {
 			return err
 		}
 		loaded, err := s.store.Load(ctx, id)
@@ -90,6 +95,22 @@ func (s *sessions) swap(ctx context.Context, id ID, rule func(c *Change) error) 
 		}
 	}
 	return errContention
+}
+
+// backOff waits before a change is tried again, for a random time: gateways that change one workstation
+// at the same moment would go on to meet.
+func backOff(ctx context.Context, try int) error {
+	if try == 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(rand.N(leastBackOff << min(try, maxDoublings)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // apply is swap by a rule that is always met.

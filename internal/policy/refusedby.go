@@ -30,9 +30,8 @@ var (
 	CapOutput   = Cap{"max_output_tokens", func(c Caps) int64 { return c.Output }}
 )
 
-// CapRefusal adds to a refusal by a cap whose cap it is. Least are the caps that hold, the least of
-// several blocks: those of the key, which is named, and of models. The default of max_body has no
-// owner.
+// CapRefusal adds the owner of the cap to a refusal: the key, which is named, or one of the models. Least
+// has the caps that hold, each the lowest of several blocks. The default of max_body has no owner.
 func CapRefusal(e *apierror.Error, option Cap, least Caps, name string, key *KeyLimits, models ...[]*ModelLimits) *apierror.Error {
 	most := option.of(least)
 	if most == 0 {

@@ -234,7 +234,7 @@ func (q *Queue[T]) Close() {
 	q.freed()
 }
 
-// freed wakes who waits for room. It must be called with mu held.
+// freed wakes all that wait for room. It must be called with mu held.
 func (q *Queue[T]) freed() {
 	if q.room != nil {
 		close(q.room)

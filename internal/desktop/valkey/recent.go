@@ -27,15 +27,27 @@ type issuedToken struct {
 	token *desktop.Token
 }
 
-// add remembers new tokens. Beyond the bound they are not.
+// add remembers new tokens. Beyond the bound the oldest are forgotten.
 func (r *recent) add(at desktop.ID, tokens []*desktop.Token) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, t := range tokens {
-		if len(r.tokens) < maxIssued {
-			r.tokens[t.Hash] = issuedToken{at, t}
+		if len(r.tokens) >= maxIssued {
+			r.dropOldest()
+		}
+		r.tokens[t.Hash] = issuedToken{at, t}
+	}
+}
+
+func (r *recent) dropOldest() {
+	var oldest desktop.Hash
+	var issued time.Time
+	for hash, i := range r.tokens {
+		if issued.IsZero() || i.token.Issued.Before(issued) {
+			oldest, issued = hash, i.token.Issued
 		}
 	}
+	delete(r.tokens, oldest)
 }
 
 // traced returns a token with the trace of the request for it, if this gateway has issued it.

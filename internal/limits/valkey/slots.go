@@ -30,7 +30,7 @@ type granted struct {
 	Held    int    // that nobody else has: those, or more calls that are under way
 	Waiting int    // calls of this gateway that are known to wait
 	Crowded bool   // calls of other gateways wait
-	Guess   bool   // the engine did not answer; it is told again
+	Guess   bool   // the engine did not answer; the statement is sent again
 }
 
 // slots are this gateway's shares of the slots that gateways share. Those of the subjects it has calls
