@@ -107,6 +107,20 @@ func messageEvents() []byte {
 	return []byte(b.String())
 }
 
+// geminiEvents is a stream of Gemini with as many texts as messageEvents.
+func geminiEvents() []byte {
+	var b strings.Builder
+	event := func(candidate string, tokens int) {
+		fmt.Fprintf(&b, "data: {\"candidates\":[{%s\"index\":0}],\"usageMetadata\":{\"promptTokenCount\":250,\"candidatesTokenCount\":%d,\"totalTokenCount\":%d},"+
+			"\"modelVersion\":\"gemini-bench\",\"responseId\":\"BenchBenchBench\"}\r\n\r\n", candidate, tokens, 250+tokens)
+	}
+	for i := range coalescedEvents - 5 {
+		event(`"content":{"parts":[{"text":" `+vocabulary[i%len(vocabulary)]+`"}],"role":"model"},`, i+1)
+	}
+	event(`"content":{"role":"model"},"finishReason":"STOP",`, answerTokens)
+	return []byte(b.String())
+}
+
 // responseEvents is a whole Responses stream of coalescedEvents events.
 func responseEvents() template {
 	var b strings.Builder

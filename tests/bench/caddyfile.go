@@ -128,7 +128,7 @@ func gatewayCaddyfile(s site, d duties) string {
 			tenant %s
 			rate 1/day
 		}
-%s%s%s%s%s%s		alias %s {
+%s%s%s%s%s%s%s		alias %s {
 			group {
 				target %s
 			}
@@ -143,6 +143,7 @@ func gatewayCaddyfile(s site, d duties) string {
 		provider(chatOnlyPrefix, "http://"+s.upstream, "responses translate", modelCoalesced),
 		provider(responsesOnlyPrefix, "http://"+s.upstream, "chat translate", modelCoalesced),
 		provider(messagesOnlyPrefix, "http://"+s.upstream, "dialect anthropic", modelCoalesced),
+		provider(geminiPrefix, "http://"+s.upstream, "dialect gemini", modelCoalesced),
 		aliasPrefix+modelWhole, providerPrefix+modelWhole, messagesOnlyPrefix+modelCoalesced)) + fmt.Sprintf(`http://:%d {
 	bind 127.0.0.1
 	gatehouse

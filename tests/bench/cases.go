@@ -141,6 +141,8 @@ func allCases() []benchCase {
 
 	chatFromMessages := chatTranslated
 	chatFromMessages.name, chatFromMessages.prefix, chatFromMessages.check = "chat-from-messages", messagesOnlyPrefix, checkChatFromMessages
+	chatFromGemini := chatTranslated
+	chatFromGemini.name, chatFromGemini.prefix, chatFromGemini.check = "chat-from-gemini", geminiPrefix, checkChatFromMessages
 	native := sse
 	native.name, native.path, native.prefix, native.check = "messages-64", messagesPath, messagesOnlyPrefix, checkMessages
 	native.goal = goal{}
@@ -180,6 +182,7 @@ func allCases() []benchCase {
 		chatTranslated,
 		native,
 		chatFromMessages,
+		chatFromGemini,
 		alias,
 		paced,
 		held,

@@ -25,6 +25,7 @@ const (
 	chatOnlyPrefix      = "up-chat/"
 	responsesOnlyPrefix = "up-responses/"
 	messagesOnlyPrefix  = "up-messages/"
+	geminiPrefix        = "up-gemini/"
 	// securePrefix is of the same upstream over TLS and HTTP/2.
 	securePrefix = "up-tls/"
 
@@ -56,6 +57,7 @@ const (
 	chatPathSecond = "/api/v1/chat/completions"
 	responsesPath  = "/v1/responses"
 	messagesPath   = "/v1/messages"
+	geminiPath     = "/v1/models/" + modelCoalesced + ":streamGenerateContent"
 )
 
 // upstream is a cheap provider: it drains the request, checks that it is complete, and writes bytes
@@ -65,6 +67,7 @@ type upstream struct {
 	chat          template
 	responses     template
 	messages      []byte
+	gemini        []byte
 	events        map[bool][]byte   // by whether usage was requested: a coalesced stream
 	paced         map[bool][][]byte // the same: one write each
 	buffers       sync.Pool
@@ -76,6 +79,7 @@ func newUpstream(key string) *upstream {
 		chat:          chatAnswer(),
 		responses:     responseEvents(),
 		messages:      messageEvents(),
+		gemini:        geminiEvents(),
 		events:        map[bool][]byte{},
 		paced:         map[bool][][]byte{},
 		buffers:       sync.Pool{New: func() any { b := make([]byte, readSize); return &b }},
@@ -103,6 +107,10 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head, length, err := drain(r.Body, *buf)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if r.URL.Path == geminiPath && "Bearer "+r.Header.Get("X-Goog-Api-Key") == u.authorization { // the body names no model
+		u.writeStream(w, u.gemini)
 		return
 	}
 	model, err := modelOf(head)
