@@ -119,20 +119,20 @@ func (c *cache[T]) valid() bool {
 	return c.has && c.now().Before(c.expires)
 }
 
-// begin begins an attempt, if there is none.
+// begin begins an attempt, if there is none. One that begins while the configuration lives ends with it.
 func (c *cache[T]) begin() <-chan struct{} {
 	if c.fetching == nil {
+		parent := c.ctx
+		if parent.Err() != nil { // the last requests of a configuration that has ended
+			parent = context.WithoutCancel(parent)
+		}
 		c.fetching = make(chan struct{})
-		go c.attempt(c.fetching)
+		go c.attempt(parent, c.fetching)
 	}
 	return c.fetching
 }
 
-func (c *cache[T]) attempt(ended chan struct{}) {
-	parent := c.ctx
-	if parent.Err() != nil { // the last requests of a configuration that has ended
-		parent = context.WithoutCancel(parent)
-	}
+func (c *cache[T]) attempt(parent context.Context, ended chan struct{}) {
 	ctx, cancel := context.WithTimeout(parent, fetchTimeout)
 	defer cancel()
 	value, expires, err := c.fetch(ctx)
