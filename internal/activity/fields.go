@@ -3,6 +3,8 @@ package activity
 import (
 	"fmt"
 	"reflect"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // Field is a field of a record as all have it that keep or show records.
@@ -80,6 +82,18 @@ var Fields = []Field{
 	{Name: "ended", Of: func(r *Record) any { return &r.Ended }, Form: OfSession},
 	{Name: "bytes_up", Of: func(r *Record) any { return &r.BytesUp }, Form: OfSession},
 	{Name: "bytes_down", Of: func(r *Record) any { return &r.BytesDown }, Form: OfSession},
+	unitField(units.AudioInput, "Sound of the input (tokens)"),
+	unitField(units.AudioOutput, "Sound of the output (tokens)"),
+	unitField(units.ImageInput, "Pictures of the input (tokens)"),
+	unitField(units.ImageOutput, "Pictures of the output (tokens)"),
+	unitField(units.Queries, "Search units"),
+	unitField(units.Images, "Pictures"),
+	unitField(units.Characters, "Characters spoken"),
+	unitField(units.Millis, "Sound (ms)"),
+}
+
+func unitField(u units.Unit, fact string) Field {
+	return Field{Name: u.String(), Of: func(r *Record) any { return &r.Units[u] }, Form: OrNone, Fact: fact, Why: u.String()}
 }
 
 // Empty reports whether a field of a record has no value.

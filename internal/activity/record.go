@@ -15,6 +15,8 @@ package activity
 import (
 	"time"
 	"unicode/utf8"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // The sources of a record's usage.
@@ -66,6 +68,8 @@ type Record struct {
 	// FinishReason is the answered one, NativeFinishReason the provider's.
 	FinishReason, NativeFinishReason                              string
 	PromptTokens, CompletionTokens, ReasoningTokens, CachedTokens int64
+	// Units is what was used besides tokens of text.
+	Units units.Counts
 	// UsageSource says where the counts come from: UsageProvider and the like.
 	UsageSource string
 	// CostNano is what the call was charged, in nano-USD. If its price is unknown (Priced is
@@ -119,6 +123,9 @@ func (r *Record) bound() {
 	}
 	for _, n := range []*int64{&r.PromptTokens, &r.CompletionTokens, &r.ReasoningTokens, &r.CachedTokens, &r.OutputCap} {
 		*n = min(*n, maxTokens)
+	}
+	for i := range r.Units {
+		r.Units[i] = min(r.Units[i], maxTokens)
 	}
 	r.Attempted = r.Attempted[:min(len(r.Attempted), maxAttempted)]
 	for i := range r.Attempted {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
@@ -119,7 +120,7 @@ func models(t *testing.T) (full, bare catalog.Model) {
 		InputModalities: []string{"text", "image"}, OutputModalities: []string{"text"}, SupportedParameters: []string{"tools"},
 		Price: &catalog.Price{Rates: catalog.Rates{
 			Prompt: rate(t, "0.01"), Completion: rate(t, "0.02"), CacheRead: rate(t, "0.03"), CacheWrite: rate(t, "0.04"), CacheHour: rate(t, "0.05"),
-			Reasoning: rate(t, "0.06"), AudioInput: rate(t, "0.07"), AudioOutput: rate(t, "0.08"),
+			Reasoning: rate(t, "0.06"), Units: catalog.UnitRates{units.AudioInput: rate(t, "0.07"), units.AudioOutput: rate(t, "0.08")},
 		}}, Moderated: true, OwnedBy: "lab",
 	}
 	return full, catalog.Model{ID: "acme/n", Provider: "acme", Name: "n", OwnedBy: "acme"}

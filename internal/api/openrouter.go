@@ -114,9 +114,10 @@ func pricing(p *catalog.Price) openrouter.Pricing {
 		}
 		return q.Rate.String()
 	}
+	heard, spoken := p.Units.Audio()
 	return openrouter.Pricing{
 		Prompt: show(p.Prompt), Completion: show(p.Completion),
 		CacheRead: show(p.CacheRead), CacheWrite: show(p.CacheWrite), Reasoning: show(p.Reasoning),
-		AudioInput: show(p.AudioInput), AudioOutput: show(p.AudioOutput),
+		AudioInput: show(heard), AudioOutput: show(spoken),
 	}
 }

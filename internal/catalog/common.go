@@ -56,17 +56,20 @@ func dearestPrice(a, b *Price) *Price {
 }
 
 func dearestRates(a, b Rates) Rates {
-	return Rates{
-		Prompt:      dearestIfKnown(a.Prompt, b.Prompt),
-		Completion:  dearestIfKnown(a.Completion, b.Completion),
-		CacheRead:   dearestIfKnown(a.CacheRead.or(a.Prompt), b.CacheRead.or(b.Prompt)),
-		CacheWrite:  dearestIfKnown(a.writing(false), b.writing(false)),
-		CacheHour:   dearestIfKnown(a.writing(true), b.writing(true)),
-		Reasoning:   dearestIfKnown(a.Reasoning.or(a.Completion), b.Reasoning.or(b.Completion)),
-		AudioInput:  dearestIfKnown(a.AudioInput, b.AudioInput),
-		AudioOutput: dearestIfKnown(a.AudioOutput, b.AudioOutput),
-		Query:       dearestIfKnown(a.Query, b.Query),
+	r := Rates{
+		Prompt:     dearestIfKnown(a.Prompt, b.Prompt),
+		Completion: dearestIfKnown(a.Completion, b.Completion),
+		CacheRead:  dearestIfKnown(a.CacheRead.or(a.Prompt), b.CacheRead.or(b.Prompt)),
+		CacheWrite: dearestIfKnown(a.writing(false), b.writing(false)),
+		CacheHour:  dearestIfKnown(a.writing(true), b.writing(true)),
+		Reasoning:  dearestIfKnown(a.Reasoning.or(a.Completion), b.Reasoning.or(b.Completion)),
 	}
+	for i := range r.Units {
+		if r.Units[i] = dearestIfKnown(a.Units[i], b.Units[i]); unitTable[i].part == ofNeither {
+			r.Units[i] = dearest(a.Units[i], b.Units[i]) // the model without such a rate is paid by tokens
+		}
+	}
+	return r
 }
 
 // dearestIfKnown returns the quote with the higher rate, an unknown one if either is unknown.

@@ -142,12 +142,11 @@ func pricedApart(f facts, outputs []string, text Quote, keys ...string) (bool, e
 	return false, nil
 }
 
-// newPrice completes a price of a public format. It returns nil without rates of prompts or
-// completions. Beside a price that is not zero, the public files write zero for "no separate rate"
+// newPrice completes a price of a public format. It returns nil without rates. Beside a price that is not zero, the public files write zero for "no separate rate"
 // (for cache writes, say); newPrice takes that as unknown. A model whose rates are all zero is
 // free.
 func newPrice(base Rates, tiers []Tier) *Price {
-	if !base.Prompt.Known && !base.Completion.Known && !base.Query.Known {
+	if !base.Prompt.Known && !base.Completion.Known && base.Units == (UnitRates{}) {
 		return nil
 	}
 	base.freeTokens()
@@ -161,17 +160,30 @@ func newPrice(base Rates, tiers []Tier) *Price {
 	return &Price{Rates: base, Tiers: tiers}
 }
 
-// freeTokens makes the tokens of a model free that is paid by the query, if nothing else is said.
+// freeTokens makes the tokens of a model free that is paid by units which are no tokens, if nothing
+// else is said.
 func (r *Rates) freeTokens() {
-	if r.Query.Known {
+	if !r.Prompt.Known && !r.Completion.Known && r.Units.known(true) {
+		return
+	}
+	if r.Units.known(false) {
 		r.Prompt, r.Completion = r.Prompt.or(Quoted(0)), r.Completion.or(Quoted(0))
 	}
 }
 
 func (r *Rates) dropZeroes() {
-	for _, q := range []*Quote{&r.CacheRead, &r.CacheWrite, &r.CacheHour, &r.Reasoning, &r.AudioInput, &r.AudioOutput} {
-		if q.Rate == 0 {
-			*q = Quote{}
+	for _, q := range []*Quote{&r.CacheRead, &r.CacheWrite, &r.CacheHour, &r.Reasoning} {
+		q.dropZero()
+	}
+	for i := range r.Units {
+		if unitTable[i].part != ofNeither {
+			r.Units[i].dropZero()
 		}
+	}
+}
+
+func (q *Quote) dropZero() {
+	if q.Rate == 0 {
+		*q = Quote{}
 	}
 }

@@ -15,13 +15,18 @@ import (
 const MaxNameBytes = 256
 
 // The modes that this gateway acts on, as the public price map spells them. Other modes
-// (image_generation, audio_speech, …) are kept: models of such a mode are known but not callable.
+// (video_generation, …) are kept: models of such a mode are known but not callable.
 const (
 	ModeChat      = "chat"
 	ModeResponses = "responses"
 	ModeEmbedding = "embedding"
 	ModeRerank    = "rerank"
 	ModeModerates = "moderation"
+
+	ModeImages        = "image_generation"
+	ModeImageEdits    = "image_edit"
+	ModeSpeech        = "audio_speech"
+	ModeTranscription = "audio_transcription"
 )
 
 // Operations a model can serve, for Model.Serves.

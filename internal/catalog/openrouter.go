@@ -150,9 +150,9 @@ func listedMode(outputs []string) string {
 	case slices.Contains(outputs, "embeddings"):
 		return ModeEmbedding
 	case slices.Contains(outputs, "image"):
-		return "image_generation"
+		return ModeImages
 	case slices.Contains(outputs, "audio"):
-		return "audio_speech"
+		return ModeSpeech
 	}
 	return outputs[0]
 }
@@ -203,15 +203,13 @@ func listedPrice(name string, f facts, outputs []string) (*Price, error) {
 
 func listedRates(f facts) (Rates, error) {
 	var r Rates
-	err := f.read(
+	err := errors.Join(r.Units.readListed(f), f.read(
 		column{"prompt", &r.Prompt},
 		column{"completion", &r.Completion},
 		column{"input_cache_read", &r.CacheRead},
 		column{"input_cache_write", &r.CacheWrite},
 		column{"input_cache_write_1h", &r.CacheHour},
 		column{"internal_reasoning", &r.Reasoning},
-		column{"audio", &r.AudioInput},
-		column{"audio_output", &r.AudioOutput},
-	)
+	))
 	return r, err
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 const openRouterList = `{"data": [
@@ -33,7 +34,7 @@ func TestOpenRouterListIsReadAsItIs(t *testing.T) {
 	models := parse(t, openRouterList)
 	x := models["openrouter/anthropic/x"]
 	want := catalog.Rates{
-		Prompt: usd(t, "3e-06"), Completion: usd(t, "1.5e-05"), CacheRead: usd(t, "3e-07"), CacheWrite: usd(t, "3.75e-06"), AudioInput: usd(t, "2.4e-05"),
+		Prompt: usd(t, "3e-06"), Completion: usd(t, "1.5e-05"), CacheRead: usd(t, "3e-07"), CacheWrite: usd(t, "3.75e-06"), Units: catalog.UnitRates{units.AudioInput: usd(t, "2.4e-05")},
 	}
 	if x.Price == nil || x.Price.Rates != want {
 		t.Fatalf("price is %+v, want %+v", x.Price, want)

@@ -3,6 +3,8 @@ package catalog
 import (
 	"math"
 	"math/bits"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // Quote is a rate that may be unknown. The zero value is unknown, so that a missing price is never
@@ -31,17 +33,15 @@ func dearest(a, b Quote) Quote {
 	return a
 }
 
-// Rates are the prices of each kind of token.
+// Rates are the prices of each kind of token, and of other units.
 type Rates struct {
-	Prompt      Quote
-	Completion  Quote
-	CacheRead   Quote // unknown: Prompt
-	CacheWrite  Quote // unknown: CacheHour, then Prompt
-	CacheHour   Quote // writes that are kept for an hour or longer, the highest of several; unknown: CacheWrite
-	Reasoning   Quote // unknown: Completion
-	AudioInput  Quote // unknown: cannot be priced
-	AudioOutput Quote // unknown: cannot be priced
-	Query       Quote // of a million search units; unknown: cannot be priced
+	Prompt     Quote
+	Completion Quote
+	CacheRead  Quote // unknown: Prompt
+	CacheWrite Quote // unknown: CacheHour, then Prompt
+	CacheHour  Quote // writes that are kept for an hour or longer, the highest of several; unknown: CacheWrite
+	Reasoning  Quote // unknown: Completion
+	Units      UnitRates
 }
 
 // Tier holds the rates of calls with long prompts.
@@ -51,20 +51,22 @@ type Tier struct {
 }
 
 // Price is what a model costs. Tiers ascend by From. A kind that a tier leaves out has the tier's
-// Prompt or Completion rate. Only these two (and audio) fall back to the base rates, so that a gap
+// Prompt or Completion rate. Only these two (and units) fall back to the base rates, so that a gap
 // in a price list overcharges rather than undercharges.
+//
+// Tokens and units that are no tokens are two ways to bill one call: the dearer of the two counts,
+// never the sum. Price lists state both for models of pictures and sound.
 type Price struct {
 	Rates
 	Tiers []Tier
 }
 
 // Tokens is the usage of one call, counted as OpenAI does: Prompt includes Cached, CacheWrite and
-// AudioInput, and Completion includes Reasoning and AudioOutput.
+// units that are tokens of it, and Completion includes Reasoning and its units.
 type Tokens struct {
 	Prompt, Completion            int64
 	Cached, CacheWrite, Reasoning int64
-	AudioInput, AudioOutput       int64
-	Queries                       int64 // search units, which are no tokens
+	Units                         units.Counts
 
 	// CacheHour is how much of CacheWrite is kept for an hour or longer. If usage does not say so,
 	// KeptLong says it of the rest.
@@ -74,83 +76,100 @@ type Tokens struct {
 
 // CostNano returns the price of a call in nano-USD, rounded up once. ok is false if it is unknown:
 // no price, no rate for a kind that was used, a negative count, or a sum beyond int64. If the parts
-// exceed the whole, as with providers that count them separately, each part is charged in full.
+// exceed the whole, as with providers that count them separately, each part is charged in full. A
+// unit that is no token may have no rate if tokens were counted.
 func (p *Price) CostNano(t Tokens) (nano int64, ok bool) {
 	if p == nil {
 		return 0, false
 	}
 	r := p.at(t.Prompt)
-	var sum sum128
+	var sum, other sum128
+	prompt, completion := rest(t.Prompt, t.Cached, t.CacheWrite), rest(t.Completion, t.Reasoning)
+	for i, n := range t.Units {
+		switch u := &unitTable[i]; {
+		case u.part == ofPrompt:
+			prompt, ok = rest(prompt, n), sum.add(n, r.Units[i], u.each)
+		case u.part == ofCompletion:
+			completion, ok = rest(completion, n), sum.add(n, r.Units[i], u.each)
+		default:
+			ok = other.add(n, r.Units[i], u.each) || n > 0 && t.Prompt+t.Completion > 0 && !r.Units[i].Known
+		}
+		if !ok {
+			return 0, false
+		}
+	}
 	for _, line := range [...]struct {
 		count int64
 		quote Quote
 	}{
-		{rest(t.Prompt, t.Cached, t.CacheWrite, t.AudioInput), r.Prompt},
+		{prompt, r.Prompt},
 		{t.Cached, r.CacheRead.or(r.Prompt)},
 		{rest(t.CacheWrite, t.CacheHour), r.writing(t.KeptLong)},
 		{t.CacheHour, r.writing(true)},
-		{t.AudioInput, r.AudioInput},
-		{rest(t.Completion, t.Reasoning, t.AudioOutput), r.Completion},
+		{completion, r.Completion},
 		{t.Reasoning, r.Reasoning.or(r.Completion)},
-		{t.AudioOutput, r.AudioOutput},
-		{t.Queries, r.Query},
 	} {
-		if line.count == 0 {
-			continue
-		}
-		if line.count < 0 || !line.quote.Known || line.quote.Rate < 0 {
+		if !sum.add(line.count, line.quote, 1) {
 			return 0, false
 		}
-		sum.addProduct(uint64(line.count), uint64(line.quote.Rate))
 	}
-	return sum.perMillionUp()
+	return sum.max(other).perMillionUp()
 }
 
 // Most is an upper bound of what a call can use.
 type Most struct {
-	Prompt, Completion      int64 // tokens
-	Queries                 int64
-	AudioInput, AudioOutput bool // whether some of the tokens may be audio
+	Prompt, Completion int64 // tokens
+	// Units has the most of each. Of those that are tokens it says, with any number above zero, that
+	// some of the prompt or of the completion may be such tokens.
+	Units units.Counts
 }
 
 // MostNano returns an upper bound of the cost of a call within that use, for all tiers and kinds of
 // tokens: CostNano of any such usage is not higher. ok is false if it is unknown.
 func (p *Price) MostNano(m Most) (nano int64, ok bool) {
-	if p == nil || m.Prompt < 0 || m.Completion < 0 || m.Queries < 0 {
+	if p == nil {
 		return 0, false
 	}
-	worst := func(r Rates) (int64, bool) {
-		in := []Quote{r.Prompt, r.CacheRead.or(r.Prompt), r.writing(false), r.writing(true)}
-		out := []Quote{r.Completion, r.Reasoning.or(r.Completion)}
-		if m.AudioInput {
-			in = append(in, r.AudioInput)
-		}
-		if m.AudioOutput {
-			out = append(out, r.AudioOutput)
-		}
-		var sum sum128
-		for _, line := range [...]struct {
-			count  int64
-			quotes []Quote
-		}{{m.Prompt, in}, {m.Completion, out}, {m.Queries, []Quote{r.Query}}} {
-			rate := Rate(0)
-			for _, q := range line.quotes {
-				if line.count > 0 && (!q.Known || q.Rate < 0) {
-					return 0, false
-				}
-				rate = max(rate, q.Rate)
-			}
-			sum.addProduct(uint64(line.count), uint64(rate))
-		}
-		return sum.perMillionUp()
-	}
-	most, ok := worst(p.Rates)
+	most, ok := p.Rates.most(m)
 	for i := 0; ok && i < len(p.Tiers) && p.Tiers[i].From <= m.Prompt; i++ {
 		var n int64
-		n, ok = worst(p.at(p.Tiers[i].From))
+		n, ok = p.at(p.Tiers[i].From).most(m)
 		most = max(most, n)
 	}
 	return most, ok
+}
+
+// most is MostNano at these rates.
+func (r Rates) most(m Most) (nano int64, ok bool) {
+	in := []Quote{r.Prompt, r.CacheRead.or(r.Prompt), r.writing(false), r.writing(true)}
+	out := []Quote{r.Completion, r.Reasoning.or(r.Completion)}
+	var sum, other sum128
+	for i, n := range m.Units {
+		switch q, u := r.Units[i], &unitTable[i]; {
+		case u.part == ofPrompt && n > 0:
+			in = append(in, q)
+		case u.part == ofCompletion && n > 0:
+			out = append(out, q)
+		case u.part == ofNeither && !other.add(n, q, u.each) && (q.Known || n < 0 || m.Prompt+m.Completion == 0):
+			return 0, false
+		}
+	}
+	for _, line := range [...]struct {
+		count  int64
+		quotes []Quote
+	}{{m.Prompt, in}, {m.Completion, out}} {
+		worst := Quoted(0)
+		for _, q := range line.quotes {
+			if worst = dearest(worst, q); !q.Known || q.Rate < 0 {
+				worst = Quote{}
+				break
+			}
+		}
+		if !sum.add(line.count, worst, 1) {
+			return 0, false
+		}
+	}
+	return sum.max(other).perMillionUp()
 }
 
 // at returns the rates for a call with that many prompt tokens.
@@ -162,8 +181,7 @@ func (p *Price) at(prompt int64) Rates {
 		}
 		r = tier.Rates
 		r.Prompt, r.Completion = r.Prompt.or(p.Prompt), r.Completion.or(p.Completion)
-		r.AudioInput, r.AudioOutput = r.AudioInput.or(p.AudioInput), r.AudioOutput.or(p.AudioOutput)
-		r.Query = r.Query.or(p.Query)
+		r.Units = r.Units.or(p.Units)
 	}
 	return r
 }
@@ -190,18 +208,39 @@ func rest(whole int64, parts ...int64) int64 {
 	return whole
 }
 
-// sum128 adds products of 63-bit numbers. CostNano adds nine of them, which cannot overflow 128
-// bits.
+// sum128 adds products of 63-bit numbers. A sum of a few of them cannot overflow 128 bits.
 type sum128 struct{ hi, lo uint64 }
 
-func (s *sum128) addProduct(a, b uint64) {
-	hi, lo := bits.Mul64(a, b)
+// add adds what a number of units costs at a rate for each so many, rounded up. It reports whether the
+// cost is known.
+func (s *sum128) add(count int64, q Quote, each uint64) bool {
+	switch {
+	case count == 0:
+		return true
+	case count < 0 || !q.Known || q.Rate < 0:
+		return false
+	}
+	hi, lo := bits.Mul64(uint64(count), uint64(q.Rate))
+	if each > 1 {
+		var carry, remainder uint64
+		lo, carry = bits.Add64(lo, each-1, 0)
+		hi, remainder = (hi+carry)/each, (hi+carry)%each
+		lo, _ = bits.Div64(remainder, lo, each)
+	}
 	var carry uint64
 	s.lo, carry = bits.Add64(s.lo, lo, 0)
 	s.hi, _ = bits.Add64(s.hi, hi, carry)
+	return true
 }
 
-func (s *sum128) perMillionUp() (int64, bool) {
+func (s sum128) max(other sum128) sum128 {
+	if other.hi > s.hi || other.hi == s.hi && other.lo > s.lo {
+		return other
+	}
+	return s
+}
+
+func (s sum128) perMillionUp() (int64, bool) {
 	const million = 1_000_000
 	if s.hi >= million {
 		return 0, false

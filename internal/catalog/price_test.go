@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // usd returns a known quote from USD per token.
@@ -24,12 +25,13 @@ func TestCostNano(t *testing.T) {
 	full := &catalog.Price{Rates: catalog.Rates{
 		Prompt: usd(t, "3e-06"), Completion: usd(t, "1.5e-05"),
 		CacheRead: usd(t, "3e-07"), CacheWrite: usd(t, "3.75e-06"), Reasoning: usd(t, "2e-05"),
-		AudioInput: usd(t, "4e-05"), AudioOutput: usd(t, "8e-05"),
+		Units: catalog.UnitRates{units.AudioInput: usd(t, "4e-05"), units.AudioOutput: usd(t, "8e-05")},
 	}}
 	hourly := &catalog.Price{Rates: catalog.Rates{
 		Prompt: usd(t, "3e-06"), Completion: usd(t, "1.5e-05"), CacheWrite: usd(t, "3.75e-06"), CacheHour: usd(t, "6e-06"),
 	}}
 	tiny := &catalog.Price{Rates: catalog.Rates{Prompt: usd(t, "1e-15"), Completion: usd(t, "1e-15")}}
+	spoken := &catalog.Price{Rates: catalog.Rates{Prompt: usd(t, "1e-06"), Completion: usd(t, "1e-06"), Units: catalog.UnitRates{units.Millis: usd(t, "1e-04")}}}
 	for _, tc := range []struct {
 		name   string
 		price  *catalog.Price
@@ -46,7 +48,12 @@ func TestCostNano(t *testing.T) {
 		{"kept for minutes", hourly, catalog.Tokens{Prompt: 1000, CacheWrite: 100}, 900*3000 + 100*3750},
 		{"kept for an hour, at no rate of its own", full, catalog.Tokens{Prompt: 1000, CacheWrite: 100, KeptLong: true}, 900*3000 + 100*3750},
 		{"reasoning rate", full, catalog.Tokens{Completion: 100, Reasoning: 60}, 40*15000 + 60*20000},
-		{"audio rates", full, catalog.Tokens{Prompt: 10, AudioInput: 4, Completion: 10, AudioOutput: 3}, 6*3000 + 4*40000 + 7*15000 + 3*80000},
+		{"audio rates", full, catalog.Tokens{Prompt: 10, Completion: 10, Units: units.Counts{units.AudioInput: 4, units.AudioOutput: 3}}, 6*3000 + 4*40000 + 7*15000 + 3*80000},
+		{"a unit that is no token", spoken, catalog.Tokens{Units: units.Counts{units.Millis: 9200}}, 920_000},
+		{"less than a rate is for, rounded up", spoken, catalog.Tokens{Units: units.Counts{units.Millis: 1}}, 100},
+		{"tokens or other units, whichever is dearer", spoken, catalog.Tokens{Completion: 1000, Units: units.Counts{units.Millis: 1000}}, 1_000_000},
+		{"other units, if they are dearer", spoken, catalog.Tokens{Completion: 10, Units: units.Counts{units.Millis: 1000}}, 100_000},
+		{"a unit without a rate beside tokens", plain, catalog.Tokens{Prompt: 1000, Units: units.Counts{units.Images: 1}}, 2_500_000},
 		{"parts beside the whole are charged in full", full, catalog.Tokens{Prompt: 10, Cached: 400, Completion: 1, Reasoning: 60}, 400*300 + 60*20000},
 		{"rounded up once, not for each kind", tiny, catalog.Tokens{Prompt: 1, Completion: 1}, 1},
 		{"rounded up over the nano", tiny, catalog.Tokens{Prompt: 1_000_001}, 2},
@@ -71,8 +78,10 @@ func TestUnknownPriceIsNeverZero(t *testing.T) {
 		{"no price, nothing used", nil, catalog.Tokens{}},
 		{"zero value", &catalog.Price{}, catalog.Tokens{Prompt: 1}},
 		{"no completion rate", promptOnly, catalog.Tokens{Prompt: 1, Completion: 1}},
-		{"no audio input rate", text, catalog.Tokens{Prompt: 2, AudioInput: 1}},
-		{"no audio output rate", text, catalog.Tokens{Completion: 2, AudioOutput: 1}},
+		{"no audio input rate", text, catalog.Tokens{Prompt: 2, Units: units.Counts{units.AudioInput: 1}}},
+		{"no audio output rate", text, catalog.Tokens{Completion: 2, Units: units.Counts{units.AudioOutput: 1}}},
+		{"no rate of a unit that is no token", text, catalog.Tokens{Units: units.Counts{units.Images: 1}}},
+		{"negative units", text, catalog.Tokens{Prompt: 1, Units: units.Counts{units.Images: -1}}},
 		{"negative prompt", text, catalog.Tokens{Prompt: -1}},
 		{"negative part", text, catalog.Tokens{Prompt: 5, Cached: -1}},
 		{"over int64", dear, catalog.Tokens{Prompt: 10_000_000}},
@@ -91,7 +100,7 @@ func TestUnknownPriceIsNeverZero(t *testing.T) {
 func TestTiersApplyToTheWholeCall(t *testing.T) {
 	price := &catalog.Price{
 		Rates: catalog.Rates{
-			Prompt: usd(t, "1e-06"), Completion: usd(t, "2e-06"), CacheRead: usd(t, "1e-07"), Reasoning: usd(t, "2e-06"), AudioInput: usd(t, "9e-06"),
+			Prompt: usd(t, "1e-06"), Completion: usd(t, "2e-06"), CacheRead: usd(t, "1e-07"), Reasoning: usd(t, "2e-06"), Units: catalog.UnitRates{units.AudioInput: usd(t, "9e-06")},
 		},
 		Tiers: []catalog.Tier{
 			{From: 201, Rates: catalog.Rates{Prompt: usd(t, "3e-06")}},
@@ -107,7 +116,7 @@ func TestTiersApplyToTheWholeCall(t *testing.T) {
 		{"at the first", catalog.Tokens{Prompt: 201, Completion: 1}, 201*3000 + 2000},
 		{"at the last", catalog.Tokens{Prompt: 1001, Completion: 1}, 1001*5000 + 7000},
 		{"what a tier leaves out follows the tier", catalog.Tokens{Prompt: 1001, Cached: 1, Completion: 1, Reasoning: 1}, 1001*5000 + 7000},
-		{"audio keeps its rate", catalog.Tokens{Prompt: 1001, AudioInput: 1}, 1000*5000 + 9000},
+		{"audio keeps its rate", catalog.Tokens{Prompt: 1001, Units: units.Counts{units.AudioInput: 1}}, 1000*5000 + 9000},
 	} {
 		if got, ok := price.CostNano(tc.tokens); !ok || got != tc.want {
 			t.Errorf("%s: %d, %v, want %d", tc.name, got, ok, tc.want)

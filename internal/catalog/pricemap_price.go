@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -21,13 +22,11 @@ func priceMapPrice(f facts) (*Price, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.read(
-		column{"output_cost_per_reasoning_token", &base.Reasoning},
-		column{"input_cost_per_audio_token", &base.AudioInput},
-		column{"output_cost_per_audio_token", &base.AudioOutput},
-		column{"input_cost_per_query", &base.Query},
-	); err != nil {
+	if err := errors.Join(f.read(column{"output_cost_per_reasoning_token", &base.Reasoning}), base.Units.readPriceMap(f)); err != nil {
 		return nil, err
+	}
+	if slices.Contains(mediaModes, f.text("mode")) {
+		return newPrice(base, tiers), nil
 	}
 	apart, err := pricedApart(f, f.texts("supported_output_modalities"), base.Completion, "output_cost_per_image", "output_cost_per_image_token", "output_cost_per_video_token")
 	if err != nil || apart {

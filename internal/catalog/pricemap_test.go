@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // priceMap has the shapes of the public file: its description of itself, models under one key or
@@ -70,7 +71,7 @@ func TestPriceMapIsReadAsItIs(t *testing.T) {
 	x := models["openai/gpt-x"]
 	want := catalog.Rates{
 		Prompt: usd(t, "2.5e-06"), Completion: usd(t, "1e-05"), CacheRead: usd(t, "1.25e-06"), CacheHour: usd(t, "5e-06"), Reasoning: usd(t, "1.2e-05"),
-		AudioInput: usd(t, "4e-05"), AudioOutput: usd(t, "8e-05"),
+		Units: catalog.UnitRates{units.AudioInput: usd(t, "4e-05"), units.AudioOutput: usd(t, "8e-05")},
 	}
 	if x.Price == nil || x.Price.Rates != want {
 		t.Fatalf("price is %+v, want %+v", x.Price, want)

@@ -11,7 +11,7 @@ import (
 // modes are the modes an operator may write. Without this check a mistyped one would silently make
 // a model uncallable.
 var modes = []string{
-	ModeChat, ModeResponses, "audio_speech", "audio_transcription", "completion", ModeEmbedding, "image_edit", "image_generation",
+	ModeChat, ModeResponses, ModeSpeech, ModeTranscription, "completion", ModeEmbedding, ModeImageEdits, ModeImages,
 	ModeModerates, "realtime", ModeRerank, "video_generation",
 }
 
@@ -135,17 +135,18 @@ func shortTiers(value json.RawMessage) ([]Tier, error) {
 }
 
 func shortRates(r *Rates) fields {
-	return fields{
-		"prompt":       intoQuote(&r.Prompt),
-		"completion":   intoQuote(&r.Completion),
-		"cache_read":   intoQuote(&r.CacheRead),
-		"cache_write":  intoQuote(&r.CacheWrite),
-		"cache_hour":   intoQuote(&r.CacheHour),
-		"reasoning":    intoQuote(&r.Reasoning),
-		"audio_input":  intoQuote(&r.AudioInput),
-		"audio_output": intoQuote(&r.AudioOutput),
-		"query":        intoQuote(&r.Query),
+	table := fields{
+		"prompt":      intoQuote(&r.Prompt),
+		"completion":  intoQuote(&r.Completion),
+		"cache_read":  intoQuote(&r.CacheRead),
+		"cache_write": intoQuote(&r.CacheWrite),
+		"cache_hour":  intoQuote(&r.CacheHour),
+		"reasoning":   intoQuote(&r.Reasoning),
 	}
+	for i := range unitTable {
+		table[unitTable[i].short] = intoQuote(&r.Units[i])
+	}
+	return table
 }
 
 // fields maps each member of a record in our own form to its reader.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 func TestShortForm(t *testing.T) {
@@ -20,7 +21,7 @@ func TestShortForm(t *testing.T) {
 	x := models["openai/gpt-x"]
 	want := catalog.Rates{
 		Prompt: usd(t, "1.25e-6"), Completion: usd(t, "1e-5"), CacheRead: usd(t, "1.25e-7"), CacheWrite: catalog.Quoted(0), Reasoning: usd(t, "1.2e-5"),
-		AudioInput: usd(t, "4e-5"), AudioOutput: usd(t, "8e-5"),
+		Units: catalog.UnitRates{units.AudioInput: usd(t, "4e-5"), units.AudioOutput: usd(t, "8e-5")},
 	}
 	if x.Price == nil || x.Price.Rates != want {
 		t.Fatalf("price is %+v, want %+v", x.Price, want)

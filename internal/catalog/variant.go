@@ -77,7 +77,11 @@ func (p *Price) times(factor uint64) *Price {
 
 // times rounds up. A rate that would be too large is unknown.
 func (r Rates) times(factor uint64) Rates {
-	for _, q := range []*Quote{&r.Prompt, &r.Completion, &r.CacheRead, &r.CacheWrite, &r.CacheHour, &r.Reasoning, &r.AudioInput, &r.AudioOutput} {
+	quotes := []*Quote{&r.Prompt, &r.Completion, &r.CacheRead, &r.CacheWrite, &r.CacheHour, &r.Reasoning}
+	for i := range r.Units {
+		quotes = append(quotes, &r.Units[i])
+	}
+	for _, q := range quotes {
 		hi, lo := bits.Mul64(uint64(q.Rate), factor)
 		lo, carry := bits.Add64(lo, factorOne-1, 0)
 		if hi += carry; hi >= factorOne/2 {

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // calls are the collectors of requests that ended.
@@ -14,6 +16,7 @@ type calls struct {
 	perToken   *prometheus.HistogramVec
 	overhead   *prometheus.HistogramVec
 	tokens     *prometheus.CounterVec
+	units      *prometheus.CounterVec
 	cost       *prometheus.CounterVec
 	unpriced   *prometheus.CounterVec
 	cache      seriesCache
@@ -52,6 +55,9 @@ func newCalls() calls {
 			"route"),
 		tokens: counter("tokens_total",
 			"Tokens as reported by providers, by direction (prompt, completion).", "provider", "model", "direction"),
+		units: counter("units_total",
+			"What calls used besides tokens of text, by unit: search_units, images, characters, audio_ms, and tokens of sound and pictures, which are also in the tokens.",
+			"provider", "model", "unit"),
 		cost: counter("cost_usd_total",
 			"What calls were charged, in USD; a call whose price is unknown is charged what it had reserved, or nothing.", "provider", "model"),
 		unpriced: counter("unpriced_requests_total",
@@ -60,7 +66,7 @@ func newCalls() calls {
 }
 
 func (c *calls) collectors() []prometheus.Collector {
-	return []prometheus.Collector{c.requests, c.duration, c.firstToken, c.perToken, c.overhead, c.tokens, c.cost, c.unpriced}
+	return []prometheus.Collector{c.requests, c.duration, c.firstToken, c.perToken, c.overhead, c.tokens, c.units, c.cost, c.unpriced}
 }
 
 // Call is one ended call.
@@ -70,6 +76,7 @@ type Call struct {
 	Duration, FirstToken                 time.Duration // FirstToken 0 = no stream
 	Overhead                             time.Duration
 	Prompt, Completion                   int64 // tokens
+	Units                                units.Counts
 	Counted                              bool  // by the provider; else Completion is an estimate
 	CostNano                             int64 // nano-USD
 	Unpriced                             bool  // it used tokens whose price is unknown
@@ -103,11 +110,21 @@ func (m *Metrics) Ended(c Call) {
 	}
 	add(s.prompt, float64(c.Prompt))
 	add(s.completion, float64(c.Completion))
+	m.calls.addUnits(&c)
 	usd := float64(c.CostNano) / 1e9
 	add(s.cost, usd)
 	add(s.unpriced, 1)
 	if s.prompt != nil || s.completion != nil || s.cost != nil {
 		m.tenants.of(c.Tenant).add(&c, usd)
+	}
+}
+
+// addUnits counts units. Few calls use any.
+func (c *calls) addUnits(call *Call) {
+	for i, n := range call.Units {
+		if n > 0 && call.Provider != "" {
+			c.units.WithLabelValues(call.Provider, call.Model, units.Unit(i).String()).Add(float64(n))
+		}
 	}
 }
 

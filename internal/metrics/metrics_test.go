@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 func newMetrics() *metrics.Metrics {
@@ -74,7 +75,7 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 	m.Ended(metrics.Call{
 		Route: "POST /v1/chat/completions", Provider: "acme", Model: "acme/m", Tenant: "one", Status: 200,
 		Duration: 4 * time.Second, FirstToken: time.Second, Overhead: 5 * time.Millisecond, Prompt: 5, Completion: 7, Counted: true,
-		CostNano: 250_000_000, Unpriced: true,
+		CostNano: 250_000_000, Unpriced: true, Units: units.Counts{units.Millis: 9200},
 	})
 	m.Ended(metrics.Call{Route: "POST /v1/chat/completions", Provider: "acme", Status: 502, Code: "upstream_error", Duration: time.Second})
 	m.Ended(metrics.Call{Route: "POST /v1/chat/completions", Status: 404, Code: "model_not_found", Duration: time.Second, Prompt: 1})
@@ -134,6 +135,7 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 		"tokens_total{direction=completion,model=acme/m,provider=acme} 7",
 		"tokens_total{direction=prompt,model=acme/m,provider=acme} 5",
 		"unauthenticated_total{route=POST /v1/chat/completions} 1",
+		"units_total{model=acme/m,provider=acme,unit=audio_ms} 9200",
 		"unpriced_requests_total{model=acme/m,provider=acme} 1",
 		"vnc_certificate_expires_timestamp_seconds{} 12",
 		"vnc_connections_half_open{} 5",

@@ -32,16 +32,18 @@ func (g *charge) used(m *meter, served bool) limits.Amount {
 		r.UsageSource = activity.UsageEstimated
 		usage = g.estimated(m)
 	}
-	if p := g.price(); usage.Queries == 0 && p != nil && p.Query.Known { // the provider did not say
-		usage.Queries = g.requested.Queries
+	if nano, priced := g.Cost(usage); priced && nano == 0 && g.requested.Units.Some() { // the provider did not say
+		usage.Units = usage.Units.Max(g.requested.Units)
+		r.UsageSource = activity.UsageEstimated
 	}
 	r.PromptTokens, r.CompletionTokens = usage.Prompt, usage.Completion
 	r.ReasoningTokens, r.CachedTokens = usage.Reasoning, usage.Cached
+	r.Units = usage.Units
 	r.CostNano, r.Priced = g.Cost(usage)
 	switch {
 	case !r.Priced: // the price is known of what can be used, not of what was: the whole reservation
 		r.CostNano = max(g.target.allowed.use.most.Nano, g.target.allowed.use.likely.Nano)
-	case !reported && (g.target.allowed.use.bound.AudioInput || g.target.allowed.use.bound.AudioOutput): // how many tokens were audio is not known
+	case !reported && g.target.allowed.use.bound.Units.Some(): // how many tokens were audio is not known
 		bound := g.target.allowed.use.bound
 		bound.Prompt, bound.Completion = usage.Prompt, usage.Completion
 		if nano, ok := g.price().MostNano(bound); ok {
@@ -115,7 +117,7 @@ func (g *charge) Cost(u openai.Usage) (int64, bool) {
 	}
 	return g.price().CostNano(catalog.Tokens{
 		Prompt: u.Prompt, Completion: u.Completion, Cached: u.Cached, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning,
-		AudioInput: u.AudioInput, AudioOutput: u.AudioOutput, Queries: u.Queries, CacheHour: u.CacheWriteHour, KeptLong: g.cacheHour && !u.CacheSplit,
+		Units: u.Units, CacheHour: u.CacheWriteHour, KeptLong: g.cacheHour && !u.CacheSplit,
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // spend has the client of a call leave after what happens, and returns what the call was charged. The
@@ -170,7 +171,7 @@ func TestTokensWithoutAPriceAreChargedAsReserved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := `{"model":"acme/m","stream":true,"max_tokens":1000,"messages":[],"modalities":["text","audio"],"audio":{}}`
 		b := newRig(t, answering(200, `{}`), limited(budget(t, "10usd/day soft"))).spend(t, body, func(c *call) {
-			attemptOf(c).summarize(openai.Summary{HasUsage: true, Usage: openai.Usage{Prompt: 100, Completion: 900, AudioOutput: 1}})
+			attemptOf(c).summarize(openai.Summary{HasUsage: true, Usage: openai.Usage{Prompt: 100, Completion: 900, Units: units.Counts{units.AudioOutput: 1}}})
 		})
 		if b.Spent < 1000*1000 {
 			t.Errorf("charged %d nano-USD", b.Spent)

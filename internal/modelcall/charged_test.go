@@ -17,6 +17,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // usageAnswer is a chat answer with this usage.
@@ -105,7 +106,7 @@ func TestAudioWithoutUsageIsChargedAsAudio(t *testing.T) {
 	body := `{"model":"acme/m","max_tokens":100,"messages":[],"modalities":["text","audio"],"audio":{}}`
 	for audio, perToken := range map[bool]int64{true: 10_000, false: 1_000} {
 		r := newRig(t, answering(200, `{}`), limited(budget(t, "10usd/day")))
-		r.models.model.Price.AudioOutput, r.models.model.Price.AudioInput = catalog.Quoted(rate), catalog.Quoted(rate)
+		r.models.model.Price.Units[units.AudioOutput], r.models.model.Price.Units[units.AudioInput] = catalog.Quoted(rate), catalog.Quoted(rate)
 		sent := body
 		if !audio {
 			sent = hello

@@ -96,7 +96,7 @@ func (g *charge) estimateMost(t *target, bytes int64, content params.Content) er
 	}
 	t.allowed.use.bound = catalog.Most{
 		Prompt: prompt, Completion: (t.allowed.output+content.Thinking)*g.requested.Choices + content.Prediction,
-		AudioInput: content.AudioInput, AudioOutput: content.AudioOutput, Queries: g.requested.Queries,
+		Units: g.requested.Units.Max(content.Units),
 	}
 	// Charged if the client disconnects before usage arrives: images and stored state as reserved,
 	// text at three bytes a token.

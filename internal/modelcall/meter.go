@@ -115,5 +115,5 @@ func (m *meter) completion(choices int64, now time.Time, logprobs bool) int64 {
 // without. A provider that failed before its first word may have used nothing, and one that is paid by
 // the query counts no tokens.
 func (m *meter) impossible() bool {
-	return !m.unbilled && m.usage.Queries == 0 && (m.usage.Prompt == 0 || m.usage.Completion == 0 && m.text)
+	return !m.unbilled && !m.usage.Units.Some() && (m.usage.Prompt == 0 || m.usage.Completion == 0 && m.text)
 }

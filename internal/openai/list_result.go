@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // List is an API whose answer is a list.
@@ -93,7 +94,7 @@ func listUsage(value []byte) (Usage, bool) {
 	if !ok {
 		u.Prompt = count("total_tokens")
 	}
-	u.Queries = count("search_units")
+	u.Units[units.Queries] = count("search_units")
 	if i, found := jsonscan.Find(value, members, "cost"); found && ok {
 		u.Cost = reportedCost(members[i].Value(value), members[i].Kind)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 func TestEmbeddingsAreKeptButForTheModel(t *testing.T) {
@@ -48,9 +49,9 @@ func TestAnAnswerWithoutEmbeddingsIsAFailure(t *testing.T) {
 func TestARankingSaysWhatItUsed(t *testing.T) {
 	call := openai.Call{Model: "acme/r", Provider: "acme"}
 	for body, want := range map[string]openai.Usage{
-		`{"id":"r-1","results":[{"index":0}],"meta":{"api_version":{"version":"2"},"billed_units":{"search_units":2}}}`: {Queries: 2},              // Cohere
-		`{"model":"jina","results":[],"usage":{"total_tokens":815}}`:                                                    {Prompt: 815, Total: 815}, // Jina, vLLM
-		`{"results":[],"usage":{"search_units":3,"total_tokens":7,"cost":0.006}}`:                                       {Queries: 3, Prompt: 7, Total: 7, Cost: "0.006"},
+		`{"id":"r-1","results":[{"index":0}],"meta":{"api_version":{"version":"2"},"billed_units":{"search_units":2}}}`: {Units: units.Counts{units.Queries: 2}}, // Cohere
+		`{"model":"jina","results":[],"usage":{"total_tokens":815}}`:                                                    {Prompt: 815, Total: 815},               // Jina, vLLM
+		`{"results":[],"usage":{"search_units":3,"total_tokens":7,"cost":0.006}}`:                                       {Units: units.Counts{units.Queries: 3}, Prompt: 7, Total: 7, Cost: "0.006"},
 		`{"results":[],"meta":{"billed_units":{"search_units":-2}}}`:                                                    {},
 		`{"results":[],"meta":null}`: {},
 	} {

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // MaxTokens is above anything one call can use. A larger count is nonsense and would become a bill.
@@ -22,10 +23,7 @@ type Usage struct {
 	CacheWriteHour int64 // of CacheWrite: kept for an hour, which is dearer
 	CacheSplit     bool  // CacheWriteHour was reported; only Anthropic does
 
-	AudioInput  int64 // of Prompt
-	AudioOutput int64 // of Completion
-
-	Queries int64 // search units of a ranking
+	Units units.Counts // besides tokens of text
 
 	// Cost is in USD, the number as the provider wrote it; "" if it did not.
 	Cost string
@@ -72,10 +70,10 @@ func (r *usageReader) member(key, v []byte, kind byte) {
 		r.count(&u.Total, v)
 	case "prompt_cache_hit_tokens": // DeepSeek
 		r.count(&u.Cached, v)
-	case "prompt_tokens_details", "input_tokens_details":
-		r.details(v, &u.AudioInput)
-	case "completion_tokens_details", "output_tokens_details":
-		r.details(v, &u.AudioOutput)
+	case "prompt_tokens_details", "input_tokens_details", "input_token_details": // the last of transcriptions
+		r.details(v, &u.Units[units.AudioInput])
+	case "completion_tokens_details", "output_tokens_details", "output_token_details":
+		r.details(v, &u.Units[units.AudioOutput])
 	case "cost":
 		u.Cost = reportedCost(v, kind)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 func TestParseUsage(t *testing.T) {
@@ -50,8 +51,9 @@ func TestAudioTokensAreThoseOfTheirSide(t *testing.T) {
 	for _, usage := range []string{
 		`{"prompt_tokens":9,"completion_tokens":8,"prompt_tokens_details":{"audio_tokens":3},"completion_tokens_details":{"audio_tokens":2}}`,
 		`{"output_tokens_details":{"audio_tokens":2},"input_tokens":9,"output_tokens":8,"input_tokens_details":{"audio_tokens":3}}`,
+		`{"output_token_details":{"audio_tokens":2},"input_tokens":9,"output_tokens":8,"input_token_details":{"audio_tokens":3}}`,
 	} {
-		if u, ok := openai.ParseUsage([]byte(usage)); !ok || u.AudioInput != 3 || u.AudioOutput != 2 {
+		if u, ok := openai.ParseUsage([]byte(usage)); !ok || u.Units != (units.Counts{units.AudioInput: 3, units.AudioOutput: 2}) {
 			t.Errorf("%s: %+v %v", usage, u, ok)
 		}
 	}

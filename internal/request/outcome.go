@@ -68,7 +68,7 @@ func (o *Outcome) publish(d *Deps) {
 	d.Metrics.Ended(metrics.Call{
 		Route: r.Route, Provider: r.Provider, Model: o.metricModel(), Tenant: r.Tenant, Code: r.Code, Status: r.Status,
 		Duration: r.Latency, FirstToken: r.FirstToken, Overhead: r.Overhead, TraceID: r.TraceID,
-		Prompt: r.PromptTokens, Completion: r.CompletionTokens, Counted: r.UsageSource == activity.UsageProvider,
+		Prompt: r.PromptTokens, Completion: r.CompletionTokens, Units: r.Units, Counted: r.UsageSource == activity.UsageProvider,
 		CostNano: r.CostNano, Unpriced: !r.Priced && r.UsageSource != activity.UsageNone,
 	})
 	o.writeLog(d) // before the record: a reader who finds the row finds the line

@@ -3,6 +3,7 @@ package translate
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // OutputLimit returns the limit of the output that a chat request has, as written and as a number:
@@ -70,13 +71,13 @@ func AppendUsage(dst []byte, u openai.Usage) []byte {
 		dst = AppendIntMember(dst, "ephemeral_5m_input_tokens", u.CacheWrite-u.CacheWriteHour)
 		dst = append(AppendIntMember(dst, "ephemeral_1h_input_tokens", u.CacheWriteHour), '}')
 	}
-	if u.AudioInput > 0 {
-		dst = AppendIntMember(dst, "audio_tokens", u.AudioInput)
+	if u.Units[units.AudioInput] > 0 {
+		dst = AppendIntMember(dst, "audio_tokens", u.Units[units.AudioInput])
 	}
 	dst = append(dst, `},"completion_tokens_details":{`...)
 	dst = AppendIntMember(dst, "reasoning_tokens", u.Reasoning)
-	if u.AudioOutput > 0 {
-		dst = AppendIntMember(dst, "audio_tokens", u.AudioOutput)
+	if u.Units[units.AudioOutput] > 0 {
+		dst = AppendIntMember(dst, "audio_tokens", u.Units[units.AudioOutput])
 	}
 	dst = append(dst, '}')
 	if u.Cost != "" {

@@ -5,17 +5,18 @@ import (
 	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // Content is the part of a request whose cost its bytes do not tell.
 type Content struct {
-	Images      int64 // inline or by URL
-	Encoded     int64 // bytes of the inline ones, which are no text; at most those of the body
-	AudioInput  bool
-	AudioOutput bool
-	Prediction  int64 // bytes of a predicted output: its wrong parts are billed as output
-	Thinking    int64 // tokens of thought that the request allows beside the output
-	LongWindow  bool  // the prompt may be longer than the window in the catalog
+	Images  int64 // inline or by URL
+	Encoded int64 // bytes of the inline ones, which are no text; at most those of the body
+	// Units says which units that are tokens some of the prompt or of the answer may be, with 1.
+	Units      units.Counts
+	Prediction int64 // bytes of a predicted output: its wrong parts are billed as output
+	Thinking   int64 // tokens of thought that the request allows beside the output
+	LongWindow bool  // the prompt may be longer than the window in the catalog
 
 	// Unpriced names the first thing whose price cannot be known before the call: a file, a part of
 	// an unknown kind, a dearer service tier, an unknown field. It is "" for none.
@@ -121,7 +122,7 @@ func contentOf(b *jsonscan.Body, bounded []string) Content {
 		case "modalities":
 			c.modalities(value)
 		case "audio":
-			c.AudioOutput = true
+			c.Units[units.AudioOutput] = 1
 		case "context_management":
 			if !onlyClears(value) {
 				c.unpriced("context_management")
@@ -148,7 +149,7 @@ func (c *Content) modalities(value []byte) {
 		switch name, _ := jsonscan.String(e.Value(value)); name {
 		case "text":
 		case "audio":
-			c.AudioOutput = true
+			c.Units[units.AudioOutput] = 1
 		default:
 			c.unpriced("modalities")
 		}
@@ -226,7 +227,7 @@ func (c *Content) object(object []byte, depth int, part bool) {
 			image = true
 			c.imageURL(value)
 		case "input_audio":
-			c.AudioInput = true
+			c.Units[units.AudioInput] = 1
 		case "audio_url", "video_url", "document_url":
 			c.unpriced(string(key))
 		case "file", "file_id", "file_url", "file_data", "input_file", "document":
@@ -254,7 +255,7 @@ func (c *Content) kind(name string) contentKind {
 	kind := contentKinds[name]
 	switch kind {
 	case kindAudio:
-		c.AudioInput = true
+		c.Units[units.AudioInput] = 1
 	case kindUnknown:
 		if name == "" || len(name) > maxTypeName {
 			name = "content"

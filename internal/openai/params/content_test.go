@@ -6,6 +6,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 func TestContentThatCostsMoreThanItsBytes(t *testing.T) {
@@ -17,7 +18,7 @@ func TestContentThatCostsMoreThanItsBytes(t *testing.T) {
 		part(`{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}`): {Images: 1, Encoded: 28},
 		part(`{"type":"input_image","image_url":"data:image/png;base64,AAAA"}`):       {Images: 1, Encoded: 28},
 		part(`{"type":"image_url","image_url":{"url":"https://x.example/a.png"}}`):    {Images: 1},
-		part(`{"type":"input_audio","input_audio":{}}`):                               {AudioInput: true},
+		part(`{"type":"input_audio","input_audio":{}}`):                               {Units: units.Counts{units.AudioInput: 1}},
 		part(`{"type":"file","file":{}}`):                                             {Unpriced: "file"},
 		part(`{"type":"text","type":"video"}`):                                        {Unpriced: "video"},
 		part(`{"TYPE":"video"}`):                                                      {Unpriced: "video"},
@@ -27,7 +28,7 @@ func TestContentThatCostsMoreThanItsBytes(t *testing.T) {
 		part(`{"type":"` + strings.Repeat("v", 65) + `"}`):                            {Unpriced: "content"},
 		part(`{"type":"text","image_url":{"url":"u"}}`):                               {Images: 1},
 		part(`{"type":"text","video_url":{"url":"u"},"file":null}`):                   {Unpriced: "video_url"},
-		part(`{"type":"text","input_audio":{}}`):                                      {AudioInput: true},
+		part(`{"type":"text","input_audio":{}}`):                                      {Units: units.Counts{units.AudioInput: 1}},
 		part(`["x"]`):                                                                 {Unpriced: "content"},
 		part(`"x",null`):                                                              {},
 		`{"messages":[{"role":"user","content":{"type":"image_url"}}]}`:               {Unpriced: "content"},
@@ -56,7 +57,7 @@ func TestContentThatCostsMoreThanItsBytes(t *testing.T) {
 		`{"service_tier":"priority"}`:           {Unpriced: "service_tier"},
 		`{"service_tier":null}`:                 {},
 		`{"service_tier":"flex"}`:               {},
-		`{"modalities":["text","audio"]}`:       {AudioOutput: true},
+		`{"modalities":["text","audio"]}`:       {Units: units.Counts{units.AudioOutput: 1}},
 		`{"modalities":["context_management"]}`: {Unpriced: "modalities"},
 		part(`{"type":"document","source":{"type":"content","content":{"type":"image"}}}`): {Unpriced: "file"},
 		`{"modalities":["image","text"]}`:                                                  {Unpriced: "modalities"},

@@ -8,6 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // maxN is the largest n that any provider accepts.
@@ -18,8 +19,9 @@ type RequestedLimits struct {
 	Messages int   // elements of messages or input
 	Choices  int64 // n; 1 if absent
 	Output   int64 // most output tokens of a choice; 0 if absent
-	Queries  int64 // the most search units
 	Logprobs bool  // the request asks for token probabilities
+
+	Units units.Counts // the most of each unit that is no token
 
 	// Param is the field that Output is from, or the usual one if Output is 0.
 	Param string

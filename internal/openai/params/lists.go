@@ -3,6 +3,7 @@ package params
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // ParseModerations reads a request for moderations as [ParseEmbeddings] does: `input` is a text, or an
@@ -95,7 +96,7 @@ func RerankLimits(b *jsonscan.Body) RequestedLimits {
 	for d := range jsonscan.AllElements(documents) {
 		chunks += max(1, (int64(d.End-d.Start)+query+documentTokens-1)/documentTokens)
 	}
-	l.Queries = max(1, (chunks+unitDocuments-1)/unitDocuments)
+	l.Units[units.Queries] = max(1, (chunks+unitDocuments-1)/unitDocuments)
 	return l
 }
 

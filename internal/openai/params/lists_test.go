@@ -6,6 +6,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 func TestARankingIsBoundedInSearchUnits(t *testing.T) {
@@ -25,8 +26,8 @@ func TestARankingIsBoundedInSearchUnits(t *testing.T) {
 		if err := b.Parse([]byte(`{"query":"q","documents":[` + c.documents + `]}`)); err != nil {
 			t.Fatal(err)
 		}
-		if l := params.RerankLimits(&b); l.Messages != c.messages || l.Queries != c.units {
-			t.Errorf("%.40s…: %d documents, %d units, want %d and %d", c.documents, l.Messages, l.Queries, c.messages, c.units)
+		if l := params.RerankLimits(&b); l.Messages != c.messages || l.Units[units.Queries] != c.units {
+			t.Errorf("%.40s…: %d documents, %d units, want %d and %d", c.documents, l.Messages, l.Units[units.Queries], c.messages, c.units)
 		}
 		b.Release()
 	}

@@ -2,9 +2,11 @@ package chatongemini
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // maxUsage bounds the usage that is held, in bytes; real ones have under 1 KiB.
@@ -39,8 +41,9 @@ func (u *usage) all() (openai.Usage, bool) {
 	now.Total += u.total.Total
 	now.Cached += u.total.Cached
 	now.Reasoning += u.total.Reasoning
-	now.AudioInput += u.total.AudioInput
-	now.AudioOutput += u.total.AudioOutput
+	for i, n := range u.total.Units {
+		now.Units[i] += n
+	}
 	return now, true
 }
 
@@ -50,18 +53,20 @@ func parseUsage(object []byte) (u openai.Usage, ok bool) {
 	prompt, ok := jsonscan.Int(member(object, "promptTokenCount"))
 	candidates, thoughts := countOf(object, "candidatesTokenCount"), countOf(object, "thoughtsTokenCount")
 	u = openai.Usage{
-		Prompt:      prompt + countOf(object, "toolUsePromptTokenCount"),
-		Completion:  candidates + thoughts,
-		Cached:      countOf(object, "cachedContentTokenCount"),
-		Reasoning:   thoughts,
-		AudioInput:  audioTokens(member(object, "promptTokensDetails")),
-		AudioOutput: audioTokens(member(object, "candidatesTokensDetails")),
+		Prompt:     prompt + countOf(object, "toolUsePromptTokenCount"),
+		Completion: candidates + thoughts,
+		Cached:     countOf(object, "cachedContentTokenCount"),
+		Reasoning:  thoughts,
+		Units: units.Counts{
+			units.AudioInput:  audioTokens(member(object, "promptTokensDetails")),
+			units.AudioOutput: audioTokens(member(object, "candidatesTokensDetails")),
+		},
 	}
 	if total := countOf(object, "totalTokenCount"); total > 0 {
 		u.Completion = max(candidates, thoughts, total-u.Prompt)
 	}
 	u.Total = u.Prompt + u.Completion
-	return u, ok && prompt >= 0 && max(u.Total, u.Prompt, u.Completion, u.Cached, u.AudioInput, u.AudioOutput) <= openai.MaxTokens
+	return u, ok && prompt >= 0 && max(u.Total, u.Prompt, u.Completion, u.Cached, slices.Max(u.Units[:])) <= openai.MaxTokens
 }
 
 // audioTokens returns how many tokens of a list of modalities are of sound.
