@@ -22,17 +22,9 @@ func (h *Shared) Traffic() map[string][2]int64 {
 	return traffic
 }
 
-// Changed reads a workstation that another gateway has changed, and ends the sessions of this one that
-// the change has ended.
-func (h *Shared) Changed(ctx context.Context, id ID) (*Workstation, error) {
-	known, err := h.settle(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return known[0], nil
-}
-
-func (h *Shared) settle(ctx context.Context, ids ...ID) ([]*Workstation, error) {
+// Changed reads workstations that other gateways may have changed, and ends the sessions of this one that
+// a change has ended.
+func (h *Shared) Changed(ctx context.Context, ids ...ID) ([]*Workstation, error) {
 	known, err := h.sessions.store.Load(ctx, ids...)
 	for _, w := range known {
 		h.sessions.settle(w)
@@ -48,7 +40,7 @@ func (h *Shared) Beat(ctx context.Context, held map[string]ID) error {
 	for _, x := range here {
 		at[x.Workstation] = true
 	}
-	if _, err := h.settle(ctx, slices.Collect(maps.Keys(at))...); err != nil {
+	if _, err := h.Changed(ctx, slices.Collect(maps.Keys(at))...); err != nil {
 		return err
 	}
 	for _, x := range here {

@@ -15,14 +15,26 @@ type bus struct {
 	mu       sync.Mutex
 	held     bool // events are lost
 	handlers map[string][]func(string)
+	settle   []func() // they wait for what the handlers began
 }
 
+// publish returns when the event has had its effect.
 func (b *bus) publish(kind, text string) {
 	b.mu.Lock()
-	handlers := b.handlers[kind]
-	if b.held {
-		handlers = nil
+	held, settle := b.held, b.settle
+	b.mu.Unlock()
+	if held {
+		return
 	}
+	b.deliver(kind, text)
+	for _, f := range settle {
+		f()
+	}
+}
+
+func (b *bus) deliver(kind, text string) {
+	b.mu.Lock()
+	handlers := b.handlers[kind]
 	b.mu.Unlock()
 	for _, f := range handlers {
 		f(text)

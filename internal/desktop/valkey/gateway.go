@@ -30,7 +30,7 @@ const (
 	// lostAfter is how long sessions stay open that nobody could end: neither the engine nor the
 	// records can be read.
 	lostAfter = 30 * time.Second
-	// readTimeout bounds the reading of a workstation of which an event tells.
+	// readTimeout bounds the reading of workstations of which events tell.
 	readTimeout = 2 * time.Second
 )
 
@@ -63,6 +63,7 @@ type Desktops struct {
 	shared   *desktop.Shared
 	store    *store
 	feed     *postgres.Feed
+	news     *news
 	keepOpen atomic.Bool
 	heard    time.Time // the last answer of the engine or the records
 
@@ -80,7 +81,8 @@ func New(c Config) *Desktops {
 	s := &store{codec: codec{now: c.Now, engine: c.Node.Now}, node: c.Node, recent: &recent{tokens: make(map[desktop.Hash]issuedToken)}}
 	d := &Desktops{state: c.State, store: s, feed: c.Feed, stop: make(chan struct{})}
 	d.shared = desktop.NewShared(c.State, s, c.Records)
-	c.Node.On(eventChanged, func(text string) { d.changed(parseID(text)) })
+	d.news = &news{read: d.changed, unread: make(map[desktop.ID]bool)}
+	c.Node.On(eventChanged, func(text string) { d.news.add(parseID(text)) })
 	c.Node.Join(cluster.Part{
 		Name: "desktops", Beat: d.beat, Rejoin: d.shared.Rejoin, Reap: d.reap,
 		Replay: func(ctx context.Context, _ bool) error { return d.shared.Replay(ctx, s.recent.all(c.Now())) },
@@ -88,11 +90,12 @@ func New(c Config) *Desktops {
 	return d
 }
 
-// changed reads what another gateway has changed.
-func (d *Desktops) changed(id desktop.ID) {
+// changed reads what other gateways have changed. If that fails, the next beat reads it.
+func (d *Desktops) changed(ids ...desktop.ID) {
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
-	if w, err := d.shared.Changed(ctx, id); err == nil { // the next beat reads it again
+	changed, _ := d.shared.Changed(ctx, ids...)
+	for _, w := range changed {
 		d.store.recent.refresh(w)
 	}
 }
@@ -138,10 +141,11 @@ func (d *Desktops) Start() {
 	})
 }
 
-// Close ends what Start began.
+// Close ends what Start and events began.
 func (d *Desktops) Close() {
 	d.once.Do(func() { close(d.stop) })
 	d.done.Wait()
+	d.news.close()
 }
 
 // poll finds out when somebody could last end a session of this gateway: its workstation's release is

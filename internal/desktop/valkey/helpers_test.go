@@ -90,6 +90,7 @@ func (e *engines) node(t testing.TB, name string) *gateway {
 	g.desktops = desktops.New(desktops.Config{
 		State: g.state, Node: g.node, Feed: g.feed, Now: e.Now, Records: records.NewRecords(db, g.feed, g.state.Apply),
 	})
+	e.bus.settle = append(e.bus.settle, g.desktops.AwaitNews)
 	if err := g.node.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
