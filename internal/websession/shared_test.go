@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 )
 
@@ -82,28 +83,23 @@ func TestAGatewayWithoutConsoleSendsNothing(t *testing.T) {
 func TestTheEngineForgetsWhatHasEnded(t *testing.T) {
 	c, redis := enginetest.NewClock(time.Now()), enginetest.Redis(t)
 	g := gateway(t, c, redis.Addr, "a")
-	short := life
-	short.Idle = 200 * time.Millisecond
-	id, err := g.Create(t.Context(), ops, short)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys := func() int {
-		reply, err := g.node.Engine().Do(t.Context(), "KEYS", g.node.Key("w*:*"))
+	create(t, g, ops)
+	ask := func(command, key string) *valkey.Reply {
+		t.Helper()
+		reply, err := g.node.Engine().Do(t.Context(), command, key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := reply.AsStrSlice()
-		if err != nil {
-			t.Fatal(err)
+		return &reply
+	}
+	keys, err := ask("KEYS", g.node.Key("w*:*")).AsStrSlice()
+	if err != nil || len(keys) != 2 {
+		t.Fatalf("the engine keeps %q of a session, %v", keys, err)
+	}
+	for _, key := range keys {
+		left, err := ask("PTTL", key).AsInt64()
+		if forgotten := time.Duration(left) * time.Millisecond; err != nil || forgotten <= 0 || forgotten > life.Idle+time.Second {
+			t.Errorf("%s is forgotten in %v, %v", key, forgotten, err)
 		}
-		return len(found)
-	}
-	if n := keys(); n != 2 {
-		t.Fatalf("the engine keeps %d keys of a session", n)
-	}
-	enginetest.Within(t, 5*time.Second, "the session and its owner are forgotten", func() bool { return keys() == 0 })
-	if lives(t, g, id) {
-		t.Error("it is found")
 	}
 }
