@@ -56,8 +56,9 @@ func TestTimesAreShownInTheZoneOfTheBrowser(t *testing.T) {
 	if zone := b.text("#activity thead [data-zone]"); zone != "GMT+5:30" && zone != "IST" {
 		t.Errorf("the zone is called %q", zone)
 	}
+	// A label where a day begins is its date.
 	const charted = `(() => {
-		const label = document.querySelector("#activity .times [data-at]"), tooltip = document.querySelector("#activity .hits title");
+		const label = document.querySelector("#activity .times .time:not(.major) [data-at]"), tooltip = document.querySelector("#activity .hits title");
 		return label.textContent + " " + tooltip.textContent.split("\n")[0] + " " + document.querySelector("#activity figcaption [data-zone]").textContent;
 	})()`
 	if chart := evaluate[string](b, charted); !regexp.MustCompile(`^\d\d:30 \w{3} \d+ \w+ \d{4} \d\d:30–\d\d:30 (GMT\+5:30|IST) (GMT\+5:30|IST)$`).MatchString(strings.ReplaceAll(chart, ",", "")) {
