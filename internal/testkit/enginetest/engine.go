@@ -69,18 +69,7 @@ func Program(t T, names ...string) string {
 	return ""
 }
 
-// freePort returns a port that was free a moment ago.
-func freePort(t T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
-// Start starts the engine, again after Kill or Stop, and returns when ready does not fail.
+// start starts the engine, again after Kill or Stop, and returns when ready does not fail.
 func (e *Engine) start(ready func() error) error {
 	log, err := os.OpenFile(e.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 	if err != nil {
