@@ -14,7 +14,7 @@
 // A token is 130 random bits, the one label before the domain. Memory holds its
 // SHA-256 only, and its first eight characters where VNC authentication is on.
 //
-//	issue ──► unused ──first Join──► in use ──last Leave──► idle ──Join──► in use
+//	issue ──► unused ──first Join──► in use ──last ended─► idle ──Join──► in use
 //	            │ expires_at            │ max_duration        │ reconnect_within
 //	            └───────────────────────┴──────► dead ◄───────┘  (also: release, revocation)
 //

@@ -122,10 +122,15 @@ func (w *Workstation) endByHand(id, by string, now time.Time) bool {
 		return false
 	}
 	w.end(x, ReasonEnded, by, now)
-	if t := w.Token(x.Token.Hash); t != nil {
+	w.withdraw(x.Token.Hash)
+	return true
+}
+
+// withdraw revokes a token, if it is there.
+func (w *Workstation) withdraw(h Hash) {
+	if t := w.Token(h); t != nil {
 		w.retire(t, RefusedRevoked)
 	}
-	return true
 }
 
 // release ends everything, by a key: sessions and tokens of a generation before this one. Generation 0

@@ -85,12 +85,9 @@ func (w *Service) EndSessionBy(tenant, name, sid, key string) error {
 		return err
 	}
 	s, found := w.state.sessions, false
-	end := func(ctx context.Context) error {
-		return s.apply(ctx, id, func(at *Workstation) { found = at.endByHand(sid, key, s.now()) || found })
-	}
 	ctx, cancel := message()
 	defer cancel()
-	err := end(ctx)
+	err := s.apply(ctx, id, func(at *Workstation) { found = at.endByHand(sid, key, s.now()) || found })
 	here := s.get(id, sid)
 	switch {
 	case err == nil && !found:
@@ -99,7 +96,9 @@ func (w *Service) EndSessionBy(tenant, name, sid, key string) error {
 		return errNoStore(err)
 	case err != nil:
 		here.end(ReasonEnded, key, s.now())
-		s.again(end)
+		s.again(func(ctx context.Context) error {
+			return s.apply(ctx, id, func(at *Workstation) { at.withdraw(here.token().Hash) })
+		})
 	}
 	return nil
 }

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Session is one viewer at one workstation, from Join to Leave.
+// Session is one viewer at one workstation, from Join to Leave. It counts, in lists and limits, until it
+// has ended.
 type Session struct {
 	ID          string // "vnc-" and 16 hex digits
 	Workstation ID
@@ -25,6 +26,7 @@ type Session struct {
 	record SessionRecord // as the store has it; Until may come forward
 	ended  chan struct{} // closed by end
 	onEnd  []*ending
+	out    *ending     // takes it out of the store; the first of onEnd
 	stop   time.Time   // when it ended
 	left   bool        // Leave was called
 	early  *time.Timer // ends it before the time that Until returned at first; nil: none
@@ -62,6 +64,8 @@ func (x *Session) open(stored SessionRecord, now time.Time) Reason {
 	}
 	sooner := x.record.Until // by a revocation that came meanwhile
 	x.record, x.Started = stored, stored.Started
+	x.out = &ending{f: func() { x.sessions.leave(x) }}
+	x.onEnd = append(x.onEnd, x.out)
 	if !sooner.IsZero() {
 		x.limit(sooner, now)
 	}
@@ -205,7 +209,8 @@ func (x *Session) Leave() {
 	if !first {
 		return
 	}
-	x.sessions.leave(x)
+	<-x.out.over
+	x.sessions.remove(x)
 	x.emit(EventSessionClosed, func() map[string]any {
 		data := x.data()
 		data["reason"] = string(x.record.Ended) // it changes no more

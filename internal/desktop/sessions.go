@@ -186,12 +186,11 @@ func (s *sessions) endAt(id ID, why Reason, by string) (n int) {
 	return n
 }
 
-// leave takes a session out of the store. If that fails, the next beat does it.
+// leave takes a session that has ended out of the store. If that fails, the next beat does it.
 func (s *sessions) leave(x *Session) {
 	ctx, cancel := message()
 	defer cancel()
 	_ = s.leaveStored(ctx, "", x.Workstation, x.ID) // see Beat
-	s.remove(x)
 }
 
 // leaveStored takes out sessions of a node, "" for any: one that woke may have stated them again.

@@ -51,7 +51,7 @@ func (h *Shared) Beat(ctx context.Context, held map[string]ID) error {
 		}
 	}
 	for id, at := range held {
-		if h.sessions.get(at, id) == nil {
+		if x := h.sessions.get(at, id); x == nil || x.Why() != "" {
 			if err := h.sessions.leaveStored(ctx, h.sessions.store.Node(), at, id); err != nil {
 				return err
 			}

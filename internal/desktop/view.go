@@ -144,7 +144,8 @@ func (v *Inventory) views(sees func(SessionView) bool, ids ...ID) []SessionView 
 	ctx, cancel := message()
 	defer cancel()
 	here := v.state.sessions.views(ids...)
-	known, _ := v.state.sessions.store.Open(ctx, ids...) // lists show what there is
+	store := v.state.sessions.store
+	known, _ := store.Open(ctx, ids...) // lists show what there is
 	byID := make(map[string]int, len(here))
 	for i := range here {
 		byID[here[i].ID] = i
@@ -153,7 +154,7 @@ func (v *Inventory) views(sees func(SessionView) bool, ids ...ID) []SessionView 
 		for _, x := range w.open(v.state.now()) {
 			if i, ours := byID[x.ID]; ours {
 				here[i].Node = x.view(w.ID).Node
-			} else {
+			} else if x.Node != store.Node() { // one of this gateway has ended
 				here = append(here, x.view(w.ID))
 			}
 		}

@@ -141,6 +141,7 @@ func TestWhatTheEngineWasNotToldIsToldLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantEnded(t, x, desktop.ReasonEnded)
+	x.Leave()
 	b.node.before = nil
 	b.beat(t)
 	for _, label := range []string{label, unused.URL[:26]} {

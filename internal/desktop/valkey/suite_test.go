@@ -244,3 +244,31 @@ func TestAKeysEndReachesWhatItHasAskedFor(t *testing.T) {
 		mustJoin(t, g.a, issue(t, g.b, "desk1", desktop.Options{}), viewer)
 	})
 }
+
+// The relay may take a while to close both connections.
+func TestASessionCountsUntilItHasEnded(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func(func(*desktop.Policy)) pair, _ func(time.Duration)) {
+		g := open(func(p *desktop.Policy) { p.MaxSessions = 1 })
+		label := issue(t, g.a, "desk1", desktop.Options{})
+		x := mustJoin(t, g.b, label, viewer)
+		_, err := join(g.a, label, other)
+		wantRefusal(t, err, desktop.RefusedBusy)
+		x.End(desktop.ReasonIdle)
+		if views, err := g.b.Sessions("default", "desk1"); err != nil || len(views) != 0 {
+			t.Errorf("%+v, %v", views, err)
+		}
+		var again *desktop.Session
+		retry(t, func() (err error) { // the store is told of it
+			again, err = join(g.a, label, other)
+			return err
+		})
+		x.Leave()
+		wantOpen(t, again)
+		if v, err := g.b.Get("default", "desk1"); err != nil || v.Sessions != 1 {
+			t.Errorf("%+v, %v", v, err)
+		}
+		if x.Why() != desktop.ReasonIdle {
+			t.Errorf("it ended because of %q", x.Why())
+		}
+	})
+}
