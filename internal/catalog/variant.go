@@ -45,11 +45,10 @@ func priceMapVariants(f facts, usual *Price) (map[string]*Price, error) {
 		}
 		variants = with(variants, tier, price)
 	}
-	factor, _, err := parseRate(string(f[regionalFactor]), factorPlaces)
-	if usual == nil || err != nil || factor <= 0 {
-		return variants, nil
+	if factor, _, err := parseRate(string(f[regionalFactor]), factorPlaces); usual != nil && err == nil && factor > 0 {
+		variants = with(variants, VariantRegional, usual.times(uint64(factor)))
 	}
-	return with(variants, VariantRegional, usual.times(uint64(factor))), nil
+	return variants, nil
 }
 
 const (

@@ -139,9 +139,7 @@ func TestSignaturesReturnThroughMessagesAndResponses(t *testing.T) {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	input := []any{map[string]any{"role": "user", "content": "weather?"}}
-	for _, item := range output {
-		input = append(input, item)
-	}
+	input = append(input, output...)
 	for _, item := range output {
 		if harness.At(item, "type") == "function_call" {
 			input = append(input, map[string]any{"type": "function_call_output", "call_id": harness.At(item, "call_id"), "output": "sunny"})
