@@ -122,15 +122,8 @@ func (w *Workstation) endByHand(id, by string, now time.Time) bool {
 		return false
 	}
 	w.end(x, ReasonEnded, by, now)
-	w.withdraw(x.Token.Hash)
+	w.retire(w.Token(x.Token.Hash), RefusedRevoked)
 	return true
-}
-
-// withdraw revokes a token, if it is there.
-func (w *Workstation) withdraw(h Hash) {
-	if t := w.Token(h); t != nil {
-		w.retire(t, RefusedRevoked)
-	}
 }
 
 // release ends everything, by a key: sessions and tokens of a generation before this one. Generation 0

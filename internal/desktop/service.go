@@ -97,7 +97,7 @@ func (w *Service) EndSessionBy(tenant, name, sid, key string) error {
 	case err != nil:
 		here.end(ReasonEnded, key, s.now())
 		s.again(func(ctx context.Context) error {
-			return s.apply(ctx, id, func(at *Workstation) { at.withdraw(here.token().Hash) })
+			return s.apply(ctx, id, func(at *Workstation) { at.retire(at.Token(here.token().Hash), RefusedRevoked) })
 		})
 	}
 	return nil

@@ -138,8 +138,11 @@ func (w *Workstation) change(t *Token, f func(t *Token)) {
 	w.Tokens[slices.Index(w.Tokens, t)] = &changed
 }
 
-// retire takes a token out.
+// retire takes a token out, if it is there.
 func (w *Workstation) retire(t *Token, why RefusalCode) {
+	if t == nil {
+		return
+	}
 	w.Dead = append(w.Dead, DeadToken{t.Hash, t.Prefix, why})
 	w.Tokens = slices.DeleteFunc(w.Tokens, func(other *Token) bool { return other == t })
 }
