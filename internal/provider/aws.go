@@ -55,3 +55,9 @@ func (bedrockAnthropic) Path(op Operation, model string, stream bool) string {
 	}
 	return ""
 }
+
+// expiredAtAWS reports whether AWS refused temporary keys that had expired, which some of its services
+// say with 400.
+func expiredAtAWS(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusBadRequest && strings.HasPrefix(resp.Header.Get("X-Amzn-Errortype"), "ExpiredToken")
+}

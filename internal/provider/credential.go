@@ -13,8 +13,8 @@ type Credential interface {
 	// body are final; body is nil for a request without one. It is called for every attempt, also for
 	// one that is repeated on a new connection. It may wait as long as the request's context lasts.
 	Sign(r *http.Request, body *Body) error
-	// Refused notes that a provider answered a signed request with 401 or 403. It reports whether
-	// another request may have a new credential.
+	// Refused notes that a provider answered a signed request with 401 or 403, or said that the
+	// credential has expired. It reports whether another request may have a new one.
 	Refused(status int) bool
 	// Secrets are what errors and logs do not show.
 	Secrets() []string

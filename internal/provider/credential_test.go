@@ -31,17 +31,21 @@ func TestARefusedCredentialIsRenewedOnce(t *testing.T) {
 		statuses []int
 		want     int
 		asked    string
+		error    string // as AWS names it
 	}{
-		{1, []int{401, 200}, 200, "x xx"},
-		{1, []int{403, 200}, 200, "x xx"},
-		{5, []int{401, 401, 200}, 401, "x xx"},
-		{0, []int{401, 200}, 401, "x"},
-		{1, []int{400, 200}, 400, "x"},
+		{1, []int{401, 200}, 200, "x xx", ""},
+		{1, []int{403, 200}, 200, "x xx", ""},
+		{5, []int{401, 401, 200}, 401, "x xx", ""},
+		{0, []int{401, 200}, 401, "x", ""},
+		{1, []int{400, 200}, 400, "x", ""},
+		{1, []int{400, 200}, 400, "x", "ValidationException"},
+		{1, []int{400, 200}, 200, "x xx", "ExpiredTokenException:http://internal.amazon.com/coral/"},
+		{5, []int{400, 400, 200}, 400, "x xx", "ExpiredToken"},
 	} {
 		var asked []string
 		rt := roundTripper(func(r *http.Request) (*http.Response, error) {
 			asked = append(asked, r.Header.Get("Authorization"))
-			return &http.Response{StatusCode: c.statuses[len(asked)-1], Header: http.Header{}, Body: http.NoBody}, nil
+			return &http.Response{StatusCode: c.statuses[len(asked)-1], Header: http.Header{"X-Amzn-Errortype": {c.error}}, Body: http.NoBody}, nil
 		})
 		p := newProvider(t, provider.Config{
 			Transport: rt, Endpoints: []provider.EndpointConfig{{BaseURL: "https://api.invalid/v1", Auth: &renewed{left: c.renewals}}},

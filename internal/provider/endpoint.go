@@ -152,7 +152,7 @@ func (e *Endpoint) Send(ctx context.Context, r Request) (*http.Response, error) 
 // renews reports whether a request that was refused may have a new credential.
 func (e *Endpoint) renews(resp *http.Response) bool {
 	refused := resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden
-	return refused && e.credential != nil && e.credential.Refused(resp.StatusCode)
+	return (refused || expiredAtAWS(resp)) && e.credential != nil && e.credential.Refused(resp.StatusCode)
 }
 
 // Resend is Send on a new connection.
