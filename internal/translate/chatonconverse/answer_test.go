@@ -2,6 +2,8 @@ package chatonconverse_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -14,7 +16,11 @@ import (
 
 // event is a frame with an event, padded as Bedrock does.
 func event(name, payload string) []byte {
-	return clouds.Frame(strings.TrimSuffix(payload, "}")+`,"p":"abcdefgh"}`, ":message-type", "event", ":event-type", name, ":content-type", "application/json")
+	return clouds.Frame(strings.TrimSuffix(payload, "}")+`,"p":"abcdefgh"}`, eventHeaders(name)...)
+}
+
+func eventHeaders(name string) []string {
+	return []string{":message-type", "event", ":event-type", name, ":content-type", "application/json"}
 }
 
 func exception(name, message string) []byte {
@@ -102,6 +108,7 @@ func TestAnAnswerThatEndsBadlyHasNoEnd(t *testing.T) {
 		"no stop":          {[][]byte{text}, `Gr`, ""},
 		"malformed":        {[][]byte{text, event("messageStop", `{"stopReason":"malformed_tool_use"}`)}, `malformed_tool_use`, ""},
 		"nameless call":    {[][]byte{event("contentBlockStart", `{"contentBlockIndex":0,"start":{"toolUse":{"toolUseId":"a"}}}`)}, "", "no name"},
+		"half an event":    {[][]byte{text, clouds.Frame(`{"contentBlockIndex":1,"delta":{"text":"aus`, eventHeaders("contentBlockDelta")...), answered[13]}, "Gr", "not JSON"},
 		"piece of no call": {[][]byte{event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"toolUse":{"input":"x"}}}`)}, "", "had not begun"},
 	} {
 		got, err := io.ReadAll(original.Stream(bytes.NewReader(bytes.Join(c.wire, nil)), translatetest.NewCall(), nil))
@@ -115,7 +122,7 @@ func TestAnAnswerThatEndsBadlyHasNoEnd(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, whole := range []string{`{}`, `[]`, `{"output":{"message":{"content":[{"text":"a"}]}}}`} {
+	for _, whole := range []string{`{}`, `[]`, `{"output":{"message":{"content":[{"text":"a"}]}}}`, `{"stopReason":"end_turn","output":{"message":{"content":[{"text":"a`} {
 		if out, err := original.Whole(strings.NewReader(whole), translatetest.NewCall(), nil); err == nil {
 			t.Errorf("%s: %s", whole, out)
 		}
@@ -135,6 +142,34 @@ func FuzzAnswer(f *testing.F) {
 		again, err2 := io.ReadAll(original.Stream(iotest.OneByteReader(bytes.NewReader(wire)), translatetest.NewCall(), nil))
 		if string(got) != string(again) || (err == nil) != (err2 == nil) {
 			t.Fatalf("%s %v\nthen\n%s %v", got, err, again, err2)
+		}
+	})
+}
+
+// FuzzEvents puts any payload into a frame that is right, and checks that an answer has an end only if
+// all of it was read.
+func FuzzEvents(f *testing.F) {
+	for i, name := range []string{"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"} {
+		f.Add(name, fmt.Sprintf(`{"contentBlockIndex":%d,"delta":{"text":"b","toolUse":{"input":"{}"}},"start":{"toolUse":{"name":"f"}},"stopReason":"end_turn","usage":{"inputTokens":1}}`, i))
+	}
+	_, original, err := request(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`, chatonconverse.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, name, payload string) {
+		if len(name) > 100 {
+			return
+		}
+		wire := bytes.Join([][]byte{answered[4], clouds.Frame(payload, eventHeaders(name)...), event("messageStop", `{"stopReason":"end_turn"}`)}, nil)
+		got, err := io.ReadAll(original.Stream(bytes.NewReader(wire), translatetest.NewCall(), nil))
+		if ended := strings.Contains(string(got), "data: [DONE]\n"); ended != (err == nil) || ended && !json.Valid([]byte(payload)) {
+			t.Fatalf("%s %v", got, err)
+		}
+		if err != nil {
+			return
+		}
+		if _, err := translatetest.CheckChunks(string(got)); err != nil {
+			t.Fatalf("%v\n%s", err, got)
 		}
 	})
 }

@@ -17,6 +17,8 @@ type stream struct {
 	frames *aws.Reader
 	frame  aws.Frame // that was waited for
 	err    error     // instead of it
+
+	members []jsonscan.Member // of an event
 }
 
 // Stream returns the chat stream of an answer.
@@ -69,7 +71,10 @@ func (s *stream) Take() error {
 	return s.checkSize(false)
 }
 
-func (s *stream) event(name string, data []byte) error {
+func (s *stream) event(name string, data []byte) (err error) {
+	if s.members, err = jsonscan.Lenient(data, s.members[:0]); err != nil { // text would be missing
+		return translate.ProviderFailure(s.call, "answered what is not JSON").WithCause(err)
+	}
 	index := countOf(data, "contentBlockIndex")
 	switch name {
 	case "contentBlockStart":
@@ -101,6 +106,9 @@ func (o *Original) Whole(body io.Reader, call openai.Call, _ translate.Again) ([
 	data, err := io.ReadAll(io.LimitReader(body, maxAnswer))
 	if err != nil {
 		return nil, err
+	}
+	if _, err := jsonscan.Lenient(data, nil); err != nil {
+		return nil, translate.ProviderFailure(&call, "answered what is not JSON").WithCause(err)
 	}
 	content := member(member(member(data, "output"), "message"), "content")
 	if len(content) == 0 || content[0] != '[' {
