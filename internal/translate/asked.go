@@ -1,5 +1,7 @@
 package translate
 
+import "slices"
+
 // Reasoning is what a chat request asks of the model's thoughts.
 type Reasoning struct {
 	Effort string // "" for none; EffortOff: no thoughts
@@ -63,6 +65,8 @@ func (r *Reasoning) read(o Object) (err error) {
 	case r.Effort != "":
 	case effort != "":
 		r.Effort, r.Param = effort, o.Param("effort")
+	case o.Get("enabled") == nil && r.Budget > 0:
+		r.Param = o.Param("max_tokens")
 	case o.Get("enabled") == nil:
 	case enabled:
 		r.Effort, r.Param = "medium", o.Param("enabled")
@@ -70,4 +74,29 @@ func (r *Reasoning) read(o Object) (err error) {
 		r.Effort, r.Param = EffortOff, o.Param("enabled")
 	}
 	return nil
+}
+
+// efforts are all that a request can ask for, in ascending order.
+var efforts = []string{"minimal", "low", "medium", "high", "xhigh", "max"}
+
+// Among returns which effort a model gets of those that it has, in ascending order: the highest up to the
+// one that the request asks for, or else the lowest; "" if it has none. A budget is like an effort as
+// LiteLLM has it.
+func (r Reasoning) Among(has []string) (effort string) {
+	wanted := r.Effort
+	switch {
+	case wanted != "":
+	case r.Budget >= 10_000:
+		wanted = "high"
+	case r.Budget >= 5_000:
+		wanted = "medium"
+	default:
+		wanted = "low"
+	}
+	for _, name := range has {
+		if effort == "" || slices.Index(efforts, name) <= slices.Index(efforts, wanted) {
+			effort = name
+		}
+	}
+	return effort
 }

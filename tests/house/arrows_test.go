@@ -319,6 +319,7 @@ var arrows = []arrow{
 	{"internal/translate/messagesoncloud", "internal/translate/aws", "frames of streams"},
 
 	{"internal/translate/chatonconverse", "internal/apierror", "refusals of requests"},
+	{"internal/translate/chatonconverse", "internal/catalog", "what Claude takes"},
 	{"internal/translate/chatonconverse", "internal/jsonscan", "edits of bytes"},
 	{"internal/translate/chatonconverse", "internal/openai", "the call that an answer belongs to"},
 	{"internal/translate/chatonconverse", "internal/translate", "what the directions share"},

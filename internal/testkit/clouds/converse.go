@@ -78,6 +78,9 @@ func (c *Converse) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if refusal == "" {
 		chat, refusal = chatOfConverse(asked)
 	}
+	if config, _ := asked["toolConfig"].(map[string]any); strings.Contains(found[1], "nova") && strings.Contains(fmt.Sprint(config["tools"]), "cachePoint") {
+		refusal = "This model doesn't support tool caching."
+	}
 	switch {
 	case !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ") && !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer "):
 		awsError(w, 403, "MissingAuthenticationTokenException", "Missing Authentication Token")

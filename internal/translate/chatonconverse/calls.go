@@ -60,10 +60,10 @@ func (w *turns) call(o translate.Object) error {
 	if !slices.Contains(w.names, string(name)) {
 		w.names = append(w.names, string(name))
 	}
-	w.blocks = append(translate.AppendComma(w.blocks), `{"toolUse":{`...)
-	w.blocks = append(translate.AppendKey(w.blocks, "toolUseId"), legalID(id)...)
-	w.blocks = translate.AppendMember(w.blocks, "name", name)
-	w.blocks = append(translate.AppendMember(w.blocks, "input", input), "}}"...)
+	out := append(translate.AppendComma(w.message.blocks), `{"toolUse":{`...)
+	out = append(translate.AppendKey(out, "toolUseId"), legalID(id)...)
+	out = translate.AppendMember(out, "name", name)
+	w.message.blocks = append(translate.AppendMember(out, "input", input), "}}"...)
 	return nil
 }
 
@@ -102,15 +102,15 @@ func (w *turns) result(o translate.Object) error {
 	if len(content) == 0 {
 		content = []byte(`{"text":"(no output)"}`) // a blank text is refused
 	}
-	w.results = append(translate.AppendComma(w.results), `{"toolResult":{`...)
-	w.results = append(translate.AppendKey(w.results, "toolUseId"), legalID(id)...)
-	w.results = append(append(append(translate.AppendKey(w.results, "content"), '['), content...), ']')
+	out := append(w.message.results, `{"toolResult":{`...)
+	out = append(translate.AppendKey(out, "toolUseId"), legalID(id)...)
+	out = append(append(append(translate.AppendKey(out, "content"), '['), content...), ']')
 	if failed {
-		w.results = append(w.results, `,"status":"error"`...)
+		out = append(out, `,"status":"error"`...)
 	}
-	w.results = append(w.results, "}}"...)
+	w.message.results = append(out, "}}"...)
 	if o.Get("cache_control") != nil {
-		w.results = w.appendCache(w.results)
+		w.message.results = w.appendCache(w.message.results)
 	}
 	return nil
 }

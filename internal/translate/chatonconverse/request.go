@@ -11,8 +11,8 @@ package chatonconverse
 
 import (
 	"net/http"
-	"strconv"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/aws"
@@ -56,7 +56,8 @@ type translation struct {
 	tools    tools
 	limit    int64  // of the output; 0: none
 	extra    []byte // members of additionalModelRequestFields
-	anyJSON  bool   // the answer must be a JSON object, of no schema
+	sampling catalog.Sampling
+	anyJSON  bool // the answer must be a JSON object, of no schema
 	original Original
 }
 
@@ -78,7 +79,7 @@ func Request(b *jsonscan.Body, opt Options) (body []byte, original *Original, er
 
 // write writes the members of the request:
 //
-//	{"system", "messages", "inferenceConfig", "toolConfig", "outputConfig", "serviceTier", "additionalModelRequestFields"}
+//	{"system", "messages", "toolConfig", "inferenceConfig", "outputConfig", "serviceTier", "additionalModelRequestFields"}
 func (t *translation) write() (err error) {
 	if t.original.leftOut, err = fields.Check(t.body, neutral.Has); err != nil {
 		return err
@@ -89,10 +90,10 @@ func (t *translation) write() (err error) {
 	if t.opt.MaxOutput > 0 {
 		t.limit = t.opt.MaxOutput
 	}
-	t.turns.caches = t.family.caches
+	t.turns.caches, t.sampling = t.family.caches, t.family.sampling
 	t.out = append(t.out, '{')
 	for _, step := range []func() error{
-		t.readFormat, t.putMessages, t.putInference, t.putTools, t.putFormat, t.putTier, t.putThinking,
+		t.readFormat, t.putMessages, t.putTools, t.readThinking, t.putInference, t.putFormat, t.putTier,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -128,23 +129,8 @@ func (t *translation) putInference() error {
 	if t.limit > 0 {
 		t.out = translate.AppendIntMember(t.out, "maxTokens", t.limit)
 	}
-	for _, f := range []struct {
-		key, as string
-		most    float64 // of the caller's API
-	}{{"temperature", "temperature", 2}, {"top_p", "topP", 1}} {
-		value := t.body.Get(f.key)
-		if value == nil {
-			continue
-		}
-		n, err := strconv.ParseFloat(string(value), 64)
-		switch {
-		case err != nil || !(n >= 0 && n <= f.most):
-			return translate.Invalid(f.key, "a number from 0 to "+strconv.FormatFloat(f.most, 'g', -1, 64))
-		case n > 1: // Bedrock's end there
-			t.original.leftOut = append(t.original.leftOut, f.key)
-		default:
-			t.out = translate.AppendMember(t.out, f.as, value)
-		}
+	if err := t.putSampling(); err != nil {
+		return err
 	}
 	if err := t.putStop(); err != nil {
 		return err
@@ -154,15 +140,7 @@ func (t *translation) putInference() error {
 	} else {
 		t.out = append(t.out, '}')
 	}
-	value, n, err := t.body.Int("top_k", -1)
-	if err != nil || value == nil || n <= 0 { // 0 and -1 are OpenRouter's words for none
-		return err
-	}
-	if t.family.topK == nil {
-		return translate.Unsupported("top_k")
-	}
-	t.extra = t.family.topK(t.extra, n)
-	return nil
+	return t.putTopK()
 }
 
 // maxStops bounds the stop sequences; Bedrock takes 2,500.
@@ -253,24 +231,6 @@ func (t *translation) putTier() error {
 		t.out = append(translate.AppendTextMember(append(translate.AppendKey(t.out, "serviceTier"), '{'), "type", []byte(tier)), '}')
 	case tier != "" && tier != "auto":
 		return translate.UnsupportedValue("service_tier", tier)
-	}
-	return nil
-}
-
-// putThinking maps what the request asks of the model's thoughts to what its family takes. A model that
-// called a tool would have to get its thoughts back, which a chat does not have: it does not think then.
-func (t *translation) putThinking() error {
-	r, err := translate.ReadReasoning(t.body)
-	if err != nil {
-		return err
-	}
-	t.original.hideReasoning = r.Hidden
-	switch {
-	case r.Effort == "" && r.Budget == 0, r.Effort == translate.EffortOff:
-	case t.family.thinking == nil || t.family.keepsThoughts && t.turns.looped:
-		t.original.leftOut = append(t.original.leftOut, r.Param)
-	default:
-		t.extra = t.family.thinking(t.extra, r, t.limit)
 	}
 	return nil
 }

@@ -17,8 +17,6 @@ type stream struct {
 	frames *aws.Reader
 	frame  aws.Frame // that was waited for
 	err    error     // instead of it
-
-	members []jsonscan.Member // of an event
 }
 
 // Stream returns the chat stream of an answer.
@@ -71,8 +69,9 @@ func (s *stream) Take() error {
 	return s.checkSize(false)
 }
 
-func (s *stream) event(name string, data []byte) (err error) {
-	if s.members, err = jsonscan.Lenient(data, s.members[:0]); err != nil { // text would be missing
+func (s *stream) event(name string, data []byte) error {
+	var usual [4]jsonscan.Member
+	if _, err := jsonscan.Lenient(data, usual[:0]); err != nil { // text would be missing
 		return translate.ProviderFailure(s.call, "answered what is not JSON").WithCause(err)
 	}
 	index := countOf(data, "contentBlockIndex")

@@ -109,7 +109,7 @@ func (w *tools) add(tool translate.Object, f *family) error {
 	}
 	w.found = append(w.found, name)
 	w.put(quoted, description, schema)
-	if f.caches && tool.Get("cache_control") != nil {
+	if f.caches == cachesAll && tool.Get("cache_control") != nil {
 		w.list = append(translate.AppendComma(w.list), cachePoint...)
 	}
 	return nil

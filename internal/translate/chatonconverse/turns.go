@@ -1,6 +1,7 @@
 package chatonconverse
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -37,19 +38,27 @@ const (
 // turns are the messages of a request, in which users and the model take turns. The results of all calls
 // stand in front of what the user says then.
 type turns struct {
-	caches  bool // the request says what is cached
+	caches  caching
 	leftOut []string
 
 	out       []byte   // the turns that are over
 	system    []byte   // blocks
-	role      string   // of the turn that is written, "" before the first
-	results   []byte   // its blocks with results of tools
-	blocks    []byte   // its other blocks
-	hasText   bool     // among them
-	hasFile   bool     // likewise a document, which needs a text beside it
+	turn      turn     // that is not over; of no role before the first
+	message   turn     // that is read
 	documents int      // of all turns, which are numbered
 	names     []string // of the tools that were called, quoted
-	looped    bool     // the last turn has results of tools
+
+	looped     bool // the last turn has results of tools
+	unanswered bool // the last turn is the model's, which goes on with it
+}
+
+// turn is what one side says.
+type turn struct {
+	role    string
+	results []byte // blocks with results of tools
+	blocks  []byte // other blocks
+	hasText bool   // among them
+	hasFile bool   // likewise a document, which needs a text beside it
 }
 
 // read reads messages.
@@ -67,54 +76,74 @@ func (w *turns) read(body translate.Object) error {
 			return w.instruct(o)
 		case "tool":
 			w.begin(user)
-			return w.result(o)
+			err = w.result(o)
+		case assistant:
+			w.begin(role)
+			err = w.assistant(o)
+		default:
+			w.begin(role)
+			err = w.parts(o, w.addMedia)
 		}
-		if w.role == "" && role == assistant {
-			return apierror.New(apierror.InvalidValue, `the first of "messages" must be the user's for this model`).WithParam("messages")
+		if err == nil {
+			err = w.end()
 		}
-		w.begin(role)
-		if role == assistant {
-			return w.assistant(o)
-		}
-		return w.parts(o, w.addMedia)
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	if w.role == "" {
-		return apierror.New(apierror.InvalidValue, `"messages" needs a message of the user for this model`).WithParam("messages")
+	if w.turn.role == "" {
+		return apierror.New(apierror.InvalidValue, `"messages" needs a message of the user that is not blank for this model`).WithParam("messages")
 	}
-	w.end()
+	w.looped, w.unanswered = len(w.turn.results) > 0, w.turn.role == assistant
+	w.write()
 	return nil
 }
 
-// begin begins a turn, or goes on with one of the same role.
+// begin begins a message.
 func (w *turns) begin(role string) {
-	if w.role != role {
-		w.end()
-		w.role = role
-	}
+	w.message = turn{role: role, results: w.message.results[:0], blocks: w.message.blocks[:0]}
 }
 
-// end ends the turn that is written. A turn that says nothing is not sent.
-func (w *turns) end() {
-	if w.role == "" {
-		return
+// end ends a message. One that says nothing is not sent, so its neighbours can be of one role: then they
+// are one turn.
+func (w *turns) end() error {
+	m, t := &w.message, &w.turn
+	switch {
+	case len(m.results)+len(m.blocks) == 0:
+		return nil
+	case t.role == "" && m.role == assistant:
+		return apierror.New(apierror.InvalidValue, `the first of "messages" that is not blank must be the user's for this model`).WithParam("messages")
+	case t.role != "" && t.role != m.role:
+		w.write()
 	}
-	if w.hasFile && !w.hasText { // a document needs a text that is not blank
-		w.blocks = append(translate.AppendComma(w.blocks), `{"text":"(document)"}`...)
+	t.role = m.role
+	t.results, t.blocks = appendBlocks(t.results, m.results), appendBlocks(t.blocks, m.blocks)
+	t.hasText, t.hasFile = t.hasText || m.hasText, t.hasFile || m.hasFile
+	return nil
+}
+
+// appendBlocks appends blocks to others.
+func appendBlocks(dst, blocks []byte) []byte {
+	if len(blocks) == 0 {
+		return dst
 	}
-	if len(w.results)+len(w.blocks) > 0 {
-		w.out = append(translate.AppendComma(w.out), `{"role":"`...)
-		w.out = append(append(w.out, w.role...), `","content":[`...)
-		w.out = append(w.out, w.results...)
-		if len(w.results) > 0 && len(w.blocks) > 0 {
-			w.out = append(w.out, ',')
-		}
-		w.out = append(append(w.out, w.blocks...), "]}"...)
+	return append(translate.AppendComma(dst), blocks...)
+}
+
+// write writes the turn, which is over.
+func (w *turns) write() {
+	t := &w.turn
+	if t.hasFile && !t.hasText { // a document needs a text that is not blank
+		t.blocks = append(translate.AppendComma(t.blocks), `{"text":"(document)"}`...)
 	}
-	w.looped = len(w.results) > 0
-	w.role, w.results, w.blocks, w.hasText, w.hasFile = "", w.results[:0], w.blocks[:0], false, false
+	w.out = append(append(translate.AppendComma(w.out), `{"role":"`...), t.role...)
+	w.out = append(append(w.out, `","content":[`...), t.results...)
+	if len(t.results) > 0 && len(t.blocks) > 0 {
+		w.out = append(w.out, ',')
+	}
+	w.out = append(append(w.out, t.blocks...), "]}"...)
+	*t = turn{results: t.results[:0], blocks: t.blocks[:0]}
 }
 
 // append appends system and messages.
@@ -174,17 +203,19 @@ func (w *turns) appendText(dst, quoted []byte) []byte {
 	return append(translate.AppendMember(append(translate.AppendComma(dst), '{'), "text", quoted), '}')
 }
 
+// appendCache caches what stands before, once.
 func (w *turns) appendCache(dst []byte) []byte {
-	if !w.caches || len(dst) == 0 {
+	text := bytes.HasSuffix(dst, []byte(`"}`)) // no other block ends so
+	if len(dst) == 0 || w.caches == cachesNothing || w.caches == cachesTexts && !text || bytes.HasSuffix(dst, []byte(cachePoint)) {
 		return dst
 	}
 	return append(translate.AppendComma(dst), cachePoint...)
 }
 
 func (w *turns) text(quoted []byte) {
-	before := len(w.blocks)
-	w.blocks = w.appendText(w.blocks, quoted)
-	w.hasText = w.hasText || len(w.blocks) > before
+	before := len(w.message.blocks)
+	w.message.blocks = w.appendText(w.message.blocks, quoted)
+	w.message.hasText = w.message.hasText || len(w.message.blocks) > before
 }
 
 // parts adds the content of a message. Media takes what is no text.
@@ -196,15 +227,15 @@ func (w *turns) parts(o translate.Object, media func(part translate.Object, typ 
 		text, err := part.RequiredText(typ)
 		w.text(text)
 		return err
-	}, w.text, func() { w.blocks = w.appendCache(w.blocks) })
+	}, w.text, func() { w.message.blocks = w.appendCache(w.message.blocks) })
 }
 
 // addMedia adds an image or a document to the turn.
 func (w *turns) addMedia(part translate.Object, typ string) error {
 	block, err := w.block(part, typ)
 	if err == nil {
-		w.blocks = append(translate.AppendComma(w.blocks), block...)
-		w.hasFile = w.hasFile || typ == "file"
+		w.message.blocks = append(translate.AppendComma(w.message.blocks), block...)
+		w.message.hasFile = w.message.hasFile || typ == "file"
 	}
 	return err
 }

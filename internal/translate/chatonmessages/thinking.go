@@ -1,7 +1,6 @@
 package chatonmessages
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -84,32 +83,7 @@ func (t *translation) putAdaptive() (effort string) {
 		t.out = append(t.out, `,"display":"summarized"`...)
 	}
 	t.out = append(t.out, '}')
-	wanted := w.effort
-	if wanted == "" {
-		wanted = effortOf(w.budget)
-	}
-	for _, name := range []string{"low", "medium", "high", "xhigh", "max"} {
-		if slices.Contains(rules.Efforts, name) {
-			if effort == "" || slices.Index(rank, name) <= slices.Index(rank, wanted) {
-				effort = name
-			}
-		}
-	}
-	return effort
-}
-
-// rank has all efforts in ascending order.
-var rank = []string{"minimal", "low", "medium", "high", "xhigh", "max"}
-
-// effortOf returns the effort that is like a budget, as LiteLLM has it.
-func effortOf(budget int64) string {
-	switch {
-	case budget >= 10_000:
-		return "high"
-	case budget >= 5_000:
-		return "medium"
-	}
-	return "low"
+	return translate.Reasoning{Effort: w.effort, Budget: w.budget}.Among(rules.Efforts)
 }
 
 // putBudget lets the model think up to a number of tokens. They count as output. The API refuses
