@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -132,11 +133,18 @@ func (e *events) event(data []byte) error {
 			patch.Drop(i)
 		}
 	}
-	if name == "" || len(name) > maxName {
+	if name == "" || len(name) > maxName || strings.ContainsAny(name, "\r\n") {
 		return translate.ProviderFailure(&e.call, "sent an event without a type")
 	}
 	e.out = fmt.Appendf(e.out, "event: %s\ndata: ", name)
-	e.out = append(patch.Append(e.out), "\n\n"...)
+	begin := len(e.out)
+	e.out = patch.Append(e.out)
+	for i, c := range e.out[begin:] {
+		if c == '\n' || c == '\r' { // between members: the data is one line
+			e.out[begin+i] = ' '
+		}
+	}
+	e.out = append(e.out, "\n\n"...)
 	return nil
 }
 
