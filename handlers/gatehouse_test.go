@@ -73,7 +73,7 @@ func TestModulesHaveTheirNames(t *testing.T) {
 
 func TestUnknownPathsBelowThePrefixesAreRefused(t *testing.T) {
 	g := startGateway(t, setup{})
-	call(t, g, "GET", "/v1/completions", "full", "").want(t, 404, "unknown_url", "unknown URL (GET /v1/completions)")
+	call(t, g, "GET", "/v1/assistants", "full", "").want(t, 404, "unknown_url", "unknown URL (GET /v1/assistants)")
 	call(t, g, "POST", "/v1/", "", "").want(t, 404, "unknown_url", "unknown URL (POST /v1/)")
 	a := call(t, g, "GET", "/api/v1/guardrails", "full", "")
 	a.want(t, 404, "not_found", "unknown URL (GET /api/v1/guardrails)")

@@ -25,6 +25,7 @@ var (
 	countEndpoint      = &endpoint{"count_tokens", http.MethodPost, keys.ChatWrite, true, serveCountTokens}
 	embeddingsEndpoint = &endpoint{"embeddings", http.MethodPost, keys.ChatWrite, true, serveEmbeddings}
 	rerankEndpoint     = &endpoint{"rerank", http.MethodPost, keys.ChatWrite, true, serveRerank}
+	completeEndpoint   = &endpoint{"completions", http.MethodPost, keys.ChatWrite, true, serveCompletions}
 	moderateEndpoint   = &endpoint{"moderations", http.MethodPost, keys.ChatWrite, true, serveModerations}
 	modelsEndpoint     = &endpoint{"models", http.MethodGet, keys.ModelsRead, false, serveModels}
 	embeddersEndpoint  = &endpoint{"embedding_models", http.MethodGet, keys.ModelsRead, false, serveEmbeddingModels}
@@ -77,6 +78,7 @@ var routes = []route{
 	{"/v1/rerank", api.OpenAI{}, rerankEndpoint},
 	{"/v2/rerank", api.OpenAI{}, rerankEndpoint}, // Cohere's SDKs
 	{"/v1/moderations", api.OpenAI{}, moderateEndpoint},
+	{"/v1/completions", api.OpenAI{}, completeEndpoint},
 	{"/v1/about", api.OpenAI{}, aboutEndpoint},
 	{"/v1/providers", api.OpenAI{}, providersEndpoint},
 	{"/v1/messages", api.Anthropic{}, messagesEndpoint},
@@ -100,6 +102,7 @@ var routes = []route{
 	{"/api/v1/responses", api.OpenRouter{}, responsesEndpoint},
 	{"/api/v1/embeddings", api.OpenRouter{}, embeddingsEndpoint},
 	{"/api/v1/rerank", api.OpenRouter{}, rerankEndpoint},
+	{"/api/v1/completions", api.OpenRouter{}, completeEndpoint},
 	{"/api/v1/embeddings/models", api.OpenRouter{}, embeddersEndpoint},
 	{"/api/v1/messages", api.Anthropic{}, messagesEndpoint},
 	{"/api/v1/messages/count_tokens", api.Anthropic{}, countEndpoint},

@@ -22,6 +22,7 @@ const (
 	ModeEmbedding = "embedding"
 	ModeRerank    = "rerank"
 	ModeModerates = "moderation"
+	ModeCompletes = "completion"
 
 	ModeImages        = "image_generation"
 	ModeImageEdits    = "image_edit"
@@ -38,6 +39,7 @@ const (
 	OpEmbeddings  = "embeddings"
 	OpRerank      = "rerank"
 	OpModerations = "moderations"
+	OpCompletions = "completions"
 )
 
 // Model is one model as lists show it and as the router finds it. Values that Catalog returns share
@@ -83,6 +85,8 @@ func (m Model) Serves(op string) bool {
 		return m.Mode == ModeRerank || m.Mode == ""
 	case OpModerations:
 		return m.Mode == ModeModerates || m.Mode == ""
+	case OpCompletions: // many servers complete with their chat models too
+		return m.Mode == ModeCompletes || m.Mode == ModeChat || m.Mode == ""
 	}
 	return false
 }
@@ -148,7 +152,7 @@ func (m Model) as(provider, name string) Model {
 
 // callable reports whether the model serves any of our operations.
 func (m Model) callable() bool {
-	return m.Generates() || m.Serves(OpEmbeddings) || m.Serves(OpRerank) || m.Serves(OpModerations)
+	return m.Generates() || m.Serves(OpEmbeddings) || m.Serves(OpRerank) || m.Serves(OpModerations) || m.Serves(OpCompletions)
 }
 
 var (

@@ -11,7 +11,7 @@ import (
 // modes are the modes an operator may write. Without this check a mistyped one would silently make
 // a model uncallable.
 var modes = []string{
-	ModeChat, ModeResponses, ModeSpeech, ModeTranscription, "completion", ModeEmbedding, ModeImageEdits, ModeImages,
+	ModeChat, ModeResponses, ModeSpeech, ModeTranscription, ModeCompletes, ModeEmbedding, ModeImageEdits, ModeImages,
 	ModeModerates, "realtime", ModeRerank, "video_generation",
 }
 

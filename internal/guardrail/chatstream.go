@@ -19,6 +19,8 @@ import (
 //	              "logprobs": {…}, "finish_reason": null or a word}],
 //	 "usage": {…}}
 //
+// In the older API of completions a choice has "text": text instead of the delta.
+//
 // Every string below a delta is a piece of a channel, unless it is not text. The channel is named by
 // the path of the string. Content may also come as a list of parts, which are pieces of the same
 // text.
@@ -38,7 +40,8 @@ func (e *eventEdit) readChat() {
 	choices := e.choices
 	at := 0
 	e.walk(func(w *document.Walker, text document.Span) (*channel, document.Context, bool) {
-		if len(w.Frames) < 4 || w.Frames[0].Key != "choices" || w.Frames[2].Key != "delta" {
+		from := pieceFrame(w.Frames)
+		if from == 0 {
 			return nil, w.Context(), false
 		}
 		for at < len(choices) && choices[at].at.End <= text.Start {
@@ -49,13 +52,27 @@ func (e *eventEdit) readChat() {
 		}
 		empty := text.End-text.Start <= len(`""`)
 		if !empty {
-			choices[at].phases |= phaseOf(w.Frames[3].Key)
+			choices[at].phases |= phaseOf(w.Frames[from].Key)
 		}
-		return e.chatChannel(w, choices[at].index, empty), w.Context(), false
+		return e.chatChannel(w, from, choices[at].index, empty), w.Context(), false
 	})
 	failed := member(e.data, e.members, "error")
 	everything := len(failed) > 0 && !jsonscan.IsNull(failed)
 	e.end(func(c *channel) bool { return everything || finished[c.group] || c.over(choices) })
+}
+
+// pieceFrame returns the frame whose members are pieces: that of a delta, or of a choice with a text. It
+// returns 0 if the frames lead to neither.
+func pieceFrame(frames []document.Frame) int {
+	switch {
+	case len(frames) < 3 || frames[0].Key != "choices":
+		return 0
+	case len(frames) == 3 && frames[2].Key == "text":
+		return 2
+	case len(frames) > 3 && frames[2].Key == "delta":
+		return 3
+	}
+	return 0
 }
 
 // phase is what a choice does at a time: reasoning, answering, calling tools. Clients, and
@@ -124,14 +141,13 @@ func (e *eventEdit) readChoices() (finished map[string]bool) {
 }
 
 // chatChannel returns the channel of the string that the walker visits, which is below the delta of
-// a choice. It returns nil if the string is not a piece of a text.
-func (e *eventEdit) chatChannel(w *document.Walker, choice string, empty bool) *channel {
-	const delta = 3 // index of its frame
+// a choice, whose frame is from. It returns nil if the string is not a piece of a text.
+func (e *eventEdit) chatChannel(w *document.Walker, from int, choice string, empty bool) *channel {
 	var buf [64]byte
 	id := append(append(buf[:0], choice...), "/content"...)
-	if !isContentPart(w.Frames[delta:]) {
+	if !isContentPart(w.Frames[from:]) {
 		var ok bool
-		if id, ok = e.path(id[:len(choice)], w, delta, choice); !ok {
+		if id, ok = e.path(id[:len(choice)], w, from, choice); !ok {
 			return nil
 		}
 	}
@@ -143,8 +159,8 @@ func (e *eventEdit) chatChannel(w *document.Walker, choice string, empty bool) *
 		return nil
 	}
 	if fresh {
-		c.phase = phaseOf(w.Frames[delta].Key)
-		c.template = e.chunk(w, delta, choice)
+		c.phase = phaseOf(w.Frames[from].Key)
+		c.template = e.chunk(w, from, choice)
 		if w.Context().InnerJSON {
 			c.inner = new(document.InnerJSON)
 		} else {
@@ -160,14 +176,19 @@ func isContentPart(frames []document.Frame) bool {
 }
 
 // chunk returns a chunk with a piece of the visited text, and nothing else.
-func (e *eventEdit) chunk(w *document.Walker, delta int, choice string) eventTemplate {
-	head, tail := e.enclosing(w, delta, choice)
+func (e *eventEdit) chunk(w *document.Walker, from int, choice string) eventTemplate {
 	out := eventTemplate{name: string(e.event.Name), head: []byte{'{'}}
 	for _, key := range repeatedMembers {
 		out.head = appendMember(out.head, key, member(e.data, e.members, key))
 	}
-	out.head = append(out.head, `"choices":[{"index":`+choice+`,"delta":`...)
-	out.member, out.deltaIn, out.deltaTo = w.Frames[delta].Key, len(out.head), len(tail)
+	out.head = append(out.head, `"choices":[{"index":`+choice...)
+	if w.Frames[from].Key == "text" && from == 2 {
+		out.head, out.tail = append(out.head, `,"text":`...), []byte(`,"logprobs":null,"finish_reason":null}]}`)
+		return out
+	}
+	head, tail := e.enclosing(w, from, choice)
+	out.head = append(out.head, `,"delta":`...)
+	out.member, out.deltaIn, out.deltaTo = w.Frames[from].Key, len(out.head), len(tail)
 	out.head = append(out.head, head...)
 	out.tail = append(tail, `,"finish_reason":null}]}`...)
 	return out

@@ -8,6 +8,8 @@ import (
 const (
 	// maxChoices is OpenAI's bound of `n`; each choice costs state.
 	maxChoices = 128
+	// MaxTexts is the same for completions, which have n choices for each of several prompts.
+	MaxTexts = 4096
 
 	// maxHeldUsage bounds the usage object that is kept until a stream ends; real ones are under
 	// 1 KiB.
@@ -17,8 +19,10 @@ const (
 var (
 	objectResult    = []byte(`"chat.completion"`)
 	objectChunk     = []byte(`"chat.completion.chunk"`)
+	objectText      = []byte(`"text_completion"`)
 	jsonNull        = []byte("null")
 	jsonEmptyObject = []byte("{}")
+	jsonEmptyText   = []byte(`""`)
 	jsonAssistant   = []byte(`"assistant"`)
 )
 

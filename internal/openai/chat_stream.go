@@ -186,7 +186,11 @@ func (s *ChatStream) fail(dst []byte, e *apierror.Error) []byte {
 func (s *ChatStream) appendFinish(dst []byte, index int, reason string) []byte {
 	dst = append(s.begin(dst), `,"choices":[{"index":`...)
 	dst = strconv.AppendInt(dst, int64(index), 10)
-	dst = append(dst, `,"delta":{},"finish_reason":`...)
+	if s.shape.Text {
+		dst = append(dst, `,"text":"","finish_reason":`...)
+	} else {
+		dst = append(dst, `,"delta":{},"finish_reason":`...)
+	}
 	dst = jsonscan.AppendString(dst, reason)
 	s.sum.Finish = reason
 	return append(dst, "}]}"+eventEnd...)

@@ -20,7 +20,7 @@ type textSpan struct {
 
 // editChoices edits the choices in c.spans, of an array that begins at base in the event.
 func (c *chat) editChoices(base int) *apierror.Error {
-	if len(c.spans[0]) > maxChoices {
+	if len(c.spans[0]) > c.shape.maxChoices() {
 		return c.call.Broken("answered with too many choices")
 	}
 	for i, span := range c.spans[0] {
@@ -59,6 +59,12 @@ func (c *chat) editChoice(start, end, position int) *apierror.Error {
 		out.Logprobs = members[t.logprobs].Value(object)
 	}
 	switch {
+	case c.shape.Text:
+		var found bool
+		if c.text, found = completeText(p, object, members, start); !found && !c.stream {
+			return c.call.Broken("answered with a choice that has no text")
+		}
+		c.sum.Text = c.sum.Text || c.text.end-c.text.start > len(`""`)
 	case t.message >= 0 && members[t.message].Kind == '{':
 		m := members[t.message]
 		if bad := c.editMessage(ch, out, start+m.ValueStart, start+m.ValueEnd); bad != nil {
@@ -85,9 +91,22 @@ func (c *chat) editChoice(start, end, position int) *apierror.Error {
 	return nil
 }
 
+// completeText returns the text of a choice that begins at start in the event. One that has none gets an
+// empty one.
+func completeText(p *jsonscan.Patch, object []byte, members []jsonscan.Member, start int) (textSpan, bool) {
+	i, ok := jsonscan.Find(object, members, "text")
+	if !ok {
+		i = -1
+	} else if m := members[i]; m.Kind == '"' {
+		return textSpan{start: start + m.ValueStart, end: start + m.ValueEnd}, true
+	}
+	set(p, i, "text", jsonEmptyText)
+	return textSpan{}, false
+}
+
 // choice returns the choice with an index, a new one if it is the first of it.
 func (c *chat) choice(index int64) (*choice, *apierror.Error) {
-	if index >= maxChoices {
+	if index >= int64(c.shape.maxChoices()) {
 		return nil, c.call.Broken("answered with too many choices")
 	}
 	for len(c.choices) <= int(index) {

@@ -30,7 +30,10 @@ func (h *objectHead) reset(model string, shape Shape, stream bool) {
 		model:  jsonscan.AppendString(h.model[:0], model),
 		id:     h.id[:0], created: h.created[:0], provider: h.provider[:0],
 	}
-	if stream {
+	switch {
+	case shape.Text:
+		h.object = objectText
+	case stream:
 		h.object = objectChunk
 	}
 	if shape.FixedID != "" {

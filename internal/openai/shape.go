@@ -25,6 +25,9 @@ type Shape struct {
 	// none.
 	Present []string
 
+	// Text says that a choice has `text` instead of a message, as in the older API of completions.
+	Text bool
+
 	// Native requires finish_reason in every choice, and the provider's own reason beside it as
 	// native_finish_reason.
 	Native bool
@@ -51,6 +54,13 @@ type Shape struct {
 	// Metadata returns the object `openrouter_metadata` of a whole result and of the last chunk of a
 	// stream, nil for none. Optional. It differs by call.
 	Metadata func() []byte
+}
+
+func (s *Shape) maxChoices() int {
+	if s.Text {
+		return MaxTexts
+	}
+	return maxChoices
 }
 
 func (s *Shape) notNull(at Level, key []byte) bool {

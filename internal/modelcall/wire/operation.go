@@ -155,6 +155,16 @@ var Moderations = &Operation{
 	Routes: list(moderationsWire, &openai.Moderations),
 }
 
+// Completions is OpenAI's older API, which continues a text: editors fill in code with it. A chat model
+// would need another prompt, so no provider gets it translated.
+var Completions = &Operation{
+	Name: provider.Completions, Span: "text_completion", List: "prompt", Generates: true,
+	Parse:  func(b *jsonscan.Body, _ http.Header) (params.Request, error) { return params.ParseCompletions(b) },
+	Limits: params.CompletionsLimits, References: params.CompletionsReferences,
+	Content: func(b *jsonscan.Body, _ http.Header) params.Content { return params.CompletionsContent(b) },
+	Routes: []Route{{Wire: completionsWire, Encode: encodeCompletions}},
+}
+
 func contentOf(b *jsonscan.Body, _ http.Header) params.Content { return params.ContentOf(b) }
 
 func messagesContent(b *jsonscan.Body, h http.Header) params.Content {

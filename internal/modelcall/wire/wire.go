@@ -54,6 +54,7 @@ var (
 
 	rerankWire      = &Wire{Name: provider.Rerank}
 	moderationsWire = &Wire{Name: provider.Moderations}
+	completionsWire = &Wire{Name: provider.Completions, Guardrail: guardrail.Chat, Events: completionEvents}
 )
 
 // API is how the SDKs of a family want to be answered.

@@ -90,7 +90,7 @@ func EncodeMessages(b *jsonscan.Body, req Request, upstreamModel string) {
 }
 
 // MessagesReferences is [References] for a Messages request, whose tools have other types.
-func MessagesReferences(b *jsonscan.Body) (Refs, error) { return references(b, true) }
+func MessagesReferences(b *jsonscan.Body) (Refs, error) { return references(b, Refs{anthropic: true}) }
 
 // messagesTools are the tools that the caller runs and the provider describes: their names and the
 // date of a version. A tool of type custom, or without a type, is the caller's own.

@@ -66,19 +66,24 @@ type Refs struct {
 	Background bool // `background` is true
 	Tools      ToolUse
 
-	anthropic bool   // the request is one of the Messages API
-	within    string // the envelope that is open, "" for none
-	err       error  // the first error of a reference
+	anthropic    bool   // the request is one of the Messages API
+	promptIsText bool   // `prompt` names no stored prompt
+	within       string // the envelope that is open, "" for none
+	err          error  // the first error of a reference
 }
 
 // References finds every reference that a chat or Responses body makes to state kept at the
 // provider's account, and every tool that it declares. Both can stand anywhere in messages, input
 // and tools, so these are read to the end in one pass, unless the first walk saw no key in them
 // that could name anything. The error is about the references; the tools are complete all the same.
-func References(b *jsonscan.Body) (Refs, error) { return references(b, false) }
+func References(b *jsonscan.Body) (Refs, error) { return references(b, Refs{}) }
 
-func references(b *jsonscan.Body, anthropic bool) (Refs, error) {
-	refs := Refs{anthropic: anthropic}
+// CompletionsReferences is [References] for a body whose `prompt` is text.
+func CompletionsReferences(b *jsonscan.Body) (Refs, error) {
+	return references(b, Refs{promptIsText: true})
+}
+
+func references(b *jsonscan.Body, refs Refs) (Refs, error) {
 	data := b.Data()
 	for _, m := range b.Members() {
 		refs.field(m.Key(data), m.Value(data), m.Nested)
@@ -96,6 +101,9 @@ func (r *Refs) field(key, value []byte, nested jsonscan.KeySet) {
 	case "previous_response_id", "conversation":
 		r.top(string(folded), value)
 	case "prompt":
+		if r.promptIsText {
+			return
+		}
 		if value[0] != 'n' {
 			r.Tools.AddHosted(storedPrompt, r.outermost("prompt"))
 		}

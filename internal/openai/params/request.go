@@ -47,9 +47,13 @@ func ParseChat(b *jsonscan.Body) (Request, error) {
 		return req, wrong("messages", "an array")
 	}
 	req.Choices = choices(b)
-	req.streamOptions, err = streamOptions(b)
-	if err != nil || req.streamOptions < 0 {
-		return req, err
+	return req, req.readStreamOptions(b)
+}
+
+// readStreamOptions reads what a chat completion's stream must have.
+func (req *Request) readStreamOptions(b *jsonscan.Body) (err error) {
+	if req.streamOptions, err = streamOptions(b); err != nil || req.streamOptions < 0 {
+		return err
 	}
 	var storage [8]jsonscan.Member
 	options := b.Value(req.streamOptions)
@@ -60,10 +64,10 @@ func ParseChat(b *jsonscan.Body) (Request, error) {
 			req.IncludeUsage = true
 		case 'f', 'n':
 		default:
-			return req, wrong("stream_options.include_usage", "a boolean")
+			return wrong("stream_options.include_usage", "a boolean")
 		}
 	}
-	return req, nil
+	return nil
 }
 
 // ParseResponses reads a Responses request as [ParseChat] reads a chat one. It must have `input`, a

@@ -113,6 +113,21 @@ def embeddings_take_texts_and_tokens():
         equal([len(v) for v in vectors(input=given, dimensions=8)[1]], [8] * want, "lengths")
 
 
+@case(only="fake")
+def a_text_is_continued():
+    complete = gateway.completions.create
+    reply = complete(model=MODEL, prompt="def f(", n=2, max_tokens=20)
+    equal([c.text for c in reply.choices], [echo("def f(")] * 2, "texts")
+    equal((reply.object, reply.model), ("text_completion", MODEL), "object and model")
+    find(reply._request_id, MODEL, status=200, completion_tokens=reply.usage.completion_tokens)
+    chunks = list(
+        complete(model=MODEL, prompt="a b", stream=True, stream_options={"include_usage": True})
+    )
+    equal("".join(c.choices[0].text for c in chunks if c.choices), echo("a b"), "streamed text")
+    assert chunks[-1].usage.completion_tokens and not any(c.usage for c in chunks[:-1])
+    raises(openai.NotFoundError, lambda: complete(model=UNCALLABLE, prompt="x"), 404)
+
+
 @case()
 def embeddings_fail_as_classes():
     embed = gateway.embeddings.create
