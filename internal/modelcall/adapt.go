@@ -22,6 +22,7 @@ func (u *upstream) adapt(resp *http.Response, s *wire.Sending) (*http.Response, 
 		if err != nil {
 			return nil, err
 		}
+		s.Adapted.Received(next.Header)
 		return next.Body, nil
 	}
 	if resp.StatusCode != http.StatusOK {
@@ -40,6 +41,7 @@ func (u *upstream) adapt(resp *http.Response, s *wire.Sending) (*http.Response, 
 		}
 		resp = next
 	}
+	s.Adapted.Received(resp.Header)
 	resp.Body = &adaptedBody{s.Adapted.Answer(resp.Body, s.Stream, again), resp.Body}
 	resp.ContentLength = -1
 	resp.Header = resp.Header.Clone()

@@ -8,6 +8,7 @@
 //   - [chatonresponses] serves a caller of chat completions by a provider that only has the Responses
 //     API.
 //   - [embeddingsongemini] serves a caller of embeddings by a provider that has Google's.
+//   - [embeddingsonbedrock] serves a caller of embeddings by models of Amazon Bedrock.
 //
 // Chat completions are in the middle: Responses and Messages become each other by two translations,
 // one after the other. No direction knows another. Nothing here does I/O, reads a clock or invents an
@@ -22,6 +23,7 @@
 // [messagesonchat]: github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat
 // [responsesonchat]: github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat
 // [chatongemini]: github.com/gatehouse-proxy/gatehouse/internal/translate/chatongemini
+// [embeddingsonbedrock]: github.com/gatehouse-proxy/gatehouse/internal/translate/embeddingsonbedrock
 // [embeddingsongemini]: github.com/gatehouse-proxy/gatehouse/internal/translate/embeddingsongemini
 // [chatonmessages]: github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages
 // [chatonresponses]: github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses

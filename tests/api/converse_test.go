@@ -97,3 +97,39 @@ func TestFailuresOfConverseHaveTheirCodes(t *testing.T) {
 		}
 	}
 }
+
+func TestEmbeddingsOnBedrock(t *testing.T) {
+	h := harness.Start(t, onConverse)
+	for _, c := range []struct {
+		model, more string
+		requests    int
+		tokens      string
+	}{
+		{"amazon.titan-embed-text-v2:0", `,"dimensions":256`, 3, "6"},
+		{"cohere.embed-multilingual-v3", `,"input_type":"query"`, 1, "9"}, // counted in the header
+	} {
+		before := len(h.Provider.Fake.Converse.Requests())
+		a := h.Client.Post(embeddingsV1, "full", `{"model":"bedrock/`+c.model+`","input":["a","bb","ccc"]`+c.more+`}`)
+		body := harness.Parse(t, a.Body)
+		if a.Status != 200 || harness.At(body, "data", 2, "embedding", 0) != harness.Number("3") || harness.At(body, "usage", "prompt_tokens") != harness.Number(c.tokens) {
+			t.Fatalf("%s: %d %s", c.model, a.Status, a.Body)
+		}
+		list := h.Provider.Fake.Converse.Requests()[before:]
+		if want := "/model/" + strings.ReplaceAll(c.model, ":", "%3A") + "/invoke"; len(list) != c.requests || list[0].Path != want {
+			t.Errorf("%s: %d requests, the first to %s", c.model, len(list), list[0].Path)
+		}
+		if row := h.Records.Row(a.Header.Get("X-Request-Id")); harness.At(row, "prompt_tokens") != harness.Number(c.tokens) || harness.At(row, "usage_source") != "provider" {
+			t.Errorf("%s: the row is %v", c.model, row)
+		}
+		for body, want := range map[string]struct {
+			status int
+			code   string
+		}{
+			`"input":["a","refused"]`:      {429, "upstream_rate_limited"},
+			`"input":"a","input_type":"x"`: {400, "unsupported_parameter"},
+		} {
+			harness.WantRefusal(t, embeddingsV1, h.Client.Post(embeddingsV1, "full", `{"model":"bedrock/`+c.model+`",`+body+`}`), want.status, want.code)
+		}
+	}
+	harness.WantRefusal(t, embeddingsV1, h.Client.Post(embeddingsV1, "full", `{"model":"bedrock/amazon.echo","input":"a"}`), 400, "unsupported_parameter")
+}

@@ -40,7 +40,7 @@ var adapters = map[string]map[provider.Operation]Adapter{
 		provider.Messages:    claude(messagesoncloud.Vertex, chatongemini.Refusal),
 		provider.CountTokens: claude(messagesoncloud.VertexCount, chatongemini.Refusal),
 	},
-	provider.Bedrock:          {provider.Chat: converse},
+	provider.Bedrock:          {provider.Chat: converse, provider.Embeddings: bedrockEmbeddings},
 	provider.BedrockAnthropic: {provider.Messages: claude(messagesoncloud.Bedrock, nil)},
 }
 
@@ -68,6 +68,14 @@ type answer interface {
 	Whole(body io.Reader, call openai.Call, again translate.Again) ([]byte, error)
 	// Refusal returns what the provider refused as OpenAI would have said it.
 	Refusal(status int, header http.Header, body []byte) translate.Refusal
+}
+
+// Received takes the header of a provider's answer before its body is read: some say there what the answer
+// used.
+func (a *Adapted) Received(header http.Header) {
+	if to, ok := a.answer.(interface{ Received(http.Header) }); ok {
+		to.Received(header)
+	}
 }
 
 // Refusal returns what the provider refused as OpenAI would have said it.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonconverse"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/embeddingsonbedrock"
 )
 
 // converse is chat completions on Amazon Bedrock's Converse.
@@ -17,4 +18,13 @@ func converse(r *Request) (*Adapted, error) {
 		a.Header = http.Header{"Accept": {chatonconverse.StreamType}}
 	}
 	return a, nil
+}
+
+// bedrockEmbeddings is OpenAI's embeddings on models of Bedrock that embed.
+func bedrockEmbeddings(r *Request) (*Adapted, error) {
+	body, original, err := embeddingsonbedrock.Request(r.Body, r.Model)
+	if err != nil {
+		return nil, err
+	}
+	return &Adapted{Body: [][]byte{body}, LeftOut: original.LeftOut(), call: r.Call, answer: original}, nil
 }

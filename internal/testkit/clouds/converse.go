@@ -62,6 +62,10 @@ func (c *Converse) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	c.requests = append(c.requests, Request{r.URL.RequestURI(), r.Header.Clone(), body})
 	c.mu.Unlock()
+	if found := invokePath.FindStringSubmatch(r.URL.EscapedPath()); found != nil {
+		embedOnBedrock(w, r, found[1], body)
+		return
+	}
 	found := conversePath.FindStringSubmatch(r.URL.EscapedPath())
 	if found == nil || strings.Contains(found[1], ":") {
 		awsError(w, 404, "UnknownOperationException", "")

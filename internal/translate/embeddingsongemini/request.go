@@ -13,12 +13,12 @@
 package embeddingsongemini
 
 import (
-	"bytes"
 	"regexp"
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/embedding"
 )
 
 // Original is what of a request its answer needs. [Request] makes it.
@@ -33,9 +33,6 @@ type Original struct {
 }
 
 const (
-	// maxTexts is what OpenAI takes.
-	maxTexts = 2048
-
 	// batchTexts and predictTexts are what one request may have. All texts of predict may have 20,000
 	// tokens together; most text has two bytes a token or more.
 	batchTexts   = 100
@@ -68,10 +65,14 @@ func Request(b *jsonscan.Body, model string, vertex bool) (body []byte, original
 	}
 	model = strings.TrimPrefix(model, "models/")
 	o := &Original{model: model, vertex: vertex, predict: vertex && !isGemini(model)}
-	for _, step := range []func(translate.Object) error{o.readInput, o.readTask, o.readFormat} {
-		if err := step(request); err != nil {
-			return nil, nil, err
-		}
+	if o.texts, err = embedding.Texts(request); err != nil {
+		return nil, nil, err
+	}
+	if o.base64, err = embedding.Base64(request); err != nil {
+		return nil, nil, err
+	}
+	if err := o.readTask(request); err != nil {
+		return nil, nil, err
 	}
 	if _, o.size, err = request.Int("dimensions", 1); err != nil {
 		return nil, nil, err
@@ -84,47 +85,6 @@ func isGemini(model string) bool { return strings.Contains(model, "gemini") }
 
 // LeftOut returns nil: a field that Google lacks is refused, or changes nothing.
 func (o *Original) LeftOut() []string { return nil }
-
-// readInput reads input: a text or several.
-func (o *Original) readInput(request translate.Object) error {
-	value := bytes.Clone(request.Get("input")) // for requests after the first
-	if len(value) > 0 && value[0] == '"' {
-		return o.add(value, "input")
-	}
-	spans, err := translate.Elements(value, "input", maxTexts)
-	if err == nil && len(spans) == 0 {
-		err = translate.Invalid("input", "a text, or an array of at least one")
-	}
-	for i, span := range spans {
-		if err == nil {
-			err = o.add(span.Value(value), translate.At("input", i))
-		}
-	}
-	return err
-}
-
-// add adds a text. Some clients send tokens of OpenAI's models unless they are told otherwise.
-func (o *Original) add(text []byte, param string) error {
-	if _, some := translate.Unquoted(text); !some {
-		kind := "a text that is not empty"
-		if text[0] != '"' {
-			kind += `, as this model takes nothing else; a client that sends tokens must be told to send text ` +
-				`(LangChain: check_embedding_ctx_length=False)`
-		}
-		return translate.Invalid(param, kind)
-	}
-	o.texts = append(o.texts, text)
-	return nil
-}
-
-// readFormat reads encoding_format.
-func (o *Original) readFormat(request translate.Object) error {
-	format, err := request.DecodedText("encoding_format")
-	if o.base64 = format == "base64"; err == nil && !o.base64 && format != "" && format != "float" {
-		err = translate.UnsupportedValue("encoding_format", format)
-	}
-	return err
-}
 
 // task is what embeddings are for. Gemini's first model and those before it have a field for it, later
 // ones a prefix of the text.

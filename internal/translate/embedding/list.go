@@ -1,0 +1,138 @@
+package embedding
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+const (
+	// maxAnswer bounds an answer of the provider: 250 vectors of 3,072 numbers have 17 MB.
+	maxAnswer = 32 << 20
+
+	// maxList bounds the caller's answer.
+	maxList = 64 << 20
+
+	// bytesPerToken estimates the tokens of an answer without usage.
+	bytesPerToken = 4
+)
+
+// List is the caller's answer on its way.
+//
+//	{"object": "list", "data": [{"object": "embedding", "index", "embedding"}], "model", "usage"}
+type List struct {
+	base64  bool
+	call    *openai.Call
+	out     []byte
+	count   int // vectors so far
+	tokens  int64
+	numbers []byte // of the vector that is read, for base64
+}
+
+// NewList returns a list without vectors.
+func NewList(call *openai.Call, base64 bool) *List {
+	return &List{base64: base64, call: call, out: []byte(`{"object":"list","data":[`)}
+}
+
+// Read reads the provider's answer to the request for some texts. Vectors returns those of an answer, and
+// the tokens that it counts, 0 for none.
+func (l *List) Read(body io.Reader, texts [][]byte, vectors func(answer []byte, add func(values []byte) bool) (tokens int64, ok bool)) error {
+	data, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return err
+	case len(data) > maxAnswer:
+		return translate.ProviderFailure(l.call, "answered with too much")
+	}
+	data = bytes.TrimSpace(data)
+	if _, err := jsonscan.Lenient(data, nil); err != nil {
+		return l.call.Broken("answered what is not JSON").WithCause(err)
+	}
+	want := l.count + len(texts)
+	tokens, ok := vectors(data, func(values []byte) bool { return l.count < want && len(l.out) <= maxList && l.add(values) })
+	switch {
+	case len(l.out) > maxList:
+		return translate.ProviderFailure(l.call, "answered with too much")
+	case !ok:
+		return translate.ProviderFailure(l.call, "answered with what is no list of embeddings")
+	case l.count < want:
+		return translate.ProviderFailure(l.call, "answered with fewer embeddings than there are texts")
+	case tokens <= 0:
+		tokens = estimate(texts)
+	}
+	l.tokens = min(l.tokens+min(tokens, openai.MaxTokens), openai.MaxTokens)
+	return nil
+}
+
+// estimate estimates the tokens of texts.
+func estimate(texts [][]byte) (tokens int64) {
+	for _, text := range texts {
+		tokens += int64(len(text)-len(`""`)+bytesPerToken-1) / bytesPerToken
+	}
+	return tokens
+}
+
+// add adds a vector. It is false for anything else.
+func (l *List) add(values []byte) bool {
+	if len(values) == 0 || values[0] != '[' {
+		return false
+	}
+	l.out = append(translate.AppendComma(l.out), `{"object":"embedding","index":`...)
+	l.out = strconv.AppendInt(l.out, int64(l.count), 10)
+	l.out = append(l.out, `,"embedding":`...)
+	l.count++
+	l.numbers = l.numbers[:0]
+	some := false
+	for span := range jsonscan.AllElements(values) {
+		if some = true; span.Kind != '0' {
+			return false
+		}
+		if l.base64 {
+			f, _ := strconv.ParseFloat(string(span.Value(values)), 32) // infinite if it is too large
+			l.numbers = binary.LittleEndian.AppendUint32(l.numbers, math.Float32bits(float32(f)))
+		}
+	}
+	if l.base64 {
+		l.out = append(base64.StdEncoding.AppendEncode(append(l.out, '"'), l.numbers), '"')
+	} else {
+		l.out = append(l.out, values...)
+	}
+	l.out = append(l.out, '}')
+	return some
+}
+
+// End ends the list, and returns it.
+func (l *List) End() []byte {
+	l.out = jsonscan.AppendString(translate.AppendKey(append(l.out, ']'), "model"), l.call.Model)
+	l.out = append(translate.AppendKey(l.out, "usage"), '{')
+	l.out = translate.AppendIntMember(l.out, "prompt_tokens", l.tokens)
+	l.out = translate.AppendIntMember(l.out, "total_tokens", l.tokens)
+	return append(l.out, "}}"...)
+}
+
+// Member returns the value of a member of an object, nil if it is absent or null.
+func Member(object []byte, key string) (value []byte) {
+	if len(object) == 0 || object[0] != '{' {
+		return nil
+	}
+	for m := range jsonscan.AllMembers(object) {
+		if m.Kind != 'n' && string(m.DecodedKey(object)) == key {
+			value = m.Value(object)
+		}
+	}
+	return value
+}
+
+// Count returns a member that is a whole number of at least 0, 0 for none. Google writes some with a
+// fraction that is 0.
+func Count(object []byte, key string) int64 {
+	n, _ := jsonscan.Int(Member(object, key))
+	return min(max(n, 0), openai.MaxTokens)
+}
