@@ -84,7 +84,7 @@ func TestFailuresOfConverseHaveTheirCodes(t *testing.T) {
 	for behaviour, want := range map[string]string{
 		"err-400": "upstream_rejected", "err-403": "upstream_auth_error", "err-404": "model_not_found", "err-408": "upstream_error",
 		"err-424": "upstream_error", "err-429": "upstream_rate_limited", "err-500": "upstream_error", "err-503": "upstream_overloaded",
-		"cut-2-clean": "upstream_error", "cut-2-reset": "upstream_error", "err-first-event": "upstream_overloaded",
+		"cut-2-clean": "upstream_error", "cut-2-reset": "upstream_error", "err-first-event": "upstream_error",
 	} {
 		for _, stream := range []string{"", harness.Streaming} {
 			if stream == "" && !strings.HasPrefix(behaviour, "err-4") && !strings.HasPrefix(behaviour, "err-5") {

@@ -176,7 +176,7 @@ func oddCall(h *harness.Gateway, t *testing.T, name, path, more string, o oddity
 		if a.Err != nil {
 			t.Errorf("%s: the stream to the client broke too: %v", where, a.Err)
 		}
-		wantStreamError(t, path, events, 502, "upstream_error")
+		wantStreamError(t, path, events, status, code)
 	case reportsFailure:
 		if harness.Whole(events) || !strings.Contains(string(a.Body), `"status":"failed"`) {
 			t.Errorf("%s: %s", where, a.Body)

@@ -113,7 +113,7 @@ func (a *converseAnswer) event(event []byte) error {
 	}
 	if chunk.Error != nil {
 		text, _ := json.Marshal(chunk.Error.Message)
-		_, err := a.ResponseWriter.Write(Frame(`{"message":`+string(text)+`}`, ":message-type", "exception", ":exception-type", "serviceUnavailableException"))
+		_, err := a.ResponseWriter.Write(Frame(`{"message":`+string(text)+`}`, ":message-type", "exception", ":exception-type", "modelStreamErrorException"))
 		return err
 	}
 	if used := chunk.used(); used != nil {
@@ -197,7 +197,7 @@ func (a *converseAnswer) end() {
 		return
 	}
 	var chat chatBody
-	if err := json.Unmarshal(a.body, &chat); err != nil && a.status == http.StatusOK {
+	if err := json.Unmarshal(a.body, &chat); a.status == http.StatusOK && (err != nil || chat.Error != nil) { // nonsense stays nonsense
 		_, _ = a.ResponseWriter.Write(a.body)
 		return
 	}
