@@ -115,12 +115,12 @@ func (r *reader) arguments(index int64, piece []byte) error {
 }
 
 // endBlock ends a block. A call without arguments has an empty object.
-func (r *reader) endBlock(index int64) error {
-	c := r.calls[index]
-	if c == nil || c.some {
-		return nil
+func (r *reader) endBlock(index int64) (err error) {
+	if c := r.calls[index]; c != nil && !c.some {
+		err = r.arguments(index, []byte("{}"))
 	}
-	return r.arguments(index, []byte("{}"))
+	delete(r.calls, index)
+	return err
 }
 
 // takeUsage reads usage. Bedrock counts what was cached beside the prompt.

@@ -99,17 +99,18 @@ func TestAnAnswerThatEndsBadlyHasNoEnd(t *testing.T) {
 		shows string // in the stream
 		err   string
 	}{
-		"throttled first":  {[][]byte{exception("throttlingException", "slow down")}, `"code":429`, ""},
-		"throttled late":   {[][]byte{text, exception("throttlingException", "slow down")}, `"code":429`, ""},
-		"model error":      {[][]byte{text, exception("modelStreamErrorException", "oops")}, `"code":500`, ""},
-		"an error frame":   {[][]byte{text, clouds.Frame("", ":message-type", "error", ":error-code", "InternalServerError", ":error-message", "oops")}, `"oops"`, ""},
-		"broken checksum":  {[][]byte{text, broken}, `aus`, "cannot be read"},
-		"cut":              {[][]byte{text, answered[5][:20]}, `Gr`, ""},
-		"no stop":          {[][]byte{text}, `Gr`, ""},
-		"malformed":        {[][]byte{text, event("messageStop", `{"stopReason":"malformed_tool_use"}`)}, `malformed_tool_use`, ""},
-		"nameless call":    {[][]byte{event("contentBlockStart", `{"contentBlockIndex":0,"start":{"toolUse":{"toolUseId":"a"}}}`)}, "", "no name"},
-		"half an event":    {[][]byte{text, clouds.Frame(`{"contentBlockIndex":1,"delta":{"text":"aus`, eventHeaders("contentBlockDelta")...), answered[13]}, "Gr", "not JSON"},
-		"piece of no call": {[][]byte{event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"toolUse":{"input":"x"}}}`)}, "", "had not begun"},
+		"throttled first":        {[][]byte{exception("throttlingException", "slow down")}, `"code":429`, ""},
+		"throttled late":         {[][]byte{text, exception("throttlingException", "slow down")}, `"code":429`, ""},
+		"model error":            {[][]byte{text, exception("modelStreamErrorException", "oops")}, `"code":500`, ""},
+		"an error frame":         {[][]byte{text, clouds.Frame("", ":message-type", "error", ":error-code", "InternalServerError", ":error-message", "oops")}, `"oops"`, ""},
+		"broken checksum":        {[][]byte{text, broken}, `aus`, "cannot be read"},
+		"cut":                    {[][]byte{text, answered[5][:20]}, `Gr`, ""},
+		"no stop":                {[][]byte{text}, `Gr`, ""},
+		"malformed":              {[][]byte{text, event("messageStop", `{"stopReason":"malformed_tool_use"}`)}, `malformed_tool_use`, ""},
+		"nameless call":          {[][]byte{event("contentBlockStart", `{"contentBlockIndex":0,"start":{"toolUse":{"toolUseId":"a"}}}`)}, "", "no name"},
+		"half an event":          {[][]byte{text, clouds.Frame(`{"contentBlockIndex":1,"delta":{"text":"aus`, eventHeaders("contentBlockDelta")...), answered[13]}, "Gr", "not JSON"},
+		"piece of an ended call": {[][]byte{answered[11], answered[12], event("contentBlockDelta", `{"contentBlockIndex":3,"delta":{"toolUse":{"input":"{}"}}}`)}, `"{}"`, "had not begun"},
+		"piece of no call":       {[][]byte{event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"toolUse":{"input":"x"}}}`)}, "", "had not begun"},
 	} {
 		got, err := io.ReadAll(original.Stream(bytes.NewReader(bytes.Join(c.wire, nil)), translatetest.NewCall(), nil))
 		if name == "broken checksum" {
