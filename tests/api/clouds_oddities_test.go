@@ -42,13 +42,11 @@ var cloudOddities = map[string]map[string]oddity{
 		"overloaded":      never.as(503, "upstream_overloaded"),
 		"response-failed": cut.as(503, "upstream_overloaded"),
 		"spend-cap":       never.as(429, "upstream_rate_limited"),
-		"too-long":        never.as(400, "upstream_rejected"),
 	},
 	"bedrock": {
 		"azure-filter": never.as(400, "upstream_rejected"),
 		"no-done":      {chatStream: broken},
 		"spend-cap":    never.as(429, "upstream_rate_limited"),
-		"too-long":     never.as(400, "upstream_rejected"),
 	},
 }
 

@@ -49,7 +49,7 @@ var (
 		"inferenceConfig": names{"maxTokens": nil, "temperature": nil, "topP": nil, "stopSequences": nil},
 		"toolConfig": names{"tools": names{"toolSpec": names{"name": nil, "description": nil, "inputSchema": names{"json": nil}}, "cachePoint": names{"type": nil}},
 			"toolChoice": names{"auto": names{}, "any": names{}, "tool": names{"name": nil}}},
-		"outputConfig": nil, "serviceTier": names{"type": nil}, "additionalModelRequestFields": nil, "guardrailConfig": nil, "performanceConfig": nil,
+		"outputConfig": names{"textFormat": names{"type": nil, "structure": names{"jsonSchema": names{"schema": nil, "name": nil, "description": nil}}}}, "serviceTier": names{"type": nil}, "additionalModelRequestFields": nil, "guardrailConfig": nil, "performanceConfig": nil,
 	}
 	toolID = regexp.MustCompile(`^[a-zA-Z0-9_.:-]{1,64}$`)
 )
@@ -184,6 +184,11 @@ func chatOfConverse(asked map[string]any) (chat map[string]any, refusal string) 
 	}
 	if inference, ok := asked["inferenceConfig"].(map[string]any); ok && inference["maxTokens"] != nil {
 		chat["max_tokens"] = inference["maxTokens"]
+	}
+	if format, ok := asked["outputConfig"].(map[string]any); ok {
+		schema := format["textFormat"].(map[string]any)["structure"].(map[string]any)["jsonSchema"].(map[string]any)
+		text, _ := schema["schema"].(string)
+		chat["response_format"] = map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "answer", "schema": json.RawMessage(text)}}
 	}
 	return chat, ""
 }

@@ -2,9 +2,11 @@ package clouds
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -15,10 +17,10 @@ type converseAnswer struct {
 	stream bool
 
 	status int
-	body   []byte // not read yet
-	block  int    // index of the open one
-	open   string // kind of the open block, "" for none
-	calls  map[int]int
+	body   []byte         // not read yet
+	block  int            // index of the open one
+	open   string         // kind of the open block, "" for none
+	calls  []*pendingCall // sent at the end: blocks do not mix
 	finish string
 	usage  map[string]any
 }
@@ -61,10 +63,17 @@ func (a *converseAnswer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// pendingCall is a call whose arguments have not all come.
+type pendingCall struct {
+	id string
+	chatCall
+}
+
 // chatDelta is what is read of a message, or of a piece of one.
 type chatDelta struct {
-	Content   string
-	ToolCalls []struct {
+	Content, Reasoning string
+	ReasoningContent   string `json:"reasoning_content"`
+	ToolCalls          []struct {
 		Index    int
 		ID       string
 		Function chatCall
@@ -84,7 +93,7 @@ type chatBody struct {
 			Cached int `json:"cached_tokens"`
 		} `json:"prompt_tokens_details"`
 	}
-	Error *struct{ Message string }
+	Error *struct{ Message, Code string }
 }
 
 var stopReasons = map[string]string{"length": "max_tokens", "tool_calls": "tool_use", "content_filter": "content_filtered"}
@@ -120,15 +129,21 @@ func (a *converseAnswer) event(event []byte) error {
 		a.usage = used
 	}
 	for _, choice := range chunk.Choices {
-		if d := choice.Delta; d.Content != "" {
-			if a.open != "text" {
-				a.close()
-				a.open = "text"
-			}
-			a.send("contentBlockDelta", map[string]any{"contentBlockIndex": a.block, "delta": map[string]any{"text": d.Content}})
+		d := choice.Delta
+		if text := cmp.Or(d.ReasoningContent, d.Reasoning); text != "" {
+			a.delta("reasoning", map[string]any{"reasoningContent": map[string]any{"text": text}})
 		}
-		for _, call := range choice.Delta.ToolCalls {
-			a.call(call.Index, call.ID, call.Function)
+		if d.Content != "" {
+			a.delta("text", map[string]any{"text": d.Content})
+		}
+		for _, call := range d.ToolCalls {
+			for len(a.calls) <= call.Index {
+				a.calls = append(a.calls, &pendingCall{})
+			}
+			pending := a.calls[call.Index]
+			pending.id += call.ID
+			pending.Name += call.Function.Name
+			pending.Arguments += call.Function.Arguments
 		}
 		if choice.FinishReason != "" {
 			a.finish = choice.FinishReason
@@ -137,19 +152,25 @@ func (a *converseAnswer) event(event []byte) error {
 	return nil
 }
 
-func (a *converseAnswer) call(index int, id string, f chatCall) {
-	if a.calls == nil {
-		a.calls = map[int]int{}
-	}
-	at, begun := a.calls[index]
-	if !begun {
+// delta sends a piece of a block, of a kind.
+func (a *converseAnswer) delta(kind string, delta map[string]any) {
+	if a.open != kind {
 		a.close()
-		a.open, at = "call", a.block
-		a.calls[index] = at
-		a.send("contentBlockStart", map[string]any{"contentBlockIndex": at, "start": map[string]any{"toolUse": map[string]any{"toolUseId": id, "name": f.Name}}})
+		a.open = kind
 	}
-	if f.Arguments != "" && f.Arguments != "{}" { // empty arguments have no piece
-		a.send("contentBlockDelta", map[string]any{"contentBlockIndex": at, "delta": map[string]any{"toolUse": map[string]any{"input": f.Arguments}}})
+	a.send("contentBlockDelta", map[string]any{"contentBlockIndex": a.block, "delta": delta})
+}
+
+func (a *converseAnswer) sendCalls() {
+	for _, call := range a.calls {
+		a.close()
+		a.open = "call"
+		a.send("contentBlockStart", map[string]any{"contentBlockIndex": a.block, "start": map[string]any{"toolUse": map[string]any{"toolUseId": call.id, "name": call.Name}}})
+		for piece := range slices.Chunk([]byte(call.Arguments), 5) {
+			if call.Arguments != "{}" { // empty arguments have no piece
+				a.delta("call", map[string]any{"toolUse": map[string]any{"input": string(piece)}})
+			}
+		}
 	}
 }
 
@@ -166,6 +187,7 @@ func (a *converseAnswer) last() error {
 	if a.finish == "" {
 		return nil // it was cut
 	}
+	a.sendCalls()
 	a.close()
 	reason := stopReasons[a.finish]
 	if reason == "" {
@@ -210,11 +232,17 @@ func (a *converseAnswer) end() {
 		if name == "" {
 			name = "ModelErrorException"
 		}
+		if chat.Error != nil && chat.Error.Code == "context_length_exceeded" {
+			message = "Input is too long for requested model."
+		}
 		awsError(a.ResponseWriter, a.status, name, message)
 		return
 	}
 	content, reason := []any{}, "end_turn"
 	for _, choice := range chat.Choices {
+		if text := cmp.Or(choice.Message.ReasoningContent, choice.Message.Reasoning); text != "" {
+			content = append(content, map[string]any{"reasoningContent": map[string]any{"reasoningText": map[string]any{"text": text}}})
+		}
 		if choice.Message.Content != "" {
 			content = append(content, map[string]any{"text": choice.Message.Content})
 		}

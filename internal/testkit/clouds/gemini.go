@@ -200,6 +200,9 @@ func (c *geminiCall) chatOf(asked map[string]any) (chat map[string]any, refusal 
 	if config, ok := asked["generationConfig"].(map[string]any); ok && config["maxOutputTokens"] != nil {
 		chat["max_tokens"] = config["maxOutputTokens"]
 	}
+	if config, ok := asked["generationConfig"].(map[string]any); ok && config["responseJsonSchema"] != nil {
+		chat["response_format"] = map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "answer", "schema": config["responseJsonSchema"]}}
+	}
 	if tools := declared(asked["tools"]); len(tools) > 0 {
 		chat["tools"] = tools
 	}

@@ -202,11 +202,16 @@ func (a *geminiAnswer) end() {
 	if a.status == http.StatusOK || a.status == 0 {
 		return
 	}
-	var body struct{ Error struct{ Message string } }
+	var body struct {
+		Error struct{ Message, Code string }
+	}
 	_ = json.Unmarshal(a.body, &body)
 	status := map[int]string{400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE"}[a.status]
 	if status == "" {
 		status = "INTERNAL"
+	}
+	if body.Error.Code == "context_length_exceeded" {
+		body.Error.Message = "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576)."
 	}
 	var details []string
 	if pause := a.Header().Get("Retry-After"); pause != "" {

@@ -15,6 +15,7 @@ export const KEY = env("GATEWAY_API_KEY"); // chat:write models:read
 export const ACTIVITY_KEY = env("GATEWAY_ACTIVITY_KEY"); // activity:read, same tenant
 export const TARGET = env("GATEWAY_TARGET");
 export const UNCALLABLE = env("GATEWAY_UNCALLABLE_MODEL"); // in the catalog, not routable
+export const CLOUDS = ["gemini", "converse"]; // of protocols in which a provider cannot answer a stream as a whole
 export const MODEL = `${TARGET}/echo`;
 export const EMBED_MODEL = ["fake", "chatonly"].includes(TARGET) ? MODEL : "test/embed";
 export const TOOLS_MODEL = TARGET === "test" ? MODEL : `${TARGET}/tools`;

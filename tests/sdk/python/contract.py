@@ -4,7 +4,7 @@ at its activity without any SDK, and a runner that reports in TAP.
 The driver (tests/sdk/run) sets the environment. GATEWAY_TARGET is the provider
 behind the gateway: "test" (built in), or one that tests/fakeprovider serves over
 HTTP. "fake" has all APIs of OpenAI; "chatonly", "responsesonly" and "anthropic"
-have one API each.
+have one API each, "gemini" and "converse" the protocols of clouds.
 """
 
 import json
@@ -25,6 +25,7 @@ CANARIES = [KEY, FAKE_KEY, FAKE_SECRET]  # what no answer may show
 MODEL = f"{TARGET}/echo"
 TOOLS_MODEL = f"{TARGET}/" + ("echo" if TARGET == "test" else "tools")
 EMBED_MODEL = MODEL if TARGET in ("fake", "chatonly") else "test/embed"
+CLOUDS = ("gemini", "converse")  # of protocols in which a provider cannot answer a stream as a whole
 UNCALLABLE = os.environ["GATEWAY_UNCALLABLE_MODEL"]  # in the catalog, not routable
 
 TIMEOUT = 30  # seconds; a suite that hangs is a failure, not a wait

@@ -15,7 +15,7 @@ const directTarget = "direct"
 // translated. The newest major of each also proves the fake.
 var (
 	olderTargets  = []string{"anthropic", "chatonly"}
-	newestTargets = []string{directTarget, "anthropic", "chatonly", "responsesonly"}
+	newestTargets = []string{directTarget, "anthropic", "chatonly", "responsesonly", "gemini", "converse"}
 )
 
 // anthropicSuites are the SDKs of Anthropic: the newest major, and the last one that sends the
@@ -29,7 +29,7 @@ func anthropicSuites(p peers, python func(string, ...string) suite, node func(..
 	binary := func(path, flag string) suite {
 		return suite{command: []string{path, "-test.v", "-test.timeout", suiteTimeout.String(), "-test.skip"}, missing: process.Absent(path, flag)}
 	}
-	skipped := map[string]string{directTarget: "^$", "anthropic": "OnlyDirect$", "chatonly": "Only(Direct|Native)$", "responsesonly": "Only(Direct|Native)$"}
+	skipped := map[string]string{directTarget: "^$", "anthropic": "OnlyDirect$", "chatonly": "Only(Direct|Native)$", "responsesonly": "Only(Direct|Native)$", "gemini": "Only(Direct|Native)$", "converse": "Only(Direct|Native)$"}
 	for _, row := range []struct {
 		name    string
 		targets []string

@@ -77,6 +77,24 @@ const caddyfile = `{
 			models echo tools no-stream reasoning length too-long overloaded cut-clean err-401 first-1-after-0-err-429
 			chat translate
 		}
+		provider gemini {
+			dialect gemini
+			base_url %[4]s/gemini/v1beta
+			api_key {env.SDK_FAKE_KEY}
+			models echo tools reasoning length too-long overloaded cut-clean err-401 first-1-after-0-err-429
+			discover off
+		}
+		provider converse {
+			dialect bedrock
+			base_url %[4]s/bedrock
+			region us-east-1
+			auth aws {
+				access_key AKIDEXAMPLE
+				secret_key {env.SDK_FAKE_KEY}
+			}
+			models echo tools reasoning length too-long overloaded cut-clean err-401 first-1-after-0-err-429
+			discover off
+		}
 		provider rt {
 			base_url %[4]s/api/v1
 			api_key {env.SDK_FAKE_KEY}

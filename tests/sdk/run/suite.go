@@ -57,7 +57,7 @@ func suites(p peers) []suite {
 		{"openrouter-npm-1.3.19", node("openrouter.mjs", "openrouter-1.3.19")},
 	}
 	var all []suite
-	for _, target := range []string{"test", "fake", "chatonly", "responsesonly", "anthropic"} {
+	for _, target := range []string{"test", "fake", "chatonly", "responsesonly", "anthropic", "gemini", "converse"} {
 		for _, row := range table {
 			s := row.suite
 			s.name, s.target = row.name+"/"+target, target

@@ -56,14 +56,14 @@ func TestEverySDKMeetsEveryProviderAndEveryRefusal(t *testing.T) {
 		}
 	}
 	for name, n := range seen {
-		want := 6
+		want := 8
 		if strings.HasPrefix(name, "openrouter-") {
 			want++ // keys
 		}
 		if strings.HasPrefix(name, "anthropic-") {
 			want = 2 // an older major, or the newest
 			if n > want {
-				want = 4
+				want = 6
 			}
 		}
 		if n != want {
