@@ -109,10 +109,10 @@ func (c *Claude) bedrock(w http.ResponseWriter, r *http.Request, asked map[strin
 	case asked["anthropic_version"] != "bedrock-2023-05-31" && asked["anthropic_version"] != "2026-10-21":
 		awsError(w, 400, "ValidationException", "anthropic_version: Field required")
 		return
-	case asked["model"] != nil || asked["stream"] != nil || r.Header.Get("Anthropic-Version")+r.Header.Get("Anthropic-Beta") != "":
+	case asked["model"] != nil || asked["stream"] != nil || r.Header.Get("Anthropic-Version") != "": // the SDK sends beta features in both places
 		awsError(w, 400, "ValidationException", "model, stream: Extra inputs are not permitted")
 		return
-	case stream && r.Header.Get("Accept") != "application/vnd.amazon.eventstream":
+	case stream && strings.Contains(r.Header.Get("Accept"), "text/event-stream"):
 		awsError(w, 400, "ValidationException", "Accept")
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"regexp"
 	"strings"
 	"sync"
@@ -92,11 +93,11 @@ func (c *Converse) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case refusal != "":
 		awsError(w, 400, "ValidationException", refusal)
 		return
-	case stream && r.Header.Get("Accept") != "application/vnd.amazon.eventstream":
+	case stream && strings.Contains(r.Header.Get("Accept"), "text/event-stream"): // boto3 sends none
 		awsError(w, 400, "ValidationException", "Accept")
 		return
 	}
-	id := found[1]
+	id, _ := url.PathUnescape(found[1])
 	chat["model"] = id[strings.LastIndexByte(id, '.')+1:]
 	if stream {
 		chat["stream"], chat["stream_options"] = true, map[string]any{"include_usage": true}

@@ -4,12 +4,16 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/clouds"
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
 )
 
 // control serves the methods of a provider that runs in a process of its own.
 func control(p *Provider) {
 	p.mux.HandleFunc("GET /_control/requests", func(w http.ResponseWriter, _ *http.Request) { showRequests(w, p.Requests()) })
+	p.mux.HandleFunc("GET /_control/clouds", func(w http.ResponseWriter, _ *http.Request) {
+		showClouds(w, map[string][]clouds.Request{"claude": p.Claude.Requests(), "converse": p.Converse.Requests()})
+	})
 	p.mux.HandleFunc("POST /_control/become", func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
 		answerControl(w, p.Become(q.Get("model"), q.Get("as")))
@@ -30,6 +34,23 @@ func answerControl(w http.ResponseWriter, done bool) {
 	} else {
 		w.WriteHeader(http.StatusBadRequest)
 	}
+}
+
+// showClouds answers with what arrived at the faces of clouds, as it was sent.
+func showClouds(w http.ResponseWriter, requests map[string][]clouds.Request) {
+	type view struct {
+		Path   string      `json:"path"`
+		Header http.Header `json:"header"`
+		Body   string      `json:"body"`
+	}
+	views := map[string][]view{}
+	for cloud, list := range requests {
+		for _, r := range list {
+			views[cloud] = append(views[cloud], view{r.Path, r.Header, string(r.Body)})
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(testprovider.Encode(views)) // the test left: nobody to tell
 }
 
 // showRequests answers with the record as a JSON list. Bodies show as text; bytes

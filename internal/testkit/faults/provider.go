@@ -30,7 +30,7 @@
 //
 // Under /responses-only/v1 the OpenAI API is there without chat completions.
 // When the provider runs in a process of its own, GET /_control/requests shows the
-// record, and POST /_control/become, step and reset do what the methods do. Nothing here may meet a network: listen on loopback.
+// record, GET /_control/clouds what clouds received as it was sent, and POST /_control/become, step and reset do what the methods do. Nothing here may meet a network: listen on loopback.
 package faults
 
 import (

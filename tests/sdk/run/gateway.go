@@ -93,6 +93,25 @@ const caddyfile = `{
 				secret_key {env.SDK_FAKE_KEY}
 			}
 			models echo tools reasoning length too-long overloaded cut-clean err-401 first-1-after-0-err-429
+			models us.amazon.echo:0 arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.echo amazon.titan-embed-text-v2:0
+			discover off
+		}
+		provider claude-bedrock {
+			dialect bedrock-anthropic
+			base_url %[4]s/claude
+			region us-east-1
+			auth aws {
+				access_key AKIDEXAMPLE
+				secret_key {env.SDK_FAKE_KEY}
+			}
+			models us.anthropic.echo:0 arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.echo
+			discover off
+		}
+		provider claude-vertex {
+			dialect vertex-anthropic
+			base_url %[4]s/claude/v1/projects/p/locations/global/publishers/anthropic
+			api_key {env.SDK_FAKE_KEY}
+			models echo echo@20261001
 			discover off
 		}
 		provider rt {

@@ -1,6 +1,6 @@
 // Command run drives a built gateway with the official SDKs of OpenAI, OpenRouter and Anthropic.
 //
-//	go run ./tests/sdk/run -caddy ./caddy -fake FAKEPROVIDER -python PYTHON -python-anthropic1 DIR -node DIR
+//	go run ./tests/sdk/run -caddy ./caddy -fake FAKEPROVIDER -python PYTHON -python-anthropic1 DIR -python-clouds PYTHON -node DIR
 //		-go TESTBINARY -go-anthropic TESTBINARY -go-anthropic1 TESTBINARY [-only REGEXP] [-results FILE]
 //		[-cluster]
 //
@@ -29,6 +29,7 @@ func main() {
 	flag.StringVar(&p.node, "node", "", "a folder with the packages of tests/sdk/node")
 	flag.StringVar(&p.goTest, "go", "", "the test binary of tests/sdk/go")
 	flag.StringVar(&p.pythonAnthropic1, "python-anthropic1", "", "a folder with the package of tests/sdk/python/anthropic-1.txt")
+	flag.StringVar(&p.pythonClouds, "python-clouds", "", "a Python that has tests/sdk/python/clouds.txt")
 	flag.StringVar(&p.goAnthropic, "go-anthropic", "", "the test binary of tests/sdk/go/anthropic")
 	flag.StringVar(&p.goAnthropic1, "go-anthropic1", "", "the same, built with the tag anthropic1")
 	flag.StringVar(&p.sources, "sources", "tests/sdk", "the folder of the suites")

@@ -20,12 +20,16 @@ const suiteTimeout = 4 * time.Minute
 type peers struct {
 	caddy, fake, python, node, goTest, sources  string
 	pythonAnthropic1, goAnthropic, goAnthropic1 string
+	pythonClouds                                string
 
 	cluster clustertest.T // what a cluster ends with; nil: one gateway
 }
 
 // keysTarget is no provider: the suites of keys made at run time.
 const keysTarget = "keys"
+
+// cloudsTarget is no provider: the clients of clouds, whose requests are compared with the gateway's.
+const cloudsTarget = "clouds"
 
 type suite struct {
 	name    string
@@ -103,6 +107,10 @@ func suites(p peers) []suite {
 		s.name, s.target = row.name+"/"+keysTarget, keysTarget
 		all = append(all, s)
 	}
+	all = append(all, suite{
+		name: "cloud-clients-python/" + cloudsTarget, target: cloudsTarget, missing: process.Absent(p.pythonClouds, "python-clouds"),
+		command: []string{p.pythonClouds, "-u", filepath.Join(p.sources, "python", "clouds_suite.py")},
+	})
 	https := python("https_run.py")
 	https.name, https.target, https.https = "python-https-http2/test", "test", true
 	return append(append(all, https), anthropicSuites(p, python, node)...)
