@@ -8,7 +8,7 @@ func serveKey(x *apiRequest) error {
 		return err
 	}
 	ctx, requests := x.r.Context(), x.gateway.Requests()
-	balances, err := x.gateway.Budgets().Key(ctx, &x.req.Caller)
+	balances, err := x.gateway.Budgets().Caller(ctx, &x.req.Caller)
 	if err != nil {
 		return report.LedgerFailure(ctx, err)
 	}

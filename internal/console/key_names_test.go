@@ -12,6 +12,7 @@ import (
 var ofAda = map[string]string{
 	"GET /api/v1/keys/" + adaHash: `200 {"data":{"hash":"` + adaHash + `","name":"Ada"}}`,
 	"GET /api/v1/limits":          `200 {"data":[{"subject":"key:` + adaHash + `","type":"budget","configured":"1usd/total","unit":"usd","limit":1,"used_ratio":0.5,"spent":0.5,"reserved":0}],"next_cursor":null}`,
+	"GET /api/v1/key":             `200 {"data":{}}`,
 	"GET /v1/providers":           `200 {"data":[]}`,
 	"GET /v1/workstations":        `200 {"data":[]}`,
 	"GET /v1/sessions":            `200 {"data":[{"session_id":"vnc-1","workstation_id":"desk1","key":"` + adaHash + `","started_at":"2026-11-23T00:20:00Z"}]}`,

@@ -16,8 +16,9 @@ const overviewRows = 6
 // budgetsBlock has the budgets of which the least is left.
 type budgetsBlock struct {
 	block
-	Rows []budgetRow
-	Own  bool // the key sees only its own
+	Rows      []budgetRow
+	Own       bool     // the key sees only its own
+	Exhausted []string // whose budgets, besides the key's own, keep its calls out
 }
 
 // budgetRow is a budget of GET /api/v1/limits.
@@ -45,6 +46,13 @@ func (r *budgetRow) Text() string {
 const nearlySpent = "0.8"
 
 func (b *budgetsBlock) read(v *visit) error {
+	if err := b.readRows(v); err != nil {
+		return err
+	}
+	return b.readExhausted(v)
+}
+
+func (b *budgetsBlock) readRows(v *visit) error {
 	b.Own = !v.has(keys.LimitsRead)
 	var answer struct {
 		Data []budgetRow
@@ -70,6 +78,13 @@ func (b *budgetsBlock) read(v *visit) error {
 		}
 	}
 	return nil
+}
+
+func (b *budgetsBlock) readExhausted(v *visit) error {
+	var key struct{ Data struct{ Exhausted []string } }
+	err := v.get("/api/v1/key", nil, &key)
+	b.Exhausted = slices.DeleteFunc(key.Data.Exhausted, func(subject string) bool { return strings.HasPrefix(subject, "key:") })
+	return err
 }
 
 // providersBlock has the providers, those that fail first.

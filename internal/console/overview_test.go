@@ -41,7 +41,8 @@ const (
 func overviewAPI(t *testing.T, records ...activity.Record) *chartsAPI {
 	a := newChartsAPI(t, records...)
 	a.answers = map[string]string{
-		"/api/v1/limits": someLimits, "/v1/providers": someProviders, "/v1/sessions": someSessions, "/v1/workstations": someWorkstations,
+		"/api/v1/limits": someLimits, "/api/v1/key": `{"data":{"exhausted":["key:web","tenant:acme"]}}`, "/v1/providers": someProviders,
+		"/v1/sessions": someSessions, "/v1/workstations": someWorkstations,
 		"/v1/models": `{"data":[{"id":"acme/embed-1"},{"id":"acme/it's"}]}`,
 	}
 	return a
@@ -97,10 +98,11 @@ func TestTheOverviewOfAKeyWithoutScopesSaysWhichItNeeds(t *testing.T) {
 	a.key = &keys.Key{Name: "web", Tenant: "acme"}
 	wantText(t, a.visit("/console/"),
 		"The figures of the last day: the scope activity:read shows them.", "The scope providers:read shows which providers fail.",
-		"The scope workstations:connect shows desktops and opens them.", "Only those of this key. The scope limits:read shows those of its tenant.",
+		"The scope workstations:connect shows desktops and opens them.", "The budget of tenant:acme is used up: calls of this key are refused.",
+		"Only those of this key. The scope limits:read shows those of its tenant.",
 		"The key that is signed in here has no chat:write", `model="provider/model"`,
 	)
-	if got := strings.Join(a.asked, " "); got != "/api/v1/limits" {
+	if got := strings.Join(a.asked, " "); got != "/api/v1/limits /api/v1/key" {
 		t.Errorf("the page asked %s", got)
 	}
 }
@@ -129,7 +131,7 @@ func TestTheNearestBudgetsOfManyAreFound(t *testing.T) {
 		_, _ = w.Write([]byte(answer))
 	})
 	var b budgetsBlock
-	if err := b.read(v); err != nil || len(b.Rows) != 2 || b.Rows[0].Subject != "key:web" {
+	if err := b.readRows(v); err != nil || len(b.Rows) != 2 || b.Rows[0].Subject != "key:web" {
 		t.Errorf("%+v, %v", b.Rows, err)
 	}
 	if got, want := strings.Join(queries, " "), "limit=200&type=budget limit=1000&min_used=0.8&type=budget"; got != want {

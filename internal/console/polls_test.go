@@ -227,6 +227,10 @@ func TestAPageWhoseReaderLeftIsNotShared(t *testing.T) {
 						_, _ = io.WriteString(w, `{"error":{"message":"not read","code":"storage_unavailable"}}`)
 						return
 					}
+					if r.URL.Path == "/api/v1/key" {
+						_, _ = io.WriteString(w, `{"data":{}}`)
+						return
+					}
 					_, _ = io.WriteString(w, `{"data":[]}`)
 				})
 			}

@@ -13,25 +13,21 @@ import (
 // Budgets is the part of a gateway that says what budgets have spent.
 type Budgets struct{ gateway *Gateway }
 
-// Key returns the state of the budgets of a caller's own key.
-func (b Budgets) Key(ctx context.Context, caller *request.Caller) ([]limits.Balance, error) {
-	return b.subject(ctx, caller, policy.KeySubject(caller.Name))
-}
-
-// Tenant returns the state of the budgets of a caller's tenant.
-func (b Budgets) Tenant(ctx context.Context, caller *request.Caller) ([]limits.Balance, error) {
-	return b.subject(ctx, caller, policy.TenantSubject(caller.Tenant))
-}
-
-// subject returns the state of the budgets of one of the subjects that limit a caller.
-func (b Budgets) subject(ctx context.Context, caller *request.Caller, name string) ([]limits.Balance, error) {
+// Caller returns the state of the budgets that each call of a caller needs: those of its key, its tenant
+// and the gateway.
+func (b Budgets) Caller(ctx context.Context, caller *request.Caller) ([]limits.Balance, error) {
 	requests := &b.gateway.requests
-	key := requests.Limits.Of(caller.Key, caller.Limits)
-	subjects := slices.DeleteFunc(slices.Clone(key.Subjects), func(s limits.Subject) bool { return s.Name != name })
+	subjects := requests.Limits.Of(caller.Key, caller.Limits).Subjects
 	if len(subjects) == 0 {
 		return nil, nil
 	}
 	return requests.Ledger.Status(ctx, b.gateway.now(), subjects)
+}
+
+// Tenant returns the state of the budgets of a caller's tenant.
+func (b Budgets) Tenant(ctx context.Context, caller *request.Caller) ([]limits.Balance, error) {
+	all, err := b.Caller(ctx, caller)
+	return slices.DeleteFunc(all, func(x limits.Balance) bool { return x.Subject != policy.TenantSubject(caller.Tenant) }), err
 }
 
 // All returns the state of every budget of the configuration, by name of its subject.

@@ -86,7 +86,7 @@ func TestAGenerationHasAllTheKeys(t *testing.T) {
 func TestAKeyHasAllTheKeys(t *testing.T) {
 	same(t, string(openrouter.AppendKey(nil, openrouter.KeyInfo{Label: "dev"})), `{"data":{"label":"dev","limit":null,"limit_remaining":null,"limit_reset":null,"usage":0,"usage_daily":0,"usage_weekly":0,
 		"usage_monthly":0,"byok_usage":0,"byok_usage_daily":0,"byok_usage_weekly":0,"byok_usage_monthly":0,"is_free_tier":false,"is_management_key":false,"is_provisioning_key":false,
-		"include_byok_in_limit":false,"budgets":[],"creator_user_id":null,"organization_id":null,"workspace_id":null,"allowed_data_regions":[],"free_model_daily_requests":{"limit":0,"remaining":0,"used":0},"expires_at":null,"rate_limit":{"requests":-1,"interval":"10s","note":"not used; limits are told by the answers of a call"}}}`)
+		"include_byok_in_limit":false,"budgets":[],"exhausted":[],"creator_user_id":null,"organization_id":null,"workspace_id":null,"allowed_data_regions":[],"free_model_daily_requests":{"limit":0,"remaining":0,"used":0},"expires_at":null,"rate_limit":{"requests":-1,"interval":"10s","note":"not used; limits are told by the answers of a call"}}}`)
 	limit, remaining := openrouter.USD(10e9), openrouter.USD(-5e8)
 	v := decode(t, string(openrouter.AppendKey(nil, openrouter.KeyInfo{Limit: &limit, Remaining: &remaining, Reset: "daily", Expires: openrouter.Timestamp(time.Unix(0, 0))})))["data"].(map[string]any)
 	if v["limit"] != 10.0 || v["limit_remaining"] != -0.5 || v["limit_reset"] != "daily" || v["expires_at"] != "1970-01-01T00:00:00.000Z" {

@@ -12,8 +12,11 @@ type KeyInfo struct {
 	UsageWeekly  USD `json:"usage_weekly"`
 	UsageMonthly USD `json:"usage_monthly"`
 
-	Budgets []Budget  `json:"budgets"` // of the key itself, shown beside what the family knows
-	Expires Timestamp `json:"expires_at"`
+	Budgets []Budget `json:"budgets"` // of the key itself, shown beside what the family knows
+	// Exhausted has the subjects of which a budget is used up, so that calls are refused: the key,
+	// its tenant, the gateway.
+	Exhausted []string  `json:"exhausted"`
+	Expires   Timestamp `json:"expires_at"`
 	keyDetails
 }
 
@@ -61,6 +64,9 @@ type keyRateLimit struct {
 func AppendKey(dst []byte, k KeyInfo) []byte {
 	if k.Budgets == nil {
 		k.Budgets = []Budget{}
+	}
+	if k.Exhausted == nil {
+		k.Exhausted = []string{}
 	}
 	k.AllowedDataRegions = []string{}
 	k.RateLimit = keyRateLimit{Requests: -1, Interval: "10s", Note: "not used; limits are told by the answers of a call"}

@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
@@ -10,11 +11,12 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
-// Key returns what a key has spent and may still spend. Balances are those of the key's budgets. Made
-// is nil unless the key was made at run time. Usage is the ledger's for the periods in which the key
+// Key returns what a key has spent and may still spend. Balances are those of all budgets that its calls
+// need; of those that are not the key's own it only says which are used up. Made is nil unless the key was made at run time. Usage is the ledger's for the periods in which the key
 // has a budget, and otherwise the sum of the days that the activity still has. A key made at run time
 // is counted in every period. Errors: 503.
 func Key(ctx context.Context, log activity.Log, key *keys.Key, made *runtimekeys.Key, balances []limits.Balance, now time.Time) ([]byte, error) {
@@ -30,7 +32,13 @@ func Key(ctx context.Context, log activity.Log, key *keys.Key, made *runtimekeys
 		}
 		info.Usage, info.UsageDaily, info.UsageWeekly, info.UsageMonthly = spent(days, now.UTC())
 	}
-	showBudgets(&info, balances)
+	own := policy.KeySubject(key.Name)
+	showBudgets(&info, slices.DeleteFunc(slices.Clone(balances), func(b limits.Balance) bool { return b.Subject != own }))
+	for _, b := range balances {
+		if !b.Budget.Soft && b.Remaining() == 0 && !slices.Contains(info.Exhausted, b.Subject) {
+			info.Exhausted = append(info.Exhausted, b.Subject)
+		}
+	}
 	if made != nil && made.Limit != nil && *made.Limit == 0 { // the ledger's least budget is more
 		info.Limit, info.Remaining, info.Reset = new(openrouter.USD), new(openrouter.USD), openrouter.Text(made.Reset)
 	}

@@ -33,7 +33,7 @@ func TestAKeyWithoutBudgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantJSON(t, got, `{"data":{"label":"dev","limit":null,"limit_remaining":null,"limit_reset":null,
-		"usage":0.003,"usage_daily":0.0015,"usage_weekly":0.003,"usage_monthly":0.003,"budgets":[],"expires_at":null,`+keyConstants+`}}`)
+		"usage":0.003,"usage_daily":0.0015,"usage_weekly":0.003,"usage_monthly":0.003,"budgets":[],"exhausted":[],"expires_at":null,`+keyConstants+`}}`)
 }
 
 func TestAKeyWithBudgets(t *testing.T) {
@@ -42,8 +42,8 @@ func TestAKeyWithBudgets(t *testing.T) {
 	key.Expires = noon
 	tomorrow := time.Date(2026, 3, 19, 0, 0, 0, 0, time.UTC)
 	got, err := Key(t.Context(), log, key, nil, []limits.Balance{
-		{Budget: limits.Budget{Unit: limits.Money, Limit: 5e9, Period: limits.Total}, Spent: 2e9, Reserved: 1e9},
-		{Budget: limits.Budget{Unit: limits.Tokens, Limit: 100, Period: limits.Daily, Soft: true}, Spent: 90, Reserved: 5, ResetsAt: tomorrow},
+		{Subject: "key:dev", Budget: limits.Budget{Unit: limits.Money, Limit: 5e9, Period: limits.Total}, Spent: 2e9, Reserved: 1e9},
+		{Subject: "key:dev", Budget: limits.Budget{Unit: limits.Tokens, Limit: 100, Period: limits.Daily, Soft: true}, Spent: 90, Reserved: 5, ResetsAt: tomorrow},
 	}, noon)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestAKeyWithBudgets(t *testing.T) {
 	wantJSON(t, got, `{"data":{"label":"dev","limit":5,"limit_remaining":2,"limit_reset":null,
 		"usage":2,"usage_daily":0,"usage_weekly":0.0015,"usage_monthly":0.0015,"budgets":[
 		{"unit":"usd","period":"total","soft":false,"limit":5,"spent":2,"reserved":1,"resets_at":null},
-		{"unit":"tokens","period":"day","soft":true,"limit":100,"spent":90,"reserved":5,"resets_at":"2026-03-19T00:00:00.000Z"}],
+		{"unit":"tokens","period":"day","soft":true,"limit":100,"spent":90,"reserved":5,"resets_at":"2026-03-19T00:00:00.000Z"}],"exhausted":[],
 		"expires_at":"2026-03-18T12:00:00.000Z",`+keyConstants+`}}`)
 }
 
@@ -60,7 +60,7 @@ func TestAKeyWithBudgets(t *testing.T) {
 func TestTheTightestBudgetIsShown(t *testing.T) {
 	log, _ := newLog(t, fullCall)
 	money := func(limit int64, p limits.Period, spent int64) limits.Balance {
-		return limits.Balance{Budget: limits.Budget{Unit: limits.Money, Limit: limit * 1e9, Period: p}, Spent: spent * 1e9}
+		return limits.Balance{Subject: "key:dev", Budget: limits.Budget{Unit: limits.Money, Limit: limit * 1e9, Period: p}, Spent: spent * 1e9}
 	}
 	for _, c := range []struct {
 		balances []limits.Balance
@@ -74,12 +74,26 @@ func TestTheTightestBudgetIsShown(t *testing.T) {
 		{[]limits.Balance{money(9, limits.Weekly, 5), money(8, limits.Monthly, 4)}, // the first of equal ones
 			`"limit":9,"limit_remaining":4,"limit_reset":"weekly",`},
 		{[]limits.Balance{money(1, limits.Total, 3)}, `"limit":1,"limit_remaining":0,"limit_reset":null,"usage":3,`}, // exceeded
-		{[]limits.Balance{{Budget: limits.Budget{Unit: limits.Tokens, Limit: 1, Period: limits.Daily}}}, `"limit":null,"limit_remaining":null,"limit_reset":null,"usage":0.0015,"usage_daily":0,`},
+		{[]limits.Balance{{Subject: "key:dev", Budget: limits.Budget{Unit: limits.Tokens, Limit: 1, Period: limits.Daily}}}, `"limit":null,"limit_remaining":null,"limit_reset":null,"usage":0.0015,"usage_daily":0,`},
 	} {
 		got, err := Key(t.Context(), log, newKey(), nil, c.balances, noon)
 		if err != nil || !strings.Contains(string(got), c.want) {
 			t.Errorf("%+v: %s, %v, want %s", c.balances, got, err, c.want)
 		}
+	}
+}
+
+// What else keeps the calls of a key out is shown without its figures, which are mostly of other keys.
+func TestAKeyIsToldWhichBudgetsAreUsedUp(t *testing.T) {
+	log, _ := newLog(t)
+	balance := func(subject string, spent, reserved int64, soft bool) limits.Balance {
+		return limits.Balance{Subject: subject, Budget: limits.Budget{Unit: limits.Tokens, Limit: 100, Soft: soft}, Spent: spent, Reserved: reserved}
+	}
+	got, err := Key(t.Context(), log, newKey(), nil, []limits.Balance{
+		balance("key:dev", 99, 0, false), balance("tenant:acme", 60, 40, false), balance("tenant:acme", 200, 0, false), balance("gateway", 100, 0, true),
+	}, noon)
+	if want := `"exhausted":["tenant:acme"]`; err != nil || !strings.Contains(string(got), want) || strings.Count(string(got), `"unit"`) != 1 {
+		t.Errorf("%s, %v, want %s", got, err, want)
 	}
 }
 
