@@ -1,11 +1,13 @@
 package desktop_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 )
 
 func TestAKeysEndComesForwardForWhatItHasAskedFor(t *testing.T) {
@@ -64,5 +66,36 @@ func TestAKeysEndReachesASessionThatOpens(t *testing.T) {
 	}
 	if until := x.Until(); !until.Equal(now.Add(time.Hour)) {
 		t.Errorf("the session ends in %v", until.Sub(now))
+	}
+}
+
+// late is a store of one gateway that misses a deadline.
+type late struct {
+	*memory.Store
+	missed bool
+}
+
+func (s *late) Swap(ctx context.Context, c *desktop.Change) (desktop.Outcome, error) {
+	if s.missed && ctx.Done() != nil {
+		return 0, context.DeadlineExceeded
+	}
+	return s.Store.Swap(ctx, c)
+}
+
+func TestAChangeThatMissedItsDeadlineIsMadeAllTheSame(t *testing.T) {
+	for name, end := range map[string]func(d *desktop.Service, x *desktop.Session){
+		"a revocation":   func(d *desktop.Service, _ *desktop.Session) { d.State().Revoke("default", "dev") },
+		"an end by hand": func(d *desktop.Service, x *desktop.Session) { _ = d.EndSession("default", "desk1", x.ID) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := &late{Store: memory.New(time.Now)}
+			d := open(t, func(c *desktop.Config) { c.State = desktop.NewState(time.Now, store) })
+			label := mustIssue(t, d, "desk1")
+			x := mustJoin(t, d, label, viewer)
+			store.missed = true
+			end(d, x)
+			_, err := d.Find(label, viewer.Addr())
+			wantRefusal(t, err, desktop.RefusedRevoked)
+		})
 	}
 }

@@ -134,6 +134,8 @@ func (s *busyStore) Load(_ context.Context, ids ...ID) ([]*Workstation, error) {
 	return []*Workstation{{ID: ids[0]}}, s.loadErr
 }
 
+func (s *busyStore) Node() string { return "a" }
+
 func (s *busyStore) Swap(context.Context, *Change) (Outcome, error) { return Changed, nil }
 
 // Gateways that change one workstation at the same moment would go on to meet.

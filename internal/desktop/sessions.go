@@ -64,8 +64,12 @@ func (s *sessions) update(ctx context.Context, id ID, rule func(c *Change) error
 }
 
 // swap changes a workstation by a rule, and ends the sessions of this gateway that the rule has ended.
-// The rule is called again if another change was faster.
+// The rule is called again if another change was faster. The store of a gateway that is alone answers at
+// once, and no beat makes a change again there: it is made whatever became of ctx.
 func (s *sessions) swap(ctx context.Context, id ID, rule func(c *Change) error) error {
+	if s.store.Node() == "" {
+		ctx = context.WithoutCancel(ctx)
+	}
 	for try := range maxTries {
 		if err := backOff(ctx, try); err != nil {
 			return err
