@@ -150,6 +150,50 @@ func TestWhatTheEngineWasNotToldIsToldLater(t *testing.T) {
 	}
 }
 
+// What a beat cannot make either keeps nothing else from being mended, and is made by a later one.
+func TestABeatTriesAgainWhatHasFailed(t *testing.T) {
+	e, a, b := two(t, nil)
+	x := mustJoin(t, b.Service, issue(t, a.Service, "desk1", desktop.Options{}), viewer)
+	unused := make(map[string]string)
+	for _, key := range []string{"bob", "carol"} {
+		issued, err := a.Issue(desktop.Issuer{Tenant: "default", Key: key}, "desk2", desktop.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		unused[key] = issued.URL[:26]
+	}
+	e.bus.hold()
+	if err := a.EndSession("default", "desk1", x.ID); err != nil {
+		t.Fatal(err)
+	}
+	b.node.before = func(script string) error {
+		if script == "desktop swap" {
+			return errors.New("away")
+		}
+		return nil
+	}
+	for key := range unused {
+		b.state.Revoke("default", key)
+	}
+	b.renew(t)
+	if b.node.part.Beat(t.Context()) == nil {
+		t.Error("a beat that fails succeeds")
+	}
+	wantEnded(t, x, desktop.ReasonEnded)
+	x.Leave()
+	for key, label := range unused {
+		if _, err := a.Find(label, viewer.Addr()); err != nil {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	b.node.before = nil
+	b.beat(t)
+	for _, label := range unused {
+		_, err := a.Find(label, viewer.Addr())
+		wantRefusal(t, err, desktop.RefusedRevoked)
+	}
+}
+
 // A gateway that has read the records goes on with them after a reload. One that has not knows of no
 // release, so nothing opens.
 func TestAReloadWithoutPostgreSQLKeepsTheWorkstations(t *testing.T) {

@@ -3,6 +3,8 @@
 package valkey_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -59,5 +61,39 @@ func TestAKeyThatChangedElsewhereKeepsItsNewSessions(t *testing.T) {
 	wantOpen(t, fresh)
 	if _, err := a.Find(label, viewer.Addr()); err != nil {
 		t.Error(err)
+	}
+}
+
+// A key that asks for ever more desktops does not fill the engine with their names.
+func TestTheDesktopsOfAKeyAreForgottenWithTheirTokens(t *testing.T) {
+	e, a, _ := two(t, func(p *desktop.Policy) { p.MaxDuration = time.Hour })
+	var desks []string
+	owner := a.node.Key("desktop2:key:default/dev")
+	for i := range 4 {
+		name := fmt.Sprint("run", i)
+		if _, _, err := a.Register(t.Context(), "default", name, desktop.Registration{Address: "10.0.0.1:5900"}); err != nil {
+			t.Fatal(err)
+		}
+		issue(t, a.Service, name, desktop.Options{})
+		reply, err := a.node.Engine().Do(t.Context(), "ZRANGE", owner, "0", "-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if desks, err = reply.AsStrSlice(); err != nil {
+			t.Fatal(err)
+		}
+		e.Move(13 * time.Hour)
+		a.renew(t)
+	}
+	// A token lives for an hour, and is remembered for a day.
+	if want := []string{"default/run2", "default/run3"}; !slices.Equal(desks, want) {
+		t.Errorf("%q, want %q", desks, want)
+	}
+	reply, err := a.node.Engine().Do(t.Context(), "PTTL", owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, err := reply.AsInt64(); err != nil || left <= 0 {
+		t.Errorf("the key's desktops are forgotten in %d ms, %v", left, err)
 	}
 }
