@@ -48,13 +48,14 @@ func (r *rig) Append(record *activity.Record) { r.records = append(r.records, re
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	now := time.Date(2026, 3, 18, 12, 0, 0, 0, time.UTC)
+	began := time.Date(2026, 3, 18, 12, 0, 0, 0, time.UTC)
+	now := began
 	service, err := desktop.New(desktop.Config{
 		Policy: desktop.Policy{Domain: "vnc.example.com"},
 		Workstations: []desktop.Spec{
 			{ID: desktop.ID{Tenant: "default", Name: "desk1"}, Target: desktop.Target{TestCard: true}},
 		},
-		State: memory.NewState(func() time.Time { return now }), Storage: emptyStorage{}, Random: rand.Reader,
+		State: memory.NewState(func() time.Time { return began }), Storage: emptyStorage{}, Random: rand.Reader,
 	})
 	if err != nil {
 		t.Fatal(err)
