@@ -1,15 +1,10 @@
 package handlers
 
 import (
-	"bytes"
-	"context"
 	"crypto/rand"
 	"io"
-	"io/fs"
-	"maps"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +21,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
 var noon = time.Date(2026, 3, 18, 12, 0, 0, 0, time.UTC) // a Wednesday
@@ -66,30 +62,6 @@ func answering(status int, mediaType, body string) roundTrip {
 func silent(r *http.Request) (*http.Response, error) {
 	<-r.Context().Done()
 	return nil, r.Context().Err()
-}
-
-// memory is a storage of the records of workstations.
-type memory map[string][]byte
-
-func (m memory) Store(_ context.Context, key string, value []byte) error {
-	m[key] = bytes.Clone(value)
-	return nil
-}
-
-func (m memory) Load(_ context.Context, key string) ([]byte, error) {
-	if value, ok := m[key]; ok {
-		return value, nil
-	}
-	return nil, fs.ErrNotExist
-}
-
-func (m memory) Delete(_ context.Context, key string) error {
-	delete(m, key)
-	return nil
-}
-
-func (m memory) List(context.Context, string, bool) ([]string, error) {
-	return slices.Sorted(maps.Keys(m)), nil
 }
 
 // setup is what a test changes of its gateway before it is made.
@@ -173,7 +145,7 @@ func startGateway(t testing.TB, s setup) *gateway.Gateway {
 func newWorkstations(t testing.TB, s setup) *desktop.Service {
 	t.Helper()
 	if s.storage == nil {
-		s.storage = memory{}
+		s.storage = new(desktoptest.Storage)
 	}
 	service, err := desktop.New(desktop.Config{
 		Policy: desktop.Policy{

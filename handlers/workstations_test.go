@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"context"
 	"errors"
 	"net/netip"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
 const address = `{"address":"10.0.0.5:5900"}`
@@ -210,15 +210,10 @@ var workstationPaths = []struct{ method, path, body string }{
 	{"GET", "/v1/sessions", ""}, {"DELETE", "/v1/sessions/s", ""},
 }
 
-// unreadable is a storage whose records cannot be listed.
-type unreadable struct{ memory }
-
-func (unreadable) List(context.Context, string, bool) ([]string, error) {
-	return nil, errors.New("no answer")
-}
-
 func TestWorkstationsAnswerOnlyWhereThereAreAny(t *testing.T) {
-	none, unready := startGateway(t, setup{}), startGateway(t, setup{workstations: true, storage: unreadable{memory{}}})
+	unreadable := new(desktoptest.Storage)
+	unreadable.FailWith(errors.New("no such volume"))
+	none, unready := startGateway(t, setup{}), startGateway(t, setup{workstations: true, storage: unreadable})
 	for _, c := range workstationPaths {
 		call(t, none, c.method, c.path, "full", c.body).want(t, 404, "unknown_url", "this gateway has no workstations")
 		call(t, unready, c.method, c.path, "full", c.body).want(t, 503, "storage_unavailable", "have not been read yet")

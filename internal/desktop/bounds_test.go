@@ -15,6 +15,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
 func TestALabelHas1To63Characters(t *testing.T) {
@@ -116,11 +117,11 @@ func TestAddressesThatAreRead(t *testing.T) {
 }
 
 func TestAfterAChangeThatMayHaveArrivedTheSameRegistrationIsWrittenAgain(t *testing.T) {
-	storage, state := newMemoryStorage(), memory.NewState(time.Now)
+	storage, state := new(desktoptest.Storage), memory.NewState(time.Now)
 	use := func(c *desktop.Config) { c.Storage, c.State = storage, state }
 	d := open(t, use)
 	register(t, d, "default", "run", "10.0.0.1:5901")
-	failing := open(t, func(c *desktop.Config) { use(c); c.Storage = &takesButFails{memoryStorage: storage} })
+	failing := open(t, func(c *desktop.Config) { use(c); c.Storage = &takesButFails{Storage: storage} })
 	_, _, err := failing.Register(t.Context(), "default", "run", desktop.Registration{Address: "10.0.0.2:5901"})
 	wantFault(t, err, apierror.StorageUnavailable, "")
 	register(t, d, "default", "run", "10.0.0.1:5901") // as memory has it
@@ -131,7 +132,7 @@ func TestAfterAChangeThatMayHaveArrivedTheSameRegistrationIsWrittenAgain(t *test
 }
 
 func TestAStartWritesNothingThatTheStorageHas(t *testing.T) {
-	storage := newMemoryStorage()
+	storage := new(desktoptest.Storage)
 	use := func(c *desktop.Config) { c.Storage = storage }
 	d := open(t, use)
 	register(t, d, "default", "run", "10.0.0.1:5901")
@@ -139,7 +140,7 @@ func TestAStartWritesNothingThatTheStorageHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	var writes atomic.Int32
-	storage.before = func(op, _ string) {
+	storage.Before = func(op, _ string) {
 		if op == "store" || op == "delete" {
 			writes.Add(1)
 		}
@@ -152,9 +153,9 @@ func TestAStartWritesNothingThatTheStorageHas(t *testing.T) {
 
 func TestAHangingStorageFailsAfterTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage := newMemoryStorage()
+		storage := new(desktoptest.Storage)
 		d := open(t, func(c *desktop.Config) { c.Storage = storage })
-		storage.wait = func(ctx context.Context) error {
+		storage.Wait = func(ctx context.Context) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}

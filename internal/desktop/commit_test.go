@@ -7,11 +7,12 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
 // reload is a State with a current service that has everything.
 func reload(t *testing.T) (first *desktop.Service, again func(change func(*desktop.Config)) *desktop.Service) {
-	state, storage := memory.NewState(time.Now), newMemoryStorage()
+	state, storage := memory.NewState(time.Now), new(desktoptest.Storage)
 	again = func(change func(*desktop.Config)) *desktop.Service {
 		return open(t, func(c *desktop.Config) {
 			c.State, c.Storage = state, storage

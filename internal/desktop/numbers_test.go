@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
 func TestTheBoundsAreTheDocumentedOnes(t *testing.T) {
@@ -33,8 +34,8 @@ func TestARecordHas4096Bytes(t *testing.T) {
 	id := desktop.ID{Tenant: "default", Name: "run"}
 	record := desktop.RecordOf(id, "10.0.0.1:5901", "", time.Now())
 	for size, want := range map[int]bool{4096: true, 4097: false} {
-		storage := newMemoryStorage()
-		storage.values[id.Key()] = append(bytes.Clone(record), bytes.Repeat([]byte(" "), size-len(record))...)
+		storage := new(desktoptest.Storage)
+		storage.Put(id.Key(), append(bytes.Clone(record), bytes.Repeat([]byte(" "), size-len(record))...))
 		err := newService(t, func(c *desktop.Config) { c.Storage = storage }).Start(t.Context())
 		if (err == nil) != want || err != nil && !strings.Contains(err.Error(), "at most 4096") {
 			t.Errorf("%d bytes: %v", size, err)

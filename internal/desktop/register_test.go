@@ -14,6 +14,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
 func register(t testing.TB, d *desktop.Service, tenant, name, address string) (desktop.View, bool) {
@@ -49,8 +50,8 @@ func TestRegisteringARunTimeWorkstation(t *testing.T) {
 
 func TestTheSameRegistrationAgainWritesNothing(t *testing.T) {
 	var writes atomic.Int32
-	storage := newMemoryStorage()
-	storage.before = func(op, _ string) {
+	storage := new(desktoptest.Storage)
+	storage.Before = func(op, _ string) {
 		if op == "store" {
 			writes.Add(1)
 		}
@@ -156,7 +157,7 @@ func TestTenantsDoNotSeeEachOther(t *testing.T) {
 
 func TestATenantRegistersSoMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage, state := newMemoryStorage(), memory.NewState(time.Now)
+		storage, state := new(desktoptest.Storage), memory.NewState(time.Now)
 		d := open(t, func(c *desktop.Config) { c.MaxRegistered, c.Storage, c.State = 3, storage, state })
 		for i := range 3 {
 			register(t, d, "default", fmt.Sprint("run", i), "10.0.0.1:5900")
@@ -178,8 +179,8 @@ func TestATenantRegistersSoMany(t *testing.T) {
 		if _, err := d.Get("default", "run1"); err != nil {
 			t.Error("the wrong one was forgotten:", err)
 		}
-		if storage.len() != 4 {
-			t.Errorf("%d values are stored", storage.len())
+		if len(storage.Values()) != 4 {
+			t.Errorf("%d values are stored", len(storage.Values()))
 		}
 		if kept, real := state.Registered("default"); kept != 3 || real != 3 {
 			t.Errorf("%d registered, counted as %d", real, kept)
@@ -206,7 +207,7 @@ func TestTwoCallersDoNotTakeTheLastRoomTwice(t *testing.T) {
 }
 
 func TestACredentialOfOtherTenantsIsNotThere(t *testing.T) {
-	state, storage := memory.NewState(time.Now), newMemoryStorage()
+	state, storage := memory.NewState(time.Now), new(desktoptest.Storage)
 	lab := func(tenants ...string) *desktop.Service {
 		return open(t, func(c *desktop.Config) {
 			c.State, c.Storage = state, storage
@@ -229,7 +230,7 @@ func TestACredentialOfOtherTenantsIsNotThere(t *testing.T) {
 }
 
 func TestACredentialThatIsGoneMakesAWorkstationUnreachable(t *testing.T) {
-	state, storage := memory.NewState(time.Now), newMemoryStorage()
+	state, storage := memory.NewState(time.Now), new(desktoptest.Storage)
 	d := open(t, func(c *desktop.Config) { c.State, c.Storage = state, storage })
 	if _, _, err := d.Register(t.Context(), "default", "run", desktop.Registration{Address: "10.0.0.1:5900", Credential: "lab"}); err != nil {
 		t.Fatal(err)
@@ -241,13 +242,13 @@ func TestACredentialThatIsGoneMakesAWorkstationUnreachable(t *testing.T) {
 }
 
 func TestAReleaseDuringAChangeWins(t *testing.T) {
-	storage := newMemoryStorage()
+	storage := new(desktoptest.Storage)
 	d := open(t, func(c *desktop.Config) { c.Storage = storage })
 	register(t, d, "default", "run", "10.0.0.1:5900")
 	released := make(chan error, 1)
 	var once sync.Once
 	marked := make(chan struct{})
-	storage.before = func(op, _ string) {
+	storage.Before = func(op, _ string) {
 		if op == "store" {
 			once.Do(func() {
 				go func() { released <- d.Release(context.Background(), "default", "run") }()

@@ -11,10 +11,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
 func TestReleaseEndsEverythingAtOneWorkstation(t *testing.T) {
-	storage := newMemoryStorage()
+	storage := new(desktoptest.Storage)
 	d := open(t, func(c *desktop.Config) { c.Storage = storage })
 	label, _ := issue(t, d, "desk1", desktop.Options{Shared: true})
 	spare, _ := issue(t, d, "desk1", desktop.Options{})
@@ -39,8 +40,8 @@ func TestReleaseEndsEverythingAtOneWorkstation(t *testing.T) {
 	if err != nil || v.State != desktop.StateReleased || v.ReleasedAt.IsZero() || v.Sessions != 0 || v.Tokens != 0 {
 		t.Errorf("%+v, %v", v, err)
 	}
-	if storage.len() != 1 {
-		t.Errorf("%d values are stored", storage.len())
+	if len(storage.Values()) != 1 {
+		t.Errorf("%d values are stored", len(storage.Values()))
 	}
 	if err := d.Restore(t.Context(), "default", "desk1"); err != nil {
 		t.Fatal(err)
@@ -101,8 +102,8 @@ func TestNobodyIsInOnceReleaseHasReturned(t *testing.T) {
 
 func TestAReleaseIsInForceBeforeASlowStorageHasIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage := newMemoryStorage()
-		storage.wait = func(ctx context.Context) error {
+		storage := new(desktoptest.Storage)
+		storage.Wait = func(ctx context.Context) error {
 			select {
 			case <-time.After(3 * time.Second):
 				return nil
@@ -118,7 +119,7 @@ func TestAReleaseIsInForceBeforeASlowStorageHasIt(t *testing.T) {
 		go func() { done <- d.Release(ctx, "default", "desk1") }()
 		synctest.Wait()
 		wantEnded(t, x, desktop.ReasonReleased)
-		if d.Live(label) || storage.len() != 0 {
+		if d.Live(label) || len(storage.Values()) != 0 {
 			t.Error("live, or stored already")
 		}
 		gone() // the caller hangs up: the mark is made durable all the same
@@ -133,16 +134,16 @@ func TestAReleaseIsInForceBeforeASlowStorageHasIt(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		if err := <-second; err != nil || storage.len() != 1 {
-			t.Error(err, storage.len())
+		if err := <-second; err != nil || len(storage.Values()) != 1 {
+			t.Error(err, len(storage.Values()))
 		}
 	})
 }
 
 func TestAHangingStorageFailsTheCallNotTheRelease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage := newMemoryStorage()
-		storage.wait = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+		storage := new(desktoptest.Storage)
+		storage.Wait = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 		d := open(t, func(c *desktop.Config) { c.Storage = storage })
 		began := time.Now()
 		wantFault(t, d.Release(t.Context(), "default", "desk1"), apierror.StorageUnavailable, "")
@@ -155,13 +156,13 @@ func TestAHangingStorageFailsTheCallNotTheRelease(t *testing.T) {
 }
 
 func TestAFailingStorage(t *testing.T) {
-	storage := newMemoryStorage()
+	storage := new(desktoptest.Storage)
 	d := open(t, func(c *desktop.Config) { c.Storage = storage })
 	broken := errors.New("disk full")
 	label, _ := issue(t, d, "desk1", desktop.Options{})
 	x := mustJoin(t, d, label, viewer)
 
-	storage.failWith(broken)
+	storage.FailWith(broken)
 	for range 2 { // the second tries again
 		err := d.Release(t.Context(), "default", "desk1")
 		wantFault(t, err, apierror.StorageUnavailable, "")
@@ -178,22 +179,22 @@ func TestAFailingStorage(t *testing.T) {
 	_, err = d.Get("default", "new")
 	wantFault(t, err, apierror.NotFound, "")
 
-	storage.failWith(nil)
-	if err := d.Release(t.Context(), "default", "desk1"); err != nil || storage.len() != 1 {
-		t.Fatal(err, storage.len())
+	storage.FailWith(nil)
+	if err := d.Release(t.Context(), "default", "desk1"); err != nil || len(storage.Values()) != 1 {
+		t.Fatal(err, len(storage.Values()))
 	}
 }
 
 // A restore that fails may have reached the storage: what memory says then must
 // win at the next start.
 func TestAFailedRestoreOpensNothingLater(t *testing.T) {
-	storage, state := newMemoryStorage(), memory.NewState(time.Now)
+	storage, state := new(desktoptest.Storage), memory.NewState(time.Now)
 	use := func(c *desktop.Config) { c.Storage, c.State = storage, state }
 	d := open(t, use)
 	if err := d.Release(t.Context(), "default", "desk1"); err != nil {
 		t.Fatal(err)
 	}
-	failing := open(t, func(c *desktop.Config) { use(c); c.Storage = &takesButFails{memoryStorage: storage} })
+	failing := open(t, func(c *desktop.Config) { use(c); c.Storage = &takesButFails{Storage: storage} })
 	wantFault(t, failing.Restore(t.Context(), "default", "desk1"), apierror.StorageUnavailable, "")
 	reloaded := open(t, use)
 	if v, _ := reloaded.Get("default", "desk1"); v.State != desktop.StateReleased {
@@ -205,10 +206,10 @@ func TestAFailedRestoreOpensNothingLater(t *testing.T) {
 	}
 }
 
-type takesButFails struct{ *memoryStorage }
+type takesButFails struct{ *desktoptest.Storage }
 
 func (s *takesButFails) Store(ctx context.Context, key string, value []byte) error {
-	if err := s.memoryStorage.Store(ctx, key, value); err != nil {
+	if err := s.Storage.Store(ctx, key, value); err != nil {
 		return err
 	}
 	return errors.New("timeout after the write")

@@ -8,14 +8,15 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
 // A reload may name another storage: it gets what memory knows, and what it
 // has from long ago does not open a desktop.
 func TestAnotherStorageAfterAReload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		state, before, after := memory.NewState(time.Now), newMemoryStorage(), newMemoryStorage()
-		on := func(s *memoryStorage) *desktop.Service {
+		state, before, after := memory.NewState(time.Now), new(desktoptest.Storage), new(desktoptest.Storage)
+		on := func(s *desktoptest.Storage) *desktop.Service {
 			return open(t, func(c *desktop.Config) { c.State, c.Storage = state, s })
 		}
 		on(after).Release(t.Context(), "default", "desk1")
@@ -40,7 +41,7 @@ func TestAnotherStorageAfterAReload(t *testing.T) {
 // Two processes share a storage: what one released is released in the other with its next start.
 func TestAStartTakesOverWhatAnotherProcessReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage, state := newMemoryStorage(), memory.NewState(time.Now)
+		storage, state := new(desktoptest.Storage), memory.NewState(time.Now)
 		here := func() *desktop.Service {
 			return open(t, func(c *desktop.Config) { c.State, c.Storage = state, storage })
 		}
@@ -63,7 +64,7 @@ func TestAStartTakesOverWhatAnotherProcessReleased(t *testing.T) {
 
 func TestAReleasedRegistrationThatIsDeclaredLaterStaysReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage := newMemoryStorage()
+		storage := new(desktoptest.Storage)
 		boot := func(declared bool) *desktop.Service {
 			return open(t, func(c *desktop.Config) {
 				c.Storage = storage
@@ -91,7 +92,7 @@ func TestAReleasedRegistrationThatIsDeclaredLaterStaysReleased(t *testing.T) {
 
 func TestOldReleasedRegistrationsGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage, state := newMemoryStorage(), memory.NewState(time.Now)
+		storage, state := new(desktoptest.Storage), memory.NewState(time.Now)
 		d := open(t, func(c *desktop.Config) { c.Storage, c.State = storage, state })
 		for _, name := range []string{"run", "kept"} {
 			register(t, d, "default", name, "10.0.0.1:5900")
@@ -110,8 +111,8 @@ func TestOldReleasedRegistrationsGo(t *testing.T) {
 		register(t, d, "default", "third", "10.0.0.1:5900")
 		_, err := d.Get("default", "run")
 		wantFault(t, err, apierror.NotFound, "")
-		if storage.len() != 4 { // kept, other, third and the mark of desk1
-			t.Errorf("%d values are stored", storage.len())
+		if len(storage.Values()) != 4 { // kept, other, third and the mark of desk1
+			t.Errorf("%d values are stored", len(storage.Values()))
 		}
 		if v, _ := d.Get("default", "desk1"); v.State != desktop.StateReleased {
 			t.Error("a declared workstation opened by itself")
@@ -130,7 +131,7 @@ func TestOldReleasedRegistrationsGo(t *testing.T) {
 // The later word counts, also where it comes from a machine whose clock is late.
 func TestARestoreCountsThoughTheClockIsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage, state := newMemoryStorage(), memory.NewState(time.Now)
+		storage, state := new(desktoptest.Storage), memory.NewState(time.Now)
 		late := func() time.Time { return time.Now().Add(-time.Hour) }
 		here := func() *desktop.Service {
 			return open(t, func(c *desktop.Config) { c.State, c.Storage = state, storage })

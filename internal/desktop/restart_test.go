@@ -11,10 +11,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
 func TestRegistrationsAndReleasesSurviveARestart(t *testing.T) {
-	storage := newMemoryStorage()
+	storage := new(desktoptest.Storage)
 	boot := func() *desktop.Service {
 		return open(t, func(c *desktop.Config) { c.Storage = storage })
 	}
@@ -30,7 +31,7 @@ func TestRegistrationsAndReleasesSurviveARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for key, value := range storage.values {
+	for key, value := range storage.Values() {
 		if bytes.Contains(value, []byte("hunter2")) || bytes.Contains([]byte(key), []byte("desk")) {
 			t.Errorf("%s holds %s", key, value)
 		}
@@ -73,8 +74,8 @@ func TestAServiceThatHasNotStartedOpensNothing(t *testing.T) {
 func TestAnUnreadableStorageStopsTheStart(t *testing.T) {
 	broken := errors.New("no route to host")
 	for _, op := range []string{"list", "load", "store"} {
-		storage := newMemoryStorage()
-		storage.values[desk1.Key()] = desktop.RecordOf(desk1, "10.0.0.1:5900", "", time.Now())
+		storage := new(desktoptest.Storage)
+		storage.Put(desk1.Key(), desktop.RecordOf(desk1, "10.0.0.1:5900", "", time.Now()))
 		state := memory.NewState(time.Now)
 		if op == "store" { // memory knows a release that the storage must get
 			d := open(t, func(c *desktop.Config) { c.State = state })
@@ -82,8 +83,8 @@ func TestAnUnreadableStorageStopsTheStart(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		failing := &failsAt{memoryStorage: storage, op: op, err: broken}
-		storage.before = failing.note
+		failing := &failsAt{Storage: storage, op: op, err: broken}
+		storage.Before = failing.note
 		d := newService(t, func(c *desktop.Config) { c.Storage, c.State = failing, state })
 		if err := d.Start(t.Context()); !errors.Is(err, broken) {
 			t.Errorf("%s: %v", op, err)
@@ -91,7 +92,7 @@ func TestAnUnreadableStorageStopsTheStart(t *testing.T) {
 		if _, err := d.Issue(dev, "desk1", desktop.Options{}); err == nil {
 			t.Errorf("%s: a token for a service that did not start", op)
 		}
-		storage.failWith(nil)
+		storage.FailWith(nil)
 		failing.op = ""
 		if err := d.Start(t.Context()); err != nil {
 			t.Errorf("%s: the second start: %v", op, err)
@@ -99,20 +100,18 @@ func TestAnUnreadableStorageStopsTheStart(t *testing.T) {
 	}
 }
 
-// failsAt is a memoryStorage whose calls of one kind fail.
+// failsAt is a storage whose calls of one kind fail.
 type failsAt struct {
-	*memoryStorage
+	*desktoptest.Storage
 	op  string
 	err error
 }
 
 func (s *failsAt) note(op, _ string) {
 	if op == s.op {
-		s.failWith(s.err)
+		s.FailWith(s.err)
 	}
 }
-
-func (s *memoryStorage) put(key string, value []byte) { s.values[key] = value }
 
 func TestDamagedValuesAreNamedByTheirKey(t *testing.T) {
 	good := string(desktop.RecordOf(desk1, "10.0.0.1:5900", "lab", time.Now()))
@@ -130,8 +129,8 @@ func TestDamagedValuesAreNamedByTheirKey(t *testing.T) {
 		"too long":       good + strings.Repeat(" ", 4096),
 		"no time":        strings.Replace(good, `changed_at`, `registered_at`, 1),
 	} {
-		storage := newMemoryStorage()
-		storage.put(desk1.Key(), []byte(value))
+		storage := new(desktoptest.Storage)
+		storage.Put(desk1.Key(), []byte(value))
 		d := newService(t, func(c *desktop.Config) { c.Storage = storage })
 		if err := d.Start(t.Context()); err == nil || !strings.Contains(err.Error(), desk1.Key()) {
 			t.Errorf("%s: %v", name, err)
@@ -140,9 +139,9 @@ func TestDamagedValuesAreNamedByTheirKey(t *testing.T) {
 }
 
 func TestForeignKeysBesideTheRecords(t *testing.T) {
-	storage := newMemoryStorage()
-	storage.put("gatehouse/workstations/.tmp-123", []byte("half a write"))
-	storage.put(desk1.Key()+".bak", []byte("somebody's copy"))
+	storage := new(desktoptest.Storage)
+	storage.Put("gatehouse/workstations/.tmp-123", []byte("half a write"))
+	storage.Put(desk1.Key()+".bak", []byte("somebody's copy"))
 	open(t, func(c *desktop.Config) { c.Storage = storage })
 
 	// A storage that lists otherwise than agreed would hide release marks.
@@ -152,10 +151,10 @@ func TestForeignKeysBesideTheRecords(t *testing.T) {
 	}
 }
 
-type relative struct{ *memoryStorage }
+type relative struct{ *desktoptest.Storage }
 
 func (r relative) List(ctx context.Context, path string, deep bool) ([]string, error) {
-	keys, err := r.memoryStorage.List(ctx, path, deep)
+	keys, err := r.Storage.List(ctx, path, deep)
 	for i, k := range keys {
 		keys[i] = strings.TrimPrefix(k, path+"/")
 	}

@@ -1,9 +1,7 @@
 package gateway_test
 
 import (
-	"context"
 	"crypto/rand"
-	"io/fs"
 	"net/netip"
 	"strings"
 	"testing"
@@ -12,20 +10,13 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
-
-// noRecords is an empty storage of workstations.
-type noRecords struct{}
-
-func (noRecords) Store(context.Context, string, []byte) error          { return nil }
-func (noRecords) Load(context.Context, string) ([]byte, error)         { return nil, fs.ErrNotExist }
-func (noRecords) Delete(context.Context, string) error                 { return nil }
-func (noRecords) List(context.Context, string, bool) ([]string, error) { return nil, fs.ErrNotExist }
 
 // startDesktops starts a configuration with a key and the named workstations.
 func startDesktops(t *testing.T, state *gateway.State, key string, names ...string) *rig {
 	t.Helper()
-	config := desktop.Config{State: state.Workstations, Storage: noRecords{}, Random: rand.Reader, Policy: desktop.Policy{Domain: "vnc.example.com"}}
+	config := desktop.Config{State: state.Workstations, Storage: new(desktoptest.Storage), Random: rand.Reader, Policy: desktop.Policy{Domain: "vnc.example.com"}}
 	for _, name := range names {
 		config.Workstations = append(config.Workstations, desktop.Spec{ID: desktop.ID{Tenant: keys.DefaultTenant, Name: name}, Target: desktop.Target{TestCard: true}})
 	}

@@ -10,15 +10,16 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
 // slowRecords is a storage that answers when it is told to.
 type slowRecords struct {
-	noRecords
+	desktoptest.Storage
 	asked, answer chan struct{}
 }
 
-func (s slowRecords) List(context.Context, string, bool) ([]string, error) {
+func (s *slowRecords) List(context.Context, string, bool) ([]string, error) {
 	close(s.asked)
 	<-s.answer
 	return nil, fs.ErrNotExist
@@ -33,7 +34,7 @@ func TestAConfigurationIsTheCurrentOneWhenItsWorkstationsAreRead(t *testing.T) {
 			startDesktops(t, state, "dev", "one")
 			want = gateway.StateReady
 		}
-		slow := slowRecords{asked: make(chan struct{}), answer: make(chan struct{})}
+		slow := &slowRecords{asked: make(chan struct{}), answer: make(chan struct{})}
 		service, err := desktop.New(desktop.Config{
 			State: state.Workstations, Storage: slow, Random: rand.Reader, Policy: desktop.Policy{Domain: "vnc.example.com"},
 		})

@@ -16,14 +16,15 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
 // unreadable is a storage whose first reads fail, each with the next error.
-type unreadable struct{ errs []error }
+type unreadable struct {
+	desktoptest.Storage
+	errs []error
+}
 
-func (s *unreadable) Store(context.Context, string, []byte) error  { return nil }
-func (s *unreadable) Load(context.Context, string) ([]byte, error) { return nil, fs.ErrNotExist }
-func (s *unreadable) Delete(context.Context, string) error         { return nil }
 func (s *unreadable) List(context.Context, string, bool) ([]string, error) {
 	if len(s.errs) == 0 {
 		return nil, fs.ErrNotExist
@@ -35,7 +36,7 @@ func (s *unreadable) List(context.Context, string, bool) ([]string, error) {
 
 func newService(t *testing.T, errs ...error) (*desktop.Service, *unreadable) {
 	t.Helper()
-	storage := &unreadable{errs}
+	storage := &unreadable{errs: errs}
 	service, err := desktop.New(desktop.Config{
 		State: memory.NewState(time.Now), Storage: storage, Random: rand.Reader, Policy: desktop.Policy{Domain: "vnc.example.com"},
 	})

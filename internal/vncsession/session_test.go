@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"io/fs"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -20,17 +19,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
 var viewer = netip.MustParseAddrPort("192.0.2.7:40000")
-
-// emptyStorage keeps nothing.
-type emptyStorage struct{}
-
-func (emptyStorage) Store(context.Context, string, []byte) error          { return nil }
-func (emptyStorage) Load(context.Context, string) ([]byte, error)         { return nil, fs.ErrNotExist }
-func (emptyStorage) Delete(context.Context, string) error                 { return nil }
-func (emptyStorage) List(context.Context, string, bool) ([]string, error) { return nil, fs.ErrNotExist }
 
 // rig is a gateway with one workstation, and what its sessions leave behind.
 type rig struct {
@@ -55,7 +47,7 @@ func newRig(t *testing.T) *rig {
 		Workstations: []desktop.Spec{
 			{ID: desktop.ID{Tenant: "default", Name: "desk1"}, Target: desktop.Target{TestCard: true}},
 		},
-		State: memory.NewState(func() time.Time { return began }), Storage: emptyStorage{}, Random: rand.Reader,
+		State: memory.NewState(func() time.Time { return began }), Storage: new(desktoptest.Storage), Random: rand.Reader,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -473,6 +473,7 @@ var arrows = []arrow{
 
 	// Support of tests. No product package imports it.
 	{"internal/testkit/activitytest", "internal/activity", "the conformance of any log"},
+	{"internal/testkit/desktoptest", "internal/desktop", "workstations and their viewers"},
 	{"internal/testkit/enginetest", "pgx", "whether a server answers"},
 	{"internal/testkit/faults", "internal/testkit/clouds", "the provider in the protocols of clouds"},
 	{"internal/testkit/faults", "internal/testkit/anthropicrules", "requests of the Messages API are refused as Anthropic refuses them"},
@@ -487,6 +488,7 @@ var arrows = []arrow{
 	{"internal/testkit/vncrelaytest", "internal/connlimit", "half-open connections"},
 	{"internal/testkit/vncrelaytest", "internal/desktop/memory", "what a gateway alone knows"},
 	{"internal/testkit/vncrelaytest", "internal/desktop", "one workstation"},
+	{"internal/testkit/vncrelaytest", "internal/testkit/desktoptest", "the storage of the workstation"},
 	{"internal/testkit/vncrelaytest", "internal/metrics", "what sessions count with"},
 	{"internal/testkit/vncrelaytest", "internal/vncsession", "sessions of the fake gateway"},
 }

@@ -1,24 +1,18 @@
 package memory
 
 import (
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io/fs"
-	"net/netip"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
-var (
-	viewer = netip.MustParseAddrPort("192.0.2.1:40000")
-	dev    = desktop.Issuer{Tenant: "default", Key: "dev"}
-)
+var dev = desktop.Issuer{Tenant: "default", Key: "dev"}
 
 func TestTheBoundsAreTheDocumentedOnes(t *testing.T) {
 	for name, pair := range map[string][2]int{
@@ -30,23 +24,13 @@ func TestTheBoundsAreTheDocumentedOnes(t *testing.T) {
 	}
 }
 
-// nowhere is a storage without values.
-type nowhere struct{}
-
-func (nowhere) Store(context.Context, string, []byte) error  { return nil }
-func (nowhere) Load(context.Context, string) ([]byte, error) { return nil, fs.ErrNotExist }
-func (nowhere) Delete(context.Context, string) error         { return nil }
-func (nowhere) List(context.Context, string, bool) ([]string, error) {
-	return nil, fs.ErrNotExist
-}
-
 // open is a service with VNC authentication and some workstations, named by numbers.
 func open(t *testing.T, workstations int) (*Store, *desktop.Service) {
 	t.Helper()
 	store := New(time.Now)
 	c := desktop.Config{
 		Policy: desktop.Policy{Domain: "vnc.example.com", VNCAuth: true},
-		State:  desktop.NewState(time.Now, store), Storage: nowhere{}, Random: rand.Reader,
+		State:  desktop.NewState(time.Now, store), Storage: new(desktoptest.Storage), Random: rand.Reader,
 	}
 	for i := range workstations {
 		c.Workstations = append(c.Workstations, desktop.Spec{
@@ -65,20 +49,13 @@ func open(t *testing.T, workstations int) (*Store, *desktop.Service) {
 
 func issue(t *testing.T, w *desktop.Service, name string) (label string) {
 	t.Helper()
-	issued, err := w.Issue(dev, name, desktop.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return issued.URL[:26]
+	return desktoptest.Issue(t, w, dev, name, desktop.Options{})
 }
 
 func wantRefusal(t *testing.T, w *desktop.Service, label string, code desktop.RefusalCode) {
 	t.Helper()
-	_, err := w.Find(label, viewer.Addr())
-	var r *desktop.Refusal
-	if !errors.As(err, &r) || r.Code != code {
-		t.Errorf("got %v, want the refusal %q", err, code)
-	}
+	_, err := w.Find(label, desktoptest.Viewer.Addr())
+	desktoptest.WantRefusal(t, err, code)
 }
 
 // check compares the parts of a store with each other.
@@ -168,14 +145,7 @@ func TestATokenIssuedAfterTheLastOneExpiredDiesWithARelease(t *testing.T) {
 		issue(t, w, "0")
 		time.Sleep(5 * time.Minute)
 		label := issue(t, w, "0")
-		pass, err := w.Find(label, viewer.Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		x, err := pass.Join(viewer, "x509none")
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := desktoptest.MustJoin(t, w, label, desktoptest.Viewer)
 		if err := w.Release(t.Context(), "default", "0"); err != nil {
 			t.Fatal(err)
 		}

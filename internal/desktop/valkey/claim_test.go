@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
 func TestATokenForOneSessionDiesWithItsBeginning(t *testing.T) {
@@ -99,15 +100,6 @@ func TestAnEmptiedEngineDoesNotRenewTokensForOneSession(t *testing.T) {
 
 var colleague = desktop.Issuer{Tenant: "default", Key: "colleague", KeyHash: "22"}
 
-func issueTo(t *testing.T, by desktop.Issuer, w *desktop.Service, o desktop.Options) string {
-	t.Helper()
-	issued, err := w.Issue(by, "desk1", o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return issued.URL[:26]
-}
-
 func TestATokenSaysWhatItDoesWhereTheWorkstationIsInUse(t *testing.T) {
 	const joins, refused, replaces = "joins", "refused", "replaces"
 	onBoth(t, func(t *testing.T, open func(func(*desktop.Policy)) pair, _ func(time.Duration)) {
@@ -134,8 +126,8 @@ func TestATokenSaysWhatItDoesWhereTheWorkstationIsInUse(t *testing.T) {
 			t.Run(fmt.Sprint(tc.rule, tc.claim, tc.holder.Key, tc.shared), func(t *testing.T) {
 				g := open(func(p *desktop.Policy) { p.OnConflict = tc.rule })
 				asked := desktop.Options{Once: true, Claim: tc.claim, Shared: tc.shared}
-				early := issueTo(t, dev, g.a, asked) // while the workstation is free
-				there := mustJoin(t, g.a, issueTo(t, tc.holder, g.a, desktop.Options{Shared: tc.shared}), viewer)
+				early := desktoptest.Issue(t, g.a, dev, "desk1", asked) // while the workstation is free
+				there := mustJoin(t, g.a, desktoptest.Issue(t, g.a, tc.holder, "desk1", desktop.Options{Shared: tc.shared}), viewer)
 				_, err := g.b.Issue(dev, "desk1", asked)
 				if tc.want == refused {
 					wantOccupied(t, err, there, tc.holder.Key, tc.shared)

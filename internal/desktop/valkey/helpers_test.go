@@ -3,13 +3,10 @@
 package valkey_test
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
-	"io/fs"
 	"net/netip"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,6 +20,7 @@ import (
 	records "github.com/gatehouse-proxy/gatehouse/internal/desktop/postgres"
 	desktops "github.com/gatehouse-proxy/gatehouse/internal/desktop/valkey"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
@@ -30,9 +28,11 @@ import (
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
 var (
-	viewer = netip.MustParseAddrPort("192.0.2.1:40000")
-	other  = netip.MustParseAddrPort("192.0.2.2:40000")
-	dev    = desktop.Issuer{Tenant: "default", Key: "dev", KeyHash: "11"}
+	dev = desktop.Issuer{Tenant: "default", Key: "dev", KeyHash: "11"}
+
+	viewer, other         = desktoptest.Viewer, desktoptest.Other
+	join, mustJoin        = desktoptest.Join, desktoptest.MustJoin
+	wantRefusal, wantOpen = desktoptest.WantRefusal, desktoptest.WantOpen
 )
 
 // engines are what the gateways of a test share.
@@ -66,7 +66,7 @@ type gateway struct {
 func (e *engines) gateway(t testing.TB, name string, change func(*desktop.Policy)) *gateway {
 	t.Helper()
 	g := e.node(t, name)
-	g.Service = service(t, g.state, nowhere{errOwnStorage}, change)
+	g.Service = service(t, g.state, ownStorage(), change)
 	return g
 }
 
@@ -160,54 +160,16 @@ func (g *gateway) beat(t testing.TB) {
 	}
 }
 
-// nowhere is a storage without values, of a gateway alone. Several must not use it: err is what it
-// answers then.
-type nowhere struct{ err error }
-
-var errOwnStorage = errors.New("the storage of a single gateway was used")
-
-func (s nowhere) Store(context.Context, string, []byte) error { return s.err }
-func (s nowhere) Load(context.Context, string) ([]byte, error) {
-	return nil, cmp.Or(s.err, fs.ErrNotExist)
-}
-func (s nowhere) Delete(context.Context, string) error { return s.err }
-func (s nowhere) List(context.Context, string, bool) ([]string, error) {
-	return nil, cmp.Or(s.err, fs.ErrNotExist)
+// ownStorage is that of a gateway alone. Several must not use it.
+func ownStorage() *desktoptest.Storage {
+	s := new(desktoptest.Storage)
+	s.FailWith(errors.New("the storage of a single gateway was used"))
+	return s
 }
 
 func issue(t testing.TB, w *desktop.Service, name string, o desktop.Options) string {
 	t.Helper()
-	issued, err := w.Issue(dev, name, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	label, _, _ := strings.Cut(issued.URL, ".")
-	return label
-}
-
-func join(w *desktop.Service, label string, from netip.AddrPort) (*desktop.Session, error) {
-	pass, err := w.Find(label, from.Addr())
-	if err != nil {
-		return nil, err
-	}
-	return pass.Join(from, "x509none")
-}
-
-func mustJoin(t testing.TB, w *desktop.Service, label string, from netip.AddrPort) *desktop.Session {
-	t.Helper()
-	x, err := join(w, label, from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
-}
-
-func wantRefusal(t testing.TB, err error, code desktop.RefusalCode) {
-	t.Helper()
-	var r *desktop.Refusal
-	if !errors.As(err, &r) || r.Code != code {
-		t.Fatalf("got %v, want the refusal %q", err, code)
-	}
+	return desktoptest.Issue(t, w, dev, name, o)
 }
 
 func wantFault(t testing.TB, err error, code apierror.Code) {
@@ -224,18 +186,6 @@ func wantEnded(t testing.TB, x *desktop.Session, why desktop.Reason) {
 	select {
 	case <-x.Ended():
 	case <-time.After(5 * time.Second):
-		t.Fatal("the session is still open")
 	}
-	if x.Why() != why {
-		t.Errorf("ended because of %q, want %q", x.Why(), why)
-	}
-}
-
-func wantOpen(t testing.TB, x *desktop.Session) {
-	t.Helper()
-	select {
-	case <-x.Ended():
-		t.Fatalf("the session ended: %s", x.Why())
-	default:
-	}
+	desktoptest.WantEnded(t, x, why)
 }

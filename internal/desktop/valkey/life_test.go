@@ -47,7 +47,7 @@ func running(t *testing.T, addr, dsn, name string) (w *desktop.Service, die func
 		db.Close()
 		client.Close()
 	})
-	return service(t, state, nowhere{errOwnStorage}, nil), client.Close
+	return service(t, state, ownStorage(), nil), client.Close
 }
 
 func TestGatewaysHearOfEachOtherAndOutliveEachOther(t *testing.T) {

@@ -202,7 +202,7 @@ func TestAReloadWithoutPostgreSQLKeepsTheWorkstations(t *testing.T) {
 	release(t, a, "desk2")
 	b.look(t)
 	b.db.Close()
-	reloaded := service(t, b.state, nowhere{errOwnStorage}, func(p *desktop.Policy) { p.OnConflict = desktop.Replace })
+	reloaded := service(t, b.state, ownStorage(), func(p *desktop.Policy) { p.OnConflict = desktop.Replace })
 	desktop.Commit(b.state, reloaded, nil)
 	wantOpen(t, x)
 	y := mustJoin(t, reloaded, issue(t, reloaded, "desk1", desktop.Options{}), other)
@@ -216,7 +216,7 @@ func TestWithoutPostgreSQLAGatewayThatHasReadNothingOpensNothing(t *testing.T) {
 	e := newEngines(t)
 	g := e.node(t, "a")
 	g.db.Close()
-	w := unstarted(t, g.state, nowhere{errOwnStorage}, nil)
+	w := unstarted(t, g.state, ownStorage(), nil)
 	if err := w.Start(t.Context()); !errors.Is(err, desktop.ErrAway) {
 		t.Errorf("the start returns %v", err)
 	}

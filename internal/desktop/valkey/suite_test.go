@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
 )
 
@@ -27,7 +28,7 @@ func onBoth(t *testing.T, f func(t *testing.T, open func(change func(*desktop.Po
 		c := enginetest.NewClock(time.Now())
 		f(t, func(change func(*desktop.Policy)) pair {
 			state := memory.NewState(c.Now)
-			w := service(t, state, nowhere{}, change)
+			w := service(t, state, new(desktoptest.Storage), change)
 			return pair{c, w, w, state, func(*testing.T) {}}
 		}, c.Move)
 	})

@@ -12,7 +12,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/netip"
 	"strings"
@@ -27,6 +26,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 )
 
@@ -35,14 +35,6 @@ const Domain = "vnc.test"
 
 // Issuer is the key of all tokens.
 var Issuer = desktop.Issuer{Tenant: "default", Key: "dev", KeyHash: "5e1f"}
-
-// emptyStorage keeps nothing.
-type emptyStorage struct{}
-
-func (emptyStorage) Store(context.Context, string, []byte) error          { return nil }
-func (emptyStorage) Load(context.Context, string) ([]byte, error)         { return nil, fs.ErrNotExist }
-func (emptyStorage) Delete(context.Context, string) error                 { return nil }
-func (emptyStorage) List(context.Context, string, bool) ([]string, error) { return nil, fs.ErrNotExist }
 
 // Gateway has the real workstations, limiter and sessions, with one workstation "one" that the test
 // plays, and keeps what they leave behind. It is a vncrelay.Gateway.
@@ -91,7 +83,7 @@ func New(t *testing.T, o Options) *Gateway {
 	service, err := desktop.New(desktop.Config{
 		Policy:       o.Policy,
 		Workstations: []desktop.Spec{{ID: desktop.ID{Tenant: "default", Name: "one"}, Target: o.Target}},
-		State:        state, Storage: emptyStorage{}, Random: rand.Reader,
+		State:        state, Storage: new(desktoptest.Storage), Random: rand.Reader,
 	})
 	if err == nil {
 		err = service.Start(t.Context())
