@@ -81,7 +81,7 @@ func Request(b *jsonscan.Body, opt Options) (body []byte, original *Original, er
 //
 //	{"system", "messages", "toolConfig", "inferenceConfig", "outputConfig", "serviceTier", "additionalModelRequestFields"}
 func (t *translation) write() (err error) {
-	if t.original.leftOut, err = fields.Check(t.body, neutral.Has); err != nil {
+	if t.original.leftOut, err = fields.Check(t.body, translate.ChatNeutral.Has); err != nil {
 		return err
 	}
 	if _, t.limit, err = translate.OutputLimit(t.body); err != nil {

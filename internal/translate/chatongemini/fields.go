@@ -2,85 +2,13 @@ package chatongemini
 
 import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
-// fields is the table of the fields of a chat request: OpenAI's, those that OpenRouter adds, and
-// sampling fields that many chat servers know. A test holds docs/gemini.md to it.
-var fields = translate.Fields{
-	"frequency_penalty":     translate.Mapped,
-	"function_call":         translate.Mapped,
-	"functions":             translate.Mapped,
-	"include_reasoning":     translate.Mapped,
-	"logprobs":              translate.Mapped,
-	"max_completion_tokens": translate.Mapped,
-	"max_tokens":            translate.Mapped,
-	"messages":              translate.Mapped,
-	"modalities":            translate.Mapped,
-	"model":                 translate.Mapped,
-	"presence_penalty":      translate.Mapped,
-	"reasoning":             translate.Mapped,
-	"reasoning_effort":      translate.Mapped,
-	"response_format":       translate.Mapped,
-	"seed":                  translate.Mapped,
-	"service_tier":          translate.Mapped,
-	"stop":                  translate.Mapped,
-	"stream":                translate.Mapped,
-	"stream_options":        translate.Mapped,
-	"temperature":           translate.Mapped,
-	"tool_choice":           translate.Mapped,
-	"tools":                 translate.Mapped,
-	"top_k":                 translate.Mapped,
-	"top_logprobs":          translate.Mapped,
-	"top_p":                 translate.Mapped,
-	"web_search_options":    translate.Mapped,
-
-	// The gateway chooses model and provider, and usage always comes. Gemini caches prompts by itself.
-	// The rest is the bookkeeping of OpenRouter, of OpenAI and of clients.
-	"cache_control":          translate.Ignored,
-	"client_metadata":        translate.Ignored,
-	"debug":                  translate.Ignored,
-	"metadata":               translate.Ignored,
-	"models":                 translate.Ignored,
-	"prompt_cache_key":       translate.Ignored,
-	"prompt_cache_retention": translate.Ignored,
-	"provider":               translate.Ignored,
-	"route":                  translate.Ignored,
-	"safety_identifier":      translate.Ignored,
-	"session_id":             translate.Ignored,
-	"trace":                  translate.Ignored,
-	"usage":                  translate.Ignored,
-	"user":                   translate.Ignored,
-
-	// OpenRouter documents that a model which does not have these is called without.
-	"min_p":              translate.LeftOut,
-	"repetition_penalty": translate.LeftOut,
-	"top_a":              translate.LeftOut,
-	// A hint of how long the answer should be, and one of what it will be.
-	"prediction": translate.LeftOut,
-	"verbosity":  translate.LeftOut,
-	// Codex sends it for models that it does not know, and works without.
-	"parallel_tool_calls": translate.LeftOut,
-
-	"audio":                  translate.Refused,
-	"image_config":           translate.Refused,
-	"logit_bias":             translate.Refused,
-	"moderation":             translate.Refused,
-	"n":                      translate.Refused,
-	"plugins":                translate.Refused,
-	"preset":                 translate.Refused,
-	"stop_server_tools_when": translate.Refused,
-	"store":                  translate.Refused,
-	"transforms":             translate.Refused,
-}
-
-// neutral are the values of fields refused or left out that ask for nothing.
-var neutral = translate.Neutral{
-	"logit_bias":          {"{}"},
-	"min_p":               {"0"},
-	"n":                   {"1"},
-	"parallel_tool_calls": {"true"},
-	"plugins":             {"[]"},
-	"repetition_penalty":  {"1"},
-	"store":               {"false"},
-	"top_a":               {"0"},
-	"transforms":          {"[]"},
-	"verbosity":           {`"medium"`},
-}
+// fields is the table of the fields of a chat request. docs/gemini.md shows it.
+var fields = translate.ChatFields(translate.Fields{
+	"frequency_penalty":  translate.Mapped,
+	"logprobs":           translate.Mapped,
+	"modalities":         translate.Mapped,
+	"presence_penalty":   translate.Mapped,
+	"seed":               translate.Mapped,
+	"top_logprobs":       translate.Mapped,
+	"web_search_options": translate.Mapped,
+})

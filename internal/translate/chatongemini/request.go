@@ -79,7 +79,7 @@ func Request(b *jsonscan.Body, opt Options) (body []byte, original *Original, er
 //
 //	{"systemInstruction", "contents", "tools", "toolConfig", "generationConfig", "safetySettings", "serviceTier"}
 func (t *translation) write() (err error) {
-	if t.original.leftOut, err = fields.Check(t.body, neutral.Has); err != nil {
+	if t.original.leftOut, err = fields.Check(t.body, translate.ChatNeutral.Has); err != nil {
 		return err
 	}
 	if t.original.functions { // the caller did not say it: there is one call by their form

@@ -84,7 +84,7 @@ func Request(b *jsonscan.Body, stream bool, opt Options) (messages []byte, origi
 }
 
 func (t *translation) write(b *jsonscan.Body, stream bool) (err error) {
-	if t.conversation.leftOut, err = fields.Check(t.body, neutral.Has); err != nil {
+	if t.conversation.leftOut, err = fields.Check(t.body, translate.ChatNeutral.Has); err != nil {
 		return err
 	}
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)

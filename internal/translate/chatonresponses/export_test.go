@@ -4,6 +4,3 @@ import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
 // Fields is the table of request fields.
 func Fields() map[string]translate.Disposition { return fields }
-
-// Neutral are the values of refused fields that are dropped.
-func Neutral() map[string][]string { return neutral }

@@ -64,7 +64,7 @@ func Request(b *jsonscan.Body, stream bool, opt Options) (responses []byte, orig
 }
 
 func (t *translation) write(b *jsonscan.Body, stream bool, opt Options) (err error) {
-	if t.original.leftOut, err = fields.Check(t.body, neutral.Has); err != nil {
+	if t.original.leftOut, err = fields.Check(t.body, translate.ChatNeutral.Has); err != nil {
 		return err
 	}
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
