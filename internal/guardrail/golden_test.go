@@ -58,6 +58,8 @@ func TestGolden(t *testing.T) {
 					wire = guardrail.Responses
 				case strings.Contains(name, "messages"):
 					wire = guardrail.Messages
+				case strings.Contains(name, "generate"):
+					wire = guardrail.Generate
 				}
 				got = pushAll(t, newWire(set, wire), string(in.Data))
 			}

@@ -26,6 +26,7 @@ const (
 	Chat      Wire = iota // chat.completion.chunk objects, then [DONE]
 	Responses             // the typed events of the Responses API
 	Messages              // the events of the Messages API
+	Generate              // Google's GenerateContentResponse objects
 )
 
 // Stream judges an answer event by event. It is a state machine without a clock or I/O, and not
@@ -117,6 +118,8 @@ func (s *Stream) Push(event *openai.Event) ([]*openai.Event, *Verdict, error) {
 		e.readResponses()
 	case Messages:
 		(&messagesEvent{eventEdit: e}).read()
+	case Generate:
+		readGenerate(e)
 	}
 	if e.verdict == nil && e.err == nil {
 		e.send()

@@ -3,6 +3,8 @@ package document
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
 // Context says how a string of a body is read.
@@ -28,10 +30,29 @@ func (w *Walker) Context() (how Context) {
 	}
 	top := &w.Frames[n-1]
 	how.InnerJSON = top.Key == "arguments" || w.inArguments()
-	if w.Answer && n > 1 && top.Name == "content" && !w.Frames[n-2].Object && (top.Key == "text" || top.Key == "refusal") {
+	if !w.Answer || n == 1 || w.Frames[n-2].Object || top.Key != "text" && top.Key != "refusal" {
+		return how
+	}
+	switch top.Name {
+	case "content":
 		how.part = part{w.Frames[n-2].Start, top.Key}
+	case "parts": // of Google's API
+		how.part = part{w.Frames[n-2].Start, top.Key}
+		if isThought(w.Data[top.Start:]) {
+			how.part.key = "thought"
+		}
 	}
 	return how
+}
+
+// isThought reports whether the text of a part of Google's API is a thought.
+func isThought(object []byte) (thought bool) {
+	for m := range jsonscan.AllMembers(object) {
+		if string(m.DecodedKey(object)) == "thought" {
+			thought = m.Kind == 't'
+		}
+	}
+	return thought
 }
 
 // isJSON reports whether a whole text is a JSON object or array, as structured outputs and results

@@ -22,6 +22,7 @@ const (
 	readAlways  shape = iota
 	anyString         // any string
 	apiWord           // words of a closed set
+	capitals          // a word of Google's API: capital letters, digits and "_"
 	callerID          // an identifier in a request: it has a letter and a digit, and no blank
 	providerID        // an identifier from a provider: no blank
 	modelName         // the name of a model or the like: no blank
@@ -41,7 +42,7 @@ var (
 		{shape: modelName, in: atTop, members: "models"},
 		{shape: apiWord, in: atTop, members: "include modalities service_tier tools.type tool_choice tool_choice.type response_format.type text.format.type prediction.type"},
 		{shape: callerID, in: atTop, members: "previous_response_id conversation conversation.id prompt.id session_id safety_identifier prompt_cache_key"},
-	}, exemptionsOf(callerID, []string{"messages"}, []string{"input"}, []string{"messages.content", "prediction.content"}), messagesRequest)
+	}, exemptionsOf(callerID, []string{"messages"}, []string{"input"}, []string{"messages.content", "prediction.content"}), messagesRequest, generateRequest)
 
 	// answerExemptions are the exemptions in whole answers and in events.
 	answerExemptions = slices.Concat([]exemption{
@@ -52,7 +53,7 @@ var (
 		{shape: base64Data, in: atTop, members: "partial_image_b64"},
 	}, exemptionsOf(providerID, []string{"choices.message", "choices.delta"}, []string{"output", "item", "response.output"}, []string{"part", "choices.message.content", "choices.delta.content"}), []exemption{
 		{shape: base64Piece, in: atTop, members: "choices.delta.audio.data"},
-	}, messagesAnswer)
+	}, messagesAnswer, generateAnswer)
 )
 
 // exemptionsOf returns the exemptions in chat messages, in the items of Responses, and in the parts
@@ -88,7 +89,7 @@ var apiWords = setOf(`
 	response chat completion chunk object list error stop length
 	summary encrypted delta done created added outputs results action sources logprobs
 	thinking document enabled disabled adaptive summarized omitted ephemeral 5m 1h base64 any direct xhigh max fast
-	float embedding`)
+	float embedding model`)
 
 const (
 	// maxName is the largest length of a name, identifier or word that is exempt.
@@ -106,6 +107,8 @@ func (s shape) fits(value []byte) bool {
 		return true
 	case apiWord:
 		return len(value) <= maxName && isWords(value)
+	case capitals:
+		return len(value) <= maxName && !bytes.ContainsFunc(value, func(r rune) bool { return (r < 'A' || r > 'Z') && !isDigit(r) && r != '_' })
 	case callerID:
 		return isName(value, "_-.:|") && bytes.ContainsFunc(value, isDigit) && bytes.ContainsFunc(value, isLetter)
 	case providerID:

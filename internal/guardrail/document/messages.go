@@ -43,4 +43,4 @@ func blockExemptions(identifier shape, blocks ...string) []exemption {
 }
 
 // mediaTypes are the types of the data of images and documents.
-var mediaTypes = setOf("image/jpeg image/png image/gif image/webp application/pdf text/plain")
+var mediaTypes = setOf("image/jpeg image/png image/gif image/webp application/pdf text/plain application/json audio/wav audio/mp3")

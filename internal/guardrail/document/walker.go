@@ -152,8 +152,8 @@ func (w *Walker) inArguments() bool {
 	switch top.Key {
 	case "arguments":
 		return !top.callerKeys
-	case "input":
-		input := top.exempt.below("input")
+	case "input", "args":
+		input := top.exempt.below(top.Key)
 		return input != nil && input.shape == toolInput
 	}
 	return false
