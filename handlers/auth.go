@@ -87,6 +87,7 @@ func (h *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 func harmless(g *gateway.Gateway, r *http.Request) *http.Request {
 	r = withoutKeys(g, r)
 	r.Header.Del(apiKeyHeader)
+	r.Header.Del(api.GoogleKeyHeader)
 	for _, override := range methodOverrides {
 		r.Header.Del(override)
 	}

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -26,7 +27,7 @@ func authenticated(g *gateway.Gateway, r *http.Request, a api.API) (request.Call
 
 // authenticate returns the caller whose key the request has.
 func authenticate(g *gateway.Gateway, r *http.Request, a api.API) (request.Caller, error) {
-	key, err := credential(r.Header, a)
+	key, err := credential(r, a)
 	if err != nil {
 		return request.Caller{}, err
 	}
@@ -35,11 +36,21 @@ func authenticate(g *gateway.Gateway, r *http.Request, a api.API) (request.Calle
 
 const apiKeyHeader = "X-Api-Key"
 
+// keyParameter is where Google's API takes a key too, in the query.
+const keyParameter = "key"
+
 // credential returns the key of a request: its bearer token or, without one, its X-Api-Key, which
-// Anthropic's SDKs send. Clients of that family may send both. Two different keys there are refused,
+// Anthropic's SDKs send; in Google's family its X-Goog-Api-Key, or the parameter key of its query, come
+// before a bearer token. Clients of Anthropic's family may send both. Two different keys there are refused,
 // because which of them is meant is not clear: often one is a key for Anthropic itself. In the other
 // families the bearer token counts, as X-Api-Key may be meant for a backend.
-func credential(h http.Header, a api.API) (string, error) {
+func credential(r *http.Request, a api.API) (string, error) {
+	h := r.Header
+	if _, ok := a.(api.Google); ok {
+		if key := cmp.Or(h.Get(api.GoogleKeyHeader), r.URL.Query().Get(keyParameter)); key != "" {
+			return key, nil
+		}
+	}
 	token, key := bearer(h), h.Get(apiKeyHeader)
 	if token == "" || token == key {
 		return key, nil

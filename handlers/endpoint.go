@@ -30,9 +30,9 @@ func init() {
 // table has: gatehouse_models lists the models, and shows one if its name follows "/models/" or
 // "/model/"; gatehouse_vnc_url needs "/workstations/{id}/vnc".
 type Endpoint struct {
-	// Family is the SDK family in whose shapes it answers: "openai", "openrouter" or "anthropic".
-	// Default: anthropic for messages and count_tokens, which no other family has, and for models if
-	// the request has the header anthropic-version; else openrouter if the path contains /api/v1/,
+	// Family is the SDK family in whose shapes it answers: "openai", "openrouter", "anthropic" or "google".
+	// Default: anthropic for messages and count_tokens, and google for gemini, which has what only
+	// Google's API has; anthropic or google for models if the request has a header of theirs; else openrouter if the path contains /api/v1/,
 	// otherwise openai.
 	Family string `json:"family,omitempty"`
 
@@ -87,8 +87,8 @@ func defaultFamily(name string, r *http.Request) api.API {
 		byPath = api.OpenRouter{}
 	}
 	switch {
-	case isAnthropics(name):
-		return api.Anthropic{}
+	case onlyFamily(name) != nil:
+		return onlyFamily(name)
 	case name == modelsEndpoint.name:
 		return api.ByHeader(r.Header, byPath)
 	}
@@ -97,16 +97,28 @@ func defaultFamily(name string, r *http.Request) api.API {
 
 // checkFamily refuses a family that does not have the endpoint, or that cannot show its answers.
 func checkFamily(name string, a api.API) error {
-	_, anthropic := a.(api.Anthropic)
-	if isAnthropics(name) == anthropic || name == modelsEndpoint.name {
+	if name == modelsEndpoint.name {
+		return nil
+	}
+	owner := onlyFamily(name)
+	if owner == a {
+		return nil
+	}
+	if owner == nil && (a == api.API(api.OpenAI{}) || a == api.API(api.OpenRouter{})) {
 		return nil
 	}
 	return fmt.Errorf("gatehouse_%s: the family %s does not have it", name, a.Name())
 }
 
-// isAnthropics reports whether only Anthropic's family has an endpoint of this name.
-func isAnthropics(name string) bool {
-	return name == messagesEndpoint.name || name == countEndpoint.name
+// onlyFamily returns the one family that has endpoints of this name, nil if OpenAI's and OpenRouter's do.
+func onlyFamily(name string) api.API {
+	switch name {
+	case messagesEndpoint.name, countEndpoint.name:
+		return api.Anthropic{}
+	case generateEndpoint.name:
+		return api.Google{}
+	}
+	return nil
 }
 
 // endpointNames returns the names in the table, each once.
@@ -125,7 +137,7 @@ func endpointNames() (names []string) {
 // API.
 func matchEndpoint(name, path string) *match {
 	for rest := path; rest != ""; rest = afterSegment(rest) {
-		for _, prefix := range []string{api.OpenAIPrefix, api.OpenRouterPrefix} {
+		for _, prefix := range []string{api.OpenAIPrefix, api.OpenRouterPrefix, api.GooglePrefix} {
 			if m := matchPath(prefix + rest); m != nil && m.endpoints[0].name == name {
 				return &match{endpoints: m.endpoints, name: m.name, item: m.item}
 			}

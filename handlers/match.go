@@ -46,8 +46,11 @@ type pathMatch struct {
 }
 
 // matchRequest returns what is served for a request, nil if there is nothing. The lists of models of
-// the families have the same paths; Anthropic's SDKs name their version in a header.
+// the families have the same paths; Anthropic's and Google's SDKs are known by their headers.
 func matchRequest(r *http.Request) *match {
+	if path, ok := googlePath(r); ok {
+		return matchPath(path)
+	}
 	m := matchPath(r.URL.Path)
 	a, ok := api.ByHeader(r.Header, nil).(api.Anthropic)
 	if !ok {
@@ -62,6 +65,26 @@ func matchRequest(r *http.Request) *match {
 		return &match{api: a, endpoints: m.endpoints, name: m.name}
 	}
 	return m
+}
+
+// googleVersions are the versions of Google's API that its SDKs ask for, beside the one in the table.
+var googleVersions = []string{"/v1/", "/v1alpha/"}
+
+// googlePath returns the path in the table for a path of Google's API with another version. What such a
+// path has beside the models is not Google's below /v1/.
+func googlePath(r *http.Request) (path string, ok bool) {
+	clean := cleanPath(r.URL.Path)
+	for _, version := range googleVersions {
+		rest, ok := strings.CutPrefix(clean, version)
+		if !ok || rest != "models" && !strings.HasPrefix(rest, "models/") {
+			continue
+		}
+		_, google := api.ByHeader(r.Header, api.OpenAI{}).(api.Google)
+		if google || r.Method == http.MethodPost {
+			return api.GooglePrefix + rest, true
+		}
+	}
+	return "", false
 }
 
 // matchPath returns what is served at a path that net/http has decoded, nil if there is nothing.

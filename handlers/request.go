@@ -78,6 +78,12 @@ func (x *apiRequest) call(op *wire.Operation) error {
 	return modelcall.Serve(x.gateway.Requests(), x.req, op, x.api)
 }
 
+// callModel serves a call of the model that the path names.
+func (x *apiRequest) callModel(op *wire.Operation, path wire.Path) error {
+	path.Model = x.name
+	return modelcall.ServePath(x.gateway.Requests(), x.req, op, x.api, path)
+}
+
 // refuse answers a request that belongs to no endpoint.
 func refuse(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, a api.API, refusal *apierror.Error) error {
 	newRequest(g, w, r, a).writeError(refusal)

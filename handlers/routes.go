@@ -27,6 +27,11 @@ var (
 	rerankEndpoint     = &endpoint{"rerank", http.MethodPost, keys.ChatWrite, true, serveRerank}
 	completeEndpoint   = &endpoint{"completions", http.MethodPost, keys.ChatWrite, true, serveCompletions}
 	moderateEndpoint   = &endpoint{"moderations", http.MethodPost, keys.ChatWrite, true, serveModerations}
+	generateEndpoint   = &endpoint{"gemini", http.MethodPost, keys.ChatWrite, true, serveGenerate}
+	generateStream     = &endpoint{"gemini", http.MethodPost, keys.ChatWrite, true, serveGenerateStream}
+	countContent       = &endpoint{"gemini", http.MethodPost, keys.ChatWrite, true, serveCountContent}
+	embedContent       = &endpoint{"gemini", http.MethodPost, keys.ChatWrite, true, serveEmbedContent}
+	batchEmbedContents = &endpoint{"gemini", http.MethodPost, keys.ChatWrite, true, serveBatchEmbedContents}
 	modelsEndpoint     = &endpoint{"models", http.MethodGet, keys.ModelsRead, false, serveModels}
 	embeddersEndpoint  = &endpoint{"embedding_models", http.MethodGet, keys.ModelsRead, false, serveEmbeddingModels}
 	countModels        = &endpoint{"model_count", http.MethodGet, keys.ModelsRead, false, serveModelCount}
@@ -60,7 +65,8 @@ var (
 )
 
 // route is one row of the table. A path that ends in a slash takes the rest of the request's path
-// as a name, because the name of a model has slashes. {model} is such a name within a path; {id},
+// as a name, because the name of a model has slashes. {model} is such a name within a path, which must
+// stand before the one that it ends the path in; {id},
 // {hash} and {session} stand for one segment each.
 type route struct {
 	path     string
@@ -83,6 +89,14 @@ var routes = []route{
 	{"/v1/providers", api.OpenAI{}, providersEndpoint},
 	{"/v1/messages", api.Anthropic{}, messagesEndpoint},
 	{"/v1/messages/count_tokens", api.Anthropic{}, countEndpoint},
+
+	{"/v1beta/models", api.Google{}, modelsEndpoint},
+	{"/v1beta/models/{model}:generateContent", api.Google{}, generateEndpoint},
+	{"/v1beta/models/{model}:streamGenerateContent", api.Google{}, generateStream},
+	{"/v1beta/models/{model}:countTokens", api.Google{}, countContent},
+	{"/v1beta/models/{model}:embedContent", api.Google{}, embedContent},
+	{"/v1beta/models/{model}:batchEmbedContents", api.Google{}, batchEmbedContents},
+	{"/v1beta/models/", api.Google{}, modelsEndpoint},
 
 	{"/v1/workstations", api.OpenAI{}, listEndpoint},
 	{"/v1/workstations/{id}", api.OpenAI{}, showEndpoint},

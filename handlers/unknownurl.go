@@ -35,7 +35,6 @@ var wrongBelow = []wrongBase{
 
 // wrongElsewhere has those outside the prefixes, where a site may have handlers of its own.
 var wrongElsewhere = []wrongBase{
-	{"/v1beta*", nil, "Gemini's API" + adviceOther},
 	{"/openai/deployments/*", nil, "Azure's form of OpenAI's API" + adviceOther},
 	{"/anthropic/* */messages */messages/count_tokens", api.Anthropic{}, adviceAnthropic},
 	{"*/chat/completions */responses */models */embeddings */completions */moderations", nil, adviceOpenAI},

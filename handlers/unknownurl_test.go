@@ -16,8 +16,7 @@ func TestWrongBaseURLsAreFound(t *testing.T) {
 		"/API/V1/key": adviceOpenAI, "/models/gpt": adviceOpenAI, "/messages": adviceAnthropic, "/anthropic/v1/messages": adviceAnthropic,
 		"/api/chat": "Ollama's API" + adviceOther, "/api/tags": "Ollama's API" + adviceOther,
 		"/openai/deployments/gpt/chat/completions": "Azure's form of OpenAI's API" + adviceOther,
-		"/v1beta/models/gemini:generateContent":    "Gemini's API" + adviceOther,
-		"/":                                        "", "": "", "/index.html": "", "/api": "", "/api/chats": "", "/model": "", "/v2": "", "/openaix": "",
+		"/": "", "": "", "/index.html": "", "/api": "", "/api/chats": "", "/model": "", "/v2": "", "/openaix": "",
 	} {
 		if got := findWrong(wrongElsewhere, path); (got != nil) != (want != "") || got != nil && got.advice != want {
 			t.Errorf("%q: %+v, want %q", path, got, want)

@@ -15,15 +15,6 @@ import (
 // /v1/messages, /api/v1/messages. The lists of models are its own for a request with its header.
 type Anthropic struct{}
 
-// ByHeader returns the family of a request for a path that several families have: Anthropic for one
-// with its version header, else a.
-func ByHeader(h http.Header, a API) API {
-	if h.Get(anthropic.VersionHeader) != "" {
-		return Anthropic{}
-	}
-	return a
-}
-
 // Name implements [API].
 func (Anthropic) Name() string { return "anthropic" }
 

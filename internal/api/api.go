@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
+	"github.com/gatehouse-proxy/gatehouse/internal/gemini"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 
@@ -48,25 +50,40 @@ const (
 const (
 	OpenAIPrefix     = "/v1/"
 	OpenRouterPrefix = "/api/v1/"
+	GooglePrefix     = "/v1beta/"
 )
 
-// Of returns the family that a path belongs to. Ok is false outside both.
+// Of returns the family that a path belongs to. Ok is false outside all.
 func Of(path string) (a API, ok bool) {
 	switch {
 	case strings.HasPrefix(path, OpenRouterPrefix):
 		return OpenRouter{}, true
 	case strings.HasPrefix(path, OpenAIPrefix):
 		return OpenAI{}, true
+	case strings.HasPrefix(path, GooglePrefix):
+		return Google{}, true
 	}
 	return nil, false
 }
 
+// ByHeader returns the family of a request for a path that several families have: Anthropic for one with
+// its version header, Google for one with a header of its SDKs, else a.
+func ByHeader(h http.Header, a API) API {
+	switch {
+	case h.Get(anthropic.VersionHeader) != "":
+		return Anthropic{}
+	case h.Get(gemini.KeyHeader) != "" || h.Get(gemini.ClientHeader) != "":
+		return Google{}
+	}
+	return a
+}
+
 // Parse returns the family of a name.
 func Parse(name string) (API, error) {
-	for _, a := range []API{OpenAI{}, OpenRouter{}, Anthropic{}} {
+	for _, a := range []API{OpenAI{}, OpenRouter{}, Anthropic{}, Google{}} {
 		if a.Name() == name {
 			return a, nil
 		}
 	}
-	return nil, fmt.Errorf("unknown family %q; known families: openai, openrouter, anthropic", name)
+	return nil, fmt.Errorf("unknown family %q; known families: openai, openrouter, anthropic, google", name)
 }

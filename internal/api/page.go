@@ -14,6 +14,7 @@ import (
 const (
 	openrouterPage = 500
 	anthropicPage  = 20
+	googlePage     = 50
 	maxPage        = 1000
 )
 

@@ -40,6 +40,11 @@ const (
 	OpRerank      = "rerank"
 	OpModerations = "moderations"
 	OpCompletions = "completions"
+
+	OpGenerateContent    = "generate_content"
+	OpCountContent       = "count_content"
+	OpEmbedContent       = "embed_content"
+	OpBatchEmbedContents = "batch_embed_contents"
 )
 
 // Model is one model as lists show it and as the router finds it. Values that Catalog returns share
@@ -75,11 +80,11 @@ type Model struct {
 // saying what they are.
 func (m Model) Serves(op string) bool {
 	switch op {
-	case OpChat, OpMessages, OpCountTokens:
+	case OpChat, OpMessages, OpCountTokens, OpGenerateContent, OpCountContent:
 		return m.Mode == ModeChat || m.Mode == ""
 	case OpResponses:
 		return m.Mode == ModeChat || m.Mode == ModeResponses || m.Mode == ""
-	case OpEmbeddings:
+	case OpEmbeddings, OpEmbedContent, OpBatchEmbedContents:
 		return m.Mode == ModeEmbedding || m.Mode == ""
 	case OpRerank:
 		return m.Mode == ModeRerank || m.Mode == ""

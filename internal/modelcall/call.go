@@ -90,7 +90,7 @@ func (c *call) read() error {
 }
 
 func (c *call) parse() (err error) {
-	if c.asked, err = c.op.Parse(&c.body, c.req.HTTP.Header); err != nil {
+	if c.asked, err = c.op.Parse(&c.body, c.req.HTTP.Header, c.asked); err != nil {
 		return err
 	}
 	c.req.Outcome.Record.Stream = c.asked.Stream

@@ -17,7 +17,13 @@ import (
 // estimates: the prompt of [charge.estimateLikely]. It counts against request rates and concurrency as
 // a call does, against no token rate and no budget. An error was not written.
 func CountTokens(d *Deps, q *request.Request, api wire.API) error {
-	c := newCall(d, q, wire.CountTokens, api)
+	return CountPath(d, q, wire.CountTokens, api, wire.Path{})
+}
+
+// CountPath is CountTokens by another API, for a request whose path says what others have in their bodies.
+func CountPath(d *Deps, q *request.Request, op *wire.Operation, api wire.API, path wire.Path) error {
+	c := newCall(d, q, op, api)
+	c.asked = path.Request()
 	c.charge.free = true
 	err := count(q.HTTP.Context(), c)
 	if err != nil {
@@ -64,7 +70,7 @@ func count(ctx context.Context, c *call) error {
 // lacksCounting reports whether a failure means that the provider has the Messages API without this part,
 // as many have that are not Anthropic. In words of that API it is about the model.
 func lacksCounting(c *call, err error) bool {
-	if e := apierror.From(err); c.attempt == nil || e.Own != nil || e.Code == apierror.ModelNotFound {
+	if e := apierror.From(err); !c.op.Estimated || c.attempt == nil || e.Own != nil || e.Code == apierror.ModelNotFound {
 		return false
 	}
 	status := c.attempt.upstream.status

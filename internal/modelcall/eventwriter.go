@@ -35,6 +35,9 @@ type eventWriter struct {
 var comment = sse.AppendComment(nil, "keep-alive")
 
 func newEventWriter(w http.ResponseWriter, timeouts *Timeouts, now func() time.Time, beats wire.Heartbeat, begin func(http.Header)) *eventWriter {
+	if beats.Comment == nil {
+		beats.Comment = comment
+	}
 	e := &eventWriter{w: w, control: *http.NewResponseController(w), timeouts: timeouts, now: now, beats: beats, begin: begin}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -62,7 +65,7 @@ func (e *eventWriter) beat() {
 		e.timer.Reset(interval - silent)
 		return
 	}
-	beat := comment
+	beat := e.beats.Comment
 	if e.beats.Event != nil && (e.sent || e.started && e.beats.Early) && e.now().Sub(e.event) >= e.beats.Every {
 		beat, e.event = e.beats.Event, e.now()
 	}

@@ -12,7 +12,13 @@ import (
 // Serve runs a model call and writes its answer. An error was not written; the header of its answer has
 // the rates that the call was counted against.
 func Serve(d *Deps, q *request.Request, op *wire.Operation, api wire.API) error {
+	return ServePath(d, q, op, api, wire.Path{})
+}
+
+// ServePath is Serve for a request whose path says what others have in their bodies.
+func ServePath(d *Deps, q *request.Request, op *wire.Operation, api wire.API, path wire.Path) error {
 	c := newCall(d, q, op, api)
+	c.asked = path.Request()
 	err := c.run(q.HTTP.Context())
 	if err != nil {
 		c.refused()

@@ -91,6 +91,8 @@ func optionOf(t *target) failover.Option {
 // serves refuses an operation that the model does not have at its provider.
 func serves(c *Candidate, op *wire.Operation, route *wire.Route) error {
 	switch {
+	case route == nil && op.Instead != "":
+		return apierror.New(apierror.UnsupportedParameter, "the provider %q does not have Google's API: call the model %q by %s", c.Provider.Name, c.Model.ID, op.Instead).WithParam("model")
 	case route == nil && !op.Estimated:
 		return apierror.New(apierror.ModelNotCallable, "the provider %q has no %s", c.Provider.Name, op.Name).WithParam("model")
 	case route == nil || c.Model.Serves(string(route.Wire.Name)):

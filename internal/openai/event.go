@@ -36,6 +36,7 @@ const (
 	VarText    = iota // of a delta
 	VarNumber         // a creation time or a sequence number
 	VarPadding        // hides the length of the text
+	VarModel          // the model's name
 	Variables
 )
 

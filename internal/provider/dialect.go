@@ -24,9 +24,18 @@ const (
 	Rerank      Operation = "rerank"
 	Moderations Operation = "moderations"
 	Completions Operation = "completions"
+
+	// Google's API.
+	GenerateContent    Operation = "generate_content"
+	CountContent       Operation = "count_content"
+	EmbedContent       Operation = "embed_content"
+	BatchEmbedContents Operation = "batch_embed_contents"
 )
 
-var operations = [...]Operation{Chat, Responses, Models, Messages, CountTokens, Embeddings, Rerank, Moderations, Completions}
+var operations = [...]Operation{
+	Chat, Responses, Models, Messages, CountTokens, Embeddings, Rerank, Moderations, Completions,
+	GenerateContent, CountContent, EmbedContent, BatchEmbedContents,
+}
 
 // Dialect is the protocol of one kind of provider. Implementations are stateless: one value serves
 // every provider of its kind.

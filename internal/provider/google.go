@@ -25,10 +25,14 @@ func (gemini) Name() string { return Gemini }
 // piece would be refused, and a failure shows earlier.
 var geminiMethods = map[Operation]string{
 	Chat: ":streamGenerateContent", CountTokens: ":countTokens", Embeddings: ":batchEmbedContents",
+	GenerateContent: ":generateContent", CountContent: ":countTokens",
+	EmbedContent: ":embedContent", BatchEmbedContents: ":batchEmbedContents",
 }
 
-func (d gemini) Path(op Operation, model string, _ bool) string {
+func (d gemini) Path(op Operation, model string, stream bool) string {
 	switch {
+	case op == GenerateContent && stream:
+		return googlePath(model, ":streamGenerateContent")
 	case op == Models && d.vertex:
 		return "" // the list there says nothing of a region
 	case op == Models:

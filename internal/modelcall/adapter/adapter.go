@@ -35,7 +35,11 @@ type Adapter func(r *Request) (*Adapted, error)
 
 // adapters are those of each dialect, by the API that its providers look like.
 var adapters = map[string]map[provider.Operation]Adapter{
-	provider.Gemini: {provider.Chat: geminiChat, provider.CountTokens: geminiCount, provider.Embeddings: geminiEmbeddings},
+	provider.Gemini: {
+		provider.Chat: geminiChat, provider.CountTokens: geminiCount, provider.Embeddings: geminiEmbeddings,
+		provider.GenerateContent: geminiNative, provider.CountContent: geminiNative,
+		provider.EmbedContent: geminiNative, provider.BatchEmbedContents: geminiNative,
+	},
 	provider.VertexAnthropic: {
 		provider.Messages:    claude(messagesoncloud.Vertex, chatongemini.Refusal),
 		provider.CountTokens: claude(messagesoncloud.VertexCount, chatongemini.Refusal),

@@ -1,8 +1,10 @@
 package adapter
 
 import (
+	"io"
 	"net/http"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatongemini"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/embeddingsongemini"
@@ -38,6 +40,36 @@ func geminiEmbeddings(r *Request) (*Adapted, error) {
 	}
 	return &Adapted{Body: [][]byte{body}, call: r.Call, answer: geminiList{original}}, nil
 }
+
+// geminiNative is a request of Google's own API. Only its errors become OpenAI's.
+func geminiNative(r *Request) (*Adapted, error) {
+	a := &Adapted{Body: r.Body.Segments(nil), call: r.Call, answer: geminiAnswer{}}
+	if r.Stream {
+		a.Query = "alt=sse"
+	}
+	return a, nil
+}
+
+// geminiAnswer is an answer that is given as it came.
+type geminiAnswer struct{}
+
+func (geminiAnswer) Stream(body io.Reader, _ openai.Call, _ translate.Again) io.Reader { return body }
+
+func (geminiAnswer) Whole(body io.Reader, call openai.Call, _ translate.Again) ([]byte, error) {
+	answer, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
+	if err == nil && len(answer) > maxAnswer {
+		return nil, translate.ProviderFailure(&call, translate.TooMuchText)
+	}
+	return answer, err
+}
+
+// Refusal reads Google's errors.
+func (geminiAnswer) Refusal(status int, header http.Header, body []byte) translate.Refusal {
+	return chatongemini.Refusal(status, header, body)
+}
+
+// maxAnswer bounds a whole answer, in bytes.
+const maxAnswer = 64 << 20
 
 // geminiList is an answer with embeddings.
 type geminiList struct{ *embeddingsongemini.Original }

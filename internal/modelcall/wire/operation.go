@@ -26,14 +26,18 @@ type Operation struct {
 	Units bool
 	// Estimated says that the gateway answers itself for providers that have no API which serves it.
 	Estimated bool
+	// Instead is the API by which models are called that no provider serves by this one, for the
+	// refusal. It is "" for an API that a model is said not to have.
+	Instead string
 	// Fallbacks says that the API has the field of that name, with further models.
 	Fallbacks bool
 	// OutputField is the only name that a provider knows for the limit of an output, "" if it knows the
 	// usual ones. Nil: there is one name.
 	OutputField func(*provider.Provider) string
 
-	// Parse reads what the gateway acts on. The error is a 400.
-	Parse func(b *jsonscan.Body, h http.Header) (params.Request, error)
+	// Parse reads what the gateway acts on. Path is what the path of the request says of that, zero for
+	// an API whose body says it. The error is a 400.
+	Parse func(b *jsonscan.Body, h http.Header, path params.Request) (params.Request, error)
 	// Limits reads how much the request asks for. The error is a 400. Nil, like Content, for a count.
 	Limits func(b *jsonscan.Body) (params.RequestedLimits, error)
 	// References reads what the request asks of the provider's account. The tools are complete with an
@@ -47,6 +51,18 @@ type Operation struct {
 	// Routes are how a request can reach a provider, the best first. A provider gets the first whose
 	// API it has.
 	Routes []Route
+}
+
+// Path is what the path of a request says where the body does not. The zero value is nothing.
+type Path struct {
+	Model  string
+	Stream bool
+	Array  bool // a whole answer is wanted as the only element of an array
+}
+
+// Request returns what is known of a request before its body is read.
+func (p Path) Request() params.Request {
+	return params.Request{Model: p.Model, Stream: p.Stream, Array: p.Array}
 }
 
 // Route is how a request reaches providers that have an API.
@@ -64,9 +80,10 @@ type Route struct {
 
 // Heartbeat is what keeps the stream of a caller alive. The zero value is a comment.
 type Heartbeat struct {
-	Event []byte        // instead of a comment
-	Every time.Duration // between two events; comments are sent in between
-	Early bool          // before the first event of the answer, too
+	Comment []byte        // instead of the usual comment
+	Event   []byte        // instead of a comment
+	Every   time.Duration // between two events; comments are sent in between
+	Early   bool          // before the first event of the answer, too
 }
 
 // RouteTo returns how a request reaches a provider, nil if that has no API which serves it.
@@ -83,7 +100,7 @@ func (o *Operation) RouteTo(p *provider.Provider) *Route {
 var Chat = &Operation{
 	Name: provider.Chat, Span: "chat", List: "messages", Generates: true,
 	OutputField: func(p *provider.Provider) string { return p.MaxTokensField },
-	Parse:       func(b *jsonscan.Body, _ http.Header) (params.Request, error) { return params.ParseChat(b) },
+	Parse:       inBody(params.ParseChat),
 	Limits:      params.ChatLimits, References: params.References, Content: contentOf,
 	Routes: []Route{
 		{Wire: chatWire, Encode: encodeChat},
@@ -95,7 +112,7 @@ var Chat = &Operation{
 // Responses is the Responses API. The families of OpenAI and OpenRouter have the same shapes here.
 var Responses = &Operation{
 	Name: provider.Responses, Span: "chat", List: "input", Generates: true,
-	Parse:  func(b *jsonscan.Body, _ http.Header) (params.Request, error) { return params.ParseResponses(b) },
+	Parse:  inBody(params.ParseResponses),
 	Limits: params.ResponsesLimits, References: params.References, Content: contentOf, Heartbeat: codexHeartbeat,
 	Routes: []Route{
 		{Wire: responsesWire, Encode: encodeResponses},
@@ -130,7 +147,7 @@ var CountTokens = &Operation{
 // and no provider gets it translated.
 var Embeddings = &Operation{
 	Name: provider.Embeddings, Span: "embeddings", List: "input",
-	Parse:      func(b *jsonscan.Body, _ http.Header) (params.Request, error) { return params.ParseEmbeddings(b) },
+	Parse:      inBody(params.ParseEmbeddings),
 	Limits:     func(b *jsonscan.Body) (params.RequestedLimits, error) { return params.EmbeddingsLimits(b), nil },
 	References: params.References, Content: contentOf,
 	Routes: list(embeddingsWire, &openai.Embeddings),
@@ -140,7 +157,7 @@ var Embeddings = &Operation{
 // it are alike, and each passes as it is.
 var Rerank = &Operation{
 	Name: provider.Rerank, Span: "rerank", List: "documents", Units: true,
-	Parse:      func(b *jsonscan.Body, _ http.Header) (params.Request, error) { return params.ParseRerank(b) },
+	Parse:      inBody(params.ParseRerank),
 	Limits:     func(b *jsonscan.Body) (params.RequestedLimits, error) { return params.RerankLimits(b), nil },
 	References: params.References, Content: contentOf,
 	Routes: list(rerankWire, &openai.Ranking),
@@ -149,7 +166,7 @@ var Rerank = &Operation{
 // Moderations is OpenAI's API that judges texts and images.
 var Moderations = &Operation{
 	Name: provider.Moderations, Span: "moderations", List: "input",
-	Parse:      func(b *jsonscan.Body, _ http.Header) (params.Request, error) { return params.ParseModerations(b) },
+	Parse:      inBody(params.ParseModerations),
 	Limits:     func(b *jsonscan.Body) (params.RequestedLimits, error) { return params.ListLimits(b, "input"), nil },
 	References: params.References, Content: contentOf,
 	Routes: list(moderationsWire, &openai.Moderations),
@@ -159,7 +176,7 @@ var Moderations = &Operation{
 // would need another prompt, so no provider gets it translated.
 var Completions = &Operation{
 	Name: provider.Completions, Span: "text_completion", List: "prompt", Generates: true,
-	Parse:  func(b *jsonscan.Body, _ http.Header) (params.Request, error) { return params.ParseCompletions(b) },
+	Parse:  inBody(params.ParseCompletions),
 	Limits: params.CompletionsLimits, References: params.CompletionsReferences,
 	Content: func(b *jsonscan.Body, _ http.Header) params.Content { return params.CompletionsContent(b) },
 	Routes: []Route{{Wire: completionsWire, Encode: encodeCompletions}},
@@ -171,9 +188,14 @@ func messagesContent(b *jsonscan.Body, h http.Header) params.Content {
 	return params.MessagesContentOf(b, h[anthropic.BetaHeader])
 }
 
+// inBody parses a request that says all in its body.
+func inBody(parse func(*jsonscan.Body) (params.Request, error)) func(*jsonscan.Body, http.Header, params.Request) (params.Request, error) {
+	return func(b *jsonscan.Body, _ http.Header, _ params.Request) (params.Request, error) { return parse(b) }
+}
+
 // versioned parses a request that must say its version of the API. Anthropic demands it too.
-func versioned(parse func(*jsonscan.Body) (params.Request, error)) func(*jsonscan.Body, http.Header) (params.Request, error) {
-	return func(b *jsonscan.Body, h http.Header) (params.Request, error) {
+func versioned(parse func(*jsonscan.Body) (params.Request, error)) func(*jsonscan.Body, http.Header, params.Request) (params.Request, error) {
+	return func(b *jsonscan.Body, h http.Header, _ params.Request) (params.Request, error) {
 		if err := checkVersion(h); err != nil {
 			return params.Request{}, err
 		}

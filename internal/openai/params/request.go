@@ -27,6 +27,7 @@ type Request struct {
 	Stream       bool  // `stream` is true; null and absent are false
 	Choices      int64 // n of a chat, not checked; 1 if absent
 	IncludeUsage bool  // `stream_options.include_usage` is true; chat only
+	Array        bool  // the whole answer is wanted as the only element of an array; Google's API only
 
 	model         int // index of the member, -1 if absent
 	streamOptions int // index of the member, -1 if absent or null

@@ -89,10 +89,14 @@ func (g *Gemini) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch method := found[4]; {
 	case method == "streamGenerateContent" && r.URL.Query().Get("alt") == "sse":
 		c.generate(w, r, body)
+	case method == "generateContent":
+		c.whole(w, r, body)
 	case method == "countTokens":
 		count(w, body, vertex)
 	case method == "batchEmbedContents", method == "predict" && vertex:
 		embed(w, body, vertex)
+	case method == "embedContent":
+		embedOne(w, body)
 	default:
 		googleError(w, 404, "NOT_FOUND", "no method "+method)
 	}

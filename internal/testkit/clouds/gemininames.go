@@ -48,7 +48,7 @@ func unknownName(known names, v any, path string) string {
 		}
 	case map[string]any:
 		for key, value := range v {
-			inner, ok := known[key]
+			inner, ok := known[camel(key)]
 			if !ok {
 				return fmt.Sprintf("Unknown name %q at '%s': Cannot find field.", key, path)
 			}
@@ -60,4 +60,13 @@ func unknownName(known names, v any, path string) string {
 		}
 	}
 	return ""
+}
+
+// camel returns a member as the API documents it: it takes response_mime_type, too.
+func camel(key string) string {
+	words := strings.Split(key, "_")
+	for i := 1; i < len(words); i++ {
+		words[i] = strings.ToUpper(words[i][:min(1, len(words[i]))]) + words[i][min(1, len(words[i])):]
+	}
+	return strings.Join(words, "")
 }

@@ -72,6 +72,9 @@ func count(w http.ResponseWriter, body []byte, vertex bool) {
 		googleError(w, 400, "INVALID_ARGUMENT", "Invalid JSON payload received.")
 		return
 	}
+	if !vertex && asked["contents"] != nil {
+		known = names{"contents": contentNames}
+	}
 	if refusal := unknownName(known, asked, ""); refusal != "" {
 		googleError(w, 400, "INVALID_ARGUMENT", refusal)
 		return

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/gemini"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/sse"
@@ -106,7 +107,7 @@ func (a *answer) endHop() error {
 		a.idle, a.parts = 0, r.parts
 	}
 	token := r.finish.token
-	if r.finish.reason != continued || token == nil || r.original.body == nil || a.idle == maxIdleHops || a.hops == maxHops {
+	if r.finish.reason != gemini.Continued || token == nil || r.original.body == nil || a.idle == maxIdleHops || a.hops == maxHops {
 		return r.end()
 	}
 	a.hops++

@@ -2,11 +2,9 @@ package chatongemini
 
 import (
 	"bytes"
-	"slices"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/gemini"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // maxUsage bounds the usage that is held, in bytes; real ones have under 1 KiB.
@@ -32,7 +30,7 @@ func (u *usage) note(object []byte) bool {
 
 // all returns what all requests used. It is false if none said so.
 func (u *usage) all() (openai.Usage, bool) {
-	now, ok := parseUsage(u.last)
+	now, ok := gemini.ParseUsage(u.last)
 	if !ok {
 		return u.total, u.some
 	}
@@ -45,38 +43,6 @@ func (u *usage) all() (openai.Usage, bool) {
 		now.Units[i] += n
 	}
 	return now, true
-}
-
-// parseUsage reads usageMetadata. Thoughts are counted beside the candidates, by some models within them:
-// the total tells. It is false without the length of the prompt, and for absurd counts.
-func parseUsage(object []byte) (u openai.Usage, ok bool) {
-	prompt, ok := jsonscan.Int(member(object, "promptTokenCount"))
-	candidates, thoughts := countOf(object, "candidatesTokenCount"), countOf(object, "thoughtsTokenCount")
-	u = openai.Usage{
-		Prompt:     prompt + countOf(object, "toolUsePromptTokenCount"),
-		Completion: candidates + thoughts,
-		Cached:     countOf(object, "cachedContentTokenCount"),
-		Reasoning:  thoughts,
-		Units: units.Counts{
-			units.AudioInput:  audioTokens(member(object, "promptTokensDetails")),
-			units.AudioOutput: audioTokens(member(object, "candidatesTokensDetails")),
-		},
-	}
-	if total := countOf(object, "totalTokenCount"); total > 0 {
-		u.Completion = max(candidates, thoughts, total-u.Prompt)
-	}
-	u.Total = u.Prompt + u.Completion
-	return u, ok && prompt >= 0 && max(u.Total, u.Prompt, u.Completion, u.Cached, slices.Max(u.Units[:])) <= openai.MaxTokens
-}
-
-// audioTokens returns how many tokens of a list of modalities are of sound.
-func audioTokens(list []byte) (n int64) {
-	each(list, func(object []byte) {
-		if textOf(object, "modality") == "AUDIO" {
-			n = countOf(object, "tokenCount")
-		}
-	})
-	return n
 }
 
 // tiers are the values of serviceTier (Gemini API) and trafficType (Vertex AI) as chat has them.

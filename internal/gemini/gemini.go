@@ -1,0 +1,136 @@
+// Package gemini holds the wire shapes of Google's generateContent: answers whole and streamed, usage,
+// lists of models and errors, as Google's SDKs read them. Requests are read by package openai/params,
+// like those of the other APIs.
+//
+// Answers of a provider that has this API pass as they came but for the model's name:
+//
+//	out, sum, err := gemini.Result(nil, answer, call) // a whole answer
+//	stream := gemini.NewStream(call)                  // a streamed one
+//
+// Facts about the wire are from the SDKs (Python 3.4.0, JavaScript 3.1.0, Go 1.77.0) and Google's
+// documentation. A stream is lines of "data: " with JSON and nothing else: the SDKs fail on comments, on
+// names of events and on [DONE], and take a stream that is cut for a whole one.
+package gemini
+
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+// KeyHeader is where Google's SDKs send the key.
+const KeyHeader = "X-Goog-Api-Key"
+
+// ClientHeader is where they name themselves.
+const ClientHeader = "X-Goog-Api-Client"
+
+const (
+	// maxID bounds an id of the provider that is kept, in bytes; Google's have under 30.
+	maxID = 256
+	// maxReason bounds a finishReason that is kept, in bytes; known ones have 25.
+	maxReason = 64
+)
+
+// response is what is known of the GenerateContentResponses of one call: one, or the events of a stream.
+//
+//	{"candidates": [{"content": {"parts": [PART, …]}, "finishReason": "STOP", "index": 0}],
+//	 "usageMetadata": {…}, "promptFeedback": {"blockReason": "…"}, "modelVersion": "…", "responseId": "…"}
+type response struct {
+	call  openai.Call
+	model []byte // quoted, as asked
+	sum   openai.Summary
+}
+
+func newResponse(call openai.Call) response {
+	return response{call: call, model: jsonscan.AppendString(nil, call.Model)}
+}
+
+// read learns from a response. Model is the index of its member modelVersion, -1 for none. It is false for
+// an object that is no response.
+func (r *response) read(data []byte, members []jsonscan.Member) (model int, ok bool) {
+	model = -1
+	r.sum.Later++
+	for i, m := range members {
+		value := m.Value(data)
+		switch string(m.DecodedKey(data)) {
+		case "modelVersion":
+			model = i
+		case "responseId":
+			if id, isText := jsonscan.String(value); isText && len(id) <= maxID {
+				r.sum.UpstreamID = id
+			}
+		case "usageMetadata":
+			ok = true
+			if u, known := ParseUsage(value); known { // that of a stream counts what was used up to here
+				r.sum.Usage, r.sum.HasUsage, r.sum.Later = u, true, 0
+			}
+		case "promptFeedback":
+			ok = true
+			r.blocked(value)
+		case "candidates":
+			ok = true
+			for e := range jsonscan.AllElements(value) {
+				r.candidate(e.Value(value))
+			}
+		}
+	}
+	return model, ok
+}
+
+// blocked notes why the provider does not answer. Such a response has no candidates.
+func (r *response) blocked(object []byte) {
+	for m := range jsonscan.AllMembers(object) {
+		if string(m.DecodedKey(object)) == "blockReason" && m.Kind == '"' {
+			r.finish(m.Value(object), blocked)
+		}
+	}
+}
+
+func (r *response) candidate(object []byte) {
+	for m := range jsonscan.AllMembers(object) {
+		value := m.Value(object)
+		switch string(m.DecodedKey(object)) {
+		case "content":
+			for inner := range jsonscan.AllMembers(value) {
+				if string(inner.DecodedKey(value)) == "parts" {
+					r.parts(inner.Value(value))
+				}
+			}
+		case "finishReason":
+			r.finish(value, "")
+		}
+	}
+}
+
+// parts notes whether there is content.
+func (r *response) parts(array []byte) {
+	for e := range jsonscan.AllElements(array) {
+		part := e.Value(array)
+		for m := range jsonscan.AllMembers(part) {
+			switch string(m.DecodedKey(part)) {
+			case "text":
+				r.sum.Text = r.sum.Text || m.ValueEnd-m.ValueStart > len(`""`)
+			case "thought":
+			case "thoughtSignature":
+				r.call.ReportSealed(m.Value(part))
+			default:
+				r.sum.Text = true
+			}
+		}
+	}
+}
+
+// finish notes why an answer ended. As says what that is in OpenAI's words, "" for what the table has.
+func (r *response) finish(value []byte, as string) {
+	reason, ok := jsonscan.String(value)
+	if !ok || reason == "" || len(reason) > maxReason {
+		return
+	}
+	r.sum.NativeFinish = reason
+	r.sum.Finished++
+	if r.sum.Finish = as; as == "" {
+		r.sum.Finish = FinishReason(reason)
+	}
+	if r.sum.Finish == "" {
+		r.sum.Finish = "stop"
+	}
+}

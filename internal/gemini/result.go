@@ -1,0 +1,68 @@
+package gemini
+
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+// Result appends the body of a provider's whole answer as the client must get it: the model as asked, all
+// else as it came. A body that is no answer, or is an error, is a [*apierror.Error], also in the summary,
+// and dst is returned as it was.
+func Result(dst, body []byte, call openai.Call) ([]byte, openai.Summary, error) {
+	r := newResponse(call)
+	members, err := jsonscan.Lenient(body, nil)
+	if err != nil {
+		return r.fail(dst, call.Broken("answered what is not JSON").WithCause(err))
+	}
+	if failed := faultIn(&call, body, members); failed != nil {
+		return r.fail(dst, failed)
+	}
+	model, ok := r.read(body, members)
+	if !ok {
+		return r.fail(dst, call.Broken("answered with what is no response of generateContent"))
+	}
+	p := jsonscan.NewPatch(body, members)
+	if model >= 0 {
+		p.Set(model, r.model)
+	}
+	return p.Append(dst), r.sum, nil
+}
+
+func (r *response) fail(dst []byte, e *apierror.Error) ([]byte, openai.Summary, error) {
+	r.sum.Err = e
+	return dst, r.sum, e
+}
+
+// faultIn returns the failure that the provider reports instead of an answer, nil for none.
+func faultIn(call *openai.Call, data []byte, members []jsonscan.Member) *apierror.Error {
+	if i, ok := jsonscan.Find(data, members, "error"); ok && members[i].Kind == '{' {
+		return call.Fault(openai.ParseProviderError(data))
+	}
+	return nil
+}
+
+// Events appends a whole answer as the one event that a provider would have streamed. A body that is no
+// answer, or is an error, is a [*apierror.Error], and dst is returned as it was.
+func Events(dst, body []byte, call openai.Call) ([]byte, openai.Summary, error) {
+	_, sum, err := Result(nil, body, call)
+	if err != nil {
+		return dst, sum, err
+	}
+	return appendEvent(dst, body), sum, nil
+}
+
+// appendEvent appends an event. Line ends in its data can only stand between tokens.
+func appendEvent(dst, data []byte) []byte {
+	dst = append(dst, "data: "...)
+	for _, c := range data {
+		if c == '\n' || c == '\r' {
+			c = ' '
+		}
+		dst = append(dst, c)
+	}
+	return append(dst, "\n\n"...)
+}
+
+// Heartbeat keeps a stream alive: an empty line is the one thing that no SDK takes for something.
+var Heartbeat = []byte("\n")
