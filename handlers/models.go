@@ -4,12 +4,17 @@ import (
 	"net/url"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 )
 
 // serveModels answers with the models that the key can call, or with the one that the path names.
 func serveModels(x *apiRequest) error {
 	if x.name != "" {
 		model, err := x.gateway.Models().Get(x.r.Context(), x.req.Caller.Key, x.name)
+		if err == nil && !hasModel(x, x.name) {
+			err = modelcall.UnknownModel(x.name)
+		}
 		if err != nil {
 			return err
 		}
@@ -54,7 +59,23 @@ func showModels(x *apiRequest, q url.Values, a api.API, show api.ModelsFunc) err
 	if err != nil {
 		return err
 	}
-	return x.succeed(show(nil, models, page), nil)
+	listed := models[:0]
+	for _, m := range models {
+		if hasModel(x, m.ID) {
+			listed = append(listed, m)
+		}
+	}
+	return x.succeed(show(nil, listed, page), nil)
+}
+
+// hasModel reports whether the list of the family has a model that the key can call: Google's has those
+// that its own API can call.
+func hasModel(x *apiRequest, name string) bool {
+	if _, google := x.api.(api.Google); !google {
+		return true
+	}
+	found, err := x.gateway.Models().Find(x.req.Caller.Key, name)
+	return err == nil && (modelcall.Callable(found, wire.GenerateContent) || modelcall.Callable(found, wire.EmbedContent))
 }
 
 // serveModelEndpoints answers with where calls of the model that the path names can be sent.

@@ -33,11 +33,9 @@ func (a *Member) Result(dst, body []byte, call openai.Call) ([]byte, openai.Summ
 	if i, ok := jsonscan.Find(body, members, a.Key); !ok || members[i].Kind != a.Kind {
 		return r.fail(dst, call.Broken("answered with what is no "+a.What))
 	}
-	if i, ok := jsonscan.Find(body, members, "usageMetadata"); ok {
-		if u, known := ParseUsage(members[i].Value(body)); known {
-			u.Completion, u.Reasoning, u.Total = 0, 0, u.Prompt
-			r.sum.Usage, r.sum.HasUsage = u, true
-		}
+	if u, ok := EventUsage(body); ok {
+		u.Completion, u.Reasoning, u.Total = 0, 0, u.Prompt
+		r.sum.Usage, r.sum.HasUsage = u, true
 	}
 	return append(dst, body...), r.sum, nil
 }

@@ -42,6 +42,19 @@ func ParseUsage(object []byte) (u openai.Usage, ok bool) {
 	return u, ok && max(u.Total, u.Prompt, u.Completion, u.Cached, slices.Max(u.Units[:])) <= openai.MaxTokens
 }
 
+// EventUsage reads the usage in an event of a stream. It is false if the event has none.
+func EventUsage(data []byte) (openai.Usage, bool) {
+	members, err := jsonscan.Lenient(data, nil)
+	if err != nil {
+		return openai.Usage{}, false
+	}
+	i, ok := jsonscan.Find(data, members, "usageMetadata")
+	if !ok {
+		return openai.Usage{}, false
+	}
+	return ParseUsage(members[i].Value(data))
+}
+
 // audioTokens returns how many tokens of a list of modalities are of sound.
 func audioTokens(list []byte) (n int64) {
 	for e := range jsonscan.AllElements(list) {

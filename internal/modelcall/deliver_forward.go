@@ -110,10 +110,10 @@ func (d *streaming) take(event *openai.Event) *apierror.Error {
 	d.pass(events)
 	switch {
 	case err != nil:
-		u.meter.lastEvent(data)
+		u.meter.lastEvent(data, d.usage)
 		return nonsense(d.attempt.provider(), err)
 	case verdict != nil:
-		u.meter.lastEvent(data)
+		u.meter.lastEvent(data, d.usage)
 		return d.guard.blocked(verdict)
 	}
 	return nil

@@ -18,13 +18,14 @@ import (
 // streaming is the delivery of an answer event by event.
 type streaming struct {
 	attempt *attempt
-	choices int64             // that the caller asks for
-	reader  sse.Reader        // of the provider's body
-	events  openai.Events     // of the provider
-	stream  openai.Stream     // writes the caller's events
-	keeps   keeper            // stream, if it keeps text; else nil
-	guard   *guard            // of the call
-	guarded *guardrail.Stream // nil: no guardrail reads the answer
+	choices int64                                   // that the caller asks for
+	reader  sse.Reader                              // of the provider's body
+	events  openai.Events                           // of the provider
+	stream  openai.Stream                           // writes the caller's events
+	keeps   keeper                                  // stream, if it keeps text; else nil
+	guard   *guard                                  // of the call
+	guarded *guardrail.Stream                       // nil: no guardrail reads the answer
+	usage   func(event []byte) (openai.Usage, bool) // of the wire
 	writer  *eventWriter
 	batch   batch
 
@@ -59,6 +60,7 @@ func deliverStream(ctx context.Context, a *attempt, g *guard, w *eventWriter, s 
 	d := streamings.Get().(*streaming)
 	d.attempt, d.choices, d.stream, d.guard, d.writer, d.hold = a, choices, s.Answer.Stream(), g, w, open
 	d.keeps, _ = d.stream.(keeper)
+	d.usage = s.Wire.Usage
 	delivered := d.deliver(ctx, s)
 	if delivered.end == nil {
 		d.release()

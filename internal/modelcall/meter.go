@@ -82,10 +82,14 @@ func (m *meter) summarize(s openai.Summary) {
 	}
 }
 
-// lastEvent notes the usage in an event that no client gets, because a guardrail refused it.
-func (m *meter) lastEvent(data []byte) {
+// lastEvent notes the usage in an event that no client gets, because a guardrail refused it. Usage reads
+// it, nil for [openai.EventUsage].
+func (m *meter) lastEvent(data []byte, usage func([]byte) (openai.Usage, bool)) {
 	m.text = true
-	if u, ok := openai.EventUsage(data); ok {
+	if usage == nil {
+		usage = openai.EventUsage
+	}
+	if u, ok := usage(data); ok {
 		m.usage, m.reported, m.later, m.last = u, true, 0, true
 	}
 }

@@ -67,6 +67,18 @@ func targetsOf(d *Deps, found Found, op *wire.Operation, name string, limits []*
 	return targets, refused
 }
 
+// Callable reports whether an operation can be sent to any of the candidates.
+func Callable(found Found, op *wire.Operation) bool {
+	for _, candidates := range found.Groups {
+		for i := range candidates {
+			if c := &candidates[i]; serves(c, op, op.RouteTo(c.Provider)) == nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // grouped returns targets by their group.
 func grouped(targets []*target) [][]*target {
 	var groups [][]*target

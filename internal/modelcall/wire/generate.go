@@ -13,7 +13,7 @@ import (
 
 // The parts of Google's API.
 var (
-	generateWire   = &Wire{Name: provider.GenerateContent, Guardrail: guardrail.Generate, Events: gemini.Events}
+	generateWire   = &Wire{Name: provider.GenerateContent, Guardrail: guardrail.Generate, Usage: gemini.EventUsage, Events: gemini.Events}
 	countContent   = &Wire{Name: provider.CountContent}
 	embedWire      = &Wire{Name: provider.EmbedContent}
 	batchEmbedWire = &Wire{Name: provider.BatchEmbedContents}

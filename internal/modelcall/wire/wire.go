@@ -30,6 +30,8 @@ type Wire struct {
 	APIType string
 	// Guardrail is the form in which guardrails read events.
 	Guardrail guardrail.Wire
+	// Usage reads the usage in an event. Nil: as OpenAI's and Anthropic's events have it.
+	Usage func(event []byte) (openai.Usage, bool)
 	// Events returns a whole answer as the events of a stream: small servers do not stream, whatever
 	// they are asked. Nil: no stream is ever asked for.
 	Events func(dst, body []byte, call openai.Call) ([]byte, openai.Summary, error)
