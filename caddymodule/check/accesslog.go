@@ -13,10 +13,13 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 )
 
-// apiKeyFields are the fields of Caddy's access log that a filter must take out or change, one of
-// them: the header with the key that Anthropic's SDKs send. Caddy itself redacts Authorization,
-// Proxy-Authorization and cookies.
-var apiKeyFields = []string{"request>headers>X-Api-Key", "request>headers", "request"}
+// apiKeyFields are the fields of Caddy's access log that a filter must take out or change: the headers
+// with the keys that the SDKs of Anthropic and Google send, each by itself or with what it is in. Caddy
+// itself redacts Authorization, Proxy-Authorization and cookies.
+var apiKeyFields = []string{"request>headers>X-Api-Key", "request>headers>X-Goog-Api-Key"}
+
+// filterAdvice is what a log needs.
+var filterAdvice = "format filter { " + strings.Join(apiKeyFields, " delete, ") + " delete }"
 
 // WarnOfLoggedKeys warns of each access log that would show the keys of callers. Requests for a host
 // that no site names are in the default log, and a client that has the wrong address sends its key too.
@@ -32,7 +35,7 @@ func WarnOfLoggedKeys(ctx caddy.Context, logger *zap.Logger) {
 			continue
 		}
 		if logs := unfilteredLogs(configuredLogs(ctx), accessLoggers(server.Logs)); len(logs) > 0 {
-			logger.Warn("the access log would show keys that clients send as X-Api-Key; each of these logs needs: format filter { "+apiKeyFields[0]+" delete }",
+			logger.Warn("the access log would show keys that clients send as X-Api-Key or X-Goog-Api-Key; each of these logs needs: "+filterAdvice,
 				zap.String("server", name), zap.Strings("logs", logs))
 		}
 	}
@@ -132,18 +135,20 @@ func configuredLogs(ctx caddy.Context) map[string]customLog {
 // maxEncoders is how many encoders inside each other are looked at.
 const maxEncoders = 8
 
-// filtersKeys reports whether an encoder, or one that it wraps, has a filter for the header.
+// filtersKeys reports whether an encoder, or those that it wraps, have filters for the headers.
 func filtersKeys(encoder reflect.Value) bool {
+	var filtered []string
 	for range maxEncoders {
-		fields := field(encoder, "Fields")
-		if fields.Kind() == reflect.Map && slices.ContainsFunc(fields.MapKeys(), func(key reflect.Value) bool {
-			return slices.Contains(apiKeyFields, key.String())
-		}) {
-			return true
+		if fields := field(encoder, "Fields"); fields.Kind() == reflect.Map {
+			for _, key := range fields.MapKeys() {
+				filtered = append(filtered, key.String())
+			}
 		}
 		encoder = field(encoder, "wrapped")
 	}
-	return false
+	return !slices.ContainsFunc(apiKeyFields, func(name string) bool {
+		return !slices.ContainsFunc(filtered, func(outer string) bool { return name == outer || strings.HasPrefix(name, outer+">") })
+	})
 }
 
 // field returns a field of a struct by its path, the zero Value if there is none.

@@ -9,10 +9,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
-// Caddy's access log shows X-Api-Key, with which Anthropic's SDKs send their key. The load says so,
-// unless the log has the filter of the documentation.
+// Caddy's access log shows X-Api-Key and X-Goog-Api-Key, with which the SDKs of Anthropic and Google send
+// their key. The load says so, unless the log has the filter of the documentation.
 func TestKeysInAnAccessLogAreWarnedOf(t *testing.T) {
-	const filter = "format filter {\nrequest>headers>X-Api-Key delete\n}\n"
+	const both = "request>headers>X-Api-Key delete\nrequest>headers>X-Goog-Api-Key delete\n"
+	const filter = "format filter {\n" + both + "}\n"
 	log := func(options string) string { return "log {\noutput gatehouse_test\n" + options + "}\n" }
 	for _, c := range []struct {
 		name, site, global string
@@ -24,8 +25,9 @@ func TestKeysInAnAccessLogAreWarnedOf(t *testing.T) {
 		{"a filter", log(filter) + "gatehouse", "", false, false},
 		{"a filter of all headers", log("format filter {\nrequest>headers delete\n}\n") + "gatehouse", "", false, false},
 		{"a filter of another header", log("format filter {\nrequest>headers>X-Key delete\n}\n") + "gatehouse", "", true, true},
+		{"a filter of one of the headers", log("format filter {\nrequest>headers>X-Api-Key delete\n}\n") + "gatehouse", "", true, true},
 		{"a filter in another spelling", log("format filter {\nrequest>headers>x-api-key delete\n}\n") + "gatehouse", "", true, true},
-		{"a filter around it", log("format append {\nwrap filter {\nrequest>headers>X-Api-Key delete\n}\nhost x\n}\n") + "gatehouse", "", false, false},
+		{"a filter around it", log("format append {\nwrap filter {\n"+both+"}\nhost x\n}\n") + "gatehouse", "", false, false},
 		{"no handler of ours", log("format json\n") + "respond ok", "", false, true},
 		{"one endpoint", log("format json\n") + "handle /v1/* {\ngatehouse_messages\n}", "", true, true},
 		{"a guarded backend", log("format json\n") + "route {\ngatehouse_auth\nrespond ok\n}", "", true, true},
@@ -36,6 +38,7 @@ func TestKeysInAnAccessLogAreWarnedOf(t *testing.T) {
 			h := harness.Start(t, harness.Setup{Site: c.site, Global: c.global})
 			r := h.Client.Request("/v1/messages", "", `{}`)
 			r.Header.Set("X-Api-Key", "gk-in-the-log-0123456789")
+			r.Header.Set("X-Goog-Api-Key", "gk-in-the-log-0123456789")
 			r.Header.Set("Anthropic-Version", "2023-06-01")
 			_ = h.Client.Send(r)
 			h.Stop()
@@ -84,6 +87,7 @@ func TestTheProductionCaddyfileLogsNoKeys(t *testing.T) {
 			}
 			r := h.Client.Request("/v1/messages", "", `{}`)
 			r.Header.Set("X-Api-Key", "gk-in-the-log-0123456789")
+			r.Header.Set("X-Goog-Api-Key", "gk-in-the-log-0123456789")
 			_ = h.Client.Send(r)
 			h.Stop()
 			if warned := len(harness.Log.Lines("access log would show keys")) > 0; warned != c.logged {
