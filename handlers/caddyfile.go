@@ -52,7 +52,7 @@ func (h *Auth) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // UnmarshalCaddyfile reads the directive of one endpoint:
 //
 //	gatehouse_<endpoint> [<matcher>] {
-//		family openai|openrouter|anthropic
+//		family openai|openrouter|anthropic|google
 //	}
 func (e *Endpoint) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next()

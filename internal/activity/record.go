@@ -44,7 +44,7 @@ type Record struct {
 	KeyHash string
 	// User is who used the key, if a single sign-on has said so.
 	User string
-	// Family is "openai", "openrouter", "anthropic" or "vnc"; Route is such as
+	// Family is "openai", "openrouter", "anthropic", "google" or "vnc"; Route is such as
 	// "POST /v1/chat/completions". Both are "unknown" for a call that a crash ended.
 	Family, Route string
 	// Model is the requested name, Provider the configured name, UpstreamModel the name sent to the

@@ -3,8 +3,8 @@
 // Everything a client reads about a failure is a [Code] of this package and a message written by
 // the gateway. A package that refuses a call returns an [*Error]. Any other error is the gateway's
 // own bug: the client sees "internal", and the error is only logged. One [table] maps codes to the
-// HTTP status and to the error types of the APIs, OpenAI's (/v1), OpenRouter's (/api/v1) and
-// Anthropic's (Messages), so that "why is this a 401" has one answer.
+// HTTP status and to the error types of the APIs, OpenAI's (/v1), OpenRouter's (/api/v1),
+// Anthropic's (Messages) and Google's, so that "why is this a 401" has one answer.
 package apierror
 
 import (

@@ -109,7 +109,7 @@ var meanings = map[Code]Meaning{
 	},
 	UnknownURL: {
 		"The gateway has no such route.",
-		"Check the base URL of the SDK: it ends in `/v1` (OpenAI), in `/api/v1` (OpenRouter), or in nothing (Anthropic).",
+		"Check the base URL of the SDK: it ends in `/v1` (OpenAI), in `/api/v1` (OpenRouter), or in nothing (Anthropic, Google).",
 	},
 	MethodNotAllowed: {
 		"The route exists, with another method.",

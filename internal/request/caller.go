@@ -33,7 +33,7 @@ func (c *Caller) SecretHash() string {
 // Route describes a request to its record.
 type Route struct {
 	Name   string // "POST /v1/chat/completions"
-	Family string // as api.Parse knows it: "openai", "openrouter" or "anthropic"
+	Family string // as api.Parse knows it: "openai", "openrouter", "anthropic" or "google"
 	// Recorded requests leave a record when they succeed, too.
 	Recorded bool
 	// Quiet requests leave no record when they fail, either, and a line in the log at debug only: pages

@@ -82,6 +82,7 @@ const caddyfile = `{
 			base_url %[4]s/gemini/v1beta
 			api_key {env.SDK_FAKE_KEY}
 			models echo tools reasoning length too-long overloaded cut-clean err-401 first-1-after-0-err-429
+			models gemini-3-echo gemini-3-tools gemini-3-reasoning gemini-3-blocked gemini-3-no-finish gemini-3-error-late gemini-3-err-500 gemini-3-retry gemini-embedding-001
 			discover off
 		}
 		provider converse {

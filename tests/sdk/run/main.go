@@ -1,7 +1,7 @@
-// Command run drives a built gateway with the official SDKs of OpenAI, OpenRouter and Anthropic.
+// Command run drives a built gateway with the official SDKs of OpenAI, OpenRouter, Anthropic and Google.
 //
 //	go run ./tests/sdk/run -caddy ./caddy -fake FAKEPROVIDER -python PYTHON -python-anthropic1 DIR -python-clouds PYTHON -node DIR
-//		-go TESTBINARY -go-anthropic TESTBINARY -go-anthropic1 TESTBINARY [-only REGEXP] [-results FILE]
+//		-go TESTBINARY -go-anthropic TESTBINARY -go-anthropic1 TESTBINARY -go-google TESTBINARY [-only REGEXP] [-results FILE]
 //		[-cluster]
 //
 // It starts the fake provider and the gateway, on free ports of the loopback and with their data in
@@ -32,6 +32,7 @@ func main() {
 	flag.StringVar(&p.pythonClouds, "python-clouds", "", "a Python that has tests/sdk/python/clouds.txt")
 	flag.StringVar(&p.goAnthropic, "go-anthropic", "", "the test binary of tests/sdk/go/anthropic")
 	flag.StringVar(&p.goAnthropic1, "go-anthropic1", "", "the same, built with the tag anthropic1")
+	flag.StringVar(&p.goGoogle, "go-google", "", "the test binary of tests/sdk/go/google")
 	flag.StringVar(&p.sources, "sources", "tests/sdk", "the folder of the suites")
 	cluster := flag.Bool("cluster", false, "call two gateways that share Redis and PostgreSQL, through a balancer")
 	process.Main("sdk", "suites", func(ctx context.Context, o process.Options) (ok bool, err error) {

@@ -21,6 +21,7 @@ type peers struct {
 	caddy, fake, python, node, goTest, sources  string
 	pythonAnthropic1, goAnthropic, goAnthropic1 string
 	pythonClouds                                string
+	goGoogle                                    string
 
 	cluster clustertest.T // what a cluster ends with; nil: one gateway
 }
@@ -113,7 +114,8 @@ func suites(p peers) []suite {
 	})
 	https := python("https_run.py")
 	https.name, https.target, https.https = "python-https-http2/test", "test", true
-	return append(append(all, https), anthropicSuites(p, python, node)...)
+	all = append(append(all, https), anthropicSuites(p, python, node)...)
+	return append(all, googleSuites(p, python, node)...)
 }
 
 // run shows the output of a suite only if something failed.

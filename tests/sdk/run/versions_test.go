@@ -19,6 +19,9 @@ var sdks = map[string]struct{ documented, pinned string }{
 	"openai-npm-":        {"openai (npm)", `"openai": "`},
 	"openrouter-npm-":    {"@openrouter/sdk (TypeScript)", `"npm:@openrouter/sdk@`},
 	"anthropic-npm-":     {"@anthropic-ai/sdk (TypeScript)", `"npm:@anthropic-ai/sdk@`},
+	"google-python-":     {"google-genai (Python)", "\ngoogle-genai=="},
+	"google-npm-":        {"@google/genai (npm)", `"@google/genai": "`},
+	"google-go-":         {"google.golang.org/genai (Go)", "google.golang.org/genai"},
 	"openai-go-":         {"openai-go", "github.com/openai/openai-go/v3 v"},
 	"anthropic-go-":      {"anthropic-sdk-go", "github.com/anthropics/anthropic-sdk-go"},
 }
