@@ -40,25 +40,21 @@ const apiKeyHeader = "X-Api-Key"
 const keyParameter = "key"
 
 // credential returns the key of a request: its bearer token or, without one, its X-Api-Key, which
-// Anthropic's SDKs send; in Google's family its X-Goog-Api-Key, or the parameter key of its query, come
-// before a bearer token. Clients of Anthropic's family may send both. Two different keys there are refused,
+// Anthropic's SDKs send. Clients of that family may send both. Two different keys there are refused,
 // because which of them is meant is not clear: often one is a key for Anthropic itself. In the other
-// families the bearer token counts, as X-Api-Key may be meant for a backend.
+// families the bearer token counts, as another header may be meant for a backend. Google's family has its
+// own header, and a parameter of the query.
 func credential(r *http.Request, a api.API) (string, error) {
-	h := r.Header
-	if _, ok := a.(api.Google); ok {
-		if key := cmp.Or(h.Get(api.GoogleKeyHeader), r.URL.Query().Get(keyParameter)); key != "" {
-			return key, nil
+	token, key := bearer(r.Header), r.Header.Get(apiKeyHeader)
+	switch a.(type) {
+	case api.Google:
+		return cmp.Or(token, r.Header.Get(api.GoogleKeyHeader), r.URL.Query().Get(keyParameter), key), nil
+	case api.Anthropic:
+		if token != "" && key != "" && token != key {
+			return "", apierror.New(apierror.InvalidAPIKey, "the request has two different keys: send the gateway's key in one header, or the same in both")
 		}
 	}
-	token, key := bearer(h), h.Get(apiKeyHeader)
-	if token == "" || token == key {
-		return key, nil
-	}
-	if _, ok := a.(api.Anthropic); ok && key != "" {
-		return "", apierror.New(apierror.InvalidAPIKey, "the request has two different keys: send the gateway's key in one header, or the same in both")
-	}
-	return token, nil
+	return cmp.Or(token, key), nil
 }
 
 // withCaller returns the request for the next handler: its context has the caller, and its header

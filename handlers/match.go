@@ -68,7 +68,7 @@ func matchRequest(r *http.Request) *match {
 }
 
 // googleVersions are the versions of Google's API that its SDKs ask for, beside the one in the table.
-var googleVersions = []string{"/v1/", "/v1alpha/"}
+var googleVersions = []string{api.OpenAIPrefix, api.GoogleAlphaPrefix}
 
 // googlePath returns the path in the table for a path of Google's API with another version. What such a
 // path has beside the models is not Google's below /v1/.
@@ -80,7 +80,7 @@ func googlePath(r *http.Request) (path string, ok bool) {
 			continue
 		}
 		_, google := api.ByHeader(r.Header, api.OpenAI{}).(api.Google)
-		if google || r.Method == http.MethodPost {
+		if google || r.Method == http.MethodPost && strings.Contains(rest, ":") {
 			return api.GooglePrefix + rest, true
 		}
 	}

@@ -51,6 +51,8 @@ const (
 	OpenAIPrefix     = "/v1/"
 	OpenRouterPrefix = "/api/v1/"
 	GooglePrefix     = "/v1beta/"
+
+	GoogleAlphaPrefix = "/v1alpha/" // the same
 )
 
 // Of returns the family that a path belongs to. Ok is false outside all.
@@ -60,7 +62,7 @@ func Of(path string) (a API, ok bool) {
 		return OpenRouter{}, true
 	case strings.HasPrefix(path, OpenAIPrefix):
 		return OpenAI{}, true
-	case strings.HasPrefix(path, GooglePrefix):
+	case strings.HasPrefix(path, GooglePrefix), strings.HasPrefix(path, GoogleAlphaPrefix):
 		return Google{}, true
 	}
 	return nil, false

@@ -147,6 +147,10 @@ func TestAKeyMayStandWhereGooglesClientsHaveIt(t *testing.T) {
 		"header": func(r *http.Request) { r.Header.Set("X-Goog-Api-Key", harness.Secret("full")) },
 		"query":  func(r *http.Request) { r.URL.RawQuery = "key=" + harness.Secret("full") },
 		"bearer": func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+harness.Secret("full")) },
+		"bearer beside a key of a backend": func(r *http.Request) {
+			r.Header.Set("Authorization", "Bearer "+harness.Secret("full"))
+			r.Header.Set("X-Goog-Api-Key", "AIza-of-a-backend")
+		},
 	} {
 		r := h.Client.Request(generate, "", hello(""))
 		send(r)

@@ -20,6 +20,7 @@ var (
 	encryptedKey = jsonscan.KeysOf("encrypted_content")
 	signedKeys   = jsonscan.KeysOf("signature", "data")
 	sealedKeys   = jsonscan.KeysOf("signature", "data", "thought_signature")
+	googleKeys   = jsonscan.KeysOf("thoughtSignature", "thought_signature")
 )
 
 // EachSealed calls yield with the sealed parts of a request of any API, in their order. Needed is not
@@ -31,6 +32,15 @@ func EachSealed(b *jsonscan.Body, yield func(Sealed)) {
 				yield(part)
 			}
 		}
+	}
+	if contents, ok := sealing(b, "contents", googleKeys); ok {
+		each(contents, func(content []byte) {
+			each(googleMember(content, "parts"), func(part []byte) {
+				if signature, ok := jsonscan.String(googleMember(part, "thoughtsignature")); ok && signature != "" {
+					yield(Sealed{Content: signature})
+				}
+			})
+		})
 	}
 	messages, ok := sealing(b, "messages", sealedKeys)
 	if !ok {
