@@ -63,16 +63,17 @@ func (g *charge) estimated(m *meter) openai.Usage {
 		prompt = params.Tokens(m.requestBytes, params.BytesPerToken)
 	}
 	completion := m.completion(choices, g.deps.Now(), g.requested.Logprobs)
+	made := g.target.made(&g.requested)
 	switch {
 	case !g.target.op.Generates:
-		completion = 0
+		completion = made.Units.Output()
 	case g.target.allowed.output > 0:
 		completion = min(completion, g.target.allowed.output*choices)
 	}
 	if bound := use.bound; bound.Prompt > 0 {
 		prompt, completion = min(prompt, bound.Prompt), min(completion, bound.Completion)
 	}
-	usage := openai.Usage{Prompt: max(prompt, m.usage.Prompt), Completion: max(completion, m.usage.Completion)}
+	usage := openai.Usage{Prompt: max(prompt, m.usage.Prompt), Completion: max(completion, m.usage.Completion), Units: made.Units.Max(m.usage.Units)}
 	if m.usage.Cached+m.usage.CacheWrite > 0 { // Anthropic reports the prompt, in its parts, before the answer
 		generated := usage.Completion
 		usage = m.usage

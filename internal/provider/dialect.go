@@ -23,9 +23,10 @@ const (
 	Embeddings  Operation = "embeddings"
 	Rerank      Operation = "rerank"
 	Moderations Operation = "moderations"
+	Images      Operation = "images"
 )
 
-var operations = [...]Operation{Chat, Responses, Models, Messages, CountTokens, Embeddings, Rerank, Moderations}
+var operations = [...]Operation{Chat, Responses, Models, Messages, CountTokens, Embeddings, Rerank, Moderations, Images}
 
 // Dialect is the protocol of one kind of provider. Implementations are stateless: one value serves
 // every provider of its kind.
@@ -120,7 +121,7 @@ func (d openAI) Name() string { return d.name }
 var openAIPaths = map[Operation]string{
 	Chat: "/chat/completions", Responses: "/responses", Embeddings: "/embeddings", Models: "/models",
 	Messages: "/messages", CountTokens: "/messages/count_tokens",
-	Rerank: "/rerank", Moderations: "/moderations",
+	Rerank: "/rerank", Moderations: "/moderations", Images: "/images/generations",
 }
 
 func (openAI) Path(op Operation, _ string, _ bool) string { return openAIPaths[op] }

@@ -1,11 +1,13 @@
 package wire
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
@@ -24,6 +26,8 @@ type Operation struct {
 	Generates bool
 	// Units says that something other than tokens is paid for, which the request bounds.
 	Units bool
+	// Made is the most that an answer of a model has besides text. Nil: nothing.
+	Made func(l *params.RequestedLimits, m *catalog.Model) params.Made
 	// Estimated says that the gateway answers itself for providers that have no API which serves it.
 	Estimated bool
 	// Fallbacks says that the API has the field of that name, with further models.
@@ -153,6 +157,19 @@ var Moderations = &Operation{
 	Limits:     func(b *jsonscan.Body) (params.RequestedLimits, error) { return params.ListLimits(b, "input"), nil },
 	References: params.References, Content: contentOf,
 	Routes: list(moderationsWire, &openai.Moderations),
+}
+
+// Images is OpenAI's API that makes pictures of a text.
+var Images = &Operation{
+	Name: provider.Images, Span: "images", List: "prompt", Units: true, Made: pictures,
+	Parse:  func(b *jsonscan.Body, _ http.Header) (params.Request, error) { return params.ParseImages(b) },
+	Limits: params.ImageLimits, References: params.ImageReferences,
+	Content: func(b *jsonscan.Body, _ http.Header) params.Content { return params.ImageContentOf(b) },
+	Routes:  list(imagesWire, &openai.Images),
+}
+
+func pictures(l *params.RequestedLimits, m *catalog.Model) params.Made {
+	return l.Pictures(cmp.Or(m.Base, m.Name), m.MaxUnits, m.Price.PerPicture())
 }
 
 func contentOf(b *jsonscan.Body, _ http.Header) params.Content { return params.ContentOf(b) }

@@ -54,6 +54,7 @@ var (
 
 	rerankWire      = &Wire{Name: provider.Rerank}
 	moderationsWire = &Wire{Name: provider.Moderations}
+	imagesWire      = &Wire{Name: provider.Images}
 )
 
 // API is how the SDKs of a family want to be answered.

@@ -93,6 +93,7 @@ func New() *Provider {
 			p.mux.Handle("POST "+prefix+"/embeddings", p.model(a, embeddingsBody))
 			p.mux.Handle("POST "+prefix+"/rerank", p.model(a, rerankBody))
 			p.mux.Handle("POST "+prefix+"/moderations", p.model(a, moderationsBody))
+			p.mux.Handle("POST "+prefix+"/images/generations", p.model(a, imagesBody))
 			p.mux.Handle("GET "+prefix+"/models", p.list(a))
 		}
 	}

@@ -1,0 +1,56 @@
+package faults
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
+)
+
+// The tokens of a picture, and of a prompt.
+const (
+	pictureTokens = 272
+	picturePrompt = 10
+)
+
+// imageRequest is a call for pictures.
+type imageRequest struct {
+	Model, Prompt string
+	N             int
+}
+
+// imagesBody reads the body of a call of POST /images/generations.
+func imagesBody(_ *http.Request, body []byte) (*testprovider.Request, func(*call) script, error) {
+	var raw imageRequest
+	if err := json.Unmarshal(body, &raw); err != nil || raw.Prompt == "" {
+		return nil, nil, fmt.Errorf("want a prompt: %w", err)
+	}
+	return &testprovider.Request{Model: raw.Model}, raw.answer, nil
+}
+
+// answer is pictures whose bytes are the prompt. The model "no-usage" has URLs instead, as DALL-E does.
+func (r *imageRequest) answer(c *call) script {
+	n := max(r.N, 1)
+	data := make([]map[string]any, n)
+	for i := range data {
+		data[i] = map[string]any{"b64_json": r.Prompt}
+		if c.mode.name == "no-usage" {
+			data[i] = map[string]any{"url": "https://pictures.example/" + strings.Repeat("a", i+1), "revised_prompt": r.Prompt}
+		}
+	}
+	answer := map[string]any{"created": c.reply.Created, "data": data}
+	if c.mode.name != "no-usage" {
+		answer["usage"] = imageUsage(n)
+	}
+	return whole(http.StatusOK, "application/json", testprovider.Encode(answer))
+}
+
+func imageUsage(n int) map[string]any {
+	output := n * pictureTokens
+	return map[string]any{
+		"input_tokens": picturePrompt, "output_tokens": output, "total_tokens": picturePrompt + output,
+		"input_tokens_details": map[string]int{"text_tokens": picturePrompt, "image_tokens": 0},
+	}
+}
