@@ -248,6 +248,7 @@ var arrows = []arrow{
 	{"internal/activity", "internal/units", "fields of a record"},
 	{"internal/limits/sqlite", "internal/limits", "it is the ledger and the rates of one gateway"},
 	{"internal/limits/sqlite", "internal/store", "long windows, holds and spending go with its group commit"},
+	{"internal/form", "internal/jsonscan", "the view of a form is JSON"},
 	{"internal/guardrail", "internal/guardrail/detect", "rules become detectors, webhooks' redactions edits"},
 	{"internal/guardrail", "internal/guardrail/document", "the texts of bodies and events"},
 	{"internal/guardrail", "internal/jsonscan", "members of the events of a stream"},
