@@ -27,6 +27,7 @@ var (
 	rerankEndpoint     = &endpoint{"rerank", http.MethodPost, keys.ChatWrite, true, serveRerank}
 	moderateEndpoint   = &endpoint{"moderations", http.MethodPost, keys.ChatWrite, true, serveModerations}
 	imagesEndpoint     = &endpoint{"images", http.MethodPost, keys.ChatWrite, true, serveImages}
+	imageEditsEndpoint = &endpoint{"image_edits", http.MethodPost, keys.ChatWrite, true, serveImageEdits}
 	modelsEndpoint     = &endpoint{"models", http.MethodGet, keys.ModelsRead, false, serveModels}
 	embeddersEndpoint  = &endpoint{"embedding_models", http.MethodGet, keys.ModelsRead, false, serveEmbeddingModels}
 	countModels        = &endpoint{"model_count", http.MethodGet, keys.ModelsRead, false, serveModelCount}
@@ -79,6 +80,7 @@ var routes = []route{
 	{"/v2/rerank", api.OpenAI{}, rerankEndpoint}, // Cohere's SDKs
 	{"/v1/moderations", api.OpenAI{}, moderateEndpoint},
 	{"/v1/images/generations", api.OpenAI{}, imagesEndpoint},
+	{"/v1/images/edits", api.OpenAI{}, imageEditsEndpoint},
 	{"/v1/about", api.OpenAI{}, aboutEndpoint},
 	{"/v1/providers", api.OpenAI{}, providersEndpoint},
 	{"/v1/messages", api.Anthropic{}, messagesEndpoint},

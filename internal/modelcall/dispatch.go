@@ -30,7 +30,7 @@ func failed(failure *apierror.Error) delivery {
 //
 // With an error nothing was written.
 func (c *call) dispatch(ctx context.Context) error {
-	a := attempts{queue: c.order(), alone: c.alone(), listed: c.to.listed, began: c.deps.Now(), bytes: int64(c.req.Upload.Len())}
+	a := attempts{queue: c.order(), alone: c.alone(), listed: c.to.listed, began: c.deps.Now(), bytes: int64(len(c.body.Data()))}
 	s := c.advance(ctx, &a)
 	if s == nil {
 		return a.failed // 400: the request is possible at no target

@@ -24,9 +24,10 @@ const (
 	Rerank      Operation = "rerank"
 	Moderations Operation = "moderations"
 	Images      Operation = "images"
+	ImageEdits  Operation = "image_edits"
 )
 
-var operations = [...]Operation{Chat, Responses, Models, Messages, CountTokens, Embeddings, Rerank, Moderations, Images}
+var operations = [...]Operation{Chat, Responses, Models, Messages, CountTokens, Embeddings, Rerank, Moderations, Images, ImageEdits}
 
 // Dialect is the protocol of one kind of provider. Implementations are stateless: one value serves
 // every provider of its kind.
@@ -121,7 +122,7 @@ func (d openAI) Name() string { return d.name }
 var openAIPaths = map[Operation]string{
 	Chat: "/chat/completions", Responses: "/responses", Embeddings: "/embeddings", Models: "/models",
 	Messages: "/messages", CountTokens: "/messages/count_tokens",
-	Rerank: "/rerank", Moderations: "/moderations", Images: "/images/generations",
+	Rerank: "/rerank", Moderations: "/moderations", Images: "/images/generations", ImageEdits: "/images/edits",
 }
 
 func (openAI) Path(op Operation, _ string, _ bool) string { return openAIPaths[op] }

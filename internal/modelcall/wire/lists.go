@@ -26,6 +26,9 @@ func encodeList(e Encoding, w *Wire, answer *listAnswer) (*Sending, error) {
 	if err := openrouter.EncodeResponsesFields(e.Body, e.openRouter()); err != nil {
 		return nil, err
 	}
+	if e.Asked.Form != nil {
+		return e.nativeForm(w, answer)
+	}
 	return e.native(w, answer), nil
 }
 

@@ -26,6 +26,9 @@ type Operation struct {
 	Generates bool
 	// Units says that something other than tokens is paid for, which the request bounds.
 	Units bool
+	// Form names the fields of a request as a multipart form that are a number or a boolean, of all ways
+	// to send it. Nil: there are no forms.
+	Form []string
 	// Made is the most that an answer of a model has besides text. Nil: nothing.
 	Made func(l *params.RequestedLimits, m *catalog.Model) params.Made
 	// Estimated says that the gateway answers itself for providers that have no API which serves it.
@@ -159,6 +162,14 @@ var Moderations = &Operation{
 	Routes: list(moderationsWire, &openai.Moderations),
 }
 
+// ReadForm reads a request that came as a form, nil if it did not. The error is a 400.
+func (o *Operation) ReadForm(data []byte, h http.Header) (*params.Form, error) {
+	if o.Form == nil {
+		return nil, nil
+	}
+	return params.ReadForm(data, h.Get("Content-Type"), o.Form)
+}
+
 // Images is OpenAI's API that makes pictures of a text.
 var Images = &Operation{
 	Name: provider.Images, Span: "images", List: "prompt", Units: true, Made: pictures,
@@ -166,6 +177,14 @@ var Images = &Operation{
 	Limits: params.ImageLimits, References: params.ImageReferences,
 	Content: func(b *jsonscan.Body, _ http.Header) params.Content { return params.ImageContentOf(b) },
 	Routes:  list(imagesWire, &openai.Images),
+}
+
+// ImageEdits is OpenAI's API that makes pictures of a text and of other pictures.
+var ImageEdits = &Operation{
+	Name: provider.ImageEdits, Span: "images", List: "prompt", Units: true, Made: pictures,
+	Form:  []string{"n", "output_compression", "partial_images", "stream"},
+	Parse: Images.Parse, Limits: params.ImageLimits, References: params.ImageReferences, Content: Images.Content,
+	Routes: list(imageEditsWire, &openai.Images),
 }
 
 func pictures(l *params.RequestedLimits, m *catalog.Model) params.Made {

@@ -55,6 +55,7 @@ var (
 	rerankWire      = &Wire{Name: provider.Rerank}
 	moderationsWire = &Wire{Name: provider.Moderations}
 	imagesWire      = &Wire{Name: provider.Images}
+	imageEditsWire  = &Wire{Name: provider.ImageEdits}
 )
 
 // API is how the SDKs of a family want to be answered.

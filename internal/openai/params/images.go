@@ -116,8 +116,8 @@ func (l *RequestedLimits) Pictures(model string, most units.Counts, perPicture b
 var imageFields = append(strings.Fields(`aspect_ratio input_fidelity moderation output_compression output_format partial_images quality
 	resolution size style`), pictureFields...)
 
-// pictureFields have the pictures of a request: one, or a list.
-var pictureFields = []string{"image", "images", "input_references", "mask"}
+// pictureFields have the pictures of a request: one, or a list. In a form they are files.
+var pictureFields = []string{"image", "image[]", "images", "input_references", "mask"}
 
 // ImageContentOf is [ContentOf] for a request for pictures.
 func ImageContentOf(b *jsonscan.Body) Content {

@@ -27,6 +27,7 @@ type Request struct {
 	Stream       bool  // `stream` is true; null and absent are false
 	Choices      int64 // n of a chat, not checked; 1 if absent
 	IncludeUsage bool  // `stream_options.include_usage` is true; chat only
+	Form         *Form // that the body is the view of; nil: the caller sent JSON
 
 	model         int // index of the member, -1 if absent
 	streamOptions int // index of the member, -1 if absent or null

@@ -1,9 +1,13 @@
 package faults
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"mime"
+	"mime/multipart"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
@@ -26,6 +30,25 @@ func imagesBody(_ *http.Request, body []byte) (*testprovider.Request, func(*call
 	var raw imageRequest
 	if err := json.Unmarshal(body, &raw); err != nil || raw.Prompt == "" {
 		return nil, nil, fmt.Errorf("want a prompt: %w", err)
+	}
+	return &testprovider.Request{Model: raw.Model}, raw.answer, nil
+}
+
+// editsBody reads the body of a call of POST /images/edits: JSON, or a form with at least one picture.
+func editsBody(r *http.Request, body []byte) (*testprovider.Request, func(*call) script, error) {
+	_, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if params["boundary"] == "" {
+		return imagesBody(r, body)
+	}
+	f, err := multipart.NewReader(bytes.NewReader(body), params["boundary"]).ReadForm(maxBody)
+	if err != nil || len(f.File["image"])+len(f.File["image[]"]) == 0 || len(f.Value["model"]) != 1 || len(f.Value["prompt"]) != 1 {
+		return nil, nil, fmt.Errorf("want a model, a prompt and pictures: %w", err)
+	}
+	raw := imageRequest{Model: f.Value["model"][0], Prompt: f.Value["prompt"][0]}
+	if n := f.Value["n"]; len(n) == 1 {
+		if raw.N, err = strconv.Atoi(n[0]); err != nil {
+			return nil, nil, err
+		}
 	}
 	return &testprovider.Request{Model: raw.Model}, raw.answer, nil
 }

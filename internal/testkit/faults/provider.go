@@ -94,6 +94,7 @@ func New() *Provider {
 			p.mux.Handle("POST "+prefix+"/rerank", p.model(a, rerankBody))
 			p.mux.Handle("POST "+prefix+"/moderations", p.model(a, moderationsBody))
 			p.mux.Handle("POST "+prefix+"/images/generations", p.model(a, imagesBody))
+			p.mux.Handle("POST "+prefix+"/images/edits", p.model(a, editsBody))
 			p.mux.Handle("GET "+prefix+"/models", p.list(a))
 		}
 	}
