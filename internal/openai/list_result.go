@@ -85,20 +85,10 @@ func (l *List) Result(dst, body []byte, call Call) ([]byte, Summary, error) {
 
 // usage reads the usage of a list.
 func (l *List) usage(value []byte) (Usage, bool) {
-	if !l.Made {
-		return listUsage(value)
+	if l.Made {
+		return imageUsage(value)
 	}
-	u, ok := ParseUsage(value)
-	if ok && u.Units[units.ImageOutput] == 0 && !saysOutput(value) { // else some of it is text
-		u.Units[units.ImageOutput] = u.Completion
-	}
-	return u, ok
-}
-
-// saysOutput reports whether a usage says what the tokens of the output are.
-func saysOutput(usage []byte) bool {
-	_, ok := jsonscan.Find(usage, jsonscan.Members(usage, nil), "output_tokens_details")
-	return ok
+	return listUsage(value)
 }
 
 // listUsage reads the usage of a list: all tokens of it are prompt. Voyage and Jina count only

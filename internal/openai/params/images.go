@@ -10,10 +10,11 @@ import (
 
 // ParseImages reads a request to make pictures as [ParseEmbeddings] does. It must have `prompt`, a text.
 func ParseImages(b *jsonscan.Body) (Request, error) {
-	req, err := listHead(b, "image generation", true)
+	req, err := head(b)
 	if err != nil {
 		return req, err
 	}
+	req.Choices = choices(b)
 	if prompt, ok := member(b, "prompt"); !ok {
 		return req, missing("prompt")
 	} else if prompt.Kind != '"' {

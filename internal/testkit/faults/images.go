@@ -23,6 +23,8 @@ const (
 type imageRequest struct {
 	Model, Prompt string
 	N             int
+	Stream        bool
+	Partial       int `json:"partial_images"`
 }
 
 // imagesBody reads the body of a call of POST /images/generations.
@@ -56,6 +58,9 @@ func editsBody(r *http.Request, body []byte) (*testprovider.Request, func(*call)
 // answer is pictures whose bytes are the prompt. The model "no-usage" has URLs instead, as DALL-E does.
 func (r *imageRequest) answer(c *call) script {
 	n := max(r.N, 1)
+	if r.Stream && c.mode.name != "no-stream" {
+		return c.streamScript(r.events(c, n), c.chatError())
+	}
 	data := make([]map[string]any, n)
 	for i := range data {
 		data[i] = map[string]any{"b64_json": r.Prompt}
@@ -68,6 +73,28 @@ func (r *imageRequest) answer(c *call) script {
 		answer["usage"] = imageUsage(n)
 	}
 	return whole(http.StatusOK, "application/json", testprovider.Encode(answer))
+}
+
+// events are the pictures as OpenAI streams them.
+func (r *imageRequest) events(c *call, n int) (events []event) {
+	kind := "image_generation"
+	if strings.HasSuffix(c.http.URL.Path, "/edits") {
+		kind = "image_edit"
+	}
+	add := func(name string, usage any) {
+		e := event{Name: kind + name, Text: true, Data: object(nil).With("type", kind+name).With("b64_json", r.Prompt).With("created_at", c.reply.Created)}
+		if usage != nil {
+			e.Data = e.Data.With("usage", usage)
+		}
+		events = append(events, e)
+	}
+	for range n {
+		for range r.Partial {
+			add(".partial_image", nil)
+		}
+		add(".completed", imageUsage(1))
+	}
+	return events
 }
 
 func imageUsage(n int) map[string]any {
