@@ -36,6 +36,11 @@ func deliverWhole(ctx context.Context, a *attempt, g *guard, rates shownRates, s
 	if resp.StatusCode != http.StatusOK {
 		return failed(providerError(resp, u.deps.Now(), a.shown(), a.provider()))
 	}
+	if s.Wire.Passes && !g.set.JudgesAnswers() {
+		if head := beginning(resp); head != nil {
+			return deliverPassed(ctx, a, rates, s, resp, head)
+		}
+	}
 	received := buffers.Get().(*[]byte)
 	defer keepBuffer(received)
 	if *received, err = readAll((*received)[:0], resp.Body, resp.ContentLength, memory); err != nil {
@@ -65,7 +70,7 @@ func deliverWhole(ctx context.Context, a *attempt, g *guard, rates shownRates, s
 	}
 	if failure, body := summary.Err, converted; failure != nil { // the answer says itself that it failed; so does the record
 		u.meter.markUnbilled()
-		return delivery{failure, func(*apierror.Error) error {
+		return delivery{failure: failure, end: func(*apierror.Error) error {
 			q.Outcome.Fail(failure)
 			q.Finish()
 			_ = writeJSON(q, rates, body)

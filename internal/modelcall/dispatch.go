@@ -2,6 +2,7 @@ package modelcall
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -15,6 +16,8 @@ type delivery struct {
 	// end gives the client the failure with which the call ends; nothing was written yet, and another
 	// target can be asked instead. Nil: the client has got all that it will get.
 	end func(*apierror.Error) error
+	// cut says that the client has got a part of an answer which cannot say so: its connection breaks.
+	cut bool
 }
 
 // failed is an attempt that failed before anything was written.
@@ -55,6 +58,9 @@ func (c *call) dispatch(ctx context.Context) error {
 		}
 		if s = c.retry(ctx, &a, d); s != nil {
 			continue
+		}
+		if d.cut {
+			panic(http.ErrAbortHandler)
 		}
 		if d.end == nil {
 			return nil

@@ -33,6 +33,9 @@ type Wire struct {
 	// Events returns a whole answer as the events of a stream: small servers do not stream, whatever
 	// they are asked. Nil: no stream is ever asked for.
 	Events func(dst, body []byte, call openai.Call) ([]byte, openai.Summary, error)
+	// Passes says that large answers pass as they come: of one in one piece, Answer.Whole needs no more
+	// than its outline.
+	Passes bool
 	// MaxEvent bounds an event of a provider, in bytes. 0: the usual bound.
 	MaxEvent int
 	// End is the event that ends a stream whose provider leaves it open, none for an API whose streams
@@ -56,8 +59,8 @@ var (
 
 	rerankWire      = &Wire{Name: provider.Rerank}
 	moderationsWire = &Wire{Name: provider.Moderations}
-	imagesWire      = &Wire{Name: provider.Images, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_generation"), MaxEvent: maxPicture}
-	imageEditsWire  = &Wire{Name: provider.ImageEdits, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_edit"), MaxEvent: maxPicture}
+	imagesWire      = &Wire{Name: provider.Images, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_generation"), MaxEvent: maxPicture, Passes: true}
+	imageEditsWire  = &Wire{Name: provider.ImageEdits, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_edit"), MaxEvent: maxPicture, Passes: true}
 )
 
 // maxPicture bounds an event with a picture, in bytes: one of 4K has up to 25 MB, and base64 a third more.
