@@ -28,6 +28,7 @@ var (
 	moderateEndpoint   = &endpoint{"moderations", http.MethodPost, keys.ChatWrite, true, serveModerations}
 	imagesEndpoint     = &endpoint{"images", http.MethodPost, keys.ChatWrite, true, serveImages}
 	imageEditsEndpoint = &endpoint{"image_edits", http.MethodPost, keys.ChatWrite, true, serveImageEdits}
+	speechEndpoint     = &endpoint{"speech", http.MethodPost, keys.ChatWrite, true, serveSpeech}
 	modelsEndpoint     = &endpoint{"models", http.MethodGet, keys.ModelsRead, false, serveModels}
 	embeddersEndpoint  = &endpoint{"embedding_models", http.MethodGet, keys.ModelsRead, false, serveEmbeddingModels}
 	countModels        = &endpoint{"model_count", http.MethodGet, keys.ModelsRead, false, serveModelCount}
@@ -81,6 +82,7 @@ var routes = []route{
 	{"/v1/moderations", api.OpenAI{}, moderateEndpoint},
 	{"/v1/images/generations", api.OpenAI{}, imagesEndpoint},
 	{"/v1/images/edits", api.OpenAI{}, imageEditsEndpoint},
+	{"/v1/audio/speech", api.OpenAI{}, speechEndpoint},
 	{"/v1/about", api.OpenAI{}, aboutEndpoint},
 	{"/v1/providers", api.OpenAI{}, providersEndpoint},
 	{"/v1/messages", api.Anthropic{}, messagesEndpoint},
@@ -104,6 +106,7 @@ var routes = []route{
 	{"/api/v1/responses", api.OpenRouter{}, responsesEndpoint},
 	{"/api/v1/embeddings", api.OpenRouter{}, embeddingsEndpoint},
 	{"/api/v1/rerank", api.OpenRouter{}, rerankEndpoint},
+	{"/api/v1/audio/speech", api.OpenRouter{}, speechEndpoint},
 	{"/api/v1/embeddings/models", api.OpenRouter{}, embeddersEndpoint},
 	{"/api/v1/messages", api.Anthropic{}, messagesEndpoint},
 	{"/api/v1/messages/count_tokens", api.Anthropic{}, countEndpoint},

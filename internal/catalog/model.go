@@ -43,6 +43,7 @@ const (
 	OpModerations = "moderations"
 	OpImages      = "images"
 	OpImageEdits  = "image_edits"
+	OpSpeech      = "speech"
 )
 
 // Model is one model as lists show it and as the router finds it. Values that Catalog returns share
@@ -93,6 +94,8 @@ func (m Model) Serves(op string) bool {
 		return m.Mode == ModeImages || m.Mode == ""
 	case OpImageEdits:
 		return m.Mode == ModeImageEdits || m.Mode == ModeImages || m.Mode == ""
+	case OpSpeech:
+		return m.Mode == ModeSpeech || m.Mode == ""
 	}
 	return false
 }
@@ -156,6 +159,8 @@ func (m Model) as(provider, name string) Model {
 		output = embeddingsOnly
 	case ModeImages, ModeImageEdits:
 		output = imagesOnly
+	case ModeSpeech:
+		output = audioOnly
 	}
 	return m.over(Model{
 		DisplayName:      name,
@@ -168,12 +173,13 @@ func (m Model) as(provider, name string) Model {
 // callable reports whether the model serves any of our operations.
 func (m Model) callable() bool {
 	return m.Generates() || m.Serves(OpEmbeddings) || m.Serves(OpRerank) || m.Serves(OpModerations) ||
-		m.Serves(OpImages) || m.Serves(OpImageEdits)
+		m.Serves(OpSpeech) || m.Serves(OpImages) || m.Serves(OpImageEdits)
 }
 
 var (
 	textOnly       = slices.Clip([]string{"text"})
 	imagesOnly     = slices.Clip([]string{"image"})
+	audioOnly      = slices.Clip([]string{"audio"})
 	embeddingsOnly = slices.Clip([]string{"embeddings"})
 )
 

@@ -121,6 +121,11 @@ func (p *Price) PerPicture() bool {
 	return p != nil && p.Units[units.Images].Known && p.Completion.Rate == 0 && p.Units[units.ImageOutput].Rate == 0
 }
 
+// PerSound reports whether an answer that is sound is paid by its tokens, or by the second.
+func (p *Price) PerSound() (perToken, perSecond bool) {
+	return p != nil && p.Completion.Rate+p.Units[units.AudioOutput].Rate > 0, p != nil && p.Units[units.Millis].Rate > 0
+}
+
 // Most is an upper bound of what a call can use.
 type Most struct {
 	Prompt, Completion int64 // tokens

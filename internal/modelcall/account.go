@@ -46,6 +46,11 @@ func (g *charge) used(m *meter, served bool) limits.Amount {
 	case !reported && g.target.allowed.use.bound.Units.Some(): // how many tokens were audio is not known
 		bound := g.target.allowed.use.bound
 		bound.Prompt, bound.Completion = usage.Prompt, usage.Completion
+		for u, n := range usage.Units {
+			if n > 0 {
+				bound.Units[u] = n
+			}
+		}
 		if nano, ok := g.price().MostNano(bound); ok {
 			r.CostNano = nano
 		}
@@ -63,7 +68,7 @@ func (g *charge) estimated(m *meter) openai.Usage {
 		prompt = params.Tokens(m.requestBytes, params.BytesPerToken)
 	}
 	completion := m.completion(choices, g.deps.Now(), g.requested.Logprobs)
-	made := g.target.made(&g.requested)
+	made := g.target.made(&g.requested).Heard(m.heard)
 	switch {
 	case !g.target.op.Generates:
 		completion = made.Units.Output()

@@ -25,14 +25,12 @@ const (
 // deliverWhole forwards an answer in one piece.
 func deliverWhole(ctx context.Context, a *attempt, g *guard, rates shownRates, s *wire.Sending) delivery {
 	u := &a.upstream
-	q := u.request
 	resp, err := u.send(ctx, s)
 	if err != nil {
 		return failed(apierror.From(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
-	memory := &u.memory
-	defer memory.release()
+	defer u.memory.release()
 	if resp.StatusCode != http.StatusOK {
 		return failed(providerError(resp, u.deps.Now(), a.shown(), a.provider()))
 	}
@@ -41,6 +39,13 @@ func deliverWhole(ctx context.Context, a *attempt, g *guard, rates shownRates, s
 			return deliverPassed(ctx, a, rates, s, resp, head)
 		}
 	}
+	return readWhole(ctx, a, g, rates, s, resp)
+}
+
+// readWhole forwards an answer that has begun.
+func readWhole(ctx context.Context, a *attempt, g *guard, rates shownRates, s *wire.Sending, resp *http.Response) delivery {
+	u, err := &a.upstream, error(nil)
+	q, memory := u.request, &u.memory
 	received := buffers.Get().(*[]byte)
 	defer keepBuffer(received)
 	if *received, err = readAll((*received)[:0], resp.Body, resp.ContentLength, memory); err != nil {

@@ -39,7 +39,7 @@ func (c *call) dispatch(ctx context.Context) error {
 		return a.failed // 400: the request is possible at no target
 	}
 	var w *eventWriter
-	if s.Stream {
+	if s.Stream && !s.Wire.Typed() {
 		w = c.newEventWriter()
 		defer w.stop()
 	}
@@ -48,7 +48,9 @@ func (c *call) dispatch(ctx context.Context) error {
 	for {
 		c.begin(&a, s, buffer)
 		var d delivery
-		if w != nil {
+		if s.Wire.Typed() {
+			d = (&typed{c.attempt, &c.guard, c.admission.shown(c.api), c.newEventWriter, c.asked.Choices, a.open()}).deliver(ctx, s)
+		} else if w != nil {
 			d = deliverStream(ctx, c.attempt, &c.guard, w, s, c.asked.Choices, a.open())
 		} else {
 			d = deliverWhole(ctx, c.attempt, &c.guard, c.admission.shown(c.api), s)

@@ -25,9 +25,10 @@ const (
 	Moderations Operation = "moderations"
 	Images      Operation = "images"
 	ImageEdits  Operation = "image_edits"
+	Speech      Operation = "speech"
 )
 
-var operations = [...]Operation{Chat, Responses, Models, Messages, CountTokens, Embeddings, Rerank, Moderations, Images, ImageEdits}
+var operations = [...]Operation{Chat, Responses, Models, Messages, CountTokens, Embeddings, Rerank, Moderations, Images, ImageEdits, Speech}
 
 // Dialect is the protocol of one kind of provider. Implementations are stateless: one value serves
 // every provider of its kind.
@@ -123,6 +124,7 @@ var openAIPaths = map[Operation]string{
 	Chat: "/chat/completions", Responses: "/responses", Embeddings: "/embeddings", Models: "/models",
 	Messages: "/messages", CountTokens: "/messages/count_tokens",
 	Rerank: "/rerank", Moderations: "/moderations", Images: "/images/generations", ImageEdits: "/images/edits",
+	Speech: "/audio/speech",
 }
 
 func (openAI) Path(op Operation, _ string, _ bool) string { return openAIPaths[op] }

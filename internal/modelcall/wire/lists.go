@@ -18,7 +18,7 @@ func list(w *Wire, l *openai.List) []Route {
 }
 
 // encodeList sends the caller's own bytes with a few edits.
-func encodeList(e Encoding, w *Wire, answer *listAnswer) (*Sending, error) {
+func encodeList(e Encoding, w *Wire, answer Answer) (*Sending, error) {
 	if err := e.setPreferences(); err != nil {
 		return nil, err
 	}

@@ -191,6 +191,16 @@ func pictures(l *params.RequestedLimits, m *catalog.Model) params.Made {
 	return l.Pictures(cmp.Or(m.Base, m.Name), m.MaxUnits, m.Price.PerPicture())
 }
 
+// Speech is OpenAI's and OpenRouter's API that speaks a text.
+var Speech = &Operation{
+	Name: provider.Speech, Span: "speech", List: "input", Units: true, Made: speech,
+	Parse:      func(b *jsonscan.Body, _ http.Header) (params.Request, error) { return params.ParseSpeech(b) },
+	Limits:     func(b *jsonscan.Body) (params.RequestedLimits, error) { return params.SpeechLimits(b), nil },
+	References: params.References,
+	Content:    func(b *jsonscan.Body, _ http.Header) params.Content { return params.SpeechContentOf(b) },
+	Routes:     []Route{{Wire: speechWire, Encode: encodeSpeech}},
+}
+
 func contentOf(b *jsonscan.Body, _ http.Header) params.Content { return params.ContentOf(b) }
 
 func messagesContent(b *jsonscan.Body, h http.Header) params.Content {

@@ -12,6 +12,7 @@ package wire
 import (
 	"crypto/rand"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,9 @@ import (
 // Wire is an API of providers.
 type Wire struct {
 	Name provider.Operation // in the catalog, and in the dialects' paths
+	// Bytes are media types, or their beginnings, of answers that pass as they come. If there are any, the
+	// Content-Type of each answer decides how it passes: as events, as JSON in one piece, or so.
+	Bytes []string
 	// APIType is the value of openai.api.type in spans, "" for none.
 	APIType string
 	// Guardrail is the form in which guardrails read events.
@@ -41,6 +45,14 @@ type Wire struct {
 	// End is the event that ends a stream whose provider leaves it open, none for an API whose streams
 	// end with the connection.
 	End Event
+}
+
+// Typed reports whether the Content-Type of an answer decides how it passes.
+func (w *Wire) Typed() bool { return w.Bytes != nil }
+
+// PassesBytes reports whether an answer of a media type passes as it comes.
+func (w *Wire) PassesBytes(media string) bool {
+	return slices.ContainsFunc(w.Bytes, func(begin string) bool { return strings.HasPrefix(media, begin) })
 }
 
 // Event is a server-sent event.
@@ -61,6 +73,8 @@ var (
 	moderationsWire = &Wire{Name: provider.Moderations}
 	imagesWire      = &Wire{Name: provider.Images, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_generation"), MaxEvent: maxPicture, Passes: true}
 	imageEditsWire  = &Wire{Name: provider.ImageEdits, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_edit"), MaxEvent: maxPicture, Passes: true}
+
+	speechWire = &Wire{Name: provider.Speech, Guardrail: guardrail.Sound, Bytes: []string{"audio/", "application/octet-stream"}}
 )
 
 // maxPicture bounds an event with a picture, in bytes: one of 4K has up to 25 MB, and base64 a third more.

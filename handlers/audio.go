@@ -1,0 +1,8 @@
+package handlers
+
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+)
+
+// The APIs of sound.
+func serveSpeech(x *apiRequest) error { return x.call(wire.Speech) }
