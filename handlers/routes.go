@@ -29,6 +29,8 @@ var (
 	imagesEndpoint     = &endpoint{"images", http.MethodPost, keys.ChatWrite, true, serveImages}
 	imageEditsEndpoint = &endpoint{"image_edits", http.MethodPost, keys.ChatWrite, true, serveImageEdits}
 	speechEndpoint     = &endpoint{"speech", http.MethodPost, keys.ChatWrite, true, serveSpeech}
+	transcribeEndpoint = &endpoint{"transcriptions", http.MethodPost, keys.ChatWrite, true, serveTranscriptions}
+	translateEndpoint  = &endpoint{"translations", http.MethodPost, keys.ChatWrite, true, serveTranslations}
 	modelsEndpoint     = &endpoint{"models", http.MethodGet, keys.ModelsRead, false, serveModels}
 	embeddersEndpoint  = &endpoint{"embedding_models", http.MethodGet, keys.ModelsRead, false, serveEmbeddingModels}
 	countModels        = &endpoint{"model_count", http.MethodGet, keys.ModelsRead, false, serveModelCount}
@@ -83,6 +85,8 @@ var routes = []route{
 	{"/v1/images/generations", api.OpenAI{}, imagesEndpoint},
 	{"/v1/images/edits", api.OpenAI{}, imageEditsEndpoint},
 	{"/v1/audio/speech", api.OpenAI{}, speechEndpoint},
+	{"/v1/audio/transcriptions", api.OpenAI{}, transcribeEndpoint},
+	{"/v1/audio/translations", api.OpenAI{}, translateEndpoint},
 	{"/v1/about", api.OpenAI{}, aboutEndpoint},
 	{"/v1/providers", api.OpenAI{}, providersEndpoint},
 	{"/v1/messages", api.Anthropic{}, messagesEndpoint},
@@ -107,6 +111,7 @@ var routes = []route{
 	{"/api/v1/embeddings", api.OpenRouter{}, embeddingsEndpoint},
 	{"/api/v1/rerank", api.OpenRouter{}, rerankEndpoint},
 	{"/api/v1/audio/speech", api.OpenRouter{}, speechEndpoint},
+	{"/api/v1/audio/transcriptions", api.OpenRouter{}, transcribeEndpoint},
 	{"/api/v1/embeddings/models", api.OpenRouter{}, embeddersEndpoint},
 	{"/api/v1/messages", api.Anthropic{}, messagesEndpoint},
 	{"/api/v1/messages/count_tokens", api.Anthropic{}, countEndpoint},

@@ -44,6 +44,9 @@ const (
 	OpImages      = "images"
 	OpImageEdits  = "image_edits"
 	OpSpeech      = "speech"
+
+	OpTranscriptions = "transcriptions"
+	OpTranslations   = "translations"
 )
 
 // Model is one model as lists show it and as the router finds it. Values that Catalog returns share
@@ -94,6 +97,8 @@ func (m Model) Serves(op string) bool {
 		return m.Mode == ModeImages || m.Mode == ""
 	case OpImageEdits:
 		return m.Mode == ModeImageEdits || m.Mode == ModeImages || m.Mode == ""
+	case OpTranscriptions, OpTranslations:
+		return m.Mode == ModeTranscription || m.Mode == ""
 	case OpSpeech:
 		return m.Mode == ModeSpeech || m.Mode == ""
 	}
@@ -173,7 +178,7 @@ func (m Model) as(provider, name string) Model {
 // callable reports whether the model serves any of our operations.
 func (m Model) callable() bool {
 	return m.Generates() || m.Serves(OpEmbeddings) || m.Serves(OpRerank) || m.Serves(OpModerations) ||
-		m.Serves(OpSpeech) || m.Serves(OpImages) || m.Serves(OpImageEdits)
+		m.Serves(OpSpeech) || m.Serves(OpTranscriptions) || m.Serves(OpImages) || m.Serves(OpImageEdits)
 }
 
 var (

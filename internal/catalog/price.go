@@ -126,6 +126,16 @@ func (p *Price) PerSound() (perToken, perSecond bool) {
 	return p != nil && p.Completion.Rate+p.Units[units.AudioOutput].Rate > 0, p != nil && p.Units[units.Millis].Rate > 0
 }
 
+// PerHeard reports whether a transcript is paid by tokens, and whether those of the sound have a rate of
+// their own.
+func (p *Price) PerHeard() (perToken, ownRate bool) {
+	if p == nil {
+		return false, false
+	}
+	ownRate = p.Units[units.AudioInput].Known
+	return ownRate || p.Prompt.Rate+p.Completion.Rate > 0, ownRate
+}
+
 // Most is an upper bound of what a call can use.
 type Most struct {
 	Prompt, Completion int64 // tokens

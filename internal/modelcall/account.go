@@ -1,6 +1,8 @@
 package modelcall
 
 import (
+	"cmp"
+
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
@@ -33,7 +35,7 @@ func (g *charge) used(m *meter, served bool) limits.Amount {
 		usage = g.estimated(m)
 	}
 	if nano, priced := g.Cost(usage); priced && nano == 0 && g.requested.Units.Some() { // the provider did not say
-		usage.Units = usage.Units.Max(g.requested.Units)
+		usage.Units = usage.Units.Max(g.requested.Used())
 		r.UsageSource = activity.UsageEstimated
 	}
 	r.PromptTokens, r.CompletionTokens = usage.Prompt, usage.Completion
@@ -68,10 +70,11 @@ func (g *charge) estimated(m *meter) openai.Usage {
 		prompt = params.Tokens(m.requestBytes, params.BytesPerToken)
 	}
 	completion := m.completion(choices, g.deps.Now(), g.requested.Logprobs)
-	made := g.target.made(&g.requested).Heard(m.heard)
+	made := g.target.made(&g.requested).Heard(cmp.Or(m.heard, g.requested.Heard))
+	prompt += made.Prompt
 	switch {
 	case !g.target.op.Generates:
-		completion = made.Units.Output()
+		completion = made.Units.Output() + min(completion, made.Text)
 	case g.target.allowed.output > 0:
 		completion = min(completion, g.target.allowed.output*choices)
 	}

@@ -159,6 +159,7 @@ func (c *call) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	requested.Measure(c.asked.Form)
 	c.charge.requested = requested
 	tools := func() int { return c.state.tools(&c.body).Count }
 	if err := c.keep(func(t *target) error { return c.charge.check(t, tools, c.op.List) }); err != nil {

@@ -40,6 +40,8 @@ func (t *typed) deliver(ctx context.Context, s *wire.Sending) delivery {
 		return t.events(ctx, resp, s)
 	case media == "application/json":
 		return readWhole(ctx, a, t.guard, t.rates, s, resp)
+	case s.Wire.IsText(media):
+		return t.text(ctx, resp)
 	case s.Wire.PassesBytes(media):
 		return deliverBytes(ctx, a, t.rates, resp)
 	default:
@@ -59,6 +61,29 @@ func (t *typed) events(ctx context.Context, resp *http.Response, s *wire.Sending
 	}
 	d.release()
 	return delivery{failure: delivered.failure}
+}
+
+// text forwards an answer that is plain text: in one piece, for guardrails read it.
+func (t *typed) text(ctx context.Context, resp *http.Response) delivery {
+	a, u := t.attempt, &t.attempt.upstream
+	q := u.request
+	received, err := readAll(nil, resp.Body, resp.ContentLength, &u.memory)
+	if err != nil {
+		return failed(brokenAnswer(a.provider(), err))
+	}
+	u.meter.wholeAnswer(len(received))
+	judged, refusal := t.guard.text(ctx, received)
+	if refusal == nil && ctx.Err() != nil && u.drains() {
+		refusal = clientGone(ctx.Err())
+	}
+	if refusal != nil {
+		return failed(apierror.From(refusal))
+	}
+	a.succeed()
+	q.Outcome.Succeed(http.StatusOK)
+	q.Finish()
+	_ = writeWhole(q, t.rates, resp.Header["Content-Type"], judged)
+	return delivery{}
 }
 
 // deliverBytes forwards an answer as it comes. A failure before the first byte can become a status;

@@ -95,14 +95,19 @@ func readWhole(ctx context.Context, a *attempt, g *guard, rates shownRates, s *w
 	return delivery{}
 }
 
-// writeJSON writes an answer in one piece. An error only says that the client may not have got it: the
-// request's context shows that it has left.
+// writeJSON writes an answer of JSON.
 func writeJSON(q *request.Request, rates shownRates, body []byte) error {
+	return writeWhole(q, rates, jsonContentType, body)
+}
+
+// writeWhole writes an answer in one piece. An error only says that the client may not have got it: the
+// request's context shows that it has left.
+func writeWhole(q *request.Request, rates shownRates, contentType []string, body []byte) error {
 	w := q.Writer
 	h := w.Header()
 	rates.set(h)
 	nameLeftOut(h, q.Outcome.LeftOut)
-	h["Content-Type"] = jsonContentType
+	h["Content-Type"] = contentType
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(http.StatusOK)
 	return q.Write(body)

@@ -58,12 +58,13 @@ func (g *charge) estimateLikely(t *target, bytes int64, content params.Content) 
 		output = min(output, t.allowed.output+content.Thinking)
 	}
 	t.allowed.use.prompt = content.LikelyTokens(bytes, t.allowed.account.builtIn)
-	made := t.made(&g.requested)
+	made := t.made(&g.requested).Heard(g.requested.Heard)
 	if output *= g.requested.Choices; !t.op.Generates {
-		output = made.Units.Output()
+		output = made.Output()
 	}
-	t.allowed.use.likely.Tokens = t.allowed.use.prompt + output
-	t.allowed.use.likely.Nano, _ = t.model.Price.CostNano(catalog.Tokens{Prompt: t.allowed.use.prompt, Completion: output, Units: made.Units})
+	prompt := t.allowed.use.prompt + made.Prompt
+	t.allowed.use.likely.Tokens = prompt + output
+	t.allowed.use.likely.Nano, _ = t.model.Price.CostNano(catalog.Tokens{Prompt: prompt, Completion: output, Units: made.Units})
 }
 
 // estimateMost bounds the output if the request does not. It refuses what has no upper bound.
@@ -97,14 +98,14 @@ func (g *charge) estimateMost(t *target, bytes int64, content params.Content) er
 	prompt := policy.Lesser(input, m.ContextLength)
 	switch {
 	case t.op.Made != nil: // its pictures are counted
-		prompt = input - content.Encoded
+		prompt = input - content.Encoded + made.Prompt
 	case !t.op.Generates: // each of its inputs may be that long
 		prompt = input
 	case content.LongWindow && !t.route.Translated: // a translation does not ask for it
 		prompt = input
 	}
 	t.allowed.use.bound = catalog.Most{
-		Prompt: prompt, Completion: (t.allowed.output+content.Thinking)*g.requested.Choices + content.Prediction + made.Units.Output(),
+		Prompt: prompt, Completion: (t.allowed.output+content.Thinking)*g.requested.Choices + content.Prediction + made.Output(),
 		Units: g.requested.Units.Max(content.Units).Max(made.Units),
 	}
 	// Charged if the client disconnects before usage arrives: images and stored state as reserved,

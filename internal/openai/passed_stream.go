@@ -13,13 +13,23 @@ import (
 type PassedStream struct {
 	call Call
 	end  string // the type of the last event
+	read func(usage []byte) (Usage, bool)
 	sum  Summary
 	done bool
 }
 
 // NewSpeechStream returns the stream of a text that is spoken.
 func NewSpeechStream(call Call) *PassedStream {
-	return &PassedStream{call: call, end: "speech.audio.done"}
+	return &PassedStream{call: call, end: "speech.audio.done", read: func(value []byte) (Usage, bool) {
+		u, ok := ParseUsage(value)
+		u.Units[units.AudioOutput] = u.Completion
+		return u, ok
+	}}
+}
+
+// NewTranscriptStream returns the stream of a sound that is written.
+func NewTranscriptStream(call Call) *PassedStream {
+	return &PassedStream{call: call, end: "transcript.text.done", read: transcriptUsage}
 }
 
 // Data implements [Stream].
@@ -28,7 +38,7 @@ func (s *PassedStream) Data(dst []byte, e *Event) []byte {
 		return dst
 	}
 	if !e.Done() {
-		if bad := s.read(e); bad != nil {
+		if bad := s.take(e); bad != nil {
 			return s.fail(dst, bad)
 		}
 	} else {
@@ -40,8 +50,8 @@ func (s *PassedStream) Data(dst []byte, e *Event) []byte {
 	return append(e.AppendTo(append(dst, "data: "...)), eventEnd...)
 }
 
-// read notes what an event says, and returns the failure that it is.
-func (s *PassedStream) read(e *Event) *apierror.Error {
+// take notes what an event says, and returns the failure that it is.
+func (s *PassedStream) take(e *Event) *apierror.Error {
 	members, err := e.Members()
 	if err != nil {
 		return s.call.Broken("sent an event that is not JSON").WithCause(err)
@@ -54,8 +64,7 @@ func (s *PassedStream) read(e *Event) *apierror.Error {
 		return s.call.Fault(ParseProviderError(e.Data))
 	}
 	if i, ok := jsonscan.Find(e.Data, members, "usage"); ok {
-		if u, ok := ParseUsage(members[i].Value(e.Data)); ok {
-			u.Units[units.AudioOutput] = u.Completion
+		if u, ok := s.read(members[i].Value(e.Data)); ok {
 			s.sum.Usage, s.sum.HasUsage = u, true
 		}
 	}

@@ -26,9 +26,13 @@ const (
 	Images      Operation = "images"
 	ImageEdits  Operation = "image_edits"
 	Speech      Operation = "speech"
+
+	Transcriptions Operation = "transcriptions"
+	Translations   Operation = "translations"
 )
 
-var operations = [...]Operation{Chat, Responses, Models, Messages, CountTokens, Embeddings, Rerank, Moderations, Images, ImageEdits, Speech}
+var operations = [...]Operation{Chat, Responses, Models, Messages, CountTokens, Embeddings, Rerank, Moderations, Images, ImageEdits,
+	Speech, Transcriptions, Translations}
 
 // Dialect is the protocol of one kind of provider. Implementations are stateless: one value serves
 // every provider of its kind.
@@ -124,7 +128,7 @@ var openAIPaths = map[Operation]string{
 	Chat: "/chat/completions", Responses: "/responses", Embeddings: "/embeddings", Models: "/models",
 	Messages: "/messages", CountTokens: "/messages/count_tokens",
 	Rerank: "/rerank", Moderations: "/moderations", Images: "/images/generations", ImageEdits: "/images/edits",
-	Speech: "/audio/speech",
+	Speech: "/audio/speech", Transcriptions: "/audio/transcriptions", Translations: "/audio/translations",
 }
 
 func (openAI) Path(op Operation, _ string, _ bool) string { return openAIPaths[op] }

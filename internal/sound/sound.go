@@ -3,6 +3,7 @@ package sound
 
 import (
 	"encoding/binary"
+	"io"
 	"math"
 	"mime"
 	"strconv"
@@ -24,7 +25,9 @@ type Counter struct {
 	skip  int64                  // bytes before the next header
 	count bool                   // these are samples
 
-	samples int64 // bytes of them
+	seen    int64 // bytes that were added
+	frames  int64 // bytes of frames
+	samples int64 // bytes of samples
 	rate    int64 // bytes of samples a second; 0 for frames
 	micros  int64 // of all frames
 	begun   bool
@@ -43,8 +46,26 @@ func New(contentType string) *Counter {
 	return &Counter{begun: true, skip: math.MaxInt64, count: true, rate: rate * pcmSample}
 }
 
+// Measure returns how long a sound is, in milliseconds, 0 if that is not known. What describes only a
+// part of the sound says nothing of it.
+func Measure(r io.Reader) int64 {
+	var c Counter
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := r.Read(buffer)
+		c.Add(buffer[:n])
+		if err == io.EOF && 2*(c.samples+c.frames) >= c.seen {
+			return c.Millis()
+		}
+		if err != nil {
+			return 0
+		}
+	}
+}
+
 // Add takes the next bytes.
 func (c *Counter) Add(p []byte) {
+	c.seen += int64(len(p))
 	if !c.begun {
 		c.begun = true
 		c.await(4, (*Counter).start)
@@ -171,6 +192,7 @@ func (c *Counter) frame(head []byte) {
 	if head[2]>>1&1 == 1 {
 		size++
 	}
+	c.frames += int64(size)
 	c.micros += int64(samples) * 1_000_000 / int64(rate)
 	c.skip = int64(size - len(head))
 	c.await(4, (*Counter).frame)

@@ -277,6 +277,7 @@ var arrows = []arrow{
 	{"internal/openai/params", "internal/jsonscan", "the wire is JSON"},
 	{"internal/openai/params", "internal/openai", "kinds of stored state, bounds of ids and tokens"},
 	{"internal/openai/params", "internal/form", "requests that come as forms"},
+	{"internal/openai/params", "internal/sound", "how long the sound of a request is"},
 	{"internal/openai/params", "internal/units", "bounds"},
 	{"internal/anthropic", "internal/apierror", "error bodies of the API"},
 	{"internal/anthropic", "internal/jsonscan", "the wire is JSON"},

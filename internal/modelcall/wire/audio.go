@@ -30,3 +30,24 @@ func (a speechAnswer) Whole(dst, body []byte) ([]byte, openai.Summary, error) {
 	}
 	return dst, openai.Summary{Err: failure}, failure
 }
+
+func transcript(l *params.RequestedLimits, m *catalog.Model) params.Made {
+	perToken, ownRate := m.Price.PerHeard()
+	return l.Transcript(m.MaxOutput, perToken, ownRate)
+}
+
+// transcribe is the route to providers that have an API of transcripts.
+func transcribe(w *Wire) []Route {
+	return []Route{{Wire: w, Encode: func(e Encoding) (*Sending, error) {
+		return encodeList(e, w, transcriptAnswer{e.Answer})
+	}}}
+}
+
+// transcriptAnswer is a transcript in JSON, in one piece or in events. Other forms of it have no usage.
+type transcriptAnswer struct{ call openai.Call }
+
+func (a transcriptAnswer) Stream() openai.Stream { return openai.NewTranscriptStream(a.call) }
+
+func (a transcriptAnswer) Whole(dst, body []byte) ([]byte, openai.Summary, error) {
+	return openai.TranscriptResult(dst, body, a.call)
+}

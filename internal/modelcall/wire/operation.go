@@ -201,6 +201,27 @@ var Speech = &Operation{
 	Routes:     []Route{{Wire: speechWire, Encode: encodeSpeech}},
 }
 
+// Transcriptions is OpenAI's and OpenRouter's API that writes what is said in a sound.
+var Transcriptions = &Operation{
+	Name: provider.Transcriptions, Span: "transcription", Units: true, Made: transcript,
+	Form:  []string{"stream"},
+	Parse: func(b *jsonscan.Body, _ http.Header) (params.Request, error) { return params.ParseTranscription(b) },
+	Limits: func(b *jsonscan.Body) (params.RequestedLimits, error) {
+		return params.TranscriptionLimits(b), nil
+	},
+	References: params.ImageReferences, // they have a text of the name prompt too
+	Content:    func(b *jsonscan.Body, _ http.Header) params.Content { return params.TranscriptionContentOf(b) },
+	Routes:     transcribe(transcriptionsWire),
+}
+
+// Translations is OpenAI's API that writes in English what is said in a sound.
+var Translations = &Operation{
+	Name: provider.Translations, Span: "translation", Units: true, Made: transcript,
+	Form: Transcriptions.Form, Parse: Transcriptions.Parse, Limits: Transcriptions.Limits,
+	References: Transcriptions.References, Content: Transcriptions.Content,
+	Routes: transcribe(translationsWire),
+}
+
 func contentOf(b *jsonscan.Body, _ http.Header) params.Content { return params.ContentOf(b) }
 
 func messagesContent(b *jsonscan.Body, h http.Header) params.Content {

@@ -30,6 +30,8 @@ type Wire struct {
 	// Bytes are media types, or their beginnings, of answers that pass as they come. If there are any, the
 	// Content-Type of each answer decides how it passes: as events, as JSON in one piece, or so.
 	Bytes []string
+	// Texts are likewise media types of answers that are plain text: they pass in one piece.
+	Texts []string
 	// APIType is the value of openai.api.type in spans, "" for none.
 	APIType string
 	// Guardrail is the form in which guardrails read events.
@@ -48,11 +50,16 @@ type Wire struct {
 }
 
 // Typed reports whether the Content-Type of an answer decides how it passes.
-func (w *Wire) Typed() bool { return w.Bytes != nil }
+func (w *Wire) Typed() bool { return w.Bytes != nil || w.Texts != nil }
 
 // PassesBytes reports whether an answer of a media type passes as it comes.
-func (w *Wire) PassesBytes(media string) bool {
-	return slices.ContainsFunc(w.Bytes, func(begin string) bool { return strings.HasPrefix(media, begin) })
+func (w *Wire) PassesBytes(media string) bool { return begins(media, w.Bytes) }
+
+// IsText reports whether an answer of a media type is plain text.
+func (w *Wire) IsText(media string) bool { return begins(media, w.Texts) }
+
+func begins(media string, with []string) bool {
+	return slices.ContainsFunc(with, func(begin string) bool { return strings.HasPrefix(media, begin) })
 }
 
 // Event is a server-sent event.
@@ -75,10 +82,16 @@ var (
 	imageEditsWire  = &Wire{Name: provider.ImageEdits, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_edit"), MaxEvent: maxPicture, Passes: true}
 
 	speechWire = &Wire{Name: provider.Speech, Guardrail: guardrail.Sound, Bytes: []string{"audio/", "application/octet-stream"}}
+
+	transcriptionsWire = &Wire{Name: provider.Transcriptions, Guardrail: guardrail.Responses, Texts: transcripts}
+	translationsWire   = &Wire{Name: provider.Translations, Guardrail: guardrail.Responses, Texts: transcripts}
 )
 
 // maxPicture bounds an event with a picture, in bytes: one of 4K has up to 25 MB, and base64 a third more.
 const maxPicture = 64 << 20
+
+// transcripts are the media types of text, srt and vtt.
+var transcripts = []string{"text/plain", "text/vtt", "text/srt", "application/x-subrip"}
 
 // API is how the SDKs of a family want to be answered.
 type API interface {

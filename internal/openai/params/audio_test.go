@@ -32,3 +32,29 @@ func TestSpeechIsBoundedByCharactersAndTheCatalog(t *testing.T) {
 		}
 	}
 }
+
+func TestATranscriptIsBoundedByTheLengthOfItsSound(t *testing.T) {
+	const tokens, seconds = units.AudioInput, units.Millis
+	l := &params.RequestedLimits{Units: units.Counts{seconds: 20_000}, Heard: 10_000}
+	for name, c := range map[string]struct {
+		most              int64
+		perToken, ownRate bool
+		heard             int64
+		want              params.Made
+	}{
+		"by the second":           {want: params.Made{Units: units.Counts{seconds: 20_000}}},
+		"by the second, measured": {heard: 10_001, want: params.Made{Units: units.Counts{seconds: 10_001}}},
+		"by tokens":               {perToken: true, want: params.Made{Units: units.Counts{seconds: 20_000}, Prompt: 400, Text: 160}},
+		"by tokens, measured": {
+			most: 100, perToken: true, ownRate: true, heard: 10_001,
+			want: params.Made{Units: units.Counts{seconds: 10_001, tokens: 201}, Prompt: 201, Text: 100},
+		},
+	} {
+		if got := l.Transcript(c.most, c.perToken, c.ownRate).Heard(c.heard); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	if used := l.Used(); used[seconds] != 10_000 {
+		t.Errorf("used %v", used)
+	}
+}

@@ -86,7 +86,13 @@ func (p Picture) tokens() (most int64) {
 type Made struct {
 	Units units.Counts
 	Guess bool // it may have more
+
+	Prompt int64 // tokens of the request that its text has not
+	Text   int64 // tokens of an answer that is text which no field limits
 }
+
+// Output returns the tokens of the answer.
+func (m Made) Output() int64 { return m.Units.Output() + m.Text }
 
 // likelyPicture is a guess of the tokens of a picture.
 const likelyPicture = 1_024

@@ -5,7 +5,10 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"mime"
+	"mime/multipart"
 	"net/http"
 	"slices"
 	"unicode/utf8"
@@ -51,6 +54,74 @@ func speechBody(_ *http.Request, body []byte) (*testprovider.Request, func(*call
 		}
 		return pieces(c, "text/event-stream", append(events, dataEvent(done)), dataEvent(errorBody(c.api, c.id, 500, "", c.complaint())))
 	}, nil
+}
+
+// Transcript is what the fake provider hears in every sound, before the prompt.
+const Transcript = "You said: "
+
+// transcriptionsBody reads the body of a call of POST /audio/transcriptions, a form or JSON. The model
+// "null-fields" answers no stream, and counts seconds; "sloppy" has no usage but a duration in verbose JSON.
+func transcriptionsBody(r *http.Request, body []byte) (*testprovider.Request, func(*call) script, error) {
+	fields, size, err := transcriptionFields(r, body)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &testprovider.Request{Model: fields["model"]}, func(c *call) script {
+		text := Transcript + fields["prompt"]
+		usage := object{}.With("type", "tokens").With("input_tokens", 14).With("output_tokens", 5).With("total_tokens", 19).
+			With("input_token_details", object{}.With("text_tokens", 4).With("audio_tokens", 10))
+		if c.mode.name == "null-fields" || c.api == openRouter {
+			usage = object{}.With("type", "duration").With("seconds", 9.2)
+		}
+		switch format := fields["response_format"]; {
+		case format == "text":
+			return pieces(c, "text/plain; charset=utf-8", [][]byte{[]byte(text + "\n")}, nil)
+		case format == "srt":
+			return pieces(c, "text/plain; charset=utf-8", [][]byte{[]byte("1\n00:00:00,000 --> 00:00:02,000\n" + text + "\n\n")}, nil)
+		case format == "vtt":
+			return pieces(c, "text/vtt; charset=utf-8", [][]byte{[]byte("WEBVTT\n\n00:00.000 --> 00:02.000\n" + text + "\n\n")}, nil)
+		case fields["stream"] == "true" && c.mode.name != "null-fields":
+			var events [][]byte
+			for _, word := range words(text) {
+				events = append(events, dataEvent(object{}.With("type", "transcript.text.delta").With("delta", word)))
+			}
+			done := object{}.With("type", "transcript.text.done").With("text", text).With("usage", usage)
+			return pieces(c, "text/event-stream", append(events, dataEvent(done)), dataEvent(errorBody(c.api, c.id, 500, "", c.complaint())))
+		}
+		answer := object{}.With("text", text)
+		if fields["response_format"] == "verbose_json" {
+			answer = object{}.With("task", "transcribe").With("duration", 8.5).With("text", text).With("segments", []object{object{}.With("id", 0).With("text", text)})
+		}
+		if c.mode.name != "no-usage" && c.mode.name != "sloppy" {
+			answer = answer.With("usage", usage)
+		}
+		return pieces(c, "application/json", [][]byte{testprovider.Encode(answer.With("bytes", size))}, nil)
+	}, nil
+}
+
+// transcriptionFields are the texts of a request for a transcript, and the size of its sound.
+func transcriptionFields(r *http.Request, body []byte) (fields map[string]string, size int, err error) {
+	fields = map[string]string{}
+	media, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if media == "application/json" {
+		var raw struct {
+			Model, Prompt string
+			Audio         struct{ Data []byte } `json:"input_audio"`
+		}
+		err = json.Unmarshal(body, &raw)
+		return map[string]string{"model": raw.Model, "prompt": raw.Prompt}, len(raw.Audio.Data), err
+	}
+	form, err := multipart.NewReader(bytes.NewReader(body), params["boundary"]).ReadForm(maxBody)
+	if err != nil {
+		return nil, 0, err
+	}
+	for name, values := range form.Value {
+		fields[name] = values[0]
+	}
+	if len(form.File["file"]) != 1 {
+		return nil, 0, errors.New("want one file")
+	}
+	return fields, int(form.File["file"][0].Size), nil
 }
 
 func dataEvent(o object) []byte {
