@@ -5,6 +5,8 @@ import (
 )
 
 // The APIs that answer with a list.
+func serveImages(x *apiRequest) error      { return x.call(wire.Images) }
+func serveImageEdits(x *apiRequest) error  { return x.call(wire.ImageEdits) }
 func serveEmbeddings(x *apiRequest) error  { return x.call(wire.Embeddings) }
 func serveRerank(x *apiRequest) error      { return x.call(wire.Rerank) }
 func serveModerations(x *apiRequest) error { return x.call(wire.Moderations) }

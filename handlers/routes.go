@@ -32,6 +32,11 @@ var (
 	countContent       = &endpoint{"gemini", http.MethodPost, keys.ChatWrite, true, serveCountContent}
 	embedContent       = &endpoint{"gemini", http.MethodPost, keys.ChatWrite, true, serveEmbedContent}
 	batchEmbedContents = &endpoint{"gemini", http.MethodPost, keys.ChatWrite, true, serveBatchEmbedContents}
+	imagesEndpoint     = &endpoint{"images", http.MethodPost, keys.ChatWrite, true, serveImages}
+	imageEditsEndpoint = &endpoint{"image_edits", http.MethodPost, keys.ChatWrite, true, serveImageEdits}
+	speechEndpoint     = &endpoint{"speech", http.MethodPost, keys.ChatWrite, true, serveSpeech}
+	transcribeEndpoint = &endpoint{"transcriptions", http.MethodPost, keys.ChatWrite, true, serveTranscriptions}
+	translateEndpoint  = &endpoint{"translations", http.MethodPost, keys.ChatWrite, true, serveTranslations}
 	modelsEndpoint     = &endpoint{"models", http.MethodGet, keys.ModelsRead, false, serveModels}
 	embeddersEndpoint  = &endpoint{"embedding_models", http.MethodGet, keys.ModelsRead, false, serveEmbeddingModels}
 	countModels        = &endpoint{"model_count", http.MethodGet, keys.ModelsRead, false, serveModelCount}
@@ -85,6 +90,11 @@ var routes = []route{
 	{"/v2/rerank", api.OpenAI{}, rerankEndpoint}, // Cohere's SDKs
 	{"/v1/moderations", api.OpenAI{}, moderateEndpoint},
 	{"/v1/completions", api.OpenAI{}, completeEndpoint},
+	{"/v1/images/generations", api.OpenAI{}, imagesEndpoint},
+	{"/v1/images/edits", api.OpenAI{}, imageEditsEndpoint},
+	{"/v1/audio/speech", api.OpenAI{}, speechEndpoint},
+	{"/v1/audio/transcriptions", api.OpenAI{}, transcribeEndpoint},
+	{"/v1/audio/translations", api.OpenAI{}, translateEndpoint},
 	{"/v1/about", api.OpenAI{}, aboutEndpoint},
 	{"/v1/providers", api.OpenAI{}, providersEndpoint},
 	{"/v1/messages", api.Anthropic{}, messagesEndpoint},
@@ -117,6 +127,8 @@ var routes = []route{
 	{"/api/v1/embeddings", api.OpenRouter{}, embeddingsEndpoint},
 	{"/api/v1/rerank", api.OpenRouter{}, rerankEndpoint},
 	{"/api/v1/completions", api.OpenRouter{}, completeEndpoint},
+	{"/api/v1/audio/speech", api.OpenRouter{}, speechEndpoint},
+	{"/api/v1/audio/transcriptions", api.OpenRouter{}, transcribeEndpoint},
 	{"/api/v1/embeddings/models", api.OpenRouter{}, embeddersEndpoint},
 	{"/api/v1/messages", api.Anthropic{}, messagesEndpoint},
 	{"/api/v1/messages/count_tokens", api.Anthropic{}, countEndpoint},

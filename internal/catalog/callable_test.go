@@ -92,7 +92,7 @@ func TestStarMakesAnyNameCallableButListsTheKnown(t *testing.T) {
 func TestModeDecides(t *testing.T) {
 	models := []catalog.Model{
 		{Provider: "p", Name: "unknown"}, {Provider: "p", Name: "chat", Mode: "chat"}, {Provider: "p", Name: "responses", Mode: "responses"},
-		{Provider: "p", Name: "embedding", Mode: "embedding"}, {Provider: "p", Name: "image", Mode: "image_generation"},
+		{Provider: "p", Name: "embedding", Mode: "embedding"}, {Provider: "p", Name: "image", Mode: "video_generation"},
 	}
 	c := newCatalog(t, models, catalog.Source{Provider: "p", Patterns: []string{"*", "embedding"}})
 	if got, want := list(c), "p/chat p/embedding p/responses p/unknown"; got != want {
@@ -111,7 +111,7 @@ func TestModeDecides(t *testing.T) {
 		if err != nil || m.Serves(catalog.OpChat) != tc.chat || m.Serves(catalog.OpResponses) != tc.responses || m.Serves(catalog.OpEmbeddings) != tc.embeddings {
 			t.Errorf("%s: %+v, %v", tc.id, m, err)
 		}
-		if m.Serves(catalog.OpMessages) != tc.chat || m.Serves("images") || m.OutputModalities[0] != tc.output {
+		if m.Serves(catalog.OpMessages) != tc.chat || m.Serves("videos") || m.OutputModalities[0] != tc.output {
 			t.Errorf("%s: %+v", tc.id, m)
 		}
 	}
@@ -181,7 +181,7 @@ func TestStarWithoutACatalogIsTheProvidersList(t *testing.T) {
 
 // A name that the first list can make callable is neither unknown nor denied before that list.
 func TestFirstListIsAwaited(t *testing.T) {
-	models := append(known("p/catalogued", "p/gpt-old", "q/catalogued"), catalog.Model{Provider: "q", Name: "image", Mode: "image_generation"})
+	models := append(known("p/catalogued", "p/gpt-old", "q/catalogued"), catalog.Model{Provider: "q", Name: "image", Mode: "video_generation"})
 	c := newCatalog(t, models,
 		catalog.Source{Provider: "p", Patterns: []string{"gpt-*"}, Discover: true},
 		catalog.Source{Provider: "q", Discover: true},

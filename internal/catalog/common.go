@@ -65,7 +65,7 @@ func dearestRates(a, b Rates) Rates {
 		Reasoning:  dearestIfKnown(a.Reasoning.or(a.Completion), b.Reasoning.or(b.Completion)),
 	}
 	for i := range r.Units {
-		if r.Units[i] = dearestIfKnown(a.Units[i], b.Units[i]); unitTable[i].part == ofNeither {
+		if r.Units[i] = dearestIfKnown(a.unit(i), b.unit(i)); unitTable[i].part == ofNeither {
 			r.Units[i] = dearest(a.Units[i], b.Units[i]) // the model without such a rate is paid by tokens
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 const (
@@ -161,8 +163,9 @@ func newPrice(base Rates, tiers []Tier) *Price {
 }
 
 // freeTokens makes the tokens of a model free that is paid by units which are no tokens, if nothing
-// else is said.
+// else is said. Text costs what pictures cost if only these have a rate.
 func (r *Rates) freeTokens() {
+	r.Prompt, r.Completion = r.Prompt.or(r.Units[units.ImageInput]), r.Completion.or(r.Units[units.ImageOutput])
 	if !r.Prompt.Known && !r.Completion.Known && r.Units.known(true) {
 		return
 	}

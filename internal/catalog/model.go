@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // MaxNameBytes bounds a model's name at its provider. Names come from catalog files, providers and
@@ -40,6 +43,12 @@ const (
 	OpRerank      = "rerank"
 	OpModerations = "moderations"
 	OpCompletions = "completions"
+	OpImages      = "images"
+	OpImageEdits  = "image_edits"
+	OpSpeech      = "speech"
+
+	OpTranscriptions = "transcriptions"
+	OpTranslations   = "translations"
 
 	OpGenerateContent    = "generate_content"
 	OpCountContent       = "count_content"
@@ -68,6 +77,7 @@ type Model struct {
 	Variants            map[string]*Price // other prices, by the names of variants
 	Moderated           bool              // the provider filters content on its own
 	OwnedBy             string            // Resolve and List fill in Provider
+	MaxUnits            units.Counts      // the most of a unit that one picture or one answer uses; 0: unknown
 	Known               bool              // a file, the provider or its block names it; false for names that only `*` admits
 
 	// Capabilities replaces those of the model's name; nil: see MessagesRules.
@@ -92,12 +102,23 @@ func (m Model) Serves(op string) bool {
 		return m.Mode == ModeModerates || m.Mode == ""
 	case OpCompletions: // many servers complete with their chat models too
 		return m.Mode == ModeCompletes || m.Mode == ModeChat || m.Mode == ""
+	case OpImages:
+		return m.Mode == ModeImages || m.Mode == ""
+	case OpImageEdits:
+		return m.Mode == ModeImageEdits || m.Mode == ModeImages || m.Mode == ""
+	case OpTranscriptions, OpTranslations:
+		return m.Mode == ModeTranscription || m.Mode == ""
+	case OpSpeech:
+		return m.Mode == ModeSpeech || m.Mode == ""
 	}
 	return false
 }
 
 // Generates reports whether the model may write text.
 func (m Model) Generates() bool { return m.Serves(OpChat) || m.Serves(OpResponses) }
+
+// InputPicture returns the most tokens of a picture in a prompt, usual if the catalog does not say it.
+func (m *Model) InputPicture(usual int64) int64 { return cmp.Or(m.MaxUnits[units.ImageInput], usual) }
 
 // searches reports whether a model with this name in a public list searches the web in every call.
 // The lists state the fee of that like the fee of an option, which most models have.
@@ -117,6 +138,9 @@ func (m Model) over(base Model) Model {
 	fill(&m.MaxOutput, base.MaxOutput)
 	if m.Price == nil {
 		m.Price, m.Variants = base.Price, base.Variants
+	}
+	for u := range m.MaxUnits {
+		fill(&m.MaxUnits[u], base.MaxUnits[u])
 	}
 	fill(&m.OwnedBy, base.OwnedBy)
 	fill(&m.Capabilities, base.Capabilities)
@@ -144,8 +168,13 @@ func fill[T comparable](dst *T, value T) {
 func (m Model) as(provider, name string) Model {
 	m.ID, m.Provider, m.Name = provider+"/"+name, provider, name
 	output := textOnly
-	if m.Mode == ModeEmbedding {
+	switch m.Mode {
+	case ModeEmbedding:
 		output = embeddingsOnly
+	case ModeImages, ModeImageEdits:
+		output = imagesOnly
+	case ModeSpeech:
+		output = audioOnly
 	}
 	return m.over(Model{
 		DisplayName:      name,
@@ -157,11 +186,14 @@ func (m Model) as(provider, name string) Model {
 
 // callable reports whether the model serves any of our operations.
 func (m Model) callable() bool {
-	return m.Generates() || m.Serves(OpEmbeddings) || m.Serves(OpRerank) || m.Serves(OpModerations) || m.Serves(OpCompletions)
+	return m.Generates() || m.Serves(OpEmbeddings) || m.Serves(OpRerank) || m.Serves(OpModerations) || m.Serves(OpCompletions) ||
+		m.Serves(OpSpeech) || m.Serves(OpTranscriptions) || m.Serves(OpImages) || m.Serves(OpImageEdits)
 }
 
 var (
 	textOnly       = slices.Clip([]string{"text"})
+	imagesOnly     = slices.Clip([]string{"image"})
+	audioOnly      = slices.Clip([]string{"audio"})
 	embeddingsOnly = slices.Clip([]string{"embeddings"})
 )
 

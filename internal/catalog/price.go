@@ -88,9 +88,9 @@ func (p *Price) CostNano(t Tokens) (nano int64, ok bool) {
 	for i, n := range t.Units {
 		switch u := &unitTable[i]; {
 		case u.part == ofPrompt:
-			prompt, ok = rest(prompt, n), sum.add(n, r.Units[i], u.each)
+			prompt, ok = rest(prompt, n), sum.add(n, r.unit(i), u.each)
 		case u.part == ofCompletion:
-			completion, ok = rest(completion, n), sum.add(n, r.Units[i], u.each)
+			completion, ok = rest(completion, n), sum.add(n, r.unit(i), u.each)
 		default:
 			ok = other.add(n, r.Units[i], u.each) || n > 0 && t.Prompt+t.Completion > 0 && !r.Units[i].Known
 		}
@@ -114,6 +114,26 @@ func (p *Price) CostNano(t Tokens) (nano int64, ok bool) {
 		}
 	}
 	return sum.max(other).perMillionUp()
+}
+
+// PerPicture reports whether an answer is paid by the number of its pictures alone.
+func (p *Price) PerPicture() bool {
+	return p != nil && p.Units[units.Images].Known && p.Completion.Rate == 0 && p.Units[units.ImageOutput].Rate == 0
+}
+
+// PerSound reports whether an answer that is sound is paid by its tokens, or by the second.
+func (p *Price) PerSound() (perToken, perSecond bool) {
+	return p != nil && p.Completion.Rate+p.Units[units.AudioOutput].Rate > 0, p != nil && p.Units[units.Millis].Rate > 0
+}
+
+// PerHeard reports whether a transcript is paid by tokens, and whether those of the sound have a rate of
+// their own.
+func (p *Price) PerHeard() (perToken, ownRate bool) {
+	if p == nil {
+		return false, false
+	}
+	ownRate = p.Units[units.AudioInput].Known
+	return ownRate || p.Prompt.Rate+p.Completion.Rate > 0, ownRate
 }
 
 // Most is an upper bound of what a call can use.
@@ -145,10 +165,10 @@ func (r Rates) most(m Most) (nano int64, ok bool) {
 	out := []Quote{r.Completion, r.Reasoning.or(r.Completion)}
 	var sum, other sum128
 	for i, n := range m.Units {
-		switch q, u := r.Units[i], &unitTable[i]; {
-		case u.part == ofPrompt && n > 0:
+		switch q, u := r.unit(i), &unitTable[i]; {
+		case u.part == ofPrompt && (n > 0 || u.plain):
 			in = append(in, q)
-		case u.part == ofCompletion && n > 0:
+		case u.part == ofCompletion && (n > 0 || u.plain):
 			out = append(out, q)
 		case u.part == ofNeither && !other.add(n, q, u.each) && (q.Known || n < 0 || m.Prompt+m.Completion == 0):
 			return 0, false

@@ -15,7 +15,7 @@ import (
 func TestListAndRouterAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	providers, names := []string{"a", "b", "c"}, []string{"gpt-1", "gpt-2", "o/1:free", "o/2", "x", "gpt"}
-	patterns, modes := []string{"*", "gpt-*", "o/*", "x", "*2", "gpt-1", "mine"}, []string{"", "chat", "responses", "embedding", "image_generation"}
+	patterns, modes := []string{"*", "gpt-*", "o/*", "x", "*2", "gpt-1", "mine"}, []string{"", "chat", "responses", "embedding", "video_generation"}
 	some := func(from []string) (out []string) {
 		for _, s := range from {
 			if rng.IntN(3) == 0 {

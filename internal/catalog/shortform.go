@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // modes are the modes an operator may write. Without this check a mistyped one would silently make
@@ -70,6 +72,7 @@ func shortModel(value json.RawMessage) (Model, error) {
 			m.Price, err = shortPrice(value)
 			return err
 		},
+		"max_units": func(value json.RawMessage) error { return shortUnits(&m.MaxUnits, value) },
 		"capabilities": func(value json.RawMessage) error {
 			capabilities = value // the name decides what it leaves out
 			return nil
@@ -88,6 +91,19 @@ func shortModel(value json.RawMessage) (Model, error) {
 		return m, fmt.Errorf("capabilities: %w", err)
 	}
 	return m, errors.Join(checkProvider(m.Provider), checkName(m.Name))
+}
+
+// shortUnits reads counts of units, by the names that their rates have.
+func shortUnits(counts *units.Counts, value json.RawMessage) error {
+	list, err := members(value, maxMembers)
+	if err != nil {
+		return err
+	}
+	table := fields{}
+	for i := range unitTable {
+		table[unitTable[i].short] = intoCount(&counts[i])
+	}
+	return readStrict(list, table)
 }
 
 func shortPrice(value json.RawMessage) (*Price, error) {

@@ -16,6 +16,7 @@ func TestShortForm(t *testing.T) {
 	   "input_modalities": ["text", "image"], "output_modalities": ["text"], "supported_parameters": ["tools"],
 	   "price": {"prompt": "1.25", "completion": 10, "cache_read": 1.25e-1, "cache_write": "0", "reasoning": "12", "audio_input": "40", "audio_output": "80",
 	             "tiers": [{"from": 200001, "prompt": "2.50"}, {"from": 300001, "completion": "0.000000001"}]}},
+	  {"id": "local/picture", "max_units": {"image_input": 50, "image_output": 6240}, "price": {"image_input": "10", "image_output": "40"}},
 	  {"id": "local/a/b:c"}
 	]}`)
 	x := models["openai/gpt-x"]
@@ -37,6 +38,10 @@ func TestShortForm(t *testing.T) {
 		!slices.Equal(x.OutputModalities, []string{"text"}) || !slices.Equal(x.SupportedParameters, []string{"tools"}) {
 		t.Errorf("facts are %+v", x)
 	}
+	picture := models["local/picture"] // text costs what pictures cost
+	if m := picture.MaxUnits; m != (units.Counts{units.ImageInput: 50, units.ImageOutput: 6240}) || picture.Price.Prompt != usd(t, "1e-5") || picture.Price.Completion != usd(t, "4e-5") {
+		t.Errorf("picture is %+v", picture)
+	}
 	if bare := models["local/a/b:c"]; bare.Provider != "local" || bare.Name != "a/b:c" || bare.Price != nil || bare.Mode != "" {
 		t.Errorf("bare is %+v", bare)
 	}
@@ -44,6 +49,7 @@ func TestShortForm(t *testing.T) {
 
 func TestShortFormRefusesMistakes(t *testing.T) {
 	for entry, want := range map[string]string{
+		`{"id": "a/b", "max_units": {"image": 0}}`: "max_units: image: not above zero",
 		`7`:                                                             "not a JSON object",
 		`{}`:                                                            "id is not of the form",
 		`{"id": "gpt-x"}`:                                               "id is not of the form",

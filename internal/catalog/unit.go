@@ -22,14 +22,15 @@ type unit struct {
 	short    string   // in our own form, where a rate is for a million of them
 	priceMap []string // in the price map: the dearest counts, for some maps have the same price twice
 	listed   string   // in OpenRouter's list
+	plain    bool     // without a rate of its own it costs what text costs
 	media    bool     // the price map means it only with models that make or hear pictures and sound
 }
 
 var unitTable = [units.Number]unit{
 	units.AudioInput:  {part: ofPrompt, each: 1, short: "audio_input", priceMap: []string{"input_cost_per_audio_token"}, listed: "audio"},
 	units.AudioOutput: {part: ofCompletion, each: 1, short: "audio_output", priceMap: []string{"output_cost_per_audio_token"}, listed: "audio_output"},
-	units.ImageInput:  {part: ofPrompt, each: 1, short: "image_input", priceMap: []string{"input_cost_per_image_token"}, media: true},
-	units.ImageOutput: {part: ofCompletion, each: 1, short: "image_output", priceMap: []string{"output_cost_per_image_token"}, media: true},
+	units.ImageInput:  {part: ofPrompt, each: 1, short: "image_input", priceMap: []string{"input_cost_per_image_token"}, plain: true, media: true},
+	units.ImageOutput: {part: ofCompletion, each: 1, short: "image_output", priceMap: []string{"output_cost_per_image_token"}, plain: true, media: true},
 	units.Queries:     {each: 1, short: "query", priceMap: []string{"input_cost_per_query"}},
 	units.Images:      {each: 1, short: "image", priceMap: []string{"output_cost_per_image", "input_cost_per_image"}, media: true},
 	units.Characters:  {each: 1, short: "character", priceMap: []string{"input_cost_per_character"}, media: true},
@@ -70,7 +71,7 @@ func (r *UnitRates) readListed(f facts) error {
 	return nil
 }
 
-// UnitRates are the rates of units. An unknown one cannot be priced.
+// UnitRates are the rates of units. An unknown one cannot be priced, unless it costs what text costs.
 type UnitRates [units.Number]Quote
 
 // Audio returns the rates of tokens of sound.
@@ -86,6 +87,17 @@ func (r *UnitRates) known(token bool) bool {
 		}
 	}
 	return false
+}
+
+// unit returns the rate of a unit.
+func (r *Rates) unit(u int) Quote {
+	switch row := &unitTable[u]; {
+	case row.plain && row.part == ofPrompt:
+		return r.Units[u].or(r.Prompt)
+	case row.plain:
+		return r.Units[u].or(r.Completion)
+	}
+	return r.Units[u]
 }
 
 // or returns the rates with the gaps filled from others.

@@ -115,10 +115,13 @@ func (s *Set) Request(ctx context.Context, body []byte) (Result, error) {
 // usualMembers is how many members an answer may have without an allocation.
 const usualMembers = 16
 
+// JudgesAnswers reports whether any guardrail reads what providers answer.
+func (s *Set) JudgesAnswers() bool { return s != nil && !s.output.empty() }
+
 // Answer judges a whole answer of a provider and empties its token probabilities. The error is
 // [ErrMalformed], a [*LimitError], a [*HookLimitError], a [*WebhookError], or that of ctx.
 func (s *Set) Answer(ctx context.Context, body []byte) (Result, error) {
-	if s == nil || s.output.empty() {
+	if !s.JudgesAnswers() {
 		return Result{}, nil
 	}
 	var usual [usualMembers]jsonscan.Member

@@ -27,6 +27,7 @@ const (
 	Responses             // the typed events of the Responses API
 	Messages              // the events of the Messages API
 	Generate              // Google's GenerateContentResponse objects
+	Sound                 // events without text
 )
 
 // Stream judges an answer event by event. It is a state machine without a clock or I/O, and not
@@ -71,7 +72,7 @@ type Stream struct {
 // before any translation of the stream: an inserted event repeats the id of its tool call, which
 // some clients do not expect.
 func (s *Set) Stream(wire Wire) *Stream {
-	if s == nil || len(s.output.rules) == 0 {
+	if s == nil || wire == Sound || len(s.output.rules) == 0 {
 		return nil
 	}
 	return &Stream{set: s, wire: wire,

@@ -1,6 +1,8 @@
 package modelcall
 
 import (
+	"cmp"
+
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
@@ -33,7 +35,7 @@ func (g *charge) used(m *meter, served bool) limits.Amount {
 		usage = g.estimated(m)
 	}
 	if nano, priced := g.Cost(usage); priced && nano == 0 && g.requested.Units.Some() { // the provider did not say
-		usage.Units = usage.Units.Max(g.requested.Units)
+		usage.Units = usage.Units.Max(g.requested.Used())
 		r.UsageSource = activity.UsageEstimated
 	}
 	r.PromptTokens, r.CompletionTokens = usage.Prompt, usage.Completion
@@ -46,6 +48,11 @@ func (g *charge) used(m *meter, served bool) limits.Amount {
 	case !reported && g.target.allowed.use.bound.Units.Some(): // how many tokens were audio is not known
 		bound := g.target.allowed.use.bound
 		bound.Prompt, bound.Completion = usage.Prompt, usage.Completion
+		for u, n := range usage.Units {
+			if n > 0 {
+				bound.Units[u] = n
+			}
+		}
 		if nano, ok := g.price().MostNano(bound); ok {
 			r.CostNano = nano
 		}
@@ -63,16 +70,18 @@ func (g *charge) estimated(m *meter) openai.Usage {
 		prompt = params.Tokens(m.requestBytes, params.BytesPerToken)
 	}
 	completion := m.completion(choices, g.deps.Now(), g.requested.Logprobs)
+	made := g.target.made(&g.requested).Heard(cmp.Or(m.heard, g.requested.Heard))
+	prompt += made.Prompt
 	switch {
 	case !g.target.op.Generates:
-		completion = 0
+		completion = made.Units.Output() + min(completion, made.Text)
 	case g.target.allowed.output > 0:
 		completion = min(completion, g.target.allowed.output*choices)
 	}
 	if bound := use.bound; bound.Prompt > 0 {
 		prompt, completion = min(prompt, bound.Prompt), min(completion, bound.Completion)
 	}
-	usage := openai.Usage{Prompt: max(prompt, m.usage.Prompt), Completion: max(completion, m.usage.Completion)}
+	usage := openai.Usage{Prompt: max(prompt, m.usage.Prompt), Completion: max(completion, m.usage.Completion), Units: made.Units.Max(m.usage.Units)}
 	if m.usage.Cached+m.usage.CacheWrite > 0 { // Anthropic reports the prompt, in its parts, before the answer
 		generated := usage.Completion
 		usage = m.usage

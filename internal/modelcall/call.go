@@ -86,13 +86,25 @@ func (c *call) read() error {
 	if err != nil {
 		return policy.TooLarge(err, c.req.Caller.Name, c.charge.key)
 	}
+	form, err := c.op.ReadForm(data, c.req.HTTP.Header)
+	if err != nil {
+		return err
+	}
+	if c.asked.Form = form; form != nil {
+		data = form.View
+		if err := c.req.Upload.Reserve(cap(data)); err != nil {
+			return err
+		}
+	}
 	return request.InvalidJSON(c.body.Parse(data))
 }
 
 func (c *call) parse() (err error) {
+	form := c.asked.Form
 	if c.asked, err = c.op.Parse(&c.body, c.req.HTTP.Header, c.asked); err != nil {
 		return err
 	}
+	c.asked.Form = form
 	c.req.Outcome.Record.Stream = c.asked.Stream
 	c.trace.asked(&c.body, c.asked.Stream)
 	return nil
@@ -118,7 +130,7 @@ func (c *call) route(ctx context.Context) error {
 	}
 	return c.keep(func(t *target) error {
 		t.allowed.caps = c.charge.capsOf(c.to.limits, t.own)
-		return c.charge.checkSize(t, len(c.body.Data()))
+		return c.charge.checkSize(t, c.req.Upload.Len())
 	})
 }
 
@@ -147,6 +159,7 @@ func (c *call) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	requested.Measure(c.asked.Form)
 	c.charge.requested = requested
 	tools := func() int { return c.state.tools(&c.body).Count }
 	if err := c.keep(func(t *target) error { return c.charge.check(t, tools, c.op.List) }); err != nil {

@@ -1,6 +1,7 @@
 package modelcall
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -20,7 +21,7 @@ const (
 // forward sends events of a provider's API until the stream is done. It returns why it stopped before that.
 func (d *streaming) forward(body io.Reader, w *wire.Wire) *apierror.Error {
 	u, events := &d.attempt.upstream, &d.reader
-	events.Reset(body, maxEvent)
+	events.Reset(body, cmp.Or(w.MaxEvent, maxEvent))
 	events.Memory = &u.memory
 	defer events.Release()
 	for took := false; !d.stream.Done(); { // an end is written in end: a failure may still become a status

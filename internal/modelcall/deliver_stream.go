@@ -56,16 +56,21 @@ func (d *streaming) release() {
 // deliverStream forwards a streamed answer with so many choices. Open says that another attempt can
 // follow.
 func deliverStream(ctx context.Context, a *attempt, g *guard, w *eventWriter, s *wire.Sending, choices int64, open bool) delivery {
-	w.name(s.LeftOut)
-	d := streamings.Get().(*streaming)
-	d.attempt, d.choices, d.stream, d.guard, d.writer, d.hold = a, choices, s.Answer.Stream(), g, w, open
-	d.keeps, _ = d.stream.(keeper)
-	d.usage = s.Wire.Usage
+	d := newStreaming(a, g, w, s, choices, open)
 	delivered := d.deliver(ctx, s)
 	if delivered.end == nil {
 		d.release()
 	}
 	return delivered
+}
+
+func newStreaming(a *attempt, g *guard, w *eventWriter, s *wire.Sending, choices int64, open bool) *streaming {
+	w.name(s.LeftOut)
+	d := streamings.Get().(*streaming)
+	d.attempt, d.choices, d.stream, d.guard, d.writer, d.hold = a, choices, s.Answer.Stream(), g, w, open
+	d.keeps, _ = d.stream.(keeper)
+	d.usage = s.Wire.Usage
+	return d
 }
 
 func (d *streaming) deliver(ctx context.Context, s *wire.Sending) delivery {
@@ -80,6 +85,13 @@ func (d *streaming) deliver(ctx context.Context, s *wire.Sending) delivery {
 	if resp.StatusCode != http.StatusOK {
 		return d.end(ctx, providerError(resp, u.deps.Now(), a.shown(), a.provider()))
 	}
+	return d.read(ctx, resp, s)
+}
+
+// read forwards an answer that has begun.
+func (d *streaming) read(ctx context.Context, resp *http.Response, s *wire.Sending) delivery {
+	a := d.attempt
+	u := &a.upstream
 	body := io.Reader(resp.Body)
 	switch media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); media {
 	case "text/event-stream":

@@ -25,17 +25,27 @@ const (
 // deliverWhole forwards an answer in one piece.
 func deliverWhole(ctx context.Context, a *attempt, g *guard, rates shownRates, s *wire.Sending) delivery {
 	u := &a.upstream
-	q := u.request
 	resp, err := u.send(ctx, s)
 	if err != nil {
 		return failed(apierror.From(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
-	memory := &u.memory
-	defer memory.release()
+	defer u.memory.release()
 	if resp.StatusCode != http.StatusOK {
 		return failed(providerError(resp, u.deps.Now(), a.shown(), a.provider()))
 	}
+	if s.Wire.Passes && !g.set.JudgesAnswers() {
+		if head := beginning(resp); head != nil {
+			return deliverPassed(ctx, a, rates, s, resp, head)
+		}
+	}
+	return readWhole(ctx, a, g, rates, s, resp)
+}
+
+// readWhole forwards an answer that has begun.
+func readWhole(ctx context.Context, a *attempt, g *guard, rates shownRates, s *wire.Sending, resp *http.Response) delivery {
+	u, err := &a.upstream, error(nil)
+	q, memory := u.request, &u.memory
 	received := buffers.Get().(*[]byte)
 	defer keepBuffer(received)
 	if *received, err = readAll((*received)[:0], resp.Body, resp.ContentLength, memory); err != nil {
@@ -65,7 +75,7 @@ func deliverWhole(ctx context.Context, a *attempt, g *guard, rates shownRates, s
 	}
 	if failure, body := summary.Err, converted; failure != nil { // the answer says itself that it failed; so does the record
 		u.meter.markUnbilled()
-		return delivery{failure, func(*apierror.Error) error {
+		return delivery{failure: failure, end: func(*apierror.Error) error {
 			q.Outcome.Fail(failure)
 			q.Finish()
 			_ = writeJSON(q, rates, body)
@@ -85,14 +95,19 @@ func deliverWhole(ctx context.Context, a *attempt, g *guard, rates shownRates, s
 	return delivery{}
 }
 
-// writeJSON writes an answer in one piece. An error only says that the client may not have got it: the
-// request's context shows that it has left.
+// writeJSON writes an answer of JSON.
 func writeJSON(q *request.Request, rates shownRates, body []byte) error {
+	return writeWhole(q, rates, jsonContentType, body)
+}
+
+// writeWhole writes an answer in one piece. An error only says that the client may not have got it: the
+// request's context shows that it has left.
+func writeWhole(q *request.Request, rates shownRates, contentType []string, body []byte) error {
 	w := q.Writer
 	h := w.Header()
 	rates.set(h)
 	nameLeftOut(h, q.Outcome.LeftOut)
-	h["Content-Type"] = jsonContentType
+	h["Content-Type"] = contentType
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(http.StatusOK)
 	return q.Write(body)

@@ -2,6 +2,7 @@ package modelcall
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -15,6 +16,8 @@ type delivery struct {
 	// end gives the client the failure with which the call ends; nothing was written yet, and another
 	// target can be asked instead. Nil: the client has got all that it will get.
 	end func(*apierror.Error) error
+	// cut says that the client has got a part of an answer which cannot say so: its connection breaks.
+	cut bool
 }
 
 // failed is an attempt that failed before anything was written.
@@ -30,13 +33,13 @@ func failed(failure *apierror.Error) delivery {
 //
 // With an error nothing was written.
 func (c *call) dispatch(ctx context.Context) error {
-	a := attempts{queue: c.order(), alone: c.alone(), listed: c.to.listed, began: c.deps.Now(), bytes: int64(c.req.Upload.Len())}
+	a := attempts{queue: c.order(), alone: c.alone(), listed: c.to.listed, began: c.deps.Now(), bytes: int64(len(c.body.Data()))}
 	s := c.advance(ctx, &a)
 	if s == nil {
 		return a.failed // 400: the request is possible at no target
 	}
 	var w *eventWriter
-	if s.Stream {
+	if s.Stream && !s.Wire.Typed() {
 		w = c.newEventWriter()
 		defer w.stop()
 	}
@@ -45,7 +48,9 @@ func (c *call) dispatch(ctx context.Context) error {
 	for {
 		c.begin(&a, s, buffer)
 		var d delivery
-		if w != nil {
+		if s.Wire.Typed() {
+			d = (&typed{c.attempt, &c.guard, c.admission.shown(c.api), c.newEventWriter, c.asked.Choices, a.open()}).deliver(ctx, s)
+		} else if w != nil {
 			d = deliverStream(ctx, c.attempt, &c.guard, w, s, c.asked.Choices, a.open())
 		} else {
 			d = deliverWhole(ctx, c.attempt, &c.guard, c.admission.shown(c.api), s)
@@ -55,6 +60,9 @@ func (c *call) dispatch(ctx context.Context) error {
 		}
 		if s = c.retry(ctx, &a, d); s != nil {
 			continue
+		}
+		if d.cut {
+			panic(http.ErrAbortHandler)
 		}
 		if d.end == nil {
 			return nil

@@ -58,9 +58,13 @@ func (g *charge) estimateLikely(t *target, bytes int64, content params.Content) 
 		output = min(output, t.allowed.output+content.Thinking)
 	}
 	t.allowed.use.prompt = content.LikelyTokens(bytes, t.allowed.account.builtIn)
-	output *= g.requested.Choices
-	t.allowed.use.likely.Tokens = t.allowed.use.prompt + output
-	t.allowed.use.likely.Nano, _ = t.model.Price.CostNano(catalog.Tokens{Prompt: t.allowed.use.prompt, Completion: output})
+	made := t.made(&g.requested).Heard(g.requested.Heard)
+	if output *= g.requested.Choices; !t.op.Generates {
+		output = made.Output()
+	}
+	prompt := t.allowed.use.prompt + made.Prompt
+	t.allowed.use.likely.Tokens = prompt + output
+	t.allowed.use.likely.Nano, _ = t.model.Price.CostNano(catalog.Tokens{Prompt: prompt, Completion: output, Units: made.Units})
 }
 
 // estimateMost bounds the output if the request does not. It refuses what has no upper bound.
@@ -73,7 +77,7 @@ func (g *charge) estimateMost(t *target, bytes int64, content params.Content) er
 	case most > 0 && t.allowed.output > most: // the model never gives so much: it need not be reserved
 		t.allowed.output, t.allowed.setOutput = most, true
 	}
-	input := bytes + content.Images*imageTokens + t.allowed.account.builtIn*builtInTokens
+	input := bytes + content.Images*m.InputPicture(imageTokens) + t.allowed.account.builtIn*builtInTokens
 	unbounded := content.Unpriced
 	if t.allowed.account.storedState {
 		if input += m.ContextLength; m.ContextLength == 0 {
@@ -84,19 +88,25 @@ func (g *charge) estimateMost(t *target, bytes int64, content params.Content) er
 	if unbounded != "" && !g.key.Unpriced {
 		return g.unpriced("what %q will use cannot be known beforehand", unbounded)
 	}
+	made := t.made(&g.requested)
+	if made.Guess && !g.key.Unpriced {
+		return g.unpriced("how much an answer of the model %q uses is not known (see max_units in the catalog)", m.ID)
+	}
 	if t.allowed.output > math.MaxInt32 {
 		return apierror.New(apierror.InvalidValue, "%q is more than any model can give", g.requested.Param).WithParam(g.requested.Param)
 	}
 	prompt := policy.Lesser(input, m.ContextLength)
 	switch {
+	case t.op.Made != nil: // its pictures are counted
+		prompt = input - content.Encoded + made.Prompt
 	case !t.op.Generates: // each of its inputs may be that long
 		prompt = input
 	case content.LongWindow && !t.route.Translated: // a translation does not ask for it
 		prompt = input
 	}
 	t.allowed.use.bound = catalog.Most{
-		Prompt: prompt, Completion: (t.allowed.output+content.Thinking)*g.requested.Choices + content.Prediction,
-		Units: g.requested.Units.Max(content.Units),
+		Prompt: prompt, Completion: (t.allowed.output+content.Thinking)*g.requested.Choices + content.Prediction + made.Output(),
+		Units: g.requested.Units.Max(content.Units).Max(made.Units),
 	}
 	// Charged if the client disconnects before usage arrives: images and stored state as reserved,
 	// text at three bytes a token.

@@ -85,9 +85,11 @@ func (e *eventWriter) send(events []byte) error {
 	return errors.Join(err, e.flush())
 }
 
+func (e *eventWriter) flush() error { return flush(&e.control) }
+
 // flush ignores a writer of another module that cannot flush.
-func (e *eventWriter) flush() error {
-	if err := e.control.Flush(); !errors.Is(err, http.ErrNotSupported) {
+func flush(control *http.ResponseController) error {
+	if err := control.Flush(); !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 
@@ -50,6 +51,17 @@ func (g *guard) answer(ctx context.Context, body []byte) ([]byte, error) {
 	}
 	result, err := g.set.Answer(ctx, body)
 	return g.result(ctx, result, err)
+}
+
+// text judges an answer that is plain text, and returns what the client gets.
+func (g *guard) text(ctx context.Context, text []byte) ([]byte, error) {
+	judged, err := g.answer(ctx, append(jsonscan.AppendString([]byte(`{"text":`), string(text)), '}'))
+	if err != nil || judged == nil {
+		return text, err
+	}
+	members := jsonscan.Members(judged, nil)
+	edited, _ := jsonscan.String(members[0].Value(judged))
+	return []byte(edited), nil
 }
 
 func (g *guard) result(ctx context.Context, result guardrail.Result, err error) ([]byte, error) {

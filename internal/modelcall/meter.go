@@ -34,6 +34,7 @@ type meter struct {
 	text     bool          // the answer has some text
 	unbilled bool          // the provider refused or failed before it said anything
 
+	heard    int64 // milliseconds of sound in the answer
 	usage    openai.Usage
 	reported bool // usage is the provider's
 	later    int  // events after the one with usage

@@ -9,6 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -160,6 +161,14 @@ func (t *target) rated() bool { return slices.ContainsFunc(t.own, (*policy.Model
 // dropsTools reports whether the provider gets no tools but those that the caller runs.
 func (t *target) dropsTools() bool {
 	return t.route.DropsTools != nil && t.route.DropsTools(t.provider)
+}
+
+// made is the most that an answer has besides text.
+func (t *target) made(l *params.RequestedLimits) params.Made {
+	if t.op.Made == nil {
+		return params.Made{}
+	}
+	return t.op.Made(l, t.model)
 }
 
 // outputField is the one name that the provider knows for the limit of an output, "" if it knows the

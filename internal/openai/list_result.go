@@ -13,6 +13,7 @@ type List struct {
 	Named  bool   // answers name the model
 	Object string // their member of that name; "" for none
 	What   string // the list is of
+	Made   bool   // of what is made, a list of as many units.Images
 }
 
 // The lists.
@@ -20,6 +21,7 @@ var (
 	Embeddings  = List{Member: "data", Named: true, Object: "list", What: "embeddings"}
 	Moderations = List{Member: "results", Named: true, What: "moderations"}
 	Ranking     = List{Member: "results", What: "ranked documents"}
+	Images      = List{Member: "data", What: "images", Made: true}
 )
 
 // Result appends the body of a provider's list as the client must get it: the model as asked, all else
@@ -43,6 +45,7 @@ func (l *List) Result(dst, body []byte, call Call) ([]byte, Summary, error) {
 		return dst, sum, sum.Err
 	}
 	p, model, object := jsonscan.NewPatch(body, members), -1, false
+	var made []byte
 	name := jsonscan.AppendString(nil, call.Model)
 	for i, m := range members {
 		value := m.Value(body)
@@ -58,10 +61,18 @@ func (l *List) Result(dst, body []byte, call Call) ([]byte, Summary, error) {
 				sum.UpstreamID, _ = jsonscan.String(value)
 			}
 		case "usage", "meta":
-			if u, ok := listUsage(value); ok {
+			if u, ok := l.usage(value); ok {
 				sum.Usage, sum.HasUsage = u, true
 			}
+		case l.Member:
+			made = value
 		}
+	}
+	if l.Made {
+		for range jsonscan.AllElements(made) {
+			sum.Usage.Units[units.Images]++
+		}
+		sum.HasUsage = true
 	}
 	if model < 0 && l.Named {
 		p.Add("model", name)
@@ -70,6 +81,14 @@ func (l *List) Result(dst, body []byte, call Call) ([]byte, Summary, error) {
 		p.Add("object", jsonscan.AppendString(nil, l.Object))
 	}
 	return p.Append(dst), sum, nil
+}
+
+// usage reads the usage of a list.
+func (l *List) usage(value []byte) (Usage, bool) {
+	if l.Made {
+		return imageUsage(value)
+	}
+	return listUsage(value)
 }
 
 // listUsage reads the usage of a list: all tokens of it are prompt. Voyage and Jina count only

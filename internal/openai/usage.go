@@ -71,9 +71,9 @@ func (r *usageReader) member(key, v []byte, kind byte) {
 	case "prompt_cache_hit_tokens": // DeepSeek
 		r.count(&u.Cached, v)
 	case "prompt_tokens_details", "input_tokens_details", "input_token_details": // the last of transcriptions
-		r.details(v, &u.Units[units.AudioInput])
+		r.details(v, &u.Units[units.AudioInput], &u.Units[units.ImageInput])
 	case "completion_tokens_details", "output_tokens_details", "output_token_details":
-		r.details(v, &u.Units[units.AudioOutput])
+		r.details(v, &u.Units[units.AudioOutput], &u.Units[units.ImageOutput])
 	case "cost":
 		u.Cost = reportedCost(v, kind)
 	}
@@ -87,8 +87,8 @@ func reportedCost(v []byte, kind byte) string {
 	return string(v)
 }
 
-// details reads the details of the prompt or of the completion, each of which may have audio.
-func (r *usageReader) details(object []byte, audio *int64) {
+// details reads the details of the prompt or of the completion, each of which may have audio and pictures.
+func (r *usageReader) details(object []byte, audio, image *int64) {
 	u := &r.usage
 	var members, split [8]jsonscan.Member
 	for _, m := range jsonscan.Members(object, members[:0]) {
@@ -108,6 +108,8 @@ func (r *usageReader) details(object []byte, audio *int64) {
 			r.count(&u.Reasoning, v)
 		case "audio_tokens":
 			r.count(audio, v)
+		case "image_tokens":
+			r.count(image, v)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func TestTheDialectFollowsTheBlockAndTheHost(t *testing.T) {
 		if got := p.Dialect.OpenRouterFields(); got != c.openRouter {
 			t.Errorf("dialect %q at %s: OpenRouter's fields %v", c.dialect, c.base, got)
 		}
-		if p.Has("speech") {
+		if p.Has("unheard") {
 			t.Errorf("dialect %q has an operation that it does not know", c.dialect)
 		}
 	}

@@ -24,6 +24,12 @@ const (
 	Rerank      Operation = "rerank"
 	Moderations Operation = "moderations"
 	Completions Operation = "completions"
+	Images      Operation = "images"
+	ImageEdits  Operation = "image_edits"
+	Speech      Operation = "speech"
+
+	Transcriptions Operation = "transcriptions"
+	Translations   Operation = "translations"
 
 	// Google's API.
 	GenerateContent    Operation = "generate_content"
@@ -34,6 +40,7 @@ const (
 
 var operations = [...]Operation{
 	Chat, Responses, Models, Messages, CountTokens, Embeddings, Rerank, Moderations, Completions,
+	Images, ImageEdits, Speech, Transcriptions, Translations,
 	GenerateContent, CountContent, EmbedContent, BatchEmbedContents,
 }
 
@@ -130,7 +137,8 @@ func (d openAI) Name() string { return d.name }
 var openAIPaths = map[Operation]string{
 	Chat: "/chat/completions", Responses: "/responses", Embeddings: "/embeddings", Models: "/models",
 	Messages: "/messages", CountTokens: "/messages/count_tokens",
-	Rerank: "/rerank", Moderations: "/moderations", Completions: "/completions",
+	Rerank: "/rerank", Moderations: "/moderations", Completions: "/completions", Images: "/images/generations", ImageEdits: "/images/edits",
+	Speech: "/audio/speech", Transcriptions: "/audio/transcriptions", Translations: "/audio/translations",
 }
 
 func (openAI) Path(op Operation, _ string, _ bool) string { return openAIPaths[op] }

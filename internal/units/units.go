@@ -32,6 +32,9 @@ type Counts [Number]int64
 // Some reports whether any number is not zero.
 func (c Counts) Some() bool { return c != Counts{} }
 
+// Output returns how many of them are tokens of the completion.
+func (c Counts) Output() int64 { return c[AudioOutput] + c[ImageOutput] }
+
 // Max returns the greater of each number.
 func (c Counts) Max(other Counts) Counts {
 	for u, n := range other {

@@ -78,7 +78,7 @@ func TestEmbeddingsAreRefusedByName(t *testing.T) {
 		}
 	}
 	harness.WantRefusal(t, "chat", h.Client.Post(harness.ChatV1, "chat", harness.Chat("test/embed", "")), 404, "model_not_callable")
-	for _, path := range []string{"/v1/images/generations", "/v1/audio/speech", "/v1/files"} {
+	for _, path := range []string{"/v1/images/variations", "/v1/audio/speech", "/v1/files"} {
 		if a := h.Client.Post(path, "chat", embed("test/embed", "")); a.Status != 404 {
 			t.Errorf("%s: %d %s", path, a.Status, a.Body)
 		}

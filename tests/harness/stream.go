@@ -100,3 +100,6 @@ func Whole(events []Event) bool {
 	}
 	return false
 }
+
+// Read reads some of an answer that is no stream of events.
+func (s *Stream) Read(p []byte) (int, error) { return io.ReadFull(s.read, p) }

@@ -79,6 +79,15 @@ func (e *Encoding) native(w *Wire, a Answer) *Sending {
 	return &Sending{Wire: w, Body: e.Body.Segments(nil), Stream: e.Asked.Stream, Answer: a}
 }
 
+// nativeForm is native for a request that came as a form. The error is a 400.
+func (e *Encoding) nativeForm(w *Wire, a Answer) (*Sending, error) {
+	body, err := e.Asked.Form.Encode(e.Body)
+	if err != nil {
+		return nil, err
+	}
+	return &Sending{Wire: w, Body: body, Header: http.Header{"Content-Type": {e.Asked.Form.ContentType()}}, Stream: e.Asked.Stream, Answer: a}, nil
+}
+
 // translated is a request that a translation made, with the preferences that OpenRouter gets for its
 // upstreams.
 func (e *Encoding) translated(w *Wire, body []byte, a Answer) (*Sending, error) {

@@ -1,11 +1,13 @@
 package wire
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
@@ -24,6 +26,11 @@ type Operation struct {
 	Generates bool
 	// Units says that something other than tokens is paid for, which the request bounds.
 	Units bool
+	// Form names the fields of a request as a multipart form that are a number or a boolean, of all ways
+	// to send it. Nil: there are no forms.
+	Form []string
+	// Made is the most that an answer of a model has besides text. Nil: nothing.
+	Made func(l *params.RequestedLimits, m *catalog.Model) params.Made
 	// Estimated says that the gateway answers itself for providers that have no API which serves it.
 	Estimated bool
 	// Instead is the API by which models are called that no provider serves by this one, for the
@@ -179,7 +186,67 @@ var Completions = &Operation{
 	Parse:  inBody(params.ParseCompletions),
 	Limits: params.CompletionsLimits, References: params.CompletionsReferences,
 	Content: func(b *jsonscan.Body, _ http.Header) params.Content { return params.CompletionsContent(b) },
-	Routes: []Route{{Wire: completionsWire, Encode: encodeCompletions}},
+	Routes:  []Route{{Wire: completionsWire, Encode: encodeCompletions}},
+}
+
+// ReadForm reads a request that came as a form, nil if it did not. The error is a 400.
+func (o *Operation) ReadForm(data []byte, h http.Header) (*params.Form, error) {
+	if o.Form == nil {
+		return nil, nil
+	}
+	return params.ReadForm(data, h.Get("Content-Type"), o.Form)
+}
+
+// Images is OpenAI's API that makes pictures of a text.
+var Images = &Operation{
+	Name: provider.Images, Span: "images", List: "prompt", Units: true, Made: pictures,
+	Parse:  inBody(params.ParseImages),
+	Limits: params.ImageLimits, References: params.ImageReferences,
+	Content: func(b *jsonscan.Body, _ http.Header) params.Content { return params.ImageContentOf(b) },
+	Routes:  list(imagesWire, &openai.Images),
+}
+
+// ImageEdits is OpenAI's API that makes pictures of a text and of other pictures.
+var ImageEdits = &Operation{
+	Name: provider.ImageEdits, Span: "images", List: "prompt", Units: true, Made: pictures,
+	Form:  []string{"n", "output_compression", "partial_images", "stream"},
+	Parse: Images.Parse, Limits: params.ImageLimits, References: params.ImageReferences, Content: Images.Content,
+	Routes: list(imageEditsWire, &openai.Images),
+}
+
+func pictures(l *params.RequestedLimits, m *catalog.Model) params.Made {
+	return l.Pictures(cmp.Or(m.Base, m.Name), m.MaxUnits, m.Price.PerPicture())
+}
+
+// Speech is OpenAI's and OpenRouter's API that speaks a text.
+var Speech = &Operation{
+	Name: provider.Speech, Span: "speech", List: "input", Units: true, Made: speech,
+	Parse:      inBody(params.ParseSpeech),
+	Limits:     func(b *jsonscan.Body) (params.RequestedLimits, error) { return params.SpeechLimits(b), nil },
+	References: params.References,
+	Content:    func(b *jsonscan.Body, _ http.Header) params.Content { return params.SpeechContentOf(b) },
+	Routes:     []Route{{Wire: speechWire, Encode: encodeSpeech}},
+}
+
+// Transcriptions is OpenAI's and OpenRouter's API that writes what is said in a sound.
+var Transcriptions = &Operation{
+	Name: provider.Transcriptions, Span: "transcription", Units: true, Made: transcript,
+	Form:  []string{"stream"},
+	Parse: inBody(params.ParseTranscription),
+	Limits: func(b *jsonscan.Body) (params.RequestedLimits, error) {
+		return params.TranscriptionLimits(b), nil
+	},
+	References: params.ImageReferences, // they have a text of the name prompt too
+	Content:    func(b *jsonscan.Body, _ http.Header) params.Content { return params.TranscriptionContentOf(b) },
+	Routes:     transcribe(transcriptionsWire),
+}
+
+// Translations is OpenAI's API that writes in English what is said in a sound.
+var Translations = &Operation{
+	Name: provider.Translations, Span: "translation", Units: true, Made: transcript,
+	Form: Transcriptions.Form, Parse: Transcriptions.Parse, Limits: Transcriptions.Limits,
+	References: Transcriptions.References, Content: Transcriptions.Content,
+	Routes: transcribe(translationsWire),
 }
 
 func contentOf(b *jsonscan.Body, _ http.Header) params.Content { return params.ContentOf(b) }

@@ -12,6 +12,7 @@ package wire
 import (
 	"crypto/rand"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,11 @@ import (
 // Wire is an API of providers.
 type Wire struct {
 	Name provider.Operation // in the catalog, and in the dialects' paths
+	// Bytes are media types, or their beginnings, of answers that pass as they come. If there are any, the
+	// Content-Type of each answer decides how it passes: as events, as JSON in one piece, or so.
+	Bytes []string
+	// Texts are likewise media types of answers that are plain text: they pass in one piece.
+	Texts []string
 	// APIType is the value of openai.api.type in spans, "" for none.
 	APIType string
 	// Guardrail is the form in which guardrails read events.
@@ -35,9 +41,27 @@ type Wire struct {
 	// Events returns a whole answer as the events of a stream: small servers do not stream, whatever
 	// they are asked. Nil: no stream is ever asked for.
 	Events func(dst, body []byte, call openai.Call) ([]byte, openai.Summary, error)
+	// Passes says that large answers pass as they come: of one in one piece, Answer.Whole needs no more
+	// than its outline.
+	Passes bool
+	// MaxEvent bounds an event of a provider, in bytes. 0: the usual bound.
+	MaxEvent int
 	// End is the event that ends a stream whose provider leaves it open, none for an API whose streams
 	// end with the connection.
 	End Event
+}
+
+// Typed reports whether the Content-Type of an answer decides how it passes.
+func (w *Wire) Typed() bool { return w.Bytes != nil || w.Texts != nil }
+
+// PassesBytes reports whether an answer of a media type passes as it comes.
+func (w *Wire) PassesBytes(media string) bool { return begins(media, w.Bytes) }
+
+// IsText reports whether an answer of a media type is plain text.
+func (w *Wire) IsText(media string) bool { return begins(media, w.Texts) }
+
+func begins(media string, with []string) bool {
+	return slices.ContainsFunc(with, func(begin string) bool { return strings.HasPrefix(media, begin) })
 }
 
 // Event is a server-sent event.
@@ -57,7 +81,20 @@ var (
 	rerankWire      = &Wire{Name: provider.Rerank}
 	moderationsWire = &Wire{Name: provider.Moderations}
 	completionsWire = &Wire{Name: provider.Completions, Guardrail: guardrail.Chat, Events: completionEvents}
+	imagesWire      = &Wire{Name: provider.Images, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_generation"), MaxEvent: maxPicture, Passes: true}
+	imageEditsWire  = &Wire{Name: provider.ImageEdits, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_edit"), MaxEvent: maxPicture, Passes: true}
+
+	speechWire = &Wire{Name: provider.Speech, Guardrail: guardrail.Sound, Bytes: []string{"audio/", "application/octet-stream"}}
+
+	transcriptionsWire = &Wire{Name: provider.Transcriptions, Guardrail: guardrail.Responses, Texts: transcripts}
+	translationsWire   = &Wire{Name: provider.Translations, Guardrail: guardrail.Responses, Texts: transcripts}
 )
+
+// maxPicture bounds an event with a picture, in bytes: one of 4K has up to 25 MB, and base64 a third more.
+const maxPicture = 64 << 20
+
+// transcripts are the media types of text, srt and vtt.
+var transcripts = []string{"text/plain", "text/vtt", "text/srt", "application/x-subrip"}
 
 // API is how the SDKs of a family want to be answered.
 type API interface {

@@ -28,6 +28,7 @@ type Request struct {
 	Choices      int64 // n of a chat, not checked; 1 if absent
 	IncludeUsage bool  // `stream_options.include_usage` is true; chat only
 	Array        bool  // the whole answer is wanted as the only element of an array; Google's API only
+	Form         *Form // that the body is the view of; nil: the caller sent JSON
 
 	model         int // index of the member, -1 if absent
 	streamOptions int // index of the member, -1 if absent or null

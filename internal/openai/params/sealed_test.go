@@ -62,7 +62,7 @@ func TestEachSealedPartIsFound(t *testing.T) {
 		`{"messages":[{"tool_calls":[{"id":"a","extra_content":{"google":{"thought_signature":"s3"}}},{"id":"b"},7]},{"tool_calls":[{"extra_content":{"google":{}}},{"extra_content":{"google":{"thought_signature":"s4"}}}]}]}`: "s3 s4",
 		`{"messages":[{"tool_calls":[{"extra_content":{"google":{"thought_signature":7}}},{"extra_content":[]}]}]}`:                                                                                                              "",
 		`{"input":[{"type":"reasoning","encrypted_content":"e1"},{"type":"message"}]}`:                                                                                                                                           "e1",
-		`{"contents":[{"parts":[{"thoughtSignature":"g1","text":"a"},{"thought_signature":"g2"},{"text":"b"},7]},{"role":"user"}]}`: "g1 g2",
+		`{"contents":[{"parts":[{"thoughtSignature":"g1","text":"a"},{"thought_signature":"g2"},{"text":"b"},7]},{"role":"user"}]}`:                                                                                              "g1 g2",
 		`{"messages":[{"role":"user","content":"hi"}]}`: "",
 	} {
 		var b jsonscan.Body

@@ -105,7 +105,7 @@ func chatScript(c *call) script {
 		return c.fails(http.StatusBadRequest, "invalid_value", err.Error())
 	}
 	if c.streams() {
-		return c.streamScript(c.reply.ChatStream(c.showUsage), c.chatError())
+		return c.streamScript(c.reply.ChatStream(c.showUsage).Events(), c.chatError())
 	}
 	return c.plainScript(c.reply.ChatResult())
 }
@@ -137,7 +137,7 @@ func (p *Provider) responsesScript(c *call) script {
 	}
 	c.reply.Settings = c.Settings().With("store", store)
 	if c.streams() {
-		return c.streamScript(c.reply.ResponseStream(), c.responseError())
+		return c.streamScript(c.reply.ResponseStream().Events(), c.responseError())
 	}
 	if c.mode.course == courseFailed {
 		return c.plainScript(c.failedResponse())

@@ -31,7 +31,7 @@ func messagesScript(c *call) script {
 		if c.mode.course == courseOverloaded {
 			status = statusOverloaded
 		}
-		return c.streamScript(c.reply.MessageStream(), messageError(c, status))
+		return c.streamScript(c.reply.MessageStream().Events(), messageError(c, status))
 	}
 	return c.plainScript(c.reply.Message())
 }

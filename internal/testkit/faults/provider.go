@@ -9,7 +9,7 @@
 //	p.Requests()                       // what arrived
 //
 // It speaks the OpenAI API under /v1 and the OpenRouter API under /api/v1 (chat
-// completions, Responses, embeddings, model lists), and the Messages API of
+// completions, Responses, embeddings, sound, model lists), and the Messages API of
 // Anthropic under both. The model name chooses the behaviour:
 // the part after the last slash, up to a colon, so "echo", "acme/echo" and
 // "acme/echo:free" are the same. Names are in [Behaviours]; those that take an
@@ -94,6 +94,11 @@ func New() *Provider {
 			p.mux.Handle("POST "+prefix+"/rerank", p.model(a, rerankBody))
 			p.mux.Handle("POST "+prefix+"/moderations", p.model(a, moderationsBody))
 			p.mux.Handle("POST "+prefix+"/completions", p.model(a, completionsBody))
+			p.mux.Handle("POST "+prefix+"/images/generations", p.model(a, imagesBody))
+			p.mux.Handle("POST "+prefix+"/images/edits", p.model(a, editsBody))
+			p.mux.Handle("POST "+prefix+"/audio/speech", p.model(a, speechBody))
+			p.mux.Handle("POST "+prefix+"/audio/transcriptions", p.model(a, transcriptionsBody))
+			p.mux.Handle("POST "+prefix+"/audio/translations", p.model(a, transcriptionsBody))
 			p.mux.Handle("GET "+prefix+"/models", p.list(a))
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 // streamScript sends a stream along the course of the call's behaviour. failure
 // is the error event of the API.
-func (c *call) streamScript(stream *testprovider.Stream, failure event) script {
+func (c *call) streamScript(events []event, failure event) script {
 	s := script{status: http.StatusOK, header: http.Header{}, length: -1, gzip: c.mode.gzip}
 	s.header.Set("Content-Type", "text/event-stream; charset=utf-8")
 	if c.mode.wrongType {
@@ -17,7 +17,6 @@ func (c *call) streamScript(stream *testprovider.Stream, failure event) script {
 	}
 	s.header.Set("Cache-Control", "no-cache")
 
-	events := stream.Events()
 	if c.api == openRouter {
 		events = routerStream(events)
 	}

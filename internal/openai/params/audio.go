@@ -1,0 +1,218 @@
+package params
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"io"
+	"unicode/utf8"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/sound"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
+)
+
+// ParseSpeech reads a request to speak a text: `input` is the text. With a `stream_format` of "sse" the
+// answer is a stream of events, else the bytes of the sound.
+func ParseSpeech(b *jsonscan.Body) (Request, error) {
+	req, err := head(b)
+	if err != nil {
+		return req, err
+	}
+	if input, ok := member(b, "input"); !ok {
+		return req, missing("input")
+	} else if input.Kind != '"' {
+		return req, wrong("input", "a string")
+	}
+	format := ""
+	if m, ok := member(b, "stream_format"); ok {
+		if format, ok = jsonscan.String(m.Value(b.Data())); !ok {
+			return req, wrong("stream_format", "a string")
+		}
+	}
+	req.Stream = format == "sse"
+	return req, nil
+}
+
+// SpeechLimits is [ChatLimits] for a request that [ParseSpeech] accepted. It knows the characters of the
+// text, and not how long the sound will be.
+func SpeechLimits(b *jsonscan.Body) RequestedLimits {
+	m, _ := member(b, "input")
+	text, _ := jsonscan.String(m.Value(b.Data()))
+	var l RequestedLimits
+	l.Units[units.Characters] = int64(utf8.RuneCountInString(text))
+	return l
+}
+
+const (
+	// millisPerToken is how much sound a token of speech has (OpenAI).
+	millisPerToken = 50
+	// Guesses of how long a text is when it is spoken. Slow speech has ten characters a second.
+	millisPerCharacter = 100
+	tokensPerCharacter = 2
+)
+
+// Speech is the most that a model uses to speak the text of a request, within the most that an answer
+// can use: 0 if that is not known. It is paid by tokens, by the second, both or neither.
+func (l *RequestedLimits) Speech(most units.Counts, perToken, perSecond bool) (made Made) {
+	characters := l.Units[units.Characters]
+	bound := func(u units.Unit, guess int64) {
+		made.Guess = most[u] == 0
+		made.Units[u] = cmp.Or(most[u], guess)
+	}
+	made.Units[units.Characters] = characters
+	switch {
+	case perToken:
+		bound(units.AudioOutput, characters*tokensPerCharacter)
+		made.Units[units.Millis] = made.Units[units.AudioOutput] * millisPerToken
+	case perSecond:
+		bound(units.Millis, characters*millisPerCharacter)
+	}
+	return made
+}
+
+// Heard returns what an answer has whose sound was measured. It is not more than a bound that is known.
+func (m Made) Heard(millis int64) Made {
+	bound := m.Units[units.Millis]
+	if millis == 0 || bound == 0 || !m.Guess && millis > bound {
+		return m
+	}
+	m.Units[units.Millis] = millis
+	if m.Units[units.AudioOutput] > 0 {
+		m.Units[units.AudioOutput] = perSecond(millis, 1000/millisPerToken)
+	}
+	if m.Units[units.AudioInput] > 0 {
+		m.Units[units.AudioInput] = perSecond(millis, tokensPerSecond)
+	}
+	m.Prompt = min(m.Prompt, perSecond(millis, tokensPerSecond))
+	return m
+}
+
+// perSecond returns how many tokens a sound has, rounded up.
+func perSecond(millis, tokens int64) int64 { return (millis*tokens + 999) / 1000 }
+
+// speechFields cannot make speech cost more than its text and the length of the sound say.
+var speechFields = []string{"speed", "stream_format", "voice"}
+
+// SpeechContentOf is [ContentOf] for a request that [ParseSpeech] accepted.
+func SpeechContentOf(b *jsonscan.Body) Content { return contentOf(b, speechFields) }
+
+// ParseTranscription reads a request to write what is said in a sound: a form with a `file`, or JSON with
+// `input_audio`.
+func ParseTranscription(b *jsonscan.Body) (Request, error) {
+	req, err := head(b)
+	if err != nil {
+		return req, err
+	}
+	if file, ok := member(b, "file"); ok {
+		if file.Kind != '0' {
+			return req, wrong("file", "one file")
+		}
+	} else if audio, ok := member(b, "input_audio"); !ok {
+		return req, missing("file")
+	} else if _, ok := audioData(b, audio); !ok {
+		return req, wrong("input_audio", "an object with data")
+	}
+	return req, nil
+}
+
+// audioData returns the data of `input_audio`, in base64.
+func audioData(b *jsonscan.Body, audio jsonscan.Member) ([]byte, bool) {
+	value := audio.Value(b.Data())
+	members := jsonscan.Members(value, nil)
+	i, ok := jsonscan.Find(value, members, "data")
+	if !ok || audio.Kind != '{' || members[i].Kind != '"' {
+		return nil, false
+	}
+	data := members[i].Value(value)
+	data = data[1 : len(data)-1]
+	return data[bytes.LastIndexByte(data, ',')+1:], true // of a data URL, too
+}
+
+const (
+	// tokensPerSecond is more tokens than a second of sound has that a model hears (OpenAI: about 17).
+	tokensPerSecond = 20
+	// writtenPerSecond is more tokens than are said in a second.
+	writtenPerSecond = 8
+	// leastRate is the least that a sound has, in bytes a second: 6 kbit/s.
+	leastRate = 750
+)
+
+// TranscriptionLimits is [ChatLimits] for a request that [ParseTranscription] accepted. How long the
+// sound is that it has says its size, until it is measured.
+func TranscriptionLimits(b *jsonscan.Body) (l RequestedLimits) {
+	l.Choices = 1
+	if file, ok := member(b, "file"); ok {
+		size, _ := jsonscan.Int(file.Value(b.Data()))
+		l.Units[units.Millis] = soundOf(size)
+	} else if audio, ok := member(b, "input_audio"); ok {
+		data, _ := audioData(b, audio)
+		l.Units[units.Millis] = soundOf(int64(len(data)) * 3 / 4)
+		l.measure(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(data)))
+	}
+	return l
+}
+
+// soundOf returns how long a sound of so many bytes can be, in milliseconds.
+func soundOf(size int64) int64 { return (size + 1) * 1000 / leastRate }
+
+// Measure measures the sound of a request that came as a form, nil for one that did not.
+func (l *RequestedLimits) Measure(f *Form) {
+	if f == nil || l.Units[units.Millis] == 0 {
+		return
+	}
+	for i, parts := 0, f.Parts(); i < len(parts); i++ {
+		if p := &parts[i]; p.File && p.Name == "file" {
+			l.measure(bytes.NewReader(f.Value(p)))
+		}
+	}
+}
+
+// measure reads a sound. Twice what its header says is its bound, for rates vary.
+func (l *RequestedLimits) measure(r io.Reader) {
+	if millis := sound.Measure(r); millis > 0 {
+		l.Heard, l.Units[units.Millis] = millis, 2*millis
+	}
+}
+
+// Used returns what the request asks to be used of each unit, as far as it is known.
+func (l *RequestedLimits) Used() units.Counts {
+	used := l.Units
+	if l.Heard > 0 {
+		used[units.Millis] = l.Heard
+	}
+	return used
+}
+
+// Transcript is the most that a model uses for the transcript of the sound of a request. It writes so
+// many tokens at most, 0: unknown.
+func (l *RequestedLimits) Transcript(most int64, perToken, ownRate bool) (made Made) {
+	millis := l.Units[units.Millis]
+	made.Units[units.Millis] = millis
+	if !perToken {
+		return made
+	}
+	made.Prompt, made.Text = perSecond(millis, tokensPerSecond), perSecond(millis, writtenPerSecond)
+	if most > 0 {
+		made.Text = min(made.Text, most)
+	}
+	if ownRate {
+		made.Units[units.AudioInput] = made.Prompt
+	}
+	return made
+}
+
+// transcriptionFields cannot make a transcript cost more than the length of the sound says.
+var transcriptionFields = []string{
+	"file", "input_audio", "language", "include", "include[]", "timestamp_granularities", "timestamp_granularities[]", "chunking_strategy",
+	"known_speaker_names", "known_speaker_names[]",
+}
+
+// TranscriptionContentOf is [ContentOf] for a request that [ParseTranscription] accepted.
+func TranscriptionContentOf(b *jsonscan.Body) Content {
+	c := contentOf(b, transcriptionFields)
+	if audio, ok := member(b, "input_audio"); ok {
+		c.Encoded += int64(audio.ValueEnd - audio.ValueStart)
+	}
+	return c
+}

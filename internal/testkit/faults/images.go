@@ -1,0 +1,106 @@
+package faults
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
+)
+
+// The tokens of a picture, and of a prompt.
+const (
+	pictureTokens = 272
+	picturePrompt = 10
+)
+
+// imageRequest is a call for pictures.
+type imageRequest struct {
+	Model, Prompt string
+	N             int
+	Stream        bool
+	Partial       int `json:"partial_images"`
+}
+
+// imagesBody reads the body of a call of POST /images/generations.
+func imagesBody(_ *http.Request, body []byte) (*testprovider.Request, func(*call) script, error) {
+	var raw imageRequest
+	if err := json.Unmarshal(body, &raw); err != nil || raw.Prompt == "" {
+		return nil, nil, fmt.Errorf("want a prompt: %w", err)
+	}
+	return &testprovider.Request{Model: raw.Model}, raw.answer, nil
+}
+
+// editsBody reads the body of a call of POST /images/edits: JSON, or a form with at least one picture.
+func editsBody(r *http.Request, body []byte) (*testprovider.Request, func(*call) script, error) {
+	_, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if params["boundary"] == "" {
+		return imagesBody(r, body)
+	}
+	f, err := multipart.NewReader(bytes.NewReader(body), params["boundary"]).ReadForm(maxBody)
+	if err != nil || len(f.File["image"])+len(f.File["image[]"]) == 0 || len(f.Value["model"]) != 1 || len(f.Value["prompt"]) != 1 {
+		return nil, nil, fmt.Errorf("want a model, a prompt and pictures: %w", err)
+	}
+	raw := imageRequest{Model: f.Value["model"][0], Prompt: f.Value["prompt"][0]}
+	if n := f.Value["n"]; len(n) == 1 {
+		if raw.N, err = strconv.Atoi(n[0]); err != nil {
+			return nil, nil, err
+		}
+	}
+	return &testprovider.Request{Model: raw.Model}, raw.answer, nil
+}
+
+// answer is pictures whose bytes are the prompt. The model "no-usage" has URLs instead, as DALL-E does.
+func (r *imageRequest) answer(c *call) script {
+	n := max(r.N, 1)
+	if r.Stream && c.mode.name != "no-stream" {
+		return c.streamScript(r.events(c, n), c.chatError())
+	}
+	data := make([]map[string]any, n)
+	for i := range data {
+		data[i] = map[string]any{"b64_json": r.Prompt}
+		if c.mode.name == "no-usage" {
+			data[i] = map[string]any{"url": "https://pictures.example/" + strings.Repeat("a", i+1), "revised_prompt": r.Prompt}
+		}
+	}
+	answer := map[string]any{"created": c.reply.Created, "data": data}
+	if c.mode.name != "no-usage" {
+		answer["usage"] = imageUsage(n)
+	}
+	return whole(http.StatusOK, "application/json", testprovider.Encode(answer))
+}
+
+// events are the pictures as OpenAI streams them.
+func (r *imageRequest) events(c *call, n int) (events []event) {
+	kind := "image_generation"
+	if strings.HasSuffix(c.http.URL.Path, "/edits") {
+		kind = "image_edit"
+	}
+	add := func(name string, usage any) {
+		e := event{Name: kind + name, Text: true, Data: object(nil).With("type", kind+name).With("b64_json", r.Prompt).With("created_at", c.reply.Created)}
+		if usage != nil {
+			e.Data = e.Data.With("usage", usage)
+		}
+		events = append(events, e)
+	}
+	for range n {
+		for range r.Partial {
+			add(".partial_image", nil)
+		}
+		add(".completed", imageUsage(1))
+	}
+	return events
+}
+
+func imageUsage(n int) map[string]any {
+	output := n * pictureTokens
+	return map[string]any{
+		"input_tokens": picturePrompt, "output_tokens": output, "total_tokens": picturePrompt + output,
+		"input_tokens_details": map[string]int{"text_tokens": picturePrompt, "image_tokens": 0},
+	}
+}
