@@ -71,6 +71,8 @@ func TestNoOddityOfACloudCountsAsSuccess(t *testing.T) {
 						oddCall(h, t, name, path, "", o, o.chat)
 						oddCall(h, t, name, path, harness.Streaming, o, o.chatStream)
 					}
+					oddMessage(h, t, name, "", o, o.chat)
+					oddMessage(h, t, name, harness.Streaming, o, o.chatStream)
 				})
 			}
 		})

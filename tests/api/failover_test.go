@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net"
@@ -77,55 +76,6 @@ func attempted(row any) (all []string) {
 		all = append(all, strings.TrimSpace(target+" "+code))
 	}
 	return all
-}
-
-func TestACallGoesOnToTheNextTarget(t *testing.T) {
-	h, _ := startFailover(t, harness.Setup{Options: "timeouts {\nheader 300ms\n}"}, map[string][]string{
-		"busy": {"after-none-err-503", "echo"}, "reset": {"reset", "echo"}, "silent": {"hang", "echo"}, "limited": {"after-2-err-429", "echo"},
-	})
-	for alias, first := range map[string]string{
-		"busy": "first/after-none-err-503 upstream_error", "reset": "first/reset upstream_error",
-		"silent": "first/hang timeout_first_byte", "limited": "first/after-2-err-429 upstream_rate_limited",
-	} {
-		for _, path := range []string{harness.ChatV1, harness.ResponsesV1, harness.ChatRouter, harness.ResponsesRouter, "/v1/messages"} {
-			for _, more := range []string{"", `,"stream":true`} {
-				h.Provider.Fake.Reset()
-				if path == "/v1/messages" {
-					more += `,"max_tokens":100`
-				}
-				r := h.Client.Request(path, "full", harness.Body(path, "team/"+alias, more))
-				r.Header.Set("Anthropic-Version", "2023-06-01")
-				a := h.Client.Send(r)
-				if a.Status != 200 || !strings.Contains(string(a.Body), `"model":"second/echo"`) || !strings.Contains(string(a.Body), "hello") {
-					t.Errorf("%s %s%s: %d %s", alias, path, more, a.Status, a.Body)
-				}
-				row := h.Records.Row(a.Header.Get("X-Request-Id"))
-				asked := strings.Join(attempted(row), ", ")
-				// After some failures the target cools, and the second is asked at once.
-				if asked != first+", second/echo" && asked != "second/echo" || harness.At(row, "provider_name") != "second" {
-					t.Errorf("%s %s%s: attempts %s; %v", alias, path, more, asked, row)
-				}
-				generation := h.Client.Get("/api/v1/generation?id="+a.Header.Get("X-Request-Id"), "activity")
-				if got := strings.Join(attempted(harness.At(harness.Parse(t, generation.Body), "data")), ", "); got != asked {
-					t.Errorf("the generation has %q: %s", got, generation.Body)
-				}
-				prompt, completion, cost := numberIn(t, row, "prompt_tokens"), numberIn(t, row, "completion_tokens"), numberIn(t, row, "usage")
-				if want := (2*prompt + 11*completion) / 1e6; cost < want*0.999 || cost > want*1.001 {
-					t.Errorf("%v and %v tokens cost %v", prompt, completion, cost)
-				}
-			}
-		}
-	}
-}
-
-func numberIn(t *testing.T, row any, member string) float64 {
-	t.Helper()
-	n, _ := harness.At(row, member).(json.Number)
-	f, err := n.Float64()
-	if err != nil {
-		t.Fatal(member, err)
-	}
-	return f
 }
 
 // command runs a caddy command and returns what it prints.

@@ -91,6 +91,8 @@ func TestNoOddityOfAProviderPassesForAWholeMessage(t *testing.T) {
 // messageError is the type of the error that the caller is told.
 func (o oddity) messageError() string {
 	switch status, _ := o.refusal(); {
+	case status == 429:
+		return "rate_limit_error"
 	case status < 500:
 		return "invalid_request_error"
 	case status == 503:
