@@ -1,6 +1,8 @@
 package gemini
 
 import (
+	"net/http"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -37,7 +39,11 @@ func (r *response) fail(dst []byte, e *apierror.Error) ([]byte, openai.Summary, 
 // faultIn returns the failure that the provider reports instead of an answer, nil for none.
 func faultIn(call *openai.Call, data []byte, members []jsonscan.Member) *apierror.Error {
 	if i, ok := jsonscan.Find(data, members, "error"); ok && members[i].Kind == '{' {
-		return call.Fault(openai.ParseProviderError(data))
+		pe := openai.ParseProviderError(data)
+		if pe.Status == http.StatusServiceUnavailable {
+			pe.Type = "overloaded_error" // by which the gateway knows it
+		}
+		return call.Fault(pe)
 	}
 	return nil
 }
