@@ -28,42 +28,17 @@ func (w *turns) assistant(o translate.Object) error {
 }
 
 func (w *turns) call(o translate.Object) error {
-	typ, err := o.DecodedText("type")
+	c, err := translate.ReadToolCall(o)
 	if err != nil {
 		return err
 	}
-	if typ != "" && typ != "function" {
-		return translate.UnsupportedType(o, typ)
-	}
-	if err := o.Only("id", "type", "index", "function", "extra_content", "cache_control"); err != nil {
-		return err
-	}
-	id, err := o.RequiredText("id")
-	if err != nil {
-		return err
-	}
-	f, err := o.RequiredObject("function")
-	if err != nil {
-		return err
-	}
-	if err := f.Only("name", "arguments", "parsed_arguments"); err != nil {
-		return err
-	}
-	name, err := f.RequiredText("name")
-	if err != nil {
-		return err
-	}
-	input, err := translate.Arguments(f)
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(w.names, string(name)) {
-		w.names = append(w.names, string(name))
+	if !slices.Contains(w.names, string(c.Name)) {
+		w.names = append(w.names, string(c.Name))
 	}
 	out := append(translate.AppendComma(w.message.blocks), `{"toolUse":{`...)
-	out = append(translate.AppendKey(out, "toolUseId"), legalID(id)...)
-	out = translate.AppendMember(out, "name", name)
-	w.message.blocks = append(translate.AppendMember(out, "input", input), "}}"...)
+	out = append(translate.AppendKey(out, "toolUseId"), legalID(c.ID)...)
+	out = translate.AppendMember(out, "name", c.Name)
+	w.message.blocks = append(translate.AppendMember(out, "input", c.Input), "}}"...)
 	return nil
 }
 

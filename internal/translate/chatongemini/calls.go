@@ -8,43 +8,18 @@ import (
 
 // call adds a call of the model, with the signature that it came with.
 func (w *turns) call(o translate.Object, c *content, signatures map[string][]byte) error {
-	typ, err := o.DecodedText("type")
+	asked, err := translate.ReadToolCall(o)
 	if err != nil {
 		return err
 	}
-	if typ != "" && typ != "function" {
-		return translate.UnsupportedType(o, typ)
-	}
-	if err := o.Only("id", "type", "index", "function", "extra_content", "cache_control"); err != nil {
-		return err
-	}
-	id, err := o.RequiredText("id")
-	if err != nil {
-		return err
-	}
-	f, err := o.RequiredObject("function")
-	if err != nil {
-		return err
-	}
-	if err := f.Only("name", "arguments", "parsed_arguments"); err != nil {
-		return err
-	}
-	name, err := f.RequiredText("name")
-	if err != nil {
-		return err
-	}
-	args, err := translate.Arguments(f)
-	if err != nil {
-		return err
-	}
-	decoded, _ := jsonscan.String(id)
+	decoded, _ := jsonscan.String(asked.ID)
 	signature := signatures[decoded]
 	if signature == nil {
 		if signature, err = extraSignature(o); err != nil {
 			return err
 		}
 	}
-	w.calls = append(w.calls, call{decoded, string(name)})
+	w.calls = append(w.calls, call{decoded, string(asked.Name)})
 	c.parts = append(translate.AppendComma(c.parts), '{')
 	switch {
 	case signature != nil:
@@ -57,10 +32,10 @@ func (w *turns) call(o translate.Object, c *content, signatures map[string][]byt
 	c.calls++
 	c.parts = append(c.parts, `"functionCall":{`...)
 	if w.model.signs() {
-		c.parts = translate.AppendMember(c.parts, "id", id)
+		c.parts = translate.AppendMember(c.parts, "id", asked.ID)
 	}
-	c.parts = translate.AppendMember(c.parts, "name", name)
-	c.parts = append(translate.AppendMember(c.parts, "args", args), "}}"...)
+	c.parts = translate.AppendMember(c.parts, "name", asked.Name)
+	c.parts = append(translate.AppendMember(c.parts, "args", asked.Input), "}}"...)
 	return nil
 }
 

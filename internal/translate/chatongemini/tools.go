@@ -53,24 +53,7 @@ func (w *tools) read(body translate.Object, m *model) error {
 // add adds a function. Its schema goes as it is: parametersJsonSchema takes JSON Schema, and parameters
 // only a part of it.
 func (w *tools) add(tool translate.Object) error {
-	typ, err := tool.Type()
-	if err != nil {
-		return err
-	}
-	if typ != "function" {
-		return translate.UnsupportedType(tool, typ)
-	}
-	if err := tool.Only("type", "function", "cache_control"); err != nil {
-		return err
-	}
-	o, err := tool.RequiredObject("function")
-	if err != nil {
-		return err
-	}
-	if err := o.Only("name", "description", "parameters", "strict"); err != nil {
-		return err
-	}
-	quoted, err := o.RequiredText("name")
+	o, quoted, err := translate.OpenFunction(tool)
 	if err != nil {
 		return err
 	}

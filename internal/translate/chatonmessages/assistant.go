@@ -32,17 +32,7 @@ func (c *conversation) assistant(o translate.Object) error {
 }
 
 func (c *conversation) toolCall(call translate.Object) error {
-	typ, err := call.DecodedText("type")
-	if err != nil {
-		return err
-	}
-	if typ != "" && typ != "function" {
-		return translate.UnsupportedType(call, typ)
-	}
-	if err := call.Only("id", "type", "index", "function", cacheControl); err != nil {
-		return err
-	}
-	id, err := call.RequiredText("id")
+	asked, err := translate.ReadToolCall(call)
 	if err != nil {
 		return err
 	}
@@ -50,27 +40,12 @@ func (c *conversation) toolCall(call translate.Object) error {
 	if err != nil {
 		return err
 	}
-	o, err := call.RequiredObject("function")
-	if err != nil {
-		return err
-	}
-	if err := o.Only("name", "arguments", "parsed_arguments"); err != nil {
-		return err
-	}
-	name, err := o.RequiredText("name")
-	if err != nil {
-		return err
-	}
-	input, err := translate.Arguments(o)
-	if err != nil {
-		return err
-	}
 	w := &c.turns
 	w.solid++
 	w.blocks = append(translate.AppendComma(w.blocks), `{"type":"tool_use"`...)
-	w.blocks = translate.AppendMember(w.blocks, "id", allowedID(id))
-	w.blocks = translate.AppendMember(w.blocks, "name", c.names.allowed(name))
-	w.blocks = translate.AppendMember(w.blocks, "input", input)
+	w.blocks = translate.AppendMember(w.blocks, "id", allowedID(asked.ID))
+	w.blocks = translate.AppendMember(w.blocks, "name", c.names.allowed(asked.Name))
+	w.blocks = translate.AppendMember(w.blocks, "input", asked.Input)
 	w.blocks = append(appendCache(w.blocks, cache), '}')
 	return nil
 }

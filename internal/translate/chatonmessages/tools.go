@@ -70,24 +70,11 @@ func (w *tools) add(tool translate.Object) error {
 		w.list, w.cites = translate.AppendObject(translate.AppendComma(w.list), tool), true
 		return nil
 	}
-	if typ != "function" {
-		return translate.UnsupportedType(tool, typ)
-	}
-	if err := tool.Only("type", "function", cacheControl); err != nil {
+	o, name, err := translate.OpenFunction(tool)
+	if err != nil {
 		return err
 	}
 	cache, err := cacheOf(tool)
-	if err != nil {
-		return err
-	}
-	o, err := tool.RequiredObject("function")
-	if err != nil {
-		return err
-	}
-	if err := o.Only("name", "description", "parameters", "strict"); err != nil {
-		return err
-	}
-	name, err := o.RequiredText("name")
 	if err != nil {
 		return err
 	}
