@@ -47,7 +47,7 @@ func (t *translation) thinkLikeClaude(r translate.Reasoning) error {
 	switch {
 	case rules.Takes(catalog.ThinkingAdaptive) && (r.Budget == 0 || !rules.Takes(catalog.ThinkingEnabled)):
 		t.putAdaptive(r)
-	case !rules.Takes(catalog.ThinkingEnabled), t.tools.required, t.turns.looped, t.turns.unanswered:
+	case !rules.Takes(catalog.ThinkingEnabled), t.tools.choice.Required(), t.turns.looped, t.turns.unanswered:
 		t.leaveOut(r.Param)
 	default:
 		return t.putBudget(r)

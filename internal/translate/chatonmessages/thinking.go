@@ -90,7 +90,7 @@ func (t *translation) putAdaptive() (effort string) {
 // such thoughts where a tool is required, and in the middle of a turn that did not begin with
 // thoughts, as those of most chat clients: then the model goes on without.
 func (t *translation) putBudget(budget int64, param string) error {
-	if turns := &t.conversation.turns; t.tools.required || turns.looped && !turns.thought || turns.unanswered {
+	if turns := &t.conversation.turns; t.tools.choice.Required() || turns.looped && !turns.thought || turns.unanswered {
 		return nil
 	}
 	budget = max(budget, leastBudget)
