@@ -47,6 +47,28 @@ func stopSequence(value []byte, path string) (string, error) {
 	return s, nil
 }
 
+// ReadStop returns the member stop of a chat request, a text or at most so many, as a list; nil if it asks
+// for nothing.
+func ReadStop(body Object, most int) ([]byte, error) {
+	value := body.Get("stop")
+	switch {
+	case value == nil:
+		return nil, nil
+	case value[0] == '"':
+		return append(append([]byte{'['}, value...), ']'), nil
+	}
+	spans, err := Elements(value, "stop", most)
+	if err != nil || len(spans) == 0 {
+		return nil, err
+	}
+	for i, span := range spans {
+		if span.Kind != '"' {
+			return nil, Invalid(At("stop", i), "a text")
+		}
+	}
+	return value, nil
+}
+
 // Stops finds the first of some stop sequences in a text that comes in pieces.
 type Stops struct {
 	Sequences []string

@@ -87,27 +87,13 @@ func (t *translation) putSeed() error {
 	return nil
 }
 
-// putStop maps stop: a text, or several.
+// putStop maps stop.
 func (t *translation) putStop() error {
-	value := t.body.Get("stop")
-	switch {
-	case value == nil:
-		return nil
-	case value[0] == '"':
-		t.out = append(append(append(translate.AppendKey(t.out, "stopSequences"), '['), value...), ']')
-		return nil
+	list, err := translate.ReadStop(t.body, maxStops)
+	if list != nil {
+		t.out = translate.AppendMember(t.out, "stopSequences", list)
 	}
-	spans, err := translate.Elements(value, "stop", maxStops)
-	if err != nil || len(spans) == 0 {
-		return err
-	}
-	for i, span := range spans {
-		if span.Kind != '"' {
-			return translate.Invalid(translate.At("stop", i), "a text")
-		}
-	}
-	t.out = translate.AppendMember(t.out, "stopSequences", value)
-	return nil
+	return err
 }
 
 // putLogprobs maps logprobs and top_logprobs. Few models have them.
