@@ -23,9 +23,9 @@
 // of one gateway, package valkey that of several. The State has this gateway's sessions, registrations
 // and release marks.
 //
-// Callers over HTTP get an *[apierror.Error], viewers a *[Refusal]. Nothing here runs by itself:
-// there is no goroutine, and expired tokens are swept when the next one is issued. In a cluster, package
-// valkey calls [Shared].
+// Callers over HTTP get an *[apierror.Error], viewers a *[Refusal]. Nothing here runs by itself: a
+// goroutine takes each session that ends out of the store, and Leave waits for it. Expired tokens are
+// swept when the next one is issued. In a cluster, package valkey calls [Shared].
 package desktop
 
 import (
