@@ -7,6 +7,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,9 +48,12 @@ func editsBody(r *http.Request, body []byte) (*testprovider.Request, func(*call)
 		return nil, nil, fmt.Errorf("want a model, a prompt and pictures: %w", err)
 	}
 	raw := imageRequest{Model: f.Value["model"][0], Prompt: f.Value["prompt"][0]}
-	if n := f.Value["n"]; len(n) == 1 {
-		if raw.N, err = strconv.Atoi(n[0]); err != nil {
-			return nil, nil, err
+	raw.Stream = slices.Equal(f.Value["stream"], []string{"true"})
+	for name, number := range map[string]*int{"n": &raw.N, "partial_images": &raw.Partial} {
+		if text := f.Value[name]; len(text) == 1 {
+			if *number, err = strconv.Atoi(text[0]); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
 	return &testprovider.Request{Model: raw.Model}, raw.answer, nil

@@ -56,6 +56,23 @@ test("embeddings come as floats and in base64", async () => {
 	assert.ok((await caught(() => embed({ model: UNCALLABLE }))) instanceof OpenAI.NotFoundError);
 });
 
+testFake("pictures are made and edited", async () => {
+	const asked = { model: MODEL, prompt: "a red fox" };
+	const reply = await gateway.images.generate({ ...asked, n: 2 });
+	assert.deepEqual(reply.data.map((p) => p.b64_json), ["a red fox", "a red fox"]);
+	await find(reply._request_id, MODEL, { status: 200, completion_tokens: 544, images: 2 });
+	const types = async (stream) => (await collect(stream)).map((e) => e.type);
+	assert.deepEqual(await types(await gateway.images.generate({ ...asked, stream: true, partial_images: 1 })), ["image_generation.partial_image", "image_generation.completed"]);
+	const file = (text) => new File([Buffer.from(`\x89PNG\r\n${text}`)], `${text}.png`, { type: "image/png" });
+	for (const more of [{ image: file("one") }, { image: [file("one"), file("two")], n: 2 }, { image: file("one"), mask: file("mask") }]) {
+		const edited = await gateway.images.edit({ ...more, ...asked });
+		assert.deepEqual(edited.data.map((p) => p.b64_json), Array(more.n ?? 1).fill("a red fox"));
+	}
+	assert.deepEqual(await types(await gateway.images.edit({ image: file("one"), ...asked, stream: true })), ["image_edit.completed"]);
+	const e = await caught(() => gateway.images.edit({ ...asked, image: file("one"), n: 0 }));
+	assert.ok(e instanceof OpenAI.BadRequestError && e.param === "n", String(e));
+});
+
 test("chat streams", async () => {
 	const { data, response } = await chat({ messages: ask("a b c d"), stream: true }).withResponse();
 	const chunks = await collect(data);

@@ -141,6 +141,33 @@ def embeddings_fail_as_classes():
     equal(e.param, "stream", "param")
 
 
+@case("fake")
+def pictures_are_made():
+    made = {"model": MODEL, "prompt": "a red fox"}
+    reply = gateway.images.generate(**made, n=2, quality="low")
+    equal([p.b64_json for p in reply.data], ["a red fox"] * 2, "pictures")
+    equal(reply.usage.output_tokens, 544, "usage")
+    find(reply._request_id, MODEL, status=200, completion_tokens=544, images=2)
+    events = list(gateway.images.generate(**made, stream=True, partial_images=2))
+    kind = "image_generation"
+    equal([e.type for e in events], [f"{kind}.partial_image"] * 2 + [f"{kind}.completed"], "events")
+    equal(events[-1].usage.output_tokens, 272, "usage of the stream")
+
+
+@case("fake")
+def pictures_are_edited():
+    one, two, mask = (("a.png", b"\x89PNG\r\n\x00" + tail) for tail in (b"1", b"2", b"mask"))
+    edit = {"model": MODEL, "prompt": "a red fox"}
+    for more in ({"image": one}, {"image": [one, two], "n": 2}, {"image": one, "mask": mask}):
+        reply = gateway.images.edit(**edit, **more)
+        equal([p.b64_json for p in reply.data], ["a red fox"] * more.get("n", 1), "pictures")
+        find(reply._request_id, MODEL, status=200, images=more.get("n", 1))
+    events = list(gateway.images.edit(**edit, image=one, stream=True, partial_images=1))
+    equal([e.type for e in events], ["image_edit.partial_image", "image_edit.completed"], "events")
+    e = raises(openai.BadRequestError, lambda: gateway.images.edit(**edit, image=one, n=0))
+    equal(e.param, "n", "param")
+
+
 @case()
 def the_helpers_take_a_provider_that_does_not_stream():
     model = MODEL if TARGET in ("test", *contract.CLOUDS) else f"{TARGET}/no-stream"
