@@ -129,7 +129,7 @@ func (f facts) read(columns ...column) error {
 }
 
 // pricedApart reports whether pictures or films in an answer are billed at their own rate, higher
-// than that of text: a usage does not say which tokens they were. Lists state such rates even for
+// than that of text, and a usage does not say which tokens they were. Lists state such rates even for
 // models that only answer in text.
 func pricedApart(f facts, outputs []string, text Quote, keys ...string) (bool, error) {
 	for _, key := range keys {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // openRouter is the provider of every model in OpenRouter's list.
@@ -180,8 +182,8 @@ func listedPrice(name string, f facts, outputs []string) (*Price, error) {
 	if err != nil {
 		return nil, err
 	}
-	if apart, err := pricedApart(f, outputs, base.Completion, "image_output"); err != nil || apart {
-		return nil, err
+	if slices.Equal(outputs, textOnly) { // lists state such rates even for these
+		base.Units[units.ImageOutput] = Quote{}
 	}
 	overrides, ok := f.list("overrides")
 	if _, stated := f["overrides"]; stated && !ok {

@@ -51,11 +51,14 @@ func TestOpenRouterListIsReadAsItIs(t *testing.T) {
 	}
 	for id, priced := range map[string]bool{
 		"openrouter/openrouter/auto": false, "openrouter/a/free:free": true, "openrouter/a/by-request": false, "openrouter/a/odd-tiers": false,
-		"openrouter/a/null-tiers": true, "openrouter/a/bare": false, "openrouter/a/draws": false, "openrouter/a/writes": true, "openrouter/a/sonar": false,
+		"openrouter/a/null-tiers": true, "openrouter/a/bare": false, "openrouter/a/draws": true, "openrouter/a/writes": true, "openrouter/a/sonar": false,
 	} {
 		if m := models[id]; m.ID == "" || (m.Price != nil) != priced {
 			t.Errorf("%s: price is %+v, want priced %v", id, m.Price, priced)
 		}
+	}
+	if draws, writes := models["openrouter/a/draws"].Price, models["openrouter/a/writes"].Price; !draws.PicturesApart() || writes.PicturesApart() {
+		t.Errorf("pictures cost %+v and %+v", draws, writes)
 	}
 	if p := models["openrouter/a/hour"].Price; p == nil || p.CacheWrite != usd(t, "3.75e-06") || p.CacheHour != usd(t, "6e-06") {
 		t.Errorf("written to the cache for an hour: %+v", p)

@@ -136,6 +136,12 @@ func (p *Price) PerHeard() (perToken, ownRate bool) {
 	return ownRate || p.Prompt.Rate+p.Completion.Rate > 0, ownRate
 }
 
+// PicturesApart reports whether tokens of pictures in an answer cost more than those of text, so that a
+// usage must say which they are.
+func (p *Price) PicturesApart() bool {
+	return p != nil && p.Units[units.ImageOutput].Rate > p.Completion.Rate
+}
+
 // Most is an upper bound of what a call can use.
 type Most struct {
 	Prompt, Completion int64 // tokens

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // priceMapPrice parses the standard rates. Those of other service tiers (_priority, _flex,
@@ -28,7 +30,16 @@ func priceMapPrice(f facts) (*Price, error) {
 	if slices.Contains(mediaModes, f.text("mode")) {
 		return newPrice(base, tiers), nil
 	}
-	apart, err := pricedApart(f, f.texts("supported_output_modalities"), base.Completion, "output_cost_per_image", "output_cost_per_image_token", "output_cost_per_video_token")
+	keys, outputs := []string{"output_cost_per_video_token"}, f.texts("supported_output_modalities")
+	if !slices.Equal(outputs, textOnly) {
+		if err := f.read(column{"output_cost_per_image_token", &base.Units[units.ImageOutput]}); err != nil {
+			return nil, err
+		}
+	}
+	if !base.Units[units.ImageOutput].Known {
+		keys = append(keys, "output_cost_per_image")
+	}
+	apart, err := pricedApart(f, outputs, base.Completion, keys...)
 	if err != nil || apart {
 		return nil, err
 	}

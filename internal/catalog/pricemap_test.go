@@ -137,13 +137,13 @@ func TestPriceMapUnknownFactsAreUnknown(t *testing.T) {
 func TestPriceMapHasNoPriceForWhatIsBilledApart(t *testing.T) {
 	for rest, priced := range map[string]bool{
 		``:                                       true,
-		`, "output_cost_per_image_token": 3e-05`: false,
+		`, "output_cost_per_image_token": 3e-05`: true,
 		`, "output_cost_per_image_token": 1e-06`: true,
 		`, "output_cost_per_image": 0.04`:        false,
 		`, "output_cost_per_video_token": 1e-04`: false,
-		`, "output_cost_per_image": 0.0001, "supported_output_modalities": ["text"]`:               true,
-		`, "output_cost_per_image_token": 3e-05, "supported_output_modalities": ["text", "image"]`: false,
-		`, "search_context_cost_per_query": {"search_context_size_low": 0.01}`:                     true,
+		`, "output_cost_per_image": 0.0001, "supported_output_modalities": ["text"]`:                                              true,
+		`, "output_cost_per_image_token": 3e-05, "output_cost_per_image": 0.04, "supported_output_modalities": ["text", "image"]`: true,
+		`, "search_context_cost_per_query": {"search_context_size_low": 0.01}`:                                                    true,
 	} {
 		models := parse(t, `{"m": {"litellm_provider": "p", "mode": "chat", "input_cost_per_token": 1e-06, "output_cost_per_token": 1e-05`+rest+`}}`)
 		if m := models["p/m"]; (m.Price != nil) != priced {

@@ -30,7 +30,7 @@ var unitTable = [units.Number]unit{
 	units.AudioInput:  {part: ofPrompt, each: 1, short: "audio_input", priceMap: []string{"input_cost_per_audio_token"}, listed: "audio"},
 	units.AudioOutput: {part: ofCompletion, each: 1, short: "audio_output", priceMap: []string{"output_cost_per_audio_token"}, listed: "audio_output"},
 	units.ImageInput:  {part: ofPrompt, each: 1, short: "image_input", priceMap: []string{"input_cost_per_image_token"}, plain: true, media: true},
-	units.ImageOutput: {part: ofCompletion, each: 1, short: "image_output", priceMap: []string{"output_cost_per_image_token"}, plain: true, media: true},
+	units.ImageOutput: {part: ofCompletion, each: 1, short: "image_output", listed: "image_output", priceMap: []string{"output_cost_per_image_token"}, plain: true, media: true},
 	units.Queries:     {each: 1, short: "query", priceMap: []string{"input_cost_per_query"}},
 	units.Images:      {each: 1, short: "image", priceMap: []string{"output_cost_per_image", "input_cost_per_image"}, media: true},
 	units.Characters:  {each: 1, short: "character", priceMap: []string{"input_cost_per_character"}, media: true},

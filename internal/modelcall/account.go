@@ -124,6 +124,9 @@ func (g *charge) Cost(u openai.Usage) (int64, bool) {
 			return nano, true
 		}
 	}
+	if u.Completion > 0 && !u.PicturesSplit && g.price().PicturesApart() && g.target.op.Generates {
+		return 0, false // some of it may be pictures
+	}
 	return g.price().CostNano(catalog.Tokens{
 		Prompt: u.Prompt, Completion: u.Completion, Cached: u.Cached, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning,
 		Units: u.Units, CacheHour: u.CacheWriteHour, KeptLong: g.cacheHour && !u.CacheSplit,

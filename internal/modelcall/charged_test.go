@@ -46,6 +46,30 @@ func TestCacheWritesArePricedByHowLongTheyAreKept(t *testing.T) {
 	}
 }
 
+// A chat may answer with pictures, whose tokens cost more. What does not say which they are has no cost.
+func TestPicturesInAChatAreChargedAtTheirRate(t *testing.T) {
+	rate, err := catalog.ParseRate("0.00003")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for details, want := range map[string]struct {
+		nano   int64
+		priced bool
+	}{
+		`,"completion_tokens_details":{"image_tokens":1290,"reasoning_tokens":0}`: {3_000 + 10_000 + 1290*30_000, true},
+		`,"completion_tokens_details":{"image_tokens":0}`:                         {3_000 + 1300*1_000, true},
+		``: {0, false},
+	} {
+		answer := strings.Replace(usageAnswer(`{"prompt_tokens":3,"completion_tokens":1300`+details+`}`), `"content":"Hello."`, `"content":"","images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AA"}}]`, 1)
+		r := newRig(t, answering(200, answer))
+		r.models.model.Price.Units[units.ImageOutput] = catalog.Quoted(rate)
+		w, refusal := r.serve(t, wire.Chat, hello)
+		if row := r.rows(t)[0]; refusal != nil || row.CostNano != want.nano || row.Priced != want.priced || !strings.Contains(w.Body.String(), `"images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AA"}}]`) {
+			t.Errorf("%s: %d, %v, %s", details, row.CostNano, row.Priced, w.Body)
+		}
+	}
+}
+
 func TestTheCostThatAProviderReportsCountsIfConfigured(t *testing.T) {
 	answer := usageAnswer(`{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7,"cost":0.5}`)
 	for reported, want := range map[bool]int64{false: 7000, true: 500_000_000} {

@@ -71,7 +71,7 @@ func TestPicturesAreCountedAndTheirTokensTold(t *testing.T) {
 		`{"data":[{"b64_json":"AA"}],"usage":{"input_tokens":7,"output_tokens":272,"total_tokens":279,"input_tokens_details":{"text_tokens":3,"image_tokens":4}}}`: {
 			Prompt: 7, Completion: 272, Total: 279, Units: units.Counts{units.Images: 1, units.ImageInput: 4, units.ImageOutput: 272}},
 		`{"data":[{"b64_json":"AA"}],"usage":{"input_tokens":7,"output_tokens":300,"output_tokens_details":{"text_tokens":28,"image_tokens":272}}}`: {
-			Prompt: 7, Completion: 300, Total: 307, Units: units.Counts{units.Images: 1, units.ImageOutput: 272}},
+			Prompt: 7, Completion: 300, Total: 307, PicturesSplit: true, Units: units.Counts{units.Images: 1, units.ImageOutput: 272}},
 	} {
 		out, sum, err := openai.Images.Result(nil, []byte(body), openai.Call{Model: "acme/p"})
 		if err != nil || string(out) != body || !sum.HasUsage || sum.Usage != want {

@@ -23,7 +23,8 @@ type Usage struct {
 	CacheWriteHour int64 // of CacheWrite: kept for an hour, which is dearer
 	CacheSplit     bool  // CacheWriteHour was reported; only Anthropic does
 
-	Units units.Counts // besides tokens of text
+	Units         units.Counts // besides tokens of text
+	PicturesSplit bool         // the tokens of pictures in the answer were reported, which may be 0
 
 	// Cost is in USD, the number as the provider wrote it; "" if it did not.
 	Cost string
@@ -73,7 +74,7 @@ func (r *usageReader) member(key, v []byte, kind byte) {
 	case "prompt_tokens_details", "input_tokens_details", "input_token_details": // the last of transcriptions
 		r.details(v, &u.Units[units.AudioInput], &u.Units[units.ImageInput])
 	case "completion_tokens_details", "output_tokens_details", "output_token_details":
-		r.details(v, &u.Units[units.AudioOutput], &u.Units[units.ImageOutput])
+		u.PicturesSplit = r.details(v, &u.Units[units.AudioOutput], &u.Units[units.ImageOutput])
 	case "cost":
 		u.Cost = reportedCost(v, kind)
 	}
@@ -87,8 +88,9 @@ func reportedCost(v []byte, kind byte) string {
 	return string(v)
 }
 
-// details reads the details of the prompt or of the completion, each of which may have audio and pictures.
-func (r *usageReader) details(object []byte, audio, image *int64) {
+// details reads the details of the prompt or of the completion, each of which may have audio and
+// pictures. It reports whether it says how many tokens are pictures.
+func (r *usageReader) details(object []byte, audio, image *int64) (pictures bool) {
 	u := &r.usage
 	var members, split [8]jsonscan.Member
 	for _, m := range jsonscan.Members(object, members[:0]) {
@@ -110,8 +112,10 @@ func (r *usageReader) details(object []byte, audio, image *int64) {
 			r.count(audio, v)
 		case "image_tokens":
 			r.count(image, v)
+			pictures = true
 		}
 	}
+	return pictures
 }
 
 func (r *usageReader) count(into *int64, v []byte) {
