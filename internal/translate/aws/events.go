@@ -43,6 +43,7 @@ type Frame struct {
 
 // Reader reads frames.
 type Reader struct {
+	from     source
 	buffered *bufio.Reader
 	decoder  *eventstream.Decoder
 	payload  []byte
@@ -50,13 +51,30 @@ type Reader struct {
 
 // NewReader returns a reader of the frames in r.
 func NewReader(r io.Reader) *Reader {
-	return &Reader{buffered: bufio.NewReader(r), decoder: eventstream.NewDecoder()}
+	made := &Reader{from: source{Reader: r}, decoder: eventstream.NewDecoder()}
+	made.buffered = bufio.NewReader(&made.from)
+	return made
 }
 
-var errFrame = errors.New("a frame of AWS is broken")
+// source remembers why reading failed: the decoder returns errors of its own.
+type source struct {
+	io.Reader
+	err error
+}
 
-// Next returns the next frame. The error is io.EOF at the end of the stream, and io.ErrUnexpectedEOF
-// within a frame.
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}
+
+// ErrFrame is wrapped by the error for a frame that cannot be read.
+var ErrFrame = errors.New("a frame of AWS is broken")
+
+// Next returns the next frame. The error is io.EOF at the end of the stream, io.ErrUnexpectedEOF within
+// a frame, for a broken frame an [ErrFrame], and that of the stream if it cannot be read.
 func (r *Reader) Next() (Frame, error) {
 	prefix, err := r.buffered.Peek(4)
 	if err == io.EOF && len(prefix) > 0 {
@@ -66,7 +84,7 @@ func (r *Reader) Next() (Frame, error) {
 		return Frame{}, err
 	}
 	if n := binary.BigEndian.Uint32(prefix); n < leastFrame || n > MaxFrame {
-		return Frame{}, fmt.Errorf("%w: it has %d bytes", errFrame, n)
+		return Frame{}, fmt.Errorf("%w: it has %d bytes", ErrFrame, n)
 	}
 	if cap(r.payload) > maxKept {
 		r.payload = nil
@@ -74,10 +92,12 @@ func (r *Reader) Next() (Frame, error) {
 	m, err := r.decoder.Decode(r.buffered, r.payload[:0])
 	switch {
 	case err == nil:
+	case r.from.err != nil:
+		return Frame{}, r.from.err
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		return Frame{}, io.ErrUnexpectedEOF
 	default:
-		return Frame{}, fmt.Errorf("%w: %w", errFrame, err)
+		return Frame{}, fmt.Errorf("%w: %w", ErrFrame, err)
 	}
 	r.payload = m.Payload
 	f := Frame{Payload: m.Payload}
@@ -89,7 +109,7 @@ func (r *Reader) Next() (Frame, error) {
 	case "error":
 		f.Failed, f.Name, f.Message = true, text(m, ":error-code"), text(m, ":error-message")
 	default:
-		return Frame{}, fmt.Errorf("%w: its type is %.32q", errFrame, typ)
+		return Frame{}, fmt.Errorf("%w: its type is %.32q", ErrFrame, typ)
 	}
 	return f, nil
 }

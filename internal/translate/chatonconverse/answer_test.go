@@ -3,6 +3,7 @@ package chatonconverse_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -126,6 +127,21 @@ func TestAnAnswerThatEndsBadlyHasNoEnd(t *testing.T) {
 	for _, whole := range []string{`{}`, `[]`, `{"output":{"message":{"content":[{"text":"a"}]}}}`, `{"stopReason":"end_turn","output":{"message":{"content":[{"text":"a`} {
 		if out, err := original.Whole(strings.NewReader(whole), translatetest.NewCall(), nil); err == nil {
 			t.Errorf("%s: %s", whole, out)
+		}
+	}
+}
+
+// A timeout and a client that has left are no fault of the provider's frames.
+func TestWhyAStreamCannotBeReadIsNotTakenForABrokenFrame(t *testing.T) {
+	_, original, err := request(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`, chatonconverse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent := errors.New("the provider was silent")
+	for _, cut := range []int{0, 3, 10, 40} { // between frames, and within one
+		body := io.MultiReader(bytes.NewReader(answered[4]), bytes.NewReader(answered[5][:cut]), iotest.ErrReader(silent))
+		if _, err := io.ReadAll(original.Stream(body, translatetest.NewCall(), nil)); err != silent {
+			t.Errorf("after %d bytes of a frame: %v", cut, err)
 		}
 	}
 }

@@ -54,6 +54,8 @@ func (s *stream) Take() error {
 		return s.end()
 	case errors.Is(s.err, io.ErrUnexpectedEOF):
 		return openai.ErrCut
+	case s.err != nil && !errors.Is(s.err, aws.ErrFrame): // a timeout, or the client has left
+		return s.err
 	case s.err != nil:
 		return translate.ProviderFailure(s.call, "sent a frame that cannot be read").WithCause(s.err)
 	case f.Failed:

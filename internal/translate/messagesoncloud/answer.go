@@ -92,7 +92,7 @@ func (e *events) next() error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return io.EOF
-	case err == io.EOF:
+	case err != nil && !errors.Is(err, aws.ErrFrame): // the end, a timeout, or the client has left
 		return err
 	case err != nil:
 		return translate.ProviderFailure(&e.call, "sent a frame that cannot be read").WithCause(err)

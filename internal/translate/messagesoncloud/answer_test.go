@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -130,6 +131,16 @@ func TestRefusalsAreAnthropicsOrThePlatforms(t *testing.T) {
 		r := c.answer.Refusal(529, http.Header{"X-Amzn-Errortype": {c.header}}, []byte(c.body))
 		if r.Status != c.status || !strings.Contains(string(r.Body), c.shows) {
 			t.Errorf("%s: %d %s", name, r.Status, r.Body)
+		}
+	}
+}
+
+// A timeout and a client that has left are no fault of the provider's frames.
+func TestWhyAStreamCannotBeReadIsNotTakenForABrokenFrame(t *testing.T) {
+	silent := errors.New("the provider was silent")
+	for _, cut := range []int{0, 3, 10, 40} { // between frames, and within one
+		if _, err := stream(io.MultiReader(bytes.NewReader(start), bytes.NewReader(delta[:cut]), iotest.ErrReader(silent))); err != silent {
+			t.Errorf("after %d bytes of a frame: %v", cut, err)
 		}
 	}
 }
