@@ -20,8 +20,8 @@ func init() {
 
 // Auth authenticates the caller by gateway key and requires scopes; then the next handler runs. It
 // protects routes that are not Gatehouse's own, for instance a reverse_proxy. It sets
-// {http.auth.user.id} and removes the Authorization header and every value of another header that is a
-// key, of this caller or not: a backend could only use a gateway key to call the gateway with it. CORS
+// {http.auth.user.id} and removes the Authorization header, every value of another header that is a key,
+// of this caller or not, and such a parameter "key" of the query: a backend could only use a gateway key to call the gateway with it. CORS
 // preflights pass without X-Api-Key. A refusal has the family's error shape (401, 403, 503).
 type Auth struct {
 	// Scopes are those that the key must have, all of them. Default: none, any valid key passes.

@@ -118,6 +118,24 @@ func TestTheNextHandlerGetsNoKeyOfAnybody(t *testing.T) {
 	}
 }
 
+// Google's SDKs can send the key in the query.
+func TestTheNextHandlerGetsNoKeyInTheQuery(t *testing.T) {
+	g := startGateway(t, setup{})
+	for _, c := range []struct{ query, want string }{
+		{"b=2&key=" + secretOf("full") + "&a=1%2F2", "a=1%2F2&b=2"},
+		{"b=2&key=theirs&a", "b=2&key=theirs&a"},
+	} {
+		r := newTestRequest("GET", "/v1beta/internal?"+c.query, "", "")
+		if c.want == c.query {
+			r.Header.Set("X-Goog-Api-Key", secretOf("full"))
+		}
+		_, got := guarded(t, g, 0, r)
+		if got.URL.RawQuery != c.want || got.RequestURI != "/v1beta/internal?"+c.want || r.URL.RawQuery != c.query {
+			t.Errorf("next got %s and %s, the site's log %s", got.URL, got.RequestURI, r.URL)
+		}
+	}
+}
+
 // An endpoint behind gatehouse_auth has the caller of it, with the caller's own scopes.
 func TestALaterEndpointReusesTheCaller(t *testing.T) {
 	g := startGateway(t, setup{})

@@ -64,7 +64,8 @@ func withCaller(g *gateway.Gateway, r *http.Request, c request.Caller) *http.Req
 }
 
 // withoutKeys returns the request with a header of its own that has no Authorization and no value
-// that is a key of a gateway, with or without a scheme. Other values may be the backend's.
+// that is a key of a gateway, with or without a scheme, and without such a key in its query. Other values
+// may be the backend's.
 func withoutKeys(g *gateway.Gateway, r *http.Request) *http.Request {
 	r = r.WithContext(r.Context())
 	r.Header = r.Header.Clone()
@@ -78,6 +79,12 @@ func withoutKeys(g *gateway.Gateway, r *http.Request) *http.Request {
 		if len(r.Header[name]) == 0 {
 			delete(r.Header, name)
 		}
+	}
+	if q := r.URL.Query(); slices.ContainsFunc(q[keyParameter], isKey) {
+		q.Del(keyParameter)
+		at := *r.URL
+		at.RawQuery = q.Encode()
+		r.URL, r.RequestURI = &at, at.RequestURI()
 	}
 	return r
 }
