@@ -65,9 +65,9 @@ func randomUnitRates(quote func() catalog.Quote) (all catalog.UnitRates) {
 	return all
 }
 
-// randomUnits sets units that are tokens, within those of u that are nothing else.
+// randomUnits sets units that are tokens, also of those of u that were cached or are of thoughts.
 func randomUnits(r *rand.Rand, u *catalog.Tokens) {
-	input, output := u.Prompt-u.Cached-u.CacheWrite, u.Completion-u.Reasoning
+	input, output := u.Prompt, u.Completion
 	u.Units[units.AudioInput], u.Units[units.AudioOutput] = r.Int64N(input+1), r.Int64N(output+1)
 	u.Units[units.ImageInput] = r.Int64N(input - u.Units[units.AudioInput] + 1)
 	u.Units[units.ImageOutput] = r.Int64N(output - u.Units[units.AudioOutput] + 1)

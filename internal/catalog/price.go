@@ -77,12 +77,14 @@ type Tokens struct {
 // CostNano returns the price of a call in nano-USD, rounded up once. ok is false if it is unknown:
 // no price, no rate for a kind that was used, a negative count, or a sum beyond int64. If the parts
 // exceed the whole, as with providers that count them separately, each part is charged in full. A
-// unit that is no token may have no rate if tokens were counted.
+// unit that is no token may have no rate if tokens were counted. Tokens of sound or of pictures that were
+// cached, or of thoughts, have the rate of their unit.
 func (p *Price) CostNano(t Tokens) (nano int64, ok bool) {
 	if p == nil {
 		return 0, false
 	}
 	r := p.at(t.Prompt)
+	t.countOnce()
 	var sum, other sum128
 	prompt, completion := rest(t.Prompt, t.Cached, t.CacheWrite), rest(t.Completion, t.Reasoning)
 	for i, n := range t.Units {
@@ -114,6 +116,34 @@ func (p *Price) CostNano(t Tokens) (nano int64, ok bool) {
 		}
 	}
 	return sum.max(other).perMillionUp()
+}
+
+// countOnce takes tokens that are units, which are all within the prompt or the completion, out of other
+// parts where they must be in both.
+func (t *Tokens) countOnce() {
+	var prompt, completion int64 // units
+	for i, n := range t.Units {
+		switch unitTable[i].part {
+		case ofPrompt:
+			prompt += n
+		case ofCompletion:
+			completion += n
+		}
+	}
+	if twice := inBoth(t.Prompt, t.Cached+t.CacheWrite, prompt); twice > 0 && min(t.Cached, t.CacheWrite) >= 0 {
+		read := min(twice, t.Cached)
+		t.Cached, t.CacheWrite = t.Cached-read, t.CacheWrite-(twice-read)
+		t.CacheHour = min(t.CacheHour, t.CacheWrite)
+	}
+	t.Reasoning -= inBoth(t.Completion, t.Reasoning, completion)
+}
+
+// inBoth returns how much of two parts of a whole is in both at least, 0 if a part is not within the whole.
+func inBoth(whole, a, b int64) int64 {
+	if min(a, b) < 0 || max(a, b) > whole {
+		return 0
+	}
+	return max(a-(whole-b), 0)
 }
 
 // PerPicture reports whether an answer is paid by the number of its pictures alone.

@@ -124,6 +124,30 @@ func TestTiersApplyToTheWholeCall(t *testing.T) {
 	}
 }
 
+// A prompt of sound that was cached is both: Google and OpenAI count it in each.
+func TestSoundThatWasCachedIsPaidOnce(t *testing.T) {
+	price := &catalog.Price{Rates: catalog.Rates{
+		Prompt: usd(t, "3e-06"), Completion: usd(t, "2e-06"), CacheRead: usd(t, "1e-06"),
+		Units: catalog.UnitRates{units.AudioInput: usd(t, "10e-06"), units.AudioOutput: usd(t, "20e-06")},
+	}}
+	for _, tc := range []struct {
+		name   string
+		tokens catalog.Tokens
+		want   int64
+	}{
+		{"all of both", catalog.Tokens{Prompt: 100, Cached: 100, Units: units.Counts{units.AudioInput: 100}}, 100 * 10_000},
+		{"some of both", catalog.Tokens{Prompt: 100, Cached: 80, Units: units.Counts{units.AudioInput: 60}}, 60*10_000 + 40*1000},
+		{"none of both", catalog.Tokens{Prompt: 100, Cached: 30, Units: units.Counts{units.AudioInput: 60}}, 60*10_000 + 30*1000 + 10*3000},
+		{"written, too", catalog.Tokens{Prompt: 100, Cached: 30, CacheWrite: 50, CacheHour: 50, Units: units.Counts{units.AudioInput: 90}}, 90*10_000 + 10*3000},
+		{"thoughts", catalog.Tokens{Completion: 100, Reasoning: 50, Units: units.Counts{units.AudioOutput: 90}}, 90*20_000 + 10*2000},
+	} {
+		most, bounded := price.MostNano(catalog.Most{Prompt: tc.tokens.Prompt, Completion: tc.tokens.Completion, Units: tc.tokens.Units})
+		if got, ok := price.CostNano(tc.tokens); !ok || !bounded || got != tc.want || got > most {
+			t.Errorf("%s: %d, %v, want %d and at most %d", tc.name, got, ok, tc.want, most)
+		}
+	}
+}
+
 func TestCostAgreesWithRationals(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	number := func() int64 { return rng.Int64() >> rng.IntN(63) }
