@@ -11,15 +11,15 @@ import (
 // ParseUsage reads usageMetadata. Thoughts are counted beside the candidates, by some models within them:
 // the total tells. It is false without the length of the prompt, and for absurd counts.
 func ParseUsage(object []byte) (u openai.Usage, ok bool) {
-	var candidates, total int64
+	var prompt, tools, candidates, total int64
 	for m := range jsonscan.AllMembers(object) {
 		value := m.Value(object)
 		switch string(m.DecodedKey(object)) {
 		case "promptTokenCount":
 			n, isCount := jsonscan.Int(value)
-			u.Prompt, ok = u.Prompt+n, isCount && n >= 0
+			prompt, ok = n, isCount && n >= 0
 		case "toolUsePromptTokenCount":
-			u.Prompt += count(value)
+			tools = count(value)
 		case "candidatesTokenCount":
 			candidates = count(value)
 		case "thoughtsTokenCount":
@@ -34,12 +34,15 @@ func ParseUsage(object []byte) (u openai.Usage, ok bool) {
 			u.Units[units.AudioOutput] = audioTokens(value)
 		}
 	}
-	u.Completion = candidates + u.Reasoning
+	if max(prompt, tools, candidates, u.Reasoning, total, u.Cached, slices.Max(u.Units[:])) > openai.MaxTokens {
+		return openai.Usage{}, false
+	}
+	u.Prompt, u.Completion = prompt+tools, candidates+u.Reasoning
 	if total > 0 {
 		u.Completion = max(candidates, u.Reasoning, total-u.Prompt)
 	}
 	u.Total = u.Prompt + u.Completion
-	return u, ok && max(u.Total, u.Prompt, u.Completion, u.Cached, slices.Max(u.Units[:])) <= openai.MaxTokens
+	return u, ok
 }
 
 // EventUsage reads the usage in an event of a stream. It is false if the event has none.
