@@ -1,7 +1,9 @@
 package cloudauth
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -13,7 +15,7 @@ const (
 
 	// sameRefusal is how long requests are refused that were sent before the credential was renewed.
 	sameRefusal = 5 * time.Second
-	// leastAge is how old a credential must be to be dropped: a new one that is refused at once has not
+	// leastAge is how old a credential must be to be renewed for that: a new one that is refused at once has not
 	// expired, it lacks a right.
 	leastAge = time.Minute
 )
@@ -32,6 +34,7 @@ type cache[T any] struct {
 	mu       sync.Mutex // guards the following
 	value    T
 	has      bool
+	doubted  bool // a provider refused it; it is used while there is no other
 	expires  time.Time
 	fetched  time.Time
 	err      error         // of the last attempt
@@ -77,8 +80,7 @@ func (c *cache[T]) get(ctx context.Context) (T, error) {
 	}
 	if c.err != nil && c.fetching == nil && c.now().Before(c.retry) {
 		defer c.mu.Unlock()
-		var none T
-		return none, c.err
+		return c.present()
 	}
 	ended := c.begin()
 	c.mu.Unlock()
@@ -94,11 +96,18 @@ func (c *cache[T]) await(ctx context.Context, ended <-chan struct{}) (value T, e
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.valid() {
+	return c.present()
+}
+
+// present returns the credential that there is, also one that was refused, or why there is none.
+func (c *cache[T]) present() (value T, err error) {
+	if c.has && c.now().Before(c.expires) {
 		return c.value, nil
 	}
-	return value, c.err
+	return value, cmp.Or(c.err, errExpired)
 }
+
+var errExpired = errors.New("the source gave a credential that has expired, or does not say when it does; compare the clocks")
 
 // renew asks for another credential now.
 func (c *cache[T]) renew(ctx context.Context) error {
@@ -116,7 +125,7 @@ func (c *cache[T]) renew(ctx context.Context) error {
 }
 
 func (c *cache[T]) valid() bool {
-	return c.has && c.now().Before(c.expires)
+	return c.has && !c.doubted && c.now().Before(c.expires)
 }
 
 // begin begins an attempt, if there is none. One that begins while the configuration lives ends with it.
@@ -141,8 +150,11 @@ func (c *cache[T]) attempt(parent context.Context, ended chan struct{}) {
 	defer close(ended)
 	c.fetching = nil
 	now := c.now()
+	if err == nil && !now.Before(expires) {
+		err = errExpired
+	}
 	if c.err = err; err == nil {
-		c.value, c.has, c.expires, c.fetched, c.pause = value, true, expires, now, 0
+		c.value, c.has, c.doubted, c.expires, c.fetched, c.pause = value, true, false, expires, now, 0
 	} else {
 		c.pause = min(max(2*c.pause, firstPause), longestPause)
 		c.retry = now.Add(c.pause)
@@ -181,15 +193,14 @@ func (c *cache[T]) refused() bool {
 	switch age := c.now().Sub(c.fetched); {
 	case c.ctx == nil:
 		return false
-	case !c.has:
+	case !c.has || c.doubted:
 		return c.fetching != nil
 	case age < sameRefusal:
 		return true // perhaps it was the one before
 	case age < leastAge:
 		return false
 	}
-	var none T
-	c.value, c.has = none, false
+	c.doubted = true
 	return true
 }
 

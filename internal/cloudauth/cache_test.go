@@ -135,6 +135,54 @@ func TestARefusedTokenIsDroppedOnce(t *testing.T) {
 	})
 }
 
+// Perhaps the provider refused it for one model only: all calls would fail with the source.
+func TestARefusedTokenIsUsedWhileThereIsNoOther(t *testing.T) {
+	e := &endpoint{}
+	synced(t, e, func(t *testing.T, c *cache[string]) {
+		want(t, c, "token 1")
+		time.Sleep(10 * time.Minute)
+		e.set(errors.New("down"))
+		if !c.refused() {
+			t.Error("an old token that is refused is renewed")
+		}
+		want(t, c, "token 1")
+		if n := e.requests(); n != 2 || c.refused() {
+			t.Errorf("the endpoint was asked %d times, and has nothing else to give", n)
+		}
+		time.Sleep(10 * time.Minute)
+		e.set(nil)
+		time.Sleep(longestPause + time.Second)
+		if got, err := c.get(t.Context()); err != nil || got == "token 1" {
+			t.Errorf("%q %v", got, err)
+		}
+		e.set(errors.New("down"))
+		time.Sleep(2 * time.Hour)
+		if got, err := c.get(t.Context()); err == nil || got != "" {
+			t.Errorf("one that has expired is not used: %q %v", got, err)
+		}
+	})
+}
+
+func TestACredentialThatHasExpiredIsNone(t *testing.T) {
+	asked := 0
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		c := newCache(ctx, time.Now, time.Minute, func(context.Context) (string, time.Time, error) {
+			asked++
+			return "old", time.Now().Add(-time.Second), nil
+		})
+		for range 10 {
+			if got, err := c.get(t.Context()); err == nil {
+				t.Errorf("%q is sent", got)
+			}
+		}
+		cancel()
+	})
+	if asked != 1 {
+		t.Errorf("the source was asked %d times at once", asked)
+	}
+}
+
 func TestACallWaitsOnlyAsLongAsItsCallerDoes(t *testing.T) {
 	e := &endpoint{answer: time.Minute}
 	synced(t, e, func(t *testing.T, c *cache[string]) {

@@ -7,7 +7,7 @@
 //	                  source: a token endpoint, a file, a metadata server
 //
 // A [Credential] keeps what its source gave until shortly before it expires, and asks for the next one
-// in the background. The present one is used as long as it is valid. What a provider refuses is dropped.
+// in the background. The present one is used as long as it is valid. One that a provider refuses is renewed, and used until then.
 //
 // Sources: the SDKs of the vendors (google-auth, aws-sdk-go-v2, MSAL) and their documentation. Nothing
 // here was tried against an account.
