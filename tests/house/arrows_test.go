@@ -277,6 +277,7 @@ var arrows = []arrow{
 	{"internal/openai", "internal/jsonscan", "the wire is JSON"},
 	{"internal/openai", "internal/units", "usage"},
 	{"internal/openai/params", "internal/apierror", "its refusals"},
+	{"internal/openai/params", "internal/gemini", "which files belong to the provider's account"},
 	{"internal/openai/params", "internal/jsonscan", "the wire is JSON"},
 	{"internal/openai/params", "internal/openai", "kinds of stored state, bounds of ids and tokens"},
 	{"internal/openai/params", "internal/form", "requests that come as forms"},

@@ -1,9 +1,8 @@
 package params
 
 import (
-	"strings"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/gemini"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -78,14 +77,21 @@ func (r *googleRefs) tool(object []byte) {
 // from a public address.
 func (r *googleRefs) files(value []byte) {
 	tokens := jsonscan.Walk(value)
-	uri := false // the last key was fileUri
+	uri, data := false, false // the last key was fileUri, or of what a function gets or gives
 	for t, ok := tokens.Next(); ok; t, ok = tokens.Next() {
 		text := value[t.Start:t.End]
+		if t.Kind == '{' && data {
+			tokens.Skip()
+		}
 		if t.Kind == '"' && uri && !isPublic(text) {
 			r.fail(apierror.New(apierror.UnsupportedParameter, "%q must be a public https URL outside Google's APIs: uploaded files and buckets belong to the provider's account", "fileUri").
 				WithParam("fileUri"))
 		}
-		uri = t.Kind == jsonscan.Key && googleKey(decodedKey(text)) == "fileuri"
+		uri, data = false, false
+		if t.Kind == jsonscan.Key {
+			key := googleKey(decodedKey(text))
+			uri, data = key == "fileuri", key == "args" || key == "response"
+		}
 	}
 }
 
@@ -95,9 +101,8 @@ func decodedKey(quoted []byte) []byte {
 	return []byte(text)
 }
 
-// isPublic reports whether a URL, as JSON, is no file of an account at Google.
+// isPublic reports whether a quoted URL is of no file of an account at Google.
 func isPublic(value []byte) bool {
 	text, _ := jsonscan.String(value)
-	text = strings.ToLower(text)
-	return strings.HasPrefix(text, "https://") && !strings.Contains(text, "googleapis.com")
+	return gemini.PublicURL(text)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/gemini"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
@@ -156,13 +157,13 @@ func (c *content) link(o translate.Object, key, usual, resolution string) error 
 	switch {
 	case m.Encoded && m.Type != "":
 		c.inline(m.Type, m.Data, resolution)
-	case m.HTTPS || isGoogleStorage(url):
+	case gemini.PublicURL(url):
 		c.parts = append(append(translate.AppendComma(c.parts), '{'), `"fileData":{`...)
 		c.parts = translate.AppendTextMember(c.parts, "mimeType", []byte(mediaType(url, usual)))
 		c.parts = append(translate.AppendMember(c.parts, "fileUri", value), '}')
 		c.endMedia(resolution)
 	default:
-		return apierror.New(apierror.UnsupportedParameter, "%q must be an https URL or a data URL in base64", o.Param(key)).WithParam(o.Param(key))
+		return apierror.New(apierror.UnsupportedParameter, "%q must be a data URL in base64, or a public https URL outside Google's APIs: uploaded files and buckets belong to the provider's account", o.Param(key)).WithParam(o.Param(key))
 	}
 	return nil
 }

@@ -96,6 +96,8 @@ func TestRequestsAreRefusedByTheirField(t *testing.T) {
 		{model: "gemini-2.5-pro", more: `,"tools":[{"type":"function","function":{"name":"f"}}],"web_search_options":{}`, param: "web_search_options", code: "unsupported_parameter"},
 		{messages: `{"role":"system","content":"be brief"}`, param: "messages", code: "invalid_value"},
 		{messages: message + `,{"role":"tool","tool_call_id":"x","content":"1"}`, param: "messages[1].tool_call_id", code: "invalid_value"},
+		{messages: `{"role":"user","content":[{"type":"file","file":{"file_url":"gs://bucket/a.txt"}}]}`, param: "messages[0].content[0].file.file_url", code: "unsupported_parameter"},
+		{messages: `{"role":"user","content":[{"type":"file","file":{"file_data":"https:\/\/generativelanguage.googleapis.com\/v1beta\/files\/a"}}]}`, param: "messages[0].content[0].file.file_data", code: "unsupported_parameter"},
 		{messages: `{"role":"user","content":[{"type":"image_url","image_url":{"url":"http://x.invalid/a.png"}}]}`, param: "messages[0].content[0].image_url.url", code: "unsupported_parameter"},
 		{messages: `{"role":"user","content":[{"type":"file","file":{"file_id":"f-1"}}]}`, param: "messages[0].content[0].file.file_id", code: "unsupported_parameter"},
 		{messages: `{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"AA==","format":"midi"}}]}`, param: "messages[0].content[0].input_audio.format", code: "unsupported_parameter"},

@@ -2,7 +2,6 @@ package chatongemini
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
@@ -215,6 +214,3 @@ func (c *content) addText(quoted []byte) {
 	c.parts = append(c.parts, '}')
 	c.text = true
 }
-
-// isGoogleStorage reports whether a URL is of Google's storage, which only Vertex AI reads.
-func isGoogleStorage(url string) bool { return strings.HasPrefix(url, "gs://") }
