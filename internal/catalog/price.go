@@ -146,32 +146,6 @@ func inBoth(whole, a, b int64) int64 {
 	return max(a-(whole-b), 0)
 }
 
-// PerPicture reports whether an answer is paid by the number of its pictures alone.
-func (p *Price) PerPicture() bool {
-	return p != nil && p.Units[units.Images].Known && p.Completion.Rate == 0 && p.Units[units.ImageOutput].Rate == 0
-}
-
-// PerSound reports whether an answer that is sound is paid by its tokens, or by the second.
-func (p *Price) PerSound() (perToken, perSecond bool) {
-	return p != nil && p.Completion.Rate+p.Units[units.AudioOutput].Rate > 0, p != nil && p.Units[units.Millis].Rate > 0
-}
-
-// PerHeard reports whether a transcript is paid by tokens, and whether those of the sound have a rate of
-// their own.
-func (p *Price) PerHeard() (perToken, ownRate bool) {
-	if p == nil {
-		return false, false
-	}
-	ownRate = p.Units[units.AudioInput].Known
-	return ownRate || p.Prompt.Rate+p.Completion.Rate > 0, ownRate
-}
-
-// PicturesApart reports whether tokens of pictures in an answer cost more than those of text, so that a
-// usage must say which they are.
-func (p *Price) PicturesApart() bool {
-	return p != nil && p.Units[units.ImageOutput].Rate > p.Completion.Rate
-}
-
 // Most is an upper bound of what a call can use.
 type Most struct {
 	Prompt, Completion int64 // tokens
