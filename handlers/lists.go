@@ -5,8 +5,9 @@ import (
 )
 
 // The APIs that answer with a list.
-func serveImages(x *apiRequest) error      { return x.call(wire.Images) }
-func serveImageEdits(x *apiRequest) error  { return x.call(wire.ImageEdits) }
-func serveEmbeddings(x *apiRequest) error  { return x.call(wire.Embeddings) }
-func serveRerank(x *apiRequest) error      { return x.call(wire.Rerank) }
-func serveModerations(x *apiRequest) error { return x.call(wire.Moderations) }
+func serveImages(x *apiRequest) error       { return x.call(wire.Images) }
+func serveRouterImages(x *apiRequest) error { return x.call(wire.RouterImages) }
+func serveImageEdits(x *apiRequest) error   { return x.call(wire.ImageEdits) }
+func serveEmbeddings(x *apiRequest) error   { return x.call(wire.Embeddings) }
+func serveRerank(x *apiRequest) error       { return x.call(wire.Rerank) }
+func serveModerations(x *apiRequest) error  { return x.call(wire.Moderations) }

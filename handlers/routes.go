@@ -33,6 +33,7 @@ var (
 	embedContent       = &endpoint{"gemini", http.MethodPost, keys.ChatWrite, true, serveEmbedContent}
 	batchEmbedContents = &endpoint{"gemini", http.MethodPost, keys.ChatWrite, true, serveBatchEmbedContents}
 	imagesEndpoint     = &endpoint{"images", http.MethodPost, keys.ChatWrite, true, serveImages}
+	routerImages       = &endpoint{"router_images", http.MethodPost, keys.ChatWrite, true, serveRouterImages}
 	imageEditsEndpoint = &endpoint{"image_edits", http.MethodPost, keys.ChatWrite, true, serveImageEdits}
 	speechEndpoint     = &endpoint{"speech", http.MethodPost, keys.ChatWrite, true, serveSpeech}
 	transcribeEndpoint = &endpoint{"transcriptions", http.MethodPost, keys.ChatWrite, true, serveTranscriptions}
@@ -129,6 +130,7 @@ var routes = []route{
 	{"/api/v1/completions", api.OpenRouter{}, completeEndpoint},
 	{"/api/v1/audio/speech", api.OpenRouter{}, speechEndpoint},
 	{"/api/v1/audio/transcriptions", api.OpenRouter{}, transcribeEndpoint},
+	{"/api/v1/images", api.OpenRouter{}, routerImages},
 	{"/api/v1/embeddings/models", api.OpenRouter{}, embeddersEndpoint},
 	{"/api/v1/messages", api.Anthropic{}, messagesEndpoint},
 	{"/api/v1/messages/count_tokens", api.Anthropic{}, countEndpoint},

@@ -49,6 +49,7 @@ const (
 
 	OpTranscriptions = "transcriptions"
 	OpTranslations   = "translations"
+	OpRouterImages   = "router_images"
 
 	OpGenerateContent    = "generate_content"
 	OpCountContent       = "count_content"
@@ -102,7 +103,7 @@ func (m Model) Serves(op string) bool {
 		return m.Mode == ModeModerates || m.Mode == ""
 	case OpCompletions: // many servers complete with their chat models too
 		return m.Mode == ModeCompletes || m.Mode == ModeChat || m.Mode == ""
-	case OpImages:
+	case OpImages, OpRouterImages:
 		return m.Mode == ModeImages || m.Mode == ""
 	case OpImageEdits:
 		return m.Mode == ModeImageEdits || m.Mode == ModeImages || m.Mode == ""

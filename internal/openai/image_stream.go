@@ -12,6 +12,9 @@ import (
 // OpenRouter's. Events pass as they came. OpenAI's streams end with the connection, OpenRouter's with
 // [DONE].
 type ImageStream struct {
+	// Failure appends an error as the family has it. Nil: OpenAI's.
+	Failure func(dst []byte, e *apierror.Error) []byte
+
 	call     Call
 	pictures int64 // that were asked for
 	mark     bool  // the client gets [DONE]
@@ -118,6 +121,9 @@ func (s *ImageStream) Summary() Summary { return s.sum }
 // fail ends the stream with an error, which SDKs find by its member.
 func (s *ImageStream) fail(dst []byte, e *apierror.Error) []byte {
 	s.ended, s.sum.Err, s.sum.Finish = true, e, finishError
+	if s.Failure != nil {
+		return append(s.Failure(append(dst, dataField...), e), eventEnd...)
+	}
 	return AppendStreamError(dst, e)
 }
 

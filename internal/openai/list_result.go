@@ -14,6 +14,7 @@ type List struct {
 	Object string // their member of that name; "" for none
 	What   string // the list is of
 	Made   bool   // of what is made, a list of as many units.Images
+	Mark   bool   // streams end with [DONE]
 }
 
 // The lists.
@@ -22,6 +23,8 @@ var (
 	Moderations = List{Member: "results", Named: true, What: "moderations"}
 	Ranking     = List{Member: "results", What: "ranked documents"}
 	Images      = List{Member: "data", What: "images", Made: true}
+
+	RouterImages = List{Member: "data", What: "images", Made: true, Mark: true}
 )
 
 // Result appends the body of a provider's list as the client must get it: the model as asked, all else

@@ -30,6 +30,7 @@ const (
 
 	Transcriptions Operation = "transcriptions"
 	Translations   Operation = "translations"
+	RouterImages   Operation = "router_images" // OpenRouter's
 
 	// Google's API.
 	GenerateContent    Operation = "generate_content"
@@ -40,7 +41,7 @@ const (
 
 var operations = [...]Operation{
 	Chat, Responses, Models, Messages, CountTokens, Embeddings, Rerank, Moderations, Completions,
-	Images, ImageEdits, Speech, Transcriptions, Translations,
+	Images, ImageEdits, RouterImages, Speech, Transcriptions, Translations,
 	GenerateContent, CountContent, EmbedContent, BatchEmbedContents,
 }
 
@@ -141,7 +142,15 @@ var openAIPaths = map[Operation]string{
 	Speech: "/audio/speech", Transcriptions: "/audio/transcriptions", Translations: "/audio/translations",
 }
 
-func (openAI) Path(op Operation, _ string, _ bool) string { return openAIPaths[op] }
+// openRouterPaths are those that differ at OpenRouter.
+var openRouterPaths = map[Operation]string{Images: "", ImageEdits: "", RouterImages: "/images"}
+
+func (d openAI) Path(op Operation, _ string, _ bool) string {
+	if path, own := openRouterPaths[op]; own && d.OpenRouterFields() {
+		return path
+	}
+	return openAIPaths[op]
+}
 
 func (openAI) KeyField(key string) (name, value string) { return "Authorization", "Bearer " + key }
 

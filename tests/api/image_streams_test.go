@@ -72,3 +72,26 @@ func TestStreamsOfPicturesAreJudged(t *testing.T) {
 		}
 	}
 }
+
+func TestOpenRoutersImagesHaveItsShapes(t *testing.T) {
+	const path = "/api/v1/images"
+	h := startImages(t, harness.Setup{})
+	sent := picture("router/echo", `,"aspect_ratio":"16:9","resolution":"2K","input_references":[{"image_url":{"url":"https://x.example/a.png"}}]`)
+	a := h.Client.Post(path, "chat", sent)
+	if harness.At(harness.Parse(t, a.Body), "data", 0, "b64_json") != "a red fox" {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	if up := h.Provider.Request(1); up.Path != path || string(up.Body) != strings.Replace(sent, "router/", "", 1) {
+		t.Errorf("upstream %s %s", up.Path, up.Body)
+	}
+	a = h.Client.Post(path, "chat", picture("router/echo", `,"stream":true`))
+	if body := string(a.Body); a.Status != 200 || strings.Count(body, ".completed") == 0 || !strings.HasSuffix(body, "\n\ndata: [DONE]\n\n") {
+		t.Errorf("%d %s", a.Status, body)
+	}
+	a = h.Client.Post(path, "chat", picture("router/cut-clean", `,"stream":true,"partial_images":3`))
+	if body := string(a.Body); !strings.Contains(body, `data: {"error":{"code":502,`) || strings.Contains(body, "[DONE]") {
+		t.Errorf("%d %s", a.Status, body)
+	}
+	harness.WantRefusal(t, path, h.Client.Post(path, "chat", picture("fake/gpt-image-1", "")), 404, "model_not_callable")
+	harness.WantRefusal(t, imagesV1, h.Client.Post(imagesV1, "chat", picture("router/echo", "")), 404, "model_not_callable")
+}

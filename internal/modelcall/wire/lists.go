@@ -44,4 +44,10 @@ func (a *listAnswer) Whole(dst, body []byte) ([]byte, openai.Summary, error) {
 }
 
 // Stream is that of pictures: no other list can be asked for as one.
-func (a *listAnswer) Stream() openai.Stream { return openai.NewImageStream(a.call, a.n, false) }
+func (a *listAnswer) Stream() openai.Stream {
+	s := openai.NewImageStream(a.call, a.n, a.list.Mark)
+	if a.list.Mark {
+		s.Failure = openrouter.AppendError
+	}
+	return s
+}

@@ -206,6 +206,13 @@ var Images = &Operation{
 	Routes:  list(imagesWire, &openai.Images),
 }
 
+// RouterImages is OpenRouter's API that makes pictures of a text, and of others.
+var RouterImages = &Operation{
+	Name: provider.Images, Span: "images", List: "prompt", Units: true, Made: pictures,
+	Parse: Images.Parse, Limits: params.ImageLimits, References: params.ImageReferences, Content: Images.Content,
+	Routes: list(routerImages, &openai.RouterImages),
+}
+
 // ImageEdits is OpenAI's API that makes pictures of a text and of other pictures.
 var ImageEdits = &Operation{
 	Name: provider.ImageEdits, Span: "images", List: "prompt", Units: true, Made: pictures,

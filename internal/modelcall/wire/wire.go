@@ -82,6 +82,7 @@ var (
 	moderationsWire = &Wire{Name: provider.Moderations}
 	completionsWire = &Wire{Name: provider.Completions, Guardrail: guardrail.Chat, Events: completionEvents}
 	imagesWire      = &Wire{Name: provider.Images, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_generation"), MaxEvent: maxPicture, Passes: true}
+	routerImages    = &Wire{Name: provider.RouterImages, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_generation"), MaxEvent: maxPicture, Passes: true}
 	imageEditsWire  = &Wire{Name: provider.ImageEdits, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_edit"), MaxEvent: maxPicture, Passes: true}
 
 	speechWire = &Wire{Name: provider.Speech, Guardrail: guardrail.Sound, Bytes: []string{"audio/", "application/octet-stream"}}

@@ -98,6 +98,9 @@ func (r *imageRequest) events(c *call, n int) (events []event) {
 		}
 		add(".completed", imageUsage(1))
 	}
+	if c.api == openRouter {
+		events = append(events, testprovider.Done)
+	}
 	return events
 }
 

@@ -42,7 +42,7 @@ func routerReasoning(o object) object {
 func routerStream(events []event) []event {
 	events = noNullUsage(events)
 	i := slices.IndexFunc(events, func(e event) bool { return e.Data.Has("usage") })
-	if i > 0 {
+	if i > 0 && isChat(events[i-1].Data) {
 		last := events[i-1].Data.Get("choices").([]object)[0]
 		delta := object{}.With("role", "assistant").With("content", "")
 		events[i].Data = events[i].Data.With("choices", []object{last.With("delta", delta)})

@@ -99,6 +99,7 @@ func New() *Provider {
 			p.mux.Handle("POST "+prefix+"/audio/speech", p.model(a, speechBody))
 			p.mux.Handle("POST "+prefix+"/audio/transcriptions", p.model(a, transcriptionsBody))
 			p.mux.Handle("POST "+prefix+"/audio/translations", p.model(a, transcriptionsBody))
+			p.mux.Handle("POST "+prefix+"/images", p.model(a, imagesBody))
 			p.mux.Handle("GET "+prefix+"/models", p.list(a))
 		}
 	}
