@@ -41,6 +41,28 @@ test("each model can be retrieved", async () => {
 	assert.equal((await gateway.models.retrieve(MODEL)).id, MODEL);
 });
 
+testFake("a text is spoken", async () => {
+	const speak = (body) => gateway.audio.speech.create({ model: MODEL, voice: "alloy", input: "ten and ten characte", ...body });
+	const reply = await speak({ response_format: "pcm" });
+	assert.equal((await reply.arrayBuffer()).byteLength, 96_000);
+	await find(reply.headers.get("x-request-id"), MODEL, { status: 200, stream: false });
+	assert.match(await (await speak({ stream_format: "sse" })).text(), /speech\.audio\.done/);
+	await assert.rejects(async () => (await speak({ model: "fake/cut-mid-stream" })).arrayBuffer());
+});
+
+testFake("a sound is written", async () => {
+	const file = new File(["RIFF".repeat(1000)], "a.wav");
+	const write = (body) => gateway.audio.transcriptions.create({ file, model: MODEL, prompt: "ann", ...body });
+	assert.equal((await write()).text, "You said: ann");
+	assert.equal((await write({ response_format: "verbose_json" })).segments[0].text, "You said: ann");
+	for (const response_format of ["text", "srt", "vtt"]) assert.match(await write({ response_format }), /You said: ann/);
+	const events = await collect(await write({ stream: true }));
+	assert.equal(events.slice(0, -1).map((e) => e.delta).join(""), "You said: ann");
+	assert.equal(events.at(-1).usage.input_tokens, 14);
+	assert.equal((await gateway.audio.translations.create({ file, model: MODEL, prompt: "ann" })).text, "You said: ann");
+	assert.ok((await caught(() => write({ model: UNCALLABLE }))) instanceof OpenAI.NotFoundError);
+});
+
 test("embeddings come as floats and in base64", async () => {
 	const embed = (body) => gateway.embeddings.create({ model: EMBED_MODEL, input: ["a b", "c"], ...body });
 	const reply = await embed(); // the client asks for base64, and decodes it

@@ -168,6 +168,42 @@ def pictures_are_edited():
     equal(e.param, "n", "param")
 
 
+@case("fake")
+def a_text_is_spoken():
+    ask = {"model": MODEL, "voice": "alloy", "input": "ten and ten characte"}
+    reply = gateway.audio.speech.create(**ask, response_format="pcm")
+    equal(len(reply.read()), 96_000, "bytes")
+    find(reply.response.headers["x-request-id"], MODEL, status=200, stream=False)
+    with gateway.audio.speech.with_streaming_response.create(**ask) as streamed:
+        equal(streamed.headers["content-type"], "audio/mpeg", "type")
+        equal(sum(len(piece) for piece in streamed.iter_bytes()), 84 * 192, "bytes")
+    with gateway.audio.speech.with_streaming_response.create(**ask, stream_format="sse") as streamed:
+        events = [json.loads(line[6:]) for line in streamed.iter_lines() if line.startswith("data: ")]
+    equal(events[-1]["type"], "speech.audio.done", "last event")
+    broken = ask | {"model": "fake/cut-mid-stream"}
+    try:
+        gateway.audio.speech.create(**broken).read()
+    except (openai.APIConnectionError, httpx2.TransportError):
+        return
+    raise AssertionError("a sound that broke off looks whole")
+
+
+@case("fake")
+def a_sound_is_written():
+    def ask(call=gateway.audio.transcriptions.create, **kwargs):
+        return call(**{"model": MODEL, "file": ("a.wav", b"RIFF" * 1000), "prompt": "ann"} | kwargs)
+
+    equal(ask().text, "You said: ann", "text")
+    equal(ask(response_format="verbose_json").segments[0].text, "You said: ann", "segment")
+    for form in "text", "srt", "vtt":
+        assert "You said: ann" in ask(response_format=form), form
+    events = list(ask(stream=True))
+    equal("".join(e.delta for e in events[:-1]), "You said: ann", "deltas")
+    equal((events[-1].type, events[-1].usage.input_tokens), ("transcript.text.done", 14), "end")
+    equal(ask(gateway.audio.translations.create).text, "You said: ann", "translation")
+    raises(openai.NotFoundError, lambda: ask(model=UNCALLABLE), 404)
+
+
 @case()
 def the_helpers_take_a_provider_that_does_not_stream():
     model = MODEL if TARGET in ("test", *contract.CLOUDS) else f"{TARGET}/no-stream"
