@@ -68,10 +68,15 @@ type answer interface {
 	// Stream returns the event stream of the API. What the provider reports as an error becomes an
 	// error event; a stream that is cut has no end.
 	Stream(body io.Reader, call openai.Call, again translate.Again) io.Reader
-	// Whole returns an answer of the API in one piece.
-	Whole(body io.Reader, call openai.Call, again translate.Again) ([]byte, error)
 	// Refusal returns what the provider refused as OpenAI would have said it.
 	Refusal(status int, header http.Header, body []byte) translate.Refusal
+}
+
+// whole makes an answer in one piece. One that has no such method is given as it comes: who reads it
+// accounts for its memory.
+type whole interface {
+	// Whole returns an answer of the API in one piece.
+	Whole(body io.Reader, call openai.Call, again translate.Again) ([]byte, error)
 }
 
 // Received takes the header of a provider's answer before its body is read: some say there what the answer
@@ -92,7 +97,10 @@ func (a *Adapted) Answer(body io.Reader, stream bool, again translate.Again) io.
 	if stream {
 		return a.answer.Stream(body, a.call, again)
 	}
-	return &wholeReader{read: func() ([]byte, error) { return a.answer.Whole(body, a.call, again) }}
+	if made, ok := a.answer.(whole); ok {
+		return &wholeReader{read: func() ([]byte, error) { return made.Whole(body, a.call, again) }}
+	}
+	return body
 }
 
 // wholeReader reads an answer when it is first asked for it.

@@ -55,21 +55,10 @@ type geminiAnswer struct{}
 
 func (geminiAnswer) Stream(body io.Reader, _ openai.Call, _ translate.Again) io.Reader { return body }
 
-func (geminiAnswer) Whole(body io.Reader, call openai.Call, _ translate.Again) ([]byte, error) {
-	answer, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
-	if err == nil && len(answer) > maxAnswer {
-		return nil, translate.ProviderFailure(&call, translate.TooMuchText)
-	}
-	return answer, err
-}
-
 // Refusal reads Google's errors.
 func (geminiAnswer) Refusal(status int, header http.Header, body []byte) translate.Refusal {
 	return chatongemini.Refusal(status, header, body)
 }
-
-// maxAnswer bounds a whole answer, in bytes.
-const maxAnswer = 64 << 20
 
 // geminiList is an answer with embeddings.
 type geminiList struct{ *embeddingsongemini.Original }

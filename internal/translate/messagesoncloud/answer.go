@@ -14,7 +14,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/aws"
 )
 
-// Answer makes answers of the Messages API of a platform's.
+// Answer makes answers of the Messages API of a platform's. One in one piece is Anthropic's.
 type Answer struct {
 	platform *Platform
 	refusal  func(status int, header http.Header, body []byte) translate.Refusal
@@ -36,18 +36,6 @@ func (a *Answer) Stream(body io.Reader, call openai.Call, _ translate.Again) io.
 	}
 	return &events{frames: aws.NewReader(body), call: call}
 }
-
-// Whole returns an answer in one piece, which is Anthropic's.
-func (a *Answer) Whole(body io.Reader, call openai.Call, _ translate.Again) ([]byte, error) {
-	answer, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
-	if err == nil && len(answer) > maxAnswer {
-		return nil, translate.ProviderFailure(&call, translate.TooMuchText)
-	}
-	return answer, err
-}
-
-// maxAnswer bounds a whole answer, in bytes.
-const maxAnswer = 64 << 20
 
 // Refusal returns an error in Anthropic's form as it is.
 func (a *Answer) Refusal(status int, header http.Header, body []byte) translate.Refusal {

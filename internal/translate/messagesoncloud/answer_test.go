@@ -109,9 +109,6 @@ func TestAnswersOfVertexAreAnthropics(t *testing.T) {
 	if string(got) != events || err != nil {
 		t.Errorf("%v\n%s", err, got)
 	}
-	if got, err := a.Whole(strings.NewReader(`{"type":"message"}`), translatetest.NewCall(), nil); string(got) != `{"type":"message"}` || err != nil {
-		t.Errorf("%v\n%s", err, got)
-	}
 }
 
 func TestRefusalsAreAnthropicsOrThePlatforms(t *testing.T) {
