@@ -2,6 +2,7 @@ package modelcall
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 )
 
 // adapt turns the answer of a provider with a protocol of its own into one of the API that it was asked
@@ -73,7 +75,12 @@ func (u *upstream) again(s *wire.Sending, body []byte) (*http.Response, error) {
 	began := u.deps.Now()
 	sent := provider.NewBody([][]byte{body}, func() {})
 	u.request.Watch.Start(u.waits.begin(s.Stream), u)
-	resp, err := u.target.endpoint.Send(u.ctx, u.traced(u.requestOf(s, sent)))
+	request := u.requestOf(s, sent)
+	resp, err := u.target.endpoint.Send(u.ctx, u.traced(request))
+	if errors.Is(err, provider.ErrStale) {
+		u.trace.endAttempt(0, tracing.StaleConnection)
+		resp, err = u.target.endpoint.Resend(u.ctx, u.traced(request))
+	}
 	u.request.Watch.Stop()
 	u.waited(began)
 	if err != nil {
