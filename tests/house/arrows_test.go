@@ -484,6 +484,7 @@ var arrows = []arrow{
 
 	// Support of tests. No product package imports it.
 	{"internal/testkit/activitytest", "internal/activity", "the conformance of any log"},
+	{"internal/testkit/activitytest", "internal/units", "units of a record"},
 	{"internal/testkit/desktoptest", "internal/desktop", "workstations and their viewers"},
 	{"internal/testkit/enginetest", "pgx", "whether a server answers"},
 	{"internal/testkit/faults", "internal/testkit/clouds", "the provider in the protocols of clouds"},

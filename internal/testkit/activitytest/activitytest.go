@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // Noon is the time of the records: they are of this day and the four days before it.
@@ -57,6 +58,7 @@ func Call(n int) *activity.Record {
 		Attempted:   []activity.Attempt{{Target: "acme/m@eu", Status: 503, Code: "upstream_error", Latency: time.Second}, {Target: "acme/m", Status: 200}},
 		Workstation: "desk1", Ended: "released", BytesUp: 123, BytesDown: 1 << 40,
 		RefusedBy: "key dev: rate 10/min", Queued: 3 * time.Millisecond, Overhead: 400 * time.Microsecond,
+		Units:   units.Counts{1, 2, 3, 4, 5, 6, 7, 8},
 		TraceID: "0af7651916cd43dd8448eb211c80319c",
 	}
 }
