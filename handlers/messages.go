@@ -10,5 +10,5 @@ func serveMessages(x *apiRequest) error { return x.call(wire.Messages) }
 
 // serveCountTokens answers how many tokens the prompt of such a call has.
 func serveCountTokens(x *apiRequest) error {
-	return modelcall.CountTokens(x.gateway.Requests(), x.req, x.api)
+	return modelcall.CountTokens(x.gateway.Requests(), x.req, wire.CountTokens, x.api)
 }

@@ -21,6 +21,7 @@ type endpoint struct {
 var (
 	chatEndpoint       = &endpoint{"chat", http.MethodPost, keys.ChatWrite, true, serveChat}
 	responsesEndpoint  = &endpoint{"responses", http.MethodPost, keys.ChatWrite, true, serveResponses}
+	inputEndpoint      = &endpoint{"input_tokens", http.MethodPost, keys.ChatWrite, true, serveInputTokens}
 	messagesEndpoint   = &endpoint{"messages", http.MethodPost, keys.ChatWrite, true, serveMessages}
 	countEndpoint      = &endpoint{"count_tokens", http.MethodPost, keys.ChatWrite, true, serveCountTokens}
 	embeddingsEndpoint = &endpoint{"embeddings", http.MethodPost, keys.ChatWrite, true, serveEmbeddings}
@@ -86,6 +87,7 @@ var routes = []route{
 	{"/v1/models/", api.OpenAI{}, modelsEndpoint},
 	{"/v1/chat/completions", api.OpenAI{}, chatEndpoint},
 	{"/v1/responses", api.OpenAI{}, responsesEndpoint},
+	{"/v1/responses/input_tokens", api.OpenAI{}, inputEndpoint},
 	{"/v1/embeddings", api.OpenAI{}, embeddingsEndpoint},
 	{"/v1/rerank", api.OpenAI{}, rerankEndpoint},
 	{"/v2/rerank", api.OpenAI{}, rerankEndpoint}, // Cohere's SDKs

@@ -39,6 +39,7 @@ const (
 	OpResponses   = "responses"
 	OpMessages    = "messages"
 	OpCountTokens = "count_tokens"
+	OpInputTokens = "input_tokens"
 	OpEmbeddings  = "embeddings"
 	OpRerank      = "rerank"
 	OpModerations = "moderations"
@@ -93,7 +94,7 @@ func (m Model) Serves(op string) bool {
 	switch op {
 	case OpChat, OpMessages, OpCountTokens, OpGenerateContent, OpCountContent:
 		return m.Mode == ModeChat || m.Mode == ""
-	case OpResponses:
+	case OpResponses, OpInputTokens:
 		return m.Mode == ModeChat || m.Mode == ModeResponses || m.Mode == ""
 	case OpEmbeddings, OpEmbedContent, OpBatchEmbedContents:
 		return m.Mode == ModeEmbedding || m.Mode == ""

@@ -116,7 +116,7 @@ func TestACountOfTokensNeedsNoTokenRate(t *testing.T) {
 	grant.Adjust(150)
 	q, w := r.ask(t, strings.Replace(say, "acme/m", "fast", 1), "Anthropic-Version", "2023-06-01")
 	defer q.Finish()
-	if err := CountTokens(&r.Deps, q, openaiAPI{}); err != nil || w.Body.String() != `{"input_tokens":7}` {
+	if err := CountTokens(&r.Deps, q, wire.CountTokens, openaiAPI{}); err != nil || w.Body.String() != `{"input_tokens":7}` {
 		t.Errorf("%v: %s", err, w.Body)
 	}
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
-// CountTokens answers how many tokens the prompt of a Messages request has. A provider that has the
-// Messages API is asked. For the model of another one, or if that provider does not count, the gateway
+// CountTokens answers how many tokens the prompt of a request has. A provider that has the API is asked.
+// For the model of another one, or if that provider does not count, the gateway
 // estimates: the prompt of [charge.estimateLikely]. It counts against request rates and concurrency as
 // a call does, against no token rate and no budget. An error was not written.
-func CountTokens(d *Deps, q *request.Request, api wire.API) error {
-	return CountPath(d, q, wire.CountTokens, api, wire.Path{})
+func CountTokens(d *Deps, q *request.Request, op *wire.Operation, api wire.API) error {
+	return CountPath(d, q, op, api, wire.Path{})
 }
 
-// CountPath is CountTokens by another API, for a request whose path says what others have in their bodies.
+// CountPath is CountTokens for a request whose path says what others have in their bodies.
 func CountPath(d *Deps, q *request.Request, op *wire.Operation, api wire.API, path wire.Path) error {
 	c := newCall(d, q, op, api)
 	c.asked = path.Request()
@@ -67,10 +67,10 @@ func count(ctx context.Context, c *call) error {
 	return err
 }
 
-// lacksCounting reports whether a failure means that the provider has the Messages API without this part,
-// as many have that are not Anthropic. In words of that API it is about the model.
+// lacksCounting reports whether a failure means that the provider has the API without this part, as many
+// have that are not the API's own. In words of Messages it is about the model.
 func lacksCounting(c *call, err error) bool {
-	if e := apierror.From(err); !c.op.Estimated || c.attempt == nil || e.Own != nil || e.Code == apierror.ModelNotFound {
+	if e := apierror.From(err); c.op.Estimate == "" || c.attempt == nil || e.Own != nil || e.Code == apierror.ModelNotFound {
 		return false
 	}
 	status := c.attempt.upstream.status
@@ -87,6 +87,6 @@ func estimatePrompt(c *call) int64 {
 func answerCount(c *call, n int64) error {
 	c.req.Outcome.Succeed(http.StatusOK)
 	c.req.Finish()
-	_ = writeJSON(c.req, c.admission.shown(c.api), append(strconv.AppendInt([]byte(`{"input_tokens":`), n, 10), '}'))
+	_ = writeJSON(c.req, c.admission.shown(c.api), append(strconv.AppendInt([]byte(c.op.Estimate), n, 10), '}'))
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
@@ -28,7 +30,7 @@ func TestTokensAreCounted(t *testing.T) {
 		r := acme.rig(t, limited(spent))
 		for range 2 {
 			q, w := r.ask(t, count)
-			if err := CountTokens(&r.Deps, q, openaiAPI{}); err != nil || w.Body.String() != c.want || w.Header().Get("X-Test-Remaining") == "" {
+			if err := CountTokens(&r.Deps, q, wire.CountTokens, openaiAPI{}); err != nil || w.Body.String() != c.want || w.Header().Get("X-Test-Remaining") == "" {
 				t.Errorf("%v, %s %v, want %s", err, w.Body, w.Header(), c.want)
 			}
 			q.Finish()
@@ -40,7 +42,7 @@ func TestTokensAreCounted(t *testing.T) {
 			t.Errorf("%+v, %+v", row, r.balance(t))
 		}
 		q, _ := r.ask(t, count)
-		wantRefusal(t, CountTokens(&r.Deps, q, openaiAPI{}), apierror.RateLimitExceeded, "is used up")
+		wantRefusal(t, CountTokens(&r.Deps, q, wire.CountTokens, openaiAPI{}), apierror.RateLimitExceeded, "is used up")
 		q.Finish()
 	}
 }
@@ -50,7 +52,7 @@ func TestACountThatIsNoneIsRefused(t *testing.T) {
 		acme := &claude{answer: answer}
 		r := acme.rig(t)
 		q, _ := r.ask(t, say)
-		wantRefusal(t, CountTokens(&r.Deps, q, openaiAPI{}), apierror.UpstreamError, "no count of tokens")
+		wantRefusal(t, CountTokens(&r.Deps, q, wire.CountTokens, openaiAPI{}), apierror.UpstreamError, "no count of tokens")
 		q.Finish()
 	}
 }
@@ -72,7 +74,7 @@ func TestTokensAreEstimatedIfTheProviderDoesNotCount(t *testing.T) {
 		acme := &claude{status: c.status, answer: c.answer}
 		r := acme.rig(t)
 		q, w := r.ask(t, say)
-		err := CountTokens(&r.Deps, q, openaiAPI{})
+		err := CountTokens(&r.Deps, q, wire.CountTokens, openaiAPI{})
 		if c.code != "" {
 			wantRefusal(t, err, c.code, "")
 		} else if row := r.rows(t)[0]; err != nil || !strings.HasPrefix(w.Body.String(), `{"input_tokens":2`) || row.Status != 200 || row.Code != "" {

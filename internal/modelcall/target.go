@@ -106,7 +106,7 @@ func serves(c *Candidate, op *wire.Operation, route *wire.Route) error {
 	switch {
 	case route == nil && op.Instead != "":
 		return apierror.New(apierror.UnsupportedParameter, "the provider %q does not have Google's API: call the model %q by %s", c.Provider.Name, c.Model.ID, op.Instead).WithParam("model")
-	case route == nil && !op.Estimated:
+	case route == nil && op.Estimate == "":
 		return apierror.New(apierror.ModelNotCallable, "the provider %q has no %s", c.Provider.Name, op.Name).WithParam("model")
 	case route == nil || c.Model.Serves(string(route.Wire.Name)):
 		return nil

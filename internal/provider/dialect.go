@@ -20,6 +20,7 @@ const (
 
 	Messages    Operation = "messages"
 	CountTokens Operation = "count_tokens"
+	InputTokens Operation = "input_tokens" // the same of the Responses API
 	Embeddings  Operation = "embeddings"
 	Rerank      Operation = "rerank"
 	Moderations Operation = "moderations"
@@ -40,7 +41,7 @@ const (
 )
 
 var operations = [...]Operation{
-	Chat, Responses, Models, Messages, CountTokens, Embeddings, Rerank, Moderations, Completions,
+	Chat, Responses, Models, Messages, CountTokens, InputTokens, Embeddings, Rerank, Moderations, Completions,
 	Images, ImageEdits, RouterImages, Speech, Transcriptions, Translations,
 	GenerateContent, CountContent, EmbedContent, BatchEmbedContents,
 }
@@ -137,7 +138,7 @@ func (d openAI) Name() string { return d.name }
 // openAIPaths are the same for all models. Only some compatible providers have the last rows.
 var openAIPaths = map[Operation]string{
 	Chat: "/chat/completions", Responses: "/responses", Embeddings: "/embeddings", Models: "/models",
-	Messages: "/messages", CountTokens: "/messages/count_tokens",
+	Messages: "/messages", CountTokens: "/messages/count_tokens", InputTokens: "/responses/input_tokens",
 	Rerank: "/rerank", Moderations: "/moderations", Completions: "/completions", Images: "/images/generations", ImageEdits: "/images/edits",
 	Speech: "/audio/speech", Transcriptions: "/audio/transcriptions", Translations: "/audio/translations",
 }

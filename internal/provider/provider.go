@@ -188,7 +188,7 @@ func New(c Config) (*Provider, error) {
 		p.Translate = new(Translate)
 	}
 	for op, lacks := range map[Operation]bool{
-		Chat: c.ResponsesOnly, Responses: c.Translate != nil, Messages: !c.NativeMessages,
+		Chat: c.ResponsesOnly, Responses: c.Translate != nil, InputTokens: c.Translate != nil, Messages: !c.NativeMessages,
 		CountTokens: !c.NativeMessages && has(p.Dialect, Messages),
 	} {
 		if lacks {

@@ -31,8 +31,9 @@ type Operation struct {
 	Form []string
 	// Made is the most that an answer of a model has besides text. Nil: nothing.
 	Made func(l *params.RequestedLimits, m *catalog.Model) params.Made
-	// Estimated says that the gateway answers itself for providers that have no API which serves it.
-	Estimated bool
+	// Estimate begins the answer that the gateway itself gives for providers that have no API which serves
+	// it; a number of tokens follows. It is "" if there is none.
+	Estimate string
 	// Instead is the API by which models are called that no provider serves by this one, for the
 	// refusal. It is "" for an API that a model is said not to have.
 	Instead string
@@ -145,9 +146,16 @@ var Messages = &Operation{
 
 // CountTokens is the part of the Messages API that counts the tokens of a request and does not run it.
 var CountTokens = &Operation{
-	Name: provider.CountTokens, Span: "count_tokens", List: "messages", Estimated: true,
+	Name: provider.CountTokens, Span: "count_tokens", List: "messages", Estimate: `{"input_tokens":`,
 	Parse: versioned(params.ParseCountTokens), References: params.MessagesReferences,
 	Routes: []Route{{Wire: countWire, Encode: encodeCount}},
+}
+
+// InputTokens is the part of the Responses API that counts the tokens of a request and does not run it.
+var InputTokens = &Operation{
+	Name: provider.InputTokens, Span: "count_tokens", List: "input", Estimate: `{"object":"response.input_tokens","input_tokens":`,
+	Parse: inBody(params.ParseInputTokens), References: params.References,
+	Routes: []Route{{Wire: inputWire, Encode: encodeInputTokens}},
 }
 
 // Embeddings is the API of embeddings. The families of OpenAI and OpenRouter have the same shapes here,

@@ -26,6 +26,15 @@ func encodeResponses(e Encoding) (*Sending, error) {
 	return e.native(responsesWire, &responsesAnswer{e.Answer}), nil
 }
 
+// encodeInputTokens writes a request whose tokens are counted.
+func encodeInputTokens(e Encoding) (*Sending, error) {
+	if err := e.Sealed.LeaveOutItems(e.Body); err != nil {
+		return nil, err
+	}
+	params.EncodeResponses(e.Body, e.Asked, e.Model.Name)
+	return e.native(inputWire, countAnswer{e.Answer}), nil
+}
+
 // responsesAnswer is the answer of a provider that has the Responses API.
 type responsesAnswer struct{ call openai.Call }
 

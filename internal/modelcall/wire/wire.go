@@ -76,6 +76,7 @@ var (
 		End: Event{[]byte("message_stop"), []byte(`{"type":"message_stop"}`)},
 	}
 	countWire      = &Wire{Name: provider.CountTokens}
+	inputWire      = &Wire{Name: provider.InputTokens}
 	embeddingsWire = &Wire{Name: provider.Embeddings}
 
 	rerankWire      = &Wire{Name: provider.Rerank}

@@ -90,6 +90,17 @@ func ParseResponses(b *jsonscan.Body) (Request, error) {
 	return req, err
 }
 
+// ParseInputTokens is [ParseResponses] for a count of the tokens of a request, which may have any of its
+// parts and cannot be streamed.
+func ParseInputTokens(b *jsonscan.Body) (Request, error) {
+	req, err := listHead(b, "input_tokens", true)
+	if input, ok := member(b, "input"); ok && err == nil && input.Kind != '[' && input.Kind != '"' {
+		err = wrong("input", "a string or an array")
+	}
+	req.streamOptions = -1
+	return req, err
+}
+
 // head reads what both kinds of request have in common.
 func head(b *jsonscan.Body) (req Request, err error) {
 	if err = checkSpelling(b); err != nil {

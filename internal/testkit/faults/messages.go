@@ -39,6 +39,11 @@ func messagesScript(c *call) script {
 // countScript answers POST /messages/count_tokens.
 func countScript(c *call) script { return c.plainScript(c.TokenCount()) }
 
+// inputScript answers POST /responses/input_tokens.
+func inputScript(c *call) script {
+	return c.plainScript(c.TokenCount().With("object", "response.input_tokens"))
+}
+
 // messageError is the error event in a stream, which needs no status of its own.
 func messageError(c *call, status int) event {
 	return event{Name: "error", Data: errorBody(anthropic, c.id, status, "", c.complaint())}

@@ -88,6 +88,7 @@ func New() *Provider {
 		for _, prefix := range []string{a.prefix(), redirectPrefix + a.prefix()} {
 			p.mux.Handle("POST "+prefix+"/chat/completions", p.model(a, openAIBody(chatScript)))
 			p.mux.Handle("POST "+prefix+"/responses", p.model(a, openAIBody(p.responsesScript)))
+			p.mux.Handle("POST "+prefix+"/responses/input_tokens", p.model(a, openAIBody(inputScript)))
 			p.mux.Handle("POST "+prefix+"/messages", p.model(anthropic, messagesBody(messagesScript, false)))
 			p.mux.Handle("POST "+prefix+"/messages/count_tokens", p.model(anthropic, messagesBody(countScript, true)))
 			p.mux.Handle("POST "+prefix+"/embeddings", p.model(a, embeddingsBody))
