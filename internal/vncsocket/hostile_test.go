@@ -129,7 +129,10 @@ func TestTheOldestWithoutATokenIsEvicted(t *testing.T) {
 		session := f.desktop()
 		<-f.returned
 		oldest := f.open()
-		second, third := f.open(), f.open()
+		synctest.Wait() // it is counted
+		second := f.open()
+		synctest.Wait()
+		third := f.open()
 		<-f.returned
 		if _, err := oldest.Read(make([]byte, 1)); err == nil {
 			t.Error("the oldest is not closed")

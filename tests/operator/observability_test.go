@@ -40,6 +40,9 @@ func observe(t *testing.T) *harness.Gateway {
 			t.Errorf("%s: %d %s", body, a.Status, a.Body)
 		}
 	}
+	if a := h.Client.Post("/v1/rerank", "full", `{"model":"fake/echo","query":"a","documents":["b"]}`); a.Status != 200 { // has a unit
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
 	h.Client.Get("/v1/models", "")
 	body := harness.Hello("fake/echo")
 	atWork, _, read := harness.Behind(h, harness.Head(harness.ChatV1, "full", "Content-Length: "+strconv.Itoa(len(body)))+body)
