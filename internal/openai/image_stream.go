@@ -66,12 +66,7 @@ func (s *ImageStream) Data(dst []byte, e *Event) []byte {
 	if bytes.HasSuffix(kind, completed) {
 		s.complete(usage)
 	}
-	if len(e.Name) > 0 {
-		dst = appendEventHead(dst, e.Name)
-	} else {
-		dst = append(dst, dataField...)
-	}
-	return append(e.AppendTo(dst), eventEnd...)
+	return append(e.AppendTo(appendEventHead(dst, e.Name)), eventEnd...)
 }
 
 // complete counts a picture. Its usage is that of the stream only once all pictures have come.

@@ -44,10 +44,7 @@ func (s *PassedStream) Data(dst []byte, e *Event) []byte {
 	} else {
 		s.done = true
 	}
-	if len(e.Name) > 0 {
-		dst = append(append(append(dst, "event: "...), e.Name...), '\n')
-	}
-	return append(e.AppendTo(append(dst, "data: "...)), eventEnd...)
+	return append(e.AppendTo(appendEventHead(dst, e.Name)), eventEnd...)
 }
 
 // take notes what an event says, and returns the failure that it is.

@@ -48,6 +48,11 @@ func CompletionsLimits(b *jsonscan.Body) (RequestedLimits, error) {
 	return l, nil
 }
 
+// CompletionsReferences is [References] for a body whose `prompt` is text.
+func CompletionsReferences(b *jsonscan.Body) (Refs, error) {
+	return references(b, Refs{promptIsText: true})
+}
+
 // CompletionsContent is [ContentOf] for a request that [ParseCompletions] accepted.
 func CompletionsContent(b *jsonscan.Body) Content { return contentOf(b, []string{"best_of", "suffix"}) }
 

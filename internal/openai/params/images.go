@@ -142,16 +142,5 @@ func ImageContentOf(b *jsonscan.Body) Content {
 // ImageReferences is [References] for a request for pictures: files in `images`, `mask` and
 // `input_references`.
 func ImageReferences(b *jsonscan.Body) (Refs, error) {
-	var refs Refs
-	for _, m := range b.Members() {
-		switch key := m.Key(b.Data()); string(foldKey(key)) {
-		case "prompt", "background": // a text, and a colour
-		default:
-			refs.field(key, m.Value(b.Data()), m.Nested)
-		}
-	}
-	if refs.err != nil {
-		return Refs{Tools: refs.Tools}, refs.err
-	}
-	return refs, nil
+	return references(b, Refs{}, "prompt", "background") // a text, and a colour
 }

@@ -2,6 +2,7 @@ package params
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -78,15 +79,13 @@ type Refs struct {
 // that could name anything. The error is about the references; the tools are complete all the same.
 func References(b *jsonscan.Body) (Refs, error) { return references(b, Refs{}) }
 
-// CompletionsReferences is [References] for a body whose `prompt` is text.
-func CompletionsReferences(b *jsonscan.Body) (Refs, error) {
-	return references(b, Refs{promptIsText: true})
-}
-
-func references(b *jsonscan.Body, refs Refs) (Refs, error) {
+// references is [References] without the fields of the body that are no reference in its API.
+func references(b *jsonscan.Body, refs Refs, except ...string) (Refs, error) {
 	data := b.Data()
 	for _, m := range b.Members() {
-		refs.field(m.Key(data), m.Value(data), m.Nested)
+		if key := m.Key(data); len(except) == 0 || !slices.Contains(except, string(foldKey(key))) {
+			refs.field(key, m.Value(data), m.Nested)
+		}
 	}
 	if refs.err != nil {
 		return Refs{Tools: refs.Tools}, refs.err
