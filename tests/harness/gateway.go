@@ -4,8 +4,6 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -18,6 +16,7 @@ import (
 	_ "github.com/mholt/caddy-l4/modules/l4proxyprotocol" // a build with xcaddy has all of caddy-l4
 
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule"
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 // WaitLimit is how long a test waits for something that should happen at once. It is generous
@@ -110,24 +109,14 @@ func setSecrets(t *testing.T) {
 	t.Setenv("PROVIDER_KEY", ProviderKey)
 }
 
-// FreePorts are ports that nobody listens on at the moment. They are below what the system gives to
-// listeners and connections without a port, which another process may get before Caddy listens.
+// FreePorts are ports that nobody listens on at the moment.
 func FreePorts(t *testing.T) *Ports {
 	t.Helper()
-	var free []int
-	for range 1000 {
-		port := 15000 + rand.IntN(15000)
-		listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
-		if err != nil {
-			continue
-		}
-		defer func() { _ = listener.Close() }() // each stays open until all are known
-		if free = append(free, port); len(free) == 3 {
-			return &Ports{free[0], free[1], free[2]}
-		}
+	free, err := process.FreePorts(3)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("there are no free ports")
-	return nil
+	return &Ports{free[0], free[1], free[2]}
 }
 
 // Caddyfile is the whole configuration of a setup.

@@ -462,6 +462,7 @@ var arrows = []arrow{
 	{"tests/harness", "internal/caddykit", "the running app"},
 	{"tests/harness", "internal/limits", "its balances"},
 	{"tests/harness", "internal/testkit/faults", "the provider behind it"},
+	{"tests/harness", "tests/process", "free ports"},
 	{"tests/harness", "testscript", "commands that the test binary plays"},
 	{"tests/fakeprovider", "internal/testkit/faults", "the provider in a process of its own"},
 	{"tests/clients", "internal/testkit/faults", "the provider, and what it received"},

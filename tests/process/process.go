@@ -6,11 +6,14 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -107,17 +110,21 @@ func (p *Process) ShowLog(w io.Writer) {
 	fmt.Fprintf(w, "the last lines of %s:\n%s\n", p.cmd.Path, strings.Join(all, "\n"))
 }
 
-// FreePorts returns ports of the loopback that were free a moment ago: Caddy cannot choose one
-// itself. If another process takes one in between, the start fails.
+// FreePorts returns ports of the loopback that nobody listens on at the moment: Caddy cannot choose
+// one itself. They are below what the system gives to listeners and connections without a port, which
+// another process may get before Caddy listens.
 func FreePorts(n int) ([]int, error) {
-	ports := make([]int, n)
-	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+	var ports []int
+	for range 1000 {
+		port := 15000 + rand.IntN(15000)
+		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
 		if err != nil {
-			return nil, err
+			continue
 		}
-		defer l.Close()
-		ports[i] = l.Addr().(*net.TCPAddr).Port
+		defer l.Close() // each stays open until all are known
+		if ports = append(ports, port); len(ports) == n {
+			return ports, nil
+		}
 	}
-	return ports, nil
+	return nil, errors.New("there are no free ports")
 }
