@@ -132,8 +132,8 @@ func narrow(q url.Values, answer *seriesAnswer) {
 // activityQuery is the time and the filters of the URL as the route takes them.
 func activityQuery(v *visit, s *span) url.Values {
 	q := url.Values{}
-	for i := range activityFilters {
-		keep(q, activityFilters[i].Name, v.query.Get(activityFilters[i].Name))
+	for _, name := range activityFilterNames() {
+		keep(q, name, v.query.Get(name))
 	}
 	keep(q, "from", s.from)
 	if s.Choice == customSpan {
@@ -218,7 +218,7 @@ func (p *activityPage) controls(v *visit, s *span) (err error) {
 		return err
 	}
 	p.Range, p.Off = s.Choice, v.query.Get("live") == "off"
-	if p.Active, err = activeFilters(v); err != nil {
+	if p.Active, err = activeFilters(v, activityFilterNames()); err != nil {
 		return err
 	}
 	p.fields(v, s)

@@ -24,11 +24,8 @@ func (p *activityPage) file(v *visit, s *span) activityFile {
 // activityCSV is the list as a file. The URL has the time and the filters as the route takes them.
 func activityCSV(v *visit) error {
 	q := url.Values{"format": {"csv"}}
-	for _, name := range []string{"from", "to"} {
+	for _, name := range append(activityFilterNames(), "from", "to") {
 		keep(q, name, v.query.Get(name))
-	}
-	for i := range activityFilters {
-		keep(q, activityFilters[i].Name, v.query.Get(activityFilters[i].Name))
 	}
 	return v.download("/api/v1/activity", q, "gatehouse-activity.csv")
 }

@@ -137,6 +137,15 @@ func (r *limitRow) Use() string {
 	return text
 }
 
+// Budget is what is used and reserved of a budget, and its limit.
+func (r *limitRow) Budget() string {
+	used := *r.Spent + *r.Reserved
+	if r.Unit == "usd" {
+		return usd(used) + " of " + usd(r.Limit)
+	}
+	return short(int64(used)) + " of " + short(int64(r.Limit)) + " tokens"
+}
+
 // Left is what remains.
 func (r *limitRow) Left() string { return r.amount(r.Remaining) }
 

@@ -138,12 +138,7 @@ func sumUp(points []seriesPoint, from, to time.Time) (sum seriesPoint) {
 		if p.At.Before(from) || !p.At.Before(to) {
 			continue
 		}
-		sum.Requests += p.Requests
-		sum.Errors += p.Errors
-		sum.Unpriced += p.Unpriced
-		sum.Cost += p.Cost
-		sum.Prompt += p.Prompt
-		sum.Completion += p.Completion
+		sum.add(p)
 	}
 	return sum
 }
