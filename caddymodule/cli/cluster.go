@@ -78,5 +78,5 @@ func printShared(o *operator, s *gateway.ClusterStatus) error {
 	})
 }
 
-// shortEpoch is the beginning of a replication ID, enough to compare it with that of another node.
+// shortEpoch is the beginning of a replication ID, enough to compare it with the ID of another node.
 func shortEpoch(id string) string { return id[:min(len(id), 12)] }

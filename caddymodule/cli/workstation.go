@@ -130,7 +130,7 @@ type workstationRow struct {
 	Source string `json:"source"`
 	// State is available or released.
 	State string `json:"state"`
-	// Address is where a registered one is; "" for those of the configuration.
+	// Address is where a registered workstation is; "" for one of the configuration.
 	Address string `json:"address"`
 	// Sessions are the open ones.
 	Sessions int `json:"sessions"`

@@ -25,13 +25,13 @@ func (p *activityPage) file(v *visit, s *span) activityFile {
 func activityCSV(v *visit) error {
 	q := url.Values{"format": {"csv"}}
 	for _, name := range append(activityFilterNames(), "from", "to") {
-		keep(q, name, v.query.Get(name))
+		setParam(q, name, v.query.Get(name))
 	}
 	return v.download("/api/v1/activity", q, "gatehouse-activity.csv")
 }
 
-// keep sets a parameter that is not empty.
-func keep(q url.Values, name, value string) {
+// setParam sets a parameter that is not empty.
+func setParam(q url.Values, name, value string) {
 	if value != "" {
 		q.Set(name, value)
 	}

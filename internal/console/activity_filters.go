@@ -117,7 +117,7 @@ func namesOf(v *visit, by string, s *span) (names []string) {
 // activeFilter is a filter that is set, with the page without it.
 type activeFilter struct{ Name, Label, Value, Unit, Without string }
 
-// activeFilters are those of these names that the URL has.
+// activeFilters are the filters of these names that the URL has.
 func activeFilters(v *visit, names []string) (all []activeFilter, err error) {
 	for _, name := range names {
 		value := v.query.Get(name)
@@ -134,7 +134,7 @@ func activeFilters(v *visit, names []string) (all []activeFilter, err error) {
 	return all, nil
 }
 
-// activityFilterNames are those of all filters of the list.
+// activityFilterNames are the names of all filters of the list.
 func activityFilterNames() (names []string) {
 	for _, f := range activityFilters {
 		names = append(names, f.Name)

@@ -104,7 +104,7 @@ func (w *answer) read(r *http.Request, into any) error {
 	return nil
 }
 
-// download answers the visit with that of a public route: a file. The error is a *Failure if the
+// download answers the visit with the answer of a public route: a file. The error is a *Failure if the
 // route refuses, and nothing is answered then.
 func (v *visit) download(path string, query url.Values, name string) error {
 	w := &file{ResponseWriter: v.w, name: name}

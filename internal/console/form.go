@@ -34,7 +34,7 @@ func (f *form) refused(err error) error {
 	return err
 }
 
-// Value is that of a field.
+// Value is the value of a field.
 func (f form) Value(field string) string { return f.Values.Get(field) }
 
 // Has reports whether a value of a field was chosen.

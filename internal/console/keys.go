@@ -20,7 +20,7 @@ type keysPage struct {
 	Search, Tenant string
 	Disabled       bool // disabled ones are shown
 	Filtered       bool
-	Tenants        bool // the key sees those of all tenants
+	Tenants        bool // the key sees keys of all tenants
 	First, Last    int64
 	Before, After  string // the offsets of the pages before and after, "" for none
 }
@@ -100,8 +100,8 @@ func listKeys(v *visit) error {
 	p := keysPage{Search: v.query.Get("search"), Tenant: v.query.Get("tenant"), Disabled: v.query.Get("disabled") != "no", Tenants: v.caller.AllTenants}
 	p.Filtered = p.Search != "" || p.Tenant != "" || !p.Disabled
 	q := url.Values{"offset": {strconv.Itoa(offset)}, "include_disabled": {strconv.FormatBool(p.Disabled)}}
-	keep(q, "search", p.Search)
-	keep(q, "tenant", p.Tenant)
+	setParam(q, "search", p.Search)
+	setParam(q, "tenant", p.Tenant)
 	var answer struct{ Data []madeKey }
 	err := v.get("/api/v1/keys", q, &answer)
 	if p.None = isNotFound(err); err != nil && !p.None {

@@ -13,7 +13,7 @@ type page struct {
 	title  string
 	// menu is its name in the menu, below the heading group; "" is a page that is not there.
 	menu, group string
-	// scopes are those of which the key needs one; none: any key.
+	// scopes: the key needs one of these; none: any key.
 	scopes []keys.Scope
 	live   bool // it has parts that are read again
 	serve  func(*visit) error

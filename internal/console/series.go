@@ -73,12 +73,12 @@ var filterNames = []string{"model", "provider", "key", "tenant", "code"}
 func filterValues(v *visit) url.Values {
 	q := url.Values{}
 	for _, name := range filterNames {
-		keep(q, name, v.query.Get(name))
+		setParam(q, name, v.query.Get(name))
 	}
 	return q
 }
 
-// seriesQuery is that of sums over time, with the filters of the URL.
+// seriesQuery asks for sums over time, with the filters of the URL.
 func seriesQuery(v *visit, s *span, by string, top int) url.Values {
 	q := s.query()
 	q.Set("by", by)
@@ -97,7 +97,7 @@ func readSeries(v *visit, s *span, by string, top int) (*seriesAnswer, error) {
 	return &answer, err
 }
 
-// length is that of a step.
+// length is the length of a step.
 func (a *seriesAnswer) length() time.Duration { return stepLengths[a.Step] }
 
 // steps is how many there are. The route bounds them.
@@ -105,7 +105,7 @@ func (a *seriesAnswer) steps() int {
 	return min(max(int(a.To.Sub(a.From)/a.length()), 0), chart.MaxPoints)
 }
 
-// frame is that of a chart over the time of the answer.
+// frame is the frame of a chart over the time of the answer.
 func (a *seriesAnswer) frame(id, title, desc string) chart.Frame {
 	return chart.Frame{ID: id, Title: title, Desc: desc, From: a.From, Step: a.length()}
 }
@@ -115,7 +115,7 @@ func (a *seriesAnswer) sums(line *seriesLine, value func(*seriesPoint) float64) 
 	return a.values(line, 0, value)
 }
 
-// values are those of a line's steps; a step without a point has the value none.
+// values are the values of a line's steps; a step without a point has the value none.
 func (a *seriesAnswer) values(line *seriesLine, none float64, value func(*seriesPoint) float64) []float64 {
 	all := slices.Repeat([]float64{none}, a.steps())
 	for i := range line.Points {

@@ -15,7 +15,7 @@ type sessionsPage struct {
 	Rows     []sessionRow
 	None     bool // the gateway has no workstations
 	Own      bool // the key sees only its own
-	Tenants  bool // those of all tenants are shown
+	Tenants  bool // sessions of all tenants are shown
 	Nodes    bool // there are several gateways
 	Users    bool // some sessions have a user
 	Filter   url.Values
@@ -52,7 +52,7 @@ func (r *sessionRow) Host() string {
 // End is the page that asks before the session is ended.
 func (r *sessionRow) End() string { return Prefix + "/sessions/" + url.PathEscape(r.ID) + "/end" }
 
-// sessionFilters are the parameters of the page that are those of the route.
+// sessionFilters are the parameters that the page and the route have in common.
 var sessionFilters = []string{"workstation", "key", "tenant"}
 
 // sessions shows the desktops that are open.

@@ -104,8 +104,8 @@ func parseDay(text string) (time.Time, bool) {
 // query is the time as parameters of the series route.
 func (s *span) query() url.Values {
 	q := url.Values{"step": {s.step}}
-	keep(q, "from", s.from)
-	keep(q, "to", s.to)
+	setParam(q, "from", s.from)
+	setParam(q, "to", s.to)
 	return q
 }
 
@@ -115,8 +115,8 @@ func (s *span) shared() url.Values {
 		return url.Values{"range": {s.Choice}}
 	}
 	q := url.Values{"range": {customSpan}}
-	keep(q, "from", s.From)
-	keep(q, "to", s.To)
+	setParam(q, "from", s.From)
+	setParam(q, "to", s.To)
 	return q
 }
 

@@ -14,7 +14,7 @@ type workstationsPage struct {
 	Rows              []workstationRow
 	None              bool // the gateway has no workstations at all
 	Connects, Manages bool
-	Tenants           bool // those of all tenants are shown
+	Tenants           bool // workstations of all tenants are shown
 	Form              form // of a registration
 }
 
@@ -30,7 +30,7 @@ type workstationRow struct {
 	Connects, Manages bool      `json:"-"`
 }
 
-// path is that of a page of the workstation.
+// path is the path of a page of the workstation.
 func (r *workstationRow) path(page string) string {
 	return Prefix + "/workstations/" + url.PathEscape(r.ID) + "/" + page
 }

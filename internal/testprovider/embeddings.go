@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// EmbeddingDimensions are those of an embedding without "dimensions".
+	// EmbeddingDimensions is how many dimensions an embedding has without "dimensions".
 	EmbeddingDimensions = 64
 
 	maxDimensions      = 3072 // of OpenAI's largest model
@@ -35,7 +35,7 @@ type Embeddings struct {
 	Usage  map[string]int `json:"usage"`
 }
 
-// Embedding is that of an input.
+// Embedding is the embedding of an input.
 type Embedding struct {
 	Object    string `json:"object"`
 	Index     int    `json:"index"`
