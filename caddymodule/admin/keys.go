@@ -27,7 +27,7 @@ func keyRoutes() *http.ServeMux {
 	return routes
 }
 
-// keyFunc returns the answer as JSON. Hash is that of the path, in full; "" without one.
+// keyFunc returns the answer as JSON. Hash is the hash of the path, in full; "" without one.
 type keyFunc func(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) ([]byte, error)
 
 func (serve keyFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -95,11 +95,11 @@ func dialEngine(ctx context.Context, c *inspected) []Finding {
 	case err != nil:
 		return []Finding{{Failure, subject, c.Hide(err.Error()), "Give the user the rights of docs/cluster.md."}}
 	}
-	return judgeEngine(subject, server, c.hardBudget())
+	return engineFindings(subject, server, c.hardBudget())
 }
 
-// judgeEngine says what a server is and what is wrong with it. Hard reports whether a budget is hard.
-func judgeEngine(subject string, s valkey.Server, hard bool) []Finding {
+// engineFindings says what a server is and what is wrong with it. Hard reports whether a budget is hard.
+func engineFindings(subject string, s valkey.Server, hard bool) []Finding {
 	found := []Finding{{Note, subject, fmt.Sprintf("%s %s answers at %s; its role is %s, maxmemory-policy %s", s.Program, s.Version, s.Address, s.Role, terminal.OrDash(s.Eviction)), ""}}
 	for _, f := range s.Check(hard) {
 		severity := Warning

@@ -14,7 +14,7 @@ func TestSettingsOfAnEngineAreJudged(t *testing.T) {
 		Address: "127.0.0.1:6379", Program: "Redis", Version: "7.0.15", Role: "master", Replicas: 1, NeedsReplicas: true,
 		Eviction: "noeviction", AppendOnly: true, Sync: "everysec",
 	}
-	if found := judgeEngine("it", good, true); len(found) != 1 || found[0].Severity != Note {
+	if found := engineFindings("it", good, true); len(found) != 1 || found[0].Severity != Note {
 		t.Errorf("%+v", found)
 	}
 	for name, c := range map[string]struct {
@@ -27,7 +27,7 @@ func TestSettingsOfAnEngineAreJudged(t *testing.T) {
 	} {
 		server := good
 		c.change(&server)
-		if found := judgeEngine("it", server, true); len(found) != 2 || found[1].Severity != c.severity || found[1].Problem == "" || found[1].Advice == "" {
+		if found := engineFindings("it", server, true); len(found) != 2 || found[1].Severity != c.severity || found[1].Problem == "" || found[1].Advice == "" {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
-// ownedLimit is a limit of one subject that can be compared with those of others.
+// ownedLimit is a limit of one subject that can be compared with limits of others.
 type ownedLimit struct {
 	owner     string // "key dev", "tenant research", "gateway"
 	text      string // as configured

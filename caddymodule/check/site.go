@@ -161,7 +161,7 @@ func storedCertificate(c *inspected, name string) Finding {
 	return Finding{Note, subject, "the certificate of " + name + " is valid until " + certificate.NotAfter.Format("2006-01-02 15:04 UTC"), ""}
 }
 
-// newestCertificate returns that of a name in Caddy's storage, whoever issued it; nil for none.
+// newestCertificate returns the newest certificate of a name in Caddy's storage, whoever issued it; nil for none.
 func newestCertificate(root, name string) (newest *x509.Certificate, err error) {
 	issuers, err := os.ReadDir(filepath.Join(root, "certificates"))
 	if err != nil && !os.IsNotExist(err) {

@@ -99,7 +99,7 @@ func newActivityCommand() *cobra.Command {
 			if !f.asCSV || cmd.Flags().Changed("limit") {
 				q.Set("limit", strconv.Itoa(limit))
 			}
-			return show(o, "/gatehouse/activity", q, &f, terminal.Activity)
+			return showRows(o, "/gatehouse/activity", q, &f, terminal.Activity)
 		},
 	}
 	o.addFlags(cmd)
@@ -112,8 +112,8 @@ func newActivityCommand() *cobra.Command {
 	return cmd
 }
 
-// show prints the answer as it is, or as a table.
-func show(o *operator, path string, q url.Values, f *activityFlags, table func(io.Writer, io.Reader) error) error {
+// showRows prints the answer as it is, or as a table.
+func showRows(o *operator, path string, q url.Values, f *activityFlags, table func(io.Writer, io.Reader) error) error {
 	resp, err := o.request(http.MethodGet, path+"?"+q.Encode(), nil)
 	if err != nil {
 		return err

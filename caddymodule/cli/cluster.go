@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -15,34 +14,22 @@ import (
 // newClusterCommand is `caddy gatehouse cluster …`.
 func newClusterCommand() *cobra.Command {
 	o := new(operator)
-	asJSON := false
-	cmd := &cobra.Command{
-		Use: "cluster", Short: "The nodes of the running Caddy's cluster, and the state of what they share", Args: cobra.NoArgs,
+	cmd := o.command(&cobra.Command{
+		Use: "cluster", Short: "The nodes of the running Caddy's cluster, and the state of what they share",
 		Long: "Shows the gateways that are one, as the running Caddy sees them: their leases, the state of Valkey and of\n" +
 			"PostgreSQL, the clock, the epoch of the ledger, and what waits to be written. Other gateways may see\n" +
 			"something else, if the network between them is cut: ask each.",
 		Example: "  caddy gatehouse cluster\n  caddy gatehouse cluster --json --address 10.0.0.7:2019",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.out = cmd.OutOrStdout()
-			return showCluster(o, asJSON, time.Now())
-		},
-	}
-	o.addFlags(cmd)
-	addJSON(cmd, &asJSON)
+	}, func([]string) error {
+		return show(o, "/gatehouse/cluster", func(status *gateway.ClusterStatus) error { return printCluster(o, status, time.Now()) })
+	})
 	cmd.AddCommand(newImportCommand())
 	return cmd
 }
 
-func showCluster(o *operator, asJSON bool, now time.Time) error {
-	var status gateway.ClusterStatus
-	if err := o.call(http.MethodGet, "/gatehouse/cluster", nil, &status); err != nil {
-		return err
-	}
-	if asJSON {
-		return o.printJSON(status)
-	}
+func printCluster(o *operator, status *gateway.ClusterStatus, now time.Time) error {
 	fmt.Fprintf(o.out, "Cluster %s, seen by node %s.\n\n", status.Name, status.Node)
-	if err := printShared(o, &status); err != nil {
+	if err := printShared(o, status); err != nil {
 		return err
 	}
 	fmt.Fprintln(o.out)
@@ -91,5 +78,5 @@ func printShared(o *operator, s *gateway.ClusterStatus) error {
 	})
 }
 
-// shortEpoch is the beginning of a replication ID, enough to compare it with that of another node.
+// shortEpoch is the beginning of a replication ID, enough to compare it with the ID of another node.
 func shortEpoch(id string) string { return id[:min(len(id), 12)] }

@@ -14,26 +14,17 @@ import (
 // newHealthCommand is `caddy gatehouse health`.
 func newHealthCommand() *cobra.Command {
 	o := new(operator)
-	asJSON := false
-	cmd := &cobra.Command{
-		Use: "health", Short: "Whether the running Caddy is ready, and the state of its parts; fails unless it is ready", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.out = cmd.OutOrStdout()
-			return showHealth(o, asJSON)
-		},
-	}
-	o.addFlags(cmd)
-	addJSON(cmd, &asJSON)
-	return cmd
+	return o.command(&cobra.Command{Use: "health", Short: "Whether the running Caddy is ready, and the state of its parts; fails unless it is ready"},
+		func([]string) error { return showHealth(o) })
 }
 
-func showHealth(o *operator, asJSON bool) error {
+func showHealth(o *operator) error {
 	var condition gateway.Condition
 	err := o.call(http.MethodGet, "/gatehouse/health", nil, &condition)
 	switch {
 	case err != nil:
 		return err
-	case asJSON:
+	case o.asJSON:
 		err = o.printJSON(condition)
 	default:
 		fmt.Fprintf(o.out, "The gateway is %s.\n\n", strings.ReplaceAll(condition.State, "_", " "))

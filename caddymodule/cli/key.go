@@ -19,63 +19,50 @@ import (
 
 // newKeyCommands are `caddy gatehouse key …` for the keys that the running Caddy makes.
 func newKeyCommands() []*cobra.Command {
-	k := new(keyOperator)
+	o := new(operator)
 	change := func(use, short string, body any) *cobra.Command {
-		return k.command(use, short, 1, func(args []string) error { return k.change(http.MethodPatch, args[0], "", body) })
+		return o.keyCommand(use, short, 1, func(args []string) error { return o.changeKey(http.MethodPatch, args[0], "", body) })
 	}
 	var all bool
-	list := k.command("list", "List the keys that were made at run time, newest first", 0, func([]string) error { return k.list(all) })
+	list := o.keyCommand("list", "List the keys that were made at run time, newest first", 0, func([]string) error { return o.listKeys(all) })
 	list.Flags().BoolVar(&all, "all", false, "disabled keys, too")
-	list.Flags().StringVar(&k.tenant, "tenant", "", "only of this tenant (default: all)")
+	list.Flags().StringVar(&o.tenant, "tenant", "", "only of this tenant (default: all)")
 	list.Example = "  caddy gatehouse key list --tenant research --all"
 	var grace string
-	rotate := k.command("rotate HASH", "Give a key another secret; print it once", 1, func(args []string) error {
-		return k.change(http.MethodPost, args[0], "/rotate", map[string]string{"grace": grace})
+	rotate := o.keyCommand("rotate HASH", "Give a key another secret; print it once", 1, func(args []string) error {
+		return o.changeKey(http.MethodPost, args[0], "/rotate", map[string]string{"grace": grace})
 	})
 	rotate.Example = "  caddy gatehouse key rotate eeefe1276a5c --grace 24h"
 	rotate.Flags().StringVar(&grace, "grace", "0s", "how long the present secret stays good, such as 24h")
 	return []*cobra.Command{
-		k.createCommand(), list,
-		k.command("show HASH", "Show one key", 1, func(args []string) error { return k.change(http.MethodGet, args[0], "", nil) }),
+		o.createCommand(), list,
+		o.keyCommand("show HASH", "Show one key", 1, func(args []string) error { return o.changeKey(http.MethodGet, args[0], "", nil) }),
 		change("disable HASH", "Disable a key: it is refused until it is enabled again", map[string]bool{"disabled": true}),
 		change("enable HASH", "Enable a disabled key", map[string]bool{"disabled": false}),
 		rotate,
-		k.command("delete HASH", "Delete a key; what it has spent stays", 1, func(args []string) error { return k.delete(args[0]) }),
+		o.keyCommand("delete HASH", "Delete a key; what it has spent stays", 1, func(args []string) error { return o.deleteKey(args[0]) }),
 	}
 }
 
-// keyOperator manages keys through the admin endpoint.
-type keyOperator struct {
-	operator
-	asJSON bool
-}
-
-// command returns a command with so many arguments; HASH may be the beginning of a hash.
-func (k *keyOperator) command(use, short string, args int, run func(args []string) error) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: use, Short: short, Args: positional(args),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			k.out = cmd.OutOrStdout()
-			if len(args) > 0 && !isHashPrefix(args[0]) {
-				return fmt.Errorf("%q is not the beginning of a hash: 4 to 64 hex digits", args[0])
-			}
-			return run(args)
-		},
-	}
-	k.addFlags(cmd)
-	addJSON(cmd, &k.asJSON)
-	return cmd
+// keyCommand returns a command with so many arguments; HASH may be the beginning of a hash.
+func (o *operator) keyCommand(use, short string, args int, run func(args []string) error) *cobra.Command {
+	return o.command(&cobra.Command{Use: use, Short: short, Args: positional(args)}, func(args []string) error {
+		if len(args) > 0 && !isHashPrefix(args[0]) {
+			return fmt.Errorf("%q is not the beginning of a hash: 4 to 64 hex digits", args[0])
+		}
+		return run(args)
+	})
 }
 
 func isHashPrefix(text string) bool {
 	return len(text) >= 4 && len(text) <= 64 && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-func (k *keyOperator) createCommand() *cobra.Command {
+func (o *operator) createCommand() *cobra.Command {
 	var name, tenant, limit, reset, expires, concurrency string
 	var lists [4][]string
 	var output int64
-	cmd := k.command("create --name NAME", "Make a key in the running Caddy; print its secret once", 0, func([]string) error {
+	cmd := o.keyCommand("create --name NAME", "Make a key in the running Caddy; print its secret once", 0, func([]string) error {
 		body := map[string]any{"name": name}
 		for member, text := range map[string]string{"limit_reset": reset, "expires_at": expires, "concurrency": concurrency} {
 			if text != "" {
@@ -97,8 +84,8 @@ func (k *keyOperator) createCommand() *cobra.Command {
 		if output > 0 {
 			body["max_output_tokens"] = output
 		}
-		k.tenant = tenant
-		return k.change(http.MethodPost, "", "", body)
+		o.tenant = tenant
+		return o.changeKey(http.MethodPost, "", "", body)
 	})
 	cmd.Example = "  caddy gatehouse key create --name \"CI runner\" --limit 5 --limit-reset daily --model 'test/*'"
 	cmd.Flags().StringVar(&name, "name", "", "name of the key (required)")
@@ -122,12 +109,12 @@ var keyLists = [4]struct{ name, flag, usage string }{
 	{"budgets", "budget", "a budget, such as \"1M tokens/day\"; may be repeated"},
 }
 
-func (k *keyOperator) list(all bool) error {
+func (o *operator) listKeys(all bool) error {
 	list := []json.RawMessage{}
 	for {
-		query := url.Values{"offset": {strconv.Itoa(len(list))}, "include_disabled": {strconv.FormatBool(all)}, "tenant": {k.tenant}}
+		query := url.Values{"offset": {strconv.Itoa(len(list))}, "include_disabled": {strconv.FormatBool(all)}, "tenant": {o.tenant}}
 		var page struct{ Data []json.RawMessage }
-		if err := k.call(http.MethodGet, keysPath+"?"+query.Encode(), nil, &page); err != nil {
+		if err := o.call(http.MethodGet, keysPath+"?"+query.Encode(), nil, &page); err != nil {
 			return err
 		}
 		list = append(list, page.Data...)
@@ -135,24 +122,18 @@ func (k *keyOperator) list(all bool) error {
 			break
 		}
 	}
-	if k.asJSON {
-		return k.printJSON(list)
+	if o.asJSON {
+		return o.printJSON(list)
 	}
-	if len(list) == 0 {
-		text := "No keys that were made at run time, or all of them are disabled: see --all."
-		if all {
-			text = "No keys that were made at run time."
-		}
-		_, err := fmt.Fprintln(k.out, text)
+	none := "No keys that were made at run time, or all of them are disabled: see --all."
+	if all {
+		none = "No keys that were made at run time."
+	}
+	shown, err := rowsOf[report.ShownKey](list)
+	if err != nil {
 		return err
 	}
-	shown := make([]report.ShownKey, len(list))
-	for i, raw := range list {
-		if err := json.Unmarshal(raw, &shown[i]); err != nil {
-			return fmt.Errorf("reading the answer: %w", err)
-		}
-	}
-	return k.table("HASH\tNAME\tTENANT\tKEY\tSTATE\tUSED USD\tLIMIT\tLEFT\tPERIOD\tEXPIRES", func(row func(...any)) {
+	return o.list(len(shown), none, "HASH\tNAME\tTENANT\tKEY\tSTATE\tUSED USD\tLIMIT\tLEFT\tPERIOD\tEXPIRES", func(row func(...any)) {
 		for _, v := range shown {
 			row(v.Hash[:terminal.ShortHash], terminal.Printable(v.Name), v.Tenant, v.Label, v.State(time.Now()), v.Usage, numberCell(v.Limit), numberCell(v.Remaining), terminal.OrDash(v.Reset), timeCell(v.Expires))
 		}
@@ -163,7 +144,7 @@ func (k *keyOperator) list(all bool) error {
 const keysPage = 100
 
 // change sends one request and shows the key of its answer.
-func (k *keyOperator) change(method, hash, rest string, body any) error {
+func (o *operator) changeKey(method, hash, rest string, body any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -171,15 +152,15 @@ func (k *keyOperator) change(method, hash, rest string, body any) error {
 	path := keysPath
 	if hash != "" {
 		path += "/" + hash + rest
-	} else if k.tenant != "" {
-		path += "?" + url.Values{"tenant": {k.tenant}}.Encode()
+	} else if o.tenant != "" {
+		path += "?" + url.Values{"tenant": {o.tenant}}.Encode()
 	}
 	var raw json.RawMessage
-	if err := k.call(method, path, bytes.NewReader(text), &raw); err != nil {
+	if err := o.call(method, path, bytes.NewReader(text), &raw); err != nil {
 		return err
 	}
-	if k.asJSON {
-		return k.printJSON(raw)
+	if o.asJSON {
+		return o.printJSON(raw)
 	}
 	var answer struct {
 		Data report.ShownKey
@@ -189,13 +170,13 @@ func (k *keyOperator) change(method, hash, rest string, body any) error {
 		return err
 	}
 	if answer.Key != "" {
-		fmt.Fprintf(k.out, "The key, shown only now:\n\n%s\n\n", answer.Key)
+		fmt.Fprintf(o.out, "The key, shown only now:\n\n%s\n\n", answer.Key)
 	}
-	return k.show(&answer.Data)
+	return o.showKey(&answer.Data)
 }
 
-func (k *keyOperator) show(v *report.ShownKey) error {
-	return k.table("hash\t"+v.Hash, func(row func(...any)) {
+func (o *operator) showKey(v *report.ShownKey) error {
+	return o.table("hash\t"+v.Hash, func(row func(...any)) {
 		for _, line := range [][2]string{
 			{"name", terminal.Printable(v.Name)}, {"tenant", v.Tenant}, {"key", v.Label}, {"state", v.State(time.Now())},
 			{"used (USD)", v.Usage.String()}, {"limit (USD)", numberCell(v.Limit)}, {"left (USD)", numberCell(v.Remaining)}, {"limit reset", terminal.OrDash(v.Reset)},
@@ -217,15 +198,15 @@ func (k *keyOperator) show(v *report.ShownKey) error {
 	})
 }
 
-func (k *keyOperator) delete(hash string) error {
+func (o *operator) deleteKey(hash string) error {
 	var raw json.RawMessage
-	if err := k.call(http.MethodDelete, keysPath+"/"+hash, nil, &raw); err != nil {
+	if err := o.call(http.MethodDelete, keysPath+"/"+hash, nil, &raw); err != nil {
 		return err
 	}
-	if k.asJSON {
-		return k.printJSON(raw)
+	if o.asJSON {
+		return o.printJSON(raw)
 	}
-	_, err := fmt.Fprintln(k.out, "The key is deleted.")
+	_, err := fmt.Fprintln(o.out, "The key is deleted.")
 	return err
 }
 

@@ -19,48 +19,43 @@ import (
 // limitsQuery is what the command's flags ask for.
 type limitsQuery struct {
 	url.Values
-	most   int // rows that are shown; 0: all
-	asJSON bool
+	most int // rows that are shown; 0: all
 }
 
 // newLimitsCommand is `caddy gatehouse limits`.
 func newLimitsCommand() *cobra.Command {
 	o := new(operator)
-	var tenant, subject, kind string
+	var subject, kind string
 	var full, most int
-	asJSON := false
-	cmd := &cobra.Command{
-		Use: "limits", Short: "What is used of the running Caddy's budgets, rates and limits of calls at once", Args: cobra.NoArgs,
+	var cmd *cobra.Command
+	cmd = o.command(&cobra.Command{
+		Use: "limits", Short: "What is used of the running Caddy's budgets, rates and limits of calls at once",
 		Example: "  caddy gatehouse limits --full 80\n  caddy gatehouse limits --subject key:dev",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.out = cmd.OutOrStdout()
-			q := limitsQuery{url.Values{}, most, asJSON}
-			if name, ok := strings.CutPrefix(subject, "key:"); ok {
-				subject = "key:" + o.fullKey(name)
-			}
-			for name, value := range map[string]string{"tenant": tenant, "subject": subject, "type": kind} {
-				setParam(q.Values, name, value)
-			}
-			if full < 0 || full > 100 || most < 0 {
-				return errors.New("--full is a percentage from 0 to 100, --limit is 0 or more")
-			}
-			if asJSON && !cmd.Flags().Changed("limit") {
-				q.most = 0 // a program would not notice what is missing
-			}
-			if full > 0 {
-				q.Set("min_used", strconv.FormatFloat(float64(full)/100, 'f', -1, 64))
-			}
-			return printLimits(o, q)
-		},
-	}
-	o.addFlags(cmd)
+	}, func([]string) error {
+		q := limitsQuery{url.Values{}, most}
+		if name, ok := strings.CutPrefix(subject, "key:"); ok {
+			subject = "key:" + o.fullKey(name)
+		}
+		for name, value := range map[string]string{"tenant": o.tenant, "subject": subject, "type": kind} {
+			setParam(q.Values, name, value)
+		}
+		if full < 0 || full > 100 || most < 0 {
+			return errors.New("--full is a percentage from 0 to 100, --limit is 0 or more")
+		}
+		if o.asJSON && !cmd.Flags().Changed("limit") {
+			q.most = 0 // a program would not notice what is missing
+		}
+		if full > 0 {
+			q.Set("min_used", strconv.FormatFloat(float64(full)/100, 'f', -1, 64))
+		}
+		return printLimits(o, q)
+	})
 	flags := cmd.Flags()
-	flags.StringVar(&tenant, "tenant", "", "only of this tenant, and those that all tenants share (default: all)")
+	flags.StringVar(&o.tenant, "tenant", "", "only of this tenant, and those that all tenants share (default: all)")
 	flags.StringVar(&subject, "subject", "", "only of this owner: key:NAME, tenant:NAME, model:PATTERN or gateway")
 	flags.StringVar(&kind, "type", "", "only budget, rate or concurrency")
 	flags.IntVar(&full, "full", 0, "only those of which at least so many percent are used")
 	flags.IntVar(&most, "limit", 1000, "how many; 0, and by default with --json, for all")
-	addJSON(cmd, &asJSON)
 	return cmd
 }
 
@@ -100,19 +95,15 @@ func printLimits(o *operator, q limitsQuery) error {
 	if err != nil {
 		return err
 	}
-	if q.asJSON {
+	if o.asJSON {
 		return o.printJSON(all)
 	}
-	if len(all) == 0 {
-		_, err := fmt.Fprintln(o.out, "No limits, or none that the flags choose.")
-		return err
-	}
-	rows, err := limitRows(all)
+	rows, err := rowsOf[limitRow](all)
 	if err != nil {
 		return err
 	}
 	now := time.Now()
-	err = o.table("SUBJECT\tTENANT\tLIMIT\tUSED\tLEFT\tFULL\tRESETS", func(row func(...any)) {
+	err = o.list(len(rows), "No limits, or none that the flags choose.", "SUBJECT\tTENANT\tLIMIT\tUSED\tLEFT\tFULL\tRESETS", func(row func(...any)) {
 		for _, l := range rows {
 			row(terminal.Subject(l.Subject), terminal.OrDash(l.Tenant), l.Type+" "+l.Configured, l.used(), amountCell(l.Remaining), l.full(), l.resets(now))
 		}
@@ -121,16 +112,6 @@ func printLimits(o *operator, q limitsQuery) error {
 		_, err = fmt.Fprintf(o.out, "\nOnly the first %d are shown. Choose some with --tenant, --subject or --full, or write --limit 0 for all.\n", len(all))
 	}
 	return err
-}
-
-func limitRows(all []json.RawMessage) ([]limitRow, error) {
-	rows := make([]limitRow, len(all))
-	for i, raw := range all {
-		if err := json.Unmarshal(raw, &rows[i]); err != nil {
-			return nil, fmt.Errorf("reading the answer: %w", err)
-		}
-	}
-	return rows, nil
 }
 
 // maxLimitsPage is the most rows of a page, see [report.Limits].

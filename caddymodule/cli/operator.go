@@ -29,7 +29,23 @@ type operator struct {
 	address string // "" = the configuration file's, or Caddy's default
 	config  string
 	tenant  string
+	asJSON  bool // instead of text
 	out     io.Writer
+}
+
+// command completes a command that asks the running Caddy, and can print JSON. Without a rule for them
+// it has no arguments.
+func (o *operator) command(cmd *cobra.Command, run func(args []string) error) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		o.out = cmd.OutOrStdout()
+		return run(args)
+	}
+	if cmd.Args == nil {
+		cmd.Args = cobra.NoArgs
+	}
+	o.addFlags(cmd)
+	addJSON(cmd, &o.asJSON)
+	return cmd
 }
 
 // addFlags adds the flags that select the running Caddy.
@@ -59,6 +75,15 @@ func group(cmd *cobra.Command) *cobra.Command {
 	cmd.Args = cobra.NoArgs
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	return cmd
+}
+
+// list is table, or says that so many rows are none.
+func (o *operator) list(rows int, none, head string, each func(row func(...any))) error {
+	if rows == 0 {
+		_, err := fmt.Fprintln(o.out, none)
+		return err
+	}
+	return o.table(head, each)
 }
 
 func (o *operator) table(head string, rows func(row func(...any))) error {
@@ -116,6 +141,29 @@ func (o *operator) call(method, path string, body io.Reader, dst any) error {
 		return errors.Join(errors.New("reading the answer"), err)
 	}
 	return nil
+}
+
+// show prints the answer to a GET: as JSON, or by a function.
+func show[T any](o *operator, path string, print func(*T) error) error {
+	var answer T
+	if err := o.call(http.MethodGet, path, nil, &answer); err != nil {
+		return err
+	}
+	if o.asJSON {
+		return o.printJSON(answer)
+	}
+	return print(&answer)
+}
+
+// rowsOf decodes rows as far as a table shows them. JSON has all of them.
+func rowsOf[T any](all []json.RawMessage) ([]T, error) {
+	rows := make([]T, len(all))
+	for i, raw := range all {
+		if err := json.Unmarshal(raw, &rows[i]); err != nil {
+			return nil, fmt.Errorf("reading the answer: %w", err)
+		}
+	}
+	return rows, nil
 }
 
 // refusalOf returns the refusal of our admin API within an error of Caddy's client, which has the

@@ -31,7 +31,7 @@ func TestACommandSaysThatNoCaddyAnswers(t *testing.T) {
 	address := strings.TrimPrefix(gone.URL, "http://")
 	gone.Close()
 	o := operator{address: address, out: io.Discard}
-	err := o.budgets(false)
+	err := printBudgets(&o)
 	if err == nil || !strings.HasPrefix(err.Error(), "no Caddy answers at "+address+" (dial tcp ") || !strings.Contains(err.Error(), "--address") {
 		t.Errorf("error %v", err)
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,45 +11,35 @@ import (
 // newProvidersCommand is `caddy gatehouse providers`.
 func newProvidersCommand() *cobra.Command {
 	o := new(operator)
-	asJSON := false
-	cmd := &cobra.Command{
-		Use: "providers", Short: "The running Caddy's providers, and the health of their models", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.out = cmd.OutOrStdout()
-			return o.providers(asJSON)
-		},
-	}
-	o.addFlags(cmd)
-	addJSON(cmd, &asJSON)
-	return cmd
+	return o.command(&cobra.Command{Use: "providers", Short: "The running Caddy's providers, and the health of their models"},
+		func([]string) error { return listProviders(o) })
 }
 
-func (o *operator) providers(asJSON bool) error {
-	var list []gateway.ProviderStatus
-	if err := o.call(http.MethodGet, "/gatehouse/providers", nil, &list); err != nil {
-		return err
-	}
-	if asJSON {
-		return o.printJSON(list)
-	}
-	return o.table("PROVIDER\tTARGET\tSTATE\tUNTIL\tATTEMPTS\tFAILURES\tLAST FAILURE", func(row func(...any)) {
-		for _, p := range list {
-			for _, e := range p.Endpoints {
-				if e.Credential != nil {
-					row(p.ID, credentialCell(e), stateCell(e.Credential), "-", "-", "-", textOrDash(e.Credential.Failure))
-				}
+func listProviders(o *operator) error {
+	return show(o, "/gatehouse/providers", func(list *[]gateway.ProviderStatus) error {
+		return o.table("PROVIDER\tTARGET\tSTATE\tUNTIL\tATTEMPTS\tFAILURES\tLAST FAILURE", func(row func(...any)) {
+			for _, p := range *list {
+				providerRows(row, p)
 			}
-			switch {
-			case p.ListMissing:
-				row(p.ID, "-", "no list of models has come", "-", 0, 0, "-")
-			case len(p.Targets) == 0:
-				row(p.ID, "-", "no recent calls", "-", 0, 0, "-")
-			}
-			for _, t := range p.Targets {
-				row(p.ID, t.ID, t.State, timeCell(t.CoolsUntil), t.Attempts, t.Failures, failureCell(t))
-			}
-		}
+		})
 	})
+}
+
+func providerRows(row func(...any), p gateway.ProviderStatus) {
+	for _, e := range p.Endpoints {
+		if e.Credential != nil {
+			row(p.ID, credentialCell(e), stateCell(e.Credential), "-", "-", "-", textOrDash(e.Credential.Failure))
+		}
+	}
+	switch {
+	case p.ListMissing:
+		row(p.ID, "-", "no list of models has come", "-", 0, 0, "-")
+	case len(p.Targets) == 0:
+		row(p.ID, "-", "no recent calls", "-", 0, 0, "-")
+	}
+	for _, t := range p.Targets {
+		row(p.ID, t.ID, t.State, timeCell(t.CoolsUntil), t.Attempts, t.Failures, failureCell(t))
+	}
 }
 
 // credentialCell names the credential of an endpoint.

@@ -64,8 +64,8 @@ func TestTheCommandShowsProviders(t *testing.T) {
 			"late      -       no list of models has come  -                     0         0         -\n",
 	} {
 		var out strings.Builder
-		o := operator{address: strings.TrimPrefix(admin.URL, "http://"), out: &out}
-		if err := o.providers(asJSON); err != nil || out.String() != want {
+		o := operator{address: strings.TrimPrefix(admin.URL, "http://"), asJSON: asJSON, out: &out}
+		if err := listProviders(&o); err != nil || out.String() != want {
 			t.Errorf("JSON %v: %v\n%s\nwant\n%s", asJSON, err, out.String(), want)
 		}
 	}
@@ -89,7 +89,7 @@ func TestTheCommandShowsCredentialsOfClouds(t *testing.T) {
 		"acme      auth aws@other   valid            -      -         -         -\n" +
 		"acme      auth google      valid for 1m0s   -      -         -         status 500\n" +
 		"acme      -                no recent calls  -      0         0         -\n"
-	if err := o.providers(false); err != nil || out.String() != want {
+	if err := listProviders(&o); err != nil || out.String() != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, out.String(), want)
 	}
 }

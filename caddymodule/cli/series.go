@@ -40,7 +40,7 @@ func newSeriesCommand() *cobra.Command {
 			q.Set("by", by)
 			q.Set("step", step)
 			q.Set("top", strconv.Itoa(top))
-			return show(o, "/gatehouse/series", q, &f, func(out io.Writer, answer io.Reader) error { return terminal.Series(out, answer, chart) })
+			return showRows(o, "/gatehouse/series", q, &f, func(out io.Writer, answer io.Reader) error { return terminal.Series(out, answer, chart) })
 		},
 	}
 	o.addFlags(cmd)

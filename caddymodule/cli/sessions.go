@@ -16,25 +16,20 @@ import (
 func newSessionsCommand() *cobra.Command {
 	o := new(operator)
 	var workstation, key string
-	asJSON := false
-	cmd := &cobra.Command{
-		Use: "sessions", Short: "The open desktop sessions of the running Caddy", Args: cobra.NoArgs,
+	cmd := o.command(&cobra.Command{
+		Use: "sessions", Short: "The open desktop sessions of the running Caddy",
 		Example: "  caddy gatehouse sessions --workstation desk1\n  caddy gatehouse sessions end vnc-0123456789abcdef",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.out = cmd.OutOrStdout()
-			q := url.Values{}
-			for name, value := range map[string]string{"tenant": o.tenant, "workstation": workstation, "key": o.fullKey(key)} {
-				setParam(q, name, value)
-			}
-			return printSessions(o, sessionsPath+"?"+q.Encode(), asJSON)
-		},
-	}
-	o.addFlags(cmd)
+	}, func([]string) error {
+		q := url.Values{}
+		for name, value := range map[string]string{"tenant": o.tenant, "workstation": workstation, "key": o.fullKey(key)} {
+			setParam(q, name, value)
+		}
+		return printSessions(o, sessionsPath+"?"+q.Encode())
+	})
 	flags := cmd.Flags()
 	flags.StringVar(&o.tenant, "tenant", "", "only of this tenant (default: all)")
 	flags.StringVar(&workstation, "workstation", "", "only at this workstation")
 	flags.StringVar(&key, "key", "", "only of this key: its name, or the beginning of its hash as tables show it")
-	addJSON(cmd, &asJSON)
 	cmd.AddCommand(&cobra.Command{
 		Use: "end SESSION", Short: "End one session, and the address with which it was opened", Args: positional(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -77,42 +72,33 @@ type sessionRow struct {
 }
 
 // printSessions prints the sessions that the admin endpoint answers with.
-func printSessions(o *operator, path string, asJSON bool) error {
-	if asJSON {
-		var all []json.RawMessage
-		if err := o.call(http.MethodGet, path, nil, &all); err != nil {
+func printSessions(o *operator, path string) error {
+	return show(o, path, func(raw *[]json.RawMessage) error {
+		all, err := rowsOf[sessionRow](*raw)
+		if err != nil {
 			return err
 		}
-		return o.printJSON(all)
-	}
-	var all []sessionRow
-	if err := o.call(http.MethodGet, path, nil, &all); err != nil {
-		return err
-	}
-	if len(all) == 0 {
-		_, err := fmt.Fprintln(o.out, "No open sessions.")
-		return err
-	}
-	now := time.Now()
-	header, clustered := "SESSION\tTENANT\tWORKSTATION\tKEY\tVIEWER\tSECURITY\tOPEN FOR\tENDS\tUP\tDOWN", all[0].Node != ""
-	if clustered {
-		header += "\tNODE"
-	}
-	return o.table(header, func(row func(...any)) {
-		for _, s := range all {
-			viewer := s.Viewer
-			if s.ViewOnly {
-				viewer += " (view only)"
-			}
-			columns := []any{
-				s.ID, s.Tenant, s.Workstation, terminal.KeyName(s.Key), viewer, s.Security,
-				shortDuration(now.Sub(s.Started)), "in " + shortDuration(s.Until.Sub(now)), shortBytes(s.Up), shortBytes(s.Down),
-			}
-			if clustered {
-				columns = append(columns, s.Node)
-			}
-			row(columns...)
+		now := time.Now()
+		header, clustered := "SESSION\tTENANT\tWORKSTATION\tKEY\tVIEWER\tSECURITY\tOPEN FOR\tENDS\tUP\tDOWN", len(all) > 0 && all[0].Node != ""
+		if clustered {
+			header += "\tNODE"
 		}
+		return o.list(len(all), "No open sessions.", header, func(row func(...any)) {
+			for _, s := range all {
+				viewer := s.Viewer
+				if s.ViewOnly {
+					viewer += " (view only)"
+				}
+				columns := []any{
+					s.ID, s.Tenant, s.Workstation, terminal.KeyName(s.Key), viewer, s.Security,
+					shortDuration(now.Sub(s.Started)), "in " + shortDuration(s.Until.Sub(now)), shortBytes(s.Up), shortBytes(s.Down),
+				}
+				if clustered {
+					columns = append(columns, s.Node)
+				}
+				row(columns...)
+			}
+		})
 	})
 }
 

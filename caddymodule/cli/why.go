@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"net/http"
 	"net/url"
 
 	"github.com/spf13/cobra"
@@ -13,8 +12,7 @@ import (
 // newWhyCommand is `caddy gatehouse why`.
 func newWhyCommand() *cobra.Command {
 	o := new(operator)
-	asJSON := false
-	cmd := &cobra.Command{
+	return o.command(&cobra.Command{
 		Use: "why ID", Short: "What happened to a call or VNC session, and what to do",
 		Long: "Tells what happened to one call or VNC session of the running Caddy: who made it, which providers were\n" +
 			"tried, where the time went, and, if it was refused, which option of the configuration did that.\n\n" +
@@ -22,20 +20,10 @@ func newWhyCommand() *cobra.Command {
 			"id of the answer (chatcmpl-…, resp_…, msg_…).",
 		Example: "  caddy gatehouse why req_6b0323ba40a3e7bbb2e4ed9b37f6b1a7",
 		Args:    positional(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.out = cmd.OutOrStdout()
-			var e why.Explanation
-			if err := o.call(http.MethodGet, "/gatehouse/why?id="+url.QueryEscape(args[0]), nil, &e); err != nil {
-				return err
-			}
-			if asJSON {
-				return o.printJSON(e)
-			}
+	}, func(args []string) error {
+		return show(o, "/gatehouse/why?id="+url.QueryEscape(args[0]), func(e *why.Explanation) error {
 			_, err := io.WriteString(o.out, e.Text())
 			return err
-		},
-	}
-	o.addFlags(cmd)
-	addJSON(cmd, &asJSON)
-	return cmd
+		})
+	})
 }

@@ -18,7 +18,6 @@ import (
 // newWorkstationCommand is `caddy gatehouse workstation …`.
 func newWorkstationCommand() *cobra.Command {
 	o := new(operator)
-	asJSON := false
 	cmd := group(&cobra.Command{
 		Use: "workstation", Short: "Workstations of the running Caddy",
 		Example: "  caddy gatehouse workstation list\n  caddy gatehouse workstation release desk1 --tenant research",
@@ -41,16 +40,16 @@ func newWorkstationCommand() *cobra.Command {
 	cmd.PersistentFlags().StringVar(&o.tenant, "tenant", "", "the tenant that owns the workstation (default: all in list, else default)")
 	list := &cobra.Command{
 		Use: "list", Short: "List the workstations of all tenants, or of one", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return o.list(asJSON) },
+		RunE: func(*cobra.Command, []string) error { return o.listWorkstations() },
 	}
 	sessions := &cobra.Command{
 		Use: "sessions ID", Short: "List the open sessions of a workstation", Args: positional(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return printSessions(o, o.path(args[0])+"/sessions", asJSON)
+			return printSessions(o, o.path(args[0])+"/sessions")
 		},
 	}
-	addJSON(list, &asJSON)
-	addJSON(sessions, &asJSON)
+	addJSON(list, &o.asJSON)
+	addJSON(sessions, &o.asJSON)
 	cmd.AddCommand(list, sessions,
 		&cobra.Command{
 			Use: "release ID", Short: "End all sessions and addresses of a workstation", Args: positional(1),
@@ -131,7 +130,7 @@ type workstationRow struct {
 	Source string `json:"source"`
 	// State is available or released.
 	State string `json:"state"`
-	// Address is where a registered one is; "" for those of the configuration.
+	// Address is where a registered workstation is; "" for one of the configuration.
 	Address string `json:"address"`
 	// Sessions are the open ones.
 	Sessions int `json:"sessions"`
@@ -139,30 +138,26 @@ type workstationRow struct {
 	Tokens int `json:"tokens"`
 }
 
-func (o *operator) list(asJSON bool) error {
+func (o *operator) listWorkstations() error {
 	var all []json.RawMessage
 	if err := o.call(http.MethodGet, workstationsPath, nil, &all); err != nil {
 		return err
 	}
-	var rows []workstationRow
-	chosen := []json.RawMessage{}
-	for _, raw := range all {
-		var row workstationRow
-		if err := json.Unmarshal(raw, &row); err != nil {
-			return fmt.Errorf("reading the answer: %w", err)
-		}
-		if o.tenant == "" || row.Tenant == o.tenant {
-			rows, chosen = append(rows, row), append(chosen, raw)
-		}
-	}
-	if asJSON {
-		return o.printJSON(chosen)
-	}
-	if len(rows) == 0 {
-		_, err := fmt.Fprintln(o.out, "No workstations.")
+	found, err := rowsOf[workstationRow](all)
+	if err != nil {
 		return err
 	}
-	return o.table("WORKSTATION\tTENANT\tSOURCE\tSTATE\tSESSIONS\tTOKENS\tADDRESS", func(row func(...any)) {
+	var rows []workstationRow
+	chosen := []json.RawMessage{}
+	for i, row := range found {
+		if o.tenant == "" || row.Tenant == o.tenant {
+			rows, chosen = append(rows, row), append(chosen, all[i])
+		}
+	}
+	if o.asJSON {
+		return o.printJSON(chosen)
+	}
+	return o.list(len(rows), "No workstations.", "WORKSTATION\tTENANT\tSOURCE\tSTATE\tSESSIONS\tTOKENS\tADDRESS", func(row func(...any)) {
 		for _, w := range rows {
 			row(w.ID, w.Tenant, w.Source, w.State, w.Sessions, w.Tokens, terminal.OrDash(w.Address))
 		}

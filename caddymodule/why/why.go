@@ -24,7 +24,7 @@ import (
 type Explanation struct {
 	// Kind is call or session.
 	Kind string `json:"kind"`
-	// ID is that of the record: gen-… or vnc-….
+	// ID is the ID of the record: gen-… or vnc-….
 	ID string `json:"id"`
 	// RequestID is the X-Request-Id of the answer.
 	RequestID string `json:"request_id"`
@@ -50,7 +50,7 @@ type Explanation struct {
 	Stream bool `json:"stream,omitempty"`
 	// Status is the HTTP status, 499 if the client had disconnected.
 	Status int `json:"status"`
-	// Code is that of a refusal or failure.
+	// Code is the code of a refusal or failure.
 	Code string `json:"code,omitempty"`
 	// RefusedBy is the option of the configuration that refused, and its owner.
 	RefusedBy string `json:"refused_by,omitempty"`
@@ -73,7 +73,7 @@ type Explanation struct {
 	// Until is since when commits are blocked; absent if they are not. A newer record with this id is then
 	// not found.
 	Until *time.Time `json:"activity_until,omitempty"`
-	// Limits are those of the running configuration, now.
+	// Limits are the limits of the running configuration, now.
 	Limits []gateway.Standing `json:"limits_now,omitempty"`
 }
 
@@ -91,7 +91,7 @@ type Attempt struct {
 	Target string `json:"target"`
 	// Status is the provider's; absent without an answer.
 	Status int `json:"status,omitempty"`
-	// Code is that of a failure.
+	// Code is the code of a failure.
 	Code string `json:"code,omitempty"`
 	// LatencyMS is how long it took, in milliseconds.
 	LatencyMS float64 `json:"latency_ms"`

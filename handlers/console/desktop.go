@@ -14,7 +14,7 @@ import (
 )
 
 // desktops returns what serves the sockets of desktops, with the newest configuration: a session
-// outlives the one that has begun it. Origin is that of the console behind a proxy, or "".
+// outlives the one that has begun it. Origin is the origin of the console behind a proxy, or "".
 func desktops(g *gateway.Gateway, origin string, logger *zap.Logger) func(http.ResponseWriter, *http.Request, request.Caller, func(func() time.Time, func()) func()) {
 	var origins []string
 	if origin != "" {

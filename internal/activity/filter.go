@@ -27,7 +27,7 @@ type Filter struct {
 	Model, Provider, Key string
 	KeyHash              string // SHA-256 in lower-case hex
 	Status               int
-	// Code is that of a failure, or AnyCode.
+	// Code is the code of a failure, or AnyCode.
 	Code, Workstation string
 	// MinLatency is the least Latency.
 	MinLatency time.Duration
@@ -80,7 +80,7 @@ func (f *Filter) check() error {
 // SQLite takes 500 parts of a query.
 const maxMerged = 400
 
-// statusBytes are those of the status in the data of a row: the number behind its first two bytes (see
+// statusBytes are the bytes of the status in the data of a row: the number behind its first two bytes (see
 // encode).
 func (f *Filter) statusBytes() []byte { return binary.AppendVarint(nil, int64(f.Status)) }
 

@@ -18,7 +18,7 @@ const (
 type pending struct {
 	mu   sync.Mutex // guards the following
 	open *group     // takes more records; nil if there is none
-	// rows and size are those of a usual group.
+	// rows and size are the rows and the size of a usual group.
 	rows, size int
 	free       []buffers // of groups that were written
 }

@@ -55,7 +55,7 @@ type histogram struct {
 	total  uint64
 }
 
-// histograms are those of a row or of several.
+// histograms are the histograms of a row or of several.
 type histograms [numHists]histogram
 
 // add adds encoded histograms, or skips them if hs is nil, and returns what follows them.

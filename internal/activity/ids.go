@@ -35,7 +35,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// hashes are those of a row's IDs, by slot.
+// hashes are the hashes of a row's IDs, by slot.
 type hashes [3]uint32
 
 func hashesOf(r *Record) hashes {

@@ -119,9 +119,9 @@ func (l *SQLiteLog) BlockedSince() time.Time {
 	return time.Time{}
 }
 
-// ask begins a query. It flushes, so that calls that ended before are visible, unless commits are
+// begin begins a query. It flushes, so that calls that ended before are visible, unless commits are
 // blocked. The caller must call cancel.
-func (l *SQLiteLog) ask(ctx context.Context) (_ context.Context, cancel func(), err error) {
+func (l *SQLiteLog) begin(ctx context.Context) (_ context.Context, cancel func(), err error) {
 	ctx, cancel = context.WithTimeout(ctx, queryTimeout)
 	limit := l.flush
 	if since := l.BlockedSince(); !since.IsZero() {

@@ -25,7 +25,7 @@ type PostgresConfig struct {
 	Writer *postgres.Writer
 	Node   string // the name of this gateway, of no other
 	// Keep is how long rows are kept, as [Pruner] does, but by whole UTC days: a row is deleted up to a
-	// day later. Size is that of the partitions with their indexes, all gateways' together; today's is
+	// day later. Size is the size of the partitions with their indexes, all gateways' together; today's is
 	// kept whatever its size. The shortest of all gateways counts.
 	Keep Retention
 	// Sync waits until other gateways have written what they had appended; nil: there are none.
@@ -121,9 +121,9 @@ func (l *PostgresLog) Append(r *Record) {
 	l.writer.Append(rowsTable, appendRow(make([]byte, 0, minGroup), r))
 }
 
-// ask begins a query: calls that ended before, on any gateway, become visible, unless that takes too
+// begin begins a query: calls that ended before, on any gateway, become visible, unless that takes too
 // long. The caller must call cancel.
-func (l *PostgresLog) ask(ctx context.Context) (_ context.Context, cancel func()) {
+func (l *PostgresLog) begin(ctx context.Context) (_ context.Context, cancel func()) {
 	ctx, cancel = context.WithTimeout(ctx, queryTimeout)
 	var others sync.WaitGroup
 	others.Go(func() {
@@ -160,7 +160,7 @@ func (l *PostgresLog) walk(ctx context.Context, f Filter, visit func(seq int64, 
 	if err := f.check(); err != nil {
 		return err
 	}
-	ctx, cancel := l.ask(ctx)
+	ctx, cancel := l.begin(ctx)
 	defer cancel()
 	w := walker{from: l.db.Pool(), batch: firstBatch}
 	if f.Limit > 0 {
@@ -194,7 +194,7 @@ func (l *PostgresLog) find(ctx context.Context, cond, id string, args ...any) (f
 	if id == "" || len(id) > maxText {
 		return Record{}, false, nil
 	}
-	ctx, cancel := l.ask(ctx)
+	ctx, cancel := l.begin(ctx)
 	defer cancel()
 	args = append([]any{hashOf(id), maxCandidates, maxCandidates}, args...)
 	rows, err := l.db.Pool().Query(ctx, fmt.Sprintf(byHash, cond), args...)

@@ -107,7 +107,7 @@ func (c *copying) rows(ctx context.Context, source *sql.Tx) error {
 			return err
 		}
 		fmt.Fprintf(c.digest, "%q %d %x\n", tenant, created, data)
-		c.take(tenant, created, data)
+		c.addRow(tenant, created, data)
 		if n%copyRows == 0 {
 			if err := c.write(ctx); err != nil {
 				return err
@@ -120,8 +120,8 @@ func (c *copying) rows(ctx context.Context, source *sql.Tx) error {
 	return c.write(ctx)
 }
 
-// take queues a row, or leaves it out.
-func (c *copying) take(tenant []byte, created int64, data []byte) {
+// addRow queues a row, or leaves it out.
+func (c *copying) addRow(tenant []byte, created int64, data []byte) {
 	var r Record
 	if r.decode(data) != nil {
 		c.copied.LeftOut++

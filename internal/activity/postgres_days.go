@@ -46,7 +46,7 @@ func partition(day int64) string {
 	return "activity_d" + time.Unix(0, day*days.unit).UTC().Format("20060102")
 }
 
-// clock is the time: that of the server, because a gateway whose date is wrong must not drop what all
+// clock is the time of the server, because a gateway whose date is wrong must not drop what all
 // have written.
 func (p *partitions) clock(ctx context.Context, tx pgx.Tx) (now time.Time, err error) {
 	if p.now != nil {

@@ -79,5 +79,5 @@ var PostgresSchema = postgres.Schema{
 // write its rows, and exclusive while its sums are made again; lock 0 is for making partitions.
 const locks = 0x676174
 
-// nodeLocks is the class of those of nodes: who adds to the sums of a node holds its lock.
+// nodeLocks is the class of the locks of nodes: who adds to the sums of a node holds its lock.
 const nodeLocks = locks + 1

@@ -15,7 +15,7 @@ type postgresSnapshot struct {
 
 // snapshot calls read with a transaction.
 func (l *PostgresLog) snapshot(ctx context.Context, read func(context.Context, snapshot) error) error {
-	ctx, cancel := l.ask(ctx)
+	ctx, cancel := l.begin(ctx)
 	defer cancel()
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return explain(pgx.BeginTxFunc(ctx, l.db.Pool(), options, func(tx pgx.Tx) error {

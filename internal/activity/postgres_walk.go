@@ -82,7 +82,7 @@ func (w *walker) raw(ctx context.Context, f *Filter, visit func(seq int64, tenan
 func (f *Filter) postgresSource(after cursor, limit int) (string, []any) {
 	var args []any
 	var cond strings.Builder
-	// In a condition ? is its value, and % that of the condition before.
+	// In a condition ? is its value, and % is the value of the condition before.
 	and := func(c string, value any) {
 		args = append(args, value)
 		n := len(args)

@@ -42,7 +42,7 @@ type postgresRows struct {
 	sums rollupWriter
 }
 
-// write is that of the [postgres.Table].
+// write is the function of the [postgres.Table].
 func (l *PostgresLog) write(ctx context.Context, tx pgx.Tx, rows [][]byte) error {
 	w := postgresRows{tx: tx, node: l.node, rows: make([]postgresRow, len(rows))}
 	for i, row := range rows {

@@ -47,7 +47,7 @@ func (l *SQLiteLog) walk(ctx context.Context, f Filter, visit func(seq int64, r 
 	if err := f.check(); err != nil {
 		return err
 	}
-	ctx, cancel, err := l.ask(ctx)
+	ctx, cancel, err := l.begin(ctx)
 	defer cancel()
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (l *SQLiteLog) find(ctx context.Context, s search) (found Record, ok bool, 
 	if s.id == "" || len(s.id) > maxText {
 		return Record{}, false, nil
 	}
-	ctx, cancel, err := l.ask(ctx)
+	ctx, cancel, err := l.begin(ctx)
 	defer cancel()
 	if err != nil {
 		return Record{}, false, err

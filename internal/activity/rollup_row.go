@@ -65,7 +65,7 @@ func (r *Record) summedModel() string {
 	return r.Model
 }
 
-// durations are those of the histograms. A negative one is not counted.
+// durations are the durations of the histograms. A negative one is not counted.
 func (r *Record) durations() (all [numHists]time.Duration) {
 	all = [numHists]time.Duration{-1, -1, -1, -1}
 	if r.Provider == "" {

@@ -124,7 +124,7 @@ func (r *rollupSums) unpack(packed []byte, names int) (rest []byte, err error) {
 
 // snapshot calls read with a transaction.
 func (l *SQLiteLog) snapshot(ctx context.Context, read func(context.Context, snapshot) error) error {
-	ctx, cancel, err := l.ask(ctx)
+	ctx, cancel, err := l.begin(ctx)
 	defer cancel()
 	if err != nil {
 		return err

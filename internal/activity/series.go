@@ -118,7 +118,7 @@ func (u sumReader) Series(ctx context.Context, q SeriesQuery) (Series, error) {
 		return err
 	})
 	if err == nil {
-		u.recent.keep(&q, s)
+		u.recent.add(&q, s)
 	}
 	return s, err
 }

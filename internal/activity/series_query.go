@@ -34,7 +34,7 @@ type SeriesQuery struct {
 	Step int64
 	// From is the first instant, To the first one after the last. They are widened to whole steps.
 	From, To                   time.Time
-	Model, Provider, Key, Code string // Code as that of a Filter
+	Model, Provider, Key, Code string // Code as the Code of a Filter
 	// Top is how many series there are, 1 to MaxTop; the others are added up. Default: DefaultTop.
 	Top int
 	// MaxAge is how old the answer may be, at most MaxSeriesAge, and Asked is when it is asked for.
@@ -134,7 +134,7 @@ var steps = []seriesStep{
 	{"day", days.unit, defaultDays, MaxPoints},
 }
 
-// step returns that of the query, the zero value if there is none.
+// step returns the step of the query, the zero value if there is none.
 func (q *SeriesQuery) step() (found seriesStep) {
 	for _, s := range steps {
 		if s.unit == q.Step {

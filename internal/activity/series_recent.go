@@ -41,8 +41,8 @@ func (r *recentSeries) find(q *SeriesQuery) (Series, bool) {
 	return kept.series, ok && age >= 0 && age <= min(q.MaxAge, MaxSeriesAge)
 }
 
-// keep keeps an answer for the next query that may get it.
-func (r *recentSeries) keep(q *SeriesQuery, s Series) {
+// add keeps an answer for the next query that may get it.
+func (r *recentSeries) add(q *SeriesQuery, s Series) {
 	points := len(s.All.Points)
 	for i := range s.Series {
 		points += len(s.Series[i].Points)

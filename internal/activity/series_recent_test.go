@@ -13,7 +13,7 @@ func TestRecentAnswersAreBounded(t *testing.T) {
 	}
 	var recent recentSeries
 	for i := range 2 * maxRecent {
-		recent.keep(query(i, time.Duration(i)*time.Millisecond), Series{})
+		recent.add(query(i, time.Duration(i)*time.Millisecond), Series{})
 	}
 	if n := len(recent.answers); n != maxRecent {
 		t.Errorf("%d answers are kept", n)
@@ -30,11 +30,11 @@ func TestRecentAnswersAreBounded(t *testing.T) {
 		"others": {Other: &Line{Points: make([]Point, maxRecentPoints+1)}},
 	} {
 		var recent recentSeries
-		if recent.keep(query(0, 0), large); len(recent.answers) != 0 {
+		if recent.add(query(0, 0), large); len(recent.answers) != 0 {
 			t.Errorf("%s: an answer with too many points is kept", name)
 		}
 	}
-	recent.keep(query(0, MaxSeriesAge+time.Second), Series{})
+	recent.add(query(0, MaxSeriesAge+time.Second), Series{})
 	if n := len(recent.answers); n != 1 {
 		t.Errorf("%d answers are kept, of which one can be used", n)
 	}

@@ -128,7 +128,7 @@ func Run(ctx context.Context, from Source, to Target, o Options) (Report, error)
 			}
 			report = append(report, moved)
 		}
-		if err := note(ctx, tx, digest.Sum(nil)); err != nil {
+		if err := recordImport(ctx, tx, digest.Sum(nil)); err != nil {
 			return err
 		}
 		if o.DryRun {
@@ -142,7 +142,7 @@ func Run(ctx context.Context, from Source, to Target, o Options) (Report, error)
 	case err != nil:
 		return report, err
 	}
-	// From now on the balances of the engine are not those of the book.
+	// From now on the engine and the book have different balances.
 	if _, err := run(ctx, to, forget); err != nil {
 		return report, fmt.Errorf("everything is in PostgreSQL; before the first gateway starts, delete the key {gh:%s}e in Valkey: %w", to.Cluster, err)
 	}
@@ -181,8 +181,8 @@ func (p *part) run(ctx context.Context, tx pgx.Tx, from Source, digest hash.Hash
 	return Part{Name: p.name, Rows: moved.rows, Sum: moved.sum, LeftOut: moved.leftOut, Before: before.rows, After: after.rows}, nil
 }
 
-// note keeps that these data were moved: a second time would count what was spent twice.
-func note(ctx context.Context, tx pgx.Tx, sum []byte) error {
+// recordImport keeps that these data were moved: a second time would count what was spent twice.
+func recordImport(ctx context.Context, tx pgx.Tx, sum []byte) error {
 	if nothing := sha256.Sum256(nil); bytes.Equal(sum, nothing[:]) {
 		return nil // two gateways that have nothing are not the same
 	}

@@ -109,12 +109,12 @@ func (p *activityPage) list(v *visit, s *span) error {
 		narrow(q, answer)
 	}
 	q.Set("limit", strconv.Itoa(activityRows))
-	keep(q, "cursor", v.query.Get("cursor"))
+	setParam(q, "cursor", v.query.Get("cursor"))
 	var rows activityAnswer
 	if err := v.get("/api/v1/activity", q, &rows); err != nil {
 		return err
 	}
-	p.take(v, rows)
+	p.setRows(v, rows)
 	return nil
 }
 
@@ -132,17 +132,17 @@ func narrow(q url.Values, answer *seriesAnswer) {
 // activityQuery is the time and the filters of the URL as the route takes them.
 func activityQuery(v *visit, s *span) url.Values {
 	q := url.Values{}
-	for i := range activityFilters {
-		keep(q, activityFilters[i].Name, v.query.Get(activityFilters[i].Name))
+	for _, name := range activityFilterNames() {
+		setParam(q, name, v.query.Get(name))
 	}
-	keep(q, "from", s.from)
+	setParam(q, "from", s.from)
 	if s.Choice == customSpan {
-		keep(q, "to", s.to)
+		setParam(q, "to", s.to)
 	}
 	return q
 }
 
-func (p *activityPage) take(v *visit, answer activityAnswer) {
+func (p *activityPage) setRows(v *visit, answer activityAnswer) {
 	p.Rows, p.Next = answer.Data, answer.Next
 	for i := range p.Rows {
 		p.Tenants = p.Tenants || p.Rows[i].Tenant != ""
@@ -218,7 +218,7 @@ func (p *activityPage) controls(v *visit, s *span) (err error) {
 		return err
 	}
 	p.Range, p.Off = s.Choice, v.query.Get("live") == "off"
-	if p.Active, err = activeFilters(v); err != nil {
+	if p.Active, err = activeFilters(v, activityFilterNames()); err != nil {
 		return err
 	}
 	p.fields(v, s)

@@ -24,17 +24,14 @@ func (p *activityPage) file(v *visit, s *span) activityFile {
 // activityCSV is the list as a file. The URL has the time and the filters as the route takes them.
 func activityCSV(v *visit) error {
 	q := url.Values{"format": {"csv"}}
-	for _, name := range []string{"from", "to"} {
-		keep(q, name, v.query.Get(name))
-	}
-	for i := range activityFilters {
-		keep(q, activityFilters[i].Name, v.query.Get(activityFilters[i].Name))
+	for _, name := range append(activityFilterNames(), "from", "to") {
+		setParam(q, name, v.query.Get(name))
 	}
 	return v.download("/api/v1/activity", q, "gatehouse-activity.csv")
 }
 
-// keep sets a parameter that is not empty.
-func keep(q url.Values, name, value string) {
+// setParam sets a parameter that is not empty.
+func setParam(q url.Values, name, value string) {
 	if value != "" {
 		q.Set(name, value)
 	}

@@ -115,26 +115,31 @@ func namesOf(v *visit, by string, s *span) (names []string) {
 }
 
 // activeFilter is a filter that is set, with the page without it.
-type activeFilter struct {
-	Label, Value, Unit, Without string
-	name                        string
-}
+type activeFilter struct{ Name, Label, Value, Unit, Without string }
 
-// activeFilters are the filters of the URL.
-func activeFilters(v *visit) (all []activeFilter, err error) {
-	for i := range activityFilters {
-		f := &activityFilters[i]
-		value := v.query.Get(f.Name)
+// activeFilters are the filters of these names that the URL has.
+func activeFilters(v *visit, names []string) (all []activeFilter, err error) {
+	for _, name := range names {
+		value := v.query.Get(name)
 		if value == "" {
 			continue
 		}
-		without, err := query(v.r.URL.RequestURI(), f.Name, "")
+		f := activityFilters[slices.IndexFunc(activityFilters, func(f activityFilter) bool { return f.Name == name })]
+		without, err := query(v.r.URL.RequestURI(), name, "")
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, activeFilter{f.Label, shownFilter(v, f.Name, value), f.Unit, without, f.Name})
+		all = append(all, activeFilter{name, f.Label, shownFilter(v, name, value), f.Unit, without})
 	}
 	return all, nil
+}
+
+// activityFilterNames are the names of all filters of the list.
+func activityFilterNames() (names []string) {
+	for _, f := range activityFilters {
+		names = append(names, f.Name)
+	}
+	return names
 }
 
 // emptyActivity is why a list has no rows, and what to do.
@@ -158,7 +163,7 @@ type droppedFilter struct {
 func explainEmpty(v *visit, s *span, active []activeFilter) (*emptyActivity, error) {
 	empty := &emptyActivity{}
 	for i := range active {
-		empty.Drop = append(empty.Drop, droppedFilter{active[i], rowsWithout(v, s, active[i].name)})
+		empty.Drop = append(empty.Drop, droppedFilter{active[i], rowsWithout(v, s, active[i].Name)})
 	}
 	var err error
 	if empty.All, err = query(v.r.URL.RequestURI(), "range", "30d", "from", "", "to", ""); err != nil || len(active) > 0 {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 
@@ -46,32 +47,24 @@ func (f *Failure) title() string {
 
 // get reads the answer of a public route into a value. The error is a *Failure if the route refuses.
 func (v *visit) get(path string, query url.Values, into any) error {
-	if len(query) > 0 {
-		path += "?" + query.Encode()
-	}
-	return v.call(http.MethodGet, path, nil, into)
+	return v.call(http.MethodGet, withQuery(path, query), nil, nil, into)
 }
 
 // getOld is get of an answer that may be up to a minute old, if the route has one.
 func (v *visit) getOld(path string, query url.Values, into any) error {
-	r, err := v.apiRequest(http.MethodGet, path+"?"+query.Encode(), nil)
-	if err != nil {
-		return err
+	return v.call(http.MethodGet, withQuery(path, query), http.Header{"Cache-Control": {"max-age=60"}}, nil, into)
+}
+
+func withQuery(path string, query url.Values) string {
+	if len(query) == 0 {
+		return path
 	}
-	r.Header.Set("Cache-Control", "max-age=60")
-	return v.ask(r, into)
+	return path + "?" + query.Encode()
 }
 
 // send changes something by a public route. Body is JSON, nil for none; into may be nil.
 func (v *visit) send(method, path string, body, into any) error {
-	var sent []byte
-	if body != nil {
-		var err error
-		if sent, err = json.Marshal(body); err != nil {
-			return err
-		}
-	}
-	return v.call(method, path, sent, into)
+	return v.call(method, path, nil, body, into)
 }
 
 // idempotencyHeader names a request that makes something.
@@ -79,27 +72,16 @@ const idempotencyHeader = "Idempotency-Key"
 
 // sendOnce is send of a POST that makes something. A repeat with the same id makes it no second time.
 func (v *visit) sendOnce(path, id string, body, into any) error {
-	sent, err := json.Marshal(body)
-	if err != nil {
-		return err
-	}
-	r, err := v.apiRequest(http.MethodPost, path, sent)
-	if err != nil {
-		return err
-	}
-	r.Header.Set(idempotencyHeader, id)
-	return v.ask(r, into)
+	return v.call(http.MethodPost, path, http.Header{idempotencyHeader: {id}}, body, into)
 }
 
-func (v *visit) call(method, path string, body []byte, into any) error {
+// call asks a public route, with these header fields besides those that every request has.
+func (v *visit) call(method, path string, header http.Header, body, into any) error {
 	r, err := v.apiRequest(method, path, body)
 	if err != nil {
 		return err
 	}
-	return v.ask(r, into)
-}
-
-func (v *visit) ask(r *http.Request, into any) error {
+	maps.Copy(r.Header, header)
 	var w answer
 	v.console.config.API(v.caller).ServeHTTP(&w, r)
 	v.until = cmp.Or(v.until, w.Header().Get(activity.UntilHeader))
@@ -122,15 +104,19 @@ func (w *answer) read(r *http.Request, into any) error {
 	return nil
 }
 
-// download answers the visit with that of a public route: a file. The error is a *Failure if the
+// download answers the visit with the answer of a public route: a file. The error is a *Failure if the
 // route refuses, and nothing is answered then.
 func (v *visit) download(path string, query url.Values, name string) error {
 	w := &file{ResponseWriter: v.w, name: name}
-	err := v.serveAPI(w, http.MethodGet, path+"?"+query.Encode(), nil)
-	if err == nil && w.refusal.status != 0 {
+	r, err := v.apiRequest(http.MethodGet, withQuery(path, query), nil)
+	if err != nil {
+		return err
+	}
+	v.console.config.API(v.caller).ServeHTTP(w, r)
+	if w.refusal.status != 0 {
 		return failureOf(w.refusal.status, w.refusal.body.Bytes())
 	}
-	return err
+	return nil
 }
 
 // file passes the answer of a public route on, unless it is a refusal: a browser would save that as
@@ -166,19 +152,17 @@ func (f *file) Write(p []byte) (int, error) {
 // Unwrap lets the route set the time that it may take.
 func (f *file) Unwrap() http.ResponseWriter { return f.ResponseWriter }
 
-// serveAPI runs a public route as the caller of the visit.
-func (v *visit) serveAPI(w http.ResponseWriter, method, path string, body []byte) error {
-	r, err := v.apiRequest(method, path, body)
-	if err == nil {
-		v.console.config.API(v.caller).ServeHTTP(w, r)
+// apiRequest is a request to a public route; a body other than nil is sent as JSON. It has the visit's
+// context and address, and none of its header fields: the cookie is the console's.
+func (v *visit) apiRequest(method, path string, body any) (*http.Request, error) {
+	var sent []byte
+	if body != nil {
+		var err error
+		if sent, err = json.Marshal(body); err != nil {
+			return nil, err
+		}
 	}
-	return err
-}
-
-// apiRequest is a request to a public route. It has the visit's context and address, and none of its
-// header fields: the cookie is the console's.
-func (v *visit) apiRequest(method, path string, body []byte) (*http.Request, error) {
-	r, err := http.NewRequestWithContext(v.r.Context(), method, path, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(v.r.Context(), method, path, bytes.NewReader(sent))
 	if err != nil {
 		return nil, err
 	}

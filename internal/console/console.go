@@ -36,7 +36,7 @@ type Gateway interface {
 	// Authenticate returns the caller with this secret.
 	Authenticate(secret string) (request.Caller, error)
 	// CallerOf returns the caller whose key of this tenant and name has a secret with this hash. The
-	// error is that of Authenticate: the key is gone, expired, disabled, or has other secrets.
+	// error is the error of Authenticate: the key is gone, expired, disabled, or has other secrets.
 	CallerOf(tenant, name, hash string) (request.Caller, error)
 	// CallerNamed returns the caller of a key of the configuration.
 	CallerNamed(name string) (request.Caller, error)
@@ -67,10 +67,10 @@ type Config struct {
 	Life websession.Life
 	// Users are those whom another system signs in; nil: people sign in with a key.
 	Users *Users
-	// Origin is that of the console behind a proxy that ends TLS ("https://console.example.com"). "" is
+	// Origin is the origin of the console behind a proxy that ends TLS ("https://console.example.com"). "" is
 	// no proxy.
 	Origin string
-	// Client returns the address of the person who asks; nil: it is that of the connection.
+	// Client returns the address of the person who asks; nil: it is the address of the connection.
 	Client func(*http.Request) string
 	// Desktop serves a socket that shows a desktop to a caller. It calls onSignOut with when it was used
 	// by the person, and with what it does when the session of the console ends.

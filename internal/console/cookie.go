@@ -11,11 +11,11 @@ const (
 	// secureCookie has the ID of a session. The prefix makes browsers refuse one that another host of
 	// the domain, or a page without TLS, has set.
 	secureCookie = "__Host-gatehouse"
-	// plainCookie is that of http on this machine, where browsers differ about Secure and prefixes.
+	// plainCookie is the cookie of http on this machine, where browsers differ about Secure and prefixes.
 	plainCookie = "gatehouse"
 )
 
-// cookies are those that have the ID of a session. Origin is that of the configuration.
+// cookies has the ID of a session. Origin is the origin of the configuration.
 type cookies struct{ origin string }
 
 // name returns the name of the session's cookie for a request. Ok is false where there is no

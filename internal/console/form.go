@@ -34,7 +34,7 @@ func (f *form) refused(err error) error {
 	return err
 }
 
-// Value is that of a field.
+// Value is the value of a field.
 func (f form) Value(field string) string { return f.Values.Get(field) }
 
 // Has reports whether a value of a field was chosen.
@@ -75,23 +75,48 @@ func showForm(v *visit, f *form, name string, data any) error {
 
 // confirmation asks before something is lost. It is a page of its own, so that it needs no script.
 type confirmation struct {
+	Title  string
 	Text   string
 	Lost   []string // what is lost, each a sentence
 	Stays  string   // what stays, "" for nothing worth saying
 	Button string
 	Back   string // the page that is shown instead
-	Hidden url.Values
 	Failed *Failure
 }
 
-// ask shows a confirmation. Its form is sent to the path of the visit.
-func (c confirmation) ask(v *visit, title string) error {
-	titled(v, title)
-	if c.Failed != nil {
-		return v.show(c.Failed.Status, "confirm", c)
-	}
-	return v.render("confirm", c)
+// loss is a change by which something is lost. Its page asks first: the form there is sent to the same
+// path.
+type loss struct {
+	method string
+	route  func(*visit) string // the public route that does it
+	body   any
+	ask    func(*visit) (confirmation, error)
+	after  func(*visit) string // the page after it
+	done   string              // a row of notices
 }
+
+// serve asks, or does what was asked.
+func (l loss) serve(v *visit) error {
+	var f form
+	if v.r.Method == http.MethodPost {
+		if err := f.refused(v.send(l.method, l.route(v), l.body, nil)); err != nil {
+			return err
+		}
+		if f.Failed == nil {
+			return v.redirect(l.after(v), l.done)
+		}
+	}
+	c, err := l.ask(v)
+	if err != nil {
+		return err
+	}
+	c.Failed = f.Failed
+	titled(v, c.Title)
+	return showForm(v, &f, "confirm", c)
+}
+
+// pageAt is the page with a path below Prefix.
+func pageAt(path string) func(*visit) string { return func(*visit) string { return Prefix + path } }
 
 // titled gives the page of a visit another title.
 func titled(v *visit, title string) {

@@ -97,13 +97,18 @@ func usd(amount float64) string {
 	case amount == 0:
 		return "$0.00"
 	case size >= 1:
-		whole, cents, _ := strings.Cut(strconv.FormatFloat(amount, 'f', 2, 64), ".")
-		n, _ := strconv.ParseInt(whole, 10, 64)
-		return "$" + count(n) + "." + cents
+		return dollars(amount, 2)
 	case size >= 0.01:
 		return "$" + strconv.FormatFloat(amount, 'f', 4, 64)
 	}
 	return "$" + strings.TrimRight(strconv.FormatFloat(amount, 'f', 9, 64), "0")
+}
+
+// dollars is an amount with so many decimals, and its whole dollars in groups of three.
+func dollars(amount float64, decimals int) string {
+	whole, fraction, _ := strings.Cut(strconv.FormatFloat(amount, 'f', decimals, 64), ".")
+	n, _ := strconv.ParseInt(whole, 10, 64)
+	return "$" + count(n) + "." + fraction
 }
 
 // count is a whole number in groups of three.

@@ -110,14 +110,14 @@ func (g *guard) find(r *http.Request, id string) (websession.Session, bool, erro
 // endSession ends the session of a request, if it has one, and deletes the cookie: not for what a page asks
 // by itself, as the browser may have a newer one by the time of the answer.
 func (g *guard) endSession(w http.ResponseWriter, r *http.Request) {
-	if g.forget(r) && !unattended(r) {
+	if g.deleteSession(r) && !unattended(r) {
 		g.cookies.set(w, r, "")
 	}
 }
 
-// forget ends the session of a request. It reports whether the browser has sent one. A store that is
+// deleteSession ends the session of a request. It reports whether the browser has sent one. A store that is
 // away keeps it until its time is over.
-func (g *guard) forget(r *http.Request) bool {
+func (g *guard) deleteSession(r *http.Request) bool {
 	id := g.cookies.id(r)
 	if id == "" {
 		return false

@@ -6,7 +6,7 @@ import "net/http"
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// desktopPolicy is that of the page with a desktop: noVNC draws JPEG and cursors as data: images.
+// desktopPolicy is the policy of the page with a desktop: noVNC draws JPEG and cursors as data: images.
 const desktopPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 

@@ -20,7 +20,7 @@ type keysPage struct {
 	Search, Tenant string
 	Disabled       bool // disabled ones are shown
 	Filtered       bool
-	Tenants        bool // the key sees those of all tenants
+	Tenants        bool // the key sees keys of all tenants
 	First, Last    int64
 	Before, After  string // the offsets of the pages before and after, "" for none
 }
@@ -100,11 +100,8 @@ func listKeys(v *visit) error {
 	p := keysPage{Search: v.query.Get("search"), Tenant: v.query.Get("tenant"), Disabled: v.query.Get("disabled") != "no", Tenants: v.caller.AllTenants}
 	p.Filtered = p.Search != "" || p.Tenant != "" || !p.Disabled
 	q := url.Values{"offset": {strconv.Itoa(offset)}, "include_disabled": {strconv.FormatBool(p.Disabled)}}
-	for name, value := range map[string]string{"search": p.Search, "tenant": p.Tenant} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
+	setParam(q, "search", p.Search)
+	setParam(q, "tenant", p.Tenant)
 	var answer struct{ Data []madeKey }
 	err := v.get("/api/v1/keys", q, &answer)
 	if p.None = isNotFound(err); err != nil && !p.None {
@@ -135,7 +132,7 @@ func showKey(v *visit) error {
 		return err
 	}
 	titled(v, key.Name)
-	return v.render("key", &keyPage{*key, v.has(keys.ActivityRead), v.caller.AllTenants})
+	return v.render("key", &keyPage{key, v.has(keys.ActivityRead), v.caller.AllTenants})
 }
 
 // isNotFound reports whether a route has answered that there is no such thing.
@@ -145,12 +142,10 @@ func isNotFound(err error) bool {
 }
 
 // readKey reads the key that the path names.
-func readKey(v *visit) (*madeKey, error) {
+func readKey(v *visit) (madeKey, error) {
 	var answer struct{ Data madeKey }
-	if err := v.get(keyRoute(v), nil, &answer); err != nil {
-		return nil, err
-	}
-	return &answer.Data, nil
+	err := v.get(keyRoute(v), nil, &answer)
+	return answer.Data, err
 }
 
 // keyRoute is the public route of the key that the path names.

@@ -6,73 +6,45 @@ import (
 )
 
 // enableKey enables a key again.
-func enableKey(v *visit) error { return patchKey(v, false) }
-
-func patchKey(v *visit, disabled bool) error {
-	var answer struct{ Data madeKey }
-	var f form
-	if err := f.refused(v.send(http.MethodPatch, keyRoute(v), map[string]bool{"disabled": disabled}, &answer)); err != nil {
+func enableKey(v *visit) error {
+	if err := v.send(http.MethodPatch, keyRoute(v), map[string]bool{"disabled": false}, nil); err != nil {
 		return err
 	}
-	switch {
-	case f.Failed == nil && disabled:
-		return v.redirect(answer.Data.Path(""), "disabled")
-	case f.Failed == nil:
-		return v.redirect(answer.Data.Path(""), "enabled")
-	case disabled:
-		return confirmDisable(v, f.Failed)
-	}
-	return f.Failed
+	return v.redirect(keyPath(v), "enabled")
 }
 
-// askDisable asks before a key is disabled.
-func askDisable(v *visit) error { return confirmDisable(v, nil) }
+// keyPath is the page of the key that the path names.
+func keyPath(v *visit) string { return (&madeKey{Hash: v.r.PathValue("hash")}).Path("") }
 
-// disableKey disables a key.
-func disableKey(v *visit) error { return patchKey(v, true) }
-
-func confirmDisable(v *visit, failed *Failure) error {
-	key, err := readKey(v)
-	if err != nil {
-		return err
-	}
-	return confirmation{
-		Text:   "Its next request is refused (401) until it is enabled again.",
-		Lost:   []string{"Its VNC addresses and open desktops end at once."},
-		Stays:  "Calls under way finish. Its limits, and what it has spent, stay.",
-		Button: "Disable " + key.Name, Back: key.Path(""), Failed: failed,
-	}.ask(v, "Disable "+key.Name+"?")
+var disableKey = loss{
+	method: http.MethodPatch, route: keyRoute, body: map[string]bool{"disabled": true}, after: keyPath, done: "disabled",
+	ask: func(v *visit) (confirmation, error) {
+		key, err := readKey(v)
+		return confirmation{
+			Title:  "Disable " + key.Name + "?",
+			Text:   "Its next request is refused (401) until it is enabled again.",
+			Lost:   []string{"Its VNC addresses and open desktops end at once."},
+			Stays:  "Calls under way finish. Its limits, and what it has spent, stay.",
+			Button: "Disable " + key.Name, Back: key.Path(""),
+		}, err
+	},
 }
 
-// askDelete asks before a key is deleted.
-func askDelete(v *visit) error { return confirmDelete(v, nil) }
-
-func confirmDelete(v *visit, failed *Failure) error {
-	key, err := readKey(v)
-	if err != nil {
-		return err
-	}
-	return confirmation{
-		Text: "Its next request is refused (401), for good.",
-		Lost: []string{
-			"The key " + key.ShortHash() + " with its secret, its limits and settings: no other key has the same.",
-			"Its VNC addresses and open desktops end at once.",
-		},
-		Stays:  "Calls under way finish. What it has spent (" + usd(key.Usage) + ") and its rows stay in the activity. To stop it only for a while, disable it instead.",
-		Button: "Delete " + key.Name, Back: key.Path(""), Failed: failed,
-	}.ask(v, "Delete "+key.Name+"?")
-}
-
-// deleteKey deletes a key.
-func deleteKey(v *visit) error {
-	var f form
-	if err := f.refused(v.send(http.MethodDelete, keyRoute(v), nil, nil)); err != nil {
-		return err
-	}
-	if f.Failed != nil {
-		return confirmDelete(v, f.Failed)
-	}
-	return v.redirect(Prefix+"/keys", "deleted")
+var deleteKey = loss{
+	method: http.MethodDelete, route: keyRoute, after: pageAt("/keys"), done: "deleted",
+	ask: func(v *visit) (confirmation, error) {
+		key, err := readKey(v)
+		return confirmation{
+			Title: "Delete " + key.Name + "?",
+			Text:  "Its next request is refused (401), for good.",
+			Lost: []string{
+				"The key " + key.ShortHash() + " with its secret, its limits and settings: no other key has the same.",
+				"Its VNC addresses and open desktops end at once.",
+			},
+			Stays:  "Calls under way finish. What it has spent (" + usd(key.Usage) + ") and its rows stay in the activity. To stop it only for a while, disable it instead.",
+			Button: "Delete " + key.Name, Back: key.Path(""),
+		}, err
+	},
 }
 
 // rotatePage is what the form shows in which a key gets another secret.
@@ -95,7 +67,7 @@ func showRotate(v *visit, f form) error {
 		return err
 	}
 	titled(v, "Rotate the secret of "+key.Name)
-	p := rotatePage{*key, f}
+	p := rotatePage{key, f}
 	return showForm(v, &p.Form, "key_rotate", &p)
 }
 

@@ -168,7 +168,7 @@ func keyBody(f form, now time.Time) map[string]any {
 	return body
 }
 
-// lines are those of a text that are not empty; commas separate too.
+// lines are the lines of a text that are not empty; commas separate too.
 func lines(text string) (all []string) {
 	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' || r == ',' }) {
 		if line = strings.TrimSpace(line); line != "" {

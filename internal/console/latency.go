@@ -68,9 +68,7 @@ var latencyKinds = []latencyKind{
 
 // latencyPage is what its template shows.
 type latencyPage struct {
-	Answer   *seriesAnswer
-	Time     timeChoice
-	Filters  []filter
+	sumsPage
 	Groups   []option
 	By       string
 	Error    string // of the percentiles
@@ -78,7 +76,6 @@ type latencyPage struct {
 	Rows     []latencyRow
 	More     int
 	Measured bool // some call has a duration
-	Activity string
 }
 
 type latencyChart struct {
@@ -105,24 +102,16 @@ func latency(v *visit) error {
 	if by != "provider" && by != "key" {
 		by = "model"
 	}
-	answer, err := readSeries(v, &s, by, latencyTop)
+	sums, err := readSums(v, &s, by, latencyTop)
 	if err != nil {
 		return err
 	}
-	p := latencyPage{
-		Answer: answer, By: by, Error: percent(answer.PercentileError, 1), Measured: answer.Total.Total.Duration != nil, Activity: activityLink(&s, filterValues(v)),
-	}
-	if p.Time, err = chooseTime(v, &s, answer); err != nil {
-		return err
-	}
-	if p.Filters, err = filtersOf(v); err != nil {
-		return err
-	}
+	p := latencyPage{sumsPage: sums, By: by, Error: percent(sums.Answer.PercentileError, 1), Measured: sums.Answer.Total.Total.Duration != nil}
 	if p.Groups, err = choices(v.r.URL.RequestURI(), "by", by, "model", "Model", "provider", "Provider", "key", "Key"); err != nil {
 		return err
 	}
 	for i := range latencyKinds {
-		p.Charts = append(p.Charts, latencyKinds[i].chart(answer))
+		p.Charts = append(p.Charts, latencyKinds[i].chart(p.Answer))
 	}
 	return v.render("latency", p.rows(v, v.r.URL.RequestURI()))
 }

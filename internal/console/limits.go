@@ -16,7 +16,7 @@ type limitsPage struct {
 	Filter    url.Values
 	Filtered  bool
 	Own       bool // the key sees only its own
-	Tenants   bool // the key sees those of all tenants
+	Tenants   bool // the key sees limits of all tenants
 	Exhausted int64
 	Near      int64
 }
@@ -137,13 +137,22 @@ func (r *limitRow) Use() string {
 	return text
 }
 
+// Budget is what is used and reserved of a budget, and its limit.
+func (r *limitRow) Budget() string {
+	used := *r.Spent + *r.Reserved
+	if r.Unit == "usd" {
+		return usd(used) + " of " + usd(r.Limit)
+	}
+	return short(int64(used)) + " of " + short(int64(r.Limit)) + " tokens"
+}
+
 // Left is what remains.
 func (r *limitRow) Left() string { return r.amount(r.Remaining) }
 
 // nearlyFull is the share from which a limit is near its end.
 const nearlyFull = 0.8
 
-// limitFilters are the parameters of the page that are those of the route.
+// limitFilters are the parameters that the page and the route have in common.
 var limitFilters = []string{"subject", "type", "min_used", "tenant", "cursor"}
 
 // limits shows every limit that the key may see, and what is used of it.

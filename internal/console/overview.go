@@ -25,7 +25,7 @@ type block struct {
 	Failed string // why it cannot be shown now
 }
 
-// lacks notes why a block is not shown. Another error is that of the whole page.
+// lacks records why a block is not shown. Another error is an error of the whole page.
 func (b *block) lacks(err error) error {
 	var failure *Failure
 	if !errors.As(err, &failure) {
@@ -138,17 +138,12 @@ func sumUp(points []seriesPoint, from, to time.Time) (sum seriesPoint) {
 		if p.At.Before(from) || !p.At.Before(to) {
 			continue
 		}
-		sum.Requests += p.Requests
-		sum.Errors += p.Errors
-		sum.Unpriced += p.Unpriced
-		sum.Cost += p.Cost
-		sum.Prompt += p.Prompt
-		sum.Completion += p.Completion
+		sum.add(p)
 	}
 	return sum
 }
 
-// change compares a figure with that of the day before, in words.
+// change compares a figure with the figure of the day before, in words.
 func change(now, before float64) string {
 	switch {
 	case before == 0 && now == 0:

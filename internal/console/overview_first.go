@@ -14,8 +14,8 @@ type firstCall struct {
 	Open         bool // nobody has called yet
 	Curl, Python string
 	Address      string
-	Calls        bool             // the key may call models
-	Desktop      *overviewDesktop // one to open at once, if nobody has called yet
+	Calls        bool            // the key may call models
+	Desktop      *workstationRow // one to open at once, if nobody has called yet
 }
 
 func newFirstCall(v *visit) firstCall {

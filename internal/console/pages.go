@@ -13,7 +13,7 @@ type page struct {
 	title  string
 	// menu is its name in the menu, below the heading group; "" is a page that is not there.
 	menu, group string
-	// scopes are those of which the key needs one; none: any key.
+	// scopes: the key needs one of these; none: any key.
 	scopes []keys.Scope
 	live   bool // it has parts that are read again
 	serve  func(*visit) error
@@ -46,12 +46,12 @@ func init() {
 		{method: "GET", path: socketPath, scopes: connects, serve: desktopSocket},
 		{method: "GET", path: "/workstations", title: "Workstations", menu: "Workstations", group: "Desktops", scopes: seeDesktops, live: true, serve: workstations},
 		{method: "POST", path: "/workstations", title: "Workstations", scopes: manageDesktops, serve: register},
-		{method: "GET", path: "/workstations/{id}/release", title: "Release a workstation", scopes: manageDesktops, serve: askRelease},
-		{method: "POST", path: "/workstations/{id}/release", title: "Release a workstation", scopes: manageDesktops, serve: release},
+		{method: "GET", path: "/workstations/{id}/release", title: "Release a workstation", scopes: manageDesktops, serve: release.serve},
+		{method: "POST", path: "/workstations/{id}/release", title: "Release a workstation", scopes: manageDesktops, serve: release.serve},
 		{method: "POST", path: "/workstations/{id}/restore", title: "Put a workstation in service", scopes: manageDesktops, serve: restore},
 		{method: "GET", path: "/sessions", title: "Open sessions", menu: "Sessions", group: "Desktops", scopes: seeDesktops, live: true, serve: sessions},
-		{method: "GET", path: "/sessions/{id}/end", title: "End a session", scopes: seeDesktops, serve: askEnd},
-		{method: "POST", path: "/sessions/{id}/end", title: "End a session", scopes: seeDesktops, serve: endSession},
+		{method: "GET", path: "/sessions/{id}/end", title: "End a session", scopes: seeDesktops, serve: endSession.serve},
+		{method: "POST", path: "/sessions/{id}/end", title: "End a session", scopes: seeDesktops, serve: endSession.serve},
 		{method: "GET", path: "/limits", title: "Limits and budgets", menu: "Limits", group: "Gateway", live: true, serve: limits},
 		{method: "GET", path: "/providers", title: "Providers", menu: "Providers", group: "Gateway", scopes: []keys.Scope{keys.ProvidersRead}, live: true, serve: providers},
 		{method: "GET", path: "/keys", title: "Keys made at run time", menu: "Keys", group: "Gateway", scopes: manageKeys, serve: listKeys},
@@ -61,10 +61,10 @@ func init() {
 		{method: "GET", path: "/keys/{hash}/rotate", title: "Rotate a key", scopes: manageKeys, serve: askRotate},
 		{method: "POST", path: "/keys/{hash}/rotate", title: "Rotate a key", scopes: manageKeys, serve: rotateKey},
 		{method: "POST", path: "/keys/{hash}/enable", title: "Enable a key", scopes: manageKeys, serve: enableKey},
-		{method: "GET", path: "/keys/{hash}/disable", title: "Disable a key", scopes: manageKeys, serve: askDisable},
-		{method: "POST", path: "/keys/{hash}/disable", title: "Disable a key", scopes: manageKeys, serve: disableKey},
-		{method: "GET", path: "/keys/{hash}/delete", title: "Delete a key", scopes: manageKeys, serve: askDelete},
-		{method: "POST", path: "/keys/{hash}/delete", title: "Delete a key", scopes: manageKeys, serve: deleteKey},
+		{method: "GET", path: "/keys/{hash}/disable", title: "Disable a key", scopes: manageKeys, serve: disableKey.serve},
+		{method: "POST", path: "/keys/{hash}/disable", title: "Disable a key", scopes: manageKeys, serve: disableKey.serve},
+		{method: "GET", path: "/keys/{hash}/delete", title: "Delete a key", scopes: manageKeys, serve: deleteKey.serve},
+		{method: "POST", path: "/keys/{hash}/delete", title: "Delete a key", scopes: manageKeys, serve: deleteKey.serve},
 		{method: "GET", path: "/about", title: "About this gateway", menu: "About", group: "Gateway", serve: about},
 	}
 }

@@ -29,6 +29,11 @@ type providerCard struct {
 	Day     failedCalls
 }
 
+// FailedRows is the list of the calls of the day that failed.
+func (c *providerCard) FailedRows() string {
+	return activityLink(&span{Choice: "24h"}, url.Values{"provider": {c.ID}, "code": {anyCode}})
+}
+
 // targetRow is a model at a provider, or at one of its endpoints.
 type targetRow struct {
 	ID, Model, Endpoint, State string
@@ -46,13 +51,36 @@ type failedCalls struct{ Requests, Errors int64 }
 // Share is the part that failed.
 func (c failedCalls) Share() string { return percent(float64(c.Errors), float64(c.Requests)) }
 
+// stateHealthy is one of the states of GET /v1/providers.
+const stateHealthy = "healthy"
+
+// providerStates are the states of targets in words, the worst first.
+var providerStates = []struct{ state, Text, Tone string }{
+	{"failing", "failing", "bad"},
+	{"cooling", "cooling down", "bad"},
+	{"probing", "being tried again", "warn"},
+	{stateHealthy, "healthy", "good"},
+	{"", "no calls lately", ""},
+}
+
+// rank is the place of the state in providerStates.
+func (t targetRow) rank() int {
+	for i, s := range providerStates {
+		if s.state == t.State {
+			return i
+		}
+	}
+	return len(providerStates) - 1
+}
+
 // Text is the state in words.
-func (t targetRow) Text() string { return t.words().Text() }
+func (t targetRow) Text() string { return providerStates[t.rank()].Text }
 
 // Tone is the colour of the state.
-func (t targetRow) Tone() string { return t.words().Tone() }
+func (t targetRow) Tone() string { return providerStates[t.rank()].Tone }
 
-func (t targetRow) words() *providerRow { return &providerRow{State: t.State} }
+// Failing reports whether calls fail.
+func (t targetRow) Failing() bool { return t.State != "" && t.State != stateHealthy }
 
 // Minute is how many attempts of the last minute failed, as a share.
 func (t targetRow) Minute() string { return percent(float64(t.Failures), float64(t.Attempts)) }
@@ -73,13 +101,12 @@ func (t targetRow) Why() string {
 // providers shows how the providers are, as far as calls have shown it.
 func providers(v *visit) error {
 	p := providersPage{Day: v.has(keys.ActivityRead)}
-	var answer struct{ Data []providerCard }
-	if err := v.get("/v1/providers", nil, &answer); err != nil {
+	var err error
+	if p.Rows, err = readProviders(v); err != nil {
 		return err
 	}
 	var byProvider, byModel map[string]failedCalls
 	if p.Day {
-		var err error
 		if byProvider, err = failedOfDay(v, "provider"); err != nil {
 			return err
 		}
@@ -87,19 +114,29 @@ func providers(v *visit) error {
 			return err
 		}
 	}
-	p.Rows = answer.Data
 	for i := range p.Rows {
 		card := &p.Rows[i]
 		card.Day = byProvider[card.ID]
 		for j := range card.Targets {
-			t := &card.Targets[j]
-			t.Day = byModel[t.Model]
-			if card.Worst.State == "" || t.words().rank() < card.Worst.words().rank() {
-				card.Worst = *t
-			}
+			card.Targets[j].Day = byModel[card.Targets[j].Model]
 		}
 	}
 	return v.render("providers", &p)
+}
+
+// readProviders asks for the providers, and finds the worst model of each.
+func readProviders(v *visit) ([]providerCard, error) {
+	var answer struct{ Data []providerCard }
+	err := v.get("/v1/providers", nil, &answer)
+	for i := range answer.Data {
+		card := &answer.Data[i]
+		for _, t := range card.Targets {
+			if card.Worst.State == "" || t.rank() < card.Worst.rank() {
+				card.Worst = t
+			}
+		}
+	}
+	return answer.Data, err
 }
 
 // failedOfDay returns the calls of the last 24 hours and how many failed, by the provider or the model.

@@ -15,13 +15,11 @@ const refusalsTop = 50
 
 // refusalsPage is what its template shows.
 type refusalsPage struct {
-	Answer           *seriesAnswer
-	Time             timeChoice
-	Filters          []filter
+	sumsPage
 	Failed, Requests int64
 	Chart            template.HTML
 	Rows             []refusalRow
-	Activity, Docs   string
+	Docs             string
 }
 
 // refusalRow is a code.
@@ -38,17 +36,12 @@ type refusalRow struct {
 // refusals shows which calls were refused or failed.
 func refusals(v *visit) error {
 	s := spanOf(v)
-	answer, err := readSeries(v, &s, "code", refusalsTop)
+	sums, err := readSums(v, &s, "code", refusalsTop)
 	if err != nil {
 		return err
 	}
-	p := refusalsPage{Answer: answer, Requests: answer.Total.Total.Requests, Failed: answer.Total.Total.Errors, Activity: activityLink(&s, filterValues(v)), Docs: codesLink}
-	if p.Time, err = chooseTime(v, &s, answer); err != nil {
-		return err
-	}
-	if p.Filters, err = filtersOf(v); err != nil {
-		return err
-	}
+	answer := sums.Answer
+	p := refusalsPage{sumsPage: sums, Requests: answer.Total.Total.Requests, Failed: answer.Total.Total.Errors, Docs: codesLink}
 	failures := func(p *seriesPoint) float64 { return float64(p.Errors) }
 	shown, places := answer.top(failures, func(code string) string { return code })
 	frame := answer.frame("refusals", "Refused and failed calls by code", "How many calls of each "+answer.Step+" were refused or failed; the table below has the totals.")

@@ -36,9 +36,9 @@ type layout struct {
 	Title, Notice string
 	Missing       string // what the page lacks while commits are blocked, or ""
 	Menu          []menuGroup
-	// Key is the name of the signed-in key, User that of the person, or ""; both "" for nobody.
+	// Key is the name of the signed-in key, User the name of the person, or ""; both "" for nobody.
 	Key, User string
-	Theme     string // "light", "dark", or "" for that of the system
+	Theme     string // "light", "dark", or "" for the theme of the system
 	Assets    string // the URL of the files
 	Path      string // of this page, with its query
 	Now       time.Time

@@ -1,6 +1,8 @@
 package console
 
 import (
+	"cmp"
+	"maps"
 	"math"
 	"net/url"
 	"slices"
@@ -52,6 +54,18 @@ type percentiles struct {
 // Tokens are those that were read and written.
 func (p *seriesPoint) Tokens() int64 { return p.Prompt + p.Completion }
 
+// add adds the sums of another point. Percentiles do not add up.
+func (p *seriesPoint) add(q *seriesPoint) {
+	p.Requests += q.Requests
+	p.Errors += q.Errors
+	p.Unpriced += q.Unpriced
+	p.Cost += q.Cost
+	p.Prompt += q.Prompt
+	p.Completion += q.Completion
+	p.Cached += q.Cached
+	p.Duration, p.FirstToken, p.PerToken, p.Overhead = nil, nil, nil, nil
+}
+
 // filterNames are the filters of the series route, which the pages pass on from their URL.
 var filterNames = []string{"model", "provider", "key", "tenant", "code"}
 
@@ -59,21 +73,17 @@ var filterNames = []string{"model", "provider", "key", "tenant", "code"}
 func filterValues(v *visit) url.Values {
 	q := url.Values{}
 	for _, name := range filterNames {
-		if value := v.query.Get(name); value != "" {
-			q.Set(name, value)
-		}
+		setParam(q, name, v.query.Get(name))
 	}
 	return q
 }
 
-// seriesQuery is that of sums over time, with the filters of the URL.
+// seriesQuery asks for sums over time, with the filters of the URL.
 func seriesQuery(v *visit, s *span, by string, top int) url.Values {
 	q := s.query()
 	q.Set("by", by)
 	q.Set("top", strconv.Itoa(top))
-	for name, values := range filterValues(v) {
-		q[name] = values
-	}
+	maps.Copy(q, filterValues(v))
 	return q
 }
 
@@ -87,7 +97,7 @@ func readSeries(v *visit, s *span, by string, top int) (*seriesAnswer, error) {
 	return &answer, err
 }
 
-// length is that of a step.
+// length is the length of a step.
 func (a *seriesAnswer) length() time.Duration { return stepLengths[a.Step] }
 
 // steps is how many there are. The route bounds them.
@@ -95,7 +105,7 @@ func (a *seriesAnswer) steps() int {
 	return min(max(int(a.To.Sub(a.From)/a.length()), 0), chart.MaxPoints)
 }
 
-// frame is that of a chart over the time of the answer.
+// frame is the frame of a chart over the time of the answer.
 func (a *seriesAnswer) frame(id, title, desc string) chart.Frame {
 	return chart.Frame{ID: id, Title: title, Desc: desc, From: a.From, Step: a.length()}
 }
@@ -105,7 +115,7 @@ func (a *seriesAnswer) sums(line *seriesLine, value func(*seriesPoint) float64) 
 	return a.values(line, 0, value)
 }
 
-// values are those of a line's steps; a step without a point has the value none.
+// values are the values of a line's steps; a step without a point has the value none.
 func (a *seriesAnswer) values(line *seriesLine, none float64, value func(*seriesPoint) float64) []float64 {
 	all := slices.Repeat([]float64{none}, a.steps())
 	for i := range line.Points {
@@ -130,13 +140,7 @@ func (a *seriesAnswer) top(value func(*seriesPoint) float64, name func(string) s
 		}
 	}
 	slices.SortStableFunc(ordered, func(x, y *seriesLine) int {
-		if vx, vy := value(&x.Total), value(&y.Total); vx != vy {
-			if vx > vy {
-				return -1
-			}
-			return 1
-		}
-		return 0
+		return cmp.Compare(value(&y.Total), value(&x.Total))
 	})
 	rest := a.sums(&a.Total, value)
 	places = map[string]int{}
@@ -157,30 +161,30 @@ func (a *seriesAnswer) top(value func(*seriesPoint) float64, name func(string) s
 	return shown, places
 }
 
-// filter is a filter of the URL, with a link to the page without it.
-type filter struct{ Name, Value, Without string }
+// sumsPage is what pages of sums over time have in common.
+type sumsPage struct {
+	Answer   *seriesAnswer
+	Time     timeChoice
+	Filters  []activeFilter
+	Activity string // the list of the calls
+}
 
-// filtersOf are those of the URL.
-func filtersOf(v *visit) (all []filter, err error) {
-	for _, name := range filterNames {
-		value := v.query.Get(name)
-		if value == "" {
-			continue
-		}
-		without, err := query(v.r.URL.RequestURI(), name, "")
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, filter{name, shownFilter(v, name, value), without})
+// readSums reads the sums of a page, with so many series by a field.
+func readSums(v *visit, s *span, by string, top int) (p sumsPage, err error) {
+	if p.Answer, err = readSeries(v, s, by, top); err != nil {
+		return p, err
 	}
-	return all, nil
+	if p.Time, err = chooseTime(v, s, p.Answer); err != nil {
+		return p, err
+	}
+	p.Activity = activityLink(s, filterValues(v))
+	p.Filters, err = activeFilters(v, filterNames)
+	return p, err
 }
 
 // activityLink leads to the rows of a time.
 func activityLink(s *span, filters url.Values) string {
 	q := s.shared()
-	for name, values := range filters {
-		q[name] = values
-	}
+	maps.Copy(q, filters)
 	return Prefix + "/activity?" + q.Encode()
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"maps"
 	"net/url"
 	"time"
 )
@@ -30,10 +31,7 @@ func sumsOf(v *visit, q url.Values) (*seriesAnswer, error) {
 		return &a, v.get(seriesRoute, q, &a)
 	}
 	of := func(name, at string) url.Values {
-		part := url.Values{}
-		for param, values := range q {
-			part[param] = values
-		}
+		part := maps.Clone(q)
 		part.Set(name, at)
 		return part
 	}
@@ -75,16 +73,8 @@ func (a *seriesAnswer) join(b *seriesAnswer) {
 	}
 }
 
-// join adds points that came later. Percentiles do not add up.
+// join adds points that came later.
 func (l *seriesLine) join(later *seriesLine) {
 	l.Points = append(l.Points, later.Points...)
-	t, u := &l.Total, &later.Total
-	t.Requests += u.Requests
-	t.Errors += u.Errors
-	t.Unpriced += u.Unpriced
-	t.Cost += u.Cost
-	t.Prompt += u.Prompt
-	t.Completion += u.Completion
-	t.Cached += u.Cached
-	t.Duration, t.FirstToken, t.PerToken, t.Overhead = nil, nil, nil, nil
+	l.Total.add(&later.Total)
 }

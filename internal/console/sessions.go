@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +15,7 @@ type sessionsPage struct {
 	Rows     []sessionRow
 	None     bool // the gateway has no workstations
 	Own      bool // the key sees only its own
-	Tenants  bool // those of all tenants are shown
+	Tenants  bool // sessions of all tenants are shown
 	Nodes    bool // there are several gateways
 	Users    bool // some sessions have a user
 	Filter   url.Values
@@ -51,7 +52,7 @@ func (r *sessionRow) Host() string {
 // End is the page that asks before the session is ended.
 func (r *sessionRow) End() string { return Prefix + "/sessions/" + url.PathEscape(r.ID) + "/end" }
 
-// sessionFilters are the parameters of the page that are those of the route.
+// sessionFilters are the parameters that the page and the route have in common.
 var sessionFilters = []string{"workstation", "key", "tenant"}
 
 // sessions shows the desktops that are open.
@@ -82,42 +83,32 @@ func openSessions(v *visit, filter url.Values) ([]sessionRow, error) {
 	return answer.Data, err
 }
 
-// askEnd asks before a session is ended.
-func askEnd(v *visit) error { return confirmEnd(v, nil) }
-
-func confirmEnd(v *visit, failed *Failure) error {
-	all, err := openSessions(v, nil)
-	if err != nil {
-		return err
-	}
-	for i := range all {
-		if r := &all[i]; r.ID == v.r.PathValue("id") {
-			who := "key " + keyName(v, r.Key)
-			if r.User != "" {
-				who = r.User + " (" + who + ")"
-			}
-			return confirmation{
-				Text: "The viewer at " + r.Host() + " is disconnected within a second.",
-				Lost: []string{
-					"The session of " + who + ", open for " + inWords(v.now.Sub(r.Started)) + ".",
-					"Its VNC address: the viewer cannot come back with it.",
-				},
-				Stays:  "The desktop itself, and what runs on it. With another address the key can connect again.",
-				Button: "End the session", Back: Prefix + "/sessions", Failed: failed,
-			}.ask(v, "End the session at "+r.Workstation+"?")
+var endSession = loss{
+	method: http.MethodDelete, done: "ended", after: pageAt("/sessions"),
+	route: func(v *visit) string { return "/v1/sessions/" + url.PathEscape(v.r.PathValue("id")) },
+	ask: func(v *visit) (confirmation, error) {
+		all, err := openSessions(v, nil)
+		if err != nil {
+			return confirmation{}, err
 		}
-	}
-	return &Failure{Status: http.StatusNotFound, Code: "not_found", Message: "this session has ended already, or this key may not see it"}
-}
-
-// endSession ends a session.
-func endSession(v *visit) error {
-	var f form
-	if err := f.refused(v.send("DELETE", "/v1/sessions/"+url.PathEscape(v.r.PathValue("id")), nil, nil)); err != nil {
-		return err
-	}
-	if f.Failed != nil {
-		return confirmEnd(v, f.Failed)
-	}
-	return v.redirect(Prefix+"/sessions", "ended")
+		at := slices.IndexFunc(all, func(r sessionRow) bool { return r.ID == v.r.PathValue("id") })
+		if at < 0 {
+			return confirmation{}, &Failure{Status: http.StatusNotFound, Code: "not_found", Message: "this session has ended already, or this key may not see it"}
+		}
+		r := &all[at]
+		who := "key " + keyName(v, r.Key)
+		if r.User != "" {
+			who = r.User + " (" + who + ")"
+		}
+		return confirmation{
+			Title: "End the session at " + r.Workstation + "?",
+			Text:  "The viewer at " + r.Host() + " is disconnected within a second.",
+			Lost: []string{
+				"The session of " + who + ", open for " + inWords(v.now.Sub(r.Started)) + ".",
+				"Its VNC address: the viewer cannot come back with it.",
+			},
+			Stays:  "The desktop itself, and what runs on it. With another address the key can connect again.",
+			Button: "End the session", Back: Prefix + "/sessions",
+		}, nil
+	},
 }

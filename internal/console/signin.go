@@ -100,7 +100,7 @@ func (g *guard) doSignIn(w http.ResponseWriter, r *http.Request) {
 		g.stopAway(w, r, err)
 		return
 	}
-	g.forget(r) // a new sign-in has a new ID
+	g.deleteSession(r) // a new sign-in has a new ID
 	_, err = g.signIn(w, r, websession.Session{Tenant: caller.Tenant, Key: caller.Name, KeyHash: caller.SecretHash()})
 	if err != nil {
 		g.config.Gateway.Unavailable(true, err)

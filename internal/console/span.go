@@ -104,11 +104,8 @@ func parseDay(text string) (time.Time, bool) {
 // query is the time as parameters of the series route.
 func (s *span) query() url.Values {
 	q := url.Values{"step": {s.step}}
-	for name, value := range map[string]string{"from": s.from, "to": s.to} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
+	setParam(q, "from", s.from)
+	setParam(q, "to", s.to)
 	return q
 }
 
@@ -118,11 +115,8 @@ func (s *span) shared() url.Values {
 		return url.Values{"range": {s.Choice}}
 	}
 	q := url.Values{"range": {customSpan}}
-	for name, value := range map[string]string{"from": s.From, "to": s.To} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
+	setParam(q, "from", s.From)
+	setParam(q, "to", s.To)
 	return q
 }
 
@@ -166,15 +160,12 @@ func chooseTime(v *visit, s *span, a *seriesAnswer) (timeChoice, error) {
 			c.Hidden = append(c.Hidden, field{name, value})
 		}
 	}
-	names := map[string]string{"1h": "1 hour", "24h": "24 hours", "7d": "7 days", "30d": "30 days", customSpan: "Custom"}
-	for _, choice := range []string{"1h", "24h", "7d", "30d", customSpan} {
-		href, err := query(uri, "range", choice, "from", "", "to", "")
-		if err != nil {
-			return timeChoice{}, err
-		}
-		c.Options = append(c.Options, option{names[choice], href, choice == s.Choice})
+	named, err := query(uri, "from", "", "to", "")
+	if err != nil {
+		return timeChoice{}, err
 	}
-	return c, nil
+	c.Options, err = choices(named, "range", s.Choice, "1h", "1 hour", "24h", "24 hours", "7d", "7 days", "30d", "30 days", customSpan, "Custom")
+	return c, err
 }
 
 // minute is a time to the minute, as the steps of charts have it.

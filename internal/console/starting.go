@@ -8,23 +8,23 @@ import (
 )
 
 const (
-	// patience is how long a page waits for the start of the gateway before it says so. A reload
+	// startWait is how long a page waits for the start of the gateway before it says so. A reload
 	// takes less.
-	patience = 500 * time.Millisecond
-	// askAgain is after how many seconds the browser loads the page again. No JavaScript is needed.
-	askAgain = 2
+	startWait = 500 * time.Millisecond
+	// reloadAfter is after how many seconds the browser loads the page again. No JavaScript is needed.
+	reloadAfter = 2
 )
 
 // started waits for the gateway until a person would wonder. If it has not started then, the answer
 // is a page that says what it waits for and loads itself again, and started returns false.
 func started(c *Config, w http.ResponseWriter, r *http.Request) bool {
-	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	ctx, cancel := context.WithTimeout(r.Context(), startWait)
 	defer cancel()
 	err := c.Gateway.Ready(ctx)
 	if err == nil {
 		return true
 	}
-	page := startingPage{Again: askAgain}
+	page := startingPage{Again: reloadAfter}
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		page = startingPage{Failed: true} // this configuration will not start
 	}

@@ -34,7 +34,7 @@ func TestAPageAnswersWhileTheGatewayStarts(t *testing.T) {
 		g := startingGateway{ready: make(chan struct{}), retired: make(chan struct{})}
 		console := &Console{config: Config{Gateway: g, Now: time.Now}}
 		w, begun := httptest.NewRecorder(), time.Now()
-		if started(&console.config, w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/console/activity?model=m", nil)) || time.Since(begun) != patience {
+		if started(&console.config, w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/console/activity?model=m", nil)) || time.Since(begun) != startWait {
 			t.Errorf("it has started, after %s", time.Since(begun))
 		}
 		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "2" {
@@ -42,7 +42,7 @@ func TestAPageAnswersWhileTheGatewayStarts(t *testing.T) {
 		}
 		contains(t, w.Body.String(), `<meta http-equiv="refresh" content="2">`, "opening its database", `href="/console/activity?model=m"`)
 
-		time.AfterFunc(patience/2, func() { close(g.ready) })
+		time.AfterFunc(startWait/2, func() { close(g.ready) })
 		if w = httptest.NewRecorder(); !started(&console.config, w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/console/", nil)) || w.Body.Len() > 0 {
 			t.Error("a page does not wait for a short start")
 		}

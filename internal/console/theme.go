@@ -11,7 +11,7 @@ const themeCookie = "gatehouse-theme"
 // themeDays is how long a browser keeps the choice.
 const themeDays = 365
 
-// theme returns the chosen one, "" for that of the system.
+// theme returns the chosen theme, "" for the theme of the system.
 func theme(r *http.Request) string {
 	if c, err := r.Cookie(themeCookie); err == nil && (c.Value == "light" || c.Value == "dark") {
 		return c.Value
@@ -36,7 +36,7 @@ func setTheme(v *visit) error {
 	return v.redirect(ownPath(f.Value("return")), "")
 }
 
-// ownPath returns a path of the console that a form has sent, or that of the overview. Anything
+// ownPath returns a path of the console that a form has sent, or the path of the overview. Anything
 // else could lead to another site.
 func ownPath(path string) string {
 	if strings.HasPrefix(path, Prefix+"/") && !strings.ContainsAny(path, "\\\r\n") {

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/chart"
 )
@@ -41,9 +40,7 @@ var usageNext = map[string]string{"model": "key", "key": "model", "provider": "m
 
 // usagePage is what its template shows.
 type usagePage struct {
-	Answer         *seriesAnswer
-	Time           timeChoice
-	Filters        []filter
+	sumsPage
 	Metrics        []usageTile
 	Groups         []option
 	By, Metric, Of string
@@ -51,7 +48,7 @@ type usagePage struct {
 	Rows           []usageRow
 	Total          usageRow
 	More           int // series that have no row
-	Activity, File string
+	File           string
 	FileRows       int64
 }
 
@@ -77,11 +74,11 @@ func usage(v *visit) error {
 	if usageNext[by] == "" {
 		by = "model"
 	}
-	answer, err := readSeries(v, &s, by, usageTop)
+	sums, err := readSums(v, &s, by, usageTop)
 	if err != nil {
 		return err
 	}
-	p := usagePage{Answer: answer, By: by}
+	p := usagePage{sumsPage: sums, By: by}
 	metric := &usageMetrics[0]
 	for i := range usageMetrics {
 		if usageMetrics[i].value == v.query.Get("metric") {
@@ -90,17 +87,10 @@ func usage(v *visit) error {
 	}
 	p.Metric, p.Of = metric.Name, metric.value
 	path := v.r.URL.RequestURI()
-	if p.Time, err = chooseTime(v, &s, answer); err != nil {
-		return err
-	}
-	if p.Filters, err = filtersOf(v); err != nil {
-		return err
-	}
 	if err := p.links(v, path, metric); err != nil {
 		return err
 	}
-	p.Activity = activityLink(&s, filterValues(v))
-	p.File, p.FileRows = seriesFile(v, &s, answer, by)
+	p.File, p.FileRows = seriesFile(v, &s, p.Answer, by)
 	return v.render("usage", p.draw(v, metric, path))
 }
 
@@ -202,9 +192,7 @@ func costCell(p *seriesPoint, decimals int) (cost, note string) {
 	case p.Cost < least/2:
 		cost = "< $" + strconv.FormatFloat(least, 'f', decimals, 64)
 	default:
-		whole, fraction, _ := strings.Cut(strconv.FormatFloat(p.Cost, 'f', decimals, 64), ".")
-		n, _ := strconv.ParseInt(whole, 10, 64)
-		cost = "$" + count(n) + "." + fraction
+		cost = dollars(p.Cost, decimals)
 	}
 	if p.Unpriced > 0 {
 		note = "+ " + plural(p.Unpriced, "unpriced call")
@@ -234,17 +222,11 @@ func usageFile(v *visit) error {
 
 // seriesFile is the address of the page's figures as CSV, and how many rows they have.
 func seriesFile(v *visit, s *span, a *seriesAnswer, by string) (href string, rows int64) {
-	q := s.query()
-	q.Set("by", by)
-	q.Set("top", fmt.Sprint(usageTop))
-	for name, values := range filterValues(v) {
-		q[name] = values
-	}
 	for i := range a.Data {
 		rows += int64(len(a.Data[i].Points))
 	}
 	if a.Other != nil {
 		rows += int64(len(a.Other.Points))
 	}
-	return Prefix + "/usage.csv?" + q.Encode(), rows
+	return Prefix + "/usage.csv?" + seriesQuery(v, s, by, usageTop).Encode(), rows
 }

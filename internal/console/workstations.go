@@ -14,7 +14,7 @@ type workstationsPage struct {
 	Rows              []workstationRow
 	None              bool // the gateway has no workstations at all
 	Connects, Manages bool
-	Tenants           bool // those of all tenants are shown
+	Tenants           bool // workstations of all tenants are shown
 	Form              form // of a registration
 }
 
@@ -30,7 +30,7 @@ type workstationRow struct {
 	Connects, Manages bool      `json:"-"`
 }
 
-// path is that of a page of the workstation.
+// path is the path of a page of the workstation.
 func (r *workstationRow) path(page string) string {
 	return Prefix + "/workstations/" + url.PathEscape(r.ID) + "/" + page
 }
@@ -86,20 +86,25 @@ func workstations(v *visit) error {
 
 func showWorkstations(v *visit, f form) error {
 	p := workstationsPage{Connects: v.has(keys.WorkstationsConnect), Manages: v.has(keys.WorkstationsManage), Tenants: v.caller.AllTenants, Form: f}
-	var answer struct{ Data []workstationRow }
-	err := v.get("/v1/workstations", nil, &answer)
+	var err error
+	p.Rows, err = readWorkstations(v)
 	if p.None = isUnknownURL(err); err != nil && !p.None {
 		return err
-	}
-	p.Rows = answer.Data
-	for i := range p.Rows {
-		r := &p.Rows[i]
-		r.Own, r.Connects, r.Manages = r.Tenant == v.caller.Tenant, p.Connects, p.Manages
 	}
 	slices.SortStableFunc(p.Rows, func(x, y workstationRow) int { // one's own first
 		return cmp.Or(cmp.Compare(rankOwn(x.Own), rankOwn(y.Own)), cmp.Compare(x.Tenant, y.Tenant), cmp.Compare(x.ID, y.ID))
 	})
 	return showForm(v, &p.Form, "workstations", &p)
+}
+
+func readWorkstations(v *visit) ([]workstationRow, error) {
+	var answer struct{ Data []workstationRow }
+	err := v.get("/v1/workstations", nil, &answer)
+	for i := range answer.Data {
+		r := &answer.Data[i]
+		r.Own, r.Connects, r.Manages = r.Tenant == v.caller.Tenant, v.has(keys.WorkstationsConnect), v.has(keys.WorkstationsManage)
+	}
+	return answer.Data, err
 }
 
 func rankOwn(own bool) int {
@@ -133,18 +138,21 @@ func register(v *visit) error {
 	return v.redirect(Prefix+"/workstations", "registered")
 }
 
-// askRelease asks before a release.
-func askRelease(v *visit) error { return confirmRelease(v, nil) }
+var release = loss{
+	method: "DELETE", done: "released", after: pageAt("/workstations"),
+	route: func(v *visit) string { return workstationRoute(v.r.PathValue("id")) },
+	ask:   askRelease,
+}
 
-func confirmRelease(v *visit, failed *Failure) error {
+func askRelease(v *visit) (confirmation, error) {
 	id := v.r.PathValue("id")
 	var view workstationRow
 	if err := v.get(workstationRoute(id), nil, &view); err != nil {
-		return err
+		return confirmation{}, err
 	}
 	c := confirmation{
-		Text:   "Nobody gets this desktop any more until it is put in service again.",
-		Button: "Release " + id, Back: Prefix + "/workstations", Failed: failed,
+		Title: "Release " + id + "?", Text: "Nobody gets this desktop any more until it is put in service again.",
+		Button: "Release " + id, Back: Prefix + "/workstations",
 	}
 	if view.Sessions > 0 {
 		c.Lost = append(c.Lost, plural(view.Sessions, "open session")+": whoever sits there is disconnected within a second.")
@@ -160,19 +168,7 @@ func confirmRelease(v *visit, failed *Failure) error {
 	} else {
 		c.Stays = "The list has a button that puts it in service again."
 	}
-	return c.ask(v, "Release "+id+"?")
-}
-
-// release releases a workstation.
-func release(v *visit) error {
-	var f form
-	if err := f.refused(v.send("DELETE", workstationRoute(v.r.PathValue("id")), nil, nil)); err != nil {
-		return err
-	}
-	if f.Failed != nil {
-		return confirmRelease(v, f.Failed)
-	}
-	return v.redirect(Prefix+"/workstations", "released")
+	return c, nil
 }
 
 // restore takes the release of a declared workstation back.

@@ -114,7 +114,7 @@ func (s *State) stop(gen *generation, exiting bool) {
 	case current == nil: // gen has not started
 	case current != gen:
 		desktop.Commit(s.Workstations, current.workstations, current.mayConnect)
-		s.stores.signedIn().Keep(ForConsole(current.gateway).keeps())
+		s.stores.signedIn().Retain(ForConsole(current.gateway).keeps())
 	case s.generations.several(): // a roll-back: nothing was activated
 	case exiting:
 		s.Workstations.EndAll(desktop.ReasonShutdown)

@@ -150,6 +150,9 @@ func (d openAI) Path(op Operation, _ string, _ bool) string {
 	if path, own := openRouterPaths[op]; own && d.OpenRouterFields() {
 		return path
 	}
+	if d.name == Test && op != Chat && op != Embeddings {
+		return ""
+	}
 	return openAIPaths[op]
 }
 

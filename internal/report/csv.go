@@ -63,7 +63,7 @@ func names[T any](columns []column[T]) (all []string) {
 	return all
 }
 
-// fill sets cells to those of a row.
+// fill sets cells to the cells of a row.
 func fill[T any](columns []column[T], row *T, cells []string) []string {
 	cells = cells[:0]
 	for _, c := range columns {

@@ -40,7 +40,7 @@ func Activity(out io.Writer, answer io.Reader) error {
 	return nil
 }
 
-// cells are those of a call. With several tenants the key's has its tenant.
+// cells are the cells of a call. With several tenants the cell of the key has its tenant.
 func cells(r *activity.Record, several bool) []string {
 	key, subject, status := KeyName(r.Key), r.Model, strconv.Itoa(r.Status)
 	if several {

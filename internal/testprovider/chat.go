@@ -1,99 +1,180 @@
 package testprovider
 
-// ChatResult is the reply as a chat completion.
-func (r *Reply) ChatResult() Object {
-	choices := make([]Object, r.Choices)
-	for i := range choices {
-		message := Object{{"role", "assistant"}, {"content", r.text()}, {"refusal", nil}}
-		switch {
-		case len(r.Calls) > 0:
-			calls := make([]Object, len(r.Calls))
-			for k, c := range r.Calls {
-				calls[k] = r.chatCall(i, k, c.arguments())
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// completion is a chat completion, or a chunk of one.
+type completion struct {
+	ID                string   `json:"id"`
+	Object            string   `json:"object"`
+	Created           int64    `json:"created"`
+	Model             string   `json:"model"`
+	Choices           []choice `json:"choices"`
+	ServiceTier       string   `json:"service_tier"`
+	SystemFingerprint string   `json:"system_fingerprint"`
+	Usage             any      `json:"usage,omitempty"` // usage, or null
+}
+
+type choice struct {
+	Index        int     `json:"index"`
+	Message      *said   `json:"message,omitempty"`
+	Delta        *said   `json:"delta,omitempty"`
+	Logprobs     any     `json:"logprobs"`
+	FinishReason *string `json:"finish_reason"`
+}
+
+// said is a message of the assistant, or a part of one.
+type said struct {
+	Role      string `json:"role,omitempty"`
+	Content   any    `json:"content,omitempty"` // a string, or null
+	Refusal   any    `json:"refusal,omitempty"` // null
+	ToolCalls []call `json:"tool_calls,omitempty"`
+}
+
+type call struct {
+	Index    *int   `json:"index,omitempty"` // in a stream
+	ID       string `json:"id,omitempty"`
+	Type     string `json:"type,omitempty"`
+	Function struct {
+		Name      string `json:"name,omitempty"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+// null is a member that is there and null.
+var null = json.RawMessage("null")
+
+type usage struct {
+	Prompt     int            `json:"prompt_tokens"`
+	Completion int            `json:"completion_tokens"`
+	Total      int            `json:"total_tokens"`
+	Input      map[string]int `json:"prompt_tokens_details"`
+	Output     map[string]int `json:"completion_tokens_details"`
+}
+
+// reply is what a model says.
+type reply struct {
+	id       string // ends the ids of the answer and its calls
+	model    Model
+	created  int64
+	function string   // that is called; "": none is
+	pieces   []string // of the text, or of the function's arguments
+	choices  int      // that say the same
+	finish   string   // the finish reason: stop, length, tool_calls
+	usage    usage
+}
+
+// chat serves POST {base}/chat/completions.
+func (t *Transport) chat(req *http.Request, body []byte) (any, error) {
+	var r request
+	if err := decode(body, &r); err != nil {
+		return nil, err
+	}
+	model, err := findModel(r.Model)
+	if err != nil {
+		return nil, err
+	}
+	if model.Embeds {
+		return nil, errValue("model", "the model %q makes embeddings only", model.ID)
+	}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	reply, err := r.reply(model)
+	if err != nil {
+		return nil, err
+	}
+	reply.id, reply.created = t.newID(), t.now().Unix()
+	switch {
+	case r.Stream:
+		return newStream(req.Context(), reply, r.StreamOptions.IncludeUsage), nil
+	case model.fails:
+		return nil, errFails(model.ID)
+	}
+	if err := wait(req.Context(), nil, time.Duration(len(reply.pieces))*model.pace); err != nil {
+		return nil, err
+	}
+	return reply.whole(), nil
+}
+
+// reply is what the model says: a text, or the call of a function.
+func (r *request) reply(model Model) (*reply, error) {
+	limit, err := r.outputLimit()
+	if err != nil {
+		return nil, err
+	}
+	called, err := r.called()
+	if err != nil {
+		return nil, err
+	}
+	reply := &reply{model: model, choices: 1, finish: "stop"}
+	if r.N != nil {
+		reply.choices = *r.N
+	}
+	text, results := model.fixed, r.results()
+	switch {
+	case results != nil:
+		text = "The tool answered: " + strings.Join(results, "; ")
+	case called != nil:
+		reply.function, reply.finish, text = called.Name, "tool_calls", "{}"
+		if present(called.Parameters) {
+			if text, err = Example(called.Parameters); err != nil {
+				return nil, errValue("tools", "no example for the parameters of function %q: %v", called.Name, err)
 			}
-			message = message.With("content", nil).With("tool_calls", calls)
-		case r.Refusal:
-			message = message.With("content", nil).With("refusal", r.text())
 		}
-		if len(r.Reasoning) > 0 {
-			message = message.With("reasoning_content", r.reasoningText())
-		}
-		choices[i] = Object{{"index", i}, {"message", message}, {"logprobs", nil}, {"finish_reason", r.Finish}}
+	case text == "":
+		text = r.prompt().echo()
 	}
-	return append(r.chatObject("chat.completion", choices), member{"usage", r.Usage.chat()})
+	if reply.function == "" {
+		if text, err = r.formatted(text); err != nil {
+			return nil, err
+		}
+		text = r.Stop.cut(text)
+	}
+	var cut bool
+	if reply.pieces, cut = splitTokens(text, limit); cut {
+		reply.finish = "length"
+	}
+	in, out := r.inputTokens(), reply.choices*len(reply.pieces)
+	reply.usage = usage{in, out, in + out, map[string]int{"cached_tokens": 0}, map[string]int{"reasoning_tokens": 0}}
+	return reply, nil
 }
 
-// ChatStream is the reply as chunks: the role of each choice with the names of
-// called functions, the pieces, the finish reasons, and with usage a chunk of
-// its own for it. All other chunks then say "usage": null, as OpenAI's do.
-func (r *Reply) ChatStream(usage bool) *Stream {
-	chunk := func(choice int, delta Object, finish any) Event {
-		o := r.chatObject("chat.completion.chunk", []Object{
-			{{"index", choice}, {"delta", delta}, {"logprobs", nil}, {"finish_reason", finish}}})
-		if usage {
-			o = append(o, member{"usage", nil})
+// whole is the reply as one answer.
+func (r *reply) whole() completion {
+	choices := make([]choice, r.choices)
+	for i := range choices {
+		message, text := said{Role: "assistant", Content: null, Refusal: null}, strings.Join(r.pieces, "")
+		if r.function == "" {
+			message.Content = text
+		} else {
+			message.ToolCalls = []call{r.call(i, text)}
 		}
-		return Event{Data: o}
+		choices[i] = choice{Index: i, Message: &message, FinishReason: &r.finish}
 	}
-	s := &Stream{pieces: r.pieces() * r.Choices}
-	for i := range r.Choices {
-		role := Object{{"role", "assistant"}, {"content", ""}, {"refusal", nil}}
-		if len(r.Calls) > 0 {
-			role = role.With("content", nil)
-		}
-		s.head = append(s.head, chunk(i, role, nil))
-		for _, piece := range r.Reasoning {
-			s.head = append(s.head, chunk(i, Object{{"reasoning_content", piece}}, nil))
-		}
-		for k := range r.Calls {
-			call := append(Object{{"index", k}}, r.chatCall(i, k, "")...)
-			s.head = append(s.head, chunk(i, Object{{"tool_calls", []Object{call}}}, nil))
-		}
-	}
-	s.piece = func(n int) Event {
-		choice := n % r.Choices
-		call, piece := r.piece(n / r.Choices)
-		delta := Object{{"content", piece}}
-		switch {
-		case len(r.Calls) > 0:
-			delta = Object{{"tool_calls", []Object{{{"index", call}, {"function", Object{{"arguments", piece}}}}}}}
-		case r.Refusal:
-			delta = Object{{"refusal", piece}}
-		}
-		e := chunk(choice, delta, nil)
-		e.Text = choice == 0 && call == 0 // all choices say a word at the same time
-		return e
-	}
-	s.tail = func() (tail []Event) {
-		for i := range r.Choices {
-			tail = append(tail, chunk(i, Object{}, r.Finish))
-		}
-		if usage {
-			last := append(r.chatObject("chat.completion.chunk", []Object{}), member{"usage", r.Usage.chat()})
-			tail = append(tail, Event{Data: last})
-		}
-		return append(tail, Done)
-	}
-	return s
+	c := r.completion("chat.completion", choices)
+	c.Usage = r.usage
+	return c
 }
 
-// chatObject is what results and chunks have in common.
-func (r *Reply) chatObject(kind string, choices []Object) Object {
-	return Object{
-		{"id", "chatcmpl-" + r.ID}, {"object", kind}, {"created", r.Created}, {"model", r.Model}, {"choices", choices},
-		{"service_tier", "default"}, {"system_fingerprint", "fp_testprovider"},
+func (r *reply) completion(kind string, choices []choice) completion {
+	return completion{
+		ID: "chatcmpl-" + r.id, Object: kind, Created: r.created, Model: r.model.ID, Choices: choices,
+		ServiceTier: "default", SystemFingerprint: "fp_testprovider",
 	}
 }
 
-func (r *Reply) chatCall(choice, call int, arguments string) Object {
-	return Object{{"id", r.callID(choice, call)}, {"type", "function"},
-		{"function", Object{{"name", r.Calls[call].Name}, {"arguments", arguments}}}}
-}
-
-func (u Usage) chat() Object {
-	return Object{
-		{"prompt_tokens", u.Input}, {"completion_tokens", u.Output}, {"total_tokens", u.Input + u.Output},
-		{"prompt_tokens_details", Object{{"cached_tokens", u.CacheRead}}},
-		{"completion_tokens_details", Object{{"reasoning_tokens", u.Reasoning}}},
+// call is the call of the function in one of the choices.
+func (r *reply) call(choice int, arguments string) call {
+	c := call{ID: "call_" + r.id, Type: "function"}
+	if choice > 0 {
+		c.ID += "_" + strconv.Itoa(choice)
 	}
+	c.Function.Name, c.Function.Arguments = r.function, arguments
+	return c
 }

@@ -1,9 +1,9 @@
 package testprovider
 
 import (
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -12,127 +12,119 @@ import (
 )
 
 const (
-	// EmbeddingDimensions are those of an embedding without "dimensions".
+	// EmbeddingDimensions is how many dimensions an embedding has without "dimensions".
 	EmbeddingDimensions = 64
 
 	maxDimensions      = 3072 // of OpenAI's largest model
 	maxEmbeddingInputs = 2048 // OpenAI's limit
 )
 
-// embeddings serves POST {base}/embeddings.
-func (t *Transport) embeddings(req *http.Request) (answer, error) {
-	body, err := readBody(req)
-	if err != nil {
-		return answer{}, err
-	}
-	r, err := ParseEmbeddings(body)
-	if err != nil {
-		return answer{}, err
-	}
-	model, err := findModel(r.Model)
-	if err != nil {
-		return answer{}, err
-	}
-	if model.fails {
-		return answer{}, errFails(model.ID)
-	}
-	return answer{body: r.Result()}, nil
-}
-
 // EmbeddingRequest is a call of POST /embeddings.
 type EmbeddingRequest struct {
-	Model  string
-	Inputs []string // tokens as numbers between spaces
-	Base64 bool
-
-	dimensions int
+	Model      string          `json:"model"`
+	Input      json.RawMessage `json:"input"`
+	Format     string          `json:"encoding_format"`
+	Dimensions *int            `json:"dimensions"`
 }
 
-// ParseEmbeddings reads the body of a call. The error is the refusal that OpenAI
-// would answer with.
-func ParseEmbeddings(body []byte) (*EmbeddingRequest, error) {
-	var raw struct {
-		Model      string          `json:"model"`
-		Input      json.RawMessage `json:"input"`
-		Format     string          `json:"encoding_format"`
-		Dimensions *int            `json:"dimensions"`
+// Embeddings is the answer to an EmbeddingRequest.
+type Embeddings struct {
+	Object string         `json:"object"`
+	Data   []Embedding    `json:"data"`
+	Model  string         `json:"model"`
+	Usage  map[string]int `json:"usage"`
+}
+
+// Embedding is the embedding of an input.
+type Embedding struct {
+	Object    string `json:"object"`
+	Index     int    `json:"index"`
+	Embedding any    `json:"embedding"` // numbers, or their bytes in base64
+}
+
+// embeddings serves POST {base}/embeddings.
+func (t *Transport) embeddings(_ *http.Request, body []byte) (any, error) {
+	r := &EmbeddingRequest{}
+	if err := decode(body, r); err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal(body, &raw); err != nil {
-		return nil, errJSON(err)
+	answer, err := r.Embed()
+	if err != nil {
+		return nil, err
 	}
-	r := &EmbeddingRequest{Model: raw.Model, Base64: raw.Format == "base64", dimensions: EmbeddingDimensions}
-	if raw.Format != "" && raw.Format != "float" && !r.Base64 {
-		return nil, errValue("encoding_format", "unknown format: %q", raw.Format)
+	model, err := findModel(r.Model)
+	if err == nil && model.fails {
+		err = errFails(model.ID)
 	}
-	if d := raw.Dimensions; d != nil {
-		if r.dimensions = *d; *d < 1 || *d > maxDimensions {
+	return answer, err
+}
+
+// Embed makes the embeddings. The error is the refusal that OpenAI would answer with.
+func (r *EmbeddingRequest) Embed() (*Embeddings, error) {
+	if r.Format != "" && r.Format != "float" && r.Format != "base64" {
+		return nil, errValue("encoding_format", "unknown format: %q", r.Format)
+	}
+	dimensions := EmbeddingDimensions
+	if d := r.Dimensions; d != nil {
+		if dimensions = *d; *d < 1 || *d > maxDimensions {
 			return nil, errValue("dimensions", "dimensions are from 1 to %d, not %d", maxDimensions, *d)
 		}
 	}
-	if !present(raw.Input) {
+	if !present(r.Input) {
 		return nil, errMissing("input")
 	}
-	var err error
-	if r.Inputs, err = embeddingInputs(raw.Input); err != nil {
+	inputs, err := embeddingInputs(r.Input)
+	if err != nil {
 		return nil, err
 	}
-	if len(r.Inputs) == 0 || len(r.Inputs) > maxEmbeddingInputs {
-		return nil, errValue("input", "input has from 1 to %d texts, not %d", maxEmbeddingInputs, len(r.Inputs))
+	if len(inputs) == 0 || len(inputs) > maxEmbeddingInputs {
+		return nil, errValue("input", "input has from 1 to %d texts, not %d", maxEmbeddingInputs, len(inputs))
 	}
-	for _, text := range r.Inputs {
+	answer, tokens := &Embeddings{Object: "list", Model: r.Model}, 0
+	for i, text := range inputs {
 		if text == "" {
 			return nil, errValue("input", "a text of input is empty")
 		}
+		tokens += CountTokens(text)
+		vector := embed(text, dimensions)
+		e := Embedding{"embedding", i, vector}
+		if r.Format == "base64" {
+			bytes, _ := binary.Append(nil, binary.LittleEndian, vector) // numbers always have a form
+			e.Embedding = bytes                                         // JSON has bytes in base64
+		}
+		answer.Data = append(answer.Data, e)
 	}
-	return r, nil
+	answer.Usage = map[string]int{"prompt_tokens": tokens, "total_tokens": tokens}
+	return answer, nil
 }
 
-// embeddingInputs reads a text, tokens, or an array of texts or of tokens.
+// embeddingInputs reads a text, tokens, or an array of texts or of tokens. Tokens become a text of
+// numbers between spaces.
 func embeddingInputs(raw json.RawMessage) (inputs []string, err error) {
-	var text string
-	var tokens []int
-	var all []json.RawMessage
-	switch {
-	case json.Unmarshal(raw, &text) == nil:
+	if text, ok := embeddingInput(raw); ok {
 		return []string{text}, nil
-	case json.Unmarshal(raw, &tokens) == nil && len(tokens) > 0:
-		return []string{strings.Trim(fmt.Sprint(tokens), "[]")}, nil
-	case json.Unmarshal(raw, &all) != nil:
-		return nil, errValue("input", "input is a text, an array of texts, or an array of tokens")
 	}
+	var all []json.RawMessage
+	err = json.Unmarshal(raw, &all)
 	for _, one := range all {
-		var text string
-		var tokens []int
-		switch {
-		case present(one) && json.Unmarshal(one, &text) == nil:
-			inputs = append(inputs, text)
-		case json.Unmarshal(one, &tokens) == nil && len(tokens) > 0:
-			inputs = append(inputs, strings.Trim(fmt.Sprint(tokens), "[]"))
-		default:
-			return nil, errValue("input", "input is a text, an array of texts, or an array of tokens")
+		text, ok := embeddingInput(one)
+		if !ok {
+			err = errors.ErrUnsupported
 		}
+		inputs = append(inputs, text)
+	}
+	if err != nil {
+		return nil, errValue("input", "input is a text, an array of texts, or an array of tokens")
 	}
 	return inputs, nil
 }
 
-// Result is the answer.
-func (r *EmbeddingRequest) Result() Object {
-	data, tokens := make([]Object, len(r.Inputs)), 0
-	for i, text := range r.Inputs {
-		tokens += countTokens(text)
-		vector := embed(text, r.dimensions)
-		o := Object{{"object", "embedding"}, {"index", i}, {"embedding", vector}}
-		if r.Base64 {
-			var bytes []byte
-			for _, f := range vector {
-				bytes = binary.LittleEndian.AppendUint32(bytes, math.Float32bits(f))
-			}
-			o = o.With("embedding", base64.StdEncoding.EncodeToString(bytes))
-		}
-		data[i] = o
+func embeddingInput(raw json.RawMessage) (text string, ok bool) {
+	var tokens []int
+	if json.Unmarshal(raw, &tokens) == nil && len(tokens) > 0 {
+		return strings.Trim(fmt.Sprint(tokens), "[]"), true
 	}
-	usage := Object{{"prompt_tokens", tokens}, {"total_tokens", tokens}}
-	return Object{{"object", "list"}, {"data", data}, {"model", r.Model}, {"usage", usage}}
+	return text, present(raw) && json.Unmarshal(raw, &text) == nil
 }
 
 // embed adds up a direction for each word, and makes the length 1.

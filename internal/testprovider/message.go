@@ -6,52 +6,28 @@ import (
 	"strings"
 )
 
-// Message is a message of chat or an item of a Responses input.
-type Message struct {
-	Type      string  `json:"type"` // of an item; "" is "message"
+type message struct {
 	Role      string  `json:"role"`
-	Content   Content `json:"content"`
-	Output    Content `json:"output"`    // of a tool
-	Arguments Content `json:"arguments"` // of a call that is an item
+	Content   content `json:"content"`
 	ToolCalls []struct {
 		Function struct {
 			Arguments string `json:"arguments"`
 		} `json:"function"`
 	} `json:"tool_calls"`
-	Tools []Tool `json:"tools"` // of an item that offers some
 }
 
-// result reports whether the message is the result of a tool.
-func (m Message) result() bool {
-	return m.Role == "tool" || m.Role == "function" || m.Type == "function_call_output" || m.Type == "custom_tool_call_output"
+// content is the content of a message: a string or an array of parts. Anything else has no text.
+type content struct {
+	text        string // of all text parts, one a line
+	attachments map[string]int
 }
 
-// input is a string, which is one message of the user, or an array of items.
-type input []Message
+// attachmentOf says what a part other than text is.
+var attachmentOf = map[string]string{"image_url": "image", "input_audio": "sound", "file": "file"}
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (in *input) UnmarshalJSON(data []byte) error {
-	var text string
-	if json.Unmarshal(data, &text) == nil {
-		*in = input{{Role: "user", Content: Content{Text: text}}}
-		return nil
-	}
-	if json.Unmarshal(data, (*[]Message)(in)) != nil {
-		return errValue("input", "input is a string or an array of items")
-	}
-	return nil
-}
-
-// Content is the content of a message, or what a tool said: a string or an
-// array of parts. Anything else has no text.
-type Content struct {
-	Text                  string // of all text parts, one a line
-	images, sounds, files int
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (c *Content) UnmarshalJSON(data []byte) error {
-	if json.Unmarshal(data, &c.Text) == nil {
+func (c *content) UnmarshalJSON(data []byte) error {
+	if json.Unmarshal(data, &c.text) == nil {
 		return nil
 	}
 	var parts []struct {
@@ -60,51 +36,44 @@ func (c *Content) UnmarshalJSON(data []byte) error {
 		Refusal string `json:"refusal"`
 	}
 	_ = json.Unmarshal(data, &parts) // an object, or nonsense
+	c.attachments = map[string]int{}
 	var lines []string
 	for _, p := range parts {
-		switch p.Type {
-		case "image_url", "input_image", "image":
-			c.images++
-		case "input_audio":
-			c.sounds++
-		case "file", "input_file", "document":
-			c.files++
-		default:
+		if kind, ok := attachmentOf[p.Type]; ok {
+			c.attachments[kind]++
+		} else {
 			lines = append(lines, p.Text+p.Refusal)
 		}
 	}
-	c.Text = strings.Join(lines, "\n")
+	c.text = strings.Join(lines, "\n")
 	return nil
 }
 
-// attachments names what came with the text: "2 images, 1 file", or "".
-func (c Content) attachments() string {
+// attached names what came with the text: "2 images, 1 file", or "".
+func (c content) attached() string {
 	var list []string
-	for _, kind := range []struct {
-		n    int
-		name string
-	}{{c.images, "image"}, {c.sounds, "sound"}, {c.files, "file"}} {
-		switch {
-		case kind.n == 1:
-			list = append(list, "1 "+kind.name)
-		case kind.n > 1:
-			list = append(list, fmt.Sprintf("%d %ss", kind.n, kind.name))
+	for _, kind := range []string{"image", "sound", "file"} {
+		switch n := c.attachments[kind]; {
+		case n == 1:
+			list = append(list, "1 "+kind)
+		case n > 1:
+			list = append(list, fmt.Sprintf("%d %ss", n, kind))
 		}
 	}
 	return strings.Join(list, ", ")
 }
 
 // echo is the reply of the echoing models.
-func (c Content) echo() string {
-	attached := c.attachments()
+func (c content) echo() string {
+	attached := c.attached()
 	switch {
-	case c.Text == "" && attached == "":
+	case c.text == "" && attached == "":
 		return "You said nothing."
-	case c.Text == "":
+	case c.text == "":
 		return "You sent " + attached + "."
 	case attached == "":
-		return "You said: " + c.Text
+		return "You said: " + c.text
 	default:
-		return "You said: " + c.Text + " (with " + attached + ")"
+		return "You said: " + c.text + " (with " + attached + ")"
 	}
 }

@@ -1,6 +1,7 @@
 package testprovider
 
 import (
+	"net/http"
 	"strings"
 	"time"
 )
@@ -8,10 +9,6 @@ import (
 // Created is the creation time of every model, in unix seconds: constant, so that
 // two lists are equal.
 const Created = 1_767_225_600 // 2026-01-01
-
-// failAfter is how many words of a streamed reply the model fail writes: enough to
-// commit every reader to a success before the end is missing.
-const failAfter = 3
 
 // Model is one model of the provider.
 type Model struct {
@@ -49,16 +46,11 @@ func findModel(id string) (Model, error) {
 			return m, nil
 		}
 	}
-	return Model{}, errModel(id)
+	return Model{}, refuse(http.StatusNotFound, "model_not_found", "model", "the model %q does not exist", id)
 }
 
-// findWriter returns a model that writes.
-func findWriter(id string) (Model, error) {
-	model, err := findModel(id)
-	if err == nil && model.Embeds {
-		err = errValue("model", "the model %q makes embeddings only", id)
-	}
-	return model, err
+func errFails(id string) error {
+	return refuse(http.StatusInternalServerError, "", "", "the model %q always fails", id)
 }
 
 // lorem returns n words of filler.

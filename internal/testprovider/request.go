@@ -3,64 +3,46 @@ package testprovider
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 )
 
-// maxStops is OpenAI's limit of stop sequences.
-const maxStops = 4
+const (
+	// maxStops is OpenAI's limit of stop sequences.
+	maxStops = 4
+	// maxChoices bounds n: each choice is one more copy of the reply.
+	maxChoices = 8
+)
 
-// Request is a call of any of the APIs, as far as an answer depends on it.
-type Request struct {
+var roles = []string{"system", "developer", "user", "assistant", "tool", "function"}
+
+// request is a call of chat completions, as far as an answer depends on it.
+type request struct {
 	Model         string `json:"model"`
 	Stream        bool   `json:"stream"`
 	StreamOptions struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options"`
 
-	Messages     []Message `json:"messages"`
-	Input        input     `json:"input"`
-	Instructions string    `json:"instructions"`
-
-	Tools          []Tool     `json:"tools"`
-	ToolChoice     toolChoice `json:"tool_choice"`
-	ResponseFormat *format    `json:"response_format"`
-	Text           struct {
-		Format *format `json:"format"`
-	} `json:"text"`
-
-	N                   *int     `json:"n"`
-	MaxTokens           *int     `json:"max_tokens"`
-	MaxCompletionTokens *int     `json:"max_completion_tokens"`
-	MaxOutputTokens     *int     `json:"max_output_tokens"`
-	Stop                stopList `json:"stop"`
-
-	// Members are all members as they were sent.
-	Members map[string]json.RawMessage `json:"-"`
-
-	// Thinks: the Messages API asks for thinking, or, omitted, only for its signature.
-	Thinks          bool `json:"-"`
-	ThinkingOmitted bool `json:"-"`
-	messages        bool // of the Messages API
+	Messages            []message  `json:"messages"`
+	Tools               []tool     `json:"tools"`
+	ToolChoice          toolChoice `json:"tool_choice"`
+	ResponseFormat      *format    `json:"response_format"`
+	N                   *int       `json:"n"`
+	MaxTokens           *int       `json:"max_tokens"`
+	MaxCompletionTokens *int       `json:"max_completion_tokens"`
+	Stop                stopList   `json:"stop"`
 }
 
-// format is response_format of chat and text.format of Responses.
 type format struct {
-	Type   string          `json:"type"`
-	Schema json.RawMessage `json:"schema"`
+	Type   string `json:"type"`
 	Nested struct {
 		Schema json.RawMessage `json:"schema"`
 	} `json:"json_schema"`
 }
 
-// ParseRequest reads the body of a call. The error is the refusal that OpenAI
-// would answer with.
-func ParseRequest(body []byte) (*Request, error) {
-	r := &Request{}
-	return r, decode(body, r, r)
-}
-
-// decode reads a body into v, and its members into r. The error is a refusal.
-func decode(body []byte, v any, r *Request) error {
+// decode reads the body of a call into v. The error is the refusal that OpenAI would answer with.
+func decode(body []byte, v any) error {
 	err := json.Unmarshal(body, v)
 	if refusal, ok := errors.AsType[*apiError](err); ok {
 		return refusal
@@ -68,35 +50,34 @@ func decode(body []byte, v any, r *Request) error {
 	if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && typed.Field != "" {
 		return errValue(typed.Field, "a JSON %s is not allowed in %q", typed.Value, typed.Field)
 	}
-	if err == nil {
-		err = json.Unmarshal(body, &r.Members)
-	}
-	if err == nil && r.Members == nil {
-		err = errors.New("it is null")
-	}
 	if err != nil {
 		return errJSON(err)
 	}
 	return nil
 }
 
-// Has reports whether a member was sent that is not null.
-func (r *Request) Has(name string) bool { return present(r.Members[name]) }
-
-// present reports whether there is a value other than null.
-func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
-
-// Conversation is the messages of chat, or the items of a Responses input.
-func (r *Request) Conversation() []Message {
-	if len(r.Input) > 0 {
-		return r.Input
+// check refuses what this provider cannot answer.
+func (r *request) check() error {
+	if r.Messages == nil {
+		return errMissing("messages")
 	}
-	return r.Messages
+	if len(r.Messages) == 0 {
+		return errValue("messages", "messages is empty")
+	}
+	for _, m := range r.Messages {
+		if !slices.Contains(roles, m.Role) {
+			return errValue("messages", "unknown role: %q", m.Role)
+		}
+	}
+	if r.N != nil && (*r.N < 1 || *r.N > maxChoices) {
+		return errValue("n", "n is from 1 to %d, not %d", maxChoices, *r.N)
+	}
+	return nil
 }
 
-// Prompt is the content of the last message of the user.
-func (r *Request) Prompt() (prompt Content) {
-	for _, m := range r.Conversation() {
+// prompt is the content of the last message of the user.
+func (r *request) prompt() (prompt content) {
+	for _, m := range r.Messages {
 		if m.Role == "user" {
 			prompt = m.Content
 		}
@@ -104,95 +85,65 @@ func (r *Request) Prompt() (prompt Content) {
 	return prompt
 }
 
-// Results are the texts of the tool results that end the conversation. A call
-// may stand between two of them.
-func (r *Request) Results() (results []string) {
-	conversation := r.Conversation()
-	for i, m := range conversation {
-		switch {
-		case m.result():
-			results = append(results, m.Content.Text+m.Output.Text)
-		case m.Role != "" || i == len(conversation)-1:
+// results are the texts of the tool results that end the conversation.
+func (r *request) results() (results []string) {
+	for _, m := range r.Messages {
+		if m.Role != "tool" && m.Role != "function" {
 			results = nil
+			continue
 		}
+		results = append(results, m.Content.text)
 	}
 	return results
 }
 
 // inputTokens counts the texts and tool arguments of the whole conversation.
-func (r *Request) inputTokens() int {
-	n := countTokens(r.Instructions)
-	for _, m := range r.Conversation() {
-		n += countTokens(m.Content.Text) + countTokens(m.Output.Text) + countTokens(m.Arguments.Text)
+func (r *request) inputTokens() (n int) {
+	for _, m := range r.Messages {
+		n += CountTokens(m.Content.text)
 		for _, call := range m.ToolCalls {
-			n += countTokens(call.Function.Arguments)
+			n += CountTokens(call.Function.Arguments)
 		}
 	}
 	return n
 }
 
-// OutputLimit is the most tokens that the caller allows, and the member that
-// says so; "" without one.
-func (r *Request) OutputLimit() (name string, tokens int) {
-	switch {
-	case r.MaxOutputTokens != nil:
-		return "max_output_tokens", *r.MaxOutputTokens
-	case r.MaxCompletionTokens != nil:
-		return "max_completion_tokens", *r.MaxCompletionTokens
-	case r.MaxTokens != nil:
-		return "max_tokens", *r.MaxTokens
+// outputLimit is how many tokens are written at most.
+func (r *request) outputLimit() (int, error) {
+	name, limit := "max_completion_tokens", r.MaxCompletionTokens
+	if limit == nil {
+		name, limit = "max_tokens", r.MaxTokens
 	}
-	return "", 0
+	switch {
+	case limit == nil:
+		return MaxOutputTokens, nil
+	case *limit < 1:
+		return 0, errValue(name, "%q is at least 1, not %d", name, *limit)
+	}
+	return min(MaxOutputTokens, *limit), nil
 }
 
-// Formatted brings a text into the format that the request asks for: the
+// formatted brings a text into the format that the request asks for: the
 // smallest document of its schema, or {"reply": text} without one.
-func (r *Request) Formatted(text string) (string, error) {
-	param, f := "response_format", r.ResponseFormat
-	if r.Text.Format != nil {
-		param, f = "text.format", r.Text.Format
-	}
-	if f == nil || f.Type == "" || f.Type == "text" {
-		return text, nil
-	}
-	schema := f.Schema
-	if !present(schema) {
-		schema = f.Nested.Schema
-	}
+func (r *request) formatted(text string) (string, error) {
+	f := r.ResponseFormat
 	switch {
-	case f.Type == "json_schema" && present(schema):
-		example, err := exampleJSON(schema)
+	case f == nil || f.Type == "" || f.Type == "text":
+		return text, nil
+	case f.Type == "json_schema" && present(f.Nested.Schema):
+		example, err := Example(f.Nested.Schema)
 		if err != nil {
-			return "", errValue(param, "no example for the schema: %v", err)
+			return "", errValue("response_format", "no example for the schema: %v", err)
 		}
 		return example, nil
 	case f.Type == "json_schema" || f.Type == "json_object":
-		return string(Encode(Object{{"reply", text}})), nil
+		return string(encode(map[string]string{"reply": text})), nil
 	}
-	return "", errValue(param, "unknown format: %q", f.Type)
+	return "", errValue("response_format", "unknown format: %q", f.Type)
 }
 
-// defaults are the members that a response object repeats, with their values
-// where the request has none.
-var defaults = Object{
-	{"instructions", nil}, {"max_output_tokens", nil}, {"max_tool_calls", nil}, {"metadata", Object{}},
-	{"parallel_tool_calls", true}, {"previous_response_id", nil}, {"prompt_cache_key", nil},
-	{"reasoning", Object{{"effort", nil}, {"summary", nil}}}, {"safety_identifier", nil}, {"temperature", 1}, {"top_p", 1},
-	{"text", Object{{"format", Object{{"type", "text"}}}, {"verbosity", "medium"}}}, {"tool_choice", "auto"}, {"tools", []Object{}},
-	{"top_logprobs", 0}, {"truncation", "disabled"}, {"user", nil},
-}
-
-// Settings are the members of the request that a response object repeats.
-func (r *Request) Settings() Object {
-	o := Object{{"background", false}, {"service_tier", "default"}, {"store", false}}
-	for _, m := range defaults {
-		if r.Has(m.name) {
-			m.value = r.Members[m.name]
-		}
-		o = append(o, m)
-	}
-	return o
-}
+// present reports whether there is a value other than null.
+func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // stopList is a string or an array of strings.
 type stopList []string
@@ -206,20 +157,18 @@ func (l *stopList) UnmarshalJSON(data []byte) error {
 		}
 		return nil
 	}
-	var list []string
-	if err := json.Unmarshal(data, &list); err != nil || len(list) > maxStops {
+	if err := json.Unmarshal(data, (*[]string)(l)); err != nil || len(*l) > maxStops {
 		return errValue("stop", "stop is a string or an array of at most %d strings", maxStops)
 	}
-	*l = list
 	return nil
 }
 
-// cut ends text before the first stop sequence in it, and says which that was.
-func (l stopList) cut(text string) (rest, stop string) {
+// cut ends text before the first stop sequence in it.
+func (l stopList) cut(text string) string {
 	for _, s := range l {
-		if before, _, found := strings.Cut(text, s); found && s != "" {
-			text, stop = before, s
+		if s != "" {
+			text, _, _ = strings.Cut(text, s)
 		}
 	}
-	return text, stop
+	return text
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -29,13 +30,13 @@ var stringFormats = map[string]string{
 	"uri": "https://example.com/", "uuid": "00000000-0000-4000-8000-000000000000",
 }
 
-// exampleJSON returns a small document for a JSON schema as SDKs make it of
+// Example returns a small document for a JSON schema as SDKs make it of
 // types: const, or the first enum value; of anyOf and oneOf the first schema
 // with an example, which replaces the one around it; required properties only;
 // empty arrays unless minItems asks for more; a number of at least minimum; the common formats of
 // strings. References stay inside the schema. No other keyword is looked at. A
 // schema without a type is an object at the root and a string below.
-func exampleJSON(schema json.RawMessage) (string, error) {
+func Example(schema json.RawMessage) (string, error) {
 	dec := json.NewDecoder(bytes.NewReader(schema))
 	dec.UseNumber()
 	e := example{open: map[string]bool{}}
@@ -46,7 +47,7 @@ func exampleJSON(schema json.RawMessage) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return string(Encode(v)), nil
+	return string(encode(v)), nil
 }
 
 type example struct {
@@ -73,10 +74,10 @@ func (e *example) value(schema any) (any, error) {
 		return nil, errors.New("a schema is an object or true")
 	}
 	if v, ok := s["const"]; ok {
-		return v, e.spend(string(Encode(v)))
+		return v, e.spend(string(encode(v)))
 	}
 	if list, _ := s["enum"].([]any); len(list) > 0 {
-		return list[0], e.spend(string(Encode(list[0])))
+		return list[0], e.spend(string(encode(list[0])))
 	}
 	if ref, ok := s["$ref"].(string); ok {
 		return e.reference(ref)
@@ -149,7 +150,7 @@ func (e *example) typed(kind any, s map[string]any) (any, error) {
 func (e *example) properties(s map[string]any) (any, error) {
 	properties, _ := s["properties"].(map[string]any)
 	required, _ := s["required"].([]any)
-	o, written := Object{}, map[string]bool{}
+	o, written := []byte{'{'}, map[string]bool{}
 	for _, r := range required {
 		name, _ := r.(string)
 		if err := e.spend(name); err != nil {
@@ -167,9 +168,12 @@ func (e *example) properties(s map[string]any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		o = append(o, member{name, v})
+		if len(written) > 1 {
+			o = append(o, ',')
+		}
+		o = slices.Concat(o, encode(name), []byte(":"), encode(v))
 	}
-	return o, nil
+	return json.RawMessage(append(o, '}')), nil
 }
 
 func (e *example) items(s map[string]any) (any, error) {

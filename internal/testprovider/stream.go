@@ -9,135 +9,137 @@ import (
 	"time"
 )
 
-// Stream is a streamed reply: events before the pieces of the answer, one for
-// each piece, events after them. They are made when they are due, not before.
-type Stream struct {
-	head   []Event
-	pieces int
-	piece  func(i int) Event
-	tail   func() []Event
-}
+// failAfter is how many words of a streamed reply the model fail writes: enough to
+// commit every reader to a success before the end is missing.
+const failAfter = 3
 
-// Event is one event of a stream.
-type Event struct {
-	Name string // of the line "event:"; "": without one
-	Data Object
-	Text bool // begins the next piece of the answer
-}
+// stream is the body of a streamed reply. Its chunks come in rounds, one chunk for each choice: the
+// role, the name of a called function, each piece, the finish reason. A chunk with the usage may
+// follow, and [DONE].
+//
+// There is no goroutine behind it that could outlive the request: it is reading that drives the reply
+// on, so a reader holds event n before n+1 is made, and one Read never returns parts of two events. The
+// end of the context or Close, which may come from another goroutine, ends a waiting Read at once.
+type stream struct {
+	reply     *reply
+	ctx       context.Context
+	showUsage bool // other chunks then say "usage": null, as OpenAI's do
 
-// Done ends the stream of a chat answer.
-var Done = Event{}
-
-// Encode is the event on the wire.
-func (e Event) Encode() []byte {
-	b := make([]byte, 0, 512)
-	if e.Name != "" {
-		b = append(b, "event: "+e.Name+"\n"...)
-	}
-	b = append(b, "data: "...)
-	if e.Data == nil {
-		b = append(b, "[DONE]"...)
-	} else {
-		b = encode(b, e.Data)
-	}
-	return append(b, "\n\n"...)
-}
-
-// Events makes all events.
-func (s *Stream) Events() []Event {
-	events := slices.Clip(s.head)
-	for i := range s.pieces {
-		events = append(events, s.piece(i))
-	}
-	return append(events, s.tail()...)
-}
-
-// streamBody plays a stream. There is no goroutine behind it that could outlive
-// the request: it is reading that drives the reply on, so a reader holds event
-// n before n+1 is made, and one Read never returns parts of two events. The end of the
-// context or Close, which may come from another goroutine, ends a waiting Read at once.
-type streamBody struct {
-	ctx    context.Context
-	stream *Stream
-	pace   time.Duration // before each piece
-	cut    int           // break off after this many pieces; 0: do not
-
-	event []byte  // what is left of the current event
-	next  int     // events taken from head and pieces
-	tail  []Event // made after the last piece
-	ended bool    // tail was made
+	begin int    // rounds before the pieces
+	next  int    // number of the next event
+	event []byte // what is left of the present one
 
 	once   sync.Once
 	closed chan struct{}
 }
 
+func newStream(ctx context.Context, r *reply, usage bool) *stream {
+	s := &stream{reply: r, ctx: ctx, showUsage: usage, begin: 1, closed: make(chan struct{})}
+	if r.function != "" {
+		s.begin = 2
+	}
+	return s
+}
+
 // Read implements [io.Reader].
-func (b *streamBody) Read(p []byte) (int, error) {
+func (s *stream) Read(p []byte) (int, error) {
 	select {
-	case <-b.closed:
+	case <-s.closed:
 		return 0, http.ErrBodyReadAfterClose
-	case <-b.ctx.Done():
-		return 0, b.ctx.Err()
+	case <-s.ctx.Done():
+		return 0, s.ctx.Err()
 	default:
 	}
 	if len(p) == 0 {
 		return 0, nil
 	}
-	if len(b.event) == 0 {
-		if err := b.fill(); err != nil {
+	if len(s.event) == 0 {
+		if err := s.fill(); err != nil {
 			return 0, err
 		}
 	}
-	n := copy(p, b.event)
-	b.event = b.event[n:]
+	n := copy(p, s.event)
+	s.event = s.event[n:]
 	return n, nil
 }
 
 // Close implements [io.Closer].
-func (b *streamBody) Close() error {
-	b.once.Do(func() { close(b.closed) })
+func (s *stream) Close() error {
+	s.once.Do(func() { close(s.closed) })
 	return nil
 }
 
-// fill waits for the next event.
-func (b *streamBody) fill() error {
-	e, err := b.take()
-	if err != nil {
-		return err
+// fill makes the next event when it is due.
+func (s *stream) fill() error {
+	round, i := s.next/s.reply.choices, s.next%s.reply.choices
+	piece, pieces := round-s.begin, len(s.reply.pieces)
+	var data []byte
+	switch after := s.next - (s.begin+pieces+1)*s.reply.choices; {
+	case s.reply.model.fails && piece == min(failAfter, pieces):
+		return io.ErrUnexpectedEOF
+	case after < 0:
+		if piece >= 0 && piece < pieces && i == 0 { // all choices say a word at the same time
+			if err := wait(s.ctx, s.closed, s.reply.model.pace); err != nil {
+				return err
+			}
+		}
+		data = s.chunk(round, i)
+	case after == 0 && s.showUsage:
+		last := s.reply.completion("chat.completion.chunk", []choice{})
+		last.Usage = s.reply.usage
+		data = encode(last)
+	case after == 0 || after == 1 && s.showUsage:
+		data = []byte("[DONE]")
+	default:
+		return io.EOF
 	}
-	if e.Text && b.pace > 0 {
-		select {
-		case <-b.closed:
-			return http.ErrBodyReadAfterClose
-		case <-b.ctx.Done():
-			return b.ctx.Err()
-		case <-time.After(b.pace):
+	s.next++
+	s.event = slices.Concat([]byte("data: "), data, []byte("\n\n"))
+	return nil
+}
+
+// chunk is the chunk of a choice in a round.
+func (s *stream) chunk(round, i int) []byte {
+	delta, piece := said{}, round-s.begin
+	c := choice{Index: i, Delta: &delta}
+	switch {
+	case round == 0:
+		delta = said{Role: "assistant", Content: "", Refusal: null}
+		if s.reply.function != "" {
+			delta.Content = null
+		}
+	case piece == len(s.reply.pieces):
+		c.FinishReason = &s.reply.finish
+	case s.reply.function == "":
+		delta.Content = s.reply.pieces[piece]
+	default:
+		delta.ToolCalls = []call{{Index: new(int)}}
+		if piece < 0 {
+			delta.ToolCalls[0] = s.reply.call(i, "")
+			delta.ToolCalls[0].Index = new(int)
+		} else {
+			delta.ToolCalls[0].Function.Arguments = s.reply.pieces[piece]
 		}
 	}
-	b.event = e.Encode()
-	return nil
+	chunk := s.reply.completion("chat.completion.chunk", []choice{c})
+	if s.showUsage {
+		chunk.Usage = null
+	}
+	return encode(chunk)
 }
 
-// take makes the next event.
-func (b *streamBody) take() (Event, error) {
-	s, piece := b.stream, b.next-len(b.stream.head)
-	if piece >= 0 && b.cut > 0 && (piece == b.cut || piece == s.pieces) {
-		return Event{}, io.ErrUnexpectedEOF
+// wait waits for the time that words take. It ends early, with an error, when a context ends or a
+// reader closes.
+func wait(ctx context.Context, closed <-chan struct{}, d time.Duration) error {
+	if d <= 0 {
+		return nil
 	}
-	switch {
-	case piece < 0:
-		b.next++
-		return s.head[b.next-1], nil
-	case piece < s.pieces:
-		b.next++
-		return s.piece(piece), nil
-	case !b.ended:
-		b.ended, b.tail = true, s.tail()
+	select {
+	case <-closed:
+		return http.ErrBodyReadAfterClose
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
 	}
-	if len(b.tail) == 0 {
-		return Event{}, io.EOF
-	}
-	e := b.tail[0]
-	b.tail = b.tail[1:]
-	return e, nil
 }

@@ -28,10 +28,7 @@ func open(t *testing.T, ctx context.Context, tr *testprovider.Transport, path, b
 	return resp
 }
 
-const (
-	slowChat      = `{"model":"slow","stream":true,"messages":[{"role":"user","content":"a b"}]}`
-	slowResponses = `{"model":"slow","stream":true,"input":"a b"}`
-)
+const slowChat = `{"model":"slow","stream":true,"messages":[{"role":"user","content":"a b"}]}`
 
 func TestWordsComeAtTheirPace(t *testing.T) {
 	for _, tt := range []struct {
@@ -40,7 +37,6 @@ func TestWordsComeAtTheirPace(t *testing.T) {
 		pace             time.Duration
 	}{
 		{"slow", "/chat/completions", slowChat, testprovider.Transport{}, 200 * time.Millisecond},
-		{"slow responses", "/responses", slowResponses, testprovider.Transport{}, 200 * time.Millisecond},
 		{"three choices together", "/chat/completions", strings.Replace(slowChat, "{", `{"n":3,`, 1), testprovider.Transport{}, 200 * time.Millisecond},
 		{"no delay", "/chat/completions", strings.Replace(slowChat, "slow", "echo", 1), testprovider.Transport{}, 0},
 	} {
@@ -50,14 +46,10 @@ func TestWordsComeAtTheirPace(t *testing.T) {
 				resp := open(t, t.Context(), &tt.tr, tt.path, tt.body)
 				lines := bufio.NewScanner(resp.Body)
 				for lines.Scan() {
-					if line := lines.Text(); strings.Contains(line, `delta":{"content":" `) && strings.Contains(line, `"index":0`) ||
-						strings.HasPrefix(line, "event: response.output_text.delta") {
+					if line := lines.Text(); strings.Contains(line, `delta":{"content":" `) && strings.Contains(line, `"index":0`) {
 						words++
-						first := 1 // "You" has no space before it
-						if tt.path == "/responses" {
-							first = 0
-						}
-						if got, want := time.Since(start), time.Duration(words+first)*tt.pace; got != want {
+						// The first word, "You", has no space before it.
+						if got, want := time.Since(start), time.Duration(words+1)*tt.pace; got != want {
 							t.Errorf("word %d after %s, want %s", words, got, want)
 						}
 					}
@@ -83,7 +75,7 @@ func TestUnstreamedReplyTakesAsLong(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
-		req, _ := http.NewRequestWithContext(ctx, http.MethodPost, base+"/responses", strings.NewReader(strings.Replace(slowResponses, "true", "false", 1)))
+		req, _ := http.NewRequestWithContext(ctx, http.MethodPost, base+"/chat/completions", strings.NewReader(strings.Replace(slowChat, "true", "false", 1)))
 		start = time.Now()
 		if _, err := tr.RoundTrip(req); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 300*time.Millisecond {
 			t.Errorf("ended with %v after %s", err, time.Since(start))
@@ -145,7 +137,7 @@ func TestWaitingReadEndsAtOnce(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				var tr testprovider.Transport
-				resp := open(t, ctx, &tr, "/responses", slowResponses)
+				resp := open(t, ctx, &tr, "/chat/completions", slowChat)
 				ended := make(chan error)
 				go func() {
 					_, err := io.Copy(io.Discard, resp.Body)
@@ -172,7 +164,6 @@ func TestFailingModelBreaksItsStreamOff(t *testing.T) {
 	}{
 		{"chat", "/chat/completions", `{"model":"fail","stream":true,"messages":[{"role":"user","content":"a b c"}]}`, `"delta":{"content":"`, 4},
 		{"chat of one word", "/chat/completions", `{"model":"fail","stream":true,"max_tokens":1,"messages":[{"role":"user"}]}`, `"delta":{"content":"`, 2},
-		{"responses", "/responses", `{"model":"fail","stream":true,"input":"a b c"}`, `"delta":"`, 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			data, err := io.ReadAll(open(t, t.Context(), newTransport(), tt.path, tt.body).Body)
@@ -183,7 +174,7 @@ func TestFailingModelBreaksItsStreamOff(t *testing.T) {
 			if n := strings.Count(strings.ReplaceAll(stream, `"role":"assistant",`, ""), tt.word); n != tt.words {
 				t.Errorf("%d words, want %d:\n%s", n, tt.words, stream)
 			}
-			for _, end := range []string{"[DONE]", `"finish_reason":"`, "response.completed"} {
+			for _, end := range []string{"[DONE]", `"finish_reason":"`} {
 				if strings.Contains(stream, end) {
 					t.Errorf("a broken stream says %s", end)
 				}

@@ -25,8 +25,8 @@ func nextToken(s string) (token, rest string) {
 	return s, ""
 }
 
-func countTokens(s string) int {
-	n := 0
+// CountTokens returns how many tokens a text has.
+func CountTokens(s string) (n int) {
 	for s != "" {
 		_, s = nextToken(s)
 		n++

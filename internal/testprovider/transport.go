@@ -7,9 +7,9 @@
 //	client.Post("http://test.invalid/v1/chat/completions", "application/json",
 //		strings.NewReader(`{"model":"echo","messages":[{"role":"user","content":"hello"}]}`))
 //
-// It serves POST {base}/chat/completions, POST {base}/responses and, as
-// Anthropic does, POST {base}/messages, these three streamed or not, POST
-// {base}/messages/count_tokens, and POST {base}/embeddings, with these models:
+// It serves POST {base}/chat/completions, streamed or not, and POST {base}/embeddings;
+// calls of other APIs are translated into chat completions, as for any such provider.
+// These are its models:
 //
 //   - echo says "You said: " and the text of the last user message. Attached
 //     images, sounds and files are counted: "You said: look (with 1 image)". Without
@@ -32,20 +32,16 @@
 // and no attachment; the output counts what was written. No model writes more
 // than 16384 tokens.
 //
-// With thinking asked for in the Messages API, every model thinks
-// [ThinkingText] and signs it. Thinking that comes back is not looked at.
-//
 // An embedding depends on the words of the input only: inputs with common words
 // have similar ones.
 //
-// Limits: it keeps no state (previous_response_id and its like are refused), calls
-// functions only, one a turn, and ignores sampling parameters.
+// Limits: it calls functions only, one a turn, and ignores sampling parameters.
 package testprovider
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -62,8 +58,7 @@ const maxBody = 32 << 20
 // Transport answers requests without a network. The zero value is ready. It may be
 // used by several goroutines at once; its fields may not change meanwhile.
 //
-// Every mistake of the caller is an answer with the error body of OpenAI, or of
-// Anthropic for the Messages API. RoundTrip
+// Every mistake of the caller is an answer with the error body of OpenAI. RoundTrip
 // itself only fails if the request's body cannot be read or its context ends.
 type Transport struct {
 	// Now is the clock for time stamps and the header openai-processing-ms.
@@ -77,23 +72,14 @@ type Transport struct {
 
 var _ http.RoundTripper = (*Transport)(nil)
 
-// routes are found by the end of the path, because any base URL will do.
+// routes are found by the end of the path, because any base URL will do. Each answers the body of a
+// POST, with an object or with a *stream.
 var routes = []struct {
-	suffix, method string
-	serve          func(*Transport, *http.Request) (answer, error)
+	suffix string
+	serve  func(*Transport, *http.Request, []byte) (any, error)
 }{
-	{"/chat/completions", http.MethodPost, (*Transport).chat},
-	{"/responses", http.MethodPost, (*Transport).responses},
-	{"/embeddings", http.MethodPost, (*Transport).embeddings},
-	{messagesPath, http.MethodPost, (*Transport).messages},
-	{messagesPath + "/count_tokens", http.MethodPost, (*Transport).countTokens},
-}
-
-const messagesPath = "/messages"
-
-// isMessages reports whether a request is of the Messages API.
-func isMessages(req *http.Request) bool {
-	return strings.HasSuffix(strings.TrimSuffix(req.URL.Path, "/count_tokens"), messagesPath)
+	{"/chat/completions", (*Transport).chat},
+	{"/embeddings", (*Transport).embeddings},
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -105,29 +91,19 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	start := t.now()
-	header, id := http.Header{}, "req_"+t.newID()
+	header := http.Header{}
+	header.Set("Openai-Organization", "test-provider")
+	header.Set("Openai-Version", "2020-10-01")
+	header.Set("X-Request-Id", "req_"+t.newID())
+
 	status := http.StatusOK
-	a, err := t.route(req, header)
-	refusal, refused := errors.AsType[*apiError](err)
-	if err != nil && !refused {
+	answer, err := t.route(req, header)
+	if refusal, ok := errors.AsType[*apiError](err); ok {
+		status, answer = refusal.status, errorAnswer{refusal}
+	} else if err != nil {
 		return nil, err
 	}
-	if refused {
-		status, a = refusal.status, answer{body: refusal.body()}
-	}
-	if isMessages(req) {
-		header.Set("Request-Id", id)
-		header.Set("Anthropic-Organization-Id", "test-provider")
-		if refused {
-			a.body = MessagesError(status, refusal.message, id)
-		}
-	} else {
-		header.Set("Openai-Organization", "test-provider")
-		header.Set("Openai-Version", "2020-10-01")
-		header.Set("X-Request-Id", id)
-		header.Set("Openai-Processing-Ms", strconv.FormatInt(t.now().Sub(start).Milliseconds(), 10))
-	}
-
+	header.Set("Openai-Processing-Ms", strconv.FormatInt(t.now().Sub(start).Milliseconds(), 10))
 	resp := &http.Response{
 		Status:     fmt.Sprintf("%d %s", status, http.StatusText(status)),
 		StatusCode: status,
@@ -135,33 +111,35 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		Header:  header,
 		Request: req,
 	}
-	if a.stream != nil {
+	if s, ok := answer.(*stream); ok {
 		header.Set("Content-Type", "text/event-stream; charset=utf-8")
 		header.Set("Cache-Control", "no-cache")
-		resp.ContentLength = -1
-		resp.Body = &streamBody{ctx: req.Context(), stream: a.stream, pace: a.pace, cut: a.cut, closed: make(chan struct{})}
+		resp.ContentLength, resp.Body = -1, s
 		return resp, nil
 	}
-	body := append(Encode(a.body), '\n')
+	body := append(encode(answer), '\n')
 	header.Set("Content-Type", "application/json")
 	header.Set("Content-Length", strconv.Itoa(len(body)))
-	resp.ContentLength = int64(len(body))
-	resp.Body = io.NopCloser(bytes.NewReader(body))
+	resp.ContentLength, resp.Body = int64(len(body)), io.NopCloser(bytes.NewReader(body))
 	return resp, nil
 }
 
-func (t *Transport) route(req *http.Request, header http.Header) (answer, error) {
+func (t *Transport) route(req *http.Request, header http.Header) (any, error) {
 	for _, r := range routes {
-		switch {
-		case !strings.HasSuffix(req.URL.Path, r.suffix):
-		case req.Method != r.method:
-			header.Set("Allow", r.method)
-			return answer{}, errMethod(req.Method, req.URL.Path)
-		default:
-			return r.serve(t, req)
+		if !strings.HasSuffix(req.URL.Path, r.suffix) {
+			continue
 		}
+		if req.Method != http.MethodPost {
+			header.Set("Allow", http.MethodPost)
+			return nil, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "", "method %q is not allowed on %q", req.Method, req.URL.Path)
+		}
+		body, err := readBody(req)
+		if err != nil {
+			return nil, err
+		}
+		return r.serve(t, req, body)
 	}
-	return answer{}, errURL(req.Method, req.URL.Path)
+	return nil, refuse(http.StatusNotFound, "", "", "invalid URL (%s %s)", req.Method, req.URL.Path)
 }
 
 // readBody reads the whole body of a call.
@@ -169,31 +147,26 @@ func readBody(req *http.Request) ([]byte, error) {
 	if req.Body == nil {
 		return nil, errJSON(io.ErrUnexpectedEOF)
 	}
-	if req.ContentLength > maxBody {
-		return nil, errTooLarge(maxBody)
-	}
-	var body bytes.Buffer
-	body.Grow(int(max(0, req.ContentLength)) + bytes.MinRead) // so that a known length is read without copies
-	if _, err := body.ReadFrom(io.LimitReader(req.Body, maxBody+1)); err != nil {
+	body, err := io.ReadAll(io.LimitReader(req.Body, maxBody+1))
+	if err != nil {
 		return nil, fmt.Errorf("reading the request body: %w", err)
 	}
-	if body.Len() > maxBody {
-		return nil, errTooLarge(maxBody)
+	if len(body) > maxBody {
+		return nil, refuse(http.StatusRequestEntityTooLarge, "request_too_large", "", "the body is longer than %d bytes", maxBody)
 	}
-	return body.Bytes(), nil
+	return body, nil
 }
 
-// wait waits for the words of a reply that is not streamed.
-func wait(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
+// encode writes v, which always encodes, as JSON. The characters < > & stay as they are, as providers
+// send them.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("testprovider: encoding: " + err.Error())
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
+	return b.Bytes()[:b.Len()-1] // without the line feed of Encode
 }
 
 func (t *Transport) now() time.Time {

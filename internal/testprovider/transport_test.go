@@ -37,7 +37,7 @@ func TestAnswersCarryTheHeadersOfOpenAI(t *testing.T) {
 }
 
 func TestMistakesAreAnsweredInOpenAIForm(t *testing.T) {
-	const chat, responses = "/chat/completions", "/responses"
+	const chat = "/chat/completions"
 	for _, tt := range []struct{ name, method, path, body, want string }{
 		{"unknown path", "POST", "/completions", "{}", "404 invalid_request_error null null"},
 		{"wrong method", "GET", chat, "", "405 invalid_request_error method_not_allowed null"},
@@ -59,19 +59,7 @@ func TestMistakesAreAnsweredInOpenAIForm(t *testing.T) {
 		{"required without tools", "POST", chat, chatWith(`"tool_choice":"required"`), "400 invalid_request_error invalid_value tool_choice"},
 		{"tool without name", "POST", chat, chatWith(`"tools":[{"type":"function","function":{}}]`), "400 invalid_request_error missing_required_parameter tools[0].name"},
 		{"failing model", "POST", chat, `{"model":"fail","messages":[{"role":"user"}]}`, "500 server_error null null"},
-
-		{"no input", "POST", responses, `{"model":"echo"}`, "400 invalid_request_error missing_required_parameter input"},
-		{"empty input", "POST", responses, `{"model":"echo","input":[]}`, "400 invalid_request_error invalid_value input"},
-		{"number as input", "POST", responses, `{"model":"echo","input":7}`, "400 invalid_request_error invalid_value input"},
-		{"item without role", "POST", responses, `{"model":"echo","input":[{"content":"x"}]}`, "400 invalid_request_error invalid_value input"},
-		{"bad tool", "POST", responses, `{"model":"echo","input":"x","tools":[7]}`, "400 invalid_request_error invalid_value tools"},
-		{"bad format", "POST", responses, `{"model":"echo","input":"x","text":{"format":7}}`, "400 invalid_request_error invalid_value text.format"},
-		{"previous response", "POST", responses, `{"model":"echo","input":"x","previous_response_id":"resp_1"}`, "400 invalid_request_error previous_response_not_found previous_response_id"},
-		{"conversation", "POST", responses, `{"model":"echo","input":"x","conversation":{"id":"conv_1"}}`, "400 invalid_request_error previous_response_not_found conversation"},
-		{"item reference", "POST", responses, `{"model":"echo","input":[{"type":"item_reference","id":"msg_1"}]}`, "400 invalid_request_error previous_response_not_found input"},
-		{"stored prompt", "POST", responses, `{"model":"echo","input":"x","prompt":{"id":"p"}}`, "400 invalid_request_error unsupported_parameter prompt"},
-		{"background", "POST", responses, `{"model":"echo","input":"x","background":true}`, "400 invalid_request_error unsupported_parameter background"},
-		{"failing model, responses", "POST", responses, `{"model":"fail","input":"x"}`, "500 server_error null null"},
+		{"embedding model", "POST", chat, `{"model":"embed","messages":[{"role":"user"}]}`, "400 invalid_request_error invalid_value model"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := refused(t, tt.method, tt.path, tt.body); got != tt.want {
@@ -124,7 +112,7 @@ func TestEndedContextFailsTheTripAndClosesTheBody(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	body := &closeSpy{Reader: strings.NewReader("{}")}
-	req, _ := http.NewRequestWithContext(ctx, http.MethodPost, base+"/responses", body)
+	req, _ := http.NewRequestWithContext(ctx, http.MethodPost, base+"/embeddings", body)
 	if _, err := newTransport().RoundTrip(req); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}

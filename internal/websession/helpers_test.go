@@ -26,7 +26,7 @@ var (
 type pair struct {
 	*enginetest.Clock
 	a, b websession.Store
-	look func(*testing.T) // both look at what they watch
+	poll func(*testing.T) // both poll what they watch
 }
 
 // onBoth runs a test on one gateway, and on two that share an engine.
@@ -40,8 +40,8 @@ func onBoth(t *testing.T, f func(t *testing.T, g pair)) {
 		c, redis := enginetest.NewClock(time.Now()), enginetest.Redis(t)
 		a, b := gateway(t, c, redis.Addr, "a"), gateway(t, c, redis.Addr, "b")
 		f(t, pair{c, a.Shared, b.Shared, func(t *testing.T) {
-			a.look(t)
-			b.look(t)
+			a.poll(t)
+			b.poll(t)
 		}})
 	})
 }
@@ -100,7 +100,7 @@ func gateway(t *testing.T, c *enginetest.Clock, redis, name string) shared {
 	return shared{s, n}
 }
 
-func (g shared) look(t *testing.T) {
+func (g shared) poll(t *testing.T) {
 	t.Helper()
 	if err := g.node.part.Beat(t.Context()); err != nil {
 		t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// lookInterval is the time between two looks whether a session has ended that is watched.
-const lookInterval = time.Second
+// pollInterval is the time between two polls of the sessions that are watched.
+const pollInterval = time.Second
 
 // Memory keeps the sessions of one gateway. They outlive a configuration, and not the process.
 type Memory struct {
@@ -20,7 +20,7 @@ type Memory struct {
 	sessions map[string]*kept
 	owners   map[string][]*kept
 	byEnd    byEnd
-	looking  bool // a goroutine looks at the sessions that are watched
+	polling  bool // a goroutine polls the sessions that are watched
 }
 
 // NewMemory returns a store without sessions.
@@ -34,7 +34,7 @@ func (m *Memory) Create(_ context.Context, s Session, life Life) (string, error)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now, owner := m.now(), s.owner()
-	m.forget(now)
+	m.removeEnded(now)
 	if of := m.owners[owner]; len(of) >= MaxOfOwner {
 		m.remove(slices.MinFunc(of, func(a, b *kept) int { return a.end.Compare(b.end) }))
 	} else if len(m.sessions) >= MaxSessions {
@@ -48,8 +48,8 @@ func (m *Memory) Create(_ context.Context, s Session, life Life) (string, error)
 	return id, nil
 }
 
-// forget removes the sessions that have ended by themselves; mu is held.
-func (m *Memory) forget(now time.Time) {
+// removeEnded removes the sessions that have ended by themselves; mu is held.
+func (m *Memory) removeEnded(now time.Time) {
 	for len(m.byEnd) > 0 && !now.Before(m.byEnd[0].end) {
 		m.remove(m.byEnd[0])
 	}
@@ -67,15 +67,15 @@ func (m *Memory) remove(k *kept) {
 
 // Find implements [Store].
 func (m *Memory) Find(_ context.Context, id string, life Life) (Session, bool, error) {
-	return m.ask(id, life, m.now())
+	return m.findID(id, life, m.now())
 }
 
 // Peek implements [Store].
 func (m *Memory) Peek(_ context.Context, id string, life Life) (Session, bool, error) {
-	return m.ask(id, life, time.Time{})
+	return m.findID(id, life, time.Time{})
 }
 
-func (m *Memory) ask(id string, life Life, used time.Time) (Session, bool, error) {
+func (m *Memory) findID(id string, life Life, used time.Time) (Session, bool, error) {
 	hash, ok := hashOf(id)
 	if !ok {
 		return Session{}, false, nil
@@ -119,8 +119,8 @@ func (m *Memory) Delete(_ context.Context, id string) error {
 	return nil
 }
 
-// Keep implements [Store].
-func (m *Memory) Keep(keep func(Session) bool) {
+// Retain implements [Store].
+func (m *Memory) Retain(keep func(Session) bool) {
 	var gone []string
 	for hash, s := range m.all() {
 		if !keep(s) {
@@ -153,17 +153,17 @@ func (m *Memory) OnEnd(id string, life Life, used func() time.Time, f func()) (s
 	stop = m.watches.add(hash, life, waiting{used, f})
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.looking {
-		m.looking = true
-		go m.look()
+	if !m.polling {
+		m.polling = true
+		go m.poll()
 	}
 	return stop
 }
 
-// look notes when sessions that are watched were used, and finds those that have ended, until none is
+// poll notes when sessions that are watched were used, and finds those that have ended, until none is
 // watched.
-func (m *Memory) look() {
-	tick := time.NewTicker(lookInterval)
+func (m *Memory) poll() {
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for m.watching() {
 		for _, w := range m.watches.all() {
@@ -175,19 +175,19 @@ func (m *Memory) look() {
 	}
 }
 
-// watching reports whether a session is watched; if none is, look has ended.
+// watching reports whether a session is watched; if none is, poll has ended.
 func (m *Memory) watching() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.looking = m.watches.some()
-	return m.looking
+	m.polling = m.watches.some()
+	return m.polling
 }
 
 // Len implements [Store].
 func (m *Memory) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.forget(m.now())
+	m.removeEnded(m.now())
 	return len(m.sessions)
 }
 

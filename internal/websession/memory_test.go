@@ -48,11 +48,11 @@ func TestAWatchThatComesTooLateIsTold(t *testing.T) {
 	})
 }
 
-// What ends by itself is found by the next look; who signs out or is shut out is not waited for.
+// What ends by itself is found by the next poll; who signs out or is shut out is not waited for.
 func TestTheEndThatSomebodyDecidesIsToldAtOnce(t *testing.T) {
 	for name, end := range map[string]func(m *websession.Memory, id string){
 		"sign-out": func(m *websession.Memory, id string) { _ = m.Delete(t.Context(), id) },
-		"a reload": func(m *websession.Memory, _ string) { m.Keep(func(websession.Session) bool { return false }) },
+		"a reload": func(m *websession.Memory, _ string) { m.Retain(func(websession.Session) bool { return false }) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestTheEndThatSomebodyDecidesIsToldAtOnce(t *testing.T) {
 				id, _ := m.Create(t.Context(), websession.Session{Key: "ops"}, life)
 				told := false
 				m.OnEnd(id, life, func() time.Time { return time.Time{} }, func() { told = true })
-				synctest.Wait() // the first look is over
+				synctest.Wait() // the first poll is over
 				if end(m, id); !told {
 					t.Error("it is not told at once")
 				}

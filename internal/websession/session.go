@@ -6,7 +6,7 @@
 //	session, ok, err := store.Peek(ctx, id, life)              // at those that a page sends by itself
 //	stop := store.OnEnd(id, life, used, func() { … })          // an open desktop
 //	err = store.Delete(ctx, id)                                // sign-out
-//	store.Keep(func(s Session) bool { … })                     // after a reload
+//	store.Retain(func(s Session) bool { … })                   // after a reload
 //
 // A session has an ID of 256 random bits. Only the browser has it: the stores know its SHA-256. They
 // hold no key either, but the key's name and the hash of its secret, so that the key is judged again at
@@ -26,7 +26,7 @@ const (
 	// MaxOfOwner is how many sessions a key and user may have. A further sign-in ends the one that
 	// would end first.
 	MaxOfOwner = 10
-	// MaxSessions bounds those of all in the same way: about 5 MiB.
+	// MaxSessions bounds the sessions of all in the same way: about 5 MiB.
 	MaxSessions = 10_000
 
 	// touchShare is how exactly the last use is kept: a session is written when a 60th of its idle time
@@ -77,15 +77,15 @@ type Store interface {
 	Peek(ctx context.Context, id string, life Life) (s Session, ok bool, err error)
 	// Delete ends a session, here and at other gateways. One that does not exist is no error.
 	Delete(ctx context.Context, id string) error
-	// Keep ends the sessions for which keep is false, here and at other gateways. It waits for nothing:
-	// several gateways do it with their next look. Keep is called by one goroutine, without a lock.
-	Keep(keep func(Session) bool)
+	// Retain ends the sessions for which keep is false, here and at other gateways. It waits for nothing:
+	// several gateways do it with their next poll. Keep is called by one goroutine, without a lock.
+	Retain(keep func(Session) bool)
 	// OnEnd calls f once when the session ends, unless stop is called before. Used returns when a person
 	// has last used what f ends, which is use of the session; the zero time is none. Neither may wait for
 	// anything. F may still be called while stop runs.
 	OnEnd(id string, life Life, used func() time.Time, f func()) (stop func())
 	// Len is the number of sessions. It waits for nothing: several gateways know it from their last
-	// look, a few seconds ago.
+	// poll, a few seconds ago.
 	Len() int
 }
 

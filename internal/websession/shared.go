@@ -61,14 +61,14 @@ type Shared struct {
 	watches watches
 	used    atomic.Bool // this gateway has been asked for a session
 	count   atomic.Int64
-	keep    atomic.Pointer[func(Session) bool] // of Keep, until it is done; nil: nothing to do
+	keep    atomic.Pointer[func(Session) bool] // of Retain, until it is done; nil: nothing to do
 }
 
 // NewShared returns the store of a gateway. It must be called before the node starts.
 func NewShared(node Node, now func() time.Time) *Shared {
 	s := &Shared{node: node, now: now}
 	node.On(eventEnded, func(text string) { s.watches.ended(strings.Fields(text)...) })
-	node.Join(cluster.Part{Name: "console sessions", Beat: s.look})
+	node.Join(cluster.Part{Name: "console sessions", Beat: s.poll})
 	return s
 }
 
@@ -97,12 +97,12 @@ func (s *Shared) Create(ctx context.Context, x Session, life Life) (string, erro
 	if err != nil {
 		return "", err
 	}
-	s.tell(ctx, gone...)
+	s.publishEnded(ctx, gone...)
 	return id, nil
 }
 
-// tell ends what waits for the end of sessions, at all gateways.
-func (s *Shared) tell(ctx context.Context, hashes ...string) {
+// publishEnded ends what waits for the end of sessions, at all gateways.
+func (s *Shared) publishEnded(ctx context.Context, hashes ...string) {
 	if len(hashes) == 0 {
 		return
 	}
@@ -166,7 +166,7 @@ func (s *Shared) Delete(ctx context.Context, id string) error {
 	if _, err := s.node.Run(ctx, deleteScript, hash); err != nil {
 		return err
 	}
-	s.tell(ctx, hash)
+	s.publishEnded(ctx, hash)
 	return nil
 }
 
@@ -176,8 +176,8 @@ func (s *Shared) OnEnd(id string, life Life, used func() time.Time, f func()) (s
 	return s.watches.add(hash, life, waiting{used, f})
 }
 
-// Keep implements [Store].
-func (s *Shared) Keep(keep func(Session) bool) { s.keep.Store(&keep) }
+// Retain implements [Store].
+func (s *Shared) Retain(keep func(Session) bool) { s.keep.Store(&keep) }
 
 // Len implements [Store].
 func (s *Shared) Len() int { return int(s.count.Load()) }

@@ -22,7 +22,7 @@ func TestSignOutElsewhereIsHeardWithTheNextBeat(t *testing.T) {
 	if err := b.Delete(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	a.look(t)
+	a.poll(t)
 	told.want(t, 1)
 }
 
@@ -30,13 +30,13 @@ func TestAReloadWhileTheEngineIsAwayIsMadeUpFor(t *testing.T) {
 	c, redis := enginetest.NewClock(time.Now()), enginetest.Redis(t)
 	g := gateway(t, c, redis.Addr, "a")
 	id := create(t, g, ops)
-	g.Keep(func(websession.Session) bool { return false })
+	g.Retain(func(websession.Session) bool { return false })
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := g.node.part.Beat(ctx); err == nil {
 		t.Fatal("a beat without an answer succeeds")
 	}
-	g.look(t)
+	g.poll(t)
 	if lives(t, g, id) {
 		t.Error("a session lives that the configuration does not keep")
 	}
@@ -69,12 +69,12 @@ func TestNobodyIsSignedInWithoutTheEngine(t *testing.T) {
 func TestAGatewayWithoutConsoleSendsNothing(t *testing.T) {
 	c, redis := enginetest.NewClock(time.Now()), enginetest.Redis(t)
 	g := gateway(t, c, redis.Addr, "a")
-	g.look(t)
+	g.poll(t)
 	if g.node.sent != 0 {
 		t.Errorf("%d messages", g.node.sent)
 	}
 	create(t, g, ops)
-	g.look(t)
+	g.poll(t)
 	if g.node.sent != 2 || g.Len() != 1 {
 		t.Errorf("%d messages, %d sessions", g.node.sent, g.Len())
 	}

@@ -86,7 +86,7 @@ func TestADesktopIsUseAsLongAsAPersonUsesIt(t *testing.T) {
 			return used
 		}, told.add)()
 		defer g.a.OnEnd(id, life, never, func() {})()
-		peek := func() bool { // a look of one gateway comes by itself, that of several by look
+		peek := func() bool { // one gateway polls by itself, several by poll
 			_, ok, err := g.b.Peek(t.Context(), id, life)
 			return ok && err == nil
 		}
@@ -97,19 +97,19 @@ func TestADesktopIsUseAsLongAsAPersonUsesIt(t *testing.T) {
 			mu.Unlock()
 			want := g.Now().Add(-11 * time.Minute)
 			enginetest.Within(t, 5*time.Second, "the use is noted", func() bool {
-				g.look(t)
+				g.poll(t)
 				x, ok, _ := g.b.Peek(t.Context(), id, life)
 				return ok && x.Used.After(want)
 			})
 			told.want(t, 0)
 		}
 		g.Move(49 * time.Minute)
-		g.look(t)
+		g.poll(t)
 		if !peek() {
 			t.Error("the session has ended less than an hour after the last use of its desktop")
 		}
 		g.Move(2 * time.Minute)
-		g.look(t)
+		g.poll(t)
 		told.want(t, 1)
 		if peek() {
 			t.Error("the session lives more than an hour after the last use of its desktop")
@@ -129,18 +129,18 @@ func TestSessionsEndThatAConfigurationDoesNotKeep(t *testing.T) {
 		}
 		var told counter
 		defer g.b.OnEnd(gone, life, never, told.add)()
-		g.a.Keep(func(x websession.Session) bool { return x.User != "bob" })
-		g.look(t)
+		g.a.Retain(func(x websession.Session) bool { return x.User != "bob" })
+		g.poll(t)
 		told.want(t, 1)
 		if lives(t, g.b, gone) || !lives(t, g.a, kept) || !lives(t, g.a, keyed) {
 			t.Error("the wrong sessions have ended")
 		}
-		g.look(t)
+		g.poll(t)
 		if n := g.a.Len(); n != 2 {
 			t.Errorf("%d sessions are left", n)
 		}
 		again := create(t, g.a, bob) // a reload ends what there is, once
-		g.look(t)
+		g.poll(t)
 		if !lives(t, g.b, again) {
 			t.Error("a later session has ended")
 		}
@@ -231,7 +231,7 @@ func TestSessionsInAllAreBounded(t *testing.T) {
 				g.Move(time.Minute)
 			}
 		}
-		g.look(t)
+		g.poll(t)
 		if n := g.a.Len(); n != websession.MaxSessions {
 			t.Errorf("%d sessions", n)
 		}
@@ -241,7 +241,7 @@ func TestSessionsInAllAreBounded(t *testing.T) {
 		}
 		g.Move(2 * time.Hour)
 		create(t, g.a, ops)
-		g.look(t)
+		g.poll(t)
 		if n := g.a.Len(); n != 1 {
 			t.Errorf("%d sessions after all but one have ended", n)
 		}
@@ -263,7 +263,7 @@ func TestTheEndOfASessionIsTold(t *testing.T) {
 			},
 			"its time is over": func(t *testing.T, _ string) error {
 				g.Move(13 * time.Hour)
-				g.look(t)
+				g.poll(t)
 				return nil
 			},
 		} {

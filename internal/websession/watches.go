@@ -24,7 +24,7 @@ type waiting struct {
 	end  func()
 }
 
-// watch is a session that a look is about.
+// watch is a session that is polled.
 type watch struct {
 	hash string
 	life Life

@@ -191,7 +191,7 @@ func source(raw json.RawMessage, kind, path string) error {
 	return nil
 }
 
-// signed returns the thinking that testprovider made this signature for, and whether it did so for
+// signed returns the thinking that package answers made this signature for, and whether it did so for
 // this model: Anthropic refuses thinking that it did not write.
 func signed(model, signature string) (thinking string, ok bool) {
 	data, err := base64.StdEncoding.DecodeString(signature)

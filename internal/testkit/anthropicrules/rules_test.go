@@ -2,13 +2,12 @@ package anthropicrules_test
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/answers"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/anthropicrules"
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
 )
 
 // messagesWith is a request of the Messages API with these members on top.
@@ -19,7 +18,7 @@ func messagesWith(members ...string) string {
 			panic(err)
 		}
 	}
-	return string(testprovider.Encode(body))
+	return string(answers.Encode(body))
 }
 
 // refused is why a request is refused, "" if it is not. Headers are "Name: value".
@@ -213,21 +212,16 @@ func TestThinkingIsTakenBackFromItsModelOnly(t *testing.T) {
 	}
 }
 
-// answer is what the built-in provider says to a request.
+// answer is a good answer to a request: thinking, and the call of its first tool.
 func answer(t *testing.T, body string) []byte {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://provider.invalid/messages", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
+	r, err := answers.ParseMessages([]byte(body), false)
+	if err != nil || !r.Thinks {
+		t.Fatalf("thinks: %v, %v", r.Thinks, err)
 	}
-	resp, err := (&testprovider.Transport{}).RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
+	reply := &answers.Reply{
+		ID: "1", Model: r.Model, Reasoning: []string{"The user wants an answer."}, Finish: "tool_calls",
+		Calls: []answers.Call{{Name: r.Tools[0].Name, Arguments: []string{`{"city":"Oslo"}`}}},
 	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return answers.Encode(reply.Message())
 }

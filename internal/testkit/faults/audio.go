@@ -13,7 +13,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/answers"
 )
 
 // SpokenBytes is how many bytes of PCM the spoken form of a character has, a tenth of a
@@ -22,7 +22,7 @@ const SpokenBytes = 4800
 
 // speechBody reads the body of a call of POST /audio/speech. A character is spoken in a
 // tenth of a second. OpenAI's default format is mp3, OpenRouter's is pcm.
-func speechBody(_ *http.Request, body []byte) (*testprovider.Request, func(*call) script, error) {
+func speechBody(_ *http.Request, body []byte) (*answers.Request, func(*call) script, error) {
 	var raw struct {
 		Model, Input string
 		Format       string `json:"response_format"`
@@ -31,7 +31,7 @@ func speechBody(_ *http.Request, body []byte) (*testprovider.Request, func(*call
 	if err := json.Unmarshal(body, &raw); err != nil || raw.Input == "" {
 		return nil, nil, fmt.Errorf("want model and input: %w", err)
 	}
-	return &testprovider.Request{Model: raw.Model}, func(c *call) script {
+	return &answers.Request{Model: raw.Model}, func(c *call) script {
 		format := raw.Format
 		switch {
 		case format == "" && c.api == openRouter:
@@ -61,12 +61,12 @@ const Transcript = "You said: "
 
 // transcriptionsBody reads the body of a call of POST /audio/transcriptions, a form or JSON. The model
 // "null-fields" answers no stream, and counts seconds; "sloppy" has no usage but a duration in verbose JSON.
-func transcriptionsBody(r *http.Request, body []byte) (*testprovider.Request, func(*call) script, error) {
+func transcriptionsBody(r *http.Request, body []byte) (*answers.Request, func(*call) script, error) {
 	fields, size, err := transcriptionFields(r, body)
 	if err != nil {
 		return nil, nil, err
 	}
-	return &testprovider.Request{Model: fields["model"]}, func(c *call) script {
+	return &answers.Request{Model: fields["model"]}, func(c *call) script {
 		text := Transcript + fields["prompt"]
 		usage := object{}.With("type", "tokens").With("input_tokens", 14).With("output_tokens", 5).With("total_tokens", 19).
 			With("input_token_details", object{}.With("text_tokens", 4).With("audio_tokens", 10))
@@ -95,7 +95,7 @@ func transcriptionsBody(r *http.Request, body []byte) (*testprovider.Request, fu
 		if c.mode.name != "no-usage" && c.mode.name != "sloppy" {
 			answer = answer.With("usage", usage)
 		}
-		return pieces(c, "application/json", [][]byte{testprovider.Encode(answer.With("bytes", size))}, nil)
+		return pieces(c, "application/json", [][]byte{answers.Encode(answer.With("bytes", size))}, nil)
 	}, nil
 }
 
@@ -125,7 +125,7 @@ func transcriptionFields(r *http.Request, body []byte) (fields map[string]string
 }
 
 func dataEvent(o object) []byte {
-	return slices.Concat([]byte("data: "), testprovider.Encode(o), []byte("\n\n"))
+	return slices.Concat([]byte("data: "), answers.Encode(o), []byte("\n\n"))
 }
 
 // spoken is a sound of so many tenths of a second.

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/answers"
 )
 
 type (
-	object = testprovider.Object
-	event  = testprovider.Event
+	object = answers.Object
+	event  = answers.Event
 )
 
 // behaviour says in what an answer differs from a good one. The zero value is a

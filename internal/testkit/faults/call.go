@@ -1,28 +1,30 @@
 package faults
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/answers"
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
 )
 
 // call is a request for an answer of a model.
 type call struct {
-	*testprovider.Request
+	*answers.Request
 	http   *http.Request
 	api    api
 	id     string // of the request
 	mode   behaviour
 	prompt string // text of the last user message
 
-	reply     *testprovider.Reply
+	reply     *answers.Reply
 	showUsage bool
 }
 
 // reader reads the body of a call, and says what a good answer to it is.
-type reader func(*http.Request, []byte) (*testprovider.Request, func(*call) script, error)
+type reader func(*http.Request, []byte) (*answers.Request, func(*call) script, error)
 
 // model serves an endpoint that is chosen by the body's "model".
 func (p *Provider) model(a api, read reader) http.Handler {
@@ -59,7 +61,7 @@ func (p *Provider) answer(c *call, body []byte, read reader, id string) script {
 		mode = behaviours["echo"] // the end of the redirect, not a loop
 	}
 	c.Request, c.mode, c.prompt = request, mode, request.Prompt().Text
-	c.reply = &testprovider.Reply{ID: id, Model: c.Model, Now: p.Now, Created: p.Now().Unix()}
+	c.reply = &answers.Reply{ID: id, Model: c.Model, Now: p.Now, Created: p.Now().Unix()}
 	var s script
 	switch {
 	case mode.refuses != nil && mode.refuses(c):
@@ -81,19 +83,24 @@ func (p *Provider) answer(c *call, body []byte, read reader, id string) script {
 
 // openAIBody reads the body of chat or Responses.
 func openAIBody(answer func(*call) script) reader {
-	return func(_ *http.Request, body []byte) (*testprovider.Request, func(*call) script, error) {
-		r, err := testprovider.ParseRequest(body)
+	return func(_ *http.Request, body []byte) (*answers.Request, func(*call) script, error) {
+		r, err := answers.ParseRequest(body)
 		return r, answer, err
 	}
 }
 
 // embeddingsBody reads the body of a call of POST /embeddings.
-func embeddingsBody(_ *http.Request, body []byte) (*testprovider.Request, func(*call) script, error) {
-	r, err := testprovider.ParseEmbeddings(body)
+func embeddingsBody(_ *http.Request, body []byte) (*answers.Request, func(*call) script, error) {
+	var r testprovider.EmbeddingRequest
+	if err := json.Unmarshal(body, &r); err != nil {
+		return nil, nil, err
+	}
+	made, err := r.Embed()
 	if err != nil {
 		return nil, nil, err
 	}
-	return &testprovider.Request{Model: r.Model}, func(c *call) script { return c.plainScript(r.Result()) }, nil
+	result := object{}.With("object", made.Object).With("data", made.Data).With("model", made.Model).With("usage", made.Usage)
+	return &answers.Request{Model: r.Model}, func(c *call) script { return c.plainScript(result) }, nil
 }
 
 // streams reports whether the answer is a stream.
@@ -105,7 +112,7 @@ func chatScript(c *call) script {
 		return c.fails(http.StatusBadRequest, "invalid_value", err.Error())
 	}
 	if c.streams() {
-		return c.streamScript(c.reply.ChatStream(c.showUsage).Events(), c.chatError())
+		return c.streamScript(c.reply.ChatStream(c.showUsage), c.chatError())
 	}
 	return c.plainScript(c.reply.ChatResult())
 }
@@ -124,8 +131,8 @@ func (p *Provider) responsesScript(c *call) script {
 		id := strings.Trim(string(c.Members["previous_response_id"]), `"`)
 		earlier, ok := p.stored.get(id)
 		if !ok {
-			body := testprovider.ErrorBody("invalid_request_error", "previous_response_not_found", "previous_response_id", fmt.Sprintf("no response %q", id))
-			return whole(http.StatusBadRequest, "application/json", testprovider.Encode(body))
+			body := answers.ErrorBody("invalid_request_error", "previous_response_not_found", "previous_response_id", fmt.Sprintf("no response %q", id))
+			return whole(http.StatusBadRequest, "application/json", answers.Encode(body))
 		}
 		c.prompt = earlier + " / " + c.prompt
 	}
@@ -137,7 +144,7 @@ func (p *Provider) responsesScript(c *call) script {
 	}
 	c.reply.Settings = c.Settings().With("store", store)
 	if c.streams() {
-		return c.streamScript(c.reply.ResponseStream().Events(), c.responseError())
+		return c.streamScript(c.reply.ResponseStream(), c.responseError())
 	}
 	if c.mode.course == courseFailed {
 		return c.plainScript(c.failedResponse())

@@ -7,12 +7,12 @@ import (
 	"maps"
 	"net/http"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/answers"
 )
 
 // completionsBody reads the body of a call of POST /completions. It is answered as a chat with the last
 // prompt, which has n choices for each prompt.
-func completionsBody(_ *http.Request, body []byte) (*testprovider.Request, func(*call) script, error) {
+func completionsBody(_ *http.Request, body []byte) (*answers.Request, func(*call) script, error) {
 	var chat map[string]any
 	if err := json.Unmarshal(body, &chat); err != nil || chat["prompt"] == nil || chat["messages"] != nil {
 		return nil, nil, fmt.Errorf("want prompt and no messages: %w", err)
@@ -32,7 +32,7 @@ func completionsBody(_ *http.Request, body []byte) (*testprovider.Request, func(
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := testprovider.ParseRequest(translated)
+	r, err := answers.ParseRequest(translated)
 	return r, func(c *call) script {
 		s := chatScript(c)
 		for i := range s.steps {
@@ -73,7 +73,7 @@ func asCompletion(data []byte, n int) []byte {
 			chat["choices"] = append(chat["choices"].([]any), another)
 		}
 	}
-	out := testprovider.Encode(chat)
+	out := answers.Encode(chat)
 	if isEvent {
 		return append(append([]byte("data: "), out...), "\n\n"...)
 	}

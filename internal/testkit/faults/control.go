@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/answers"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/clouds"
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
 )
 
 // control serves the methods of a provider that runs in a process of its own.
@@ -50,7 +50,7 @@ func showClouds(w http.ResponseWriter, requests map[string][]clouds.Request) {
 		}
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(testprovider.Encode(views)) // the test left: nobody to tell
+	_, _ = w.Write(answers.Encode(views)) // the test left: nobody to tell
 }
 
 // showRequests answers with the record as a JSON list. Bodies show as text; bytes
@@ -65,5 +65,5 @@ func showRequests(w http.ResponseWriter, requests []Request) {
 		views = append(views, view{req, string(req.Body)})
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(testprovider.Encode(views)) // the test left: nobody to tell
+	_, _ = w.Write(answers.Encode(views)) // the test left: nobody to tell
 }

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/answers"
 )
 
 const (
@@ -79,11 +79,11 @@ func errorBody(a api, id string, status int, code, message string) object {
 	case status >= 500:
 		kind = "server_error"
 	}
-	return testprovider.ErrorBody(kind, code, "", message)
+	return answers.ErrorBody(kind, code, "", message)
 }
 
 func errorScript(a api, id string, status int, code, message string) script {
-	s := whole(status, "application/json", testprovider.Encode(errorBody(a, id, status, code, message)))
+	s := whole(status, "application/json", answers.Encode(errorBody(a, id, status, code, message)))
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		s.header.Set("Retry-After", strconv.Itoa(retryAfter))
 	}
@@ -100,7 +100,7 @@ func statusScript(c *call) script {
 }
 
 func error200Script(c *call) script {
-	return whole(http.StatusOK, "application/json", testprovider.Encode(errorBody(c.api, c.id, 500, "", c.complaint())))
+	return whole(http.StatusOK, "application/json", answers.Encode(errorBody(c.api, c.id, 500, "", c.complaint())))
 }
 
 func htmlScript(status int) func(*call) script {
@@ -150,7 +150,7 @@ func azureFilterScript(c *call) script {
 	inner := object{}.With("code", "ResponsibleAIPolicyViolation").
 		With("content_filter_result", object{}.With("violence", object{}.With("filtered", true).With("severity", "medium")))
 	o = member(o, "error", func(e object) object { return e.With("innererror", inner) })
-	return whole(http.StatusBadRequest, "application/json", testprovider.Encode(o))
+	return whole(http.StatusBadRequest, "application/json", answers.Encode(o))
 }
 
 // prefilled reports whether the assistant has the last word.
@@ -166,7 +166,7 @@ func (c *call) chatError() event {
 		return event{Data: errorBody(openAI, c.id, http.StatusInternalServerError, "", c.complaint())}
 	}
 	failed := object{}.With("index", 0).With("delta", object{}.With("content", "")).With("finish_reason", "error").With("logprobs", nil)
-	chunk := c.reply.ChatStream(false).Events()[0].Data.With("choices", []object{failed})
+	chunk := c.reply.ChatStream(false)[0].Data.With("choices", []object{failed})
 	return event{Data: chunk.With("error", routerError(http.StatusBadGateway, "", c.complaint()))}
 }
 

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/answers"
 )
 
 // The tokens of a picture, and of a prompt.
@@ -29,16 +29,16 @@ type imageRequest struct {
 }
 
 // imagesBody reads the body of a call of POST /images/generations.
-func imagesBody(_ *http.Request, body []byte) (*testprovider.Request, func(*call) script, error) {
+func imagesBody(_ *http.Request, body []byte) (*answers.Request, func(*call) script, error) {
 	var raw imageRequest
 	if err := json.Unmarshal(body, &raw); err != nil || raw.Prompt == "" {
 		return nil, nil, fmt.Errorf("want a prompt: %w", err)
 	}
-	return &testprovider.Request{Model: raw.Model}, raw.answer, nil
+	return &answers.Request{Model: raw.Model}, raw.answer, nil
 }
 
 // editsBody reads the body of a call of POST /images/edits: JSON, or a form with at least one picture.
-func editsBody(r *http.Request, body []byte) (*testprovider.Request, func(*call) script, error) {
+func editsBody(r *http.Request, body []byte) (*answers.Request, func(*call) script, error) {
 	_, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if params["boundary"] == "" {
 		return imagesBody(r, body)
@@ -56,7 +56,7 @@ func editsBody(r *http.Request, body []byte) (*testprovider.Request, func(*call)
 			}
 		}
 	}
-	return &testprovider.Request{Model: raw.Model}, raw.answer, nil
+	return &answers.Request{Model: raw.Model}, raw.answer, nil
 }
 
 // answer is pictures whose bytes are the prompt. The model "no-usage" has URLs instead, as DALL-E does.
@@ -76,7 +76,7 @@ func (r *imageRequest) answer(c *call) script {
 	if c.mode.name != "no-usage" {
 		answer["usage"] = imageUsage(n)
 	}
-	return whole(http.StatusOK, "application/json", testprovider.Encode(answer))
+	return whole(http.StatusOK, "application/json", answers.Encode(answer))
 }
 
 // events are the pictures as OpenAI streams them.
@@ -99,7 +99,7 @@ func (r *imageRequest) events(c *call, n int) (events []event) {
 		add(".completed", imageUsage(1))
 	}
 	if c.api == openRouter {
-		events = append(events, testprovider.Done)
+		events = append(events, answers.Done)
 	}
 	return events
 }

@@ -6,12 +6,12 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/answers"
 )
 
 // rerankBody reads the body of a call of POST /rerank. The score of a document is
 // the share of the query's words that it has.
-func rerankBody(_ *http.Request, body []byte) (*testprovider.Request, func(*call) script, error) {
+func rerankBody(_ *http.Request, body []byte) (*answers.Request, func(*call) script, error) {
 	var raw struct {
 		Model, Query string
 		Documents    []string
@@ -38,7 +38,7 @@ func rerankBody(_ *http.Request, body []byte) (*testprovider.Request, func(*call
 	if raw.TopN > 0 && raw.TopN < len(results) {
 		results = results[:raw.TopN]
 	}
-	return &testprovider.Request{Model: raw.Model}, func(c *call) script {
+	return &answers.Request{Model: raw.Model}, func(c *call) script {
 		answer := map[string]any{"id": "rank-1", "results": results}
 		units := map[string]any{"search_units": (len(raw.Documents) + 99) / 100}
 		switch {
@@ -48,13 +48,13 @@ func rerankBody(_ *http.Request, body []byte) (*testprovider.Request, func(*call
 		default:
 			answer["meta"] = map[string]any{"billed_units": units}
 		}
-		return whole(http.StatusOK, "application/json", testprovider.Encode(answer))
+		return whole(http.StatusOK, "application/json", answers.Encode(answer))
 	}, nil
 }
 
 // moderationsBody reads the body of a call of POST /moderations. A text is flagged
 // if it has the word "violence".
-func moderationsBody(_ *http.Request, body []byte) (*testprovider.Request, func(*call) script, error) {
+func moderationsBody(_ *http.Request, body []byte) (*answers.Request, func(*call) script, error) {
 	var raw struct {
 		Model string
 		Input json.RawMessage
@@ -71,8 +71,8 @@ func moderationsBody(_ *http.Request, body []byte) (*testprovider.Request, func(
 		flagged := strings.Contains(text, "violence")
 		results[i] = map[string]any{"flagged": flagged, "categories": map[string]bool{"violence": flagged}}
 	}
-	return &testprovider.Request{Model: raw.Model}, func(c *call) script {
+	return &answers.Request{Model: raw.Model}, func(c *call) script {
 		answer := map[string]any{"id": "modr-1", "model": raw.Model, "results": results}
-		return whole(http.StatusOK, "application/json", testprovider.Encode(answer))
+		return whole(http.StatusOK, "application/json", answers.Encode(answer))
 	}, nil
 }

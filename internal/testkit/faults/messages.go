@@ -3,8 +3,8 @@ package faults
 import (
 	"net/http"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/answers"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/anthropicrules"
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
 )
 
 // statusOverloaded is Anthropic's own.
@@ -12,11 +12,11 @@ const statusOverloaded = 529
 
 // messagesBody reads the body of a call of the Messages API, or of its count_tokens.
 func messagesBody(answer func(*call) script, count bool) reader {
-	return func(r *http.Request, body []byte) (*testprovider.Request, func(*call) script, error) {
+	return func(r *http.Request, body []byte) (*answers.Request, func(*call) script, error) {
 		if err := anthropicrules.Check(r.Header, body, count); err != nil {
 			return nil, nil, err
 		}
-		request, err := testprovider.ParseMessages(body, count)
+		request, err := answers.ParseMessages(body, count)
 		return request, answer, err
 	}
 }
@@ -31,7 +31,7 @@ func messagesScript(c *call) script {
 		if c.mode.course == courseOverloaded {
 			status = statusOverloaded
 		}
-		return c.streamScript(c.reply.MessageStream().Events(), messageError(c, status))
+		return c.streamScript(c.reply.MessageStream(), messageError(c, status))
 	}
 	return c.plainScript(c.reply.Message())
 }
@@ -58,7 +58,7 @@ func messagesError(id string, status int, code, message string) object {
 	if code == "context_length_exceeded" {
 		message = "prompt is too long: 250000 tokens > 200000 maximum. " + message
 	}
-	o := testprovider.MessagesError(status, message, id)
+	o := answers.MessagesError(status, message, id)
 	if code != spendLimit {
 		return o
 	}

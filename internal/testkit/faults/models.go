@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/answers"
 )
 
 // modelList is what /models shows.
@@ -53,6 +53,6 @@ func (p *Provider) list(a api) http.Handler {
 				return errorScript(a, p.requestID(), http.StatusBadRequest, "", err.Error())
 			}
 		}
-		return whole(http.StatusOK, "application/json", testprovider.Encode(list))
+		return whole(http.StatusOK, "application/json", answers.Encode(list))
 	})
 }

@@ -1,6 +1,6 @@
 // Package faults is the test provider for tests: a server that answers as the
 // caller wants it, well or badly, and keeps what it received. The writers of
-// answers are those of testprovider; here is what tests need on top. No product
+// answers are those of package answers; here is what tests need on top. No product
 // code imports it.
 //
 //	p := faults.New()

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/answers"
 )
 
 const (
@@ -75,7 +75,7 @@ func refuses(c *call) { c.reply.Text, c.reply.Refusal = words(RefusalText), true
 
 func usageNever(c *call)  { c.showUsage = false }
 func usageAlways(c *call) { c.showUsage = true }
-func usesNothing(c *call) { c.reply.Usage = testprovider.Usage{} }
+func usesNothing(c *call) { c.reply.Usage = answers.Usage{} }
 
 // usesLimit reports so many times the allowed output as used.
 func usesLimit(times int) func(*call) {
@@ -87,7 +87,7 @@ func usesLimit(times int) func(*call) {
 }
 
 // calls makes the answer calls of tools.
-func (c *call) calls(calls ...testprovider.Call) {
+func (c *call) calls(calls ...answers.Call) {
 	c.reply.Calls, c.reply.Finish = calls, "tool_calls"
 }
 
@@ -96,7 +96,7 @@ func callsTwo(c *call) {
 	if c.Results() != nil {
 		return
 	}
-	calls := []testprovider.Call{
+	calls := []answers.Call{
 		{Name: "get_weather", Arguments: []string{`{"city":`, `"Oslo"`, `}`}},
 		{Name: "get_time", Arguments: []string{`{"zone":`, `"UTC"`, `}`}},
 	}
@@ -141,18 +141,18 @@ func actsAsAgent(c *call) {
 
 // offered are calls of the tools on offer, those in namespaces and in items of
 // the input among them, still without arguments.
-func (c *call) offered() (calls []testprovider.Call) {
+func (c *call) offered() (calls []answers.Call) {
 	tools := c.Tools
 	for _, m := range c.Input {
 		tools = append(tools, m.Tools...)
 	}
 	for _, tool := range tools {
-		members, namespace := []testprovider.Tool{tool}, ""
+		members, namespace := []answers.Tool{tool}, ""
 		if tool.Type == "namespace" {
 			members, namespace = tool.Tools, tool.Name
 		}
 		for _, t := range members {
-			calls = append(calls, testprovider.Call{Name: t.Callable().Name, Namespace: namespace, Custom: t.Type == "custom"})
+			calls = append(calls, answers.Call{Name: t.Callable().Name, Namespace: namespace, Custom: t.Type == "custom"})
 		}
 	}
 	return calls

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/answers"
 )
 
 // streamScript sends a stream along the course of the call's behaviour. failure
@@ -127,7 +127,7 @@ func (c *call) writes(data []byte) []step {
 // plainScript sends the JSON answer of a call without stream along the course of
 // the call's behaviour.
 func (c *call) plainScript(o object) script {
-	body := testprovider.Encode(c.edited(o))
+	body := answers.Encode(c.edited(o))
 	contentType := "application/json"
 	if c.mode.wrongType {
 		contentType = "text/plain"

@@ -10,9 +10,9 @@ import (
 // notUsed is in the place of how long ago a session was used.
 const notUsed = "-1"
 
-// look ends the sessions that Keep has not kept, notes when those that are watched were used, and finds
+// poll ends the sessions that Retain does not keep, notes when those that are watched were used, and finds
 // those that have ended.
-func (s *Shared) look(ctx context.Context) error {
+func (s *Shared) poll(ctx context.Context) error {
 	if keep := s.keep.Load(); keep != nil {
 		if err := s.endOthers(ctx, *keep); err != nil {
 			return err
@@ -65,7 +65,7 @@ func (s *Shared) endOthers(ctx context.Context, keep func(Session) bool) error {
 	for ; err == nil && len(gone) > 0; gone = gone[min(batch, len(gone)):] {
 		some := gone[:min(batch, len(gone))]
 		if _, err = s.node.Run(ctx, deleteScript, some...); err == nil {
-			s.tell(ctx, some...)
+			s.publishEnded(ctx, some...)
 		}
 	}
 	return err

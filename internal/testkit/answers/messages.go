@@ -1,4 +1,4 @@
-package testprovider
+package answers
 
 import (
 	"encoding/json"
@@ -60,8 +60,7 @@ func (w messageWriter) end() Object {
 type block struct {
 	whole, start Object
 	deltas       []Object
-	answer       bool // text or a call, and not what comes before it
-	paced        bool // its deltas are pieces of the answer, as those of the first call
+	paced        bool // its deltas are pieces of the answer: of text, or of the first call
 }
 
 // blocks are those of the message: thinking, what tools at the provider did, then
@@ -119,7 +118,7 @@ func hostedBlock(o Object) block {
 func (w messageWriter) toolUseBlock(i int, c Call) block {
 	id := "toolu_" + strings.TrimPrefix(w.callID(0, i), "call_")
 	o := Object{{"type", "tool_use"}, {"id", id}, {"name", c.Name}, {"input", Object{}}}
-	b := block{start: o, whole: o.With("input", toolInput(c.arguments())), answer: true, paced: i == 0}
+	b := block{start: o, whole: o.With("input", toolInput(c.arguments())), paced: i == 0}
 	for _, piece := range append([]string{""}, c.Arguments...) {
 		b.deltas = append(b.deltas, Object{{"type", "input_json_delta"}, {"partial_json", piece}})
 	}
@@ -138,13 +137,16 @@ func toolInput(arguments string) any {
 
 // textBlock cites before it says: the citations come first in a stream.
 func (w messageWriter) textBlock() block {
-	b := block{start: Object{{"type", "text"}, {"text", ""}}, answer: true}
+	b := block{start: Object{{"type", "text"}, {"text", ""}}, paced: true}
 	b.whole = b.start.With("text", w.text())
 	if len(w.Citations) > 0 {
 		b.start, b.whole = b.start.With("citations", []Object{}), b.whole.With("citations", w.Citations)
 		for _, c := range w.Citations {
 			b.deltas = append(b.deltas, Object{{"type", "citations_delta"}, {"citation", c}})
 		}
+	}
+	for _, piece := range w.Text {
+		b.deltas = append(b.deltas, Object{{"type", "text_delta"}, {"text", piece}})
 	}
 	return b
 }

@@ -1,4 +1,6 @@
-package testprovider
+// Package answers reads requests as a good provider does, and writes its answers, in the three APIs:
+// chat completions, Responses and Messages. Fake providers of tests change what it writes.
+package answers
 
 import (
 	"strconv"
@@ -58,7 +60,7 @@ type Usage struct {
 func (r *Reply) Message() Object { return messageWriter{r}.whole() }
 
 // MessageStream is the reply as events of the Messages API.
-func (r *Reply) MessageStream() *Stream { return messageWriter{r}.stream() }
+func (r *Reply) MessageStream() []Event { return messageWriter{r}.stream() }
 
 func (r *Reply) text() string          { return strings.Join(r.Text, "") }
 func (r *Reply) reasoningText() string { return strings.Join(r.Reasoning, "") }

@@ -1,13 +1,11 @@
-package testprovider
+package answers
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 )
-
-// ThinkingText is what every model thinks when thinking is asked for.
-const ThinkingText = "The user wants an answer. I will give one."
 
 // messagesBody is a request of the Messages API, as far as an answer depends on it.
 type messagesBody struct {
@@ -17,18 +15,13 @@ type messagesBody struct {
 		Role    string    `json:"role"`
 		Content blockList `json:"content"`
 	} `json:"messages"`
-	System        Content  `json:"system"`
-	StopSequences []string `json:"stop_sequences"`
-	Stream        bool     `json:"stream"`
-	Tools         []struct {
+	System Content `json:"system"`
+	Stream bool    `json:"stream"`
+	Tools  []struct {
 		Type       string          `json:"type"`
 		Name       string          `json:"name"`
 		Parameters json.RawMessage `json:"input_schema"`
 	} `json:"tools"`
-	ToolChoice struct {
-		Type string `json:"type"`
-		Name string `json:"name"`
-	} `json:"tool_choice"`
 	Thinking struct {
 		Type    string `json:"type"`
 		Display string `json:"display"`
@@ -59,17 +52,17 @@ func (l *blockList) UnmarshalJSON(data []byte) error {
 }
 
 // ParseMessages reads the body of a call of the Messages API, or of its count_tokens, which needs
-// no max_tokens. The error is a refusal; what Anthropic refuses beyond it is taken.
+// no max_tokens. What Anthropic refuses beyond the error is taken.
 func ParseMessages(body []byte, count bool) (*Request, error) {
 	var b messagesBody
-	r := &Request{messages: true}
+	r := &Request{}
 	if err := decode(body, &b, r); err != nil {
 		return nil, err
 	}
 	if b.MaxTokens == nil && !count {
-		return nil, refuseField("max_tokens", "Field required")
+		return nil, errors.New("max_tokens: Field required")
 	}
-	r.Model, r.Stream, r.MaxTokens, r.Stop = b.Model, b.Stream, b.MaxTokens, b.StopSequences
+	r.Model, r.Stream, r.MaxTokens = b.Model, b.Stream, b.MaxTokens
 	r.Instructions, r.ResponseFormat = b.System.Text, b.OutputConfig.Format
 	r.Thinks = b.Thinking.Type == "enabled" || b.Thinking.Type == "adaptive"
 	r.ThinkingOmitted = b.Thinking.Display == "omitted"
@@ -80,8 +73,7 @@ func ParseMessages(body []byte, count bool) (*Request, error) {
 		case "user":
 			r.Messages = append(r.Messages, m.Content.user()...)
 		default:
-			path := fmt.Sprintf("messages.%d.role", i)
-			return nil, refuseField(path, "Input should be 'user' or 'assistant'")
+			return nil, fmt.Errorf("messages.%d.role: Input should be 'user' or 'assistant'", i)
 		}
 	}
 	for _, t := range b.Tools {
@@ -90,14 +82,6 @@ func ParseMessages(body []byte, count bool) (*Request, error) {
 			kind = "function"
 		}
 		r.Tools = append(r.Tools, Tool{Type: kind, Function: Function{t.Name, t.Parameters}})
-	}
-	switch c := b.ToolChoice; c.Type {
-	case "any":
-		r.ToolChoice.mode = "required"
-	case "tool":
-		r.ToolChoice = toolChoice{mode: "required", names: []string{c.Name}}
-	default:
-		r.ToolChoice.mode = c.Type
 	}
 	return r, nil
 }
@@ -128,10 +112,6 @@ func (l blockList) user() (messages []Message) {
 			messages = append(messages, Message{Role: "tool", Content: b.Content})
 		case "text":
 			texts = append(texts, b.Text)
-		case "image":
-			said.Content.images++
-		case "document":
-			said.Content.files++
 		}
 	}
 	if len(l) > 0 && len(messages) == len(l) {

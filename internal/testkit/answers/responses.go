@@ -1,4 +1,4 @@
-package testprovider
+package answers
 
 import "strconv"
 

@@ -1,4 +1,4 @@
-package testprovider
+package answers
 
 // ResponseStream is the reply as events, in OpenAI's order:
 //
@@ -12,39 +12,28 @@ package testprovider
 //	response.completed or response.incomplete
 //
 // Several calls are open at once and their pieces take turns. No [DONE] follows.
-func (r *Reply) ResponseStream() *Stream {
-	head := r.responseHead()
-	s := &Stream{head: head, pieces: r.pieces()}
-	s.piece = func(i int) Event {
+func (r *Reply) ResponseStream() []Event {
+	l := r.responseHead()
+	for i := range r.pieces() {
 		call, piece := r.piece(i)
 		rest := append(r.position(call), member{"delta", piece})
 		if len(r.Calls) == 0 && !r.Refusal {
 			rest = append(rest, noLogprobs)
 		}
-		e := responseEvent(r.pieceKind(call)+".delta", len(head)+i, rest)
-		e.Text = call == 0
-		return e
+		l.add(r.pieceKind(call)+".delta", rest)
+		l[len(l)-1].Text = call == 0
 	}
-	s.tail = func() []Event { return r.responseTail(len(head) + s.pieces) }
-	return s
+	r.responseTail(&l)
+	return l
 }
 
 var noLogprobs = member{"logprobs", []Object{}}
 
-// responseEvent is number n of a stream.
-func responseEvent(kind string, n int, rest Object) Event {
-	return Event{Name: kind, Data: append(Object{{"type", kind}, {"sequence_number", n}}, rest...)}
-}
-
-// eventList numbers events from next on.
-type eventList struct {
-	events []Event
-	next   int
-}
+// eventList numbers its events.
+type eventList []Event
 
 func (l *eventList) add(kind string, rest Object) {
-	l.events = append(l.events, responseEvent(kind, l.next, rest))
-	l.next++
+	*l = append(*l, Event{Name: kind, Data: append(Object{{"type", kind}, {"sequence_number", len(*l)}}, rest...)})
 }
 
 // item adds an event about a whole item.
@@ -77,7 +66,7 @@ func (r *Reply) pieceKind(call int) string {
 	return "response.output_text"
 }
 
-func (r *Reply) responseHead() []Event {
+func (r *Reply) responseHead() eventList {
 	var l eventList
 	begun := Object{{"response", r.Response("in_progress")}}
 	l.add("response.created", begun)
@@ -92,7 +81,7 @@ func (r *Reply) responseHead() []Event {
 	if len(r.Calls) == 0 {
 		l.add("response.content_part.added", append(r.position(0), member{"part", r.part("")}))
 	}
-	return l.events
+	return l
 }
 
 // reasoningEvents are all events of item 0, if that is the reasoning.
@@ -109,8 +98,7 @@ func (r *Reply) reasoningEvents(l *eventList) {
 	l.item("done", 0, r.reasoningItem(whole))
 }
 
-func (r *Reply) responseTail(next int) []Event {
-	l := eventList{next: next}
+func (r *Reply) responseTail(l *eventList) {
 	for i, c := range r.Calls {
 		rest := Object{{"name", c.Name}, {"arguments", c.arguments()}}
 		if c.Custom {
@@ -135,5 +123,4 @@ func (r *Reply) responseTail(next int) []Event {
 		l.item("done", first+i, item)
 	}
 	l.add("response."+r.status(), Object{{"response", final}})
-	return l.events
 }
