@@ -3,7 +3,6 @@ package chatongemini
 import (
 	"bytes"
 	"io"
-	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/gemini"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -33,6 +32,7 @@ type answer struct {
 	reader reader
 	again  translate.Again
 	events sse.Reader
+	shapes openai.Events
 	event  sse.Event // that was waited for
 	err    error     // instead of it
 	hop    io.Closer // the body of a further request, nil for the first
@@ -48,9 +48,10 @@ func (o *Original) read(body io.Reader, call *openai.Call, again translate.Again
 	return a
 }
 
-// begin begins with a body. An error may stand at its end without the blank line that ends an event.
+// begin begins with a body. Its end may be an error in lines of its own.
 func (a *answer) begin(body io.Reader) {
-	a.events.Reset(io.MultiReader(body, strings.NewReader("\n\n")), maxEvent)
+	a.events.Reset(body, maxEvent)
+	a.events.Lines = true
 }
 
 // Await implements [completion.Source].
@@ -78,22 +79,31 @@ func (a *answer) take(event sse.Event, err error) error {
 	if data == nil { // an error in lines of its own
 		data = event.Raw
 	}
-	if data = bytes.TrimSpace(data); len(data) == 0 || data[0] != '{' && data[0] != '[' {
+	e := a.shapes.Next(event.Name, data)
+	defer e.Release()
+	if len(e.Data) == 0 || e.Data[0] != '{' && e.Data[0] != '[' {
 		return nil
 	}
-	return a.reader.event(event.Raw, data)
+	return a.reader.event(e)
 }
 
 // TakeReceived implements [completion.Source].
 func (a *answer) TakeReceived() (took bool, err error) {
-	if size := a.reader.repeat(a.events.Received()); size > 0 {
+	if e, size := a.shapes.Repeated(a.events.Received()); size > 0 {
+		defer e.Release()
 		a.events.Skip(size)
-		return true, nil
+		return true, a.reader.event(e)
 	}
-	if !a.events.Buffered() {
+	if !a.events.Buffered() && (!a.events.Ended() || a.goesOn()) {
 		return false, nil
 	}
 	return true, a.take(a.events.Next())
+}
+
+// goesOn reports whether another request continues the answer.
+func (a *answer) goesOn() bool {
+	f := &a.reader.finish
+	return f.reason == gemini.Continued && f.token != nil && a.reader.original.body != nil
 }
 
 // endHop ends the events of one request: it sends the next one, or ends the answer.
@@ -106,13 +116,13 @@ func (a *answer) endHop() error {
 	if a.idle++; r.parts > a.parts {
 		a.idle, a.parts = 0, r.parts
 	}
-	token := r.finish.token
-	if r.finish.reason != gemini.Continued || token == nil || r.original.body == nil || a.idle == maxIdleHops || a.hops == maxHops {
+	if !a.goesOn() || a.idle == maxIdleHops || a.hops == maxHops {
 		return r.end()
 	}
 	a.hops++
+	next := r.original.continuedBy(r.finish.token)
 	r.nextHop()
-	body, err := a.again(r.original.continuedBy(token))
+	body, err := a.again(next)
 	if err != nil {
 		return err
 	}

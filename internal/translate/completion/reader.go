@@ -40,6 +40,9 @@ func Whole(s Source, m *Message, call *openai.Call) ([]byte, error) {
 	for {
 		s.Await()
 		err := s.Take()
+		for took := true; took && err == nil; {
+			took, err = s.TakeReceived()
+		}
 		var reported *Reported
 		switch {
 		case err == nil:
