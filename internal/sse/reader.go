@@ -36,10 +36,8 @@ type Reader struct {
 	source io.Reader
 	// Memory bounds large buffers; nil for no bound but that of an event.
 	Memory Memory
-	// Lines returns a last event without its blank line also if it has no data line.
-	Lines bool
-	max   int
-	err   error // from source; returned after the events before it
+	max    int
+	err    error // from source; returned after the events before it
 
 	buf    []byte  // wait, or that of box, or one too large for the pool
 	box    *[]byte // from buffers, nil for none
@@ -113,10 +111,6 @@ func (r *Reader) Received() []byte {
 // Skip drops the first n bytes of those that Received returned. They must be whole events.
 func (r *Reader) Skip(n int) { r.start += n }
 
-// Ended reports whether the source has ended: after the events in the buffer, Next returns io.EOF. It
-// does not read.
-func (r *Reader) Ended() bool { return r.err == io.EOF }
-
 // scan continues with the event at start and reports whether it is whole.
 func (r *Reader) scan() bool {
 	if !r.begun && !r.skipMark() {
@@ -157,7 +151,7 @@ func (r *Reader) complete() bool {
 	if r.block.line < len(event) {
 		r.block.read(event[r.block.line:], r.block.line)
 	}
-	if r.block.datas == 0 && (!r.Lines || len(event) == 0) {
+	if r.block.datas == 0 {
 		return false
 	}
 	if event[len(event)-1] != '\n' {

@@ -3,6 +3,7 @@ package chatongemini
 import (
 	"bytes"
 	"io"
+	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/gemini"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -48,10 +49,9 @@ func (o *Original) read(body io.Reader, call *openai.Call, again translate.Again
 	return a
 }
 
-// begin begins with a body. Its end may be an error in lines of its own.
+// begin begins with a body. An error may stand at its end without the blank line that ends an event.
 func (a *answer) begin(body io.Reader) {
-	a.events.Reset(body, maxEvent)
-	a.events.Lines = true
+	a.events.Reset(io.MultiReader(body, strings.NewReader("\n\n")), maxEvent)
 }
 
 // Await implements [completion.Source].
@@ -87,23 +87,18 @@ func (a *answer) take(event sse.Event, err error) error {
 	return a.reader.event(e)
 }
 
-// TakeReceived implements [completion.Source].
+// TakeReceived implements [completion.Source]. Behind a finishReason only the end of the body follows, at
+// once: it is waited for, so that the end of an answer is one write.
 func (a *answer) TakeReceived() (took bool, err error) {
 	if e, size := a.shapes.Repeated(a.events.Received()); size > 0 {
 		defer e.Release()
 		a.events.Skip(size)
 		return true, a.reader.event(e)
 	}
-	if !a.events.Buffered() && (!a.events.Ended() || a.goesOn()) {
+	if reason := a.reader.finish.reason; !a.events.Buffered() && (reason == "" || reason == gemini.Continued) {
 		return false, nil
 	}
 	return true, a.take(a.events.Next())
-}
-
-// goesOn reports whether another request continues the answer.
-func (a *answer) goesOn() bool {
-	f := &a.reader.finish
-	return f.reason == gemini.Continued && f.token != nil && a.reader.original.body != nil
 }
 
 // endHop ends the events of one request: it sends the next one, or ends the answer.
@@ -116,13 +111,13 @@ func (a *answer) endHop() error {
 	if a.idle++; r.parts > a.parts {
 		a.idle, a.parts = 0, r.parts
 	}
-	if !a.goesOn() || a.idle == maxIdleHops || a.hops == maxHops {
+	token := r.finish.token
+	if r.finish.reason != gemini.Continued || token == nil || r.original.body == nil || a.idle == maxIdleHops || a.hops == maxHops {
 		return r.end()
 	}
 	a.hops++
-	next := r.original.continuedBy(r.finish.token)
 	r.nextHop()
-	body, err := a.again(next)
+	body, err := a.again(r.original.continuedBy(token))
 	if err != nil {
 		return err
 	}
