@@ -31,6 +31,7 @@ const (
 )
 
 // response is what is known of the GenerateContentResponses of one call: one, or the events of a stream.
+// Vars are where the last one has the values in which others may differ from it.
 //
 //	{"candidates": [{"content": {"parts": [PART, …]}, "finishReason": "STOP", "index": 0}],
 //	 "usageMetadata": {…}, "promptFeedback": {"blockReason": "…"}, "modelVersion": "…", "responseId": "…"}
@@ -38,22 +39,22 @@ type response struct {
 	call  openai.Call
 	model []byte // quoted, as asked
 	sum   openai.Summary
+	vars  [openai.Variables]openai.Variable
 }
 
 func newResponse(call openai.Call) response {
 	return response{call: call, model: jsonscan.AppendString(nil, call.Model)}
 }
 
-// read learns from a response. Model is the index of its member modelVersion, -1 for none. It is false for
-// an object that is no response.
-func (r *response) read(data []byte, members []jsonscan.Member) (model int, ok bool) {
-	model = -1
+// read learns from a response. It is false for an object that is none.
+func (r *response) read(data []byte, members []jsonscan.Member) (ok bool) {
 	r.sum.Later++
-	for i, m := range members {
+	r.vars = [openai.Variables]openai.Variable{}
+	for _, m := range members {
 		value := m.Value(data)
 		switch string(m.DecodedKey(data)) {
 		case "modelVersion":
-			model = i
+			r.vars[openai.VarModel] = openai.Variable{Start: m.ValueStart, End: m.ValueEnd}
 		case "responseId":
 			if id, isText := jsonscan.String(value); isText && len(id) <= maxID {
 				r.sum.UpstreamID = id
@@ -62,6 +63,7 @@ func (r *response) read(data []byte, members []jsonscan.Member) (model int, ok b
 			ok = true
 			if u, known := ParseUsage(value); known { // that of a stream counts what was used up to here
 				r.sum.Usage, r.sum.HasUsage, r.sum.Later = u, true, 0
+				r.vars[openai.VarUsage] = openai.Variable{Start: m.ValueStart, End: m.ValueEnd}
 			}
 		case "promptFeedback":
 			ok = true
@@ -69,11 +71,11 @@ func (r *response) read(data []byte, members []jsonscan.Member) (model int, ok b
 		case "candidates":
 			ok = true
 			for e := range jsonscan.AllElements(value) {
-				r.candidate(e.Value(value))
+				r.candidate(m.ValueStart+e.Start, e.Value(value))
 			}
 		}
 	}
-	return model, ok
+	return ok
 }
 
 // blocked notes why the provider does not answer. Such a response has no candidates.
@@ -85,14 +87,15 @@ func (r *response) blocked(object []byte) {
 	}
 }
 
-func (r *response) candidate(object []byte) {
+// candidate reads the candidate at an index of the response.
+func (r *response) candidate(at int, object []byte) {
 	for m := range jsonscan.AllMembers(object) {
 		value := m.Value(object)
 		switch string(m.DecodedKey(object)) {
 		case "content":
 			for inner := range jsonscan.AllMembers(value) {
 				if string(inner.DecodedKey(value)) == "parts" {
-					r.parts(inner.Value(value))
+					r.parts(at+m.ValueStart+inner.ValueStart, inner.Value(value))
 				}
 			}
 		case "finishReason":
@@ -101,14 +104,19 @@ func (r *response) candidate(object []byte) {
 	}
 }
 
-// parts notes whether there is content.
-func (r *response) parts(array []byte) {
+// parts notes whether there is content, and where the last text is. The array is at an index of the
+// response.
+func (r *response) parts(at int, array []byte) {
 	for e := range jsonscan.AllElements(array) {
 		part := e.Value(array)
 		for m := range jsonscan.AllMembers(part) {
 			switch string(m.DecodedKey(part)) {
 			case "text":
 				r.sum.Text = r.sum.Text || m.ValueEnd-m.ValueStart > len(`""`)
+				if m.Kind == '"' {
+					start := at + e.Start
+					r.vars[openai.VarText] = openai.Variable{Start: start + m.ValueStart, End: start + m.ValueEnd}
+				}
 			case "thought":
 			case "thoughtSignature":
 				r.call.ReportSealed(m.Value(part))

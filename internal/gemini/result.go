@@ -20,15 +20,14 @@ func Result(dst, body []byte, call openai.Call) ([]byte, openai.Summary, error) 
 	if failed := faultIn(&call, body, members); failed != nil {
 		return r.fail(dst, failed)
 	}
-	model, ok := r.read(body, members)
-	if !ok {
+	if !r.read(body, members) {
 		return r.fail(dst, call.Broken("answered with what is no response of generateContent"))
 	}
-	p := jsonscan.NewPatch(body, members)
-	if model >= 0 {
-		p.Set(model, r.model)
+	model := r.vars[openai.VarModel]
+	if model.End > 0 {
+		dst = append(append(dst, body[:model.Start]...), r.model...)
 	}
-	return p.Append(dst), r.sum, nil
+	return append(dst, body[model.End:]...), r.sum, nil
 }
 
 func (r *response) fail(dst []byte, e *apierror.Error) ([]byte, openai.Summary, error) {

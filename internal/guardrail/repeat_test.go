@@ -87,6 +87,16 @@ var repeating = map[guardrail.Wire][]string{
 		`|{"type":"response.output_text.done","output_index":0,"content_index":0,"text":"TEXT","sequence_number":17}`,
 		`|{"type":"response.completed","response":{"output":[{"content":[{"type":"output_text","text":"TEXT"}]}]},"sequence_number":17}`,
 	},
+	guardrail.Generate: {
+		`|{"candidates":[{"content":{"parts":[{"text":"TEXT"}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":17},"modelVersion":"m"}`,
+		`|{"candidates":[{"content":{"parts":[{"text":"TEXT","thought":true}]}}],"usageMetadata":{"promptTokenCount":17,"totalTokenCount":17}}`,
+		`|{"candidates":[{"content":{"parts":[{"text":"TEXT"},{"text":"jo@corp.example"}]}}]}`,
+		`|{"candidates":[{"content":{"parts":[{"text":"TEXT"}]}},{"content":{"parts":[{"text":"TEXT"}]},"index":1}]}`,
+		`|{"candidates":[{"content":{"parts":[{"text":"TEXT","thoughtSignature":"TEXT"}]}}],"responseId":"jo@corp.example"}`,
+		`|{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"a":"TEXT"}}},{"text":"TEXT"}]}}]}`,
+		`|{"candidates":[{"content":{"parts":[{"text":"TEXT"}]},"finishReason":"STOP"}]}`,
+		`|{"candidates":[{"content":{"parts":[{"text":7},{"text":"TEXT"}]},"citationMetadata":{"citations":[{"title":"TEXT"}]}}]}`,
+	},
 	guardrail.Messages: {
 		`content_block_delta|{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"TEXT"}}`,
 		`content_block_delta|{"delta":{"text":"TEXT","type":"text_delta"},"index":0,"type":"content_block_delta"}`,
@@ -127,11 +137,12 @@ func FuzzAnEventThatRepeatsAnotherIsJudgedLikeIt(f *testing.F) {
 		f.Add([]byte{i, 0, i, 5, i + 1, 0, i, 2, i, 3, i, 8, i, 9}, byte(guardrail.Chat))
 		f.Add([]byte{i, 2, i + 3, 0, i, 3, i, 4, i + 1, 6, i + 1, 7, 14, 0, i, 0, i, 11}, byte(guardrail.Responses))
 		f.Add([]byte{i, 0, i, 0, i, 2, i, 3, 5, 0, i + 1, 8, i, 9, 10, 0, i, 0, i, 2}, byte(guardrail.Messages))
+		f.Add([]byte{i, 0, i, 0, i, 2, i, 3, i + 1, 0, i, 4, i, 8, 6, 0, i, 0, i, 10}, byte(guardrail.Generate))
 	}
 	f.Add([]byte("y00000!0z0z0z0!0"), byte(guardrail.Responses)) // after an event with a number, one without
 	set := golden(f)
 	f.Fuzz(func(t *testing.T, script []byte, wire byte) {
-		api := guardrail.Wire(wire % 3)
+		api := guardrail.Wire(wire % 4)
 		w := newTwins(set, api)
 		for ; len(script) >= 2; script = script[2:] {
 			name, data := repeatedEvent(api, script[0], script[1])
@@ -142,7 +153,7 @@ func FuzzAnEventThatRepeatsAnotherIsJudgedLikeIt(f *testing.F) {
 }
 
 func TestWhichEventsRepeatOthers(t *testing.T) {
-	for api, kinds := range map[guardrail.Wire][]byte{guardrail.Chat: {0, 1, 2, 11}, guardrail.Responses: {0, 1, 3, 4}, guardrail.Messages: {0, 1, 2, 3, 4}} {
+	for api, kinds := range map[guardrail.Wire][]byte{guardrail.Chat: {0, 1, 2, 11}, guardrail.Responses: {0, 1, 3, 4}, guardrail.Messages: {0, 1, 2, 3, 4}, guardrail.Generate: {0, 1}} {
 		for _, kind := range kinds {
 			w := newTwins(golden(t), api)
 			for i := range byte(5) {

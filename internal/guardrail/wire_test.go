@@ -1,6 +1,7 @@
 package guardrail_test
 
 import (
+	"github.com/gatehouse-proxy/gatehouse/internal/gemini"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -21,6 +22,8 @@ func newWire(set *guardrail.Set, api guardrail.Wire) *wire {
 	switch api {
 	case guardrail.Responses:
 		w.client = openai.NewResponsesStream(openai.Call{})
+	case guardrail.Generate:
+		w.client = gemini.NewStream(openai.Call{Model: "g/m"})
 	case guardrail.Messages:
 		w.client = messagesStream{}
 	}

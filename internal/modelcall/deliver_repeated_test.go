@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
+	"github.com/gatehouse-proxy/gatehouse/internal/gemini"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/sse"
@@ -42,6 +43,7 @@ var streamKinds = map[string]func(openai.Call) openai.Stream{
 	"chat":      func(c openai.Call) openai.Stream { return openai.NewChatStream(c) },
 	"responses": func(c openai.Call) openai.Stream { return openai.NewResponsesStream(c) },
 	"messages":  func(c openai.Call) openai.Stream { return anthropic.NewStream(c) },
+	"generate":  func(c openai.Call) openai.Stream { return gemini.NewStream(c) },
 }
 
 // eachEvent is what a client gets if each event is decoded as SSE and read as if it repeated none.
@@ -99,6 +101,9 @@ var repeatedEvents = []string{
 	"event:response.output_text.delta\r\ndata:" + `{"type":"response.output_text.delta","sequence_number":NUMBER,"item_id":"i","delta":"TEXT"}` + "\r\n\r\n",
 	"event: message_start\ndata: " + `{"type":"message_start","message":{"id":"m","type":"message","content":[],"model":"m"}}` + "\n\n",
 	"event: content_block_delta\ndata: " + `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"TEXT"}}` + "\n\n",
+	`data: {"candidates":[{"content":{"parts":[{"text":"TEXT"}]},"index":0}],"usageMetadata":{"promptTokenCount":9,"totalTokenCount":NUMBER},"modelVersion":"m-1","responseId":"r"}` + "\r\n\r\n",
+	`data: {"modelVersion": "TEXT", "candidates": [{"content": {"parts": [{"text": "TEXT", "thought": true}]}}], "usageMetadata": {"promptTokenCount": 1NUMBER}}` + "\n\n",
+	`data: {"candidates":[{"content":{"parts":[{"text":"TEXT"}]},"finishReason":"STOP"}]}` + "\n\n",
 	"data: {\"choices\":[{\"delta\":\ndata: {\"content\":\"TEXT\"}}]}\n\n",
 	"data: {\"choices\":[{\"delta\":{\"content\":\"TEXT\"}}]}\n{\"choices\":[{\"delta\":{\"content\":\"TEXT\"}}]}\n\n",
 	"data: {\"choices\":[{\"delta\":{\"content\":\"TEXT\"}}]}\r\r",

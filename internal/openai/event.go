@@ -37,6 +37,7 @@ const (
 	VarNumber         // a creation time or a sequence number
 	VarPadding        // hides the length of the text
 	VarModel          // the model's name
+	VarUsage          // an object with counts: events differ in their whole numbers
 	Variables
 )
 

@@ -43,6 +43,48 @@ func TestWhichEventsAreLikeAnother(t *testing.T) {
 	}
 }
 
+// learning is the step of a stream whose events differ in their text and usage.
+func learning(e *openai.Event) {
+	var vars [openai.Variables]openai.Variable
+	for kind, value := range map[int]string{openai.VarText: `"a"`, openai.VarUsage: `{"total": 99,"of":[{"n":1}],"kind":"x1"}`} {
+		at := strings.Index(string(e.Data), value)
+		vars[kind] = openai.Variable{Start: at, End: at + len(value)}
+	}
+	e.Learn(vars)
+}
+
+// Usage may differ in its whole numbers, which stay numbers that are no nonsense.
+func TestWhichUsageIsLikeAnother(t *testing.T) {
+	const before = `{"total": 99,"of":[{"n":1}],"kind":"x1"}`
+	for usage, want := range map[string]bool{
+		before: true,
+		`{"total": 100,"of":[{"n":12}],"kind":"x1"}`:        true,
+		`{"total": 9,"of":[{"n":0}],"kind":"x1"}`:           true,
+		`{"total": 9999999999,"of":[{"n":1}],"kind":"x1"}`:  true,
+		`{"total": 10000000000,"of":[{"n":1}],"kind":"x1"}`: false,
+		`{"total": 099,"of":[{"n":1}],"kind":"x1"}`:         false,
+		`{"total": ,"of":[{"n":1}],"kind":"x1"}`:            false,
+		`{"total": -9,"of":[{"n":1}],"kind":"x1"}`:          false,
+		`{"total": 9.5,"of":[{"n":1}],"kind":"x1"}`:         false,
+		`{"total": 99e1,"of":[{"n":1}],"kind":"x1"}`:        false,
+		`{"total": "9","of":[{"n":1}],"kind":"x1"}`:         false,
+		`{"total": 99,"of":[{"n":1}],"kind":"x2"}`:          false,
+		`{"total": 99,"of":[{"n":1},{"n":1}],"kind":"x1"}`:  false,
+		`{"total": 99,"of":[{"n":1}],"kind":"x1","more":1}`: false,
+		`{"total": 99,"of":[{"n":1}],"kind":"x1"`:           false,
+		`{"total": 99,"of":[{"n":`:                          false,
+	} {
+		var events openai.Events
+		first := events.Next(nil, []byte(`{"text":"a","usage":`+before+`,"index":0}`))
+		learning(first)
+		first.Release()
+		e := events.Next(nil, []byte(`{"text":"\"","usage":`+usage+`,"index":0}`))
+		if e.Repeats() != want || want && (string(e.Value(openai.VarText)) != `"\""` || string(e.Value(openai.VarUsage)) != usage) {
+			t.Errorf("%s: %v, %s, %s", usage, e.Repeats(), e.Value(openai.VarText), e.Value(openai.VarUsage))
+		}
+	}
+}
+
 func TestALongEventIsNotRemembered(t *testing.T) {
 	for n, want := range map[int]bool{100: true, 2000: false} {
 		var events openai.Events

@@ -3,7 +3,9 @@ package openai
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
+	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
@@ -130,6 +132,8 @@ func (s *Events) match(e *Event, data []byte) (end int, ok bool) {
 		at += v.start - from
 		end, ok := 0, true
 		switch old := s.data[v.start:v.end]; {
+		case v.kind == VarUsage:
+			end, ok = usageEnd(data, at, old)
 		case v.kind != VarNumber:
 			end, ok = jsonscan.StringEnd(data, at)
 		case hasAt(data, at, old) && !isDigit(data, at+len(old)):
@@ -155,6 +159,48 @@ func hasAt(data []byte, i int, text []byte) bool {
 }
 
 func isDigit(data []byte, i int) bool { return i < len(data) && '0' <= data[i] && data[i] <= '9' }
+
+// maxCount bounds the digits of a count that may differ from the one remembered: it is below [MaxTokens].
+const maxCount = 10
+
+// usageEnd returns where the object at an index ends, if it differs from the one remembered in whole
+// numbers only.
+func usageEnd(data []byte, at int, old []byte) (end int, ok bool) {
+	for i := 0; i < len(old); {
+		for i+8 <= len(old) && at+8 <= len(data) && binary.NativeEndian.Uint64(old[i:]) == binary.NativeEndian.Uint64(data[at:]) {
+			i, at = i+8, at+8
+		}
+		switch {
+		case i == len(old):
+		case at == len(data):
+			return 0, false
+		case old[i] == data[at]:
+			i, at = i+1, at+1
+		default:
+			for i > 0 && isDigit(old, i-1) { // so far both have the same
+				i, at = i-1, at-1
+			}
+			if !isDigit(old, i) {
+				return 0, false
+			}
+			for ; isDigit(old, i); i++ {
+			}
+			if at, ok = countEnd(data, at); !ok {
+				return 0, false
+			}
+		}
+	}
+	return at, true
+}
+
+// countEnd returns where the count at an index ends, which is not the beginning of the data.
+func countEnd(data []byte, at int) (end int, ok bool) {
+	for end = at; isDigit(data, end); end++ {
+	}
+	size := end - at
+	return end, 0 < size && size <= maxCount && (size == 1 || data[at] != '0') && end < len(data) &&
+		strings.IndexByte(": ", data[at-1]) >= 0 && strings.IndexByte(",} ", data[end]) >= 0
+}
 
 // learn remembers an event. It reports whether it did.
 func (s *Events) learn(e *Event, vars [Variables]Variable) bool {

@@ -10,12 +10,13 @@ type template struct {
 	n     int
 }
 
-// hole is where a variable stands in an event.
+// hole is where a variable stands in an event, of at most maxTemplate bytes: a stream holds all holes as
+// long as it lasts.
 type hole struct {
-	kind   int
-	at     int
-	length int
-	twice  int // bytes up to the same value once more, 0 if it stands there once
+	kind   int16
+	at     int16
+	length int16
+	twice  int16 // bytes up to the same value once more, 0 if it stands there once
 }
 
 // learn makes the template of an event that is remembered. Its data begins at from in what was
@@ -26,9 +27,9 @@ func (t *template) learn(e *Event, sent []byte, from int) {
 	for i := range e.source.n { // their order; this event may have them elsewhere
 		kind := e.source.vars[i].kind
 		v := &w.vars[kind]
-		h := hole{kind: kind, at: from + w.edits.moved(v.Start), length: len(e.valueAt(kind, v.Start, v.End))}
+		h := hole{kind: int16(kind), at: int16(from + w.edits.moved(v.Start)), length: int16(len(e.valueAt(kind, v.Start, v.End)))}
 		if kind == VarText {
-			h.twice = w.text.twice
+			h.twice = int16(w.text.twice)
 		}
 		t.holes[t.n] = h
 		t.n++
@@ -37,10 +38,10 @@ func (t *template) learn(e *Event, sent []byte, from int) {
 
 // append appends the event with the variables of e.
 func (t *template) append(dst []byte, e *Event) []byte {
-	from := 0
+	from := int16(0)
 	for i := range t.holes[:t.n] {
 		h := &t.holes[i]
-		value := e.Value(h.kind)
+		value := e.Value(int(h.kind))
 		dst = append(dst, t.event[from:h.at]...)
 		dst = append(dst, value...)
 		from = h.at + h.length

@@ -33,6 +33,7 @@ type answer struct {
 	reader reader
 	again  translate.Again
 	events sse.Reader
+	shapes openai.Events
 	event  sse.Event // that was waited for
 	err    error     // instead of it
 	hop    io.Closer // the body of a further request, nil for the first
@@ -78,19 +79,23 @@ func (a *answer) take(event sse.Event, err error) error {
 	if data == nil { // an error in lines of its own
 		data = event.Raw
 	}
-	if data = bytes.TrimSpace(data); len(data) == 0 || data[0] != '{' && data[0] != '[' {
+	e := a.shapes.Next(event.Name, data)
+	defer e.Release()
+	if len(e.Data) == 0 || e.Data[0] != '{' && e.Data[0] != '[' {
 		return nil
 	}
-	return a.reader.event(event.Raw, data)
+	return a.reader.event(e)
 }
 
-// TakeReceived implements [completion.Source].
+// TakeReceived implements [completion.Source]. Behind a finishReason only the end of the body follows, at
+// once: it is waited for, so that the end of an answer is one write.
 func (a *answer) TakeReceived() (took bool, err error) {
-	if size := a.reader.repeat(a.events.Received()); size > 0 {
+	if e, size := a.shapes.Repeated(a.events.Received()); size > 0 {
+		defer e.Release()
 		a.events.Skip(size)
-		return true, nil
+		return true, a.reader.event(e)
 	}
-	if !a.events.Buffered() {
+	if reason := a.reader.finish.reason; !a.events.Buffered() && (reason == "" || reason == gemini.Continued) {
 		return false, nil
 	}
 	return true, a.take(a.events.Next())

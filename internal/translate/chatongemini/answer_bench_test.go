@@ -56,7 +56,7 @@ func BenchmarkStream(b *testing.B) {
 			drain(b, openai.NewChatStream(translatetest.NewCall()), original.Stream(strings.NewReader(gemini), translatetest.NewCall(), nil))
 		}
 	})
-	b.Run("gemini/adapter", func(b *testing.B) {
+	b.Run("adapter", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			if n, err := io.Copy(io.Discard, original.Stream(strings.NewReader(gemini), translatetest.NewCall(), nil)); n == 0 || err != nil {

@@ -99,6 +99,16 @@ func TestAChunkDoesNotWaitForTheNextEvent(t *testing.T) {
 	}
 }
 
+// Each read of the stream is a write to the client.
+func TestEventsThatCameTogetherAreReadTogether(t *testing.T) {
+	wire := strings.Repeat(said("one", "", `{"promptTokenCount":1}`), 64) + said("last", stops, `{"promptTokenCount":1}`)
+	out := make([]byte, 64<<10)
+	n, err := chatongemini.Asked{}.Original().Stream(strings.NewReader(wire), translatetest.NewCall(), nil).Read(out)
+	if got := string(out[:n]); err != nil || strings.Count(got, `"content":"one"`) != 64 || !strings.HasSuffix(got, "data: [DONE]\n\n") {
+		t.Errorf("%v: %s", err, got)
+	}
+}
+
 // A signature is noted as one that only its model can read, before the bytes with it are sent.
 func TestSignaturesAreReported(t *testing.T) {
 	wire := translatetest.ReadGolden(t, "answer-calls").File("stream.txt")

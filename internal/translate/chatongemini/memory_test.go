@@ -35,7 +35,7 @@ func TestAStreamReleasesTheMemoryOfALongAnswer(t *testing.T) {
 		}
 	}
 	r := &source.reader
-	if kept := s.Kept() + cap(r.thoughts.text) + cap(r.sources.text) + cap(r.before.event) + r.size; total < 4<<20 || kept > translate.MaxScratch {
+	if kept := s.Kept() + cap(r.thoughts.text) + cap(r.sources.text) + r.size; total < 4<<20 || kept > translate.MaxScratch {
 		t.Errorf("of %d bytes the stream keeps %d", total, kept)
 	}
 	if n := cap(r.thoughts.scratch); n > 2*len(long) {

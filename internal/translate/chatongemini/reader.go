@@ -45,8 +45,9 @@ type reader struct {
 	parts    int  // of all kinds
 	ids      []string
 	thoughts thoughts
-	before   repeated
 	usage    usage
+	read     plain
+	shape    int // of the event before, 0 if none may repeat it
 
 	finish  finish
 	sources sources
@@ -61,30 +62,32 @@ type finish struct {
 	token   []byte // continuationToken
 }
 
-// repeat takes the event that the bytes begin with if it repeats the last one, and returns its length.
-func (r *reader) repeat(received []byte) (size int) {
-	text, size := r.before.match(received, &r.usage)
-	if size > 0 {
-		r.parts++
-		r.text(text, r.before.thought, nil)
-	}
-	return size
+// plain is what was read of an event: others may repeat it if it has one text and nothing special.
+type plain struct {
+	vars    [openai.Variables]openai.Variable
+	texts   int
+	thought bool // the text is a thought
+	special bool // it has what no other event repeats
 }
 
-// event takes one event by its bytes and its data.
-func (r *reader) event(raw, data []byte) error {
-	if r.repeat(raw) > 0 {
+// event takes one event.
+func (r *reader) event(e *openai.Event) error {
+	if r.shape != 0 && e.Repeats() && e.Shape() == r.shape {
+		r.parts++
+		r.usage.last = append(r.usage.last[:0], e.Value(openai.VarUsage)...)
+		text, _ := translate.Unquoted(e.Value(openai.VarText))
+		r.text(text, r.read.thought, nil)
 		return r.checkSize()
 	}
-	if data[0] == '[' { // an error, as the Gemini API answers where it does not stream
-		return &completion.Reported{Body: readError(0, data).refusal().Body}
+	r.read, r.shape = plain{}, 0
+	if e.Data[0] == '[' { // an error, as the Gemini API answers where it does not stream
+		return &completion.Reported{Body: readError(0, e.Data).refusal().Body}
 	}
-	var members [16]jsonscan.Member
-	found, err := jsonscan.Lenient(data, members[:0])
+	found, err := e.Members()
 	if err != nil {
 		return translate.ProviderFailure(r.call, "answered what is not JSON").WithCause(err)
 	}
-	r.before.begin()
+	data := e.Data
 	for _, m := range found {
 		value := m.Value(data)
 		switch string(m.DecodedKey(data)) {
@@ -99,7 +102,7 @@ func (r *reader) event(raw, data []byte) error {
 			}
 		case "usageMetadata":
 			if r.usage.note(value) {
-				r.before.usage = place{m.ValueStart, m.ValueEnd}
+				r.read.vars[openai.VarUsage] = openai.Variable{Start: m.ValueStart, End: m.ValueEnd}
 			}
 		case "candidates":
 			for span := range jsonscan.AllElements(value) {
@@ -110,7 +113,9 @@ func (r *reader) event(raw, data []byte) error {
 			}
 		}
 	}
-	r.before.learn(raw, data)
+	if r.read.texts == 1 && !r.read.special && e.Learn(r.read.vars) {
+		r.shape = e.Shape()
+	}
 	return r.checkSize()
 }
 
@@ -148,7 +153,7 @@ func (r *reader) candidate(at int, object []byte) error {
 		default:
 			continue
 		}
-		r.before.special = true
+		r.read.special = true
 	}
 	for span := range jsonscan.AllElements(parts) {
 		if err := r.part(at+span.Start, span.Value(parts), &logprobs); err != nil {
@@ -171,11 +176,12 @@ func (r *reader) part(at int, object []byte, logprobs *[]byte) error {
 		switch string(m.DecodedKey(object)) {
 		case "text":
 			text, _ = translate.Unquoted(value)
-			r.before.found(at+m.ValueStart, at+m.ValueEnd)
+			r.read.texts++
+			r.read.vars[openai.VarText] = openai.Variable{Start: at + m.ValueStart, End: at + m.ValueEnd}
 			continue
 		case "thought":
 			thought = string(value) == "true"
-			r.before.thought = thought
+			r.read.thought = thought
 			continue
 		case "thoughtSignature":
 			if _, ok := translate.Unquoted(value); ok {
@@ -186,7 +192,7 @@ func (r *reader) part(at int, object []byte, logprobs *[]byte) error {
 		case "inlineData":
 			image = value
 		}
-		r.before.special = true
+		r.read.special = true
 	}
 	switch {
 	case call != nil:

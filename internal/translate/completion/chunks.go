@@ -25,6 +25,9 @@ type Chunks struct {
 
 var _ Writer = (*Chunks)(nil)
 
+// Held returns how many bytes of chunks wait for the client.
+func (c *Chunks) Held() int { return len(c.out) }
+
 // Named reports whether SetHead was called, or a chunk was sent without.
 func (c *Chunks) Named() bool { return c.named }
 
@@ -77,10 +80,17 @@ func (c *Chunks) Text(piece, logprobs []byte) {
 		c.delta.Logprobs = appendLogprobs(nil, logprobs)
 	}
 	c.send()
+	if c.Alike && len(logprobs) == 0 {
+		c.learn(c.out[start:], piece)
+	}
+}
+
+// learn keeps the ends of a chunk with a piece of text.
+func (c *Chunks) learn(chunk, piece []byte) {
 	const key = `"content":"`
-	if at := bytes.Index(c.out[start:], []byte(key)); c.Alike && len(logprobs) == 0 && at >= 0 {
-		at += start + len(key)
-		c.before, c.after = bytes.Clone(c.out[start:at]), bytes.Clone(c.out[at+len(piece):])
+	if at := bytes.Index(chunk, []byte(key)); at >= 0 {
+		at += len(key)
+		c.before, c.after = bytes.Clone(chunk[:at]), bytes.Clone(chunk[at+len(piece):])
 	}
 }
 

@@ -40,6 +40,9 @@ func Whole(s Source, m *Message, call *openai.Call) ([]byte, error) {
 	for {
 		s.Await()
 		err := s.Take()
+		for took := true; took && err == nil; {
+			took, err = s.TakeReceived()
+		}
 		var reported *Reported
 		switch {
 		case err == nil:
@@ -55,11 +58,17 @@ func Whole(s Source, m *Message, call *openai.Call) ([]byte, error) {
 	}
 }
 
-// maxBatch is how many events are taken before their chunks are read.
-const maxBatch = 16
+const (
+	// bufferSize is the size of a buffer for chunks, and of the one that they are read into: chunks that
+	// are read together are written to the client together.
+	bufferSize = 32 << 10
+
+	// maxBatch is from how many bytes of chunks on no more events are taken before they are read.
+	maxBatch = bufferSize * 3 / 4
+)
 
 // buffers are for chunks: a stream that waits for its provider has none.
-var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, bufferSize); return &b }}
 
 // Reader is an answer as the event stream of a chat completion.
 type Reader struct {
@@ -97,7 +106,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	}
 	n := copy(p, r.out[r.at:])
 	if r.at += n; r.at == len(r.out) {
-		if *r.buffer = r.out[:0]; cap(r.out) <= translate.MaxScratch {
+		if *r.buffer = r.out[:0]; cap(r.out) <= bufferSize {
 			buffers.Put(r.buffer)
 		}
 		r.buffer, r.out, r.at = nil, nil, 0
@@ -116,7 +125,7 @@ func (r *Reader) fill() {
 	}
 	r.client.Resume(*r.buffer)
 	r.err = r.source.Take()
-	for took, n := true, 1; took && r.err == nil && n < maxBatch; n++ {
+	for took := true; took && r.err == nil && r.client.Chunks.Held() < maxBatch; {
 		took, r.err = r.source.TakeReceived()
 	}
 	if r.err == io.EOF {
