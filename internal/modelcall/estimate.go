@@ -105,6 +105,7 @@ func (g *charge) estimateMost(t *target, bytes int64, content params.Content) er
 	case content.LongWindow && !t.route.Translated: // a translation does not ask for it
 		prompt = input
 	}
+	prompt *= t.route.Requests(t.provider, t.allowed.output)
 	t.allowed.use.bound = catalog.Most{
 		Prompt: prompt, Completion: (t.allowed.output+content.Thinking)*g.requested.Choices + content.Prediction + made.Output(),
 		Units: g.requested.Units.Max(content.Units).Max(made.Units),
