@@ -9,11 +9,14 @@ import (
 // ends with the connection, or by an event with an error.
 type Stream struct {
 	response
-	ended bool // by an error
+	candidates int64 // that were asked for
+	ended      bool  // by an error
 }
 
-// NewStream returns the stream of one client.
-func NewStream(call openai.Call) *Stream { return &Stream{response: newResponse(call)} }
+// NewStream returns the stream of a client that asked for so many candidates, at least one.
+func NewStream(call openai.Call, candidates int64) *Stream {
+	return &Stream{response: newResponse(call), candidates: max(candidates, 1)}
+}
 
 // Data implements [openai.Stream].
 func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
@@ -46,7 +49,7 @@ func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
 		return dst, nil
 	case failure != nil:
 		return s.failed(dst, failure), failure
-	case s.sum.Finished == 0:
+	case s.sum.Finished < s.candidates && !s.kept:
 		return dst, openai.ErrCut
 	}
 	s.ended = true
