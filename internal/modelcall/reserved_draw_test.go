@@ -50,7 +50,7 @@ func newDrawn(t *testing.T, r *rand.Rand) *drawn {
 	}
 	d.model = models[0]
 	if d.IntN(3) == 0 {
-		d.model.MaxOutput = 1 + d.Int64N(100_000)
+		d.model.MaxOutput = 1 + d.Int64N([]int64{500, 100_000}[d.IntN(2)])
 	}
 	for u := range d.model.MaxUnits {
 		if d.IntN(2) == 0 {
@@ -216,10 +216,10 @@ func (d *drawn) speech() {
 
 // transcription draws a sound with a header that says how long it is, or of an unknown kind.
 func (d *drawn) transcription() {
-	sound := bytes.Repeat([]byte("x"), 1+d.IntN(3_000))
+	sound := bytes.Repeat([]byte("x"), 1+d.IntN(20_000))
 	d.units[units.Millis] = int64(len(sound)) * 1000 / 750
 	if d.IntN(2) == 0 {
-		d.units[units.Millis] = 1 + d.Int64N(3_000)
+		d.units[units.Millis] = 1 + d.Int64N(20_000)
 		sound = wav(d.units[units.Millis])
 	}
 	d.hears, d.prompt, d.completion = true, d.units[units.Millis]*20/1000, d.units[units.Millis]*8/1000
@@ -239,10 +239,10 @@ func (d *drawn) transcription() {
 	d.header.Set("Content-Type", w.FormDataContentType())
 }
 
-// wav is a sound of so many milliseconds, with 8,000 samples of a byte a second.
+// wav is a sound of so many milliseconds, with 1,000 samples of a byte a second.
 func wav(millis int64) []byte {
-	data := make([]byte, millis*8)
-	head := []byte("RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data")
+	data := make([]byte, millis)
+	head := []byte("RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\xe8\x03\x00\x00\xe8\x03\x00\x00\x01\x00\x08\x00data")
 	return append(binary.LittleEndian.AppendUint32(head, uint32(len(data))), data...)
 }
 
