@@ -5,7 +5,7 @@
 // Answers of a provider that has this API pass as they came but for the model's name:
 //
 //	out, sum, err := gemini.Result(nil, answer, call) // a whole answer
-//	stream := gemini.NewStream(call)                  // a streamed one
+//	stream := gemini.NewStream(call, candidates)      // a streamed one
 //
 // Facts about the wire are from the SDKs (Python 3.4.0, JavaScript 3.1.0, Go 1.77.0) and Google's
 // documentation. A stream is lines of "data: " with JSON and nothing else: the SDKs fail on comments, on
@@ -40,6 +40,7 @@ type response struct {
 	model []byte // quoted, as asked
 	sum   openai.Summary
 	vars  [openai.Variables]openai.Variable
+	kept  bool // the provider's moderation kept the whole answer back
 }
 
 func newResponse(call openai.Call) response {
@@ -82,6 +83,7 @@ func (r *response) read(data []byte, members []jsonscan.Member) (ok bool) {
 func (r *response) blocked(object []byte) {
 	for m := range jsonscan.AllMembers(object) {
 		if string(m.DecodedKey(object)) == "blockReason" && m.Kind == '"' {
+			r.kept = true
 			r.finish(m.Value(object), blocked)
 		}
 	}

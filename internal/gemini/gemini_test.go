@@ -39,16 +39,19 @@ func TestWhatIsNoAnswerFails(t *testing.T) {
 func TestAStreamEndsWellOrWithAnError(t *testing.T) {
 	const text, end = `{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"modelVersion":"m-001"}`, `{"candidates":[{"finishReason":"STOP"}]}`
 	for _, c := range []struct {
-		events []string
-		out    string
-		err    error
+		events     []string
+		out        string
+		err        error
+		candidates int64
 	}{
-		{[]string{text, end}, "data: " + strings.Replace(text, "m-001", "g/m", 1) + "\n\ndata: " + end + "\n\n", nil},
-		{[]string{`{"promptFeedback":{"blockReason":"SAFETY"}}`}, "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}\n\n", nil},
-		{[]string{end + " "}, "data: " + end + "\n\n", nil},
-		{[]string{text}, "", openai.ErrCut},
+		{[]string{text, end}, "data: " + strings.Replace(text, "m-001", "g/m", 1) + "\n\ndata: " + end + "\n\n", nil, 1},
+		{[]string{`{"promptFeedback":{"blockReason":"SAFETY"}}`}, "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}\n\n", nil, 2},
+		{[]string{end + " "}, "data: " + end + "\n\n", nil, 0},
+		{[]string{text}, "", openai.ErrCut, 1},
+		{[]string{text, end}, "", openai.ErrCut, 2},
+		{[]string{text, `{"candidates":[{"finishReason":"STOP"},{"index":1,"finishReason":"SAFETY"}]}`}, "", nil, 2},
 	} {
-		s := gemini.NewStream(call)
+		s := gemini.NewStream(call, c.candidates)
 		var out []byte
 		for _, e := range c.events {
 			out = s.Data(out, openai.NewEvent(nil, []byte(e)))
@@ -58,7 +61,7 @@ func TestAStreamEndsWellOrWithAnError(t *testing.T) {
 			t.Errorf("%v: %v: %s", c.events, err, out)
 		}
 	}
-	s := gemini.NewStream(call)
+	s := gemini.NewStream(call, 1)
 	out := s.Data(nil, openai.NewEvent(nil, []byte(`{"error":{"code":503,"message":"overloaded"}}`)))
 	out = s.Data(out, openai.NewEvent(nil, []byte(end)))
 	if !s.Done() || !strings.HasPrefix(string(out), `data: {"error":{"code":503,`) || strings.Count(string(out), "data: ") != 1 {

@@ -11,13 +11,16 @@ import (
 // An event that repeats the one before, but for its text and what was used, is not read.
 type Stream struct {
 	response
-	before int    // shape of the event before, 0 if none may repeat it
-	used   []byte // usageMetadata of the event before, if it was not read
-	ended  bool   // by an error
+	candidates int64  // that were asked for
+	before     int    // shape of the event before, 0 if none may repeat it
+	used       []byte // usageMetadata of the event before, if it was not read
+	ended      bool   // by an error
 }
 
-// NewStream returns the stream of one client.
-func NewStream(call openai.Call) *Stream { return &Stream{response: newResponse(call)} }
+// NewStream returns the stream of a client that asked for so many candidates, at least one.
+func NewStream(call openai.Call, candidates int64) *Stream {
+	return &Stream{response: newResponse(call), candidates: max(candidates, 1)}
+}
 
 // Data implements [openai.Stream].
 func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
@@ -77,7 +80,7 @@ func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
 		return dst, nil
 	case failure != nil:
 		return s.failed(dst, failure), failure
-	case s.sum.Finished == 0:
+	case s.sum.Finished < s.candidates && !s.kept:
 		return dst, openai.ErrCut
 	}
 	s.ended = true

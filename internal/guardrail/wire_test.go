@@ -23,7 +23,7 @@ func newWire(set *guardrail.Set, api guardrail.Wire) *wire {
 	case guardrail.Responses:
 		w.client = openai.NewResponsesStream(openai.Call{})
 	case guardrail.Generate:
-		w.client = gemini.NewStream(openai.Call{Model: "g/m"})
+		w.client = gemini.NewStream(openai.Call{Model: "g/m"}, 1)
 	case guardrail.Messages:
 		w.client = messagesStream{}
 	}

@@ -44,7 +44,7 @@ func (g *charge) used(m *meter, served bool) limits.Amount {
 	r.CostNano, r.Priced = g.Cost(usage)
 	switch {
 	case !r.Priced: // the price is known of what can be used, not of what was: the whole reservation
-		r.CostNano = max(g.target.allowed.use.most.Nano, g.target.allowed.use.likely.Nano)
+		r.CostNano = cmp.Or(g.target.allowed.use.most.Nano, g.target.allowed.use.likely.Nano)
 	case !reported && g.target.allowed.use.bound.Units.Some(): // how many tokens were audio is not known
 		bound := g.target.allowed.use.bound
 		bound.Prompt, bound.Completion = usage.Prompt, usage.Completion

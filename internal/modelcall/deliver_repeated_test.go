@@ -43,7 +43,7 @@ var streamKinds = map[string]func(openai.Call) openai.Stream{
 	"chat":      func(c openai.Call) openai.Stream { return openai.NewChatStream(c) },
 	"responses": func(c openai.Call) openai.Stream { return openai.NewResponsesStream(c) },
 	"messages":  func(c openai.Call) openai.Stream { return anthropic.NewStream(c) },
-	"generate":  func(c openai.Call) openai.Stream { return gemini.NewStream(c) },
+	"generate":  func(c openai.Call) openai.Stream { return gemini.NewStream(c, 1) },
 }
 
 // eachEvent is what a client gets if each event is decoded as SSE and read as if it repeated none.

@@ -45,6 +45,7 @@ const (
 // estimateUse finds what the call will likely use at a target and, under a hard budget, the most that
 // it can use there.
 func (g *charge) estimateUse(t *target, bytes int64, content params.Content) error {
+	bytes += content.Again
 	g.estimateLikely(t, bytes, content)
 	if !g.key.Hard() {
 		return nil
@@ -64,7 +65,7 @@ func (g *charge) estimateLikely(t *target, bytes int64, content params.Content) 
 	}
 	prompt := t.allowed.use.prompt + made.Prompt
 	t.allowed.use.likely.Tokens = prompt + output
-	t.allowed.use.likely.Nano, _ = t.model.Price.CostNano(catalog.Tokens{Prompt: prompt, Completion: output, Units: made.Units})
+	t.allowed.use.likely.Nano, _ = t.model.Price.CostNano(catalog.Tokens{Prompt: prompt, Completion: output, Units: made.Units.Max(g.requested.Used())})
 }
 
 // estimateMost bounds the output if the request does not. It refuses what has no upper bound.
@@ -104,6 +105,7 @@ func (g *charge) estimateMost(t *target, bytes int64, content params.Content) er
 	case content.LongWindow && !t.route.Translated: // a translation does not ask for it
 		prompt = input
 	}
+	prompt *= t.route.Requests(t.provider, t.allowed.output)
 	t.allowed.use.bound = catalog.Most{
 		Prompt: prompt, Completion: (t.allowed.output+content.Thinking)*g.requested.Choices + content.Prediction + made.Output(),
 		Units: g.requested.Units.Max(content.Units).Max(made.Units),

@@ -1,12 +1,15 @@
 package modelcall
 
 import (
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // reserved is what a budget holds for a call, in nano-USD: 1,000 a token.
@@ -87,6 +90,25 @@ func TestACallWithoutAnUpperBoundIsRefusedUnderAHardBudget(t *testing.T) {
 			wantRefusal(t, err, apierror.CannotBePriced, c.refused)
 		}
 		call.req.Finish()
+	}
+}
+
+// A soft budget too counts what calls under way will use of units that are no tokens.
+func TestARankingReservesItsSearchUnits(t *testing.T) {
+	body := `{"model":"acme/m","query":"q","documents":[` + strings.Repeat(`"d",`, 249) + `"d"]}`
+	for _, text := range []string{"1usd/day", "1usd/day soft"} {
+		r := newRig(t, answering(200, `{}`), limited(budget(t, text)))
+		price := &catalog.Price{Rates: catalog.Rates{Prompt: catalog.Quoted(0), Completion: catalog.Quoted(0)}}
+		price.Units[units.Queries] = catalog.Quoted(2e12) // 0.002 USD each
+		r.models.model.Price = price
+		q := r.request(t, httptest.NewRecorder(), post(strings.NewReader(body), int64(len(body))))
+		if err := newCall(&r.Deps, q, wire.Rerank, openaiAPI{}).admit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := r.balance(t).Reserved; n != 3*2_000_000 {
+			t.Errorf("%s: %d nano-USD", text, n)
+		}
+		q.Finish()
 	}
 }
 

@@ -64,7 +64,7 @@ func (c *chat) editChoice(start, end, position int) *apierror.Error {
 		if c.text, found = completeText(p, object, members, start); !found && !c.stream {
 			return c.call.Broken("answered with a choice that has no text")
 		}
-		c.sum.Text = c.sum.Text || c.text.end-c.text.start > len(`""`)
+		c.sum.Text = c.sum.Text || !c.shape.Echo && c.text.end-c.text.start > len(`""`)
 	case t.message >= 0 && members[t.message].Kind == '{':
 		m := members[t.message]
 		if bad := c.editMessage(ch, out, start+m.ValueStart, start+m.ValueEnd); bad != nil {

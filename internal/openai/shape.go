@@ -27,6 +27,8 @@ type Shape struct {
 
 	// Text says that a choice has `text` instead of a message, as in the older API of completions.
 	Text bool
+	// Echo says that such a text begins with the prompt: it does not show that the model wrote something.
+	Echo bool
 
 	// Native requires finish_reason in every choice, and the provider's own reason beside it as
 	// native_finish_reason.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatongemini"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/embeddingsongemini"
@@ -17,6 +18,15 @@ func geminiChat(r *Request) (*Adapted, error) {
 		return nil, err
 	}
 	return &Adapted{Body: [][]byte{body}, Query: "alt=sse", Stream: true, LeftOut: original.LeftOut(), call: r.Call, answer: original}, nil
+}
+
+// Requests returns how many requests an answer of so many tokens may take at a provider, for an API that it
+// is made to look like. Each of them is billed for the prompt.
+func Requests(p *provider.Provider, api provider.Operation, output int64) int64 {
+	if p.Dialect.Name() == provider.Gemini && api == provider.Chat {
+		return chatongemini.Requests(output)
+	}
+	return 1
 }
 
 func geminiOptions(r *Request) chatongemini.Options {

@@ -12,8 +12,11 @@ import (
 // encodeCompletions sends the caller's own bytes with a few edits. A call whose output is bounded says
 // so: servers differ in what they do without a limit.
 func encodeCompletions(e Encoding) (*Sending, error) {
-	if output := max(e.Output, e.Requested.Output); output > 0 {
-		e.Requested.SetOutput(e.Body, "", output)
+	if e.Output == 0 && e.Requested.Output == params.UsualCompletion {
+		e.Output = params.UsualCompletion
+	}
+	if e.Output > 0 {
+		e.Requested.SetOutput(e.Body, "", e.Output)
 	}
 	if err := e.setPreferences(); err != nil {
 		return nil, err
@@ -22,13 +25,13 @@ func encodeCompletions(e Encoding) (*Sending, error) {
 	if err := openrouter.EncodeResponsesFields(e.Body, e.openRouter()); err != nil {
 		return nil, err
 	}
-	return e.native(completionsWire, &completionsAnswer{e.Answer}), nil
+	return e.native(completionsWire, &completionsAnswer{e.Answer, openai.Shape{Text: true, Echo: params.Echoes(e.Body)}}), nil
 }
 
 // completionEvents returns a whole answer as a stream of one chunk, which has the same members.
 func completionEvents(dst, body []byte, call openai.Call) ([]byte, openai.Summary, error) {
 	call.OnID = nil // the stream reports them
-	chunk, sum, err := openai.ShapedResult(nil, body, call, textShape)
+	chunk, sum, err := openai.ShapedResult(nil, body, call, openai.Shape{Text: true})
 	if err != nil {
 		return dst, sum, err
 	}
@@ -45,12 +48,13 @@ func oneLine(r rune) rune {
 }
 
 // completionsAnswer is a provider's answer with texts.
-type completionsAnswer struct{ call openai.Call }
-
-var textShape = openai.Shape{Text: true}
-
-func (a *completionsAnswer) Whole(dst, body []byte) ([]byte, openai.Summary, error) {
-	return openai.ShapedResult(dst, body, a.call, textShape)
+type completionsAnswer struct {
+	call  openai.Call
+	shape openai.Shape
 }
 
-func (a *completionsAnswer) Stream() openai.Stream { return openai.NewShapedStream(a.call, textShape) }
+func (a *completionsAnswer) Whole(dst, body []byte) ([]byte, openai.Summary, error) {
+	return openai.ShapedResult(dst, body, a.call, a.shape)
+}
+
+func (a *completionsAnswer) Stream() openai.Stream { return openai.NewShapedStream(a.call, a.shape) }

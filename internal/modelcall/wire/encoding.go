@@ -107,6 +107,12 @@ func (e *Encoding) translated(w *Wire, body []byte, a Answer) (*Sending, error) 
 // adapter makes the provider look like one that has the API w; nil: it is one.
 func (e *Encoding) adapter(w *Wire) adapter.Adapter { return adapter.Of(e.Provider, w.Name) }
 
+// Requests returns how many requests to a provider an answer of so many tokens may take. Each of them is
+// billed for the prompt.
+func (r *Route) Requests(p *provider.Provider, output int64) int64 {
+	return adapter.Requests(p, r.Wire.Name, output)
+}
+
 // adapted is a request of the API w for a provider with another protocol.
 func (e *Encoding) adapted(w *Wire, body *jsonscan.Body, answer Answer) (*Sending, error) {
 	a, err := e.adapter(w)(&adapter.Request{

@@ -75,7 +75,7 @@ func embedLimits(b *jsonscan.Body) (params.RequestedLimits, error) { return para
 // encodeGenerate sends the caller's own bytes with a few edits.
 func encodeGenerate(e Encoding) (*Sending, error) {
 	params.EncodeGenerate(e.Body, e.Output)
-	return e.adapted(generateWire, e.Body, &generateAnswer{e.Answer, e.Asked.Array})
+	return e.adapted(generateWire, e.Body, &generateAnswer{e.Answer, e.Asked.Array, e.Asked.Choices})
 }
 
 // named is the route of a request that has the name of its model within, too.
@@ -92,8 +92,9 @@ func named(w *Wire, m *gemini.Member) []Route {
 
 // generateAnswer is the answer of a provider that has Google's API.
 type generateAnswer struct {
-	call  openai.Call
-	array bool // the caller wants it as the only element of one
+	call       openai.Call
+	array      bool  // the caller wants it as the only element of one
+	candidates int64 // that were asked for
 }
 
 func (a *generateAnswer) Whole(dst, body []byte) ([]byte, openai.Summary, error) {
@@ -107,7 +108,7 @@ func (a *generateAnswer) Whole(dst, body []byte) ([]byte, openai.Summary, error)
 	return append(out, ']'), sum, nil
 }
 
-func (a *generateAnswer) Stream() openai.Stream { return gemini.NewStream(a.call) }
+func (a *generateAnswer) Stream() openai.Stream { return gemini.NewStream(a.call, a.candidates) }
 
 // memberAnswer is an answer that is not streamed.
 type memberAnswer struct {

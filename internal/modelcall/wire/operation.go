@@ -174,8 +174,9 @@ var Rerank = &Operation{
 	Name: provider.Rerank, Span: "rerank", List: "documents", Units: true,
 	Parse:      inBody(params.ParseRerank),
 	Limits:     func(b *jsonscan.Body) (params.RequestedLimits, error) { return params.RerankLimits(b), nil },
-	References: params.References, Content: contentOf,
-	Routes: list(rerankWire, &openai.Ranking),
+	References: params.References,
+	Content:    func(b *jsonscan.Body, _ http.Header) params.Content { return params.RerankContentOf(b) },
+	Routes:     list(rerankWire, &openai.Ranking),
 }
 
 // Moderations is OpenAI's API that judges texts and images.

@@ -6,8 +6,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
-// usualCompletion is the limit of a completion that asks for none, in tokens (OpenAI, vLLM).
-const usualCompletion = 16
+// UsualCompletion is the limit of a completion that asks for none, in tokens (OpenAI, vLLM).
+const UsualCompletion = 16
 
 // ParseCompletions reads a request of OpenAI's older API as [ParseChat] reads a chat one. It must have
 // `prompt`: a text, a list of texts, tokens, or lists of tokens.
@@ -26,7 +26,7 @@ func ParseCompletions(b *jsonscan.Body) (Request, error) {
 // CompletionsLimits is [ChatLimits] for a request that [ParseCompletions] accepted. The choices are those
 // that the provider makes, best_of included, for all prompts.
 func CompletionsLimits(b *jsonscan.Body) (RequestedLimits, error) {
-	l, err := limits(b, "prompt", []string{"max_tokens"})
+	l, err := limits(b, "prompt", []string{"max_tokens"}, 0) // 0 with `echo`: the probabilities of the prompt
 	if err != nil {
 		return l, err
 	}
@@ -43,7 +43,7 @@ func CompletionsLimits(b *jsonscan.Body) (RequestedLimits, error) {
 	}
 	l.Messages = int(of)
 	if l.Output == 0 {
-		l.Output = usualCompletion
+		l.Output = UsualCompletion
 	}
 	return l, nil
 }
@@ -55,6 +55,12 @@ func CompletionsReferences(b *jsonscan.Body) (Refs, error) {
 
 // CompletionsContent is [ContentOf] for a request that [ParseCompletions] accepted.
 func CompletionsContent(b *jsonscan.Body) Content { return contentOf(b, []string{"best_of", "suffix"}) }
+
+// Echoes reports whether the answers to a request begin with its prompt.
+func Echoes(b *jsonscan.Body) bool {
+	m, ok := member(b, "echo")
+	return ok && m.Kind == 't'
+}
 
 // prompts returns how many prompts a request has. A list of tokens is one.
 func prompts(b *jsonscan.Body) (n int64) {

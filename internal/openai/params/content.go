@@ -12,6 +12,7 @@ import (
 type Content struct {
 	Images  int64 // inline or by URL
 	Encoded int64 // bytes of the inline ones, which are no text; at most those of the body
+	Again   int64 // bytes of text that the model reads once more
 	// Units says which units that are tokens some of the prompt or of the answer may be, with 1.
 	Units      units.Counts
 	Prediction int64 // bytes of a predicted output: its wrong parts are billed as output

@@ -83,7 +83,7 @@ func otherOutput(b *jsonscan.Body, own []string) string {
 // ChatLimits reads how much a chat request asks for that [ParseChat] accepted. The error is a
 // [*apierror.Error] with status 400.
 func ChatLimits(b *jsonscan.Body) (RequestedLimits, error) {
-	l, err := limits(b, "messages", chatOutput)
+	l, err := limits(b, "messages", chatOutput, 1)
 	if err != nil {
 		return l, err
 	}
@@ -105,10 +105,12 @@ func choices(b *jsonscan.Body) int64 {
 
 // ResponsesLimits is [ChatLimits] for a request that [ParseResponses] accepted.
 func ResponsesLimits(b *jsonscan.Body) (RequestedLimits, error) {
-	return limits(b, "input", responsesOutput)
+	return limits(b, "input", responsesOutput, 1)
 }
 
-func limits(b *jsonscan.Body, list string, output []string) (RequestedLimits, error) {
+// limits reads the fields of a list and of the output, which is least or more. A limit of no tokens counts
+// as one of a single token.
+func limits(b *jsonscan.Body, list string, output []string, least int64) (RequestedLimits, error) {
 	l := RequestedLimits{Choices: 1, Param: output[0], Other: otherOutput(b, output)}
 	if m, ok := member(b, list); ok {
 		l.Messages = count(m.Value(b.Data()))
@@ -127,10 +129,10 @@ func limits(b *jsonscan.Body, list string, output []string) (RequestedLimits, er
 			continue
 		}
 		n, ok := jsonscan.Int(b.Value(i))
-		if !ok || n < 1 || n > openai.MaxTokens {
+		if !ok || n < least || n > openai.MaxTokens {
 			return l, wrong(name, "a positive integer")
 		}
-		if n > l.Output {
+		if n = max(n, 1); n > l.Output {
 			l.Output, l.Param = n, name
 		}
 	}

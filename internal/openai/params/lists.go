@@ -100,5 +100,14 @@ func RerankLimits(b *jsonscan.Body) RequestedLimits {
 	return l
 }
 
+// RerankContentOf is [ContentOf] for a request that [ParseRerank] accepted. Models read the query with each
+// document.
+func RerankContentOf(b *jsonscan.Body) Content {
+	c := ContentOf(b)
+	q, _ := member(b, "query")
+	c.Again = int64(len(q.Value(b.Data()))) * int64(max(RerankLimits(b).Messages-1, 0))
+	return c
+}
+
 // EncodeList turns a caller's request into the provider's: the model as the provider knows it.
 func EncodeList(b *jsonscan.Body, req Request, upstreamModel string) { req.setModel(b, upstreamModel) }

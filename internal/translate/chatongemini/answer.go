@@ -17,10 +17,7 @@ const (
 	// maxEvent bounds one event of the provider, in bytes: an inline image has a few MB.
 	maxEvent = 16 << 20
 
-	// maxHops bounds the requests that continue one answer; with 65,536 tokens each they are more
-	// than any model writes. maxIdleHops is how many of them in a row may bring nothing, as in
-	// Google's SDKs.
-	maxHops     = 64
+	// maxIdleHops is how many further requests in a row may bring nothing, as in Google's SDKs.
 	maxIdleHops = 3
 )
 
@@ -112,7 +109,7 @@ func (a *answer) endHop() error {
 		a.idle, a.parts = 0, r.parts
 	}
 	token := r.finish.token
-	if r.finish.reason != gemini.Continued || token == nil || r.original.body == nil || a.idle == maxIdleHops || a.hops == maxHops {
+	if r.finish.reason != gemini.Continued || token == nil || a.idle == maxIdleHops || a.hops == r.original.hops {
 		return r.end()
 	}
 	a.hops++

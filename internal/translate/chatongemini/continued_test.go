@@ -117,7 +117,8 @@ func TestTheLimitOfTheCallerEndsTheAnswer(t *testing.T) {
 
 func TestRequestsThatBringNothingEndTheAnswer(t *testing.T) {
 	nothing := `data: {"candidates":[{"finishReason":"CONTINUATION","continuationToken":"tok"}],"usageMetadata":` + usedSecond + "}\n\n"
-	whole, streamed, sent := both(t, chatongemini.Asked{Body: []byte(first)}, said("one", goesOn, usedFirst), nothing)
+	long := strings.Replace(first, "100000", "1000000", 1)
+	whole, streamed, sent := both(t, chatongemini.Asked{Body: []byte(long)}, said("one", goesOn, usedFirst), nothing)
 	for i, chat := range []*translatetest.Chat{whole, streamed} {
 		if chat.Content != "one" || chat.Finish != "length" || len(sent[i].bodies) != 3 || sent[i].closed != 3 {
 			t.Errorf("%+v, %d requests, %d closed", chat, len(sent[i].bodies), sent[i].closed)
@@ -125,10 +126,14 @@ func TestRequestsThatBringNothingEndTheAnswer(t *testing.T) {
 	}
 }
 
+// Each request is billed for the prompt, so their number is bounded by the limit.
 func TestAnAnswerDoesNotGoOnForEver(t *testing.T) {
-	whole, _, sent := both(t, chatongemini.Asked{Body: []byte(first)}, said("a", goesOn, usedFirst), said("a", goesOn, usedSecond))
-	if whole.Content != strings.Repeat("a", 65) || whole.Finish != "length" || len(sent[0].bodies) != 64 {
-		t.Errorf("%d bytes, %s, %d requests", len(whole.Content), whole.Finish, len(sent[0].bodies))
+	for limit, requests := range map[string]int{"65537": 3, "100000": 3, "200000": 5, "100000000": 64} {
+		body := strings.Replace(first, "100000", limit, 1)
+		whole, _, sent := both(t, chatongemini.Asked{Body: []byte(body)}, said("a", goesOn, usedFirst), said("a", goesOn, usedSecond))
+		if whole.Content != strings.Repeat("a", requests) || whole.Finish != "length" || len(sent[0].bodies) != requests-1 {
+			t.Errorf("limit %s: %d bytes, %s, %d further requests", limit, len(whole.Content), whole.Finish, len(sent[0].bodies))
+		}
 	}
 }
 

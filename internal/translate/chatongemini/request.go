@@ -35,6 +35,7 @@ type Original struct {
 	hideReasoning bool
 	searches      bool   // the provider may cite sources
 	body          []byte // the request that was sent, if its answer may have to be continued; else nil
+	hops          int    // further requests that may continue it
 	dummies       func() []byte
 	leftOut       []string
 }
@@ -42,8 +43,21 @@ type Original struct {
 // LeftOut returns the names of the fields that the request is sent without.
 func (o *Original) LeftOut() []string { return o.leftOut }
 
-// longAnswer is how many tokens a model writes for one request at most. A longer answer is continued.
-const longAnswer = 65_536
+const (
+	// longAnswer is how many tokens a model writes for one request at most. A longer answer is continued.
+	longAnswer = 65_536
+	// maxRequests bounds the requests for one answer: they are more than any model writes.
+	maxRequests = 64
+)
+
+// Requests returns how many requests an answer of so many tokens may take. One more than its length needs
+// may bring nothing. Each of them is billed for the prompt.
+func Requests(output int64) int64 {
+	if output <= longAnswer {
+		return 1
+	}
+	return min((output+longAnswer-1)/longAnswer+1, maxRequests)
+}
 
 // translation is one request on its way.
 type translation struct {
@@ -104,7 +118,7 @@ func (t *translation) write() (err error) {
 	o := &t.original
 	o.leftOut = append(o.leftOut, t.turns.leftOut...)
 	o.searches = t.tools.search
-	if t.limit > longAnswer {
+	if o.hops = int(Requests(t.limit)) - 1; o.hops > 0 {
 		o.body = t.out
 	}
 	if sent := t.turns.signed; len(sent) > 0 {
