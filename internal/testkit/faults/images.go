@@ -77,7 +77,7 @@ func (r *imageRequest) answer(c *call) script {
 	}
 	answer := map[string]any{"created": c.reply.Created, "data": data}
 	if c.mode.name != "no-usage" {
-		answer["usage"] = c.imageUsage(n)
+		answer["usage"] = imageUsage(c.api, n)
 	}
 	return whole(http.StatusOK, "application/json", testprovider.Encode(answer))
 }
@@ -99,7 +99,7 @@ func (r *imageRequest) events(c *call, n int) (events []event) {
 		for i := range r.Partial {
 			add(".partial_image", "partial_image_index", i)
 		}
-		add(".completed", "usage", c.imageUsage(1))
+		add(".completed", "usage", imageUsage(c.api, 1))
 	}
 	if c.api == openRouter {
 		events = append(events, testprovider.Done)
@@ -107,9 +107,9 @@ func (r *imageRequest) events(c *call, n int) (events []event) {
 	return events
 }
 
-func (c *call) imageUsage(n int) any {
+func imageUsage(a api, n int) any {
 	output := n * pictureTokens
-	if c.api == openRouter {
+	if a == openRouter {
 		return object(nil).With("prompt_tokens", picturePrompt).With("completion_tokens", output).With("total_tokens", picturePrompt+output).
 			With("completion_tokens_details", object(nil).With("image_tokens", output))
 	}

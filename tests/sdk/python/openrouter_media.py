@@ -69,7 +69,8 @@ def documents_are_ranked():
     asked = {"query": "red", "documents": ["a", "red", {"text": "b"}], "top_n": 2}
     reply = gateway.rerank.rerank(model=MODEL, **asked)
     recorded()
-    equal([(r.index, r.relevance_score, r.document.text) for r in reply.results], [(0, 0, "a"), (1, 1, "red")], "results")
+    first, second = (None, None) if TARGET == "fake" else ("a", "red")  # Cohere sends none
+    equal([(r.index, r.relevance_score, r.document.text) for r in reply.results], [(0, 0, first), (1, 1, second)], "results")
     equal(reply.model, MODEL, "model")
     if TARGET != "fake":  # Cohere's units stand elsewhere
         equal(reply.usage.search_units, 1, "search units")
