@@ -26,6 +26,7 @@ var (
 	countEndpoint      = &endpoint{"count_tokens", http.MethodPost, keys.ChatWrite, true, serveCountTokens}
 	embeddingsEndpoint = &endpoint{"embeddings", http.MethodPost, keys.ChatWrite, true, serveEmbeddings}
 	rerankEndpoint     = &endpoint{"rerank", http.MethodPost, keys.ChatWrite, true, serveRerank}
+	routerRerank       = &endpoint{"rerank", http.MethodPost, keys.ChatWrite, true, serveRouterRerank}
 	completeEndpoint   = &endpoint{"completions", http.MethodPost, keys.ChatWrite, true, serveCompletions}
 	moderateEndpoint   = &endpoint{"moderations", http.MethodPost, keys.ChatWrite, true, serveModerations}
 	generateEndpoint   = &endpoint{"gemini", http.MethodPost, keys.ChatWrite, true, serveGenerate}
@@ -128,7 +129,7 @@ var routes = []route{
 	{"/api/v1/chat/completions", api.OpenRouter{}, chatEndpoint},
 	{"/api/v1/responses", api.OpenRouter{}, responsesEndpoint},
 	{"/api/v1/embeddings", api.OpenRouter{}, embeddingsEndpoint},
-	{"/api/v1/rerank", api.OpenRouter{}, rerankEndpoint},
+	{"/api/v1/rerank", api.OpenRouter{}, routerRerank},
 	{"/api/v1/completions", api.OpenRouter{}, completeEndpoint},
 	{"/api/v1/audio/speech", api.OpenRouter{}, speechEndpoint},
 	{"/api/v1/audio/transcriptions", api.OpenRouter{}, transcribeEndpoint},

@@ -12,19 +12,16 @@ import (
 // OpenRouter's. Events pass as they came. OpenAI's streams end with the connection, OpenRouter's with
 // [DONE].
 type ImageStream struct {
-	// Failure appends an error as the family has it. Nil: OpenAI's.
-	Failure func(dst []byte, e *apierror.Error) []byte
-
 	call     Call
 	pictures int64 // that were asked for
-	mark     bool  // the client gets [DONE]
+	mark     bool  // the client gets [DONE], and errors as events of that type
 	sum      Summary
 	done     bool // the provider sent [DONE]
 	ended    bool // the client got the end
 }
 
 // NewImageStream returns the stream of a client that asked for so many pictures. Mark says that its
-// family ends streams with [DONE].
+// family, which is OpenRouter's, ends streams with [DONE].
 func NewImageStream(call Call, pictures int64, mark bool) *ImageStream {
 	return &ImageStream{call: call, pictures: max(pictures, 1), mark: mark}
 }
@@ -116,15 +113,16 @@ func (s *ImageStream) Summary() Summary { return s.sum }
 // fail ends the stream with an error, which SDKs find by its member.
 func (s *ImageStream) fail(dst []byte, e *apierror.Error) []byte {
 	s.ended, s.sum.Err, s.sum.Finish = true, e, finishError
-	if s.Failure != nil {
-		return append(s.Failure(append(dst, dataField...), e), eventEnd...)
+	if !s.mark {
+		return AppendStreamError(dst, e)
 	}
-	return AppendStreamError(dst, e)
+	dst = append(dst, `data: {"type":"error","error":`...)
+	return append(append(appendErrorObject(dst, e), '}'), eventEnd...)
 }
 
 // ImageEvents returns what makes the events of a stream out of a whole answer with pictures: one for
-// each, with the usage in the last.
-func ImageEvents(kind string) func(dst, body []byte, call Call) ([]byte, Summary, error) {
+// each, with the usage in the last. Created is the member that says when.
+func ImageEvents(kind, created string) func(dst, body []byte, call Call) ([]byte, Summary, error) {
 	return func(dst, body []byte, call Call) ([]byte, Summary, error) {
 		_, sum, err := Images.Result(nil, body, call)
 		if err != nil {
@@ -138,7 +136,8 @@ func ImageEvents(kind string) func(dst, body []byte, call Call) ([]byte, Summary
 			case "usage":
 				usage = value
 			case "created":
-				common = append(append(common, `,"created_at":`...), value...)
+				common = append(append(append(common, `,"`...), created...), `":`...)
+				common = append(common, value...)
 			default:
 				common = appendMember(common, body, m)
 			}
@@ -166,7 +165,7 @@ func imageUsage(value []byte) (Usage, bool) {
 	if !ok {
 		return u, false
 	}
-	if _, split := jsonscan.Find(value, jsonscan.Members(value, nil), "output_tokens_details"); !split {
+	if !u.PicturesSplit {
 		u.Units[units.ImageOutput] = max(u.Units[units.ImageOutput], u.Completion)
 	}
 	return u, true

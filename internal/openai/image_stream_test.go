@@ -77,7 +77,7 @@ func TestFailuresOfStreamsOfPictures(t *testing.T) {
 				t.Errorf("%s: a second end %q", name, out2)
 			}
 		}
-		if err == nil || !strings.HasPrefix(end, `data: {"error":{"message":`) || !strings.Contains(end, c.message) || strings.Contains(out, "[DONE]") || s.Summary().Err == nil {
+		if err == nil || !strings.HasPrefix(end, `data: {"type":"error","error":{"message":`) || !strings.Contains(end, c.message) || strings.Contains(out, "[DONE]") || s.Summary().Err == nil {
 			t.Errorf("%s: %q, %v", name, out, err)
 		}
 	}
@@ -85,13 +85,16 @@ func TestFailuresOfStreamsOfPictures(t *testing.T) {
 
 func TestAWholeAnswerWithPicturesBecomesEvents(t *testing.T) {
 	body := `{"created":7,"size":"auto","data":[{"b64_json":"A"},{"b64_json":"B"}],"usage":` + pictureUsage + `}`
-	out, sum, err := openai.ImageEvents("image_edit")(nil, []byte(body), openai.Call{})
+	out, sum, err := openai.ImageEvents("image_edit", "created_at")(nil, []byte(body), openai.Call{})
 	want := "event: image_edit.completed\ndata: {\"type\":\"image_edit.completed\",\"created_at\":7,\"size\":\"auto\",\"b64_json\":\"A\"}\n\n" +
 		"event: image_edit.completed\ndata: {\"type\":\"image_edit.completed\",\"created_at\":7,\"size\":\"auto\",\"b64_json\":\"B\",\"usage\":" + pictureUsage + "}\n\n"
 	if err != nil || string(out) != want || sum.Usage.Units[units.Images] != 2 {
 		t.Errorf("%s, %v", out, err)
 	}
-	if _, _, err := openai.ImageEvents("image_edit")(nil, []byte(`{"error":{"message":"x"}}`), openai.Call{}); err == nil {
+	if out, _, _ := openai.ImageEvents("image_generation", "created")(nil, []byte(body), openai.Call{}); !strings.Contains(string(out), `completed","created":7,`) {
+		t.Errorf("OpenRouter's: %s", out)
+	}
+	if _, _, err := openai.ImageEvents("image_edit", "created_at")(nil, []byte(`{"error":{"message":"x"}}`), openai.Call{}); err == nil {
 		t.Error("an error is pictures")
 	}
 }

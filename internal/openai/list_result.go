@@ -15,6 +15,9 @@ type List struct {
 	What   string // the list is of
 	Made   bool   // of what is made, a list of as many units.Images
 	Mark   bool   // streams end with [DONE]
+	// Elements is a member that each element must have, an object; "" for none. It is empty where the
+	// provider has none.
+	Elements string
 }
 
 // The lists.
@@ -22,7 +25,10 @@ var (
 	Embeddings  = List{Member: "data", Named: true, Object: "list", What: "embeddings"}
 	Moderations = List{Member: "results", Named: true, What: "moderations"}
 	Ranking     = List{Member: "results", What: "ranked documents"}
-	Images      = List{Member: "data", What: "images", Made: true}
+
+	RouterRanking = List{Member: "results", Named: true, What: "ranked documents", Elements: "document"}
+
+	Images = List{Member: "data", What: "images", Made: true}
 
 	RouterImages = List{Member: "data", What: "images", Made: true, Mark: true}
 )
@@ -69,6 +75,9 @@ func (l *List) Result(dst, body []byte, call Call) ([]byte, Summary, error) {
 			}
 		case l.Member:
 			made = value
+			if whole, changed := l.complete(value); changed {
+				p.Set(i, whole)
+			}
 		}
 	}
 	if l.Made {
@@ -84,6 +93,28 @@ func (l *List) Result(dst, body []byte, call Call) ([]byte, Summary, error) {
 		p.Add("object", jsonscan.AppendString(nil, l.Object))
 	}
 	return p.Append(dst), sum, nil
+}
+
+// complete returns the elements with the member that each must have, and whether one lacked it.
+func (l *List) complete(elements []byte) (dst []byte, changed bool) {
+	if l.Elements == "" {
+		return nil, false
+	}
+	dst = []byte{'['}
+	for e := range jsonscan.AllElements(elements) {
+		value := e.Value(elements)
+		members := jsonscan.Members(value, nil)
+		p := jsonscan.NewPatch(value, members)
+		if _, ok := jsonscan.Find(value, members, l.Elements); !ok && e.Kind == '{' {
+			p.Add(l.Elements, []byte("{}"))
+			changed = true
+		}
+		if len(dst) > 1 {
+			dst = append(dst, ',')
+		}
+		dst = p.Append(dst)
+	}
+	return append(dst, ']'), changed
 }
 
 // usage reads the usage of a list.

@@ -79,3 +79,17 @@ func TestPicturesAreCountedAndTheirTokensTold(t *testing.T) {
 		}
 	}
 }
+
+// OpenRouter's SDKs refuse a ranking without a model, or a result without a document.
+func TestARankingForOpenRouterIsComplete(t *testing.T) {
+	call := openai.Call{Model: "acme/r", Provider: "acme"}
+	for body, want := range map[string]string{
+		`{"results":[{"index":1, "x":0},{},{"index":0,"document":{"text":"a"}}]}`:          `{"results":[{"index":1, "x":0,"document":{}},{"document":{}},{"index":0,"document":{"text":"a"}}],"model":"acme/r"}`,
+		`{"model":"r","results":[ {"document":{"text":"a"}} ],"usage":{"search_units":1}}`: `{"model":"acme/r","results":[ {"document":{"text":"a"}} ],"usage":{"search_units":1}}`,
+		`{"model":"r","results":[]}`: `{"model":"acme/r","results":[]}`,
+	} {
+		if out, _, err := openai.RouterRanking.Result(nil, []byte(body), call); err != nil || string(out) != want {
+			t.Errorf("%s: %v\n%s", body, err, out)
+		}
+	}
+}

@@ -47,15 +47,17 @@ func TestDocumentsAreRankedAndPaidByTheSearchUnit(t *testing.T) {
 		documents   int
 		cost        string
 		source      string
+		named       any
 	}{
-		{rerankV1, "fake/echo", 3, "0.002", "provider"},
-		{"/v2/rerank", "fake/echo", 250, "0.006", "provider"},
-		{rerankOR, "router/echo", 101, "0.004", "provider"},
-		{rerankV1, "fake/no-usage", 250, "0.006", "estimated"},
+		{rerankV1, "fake/echo", 3, "0.002", "provider", nil},
+		{"/v2/rerank", "fake/echo", 250, "0.006", "provider", nil},
+		{rerankOR, "router/echo", 101, "0.004", "provider", "router/echo"},
+		{rerankOR, "fake/echo", 2, "0.002", "provider", "fake/echo"},
+		{rerankV1, "fake/no-usage", 250, "0.006", "estimated", nil},
 	} {
 		a := h.Client.Post(c.path, "chat", rank(c.model, c.documents))
 		body := harness.Parse(t, a.Body)
-		if results, _ := harness.At(body, "results").([]any); a.Status != 200 || len(results) != 2 || harness.At(body, "model") != nil {
+		if results, _ := harness.At(body, "results").([]any); a.Status != 200 || len(results) != 2 || harness.At(body, "model") != c.named {
 			t.Fatalf("%s: %d %s", c.path, a.Status, a.Body)
 		}
 		row := h.Records.Row(a.Header.Get("X-Request-Id"))

@@ -6,6 +6,13 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 )
 
+// RouterRerank is [Rerank] with answers as OpenRouter's SDKs require them.
+var RouterRerank = func() *Operation {
+	o := *Rerank
+	o.Routes = list(rerankWire, &openai.RouterRanking)
+	return &o
+}()
+
 // list is the route to providers that have an API which answers with a list.
 func list(w *Wire, l *openai.List) []Route {
 	return []Route{{Wire: w, Encode: func(e Encoding) (*Sending, error) {
@@ -45,9 +52,5 @@ func (a *listAnswer) Whole(dst, body []byte) ([]byte, openai.Summary, error) {
 
 // Stream is that of pictures: no other list can be asked for as one.
 func (a *listAnswer) Stream() openai.Stream {
-	s := openai.NewImageStream(a.call, a.n, a.list.Mark)
-	if a.list.Mark {
-		s.Failure = openrouter.AppendError
-	}
-	return s
+	return openai.NewImageStream(a.call, a.n, a.list.Mark)
 }

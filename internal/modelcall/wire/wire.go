@@ -82,9 +82,9 @@ var (
 	rerankWire      = &Wire{Name: provider.Rerank}
 	moderationsWire = &Wire{Name: provider.Moderations}
 	completionsWire = &Wire{Name: provider.Completions, Guardrail: guardrail.Chat, Events: completionEvents}
-	imagesWire      = &Wire{Name: provider.Images, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_generation"), MaxEvent: maxPicture, Passes: true}
-	routerImages    = &Wire{Name: provider.RouterImages, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_generation"), MaxEvent: maxPicture, Passes: true}
-	imageEditsWire  = &Wire{Name: provider.ImageEdits, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_edit"), MaxEvent: maxPicture, Passes: true}
+	imagesWire      = &Wire{Name: provider.Images, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_generation", "created_at"), MaxEvent: maxPicture, Passes: true}
+	routerImages    = &Wire{Name: provider.RouterImages, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_generation", "created"), MaxEvent: maxPicture, Passes: true}
+	imageEditsWire  = &Wire{Name: provider.ImageEdits, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_edit", "created_at"), MaxEvent: maxPicture, Passes: true}
 
 	speechWire = &Wire{Name: provider.Speech, Guardrail: guardrail.Sound, Bytes: []string{"audio/", "application/octet-stream"}}
 

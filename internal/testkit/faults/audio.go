@@ -90,7 +90,8 @@ func transcriptionsBody(r *http.Request, body []byte) (*answers.Request, func(*c
 		}
 		answer := object{}.With("text", text)
 		if fields["response_format"] == "verbose_json" {
-			answer = object{}.With("task", "transcribe").With("duration", 8.5).With("text", text).With("segments", []object{object{}.With("id", 0).With("text", text)})
+			answer = object{}.With("task", "transcribe").With("duration", 8.5).With("text", text).With("language", "english").
+				With("segments", []object{object{}.With("id", 0).With("start", 0).With("end", 8.5).With("text", text)})
 		}
 		if c.mode.name != "no-usage" && c.mode.name != "sloppy" {
 			answer = answer.With("usage", usage)

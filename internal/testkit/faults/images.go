@@ -68,35 +68,38 @@ func (r *imageRequest) answer(c *call) script {
 	data := make([]map[string]any, n)
 	for i := range data {
 		data[i] = map[string]any{"b64_json": r.Prompt}
+		if c.api == openRouter {
+			data[i]["media_type"] = "image/png"
+		}
 		if c.mode.name == "no-usage" {
 			data[i] = map[string]any{"url": "https://pictures.example/" + strings.Repeat("a", i+1), "revised_prompt": r.Prompt}
 		}
 	}
 	answer := map[string]any{"created": c.reply.Created, "data": data}
 	if c.mode.name != "no-usage" {
-		answer["usage"] = imageUsage(n)
+		answer["usage"] = imageUsage(c.api, n)
 	}
 	return whole(http.StatusOK, "application/json", answers.Encode(answer))
 }
 
-// events are the pictures as OpenAI streams them.
+// events are the pictures as OpenAI and OpenRouter stream them.
 func (r *imageRequest) events(c *call, n int) (events []event) {
-	kind := "image_generation"
+	kind, created := "image_generation", "created_at"
+	if c.api == openRouter {
+		created = "created"
+	}
 	if strings.HasSuffix(c.http.URL.Path, "/edits") {
 		kind = "image_edit"
 	}
-	add := func(name string, usage any) {
-		e := event{Name: kind + name, Text: true, Data: object(nil).With("type", kind+name).With("b64_json", r.Prompt).With("created_at", c.reply.Created)}
-		if usage != nil {
-			e.Data = e.Data.With("usage", usage)
-		}
-		events = append(events, e)
+	add := func(name, member string, value any) {
+		data := object(nil).With("type", kind+name).With("b64_json", r.Prompt).With(created, c.reply.Created).With(member, value)
+		events = append(events, event{Name: kind + name, Text: true, Data: data})
 	}
 	for range n {
-		for range r.Partial {
-			add(".partial_image", nil)
+		for i := range r.Partial {
+			add(".partial_image", "partial_image_index", i)
 		}
-		add(".completed", imageUsage(1))
+		add(".completed", "usage", imageUsage(c.api, 1))
 	}
 	if c.api == openRouter {
 		events = append(events, answers.Done)
@@ -104,8 +107,12 @@ func (r *imageRequest) events(c *call, n int) (events []event) {
 	return events
 }
 
-func imageUsage(n int) map[string]any {
+func imageUsage(a api, n int) any {
 	output := n * pictureTokens
+	if a == openRouter {
+		return object(nil).With("prompt_tokens", picturePrompt).With("completion_tokens", output).With("total_tokens", picturePrompt+output).
+			With("completion_tokens_details", object(nil).With("image_tokens", output))
+	}
 	return map[string]any{
 		"input_tokens": picturePrompt, "output_tokens": output, "total_tokens": picturePrompt + output,
 		"input_tokens_details": map[string]int{"text_tokens": picturePrompt, "image_tokens": 0},

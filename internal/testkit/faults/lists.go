@@ -9,12 +9,25 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/answers"
 )
 
+// document is one to rank: a text, or an object that has it.
+type document struct {
+	Text string `json:"text"`
+}
+
+func (d *document) UnmarshalJSON(b []byte) error {
+	if json.Unmarshal(b, &d.Text) == nil {
+		return nil
+	}
+	type plain document
+	return json.Unmarshal(b, (*plain)(d))
+}
+
 // rerankBody reads the body of a call of POST /rerank. The score of a document is
 // the share of the query's words that it has.
 func rerankBody(_ *http.Request, body []byte) (*answers.Request, func(*call) script, error) {
 	var raw struct {
 		Model, Query string
-		Documents    []string
+		Documents    []document
 		TopN         int `json:"top_n"`
 	}
 	if err := json.Unmarshal(body, &raw); err != nil || raw.Query == "" || len(raw.Documents) == 0 {
@@ -22,18 +35,19 @@ func rerankBody(_ *http.Request, body []byte) (*answers.Request, func(*call) scr
 	}
 	words := strings.Fields(strings.ToLower(raw.Query))
 	type ranked struct {
-		Index int     `json:"index"`
-		Score float64 `json:"relevance_score"`
+		Index    int       `json:"index"`
+		Score    float64   `json:"relevance_score"`
+		Document *document `json:"document,omitempty"` // OpenRouter's answers always have it
 	}
 	results := make([]ranked, 0, len(raw.Documents))
 	for i, d := range raw.Documents {
 		found := 0
 		for _, word := range words {
-			if strings.Contains(strings.ToLower(d), word) {
+			if strings.Contains(strings.ToLower(d.Text), word) {
 				found++
 			}
 		}
-		results = append(results, ranked{i, float64(found) / float64(len(words))})
+		results = append(results, ranked{Index: i, Score: float64(found) / float64(len(words))})
 	}
 	if raw.TopN > 0 && raw.TopN < len(results) {
 		results = results[:raw.TopN]
@@ -44,7 +58,10 @@ func rerankBody(_ *http.Request, body []byte) (*answers.Request, func(*call) scr
 		switch {
 		case c.mode.name == "no-usage":
 		case c.api == openRouter:
-			answer["usage"] = units
+			for i, r := range results {
+				results[i].Document = &raw.Documents[r.Index]
+			}
+			answer["usage"], answer["model"], answer["provider"] = units, raw.Model, providerName
 		default:
 			answer["meta"] = map[string]any{"billed_units": units}
 		}

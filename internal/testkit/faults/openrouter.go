@@ -37,6 +37,26 @@ func routerReasoning(o object) object {
 	return o.Without("reasoning_content").With("reasoning", text).With("reasoning_details", []object{detail})
 }
 
+// Picture is the one in answers of chat that were asked for pictures too.
+const Picture = "data:image/png;base64,iVBORw0KGgo="
+
+// pictured puts a picture beside the text of a chat result, or into the chunk of a stream that ends it.
+func pictured(o object) object {
+	images := []object{object{}.With("type", "image_url").With("image_url", object{}.With("url", Picture)).With("index", 0)}
+	return choice(o, func(c object) object {
+		if c.Get("finish_reason") == nil {
+			return c
+		}
+		add := func(m object) object {
+			if o.Get("object") != "chat.completion" && m.Has("role") { // the chunk with the usage
+				return m
+			}
+			return m.With("images", images)
+		}
+		return member(member(c, "message", add), "delta", add)
+	})
+}
+
 // routerStream has the usage in a chunk with an empty delta that repeats the
 // finish reason, and no usage in the others.
 func routerStream(events []event) []event {

@@ -3,6 +3,7 @@ package faults
 import (
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/answers"
 )
@@ -93,6 +94,9 @@ func (c *call) streamScript(events []event, failure event) script {
 func (c *call) edited(o object) object {
 	if c.api == openRouter {
 		o = routerObject(o)
+		if strings.Contains(string(c.Members["modalities"]), `"image"`) {
+			o = pictured(o)
+		}
 	}
 	if c.mode.object != nil {
 		o = c.mode.object(o)

@@ -116,9 +116,10 @@ const caddyfile = `{
 			discover off
 		}
 		provider rt {
+			dialect openrouter
 			base_url %[4]s/api/v1
 			api_key {env.SDK_FAKE_KEY}
-			models echo
+			models echo no-stream err-mid-stream
 			responses native
 		}
 		alias openai-failover {

@@ -115,7 +115,32 @@ func suites(p peers) []suite {
 	https := python("https_run.py")
 	https.name, https.target, https.https = "python-https-http2/test", "test", true
 	all = append(append(all, https), anthropicSuites(p, python, node)...)
-	return append(all, googleSuites(p, python, node)...)
+	all = append(all, googleSuites(p, python, node)...)
+	return append(all, mediaSuites(python, node)...)
+}
+
+// mediaTargets are those of the calls of OpenRouter's SDKs besides chat: the fake provider without the
+// gateway, and with it as OpenRouter and as OpenAI.
+var mediaTargets = []string{directTarget, "rt", "fake"}
+
+// mediaSuites are the embeddings, documents, pictures and sounds of OpenRouter's SDKs.
+func mediaSuites(python func(string, ...string) suite, node func(...string) suite) (all []suite) {
+	for _, row := range []struct {
+		name string
+		suite
+	}{
+		{"openrouter-python-1.1.38-media", python("openrouter_media.py")},
+		{"openrouter-npm-1.2.8-media", node("openrouter_media.mjs", "openrouter-1.2.8")},
+		{"openrouter-npm-1.2.27-media", node("openrouter_media.mjs", "openrouter-1.2.27")},
+		{"openrouter-npm-1.3.19-media", node("openrouter_media.mjs", "openrouter-1.3.19")},
+	} {
+		for _, target := range mediaTargets {
+			s := row.suite
+			s.name, s.target = row.name+"/"+target, target
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // run shows the output of a suite only if something failed.

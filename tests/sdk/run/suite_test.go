@@ -66,6 +66,9 @@ func TestEverySDKMeetsEveryProviderAndEveryRefusal(t *testing.T) {
 				want = 6
 			}
 		}
+		if strings.HasSuffix(name, "-media") {
+			want = len(mediaTargets)
+		}
 		if strings.HasPrefix(name, "google-") {
 			want = len(googleTargets)
 		}
