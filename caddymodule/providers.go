@@ -198,7 +198,7 @@ func (p *Provider) build(ctx caddy.Context, built *builtProviders, catalogued ma
 	if err != nil {
 		return err
 	}
-	if !made.Has(provider.Models) {
+	if p.Discover == 0 && !made.Has(provider.Models) {
 		discover = 0
 	}
 	source.Discover = discover > 0

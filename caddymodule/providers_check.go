@@ -99,7 +99,7 @@ func (p *Provider) checkDialect(made *provider.Provider) error {
 	d := made.Dialect
 	lacks := func(op provider.Operation) bool { return d.Path(op, "", false) == "" }
 	switch {
-	case p.Discover != 0 && !made.Has(provider.Models):
+	case p.Discover != 0 && !made.ListsModels():
 		return fmt.Errorf("dialect %s has no list of models there: leave out discover, and name them in models", d.Name())
 	case lacks(provider.Chat) && (p.Chat+p.Responses+p.MaxTokensField != "" || p.Messages == translated):
 		return fmt.Errorf("dialect %s has only the Messages API, to which all other calls are translated: leave out chat, responses, messages and "+

@@ -60,7 +60,8 @@ func dialProviders(c *inspected) []Finding {
 type endpoint interface {
 	// Authorize asks for what authorizes requests, such as the token of a cloud.
 	Authorize(ctx context.Context) error
-	GetModels(ctx context.Context, after string) (*http.Response, error)
+	GetModels(ctx context.Context, page string) (*http.Response, error)
+	After(page, next string) string
 }
 
 func dialProvider(c *inspected, name string, e endpoint, lists bool, f *Finding) {
@@ -91,7 +92,9 @@ func dialProvider(c *inspected, name string, e endpoint, lists bool, f *Finding)
 			*f = Finding{Warning, f.Subject, "its list of models cannot be read", "Name its models, with discover off, if it has no list."}
 			return
 		}
-		c.Built.Catalog.SetDiscovered(name, models) // ignored without discover
+		if e.After("", catalog.NextPage(data)) == "" { // else there is more
+			c.Built.Catalog.SetDiscovered(name, models) // ignored without discover
+		}
 		*f = Finding{Note, f.Subject, fmt.Sprintf("its list of %s came in %s: the credential is accepted, or not needed", terminal.Plural(len(models), "model"), took), ""}
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		*f = Finding{Failure, f.Subject, fmt.Sprintf("it refuses the gateway's credential with %d", status), "Replace api_key, or give the identity of auth its rights: it is wrong, revoked, or lacks a right."}

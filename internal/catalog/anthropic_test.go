@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -30,16 +31,19 @@ func TestAnthropicsListIsRead(t *testing.T) {
 
 func TestTheNextPageOfAList(t *testing.T) {
 	for data, want := range map[string]string{
-		`{"data":[],"has_more":true,"last_id":"b"}`:  "b",
-		`{"data":[],"has_more":true,"last_id":"a"}`:  "", // where this page began
-		`{"data":[],"has_more":false,"last_id":"b"}`: "",
-		`{"data":[],"has_more":true}`:                "",
-		`[]`:                                         "",
-		`{"models":[],"nextPageToken":"Ch9tb2Rl=="}`: "Ch9tb2Rl==", // Gemini
-		`{"models":[],"nextPageToken":"a"}`:          "",
-		`{"models":[],"nextPageToken":""}`:           "",
+		`{"data":[],"has_more":true,"last_id":"b"}`:                              "after_id=b",
+		`{"data":[],"has_more":false,"last_id":"b"}`:                             "",
+		`{"data":[],"has_more":true}`:                                            "",
+		`[]`:                                                                     "",
+		`{"models":[],"nextPageToken":"Ch9tb2Rl=="}`:                             "pageToken=Ch9tb2Rl%3D%3D", // Gemini
+		`{"models":[],"nextPageToken":""}`:                                       "",
+		`{"inferenceProfileSummaries":[],"nextToken":"a b+c"}`:                   "nextToken=a+b%2Bc", // Bedrock
+		`{"value":[],"nextLink":"https://x.invalid/d?skip=2&b=%20"}`:             "skip=2&b=%20",      // Foundry
+		`{"value":[],"nextLink":"https://x.invalid/d"}`:                          "",
+		`{"value":[],"nextLink":"%"}`:                                            "",
+		`{"value":[],"nextToken":"` + strings.Repeat("x", maxPageToken+1) + `"}`: "",
 	} {
-		if got := NextPage([]byte(data), "a"); got != want {
+		if got := NextPage([]byte(data)); got != want {
 			t.Errorf("%s: %q, want %q", data, got, want)
 		}
 	}

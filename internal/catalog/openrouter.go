@@ -31,7 +31,7 @@ func parseOpenRouter(data json.RawMessage) ([]Model, error) {
 }
 
 // ParseDiscovered parses a provider's answer to GET /models: the OpenAI shape ({"data": [{"id",
-// "created", "owned_by"}]}) with any members of OpenRouter's richer one, or Gemini's. Unreadable facts are
+// "created", "owned_by"}]}) with any members of OpenRouter's richer one, or one of a cloud. Unreadable facts are
 // unknown. An entry without a usable id is left out; odd names the first such entries by their
 // index. A list that has entries but no usable one is an error, so that the earlier list is kept.
 // An id that occurs twice counts once. Prices count only as texts: other providers use numbers for
@@ -64,20 +64,6 @@ func ParseDiscovered(provider string, data []byte) (models []Model, odd, err err
 	return nil, nil, errors.New(`list of models has no "data"`)
 }
 
-// NextPage returns the id after which the next page of a provider's list begins, or the page's token, ""
-// for the last page or one that is no list. After is where this page began: a list that stays there would
-// have no end.
-func NextPage(data []byte, after string) string {
-	f := record(data)
-	if token := f.text("nextPageToken"); token != "" && token != after && len(token) <= maxPageToken { // Gemini's
-		return token
-	}
-	if next := f.text("last_id"); f.flag("has_more") && next != after && len(next) <= MaxNameBytes {
-		return next
-	}
-	return ""
-}
-
 // listed parses the entries of a list of models, sorted by ID. odd names unreadable entries. A
 // model with an odd price has an unknown price.
 func listed(provider string, list []json.RawMessage) (models []Model, odd error) {
@@ -97,16 +83,6 @@ func listed(provider string, list []json.RawMessage) (models []Model, odd error)
 	return models, bad.err()
 }
 
-// listMember returns the name of the member that is the list: "value" at Foundry, "models" at Gemini.
-func listMember(top []member) string {
-	for _, key := range []string{"data", "value", "models"} {
-		if slices.ContainsFunc(top, func(m member) bool { return m.key == key }) {
-			return key
-		}
-	}
-	return "data"
-}
-
 // listedModel returns an error if the entry does not name a model.
 func listedModel(provider string, f facts) (Model, error) {
 	name, base := f.nameIn()
@@ -124,10 +100,14 @@ func listedModel(provider string, f facts) (Model, error) {
 	if inputs == nil {
 		inputs = f.anthropicInputs()
 	}
+	if f["modelId"] != nil {
+		outputs, inputs = bedrockModalities(f.texts("outputModalities")), bedrockModalities(f.texts("inputModalities"))
+	}
+	resource, _ := f.resource()
 	price, err := listedPrice(name, f.object("pricing"), outputs)
 	return Model{
 		ID: provider + "/" + name, Provider: provider, Name: name, Base: base,
-		DisplayName:         cmp.Or(f.text("displayName"), f.text("name"), f.text("display_name")),
+		DisplayName:         cmp.Or(f.text("displayName"), resource, f.text("display_name"), f.text("inferenceProfileName"), f.text("modelName")),
 		Description:         f.text("description"),
 		Mode:                cmp.Or(listedMode(outputs), f.geminiMode()),
 		Created:             max(f.count("created", "created_at"), f.time("created_at")),

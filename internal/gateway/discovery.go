@@ -222,9 +222,9 @@ func fetchFrom(ctx context.Context, p *provider.Provider, e *provider.Endpoint) 
 	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
 	defer cancel()
 	models = []catalog.Model{} // an empty list is one too
-	after := ""
+	at := ""
 	for range maxListPages {
-		data, err := fetchPage(ctx, e, after)
+		data, err := fetchPage(ctx, e, at)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -236,16 +236,16 @@ func fetchFrom(ctx context.Context, p *provider.Provider, e *provider.Endpoint) 
 		if len(models) > catalog.MaxModels {
 			return nil, nil, fmt.Errorf("the list has more than %d models", catalog.MaxModels)
 		}
-		if after = catalog.NextPage(data, after); after == "" || p.Dialect.ModelsQuery(after) == "" {
+		if at = e.After(at, catalog.NextPage(data)); at == "" {
 			return models, odd, nil
 		}
 	}
 	return nil, nil, fmt.Errorf("the list has more than %d pages", maxListPages)
 }
 
-// fetchPage asks for one page of a list of models, "" = the first.
-func fetchPage(ctx context.Context, e *provider.Endpoint, after string) ([]byte, error) {
-	resp, err := e.GetModels(ctx, after)
+// fetchPage asks for one page of the lists of models, "" = the first.
+func fetchPage(ctx context.Context, e *provider.Endpoint, at string) ([]byte, error) {
+	resp, err := e.GetModels(ctx, at)
 	if err != nil {
 		return nil, err
 	}

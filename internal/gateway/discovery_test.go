@@ -121,8 +121,8 @@ func TestAListWithPagesIsReadToItsEnd(t *testing.T) {
 	var asked []string
 	pages := map[string]string{
 		"limit=1000":              `{"data":[{"type":"model","id":"a","display_name":"A","created_at":"2026-02-04T00:00:00Z"},{"type":"model","id":"b"}],"has_more":true,"first_id":"a","last_id":"b"}`,
-		"limit=1000&after_id=b":   `{"data":[{"type":"model","id":"c d"}],"has_more":true,"first_id":"c d","last_id":"c d"}`,
-		"limit=1000&after_id=c+d": `{"data":[],"has_more":false,"first_id":null,"last_id":null}`,
+		"after_id=b&limit=1000":   `{"data":[{"type":"model","id":"c d"}],"has_more":true,"first_id":"c d","last_id":"c d"}`,
+		"after_id=c+d&limit=1000": `{"data":[],"has_more":false,"first_id":null,"last_id":null}`,
 	}
 	p, err := provider.New(provider.Config{
 		Name: "claude", Dialect: provider.Anthropic, Endpoints: provider.One("https://claude.invalid", "secret"), UserAgent: "gatehouse",
@@ -162,5 +162,53 @@ func TestAListThatGoesRoundInACircleIsRefused(t *testing.T) {
 	}
 	if _, _, err := fetchModels(t.Context(), p); err == nil || n != maxListPages {
 		t.Errorf("%v after %d pages", err, n)
+	}
+}
+
+// The link to the next page decides nothing but the query: the credential goes to the host that is known.
+func TestTheListsOfACloudAreReadAsOne(t *testing.T) {
+	for name, c := range map[string]struct {
+		dialect string
+		place   provider.Place
+		pages   map[string]string
+		want    string
+	}{
+		"azure": {"", provider.Place{Resource: "acme", Project: "p"}, map[string]string{
+			"https://acme.services.ai.azure.com/api/projects/p/deployments?api-version=v1":        `{"value":[{"type":"ModelDeployment","name":"a","modelName":"x"}],"nextLink":"https://evil.invalid/other?api-version=v1&skip=1"}`,
+			"https://acme.services.ai.azure.com/api/projects/p/deployments?api-version=v1&skip=1": `{"value":[{"type":"ModelDeployment","name":"b","modelName":"x"}],"nextLink":"https://evil.invalid/other?api-version=v1&skip=1"}`,
+		}, "a b"},
+		"bedrock": {"", provider.Place{Region: "us-east-1"}, map[string]string{
+			"https://bedrock.us-east-1.amazonaws.com/foundation-models?byInferenceType=ON_DEMAND":        `{"modelSummaries":[{"modelId":"amazon.nova-pro-v1:0"}]}`,
+			"https://bedrock.us-east-1.amazonaws.com/inference-profiles?maxResults=1000":                 `{"inferenceProfileSummaries":[{"inferenceProfileId":"us.a","type":"SYSTEM_DEFINED"}],"nextToken":"x+y"}`,
+			"https://bedrock.us-east-1.amazonaws.com/inference-profiles?maxResults=1000&nextToken=x%2By": `{"inferenceProfileSummaries":[{"inferenceProfileId":"us.b","type":"SYSTEM_DEFINED"}]}`,
+		}, "amazon.nova-pro-v1:0 us.a us.b"},
+		"vertex": {"", provider.Place{Project: "p"}, map[string]string{
+			"https://aiplatform.googleapis.com/v1beta1/publishers/google/models?pageSize=100":             `{"publisherModels":[{"name":"publishers/google/models/gemini-x"}],"nextPageToken":"n"}`,
+			"https://aiplatform.googleapis.com/v1beta1/publishers/google/models?pageSize=100&pageToken=n": `{"publisherModels":[{"name":"publishers/google/models/gemini-y"}]}`,
+		}, "gemini-x gemini-y"},
+	} {
+		asked := 0
+		p, err := provider.New(provider.Config{
+			Name: "cloud", Dialect: c.dialect, Endpoints: []provider.EndpointConfig{{Place: c.place}}, UserAgent: "gatehouse",
+			Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				asked++
+				body, known := c.pages[r.URL.String()]
+				if !known {
+					t.Errorf("%s: asked %s", name, r.URL)
+				}
+				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
+			}),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		models, odd, err := fetchModels(t.Context(), p)
+		names := make([]string, len(models))
+		for i, m := range models {
+			names[i] = m.Name
+		}
+		if got := strings.Join(names, " "); err != nil || odd != nil || got != c.want || asked != len(c.pages) {
+			t.Errorf("%s: %q after %d pages, %v, %v", name, got, asked, odd, err)
+		}
 	}
 }

@@ -19,6 +19,8 @@ func (bedrock) Path(op Operation, model string, stream bool) string {
 		return bedrockPath(model, "/converse")
 	case op == Embeddings:
 		return bedrockPath(model, "/invoke")
+	case op == Models:
+		return foundationModels
 	}
 	return ""
 }
@@ -37,7 +39,7 @@ func (bedrock) KeyField(key string) (name, value string) { return "Authorization
 
 func (bedrock) Header() http.Header { return nil }
 
-func (bedrock) ModelsQuery(string) string { return "" }
+func (bedrock) ModelsQuery() string { return "" }
 
 func (bedrock) OpenRouterFields() bool { return false }
 
@@ -52,6 +54,8 @@ func (bedrockAnthropic) Path(op Operation, model string, stream bool) string {
 		return bedrockPath(model, "/invoke-with-response-stream")
 	case op == Messages:
 		return bedrockPath(model, "/invoke")
+	case op == Models:
+		return foundationModels
 	}
 	return ""
 }

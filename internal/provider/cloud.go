@@ -45,8 +45,8 @@ var bases = map[string]map[string]string{
 	ServiceBedrock: {
 		Bedrock:          "https://bedrock-runtime.{region}.amazonaws.com",
 		BedrockAnthropic: "https://bedrock-runtime.{region}.amazonaws.com",
-		OpenAI:           "https://bedrock-runtime.{region}.amazonaws.com/openai/v1",
-		Anthropic:        "https://bedrock-runtime.{region}.amazonaws.com/anthropic/v1",
+		OpenAI:           "https://bedrock-runtime.{region}.amazonaws.com" + openAIV1,
+		Anthropic:        "https://bedrock-runtime.{region}.amazonaws.com" + anthropicV1,
 	},
 	serviceMantle: {
 		OpenAI:    "https://bedrock-mantle.{region}.api.aws/v1",
@@ -56,8 +56,8 @@ var bases = map[string]map[string]string{
 		Anthropic: "https://aws-external-anthropic.{region}.api.aws/v1",
 	},
 	azure: {
-		OpenAI:    "https://{resource}.openai.azure.com" + azureV1,
-		Anthropic: "https://{resource}.services.ai.azure.com" + foundryClaude,
+		OpenAI:    "https://{resource}.openai.azure.com" + openAIV1,
+		Anthropic: "https://{resource}.services.ai.azure.com" + anthropicV1,
 	},
 }
 
@@ -78,10 +78,10 @@ var usualVersions = map[string]string{Gemini: "v1beta1", VertexAnthropic: "v1", 
 // geminiVersion is that of the Gemini API. Names that end in -latest exist only there.
 const geminiVersion = "v1beta"
 
-// Where the base URLs of Azure end.
+// Where the base URLs of Azure and Bedrock end that have another vendor's API.
 const (
-	azureV1       = "/openai/v1"
-	foundryClaude = "/anthropic/v1"
+	openAIV1    = "/openai/v1"
+	anthropicV1 = "/anthropic/v1"
 )
 
 // The forms of options. Most become a part of the host that gets the credential, or of its path: a
@@ -138,8 +138,8 @@ func (p Place) cloud() string {
 // address is where an endpoint is, and what follows from it.
 type address struct {
 	baseURL string
-	dialect string // "" = by the host
-	list    string // of models; "" = at the dialect's path
+	dialect string   // "" = by the host
+	lists   []string // of models; nil = at the dialect's path
 	cloud   string
 }
 
@@ -156,9 +156,7 @@ func (e EndpointConfig) address(dialect string) (address, error) {
 			return a, err
 		}
 	}
-	if a.cloud == azure {
-		a.list = p.deployments(a.baseURL)
-	}
+	a.lists = p.lists(a.baseURL, a.dialect)
 	return a, nil
 }
 
@@ -213,22 +211,6 @@ func googleHost(location string) string {
 		return "aiplatform." + location + ".rep.googleapis.com"
 	}
 	return location + "-aiplatform.googleapis.com"
-}
-
-// deployments returns the address of the list of an Azure resource's deployments, "" if the base URL
-// is none of Azure's v1. The list of models there is the catalogue of the region. The resource's own
-// list has only this old version; that of a Foundry project also has what is not OpenAI's.
-func (p Place) deployments(baseURL string) string {
-	root, v1 := strings.CutSuffix(strings.TrimRight(baseURL, "/"), azureV1)
-	switch {
-	case p.Project != "":
-		root = strings.TrimSuffix(root, foundryClaude)
-		root = strings.Replace(root, p.Resource+".openai.azure.com", p.Resource+".services.ai.azure.com", 1)
-		return root + "/api/projects/" + p.Project + "/deployments?api-version=v1"
-	case v1:
-		return root + "/openai/deployments?api-version=2023-03-15-preview"
-	}
-	return ""
 }
 
 // keys returns the dialect by which API keys are sent: all of Bedrock takes them as a bearer token.

@@ -2,13 +2,14 @@ package provider_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
-// requested returns the request for a list of models that a provider of one endpoint sends, and its
+// requested returns the request for a call of a model that a provider of one endpoint sends, and its
 // dialect.
 func requested(t *testing.T, dialect string, e provider.EndpointConfig) (r *http.Request, of string) {
 	t.Helper()
@@ -16,7 +17,11 @@ func requested(t *testing.T, dialect string, e provider.EndpointConfig) (r *http
 		r = sent
 		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
 	})})
-	if _, err := p.Endpoints[0].GetModels(t.Context(), ""); err != nil {
+	op := provider.Chat
+	if !p.Has(op) {
+		op = provider.Messages
+	}
+	if _, err := p.Endpoints[0].Send(t.Context(), provider.Request{Operation: op, Model: "m", Body: newBody(`{}`)}); err != nil {
 		t.Fatal(err)
 	}
 	return r, p.Dialect.Name()
@@ -26,26 +31,24 @@ func TestTheBaseURLFollowsFromThePlace(t *testing.T) {
 	for _, c := range []struct {
 		dialect   string
 		place     provider.Place
-		want, has string // dialect, and a part of the address of the list of models
+		want, has string // dialect, and how the address of a call begins
 	}{
-		{"gemini", provider.Place{}, "gemini", "generativelanguage.googleapis.com/v1beta/models?"},
-		{"gemini", provider.Place{APIVersion: "v1alpha"}, "gemini", "generativelanguage.googleapis.com/v1alpha/models?"},
-		{"anthropic", provider.Place{}, "anthropic", "api.anthropic.com/v1/models?"},
+		{"gemini", provider.Place{}, "gemini", "generativelanguage.googleapis.com/v1beta/models/m:"},
+		{"gemini", provider.Place{APIVersion: "v1alpha"}, "gemini", "generativelanguage.googleapis.com/v1alpha/models/m:"},
+		{"anthropic", provider.Place{}, "anthropic", "api.anthropic.com/v1/messages"},
 		{"", provider.Place{Project: "p"}, "gemini", "aiplatform.googleapis.com/v1beta1/projects/p/locations/global/publishers/google"},
 		{"", provider.Place{Project: "p", Location: "us-central1"}, "gemini", "us-central1-aiplatform.googleapis.com/v1beta1/projects/p/locations/us-central1/publishers/google"},
 		{"", provider.Place{Project: "p", Location: "eu", APIVersion: "v1"}, "gemini", "aiplatform.eu.rep.googleapis.com/v1/projects/p/locations/eu/publishers/google"},
 		{"vertex-anthropic", provider.Place{Project: "p", Location: "us"}, "vertex-anthropic", "aiplatform.us.rep.googleapis.com/v1/projects/p/locations/us/publishers/anthropic"},
-		{"openai", provider.Place{Project: "p"}, "openai", "aiplatform.googleapis.com/v1/projects/p/locations/global/endpoints/openapi/models"},
+		{"openai", provider.Place{Project: "p"}, "openai", "aiplatform.googleapis.com/v1/projects/p/locations/global/endpoints/openapi/chat/completions"},
 		{"", provider.Place{Region: "us-east-1"}, "bedrock", "bedrock-runtime.us-east-1.amazonaws.com"},
 		{"bedrock-anthropic", provider.Place{Region: "us-gov-west-1"}, "bedrock-anthropic", "bedrock-runtime.us-gov-west-1.amazonaws.com"},
-		{"openai", provider.Place{Region: "us-east-1"}, "openai", "bedrock-runtime.us-east-1.amazonaws.com/openai/v1/models"},
-		{"anthropic", provider.Place{Region: "us-east-1"}, "anthropic", "bedrock-runtime.us-east-1.amazonaws.com/anthropic/v1/models?"},
-		{"", provider.Place{Region: "us-east-1", Service: "bedrock-mantle"}, "openai", "bedrock-mantle.us-east-1.api.aws/v1/models"},
-		{"", provider.Place{Region: "us-east-1", Service: "aws-external-anthropic"}, "anthropic", "aws-external-anthropic.us-east-1.api.aws/v1/models?"},
-		{"", provider.Place{Resource: "acme"}, "openai", "acme.openai.azure.com/openai/deployments?api-version=2023-03-15-preview"},
-		{"", provider.Place{Resource: "acme", Project: "p"}, "openai", "acme.services.ai.azure.com/api/projects/p/deployments?api-version=v1"},
-		{"anthropic", provider.Place{Resource: "acme", Project: "p"}, "anthropic", "acme.services.ai.azure.com/api/projects/p/deployments?api-version=v1"},
-		{"anthropic", provider.Place{Resource: "acme"}, "anthropic", "acme.services.ai.azure.com/anthropic/v1/models?"},
+		{"openai", provider.Place{Region: "us-east-1"}, "openai", "bedrock-runtime.us-east-1.amazonaws.com/openai/v1/chat/completions"},
+		{"anthropic", provider.Place{Region: "us-east-1"}, "anthropic", "bedrock-runtime.us-east-1.amazonaws.com/anthropic/v1/messages"},
+		{"", provider.Place{Region: "us-east-1", Service: "bedrock-mantle"}, "openai", "bedrock-mantle.us-east-1.api.aws/v1/chat/completions"},
+		{"", provider.Place{Region: "us-east-1", Service: "aws-external-anthropic"}, "anthropic", "aws-external-anthropic.us-east-1.api.aws/v1/messages"},
+		{"", provider.Place{Resource: "acme"}, "openai", "acme.openai.azure.com/openai/v1/chat/completions"},
+		{"anthropic", provider.Place{Resource: "acme"}, "anthropic", "acme.services.ai.azure.com/anthropic/v1/messages"},
 	} {
 		r, dialect := requested(t, c.dialect, provider.EndpointConfig{Place: c.place})
 		if dialect != c.want || !strings.HasPrefix(r.URL.String(), "https://"+c.has) || r.Host != r.URL.Host {
@@ -99,14 +102,6 @@ func TestABaseURLReplacesThatOfThePlace(t *testing.T) {
 	if dialect != "bedrock" || r.URL.Host != "bedrock-runtime-fips.us-east-1.amazonaws.com" {
 		t.Errorf("dialect %s at %s", dialect, r.URL)
 	}
-	r, _ = requested(t, "", provider.EndpointConfig{BaseURL: "https://private.example/openai/v1/", Place: provider.Place{Resource: "acme"}})
-	if r.URL.String() != "https://private.example/openai/deployments?api-version=2023-03-15-preview" {
-		t.Errorf("the list of deployments is read at %s", r.URL)
-	}
-	r, _ = requested(t, "", provider.EndpointConfig{BaseURL: "https://private.example/v1", Place: provider.Place{Resource: "acme"}})
-	if r.URL.String() != "https://private.example/v1/models" {
-		t.Errorf("the list of another API is read at %s", r.URL)
-	}
 }
 
 func TestAzureTakesAPIKeysInAFieldOfItsOwn(t *testing.T) {
@@ -121,14 +116,66 @@ func TestAzureTakesAPIKeysInAFieldOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestVertexHasNoListOfModels(t *testing.T) {
+// What can be called at a cloud stands in lists of its own, some of them at another host.
+func TestTheListsOfACloudFollowFromThePlace(t *testing.T) {
+	const models, profiles = "/foundation-models?byInferenceType=ON_DEMAND", "/inference-profiles?maxResults=1000"
+	aws, google, azure := provider.Place{Region: "us-east-1"}, provider.Place{Project: "p", Location: "eu"}, provider.Place{Resource: "acme"}
+	project := provider.Place{Resource: "acme", Project: "p"}
 	for _, c := range []struct {
-		place provider.Place
-		want  bool
-	}{{provider.Place{Project: "p"}, false}, {provider.Place{}, true}} {
-		p := newProvider(t, provider.Config{Dialect: "gemini", Endpoints: []provider.EndpointConfig{{Place: c.place}}, Transport: &transport{}})
-		if p.Has(provider.Models) != c.want || !p.Has(provider.Chat) {
-			t.Errorf("%+v: has a list %v", c.place, p.Has(provider.Models))
+		dialect, baseURL string
+		place            provider.Place
+		want             []string
+	}{
+		{"", "", aws, []string{"https://bedrock.us-east-1.amazonaws.com" + models, "https://bedrock.us-east-1.amazonaws.com" + profiles}},
+		{"bedrock-anthropic", "", aws, []string{"https://bedrock.us-east-1.amazonaws.com" + models, "https://bedrock.us-east-1.amazonaws.com" + profiles}},
+		{"anthropic", "", aws, []string{"https://bedrock.us-east-1.amazonaws.com" + models, "https://bedrock.us-east-1.amazonaws.com" + profiles}},
+		{"openai", "", aws, []string{"https://bedrock.us-east-1.amazonaws.com" + models, "https://bedrock.us-east-1.amazonaws.com" + profiles}},
+		{"", "https://bedrock-runtime-fips.us-east-1.amazonaws.com/", aws, []string{"https://bedrock-fips.us-east-1.amazonaws.com" + models, "https://bedrock-fips.us-east-1.amazonaws.com" + profiles}},
+		{"bedrock", "http://proxy.example/aws", provider.Place{}, []string{"http://proxy.example/aws" + models, "http://proxy.example/aws" + profiles}},
+		{"", "https://bedrock-mantle.us-east-1.api.aws/openai/v1", aws, []string{"https://bedrock-mantle.us-east-1.api.aws/openai/v1/models"}},
+		{"", "", provider.Place{Region: "us-east-1", Service: "bedrock-mantle"}, []string{"https://bedrock-mantle.us-east-1.api.aws/v1/models"}},
+		{"gemini", "", google, []string{"https://aiplatform.eu.rep.googleapis.com/v1beta1/publishers/google/models?pageSize=100"}},
+		{"vertex-anthropic", "", google, []string{"https://aiplatform.eu.rep.googleapis.com/v1beta1/publishers/anthropic/models?pageSize=100"}},
+		{"openai", "", google, nil},
+		{"gemini", "", provider.Place{}, []string{"https://generativelanguage.googleapis.com/v1beta/models?pageSize=1000"}},
+		{"", "", azure, []string{"https://acme.openai.azure.com/openai/deployments?api-version=2023-03-15-preview"}},
+		{"", "https://private.example/openai/v1/", azure, []string{"https://private.example/openai/deployments?api-version=2023-03-15-preview"}},
+		{"", "https://private.example/v1", azure, []string{"https://private.example/v1/models"}},
+		{"anthropic", "", azure, []string{"https://acme.services.ai.azure.com/anthropic/v1/models?limit=1000"}},
+		{"", "", project, []string{"https://acme.services.ai.azure.com/api/projects/p/deployments?api-version=v1"}},
+		{"anthropic", "", project, []string{"https://acme.services.ai.azure.com/api/projects/p/deployments?api-version=v1"}},
+	} {
+		var got []string
+		p := newProvider(t, provider.Config{
+			Dialect: c.dialect, Endpoints: []provider.EndpointConfig{{Place: c.place, BaseURL: c.baseURL}},
+			Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+				got = append(got, r.URL.String())
+				if r.Host != r.URL.Host {
+					t.Errorf("%s is asked as %s", r.URL, r.Host)
+				}
+				return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+			}),
+		})
+		e := p.Endpoints[0]
+		for at, more := "", p.ListsModels(); more; more = at != "" {
+			if _, err := e.GetModels(t.Context(), at); err != nil {
+				t.Fatal(err)
+			}
+			at = e.After(at, "")
 		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s at %+v %s: %q, want %q", c.dialect, c.place, c.baseURL, got, c.want)
+		}
+		if lists := c.want != nil && c.place != google; p.Has(provider.Models) != lists {
+			t.Errorf("%s at %+v: has a list of what can be called: %v", c.dialect, c.place, !lists)
+		}
+	}
+}
+
+func TestAnEndpointWithoutAListIsNotAsked(t *testing.T) {
+	rt := &transport{}
+	p := newProvider(t, provider.Config{Dialect: "openai", Endpoints: []provider.EndpointConfig{{Place: provider.Place{Project: "p"}}}, Transport: rt})
+	if _, err := p.Endpoints[0].GetModels(t.Context(), ""); err == nil || len(rt.requests) > 0 {
+		t.Errorf("%v, %d requests", err, len(rt.requests))
 	}
 }

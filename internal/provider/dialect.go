@@ -59,9 +59,8 @@ type Dialect interface {
 	KeyField(key string) (name, value string)
 	// Header is sent with every request that has no value of its own; nil for none.
 	Header() http.Header
-	// ModelsQuery is the query for the page of the list of models that follows the model of an id, ""
-	// for the first. It is "" if this kind of provider has one page.
-	ModelsQuery(after string) string
+	// ModelsQuery is the query for the list of models. It is "" if this kind of provider has one page.
+	ModelsQuery() string
 	// OpenRouterFields reports whether request fields that only OpenRouter knows may be sent.
 	OpenRouterFields() bool
 }
@@ -161,7 +160,7 @@ func (openAI) KeyField(key string) (name, value string) { return "Authorization"
 func (openAI) Header() http.Header { return nil }
 
 // ModelsQuery asks OpenRouter for the models that embed, too: by itself it lists those that write text.
-func (d openAI) ModelsQuery(string) string {
+func (d openAI) ModelsQuery() string {
 	if d.OpenRouterFields() {
 		return "output_modalities=text%2Cembeddings"
 	}
@@ -190,11 +189,6 @@ func (anthropic) Header() http.Header {
 }
 
 // ModelsQuery asks for the largest page; without it Anthropic sends 20 models.
-func (anthropic) ModelsQuery(after string) string {
-	if after == "" {
-		return "limit=1000"
-	}
-	return "limit=1000&after_id=" + url.QueryEscape(after)
-}
+func (anthropic) ModelsQuery() string { return "limit=1000" }
 
 func (anthropic) OpenRouterFields() bool { return false }

@@ -19,8 +19,8 @@ type Endpoint struct {
 	dialect    Dialect
 	base       url.URL
 	query      string
-	list       *url.URL // of models; nil: at the dialect's path
-	listless   bool     // Vertex AI lists what can be had, not what can be called in a location
+	lists      []*url.URL // of models
+	listless   bool       // Vertex AI lists what can be had, not what can be called in a location
 	header     http.Header
 	fields     []HeaderField
 	credential Credential // nil for none
@@ -90,10 +90,15 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 		urls:  make(map[Operation]*url.URL, len(operations)),
 	}
 	made.plain = [2]http.Header{made.ownHeader(Request{}), made.ownHeader(Request{Stream: true})}
-	if at.list != "" {
-		if made.list, err = url.Parse(at.list); err != nil {
+	for _, list := range at.lists {
+		parsed, err := url.Parse(list)
+		if err != nil {
 			return nil, fmt.Errorf("base_url: %w", err)
 		}
+		made.lists = append(made.lists, parsed)
+	}
+	if made.lists == nil && !made.listless && has(dialect, Models) {
+		made.lists = []*url.URL{made.url(Request{Operation: Models, Query: dialect.ModelsQuery()})}
 	}
 	for _, op := range operations {
 		if dialect.Path(op, "", false) == dialect.Path(op, "model", true) {
@@ -192,24 +197,6 @@ func connecting(err error) error {
 		return fmt.Errorf("%w: %w", ErrConnectTimeout, err)
 	}
 	return err
-}
-
-// GetModels fetches the provider's list of models: the page that follows the model of an id, "" for
-// the first.
-func (e *Endpoint) GetModels(ctx context.Context, after string) (*http.Response, error) {
-	req := e.request(ctx, newAttempt(), http.MethodGet, Request{Operation: Models, Query: e.dialect.ModelsQuery(after)})
-	if e.list != nil {
-		req.URL, req.Host = e.list, e.list.Host
-	}
-	if err := e.sign(req, nil); err != nil {
-		return nil, err
-	}
-	resp, err := roundTrip(e.transport, req)
-	if err == nil && e.renews(resp) { // the next read has a new one
-		_ = resp.Body.Close()
-		return nil, errors.New("the provider refused the gateway's credential")
-	}
-	return resp, err
 }
 
 // Authorize asks for what authorizes requests, such as the token of a cloud. It sends nothing to the

@@ -56,12 +56,7 @@ func (gemini) KeyField(key string) (name, value string) { return "X-Goog-Api-Key
 func (gemini) Header() http.Header { return nil }
 
 // ModelsQuery asks for the largest page; without it Google sends 50 models.
-func (gemini) ModelsQuery(after string) string {
-	if after == "" {
-		return "pageSize=1000"
-	}
-	return "pageSize=1000&pageToken=" + url.QueryEscape(after)
-}
+func (gemini) ModelsQuery() string { return "pageSize=1000" }
 
 func (gemini) OpenRouterFields() bool { return false }
 
@@ -89,6 +84,6 @@ func (vertexAnthropic) KeyField(key string) (name, value string) {
 
 func (vertexAnthropic) Header() http.Header { return nil }
 
-func (vertexAnthropic) ModelsQuery(string) string { return "" }
+func (vertexAnthropic) ModelsQuery() string { return "" }
 
 func (vertexAnthropic) OpenRouterFields() bool { return false }

@@ -133,3 +133,23 @@ func TestEmbeddingsOnBedrock(t *testing.T) {
 	}
 	harness.WantRefusal(t, embeddingsV1, h.Client.Post(embeddingsV1, "full", `{"model":"bedrock/amazon.echo","input":"a"}`), 400, "unsupported_parameter")
 }
+
+func TestTheModelsOfBedrockAreListed(t *testing.T) {
+	setup := onConverse
+	setup.Providers = strings.Replace(setup.Providers, "discover off", "discover 10m", 1)
+	h := harness.Start(t, setup)
+	for _, model := range []string{"amazon.echo", "us.amazon.echo", "eu.amazon.echo:0"} {
+		if a := h.Client.Post(harness.ChatV1, "full", harness.Chat("bedrock/"+model, "")); a.Status != 200 {
+			t.Errorf("%s: %d %s", model, a.Status, a.Body)
+		}
+	}
+	harness.WantRefusal(t, harness.ChatV1, h.Client.Post(harness.ChatV1, "full", harness.Chat("bedrock/ap.amazon.echo", "")), 404, "model_not_found")
+	if got, want := listed(h), "bedrock/amazon.echo bedrock/amazon.titan-embed-text-v2:0 bedrock/eu.amazon.echo:0 bedrock/us.amazon.echo"; got != want {
+		t.Errorf("listed %q, want %q", got, want)
+	}
+	for _, r := range h.Provider.Fake.Converse.Requests()[:3] {
+		if !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/") {
+			t.Errorf("%s with %v", r.Path, r.Header)
+		}
+	}
+}

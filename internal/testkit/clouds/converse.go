@@ -32,6 +32,17 @@ func (c *Converse) Requests() []Request {
 	return append([]Request(nil), c.requests...)
 }
 
+// bedrockLists are the lists of the control plane, by their address; that of profiles has two pages.
+var bedrockLists = map[string]string{
+	"/foundation-models?byInferenceType=ON_DEMAND": `{"modelSummaries":[
+		{"modelArn":"arn:aws:bedrock:us-east-1::foundation-model/amazon.echo","modelId":"amazon.echo","modelName":"Echo","outputModalities":["TEXT"],"inferenceTypesSupported":["ON_DEMAND"]},
+		{"modelId":"amazon.titan-embed-text-v2:0","modelName":"Titan","outputModalities":["EMBEDDING"]}]}`,
+	"/inference-profiles?maxResults=1000": `{"inferenceProfileSummaries":[
+		{"inferenceProfileId":"us.amazon.echo","inferenceProfileName":"US Echo","type":"SYSTEM_DEFINED","status":"ACTIVE"}],"nextToken":"a+b="}`,
+	"/inference-profiles?maxResults=1000&nextToken=a%2Bb%3D": `{"inferenceProfileSummaries":[
+		{"inferenceProfileId":"eu.amazon.echo:0","inferenceProfileName":"EU Echo","type":"SYSTEM_DEFINED","status":"ACTIVE"}]}`,
+}
+
 var conversePath = regexp.MustCompile(`^/model/([^/]+)/(converse|converse-stream)$`)
 
 // image is an ImageBlock, content a ContentBlock of the API.
@@ -63,6 +74,11 @@ func (c *Converse) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	c.requests = append(c.requests, Request{r.URL.RequestURI(), r.Header.Clone(), body})
 	c.mu.Unlock()
+	if list := bedrockLists[r.URL.RequestURI()]; list != "" && r.Header.Get("Authorization") != "" {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, list)
+		return
+	}
 	if found := invokePath.FindStringSubmatch(r.URL.EscapedPath()); found != nil {
 		embedOnBedrock(w, r, found[1], body)
 		return
