@@ -93,33 +93,6 @@ func TestEveryBadKeyGetsTheSame401(t *testing.T) {
 	}
 }
 
-func TestUnknownURLsAndWrongMethodsAreAnsweredInTheAPIsShape(t *testing.T) {
-	h := harness.Start(t, harness.Setup{})
-	for _, path := range []string{"/v1/assistants", "/v1/", "/v1/responses/resp_1", "/api/v1/organization", "/api/v1/chat"} {
-		a := h.Client.Get(path, "full")
-		harness.WantRefusal(t, path, a, 404, "unknown_url")
-		if !strings.Contains(string(a.Body), path) {
-			t.Errorf("%s is not named: %s", path, a.Body)
-		}
-	}
-	for _, p := range places("x") {
-		wrong, allowed := http.MethodPut, http.MethodGet
-		if p.body != "" {
-			allowed = http.MethodPost
-		}
-		r := h.Client.Request(p.path, "full", "")
-		r.Method = wrong
-		a := h.Client.Send(r)
-		harness.WantRefusal(t, p.path, a, 405, "method_not_allowed")
-		if a.Header.Get("Allow") != allowed {
-			t.Errorf("%s: Allow %q, want %s", p.path, a.Header.Get("Allow"), allowed)
-		}
-	}
-	if a := h.Client.Get("/elsewhere", ""); a.Status != 418 {
-		t.Errorf("a path that is not ours: %d %s", a.Status, a.Body)
-	}
-}
-
 func TestPreflightsAreLeftToTheSite(t *testing.T) {
 	h := harness.Start(t, harness.Setup{})
 	for _, p := range places("x") {
@@ -136,30 +109,5 @@ func TestPreflightsAreLeftToTheSite(t *testing.T) {
 		if a := h.Client.Send(r); a.Status != 405 {
 			t.Errorf("%s: OPTIONS without Origin: %d", p.path, a.Status)
 		}
-	}
-}
-
-// Codex asks for a WebSocket at responses. It goes on with HTTP at once after a 426, but only after
-// seven tries after a 405.
-func TestAWebSocketIsRefusedAtOnce(t *testing.T) {
-	h := harness.Start(t, harness.Setup{})
-	for _, path := range []string{harness.ResponsesV1, harness.ResponsesRouter, harness.ChatV1} {
-		r := h.Client.Request(path, "full", "")
-		r.Method = http.MethodGet
-		r.Header.Set("Connection", "Upgrade")
-		r.Header.Set("Upgrade", "h2c, WebSocket")
-		r.Header.Set("Sec-WebSocket-Version", "13")
-		r.Header.Set("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==")
-		a := h.Client.Send(r)
-		harness.WantRefusal(t, path, a, 426, "upgrade_required")
-		if a.Header.Get("Upgrade") != "HTTP/1.1" || !strings.Contains(string(a.Body), "POST") {
-			t.Errorf("%s: Upgrade %q, %s", path, a.Header.Get("Upgrade"), a.Body)
-		}
-	}
-	r := h.Client.Request(harness.ResponsesV1, "full", harness.Body(harness.ResponsesV1, "test/echo", ""))
-	r.Header.Set("Connection", "Upgrade")
-	r.Header.Set("Upgrade", "websocket")
-	if a := h.Client.Send(r); a.Status != 200 {
-		t.Errorf("an offer beside a POST: %d %s", a.Status, a.Body)
 	}
 }

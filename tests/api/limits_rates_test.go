@@ -67,46 +67,6 @@ func wantHeaders(t *testing.T, a harness.Answer, pairs ...string) {
 	}
 }
 
-func TestALongWindowReportsThatARetryCannotHelp(t *testing.T) {
-	h := harness.Start(t, harness.Setup{Keys: harness.FullKey("rate 1/h")})
-	if a := h.Client.Post(harness.ChatV1, "full", harness.Hello("fake/echo")); a.Status != 200 {
-		t.Fatalf("%d %s", a.Status, a.Body)
-	}
-	a := h.Client.Post(harness.ChatV1, "full", harness.Hello("fake/echo"))
-	harness.WantRefusal(t, harness.ChatV1, a, 429, "rate_limit_exceeded")
-	wantHeaders(t, a, "x-should-retry", "false")
-	h.Stop()
-	if err := h.Reload(harness.Setup{Keys: harness.FullKey("rate 1/h")}); err != nil {
-		t.Fatal(err)
-	}
-	harness.WantRefusal(t, harness.ChatV1, h.Client.Post(harness.ChatV1, "full", harness.Hello("fake/echo")), 429, "rate_limit_exceeded")
-	h.Become(harness.Setup{Keys: harness.FullKey("rate 2/h")})
-	if a := h.Client.Post(harness.ChatV1, "full", harness.Hello("fake/echo")); a.Status != 200 {
-		t.Errorf("under the raised limit: %d %s", a.Status, a.Body)
-	}
-	harness.WantRefusal(t, harness.ChatV1, h.Client.Post(harness.ChatV1, "full", harness.Hello("fake/echo")), 429, "rate_limit_exceeded")
-}
-
-func TestARateAppliesToItsSubject(t *testing.T) {
-	for name, c := range map[string]struct{ options, other string }{
-		"the tenant":  {"tenant default {\nrate 1/min\n}", "tenant:default"},
-		"the gateway": {"rate 1/min", "gateway"},
-		"the model":   {"model fake/* {\nrate 1/min\n}", "model:fake/*"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := harness.Start(t, harness.Setup{Options: c.options})
-			if a := h.Client.Post(harness.ChatV1, "full", harness.Hello("fake/echo")); a.Status != 200 {
-				t.Fatalf("%d %s", a.Status, a.Body)
-			}
-			a := h.Client.Post(harness.ChatRouter, "chat", harness.Hello("fake/echo"))
-			harness.WantRefusal(t, harness.ChatRouter, a, 429, "rate_limit_exceeded")
-			if got := harness.At(harness.Parse(t, a.Body), "error", "metadata", "limit_source"); got != c.other {
-				t.Errorf("limit_source %v, want %s", got, c.other)
-			}
-		})
-	}
-}
-
 func TestTokensAreCountedWhenTheyAreKnown(t *testing.T) {
 	h := harness.Start(t, harness.Setup{Keys: harness.FullKey("rate 2000 tokens/min")})
 	a := h.Client.Post(harness.ChatV1, "full", harness.Hello("fake/echo"))

@@ -97,56 +97,6 @@ func TestAProvidersOneNameForTheOutputLimitIsUsed(t *testing.T) {
 	}
 }
 
-func TestCapsAreRefusedByNameOrClamped(t *testing.T) {
-	h := harness.Start(t, harness.Setup{
-		Keys:    harness.FullKey("max_messages 2\nmax_tools 1\nmax_output_tokens 100") + harness.Key("chat", "max_output_tokens 100 clamp") + harness.Key("other", ""),
-		Options: "model fake/step* {\nmax_output_tokens 7 clamp\n}\nmodel chatonly/* {\nmax_output_tokens 9 clamp\n}",
-	})
-	three := `[{"role":"user","content":"a"},{"role":"user","content":"b"},{"role":"user","content":"c"}]`
-	two := `[{"type":"function","name":"f","function":{"name":"f"}},{"type":"function","name":"g","function":{"name":"g"}}]`
-	one := `[{"role":"user","content":"a"}]`
-	for name, c := range map[string]struct{ path, body, param string }{
-		"messages":         {harness.ChatV1, `{"model":"fake/echo","messages":` + three + `}`, "messages"},
-		"input":            {harness.ResponsesV1, `{"model":"fake/echo","input":` + three + `}`, "input"},
-		"tools":            {harness.ChatV1, `{"model":"fake/echo","messages":` + one + `,"tools":` + two + `}`, "tools"},
-		"max_tokens":       {harness.ChatV1, `{"model":"fake/echo","messages":` + one + `,"max_tokens":101}`, "max_tokens"},
-		"the newer name":   {harness.ChatV1, `{"model":"fake/echo","messages":` + one + `,"max_completion_tokens":101}`, "max_completion_tokens"},
-		"both":             {harness.ChatV1, `{"model":"fake/echo","messages":` + one + `,"max_tokens":5,"max_completion_tokens":101}`, "max_completion_tokens"},
-		"Responses":        {harness.ResponsesV1, `{"model":"fake/echo","input":"a","max_output_tokens":101}`, "max_output_tokens"},
-		"nonsense":         {harness.ChatV1, `{"model":"fake/echo","messages":` + one + `,"max_tokens":-1}`, "max_tokens"},
-		"a fraction of it": {harness.ChatV1, `{"model":"fake/echo","messages":` + one + `,"n":0}`, "n"},
-	} {
-		a := h.Client.Post(c.path, "full", c.body)
-		harness.WantRefusal(t, c.path, a, 400, "invalid_value")
-		if got := harness.At(harness.Parse(t, a.Body), "error", "param"); got != c.param {
-			t.Errorf("%s: param %v, want %s", name, got, c.param)
-		}
-	}
-	if n := len(h.Provider.Fake.Requests()); n != 0 {
-		t.Fatalf("%d calls reached the provider", n)
-	}
-	for name, c := range map[string]struct{ key, path, body, want, not string }{
-		"below":             {"full", harness.ChatV1, `{"model":"fake/echo","messages":` + one + `,"max_tokens":99}`, `"max_tokens":99`, "max_completion_tokens"},
-		"not said":          {"full", harness.ChatV1, `{"model":"fake/echo","messages":` + one + `}`, `"max_completion_tokens":100`, `"max_tokens"`},
-		"null":              {"full", harness.ChatV1, `{"model":"fake/echo","messages":` + one + `,"max_tokens":null}`, `"max_completion_tokens":100`, `"max_tokens"`},
-		"clamped":           {"chat", harness.ChatV1, `{"model":"fake/echo","messages":` + one + `,"max_tokens":5000}`, `"max_tokens":100`, "max_completion_tokens"},
-		"clamped both":      {"chat", harness.ChatV1, `{"model":"fake/echo","messages":` + one + `,"max_tokens":5000,"max_completion_tokens":6000}`, `"max_completion_tokens":100`, `"max_tokens"`},
-		"Responses":         {"chat", harness.ResponsesV1, `{"model":"fake/echo","input":"a","max_output_tokens":5000}`, `"max_output_tokens":100`, "5000"},
-		"by the model":      {"chat", harness.ChatV1, `{"model":"fake/step-a","messages":` + one + `,"max_tokens":5000}`, `"max_tokens":7`, "5000"},
-		"of a translated":   {"chat", harness.ResponsesV1, `{"model":"chatonly/echo","input":"a","max_output_tokens":5000}`, `"max_completion_tokens":9`, "5000"},
-		"of nobody's limit": {"other", harness.ChatV1, `{"model":"fake/echo","messages":` + one + `}`, `"messages"`, "max_"},
-	} {
-		h.Provider.Fake.Reset()
-		if a := h.Client.Post(c.path, c.key, c.body); a.Status != 200 {
-			t.Errorf("%s: %d %s", name, a.Status, a.Body)
-			continue
-		}
-		if sent := string(h.Provider.Request(0).Body); !strings.Contains(sent, c.want) || strings.Contains(sent, c.not) {
-			t.Errorf("%s: the provider got %s", name, sent)
-		}
-	}
-}
-
 func TestCallsAtOnceAreBounded(t *testing.T) {
 	h := harness.Start(t, harness.Setup{Keys: harness.FullKey("concurrency 1") + harness.Key("other", "concurrency 1 queue 1 20s")})
 	for _, key := range []string{"full", "other"} {

@@ -134,12 +134,14 @@ func TestAClientThatReadsNothingMoreEnds(t *testing.T) {
 		_ = tcp.SetReadBuffer(4 << 10)
 	}
 	body := harness.Chat("fake/huge", harness.Streaming)
-	if _, err := io.WriteString(conn, harness.Head(harness.ChatV1, "full", fmt.Sprintf("Content-Length: %d", len(body)))+body); err != nil {
+	call := harness.Head(harness.ChatV1, "full", fmt.Sprintf("Content-Length: %d", len(body))) + body
+	// The system may hold the first answer for the client; not both.
+	if _, err := io.WriteString(conn, call+call); err != nil {
 		t.Fatal(err)
 	}
 	if !harness.Eventually(func() bool {
 		rows := h.Records.Rows("")
-		return len(rows) == 1 && harness.At(rows[0], "status") == harness.Number("499")
+		return len(rows) > 0 && harness.At(rows[0], "status") == harness.Number("499")
 	}) {
 		t.Errorf("rows %v", h.Records.Rows(""))
 	}

@@ -65,3 +65,10 @@ func vncRecord(h *harness.Gateway, workstation string) (row any) {
 
 // oneSecond is how long a release may take until the viewer sees its end.
 const oneSecond = time.Second
+
+// neverIssued has the form of a VNC address.
+const neverIssued = "a2a2a2a2a2a2a2a2a2a2a2a2a2." + harness.VNCDomain
+
+// atOnce bounds what happens without a delay: the shortest is two seconds, and a handshake on a
+// busy machine may take a while.
+const atOnce = 1500 * time.Millisecond

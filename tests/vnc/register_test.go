@@ -11,63 +11,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
-func TestVNCRegistrationIsOffByDefault(t *testing.T) {
-	d := harness.NewVNCServer(t, harness.NoSecurity)
-	h := harness.Start(t, harness.Setup{VNC: d.As("one", "")})
-	a := h.Client.Do("PUT", workstations+"/two", "manage", `{"address":"10.0.0.7:5901"}`)
-	harness.WantRefusal(t, workstations, a, 400, "unsupported_parameter")
-	if !strings.Contains(string(a.Body), "register_networks") {
-		t.Errorf("%s", a.Body)
-	}
-}
-
-func TestVNCARegistrationIsChecked(t *testing.T) {
-	h := harness.Start(t, harness.Setup{VNC: `
-		register_networks 10.0.0.0/8 127.0.0.0/8 169.254.0.0/16 fd00::/8
-		credential lab {
-			password {env.DESK_PASSWORD}
-			tenants other
-		}
-		workstation demo {
-			test_card
-		}`})
-	for _, c := range []struct{ body, code, param string }{
-		{`{}`, "missing_required_parameter", "address"},
-		{`{"address":""}`, "missing_required_parameter", "address"},
-		{`{"address":"10.0.0.7"}`, "invalid_value", "address"},
-		{`{"address":"10.0.0.7:0"}`, "invalid_value", "address"},
-		{`{"address":"10.0.0.7:70000"}`, "invalid_value", "address"},
-		{`{"address":"11.0.0.7:5901"}`, "invalid_value", "address"},
-		{`{"address":"127.0.0.1:5901"}`, "invalid_value", "address"}, // no /32 names it
-		{`{"address":"[::ffff:127.0.0.1]:5901"}`, "invalid_value", "address"},
-		{`{"address":"0x7f000001:5901"}`, "invalid_value", "address"},
-		{`{"address":"127.1:5901"}`, "invalid_value", "address"},
-		{`{"address":"169.254.169.254:80"}`, "invalid_value", "address"},
-		{`{"address":"[fd00:ec2::254]:80"}`, "invalid_value", "address"},
-		{`{"address":"[fe80::1%eth0]:5901"}`, "invalid_value", "address"},
-		{`{"address":"{env.DESK_PASSWORD}:5901"}`, "invalid_value", "address"},
-		{`{"address":"10.0.0.7:5901","credential":"lab"}`, "invalid_value", "credential"}, // another tenant's
-		{`{"address":"10.0.0.7:5901","credential":"none"}`, "invalid_value", "credential"},
-		{`{"address":"10.0.0.7:5901","password":"x"}`, "unsupported_parameter", "password"},
-		{`{"address":7}`, "invalid_value", "address"},
-	} {
-		a := h.Client.Do("PUT", workstations+"/two", "manage", c.body)
-		harness.WantRefusal(t, workstations, a, 400, c.code)
-		if param, _ := harness.At(harness.Parse(t, a.Body), "error", "param").(string); param != c.param {
-			t.Errorf("%s: param %q, want %q", c.body, param, c.param)
-		}
-	}
-	for _, name := range []string{".hidden", strings.Repeat("x", 129), "a%2Fb", "ä"} {
-		if a := h.Client.Do("PUT", workstations+"/"+name, "manage", `{"address":"10.0.0.7:5901"}`); a.Status != 400 && a.Status != 404 {
-			t.Errorf("name %s: %d %s", name, a.Status, a.Body)
-		}
-	}
-	h.Client.Want(201, "PUT", workstations+"/two", "foreign", `{"address":"[fd00::7]:5901","credential":"lab"}`)
-	if got := names(h, "manage"); got != "demo available" {
-		t.Errorf("workstations: %s", got)
-	}
-}
-
 // The address that is dialled counts. The viewer's text says nothing about the network to the
 // tenant that registered it.
 func TestVNCARegisteredAddressIsCheckedAgainWhenItIsDialled(t *testing.T) {

@@ -91,7 +91,7 @@ var behaviours = map[string]behaviour{
 	"id-changes":      {about: "every chunk has another id", stream: idChanges},
 	"unicode-split":   {about: "writes end inside a multi-byte character", reply: says(UnicodeText), split: inRunes},
 	"byte-wise":       {about: "one byte a write", split: inBytes},
-	"huge":            {about: "8 MB of text (128 events when streamed)", reply: saysHuge},
+	"huge":            {about: "2 MB of text (32 events when streamed)", reply: saysHuge},
 	"huge-chunk":      {about: "one line of 1 MB", reply: saysHugeChunk},
 	"gzip":            {about: "compressed, accepted or not", gzip: true},
 	"no-stream":       {about: "never a stream", reply: func(c *call) { c.Stream = false }},

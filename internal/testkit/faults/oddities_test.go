@@ -138,7 +138,7 @@ var streamOddities = map[string]func(t *testing.T, r reply){
 	},
 	"huge": func(t *testing.T, r reply) {
 		list, _ := chunks(t, r)
-		if n := len(content(list)); n != faults.HugeBytes || len(list) < 128 {
+		if n := len(content(list)); n != faults.HugeBytes || len(list) < 32 {
 			t.Errorf("%d bytes in %d chunks", n, len(list))
 		}
 	},
