@@ -18,6 +18,7 @@ const (
 	maxTime   = time.Minute
 	maxRate   = 50_000
 	maxHeld   = 5_000 // two descriptors each in a proxy
+	maxProcs  = 1_024
 	// maxRun ends a run that hangs.
 	maxRun = 2 * time.Hour
 )

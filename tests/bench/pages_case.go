@@ -79,7 +79,7 @@ func pagesCall() benchCase { return allCases()[0] }
 
 // startWithConsole starts a gateway with its console.
 func (f *fleet) startWithConsole(ctx context.Context, which role) (*server, error) {
-	s, cfg, env, err := f.newServer(which)
+	s, cfg, env, err := f.newServer(which, f.upstream)
 	if err != nil {
 		return nil, err
 	}

@@ -175,32 +175,17 @@ func (r *runner) measureIdle(ctx context.Context, f *vncFleet, which role) (fig 
 	if err != nil {
 		return fig, err
 	}
-	// Sessions that are then closed load code and fill pools.
-	warm, err := rest(ctx, d, heldWarmUp)
-	closeViewers(warm)
-	if err != nil {
-		return fig, err
-	}
-	if err := sleep(ctx, holdTime); err != nil {
-		return fig, err
-	}
-	if err := s.collectGarbage(ctx); err != nil {
-		return fig, err
-	}
-	had := s.desktop.counts()
-	before, err := readMemory(s.proc.PID())
-	if err != nil {
-		return fig, err
-	}
-	viewers, err := rest(ctx, d, r.opts.Sessions)
+	var had counts
+	viewers := make([]*viewer, r.opts.Sessions)
 	defer closeViewers(viewers)
-	if err != nil {
-		return fig, err
-	}
-	if err := sleep(ctx, holdTime); err != nil {
-		return fig, err
-	}
-	after, err := readMemory(s.proc.PID())
+	fig, err = s.growth(ctx, len(viewers), func() error {
+		warm := make([]*viewer, heldWarmUp)
+		defer closeViewers(warm)
+		return rest(ctx, d, warm)
+	}, func() error {
+		had = s.desktop.counts()
+		return rest(ctx, d, viewers)
+	})
 	if err != nil {
 		return fig, err
 	}
@@ -208,17 +193,14 @@ func (r *runner) measureIdle(ctx context.Context, f *vncFleet, which role) (fig 
 	if err := eachOnce(ctx, len(viewers), func(ctx context.Context, n int) error { return viewers[n].point(ctx) }); err != nil {
 		return fig, fmt.Errorf("after the rest: %w", err)
 	}
-	n := len(viewers)
-	fig = figures{Calls: n, RSS: float64(after.RSS) / kib, Peak: float64(after.Peak) / kib,
-		Held: (float64(after.Anon) - float64(before.Anon)) / float64(n)}
-	return fig, s.did(had, counts{sessions: int64(n), echoes: 2 * int64(n)})
+	n := int64(len(viewers))
+	return fig, s.did(had, counts{sessions: n, echoes: 2 * n})
 }
 
-// rest opens n sessions, moves a pointer in each, and leaves them idle. The caller must close the
+// rest opens sessions, moves a pointer in each, and leaves them idle. The caller must close the
 // sessions even if it fails.
-func rest(ctx context.Context, d vncEndpoint, n int) ([]*viewer, error) {
-	viewers := make([]*viewer, n)
-	err := eachOnce(ctx, n, func(ctx context.Context, i int) error {
+func rest(ctx context.Context, d vncEndpoint, viewers []*viewer) error {
+	return eachOnce(ctx, len(viewers), func(ctx context.Context, i int) error {
 		v, err := d.view(ctx)
 		if err != nil {
 			return fmt.Errorf("session %d: %w", i, err)
@@ -229,7 +211,6 @@ func rest(ctx context.Context, d vncEndpoint, n int) ([]*viewer, error) {
 		}
 		return v.point(ctx)
 	})
-	return viewers, err
 }
 
 func closeViewers(viewers []*viewer) {

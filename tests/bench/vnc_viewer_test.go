@@ -39,7 +39,7 @@ func TestViewerTakesOnlyWhatItKnows(t *testing.T) {
 		want     string
 	}{
 		{"another greeting", inside, "RFB 003.003\n", "the greeting is"},
-		{"an empty list", inside, rfbVersion + "\x00", "an empty list of security types"},
+		{"an empty list", inside, rfbVersion + "\x00", "security types  without 1"},
 		{"a list without None", inside, rfbVersion + "\x02\x02\x13", "security types 02 13 without 1"},
 		{"a list without VeNCrypt", clear, rfbVersion + "\x01\x01", "without 19"},
 		{"another VeNCrypt", clear, rfbVersion + "\x01\x13\x00\x01", "the VeNCrypt version is"},
