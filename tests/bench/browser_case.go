@@ -32,12 +32,12 @@ func browserServers() []role {
 
 func browserSuite() suite {
 	s := suite{
-		name: browserCase, servers: browserServers(), measure: (*runner).measureBrowser,
-		head: "desktop in a browser: frames through one WebSocket over TLS; bare-ws (the library and io.Copy alone), gateway (its console), websockify where it is installed; " +
-			"every frame checked at its viewer; ratio of the gateway to bare-ws, and to websockify; us a MB are ms a GB",
-		rows: []suiteRow{
-			{browserCase, "MB", cpuPerOp, goal{}, cpuRatio(gateway, bareSocket)},
-			{browserCase + "-websockify", "MB", cpuPerOp, goal{}, cpuRatio(gateway, websockify)},
+		name: browserCase, servers: browserServers(), round: atOnce((*runner).measureBrowser),
+		head: says("desktop in a browser: frames through one WebSocket over TLS; bare-ws (the library and io.Copy alone), gateway (its console), websockify where it is installed; " +
+			"every frame checked at its viewer; ratio of the gateway to bare-ws, and to websockify; us a MB are ms a GB"),
+		rows: []row{
+			{browserCase, "MB", cpuPerOp, goal{}, cpuRatio(gateway, bareSocket), ""},
+			{browserCase + "-websockify", "MB", cpuPerOp, goal{}, cpuRatio(gateway, websockify), browserCase},
 		},
 	}
 	if !slices.Contains(s.servers, websockify) {

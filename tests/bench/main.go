@@ -161,7 +161,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 2
 	}
-	if o.Only == "" && len(r.suites) < len(allSuites()) {
+	if o.Only == "" && o.Peers == "" && len(r.suites) < len(allSuites()) {
 		fmt.Fprintf(stderr, "bench: %s is left out: it needs redis-server and PostgreSQL\n", clusterCase)
 	}
 	if r.opts.Caddy, err = filepath.Abs(o.Caddy); err != nil {
@@ -169,12 +169,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	if o.Peers != "" {
-		if o.Peers, err = filepath.Abs(o.Peers); err != nil {
+		if r.opts.Peers, err = filepath.Abs(o.Peers); err != nil {
 			fmt.Fprintln(stderr, "bench:", err)
 			return 2
 		}
-		debug.SetGCPercent(clientGOGC)
-		return runPeerMode(ctx, o, stdout, stderr)
 	}
 	debug.SetGCPercent(clientGOGC)
 

@@ -35,9 +35,9 @@ func consoleCaddyfile(s site, data string) string {
 
 func pagesSuite() suite {
 	return suite{
-		name: pagesCase, servers: pagesServers, measure: (*runner).measurePages,
-		head: "open pages: calls of 1 KB at a gateway with a console, and at one of whose console 25 overviews and 25 lists of calls are open; its CPU has that of the pages; ratio with pages / without",
-		rows: []suiteRow{{pagesCase, "request", cpuPerOp, goal{}, cpuRatio(withPages, gateway)}},
+		name: pagesCase, servers: pagesServers, round: atOnce((*runner).measurePages),
+		head: says("open pages: calls of 1 KB at a gateway with a console, and at one of whose console 25 overviews and 25 lists of calls are open; its CPU has that of the pages; ratio with pages / without"),
+		rows: []row{{pagesCase, "request", cpuPerOp, goal{}, cpuRatio(withPages, gateway), ""}},
 	}
 }
 

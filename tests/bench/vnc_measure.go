@@ -7,34 +7,31 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"syscall"
 	"time"
 )
 
 // vncRound measures every VNC case once.
-func (r *runner) vncRound(ctx context.Context, n int) error {
+func (r *runner) vncRound(ctx context.Context, s *suite, n int) error {
 	f, err := startVNCFleet(ctx, r.opts)
 	if err != nil {
 		return err
 	}
 	defer f.close()
-	for i, c := range r.vnc {
-		if r.failures[c.name] != nil {
-			continue
-		}
-		fmt.Fprintf(r.progress, "round %d/%d %s\n", n+1, r.opts.Rounds, c.name)
+	cases := allVNCCases()
+	err = r.eachCase(s, n, func(i int, rows []row) error {
+		c := cases[slices.IndexFunc(cases, func(c vncCase) bool { return c.name == rows[0].name })]
 		servers := rotate(f.desktops, n+i)
 		got, err := r.measureVNC(ctx, f, servers, c)
-		one := round{Figures: got, Ratio: finite(c.ratio(got))}
-		for _, s := range servers {
-			one.Order = append(one.Order, s.role)
+		order := make([]role, len(servers))
+		for i, s := range servers {
+			order[i] = s.role
 		}
-		if err := r.keep(ctx, f.fleet, c.name, one, err); err != nil {
-			return err
-		}
-	}
+		return r.keep(ctx, f.fleet, s, rows, order, got, err)
+	})
 	r.vncProof.collect(f)
-	return nil
+	return err
 }
 
 // measureVNC loads the servers with one case, slice by slice in turn, and then compares what the
