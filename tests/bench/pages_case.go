@@ -35,14 +35,14 @@ func consoleCaddyfile(s site, data string) string {
 
 func pagesSuite() suite {
 	return suite{
-		name: pagesCase, servers: pagesServers, round: atOnce((*runner).measurePages),
+		name: pagesCase, servers: pagesServers, round: atOnce(measurePages),
 		head: says("open pages: calls of 1 KB at a gateway with a console, and at one of whose console 25 overviews and 25 lists of calls are open; its CPU has that of the pages; ratio with pages / without"),
 		rows: []row{{pagesCase, "request", cpuPerOp, goal{}, cpuRatio(withPages, gateway), ""}},
 	}
 }
 
 // measurePages loads both gateways in turns.
-func (r *runner) measurePages(ctx context.Context, f *fleet, n int) (map[role]figures, error) {
+func measurePages(ctx context.Context, r *runner, f *fleet, n int) (map[role]figures, error) {
 	if err := f.startUpstream(ctx); err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func (f *fleet) startPeer(ctx context.Context, p peer) (*server, error) {
 
 // peerSuite compares other gateways with the plain reverse_proxy and this one.
 func peerSuite() suite {
-	s := suite{name: "peers", servers: []role{proxy, gateway}, round: (*runner).peerRound}
+	s := suite{name: "peers", servers: []role{proxy, gateway}, round: peerRound}
 	for _, p := range allPeers() {
 		s.servers = append(s.servers, p.name)
 	}
@@ -111,7 +111,7 @@ func peerSuite() suite {
 	return s
 }
 
-func (r *runner) peerRound(ctx context.Context, s *suite, n int) error {
+func peerRound(ctx context.Context, r *runner, s *suite, n int) error {
 	f, err := startFleet(ctx, r.opts)
 	if err != nil {
 		return err

@@ -74,7 +74,7 @@ func (r *runner) round(ctx context.Context, n int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := r.suites[i].round(r, ctx, &r.suites[i], n); err != nil {
+		if err := r.suites[i].round(ctx, r, &r.suites[i], n); err != nil {
 			return err
 		}
 	}
@@ -85,14 +85,14 @@ func (r *runner) round(ctx context.Context, n int) error {
 const modelCalls = "calls"
 
 func modelSuite() suite {
-	s := suite{name: modelCalls, servers: modelServers, round: (*runner).modelRound}
+	s := suite{name: modelCalls, servers: modelServers, round: modelRound}
 	for _, c := range allCases() {
 		s.rows = append(s.rows, c.rows()...)
 	}
 	return s
 }
 
-func (r *runner) modelRound(ctx context.Context, s *suite, n int) error {
+func modelRound(ctx context.Context, r *runner, s *suite, n int) error {
 	f, err := startFleet(ctx, r.opts)
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ type suite struct {
 	head    func(r *runner) []string // of the report
 	notes   func(r *runner) []string // below it; nil: none
 	// round measures the rows that are chosen once, and keeps the result of each.
-	round func(r *runner, ctx context.Context, s *suite, n int) error
+	round func(ctx context.Context, r *runner, s *suite, n int) error
 }
 
 // row is a row of a suite's report.
@@ -82,8 +82,8 @@ func (r *runner) choose() error {
 }
 
 // atOnce is the round of a suite whose rows are figures of the same calls.
-func atOnce(measure func(r *runner, ctx context.Context, f *fleet, n int) (map[role]figures, error)) func(*runner, context.Context, *suite, int) error {
-	return func(r *runner, ctx context.Context, s *suite, n int) error {
+func atOnce(measure func(ctx context.Context, r *runner, f *fleet, n int) (map[role]figures, error)) func(context.Context, *runner, *suite, int) error {
+	return func(ctx context.Context, r *runner, s *suite, n int) error {
 		if r.failures[s.rows[0].name] != nil {
 			return nil
 		}
@@ -93,7 +93,7 @@ func atOnce(measure func(r *runner, ctx context.Context, f *fleet, n int) (map[r
 			return err
 		}
 		defer f.close()
-		got, err := measure(r, ctx, f, n)
+		got, err := measure(ctx, r, f, n)
 		return r.keep(ctx, f, s, s.rows, rotate(s.servers, n), got, err)
 	}
 }

@@ -80,14 +80,14 @@ func (c vncCase) row() row {
 }
 
 func vncSuite() suite {
-	s := suite{name: "vnc", servers: vncServers, round: (*runner).vncRound, head: (*runner).vncHead}
+	s := suite{name: "vnc", servers: vncServers, round: vncRound, head: vncHead}
 	for _, c := range allVNCCases() {
 		s.rows = append(s.rows, c.row())
 	}
 	return s
 }
 
-func (r *runner) vncHead() []string {
+func vncHead(r *runner) []string {
 	head := append([]string{
 		"VNC: l4-tls (caddy-l4's tls and proxy), bare (crypto/tls and io.Copy alone), gateway (its own defaults); each before a desktop of its own, in the load client's process",
 		"viewers have TLS first, but vnc-bulk-vencrypt at the gateway, which is held against the others' TLS first",

@@ -13,7 +13,7 @@ import (
 )
 
 // vncRound measures every VNC case once.
-func (r *runner) vncRound(ctx context.Context, s *suite, n int) error {
+func vncRound(ctx context.Context, r *runner, s *suite, n int) error {
 	f, err := startVNCFleet(ctx, r.opts)
 	if err != nil {
 		return err
@@ -23,7 +23,7 @@ func (r *runner) vncRound(ctx context.Context, s *suite, n int) error {
 	err = r.eachCase(s, n, func(i int, rows []row) error {
 		c := cases[slices.IndexFunc(cases, func(c vncCase) bool { return c.name == rows[0].name })]
 		servers := rotate(f.desktops, n+i)
-		got, err := r.measureVNC(ctx, f, servers, c)
+		got, err := measureVNC(ctx, r, f, servers, c)
 		order := make([]role, len(servers))
 		for i, s := range servers {
 			order[i] = s.role
@@ -36,12 +36,12 @@ func (r *runner) vncRound(ctx context.Context, s *suite, n int) error {
 
 // measureVNC loads the servers with one case, slice by slice in turn, and then compares what the
 // viewers received with what the desktops sent.
-func (r *runner) measureVNC(ctx context.Context, f *vncFleet, servers []*vncServer, c vncCase) (map[role]figures, error) {
+func measureVNC(ctx context.Context, r *runner, f *vncFleet, servers []*vncServer, c vncCase) (map[role]figures, error) {
 	if c.load == resting {
 		got := map[role]figures{}
 		for _, s := range servers {
 			var err error
-			if got[s.role], err = r.measureIdle(ctx, f, s.role); err != nil {
+			if got[s.role], err = measureIdle(ctx, r, f, s.role); err != nil {
 				return nil, fmt.Errorf("%s: %w", s.role, err)
 			}
 		}
@@ -50,7 +50,7 @@ func (r *runner) measureVNC(ctx context.Context, f *vncFleet, servers []*vncServ
 	sessions := make([]*session, len(servers))
 	before := make([]counts, len(servers))
 	for i, s := range servers {
-		drive, end, err := r.vncDriver(ctx, f, s, c)
+		drive, end, err := vncDriver(ctx, r, f, s, c)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.role, err)
 		}
@@ -98,7 +98,7 @@ func (s *vncServer) did(before, want counts) error {
 
 // vncDriver opens what the case needs at one server and returns the function that loads it. end
 // closes what was opened.
-func (r *runner) vncDriver(ctx context.Context, f *vncFleet, s *vncServer, c vncCase) (drive func(context.Context, time.Duration) (tally, error), end func(), err error) {
+func vncDriver(ctx context.Context, r *runner, f *vncFleet, s *vncServer, c vncCase) (drive func(context.Context, time.Duration) (tally, error), end func(), err error) {
 	d, err := f.endpoint(ctx, s, c.vencrypt)
 	if err != nil {
 		return nil, nil, err
@@ -155,7 +155,7 @@ const reservedFiles = 200
 
 // measureIdle starts another server of that role and reads how much its anonymous memory grows with
 // sessions in which a pointer has moved once.
-func (r *runner) measureIdle(ctx context.Context, f *vncFleet, which role) (fig figures, err error) {
+func measureIdle(ctx context.Context, r *runner, f *vncFleet, which role) (fig figures, err error) {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
 		return fig, err
