@@ -32,12 +32,12 @@ func browserServers() []role {
 
 func browserSuite() suite {
 	s := suite{
-		name: browserCase, servers: browserServers(), measure: (*runner).measureBrowser,
-		head: "desktop in a browser: frames through one WebSocket over TLS; bare-ws (the library and io.Copy alone), gateway (its console), websockify where it is installed; " +
-			"every frame checked at its viewer; ratio of the gateway to bare-ws, and to websockify; us a MB are ms a GB",
-		rows: []suiteRow{
-			{browserCase, "MB", cpuPerOp, goal{}, cpuRatio(gateway, bareSocket)},
-			{browserCase + "-websockify", "MB", cpuPerOp, goal{}, cpuRatio(gateway, websockify)},
+		name: browserCase, servers: browserServers(), round: atOnce(measureBrowser),
+		head: says("desktop in a browser: frames through one WebSocket over TLS; bare-ws (the library and io.Copy alone), gateway (its console), websockify where it is installed; " +
+			"every frame checked at its viewer; ratio of the gateway to bare-ws, and to websockify; us a MB are ms a GB"),
+		rows: []row{
+			{browserCase, "MB", cpuPerOp, goal{}, cpuRatio(gateway, bareSocket), ""},
+			{browserCase + "-websockify", "MB", cpuPerOp, goal{}, cpuRatio(gateway, websockify), browserCase},
 		},
 	}
 	if !slices.Contains(s.servers, websockify) {
@@ -47,7 +47,7 @@ func browserSuite() suite {
 }
 
 // measureBrowser opens one desktop at each server and loads them in turns.
-func (r *runner) measureBrowser(ctx context.Context, base *fleet, n int) (map[role]figures, error) {
+func measureBrowser(ctx context.Context, r *runner, base *fleet, n int) (map[role]figures, error) {
 	f := &vncFleet{fleet: base, frame: newFrame()}
 	defer func() { closeDesktops(f.all) }()
 	sum := crc32.Checksum(f.frame, castagnoli)

@@ -5,10 +5,10 @@ package main
 import (
 	"bytes"
 	"crypto/rand"
-	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/answers"
 )
 
 // Texts that a guardrail must find, and the model whose answers contain them. Only a probe asks for it.
@@ -31,33 +31,17 @@ func canarySecret() string {
 // answerCanary serves that model, whole or as a stream whose events split the texts to
 // find.
 func (u *upstream) answerCanary(w http.ResponseWriter, head []byte) {
-	pieces := []string{"write to " + canaryAddress[:9], canaryAddress[9:], " or pay " + canaryCard[:7], canaryCard[7:] + " now"}
+	said := []string{"write to " + canaryAddress[:9], canaryAddress[9:], " or pay " + canaryCard[:7], canaryCard[7:] + " now"}
 	if bytes.Contains(head, []byte(canaryAddress)) {
 		http.Error(w, "the address has arrived", http.StatusBadRequest)
 		return
 	}
 	if bytes.Contains(head, []byte(`"stream":true`)) {
-		u.writeStream(w, append(bytes.Join(chatEventsOf(pieces), nil), chatEnd(true)...))
+		u.writeStream(w, bytes.Join(encoded(replyOf(said...).ChatStream(true)), nil))
 		return
 	}
-	answer := fmt.Appendf(nil, `{"id":"%s","object":"chat.completion","created":1795000000,"model":"bench","choices":[{"index":0,`+
-		`"message":{"role":"assistant","content":"%s"},"finish_reason":"stop"}],"usage":{"prompt_tokens":250,"completion_tokens":%d,"total_tokens":%d}}`,
-		answerID, strings.Join(pieces, ""), answerTokens, 250+answerTokens)
+	answer := answers.Encode(replyOf(said...).ChatResult())
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
 	w.Write(answer)
-}
-
-// chatEventsOf returns the events of a chat stream with that text, up to the one with
-// finish_reason.
-func chatEventsOf(pieces []string) [][]byte {
-	event := func(delta, finish string) []byte {
-		return fmt.Appendf(nil, "data: {\"id\":\"%s\",\"object\":\"chat.completion.chunk\",\"created\":1795000000,\"model\":\"bench\","+
-			"\"choices\":[{\"index\":0,\"delta\":%s,\"finish_reason\":%s}],\"usage\":null}\n\n", answerID, delta, finish)
-	}
-	events := [][]byte{event(`{"role":"assistant","content":""}`, "null")}
-	for _, piece := range pieces {
-		events = append(events, event(`{"content":"`+piece+`"}`, "null"))
-	}
-	return append(events, event("{}", `"stop"`))
 }

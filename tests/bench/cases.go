@@ -18,6 +18,7 @@ const (
 	maxTime   = time.Minute
 	maxRate   = 50_000
 	maxHeld   = 5_000 // two descriptors each in a proxy
+	maxProcs  = 1_024
 	// maxRun ends a run that hangs.
 	maxRun = 2 * time.Hour
 )
@@ -193,38 +194,20 @@ func allCases() []benchCase {
 }
 
 // rows are the rows of the report that the case fills, each with a figure of the same calls.
-func (c benchCase) rows() []benchCase {
+func (c benchCase) rows() []row {
+	first := row{name: c.name, unit: c.unit, metric: c.metric, goal: c.goal, value: func(f map[role]figures) float64 { return c.ratioTo(f, proxy) }}
 	if c.shape != open {
-		return []benchCase{c}
+		return []row{first}
 	}
 	tail := c
-	tail.name, tail.metric, tail.goal = c.name+"-p99", tripP99, goal{}
-	return []benchCase{c, tail}
+	tail.metric = tripP99
+	return []row{first, {name: c.name + "-p99", unit: c.unit, metric: tripP99, of: c.name, value: func(f map[role]figures) float64 { return tail.ratioTo(f, proxy) }}}
 }
 
-// selectCases returns the cases named by -only, or all.
-func selectCases(o options) ([]benchCase, error) {
+// caseOf is the case of a row.
+func caseOf(w row) benchCase {
 	all := allCases()
-	if o.Only == "" {
-		return all, nil
-	}
-	var chosen []benchCase
-	for name := range strings.SplitSeq(o.Only, ",") {
-		i := slices.IndexFunc(all, func(c benchCase) bool { return c.name == name })
-		if i < 0 {
-			return nil, fmt.Errorf("no case %q; there are %s, %s, %s", name, caseNames(all), vncCaseNames(allVNCCases()), scaleCase)
-		}
-		chosen = append(chosen, all[i])
-	}
-	return chosen, nil
-}
-
-func caseNames(cases []benchCase) string {
-	names := make([]string, len(cases))
-	for i, c := range cases {
-		names[i] = c.name
-	}
-	return strings.Join(names, ", ")
+	return all[slices.IndexFunc(all, func(c benchCase) bool { return c.name == cmp.Or(w.of, w.name) })]
 }
 
 // load builds the call of a case for one server.

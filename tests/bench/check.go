@@ -84,12 +84,12 @@ func checkChatStream(n int, usage bool) check {
 	}
 }
 
-// The events that a translation makes of a stream of coalescedEvents: of chat chunks all but two
-// are text, of Responses events all but eight, and each API adds its own around them.
+// The events that a translation makes of a stream of coalescedEvents: the text deltas, and what each API
+// has around them.
 const (
-	translatedResponses = coalescedEvents - 2 + 8
-	translatedChat      = coalescedEvents - 8 + 2
-	chatFromMessages    = coalescedEvents - 5 + 2
+	translatedResponses = coalescedEvents - aroundChat + aroundResponses
+	translatedChat      = coalescedEvents - aroundResponses + aroundChat
+	chatFromMessages    = coalescedEvents - aroundMessages + aroundChat
 )
 
 // checkResponses expects all events of a Responses stream up to response.completed.

@@ -36,14 +36,14 @@ func clusterSuite() suite {
 		return func(f map[role]figures) float64 { return (f[of].P50 - f[base].P50) / 1000 }
 	}
 	return suite{
-		name: clusterCase, servers: clusterServers, measure: (*runner).measureCluster, notes: (*runner).engineNotes,
-		head: "shared limits: one gateway alone and one of a cluster, with an engine and PostgreSQL on this machine; the key has a rate, a concurrency and a hard budget, the key of free has none\n" +
-			"cluster-p50 is by how many milliseconds the p50 at the fixed rate is longer, cluster-1k the ratio of the gateway's CPU, shared / alone",
-		rows: []suiteRow{
-			{"cluster-p50", "call", addedMS, goal{0.3, 0.2}, longer(sharedLimits, aloneLimits)},
-			{"cluster-1k", "call", cpuPerOp, goal{1.45, 1.3}, cpuRatio(sharedLimits, aloneLimits)},
-			{"cluster-free-p50", "call", addedMS, goal{0.02, 0.01}, longer(sharedFree, aloneFree)},
-			{"cluster-free-1k", "call", cpuPerOp, goal{1.05, 1.0}, cpuRatio(sharedFree, aloneFree)},
+		name: clusterCase, servers: clusterServers, round: atOnce(measureCluster), notes: engineNotes,
+		head: says("shared limits: one gateway alone and one of a cluster, with an engine and PostgreSQL on this machine; the key has a rate, a concurrency and a hard budget, the key of free has none\n" +
+			"cluster-p50 is by how many milliseconds the p50 at the fixed rate is longer, cluster-1k the ratio of the gateway's CPU, shared / alone"),
+		rows: []row{
+			{"cluster-p50", "call", addedMS, goal{0.3, 0.2}, longer(sharedLimits, aloneLimits), ""},
+			{"cluster-1k", "call", cpuPerOp, goal{1.45, 1.3}, cpuRatio(sharedLimits, aloneLimits), "cluster-p50"},
+			{"cluster-free-p50", "call", addedMS, goal{0.02, 0.01}, longer(sharedFree, aloneFree), "cluster-p50"},
+			{"cluster-free-1k", "call", cpuPerOp, goal{1.05, 1.0}, cpuRatio(sharedFree, aloneFree), "cluster-p50"},
 		},
 	}
 }
@@ -56,8 +56,8 @@ type engineUse struct {
 	CPU      float64 `json:"cpu_us_per_call"`     // of its process, with what it reads and writes
 }
 
-func (r *runner) measureCluster(ctx context.Context, f *fleet, n int) (got map[role]figures, err error) {
-	failed := clustertest.Run(ctx, func(t clustertest.T) { got, err = r.measureBoth(ctx, f, clustertest.StartEngines(t), n) })
+func measureCluster(ctx context.Context, r *runner, f *fleet, n int) (got map[role]figures, err error) {
+	failed := clustertest.Run(ctx, func(t clustertest.T) { got, err = measureBoth(ctx, r, f, clustertest.StartEngines(t), n) })
 	if err == nil {
 		err = failed
 	}
@@ -65,7 +65,7 @@ func (r *runner) measureCluster(ctx context.Context, f *fleet, n int) (got map[r
 }
 
 // engineNotes sums up what the engine did.
-func (r *runner) engineNotes() []string {
+func engineNotes(r *runner) []string {
 	var m, s, c []float64
 	for _, use := range r.engine {
 		m, s, c = append(m, use.Messages), append(s, use.Script), append(c, use.CPU)
@@ -82,7 +82,7 @@ func (r *runner) engineNotes() []string {
 
 // measureBoth starts both gateways and loads them in turns: at a fixed rate for the latency, and
 // as fast as they answer for the CPU.
-func (r *runner) measureBoth(ctx context.Context, f *fleet, engines *clustertest.Engines, n int) (map[role]figures, error) {
+func measureBoth(ctx context.Context, r *runner, f *fleet, engines *clustertest.Engines, n int) (map[role]figures, error) {
 	if err := f.startUpstream(ctx); err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func clusterCaddyfile(s site, block string) string {
 
 // startClusterGateway starts a gateway, alone without engines.
 func (f *fleet) startClusterGateway(ctx context.Context, which role, engines *clustertest.Engines) (*server, error) {
-	s, cfg, env, err := f.newServer(which)
+	s, cfg, env, err := f.newServer(which, f.upstream)
 	if err != nil {
 		return nil, err
 	}

@@ -10,10 +10,7 @@ import (
 )
 
 func TestAnswersUnderLimitsReportWhatRemains(t *testing.T) {
-	cases, err := selectCases(options{Only: "req-1k-on"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	limited := caseOf(row{name: "req-1k-on"})
 	body := bytes.Replace(chatAnswer().appendTo(nil, []byte("1024")), []byte(`"model":"bench"`), []byte(`"model":"up/bench"`), 1)
 	header := func(names ...string) http.Header {
 		h := http.Header{"Content-Type": {"application/json"}}
@@ -35,7 +32,7 @@ func TestAnswersUnderLimitsReportWhatRemains(t *testing.T) {
 		{header(), budgetDuties, true},
 		{header(), 0, true},
 	} {
-		check := cases[0].checkAt(&server{renames: true, duties: c.duties})
+		check := limited.checkAt(&server{renames: true, duties: c.duties})
 		err := check(answer{status: 200, header: c.header, body: body}, 1024, "up/bench")
 		if (err == nil) != c.right {
 			t.Errorf("duties %q, header %v: %v", c.duties, c.header, err)
@@ -47,20 +44,16 @@ func TestAnswersUnderLimitsReportWhatRemains(t *testing.T) {
 }
 
 func TestGuardedStreamsMustKeepTheirText(t *testing.T) {
-	cases, err := selectCases(options{Only: "sse-64-on,responses-64-on"})
-	if err != nil {
-		t.Fatal(err)
-	}
 	streams := map[string]string{
 		"sse-64-on":       string(bytes.Join(chatEvents(coalescedEvents, false), nil)) + doneEvent,
 		"responses-64-on": string(responseEvents().appendTo(nil, newID())),
 	}
-	for _, c := range cases {
+	for name, right := range streams {
+		c := caseOf(row{name: name})
 		check := c.checkAt(&server{renames: true, duties: guardDuties})
 		try := func(body string) error {
 			return check(answer{status: 200, header: http.Header{"Content-Type": {"text/event-stream"}}, body: []byte(body)}, 0, modelWhole)
 		}
-		right := streams[c.name]
 		if err := try(right); err != nil {
 			t.Errorf("%s: the right stream: %v", c.name, err)
 		}
@@ -89,10 +82,7 @@ func TestGuardedStreamsMustKeepTheirText(t *testing.T) {
 }
 
 func TestARefusalOfARateIsChecked(t *testing.T) {
-	cases, err := selectCases(options{Only: "rate-refused"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	refused := caseOf(row{name: "rate-refused"})
 	limited := http.Header{"Content-Type": {"application/json"}, "Retry-After": {"60"}, "X-Ratelimit-Remaining-Requests": {"0"}}
 	plain := http.Header{"Content-Type": {"application/json"}}
 	const text = `{"error":{"code":"rate_limit_exceeded"}}`
@@ -111,7 +101,7 @@ func TestARefusalOfARateIsChecked(t *testing.T) {
 		{"closing after the matcher", false, answer{status: 401, header: plain, body: []byte(refusal), closes: true}, false},
 		{"let through", false, answer{status: 200, header: plain, body: []byte(refusal)}, false},
 	} {
-		err := cases[0].checkAt(&server{renames: c.gateway})(c.answer, 1024, "")
+		err := refused.checkAt(&server{renames: c.gateway})(c.answer, 1024, "")
 		if (err == nil) != c.right {
 			t.Errorf("%s: %v", c.name, err)
 		}

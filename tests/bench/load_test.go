@@ -3,9 +3,7 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -99,53 +97,6 @@ func TestFirstFailureEndsTheLoad(t *testing.T) {
 	}
 	if _, err := fixedRate(t.Context(), conns, l, 1000, time.Hour); !errors.Is(err, wrong) {
 		t.Errorf("fixed rate: %v", err)
-	}
-}
-
-func TestCancelledLoadLeavesAnUnansweredCall(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	addr := serve(t, func(_ http.ResponseWriter, r *http.Request) {
-		cancel()
-		<-r.Context().Done()
-	})
-	conns := newConns(2, addr)
-	defer closeAll(conns)
-	_, err := closedLoop(ctx, conns, load{request: encode(addr, "/", "k", nil), check: anyAnswer}, time.Hour)
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled load: %v", err)
-	}
-}
-
-func TestClientDialsAgainAfterTheServerClosed(t *testing.T) {
-	var dialled atomic.Int64
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") }))
-	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			dialled.Add(1)
-		}
-	}
-	s.Start()
-	t.Cleanup(s.Close)
-	addr := strings.TrimPrefix(s.URL, "http://")
-	c := testConn(t, addr)
-	for range 3 {
-		if _, err := c.do(t.Context(), encode(addr, "/", "k", nil)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if dialled.Load() != 3 {
-		t.Errorf("%d connections for three calls", dialled.Load())
-	}
-}
-
-func TestRefusalInTheMiddleOfAnUploadIsSeen(t *testing.T) {
-	addr := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusRequestEntityTooLarge)
-	})
-	a, err := testConn(t, addr).do(t.Context(), encode(addr, "/", "k", make([]byte, 200*kib)))
-	if err != nil || a.status != http.StatusRequestEntityTooLarge {
-		t.Errorf("status %d, %v", a.status, err)
 	}
 }
 

@@ -126,21 +126,21 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	if quick {
 		o.Rounds, o.Time, o.Held, o.Sessions = 1, 300*time.Millisecond, 50, 50
 	}
-	switch {
-	case f.NArg() > 0:
+	if f.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", f.Arg(0))
-	case o.Rounds < 1 || o.Rounds > maxRounds:
-		return o, fmt.Errorf("-rounds %d is not within 1 and %d", o.Rounds, maxRounds)
-	case o.Time < minTime || o.Time > maxTime:
+	}
+	for _, n := range []struct {
+		name        string
+		value, most int
+	}{
+		{"rounds", o.Rounds, maxRounds}, {"rate", o.Rate, maxRate}, {"held", o.Held, maxHeld}, {"sessions", o.Sessions, maxSessions}, {"gomaxprocs", o.GOMAXPROCS, maxProcs},
+	} {
+		if n.value < 1 || n.value > n.most {
+			return o, fmt.Errorf("-%s %d is not within 1 and %d", n.name, n.value, n.most)
+		}
+	}
+	if o.Time < minTime || o.Time > maxTime {
 		return o, fmt.Errorf("-time %s is not within %s and %s", o.Time, minTime, maxTime)
-	case o.Rate < 1 || o.Rate > maxRate:
-		return o, fmt.Errorf("-rate %d is not within 1 and %d", o.Rate, maxRate)
-	case o.Held < 1 || o.Held > maxHeld:
-		return o, fmt.Errorf("-held %d is not within 1 and %d", o.Held, maxHeld)
-	case o.Sessions < 1 || o.Sessions > maxSessions:
-		return o, fmt.Errorf("-sessions %d is not within 1 and %d", o.Sessions, maxSessions)
-	case o.GOMAXPROCS < 1:
-		return o, fmt.Errorf("-gomaxprocs %d is not positive", o.GOMAXPROCS)
 	}
 	return o, nil
 }
@@ -161,7 +161,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 2
 	}
-	if o.Only == "" && len(r.suites) < len(allSuites()) {
+	if o.Only == "" && o.Peers == "" && len(r.suites) < len(allSuites()) {
 		fmt.Fprintf(stderr, "bench: %s is left out: it needs redis-server and PostgreSQL\n", clusterCase)
 	}
 	if r.opts.Caddy, err = filepath.Abs(o.Caddy); err != nil {
@@ -169,12 +169,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	if o.Peers != "" {
-		if o.Peers, err = filepath.Abs(o.Peers); err != nil {
+		if r.opts.Peers, err = filepath.Abs(o.Peers); err != nil {
 			fmt.Fprintln(stderr, "bench:", err)
 			return 2
 		}
-		debug.SetGCPercent(clientGOGC)
-		return runPeerMode(ctx, o, stdout, stderr)
 	}
 	debug.SetGCPercent(clientGOGC)
 

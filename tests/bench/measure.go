@@ -16,7 +16,7 @@ const (
 	settleTime = 100 * time.Millisecond
 	// holdTime is how long held streams are idle before memory is read.
 	holdTime = 500 * time.Millisecond
-	// heldWarmUp is the number of calls before the measurement that load code and fill pools.
+	// heldWarmUp is the number of calls or sessions before the measurement.
 	heldWarmUp = 20
 )
 
@@ -167,15 +167,24 @@ func (r *runner) measureHeld(ctx context.Context, f *fleet, which role, c benchC
 	if err != nil {
 		return fig, err
 	}
-	for range heldWarmUp {
-		if err := s.ready(ctx, f.secrets.gateway); err != nil {
-			return fig, err
+	conns := newConns(r.opts.Held, s.addr)
+	defer closeAll(conns)
+	return s.growth(ctx, len(conns), func() error {
+		for range heldWarmUp {
+			if err := s.ready(ctx, f.secrets.gateway); err != nil {
+				return err
+			}
 		}
-	}
-	warm := newConns(openers, s.addr)
-	err = hold(ctx, warm, l)
-	closeAll(warm)
-	if err != nil {
+		warm := newConns(openers, s.addr)
+		defer closeAll(warm)
+		return hold(ctx, warm, l)
+	}, func() error { return hold(ctx, conns, l) })
+}
+
+// growth is how much the anonymous memory of a server grows when n streams or sessions are opened.
+// WarmUp comes before, to load code and fill pools.
+func (s *server) growth(ctx context.Context, n int, warmUp, open func() error) (fig figures, err error) {
+	if err := warmUp(); err != nil {
 		return fig, err
 	}
 	if err := sleep(ctx, holdTime); err != nil {
@@ -188,9 +197,7 @@ func (r *runner) measureHeld(ctx context.Context, f *fleet, which role, c benchC
 	if err != nil {
 		return fig, err
 	}
-	conns := newConns(r.opts.Held, s.addr)
-	defer closeAll(conns)
-	if err := hold(ctx, conns, l); err != nil {
+	if err := open(); err != nil {
 		return fig, err
 	}
 	if err := sleep(ctx, holdTime); err != nil {
@@ -201,8 +208,8 @@ func (r *runner) measureHeld(ctx context.Context, f *fleet, which role, c benchC
 		return fig, err
 	}
 	return figures{
-		Calls: len(conns),
-		Held:  (float64(after.Anon) - float64(before.Anon)) / float64(len(conns)),
+		Calls: n,
+		Held:  (float64(after.Anon) - float64(before.Anon)) / float64(n),
 		RSS:   float64(after.RSS) / kib,
 		Peak:  float64(after.Peak) / kib,
 	}, nil

@@ -35,14 +35,14 @@ func consoleCaddyfile(s site, data string) string {
 
 func pagesSuite() suite {
 	return suite{
-		name: pagesCase, servers: pagesServers, measure: (*runner).measurePages,
-		head: "open pages: calls of 1 KB at a gateway with a console, and at one of whose console 25 overviews and 25 lists of calls are open; its CPU has that of the pages; ratio with pages / without",
-		rows: []suiteRow{{pagesCase, "request", cpuPerOp, goal{}, cpuRatio(withPages, gateway)}},
+		name: pagesCase, servers: pagesServers, round: atOnce(measurePages),
+		head: says("open pages: calls of 1 KB at a gateway with a console, and at one of whose console 25 overviews and 25 lists of calls are open; its CPU has that of the pages; ratio with pages / without"),
+		rows: []row{{pagesCase, "request", cpuPerOp, goal{}, cpuRatio(withPages, gateway), ""}},
 	}
 }
 
 // measurePages loads both gateways in turns.
-func (r *runner) measurePages(ctx context.Context, f *fleet, n int) (map[role]figures, error) {
+func measurePages(ctx context.Context, r *runner, f *fleet, n int) (map[role]figures, error) {
 	if err := f.startUpstream(ctx); err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func pagesCall() benchCase { return allCases()[0] }
 
 // startWithConsole starts a gateway with its console.
 func (f *fleet) startWithConsole(ctx context.Context, which role) (*server, error) {
-	s, cfg, env, err := f.newServer(which)
+	s, cfg, env, err := f.newServer(which, f.upstream)
 	if err != nil {
 		return nil, err
 	}

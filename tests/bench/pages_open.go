@@ -6,11 +6,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
-	"net/url"
-	"strings"
 	"sync"
 	"time"
 )
@@ -29,7 +26,7 @@ var openKinds = []struct {
 type pages struct {
 	origin string
 	cookie *http.Cookie
-	client http.Client
+	client *http.Client
 	ctx    context.Context // ends with the first page that fails
 	fail   context.CancelCauseFunc
 	polls  sync.WaitGroup
@@ -41,14 +38,9 @@ func openAll(ctx context.Context, s *server, key string) (*pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pages{origin: "http://localhost:" + port, client: http.Client{
-		Timeout:       ioTimeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return (&net.Dialer{Timeout: ioTimeout}).DialContext(ctx, network, s.addr)
-		}},
-	}}
-	if err := p.signIn(ctx, key); err != nil {
+	p := &pages{origin: "http://localhost:" + port}
+	p.client, _ = browserClient(s.addr)
+	if p.cookie, err = signIn(ctx, p.client, p.origin, key); err != nil {
 		return nil, err
 	}
 	p.ctx, p.fail = context.WithCancelCause(ctx)
@@ -81,43 +73,12 @@ func (p *pages) close() {
 	p.client.CloseIdleConnections()
 }
 
-func (p *pages) signIn(ctx context.Context, key string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.origin+"/console/sign-in", strings.NewReader(url.Values{"key": {key}}.Encode()))
-	if err != nil {
-		return err
-	}
-	req.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Origin": {p.origin}}
-	res, err := p.client.Do(req)
-	if err != nil {
-		return err
-	}
-	res.Body.Close()
-	if len(res.Cookies()) == 0 {
-		return fmt.Errorf("signing in: status %d and no cookie", res.StatusCode)
-	}
-	p.cookie = res.Cookies()[0]
-	return nil
-}
-
 // poll reads the live part of a page again, as its script does.
 func (p *pages) poll(ctx context.Context, path, part string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.origin+path, nil)
-	if err != nil {
-		return err
+	header := http.Header{"Gatehouse-Live": {"1"}, "Cookie": {p.cookie.Name + "=" + p.cookie.Value}}
+	body, err := fetch(ctx, p.client, http.MethodGet, p.origin+path, header)
+	if err == nil && !bytes.Contains(body, []byte(part)) {
+		err = fmt.Errorf("%s: an answer without %s", path, part)
 	}
-	req.Header.Set("Gatehouse-Live", "1")
-	req.AddCookie(p.cookie)
-	res, err := p.client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxPage))
-	if err != nil {
-		return err
-	}
-	if res.StatusCode != http.StatusOK || !bytes.Contains(body, []byte(part)) {
-		return fmt.Errorf("%s: %s without %s", path, res.Status, part)
-	}
-	return nil
+	return err
 }

@@ -4,8 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -87,34 +85,50 @@ func (f *fleet) startPeer(ctx context.Context, p peer) (*server, error) {
 	})
 }
 
-// runPeers measures all peers beside the plain reverse_proxy and the gateway.
-func runPeers(ctx context.Context, o options, progress io.Writer) (*peerReport, error) {
-	rep := &peerReport{Started: time.Now(), Machine: thisMachine(o.Caddy), Options: o, Peers: allPeers(), Rounds: map[string][]map[role]figures{}, Failures: map[string]string{}}
-	for n := range o.Rounds {
-		fmt.Fprintf(progress, "peers: round %d/%d\n", n+1, o.Rounds)
-		if err := rep.round(ctx, n); err != nil {
-			return rep, fmt.Errorf("round %d: %w", n+1, err)
+// peerSuite compares other gateways with the plain reverse_proxy and this one.
+func peerSuite() suite {
+	s := suite{name: "peers", servers: []role{proxy, gateway}, round: peerRound}
+	for _, p := range allPeers() {
+		s.servers = append(s.servers, p.name)
+	}
+	for _, c := range peerCases() {
+		of := ""
+		for _, which := range s.servers[1:] {
+			s.rows = append(s.rows, row{name: c.name + " " + string(which), unit: "call", metric: cpuPerOp, value: cpuRatio(which, proxy), of: of})
+			of = c.name + " " + string(s.servers[1])
 		}
 	}
-	return rep, nil
+	s.head = func(*runner) []string {
+		head := []string{
+			"other gateways: one upstream, everything on one machine; CPU of all processes of a server for one call, memory of all of them (RSS) after it, shared pages count once; ratio to reverse_proxy",
+			"gateway: its own defaults; checks a key and its scopes, renames the model, adds the provider's key, counts usage, one record, log line and count a call; limits, budgets and guardrails off",
+		}
+		for _, p := range allPeers() {
+			head = append(head, fmt.Sprintf("%s: %s; %s; %s", p.name, p.version, p.settings, p.does))
+		}
+		return head
+	}
+	return s
 }
 
-func (rep *peerReport) round(ctx context.Context, n int) error {
-	f, err := startFleet(ctx, rep.Options)
+func peerRound(ctx context.Context, r *runner, s *suite, n int) error {
+	f, err := startFleet(ctx, r.opts)
 	if err != nil {
 		return err
 	}
 	defer f.close()
 	servers := append([]*server{}, f.servers[1:]...) // without the upstream directly
 	by := map[role]peer{}
-	for _, p := range rep.Peers {
+	for _, p := range allPeers() {
 		s, err := f.startPeer(ctx, p)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 		servers, by[p.name] = append(servers, s), p
 	}
-	for i, c := range peerCases() {
+	cases := peerCases()
+	return r.eachCase(s, n, func(i int, rows []row) error {
+		c := cases[i/len(rows)]
 		var sessions []*session
 		for _, s := range rotate(servers, n+i) {
 			l, err := c.peerLoad(f, s, by[s.role])
@@ -124,19 +138,15 @@ func (rep *peerReport) round(ctx context.Context, n int) error {
 			conns := newConns(c.conns, s.addr)
 			defer closeAll(conns)
 			if _, err := l.call(ctx, conns[0], time.Now()); err != nil && by[s.role].name != "" {
-				rep.Failures[c.name+" "+string(s.role)] = err.Error() // a peer may not serve every case
+				fmt.Fprintf(r.progress, "%s does not serve %s: %v\n", s.role, c.name, err)
 				continue
 			}
-			sessions = append(sessions, &session{server: s, settle: settleTime, tree: true,
+			sessions = append(sessions, &session{server: s, settle: r.settle, tree: true,
 				drive: func(ctx context.Context, d time.Duration) (tally, error) { return closedLoop(ctx, conns, l, d) }})
 		}
-		got, err := alternate(ctx, sessions, rep.Options.Time, peerSlice, 1)
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
-		}
-		rep.Rounds[c.name] = append(rep.Rounds[c.name], got)
-	}
-	return nil
+		got, err := alternate(ctx, sessions, r.opts.Time, peerSlice, 1)
+		return r.keep(ctx, f, s, rows, s.servers, got, err)
+	})
 }
 
 // peerSlice is longer than of other cases: a call of the slowest peer takes many milliseconds.
@@ -146,25 +156,4 @@ const peerSlice = time.Second
 func (p peerRun) writeFile(name, text string) (string, error) {
 	path := filepath.Join(p.dir, name)
 	return path, os.WriteFile(path, []byte(text), 0o600)
-}
-
-// runPeerMode is the whole of a run with -peers.
-func runPeerMode(ctx context.Context, o options, stdout, stderr io.Writer) int {
-	rep, err := runPeers(ctx, o, stderr)
-	if err == nil {
-		err = rep.writeText(stdout)
-	}
-	if err == nil && o.JSON != "" {
-		var text []byte
-		if text, err = json.MarshalIndent(rep.Rounds, "", "  "); err == nil {
-			err = os.WriteFile(o.JSON, append(text, '\n'), 0o644)
-		}
-	}
-	if err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintln(stderr, "bench:", err)
-	}
-	if err != nil {
-		return 1
-	}
-	return 0
 }

@@ -3,21 +3,12 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
-)
-
-// Fields of /proc/PID/stat behind the program's name, counted from field 3 (proc(5)). The times of
-// children are of those that have ended and were waited for.
-const (
-	statParent   = 4 - 3
-	statUser     = 14 - 3
-	statChildren = 17 - 3 // the last of utime, stime, cutime, cstime
 )
 
 // tree has the process and all its descendants that run now.
@@ -43,25 +34,13 @@ func tree(root int) ([]int, error) {
 	return pids, nil
 }
 
-func statFields(path string) ([]string, error) {
-	stat, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) <= statChildren {
-		return nil, fmt.Errorf("parsing %s: %d fields after the program name", path, len(fields))
-	}
-	return fields, nil
-}
-
 // treeCPU is cpuTime of a process and all its descendants, those that have ended included.
 func treeCPU(root int) (time.Duration, error) {
 	pids, err := tree(root)
 	if err != nil {
 		return 0, err
 	}
-	var ticks uint64
+	var all time.Duration
 	for _, pid := range pids {
 		fields, err := statFields(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
@@ -70,15 +49,13 @@ func treeCPU(root int) (time.Duration, error) {
 			}
 			continue // its time is its parent's now
 		}
-		for _, field := range fields[statUser : statChildren+1] {
-			n, err := strconv.ParseUint(field, 10, 64)
-			if err != nil {
-				return 0, fmt.Errorf("parsing the times of process %d: %w", pid, err)
-			}
-			ticks += n
+		used, err := sumTicks(fields[statUser : statChildren+1])
+		if err != nil {
+			return 0, err
 		}
+		all += used
 	}
-	return time.Duration(ticks) * tickLength(), nil
+	return all, nil
 }
 
 // treeMemory is the memory of a process and all its descendants, in KiB: what several of them share

@@ -25,42 +25,49 @@ type memory struct {
 	Peak uint64 // VmHWM: most ever resident since start or since resetPeak
 }
 
+// Fields of /proc/PID/stat behind the program's name, counted from field 3 (proc(5)). The times of
+// children are of those that have ended and were waited for.
+const (
+	statParent   = 4 - 3
+	statUser     = 14 - 3
+	statSystem   = 15 - 3
+	statChildren = 17 - 3 // the last of utime, stime, cutime, cstime
+)
+
 // cpuTime returns the user and system time that the process has used, children excluded, in steps
 // of one clock tick.
 func cpuTime(pid int) (time.Duration, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields, err := statFields(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, err
 	}
-	ticks, err := parseStat(stat)
-	if err != nil {
-		return 0, err
-	}
-	return time.Duration(ticks) * tickLength(), nil
+	return sumTicks(fields[statUser : statSystem+1])
 }
 
-// parseStat returns utime+stime, fields 14 and 15 of /proc/PID/stat (proc(5)). The second field is
-// a program name that may contain blanks and brackets, so fields are counted from its last closing
-// bracket.
-func parseStat(stat []byte) (ticks uint64, err error) {
-	name := bytes.LastIndexByte(stat, ')')
-	if name < 0 {
-		return 0, fmt.Errorf("parsing stat: no program name in %q", stat)
-	}
-	const utime, stime = 14 - 3, 15 - 3 // the first field after the name is field 3
-	fields := strings.Fields(string(stat[name+1:]))
-	if len(fields) <= stime {
-		return 0, fmt.Errorf("parsing stat: %d fields after the program name", len(fields))
-	}
-	user, err := strconv.ParseUint(fields[utime], 10, 64)
+// statFields returns the fields behind the program's name, which may contain blanks and brackets.
+func statFields(path string) ([]string, error) {
+	stat, err := os.ReadFile(path)
 	if err != nil {
-		return 0, fmt.Errorf("parsing utime: %w", err)
+		return nil, err
 	}
-	system, err := strconv.ParseUint(fields[stime], 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("parsing stime: %w", err)
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) <= statChildren {
+		return nil, fmt.Errorf("parsing %s: %d fields after the program name", path, len(fields))
 	}
-	return user + system, nil
+	return fields, nil
+}
+
+// sumTicks adds up times of a stat file.
+func sumTicks(fields []string) (time.Duration, error) {
+	var ticks uint64
+	for _, field := range fields {
+		n, err := strconv.ParseUint(field, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("parsing the times of a process: %w", err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * tickLength(), nil
 }
 
 func readMemory(pid int) (memory, error) {

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -138,7 +137,7 @@ func activityOf(ctx context.Context, addr, key, query string) (all sums, err err
 	if query != "" {
 		query = "&" + query
 	}
-	if err := askActivity(ctx, addr, key, byDay+query, &rows); err != nil {
+	if err := fetchJSON(ctx, http.MethodGet, "http://"+addr+activityPath+"?"+byDay+query, key, &rows); err != nil {
 		return all, err
 	}
 	for _, row := range rows.Data {
@@ -146,28 +145,4 @@ func activityOf(ctx context.Context, addr, key, query string) (all sums, err err
 		all.prompt += row.Prompt
 	}
 	return all, nil
-}
-
-// askActivity decodes one page of the activity into page.
-func askActivity(ctx context.Context, addr, key, query string, page any) error {
-	ctx, cancel := context.WithTimeout(ctx, ioTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+activityPath+"?"+query, nil)
-	if err != nil {
-		return err
-	}
-	req.Close = true
-	req.Header.Set("Authorization", "Bearer "+key)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("status %d", res.StatusCode)
-	}
-	if err := json.NewDecoder(io.LimitReader(res.Body, maxPage)).Decode(page); err != nil {
-		return fmt.Errorf("decoding: %w", err)
-	}
-	return nil
 }

@@ -44,6 +44,8 @@ type caseReport struct {
 	Duties  string           `json:"duties,omitempty"`       // that are on at gateway-on
 	Rounds  []round          `json:"rounds"`
 	Error   string           `json:"error,omitempty"`
+
+	of string // see row
 }
 
 // coarseTicks is the number of clock ticks below which a CPU figure is mostly rounding.
@@ -54,27 +56,25 @@ const reachedRate = 0.95
 
 func (r *runner) report() *report {
 	rep := &report{Started: r.started, Machine: thisMachine(r.opts.Caddy), Options: r.opts}
-	for _, c := range r.cases {
-		for _, row := range c.rows() {
-			rep.Cases = append(rep.Cases, r.dutyReport(row))
+	for i := range r.suites {
+		s := &r.suites[i]
+		if s.name != modelCalls {
+			rep.More = append(rep.More, r.section(s))
+			continue
 		}
-	}
-	if len(r.cases) > 0 {
 		rep.Proof = &r.proof
-	}
-	if len(r.vnc) > 0 {
-		rep.More = append(rep.More, r.vncSection())
-	}
-	for _, s := range r.suites {
-		rep.More = append(rep.More, r.suiteSection(s))
+		for _, w := range s.rows {
+			rep.Cases = append(rep.Cases, r.dutyReport(w))
+		}
 	}
 	return rep
 }
 
-// caseReport sums up the rounds of the case of that name.
-func (r *runner) caseReport(name, unit string, m metric, g goal, servers []role) caseReport {
+// caseReport sums up the rounds of a row.
+func (r *runner) caseReport(w row, servers []role) caseReport {
+	name, g := w.name, w.goal
 	rounds := r.rounds[name]
-	cr := caseReport{Name: name, Unit: unit, Metric: m, Goal: g, Rounds: rounds, Medians: medians(rounds, servers)}
+	cr := caseReport{Name: name, Unit: w.unit, Metric: w.metric, Goal: g, Rounds: rounds, Medians: medians(rounds, servers), of: w.of}
 	ratios := make([]float64, 0, len(rounds))
 	for _, one := range rounds {
 		if one.Ratio == nil {
@@ -96,13 +96,13 @@ func (r *runner) caseReport(name, unit string, m metric, g goal, servers []role)
 	return cr
 }
 
-// dutyReport is the report of a model case, with a second ratio if it has duties on.
-func (r *runner) dutyReport(c benchCase) caseReport {
-	cr := r.caseReport(c.name, c.unit, c.metric, c.goal, modelServers)
-	if c.duties == 0 {
+// dutyReport is the report of a row of model calls, with a second ratio if its case has duties on.
+func (r *runner) dutyReport(w row) caseReport {
+	cr, duties := r.caseReport(w, modelServers), caseOf(w).duties
+	if duties == 0 {
 		return cr
 	}
-	cr.Duties = c.duties.String()
+	cr.Duties = duties.String()
 	var toOff []float64
 	for _, one := range cr.Rounds {
 		if one.ToOff != nil {

@@ -43,6 +43,11 @@ func (rep *report) writeModelHead(b *strings.Builder) {
 	}
 }
 
+// says is the head of a report that does not depend on the run.
+func says(text string) func(*runner) []string {
+	return func(*runner) []string { return []string{text} }
+}
+
 // judged explains how ratios become verdicts.
 const judged = "median (min-max); a bound holds when the median of at least five rounds is under it"
 

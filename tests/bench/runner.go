@@ -38,8 +38,6 @@ type round struct {
 // runner runs the rounds and keeps their results.
 type runner struct {
 	opts     options
-	cases    []benchCase
-	vnc      []vncCase
 	suites   []suite
 	progress io.Writer
 	settle   time.Duration // settleTime, but zero in tests
@@ -70,42 +68,39 @@ func (r *runner) run(ctx context.Context) error {
 	return nil
 }
 
-// round measures the selected cases, one kind of traffic after the other: the servers of one do not
-// run beside those of the other.
+// round measures the suites one after the other: the servers of one do not run beside those of another.
 func (r *runner) round(ctx context.Context, n int) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if len(r.cases) > 0 {
-		if err := r.modelRound(ctx, n); err != nil {
+	for i := range r.suites {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-	}
-	if len(r.vnc) > 0 {
-		if err := r.vncRound(ctx, n); err != nil {
-			return err
-		}
-	}
-	for _, s := range r.suites {
-		if err := r.suiteRound(ctx, s, n); err != nil {
+		if err := r.suites[i].round(ctx, r, &r.suites[i], n); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *runner) modelRound(ctx context.Context, n int) error {
+// modelCalls is the suite of model calls, through the gateway and servers beside it.
+const modelCalls = "calls"
+
+func modelSuite() suite {
+	s := suite{name: modelCalls, servers: modelServers, round: modelRound}
+	for _, c := range allCases() {
+		s.rows = append(s.rows, c.rows()...)
+	}
+	return s
+}
+
+func modelRound(ctx context.Context, r *runner, s *suite, n int) error {
 	f, err := startFleet(ctx, r.opts)
 	if err != nil {
 		return err
 	}
 	defer f.close()
 	did := made{duties: map[duties]int{}}
-	for i, c := range r.cases {
-		if r.failures[c.name] != nil {
-			continue
-		}
-		fmt.Fprintf(r.progress, "round %d/%d %s\n", n+1, r.opts.Rounds, c.name)
+	err = r.eachCase(s, n, func(i int, rows []row) error {
+		c := caseOf(rows[0])
 		servers, err := f.serversOf(ctx, c)
 		if err != nil {
 			return err
@@ -113,21 +108,37 @@ func (r *runner) modelRound(ctx context.Context, n int) error {
 		servers = rotate(servers, n+i)
 		got, calls, err := r.measure(ctx, f, servers, c)
 		did.count(c, calls)
-		for _, row := range c.rows() {
-			one := round{Figures: got, Ratio: finite(row.ratioTo(got, proxy)), ToOff: finite(row.ratioTo(got, gateway))}
-			if c.duties == 0 {
-				one.ToOff = nil
-			}
-			for _, s := range servers {
-				one.Order = append(one.Order, s.role)
-			}
-			if err := r.keep(ctx, f, row.name, one, err); err != nil {
+		return r.keep(ctx, f, s, rows, rolesOf(servers), got, err)
+	})
+	if err == nil {
+		r.proof.collect(ctx, f, did)
+	}
+	return err
+}
+
+// eachCase calls measure with the rows of each case that has not failed.
+func (r *runner) eachCase(s *suite, n int, measure func(i int, rows []row) error) error {
+	for i := 0; i < len(s.rows); {
+		rows := s.rows[i : i+1]
+		for end := i + 1; end < len(s.rows) && s.rows[end].of == rows[0].name; end++ {
+			rows = s.rows[i : end+1]
+		}
+		if r.failures[rows[0].name] == nil {
+			fmt.Fprintf(r.progress, "round %d/%d %s\n", n+1, r.opts.Rounds, rows[0].name)
+			if err := measure(i, rows); err != nil {
 				return err
 			}
 		}
+		i += len(rows)
 	}
-	r.proof.collect(ctx, f, did)
 	return nil
+}
+
+func rolesOf(servers []*server) (all []role) {
+	for _, s := range servers {
+		all = append(all, s.role)
+	}
+	return all
 }
 
 // made are the calls of the load client in a round.
@@ -161,21 +172,27 @@ func (f *fleet) serversOf(ctx context.Context, c benchCase) ([]*server, error) {
 	return append(servers, on), err
 }
 
-// keep stores the result of a case, or its failure err. An error means that the round cannot
+// keep stores what a case of these rows got, or its failure err. An error means that the round cannot
 // continue.
-func (r *runner) keep(ctx context.Context, f *fleet, name string, one round, err error) error {
+func (r *runner) keep(ctx context.Context, f *fleet, s *suite, rows []row, order []role, got map[role]figures, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if dead := f.alive(); dead != nil {
 		return dead
 	}
-	if err != nil {
-		r.failures[name] = err
-		fmt.Fprintf(r.progress, "case %s failed: %v\n", name, err)
-		return nil
+	for _, w := range rows {
+		if err != nil {
+			r.failures[w.name] = err
+			fmt.Fprintf(r.progress, "case %s failed: %v\n", w.name, err)
+			continue
+		}
+		one := round{Order: order, Figures: got, Ratio: finite(w.value(got))}
+		if s.name == modelCalls && caseOf(w).duties != 0 {
+			one.ToOff = finite(caseOf(w).ratioTo(got, gateway))
+		}
+		r.rounds[w.name] = append(r.rounds[w.name], one)
 	}
-	r.rounds[name] = append(r.rounds[name], one)
 	return nil
 }
 

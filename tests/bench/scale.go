@@ -42,17 +42,17 @@ func (s size) String() string {
 // scaleSuite has the ratio many / few, and figures of the gateway with many keys.
 func scaleSuite() suite {
 	return suite{
-		name: scaleCase, servers: scaleServers, measure: (*runner).measureScale,
-		head: fmt.Sprintf("many keys: gateway-few has %s, gateway-many %s; the keys are in a key_file, the calls of 1 KB spread over %d keys and models\n", fewKeys, manyKeys, scaleCalls) +
+		name: scaleCase, servers: scaleServers, round: atOnce(measureScale),
+		head: says(fmt.Sprintf("many keys: gateway-few has %s, gateway-many %s; the keys are in a key_file, the calls of 1 KB spread over %d keys and models\n", fewKeys, manyKeys, scaleCalls) +
 			"scale-1k is the ratio of the CPU, many / few; scale-memory the growth of anonymous memory from few to many, after a collection, in KB (1,000 bytes) a key, " +
-			"models and limits included; scale-start the seconds from the start of the process to its first answered call",
-		rows: []suiteRow{
-			{"scale-1k", "request", cpuPerOp, goal{1.05, 1.0}, cpuRatio(manyKeysRole, fewKeysRole)},
+			"models and limits included; scale-start the seconds from the start of the process to its first answered call"),
+		rows: []row{
+			{"scale-1k", "request", cpuPerOp, goal{1.05, 1.0}, cpuRatio(manyKeysRole, fewKeysRole), ""},
 			{"scale-memory", "key", kbPerKey, goal{0.5, 0.3}, func(f map[role]figures) float64 {
 				const kb = 1000
 				return ratio((f[manyKeysRole].Anon-f[fewKeysRole].Anon)*mib/kb, float64(manyKeys.keys-fewKeys.keys))
-			}},
-			{"scale-start", "start", startTime, goal{3, 1.5}, func(f map[role]figures) float64 { return ratio(f[manyKeysRole].Start, 1) }},
+			}, "scale-1k"},
+			{"scale-start", "start", startTime, goal{3, 1.5}, func(f map[role]figures) float64 { return ratio(f[manyKeysRole].Start, 1) }, "scale-1k"},
 		},
 	}
 }
@@ -61,7 +61,7 @@ func scaleSuite() suite {
 const scaleCalls = 1000
 
 // measureScale starts both gateways, reads their memory, and then loads them in turns.
-func (r *runner) measureScale(ctx context.Context, f *fleet, n int) (got map[role]figures, err error) {
+func measureScale(ctx context.Context, r *runner, f *fleet, n int) (got map[role]figures, err error) {
 	if err := f.startUpstream(ctx); err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func scaleCaddyfile(s site, of size) string {
 // startScale starts a gateway of that size. took is the time from the start of the process to its
 // first answer to a call.
 func (f *fleet) startScale(ctx context.Context, which role, of size) (s *server, took time.Duration, err error) {
-	s, cfg, env, err := f.newServer(which)
+	s, cfg, env, err := f.newServer(which, f.upstream)
 	if err != nil {
 		return nil, 0, err
 	}

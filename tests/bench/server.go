@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -128,8 +127,8 @@ func (f *fleet) startUpstream(ctx context.Context) error {
 	return nil
 }
 
-// newServer makes the folder and the ports of one more Caddy of that role on the fleet's upstream.
-func (f *fleet) newServer(which role) (s *server, cfg site, env []string, err error) {
+// newServer makes the folder and the ports of one more Caddy of that role before an upstream.
+func (f *fleet) newServer(which role, upstream *server) (s *server, cfg site, env []string, err error) {
 	env, dir, err := f.environment(fmt.Sprintf("%s-%d", which, len(f.started)))
 	if err != nil {
 		return nil, cfg, nil, err
@@ -141,7 +140,7 @@ func (f *fleet) newServer(which role) (s *server, cfg site, env []string, err er
 	at := func(i int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[i])) }
 	cfg = site{
 		admin: at(0), port: ports[1], guarded: ports[2], secure: ports[3],
-		upstream: f.upstream.addr, secureUpstream: f.upstream.secure, cert: f.cert,
+		upstream: upstream.addr, secureUpstream: upstream.secure, cert: f.cert,
 		storage: filepath.Join(dir, "storage"), log: filepath.Join(dir, "process.log"), access: filepath.Join(dir, "access.log"),
 		catalog: filepath.Join(dir, "catalog.json"), keys: filepath.Join(dir, "keys.jsonl"),
 	}
@@ -151,7 +150,7 @@ func (f *fleet) newServer(which role) (s *server, cfg site, env []string, err er
 // startCaddy starts one more Caddy of that role on the fleet's upstream, with these duties on if it
 // is a gateway.
 func (f *fleet) startCaddy(ctx context.Context, which role, d duties) (*server, error) {
-	s, cfg, env, err := f.newServer(which)
+	s, cfg, env, err := f.newServer(which, f.upstream)
 	if err != nil {
 		return nil, err
 	}
@@ -251,23 +250,5 @@ func (s *server) collectGarbage(ctx context.Context) error {
 
 // adminGet reads one page of Caddy's admin endpoint.
 func (s *server) adminGet(ctx context.Context, path string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, ioTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.admin+path, nil)
-	if err != nil {
-		return nil, err
-	}
-	req.Close = true
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("GET %s: status %d", path, res.StatusCode)
-	}
-	return io.ReadAll(io.LimitReader(res.Body, maxPage))
+	return fetch(ctx, plain, http.MethodGet, "http://"+s.admin+path, nil)
 }
-
-// maxPage bounds how much of an admin page is read; a page of metrics is far smaller.
-const maxPage = 16 << 20

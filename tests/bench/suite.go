@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -12,107 +13,107 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/tests/clustertest"
 )
 
-// suite is a comparison with servers of its own, beside those of model calls and of VNC.
+// suite is a comparison: servers that are started in each round, and rows of the report.
 type suite struct {
-	name    string // of -only
-	head    string // of the report
+	name    string // of -only, which also names rows
 	servers []role
-	rows    []suiteRow
-	measure func(r *runner, ctx context.Context, f *fleet, n int) (map[role]figures, error)
-	notes   func(r *runner) []string // nil without any
+	rows    []row
+	head    func(r *runner) []string // of the report
+	notes   func(r *runner) []string // below it; nil: none
+	// round measures the rows that are chosen once, and keeps the result of each.
+	round func(ctx context.Context, r *runner, s *suite, n int) error
 }
 
-// suiteRow is one row of a suite's report.
-type suiteRow struct {
+// row is a row of a suite's report.
+type row struct {
 	name, unit string
 	metric     metric
 	goal       goal
 	value      func(map[role]figures) float64 // that the goal bounds
+	of         string                         // the row of whose calls it is another figure, "" if it has calls of its own
 }
 
-// cpuRatio is the value of most rows.
+// cpuRatio is the value of most rows. A server that made no calls has none.
 func cpuRatio(of, base role) func(map[role]figures) float64 {
-	return func(f map[role]figures) float64 { return ratio(f[of].CPU, f[base].CPU) }
+	return func(f map[role]figures) float64 {
+		if f[of].Calls == 0 {
+			return math.NaN()
+		}
+		return ratio(f[of].CPU, f[base].CPU)
+	}
 }
 
-func allSuites() []suite { return []suite{browserSuite(), pagesSuite(), scaleSuite(), clusterSuite()} }
+func allSuites() []suite {
+	return []suite{modelSuite(), vncSuite(), browserSuite(), pagesSuite(), scaleSuite(), clusterSuite()}
+}
 
-// choose sets the cases that -only names, or all. Without the engines of a cluster all is all else.
-func (r *runner) choose() (err error) {
-	all, o := allSuites(), r.opts
-	if o.Only == "" {
+// choose sets the suites and rows that -only names, or all. Without the engines of a cluster all is all
+// else.
+func (r *runner) choose() error {
+	all := allSuites()
+	switch {
+	case r.opts.Peers != "":
+		r.suites = []suite{peerSuite()}
+		return nil
+	case r.opts.Only == "":
 		r.suites = slices.DeleteFunc(all, func(s suite) bool {
 			return s.name == clusterCase && len(clustertest.EnginePrograms()) == 0
 		})
-		r.cases, r.vnc, err = chooseCases(o)
-		return err
-	}
-	var rest []string
-	for name := range strings.SplitSeq(o.Only, ",") {
-		if i := slices.IndexFunc(all, func(s suite) bool { return s.name == name }); i >= 0 {
-			r.suites = append(r.suites, all[i])
-		} else {
-			rest = append(rest, name)
-		}
-	}
-	if len(rest) > 0 {
-		o.Only = strings.Join(rest, ",")
-		r.cases, r.vnc, err = chooseCases(o)
-	}
-	return err
-}
-
-// suiteRound measures a suite once.
-func (r *runner) suiteRound(ctx context.Context, s suite, n int) error {
-	if r.failures[s.rows[0].name] != nil {
 		return nil
 	}
-	fmt.Fprintf(r.progress, "round %d/%d %s\n", n+1, r.opts.Rounds, s.name)
-	f, err := newFleet(r.opts)
-	if err != nil {
-		return err
+	names, known := strings.Split(r.opts.Only, ","), []string{}
+	for _, s := range all {
+		known = append(known, s.name)
+		whole := slices.Contains(names, s.name)
+		s.rows = slices.DeleteFunc(s.rows, func(w row) bool {
+			known = append(known, w.name)
+			return !whole && !slices.Contains(names, w.name) && !slices.Contains(names, w.of)
+		})
+		if len(s.rows) > 0 {
+			r.suites = append(r.suites, s)
+		}
 	}
-	defer f.close()
-	got, err := s.measure(r, ctx, f, n)
-	for _, row := range s.rows {
-		one := round{Order: rotate(s.servers, n), Figures: got, Ratio: finite(row.value(got))}
-		if err := r.keep(ctx, f, row.name, one, err); err != nil {
-			return err
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("no case %q; there are %s", name, strings.Join(known, ", "))
 		}
 	}
 	return nil
 }
 
-// section is the part of a report about a suite, or about VNC.
+// atOnce is the round of a suite whose rows are figures of the same calls.
+func atOnce(measure func(ctx context.Context, r *runner, f *fleet, n int) (map[role]figures, error)) func(context.Context, *runner, *suite, int) error {
+	return func(ctx context.Context, r *runner, s *suite, n int) error {
+		if r.failures[s.rows[0].name] != nil {
+			return nil
+		}
+		fmt.Fprintf(r.progress, "round %d/%d %s\n", n+1, r.opts.Rounds, s.name)
+		f, err := newFleet(r.opts)
+		if err != nil {
+			return err
+		}
+		defer f.close()
+		got, err := measure(ctx, r, f, n)
+		return r.keep(ctx, f, s, s.rows, rotate(s.servers, n), got, err)
+	}
+}
+
+// section is the part of a report about a suite.
 type section struct {
 	Name  string       `json:"name"`
 	Cases []caseReport `json:"cases"`
 
 	head, notes []string
 	servers     []role
-	measured    int // the first cases; those after them are other figures of the same calls
 }
 
-func (r *runner) suiteSection(s suite) section {
-	sec := section{Name: s.name, head: []string{s.head}, servers: s.servers, measured: 1}
-	for _, row := range s.rows {
-		sec.Cases = append(sec.Cases, r.caseReport(row.name, row.unit, row.metric, row.goal, s.servers))
+func (r *runner) section(s *suite) section {
+	sec := section{Name: s.name, head: s.head(r), servers: s.servers}
+	for _, w := range s.rows {
+		sec.Cases = append(sec.Cases, r.caseReport(w, s.servers))
 	}
 	if s.notes != nil {
 		sec.notes = s.notes(r)
-	}
-	return sec
-}
-
-func (r *runner) vncSection() section {
-	sec := section{Name: "vnc", servers: vncServers, measured: len(r.vnc), head: append([]string{
-		"VNC: l4-tls (caddy-l4's tls and proxy), bare (crypto/tls and io.Copy alone), gateway (its own defaults); each before a desktop of its own, in the load client's process",
-		"viewers have TLS first, but vnc-bulk-vencrypt at the gateway, which is held against the others' TLS first",
-	}, r.vncProof.lines()...)}
-	sec.head = append(sec.head, fmt.Sprintf("ratio = gateway / l4-tls of the same round; us a MB are ms a GB; a call is %d frames of %.1f MB, one pointer event, or one connect",
-		framesPerCall, frameLen/megabyte))
-	for _, c := range r.vnc {
-		sec.Cases = append(sec.Cases, r.caseReport(c.name, c.unit, c.metric, c.goal, vncServers))
 	}
 	return sec
 }
@@ -138,7 +139,7 @@ func (s section) writeText(b *strings.Builder) {
 		fmt.Fprintln(b, note)
 	}
 	fmt.Fprintln(b)
-	writeFigures(b, s.Cases[:s.measured], s.servers)
+	writeFigures(b, slices.DeleteFunc(slices.Clone(s.Cases), func(c caseReport) bool { return c.of != "" }), s.servers)
 }
 
 // writeTroubles writes which cases failed, and which figures are coarse.

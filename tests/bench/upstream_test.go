@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -107,27 +106,6 @@ func TestUpstreamRefusesWhatAProxyBroke(t *testing.T) {
 	}
 }
 
-func TestHeldStreamEndsWithItsClient(t *testing.T) {
-	left := make(chan struct{})
-	u := newUpstream(testKey)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		u.ServeHTTP(w, r)
-		close(left)
-	}))
-	t.Cleanup(s.Close)
-	c := testConn(t, strings.TrimPrefix(s.URL, "http://"))
-	if _, err := c.open(t.Context(), encode("h", chatPath, "k", []byte(`{"model":"up/bench-held","stream":true}`))); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case <-left:
-		t.Fatal("the stream ended by itself")
-	default:
-	}
-	c.close()
-	<-left
-}
-
 // upstreamProcess starts the upstream as the rounds do, with a certificate that it makes for f.
 func upstreamProcess(t *testing.T, f *fleet) *server {
 	t.Helper()
@@ -152,28 +130,5 @@ func TestUpstreamTakesOnlyHTTP2OverTLS(t *testing.T) {
 	a, err := c.do(t.Context(), encode(s.secure, chatPath, testKey, []byte(`{"model":"bench"}`)))
 	if err != nil || a.status != http.StatusHTTPVersionNotSupported {
 		t.Errorf("HTTP/1.1 over TLS: status %d, %v", a.status, err)
-	}
-}
-
-func TestUpstreamProcessNamesItsAddressAndEndsWithItsInput(t *testing.T) {
-	s := upstreamProcess(t, &fleet{})
-	p := s.proc
-	if err := s.ready(t.Context(), "k"); err != nil {
-		t.Error(err)
-	}
-	if err := p.alive(); err != nil {
-		t.Error(err)
-	}
-	p.CloseInput()
-	<-p.Exited
-	if !p.State().Success() {
-		t.Errorf("the upstream ended with %v", p.State())
-	}
-}
-
-func TestDeadServerReportsWhy(t *testing.T) {
-	_, _, _, err := startUpstream(context.Background(), t.TempDir(), nil, certificate{"c", "k", nil})
-	if err == nil || !strings.Contains(err.Error(), upstreamKeyVar+" is not set") {
-		t.Errorf("an upstream without its key: %v", err)
 	}
 }

@@ -7,15 +7,9 @@ import "fmt"
 // benchWorkstation is the workstation that the gateway knows.
 const benchWorkstation = "desk1"
 
-// vncSite is the input of the Caddyfile of a VNC server.
-type vncSite struct {
-	site
-	vncPort int // of the VNC listener
-}
-
 // ownCertificate makes Caddy load the certificate that all servers show. It belongs to a site that
 // nobody calls.
-func ownCertificate(s vncSite) string {
+func ownCertificate(s site) string {
 	return fmt.Sprintf(`https://*.%s:%d {
 	bind 127.0.0.1
 	tls %q %q
@@ -24,9 +18,9 @@ func ownCertificate(s vncSite) string {
 `, vncDomain, s.guarded, s.cert.cert, s.cert.key)
 }
 
-// l4Caddyfile is the alternative to the gateway: caddy-l4's own tls and proxy.
-func l4Caddyfile(s vncSite) string {
-	return globalOptions(s.site, fmt.Sprintf(`	layer4 {
+// l4Caddyfile is the alternative to the gateway: caddy-l4's own tls and proxy. Viewers come to the secure port.
+func l4Caddyfile(s site) string {
+	return globalOptions(s, fmt.Sprintf(`	layer4 {
 		127.0.0.1:%d {
 			route {
 				tls
@@ -34,13 +28,13 @@ func l4Caddyfile(s vncSite) string {
 			}
 		}
 	}
-`, s.vncPort, s.upstream)) + ownCertificate(s)
+`, s.secure, s.upstream)) + ownCertificate(s)
 }
 
 // gatewayVNCCaddyfile is the gateway with one workstation. Everything that is on by default stays
 // on; sharing allows many sessions of one workstation.
-func gatewayVNCCaddyfile(s vncSite) string {
-	return globalOptions(s.site, fmt.Sprintf(`	gatehouse {
+func gatewayVNCCaddyfile(s site) string {
+	return globalOptions(s, fmt.Sprintf(`	gatehouse {
 		key bench {
 			secret {env.%s}
 			scopes workstations:connect
@@ -63,7 +57,7 @@ func gatewayVNCCaddyfile(s vncSite) string {
 			}
 		}
 	}
-`, gatewayKeyVar, auditKeyVar, vncDomain, s.vncPort, benchWorkstation, s.upstream, s.vncPort)) + ownCertificate(s) + fmt.Sprintf(`http://:%d {
+`, gatewayKeyVar, auditKeyVar, vncDomain, s.secure, benchWorkstation, s.upstream, s.secure)) + ownCertificate(s) + fmt.Sprintf(`http://:%d {
 	bind 127.0.0.1
 	gatehouse
 }

@@ -3,8 +3,7 @@
 package main
 
 import (
-	"slices"
-	"strings"
+	"fmt"
 	"time"
 )
 
@@ -64,50 +63,35 @@ func allVNCCases() []vncCase {
 	}
 }
 
-// chooseCases returns the cases of both kinds that -only names, or all.
-func chooseCases(o options) ([]benchCase, []vncCase, error) {
-	all := allVNCCases()
-	if o.Only == "" {
-		return allCases(), all, nil
-	}
-	var vnc []vncCase
-	var rest []string
-	for name := range strings.SplitSeq(o.Only, ",") {
-		i := slices.IndexFunc(all, func(c vncCase) bool { return c.name == name })
-		if i < 0 {
-			rest = append(rest, name)
-		} else {
-			vnc = append(vnc, all[i])
+// row is the row of the case.
+func (c vncCase) row() row {
+	return row{name: c.name, unit: c.unit, metric: c.metric, goal: c.goal, value: func(f map[role]figures) float64 {
+		value := func(which role) float64 {
+			switch c.metric {
+			case tripP50:
+				return f[which].P50
+			case kibPerOne:
+				return f[which].Held
+			}
+			return f[which].CPU
 		}
-	}
-	if rest == nil {
-		return nil, vnc, nil
-	}
-	o.Only = strings.Join(rest, ",")
-	cases, err := selectCases(o)
-	return cases, vnc, err
+		return ratio(value(gateway), value(l4TLS))
+	}}
 }
 
-func vncCaseNames(cases []vncCase) string {
-	names := make([]string, len(cases))
-	for i, c := range cases {
-		names[i] = c.name
+func vncSuite() suite {
+	s := suite{name: "vnc", servers: vncServers, round: vncRound, head: vncHead}
+	for _, c := range allVNCCases() {
+		s.rows = append(s.rows, c.row())
 	}
-	return strings.Join(names, ", ")
+	return s
 }
 
-// ratio is the ratio that the goal of the case bounds.
-func (c vncCase) ratio(f map[role]figures) float64 { return c.ratioTo(f, l4TLS) }
-
-func (c vncCase) ratioTo(f map[role]figures, base role) float64 {
-	value := func(which role) float64 {
-		switch c.metric {
-		case tripP50:
-			return f[which].P50
-		case kibPerOne:
-			return f[which].Held
-		}
-		return f[which].CPU
-	}
-	return ratio(value(gateway), value(base))
+func vncHead(r *runner) []string {
+	head := append([]string{
+		"VNC: l4-tls (caddy-l4's tls and proxy), bare (crypto/tls and io.Copy alone), gateway (its own defaults); each before a desktop of its own, in the load client's process",
+		"viewers have TLS first, but vnc-bulk-vencrypt at the gateway, which is held against the others' TLS first",
+	}, r.vncProof.lines()...)
+	return append(head, fmt.Sprintf("ratio = gateway / l4-tls of the same round; us a MB are ms a GB; a call is %d frames of %.1f MB, one pointer event, or one connect",
+		framesPerCall, frameLen/megabyte))
 }

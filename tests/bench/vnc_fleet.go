@@ -4,17 +4,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
-	"path/filepath"
-	"strconv"
 	"strings"
-
-	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 const (
@@ -77,21 +71,24 @@ func closeDesktops(all []*desktop) {
 
 // start starts one more server of that role, with a new desktop.
 func (f *vncFleet) start(ctx context.Context, which role) (*vncServer, error) {
-	d, err := newDesktop(f.frame)
+	s, err := f.newVNCServer(which)
 	if err != nil {
 		return nil, err
 	}
-	f.all = append(f.all, d)
-	name := fmt.Sprintf("%s-%d", which, len(f.started))
-	env, dir, err := f.environment(name)
-	if err != nil {
-		return nil, err
-	}
-	s := &vncServer{server: &server{role: which}, desktop: d}
 	if which == bareCopy {
-		err = f.startBare(ctx, s, name, dir, env)
+		err = f.startBare(ctx, s)
 	} else {
-		err = f.startVNC(s, name, dir, env)
+		var cfg site
+		var env []string
+		if s.server, cfg, env, err = f.newServer(which, &server{addr: s.desktop.addr()}); err != nil {
+			return nil, err
+		}
+		text := l4Caddyfile(cfg)
+		if which == gateway {
+			text, s.api = gatewayVNCCaddyfile(cfg), s.addr
+		}
+		s.addr = s.secure
+		s.proc, err = f.runCaddy(string(which), s.dir, env, text)
 	}
 	if err != nil {
 		return nil, err
@@ -99,7 +96,22 @@ func (f *vncFleet) start(ctx context.Context, which role) (*vncServer, error) {
 	return s, s.proc.await(ctx, func() error { return f.ready(ctx, s) })
 }
 
-func (f *vncFleet) startBare(ctx context.Context, s *vncServer, name, dir string, env []string) error {
+// newVNCServer makes the desktop of a server, which has not started.
+func (f *vncFleet) newVNCServer(which role) (*vncServer, error) {
+	d, err := newDesktop(f.frame)
+	if err != nil {
+		return nil, err
+	}
+	f.all = append(f.all, d)
+	return &vncServer{server: &server{role: which}, desktop: d}, nil
+}
+
+func (f *vncFleet) startBare(ctx context.Context, s *vncServer) error {
+	name := fmt.Sprintf("%s-%d", s.role, len(f.started))
+	env, dir, err := f.environment(name)
+	if err != nil {
+		return err
+	}
 	p, line, err := startSelf(ctx, name, dir, env, relayCommand, f.cert.cert, f.cert.key, s.desktop.addr())
 	if err != nil {
 		return err
@@ -111,26 +123,6 @@ func (f *vncFleet) startBare(ctx context.Context, s *vncServer, name, dir string
 		return fmt.Errorf("%s names the addresses %q", name, line)
 	}
 	return nil
-}
-
-func (f *vncFleet) startVNC(s *vncServer, name, dir string, env []string) error {
-	ports, err := process.FreePorts(4)
-	if err != nil {
-		return err
-	}
-	at := func(i int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[i])) }
-	cfg := vncSite{vncPort: ports[3], site: site{
-		cert:  f.cert,
-		admin: at(0), port: ports[1], guarded: ports[2], upstream: s.desktop.addr(),
-		storage: filepath.Join(dir, "storage"), log: filepath.Join(dir, "process.log"),
-	}}
-	s.admin, s.addr, s.log = at(0), at(3), cfg.log
-	text := l4Caddyfile(cfg)
-	if s.role == gateway {
-		text, s.api = gatewayVNCCaddyfile(cfg), at(1)
-	}
-	s.proc, err = f.runCaddy(name, dir, env, text)
-	return err
 }
 
 // ready opens a first session and moves a pointer in it.
@@ -169,39 +161,14 @@ func (f *vncFleet) endpoint(ctx context.Context, s *vncServer, vencrypt bool) (v
 	return d, nil
 }
 
-// maxIssued bounds how much of the answer with an address is read.
-const maxIssued = 64 << 10
-
 // askAddress requests the VNC address of the bench's workstation from a gateway.
 func askAddress(ctx context.Context, api, key string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, ioTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+api+"/v1/workstations/"+benchWorkstation+"/vnc", nil)
-	if err != nil {
-		return "", err
-	}
-	req.Close = true
-	req.Header.Set("Authorization", "Bearer "+key)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return "", err
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxIssued))
-	if err != nil {
-		return "", err
-	}
-	if res.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("asking for a VNC address: status %d: %q", res.StatusCode, shorten(body))
-	}
 	var issued struct {
 		Address string `json:"vnc_url"`
 	}
-	if err := json.Unmarshal(body, &issued); err != nil {
-		return "", fmt.Errorf("asking for a VNC address: %w", err)
+	err := fetchJSON(ctx, http.MethodPost, "http://"+api+"/v1/workstations/"+benchWorkstation+"/vnc", key, &issued)
+	if err == nil && issued.Address == "" {
+		err = errors.New("asking for a VNC address: the answer has none")
 	}
-	if issued.Address == "" {
-		return "", errors.New("asking for a VNC address: the answer has none")
-	}
-	return issued.Address, nil
+	return issued.Address, err
 }

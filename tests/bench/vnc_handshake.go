@@ -21,35 +21,6 @@ func (v *viewer) handshake(ctx context.Context, d vncEndpoint) error {
 	return v.handshakeInside(ctx, d)
 }
 
-// handshakeInside is the RFB part of it.
-func (v *viewer) handshakeInside(ctx context.Context, d vncEndpoint) error {
-	if err := v.expect("the greeting", rfbVersion); err != nil {
-		return err
-	}
-	if err := v.say(rfbVersion); err != nil {
-		return err
-	}
-	want := byte(securityNone)
-	if d.vencrypt {
-		want = securityVeNCrypt
-	}
-	if err := v.choose("security types", 1, uint32(want)); err != nil {
-		return err
-	}
-	if d.vencrypt {
-		if err := v.venCrypt(ctx, d); err != nil {
-			return err
-		}
-	}
-	if err := v.result(); err != nil {
-		return err
-	}
-	if err := v.say("\x01"); err != nil {
-		return err
-	}
-	return v.desktop()
-}
-
 func (v *viewer) startTLS(ctx context.Context, d vncEndpoint) error {
 	// A session cache would make later handshakes cheap for the server; viewers start as new
 	// processes and have none.
@@ -61,109 +32,86 @@ func (v *viewer) startTLS(ctx context.Context, d vncEndpoint) error {
 	return nil
 }
 
-// venCrypt runs the exchange between the choice of type 19 and the SecurityResult.
-func (v *viewer) venCrypt(ctx context.Context, d vncEndpoint) error {
-	if err := v.expect("the VeNCrypt version", "\x00\x02"); err != nil {
-		return err
-	}
-	if err := v.say("\x00\x02"); err != nil {
-		return err
-	}
-	if err := v.expect("the answer to the VeNCrypt version", "\x00"); err != nil {
-		return err
-	}
-	if err := v.choose("VeNCrypt subtypes", 4, subtypeX509None); err != nil {
-		return err
-	}
-	if err := v.expect("the answer to the subtype", "\x01"); err != nil {
-		return err
-	}
-	return v.startTLS(ctx, d)
-}
-
-// choose reads a counted list of numbers of that many bytes and answers with one of them.
-func (v *viewer) choose(what string, bytesEach int, want uint32) error {
-	n, err := v.read(what, 1)
-	if err != nil {
-		return err
-	}
-	if n[0] == 0 {
-		return fmt.Errorf("an empty list of %s", what)
-	}
-	list, err := v.read(what, int(n[0])*bytesEach)
-	if err != nil {
-		return err
-	}
-	answer := binary.BigEndian.AppendUint32(nil, want)[4-bytesEach:]
-	for at := 0; at < len(list); at += bytesEach {
-		if bytes.Equal(list[at:at+bytesEach], answer) {
-			return v.say(string(answer))
+// handshakeInside is the RFB part of it.
+func (v *viewer) handshakeInside(ctx context.Context, d vncEndpoint) error {
+	t := talk{viewer: v}
+	t.expect("the greeting", rfbVersion)
+	t.say(rfbVersion)
+	if d.vencrypt {
+		t.choose("security types", 1, securityVeNCrypt)
+		t.expect("the VeNCrypt version", "\x00\x02")
+		t.say("\x00\x02")
+		t.expect("the answer to the VeNCrypt version", "\x00")
+		t.choose("VeNCrypt subtypes", 4, subtypeX509None)
+		t.expect("the answer to the subtype", "\x01")
+		if t.err == nil {
+			t.err = v.startTLS(ctx, d)
 		}
+	} else {
+		t.choose("security types", 1, securityNone)
 	}
-	return fmt.Errorf("%s % x without %d", what, list, want)
+	if t.number("the security result") != 0 {
+		reason := t.read("the refusal", int(min(t.number("the refusal"), maxReason)))
+		t.failf("refused: %q", reason)
+	}
+	t.say("\x01")
+	if init := t.read("ServerInit", serverInitLen); t.err == nil {
+		w, h := binary.BigEndian.Uint16(init), binary.BigEndian.Uint16(init[2:])
+		name := binary.BigEndian.Uint32(init[serverInitLen-4:])
+		if w != screenWidth || h != screenHeight || name > maxDesktopName {
+			t.failf("a desktop of %d x %d with a name of %d bytes", w, h, name)
+		}
+		t.read("the desktop's name", int(min(name, maxDesktopName)))
+	}
+	return t.err
 }
 
-// result reads the SecurityResult; a refusal carries its reason.
-func (v *viewer) result() error {
-	code, err := v.number("the security result")
-	if err != nil || code == 0 {
-		return err
-	}
-	n, err := v.number("the refusal")
-	if err != nil {
-		return err
-	}
-	reason, err := v.read("the refusal", int(min(n, maxReason)))
-	if err != nil {
-		return err
-	}
-	return fmt.Errorf("refused: %q", reason)
+// talk is a conversation that its first failure ends.
+type talk struct {
+	*viewer
+	err error
 }
 
-// desktop reads ServerInit and checks that it is that of the bench's desktop.
-func (v *viewer) desktop() error {
-	init, err := v.read("ServerInit", serverInitLen)
-	if err != nil {
-		return err
+func (t *talk) failf(format string, args ...any) {
+	if t.err == nil {
+		t.err = fmt.Errorf(format, args...)
 	}
-	w, h := binary.BigEndian.Uint16(init), binary.BigEndian.Uint16(init[2:])
-	name := binary.BigEndian.Uint32(init[serverInitLen-4:])
-	if w != screenWidth || h != screenHeight || name > maxDesktopName {
-		return fmt.Errorf("a desktop of %d x %d with a name of %d bytes", w, h, name)
-	}
-	_, err = v.read("the desktop's name", int(name))
-	return err
 }
 
-func (v *viewer) say(text string) error {
-	_, err := io.WriteString(v.nc, text)
-	return err
+func (t *talk) say(text string) {
+	if t.err == nil {
+		t.err = t.viewer.say(text)
+	}
 }
 
 // read returns the next n bytes; no caller lets a peer request more than a few KB.
-func (v *viewer) read(what string, n int) ([]byte, error) {
+func (t *talk) read(what string, n int) []byte {
 	b := make([]byte, n)
-	if _, err := io.ReadFull(v.nc, b); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", what, err)
+	if t.err == nil {
+		if _, err := io.ReadFull(t.nc, b); err != nil {
+			t.failf("reading %s: %w", what, err)
+		}
 	}
-	return b, nil
+	return b
 }
 
-func (v *viewer) number(what string) (uint32, error) {
-	b, err := v.read(what, 4)
-	if err != nil {
-		return 0, err
+func (t *talk) number(what string) uint32 { return binary.BigEndian.Uint32(t.read(what, 4)) }
+
+func (t *talk) expect(what, want string) {
+	if got := t.read(what, len(want)); string(got) != want {
+		t.failf("%s is %q instead of %q", what, got, want)
 	}
-	return binary.BigEndian.Uint32(b), nil
 }
 
-func (v *viewer) expect(what, want string) error {
-	got, err := v.read(what, len(want))
-	if err != nil {
-		return err
+// choose reads a counted list of numbers of that many bytes and answers with one of them.
+func (t *talk) choose(what string, bytesEach int, want uint32) {
+	list := t.read(what, int(t.read(what, 1)[0])*bytesEach)
+	answer := binary.BigEndian.AppendUint32(nil, want)[4-bytesEach:]
+	for at := 0; at < len(list); at += bytesEach {
+		if bytes.Equal(list[at:at+bytesEach], answer) {
+			t.say(string(answer))
+			return
+		}
 	}
-	if string(got) != want {
-		return fmt.Errorf("%s is %q instead of %q", what, got, want)
-	}
-	return nil
+	t.failf("%s % x without %d", what, list, want)
 }

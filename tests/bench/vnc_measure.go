@@ -7,44 +7,41 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"syscall"
 	"time"
 )
 
 // vncRound measures every VNC case once.
-func (r *runner) vncRound(ctx context.Context, n int) error {
+func vncRound(ctx context.Context, r *runner, s *suite, n int) error {
 	f, err := startVNCFleet(ctx, r.opts)
 	if err != nil {
 		return err
 	}
 	defer f.close()
-	for i, c := range r.vnc {
-		if r.failures[c.name] != nil {
-			continue
-		}
-		fmt.Fprintf(r.progress, "round %d/%d %s\n", n+1, r.opts.Rounds, c.name)
+	cases := allVNCCases()
+	err = r.eachCase(s, n, func(i int, rows []row) error {
+		c := cases[slices.IndexFunc(cases, func(c vncCase) bool { return c.name == rows[0].name })]
 		servers := rotate(f.desktops, n+i)
-		got, err := r.measureVNC(ctx, f, servers, c)
-		one := round{Figures: got, Ratio: finite(c.ratio(got))}
-		for _, s := range servers {
-			one.Order = append(one.Order, s.role)
+		got, err := measureVNC(ctx, r, f, servers, c)
+		order := make([]role, len(servers))
+		for i, s := range servers {
+			order[i] = s.role
 		}
-		if err := r.keep(ctx, f.fleet, c.name, one, err); err != nil {
-			return err
-		}
-	}
+		return r.keep(ctx, f.fleet, s, rows, order, got, err)
+	})
 	r.vncProof.collect(f)
-	return nil
+	return err
 }
 
 // measureVNC loads the servers with one case, slice by slice in turn, and then compares what the
 // viewers received with what the desktops sent.
-func (r *runner) measureVNC(ctx context.Context, f *vncFleet, servers []*vncServer, c vncCase) (map[role]figures, error) {
+func measureVNC(ctx context.Context, r *runner, f *vncFleet, servers []*vncServer, c vncCase) (map[role]figures, error) {
 	if c.load == resting {
 		got := map[role]figures{}
 		for _, s := range servers {
 			var err error
-			if got[s.role], err = r.measureIdle(ctx, f, s.role); err != nil {
+			if got[s.role], err = measureIdle(ctx, r, f, s.role); err != nil {
 				return nil, fmt.Errorf("%s: %w", s.role, err)
 			}
 		}
@@ -53,7 +50,7 @@ func (r *runner) measureVNC(ctx context.Context, f *vncFleet, servers []*vncServ
 	sessions := make([]*session, len(servers))
 	before := make([]counts, len(servers))
 	for i, s := range servers {
-		drive, end, err := r.vncDriver(ctx, f, s, c)
+		drive, end, err := vncDriver(ctx, r, f, s, c)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.role, err)
 		}
@@ -101,7 +98,7 @@ func (s *vncServer) did(before, want counts) error {
 
 // vncDriver opens what the case needs at one server and returns the function that loads it. end
 // closes what was opened.
-func (r *runner) vncDriver(ctx context.Context, f *vncFleet, s *vncServer, c vncCase) (drive func(context.Context, time.Duration) (tally, error), end func(), err error) {
+func vncDriver(ctx context.Context, r *runner, f *vncFleet, s *vncServer, c vncCase) (drive func(context.Context, time.Duration) (tally, error), end func(), err error) {
 	d, err := f.endpoint(ctx, s, c.vencrypt)
 	if err != nil {
 		return nil, nil, err
@@ -158,7 +155,7 @@ const reservedFiles = 200
 
 // measureIdle starts another server of that role and reads how much its anonymous memory grows with
 // sessions in which a pointer has moved once.
-func (r *runner) measureIdle(ctx context.Context, f *vncFleet, which role) (fig figures, err error) {
+func measureIdle(ctx context.Context, r *runner, f *vncFleet, which role) (fig figures, err error) {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
 		return fig, err
@@ -175,32 +172,17 @@ func (r *runner) measureIdle(ctx context.Context, f *vncFleet, which role) (fig 
 	if err != nil {
 		return fig, err
 	}
-	// Sessions that are then closed load code and fill pools.
-	warm, err := rest(ctx, d, heldWarmUp)
-	closeViewers(warm)
-	if err != nil {
-		return fig, err
-	}
-	if err := sleep(ctx, holdTime); err != nil {
-		return fig, err
-	}
-	if err := s.collectGarbage(ctx); err != nil {
-		return fig, err
-	}
-	had := s.desktop.counts()
-	before, err := readMemory(s.proc.PID())
-	if err != nil {
-		return fig, err
-	}
-	viewers, err := rest(ctx, d, r.opts.Sessions)
+	var had counts
+	viewers := make([]*viewer, r.opts.Sessions)
 	defer closeViewers(viewers)
-	if err != nil {
-		return fig, err
-	}
-	if err := sleep(ctx, holdTime); err != nil {
-		return fig, err
-	}
-	after, err := readMemory(s.proc.PID())
+	fig, err = s.growth(ctx, len(viewers), func() error {
+		warm := make([]*viewer, heldWarmUp)
+		defer closeViewers(warm)
+		return rest(ctx, d, warm)
+	}, func() error {
+		had = s.desktop.counts()
+		return rest(ctx, d, viewers)
+	})
 	if err != nil {
 		return fig, err
 	}
@@ -208,17 +190,14 @@ func (r *runner) measureIdle(ctx context.Context, f *vncFleet, which role) (fig 
 	if err := eachOnce(ctx, len(viewers), func(ctx context.Context, n int) error { return viewers[n].point(ctx) }); err != nil {
 		return fig, fmt.Errorf("after the rest: %w", err)
 	}
-	n := len(viewers)
-	fig = figures{Calls: n, RSS: float64(after.RSS) / kib, Peak: float64(after.Peak) / kib,
-		Held: (float64(after.Anon) - float64(before.Anon)) / float64(n)}
-	return fig, s.did(had, counts{sessions: int64(n), echoes: 2 * int64(n)})
+	n := int64(len(viewers))
+	return fig, s.did(had, counts{sessions: n, echoes: 2 * n})
 }
 
-// rest opens n sessions, moves a pointer in each, and leaves them idle. The caller must close the
+// rest opens sessions, moves a pointer in each, and leaves them idle. The caller must close the
 // sessions even if it fails.
-func rest(ctx context.Context, d vncEndpoint, n int) ([]*viewer, error) {
-	viewers := make([]*viewer, n)
-	err := eachOnce(ctx, n, func(ctx context.Context, i int) error {
+func rest(ctx context.Context, d vncEndpoint, viewers []*viewer) error {
+	return eachOnce(ctx, len(viewers), func(ctx context.Context, i int) error {
 		v, err := d.view(ctx)
 		if err != nil {
 			return fmt.Errorf("session %d: %w", i, err)
@@ -229,7 +208,6 @@ func rest(ctx context.Context, d vncEndpoint, n int) ([]*viewer, error) {
 		}
 		return v.point(ctx)
 	})
-	return viewers, err
 }
 
 func closeViewers(viewers []*viewer) {

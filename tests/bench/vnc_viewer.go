@@ -90,6 +90,11 @@ func (v *viewer) begin() error {
 	return v.say(string(b))
 }
 
+func (v *viewer) say(text string) error {
+	_, err := io.WriteString(v.nc, text)
+	return err
+}
+
 // point sends a PointerEvent and reads the pixel under it.
 func (v *viewer) point(ctx context.Context) error {
 	release := v.guard(ctx)

@@ -467,6 +467,7 @@ var arrows = []arrow{
 	{"tests/fakeprovider", "internal/testkit/faults", "the provider in a process of its own"},
 	{"tests/clients", "internal/testkit/faults", "the provider, and what it received"},
 	{"tests/bench", "tests/process", "runs the servers"},
+	{"tests/bench", "internal/testkit/answers", "what the upstream says"},
 	{"tests/clients", "tests/process", "runs the gateway"},
 	{"tests/viewers", "tests/process", "runs the gateway and viewers"},
 	{"tests/viewers", "tests/desktop", "desktops, and what viewers show of them"},

@@ -75,7 +75,6 @@ var exceptions = []row{
 	{"tests/soak.soak: methods", 33},
 	{"tests/bench.benchCase: fields", 23},
 	{"tests/bench.fleet: files", 7},
-	{"tests/bench.runner: files", 9},
 	{"tests/browser.site: files", 6},
 	{"tests/browser.tab: files", 8},
 	{"tests/browser.tab: methods", 31},
