@@ -25,7 +25,6 @@ type reader struct {
 	held       int // bytes that are kept of them
 	calls      int
 	characters int64 // of the texts so far, if the answer may cite
-	begun      bool  // the writer has begun
 	done       bool  // message_stop has come
 	repeated   *block
 
@@ -37,18 +36,10 @@ type reader struct {
 // checkSize fails an answer of which more is kept than any should need.
 func (r *reader) checkSize() *apierror.Error { return translate.CheckSize(r.call, r.parts, r.held) }
 
-// begin makes the writer begin, once.
-func (r *reader) begin(text bool) {
-	if !r.begun {
-		r.begun = true
-		r.to.Begin(text)
-	}
-}
-
 // start takes the start of a block, or a whole one.
 func (r *reader) start(index int64, object []byte) *apierror.Error {
 	var storage [16]jsonscan.Member
-	o := translate.OpenAnswer(object, storage[:0])
+	o := openai.OpenObject(object, storage[:0])
 	kind, ok := kindOf(o.Get("type"))
 	if !ok {
 		return translate.ProviderFailure(r.call, "answered with a content block of a type that is not known")
@@ -72,7 +63,7 @@ func (r *reader) start(index int64, object []byte) *apierror.Error {
 		r.sign(b, o.Get("signature"))
 	case redactedBlock:
 		if data := o.Text("data"); data != nil && !r.original.hideReasoning {
-			r.begin(false)
+			r.to.Begin(false)
 			r.call.ReportSealed(data)
 			r.thoughts.redacted(b.n, data)
 		}
@@ -82,7 +73,7 @@ func (r *reader) start(index int64, object []byte) *apierror.Error {
 
 // startCall begins a tool call. If another has the same id, the family makes up an id for this one:
 // the caller could not distinguish their results.
-func (r *reader) startCall(index int64, o translate.Answer) *apierror.Error {
+func (r *reader) startCall(index int64, o openai.Object) *apierror.Error {
 	id, name, input := o.Text("id"), o.Text("name"), o.Kind('{', "input", "")
 	if name == nil {
 		return translate.ProviderFailure(r.call, translate.NamelessCall)
@@ -99,7 +90,7 @@ func (r *reader) startCall(index int64, o translate.Answer) *apierror.Error {
 		b.input = bytes.Clone(input)
 	}
 	r.held += len(id) + len(name) + len(b.input)
-	r.begin(false)
+	r.to.Begin(false)
 	r.to.BeginCall(b.n, false, bytes.Clone(id), bytes.Clone(r.original.nameOf(name)))
 	return r.checkSize()
 }
@@ -168,7 +159,7 @@ func (r *reader) text(b *block, quoted []byte) {
 	if !ok {
 		return
 	}
-	r.begin(true)
+	r.to.Begin(true)
 	if r.original.cites {
 		decoded, _ := jsonscan.String(quoted)
 		r.characters += int64(utf8.RuneCountInString(decoded))
@@ -184,7 +175,7 @@ func (r *reader) thought(b *block, quoted []byte) {
 	if !ok || r.original.hideReasoning {
 		return
 	}
-	r.begin(false)
+	r.to.Begin(false)
 	if piece = b.joins.Next(piece); len(piece) > 0 {
 		r.putThought(b, piece)
 	}
@@ -201,7 +192,7 @@ func (r *reader) sign(b *block, quoted []byte) {
 	if _, ok := translate.Unquoted(quoted); !ok || b.signed || r.original.hideReasoning {
 		return
 	}
-	r.begin(false)
+	r.to.Begin(false)
 	if rest := b.joins.Rest(); rest != nil {
 		r.putThought(b, rest)
 	}
