@@ -83,6 +83,29 @@ var efforts = []string{"minimal", "low", "medium", "high", "xhigh", "max"}
 // one that the request asks for, or else the lowest; "" if it has none. A budget is like an effort as
 // LiteLLM has it.
 func (r Reasoning) Among(has []string) (effort string) {
+	wanted := r.rank()
+	for _, name := range has {
+		if effort == "" || slices.Index(efforts, name) <= wanted {
+			effort = name
+		}
+	}
+	return effort
+}
+
+// AtLeast returns likewise the lowest effort from the one that the request asks for on, or else the
+// highest.
+func (r Reasoning) AtLeast(has []string) (effort string) {
+	wanted := r.rank()
+	for _, effort = range has {
+		if slices.Index(efforts, effort) >= wanted {
+			break
+		}
+	}
+	return effort
+}
+
+// rank returns where the effort that the request asks for is among all, -1 for none.
+func (r Reasoning) rank() int {
 	wanted := r.Effort
 	switch {
 	case wanted != "":
@@ -93,10 +116,5 @@ func (r Reasoning) Among(has []string) (effort string) {
 	default:
 		wanted = "low"
 	}
-	for _, name := range has {
-		if effort == "" || slices.Index(efforts, name) <= slices.Index(efforts, wanted) {
-			effort = name
-		}
-	}
-	return effort
+	return slices.Index(efforts, wanted)
 }

@@ -97,8 +97,8 @@ func (r *reader) event(e *openai.Event) error {
 				return &completion.Reported{Body: readError(0, data).refusal().Body}
 			}
 		case "promptFeedback":
-			if reason := textOf(value, "blockReason"); reason != "" {
-				why := cmp.Or(textOf(value, "blockReasonMessage"), "the prompt was blocked: "+reason)
+			if reason := translate.TextOf(value, "blockReason"); reason != "" {
+				why := cmp.Or(translate.TextOf(value, "blockReasonMessage"), "the prompt was blocked: "+reason)
 				return &completion.Reported{Body: errorBody(http.StatusBadRequest, "content_policy_violation", why)}
 			}
 		case "usageMetadata":
@@ -215,7 +215,7 @@ func (r *reader) text(piece []byte, thought bool, logprobs []byte) {
 // startCall takes a call with its signature, nil for none. An id that is missing or stands twice becomes
 // one of ours.
 func (r *reader) startCall(object, signature []byte) error {
-	n, id, name := len(r.ids), bytes.Clone(member(object, "id")), bytes.Clone(member(object, "name"))
+	n, id, name := len(r.ids), bytes.Clone(translate.Member(object, "id")), bytes.Clone(translate.Member(object, "name"))
 	if _, ok := translate.Unquoted(name); !ok {
 		return translate.ProviderFailure(r.call, translate.NamelessCall)
 	}
@@ -232,7 +232,7 @@ func (r *reader) startCall(object, signature []byte) error {
 		r.sign(signature, id)
 		extra = slices.Concat([]byte(`{"google":{"thought_signature":`), signature, []byte("}}"))
 	}
-	arguments := member(object, "args")
+	arguments := translate.Member(object, "args")
 	if len(arguments) == 0 {
 		arguments = []byte("{}")
 	}
@@ -245,8 +245,8 @@ func (r *reader) startCall(object, signature []byte) error {
 
 // image takes an image. Other data is not asked for.
 func (r *reader) image(object []byte) {
-	typ, _ := translate.Unquoted(member(object, "mimeType"))
-	data, _ := translate.Unquoted(member(object, "data"))
+	typ, _ := translate.Unquoted(translate.Member(object, "mimeType"))
+	data, _ := translate.Unquoted(translate.Member(object, "data"))
 	if !bytes.HasPrefix(typ, []byte("image/")) {
 		return
 	}
