@@ -72,7 +72,7 @@ func (r *response) read(data []byte, members []jsonscan.Member) (ok bool) {
 		case "candidates":
 			ok = true
 			for e := range jsonscan.AllElements(value) {
-				r.candidate(m.ValueStart+e.Start, e.Value(value))
+				r.candidate(ReadCandidate(m.ValueStart+e.Start, e.Value(value)))
 			}
 		}
 	}
@@ -89,44 +89,18 @@ func (r *response) blocked(object []byte) {
 	}
 }
 
-// candidate reads the candidate at an index of the response.
-func (r *response) candidate(at int, object []byte) {
-	for m := range jsonscan.AllMembers(object) {
-		value := m.Value(object)
-		switch string(m.DecodedKey(object)) {
-		case "content":
-			for inner := range jsonscan.AllMembers(value) {
-				if string(inner.DecodedKey(value)) == "parts" {
-					r.parts(at+m.ValueStart+inner.ValueStart, inner.Value(value))
-				}
-			}
-		case "finishReason":
-			r.finish(value, "")
+// candidate notes whether there is content, where its last text is, and why it ended.
+func (r *response) candidate(c Candidate) {
+	for p := range c.Parts() {
+		r.sum.Text = r.sum.Text || p.Call != nil || p.InlineData != nil || p.Other || len(p.Text) > len(`""`)
+		if len(p.Text) > 0 && p.Text[0] == '"' {
+			r.vars[openai.VarText] = p.TextAt
+		}
+		if p.Signature != nil {
+			r.call.ReportSealed(p.Signature)
 		}
 	}
-}
-
-// parts notes whether there is content, and where the last text is. The array is at an index of the
-// response.
-func (r *response) parts(at int, array []byte) {
-	for e := range jsonscan.AllElements(array) {
-		part := e.Value(array)
-		for m := range jsonscan.AllMembers(part) {
-			switch string(m.DecodedKey(part)) {
-			case "text":
-				r.sum.Text = r.sum.Text || m.ValueEnd-m.ValueStart > len(`""`)
-				if m.Kind == '"' {
-					start := at + e.Start
-					r.vars[openai.VarText] = openai.Variable{Start: start + m.ValueStart, End: start + m.ValueEnd}
-				}
-			case "thought":
-			case "thoughtSignature":
-				r.call.ReportSealed(m.Value(part))
-			default:
-				r.sum.Text = true
-			}
-		}
-	}
+	r.finish(c.FinishReason, "")
 }
 
 // finish notes why an answer ended. As says what that is in OpenAI's words, "" for what the table has.

@@ -69,14 +69,32 @@ func BudgetEffort(tokens int64) string {
 // Among returns which effort a model gets of those that it has, in ascending order: the highest up to the
 // one that the request asks for, or else the lowest; "" if it has none.
 func (r Reasoning) Among(has []string) (effort string) {
-	wanted := r.Effort
-	if wanted == "" {
-		wanted = BudgetEffort(r.Budget)
-	}
+	wanted := r.rank()
 	for _, name := range has {
-		if effort == "" || slices.Index(Efforts, name) <= slices.Index(Efforts, wanted) {
+		if effort == "" || slices.Index(Efforts, name) <= wanted {
 			effort = name
 		}
 	}
 	return effort
+}
+
+// AtLeast returns likewise the lowest effort from the one that the request asks for on, or else the
+// highest.
+func (r Reasoning) AtLeast(has []string) (effort string) {
+	wanted := r.rank()
+	for _, effort = range has {
+		if slices.Index(Efforts, effort) >= wanted {
+			break
+		}
+	}
+	return effort
+}
+
+// rank returns where the effort that the request asks for is among all, -1 for none.
+func (r Reasoning) rank() int {
+	wanted := r.Effort
+	if wanted == "" {
+		wanted = BudgetEffort(r.Budget)
+	}
+	return slices.Index(Efforts, wanted)
 }

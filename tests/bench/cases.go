@@ -144,6 +144,8 @@ func allCases() []benchCase {
 	chatFromMessages.name, chatFromMessages.prefix, chatFromMessages.check = "chat-from-messages", messagesOnlyPrefix, checkChatFromMessages
 	chatFromGemini := chatTranslated
 	chatFromGemini.name, chatFromGemini.prefix, chatFromGemini.check = "chat-from-gemini", geminiPrefix, checkChatFromMessages
+	wholeFromGemini := chatFromGemini
+	wholeFromGemini.name, wholeFromGemini.stream, wholeFromGemini.check = "chat-from-gemini-whole", false, checkWholeFromGemini
 	native := sse
 	native.name, native.path, native.prefix, native.check = "messages-64", messagesPath, messagesOnlyPrefix, checkMessages
 	native.goal = goal{}
@@ -184,6 +186,7 @@ func allCases() []benchCase {
 		native,
 		chatFromMessages,
 		chatFromGemini,
+		wholeFromGemini,
 		alias,
 		paced,
 		held,

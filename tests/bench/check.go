@@ -122,6 +122,21 @@ func checkChatFromMessages(a answer, sent int, model string) error {
 	return checkChatStream(chatFromMessages, false)(a, sent, model)
 }
 
+// checkWholeFromGemini expects one chat answer from a gateway, which asks Gemini for a stream, and that
+// stream from the others.
+func checkWholeFromGemini(a answer, sent int, model string) error {
+	if model == modelWhole {
+		return checkChatStream(coalescedEvents, false)(a, sent, model)
+	}
+	if err := checkHead(a, http.StatusOK, "application/json"); err != nil {
+		return err
+	}
+	if want := fmt.Sprintf(`"completion_tokens":%d,`, answerTokens); !bytes.Contains(a.body, []byte(want)) || !bytes.HasSuffix(a.body, []byte("}")) {
+		return fmt.Errorf("no whole answer with %s: %q", want, shorten(a.body))
+	}
+	return checkModel(a.body, model)
+}
+
 // checkMessages expects all events of a stream of the Messages API.
 func checkMessages(a answer, _ int, model string) error {
 	if err := checkHead(a, http.StatusOK, "text/event-stream"); err != nil {

@@ -54,7 +54,7 @@ type run struct {
 }
 
 func clientsOf(p programs) []client {
-	return append([]client{codex(p), claude(p), llm(p), agents(p), opencode(p), aider(p)}, libraries(p)...)
+	return append([]client{codex(p), claude(p), llm(p), agents(p), opencode(p), aider(p), gemini(p)}, libraries(p)...)
 }
 
 // choose keeps the scenarios that match and gives each its secret.

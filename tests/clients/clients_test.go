@@ -32,6 +32,8 @@ not JSON
 		{"aider", "Aider\nlitellm.BadRequestError: no", "", "", "litellm.BadRequestError: no"},
 		{"opencode", `{"type":"text","part":{"text":"hello"}}` + "\n" + `{"type":"step_finish","part":{}}`, "", "hello", ""},
 		{"opencode", `{"type":"error","error":{"name":"APIError","data":{"message":"no"}}}`, "", "", "no"},
+		{"gemini-cli", `{"session_id":"s","response":"hello","stats":{}}`, "Warning: no colours", "hello", ""},
+		{"gemini-cli", "", "Error when talking to Gemini API {\n  status: 401\n}\n{\n  \"error\": {\"message\": \"no\", \"code\": 401}\n}\n", "", "no"},
 		{"openai-agents", `{"said":"hello"}`, "", "hello", ""},
 		{"openai-agents", `{"failed":"no"}`, "", "", "no"},
 		{"openai-agents", ``, "", "", "unexpected end of JSON input"},
@@ -109,7 +111,8 @@ func TestEveryScenarioHasAKeyAndExpectsAnEnding(t *testing.T) {
 			kinds["translated"] = kinds["translated"] || strings.Contains(s.name, "translated")
 		}
 		for kind, there := range kinds {
-			if !there && (c.name != "aider" || kind != "tool") { // which has no tools
+			lacks := map[string]string{"aider": "tool", "gemini-cli": "translated"} // it has no tools; its API is not translated
+			if !there && lacks[c.name] != kind {
 				t.Errorf("%s has no scenario with: %s", c.name, kind)
 			}
 		}
@@ -137,7 +140,7 @@ func TestVersionsAreThePinnedOnes(t *testing.T) {
 	pin := map[string]string{
 		"codex": "codex@%s-linux-x64", "claude-code": `claude-code-linux-x64": "%s"`, "opencode": `"opencode-linux-x64-baseline": "%s"`,
 		"openai-agents": "openai-agents==%s\n", "llm": "llm==%s\n", "aider": "aider-chat==%s\n", "langchain-openai": "langchain-openai==%s\n",
-		"pydantic-ai": "pydantic-ai-slim==%s\n", "litellm": "litellm==%s\n", "ai-sdk": `"ai": "%s"`,
+		"pydantic-ai": "pydantic-ai-slim==%s\n", "litellm": "litellm==%s\n", "ai-sdk": `"ai": "%s"`, "gemini-cli": `"@google/gemini-cli": "%s"`,
 	}
 	for _, c := range clientsOf(programs{}) {
 		if want := strings.Replace(pin[c.name], "%s", c.version, 1); want == "" || !strings.Contains(pins, want) {

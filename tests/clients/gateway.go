@@ -54,6 +54,12 @@ const caddyfile = `{
 			api_key {env.CLIENTS_PROVIDER_KEY}
 			models %[4]s
 		}
+		provider gemini {
+			dialect gemini
+			base_url %[3]s/gemini/v1beta
+			api_key {env.CLIENTS_PROVIDER_KEY}
+			models gemini-3-agent
+		}
 		provider responsesonly {
 			base_url %[3]s/responses-only/v1
 			api_key {env.CLIENTS_PROVIDER_KEY}
@@ -88,14 +94,18 @@ func (k key) block() string {
 // writeCatalog prices every model: under a hard budget of money each call must have a price.
 func writeCatalog(file string) error {
 	catalog := make(map[string]any)
-	for _, provider := range []string{"fake", "chatonly", "responsesonly", "claude"} {
-		for _, model := range models {
-			catalog[provider+"/"+model] = map[string]any{
-				"litellm_provider": provider, "mode": "chat", "max_input_tokens": 400_000, "max_output_tokens": 64_000,
-				"input_cost_per_token": 1e-6, "output_cost_per_token": 2e-6,
-			}
+	add := func(provider, model string) {
+		catalog[provider+"/"+model] = map[string]any{
+			"litellm_provider": provider, "mode": "chat", "max_input_tokens": 400_000, "max_output_tokens": 64_000,
+			"input_cost_per_token": 1e-6, "output_cost_per_token": 2e-6,
 		}
 	}
+	for _, provider := range []string{"fake", "chatonly", "responsesonly", "claude"} {
+		for _, model := range models {
+			add(provider, model)
+		}
+	}
+	add("gemini", "gemini-3-agent")
 	text, err := json.Marshal(catalog)
 	if err != nil {
 		return err

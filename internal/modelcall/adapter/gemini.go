@@ -2,7 +2,6 @@ package adapter
 
 import (
 	"io"
-	"net/http"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -48,7 +47,7 @@ func geminiEmbeddings(r *Request) (*Adapted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Adapted{Body: [][]byte{body}, call: r.Call, answer: geminiList{original}}, nil
+	return &Adapted{Body: [][]byte{body}, call: r.Call, answer: geminiList{Original: original}}, nil
 }
 
 // geminiNative is a request of Google's own API. Only its errors become OpenAI's.
@@ -61,19 +60,12 @@ func geminiNative(r *Request) (*Adapted, error) {
 }
 
 // geminiAnswer is an answer that is given as it came.
-type geminiAnswer struct{}
+type geminiAnswer struct{ chatongemini.Refusals }
 
 func (geminiAnswer) Stream(body io.Reader, _ openai.Call, _ translate.Again) io.Reader { return body }
 
-// Refusal reads Google's errors.
-func (geminiAnswer) Refusal(status int, header http.Header, body []byte) translate.Refusal {
-	return chatongemini.Refusal(status, header, body)
-}
-
 // geminiList is an answer with embeddings.
-type geminiList struct{ *embeddingsongemini.Original }
-
-// Refusal reads Google's errors.
-func (geminiList) Refusal(status int, header http.Header, body []byte) translate.Refusal {
-	return chatongemini.Refusal(status, header, body)
+type geminiList struct {
+	*embeddingsongemini.Original
+	chatongemini.Refusals
 }

@@ -109,6 +109,13 @@ func New() *Provider {
 	p.mux.Handle("/", p.recorded(func(r *http.Request, _ []byte) script {
 		return errorScript(apiOf(r), p.requestID(), http.StatusNotFound, "", "Invalid URL ("+r.Method+" "+r.URL.Path+")")
 	}))
+	// Azure's OpenAI: the v1 API, and the classic one with an address for each deployment.
+	p.mux.Handle("/azure/openai/v1/", http.StripPrefix("/azure/openai", p))
+	p.mux.HandleFunc("/azure/openai/deployments/{deployment}/{rest...}", func(w http.ResponseWriter, r *http.Request) {
+		behind := r.Clone(r.Context())
+		behind.URL.Path = "/v1/" + r.PathValue("rest")
+		p.ServeHTTP(w, behind)
+	})
 	p.Gemini = clouds.NewGemini(p)
 	p.mux.Handle("/gemini/", http.StripPrefix("/gemini", p.Gemini))
 	p.Claude = clouds.NewClaude(p)

@@ -54,9 +54,9 @@ var texts = []struct {
 // stream.
 func FailureOf(name string, status int, body []byte) Failure {
 	name = strings.TrimSuffix(strings.ToLower(name), "exception")
-	message := member(body, "message")
+	message := translate.TextOf(body, "message")
 	if message == "" {
-		message = member(body, "Message")
+		message = translate.TextOf(body, "Message")
 	}
 	f, known := failures[name]
 	if !known {
@@ -89,20 +89,9 @@ func (f Failure) Body() []byte {
 func Refusal(status int, header http.Header, body []byte) translate.Refusal {
 	name, _, _ := strings.Cut(header.Get("X-Amzn-Errortype"), ":")
 	if name == "" {
-		typ := member(body, "__type")
+		typ := translate.TextOf(body, "__type")
 		name = typ[strings.LastIndexByte(typ, '#')+1:]
 	}
 	f := FailureOf(name, status, body)
 	return translate.Refusal{Status: f.Status, Body: f.Body()}
-}
-
-// member returns a member of an object that is a text, "" for none.
-func member(object []byte, name string) string {
-	for m := range jsonscan.AllMembers(object) {
-		if string(m.DecodedKey(object)) == name {
-			text, _ := jsonscan.String(m.Value(object))
-			return text
-		}
-	}
-	return ""
 }

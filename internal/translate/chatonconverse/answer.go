@@ -68,9 +68,9 @@ func (r *reader) text(quoted []byte) {
 
 // reasoning takes a piece of thoughts. Signatures do not return: see [translation.putThinking].
 func (r *reader) reasoning(object []byte) {
-	text := member(object, "text")
-	if whole := member(object, "reasoningText"); whole != nil {
-		text = member(whole, "text")
+	text := translate.Member(object, "text")
+	if whole := translate.Member(object, "reasoningText"); whole != nil {
+		text = translate.Member(whole, "text")
 	}
 	if piece, some := translate.Unquoted(text); some && !r.original.hideReasoning {
 		r.begin(false)
@@ -81,7 +81,7 @@ func (r *reader) reasoning(object []byte) {
 
 // startCall begins the call of a block.
 func (r *reader) startCall(index int64, object []byte) error {
-	id, name := member(object, "toolUseId"), member(object, "name")
+	id, name := translate.Member(object, "toolUseId"), translate.Member(object, "name")
 	if _, some := translate.Unquoted(name); !some {
 		return translate.ProviderFailure(r.call, translate.NamelessCall)
 	}
@@ -125,15 +125,15 @@ func (r *reader) endBlock(index int64) (err error) {
 
 // takeUsage reads usage. Bedrock counts what was cached beside the prompt.
 func (r *reader) takeUsage(object []byte) {
-	input, ok := jsonscan.Int(member(object, "inputTokens"))
-	read, written, output := countOf(object, "cacheReadInputTokens"), countOf(object, "cacheWriteInputTokens"), countOf(object, "outputTokens")
+	input, ok := jsonscan.Int(translate.Member(object, "inputTokens"))
+	read, written, output := translate.CountOf(object, "cacheReadInputTokens"), translate.CountOf(object, "cacheWriteInputTokens"), translate.CountOf(object, "outputTokens")
 	if !ok || input < 0 || max(input, read, written, output) > openai.MaxTokens {
 		return
 	}
 	r.usage = openai.Usage{Prompt: input + read + written, Completion: output, Cached: read, CacheWrite: written}
-	for span := range jsonscan.AllElements(member(object, "cacheDetails")) {
-		if detail := span.Value(member(object, "cacheDetails")); string(member(detail, "ttl")) == `"1h"` {
-			r.usage.CacheWriteHour, r.usage.CacheSplit = min(countOf(detail, "inputTokens"), written), true
+	for span := range jsonscan.AllElements(translate.Member(object, "cacheDetails")) {
+		if detail := span.Value(translate.Member(object, "cacheDetails")); string(translate.Member(detail, "ttl")) == `"1h"` {
+			r.usage.CacheWriteHour, r.usage.CacheSplit = min(translate.CountOf(detail, "inputTokens"), written), true
 		}
 	}
 	r.usage.Total, r.some = r.usage.Prompt+r.usage.Completion, true
@@ -168,20 +168,4 @@ func (r *reader) checkSize(whole bool) error {
 		return bad
 	}
 	return nil
-}
-
-// member returns the value of a member of an object, nil if it is absent or null.
-func member(object []byte, key string) (value []byte) {
-	for m := range jsonscan.AllMembers(object) {
-		if m.Kind != 'n' && string(m.DecodedKey(object)) == key {
-			value = m.Value(object)
-		}
-	}
-	return value
-}
-
-// countOf returns a member that is a whole number of at least 0, 0 for none.
-func countOf(object []byte, key string) int64 {
-	n, _ := jsonscan.Int(member(object, key))
-	return max(n, 0)
 }

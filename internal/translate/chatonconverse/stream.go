@@ -76,25 +76,25 @@ func (s *stream) event(name string, data []byte) error {
 	if _, err := jsonscan.Lenient(data, usual[:0]); err != nil { // text would be missing
 		return translate.ProviderFailure(s.call, "answered what is not JSON").WithCause(err)
 	}
-	index := countOf(data, "contentBlockIndex")
+	index := translate.CountOf(data, "contentBlockIndex")
 	switch name {
 	case "contentBlockStart":
-		if call := member(member(data, "start"), "toolUse"); call != nil {
+		if call := translate.Member(translate.Member(data, "start"), "toolUse"); call != nil {
 			return s.startCall(index, call)
 		}
 	case "contentBlockDelta":
-		delta := member(data, "delta")
-		if input, some := translate.Unquoted(member(member(delta, "toolUse"), "input")); some {
+		delta := translate.Member(data, "delta")
+		if input, some := translate.Unquoted(translate.Member(translate.Member(delta, "toolUse"), "input")); some {
 			return s.arguments(index, input)
 		}
-		s.text(member(delta, "text"))
-		s.reasoning(member(delta, "reasoningContent"))
+		s.text(translate.Member(delta, "text"))
+		s.reasoning(translate.Member(delta, "reasoningContent"))
 	case "contentBlockStop":
 		return s.endBlock(index)
 	case "messageStop":
-		s.reason, _ = jsonscan.String(member(data, "stopReason"))
+		s.reason, _ = jsonscan.String(translate.Member(data, "stopReason"))
 	case "metadata":
-		s.takeUsage(member(data, "usage"))
+		s.takeUsage(translate.Member(data, "usage"))
 	}
 	return nil // messageStart, and what is not known
 }
@@ -111,7 +111,7 @@ func (o *Original) Whole(body io.Reader, call openai.Call, _ translate.Again) ([
 	if _, err := jsonscan.Lenient(data, nil); err != nil {
 		return nil, translate.ProviderFailure(&call, "answered what is not JSON").WithCause(err)
 	}
-	content := member(member(member(data, "output"), "message"), "content")
+	content := translate.Member(translate.Member(translate.Member(data, "output"), "message"), "content")
 	if len(content) == 0 || content[0] != '[' {
 		return nil, translate.ProviderFailure(&call, "answered with what is no message")
 	}
@@ -120,11 +120,11 @@ func (o *Original) Whole(body io.Reader, call openai.Call, _ translate.Again) ([
 	index := int64(0)
 	for span := range jsonscan.AllElements(content) {
 		block := span.Value(content)
-		r.text(member(block, "text"))
-		r.reasoning(member(block, "reasoningContent"))
-		if use := member(block, "toolUse"); use != nil {
+		r.text(translate.Member(block, "text"))
+		r.reasoning(translate.Member(block, "reasoningContent"))
+		if use := translate.Member(block, "toolUse"); use != nil {
 			err := r.startCall(index, use)
-			if input := member(use, "input"); err == nil && input != nil {
+			if input := translate.Member(use, "input"); err == nil && input != nil {
 				quoted := jsonscan.AppendString(nil, string(input))
 				err = r.arguments(index, quoted[1:len(quoted)-1])
 			}
@@ -140,8 +140,8 @@ func (o *Original) Whole(body io.Reader, call openai.Call, _ translate.Again) ([
 		}
 		index++
 	}
-	r.reason, _ = jsonscan.String(member(data, "stopReason"))
-	r.takeUsage(member(data, "usage"))
+	r.reason, _ = jsonscan.String(translate.Member(data, "stopReason"))
+	r.takeUsage(translate.Member(data, "usage"))
 	switch err := r.end(); {
 	case err == io.EOF:
 		return message.Append(nil, nil, nil, r.ending), nil

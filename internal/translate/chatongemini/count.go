@@ -2,7 +2,6 @@ package chatongemini
 
 import (
 	"io"
-	"net/http"
 	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -19,7 +18,7 @@ func CountRequest(body []byte, model string, vertex bool) []byte {
 	}
 	out := []byte{'{'}
 	for _, key := range []string{"systemInstruction", "contents", "tools"} {
-		if value := member(body, key); value != nil {
+		if value := translate.Member(body, key); value != nil {
 			out = translate.AppendMember(out, key, value)
 		}
 	}
@@ -27,7 +26,7 @@ func CountRequest(body []byte, model string, vertex bool) []byte {
 }
 
 // Count reads the answers of countTokens for callers of the Messages API's count_tokens.
-type Count struct{}
+type Count struct{ Refusals }
 
 // maxCount bounds an answer of countTokens, in bytes; real ones have some hundred.
 const maxCount = 64 << 10
@@ -38,7 +37,7 @@ func (Count) Whole(body io.Reader, call openai.Call, _ translate.Again) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	n, ok := jsonscan.Int(member(data, "totalTokens"))
+	n, ok := jsonscan.Int(translate.Member(data, "totalTokens"))
 	if !ok || n < 0 {
 		return nil, translate.ProviderFailure(&call, "answered without a number of tokens")
 	}
@@ -47,8 +46,3 @@ func (Count) Whole(body io.Reader, call openai.Call, _ translate.Again) ([]byte,
 
 // Stream returns the answer as it is: nobody asks for a count in events.
 func (Count) Stream(body io.Reader, _ openai.Call, _ translate.Again) io.Reader { return body }
-
-// Refusal returns what the provider refused as OpenAI would have said it.
-func (Count) Refusal(status int, header http.Header, body []byte) translate.Refusal {
-	return Refusal(status, header, body)
-}

@@ -35,5 +35,5 @@ func (r *reader) end() error {
 func (r *reader) nextHop() {
 	total, some := r.usage.all()
 	r.usage = usage{total: total, some: some}
-	r.finish, r.shape = finish{}, 0
+	r.finish, r.before = finish{}, before{}
 }

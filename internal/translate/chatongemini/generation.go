@@ -2,7 +2,6 @@ package chatongemini
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -197,41 +196,12 @@ func (t *translation) putThinking() error {
 	case off:
 		t.out = translate.AppendIntMember(t.out, "thinkingBudget", 0)
 	case t.model.levels != nil:
-		t.out = translate.AppendTextMember(t.out, "thinkingLevel", []byte(strings.ToUpper(t.level(r))))
+		t.out = translate.AppendTextMember(t.out, "thinkingLevel", []byte(strings.ToUpper(r.AtLeast(t.model.levels))))
 	default:
 		t.out = translate.AppendIntMember(t.out, "thinkingBudget", t.budget(r))
 	}
 	t.out = append(t.out, '}')
 	return nil
-}
-
-// efforts are all efforts, in ascending order.
-var efforts = []string{translate.EffortOff, "minimal", "low", "medium", "high", "xhigh", "max"}
-
-// The budgets that stand for the efforts of models which have levels, in tokens.
-const (
-	highBudget   = 10_000
-	mediumBudget = 5_000
-)
-
-// level returns the lowest level of the model that is not below the effort, or else its highest.
-func (t *translation) level(r translate.Reasoning) string {
-	wanted := r.Effort
-	switch {
-	case wanted != "":
-	case r.Budget >= highBudget:
-		wanted = "high"
-	case r.Budget >= mediumBudget:
-		wanted = "medium"
-	default:
-		wanted = "low"
-	}
-	for _, level := range t.model.levels {
-		if slices.Index(efforts, level) >= slices.Index(efforts, wanted) {
-			return level
-		}
-	}
-	return t.model.levels[len(t.model.levels)-1]
 }
 
 // budget returns the tokens of thoughts for an effort, within what the model takes.

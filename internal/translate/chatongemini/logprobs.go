@@ -9,12 +9,12 @@ import (
 //
 //	{"chosenCandidates": [{"token", "logProbability"}], "topCandidates": [{"candidates": [{…}]}]}
 func logprobsOf(result []byte) (tokens []byte) {
-	top := member(result, "topCandidates")
+	top := translate.Member(result, "topCandidates")
 	steps := jsonscan.Elements(top, nil)
-	each(member(result, "chosenCandidates"), func(chosen []byte) {
+	translate.EachObject(translate.Member(result, "chosenCandidates"), func(chosen []byte) {
 		tokens = append(appendToken(tokens, chosen), `,"top_logprobs":[`...)
 		if len(steps) > 0 {
-			each(member(steps[0].Value(top), "candidates"), func(other []byte) {
+			translate.EachObject(translate.Member(steps[0].Value(top), "candidates"), func(other []byte) {
 				tokens = append(appendToken(tokens, other), '}')
 			})
 			steps = steps[1:]
@@ -26,7 +26,7 @@ func logprobsOf(result []byte) (tokens []byte) {
 
 // appendToken appends a token up to its alternatives. Google leaves out a value that is 0.
 func appendToken(dst, object []byte) []byte {
-	token, logprob := member(object, "token"), member(object, "logProbability")
+	token, logprob := translate.Member(object, "token"), translate.Member(object, "logProbability")
 	if len(token) == 0 || token[0] != '"' {
 		token = []byte(`""`)
 	}

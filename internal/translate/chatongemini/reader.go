@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/gemini"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
@@ -46,8 +47,7 @@ type reader struct {
 	ids      []string
 	thoughts thoughts
 	usage    usage
-	read     plain
-	shape    int // of the event before, 0 if none may repeat it
+	before   before
 
 	finish  finish
 	sources sources
@@ -62,8 +62,9 @@ type finish struct {
 	token   []byte // continuationToken
 }
 
-// plain is what was read of an event: others may repeat it if it has one text and nothing special.
-type plain struct {
+// before is what was read of the event before: others may repeat it if it has one text and nothing special.
+type before struct {
+	shape   int // 0 if none may
 	vars    [openai.Variables]openai.Variable
 	texts   int
 	thought bool // the text is a thought
@@ -72,14 +73,14 @@ type plain struct {
 
 // event takes one event.
 func (r *reader) event(e *openai.Event) error {
-	if r.shape != 0 && e.Repeats() && e.Shape() == r.shape {
+	if r.before.shape != 0 && e.Repeats() && e.Shape() == r.before.shape {
 		r.parts++
 		r.usage.last = append(r.usage.last[:0], e.Value(openai.VarUsage)...)
 		text, _ := translate.Unquoted(e.Value(openai.VarText))
-		r.text(text, r.read.thought, nil)
+		r.text(text, r.before.thought, nil)
 		return r.checkSize()
 	}
-	r.read, r.shape = plain{}, 0
+	r.before = before{}
 	if e.Data[0] == '[' { // an error, as the Gemini API answers where it does not stream
 		return &completion.Reported{Body: readError(0, e.Data).refusal().Body}
 	}
@@ -96,67 +97,50 @@ func (r *reader) event(e *openai.Event) error {
 				return &completion.Reported{Body: readError(0, data).refusal().Body}
 			}
 		case "promptFeedback":
-			if reason := textOf(value, "blockReason"); reason != "" {
-				why := cmp.Or(textOf(value, "blockReasonMessage"), "the prompt was blocked: "+reason)
+			if reason := translate.TextOf(value, "blockReason"); reason != "" {
+				why := cmp.Or(translate.TextOf(value, "blockReasonMessage"), "the prompt was blocked: "+reason)
 				return &completion.Reported{Body: errorBody(http.StatusBadRequest, "content_policy_violation", why)}
 			}
 		case "usageMetadata":
 			if r.usage.note(value) {
-				r.read.vars[openai.VarUsage] = openai.Variable{Start: m.ValueStart, End: m.ValueEnd}
+				r.before.vars[openai.VarUsage] = openai.Variable{Start: m.ValueStart, End: m.ValueEnd}
 			}
 		case "candidates":
 			for span := range jsonscan.AllElements(value) {
-				if err := r.candidate(m.ValueStart+span.Start, span.Value(value)); err != nil {
+				if err := r.candidate(gemini.ReadCandidate(m.ValueStart+span.Start, span.Value(value))); err != nil {
 					return err
 				}
 				break // the request was for one
 			}
 		}
 	}
-	if r.read.texts == 1 && !r.read.special && e.Learn(r.read.vars) {
-		r.shape = e.Shape()
+	if b := &r.before; b.texts == 1 && !b.special && e.Learn(b.vars) {
+		b.shape = e.Shape()
 	}
 	return r.checkSize()
 }
 
-// candidate takes the candidate at an index of the event.
-func (r *reader) candidate(at int, object []byte) error {
-	var parts, logprobs []byte
-	for m := range jsonscan.AllMembers(object) {
-		value := m.Value(object)
-		text, _ := translate.Unquoted(value)
-		switch string(m.DecodedKey(object)) {
-		case "content":
-			for inner := range jsonscan.AllMembers(value) {
-				if string(inner.DecodedKey(value)) == "parts" {
-					parts = inner.Value(value)
-					at += m.ValueStart + inner.ValueStart
-				}
-			}
-			continue
-		case "finishReason":
-			if len(text) <= maxReason {
-				r.finish.reason = string(text)
-			}
-		case "finishMessage":
-			r.finish.message = bytes.Clone(text)
-		case "continuationToken":
-			r.finish.token = bytes.Clone(text)
-		case "logprobsResult":
-			logprobs = logprobsOf(value)
-		case "groundingMetadata":
-			if len(value) > len("{}") { // as it may be in events with text
-				r.sources.grounding = bytes.Clone(value)
-			}
-		case "citationMetadata":
-			r.sources.citations = bytes.Clone(value)
-		default:
-			continue
-		}
-		r.read.special = true
+// candidate takes the one candidate of an event.
+func (r *reader) candidate(c gemini.Candidate) error {
+	r.before.special = c.Extra
+	if reason, _ := translate.Unquoted(c.FinishReason); c.FinishReason != nil && len(reason) <= maxReason {
+		r.finish.reason = string(reason)
 	}
-	for span := range jsonscan.AllElements(parts) {
-		if err := r.part(at+span.Start, span.Value(parts), &logprobs); err != nil {
+	if text, _ := translate.Unquoted(c.FinishMessage); c.FinishMessage != nil {
+		r.finish.message = bytes.Clone(text)
+	}
+	if text, _ := translate.Unquoted(c.ContinuationToken); c.ContinuationToken != nil {
+		r.finish.token = bytes.Clone(text)
+	}
+	if len(c.GroundingMetadata) > len("{}") { // as it may be in events with text
+		r.sources.grounding = bytes.Clone(c.GroundingMetadata)
+	}
+	if c.CitationMetadata != nil {
+		r.sources.citations = bytes.Clone(c.CitationMetadata)
+	}
+	logprobs := logprobsOf(c.LogprobsResult)
+	for p := range c.Parts() {
+		if err := r.part(&p, &logprobs); err != nil {
 			return err
 		}
 	}
@@ -166,47 +150,32 @@ func (r *reader) candidate(at int, object []byte) error {
 	return nil
 }
 
-// part takes the part at an index of the event, and the log probabilities of its text.
-func (r *reader) part(at int, object []byte, logprobs *[]byte) error {
+// part takes a part, and the log probabilities of its text.
+func (r *reader) part(p *gemini.Part, logprobs *[]byte) error {
 	r.parts++
-	var call, image, signature, text []byte
-	thought := false
-	for m := range jsonscan.AllMembers(object) {
-		value := m.Value(object)
-		switch string(m.DecodedKey(object)) {
-		case "text":
-			text, _ = translate.Unquoted(value)
-			r.read.texts++
-			r.read.vars[openai.VarText] = openai.Variable{Start: at + m.ValueStart, End: at + m.ValueEnd}
-			continue
-		case "thought":
-			thought = string(value) == "true"
-			r.read.thought = thought
-			continue
-		case "thoughtSignature":
-			if _, ok := translate.Unquoted(value); ok {
-				signature = value
-			}
-		case "functionCall":
-			call = value
-		case "inlineData":
-			image = value
-		}
-		r.read.special = true
+	if p.Text != nil {
+		r.before.texts++
+		r.before.vars[openai.VarText], r.before.thought = p.TextAt, p.Thought
+	}
+	r.before.special = r.before.special || p.Signature != nil || p.Call != nil || p.InlineData != nil || p.Other
+	text, _ := translate.Unquoted(p.Text)
+	_, signed := translate.Unquoted(p.Signature)
+	if !signed {
+		p.Signature = nil
 	}
 	switch {
-	case call != nil:
-		return r.startCall(call, signature)
-	case image != nil:
-		r.image(image)
-	case thought:
+	case p.Call != nil:
+		return r.startCall(p.Call, p.Signature)
+	case p.InlineData != nil:
+		r.image(p.InlineData)
+	case p.Thought:
 		r.text(text, true, nil)
 	default:
 		r.text(text, false, *logprobs)
 		*logprobs = nil
 	}
-	if signature != nil {
-		r.sign(signature, nil)
+	if signed {
+		r.sign(p.Signature, nil)
 	}
 	return nil
 }
@@ -246,7 +215,7 @@ func (r *reader) text(piece []byte, thought bool, logprobs []byte) {
 // startCall takes a call with its signature, nil for none. An id that is missing or stands twice becomes
 // one of ours.
 func (r *reader) startCall(object, signature []byte) error {
-	n, id, name := len(r.ids), bytes.Clone(member(object, "id")), bytes.Clone(member(object, "name"))
+	n, id, name := len(r.ids), bytes.Clone(translate.Member(object, "id")), bytes.Clone(translate.Member(object, "name"))
 	if _, ok := translate.Unquoted(name); !ok {
 		return translate.ProviderFailure(r.call, translate.NamelessCall)
 	}
@@ -263,7 +232,7 @@ func (r *reader) startCall(object, signature []byte) error {
 		r.sign(signature, id)
 		extra = slices.Concat([]byte(`{"google":{"thought_signature":`), signature, []byte("}}"))
 	}
-	arguments := member(object, "args")
+	arguments := translate.Member(object, "args")
 	if len(arguments) == 0 {
 		arguments = []byte("{}")
 	}
@@ -276,8 +245,8 @@ func (r *reader) startCall(object, signature []byte) error {
 
 // image takes an image. Other data is not asked for.
 func (r *reader) image(object []byte) {
-	typ, _ := translate.Unquoted(member(object, "mimeType"))
-	data, _ := translate.Unquoted(member(object, "data"))
+	typ, _ := translate.Unquoted(translate.Member(object, "mimeType"))
+	data, _ := translate.Unquoted(translate.Member(object, "data"))
 	if !bytes.HasPrefix(typ, []byte("image/")) {
 		return
 	}

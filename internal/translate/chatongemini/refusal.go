@@ -79,6 +79,14 @@ func Refusal(status int, _ http.Header, body []byte) translate.Refusal {
 	return readError(status, body).refusal()
 }
 
+// Refusals is the part of an answer that reads what Google refused.
+type Refusals struct{}
+
+// Refusal is [Refusal].
+func (Refusals) Refusal(status int, header http.Header, body []byte) translate.Refusal {
+	return Refusal(status, header, body)
+}
+
 // Refusal returns what the provider refused as OpenAI would have said it. A request whose signatures
 // were refused is repeated with those that Google takes for any.
 func (o *Original) Refusal(status int, _ http.Header, body []byte) translate.Refusal {
@@ -113,10 +121,10 @@ func readError(status int, body []byte) *googleError {
 			break
 		}
 	}
-	object := member(body, "error")
-	e := &googleError{code: status, message: textOf(object, "message"), words: []string{textOf(object, "status")}}
+	object := translate.Member(body, "error")
+	e := &googleError{code: status, message: translate.TextOf(object, "message"), words: []string{translate.TextOf(object, "status")}}
 	if status == 0 {
-		e.code = int(countOf(object, "code"))
+		e.code = int(translate.CountOf(object, "code"))
 	}
 	if e.code < 400 || e.code > 599 {
 		e.code = http.StatusInternalServerError
@@ -124,13 +132,13 @@ func readError(status int, body []byte) *googleError {
 	if found := pauseInText.FindStringSubmatch(e.message); found != nil {
 		e.pause = pauseOf(found[1])
 	}
-	each(member(object, "details"), func(detail []byte) {
-		e.words = append(e.words, textOf(detail, "reason"))
-		if delay := textOf(detail, "retryDelay"); delay != "" {
+	translate.EachObject(translate.Member(object, "details"), func(detail []byte) {
+		e.words = append(e.words, translate.TextOf(detail, "reason"))
+		if delay := translate.TextOf(detail, "retryDelay"); delay != "" {
 			e.pause = pauseOf(delay)
 		}
-		each(member(detail, "violations"), func(violation []byte) {
-			e.words = append(e.words, textOf(violation, "quotaId"))
+		translate.EachObject(translate.Member(detail, "violations"), func(violation []byte) {
+			e.words = append(e.words, translate.TextOf(violation, "quotaId"))
 		})
 	})
 	return e

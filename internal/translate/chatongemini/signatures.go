@@ -3,6 +3,7 @@ package chatongemini
 import (
 	"slices"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
@@ -63,20 +64,7 @@ func withDummies(body []byte, at []int) []byte {
 	from := 0
 	for _, i := range at {
 		out = append(append(out, body[from:i]...), dummy...)
-		from = i + stringLength(body[i:])
+		from, _ = jsonscan.StringEnd(body, i)
 	}
 	return append(slices.Clip(out), body[from:]...)
-}
-
-// stringLength returns how long the JSON string is that the text begins with.
-func stringLength(text []byte) int {
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(text)
 }

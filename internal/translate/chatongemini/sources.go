@@ -29,7 +29,7 @@ func (s *sources) characters(bytes int64) int64 {
 func (r *reader) cite() {
 	s, written := &r.sources, 0
 	cite := func(source, segment []byte) {
-		uri, title := member(source, "uri"), member(source, "title")
+		uri, title := translate.Member(source, "uri"), translate.Member(source, "title")
 		if _, ok := translate.Unquoted(uri); !ok || written == translate.MaxItems {
 			return
 		}
@@ -37,13 +37,13 @@ func (r *reader) cite() {
 			title = []byte(`""`)
 		}
 		written++
-		start, end := s.characters(countOf(segment, "startIndex")), s.characters(countOf(segment, "endIndex"))
+		start, end := s.characters(translate.CountOf(segment, "startIndex")), s.characters(translate.CountOf(segment, "endIndex"))
 		r.to.Citation(completion.URLCitation(uri, title, start, end))
 	}
-	chunks := member(s.grounding, "groundingChunks")
+	chunks := translate.Member(s.grounding, "groundingChunks")
 	found := jsonscan.Elements(chunks, nil)
-	each(member(s.grounding, "groundingSupports"), func(support []byte) {
-		indices := member(support, "groundingChunkIndices")
+	translate.EachObject(translate.Member(s.grounding, "groundingSupports"), func(support []byte) {
+		indices := translate.Member(support, "groundingChunkIndices")
 		for index := range jsonscan.AllElements(indices) {
 			i, ok := jsonscan.Int(index.Value(indices))
 			if !ok || i < 0 || i >= int64(len(found)) {
@@ -51,11 +51,11 @@ func (r *reader) cite() {
 			}
 			chunk := found[i].Value(chunks)
 			for kind := range jsonscan.AllMembers(chunk) { // web, maps, retrievedContext
-				cite(kind.Value(chunk), member(support, "segment"))
+				cite(kind.Value(chunk), translate.Member(support, "segment"))
 			}
 		}
 	})
 	for _, list := range []string{"citationSources", "citations"} {
-		each(member(s.citations, list), func(source []byte) { cite(source, source) })
+		translate.EachObject(translate.Member(s.citations, list), func(source []byte) { cite(source, source) })
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/gemini"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
 // maxUsage bounds the usage that is held, in bytes; real ones have under 1 KiB.
@@ -54,7 +55,7 @@ var tiers = map[string]string{
 // tier returns the service tier that was billed, nil if it is not known.
 func (u *usage) tier() []byte {
 	for _, key := range []string{"serviceTier", "trafficType"} {
-		if tier := tiers[textOf(u.last, key)]; tier != "" {
+		if tier := tiers[translate.TextOf(u.last, key)]; tier != "" {
 			return []byte(tier)
 		}
 	}

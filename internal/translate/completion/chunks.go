@@ -26,9 +26,6 @@ type Chunks struct {
 
 var _ Writer = (*Chunks)(nil)
 
-// Held returns how many bytes of chunks wait for the client.
-func (c *Chunks) Held() int { return len(c.out) }
-
 // Named reports whether SetHead was called, or a chunk was sent without.
 func (c *Chunks) Named() bool { return c.named }
 

@@ -125,7 +125,7 @@ func (r *Reader) fill() {
 	}
 	r.client.Resume(*r.buffer)
 	r.err = r.source.Take()
-	for took := true; took && r.err == nil && r.client.Chunks.Held() < maxBatch; {
+	for took := true; took && r.err == nil && len(r.client.Chunks.out) < maxBatch; {
 		took, r.err = r.source.TakeReceived()
 	}
 	if r.err == io.EOF {

@@ -115,6 +115,20 @@ const caddyfile = `{
 			models echo echo@20261001
 			discover off
 		}
+		provider azure {
+			resource gatehouse
+			base_url %[4]s/azure/openai/v1
+			api_key {env.SDK_FAKE_KEY}
+			models echo
+			discover off
+		}
+		provider azure-classic {
+			base_url %[4]s/azure/openai/deployments/echo
+			header api-key {env.SDK_FAKE_KEY}
+			query api-version 2024-10-21
+			models echo
+			responses translate
+		}
 		provider rt {
 			dialect openrouter
 			base_url %[4]s/api/v1

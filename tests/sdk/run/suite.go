@@ -112,6 +112,14 @@ func suites(p peers) []suite {
 		name: "cloud-clients-python/" + cloudsTarget, target: cloudsTarget, missing: process.Absent(p.pythonClouds, "python-clouds"),
 		command: []string{p.pythonClouds, "-u", filepath.Join(p.sources, "python", "clouds_suite.py")},
 	})
+	for _, row := range []struct {
+		name string
+		suite
+	}{{"openai-python-3.6.0", python("azure_suite.py")}, {"openai-npm-7.55.0", node("azure.mjs")}} {
+		s := row.suite
+		s.name, s.target = row.name+"/"+cloudsTarget, cloudsTarget
+		all = append(all, s)
+	}
 	https := python("https_run.py")
 	https.name, https.target, https.https = "python-https-http2/test", "test", true
 	all = append(append(all, https), anthropicSuites(p, python, node)...)
