@@ -118,6 +118,6 @@ func pricing(p *catalog.Price) openrouter.Pricing {
 	return openrouter.Pricing{
 		Prompt: show(p.Prompt), Completion: show(p.Completion),
 		CacheRead: show(p.CacheRead), CacheWrite: show(p.CacheWrite), Reasoning: show(p.Reasoning),
-		AudioInput: show(heard), AudioOutput: show(spoken),
+		AudioInput: show(heard), AudioOutput: show(spoken), Request: show(p.Request),
 	}
 }

@@ -128,6 +128,13 @@ func (f facts) read(columns ...column) error {
 	return errors.Join(errs...)
 }
 
+// readFee reads a fee for each request. Zero is none.
+func (f facts) readFee(key string, r *Rates) error {
+	err := f.read(column{key, &r.Request})
+	r.Request.dropZero()
+	return err
+}
+
 // pricedApart reports whether pictures or films in an answer are billed at their own rate, higher
 // than that of text, and a usage does not say which tokens they were. Lists state such rates even for
 // models that only answer in text.
@@ -144,11 +151,11 @@ func pricedApart(f facts, outputs []string, text Quote, keys ...string) (bool, e
 	return false, nil
 }
 
-// newPrice completes a price of a public format. It returns nil without rates. Beside a price that is not zero, the public files write zero for "no separate rate"
-// (for cache writes, say); newPrice takes that as unknown. A model whose rates are all zero is
-// free.
+// newPrice completes a price of a public format. It returns nil without rates. Beside a price that is
+// not zero, the public files write zero for "no separate rate" (for cache writes, say); newPrice takes
+// that as unknown. A model whose rates are all zero is free.
 func newPrice(base Rates, tiers []Tier) *Price {
-	if !base.Prompt.Known && !base.Completion.Known && base.Units == (UnitRates{}) {
+	if !base.Prompt.Known && !base.Completion.Known && base.Units == (UnitRates{}) && !base.Request.Known {
 		return nil
 	}
 	base.freeTokens()
@@ -162,14 +169,14 @@ func newPrice(base Rates, tiers []Tier) *Price {
 	return &Price{Rates: base, Tiers: tiers}
 }
 
-// freeTokens makes the tokens of a model free that is paid by units which are no tokens, if nothing
-// else is said. Text costs what pictures cost if only these have a rate.
+// freeTokens makes the tokens of a model free that is paid by units which are no tokens, or by the call,
+// if nothing else is said. Text costs what pictures cost if only these have a rate.
 func (r *Rates) freeTokens() {
 	r.Prompt, r.Completion = r.Prompt.or(r.Units[units.ImageInput]), r.Completion.or(r.Units[units.ImageOutput])
 	if !r.Prompt.Known && !r.Completion.Known && r.Units.known(true) {
 		return
 	}
-	if r.Units.known(false) {
+	if r.Units.known(false) || r.Request.Known {
 		r.Prompt, r.Completion = r.Prompt.or(Quoted(0)), r.Completion.or(Quoted(0))
 	}
 }

@@ -140,8 +140,7 @@ func listedMode(outputs []string) string {
 }
 
 // listedPrice parses OpenRouter's "pricing". A negative price means that it depends on the call
-// (OpenRouter's routers), and a Price cannot express a fee for each request or image. Both leave
-// the price unknown.
+// (OpenRouter's routers), which leaves the price unknown.
 func listedPrice(name string, f facts, outputs []string) (*Price, error) {
 	if searches(name) {
 		return nil, nil
@@ -151,11 +150,10 @@ func listedPrice(name string, f facts, outputs []string) (*Price, error) {
 			delete(f, key)
 		}
 	}
-	fee, err := f.quote("request")
-	if err == nil && fee.Rate > 0 {
-		return nil, nil
-	}
 	base, err := listedRates(f)
+	if err == nil {
+		err = f.readFee("request", &base)
+	}
 	if errors.Is(err, errNegative) {
 		return nil, nil
 	}

@@ -50,7 +50,7 @@ func TestOpenRouterListIsReadAsItIs(t *testing.T) {
 		t.Errorf("words are %q, %q", x.InputModalities, x.SupportedParameters)
 	}
 	for id, priced := range map[string]bool{
-		"openrouter/openrouter/auto": false, "openrouter/a/free:free": true, "openrouter/a/by-request": false, "openrouter/a/odd-tiers": false,
+		"openrouter/openrouter/auto": false, "openrouter/a/free:free": true, "openrouter/a/by-request": true, "openrouter/a/odd-tiers": false,
 		"openrouter/a/null-tiers": true, "openrouter/a/bare": false, "openrouter/a/draws": true, "openrouter/a/writes": true, "openrouter/a/sonar": false,
 	} {
 		if m := models[id]; m.ID == "" || (m.Price != nil) != priced {

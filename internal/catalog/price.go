@@ -42,6 +42,7 @@ type Rates struct {
 	CacheHour  Quote // writes that are kept for an hour or longer, the highest of several; unknown: CacheWrite
 	Reasoning  Quote // unknown: Completion
 	Units      UnitRates
+	Request    Quote // a fee for the call, beside all else; unknown: none
 }
 
 // Tier holds the rates of calls with long prompts.
@@ -56,9 +57,13 @@ type Tier struct {
 //
 // Tokens and units that are no tokens are two ways to bill one call: the dearer of the two counts,
 // never the sum. Price lists state both for models of pictures and sound.
+//
+// Pictures are the prices of a picture that differ by what a request says of it. The rate in Units is
+// then the highest.
 type Price struct {
 	Rates
-	Tiers []Tier
+	Tiers    []Tier
+	Pictures []PictureRate
 }
 
 // Tokens is the usage of one call, counted as OpenAI does: Prompt includes Cached, CacheWrite and
@@ -115,7 +120,7 @@ func (p *Price) CostNano(t Tokens) (nano int64, ok bool) {
 			return 0, false
 		}
 	}
-	return sum.max(other).perMillionUp()
+	return sum.max(other).with(r.Request).perMillionUp()
 }
 
 // countOnce takes tokens that are units, which are all within the prompt or the completion, out of other
@@ -199,7 +204,7 @@ func (r Rates) most(m Most) (nano int64, ok bool) {
 			return 0, false
 		}
 	}
-	return sum.max(other).perMillionUp()
+	return sum.max(other).with(r.Request).perMillionUp()
 }
 
 // at returns the rates for a call with that many prompt tokens.
@@ -211,7 +216,7 @@ func (p *Price) at(prompt int64) Rates {
 		}
 		r = tier.Rates
 		r.Prompt, r.Completion = r.Prompt.or(p.Prompt), r.Completion.or(p.Completion)
-		r.Units = r.Units.or(p.Units)
+		r.Units, r.Request = r.Units.or(p.Units), r.Request.or(p.Request)
 	}
 	return r
 }
@@ -267,6 +272,12 @@ func (s sum128) max(other sum128) sum128 {
 	if other.hi > s.hi || other.hi == s.hi && other.lo > s.lo {
 		return other
 	}
+	return s
+}
+
+// with adds a fee, if there is one.
+func (s sum128) with(fee Quote) sum128 {
+	s.add(1, fee, 1)
 	return s
 }
 

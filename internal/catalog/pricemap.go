@@ -23,8 +23,18 @@ func parsePriceMap(top []member) ([]Model, error) {
 	var bad entryErrors
 	models := make(map[string]Model, len(top))
 	prefixed := map[string]bool{}
+	pictures := map[string][]PictureRate{}
 	for _, m := range top {
 		if slices.Contains(notModels, m.key) {
+			continue
+		}
+		id, rate, isPicture, err := pictureVariant(m)
+		if isPicture {
+			pictures[id] = append(pictures[id], rate)
+			continue
+		}
+		if err != nil {
+			bad.add(m.key, err)
 			continue
 		}
 		model, hasPrefix, err := priceMapModel(m)
@@ -39,6 +49,15 @@ func parsePriceMap(top []member) ([]Model, error) {
 	}
 	if err := bad.err(); err != nil {
 		return nil, err
+	}
+	for id, rates := range pictures {
+		model, ok := models[id]
+		if !ok {
+			model = Model{ID: id, Mode: ModeImages, OutputModalities: imagesOnly}
+			model.Provider, model.Name, _ = strings.Cut(id, "/")
+		}
+		model.addPictures(rates)
+		models[id] = model
 	}
 	return slices.SortedFunc(maps.Values(models), byID), nil
 }

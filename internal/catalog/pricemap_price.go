@@ -13,15 +13,14 @@ import (
 )
 
 // priceMapPrice parses the standard rates. Those of other service tiers (_priority, _flex,
-// _batches) do not apply to us. A fee for each request or image cannot be expressed in a Price and
+// _batches) do not apply to us. A fee for each image beside text cannot be expressed in a Price and
 // leaves the model without one.
 func priceMapPrice(f facts) (*Price, error) {
-	fee, err := f.quote("input_cost_per_request")
-	if err != nil || fee.Rate > 0 {
-		return nil, err
-	}
 	base, tiers, err := textRates(f)
 	if err != nil {
+		return nil, err
+	}
+	if err := f.readFee("input_cost_per_request", &base); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(f.read(column{"output_cost_per_reasoning_token", &base.Reasoning}), base.Units.readPriceMap(f)); err != nil {

@@ -158,6 +158,7 @@ func shortRates(r *Rates) fields {
 		"cache_write": intoQuote(&r.CacheWrite),
 		"cache_hour":  intoQuote(&r.CacheHour),
 		"reasoning":   intoQuote(&r.Reasoning),
+		"request":     intoQuote(&r.Request),
 	}
 	for i := range unitTable {
 		table[unitTable[i].short] = intoQuote(&r.Units[i])

@@ -76,7 +76,7 @@ func (p *Price) times(factor uint64) *Price {
 
 // times rounds up. A rate that would be too large is unknown.
 func (r Rates) times(factor uint64) Rates {
-	quotes := []*Quote{&r.Prompt, &r.Completion, &r.CacheRead, &r.CacheWrite, &r.CacheHour, &r.Reasoning}
+	quotes := []*Quote{&r.Prompt, &r.Completion, &r.CacheRead, &r.CacheWrite, &r.CacheHour, &r.Reasoning, &r.Request}
 	for i := range r.Units {
 		quotes = append(quotes, &r.Units[i])
 	}

@@ -34,7 +34,8 @@ func (g *charge) used(m *meter, served bool) limits.Amount {
 		r.UsageSource = activity.UsageEstimated
 		usage = g.estimated(m)
 	}
-	if nano, priced := g.Cost(usage); priced && nano == 0 && g.requested.Units.Some() { // the provider did not say
+	fee, _ := g.price().CostNano(catalog.Tokens{})
+	if nano, priced := g.Cost(usage); priced && nano == fee && g.requested.Units.Some() { // the provider did not say
 		usage.Units = usage.Units.Max(g.requested.Used())
 		r.UsageSource = activity.UsageEstimated
 	}
@@ -133,10 +134,10 @@ func (g *charge) Cost(u openai.Usage) (int64, bool) {
 	})
 }
 
-// price returns the price of the model, nil if none is known.
+// price returns the price of the call, nil if none is known.
 func (g *charge) price() *catalog.Price {
 	if g.target == nil {
 		return nil
 	}
-	return g.target.model.Price
+	return g.target.price(&g.requested)
 }

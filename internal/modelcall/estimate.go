@@ -65,7 +65,7 @@ func (g *charge) estimateLikely(t *target, bytes int64, content params.Content) 
 	}
 	prompt := t.allowed.use.prompt + made.Prompt
 	t.allowed.use.likely.Tokens = prompt + output
-	t.allowed.use.likely.Nano, _ = t.model.Price.CostNano(catalog.Tokens{Prompt: prompt, Completion: output, Units: made.Units.Max(g.requested.Used())})
+	t.allowed.use.likely.Nano, _ = t.price(&g.requested).CostNano(catalog.Tokens{Prompt: prompt, Completion: output, Units: made.Units.Max(g.requested.Used())})
 }
 
 // estimateMost bounds the output if the request does not. It refuses what has no upper bound.
@@ -114,7 +114,7 @@ func (g *charge) estimateMost(t *target, bytes int64, content params.Content) er
 	// text at three bytes a token.
 	t.allowed.use.prompt = min(t.allowed.use.bound.Prompt, input-bytes+params.Tokens(bytes-content.Encoded, leastBytesPerToken))
 	t.allowed.use.most.Tokens = t.allowed.use.bound.Prompt + t.allowed.use.bound.Completion
-	t.allowed.use.most.Nano, t.allowed.use.priced = m.Price.MostNano(t.allowed.use.bound)
+	t.allowed.use.most.Nano, t.allowed.use.priced = t.price(&g.requested).MostNano(t.allowed.use.bound)
 	if g.key.HardMoney() && !t.allowed.use.priced && !g.key.Unpriced {
 		return g.unpriced("no price is known for the model %q", m.ID)
 	}

@@ -1,6 +1,7 @@
 package modelcall
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -109,6 +110,32 @@ func TestARankingReservesItsSearchUnits(t *testing.T) {
 			t.Errorf("%s: %d nano-USD", text, n)
 		}
 		q.Finish()
+	}
+}
+
+// What a request leaves open of its pictures is reserved and charged as the dearest that it can mean.
+func TestAPictureCostsWhatItsRequestAsksFor(t *testing.T) {
+	for words, each := range map[string]int64{
+		`"quality":"low","size":"1024x1024"`:  10_000_000,
+		`"quality":"high","size":"1024x1024"`: 40_000_000,
+		`"quality":"high","size":"auto"`:      60_000_000,
+		`"size":"1024x1024"`:                  40_000_000,
+	} {
+		var held int64
+		var r *rig
+		r = newRig(t, roundTrip(func(req *http.Request) (*http.Response, error) {
+			held = r.balance(t).Reserved
+			return answering(200, `{"created":1,"data":[{"url":"x"},{"url":"y"}]}`)(req)
+		}), limited(budget(t, "1usd/day")), func(r *rig) {
+			price := &catalog.Price{Rates: catalog.Rates{Prompt: catalog.Quoted(0), Completion: catalog.Quoted(0)}}
+			price.Units[units.Images] = catalog.Quoted(6e13)
+			price.Pictures = []catalog.PictureRate{{Quality: "low", Size: "1024x1024", Rate: 1e13}, {Quality: "high", Size: "1024x1024", Rate: 4e13}, {Quality: "high", Size: "1024x1536", Rate: 6e13}}
+			r.models.model.Price = price
+		})
+		_, refusal := r.serve(t, wire.Images, `{"model":"acme/m","prompt":"a","n":2,`+words+`}`)
+		if spent := r.balance(t).Spent; refusal != nil || held != 2*each || spent != held {
+			t.Errorf("%s: %v, reserved %d, charged %d", words, refusal, held, spent)
+		}
 	}
 }
 

@@ -19,8 +19,11 @@ type usedTokens struct {
 // draw returns a usage within these bounds.
 func (d *drawn) tokens(prompt, completion int64) (u usedTokens) {
 	part := func(of int64) int64 {
-		if d.IntN(3) == 0 {
+		switch d.IntN(4) {
+		case 0, 1:
 			return 0
+		case 2:
+			return of
 		}
 		return d.Int64N(of + 1)
 	}

@@ -34,7 +34,7 @@ type drawn struct {
 
 // priceFields are the rates of our own form of a catalog.
 var priceFields = strings.Fields(`prompt completion cache_read cache_write cache_hour reasoning
-	audio_input audio_output image_input image_output query image character second`)
+	audio_input audio_output image_input image_output query image character second request`)
 
 // newDrawn draws a model: its price is read as the catalog reads it.
 func newDrawn(t *testing.T, r *rand.Rand) *drawn {
@@ -49,6 +49,11 @@ func newDrawn(t *testing.T, r *rand.Rand) *drawn {
 		t.Fatal(err)
 	}
 	d.model = models[0]
+	if d.IntN(3) == 0 {
+		d.model.Price.Pictures = []catalog.PictureRate{
+			{Quality: "low", Size: "1024x1536", Rate: 1e12}, {Quality: "high", Size: "1024x1536", Rate: 7e12}, {Quality: "high", Size: "512x512", Rate: 9e12},
+		}
+	}
 	if d.IntN(3) == 0 {
 		d.model.MaxOutput = 1 + d.Int64N([]int64{500, 100_000}[d.IntN(2)])
 	}
@@ -97,8 +102,11 @@ func (d *drawn) maybe(format string, args ...any) string {
 
 // limit is how long an answer may be: sometimes so long that a provider needs several requests for it.
 func (d *drawn) limit() int64 {
-	if d.IntN(6) == 0 {
+	switch d.IntN(6) {
+	case 0:
 		return 60_000 + d.Int64N(200_000)
+	case 1:
+		return 1 + d.Int64N(9)
 	}
 	return 1 + d.Int64N(2_000)
 }
@@ -223,6 +231,9 @@ func (d *drawn) transcription() {
 		sound = wav(d.units[units.Millis])
 	}
 	d.hears, d.prompt, d.completion = true, d.units[units.Millis]*20/1000, d.units[units.Millis]*8/1000
+	if perToken, _ := d.model.Price.PerHeard(); !perToken { // no tokens are counted
+		d.prompt, d.completion = 0, 0
+	}
 	if most := d.model.MaxOutput; most > 0 {
 		d.completion = min(d.completion, most)
 	}

@@ -171,6 +171,11 @@ func (t *target) made(l *params.RequestedLimits) params.Made {
 	return t.op.Made(l, t.model)
 }
 
+// price returns the price of the model for what the request asks, nil if none is known.
+func (t *target) price(l *params.RequestedLimits) *catalog.Price {
+	return t.model.Price.Pictured(l.Picture.Quality, l.Picture.Size)
+}
+
 // outputField is the one name that the provider knows for the limit of an output, "" if it knows the
 // usual ones.
 func (t *target) outputField() string {

@@ -27,6 +27,7 @@ type Pricing struct {
 	CacheWrite  string `json:"input_cache_write,omitempty"`
 	Reasoning   string `json:"internal_reasoning,omitempty"`
 	Image       string `json:"image,omitempty"`
+	Request     string `json:"request,omitempty"`
 	AudioInput  string `json:"audio,omitempty"`
 	AudioOutput string `json:"audio_output,omitempty"`
 }
