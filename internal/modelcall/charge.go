@@ -92,7 +92,7 @@ func (g *charge) check(t *target, tools func() int, list string) error {
 	switch most := caps.Output; {
 	case most == 0 || !t.op.Generates || t.op.Compacts && policy.Lesser(t.model.MaxOutput, most) == t.model.MaxOutput:
 	case t.op.Compacts:
-		return g.capRefusal(t, policy.CapOutput, apierror.New(apierror.UnsupportedParameter,
+		return g.capRefusal(t, policy.CapOutput, apierror.New(apierror.InvalidValue,
 			"a compaction may have as many tokens as the model writes; at most %d are allowed here", most))
 	case requested.Other != "":
 		return g.capRefusal(t, policy.CapOutput, apierror.New(apierror.InvalidValue,

@@ -84,7 +84,7 @@ func TestACapOfTheOutputHoldsForCompactions(t *testing.T) {
 		r := newRig(t, answering(200, compactAnswer), limited(&policy.KeyLimits{Caps: policy.Caps{Output: most}}), func(r *rig) { r.models.model.MaxOutput = 30_000 })
 		_, refusal := r.serve(t, wire.Compact, compactBody)
 		if refused {
-			wantRefusal(t, refusal, apierror.UnsupportedParameter, "compaction")
+			wantRefusal(t, refusal, apierror.InvalidValue, "compaction")
 		} else if refusal != nil {
 			t.Errorf("%d: %v", most, refusal)
 		}

@@ -34,7 +34,7 @@ func deliverWhole(ctx context.Context, a *attempt, g *guard, rates shownRates, s
 	if resp.StatusCode != http.StatusOK {
 		failure := providerError(resp, u.deps.Now(), a.shown(), a.provider())
 		if s.Wire.Optional && lacksRoute(failure, resp.StatusCode) {
-			failure = apierror.New(apierror.ModelNotCallable, "the provider %q does not have %s", a.provider(), u.request.Outcome.Record.Route)
+			failure = providerFailure(apierror.ModelNotCallable, a.provider(), failure.Cause, "the provider %q does not have %s", a.provider(), u.request.Outcome.Record.Route)
 		}
 		return failed(failure)
 	}

@@ -2,6 +2,7 @@ package modelcall
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
@@ -40,8 +41,8 @@ func serveStored(ctx context.Context, c *call, after string) error {
 	c.to.targets = []*target{t}
 	c.guard.set = c.deps.Guardrails.OfAny(c.req.Caller.Name) // what its call named is not known
 	err = c.dispatch(ctx)
-	if e := apierror.From(err); err != nil && e.Code == apierror.UpstreamRejected && e.HTTPStatus() == 404 {
-		return unknownResponse(c.asked.Response).WithCause(e.Cause)
+	if err != nil && c.attempt != nil && c.attempt.upstream.status == http.StatusNotFound && apierror.From(err).Code != apierror.ModelNotCallable {
+		return unknownStored(openai.KindResponse, c.asked.Response).WithCause(err)
 	}
 	return err
 }
@@ -62,23 +63,23 @@ func accountOf(ctx context.Context, c *call, after string) (*target, error) {
 			accounts[t.id], names = t, append(names, t.id)
 		}
 	}
+	kind := openai.KindResponse
 	at, err := c.deps.Owners.Where(ctx, id, tenant, names)
-	if err == nil && after != "" && at != "" { // a page begins after an item of the same account
-		if item, e := c.deps.Owners.Where(ctx, after, tenant, []string{at}); item == "" {
-			at, id, err = "", after, e
-		}
+	if at != "" && after != "" { // an item of the same account
+		kind, id = openai.KindItem, after
+		at, err = c.deps.Owners.Where(ctx, id, tenant, []string{at})
 	}
 	switch {
 	case err != nil:
 		return nil, apierror.New(apierror.LedgerUnavailable, "who owns the response cannot be looked up now").WithCause(err)
 	case at == "":
-		return nil, unknownResponse(id)
+		return nil, unknownStored(kind, id)
 	}
 	return accounts[at], nil
 }
 
-// unknownResponse is the refusal of another tenant's response and of one that does not exist: the same
-// for both.
-func unknownResponse(id string) *apierror.Error {
-	return apierror.New(apierror.NotFound, "no %s with id %.*q was found", openai.KindResponse, openai.MaxStateID, id)
+// unknownStored is the refusal of what another tenant owns and of what does not exist: the same for
+// both.
+func unknownStored(kind openai.Kind, id string) *apierror.Error {
+	return apierror.New(apierror.NotFound, "no %s with id %.*q was found", kind, openai.MaxStateID, id)
 }

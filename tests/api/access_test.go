@@ -95,7 +95,7 @@ func TestEveryBadKeyGetsTheSame401(t *testing.T) {
 
 func TestUnknownURLsAndWrongMethodsAreAnsweredInTheAPIsShape(t *testing.T) {
 	h := harness.Start(t, harness.Setup{})
-	for _, path := range []string{"/v1/assistants", "/v1/", "/v1/responses/resp_1", "/api/v1/organization", "/api/v1/chat"} {
+	for _, path := range []string{"/v1/assistants", "/v1/", "/v1/conversations/conv_1", "/api/v1/organization", "/api/v1/chat"} {
 		a := h.Client.Get(path, "full")
 		harness.WantRefusal(t, path, a, 404, "unknown_url")
 		if !strings.Contains(string(a.Body), path) {

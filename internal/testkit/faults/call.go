@@ -128,11 +128,12 @@ func (p *Provider) responsesScript(c *call) script {
 		}
 		c.prompt = earlier.prompt + " / " + c.prompt
 	}
+	compacts := triggered(c)
 	if err := c.prepare(); err != nil {
 		return c.fails(http.StatusBadRequest, "invalid_value", err.Error())
 	}
 	c.reply.Settings = c.Settings().With("store", store)
-	if triggered(c) {
+	if compacts {
 		return triggeredScript(c)
 	}
 	if store {

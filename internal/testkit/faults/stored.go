@@ -88,7 +88,7 @@ func jsonScript(o object) script {
 // cancelStored answers POST /responses/{id}/cancel. Only a response to a prompt about the background can
 // be cancelled.
 func cancelStored(r *http.Request, s stored) script {
-	if r.ContentLength != 0 || r.Header.Get("Content-Type") != "" {
+	if r.ContentLength != 0 {
 		return notStored(http.StatusBadRequest, "this route takes no body")
 	}
 	if strings.Contains(s.prompt, "background") {
@@ -145,14 +145,38 @@ func inputItems(c *call) (items []object) {
 // leastCompaction is the least output that a compaction needs.
 const leastCompaction = 1_000
 
-// compaction is what a conversation becomes.
+// compactedAs begins what is sealed in a compaction.
+const compactedAs = "sealed: "
+
+// compaction is what a conversation becomes: what would have been said.
 func compaction(c *call) object {
-	return object{}.With("id", "cmp_"+c.reply.ID).With("type", "compaction").With("encrypted_content", "sealed: "+c.prompt)
+	return object{}.With("id", "cmp_"+c.reply.ID).With("type", "compaction").With("encrypted_content", compactedAs+strings.Join(c.reply.Text, ""))
 }
 
-// triggered reports whether the input ends with the item with which Codex asks for a compaction.
+// compacted is what was sealed in the last compaction of the input.
+func compacted(c *call) (text string, ok bool) {
+	var items []struct {
+		Type      string `json:"type"`
+		Encrypted string `json:"encrypted_content"`
+	}
+	_ = json.Unmarshal(c.Members["input"], &items) // a text has no items
+	for _, item := range items {
+		if item.Type == "compaction" {
+			text, ok = strings.CutPrefix(item.Encrypted, compactedAs)
+		}
+	}
+	return text, ok
+}
+
+// triggered reports whether the input ends with the item with which Codex asks for a compaction, and
+// takes it off.
 func triggered(c *call) bool {
-	return len(c.Input) > 0 && c.Input[len(c.Input)-1].Type == "compaction_trigger"
+	last := len(c.Input) - 1
+	if last < 0 || c.Input[last].Type != "compaction_trigger" {
+		return false
+	}
+	c.Input = c.Input[:last]
+	return true
 }
 
 // triggeredScript answers POST /responses with a compaction and nothing else. One that is cut off is
