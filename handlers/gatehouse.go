@@ -44,7 +44,8 @@ func (h *Gatehouse) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 	if preflight(r) {
 		return next.ServeHTTP(w, r)
 	}
-	if found := matchRequest(r); found != nil {
+	// A wrong base URL can look like the path of a response, with another method.
+	if found := matchRequest(r); found != nil && (found.endpoint(r.Method) != nil || findWrong(wrongBelow, r.URL.Path) == nil) {
 		return serve(h.gateway, w, r, found)
 	}
 	a, ours := api.Of(r.URL.Path)

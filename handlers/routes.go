@@ -22,6 +22,11 @@ var (
 	chatEndpoint       = &endpoint{"chat", http.MethodPost, keys.ChatWrite, true, serveChat}
 	responsesEndpoint  = &endpoint{"responses", http.MethodPost, keys.ChatWrite, true, serveResponses}
 	inputEndpoint      = &endpoint{"input_tokens", http.MethodPost, keys.ChatWrite, true, serveInputTokens}
+	compactEndpoint    = &endpoint{"compact", http.MethodPost, keys.ChatWrite, true, serveCompact}
+	readEndpoint       = &endpoint{"stored_responses", http.MethodGet, keys.ChatWrite, true, readResponse}
+	deleteEndpoint     = &endpoint{"stored_responses", http.MethodDelete, keys.ChatWrite, true, deleteResponse}
+	cancelEndpoint     = &endpoint{"stored_responses", http.MethodPost, keys.ChatWrite, true, cancelResponse}
+	itemsEndpoint      = &endpoint{"stored_responses", http.MethodGet, keys.ChatWrite, true, listInputItems}
 	messagesEndpoint   = &endpoint{"messages", http.MethodPost, keys.ChatWrite, true, serveMessages}
 	countEndpoint      = &endpoint{"count_tokens", http.MethodPost, keys.ChatWrite, true, serveCountTokens}
 	embeddingsEndpoint = &endpoint{"embeddings", http.MethodPost, keys.ChatWrite, true, serveEmbeddings}
@@ -89,6 +94,11 @@ var routes = []route{
 	{"/v1/chat/completions", api.OpenAI{}, chatEndpoint},
 	{"/v1/responses", api.OpenAI{}, responsesEndpoint},
 	{"/v1/responses/input_tokens", api.OpenAI{}, inputEndpoint},
+	{"/v1/responses/compact", api.OpenAI{}, compactEndpoint},
+	{"/v1/responses/{id}", api.OpenAI{}, readEndpoint},
+	{"/v1/responses/{id}", api.OpenAI{}, deleteEndpoint},
+	{"/v1/responses/{id}/cancel", api.OpenAI{}, cancelEndpoint},
+	{"/v1/responses/{id}/input_items", api.OpenAI{}, itemsEndpoint},
 	{"/v1/embeddings", api.OpenAI{}, embeddingsEndpoint},
 	{"/v1/rerank", api.OpenAI{}, rerankEndpoint},
 	{"/v2/rerank", api.OpenAI{}, rerankEndpoint}, // Cohere's SDKs

@@ -35,7 +35,7 @@ func TestWrongBaseURLsBelowThePrefixesAreExplained(t *testing.T) {
 	} {
 		call(t, g, "POST", path, "full", "").want(t, 404, c.code, c.advice)
 	}
-	for _, path := range []string{"/v1/threads/x/messages", "/v1/chat/completions/chatcmpl_1", "/v1/responses/resp_1"} { // OpenAI's
+	for _, path := range []string{"/v1/threads/x/messages", "/v1/chat/completions/chatcmpl_1"} { // OpenAI's
 		if a := call(t, g, "GET", path, "full", ""); a.at(t, "error", "message") != "unknown URL (GET "+path+")" {
 			t.Errorf("%s: %d %s", path, a.Code, a.Body)
 		}

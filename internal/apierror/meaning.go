@@ -104,7 +104,7 @@ var meanings = map[Code]Meaning{
 		"Check the option `models` of the provider, and which API the model has.",
 	},
 	NotFound: {
-		"No such generation, workstation or session exists in the tenant.",
+		"No such response, generation, workstation or session exists in the tenant.",
 		"Check the id and the tenant.",
 	},
 	UnknownURL: {

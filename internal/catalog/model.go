@@ -40,6 +40,7 @@ const (
 	OpMessages    = "messages"
 	OpCountTokens = "count_tokens"
 	OpInputTokens = "input_tokens"
+	OpCompact     = "compact"
 	OpEmbeddings  = "embeddings"
 	OpRerank      = "rerank"
 	OpModerations = "moderations"
@@ -94,7 +95,7 @@ func (m Model) Serves(op string) bool {
 	switch op {
 	case OpChat, OpMessages, OpCountTokens, OpGenerateContent, OpCountContent:
 		return m.Mode == ModeChat || m.Mode == ""
-	case OpResponses, OpInputTokens:
+	case OpResponses, OpInputTokens, OpCompact:
 		return m.Mode == ModeChat || m.Mode == ModeResponses || m.Mode == ""
 	case OpEmbeddings, OpEmbedContent, OpBatchEmbedContents:
 		return m.Mode == ModeEmbedding || m.Mode == ""

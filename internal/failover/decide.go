@@ -64,6 +64,7 @@ var decisions = map[apierror.Code]Decision{
 	apierror.UpstreamAuth:          {Class: Lasting, Next: true},
 	apierror.UpstreamQuota:         {Class: Lasting, Next: true},
 	apierror.ModelNotFound:         {Class: Lasting, Next: true}, // the provider does not know the model
+	apierror.ModelNotCallable:      {Class: Neutral, Next: true}, // the provider does not have the route
 	apierror.ContextLengthExceeded: {Class: Neutral, NextListed: true},
 	apierror.ProviderContentPolicy: {Class: Neutral, NextListed: true},
 }

@@ -122,7 +122,7 @@ func New(c Config) (*Gateway, error) {
 			InFlight: &g.calls, Metrics: c.State.Metrics, Redactor: redactor, Logger: c.Logger,
 			Sampled: sync.OnceValue(func() *zap.Logger { return c.Logger.WithOptions(zap.WrapCore(sample)) }), Now: c.Now,
 		},
-		Models: &g.models, Guardrails: c.Guardrails, Concurrency: c.State.Concurrency, Exhausted: c.State.exhausted,
+		Models: &g.models, Providers: c.Providers, Guardrails: c.Guardrails, Concurrency: c.State.Concurrency, Exhausted: c.State.exhausted,
 		Health: c.State.Health, Answers: &c.State.Answers, Timeouts: c.Timeouts, WarnOfDemo: g.warnOfDemo,
 	}
 	if c.RuntimeKeys != nil {

@@ -252,6 +252,9 @@ func (c *call) encode(t *target) (*wire.Sending, error) {
 			Estimate: func() openai.Usage { return c.charge.estimated(&c.attempt.upstream.meter) },
 		},
 	}
+	if c.op.Deletes {
+		e.Answer.OnID = owner.forget
+	}
 	if t.allowed.setOutput {
 		e.Output = t.allowed.output
 	}

@@ -90,7 +90,10 @@ func (g *charge) check(t *target, tools func() int, list string) error {
 			"%q has %d elements; at most %d are allowed here", list, requested.Messages, most).WithParam(list))
 	}
 	switch most := caps.Output; {
-	case most == 0 || !t.op.Generates:
+	case most == 0 || !t.op.Generates || t.op.Compacts && policy.Lesser(t.model.MaxOutput, most) == t.model.MaxOutput:
+	case t.op.Compacts:
+		return g.capRefusal(t, policy.CapOutput, apierror.New(apierror.InvalidValue,
+			"a compaction may have as many tokens as the model writes; at most %d are allowed here", most))
 	case requested.Other != "":
 		return g.capRefusal(t, policy.CapOutput, apierror.New(apierror.InvalidValue,
 			"%q is not possible where the output is limited; use %q", requested.Other, requested.Param).WithParam(requested.Other))

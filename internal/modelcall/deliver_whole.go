@@ -32,7 +32,11 @@ func deliverWhole(ctx context.Context, a *attempt, g *guard, rates shownRates, s
 	defer func() { _ = resp.Body.Close() }()
 	defer u.memory.release()
 	if resp.StatusCode != http.StatusOK {
-		return failed(providerError(resp, u.deps.Now(), a.shown(), a.provider()))
+		failure := providerError(resp, u.deps.Now(), a.shown(), a.provider())
+		if s.Wire.Optional && lacksRoute(failure, resp.StatusCode) {
+			failure = providerFailure(apierror.ModelNotCallable, a.provider(), failure.Cause, "the provider %q does not have %s", a.provider(), u.request.Outcome.Record.Route)
+		}
+		return failed(failure)
 	}
 	if s.Wire.Passes && !g.set.JudgesAnswers() {
 		if head := beginning(resp); head != nil {

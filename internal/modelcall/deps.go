@@ -6,6 +6,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
@@ -14,6 +15,7 @@ import (
 type Deps struct {
 	request.Deps
 	Models      Models
+	Providers   []*provider.Provider // as configured
 	Guardrails  *policy.Guardrails
 	Rates       limits.Rates
 	Concurrency *limits.ConcurrencyLimiter

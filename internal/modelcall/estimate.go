@@ -70,16 +70,19 @@ func (g *charge) estimateLikely(t *target, bytes int64, content params.Content) 
 
 // estimateMost bounds the output if the request does not. It refuses what has no upper bound.
 func (g *charge) estimateMost(t *target, bytes int64, content params.Content) error {
-	m := t.model
+	m, unbounded := t.model, content.Unpriced
 	switch most := m.MaxOutput; {
 	case !t.op.Generates:
+	case t.allowed.output == 0 && (t.op.Compacts || content.Compacts):
+		if t.allowed.output, t.allowed.setOutput = most, !t.op.Compacts; most == 0 {
+			unbounded, t.allowed.setOutput = "compaction", false
+		}
 	case t.allowed.output == 0:
 		t.allowed.output, t.allowed.setOutput = policy.Lesser(policy.Lesser(most, t.allowed.caps.Output), defaultOutput), true
 	case most > 0 && t.allowed.output > most: // the model never gives so much: it need not be reserved
 		t.allowed.output, t.allowed.setOutput = most, true
 	}
 	input := bytes + content.Images*m.InputPicture(imageTokens) + t.allowed.account.builtIn*builtInTokens
-	unbounded := content.Unpriced
 	if t.allowed.account.storedState {
 		if input += m.ContextLength; m.ContextLength == 0 {
 			unbounded = "stored state"

@@ -2,6 +2,7 @@ package modelcall
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -20,6 +21,13 @@ const maxErrorBody = 64 << 10
 func providerError(resp *http.Response, now time.Time, redact func(string) string, provider string) *apierror.Error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what there is of it
 	return openai.Fault(resp.StatusCode, retryAfter(resp.Header, now), parseError(body), redact, provider)
+}
+
+// lacksRoute reports whether a failure with this status means that the provider does not have the route.
+func lacksRoute(failure *apierror.Error, status int) bool {
+	var said *openai.ProviderError
+	unsaid := errors.As(failure.Cause, &said) && said.Message == "" && said.Code == ""
+	return status == http.StatusMethodNotAllowed || status == http.StatusNotFound && unsaid
 }
 
 // parseError reads the error in a body that is JSON or, as servers send it that have begun to stream,

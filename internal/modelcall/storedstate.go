@@ -130,6 +130,14 @@ type ownership struct {
 	account, tenant, requestID string
 }
 
+// forget notes that what had the id is gone.
+func (o ownership) forget(kind openai.Kind, id string) {
+	if err := o.deps.Owners.Forget(string(kind), o.account, id, o.tenant); err != nil {
+		o.deps.Logger.Warn("the owner of stored state was not forgotten",
+			zap.String("request_id", o.requestID), zap.String("kind", string(kind)), zap.Error(err))
+	}
+}
+
 // record notes that the tenant owns an id. It returns once that is known, so before the client gets
 // the id. If it cannot be recorded, nobody can use the id, which is safe.
 func (o ownership) record(kind openai.Kind, id string) {

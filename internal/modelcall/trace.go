@@ -38,7 +38,7 @@ type callTrace struct {
 }
 
 func newTrace(q *request.Request, op *wire.Operation) *callTrace {
-	if q.Trace == nil {
+	if q.Trace == nil || op.Span == "" {
 		return nil
 	}
 	return &callTrace{req: q, op: op}

@@ -1,6 +1,7 @@
 package modelcall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -97,7 +98,7 @@ func (u *upstream) send(client context.Context, s *wire.Sending) (*http.Response
 
 func (u *upstream) requestOf(s *wire.Sending, body *provider.Body) provider.Request {
 	return provider.Request{
-		Operation: s.Wire.Name, Model: u.target.model.Name, Body: body, Stream: s.StreamsUpstream(), Header: s.Header, Query: s.Query,
+		Operation: s.Wire.Name, Name: cmp.Or(s.Response, u.target.model.Name), Body: body, Stream: s.StreamsUpstream(), Header: s.Header, Query: s.Query,
 	}
 }
 

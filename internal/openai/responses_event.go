@@ -98,7 +98,7 @@ func (s *ResponsesStream) take(e *Event) (event ResponsesEvent, found bool, bad 
 	if event.item >= 0 {
 		switch item := members[event.item].Value(e.Data); string(event.typ) {
 		case "response.output_item.added":
-			s.reportItem(item)
+			s.call.reportItem(item)
 		case "response.output_item.done": // what is encrypted before is not complete
 			s.reportSealed(item)
 		}

@@ -38,9 +38,9 @@ func ResponsesResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 	r.edit(p, body, members)
 	r.missing(p, body, members)
 	r.addMetadata(p, body, members)
-	if call.OnID != nil || call.OnSealed != nil {
+	r.call.ReportItems(output)
+	if call.OnSealed != nil {
 		for _, span := range jsonscan.Elements(output, nil) {
-			r.reportItem(span.Value(output))
 			r.reportSealed(span.Value(output))
 		}
 	}
@@ -187,17 +187,27 @@ func (r *responses) failure(value []byte) []byte {
 	return r.text
 }
 
-// reportItem reports an output item, and the container it ran in: a later request may name both.
-func (r *responses) reportItem(value []byte) {
-	if r.call.OnID == nil || len(value) == 0 || value[0] != '{' {
+// ReportItems passes on the ids in an array of items.
+func (c *Call) ReportItems(items []byte) {
+	if c.OnID == nil {
+		return
+	}
+	for e := range jsonscan.AllElements(items) {
+		c.reportItem(e.Value(items))
+	}
+}
+
+// reportItem reports an item, and the container it ran in: a later request may name both.
+func (c *Call) reportItem(value []byte) {
+	if c.OnID == nil || len(value) == 0 || value[0] != '{' {
 		return
 	}
 	for _, m := range jsonscan.Members(value, nil) {
 		switch string(m.DecodedKey(value)) {
 		case "id":
-			r.call.Report(KindItem, reported(m.Value(value)))
+			c.Report(KindItem, reported(m.Value(value)))
 		case "container_id":
-			r.call.Report(KindContainer, reported(m.Value(value)))
+			c.Report(KindContainer, reported(m.Value(value)))
 		}
 	}
 }

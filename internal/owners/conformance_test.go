@@ -117,6 +117,61 @@ func TestTheFirstOwnerStays(t *testing.T) {
 	})
 }
 
+func TestAnOwnerIsForgotten(t *testing.T) {
+	each(t, func(t *testing.T, k kept) {
+		o := k.open()
+		give(t, o, "resp_1", "a")
+		give(t, o, "resp_2", "a")
+		k.flush()
+		give(t, o, "resp_3", "a") // not written yet
+		if err := o.Forget("response", "openai", "resp_1", "b"); !errors.Is(err, owners.ErrOwned) {
+			t.Errorf("another tenant: %v", err)
+		}
+		for _, id := range []string{"resp_1", "resp_3"} {
+			if err := o.Forget("response", "openai", id, "a"); err != nil {
+				t.Fatal(err)
+			}
+			want(t, o, id, "")
+		}
+		give(t, o, "resp_3", "b") // a server that counts begins again
+		for range 2 {
+			want(t, o, "resp_1", "")
+			want(t, o, "resp_2", "a")
+			want(t, o, "resp_3", "b")
+			k.flush()
+			o = k.open()
+			want(t, o, "resp_1", "")
+			k.wait(2 * time.Hour) // copies have forgotten it
+		}
+	})
+}
+
+func TestAnIDIsFoundWhereItsTenantOwnsIt(t *testing.T) {
+	each(t, func(t *testing.T, k kept) {
+		o := k.open()
+		for _, r := range [][3]string{{"east", "1", "a"}, {"west", "1", "a"}, {"north", "1", "b"}, {"west", "2", "b"}} {
+			if err := o.Record("response", r[0], r[1], r[2]); err != nil {
+				t.Fatal(err)
+			}
+			k.wait(time.Second)
+		}
+		k.flush()
+		for range 2 {
+			for _, c := range [][3]string{{"1", "a", "west"}, {"1", "b", "north"}, {"2", "b", "west"}, {"2", "a", ""}, {"1", "c", ""}, {"3", "a", ""}, {"", "a", ""}} {
+				got, err := o.Where(t.Context(), c[0], c[1], []string{"west", "south", "east", "north"})
+				if got != c[2] || err != nil {
+					t.Errorf("%q of %s is at %q, want %q; %v", c[0], c[1], got, c[2], err)
+				}
+			}
+			if got, err := o.Where(t.Context(), "1", "a", []string{"east", "south"}); got != "east" || err != nil {
+				t.Errorf("among others: %q, %v", got, err)
+			}
+			k.wait(2 * time.Hour) // memory and copies have forgotten it
+			o = k.open()
+		}
+	})
+}
+
 func TestOnlyIDsOfABoundedSizeHaveOwners(t *testing.T) {
 	each(t, func(t *testing.T, k kept) {
 		o := k.open()

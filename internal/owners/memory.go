@@ -53,15 +53,15 @@ func (m *memory) set(r Row) {
 	m.put(r)
 }
 
-// add notes what was read elsewhere, and returns the tenant that is known: a valid entry is newer.
-func (m *memory) add(r Row, now time.Time) (tenant string) {
+// add notes what was read elsewhere, and returns the entry that is known: a valid one is newer.
+func (m *memory) add(r Row, now time.Time) entry {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if newer, ok := m.entries[key{r.Provider, r.ID}]; ok && newer.expires.After(now) {
-		return newer.tenant
+		return newer
 	}
 	m.put(r)
-	return r.Tenant
+	return entry{r.Tenant, r.Expires}
 }
 
 // put must be called with mu held.

@@ -44,7 +44,8 @@ type Row struct {
 // use.
 type Table interface {
 	// Put writes a row, perhaps after it has returned. It returns the valid row as far as that is
-	// known: an earlier one of another tenant, or r. It takes at most a second.
+	// known: an earlier one of another tenant, or r. It takes at most a second. A row that has expired
+	// at once ends an earlier one of the tenant.
 	Put(r Row) (valid Row, err error)
 	// Get returns the rows of those ids at provider that have one, perhaps some that have expired. An
 	// error means that they are not known.
@@ -72,8 +73,18 @@ func New(table Table, now func() time.Time) *Owners {
 // for the operator. Owner knows it when Record returns. Besides ErrOwned and ErrTooLong it returns the
 // errors of the table; then this gateway knows the owner until its restart.
 func (o *Owners) Record(kind, provider, id, tenant string) error {
+	return o.put(kind, provider, id, tenant, TTL)
+}
+
+// Forget ends what Record began, with the same errors: the provider has deleted what had the id. In a
+// cluster other gateways may know the owner for some time.
+func (o *Owners) Forget(kind, provider, id, tenant string) error {
+	return o.put(kind, provider, id, tenant, 0)
+}
+
+func (o *Owners) put(kind, provider, id, tenant string, ttl time.Duration) error {
 	now := o.now()
-	r := Row{Provider: provider, ID: id, Kind: kind, Tenant: tenant, At: now, Expires: now.Add(TTL)}
+	r := Row{Provider: provider, ID: id, Kind: kind, Tenant: tenant, At: now, Expires: now.Add(ttl)}
 	if err := o.memory.claim(r); err != nil {
 		return err
 	}
@@ -99,7 +110,46 @@ func (o *Owners) Owner(ctx context.Context, provider, id string) (tenant string,
 // Find returns the owners of those ids at provider that have one. An error means that they are not
 // known.
 func (o *Owners) Find(ctx context.Context, provider string, ids []string) (map[string]string, error) {
-	found := make(map[string]string, len(ids))
+	entries, err := o.find(ctx, provider, ids)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]string, len(entries))
+	for id, e := range entries {
+		found[id] = e.tenant
+	}
+	return found, nil
+}
+
+// Where returns the one of providers at which tenant owns id, "" if it owns it at none. If there are
+// several, which are servers that count their ids, it is the one where the id is newest. Memory is
+// looked at first: most ids are asked for soon.
+func (o *Owners) Where(ctx context.Context, id, tenant string, providers []string) (provider string, err error) {
+	newest := o.now()
+	consider := func(at string, e entry) {
+		if e.tenant == tenant && e.expires.After(newest) {
+			provider, newest = at, e.expires
+		}
+	}
+	for _, at := range providers {
+		e, _ := o.memory.get(key{at, id})
+		consider(at, e)
+	}
+	if provider != "" {
+		return provider, nil
+	}
+	for _, at := range providers {
+		found, err := o.find(ctx, at, []string{id})
+		if err != nil {
+			return "", err
+		}
+		consider(at, found[id])
+	}
+	return provider, nil
+}
+
+func (o *Owners) find(ctx context.Context, provider string, ids []string) (map[string]entry, error) {
+	found := make(map[string]entry, len(ids))
 	var unknown []string
 	now := o.now()
 	for _, id := range ids {
@@ -107,7 +157,7 @@ func (o *Owners) Find(ctx context.Context, provider string, ids []string) (map[s
 			continue
 		}
 		if e, ok := o.memory.get(key{provider, id}); ok && e.expires.After(now) {
-			found[id] = e.tenant
+			found[id] = e
 		} else {
 			unknown = append(unknown, id)
 		}

@@ -38,10 +38,21 @@ func (g *Guardrails) Check() error {
 // Of joins the guardrails of a key, of models and of the gateway, each once, in this order. It returns
 // nil if there are none.
 func (g *Guardrails) Of(key string, models ...string) *guardrail.Set {
+	return g.join(key, func(of string) bool {
+		return slices.ContainsFunc(models, func(model string) bool { return pattern.Match(of, model) })
+	})
+}
+
+// OfAny is Of for a call of which it is not known what it named: those of all models count.
+func (g *Guardrails) OfAny(key string) *guardrail.Set {
+	return g.join(key, func(string) bool { return true })
+}
+
+func (g *Guardrails) join(key string, applies func(pattern string) bool) *guardrail.Set {
 	var usual [8]*guardrail.Guardrail
 	list := append(usual[:0], g.Keys[key]...)
 	for _, m := range g.Models {
-		if slices.ContainsFunc(models, func(model string) bool { return pattern.Match(m.Pattern, model) }) {
+		if applies(m.Pattern) {
 			list = append(list, m.Guardrails...)
 		}
 	}

@@ -21,6 +21,9 @@ func TestGuardrailsOfKeyModelAndGatewayAreJoinedOnce(t *testing.T) {
 	if g.Of("dev", "other/m") == g.Of("dev", "acme/m") || g.Of("other", "other/m") == nil {
 		t.Error("the guardrails do not follow key and model")
 	}
+	if g.OfAny("other") != g.Of("other", "acme/m") || g.OfAny("other") == g.Of("other", "other/m") {
+		t.Error("not all guardrails of models hold where the model is not known")
+	}
 	if (&Guardrails{}).Of("dev", "acme/m") != nil {
 		t.Error("a set of no guardrails")
 	}

@@ -21,7 +21,7 @@ func requested(t *testing.T, dialect string, e provider.EndpointConfig) (r *http
 	if !p.Has(op) {
 		op = provider.Messages
 	}
-	if _, err := p.Endpoints[0].Send(t.Context(), provider.Request{Operation: op, Model: "m", Body: newBody(`{}`)}); err != nil {
+	if _, err := p.Endpoints[0].Send(t.Context(), provider.Request{Operation: op, Name: "m", Body: newBody(`{}`)}); err != nil {
 		t.Fatal(err)
 	}
 	return r, p.Dialect.Name()

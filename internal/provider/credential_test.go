@@ -93,7 +93,7 @@ func TestPathsOfTheCloudsEscapeTheModel(t *testing.T) {
 		})
 		p := newProvider(t, provider.Config{Dialect: c.dialect, Transport: rt, Endpoints: provider.One(c.base, "k")})
 		body := provider.NewBody([][]byte{[]byte("{}")}, func() {})
-		resp, err := p.Endpoints[0].Send(context.Background(), provider.Request{Operation: c.op, Model: c.model, Stream: c.stream, Body: body})
+		resp, err := p.Endpoints[0].Send(context.Background(), provider.Request{Operation: c.op, Name: c.model, Stream: c.stream, Body: body})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,6 +21,7 @@ const (
 	Messages    Operation = "messages"
 	CountTokens Operation = "count_tokens"
 	InputTokens Operation = "input_tokens" // the same of the Responses API
+	Compact     Operation = "compact"
 	Embeddings  Operation = "embeddings"
 	Rerank      Operation = "rerank"
 	Moderations Operation = "moderations"
@@ -33,6 +34,12 @@ const (
 	Translations   Operation = "translations"
 	RouterImages   Operation = "router_images" // OpenRouter's
 
+	// Requests about a response that the provider keeps. They name no model but the response.
+	ReadResponse   Operation = "read_response"
+	DeleteResponse Operation = "delete_response"
+	CancelResponse Operation = "cancel_response"
+	InputItems     Operation = "input_items"
+
 	// Google's API.
 	GenerateContent    Operation = "generate_content"
 	CountContent       Operation = "count_content"
@@ -43,7 +50,22 @@ const (
 var operations = [...]Operation{
 	Chat, Responses, Models, Messages, CountTokens, InputTokens, Embeddings, Rerank, Moderations, Completions,
 	Images, ImageEdits, RouterImages, Speech, Transcriptions, Translations,
+	Compact, ReadResponse, DeleteResponse, CancelResponse, InputItems,
 	GenerateContent, CountContent, EmbedContent, BatchEmbedContents,
+}
+
+// responsesAPI has the operations that a provider without the Responses API lacks.
+var responsesAPI = [...]Operation{Responses, InputTokens, Compact, ReadResponse, DeleteResponse, CancelResponse, InputItems}
+
+// method is the method of the operation's requests.
+func (op Operation) method() string {
+	switch op {
+	case Models, ReadResponse, InputItems:
+		return http.MethodGet
+	case DeleteResponse:
+		return http.MethodDelete
+	}
+	return http.MethodPost
 }
 
 // Dialect is the protocol of one kind of provider. Implementations are stateless: one value serves
@@ -51,10 +73,10 @@ var operations = [...]Operation{
 type Dialect interface {
 	// Name is what a provider block calls it.
 	Name() string
-	// Path returns the path below the base URL, escaped, at which a model is asked for an operation;
-	// some providers have another one for streams. It is "" if this kind of provider does not have the
-	// operation.
-	Path(op Operation, model string, stream bool) string
+	// Path returns the path below the base URL, escaped, at which a model is asked for an operation, or
+	// a request is made about a response; some providers have another one for streams. It is "" if this
+	// kind of provider does not have the operation.
+	Path(op Operation, name string, stream bool) string
 	// KeyField is the field of a request's header that has the API key, and its value.
 	KeyField(key string) (name, value string)
 	// Header is sent with every request that has no value of its own; nil for none.
@@ -140,19 +162,24 @@ var openAIPaths = map[Operation]string{
 	Messages: "/messages", CountTokens: "/messages/count_tokens", InputTokens: "/responses/input_tokens",
 	Rerank: "/rerank", Moderations: "/moderations", Completions: "/completions", Images: "/images/generations", ImageEdits: "/images/edits",
 	Speech: "/audio/speech", Transcriptions: "/audio/transcriptions", Translations: "/audio/translations",
+	Compact: "/responses/compact", ReadResponse: "/responses/{id}", DeleteResponse: "/responses/{id}",
+	CancelResponse: "/responses/{id}/cancel", InputItems: "/responses/{id}/input_items",
 }
 
-// openRouterPaths are those that differ at OpenRouter.
-var openRouterPaths = map[Operation]string{Images: "", ImageEdits: "", RouterImages: "/images"}
+// openRouterPaths are those that differ at OpenRouter, which keeps no responses.
+var openRouterPaths = map[Operation]string{
+	Images: "", ImageEdits: "", RouterImages: "/images",
+	Compact: "", ReadResponse: "", DeleteResponse: "", CancelResponse: "", InputItems: "",
+}
 
-func (d openAI) Path(op Operation, _ string, _ bool) string {
+func (d openAI) Path(op Operation, name string, _ bool) string {
 	if path, own := openRouterPaths[op]; own && d.OpenRouterFields() {
 		return path
 	}
 	if d.name == Test && op != Chat && op != Embeddings {
 		return ""
 	}
-	return openAIPaths[op]
+	return strings.Replace(openAIPaths[op], "{id}", url.PathEscape(name), 1)
 }
 
 func (openAI) KeyField(key string) (name, value string) { return "Authorization", "Bearer " + key }

@@ -101,7 +101,7 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 		made.lists = []*url.URL{made.url(Request{Operation: Models, Query: dialect.ModelsQuery()})}
 	}
 	for _, op := range operations {
-		if dialect.Path(op, "", false) == dialect.Path(op, "model", true) {
+		if dialect.Path(op, "", false) == dialect.Path(op, "name", true) {
 			made.urls[op] = made.url(Request{Operation: op})
 		}
 	}
@@ -125,22 +125,22 @@ var ErrConnectTimeout = errors.New("no connection in time")
 // Request is a request to a provider.
 type Request struct {
 	Operation Operation
-	Model     string // as the provider calls it
+	Name      string // of the model, as the provider calls it, or of the response that the request is about
 	Body      *Body
 	Stream    bool
 	Header    http.Header // in addition to the provider's own; nil for none
 	Query     string      // encoded, in addition to the provider's own
 }
 
-// Send posts a request and returns the answer as soon as its header has arrived. The caller must
+// Send sends a request and returns the answer as soon as its header has arrived. The caller must
 // close the answer's body; cancelling ctx ends both. The answer's body is never compressed. After
 // ErrStale the call can be sent once more with Resend. A request whose credential is refused is sent
 // once more if there may be a new one.
 func (e *Endpoint) Send(ctx context.Context, r Request) (*http.Response, error) {
-	resp, a, err := e.post(ctx, e.transport, r)
+	resp, a, err := e.send(ctx, e.transport, r)
 	if err == nil && e.renews(resp) {
 		_ = resp.Body.Close()
-		resp, a, err = e.post(ctx, e.transport, r)
+		resp, a, err = e.send(ctx, e.transport, r)
 	}
 	switch {
 	case err != nil && ctx.Err() == nil && a.stale(err):
@@ -162,20 +162,22 @@ func (e *Endpoint) renews(resp *http.Response) bool {
 
 // Resend is Send on a new connection.
 func (e *Endpoint) Resend(ctx context.Context, r Request) (*http.Response, error) {
-	resp, _, err := e.post(ctx, e.fresh, r)
+	resp, _, err := e.send(ctx, e.fresh, r)
 	return resp, err
 }
 
-func (e *Endpoint) post(ctx context.Context, transport http.RoundTripper, r Request) (*http.Response, *attempt, error) {
+func (e *Endpoint) send(ctx context.Context, transport http.RoundTripper, r Request) (*http.Response, *attempt, error) {
 	a := newAttempt()
 	reader, err := r.Body.Open()
 	if err != nil {
 		return nil, a, err
 	}
-	req := e.request(ctx, a, http.MethodPost, r)
-	req.Body = reader
-	req.GetBody = r.Body.Open
-	req.ContentLength = r.Body.Size()
+	req := e.request(ctx, a, r)
+	req.Body, req.GetBody, req.ContentLength = reader, r.Body.Open, r.Body.Size()
+	if req.ContentLength == 0 { // of another body than this one it would be an unknown length
+		req.Body, req.GetBody = http.NoBody, nil
+		delete(req.Header, "Content-Type")
+	}
 	if err := e.sign(req, r.Body); err != nil {
 		_ = reader.Close()
 		return nil, a, err
@@ -202,7 +204,7 @@ func connecting(err error) error {
 // Authorize asks for what authorizes requests, such as the token of a cloud. It sends nothing to the
 // provider.
 func (e *Endpoint) Authorize(ctx context.Context) error {
-	return e.sign(e.request(ctx, newAttempt(), http.MethodGet, Request{Operation: Models}), nil)
+	return e.sign(e.request(ctx, newAttempt(), Request{Operation: Models}), nil)
 }
 
 // sign authorizes a request that is complete. Body is nil for a request without one.
@@ -221,10 +223,10 @@ var (
 	acceptEvents = []string{"text/event-stream"}
 )
 
-func (e *Endpoint) request(ctx context.Context, a *attempt, method string, r Request) *http.Request {
+func (e *Endpoint) request(ctx context.Context, a *attempt, r Request) *http.Request {
 	req := e.posts.WithContext(httptrace.WithClientTrace(ctx, &a.trace)) // a copy
-	req.Method, req.URL = method, e.url(r)
-	if method == http.MethodPost && len(r.Header)+len(e.fields) == 0 {
+	req.Method, req.URL = r.Operation.method(), e.url(r)
+	if req.Method == http.MethodPost && len(r.Header)+len(e.fields) == 0 {
 		plain := e.plain[0]
 		if r.Stream {
 			plain = e.plain[1]
@@ -233,7 +235,7 @@ func (e *Endpoint) request(ctx context.Context, a *attempt, method string, r Req
 		return req
 	}
 	req.Header = e.ownHeader(r)
-	if method == http.MethodGet {
+	if req.Method == http.MethodGet {
 		delete(req.Header, "Content-Type")
 	}
 	return req
@@ -244,7 +246,7 @@ func (e *Endpoint) url(r Request) *url.URL {
 		return made
 	}
 	target := e.base
-	path := e.dialect.Path(r.Operation, r.Model, r.Stream)
+	path := e.dialect.Path(r.Operation, r.Name, r.Stream)
 	if plain, err := url.PathUnescape(path); err == nil && plain != path {
 		target.RawPath = target.EscapedPath() + path
 		path = plain

@@ -64,7 +64,7 @@ func (e *Endpoint) GetModels(ctx context.Context, page string) (*http.Response, 
 	if len(e.lists) == 0 {
 		return nil, errors.New("this endpoint has no list of models")
 	}
-	req := e.request(ctx, newAttempt(), http.MethodGet, Request{Operation: Models})
+	req := e.request(ctx, newAttempt(), Request{Operation: Models})
 	list, query := pageOf(page)
 	target := *e.lists[list]
 	if query != "" {

@@ -187,9 +187,11 @@ func New(c Config) (*Provider, error) {
 	if p.Translate == nil { // for dialects without a Responses API
 		p.Translate = new(Translate)
 	}
+	if c.Translate != nil {
+		p.lacks = append(p.lacks, responsesAPI[:]...)
+	}
 	for op, lacks := range map[Operation]bool{
-		Chat: c.ResponsesOnly, Responses: c.Translate != nil, InputTokens: c.Translate != nil, Messages: !c.NativeMessages,
-		CountTokens: !c.NativeMessages && has(p.Dialect, Messages),
+		Chat: c.ResponsesOnly, Messages: !c.NativeMessages, CountTokens: !c.NativeMessages && has(p.Dialect, Messages),
 	} {
 		if lacks {
 			p.lacks = append(p.lacks, op)

@@ -73,6 +73,9 @@ wire_api = "responses"
 			{name: "budget-tool", key: budget, model: "fake/agent", prompt: shell, says: fruit, calls: 2, costs: true, carries: namespace},
 			{name: "budget-custom-tool", key: budget, model: "fake/gpt-5.5-agent", prompt: patch, says: "M fruit.txt", calls: 2, costs: true, carries: custom},
 			{name: "budget-tools-in-input", key: budget, model: "fake/gpt-6.1-sol-agent", prompt: program, says: fruit, calls: 2, costs: true, carries: inInput},
+			// The built-in provider has the model compact what the tool said, and goes on from that.
+			{name: "budget-compaction", key: budget, model: "fake/agent", prompt: shell, says: fruit, calls: 3, most: 4, costs: true,
+				options: []string{"-c", `model_provider="openai"`, "--disable", "multi_agent", "-c", "model_auto_compact_token_limit=1"}},
 
 			{name: "translated-namespace", key: budget, model: "chatonly/agent", prompt: shell, says: fruit, calls: 2, costs: true,
 				carries: []string{`"name":"multi_agent_v1__spawn_agent"`}},

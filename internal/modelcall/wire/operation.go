@@ -3,7 +3,6 @@ package wire
 import (
 	"cmp"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
@@ -18,7 +17,7 @@ import (
 // asking which operation it is.
 type Operation struct {
 	Name provider.Operation // in the catalog
-	Span string             // gen_ai.operation.name; the conventions have none for a count of tokens
+	Span string             // gen_ai.operation.name, of which the conventions have only some; "": no model is called
 	// List is the field that has the messages, or the inputs.
 	List string
 	// Generates says that the answer is text, whose tokens are counted and limited. Else only the
@@ -26,6 +25,10 @@ type Operation struct {
 	Generates bool
 	// Units says that something other than tokens is paid for, which the request bounds.
 	Units bool
+	// Compacts says that the answer is a compaction: no field of the request limits it.
+	Compacts bool
+	// Deletes says that what an answer names is no longer kept.
+	Deletes bool
 	// Form names the fields of a request as a multipart form that are a number or a boolean, of all ways
 	// to send it. Nil: there are no forms.
 	Form []string
@@ -66,11 +69,14 @@ type Path struct {
 	Model  string
 	Stream bool
 	Array  bool // a whole answer is wanted as the only element of an array
+
+	Response string // id of the response that the request is about
+	Query    string // for the provider, encoded
 }
 
 // Request returns what is known of a request before its body is read.
 func (p Path) Request() params.Request {
-	return params.Request{Model: p.Model, Stream: p.Stream, Array: p.Array}
+	return params.Request{Model: p.Model, Stream: p.Stream, Array: p.Array, Response: p.Response, Query: p.Query}
 }
 
 // Route is how a request reaches providers that have an API.
@@ -156,6 +162,13 @@ var InputTokens = &Operation{
 	Name: provider.InputTokens, Span: "count_tokens", List: "input", Estimate: `{"object":"response.input_tokens","input_tokens":`,
 	Parse: inBody(params.ParseInputTokens), References: params.References,
 	Routes: []Route{{Wire: inputWire, Encode: encodeInputTokens}},
+}
+
+// Compact is the part of the Responses API that makes a conversation shorter.
+var Compact = &Operation{
+	Name: provider.Compact, Span: "compact", List: "input", Generates: true, Compacts: true,
+	Parse: inBody(params.ParseCompact), Limits: params.ResponsesLimits, References: params.References, Content: contentOf,
+	Routes: []Route{{Wire: compactWire, Encode: encodeCompact}},
 }
 
 // Embeddings is the API of embeddings. The families of OpenAI and OpenRouter have the same shapes here,
@@ -285,15 +298,3 @@ func versioned(parse func(*jsonscan.Body) (params.Request, error)) func(*jsonsca
 		return parse(b)
 	}
 }
-
-// codexHeartbeat is for Codex, which counts events of any type and no comments (codex-rs,
-// codex-api/src/sse), and gives up after 300 s. Others get no such event: openai-node takes it only
-// after response.created.
-func codexHeartbeat(h http.Header) Heartbeat {
-	if strings.HasPrefix(h.Get("Originator"), "codex") {
-		return Heartbeat{Event: keepalive, Every: time.Minute, Early: true}
-	}
-	return Heartbeat{}
-}
-
-var keepalive = []byte("event: keepalive\ndata: {\"type\":\"keepalive\"}\n\n")

@@ -1,6 +1,10 @@
 package wire
 
 import (
+	"net/http"
+	"strings"
+	"time"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
@@ -33,6 +37,15 @@ func encodeInputTokens(e Encoding) (*Sending, error) {
 	}
 	params.EncodeResponses(e.Body, e.Asked, e.Model.Name)
 	return e.native(inputWire, countAnswer{e.Answer}), nil
+}
+
+// encodeCompact writes a request to compact a conversation.
+func encodeCompact(e Encoding) (*Sending, error) {
+	if err := e.Sealed.LeaveOutItems(e.Body); err != nil {
+		return nil, err
+	}
+	params.EncodeResponses(e.Body, e.Asked, e.Model.Name)
+	return e.native(compactWire, &responsesAnswer{e.Answer}), nil
 }
 
 // responsesAnswer is the answer of a provider that has the Responses API.
@@ -80,3 +93,15 @@ func (a *responsesOnChat) Whole(dst, body []byte) ([]byte, openai.Summary, error
 func (a *responsesOnChat) Stream() openai.Stream {
 	return responsesonchat.NewStream(a.original, a.call, a.ids)
 }
+
+// codexHeartbeat is for Codex, which counts events of any type and no comments (codex-rs,
+// codex-api/src/sse), and gives up after 300 s. Others get no such event: openai-node takes it only
+// after response.created.
+func codexHeartbeat(h http.Header) Heartbeat {
+	if strings.HasPrefix(h.Get("Originator"), "codex") {
+		return Heartbeat{Event: keepalive, Every: time.Minute, Early: true}
+	}
+	return Heartbeat{}
+}
+
+var keepalive = []byte("event: keepalive\ndata: {\"type\":\"keepalive\"}\n\n")

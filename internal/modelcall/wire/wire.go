@@ -44,6 +44,9 @@ type Wire struct {
 	// Passes says that large answers pass as they come: of one in one piece, Answer.Whole needs no more
 	// than its outline.
 	Passes bool
+	// Optional says that providers may have the rest of the API without it. Such a one answers 404 or 405
+	// without an error of the API.
+	Optional bool
 	// MaxEvent bounds an event of a provider, in bytes. 0: the usual bound.
 	MaxEvent int
 	// End is the event that ends a stream whose provider leaves it open, none for an API whose streams
@@ -77,6 +80,7 @@ var (
 	}
 	countWire      = &Wire{Name: provider.CountTokens}
 	inputWire      = &Wire{Name: provider.InputTokens}
+	compactWire    = &Wire{Name: provider.Compact, Optional: true}
 	embeddingsWire = &Wire{Name: provider.Embeddings}
 
 	rerankWire      = &Wire{Name: provider.Rerank}
@@ -123,12 +127,13 @@ type Pricer interface {
 
 // Sending is a request in the form of a provider.
 type Sending struct {
-	Wire   *Wire
-	Body   [][]byte
-	Header http.Header // in addition to the provider's own; nil for none
-	Query  string      // likewise
-	Stream bool
-	Answer Answer
+	Wire     *Wire
+	Response string // id of the one that the request is about; "": it is for a model
+	Body     [][]byte
+	Header   http.Header // in addition to the provider's own; nil for none
+	Query    string      // likewise
+	Stream   bool
+	Answer   Answer
 	// Adapted says how the provider's answer becomes one of the wire; nil: it is one.
 	Adapted *adapter.Adapted
 

@@ -18,6 +18,7 @@ type Content struct {
 	Prediction int64 // bytes of a predicted output: its wrong parts are billed as output
 	Thinking   int64 // tokens of thought that the request allows beside the output
 	LongWindow bool  // the prompt may be longer than the window in the catalog
+	Compacts   bool  // the answer is a compaction, which is of no use if it is cut off
 
 	// Unpriced names the first thing whose price cannot be known before the call: a file, a part of
 	// an unknown kind, a dearer service tier, an unknown field. It is "" for none.
@@ -48,6 +49,7 @@ const (
 	kindText
 	kindImage
 	kindAudio
+	kindTrigger // asks for a compaction instead of an answer; Codex ends its input with it
 )
 
 // contentKinds is the table of types. A type that is missing has no known price. [References]
@@ -75,6 +77,7 @@ var contentKinds = map[string]contentKind{
 	"computer_call": kindText, "computer_call_output": kindText,
 	"tool_search_call": kindText, "tool_search_output": kindText, "additional_tools": kindText,
 	"configuration_update": kindText,
+	"compaction_trigger":   kindTrigger,
 	"item_reference":       kindText, // judged as a reference to stored state
 }
 
@@ -257,6 +260,8 @@ func (c *Content) kind(name string) contentKind {
 	switch kind {
 	case kindAudio:
 		c.Units[units.AudioInput] = 1
+	case kindTrigger:
+		c.Compacts = true
 	case kindUnknown:
 		if name == "" || len(name) > maxTypeName {
 			name = "content"

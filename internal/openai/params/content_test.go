@@ -42,7 +42,7 @@ func TestContentThatCostsMoreThanItsBytes(t *testing.T) {
 		`{"input":[{"type":"function_call_output","output":[{"type":"input_image"}]}]}`:                                                              {Images: 1},
 		`{"input":[{"type":"computer_call_output","call_id":"c","output":{"type":"computer_screenshot","image_url":"data:image/png;base64,AAAA"}}]}`: {Images: 1, Encoded: 28},
 		`{"input":[{"type":"web_search_call"}]}`:                                                                                                     {Unpriced: "web_search_call"},
-		`{"input":[{"type":"compaction_trigger"}]}`:                                                                                                  {Unpriced: "compaction_trigger"},
+		`{"input":[{"type":"compaction_trigger"}]}`:                                                                                                  {Compacts: true},
 		part(`{"type":"image","source":{"type":"base64","data":"AAAA"}}`):                                                                            {Images: 1, Encoded: 31},
 		part(`{"type":"document","source":{"type":"base64","data":"AAAA"}}`):                                                                         {Unpriced: "file"},
 		part(`{"type":"document","source":{"type":"url","url":"https://x.example"}}`):                                                                {Unpriced: "file"},

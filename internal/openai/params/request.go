@@ -24,11 +24,13 @@ import (
 // Request is what the gateway acts on in a request.
 type Request struct {
 	Model        string
-	Stream       bool  // `stream` is true; null and absent are false
-	Choices      int64 // n of a chat, not checked; 1 if absent
-	IncludeUsage bool  // `stream_options.include_usage` is true; chat only
-	Array        bool  // the whole answer is wanted as the only element of an array; Google's API only
-	Form         *Form // that the body is the view of; nil: the caller sent JSON
+	Stream       bool   // `stream` is true; null and absent are false
+	Choices      int64  // n of a chat, not checked; 1 if absent
+	IncludeUsage bool   // `stream_options.include_usage` is true; chat only
+	Array        bool   // the whole answer is wanted as the only element of an array; Google's API only
+	Response     string // id of the response that the path names, "" for none
+	Query        string // for the provider, encoded
+	Form         *Form  // that the body is the view of; nil: the caller sent JSON
 
 	model         int // index of the member, -1 if absent
 	streamOptions int // index of the member, -1 if absent or null
@@ -104,8 +106,27 @@ func ParseResponses(b *jsonscan.Body) (Request, error) {
 
 // ParseInputTokens is [ParseResponses] for a count of the tokens of a request, which may have any of its
 // parts and cannot be streamed.
-func ParseInputTokens(b *jsonscan.Body) (Request, error) {
-	req, err := listHead(b, "input_tokens", true)
+func ParseInputTokens(b *jsonscan.Body) (Request, error) { return parsePart(b, "input_tokens") }
+
+// ParseCompact is [ParseResponses] for a request to compact a conversation: `input`, the one that
+// `previous_response_id` ends, or both. Its answer is whole, and as long as the model makes it.
+func ParseCompact(b *jsonscan.Body) (Request, error) {
+	req, err := parsePart(b, "compact")
+	if err != nil {
+		return req, err
+	}
+	if _, ok := member(b, "max_output_tokens"); ok {
+		return req, apierror.New(apierror.UnsupportedParameter, "compact cannot limit its output").WithParam("max_output_tokens")
+	}
+	if _, ok := member(b, "previous_response_id"); !ok {
+		err = required(b, "input", textOrList, aTextOrList)
+	}
+	return req, err
+}
+
+// parsePart reads a request to a part of the Responses API, which cannot be streamed.
+func parsePart(b *jsonscan.Body, api string) (Request, error) {
+	req, err := listHead(b, api, true)
 	if _, ok := member(b, "input"); ok && err == nil {
 		err = required(b, "input", textOrList, aTextOrList)
 	}

@@ -64,6 +64,14 @@ func (t *Table) Follow(f func(owners.Row)) { t.correct = f }
 // the engine; without its answer, the row is written at once. If both are away the error wraps
 // postgres.ErrUnavailable: the others will know the owner when the row is written.
 func (t *Table) Put(r owners.Row) (owners.Row, error) {
+	if !r.Expires.After(r.At) {
+		ctx, cancel := context.WithTimeout(context.Background(), engineTimeout)
+		defer cancel()
+		// Without it the copy ends within the hour.
+		_, _ = t.config.Engine.Do(ctx, "DEL", t.engineKey(r.Provider, r.ID))
+		t.config.Writer.Append(tableName, encode(r))
+		return r, nil
+	}
 	first, away := t.claimInEngine(r)
 	if first != "" && first != r.Tenant {
 		r.Tenant, r.Expires = first, r.At.Add(engineTTL)

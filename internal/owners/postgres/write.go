@@ -130,8 +130,8 @@ func (t *Table) decode(encoded [][]byte) []owners.Row {
 		switch last := len(kept) - 1; {
 		case last < 0 || compare(kept[last], r) != 0:
 			kept = append(kept, r)
-		case kept[last].Tenant == r.Tenant && kept[last].Expires.Before(r.Expires):
-			kept[last].Expires = r.Expires
+		case kept[last].Tenant == r.Tenant || !kept[last].Expires.After(r.At): // it goes on, ends, or has ended
+			kept[last] = r
 		}
 	}
 	return kept

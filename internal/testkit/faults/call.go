@@ -131,18 +131,25 @@ func (p *Provider) responsesScript(c *call) script {
 		id := strings.Trim(string(c.Members["previous_response_id"]), `"`)
 		earlier, ok := p.stored.get(id)
 		if !ok {
-			body := answers.ErrorBody("invalid_request_error", "previous_response_not_found", "previous_response_id", fmt.Sprintf("no response %q", id))
-			return whole(http.StatusBadRequest, "application/json", answers.Encode(body))
+			return unknownPrevious(id)
 		}
-		c.prompt = earlier + " / " + c.prompt
+		c.prompt = earlier.prompt + " / " + c.prompt
 	}
-	if store {
-		p.stored.put("resp_"+c.reply.ID, c.prompt)
-	}
+	compacts := triggered(c)
 	if err := c.prepare(); err != nil {
 		return c.fails(http.StatusBadRequest, "invalid_value", err.Error())
 	}
 	c.reply.Settings = c.Settings().With("store", store)
+	if compacts {
+		return triggeredScript(c)
+	}
+	if store {
+		kept := stored{c.prompt, c.reply.FinalResponse(), inputItems(c)}
+		if c.mode.course == courseFailed {
+			kept.response = c.failedResponse()
+		}
+		p.stored.put("resp_"+c.reply.ID, kept)
+	}
 	if c.streams() {
 		return c.streamScript(c.reply.ResponseStream(), c.responseError())
 	}

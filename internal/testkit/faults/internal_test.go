@@ -28,9 +28,9 @@ func TestBehaviourNames(t *testing.T) {
 func TestStoredResponsesAreBounded(t *testing.T) {
 	s := newResponseStore()
 	for i := range maxStored + 1 {
-		s.put(string(rune(i+0x10000)), "")
+		s.put(string(rune(i+0x10000)), stored{})
 	}
-	if _, first := s.get(string(rune(0x10000))); first || len(s.prompts) != maxStored {
-		t.Errorf("%d kept, the first among them %v", len(s.prompts), first)
+	if _, first := s.get(string(rune(0x10000))); first || len(s.byID) != maxStored {
+		t.Errorf("%d kept, the first among them %v", len(s.byID), first)
 	}
 }

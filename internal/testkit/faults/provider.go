@@ -89,6 +89,8 @@ func New() *Provider {
 			p.mux.Handle("POST "+prefix+"/chat/completions", p.model(a, openAIBody(chatScript)))
 			p.mux.Handle("POST "+prefix+"/responses", p.model(a, openAIBody(p.responsesScript)))
 			p.mux.Handle("POST "+prefix+"/responses/input_tokens", p.model(a, openAIBody(inputScript)))
+			p.mux.Handle("POST "+prefix+"/responses/compact", p.model(a, openAIBody(func(c *call) script { return compactScript(c, p.stored) })))
+			handleStored(p, prefix)
 			p.mux.Handle("POST "+prefix+"/messages", p.model(anthropic, messagesBody(messagesScript, false)))
 			p.mux.Handle("POST "+prefix+"/messages/count_tokens", p.model(anthropic, messagesBody(countScript, true)))
 			p.mux.Handle("POST "+prefix+"/embeddings", p.model(a, embeddingsBody))

@@ -116,6 +116,10 @@ func actsAsAgent(c *call) {
 		c.reply.Text = words("The tool said: " + results[len(results)-1])
 		return
 	}
+	if text, ok := compacted(c); ok {
+		c.reply.Text = words(text)
+		return
+	}
 	// Some clients put notes of their own before what the user said.
 	const use = "\nuse "
 	prompt := "\n" + strings.TrimSpace(c.prompt)

@@ -147,6 +147,36 @@ test("images are accepted", async () => {
 	assert.ok(reply.choices[0].message.content.startsWith(echo("look")));
 });
 
+// storedResponses is what the routes about a stored response show, but for ids.
+async function storedResponses(sdk, model) {
+	const texts = [["user", "one"], ["assistant", "two"], ["user", "three"]].map(([role, content]) => ({ role, content }));
+	const { responses } = sdk;
+	const first = await responses.create({ model, input: texts });
+	const shown = await responses.retrieve(first.id, { include: ["message.output_text.logprobs"] });
+	assert.deepEqual([shown.id, shown.output_text, shown.model], [first.id, first.output_text, model]);
+	const items = (await collect(responses.inputItems.list(first.id, { limit: 2, order: "asc" }))).map((i) => i.content[0].text);
+	const newest = (await responses.inputItems.list(first.id, { limit: 1 })).data[0].content[0].text;
+	const count = await responses.inputTokens.count({ model, input: "one two three" });
+	const compacted = await responses.compact({ model, previous_response_id: first.id, instructions: "be short" });
+	const again = await responses.create({ model, input: [...compacted.output, texts[0]] });
+	const cancelled = await responses.cancel((await responses.create({ model, input: "in the background" })).id);
+	const refused = await caught(() => responses.cancel(first.id));
+	assert.ok(refused instanceof OpenAI.BadRequestError);
+	await responses.delete(first.id);
+	for (const call of ["retrieve", "cancel", "delete"]) assert.ok((await caught(() => responses[call](first.id))) instanceof OpenAI.NotFoundError);
+	return {
+		text: shown.output_text, items, newest, count, status: cancelled.status, again: again.output_text, compacted: compacted.output.map((i) => i.type),
+		object: compacted.object, usage: compacted.usage, refused: /background=true/.test(refused.message),
+	};
+}
+
+testFake("stored responses are those of the provider", async () => {
+	const direct = new OpenAI({ baseURL: `${process.env.FAKE_ORIGIN}/v1`, apiKey: process.env.FAKE_API_KEY, maxRetries: 0, timeout: TIMEOUT });
+	const want = await storedResponses(direct, "echo");
+	assert.deepEqual([want.items, want.newest], [["one", "two", "three"], "three"]);
+	assert.deepEqual(await storedResponses(gateway, MODEL), want);
+});
+
 test("responses stream", async () => {
 	const events = await collect(await gateway.responses.create({ model: MODEL, input: "a b", stream: true }));
 	assert.equal(events[0].type, "response.created");

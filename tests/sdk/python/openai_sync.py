@@ -444,6 +444,37 @@ def what_anthropic_ignores_is_left_out_and_named():
     equal(reply.choices[0].finish_reason, "stop", "an answer in JSON")
 
 
+def stored_responses(sdk, model):
+    """What the routes about a stored response show, but for ids."""
+    texts = [{"role": role, "content": text} for role, text in (("user", "one"), ("assistant", "two"), ("user", "three"))]
+    first = sdk.responses.create(model=model, input=texts)
+    shown = sdk.responses.retrieve(first.id, include=["message.output_text.logprobs"])
+    equal((shown.id, shown.output_text, shown.model), (first.id, first.output_text, model), "retrieved")
+    items = [i.content[0].text for i in sdk.responses.input_items.list(first.id, limit=2, order="asc")]
+    newest = sdk.responses.input_items.list(first.id, limit=1).data[0].content[0].text
+    count = sdk.responses.input_tokens.count(model=model, input="one two three")
+    compacted = sdk.responses.compact(model=model, previous_response_id=first.id, instructions="be short")
+    again = sdk.responses.create(model=model, input=[i.model_dump(exclude_none=True, warnings=False) for i in compacted.output] + texts[:1])
+    cancelled = sdk.responses.cancel(sdk.responses.create(model=model, input="in the background").id)
+    refused = raises(openai.BadRequestError, lambda: sdk.responses.cancel(first.id), 400)
+    sdk.responses.delete(first.id)
+    for call in sdk.responses.retrieve, sdk.responses.input_items.list, sdk.responses.cancel, sdk.responses.delete:
+        raises(openai.NotFoundError, lambda: call(first.id), 404)
+    return (
+        shown.output_text, items, newest, (count.object, count.input_tokens), cancelled.status, again.output_text,
+        (compacted.object, [i.type for i in compacted.output], compacted.usage.output_tokens), "background=true" in refused.message,
+    )
+
+
+@case(only="fake")
+def stored_responses_are_those_of_the_provider():
+    direct = OpenAI(base_url=contract.FAKE + "/v1", api_key=contract.FAKE_KEY, max_retries=0, timeout=contract.TIMEOUT)
+    want = stored_responses(direct, "echo")
+    equal(want[1:3], (["one", "two", "three"], "three"), "items")
+    equal(stored_responses(gateway, MODEL), want, "through the gateway")
+    raises(openai.BadRequestError, lambda: list(gateway.responses.retrieve("resp_1", stream=True)), 400)
+
+
 @case(only="fake")
 def an_alias_goes_on_to_its_next_target():
     model, answered = "openai-failover", "anthropic/echo"
