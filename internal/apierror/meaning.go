@@ -152,8 +152,8 @@ var meanings = map[Code]Meaning{
 		"Delete keys that nobody uses (`caddy gatehouse key list`), or raise `max` in `runtime_keys`.",
 	},
 	GatewayBusy: {
-		"The bodies of all requests together filled `body_memory`.",
-		"Raise `body_memory` if the machine has more, and look for clients that send slowly.",
+		"The bodies of all requests together filled `body_memory`, large answers `answer_memory`, or large forms the space for them on the disk.",
+		"Raise the option that the refusal names if the machine has more memory, and look for clients that send slowly.",
 	},
 	RateLimitExceeded: {
 		"A rate of requests or tokens was used up.",

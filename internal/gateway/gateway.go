@@ -118,7 +118,7 @@ func New(c Config) (*Gateway, error) {
 	}
 	g.requests = modelcall.Deps{
 		Deps: request.Deps{
-			Limits: c.Limits, Uploads: upload.Config{Memory: &c.State.Bodies, Timeout: c.Timeouts.Body, Now: c.Now}, Write: c.Timeouts.Write,
+			Limits: c.Limits, Uploads: upload.Config{Memory: &c.State.Bodies.Semaphore, Spool: c.State.Bodies.Spool, Timeout: c.Timeouts.Body, Now: c.Now}, Write: c.Timeouts.Write,
 			InFlight: &g.calls, Metrics: c.State.Metrics, Redactor: redactor, Logger: c.Logger,
 			Sampled: sync.OnceValue(func() *zap.Logger { return c.Logger.WithOptions(zap.WrapCore(sample)) }), Now: c.Now,
 		},

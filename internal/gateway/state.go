@@ -20,6 +20,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
+	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 )
 
@@ -27,7 +28,7 @@ import (
 // generations share; see generation for their life. Making one opens no file and starts nothing.
 type State struct {
 	Metrics      *metrics.Metrics
-	Bodies       memory.Semaphore           // held of requests
+	Bodies       upload.Bodies              // of requests
 	Answers      memory.Semaphore           // held of answers of providers
 	Workstations *desktop.State             // tokens and sessions
 	ConnLimiter  *connlimit.Limiter         // VNC connections in their handshake
@@ -51,7 +52,7 @@ type State struct {
 // NewState returns the State of a data directory.
 func NewState(dir string, now func() time.Time) *State {
 	s := &State{
-		Workstations: desktopmemory.NewState(now), ConnLimiter: connlimit.New(now), Concurrency: limits.NewConcurrencyLimiter(),
+		Bodies: upload.Bodies{Spool: upload.NewSpool(dir)}, Workstations: desktopmemory.NewState(now), ConnLimiter: connlimit.New(now), Concurrency: limits.NewConcurrencyLimiter(),
 		events: newEvents(), stores: stores{dir: dir, closed: make(chan struct{})},
 		runtimeKeys: runtimekeys.New(now, crand.Reader),
 	}

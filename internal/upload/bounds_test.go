@@ -15,7 +15,7 @@ import (
 func TestTheDocumentedBounds(t *testing.T) {
 	for name, pair := range map[string][2]int64{
 		"a body": {MaxBody, 33554432}, "the largest limit": {MaxMaxBody, 268435456}, "the least memory": {MinMemory, 67108864},
-		"the first read": {firstRead, 262144}, "what is thrown away": {drainBytes, 67108864}, "for so long": {int64(drainTime), int64(5 * time.Second)},
+		"the first read": {firstRead, 262144}, "a form in a file": {spoolAbove, 8388608}, "all of them": {MaxSpooled, 1073741824}, "what is thrown away": {drainBytes, 67108864}, "for so long": {int64(drainTime), int64(5 * time.Second)},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: %d, want %d", name, pair[0], pair[1])

@@ -1,9 +1,9 @@
 // Package upload reads request bodies.
 //
-// A body is read whole into one buffer. The bytes of all bodies together are bounded by a [memory.Semaphore],
-// which is taken as bytes arrive: a Content-Length is only a claim. An upload that takes too long is
-// ended, and one that is refused is read and thrown away for a while, so that its client sees the
-// refusal instead of a broken connection.
+// A body is read whole into one buffer, and a large form into a file: see [Spool]. The bytes of all
+// bodies together are bounded by a [memory.Semaphore], which is taken as bytes arrive: a Content-Length
+// is only a claim. An upload that takes too long is ended, and one that is refused is read and thrown
+// away for a while, so that its client sees the refusal instead of a broken connection.
 package upload
 
 import (
@@ -44,6 +44,7 @@ const (
 // Config is what all uploads of a gateway have in common.
 type Config struct {
 	Memory  *memory.Semaphore // it never waits: a full one is 429, and no queue of half-read uploads
+	Spool   *Spool            // nil: all bodies are in memory
 	Timeout time.Duration     // for a body to arrive whole
 	Now     func() time.Time
 }
@@ -54,9 +55,11 @@ type Upload struct {
 	w        http.ResponseWriter
 	r        *http.Request
 	watch    *watchdog.Timer
-	buffer   []byte // nil before Read and after Handover
-	held     int64  // bytes of memory
-	complete bool   // the body was read to its end
+	buffer   []byte   // nil before Read and after Handover
+	file     *spooled // of a large form, nil for others
+	flushed  int64    // bytes in the file that are not in the buffer
+	held     int64    // bytes of memory
+	complete bool     // the body was read to its end
 
 	mu          sync.Mutex // guards the following
 	reading     bool       // Read waits
@@ -70,9 +73,9 @@ func New(c *Config, w http.ResponseWriter, r *http.Request, watch *watchdog.Time
 }
 
 // Read reads the body to its end and returns it, at most limit bytes. A second Read returns the same
-// bytes. They are valid until Handover or Close. Memory is taken as bytes arrive, at most four times
-// what has come. Errors are of [apierror]: 400 (too slow, unreadable), 413, 415, 429 (memory), or the
-// client left.
+// bytes, which must not be changed. They are valid until Handover or Close. Memory is taken as bytes
+// arrive, at most four times what has come. Errors are of [apierror]: 400 (too slow, unreadable), 413,
+// 415, 429 (memory), 503 (disk), or the client left.
 func (u *Upload) Read(limit int64) ([]byte, error) {
 	if u.complete {
 		return u.buffer, nil
@@ -94,18 +97,17 @@ func (u *Upload) Read(limit int64) ([]byte, error) {
 	for {
 		n, err := u.r.Body.Read(u.buffer[len(u.buffer):cap(u.buffer)])
 		u.buffer = u.buffer[:len(u.buffer)+n]
-		if int64(len(u.buffer)) > limit {
-			return nil, tooLarge(int64(len(u.buffer)), limit)
+		if size := int64(u.Len()); size > limit {
+			return nil, tooLarge(size, limit)
 		}
 		switch {
 		case err == io.EOF:
-			u.complete = true
-			return u.buffer, nil
+			return u.end()
 		case err != nil:
 			return nil, u.failure(err)
 		}
 		if len(u.buffer) == cap(u.buffer) {
-			if err := u.grow(nextSize(cap(u.buffer), u.r.ContentLength, limit)); err != nil {
+			if err := u.makeRoom(limit); err != nil {
 				return nil, err
 			}
 		}
@@ -164,7 +166,7 @@ func (u *Upload) setReadDeadline(at time.Time) error {
 func (u *Upload) Complete() bool { return u.complete }
 
 // Len returns how many bytes were read.
-func (u *Upload) Len() int { return len(u.buffer) }
+func (u *Upload) Len() int { return int(u.flushed) + len(u.buffer) }
 
 // SmallAndComing reports whether the body is small and on its way, so that reading it early holds
 // little memory: its length is known and the client does not wait for 100 Continue.
@@ -206,11 +208,14 @@ func (u *Upload) Reserve(n int) error {
 // Handover gives up the buffer: release must be called once nothing reads the bytes any more. Its
 // memory counts until Free or Close.
 func (u *Upload) Handover() (release func()) {
-	buffer := u.buffer
-	u.buffer = nil
+	buffer, file := u.buffer, u.file
+	u.buffer, u.file = nil, nil
 	return func() {
-		if buffer != nil {
+		if file == nil || !file.mapped() {
 			giveBuffer(buffer)
+		}
+		if file != nil {
+			file.free()
 		}
 	}
 }
@@ -224,10 +229,7 @@ func (u *Upload) Free(kept int64) {
 
 // Close returns the buffer, unless it was handed over, and all memory.
 func (u *Upload) Close() {
-	if u.buffer != nil {
-		giveBuffer(u.buffer)
-		u.buffer = nil
-	}
+	u.Handover()()
 	u.Free(0)
 }
 
