@@ -20,6 +20,19 @@ func converse(r *Request) (*Adapted, error) {
 	return a, nil
 }
 
+// converseCount is the number of tokens of a chat request, by Bedrock's CountTokens.
+func converseCount(r *Request) (*Adapted, error) {
+	a, err := converse(r)
+	if err != nil {
+		return nil, err
+	}
+	a.Body, a.answer = [][]byte{chatonconverse.CountRequest(a.Body[0])}, bedrockCount
+	return a, nil
+}
+
+// bedrockCount reads the answers of CountTokens.
+var bedrockCount = count{"inputTokens", chatonconverse.CountRefusal}
+
 // bedrockEmbeddings is OpenAI's embeddings on models of Bedrock that embed.
 func bedrockEmbeddings(r *Request) (*Adapted, error) {
 	body, original, err := embeddingsonbedrock.Request(r.Body, r.Model)

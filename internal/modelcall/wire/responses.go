@@ -32,7 +32,7 @@ func encodeInputTokens(e Encoding) (*Sending, error) {
 		return nil, err
 	}
 	params.EncodeResponses(e.Body, e.Asked, e.Model.Name)
-	return e.native(inputWire, countAnswer{e.Answer}), nil
+	return e.native(inputWire, countAnswer{call: e.Answer}), nil
 }
 
 // responsesAnswer is the answer of a provider that has the Responses API.

@@ -83,6 +83,10 @@ func (c *Converse) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		embedOnBedrock(w, r, found[1], body)
 		return
 	}
+	if found := countPath.FindStringSubmatch(r.URL.EscapedPath()); found != nil {
+		countOnBedrock(w, r, found[1], body)
+		return
+	}
 	found := conversePath.FindStringSubmatch(r.URL.EscapedPath())
 	if found == nil || strings.Contains(found[1], ":") {
 		awsError(w, 404, "UnknownOperationException", "")

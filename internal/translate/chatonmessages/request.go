@@ -207,3 +207,9 @@ func (t *translation) putTier() error {
 	}
 	return nil
 }
+
+// CountRequest returns the request of count_tokens for one of the Messages API, whose other fields it
+// refuses.
+func CountRequest(body []byte) []byte {
+	return append(translate.AppendPicked([]byte{'{'}, body, "model", "system", "messages", "tools", "tool_choice", "thinking", "output_config"), '}')
+}
