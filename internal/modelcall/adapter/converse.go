@@ -9,7 +9,9 @@ import (
 
 // converse is chat completions on Amazon Bedrock's Converse.
 func converse(r *Request) (*Adapted, error) {
-	body, original, err := chatonconverse.Request(r.Body, chatonconverse.Options{UpstreamModel: r.Model, MaxOutput: r.Output})
+	body, original, err := chatonconverse.Request(r.Body, chatonconverse.Options{
+		UpstreamModel: r.Model, Origin: r.Provider.Name + "/" + r.Model, MaxOutput: r.Output,
+	})
 	if err != nil {
 		return nil, err
 	}

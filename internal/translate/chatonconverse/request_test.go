@@ -35,7 +35,9 @@ func request(body string, opt chatonconverse.Options) ([]byte, *chatonconverse.O
 func TestGoldenRequests(t *testing.T) {
 	for _, g := range translatetest.Goldens(t) {
 		g.Run(t, func(t *testing.T, g *translatetest.Golden) {
-			body, original, err := request(g.File("request.json"), chatonconverse.Options{UpstreamModel: strings.TrimSpace(g.File("model.txt"))})
+			body, original, err := request(g.File("request.json"), chatonconverse.Options{
+				UpstreamModel: strings.TrimSpace(g.File("model.txt")), Origin: "bedrock/m",
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

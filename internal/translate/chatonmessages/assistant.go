@@ -17,7 +17,7 @@ func (c *conversation) assistant(o translate.Object) error {
 	if err := c.turns.begin(assistant, o); err != nil {
 		return err
 	}
-	if err := c.thoughts(o); err != nil {
+	if err := translate.EachThought(o, c.origin, c.putThought); err != nil {
 		return err
 	}
 	if content != nil {

@@ -50,7 +50,7 @@ func (r *reader) end() (finish string, bad *apierror.Error) {
 		}
 		spoke = spoke || b.spoke && b.kind != thinkingBlock
 	}
-	r.thoughts.end()
+	r.thoughts.End()
 	r.begin(finish != "content_filter" || r.why == nil)
 	if finish == "content_filter" && r.why != nil && !spoke {
 		r.to.Refusal(r.why)

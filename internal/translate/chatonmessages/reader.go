@@ -18,7 +18,7 @@ type reader struct {
 	call     *openai.Call
 	original *Original
 	to       completion.Writer
-	thoughts thoughtWriter
+	thoughts completion.Thoughts
 
 	blocks     []block
 	parts      int // blocks, and citations in them
@@ -72,7 +72,7 @@ func (r *reader) start(index int64, object []byte) *apierror.Error {
 		if _, ok := translate.Unquoted(o.data); ok && !r.original.hideReasoning {
 			r.begin(false)
 			r.call.ReportSealed(o.data)
-			r.thoughts.redacted(b.n, o.data)
+			r.thoughts.Redacted(b.n, o.data)
 		}
 	}
 	return r.checkSize()
@@ -191,7 +191,7 @@ func (r *reader) thought(b *block, quoted []byte) {
 func (r *reader) putThought(b *block, piece []byte) {
 	first := !b.spoke
 	b.spoke = true
-	r.thoughts.piece(b.n, first, piece)
+	r.thoughts.Piece(b.n, first, piece)
 }
 
 // sign takes the signature of thoughts, which comes once and ends them.
@@ -205,7 +205,7 @@ func (r *reader) sign(b *block, quoted []byte) {
 	}
 	b.signed = true
 	r.call.ReportSealed(quoted)
-	r.thoughts.signature(b.n, !b.spoke, quoted)
+	r.thoughts.Signature(b.n, !b.spoke, quoted)
 	b.spoke = true
 }
 
