@@ -181,11 +181,11 @@ func hashOf(body *provider.Body) (string, error) {
 func (s *signer) Refused(int) bool { return s.keys.refused() }
 
 // Secrets implements [provider.Credential].
-func (s *signer) Secrets() []string {
-	if keys, ok := s.keys.last(); ok {
-		return []string{keys.SecretAccessKey, keys.SessionToken}
+func (s *signer) Secrets() (secrets []string) {
+	for _, keys := range s.keys.known() {
+		secrets = append(secrets, keys.SecretAccessKey, keys.SessionToken)
 	}
-	return nil
+	return secrets
 }
 
 // Fetch implements [Credential].

@@ -42,6 +42,7 @@ type cache[T any] struct {
 	retry    time.Time     // not before
 	fetching chan struct{} // closed when the present attempt has ended; nil for none
 	timer    *time.Timer   // of the next attempt
+	recent   []T           // the value and those before it, at most maxRecent; not changed
 }
 
 func newCache[T any](ctx context.Context, now func() time.Time, early time.Duration, f fetch[T]) *cache[T] {
@@ -155,6 +156,7 @@ func (c *cache[T]) attempt(parent context.Context, ended chan struct{}) {
 	}
 	if c.err = err; err == nil {
 		c.value, c.has, c.doubted, c.expires, c.fetched, c.pause = value, true, false, expires, now, 0
+		c.recent = append([]T{value}, c.recent[:min(len(c.recent), maxRecent-1)]...)
 	} else {
 		c.pause = min(max(2*c.pause, firstPause), longestPause)
 		c.retry = now.Add(c.pause)
@@ -204,10 +206,18 @@ func (c *cache[T]) refused() bool {
 	return true
 }
 
-func (c *cache[T]) last() (T, bool) {
+// maxRecent bounds the values that are known: a token lives for about an hour, and a stream that began
+// with it can last longer and end in an error that shows it.
+const maxRecent = 3
+
+// known returns the value and those before it, which a source at hand does not keep.
+func (c *cache[T]) known() []T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.value, c.has
+	if c.ctx == nil && c.has {
+		return []T{c.value}
+	}
+	return c.recent
 }
 
 func (c *cache[T]) status() Status {

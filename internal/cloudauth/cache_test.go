@@ -206,3 +206,18 @@ func TestNothingIsAskedAfterTheConfiguration(t *testing.T) {
 		t.Errorf("the endpoint was asked %d times", n)
 	}
 }
+
+// A stream that began with a token may end in an error that shows it, after the token was renewed.
+func TestTheTokensBeforeAreStillKnown(t *testing.T) {
+	e := &endpoint{}
+	synced(t, e, func(t *testing.T, c *cache[string]) {
+		want(t, c, "token 1")
+		for _, known := range []string{"[token 2 token 1]", "[token 3 token 2 token 1]", "[token 4 token 3 token 2]"} {
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			if got := fmt.Sprint(c.known()); got != known {
+				t.Errorf("%s, want %s", got, known)
+			}
+		}
+	})
+}

@@ -77,11 +77,11 @@ func (b *bearer) Sign(r *http.Request, _ *provider.Body) error {
 func (b *bearer) Refused(int) bool { return b.tokens.refused() }
 
 // Secrets implements [provider.Credential].
-func (b *bearer) Secrets() []string {
-	if t, ok := b.tokens.last(); ok {
-		return []string{t.value}
+func (b *bearer) Secrets() (secrets []string) {
+	for _, t := range b.tokens.known() {
+		secrets = append(secrets, t.value)
 	}
-	return nil
+	return secrets
 }
 
 // Fetch implements [Credential].

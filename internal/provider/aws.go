@@ -3,6 +3,7 @@ package provider
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -19,10 +20,30 @@ func (bedrock) Path(op Operation, model string, stream bool) string {
 		return bedrockPath(model, "/converse")
 	case op == Embeddings:
 		return bedrockPath(model, "/invoke")
+	case op == CountTokens:
+		return bedrockPath(counted(model), countTokens)
 	case op == Models:
 		return foundationModels
 	}
 	return ""
+}
+
+const countTokens = "/count-tokens"
+
+// profiles begin the names of inference profiles that span regions.
+var profiles = []string{"us", "us-gov", "eu", "apac", "jp", "au", "ca", "global"}
+
+// counted returns the base model of a profile: CountTokens knows no others.
+func counted(model string) string {
+	for _, kind := range []string{":inference-profile/", ":foundation-model/"} {
+		if _, id, arn := strings.Cut(model, kind); arn {
+			model = id
+		}
+	}
+	if area, base, ok := strings.Cut(model, "."); ok && slices.Contains(profiles, area) {
+		return base
+	}
+	return model
 }
 
 // bedrockPath is the path of an action of a model, whose id is one segment: it may have colons and, in
@@ -54,6 +75,8 @@ func (bedrockAnthropic) Path(op Operation, model string, stream bool) string {
 		return bedrockPath(model, "/invoke-with-response-stream")
 	case op == Messages:
 		return bedrockPath(model, "/invoke")
+	case op == CountTokens:
+		return bedrockPath(counted(model), countTokens)
 	case op == Models:
 		return foundationModels
 	}

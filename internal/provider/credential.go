@@ -34,6 +34,7 @@ type apiKey struct {
 type keyField struct {
 	key, name string
 	values    []string // shared by requests
+	before    string   // the key that streams may still know; "" for none
 }
 
 // sets returns the field of the header that has the credential, and the option that sets it.
@@ -51,7 +52,13 @@ func (e EndpointConfig) sets(dialect Dialect) (field, option string) {
 func (k *apiKey) Refused(int) bool { return false }
 
 // Secrets implements [Credential].
-func (k *apiKey) Secrets() []string { return []string{k.current()} }
+func (k *apiKey) Secrets() []string {
+	secrets := []string{k.current()}
+	if f := k.field.Load(); f != nil {
+		secrets = append(secrets, f.key, f.before)
+	}
+	return secrets
+}
 
 // Sign implements [Credential].
 func (k *apiKey) Sign(r *http.Request, _ *Body) error {
@@ -62,7 +69,11 @@ func (k *apiKey) Sign(r *http.Request, _ *Body) error {
 	f := k.field.Load()
 	if f == nil || f.key != key {
 		name, value := k.dialect.KeyField(key)
-		f = &keyField{key, name, []string{value}}
+		made := &keyField{key: key, name: name, values: []string{value}}
+		if f != nil {
+			made.before = f.key
+		}
+		f = made
 		k.field.Store(f)
 	}
 	r.Header[f.name] = f.values

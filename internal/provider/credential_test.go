@@ -3,6 +3,7 @@ package provider_test
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,5 +102,29 @@ func TestPathsOfTheCloudsEscapeTheModel(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s %s: %s, want %s", c.dialect, c.model, got, c.want)
 		}
+	}
+}
+
+// A stream that began with a key may end in an error that shows it, after the key was replaced.
+func TestTheKeyBeforeIsStillASecret(t *testing.T) {
+	key := "first-key"
+	p := newProvider(t, provider.Config{
+		Endpoints: []provider.EndpointConfig{{BaseURL: "https://api.acme.example/v1", Credential: func() string { return key }}},
+		Transport: &transport{answer: always(200, nil, `{}`)},
+	})
+	for _, next := range []string{"second-key", "third-key", "third-key"} {
+		resp, err := p.Endpoints[0].GetModels(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		before := key
+		key = next
+		if secrets := p.Endpoints[0].Secrets(); !slices.Contains(secrets, before) || !slices.Contains(secrets, key) {
+			t.Errorf("after %s: %q", before, secrets)
+		}
+	}
+	if _, err := p.Endpoints[0].GetModels(t.Context(), ""); err != nil || !slices.Contains(p.Endpoints[0].Secrets(), "second-key") {
+		t.Errorf("%v, %q", err, p.Endpoints[0].Secrets())
 	}
 }

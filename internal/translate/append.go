@@ -22,6 +22,16 @@ func AppendMember(dst []byte, key string, value []byte) []byte {
 	return append(AppendKey(dst, key), value...)
 }
 
+// AppendPicked appends the members of an object that have one of the keys.
+func AppendPicked(dst, object []byte, keys ...string) []byte {
+	for m := range jsonscan.AllMembers(object) {
+		if key := string(m.DecodedKey(object)); m.Kind != 'n' && slices.Contains(keys, key) {
+			dst = AppendMember(dst, key, m.Value(object))
+		}
+	}
+	return dst
+}
+
 // AppendKey is AppendMember for a value that the caller appends.
 func AppendKey(dst []byte, key string) []byte {
 	return openai.AppendKey(dst, key)

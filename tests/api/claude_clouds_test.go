@@ -104,3 +104,44 @@ func TestVertexCountsTheTokensOfClaude(t *testing.T) {
 		t.Errorf("%d %s; the platform got %+v", a.Status, a.Body, list)
 	}
 }
+
+// A count is asked of whoever can count, in its own form; where it cannot, the gateway estimates.
+func TestTokensAreCountedByClouds(t *testing.T) {
+	setup := claudeOnClouds
+	setup.Providers += strings.ReplaceAll(onConverse.Providers, "provider bedrock {", "provider converse {")
+	h := harness.Start(t, setup)
+	const message = `{"role":"user","content":"hi"}`
+	for _, c := range []struct {
+		model  string
+		counts bool
+	}{
+		{bedrockEcho, true},
+		{"bedrock/arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.echo", true},
+		{"bedrock/us.anthropic.denied", false},
+		{"converse/global.anthropic.echo", true},
+		{"converse/amazon.echo", false},
+		{"vertex/echo", true},
+	} {
+		for path, body := range map[string]string{
+			"/v1/messages/count_tokens": `{"model":"` + c.model + `","messages":[` + message + `,{"role":"assistant","content":"yes"},` + message + `]}`,
+			inputTokensV1:               `{"model":"` + c.model + `","input":[` + message + `,{"role":"assistant","content":"yes"},` + message + `]}`,
+		} {
+			a := postMessages(h, path, body)
+			n := harness.At(harness.Parse(t, a.Body), "input_tokens")
+			counted := n == harness.Number("30") || strings.HasPrefix(c.model, "vertex") && c.counts
+			if a.Status != 200 || n == nil || counted != c.counts || strings.Contains(string(a.Body), "response.input_tokens") != (path == inputTokensV1) {
+				t.Errorf("%s %s: %d %s", c.model, path, a.Status, a.Body)
+			}
+		}
+	}
+	claude, converse := h.Provider.Fake.Claude.Requests(), h.Provider.Fake.Converse.Requests()
+	vertex := 0
+	for _, r := range claude {
+		if strings.HasSuffix(r.Path, "/models/count-tokens:rawPredict") {
+			vertex++
+		}
+	}
+	if vertex != 2 || claude[0].Path != "/model/anthropic.echo/count-tokens" || len(converse) == 0 || converse[0].Path != "/model/anthropic.echo/count-tokens" {
+		t.Errorf("asked %d times, %d of them on Vertex AI, and %d times", len(claude), vertex, len(converse))
+	}
+}

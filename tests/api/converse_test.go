@@ -153,3 +153,37 @@ func TestTheModelsOfBedrockAreListed(t *testing.T) {
 		}
 	}
 }
+
+// The fake Bedrock refuses thoughts that are not as it signed them.
+func TestThoughtsOfClaudeReturnToConverseThroughEachAPI(t *testing.T) {
+	h := harness.Start(t, onConverse)
+	const model, question, more = "bedrock/us.anthropic.claude-sonnet-4-5.reasoning", `{"role":"user","content":"hi"}`, `{"role":"user","content":"more"}`
+	for _, c := range []struct {
+		path, list, options string
+		said                func(answer any) string // the messages that the answer becomes
+	}{
+		{harness.ChatV1, "messages", `,"max_tokens":9000,"reasoning_effort":"low"`, func(answer any) string {
+			message, _ := json.Marshal(harness.At(answer, "choices", 0, "message"))
+			return string(message)
+		}},
+		{harness.ResponsesV1, "input", `,"max_output_tokens":9000,"store":false,"include":["reasoning.encrypted_content"],"reasoning":{"effort":"low","summary":"auto"}`, func(answer any) string {
+			items, _ := json.Marshal(harness.At(answer, "output"))
+			return strings.Trim(string(items), "[]")
+		}},
+		{"/v1/messages", "messages", `,"max_tokens":9000,"thinking":{"type":"enabled","budget_tokens":2000}`, func(answer any) string {
+			content, _ := json.Marshal(harness.At(answer, "content"))
+			return `{"role":"assistant","content":` + string(content) + `}`
+		}},
+	} {
+		body := `{"model":"` + model + `"` + c.options + `,"` + c.list + `":[` + question
+		a := postMessages(h, c.path, body+`]}`)
+		if a.Status != 200 {
+			t.Fatalf("%s: %d %s", c.path, a.Status, a.Body)
+		}
+		again := postMessages(h, c.path, body+","+c.said(harness.Parse(t, a.Body))+","+more+`]}`)
+		list := h.Provider.Fake.Converse.Requests()
+		if sent := string(list[len(list)-1].Body); again.Status != 200 || !strings.Contains(sent, `{"reasoningContent":{"reasoningText":{"text":"`) {
+			t.Errorf("%s: %d %s after %s\nBedrock got %s", c.path, again.Status, again.Body, a.Body, sent)
+		}
+	}
+}

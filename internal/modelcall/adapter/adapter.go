@@ -44,8 +44,10 @@ var adapters = map[string]map[provider.Operation]Adapter{
 		provider.Messages:    claude(messagesoncloud.Vertex, chatongemini.Refusal),
 		provider.CountTokens: claude(messagesoncloud.VertexCount, chatongemini.Refusal),
 	},
-	provider.Bedrock:          {provider.Chat: converse, provider.Embeddings: bedrockEmbeddings},
-	provider.BedrockAnthropic: {provider.Messages: claude(messagesoncloud.Bedrock, nil)},
+	provider.Bedrock: {provider.Chat: converse, provider.CountTokens: converseCount, provider.Embeddings: bedrockEmbeddings},
+	provider.BedrockAnthropic: {
+		provider.Messages: claude(messagesoncloud.Bedrock, nil), provider.CountTokens: claudeCount,
+	},
 }
 
 // Of returns the adapter of a provider for an API, nil if it has the API itself.

@@ -19,3 +19,13 @@ func claude(p *messagesoncloud.Platform, refusal func(int, http.Header, []byte) 
 		return &Adapted{Body: r.Body.Segments(nil), Header: header, LeftOut: leftOut, call: r.Call, answer: answer}, nil
 	}
 }
+
+// claudeCount is count_tokens of the Messages API, by Bedrock's CountTokens.
+func claudeCount(r *Request) (*Adapted, error) {
+	a, err := claude(messagesoncloud.Bedrock, nil)(r)
+	if err != nil {
+		return nil, err
+	}
+	a.Body, a.answer = [][]byte{messagesoncloud.CountRequest(r.Body)}, bedrockCount
+	return a, nil
+}

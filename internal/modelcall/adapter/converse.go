@@ -9,7 +9,9 @@ import (
 
 // converse is chat completions on Amazon Bedrock's Converse.
 func converse(r *Request) (*Adapted, error) {
-	body, original, err := chatonconverse.Request(r.Body, chatonconverse.Options{UpstreamModel: r.Model, MaxOutput: r.Output})
+	body, original, err := chatonconverse.Request(r.Body, chatonconverse.Options{
+		UpstreamModel: r.Model, Origin: r.Provider.Name + "/" + r.Model, MaxOutput: r.Output,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -19,6 +21,19 @@ func converse(r *Request) (*Adapted, error) {
 	}
 	return a, nil
 }
+
+// converseCount is the number of tokens of a chat request, by Bedrock's CountTokens.
+func converseCount(r *Request) (*Adapted, error) {
+	a, err := converse(r)
+	if err != nil {
+		return nil, err
+	}
+	a.Body, a.answer = [][]byte{chatonconverse.CountRequest(a.Body[0])}, bedrockCount
+	return a, nil
+}
+
+// bedrockCount reads the answers of CountTokens.
+var bedrockCount = count{"inputTokens", chatonconverse.CountRefusal}
 
 // bedrockEmbeddings is OpenAI's embeddings on models of Bedrock that embed.
 func bedrockEmbeddings(r *Request) (*Adapted, error) {

@@ -38,7 +38,7 @@ func geminiCount(r *Request) (*Adapted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Adapted{Body: [][]byte{chatongemini.CountRequest(body, r.Model, r.Provider.OnVertex())}, call: r.Call, answer: chatongemini.Count{}}, nil
+	return &Adapted{Body: [][]byte{chatongemini.CountRequest(body, r.Model, r.Provider.OnVertex())}, call: r.Call, answer: count{"totalTokens", chatongemini.Refusal}}, nil
 }
 
 // geminiEmbeddings is OpenAI's embeddings on Google's models that embed.

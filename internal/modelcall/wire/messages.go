@@ -35,9 +35,9 @@ func encodeCount(e Encoding) (*Sending, error) {
 		if err != nil {
 			return nil, err
 		}
-		return e.adaptedBytes(countWire, chat, countAnswer{e.Answer})
+		return e.adaptedBytes(countWire, chat, countAnswer{call: e.Answer})
 	}
-	return encodeNativeMessages(e, countWire, countAnswer{e.Answer})
+	return encodeNativeMessages(e, countWire, countAnswer{call: e.Answer})
 }
 
 // encodeNativeMessages writes a request for a provider that has the Messages API. Fields that the
@@ -105,13 +105,23 @@ func (a *messagesAnswer) Whole(dst, body []byte) ([]byte, openai.Summary, error)
 func (a *messagesAnswer) Stream() openai.Stream { return anthropic.NewStream(a.call) }
 
 // countAnswer is a provider's count.
-type countAnswer struct{ call openai.Call }
+type countAnswer struct {
+	call  openai.Call
+	begin string // of the caller's answer, which the number follows; "" for the provider's own
+}
+
+// inputTokens begins an answer of the Responses API.
+const inputTokens = `{"object":"response.input_tokens","input_tokens":`
 
 func (a countAnswer) Whole(dst, body []byte) ([]byte, openai.Summary, error) {
 	members, err := jsonscan.Lenient(body, nil)
-	if i, ok := jsonscan.Find(body, members, "input_tokens"); err != nil || !ok || members[i].Kind != '0' {
+	i, ok := jsonscan.Find(body, members, "input_tokens")
+	if err != nil || !ok || members[i].Kind != '0' {
 		bad := a.call.Broken("answered with what is no count of tokens").WithCause(err)
 		return dst, openai.Summary{Err: bad}, bad
+	}
+	if a.begin != "" {
+		return append(append(append(dst, a.begin...), members[i].Value(body)...), '}'), openai.Summary{}, nil
 	}
 	return append(dst, body...), openai.Summary{}, nil
 }

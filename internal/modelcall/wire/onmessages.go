@@ -6,6 +6,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
@@ -14,8 +15,9 @@ import (
 // messagesVersion is the header of a request that the gateway writes for the Messages API.
 var messagesVersion = []string{chatonmessages.Version}
 
-// onMessages writes a chat request for a provider that has only the Messages API.
-func onMessages(e Encoding, chat *jsonscan.Body) (*Sending, *chatonmessages.Original, error) {
+// onMessages writes a chat request for a provider that has only the Messages API: for that, or for the
+// count of its tokens.
+func onMessages(e Encoding, w *Wire, chat *jsonscan.Body) (*Sending, *chatonmessages.Original, error) {
 	m := e.Model
 	body, original, err := chatonmessages.Request(chat, e.Asked.Stream, chatonmessages.Options{
 		UpstreamModel: m.Name, Origin: e.Provider.Name + "/" + m.Name, Rules: m.MessagesRules(), MaxOutput: e.Output,
@@ -23,21 +25,24 @@ func onMessages(e Encoding, chat *jsonscan.Body) (*Sending, *chatonmessages.Orig
 	if err != nil {
 		return nil, nil, err
 	}
-	if e.adapter(messagesWire) != nil {
-		s, err := e.adaptedBytes(messagesWire, body, nil)
+	if w == countWire {
+		body = chatonmessages.CountRequest(body)
+	}
+	if e.adapter(w) != nil {
+		s, err := e.adaptedBytes(w, body, nil)
 		if err == nil {
 			s.LeftOut = append(original.LeftOut(), s.LeftOut...)
 		}
 		return s, original, err
 	}
 	return &Sending{
-		Wire: messagesWire, Body: [][]byte{body}, Header: http.Header{anthropic.VersionHeader: messagesVersion}, Stream: e.Asked.Stream,
+		Wire: w, Body: [][]byte{body}, Header: http.Header{anthropic.VersionHeader: messagesVersion}, Stream: e.Asked.Stream,
 		LeftOut: original.LeftOut(),
 	}, original, nil
 }
 
 func encodeChatOnMessages(e Encoding) (*Sending, error) {
-	s, original, err := onMessages(e, e.Body)
+	s, original, err := onMessages(e, messagesWire, e.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +67,33 @@ func (a *chatOnMessages) Stream() openai.Stream {
 
 // encodeResponsesOnMessages translates twice, with a chat request between the two APIs.
 func encodeResponsesOnMessages(e Encoding) (*Sending, error) {
+	return throughChat(e, func(chat *jsonscan.Body, asked *responsesonchat.Original) (*Sending, error) {
+		s, original, err := onMessages(e, messagesWire, chat)
+		if err == nil {
+			s.Answer = &responsesOnMessages{responsesOnChat{e.Answer, asked, e.IDs}, original}
+		}
+		return s, err
+	})
+}
+
+// encodeInputTokensOnCount writes a request whose tokens a provider counts that has no Responses API.
+func encodeInputTokensOnCount(e Encoding) (*Sending, error) {
+	return throughChat(e, func(chat *jsonscan.Body, _ *responsesonchat.Original) (s *Sending, err error) {
+		if e.Provider.Has(provider.Messages) {
+			s, _, err = onMessages(e, countWire, chat)
+		} else {
+			s, err = e.adapted(countWire, chat, nil)
+		}
+		if err == nil {
+			s.Answer = countAnswer{e.Answer, inputTokens}
+		}
+		return s, err
+	})
+}
+
+// throughChat calls encode with the chat request that a Responses request becomes. It may refer to it
+// only until it returns.
+func throughChat(e Encoding, encode func(*jsonscan.Body, *responsesonchat.Original) (*Sending, error)) (*Sending, error) {
 	chat, asked, err := responsesonchat.Request(e.Body, e.Asked.Stream, responsesonchat.Options{
 		UpstreamModel: e.Model.Name, MaxOutput: e.Output,
 		DropUnknownTools: true, ToolParts: true, FileURLs: true, SignedReasoning: true,
@@ -74,7 +106,7 @@ func encodeResponsesOnMessages(e Encoding) (*Sending, error) {
 	if err := request.InvalidJSON(between.Parse(chat)); err != nil {
 		return nil, err
 	}
-	s, original, err := onMessages(e, &between)
+	s, err := encode(&between, asked)
 	if err != nil {
 		return nil, responsesonchat.CallerError(err)
 	}
@@ -82,7 +114,6 @@ func encodeResponsesOnMessages(e Encoding) (*Sending, error) {
 		s.LeftOut[i] = responsesonchat.CallerName(field)
 	}
 	s.DroppedTools = asked.DroppedTools()
-	s.Answer = &responsesOnMessages{responsesOnChat{e.Answer, asked, e.IDs}, original}
 	return s, nil
 }
 

@@ -159,9 +159,11 @@ var CountTokens = &Operation{
 
 // InputTokens is the part of the Responses API that counts the tokens of a request and does not run it.
 var InputTokens = &Operation{
-	Name: provider.InputTokens, Span: "count_tokens", List: "input", Estimate: `{"object":"response.input_tokens","input_tokens":`,
+	Name: provider.InputTokens, Span: "count_tokens", List: "input", Estimate: inputTokens,
 	Parse: inBody(params.ParseInputTokens), References: params.References,
-	Routes: []Route{{Wire: inputWire, Encode: encodeInputTokens}},
+	Routes: []Route{{Wire: inputWire, Encode: encodeInputTokens}, {
+		Wire: countWire, Encode: encodeInputTokensOnCount, Translated: true, Stateless: true, DropsTools: func(*provider.Provider) bool { return true },
+	}},
 }
 
 // Compact is the part of the Responses API that makes a conversation shorter.

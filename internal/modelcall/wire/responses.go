@@ -36,7 +36,7 @@ func encodeInputTokens(e Encoding) (*Sending, error) {
 		return nil, err
 	}
 	params.EncodeResponses(e.Body, e.Asked, e.Model.Name)
-	return e.native(inputWire, countAnswer{e.Answer}), nil
+	return e.native(inputWire, countAnswer{call: e.Answer}), nil
 }
 
 // encodeCompact writes a request to compact a conversation.

@@ -56,6 +56,10 @@ func (c *Claude) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		googleError(w, 400, "INVALID_ARGUMENT", "Invalid JSON payload received.")
 		return
 	}
+	if found := countPath.FindStringSubmatch(r.URL.EscapedPath()); found != nil {
+		countOnBedrock(w, r, found[1], body)
+		return
+	}
 	if found := vertexClaude.FindStringSubmatch(r.URL.Path); found != nil {
 		c.vertex(w, r, asked, found[1], found[2] == "streamRawPredict")
 		return

@@ -57,9 +57,9 @@ var (
 		return all
 	}()
 	converseNames = names{
-		"messages": names{"role": nil, "content": contentBlock}, "system": names{"text": nil, "cachePoint": names{"type": nil}},
+		"messages": names{"role": nil, "content": contentBlock}, "system": names{"text": nil, "cachePoint": names{"type": nil, "ttl": nil}},
 		"inferenceConfig": names{"maxTokens": nil, "temperature": nil, "topP": nil, "stopSequences": nil},
-		"toolConfig": names{"tools": names{"toolSpec": names{"name": nil, "description": nil, "inputSchema": names{"json": nil}}, "cachePoint": names{"type": nil}},
+		"toolConfig": names{"tools": names{"toolSpec": names{"name": nil, "description": nil, "inputSchema": names{"json": nil}, "strict": nil}, "cachePoint": names{"type": nil, "ttl": nil}},
 			"toolChoice": names{"auto": names{}, "any": names{}, "tool": names{"name": nil}}},
 		"outputConfig": names{"textFormat": names{"type": nil, "structure": names{"jsonSchema": names{"schema": nil, "name": nil, "description": nil}}}}, "serviceTier": names{"type": nil}, "additionalModelRequestFields": nil, "guardrailConfig": nil, "performanceConfig": nil,
 	}
@@ -81,6 +81,10 @@ func (c *Converse) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if found := invokePath.FindStringSubmatch(r.URL.EscapedPath()); found != nil {
 		embedOnBedrock(w, r, found[1], body)
+		return
+	}
+	if found := countPath.FindStringSubmatch(r.URL.EscapedPath()); found != nil {
+		countOnBedrock(w, r, found[1], body)
 		return
 	}
 	found := conversePath.FindStringSubmatch(r.URL.EscapedPath())
@@ -121,7 +125,7 @@ func (c *Converse) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	text, _ := json.Marshal(chat)
 	behind := httptest.NewRequestWithContext(r.Context(), http.MethodPost, "/v1/chat/completions", bytes.NewReader(text))
 	behind.Header.Set("Content-Type", "application/json")
-	out := &converseAnswer{ResponseWriter: w, stream: stream}
+	out := &converseAnswer{ResponseWriter: w, stream: stream, claude: strings.Contains(id, "anthropic.claude")}
 	c.behind.ServeHTTP(out, behind)
 	out.end()
 }
@@ -155,6 +159,12 @@ func chatOfConverse(asked map[string]any) (chat map[string]any, refusal string) 
 				message["content"], text = message["content"].(string)+t, true
 			}
 			document = document || block["document"] != nil
+			if thought, ok := block["reasoningContent"].(map[string]any); ok {
+				said, _ := thought["reasoningText"].(map[string]any)
+				if words, _ := said["text"].(string); said["signature"] != thoughtSignature(words) {
+					return nil, "Invalid `signature` in `thinking` block"
+				}
+			}
 			if use, ok := block["toolUse"].(map[string]any); ok {
 				used = true
 				id := fmt.Sprint(use["toolUseId"])

@@ -3,6 +3,8 @@ package clouds
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -20,6 +22,8 @@ type converseAnswer struct {
 	body   []byte         // not read yet
 	block  int            // index of the open one
 	open   string         // kind of the open block, "" for none
+	claude bool           // thoughts are signed
+	spoken string         // thoughts of the open block
 	calls  []*pendingCall // sent at the end: blocks do not mix
 	finish string
 	usage  map[string]any
@@ -132,6 +136,7 @@ func (a *converseAnswer) event(event []byte) error {
 		d := choice.Delta
 		if text := cmp.Or(d.ReasoningContent, d.Reasoning); text != "" {
 			a.delta("reasoning", map[string]any{"reasoningContent": map[string]any{"text": text}})
+			a.spoken += text
 		}
 		if d.Content != "" {
 			a.delta("text", map[string]any{"text": d.Content})
@@ -174,8 +179,17 @@ func (a *converseAnswer) sendCalls() {
 	}
 }
 
+// thoughtSignature is what a Claude signs thoughts with.
+func thoughtSignature(text string) string {
+	hash := sha256.Sum256([]byte(text))
+	return base64.StdEncoding.EncodeToString(hash[:])
+}
+
 // close ends the open block.
 func (a *converseAnswer) close() {
+	if a.open == "reasoning" && a.claude {
+		a.delta("reasoning", map[string]any{"reasoningContent": map[string]any{"signature": thoughtSignature(a.spoken)}})
+	}
 	if a.open != "" {
 		a.send("contentBlockStop", map[string]any{"contentBlockIndex": a.block})
 		a.block++
@@ -241,7 +255,11 @@ func (a *converseAnswer) end() {
 	content, reason := []any{}, "end_turn"
 	for _, choice := range chat.Choices {
 		if text := cmp.Or(choice.Message.ReasoningContent, choice.Message.Reasoning); text != "" {
-			content = append(content, map[string]any{"reasoningContent": map[string]any{"reasoningText": map[string]any{"text": text}}})
+			thought := map[string]any{"text": text}
+			if a.claude {
+				thought["signature"] = thoughtSignature(text)
+			}
+			content = append(content, map[string]any{"reasoningContent": map[string]any{"reasoningText": thought}})
 		}
 		if choice.Message.Content != "" {
 			content = append(content, map[string]any{"text": choice.Message.Content})

@@ -46,6 +46,7 @@ var texts = []struct {
 	{"validation", "Too many input tokens", Failure{Status: 400, Type: "context_length_exceeded"}},
 	{"validation", "prompt is too long", Failure{Status: 400, Type: "context_length_exceeded"}},
 	{"validation", "model identifier is invalid", Failure{Status: 404, Type: "model_not_found"}},
+	{"validation", "counting tokens", Failure{Status: 404, Type: "model_not_found"}},
 	{"validation", "on-demand throughput", Failure{Status: 404, Type: "model_not_found"}}, // an inference profile is wanted
 	{"throttling", "Too many tokens per day", Failure{Status: 429, Type: "insufficient_quota"}},
 }

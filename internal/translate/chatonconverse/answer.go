@@ -33,20 +33,32 @@ type reader struct {
 	original *Original
 	to       completion.Writer
 
+	thinking thinking
+
 	begun  bool
 	calls  map[int64]*toolCall // open ones, by the index of their block
 	count  int                 // of calls
 	reason string              // stopReason; "" before it has come
-	usage  openai.Usage
-	some   bool // usage was reported
-	ending completion.Ending
-	kept   int // bytes that a whole answer keeps
+	ending completion.Ending   // with the usage that was reported
+	kept   int                 // bytes that a whole answer keeps
+}
+
+// thinking is the block of thoughts that was read last.
+type thinking struct {
+	to    completion.Thoughts
+	some  bool  // there is one
+	block int64 // its index among all blocks
+	n     int   // among those of thoughts
 }
 
 // toolCall is a call whose arguments may follow.
 type toolCall struct {
 	n    int
 	some bool // it has arguments
+}
+
+func newReader(call *openai.Call, o *Original, to completion.Writer, whole bool) reader {
+	return reader{call: call, original: o, to: to, thinking: thinking{to: completion.NewThoughts(to, jsonscan.AppendString(nil, o.origin), whole)}}
 }
 
 // begin makes the writer begin, once.
@@ -66,16 +78,41 @@ func (r *reader) text(quoted []byte) {
 	}
 }
 
-// reasoning takes a piece of thoughts. Signatures do not return: see [translation.putThinking].
-func (r *reader) reasoning(object []byte) {
-	text := translate.Member(object, "text")
+// reasoning takes thoughts, or a piece of those of a block. Thoughts that are not signed do not return.
+func (r *reader) reasoning(index int64, object []byte) {
+	data := translate.Member(object, "redactedContent")
 	if whole := translate.Member(object, "reasoningText"); whole != nil {
-		text = translate.Member(whole, "text")
+		object = whole
 	}
-	if piece, some := translate.Unquoted(text); some && !r.original.hideReasoning {
-		r.begin(false)
-		r.to.Reasoning(piece, nil)
-		r.kept += len(piece)
+	text, signature := translate.Member(object, "text"), translate.Member(object, "signature")
+	if r.original.hideReasoning || text == nil && signature == nil && data == nil {
+		return
+	}
+	piece, some := translate.Unquoted(text)
+	if r.kept += len(text) + len(signature) + len(data); r.original.origin == "" {
+		if some {
+			r.begin(false)
+			r.to.Reasoning(piece, nil)
+		}
+		return
+	}
+	r.begin(false)
+	t := &r.thinking
+	first := !t.some || t.block != index
+	if t.some, t.block = true, index; first {
+		t.n = t.to.Begin()
+	}
+	if some {
+		t.to.Piece(t.n, first, piece)
+		first = false
+	}
+	if _, some := translate.Unquoted(signature); some {
+		r.call.ReportSealed(signature)
+		t.to.Signature(t.n, first, signature)
+	}
+	if _, some := translate.Unquoted(data); some {
+		r.call.ReportSealed(data)
+		t.to.Redacted(t.n, data)
 	}
 }
 
@@ -130,13 +167,14 @@ func (r *reader) takeUsage(object []byte) {
 	if !ok || input < 0 || max(input, read, written, output) > openai.MaxTokens {
 		return
 	}
-	r.usage = openai.Usage{Prompt: input + read + written, Completion: output, Cached: read, CacheWrite: written}
+	u := openai.Usage{Prompt: input + read + written, Completion: output, Cached: read, CacheWrite: written}
 	for span := range jsonscan.AllElements(translate.Member(object, "cacheDetails")) {
 		if detail := span.Value(translate.Member(object, "cacheDetails")); string(translate.Member(detail, "ttl")) == `"1h"` {
-			r.usage.CacheWriteHour, r.usage.CacheSplit = min(translate.CountOf(detail, "inputTokens"), written), true
+			u.CacheWriteHour, u.CacheSplit = min(translate.CountOf(detail, "inputTokens"), written), true
 		}
 	}
-	r.usage.Total, r.some = r.usage.Prompt+r.usage.Completion, true
+	u.Total = u.Prompt + u.Completion
+	r.ending.Usage, r.ending.HasUsage = u, true
 }
 
 // end ends an answer that is complete, and returns io.EOF, or says why it is none.
@@ -153,8 +191,9 @@ func (r *reader) end() error {
 	case !known:
 		word = "stop"
 	}
+	r.thinking.to.End()
 	r.begin(true)
-	r.ending = completion.Ending{Finish: word, Usage: r.usage, HasUsage: r.some}
+	r.ending.Finish = word
 	return io.EOF
 }
 

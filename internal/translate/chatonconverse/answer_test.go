@@ -87,6 +87,47 @@ func TestAStreamedAnswerIsThatOfAWholeOne(t *testing.T) {
 	}
 }
 
+// What a Claude has signed returns in the form in which the request takes it, whole and streamed.
+func TestThoughtsOfClaudeComeWithTheirSignatures(t *testing.T) {
+	_, original, err := request(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`, chatonconverse.Options{UpstreamModel: "anthropic.claude-sonnet-4-5-20250929-v1:0", Origin: "b/m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	thought := func(index int, member, value string) []byte {
+		return event("contentBlockDelta", fmt.Sprintf(`{"contentBlockIndex":%d,"delta":{"reasoningContent":{%q:%q}}}`, index, member, value))
+	}
+	var sealed []string
+	call := translatetest.NewCall()
+	call.OnSealed = func(content string) { sealed = append(sealed, content) }
+	wire := [][]byte{answered[0], thought(0, "text", "H"), thought(0, "text", "m."), thought(0, "signature", "c2ln"), thought(1, "redactedContent", "cmVk"), thought(2, "text", "So."), answered[13]}
+	stream, err := io.ReadAll(original.Stream(bytes.NewReader(bytes.Join(wire, nil)), call, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{
+		`"reasoning_details":[{"type":"reasoning.text","text":"H","id":"b/m","format":"anthropic-claude-v1","index":0}]`,
+		`"reasoning_details":[{"type":"reasoning.text","text":"m.","format":"anthropic-claude-v1","index":0}]`,
+		`"reasoning_details":[{"type":"reasoning.text","signature":"c2ln","format":"anthropic-claude-v1","index":0}]`,
+		`"reasoning_details":[{"type":"reasoning.encrypted","data":"cmVk","id":"b/m","format":"anthropic-claude-v1","index":1}]`,
+		`"reasoning_details":[{"type":"reasoning.text","text":"So.","id":"b/m","format":"anthropic-claude-v1","index":2}]`,
+	} {
+		if !strings.Contains(string(stream), part) {
+			t.Errorf("no %s in\n%s", part, stream)
+		}
+	}
+	if got := strings.Join(sealed, " "); got != "c2ln cmVk" {
+		t.Errorf("sealed: %s", got)
+	}
+	whole, err := original.Whole(strings.NewReader(`{"output":{"message":{"content":[{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}},`+
+		`{"reasoningContent":{"redactedContent":"cmVk"}},{"reasoningContent":{"reasoningText":{"text":"So."}}},{"text":"hi"}]}},"stopReason":"end_turn"}`), call, nil)
+	const want = `"reasoning_details":[{"type":"reasoning.text","text":"Hm.","signature":"c2ln","id":"b/m","format":"anthropic-claude-v1","index":0},` +
+		`{"type":"reasoning.encrypted","data":"cmVk","id":"b/m","format":"anthropic-claude-v1","index":1},` +
+		`{"type":"reasoning.text","text":"So.","id":"b/m","format":"anthropic-claude-v1","index":2}]`
+	if err != nil || !strings.Contains(string(whole), want) {
+		t.Errorf("%v\n%s\nwant\n%s", err, whole, want)
+	}
+}
+
 func TestAnAnswerThatEndsBadlyHasNoEnd(t *testing.T) {
 	_, original, err := request(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`, chatonconverse.Options{})
 	if err != nil {

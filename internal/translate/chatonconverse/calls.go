@@ -16,6 +16,9 @@ func (w *turns) assistant(o translate.Object) error {
 	if o.Get("content") == nil && o.Get("tool_calls") == nil && refusal == nil && o.Get("reasoning_details") == nil {
 		return translate.Missing(o.Param("content"))
 	}
+	if err := translate.EachThought(o, w.origin, w.putThought); err != nil {
+		return err
+	}
 	if o.Get("content") != nil {
 		if err := w.parts(o, func(part translate.Object, typ string) error { return translate.UnsupportedType(part, typ) }); err != nil {
 			return err
@@ -25,6 +28,18 @@ func (w *turns) assistant(o translate.Object) error {
 		w.text(refusal)
 	}
 	return o.Each("tool_calls", translate.MaxTools, func(_ int, call translate.Object) error { return w.call(call) })
+}
+
+// putThought writes a block of thoughts. They come first in their message.
+func (w *turns) putThought(d *translate.Thought) {
+	out := append(translate.AppendComma(w.message.blocks), thinks...)
+	if d.Data != nil {
+		out = translate.AppendMember(append(out, '{'), "redactedContent", d.Data)
+	} else {
+		out = translate.AppendTextMember(append(out, `{"reasoningText":{`...), "text", d.Text)
+		out = append(translate.AppendMember(out, "signature", d.Signature), '}')
+	}
+	w.message.blocks = append(out, "}}"...)
 }
 
 func (w *turns) call(o translate.Object) error {
@@ -70,7 +85,7 @@ func (w *turns) result(o translate.Object) error {
 		block, err := w.block(part, typ)
 		content = append(translate.AppendComma(content), block...)
 		return err
-	}, func(text []byte) { content = w.appendText(content, text) }, func() {})
+	}, func(text []byte) { content = w.appendText(content, text) }, func(string) {})
 	if err != nil {
 		return err
 	}
@@ -84,8 +99,5 @@ func (w *turns) result(o translate.Object) error {
 		out = append(out, `,"status":"error"`...)
 	}
 	w.message.results = append(out, "}}"...)
-	if o.Get("cache_control") != nil {
-		w.message.results = w.appendCache(w.message.results)
-	}
-	return nil
+	return w.cache(o, func(point string) { w.message.results = w.appendCache(w.message.results, point) })
 }

@@ -1,6 +1,7 @@
 package chatonconverse
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
@@ -14,6 +15,9 @@ type family struct {
 	sampling catalog.Sampling                                  // "" = free
 	forced   bool                                              // a choice can require a tool
 	caches   caching
+	later    bool                 // a cache can be kept for an hour
+	strict   bool                 // the schema of a tool can be enforced
+	signs    bool                 // thoughts have signatures, and return
 	rules    catalog.Capabilities // Claude's
 }
 
@@ -34,11 +38,11 @@ var families = []struct {
 	part string
 	family
 }{
-	{claude, family{topK: plainTopK, thinking: (*translation).thinkLikeClaude, caches: cachesAll}},
+	{claude, family{topK: plainTopK, thinking: (*translation).thinkLikeClaude, caches: cachesAll, later: true, strict: true, signs: true}},
 	{"amazon.nova-2", family{topK: novaTopK, thinking: (*translation).thinkLikeNova, forced: true, caches: cachesTexts}},
 	{"amazon.nova", family{topK: novaTopK, forced: true, caches: cachesTexts}},
-	{"openai.gpt-oss", family{thinking: (*translation).thinkByEffort}},
-	{"deepseek.v3", family{thinking: (*translation).thinkByEffort}},
+	{"openai.gpt-oss", family{thinking: (*translation).thinkByEffort, strict: true}},
+	{"deepseek.v3", family{thinking: (*translation).thinkByEffort, strict: true}},
 	{"deepseek", family{}},
 	{"meta.llama", family{}},
 	{"mistral", family{topK: plainTopK, forced: true}},
@@ -46,6 +50,9 @@ var families = []struct {
 
 // claude is in the ids of Anthropic's models, whose rules differ by version.
 const claude = "anthropic.claude"
+
+// old are those before Claude 4.5.
+var old = regexp.MustCompile(`claude-(v2|instant|3|(opus|sonnet)-4-(1|20))`)
 
 // familyOf returns what a model takes. Others take what all do.
 func familyOf(model string) family {
@@ -56,6 +63,9 @@ func familyOf(model string) family {
 		if f.part == claude {
 			f.rules = catalog.CapabilitiesOf(model)
 			f.forced, f.sampling = f.rules.ForcedTools, f.rules.Sampling
+			if old.MatchString(model) {
+				f.later, f.strict = false, false
+			}
 		}
 		return f.family
 	}

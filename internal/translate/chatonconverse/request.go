@@ -23,6 +23,9 @@ type Options struct {
 	// UpstreamModel is the id of the model, of an inference profile, or an ARN.
 	UpstreamModel string
 
+	// Origin names the provider and the model. Only thoughts of this origin return to it.
+	Origin string
+
 	// MaxOutput is the limit of the output in tokens that the provider gets, instead of the
 	// request's max_completion_tokens and max_tokens. 0 leaves the request's own, if it has one.
 	MaxOutput int64
@@ -32,6 +35,7 @@ type Options struct {
 type Original struct {
 	functions     translate.Functions
 	hideReasoning bool
+	origin        string // of thoughts that return; "" if none do
 	leftOut       []string
 }
 
@@ -90,7 +94,10 @@ func (t *translation) write() (err error) {
 	if t.opt.MaxOutput > 0 {
 		t.limit = t.opt.MaxOutput
 	}
-	t.turns.caches, t.sampling = t.family.caches, t.family.sampling
+	t.turns.family, t.sampling = &t.family, t.family.sampling
+	if t.family.signs {
+		t.original.origin, t.turns.origin = t.opt.Origin, t.opt.Origin
+	}
 	t.out = append(t.out, '{')
 	for _, step := range []func() error{
 		t.readFormat, t.putMessages, t.putTools, t.readThinking, t.putInference, t.putFormat, t.putTier,
@@ -156,7 +163,8 @@ func (t *translation) putStop() error {
 }
 
 func (t *translation) putTools() error {
-	if err := t.tools.read(t.body, &t.turns, &t.family); err != nil {
+	t.tools.turns = &t.turns
+	if err := t.tools.read(t.body); err != nil {
 		return err
 	}
 	t.out = t.tools.append(t.out)

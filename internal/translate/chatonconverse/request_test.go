@@ -2,6 +2,7 @@ package chatonconverse_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -34,7 +35,9 @@ func request(body string, opt chatonconverse.Options) ([]byte, *chatonconverse.O
 func TestGoldenRequests(t *testing.T) {
 	for _, g := range translatetest.Goldens(t) {
 		g.Run(t, func(t *testing.T, g *translatetest.Golden) {
-			body, original, err := request(g.File("request.json"), chatonconverse.Options{UpstreamModel: strings.TrimSpace(g.File("model.txt"))})
+			body, original, err := request(g.File("request.json"), chatonconverse.Options{
+				UpstreamModel: strings.TrimSpace(g.File("model.txt")), Origin: "bedrock/m",
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,6 +49,19 @@ func TestGoldenRequests(t *testing.T) {
 				g.Want("left-out.txt", strings.Join(left, "\n")+"\n")
 			}
 		})
+	}
+}
+
+func TestACountHasThePromptOfARequest(t *testing.T) {
+	body, _, err := request(`{"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":"hi"}],"max_tokens":9,"top_k":3,`+
+		`"tools":[{"type":"function","function":{"name":"f"}}]}`, chatonconverse.Options{UpstreamModel: "anthropic.claude-sonnet-4-5-20250929-v1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"input":{"converse":{"system":[{"text":"s"}],"messages":[{"role":"user","content":[{"text":"hi"}]}],` +
+		`"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}]},"additionalModelRequestFields":{"top_k":3}}}}`
+	if got := string(chatonconverse.CountRequest(body)); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
 
@@ -111,4 +127,25 @@ func FuzzRequest(f *testing.F) {
 			t.Fatalf("%s\nthen\n%s", body, again)
 		}
 	})
+}
+
+// Whoever may not count, or asks for a model that has no counter, gets an estimate: see 405.
+func TestACountThatIsNotPossibleIsAMethodThatIsNot(t *testing.T) {
+	for _, c := range []struct {
+		status     int
+		name, body string
+		want       int
+	}{
+		{400, "ValidationException", `{"message":"The provided model doesn't support counting tokens."}`, 405},
+		{400, "ValidationException", `{"message":"The provided model identifier is invalid."}`, 405},
+		{404, "ResourceNotFoundException", `{"message":"gone"}`, 405},
+		{403, "AccessDeniedException", `{"message":"not authorized to perform: bedrock:CountTokens"}`, 405},
+		{404, "UnknownOperationException", ``, 405},
+		{400, "ValidationException", `{"message":"malformed"}`, 400},
+		{429, "ThrottlingException", `{"message":"slow"}`, 429},
+	} {
+		if r := chatonconverse.CountRefusal(c.status, http.Header{"X-Amzn-Errortype": {c.name}}, []byte(c.body)); r.Status != c.want || strings.Contains(string(r.Body), "model_not_found") {
+			t.Errorf("%d %s %s: %d %s, want %d", c.status, c.name, c.body, r.Status, r.Body, c.want)
+		}
+	}
 }

@@ -22,7 +22,7 @@ type stream struct {
 // Stream returns the chat stream of an answer.
 func (o *Original) Stream(body io.Reader, call openai.Call, _ translate.Again) io.Reader {
 	return completion.NewReader(o.functions, call, func(call *openai.Call, to *completion.Chunks) completion.Source {
-		return &stream{reader: reader{call: call, original: o, to: to}, frames: aws.NewReader(body)}
+		return &stream{reader: newReader(call, o, to, false), frames: aws.NewReader(body)}
 	})
 }
 
@@ -42,7 +42,7 @@ func (s *stream) TakeReceived() (bool, error) {
 func (s *stream) Ending() completion.Ending { return s.ending }
 
 // Usage implements [completion.Source].
-func (s *stream) Usage() (openai.Usage, bool) { return s.usage, s.some }
+func (s *stream) Usage() (openai.Usage, bool) { return s.ending.Usage, s.ending.HasUsage }
 
 // Close implements [completion.Source].
 func (s *stream) Close() {}
@@ -88,7 +88,7 @@ func (s *stream) event(name string, data []byte) error {
 			return s.arguments(index, input)
 		}
 		s.text(translate.Member(delta, "text"))
-		s.reasoning(translate.Member(delta, "reasoningContent"))
+		s.reasoning(index, translate.Member(delta, "reasoningContent"))
 	case "contentBlockStop":
 		return s.endBlock(index)
 	case "messageStop":
@@ -116,12 +116,12 @@ func (o *Original) Whole(body io.Reader, call openai.Call, _ translate.Again) ([
 		return nil, translate.ProviderFailure(&call, "answered with what is no message")
 	}
 	message := completion.NewMessage(o.functions)
-	r := reader{call: &call, original: o, to: message}
+	r := newReader(&call, o, message, true)
 	index := int64(0)
 	for span := range jsonscan.AllElements(content) {
 		block := span.Value(content)
 		r.text(translate.Member(block, "text"))
-		r.reasoning(translate.Member(block, "reasoningContent"))
+		r.reasoning(index, translate.Member(block, "reasoningContent"))
 		if use := translate.Member(block, "toolUse"); use != nil {
 			err := r.startCall(index, use)
 			if input := translate.Member(use, "input"); err == nil && input != nil {

@@ -40,14 +40,14 @@ func (t *translation) putOff(param string) error {
 }
 
 // thinkLikeClaude gives an effort to a Claude that takes one, and a budget to the others. These refuse
-// thoughts where a tool is required, and in the middle of a turn of the model's: the thoughts before
-// would have to return, which a chat does not have.
+// thoughts where a tool is required, and in the middle of a turn of the model's that did not begin with
+// thoughts, as those of most chat clients: then the model goes on without.
 func (t *translation) thinkLikeClaude(r translate.Reasoning) error {
 	rules := &t.family.rules
 	switch {
 	case rules.Takes(catalog.ThinkingAdaptive) && (r.Budget == 0 || !rules.Takes(catalog.ThinkingEnabled)):
 		t.putAdaptive(r)
-	case !rules.Takes(catalog.ThinkingEnabled), t.tools.choice.Required(), t.turns.looped, t.turns.unanswered:
+	case !rules.Takes(catalog.ThinkingEnabled), t.tools.choice.Required(), t.turns.looped && !t.turns.thought, t.turns.unanswered:
 		t.leaveOut(r.Param)
 	default:
 		return t.putBudget(r)

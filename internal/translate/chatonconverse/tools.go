@@ -10,6 +10,7 @@ import (
 
 // tools are the tools of a request and the choice among them.
 type tools struct {
+	turns  *turns // the history
 	list   []byte // elements of toolConfig.tools
 	choice translate.ToolChoice
 	found  []string
@@ -17,7 +18,8 @@ type tools struct {
 
 // read reads tools and tool_choice. Converse wants the tools of the history, too: those that the request
 // no longer has are described by their names.
-func (w *tools) read(body translate.Object, history *turns, f *family) (err error) {
+func (w *tools) read(body translate.Object) (err error) {
+	history := w.turns
 	if w.choice, err = translate.ReadToolChoice(body); err != nil {
 		return err
 	}
@@ -27,26 +29,26 @@ func (w *tools) read(body translate.Object, history *turns, f *family) (err erro
 	if w.choice.Mode == "none" {
 		return nil
 	}
-	if err := body.Each("tools", translate.MaxTools, func(_ int, tool translate.Object) error { return w.add(tool, f) }); err != nil {
+	if err := body.Each("tools", translate.MaxTools, func(_ int, tool translate.Object) error { return w.add(tool) }); err != nil {
 		return err
 	}
 	if err := w.choice.Check(len(w.list) > 0); err != nil {
 		return err
 	}
-	if w.choice.Required() && !f.forced {
+	if w.choice.Required() && !history.family.forced {
 		return apierror.New(apierror.UnsupportedParameter,
 			`"tool_choice" cannot require a tool of this model; use "auto", and say in a message that the tool must be called`).WithParam("tool_choice")
 	}
 	for _, quoted := range history.names {
 		if name, _ := jsonscan.String([]byte(quoted)); !slices.Contains(w.found, name) {
-			w.put([]byte(quoted), nil, nil)
+			w.put([]byte(quoted), nil, nil, false)
 		}
 	}
 	return nil
 }
 
 // put writes a tool. Schema is nil for any object.
-func (w *tools) put(name, description, schema []byte) {
+func (w *tools) put(name, description, schema []byte, strict bool) {
 	w.list = translate.AppendMember(append(translate.AppendComma(w.list), `{"toolSpec":{`...), "name", name)
 	if _, some := translate.Unquoted(description); some {
 		w.list = translate.AppendMember(w.list, "description", description)
@@ -54,10 +56,14 @@ func (w *tools) put(name, description, schema []byte) {
 	if schema == nil {
 		schema = []byte(`{"type":"object"}`)
 	}
-	w.list = append(translate.AppendMember(append(translate.AppendKey(w.list, "inputSchema"), '{'), "json", schema), "}}}"...)
+	w.list = append(translate.AppendMember(append(translate.AppendKey(w.list, "inputSchema"), '{'), "json", schema), '}')
+	if strict {
+		w.list = append(w.list, `,"strict":true`...)
+	}
+	w.list = append(w.list, "}}"...)
 }
 
-func (w *tools) add(tool translate.Object, f *family) error {
+func (w *tools) add(tool translate.Object) error {
 	o, quoted, err := translate.OpenFunction(tool)
 	if err != nil {
 		return err
@@ -74,6 +80,10 @@ func (w *tools) add(tool translate.Object, f *family) error {
 	if err != nil {
 		return err
 	}
+	strict, err := o.Bool("strict")
+	if err != nil {
+		return err
+	}
 	var schema []byte
 	switch {
 	case ok && parameters.Get("type") == nil:
@@ -82,11 +92,13 @@ func (w *tools) add(tool translate.Object, f *family) error {
 		schema = translate.AppendObject(nil, parameters)
 	}
 	w.found = append(w.found, name)
-	w.put(quoted, description, schema)
-	if f.caches == cachesAll && tool.Get("cache_control") != nil {
-		w.list = append(translate.AppendComma(w.list), cachePoint...)
-	}
-	return nil
+	f := w.turns.family
+	w.put(quoted, description, schema, strict && f.strict)
+	return w.turns.cache(tool, func(point string) {
+		if f.caches == cachesAll {
+			w.list = append(translate.AppendComma(w.list), point...)
+		}
+	})
 }
 
 // append appends toolConfig.

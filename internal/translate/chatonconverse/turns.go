@@ -10,7 +10,7 @@ import (
 )
 
 // messageFields are the fields of messages, by role, that a request can carry or that the model does not
-// need: annotations and parsed are for readers, and reasoning is not taken back.
+// need: annotations and parsed are for readers, and reasoning returns only by reasoning_details.
 var messageFields = translate.MessageFields{
 	"system":    {"role", "content", "name", "cache_control"},
 	"developer": {"role", "content", "name", "cache_control"},
@@ -32,13 +32,16 @@ const (
 	user      = "user"
 	assistant = "assistant"
 
-	cachePoint = `{"cachePoint":{"type":"default"}}`
+	cachePoint   = `{"cachePoint":{"type":"default"}}`
+	cacheForHour = `{"cachePoint":{"type":"default","ttl":"1h"}}`
+	thinks       = `{"reasoningContent":`
 )
 
 // turns are the messages of a request, in which users and the model take turns. The results of all calls
 // stand in front of what the user says then.
 type turns struct {
-	caches  caching
+	family  *family
+	origin  string // of thoughts that return
 	leftOut []string
 
 	out       []byte   // the turns that are over
@@ -50,6 +53,7 @@ type turns struct {
 
 	looped     bool // the last turn has results of tools
 	unanswered bool // the last turn is the model's, which goes on with it
+	thought    bool // the last turn of the model began with thoughts
 }
 
 // turn is what one side says.
@@ -137,6 +141,9 @@ func (w *turns) write() {
 	if t.hasFile && !t.hasText { // a document needs a text that is not blank
 		t.blocks = append(translate.AppendComma(t.blocks), `{"text":"(document)"}`...)
 	}
+	if t.role == assistant {
+		w.thought = bytes.HasPrefix(t.blocks, []byte(thinks))
+	}
 	w.out = append(append(translate.AppendComma(w.out), `{"role":"`...), t.role...)
 	w.out = append(append(w.out, `","content":[`...), t.results...)
 	if len(t.results) > 0 && len(t.blocks) > 0 {
@@ -163,12 +170,12 @@ func (w *turns) instruct(o translate.Object) error {
 		text, err := part.RequiredText("text")
 		w.system = w.appendText(w.system, text)
 		return err
-	}, func(text []byte) { w.system = w.appendText(w.system, text) }, func() { w.system = w.appendCache(w.system) })
+	}, func(text []byte) { w.system = w.appendText(w.system, text) }, func(point string) { w.system = w.appendCache(w.system, point) })
 }
 
 // each calls part for each part of a content, or text for one that is a text, and cached behind what is
 // to be cached.
-func (w *turns) each(o translate.Object, part func(translate.Object, string) error, text func([]byte), cached func()) error {
+func (w *turns) each(o translate.Object, part func(translate.Object, string) error, text func([]byte), cached func(point string)) error {
 	value := o.Get("content")
 	switch {
 	case value == nil:
@@ -181,16 +188,31 @@ func (w *turns) each(o translate.Object, part func(translate.Object, string) err
 			if err == nil {
 				err = part(p, typ)
 			}
-			if err == nil && p.Get("cache_control") != nil {
-				cached()
+			if err == nil {
+				err = w.cache(p, cached)
 			}
 			return err
 		}); err != nil {
 			return err
 		}
 	}
-	if o.Get("cache_control") != nil {
-		cached()
+	return w.cache(o, cached)
+}
+
+// cache calls cached with the block for cache_control, if there is one.
+func (w *turns) cache(o translate.Object, cached func(point string)) error {
+	control, ok, err := o.Object("cache_control")
+	if err != nil || !ok {
+		return err
+	}
+	ttl, err := control.DecodedText("ttl")
+	if err != nil {
+		return err
+	}
+	if ttl == "1h" && w.family.later {
+		cached(cacheForHour)
+	} else {
+		cached(cachePoint)
 	}
 	return nil
 }
@@ -204,12 +226,13 @@ func (w *turns) appendText(dst, quoted []byte) []byte {
 }
 
 // appendCache caches what stands before, once.
-func (w *turns) appendCache(dst []byte) []byte {
+func (w *turns) appendCache(dst []byte, point string) []byte {
 	text := bytes.HasSuffix(dst, []byte(`"}`)) // no other block ends so
-	if len(dst) == 0 || w.caches == cachesNothing || w.caches == cachesTexts && !text || bytes.HasSuffix(dst, []byte(cachePoint)) {
+	cached := bytes.HasSuffix(dst, []byte(cachePoint)) || bytes.HasSuffix(dst, []byte(cacheForHour))
+	if caches := w.family.caches; len(dst) == 0 || caches == cachesNothing || caches == cachesTexts && !text || cached {
 		return dst
 	}
-	return append(translate.AppendComma(dst), cachePoint...)
+	return append(translate.AppendComma(dst), point...)
 }
 
 func (w *turns) text(quoted []byte) {
@@ -227,7 +250,7 @@ func (w *turns) parts(o translate.Object, media func(part translate.Object, typ 
 		text, err := part.RequiredText(typ)
 		w.text(text)
 		return err
-	}, w.text, func() { w.message.blocks = w.appendCache(w.message.blocks) })
+	}, w.text, func(point string) { w.message.blocks = w.appendCache(w.message.blocks, point) })
 }
 
 // addMedia adds an image or a document to the turn.

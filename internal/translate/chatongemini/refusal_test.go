@@ -68,7 +68,7 @@ func TestARefusalHasTheCodeOfItsKind(t *testing.T) {
 		"odd JSON":         {400, `{"error":["x"]}`, apierror.UpstreamRejected, 0},
 	} {
 		for _, r := range []translate.Refusal{
-			chatongemini.Asked{}.Original().Refusal(c.status, nil, []byte(c.body)), chatongemini.Count{}.Refusal(c.status, nil, []byte(c.body)),
+			chatongemini.Asked{}.Original().Refusal(c.status, nil, []byte(c.body)), chatongemini.Refusal(c.status, nil, []byte(c.body)),
 		} {
 			code, after := codeOf(r)
 			if code != c.want || after != c.after && code == apierror.UpstreamRateLimited {
@@ -130,21 +130,5 @@ func TestRefusedSignaturesAreReplaced(t *testing.T) {
 	}
 	if got := original.Refusal(429, nil, []byte(googleError(429, "RESOURCE_EXHAUSTED", "thought signature", ""))).Repeat; got != nil {
 		t.Errorf("a limit is answered with %q", got)
-	}
-}
-
-func TestACountIsThatOfTheMessagesAPI(t *testing.T) {
-	count := func(body string) (string, error) {
-		out, err := chatongemini.Count{}.Whole(strings.NewReader(body), translatetest.NewCall(), nil)
-		return string(out), err
-	}
-	if out, err := count("{\n  \"totalTokens\": 31,\n  \"promptTokensDetails\": []\n}\n"); err != nil || out != `{"input_tokens":31}` {
-		t.Errorf("%s, %v", out, err)
-	}
-	for _, body := range []string{"", "{}", `{"totalTokens":-1}`, `{"totalTokens":"x"}`, `[]`} {
-		out, err := count(body)
-		if e := translatetest.MustFail(t, err); e.Code != apierror.UpstreamError || out != "" {
-			t.Errorf("%q: %s, %v", body, out, e)
-		}
 	}
 }

@@ -12,7 +12,7 @@ func (c *conversation) assistant(o translate.Reader) {
 		o.Fail(translate.Missing(o.Raw.Param("content")))
 	}
 	c.turns.begin(assistant, o)
-	c.thoughts(o)
+	o.Fail(translate.EachThought(o.Raw, c.origin, c.putThought))
 	if content != nil {
 		eachText(o, c.turns.text)
 	}

@@ -83,8 +83,7 @@ func (r *reader) add(index int64, kind blockKind) *block {
 	b := &r.blocks[len(r.blocks)-1]
 	switch kind {
 	case thinkingBlock, redactedBlock:
-		b.n = r.thoughts.blocks
-		r.thoughts.blocks++
+		b.n = r.thoughts.Begin()
 	case callBlock:
 		b.n = r.calls
 		r.calls++

@@ -45,7 +45,7 @@ func (r *reader) end() (finish string, bad *apierror.Error) {
 		}
 		spoke = spoke || b.spoke && b.kind != thinkingBlock
 	}
-	r.thoughts.end()
+	r.thoughts.End()
 	r.to.Begin(finish != "content_filter" || r.why == nil)
 	if finish == "content_filter" && r.why != nil && !spoke {
 		r.to.Refusal(r.why)

@@ -8,19 +8,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-func TestAStreamReleasesTheMemoryOfALongEvent(t *testing.T) {
-	call := openai.Call{Model: "m", Provider: "p"}
-	s := NewStream(&Original{}, call, openai.NewChatStream(call))
-	event := `{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"` + strings.Repeat("hi", 1<<14) + `"}}`
-	out := s.Data(nil, openai.NewEvent(nil, []byte(event)))
-	if err := s.Summary().Err; err != nil || !strings.Contains(string(out), `"reasoning_content":"hihi`) {
-		t.Fatalf("%v, %.200s", err, out)
-	}
-	if n := cap(s.reader.thoughts.scratch); n > translate.MaxScratch {
-		t.Errorf("the thoughts keep %d bytes", n)
-	}
-}
-
 // What a block has at its start waits for the block's end, so a provider must not send it without end.
 func TestTooMuchThatWaitsFailsTheStream(t *testing.T) {
 	long := strings.Repeat("a", 1<<20)

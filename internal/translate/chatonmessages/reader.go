@@ -18,7 +18,7 @@ type reader struct {
 	call     *openai.Call
 	original *Original
 	to       completion.Writer
-	thoughts thoughtWriter
+	thoughts completion.Thoughts
 
 	blocks     []block
 	parts      int // blocks, and citations in them
@@ -65,7 +65,7 @@ func (r *reader) start(index int64, object []byte) *apierror.Error {
 		if data := o.Text("data"); data != nil && !r.original.hideReasoning {
 			r.to.Begin(false)
 			r.call.ReportSealed(data)
-			r.thoughts.redacted(b.n, data)
+			r.thoughts.Redacted(b.n, data)
 		}
 	}
 	return r.checkSize()
@@ -184,7 +184,7 @@ func (r *reader) thought(b *block, quoted []byte) {
 func (r *reader) putThought(b *block, piece []byte) {
 	first := !b.spoke
 	b.spoke = true
-	r.thoughts.piece(b.n, first, piece)
+	r.thoughts.Piece(b.n, first, piece)
 }
 
 // sign takes the signature of thoughts, which comes once and ends them.
@@ -198,7 +198,7 @@ func (r *reader) sign(b *block, quoted []byte) {
 	}
 	b.signed = true
 	r.call.ReportSealed(quoted)
-	r.thoughts.signature(b.n, !b.spoke, quoted)
+	r.thoughts.Signature(b.n, !b.spoke, quoted)
 	b.spoke = true
 }
 

@@ -195,3 +195,9 @@ func (t *translation) putTier() {
 		t.body.Fail(translate.UnsupportedValue("service_tier", tier))
 	}
 }
+
+// CountRequest returns the request of count_tokens for one of the Messages API, whose other fields it
+// refuses.
+func CountRequest(body []byte) []byte {
+	return append(translate.AppendPicked([]byte{'{'}, body, "model", "system", "messages", "tools", "tool_choice", "thinking", "output_config"), '}')
+}

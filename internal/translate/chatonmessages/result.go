@@ -14,7 +14,7 @@ import (
 func Result(message []byte, original *Original, call openai.Call) ([]byte, openai.Summary, error) {
 	var sum openai.Summary
 	w := completion.NewMessage(original.functions)
-	r := reader{call: &call, original: original, to: w, thoughts: thoughtWriter{to: w, original: original, whole: true}}
+	r := reader{call: &call, original: original, to: w, thoughts: completion.NewThoughts(w, jsonscan.AppendString(nil, original.origin), true)}
 	fail := func(e *apierror.Error) ([]byte, openai.Summary, error) {
 		sum.Err, sum.Finish = e, "error"
 		return nil, sum, e

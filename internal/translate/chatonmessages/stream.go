@@ -27,7 +27,7 @@ var _ openai.Stream = (*Stream)(nil)
 // chunks.
 func NewStream(original *Original, call openai.Call, family openai.DeltaStream) *Stream {
 	s := &Stream{call: call, client: completion.NewStream(original.functions, family)}
-	s.reader = reader{call: &s.call, original: original, to: &s.client.Chunks, thoughts: thoughtWriter{to: &s.client.Chunks, original: original}}
+	s.reader = reader{call: &s.call, original: original, to: &s.client.Chunks, thoughts: completion.NewThoughts(&s.client.Chunks, jsonscan.AppendString(nil, original.origin), false)}
 	return s
 }
 

@@ -17,6 +17,8 @@ func TestChunksReleaseTheMemoryOfALongDelta(t *testing.T) {
 	c.Text(long, nil)
 	c.Reasoning(long, long)
 	c.Image(long)
+	thoughts := NewThoughts(c, []byte(`"p/m"`), false)
+	thoughts.Piece(0, true, long)
 	out := s.Pause(nil)
 	if !strings.Contains(string(out), `"content":"hihi`) || !strings.Contains(string(out), `"reasoning_content":"hihi`) ||
 		!strings.Contains(string(out), `"images":[{"type":"image_url","image_url":{"url":"hihi`) {
@@ -24,6 +26,9 @@ func TestChunksReleaseTheMemoryOfALongDelta(t *testing.T) {
 	}
 	if n := cap(c.scratch); n > translate.MaxScratch {
 		t.Errorf("the chunks keep %d bytes", n)
+	}
+	if n := cap(thoughts.scratch); n > translate.MaxScratch {
+		t.Errorf("the thoughts keep %d bytes", n)
 	}
 	if c.out != nil {
 		t.Error("the stream keeps the buffer of its caller")

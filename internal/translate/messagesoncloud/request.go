@@ -1,8 +1,11 @@
 package messagesoncloud
 
 import (
+	"bytes"
+	"encoding/base64"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
@@ -63,6 +66,21 @@ func (p *Platform) Request(b *jsonscan.Body, caller http.Header, extra []string,
 		header[anthropic.BetaHeader] = []string{strings.Join(betas, ",")}
 	}
 	return header, leftOut, nil
+}
+
+// CountRequest returns the request of Bedrock's CountTokens for a request that [Platform.Request] has
+// edited. It is that of a call, which has an output limit.
+func CountRequest(b *jsonscan.Body) []byte {
+	if _, has := b.Find("max_tokens"); !has {
+		budget := int64(0) // that the limit must exceed
+		if thinking, ok, _ := translate.Body(b).Object("thinking"); ok {
+			_, budget, _ = thinking.Int("budget_tokens", 0)
+		}
+		b.Add("max_tokens", strconv.AppendInt(nil, budget+1, 10))
+	}
+	out := []byte(`{"input":{"invokeModel":{"body":"`)
+	out = base64.StdEncoding.AppendEncode(out, bytes.Join(b.Segments(nil), nil))
+	return append(out, `"}}}`...)
 }
 
 // Members of a body that are headers at Anthropic.

@@ -2,6 +2,7 @@ package messagesoncloud_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -80,5 +81,29 @@ func TestWhatWouldChangeTheAnswerIsRefused(t *testing.T) {
 		if !errors.As(err, &refusal) || refusal.Param != field || refusal.Code != apierror.UnsupportedParameter || !strings.Contains(err.Error(), "Vertex AI") {
 			t.Errorf("%s: %v", field, err)
 		}
+	}
+}
+
+// CountTokens takes the body of a call, which has a limit of the output above that of the thoughts.
+func TestACountOnBedrockIsABodyOfACall(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"model":"m","messages":[]}`: `{"messages":[],"anthropic_version":"bedrock-2023-05-31","max_tokens":1}`,
+		`{"model":"m","messages":[],"thinking":{"type":"enabled","budget_tokens":2048}}`: `{"messages":[],"thinking":{"type":"enabled","budget_tokens":2048},"anthropic_version":"bedrock-2023-05-31","max_tokens":2049}`,
+		`{"max_tokens":7,"model":"m","messages":[]}`:                                     `{"max_tokens":7,"messages":[],"anthropic_version":"bedrock-2023-05-31"}`,
+	} {
+		var b jsonscan.Body
+		if err := b.Parse([]byte(body)); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := messagesoncloud.Bedrock.Request(&b, http.Header{}, nil, false); err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Input struct{ InvokeModel struct{ Body []byte } }
+		}
+		if err := json.Unmarshal(messagesoncloud.CountRequest(&b), &got); err != nil || string(got.Input.InvokeModel.Body) != want {
+			t.Errorf("%s: %v, %s", body, err, got.Input.InvokeModel.Body)
+		}
+		b.Release()
 	}
 }

@@ -1,0 +1,43 @@
+package adapter
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+// count is an answer that counts the tokens of a request, for callers of the Messages API's count_tokens.
+type count struct {
+	member  string // of the provider's answer
+	refusal func(status int, header http.Header, body []byte) translate.Refusal
+}
+
+// maxCount bounds an answer, in bytes; real ones have some hundred.
+const maxCount = 64 << 10
+
+// Whole returns the number of tokens in the form of the Messages API.
+func (c count) Whole(body io.Reader, call openai.Call, _ translate.Again) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(body, maxCount))
+	if err != nil {
+		return nil, err
+	}
+	members, broken := jsonscan.Lenient(data, nil)
+	if i, ok := jsonscan.Find(data, members, c.member); ok && broken == nil {
+		if n, ok := jsonscan.Int(members[i].Value(data)); ok && n >= 0 {
+			return append(strconv.AppendInt([]byte(`{"input_tokens":`), n, 10), '}'), nil
+		}
+	}
+	return nil, translate.ProviderFailure(&call, "answered without a number of tokens")
+}
+
+// Stream returns the answer as it is: nobody asks for a count in events.
+func (count) Stream(body io.Reader, _ openai.Call, _ translate.Again) io.Reader { return body }
+
+// Refusal returns what the provider refused as OpenAI would have said it.
+func (c count) Refusal(status int, header http.Header, body []byte) translate.Refusal {
+	return c.refusal(status, header, body)
+}

@@ -1,0 +1,85 @@
+package translate
+
+import "bytes"
+
+// ClaudeThoughts names the form of reasoning_details with Anthropic's signatures, as OpenRouter has it.
+const ClaudeThoughts = "anthropic-claude-v1"
+
+// Thought is one block of a Claude's thoughts in reasoning_details. Its pieces in a stream may be
+// elements of their own: they have the same index, and the last has the signature.
+type Thought struct {
+	Text      []byte // JSON without quotes
+	Signature []byte // quoted
+	Data      []byte // quoted, of thoughts that are encrypted
+
+	index []byte // as written, nil for none
+	id    string // whose thoughts they are
+}
+
+// EachThought calls put for the thoughts of a message that were signed for this very origin: a provider
+// refuses changed ones, and those of others.
+func EachThought(message Object, origin string, put func(*Thought)) error {
+	var last Thought
+	end := func() {
+		if last.id == origin && (last.Signature != nil || last.Data != nil) {
+			put(&last)
+		}
+	}
+	err := message.Each("reasoning_details", MaxParts, func(_ int, detail Object) error {
+		next, err := readThought(detail)
+		if err != nil || next.Signature == nil && next.Data == nil && len(next.Text) == 0 {
+			return err
+		}
+		if next.Data == nil && last.Data == nil && last.Signature == nil && next.index != nil && bytes.Equal(next.index, last.index) {
+			last.Text = append(last.Text, next.Text...)
+			last.Signature = next.Signature
+			if last.id == "" {
+				last.id = next.id
+			}
+			return nil
+		}
+		end()
+		last = next
+		return nil
+	})
+	end()
+	return err
+}
+
+// readThought reads an element of reasoning_details. It is empty for one that is not Anthropic's.
+func readThought(detail Object) (d Thought, err error) {
+	var kind, from string
+	for _, m := range [...]struct {
+		key string
+		to  *string
+	}{{"type", &kind}, {"format", &from}, {"id", &d.id}} {
+		if *m.to, err = detail.DecodedText(m.key); err != nil {
+			return Thought{}, err
+		}
+	}
+	if from != "" && from != ClaudeThoughts {
+		return Thought{}, nil
+	}
+	d.index = detail.Get("index")
+	switch kind {
+	case "reasoning.text":
+		text, err := detail.Text("text")
+		if err != nil {
+			return Thought{}, err
+		}
+		inner, _ := Unquoted(text)
+		d.Text = bytes.Clone(inner)
+		signature, err := detail.Text("signature")
+		if _, ok := Unquoted(signature); ok {
+			d.Signature = signature
+		}
+		return d, err
+	case "reasoning.encrypted":
+		data, err := detail.Text("data")
+		if _, ok := Unquoted(data); ok {
+			d.Data = data
+		}
+		return d, err
+	}
+	return Thought{}, nil
+}
