@@ -142,6 +142,9 @@ func (h *honest) answer(r *http.Request) (*http.Response, error) {
 	case "responses":
 		answer = `{"id":"r","object":"response","created_at":1,"model":"m","status":"completed","output":[{"type":"message","id":"i","role":"assistant","status":"completed",` +
 			`"content":[{"type":"output_text","text":"` + text + `","annotations":[]}]}]` + d.reported("usage", d.openAI(u, "input", "output", "tokens_details")) + `}`
+	case "compact":
+		answer = `{"id":"r","object":"response.compaction","created_at":1,"output":[{"type":"compaction","id":"i","encrypted_content":"AAAA"}]` +
+			d.reported("usage", d.openAI(u, "input", "output", "tokens_details")) + `}`
 	case "messages":
 		answer = `{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"` + text + `"}],"stop_reason":"end_turn"` + d.reported("usage", u.anthropic()) + `}`
 	case "generateContent", "streamGenerateContent":
