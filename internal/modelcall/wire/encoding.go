@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
@@ -110,7 +111,7 @@ func (e *Encoding) adapter(w *Wire) adapter.Adapter { return adapter.Of(e.Provid
 // adapted is a request of the API w for a provider with another protocol.
 func (e *Encoding) adapted(w *Wire, body *jsonscan.Body, answer Answer) (*Sending, error) {
 	a, err := e.adapter(w)(&adapter.Request{
-		Body: body, Caller: e.Caller.Header, Stream: e.Asked.Stream, Model: e.Model.Name, Provider: e.Provider, Output: e.Output, Call: e.Answer,
+		Body: body, Caller: e.Caller.Header, Stream: e.Asked.Stream, Model: e.Model.Name, Base: cmp.Or(e.Model.Base, e.Model.Name), Provider: e.Provider, Output: e.Output, Call: e.Answer,
 	})
 	if err != nil {
 		return nil, err

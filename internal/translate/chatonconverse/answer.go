@@ -1,6 +1,7 @@
 package chatonconverse
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 
@@ -160,8 +161,13 @@ func (r *reader) endBlock(index int64) (err error) {
 	return err
 }
 
-// takeUsage reads usage. Bedrock counts what was cached beside the prompt.
-func (r *reader) takeUsage(object []byte) {
+// takeUsage reads usage and service tier of an answer, or of its last event. Bedrock counts what was
+// cached beside the prompt.
+func (r *reader) takeUsage(data []byte) {
+	if tier := member(member(data, "serviceTier"), "type"); tier != nil && tier[0] == '"' {
+		r.ending.Tier = bytes.Clone(tier)
+	}
+	object := member(data, "usage")
 	input, ok := jsonscan.Int(member(object, "inputTokens"))
 	read, written, output := countOf(object, "cacheReadInputTokens"), countOf(object, "cacheWriteInputTokens"), countOf(object, "outputTokens")
 	if !ok || input < 0 || max(input, read, written, output) > openai.MaxTokens {

@@ -94,7 +94,7 @@ func (s *stream) event(name string, data []byte) error {
 	case "messageStop":
 		s.reason, _ = jsonscan.String(member(data, "stopReason"))
 	case "metadata":
-		s.takeUsage(member(data, "usage"))
+		s.takeUsage(data)
 	}
 	return nil // messageStart, and what is not known
 }
@@ -141,7 +141,7 @@ func (o *Original) Whole(body io.Reader, call openai.Call, _ translate.Again) ([
 		index++
 	}
 	r.reason, _ = jsonscan.String(member(data, "stopReason"))
-	r.takeUsage(member(data, "usage"))
+	r.takeUsage(data)
 	switch err := r.end(); {
 	case err == io.EOF:
 		return message.Append(nil, nil, nil, r.ending), nil
