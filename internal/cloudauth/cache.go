@@ -33,7 +33,6 @@ type cache[T any] struct {
 
 	mu       sync.Mutex // guards the following
 	value    T
-	has      bool
 	doubted  bool // a provider refused it; it is used while there is no other
 	expires  time.Time
 	fetched  time.Time
@@ -71,7 +70,7 @@ func (c *cache[T]) get(ctx context.Context) (T, error) {
 	if c.ctx == nil {
 		defer c.mu.Unlock()
 		if c.value, _, c.err = c.fetch(ctx); c.err == nil {
-			c.has, c.fetched = true, c.now()
+			c.fetched = c.now()
 		}
 		return c.value, c.err
 	}
@@ -102,7 +101,7 @@ func (c *cache[T]) await(ctx context.Context, ended <-chan struct{}) (value T, e
 
 // present returns the credential that there is, also one that was refused, or why there is none.
 func (c *cache[T]) present() (value T, err error) {
-	if c.has && c.now().Before(c.expires) {
+	if c.has() && c.now().Before(c.expires) {
 		return c.value, nil
 	}
 	return value, cmp.Or(c.err, errExpired)
@@ -125,8 +124,11 @@ func (c *cache[T]) renew(ctx context.Context) error {
 	return c.status().Err
 }
 
+// has reports whether there is a credential, valid or not.
+func (c *cache[T]) has() bool { return !c.fetched.IsZero() }
+
 func (c *cache[T]) valid() bool {
-	return c.has && !c.doubted && c.now().Before(c.expires)
+	return c.has() && !c.doubted && c.now().Before(c.expires)
 }
 
 // begin begins an attempt, if there is none. One that begins while the configuration lives ends with it.
@@ -155,7 +157,7 @@ func (c *cache[T]) attempt(parent context.Context, ended chan struct{}) {
 		err = errExpired
 	}
 	if c.err = err; err == nil {
-		c.value, c.has, c.doubted, c.expires, c.fetched, c.pause = value, true, false, expires, now, 0
+		c.value, c.doubted, c.expires, c.fetched, c.pause = value, false, expires, now, 0
 		c.recent = append([]T{value}, c.recent[:min(len(c.recent), maxRecent-1)]...)
 	} else {
 		c.pause = min(max(2*c.pause, firstPause), longestPause)
@@ -195,7 +197,7 @@ func (c *cache[T]) refused() bool {
 	switch age := c.now().Sub(c.fetched); {
 	case c.ctx == nil:
 		return false
-	case !c.has || c.doubted:
+	case !c.has() || c.doubted:
 		return c.fetching != nil
 	case age < sameRefusal:
 		return true // perhaps it was the one before
@@ -214,7 +216,7 @@ const maxRecent = 3
 func (c *cache[T]) known() []T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ctx == nil && c.has {
+	if c.ctx == nil && c.has() {
 		return []T{c.value}
 	}
 	return c.recent
@@ -224,7 +226,7 @@ func (c *cache[T]) status() Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := Status{Refreshed: c.fetched, Err: c.err, Static: c.ctx == nil}
-	if c.has && !s.Static {
+	if c.has() && !s.Static {
 		s.Life = max(c.expires.Sub(c.now()), 0)
 	}
 	return s

@@ -147,7 +147,7 @@ func (d *drawn) responses() {
 func (d *drawn) inputTokens() { d.body = set(`"model":"acme/m"`, d.input()) }
 
 // compact draws a request that no field of its own limits.
-func (d *drawn) compact() {
+func compact(d *drawn) {
 	d.inputTokens()
 	d.completion = d.model.MaxOutput
 }

@@ -187,3 +187,26 @@ func TestThoughtsOfClaudeReturnToConverseThroughEachAPI(t *testing.T) {
 		}
 	}
 }
+
+// An ARN says nothing of the model that it leads to; the configuration or Bedrock's list does.
+func TestAnApplicationProfileHasTheRulesOfItsModel(t *testing.T) {
+	setup := onConverse
+	const arn = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/x.echo"
+	setup.Providers = strings.Replace(setup.Providers, "discover off", "discover off\ndeployments "+arn+" us.anthropic.claude-sonnet-4-5", 1)
+	h := harness.Start(t, setup)
+	a := h.Client.Post(harness.ChatV1, "full", harness.Chat("bedrock/"+arn, `,"max_tokens":9000,"reasoning_effort":"low"`))
+	list := h.Provider.Fake.Converse.Requests()
+	if a.Status != 200 || len(list) != 1 || !strings.Contains(string(list[0].Body), `"thinking":{"type":"enabled"`) || !strings.HasSuffix(list[0].Path, "application-inference-profile%2Fx.echo/converse") {
+		t.Errorf("%d %s after %v", a.Status, a.Body, list)
+	}
+}
+
+// An exception in the first frame comes with the status 200.
+func TestACallThatConverseFailsInItsFirstFrameGoesOn(t *testing.T) {
+	h := harness.Start(t, onConverse)
+	a := h.Client.Post(harness.ChatV1, "full", harness.Chat("bedrock/amazon.err-first-event", harness.Streaming+`,"models":["bedrock/amazon.echo"]`))
+	row := h.Records.Row(a.Header.Get("X-Request-Id"))
+	if asked := strings.Join(attempted(row), ", "); a.Status != 200 || !strings.Contains(string(a.Body), "[DONE]") || asked != "bedrock/amazon.err-first-event upstream_error, bedrock/amazon.echo" {
+		t.Errorf("%d %s, attempts %s", a.Status, a.Body, asked)
+	}
+}

@@ -24,6 +24,7 @@ type Request struct {
 	Caller   http.Header
 	Stream   bool   // the caller asked for a stream
 	Model    string // as the provider calls it
+	Base     string // the model whose rules hold: that of a deployment, or Model
 	Provider *provider.Provider
 	Output   int64 // the output limit that the provider must be told; 0: the caller's own
 	Call     openai.Call

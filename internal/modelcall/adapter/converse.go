@@ -10,7 +10,7 @@ import (
 // converse is chat completions on Amazon Bedrock's Converse.
 func converse(r *Request) (*Adapted, error) {
 	body, original, err := chatonconverse.Request(r.Body, chatonconverse.Options{
-		UpstreamModel: r.Model, Origin: r.Provider.Name + "/" + r.Model, MaxOutput: r.Output,
+		UpstreamModel: r.Base, Origin: r.Provider.Name + "/" + r.Model, MaxOutput: r.Output,
 	})
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ var bedrockCount = count{"inputTokens", chatonconverse.CountRefusal}
 
 // bedrockEmbeddings is OpenAI's embeddings on models of Bedrock that embed.
 func bedrockEmbeddings(r *Request) (*Adapted, error) {
-	body, original, err := embeddingsonbedrock.Request(r.Body, r.Model)
+	body, original, err := embeddingsonbedrock.Request(r.Body, r.Base)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
@@ -116,7 +117,7 @@ func (r *Route) Requests(p *provider.Provider, output int64) int64 {
 // adapted is a request of the API w for a provider with another protocol.
 func (e *Encoding) adapted(w *Wire, body *jsonscan.Body, answer Answer) (*Sending, error) {
 	a, err := e.adapter(w)(&adapter.Request{
-		Body: body, Caller: e.Caller.Header, Stream: e.Asked.Stream, Model: e.Model.Name, Provider: e.Provider, Output: e.Output, Call: e.Answer,
+		Body: body, Caller: e.Caller.Header, Stream: e.Asked.Stream, Model: e.Model.Name, Base: cmp.Or(e.Model.Base, e.Model.Name), Provider: e.Provider, Output: e.Output, Call: e.Answer,
 	})
 	if err != nil {
 		return nil, err

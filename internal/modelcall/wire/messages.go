@@ -127,3 +127,13 @@ func (a countAnswer) Whole(dst, body []byte) ([]byte, openai.Summary, error) {
 }
 
 func (a countAnswer) Stream() openai.Stream { return nil } // none is asked for
+
+// versioned parses a request that must say its version of the API. Anthropic demands it too.
+func versioned(parse func(*jsonscan.Body) (params.Request, error)) func(*jsonscan.Body, http.Header, params.Request) (params.Request, error) {
+	return func(b *jsonscan.Body, h http.Header, _ params.Request) (params.Request, error) {
+		if err := checkVersion(h); err != nil {
+			return params.Request{}, err
+		}
+		return parse(b)
+	}
+}

@@ -290,13 +290,3 @@ func messagesContent(b *jsonscan.Body, h http.Header) params.Content {
 func inBody(parse func(*jsonscan.Body) (params.Request, error)) func(*jsonscan.Body, http.Header, params.Request) (params.Request, error) {
 	return func(b *jsonscan.Body, _ http.Header, _ params.Request) (params.Request, error) { return parse(b) }
 }
-
-// versioned parses a request that must say its version of the API. Anthropic demands it too.
-func versioned(parse func(*jsonscan.Body) (params.Request, error)) func(*jsonscan.Body, http.Header, params.Request) (params.Request, error) {
-	return func(b *jsonscan.Body, h http.Header, _ params.Request) (params.Request, error) {
-		if err := checkVersion(h); err != nil {
-			return params.Request{}, err
-		}
-		return parse(b)
-	}
-}

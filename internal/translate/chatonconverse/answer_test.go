@@ -45,7 +45,7 @@ var answered = [][]byte{
 	event("contentBlockStart", `{"contentBlockIndex":3,"start":{"toolUse":{"toolUseId":"tooluse_2","name":"g"}}}`),
 	event("contentBlockStop", `{"contentBlockIndex":3}`),
 	event("messageStop", `{"stopReason":"tool_use"}`),
-	event("metadata", `{"usage":{"inputTokens":10,"outputTokens":20,"totalTokens":145,"cacheReadInputTokens":100,"cacheWriteInputTokens":15,"cacheDetails":[{"ttl":"1h","inputTokens":5},{"ttl":"5m","inputTokens":10}]},"metrics":{"latencyMs":1}}`),
+	event("metadata", `{"usage":{"inputTokens":10,"outputTokens":20,"totalTokens":145,"cacheReadInputTokens":100,"cacheWriteInputTokens":15,"cacheDetails":[{"ttl":"1h","inputTokens":5},{"ttl":"5m","inputTokens":10}]},"metrics":{"latencyMs":1},"serviceTier":{"type":"flex"}}`),
 }
 
 // said is what comes of it, by a reader of chat completions.
@@ -67,7 +67,7 @@ func TestAStreamedAnswerIsThatOfAWholeOne(t *testing.T) {
 	}
 	whole, err := original.Whole(strings.NewReader(`{"output":{"message":{"role":"assistant","content":[{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}},`+
 		`{"text":"Gr\u00fc\u00dfe aus \"K\""},{"toolUse":{"toolUseId":"tooluse_1","name":"f","input":{"a":1}}},{"toolUse":{"toolUseId":"tooluse_2","name":"g","input":{}}}]}},`+
-		`"stopReason":"tool_use","usage":{"inputTokens":10,"outputTokens":20,"cacheReadInputTokens":100,"cacheWriteInputTokens":15,"cacheDetails":[{"ttl":"1h","inputTokens":5}]},"metrics":{}}`),
+		`"stopReason":"tool_use","usage":{"inputTokens":10,"outputTokens":20,"cacheReadInputTokens":100,"cacheWriteInputTokens":15,"cacheDetails":[{"ttl":"1h","inputTokens":5}]},"metrics":{},"serviceTier":{"type":"flex"}}`),
 		translatetest.NewCall(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestAStreamedAnswerIsThatOfAWholeOne(t *testing.T) {
 	if got := translatetest.ReadCompletion(t, whole).String(); got != chat.String() || !strings.Contains(got, said) {
 		t.Errorf("whole\n%s\nstreamed\n%s", got, chat)
 	}
-	for _, part := range []string{`"prompt_tokens":125`, `"cached_tokens":100`, `"completion_tokens":20`, `"finish_reason":"tool_calls"`, `"Hm."`} {
+	for _, part := range []string{`"prompt_tokens":125`, `"cached_tokens":100`, `"completion_tokens":20`, `"finish_reason":"tool_calls"`, `"Hm."`, `"service_tier":"flex"`} {
 		if !strings.Contains(string(want), part) || !strings.Contains(string(whole), part) {
 			t.Errorf("no %s in\n%s\n%s", part, want, whole)
 		}

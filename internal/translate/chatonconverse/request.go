@@ -20,7 +20,7 @@ import (
 
 // Options is what a translation depends on besides the request.
 type Options struct {
-	// UpstreamModel is the id of the model, of an inference profile, or an ARN.
+	// UpstreamModel is the id of the model whose rules hold, of an inference profile, or an ARN.
 	UpstreamModel string
 
 	// Origin names the provider and the model. Only thoughts of this origin return to it.

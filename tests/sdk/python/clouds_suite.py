@@ -2,6 +2,7 @@
 AWS call the fake provider directly, the same is asked of the gateway, and the
 requests that arrived are compared. AWS' SDK checks the gateway's signatures."""
 
+import base64
 import json
 from urllib.parse import quote, unquote
 
@@ -20,14 +21,20 @@ ACCESS_KEY = "AKIDEXAMPLE"  # of the gateway, with FAKE_KEY
 ARN = "arn:aws:bedrock:us-east-1:123456789012:inference-profile/"
 BETA = "context-1m-2025-08-07"
 
-bedrock = boto3.client(
-    "bedrock-runtime",
-    region_name=REGION,
-    endpoint_url=FAKE + "/bedrock",
-    aws_access_key_id="AKIDOTHER",
-    aws_secret_access_key="other",
-    config=Config(retries={"total_max_attempts": 1}, read_timeout=TIMEOUT),
-)
+
+
+def aws(service, prefix):
+    return boto3.client(
+        service,
+        region_name=REGION,
+        endpoint_url=FAKE + prefix,
+        aws_access_key_id="AKIDOTHER",
+        aws_secret_access_key="other",
+        config=Config(retries={"total_max_attempts": 1}, read_timeout=TIMEOUT),
+    )
+
+
+bedrock = aws("bedrock-runtime", "/bedrock")
 claude_on_bedrock = anthropic.AnthropicBedrock(
     base_url=FAKE + "/claude",
     aws_region=REGION,
@@ -76,7 +83,7 @@ def check_signature(request, prefix):
 
 def ask(path, **body):
     """Asks the gateway for what Bedrock has."""
-    headers = {"Authorization": f"Bearer {KEY}"}
+    headers = {"Authorization": f"Bearer {KEY}", "anthropic-version": "2023-06-01"}
     answer = httpx.post(ORIGIN + path, json=body, headers=headers, timeout=TIMEOUT)
     equal(answer.status_code, 200, f"status of {answer.text}")
 
@@ -243,6 +250,54 @@ def invoke_model_gets_embeddings_as_boto3_sends_them():
     equal(ours["path"], theirs["path"], "path")
     equal(json.loads(ours["body"]), body, "body")
     check_signature(ours, "/bedrock")
+
+
+@case()
+def tokens_are_counted_as_boto3_asks():
+    base, profile = "anthropic.echo:0", "us.anthropic.echo:0"
+    messages = [{"role": "user", "content": "h\u00fc"}]
+    converse = {
+        "system": [{"text": "Be brief."}],
+        "messages": [{"role": "user", "content": [{"text": "h\u00fc"}]}],
+    }
+    invoked = {
+        "system": "Be brief.",
+        "messages": messages,
+        "anthropic_version": "bedrock-2023-05-31",
+        "max_tokens": 1,
+    }
+    for cloud, provider, prefix, asked in (
+        ("converse", "converse", "/bedrock", {"converse": converse}),
+        ("claude", "claude-bedrock", "/claude", {"invokeModel": {"body": json.dumps(invoked)}}),
+    ):
+        counted = aws("bedrock-runtime", prefix).count_tokens(modelId=base, input=asked)
+        equal(counted["inputTokens"], 10, "tokens")
+        theirs = sent(cloud)
+        ask("/v1/messages/count_tokens", model=f"{provider}/{profile}", system="Be brief.", messages=messages)
+        ours = sent(cloud)
+        equal(ours["path"], theirs["path"], "path")
+        equal(prompt(ours), prompt(theirs), "body")
+        check_signature(ours, prefix)
+
+
+def prompt(request):
+    """What is counted, whose bytes InvokeModel's form encodes."""
+    asked = json.loads(request["body"])["input"]
+    if "invokeModel" in asked:
+        return json.loads(base64.b64decode(asked["invokeModel"]["body"]))
+    return asked
+
+
+@case()
+def boto3_reads_the_lists_where_the_gateway_does():
+    # The fake has them at no other address than those that the gateway asks.
+    control = aws("bedrock", "/bedrock")
+    models = control.list_foundation_models(byInferenceType="ON_DEMAND")["modelSummaries"]
+    equal(models[0]["modelId"], "amazon.echo", "model")
+    first = control.list_inference_profiles(maxResults=1000)
+    equal(first["inferenceProfileSummaries"][0]["inferenceProfileId"], "us.amazon.echo", "profile")
+    following = control.list_inference_profiles(maxResults=1000, nextToken=first["nextToken"])
+    equal(following["inferenceProfileSummaries"][0]["inferenceProfileId"], "eu.amazon.echo:0", "profile")
 
 
 if __name__ == "__main__":

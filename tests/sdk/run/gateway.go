@@ -94,7 +94,7 @@ const caddyfile = `{
 				secret_key {env.SDK_FAKE_KEY}
 			}
 			models echo tools reasoning length too-long overloaded cut-clean err-401 first-1-after-0-err-429
-			models us.amazon.echo:0 arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.echo amazon.titan-embed-text-v2:0
+			models us.amazon.echo:0 arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.echo amazon.titan-embed-text-v2:0 us.anthropic.echo:0
 			discover off
 		}
 		provider claude-bedrock {
