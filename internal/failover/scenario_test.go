@@ -191,6 +191,7 @@ func TestDecide(t *testing.T) {
 		{apierror.Error{Code: apierror.UpstreamAuth}, 401, "lasting next"},
 		{apierror.Error{Code: apierror.UpstreamQuota}, 429, "lasting next"},
 		{apierror.Error{Code: apierror.ModelNotFound, Status: 404}, 404, "lasting next"},
+		{apierror.Error{Code: apierror.ModelNotCallable}, 405, "neutral next"},
 		{apierror.Error{Code: apierror.UpstreamRejected, Status: 404}, 404, "neutral next"},
 		{apierror.Error{Code: apierror.UpstreamRejected, Status: 400}, 400, "neutral"},
 		{apierror.Error{Code: apierror.UpstreamRejected, Status: 413}, 413, "neutral"},

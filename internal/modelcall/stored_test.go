@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
@@ -83,5 +84,28 @@ func TestNoProviderIsAskedIfTheOwnerCannotBeLookedUp(t *testing.T) {
 	wantRefusal(t, err, apierror.LedgerUnavailable, "looked up")
 	if q.Outcome.Record.Attempts != 0 {
 		t.Error("the provider was asked")
+	}
+}
+
+// No model is called, so the trace has no span of a call. What guardrails do is shown all the same.
+func TestTheTraceOfAStoredResponse(t *testing.T) {
+	traces := newTraces()
+	answer := answering(200, strings.Replace(responsesAnswerBody, "Hello.", "mellon", 1))
+	r := newRig(t, answer, func(r *rig) {
+		r.Guardrails.All = []*guardrail.Guardrail{words(t, guardrail.Deny, guardrail.Output)}
+	})
+	r.Providers = []*provider.Provider{newProvider(t, answer, func(c *provider.Config) { c.TraceContext = true })}
+	if err := r.Owners.Record("response", "acme", "resp_up", "default"); err != nil {
+		t.Fatal(err)
+	}
+	req, end := traces.request(httptest.NewRequest(http.MethodGet, "/v1/responses/resp_up", nil))
+	q := r.request(t, httptest.NewRecorder(), req)
+	err := ServeStored(&r.Deps, q, wire.ReadResponse, openaiAPI{}, wire.Path{Response: "resp_up"}, "")
+	wantRefusal(t, err, apierror.GuardrailBlocked, "words")
+	q.Outcome.Fail(apierror.From(err))
+	q.Finish()
+	end()
+	if tree := traces.tree(); !strings.HasPrefix(tree, "SERVER server") || strings.Count(tree, "\n") != 1 || !strings.Contains(tree, "event=gatehouse.guardrail") {
+		t.Errorf("%s", tree)
 	}
 }

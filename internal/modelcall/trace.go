@@ -38,7 +38,7 @@ type callTrace struct {
 }
 
 func newTrace(q *request.Request, op *wire.Operation) *callTrace {
-	if q.Trace == nil || op.Span == "" {
+	if q.Trace == nil {
 		return nil
 	}
 	return &callTrace{req: q, op: op}
@@ -73,7 +73,7 @@ func (q queueSpan) end(err error) {
 
 // startAttempt begins the span of a request to a provider, and before the first one that of the call.
 func (t *callTrace) startAttempt(at *target, now time.Time) {
-	if t == nil {
+	if t == nil || t.op.Span == "" {
 		return
 	}
 	of := t.req.Trace
@@ -157,7 +157,7 @@ func (u *upstream) traced(r provider.Request) provider.Request {
 		return r
 	}
 	span := trace.SpanContextFromContext(u.drain.client)
-	if t != nil {
+	if t != nil && t.attempt != nil {
 		span = t.attempt.SpanContext()
 	}
 	if span.IsValid() {

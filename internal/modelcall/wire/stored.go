@@ -51,7 +51,6 @@ func readResponse(dst, body []byte, members []jsonscan.Member, a *storedAnswer) 
 		name, _ := jsonscan.String(members[i].Value(body))
 		a.call.Model = a.call.Provider + "/" + name
 	}
-	a.call.OnSealed = nil // which of its models wrote it is not known
 	dst, _, err := openai.ResponsesResult(dst, body, a.call)
 	return dst, err
 }

@@ -65,12 +65,7 @@ func (t *Table) Follow(f func(owners.Row)) { t.correct = f }
 // postgres.ErrUnavailable: the others will know the owner when the row is written.
 func (t *Table) Put(r owners.Row) (owners.Row, error) {
 	if !r.Expires.After(r.At) {
-		ctx, cancel := context.WithTimeout(context.Background(), engineTimeout)
-		defer cancel()
-		// Without it the copy ends within the hour.
-		_, _ = t.config.Engine.Do(ctx, "DEL", t.engineKey(r.Provider, r.ID))
-		t.config.Writer.Append(tableName, encode(r))
-		return r, nil
+		return r, t.end(r)
 	}
 	first, away := t.claimInEngine(r)
 	if first != "" && first != r.Tenant {
@@ -95,6 +90,19 @@ func (t *Table) Put(r owners.Row) (owners.Row, error) {
 		return rows[0], nil
 	}
 	return r, nil
+}
+
+// end writes a row that has expired before the engine forgets the owner: else the earlier row would be
+// read again.
+func (t *Table) end(r owners.Row) error {
+	t.config.Writer.Append(tableName, encode(r))
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	defer cancel()
+	err := t.config.Writer.Flush(ctx)
+	if err == nil {
+		_, err = t.config.Engine.Do(ctx, "DEL", t.engineKey(r.Provider, r.ID))
+	}
+	return postgres.Explain(err)
 }
 
 // claimInEngine returns the tenant that owns r's ID, which is r's if nobody did.
