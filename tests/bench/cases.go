@@ -193,6 +193,7 @@ func allCases() []benchCase {
 		wrong,
 		refusedRate(wrong),
 	}
+	off = append(off, mediaCases(small, large)...)
 	return append(off, dutyCases(off)...)
 }
 
@@ -221,6 +222,10 @@ func (c benchCase) load(s *server, sec secrets, prompt promptKind) (load, error)
 		build = responsesBody
 	case messagesPath:
 		build = messagesBody
+	case embeddingsPath:
+		build = embeddingsBody
+	case transcriptsPath:
+		build = formBody
 	}
 	model := cmp.Or(c.prefix, providerPrefix) + c.model
 	body, err := build(model, c.stream, c.size, cmp.Or(c.prompt, prompt))

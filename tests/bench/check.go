@@ -41,17 +41,22 @@ func checkWhole(a answer, sent int, model string) error {
 	if err := checkModel(a.body, model); err != nil {
 		return err
 	}
-	_, rest, _ := bytes.Cut(a.body, []byte(`"prompt_tokens":`))
+	return checkUsage(a.body, `"prompt_tokens":`, sent)
+}
+
+// checkUsage expects a whole answer with the length of the body as its tokens.
+func checkUsage(body []byte, member string, sent int) error {
+	_, rest, _ := bytes.Cut(body, []byte(member))
 	digits := rest[:len(rest)-len(bytes.TrimLeft(rest, "0123456789"))]
 	got, err := strconv.Atoi(string(digits))
 	if err != nil {
-		return fmt.Errorf("no usage in the answer: %q", shorten(a.body))
+		return fmt.Errorf("no usage in the answer: %q", shorten(body))
 	}
 	if got < sent-lengthTolerance || got > sent+lengthTolerance {
 		return fmt.Errorf("the upstream received %d bytes of a body of %d", got, sent)
 	}
-	if !bytes.HasSuffix(bytes.TrimSpace(a.body), []byte("}")) {
-		return fmt.Errorf("the answer is cut: %d bytes", len(a.body))
+	if !bytes.HasSuffix(bytes.TrimSpace(body), []byte("}")) {
+		return fmt.Errorf("the answer is cut: %d bytes", len(body))
 	}
 	return nil
 }

@@ -164,11 +164,14 @@ func (c *conn) open(ctx context.Context, request []byte) (answer, error) {
 
 // encode writes one POST as the SDKs send it, with the body in the same slice.
 func encode(host, path, key string, body []byte) []byte {
-	version := ""
+	version, contentType := "", "application/json"
+	if path == transcriptsPath {
+		contentType = formType
+	}
 	if path == messagesPath {
 		version = "Anthropic-Version: 2023-06-01\r\n"
 	}
 	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nAccept: application/json\r\nAuthorization: Bearer %s\r\n%s"+
-		"Content-Type: application/json\r\nUser-Agent: gatehouse-bench\r\nContent-Length: %d\r\n\r\n", path, host, key, version, len(body))
+		"Content-Type: %s\r\nUser-Agent: gatehouse-bench\r\nContent-Length: %d\r\n\r\n", path, host, key, version, contentType, len(body))
 	return append(append(make([]byte, 0, len(head)+len(body)), head...), body...)
 }

@@ -65,6 +65,8 @@ const (
 type upstream struct {
 	authorization string // required from a caller that has removed the prefix of the model
 	chat          template
+	embeddings    template
+	transcript    template
 	responses     template
 	messages      []byte
 	gemini        []byte
@@ -77,6 +79,8 @@ func newUpstream(key string) *upstream {
 	u := &upstream{
 		authorization: "Bearer " + key,
 		chat:          chatAnswer(),
+		embeddings:    embeddingsAnswer(),
+		transcript:    transcriptAnswer(),
 		responses:     responseEvents(),
 		messages:      messageEvents(),
 		gemini:        geminiEvents(),
@@ -133,13 +137,14 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		u.writeStream(w, u.responses.appendTo(nil, newID()))
 	case r.URL.Path == messagesPath:
 		u.writeStream(w, u.messages)
+	case r.URL.Path == embeddingsPath:
+		writeAnswer(w, u.embeddings, length)
+	case r.URL.Path == transcriptsPath:
+		writeAnswer(w, u.transcript, length)
 	case r.URL.Path != chatPath && r.URL.Path != chatPathSecond:
 		http.NotFound(w, r)
 	case name == modelWhole, strings.HasPrefix(name, modelNumbered):
-		answer := u.chat.appendTo(nil, strconv.AppendInt(nil, length, 10))
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
-		w.Write(answer)
+		writeAnswer(w, u.chat, length)
 	case name == modelCoalesced:
 		u.writeStream(w, u.events[usage])
 	case name == modelPaced:
@@ -151,6 +156,13 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		http.Error(w, fmt.Sprintf("no such model: %q", model), http.StatusNotFound)
 	}
+}
+
+func writeAnswer(w http.ResponseWriter, t template, length int64) {
+	answer := t.appendTo(nil, strconv.AppendInt(nil, length, 10))
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
+	w.Write(answer)
 }
 
 func (u *upstream) writeStream(w http.ResponseWriter, events []byte) {
@@ -214,7 +226,7 @@ func drain(body io.Reader, buf []byte) (head []byte, length int64, err error) {
 			}
 		}
 	}
-	if last != '}' {
+	if last != '}' && last != '-' { // of a form
 		return nil, 0, fmt.Errorf("a body of %d bytes ends with %q", length, last)
 	}
 	return head, length, nil
@@ -226,6 +238,9 @@ func modelOf(head []byte) (string, error) {
 	whole := head
 	head = head[:min(len(head), maxDistance)]
 	_, rest, ok := bytes.Cut(head, []byte(`"model":"`))
+	if name := modelOfForm(head); !ok && name != "" {
+		return name, nil
+	}
 	if !ok { // a gateway has rewritten the body
 		if rest = modelAnywhere(whole); rest == nil {
 			return "", errors.New("no model in the body")

@@ -161,22 +161,15 @@ func (r *reader) endBlock(index int64) (err error) {
 	return err
 }
 
-<<<<<<< HEAD
-// takeUsage reads usage. Bedrock counts what was cached beside the prompt.
-func (r *reader) takeUsage(object []byte) {
-	input, ok := jsonscan.Int(translate.Member(object, "inputTokens"))
-	read, written, output := translate.CountOf(object, "cacheReadInputTokens"), translate.CountOf(object, "cacheWriteInputTokens"), translate.CountOf(object, "outputTokens")
-=======
 // takeUsage reads usage and service tier of an answer, or of its last event. Bedrock counts what was
 // cached beside the prompt.
 func (r *reader) takeUsage(data []byte) {
-	if tier := member(member(data, "serviceTier"), "type"); tier != nil && tier[0] == '"' {
+	if tier := translate.Member(translate.Member(data, "serviceTier"), "type"); tier != nil && tier[0] == '"' {
 		r.ending.Tier = bytes.Clone(tier)
 	}
-	object := member(data, "usage")
-	input, ok := jsonscan.Int(member(object, "inputTokens"))
-	read, written, output := countOf(object, "cacheReadInputTokens"), countOf(object, "cacheWriteInputTokens"), countOf(object, "outputTokens")
->>>>>>> clouds
+	object := translate.Member(data, "usage")
+	input, ok := jsonscan.Int(translate.Member(object, "inputTokens"))
+	read, written, output := translate.CountOf(object, "cacheReadInputTokens"), translate.CountOf(object, "cacheWriteInputTokens"), translate.CountOf(object, "outputTokens")
 	if !ok || input < 0 || max(input, read, written, output) > openai.MaxTokens {
 		return
 	}

@@ -94,11 +94,7 @@ func (s *stream) event(name string, data []byte) error {
 	case "messageStop":
 		s.reason, _ = jsonscan.String(translate.Member(data, "stopReason"))
 	case "metadata":
-<<<<<<< HEAD
-		s.takeUsage(translate.Member(data, "usage"))
-=======
 		s.takeUsage(data)
->>>>>>> clouds
 	}
 	return nil // messageStart, and what is not known
 }
@@ -144,13 +140,8 @@ func (o *Original) Whole(body io.Reader, call openai.Call, _ translate.Again) ([
 		}
 		index++
 	}
-<<<<<<< HEAD
 	r.reason, _ = jsonscan.String(translate.Member(data, "stopReason"))
-	r.takeUsage(translate.Member(data, "usage"))
-=======
-	r.reason, _ = jsonscan.String(member(data, "stopReason"))
 	r.takeUsage(data)
->>>>>>> clouds
 	switch err := r.end(); {
 	case err == io.EOF:
 		return message.Append(nil, nil, nil, r.ending), nil
