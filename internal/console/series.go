@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/chart"
 )
 
@@ -34,9 +35,10 @@ type seriesPoint struct {
 	At                         time.Time
 	Requests, Errors, Unpriced int64
 	Cost                       float64
-	Prompt                     int64        `json:"prompt_tokens"`
-	Completion                 int64        `json:"completion_tokens"`
-	Cached                     int64        `json:"cached_tokens"`
+	Prompt                     int64 `json:"prompt_tokens"`
+	Completion                 int64 `json:"completion_tokens"`
+	Cached                     int64 `json:"cached_tokens"`
+	Units                      map[string]int64
 	Duration                   *percentiles `json:"duration_ms"`
 	FirstToken                 *percentiles `json:"first_token_ms"`
 	PerToken                   *percentiles `json:"per_token_ms"`
@@ -51,6 +53,16 @@ type percentiles struct {
 
 // Tokens are those that were read and written.
 func (p *seriesPoint) Tokens() int64 { return p.Prompt + p.Completion }
+
+// Also are the units besides tokens of text, as the page of a call names them.
+func (p *seriesPoint) Also() (all []fact) {
+	for i := range activity.Fields {
+		if f := &activity.Fields[i]; p.Units[f.Name] > 0 {
+			all = append(all, fact{f.Fact, count(p.Units[f.Name])})
+		}
+	}
+	return all
+}
 
 // filterNames are the filters of the series route, which the pages pass on from their URL.
 var filterNames = []string{"model", "provider", "key", "tenant", "code"}

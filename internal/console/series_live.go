@@ -1,6 +1,7 @@
 package console
 
 import (
+	"maps"
 	"net/url"
 	"time"
 )
@@ -86,5 +87,12 @@ func (l *seriesLine) join(later *seriesLine) {
 	t.Prompt += u.Prompt
 	t.Completion += u.Completion
 	t.Cached += u.Cached
+	t.Units = maps.Clone(t.Units)
+	for name, n := range u.Units {
+		if t.Units == nil {
+			t.Units = map[string]int64{}
+		}
+		t.Units[name] += n
+	}
 	t.Duration, t.FirstToken, t.PerToken, t.Overhead = nil, nil, nil, nil
 }
