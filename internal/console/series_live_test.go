@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http/httptest"
-	"strings"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
