@@ -37,6 +37,11 @@ func serveEmbeddingModels(x *apiRequest) error {
 	return listModels(x, q)
 }
 
+// serveImageModels answers with those models that make pictures, as OpenRouter lists them.
+func serveImageModels(x *apiRequest) error {
+	return showModels(x, url.Values{}, api.OpenRouter{}, api.AppendImageModels)
+}
+
 // serveModelCount answers with how many models OpenRouter's list has.
 func serveModelCount(x *apiRequest) error {
 	q, err := x.query()

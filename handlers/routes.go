@@ -47,6 +47,7 @@ var (
 	translateEndpoint  = &endpoint{"translations", http.MethodPost, keys.ChatWrite, true, serveTranslations}
 	modelsEndpoint     = &endpoint{"models", http.MethodGet, keys.ModelsRead, false, serveModels}
 	embeddersEndpoint  = &endpoint{"embedding_models", http.MethodGet, keys.ModelsRead, false, serveEmbeddingModels}
+	imageModels        = &endpoint{"image_models", http.MethodGet, keys.ModelsRead, false, serveImageModels}
 	countModels        = &endpoint{"model_count", http.MethodGet, keys.ModelsRead, false, serveModelCount}
 	modelEndpoints     = &endpoint{"model_endpoints", http.MethodGet, keys.ModelsRead, false, serveModelEndpoints}
 	activityEndpoint   = &endpoint{"activity", http.MethodGet, keys.ActivityRead, false, serveActivity}
@@ -145,6 +146,7 @@ var routes = []route{
 	{"/api/v1/audio/transcriptions", api.OpenRouter{}, transcribeEndpoint},
 	{"/api/v1/images", api.OpenRouter{}, routerImages},
 	{"/api/v1/embeddings/models", api.OpenRouter{}, embeddersEndpoint},
+	{"/api/v1/images/models", api.OpenRouter{}, imageModels},
 	{"/api/v1/messages", api.Anthropic{}, messagesEndpoint},
 	{"/api/v1/messages/count_tokens", api.Anthropic{}, countEndpoint},
 	{"/api/v1/activity", api.OpenRouter{}, activityEndpoint},

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 	"unsafe"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // errDamaged means that this version cannot have written the row.
@@ -25,7 +27,8 @@ func (r *Record) encode(b []byte) []byte {
 	if r.Priced {
 		b[flags] |= flagPriced
 	}
-	b = r.appendFields(b, always)
+	b = appendUnits(r.appendFields(b, numbers), flags-1, &r.Units)
+	b = r.appendFields(b, texts)
 	if hash, ok := packHex(r.KeyHash); ok {
 		b[flags] |= flagRawHash
 		b = append(b, hash[:]...)
@@ -38,7 +41,7 @@ func (r *Record) encode(b []byte) []byte {
 			b = r.appendFields(b, p.fields)
 		}
 	}
-	bits := r.filled(added)
+	bits := r.filled(added) &^ addedUnits
 	if bits == 0 {
 		return b
 	}
@@ -50,6 +53,32 @@ func (r *Record) encode(b []byte) []byte {
 		}
 	}
 	return b
+}
+
+// withUnits is what a version is greater by whose rows have all units, of calls or of sums, behind the
+// numbers that all have, where SQL can read them (see dialect.view). Rows without units need none.
+const withUnits = 1
+
+// appendUnits appends units to a row that begins at start of b.
+func appendUnits(b []byte, start int, all *units.Counts) []byte {
+	if !all.Some() {
+		return b
+	}
+	b[start] += withUnits
+	for _, n := range all {
+		b = binary.AppendVarint(b, n)
+	}
+	return b
+}
+
+// units reads what appendUnits has written, if the row has it.
+func (in *reader) units(all *units.Counts, has bool) {
+	*all = units.Counts{}
+	for u := range all {
+		if has {
+			all[u] = in.number()
+		}
+	}
 }
 
 // filled returns a bit for each field that is not empty.
@@ -120,13 +149,15 @@ func (r *Record) borrow(data []byte) error {
 
 // record sets r from data.
 func (in *reader) record(r *Record, data []byte) error {
-	if len(data) < 2 || data[0] != dataVersion {
+	if len(data) < 2 || data[0] != dataVersion && data[0] != dataVersion+withUnits {
 		return errDamaged
 	}
 	flags := data[1]
 	*r = Record{Tenant: r.Tenant, CreatedAt: r.CreatedAt, Stream: flags&flagStream != 0, Priced: flags&flagPriced != 0}
 	in.rest = data[2:]
-	in.fields(r, always)
+	in.fields(r, numbers)
+	in.units(&r.Units, data[0] > dataVersion)
+	in.fields(r, texts)
 	if flags&flagRawHash == 0 {
 		r.KeyHash = in.string()
 	} else if len(in.rest) >= rawHash {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // filled returns a record whose numbers and texts are all different.
@@ -21,6 +23,10 @@ func filled() Record {
 			f.SetInt(int64(i) << (2 * i) * int64(1-i%2*2))
 		case reflect.Bool:
 			f.SetBool(true)
+		case reflect.Array:
+			for u := range f.Len() {
+				f.Index(u).SetInt(int64(u) << u)
+			}
 		}
 	}
 	return r
@@ -63,7 +69,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add((&Record{KeyHash: strings.Repeat("ab", 32), Latency: time.Second}).encode(nil))
 	f.Add((&Record{Attempted: []Attempt{{"acme/m", 200, "", 1}}}).encode(nil))
 	f.Add((&Record{User: "ada@example.com"}).encode(nil))
-	f.Add([]byte{dataVersion + 1, 0})
+	f.Add([]byte{dataVersion + withUnits + 1, 0})
 	f.Add([]byte{dataVersion, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var r, again Record
@@ -96,5 +102,14 @@ func TestTheLayoutOfDataIsKept(t *testing.T) {
 		"6572726f720608023061146b6579206465763a20726174652031302f6d696e010f616461406578616d706c652e636f6d"
 	if got := fmt.Sprintf("%x", r.encode(nil)); got != want {
 		t.Errorf("the data are\n%s, not\n%s", got, want)
+	}
+	older := Record{User: "ada", Units: units.Counts{units.AudioInput: 300, units.Images: 2}}
+	data := older.encode(nil)
+	if got := fmt.Sprintf("%x", data); got != "0280000000000000000000d804000000000400000000000000000000000000000000000103616461" {
+		t.Errorf("the data of a row with units are %s", got)
+	}
+	var got Record // units that were added as fields, after a user
+	if err := got.decode([]byte("\x01\x80" + strings.Repeat("\x00", 24) + "\x43\x03ada\xd8\x04\x04")); err != nil || !reflect.DeepEqual(got, older) {
+		t.Errorf("an older row is %+v, %v", got, err)
 	}
 }

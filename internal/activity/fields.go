@@ -96,6 +96,14 @@ func unitField(u units.Unit, fact string) Field {
 	return Field{Name: u.String(), Of: func(r *Record) any { return &r.Units[u] }, Form: OrNone, Fact: fact, Why: u.String()}
 }
 
+// UnitNames are the names of units in rows and sums.
+var UnitNames = func() (names [units.Number]string) {
+	for u := range names {
+		names[u] = units.Unit(u).String()
+	}
+	return names
+}()
+
 // Empty reports whether a field of a record has no value.
 func (f *Field) Empty(r *Record) bool {
 	v := reflect.ValueOf(f.Of(r)).Elem()

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// The data of a row: one byte of version, one of flags, the fields that each row has, then the parts
-// that the flags name. Numbers are varints, texts follow their length. The tenant and the time have
+// The data of a row: one byte of version, one of flags, the numbers that each row has, the units if the
+// version has them, the texts that each row has, then the parts that the flags name. Numbers are varints, texts follow their length. The tenant and the time have
 // columns of their own.
 const dataVersion = 1
 
@@ -24,10 +24,10 @@ const (
 	flagAdded // then a number whose bits say which of the added fields follow
 )
 
-// The fields in the order of data. KeyHash follows always.
+// The fields in the order of data. KeyHash follows the texts.
 var (
-	always = fieldsOf("status attempts latency_ms first_token_ms prompt_tokens completion_tokens reasoning_tokens cached_tokens usage " +
-		"key model provider_name id request_id client_request_id upstream_id family route upstream_model code " +
+	numbers = fieldsOf("status attempts latency_ms first_token_ms prompt_tokens completion_tokens reasoning_tokens cached_tokens usage")
+	texts   = fieldsOf("key model provider_name id request_id client_request_id upstream_id family route upstream_model code " +
 		"finish_reason native_finish_reason usage_source")
 	// parts are written if one of their fields is not empty.
 	parts = []part{
@@ -36,8 +36,10 @@ var (
 		{flagAttempted, fieldsOf("attempted")},
 		{flagPhases, fieldsOf("queued_ms overhead_ms trace_id refused_by")},
 	}
-	// added are all others, in the order of the list.
+	// added are all others, in the order of the list. Units among them are those of older rows.
 	added = addedFields()
+	// addedUnits has the bits of these.
+	addedUnits = unitBits()
 )
 
 // part is a part of data that some rows have.
@@ -93,8 +95,19 @@ func fieldsOf(names string) (all []place) {
 	return all
 }
 
+func unitBits() (bits uint64) {
+	var r Record
+	from := unsafe.Offsetof(r.Units)
+	for i, p := range added {
+		if p.offset >= from && p.offset < from+unsafe.Sizeof(r.Units) {
+			bits |= 1 << i
+		}
+	}
+	return bits
+}
+
 func addedFields() (all []place) {
-	older := slices.Concat(always, fieldsOf(elsewhere))
+	older := slices.Concat(numbers, texts, fieldsOf(elsewhere))
 	for _, p := range parts {
 		older = append(older, p.fields...)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/activitytest"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 var noon = activitytest.Noon
@@ -59,9 +60,9 @@ func TestDaily(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []activity.Day{
-		{Date: "2026-05-04", Model: "openai/dear", Provider: "openai", Sums: activity.Sums{Requests: 1, PromptTokens: 10, CompletionTokens: 20, ReasoningTokens: 5, CachedTokens: 3, CostNano: 1 << 53}},
-		{Date: "2026-05-04", Model: "openai/gpt", Provider: "openai", Sums: activity.Sums{Requests: 3, PromptTokens: 30, CompletionTokens: 60, ReasoningTokens: 15, CachedTokens: 9, CostNano: 4_500_000_000}},
-		{Date: "2026-05-03", Model: "openai/gpt", Provider: "second", Sums: activity.Sums{Requests: 1, Unpriced: 1, PromptTokens: 10, CompletionTokens: 20, ReasoningTokens: 5, CachedTokens: 3, CostNano: 1_500_000_000}},
+		{Date: "2026-05-04", Model: "openai/dear", Provider: "openai", Sums: activity.Sums{Requests: 1, PromptTokens: 10, CompletionTokens: 20, ReasoningTokens: 5, CachedTokens: 3, CostNano: 1 << 53, Units: units.Counts{1, 2, 3, 4, 5, 6, 7, 8}}},
+		{Date: "2026-05-04", Model: "openai/gpt", Provider: "openai", Sums: activity.Sums{Requests: 3, PromptTokens: 30, CompletionTokens: 60, ReasoningTokens: 15, CachedTokens: 9, CostNano: 4_500_000_000, Units: units.Counts{3, 6, 9, 12, 15, 18, 21, 24}}},
+		{Date: "2026-05-03", Model: "openai/gpt", Provider: "second", Sums: activity.Sums{Requests: 1, Unpriced: 1, PromptTokens: 10, CompletionTokens: 20, ReasoningTokens: 5, CachedTokens: 3, CostNano: 1_500_000_000, Units: units.Counts{1, 2, 3, 4, 5, 6, 7, 8}}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

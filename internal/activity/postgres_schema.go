@@ -72,6 +72,7 @@ var PostgresSchema = postgres.Schema{
 		);
 		INSERT INTO activity_partitions VALUES (1, 0, 0, -1, '1970-01-01', -1);`,
 		postgresDialect.views(),
+		postgresDialect.views(), // again, with units
 	},
 }
 

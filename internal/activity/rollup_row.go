@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // Sums are the counts of calls. CostNano stops at the largest int64.
@@ -13,6 +15,7 @@ type Sums struct {
 	Requests, Errors, Unpriced                                    int64
 	PromptTokens, CompletionTokens, ReasoningTokens, CachedTokens int64
 	CostNano                                                      int64
+	Units                                                         units.Counts
 }
 
 func (s *Sums) add(t *Sums) {
@@ -23,6 +26,9 @@ func (s *Sums) add(t *Sums) {
 	s.CompletionTokens += t.CompletionTokens
 	s.ReasoningTokens += t.ReasoningTokens
 	s.CachedTokens += t.CachedTokens
+	for u, n := range t.Units {
+		s.Units[u] += n
+	}
 	if t.CostNano > 0 && s.CostNano > math.MaxInt64-t.CostNano {
 		s.CostNano = math.MaxInt64
 	} else {
@@ -32,9 +38,13 @@ func (s *Sums) add(t *Sums) {
 
 // negative returns what takes s off other sums.
 func (s Sums) negative() Sums {
+	for u := range s.Units {
+		s.Units[u] = -s.Units[u]
+	}
 	return Sums{
 		Requests: -s.Requests, Errors: -s.Errors, Unpriced: -s.Unpriced, PromptTokens: -s.PromptTokens,
 		CompletionTokens: -s.CompletionTokens, ReasoningTokens: -s.ReasoningTokens, CachedTokens: -s.CachedTokens, CostNano: -s.CostNano,
+		Units: s.Units,
 	}
 }
 
@@ -42,7 +52,7 @@ func (s Sums) negative() Sums {
 func (r *Record) sums() Sums {
 	s := Sums{
 		Requests: 1, PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens,
-		ReasoningTokens: r.ReasoningTokens, CachedTokens: r.CachedTokens, CostNano: r.CostNano,
+		ReasoningTokens: r.ReasoningTokens, CachedTokens: r.CachedTokens, CostNano: r.CostNano, Units: r.Units,
 	}
 	if r.Code != "" {
 		s.Errors = 1
@@ -84,33 +94,36 @@ func (r *Record) durations() (all [numHists]time.Duration) {
 	return all
 }
 
-// The data of a row of the roll-up: one byte of version, the sums and the number of calls whose
-// model's name was left out as varints, then the histograms.
+// The data of a row of the roll-up: one byte of version, then as varints the sums, the units if the version
+// has them, and the number of calls whose model's name was left out, then the histograms.
 const rollupVersion = 1
 
 // appendSums appends all of a row of the roll-up but its histograms. Errors follow from the code.
 func (s *Sums) appendSums(b []byte, unnamed int64) []byte {
+	start := len(b)
 	b = append(b, rollupVersion)
 	for _, n := range [...]int64{
-		s.Requests, s.Unpriced, s.PromptTokens, s.CompletionTokens, s.ReasoningTokens, s.CachedTokens, s.CostNano, unnamed,
+		s.Requests, s.Unpriced, s.PromptTokens, s.CompletionTokens, s.ReasoningTokens, s.CachedTokens, s.CostNano,
 	} {
 		b = binary.AppendVarint(b, n)
 	}
-	return b
+	return binary.AppendVarint(appendUnits(b, start, &s.Units), unnamed)
 }
 
 // readSums reads what appendSums wrote, and returns the histograms that follow. Failed reports
 // whether the row is of calls with a code.
 func (s *Sums) readSums(data []byte, failed bool) (unnamed int64, hists []byte, err error) {
-	if len(data) == 0 || data[0] != rollupVersion {
+	if len(data) == 0 || data[0] != rollupVersion && data[0] != rollupVersion+withUnits {
 		return 0, nil, errDamaged
 	}
 	in := reader{rest: data[1:]}
 	for _, n := range [...]*int64{
-		&s.Requests, &s.Unpriced, &s.PromptTokens, &s.CompletionTokens, &s.ReasoningTokens, &s.CachedTokens, &s.CostNano, &unnamed,
+		&s.Requests, &s.Unpriced, &s.PromptTokens, &s.CompletionTokens, &s.ReasoningTokens, &s.CachedTokens, &s.CostNano,
 	} {
 		*n = in.number()
 	}
+	in.units(&s.Units, data[0] > rollupVersion)
+	unnamed = in.number()
 	if s.Errors = 0; failed {
 		s.Errors = s.Requests
 	}

@@ -52,5 +52,6 @@ var Schema = store.Schema{
 		);
 		INSERT INTO activity_rollup SELECT 1, 1, ifnull(max(seq), 0), 0, -1 FROM activity;`,
 		sqliteDialect.views(),
+		sqliteDialect.views(), // again, with units
 	},
 }

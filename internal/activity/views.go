@@ -3,6 +3,8 @@ package activity
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // The views are for operators: docs/operations.md promises their names and columns. They are the same
@@ -13,7 +15,8 @@ import (
 // number of a byte of its data, from 1 on.
 type dialect struct {
 	each string // a subquery that is evaluated for each row
-	all  string // its values, in their order
+	all  string // its values, by their number
+	some string // whether the version of a row has units
 	byte string // the byte at
 	text string // the n bytes before at
 	name string // the column of a name
@@ -24,7 +27,8 @@ type dialect struct {
 
 var sqliteDialect = dialect{
 	each: "json_each(json_array(json((%s)))) AS v",
-	all:  "json_group_array(%s)",
+	all:  "json_group_object(CAST(field - 1 AS TEXT), %s)",
+	some: "hex(substr(d.data, 1, 1)) = '02'",
 	byte: "instr('123456789ABCDEF', substr(hex(substr(d.data, at, 1)), 1, 1)) * 16 " +
 		"+ instr('123456789ABCDEF', substr(hex(substr(d.data, at, 1)), 2, 1))",
 	text: "CAST(substr(d.data, at - n, n) AS TEXT)",
@@ -36,7 +40,8 @@ var sqliteDialect = dialect{
 
 var postgresDialect = dialect{
 	each: "LATERAL (%s) AS v(value)",
-	all:  "json_agg(%s ORDER BY field)",
+	all:  "json_object_agg(CAST(field - 1 AS text), %s)",
+	some: "get_byte(d.data, 0) = 2",
 	byte: "get_byte(d.data, at - 1)",
 	text: "encode(substring(d.data FROM CAST(at - n AS int) FOR CAST(n AS int)), 'escape')",
 	name: "encode(d.%[1]s, 'escape') AS %[1]s",
@@ -65,26 +70,29 @@ func (d dialect) views() string {
 		d.view("gatehouse_calls", d.call+" AS created_at, d.created_at AS created_ns, "+names[0], "activity", 3, callNumberColumns, callTextColumns)
 }
 
-// view is a view of a table whose data has numbers and then texts, from a byte on. The data is walked
-// byte by byte: every second row of walk has read one. A number, or the length of a text, ends with a
-// byte below 128; n is it.
+// view is a view of a table whose data has numbers, units and then texts, from a byte on. The data is walked
+// byte by byte: every second row of walk has read one. A number, or the length of a text, ends with a byte
+// below 128; n is it. A version without units leaves out their fields.
 func (d dialect) view(name, columns, table string, from int, numbers, texts string) string {
 	packed := strings.Fields(numbers)
-	count := len(packed)
+	count, all := len(packed), len(packed)+units.Number
 	for i, column := range packed {
-		columns += fmt.Sprintf(",\n\tCAST(v.value ->> %d AS bigint) AS %s", i, column)
+		columns += fmt.Sprintf(",\n\tCAST(v.value ->> '%d' AS bigint) AS %s", i, column)
 	}
-	for i, column := range strings.Fields(texts) {
-		columns += fmt.Sprintf(",\n\tv.value ->> %d AS %s", count+i, column)
+	for _, column := range strings.Fields(texts) {
+		columns += fmt.Sprintf(",\n\tv.value ->> '%d' AS %s", all, column)
+		all++
 	}
-	all := count + len(strings.Fields(texts))
+	for u := range units.Unit(units.Number) {
+		columns += fmt.Sprintf(",\n\tCAST(coalesce(v.value ->> '%d', '0') AS bigint) AS %s", count+int(u), u)
+	}
 	walk := fmt.Sprintf(`
 	WITH RECURSIVE walk(at, field, part, shift, n, b) AS (
 		SELECT %[1]d, 0, CAST(0 AS bigint), 0, CAST(NULL AS bigint), CAST(NULL AS int)
 		UNION ALL
 		SELECT
 			CASE WHEN b IS NULL THEN at + 1 WHEN b < 128 AND field >= %[2]d THEN at + CAST(part | (CAST(b AS bigint) << shift) AS int) ELSE at END,
-			CASE WHEN b < 128 THEN field + 1 ELSE field END,
+			CASE WHEN b < 128 THEN field + 1 WHEN b IS NULL AND field = %[6]d AND NOT %[7]s THEN %[2]d ELSE field END,
 			CASE WHEN b IS NULL THEN part WHEN b < 128 THEN 0 ELSE part | (CAST(b & 127 AS bigint) << shift) END,
 			CASE WHEN b IS NULL THEN shift WHEN b < 128 THEN 0 ELSE shift + 7 END,
 			CASE WHEN b < 128 THEN part | (CAST(b AS bigint) << shift) END,
@@ -92,7 +100,7 @@ func (d dialect) view(name, columns, table string, from int, numbers, texts stri
 		FROM walk WHERE field < %[4]d AND (b IS NOT NULL OR at <= length(d.data))
 	)
 	SELECT %[5]s FROM walk WHERE n IS NOT NULL`,
-		from, count, d.byte, all,
-		fmt.Sprintf(d.all, fmt.Sprintf("CASE WHEN field <= %d THEN CAST(n >> 1 AS text) ELSE %s END", count, d.text)))
+		from, count+units.Number, d.byte, all,
+		fmt.Sprintf(d.all, fmt.Sprintf("CASE WHEN field <= %d THEN CAST(n >> 1 AS text) ELSE %s END", count+units.Number, d.text)), count, d.some)
 	return "DROP VIEW IF EXISTS " + name + ";\nCREATE VIEW " + name + " AS SELECT " + columns + "\nFROM " + table + " AS d, " + fmt.Sprintf(d.each, walk) + ";\n"
 }

@@ -12,18 +12,19 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/activitytest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // viewed is what an operator reads of a call by SQL.
 const viewed = "SELECT status || ' ' || latency_ns || ' ' || prompt_tokens || ' ' || cost_nano || ' ' || created_ns || ' ' || tenant || ' ' || key || ' ' || model || ' ' || " +
-	"provider || ' ' || id || ' ' || request_id || ' ' || route || ' ' || code || ' ' || usage_source FROM gatehouse_calls ORDER BY created_ns"
+	"provider || ' ' || id || ' ' || request_id || ' ' || route || ' ' || code || ' ' || usage_source || ' ' || audio_input_tokens || ' ' || images || ' ' || audio_ms FROM gatehouse_calls ORDER BY created_ns"
 
 // summed is what an operator reads of sums.
 const summed = "SELECT CAST(sum(requests) AS bigint), CAST(sum(unpriced) AS bigint), CAST(sum(prompt_tokens) AS bigint), CAST(sum(completion_tokens) AS bigint), " +
-	"CAST(sum(cost_nano) AS bigint) FROM "
+	"CAST(sum(cost_nano) AS bigint), CAST(sum(audio_input_tokens) AS bigint), CAST(sum(images) AS bigint), CAST(sum(audio_ms) AS bigint) FROM "
 
 // viewedRecords are calls with numbers of all lengths, and their sums.
-func viewedRecords() (records []*activity.Record, want []string, sums [5]int64) {
+func viewedRecords() (records []*activity.Record, want []string, sums [8]int64) {
 	for i := range 40 {
 		r := activitytest.Call(i)
 		r.CreatedAt = noon.Add(time.Duration(i) * time.Minute)
@@ -32,11 +33,14 @@ func viewedRecords() (records []*activity.Record, want []string, sums [5]int64) 
 		if r.Code = ""; i%5 == 0 {
 			r.Code, r.Status = "upstream_error", 502
 		}
+		if r.Units = (units.Counts{}); i%4 > 1 {
+			r.Units = units.Counts{units.AudioInput: int64(i) << (i % 20), units.Images: 1, units.Millis: int64(i * i * i)}
+		}
 		records = append(records, r)
 		want = append(want, fmt.Sprint(r.Status, " ", int64(r.Latency), " ", r.PromptTokens, " ", r.CostNano, " ", r.CreatedAt.UnixNano(), " ",
-			r.Tenant, " ", r.Key, " ", r.Model, " ", r.Provider, " ", r.ID, " ", r.RequestID, " ", r.Route, " ", r.Code, " ", r.UsageSource))
+			r.Tenant, " ", r.Key, " ", r.Model, " ", r.Provider, " ", r.ID, " ", r.RequestID, " ", r.Route, " ", r.Code, " ", r.UsageSource, " ", r.Units[units.AudioInput], " ", r.Units[units.Images], " ", r.Units[units.Millis]))
 		s := activitytest.SumsOf(r)
-		for at, n := range []int64{s.Requests, s.Unpriced, s.PromptTokens, s.CompletionTokens, s.CostNano} {
+		for at, n := range []int64{s.Requests, s.Unpriced, s.PromptTokens, s.CompletionTokens, s.CostNano, s.Units[units.AudioInput], s.Units[units.Images], s.Units[units.Millis]} {
 			sums[at] += n
 		}
 	}
@@ -108,7 +112,7 @@ func TestAnOperatorReadsViewsOfPostgreSQL(t *testing.T) {
 }
 
 // wantViews compares the views with what was recorded.
-func wantViews(t *testing.T, want []string, sums [5]int64, next func(*string) bool, one func(query string, got []any) error) {
+func wantViews(t *testing.T, want []string, sums [8]int64, next func(*string) bool, one func(query string, got []any) error) {
 	t.Helper()
 	var line string
 	n := 0
@@ -121,8 +125,8 @@ func wantViews(t *testing.T, want []string, sums [5]int64, next func(*string) bo
 		t.Errorf("%d calls, want %d", n, len(want))
 	}
 	for _, view := range []string{"gatehouse_days", "gatehouse_hours"} {
-		var got [5]int64
-		if err := one(summed+view, []any{&got[0], &got[1], &got[2], &got[3], &got[4]}); err != nil || got != sums {
+		var got [8]int64
+		if err := one(summed+view, []any{&got[0], &got[1], &got[2], &got[3], &got[4], &got[5], &got[6], &got[7]}); err != nil || got != sums {
 			t.Errorf("%s: %v, want %v; %v", view, got, sums, err)
 		}
 	}

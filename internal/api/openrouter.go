@@ -80,6 +80,17 @@ func (OpenRouter) AppendModels(dst []byte, models []catalog.Model, p Page) []byt
 	return openrouter.AppendModelList(dst, list, len(models), next)
 }
 
+// AppendImageModels appends the models that make pictures of a prompt, all on one page.
+func AppendImageModels(dst []byte, models []catalog.Model, _ Page) []byte {
+	list := []openrouter.ModelInfo{}
+	for _, m := range models {
+		if m.Serves(catalog.OpRouterImages) && slices.Contains(m.OutputModalities, "image") {
+			list = append(list, openrouterModel(m))
+		}
+	}
+	return openrouter.AppendImageModels(dst, list)
+}
+
 // AppendModelCount appends how many models the list of this family has.
 func AppendModelCount(dst []byte, models []catalog.Model, p Page) []byte {
 	return openrouter.AppendModelCount(dst, len(p.shown(models)))

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/chart"
 )
 
@@ -36,9 +37,10 @@ type seriesPoint struct {
 	At                         time.Time
 	Requests, Errors, Unpriced int64
 	Cost                       float64
-	Prompt                     int64        `json:"prompt_tokens"`
-	Completion                 int64        `json:"completion_tokens"`
-	Cached                     int64        `json:"cached_tokens"`
+	Prompt                     int64 `json:"prompt_tokens"`
+	Completion                 int64 `json:"completion_tokens"`
+	Cached                     int64 `json:"cached_tokens"`
+	Units                      map[string]int64
 	Duration                   *percentiles `json:"duration_ms"`
 	FirstToken                 *percentiles `json:"first_token_ms"`
 	PerToken                   *percentiles `json:"per_token_ms"`
@@ -63,7 +65,24 @@ func (p *seriesPoint) add(q *seriesPoint) {
 	p.Prompt += q.Prompt
 	p.Completion += q.Completion
 	p.Cached += q.Cached
+	p.Units = maps.Clone(p.Units)
+	for name, n := range q.Units {
+		if p.Units == nil {
+			p.Units = map[string]int64{}
+		}
+		p.Units[name] += n
+	}
 	p.Duration, p.FirstToken, p.PerToken, p.Overhead = nil, nil, nil, nil
+}
+
+// Also are the units besides tokens of text, as the page of a call names them.
+func (p *seriesPoint) Also() (all []fact) {
+	for i := range activity.Fields {
+		if f := &activity.Fields[i]; p.Units[f.Name] > 0 {
+			all = append(all, fact{f.Fact, count(p.Units[f.Name])})
+		}
+	}
+	return all
 }
 
 // filterNames are the filters of the series route, which the pages pass on from their URL.

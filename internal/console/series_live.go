@@ -1,7 +1,6 @@
 package console
 
 import (
-	"maps"
 	"net/url"
 	"time"
 )

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -70,9 +71,9 @@ func TestAPollShowsARowThatBeganLongAgo(t *testing.T) {
 }
 
 func TestTheSumsOfTwoPartsAddUp(t *testing.T) {
-	l := seriesLine{Total: seriesPoint{Requests: 1, Errors: 2, Unpriced: 3, Cost: 4, Prompt: 5, Completion: 6, Cached: 7, Duration: &percentiles{Count: 1}}}
-	l.join(&seriesLine{Total: seriesPoint{Requests: 10, Errors: 20, Unpriced: 30, Cost: 40, Prompt: 50, Completion: 60, Cached: 70}})
-	if want := (seriesPoint{Requests: 11, Errors: 22, Unpriced: 33, Cost: 44, Prompt: 55, Completion: 66, Cached: 77}); l.Total != want {
+	l := seriesLine{Total: seriesPoint{Requests: 1, Errors: 2, Unpriced: 3, Cost: 4, Prompt: 5, Completion: 6, Cached: 7, Units: map[string]int64{"images": 8, "audio_ms": 9}, Duration: &percentiles{Count: 1}}}
+	l.join(&seriesLine{Total: seriesPoint{Requests: 10, Errors: 20, Unpriced: 30, Cost: 40, Prompt: 50, Completion: 60, Cached: 70, Units: map[string]int64{"images": 80}}})
+	if want := (seriesPoint{Requests: 11, Errors: 22, Unpriced: 33, Cost: 44, Prompt: 55, Completion: 66, Cached: 77, Units: map[string]int64{"images": 88, "audio_ms": 9}}); !reflect.DeepEqual(l.Total, want) {
 		t.Errorf("%+v", l.Total)
 	}
 }

@@ -6,11 +6,13 @@ import (
 	"html"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/chart"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // text is what a reader sees of a page or a part of it.
@@ -64,6 +66,19 @@ func TestUsageHasTheSumsOfTheCalls(t *testing.T) {
 	if got := strings.Join(a.asked, " "); got != "/api/v1/activity/series" {
 		t.Errorf("the page asked %s", got)
 	}
+}
+
+// What is no token of text has a column where there is any.
+func TestUsageShowsUnits(t *testing.T) {
+	calls := append(slices.Clip(usageCalls[:1]), chartsCall(func(r *activity.Record) {
+		r.Model, r.CostNano, r.Units = "acme/draw", 500_000_000, units.Counts{units.Images: 1_200, units.Millis: 9_000}
+	}))
+	wantRows(t, newChartsAPI(t, calls...).visit("/console/usage").Body.String(),
+		"Model Cost Share of cost Requests Failed Tokens read of them cached Tokens written Also used",
+		"acme/large $2.0000 80.0 % 1 0 1,000 0 200",
+		"acme/draw $0.5000 20.0 % 1 0 1,000 0 200 Pictures 1,200 Sound (ms) 9,000",
+		"Total $2.5000 2 0 2,000 0 400 Pictures 1,200 Sound (ms) 9,000",
+	)
 }
 
 func TestUsageByKeyShowsTokensOfOneModel(t *testing.T) {

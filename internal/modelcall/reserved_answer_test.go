@@ -169,7 +169,7 @@ func (h *honest) answer(r *http.Request) (*http.Response, error) {
 	case "batchEmbedContents":
 		answer = `{"embeddings":[{"values":[1]}]` + d.reported("usageMetadata", fmt.Sprintf(`{"promptTokenCount":%d}`, u.prompt)) + `}`
 	case "rerank":
-		queries := d.Int64N(d.units[units.Queries] + 1)
+		queries := d.units[units.Queries] - d.Int64N(2)
 		answer = `{"results":[{"index":0,"relevance_score":1}]` + d.oneOf(
 			d.reported("usage", fmt.Sprintf(`{"total_tokens":%d}`, u.prompt)), d.reported("usage", fmt.Sprintf(`{"search_units":%d}`, queries)),
 			d.reported("meta", fmt.Sprintf(`{"billed_units":{"search_units":%d}}`, queries)),

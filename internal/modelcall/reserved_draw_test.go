@@ -34,7 +34,10 @@ type drawn struct {
 
 // priceFields are the rates of our own form of a catalog.
 var priceFields = strings.Fields(`prompt completion cache_read cache_write cache_hour reasoning
-	audio_input audio_output image_input image_output query image character second request`)
+	audio_input audio_output image_input image_output ` + unitFields)
+
+// unitFields are those of what is no token.
+const unitFields = "query image character second request"
 
 // newDrawn draws a model: its price is read as the catalog reads it.
 func newDrawn(t *testing.T, r *rand.Rand) *drawn {
@@ -51,7 +54,7 @@ func newDrawn(t *testing.T, r *rand.Rand) *drawn {
 	d.model = models[0]
 	if d.IntN(3) == 0 {
 		d.model.Price.Pictures = []catalog.PictureRate{
-			{Quality: "low", Size: "1024x1536", Rate: 1e12}, {Quality: "high", Size: "1024x1536", Rate: 7e12}, {Quality: "high", Size: "512x512", Rate: 9e12},
+			{Quality: "low", Size: "1024x1536", Rate: 3e15}, {Quality: "high", Size: "1024x1536", Rate: 9e15}, {Quality: "high", Size: "512x512", Rate: 7e15},
 		}
 	}
 	if d.IntN(3) == 0 {
@@ -69,7 +72,11 @@ func newDrawn(t *testing.T, r *rand.Rand) *drawn {
 func (d *drawn) rates(fields []string) (some, rates []string) {
 	for _, field := range fields {
 		if d.IntN(2) == 0 || field == "prompt" && d.IntN(2) == 0 {
-			some, rates = append(some, field), append(rates, fmt.Sprintf(`%q:"%d.%03d"`, field, d.IntN(50), 1+d.IntN(999)))
+			each := 50 // USD for a million tokens
+			if strings.Contains(unitFields, field) {
+				each = 500_000
+			}
+			some, rates = append(some, field), append(rates, fmt.Sprintf(`%q:"%d.%03d"`, field, d.IntN(each), 1+d.IntN(999)))
 		}
 	}
 	return some, rates

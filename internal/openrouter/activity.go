@@ -18,7 +18,7 @@ type ActivityItem struct {
 	CachedTokens     int64  `json:"cached_tokens"`
 }
 
-// ActivityRow is an item and the members that are not OpenRouter's, which a row of a day has none of.
+// ActivityRow is an item and the members that are not OpenRouter's. A row of a day has units only.
 type ActivityRow struct {
 	ActivityItem
 

@@ -103,6 +103,27 @@ func AppendModel(dst []byte, m ModelInfo) []byte {
 	return appendJSON(dst, data[model]{modelOf(m)})
 }
 
+// AppendImageModels appends the answer of GET /api/v1/images/models. What a model takes besides a prompt is
+// not known. The gateway makes a stream of each answer that is asked for as one.
+func AppendImageModels(dst []byte, models []ModelInfo) []byte {
+	type imageModel struct {
+		ID           string       `json:"id"`
+		Name         string       `json:"name"`
+		Created      int64        `json:"created"`
+		Description  string       `json:"description"`
+		Architecture architecture `json:"architecture"`
+		Parameters   struct{}     `json:"supported_parameters"`
+		Streams      bool         `json:"supports_streaming"`
+		Endpoints    string       `json:"endpoints"`
+	}
+	list := make([]imageModel, len(models))
+	for i, info := range models {
+		m := modelOf(info)
+		list[i] = imageModel{ID: m.ID, Name: m.Name, Created: m.Created, Description: m.Description, Architecture: m.Architecture, Streams: true, Endpoints: m.Links.Details}
+	}
+	return appendJSON(dst, data[[]imageModel]{list})
+}
+
 // AppendModelList appends one page of the list: the given models, the number of all, and the path
 // of the next page, "" on the last. A page beyond the end must be empty: the Go SDK asks until it
 // gets one.

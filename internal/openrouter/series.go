@@ -32,9 +32,10 @@ type SeriesPoint struct {
 	CompletionTokens int64              `json:"completion_tokens"`
 	ReasoningTokens  int64              `json:"reasoning_tokens"`
 	CachedTokens     int64              `json:"cached_tokens"`
-	Duration         *SeriesPercentiles `json:"duration_ms"`    // null without a call that has it
-	FirstToken       *SeriesPercentiles `json:"first_token_ms"` // of streams
-	PerToken         *SeriesPercentiles `json:"per_token_ms"`   // of streams, after the first
+	Units            map[string]int64   `json:"units,omitempty"` // besides tokens of text, by the names that a row has for them
+	Duration         *SeriesPercentiles `json:"duration_ms"`     // null without a call that has it
+	FirstToken       *SeriesPercentiles `json:"first_token_ms"`  // of streams
+	PerToken         *SeriesPercentiles `json:"per_token_ms"`    // of streams, after the first
 	Overhead         *SeriesPercentiles `json:"overhead_ms"`
 }
 

@@ -135,6 +135,11 @@ func dailyRows(days []activity.Day) []openrouter.ActivityRow {
 			PromptTokens: d.PromptTokens, CompletionTokens: d.CompletionTokens,
 			ReasoningTokens: d.ReasoningTokens, CachedTokens: d.CachedTokens,
 		}
+		for u, n := range d.Units {
+			if n != 0 {
+				rows[i].Own = append(rows[i].Own, openrouter.Member{Name: activity.UnitNames[u], Value: n})
+			}
+		}
 	}
 	return rows
 }

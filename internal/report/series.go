@@ -81,9 +81,20 @@ func seriesLine(l *activity.Line) openrouter.SeriesLine {
 func seriesPoint(p *activity.Point) openrouter.SeriesPoint {
 	return openrouter.SeriesPoint{
 		At: openrouter.Timestamp(p.Start), Requests: p.Requests, Errors: p.Errors, Unpriced: p.Unpriced, Cost: openrouter.USD(p.CostNano),
-		PromptTokens: p.PromptTokens, CompletionTokens: p.CompletionTokens, ReasoningTokens: p.ReasoningTokens, CachedTokens: p.CachedTokens,
+		PromptTokens: p.PromptTokens, CompletionTokens: p.CompletionTokens, ReasoningTokens: p.ReasoningTokens, CachedTokens: p.CachedTokens, Units: unitsOf(&p.Sums),
 		Duration: percentiles(p.Duration), FirstToken: percentiles(p.FirstToken), PerToken: percentiles(p.PerToken), Overhead: percentiles(p.Overhead),
 	}
+}
+
+// unitsOf are the units of sums that were used, by their names.
+func unitsOf(s *activity.Sums) map[string]int64 {
+	used := map[string]int64{}
+	for u, n := range s.Units {
+		if n != 0 {
+			used[activity.UnitNames[u]] = n
+		}
+	}
+	return used
 }
 
 func percentiles(p activity.Percentiles) *openrouter.SeriesPercentiles {

@@ -15,6 +15,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // asked is a query of a key of tenant acme.
@@ -46,6 +47,31 @@ func table(t *testing.T, ask func() (Answer, error)) [][]string {
 		t.Fatal(err)
 	}
 	return rows
+}
+
+// Sums have units by the names that rows have for them.
+func TestSumsShowUnits(t *testing.T) {
+	draws, hears := fullCall, fullCall
+	draws.ID, draws.Units = "gen-draws", units.Counts{units.ImageOutput: 4160, units.Images: 2}
+	hears.ID, hears.Units = "gen-hears", units.Counts{units.Images: 1, units.Millis: 2500}
+	log, _ := newLog(t, draws, hears)
+	const time = "from=2026-03-17&to=2026-03-18"
+	answer, err := Series(t.Context(), log, asked(t, time, false), noon)
+	if err != nil || strings.Count(string(answer.JSON), `"units":{"audio_ms":2500,"image_output_tokens":4160,"images":3}`) != 4 {
+		t.Errorf("%v: %s", err, answer.JSON)
+	}
+	days, err := Activity(t.Context(), log, asked(t, "group_by=day", false))
+	if err != nil || !strings.Contains(string(days.JSON), `"image_output_tokens":4160,"images":3,"audio_ms":2500}`) {
+		t.Errorf("%v: %s", err, days.JSON)
+	}
+	for name, rows := range map[string][][]string{
+		"series": table(t, func() (Answer, error) { return Series(t.Context(), log, asked(t, time+"&format=csv", false), noon) }),
+		"days":   table(t, func() (Answer, error) { return Activity(t.Context(), log, asked(t, "group_by=day&format=csv", false)) }),
+	} {
+		if len(rows) != 2 || rows[1][slices.Index(rows[0], "images")] != "3" || rows[1][slices.Index(rows[0], "search_units")] != "0" {
+			t.Errorf("%s: %v", name, rows)
+		}
+	}
 }
 
 func TestSeriesShowSumsOverTime(t *testing.T) {

@@ -70,6 +70,26 @@ func TestPicturesArePaidByTheirTokensOrByTheirNumber(t *testing.T) {
 	}
 }
 
+// OpenRouter's SDKs require all of these members. A key sees the models that it can call.
+func TestModelsThatMakePicturesAreListed(t *testing.T) {
+	h := startImages(t, harness.Setup{})
+	a := h.Client.Get("/api/v1/images/models", "models")
+	list := harness.Parse(t, a.Body)
+	if a.Status != 200 || len(harness.At(list, "data").([]any)) != 4 || strings.Contains(string(a.Body), `"fake/agent"`) {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	want := `{"id":"fake/bounded-agent","name":"bounded-agent","created":0,"description":"","architecture":{"modality":"text->image","input_modalities":["text"],` +
+		`"output_modalities":["image"]},"supported_parameters":{},"supports_streaming":true,"endpoints":"/api/v1/models/fake/bounded-agent/endpoints"}`
+	if !strings.Contains(string(a.Body), want) {
+		t.Errorf("no %s in %s", want, a.Body)
+	}
+	narrow := harness.Parse(t, h.Client.Get("/api/v1/images/models", "narrow").Body)
+	if len(harness.At(narrow, "data").([]any)) != 1 || harness.At(narrow, "data", 0, "id") != "fake/echo" {
+		t.Errorf("the narrow key sees %v", narrow)
+	}
+	harness.WantRefusal(t, "/api/v1/images/models", h.Client.Get("/api/v1/images/models", "chat"), 403, "insufficient_scope")
+}
+
 func TestAHardBudgetReservesTheMostThatPicturesCanUse(t *testing.T) {
 	const asked = `,"n":3,"quality":"high","size":"1536x1024","partial_images":2`
 	body := picture("fake/gpt-image-1", asked)

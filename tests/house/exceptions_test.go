@@ -48,7 +48,6 @@ var exceptions = []row{
 	{"internal/openai.chat: fields", 21},
 	{"internal/openai.result: fields", 23},
 	{"internal/openai.result: methods", 25},
-	{"internal/report.seriesRow: fields", 17},
 	{"internal/rfb.client: methods", 28},
 	{"internal/store.Store: files", 5},
 	{"internal/store.writer: fields", 22},

@@ -25,6 +25,9 @@ func Random(r *rand.Rand, n int) *activity.Record {
 		PromptTokens: r.Int64N(1000), CompletionTokens: r.Int64N(1000), ReasoningTokens: r.Int64N(100), CachedTokens: r.Int64N(100), CostNano: r.Int64N(1e9),
 		Overhead: time.Duration(r.Int64N(int64(time.Millisecond))),
 	}
+	if r.IntN(3) == 0 {
+		record.Units[r.IntN(len(record.Units))] = r.Int64N(1000)
+	}
 	if record.Provider == "" {
 		record.Model = fmt.Sprint("invented", n)
 	}
@@ -66,7 +69,7 @@ func field(by string, r *activity.Record) string {
 func SumsOf(r *activity.Record) activity.Sums {
 	s := activity.Sums{
 		Requests: 1, PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens,
-		ReasoningTokens: r.ReasoningTokens, CachedTokens: r.CachedTokens, CostNano: r.CostNano,
+		ReasoningTokens: r.ReasoningTokens, CachedTokens: r.CachedTokens, CostNano: r.CostNano, Units: r.Units,
 	}
 	if r.Code != "" {
 		s.Errors = 1
@@ -87,6 +90,9 @@ func Plus(a, b activity.Sums) activity.Sums {
 	a.ReasoningTokens += b.ReasoningTokens
 	a.CachedTokens += b.CachedTokens
 	a.CostNano += b.CostNano
+	for u := range a.Units {
+		a.Units[u] += b.Units[u]
+	}
 	return a
 }
 
