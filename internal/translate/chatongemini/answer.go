@@ -37,6 +37,7 @@ type answer struct {
 	hops   int       // further requests so far
 	idle   int       // the last requests that brought nothing
 	parts  int       // of the answer, before the request that is read
+	waited bool      // for the end of the body, behind a finishReason
 }
 
 // read begins to read an answer. Whole says that it is written when it is complete.
@@ -84,16 +85,20 @@ func (a *answer) take(event sse.Event, err error) error {
 	return a.reader.event(e)
 }
 
-// TakeReceived implements [completion.Source]. Behind a finishReason only the end of the body follows, at
-// once: it is waited for, so that the end of an answer is one write.
+// TakeReceived implements [completion.Source]. Behind a finishReason the end of the body follows at once: it
+// is waited for, so that the end of an answer is one write. Some models have said STOP in each event, so
+// this is done once.
 func (a *answer) TakeReceived() (took bool, err error) {
 	if e, size := a.shapes.Repeated(a.events.Received()); size > 0 {
 		defer e.Release()
 		a.events.Skip(size)
 		return true, a.reader.event(e)
 	}
-	if reason := a.reader.finish.reason; !a.events.Buffered() && (reason == "" || reason == gemini.Continued) {
-		return false, nil
+	if reason := a.reader.finish.reason; !a.events.Buffered() {
+		if a.waited || reason == "" || reason == gemini.Continued {
+			return false, nil
+		}
+		a.waited = true
 	}
 	return true, a.take(a.events.Next())
 }

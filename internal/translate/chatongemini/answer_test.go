@@ -99,6 +99,23 @@ func TestAChunkDoesNotWaitForTheNextEvent(t *testing.T) {
 	}
 }
 
+// A model that says STOP in each event is not held back until its end.
+func TestOnlyOneEventWaitsForTheEndOfTheBody(t *testing.T) {
+	provider := &paced{t: t}
+	body := chatongemini.Asked{}.Original().Stream(provider, translatetest.NewCall(), nil)
+	out := make([]byte, 4<<10)
+	for _, texts := range [][]string{{"one", "two"}, {"three"}, {"four"}} {
+		for _, text := range texts {
+			provider.events = append(provider.events, said(text, stops, `{"promptTokenCount":1}`))
+			provider.ready++
+		}
+		n, err := body.Read(out)
+		if last := texts[len(texts)-1]; err != nil || !strings.Contains(string(out[:n]), last) {
+			t.Errorf("%v: %s lacks %q", err, out[:n], last)
+		}
+	}
+}
+
 // Each read of the stream is a write to the client.
 func TestEventsThatCameTogetherAreReadTogether(t *testing.T) {
 	wire := strings.Repeat(said("one", "", `{"promptTokenCount":1}`), 64) + said("last", stops, `{"promptTokenCount":1}`)
