@@ -54,18 +54,6 @@ type percentiles struct {
 // Tokens are those that were read and written.
 func (p *seriesPoint) Tokens() int64 { return p.Prompt + p.Completion }
 
-// add adds the sums of another point. Percentiles do not add up.
-func (p *seriesPoint) add(q *seriesPoint) {
-	p.Requests += q.Requests
-	p.Errors += q.Errors
-	p.Unpriced += q.Unpriced
-	p.Cost += q.Cost
-	p.Prompt += q.Prompt
-	p.Completion += q.Completion
-	p.Cached += q.Cached
-	p.Duration, p.FirstToken, p.PerToken, p.Overhead = nil, nil, nil, nil
-}
-
 // filterNames are the filters of the series route, which the pages pass on from their URL.
 var filterNames = []string{"model", "provider", "key", "tenant", "code"}
 

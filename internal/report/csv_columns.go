@@ -8,7 +8,7 @@ import (
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
-// dayColumns are the columns of group_by=day.
+// dayColumns are those of group_by=day.
 var dayColumns = []column[activity.Day]{
 	{"date", func(d *activity.Day) string { return d.Date }},
 	{"model", func(d *activity.Day) string { return text(d.Model) }},
@@ -28,7 +28,7 @@ type seriesRow struct {
 	activity.Point
 }
 
-// seriesColumns are the columns of GET /api/v1/activity/series; by names the third.
+// seriesColumns are those of GET /api/v1/activity/series; by names the second.
 func seriesColumns(by string) []column[seriesRow] {
 	columns := []column[seriesRow]{
 		{"at", func(r *seriesRow) string { return timestamp(r.Start) }},
