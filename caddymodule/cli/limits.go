@@ -61,32 +61,19 @@ func newLimitsCommand() *cobra.Command {
 
 // limitRow is a row of the answer, as far as the table shows it. Money stays a text: it is exact.
 type limitRow struct {
-	// Subject is the owner of the limit.
-	Subject string `json:"subject"`
-	// Tenant is the owner's; "" for a limit that all tenants share.
-	Tenant string `json:"tenant"`
-	// Type is budget, rate or concurrency.
-	Type string `json:"type"`
-	// Configured is the limit in the words of the configuration.
-	Configured string `json:"configured"`
-	// Remaining is how much is left. Money stays a text here and below: it is exact.
-	Remaining json.Number `json:"remaining"`
-	// Spent is what ended calls have spent of a budget.
-	Spent json.Number `json:"spent"`
-	// Reserved is what calls under way have reserved of a budget.
-	Reserved json.Number `json:"reserved"`
-	// Used is what a rate has counted.
-	Used json.Number `json:"used"`
-	// InUse is how many calls are under way.
-	InUse int64 `json:"in_use"`
-	// Queued is how many calls wait for one of those to end.
-	Queued int64 `json:"queued"`
-	// Ratio is the share that is used.
-	Ratio float64 `json:"used_ratio"`
-	// Exhausted reports that nothing is left.
-	Exhausted bool `json:"exhausted"`
-	// ResetsAt is when the limit is full again; nil: never, or at any time.
-	ResetsAt *time.Time `json:"resets_at"`
+	Subject    string      `json:"subject"`    // the owner of the limit
+	Tenant     string      `json:"tenant"`     // the owner's; "" for a limit that all tenants share
+	Type       string      `json:"type"`       // budget, rate or concurrency
+	Configured string      `json:"configured"` // the limit in the words of the configuration
+	Remaining  json.Number `json:"remaining"`  // how much is left. Money stays a text here and below: it is exact
+	Spent      json.Number `json:"spent"`      // what ended calls have spent of a budget
+	Reserved   json.Number `json:"reserved"`   // what calls under way have reserved of a budget
+	Used       json.Number `json:"used"`       // what a rate has counted
+	InUse      int64       `json:"in_use"`     // how many calls are under way
+	Queued     int64       `json:"queued"`     // how many calls wait for one of those to end
+	Ratio      float64     `json:"used_ratio"` // the share that is used
+	Exhausted  bool        `json:"exhausted"`  // nothing is left
+	ResetsAt   *time.Time  `json:"resets_at"`  // when the limit is full again; nil: never, or at any time
 }
 
 // printLimits prints the rows of all pages, or the most that are wanted.

@@ -45,30 +45,18 @@ func newSessionsCommand() *cobra.Command {
 
 // sessionRow is a session of the answer, as far as the table shows it.
 type sessionRow struct {
-	// ID is the name of the session.
-	ID string `json:"session_id"`
-	// Tenant owns the workstation.
-	Tenant string `json:"tenant"`
-	// Workstation is where the session is open.
-	Workstation string `json:"workstation_id"`
-	// Key asked for the address.
-	Key string `json:"key"`
-	// Viewer is the address of the viewer.
-	Viewer string `json:"viewer"`
-	// Security is how the viewer showed its token.
-	Security string `json:"security"`
-	// ViewOnly reports that keyboard and mouse are cut off.
-	ViewOnly bool `json:"view_only"`
-	// Started is when the session was opened.
-	Started time.Time `json:"started_at"`
-	// Until is when it ends at the latest.
-	Until time.Time `json:"until"`
-	// Up is how many bytes the viewer has sent.
-	Up int64 `json:"bytes_up"`
-	// Down is how many bytes the workstation has sent.
-	Down int64 `json:"bytes_down"`
-	// Node is the gateway that has it, in a cluster.
-	Node string `json:"node"`
+	ID          string    `json:"session_id"`     // the name of the session
+	Tenant      string    `json:"tenant"`         // owns the workstation
+	Workstation string    `json:"workstation_id"` // where the session is open
+	Key         string    `json:"key"`            // asked for the address
+	Viewer      string    `json:"viewer"`         // the address of the viewer
+	Security    string    `json:"security"`       // how the viewer showed its token
+	ViewOnly    bool      `json:"view_only"`      // keyboard and mouse are cut off
+	Started     time.Time `json:"started_at"`     // when the session was opened
+	Until       time.Time `json:"until"`          // when it ends at the latest
+	Up          int64     `json:"bytes_up"`       // how many bytes the viewer has sent
+	Down        int64     `json:"bytes_down"`     // how many bytes the workstation has sent
+	Node        string    `json:"node"`           // the gateway that has it, in a cluster
 }
 
 // printSessions prints the sessions that the admin endpoint answers with.

@@ -122,20 +122,13 @@ func (o *operator) change(method, path, done, name string) error {
 
 // workstationRow is a workstation of the answer, as far as the table shows it.
 type workstationRow struct {
-	// ID is the name of the workstation, unique in its tenant.
-	ID string `json:"workstation_id"`
-	// Tenant owns it.
-	Tenant string `json:"tenant"`
-	// Source is declared (the configuration) or registered (at run time).
-	Source string `json:"source"`
-	// State is available or released.
-	State string `json:"state"`
-	// Address is where a registered workstation is; "" for one of the configuration.
-	Address string `json:"address"`
-	// Sessions are the open ones.
-	Sessions int `json:"sessions"`
-	// Tokens are the live addresses for viewers.
-	Tokens int `json:"tokens"`
+	ID       string `json:"workstation_id"` // the name of the workstation, unique in its tenant
+	Tenant   string `json:"tenant"`         // owns it
+	Source   string `json:"source"`         // declared (the configuration) or registered (at run time)
+	State    string `json:"state"`          // available or released
+	Address  string `json:"address"`        // where a registered workstation is; "" for one of the configuration
+	Sessions int    `json:"sessions"`       // the open ones
+	Tokens   int    `json:"tokens"`         // the live addresses for viewers
 }
 
 func (o *operator) listWorkstations() error {

@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"net/url"
 	"slices"
@@ -55,25 +54,6 @@ type percentiles struct {
 
 // Tokens are those that were read and written.
 func (p *seriesPoint) Tokens() int64 { return p.Prompt + p.Completion }
-
-// add adds the sums of another point. Percentiles do not add up.
-func (p *seriesPoint) add(q *seriesPoint) {
-	p.Requests += q.Requests
-	p.Errors += q.Errors
-	p.Unpriced += q.Unpriced
-	p.Cost += q.Cost
-	p.Prompt += q.Prompt
-	p.Completion += q.Completion
-	p.Cached += q.Cached
-	p.Units = maps.Clone(p.Units)
-	for name, n := range q.Units {
-		if p.Units == nil {
-			p.Units = map[string]int64{}
-		}
-		p.Units[name] += n
-	}
-	p.Duration, p.FirstToken, p.PerToken, p.Overhead = nil, nil, nil, nil
-}
 
 // Also are the units besides tokens of text, as the page of a call names them.
 func (p *seriesPoint) Also() (all []fact) {

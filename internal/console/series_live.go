@@ -78,3 +78,15 @@ func (l *seriesLine) join(later *seriesLine) {
 	l.Points = append(l.Points, later.Points...)
 	l.Total.add(&later.Total)
 }
+
+// add adds the sums of another point. Percentiles do not add up.
+func (t *seriesPoint) add(u *seriesPoint) {
+	t.Requests += u.Requests
+	t.Errors += u.Errors
+	t.Unpriced += u.Unpriced
+	t.Cost += u.Cost
+	t.Prompt += u.Prompt
+	t.Completion += u.Completion
+	t.Cached += u.Cached
+	t.Duration, t.FirstToken, t.PerToken, t.Overhead = nil, nil, nil, nil
+}

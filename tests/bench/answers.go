@@ -31,7 +31,7 @@ const aroundChat, aroundMessages, aroundResponses = 2, 6, 8
 
 // Slots mark the parts of a template that differ from call to call. No text around them has the like.
 const (
-	slotTokens = 987_654_321 // the length of the request body: a truncated body shows in the answer
+	slotTokens = "987654321" // the length of the request body: a truncated body shows in the answer
 	slotID     = "@@"        // 16 hexadecimal digits: each Responses ID is a new entry where owners are recorded
 )
 
@@ -78,10 +78,10 @@ func encoded(events []answers.Event) [][]byte {
 }
 
 func chatAnswer() template {
-	r := replyOf(words(answerWords))
-	r.Usage.Input = slotTokens
-	text, slot := string(answers.Encode(r.ChatResult())), strconv.Itoa(slotTokens)
-	return newTemplate(strings.ReplaceAll(text, strconv.Itoa(slotTokens+answerTokens), slot), slot)
+	r, slot := replyOf(words(answerWords)), 987_654_321
+	r.Usage.Input = slot
+	text := string(answers.Encode(r.ChatResult()))
+	return newTemplate(strings.ReplaceAll(text, strconv.Itoa(slot+answerTokens), slotTokens), slotTokens)
 }
 
 // chatEvents returns n events of a chat stream, the last with finish_reason. Like those of
