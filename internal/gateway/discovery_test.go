@@ -99,10 +99,12 @@ func TestAListIsKnownToTheNextConfigurationAtOnce(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		startDiscovery(t, ctx, lists, zap.NewNop(), func() io.Reader { return strings.NewReader(`{"data":[{"id":"a"}]}`) })
 		synctest.Wait()
-		next := startDiscovery(t, ctx, lists, zap.NewNop(), func() io.Reader { return strings.NewReader(`{"data":[{"id":"b"}]}`) })
+		answer := make(chan struct{})
+		next := startDiscovery(t, ctx, lists, zap.NewNop(), func() io.Reader { <-answer; return strings.NewReader(`{"data":[{"id":"b"}]}`) })
 		if got := namesIn(next); got != "a" {
 			t.Errorf("models %q before the provider has answered", got)
 		}
+		close(answer)
 		synctest.Wait()
 		if got := namesIn(next); got != "b" {
 			t.Errorf("models %q", got)

@@ -12,7 +12,7 @@ import (
 )
 
 func TestABodyAboveItsKeysLimitIsRefused(t *testing.T) {
-	h := harness.Start(t, harness.Setup{Keys: harness.FullKey("max_body 1KiB") + harness.Key("other", "max_body 64MiB"), Options: "body_memory 256MiB"})
+	h := harness.Start(t, harness.Setup{Keys: harness.FullKey("max_body 1KiB")})
 	large := `{"model":"fake/echo","messages":[{"role":"user","content":"` + strings.Repeat("x", 1000) + `"}]}`
 	for _, path := range []string{harness.ChatV1, harness.ChatRouter, harness.ResponsesV1, harness.ResponsesRouter} {
 		for name, announced := range map[string]bool{"announced": true, "while reading": false} {
@@ -31,10 +31,6 @@ func TestABodyAboveItsKeysLimitIsRefused(t *testing.T) {
 	if a := h.Client.Post(harness.ChatV1, "full", harness.Hello("fake/echo")); a.Status != 200 {
 		t.Errorf("a small body: %d", a.Status)
 	}
-	huge := `{"model":"fake/refusal","messages":[{"role":"user","content":"` + strings.Repeat("x", 33<<20) + `"}]}`
-	if a := h.Client.Post(harness.ChatV1, "other", huge); a.Status != 200 {
-		t.Errorf("a body above the usual limit, of a key with a larger one: %d %.200s", a.Status, a.Body)
-	}
 }
 
 func TestABodyAboveItsModelsLimitIsRefused(t *testing.T) {
@@ -50,16 +46,21 @@ func TestABodyAboveItsModelsLimitIsRefused(t *testing.T) {
 		size       int
 		limit      string // "" = it is admitted
 	}{
-		"the model's":                         {"chat", "fake/echo", 3 << 10, "2048"},
-		"below the model's":                   {"chat", "fake/echo", 1 << 10, ""},
-		"of another model":                    {"chat", "private/echo", 3 << 10, ""},
-		"the usual one, where one has more":   {"chat", "private/echo", 33 << 20, "33554432"},
-		"more than usual":                     {"chat", "chatonly/refusal", 33 << 20, ""},
-		"the key's, where the model has more": {"full", "chatonly/echo", 41 << 20, "41943040"},
-		"the key's, before any model":         {"other", "chatonly/echo", 2 << 10, "1024"},
+		"the model's":                       {"chat", "fake/echo", 3 << 10, "2048"},
+		"below the model's":                 {"chat", "fake/echo", 1 << 10, ""},
+		"of another model":                  {"chat", "private/echo", 3 << 10, ""},
+		"the usual one, where one has more": {"chat", "private/echo", 33 << 20, "33554432"},
+		"more than usual":                   {"chat", "chatonly/refusal", 33 << 20, ""},
+		"more than usual, of a key":         {"full", "private/refusal", 33 << 20, ""},
+		"the key's, before any model":       {"other", "chatonly/echo", 2 << 10, "1024"},
 	} {
 		h.Provider.Fake.Reset()
-		a := h.Client.Post(harness.ChatV1, c.key, body(c.model, c.size))
+		text := body(c.model, c.size)
+		if c.limit == "" && c.size > 1<<20 { // read to its end, which is missing: no need to send it on
+			harness.WantRefusal(t, harness.ChatV1, h.Client.Post(harness.ChatV1, c.key, text[:len(text)-1]), 400, "invalid_json")
+			continue
+		}
+		a := h.Client.Post(harness.ChatV1, c.key, text)
 		if c.limit == "" {
 			if a.Status != 200 {
 				t.Errorf("%s: %d %.200s", name, a.Status, a.Body)
