@@ -97,13 +97,18 @@ func Refusal(status int, header http.Header, body []byte) translate.Refusal {
 	return translate.Refusal{Status: f.Status, Body: f.Body()}
 }
 
-// member returns a member of an object that is a text, "" for none.
-func member(object []byte, name string) string {
+// Member returns the value of a member of an object, nil if it is absent or null.
+func Member(object []byte, key string) (value []byte) {
 	for m := range jsonscan.AllMembers(object) {
-		if string(m.DecodedKey(object)) == name {
-			text, _ := jsonscan.String(m.Value(object))
-			return text
+		if m.Kind != 'n' && string(m.DecodedKey(object)) == key {
+			value = m.Value(object)
 		}
 	}
-	return ""
+	return value
+}
+
+// member returns a member that is a text, "" for none.
+func member(object []byte, name string) string {
+	text, _ := jsonscan.String(Member(object, name))
+	return text
 }

@@ -81,11 +81,11 @@ func (r *reader) text(quoted []byte) {
 
 // reasoning takes thoughts, or a piece of those of a block. Thoughts that are not signed do not return.
 func (r *reader) reasoning(index int64, object []byte) {
-	data := member(object, "redactedContent")
-	if whole := member(object, "reasoningText"); whole != nil {
+	data := aws.Member(object, "redactedContent")
+	if whole := aws.Member(object, "reasoningText"); whole != nil {
 		object = whole
 	}
-	text, signature := member(object, "text"), member(object, "signature")
+	text, signature := aws.Member(object, "text"), aws.Member(object, "signature")
 	if r.original.hideReasoning || text == nil && signature == nil && data == nil {
 		return
 	}
@@ -119,7 +119,7 @@ func (r *reader) reasoning(index int64, object []byte) {
 
 // startCall begins the call of a block.
 func (r *reader) startCall(index int64, object []byte) error {
-	id, name := member(object, "toolUseId"), member(object, "name")
+	id, name := aws.Member(object, "toolUseId"), aws.Member(object, "name")
 	if _, some := translate.Unquoted(name); !some {
 		return translate.ProviderFailure(r.call, translate.NamelessCall)
 	}
@@ -164,18 +164,18 @@ func (r *reader) endBlock(index int64) (err error) {
 // takeUsage reads usage and service tier of an answer, or of its last event. Bedrock counts what was
 // cached beside the prompt.
 func (r *reader) takeUsage(data []byte) {
-	if tier := member(member(data, "serviceTier"), "type"); tier != nil && tier[0] == '"' {
+	if tier := aws.Member(aws.Member(data, "serviceTier"), "type"); tier != nil && tier[0] == '"' {
 		r.ending.Tier = bytes.Clone(tier)
 	}
-	object := member(data, "usage")
-	input, ok := jsonscan.Int(member(object, "inputTokens"))
+	object := aws.Member(data, "usage")
+	input, ok := jsonscan.Int(aws.Member(object, "inputTokens"))
 	read, written, output := countOf(object, "cacheReadInputTokens"), countOf(object, "cacheWriteInputTokens"), countOf(object, "outputTokens")
 	if !ok || input < 0 || max(input, read, written, output) > openai.MaxTokens {
 		return
 	}
 	u := openai.Usage{Prompt: input + read + written, Completion: output, Cached: read, CacheWrite: written}
-	for span := range jsonscan.AllElements(member(object, "cacheDetails")) {
-		if detail := span.Value(member(object, "cacheDetails")); string(member(detail, "ttl")) == `"1h"` {
+	for span := range jsonscan.AllElements(aws.Member(object, "cacheDetails")) {
+		if detail := span.Value(aws.Member(object, "cacheDetails")); string(aws.Member(detail, "ttl")) == `"1h"` {
 			u.CacheWriteHour, u.CacheSplit = min(countOf(detail, "inputTokens"), written), true
 		}
 	}
@@ -215,18 +215,8 @@ func (r *reader) checkSize(whole bool) error {
 	return nil
 }
 
-// member returns the value of a member of an object, nil if it is absent or null.
-func member(object []byte, key string) (value []byte) {
-	for m := range jsonscan.AllMembers(object) {
-		if m.Kind != 'n' && string(m.DecodedKey(object)) == key {
-			value = m.Value(object)
-		}
-	}
-	return value
-}
-
 // countOf returns a member that is a whole number of at least 0, 0 for none.
 func countOf(object []byte, key string) int64 {
-	n, _ := jsonscan.Int(member(object, key))
+	n, _ := jsonscan.Int(aws.Member(object, key))
 	return max(n, 0)
 }

@@ -59,11 +59,7 @@ func (s *stream) Take() error {
 	case s.err != nil:
 		return translate.ProviderFailure(s.call, "sent a frame that cannot be read").WithCause(s.err)
 	case f.Failed:
-		failure := aws.FailureOf(f.Name, 0, f.Payload)
-		if failure.Message == "" {
-			failure.Message = f.Message
-		}
-		return &completion.Reported{Body: failure.Body()}
+		return &completion.Reported{Body: f.Failure().Body()}
 	}
 	if err := s.event(s.frame.Name, s.frame.Payload); err != nil {
 		return err
@@ -79,20 +75,20 @@ func (s *stream) event(name string, data []byte) error {
 	index := countOf(data, "contentBlockIndex")
 	switch name {
 	case "contentBlockStart":
-		if call := member(member(data, "start"), "toolUse"); call != nil {
+		if call := aws.Member(aws.Member(data, "start"), "toolUse"); call != nil {
 			return s.startCall(index, call)
 		}
 	case "contentBlockDelta":
-		delta := member(data, "delta")
-		if input, some := translate.Unquoted(member(member(delta, "toolUse"), "input")); some {
+		delta := aws.Member(data, "delta")
+		if input, some := translate.Unquoted(aws.Member(aws.Member(delta, "toolUse"), "input")); some {
 			return s.arguments(index, input)
 		}
-		s.text(member(delta, "text"))
-		s.reasoning(index, member(delta, "reasoningContent"))
+		s.text(aws.Member(delta, "text"))
+		s.reasoning(index, aws.Member(delta, "reasoningContent"))
 	case "contentBlockStop":
 		return s.endBlock(index)
 	case "messageStop":
-		s.reason, _ = jsonscan.String(member(data, "stopReason"))
+		s.reason, _ = jsonscan.String(aws.Member(data, "stopReason"))
 	case "metadata":
 		s.takeUsage(data)
 	}
@@ -111,7 +107,7 @@ func (o *Original) Whole(body io.Reader, call openai.Call, _ translate.Again) ([
 	if _, err := jsonscan.Lenient(data, nil); err != nil {
 		return nil, translate.ProviderFailure(&call, "answered what is not JSON").WithCause(err)
 	}
-	content := member(member(member(data, "output"), "message"), "content")
+	content := aws.Member(aws.Member(aws.Member(data, "output"), "message"), "content")
 	if len(content) == 0 || content[0] != '[' {
 		return nil, translate.ProviderFailure(&call, "answered with what is no message")
 	}
@@ -120,11 +116,11 @@ func (o *Original) Whole(body io.Reader, call openai.Call, _ translate.Again) ([
 	index := int64(0)
 	for span := range jsonscan.AllElements(content) {
 		block := span.Value(content)
-		r.text(member(block, "text"))
-		r.reasoning(index, member(block, "reasoningContent"))
-		if use := member(block, "toolUse"); use != nil {
+		r.text(aws.Member(block, "text"))
+		r.reasoning(index, aws.Member(block, "reasoningContent"))
+		if use := aws.Member(block, "toolUse"); use != nil {
 			err := r.startCall(index, use)
-			if input := member(use, "input"); err == nil && input != nil {
+			if input := aws.Member(use, "input"); err == nil && input != nil {
 				quoted := jsonscan.AppendString(nil, string(input))
 				err = r.arguments(index, quoted[1:len(quoted)-1])
 			}
@@ -140,7 +136,7 @@ func (o *Original) Whole(body io.Reader, call openai.Call, _ translate.Again) ([
 		}
 		index++
 	}
-	r.reason, _ = jsonscan.String(member(data, "stopReason"))
+	r.reason, _ = jsonscan.String(aws.Member(data, "stopReason"))
 	r.takeUsage(data)
 	switch err := r.end(); {
 	case err == io.EOF:

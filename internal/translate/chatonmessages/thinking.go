@@ -1,9 +1,6 @@
 package chatonmessages
 
 import (
-	"strconv"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
@@ -18,12 +15,7 @@ type thinking struct {
 	manual, adaptive bool // what was sent
 }
 
-const (
-	off = translate.EffortOff
-
-	// leastBudget is the smallest budget that the API takes, in tokens.
-	leastBudget = 1024
-)
+const off = translate.EffortOff
 
 // readThinking reads what the request asks of the model's thoughts.
 func (t *translation) readThinking() error {
@@ -50,7 +42,7 @@ func (t *translation) putThinking() (err error) {
 	case rules.Takes(catalog.ThinkingAdaptive):
 		effort = t.putAdaptive()
 	case rules.Takes(catalog.ThinkingEnabled):
-		err = t.putBudget(max(t.limit*translate.EffortShare[w.effort]/100, leastBudget), w.param)
+		err = t.putBudget(t.limit*translate.EffortShare[w.effort]/100, w.param)
 	}
 	if err != nil {
 		return err
@@ -59,18 +51,10 @@ func (t *translation) putThinking() (err error) {
 	return nil
 }
 
-// putOff switches thoughts off. Where they are off by default nothing is sent: some models refuse it.
-func (t *translation) putOff() error {
-	rules := &t.opt.Rules
-	switch way := rules.Off(); {
-	case !rules.Thinks:
-	case way == "":
-		return apierror.New(apierror.UnsupportedParameter,
-			"%q cannot switch the thoughts of this model off; leave it out, or ask for a low effort", t.thinking.param).WithParam(t.thinking.param)
-	default:
-		t.out = append(append(append(t.out, `,"thinking":{"type":"`...), way...), `"}`...)
-	}
-	return nil
+// putOff switches thoughts off.
+func (t *translation) putOff() (err error) {
+	t.out, err = translate.AppendThoughtsOff(t.out, t.opt.Rules.Thinks, t.opt.Rules.Off(), t.thinking.param)
+	return err
 }
 
 // putAdaptive lets the model decide how long it thinks, and returns the effort that it gets: the
@@ -78,30 +62,20 @@ func (t *translation) putOff() error {
 func (t *translation) putAdaptive() (effort string) {
 	w, rules := &t.thinking, &t.opt.Rules
 	w.adaptive = true
-	t.out = append(t.out, `,"thinking":{"type":"adaptive"`...)
-	if rules.HidesThoughts && w.shown {
-		t.out = append(t.out, `,"display":"summarized"`...)
-	}
-	t.out = append(t.out, '}')
+	t.out = translate.AppendAdaptive(t.out, rules.HidesThoughts && w.shown)
 	return translate.Reasoning{Effort: w.effort, Budget: w.budget}.Among(rules.Efforts)
 }
 
 // putBudget lets the model think up to a number of tokens. They count as output. The API refuses
 // such thoughts where a tool is required, and in the middle of a turn that did not begin with
 // thoughts, as those of most chat clients: then the model goes on without.
-func (t *translation) putBudget(budget int64, param string) error {
+func (t *translation) putBudget(budget int64, param string) (err error) {
 	if turns := &t.conversation.turns; t.tools.choice.Required() || turns.looped && !turns.thought || turns.unanswered {
 		return nil
 	}
-	budget = max(budget, leastBudget)
-	if budget >= t.limit {
-		return apierror.New(apierror.InvalidValue, "%q gives thoughts %d tokens, and all of the answer may have %d: set a higher limit of the output",
-			param, budget, t.limit).WithParam(param)
-	}
 	t.thinking.manual = true
-	t.out = append(t.out, `,"thinking":{"type":"enabled","budget_tokens":`...)
-	t.out = append(strconv.AppendInt(t.out, budget, 10), '}')
-	return nil
+	t.out, err = translate.AppendBudget(t.out, budget, t.limit, param)
+	return err
 }
 
 // putOutput puts effort and schema; either may be empty.
