@@ -31,9 +31,9 @@ type cache[T any] struct {
 	now   func() time.Time
 	ctx   context.Context // of the configuration; nil for a source that is asked each time
 
-	mu       sync.Mutex // guards the following
-	value    T
-	doubted  bool // a provider refused it; it is used while there is no other
+	mu       sync.Mutex   // guards the following
+	recent   [maxRecent]T // the credential, and those before it
+	doubted  bool         // a provider refused it; it is used while there is no other
 	expires  time.Time
 	fetched  time.Time
 	err      error         // of the last attempt
@@ -41,7 +41,6 @@ type cache[T any] struct {
 	retry    time.Time     // not before
 	fetching chan struct{} // closed when the present attempt has ended; nil for none
 	timer    *time.Timer   // of the next attempt
-	recent   []T           // the value and those before it, at most maxRecent; not changed
 }
 
 func newCache[T any](ctx context.Context, now func() time.Time, early time.Duration, f fetch[T]) *cache[T] {
@@ -69,14 +68,14 @@ func (c *cache[T]) get(ctx context.Context) (T, error) {
 	c.mu.Lock()
 	if c.ctx == nil {
 		defer c.mu.Unlock()
-		if c.value, _, c.err = c.fetch(ctx); c.err == nil {
+		if c.recent[0], _, c.err = c.fetch(ctx); c.err == nil {
 			c.fetched = c.now()
 		}
-		return c.value, c.err
+		return c.recent[0], c.err
 	}
 	if c.valid() {
 		defer c.mu.Unlock()
-		return c.value, nil
+		return c.recent[0], nil
 	}
 	if c.err != nil && c.fetching == nil && c.now().Before(c.retry) {
 		defer c.mu.Unlock()
@@ -102,7 +101,7 @@ func (c *cache[T]) await(ctx context.Context, ended <-chan struct{}) (value T, e
 // present returns the credential that there is, also one that was refused, or why there is none.
 func (c *cache[T]) present() (value T, err error) {
 	if c.has() && c.now().Before(c.expires) {
-		return c.value, nil
+		return c.recent[0], nil
 	}
 	return value, cmp.Or(c.err, errExpired)
 }
@@ -157,8 +156,8 @@ func (c *cache[T]) attempt(parent context.Context, ended chan struct{}) {
 		err = errExpired
 	}
 	if c.err = err; err == nil {
-		c.value, c.doubted, c.expires, c.fetched, c.pause = value, false, expires, now, 0
-		c.recent = append([]T{value}, c.recent[:min(len(c.recent), maxRecent-1)]...)
+		copy(c.recent[1:], c.recent[:])
+		c.recent[0], c.doubted, c.expires, c.fetched, c.pause = value, false, expires, now, 0
 	} else {
 		c.pause = min(max(2*c.pause, firstPause), longestPause)
 		c.retry = now.Add(c.pause)
@@ -208,17 +207,15 @@ func (c *cache[T]) refused() bool {
 	return true
 }
 
-// maxRecent bounds the values that are known: a token lives for about an hour, and a stream that began
+// maxRecent bounds the credentials that are known: a token lives for about an hour, and a stream that began
 // with it can last longer and end in an error that shows it.
 const maxRecent = 3
 
-// known returns the value and those before it, which a source at hand does not keep.
-func (c *cache[T]) known() []T {
+// known returns the credential and those before it, which a source at hand does not keep. Some may be
+// empty.
+func (c *cache[T]) known() [maxRecent]T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ctx == nil && c.has() {
-		return []T{c.value}
-	}
 	return c.recent
 }
 

@@ -212,7 +212,7 @@ func TestTheTokensBeforeAreStillKnown(t *testing.T) {
 	e := &endpoint{}
 	synced(t, e, func(t *testing.T, c *cache[string]) {
 		want(t, c, "token 1")
-		for _, known := range []string{"[token 2 token 1]", "[token 3 token 2 token 1]", "[token 4 token 3 token 2]"} {
+		for _, known := range []string{"[token 2 token 1 ]", "[token 3 token 2 token 1]", "[token 4 token 3 token 2]"} {
 			time.Sleep(time.Hour)
 			synctest.Wait()
 			if got := fmt.Sprint(c.known()); got != known {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"net/url"
 	"slices"

@@ -88,5 +88,12 @@ func (t *seriesPoint) add(u *seriesPoint) {
 	t.Prompt += u.Prompt
 	t.Completion += u.Completion
 	t.Cached += u.Cached
+	t.Units = maps.Clone(t.Units)
+	for name, n := range u.Units {
+		if t.Units == nil {
+			t.Units = map[string]int64{}
+		}
+		t.Units[name] += n
+	}
 	t.Duration, t.FirstToken, t.PerToken, t.Overhead = nil, nil, nil, nil
 }

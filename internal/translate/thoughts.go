@@ -1,6 +1,10 @@
 package translate
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+)
 
 // ClaudeThoughts names the form of reasoning_details with Anthropic's signatures, as OpenRouter has it.
 const ClaudeThoughts = "anthropic-claude-v1"
@@ -18,7 +22,7 @@ type Thought struct {
 
 // EachThought calls put for the thoughts of a message that were signed for this very origin: a provider
 // refuses changed ones, and those of others.
-func EachThought(message Object, origin string, put func(*Thought)) error {
+func EachThought(message *Object, origin string, put func(*Thought)) error {
 	var last Thought
 	end := func() {
 		if last.id == origin && (last.Signature != nil || last.Data != nil) {
@@ -26,7 +30,7 @@ func EachThought(message Object, origin string, put func(*Thought)) error {
 		}
 	}
 	err := message.Each("reasoning_details", MaxParts, func(_ int, detail Object) error {
-		next, err := readThought(detail)
+		next, err := readThought(&detail)
 		if err != nil || next.Signature == nil && next.Data == nil && len(next.Text) == 0 {
 			return err
 		}
@@ -47,7 +51,7 @@ func EachThought(message Object, origin string, put func(*Thought)) error {
 }
 
 // readThought reads an element of reasoning_details. It is empty for one that is not Anthropic's.
-func readThought(detail Object) (d Thought, err error) {
+func readThought(detail *Object) (d Thought, err error) {
 	var kind, from string
 	for _, m := range [...]struct {
 		key string
@@ -82,4 +86,42 @@ func readThought(detail Object) (d Thought, err error) {
 		return d, err
 	}
 	return Thought{}, nil
+}
+
+// AppendThoughtsOff appends the member thinking that switches the thoughts of a Claude off. Where it does
+// not think unasked nothing is sent: some models refuse it. Way is the type that does so, "" for none.
+func AppendThoughtsOff(dst []byte, thinks bool, way, param string) ([]byte, error) {
+	switch {
+	case !thinks:
+		return dst, nil
+	case way == "":
+		return dst, apierror.New(apierror.UnsupportedParameter,
+			"%q cannot switch the thoughts of this model off; leave it out, or ask for a low effort", param).WithParam(param)
+	}
+	return append(AppendTextMember(append(AppendKey(dst, "thinking"), '{'), "type", []byte(way)), '}'), nil
+}
+
+// AppendAdaptive appends the member thinking that lets a Claude decide how long it thinks. Shown asks for
+// a summary of thoughts that it hides.
+func AppendAdaptive(dst []byte, shown bool) []byte {
+	dst = append(AppendKey(dst, "thinking"), `{"type":"adaptive"`...)
+	if shown {
+		dst = append(dst, `,"display":"summarized"`...)
+	}
+	return append(dst, '}')
+}
+
+// leastBudget is the smallest budget of a Claude's thoughts, in tokens.
+const leastBudget = 1024
+
+// AppendBudget appends the member thinking that lets a Claude think up to a number of tokens, which count
+// as output. Limit is that of the output, 0 for none.
+func AppendBudget(dst []byte, budget, limit int64, param string) ([]byte, error) {
+	budget = max(budget, leastBudget)
+	if limit > 0 && budget >= limit {
+		return dst, apierror.New(apierror.InvalidValue, "%q gives thoughts %d tokens, and all of the answer may have %d: set a higher limit of the output",
+			param, budget, limit).WithParam(param)
+	}
+	dst = append(AppendKey(dst, "thinking"), `{"type":"enabled"`...)
+	return append(AppendIntMember(dst, "budget_tokens", budget), '}'), nil
 }

@@ -13,6 +13,7 @@ package aws
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -39,6 +40,13 @@ type Frame struct {
 	Name    string // of the event, or of the exception
 	Message string // of an error, whose payload is empty
 	Payload []byte // JSON
+}
+
+// Failure is the error of a frame that failed.
+func (f Frame) Failure() Failure {
+	failure := FailureOf(f.Name, 0, f.Payload)
+	failure.Message = cmp.Or(failure.Message, f.Message)
+	return failure
 }
 
 // Reader reads frames.

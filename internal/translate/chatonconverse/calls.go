@@ -16,7 +16,7 @@ func (w *turns) assistant(o translate.Object) error {
 	if o.Get("content") == nil && o.Get("tool_calls") == nil && refusal == nil && o.Get("reasoning_details") == nil {
 		return translate.Missing(o.Param("content"))
 	}
-	if err := translate.EachThought(o, w.origin, w.putThought); err != nil {
+	if err := translate.EachThought(&o, w.origin, w.putThought); err != nil {
 		return err
 	}
 	if o.Get("content") != nil {

@@ -59,11 +59,7 @@ func (s *stream) Take() error {
 	case s.err != nil:
 		return translate.ProviderFailure(s.call, "sent a frame that cannot be read").WithCause(s.err)
 	case f.Failed:
-		failure := aws.FailureOf(f.Name, 0, f.Payload)
-		if failure.Message == "" {
-			failure.Message = f.Message
-		}
-		return &completion.Reported{Body: failure.Body()}
+		return &completion.Reported{Body: f.Failure().Body()}
 	}
 	if err := s.event(s.frame.Name, s.frame.Payload); err != nil {
 		return err

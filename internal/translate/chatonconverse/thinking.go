@@ -1,13 +1,14 @@
 package chatonconverse
 
 import (
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"cmp"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
 // readThinking maps what the request asks of the model's thoughts to what its family takes.
-func (t *translation) readThinking() error {
+func (t *translation) readThinking() (err error) {
 	r, err := translate.ReadReasoning(t.body)
 	if err != nil {
 		return err
@@ -15,7 +16,8 @@ func (t *translation) readThinking() error {
 	t.original.hideReasoning = r.Hidden
 	switch {
 	case r.Effort == translate.EffortOff:
-		return t.putOff(r.Param)
+		t.extra, err = translate.AppendThoughtsOff(t.extra, t.family.rules.Thinks, t.family.rules.Off(), r.Param)
+		return err
 	case r.Effort == "" && r.Budget == 0:
 		return nil
 	case t.family.thinking == nil:
@@ -23,20 +25,6 @@ func (t *translation) readThinking() error {
 		return nil
 	}
 	return t.family.thinking(t, r)
-}
-
-// putOff switches the thoughts of a Claude off that thinks unasked. Others do not think then.
-func (t *translation) putOff(param string) error {
-	rules := &t.family.rules
-	switch way := rules.Off(); {
-	case !rules.Thinks:
-	case way == "":
-		return apierror.New(apierror.UnsupportedParameter,
-			"%q cannot switch the thoughts of this model off; leave it out, or ask for a low effort", param).WithParam(param)
-	default:
-		t.extra = append(append(append(translate.AppendKey(t.extra, "thinking"), `{"type":"`...), way...), `"}`...)
-	}
-	return nil
 }
 
 // thinkLikeClaude gives an effort to a Claude that takes one, and a budget to the others. These refuse
@@ -56,11 +44,7 @@ func (t *translation) thinkLikeClaude(r translate.Reasoning) error {
 }
 
 func (t *translation) putAdaptive(r translate.Reasoning) {
-	t.extra = append(translate.AppendKey(t.extra, "thinking"), `{"type":"adaptive"`...)
-	if t.family.rules.HidesThoughts && r.Shown {
-		t.extra = append(t.extra, `,"display":"summarized"`...)
-	}
-	t.extra = append(t.extra, '}')
+	t.extra = translate.AppendAdaptive(t.extra, t.family.rules.HidesThoughts && r.Shown)
 	if effort := r.Among(t.family.rules.Efforts); effort != "" {
 		t.extra = append(translate.AppendKey(t.extra, "output_config"), '{')
 		t.extra = append(translate.AppendTextMember(t.extra, "effort", []byte(effort)), '}')
@@ -68,32 +52,15 @@ func (t *translation) putAdaptive(r translate.Reasoning) {
 	t.sampling = catalog.SamplingRefused
 }
 
-const (
-	// leastBudget is the smallest budget of Claude's thoughts, in tokens.
-	leastBudget = 1024
-	// usualOutput stands for the output where nobody limits it, to give an effort its part.
-	usualOutput = 16_384
-)
+// usualOutput stands for the output where nobody limits it, to give an effort its part.
+const usualOutput = 16_384
 
 // putBudget lets Claude think up to a number of tokens, which count as output.
-func (t *translation) putBudget(r translate.Reasoning) error {
-	budget := r.Budget
-	if budget == 0 {
-		limit := t.limit
-		if limit == 0 {
-			limit = usualOutput
-		}
-		budget = limit * translate.EffortShare[r.Effort] / 100
-	}
-	budget = max(budget, leastBudget)
-	if t.limit > 0 && budget >= t.limit {
-		return apierror.New(apierror.InvalidValue, "%q gives thoughts %d tokens, and all of the answer may have %d: set a higher limit of the output",
-			r.Param, budget, t.limit).WithParam(r.Param)
-	}
-	t.extra = append(translate.AppendKey(t.extra, "thinking"), `{"type":"enabled"`...)
-	t.extra = append(translate.AppendIntMember(t.extra, "budget_tokens", budget), '}')
+func (t *translation) putBudget(r translate.Reasoning) (err error) {
+	budget := cmp.Or(r.Budget, cmp.Or(t.limit, usualOutput)*translate.EffortShare[r.Effort]/100)
+	t.extra, err = translate.AppendBudget(t.extra, budget, t.limit, r.Param)
 	t.sampling = catalog.SamplingRefused
-	return nil
+	return err
 }
 
 // threeEfforts are those of Nova 2 and of models with OpenAI's word for it.

@@ -1,9 +1,6 @@
 package chatonmessages
 
 import (
-	"strconv"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
@@ -15,12 +12,7 @@ type thinking struct {
 	manual, adaptive bool
 }
 
-const (
-	off = translate.EffortOff
-
-	// leastBudget is the smallest budget that the API takes, in tokens.
-	leastBudget = 1024
-)
+const off = translate.EffortOff
 
 // readThinking reads what the request asks of the model's thoughts.
 func (t *translation) readThinking() {
@@ -43,21 +35,16 @@ func (t *translation) putThinking() {
 	case rules.Takes(catalog.ThinkingAdaptive):
 		effort = t.putAdaptive()
 	case rules.Takes(catalog.ThinkingEnabled):
-		t.putBudget(max(t.limit*translate.EffortShare[w.Effort]/100, leastBudget), w.Param)
+		t.putBudget(t.limit*translate.EffortShare[w.Effort]/100, w.Param)
 	}
 	t.putOutput(effort)
 }
 
-// putOff switches thoughts off. Where they are off by default nothing is sent: some models refuse it.
+// putOff switches thoughts off.
 func (t *translation) putOff() {
-	rules, param := &t.opt.Rules, t.thinking.Param
-	switch way := rules.Off(); {
-	case !rules.Thinks:
-	case way == "":
-		t.refuse(param, "%q cannot switch the thoughts of this model off; leave it out, or ask for a low effort", param)
-	default:
-		t.out = append(append(append(t.out, `,"thinking":{"type":"`...), way...), `"}`...)
-	}
+	var err error
+	t.out, err = translate.AppendThoughtsOff(t.out, t.opt.Rules.Thinks, t.opt.Rules.Off(), t.thinking.Param)
+	t.body.Fail(err)
 }
 
 // putAdaptive lets the model decide how long it thinks, and returns the effort that it gets: the
@@ -65,11 +52,7 @@ func (t *translation) putOff() {
 func (t *translation) putAdaptive() (effort string) {
 	w, rules := &t.thinking, &t.opt.Rules
 	w.adaptive = true
-	t.out = append(t.out, `,"thinking":{"type":"adaptive"`...)
-	if rules.HidesThoughts && w.Shown {
-		t.out = append(t.out, `,"display":"summarized"`...)
-	}
-	t.out = append(t.out, '}')
+	t.out = translate.AppendAdaptive(t.out, rules.HidesThoughts && w.Shown)
 	return w.Among(rules.Efforts)
 }
 
@@ -80,14 +63,10 @@ func (t *translation) putBudget(budget int64, param string) {
 	if turns := &t.conversation.turns; t.tools.choice.Required() || turns.looped && !turns.thought || turns.unanswered {
 		return
 	}
-	budget = max(budget, leastBudget)
-	if budget >= t.limit {
-		t.body.Fail(apierror.New(apierror.InvalidValue, "%q gives thoughts %d tokens, and all of the answer may have %d: set a higher limit of the output",
-			param, budget, t.limit).WithParam(param))
-	}
 	t.thinking.manual = true
-	t.out = append(t.out, `,"thinking":{"type":"enabled","budget_tokens":`...)
-	t.out = append(strconv.AppendInt(t.out, budget, 10), '}')
+	var err error
+	t.out, err = translate.AppendBudget(t.out, budget, t.limit, param)
+	t.body.Fail(err)
 }
 
 // putOutput puts effort and schema; either may be empty.

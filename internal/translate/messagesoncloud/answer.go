@@ -1,6 +1,7 @@
 package messagesoncloud
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -90,12 +91,7 @@ func (e *events) next() error {
 	case f.Name != "chunk":
 		return nil
 	}
-	encoded := ""
-	for m := range jsonscan.AllMembers(f.Payload) {
-		if string(m.DecodedKey(f.Payload)) == "bytes" {
-			encoded, _ = jsonscan.String(m.Value(f.Payload))
-		}
-	}
+	encoded, _ := jsonscan.String(translate.Member(f.Payload, "bytes"))
 	if e.text, err = base64.StdEncoding.AppendDecode(e.text[:0], []byte(encoded)); err != nil {
 		return translate.ProviderFailure(&e.call, "sent an event that is not in base64").WithCause(err)
 	}
@@ -141,14 +137,8 @@ const maxName = 64
 
 // fail writes the error that ends the stream, as Anthropic does.
 func (e *events) fail(f aws.Frame) {
-	failure := aws.FailureOf(f.Name, 0, f.Payload)
-	if failure.Message == "" {
-		failure.Message = f.Message
-	}
-	typ := failure.Type
-	if typ == "" {
-		typ = "api_error"
-	}
+	failure := f.Failure()
+	typ := cmp.Or(failure.Type, "api_error")
 	e.out = append(e.out, `event: error`+"\n"+`data: {"type":"error","error":{`...)
 	e.out = translate.AppendTextMember(e.out, "type", []byte(typ))
 	e.out = append(translate.AppendKey(e.out, "message"), jsonscan.AppendString(nil, failure.Message)...)

@@ -73,7 +73,8 @@ func (p *Platform) Request(b *jsonscan.Body, caller http.Header, extra []string,
 func CountRequest(b *jsonscan.Body) []byte {
 	if _, has := b.Find("max_tokens"); !has {
 		budget := int64(0) // that the limit must exceed
-		if thinking, ok, _ := translate.Body(b).Object("thinking"); ok {
+		body := translate.Body(b)
+		if thinking, ok, _ := body.Object("thinking"); ok {
 			_, budget, _ = thinking.Int("budget_tokens", 0)
 		}
 		b.Add("max_tokens", strconv.AppendInt(nil, budget+1, 10))
