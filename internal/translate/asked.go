@@ -20,60 +20,36 @@ var EffortShare = map[string]int64{"minimal": 10, "low": 20, "medium": 50, "high
 
 // ReadReasoning reads reasoning_effort, include_reasoning and OpenRouter's object reasoning.
 func ReadReasoning(body Object) (r Reasoning, err error) {
-	if r.Effort, err = body.DecodedText("reasoning_effort"); err != nil {
-		return r, err
+	in := Read(body, &err)
+	r.Effort, r.Param = in.DecodedText("reasoning_effort"), "reasoning_effort"
+	if o, ok := in.Object("reasoning", "effort", "enabled", "exclude", "max_tokens", "summary"); ok {
+		r.read(o)
 	}
-	r.Param = "reasoning_effort"
-	o, ok, err := body.Object("reasoning")
-	if err == nil && ok {
-		err = r.read(o)
-	}
-	if err != nil {
-		return r, err
-	}
-	include, err := body.Bool("include_reasoning")
-	if err != nil {
-		return r, err
-	}
+	include := in.Bool("include_reasoning")
 	r.Hidden = r.Hidden || body.Get("include_reasoning") != nil && !include
 	if r.Effort != "" && r.Effort != EffortOff && EffortShare[r.Effort] == 0 {
-		return r, Invalid(r.Param, "none, minimal, low, medium, high, xhigh or max")
+		in.Fail(Invalid(r.Param, "none, minimal, low, medium, high, xhigh or max"))
 	}
 	r.Shown = (include || r.Effort != "" || r.Budget > 0) && !r.Hidden
-	return r, nil
+	return r, err
 }
 
-func (r *Reasoning) read(o Object) (err error) {
-	if err := o.Only("effort", "enabled", "exclude", "max_tokens", "summary"); err != nil {
-		return err
-	}
-	if r.Hidden, err = o.Bool("exclude"); err != nil {
-		return err
-	}
-	if _, r.Budget, err = o.Int("max_tokens", 0); err != nil {
-		return err
-	}
-	effort, err := o.DecodedText("effort")
-	if err != nil {
-		return err
-	}
-	enabled, err := o.Bool("enabled")
-	if err != nil {
-		return err
-	}
+func (r *Reasoning) read(o Reader) {
+	r.Hidden = o.Bool("exclude")
+	_, r.Budget = o.Int("max_tokens", 0)
+	effort, enabled := o.DecodedText("effort"), o.Bool("enabled")
 	switch {
 	case r.Effort != "":
 	case effort != "":
-		r.Effort, r.Param = effort, o.Param("effort")
+		r.Effort, r.Param = effort, o.Raw.Param("effort")
 	case o.Get("enabled") == nil && r.Budget > 0:
-		r.Param = o.Param("max_tokens")
+		r.Param = o.Raw.Param("max_tokens")
 	case o.Get("enabled") == nil:
 	case enabled:
-		r.Effort, r.Param = "medium", o.Param("enabled")
+		r.Effort, r.Param = "medium", o.Raw.Param("enabled")
 	default:
-		r.Effort, r.Param = EffortOff, o.Param("enabled")
+		r.Effort, r.Param = EffortOff, o.Raw.Param("enabled")
 	}
-	return nil
 }
 
 // efforts are all that a request can ask for, in ascending order.

@@ -9,50 +9,37 @@ import (
 // OutputLimit returns the limit of the output that a chat request has, as written and as a number:
 // max_completion_tokens, or its older name max_tokens. It is nil and 0 if the request has none.
 func OutputLimit(body Object) (value []byte, n int64, err error) {
-	value, n, err = body.Int("max_completion_tokens", 1)
-	if err != nil {
-		return nil, 0, err
-	}
-	older, m, err := body.Int("max_tokens", 1)
+	in := Read(body, &err)
+	value, n = in.Int("max_completion_tokens", 1)
+	older, m := in.Int("max_tokens", 1)
 	switch {
-	case err != nil:
-		return nil, 0, err
 	case value == nil:
-		return older, m, nil
+		value, n = older, m
 	case older != nil && m != n:
-		return nil, 0, apierror.New(apierror.InvalidValue, `"max_completion_tokens" and "max_tokens" must be equal if both are given`).
-			WithParam("max_tokens")
+		in.Fail(apierror.New(apierror.InvalidValue, `"max_completion_tokens" and "max_tokens" must be equal if both are given`).
+			WithParam("max_tokens"))
 	}
-	return value, n, nil
+	return value, n, err
 }
 
 // AllowedTools opens a tool_choice of the type allowed_tools, and returns its mode as [ToolMode] does.
 // The object has the tools.
-func AllowedTools(choice Object) (allowed Object, mode []byte, required bool, err error) {
-	if err := choice.Only("type", "allowed_tools"); err != nil {
-		return allowed, nil, false, err
+func AllowedTools(choice Reader) (allowed Reader, mode []byte, required bool) {
+	choice.Only("type", "allowed_tools")
+	allowed = choice.RequiredObject("allowed_tools", "mode", "tools")
+	mode, required = ToolMode(allowed, "mode")
+	if allowed.Get("tools") == nil {
+		allowed.Fail(Missing(allowed.Raw.Param("tools")))
 	}
-	if allowed, err = choice.RequiredObject("allowed_tools"); err != nil {
-		return allowed, nil, false, err
-	}
-	if err := allowed.Only("mode", "tools"); err != nil {
-		return allowed, nil, false, err
-	}
-	if mode, required, err = ToolMode(allowed, "mode"); err == nil && allowed.Get("tools") == nil {
-		err = Missing(allowed.Param("tools"))
-	}
-	return allowed, mode, required, err
+	return allowed, mode, required
 }
 
 // JSONSchema opens the member json_schema of a response_format of this type.
 func JSONSchema(format Object) (schema Object, err error) {
-	if err := format.Only("type", "json_schema"); err != nil {
-		return schema, err
-	}
-	if schema, err = format.RequiredObject("json_schema"); err != nil {
-		return schema, err
-	}
-	return schema, schema.Only("name", "description", "schema", "strict")
+	in := Read(format, &err)
+	in.Only("type", "json_schema")
+	schema = in.RequiredObject("json_schema", "name", "description", "schema", "strict").Raw
+	return schema, err
 }
 
 // AppendUsage appends the usage of a chat completion; SDKs expect both details with their number.

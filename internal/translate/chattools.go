@@ -1,5 +1,11 @@
 package translate
 
+import (
+	"bytes"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
 // ToolCall is a call of the model in a message of a chat request.
 type ToolCall struct {
 	ID, Name []byte // quoted
@@ -9,51 +15,39 @@ type ToolCall struct {
 // ReadToolCall reads an element of tool_calls. Signatures of another provider (extra_content) and hints
 // for caches may stand beside it.
 func ReadToolCall(o Object) (c ToolCall, err error) {
-	typ, err := o.DecodedText("type")
-	if err != nil {
-		return c, err
+	in := Read(o, &err)
+	if typ := in.DecodedText("type"); typ != "" && typ != "function" {
+		in.Fail(UnsupportedType(o, typ))
 	}
-	if typ != "" && typ != "function" {
-		return c, UnsupportedType(o, typ)
-	}
-	if err := o.Only("id", "type", "index", "function", "extra_content", "cache_control"); err != nil {
-		return c, err
-	}
-	if c.ID, err = o.RequiredText("id"); err != nil {
-		return c, err
-	}
-	f, err := o.RequiredObject("function")
-	if err != nil {
-		return c, err
-	}
-	if err := f.Only("name", "arguments", "parsed_arguments"); err != nil {
-		return c, err
-	}
-	if c.Name, err = f.RequiredText("name"); err != nil {
-		return c, err
-	}
-	c.Input, err = Arguments(f)
+	in.Only("id", "type", "index", "function", "extra_content", "cache_control")
+	c.ID = in.RequiredText("id")
+	f := in.RequiredObject("function", "name", "arguments", "parsed_arguments")
+	c.Name, c.Input = f.RequiredText("name"), arguments(f)
 	return c, err
+}
+
+// arguments returns the arguments of a call as an object. A call without arguments has an empty text
+// in some chats.
+func arguments(function Reader) []byte {
+	text, _ := jsonscan.String(function.RequiredText("arguments"))
+	input := bytes.TrimSpace([]byte(text))
+	if len(input) == 0 {
+		return []byte("{}")
+	}
+	if _, err := jsonscan.Lenient(input, nil); err != nil {
+		function.Fail(Invalid(function.Raw.Param("arguments"), "the text of a JSON object"))
+	}
+	return input
 }
 
 // OpenFunction opens an element of tools that is a function, and returns its name, quoted.
 func OpenFunction(tool Object) (function Object, name []byte, err error) {
-	typ, err := tool.Type()
-	if err != nil {
-		return function, nil, err
+	in := Read(tool, &err)
+	if typ := in.Type(); typ != "function" {
+		in.Fail(UnsupportedType(tool, typ))
 	}
-	if typ != "function" {
-		return function, nil, UnsupportedType(tool, typ)
-	}
-	if err := tool.Only("type", "function", "cache_control"); err != nil {
-		return function, nil, err
-	}
-	if function, err = tool.RequiredObject("function"); err != nil {
-		return function, nil, err
-	}
-	if err := function.Only("name", "description", "parameters", "strict"); err != nil {
-		return function, nil, err
-	}
-	name, err = function.RequiredText("name")
-	return function, name, err
+	in.Only("type", "function", "cache_control")
+	f := in.RequiredObject("function", "name", "description", "parameters", "strict")
+	name = f.RequiredText("name")
+	return f.Raw, name, err
 }

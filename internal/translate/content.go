@@ -4,34 +4,21 @@ package translate
 
 // ToolMode returns the mode of a tool_choice as written: none, auto or required. Only required
 // needs a tool.
-func ToolMode(o Object, key string) (mode []byte, required bool, err error) {
-	if mode, err = o.RequiredText(key); err != nil {
-		return nil, false, err
-	}
+func ToolMode(o Reader, key string) (mode []byte, required bool) {
+	mode = o.RequiredText(key)
 	switch string(mode) {
-	case `"none"`, `"auto"`:
-		return mode, false, nil
-	case `"required"`:
-		return mode, true, nil
+	case `"none"`, `"auto"`, `"required"`:
+	default:
+		o.Fail(Invalid(o.Raw.Param(key), "none, auto or required"))
 	}
-	return nil, false, Invalid(o.Param(key), "none, auto or required")
+	return mode, string(mode) == `"required"`
 }
 
 // AppendAudio appends the part of a message that has audio.
-func AppendAudio(dst []byte, part Object) ([]byte, error) {
-	audio, err := part.RequiredObject("input_audio")
-	if err != nil {
-		return dst, err
-	}
-	if err := audio.Only("data", "format"); err != nil {
-		return dst, err
-	}
-	for _, key := range []string{"data", "format"} {
-		if _, err := audio.RequiredText(key); err != nil {
-			return dst, err
-		}
-	}
+func AppendAudio(dst []byte, part Reader) []byte {
+	audio := part.RequiredObject("input_audio", "data", "format")
+	audio.RequiredText("data")
+	audio.RequiredText("format")
 	dst = append(dst, `{"type":"input_audio","input_audio":`...)
-	dst = append(dst, audio.data...)
-	return append(dst, '}'), nil
+	return append(AppendObject(dst, audio.Raw), '}')
 }

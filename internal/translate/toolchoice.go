@@ -17,60 +17,43 @@ type ToolChoice struct {
 
 // ReadToolChoice reads a mode, one function, or a mode and the functions that are allowed.
 func ReadToolChoice(body Object) (c ToolChoice, err error) {
+	c.read(Read(body, &err))
+	return c, err
+}
+
+func (c *ToolChoice) read(body Reader) {
 	value := body.Get("tool_choice")
-	if value == nil {
-		return c, nil
-	}
-	if value[0] == '"' {
-		mode, _, err := ToolMode(body, "tool_choice")
+	switch {
+	case value == nil:
+		return
+	case value[0] == '"':
+		mode, _ := ToolMode(body, "tool_choice")
 		c.Mode = strings.Trim(string(mode), `"`)
-		return c, err
+		return
 	}
-	o, _, err := body.Object("tool_choice")
-	if err != nil {
-		return c, err
-	}
-	typ, err := o.Type()
-	if err != nil {
-		return c, err
-	}
-	switch typ {
+	o, _ := body.Object("tool_choice")
+	switch typ := o.Type(); typ {
 	case "function":
-		c.Mode = "required"
-		c.One, err = chosenName(o)
-		return c, err
+		c.Mode, c.One = "required", chosenName(o)
 	case "allowed_tools":
-		allowed, mode, _, err := AllowedTools(o)
-		if err != nil {
-			return c, err
-		}
+		allowed, mode, _ := AllowedTools(o)
 		c.Mode = strings.Trim(string(mode), `"`)
 		c.limit()
-		return c, allowed.Each("tools", MaxTools, func(_ int, tool Object) error {
-			if typ, err := tool.DecodedText("type"); err != nil || typ != "function" {
-				return UnsupportedType(tool, typ)
+		allowed.Each("tools", MaxTools, func(_ int, tool Reader) {
+			if typ, _ := tool.Raw.DecodedText("type"); typ != "function" {
+				tool.Fail(UnsupportedType(tool.Raw, typ))
 			}
-			name, err := chosenName(tool)
-			c.limit(name)
-			return err
+			c.limit(chosenName(tool))
 		})
+	default:
+		o.Fail(UnsupportedType(o.Raw, typ))
 	}
-	return c, UnsupportedType(o, typ)
 }
 
 // chosenName returns the name of the function that a choice names, quoted.
-func chosenName(outer Object) ([]byte, error) {
-	if err := outer.Only("type", "function"); err != nil {
-		return nil, err
-	}
-	o, err := outer.RequiredObject("function")
-	if err != nil {
-		return nil, err
-	}
-	if err := o.Only("name"); err != nil {
-		return nil, err
-	}
-	return o.RequiredText("name")
+func chosenName(outer Reader) []byte {
+	outer.Only("type", "function")
+	return outer.RequiredObject("function", "name").RequiredText("name")
 }
 
 func (c *ToolChoice) limit(names ...[]byte) {

@@ -5,68 +5,40 @@ import (
 )
 
 // assistant adds a message of the model: its thoughts, its text, and then its calls.
-func (c *conversation) assistant(o translate.Object) error {
-	refusal, err := o.Text("refusal")
-	if err != nil {
-		return err
+func (c *conversation) assistant(o translate.Reader) {
+	refusal := o.Text("refusal")
+	content := o.Get("content")
+	if content == nil && refusal == nil && o.Get("tool_calls") == nil && o.Get("reasoning_details") == nil {
+		o.Fail(translate.Missing(o.Raw.Param("content")))
 	}
-	content, calls, details := o.Get("content"), o.Get("tool_calls"), o.Get("reasoning_details")
-	if content == nil && calls == nil && refusal == nil && details == nil {
-		return translate.Missing(o.Param("content"))
-	}
-	if err := c.turns.begin(assistant, o); err != nil {
-		return err
-	}
-	if err := c.thoughts(o); err != nil {
-		return err
-	}
+	c.turns.begin(assistant, o)
+	c.thoughts(o)
 	if content != nil {
-		if err := eachText(o, c.turns.text); err != nil {
-			return err
-		}
+		eachText(o, c.turns.text)
 	}
 	if refusal != nil {
 		c.turns.text(refusal, nil)
 	}
-	return o.Each("tool_calls", translate.MaxTools, func(_ int, call translate.Object) error { return c.toolCall(call) })
+	o.Each("tool_calls", translate.MaxTools, func(_ int, call translate.Reader) { c.toolCall(call) })
 }
 
-func (c *conversation) toolCall(call translate.Object) error {
-	asked, err := translate.ReadToolCall(call)
-	if err != nil {
-		return err
-	}
-	cache, err := cacheOf(call)
-	if err != nil {
-		return err
-	}
+func (c *conversation) toolCall(o translate.Reader) {
+	call, err := translate.ReadToolCall(o.Raw)
+	o.Fail(err)
 	w := &c.turns
 	w.solid++
 	w.blocks = append(translate.AppendComma(w.blocks), `{"type":"tool_use"`...)
-	w.blocks = translate.AppendMember(w.blocks, "id", allowedID(asked.ID))
-	w.blocks = translate.AppendMember(w.blocks, "name", c.names.allowed(asked.Name))
-	w.blocks = translate.AppendMember(w.blocks, "input", asked.Input)
-	w.blocks = append(appendCache(w.blocks, cache), '}')
-	return nil
+	w.blocks = translate.AppendMember(w.blocks, "id", allowedID(call.ID))
+	w.blocks = translate.AppendMember(w.blocks, "name", c.names.allowed(call.Name))
+	w.blocks = translate.AppendMember(w.blocks, "input", call.Input)
+	w.blocks = append(appendCache(w.blocks, cacheOf(o)), '}')
 }
 
 // toolResult adds the result of a tool.
-func (c *conversation) toolResult(o translate.Object) error {
-	id, err := o.RequiredText("tool_call_id")
-	if err != nil {
-		return err
-	}
-	if err := c.turns.begin(user, o); err != nil {
-		return err
-	}
-	cache, err := cacheOf(o)
-	if err != nil {
-		return err
-	}
-	failed, err := o.Bool("is_error")
-	if err != nil {
-		return err
-	}
+func (c *conversation) toolResult(o translate.Reader) {
+	id := o.RequiredText("tool_call_id")
+	c.turns.begin(user, o)
+	cache, failed := cacheOf(o), o.Bool("is_error")
 	w := &c.turns
 	w.solid++
 	w.results = append(translate.AppendComma(w.results), `{"type":"tool_result"`...)
@@ -76,16 +48,13 @@ func (c *conversation) toolResult(o translate.Object) error {
 		w.results = append(w.results, value...)
 	} else {
 		r := resultWriter{append(w.results, '[')}
-		if err := parts(o, nil, &r); err != nil {
-			return err
-		}
+		parts(o, nil, &r)
 		w.results = append(r.out, ']')
 	}
 	if failed {
 		w.results = append(w.results, `,"is_error":true`...)
 	}
 	w.results = append(appendCache(w.results, cache), '}')
-	return nil
 }
 
 // resultWriter writes the parts of a tool's result.

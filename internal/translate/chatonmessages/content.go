@@ -18,15 +18,9 @@ var partFields = translate.PartFields{
 }
 
 // user adds what a user says.
-func (c *conversation) user(o translate.Object) error {
-	if err := c.turns.begin(user, o); err != nil {
-		return err
-	}
-	cache, err := cacheOf(o)
-	if err != nil {
-		return err
-	}
-	return parts(o, cache, &c.turns)
+func (c *conversation) user(o translate.Reader) {
+	c.turns.begin(user, o)
+	parts(o, cacheOf(o), &c.turns)
 }
 
 // blockWriter takes the blocks of a message.
@@ -44,50 +38,46 @@ func (w *turns) media(block, cache []byte) {
 
 // parts gives the content of a message of the user or of a tool to w. The last part has the
 // cache_control of the whole, unless it has its own.
-func parts(o translate.Object, whole []byte, w blockWriter) error {
-	value := o.Get("content")
-	switch {
-	case value == nil:
-		return translate.Missing(o.Param("content"))
-	case value[0] == '"':
-		w.text(value, whole)
-		return nil
-	}
-	spans, err := translate.Elements(value, o.Param("content"), translate.MaxParts)
-	if err != nil {
-		return err
-	}
-	return o.Each("content", translate.MaxParts, func(i int, part translate.Object) error {
-		typ, err := partFields.Type(part)
-		if err != nil {
-			return err
-		}
-		cache, err := cacheOf(part)
-		if err != nil {
-			return err
-		}
-		if cache == nil && i == len(spans)-1 {
-			cache = whole
-		}
+func parts(o translate.Reader, whole []byte, w blockWriter) {
+	eachPart(o, whole, w.text, func(part translate.Reader, typ string, cache []byte) {
 		var block []byte
 		switch typ {
 		case "image_url":
-			block, err = imageBlock(part)
+			block = imageBlock(part)
 		case "file":
-			block, err = documentBlock(part)
+			block = documentBlock(part)
 		case "refusal":
-			return translate.UnsupportedType(part, typ)
+			part.Fail(translate.UnsupportedType(part.Raw, typ))
+			return
 		default:
-			quoted, err := part.RequiredText("text")
-			if err == nil {
-				w.text(quoted, cache)
-			}
-			return err
+			w.text(part.RequiredText("text"), cache)
+			return
 		}
-		if err == nil {
-			w.media(block, cache)
+		w.media(block, cache)
+	})
+}
+
+// eachPart calls text for a content that is a text, and f for each part of another.
+func eachPart(o translate.Reader, whole []byte, text func(quoted, cache []byte), f func(part translate.Reader, typ string, cache []byte)) {
+	value := o.Get("content")
+	switch {
+	case value == nil:
+		o.Fail(translate.Missing(o.Raw.Param("content")))
+		return
+	case value[0] == '"':
+		text(value, whole)
+		return
+	}
+	spans, err := translate.Elements(value, o.Raw.Param("content"), translate.MaxParts)
+	o.Fail(err)
+	o.Each("content", translate.MaxParts, func(i int, part translate.Reader) {
+		typ, err := partFields.Type(part.Raw)
+		part.Fail(err)
+		cache := cacheOf(part)
+		if cache == nil && i == len(spans)-1 {
+			cache = whole
 		}
-		return err
+		f(part, typ, cache)
 	})
 }
 
@@ -97,29 +87,22 @@ var imageTypes = map[string]string{
 }
 
 // imageBlock returns the block of an image, without its closing brace. The API has no detail.
-func imageBlock(part translate.Object) ([]byte, error) {
-	o, err := part.RequiredObject("image_url")
-	if err != nil {
-		return nil, err
-	}
-	if err := o.Only("url", "detail"); err != nil {
-		return nil, err
-	}
-	url, err := o.RequiredText("url")
-	if err != nil {
-		return nil, err
-	}
+func imageBlock(part translate.Reader) []byte {
+	o := part.RequiredObject("image_url", "url", "detail")
+	url := o.RequiredText("url")
 	block := []byte(`{"type":"image","source":`)
 	s := translate.ReadMedia(url)
 	switch media := imageTypes[s.Type]; {
 	case s.HTTPS:
-		return appendURL(block, url), nil
+		return appendURL(block, url)
 	case s.Encoded && media != "":
-		return appendEncoded(block, media, s.Data), nil
+		return appendEncoded(block, media, s.Data)
 	case s.Encoded:
-		return nil, refusedMedia(o.Param("url"), "a JPEG, PNG, GIF or WebP image")
+		o.Fail(refusedMedia(o.Raw.Param("url"), "a JPEG, PNG, GIF or WebP image"))
+	default:
+		o.Fail(refusedMedia(o.Raw.Param("url"), "an https URL or a data URL in base64"))
 	}
-	return nil, refusedMedia(o.Param("url"), "an https URL or a data URL in base64")
+	return nil
 }
 
 func refusedMedia(param, want string) error {
@@ -127,26 +110,13 @@ func refusedMedia(param, want string) error {
 }
 
 // documentBlock returns the block of a file, without its closing brace: a PDF, or text.
-func documentBlock(part translate.Object) ([]byte, error) {
-	o, err := part.RequiredObject("file")
-	if err != nil {
-		return nil, err
-	}
-	if err := o.Only("file_data", "file_url", "filename"); err != nil {
-		return nil, err
-	}
+func documentBlock(part translate.Reader) []byte {
+	o := part.RequiredObject("file", "file_data", "file_url", "filename")
 	key := "file_data"
 	if o.Get(key) == nil && o.Get("file_url") != nil {
 		key = "file_url"
 	}
-	value, err := o.RequiredText(key)
-	if err != nil {
-		return nil, err
-	}
-	name, err := o.Text("filename")
-	if err != nil {
-		return nil, err
-	}
+	value, name := o.RequiredText(key), o.Text("filename")
 	block := []byte(`{"type":"document","source":`)
 	s := translate.ReadMedia(value)
 	if s.Type == "" && !s.HTTPS && strings.HasSuffix(strings.ToLower(string(name)), `.pdf"`) { // base64 alone
@@ -160,17 +130,17 @@ func documentBlock(part translate.Object) ([]byte, error) {
 	case s.Encoded && strings.HasPrefix(s.Type, "text/"):
 		text, err := base64.StdEncoding.DecodeString(string(s.Data))
 		if err != nil {
-			return nil, translate.Invalid(o.Param(key), "a data URL in base64")
+			o.Fail(translate.Invalid(o.Raw.Param(key), "a data URL in base64"))
 		}
 		block = append(block, `{"type":"text","media_type":"text/plain","data":`...)
 		block = append(jsonscan.AppendString(block, string(text)), '}')
 	default:
-		return nil, refusedMedia(o.Param(key), "a PDF or a text, as an https URL or a data URL in base64")
+		o.Fail(refusedMedia(o.Raw.Param(key), "a PDF or a text, as an https URL or a data URL in base64"))
 	}
 	if name != nil && string(name) != `""` {
 		block = translate.AppendMember(block, "title", name)
 	}
-	return block, nil
+	return block
 }
 
 func appendURL(dst, quoted []byte) []byte {

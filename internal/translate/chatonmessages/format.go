@@ -9,30 +9,23 @@ import (
 
 // readFormat reads response_format. The API has no answers that are any JSON, so the system's text
 // asks for one.
-func (t *translation) readFormat() error {
-	o, ok, err := t.body.Object("response_format")
-	if !ok || err != nil {
-		return err
+func (t *translation) readFormat() {
+	o, ok := t.body.Object("response_format")
+	if !ok {
+		return
 	}
-	typ, err := o.Type()
-	if err != nil {
-		return err
-	}
-	switch typ {
+	switch typ := o.Type(); typ {
 	case "text", "json_object":
 		t.conversation.anyJSON = typ == "json_object"
-		return o.Only("type")
+		o.Only("type")
 	case "json_schema":
+		schema, err := translate.JSONSchema(o.Raw)
+		o.Fail(err)
+		translate.Inside(o, schema).RequiredObject("schema")
+		t.schema = schema.Get("schema")
 	default:
-		return translate.UnsupportedType(o, typ)
+		o.Fail(translate.UnsupportedType(o.Raw, typ))
 	}
-	schema, err := translate.JSONSchema(o)
-	if err != nil {
-		return err
-	}
-	_, err = schema.RequiredObject("schema")
-	t.schema = schema.Get("schema")
-	return err
 }
 
 // subschemas are the members of a schema that have a schema or a list of schemas. Those that are

@@ -54,73 +54,64 @@ type conversation struct {
 }
 
 // append appends system and messages.
-func (c *conversation) append(dst []byte, body translate.Object, prefill bool) ([]byte, error) {
+func (c *conversation) append(dst []byte, body translate.Reader, prefill bool) []byte {
 	if body.Get("messages") == nil {
-		return dst, translate.Missing("messages")
+		body.Fail(translate.Missing("messages"))
 	}
-	err := body.Each("messages", translate.MaxMessages, func(_ int, o translate.Object) error {
-		role, err := messageFields.Role(o, &c.leftOut)
-		if err != nil {
-			return err
-		}
+	body.Each("messages", translate.MaxMessages, func(_ int, o translate.Reader) {
+		role, err := messageFields.Role(o.Raw, &c.leftOut)
+		o.Fail(err)
 		switch role {
 		case assistant:
-			return c.assistant(o)
+			c.assistant(o)
 		case "tool":
-			return c.toolResult(o)
+			c.toolResult(o)
 		case user:
-			return c.user(o)
+			c.user(o)
+		default:
+			c.system(o)
 		}
-		return c.system(o)
 	})
-	if err != nil {
-		return dst, err
-	}
 	w := &c.turns
 	w.unanswered = w.role == assistant
 	if w.unanswered && !prefill {
-		return dst, apierror.New(apierror.UnsupportedParameter,
-			`the last of "messages" is the assistant's, which this model does not continue; end with a message of the user`).WithParam("messages")
+		body.Fail(apierror.New(apierror.UnsupportedParameter,
+			`the last of "messages" is the assistant's, which this model does not continue; end with a message of the user`).WithParam("messages"))
 	}
 	if w.role == "" { // the API requires a turn
 		w.role, w.from, w.blocks, w.solid, w.system = user, "messages", w.system, len(w.system), nil
 	}
-	if err := w.end(); err != nil {
-		return dst, err
-	}
+	w.end(body)
 	if c.anyJSON {
 		w.system = appendText(w.system, []byte(onlyJSON), nil)
 	}
 	if len(w.system) > 0 {
 		dst = append(append(append(dst, `,"system":[`...), w.system...), ']')
 	}
-	return append(append(append(dst, `,"messages":[`...), w.out...), ']'), nil
+	return append(append(append(dst, `,"messages":[`...), w.out...), ']')
 }
 
 // onlyJSON asks for an answer that is any JSON object. The API has schemas only.
 const onlyJSON = `"Answer with a single JSON object and nothing else: no text around it, no Markdown."`
 
 // begin begins a turn, or goes on with one of the same role.
-func (w *turns) begin(role string, message translate.Object) error {
+func (w *turns) begin(role string, message translate.Reader) {
 	if w.role == role {
-		return nil
+		return
 	}
-	if err := w.end(); err != nil {
-		return err
-	}
-	w.role, w.from = role, message.Param("content")
-	return nil
+	w.end(message)
+	w.role, w.from = role, message.Raw.Param("content")
 }
 
-// end ends the turn that is written. A user's turn that says nothing is refused, as the provider
-// would do.
-func (w *turns) end() error {
+// end ends the turn that is written, behind which in follows. A user's turn that says nothing is
+// refused, as the provider would do.
+func (w *turns) end(in translate.Reader) {
 	if w.role == "" {
-		return nil
+		return
 	}
 	if w.solid == 0 {
 		if w.role == user {
-			return translate.Invalid(w.from, "a text that is not blank")
+			in.Fail(translate.Invalid(w.from, "a text that is not blank"))
 		}
 		w.blocks = w.blocks[:0]
 	}
@@ -136,7 +127,6 @@ func (w *turns) end() error {
 	}
 	w.looped = len(w.results) > 0
 	w.role, w.results, w.blocks, w.solid = "", w.results[:0], w.blocks[:0], 0
-	return nil
 }
 
 // text adds a text to the turn. The provider refuses an empty one anywhere, and a blank one that is
@@ -169,12 +159,12 @@ func appendCache(dst, cache []byte) []byte {
 const cacheControl = "cache_control"
 
 // cacheOf returns the cache_control of a message, a part or a tool, nil for none.
-func cacheOf(o translate.Object) ([]byte, error) {
+func cacheOf(o translate.Reader) []byte {
 	value := o.Get(cacheControl)
 	if value != nil && value[0] != '{' {
-		return nil, translate.Invalid(o.Param(cacheControl), "an object")
+		o.Fail(translate.Invalid(o.Raw.Param(cacheControl), "an object"))
 	}
-	return value, nil
+	return value
 }
 
 // isBlank reports whether a quoted text has nothing but white space.
@@ -188,8 +178,8 @@ func isBlank(quoted []byte) bool {
 }
 
 // system adds the texts of a system or developer message to those of the system.
-func (c *conversation) system(o translate.Object) error {
-	return eachText(o, func(quoted, cache []byte) {
+func (c *conversation) system(o translate.Reader) {
+	eachText(o, func(quoted, cache []byte) {
 		if !isBlank(quoted) {
 			c.turns.system = appendText(c.turns.system, quoted, cache)
 		}
@@ -198,40 +188,11 @@ func (c *conversation) system(o translate.Object) error {
 
 // eachText calls f for each text of a message that may only have texts. cache_control of the
 // message is that of its last text.
-func eachText(o translate.Object, f func(quoted, cache []byte)) error {
-	whole, err := cacheOf(o)
-	if err != nil {
-		return err
-	}
-	value := o.Get("content")
-	switch {
-	case value == nil:
-		return translate.Missing(o.Param("content"))
-	case value[0] == '"':
-		f(value, whole)
-		return nil
-	}
-	spans, err := translate.Elements(value, o.Param("content"), translate.MaxParts)
-	if err != nil {
-		return err
-	}
-	return o.Each("content", translate.MaxParts, func(i int, part translate.Object) error {
-		typ, err := partFields.Type(part)
-		if err != nil {
-			return err
-		}
+func eachText(o translate.Reader, f func(quoted, cache []byte)) {
+	eachPart(o, cacheOf(o), f, func(part translate.Reader, typ string, cache []byte) {
 		if typ != "text" && typ != "refusal" {
-			return translate.UnsupportedType(part, typ)
+			part.Fail(translate.UnsupportedType(part.Raw, typ))
 		}
-		quoted, err := part.RequiredText(typ)
-		if err != nil {
-			return err
-		}
-		cache, err := cacheOf(part)
-		if cache == nil && i == len(spans)-1 {
-			cache = whole
-		}
-		f(quoted, cache)
-		return err
+		f(part.RequiredText(typ), cache)
 	})
 }

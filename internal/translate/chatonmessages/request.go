@@ -57,7 +57,8 @@ func (o *Original) LeftOut() []string { return o.leftOut }
 // translation is one request on its way.
 type translation struct {
 	opt          Options
-	body         translate.Object
+	body         translate.Reader
+	refused      error
 	out          []byte // the Messages request so far
 	conversation conversation
 	tools        tools
@@ -74,42 +75,46 @@ type translation struct {
 // whose value is invalid. Neither result refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (messages []byte, original *Original, err error) {
 	t := translation{opt: opt}
-	if t.body, t.original.functions, err = translate.AsTools(translate.Body(b)); err != nil {
+	body, functions, err := translate.AsTools(translate.Body(b))
+	if err != nil {
 		return nil, nil, err
 	}
-	if err := t.write(b, stream); err != nil {
-		return nil, nil, t.original.functions.Refusal(err)
+	t.original.functions = functions
+	if t.conversation.leftOut, err = fields.Check(body, translate.ChatNeutral.Has); err == nil {
+		t.body = translate.Read(body, &t.refused)
+		t.write(b, stream)
+		err = t.refused
+	}
+	if err != nil {
+		return nil, nil, functions.Refusal(err)
 	}
 	return t.out, &t.original, nil
 }
 
-func (t *translation) write(b *jsonscan.Body, stream bool) (err error) {
-	if t.conversation.leftOut, err = fields.Check(t.body, translate.ChatNeutral.Has); err != nil {
-		return err
-	}
+func (t *translation) write(b *jsonscan.Body, stream bool) {
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
 	t.out = append(t.out, `{"model":`...)
 	t.out = jsonscan.AppendString(t.out, t.opt.UpstreamModel)
 	t.original.origin = tag(t.opt.Origin)
 	t.conversation.origin = t.original.origin
-	for _, step := range []func() error{
-		t.readFormat, t.putLimit, t.putMessages, t.readThinking, t.putThinking, t.putSampling,
-		t.putStop, t.putUser, t.putTier,
-	} {
-		if err := step(); err != nil {
-			return err
-		}
-	}
+	t.readFormat()
+	t.putLimit()
+	t.putMessages()
+	t.readThinking()
+	t.putThinking()
+	t.putSampling()
+	t.putStop()
+	t.putUser()
+	t.putTier()
 	t.out = t.tools.append(t.out)
 	t.original.cites = t.tools.cites
-	t.out = fields.AppendKept(t.out, t.body)
+	t.out = fields.AppendKept(t.out, t.body.Raw)
 	if stream {
 		t.out = append(t.out, `,"stream":true`...)
 	}
 	t.original.names = t.conversation.names.changed
 	t.original.leftOut = t.conversation.leftOut
 	t.out = append(t.out, '}')
-	return nil
 }
 
 func (t *translation) put(key string, value []byte) {
@@ -117,21 +122,17 @@ func (t *translation) put(key string, value []byte) {
 }
 
 // putMessages maps messages. It reads the tools before: both have their names.
-func (t *translation) putMessages() (err error) {
-	if err := t.tools.read(t.body, &t.conversation.names, t.opt.Rules.ForcedTools); err != nil {
-		return err
-	}
-	t.out, err = t.conversation.append(t.out, t.body, t.opt.Rules.Prefill)
-	return err
+func (t *translation) putMessages() {
+	t.tools.read(t.body, &t.conversation.names, t.opt.Rules.ForcedTools)
+	t.out = t.conversation.append(t.out, t.body, t.opt.Rules.Prefill)
 }
 
 // putLimit maps max_completion_tokens and its older name max_tokens, unless the options replace
 // both. The API requires a limit: that of the model is as good as none.
-func (t *translation) putLimit() error {
-	_, n, err := translate.OutputLimit(t.body)
+func (t *translation) putLimit() {
+	_, n, err := translate.OutputLimit(t.body.Raw)
+	t.body.Fail(err)
 	switch {
-	case err != nil:
-		return err
 	case t.opt.MaxOutput > 0:
 		n = t.opt.MaxOutput
 	case n > 0:
@@ -142,68 +143,55 @@ func (t *translation) putLimit() error {
 	}
 	t.limit = n
 	t.out = translate.AppendIntMember(t.out, "max_tokens", n)
-	return nil
 }
 
 // putStop maps stop: a text, or several.
-func (t *translation) putStop() error {
+func (t *translation) putStop() {
+	const want = "a text that is not blank"
 	value := t.body.Get("stop")
-	switch {
-	case value == nil:
-		return nil
-	case value[0] == '"':
+	if value != nil && value[0] == '"' {
 		if isBlank(value) {
-			return translate.Invalid("stop", "a text that is not blank")
+			t.body.Fail(translate.Invalid("stop", want))
 		}
 		t.out = append(append(append(t.out, `,"stop_sequences":[`...), value...), ']')
-		return nil
-	}
-	spans, err := translate.Elements(value, "stop", maxStops)
-	if err != nil || len(spans) == 0 {
-		return err
-	}
-	for i, span := range spans {
-		if span.Kind != '"' || isBlank(span.Value(value)) {
-			return translate.Invalid(translate.At("stop", i), "a text that is not blank")
+	} else if value != nil {
+		spans, err := translate.Elements(value, "stop", maxStops)
+		t.body.Fail(err)
+		for i, span := range spans {
+			if span.Kind != '"' || isBlank(span.Value(value)) {
+				t.body.Fail(translate.Invalid(translate.At("stop", i), want))
+			}
+		}
+		if len(spans) > 0 {
+			t.put("stop_sequences", value)
 		}
 	}
-	t.put("stop_sequences", value)
-	return nil
 }
 
 // maxStops bounds the stop sequences, far above what providers take.
 const maxStops = 256
 
 // putUser maps safety_identifier, or user, whose successor it is.
-func (t *translation) putUser() error {
-	var id []byte
-	for _, key := range []string{"user", "safety_identifier"} {
-		value, err := t.body.Text(key)
-		if err != nil {
-			return err
-		}
-		if value != nil {
-			id = value
-		}
+func (t *translation) putUser() {
+	id, newer := t.body.Text("user"), t.body.Text("safety_identifier")
+	if newer != nil {
+		id = newer
 	}
 	if id != nil {
 		t.out = append(t.out, `,"metadata":{`...)
 		t.out = append(translate.AppendMember(t.out, "user_id", id), '}')
 	}
-	return nil
 }
 
 // putTier maps service_tier. Other tiers of OpenAI have no counterpart.
-func (t *translation) putTier() error {
-	switch tier, err := t.body.DecodedText("service_tier"); {
-	case err != nil:
-		return err
-	case tier == "auto":
+func (t *translation) putTier() {
+	switch tier := t.body.DecodedText("service_tier"); tier {
+	case "":
+	case "auto":
 		t.put("service_tier", []byte(`"auto"`))
-	case tier == "default":
+	case "default":
 		t.put("service_tier", []byte(`"standard_only"`))
-	case tier != "":
-		return translate.UnsupportedValue("service_tier", tier)
+	default:
+		t.body.Fail(translate.UnsupportedValue("service_tier", tier))
 	}
-	return nil
 }

@@ -16,20 +16,11 @@ const hottest = 2
 
 // putSampling maps temperature, top_p and top_k, as far as the model takes them. Values that mean
 // the default are left out.
-func (t *translation) putSampling() error {
+func (t *translation) putSampling() {
 	rules, thinks := t.opt.Rules.Sampling, t.thinks()
-	temperature, err := t.fraction("temperature", hottest)
-	if err != nil {
-		return err
-	}
-	topP, err := t.fraction("top_p", 1)
-	if err != nil {
-		return err
-	}
-	topK, n, err := t.body.Int("top_k", -1)
-	if err != nil {
-		return err
-	}
+	temperature := t.fraction("temperature", hottest)
+	topP := t.fraction("top_p", 1)
+	topK, n := t.body.Int("top_k", -1)
 	if n <= 0 { // OpenRouter's words for none
 		topK = nil
 	}
@@ -47,43 +38,46 @@ func (t *translation) putSampling() error {
 		case rules == catalog.SamplingIgnored:
 			t.leaveOut(f.key)
 		case rules == catalog.SamplingRefused:
-			return apierror.New(apierror.UnsupportedParameter,
-				`this model does not take %q; leave it out, or have the operator set "sampling": "ignored" for the model in a catalog file`, f.key).WithParam(f.key)
+			t.refuse(f.key, `this model does not take %q; leave it out, or have the operator set "sampling": "ignored" for the model in a catalog file`, f.key)
 		case !f.taken && thinks:
-			return apierror.New(apierror.UnsupportedParameter, "this model does not take %q with reasoning; leave one of them out", f.key).WithParam(f.key)
+			t.refuse(f.key, "this model does not take %q with reasoning; leave one of them out", f.key)
 		case !f.taken:
-			return apierror.New(apierror.UnsupportedParameter, `this model does not take "temperature" and "top_p" together; leave one of them out`).WithParam(f.key)
+			t.refuse(f.key, `this model does not take "temperature" and "top_p" together; leave one of them out`)
 		default:
 			t.put(f.key, f.value)
 		}
 	}
-	return nil
+}
+
+// refuse refuses a field that the model does not take.
+func (t *translation) refuse(param, format string, args ...any) {
+	t.body.Fail(apierror.New(apierror.UnsupportedParameter, format, args...).WithParam(param))
 }
 
 // thinks reports whether the model thinks before it answers this request.
 func (t *translation) thinks() bool {
 	w := &t.thinking
-	return w.manual || w.adaptive || t.opt.Rules.Thinks && w.effort != off
+	return w.manual || w.adaptive || t.opt.Rules.Thinks && w.Effort != off
 }
 
 // fraction returns a number from 0 to most as the API has it, nil for the default. Its numbers end
 // at 1, which is the default: Anthropic's own API for OpenAI's SDKs caps a higher temperature there.
-func (t *translation) fraction(key string, most float64) ([]byte, error) {
+func (t *translation) fraction(key string, most float64) []byte {
 	value := t.body.Get(key)
 	if value == nil {
-		return nil, nil
+		return nil
 	}
 	f := number(value)
 	switch {
 	case !(f >= 0 && f <= most):
-		return nil, translate.Invalid(key, "a number from 0 to "+strconv.FormatFloat(most, 'g', -1, 64)+" for this model")
+		t.body.Fail(translate.Invalid(key, "a number from 0 to "+strconv.FormatFloat(most, 'g', -1, 64)+" for this model"))
 	case f > 1:
 		t.leaveOut(key)
-		return nil, nil
+		return nil
 	case f == 1:
-		return nil, nil
+		return nil
 	}
-	return value, nil
+	return value
 }
 
 func (t *translation) leaveOut(key string) {

@@ -8,14 +8,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// thinking is what a request asks of the model's thoughts.
+// thinking is what a request asks of the model's thoughts, and what was sent.
 type thinking struct {
-	effort string // "" for none; off: no thoughts
-	budget int64  // tokens, 0 for none
-	param  string // the field that asks
-	shown  bool   // the caller wants to see them
+	translate.Reasoning
 
-	manual, adaptive bool // what was sent
+	manual, adaptive bool
 }
 
 const (
@@ -26,51 +23,41 @@ const (
 )
 
 // readThinking reads what the request asks of the model's thoughts.
-func (t *translation) readThinking() error {
-	r, err := translate.ReadReasoning(t.body)
-	if err != nil {
-		return err
-	}
-	t.thinking = thinking{effort: r.Effort, budget: r.Budget, param: r.Param, shown: r.Shown}
-	t.original.hideReasoning = r.Hidden
-	return nil
+func (t *translation) readThinking() {
+	r, err := translate.ReadReasoning(t.body.Raw)
+	t.body.Fail(err)
+	t.thinking.Reasoning, t.original.hideReasoning = r, r.Hidden
 }
 
 // putThinking maps what a request asks of the model's thoughts to what the model takes, and
 // response_format, which has the same member.
-func (t *translation) putThinking() (err error) {
+func (t *translation) putThinking() {
 	w, rules := &t.thinking, &t.opt.Rules
 	effort := ""
 	switch {
-	case w.effort == off:
-		err = t.putOff()
-	case w.effort == "" && w.budget == 0:
-	case w.budget > 0 && rules.Takes(catalog.ThinkingEnabled):
-		err = t.putBudget(w.budget, "reasoning.max_tokens")
+	case w.Effort == off:
+		t.putOff()
+	case w.Effort == "" && w.Budget == 0:
+	case w.Budget > 0 && rules.Takes(catalog.ThinkingEnabled):
+		t.putBudget(w.Budget, "reasoning.max_tokens")
 	case rules.Takes(catalog.ThinkingAdaptive):
 		effort = t.putAdaptive()
 	case rules.Takes(catalog.ThinkingEnabled):
-		err = t.putBudget(max(t.limit*translate.EffortShare[w.effort]/100, leastBudget), w.param)
-	}
-	if err != nil {
-		return err
+		t.putBudget(max(t.limit*translate.EffortShare[w.Effort]/100, leastBudget), w.Param)
 	}
 	t.putOutput(effort)
-	return nil
 }
 
 // putOff switches thoughts off. Where they are off by default nothing is sent: some models refuse it.
-func (t *translation) putOff() error {
-	rules := &t.opt.Rules
+func (t *translation) putOff() {
+	rules, param := &t.opt.Rules, t.thinking.Param
 	switch way := rules.Off(); {
 	case !rules.Thinks:
 	case way == "":
-		return apierror.New(apierror.UnsupportedParameter,
-			"%q cannot switch the thoughts of this model off; leave it out, or ask for a low effort", t.thinking.param).WithParam(t.thinking.param)
+		t.refuse(param, "%q cannot switch the thoughts of this model off; leave it out, or ask for a low effort", param)
 	default:
 		t.out = append(append(append(t.out, `,"thinking":{"type":"`...), way...), `"}`...)
 	}
-	return nil
 }
 
 // putAdaptive lets the model decide how long it thinks, and returns the effort that it gets: the
@@ -79,29 +66,28 @@ func (t *translation) putAdaptive() (effort string) {
 	w, rules := &t.thinking, &t.opt.Rules
 	w.adaptive = true
 	t.out = append(t.out, `,"thinking":{"type":"adaptive"`...)
-	if rules.HidesThoughts && w.shown {
+	if rules.HidesThoughts && w.Shown {
 		t.out = append(t.out, `,"display":"summarized"`...)
 	}
 	t.out = append(t.out, '}')
-	return translate.Reasoning{Effort: w.effort, Budget: w.budget}.Among(rules.Efforts)
+	return w.Among(rules.Efforts)
 }
 
 // putBudget lets the model think up to a number of tokens. They count as output. The API refuses
 // such thoughts where a tool is required, and in the middle of a turn that did not begin with
 // thoughts, as those of most chat clients: then the model goes on without.
-func (t *translation) putBudget(budget int64, param string) error {
+func (t *translation) putBudget(budget int64, param string) {
 	if turns := &t.conversation.turns; t.tools.choice.Required() || turns.looped && !turns.thought || turns.unanswered {
-		return nil
+		return
 	}
 	budget = max(budget, leastBudget)
 	if budget >= t.limit {
-		return apierror.New(apierror.InvalidValue, "%q gives thoughts %d tokens, and all of the answer may have %d: set a higher limit of the output",
-			param, budget, t.limit).WithParam(param)
+		t.body.Fail(apierror.New(apierror.InvalidValue, "%q gives thoughts %d tokens, and all of the answer may have %d: set a higher limit of the output",
+			param, budget, t.limit).WithParam(param))
 	}
 	t.thinking.manual = true
 	t.out = append(t.out, `,"thinking":{"type":"enabled","budget_tokens":`...)
 	t.out = append(strconv.AppendInt(t.out, budget, 10), '}')
-	return nil
 }
 
 // putOutput puts effort and schema; either may be empty.

@@ -21,65 +21,50 @@ type thought struct {
 
 // thoughts adds the thoughts of a message that are from this very model: the provider refuses
 // changed ones, and those of others. They come first in their turn.
-func (c *conversation) thoughts(o translate.Object) error {
+func (c *conversation) thoughts(o translate.Reader) {
 	var last thought
-	err := o.Each("reasoning_details", translate.MaxParts, func(_ int, detail translate.Object) error {
-		next, err := readThought(detail)
-		if err != nil || next.signature == nil && next.data == nil && len(next.text) == 0 {
-			return err
-		}
-		if next.data == nil && last.data == nil && last.signature == nil && next.index != nil && bytes.Equal(next.index, last.index) {
+	o.Each("reasoning_details", translate.MaxParts, func(_ int, detail translate.Reader) {
+		next := readThought(detail)
+		switch {
+		case next.signature == nil && next.data == nil && len(next.text) == 0:
+		case next.data == nil && last.data == nil && last.signature == nil && next.index != nil && bytes.Equal(next.index, last.index):
 			last.text = append(last.text, next.text...)
 			last.signature = next.signature
 			if last.id == "" {
 				last.id = next.id
 			}
-			return nil
+		default:
+			c.putThought(&last)
+			last = next
 		}
-		c.putThought(&last)
-		last = next
-		return nil
 	})
 	c.putThought(&last)
-	return err
 }
 
 // readThought reads an element of reasoning_details. It is empty for one that is not Anthropic's.
-func readThought(detail translate.Object) (d thought, err error) {
-	var kind, from string
-	for _, m := range [...]struct {
-		key string
-		to  *string
-	}{{"type", &kind}, {"format", &from}, {"id", &d.id}} {
-		if *m.to, err = detail.DecodedText(m.key); err != nil {
-			return thought{}, err
-		}
-	}
+func readThought(detail translate.Reader) (d thought) {
+	kind, from, id := detail.DecodedText("type"), detail.DecodedText("format"), detail.DecodedText("id")
 	if from != "" && from != format {
-		return thought{}, nil
+		return thought{}
 	}
-	d.index = detail.Get("index")
+	d.index, d.id = detail.Get("index"), id
 	switch kind {
 	case "reasoning.text":
-		text, err := detail.Text("text")
-		if err != nil {
-			return thought{}, err
-		}
-		inner, _ := translate.Unquoted(text)
-		d.text = bytes.Clone(inner)
-		signature, err := detail.Text("signature")
-		if _, ok := translate.Unquoted(signature); ok {
-			d.signature = signature
-		}
-		return d, err
+		inner, _ := translate.Unquoted(detail.Text("text"))
+		d.text, d.signature = bytes.Clone(inner), someText(detail, "signature")
 	case "reasoning.encrypted":
-		data, err := detail.Text("data")
-		if _, ok := translate.Unquoted(data); ok {
-			d.data = data
-		}
-		return d, err
+		d.data = someText(detail, "data")
 	}
-	return thought{}, nil
+	return d
+}
+
+// someText returns a quoted text, nil if it is empty.
+func someText(o translate.Reader, key string) []byte {
+	quoted := o.Text(key)
+	if _, ok := translate.Unquoted(quoted); !ok {
+		return nil
+	}
+	return quoted
 }
 
 // putThought writes a block of thoughts, unless it is of another model or was not signed.

@@ -19,74 +19,42 @@ type tools struct {
 
 // read reads tools, tool_choice and parallel_tool_calls. forced says that the choice may require a
 // tool.
-func (w *tools) read(body translate.Object, names *names, forced bool) error {
+func (w *tools) read(body translate.Reader, names *names, forced bool) {
 	w.names = names
 	var err error
-	if w.choice, err = translate.ReadToolChoice(body); err != nil {
-		return err
-	}
-	parallel, err := body.Bool("parallel_tool_calls")
-	if err != nil {
-		return err
-	}
-	w.single = body.Get("parallel_tool_calls") != nil && !parallel
-	if err := body.Each("tools", translate.MaxTools, func(_ int, tool translate.Object) error { return w.add(tool) }); err != nil {
-		return err
-	}
-	if err := w.choice.Check(len(w.list) > 0); err != nil {
-		return err
-	}
+	w.choice, err = translate.ReadToolChoice(body.Raw)
+	body.Fail(err)
+	w.single = !body.Bool("parallel_tool_calls") && body.Get("parallel_tool_calls") != nil
+	body.Each("tools", translate.MaxTools, func(_ int, tool translate.Reader) { w.add(tool) })
+	body.Fail(w.choice.Check(len(w.list) > 0))
 	if w.choice.Required() && !forced {
-		return apierror.New(apierror.UnsupportedParameter,
-			`"tool_choice" cannot require a tool of this model; use "auto", and say in a message that the tool must be called`).WithParam("tool_choice")
+		body.Fail(apierror.New(apierror.UnsupportedParameter,
+			`"tool_choice" cannot require a tool of this model; use "auto", and say in a message that the tool must be called`).WithParam("tool_choice"))
 	}
-	return nil
 }
 
 // typedTool are the types of the tools that Anthropic defines: web_search_20250305.
 var typedTool = regexp.MustCompile(`^[a-z_]+_20[0-9]{6}$`)
 
 // add adds a tool: a function, or one that Anthropic defines, as it is.
-func (w *tools) add(tool translate.Object) error {
-	typ, err := tool.Type()
-	if err != nil {
-		return err
+func (w *tools) add(tool translate.Reader) {
+	if typedTool.MatchString(tool.Type()) {
+		tool.RequiredText("name")
+		w.list, w.cites = translate.AppendObject(translate.AppendComma(w.list), tool.Raw), true
+		return
 	}
-	if typedTool.MatchString(typ) {
-		if _, err := tool.RequiredText("name"); err != nil {
-			return err
-		}
-		w.list, w.cites = translate.AppendObject(translate.AppendComma(w.list), tool), true
-		return nil
+	function, name, err := translate.OpenFunction(tool.Raw)
+	tool.Fail(err)
+	cache := cacheOf(tool)
+	if decoded, _ := jsonscan.String(name); w.choice.Allows(decoded) {
+		w.put(translate.Inside(tool, function), name, cache)
 	}
-	o, name, err := translate.OpenFunction(tool)
-	if err != nil {
-		return err
-	}
-	cache, err := cacheOf(tool)
-	if err != nil {
-		return err
-	}
-	if decoded, _ := jsonscan.String(name); !w.choice.Allows(decoded) {
-		return nil
-	}
-	return w.put(o, name, cache)
 }
 
 // put writes a function. strict is sent only if it is wanted: few schemas are strict enough.
-func (w *tools) put(o translate.Object, name, cache []byte) error {
-	description, err := o.Text("description")
-	if err != nil {
-		return err
-	}
-	strict, err := o.Bool("strict")
-	if err != nil {
-		return err
-	}
-	parameters, ok, err := o.Object("parameters")
-	if err != nil {
-		return err
-	}
+func (w *tools) put(o translate.Reader, name, cache []byte) {
+	description, strict := o.Text("description"), o.Bool("strict")
+	parameters, ok := o.Object("parameters")
 	out := append(translate.AppendComma(w.list), '{')
 	out = translate.AppendMember(out, "name", w.names.allowed(name))
 	if _, some := translate.Unquoted(description); some {
@@ -98,15 +66,14 @@ func (w *tools) put(o translate.Object, name, cache []byte) error {
 		out = append(out, `{"type":"object","properties":{}}`...)
 	case parameters.Get("type") == nil:
 		out = append(out, `{"type":"object"`...)
-		out = append(translate.AppendOthers(out, parameters, "type"), '}')
+		out = append(translate.AppendOthers(out, parameters.Raw, "type"), '}')
 	default:
-		out = translate.AppendObject(out, parameters)
+		out = translate.AppendObject(out, parameters.Raw)
 	}
 	if strict {
 		out = append(out, `,"strict":true`...)
 	}
 	w.list = append(appendCache(out, cache), '}')
-	return nil
 }
 
 // append appends the members that only a request with tools may have.
