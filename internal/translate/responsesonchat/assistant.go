@@ -20,88 +20,58 @@ func (t *assistantTurn) hasOnlyText() bool { return len(t.texts) > 0 && len(t.ca
 
 // addText adds a message of the model. A refusal becomes text: it says the same to the model, and
 // few providers know the field.
-func (t *assistantTurn) addText(o translate.Object) error {
+func (t *assistantTurn) addText(o translate.Reader) {
 	value := o.Get("content")
 	switch {
 	case value == nil:
-		return translate.Missing(o.Param("content"))
+		o.Fail(translate.Missing(o.Raw.Param("content")))
+		return
 	case value[0] == '"':
 		t.texts = append(t.texts, value)
-		return nil
+		return
 	}
 	some := false
-	err := o.Each("content", translate.MaxParts, func(_ int, part translate.Object) error {
+	o.Each("content", translate.MaxParts, func(_ int, part translate.Reader) {
 		some = true
-		text, err := answerText(part)
-		t.texts = append(t.texts, text)
-		return err
+		t.texts = append(t.texts, answerText(part))
 	})
 	if !some {
 		t.texts = append(t.texts, []byte(`""`))
 	}
-	return err
 }
 
 // answerText returns the quoted text of a part of the model's message.
-func answerText(part translate.Object) ([]byte, error) {
-	if typ, err := part.DecodedText("type"); err != nil || typ != "refusal" {
+func answerText(part translate.Reader) []byte {
+	if typ, _ := part.Raw.DecodedText("type"); typ != "refusal" {
 		return partText(part)
 	}
-	if err := part.Only(partFields["refusal"]...); err != nil {
-		return nil, err
-	}
+	part.Only(partFields["refusal"]...)
 	return part.RequiredText("refusal")
 }
 
-// addCall adds a call of a function.
-func (t *assistantTurn) addCall(o translate.Object, names *toolNames) error {
-	arguments, err := o.RequiredText("arguments")
-	if err != nil {
-		return err
+// addCall adds a call of a function, or of a custom tool.
+func (t *assistantTurn) addCall(o translate.Reader, k kind, names *toolNames) {
+	var arguments []byte
+	if k == customCall {
+		arguments = customArguments(o.RequiredText("input"))
+	} else {
+		arguments = o.RequiredText("arguments")
 	}
-	return t.add(o, functionCall, arguments, names)
-}
-
-// addCustomCall adds a call of a custom tool.
-func (t *assistantTurn) addCustomCall(o translate.Object, names *toolNames) error {
-	input, err := o.RequiredText("input")
-	if err != nil {
-		return err
-	}
-	return t.add(o, customCall, customArguments(input), names)
-}
-
-// add adds a call of the model.
-func (t *assistantTurn) add(o translate.Object, k kind, arguments []byte, names *toolNames) (err error) {
-	tool := calledTool{kind: k}
-	if tool.namespace, err = o.Text("namespace"); err != nil {
-		return err
-	}
-	id, err := o.RequiredText("call_id")
-	if err != nil {
-		return err
-	}
-	if tool.name, err = o.RequiredText("name"); err != nil {
-		return err
-	}
+	tool := calledTool{kind: k, namespace: o.Text("namespace")}
+	id := o.RequiredText("call_id")
+	tool.name = o.RequiredText("name")
 	t.append(id, names.of(tool), arguments)
-	return nil
 }
 
 // addSearch adds a search for tools, whose arguments are an object. One that another provider made
 // is left out.
-func (t *assistantTurn) addSearch(o translate.Object, names *toolNames) error {
-	id, err := o.Text("call_id")
-	if id == nil || err != nil {
-		return err
+func (t *assistantTurn) addSearch(o translate.Reader, names *toolNames) {
+	id := o.Text("call_id")
+	if id == nil {
+		return
 	}
-	arguments, err := o.RequiredObject("arguments")
-	if err != nil {
-		return err
-	}
-	text := translate.AppendWithNull(nil, arguments)
+	text := translate.AppendWithNull(nil, o.RequiredObject("arguments").Raw)
 	t.append(id, names.of(calledTool{kind: searchCall, name: searchName}), jsonscan.AppendString(nil, string(text)))
-	return nil
 }
 
 func (t *assistantTurn) append(id, name, arguments []byte) {

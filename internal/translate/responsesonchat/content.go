@@ -15,28 +15,26 @@ var partFields = map[string][]string{
 
 // content writes the content of a message, which is a member of o: a single text as a string, which
 // every provider accepts, and parts as parts. Some parts only users can have.
-func (m *messageWriter) content(o translate.Object, key, role string) error {
+func (m *messageWriter) content(o translate.Reader, key, role string) {
 	value := o.Get(key)
 	switch {
 	case value == nil:
-		return translate.Missing(o.Param(key))
+		o.Fail(translate.Missing(o.Raw.Param(key)))
+		return
 	case value[0] == '"':
 		m.put("content", value)
-		return nil
+		return
 	}
 	m.out = translate.AppendKey(m.out, "content")
 	start := len(m.out)
 	parts := 0
 	var single []byte // the quoted text, if the last part is text
 	m.out = append(m.out, '[')
-	err := o.Each(key, translate.MaxParts, func(i int, part translate.Object) (err error) {
+	o.Each(key, translate.MaxParts, func(_ int, part translate.Reader) {
 		parts++
-		m.out, single, err = m.appendPart(translate.AppendComma(m.out), part, role)
-		return err
+		m.out, single = m.appendPart(translate.AppendComma(m.out), part, role)
 	})
 	switch {
-	case err != nil:
-		return err
 	case parts == 0:
 		m.out = append(m.out[:start], `""`...)
 	case parts == 1 && single != nil:
@@ -44,36 +42,29 @@ func (m *messageWriter) content(o translate.Object, key, role string) error {
 	default:
 		m.out = append(m.out, ']')
 	}
-	return nil
 }
 
 // appendPart appends a part. It returns the quoted text of a text part.
-func (m *messageWriter) appendPart(dst []byte, part translate.Object, role string) (out, text []byte, err error) {
-	typ, err := part.Type()
-	if err != nil {
-		return dst, nil, err
-	}
+func (m *messageWriter) appendPart(dst []byte, part translate.Reader, role string) (out, text []byte) {
+	typ := part.Type()
 	known, ok := partFields[typ]
 	isText := typ == "input_text" || typ == "output_text"
 	if !ok || typ == "refusal" || !isText && role != "user" {
-		return dst, nil, translate.UnsupportedType(part, typ)
+		part.Fail(translate.UnsupportedType(part.Raw, typ))
 	}
-	if err := part.Only(known...); err != nil {
-		return dst, nil, err
-	}
+	part.Only(known...)
 	switch typ {
 	case "input_image":
-		dst, err = appendImage(dst, part)
+		dst = appendImage(dst, part)
 	case "input_file":
-		dst, err = appendFile(dst, part, m.opt.FileURLs)
+		dst = appendFile(dst, part, m.opt.FileURLs)
 	case "input_audio":
-		dst, err = translate.AppendAudio(dst, part)
+		dst = translate.AppendAudio(dst, part)
 	default:
-		if text, err = part.RequiredText("text"); err == nil {
-			dst = appendTextPart(dst, text)
-		}
+		text = part.RequiredText("text")
+		dst = appendTextPart(dst, text)
 	}
-	return dst, text, err
+	return dst, text
 }
 
 func appendTextPart(dst, quoted []byte) []byte {
@@ -81,33 +72,24 @@ func appendTextPart(dst, quoted []byte) []byte {
 	return append(translate.AppendMember(dst, "text", quoted), '}')
 }
 
-func appendImage(dst []byte, part translate.Object) ([]byte, error) {
-	url, err := part.RequiredText("image_url")
-	if err != nil {
-		return dst, err
-	}
-	if _, err := part.Text("detail"); err != nil {
-		return dst, err
-	}
+func appendImage(dst []byte, part translate.Reader) []byte {
+	url := part.RequiredText("image_url")
+	part.Text("detail")
 	dst = append(dst, `{"type":"image_url","image_url":{`...)
 	dst = translate.AppendMember(dst, "url", url)
-	return append(translate.AppendPresent(dst, part, "detail"), "}}"...), nil
+	return append(translate.AppendPresent(dst, part.Raw, "detail"), "}}"...)
 }
 
-func appendFile(dst []byte, part translate.Object, urls bool) ([]byte, error) {
+func appendFile(dst []byte, part translate.Reader, urls bool) []byte {
 	key := "file_data"
 	if url := part.Get("file_url"); url != nil {
 		if !urls || part.Get("file_data") != nil {
-			return dst, translate.Unsupported(part.Param("file_url"))
+			part.Fail(translate.Unsupported(part.Raw.Param("file_url")))
 		}
 		key = "file_url"
 	}
-	if _, err := part.RequiredText(key); err != nil {
-		return dst, err
-	}
-	if _, err := part.Text("filename"); err != nil {
-		return dst, err
-	}
+	part.RequiredText(key)
+	part.Text("filename")
 	dst = append(dst, `{"type":"file","file":{`...)
-	return append(translate.AppendPresent(dst, part, key, "filename"), "}}"...), nil
+	return append(translate.AppendPresent(dst, part.Raw, key, "filename"), "}}"...)
 }

@@ -14,51 +14,35 @@ const (
 
 // appendCustomTool appends the description and the parameters of a custom tool. Few providers can
 // hold a model to a grammar, so the model reads it in the description.
-func appendCustomTool(dst []byte, tool translate.Object) ([]byte, error) {
-	description, err := tool.Text("description")
-	if err != nil {
-		return dst, err
-	}
+func appendCustomTool(dst []byte, tool translate.Reader) []byte {
+	description := tool.Text("description")
 	dst = append(translate.AppendKey(dst, "description"), '"')
 	if text, ok := translate.Unquoted(description); ok {
 		dst = append(append(dst, text...), `\n\n`...)
 	}
 	dst = append(dst, customNote...)
-	if dst, err = appendGrammar(dst, tool); err != nil {
-		return dst, err
-	}
-	return translate.AppendMember(append(dst, '"'), "parameters", []byte(customSchema)), nil
+	dst = append(appendGrammar(dst, tool), '"')
+	return translate.AppendMember(dst, "parameters", []byte(customSchema))
 }
 
-func appendGrammar(dst []byte, tool translate.Object) ([]byte, error) {
-	format, ok, err := tool.Object("format")
-	if !ok || err != nil {
-		return dst, err
+func appendGrammar(dst []byte, tool translate.Reader) []byte {
+	format, ok := tool.Object("format")
+	if !ok {
+		return dst
 	}
-	typ, err := format.Type()
-	if err != nil {
-		return dst, err
-	}
-	switch typ {
+	switch typ := format.Type(); typ {
 	case "text":
-		return dst, format.Only("type")
+		format.Only("type")
 	case "grammar":
-		if err := format.Only("type", "syntax", "definition"); err != nil {
-			return dst, err
-		}
-		syntax, err := format.RequiredText("syntax")
-		if err != nil {
-			return dst, err
-		}
-		definition, err := format.RequiredText("definition")
-		if err != nil {
-			return dst, err
-		}
+		format.Only("type", "syntax", "definition")
+		syntax, definition := format.RequiredText("syntax"), format.RequiredText("definition")
 		dst = append(dst, ` The text must match this grammar (`...)
 		dst = append(append(dst, syntax[1:len(syntax)-1]...), `):\n`...)
-		return append(dst, definition[1:len(definition)-1]...), nil
+		dst = append(dst, definition[1:len(definition)-1]...)
+	default:
+		format.Fail(translate.UnsupportedType(format.Raw, typ))
 	}
-	return dst, translate.UnsupportedType(format, typ)
+	return dst
 }
 
 // customArguments are the quoted arguments of a call of a custom tool with this quoted input.

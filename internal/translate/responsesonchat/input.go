@@ -28,29 +28,22 @@ var hostedItems = map[string]bool{
 
 // appendMessages translates instructions and input to messages. Tools in the input are added to
 // tools.
-func appendMessages(dst []byte, body translate.Object, tools *tools, opt Options) ([]byte, error) {
+func appendMessages(dst []byte, body translate.Reader, tools *tools, opt Options) []byte {
 	m := messageWriter{opt: opt, tools: tools, out: append(dst, `,"messages":[`...)}
-	instructions, err := body.Text("instructions")
-	if err != nil {
-		return dst, err
-	}
-	if instructions != nil {
+	if instructions := body.Text("instructions"); instructions != nil {
 		m.text("developer", instructions)
 	}
 	switch input := body.Get("input"); {
 	case input == nil:
-		return dst, translate.Missing("input")
+		body.Fail(translate.Missing("input"))
 	case input[0] == '"':
 		m.text("user", input)
 	default:
-		err := body.Each("input", translate.MaxMessages, func(_ int, o translate.Object) error { return m.item(o) })
-		if err != nil {
-			return dst, err
-		}
+		body.Each("input", translate.MaxMessages, func(_ int, o translate.Reader) { m.item(o) })
 	}
 	m.endMedia()
 	m.endTurn()
-	return append(m.out, ']'), nil
+	return append(m.out, ']')
 }
 
 // messageWriter writes the messages of a chat request.
@@ -82,113 +75,100 @@ func (m *messageWriter) text(role string, quoted []byte) {
 	m.out = append(m.out, '}')
 }
 
-func (m *messageWriter) item(o translate.Object) error {
-	typ, err := o.DecodedText("type")
-	if err != nil {
-		return err
-	}
+func (m *messageWriter) item(o translate.Reader) {
+	typ := o.DecodedText("type")
 	if typ == "" {
 		typ = "message"
 	}
 	known, ok := itemFields[typ]
 	if !ok {
-		if m.opt.DropUnknownTools && hostedItems[typ] {
-			return nil
+		if !m.opt.DropUnknownTools || !hostedItems[typ] {
+			o.Fail(translate.UnsupportedType(o.Raw, typ))
 		}
-		return translate.UnsupportedType(o, typ)
+		return
 	}
-	if err := o.Only(known...); err != nil {
-		return err
-	}
+	o.Only(known...)
 	switch typ {
 	case "function_call_output", "custom_tool_call_output":
-		return m.output(o)
+		m.output(o)
+		return
 	case "tool_search_output":
-		return m.searchOutput(o)
+		m.searchOutput(o)
+		return
 	case "additional_tools":
-		return m.tools.addLoaded(o)
+		m.tools.addLoaded(o)
+		return
 	}
 	m.endMedia() // behind the results of all calls that were made together
 	switch typ {
 	case "function_call":
-		return m.turn.addCall(o, &m.tools.names)
+		m.turn.addCall(o, functionCall, &m.tools.names)
 	case "custom_tool_call":
-		return m.turn.addCustomCall(o, &m.tools.names)
+		m.turn.addCall(o, customCall, &m.tools.names)
 	case "tool_search_call":
-		return m.turn.addSearch(o, &m.tools.names)
+		m.turn.addSearch(o, &m.tools.names)
 	case "reasoning":
-		return m.reasoning(o)
+		m.reasoning(o)
+	default:
+		m.message(o)
 	}
-	return m.message(o)
 }
 
-func (m *messageWriter) message(o translate.Object) error {
-	role, err := o.DecodedText("role")
-	if err != nil {
-		return err
-	}
-	switch role {
+func (m *messageWriter) message(o translate.Reader) {
+	switch role := o.DecodedText("role"); role {
 	case "assistant":
 		if m.turn.hasOnlyText() {
 			m.endTurn()
 		}
-		return m.turn.addText(o)
+		m.turn.addText(o)
 	case "user", "system", "developer":
 		m.endTurn()
 		m.begin(role)
-		err := m.content(o, "content", role)
+		m.content(o, "content", role)
 		m.out = append(m.out, '}')
-		return err
 	case "":
-		return translate.Missing(o.Param("role"))
+		o.Fail(translate.Missing(o.Raw.Param("role")))
+	default:
+		o.Fail(translate.Invalid(o.Raw.Param("role"), "user, assistant, system or developer"))
 	}
-	return translate.Invalid(o.Param("role"), "user, assistant, system or developer")
 }
 
 // reasoning keeps the reasoning of the model for a provider that wants it back: the reasoning
 // itself, or else the summary of it.
-func (m *messageWriter) reasoning(o translate.Object) error {
+func (m *messageWriter) reasoning(o translate.Reader) {
 	if m.opt.SignedReasoning {
-		elements, err := signedReasoning(o)
+		elements := signedReasoning(o)
 		if len(elements) > 0 && m.turn.hasOnlyText() {
 			m.endTurn()
 		}
 		m.turn.addSigned(elements)
-		return err
+		return
 	}
 	if !m.opt.ReasoningContent {
-		return nil
+		return
 	}
+	some := false
 	for _, key := range []string{"content", "summary"} {
-		some := false
-		err := o.Each(key, translate.MaxParts, func(_ int, part translate.Object) error {
+		if some {
+			return
+		}
+		o.Each(key, translate.MaxParts, func(_ int, part translate.Reader) {
 			if !some && m.turn.hasOnlyText() {
 				m.endTurn()
 			}
 			some = true
-			quoted, err := part.RequiredText("text")
-			text, _ := translate.Unquoted(quoted)
+			text, _ := translate.Unquoted(part.RequiredText("text"))
 			m.turn.reasoning = append(m.turn.reasoning, text...)
-			return err
 		})
-		if some || err != nil {
-			return err
-		}
 	}
-	return nil
 }
 
 // partText returns the quoted text of a part that must be text.
-func partText(part translate.Object) ([]byte, error) {
-	typ, err := part.Type()
-	if err != nil {
-		return nil, err
-	}
+func partText(part translate.Reader) []byte {
+	typ := part.Type()
 	if typ != "input_text" && typ != "output_text" {
-		return nil, translate.UnsupportedType(part, typ)
+		part.Fail(translate.UnsupportedType(part.Raw, typ))
 	}
-	if err := part.Only(partFields[typ]...); err != nil {
-		return nil, err
-	}
+	part.Only(partFields[typ]...)
 	return part.RequiredText("text")
 }

@@ -7,29 +7,21 @@ import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 const inNextMessage = "[image or file: in the user message behind the results]"
 
 // output writes the result of a call.
-func (m *messageWriter) output(o translate.Object) error {
-	id, err := o.RequiredText("call_id")
-	if err != nil {
-		return err
-	}
+func (m *messageWriter) output(o translate.Reader) {
+	id := o.RequiredText("call_id")
 	m.beginResult(id)
 	output := o.Get("output")
 	switch {
 	case output == nil:
-		return translate.Missing(o.Param("output"))
+		o.Fail(translate.Missing(o.Raw.Param("output")))
 	case output[0] == '"':
 		m.put("content", output)
 	case m.opt.ToolParts:
-		if err := m.content(o, "output", "user"); err != nil {
-			return err
-		}
+		m.content(o, "output", "user")
 	default:
-		if err := m.outputText(o, id); err != nil {
-			return err
-		}
+		m.outputText(o, id)
 	}
 	m.out = append(m.out, '}')
-	return nil
 }
 
 func (m *messageWriter) beginResult(id []byte) {
@@ -40,34 +32,28 @@ func (m *messageWriter) beginResult(id []byte) {
 
 // outputText writes a result as text: few providers accept parts in a tool message. Texts are joined
 // by line ends.
-func (m *messageWriter) outputText(o translate.Object, id []byte) error {
+func (m *messageWriter) outputText(o translate.Reader, id []byte) {
 	m.out = append(m.out, `,"content":"`...)
-	err := o.Each("output", translate.MaxParts, func(i int, part translate.Object) error {
+	o.Each("output", translate.MaxParts, func(i int, part translate.Reader) {
 		if i > 0 {
 			m.out = append(m.out, `\n`...)
 		}
-		if typ, err := part.DecodedText("type"); err != nil || typ == "input_image" || typ == "input_file" {
+		if typ, err := part.Raw.DecodedText("type"); err != nil || typ == "input_image" || typ == "input_file" {
 			m.out = append(m.out, inNextMessage...)
-			return m.addMedia(part, id)
+			m.addMedia(part, id)
+			return
 		}
-		quoted, err := partText(part)
-		if err != nil {
-			return err
-		}
-		text, _ := translate.Unquoted(quoted)
+		text, _ := translate.Unquoted(partText(part))
 		m.out = append(m.out, text...)
-		return nil
 	})
 	m.out = append(m.out, '"')
-	return err
 }
 
 // addMedia adds an image or a file of the result of a call to the user message.
-func (m *messageWriter) addMedia(part translate.Object, id []byte) (err error) {
+func (m *messageWriter) addMedia(part translate.Reader, id []byte) {
 	m.media = append(translate.AppendComma(m.media), `{"type":"text","text":"From the result of the call `...)
 	m.media = append(append(m.media, id[1:len(id)-1]...), `:"},`...)
-	m.media, _, err = m.appendPart(m.media, part, "user")
-	return err
+	m.media, _ = m.appendPart(m.media, part, "user")
 }
 
 // endMedia writes the user message with the images and files of results, if there is one.
@@ -81,13 +67,11 @@ func (m *messageWriter) endMedia() {
 }
 
 // searchOutput adds the tools that a search found, and tells the model their names.
-func (m *messageWriter) searchOutput(o translate.Object) error {
-	if err := m.tools.addLoaded(o); err != nil {
-		return err
-	}
-	id, err := o.Text("call_id")
-	if id == nil || err != nil { // another provider searched
-		return err
+func (m *messageWriter) searchOutput(o translate.Reader) {
+	m.tools.addLoaded(o)
+	id := o.Text("call_id")
+	if id == nil { // another provider searched
+		return
 	}
 	m.beginResult(id)
 	m.out = append(m.out, `,"content":"`...)
@@ -101,5 +85,4 @@ func (m *messageWriter) searchOutput(o translate.Object) error {
 		m.out = append(m.out, name[1:len(name)-1]...)
 	}
 	m.out = append(m.out, `"}`...)
-	return nil
 }

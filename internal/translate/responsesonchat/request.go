@@ -53,7 +53,7 @@ type Options struct {
 // translation is one request on its way.
 type translation struct {
 	opt      Options
-	body     translate.Object
+	body     translate.Reader
 	tools    tools
 	out      []byte // the chat request so far
 	limit    []byte // the limit of the output that the provider gets, nil for none
@@ -67,57 +67,41 @@ type translation struct {
 // names the field which a chat request cannot carry, or whose value is invalid. Neither result
 // refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (chat []byte, original *Original, err error) {
-	t := translation{opt: opt, body: translate.Body(b), tools: tools{drop: opt.DropUnknownTools}}
-	if err := t.check(); err != nil {
+	body := translate.Body(b)
+	if _, err := fields.Check(body, nil); err != nil {
 		return nil, nil, err
 	}
-	if err := t.tools.read(t.body); err != nil { // first: calls in the input name them
-		return nil, nil, err
-	}
+	t := translation{opt: opt, body: translate.Read(body, &err), tools: tools{drop: opt.DropUnknownTools}}
+	t.check()
+	t.tools.read(t.body) // first: calls in the input name them
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
 	t.out = append(t.out, `{"model":`...)
 	t.out = jsonscan.AppendString(t.out, opt.UpstreamModel)
-	if t.out, err = appendMessages(t.out, t.body, &t.tools, opt); err != nil {
-		return nil, nil, err
-	}
-	t.out = fields.AppendKept(t.out, t.body)
-	for _, step := range []func() error{t.putLimit, t.putReasoning, t.putText, t.putLogprobs} {
-		if err := step(); err != nil {
-			return nil, nil, err
-		}
-	}
-	if t.out, err = t.tools.append(t.out, t.body); err != nil {
-		return nil, nil, err
-	}
+	t.out = appendMessages(t.out, t.body, &t.tools, opt)
+	t.out = fields.AppendKept(t.out, body)
+	t.putLimit()
+	t.putReasoning()
+	t.putText()
+	t.putLogprobs()
+	t.out = t.tools.append(t.out, t.body)
 	if stream {
 		t.out = append(t.out, `,"stream":true,"stream_options":{"include_usage":true}`...)
 	}
-	t.out = append(t.out, '}')
-	return t.out, t.original(), nil
+	if err != nil {
+		return nil, nil, err
+	}
+	return append(t.out, '}'), t.original(), nil
 }
 
-// check refuses what has no counterpart.
-func (t *translation) check() error {
-	if _, err := fields.Check(t.body, nil); err != nil {
-		return err
+// check refuses values that have no counterpart.
+func (t *translation) check() {
+	t.body.Bool("store") // nothing is stored in any case; OpenAI's default is true, so clients may send it
+	if t.body.Bool("background") {
+		t.body.Fail(translate.UnsupportedValue("background", "true"))
 	}
-	// Nothing is stored in any case. OpenAI's default is true, so clients may send it.
-	if _, err := t.body.Bool("store"); err != nil {
-		return err
+	if truncation := t.body.DecodedText("truncation"); truncation != "" && truncation != "disabled" {
+		t.body.Fail(translate.UnsupportedValue("truncation", truncation))
 	}
-	switch background, err := t.body.Bool("background"); {
-	case err != nil:
-		return err
-	case background:
-		return translate.UnsupportedValue("background", "true")
-	}
-	switch truncation, err := t.body.DecodedText("truncation"); {
-	case err != nil:
-		return err
-	case truncation != "" && truncation != "disabled":
-		return translate.UnsupportedValue("truncation", truncation)
-	}
-	return nil
 }
 
 func (t *translation) put(key string, value []byte) {
@@ -125,95 +109,72 @@ func (t *translation) put(key string, value []byte) {
 }
 
 // putLimit maps max_output_tokens, unless the options replace it.
-func (t *translation) putLimit() (err error) {
+func (t *translation) putLimit() {
 	if t.opt.MaxOutput > 0 {
 		t.limit = strconv.AppendInt(nil, t.opt.MaxOutput, 10)
-	} else if t.limit, _, err = t.body.Int("max_output_tokens", 1); err != nil || t.limit == nil {
-		return err
+	} else if t.limit, _ = t.body.Int("max_output_tokens", 1); t.limit == nil {
+		return
 	}
 	field := t.opt.MaxTokensField
 	if field == "" {
 		field = "max_completion_tokens"
 	}
 	t.put(field, t.limit)
-	return nil
 }
 
 // putReasoning maps the effort. A summary needs no counterpart: the reasoning that the provider
 // shows becomes the summary.
-func (t *translation) putReasoning() error {
-	o, ok, err := t.body.Object("reasoning")
-	if !ok || err != nil {
-		return err
-	}
+func (t *translation) putReasoning() {
 	// What earlier reasoning the model sees is its provider's choice.
-	if err := o.Only("effort", "summary", "generate_summary", "context", "mode"); err != nil {
-		return err
+	o, ok := t.body.Object("reasoning", "effort", "summary", "generate_summary", "context", "mode")
+	if !ok {
+		return
 	}
-	switch mode, err := o.DecodedText("mode"); {
-	case err != nil:
-		return err
-	case mode != "" && mode != "standard":
-		return translate.UnsupportedValue(o.Param("mode"), mode)
+	if mode := o.DecodedText("mode"); mode != "" && mode != "standard" {
+		o.Fail(translate.UnsupportedValue(o.Raw.Param("mode"), mode))
 	}
-	effort, err := o.Text("effort")
-	if effort != nil {
+	if effort := o.Text("effort"); effort != nil {
 		t.put("reasoning_effort", effort)
 	}
-	return err
 }
 
 // putLogprobs maps include and top_logprobs. The other values of include ask for what only hosted
 // tools and stored reasoning have.
-func (t *translation) putLogprobs() error {
+func (t *translation) putLogprobs() {
 	t.signed = t.opt.SignedReasoning && string(t.body.Get("store")) == "false" // only the caller keeps it
 	if value := t.body.Get("include"); value != nil {
 		spans, err := translate.Elements(value, "include", jsonscan.MaxMembers)
-		if err != nil {
-			return err
-		}
+		t.body.Fail(err)
 		for i, span := range spans {
-			if span.Kind != '"' {
-				return translate.Invalid(translate.At("include", i), "a string")
-			}
 			switch string(span.Value(value)) {
 			case `"message.output_text.logprobs"`:
 				t.logprobs = true
 			case `"reasoning.encrypted_content"`:
 				t.signed = t.opt.SignedReasoning
+			default:
+				if span.Kind != '"' {
+					t.body.Fail(translate.Invalid(translate.At("include", i), "a string"))
+				}
 			}
 		}
 	}
-	top, n, err := t.body.Int("top_logprobs", 0)
-	if err != nil {
-		return err
-	}
-	if n > 0 {
+	if top, n := t.body.Int("top_logprobs", 0); n > 0 {
 		t.logprobs = true
 		t.put("top_logprobs", top)
 	}
 	if t.logprobs {
 		t.out = append(t.out, `,"logprobs":true`...)
 	}
-	return nil
 }
 
 // putText maps text.format and text.verbosity.
-func (t *translation) putText() error {
-	text, ok, err := t.body.Object("text")
-	if !ok || err != nil {
-		return err
+func (t *translation) putText() {
+	text, ok := t.body.Object("text", "format", "verbosity")
+	if !ok {
+		return
 	}
-	if err := text.Only("format", "verbosity"); err != nil {
-		return err
-	}
-	verbosity, err := text.Text("verbosity")
-	if err != nil {
-		return err
-	}
-	if verbosity != nil && string(verbosity) != `"medium"` { // the default
+	if verbosity := text.Text("verbosity"); verbosity != nil && string(verbosity) != `"medium"` { // the default
 		t.put("verbosity", verbosity)
 	}
-	t.out, err = appendFormat(t.out, text)
-	return err
+	t.out = appendFormat(t.out, text)
 }

@@ -16,13 +16,9 @@ func (r *builder) readSigned(details []byte) {
 
 // signedReasoning returns the elements of reasoning_details in a reasoning item of an earlier answer
 // of the gateway. There are none in any other: only its own provider can read it.
-func signedReasoning(o translate.Object) ([]byte, error) {
-	content, err := o.DecodedText("encrypted_content")
-	if err != nil {
-		return nil, err
-	}
-	elements, _ := translate.UnwrapReasoning(content)
-	return elements, nil
+func signedReasoning(o translate.Reader) []byte {
+	elements, _ := translate.UnwrapReasoning(o.DecodedText("encrypted_content"))
+	return elements
 }
 
 // addSigned adds elements of reasoning_details.

@@ -17,76 +17,51 @@ type toolChoice struct {
 type allowedTool struct{ typ, name string }
 
 // read reads the choice. Types of tools that are left out cannot be allowed, and none can be chosen.
-func (c *toolChoice) read(body translate.Object, drop bool) error {
+func (c *toolChoice) read(body translate.Reader, drop bool) {
 	value := body.Get("tool_choice")
-	if value == nil {
-		return nil
+	switch {
+	case value == nil:
+		return
+	case value[0] == '"':
+		c.mode, c.needed = translate.ToolMode(body, "tool_choice")
+		return
 	}
-	if value[0] == '"' {
-		return c.readMode(body, "tool_choice")
-	}
-	o, _, err := body.Object("tool_choice")
-	if err != nil {
-		return err
-	}
-	typ, err := o.Type()
-	if err != nil {
-		return err
-	}
-	switch typ {
+	o, _ := body.Object("tool_choice")
+	switch typ := o.Type(); typ {
 	case "function", "custom":
-		return c.readTool(o, typ)
+		c.readTool(o, typ)
 	case "allowed_tools":
-		if err := o.Only("type", "mode", "tools"); err != nil {
-			return err
-		}
-		if err := c.readMode(o, "mode"); err != nil {
-			return err
-		}
-		return c.readAllowed(o, drop)
+		o.Only("type", "mode", "tools")
+		c.mode, c.needed = translate.ToolMode(o, "mode")
+		c.readAllowed(o, drop)
+	default:
+		o.Fail(translate.UnsupportedType(o.Raw, typ))
 	}
-	return translate.UnsupportedType(o, typ)
 }
 
-func (c *toolChoice) readMode(o translate.Object, key string) (err error) {
-	c.mode, c.needed, err = translate.ToolMode(o, key)
-	return err
-}
-
-func (c *toolChoice) readTool(o translate.Object, typ string) (err error) {
+func (c *toolChoice) readTool(o translate.Reader, typ string) {
 	c.needed, c.tool = true, &calledTool{kind: functionCall}
 	if typ == "custom" {
 		c.tool.kind = customCall
 	}
-	if c.tool.name, err = o.RequiredText("name"); err != nil {
-		return err
-	}
-	if c.tool.namespace, err = o.Text("namespace"); err != nil {
-		return err
-	}
-	return o.Only("type", "name", "namespace")
+	c.tool.name, c.tool.namespace = o.RequiredText("name"), o.Text("namespace")
+	o.Only("type", "name", "namespace")
 }
 
 // readAllowed reads the names of the tools that a choice allows.
-func (c *toolChoice) readAllowed(o translate.Object, drop bool) error {
+func (c *toolChoice) readAllowed(o translate.Reader, drop bool) {
 	if o.Get("tools") == nil {
-		return translate.Missing(o.Param("tools"))
+		o.Fail(translate.Missing(o.Raw.Param("tools")))
 	}
 	c.allowed = make(map[allowedTool]bool)
-	return o.Each("tools", translate.MaxTools, func(_ int, tool translate.Object) error {
-		typ, err := tool.DecodedText("type")
-		if err != nil {
-			return err
+	o.Each("tools", translate.MaxTools, func(_ int, tool translate.Reader) {
+		typ := tool.DecodedText("type")
+		switch {
+		case typ == "function" || typ == "custom" || typ == "namespace":
+			c.allowed[allowedTool{typ, decoded(tool.RequiredText("name"))}] = false
+		case !drop || typ == "":
+			tool.Fail(translate.UnsupportedType(tool.Raw, typ))
 		}
-		if typ != "function" && typ != "custom" && typ != "namespace" {
-			if drop && typ != "" {
-				return nil
-			}
-			return translate.UnsupportedType(tool, typ)
-		}
-		name, err := tool.RequiredText("name")
-		c.allowed[allowedTool{typ, decoded(name)}] = false
-		return err
 	})
 }
 

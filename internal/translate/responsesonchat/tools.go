@@ -29,131 +29,109 @@ type tools struct {
 }
 
 // read reads tool_choice and tools.
-func (t *tools) read(body translate.Object) error {
-	if err := t.choice.read(body, t.drop); err != nil {
-		return err
-	}
-	return body.Each("tools", translate.MaxTools, func(_ int, tool translate.Object) error {
+func (t *tools) read(body translate.Reader) {
+	t.choice.read(body, t.drop)
+	body.Each("tools", translate.MaxTools, func(_ int, tool translate.Reader) {
 		before := len(t.dropped)
-		if err := t.add(tool, false); err != nil || len(t.dropped) > before {
-			return err
+		if t.add(tool, false); len(t.dropped) > before {
+			return
 		}
 		t.caller = translate.AppendComma(t.caller)
-		if typ, _ := tool.Type(); typ == "function" { // SDKs expect all keys in a response
-			t.caller = translate.AppendWithNull(t.caller, tool, "description", "parameters", "strict")
+		if tool.Type() == "function" { // SDKs expect all keys in a response
+			t.caller = translate.AppendWithNull(t.caller, tool.Raw, "description", "parameters", "strict")
 		} else {
-			t.caller = translate.AppendWithNull(t.caller, tool)
+			t.caller = translate.AppendWithNull(t.caller, tool.Raw)
 		}
-		return nil
 	})
 }
 
 // addLoaded adds the tools of an input item. A tool that was loaded before is not added again.
-func (t *tools) addLoaded(item translate.Object) error {
+func (t *tools) addLoaded(item translate.Reader) {
 	t.loaded = nil
-	return item.Each("tools", translate.MaxTools, func(_ int, tool translate.Object) error { return t.add(tool, true) })
+	item.Each("tools", translate.MaxTools, func(_ int, tool translate.Reader) { t.add(tool, true) })
 }
 
 // add adds a tool, or the tools of a namespace.
-func (t *tools) add(tool translate.Object, loaded bool) error {
-	typ, err := tool.Type()
-	if err != nil {
-		return err
-	}
+func (t *tools) add(tool translate.Reader, loaded bool) {
+	typ := tool.Type()
 	known, ok := toolFields[typ]
 	if !ok {
-		return t.leaveOut(tool, typ)
+		t.leaveOut(tool, typ)
+		return
 	}
-	if err := tool.Only(known...); err != nil {
-		return err
-	}
+	tool.Only(known...)
 	switch typ {
 	case "namespace":
-		return t.addNamespace(tool, loaded)
+		t.addNamespace(tool, loaded)
 	case "tool_search":
-		return t.addSearch(tool, loaded)
+		t.addSearch(tool, loaded)
+	default:
+		t.addTool(tool, typ, nil, loaded)
 	}
-	return t.addTool(tool, typ, nil, loaded)
 }
 
-func (t *tools) leaveOut(tool translate.Object, typ string) error {
+func (t *tools) leaveOut(tool translate.Reader, typ string) {
 	if !t.drop {
-		return translate.UnsupportedType(tool, typ)
+		tool.Fail(translate.UnsupportedType(tool.Raw, typ))
 	}
 	if typ = translate.Shorten(typ); !slices.Contains(t.dropped, typ) {
 		t.dropped = append(t.dropped, typ)
 	}
-	return nil
 }
 
 // addNamespace adds the tools of a namespace. Chat has none, so it becomes a part of their names.
-func (t *tools) addNamespace(o translate.Object, loaded bool) error {
-	namespace, err := o.RequiredText("name")
-	if err != nil {
-		return err
-	}
-	return o.Each("tools", translate.MaxTools, func(_ int, tool translate.Object) error {
-		typ, err := tool.Type()
-		if err != nil {
-			return err
-		}
+func (t *tools) addNamespace(o translate.Reader, loaded bool) {
+	namespace := o.RequiredText("name")
+	o.Each("tools", translate.MaxTools, func(_ int, tool translate.Reader) {
+		typ := tool.Type()
 		if typ != "function" && typ != "custom" {
-			return t.leaveOut(tool, typ)
+			t.leaveOut(tool, typ)
+			return
 		}
-		if err := tool.Only(toolFields[typ]...); err != nil {
-			return err
-		}
-		return t.addTool(tool, typ, namespace, loaded)
+		tool.Only(toolFields[typ]...)
+		t.addTool(tool, typ, namespace, loaded)
 	})
 }
 
 // addSearch adds the search for tools that the caller runs. One that the provider would run is not
 // needed: every tool is loaded at once.
-func (t *tools) addSearch(o translate.Object, loaded bool) error {
-	if execution, err := o.DecodedText("execution"); err != nil || execution != "client" {
-		return err
+func (t *tools) addSearch(o translate.Reader, loaded bool) {
+	if o.DecodedText("execution") != "client" {
+		return
 	}
-	if _, err := o.Text("description"); err != nil {
-		return err
-	}
+	o.Text("description")
 	name, fresh := t.names.add(calledTool{kind: searchCall, name: searchName})
 	if fresh || !loaded {
 		t.begin(name)
-		t.chat = translate.AppendPresent(t.chat, o, "description", "parameters")
+		t.chat = translate.AppendPresent(t.chat, o.Raw, "description", "parameters")
 		t.chat = append(t.chat, "}}"...)
 	}
-	return nil
 }
 
 // addTool adds a function or a custom tool. strict is sent only if the caller gave it: its default
 // differs between the APIs.
-func (t *tools) addTool(tool translate.Object, typ string, namespace []byte, loaded bool) error {
-	called := calledTool{kind: functionCall, namespace: namespace}
+func (t *tools) addTool(tool translate.Reader, typ string, namespace []byte, loaded bool) {
+	called := calledTool{kind: functionCall, namespace: namespace, name: tool.RequiredText("name")}
 	if typ == "custom" {
 		called.kind = customCall
 	}
-	var err error
-	if called.name, err = tool.RequiredText("name"); err != nil {
-		return err
-	}
 	name, fresh := t.names.add(called)
 	if !t.choice.allows(typ, called) {
-		return nil
+		return
 	}
 	if loaded {
 		t.loaded = append(t.loaded, name)
 	}
 	if loaded && !fresh {
-		return nil
+		return
 	}
 	t.begin(name)
 	if typ == "custom" {
-		t.chat, err = appendCustomTool(t.chat, tool)
+		t.chat = appendCustomTool(t.chat, tool)
 	} else {
-		t.chat = translate.AppendPresent(t.chat, tool, "description", "parameters", "strict")
+		t.chat = translate.AppendPresent(t.chat, tool.Raw, "description", "parameters", "strict")
 	}
 	t.chat = append(t.chat, "}}"...)
-	return err
 }
 
 func (t *tools) begin(name []byte) {
@@ -162,20 +140,16 @@ func (t *tools) begin(name []byte) {
 }
 
 // append appends the members that only a request with tools may have.
-func (t *tools) append(dst []byte, body translate.Object) ([]byte, error) {
-	if err := t.choice.check(len(t.chat) > 0); err != nil {
-		return dst, err
-	}
-	if _, err := body.Bool("parallel_tool_calls"); err != nil {
-		return dst, err
-	}
+func (t *tools) append(dst []byte, body translate.Reader) []byte {
+	body.Fail(t.choice.check(len(t.chat) > 0))
+	body.Bool("parallel_tool_calls")
 	if len(t.chat) == 0 {
-		return dst, nil
+		return dst
 	}
 	dst = append(dst, `,"tools":[`...)
 	dst = append(append(dst, t.chat...), ']')
 	dst = t.choice.append(dst, &t.names)
-	return translate.AppendPresent(dst, body, "parallel_tool_calls"), nil
+	return translate.AppendPresent(dst, body.Raw, "parallel_tool_calls")
 }
 
 // decoded returns a quoted text as text.
