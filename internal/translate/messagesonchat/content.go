@@ -1,6 +1,10 @@
 package messagesonchat
 
-import "github.com/gatehouse-proxy/gatehouse/internal/translate"
+import (
+	"slices"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
 
 // content gathers the parts of a chat message.
 type content struct {
@@ -73,11 +77,11 @@ func joined(texts [][]byte) []byte {
 }
 
 // cacheControl returns the cache_control of a block for a provider that knows it, nil for none.
-func (opt *Options) cacheControl(block translate.Object) ([]byte, error) {
-	if _, _, err := block.Object("cache_control"); err != nil || !opt.OpenRouter {
-		return nil, err
+func (opt *Options) cacheControl(block translate.Reader) []byte {
+	if _, some := block.Object("cache_control"); !some || !opt.OpenRouter {
+		return nil
 	}
-	return block.Get("cache_control"), nil
+	return block.Get("cache_control")
 }
 
 // blockFields are the fields of content blocks, by type, that a chat request can carry, or that are
@@ -95,24 +99,20 @@ var blockFields = map[string][]string{
 
 // blockType returns the type of a block that must be of one of some types. It refuses a block with
 // fields that it should not have.
-func blockType(block translate.Object, types ...string) (string, error) {
-	typ, err := block.Type()
-	if err != nil {
-		return "", err
+func blockType(block translate.Reader, types ...string) string {
+	typ := block.Type()
+	if !slices.Contains(types, typ) {
+		block.Fail(translate.UnsupportedType(block.Raw, typ))
 	}
-	for _, t := range types {
-		if t == typ {
-			return typ, block.Only(blockFields[typ]...)
-		}
-	}
-	return "", translate.UnsupportedType(block, typ)
+	block.Only(blockFields[typ]...)
+	return typ
 }
 
 // eachBlock calls f for the blocks of a member, and text for a member that is a string.
-func eachBlock(o translate.Object, key string, text func(quoted []byte), f func(block translate.Object) error) error {
+func eachBlock(o translate.Reader, key string, text func(quoted []byte), f func(block translate.Reader)) {
 	if value := o.Get(key); value != nil && value[0] == '"' {
 		text(value)
-		return nil
+		return
 	}
-	return o.Each(key, translate.MaxParts, func(_ int, block translate.Object) error { return f(block) })
+	o.Each(key, translate.MaxParts, func(_ int, block translate.Reader) { f(block) })
 }

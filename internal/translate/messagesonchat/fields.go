@@ -51,15 +51,15 @@ var fields = translate.Fields{
 var sampling = []string{"temperature", "top_p", "top_k"}
 
 // check refuses what has no counterpart, and what the caller's version of the API does not have.
-func (t *translation) check() error {
-	if t.opt.Version == anthropic.Version2026 {
+func check(body translate.Object, version string) error {
+	if version == anthropic.Version2026 {
 		for _, key := range sampling {
-			if t.body.Get(key) != nil {
+			if body.Get(key) != nil {
 				return notInVersion(key)
 			}
 		}
 	}
-	_, err := fields.Check(t.body, nil)
+	_, err := fields.Check(body, nil)
 	return err
 }
 

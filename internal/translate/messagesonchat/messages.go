@@ -19,71 +19,56 @@ type messageWriter struct {
 }
 
 // appendMessages translates system and messages.
-func appendMessages(dst []byte, body translate.Object, opt Options) ([]byte, error) {
+func appendMessages(dst []byte, body translate.Reader, opt Options) []byte {
 	m := messageWriter{opt: &opt, out: append(dst, `,"messages":[`...)}
-	if err := m.system(body, "system", true); err != nil {
-		return dst, err
-	}
+	m.system(body, "system", true)
 	if body.Get("messages") == nil {
-		return dst, translate.Missing("messages")
+		body.Fail(translate.Missing("messages"))
 	}
-	last, some := translate.Object{}, false
-	err := body.Each("messages", translate.MaxMessages, func(_ int, o translate.Object) error {
+	last, some := translate.Reader{}, false
+	body.Each("messages", translate.MaxMessages, func(_ int, o translate.Reader) {
 		last, some = o, true
-		return m.message(o)
+		m.message(o)
 	})
 	switch {
-	case err != nil:
-		return dst, err
 	case !some:
-		return dst, translate.Invalid("messages", "an array of at least one message")
+		body.Fail(translate.Invalid("messages", "an array of at least one message"))
 	case m.assistant.some && !opt.Prefill:
-		return dst, apierror.New(apierror.UnsupportedParameter,
-			"%q cannot be \"assistant\" in the last message: the provider of this model does not continue a message", last.Param("role")).
-			WithParam(last.Param("role"))
+		role := last.Raw.Param("role")
+		body.Fail(apierror.New(apierror.UnsupportedParameter,
+			"%q cannot be \"assistant\" in the last message: the provider of this model does not continue a message", role).WithParam(role))
 	}
-	if err := m.endTurn(); err != nil {
-		return dst, err
-	}
-	return append(m.out, ']'), nil
+	m.endTurn(body)
+	return append(m.out, ']')
 }
 
-func (m *messageWriter) message(o translate.Object) error {
-	if err := o.Only("role", "content"); err != nil {
-		return err
-	}
-	role, err := o.RequiredText("role")
-	if err != nil {
-		return err
-	}
-	content := o.Get("content")
-	switch {
-	case content == nil:
-		return translate.Missing(o.Param("content"))
-	case content[0] != '"' && content[0] != '[':
-		return translate.Invalid(o.Param("content"), "a string or an array")
+func (m *messageWriter) message(o translate.Reader) {
+	o.Only("role", "content")
+	role := o.RequiredText("role")
+	if content := o.Get("content"); content == nil {
+		o.Fail(translate.Missing(o.Raw.Param("content")))
+	} else if content[0] != '"' && content[0] != '[' {
+		o.Fail(translate.Invalid(o.Raw.Param("content"), "a string or an array"))
 	}
 	switch string(role) {
 	case `"user"`:
 		m.endAssistant()
-		return m.userMessage(o)
+		m.userMessage(o)
 	case `"assistant"`:
-		if err := m.endUser(); err != nil {
-			return err
-		}
-		return m.assistantMessage(o)
+		m.endUser(o)
+		m.assistantMessage(o)
 	case `"system"`:
-		if err := m.endTurn(); err != nil {
-			return err
-		}
-		return m.system(o, "content", false)
+		m.endTurn(o)
+		m.system(o, "content", false)
+	default:
+		o.Fail(translate.Invalid(o.Raw.Param("role"), "user, assistant or system"))
 	}
-	return translate.Invalid(o.Param("role"), "user, assistant or system")
 }
 
-func (m *messageWriter) endTurn() error {
+// endTurn writes the messages that are gathered, behind which in follows.
+func (m *messageWriter) endTurn(in translate.Reader) {
 	m.endAssistant()
-	return m.endUser()
+	m.endUser(in)
 }
 
 // begin starts a message.
@@ -109,9 +94,9 @@ func isAttribution(quoted []byte) bool {
 
 // system writes the texts in a member as a system message, with line ends between the blocks. first
 // says that it is the prompt of the request.
-func (m *messageWriter) system(o translate.Object, key string, first bool) error {
+func (m *messageWriter) system(o translate.Reader, key string, first bool) {
 	if value := o.Get(key); value != nil && value[0] != '"' && value[0] != '[' {
-		return translate.Invalid(o.Param(key), "a string or an array")
+		o.Fail(translate.Invalid(o.Raw.Param(key), "a string or an array"))
 	}
 	var texts [][]byte
 	var c content
@@ -124,20 +109,12 @@ func (m *messageWriter) system(o translate.Object, key string, first bool) error
 		cached = cached || cache != nil
 		c.text(quoted, cache)
 	}
-	err := eachBlock(o, key, func(quoted []byte) { add(quoted, nil) }, func(block translate.Object) error {
-		if _, err := blockType(block, "text"); err != nil {
-			return err
-		}
-		text, err := block.RequiredText("text")
-		if err != nil {
-			return err
-		}
-		cache, err := m.opt.cacheControl(block)
-		add(text, cache)
-		return err
+	eachBlock(o, key, func(quoted []byte) { add(quoted, nil) }, func(block translate.Reader) {
+		blockType(block, "text")
+		add(block.RequiredText("text"), m.opt.cacheControl(block))
 	})
-	if err != nil || c.n == 0 {
-		return err
+	if c.n == 0 {
+		return
 	}
 	m.begin("system")
 	m.out = translate.AppendKey(m.out, "content")
@@ -147,7 +124,6 @@ func (m *messageWriter) system(o translate.Object, key string, first bool) error
 		m.out = append(m.out, joined(texts)...)
 	}
 	m.out = append(m.out, '}')
-	return nil
 }
 
 // assistantTurn gathers an assistant message.
@@ -160,66 +136,44 @@ type assistantTurn struct {
 	details   []byte // the elements of reasoning_details
 }
 
-func (m *messageWriter) assistantMessage(o translate.Object) error {
+func (m *messageWriter) assistantMessage(o translate.Reader) {
 	t := &m.assistant
 	t.some = true
-	return eachBlock(o, "content", func(quoted []byte) { t.content.text(quoted, nil) }, func(block translate.Object) error {
-		typ, err := blockType(block, "text", "tool_use", "thinking", "redacted_thinking")
-		if err != nil {
-			return err
-		}
-		switch typ {
+	eachBlock(o, "content", func(quoted []byte) { t.content.text(quoted, nil) }, func(block translate.Reader) {
+		switch blockType(block, "text", "tool_use", "thinking", "redacted_thinking") {
 		case "text":
-			text, err := block.RequiredText("text")
-			if err != nil {
-				return err
-			}
-			cache, err := m.opt.cacheControl(block)
-			t.content.text(text, cache)
-			return err
+			t.content.text(block.RequiredText("text"), m.opt.cacheControl(block))
 		case "tool_use":
-			return t.addCall(block)
+			t.addCall(block)
 		case "thinking":
-			text, err := block.RequiredText("thinking")
-			piece, _ := translate.Unquoted(text)
+			piece, _ := translate.Unquoted(block.RequiredText("thinking"))
 			t.reasoning = append(t.reasoning, piece...)
-			if err == nil {
-				err = t.addSigned(block, "signature")
-			}
-			return err
+			t.addSigned(block, "signature")
+		default:
+			t.addSigned(block, "data")
 		}
-		return t.addSigned(block, "data")
 	})
 }
 
 // addSigned adds the reasoning_details that an earlier answer of the gateway wrapped. Only who made other
 // thinking can read it.
-func (t *assistantTurn) addSigned(block translate.Object, key string) error {
-	wrapped, err := block.DecodedText(key)
-	if elements, ok := translate.UnwrapReasoning(wrapped); ok {
+func (t *assistantTurn) addSigned(block translate.Reader, key string) {
+	if elements, ok := translate.UnwrapReasoning(block.DecodedText(key)); ok {
 		t.details = append(translate.AppendComma(t.details), elements...)
 	}
-	return err
 }
 
 // addCall adds a call of the model.
-func (t *assistantTurn) addCall(block translate.Object) error {
-	for _, key := range []string{"id", "name"} {
-		if _, err := block.RequiredText(key); err != nil {
-			return err
-		}
-	}
-	if _, err := block.RequiredObject("input"); err != nil {
-		return err
-	}
-	t.ids = append(t.ids, block.Get("id"))
+func (t *assistantTurn) addCall(block translate.Reader) {
+	id, name := block.RequiredText("id"), block.RequiredText("name")
+	block.RequiredObject("input")
+	t.ids = append(t.ids, id)
 	t.calls = append(translate.AppendComma(t.calls), '{')
-	t.calls = translate.AppendMember(t.calls, "id", block.Get("id"))
+	t.calls = translate.AppendMember(t.calls, "id", id)
 	t.calls = append(t.calls, `,"type":"function","function":{`...)
-	t.calls = translate.AppendMember(t.calls, "name", block.Get("name"))
+	t.calls = translate.AppendMember(t.calls, "name", name)
 	t.calls = translate.AppendKey(t.calls, "arguments")
 	t.calls = append(jsonscan.AppendString(t.calls, compact(block.Get("input"))), "}}"...)
-	return nil
 }
 
 // endAssistant writes the assistant message, if there is one.

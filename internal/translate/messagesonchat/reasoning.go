@@ -29,25 +29,16 @@ type thinking struct {
 	hidden bool
 }
 
-func readThinking(body translate.Object) (th thinking, err error) {
-	o, ok, err := body.Object("thinking")
-	if !ok || err != nil {
-		return th, err
-	}
-	if err := o.Only("type", "budget_tokens", "display"); err != nil {
-		return th, err
-	}
-	if th.typ, err = o.Type(); err != nil {
-		return th, err
+func readThinking(body translate.Reader) (th thinking) {
+	o, ok := body.Object("thinking", "type", "budget_tokens", "display")
+	if !ok {
+		return th
 	}
 	var n int64
-	switch th.typ {
+	switch th.typ = o.Type(); th.typ {
 	case "enabled":
-		if th.budget, n, err = o.Int("budget_tokens", 1); err != nil {
-			return th, err
-		}
-		if th.budget == nil {
-			return th, translate.Missing(o.Param("budget_tokens"))
+		if th.budget, n = o.Int("budget_tokens", 1); th.budget == nil {
+			o.Fail(translate.Missing(o.Raw.Param("budget_tokens")))
 		}
 		for _, b := range budgetEfforts {
 			if n >= b.least {
@@ -57,44 +48,34 @@ func readThinking(body translate.Object) (th thinking, err error) {
 		}
 	case "adaptive", "disabled":
 	default:
-		return th, translate.UnsupportedType(o, th.typ)
+		o.Fail(translate.UnsupportedType(o.Raw, th.typ))
 	}
-	switch display, err := o.DecodedText("display"); {
-	case err != nil:
-		return th, err
-	case display == "omitted":
+	switch display := o.DecodedText("display"); display {
+	case "", "summarized":
+	case "omitted":
 		th.hidden = true
-	case display != "" && display != "summarized":
-		return th, translate.UnsupportedValue(o.Param("display"), display)
+	default:
+		o.Fail(translate.UnsupportedValue(o.Raw.Param("display"), display))
 	}
-	return th, nil
+	return th
 }
 
 // putReasoning maps thinking and output_config.effort. Adaptive thinking without an effort is what
 // a model that reasons does by default. The caller gets the reasoning if it asked for thinking, and
 // if it must send the reasoning back.
-func (t *translation) putReasoning() error {
-	th, err := readThinking(t.body)
-	if err != nil {
-		return err
-	}
-	config, _, err := t.body.Object("output_config")
-	if err != nil {
-		return err
-	}
-	asked, err := config.DecodedText("effort")
-	if err != nil {
-		return err
-	}
+func (t *translation) putReasoning() {
+	th := readThinking(t.body)
+	config, _ := t.body.Object("output_config")
+	asked := config.DecodedText("effort")
 	if asked != "" && !slices.Contains(efforts, asked) {
-		return translate.UnsupportedValue("output_config.effort", asked)
+		t.body.Fail(translate.UnsupportedValue("output_config.effort", asked))
 	}
 	on := th.typ == "enabled" || th.typ == "adaptive"
 	t.original.thinking = on && !th.hidden || t.opt.ReasoningContent
 	t.original.signed = on && t.opt.SignedReasoning
 	switch {
 	case t.opt.NoReasoning:
-		return nil
+		return
 	case th.typ == "disabled":
 		asked = ""
 		if slices.Contains(t.opt.Efforts, "none") {
@@ -103,10 +84,10 @@ func (t *translation) putReasoning() error {
 	case asked == "" && t.opt.OpenRouter && th.budget != nil:
 		t.out = append(t.out, `,"reasoning":{`...)
 		t.out = append(translate.AppendMember(t.out, "max_tokens", th.budget), '}')
-		return nil
+		return
 	case asked == "" && t.opt.OpenRouter && on:
 		t.out = append(t.out, `,"reasoning":{"enabled":true}`...)
-		return nil
+		return
 	case asked == "":
 		asked = th.effort
 	case asked == "high" && !t.opt.Reasons && !t.opt.OpenRouter && len(t.opt.Efforts) == 0:
@@ -115,7 +96,6 @@ func (t *translation) putReasoning() error {
 	if asked != "" {
 		t.out = translate.AppendTextMember(t.out, "reasoning_effort", []byte(t.knownEffort(asked)))
 	}
-	return nil
 }
 
 // knownEffort returns the highest effort that the model knows and that is not above the one asked

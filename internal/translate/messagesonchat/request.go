@@ -83,7 +83,7 @@ type Original struct {
 // translation is one request on its way.
 type translation struct {
 	opt      Options
-	body     translate.Object
+	body     translate.Reader
 	out      []byte // the chat request so far
 	original Original
 }
@@ -94,32 +94,30 @@ type translation struct {
 // names the field which a chat request cannot carry, or whose value is invalid. Neither result
 // refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (chat []byte, original *Original, err error) {
-	t := translation{opt: opt, body: translate.Body(b), original: Original{inputTokens: opt.InputTokens}}
-	if err := t.check(); err != nil {
+	body := translate.Body(b)
+	if err := check(body, opt.Version); err != nil {
 		return nil, nil, err
 	}
+	t := translation{opt: opt, body: translate.Read(body, &err), original: Original{inputTokens: opt.InputTokens}}
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
 	t.out = append(t.out, `{"model":`...)
 	t.out = jsonscan.AppendString(t.out, opt.UpstreamModel)
-	if t.out, err = appendMessages(t.out, t.body, opt); err != nil {
-		return nil, nil, err
-	}
-	t.out = fields.AppendKept(t.out, t.body)
-	for _, step := range []func() error{
-		t.putLimit, t.putStop, t.putTopK, t.putReasoning, t.putUser, t.putTier, t.putCacheControl,
-	} {
-		if err := step(); err != nil {
-			return nil, nil, err
-		}
-	}
-	if t.out, err = appendFormat(t.out, t.body); err != nil {
-		return nil, nil, err
-	}
-	if t.out, err = appendTools(t.out, t.body, &t.opt); err != nil {
-		return nil, nil, err
-	}
+	t.out = appendMessages(t.out, t.body, opt)
+	t.out = fields.AppendKept(t.out, body)
+	t.putLimit()
+	t.putStop()
+	t.putTopK()
+	t.putReasoning()
+	t.putUser()
+	t.putTier()
+	t.putCacheControl()
+	t.out = appendFormat(t.out, t.body)
+	t.out = appendTools(t.out, t.body, &t.opt)
 	if stream {
 		t.out = append(t.out, `,"stream":true,"stream_options":{"include_usage":true}`...)
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	return append(t.out, '}'), &t.original, nil
 }

@@ -10,25 +10,13 @@ import (
 
 // toolResult writes the result of a tool. Few providers accept parts in a tool message: texts are
 // joined by line ends, and images and files go into the user message, with the id of the call.
-func (m *messageWriter) toolResult(block translate.Object) error {
-	id, err := block.RequiredText("tool_use_id")
-	if err != nil {
-		return err
-	}
-	failed, err := block.Bool("is_error")
-	if err != nil {
-		return err
-	}
-	cache, err := m.opt.cacheControl(block)
-	if err != nil {
-		return err
-	}
+func (m *messageWriter) toolResult(block translate.Reader) {
+	id := block.RequiredText("tool_use_id")
+	failed, cache := block.Bool("is_error"), m.opt.cacheControl(block)
 	var r toolResult
-	if err := m.readResult(&r, block); err != nil {
-		return err
-	}
+	m.readResult(&r, block)
 	if !slices.ContainsFunc(m.called, func(called []byte) bool { return bytes.Equal(called, id) }) {
-		return translate.Invalid(block.Param("tool_use_id"), "the id of a tool_use block in the assistant message before it")
+		block.Fail(translate.Invalid(block.Raw.Param("tool_use_id"), "the id of a tool_use block in the assistant message before it"))
 	}
 	if failed {
 		r.fail()
@@ -55,7 +43,6 @@ func (m *messageWriter) toolResult(block translate.Object) error {
 		m.user.content.text(jsonscan.AppendString(nil, "From the result of the tool call "+decoded+":"), nil)
 		m.user.content.join(&r.media)
 	}
-	return nil
 }
 
 // toolResult is what a result of a tool has in it.
@@ -67,39 +54,30 @@ type toolResult struct {
 // placeholder stands in a tool message for what chat can only have in a user message.
 var placeholder = []byte(`"[An image or a file: see the next user message.]"`)
 
-func (m *messageWriter) readResult(r *toolResult, block translate.Object) error {
+func (m *messageWriter) readResult(r *toolResult, block translate.Reader) {
 	text := func(quoted []byte) { r.texts = append(r.texts, quoted) }
-	return eachBlock(block, "content", text, func(inner translate.Object) error {
-		typ, err := blockType(inner, "text", "image", "document", "tool_reference")
-		if err != nil {
-			return err
-		}
-		var c content
+	eachBlock(block, "content", text, func(inner translate.Reader) {
+		typ := blockType(inner, "text", "image", "document", "tool_reference")
 		switch typ {
 		case "tool_reference": // the provider has all tools in any case
-			name, err := inner.RequiredText("tool_name")
-			text(joined([][]byte{[]byte(`"This tool is available:"`), name}))
-			return err
+			text(joined([][]byte{[]byte(`"This tool is available:"`), inner.RequiredText("tool_name")}))
+			return
 		case "text":
-			quoted, err := inner.RequiredText("text")
-			text(quoted)
-			return err
+			text(inner.RequiredText("text"))
+			return
 		}
-		if err := m.addBlock(&c, inner, typ); err != nil {
-			return err
-		}
+		var c content
+		m.addBlock(&c, inner, typ)
 		switch {
 		case c.n == 0: // an empty document
-			return nil
 		case c.single != nil: // a document that is text
 			text(c.single)
-			return nil
+		default:
+			if !m.opt.ToolParts {
+				text(placeholder)
+			}
+			r.media.join(&c)
 		}
-		if !m.opt.ToolParts {
-			text(placeholder)
-		}
-		r.media.join(&c)
-		return nil
 	})
 }
 

@@ -6,29 +6,23 @@ import (
 )
 
 // appendTools maps tools and tool_choice. The choice has no meaning without tools.
-func appendTools(dst []byte, body translate.Object, opt *Options) ([]byte, error) {
-	choice, needed, err := readChoice(body)
-	if err != nil {
-		return dst, err
-	}
+func appendTools(dst []byte, body translate.Reader, opt *Options) []byte {
+	choice, needed := readChoice(body)
 	some := false
-	err = body.Each("tools", translate.MaxTools, func(i int, tool translate.Object) (err error) {
+	body.Each("tools", translate.MaxTools, func(i int, tool translate.Reader) {
 		if i == 0 {
 			some = true
 			dst = append(dst, `,"tools":[`...)
 		}
-		dst, err = appendTool(dst, tool, opt)
-		return err
+		dst = appendTool(dst, tool, opt)
 	})
 	switch {
-	case err != nil:
-		return dst, err
 	case some:
 		dst = append(append(dst, ']'), choice...)
 	case needed:
-		return dst, translate.NoTools()
+		body.Fail(translate.NoTools())
 	}
-	return dst, nil
+	return dst
 }
 
 // toolFields are the fields of a tool that the client runs. Of these, defer_loading says that the
@@ -39,105 +33,71 @@ var toolFields = []string{"type", "name", "description", "input_schema", "strict
 	"defer_loading", "eager_input_streaming", "allowed_callers"}
 
 // appendTool appends a tool as a function. strict is sent only if the caller gave it.
-func appendTool(dst []byte, tool translate.Object, opt *Options) ([]byte, error) {
-	typ, err := tool.DecodedText("type")
-	if err != nil {
-		return dst, err
+func appendTool(dst []byte, tool translate.Reader, opt *Options) []byte {
+	if typ := tool.DecodedText("type"); typ != "" && typ != "custom" {
+		tool.Fail(translate.UnsupportedType(tool.Raw, typ))
 	}
-	if typ != "" && typ != "custom" {
-		return dst, translate.UnsupportedType(tool, typ)
-	}
-	if err := tool.Only(toolFields...); err != nil {
-		return dst, err
-	}
-	name, err := tool.RequiredText("name")
-	if err != nil {
-		return dst, err
-	}
-	if _, err := tool.RequiredObject("input_schema"); err != nil {
-		return dst, err
-	}
-	description, err := toolDescription(tool)
-	if err != nil {
-		return dst, err
-	}
-	if _, err := tool.Bool("strict"); err != nil {
-		return dst, err
-	}
-	cache, err := opt.cacheControl(tool)
-	if err != nil {
-		return dst, err
-	}
+	tool.Only(toolFields...)
+	name := tool.RequiredText("name")
+	tool.RequiredObject("input_schema")
+	description := toolDescription(tool)
+	tool.Bool("strict")
+	cache := opt.cacheControl(tool)
 	dst = append(translate.AppendComma(dst), `{"type":"function","function":{`...)
 	dst = translate.AppendMember(dst, "name", name)
 	if description != nil {
 		dst = translate.AppendMember(dst, "description", description)
 	}
 	dst = translate.AppendMember(dst, "parameters", tool.Get("input_schema"))
-	dst = append(translate.AppendPresent(dst, tool, "strict"), '}')
+	dst = append(translate.AppendPresent(dst, tool.Raw, "strict"), '}')
 	if cache != nil {
 		dst = translate.AppendMember(dst, "cache_control", cache)
 	}
-	return append(dst, '}'), nil
+	return append(dst, '}')
 }
 
 // toolDescription returns the description of a tool with the examples of its input, which functions
 // have no field for.
-func toolDescription(tool translate.Object) ([]byte, error) {
-	description, err := tool.Text("description")
-	if err != nil {
-		return nil, err
-	}
-	examples := tool.Get("input_examples")
+func toolDescription(tool translate.Reader) []byte {
+	description, examples := tool.Text("description"), tool.Get("input_examples")
 	if examples == nil {
-		return description, nil
+		return description
 	}
-	spans, err := translate.Elements(examples, tool.Param("input_examples"), translate.MaxParts)
-	if err != nil || len(spans) == 0 {
-		return description, err
+	spans, err := translate.Elements(examples, tool.Raw.Param("input_examples"), translate.MaxParts)
+	if tool.Fail(err); len(spans) == 0 {
+		return description
 	}
 	text := "Examples of the input:"
 	for _, span := range spans {
 		text += "\n" + compact(span.Value(examples))
 	}
-	return joined([][]byte{description, jsonscan.AppendString(nil, text)}), nil
+	return joined([][]byte{description, jsonscan.AppendString(nil, text)})
 }
 
 // readChoice returns the members of a chat request that tool_choice becomes, and whether it requires
 // a tool.
-func readChoice(body translate.Object) (members []byte, needed bool, err error) {
-	o, ok, err := body.Object("tool_choice")
-	if !ok || err != nil {
-		return nil, false, err
-	}
-	typ, err := o.Type()
-	if err != nil {
-		return nil, false, err
+func readChoice(body translate.Reader) (members []byte, needed bool) {
+	o, ok := body.Object("tool_choice")
+	if !ok {
+		return nil, false
 	}
 	known := []string{"type", "disable_parallel_tool_use"}
-	switch typ {
+	switch typ := o.Type(); typ {
 	case "auto":
 	case "none":
 		members = append(members, `,"tool_choice":"none"`...)
 	case "any":
 		members, needed = append(members, `,"tool_choice":"required"`...), true
 	case "tool":
-		name, err := o.RequiredText("name")
-		if err != nil {
-			return nil, false, err
-		}
 		members, needed = append(members, `,"tool_choice":{"type":"function","function":{`...), true
-		members = append(translate.AppendMember(members, "name", name), "}}"...)
+		members = append(translate.AppendMember(members, "name", o.RequiredText("name")), "}}"...)
 		known = append(known, "name")
 	default:
-		return nil, false, translate.UnsupportedType(o, typ)
+		o.Fail(translate.UnsupportedType(o.Raw, typ))
 	}
-	if err := o.Only(known...); err != nil {
-		return nil, false, err
-	}
-	one, err := o.Bool("disable_parallel_tool_use")
-	if one {
+	o.Only(known...)
+	if o.Bool("disable_parallel_tool_use") {
 		members = append(members, `,"parallel_tool_calls":false`...)
 	}
-	return members, needed, err
+	return members, needed
 }

@@ -14,56 +14,51 @@ type userTurn struct {
 
 // userMessage writes the results of tools, which must follow their calls directly, and gathers the
 // rest.
-func (m *messageWriter) userMessage(o translate.Object) error {
+func (m *messageWriter) userMessage(o translate.Reader) {
 	if m.user.at == "" {
-		m.user.at = o.Param("content")
+		m.user.at = o.Raw.Param("content")
 	}
 	c := &m.user.content
-	return eachBlock(o, "content", func(quoted []byte) { c.text(quoted, nil) }, func(block translate.Object) error {
-		typ, err := blockType(block, "text", "image", "document", "tool_result")
-		switch {
-		case err != nil:
-			return err
-		case typ == "tool_result":
-			m.user.results = true
-			return m.toolResult(block)
+	eachBlock(o, "content", func(quoted []byte) { c.text(quoted, nil) }, func(block translate.Reader) {
+		typ := blockType(block, "text", "image", "document", "tool_result")
+		if typ != "tool_result" {
+			m.addBlock(c, block, typ)
+			return
 		}
-		return m.addBlock(c, block, typ)
+		m.user.results = true
+		m.toolResult(block)
 	})
 }
 
 // endUser writes the user message, if there is one.
-func (m *messageWriter) endUser() error {
+func (m *messageWriter) endUser(in translate.Reader) {
 	t := m.user
 	m.user = userTurn{}
 	switch {
 	case t.at == "" || t.content.n == 0 && t.results:
-		return nil
+		return
 	case t.content.n == 0:
-		return translate.Invalid(t.at, "text or blocks that are not empty")
+		in.Fail(translate.Invalid(t.at, "text or blocks that are not empty"))
 	}
 	m.begin("user")
 	m.out = t.content.append(translate.AppendKey(m.out, "content"))
 	m.out = append(m.out, '}')
-	return nil
 }
 
 // addBlock adds a text, an image or a document.
-func (m *messageWriter) addBlock(c *content, block translate.Object, typ string) error {
-	cache, err := m.opt.cacheControl(block)
-	if err != nil {
-		return err
-	}
+func (m *messageWriter) addBlock(c *content, block translate.Reader, typ string) {
+	cache := m.opt.cacheControl(block)
 	switch typ {
 	case "image":
-		return addImage(c, block, cache)
+		addImage(c, block, cache)
+		return
 	case "document":
-		return m.addDocument(c, block, cache)
+		m.addDocument(c, block, cache)
+		return
 	}
-	if citations := block.Get("citations"); citations != nil && string(citations) != "[]" && m.opt.Version == anthropic.Version2026 {
-		return notInVersion(block.Param("citations"))
+	citations := block.Get("citations")
+	if citations != nil && string(citations) != "[]" && m.opt.Version == anthropic.Version2026 {
+		block.Fail(notInVersion(block.Raw.Param("citations")))
 	}
-	text, err := block.RequiredText("text")
-	c.text(text, cache)
-	return err
+	c.text(block.RequiredText("text"), cache)
 }
