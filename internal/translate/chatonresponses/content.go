@@ -14,33 +14,36 @@ var partFields = translate.PartFields{
 
 // content ends an item with the content of a message to the model, in the member key: a string
 // unchanged, parts under their names in Responses. Only users and tools may send media.
-func (in *inputWriter) content(key string, message translate.Object, media bool) error {
+func (in *inputWriter) content(key string, message translate.Reader, media bool) {
 	value := message.Get("content")
 	switch {
 	case value == nil:
-		return translate.Missing(message.Param("content"))
+		message.Fail(translate.Missing(message.Raw.Param("content")))
 	case value[0] == '"':
 		in.put(key, value)
 		in.out = append(in.out, '}')
-		return nil
+		return
 	}
 	in.out = append(translate.AppendKey(in.out, key), '[')
-	err := message.Each("content", translate.MaxParts, func(_ int, part translate.Object) error {
-		typ, err := partFields.Type(part)
-		switch {
-		case err != nil:
-			return err
-		case typ == "refusal" || typ != "text" && !media:
-			return translate.UnsupportedType(part, typ)
+	eachPart(message, func(part translate.Reader, typ string) {
+		if typ == "refusal" || typ != "text" && !media {
+			part.Fail(translate.UnsupportedType(part.Raw, typ))
 		}
-		in.out, err = appendPart(translate.AppendComma(in.out), part, typ)
-		return err
+		in.out = appendPart(translate.AppendComma(in.out), part, typ)
 	})
 	in.out = append(in.out, "]}"...)
-	return err
 }
 
-func appendPart(dst []byte, part translate.Object, typ string) ([]byte, error) {
+// eachPart calls f for each part of a message.
+func eachPart(message translate.Reader, f func(part translate.Reader, typ string)) {
+	message.Each("content", translate.MaxParts, func(_ int, part translate.Reader) {
+		typ, err := partFields.Type(part.Raw)
+		part.Fail(err)
+		f(part, typ)
+	})
+}
+
+func appendPart(dst []byte, part translate.Reader, typ string) []byte {
 	switch typ {
 	case "image_url":
 		return appendImage(dst, part)
@@ -49,63 +52,44 @@ func appendPart(dst []byte, part translate.Object, typ string) ([]byte, error) {
 	case "input_audio":
 		return translate.AppendAudio(dst, part)
 	}
-	text, err := part.RequiredText("text")
 	dst = append(dst, `{"type":"input_text"`...)
-	return append(translate.AppendMember(dst, "text", text), '}'), err
+	return append(translate.AppendMember(dst, "text", part.RequiredText("text")), '}')
 }
 
 // appendImage appends an image; Responses requires its detail.
-func appendImage(dst []byte, part translate.Object) ([]byte, error) {
-	o, err := part.RequiredObject("image_url")
-	if err != nil {
-		return dst, err
-	}
-	if err := o.Only("url", "detail"); err != nil {
-		return dst, err
-	}
-	url, err := o.RequiredText("url")
-	if err != nil {
-		return dst, err
-	}
-	detail, err := o.Text("detail")
+func appendImage(dst []byte, part translate.Reader) []byte {
+	o := part.RequiredObject("image_url", "url", "detail")
+	url, detail := o.RequiredText("url"), o.Text("detail")
 	if detail == nil {
 		detail = []byte(`"auto"`)
 	}
 	dst = append(dst, `{"type":"input_image"`...)
 	dst = translate.AppendMember(dst, "image_url", url)
-	return append(translate.AppendMember(dst, "detail", detail), '}'), err
+	return append(translate.AppendMember(dst, "detail", detail), '}')
 }
 
 // appendFile appends a file, inline or one that the provider has. That the caller owns it was
 // checked before.
-func appendFile(dst []byte, part translate.Object) ([]byte, error) {
-	o, err := part.RequiredObject("file")
-	if err != nil {
-		return dst, err
-	}
-	if err := o.Only("file_data", "file_id", "filename"); err != nil {
-		return dst, err
-	}
+func appendFile(dst []byte, part translate.Reader) []byte {
+	o := part.RequiredObject("file", "file_data", "file_id", "filename")
 	if o.Get("file_data") == nil && o.Get("file_id") == nil {
-		return dst, translate.Missing(o.Param("file_data"))
+		o.Fail(translate.Missing(o.Raw.Param("file_data")))
 	}
 	dst = append(dst, `{"type":"input_file"`...)
 	for _, key := range []string{"file_data", "file_id", "filename"} {
-		if _, err := o.Text(key); err != nil {
-			return dst, err
-		}
-		dst = translate.AppendPresent(dst, o, key)
+		o.Text(key)
+		dst = translate.AppendPresent(dst, o.Raw, key)
 	}
-	return append(dst, '}'), nil
+	return append(dst, '}')
 }
 
 // answer ends an item with the content of a message of the model: a string unchanged, parts and a
 // refusal as the parts of an answer.
-func (in *inputWriter) answer(message translate.Object, content, refusal []byte) error {
+func (in *inputWriter) answer(message translate.Reader, content, refusal []byte) {
 	if refusal == nil && content[0] == '"' {
 		in.put("content", content)
 		in.out = append(in.out, '}')
-		return nil
+		return
 	}
 	in.out = append(in.out, `,"content":[`...)
 	switch {
@@ -113,27 +97,17 @@ func (in *inputWriter) answer(message translate.Object, content, refusal []byte)
 	case content[0] == '"':
 		in.answerPart("text", content)
 	default:
-		err := message.Each("content", translate.MaxParts, func(_ int, part translate.Object) error {
-			typ, err := partFields.Type(part)
-			switch {
-			case err != nil:
-				return err
-			case typ != "text" && typ != "refusal":
-				return translate.UnsupportedType(part, typ)
+		eachPart(message, func(part translate.Reader, typ string) {
+			if typ != "text" && typ != "refusal" {
+				part.Fail(translate.UnsupportedType(part.Raw, typ))
 			}
-			text, err := part.RequiredText(typ)
-			in.answerPart(typ, text)
-			return err
+			in.answerPart(typ, part.RequiredText(typ))
 		})
-		if err != nil {
-			return err
-		}
 	}
 	if refusal != nil {
 		in.answerPart("refusal", refusal)
 	}
 	in.out = append(in.out, "]}"...)
-	return nil
 }
 
 // answerPart writes a text or a refusal. Responses requires the annotations of a text.

@@ -18,51 +18,51 @@ var messageFields = translate.MessageFields{
 }
 
 // appendMessages translates messages to instructions and input. It notes in leftOut what is not sent.
-func appendMessages(dst []byte, body translate.Object, leftOut *[]string) ([]byte, error) {
-	value := body.Get("messages")
-	if value == nil {
-		return dst, translate.Missing("messages")
+func appendMessages(dst []byte, body translate.Reader, leftOut *[]string) []byte {
+	messages := body.Get("messages")
+	if messages == nil {
+		body.Fail(translate.Missing("messages"))
 	}
-	spans, err := translate.Elements(value, "messages", translate.MaxMessages)
-	if err != nil {
-		return dst, err
-	}
-	in := inputWriter{out: dst}
-	if len(spans) == 0 {
-		in.out = append(in.out, `,"input":[`...)
-	}
-	for i, span := range spans {
-		o, err := translate.Open(span.Value(value), translate.At("messages", i))
-		if err != nil {
-			return dst, err
-		}
-		role, err := messageFields.Role(o, leftOut)
-		if err != nil {
-			return dst, err
-		}
-		instructions := []byte(nil)
-		if i == 0 && len(spans) > 1 {
+	const input = `,"input":[`
+	in, some := inputWriter{out: dst}, false
+	body.Each("messages", translate.MaxMessages, func(i int, o translate.Reader) {
+		role, err := messageFields.Role(o.Raw, leftOut)
+		o.Fail(err)
+		var instructions []byte
+		if i == 0 && several(messages) {
 			instructions = instructionsOf(o, role)
 		}
 		if instructions != nil {
-			in.out = translate.AppendMember(in.out, "instructions", instructions)
+			in.put("instructions", instructions)
 		}
 		if i == 0 {
-			in.out = append(in.out, `,"input":[`...)
+			in.out, some = append(in.out, input...), true
 		}
-		if instructions != nil {
-			continue
+		if instructions == nil {
+			in.message(o, role)
 		}
-		if err := in.message(o, role); err != nil {
-			return dst, err
-		}
+	})
+	if !some {
+		in.out = append(in.out, input...)
 	}
-	return append(in.out, ']'), nil
+	return append(in.out, ']')
+}
+
+// several reports whether an array has more than one element.
+func several(array []byte) bool {
+	one := false
+	for range jsonscan.AllElements(array) {
+		if one {
+			return true
+		}
+		one = true
+	}
+	return false
 }
 
 // instructionsOf returns the text of a leading message that becomes instructions, nil if it stays a
 // message.
-func instructionsOf(o translate.Object, role string) []byte {
+func instructionsOf(o translate.Reader, role string) []byte {
 	content := o.Get("content")
 	if role != "system" && role != "developer" || content == nil || content[0] != '"' {
 		return nil
@@ -86,41 +86,34 @@ func (in *inputWriter) put(key string, value []byte) {
 	in.out = translate.AppendMember(in.out, key, value)
 }
 
-func (in *inputWriter) message(o translate.Object, role string) error {
+func (in *inputWriter) message(o translate.Reader, role string) {
 	switch role {
 	case "assistant":
-		return in.assistant(o)
+		in.assistant(o)
 	case "tool":
-		return in.toolResult(o)
+		in.toolResult(o)
+	default:
+		in.begin("message")
+		in.out = translate.AppendTextMember(in.out, "role", []byte(role))
+		in.content("content", o, role == "user")
 	}
-	in.begin("message")
-	in.out = translate.AppendTextMember(in.out, "role", []byte(role))
-	return in.content("content", o, role == "user")
 }
 
 // assistant writes a message of the model: its text, and then its calls, each an item of its own.
-func (in *inputWriter) assistant(o translate.Object) error {
-	content, calls := o.Get("content"), o.Get("tool_calls")
-	refusal, err := o.Text("refusal")
-	if err != nil {
-		return err
-	}
+func (in *inputWriter) assistant(o translate.Reader) {
+	content, calls, refusal := o.Get("content"), o.Get("tool_calls"), o.Text("refusal")
 	if string(content) == `""` && (calls != nil || refusal != nil) {
 		content = nil
 	}
 	if content == nil && calls == nil && refusal == nil {
-		return translate.Missing(o.Param("content"))
+		o.Fail(translate.Missing(o.Raw.Param("content")))
 	}
 	if content != nil || refusal != nil {
 		in.begin("message")
 		in.out = append(in.out, `,"role":"assistant"`...)
-		if err := in.answer(o, content, refusal); err != nil {
-			return err
-		}
+		in.answer(o, content, refusal)
 	}
-	return o.Each("tool_calls", translate.MaxTools, func(_ int, call translate.Object) error {
-		return in.toolCall(call)
-	})
+	o.Each("tool_calls", translate.MaxTools, func(_ int, call translate.Reader) { in.toolCall(call) })
 }
 
 // toolCalls has, by the type of a tool call, the member of its own object that has its input, and
@@ -131,34 +124,17 @@ var toolCalls = map[string]struct{ argument, item string }{
 	"custom":   {"input", "custom_tool_call"},
 }
 
-func (in *inputWriter) toolCall(call translate.Object) error {
-	typ, err := call.Type()
-	if err != nil {
-		return err
-	}
+func (in *inputWriter) toolCall(call translate.Reader) {
+	typ := call.Type()
 	kind, known := toolCalls[typ]
 	if !known {
-		return translate.UnsupportedType(call, typ)
+		call.Fail(translate.UnsupportedType(call.Raw, typ))
 	}
-	if err := call.Only("id", "type", "index", typ); err != nil {
-		return err
-	}
-	id, err := call.RequiredText("id")
-	if err != nil {
-		return err
-	}
-	o, err := call.RequiredObject(typ)
-	if err != nil {
-		return err
-	}
-	if err := o.Only("name", kind.argument, "parsed_arguments"); err != nil {
-		return err
-	}
-	for _, key := range []string{"name", kind.argument} {
-		if _, err := o.RequiredText(key); err != nil {
-			return err
-		}
-	}
+	call.Only("id", "type", "index", typ)
+	id := call.RequiredText("id")
+	o := call.RequiredObject(typ, "name", kind.argument, "parsed_arguments")
+	o.RequiredText("name")
+	o.RequiredText(kind.argument)
 	if typ == "custom" {
 		if in.custom == nil {
 			in.custom = make(map[string]bool)
@@ -168,16 +144,12 @@ func (in *inputWriter) toolCall(call translate.Object) error {
 	}
 	in.begin(kind.item)
 	in.put("call_id", id)
-	in.out = append(translate.AppendPresent(in.out, o, "name", kind.argument), '}')
-	return nil
+	in.out = append(translate.AppendPresent(in.out, o.Raw, "name", kind.argument), '}')
 }
 
 // toolResult writes the output of a tool.
-func (in *inputWriter) toolResult(o translate.Object) error {
-	id, err := o.RequiredText("tool_call_id")
-	if err != nil {
-		return err
-	}
+func (in *inputWriter) toolResult(o translate.Reader) {
+	id := o.RequiredText("tool_call_id")
 	typ := "function_call_output"
 	if len(in.custom) > 0 {
 		if decoded, _ := jsonscan.String(id); in.custom[decoded] {
@@ -186,5 +158,5 @@ func (in *inputWriter) toolResult(o translate.Object) error {
 	}
 	in.begin(typ)
 	in.put("call_id", id)
-	return in.content("output", o, true)
+	in.content("output", o, true)
 }

@@ -42,7 +42,7 @@ func (o *Original) LeftOut() []string { return o.leftOut }
 
 // translation is one request on its way.
 type translation struct {
-	body     translate.Object
+	body     translate.Reader
 	out      []byte // the Responses request so far
 	original Original
 }
@@ -53,146 +53,98 @@ type translation struct {
 // that names the field which a Responses request cannot carry, or whose value is invalid. Neither
 // result refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (responses []byte, original *Original, err error) {
-	var t translation
-	if t.body, t.original.functions, err = translate.AsTools(translate.Body(b)); err != nil {
+	body, functions, err := translate.AsTools(translate.Body(b))
+	if err != nil {
 		return nil, nil, err
 	}
-	if err := t.write(b, stream, opt); err != nil {
-		return nil, nil, t.original.functions.Refusal(err)
+	t := translation{original: Original{functions: functions}}
+	if t.original.leftOut, err = fields.Check(body, translate.ChatNeutral.Has); err == nil {
+		t.body = translate.Read(body, &err)
+		t.write(b, stream, opt)
+	}
+	if err != nil {
+		return nil, nil, functions.Refusal(err)
 	}
 	return t.out, &t.original, nil
 }
 
-func (t *translation) write(b *jsonscan.Body, stream bool, opt Options) (err error) {
-	if t.original.leftOut, err = fields.Check(t.body, translate.ChatNeutral.Has); err != nil {
-		return err
-	}
+func (t *translation) write(b *jsonscan.Body, stream bool, opt Options) {
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
 	t.out = append(t.out, `{"model":`...)
 	t.out = jsonscan.AppendString(t.out, opt.UpstreamModel)
-	if t.out, err = appendMessages(t.out, t.body, &t.original.leftOut); err != nil {
-		return err
-	}
-	t.out = fields.AppendKept(t.out, t.body)
-	if err := t.limit(opt.MaxOutput); err != nil {
-		return err
-	}
-	if err := t.reasoning(); err != nil {
-		return err
-	}
-	if t.out, err = appendText(t.out, t.body); err != nil {
-		return err
-	}
-	if err := t.logprobs(); err != nil {
-		return err
-	}
-	if err := t.stop(); err != nil {
-		return err
-	}
-	if t.out, err = appendTools(t.out, t.body); err != nil {
-		return err
-	}
-	if err := t.store(); err != nil {
-		return err
-	}
+	t.out = appendMessages(t.out, t.body, &t.original.leftOut)
+	t.out = fields.AppendKept(t.out, t.body.Raw)
+	t.limit(opt.MaxOutput)
+	t.reasoning()
+	t.out = appendText(t.out, t.body)
+	t.logprobs()
+	t.stop()
+	t.out = appendTools(t.out, t.body)
+	t.store()
 	if stream {
 		t.out = append(t.out, `,"stream":true`...)
 	}
 	t.out = append(t.out, '}')
-	return nil
 }
 
 // limit maps max_completion_tokens and its older name max_tokens, unless maxOutput replaces both.
-func (t *translation) limit(maxOutput int64) error {
+func (t *translation) limit(maxOutput int64) {
 	if maxOutput > 0 {
 		t.out = translate.AppendIntMember(t.out, "max_output_tokens", maxOutput)
-		return nil
+		return
 	}
-	value, _, err := translate.OutputLimit(t.body)
-	if value != nil {
+	value, _, err := translate.OutputLimit(t.body.Raw)
+	if t.body.Fail(err); value != nil {
 		t.out = translate.AppendMember(t.out, "max_output_tokens", value)
 	}
-	return err
 }
 
 // reasoning maps reasoning_effort, include_reasoning and OpenRouter's object reasoning. Its effort
 // and summary have the same names in Responses; that reasoning is not shown is up to the answer.
-func (t *translation) reasoning() error {
-	effort, err := t.body.Text("reasoning_effort")
-	if err != nil {
-		return err
+func (t *translation) reasoning() {
+	effort := t.body.Text("reasoning_effort")
+	o, _ := t.body.Object("reasoning", "effort", "enabled", "exclude", "summary")
+	t.original.hideReasoning = o.Bool("exclude")
+	summary := o.Text("summary")
+	if effort == nil {
+		effort = effortOf(o)
 	}
-	o, ok, err := t.body.Object("reasoning")
-	if err != nil {
-		return err
-	}
-	var summary []byte
-	if ok {
-		if err := o.Only("effort", "enabled", "exclude", "summary"); err != nil {
-			return err
-		}
-		if t.original.hideReasoning, err = o.Bool("exclude"); err != nil {
-			return err
-		}
-		if summary, err = o.Text("summary"); err != nil {
-			return err
-		}
-		if effort == nil {
-			if effort, err = effortOf(o); err != nil {
-				return err
-			}
-		}
-	}
-	include, err := t.body.Bool("include_reasoning")
-	if err != nil {
-		return err
-	}
-	if t.body.Get("include_reasoning") != nil && !include {
+	if include := t.body.Bool("include_reasoning"); t.body.Get("include_reasoning") != nil && !include {
 		t.original.hideReasoning = true
 	}
 	t.out = appendObject(t.out, "reasoning", "effort", effort, "summary", summary)
-	return nil
 }
 
 // effortOf returns the effort of a reasoning object: its own, or the one that stands for enabled.
-func effortOf(o translate.Object) ([]byte, error) {
-	effort, err := o.Text("effort")
-	if err != nil || effort != nil || o.Get("enabled") == nil {
-		return effort, err
+func effortOf(o translate.Reader) []byte {
+	effort := o.Text("effort")
+	if effort != nil || o.Get("enabled") == nil {
+		return effort
 	}
-	enabled, err := o.Bool("enabled")
-	if enabled {
-		return []byte(`"medium"`), err
+	if o.Bool("enabled") {
+		return []byte(`"medium"`)
 	}
-	return []byte(`"none"`), err
+	return []byte(`"none"`)
 }
 
 // logprobs maps logprobs and top_logprobs.
-func (t *translation) logprobs() (err error) {
-	if t.original.logprobs, err = t.body.Bool("logprobs"); err != nil {
-		return err
-	}
-	if t.original.logprobs {
+func (t *translation) logprobs() {
+	if t.original.logprobs = t.body.Bool("logprobs"); t.original.logprobs {
 		t.out = append(t.out, `,"include":["message.output_text.logprobs"]`...)
 	}
-	top, n, err := t.body.Int("top_logprobs", 0)
-	switch {
-	case err != nil:
-		return err
+	switch top, n := t.body.Int("top_logprobs", 0); {
 	case n == 0:
 	case !t.original.logprobs:
-		return apierror.New(apierror.InvalidValue, `"top_logprobs" needs "logprobs": true`).WithParam("top_logprobs")
+		t.body.Fail(apierror.New(apierror.InvalidValue, `"top_logprobs" needs "logprobs": true`).WithParam("top_logprobs"))
 	default:
 		t.out = translate.AppendMember(t.out, "top_logprobs", top)
 	}
-	return nil
 }
 
 // store is sent in any case: the default of chat completions is false, and that of Responses true.
-func (t *translation) store() (err error) {
-	t.original.stored, err = t.body.Bool("store")
+func (t *translation) store() {
+	t.original.stored = t.body.Bool("store")
 	t.out = strconv.AppendBool(translate.AppendKey(t.out, "store"), t.original.stored)
-	return err
 }
 
 // appendObject appends a member that is an object of two members; what is nil is left out.

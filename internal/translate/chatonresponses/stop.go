@@ -8,12 +8,12 @@ import (
 )
 
 // stop reads the stop sequences. The Responses API has none, so the gateway ends the answer.
-func (t *translation) stop() (err error) {
-	t.original.stops, err = translate.StopSequences(t.body.Get("stop"), "stop")
-	if err == nil && len(t.original.stops) > 0 && t.original.logprobs {
-		return apierror.New(apierror.UnsupportedParameter, `"logprobs" and "stop" cannot be combined: the provider of this model has another API`).WithParam("logprobs")
+func (t *translation) stop() {
+	stops, err := translate.StopSequences(t.body.Get("stop"), "stop")
+	t.body.Fail(err)
+	if t.original.stops = stops; len(stops) > 0 && t.original.logprobs {
+		t.body.Fail(apierror.New(apierror.UnsupportedParameter, `"logprobs" and "stop" cannot be combined: the provider of this model has another API`).WithParam("logprobs"))
 	}
-	return err
 }
 
 // stopWriter passes an answer on up to the first stop sequence in its text.

@@ -3,51 +3,40 @@ package chatonresponses
 import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
 // appendText appends the member text, which has both response_format and verbosity.
-func appendText(dst []byte, body translate.Object) ([]byte, error) {
-	verbosity, err := body.Text("verbosity")
-	if err != nil {
-		return dst, err
-	}
-	format, err := textFormat(body)
-	if err != nil {
-		return dst, err
-	}
-	return appendObject(dst, "text", "format", format, "verbosity", verbosity), nil
+func appendText(dst []byte, body translate.Reader) []byte {
+	verbosity := body.Text("verbosity")
+	return appendObject(dst, "text", "format", textFormat(body), "verbosity", verbosity)
 }
 
 // textFormat returns text.format, nil for the default.
-func textFormat(body translate.Object) ([]byte, error) {
-	o, ok, err := body.Object("response_format")
-	if !ok || err != nil {
-		return nil, err
+func textFormat(body translate.Reader) []byte {
+	o, ok := body.Object("response_format")
+	if !ok {
+		return nil
 	}
-	typ, err := o.Type()
-	if err != nil {
-		return nil, err
-	}
-	switch typ {
+	switch typ := o.Type(); typ {
 	case "text":
-		return nil, o.Only("type")
+		o.Only("type")
 	case "json_object":
-		return []byte(`{"type":"json_object"}`), o.Only("type")
+		o.Only("type")
+		return []byte(`{"type":"json_object"}`)
 	case "json_schema":
 		return schemaFormat(o)
+	default:
+		o.Fail(translate.UnsupportedType(o.Raw, typ))
 	}
-	return nil, translate.UnsupportedType(o, typ)
+	return nil
 }
 
 // schemaFormat flattens the object json_schema.
-func schemaFormat(o translate.Object) ([]byte, error) {
-	schema, err := translate.JSONSchema(o)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := schema.RequiredText("name"); err != nil {
-		return nil, err
-	}
+func schemaFormat(o translate.Reader) []byte {
+	inner, err := translate.JSONSchema(o.Raw)
+	o.Fail(err)
+	schema := translate.Inside(o, inner)
+	schema.RequiredText("name")
 	if schema.Get("schema") == nil {
-		return nil, translate.Missing(schema.Param("schema"))
+		o.Fail(translate.Missing(inner.Param("schema")))
 	}
 	format := []byte(`{"type":"json_schema"`)
-	return append(translate.AppendPresent(format, schema, "name", "description", "schema", "strict"), '}'), nil
+	return append(translate.AppendPresent(format, inner, "name", "description", "schema", "strict"), '}')
 }

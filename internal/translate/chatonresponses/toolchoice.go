@@ -4,58 +4,36 @@ import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
 // toolChoice returns tool_choice as Responses has it, nil if the request has none. required reports
 // whether it needs a tool.
-func toolChoice(body translate.Object) (choice []byte, required bool, err error) {
+func toolChoice(body translate.Reader) (choice []byte, required bool) {
 	value := body.Get("tool_choice")
-	if value == nil {
-		return nil, false, nil
-	}
-	if value[0] == '"' {
+	switch {
+	case value == nil:
+		return nil, false
+	case value[0] == '"':
 		return translate.ToolMode(body, "tool_choice")
 	}
-	o, _, err := body.Object("tool_choice")
-	if err != nil {
-		return nil, false, err
+	o, _ := body.Object("tool_choice")
+	if o.DecodedText("type") == "allowed_tools" {
+		return allowedTools(o), true
 	}
-	typ, err := o.DecodedText("type")
-	if err != nil {
-		return nil, false, err
-	}
-	if typ == "allowed_tools" {
-		choice, err = allowedTools(o)
-	} else {
-		choice, err = appendChoice(nil, o)
-	}
-	return choice, true, err
+	return appendChoice(nil, o), true
 }
 
 // appendChoice appends the choice of one tool, flat as Responses has it.
-func appendChoice(dst []byte, outer translate.Object) ([]byte, error) {
-	typ, o, err := openTyped(outer)
-	if err != nil {
-		return dst, err
-	}
-	if err := o.Only("name"); err != nil {
-		return dst, err
-	}
-	name, err := o.RequiredText("name")
-	if err != nil {
-		return dst, err
-	}
+func appendChoice(dst []byte, outer translate.Reader) []byte {
+	typ, o := openTyped(outer)
+	o.Only("name")
 	dst = translate.AppendTextMember(append(dst, '{'), "type", []byte(typ))
-	return append(translate.AppendMember(dst, "name", name), '}'), nil
+	return append(translate.AppendMember(dst, "name", o.RequiredText("name")), '}')
 }
 
 // allowedTools flattens the choice of several tools.
-func allowedTools(outer translate.Object) ([]byte, error) {
-	o, mode, _, err := translate.AllowedTools(outer)
-	if err != nil {
-		return nil, err
-	}
+func allowedTools(outer translate.Reader) []byte {
+	o, mode, _ := translate.AllowedTools(outer)
 	choice := translate.AppendMember([]byte(`{"type":"allowed_tools"`), "mode", mode)
 	choice = append(choice, `,"tools":[`...)
-	err = o.Each("tools", translate.MaxTools, func(_ int, tool translate.Object) (err error) {
-		choice, err = appendChoice(translate.AppendComma(choice), tool)
-		return err
+	o.Each("tools", translate.MaxTools, func(_ int, tool translate.Reader) {
+		choice = appendChoice(translate.AppendComma(choice), tool)
 	})
-	return append(choice, "]}"...), err
+	return append(choice, "]}"...)
 }
