@@ -58,30 +58,14 @@ type SignedReasoning struct {
 // Take takes an element or a piece of one, and returns how many bytes of it are kept. A piece with a
 // signature is the last of its element. Reasoning without one is of no use to the model.
 func (s *SignedReasoning) Take(detail []byte) (kept int) {
-	var typ, id, text, signature, format, data []byte
-	for m := range jsonscan.AllMembers(detail) {
-		if m.Kind != '"' {
-			continue
-		}
-		switch value := m.Value(detail); string(m.DecodedKey(detail)) {
-		case "type":
-			typ = value
-		case "id":
-			id = value
-		case "text":
-			text = value
-		case "signature":
-			signature = value
-		case "format":
-			format = value
-		case "data":
-			data = value
-		}
-	}
+	var storage [8]jsonscan.Member
+	o := OpenAnswer(detail, storage[:0])
+	get := func(key string) []byte { return o.Kind('"', key, "") }
+	typ, id, signature, format, data := get("type"), get("id"), get("signature"), get("format"), get("data")
 	if id != nil {
 		s.id = append(s.id[:0], id...)
 	}
-	if piece, ok := Unquoted(text); ok {
+	if piece, ok := Unquoted(get("text")); ok {
 		s.text = append(s.text, piece...)
 		kept = len(piece)
 	}

@@ -68,9 +68,7 @@ const (
 	// MaxTier bounds a service tier in bytes of JSON; the longest known has 8 bytes.
 	MaxTier = 64
 
-	// MaxScratch is how many bytes of its buffers a stream keeps between two events, and MaxMembers
-	// how many members or elements of its walks: a stream that is held for hours must not hold the
-	// memory of its longest chunk.
+	// MaxScratch is how many bytes of its buffers a stream keeps between two events: a stream that is
+	// held for hours must not hold the memory of its longest chunk.
 	MaxScratch = 16 << 10
-	MaxMembers = 256
 )

@@ -8,101 +8,50 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// itemMembers are the members of an item or a part that matter, nil for those that are absent.
-type itemMembers struct {
-	typ, id, status, callID, name, arguments, input       []byte
-	content, summary, text, refusal, annotations, logprob []byte
-}
-
-func readMembers(object []byte) (o itemMembers) {
-	if len(object) == 0 || object[0] != '{' {
-		return o
-	}
-	var members [16]jsonscan.Member
-	for _, m := range jsonscan.Members(object, members[:0]) {
-		if m.Kind == 'n' {
-			continue
-		}
-		value := m.Value(object)
-		switch string(m.DecodedKey(object)) {
-		case "type":
-			o.typ = value
-		case "id":
-			o.id = value
-		case "status":
-			o.status = value
-		case "call_id":
-			o.callID = value
-		case "name":
-			o.name = value
-		case "arguments":
-			o.arguments = value
-		case "input":
-			o.input = value
-		case "content":
-			o.content = value
-		case "summary":
-			o.summary = value
-		case "text":
-			o.text = value
-		case "refusal":
-			o.refusal = value
-		case "annotations":
-			o.annotations = value
-		case "logprobs":
-			o.logprob = value
-		}
-	}
-	return o
-}
-
 // itemOf returns the item that an object is of, and begins it if it is new. added says that an
 // event announces it.
-func (r *reader) itemOf(index int64, object []byte, added bool) (*item, itemMembers, *apierror.Error) {
-	o := readMembers(object)
-	kind, ok := kindOf(o.typ)
+func (r *reader) itemOf(index int64, o translate.Answer, added bool) (*item, *apierror.Error) {
+	typ := o.Get("type")
+	kind, ok := kindOf(typ)
 	if !ok {
-		return nil, o, unknownItem(r.call, o.typ)
+		return nil, unknownItem(r.call, typ)
 	}
-	for _, id := range [...]*[]byte{&o.id, &o.callID} {
-		if _, ok := translate.Unquoted(*id); !ok {
-			*id = nil
-		}
-	}
+	id, callID := o.Text("id"), o.Text("call_id")
 	if kind == callItem {
-		it := r.items.findCall(index, o.id, o.callID, added)
+		it := r.items.findCall(index, id, callID, added)
 		if it == nil {
 			var bad *apierror.Error
 			if it, bad = r.beginCall(index, o); bad != nil {
-				return nil, o, bad
+				return nil, bad
 			}
 		}
-		return it, o, r.checkSize()
+		return it, r.checkSize()
 	}
-	it := r.items.find(index, o.id, kind)
+	it := r.items.find(index, id, kind)
 	if it == nil || added && it.done {
-		it = r.items.add(index, o.id, kind)
+		it = r.items.add(index, id, kind)
 	}
 	r.begin(kind == messageItem)
-	return it, o, r.checkSize()
+	return it, r.checkSize()
 }
 
 // itemDone takes an item that is done, and emits what was not emitted of it.
 func (r *reader) itemDone(index int64, object []byte) *apierror.Error {
-	it, o, bad := r.itemOf(index, object, false)
+	o := translate.OpenAnswer(object, nil)
+	it, bad := r.itemOf(index, o, false)
 	if bad != nil {
 		return bad
 	}
 	it.done = true
 	switch it.kind {
 	case messageItem:
-		return r.messageDone(it, o.content)
+		return r.messageDone(it, o.Get("content"))
 	case callItem:
-		argument := o.arguments
+		argument := o.Get("arguments")
 		if it.custom {
-			argument = o.input
+			argument = o.Get("input")
 		}
-		r.callDone(it, argument, string(o.status) == `"incomplete"`)
+		r.callDone(it, argument, string(o.Get("status")) == `"incomplete"`)
 	case reasoningItem:
 		r.reasoningItemDone(it, o)
 	}
@@ -111,15 +60,15 @@ func (r *reader) itemDone(index int64, object []byte) *apierror.Error {
 
 func (r *reader) messageDone(it *item, content []byte) *apierror.Error {
 	if len(content) > 0 && content[0] == '"' { // some servers
-		r.textDone(it, 0, itemMembers{text: content})
+		r.textDone(it, 0, content, nil, nil)
 		return nil
 	}
 	for i, span := range jsonscan.Elements(content, nil) {
-		switch o := readMembers(span.Value(content)); string(o.typ) {
+		switch o := translate.OpenAnswer(span.Value(content), nil); string(o.Get("type")) {
 		case `"output_text"`, `"text"`:
-			r.textDone(it, int64(i), o)
+			r.textDone(it, int64(i), o.Get("text"), o.Get("logprobs"), o.Get("annotations"))
 		case `"refusal"`:
-			r.refusalDone(it, int64(i), o.refusal)
+			r.refusalDone(it, int64(i), o.Get("refusal"))
 		default:
 			return translate.ProviderFailure(r.call, translate.PartNotText)
 		}
@@ -131,22 +80,22 @@ func (r *reader) messageDone(it *item, content []byte) *apierror.Error {
 }
 
 // textDone takes all of a part's text, with its log probabilities and annotations.
-func (r *reader) textDone(it *item, index int64, o itemMembers) {
+func (r *reader) textDone(it *item, index int64, text, logprobs, annotations []byte) {
 	p := r.part(it, index, false)
-	if piece, _ := translate.Unquoted(o.text); !p.emitted {
-		r.emitText(it, p, piece, r.readTokens(o.logprob))
+	if piece, _ := translate.Unquoted(text); !p.emitted {
+		r.emitText(it, p, piece, r.readTokens(logprobs))
 	}
 	if rest := it.joins.Rest(); rest != nil {
 		r.to.Text(rest, nil)
 	}
 	if !p.cited {
-		for span := range jsonscan.AllElements(o.annotations) {
-			r.emitCitation(p, span.Value(o.annotations))
+		for span := range jsonscan.AllElements(annotations) {
+			r.emitCitation(p, span.Value(annotations))
 		}
 	}
 	if !p.done {
 		p.done = true
-		decoded, _ := jsonscan.String(o.text)
+		decoded, _ := jsonscan.String(text)
 		r.shift += int64(utf8.RuneCountInString(decoded))
 	}
 }
@@ -162,12 +111,12 @@ func (r *reader) refusalDone(it *item, index int64, text []byte) {
 }
 
 // reasoningItemDone takes the reasoning itself before the summary of it.
-func (r *reader) reasoningItemDone(it *item, o itemMembers) {
-	for i, span := range jsonscan.Elements(o.content, nil) {
-		r.reasoningDone(it, int64(i), false, readMembers(span.Value(o.content)).text)
-	}
-	for i, span := range jsonscan.Elements(o.summary, nil) {
-		r.reasoningDone(it, int64(i), true, readMembers(span.Value(o.summary)).text)
+func (r *reader) reasoningItemDone(it *item, o translate.Answer) {
+	for _, key := range [...]string{"content", "summary"} {
+		parts := o.Get(key)
+		for i, span := range jsonscan.Elements(parts, nil) {
+			r.reasoningDone(it, int64(i), key == "summary", translate.OpenAnswer(span.Value(parts), nil).Get("text"))
+		}
 	}
 }
 

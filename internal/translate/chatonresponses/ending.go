@@ -9,29 +9,15 @@ import (
 
 // end takes the response that ends the answer, and the type of the event that brought it, nil for a
 // whole one. Its output is the answer if no event announced an item before.
-func (r *reader) end(response []byte, members []jsonscan.Member, event []byte) (e completion.Ending, bad *apierror.Error) {
-	var status, reason, output []byte
-	for _, m := range members {
-		value := m.Value(response)
-		switch string(m.DecodedKey(response)) {
-		case "status":
-			status = value
-		case "incomplete_details":
-			inside := jsonscan.Members(value, nil)
-			if i, ok := jsonscan.Find(value, inside, "reason"); ok {
-				reason = inside[i].Value(value)
-			}
-		case "output":
-			output = value
-		case "service_tier":
-			if m.Kind == '"' && len(value) <= translate.MaxTier {
-				e.Tier = value
-			}
-		}
-	}
-	if s := string(status); event == nil && (s == `"in_progress"` || s == `"queued"`) {
+func (r *reader) end(response translate.Answer, event []byte) (e completion.Ending, bad *apierror.Error) {
+	status := string(response.Get("status"))
+	if event == nil && (status == `"in_progress"` || status == `"queued"`) {
 		return e, translate.ProviderFailure(r.call, "answered with an unfinished response")
 	}
+	if tier := response.Kind('"', "service_tier", ""); len(tier) <= translate.MaxTier {
+		e.Tier = tier
+	}
+	output := response.Get("output")
 	if r.items.empty() {
 		for i, span := range jsonscan.Elements(output, nil) {
 			if bad := r.itemDone(int64(i), span.Value(output)); bad != nil {
@@ -43,7 +29,8 @@ func (r *reader) end(response []byte, members []jsonscan.Member, event []byte) (
 	for it := range r.items.all() {
 		r.flush(it)
 	}
-	switch incomplete := string(status) == `"incomplete"` || string(event) == "response.incomplete"; {
+	reason := translate.OpenAnswer(response.Get("incomplete_details"), nil).Get("reason")
+	switch incomplete := status == `"incomplete"` || string(event) == "response.incomplete"; {
 	case incomplete && string(reason) == `"content_filter"`:
 		e.Finish = "content_filter"
 	case incomplete:

@@ -70,25 +70,25 @@ func (r *reader) begin(text bool) {
 
 // beginCall begins a tool call, whose name is quoted. If another has the same id, the family makes
 // up an id for this one: the caller could not distinguish their results.
-func (r *reader) beginCall(index int64, o itemMembers) (*item, *apierror.Error) {
-	if _, ok := translate.Unquoted(o.name); !ok {
+func (r *reader) beginCall(index int64, o translate.Answer) (*item, *apierror.Error) {
+	name, id, callID := o.Text("name"), o.Text("id"), o.Text("call_id")
+	if name == nil {
 		return nil, translate.ProviderFailure(r.call, translate.NamelessCall)
 	}
 	if r.original.functions && r.calls > 0 {
 		return nil, translate.ProviderFailure(r.call, translate.SecondFunction)
 	}
-	callID := o.callID
 	if callID == nil {
-		callID = o.id
+		callID = id
 	}
 	if r.items.hasCall(callID) {
 		callID = nil
 	}
-	it := r.items.add(index, o.id, callItem)
-	it.call, it.callID, it.custom = r.calls, bytes.Clone(callID), string(o.typ) == `"custom_tool_call"`
+	it := r.items.add(index, id, callItem)
+	it.call, it.callID, it.custom = r.calls, bytes.Clone(callID), string(o.Get("type")) == `"custom_tool_call"`
 	r.calls++
 	r.begin(false)
-	r.to.BeginCall(it.call, it.custom, it.callID, bytes.Clone(o.name))
+	r.to.BeginCall(it.call, it.custom, it.callID, bytes.Clone(name))
 	return it, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/completion"
 )
 
@@ -27,7 +28,7 @@ func Result(response []byte, original *Original, call openai.Call) ([]byte, open
 	until := original.until(w)
 	r := reader{call: &call, original: original, to: until}
 	members := jsonscan.Members(repaired, nil)
-	end, bad := r.end(repaired, members, nil)
+	end, bad := r.end(translate.WalkedAnswer(repaired, members), nil)
 	if bad != nil {
 		return fail(bad)
 	}

@@ -31,7 +31,7 @@ func (r *Reader) readContent(content []byte) *apierror.Error {
 	if !isArray(content) {
 		return translate.ProviderFailure(r.call, "answered with content that is not text")
 	}
-	for _, span := range r.walker.list(content) {
+	for span := range jsonscan.AllElements(content) {
 		if bad := r.readPart(span.Value(content)); bad != nil {
 			return bad
 		}
@@ -41,7 +41,7 @@ func (r *Reader) readContent(content []byte) *apierror.Error {
 
 func (r *Reader) readPart(object []byte) *apierror.Error {
 	var text, thinking []byte
-	for _, m := range r.walker.walk(atElement, object) {
+	for m := range jsonscan.AllMembers(object) {
 		switch string(m.DecodedKey(object)) {
 		case "text":
 			text = m.Value(object)
@@ -75,7 +75,7 @@ func (r *Reader) readThinking(value []byte) {
 
 // reasoningMember takes the reasoning in a member of an object.
 func (r *Reader) reasoningMember(object []byte, key string) {
-	for _, m := range r.walker.walk(atInner, object) {
+	for m := range jsonscan.AllMembers(object) {
 		if string(m.DecodedKey(object)) == key {
 			if piece, ok := translate.Unquoted(m.Value(object)); ok {
 				r.to.Reasoning(piece)
@@ -88,7 +88,7 @@ func (r *Reader) reasoningMember(object []byte, key string) {
 // reasoning.summary has `summary`. Encrypted reasoning is left out: only the provider can read it,
 // and a chat request does not send it back.
 func (r *Reader) readReasoningDetails(details []byte) {
-	for _, span := range r.walker.list(details) {
+	for span := range jsonscan.AllElements(details) {
 		detail := span.Value(details)
 		if span.Kind == '{' {
 			r.reasoningMember(detail, "text")
@@ -100,10 +100,10 @@ func (r *Reader) readReasoningDetails(details []byte) {
 // readAnnotations takes the citations of URLs, whose members chat nests. Other annotations have no
 // counterpart.
 func (r *Reader) readAnnotations(annotations []byte) {
-	for _, span := range r.walker.list(annotations) {
+	for span := range jsonscan.AllElements(annotations) {
 		outer := span.Value(annotations)
 		citation, cites := outer, false
-		for _, m := range r.walker.walk(atElement, outer) {
+		for m := range jsonscan.AllMembers(outer) {
 			switch value := m.Value(outer); string(m.DecodedKey(outer)) {
 			case "type":
 				cites = string(value) == `"url_citation"`

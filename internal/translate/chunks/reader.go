@@ -37,10 +37,9 @@ type Options struct {
 // Reader reads a provider's chunks, or its whole completion, and gives their content to a
 // translation.
 type Reader struct {
-	call   *openai.Call
-	to     Content
-	opt    Options
-	walker walker
+	call *openai.Call
+	to   Content
+	opt  Options
 
 	choice int64  // the index of the choice that is the answer, -1 before it began
 	calls  int64  // tool calls begun
@@ -172,12 +171,12 @@ func (r *Reader) readChoice(c *openai.ChunkChoice) *apierror.Error {
 // readLogprobs collects the log probabilities of a chunk's text in r.tokens. Those of a refusal
 // have no counterpart.
 func (r *Reader) readLogprobs(object []byte) {
-	for _, m := range r.walker.walk(atElement, object) {
+	for m := range jsonscan.AllMembers(object) {
 		if string(m.DecodedKey(object)) != "content" {
 			continue
 		}
 		list := m.Value(object)
-		for _, span := range r.walker.list(list) {
+		for span := range jsonscan.AllElements(list) {
 			if span.Kind == '{' {
 				r.tokens = translate.AppendToken(r.tokens, span.Value(list), "[]")
 			}
@@ -186,41 +185,8 @@ func (r *Reader) readLogprobs(object []byte) {
 	}
 }
 
-// walker has the memory of the walks below a delta, which the next chunk uses again.
-type walker struct {
-	members [levels][]jsonscan.Member
-	spans   []jsonscan.Span
-}
-
-// The levels of a walk. One does not disturb those above.
-const (
-	atElement = iota // of a list in the delta
-	atInner          // an object in such an element
-	levels
-)
-
-func (w *walker) walk(level int, object []byte) []jsonscan.Member {
-	w.members[level] = jsonscan.Members(object, w.members[level][:0])
-	return w.members[level]
-}
-
-// list walks an array in a delta.
-func (w *walker) list(array []byte) []jsonscan.Span {
-	w.spans = jsonscan.Elements(array, w.spans[:0])
-	return w.spans
-}
-
 // trim releases the memory of a long chunk.
 func (r *Reader) trim() {
-	w := &r.walker
-	for i := range w.members {
-		if cap(w.members[i]) > translate.MaxMembers {
-			w.members[i] = nil
-		}
-	}
-	if cap(w.spans) > translate.MaxMembers {
-		w.spans = nil
-	}
 	if cap(r.tokens) > translate.MaxScratch {
 		r.tokens = nil
 	}

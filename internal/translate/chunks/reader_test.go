@@ -84,12 +84,4 @@ func TestAReaderReleasesTheMemoryOfALongChunk(t *testing.T) {
 	if n := cap(r.tokens); n > translate.MaxScratch {
 		t.Errorf("the log probabilities keep %d bytes", n)
 	}
-	for i, members := range r.walker.members {
-		if n := cap(members); n > translate.MaxMembers {
-			t.Errorf("the walk of level %d keeps %d members", i, n)
-		}
-	}
-	if n := cap(r.walker.spans); n > translate.MaxMembers {
-		t.Errorf("the walk of a list keeps %d elements", n)
-	}
 }
