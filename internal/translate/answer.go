@@ -94,12 +94,20 @@ func WalkedAnswer(object []byte, members []jsonscan.Member) Answer { return Answ
 
 // Get returns the value of a member, nil if it is absent.
 func (a Answer) Get(key string) []byte {
-	for i := len(a.members) - 1; i >= 0; i-- {
-		if m := a.members[i]; m.Kind != 'n' && string(m.DecodedKey(a.data)) == key {
-			return m.Value(a.data)
-		}
+	if start, end := a.Span(key); end > 0 {
+		return a.data[start:end:end]
 	}
 	return nil
+}
+
+// Span returns where the value of a member stands; end is 0 if it is absent. Of several the last counts.
+func (a Answer) Span(key string) (start, end int) {
+	for i := len(a.members) - 1; i >= 0; i-- {
+		if m := &a.members[i]; m.Kind != 'n' && string(m.DecodedKey(a.data)) == key {
+			return m.ValueStart, m.ValueEnd
+		}
+	}
+	return 0, 0
 }
 
 // Kind returns the value of a member of a kind, as [jsonscan.KindOf] has it, otherwise if it is absent

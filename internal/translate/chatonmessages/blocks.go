@@ -3,7 +3,6 @@ package chatonmessages
 import (
 	"strings"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
@@ -56,39 +55,6 @@ func kindOf(typ []byte) (kind blockKind, ok bool) {
 	return hiddenBlock, hiddenBlocks[name] || strings.HasSuffix(name, "_tool_use") || strings.HasSuffix(name, "_tool_result")
 }
 
-// blockMembers are the members of a block, or of a delta of one, that matter; nil for those that are
-// absent.
-type blockMembers struct {
-	typ, id, name, input, text, thinking, signature, data []byte
-	partial, citation, citations                          []byte
-}
-
-func readBlock(object []byte) (o blockMembers) {
-	each(object, func(key, value []byte) {
-		switch string(key) {
-		case "type":
-			o.typ = value
-		case "id":
-			o.id = value
-		case "name":
-			o.name = value
-		case "input":
-			o.input = value
-		case "text":
-			o.text = value
-		case "thinking":
-			o.thinking = value
-		case "signature":
-			o.signature = value
-		case "data":
-			o.data = value
-		case "citations":
-			o.citations = value
-		}
-	})
-	return o
-}
-
 // find returns the block with an index that is not over, or the last of this kind if the provider
 // gives no index; nil if there is none.
 func (r *reader) find(index int64, kind blockKind) *block {
@@ -134,14 +100,4 @@ func (r *reader) hasCall(id []byte) bool {
 		}
 	}
 	return false
-}
-
-// each calls f for each member of an object that is not null.
-func each(object []byte, f func(key, value []byte)) {
-	var members [16]jsonscan.Member
-	for _, m := range jsonscan.Members(object, members[:0]) {
-		if m.Kind != 'n' {
-			f(m.DecodedKey(object), m.Value(object))
-		}
-	}
 }

@@ -12,19 +12,13 @@ import (
 const maxReason = 64
 
 // takeStop takes the members of a message, or of the delta that ends it, that say why it ends.
-func (r *reader) takeStop(object []byte) {
-	each(object, func(key, value []byte) {
-		switch {
-		case string(key) == "stop_reason" && value[0] == '"' && len(value) <= maxReason:
-			r.reason = bytes.Clone(value)
-		case string(key) == "stop_details":
-			each(value, func(key, value []byte) {
-				if text, ok := translate.Unquoted(value); ok && string(key) == "explanation" {
-					r.why = bytes.Clone(text)
-				}
-			})
-		}
-	})
+func (r *reader) takeStop(o translate.Answer) {
+	if reason := o.Kind('"', "stop_reason", ""); reason != nil && len(reason) <= maxReason {
+		r.reason = bytes.Clone(reason)
+	}
+	if why, ok := translate.Unquoted(translate.OpenAnswer(o.Get("stop_details"), nil).Get("explanation")); ok {
+		r.why = bytes.Clone(why)
+	}
 }
 
 // end ends an answer that is whole, and returns its finish reason as chat has it. A turn that the

@@ -47,8 +47,9 @@ func (r *reader) begin(text bool) {
 
 // start takes the start of a block, or a whole one.
 func (r *reader) start(index int64, object []byte) *apierror.Error {
-	o := readBlock(object)
-	kind, ok := kindOf(o.typ)
+	var storage [16]jsonscan.Member
+	o := translate.OpenAnswer(object, storage[:0])
+	kind, ok := kindOf(o.Get("type"))
 	if !ok {
 		return translate.ProviderFailure(r.call, "answered with a content block of a type that is not known")
 	}
@@ -56,23 +57,24 @@ func (r *reader) start(index int64, object []byte) *apierror.Error {
 		r.stop(b, false) // the provider forgot to
 	}
 	if kind == callBlock {
-		return r.startCall(index, &o)
+		return r.startCall(index, o)
 	}
 	b := r.add(index, kind)
 	switch kind {
 	case textBlock:
-		r.text(b, o.text)
-		for span := range jsonscan.AllElements(o.citations) {
-			r.cite(b, span.Value(o.citations))
+		r.text(b, o.Get("text"))
+		citations := o.Get("citations")
+		for span := range jsonscan.AllElements(citations) {
+			r.cite(b, span.Value(citations))
 		}
 	case thinkingBlock:
-		r.thought(b, o.thinking)
-		r.sign(b, o.signature)
+		r.thought(b, o.Get("thinking"))
+		r.sign(b, o.Get("signature"))
 	case redactedBlock:
-		if _, ok := translate.Unquoted(o.data); ok && !r.original.hideReasoning {
+		if data := o.Text("data"); data != nil && !r.original.hideReasoning {
 			r.begin(false)
-			r.call.ReportSealed(o.data)
-			r.thoughts.redacted(b.n, o.data)
+			r.call.ReportSealed(data)
+			r.thoughts.redacted(b.n, data)
 		}
 	}
 	return r.checkSize()
@@ -80,32 +82,32 @@ func (r *reader) start(index int64, object []byte) *apierror.Error {
 
 // startCall begins a tool call. If another has the same id, the family makes up an id for this one:
 // the caller could not distinguish their results.
-func (r *reader) startCall(index int64, o *blockMembers) *apierror.Error {
-	if _, ok := translate.Unquoted(o.name); !ok {
+func (r *reader) startCall(index int64, o translate.Answer) *apierror.Error {
+	id, name, input := o.Text("id"), o.Text("name"), o.Kind('{', "input", "")
+	if name == nil {
 		return translate.ProviderFailure(r.call, translate.NamelessCall)
 	}
 	if r.original.functions && r.calls > 0 {
 		return translate.ProviderFailure(r.call, translate.SecondFunction)
 	}
-	id := o.id
-	if _, ok := translate.Unquoted(id); !ok || r.hasCall(id) {
+	if r.hasCall(id) {
 		id = nil
 	}
 	b := r.add(index, callBlock)
 	b.id = string(id)
-	if len(o.input) > 0 && o.input[0] == '{' && len(bytes.TrimSpace(o.input[1:len(o.input)-1])) > 0 {
-		b.input = bytes.Clone(o.input)
+	if input != nil && len(bytes.TrimSpace(input[1:len(input)-1])) > 0 {
+		b.input = bytes.Clone(input)
 	}
-	r.held += len(id) + len(o.name) + len(b.input)
+	r.held += len(id) + len(name) + len(b.input)
 	r.begin(false)
-	r.to.BeginCall(b.n, false, bytes.Clone(id), bytes.Clone(r.original.nameOf(o.name)))
+	r.to.BeginCall(b.n, false, bytes.Clone(id), bytes.Clone(r.original.nameOf(name)))
 	return r.checkSize()
 }
 
-// delta takes a piece of a block. Its text is value, which may differ from that in the object.
-func (r *reader) delta(index int64, o *blockMembers) *apierror.Error {
+// delta takes a piece of a block.
+func (r *reader) delta(index int64, o *piece) *apierror.Error {
 	b := (*block)(nil)
-	switch string(o.typ) {
+	switch string(o.Get("type")) {
 	case `"text_delta"`:
 		if b = r.blockOf(index, textBlock); b != nil {
 			r.text(b, o.text)
@@ -113,23 +115,23 @@ func (r *reader) delta(index int64, o *blockMembers) *apierror.Error {
 		}
 	case `"thinking_delta"`:
 		if b = r.blockOf(index, thinkingBlock); b != nil {
-			r.thought(b, o.thinking)
+			r.thought(b, o.text)
 			r.repeated = b
 		}
 	case `"signature_delta"`:
 		if b = r.blockOf(index, thinkingBlock); b != nil {
-			r.sign(b, o.signature)
+			r.sign(b, o.Get("signature"))
 		}
 	case `"citations_delta"`:
 		if b = r.blockOf(index, textBlock); b != nil {
-			r.cite(b, o.citation)
+			r.cite(b, o.Get("citation"))
 		}
 	case `"input_json_delta"`:
 		switch b = r.find(index, callBlock); {
 		case b == nil:
 			return translate.ProviderFailure(r.call, translate.FragmentOfNoCall)
 		case b.kind == callBlock:
-			r.arguments(b, o.partial)
+			r.arguments(b, o.text)
 			r.repeated = b
 		}
 	}

@@ -23,26 +23,21 @@ func Result(message []byte, original *Original, call openai.Call) ([]byte, opena
 	if err != nil {
 		return fail(translate.ProviderFailure(&call, "answered what is not JSON").WithCause(err))
 	}
-	get := func(key string) []byte {
-		if i, ok := jsonscan.Find(message, members, key); ok {
-			return members[i].Value(message)
-		}
-		return nil
-	}
-	if string(get("type")) == `"error"` {
+	o := translate.WalkedAnswer(message, members)
+	if string(o.Get("type")) == `"error"` {
 		return fail(call.Fault(openai.ParseProviderError(message)))
 	}
-	content := get("content")
+	content := o.Get("content")
 	if len(content) == 0 || content[0] != '[' {
 		return fail(translate.ProviderFailure(&call, "answered with what is no message"))
 	}
-	id := get("id")
+	id := o.Get("id")
 	if text, ok := jsonscan.String(id); ok && text != "" && len(id) <= maxID {
 		sum.UpstreamID = text
 	} else {
 		id = nil
 	}
-	r.usage.Read(get("usage"))
+	r.usage.Read(o.Get("usage"))
 	sum.Usage, sum.HasUsage = r.usage.OpenAI()
 	i := int64(0)
 	for span := range jsonscan.AllElements(content) {
@@ -52,7 +47,7 @@ func Result(message []byte, original *Original, call openai.Call) ([]byte, opena
 		r.stop(&r.blocks[len(r.blocks)-1], false)
 		i++
 	}
-	r.takeStop(message)
+	r.takeStop(o)
 	finish, bad := r.end()
 	if bad != nil {
 		return fail(bad)

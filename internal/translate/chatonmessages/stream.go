@@ -52,26 +52,26 @@ func (s *Stream) read(e *openai.Event) *apierror.Error {
 	if err != nil {
 		return translate.ProviderFailure(&s.call, "answered what is not JSON").WithCause(err)
 	}
-	var o event
-	o.parse(e, members)
-	switch string(o.name) {
+	o := translate.WalkedAnswer(e.Data, members)
+	index := o.Index("index", -1)
+	switch string(eventType(e.Name, o)) {
 	case "error":
 		return s.call.Fault(openai.ParseProviderError(e.Data))
 	case "message_start":
-		s.startMessage(o.message)
+		s.startMessage(translate.OpenAnswer(o.Get("message"), nil))
 	case "content_block_start":
-		return s.reader.start(o.index, o.block)
+		return s.reader.start(index, o.Get("content_block"))
 	case "content_block_delta":
-		return s.delta(e, &o)
+		return s.delta(e, o, index)
 	case "content_block_stop":
-		if b := s.reader.open(o.index); b != nil {
+		if b := s.reader.open(index); b != nil {
 			s.reader.stop(b, false)
 		}
 	case "message_delta":
-		if s.reader.takeStop(o.delta); s.reader.reason != nil {
+		if s.reader.takeStop(translate.OpenAnswer(o.Get("delta"), nil)); s.reader.reason != nil {
 			s.sum.Finished = 1
 		}
-		s.takeUsage(o.usage)
+		s.takeUsage(o.Get("usage"))
 	case "message_stop":
 		return s.stop()
 	}
@@ -79,30 +79,27 @@ func (s *Stream) read(e *openai.Event) *apierror.Error {
 }
 
 // delta takes a piece of a block, which the next events may repeat with another text.
-func (s *Stream) delta(e *openai.Event, o *event) *apierror.Error {
-	piece, text := readDelta(e, o.deltaStart, o.delta)
-	if bad := s.reader.delta(o.index, &piece); bad != nil {
+func (s *Stream) delta(e *openai.Event, o translate.Answer, index int64) *apierror.Error {
+	var storage [8]jsonscan.Member
+	start, _ := o.Span("delta")
+	p := readDelta(e, start, o.Get("delta"), storage[:0])
+	if bad := s.reader.delta(index, &p); bad != nil {
 		return bad
 	}
-	if s.reader.repeated != nil && e.Learn([openai.Variables]openai.Variable{openai.VarText: text}) {
+	if s.reader.repeated != nil && e.Learn([openai.Variables]openai.Variable{openai.VarText: p.variable}) {
 		s.before = e.Shape()
 	}
 	return nil
 }
 
 // startMessage takes the message that an answer begins with. Its content is empty.
-func (s *Stream) startMessage(message []byte) {
-	each(message, func(key, value []byte) {
-		switch string(key) {
-		case "id":
-			if id, ok := jsonscan.String(value); ok && id != "" && s.sum.UpstreamID == "" && len(value) <= maxID {
-				s.sum.UpstreamID = id
-				s.client.Chunks.SetHead(value, nil)
-			}
-		case "usage":
-			s.takeUsage(value)
-		}
-	})
+func (s *Stream) startMessage(message translate.Answer) {
+	value := message.Get("id")
+	if id, ok := jsonscan.String(value); ok && id != "" && s.sum.UpstreamID == "" && len(value) <= maxID {
+		s.sum.UpstreamID = id
+		s.client.Chunks.SetHead(value, nil)
+	}
+	s.takeUsage(message.Get("usage"))
 }
 
 func (s *Stream) takeUsage(object []byte) {
