@@ -15,20 +15,13 @@ import (
 // ParseSpeech reads a request to speak a text: `input` is the text. With a `stream_format` of "sse" the
 // answer is a stream of events, else the bytes of the sound.
 func ParseSpeech(b *jsonscan.Body) (Request, error) {
-	req, err := head(b)
+	req, err := parse(b, "input", `"`, "a string")
 	if err != nil {
 		return req, err
 	}
-	if input, ok := member(b, "input"); !ok {
-		return req, missing("input")
-	} else if input.Kind != '"' {
-		return req, wrong("input", "a string")
-	}
-	format := ""
-	if m, ok := member(b, "stream_format"); ok {
-		if format, ok = jsonscan.String(m.Value(b.Data())); !ok {
-			return req, wrong("stream_format", "a string")
-		}
+	format, ok := jsonscan.String(value(b, "stream_format"))
+	if _, some := member(b, "stream_format"); some && !ok {
+		return req, wrong("stream_format", "a string")
 	}
 	req.Stream = format == "sse"
 	return req, nil
@@ -37,10 +30,8 @@ func ParseSpeech(b *jsonscan.Body) (Request, error) {
 // SpeechLimits is [ChatLimits] for a request that [ParseSpeech] accepted. It knows the characters of the
 // text, and not how long the sound will be.
 func SpeechLimits(b *jsonscan.Body) RequestedLimits {
-	m, _ := member(b, "input")
-	text, _ := jsonscan.String(m.Value(b.Data()))
 	var l RequestedLimits
-	l.Units[units.Characters] = int64(utf8.RuneCountInString(text))
+	l.Units[units.Characters] = int64(utf8.RuneCountInString(word(b, "input")))
 	return l
 }
 
@@ -104,29 +95,27 @@ func ParseTranscription(b *jsonscan.Body) (Request, error) {
 	if err != nil {
 		return req, err
 	}
-	if file, ok := member(b, "file"); ok {
-		if file.Kind != '0' {
-			return req, wrong("file", "one file")
-		}
-	} else if audio, ok := member(b, "input_audio"); !ok {
-		return req, missing("file")
-	} else if _, ok := audioData(b, audio); !ok {
-		return req, wrong("input_audio", "an object with data")
+	_, ok := member(b, "file")
+	audio := value(b, "input_audio")
+	switch {
+	case ok:
+		err = required(b, "file", "0", "one file")
+	case audio == nil:
+		err = missing("file")
+	case audioData(audio) == nil:
+		err = wrong("input_audio", "an object with data")
 	}
-	return req, nil
+	return req, err
 }
 
-// audioData returns the data of `input_audio`, in base64.
-func audioData(b *jsonscan.Body, audio jsonscan.Member) ([]byte, bool) {
-	value := audio.Value(b.Data())
-	members := jsonscan.Members(value, nil)
-	i, ok := jsonscan.Find(value, members, "data")
-	if !ok || audio.Kind != '{' || members[i].Kind != '"' {
-		return nil, false
+// audioData returns the data of `input_audio`, in base64; nil if it has none.
+func audioData(audio []byte) []byte {
+	data := nested(audio, "data")
+	if len(data) == 0 || data[0] != '"' {
+		return nil
 	}
-	data := members[i].Value(value)
 	data = data[1 : len(data)-1]
-	return data[bytes.LastIndexByte(data, ',')+1:], true // of a data URL, too
+	return data[bytes.LastIndexByte(data, ',')+1:] // of a data URL, too
 }
 
 const (
@@ -142,11 +131,11 @@ const (
 // sound is that it has says its size, until it is measured.
 func TranscriptionLimits(b *jsonscan.Body) (l RequestedLimits) {
 	l.Choices = 1
-	if file, ok := member(b, "file"); ok {
-		size, _ := jsonscan.Int(file.Value(b.Data()))
+	if file := value(b, "file"); file != nil {
+		size, _ := jsonscan.Int(file)
 		l.Units[units.Millis] = soundOf(size)
-	} else if audio, ok := member(b, "input_audio"); ok {
-		data, _ := audioData(b, audio)
+	} else if audio := value(b, "input_audio"); audio != nil {
+		data := audioData(audio)
 		l.Units[units.Millis] = soundOf(int64(len(data)) * 3 / 4)
 		l.measure(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(data)))
 	}
@@ -211,8 +200,6 @@ var transcriptionFields = []string{
 // TranscriptionContentOf is [ContentOf] for a request that [ParseTranscription] accepted.
 func TranscriptionContentOf(b *jsonscan.Body) Content {
 	c := contentOf(b, transcriptionFields)
-	if audio, ok := member(b, "input_audio"); ok {
-		c.Encoded += int64(audio.ValueEnd - audio.ValueStart)
-	}
+	c.Encoded += int64(len(value(b, "input_audio")))
 	return c
 }

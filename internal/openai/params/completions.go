@@ -12,10 +12,7 @@ const usualCompletion = 16
 // ParseCompletions reads a request of OpenAI's older API as [ParseChat] reads a chat one. It must have
 // `prompt`: a text, a list of texts, tokens, or lists of tokens.
 func ParseCompletions(b *jsonscan.Body) (Request, error) {
-	req, err := head(b)
-	if err == nil {
-		err = required(b, "prompt", true)
-	}
+	req, err := parse(b, "prompt", textOrList, aTextOrList)
 	if err != nil {
 		return req, err
 	}
@@ -30,10 +27,7 @@ func CompletionsLimits(b *jsonscan.Body) (RequestedLimits, error) {
 	if err != nil {
 		return l, err
 	}
-	n, best := choices(b), int64(1)
-	if m, ok := member(b, "best_of"); ok {
-		best, _ = jsonscan.Int(m.Value(b.Data()))
-	}
+	n, best := choices(b), integer(b, "best_of", 1)
 	if n < 1 || n > maxN || best < 1 || best > maxN {
 		return l, apierror.New(apierror.InvalidValue, "%q and %q must be integers from 1 to %d", "n", "best_of", maxN).WithParam("n")
 	}
@@ -58,11 +52,7 @@ func CompletionsContent(b *jsonscan.Body) Content { return contentOf(b, []string
 
 // prompts returns how many prompts a request has. A list of tokens is one.
 func prompts(b *jsonscan.Body) (n int64) {
-	m, _ := member(b, "prompt")
-	if m.Kind != '[' {
-		return 1
-	}
-	for e := range jsonscan.AllElements(m.Value(b.Data())) {
+	for e := range jsonscan.AllElements(value(b, "prompt")) {
 		if e.Kind == '0' {
 			return 1
 		}

@@ -9,20 +9,16 @@ import (
 // cannot be streamed.
 func ParseEmbeddings(b *jsonscan.Body) (Request, error) {
 	req, err := listHead(b, "embeddings", true)
-	if err != nil {
-		return req, err
+	if err == nil {
+		err = required(b, "input", textOrList, aTextOrList)
 	}
-	return req, required(b, "input", true)
+	return req, err
 }
 
 // EmbeddingsLimits is [ChatLimits] for a request that [ParseEmbeddings] accepted. Messages counts what
 // is embedded; a list of tokens is one. Nothing is generated.
 func EmbeddingsLimits(b *jsonscan.Body) RequestedLimits {
-	m, ok := member(b, "input")
-	if !ok {
-		return RequestedLimits{}
-	}
-	input := m.Value(b.Data())
+	input := value(b, "input")
 	for e := range jsonscan.AllElements(input) {
 		if e.Kind == '0' {
 			return RequestedLimits{Messages: 1}

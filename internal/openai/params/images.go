@@ -3,24 +3,15 @@ package params
 import (
 	"strings"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
 // ParseImages reads a request to make pictures as [ParseEmbeddings] does. It must have `prompt`, a text.
 func ParseImages(b *jsonscan.Body) (Request, error) {
-	req, err := head(b)
-	if err != nil {
-		return req, err
-	}
+	req, err := parse(b, "prompt", `"`, "a string")
 	req.Choices = choices(b)
-	if prompt, ok := member(b, "prompt"); !ok {
-		return req, missing("prompt")
-	} else if prompt.Kind != '"' {
-		return req, wrong("prompt", "a string")
-	}
-	return req, nil
+	return req, err
 }
 
 // Picture is what a request says of each picture that it asks for.
@@ -32,27 +23,21 @@ type Picture struct {
 // ImageLimits is [ChatLimits] for a request that [ParseImages] accepted.
 func ImageLimits(b *jsonscan.Body) (RequestedLimits, error) {
 	l := RequestedLimits{Choices: 1}
-	n := choices(b)
-	if n < 1 || n > maxN {
-		return l, apierror.New(apierror.InvalidValue, "%q must be an integer from 1 to %d", "n", maxN).WithParam("n")
+	n, err := within(b, "n", 1)
+	if err != nil {
+		return l, err
 	}
 	l.Units[units.Images] = n
 	l.Picture = Picture{Quality: word(b, "quality"), Size: word(b, "size")}
-	if m, ok := member(b, "partial_images"); ok {
-		if l.Picture.Partial, ok = jsonscan.Int(m.Value(b.Data())); !ok || l.Picture.Partial < 0 || l.Picture.Partial > maxN {
-			return l, apierror.New(apierror.InvalidValue, "%q must be an integer from 0 to %d", "partial_images", maxN).WithParam("partial_images")
-		}
+	if _, ok := member(b, "partial_images"); ok {
+		l.Picture.Partial, err = within(b, "partial_images", 0)
 	}
-	return l, nil
+	return l, err
 }
 
 // word returns a text of the request, "" if it has none.
 func word(b *jsonscan.Body, key string) string {
-	m, ok := member(b, key)
-	if !ok {
-		return ""
-	}
-	s, _ := jsonscan.String(m.Value(b.Data()))
+	s, _ := jsonscan.String(value(b, key))
 	return s
 }
 
@@ -130,11 +115,9 @@ var pictureFields = []string{"image", "image[]", "images", "input_references", "
 func ImageContentOf(b *jsonscan.Body) Content {
 	c := contentOf(b, imageFields)
 	for _, name := range pictureFields {
-		if m, ok := member(b, name); ok {
-			value := m.Value(b.Data())
-			c.Images += int64(count(value))
-			c.Encoded += int64(len(value))
-		}
+		pictures := value(b, name)
+		c.Images += int64(count(pictures))
+		c.Encoded += int64(len(pictures))
 	}
 	return c
 }

@@ -84,24 +84,37 @@ func otherOutput(b *jsonscan.Body, own []string) string {
 // [*apierror.Error] with status 400.
 func ChatLimits(b *jsonscan.Body) (RequestedLimits, error) {
 	l, err := limits(b, "messages", chatOutput)
-	if err != nil {
-		return l, err
+	if err == nil {
+		l.Choices, err = within(b, "n", 1)
 	}
-	if l.Choices = choices(b); l.Choices < 1 || l.Choices > maxN {
-		return l, apierror.New(apierror.InvalidValue, "%q must be an integer from 1 to %d", "n", maxN).WithParam("n")
+	return l, err
+}
+
+// within returns an integer, 1 if it is absent. It refuses one that is less than least, or more than
+// any provider takes.
+func within(b *jsonscan.Body, key string, least int64) (int64, error) {
+	n, ok := int64(1), true
+	if text := value(b, key); text != nil {
+		n, ok = jsonscan.Int(text)
 	}
-	return l, nil
+	if !ok || n < least || n > maxN {
+		return n, apierror.New(apierror.InvalidValue, "%q must be an integer from %d to %d", key, least, maxN).WithParam(key)
+	}
+	return n, nil
+}
+
+// integer returns an integer, 0 if it is none.
+func integer(b *jsonscan.Body, key string, absent int64) int64 {
+	text := value(b, key)
+	if text == nil {
+		return absent
+	}
+	n, _ := jsonscan.Int(text)
+	return n
 }
 
 // choices returns n: 1 if it is absent, 0 if it is no integer.
-func choices(b *jsonscan.Body) int64 {
-	m, ok := member(b, "n")
-	if !ok {
-		return 1
-	}
-	n, _ := jsonscan.Int(m.Value(b.Data()))
-	return n
-}
+func choices(b *jsonscan.Body) int64 { return integer(b, "n", 1) }
 
 // ResponsesLimits is [ChatLimits] for a request that [ParseResponses] accepted.
 func ResponsesLimits(b *jsonscan.Body) (RequestedLimits, error) {
@@ -109,10 +122,7 @@ func ResponsesLimits(b *jsonscan.Body) (RequestedLimits, error) {
 }
 
 func limits(b *jsonscan.Body, list string, output []string) (RequestedLimits, error) {
-	l := RequestedLimits{Choices: 1, Param: output[0], Other: otherOutput(b, output)}
-	if m, ok := member(b, list); ok {
-		l.Messages = count(m.Value(b.Data()))
-	}
+	l := RequestedLimits{Choices: 1, Param: output[0], Other: otherOutput(b, output), Messages: count(value(b, list))}
 	for _, name := range [...]string{"logprobs", "top_logprobs"} {
 		m, ok := member(b, name)
 		l.Logprobs = l.Logprobs || ok && m.Kind != 'f'
@@ -137,19 +147,18 @@ func limits(b *jsonscan.Body, list string, output []string) (RequestedLimits, er
 	return l, nil
 }
 
-// count returns the number of elements of an array; null has none, and any other value is one.
-func count(value []byte) int {
-	switch value[0] {
-	case 'n':
+// count returns the number of elements of an array; null and nil have none, and any other value is one.
+func count(value []byte) (n int) {
+	switch {
+	case len(value) == 0 || value[0] == 'n':
 		return 0
-	case '[':
-		n := 0
-		for range jsonscan.AllElements(value) {
-			n++
-		}
-		return n
+	case value[0] != '[':
+		return 1
 	}
-	return 1
+	for range jsonscan.AllElements(value) {
+		n++
+	}
+	return n
 }
 
 // SaysOnly reports whether the request limits its output by this field and has no other field of

@@ -17,7 +17,7 @@ func ParseModerations(b *jsonscan.Body) (Request, error) {
 	if !named {
 		req.Model = DefaultModeration
 	}
-	return req, required(b, "input", true)
+	return req, required(b, "input", textOrList, aTextOrList)
 }
 
 // DefaultModeration is the model of moderations that name none, as at OpenAI. It can be an alias.
@@ -27,15 +27,13 @@ const DefaultModeration = "omni-moderation-latest"
 // objects. Cohere, Jina, vLLM and OpenRouter have these fields.
 func ParseRerank(b *jsonscan.Body) (Request, error) {
 	req, err := listHead(b, "rerank", true)
-	if err != nil {
-		return req, err
+	if err == nil {
+		err = required(b, "query", `"{`, "a string")
 	}
-	if query, ok := member(b, "query"); !ok {
-		return req, missing("query")
-	} else if query.Kind != '"' && query.Kind != '{' {
-		return req, wrong("query", "a string")
+	if err == nil {
+		err = required(b, "documents", "[", "an array")
 	}
-	return req, required(b, "documents", false)
+	return req, err
 }
 
 // listHead is head for an API that answers with a list. Without a model there must be none.
@@ -54,27 +52,9 @@ func listHead(b *jsonscan.Body, api string, model bool) (req Request, err error)
 	return req, err
 }
 
-// required refuses a request without a list. It may be a single text.
-func required(b *jsonscan.Body, name string, orText bool) error {
-	m, ok := member(b, name)
-	switch {
-	case !ok:
-		return missing(name)
-	case m.Kind == '[' || m.Kind == '"' && orText:
-		return nil
-	case orText:
-		return wrong(name, "a string or an array")
-	}
-	return wrong(name, "an array")
-}
-
 // ListLimits is [EmbeddingsLimits] for a request with another list.
 func ListLimits(b *jsonscan.Body, name string) RequestedLimits {
-	m, ok := member(b, name)
-	if !ok {
-		return RequestedLimits{}
-	}
-	return RequestedLimits{Messages: count(m.Value(b.Data()))}
+	return RequestedLimits{Messages: count(value(b, name))}
 }
 
 // documentTokens is what a document of a search unit has at most, the query included (Cohere).
@@ -88,11 +68,8 @@ const unitDocuments = 100
 // byte or more.
 func RerankLimits(b *jsonscan.Body) RequestedLimits {
 	l := ListLimits(b, "documents")
-	m, _ := member(b, "documents")
-	q, _ := member(b, "query")
-	query := int64(len(q.Value(b.Data())))
-	chunks := int64(0)
-	documents := m.Value(b.Data())
+	query, chunks := int64(len(value(b, "query"))), int64(0)
+	documents := value(b, "documents")
 	for d := range jsonscan.AllElements(documents) {
 		chunks += max(1, (int64(d.End-d.Start)+query+documentTokens-1)/documentTokens)
 	}

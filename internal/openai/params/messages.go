@@ -17,13 +17,12 @@ const messagesOutput = "max_tokens"
 // cache.
 func ParseMessages(b *jsonscan.Body) (Request, error) {
 	req, err := parseMessages(b)
-	if err != nil {
-		return req, err
+	if _, ok := member(b, messagesOutput); !ok && err == nil {
+		err = missing(messagesOutput)
 	}
-	if _, ok := member(b, messagesOutput); !ok {
-		return req, missing(messagesOutput)
+	if err == nil {
+		_, err = messagesOutputOf(b)
 	}
-	_, err = messagesOutputOf(b)
 	return req, err
 }
 
@@ -36,22 +35,12 @@ func ParseCountTokens(b *jsonscan.Body) (Request, error) {
 }
 
 func parseMessages(b *jsonscan.Body) (Request, error) {
-	req, err := head(b)
-	if err != nil {
-		return req, err
-	}
+	req, err := parse(b, "messages", "[", "an array")
 	req.streamOptions = -1
-	messages, ok := member(b, "messages")
-	switch {
-	case !ok:
-		return req, missing("messages")
-	case messages.Kind != '[':
-		return req, wrong("messages", "an array")
+	if _, ok := member(b, fallbackToken); ok && err == nil {
+		err = apierror.New(apierror.UnsupportedParameter, "%q is not possible here: which models answer is for the gateway to decide", fallbackToken).WithParam(fallbackToken)
 	}
-	if _, ok := member(b, fallbackToken); ok {
-		return req, apierror.New(apierror.UnsupportedParameter, "%q is not possible here: which models answer is for the gateway to decide", fallbackToken).WithParam(fallbackToken)
-	}
-	return req, nil
+	return req, err
 }
 
 // fallbackToken pays for a fallback that another call has begun at the provider.
@@ -72,10 +61,7 @@ func messagesOutputOf(b *jsonscan.Body) (int64, error) {
 // MessagesLimits is [ChatLimits] for a request that [ParseMessages] accepted. The tokens of thinking
 // are part of max_tokens. A request for 0 tokens counts as one for 1, because 0 is no limit.
 func MessagesLimits(b *jsonscan.Body) (RequestedLimits, error) {
-	l := RequestedLimits{Choices: 1, Param: messagesOutput, Other: otherOutput(b, []string{messagesOutput})}
-	if m, ok := member(b, "messages"); ok {
-		l.Messages = count(m.Value(b.Data()))
-	}
+	l := RequestedLimits{Choices: 1, Param: messagesOutput, Other: otherOutput(b, []string{messagesOutput}), Messages: count(value(b, "messages"))}
 	n, err := messagesOutputOf(b)
 	if i, ok := b.Find(messagesOutput); ok {
 		l.Output, l.members = max(n, 1), []int{i}
@@ -150,19 +136,10 @@ func (r *Refs) container(value []byte) {
 // CheckThinking refuses a request whose budget of thinking does not fit an output of n tokens, to
 // which the gateway limits it. The provider would refuse it by a field that the caller did not send.
 func CheckThinking(b *jsonscan.Body, n int64) error {
-	m, ok := member(b, "thinking")
-	if !ok || m.Kind != '{' {
-		return nil
-	}
-	value := m.Value(b.Data())
-	for inner := range jsonscan.AllMembers(value) {
-		if string(inner.DecodedKey(value)) != "budget_tokens" {
-			continue
-		}
-		if budget, ok := jsonscan.Int(inner.Value(value)); ok && budget >= n {
-			return apierror.New(apierror.InvalidValue, "%q is %d, but %q is limited to %d here, and it must be more",
-				"thinking.budget_tokens", budget, messagesOutput, n).WithParam("thinking.budget_tokens")
-		}
+	budget, ok := jsonscan.Int(nested(value(b, "thinking"), "budget_tokens"))
+	if ok && budget >= n {
+		return apierror.New(apierror.InvalidValue, "%q is %d, but %q is limited to %d here, and it must be more",
+			"thinking.budget_tokens", budget, messagesOutput, n).WithParam("thinking.budget_tokens")
 	}
 	return nil
 }

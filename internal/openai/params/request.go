@@ -37,20 +37,40 @@ type Request struct {
 // ParseChat reads a chat completion request. The error is a [*apierror.Error] with status 400 that
 // names the field.
 func ParseChat(b *jsonscan.Body) (Request, error) {
-	req, err := head(b)
-	if err != nil {
-		return req, err
-	}
-	messages, ok := member(b, "messages")
-	if !ok {
-		return req, missing("messages")
-	}
-	if messages.Kind != '[' {
-		return req, wrong("messages", "an array")
-	}
+	req, err := parse(b, "messages", "[", "an array")
 	req.Choices = choices(b)
-	return req, req.readStreamOptions(b)
+	if err == nil {
+		err = req.readStreamOptions(b)
+	}
+	return req, err
 }
+
+// parse reads what all requests have in common, and requires a member of one of these kinds. What it
+// must be is said as "a string".
+func parse(b *jsonscan.Body, name, kinds, what string) (Request, error) {
+	req, err := head(b)
+	if err == nil {
+		err = required(b, name, kinds, what)
+	}
+	return req, err
+}
+
+// required refuses a request without a member of one of these kinds.
+func required(b *jsonscan.Body, name, kinds, what string) error {
+	switch m, ok := member(b, name); {
+	case !ok:
+		return missing(name)
+	case strings.IndexByte(kinds, m.Kind) < 0:
+		return wrong(name, what)
+	}
+	return nil
+}
+
+// Kinds of members that several requests have, and what they are.
+const (
+	textOrList  = `"[`
+	aTextOrList = "a string or an array"
+)
 
 // readStreamOptions reads what a chat completion's stream must have.
 func (req *Request) readStreamOptions(b *jsonscan.Body) (err error) {
@@ -75,18 +95,10 @@ func (req *Request) readStreamOptions(b *jsonscan.Body) (err error) {
 // ParseResponses reads a Responses request as [ParseChat] reads a chat one. It must have `input`, a
 // string or an array.
 func ParseResponses(b *jsonscan.Body) (Request, error) {
-	req, err := head(b)
-	if err != nil {
-		return req, err
+	req, err := parse(b, "input", textOrList, aTextOrList)
+	if err == nil {
+		req.streamOptions, err = streamOptions(b)
 	}
-	input, ok := member(b, "input")
-	if !ok {
-		return req, missing("input")
-	}
-	if input.Kind != '[' && input.Kind != '"' {
-		return req, wrong("input", "a string or an array")
-	}
-	req.streamOptions, err = streamOptions(b)
 	return req, err
 }
 
@@ -94,8 +106,8 @@ func ParseResponses(b *jsonscan.Body) (Request, error) {
 // parts and cannot be streamed.
 func ParseInputTokens(b *jsonscan.Body) (Request, error) {
 	req, err := listHead(b, "input_tokens", true)
-	if input, ok := member(b, "input"); ok && err == nil && input.Kind != '[' && input.Kind != '"' {
-		err = wrong("input", "a string or an array")
+	if _, ok := member(b, "input"); ok && err == nil {
+		err = required(b, "input", textOrList, aTextOrList)
 	}
 	req.streamOptions = -1
 	return req, err
@@ -122,6 +134,15 @@ func member(b *jsonscan.Body, key string) (jsonscan.Member, bool) {
 	return b.Members()[i], true
 }
 
+// value returns the value of a member, nil if it is absent or null.
+func value(b *jsonscan.Body, key string) []byte {
+	m, ok := member(b, key)
+	if !ok {
+		return nil
+	}
+	return m.Value(b.Data())
+}
+
 // model reads the name of the model. As at OpenRouter, the first of `models` stands for one that is
 // absent.
 func model(b *jsonscan.Body) (string, int, error) {
@@ -129,16 +150,15 @@ func model(b *jsonscan.Body) (string, int, error) {
 	if !ok {
 		i = -1
 	}
-	if m, ok := member(b, "model"); ok {
-		name, ok := jsonscan.String(m.Value(b.Data()))
+	if name := value(b, "model"); name != nil {
+		text, ok := jsonscan.String(name)
 		if !ok {
 			return "", 0, wrong("model", "a string")
 		}
-		if name != "" {
-			return name, i, nil
+		if text != "" {
+			return text, i, nil
 		}
-	} else if m, ok := member(b, "models"); ok && m.Kind == '[' {
-		list := m.Value(b.Data())
+	} else if list := value(b, "models"); len(list) > 0 && list[0] == '[' {
 		for first := range jsonscan.AllElements(list) {
 			if name, _ := jsonscan.String(first.Value(list)); name != "" {
 				return name, i, nil

@@ -184,37 +184,22 @@ func sealing(b *jsonscan.Body, field string, keys jsonscan.KeySet) (array []byte
 // sealedItem reads an item of input. One that is no reasoning, such as a compacted conversation, has
 // its content nowhere else.
 func sealedItem(item []byte) (part Sealed, ok bool) {
-	var typ string
-	for m := range jsonscan.AllMembers(item) {
-		switch string(m.DecodedKey(item)) {
-		case "type":
-			typ, _ = jsonscan.String(m.Value(item))
-		case "encrypted_content":
-			part.Content, _ = jsonscan.String(m.Value(item))
-		}
+	part.Content, _ = jsonscan.String(nested(item, "encrypted_content"))
+	if part.Content == "" {
+		return part, false
 	}
+	typ, _ := jsonscan.String(nested(item, "type"))
 	part.Needed = typ != "reasoning"
-	return part, part.Content != ""
+	return part, true
 }
 
 // sealedBlock reads a content block of a Messages request.
 func sealedBlock(block []byte) (part Sealed, ok bool) {
-	var typ, signature, data []byte
-	for m := range jsonscan.AllMembers(block) {
-		switch string(m.DecodedKey(block)) {
-		case "type":
-			typ = m.Value(block)
-		case "signature":
-			signature = m.Value(block)
-		case "data":
-			data = m.Value(block)
-		}
-	}
-	switch string(typ) {
+	switch string(nested(block, "type")) {
 	case `"thinking"`:
-		part.Content, ok = jsonscan.String(signature)
+		part.Content, ok = jsonscan.String(nested(block, "signature"))
 	case `"redacted_thinking"`:
-		part.Content, ok = jsonscan.String(data)
+		part.Content, ok = jsonscan.String(nested(block, "data"))
 		ok = ok && part.Content != ""
 	}
 	return part, ok
@@ -222,17 +207,7 @@ func sealedBlock(block []byte) (part Sealed, ok bool) {
 
 // thinksManually reports whether a Messages request gives thinking a budget.
 func thinksManually(b *jsonscan.Body) bool {
-	i, ok := b.Find("thinking")
-	if !ok {
-		return false
-	}
-	object := b.Value(i)
-	for m := range jsonscan.AllMembers(object) {
-		if string(m.DecodedKey(object)) == "type" && string(m.Value(object)) == `"enabled"` {
-			return true
-		}
-	}
-	return false
+	return string(nested(value(b, "thinking"), "type")) == `"enabled"`
 }
 
 // unansweredTurn returns where the last message of the assistant begins, if the one behind it has
