@@ -67,14 +67,8 @@ func (s *Stream) read(e *openai.Event) (found event, bad *apierror.Error) {
 		return found, s.call.Broken("answered what is not JSON").WithCause(err)
 	}
 	found.typ = e.Name
-	object := func(key string) (jsonscan.Member, bool) {
-		if i, ok := jsonscan.Find(e.Data, members, key); ok && members[i].Kind == '{' {
-			return members[i], true
-		}
-		return jsonscan.Member{}, false
-	}
-	if i, ok := jsonscan.Find(e.Data, members, "type"); ok && members[i].Kind == '"' {
-		value := members[i].Value(e.Data)
+	o := openai.WalkedObject(e.Data, members)
+	if value := o.Kind('"', "type", ""); value != nil {
 		found.typ = value[1 : len(value)-1] // as it is written: a line of its own must not break
 	}
 	if string(e.Name) == eventError {
@@ -86,7 +80,7 @@ func (s *Stream) read(e *openai.Event) (found event, bad *apierror.Error) {
 	case eventError:
 		return found, s.fault(e.Data)
 	case eventMessageStart:
-		if _, ok := object("message"); !ok || s.began {
+		if s.began || o.Kind('{', "message", "") == nil {
 			return found, s.call.Broken("began its message twice, or with none")
 		}
 		s.began, found.repair = true, s.start
@@ -101,19 +95,18 @@ func (s *Stream) read(e *openai.Event) (found event, bad *apierror.Error) {
 	s.sum.Later++
 	switch string(found.typ) {
 	case eventBlockStart:
-		if m, ok := object("content_block"); ok {
-			s.block(m.Value(e.Data))
+		if block := o.Kind('{', "content_block", ""); block != nil {
+			s.block(block)
 		}
 	case eventBlockDelta:
-		if m, ok := object("delta"); ok {
-			s.delta(&found, e.Data, m)
+		if delta := o.Kind('{', "delta", ""); delta != nil {
+			start, _ := o.Span("delta")
+			s.delta(&found, delta, start)
 		}
 	case eventMessageDelta:
-		if m, ok := object("delta"); ok {
-			s.end(m.Value(e.Data))
-		}
-		if m, ok := object("usage"); ok {
-			s.readUsage(m.Value(e.Data))
+		s.end(o.Get("delta"))
+		if usage := o.Kind('{', "usage", ""); usage != nil {
+			s.readUsage(usage)
 		} else {
 			found.repair = s.addUsage
 		}
@@ -123,14 +116,13 @@ func (s *Stream) read(e *openai.Event) (found event, bad *apierror.Error) {
 	return found, nil
 }
 
-// delta finds the text in a delta, which is what differs in the next event.
-func (s *Stream) delta(found *event, data []byte, delta jsonscan.Member) {
-	object := delta.Value(data)
+// delta finds the text in a delta that begins at start, which is what differs in the next event.
+func (s *Stream) delta(found *event, object []byte, start int) {
 	for m := range jsonscan.AllMembers(object) {
 		switch string(m.Key(object)) {
 		case "text", "partial_json", "thinking":
 			if m.Kind == '"' {
-				found.text = openai.Variable{Start: delta.ValueStart + m.ValueStart, End: delta.ValueStart + m.ValueEnd}
+				found.text = openai.Variable{Start: start + m.ValueStart, End: start + m.ValueEnd}
 			}
 		case "signature":
 			s.call.ReportSealed(m.Value(object))
@@ -183,15 +175,7 @@ func (s *Stream) Done() bool { return s.done }
 
 // Close implements [openai.Stream].
 func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
-	switch {
-	case s.done && s.sum.Err != nil:
-		return dst, s.sum.Err
-	case s.done:
-		return dst, nil
-	case failure == nil:
-		return dst, openai.ErrCut
-	}
-	return s.fail(dst, failure), failure
+	return openai.CloseStream(dst, s.done, s.sum.Err, failure, s.fail)
 }
 
 // Summary implements [openai.Stream].

@@ -42,9 +42,7 @@ func (u *Usage) Read(value []byte) {
 
 // member replaces a count by the member of an object, and reports whether that is a count.
 func member(object []byte, key string, count *int64) bool {
-	members := jsonscan.Members(object, nil)
-	i, ok := jsonscan.Find(object, members, key)
-	return ok && replace(count, members[i].Value(object))
+	return replace(count, openai.OpenObject(object, nil).Get(key))
 }
 
 // replace reports whether the value is a count.

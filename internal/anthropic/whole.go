@@ -83,14 +83,14 @@ type block struct {
 func appendBlock(dst, data []byte, index int) []byte {
 	members := jsonscan.Members(data, nil)
 	b := block{data: data, members: members, start: jsonscan.NewPatch(data, members)}
-	typ, _ := jsonscan.String(b.value("type"))
+	typ, _ := jsonscan.String(openai.WalkedObject(data, members).Get("type"))
 	switch typ {
 	case "text":
-		b.move("text", "text_delta", "text")
+		b.move("text", "text_delta")
 		b.citations()
 	case "thinking":
-		b.move("thinking", "thinking_delta", "thinking")
-		b.move("signature", "signature_delta", "signature")
+		b.move("thinking", "thinking_delta")
+		b.move("signature", "signature_delta")
 	case "tool_use", "server_tool_use", "mcp_tool_use":
 		b.input()
 	}
@@ -110,33 +110,27 @@ func appendBlock(dst, data []byte, index int) []byte {
 	return dst
 }
 
-func (b *block) value(key string) []byte {
-	if i, ok := jsonscan.Find(b.data, b.members, key); ok {
-		return b.members[i].Value(b.data)
+// take empties a member of this kind at the start of the block, and returns what it had; nil if there
+// is none.
+func (b *block) take(kind byte, key, empty string) []byte {
+	i, ok := jsonscan.Find(b.data, b.members, key)
+	if !ok || b.members[i].Kind != kind {
+		return nil
 	}
-	return nil
+	b.start.Set(i, []byte(empty))
+	return b.members[i].Value(b.data)
 }
 
 // move makes a text a delta.
-func (b *block) move(key, delta, member string) {
-	i, ok := jsonscan.Find(b.data, b.members, key)
-	if !ok || b.members[i].Kind != '"' {
-		return
-	}
-	b.start.Set(i, []byte(`""`))
-	if value := b.members[i].Value(b.data); len(value) > len(`""`) {
-		b.add(delta, member, value)
+func (b *block) move(key, delta string) {
+	if value := b.take('"', key, `""`); len(value) > len(`""`) {
+		b.add(delta, key, value)
 	}
 }
 
 // citations makes each citation of a text a delta.
 func (b *block) citations() {
-	i, ok := jsonscan.Find(b.data, b.members, "citations")
-	if !ok || b.members[i].Kind != '[' {
-		return
-	}
-	b.start.Set(i, []byte("[]"))
-	list := b.members[i].Value(b.data)
+	list := b.take('[', "citations", "[]")
 	for e := range jsonscan.AllElements(list) {
 		b.add("citations_delta", "citation", e.Value(list))
 	}
@@ -144,12 +138,9 @@ func (b *block) citations() {
 
 // input makes the input of a tool a delta, which has its text.
 func (b *block) input() {
-	i, ok := jsonscan.Find(b.data, b.members, "input")
-	if !ok || b.members[i].Kind != '{' {
-		return
+	if input := b.take('{', "input", "{}"); input != nil {
+		b.add("input_json_delta", "partial_json", jsonscan.AppendString(nil, string(input)))
 	}
-	b.start.Set(i, []byte("{}"))
-	b.add("input_json_delta", "partial_json", jsonscan.AppendString(nil, string(b.members[i].Value(b.data))))
 }
 
 func (b *block) add(typ, member string, value []byte) {

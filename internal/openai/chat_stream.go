@@ -135,15 +135,8 @@ func (s *ChatStream) Done() bool { return s.done || s.ended }
 
 // Close implements [Stream].
 func (s *ChatStream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
-	switch {
-	case s.ended && s.sum.Err != nil:
-		return dst, s.sum.Err
-	case s.ended:
-		return dst, nil
-	case failure != nil:
-		return s.fail(dst, failure), failure
-	case !s.whole():
-		return dst, ErrCut
+	if s.ended || failure != nil || !s.whole() {
+		return CloseStream(dst, s.ended, s.sum.Err, failure, s.fail)
 	}
 	for i := range s.choices {
 		if ch := &s.choices[i]; ch.started && !ch.finished {

@@ -93,15 +93,8 @@ func (s *ImageStream) Done() bool { return s.done || s.ended }
 
 // Close implements [Stream].
 func (s *ImageStream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
-	switch {
-	case s.ended && s.sum.Err != nil:
-		return dst, s.sum.Err
-	case s.ended:
-		return dst, nil
-	case failure != nil:
-		return s.fail(dst, failure), failure
-	case s.sum.Finished == 0:
-		return dst, ErrCut
+	if s.ended || failure != nil || s.sum.Finished == 0 {
+		return CloseStream(dst, s.ended, s.sum.Err, failure, s.fail)
 	}
 	s.ended, s.sum.HasUsage = true, true
 	if s.mark {

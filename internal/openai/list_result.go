@@ -39,9 +39,8 @@ func (l *List) Result(dst, body []byte, call Call) ([]byte, Summary, error) {
 		return dst, sum, sum.Err
 	}
 	if i, ok := jsonscan.Find(body, members, l.Member); !ok || members[i].Kind != '[' {
-		if i, ok := jsonscan.Find(body, members, "error"); ok && truthy(members[i].Value(body)) {
-			pe := ParseProviderError(body)
-			sum.Err = Fault(pe.streamStatus(), 0, pe, call.Redact, call.Provider)
+		if WalkedObject(body, members).failed() {
+			sum.Err = call.Fault(ParseProviderError(body))
 		} else {
 			sum.Err = call.Broken("answered with what is no list of " + l.What)
 		}
@@ -101,12 +100,9 @@ func listUsage(value []byte) (Usage, bool) {
 		return Usage{}, false
 	}
 	u, ok := ParseUsage(value)
-	members := jsonscan.Members(value, nil)
-	count := func(name string) (n int64) {
-		i, found := jsonscan.Find(value, members, name)
-		if found {
-			n, found = jsonscan.Int(members[i].Value(value))
-		}
+	o := OpenObject(value, nil)
+	count := func(name string) int64 {
+		n, found := jsonscan.Int(o.Get(name))
 		if !found || n < 0 || n > MaxTokens {
 			return 0
 		}
@@ -117,11 +113,10 @@ func listUsage(value []byte) (Usage, bool) {
 		u.Prompt = count("total_tokens")
 	}
 	u.Units[units.Queries] = count("search_units")
-	if i, found := jsonscan.Find(value, members, "cost"); found && ok {
-		u.Cost = reportedCost(members[i].Value(value), members[i].Kind)
-	}
-	if i, found := jsonscan.Find(value, members, "billed_units"); found && !ok {
-		return listUsage(members[i].Value(value))
+	if ok {
+		u.Cost = reportedCost(o.Kind('0', "cost", ""))
+	} else if billed := o.Get("billed_units"); billed != nil {
+		return listUsage(billed)
 	}
 	if !ok {
 		return Usage{}, false

@@ -119,6 +119,20 @@ type Stream interface {
 	Summary() Summary
 }
 
+// CloseStream is Close of a [Stream] that can have nothing to add to a whole answer. Failed is the failure
+// that ended it before, and fail ends it with another.
+func CloseStream(dst []byte, ended bool, failed, failure *apierror.Error, fail func(dst []byte, e *apierror.Error) []byte) ([]byte, error) {
+	switch {
+	case ended && failed != nil:
+		return dst, failed
+	case ended:
+		return dst, nil
+	case failure == nil:
+		return dst, ErrCut
+	}
+	return fail(dst, failure), failure
+}
+
 // Report passes on the id of stored state.
 func (c *Call) Report(kind Kind, id string) {
 	if c.OnID != nil && id != "" {

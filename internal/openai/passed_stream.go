@@ -53,17 +53,15 @@ func (s *PassedStream) take(e *Event) *apierror.Error {
 	if err != nil {
 		return s.call.Broken("sent an event that is not JSON").WithCause(err)
 	}
-	typ := string(e.Name)
-	if i, ok := jsonscan.Find(e.Data, members, "type"); ok {
-		typ, _ = jsonscan.String(members[i].Value(e.Data))
+	o, typ := WalkedObject(e.Data, members), string(e.Name)
+	if value := o.Get("type"); value != nil {
+		typ, _ = jsonscan.String(value)
 	}
-	if i, ok := jsonscan.Find(e.Data, members, "error"); ok && truthy(members[i].Value(e.Data)) {
+	if o.failed() {
 		return s.call.Fault(ParseProviderError(e.Data))
 	}
-	if i, ok := jsonscan.Find(e.Data, members, "usage"); ok {
-		if u, ok := s.read(members[i].Value(e.Data)); ok {
-			s.sum.Usage, s.sum.HasUsage = u, true
-		}
+	if u, ok := s.read(o.Get("usage")); ok {
+		s.sum.Usage, s.sum.HasUsage = u, true
 	}
 	s.done = typ == s.end
 	s.sum.Text = s.sum.Text || s.done || bytes.HasSuffix([]byte(typ), deltaInName)
@@ -75,15 +73,7 @@ func (s *PassedStream) Done() bool { return s.done }
 
 // Close implements [Stream].
 func (s *PassedStream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
-	switch {
-	case s.done && s.sum.Err != nil:
-		return dst, s.sum.Err
-	case s.done:
-		return dst, nil
-	case failure == nil:
-		return dst, ErrCut
-	}
-	return s.fail(dst, failure), failure
+	return CloseStream(dst, s.done, s.sum.Err, failure, s.fail)
 }
 
 // Summary implements [Stream].

@@ -49,9 +49,7 @@ func ParseProviderError(body []byte) ProviderError {
 	if err != nil {
 		return e
 	}
-	if i, ok := jsonscan.Find(body, members, "type"); ok {
-		e.Anthropic = string(members[i].Value(body)) == `"error"`
-	}
+	e.Anthropic = string(WalkedObject(body, members).Get("type")) == `"error"`
 	if i, ok := jsonscan.Find(body, members, "error"); ok {
 		switch value := members[i].Value(body); members[i].Kind {
 		case '"':
@@ -83,41 +81,29 @@ func ParseProviderError(body []byte) ProviderError {
 				e.Code = text
 			}
 		case "innererror": // Azure: {"code": "ResponsibleAIPolicyViolation", "content_filter_result"}
-			if m.Kind != '{' {
-				continue
-			}
-			inner := jsonscan.Members(value, nil)
-			if i, ok := jsonscan.Find(value, inner, "code"); ok && e.Code == "" {
-				e.Code = word(inner[i].Value(value))
-			}
+			fill(&e.Code, value, "code")
 		case "details": // Anthropic
-			if m.Kind != '{' {
-				continue
-			}
-			inner := jsonscan.Members(value, nil)
-			if i, ok := jsonscan.Find(value, inner, "error_code"); ok && e.Code == "" {
-				e.Code = word(inner[i].Value(value))
-			}
+			fill(&e.Code, value, "error_code")
 		case "metadata":
-			if m.Kind != '{' {
-				continue
-			}
-			inner := jsonscan.Members(value, nil)
-			if i, ok := jsonscan.Find(value, inner, "error_type"); ok && e.Type == "" {
-				e.Type = word(inner[i].Value(value))
-			}
+			fill(&e.Type, value, "error_type")
 			// OpenRouter's moderation answers 403; only these members distinguish it.
+			inner := jsonscan.Members(value, nil)
 			for _, moderation := range []string{"reasons", "flagged_input"} {
 				if _, ok := jsonscan.Find(value, inner, moderation); ok && e.Type == "" {
 					e.Type = "content_policy_violation"
 				}
 			}
-			if i, ok := jsonscan.Find(value, inner, "provider_code"); ok && e.Code == "" {
-				e.Code = word(inner[i].Value(value))
-			}
+			fill(&e.Code, value, "provider_code")
 		}
 	}
 	return e
+}
+
+// fill reads a word that an object inside an error has, unless it is known.
+func fill(known *string, object []byte, key string) {
+	if *known == "" {
+		*known = word(OpenObject(object, nil).Get(key))
+	}
 }
 
 // word reads a short string.

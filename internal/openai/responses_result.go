@@ -26,9 +26,8 @@ func ResponsesResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 	members := e.work.members
 	i, ok := jsonscan.Find(body, members, "output")
 	if !ok || members[i].Kind != '[' {
-		if i, ok := jsonscan.Find(body, members, "error"); ok && truthy(members[i].Value(body)) {
-			pe := ParseProviderError(body)
-			return fail(call.Fault(pe))
+		if WalkedObject(body, members).failed() {
+			return fail(call.Fault(ParseProviderError(body)))
 		}
 		return fail(call.Broken("answered with what is no response"))
 	}
@@ -93,10 +92,7 @@ func (r *responses) edit(p *jsonscan.Patch, object []byte, members []jsonscan.Me
 				r.sum.Usage, r.sum.HasUsage = u, true
 			}
 		case "incomplete_details":
-			inner := jsonscan.Members(value, nil)
-			if j, ok := jsonscan.Find(value, inner, "reason"); ok {
-				reason = word(inner[j].Value(value))
-			}
+			reason = word(OpenObject(value, nil).Get("reason"))
 		case "error":
 			if truthy(value) {
 				p.Set(i, r.failure(value))
@@ -122,28 +118,17 @@ func (r *responses) edit(p *jsonscan.Patch, object []byte, members []jsonscan.Me
 // hasOutput reports whether a response object has an output item of another type than message, or a
 // message with some text.
 func hasOutput(object []byte, members []jsonscan.Member) bool {
-	i, ok := jsonscan.Find(object, members, "output")
-	if !ok || members[i].Kind != '[' {
-		return false
-	}
-	output := members[i].Value(object)
+	output := WalkedObject(object, members).Kind('[', "output", "")
 	for _, span := range jsonscan.Elements(output, nil) {
-		item := span.Value(output)
-		inner := jsonscan.Members(item, nil)
-		if j, ok := jsonscan.Find(item, inner, "type"); ok && string(inner[j].Value(item)) != `"message"` {
+		item := OpenObject(span.Value(output), nil)
+		if typ := item.Get("type"); typ != nil && string(typ) != `"message"` {
 			return true
 		}
-		j, ok := jsonscan.Find(item, inner, "content")
-		if !ok || inner[j].Kind != '[' {
-			continue
-		}
-		content := inner[j].Value(item)
+		content := item.Kind('[', "content", "")
 		for _, span := range jsonscan.Elements(content, nil) {
-			part := span.Value(content)
-			for _, m := range jsonscan.Members(part, nil) {
-				if key := string(m.Key(part)); m.Kind == '"' && m.ValueEnd-m.ValueStart > 2 && (key == "text" || key == "refusal") {
-					return true
-				}
+			part := OpenObject(span.Value(content), nil)
+			if part.Text("text") != nil || part.Text("refusal") != nil {
+				return true
 			}
 		}
 	}

@@ -122,15 +122,7 @@ func (s *ResponsesStream) Done() bool { return s.done }
 
 // Close implements [Stream].
 func (s *ResponsesStream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
-	switch {
-	case s.done && s.sum.Err != nil:
-		return dst, s.sum.Err
-	case s.done:
-		return dst, nil
-	case failure == nil:
-		return dst, ErrCut
-	}
-	return s.fail(dst, failure), failure
+	return CloseStream(dst, s.done, s.sum.Err, failure, s.fail)
 }
 
 // Summary implements [Stream].

@@ -17,15 +17,14 @@ func TranscriptResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 		sum.Err = call.Broken("answered what is not JSON").WithCause(err)
 		return dst, sum, sum.Err
 	}
-	if i, ok := jsonscan.Find(body, members, "error"); ok && truthy(members[i].Value(body)) {
+	o := WalkedObject(body, members)
+	if o.failed() {
 		sum.Err = call.Fault(ParseProviderError(body))
 		return dst, sum, sum.Err
 	}
-	if i, ok := jsonscan.Find(body, members, "usage"); ok {
-		sum.Usage, sum.HasUsage = transcriptUsage(members[i].Value(body))
-	}
-	if i, ok := jsonscan.Find(body, members, "duration"); ok && !sum.HasUsage {
-		sum.Usage.Units[units.Millis] = millis(members[i].Value(body))
+	sum.Usage, sum.HasUsage = transcriptUsage(o.Get("usage"))
+	if duration := o.Get("duration"); duration != nil && !sum.HasUsage {
+		sum.Usage.Units[units.Millis] = millis(duration)
 		sum.HasUsage = sum.Usage.Units.Some()
 	}
 	return append(dst, body...), sum, nil
@@ -38,13 +37,9 @@ func transcriptUsage(value []byte) (Usage, bool) {
 		return Usage{}, false
 	}
 	u, ok := ParseUsage(value)
-	members := jsonscan.Members(value, nil)
-	if i, found := jsonscan.Find(value, members, "seconds"); found {
-		u.Units[units.Millis] = millis(members[i].Value(value))
-	}
-	if i, found := jsonscan.Find(value, members, "cost"); found {
-		u.Cost = reportedCost(members[i].Value(value), members[i].Kind)
-	}
+	o := OpenObject(value, nil)
+	u.Units[units.Millis] = millis(o.Get("seconds"))
+	u.Cost = reportedCost(o.Kind('0', "cost", ""))
 	return u, ok || u.Units.Some()
 }
 

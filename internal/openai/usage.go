@@ -76,13 +76,15 @@ func (r *usageReader) member(key, v []byte, kind byte) {
 	case "completion_tokens_details", "output_tokens_details", "output_token_details":
 		u.PicturesSplit = r.details(v, &u.Units[units.AudioOutput], &u.Units[units.ImageOutput])
 	case "cost":
-		u.Cost = reportedCost(v, kind)
+		if kind == '0' {
+			u.Cost = reportedCost(v)
+		}
 	}
 }
 
-// reportedCost returns a number that can be a cost, "" for anything else.
-func reportedCost(v []byte, kind byte) string {
-	if kind != '0' || v[0] == '-' || len(v) > maxCost {
+// reportedCost returns a number that can be a cost, "" for another and for none.
+func reportedCost(v []byte) string {
+	if len(v) == 0 || v[0] == '-' || len(v) > maxCost {
 		return ""
 	}
 	return string(v)
@@ -156,13 +158,9 @@ func EventUsage(data []byte) (Usage, bool) {
 	if err != nil {
 		return Usage{}, false
 	}
-	if i, ok := jsonscan.Find(data, members, "response"); ok && members[i].Kind == '{' {
-		data = members[i].Value(data)
-		members = jsonscan.Members(data, members[:0])
+	o := WalkedObject(data, members)
+	if response := o.Kind('{', "response", ""); response != nil {
+		o = OpenObject(response, members[:0])
 	}
-	i, ok := jsonscan.Find(data, members, "usage")
-	if !ok {
-		return Usage{}, false
-	}
-	return ParseUsage(members[i].Value(data))
+	return ParseUsage(o.Get("usage"))
 }

@@ -99,14 +99,14 @@ func (w *responsesEvents) about(typ string, fields ...field) {
 
 // item writes the events of an output item.
 func (w *responsesEvents) item(item []byte) {
-	o := readObject(item)
-	id := o.value("id")
+	o := OpenObject(item, nil)
+	id := o.Get("id")
 	if len(id) == 0 || id[0] != '"' { // the events need one
 		id = jsonscan.AppendString(nil, "item_"+strconv.FormatInt(w.output, 10))
 		p := jsonscan.NewPatch(item, o.members)
-		o.put(p, "id", id)
+		put(p, item, o.members, "id", id)
 		item = p.Append(nil)
-		o = readObject(item)
+		o = OpenObject(item, nil)
 	}
 	index := number("output_index", w.output)
 	w.at = []field{{"item_id", id}, index}
@@ -119,22 +119,22 @@ func (w *responsesEvents) item(item []byte) {
 		}
 	}
 	var pieces func()
-	switch typ := word(o.value("type")); typ {
+	switch typ := word(o.Get("type")); typ {
 	case "message":
 		set("content", jsonEmptyArray)
-		pieces = func() { w.parts(o.value("content")) }
+		pieces = func() { w.parts(o.Get("content")) }
 	case "reasoning":
 		set("summary", jsonEmptyArray)
 		set("content", jsonEmptyArray)
-		pieces = func() { w.summary(o.value("summary")); w.parts(o.value("content")) }
+		pieces = func() { w.summary(o.Get("summary")); w.parts(o.Get("content")) }
 	case "function_call":
 		set("arguments", jsonEmptyString)
 		pieces = func() {
-			w.text("response.function_call_arguments", "arguments", o.value("arguments"), field{"name", o.value("name")})
+			w.text("response.function_call_arguments", "arguments", o.Get("arguments"), field{"name", o.Get("name")})
 		}
 	case "custom_tool_call":
 		set("input", jsonEmptyString)
-		pieces = func() { w.text("response.custom_tool_call_input", "input", o.value("input")) }
+		pieces = func() { w.text("response.custom_tool_call_input", "input", o.Get("input")) }
 	}
 	if pieces != nil {
 		set("status", inProgress)
@@ -170,10 +170,10 @@ func (w *responsesEvents) summary(parts []byte) {
 	item := w.at
 	for e := range objects(parts) {
 		part := e.Value(parts)
-		o := readObject(part)
+		o := OpenObject(part, nil)
 		w.at = append(item[:len(item):len(item)], number("summary_index", n))
 		w.about("response.reasoning_summary_part.added", field{"part", o.emptied("text")})
-		w.text("response.reasoning_summary_text", "text", o.value("text"))
+		w.text("response.reasoning_summary_text", "text", o.Get("text"))
 		w.about("response.reasoning_summary_part.done", field{"part", part})
 		n++
 	}
@@ -186,18 +186,18 @@ func (w *responsesEvents) parts(parts []byte) {
 	item := w.at
 	for e := range objects(parts) {
 		part := e.Value(parts)
-		o := readObject(part)
+		o := OpenObject(part, nil)
 		w.at = append(item[:len(item):len(item)], number("content_index", n))
-		switch word(o.value("type")) {
+		switch word(o.Get("type")) {
 		case "output_text":
 			w.about("response.content_part.added", field{"part", o.emptied("text")})
 			w.outputText(o)
 		case "refusal":
 			w.about("response.content_part.added", field{"part", o.emptied("refusal")})
-			w.text("response.refusal", "refusal", o.value("refusal"))
+			w.text("response.refusal", "refusal", o.Get("refusal"))
 		case "reasoning_text":
 			w.about("response.content_part.added", field{"part", o.emptied("text")})
-			w.text("response.reasoning_text", "text", o.value("text"))
+			w.text("response.reasoning_text", "text", o.Get("text"))
 		default:
 			w.about("response.content_part.added", field{"part", part})
 		}
@@ -208,15 +208,15 @@ func (w *responsesEvents) parts(parts []byte) {
 }
 
 // outputText writes a text of a message with its annotations and token probabilities.
-func (w *responsesEvents) outputText(o object) {
-	text, logprobs := o.value("text"), o.value("logprobs")
+func (w *responsesEvents) outputText(o Object) {
+	text, logprobs := o.Get("text"), o.Get("logprobs")
 	if len(logprobs) == 0 || logprobs[0] != '[' {
 		logprobs = jsonEmptyArray
 	}
 	if len(text) > len(`""`) {
 		w.about("response.output_text.delta", field{"delta", text}, field{"logprobs", logprobs})
 	}
-	annotations, n := o.value("annotations"), int64(0)
+	annotations, n := o.Get("annotations"), int64(0)
 	for e := range jsonscan.AllElements(annotations) {
 		w.about("response.output_text.annotation.added", number("annotation_index", n), field{"annotation", e.Value(annotations)})
 		n++
@@ -237,39 +237,14 @@ func objects(array []byte) iter.Seq[jsonscan.Span] {
 	}
 }
 
-// object is a JSON object with its members.
-type object struct {
-	data    []byte
-	members []jsonscan.Member
-}
-
-func readObject(data []byte) object { return object{data, jsonscan.Members(data, nil)} }
-
-// value returns a member's value, nil for none.
-func (o object) value(key string) []byte {
-	if i, ok := jsonscan.Find(o.data, o.members, key); ok {
-		return o.members[i].Value(o.data)
-	}
-	return nil
-}
-
-// put sets a member.
-func (o object) put(p *jsonscan.Patch, key string, value []byte) {
-	if i, ok := jsonscan.Find(o.data, o.members, key); ok {
-		p.Set(i, value)
-	} else {
-		p.Add(key, value)
-	}
-}
-
 // emptied returns a part as it is before its text, and before what comes with the text.
-func (o object) emptied(text string) []byte {
+func (o Object) emptied(text string) []byte {
 	p := jsonscan.NewPatch(o.data, o.members)
-	o.put(p, text, jsonEmptyString)
+	put(p, o.data, o.members, text, jsonEmptyString)
 	for _, key := range [...]string{"annotations", "logprobs"} {
 		if i, ok := jsonscan.Find(o.data, o.members, key); ok {
 			p.Set(i, jsonEmptyArray)
-		} else if word(o.value("type")) == "output_text" {
+		} else if word(o.Get("type")) == "output_text" {
 			p.Add(key, jsonEmptyArray)
 		}
 	}

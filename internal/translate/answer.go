@@ -43,7 +43,7 @@ func AppendToken(dst, object []byte, none string) []byte {
 // appendToken appends a token, with the alternatives to it or, for an alternative, without.
 func appendToken(dst, object []byte, none string, alternatives bool) []byte {
 	var storage [8]jsonscan.Member
-	o := OpenAnswer(object, storage[:0])
+	o := openai.OpenObject(object, storage[:0])
 	dst = append(AppendComma(dst), '{')
 	dst = AppendMember(dst, "token", o.Kind('"', "token", `""`))
 	dst = AppendMember(dst, "logprob", o.Kind('0', "logprob", "0"))
@@ -71,70 +71,9 @@ type Citation struct {
 // ReadCitation reads the members of a citation.
 func ReadCitation(object []byte) Citation {
 	var storage [8]jsonscan.Member
-	o := OpenAnswer(object, storage[:0])
+	o := openai.OpenObject(object, storage[:0])
 	return Citation{
 		Type: o.Kind('"', "type", ""), URL: o.Kind('"', "url", `""`), Title: o.Kind('"', "title", `""`),
 		Start: o.Kind('0', "start_index", "0"), End: o.Kind('0', "end_index", "0"),
 	}
-}
-
-// Answer is an object of an answer. What is no object has no members, and one that is null is absent.
-type Answer struct {
-	data    []byte
-	members []jsonscan.Member
-}
-
-// OpenAnswer walks an object of an answer. The storage may be nil.
-func OpenAnswer(object []byte, storage []jsonscan.Member) Answer {
-	return WalkedAnswer(object, jsonscan.Members(object, storage))
-}
-
-// WalkedAnswer is an object whose members are known.
-func WalkedAnswer(object []byte, members []jsonscan.Member) Answer { return Answer{object, members} }
-
-// Get returns the value of a member, nil if it is absent.
-func (a Answer) Get(key string) []byte {
-	if start, end := a.Span(key); end > 0 {
-		return a.data[start:end:end]
-	}
-	return nil
-}
-
-// Span returns where the value of a member stands; end is 0 if it is absent. Of several the last counts.
-func (a Answer) Span(key string) (start, end int) {
-	for i := len(a.members) - 1; i >= 0; i-- {
-		if m := &a.members[i]; m.Kind != 'n' && string(m.DecodedKey(a.data)) == key {
-			return m.ValueStart, m.ValueEnd
-		}
-	}
-	return 0, 0
-}
-
-// Kind returns the value of a member of a kind, as [jsonscan.KindOf] has it, otherwise if it is absent
-// or of another; "" stands for nil.
-func (a Answer) Kind(kind byte, key, otherwise string) []byte {
-	if value := a.Get(key); len(value) > 0 && jsonscan.KindOf(value[0]) == kind {
-		return value
-	}
-	if otherwise == "" {
-		return nil
-	}
-	return []byte(otherwise)
-}
-
-// Text returns a quoted text, nil if it is absent or empty.
-func (a Answer) Text(key string) []byte {
-	value := a.Get(key)
-	if _, ok := Unquoted(value); !ok {
-		return nil
-	}
-	return value
-}
-
-// Index returns an index from 0 on, otherwise if it is absent.
-func (a Answer) Index(key string, otherwise int64) int64 {
-	if n, ok := jsonscan.Int(a.Get(key)); ok && n >= 0 {
-		return n
-	}
-	return otherwise
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
 // WrappedPrefix begins the encrypted_content of reasoning that the gateway wrote. The number is the
@@ -59,7 +60,7 @@ type SignedReasoning struct {
 // signature is the last of its element. Reasoning without one is of no use to the model.
 func (s *SignedReasoning) Take(detail []byte) (kept int) {
 	var storage [8]jsonscan.Member
-	o := OpenAnswer(detail, storage[:0])
+	o := openai.OpenObject(detail, storage[:0])
 	get := func(key string) []byte { return o.Kind('"', key, "") }
 	typ, id, signature, format, data := get("type"), get("id"), get("signature"), get("format"), get("data")
 	if id != nil {

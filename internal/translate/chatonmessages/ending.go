@@ -5,6 +5,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
@@ -12,11 +13,11 @@ import (
 const maxReason = 64
 
 // takeStop takes the members of a message, or of the delta that ends it, that say why it ends.
-func (r *reader) takeStop(o translate.Answer) {
+func (r *reader) takeStop(o openai.Object) {
 	if reason := o.Kind('"', "stop_reason", ""); reason != nil && len(reason) <= maxReason {
 		r.reason = bytes.Clone(reason)
 	}
-	if why, ok := translate.Unquoted(translate.OpenAnswer(o.Get("stop_details"), nil).Get("explanation")); ok {
+	if why, ok := translate.Unquoted(openai.OpenObject(o.Get("stop_details"), nil).Get("explanation")); ok {
 		r.why = bytes.Clone(why)
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // eventType returns the type of an event. It is in its data; some servers only name it.
-func eventType(name []byte, o translate.Answer) []byte {
+func eventType(name []byte, o openai.Object) []byte {
 	if typ, ok := translate.Unquoted(o.Get("type")); ok && string(name) != "error" {
 		name = typ
 	}
@@ -19,7 +19,7 @@ func eventType(name []byte, o translate.Answer) []byte {
 
 // piece is the delta of a block. Its text is of a member by the delta's type.
 type piece struct {
-	translate.Answer
+	openai.Object
 	text     []byte
 	variable openai.Variable // by which the next events may differ
 }
@@ -30,7 +30,7 @@ var texts = map[string]string{`"text_delta"`: "text", `"thinking_delta"`: "think
 // readDelta reads the delta of a block, which begins at from in the event, and finds the text by
 // which the next events may differ.
 func readDelta(e *openai.Event, from int, object []byte, storage []jsonscan.Member) piece {
-	p := piece{Answer: translate.OpenAnswer(object, storage)}
+	p := piece{Object: openai.OpenObject(object, storage)}
 	if start, end := p.Span(texts[string(p.Get("type"))]); end > 0 && object[start] == '"' {
 		p.variable = openai.Variable{Start: from + start, End: from + end}
 		p.text = openai.TextAt(e, p.variable.Start, p.variable.End)

@@ -48,7 +48,7 @@ func (r *reader) begin(text bool) {
 // start takes the start of a block, or a whole one.
 func (r *reader) start(index int64, object []byte) *apierror.Error {
 	var storage [16]jsonscan.Member
-	o := translate.OpenAnswer(object, storage[:0])
+	o := openai.OpenObject(object, storage[:0])
 	kind, ok := kindOf(o.Get("type"))
 	if !ok {
 		return translate.ProviderFailure(r.call, "answered with a content block of a type that is not known")
@@ -82,7 +82,7 @@ func (r *reader) start(index int64, object []byte) *apierror.Error {
 
 // startCall begins a tool call. If another has the same id, the family makes up an id for this one:
 // the caller could not distinguish their results.
-func (r *reader) startCall(index int64, o translate.Answer) *apierror.Error {
+func (r *reader) startCall(index int64, o openai.Object) *apierror.Error {
 	id, name, input := o.Text("id"), o.Text("name"), o.Kind('{', "input", "")
 	if name == nil {
 		return translate.ProviderFailure(r.call, translate.NamelessCall)

@@ -23,7 +23,7 @@ func Result(message []byte, original *Original, call openai.Call) ([]byte, opena
 	if err != nil {
 		return fail(translate.ProviderFailure(&call, "answered what is not JSON").WithCause(err))
 	}
-	o := translate.WalkedAnswer(message, members)
+	o := openai.WalkedObject(message, members)
 	if string(o.Get("type")) == `"error"` {
 		return fail(call.Fault(openai.ParseProviderError(message)))
 	}

@@ -52,13 +52,13 @@ func (s *Stream) read(e *openai.Event) *apierror.Error {
 	if err != nil {
 		return translate.ProviderFailure(&s.call, "answered what is not JSON").WithCause(err)
 	}
-	o := translate.WalkedAnswer(e.Data, members)
+	o := openai.WalkedObject(e.Data, members)
 	index := o.Index("index", -1)
 	switch string(eventType(e.Name, o)) {
 	case "error":
 		return s.call.Fault(openai.ParseProviderError(e.Data))
 	case "message_start":
-		s.startMessage(translate.OpenAnswer(o.Get("message"), nil))
+		s.startMessage(openai.OpenObject(o.Get("message"), nil))
 	case "content_block_start":
 		return s.reader.start(index, o.Get("content_block"))
 	case "content_block_delta":
@@ -68,7 +68,7 @@ func (s *Stream) read(e *openai.Event) *apierror.Error {
 			s.reader.stop(b, false)
 		}
 	case "message_delta":
-		if s.reader.takeStop(translate.OpenAnswer(o.Get("delta"), nil)); s.reader.reason != nil {
+		if s.reader.takeStop(openai.OpenObject(o.Get("delta"), nil)); s.reader.reason != nil {
 			s.sum.Finished = 1
 		}
 		s.takeUsage(o.Get("usage"))
@@ -79,7 +79,7 @@ func (s *Stream) read(e *openai.Event) *apierror.Error {
 }
 
 // delta takes a piece of a block, which the next events may repeat with another text.
-func (s *Stream) delta(e *openai.Event, o translate.Answer, index int64) *apierror.Error {
+func (s *Stream) delta(e *openai.Event, o openai.Object, index int64) *apierror.Error {
 	var storage [8]jsonscan.Member
 	start, _ := o.Span("delta")
 	p := readDelta(e, start, o.Get("delta"), storage[:0])
@@ -93,7 +93,7 @@ func (s *Stream) delta(e *openai.Event, o translate.Answer, index int64) *apierr
 }
 
 // startMessage takes the message that an answer begins with. Its content is empty.
-func (s *Stream) startMessage(message translate.Answer) {
+func (s *Stream) startMessage(message openai.Object) {
 	value := message.Get("id")
 	if id, ok := jsonscan.String(value); ok && id != "" && s.sum.UpstreamID == "" && len(value) <= maxID {
 		s.sum.UpstreamID = id

@@ -5,12 +5,13 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
 // itemOf returns the item that an object is of, and begins it if it is new. added says that an
 // event announces it.
-func (r *reader) itemOf(index int64, o translate.Answer, added bool) (*item, *apierror.Error) {
+func (r *reader) itemOf(index int64, o openai.Object, added bool) (*item, *apierror.Error) {
 	typ := o.Get("type")
 	kind, ok := kindOf(typ)
 	if !ok {
@@ -37,7 +38,7 @@ func (r *reader) itemOf(index int64, o translate.Answer, added bool) (*item, *ap
 
 // itemDone takes an item that is done, and emits what was not emitted of it.
 func (r *reader) itemDone(index int64, object []byte) *apierror.Error {
-	o := translate.OpenAnswer(object, nil)
+	o := openai.OpenObject(object, nil)
 	it, bad := r.itemOf(index, o, false)
 	if bad != nil {
 		return bad
@@ -64,7 +65,7 @@ func (r *reader) messageDone(it *item, content []byte) *apierror.Error {
 		return nil
 	}
 	for i, span := range jsonscan.Elements(content, nil) {
-		switch o := translate.OpenAnswer(span.Value(content), nil); string(o.Get("type")) {
+		switch o := openai.OpenObject(span.Value(content), nil); string(o.Get("type")) {
 		case `"output_text"`, `"text"`:
 			r.textDone(it, int64(i), o.Get("text"), o.Get("logprobs"), o.Get("annotations"))
 		case `"refusal"`:
@@ -111,11 +112,11 @@ func (r *reader) refusalDone(it *item, index int64, text []byte) {
 }
 
 // reasoningItemDone takes the reasoning itself before the summary of it.
-func (r *reader) reasoningItemDone(it *item, o translate.Answer) {
+func (r *reader) reasoningItemDone(it *item, o openai.Object) {
 	for _, key := range [...]string{"content", "summary"} {
 		parts := o.Get(key)
 		for i, span := range jsonscan.Elements(parts, nil) {
-			r.reasoningDone(it, int64(i), key == "summary", translate.OpenAnswer(span.Value(parts), nil).Get("text"))
+			r.reasoningDone(it, int64(i), key == "summary", openai.OpenObject(span.Value(parts), nil).Get("text"))
 		}
 	}
 }

@@ -3,13 +3,14 @@ package chatonresponses
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/completion"
 )
 
 // end takes the response that ends the answer, and the type of the event that brought it, nil for a
 // whole one. Its output is the answer if no event announced an item before.
-func (r *reader) end(response translate.Answer, event []byte) (e completion.Ending, bad *apierror.Error) {
+func (r *reader) end(response openai.Object, event []byte) (e completion.Ending, bad *apierror.Error) {
 	status := string(response.Get("status"))
 	if event == nil && (status == `"in_progress"` || status == `"queued"`) {
 		return e, translate.ProviderFailure(r.call, "answered with an unfinished response")
@@ -29,7 +30,7 @@ func (r *reader) end(response translate.Answer, event []byte) (e completion.Endi
 	for it := range r.items.all() {
 		r.flush(it)
 	}
-	reason := translate.OpenAnswer(response.Get("incomplete_details"), nil).Get("reason")
+	reason := openai.OpenObject(response.Get("incomplete_details"), nil).Get("reason")
 	switch incomplete := status == `"incomplete"` || string(event) == "response.incomplete"; {
 	case incomplete && string(reason) == `"content_filter"`:
 		e.Finish = "content_filter"

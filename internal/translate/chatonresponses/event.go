@@ -4,12 +4,13 @@ import (
 	"bytes"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
 // event is an event. Its delta is the text of a piece, which the next events may have another of.
 type event struct {
-	translate.Answer
+	openai.Object
 	delta []byte
 }
 
@@ -59,7 +60,7 @@ func (r *reader) event(typ []byte, e *event) *apierror.Error {
 	case "content_part.added":
 		return r.partAdded(e)
 	case "output_item.added":
-		_, bad := r.itemOf(e.Index("output_index", -1), translate.OpenAnswer(e.Get("item"), nil), true)
+		_, bad := r.itemOf(e.Index("output_index", -1), openai.OpenObject(e.Get("item"), nil), true)
 		return bad
 	case "output_item.done":
 		return r.itemDone(e.Index("output_index", -1), e.Get("item"))
@@ -106,7 +107,7 @@ func (r *reader) argumentsDone(e *event, argument []byte) *apierror.Error {
 
 // partAdded fails an answer at the beginning of a part that is not text.
 func (r *reader) partAdded(e *event) *apierror.Error {
-	switch string(translate.OpenAnswer(e.Get("part"), nil).Get("type")) {
+	switch string(openai.OpenObject(e.Get("part"), nil).Get("type")) {
 	case `"output_text"`, `"text"`, `"refusal"`, `"reasoning_text"`, "":
 		return nil
 	}

@@ -70,7 +70,7 @@ func (r *reader) begin(text bool) {
 
 // beginCall begins a tool call, whose name is quoted. If another has the same id, the family makes
 // up an id for this one: the caller could not distinguish their results.
-func (r *reader) beginCall(index int64, o translate.Answer) (*item, *apierror.Error) {
+func (r *reader) beginCall(index int64, o openai.Object) (*item, *apierror.Error) {
 	name, id, callID := o.Text("name"), o.Text("id"), o.Text("call_id")
 	if name == nil {
 		return nil, translate.ProviderFailure(r.call, translate.NamelessCall)

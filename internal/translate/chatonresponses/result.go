@@ -4,7 +4,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/completion"
 )
 
@@ -28,7 +27,7 @@ func Result(response []byte, original *Original, call openai.Call) ([]byte, open
 	until := original.until(w)
 	r := reader{call: &call, original: original, to: until}
 	members := jsonscan.Members(repaired, nil)
-	end, bad := r.end(translate.WalkedAnswer(repaired, members), nil)
+	end, bad := r.end(openai.WalkedObject(repaired, members), nil)
 	if bad != nil {
 		return fail(bad)
 	}

@@ -65,7 +65,7 @@ func (s *Stream) read(repaired *openai.ResponsesEvent, name []byte) *apierror.Er
 
 func (s *Stream) readWhole(repaired *openai.ResponsesEvent, name []byte) *apierror.Error {
 	s.reader.repeat = repeat{}
-	e := event{translate.WalkedAnswer(repaired.Data, repaired.Members), repaired.Delta}
+	e := event{openai.WalkedObject(repaired.Data, repaired.Members), repaired.Delta}
 	if typ, ok := translate.Unquoted(e.Get("type")); ok {
 		name = typ
 	}
@@ -79,7 +79,7 @@ func (s *Stream) readWhole(repaired *openai.ResponsesEvent, name []byte) *apierr
 	if string(name) == "response.failed" { // without an error in the response
 		return translate.ProviderFailure(&s.call, "failed while it answered")
 	}
-	end, bad := s.reader.end(translate.WalkedAnswer(repaired.Response, repaired.ResponseMembers), name)
+	end, bad := s.reader.end(openai.WalkedObject(repaired.Response, repaired.ResponseMembers), name)
 	if bad != nil {
 		return bad
 	}

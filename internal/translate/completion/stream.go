@@ -52,17 +52,12 @@ func (s *Stream) Ended() bool { return s.ended }
 
 // Close ends the stream as [openai.Stream] does. done says that the provider's answer is whole.
 func (s *Stream) Close(dst []byte, failure *apierror.Error, done bool) ([]byte, error) {
-	switch {
-	case s.ended && s.failure != nil:
-		return dst, s.failure
-	case s.ended:
-		return dst, nil
-	case failure != nil:
-		s.Chunks.out = dst
-		s.fail(failure)
-		return s.take(), failure
-	case !done:
-		return dst, openai.ErrCut
+	if s.ended || failure != nil || !done {
+		return openai.CloseStream(dst, s.ended, s.failure, failure, func(dst []byte, e *apierror.Error) []byte {
+			s.Chunks.out = dst
+			s.fail(e)
+			return s.take()
+		})
 	}
 	out, err := s.Chunks.family.Close(dst, nil)
 	s.ended = err == nil
