@@ -40,6 +40,32 @@ func AppendIntMember(dst []byte, key string, n int64) []byte {
 	return strconv.AppendInt(AppendKey(dst, key), n, 10)
 }
 
+// AppendList appends a member that is a list of these elements, if there are any.
+func AppendList(dst []byte, key string, elements []byte) []byte {
+	if len(elements) == 0 {
+		return dst
+	}
+	return append(append(append(AppendKey(dst, key), '['), elements...), ']')
+}
+
+// AppendToolCall appends an element of tool_calls, whose arguments are a quoted text.
+func AppendToolCall(dst, id, name, arguments []byte) []byte {
+	dst = AppendMember(append(AppendComma(dst), '{'), "id", id)
+	dst = append(dst, `,"type":"function","function":{`...)
+	dst = AppendMember(dst, "name", name)
+	return append(AppendMember(dst, "arguments", arguments), "}}"...)
+}
+
+// AppendAssistantEnd ends an assistant message of a chat request behind its content: with its reasoning,
+// and lists of elements.
+func AppendAssistantEnd(dst, reasoning, details, calls []byte) []byte {
+	if len(reasoning) > 0 {
+		dst = AppendTextMember(dst, "reasoning_content", reasoning)
+	}
+	dst = AppendList(dst, "reasoning_details", details)
+	return append(AppendList(dst, "tool_calls", calls), '}')
+}
+
 // AppendPresent appends those members of o that are present.
 func AppendPresent(dst []byte, o Object, keys ...string) []byte {
 	for _, key := range keys {

@@ -25,21 +25,24 @@ func AsTools(body Object) (chat Object, functions Functions, err error) {
 	if !older && !bytes.Contains(body.Get("messages"), []byte(`"function_call"`)) {
 		return body, false, nil
 	}
-	for _, key := range []string{"tools", "tool_choice"} {
-		if older && body.Get(key) != nil {
-			return body, false, apierror.New(apierror.InvalidValue, `%q cannot stand beside "functions" and "function_call", its older form`, key).WithParam(key)
-		}
-	}
+	chat, err = asTools(body, choice, older)
+	return chat, Functions(older), err
+}
+
+func asTools(body Object, choice []byte, older bool) (chat Object, err error) {
+	in := Read(body, &err)
 	var out []byte
 	if older {
-		out = append(out, `{"parallel_tool_calls":false,"tools":[`...)
-		if err := body.Each("functions", MaxTools, func(_ int, o Object) error {
-			out = append(AppendComma(out), `{"type":"function","function":`...)
-			out = append(append(out, o.data...), '}')
-			return nil
-		}); err != nil {
-			return body, false, err
+		for _, key := range []string{"tools", "tool_choice"} {
+			if body.Get(key) != nil {
+				in.Fail(apierror.New(apierror.InvalidValue, `%q cannot stand beside "functions" and "function_call", its older form`, key).WithParam(key))
+			}
 		}
+		out = append(out, `{"parallel_tool_calls":false,"tools":[`...)
+		in.Each("functions", MaxTools, func(_ int, o Reader) {
+			out = append(AppendComma(out), `{"type":"function","function":`...)
+			out = append(AppendObject(out, o.Raw), '}')
+		})
 		out = AppendOthers(append(out, ']'), body, "functions", "function_call", "messages", "tools", "tool_choice", "parallel_tool_calls")
 	} else {
 		out = AppendOthers(append(out, '{'), body, "messages")
@@ -52,40 +55,27 @@ func AsTools(body Object) (chat Object, functions Functions, err error) {
 	if body.Get("messages") != nil {
 		out = append(AppendKey(out, "messages"), '[')
 		ids := make(map[string]string) // of the last call, by the function's name
-		if err := body.Each("messages", MaxMessages, func(i int, o Object) (err error) {
-			out, err = appendWithTools(AppendComma(out), o, ids, i)
-			return err
-		}); err != nil {
-			return body, false, err
-		}
+		in.Each("messages", MaxMessages, func(i int, o Reader) { out = appendWithTools(AppendComma(out), o, ids, i) })
 		out = append(out, ']')
 	}
-	chat, err = Open(append(out, '}'), "")
-	return chat, Functions(older), err
+	if err != nil {
+		return body, err
+	}
+	return Open(append(out, '}'), "")
 }
 
 // noFunctions is a list that asks for nothing.
 var noFunctions = Neutral{"functions": {"[]"}}
 
 // appendWithTools appends message i, with tool_calls for function_call and a role tool for function.
-func appendWithTools(dst []byte, o Object, ids map[string]string, i int) ([]byte, error) {
-	role, err := o.DecodedText("role")
-	if err != nil {
-		return dst, err
-	}
-	call, called, err := o.Object("function_call")
-	if err != nil {
-		return dst, err
-	}
+func appendWithTools(dst []byte, o Reader, ids map[string]string, i int) []byte {
+	role := o.DecodedText("role")
+	call, called := o.Object("function_call")
 	switch {
 	case role == "function":
-		name, err := o.DecodedText("name")
-		if err != nil {
-			return dst, err
-		}
-		id, known := ids[name]
+		id, known := ids[o.DecodedText("name")]
 		if !known {
-			return dst, Invalid(o.Param("name"), `the name of a "function_call" in a message before`)
+			o.Fail(Invalid(o.Raw.Param("name"), `the name of a "function_call" in a message before`))
 		}
 		dst = AppendTextMember(append(dst, `{"role":"tool"`...), "tool_call_id", []byte(id))
 		content := o.Get("content")
@@ -93,21 +83,18 @@ func appendWithTools(dst []byte, o Object, ids map[string]string, i int) ([]byte
 			content = []byte(`""`)
 		}
 		dst = AppendMember(dst, "content", content)
-		return append(AppendOthers(dst, o, "role", "name", "tool_call_id", "content"), '}'), nil
+		return append(AppendOthers(dst, o.Raw, "role", "name", "tool_call_id", "content"), '}')
 	case role == "assistant" && called && o.Get("tool_calls") == nil:
-		for _, key := range []string{"name", "arguments"} {
-			if _, err := call.RequiredText(key); err != nil {
-				return dst, err
-			}
-		}
-		name, _ := call.DecodedText("name")
+		call.RequiredText("name")
+		call.RequiredText("arguments")
+		name := call.DecodedText("name")
 		ids[name] = "call_" + strconv.Itoa(i)
-		dst = AppendOthers(append(dst, '{'), o, "function_call", "tool_calls")
+		dst = AppendOthers(append(dst, '{'), o.Raw, "function_call", "tool_calls")
 		dst = append(dst, `,"tool_calls":[{"type":"function"`...)
 		dst = AppendTextMember(dst, "id", []byte(ids[name]))
-		return append(AppendMember(dst, "function", call.data), "}]}"...), nil
+		return append(AppendMember(dst, "function", call.Raw.data), "}]}"...)
 	}
-	return AppendObject(dst, o), nil
+	return AppendObject(dst, o.Raw)
 }
 
 // callerNames are the names of fields in the older form, by those that [AsTools] gave them.

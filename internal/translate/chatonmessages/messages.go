@@ -85,9 +85,7 @@ func (c *conversation) append(dst []byte, body translate.Reader, prefill bool) [
 	if c.anyJSON {
 		w.system = appendText(w.system, []byte(onlyJSON), nil)
 	}
-	if len(w.system) > 0 {
-		dst = append(append(append(dst, `,"system":[`...), w.system...), ']')
-	}
+	dst = translate.AppendList(dst, "system", w.system)
 	return append(append(append(dst, `,"messages":[`...), w.out...), ']')
 }
 

@@ -110,9 +110,9 @@ func (m *Message) append(dst []byte) []byte {
 	if len(m.reasoning) > 0 {
 		dst = translate.AppendTextMember(dst, "reasoning_content", m.reasoning)
 	}
-	dst = appendList(dst, "reasoning_details", m.details)
-	dst = appendList(dst, "annotations", m.annotations)
-	dst = appendList(dst, "images", m.images)
+	dst = translate.AppendList(dst, "reasoning_details", m.details)
+	dst = translate.AppendList(dst, "annotations", m.annotations)
+	dst = translate.AppendList(dst, "images", m.images)
 	switch {
 	case len(m.calls) == 0:
 		return dst
@@ -152,12 +152,4 @@ func appendTextOrNull(dst []byte, key string, text []byte, has bool) []byte {
 		return append(translate.AppendKey(dst, key), "null"...)
 	}
 	return translate.AppendTextMember(dst, key, text)
-}
-
-// appendList appends a member that is a list of these elements, if there are any.
-func appendList(dst []byte, key string, elements []byte) []byte {
-	if len(elements) == 0 {
-		return dst
-	}
-	return append(append(append(translate.AppendKey(dst, key), '['), elements...), ']')
 }

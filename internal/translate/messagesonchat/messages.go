@@ -168,12 +168,7 @@ func (t *assistantTurn) addCall(block translate.Reader) {
 	id, name := block.RequiredText("id"), block.RequiredText("name")
 	block.RequiredObject("input")
 	t.ids = append(t.ids, id)
-	t.calls = append(translate.AppendComma(t.calls), '{')
-	t.calls = translate.AppendMember(t.calls, "id", id)
-	t.calls = append(t.calls, `,"type":"function","function":{`...)
-	t.calls = translate.AppendMember(t.calls, "name", name)
-	t.calls = translate.AppendKey(t.calls, "arguments")
-	t.calls = append(jsonscan.AppendString(t.calls, compact(block.Get("input"))), "}}"...)
+	t.calls = translate.AppendToolCall(t.calls, id, name, jsonscan.AppendString(nil, compact(block.Get("input"))))
 }
 
 // endAssistant writes the assistant message, if there is one.
@@ -190,15 +185,11 @@ func (m *messageWriter) endAssistant() {
 	} else {
 		m.out = t.content.append(m.out)
 	}
-	if m.opt.ReasoningContent && len(t.reasoning) > 0 {
-		m.out = translate.AppendTextMember(m.out, "reasoning_content", t.reasoning)
+	if !m.opt.ReasoningContent {
+		t.reasoning = nil
 	}
-	if m.opt.SignedReasoning && len(t.details) > 0 {
-		m.out = append(append(append(m.out, `,"reasoning_details":[`...), t.details...), ']')
+	if !m.opt.SignedReasoning {
+		t.details = nil
 	}
-	if len(t.calls) > 0 {
-		m.out = append(m.out, `,"tool_calls":[`...)
-		m.out = append(append(m.out, t.calls...), ']')
-	}
-	m.out = append(m.out, '}')
+	m.out = translate.AppendAssistantEnd(m.out, t.reasoning, t.details, t.calls)
 }

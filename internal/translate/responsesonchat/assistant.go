@@ -75,12 +75,7 @@ func (t *assistantTurn) addSearch(o translate.Reader, names *toolNames) {
 }
 
 func (t *assistantTurn) append(id, name, arguments []byte) {
-	t.calls = append(translate.AppendComma(t.calls), '{')
-	t.calls = translate.AppendMember(t.calls, "id", id)
-	t.calls = append(t.calls, `,"type":"function","function":{`...)
-	t.calls = translate.AppendMember(t.calls, "name", name)
-	t.calls = translate.AppendMember(t.calls, "arguments", arguments)
-	t.calls = append(t.calls, "}}"...)
+	t.calls = translate.AppendToolCall(t.calls, id, name, arguments)
 }
 
 // endTurn writes the assistant message, if there is one. Reasoning that nothing follows is dropped.
@@ -103,16 +98,5 @@ func (m *messageWriter) endTurn() {
 		}
 		m.out = append(m.out, ']')
 	}
-	if len(t.reasoning) > 0 {
-		m.out = translate.AppendTextMember(m.out, "reasoning_content", t.reasoning)
-	}
-	if len(t.details) > 0 {
-		m.out = append(append(append(m.out, `,"reasoning_details":[`...), t.details...), ']')
-	}
-	if len(t.calls) > 0 {
-		m.out = append(m.out, `,"tool_calls":[`...)
-		m.out = append(m.out, t.calls...)
-		m.out = append(m.out, ']')
-	}
-	m.out = append(m.out, '}')
+	m.out = translate.AppendAssistantEnd(m.out, t.reasoning, t.details, t.calls)
 }

@@ -71,7 +71,7 @@ func (b *builder) begin() {
 func (b *builder) add(k kind) *item {
 	b.items = append(b.items, item{
 		kind: k, index: len(b.items), status: inProgress,
-		id: jsonscan.AppendString(nil, b.ids.NewID(prefixes[k])),
+		id: jsonscan.AppendString(nil, b.ids.NewID(kinds[k].prefix)),
 	})
 	b.parts++
 	return &b.items[len(b.items)-1]

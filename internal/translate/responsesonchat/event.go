@@ -81,13 +81,7 @@ func (w *eventWriter) item(typ string, it *item) {
 	w.end()
 }
 
-func (w *eventWriter) partAdded(it *item, p *part) {
-	if it.kind == message {
-		w.part("response.content_part.added", it, p)
-	} else {
-		w.part("response.reasoning_summary_part.added", it, p)
-	}
-}
+func (w *eventWriter) partAdded(it *item, p *part) { w.part(it.texts(p).part+".added", it, p) }
 
 func (w *eventWriter) part(typ string, it *item, p *part) {
 	if !w.begin(typ) {
@@ -100,20 +94,8 @@ func (w *eventWriter) part(typ string, it *item, p *part) {
 
 // delta writes a piece of a part.
 func (w *eventWriter) delta(it *item, p *part, piece, logprobs []byte) {
-	typ := "response.output_text.delta"
-	switch {
-	case it.kind == reasoning:
-		typ = "response.reasoning_summary_text.delta"
-	case it.kind == functionCall:
-		typ = "response.function_call_arguments.delta"
-	case it.kind == customCall:
-		typ = "response.custom_tool_call_input.delta"
-	case it.kind == searchCall: // its item alone has the arguments
-		return
-	case p.refusal:
-		typ = "response.refusal.delta"
-	}
-	if !w.begin(typ) {
+	typ := it.texts(p).delta
+	if typ == "" || !w.begin(typ) {
 		return
 	}
 	w.location(it)
@@ -136,37 +118,20 @@ func (w *eventWriter) annotationAdded(it *item, index int, annotation []byte) {
 
 // partDone writes the whole of a part.
 func (w *eventWriter) partDone(it *item, p *part) {
-	switch {
-	case it.kind == functionCall:
-		if w.begin("response.function_call_arguments.done") {
-			w.location(it)
-			w.put("name", it.name)
-			w.text("arguments", p.text)
-			w.end()
-		}
-	case it.kind == customCall:
-		w.textDone("response.custom_tool_call_input.done", "input", it, p)
-	case it.kind == searchCall:
-	case it.kind == reasoning:
-		w.textDone("response.reasoning_summary_text.done", "text", it, p)
-		w.part("response.reasoning_summary_part.done", it, p)
-	case p.refusal:
-		w.textDone("response.refusal.done", "refusal", it, p)
-		w.part("response.content_part.done", it, p)
-	default:
-		w.textDone("response.output_text.done", "text", it, p)
-		w.part("response.content_part.done", it, p)
-	}
-}
-
-func (w *eventWriter) textDone(typ, key string, it *item, p *part) {
-	if !w.begin(typ) {
+	t := it.texts(p)
+	if t.done == "" || !w.begin(t.done) {
 		return
 	}
 	w.location(it)
-	w.text(key, p.text)
+	if it.kind == functionCall {
+		w.put("name", it.name)
+	}
+	w.text(t.member, p.text)
 	if it.kind == message && !p.refusal {
 		w.logprobs(p.logprobs)
 	}
 	w.end()
+	if t.part != "" {
+		w.part(t.part+".done", it, p)
+	}
 }

@@ -19,8 +19,35 @@ const (
 	searchCall // a search for tools that the caller runs
 )
 
-// prefixes are those of the items' ids, by kind.
-var prefixes = [...]string{reasoning: "rs", message: "msg", functionCall: "fc", customCall: "ctc", searchCall: "tsc"}
+// texts are how the text of an item goes into events.
+type texts struct {
+	delta, done string // the types of the events; "" if only the item has the text
+	member      string // of the second
+	part        string // the type of the events around it up to the last word; "" for none
+}
+
+// kinds has the prefixes of the items' ids, by kind, and their texts.
+var kinds = [...]struct {
+	prefix string
+	texts
+}{
+	reasoning:    {"rs", texts{"response.reasoning_summary_text.delta", "response.reasoning_summary_text.done", "text", "response.reasoning_summary_part"}},
+	message:      {"msg", texts{"response.output_text.delta", "response.output_text.done", "text", "response.content_part"}},
+	functionCall: {"fc", texts{"response.function_call_arguments.delta", "response.function_call_arguments.done", "arguments", ""}},
+	customCall:   {"ctc", texts{"response.custom_tool_call_input.delta", "response.custom_tool_call_input.done", "input", ""}},
+	searchCall:   {prefix: "tsc"},
+}
+
+// refusals are the texts of a message in which the model refuses.
+var refusals = texts{"response.refusal.delta", "response.refusal.done", "refusal", "response.content_part"}
+
+// texts are those of a part.
+func (it *item) texts(p *part) *texts {
+	if p.refusal {
+		return &refusals
+	}
+	return &kinds[it.kind].texts
+}
 
 // The statuses of items and of the response.
 const (
