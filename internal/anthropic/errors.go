@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
 // promptTooLong is how Anthropic's API begins the refusal of a prompt that is longer than the
@@ -23,22 +23,16 @@ func AppendError(dst []byte, e *apierror.Error, requestID string) []byte {
 			typ = own.Type
 		}
 	}
-	dst = append(dst, `{"type":"error","error":{"type":`...)
-	dst = jsonscan.AppendString(dst, typ)
 	if e.Code == apierror.ContextLengthExceeded && !strings.Contains(strings.ToLower(message), promptTooLong) {
 		message = promptTooLong + ": " + message
 	}
-	dst = append(dst, `,"message":`...)
-	dst = jsonscan.AppendString(dst, message)
-	dst = append(dst, `,"details":{"error_code":`...)
-	dst = jsonscan.AppendString(dst, string(e.Code))
+	dst = openai.AppendText(append(dst, `{"type":"error","error":{`...), "type", typ)
+	dst = openai.AppendText(dst, "message", message)
+	dst = openai.AppendText(append(dst, `,"details":{`...), "error_code", string(e.Code))
 	if e.Param != "" {
-		dst = append(dst, `,"param":`...)
-		dst = jsonscan.AppendString(dst, e.Param)
+		dst = openai.AppendText(dst, "param", e.Param)
 	}
-	dst = append(dst, `}},"request_id":`...)
-	dst = jsonscan.AppendString(dst, requestID)
-	return append(dst, '}')
+	return append(openai.AppendText(append(dst, "}}"...), "request_id", requestID), '}')
 }
 
 // AppendStreamError appends the event that ends a failed stream. No message_stop may follow: it would

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
 // Model is one model of GET /v1/models.
@@ -18,26 +18,16 @@ type Model struct {
 
 // AppendModel appends the answer of GET /v1/models/{id}, which is also an item of the list.
 func AppendModel(dst []byte, m Model) []byte {
-	dst = append(dst, `{"type":"model","id":`...)
-	dst = jsonscan.AppendString(dst, m.ID)
-	dst = append(dst, `,"display_name":`...)
-	dst = jsonscan.AppendString(dst, m.DisplayName)
-	dst = append(dst, `,"created_at":"`...)
-	dst = time.Unix(m.Created, 0).UTC().AppendFormat(dst, time.RFC3339)
-	dst = append(dst, '"')
-	dst = appendCount(dst, "max_input_tokens", m.ContextLength)
-	dst = appendCount(dst, "max_tokens", m.MaxOutput)
-	return append(dst, '}')
-}
-
-func appendCount(dst []byte, key string, n int64) []byte {
-	if n <= 0 {
-		return dst
+	dst = openai.AppendText(append(dst, `{"type":"model"`...), "id", m.ID)
+	dst = openai.AppendText(dst, "display_name", m.DisplayName)
+	dst = openai.AppendText(dst, "created_at", time.Unix(m.Created, 0).UTC().Format(time.RFC3339))
+	if m.ContextLength > 0 {
+		dst = openai.AppendInt(dst, "max_input_tokens", m.ContextLength)
 	}
-	dst = append(dst, `,"`...)
-	dst = append(dst, key...)
-	dst = append(dst, `":`...)
-	return strconv.AppendInt(dst, n, 10)
+	if m.MaxOutput > 0 {
+		dst = openai.AppendInt(dst, "max_tokens", m.MaxOutput)
+	}
+	return append(dst, '}')
 }
 
 // AppendModelList appends one page of GET /v1/models. More says that models follow this page.
@@ -49,14 +39,10 @@ func AppendModelList(dst []byte, models []Model, more bool) []byte {
 		}
 		dst = AppendModel(dst, m)
 	}
-	dst = append(dst, `],"has_more":`...)
-	dst = strconv.AppendBool(dst, more)
-	dst = append(dst, `,"first_id":`...)
+	dst = strconv.AppendBool(append(dst, `],"has_more":`...), more)
 	if len(models) == 0 {
-		return append(dst, `null,"last_id":null}`...)
+		return append(dst, `,"first_id":null,"last_id":null}`...)
 	}
-	dst = jsonscan.AppendString(dst, models[0].ID)
-	dst = append(dst, `,"last_id":`...)
-	dst = jsonscan.AppendString(dst, models[len(models)-1].ID)
-	return append(dst, '}')
+	dst = openai.AppendText(dst, "first_id", models[0].ID)
+	return append(openai.AppendText(dst, "last_id", models[len(models)-1].ID), '}')
 }

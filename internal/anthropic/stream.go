@@ -1,8 +1,6 @@
 package anthropic
 
 import (
-	"strconv"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -158,8 +156,8 @@ func (s *Stream) start(dst, data []byte) []byte {
 
 // addUsage appends message_delta with the usage so far: SDKs overwrite with it what they have.
 func (s *Stream) addUsage(dst, data []byte) []byte {
-	usage := strconv.AppendInt([]byte(`{"input_tokens":`), s.usage.input, 10)
-	usage = append(strconv.AppendInt(append(usage, `,"output_tokens":`...), s.usage.output, 10), '}')
+	usage := openai.AppendInt([]byte{'{'}, "input_tokens", s.usage.input)
+	usage = append(openai.AppendInt(usage, "output_tokens", s.usage.output), '}')
 	members := jsonscan.Members(data, nil)
 	p := jsonscan.NewPatch(data, members)
 	if i, ok := jsonscan.Find(data, members, "usage"); ok {

@@ -197,15 +197,14 @@ func (s *ChatStream) appendUsage(dst []byte) []byte {
 	}
 	dst = append(s.begin(dst), `,"choices":[]`...)
 	if len(s.usage) > 0 {
-		dst = append(dst, `,"usage":`...)
-		if s.shape.Usage != nil {
+		if dst = AppendKey(dst, "usage"); s.shape.Usage != nil {
 			dst = s.shape.Usage(dst, s.usage, s.sum.Usage)
 		} else {
 			dst = append(dst, s.usage...)
 		}
 	}
 	if s.shape.Metadata != nil {
-		dst = append(append(dst, `,"`+MetadataKey+`":`...), s.shape.Metadata()...)
+		dst = AppendValue(dst, MetadataKey, s.shape.Metadata())
 	}
 	return append(dst, "}"+eventEnd...)
 }

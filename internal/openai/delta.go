@@ -79,37 +79,35 @@ func (s *ChatStream) Write(dst []byte, d *Delta) []byte {
 	h := &s.head
 	dst = append(dst, dataField+"{"...)
 	if d.ID != nil {
-		dst = append(append(append(dst, `"id":`...), h.id...), ',')
+		dst = AppendValue(dst, "id", h.id)
 	}
 	if d.Created != nil {
 		created := h.created
 		if isDigits(d.Created) {
 			created = d.Created
 		}
-		dst = append(append(append(dst, `"created":`...), created...), ',')
+		dst = AppendValue(dst, "created", created)
 	}
-	dst = append(append(dst, `"object":`...), h.object...)
+	dst = AppendValue(dst, "object", h.object)
 	dst = append(dst, `,"choices":[{"index":0,"delta":{`...)
 	dst = s.appendMembers(dst, d, first)
 	dst = append(dst, `},"logprobs":`...)
 	dst = appendOrNull(dst, d.Logprobs)
 	dst = s.appendReason(append(dst, `,"finish_reason":`...), d.Finish)
 	dst = append(dst, "}]"...)
-	if d.ServiceTier != nil {
-		dst = append(append(dst, `,"service_tier":`...), d.ServiceTier...)
-	}
+	dst = AppendValue(dst, "service_tier", d.ServiceTier)
 	if null {
 		dst = append(dst, `,"usage":null`...)
 	}
 	if d.ID == nil {
-		dst = append(append(dst, `,"id":`...), h.id...)
+		dst = AppendValue(dst, "id", h.id)
 	}
 	if d.Created == nil {
-		dst = append(append(dst, `,"created":`...), h.created...)
+		dst = AppendValue(dst, "created", h.created)
 	}
-	dst = append(append(dst, `,"model":`...), h.model...)
+	dst = AppendValue(dst, "model", h.model)
 	if len(h.provider) > 0 {
-		dst = append(append(dst, `,"provider":`...), h.provider...)
+		dst = AppendValue(dst, "provider", h.provider)
 	}
 	return append(dst, "}"+eventEnd...)
 }
@@ -183,22 +181,22 @@ func isText(value []byte) bool { return len(value) > len(`""`) && value[0] == '"
 // appendMembers appends the members of a delta.
 func (s *ChatStream) appendMembers(dst []byte, d *Delta, first bool) []byte {
 	if first && d.Role {
-		dst = appendValue(dst, "role", jsonAssistant)
+		dst = AppendValue(dst, "role", jsonAssistant)
 	}
-	dst = appendValue(dst, "content", d.Content)
-	dst = appendValue(dst, "refusal", d.Refusal)
-	dst = appendValue(dst, "annotations", d.Annotations)
-	dst = appendValue(dst, "images", d.Images)
+	dst = AppendValue(dst, "content", d.Content)
+	dst = AppendValue(dst, "refusal", d.Refusal)
+	dst = AppendValue(dst, "annotations", d.Annotations)
+	dst = AppendValue(dst, "images", d.Images)
 	if d.Call != nil {
 		dst = d.Call.append(dst, &s.call)
 	}
-	dst = appendValue(dst, "reasoning_content", d.Reasoning)
+	dst = AppendValue(dst, "reasoning_content", d.Reasoning)
 	if d.Reasoning != nil && s.shape.Reasoning {
 		dst = append(append(dst, asReasoning...), d.Reasoning...)
 	}
-	dst = appendValue(dst, "reasoning_details", d.ReasoningDetails)
+	dst = AppendValue(dst, "reasoning_details", d.ReasoningDetails)
 	if first && !d.Role {
-		dst = appendValue(dst, "role", jsonAssistant)
+		dst = AppendValue(dst, "role", jsonAssistant)
 	}
 	return dst
 }
@@ -206,44 +204,29 @@ func (s *ChatStream) appendMembers(dst []byte, d *Delta, first bool) []byte {
 // append appends the member tool_calls, or function_call.
 func (c *CallDelta) append(dst []byte, call *Call) []byte {
 	if c.Function {
-		dst = append(appendKey(dst, "function_call"), '{')
-		dst = appendValue(dst, "name", c.Name)
-		return append(appendValue(dst, "arguments", c.Arguments), '}')
+		dst = append(AppendKey(dst, "function_call"), '{')
+		dst = AppendValue(dst, "name", c.Name)
+		return append(AppendValue(dst, "arguments", c.Arguments), '}')
 	}
 	typ, key := "function", "arguments"
 	if c.Custom {
 		typ, key = "custom", "input"
 	}
-	dst = strconv.AppendInt(append(appendKey(dst, "tool_calls"), `[{"index":`...), int64(c.Index), 10)
+	dst = strconv.AppendInt(append(AppendKey(dst, "tool_calls"), `[{"index":`...), int64(c.Index), 10)
 	if c.Begin {
-		dst = appendValue(dst, "id", c.ID)
-		dst = append(append(append(dst, `,"type":"`...), typ...), '"')
+		dst = AppendValue(dst, "id", c.ID)
+		dst = AppendText(dst, "type", typ)
 	}
-	dst = append(appendKey(dst, typ), '{')
+	dst = append(AppendKey(dst, typ), '{')
 	if c.Begin {
-		dst = appendValue(dst, "name", c.Name)
+		dst = AppendValue(dst, "name", c.Name)
 	}
-	dst = append(appendValue(dst, key, c.Arguments), '}')
+	dst = append(AppendValue(dst, key, c.Arguments), '}')
 	if c.Begin && c.ID == nil {
-		dst = appendValue(dst, "id", NewCallID(call, c.Index))
+		dst = AppendValue(dst, "id", NewCallID(call, c.Index))
 	}
-	dst = appendValue(dst, "extra_content", c.Extra)
+	dst = AppendValue(dst, "extra_content", c.Extra)
 	return append(dst, "}]"...)
-}
-
-// appendValue appends a member of the object that dst ends in, none if its value is nil.
-func appendValue(dst []byte, key string, value []byte) []byte {
-	if value == nil {
-		return dst
-	}
-	return append(appendKey(dst, key), value...)
-}
-
-func appendKey(dst []byte, key string) []byte {
-	if dst[len(dst)-1] != '{' {
-		dst = append(dst, ',')
-	}
-	return append(append(append(dst, '"'), key...), `":`...)
 }
 
 // appendReason appends the finish reason. A chunk with one is the last.
@@ -253,7 +236,7 @@ func (s *ChatStream) appendReason(dst []byte, reason string) []byte {
 	}
 	dst = jsonscan.AppendString(dst, reason)
 	if s.shape.Native {
-		dst = jsonscan.AppendString(append(dst, `,"native_finish_reason":`...), reason)
+		dst = AppendText(dst, "native_finish_reason", reason)
 	}
 	return dst
 }

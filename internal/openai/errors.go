@@ -1,9 +1,6 @@
 package openai
 
-import (
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-)
+import "github.com/gatehouse-proxy/gatehouse/internal/apierror"
 
 // AppendError appends the body of a refusal: {"error": {message, type, param, code}}, always with
 // all four keys, as OpenAI's specification requires, and details where there are any.
@@ -22,23 +19,20 @@ func AppendStreamError(dst []byte, e *apierror.Error) []byte {
 }
 
 func appendErrorObject(dst []byte, e *apierror.Error) []byte {
-	dst = append(dst, `{"message":`...)
-	dst = jsonscan.AppendString(dst, e.Message)
-	dst = append(dst, `,"type":`...)
-	dst = jsonscan.AppendString(dst, e.Type())
-	dst = append(dst, `,"param":`...)
-	dst = appendStringOrNull(dst, e.Param)
-	dst = append(dst, `,"code":`...)
-	dst = jsonscan.AppendString(dst, string(e.Code))
+	dst = AppendText(append(dst, '{'), "message", e.Message)
+	dst = AppendText(dst, "type", e.Type())
+	dst = appendTextOrNull(dst, "param", e.Param)
+	dst = AppendText(dst, "code", string(e.Code))
 	if len(e.Details) > 0 {
-		dst = append(append(dst, `,"details":`...), e.Details...)
+		dst = AppendValue(dst, "details", e.Details)
 	}
 	return append(dst, '}')
 }
 
-func appendStringOrNull(dst []byte, s string) []byte {
-	if s == "" {
-		return append(dst, "null"...)
+// appendTextOrNull appends a member that is a text, or null for "".
+func appendTextOrNull(dst []byte, key, text string) []byte {
+	if text == "" {
+		return AppendValue(dst, key, jsonNull)
 	}
-	return jsonscan.AppendString(dst, s)
+	return AppendText(dst, key, text)
 }

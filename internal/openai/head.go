@@ -89,17 +89,12 @@ func (h *objectHead) learn(id, created []byte, call *Call, sum *Summary) {
 
 // append appends the head of an object of our own, without its closing brace.
 func (h *objectHead) append(dst []byte) []byte {
-	dst = append(dst, `{"id":`...)
-	dst = append(dst, h.id...)
-	dst = append(dst, `,"object":`...)
-	dst = append(dst, h.object...)
-	dst = append(dst, `,"created":`...)
-	dst = append(dst, h.created...)
-	dst = append(dst, `,"model":`...)
-	dst = append(dst, h.model...)
+	dst = AppendValue(append(dst, '{'), "id", h.id)
+	dst = AppendValue(dst, "object", h.object)
+	dst = AppendValue(dst, "created", h.created)
+	dst = AppendValue(dst, "model", h.model)
 	if len(h.provider) > 0 {
-		dst = append(dst, `,"provider":`...)
-		dst = append(dst, h.provider...)
+		dst = AppendValue(dst, "provider", h.provider)
 	}
 	return dst
 }

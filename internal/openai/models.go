@@ -1,11 +1,5 @@
 package openai
 
-import (
-	"strconv"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-)
-
 // Model is one model of GET /v1/models.
 type Model struct {
 	ID            string // "<provider>/<name>"
@@ -16,15 +10,11 @@ type Model struct {
 
 // AppendModel appends the answer of GET /v1/models/{id}, which is also an item of the list.
 func AppendModel(dst []byte, m Model) []byte {
-	dst = append(dst, `{"id":`...)
-	dst = jsonscan.AppendString(dst, m.ID)
-	dst = append(dst, `,"object":"model","created":`...)
-	dst = strconv.AppendInt(dst, m.Created, 10)
-	dst = append(dst, `,"owned_by":`...)
-	dst = jsonscan.AppendString(dst, m.OwnedBy)
+	dst = AppendText(append(dst, '{'), "id", m.ID)
+	dst = AppendInt(append(dst, `,"object":"model"`...), "created", m.Created)
+	dst = AppendText(dst, "owned_by", m.OwnedBy)
 	if m.ContextLength > 0 {
-		dst = append(dst, `,"context_length":`...)
-		dst = strconv.AppendInt(dst, m.ContextLength, 10)
+		dst = AppendInt(dst, "context_length", m.ContextLength)
 	}
 	return append(dst, '}')
 }

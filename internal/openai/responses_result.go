@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -55,7 +56,7 @@ func (r *responses) missing(p *jsonscan.Patch, body []byte, members []jsonscan.M
 		p.Add("id", jsonscan.AppendString(nil, r.call.ID))
 	}
 	if _, ok := jsonscan.Find(body, members, "created_at"); !ok {
-		p.Add("created_at", appendInt(nil, r.call.Created))
+		p.Add("created_at", strconv.AppendInt(nil, r.call.Created, 10))
 	}
 	for _, d := range r.call.ResponseDefaults {
 		if i, ok := jsonscan.Find(body, members, d.Key); !ok || members[i].Kind == 'n' && d.Value != "null" {
@@ -182,11 +183,7 @@ func (r *responses) failure(value []byte) []byte {
 	if safe.Message == "" {
 		safe.Message = r.sum.Err.Message
 	}
-	r.text = append(r.text[:0], `{"code":`...)
-	r.text = jsonscan.AppendString(r.text, safe.Code)
-	r.text = append(r.text, `,"message":`...)
-	r.text = jsonscan.AppendString(r.text, safe.Message)
-	r.text = append(r.text, '}')
+	r.text = appendFailure(r.text[:0], safe.Code, safe.Message)
 	return r.text
 }
 

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"strconv"
 	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -132,10 +131,8 @@ func (s *ResponsesStream) Summary() Summary { return s.sum }
 func (s *ResponsesStream) fail(dst []byte, e *apierror.Error) []byte {
 	s.done, s.sum.Err, s.sum.Finish = true, e, finishError
 
-	body := append([]byte(nil), `{"type":"response.failed","sequence_number":`...)
-	body = appendInt(body, s.sequence+1)
-	body = append(body, `,"response":`...)
-	body = s.appendFailed(body, e)
+	body := AppendInt([]byte(`{"type":"response.failed"`), "sequence_number", s.sequence+1)
+	body = s.appendFailed(AppendKey(body, "response"), e)
 	dst = appendEvent(dst, []byte("response.failed"), append(body, '}'))
 	return AppendResponsesError(dst, s.sequence+2, e)
 }
@@ -161,14 +158,10 @@ func (s *ResponsesStream) bare() []byte {
 	if id == nil {
 		id = jsonscan.AppendString(nil, s.call.ID)
 	}
-	b := append([]byte(nil), `{"id":`...)
-	b = append(b, id...)
-	b = append(b, `,"object":"response","created_at":`...)
-	b = appendInt(b, s.call.Created)
-	b = append(b, `,"status":"failed","error":null,"incomplete_details":null,"instructions":null,"model":`...)
-	b = append(b, s.model...)
+	b := append(AppendValue([]byte{'{'}, "id", id), `,"object":"response"`...)
+	b = AppendInt(b, "created_at", s.call.Created)
+	b = append(b, `,"status":"failed","error":null,"incomplete_details":null,"instructions":null`...)
+	b = AppendValue(b, "model", s.model)
 	return append(b, `,"tools":[],"output":[],"parallel_tool_calls":true,"metadata":{},"tool_choice":"auto",`+
 		`"temperature":null,"top_p":null,"usage":null}`...)
 }
-
-func appendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }

@@ -82,12 +82,10 @@ func number(key string, n int64) field { return field{key, strconv.AppendInt(nil
 func (w *responsesEvents) write(typ string, fields ...field) {
 	w.dst = appendEventHead(w.dst, []byte(typ))
 	at := len(w.dst)
-	w.dst = append(append(append(w.dst, `{"type":"`...), typ...), `","sequence_number":`...)
-	w.dst = appendInt(w.dst, w.sequence)
+	w.dst = AppendInt(AppendText(append(w.dst, '{'), "type", typ), "sequence_number", w.sequence)
 	w.sequence++
 	for _, f := range fields {
-		w.dst = append(append(append(w.dst, `,"`...), f.key...), `":`...)
-		w.dst = append(w.dst, f.value...)
+		w.dst = append(AppendKey(w.dst, f.key), f.value...)
 	}
 	w.dst = append(unwrap(append(w.dst, '}'), at), eventEnd...)
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
 // AppendComma appends a comma unless nothing precedes it in its object or array.
@@ -23,9 +24,7 @@ func AppendMember(dst []byte, key string, value []byte) []byte {
 
 // AppendKey is AppendMember for a value that the caller appends.
 func AppendKey(dst []byte, key string) []byte {
-	dst = append(AppendComma(dst), '"')
-	dst = append(dst, key...)
-	return append(dst, '"', ':')
+	return openai.AppendKey(dst, key)
 }
 
 // AppendTextMember appends a member whose value is a JSON string without its quotes.
