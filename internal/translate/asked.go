@@ -52,25 +52,29 @@ func (r *Reasoning) read(o Reader) {
 	}
 }
 
-// efforts are all that a request can ask for, in ascending order.
-var efforts = []string{"minimal", "low", "medium", "high", "xhigh", "max"}
+// Efforts are all that a request can ask for, in ascending order.
+var Efforts = []string{"minimal", "low", "medium", "high", "xhigh", "max"}
+
+// BudgetEffort returns the effort that stands for a budget of thoughts in tokens, as LiteLLM has it.
+func BudgetEffort(tokens int64) string {
+	switch {
+	case tokens >= 10_000:
+		return "high"
+	case tokens >= 5_000:
+		return "medium"
+	}
+	return "low"
+}
 
 // Among returns which effort a model gets of those that it has, in ascending order: the highest up to the
-// one that the request asks for, or else the lowest; "" if it has none. A budget is like an effort as
-// LiteLLM has it.
+// one that the request asks for, or else the lowest; "" if it has none.
 func (r Reasoning) Among(has []string) (effort string) {
 	wanted := r.Effort
-	switch {
-	case wanted != "":
-	case r.Budget >= 10_000:
-		wanted = "high"
-	case r.Budget >= 5_000:
-		wanted = "medium"
-	default:
-		wanted = "low"
+	if wanted == "" {
+		wanted = BudgetEffort(r.Budget)
 	}
 	for _, name := range has {
-		if effort == "" || slices.Index(efforts, name) <= slices.Index(efforts, wanted) {
+		if effort == "" || slices.Index(Efforts, name) <= slices.Index(Efforts, wanted) {
 			effort = name
 		}
 	}

@@ -3,6 +3,8 @@ package translate
 import (
 	"crypto/sha256"
 	"encoding/hex"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
 // maxLegal is how long the names of tools and the ids of their calls may be, in bytes. Anthropic
@@ -28,4 +30,10 @@ func Legal(text string, digits int) string {
 	sum := sha256.Sum256([]byte(text))
 	legal = append(legal[:min(len(legal), maxLegal-1-digits)], '_')
 	return string(append(legal, hex.EncodeToString(sum[:])[:digits]...))
+}
+
+// LegalID is Legal for the quoted id of a tool call.
+func LegalID(quoted []byte, digits int) []byte {
+	id, _ := jsonscan.String(quoted)
+	return jsonscan.AppendString(nil, Legal(id, digits))
 }

@@ -28,7 +28,7 @@ func (c *conversation) toolCall(o translate.Reader) {
 	w := &c.turns
 	w.solid++
 	w.blocks = append(translate.AppendComma(w.blocks), `{"type":"tool_use"`...)
-	w.blocks = translate.AppendMember(w.blocks, "id", allowedID(call.ID))
+	w.blocks = translate.AppendMember(w.blocks, "id", translate.LegalID(call.ID, hashDigits))
 	w.blocks = translate.AppendMember(w.blocks, "name", c.names.allowed(call.Name))
 	w.blocks = translate.AppendMember(w.blocks, "input", call.Input)
 	w.blocks = append(appendCache(w.blocks, cacheOf(o)), '}')
@@ -42,7 +42,7 @@ func (c *conversation) toolResult(o translate.Reader) {
 	w := &c.turns
 	w.solid++
 	w.results = append(translate.AppendComma(w.results), `{"type":"tool_result"`...)
-	w.results = translate.AppendMember(w.results, "tool_use_id", allowedID(id))
+	w.results = translate.AppendMember(w.results, "tool_use_id", translate.LegalID(id, hashDigits))
 	w.results = translate.AppendKey(w.results, "content")
 	if value := o.Get("content"); value != nil && value[0] == '"' {
 		w.results = append(w.results, value...)

@@ -46,7 +46,7 @@ func (r *reader) end() (finish string, bad *apierror.Error) {
 		spoke = spoke || b.spoke && b.kind != thinkingBlock
 	}
 	r.thoughts.end()
-	r.begin(finish != "content_filter" || r.why == nil)
+	r.to.Begin(finish != "content_filter" || r.why == nil)
 	if finish == "content_filter" && r.why != nil && !spoke {
 		r.to.Refusal(r.why)
 	}

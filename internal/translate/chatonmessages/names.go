@@ -12,12 +12,6 @@ import (
 // hashDigits are of a name or id that was changed.
 const hashDigits = 8
 
-// allowedID returns the id of a tool call, quoted, as the API takes it.
-func allowedID(quoted []byte) []byte {
-	text, _ := jsonscan.String(quoted)
-	return jsonscan.AppendString(nil, translate.Legal(text, hashDigits))
-}
-
 // names are the names of the tools of a request.
 type names struct {
 	changed map[string][]byte // the caller's, quoted, by those that the provider gets

@@ -25,7 +25,6 @@ type reader struct {
 	held       int // bytes that are kept of them
 	calls      int
 	characters int64 // of the texts so far, if the answer may cite
-	begun      bool  // the writer has begun
 	done       bool  // message_stop has come
 	repeated   *block
 
@@ -36,14 +35,6 @@ type reader struct {
 
 // checkSize fails an answer of which more is kept than any should need.
 func (r *reader) checkSize() *apierror.Error { return translate.CheckSize(r.call, r.parts, r.held) }
-
-// begin makes the writer begin, once.
-func (r *reader) begin(text bool) {
-	if !r.begun {
-		r.begun = true
-		r.to.Begin(text)
-	}
-}
 
 // start takes the start of a block, or a whole one.
 func (r *reader) start(index int64, object []byte) *apierror.Error {
@@ -72,7 +63,7 @@ func (r *reader) start(index int64, object []byte) *apierror.Error {
 		r.sign(b, o.Get("signature"))
 	case redactedBlock:
 		if data := o.Text("data"); data != nil && !r.original.hideReasoning {
-			r.begin(false)
+			r.to.Begin(false)
 			r.call.ReportSealed(data)
 			r.thoughts.redacted(b.n, data)
 		}
@@ -99,7 +90,7 @@ func (r *reader) startCall(index int64, o openai.Object) *apierror.Error {
 		b.input = bytes.Clone(input)
 	}
 	r.held += len(id) + len(name) + len(b.input)
-	r.begin(false)
+	r.to.Begin(false)
 	r.to.BeginCall(b.n, false, bytes.Clone(id), bytes.Clone(r.original.nameOf(name)))
 	return r.checkSize()
 }
@@ -168,7 +159,7 @@ func (r *reader) text(b *block, quoted []byte) {
 	if !ok {
 		return
 	}
-	r.begin(true)
+	r.to.Begin(true)
 	if r.original.cites {
 		decoded, _ := jsonscan.String(quoted)
 		r.characters += int64(utf8.RuneCountInString(decoded))
@@ -184,7 +175,7 @@ func (r *reader) thought(b *block, quoted []byte) {
 	if !ok || r.original.hideReasoning {
 		return
 	}
-	r.begin(false)
+	r.to.Begin(false)
 	if piece = b.joins.Next(piece); len(piece) > 0 {
 		r.putThought(b, piece)
 	}
@@ -201,7 +192,7 @@ func (r *reader) sign(b *block, quoted []byte) {
 	if _, ok := translate.Unquoted(quoted); !ok || b.signed || r.original.hideReasoning {
 		return
 	}
-	r.begin(false)
+	r.to.Begin(false)
 	if rest := b.joins.Rest(); rest != nil {
 		r.putThought(b, rest)
 	}

@@ -32,7 +32,7 @@ func (r *reader) itemOf(index int64, o openai.Object, added bool) (*item, *apier
 	if it == nil || added && it.done {
 		it = r.items.add(index, id, kind)
 	}
-	r.begin(kind == messageItem)
+	r.to.Begin(kind == messageItem)
 	return it, r.checkSize()
 }
 

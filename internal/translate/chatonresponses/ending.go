@@ -19,16 +19,16 @@ func (r *reader) end(response openai.Object, event []byte) (e completion.Ending,
 		e.Tier = tier
 	}
 	output := response.Get("output")
-	if r.items.empty() {
+	if len(r.items.items) == 0 {
 		for i, span := range jsonscan.Elements(output, nil) {
 			if bad := r.itemDone(int64(i), span.Value(output)); bad != nil {
 				return e, bad
 			}
 		}
 	}
-	r.begin(true)
-	for it := range r.items.all() {
-		r.flush(it)
+	r.to.Begin(true)
+	for i := range r.items.items {
+		r.flush(&r.items.items[i])
 	}
 	reason := openai.OpenObject(response.Get("incomplete_details"), nil).Get("reason")
 	switch incomplete := status == `"incomplete"` || string(event) == "response.incomplete"; {

@@ -2,7 +2,6 @@ package chatonresponses
 
 import (
 	"bytes"
-	"iter"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -91,18 +90,6 @@ type itemList struct {
 	parts int // items, and parts of them
 }
 
-func (l *itemList) empty() bool { return len(l.items) == 0 }
-
-func (l *itemList) all() iter.Seq[*item] {
-	return func(yield func(*item) bool) {
-		for i := range l.items {
-			if !yield(&l.items[i]) {
-				return
-			}
-		}
-	}
-}
-
 // find returns the item of this kind at an output_index, nil if there is none. The id decides if a
 // provider leaves the index out or gives it to several items. Otherwise the id does not count: some
 // providers change it from event to event.
@@ -166,8 +153,8 @@ func (l *itemList) add(index int64, id []byte, kind itemKind) *item {
 
 // hasCall reports whether a tool call has this id.
 func (l *itemList) hasCall(id []byte) bool {
-	for it := range l.all() {
-		if it.kind == callItem && bytes.Equal(it.callID, id) {
+	for i := range l.items {
+		if it := &l.items[i]; it.kind == callItem && bytes.Equal(it.callID, id) {
 			return true
 		}
 	}

@@ -20,7 +20,6 @@ type reader struct {
 
 	items    itemList
 	calls    int    // tool calls begun
-	begun    bool   // the writer has begun
 	reasoned bool   // some reasoning was emitted
 	shift    int64  // characters of the texts that are done, for citations
 	tokens   []byte // the log probabilities of the event that is being read
@@ -60,14 +59,6 @@ func (r *reader) part(it *item, index int64, summary bool) *part {
 // checkSize fails an answer that has more items than any should have.
 func (r *reader) checkSize() *apierror.Error { return translate.CheckSize(r.call, r.items.parts, 0) }
 
-// begin makes the writer begin, once.
-func (r *reader) begin(text bool) {
-	if !r.begun {
-		r.begun = true
-		r.to.Begin(text)
-	}
-}
-
 // beginCall begins a tool call, whose name is quoted. If another has the same id, the family makes
 // up an id for this one: the caller could not distinguish their results.
 func (r *reader) beginCall(index int64, o openai.Object) (*item, *apierror.Error) {
@@ -87,14 +78,14 @@ func (r *reader) beginCall(index int64, o openai.Object) (*item, *apierror.Error
 	it := r.items.add(index, id, callItem)
 	it.call, it.callID, it.custom = r.calls, bytes.Clone(callID), string(o.Get("type")) == `"custom_tool_call"`
 	r.calls++
-	r.begin(false)
+	r.to.Begin(false)
 	r.to.BeginCall(it.call, it.custom, it.callID, bytes.Clone(name))
 	return it, nil
 }
 
 func (r *reader) emitText(it *item, p *part, piece, logprobs []byte) {
 	p.emitted = true
-	r.begin(true)
+	r.to.Begin(true)
 	if piece = it.joins.Next(piece); len(piece) > 0 || len(logprobs) > 0 {
 		r.to.Text(piece, logprobs)
 	}
@@ -102,7 +93,7 @@ func (r *reader) emitText(it *item, p *part, piece, logprobs []byte) {
 
 func (r *reader) emitRefusal(it *item, p *part, piece []byte) {
 	p.emitted = true
-	r.begin(true)
+	r.to.Begin(true)
 	if piece = it.joins.Next(piece); len(piece) > 0 {
 		r.to.Refusal(piece)
 	}
@@ -114,7 +105,7 @@ func (r *reader) emitReasoning(it *item, p *part, piece []byte) {
 	if r.original.hideReasoning || it.parts[0].summary != p.summary {
 		return
 	}
-	r.begin(false)
+	r.to.Begin(false)
 	if !p.emitted && r.reasoned {
 		r.to.Reasoning([]byte(`\n\n`), nil)
 	}

@@ -11,6 +11,7 @@ type Chunks struct {
 	family openai.DeltaStream
 	out    []byte // what the client gets
 
+	begun       bool
 	named       bool             // what follows is set
 	id, created []byte           // of all chunks, nil if the provider gave none
 	scratch     []byte           // the values that are being sent
@@ -58,6 +59,10 @@ func (c *Chunks) quoted(piece []byte) []byte { return c.wrapped('"', piece, '"')
 
 // Begin implements [Writer].
 func (c *Chunks) Begin(text bool) {
+	if c.begun {
+		return
+	}
+	c.begun = true
 	c.delta.Role, c.delta.Content, c.delta.Refusal = true, jsonNull, jsonNull
 	if text {
 		c.delta.Content = emptyText

@@ -11,7 +11,8 @@ import (
 // Writer writes the content of an answer as chat, in the order in which it arrives. Texts are JSON
 // without quotes; ids and names keep theirs.
 type Writer interface {
-	// Begin comes before anything else, once. text says that the answer begins with text.
+	// Begin comes before anything else; further calls do nothing. text says that the answer begins with
+	// text.
 	Begin(text bool)
 
 	// Text takes text and the log probabilities of its tokens, as elements of a list.

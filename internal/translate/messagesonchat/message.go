@@ -127,9 +127,3 @@ func (it *block) appendCall(dst, input []byte) []byte {
 
 // hashDigits are of an id that was changed.
 const hashDigits = 12
-
-// legalID returns the id of a tool call, quoted, as the API allows it.
-func legalID(quoted []byte) []byte {
-	id, _ := jsonscan.String(quoted)
-	return jsonscan.AppendString(nil, translate.Legal(id, hashDigits))
-}

@@ -6,20 +6,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// efforts are all efforts of reasoning, in their order.
-var efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
-
 // The efforts that a model is expected to know.
 var (
 	usualEfforts      = []string{"low", "medium", "high"}
 	openRouterEfforts = []string{"low", "medium", "high", "xhigh"}
 )
-
-// budgetEfforts are the efforts that stand for a budget of thinking, in tokens.
-var budgetEfforts = []struct {
-	least  int64
-	effort string
-}{{10000, "high"}, {5000, "medium"}, {0, "low"}}
 
 // thinking is what a request says about thinking.
 type thinking struct {
@@ -40,12 +31,7 @@ func readThinking(body translate.Reader) (th thinking) {
 		if th.budget, n = o.Int("budget_tokens", 1); th.budget == nil {
 			o.Fail(translate.Missing(o.Raw.Param("budget_tokens")))
 		}
-		for _, b := range budgetEfforts {
-			if n >= b.least {
-				th.effort = b.effort
-				break
-			}
-		}
+		th.effort = translate.BudgetEffort(n)
 	case "adaptive", "disabled":
 	default:
 		o.Fail(translate.UnsupportedType(o.Raw, th.typ))
@@ -67,7 +53,7 @@ func (t *translation) putReasoning() {
 	th := readThinking(t.body)
 	config, _ := t.body.Object("output_config")
 	asked := config.DecodedText("effort")
-	if asked != "" && !slices.Contains(efforts, asked) {
+	if asked != "" && asked != translate.EffortOff && !slices.Contains(translate.Efforts, asked) {
 		t.body.Fail(translate.UnsupportedValue("output_config.effort", asked))
 	}
 	on := th.typ == "enabled" || th.typ == "adaptive"
@@ -78,8 +64,8 @@ func (t *translation) putReasoning() {
 		return
 	case th.typ == "disabled":
 		asked = ""
-		if slices.Contains(t.opt.Efforts, "none") {
-			asked = "none"
+		if slices.Contains(t.opt.Efforts, translate.EffortOff) {
+			asked = translate.EffortOff
 		}
 	case asked == "" && t.opt.OpenRouter && th.budget != nil:
 		t.out = append(t.out, `,"reasoning":{`...)
@@ -109,15 +95,9 @@ func (t *translation) knownEffort(asked string) string {
 	default:
 		known = usualEfforts
 	}
-	limit := slices.Index(efforts, asked)
-	best := ""
-	for i, effort := range efforts {
-		if !slices.Contains(known, effort) || effort == "none" && asked != "none" {
-			continue
-		}
-		if best == "" || i <= limit {
-			best = effort
-		}
+	if asked == translate.EffortOff && slices.Contains(known, asked) {
+		return asked
 	}
-	return best
+	has := slices.DeleteFunc(slices.Clone(translate.Efforts), func(effort string) bool { return !slices.Contains(known, effort) })
+	return translate.Reasoning{Effort: asked}.Among(has)
 }
