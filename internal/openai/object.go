@@ -13,6 +13,9 @@ func OpenObject(object []byte, storage []jsonscan.Member) Object {
 	return WalkedObject(object, jsonscan.Members(object, storage))
 }
 
+// OpenInside walks an object inside an event whose members were walked, with the event's memory.
+func OpenInside(e *Event, object []byte) Object { return WalkedObject(object, e.work.inside(object)) }
+
 // WalkedObject is an object whose members are known.
 func WalkedObject(object []byte, members []jsonscan.Member) Object { return Object{object, members} }
 

@@ -38,7 +38,7 @@ func AllowedTools(choice Reader) (allowed Reader, mode []byte, required bool) {
 func JSONSchema(format Object) (schema Object, err error) {
 	in := Read(format, &err)
 	in.Only("type", "json_schema")
-	schema = in.RequiredObject("json_schema", "name", "description", "schema", "strict").Raw
+	schema = *in.RequiredObject("json_schema", "name", "description", "schema", "strict").Raw
 	return schema, err
 }
 

@@ -49,5 +49,5 @@ func OpenFunction(tool Object) (function Object, name []byte, err error) {
 	in.Only("type", "function", "cache_control")
 	f := in.RequiredObject("function", "name", "description", "parameters", "strict")
 	name = f.RequiredText("name")
-	return f.Raw, name, err
+	return *f.Raw, name, err
 }

@@ -20,5 +20,5 @@ func AppendAudio(dst []byte, part Reader) []byte {
 	audio.RequiredText("data")
 	audio.RequiredText("format")
 	dst = append(dst, `{"type":"input_audio","input_audio":`...)
-	return append(AppendObject(dst, audio.Raw), '}')
+	return append(AppendObject(dst, *audio.Raw), '}')
 }

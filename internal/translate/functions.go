@@ -41,7 +41,7 @@ func asTools(body Object, choice []byte, older bool) (chat Object, err error) {
 		out = append(out, `{"parallel_tool_calls":false,"tools":[`...)
 		in.Each("functions", MaxTools, func(_ int, o Reader) {
 			out = append(AppendComma(out), `{"type":"function","function":`...)
-			out = append(AppendObject(out, o.Raw), '}')
+			out = append(AppendObject(out, *o.Raw), '}')
 		})
 		out = AppendOthers(append(out, ']'), body, "functions", "function_call", "messages", "tools", "tool_choice", "parallel_tool_calls")
 	} else {
@@ -83,18 +83,18 @@ func appendWithTools(dst []byte, o Reader, ids map[string]string, i int) []byte 
 			content = []byte(`""`)
 		}
 		dst = AppendMember(dst, "content", content)
-		return append(AppendOthers(dst, o.Raw, "role", "name", "tool_call_id", "content"), '}')
+		return append(AppendOthers(dst, *o.Raw, "role", "name", "tool_call_id", "content"), '}')
 	case role == "assistant" && called && o.Get("tool_calls") == nil:
 		call.RequiredText("name")
 		call.RequiredText("arguments")
 		name := call.DecodedText("name")
 		ids[name] = "call_" + strconv.Itoa(i)
-		dst = AppendOthers(append(dst, '{'), o.Raw, "function_call", "tool_calls")
+		dst = AppendOthers(append(dst, '{'), *o.Raw, "function_call", "tool_calls")
 		dst = append(dst, `,"tool_calls":[{"type":"function"`...)
 		dst = AppendTextMember(dst, "id", []byte(ids[name]))
 		return append(AppendMember(dst, "function", call.Raw.data), "}]}"...)
 	}
-	return AppendObject(dst, o.Raw)
+	return AppendObject(dst, *o.Raw)
 }
 
 // callerNames are the names of fields in the older form, by those that [AsTools] gave them.

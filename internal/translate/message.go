@@ -11,21 +11,22 @@ const messageName = "messages.name"
 
 // Role returns the role of a message, and refuses a message with other fields. It notes in leftOut
 // that the message names its author. The name in a tool's message says what its call says.
-func (f MessageFields) Role(o Object, leftOut *[]string) (role string, err error) {
-	in := Read(o, &err)
-	role = in.DecodedText("role")
+func (f MessageFields) Role(o Object, leftOut *[]string) (string, error) {
+	role, err := o.DecodedText("role")
+	if err != nil {
+		return "", err
+	}
 	known, ok := f[role]
 	switch {
 	case role == "":
-		in.Fail(Missing(o.Param("role")))
+		return "", Missing(o.Param("role"))
 	case !ok:
-		in.Fail(UnsupportedValue(o.Param("role"), role))
+		return "", UnsupportedValue(o.Param("role"), role)
 	}
 	if role != "tool" && o.Get("name") != nil && !slices.Contains(*leftOut, messageName) {
 		*leftOut = append(*leftOut, messageName)
 	}
-	in.Only(known...)
-	return role, err
+	return role, o.Only(known...)
 }
 
 // PartFields are the fields of the content parts of a chat's messages, by type, that a translation

@@ -18,22 +18,37 @@ type Object struct {
 // Body returns the request as it was parsed, without the edits that b has collected.
 func Body(b *jsonscan.Body) Object { return Object{data: b.Data(), members: b.Members()} }
 
+// usualMembers is how many members an object of a request usually has at most. A list for so many is made
+// at once and not by doubling.
+const usualMembers = 4
+
 // Open walks an object below the top of a request. Its keys are checked as strictly as those of the
 // body: the provider must read the same members as the gateway.
 func Open(value []byte, path string) (Object, error) {
-	o := Object{data: value, path: path}
+	o, err := open(value, path)
+	return *o, err
+}
+
+// opened is an object with room for its members.
+type opened struct {
+	Object
+	storage [usualMembers]jsonscan.Member
+}
+
+func open(value []byte, path string) (*Object, error) {
+	o := &opened{Object: Object{data: value, path: path}}
 	if len(value) == 0 || value[0] != '{' {
-		return o, Invalid(path, "an object")
+		return &o.Object, Invalid(path, "an object")
 	}
 	var err error
-	if o.members, err = jsonscan.Strict(value, nil); err != nil {
-		return o, apierror.New(apierror.InvalidJSON, "%q is not acceptable: %v", path, err).WithParam(path)
+	if o.members, err = jsonscan.Strict(value, o.storage[:0]); err != nil {
+		err = apierror.New(apierror.InvalidJSON, "%q is not acceptable: %v", path, err).WithParam(path)
 	}
-	return o, nil
+	return &o.Object, err
 }
 
 // Param returns the path of a member.
-func (o Object) Param(key string) string {
+func (o *Object) Param(key string) string {
 	if o.path == "" {
 		return key
 	}
@@ -41,7 +56,7 @@ func (o Object) Param(key string) string {
 }
 
 // Get returns the value of a member, nil if it is absent.
-func (o Object) Get(key string) []byte {
+func (o *Object) Get(key string) []byte {
 	i, ok := jsonscan.Find(o.data, o.members, key)
 	if !ok || o.members[i].Kind == 'n' {
 		return nil
@@ -50,7 +65,7 @@ func (o Object) Get(key string) []byte {
 }
 
 // Text returns a string with its quotes and escapes as written, nil if it is absent.
-func (o Object) Text(key string) ([]byte, error) {
+func (o *Object) Text(key string) ([]byte, error) {
 	value := o.Get(key)
 	if value != nil && value[0] != '"' {
 		return nil, Invalid(o.Param(key), "a string")
@@ -59,7 +74,7 @@ func (o Object) Text(key string) ([]byte, error) {
 }
 
 // RequiredText is Text for a member that must be present.
-func (o Object) RequiredText(key string) ([]byte, error) {
+func (o *Object) RequiredText(key string) ([]byte, error) {
 	value, err := o.Text(key)
 	if err == nil && value == nil {
 		err = Missing(o.Param(key))
@@ -68,7 +83,7 @@ func (o Object) RequiredText(key string) ([]byte, error) {
 }
 
 // DecodedText returns a string without quotes and escapes, "" if it is absent.
-func (o Object) DecodedText(key string) (string, error) {
+func (o *Object) DecodedText(key string) (string, error) {
 	value, err := o.Text(key)
 	if value == nil {
 		return "", err
@@ -78,7 +93,7 @@ func (o Object) DecodedText(key string) (string, error) {
 }
 
 // Type returns the member "type", which must be present.
-func (o Object) Type() (string, error) {
+func (o *Object) Type() (string, error) {
 	typ, err := o.DecodedText("type")
 	if err == nil && typ == "" {
 		err = Missing(o.Param("type"))
@@ -87,7 +102,7 @@ func (o Object) Type() (string, error) {
 }
 
 // Bool returns a boolean, false if it is absent.
-func (o Object) Bool(key string) (bool, error) {
+func (o *Object) Bool(key string) (bool, error) {
 	switch value := o.Get(key); string(value) {
 	case "true":
 		return true, nil
@@ -99,7 +114,7 @@ func (o Object) Bool(key string) (bool, error) {
 
 // Int returns an integer that must be at least 0 or 1, as written and as a number; nil and 0 if it
 // is absent.
-func (o Object) Int(key string, least int64) (value []byte, n int64, err error) {
+func (o *Object) Int(key string, least int64) (value []byte, n int64, err error) {
 	if value = o.Get(key); value == nil {
 		return nil, 0, nil
 	}
@@ -113,17 +128,24 @@ func (o Object) Int(key string, least int64) (value []byte, n int64, err error) 
 }
 
 // Object walks an object in a member. ok is false if it is absent.
-func (o Object) Object(key string) (inner Object, ok bool, err error) {
+func (o *Object) Object(key string) (inner Object, ok bool, err error) {
+	object, err := o.object(key)
+	return *object, err == nil && object != &absent, err
+}
+
+// absent is the object of a member that is absent.
+var absent Object
+
+func (o *Object) object(key string) (*Object, error) {
 	value := o.Get(key)
 	if value == nil {
-		return Object{}, false, nil
+		return &absent, nil
 	}
-	inner, err = Open(value, o.Param(key))
-	return inner, err == nil, err
+	return open(value, o.Param(key))
 }
 
 // RequiredObject is Object for a member that must be present.
-func (o Object) RequiredObject(key string) (Object, error) {
+func (o *Object) RequiredObject(key string) (Object, error) {
 	inner, ok, err := o.Object(key)
 	if err == nil && !ok {
 		err = Missing(o.Param(key))
@@ -133,7 +155,11 @@ func (o Object) RequiredObject(key string) (Object, error) {
 
 // Each walks an array of at most limit objects in a member, and calls f for each until it fails. An
 // absent array is empty.
-func (o Object) Each(key string, limit int, f func(i int, element Object) error) error {
+func (o *Object) Each(key string, limit int, f func(i int, element Object) error) error {
+	return o.each(key, limit, func(i int, element *Object) error { return f(i, *element) })
+}
+
+func (o *Object) each(key string, limit int, f func(i int, element *Object) error) error {
 	value := o.Get(key)
 	if value == nil {
 		return nil
@@ -144,7 +170,7 @@ func (o Object) Each(key string, limit int, f func(i int, element Object) error)
 		return err
 	}
 	for i, span := range spans {
-		element, err := Open(span.Value(value), At(path, i))
+		element, err := open(span.Value(value), At(path, i))
 		if err != nil {
 			return err
 		}
@@ -156,7 +182,7 @@ func (o Object) Each(key string, limit int, f func(i int, element Object) error)
 }
 
 // Only refuses the first member that is not among keys.
-func (o Object) Only(keys ...string) error {
+func (o *Object) Only(keys ...string) error {
 next:
 	for _, m := range o.members {
 		if m.Kind == 'n' {

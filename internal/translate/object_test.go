@@ -90,7 +90,8 @@ func third[T, U any](_ T, _ U, err error) error { return err }
 
 func TestEachStopsAtAnError(t *testing.T) {
 	stop, calls := errors.New("stop"), 0
-	err := open(t, `{"list":[{},{},{}]}`).Each("list", 3, func(i int, _ translate.Object) error {
+	o := open(t, `{"list":[{},{},{}]}`)
+	err := o.Each("list", 3, func(i int, _ translate.Object) error {
 		if calls++; i == 1 {
 			return stop
 		}

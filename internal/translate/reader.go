@@ -3,12 +3,12 @@ package translate
 // Reader reads an object of a request as [Object] does. All readers of a request share its first
 // failure: a translation reads on as if the member were absent, and looks at the failure at its end.
 type Reader struct {
-	Raw    Object
+	Raw    *Object
 	failed *error
 }
 
 // Read returns the reader of an object. The first failure of it, and of what it opens, goes to failed.
-func Read(o Object, failed *error) Reader { return Reader{o, failed} }
+func Read(o Object, failed *error) Reader { return Reader{&o, failed} }
 
 // Fail refuses the request, unless err is nil or something before was refused.
 func (r Reader) Fail(err error) {
@@ -68,13 +68,13 @@ func (r Reader) Int(key string, least int64) (value []byte, n int64) {
 // Object opens an object in a member. It is false if the member is absent. If keys are given, the
 // object may have no other members.
 func (r Reader) Object(key string, keys ...string) (Reader, bool) {
-	o, ok, err := r.Raw.Object(key)
+	o, err := r.Raw.object(key)
 	r.Fail(err)
 	inner := Reader{o, r.failed}
-	if ok && len(keys) > 0 {
+	if len(keys) > 0 {
 		inner.Only(keys...)
 	}
-	return inner, ok
+	return inner, err == nil && o != &absent
 }
 
 // RequiredObject is Object for a member that must be present.
@@ -89,7 +89,7 @@ func (r Reader) RequiredObject(key string, keys ...string) Reader {
 // Each opens the elements of an array of at most limit objects in a member, and calls f for each until
 // the request is refused. An absent array is empty.
 func (r Reader) Each(key string, limit int, f func(i int, element Reader)) {
-	r.Fail(r.Raw.Each(key, limit, func(i int, element Object) error {
+	r.Fail(r.Raw.each(key, limit, func(i int, element *Object) error {
 		f(i, Reader{element, r.failed})
 		return *r.failed
 	}))
@@ -99,4 +99,4 @@ func (r Reader) Each(key string, limit int, f func(i int, element Reader)) {
 func (r Reader) Only(keys ...string) { r.Fail(r.Raw.Only(keys...)) }
 
 // Inside returns the reader of an object inside the one of r.
-func Inside(r Reader, o Object) Reader { return Reader{o, r.failed} }
+func Inside(r Reader, o Object) Reader { return Reader{&o, r.failed} }

@@ -41,12 +41,12 @@ func (c *ToolChoice) read(body Reader) {
 		c.limit()
 		allowed.Each("tools", MaxTools, func(_ int, tool Reader) {
 			if typ, _ := tool.Raw.DecodedText("type"); typ != "function" {
-				tool.Fail(UnsupportedType(tool.Raw, typ))
+				tool.Fail(UnsupportedType(*tool.Raw, typ))
 			}
 			c.limit(chosenName(tool))
 		})
 	default:
-		o.Fail(UnsupportedType(o.Raw, typ))
+		o.Fail(UnsupportedType(*o.Raw, typ))
 	}
 }
 

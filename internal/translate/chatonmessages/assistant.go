@@ -23,7 +23,7 @@ func (c *conversation) assistant(o translate.Reader) {
 }
 
 func (c *conversation) toolCall(o translate.Reader) {
-	call, err := translate.ReadToolCall(o.Raw)
+	call, err := translate.ReadToolCall(*o.Raw)
 	o.Fail(err)
 	w := &c.turns
 	w.solid++

@@ -47,7 +47,7 @@ func parts(o translate.Reader, whole []byte, w blockWriter) {
 		case "file":
 			block = documentBlock(part)
 		case "refusal":
-			part.Fail(translate.UnsupportedType(part.Raw, typ))
+			part.Fail(translate.UnsupportedType(*part.Raw, typ))
 			return
 		default:
 			w.text(part.RequiredText("text"), cache)
@@ -71,7 +71,7 @@ func eachPart(o translate.Reader, whole []byte, text func(quoted, cache []byte),
 	spans, err := translate.Elements(value, o.Raw.Param("content"), translate.MaxParts)
 	o.Fail(err)
 	o.Each("content", translate.MaxParts, func(i int, part translate.Reader) {
-		typ, err := partFields.Type(part.Raw)
+		typ, err := partFields.Type(*part.Raw)
 		part.Fail(err)
 		cache := cacheOf(part)
 		if cache == nil && i == len(spans)-1 {

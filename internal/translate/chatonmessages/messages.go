@@ -59,7 +59,7 @@ func (c *conversation) append(dst []byte, body translate.Reader, prefill bool) [
 		body.Fail(translate.Missing("messages"))
 	}
 	body.Each("messages", translate.MaxMessages, func(_ int, o translate.Reader) {
-		role, err := messageFields.Role(o.Raw, &c.leftOut)
+		role, err := messageFields.Role(*o.Raw, &c.leftOut)
 		o.Fail(err)
 		switch role {
 		case assistant:
@@ -189,7 +189,7 @@ func (c *conversation) system(o translate.Reader) {
 func eachText(o translate.Reader, f func(quoted, cache []byte)) {
 	eachPart(o, cacheOf(o), f, func(part translate.Reader, typ string, cache []byte) {
 		if typ != "text" && typ != "refusal" {
-			part.Fail(translate.UnsupportedType(part.Raw, typ))
+			part.Fail(translate.UnsupportedType(*part.Raw, typ))
 		}
 		f(part.RequiredText(typ), cache)
 	})

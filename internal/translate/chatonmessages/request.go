@@ -108,7 +108,7 @@ func (t *translation) write(b *jsonscan.Body, stream bool) {
 	t.putTier()
 	t.out = t.tools.append(t.out)
 	t.original.cites = t.tools.cites
-	t.out = fields.AppendKept(t.out, t.body.Raw)
+	t.out = fields.AppendKept(t.out, *t.body.Raw)
 	if stream {
 		t.out = append(t.out, `,"stream":true`...)
 	}
@@ -130,7 +130,7 @@ func (t *translation) putMessages() {
 // putLimit maps max_completion_tokens and its older name max_tokens, unless the options replace
 // both. The API requires a limit: that of the model is as good as none.
 func (t *translation) putLimit() {
-	_, n, err := translate.OutputLimit(t.body.Raw)
+	_, n, err := translate.OutputLimit(*t.body.Raw)
 	t.body.Fail(err)
 	switch {
 	case t.opt.MaxOutput > 0:

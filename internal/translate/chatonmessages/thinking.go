@@ -24,7 +24,7 @@ const (
 
 // readThinking reads what the request asks of the model's thoughts.
 func (t *translation) readThinking() {
-	r, err := translate.ReadReasoning(t.body.Raw)
+	r, err := translate.ReadReasoning(*t.body.Raw)
 	t.body.Fail(err)
 	t.thinking.Reasoning, t.original.hideReasoning = r, r.Hidden
 }

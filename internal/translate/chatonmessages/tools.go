@@ -22,7 +22,7 @@ type tools struct {
 func (w *tools) read(body translate.Reader, names *names, forced bool) {
 	w.names = names
 	var err error
-	w.choice, err = translate.ReadToolChoice(body.Raw)
+	w.choice, err = translate.ReadToolChoice(*body.Raw)
 	body.Fail(err)
 	w.single = !body.Bool("parallel_tool_calls") && body.Get("parallel_tool_calls") != nil
 	body.Each("tools", translate.MaxTools, func(_ int, tool translate.Reader) { w.add(tool) })
@@ -40,10 +40,10 @@ var typedTool = regexp.MustCompile(`^[a-z_]+_20[0-9]{6}$`)
 func (w *tools) add(tool translate.Reader) {
 	if typedTool.MatchString(tool.Type()) {
 		tool.RequiredText("name")
-		w.list, w.cites = translate.AppendObject(translate.AppendComma(w.list), tool.Raw), true
+		w.list, w.cites = translate.AppendObject(translate.AppendComma(w.list), *tool.Raw), true
 		return
 	}
-	function, name, err := translate.OpenFunction(tool.Raw)
+	function, name, err := translate.OpenFunction(*tool.Raw)
 	tool.Fail(err)
 	cache := cacheOf(tool)
 	if decoded, _ := jsonscan.String(name); w.choice.Allows(decoded) {
@@ -66,9 +66,9 @@ func (w *tools) put(o translate.Reader, name, cache []byte) {
 		out = append(out, `{"type":"object","properties":{}}`...)
 	case parameters.Get("type") == nil:
 		out = append(out, `{"type":"object"`...)
-		out = append(translate.AppendOthers(out, parameters.Raw, "type"), '}')
+		out = append(translate.AppendOthers(out, *parameters.Raw, "type"), '}')
 	default:
-		out = translate.AppendObject(out, parameters.Raw)
+		out = translate.AppendObject(out, *parameters.Raw)
 	}
 	if strict {
 		out = append(out, `,"strict":true`...)

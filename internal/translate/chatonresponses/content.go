@@ -27,7 +27,7 @@ func (in *inputWriter) content(key string, message translate.Reader, media bool)
 	in.out = append(translate.AppendKey(in.out, key), '[')
 	eachPart(message, func(part translate.Reader, typ string) {
 		if typ == "refusal" || typ != "text" && !media {
-			part.Fail(translate.UnsupportedType(part.Raw, typ))
+			part.Fail(translate.UnsupportedType(*part.Raw, typ))
 		}
 		in.out = appendPart(translate.AppendComma(in.out), part, typ)
 	})
@@ -37,7 +37,7 @@ func (in *inputWriter) content(key string, message translate.Reader, media bool)
 // eachPart calls f for each part of a message.
 func eachPart(message translate.Reader, f func(part translate.Reader, typ string)) {
 	message.Each("content", translate.MaxParts, func(_ int, part translate.Reader) {
-		typ, err := partFields.Type(part.Raw)
+		typ, err := partFields.Type(*part.Raw)
 		part.Fail(err)
 		f(part, typ)
 	})
@@ -78,7 +78,7 @@ func appendFile(dst []byte, part translate.Reader) []byte {
 	dst = append(dst, `{"type":"input_file"`...)
 	for _, key := range []string{"file_data", "file_id", "filename"} {
 		o.Text(key)
-		dst = translate.AppendPresent(dst, o.Raw, key)
+		dst = translate.AppendPresent(dst, *o.Raw, key)
 	}
 	return append(dst, '}')
 }
@@ -99,7 +99,7 @@ func (in *inputWriter) answer(message translate.Reader, content, refusal []byte)
 	default:
 		eachPart(message, func(part translate.Reader, typ string) {
 			if typ != "text" && typ != "refusal" {
-				part.Fail(translate.UnsupportedType(part.Raw, typ))
+				part.Fail(translate.UnsupportedType(*part.Raw, typ))
 			}
 			in.answerPart(typ, part.RequiredText(typ))
 		})

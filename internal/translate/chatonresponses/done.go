@@ -38,7 +38,7 @@ func (r *reader) itemOf(index int64, o openai.Object, added bool) (*item, *apier
 
 // itemDone takes an item that is done, and emits what was not emitted of it.
 func (r *reader) itemDone(index int64, object []byte) *apierror.Error {
-	o := openai.OpenObject(object, nil)
+	o := r.open(object)
 	it, bad := r.itemOf(index, o, false)
 	if bad != nil {
 		return bad
@@ -65,7 +65,7 @@ func (r *reader) messageDone(it *item, content []byte) *apierror.Error {
 		return nil
 	}
 	for i, span := range jsonscan.Elements(content, nil) {
-		switch o := openai.OpenObject(span.Value(content), nil); string(o.Get("type")) {
+		switch o := r.open(span.Value(content)); string(o.Get("type")) {
 		case `"output_text"`, `"text"`:
 			r.textDone(it, int64(i), o.Get("text"), o.Get("logprobs"), o.Get("annotations"))
 		case `"refusal"`:
@@ -116,7 +116,7 @@ func (r *reader) reasoningItemDone(it *item, o openai.Object) {
 	for _, key := range [...]string{"content", "summary"} {
 		parts := o.Get(key)
 		for i, span := range jsonscan.Elements(parts, nil) {
-			r.reasoningDone(it, int64(i), key == "summary", openai.OpenObject(span.Value(parts), nil).Get("text"))
+			r.reasoningDone(it, int64(i), key == "summary", r.open(span.Value(parts)).Get("text"))
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (r *reader) end(response openai.Object, event []byte) (e completion.Ending,
 	for i := range r.items.items {
 		r.flush(&r.items.items[i])
 	}
-	reason := openai.OpenObject(response.Get("incomplete_details"), nil).Get("reason")
+	reason := r.open(response.Get("incomplete_details")).Get("reason")
 	switch incomplete := status == `"incomplete"` || string(event) == "response.incomplete"; {
 	case incomplete && string(reason) == `"content_filter"`:
 		e.Finish = "content_filter"

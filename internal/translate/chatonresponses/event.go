@@ -60,7 +60,7 @@ func (r *reader) event(typ []byte, e *event) *apierror.Error {
 	case "content_part.added":
 		return r.partAdded(e)
 	case "output_item.added":
-		_, bad := r.itemOf(e.Index("output_index", -1), openai.OpenObject(e.Get("item"), nil), true)
+		_, bad := r.itemOf(e.Index("output_index", -1), r.open(e.Get("item")), true)
 		return bad
 	case "output_item.done":
 		return r.itemDone(e.Index("output_index", -1), e.Get("item"))
@@ -107,7 +107,7 @@ func (r *reader) argumentsDone(e *event, argument []byte) *apierror.Error {
 
 // partAdded fails an answer at the beginning of a part that is not text.
 func (r *reader) partAdded(e *event) *apierror.Error {
-	switch string(openai.OpenObject(e.Get("part"), nil).Get("type")) {
+	switch string(r.open(e.Get("part")).Get("type")) {
 	case `"output_text"`, `"text"`, `"refusal"`, `"reasoning_text"`, "":
 		return nil
 	}

@@ -19,45 +19,38 @@ var messageFields = translate.MessageFields{
 
 // appendMessages translates messages to instructions and input. It notes in leftOut what is not sent.
 func appendMessages(dst []byte, body translate.Reader, leftOut *[]string) []byte {
-	messages := body.Get("messages")
-	if messages == nil {
+	value := body.Get("messages")
+	if value == nil {
 		body.Fail(translate.Missing("messages"))
 	}
+	spans, err := translate.Elements(value, "messages", translate.MaxMessages)
+	body.Fail(err)
 	const input = `,"input":[`
-	in, some := inputWriter{out: dst}, false
-	body.Each("messages", translate.MaxMessages, func(i int, o translate.Reader) {
-		role, err := messageFields.Role(o.Raw, leftOut)
-		o.Fail(err)
+	in := inputWriter{out: dst}
+	if len(spans) == 0 {
+		in.out = append(in.out, input...)
+	}
+	for i, span := range spans {
+		raw, err := translate.Open(span.Value(value), translate.At("messages", i))
+		body.Fail(err)
+		role, err := messageFields.Role(raw, leftOut)
+		body.Fail(err)
+		o := translate.Inside(body, raw)
 		var instructions []byte
-		if i == 0 && several(messages) {
+		if i == 0 && len(spans) > 1 {
 			instructions = instructionsOf(o, role)
 		}
 		if instructions != nil {
 			in.put("instructions", instructions)
 		}
 		if i == 0 {
-			in.out, some = append(in.out, input...), true
+			in.out = append(in.out, input...)
 		}
 		if instructions == nil {
 			in.message(o, role)
 		}
-	})
-	if !some {
-		in.out = append(in.out, input...)
 	}
 	return append(in.out, ']')
-}
-
-// several reports whether an array has more than one element.
-func several(array []byte) bool {
-	one := false
-	for range jsonscan.AllElements(array) {
-		if one {
-			return true
-		}
-		one = true
-	}
-	return false
 }
 
 // instructionsOf returns the text of a leading message that becomes instructions, nil if it stays a
@@ -128,7 +121,7 @@ func (in *inputWriter) toolCall(call translate.Reader) {
 	typ := call.Type()
 	kind, known := toolCalls[typ]
 	if !known {
-		call.Fail(translate.UnsupportedType(call.Raw, typ))
+		call.Fail(translate.UnsupportedType(*call.Raw, typ))
 	}
 	call.Only("id", "type", "index", typ)
 	id := call.RequiredText("id")
@@ -144,7 +137,7 @@ func (in *inputWriter) toolCall(call translate.Reader) {
 	}
 	in.begin(kind.item)
 	in.put("call_id", id)
-	in.out = append(translate.AppendPresent(in.out, o.Raw, "name", kind.argument), '}')
+	in.out = append(translate.AppendPresent(in.out, *o.Raw, "name", kind.argument), '}')
 }
 
 // toolResult writes the output of a tool.

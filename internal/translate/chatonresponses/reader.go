@@ -18,6 +18,7 @@ type reader struct {
 	original *Original
 	to       completion.Writer
 
+	inside   *openai.Event // what is read is inside of; nil for a whole answer
 	items    itemList
 	calls    int    // tool calls begun
 	reasoned bool   // some reasoning was emitted
@@ -49,6 +50,14 @@ func (r *reader) readRepeated(delta []byte) *apierror.Error {
 		r.emitText(it, r.repeat.part, piece, nil)
 	}
 	return r.checkSize()
+}
+
+// open walks an object of the answer. It is valid as long as the event.
+func (r *reader) open(object []byte) openai.Object {
+	if r.inside == nil {
+		return openai.OpenObject(object, nil)
+	}
+	return openai.OpenInside(r.inside, object)
 }
 
 // part returns a part of an item, and adds it if there is none.

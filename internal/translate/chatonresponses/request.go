@@ -73,7 +73,7 @@ func (t *translation) write(b *jsonscan.Body, stream bool, opt Options) {
 	t.out = append(t.out, `{"model":`...)
 	t.out = jsonscan.AppendString(t.out, opt.UpstreamModel)
 	t.out = appendMessages(t.out, t.body, &t.original.leftOut)
-	t.out = fields.AppendKept(t.out, t.body.Raw)
+	t.out = fields.AppendKept(t.out, *t.body.Raw)
 	t.limit(opt.MaxOutput)
 	t.reasoning()
 	t.out = appendText(t.out, t.body)
@@ -93,7 +93,7 @@ func (t *translation) limit(maxOutput int64) {
 		t.out = translate.AppendIntMember(t.out, "max_output_tokens", maxOutput)
 		return
 	}
-	value, _, err := translate.OutputLimit(t.body.Raw)
+	value, _, err := translate.OutputLimit(*t.body.Raw)
 	if t.body.Fail(err); value != nil {
 		t.out = translate.AppendMember(t.out, "max_output_tokens", value)
 	}

@@ -42,7 +42,9 @@ func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
 	repaired, found, _ := s.responses.Read(e)
 	bad := s.responses.Summary().Err
 	if bad == nil && found {
+		s.reader.inside = e
 		bad = s.read(&repaired, e.Name)
+		s.reader.inside = nil
 	}
 	if bad == nil && s.until.found != "" && !s.responses.Done() {
 		s.stop()

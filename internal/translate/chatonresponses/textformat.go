@@ -23,14 +23,14 @@ func textFormat(body translate.Reader) []byte {
 	case "json_schema":
 		return schemaFormat(o)
 	default:
-		o.Fail(translate.UnsupportedType(o.Raw, typ))
+		o.Fail(translate.UnsupportedType(*o.Raw, typ))
 	}
 	return nil
 }
 
 // schemaFormat flattens the object json_schema.
 func schemaFormat(o translate.Reader) []byte {
-	inner, err := translate.JSONSchema(o.Raw)
+	inner, err := translate.JSONSchema(*o.Raw)
 	o.Fail(err)
 	schema := translate.Inside(o, inner)
 	schema.RequiredText("name")

@@ -102,7 +102,7 @@ var blockFields = map[string][]string{
 func blockType(block translate.Reader, types ...string) string {
 	typ := block.Type()
 	if !slices.Contains(types, typ) {
-		block.Fail(translate.UnsupportedType(block.Raw, typ))
+		block.Fail(translate.UnsupportedType(*block.Raw, typ))
 	}
 	block.Only(blockFields[typ]...)
 	return typ

@@ -28,7 +28,7 @@ func appendFormat(dst []byte, body translate.Reader) []byte {
 // every schema. OpenAI does so only if it is strict, and accepts fewer schemas then.
 func appendSchema(dst []byte, format translate.Reader) []byte {
 	if typ := format.Type(); typ != "json_schema" {
-		format.Fail(translate.UnsupportedType(format.Raw, typ))
+		format.Fail(translate.UnsupportedType(*format.Raw, typ))
 	}
 	format.Only("type", "schema")
 	format.RequiredObject("schema")

@@ -11,7 +11,7 @@ func addImage(c *content, block translate.Reader, cache []byte) {
 	case "url":
 		url = sourceText(source, "url")
 	default:
-		source.Fail(translate.UnsupportedType(source.Raw, typ))
+		source.Fail(translate.UnsupportedType(*source.Raw, typ))
 	}
 	c.parts = append(translate.AppendComma(c.parts), `{"type":"image_url","image_url":{`...)
 	c.parts = append(translate.AppendMember(c.parts, "url", url), '}')
@@ -47,7 +47,7 @@ func (m *messageWriter) addDocument(c *content, block translate.Reader, cache []
 		c.file(title, data, cache)
 	case "url":
 		if !m.opt.OpenRouter && !m.opt.FileURLs {
-			source.Fail(translate.UnsupportedType(source.Raw, typ))
+			source.Fail(translate.UnsupportedType(*source.Raw, typ))
 		}
 		url := sourceText(source, "url")
 		c.text(context, nil)
@@ -61,7 +61,7 @@ func (m *messageWriter) addDocument(c *content, block translate.Reader, cache []
 			m.addBlock(c, inner, blockType(inner, "text", "image"))
 		})
 	default:
-		source.Fail(translate.UnsupportedType(source.Raw, typ))
+		source.Fail(translate.UnsupportedType(*source.Raw, typ))
 	}
 }
 

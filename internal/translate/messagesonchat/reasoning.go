@@ -34,7 +34,7 @@ func readThinking(body translate.Reader) (th thinking) {
 		th.effort = translate.BudgetEffort(n)
 	case "adaptive", "disabled":
 	default:
-		o.Fail(translate.UnsupportedType(o.Raw, th.typ))
+		o.Fail(translate.UnsupportedType(*o.Raw, th.typ))
 	}
 	switch display := o.DecodedText("display"); display {
 	case "", "summarized":

@@ -35,7 +35,7 @@ var toolFields = []string{"type", "name", "description", "input_schema", "strict
 // appendTool appends a tool as a function. strict is sent only if the caller gave it.
 func appendTool(dst []byte, tool translate.Reader, opt *Options) []byte {
 	if typ := tool.DecodedText("type"); typ != "" && typ != "custom" {
-		tool.Fail(translate.UnsupportedType(tool.Raw, typ))
+		tool.Fail(translate.UnsupportedType(*tool.Raw, typ))
 	}
 	tool.Only(toolFields...)
 	name := tool.RequiredText("name")
@@ -49,7 +49,7 @@ func appendTool(dst []byte, tool translate.Reader, opt *Options) []byte {
 		dst = translate.AppendMember(dst, "description", description)
 	}
 	dst = translate.AppendMember(dst, "parameters", tool.Get("input_schema"))
-	dst = append(translate.AppendPresent(dst, tool.Raw, "strict"), '}')
+	dst = append(translate.AppendPresent(dst, *tool.Raw, "strict"), '}')
 	if cache != nil {
 		dst = translate.AppendMember(dst, "cache_control", cache)
 	}
@@ -93,7 +93,7 @@ func readChoice(body translate.Reader) (members []byte, needed bool) {
 		members = append(translate.AppendMember(members, "name", o.RequiredText("name")), "}}"...)
 		known = append(known, "name")
 	default:
-		o.Fail(translate.UnsupportedType(o.Raw, typ))
+		o.Fail(translate.UnsupportedType(*o.Raw, typ))
 	}
 	o.Only(known...)
 	if o.Bool("disable_parallel_tool_use") {

@@ -70,7 +70,7 @@ func (t *assistantTurn) addSearch(o translate.Reader, names *toolNames) {
 	if id == nil {
 		return
 	}
-	text := translate.AppendWithNull(nil, o.RequiredObject("arguments").Raw)
+	text := translate.AppendWithNull(nil, *o.RequiredObject("arguments").Raw)
 	t.append(id, names.of(calledTool{kind: searchCall, name: searchName}), jsonscan.AppendString(nil, string(text)))
 }
 

@@ -50,7 +50,7 @@ func (m *messageWriter) appendPart(dst []byte, part translate.Reader, role strin
 	known, ok := partFields[typ]
 	isText := typ == "input_text" || typ == "output_text"
 	if !ok || typ == "refusal" || !isText && role != "user" {
-		part.Fail(translate.UnsupportedType(part.Raw, typ))
+		part.Fail(translate.UnsupportedType(*part.Raw, typ))
 	}
 	part.Only(known...)
 	switch typ {
@@ -77,7 +77,7 @@ func appendImage(dst []byte, part translate.Reader) []byte {
 	part.Text("detail")
 	dst = append(dst, `{"type":"image_url","image_url":{`...)
 	dst = translate.AppendMember(dst, "url", url)
-	return append(translate.AppendPresent(dst, part.Raw, "detail"), "}}"...)
+	return append(translate.AppendPresent(dst, *part.Raw, "detail"), "}}"...)
 }
 
 func appendFile(dst []byte, part translate.Reader, urls bool) []byte {
@@ -91,5 +91,5 @@ func appendFile(dst []byte, part translate.Reader, urls bool) []byte {
 	part.RequiredText(key)
 	part.Text("filename")
 	dst = append(dst, `{"type":"file","file":{`...)
-	return append(translate.AppendPresent(dst, part.Raw, key, "filename"), "}}"...)
+	return append(translate.AppendPresent(dst, *part.Raw, key, "filename"), "}}"...)
 }

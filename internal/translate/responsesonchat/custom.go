@@ -40,7 +40,7 @@ func appendGrammar(dst []byte, tool translate.Reader) []byte {
 		dst = append(append(dst, syntax[1:len(syntax)-1]...), `):\n`...)
 		dst = append(dst, definition[1:len(definition)-1]...)
 	default:
-		format.Fail(translate.UnsupportedType(format.Raw, typ))
+		format.Fail(translate.UnsupportedType(*format.Raw, typ))
 	}
 	return dst
 }

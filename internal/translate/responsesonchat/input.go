@@ -83,7 +83,7 @@ func (m *messageWriter) item(o translate.Reader) {
 	known, ok := itemFields[typ]
 	if !ok {
 		if !m.opt.DropUnknownTools || !hostedItems[typ] {
-			o.Fail(translate.UnsupportedType(o.Raw, typ))
+			o.Fail(translate.UnsupportedType(*o.Raw, typ))
 		}
 		return
 	}
@@ -167,7 +167,7 @@ func (m *messageWriter) reasoning(o translate.Reader) {
 func partText(part translate.Reader) []byte {
 	typ := part.Type()
 	if typ != "input_text" && typ != "output_text" {
-		part.Fail(translate.UnsupportedType(part.Raw, typ))
+		part.Fail(translate.UnsupportedType(*part.Raw, typ))
 	}
 	part.Only(partFields[typ]...)
 	return part.RequiredText("text")

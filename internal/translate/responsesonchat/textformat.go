@@ -17,7 +17,7 @@ func appendFormat(dst []byte, text translate.Reader) []byte {
 	case "json_schema":
 		dst = appendSchema(dst, format)
 	default:
-		format.Fail(translate.UnsupportedType(format.Raw, typ))
+		format.Fail(translate.UnsupportedType(*format.Raw, typ))
 	}
 	return dst
 }
@@ -30,6 +30,6 @@ func appendSchema(dst []byte, format translate.Reader) []byte {
 		format.Fail(translate.Missing(format.Raw.Param("schema")))
 	}
 	dst = append(dst, `,"response_format":{"type":"json_schema","json_schema":{`...)
-	dst = translate.AppendPresent(dst, format.Raw, "name", "description", "schema", "strict")
+	dst = translate.AppendPresent(dst, *format.Raw, "name", "description", "schema", "strict")
 	return append(dst, "}}"...)
 }

@@ -35,7 +35,7 @@ func (c *toolChoice) read(body translate.Reader, drop bool) {
 		c.mode, c.needed = translate.ToolMode(o, "mode")
 		c.readAllowed(o, drop)
 	default:
-		o.Fail(translate.UnsupportedType(o.Raw, typ))
+		o.Fail(translate.UnsupportedType(*o.Raw, typ))
 	}
 }
 
@@ -60,7 +60,7 @@ func (c *toolChoice) readAllowed(o translate.Reader, drop bool) {
 		case typ == "function" || typ == "custom" || typ == "namespace":
 			c.allowed[allowedTool{typ, decoded(tool.RequiredText("name"))}] = false
 		case !drop || typ == "":
-			tool.Fail(translate.UnsupportedType(tool.Raw, typ))
+			tool.Fail(translate.UnsupportedType(*tool.Raw, typ))
 		}
 	})
 }
