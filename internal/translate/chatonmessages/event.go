@@ -1,7 +1,6 @@
 package chatonmessages
 
 import (
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
@@ -29,8 +28,8 @@ var texts = map[string]string{`"text_delta"`: "text", `"thinking_delta"`: "think
 
 // readDelta reads the delta of a block, which begins at from in the event, and finds the text by
 // which the next events may differ.
-func readDelta(e *openai.Event, from int, object []byte, storage []jsonscan.Member) piece {
-	p := piece{Object: openai.OpenObject(object, storage)}
+func readDelta(e *openai.Event, from int, object []byte) piece {
+	p := piece{Object: openai.OpenInside(e, object)}
 	if start, end := p.Span(texts[string(p.Get("type"))]); end > 0 && object[start] == '"' {
 		p.variable = openai.Variable{Start: from + start, End: from + end}
 		p.text = openai.TextAt(e, p.variable.Start, p.variable.End)

@@ -37,9 +37,7 @@ type reader struct {
 func (r *reader) checkSize() *apierror.Error { return translate.CheckSize(r.call, r.parts, r.held) }
 
 // start takes the start of a block, or a whole one.
-func (r *reader) start(index int64, object []byte) *apierror.Error {
-	var storage [16]jsonscan.Member
-	o := openai.OpenObject(object, storage[:0])
+func (r *reader) start(index int64, o openai.Object) *apierror.Error {
 	kind, ok := kindOf(o.Get("type"))
 	if !ok {
 		return translate.ProviderFailure(r.call, "answered with a content block of a type that is not known")

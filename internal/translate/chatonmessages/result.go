@@ -41,7 +41,7 @@ func Result(message []byte, original *Original, call openai.Call) ([]byte, opena
 	sum.Usage, sum.HasUsage = r.usage.OpenAI()
 	i := int64(0)
 	for span := range jsonscan.AllElements(content) {
-		if bad := r.start(i, span.Value(content)); bad != nil {
+		if bad := r.start(i, openai.OpenObject(span.Value(content), nil)); bad != nil {
 			return fail(bad)
 		}
 		r.stop(&r.blocks[len(r.blocks)-1], false)

@@ -58,9 +58,9 @@ func (s *Stream) read(e *openai.Event) *apierror.Error {
 	case "error":
 		return s.call.Fault(openai.ParseProviderError(e.Data))
 	case "message_start":
-		s.startMessage(openai.OpenObject(o.Get("message"), nil))
+		s.startMessage(openai.OpenInside(e, o.Get("message")))
 	case "content_block_start":
-		return s.reader.start(index, o.Get("content_block"))
+		return s.reader.start(index, openai.OpenInside(e, o.Get("content_block")))
 	case "content_block_delta":
 		return s.delta(e, o, index)
 	case "content_block_stop":
@@ -68,7 +68,7 @@ func (s *Stream) read(e *openai.Event) *apierror.Error {
 			s.reader.stop(b, false)
 		}
 	case "message_delta":
-		if s.reader.takeStop(openai.OpenObject(o.Get("delta"), nil)); s.reader.reason != nil {
+		if s.reader.takeStop(openai.OpenInside(e, o.Get("delta"))); s.reader.reason != nil {
 			s.sum.Finished = 1
 		}
 		s.takeUsage(o.Get("usage"))
@@ -80,9 +80,8 @@ func (s *Stream) read(e *openai.Event) *apierror.Error {
 
 // delta takes a piece of a block, which the next events may repeat with another text.
 func (s *Stream) delta(e *openai.Event, o openai.Object, index int64) *apierror.Error {
-	var storage [8]jsonscan.Member
 	start, _ := o.Span("delta")
-	p := readDelta(e, start, o.Get("delta"), storage[:0])
+	p := readDelta(e, start, o.Get("delta"))
 	if bad := s.reader.delta(index, &p); bad != nil {
 		return bad
 	}
