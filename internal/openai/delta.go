@@ -79,35 +79,37 @@ func (s *ChatStream) Write(dst []byte, d *Delta) []byte {
 	h := &s.head
 	dst = append(dst, dataField+"{"...)
 	if d.ID != nil {
-		dst = AppendValue(dst, "id", h.id)
+		dst = append(append(append(dst, `"id":`...), h.id...), ',')
 	}
 	if d.Created != nil {
 		created := h.created
 		if isDigits(d.Created) {
 			created = d.Created
 		}
-		dst = AppendValue(dst, "created", created)
+		dst = append(append(append(dst, `"created":`...), created...), ',')
 	}
-	dst = AppendValue(dst, "object", h.object)
+	dst = append(append(dst, `"object":`...), h.object...)
 	dst = append(dst, `,"choices":[{"index":0,"delta":{`...)
 	dst = s.appendMembers(dst, d, first)
 	dst = append(dst, `},"logprobs":`...)
 	dst = appendOrNull(dst, d.Logprobs)
 	dst = s.appendReason(append(dst, `,"finish_reason":`...), d.Finish)
 	dst = append(dst, "}]"...)
-	dst = AppendValue(dst, "service_tier", d.ServiceTier)
+	if d.ServiceTier != nil {
+		dst = append(append(dst, `,"service_tier":`...), d.ServiceTier...)
+	}
 	if null {
 		dst = append(dst, `,"usage":null`...)
 	}
 	if d.ID == nil {
-		dst = AppendValue(dst, "id", h.id)
+		dst = append(append(dst, `,"id":`...), h.id...)
 	}
 	if d.Created == nil {
-		dst = AppendValue(dst, "created", h.created)
+		dst = append(append(dst, `,"created":`...), h.created...)
 	}
-	dst = AppendValue(dst, "model", h.model)
+	dst = append(append(dst, `,"model":`...), h.model...)
 	if len(h.provider) > 0 {
-		dst = AppendValue(dst, "provider", h.provider)
+		dst = append(append(dst, `,"provider":`...), h.provider...)
 	}
 	return append(dst, "}"+eventEnd...)
 }

@@ -19,19 +19,28 @@ func eventType(name []byte, o openai.Object) []byte {
 // piece is the delta of a block. Its text is of a member by the delta's type.
 type piece struct {
 	openai.Object
-	text     []byte
-	variable openai.Variable // by which the next events may differ
+	typ, text []byte
+	variable  openai.Variable // by which the next events may differ
 }
 
-// texts are the members with the text of a delta, by its type.
-var texts = map[string]string{`"text_delta"`: "text", `"thinking_delta"`: "thinking", `"input_json_delta"`: "partial_json"}
-
-// readDelta reads the delta of a block, which begins at from in the event, and finds the text by
-// which the next events may differ.
-func readDelta(e *openai.Event, from int, object []byte) piece {
+// readDelta reads the delta of a block, which stands from start to end in the event, and finds the text
+// by which the next events may differ.
+func readDelta(e *openai.Event, start, end int) piece {
+	object := e.Data[start:end]
 	p := piece{Object: openai.OpenInside(e, object)}
-	if start, end := p.Span(texts[string(p.Get("type"))]); end > 0 && object[start] == '"' {
-		p.variable = openai.Variable{Start: from + start, End: from + end}
+	key := ""
+	switch p.typ = p.Get("type"); string(p.typ) {
+	case `"text_delta"`:
+		key = "text"
+	case `"thinking_delta"`:
+		key = "thinking"
+	case `"input_json_delta"`:
+		key = "partial_json"
+	default:
+		return p
+	}
+	if from, to := p.Span(key); to > 0 && object[from] == '"' {
+		p.variable = openai.Variable{Start: start + from, End: start + to}
 		p.text = openai.TextAt(e, p.variable.Start, p.variable.End)
 	}
 	return p

@@ -96,7 +96,7 @@ func (r *reader) startCall(index int64, o openai.Object) *apierror.Error {
 // delta takes a piece of a block.
 func (r *reader) delta(index int64, o *piece) *apierror.Error {
 	b := (*block)(nil)
-	switch string(o.Get("type")) {
+	switch string(o.typ) {
 	case `"text_delta"`:
 		if b = r.blockOf(index, textBlock); b != nil {
 			r.text(b, o.text)

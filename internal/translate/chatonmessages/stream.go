@@ -80,8 +80,8 @@ func (s *Stream) read(e *openai.Event) *apierror.Error {
 
 // delta takes a piece of a block, which the next events may repeat with another text.
 func (s *Stream) delta(e *openai.Event, o openai.Object, index int64) *apierror.Error {
-	start, _ := o.Span("delta")
-	p := readDelta(e, start, o.Get("delta"))
+	start, end := o.Span("delta")
+	p := readDelta(e, start, end)
 	if bad := s.reader.delta(index, &p); bad != nil {
 		return bad
 	}
