@@ -119,8 +119,8 @@ type Stream interface {
 	Summary() Summary
 }
 
-// CloseStream is Close of a [Stream] that can have nothing to add to a whole answer. Failed is the failure
-// that ended it before, and fail ends it with another.
+// CloseStream is Close for a [Stream] whose answer is not whole, or that has ended. Failed is the failure
+// that ended it before; fail ends it with another.
 func CloseStream(dst []byte, ended bool, failed, failure *apierror.Error, fail func(dst []byte, e *apierror.Error) []byte) ([]byte, error) {
 	switch {
 	case ended && failed != nil:
