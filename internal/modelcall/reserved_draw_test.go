@@ -153,12 +153,6 @@ func (d *drawn) responses() {
 
 func (d *drawn) inputTokens() { d.body = set(`"model":"acme/m"`, d.input()) }
 
-// compact draws a request that no field of its own limits.
-func compact(d *drawn) {
-	d.inputTokens()
-	d.completion = d.model.MaxOutput
-}
-
 func (d *drawn) input() string {
 	parts := `{"type":"input_text","text":"` + d.text() + `"}`
 	if d.IntN(2) == 0 {

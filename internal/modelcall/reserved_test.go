@@ -28,7 +28,7 @@ var drawnCalls = map[string]struct {
 }{
 	"Chat": {wire.Chat, (*drawn).chat}, "Responses": {wire.Responses, (*drawn).responses}, "Messages": {wire.Messages, (*drawn).messages},
 	"CountTokens": {wire.CountTokens, (*drawn).messages}, "InputTokens": {wire.InputTokens, (*drawn).inputTokens},
-	"Compact":    {wire.Compact, compact},
+	"Compact":    {wire.Compact, func(d *drawn) { d.inputTokens(); d.completion = d.model.MaxOutput }},
 	"Embeddings": {wire.Embeddings, (*drawn).embeddings}, "Rerank": {wire.Rerank, (*drawn).rerank},
 	"Moderations": {wire.Moderations, (*drawn).embeddings}, "Completions": {wire.Completions, (*drawn).completions},
 	"Images": {wire.Images, (*drawn).images}, "RouterImages": {wire.RouterImages, (*drawn).images}, "ImageEdits": {wire.ImageEdits, (*drawn).images},
