@@ -31,29 +31,26 @@ type Fields map[string]Disposition
 // Check refuses the first field of a request that has no counterpart, and options of the stream
 // that have none. It returns the names of those that are left out. neutral reports whether a field
 // has a value that asks for nothing; such a field is neither refused nor named. It may be nil.
-func (f Fields) Check(body Object, neutral func(key string, value []byte) bool) (leftOut []string, err error) {
-	for _, m := range body.members {
+func (f Fields) Check(body Reader, neutral func(key string, value []byte) bool) (leftOut []string) {
+	data := body.Raw.data
+	for _, m := range body.Raw.members {
 		if m.Kind == 'n' {
 			continue
 		}
-		key := string(m.Key(body.data))
+		key := string(m.Key(data))
 		d, known := f[key]
 		switch {
-		case !known:
-			return nil, Unsupported(key)
-		case d != Refused && d != LeftOut || neutral != nil && neutral(key, m.Value(body.data)):
-		case d == Refused:
-			return nil, Unsupported(key)
-		default:
+		case known && (d != Refused && d != LeftOut || neutral != nil && neutral(key, m.Value(data))):
+		case d == LeftOut:
 			leftOut = append(leftOut, key)
+		default:
+			body.Fail(Unsupported(key))
+			return nil
 		}
 	}
-	options, ok, err := body.Object("stream_options")
-	if !ok || err != nil {
-		return leftOut, err
-	}
 	// Padding (include_obfuscation) concerns the connection of the client, not the provider.
-	return leftOut, options.Only("include_obfuscation", "include_usage")
+	body.Object("stream_options", "include_obfuscation", "include_usage")
+	return leftOut
 }
 
 // AppendKept appends the fields of a request that the provider gets unchanged.

@@ -19,33 +19,36 @@ const SecondFunction = `answered with several calls, and a chat with "functions"
 // AsTools returns a chat request with tools in the place of functions. Calls have no ids in the
 // older form, so they are named after the place of their message: a longer conversation begins with
 // the bytes of the shorter one.
-func AsTools(body Object) (chat Object, functions Functions, err error) {
+func AsTools(body Reader) (chat Reader, functions Functions) {
 	list, choice := body.Get("functions"), body.Get("function_call")
 	older := choice != nil || list != nil && !noFunctions.Has("functions", list)
 	if !older && !bytes.Contains(body.Get("messages"), []byte(`"function_call"`)) {
-		return body, false, nil
+		return body, false
 	}
-	chat, err = asTools(body, choice, older)
-	return chat, Functions(older), err
+	text := withTools(body, choice, older)
+	if *body.failed != nil { // it has the caller's names
+		return body, false
+	}
+	tools, err := Open(text, "")
+	body.Fail(err)
+	return Reader{&tools, body.failed}, Functions(older)
 }
 
-func asTools(body Object, choice []byte, older bool) (chat Object, err error) {
-	in := Read(body, &err)
-	var out []byte
+func withTools(body Reader, choice []byte, older bool) (out []byte) {
 	if older {
 		for _, key := range []string{"tools", "tool_choice"} {
 			if body.Get(key) != nil {
-				in.Fail(apierror.New(apierror.InvalidValue, `%q cannot stand beside "functions" and "function_call", its older form`, key).WithParam(key))
+				body.Fail(apierror.New(apierror.InvalidValue, `%q cannot stand beside "functions" and "function_call", its older form`, key).WithParam(key))
 			}
 		}
 		out = append(out, `{"parallel_tool_calls":false,"tools":[`...)
-		in.Each("functions", MaxTools, func(_ int, o Reader) {
+		body.Each("functions", MaxTools, func(_ int, o Reader) {
 			out = append(AppendComma(out), `{"type":"function","function":`...)
 			out = append(AppendObject(out, *o.Raw), '}')
 		})
-		out = AppendOthers(append(out, ']'), body, "functions", "function_call", "messages", "tools", "tool_choice", "parallel_tool_calls")
+		out = AppendOthers(append(out, ']'), *body.Raw, "functions", "function_call", "messages", "tools", "tool_choice", "parallel_tool_calls")
 	} else {
-		out = AppendOthers(append(out, '{'), body, "messages")
+		out = AppendOthers(append(out, '{'), *body.Raw, "messages")
 	}
 	if choice != nil && choice[0] == '{' {
 		out = append(append(append(out, `,"tool_choice":{"type":"function","function":`...), choice...), '}')
@@ -55,13 +58,10 @@ func asTools(body Object, choice []byte, older bool) (chat Object, err error) {
 	if body.Get("messages") != nil {
 		out = append(AppendKey(out, "messages"), '[')
 		ids := make(map[string]string) // of the last call, by the function's name
-		in.Each("messages", MaxMessages, func(i int, o Reader) { out = appendWithTools(AppendComma(out), o, ids, i) })
+		body.Each("messages", MaxMessages, func(i int, o Reader) { out = appendWithTools(AppendComma(out), o, ids, i) })
 		out = append(out, ']')
 	}
-	if err != nil {
-		return body, err
-	}
-	return Open(append(out, '}'), "")
+	return append(out, '}')
 }
 
 // noFunctions is a list that asks for nothing.

@@ -36,6 +36,14 @@ func (r Reader) RequiredText(key string) []byte {
 	return value
 }
 
+// NonEmptyText is Text, with an empty string as good as none.
+func (r Reader) NonEmptyText(key string) []byte {
+	if value := r.Text(key); string(value) != `""` {
+		return value
+	}
+	return nil
+}
+
 // DecodedText returns a string without quotes and escapes, "" if it is absent.
 func (r Reader) DecodedText(key string) string {
 	value, err := r.Raw.DecodedText(key)

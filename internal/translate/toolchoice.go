@@ -16,20 +16,15 @@ type ToolChoice struct {
 }
 
 // ReadToolChoice reads a mode, one function, or a mode and the functions that are allowed.
-func ReadToolChoice(body Object) (c ToolChoice, err error) {
-	c.read(Read(body, &err))
-	return c, err
-}
-
-func (c *ToolChoice) read(body Reader) {
+func ReadToolChoice(body Reader) (c ToolChoice) {
 	value := body.Get("tool_choice")
 	switch {
 	case value == nil:
-		return
+		return c
 	case value[0] == '"':
 		mode, _ := ToolMode(body, "tool_choice")
 		c.Mode = strings.Trim(string(mode), `"`)
-		return
+		return c
 	}
 	o, _ := body.Object("tool_choice")
 	switch typ := o.Type(); typ {
@@ -48,6 +43,7 @@ func (c *ToolChoice) read(body Reader) {
 	default:
 		o.Fail(UnsupportedType(*o.Raw, typ))
 	}
+	return c
 }
 
 // chosenName returns the name of the function that a choice names, quoted.

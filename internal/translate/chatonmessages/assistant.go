@@ -12,7 +12,7 @@ func (c *conversation) assistant(o translate.Reader) {
 		o.Fail(translate.Missing(o.Raw.Param("content")))
 	}
 	c.turns.begin(assistant, o)
-	o.Fail(translate.EachThought(o.Raw, c.origin, c.putThought))
+	translate.EachThought(o, c.origin, c.putThought)
 	if content != nil {
 		eachText(o, c.turns.text)
 	}
@@ -23,8 +23,7 @@ func (c *conversation) assistant(o translate.Reader) {
 }
 
 func (c *conversation) toolCall(o translate.Reader) {
-	call, err := translate.ReadToolCall(*o.Raw)
-	o.Fail(err)
+	call := translate.ReadToolCall(o)
 	w := &c.turns
 	w.solid++
 	w.blocks = append(translate.AppendComma(w.blocks), `{"type":"tool_use"`...)

@@ -71,8 +71,7 @@ func eachPart(o translate.Reader, whole []byte, text func(quoted, cache []byte),
 	spans, err := translate.Elements(value, o.Raw.Param("content"), translate.MaxParts)
 	o.Fail(err)
 	o.Each("content", translate.MaxParts, func(i int, part translate.Reader) {
-		typ, err := partFields.Type(*part.Raw)
-		part.Fail(err)
+		typ := partFields.Type(part)
 		cache := cacheOf(part)
 		if cache == nil && i == len(spans)-1 {
 			cache = whole

@@ -19,9 +19,8 @@ func (t *translation) readFormat() {
 		t.conversation.anyJSON = typ == "json_object"
 		o.Only("type")
 	case "json_schema":
-		schema, err := translate.JSONSchema(*o.Raw)
-		o.Fail(err)
-		translate.Inside(o, schema).RequiredObject("schema")
+		schema := translate.JSONSchema(o)
+		schema.RequiredObject("schema")
 		t.schema = schema.Get("schema")
 	default:
 		o.Fail(translate.UnsupportedType(*o.Raw, typ))

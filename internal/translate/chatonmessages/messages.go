@@ -59,9 +59,7 @@ func (c *conversation) append(dst []byte, body translate.Reader, prefill bool) [
 		body.Fail(translate.Missing("messages"))
 	}
 	body.Each("messages", translate.MaxMessages, func(_ int, o translate.Reader) {
-		role, err := messageFields.Role(*o.Raw, &c.leftOut)
-		o.Fail(err)
-		switch role {
+		switch messageFields.Role(o, &c.leftOut) {
 		case assistant:
 			c.assistant(o)
 		case "tool":

@@ -21,9 +21,7 @@ type tools struct {
 // tool.
 func (w *tools) read(body translate.Reader, names *names, forced bool) {
 	w.names = names
-	var err error
-	w.choice, err = translate.ReadToolChoice(*body.Raw)
-	body.Fail(err)
+	w.choice = translate.ReadToolChoice(body)
 	w.single = !body.Bool("parallel_tool_calls") && body.Get("parallel_tool_calls") != nil
 	body.Each("tools", translate.MaxTools, func(_ int, tool translate.Reader) { w.add(tool) })
 	body.Fail(w.choice.Check(len(w.list) > 0))
@@ -43,21 +41,20 @@ func (w *tools) add(tool translate.Reader) {
 		w.list, w.cites = translate.AppendObject(translate.AppendComma(w.list), *tool.Raw), true
 		return
 	}
-	function, name, err := translate.OpenFunction(*tool.Raw)
-	tool.Fail(err)
+	function, name := translate.OpenFunction(tool)
 	cache := cacheOf(tool)
 	if decoded, _ := jsonscan.String(name); w.choice.Allows(decoded) {
-		w.put(translate.Inside(tool, function), name, cache)
+		w.put(function, name, cache)
 	}
 }
 
 // put writes a function. strict is sent only if it is wanted: few schemas are strict enough.
 func (w *tools) put(o translate.Reader, name, cache []byte) {
-	description, strict := o.Text("description"), o.Bool("strict")
+	description, strict := o.NonEmptyText("description"), o.Bool("strict")
 	parameters, ok := o.Object("parameters")
 	out := append(translate.AppendComma(w.list), '{')
 	out = translate.AppendMember(out, "name", w.names.allowed(name))
-	if _, some := translate.Unquoted(description); some {
+	if description != nil {
 		out = translate.AppendMember(out, "description", description)
 	}
 	out = translate.AppendKey(out, "input_schema")

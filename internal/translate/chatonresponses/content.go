@@ -37,9 +37,7 @@ func (in *inputWriter) content(key string, message translate.Reader, media bool)
 // eachPart calls f for each part of a message.
 func eachPart(message translate.Reader, f func(part translate.Reader, typ string)) {
 	message.Each("content", translate.MaxParts, func(_ int, part translate.Reader) {
-		typ, err := partFields.Type(*part.Raw)
-		part.Fail(err)
-		f(part, typ)
+		f(part, partFields.Type(part))
 	})
 }
 

@@ -33,9 +33,8 @@ func appendMessages(dst []byte, body translate.Reader, leftOut *[]string) []byte
 	for i, span := range spans {
 		raw, err := translate.Open(span.Value(value), translate.At("messages", i))
 		body.Fail(err)
-		role, err := messageFields.Role(raw, leftOut)
-		body.Fail(err)
 		o := translate.Inside(body, raw)
+		role := messageFields.Role(o, leftOut)
 		var instructions []byte
 		if i == 0 && len(spans) > 1 {
 			instructions = instructionsOf(o, role)

@@ -30,13 +30,11 @@ func textFormat(body translate.Reader) []byte {
 
 // schemaFormat flattens the object json_schema.
 func schemaFormat(o translate.Reader) []byte {
-	inner, err := translate.JSONSchema(*o.Raw)
-	o.Fail(err)
-	schema := translate.Inside(o, inner)
+	schema := translate.JSONSchema(o)
 	schema.RequiredText("name")
 	if schema.Get("schema") == nil {
-		o.Fail(translate.Missing(inner.Param("schema")))
+		o.Fail(translate.Missing(schema.Raw.Param("schema")))
 	}
 	format := []byte(`{"type":"json_schema"`)
-	return append(translate.AppendPresent(format, inner, "name", "description", "schema", "strict"), '}')
+	return append(translate.AppendPresent(format, *schema.Raw, "name", "description", "schema", "strict"), '}')
 }
