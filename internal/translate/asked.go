@@ -40,14 +40,14 @@ func (r *Reasoning) read(o Reader) {
 	switch {
 	case r.Effort != "":
 	case effort != "":
-		r.Effort, r.Param = effort, o.Raw.Param("effort")
+		r.Effort, r.Param = effort, o.Param("effort")
 	case o.Get("enabled") == nil && r.Budget > 0:
-		r.Param = o.Raw.Param("max_tokens")
+		r.Param = o.Param("max_tokens")
 	case o.Get("enabled") == nil:
 	case enabled:
-		r.Effort, r.Param = "medium", o.Raw.Param("enabled")
+		r.Effort, r.Param = "medium", o.Param("enabled")
 	default:
-		r.Effort, r.Param = EffortOff, o.Raw.Param("enabled")
+		r.Effort, r.Param = EffortOff, o.Param("enabled")
 	}
 }
 

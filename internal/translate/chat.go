@@ -27,9 +27,7 @@ func AllowedTools(choice Reader) (allowed Reader, mode []byte, required bool) {
 	choice.Only("type", "allowed_tools")
 	allowed = choice.RequiredObject("allowed_tools", "mode", "tools")
 	mode, required = ToolMode(allowed, "mode")
-	if allowed.Get("tools") == nil {
-		allowed.Fail(Missing(allowed.Raw.Param("tools")))
-	}
+	Required(allowed, "tools")
 	return allowed, mode, required
 }
 

@@ -16,7 +16,7 @@ type ToolCall struct {
 // for caches may stand beside it.
 func ReadToolCall(o Reader) (c ToolCall) {
 	if typ := o.DecodedText("type"); typ != "" && typ != "function" {
-		o.Fail(UnsupportedType(*o.Raw, typ))
+		RefuseType(o, typ)
 	}
 	o.Only("id", "type", "index", "function", "extra_content", "cache_control")
 	c.ID = o.RequiredText("id")
@@ -34,15 +34,15 @@ func arguments(function Reader) []byte {
 		return []byte("{}")
 	}
 	if _, err := jsonscan.Lenient(input, nil); err != nil {
-		function.Fail(Invalid(function.Raw.Param("arguments"), "the text of a JSON object"))
+		function.Fail(Invalid(function.Param("arguments"), "the text of a JSON object"))
 	}
 	return input
 }
 
 // OpenFunction opens an element of tools that is a function, and returns its name, quoted.
 func OpenFunction(tool Reader) (function Reader, name []byte) {
-	if typ := tool.Type(); typ != "function" {
-		tool.Fail(UnsupportedType(*tool.Raw, typ))
+	if typ := TypeOf(tool); typ != "function" {
+		RefuseType(tool, typ)
 	}
 	tool.Only("type", "function", "cache_control")
 	function = tool.RequiredObject("function", "name", "description", "parameters", "strict")

@@ -32,15 +32,14 @@ type Fields map[string]Disposition
 // that have none. It returns the names of those that are left out. neutral reports whether a field
 // has a value that asks for nothing; such a field is neither refused nor named. It may be nil.
 func (f Fields) Check(body Reader, neutral func(key string, value []byte) bool) (leftOut []string) {
-	data := body.Raw.data
-	for _, m := range body.Raw.members {
+	for _, m := range body.members {
 		if m.Kind == 'n' {
 			continue
 		}
-		key := string(m.Key(data))
+		key := string(m.Key(body.data))
 		d, known := f[key]
 		switch {
-		case known && (d != Refused && d != LeftOut || neutral != nil && neutral(key, m.Value(data))):
+		case known && (d != Refused && d != LeftOut || neutral != nil && neutral(key, m.Value(body.data))):
 		case d == LeftOut:
 			leftOut = append(leftOut, key)
 		default:
@@ -54,7 +53,7 @@ func (f Fields) Check(body Reader, neutral func(key string, value []byte) bool) 
 }
 
 // AppendKept appends the fields of a request that the provider gets unchanged.
-func (f Fields) AppendKept(dst []byte, body Object) []byte {
+func (f Fields) AppendKept(dst []byte, body Reader) []byte {
 	for _, m := range body.members {
 		if key := string(m.Key(body.data)); m.Kind != 'n' && f[key] == Kept {
 			dst = AppendMember(dst, key, m.Value(body.data))

@@ -26,12 +26,10 @@ func AsTools(body Reader) (chat Reader, functions Functions) {
 		return body, false
 	}
 	text := withTools(body, choice, older)
-	if *body.failed != nil { // it has the caller's names
+	if *body.failed != nil { // which has the caller's names
 		return body, false
 	}
-	tools, err := Open(text, "")
-	body.Fail(err)
-	return Reader{&tools, body.failed}, Functions(older)
+	return OpenInside(body, text, ""), Functions(older)
 }
 
 func withTools(body Reader, choice []byte, older bool) (out []byte) {
@@ -44,11 +42,11 @@ func withTools(body Reader, choice []byte, older bool) (out []byte) {
 		out = append(out, `{"parallel_tool_calls":false,"tools":[`...)
 		body.Each("functions", MaxTools, func(_ int, o Reader) {
 			out = append(AppendComma(out), `{"type":"function","function":`...)
-			out = append(AppendObject(out, *o.Raw), '}')
+			out = append(AppendObject(out, o), '}')
 		})
-		out = AppendOthers(append(out, ']'), *body.Raw, "functions", "function_call", "messages", "tools", "tool_choice", "parallel_tool_calls")
+		out = AppendOthers(append(out, ']'), body, "functions", "function_call", "messages", "tools", "tool_choice", "parallel_tool_calls")
 	} else {
-		out = AppendOthers(append(out, '{'), *body.Raw, "messages")
+		out = AppendOthers(append(out, '{'), body, "messages")
 	}
 	if choice != nil && choice[0] == '{' {
 		out = append(append(append(out, `,"tool_choice":{"type":"function","function":`...), choice...), '}')
@@ -75,7 +73,7 @@ func appendWithTools(dst []byte, o Reader, ids map[string]string, i int) []byte 
 	case role == "function":
 		id, known := ids[o.DecodedText("name")]
 		if !known {
-			o.Fail(Invalid(o.Raw.Param("name"), `the name of a "function_call" in a message before`))
+			o.Fail(Invalid(o.Param("name"), `the name of a "function_call" in a message before`))
 		}
 		dst = AppendTextMember(append(dst, `{"role":"tool"`...), "tool_call_id", []byte(id))
 		content := o.Get("content")
@@ -83,18 +81,18 @@ func appendWithTools(dst []byte, o Reader, ids map[string]string, i int) []byte 
 			content = []byte(`""`)
 		}
 		dst = AppendMember(dst, "content", content)
-		return append(AppendOthers(dst, *o.Raw, "role", "name", "tool_call_id", "content"), '}')
+		return append(AppendOthers(dst, o, "role", "name", "tool_call_id", "content"), '}')
 	case role == "assistant" && called && o.Get("tool_calls") == nil:
 		call.RequiredText("name")
 		call.RequiredText("arguments")
 		name := call.DecodedText("name")
 		ids[name] = "call_" + strconv.Itoa(i)
-		dst = AppendOthers(append(dst, '{'), *o.Raw, "function_call", "tool_calls")
+		dst = AppendOthers(append(dst, '{'), o, "function_call", "tool_calls")
 		dst = append(dst, `,"tool_calls":[{"type":"function"`...)
 		dst = AppendTextMember(dst, "id", []byte(ids[name]))
-		return append(AppendMember(dst, "function", call.Raw.data), "}]}"...)
+		return append(AppendMember(dst, "function", call.data), "}]}"...)
 	}
-	return AppendObject(dst, *o.Raw)
+	return AppendObject(dst, o)
 }
 
 // callerNames are the names of fields in the older form, by those that [AsTools] gave them.

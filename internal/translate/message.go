@@ -16,9 +16,9 @@ func (f MessageFields) Role(o Reader, leftOut *[]string) string {
 	known, ok := f[role]
 	switch {
 	case role == "":
-		o.Fail(Missing(o.Raw.Param("role")))
+		o.Fail(Missing(o.Param("role")))
 	case !ok:
-		o.Fail(UnsupportedValue(o.Raw.Param("role"), role))
+		o.Fail(UnsupportedValue(o.Param("role"), role))
 	}
 	o.Only(known...)
 	if role != "tool" && o.Get("name") != nil && !slices.Contains(*leftOut, messageName) {
@@ -33,10 +33,10 @@ type PartFields map[string][]string
 
 // Type returns the type of a part, and refuses a part with other fields.
 func (f PartFields) Type(part Reader) string {
-	typ := part.Type()
+	typ := TypeOf(part)
 	known, ok := f[typ]
 	if !ok {
-		part.Fail(UnsupportedType(*part.Raw, typ))
+		RefuseType(part, typ)
 	}
 	part.Only(known...)
 	return typ

@@ -55,9 +55,9 @@ func readThought(detail Reader) (d Thought) {
 	case from != "" && from != ClaudeThoughts:
 	case kind == "reasoning.text":
 		text, _ := Unquoted(detail.Text("text"))
-		d.Text, d.Signature = bytes.Clone(text), detail.NonEmptyText("signature")
+		d.Text, d.Signature = bytes.Clone(text), NonEmptyText(detail, "signature")
 	case kind == "reasoning.encrypted":
-		d.Data = detail.NonEmptyText("data")
+		d.Data = NonEmptyText(detail, "data")
 	}
 	return d
 }

@@ -27,7 +27,7 @@ func ReadToolChoice(body Reader) (c ToolChoice) {
 		return c
 	}
 	o, _ := body.Object("tool_choice")
-	switch typ := o.Type(); typ {
+	switch typ := TypeOf(o); typ {
 	case "function":
 		c.Mode, c.One = "required", chosenName(o)
 	case "allowed_tools":
@@ -35,13 +35,13 @@ func ReadToolChoice(body Reader) (c ToolChoice) {
 		c.Mode = strings.Trim(string(mode), `"`)
 		c.limit()
 		allowed.Each("tools", MaxTools, func(_ int, tool Reader) {
-			if typ, _ := tool.Raw.DecodedText("type"); typ != "function" {
-				tool.Fail(UnsupportedType(*tool.Raw, typ))
+			if typ, _ := jsonscan.String(tool.Get("type")); typ != "function" {
+				RefuseType(tool, typ)
 			}
 			c.limit(chosenName(tool))
 		})
 	default:
-		o.Fail(UnsupportedType(*o.Raw, typ))
+		RefuseType(o, typ)
 	}
 	return c
 }

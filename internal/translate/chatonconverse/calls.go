@@ -10,11 +10,11 @@ import (
 func (w *turns) assistant(o translate.Reader) {
 	refusal := o.Text("refusal")
 	if o.Get("content") == nil && o.Get("tool_calls") == nil && refusal == nil && o.Get("reasoning_details") == nil {
-		o.Fail(translate.Missing(o.Raw.Param("content")))
+		o.Fail(translate.Missing(o.Param("content")))
 	}
 	translate.EachThought(o, w.origin, w.putThought)
 	if o.Get("content") != nil {
-		w.parts(o, refuse)
+		w.parts(o, translate.RefuseType)
 	}
 	if refusal != nil {
 		w.text(refusal)

@@ -24,7 +24,7 @@ func (w *turns) appendMedia(dst []byte, part translate.Reader, typ string) []byt
 	if typ == "file" {
 		kind, key, formats = "document", "file_data", documentFormats
 	} else if typ != "image_url" {
-		refuse(part, typ)
+		translate.RefuseType(part, typ)
 	}
 	o := part.RequiredObject(typ, key, "detail", "filename")
 	value, name := o.RequiredText(key), o.DecodedText("filename")
@@ -33,8 +33,8 @@ func (w *turns) appendMedia(dst []byte, part translate.Reader, typ string) []byt
 		m = translate.Media{Encoded: true, Type: "application/pdf", Data: value[1 : len(value)-1]}
 	}
 	if !m.Encoded || formats[m.Type] == "" {
-		o.Fail(apierror.New(apierror.UnsupportedParameter, "%q must be a data URL in base64 of a type that Bedrock takes: it fetches no address", o.Raw.Param(key)).
-			WithParam(o.Raw.Param(key)))
+		o.Fail(apierror.New(apierror.UnsupportedParameter, "%q must be a data URL in base64 of a type that Bedrock takes: it fetches no address", o.Param(key)).
+			WithParam(o.Param(key)))
 	}
 	dst = append(translate.AppendComma(dst), `{"`+kind+`":{`...)
 	dst = translate.AppendTextMember(dst, "format", []byte(formats[m.Type]))

@@ -73,7 +73,7 @@ type translation struct {
 // provider or this model does not take, or whose value is invalid. Neither result refers to b.
 func Request(b *jsonscan.Body, opt Options) (body []byte, original *Original, err error) {
 	t := translation{opt: opt, family: familyOf(opt.UpstreamModel), original: &Original{}}
-	t.body, t.original.functions = translate.AsTools(translate.Read(translate.Body(b), &err))
+	t.body, t.original.functions = translate.AsTools(translate.Read(b, &err))
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
 	if t.write(); err != nil {
 		return nil, nil, t.original.functions.Refusal(err)
@@ -150,17 +150,17 @@ func (t *translation) readFormat() {
 	if !ok {
 		return
 	}
-	switch typ := format.Type(); typ {
+	switch typ := translate.TypeOf(format); typ {
 	case "text":
 	case "json_object":
 		t.anyJSON = true
 	case "json_schema":
 		o := translate.JSONSchema(format)
 		if schema, ok := o.Object("schema"); ok {
-			t.schema, t.name = translate.AppendObject(nil, *schema.Raw), o.Text("name")
+			t.schema, t.name = translate.AppendObject(nil, schema), o.Text("name")
 		}
 	default:
-		format.Fail(translate.UnsupportedType(*format.Raw, typ))
+		translate.RefuseType(format, typ)
 	}
 }
 

@@ -59,11 +59,11 @@ func (w *tools) add(tool translate.Reader) {
 	if !w.choice.Allows(name) {
 		return
 	}
-	description := o.NonEmptyText("description")
+	description := translate.NonEmptyText(o, "description")
 	parameters, _ := o.Object("parameters")
-	schema := translate.AppendObject(nil, *parameters.Raw)
+	schema := translate.AppendObject(nil, parameters)
 	if parameters.Get("type") == nil {
-		schema = append(translate.AppendOthers([]byte(`{"type":"object"`), *parameters.Raw, "type"), '}')
+		schema = append(translate.AppendOthers([]byte(`{"type":"object"`), parameters, "type"), '}')
 	}
 	w.found = append(w.found, name)
 	f := w.turns.family

@@ -67,9 +67,7 @@ type turn struct {
 
 // read reads messages.
 func (w *turns) read(body translate.Reader) {
-	if body.Get("messages") == nil {
-		body.Fail(translate.Missing("messages"))
-	}
+	translate.Required(body, "messages")
 	body.Each("messages", translate.MaxMessages, func(_ int, o translate.Reader) {
 		switch role := messageFields.Role(o, &w.leftOut); role {
 		case "system", "developer":
@@ -152,21 +150,15 @@ func (w *turns) append(dst []byte) []byte {
 
 // instruct adds the texts of a system or developer message, wherever it stands.
 func (w *turns) instruct(o translate.Reader) {
-	w.each(o, refuse, func(text []byte) { w.system = w.appendText(w.system, text) },
+	w.each(o, translate.RefuseType, func(text []byte) { w.system = w.appendText(w.system, text) },
 		func(point string) { w.system = w.appendCache(w.system, point) })
-}
-
-// refuse refuses a part that its message cannot have.
-func refuse(part translate.Reader, typ string) {
-	part.Fail(translate.UnsupportedType(*part.Raw, typ))
 }
 
 // each calls text for each text of a content, part for its other parts, and cached behind what is to be
 // cached.
 func (w *turns) each(o translate.Reader, part func(translate.Reader, string), text func([]byte), cached func(point string)) {
-	switch value := o.Get("content"); {
+	switch value := translate.Required(o, "content"); {
 	case value == nil:
-		o.Fail(translate.Missing(o.Raw.Param("content")))
 	case value[0] == '"':
 		text(value)
 	default:

@@ -14,7 +14,7 @@ func (w *turns) call(o translate.Reader, c *content, signatures map[string][]byt
 	if signature == nil { // in the form of Google's own layer for OpenAI's SDKs
 		extra, _ := o.Object("extra_content")
 		google, _ := extra.Object("google")
-		signature = google.NonEmptyText("thought_signature")
+		signature = translate.NonEmptyText(google, "thought_signature")
 	}
 	w.calls = append(w.calls, call{decoded, string(asked.Name)})
 	c.parts = append(translate.AppendComma(c.parts), '{')
@@ -47,7 +47,7 @@ func (w *turns) result(o translate.Reader) {
 		}
 	}
 	if at < 0 {
-		param := o.Raw.Param("tool_call_id")
+		param := o.Param("tool_call_id")
 		o.Fail(apierror.New(apierror.InvalidValue, "%q is %q, but no call before has this id", param, translate.Shorten(decoded)).WithParam(param))
 		return
 	}

@@ -108,7 +108,7 @@ func (t *translation) putFormat() {
 	if !ok {
 		return
 	}
-	switch typ := format.Type(); typ {
+	switch typ := translate.TypeOf(format); typ {
 	case "text":
 	case "json_object", "json_schema":
 		t.out = translate.AppendTextMember(t.out, "responseMimeType", []byte("application/json"))
@@ -116,10 +116,10 @@ func (t *translation) putFormat() {
 			return
 		}
 		if schema, ok := translate.JSONSchema(format).Object("schema"); ok {
-			t.out = translate.AppendObject(translate.AppendKey(t.out, "responseJsonSchema"), *schema.Raw)
+			t.out = translate.AppendObject(translate.AppendKey(t.out, "responseJsonSchema"), schema)
 		}
 	default:
-		format.Fail(translate.UnsupportedType(*format.Raw, typ))
+		translate.RefuseType(format, typ)
 	}
 }
 

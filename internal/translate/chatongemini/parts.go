@@ -24,9 +24,8 @@ var partFields = translate.PartFields{
 // eachPart calls f for each part of a message's content with its type, or text for a content that is a
 // text.
 func eachPart(o translate.Reader, f func(part translate.Reader, typ string), text func(quoted []byte)) {
-	switch value := o.Get("content"); {
+	switch value := translate.Required(o, "content"); {
 	case value == nil:
-		o.Fail(translate.Missing(o.Raw.Param("content")))
 	case value[0] == '"':
 		text(value)
 	default:
@@ -73,7 +72,7 @@ func (c *content) audio(part translate.Reader) {
 	word := o.DecodedText("format")
 	media := audioTypes[word]
 	if media == "" {
-		o.Fail(translate.UnsupportedValue(o.Raw.Param("format"), word))
+		o.Fail(translate.UnsupportedValue(o.Param("format"), word))
 	}
 	data := o.RequiredText("data")
 	c.inline(media, data[1:len(data)-1], "")
@@ -109,7 +108,7 @@ func (c *content) link(o translate.Reader, key, usual, resolution string) {
 		c.parts = append(translate.AppendMember(c.parts, "fileUri", value), '}')
 		c.endMedia(resolution)
 	default:
-		o.Fail(apierror.New(apierror.UnsupportedParameter, "%q must be a data URL in base64, or a public https URL outside Google's APIs: uploaded files and buckets belong to the provider's account", o.Raw.Param(key)).WithParam(o.Raw.Param(key)))
+		o.Fail(apierror.New(apierror.UnsupportedParameter, "%q must be a data URL in base64, or a public https URL outside Google's APIs: uploaded files and buckets belong to the provider's account", o.Param(key)).WithParam(o.Param(key)))
 	}
 }
 

@@ -78,7 +78,7 @@ type translation struct {
 // result refers to b.
 func Request(b *jsonscan.Body, opt Options) (body []byte, original *Original, err error) {
 	t := translation{opt: opt, model: modelOf(opt.UpstreamModel), original: &Original{}}
-	t.body, t.original.functions = translate.AsTools(translate.Read(translate.Body(b), &err))
+	t.body, t.original.functions = translate.AsTools(translate.Read(b, &err))
 	t.turns.model, t.turns.leftOut = &t.model, &t.original.leftOut
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
 	if t.write(); err != nil {

@@ -13,13 +13,17 @@ const dummy = `"c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="`
 
 // readSignatures returns the signatures in reasoning_details, quoted, by the ids of the calls that they
 // belong to.
-func readSignatures(message translate.Reader) map[string][]byte {
-	signatures := map[string][]byte{}
+func readSignatures(message translate.Reader) (signatures map[string][]byte) {
 	message.Each("reasoning_details", translate.MaxParts, func(_ int, detail translate.Reader) {
 		typ, from, id := detail.DecodedText("type"), detail.DecodedText("format"), detail.DecodedText("id")
-		if data := detail.NonEmptyText("data"); data != nil && typ == "reasoning.encrypted" && from == format && id != "" {
-			signatures[id] = data
+		data := translate.NonEmptyText(detail, "data")
+		if data == nil || typ != "reasoning.encrypted" || from != format || id == "" {
+			return
 		}
+		if signatures == nil {
+			signatures = map[string][]byte{}
+		}
+		signatures[id] = data
 	})
 	return signatures
 }

@@ -42,13 +42,13 @@ func (w *tools) add(tool translate.Reader) {
 	o, quoted := translate.OpenFunction(tool)
 	name, _ := jsonscan.String(quoted)
 	if !functionName.MatchString(name) {
-		o.Fail(translate.Invalid(o.Raw.Param("name"), "1 to 128 of letters, digits, _, ., : and -, and begin with a letter or _, for this model"))
+		o.Fail(translate.Invalid(o.Param("name"), "1 to 128 of letters, digits, _, ., : and -, and begin with a letter or _, for this model"))
 	}
 	if !w.choice.Allows(name) {
 		return
 	}
 	w.list = translate.AppendMember(append(translate.AppendComma(w.list), '{'), "name", quoted)
-	if description := o.NonEmptyText("description"); description != nil {
+	if description := translate.NonEmptyText(o, "description"); description != nil {
 		w.list = translate.AppendMember(w.list, "description", description)
 	}
 	parameters, _ := o.Object("parameters")
@@ -60,11 +60,11 @@ func (w *tools) add(tool translate.Reader) {
 // without properties.
 func (w *tools) putParameters(schema translate.Reader) {
 	if typ := schema.Get("type"); typ != nil && string(typ) != `"object"` {
-		schema.Fail(translate.Invalid(schema.Raw.Param("type"), `"object"`))
+		schema.Fail(translate.Invalid(schema.Param("type"), `"object"`))
 	}
 	properties, some := schema.Object("properties")
-	if some && string(translate.AppendObject(nil, *properties.Raw)) != "{}" || schema.Get("$ref") != nil || schema.Get("anyOf") != nil {
-		w.list = translate.AppendObject(translate.AppendKey(w.list, "parametersJsonSchema"), *schema.Raw)
+	if some && string(translate.AppendObject(nil, properties)) != "{}" || schema.Get("$ref") != nil || schema.Get("anyOf") != nil {
+		w.list = translate.AppendObject(translate.AppendKey(w.list, "parametersJsonSchema"), schema)
 	}
 }
 

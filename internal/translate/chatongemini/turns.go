@@ -70,9 +70,7 @@ type result struct {
 // read reads messages. A system or developer message behind others is said by the user: there is no
 // other place for it.
 func (w *turns) read(body translate.Reader) {
-	if body.Get("messages") == nil {
-		body.Fail(translate.Missing("messages"))
-	}
+	translate.Required(body, "messages")
 	said := false
 	body.Each("messages", translate.MaxMessages, func(_ int, o translate.Reader) {
 		role := messageFields.Role(o, w.leftOut)
@@ -109,7 +107,7 @@ func (w *turns) begin(role string) *content {
 func (w *turns) assistant(o translate.Reader) {
 	refusal := o.Text("refusal")
 	if o.Get("content") == nil && o.Get("tool_calls") == nil && refusal == nil && o.Get("images") == nil && o.Get("reasoning_details") == nil {
-		o.Fail(translate.Missing(o.Raw.Param("content")))
+		o.Fail(translate.Missing(o.Param("content")))
 	}
 	c := w.begin(roleModel)
 	signatures := readSignatures(o)

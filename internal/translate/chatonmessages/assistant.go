@@ -9,7 +9,7 @@ func (c *conversation) assistant(o translate.Reader) {
 	refusal := o.Text("refusal")
 	content := o.Get("content")
 	if content == nil && refusal == nil && o.Get("tool_calls") == nil && o.Get("reasoning_details") == nil {
-		o.Fail(translate.Missing(o.Raw.Param("content")))
+		o.Fail(translate.Missing(o.Param("content")))
 	}
 	c.turns.begin(assistant, o)
 	translate.EachThought(o, c.origin, c.putThought)

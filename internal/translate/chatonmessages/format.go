@@ -14,7 +14,7 @@ func (t *translation) readFormat() {
 	if !ok {
 		return
 	}
-	switch typ := o.Type(); typ {
+	switch typ := translate.TypeOf(o); typ {
 	case "text", "json_object":
 		t.conversation.anyJSON = typ == "json_object"
 		o.Only("type")
@@ -23,7 +23,7 @@ func (t *translation) readFormat() {
 		schema.RequiredObject("schema")
 		t.schema = schema.Get("schema")
 	default:
-		o.Fail(translate.UnsupportedType(*o.Raw, typ))
+		translate.RefuseType(o, typ)
 	}
 }
 

@@ -74,7 +74,7 @@ type translation struct {
 // whose value is invalid. Neither result refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (messages []byte, original *Original, err error) {
 	t := translation{opt: opt, original: &Original{}}
-	t.body, t.original.functions = translate.AsTools(translate.Read(translate.Body(b), &err))
+	t.body, t.original.functions = translate.AsTools(translate.Read(b, &err))
 	if t.write(b, stream); err != nil {
 		return nil, nil, t.original.functions.Refusal(err)
 	}
@@ -99,7 +99,7 @@ func (t *translation) write(b *jsonscan.Body, stream bool) {
 	t.putTier()
 	t.out = t.tools.append(t.out)
 	t.original.cites = t.tools.cites
-	t.out = fields.AppendKept(t.out, *t.body.Raw)
+	t.out = fields.AppendKept(t.out, t.body)
 	if stream {
 		t.out = append(t.out, `,"stream":true`...)
 	}

@@ -36,9 +36,9 @@ var typedTool = regexp.MustCompile(`^[a-z_]+_20[0-9]{6}$`)
 
 // add adds a tool: a function, or one that Anthropic defines, as it is.
 func (w *tools) add(tool translate.Reader) {
-	if typedTool.MatchString(tool.Type()) {
+	if typedTool.MatchString(translate.TypeOf(tool)) {
 		tool.RequiredText("name")
-		w.list, w.cites = translate.AppendObject(translate.AppendComma(w.list), *tool.Raw), true
+		w.list, w.cites = translate.AppendObject(translate.AppendComma(w.list), tool), true
 		return
 	}
 	function, name := translate.OpenFunction(tool)
@@ -50,7 +50,7 @@ func (w *tools) add(tool translate.Reader) {
 
 // put writes a function. strict is sent only if it is wanted: few schemas are strict enough.
 func (w *tools) put(o translate.Reader, name, cache []byte) {
-	description, strict := o.NonEmptyText("description"), o.Bool("strict")
+	description, strict := translate.NonEmptyText(o, "description"), o.Bool("strict")
 	parameters, ok := o.Object("parameters")
 	out := append(translate.AppendComma(w.list), '{')
 	out = translate.AppendMember(out, "name", w.names.allowed(name))
@@ -63,9 +63,9 @@ func (w *tools) put(o translate.Reader, name, cache []byte) {
 		out = append(out, `{"type":"object","properties":{}}`...)
 	case parameters.Get("type") == nil:
 		out = append(out, `{"type":"object"`...)
-		out = append(translate.AppendOthers(out, *parameters.Raw, "type"), '}')
+		out = append(translate.AppendOthers(out, parameters, "type"), '}')
 	default:
-		out = translate.AppendObject(out, *parameters.Raw)
+		out = translate.AppendObject(out, parameters)
 	}
 	if strict {
 		out = append(out, `,"strict":true`...)

@@ -54,7 +54,7 @@ type translation struct {
 // result refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (responses []byte, original *Original, err error) {
 	t := translation{original: &Original{}}
-	t.body, t.original.functions = translate.AsTools(translate.Read(translate.Body(b), &err))
+	t.body, t.original.functions = translate.AsTools(translate.Read(b, &err))
 	if t.write(b, stream, opt); err != nil {
 		return nil, nil, t.original.functions.Refusal(err)
 	}
@@ -67,7 +67,7 @@ func (t *translation) write(b *jsonscan.Body, stream bool, opt Options) {
 	t.out = append(t.out, `{"model":`...)
 	t.out = jsonscan.AppendString(t.out, opt.UpstreamModel)
 	t.out = appendMessages(t.out, t.body, &t.original.leftOut)
-	t.out = fields.AppendKept(t.out, *t.body.Raw)
+	t.out = fields.AppendKept(t.out, t.body)
 	t.limit(opt.MaxOutput)
 	t.reasoning()
 	t.out = appendText(t.out, t.body)

@@ -14,7 +14,7 @@ func textFormat(body translate.Reader) []byte {
 	if !ok {
 		return nil
 	}
-	switch typ := o.Type(); typ {
+	switch typ := translate.TypeOf(o); typ {
 	case "text":
 		o.Only("type")
 	case "json_object":
@@ -23,7 +23,7 @@ func textFormat(body translate.Reader) []byte {
 	case "json_schema":
 		return schemaFormat(o)
 	default:
-		o.Fail(translate.UnsupportedType(*o.Raw, typ))
+		translate.RefuseType(o, typ)
 	}
 	return nil
 }
@@ -32,9 +32,7 @@ func textFormat(body translate.Reader) []byte {
 func schemaFormat(o translate.Reader) []byte {
 	schema := translate.JSONSchema(o)
 	schema.RequiredText("name")
-	if schema.Get("schema") == nil {
-		o.Fail(translate.Missing(schema.Raw.Param("schema")))
-	}
+	translate.Required(schema, "schema")
 	format := []byte(`{"type":"json_schema"`)
-	return append(translate.AppendPresent(format, *schema.Raw, "name", "description", "schema", "strict"), '}')
+	return append(translate.AppendPresent(format, schema, "name", "description", "schema", "strict"), '}')
 }

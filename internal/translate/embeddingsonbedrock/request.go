@@ -73,7 +73,7 @@ var fields = translate.Fields{
 // [*apierror.Error] with status 400 that names a field of the caller's. Neither result refers to b. The
 // model is as the provider calls it.
 func Request(b *jsonscan.Body, name string) (body []byte, original *Original, err error) {
-	request := translate.Read(translate.Body(b), &err)
+	request := translate.Read(b, &err)
 	fields.Check(request, nil)
 	o := &Original{}
 	for _, m := range models {

@@ -59,7 +59,7 @@ var fields = translate.Fields{
 // [*apierror.Error] with status 400 that names a field of the caller's. Neither result refers to b. The
 // model is as the provider calls it.
 func Request(b *jsonscan.Body, model string, vertex bool) (body []byte, original *Original, err error) {
-	request := translate.Read(translate.Body(b), &err)
+	request := translate.Read(b, &err)
 	fields.Check(request, nil)
 	model = strings.TrimPrefix(model, "models/")
 	o := &Original{model: model, vertex: vertex, predict: vertex && !isGemini(model)}

@@ -94,13 +94,13 @@ type translation struct {
 // names the field which a chat request cannot carry, or whose value is invalid. Neither result
 // refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (chat []byte, original *Original, err error) {
-	t := translation{opt: opt, body: translate.Read(translate.Body(b), &err), original: Original{inputTokens: opt.InputTokens}}
+	t := translation{opt: opt, body: translate.Read(b, &err), original: Original{inputTokens: opt.InputTokens}}
 	check(t.body, opt.Version)
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
 	t.out = append(t.out, `{"model":`...)
 	t.out = jsonscan.AppendString(t.out, opt.UpstreamModel)
 	t.out = appendMessages(t.out, t.body, opt)
-	t.out = fields.AppendKept(t.out, *t.body.Raw)
+	t.out = fields.AppendKept(t.out, t.body)
 	t.putLimit()
 	t.putStop()
 	t.putTopK()

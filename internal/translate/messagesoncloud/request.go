@@ -73,7 +73,7 @@ func (p *Platform) Request(b *jsonscan.Body, caller http.Header, extra []string,
 func CountRequest(b *jsonscan.Body) []byte {
 	if _, has := b.Find("max_tokens"); !has {
 		var unread error // a wrong budget is the provider's to refuse
-		thinking, _ := translate.Read(translate.Body(b), &unread).Object("thinking")
+		thinking, _ := translate.Read(b, &unread).Object("thinking")
 		_, budget := thinking.Int("budget_tokens", 0) // that the limit must exceed
 		b.Add("max_tokens", strconv.AppendInt(nil, budget+1, 10))
 	}
