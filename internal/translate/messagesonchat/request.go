@@ -85,7 +85,7 @@ type translation struct {
 	opt      Options
 	body     translate.Reader
 	out      []byte // the chat request so far
-	original Original
+	original *Original
 }
 
 // Request translates a Messages request, a JSON object that has a model. The result is the chat
@@ -94,7 +94,7 @@ type translation struct {
 // names the field which a chat request cannot carry, or whose value is invalid. Neither result
 // refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (chat []byte, original *Original, err error) {
-	t := translation{opt: opt, body: translate.Read(b, &err), original: Original{inputTokens: opt.InputTokens}}
+	t := translation{opt: opt, body: translate.Read(b, &err), original: &Original{inputTokens: opt.InputTokens}}
 	check(t.body, opt.Version)
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
 	t.out = append(t.out, `{"model":`...)
@@ -116,7 +116,7 @@ func Request(b *jsonscan.Body, stream bool, opt Options) (chat []byte, original 
 	if err != nil {
 		return nil, nil, err
 	}
-	return append(t.out, '}'), &t.original, nil
+	return append(t.out, '}'), t.original, nil
 }
 
 func (t *translation) put(key string, value []byte) {
