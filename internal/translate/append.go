@@ -76,7 +76,7 @@ func AppendAssistantEnd(dst, reasoning, details, calls []byte) []byte {
 }
 
 // AppendPresent appends those members of o that are present.
-func AppendPresent(dst []byte, o Object, keys ...string) []byte {
+func AppendPresent(dst []byte, o Reader, keys ...string) []byte {
 	for _, key := range keys {
 		if value := o.Get(key); value != nil {
 			dst = AppendMember(dst, key, value)
@@ -86,7 +86,7 @@ func AppendPresent(dst []byte, o Object, keys ...string) []byte {
 }
 
 // AppendWithNull appends o as written, with null for those keys that it does not have.
-func AppendWithNull(dst []byte, o Object, keys ...string) []byte {
+func AppendWithNull(dst []byte, o Reader, keys ...string) []byte {
 	p := jsonscan.NewPatch(o.data, o.members)
 	for _, key := range keys {
 		if _, ok := jsonscan.Find(o.data, o.members, key); !ok {
@@ -104,10 +104,10 @@ func AppendEventType(dst []byte, typ string) []byte {
 }
 
 // AppendObject appends o as it was written.
-func AppendObject(dst []byte, o Object) []byte { return append(dst, o.data...) }
+func AppendObject(dst []byte, o Reader) []byte { return append(dst, o.data...) }
 
 // AppendOthers appends the members of o as they were written, without those of the keys.
-func AppendOthers(dst []byte, o Object, without ...string) []byte {
+func AppendOthers(dst []byte, o Reader, without ...string) []byte {
 	for _, m := range o.members {
 		if key := string(m.Key(o.data)); !slices.Contains(without, key) {
 			dst = AppendMember(dst, key, m.Value(o.data))

@@ -13,7 +13,7 @@ func TestMembersAreApartByCommas(t *testing.T) {
 	out = append(translate.AppendKey(out, "d"), '[')
 	out = append(translate.AppendComma(out), '1')
 	out = append(translate.AppendComma(out), '2', ']')
-	out = translate.AppendPresent(out, open(t, `{"z":null,"y":1,"x":"w","v":2}`), "x", "z", "y", "u")
+	out = translate.AppendPresent(out, open(t, `{"z":null,"y":1,"x":"w","v":2}`, new(error)), "x", "z", "y", "u")
 	if want := `{"a":[],"b":"x\n","c":-7,"d":[1,2],"x":"w","y":1`; string(out) != want {
 		t.Errorf("got %s", out)
 	}
@@ -23,7 +23,7 @@ func TestMembersAreApartByCommas(t *testing.T) {
 }
 
 func TestMissingKeysBecomeNull(t *testing.T) {
-	out := translate.AppendWithNull([]byte("["), open(t, `{"a":1, "b":null}`), "a", "b", "c")
+	out := translate.AppendWithNull([]byte("["), open(t, `{"a":1, "b":null}`, new(error)), "a", "b", "c")
 	if string(out) != `[{"a":1, "b":null,"c":null}` {
 		t.Errorf("got %s", out)
 	}

@@ -19,19 +19,18 @@ const EffortOff = "none"
 var EffortShare = map[string]int64{"minimal": 10, "low": 20, "medium": 50, "high": 80, "xhigh": 95, "max": 95}
 
 // ReadReasoning reads reasoning_effort, include_reasoning and OpenRouter's object reasoning.
-func ReadReasoning(body Object) (r Reasoning, err error) {
-	in := Read(body, &err)
-	r.Effort, r.Param = in.DecodedText("reasoning_effort"), "reasoning_effort"
-	if o, ok := in.Object("reasoning", "effort", "enabled", "exclude", "max_tokens", "summary"); ok {
+func ReadReasoning(body Reader) (r Reasoning) {
+	r.Effort, r.Param = body.DecodedText("reasoning_effort"), "reasoning_effort"
+	if o, ok := body.Object("reasoning", "effort", "enabled", "exclude", "max_tokens", "summary"); ok {
 		r.read(o)
 	}
-	include := in.Bool("include_reasoning")
+	include := body.Bool("include_reasoning")
 	r.Hidden = r.Hidden || body.Get("include_reasoning") != nil && !include
 	if r.Effort != "" && r.Effort != EffortOff && EffortShare[r.Effort] == 0 {
-		in.Fail(Invalid(r.Param, "none, minimal, low, medium, high, xhigh or max"))
+		body.Fail(Invalid(r.Param, "none, minimal, low, medium, high, xhigh or max"))
 	}
 	r.Shown = (include || r.Effort != "" || r.Budget > 0) && !r.Hidden
-	return r, err
+	return r
 }
 
 func (r *Reasoning) read(o Reader) {
@@ -41,14 +40,14 @@ func (r *Reasoning) read(o Reader) {
 	switch {
 	case r.Effort != "":
 	case effort != "":
-		r.Effort, r.Param = effort, o.Raw.Param("effort")
+		r.Effort, r.Param = effort, o.Param("effort")
 	case o.Get("enabled") == nil && r.Budget > 0:
-		r.Param = o.Raw.Param("max_tokens")
+		r.Param = o.Param("max_tokens")
 	case o.Get("enabled") == nil:
 	case enabled:
-		r.Effort, r.Param = "medium", o.Raw.Param("enabled")
+		r.Effort, r.Param = "medium", o.Param("enabled")
 	default:
-		r.Effort, r.Param = EffortOff, o.Raw.Param("enabled")
+		r.Effort, r.Param = EffortOff, o.Param("enabled")
 	}
 }
 

@@ -8,18 +8,17 @@ import (
 
 // OutputLimit returns the limit of the output that a chat request has, as written and as a number:
 // max_completion_tokens, or its older name max_tokens. It is nil and 0 if the request has none.
-func OutputLimit(body Object) (value []byte, n int64, err error) {
-	in := Read(body, &err)
-	value, n = in.Int("max_completion_tokens", 1)
-	older, m := in.Int("max_tokens", 1)
+func OutputLimit(body Reader) (value []byte, n int64) {
+	value, n = body.Int("max_completion_tokens", 1)
+	older, m := body.Int("max_tokens", 1)
 	switch {
 	case value == nil:
 		value, n = older, m
 	case older != nil && m != n:
-		in.Fail(apierror.New(apierror.InvalidValue, `"max_completion_tokens" and "max_tokens" must be equal if both are given`).
+		body.Fail(apierror.New(apierror.InvalidValue, `"max_completion_tokens" and "max_tokens" must be equal if both are given`).
 			WithParam("max_tokens"))
 	}
-	return value, n, err
+	return value, n
 }
 
 // AllowedTools opens a tool_choice of the type allowed_tools, and returns its mode as [ToolMode] does.
@@ -28,18 +27,14 @@ func AllowedTools(choice Reader) (allowed Reader, mode []byte, required bool) {
 	choice.Only("type", "allowed_tools")
 	allowed = choice.RequiredObject("allowed_tools", "mode", "tools")
 	mode, required = ToolMode(allowed, "mode")
-	if allowed.Get("tools") == nil {
-		allowed.Fail(Missing(allowed.Raw.Param("tools")))
-	}
+	Required(allowed, "tools")
 	return allowed, mode, required
 }
 
 // JSONSchema opens the member json_schema of a response_format of this type.
-func JSONSchema(format Object) (schema Object, err error) {
-	in := Read(format, &err)
-	in.Only("type", "json_schema")
-	schema = *in.RequiredObject("json_schema", "name", "description", "schema", "strict").Raw
-	return schema, err
+func JSONSchema(format Reader) (schema Reader) {
+	format.Only("type", "json_schema")
+	return format.RequiredObject("json_schema", "name", "description", "schema", "strict")
 }
 
 // AppendUsage appends the usage of a chat completion; SDKs expect both details with their number.

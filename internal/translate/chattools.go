@@ -14,16 +14,15 @@ type ToolCall struct {
 
 // ReadToolCall reads an element of tool_calls. Signatures of another provider (extra_content) and hints
 // for caches may stand beside it.
-func ReadToolCall(o Object) (c ToolCall, err error) {
-	in := Read(o, &err)
-	if typ := in.DecodedText("type"); typ != "" && typ != "function" {
-		in.Fail(UnsupportedType(o, typ))
+func ReadToolCall(o Reader) (c ToolCall) {
+	if typ := o.DecodedText("type"); typ != "" && typ != "function" {
+		RefuseType(o, typ)
 	}
-	in.Only("id", "type", "index", "function", "extra_content", "cache_control")
-	c.ID = in.RequiredText("id")
-	f := in.RequiredObject("function", "name", "arguments", "parsed_arguments")
+	o.Only("id", "type", "index", "function", "extra_content", "cache_control")
+	c.ID = o.RequiredText("id")
+	f := o.RequiredObject("function", "name", "arguments", "parsed_arguments")
 	c.Name, c.Input = f.RequiredText("name"), arguments(f)
-	return c, err
+	return c
 }
 
 // arguments returns the arguments of a call as an object. A call without arguments has an empty text
@@ -35,19 +34,17 @@ func arguments(function Reader) []byte {
 		return []byte("{}")
 	}
 	if _, err := jsonscan.Lenient(input, nil); err != nil {
-		function.Fail(Invalid(function.Raw.Param("arguments"), "the text of a JSON object"))
+		function.Fail(Invalid(function.Param("arguments"), "the text of a JSON object"))
 	}
 	return input
 }
 
 // OpenFunction opens an element of tools that is a function, and returns its name, quoted.
-func OpenFunction(tool Object) (function Object, name []byte, err error) {
-	in := Read(tool, &err)
-	if typ := in.Type(); typ != "function" {
-		in.Fail(UnsupportedType(tool, typ))
+func OpenFunction(tool Reader) (function Reader, name []byte) {
+	if typ := TypeOf(tool); typ != "function" {
+		RefuseType(tool, typ)
 	}
-	in.Only("type", "function", "cache_control")
-	f := in.RequiredObject("function", "name", "description", "parameters", "strict")
-	name = f.RequiredText("name")
-	return *f.Raw, name, err
+	tool.Only("type", "function", "cache_control")
+	function = tool.RequiredObject("function", "name", "description", "parameters", "strict")
+	return function, function.RequiredText("name")
 }

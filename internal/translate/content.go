@@ -9,7 +9,7 @@ func ToolMode(o Reader, key string) (mode []byte, required bool) {
 	switch string(mode) {
 	case `"none"`, `"auto"`, `"required"`:
 	default:
-		o.Fail(Invalid(o.Raw.Param(key), "none, auto or required"))
+		o.Fail(Invalid(o.Param(key), "none, auto or required"))
 	}
 	return mode, string(mode) == `"required"`
 }
@@ -20,5 +20,5 @@ func AppendAudio(dst []byte, part Reader) []byte {
 	audio.RequiredText("data")
 	audio.RequiredText("format")
 	dst = append(dst, `{"type":"input_audio","input_audio":`...)
-	return append(AppendObject(dst, *audio.Raw), '}')
+	return append(AppendObject(dst, audio), '}')
 }

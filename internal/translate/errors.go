@@ -27,11 +27,6 @@ func UnsupportedValue(param, value string) *apierror.Error {
 	return apierror.New(apierror.UnsupportedParameter, "%q cannot be %q: the provider of this model has another API, which has no such value", param, Shorten(value)).WithParam(param)
 }
 
-// UnsupportedType refuses an object by its type.
-func UnsupportedType(o Object, typ string) *apierror.Error {
-	return UnsupportedValue(o.Param("type"), typ)
-}
-
 // NoTools refuses a tool_choice that requires a tool in a request without tools.
 func NoTools() *apierror.Error {
 	return apierror.New(apierror.InvalidValue, `"tool_choice" requires a tool, but the request has none`).WithParam("tool_choice")

@@ -31,7 +31,7 @@ type Fields map[string]Disposition
 // Check refuses the first field of a request that has no counterpart, and options of the stream
 // that have none. It returns the names of those that are left out. neutral reports whether a field
 // has a value that asks for nothing; such a field is neither refused nor named. It may be nil.
-func (f Fields) Check(body Object, neutral func(key string, value []byte) bool) (leftOut []string, err error) {
+func (f Fields) Check(body Reader, neutral func(key string, value []byte) bool) (leftOut []string) {
 	for _, m := range body.members {
 		if m.Kind == 'n' {
 			continue
@@ -39,25 +39,21 @@ func (f Fields) Check(body Object, neutral func(key string, value []byte) bool) 
 		key := string(m.Key(body.data))
 		d, known := f[key]
 		switch {
-		case !known:
-			return nil, Unsupported(key)
-		case d != Refused && d != LeftOut || neutral != nil && neutral(key, m.Value(body.data)):
-		case d == Refused:
-			return nil, Unsupported(key)
-		default:
+		case known && (d != Refused && d != LeftOut || neutral != nil && neutral(key, m.Value(body.data))):
+		case d == LeftOut:
 			leftOut = append(leftOut, key)
+		default:
+			body.Fail(Unsupported(key))
+			return nil
 		}
 	}
-	options, ok, err := body.Object("stream_options")
-	if !ok || err != nil {
-		return leftOut, err
-	}
 	// Padding (include_obfuscation) concerns the connection of the client, not the provider.
-	return leftOut, options.Only("include_obfuscation", "include_usage")
+	body.Object("stream_options", "include_obfuscation", "include_usage")
+	return leftOut
 }
 
 // AppendKept appends the fields of a request that the provider gets unchanged.
-func (f Fields) AppendKept(dst []byte, body Object) []byte {
+func (f Fields) AppendKept(dst []byte, body Reader) []byte {
 	for _, m := range body.members {
 		if key := string(m.Key(body.data)); m.Kind != 'n' && f[key] == Kept {
 			dst = AppendMember(dst, key, m.Value(body.data))

@@ -19,29 +19,30 @@ const SecondFunction = `answered with several calls, and a chat with "functions"
 // AsTools returns a chat request with tools in the place of functions. Calls have no ids in the
 // older form, so they are named after the place of their message: a longer conversation begins with
 // the bytes of the shorter one.
-func AsTools(body Object) (chat Object, functions Functions, err error) {
+func AsTools(body Reader) (chat Reader, functions Functions) {
 	list, choice := body.Get("functions"), body.Get("function_call")
 	older := choice != nil || list != nil && !noFunctions.Has("functions", list)
 	if !older && !bytes.Contains(body.Get("messages"), []byte(`"function_call"`)) {
-		return body, false, nil
+		return body, false
 	}
-	chat, err = asTools(body, choice, older)
-	return chat, Functions(older), err
+	text := withTools(body, choice, older)
+	if *body.failed != nil { // which has the caller's names
+		return body, false
+	}
+	return OpenInside(body, text, ""), Functions(older)
 }
 
-func asTools(body Object, choice []byte, older bool) (chat Object, err error) {
-	in := Read(body, &err)
-	var out []byte
+func withTools(body Reader, choice []byte, older bool) (out []byte) {
 	if older {
 		for _, key := range []string{"tools", "tool_choice"} {
 			if body.Get(key) != nil {
-				in.Fail(apierror.New(apierror.InvalidValue, `%q cannot stand beside "functions" and "function_call", its older form`, key).WithParam(key))
+				body.Fail(apierror.New(apierror.InvalidValue, `%q cannot stand beside "functions" and "function_call", its older form`, key).WithParam(key))
 			}
 		}
 		out = append(out, `{"parallel_tool_calls":false,"tools":[`...)
-		in.Each("functions", MaxTools, func(_ int, o Reader) {
+		body.Each("functions", MaxTools, func(_ int, o Reader) {
 			out = append(AppendComma(out), `{"type":"function","function":`...)
-			out = append(AppendObject(out, *o.Raw), '}')
+			out = append(AppendObject(out, o), '}')
 		})
 		out = AppendOthers(append(out, ']'), body, "functions", "function_call", "messages", "tools", "tool_choice", "parallel_tool_calls")
 	} else {
@@ -55,13 +56,10 @@ func asTools(body Object, choice []byte, older bool) (chat Object, err error) {
 	if body.Get("messages") != nil {
 		out = append(AppendKey(out, "messages"), '[')
 		ids := make(map[string]string) // of the last call, by the function's name
-		in.Each("messages", MaxMessages, func(i int, o Reader) { out = appendWithTools(AppendComma(out), o, ids, i) })
+		body.Each("messages", MaxMessages, func(i int, o Reader) { out = appendWithTools(AppendComma(out), o, ids, i) })
 		out = append(out, ']')
 	}
-	if err != nil {
-		return body, err
-	}
-	return Open(append(out, '}'), "")
+	return append(out, '}')
 }
 
 // noFunctions is a list that asks for nothing.
@@ -75,7 +73,7 @@ func appendWithTools(dst []byte, o Reader, ids map[string]string, i int) []byte 
 	case role == "function":
 		id, known := ids[o.DecodedText("name")]
 		if !known {
-			o.Fail(Invalid(o.Raw.Param("name"), `the name of a "function_call" in a message before`))
+			o.Fail(Invalid(o.Param("name"), `the name of a "function_call" in a message before`))
 		}
 		dst = AppendTextMember(append(dst, `{"role":"tool"`...), "tool_call_id", []byte(id))
 		content := o.Get("content")
@@ -83,18 +81,18 @@ func appendWithTools(dst []byte, o Reader, ids map[string]string, i int) []byte 
 			content = []byte(`""`)
 		}
 		dst = AppendMember(dst, "content", content)
-		return append(AppendOthers(dst, *o.Raw, "role", "name", "tool_call_id", "content"), '}')
+		return append(AppendOthers(dst, o, "role", "name", "tool_call_id", "content"), '}')
 	case role == "assistant" && called && o.Get("tool_calls") == nil:
 		call.RequiredText("name")
 		call.RequiredText("arguments")
 		name := call.DecodedText("name")
 		ids[name] = "call_" + strconv.Itoa(i)
-		dst = AppendOthers(append(dst, '{'), *o.Raw, "function_call", "tool_calls")
+		dst = AppendOthers(append(dst, '{'), o, "function_call", "tool_calls")
 		dst = append(dst, `,"tool_calls":[{"type":"function"`...)
 		dst = AppendTextMember(dst, "id", []byte(ids[name]))
-		return append(AppendMember(dst, "function", call.Raw.data), "}]}"...)
+		return append(AppendMember(dst, "function", call.data), "}]}"...)
 	}
-	return AppendObject(dst, *o.Raw)
+	return AppendObject(dst, o)
 }
 
 // callerNames are the names of fields in the older form, by those that [AsTools] gave them.

@@ -11,22 +11,20 @@ const messageName = "messages.name"
 
 // Role returns the role of a message, and refuses a message with other fields. It notes in leftOut
 // that the message names its author. The name in a tool's message says what its call says.
-func (f MessageFields) Role(o Object, leftOut *[]string) (string, error) {
-	role, err := o.DecodedText("role")
-	if err != nil {
-		return "", err
-	}
+func (f MessageFields) Role(o Reader, leftOut *[]string) string {
+	role := o.DecodedText("role")
 	known, ok := f[role]
 	switch {
 	case role == "":
-		return "", Missing(o.Param("role"))
+		o.Fail(Missing(o.Param("role")))
 	case !ok:
-		return "", UnsupportedValue(o.Param("role"), role)
+		o.Fail(UnsupportedValue(o.Param("role"), role))
 	}
+	o.Only(known...)
 	if role != "tool" && o.Get("name") != nil && !slices.Contains(*leftOut, messageName) {
 		*leftOut = append(*leftOut, messageName)
 	}
-	return role, o.Only(known...)
+	return role
 }
 
 // PartFields are the fields of the content parts of a chat's messages, by type, that a translation
@@ -34,14 +32,12 @@ func (f MessageFields) Role(o Object, leftOut *[]string) (string, error) {
 type PartFields map[string][]string
 
 // Type returns the type of a part, and refuses a part with other fields.
-func (f PartFields) Type(part Object) (string, error) {
-	typ, err := part.Type()
-	if err != nil {
-		return "", err
-	}
+func (f PartFields) Type(part Reader) string {
+	typ := TypeOf(part)
 	known, ok := f[typ]
 	if !ok {
-		return typ, UnsupportedType(part, typ)
+		RefuseType(part, typ)
 	}
-	return typ, part.Only(known...)
+	part.Only(known...)
+	return typ
 }

@@ -1,14 +1,61 @@
 package translate
 
-// Reader reads an object of a request as [Object] does. All readers of a request share its first
-// failure: a translation reads on as if the member were absent, and looks at the failure at its end.
+import (
+	"slices"
+	"strconv"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+// Reader reads an object of a request, which is walked once. A member that is null is absent. All readers
+// of a request share its first failure, an [*apierror.Error] with status 400 that names a member by its
+// path: a translation reads on as if the member were absent, and looks at the failure at its end.
 type Reader struct {
-	Raw    *Object
+	*object
 	failed *error
 }
 
-// Read returns the reader of an object. The first failure of it, and of what it opens, goes to failed.
-func Read(o Object, failed *error) Reader { return Reader{&o, failed} }
+type object struct {
+	data    []byte
+	members []jsonscan.Member
+	path    string // "" for the body itself
+}
+
+// absent is the object of a member that is absent.
+var absent object
+
+// usualMembers is how many members an object of a request usually has at most. A list for so many is made
+// at once and not by doubling.
+const usualMembers = 4
+
+// opened is an object with room for its members.
+type opened struct {
+	object
+	storage [usualMembers]jsonscan.Member
+}
+
+// Read returns the reader of a request as it was parsed, without the edits that b has collected. The first
+// failure of it, and of what it opens, goes to failed.
+func Read(b *jsonscan.Body, failed *error) Reader {
+	return Reader{&object{data: b.Data(), members: b.Members()}, failed}
+}
+
+// open opens an object below the top of a request. Its keys are checked as strictly as those of the body:
+// the provider must read the same members as the gateway.
+func (r Reader) open(value []byte, path string) (inner Reader, ok bool) {
+	o := &opened{object: object{data: value, path: path}}
+	inner = Reader{&o.object, r.failed}
+	if len(value) == 0 || value[0] != '{' {
+		r.Fail(Invalid(path, "an object"))
+		return inner, false
+	}
+	var err error
+	if o.members, err = jsonscan.Strict(value, o.storage[:0]); err != nil {
+		r.Fail(apierror.New(apierror.InvalidJSON, "%q is not acceptable: %v", path, err).WithParam(path))
+	}
+	return inner, err == nil
+}
 
 // Fail refuses the request, unless err is nil or something before was refused.
 func (r Reader) Fail(err error) {
@@ -17,71 +64,92 @@ func (r Reader) Fail(err error) {
 	}
 }
 
+// Param returns the path of a member.
+func (r Reader) Param(key string) string {
+	if r.path == "" {
+		return key
+	}
+	return r.path + "." + key
+}
+
 // Get returns the value of a member, nil if it is absent.
-func (r Reader) Get(key string) []byte { return r.Raw.Get(key) }
+func (r Reader) Get(key string) []byte {
+	i, ok := jsonscan.Find(r.data, r.members, key)
+	if !ok || r.members[i].Kind == 'n' {
+		return nil
+	}
+	return r.members[i].Value(r.data)
+}
 
 // Text returns a string with its quotes and escapes as written, nil if it is absent.
 func (r Reader) Text(key string) []byte {
-	value, err := r.Raw.Text(key)
-	r.Fail(err)
+	value := r.Get(key)
+	if value != nil && value[0] != '"' {
+		r.Fail(Invalid(r.Param(key), "a string"))
+		return nil
+	}
 	return value
 }
 
 // RequiredText is Text for a member that must be present. It has quotes even after a failure.
 func (r Reader) RequiredText(key string) []byte {
-	value, err := r.Raw.RequiredText(key)
-	if r.Fail(err); err != nil {
-		return []byte(`""`)
+	if value := r.Text(key); value != nil {
+		return value
 	}
-	return value
+	r.Fail(Missing(r.Param(key)))
+	return []byte(`""`)
 }
 
 // DecodedText returns a string without quotes and escapes, "" if it is absent.
 func (r Reader) DecodedText(key string) string {
-	value, err := r.Raw.DecodedText(key)
-	r.Fail(err)
-	return value
-}
-
-// Type returns the member "type", which must be present.
-func (r Reader) Type() string {
-	typ, err := r.Raw.Type()
-	r.Fail(err)
-	return typ
+	s, _ := jsonscan.String(r.Text(key))
+	return s
 }
 
 // Bool returns a boolean, false if it is absent.
 func (r Reader) Bool(key string) bool {
-	value, err := r.Raw.Bool(key)
-	r.Fail(err)
-	return value
+	value := string(r.Get(key))
+	if value != "" && value != "true" && value != "false" {
+		r.Fail(Invalid(r.Param(key), "a boolean"))
+	}
+	return value == "true"
 }
 
 // Int returns an integer that must be at least so much, as written and as a number; nil and 0 if it
 // is absent.
 func (r Reader) Int(key string, least int64) (value []byte, n int64) {
-	value, n, err := r.Raw.Int(key, least)
-	r.Fail(err)
-	return value, n
+	if value = r.Get(key); value == nil {
+		return nil, 0
+	}
+	if n, ok := jsonscan.Int(value); ok && n >= least {
+		return value, n
+	}
+	kind := "a positive integer"
+	if least != 1 {
+		kind = "an integer of at least " + strconv.FormatInt(least, 10)
+	}
+	r.Fail(Invalid(r.Param(key), kind))
+	return nil, 0
 }
 
 // Object opens an object in a member. It is false if the member is absent. If keys are given, the
 // object may have no other members.
-func (r Reader) Object(key string, keys ...string) (Reader, bool) {
-	o, err := r.Raw.object(key)
-	r.Fail(err)
-	inner := Reader{o, r.failed}
-	if len(keys) > 0 {
+func (r Reader) Object(key string, keys ...string) (inner Reader, ok bool) {
+	value := r.Get(key)
+	if value == nil {
+		return Reader{&absent, r.failed}, false
+	}
+	if inner, ok = r.open(value, r.Param(key)); len(keys) > 0 {
 		inner.Only(keys...)
 	}
-	return inner, err == nil && o != &absent
+	return inner, ok
 }
 
 // RequiredObject is Object for a member that must be present.
 func (r Reader) RequiredObject(key string, keys ...string) Reader {
 	inner, ok := r.Object(key, keys...)
 	if !ok {
-		r.Fail(Missing(r.Raw.Param(key)))
+		r.Fail(Missing(r.Param(key)))
 	}
 	return inner
 }
@@ -89,14 +157,80 @@ func (r Reader) RequiredObject(key string, keys ...string) Reader {
 // Each opens the elements of an array of at most limit objects in a member, and calls f for each until
 // the request is refused. An absent array is empty.
 func (r Reader) Each(key string, limit int, f func(i int, element Reader)) {
-	r.Fail(r.Raw.each(key, limit, func(i int, element *Object) error {
-		f(i, Reader{element, r.failed})
-		return *r.failed
-	}))
+	value := r.Get(key)
+	if value == nil {
+		return
+	}
+	path := r.Param(key)
+	spans, err := Elements(value, path, limit)
+	r.Fail(err)
+	for i, span := range spans {
+		element, _ := r.open(span.Value(value), At(path, i))
+		if *r.failed != nil {
+			return
+		}
+		f(i, element)
+	}
 }
 
 // Only refuses the first member that is not among keys.
-func (r Reader) Only(keys ...string) { r.Fail(r.Raw.Only(keys...)) }
+func (r Reader) Only(keys ...string) {
+	for _, m := range r.members {
+		if key := string(m.Key(r.data)); m.Kind != 'n' && !slices.Contains(keys, key) {
+			r.Fail(Unsupported(r.Param(key)))
+			return
+		}
+	}
+}
 
-// Inside returns the reader of an object inside the one of r.
-func Inside(r Reader, o Object) Reader { return Reader{&o, r.failed} }
+// OpenInside returns the reader of an object that was found inside the one of r.
+func OpenInside(r Reader, value []byte, path string) Reader {
+	inner, _ := r.open(value, path)
+	return inner
+}
+
+// Required is Get for a member that must be present.
+func Required(r Reader, key string) []byte {
+	value := r.Get(key)
+	if value == nil {
+		r.Fail(Missing(r.Param(key)))
+	}
+	return value
+}
+
+// NonEmptyText is Text, with an empty string as good as none.
+func NonEmptyText(r Reader, key string) []byte {
+	if value := r.Text(key); string(value) != `""` {
+		return value
+	}
+	return nil
+}
+
+// TypeOf returns the member "type", which must be present.
+func TypeOf(r Reader) string {
+	typ := r.DecodedText("type")
+	if typ == "" {
+		r.Fail(Missing(r.Param("type")))
+	}
+	return typ
+}
+
+// RefuseType refuses an object of this type.
+func RefuseType(r Reader, typ string) { r.Fail(UnsupportedValue(r.Param("type"), typ)) }
+
+// Elements walks an array of at most limit elements. It stops at the first beyond.
+func Elements(value []byte, path string, limit int) (spans []jsonscan.Span, err error) {
+	if len(value) == 0 || value[0] != '[' {
+		return nil, Invalid(path, "an array")
+	}
+	for span := range jsonscan.AllElements(value) {
+		if len(spans) == limit {
+			return nil, Invalid(path, "an array of at most "+strconv.Itoa(limit)+" elements")
+		}
+		spans = append(spans, span)
+	}
+	return spans, nil
+}
+
+// At returns the path of an element of an array.
+func At(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }

@@ -49,24 +49,25 @@ func stopSequence(value []byte, path string) (string, error) {
 
 // ReadStop returns the member stop of a chat request, a text or at most so many, as a list; nil if it asks
 // for nothing.
-func ReadStop(body Object, most int) ([]byte, error) {
+func ReadStop(body Reader, most int) []byte {
 	value := body.Get("stop")
 	switch {
 	case value == nil:
-		return nil, nil
+		return nil
 	case value[0] == '"':
-		return append(append([]byte{'['}, value...), ']'), nil
+		return append(append([]byte{'['}, value...), ']')
 	}
 	spans, err := Elements(value, "stop", most)
-	if err != nil || len(spans) == 0 {
-		return nil, err
-	}
+	body.Fail(err)
 	for i, span := range spans {
 		if span.Kind != '"' {
-			return nil, Invalid(At("stop", i), "a text")
+			body.Fail(Invalid(At("stop", i), "a text"))
 		}
 	}
-	return value, nil
+	if len(spans) == 0 {
+		return nil
+	}
+	return value
 }
 
 // Stops finds the first of some stop sequences in a text that comes in pieces.

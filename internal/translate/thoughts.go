@@ -22,83 +22,57 @@ type Thought struct {
 
 // EachThought calls put for the thoughts of a message that were signed for this very origin: a provider
 // refuses changed ones, and those of others.
-func EachThought(message *Object, origin string, put func(*Thought)) error {
+func EachThought(message Reader, origin string, put func(*Thought)) {
 	var last Thought
 	end := func() {
 		if last.id == origin && (last.Signature != nil || last.Data != nil) {
 			put(&last)
 		}
 	}
-	err := message.Each("reasoning_details", MaxParts, func(_ int, detail Object) error {
-		next, err := readThought(&detail)
-		if err != nil || next.Signature == nil && next.Data == nil && len(next.Text) == 0 {
-			return err
-		}
-		if next.Data == nil && last.Data == nil && last.Signature == nil && next.index != nil && bytes.Equal(next.index, last.index) {
+	message.Each("reasoning_details", MaxParts, func(_ int, detail Reader) {
+		next := readThought(detail)
+		switch {
+		case next.Signature == nil && next.Data == nil && len(next.Text) == 0:
+		case next.Data == nil && last.Data == nil && last.Signature == nil && next.index != nil && bytes.Equal(next.index, last.index):
 			last.Text = append(last.Text, next.Text...)
 			last.Signature = next.Signature
 			if last.id == "" {
 				last.id = next.id
 			}
-			return nil
+		default:
+			end()
+			last = next
 		}
-		end()
-		last = next
-		return nil
 	})
 	end()
-	return err
 }
 
 // readThought reads an element of reasoning_details. It is empty for one that is not Anthropic's.
-func readThought(detail *Object) (d Thought, err error) {
-	var kind, from string
-	for _, m := range [...]struct {
-		key string
-		to  *string
-	}{{"type", &kind}, {"format", &from}, {"id", &d.id}} {
-		if *m.to, err = detail.DecodedText(m.key); err != nil {
-			return Thought{}, err
-		}
+func readThought(detail Reader) (d Thought) {
+	kind, from := detail.DecodedText("type"), detail.DecodedText("format")
+	d.id, d.index = detail.DecodedText("id"), detail.Get("index")
+	switch {
+	case from != "" && from != ClaudeThoughts:
+	case kind == "reasoning.text":
+		text, _ := Unquoted(detail.Text("text"))
+		d.Text, d.Signature = bytes.Clone(text), NonEmptyText(detail, "signature")
+	case kind == "reasoning.encrypted":
+		d.Data = NonEmptyText(detail, "data")
 	}
-	if from != "" && from != ClaudeThoughts {
-		return Thought{}, nil
-	}
-	d.index = detail.Get("index")
-	switch kind {
-	case "reasoning.text":
-		text, err := detail.Text("text")
-		if err != nil {
-			return Thought{}, err
-		}
-		inner, _ := Unquoted(text)
-		d.Text = bytes.Clone(inner)
-		signature, err := detail.Text("signature")
-		if _, ok := Unquoted(signature); ok {
-			d.Signature = signature
-		}
-		return d, err
-	case "reasoning.encrypted":
-		data, err := detail.Text("data")
-		if _, ok := Unquoted(data); ok {
-			d.Data = data
-		}
-		return d, err
-	}
-	return Thought{}, nil
+	return d
 }
 
 // AppendThoughtsOff appends the member thinking that switches the thoughts of a Claude off. Where it does
 // not think unasked nothing is sent: some models refuse it. Way is the type that does so, "" for none.
-func AppendThoughtsOff(dst []byte, thinks bool, way, param string) ([]byte, error) {
-	switch {
-	case !thinks:
-		return dst, nil
-	case way == "":
-		return dst, apierror.New(apierror.UnsupportedParameter,
-			"%q cannot switch the thoughts of this model off; leave it out, or ask for a low effort", param).WithParam(param)
+func AppendThoughtsOff(dst []byte, body Reader, thinks bool, way, param string) []byte {
+	if !thinks {
+		return dst
 	}
-	return append(AppendTextMember(append(AppendKey(dst, "thinking"), '{'), "type", []byte(way)), '}'), nil
+	if way == "" {
+		body.Fail(apierror.New(apierror.UnsupportedParameter,
+			"%q cannot switch the thoughts of this model off; leave it out, or ask for a low effort", param).WithParam(param))
+	}
+	return append(AppendTextMember(append(AppendKey(dst, "thinking"), '{'), "type", []byte(way)), '}')
 }
 
 // AppendAdaptive appends the member thinking that lets a Claude decide how long it thinks. Shown asks for
@@ -116,12 +90,12 @@ const leastBudget = 1024
 
 // AppendBudget appends the member thinking that lets a Claude think up to a number of tokens, which count
 // as output. Limit is that of the output, 0 for none.
-func AppendBudget(dst []byte, budget, limit int64, param string) ([]byte, error) {
+func AppendBudget(dst []byte, body Reader, budget, limit int64, param string) []byte {
 	budget = max(budget, leastBudget)
 	if limit > 0 && budget >= limit {
-		return dst, apierror.New(apierror.InvalidValue, "%q gives thoughts %d tokens, and all of the answer may have %d: set a higher limit of the output",
-			param, budget, limit).WithParam(param)
+		body.Fail(apierror.New(apierror.InvalidValue, "%q gives thoughts %d tokens, and all of the answer may have %d: set a higher limit of the output",
+			param, budget, limit).WithParam(param))
 	}
 	dst = append(AppendKey(dst, "thinking"), `{"type":"enabled"`...)
-	return append(AppendIntMember(dst, "budget_tokens", budget), '}'), nil
+	return append(AppendIntMember(dst, "budget_tokens", budget), '}')
 }

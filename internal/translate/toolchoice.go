@@ -16,23 +16,18 @@ type ToolChoice struct {
 }
 
 // ReadToolChoice reads a mode, one function, or a mode and the functions that are allowed.
-func ReadToolChoice(body Object) (c ToolChoice, err error) {
-	c.read(Read(body, &err))
-	return c, err
-}
-
-func (c *ToolChoice) read(body Reader) {
+func ReadToolChoice(body Reader) (c ToolChoice) {
 	value := body.Get("tool_choice")
 	switch {
 	case value == nil:
-		return
+		return c
 	case value[0] == '"':
 		mode, _ := ToolMode(body, "tool_choice")
 		c.Mode = strings.Trim(string(mode), `"`)
-		return
+		return c
 	}
 	o, _ := body.Object("tool_choice")
-	switch typ := o.Type(); typ {
+	switch typ := TypeOf(o); typ {
 	case "function":
 		c.Mode, c.One = "required", chosenName(o)
 	case "allowed_tools":
@@ -40,14 +35,15 @@ func (c *ToolChoice) read(body Reader) {
 		c.Mode = strings.Trim(string(mode), `"`)
 		c.limit()
 		allowed.Each("tools", MaxTools, func(_ int, tool Reader) {
-			if typ, _ := tool.Raw.DecodedText("type"); typ != "function" {
-				tool.Fail(UnsupportedType(*tool.Raw, typ))
+			if typ, _ := jsonscan.String(tool.Get("type")); typ != "function" {
+				RefuseType(tool, typ)
 			}
 			c.limit(chosenName(tool))
 		})
 	default:
-		o.Fail(UnsupportedType(*o.Raw, typ))
+		RefuseType(o, typ)
 	}
+	return c
 }
 
 // chosenName returns the name of the function that a choice names, quoted.

@@ -496,6 +496,7 @@ var arrows = []arrow{
 	{"internal/testkit/answers", "internal/testprovider", "examples of schemas, and counts of tokens"},
 	{"internal/testkit/limitstest", "internal/limits", "the conformance of any ledger"},
 	{"internal/testkit/translatetest", "internal/apierror", "failures that tests expect"},
+	{"internal/testkit/translatetest", "internal/jsonscan", "the requests that are translated"},
 	{"internal/testkit/translatetest", "internal/openai", "the streams that tests feed"},
 	{"internal/testkit/translatetest", "internal/sse", "events of a provider"},
 	{"internal/testkit/translatetest", "internal/translate", "the tables of fields that the manual shows"},

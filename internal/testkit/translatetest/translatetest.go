@@ -7,10 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
+	"weak"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/sse"
 )
@@ -21,6 +24,27 @@ func NewCall() openai.Call {
 		Model: "fake/echo", ID: "gen-1", Created: 1700000001, Provider: "fake", RequestID: "req_1",
 		Redact: func(s string) string { return strings.ReplaceAll(s, "canary", "[redacted]") },
 	}
+}
+
+// MustNotHold fails the test if what a translation keeps for the answer holds the body of the request.
+func MustNotHold[T any](t *testing.T, body string, request func(b *jsonscan.Body) (T, error)) {
+	t.Helper()
+	data := []byte(body)
+	held := weak.Make(&data[0])
+	var b jsonscan.Body
+	if err := b.Parse(data); err != nil {
+		t.Fatal(err)
+	}
+	original, err := request(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Release()
+	runtime.GC()
+	if held.Value() != nil {
+		t.Error("the body of the request is held")
+	}
+	runtime.KeepAlive(original)
 }
 
 // Drive feeds a provider's stream to a client's as the gateway does, and returns what the client

@@ -10,10 +10,10 @@ import (
 
 // family is what the models of a vendor take besides what all of Converse's do.
 type family struct {
-	topK     func(extra []byte, n int64) []byte                // nil: not at all
-	thinking func(t *translation, r translate.Reasoning) error // nil: it cannot be asked for
-	sampling catalog.Sampling                                  // "" = free
-	forced   bool                                              // a choice can require a tool
+	topK     func(extra []byte, n int64) []byte          // nil: not at all
+	thinking func(t *translation, r translate.Reasoning) // nil: it cannot be asked for
+	sampling catalog.Sampling                            // "" = free
+	forced   bool                                        // a choice can require a tool
 	caches   caching
 	later    bool                 // a cache can be kept for an hour
 	strict   bool                 // the schema of a tool can be enforced

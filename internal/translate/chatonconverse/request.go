@@ -54,15 +54,17 @@ func (o *Original) Refusal(status int, header http.Header, body []byte) translat
 type translation struct {
 	opt      Options
 	family   family
-	body     translate.Object
+	body     translate.Reader
 	out      []byte // the request so far
 	turns    turns
 	tools    tools
 	limit    int64  // of the output; 0: none
 	extra    []byte // members of additionalModelRequestFields
 	sampling catalog.Sampling
-	anyJSON  bool // the answer must be a JSON object, of no schema
-	original Original
+	anyJSON  bool   // the answer must be a JSON object, of no schema
+	schema   []byte // of the answer, nil for none
+	name     []byte // of the schema, quoted; nil for none
+	original *Original
 }
 
 // Request translates a chat completion request that params.ParseChat accepted to one of Converse, which
@@ -70,28 +72,21 @@ type translation struct {
 // b has collected. The error is a [*apierror.Error] with status 400 that names the field which the
 // provider or this model does not take, or whose value is invalid. Neither result refers to b.
 func Request(b *jsonscan.Body, opt Options) (body []byte, original *Original, err error) {
-	t := translation{opt: opt, family: familyOf(opt.UpstreamModel)}
-	if t.body, t.original.functions, err = translate.AsTools(translate.Body(b)); err != nil {
-		return nil, nil, err
-	}
+	t := translation{opt: opt, family: familyOf(opt.UpstreamModel), original: &Original{}}
+	t.body, t.original.functions = translate.AsTools(translate.Read(b, &err))
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
-	if err := t.write(); err != nil {
+	if t.write(); err != nil {
 		return nil, nil, t.original.functions.Refusal(err)
 	}
-	return t.out, &t.original, nil
+	return t.out, t.original, nil
 }
 
 // write writes the members of the request:
 //
 //	{"system", "messages", "toolConfig", "inferenceConfig", "outputConfig", "serviceTier", "additionalModelRequestFields"}
-func (t *translation) write() (err error) {
-	if t.original.leftOut, err = fields.Check(t.body, translate.ChatNeutral.Has); err != nil {
-		return err
-	}
-	if _, t.limit, err = translate.OutputLimit(t.body); err != nil {
-		return err
-	}
-	if t.opt.MaxOutput > 0 {
+func (t *translation) write() {
+	t.original.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
+	if _, t.limit = translate.OutputLimit(t.body); t.opt.MaxOutput > 0 {
 		t.limit = t.opt.MaxOutput
 	}
 	t.turns.family, t.sampling = &t.family, t.family.sampling
@@ -99,132 +94,96 @@ func (t *translation) write() (err error) {
 		t.original.origin, t.turns.origin = t.opt.Origin, t.opt.Origin
 	}
 	t.out = append(t.out, '{')
-	for _, step := range []func() error{
-		t.readFormat, t.putMessages, t.putTools, t.readThinking, t.putInference, t.putFormat, t.putTier,
-	} {
-		if err := step(); err != nil {
-			return err
-		}
-	}
+	t.readFormat()
+	t.putMessages()
+	t.tools.turns = &t.turns
+	t.tools.read(t.body)
+	t.out = t.tools.append(t.out)
+	t.readThinking()
+	t.putInference()
+	t.putFormat()
+	t.putTier()
 	if len(t.extra) > 0 {
 		t.out = append(append(append(t.out, `,"additionalModelRequestFields":{`...), t.extra...), '}')
 	}
 	t.out = append(t.out, '}')
 	t.original.leftOut = append(t.original.leftOut, t.turns.leftOut...)
-	return nil
 }
 
-func (t *translation) putMessages() error {
-	if err := t.turns.read(t.body); err != nil {
-		return err
-	}
+func (t *translation) putMessages() {
+	t.turns.read(t.body)
 	if t.anyJSON {
 		t.turns.system = append(translate.AppendComma(t.turns.system), `{"text":`+onlyJSON+`}`...)
 	}
 	t.out = t.turns.append(t.out)
-	return nil
 }
 
 // onlyJSON asks for an answer that is any JSON object. Converse has schemas only.
 const onlyJSON = `"Answer with a single JSON object and nothing else: no text around it, no Markdown."`
 
 // putInference writes inferenceConfig, and what models take elsewhere.
-func (t *translation) putInference() error {
+func (t *translation) putInference() {
 	before := len(t.out)
 	t.out = append(translate.AppendKey(t.out, "inferenceConfig"), '{')
 	empty := len(t.out)
 	if t.limit > 0 {
 		t.out = translate.AppendIntMember(t.out, "maxTokens", t.limit)
 	}
-	if err := t.putSampling(); err != nil {
-		return err
-	}
-	if err := t.putStop(); err != nil {
-		return err
+	t.putSampling()
+	if stop := translate.ReadStop(t.body, maxStops); stop != nil {
+		t.out = translate.AppendMember(t.out, "stopSequences", stop)
 	}
 	if len(t.out) == empty {
 		t.out = t.out[:before]
 	} else {
 		t.out = append(t.out, '}')
 	}
-	return t.putTopK()
+	t.putTopK()
 }
 
 // maxStops bounds the stop sequences; Bedrock takes 2,500.
 const maxStops = 256
 
-// putStop maps stop.
-func (t *translation) putStop() error {
-	list, err := translate.ReadStop(t.body, maxStops)
-	if list != nil {
-		t.out = translate.AppendMember(t.out, "stopSequences", list)
+// readFormat reads response_format. What the system says depends on it.
+func (t *translation) readFormat() {
+	format, ok := t.body.Object("response_format")
+	if !ok {
+		return
 	}
-	return err
-}
-
-func (t *translation) putTools() error {
-	t.tools.turns = &t.turns
-	if err := t.tools.read(t.body); err != nil {
-		return err
-	}
-	t.out = t.tools.append(t.out)
-	return nil
-}
-
-// readFormat reads response_format, as far as the system's texts depend on it.
-func (t *translation) readFormat() error {
-	format, ok, err := t.body.Object("response_format")
-	if err != nil || !ok {
-		return err
-	}
-	typ, err := format.Type()
-	switch {
-	case err != nil:
-		return err
-	case typ == "json_object":
+	switch typ := translate.TypeOf(format); typ {
+	case "text":
+	case "json_object":
 		t.anyJSON = true
-	case typ != "text" && typ != "json_schema":
-		return translate.UnsupportedType(format, typ)
+	case "json_schema":
+		o := translate.JSONSchema(format)
+		if schema, ok := o.Object("schema"); ok {
+			t.schema, t.name = translate.AppendObject(nil, schema), o.Text("name")
+		}
+	default:
+		translate.RefuseType(format, typ)
 	}
-	return nil
 }
 
-// putFormat maps a response_format with a schema, which Converse takes as a text.
-func (t *translation) putFormat() error {
-	format, ok, err := t.body.Object("response_format")
-	if err != nil || !ok || string(format.Get("type")) != `"json_schema"` {
-		return err
-	}
-	o, err := translate.JSONSchema(format)
-	if err != nil {
-		return err
-	}
-	schema, ok, err := o.Object("schema")
-	if err != nil || !ok {
-		return err
-	}
-	name, err := o.Text("name")
-	if err != nil {
-		return err
+// putFormat writes the schema of the answer, which Converse takes as a text.
+func (t *translation) putFormat() {
+	if t.schema == nil {
+		return
 	}
 	t.out = append(t.out, `,"outputConfig":{"textFormat":{"type":"json_schema","structure":{"jsonSchema":{`...)
-	t.out = append(translate.AppendKey(t.out, "schema"), jsonscan.AppendString(nil, string(translate.AppendObject(nil, schema)))...)
-	if name != nil {
-		t.out = translate.AppendMember(t.out, "name", name)
+	t.out = jsonscan.AppendString(translate.AppendKey(t.out, "schema"), string(t.schema))
+	if t.name != nil {
+		t.out = translate.AppendMember(t.out, "name", t.name)
 	}
 	t.out = append(t.out, "}}}}"...)
-	return nil
 }
 
 // putTier maps service_tier. Other tiers of OpenAI have no counterpart.
-func (t *translation) putTier() error {
-	switch tier, err := t.body.DecodedText("service_tier"); {
-	case err != nil:
-		return err
-	case tier == "flex" || tier == "priority" || tier == "default":
+func (t *translation) putTier() {
+	switch tier := t.body.DecodedText("service_tier"); tier {
+	case "", "auto":
+	case "flex", "priority", "default":
 		t.out = append(translate.AppendTextMember(append(translate.AppendKey(t.out, "serviceTier"), '{'), "type", []byte(tier)), '}')
-	case tier != "" && tier != "auto":
-		return translate.UnsupportedValue("service_tier", tier)
+	default:
+		t.body.Fail(translate.UnsupportedValue("service_tier", tier))
 	}
-	return nil
 }

@@ -149,3 +149,10 @@ func TestACountThatIsNotPossibleIsAMethodThatIsNot(t *testing.T) {
 		}
 	}
 }
+
+func TestAnAnswerDoesNotHoldTheRequest(t *testing.T) {
+	translatetest.MustNotHold(t, `{"model":"m","messages":[{"role":"user","content":"hi"}]}`, func(b *jsonscan.Body) (*chatonconverse.Original, error) {
+		_, original, err := chatonconverse.Request(b, chatonconverse.Options{UpstreamModel: plainModel})
+		return original, err
+	})
+}

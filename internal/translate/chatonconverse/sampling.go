@@ -8,7 +8,7 @@ import (
 )
 
 // putSampling maps temperature and top_p, and leaves out what the model does not take.
-func (t *translation) putSampling() error {
+func (t *translation) putSampling() {
 	either := false // one was sent, and the model takes no other
 	for _, f := range []struct {
 		key, as string
@@ -21,7 +21,7 @@ func (t *translation) putSampling() error {
 		n, err := strconv.ParseFloat(string(value), 64)
 		switch {
 		case err != nil || !(n >= 0 && n <= f.most):
-			return translate.Invalid(f.key, "a number from 0 to "+strconv.FormatFloat(f.most, 'g', -1, 64))
+			t.body.Fail(translate.Invalid(f.key, "a number from 0 to "+strconv.FormatFloat(f.most, 'g', -1, 64)))
 		case n > 1, either, !t.samples(): // Bedrock's end at 1
 			t.leaveOut(f.key)
 		default:
@@ -29,23 +29,19 @@ func (t *translation) putSampling() error {
 			either = t.sampling == catalog.SamplingEither
 		}
 	}
-	return nil
 }
 
 // putTopK maps top_k.
-func (t *translation) putTopK() error {
-	value, n, err := t.body.Int("top_k", -1)
-	switch {
-	case err != nil || value == nil || n <= 0: // 0 and -1 are OpenRouter's words for none
-		return err
+func (t *translation) putTopK() {
+	switch _, n := t.body.Int("top_k", -1); {
+	case n <= 0: // 0 and -1 are OpenRouter's words for none
 	case t.family.topK == nil:
-		return translate.Unsupported("top_k")
+		t.body.Fail(translate.Unsupported("top_k"))
 	case !t.samples():
 		t.leaveOut("top_k")
 	default:
 		t.extra = t.family.topK(t.extra, n)
 	}
-	return nil
 }
 
 // samples reports whether the model takes temperature, top_p and top_k.

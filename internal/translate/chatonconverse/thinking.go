@@ -8,29 +8,24 @@ import (
 )
 
 // readThinking maps what the request asks of the model's thoughts to what its family takes.
-func (t *translation) readThinking() (err error) {
-	r, err := translate.ReadReasoning(t.body)
-	if err != nil {
-		return err
-	}
+func (t *translation) readThinking() {
+	r := translate.ReadReasoning(t.body)
 	t.original.hideReasoning = r.Hidden
 	switch {
 	case r.Effort == translate.EffortOff:
-		t.extra, err = translate.AppendThoughtsOff(t.extra, t.family.rules.Thinks, t.family.rules.Off(), r.Param)
-		return err
+		t.extra = translate.AppendThoughtsOff(t.extra, t.body, t.family.rules.Thinks, t.family.rules.Off(), r.Param)
 	case r.Effort == "" && r.Budget == 0:
-		return nil
 	case t.family.thinking == nil:
 		t.leaveOut(r.Param)
-		return nil
+	default:
+		t.family.thinking(t, r)
 	}
-	return t.family.thinking(t, r)
 }
 
 // thinkLikeClaude gives an effort to a Claude that takes one, and a budget to the others. These refuse
 // thoughts where a tool is required, and in the middle of a turn of the model's that did not begin with
 // thoughts, as those of most chat clients: then the model goes on without.
-func (t *translation) thinkLikeClaude(r translate.Reasoning) error {
+func (t *translation) thinkLikeClaude(r translate.Reasoning) {
 	rules := &t.family.rules
 	switch {
 	case rules.Takes(catalog.ThinkingAdaptive) && (r.Budget == 0 || !rules.Takes(catalog.ThinkingEnabled)):
@@ -38,9 +33,8 @@ func (t *translation) thinkLikeClaude(r translate.Reasoning) error {
 	case !rules.Takes(catalog.ThinkingEnabled), t.tools.choice.Required(), t.turns.looped && !t.turns.thought, t.turns.unanswered:
 		t.leaveOut(r.Param)
 	default:
-		return t.putBudget(r)
+		t.putBudget(r)
 	}
-	return nil
 }
 
 func (t *translation) putAdaptive(r translate.Reasoning) {
@@ -56,18 +50,17 @@ func (t *translation) putAdaptive(r translate.Reasoning) {
 const usualOutput = 16_384
 
 // putBudget lets Claude think up to a number of tokens, which count as output.
-func (t *translation) putBudget(r translate.Reasoning) (err error) {
+func (t *translation) putBudget(r translate.Reasoning) {
 	budget := cmp.Or(r.Budget, cmp.Or(t.limit, usualOutput)*translate.EffortShare[r.Effort]/100)
-	t.extra, err = translate.AppendBudget(t.extra, budget, t.limit, r.Param)
+	t.extra = translate.AppendBudget(t.extra, t.body, budget, t.limit, r.Param)
 	t.sampling = catalog.SamplingRefused
-	return err
 }
 
 // threeEfforts are those of Nova 2 and of models with OpenAI's word for it.
 var threeEfforts = []string{"low", "medium", "high"}
 
 // thinkLikeNova gives Nova an effort. It takes no limit of the output with the highest one.
-func (t *translation) thinkLikeNova(r translate.Reasoning) error {
+func (t *translation) thinkLikeNova(r translate.Reasoning) {
 	effort := r.Among(threeEfforts)
 	if effort == "high" && t.limit > 0 {
 		effort = "medium"
@@ -75,10 +68,8 @@ func (t *translation) thinkLikeNova(r translate.Reasoning) error {
 	t.extra = append(translate.AppendKey(t.extra, "reasoningConfig"), `{"type":"enabled"`...)
 	t.extra = append(translate.AppendTextMember(t.extra, "maxReasoningEffort", []byte(effort)), '}')
 	t.sampling = catalog.SamplingRefused
-	return nil
 }
 
-func (t *translation) thinkByEffort(r translate.Reasoning) error {
+func (t *translation) thinkByEffort(r translate.Reasoning) {
 	t.extra = translate.AppendTextMember(t.extra, "reasoning_effort", []byte(r.Among(threeEfforts)))
-	return nil
 }

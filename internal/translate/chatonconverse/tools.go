@@ -18,43 +18,33 @@ type tools struct {
 
 // read reads tools and tool_choice. Converse wants the tools of the history, too: those that the request
 // no longer has are described by their names.
-func (w *tools) read(body translate.Object) (err error) {
+func (w *tools) read(body translate.Reader) {
 	history := w.turns
-	if w.choice, err = translate.ReadToolChoice(body); err != nil {
-		return err
-	}
-	if w.choice.Mode == "none" && len(history.names) > 0 {
-		return translate.UnsupportedValue("tool_choice", "none")
-	}
+	w.choice = translate.ReadToolChoice(body)
 	if w.choice.Mode == "none" {
-		return nil
+		if len(history.names) > 0 {
+			body.Fail(translate.UnsupportedValue("tool_choice", "none"))
+		}
+		return
 	}
-	if err := body.Each("tools", translate.MaxTools, func(_ int, tool translate.Object) error { return w.add(tool) }); err != nil {
-		return err
-	}
-	if err := w.choice.Check(len(w.list) > 0); err != nil {
-		return err
-	}
+	body.Each("tools", translate.MaxTools, func(_ int, tool translate.Reader) { w.add(tool) })
+	body.Fail(w.choice.Check(len(w.list) > 0))
 	if w.choice.Required() && !history.family.forced {
-		return apierror.New(apierror.UnsupportedParameter,
-			`"tool_choice" cannot require a tool of this model; use "auto", and say in a message that the tool must be called`).WithParam("tool_choice")
+		body.Fail(apierror.New(apierror.UnsupportedParameter,
+			`"tool_choice" cannot require a tool of this model; use "auto", and say in a message that the tool must be called`).WithParam("tool_choice"))
 	}
 	for _, quoted := range history.names {
 		if name, _ := jsonscan.String([]byte(quoted)); !slices.Contains(w.found, name) {
-			w.put([]byte(quoted), nil, nil, false)
+			w.put([]byte(quoted), nil, []byte(`{"type":"object"}`), false)
 		}
 	}
-	return nil
 }
 
-// put writes a tool. Schema is nil for any object.
+// put writes a tool. A nil description is none.
 func (w *tools) put(name, description, schema []byte, strict bool) {
 	w.list = translate.AppendMember(append(translate.AppendComma(w.list), `{"toolSpec":{`...), "name", name)
-	if _, some := translate.Unquoted(description); some {
+	if description != nil {
 		w.list = translate.AppendMember(w.list, "description", description)
-	}
-	if schema == nil {
-		schema = []byte(`{"type":"object"}`)
 	}
 	w.list = append(translate.AppendMember(append(translate.AppendKey(w.list, "inputSchema"), '{'), "json", schema), '}')
 	if strict {
@@ -63,38 +53,22 @@ func (w *tools) put(name, description, schema []byte, strict bool) {
 	w.list = append(w.list, "}}"...)
 }
 
-func (w *tools) add(tool translate.Object) error {
-	o, quoted, err := translate.OpenFunction(tool)
-	if err != nil {
-		return err
-	}
+func (w *tools) add(tool translate.Reader) {
+	o, quoted := translate.OpenFunction(tool)
 	name, _ := jsonscan.String(quoted)
 	if !w.choice.Allows(name) {
-		return nil
+		return
 	}
-	description, err := o.Text("description")
-	if err != nil {
-		return err
-	}
-	parameters, ok, err := o.Object("parameters")
-	if err != nil {
-		return err
-	}
-	strict, err := o.Bool("strict")
-	if err != nil {
-		return err
-	}
-	var schema []byte
-	switch {
-	case ok && parameters.Get("type") == nil:
+	description := translate.NonEmptyText(o, "description")
+	parameters, _ := o.Object("parameters")
+	schema := translate.AppendObject(nil, parameters)
+	if parameters.Get("type") == nil {
 		schema = append(translate.AppendOthers([]byte(`{"type":"object"`), parameters, "type"), '}')
-	case ok:
-		schema = translate.AppendObject(nil, parameters)
 	}
 	w.found = append(w.found, name)
 	f := w.turns.family
-	w.put(quoted, description, schema, strict && f.strict)
-	return w.turns.cache(tool, func(point string) {
+	w.put(quoted, description, schema, o.Bool("strict") && f.strict)
+	w.turns.cache(tool, func(point string) {
 		if f.caches == cachesAll {
 			w.list = append(translate.AppendComma(w.list), point...)
 		}

@@ -66,42 +66,30 @@ type turn struct {
 }
 
 // read reads messages.
-func (w *turns) read(body translate.Object) error {
-	if body.Get("messages") == nil {
-		return translate.Missing("messages")
-	}
-	err := body.Each("messages", translate.MaxMessages, func(_ int, o translate.Object) error {
-		role, err := messageFields.Role(o, &w.leftOut)
-		if err != nil {
-			return err
-		}
-		switch role {
+func (w *turns) read(body translate.Reader) {
+	translate.Required(body, "messages")
+	body.Each("messages", translate.MaxMessages, func(_ int, o translate.Reader) {
+		switch role := messageFields.Role(o, &w.leftOut); role {
 		case "system", "developer":
-			return w.instruct(o)
+			w.instruct(o)
+			return
 		case "tool":
 			w.begin(user)
-			err = w.result(o)
+			w.result(o)
 		case assistant:
 			w.begin(role)
-			err = w.assistant(o)
+			w.assistant(o)
 		default:
 			w.begin(role)
-			err = w.parts(o, w.addMedia)
+			w.parts(o, w.addMedia)
 		}
-		if err == nil {
-			err = w.end()
-		}
-		return err
+		w.end(body)
 	})
-	if err != nil {
-		return err
-	}
 	if w.turn.role == "" {
-		return apierror.New(apierror.InvalidValue, `"messages" needs a message of the user that is not blank for this model`).WithParam("messages")
+		body.Fail(apierror.New(apierror.InvalidValue, `"messages" needs a message of the user that is not blank for this model`).WithParam("messages"))
 	}
 	w.looped, w.unanswered = len(w.turn.results) > 0, w.turn.role == assistant
 	w.write()
-	return nil
 }
 
 // begin begins a message.
@@ -111,20 +99,19 @@ func (w *turns) begin(role string) {
 
 // end ends a message. One that says nothing is not sent, so its neighbours can be of one role: then they
 // are one turn.
-func (w *turns) end() error {
+func (w *turns) end(body translate.Reader) {
 	m, t := &w.message, &w.turn
 	switch {
 	case len(m.results)+len(m.blocks) == 0:
-		return nil
+		return
 	case t.role == "" && m.role == assistant:
-		return apierror.New(apierror.InvalidValue, `the first of "messages" that is not blank must be the user's for this model`).WithParam("messages")
+		body.Fail(apierror.New(apierror.InvalidValue, `the first of "messages" that is not blank must be the user's for this model`).WithParam("messages"))
 	case t.role != "" && t.role != m.role:
 		w.write()
 	}
 	t.role = m.role
 	t.results, t.blocks = appendBlocks(t.results, m.results), appendBlocks(t.blocks, m.blocks)
 	t.hasText, t.hasFile = t.hasText || m.hasText, t.hasFile || m.hasFile
-	return nil
 }
 
 // appendBlocks appends blocks to others.
@@ -162,59 +149,41 @@ func (w *turns) append(dst []byte) []byte {
 }
 
 // instruct adds the texts of a system or developer message, wherever it stands.
-func (w *turns) instruct(o translate.Object) error {
-	return w.each(o, func(part translate.Object, typ string) error {
-		if typ != "text" {
-			return translate.UnsupportedType(part, typ)
-		}
-		text, err := part.RequiredText("text")
-		w.system = w.appendText(w.system, text)
-		return err
-	}, func(text []byte) { w.system = w.appendText(w.system, text) }, func(point string) { w.system = w.appendCache(w.system, point) })
+func (w *turns) instruct(o translate.Reader) {
+	w.each(o, translate.RefuseType, func(text []byte) { w.system = w.appendText(w.system, text) },
+		func(point string) { w.system = w.appendCache(w.system, point) })
 }
 
-// each calls part for each part of a content, or text for one that is a text, and cached behind what is
-// to be cached.
-func (w *turns) each(o translate.Object, part func(translate.Object, string) error, text func([]byte), cached func(point string)) error {
-	value := o.Get("content")
-	switch {
+// each calls text for each text of a content, part for its other parts, and cached behind what is to be
+// cached.
+func (w *turns) each(o translate.Reader, part func(translate.Reader, string), text func([]byte), cached func(point string)) {
+	switch value := translate.Required(o, "content"); {
 	case value == nil:
-		return translate.Missing(o.Param("content"))
 	case value[0] == '"':
 		text(value)
 	default:
-		if err := o.Each("content", translate.MaxParts, func(_ int, p translate.Object) error {
-			typ, err := partFields.Type(p)
-			if err == nil {
-				err = part(p, typ)
+		o.Each("content", translate.MaxParts, func(_ int, p translate.Reader) {
+			if typ := partFields.Type(p); typ == "text" {
+				text(p.RequiredText(typ))
+			} else {
+				part(p, typ)
 			}
-			if err == nil {
-				err = w.cache(p, cached)
-			}
-			return err
-		}); err != nil {
-			return err
-		}
+			w.cache(p, cached)
+		})
 	}
-	return w.cache(o, cached)
+	w.cache(o, cached)
 }
 
 // cache calls cached with the block for cache_control, if there is one.
-func (w *turns) cache(o translate.Object, cached func(point string)) error {
-	control, ok, err := o.Object("cache_control")
-	if err != nil || !ok {
-		return err
-	}
-	ttl, err := control.DecodedText("ttl")
-	if err != nil {
-		return err
-	}
-	if ttl == "1h" && w.family.later {
+func (w *turns) cache(o translate.Reader, cached func(point string)) {
+	control, ok := o.Object("cache_control")
+	switch ttl := control.DecodedText("ttl"); {
+	case !ok:
+	case ttl == "1h" && w.family.later:
 		cached(cacheForHour)
-	} else {
+	default:
 		cached(cachePoint)
 	}
-	return nil
 }
 
 // appendText appends a block of text. Bedrock refuses blank ones.
@@ -242,23 +211,18 @@ func (w *turns) text(quoted []byte) {
 }
 
 // parts adds the content of a message. Media takes what is no text.
-func (w *turns) parts(o translate.Object, media func(part translate.Object, typ string) error) error {
-	return w.each(o, func(part translate.Object, typ string) error {
-		if typ != "text" && typ != "refusal" {
-			return media(part, typ)
+func (w *turns) parts(o translate.Reader, media func(part translate.Reader, typ string)) {
+	w.each(o, func(part translate.Reader, typ string) {
+		if typ == "refusal" {
+			w.text(part.RequiredText(typ))
+		} else {
+			media(part, typ)
 		}
-		text, err := part.RequiredText(typ)
-		w.text(text)
-		return err
 	}, w.text, func(point string) { w.message.blocks = w.appendCache(w.message.blocks, point) })
 }
 
 // addMedia adds an image or a document to the turn.
-func (w *turns) addMedia(part translate.Object, typ string) error {
-	block, err := w.block(part, typ)
-	if err == nil {
-		w.message.blocks = append(translate.AppendComma(w.message.blocks), block...)
-		w.message.hasFile = w.message.hasFile || typ == "file"
-	}
-	return err
+func (w *turns) addMedia(part translate.Reader, typ string) {
+	w.message.blocks = w.appendMedia(w.message.blocks, part, typ)
+	w.message.hasFile = w.message.hasFile || typ == "file"
 }

@@ -7,17 +7,14 @@ import (
 )
 
 // call adds a call of the model, with the signature that it came with.
-func (w *turns) call(o translate.Object, c *content, signatures map[string][]byte) error {
-	asked, err := translate.ReadToolCall(o)
-	if err != nil {
-		return err
-	}
+func (w *turns) call(o translate.Reader, c *content, signatures map[string][]byte) {
+	asked := translate.ReadToolCall(o)
 	decoded, _ := jsonscan.String(asked.ID)
 	signature := signatures[decoded]
-	if signature == nil {
-		if signature, err = extraSignature(o); err != nil {
-			return err
-		}
+	if signature == nil { // in the form of Google's own layer for OpenAI's SDKs
+		extra, _ := o.Object("extra_content")
+		google, _ := extra.Object("google")
+		signature = translate.NonEmptyText(google, "thought_signature")
 	}
 	w.calls = append(w.calls, call{decoded, string(asked.Name)})
 	c.parts = append(translate.AppendComma(c.parts), '{')
@@ -36,16 +33,12 @@ func (w *turns) call(o translate.Object, c *content, signatures map[string][]byt
 	}
 	c.parts = translate.AppendMember(c.parts, "name", asked.Name)
 	c.parts = append(translate.AppendMember(c.parts, "args", asked.Input), "}}"...)
-	return nil
 }
 
 // result adds what a tool answered. It is always a text: an object with "$ref" would be read as the name
 // of a part.
-func (w *turns) result(o translate.Object) error {
-	id, err := o.RequiredText("tool_call_id")
-	if err != nil {
-		return err
-	}
+func (w *turns) result(o translate.Reader) {
+	id := o.RequiredText("tool_call_id")
 	decoded, _ := jsonscan.String(id)
 	at := -1
 	for i := len(w.calls) - 1; i >= 0 && at < 0; i-- {
@@ -54,7 +47,9 @@ func (w *turns) result(o translate.Object) error {
 		}
 	}
 	if at < 0 {
-		return apierror.New(apierror.InvalidValue, "%q is %q, but no call before has this id", o.Param("tool_call_id"), translate.Shorten(decoded)).WithParam(o.Param("tool_call_id"))
+		param := o.Param("tool_call_id")
+		o.Fail(apierror.New(apierror.InvalidValue, "%q is %q, but no call before has this id", param, translate.Shorten(decoded)).WithParam(param))
+		return
 	}
 	var texts []byte
 	media := content{result: true}
@@ -62,17 +57,13 @@ func (w *turns) result(o translate.Object) error {
 		inner, _ := translate.Unquoted(quoted)
 		texts = append(texts, inner...)
 	}
-	err = eachPart(o, func(part translate.Object, typ string) error {
-		if typ != "text" {
-			return w.part(part, typ, &media)
+	eachPart(o, func(part translate.Reader, typ string) {
+		if typ == "text" {
+			add(part.RequiredText("text"))
+		} else {
+			w.part(part, typ, &media)
 		}
-		text, err := part.RequiredText("text")
-		add(text)
-		return err
 	}, add)
-	if err != nil {
-		return err
-	}
 	said := w.response(id, w.calls[at].name, texts, media.parts)
 	n := len(w.contents)
 	if n == 0 || w.contents[n-1].results == nil {
@@ -81,7 +72,6 @@ func (w *turns) result(o translate.Object) error {
 	}
 	c := &w.contents[n-1]
 	c.results = append(c.results, result{at, said})
-	return nil
 }
 
 // response returns the part with what a tool answered. Older models take images beside it.

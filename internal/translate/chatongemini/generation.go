@@ -18,28 +18,31 @@ const (
 )
 
 // putGeneration writes generationConfig.
-func (t *translation) putGeneration() error {
+func (t *translation) putGeneration() {
 	before := len(t.out)
 	t.out = append(translate.AppendKey(t.out, "generationConfig"), '{')
 	empty := len(t.out)
 	if t.limit > 0 {
 		t.out = translate.AppendIntMember(t.out, "maxOutputTokens", t.limit)
 	}
-	for _, step := range []func() error{t.putSampling, t.putSeed, t.putStop, t.putLogprobs, t.putFormat, t.putModalities, t.putThinking} {
-		if err := step(); err != nil {
-			return err
-		}
+	t.putSampling()
+	t.putSeed()
+	if stop := translate.ReadStop(t.body, maxStops); stop != nil {
+		t.out = translate.AppendMember(t.out, "stopSequences", stop)
 	}
+	t.putLogprobs()
+	t.putFormat()
+	t.putModalities()
+	t.putThinking()
 	if len(t.out) == empty {
 		t.out = t.out[:before]
-		return nil
+	} else {
+		t.out = append(t.out, '}')
 	}
-	t.out = append(t.out, '}')
-	return nil
 }
 
 // putSampling maps the numbers that have the same meaning. Penalties are of models before Gemini 3.
-func (t *translation) putSampling() error {
+func (t *translation) putSampling() {
 	for _, f := range []struct {
 		key, as     string
 		least, most float64
@@ -57,108 +60,77 @@ func (t *translation) putSampling() error {
 		n, err := strconv.ParseFloat(string(value), 64)
 		switch {
 		case err != nil || !(n >= f.least && n <= f.most):
-			return translate.Invalid(f.key, "a number from "+strconv.FormatFloat(f.least, 'g', -1, 64)+" to "+strconv.FormatFloat(f.most, 'g', -1, 64))
+			t.body.Fail(translate.Invalid(f.key, "a number from "+strconv.FormatFloat(f.least, 'g', -1, 64)+" to "+strconv.FormatFloat(f.most, 'g', -1, 64)))
 		case f.old && n == 0:
 		case f.old && t.model.signs():
-			return apierror.New(apierror.UnsupportedParameter, "this model does not take %q; leave it out", f.key).WithParam(f.key)
+			t.body.Fail(apierror.New(apierror.UnsupportedParameter, "this model does not take %q; leave it out", f.key).WithParam(f.key))
 		default:
 			t.out = translate.AppendMember(t.out, f.as, value)
 		}
 	}
-	value, n, err := t.body.Int("top_k", -1)
-	if value != nil && n > 0 { // 0 and -1 are OpenRouter's words for none
+	if _, n := t.body.Int("top_k", -1); n > 0 { // 0 and -1 are OpenRouter's words for none
 		t.out = translate.AppendIntMember(t.out, "topK", n)
 	}
-	return err
 }
 
 // putSeed maps seed, which has 32 bits.
-func (t *translation) putSeed() error {
+func (t *translation) putSeed() {
 	value := t.body.Get("seed")
 	if value == nil {
-		return nil
+		return
 	}
 	n, ok := jsonscan.Int(value)
 	if !ok || n < math.MinInt32 || n > math.MaxInt32 {
-		return translate.Invalid("seed", "an integer of 32 bits for this model")
+		t.body.Fail(translate.Invalid("seed", "an integer of 32 bits for this model"))
 	}
 	t.out = translate.AppendIntMember(t.out, "seed", n)
-	return nil
-}
-
-// putStop maps stop.
-func (t *translation) putStop() error {
-	list, err := translate.ReadStop(t.body, maxStops)
-	if list != nil {
-		t.out = translate.AppendMember(t.out, "stopSequences", list)
-	}
-	return err
 }
 
 // putLogprobs maps logprobs and top_logprobs. Few models have them.
-func (t *translation) putLogprobs() error {
-	wanted, err := t.body.Bool("logprobs")
-	if err != nil {
-		return err
+func (t *translation) putLogprobs() {
+	wanted := t.body.Bool("logprobs")
+	_, n := t.body.Int("top_logprobs", 0)
+	if n > maxTopLogprobs {
+		t.body.Fail(translate.Invalid("top_logprobs", "an integer from 0 to "+strconv.Itoa(maxTopLogprobs)))
 	}
-	_, n, err := t.body.Int("top_logprobs", 0)
-	switch {
-	case err != nil:
-		return err
-	case n > maxTopLogprobs:
-		return translate.Invalid("top_logprobs", "an integer from 0 to "+strconv.Itoa(maxTopLogprobs))
-	case !wanted:
-		return nil
+	if !wanted {
+		return
 	}
 	t.out = append(translate.AppendKey(t.out, "responseLogprobs"), "true"...)
 	if n > 0 {
 		t.out = translate.AppendIntMember(t.out, "logprobs", n)
 	}
-	return nil
 }
 
 // putFormat maps response_format. responseJsonSchema takes the caller's schema as it is.
-func (t *translation) putFormat() error {
-	format, ok, err := t.body.Object("response_format")
-	if err != nil || !ok {
-		return err
+func (t *translation) putFormat() {
+	format, ok := t.body.Object("response_format")
+	if !ok {
+		return
 	}
-	typ, err := format.Type()
-	if err != nil {
-		return err
-	}
-	switch typ {
+	switch typ := translate.TypeOf(format); typ {
 	case "text":
-		return nil
 	case "json_object", "json_schema":
 		t.out = translate.AppendTextMember(t.out, "responseMimeType", []byte("application/json"))
+		if typ == "json_object" {
+			return
+		}
+		if schema, ok := translate.JSONSchema(format).Object("schema"); ok {
+			t.out = translate.AppendObject(translate.AppendKey(t.out, "responseJsonSchema"), schema)
+		}
 	default:
-		return translate.UnsupportedType(format, typ)
+		translate.RefuseType(format, typ)
 	}
-	if typ == "json_object" {
-		return nil
-	}
-	o, err := translate.JSONSchema(format)
-	if err != nil {
-		return err
-	}
-	schema, ok, err := o.Object("schema")
-	if err == nil && ok {
-		t.out = translate.AppendObject(translate.AppendKey(t.out, "responseJsonSchema"), schema)
-	}
-	return err
 }
 
 // putModalities maps modalities. Sound is not possible.
-func (t *translation) putModalities() error {
+func (t *translation) putModalities() {
 	value := t.body.Get("modalities")
 	if value == nil {
-		return nil
+		return
 	}
 	spans, err := translate.Elements(value, "modalities", maxStops)
-	if err != nil {
-		return err
-	}
+	t.body.Fail(err)
 	image := false
 	for i, span := range spans {
 		switch word, _ := jsonscan.String(span.Value(value)); word {
@@ -166,25 +138,21 @@ func (t *translation) putModalities() error {
 		case "image":
 			image = true
 		default:
-			return translate.UnsupportedValue(translate.At("modalities", i), word)
+			t.body.Fail(translate.UnsupportedValue(translate.At("modalities", i), word))
 		}
 	}
 	if image {
 		t.out = append(translate.AppendKey(t.out, "responseModalities"), `["TEXT","IMAGE"]`...)
 	}
-	return nil
 }
 
 // putThinking maps what the request asks of the model's thoughts. They are shown unless the caller does
 // not want them: that costs nothing, and shows that the model works.
-func (t *translation) putThinking() error {
-	r, err := translate.ReadReasoning(t.body)
-	if err != nil {
-		return err
-	}
+func (t *translation) putThinking() {
+	r := translate.ReadReasoning(t.body)
 	t.original.hideReasoning = r.Hidden
 	if !t.model.thinks {
-		return nil
+		return
 	}
 	t.out = append(translate.AppendKey(t.out, "thinkingConfig"), '{')
 	off := r.Effort == translate.EffortOff && t.model.canStop
@@ -201,7 +169,6 @@ func (t *translation) putThinking() error {
 		t.out = translate.AppendIntMember(t.out, "thinkingBudget", t.budget(r))
 	}
 	t.out = append(t.out, '}')
-	return nil
 }
 
 // budget returns the tokens of thoughts for an effort, within what the model takes.

@@ -23,135 +23,80 @@ var partFields = translate.PartFields{
 
 // eachPart calls f for each part of a message's content with its type, or text for a content that is a
 // text.
-func eachPart(o translate.Object, f func(part translate.Object, typ string) error, text func(quoted []byte)) error {
-	value := o.Get("content")
-	switch {
+func eachPart(o translate.Reader, f func(part translate.Reader, typ string), text func(quoted []byte)) {
+	switch value := translate.Required(o, "content"); {
 	case value == nil:
-		return translate.Missing(o.Param("content"))
 	case value[0] == '"':
 		text(value)
-		return nil
+	default:
+		o.Each("content", translate.MaxParts, func(_ int, part translate.Reader) { f(part, partFields.Type(part)) })
 	}
-	return o.Each("content", translate.MaxParts, func(_ int, part translate.Object) error {
-		typ, err := partFields.Type(part)
-		if err != nil {
-			return err
-		}
-		return f(part, typ)
-	})
 }
 
 // parts adds the content of a message.
-func (w *turns) parts(o translate.Object, c *content) error {
-	return eachPart(o, func(part translate.Object, typ string) error { return w.part(part, typ, c) }, c.addText)
+func (w *turns) parts(o translate.Reader, c *content) {
+	eachPart(o, func(part translate.Reader, typ string) { w.part(part, typ, c) }, c.addText)
 }
 
 // part adds a part of a message's content.
-func (w *turns) part(part translate.Object, typ string, c *content) error {
+func (w *turns) part(part translate.Reader, typ string, c *content) {
 	switch typ {
 	case "text", "refusal":
-		quoted, err := part.RequiredText(typ)
-		c.addText(quoted)
-		return err
+		c.addText(part.RequiredText(typ))
 	case "image_url":
-		return w.image(part, c)
+		w.image(part, c)
 	case "input_audio":
-		return w.audio(part, c)
+		c.audio(part)
 	case "file":
-		return w.file(part, c)
+		c.file(part)
+	default:
+		c.link(part.RequiredObject("video_url", "url"), "url", "video/mp4", "")
 	}
-	o, err := part.RequiredObject("video_url")
-	if err != nil {
-		return err
-	}
-	if err := o.Only("url"); err != nil {
-		return err
-	}
-	return c.link(o, "url", "video/mp4", "")
 }
 
 // image adds an image: its bytes, or an address that Google reads.
-func (w *turns) image(part translate.Object, c *content) error {
-	o, err := part.RequiredObject("image_url")
-	if err != nil {
-		return err
+func (w *turns) image(part translate.Reader, c *content) {
+	o := part.RequiredObject("image_url", "url", "detail")
+	resolution := strings.ToUpper(o.DecodedText("detail"))
+	if !w.model.signs() || resolution != "LOW" && resolution != "HIGH" {
+		resolution = ""
 	}
-	if err := o.Only("url", "detail"); err != nil {
-		return err
-	}
-	detail, err := o.DecodedText("detail")
-	if err != nil {
-		return err
-	}
-	resolution := ""
-	if word := strings.ToUpper(detail); w.model.signs() && (word == "LOW" || word == "HIGH") {
-		resolution = word
-	}
-	return c.link(o, "url", "image/jpeg", resolution)
+	c.link(o, "url", "image/jpeg", resolution)
 }
 
 // audioTypes are the media types of the formats of sound.
 var audioTypes = map[string]string{"wav": "audio/wav", "mp3": "audio/mp3", "flac": "audio/flac", "ogg": "audio/ogg", "aac": "audio/aac", "aiff": "audio/aiff"}
 
-func (w *turns) audio(part translate.Object, c *content) error {
-	o, err := part.RequiredObject("input_audio")
-	if err != nil {
-		return err
-	}
-	if err := o.Only("data", "format"); err != nil {
-		return err
-	}
-	word, err := o.DecodedText("format")
-	if err != nil {
-		return err
-	}
+func (c *content) audio(part translate.Reader) {
+	o := part.RequiredObject("input_audio", "data", "format")
+	word := o.DecodedText("format")
 	media := audioTypes[word]
 	if media == "" {
-		return translate.UnsupportedValue(o.Param("format"), word)
+		o.Fail(translate.UnsupportedValue(o.Param("format"), word))
 	}
-	data, err := o.RequiredText("data")
-	if err != nil {
-		return err
-	}
+	data := o.RequiredText("data")
 	c.inline(media, data[1:len(data)-1], "")
-	return nil
 }
 
 // file adds a file: its bytes as a data URL, or an address.
-func (w *turns) file(part translate.Object, c *content) error {
-	o, err := part.RequiredObject("file")
-	if err != nil {
-		return err
-	}
-	if err := o.Only("file_data", "file_url", "filename"); err != nil {
-		return err
-	}
+func (c *content) file(part translate.Reader) {
+	o := part.RequiredObject("file", "file_data", "file_url", "filename")
 	key := "file_data"
 	if o.Get(key) == nil && o.Get("file_url") != nil {
 		key = "file_url"
 	}
-	name, err := o.DecodedText("filename")
-	if err != nil {
-		return err
-	}
-	value, err := o.RequiredText(key)
-	if err != nil {
-		return err
-	}
+	name, value := o.DecodedText("filename"), o.RequiredText(key)
 	if m := translate.ReadMedia(value); key == "file_data" && m.Type == "" && !m.HTTPS && strings.HasSuffix(strings.ToLower(name), ".pdf") { // base64 alone
 		c.inline("application/pdf", value[1:len(value)-1], "")
-		return nil
+		return
 	}
-	return c.link(o, key, "application/pdf", "")
+	c.link(o, key, "application/pdf", "")
 }
 
 // link adds what a URL means: the bytes of a data URL, or an address with the media type that its name
 // has, or else the usual one.
-func (c *content) link(o translate.Object, key, usual, resolution string) error {
-	value, err := o.RequiredText(key)
-	if err != nil {
-		return err
-	}
+func (c *content) link(o translate.Reader, key, usual, resolution string) {
+	value := o.RequiredText(key)
 	m := translate.ReadMedia(value)
 	url, _ := jsonscan.String(value)
 	switch {
@@ -163,9 +108,8 @@ func (c *content) link(o translate.Object, key, usual, resolution string) error 
 		c.parts = append(translate.AppendMember(c.parts, "fileUri", value), '}')
 		c.endMedia(resolution)
 	default:
-		return apierror.New(apierror.UnsupportedParameter, "%q must be a data URL in base64, or a public https URL outside Google's APIs: uploaded files and buckets belong to the provider's account", o.Param(key)).WithParam(o.Param(key))
+		o.Fail(apierror.New(apierror.UnsupportedParameter, "%q must be a data URL in base64, or a public https URL outside Google's APIs: uploaded files and buckets belong to the provider's account", o.Param(key)).WithParam(o.Param(key)))
 	}
-	return nil
 }
 
 // inline adds bytes in base64.

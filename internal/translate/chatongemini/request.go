@@ -63,12 +63,12 @@ func Requests(output int64) int64 {
 type translation struct {
 	opt      Options
 	model    model
-	body     translate.Object
+	body     translate.Reader
 	out      []byte // the request so far
 	turns    turns
 	tools    tools
 	limit    int64 // of the output; 0: none
-	original Original
+	original *Original
 }
 
 // Request translates a chat completion request that params.ParseChat accepted to a
@@ -77,46 +77,38 @@ type translation struct {
 // names the field which the provider or this model does not take, or whose value is invalid. Neither
 // result refers to b.
 func Request(b *jsonscan.Body, opt Options) (body []byte, original *Original, err error) {
-	t := translation{opt: opt, model: modelOf(opt.UpstreamModel)}
-	if t.body, t.original.functions, err = translate.AsTools(translate.Body(b)); err != nil {
-		return nil, nil, err
-	}
-	t.turns.model = &t.model
+	t := translation{opt: opt, model: modelOf(opt.UpstreamModel), original: &Original{}}
+	t.body, t.original.functions = translate.AsTools(translate.Read(b, &err))
+	t.turns.model, t.turns.leftOut = &t.model, &t.original.leftOut
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
-	if err := t.write(); err != nil {
+	if t.write(); err != nil {
 		return nil, nil, t.original.functions.Refusal(err)
 	}
-	return t.out, &t.original, nil
+	return t.out, t.original, nil
 }
 
 // write writes the members of the request:
 //
 //	{"systemInstruction", "contents", "tools", "toolConfig", "generationConfig", "safetySettings", "serviceTier"}
-func (t *translation) write() (err error) {
-	if t.original.leftOut, err = fields.Check(t.body, translate.ChatNeutral.Has); err != nil {
-		return err
+func (t *translation) write() {
+	o := t.original
+	o.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
+	if o.functions { // the caller did not say it: there is one call by their form
+		o.leftOut = slices.DeleteFunc(o.leftOut, func(field string) bool { return field == "parallel_tool_calls" })
 	}
-	if t.original.functions { // the caller did not say it: there is one call by their form
-		t.original.leftOut = slices.DeleteFunc(t.original.leftOut, func(field string) bool { return field == "parallel_tool_calls" })
-	}
-	if _, t.limit, err = translate.OutputLimit(t.body); err != nil {
-		return err
-	}
-	if t.opt.MaxOutput > 0 {
+	if _, t.limit = translate.OutputLimit(t.body); t.opt.MaxOutput > 0 {
 		t.limit = t.opt.MaxOutput
 	}
-	t.out = append(t.out, '{')
-	for _, step := range []func() error{t.putContents, t.putTools, t.putGeneration, t.putTier} {
-		if err := step(); err != nil {
-			return err
-		}
-	}
+	t.turns.read(t.body)
+	t.out = t.turns.append(append(t.out, '{'))
+	t.tools.read(t.body, &t.model)
+	t.out = t.tools.append(t.out)
+	t.putGeneration()
+	t.putTier()
 	if t.opt.Safety != nil {
 		t.out = translate.AppendMember(t.out, "safetySettings", t.opt.Safety)
 	}
 	t.out = append(t.out, '}')
-	o := &t.original
-	o.leftOut = append(o.leftOut, t.turns.leftOut...)
 	o.searches = t.tools.search
 	if o.hops = int(Requests(t.limit)) - 1; o.hops > 0 {
 		o.body = t.out
@@ -125,36 +117,15 @@ func (t *translation) write() (err error) {
 		body := t.out
 		o.dummies = func() []byte { return withDummies(body, sent) }
 	}
-	return nil
-}
-
-func (t *translation) putContents() (err error) {
-	if err = t.turns.read(t.body); err != nil {
-		return err
-	}
-	t.original.leftOut = append(t.original.leftOut, t.turns.leftOut...)
-	t.turns.leftOut = nil
-	t.out = t.turns.append(t.out)
-	return nil
-}
-
-func (t *translation) putTools() error {
-	if err := t.tools.read(t.body, &t.model); err != nil {
-		return err
-	}
-	t.out = t.tools.append(t.out)
-	return nil
 }
 
 // putTier maps service_tier. Other tiers of OpenAI have no counterpart.
-func (t *translation) putTier() error {
-	switch tier, err := t.body.DecodedText("service_tier"); {
-	case err != nil:
-		return err
-	case tier == "flex" || tier == "priority":
+func (t *translation) putTier() {
+	switch tier := t.body.DecodedText("service_tier"); tier {
+	case "", "auto", "default":
+	case "flex", "priority":
 		t.out = translate.AppendTextMember(t.out, "serviceTier", []byte(tier))
-	case tier != "" && tier != "auto" && tier != "default":
-		return translate.UnsupportedValue("service_tier", tier)
+	default:
+		t.body.Fail(translate.UnsupportedValue("service_tier", tier))
 	}
-	return nil
 }

@@ -183,3 +183,10 @@ func FuzzRequest(f *testing.F) {
 		}
 	})
 }
+
+func TestAnAnswerDoesNotHoldTheRequest(t *testing.T) {
+	translatetest.MustNotHold(t, `{"model":"m","messages":[{"role":"user","content":"hi"}]}`, func(b *jsonscan.Body) (*chatongemini.Original, error) {
+		_, original, err := chatongemini.Request(b, chatongemini.Options{UpstreamModel: plainModel})
+		return original, err
+	})
+}

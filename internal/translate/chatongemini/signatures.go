@@ -13,49 +13,19 @@ const dummy = `"c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="`
 
 // readSignatures returns the signatures in reasoning_details, quoted, by the ids of the calls that they
 // belong to.
-func readSignatures(message translate.Object) (signatures map[string][]byte, err error) {
-	err = message.Each("reasoning_details", translate.MaxParts, func(_ int, detail translate.Object) error {
-		var typ, from, id string
-		for _, m := range [...]struct {
-			key string
-			to  *string
-		}{{"type", &typ}, {"format", &from}, {"id", &id}} {
-			if *m.to, err = detail.DecodedText(m.key); err != nil {
-				return err
-			}
-		}
-		data, err := detail.Text("data")
-		if err != nil || typ != "reasoning.encrypted" || from != format || id == "" {
-			return err
-		}
-		if _, some := translate.Unquoted(data); !some {
-			return nil
+func readSignatures(message translate.Reader) (signatures map[string][]byte) {
+	message.Each("reasoning_details", translate.MaxParts, func(_ int, detail translate.Reader) {
+		typ, from, id := detail.DecodedText("type"), detail.DecodedText("format"), detail.DecodedText("id")
+		data := translate.NonEmptyText(detail, "data")
+		if data == nil || typ != "reasoning.encrypted" || from != format || id == "" {
+			return
 		}
 		if signatures == nil {
 			signatures = map[string][]byte{}
 		}
 		signatures[id] = data
-		return nil
 	})
-	return signatures, err
-}
-
-// extraSignature returns the signature of a call in the form of Google's own layer for OpenAI's SDKs,
-// extra_content.google.thought_signature, quoted; nil for none.
-func extraSignature(call translate.Object) ([]byte, error) {
-	extra, ok, err := call.Object("extra_content")
-	if err != nil || !ok {
-		return nil, err
-	}
-	google, ok, err := extra.Object("google")
-	if err != nil || !ok {
-		return nil, err
-	}
-	signature, err := google.Text("thought_signature")
-	if _, some := translate.Unquoted(signature); !some {
-		return nil, err
-	}
-	return signature, nil
+	return signatures
 }
 
 // withDummies returns a request with the dummy in place of the signatures that begin at these places.

@@ -24,75 +24,48 @@ var modes = map[string]string{"auto": "AUTO", "required": "ANY", "none": "NONE"}
 var functionName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$`)
 
 // read reads tools, tool_choice and web_search_options.
-func (w *tools) read(body translate.Object, m *model) (err error) {
-	if w.choice, err = translate.ReadToolChoice(body); err != nil {
-		return err
-	}
+func (w *tools) read(body translate.Reader, m *model) {
+	w.choice = translate.ReadToolChoice(body)
 	w.choice.LimitToOne()
-	if err := body.Each("tools", translate.MaxTools, func(_ int, tool translate.Object) error { return w.add(tool) }); err != nil {
-		return err
+	body.Each("tools", translate.MaxTools, func(_ int, tool translate.Reader) { w.add(tool) })
+	some := len(w.list) > 0
+	body.Fail(w.choice.Check(some))
+	w.search = body.Get("web_search_options") != nil
+	if w.both = w.search && some; w.both && !m.signs() {
+		body.Fail(apierror.New(apierror.UnsupportedParameter, `this model does not take "web_search_options" together with "tools"; leave one of them out`).WithParam("web_search_options"))
 	}
-	if err := w.choice.Check(len(w.list) > 0); err != nil {
-		return err
-	}
-	if w.search = body.Get("web_search_options") != nil; !w.search {
-		return nil
-	}
-	if w.both = len(w.list) > 0; w.both && !m.signs() {
-		return apierror.New(apierror.UnsupportedParameter, `this model does not take "web_search_options" together with "tools"; leave one of them out`).WithParam("web_search_options")
-	}
-	return nil
 }
 
 // add adds a function. Its schema goes as it is: parametersJsonSchema takes JSON Schema, and parameters
 // only a part of it.
-func (w *tools) add(tool translate.Object) error {
-	o, quoted, err := translate.OpenFunction(tool)
-	if err != nil {
-		return err
-	}
+func (w *tools) add(tool translate.Reader) {
+	o, quoted := translate.OpenFunction(tool)
 	name, _ := jsonscan.String(quoted)
 	if !functionName.MatchString(name) {
-		return translate.Invalid(o.Param("name"), "1 to 128 of letters, digits, _, ., : and -, and begin with a letter or _, for this model")
+		o.Fail(translate.Invalid(o.Param("name"), "1 to 128 of letters, digits, _, ., : and -, and begin with a letter or _, for this model"))
 	}
 	if !w.choice.Allows(name) {
-		return nil
-	}
-	description, err := o.Text("description")
-	if err != nil {
-		return err
-	}
-	parameters, _, err := o.Object("parameters")
-	if err != nil {
-		return err
+		return
 	}
 	w.list = translate.AppendMember(append(translate.AppendComma(w.list), '{'), "name", quoted)
-	if _, some := translate.Unquoted(description); some {
+	if description := translate.NonEmptyText(o, "description"); description != nil {
 		w.list = translate.AppendMember(w.list, "description", description)
 	}
-	if err := w.putParameters(parameters); err != nil {
-		return err
-	}
+	parameters, _ := o.Object("parameters")
+	w.putParameters(parameters)
 	w.list = append(w.list, '}')
-	return nil
 }
 
 // putParameters writes the schema of a function, unless it has no parameters: Google refuses an object
 // without properties.
-func (w *tools) putParameters(schema translate.Object) error {
-	typ := schema.Get("type")
-	if typ != nil && string(typ) != `"object"` {
-		return translate.Invalid(schema.Param("type"), `"object"`)
+func (w *tools) putParameters(schema translate.Reader) {
+	if typ := schema.Get("type"); typ != nil && string(typ) != `"object"` {
+		schema.Fail(translate.Invalid(schema.Param("type"), `"object"`))
 	}
-	properties, some, err := schema.Object("properties")
-	if err != nil {
-		return err
+	properties, some := schema.Object("properties")
+	if some && string(translate.AppendObject(nil, properties)) != "{}" || schema.Get("$ref") != nil || schema.Get("anyOf") != nil {
+		w.list = translate.AppendObject(translate.AppendKey(w.list, "parametersJsonSchema"), schema)
 	}
-	if empty := !some || string(translate.AppendObject(nil, properties)) == "{}"; empty && schema.Get("$ref") == nil && schema.Get("anyOf") == nil {
-		return nil
-	}
-	w.list = translate.AppendObject(translate.AppendKey(w.list, "parametersJsonSchema"), schema)
-	return nil
 }
 
 // append appends the members that only a request with tools may have. Only a choice that requires a

@@ -32,7 +32,7 @@ const (
 //	{"role": "user",  "parts": [{"functionResponse"}, {"functionResponse"}]}
 type turns struct {
 	model   *model
-	leftOut []string
+	leftOut *[]string
 
 	system   []byte // parts
 	contents []content
@@ -67,44 +67,31 @@ type result struct {
 	part []byte
 }
 
-// read reads messages.
-func (w *turns) read(body translate.Object) error {
-	if body.Get("messages") == nil {
-		return translate.Missing("messages")
-	}
+// read reads messages. A system or developer message behind others is said by the user: there is no
+// other place for it.
+func (w *turns) read(body translate.Reader) {
+	translate.Required(body, "messages")
 	said := false
-	err := body.Each("messages", translate.MaxMessages, func(_ int, o translate.Object) error {
-		role, err := messageFields.Role(o, &w.leftOut)
-		if err != nil {
-			return err
-		}
+	body.Each("messages", translate.MaxMessages, func(_ int, o translate.Reader) {
+		role := messageFields.Role(o, w.leftOut)
 		system := role == "system" || role == "developer"
 		said = said || !system
 		switch {
 		case system && !said:
-			return w.instruct(o)
+			c := content{parts: w.system}
+			w.parts(o, &c)
+			w.system = c.parts
 		case role == "assistant":
-			return w.assistant(o)
+			w.assistant(o)
 		case role == "tool":
-			return w.result(o)
+			w.result(o)
+		default:
+			w.parts(o, w.begin(roleUser))
 		}
-		return w.user(o)
 	})
-	if err == nil && len(w.contents) == 0 {
-		err = apierror.New(apierror.InvalidValue, `"messages" needs a message of the user for this model`).WithParam("messages")
+	if len(w.contents) == 0 {
+		body.Fail(apierror.New(apierror.InvalidValue, `"messages" needs a message of the user for this model`).WithParam("messages"))
 	}
-	return err
-}
-
-// instruct adds the texts of a system or developer message that stands before all others. One that comes
-// later is said by the user: there is no other place for it.
-func (w *turns) instruct(o translate.Object) error {
-	c := content{parts: w.system}
-	if err := w.parts(o, &c); err != nil {
-		return err
-	}
-	w.system = c.parts
-	return nil
 }
 
 // begin returns the content that a message of a role adds to.
@@ -116,32 +103,20 @@ func (w *turns) begin(role string) *content {
 	return &w.contents[len(w.contents)-1]
 }
 
-func (w *turns) user(o translate.Object) error { return w.parts(o, w.begin(roleUser)) }
-
 // assistant adds a message of the model.
-func (w *turns) assistant(o translate.Object) error {
-	refusal, err := o.Text("refusal")
-	if err != nil {
-		return err
-	}
+func (w *turns) assistant(o translate.Reader) {
+	refusal := o.Text("refusal")
 	if o.Get("content") == nil && o.Get("tool_calls") == nil && refusal == nil && o.Get("images") == nil && o.Get("reasoning_details") == nil {
-		return translate.Missing(o.Param("content"))
+		o.Fail(translate.Missing(o.Param("content")))
 	}
 	c := w.begin(roleModel)
-	signatures, err := readSignatures(o)
-	if err != nil {
-		return err
-	}
+	signatures := readSignatures(o)
 	if o.Get("content") != nil {
-		if err := w.parts(o, c); err != nil {
-			return err
-		}
+		w.parts(o, c)
 	}
 	c.addText(refusal)
-	if err := o.Each("images", translate.MaxParts, func(_ int, image translate.Object) error { return w.image(image, c) }); err != nil {
-		return err
-	}
-	return o.Each("tool_calls", translate.MaxTools, func(_ int, o translate.Object) error { return w.call(o, c, signatures) })
+	o.Each("images", translate.MaxParts, func(_ int, image translate.Reader) { w.image(image, c) })
+	o.Each("tool_calls", translate.MaxTools, func(_ int, call translate.Reader) { w.call(call, c, signatures) })
 }
 
 // append appends the members of the request that have the conversation.

@@ -9,10 +9,10 @@ func (c *conversation) assistant(o translate.Reader) {
 	refusal := o.Text("refusal")
 	content := o.Get("content")
 	if content == nil && refusal == nil && o.Get("tool_calls") == nil && o.Get("reasoning_details") == nil {
-		o.Fail(translate.Missing(o.Raw.Param("content")))
+		o.Fail(translate.Missing(o.Param("content")))
 	}
 	c.turns.begin(assistant, o)
-	o.Fail(translate.EachThought(o.Raw, c.origin, c.putThought))
+	translate.EachThought(o, c.origin, c.putThought)
 	if content != nil {
 		eachText(o, c.turns.text)
 	}
@@ -23,8 +23,7 @@ func (c *conversation) assistant(o translate.Reader) {
 }
 
 func (c *conversation) toolCall(o translate.Reader) {
-	call, err := translate.ReadToolCall(*o.Raw)
-	o.Fail(err)
+	call := translate.ReadToolCall(o)
 	w := &c.turns
 	w.solid++
 	w.blocks = append(translate.AppendComma(w.blocks), `{"type":"tool_use"`...)

@@ -47,7 +47,7 @@ func parts(o translate.Reader, whole []byte, w blockWriter) {
 		case "file":
 			block = documentBlock(part)
 		case "refusal":
-			part.Fail(translate.UnsupportedType(*part.Raw, typ))
+			translate.RefuseType(part, typ)
 			return
 		default:
 			w.text(part.RequiredText("text"), cache)
@@ -59,20 +59,18 @@ func parts(o translate.Reader, whole []byte, w blockWriter) {
 
 // eachPart calls text for a content that is a text, and f for each part of another.
 func eachPart(o translate.Reader, whole []byte, text func(quoted, cache []byte), f func(part translate.Reader, typ string, cache []byte)) {
-	value := o.Get("content")
+	value := translate.Required(o, "content")
 	switch {
 	case value == nil:
-		o.Fail(translate.Missing(o.Raw.Param("content")))
 		return
 	case value[0] == '"':
 		text(value, whole)
 		return
 	}
-	spans, err := translate.Elements(value, o.Raw.Param("content"), translate.MaxParts)
+	spans, err := translate.Elements(value, o.Param("content"), translate.MaxParts)
 	o.Fail(err)
 	o.Each("content", translate.MaxParts, func(i int, part translate.Reader) {
-		typ, err := partFields.Type(*part.Raw)
-		part.Fail(err)
+		typ := partFields.Type(part)
 		cache := cacheOf(part)
 		if cache == nil && i == len(spans)-1 {
 			cache = whole
@@ -98,9 +96,9 @@ func imageBlock(part translate.Reader) []byte {
 	case s.Encoded && media != "":
 		return appendEncoded(block, media, s.Data)
 	case s.Encoded:
-		o.Fail(refusedMedia(o.Raw.Param("url"), "a JPEG, PNG, GIF or WebP image"))
+		o.Fail(refusedMedia(o.Param("url"), "a JPEG, PNG, GIF or WebP image"))
 	default:
-		o.Fail(refusedMedia(o.Raw.Param("url"), "an https URL or a data URL in base64"))
+		o.Fail(refusedMedia(o.Param("url"), "an https URL or a data URL in base64"))
 	}
 	return nil
 }
@@ -130,12 +128,12 @@ func documentBlock(part translate.Reader) []byte {
 	case s.Encoded && strings.HasPrefix(s.Type, "text/"):
 		text, err := base64.StdEncoding.DecodeString(string(s.Data))
 		if err != nil {
-			o.Fail(translate.Invalid(o.Raw.Param(key), "a data URL in base64"))
+			o.Fail(translate.Invalid(o.Param(key), "a data URL in base64"))
 		}
 		block = append(block, `{"type":"text","media_type":"text/plain","data":`...)
 		block = append(jsonscan.AppendString(block, string(text)), '}')
 	default:
-		o.Fail(refusedMedia(o.Raw.Param(key), "a PDF or a text, as an https URL or a data URL in base64"))
+		o.Fail(refusedMedia(o.Param(key), "a PDF or a text, as an https URL or a data URL in base64"))
 	}
 	if name != nil && string(name) != `""` {
 		block = translate.AppendMember(block, "title", name)

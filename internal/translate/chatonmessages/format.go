@@ -14,17 +14,16 @@ func (t *translation) readFormat() {
 	if !ok {
 		return
 	}
-	switch typ := o.Type(); typ {
+	switch typ := translate.TypeOf(o); typ {
 	case "text", "json_object":
 		t.conversation.anyJSON = typ == "json_object"
 		o.Only("type")
 	case "json_schema":
-		schema, err := translate.JSONSchema(*o.Raw)
-		o.Fail(err)
-		translate.Inside(o, schema).RequiredObject("schema")
+		schema := translate.JSONSchema(o)
+		schema.RequiredObject("schema")
 		t.schema = schema.Get("schema")
 	default:
-		o.Fail(translate.UnsupportedType(*o.Raw, typ))
+		translate.RefuseType(o, typ)
 	}
 }
 

@@ -55,13 +55,9 @@ type conversation struct {
 
 // append appends system and messages.
 func (c *conversation) append(dst []byte, body translate.Reader, prefill bool) []byte {
-	if body.Get("messages") == nil {
-		body.Fail(translate.Missing("messages"))
-	}
+	translate.Required(body, "messages")
 	body.Each("messages", translate.MaxMessages, func(_ int, o translate.Reader) {
-		role, err := messageFields.Role(*o.Raw, &c.leftOut)
-		o.Fail(err)
-		switch role {
+		switch messageFields.Role(o, &c.leftOut) {
 		case assistant:
 			c.assistant(o)
 		case "tool":
@@ -98,7 +94,7 @@ func (w *turns) begin(role string, message translate.Reader) {
 		return
 	}
 	w.end(message)
-	w.role, w.from = role, message.Raw.Param("content")
+	w.role, w.from = role, message.Param("content")
 }
 
 // end ends the turn that is written, behind which in follows. A user's turn that says nothing is
@@ -160,7 +156,7 @@ const cacheControl = "cache_control"
 func cacheOf(o translate.Reader) []byte {
 	value := o.Get(cacheControl)
 	if value != nil && value[0] != '{' {
-		o.Fail(translate.Invalid(o.Raw.Param(cacheControl), "an object"))
+		o.Fail(translate.Invalid(o.Param(cacheControl), "an object"))
 	}
 	return value
 }
@@ -189,7 +185,7 @@ func (c *conversation) system(o translate.Reader) {
 func eachText(o translate.Reader, f func(quoted, cache []byte)) {
 	eachPart(o, cacheOf(o), f, func(part translate.Reader, typ string, cache []byte) {
 		if typ != "text" && typ != "refusal" {
-			part.Fail(translate.UnsupportedType(*part.Raw, typ))
+			translate.RefuseType(part, typ)
 		}
 		f(part.RequiredText(typ), cache)
 	})

@@ -58,14 +58,13 @@ func (o *Original) LeftOut() []string { return o.leftOut }
 type translation struct {
 	opt          Options
 	body         translate.Reader
-	refused      error
 	out          []byte // the Messages request so far
 	conversation conversation
 	tools        tools
 	thinking     thinking
 	limit        int64  // of the output
 	schema       []byte // of the answer, nil for none
-	original     Original
+	original     *Original
 }
 
 // Request translates a chat completion request that request.ParseChat accepted. The result is the
@@ -74,25 +73,17 @@ type translation struct {
 // that names the field which a Messages request cannot carry, or which this model does not take, or
 // whose value is invalid. Neither result refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (messages []byte, original *Original, err error) {
-	t := translation{opt: opt}
-	body, functions, err := translate.AsTools(translate.Body(b))
-	if err != nil {
-		return nil, nil, err
+	t := translation{opt: opt, original: &Original{}}
+	t.body, t.original.functions = translate.AsTools(translate.Read(b, &err))
+	if t.write(b, stream); err != nil {
+		return nil, nil, t.original.functions.Refusal(err)
 	}
-	t.original.functions = functions
-	if t.conversation.leftOut, err = fields.Check(body, translate.ChatNeutral.Has); err == nil {
-		t.body = translate.Read(body, &t.refused)
-		t.write(b, stream)
-		err = t.refused
-	}
-	if err != nil {
-		return nil, nil, functions.Refusal(err)
-	}
-	return t.out, &t.original, nil
+	return t.out, t.original, nil
 }
 
 func (t *translation) write(b *jsonscan.Body, stream bool) {
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
+	t.conversation.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
 	t.out = append(t.out, `{"model":`...)
 	t.out = jsonscan.AppendString(t.out, t.opt.UpstreamModel)
 	t.original.origin = tag(t.opt.Origin)
@@ -108,7 +99,7 @@ func (t *translation) write(b *jsonscan.Body, stream bool) {
 	t.putTier()
 	t.out = t.tools.append(t.out)
 	t.original.cites = t.tools.cites
-	t.out = fields.AppendKept(t.out, *t.body.Raw)
+	t.out = fields.AppendKept(t.out, t.body)
 	if stream {
 		t.out = append(t.out, `,"stream":true`...)
 	}
@@ -130,8 +121,7 @@ func (t *translation) putMessages() {
 // putLimit maps max_completion_tokens and its older name max_tokens, unless the options replace
 // both. The API requires a limit: that of the model is as good as none.
 func (t *translation) putLimit() {
-	_, n, err := translate.OutputLimit(*t.body.Raw)
-	t.body.Fail(err)
+	_, n := translate.OutputLimit(t.body)
 	switch {
 	case t.opt.MaxOutput > 0:
 		n = t.opt.MaxOutput

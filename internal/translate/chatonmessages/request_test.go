@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages"
 )
 
@@ -102,4 +104,11 @@ func TestThoughtsReturnOnlyToWhereTheyAreFrom(t *testing.T) {
 			t.Errorf("another model gets %s", r.messages)
 		}
 	}
+}
+
+func TestAnAnswerDoesNotHoldTheRequest(t *testing.T) {
+	translatetest.MustNotHold(t, plainRequest, func(b *jsonscan.Body) (*chatonmessages.Original, error) {
+		_, original, err := chatonmessages.Request(b, true, forModel(plainModel))
+		return original, err
+	})
 }

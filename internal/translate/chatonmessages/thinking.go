@@ -16,8 +16,7 @@ const off = translate.EffortOff
 
 // readThinking reads what the request asks of the model's thoughts.
 func (t *translation) readThinking() {
-	r, err := translate.ReadReasoning(*t.body.Raw)
-	t.body.Fail(err)
+	r := translate.ReadReasoning(t.body)
 	t.thinking.Reasoning, t.original.hideReasoning = r, r.Hidden
 }
 
@@ -28,7 +27,7 @@ func (t *translation) putThinking() {
 	effort := ""
 	switch {
 	case w.Effort == off:
-		t.putOff()
+		t.out = translate.AppendThoughtsOff(t.out, t.body, rules.Thinks, rules.Off(), w.Param)
 	case w.Effort == "" && w.Budget == 0:
 	case w.Budget > 0 && rules.Takes(catalog.ThinkingEnabled):
 		t.putBudget(w.Budget, "reasoning.max_tokens")
@@ -38,13 +37,6 @@ func (t *translation) putThinking() {
 		t.putBudget(t.limit*translate.EffortShare[w.Effort]/100, w.Param)
 	}
 	t.putOutput(effort)
-}
-
-// putOff switches thoughts off.
-func (t *translation) putOff() {
-	var err error
-	t.out, err = translate.AppendThoughtsOff(t.out, t.opt.Rules.Thinks, t.opt.Rules.Off(), t.thinking.Param)
-	t.body.Fail(err)
 }
 
 // putAdaptive lets the model decide how long it thinks, and returns the effort that it gets: the
@@ -64,9 +56,7 @@ func (t *translation) putBudget(budget int64, param string) {
 		return
 	}
 	t.thinking.manual = true
-	var err error
-	t.out, err = translate.AppendBudget(t.out, budget, t.limit, param)
-	t.body.Fail(err)
+	t.out = translate.AppendBudget(t.out, t.body, budget, t.limit, param)
 }
 
 // putOutput puts effort and schema; either may be empty.

@@ -21,9 +21,7 @@ type tools struct {
 // tool.
 func (w *tools) read(body translate.Reader, names *names, forced bool) {
 	w.names = names
-	var err error
-	w.choice, err = translate.ReadToolChoice(*body.Raw)
-	body.Fail(err)
+	w.choice = translate.ReadToolChoice(body)
 	w.single = !body.Bool("parallel_tool_calls") && body.Get("parallel_tool_calls") != nil
 	body.Each("tools", translate.MaxTools, func(_ int, tool translate.Reader) { w.add(tool) })
 	body.Fail(w.choice.Check(len(w.list) > 0))
@@ -38,26 +36,25 @@ var typedTool = regexp.MustCompile(`^[a-z_]+_20[0-9]{6}$`)
 
 // add adds a tool: a function, or one that Anthropic defines, as it is.
 func (w *tools) add(tool translate.Reader) {
-	if typedTool.MatchString(tool.Type()) {
+	if typedTool.MatchString(translate.TypeOf(tool)) {
 		tool.RequiredText("name")
-		w.list, w.cites = translate.AppendObject(translate.AppendComma(w.list), *tool.Raw), true
+		w.list, w.cites = translate.AppendObject(translate.AppendComma(w.list), tool), true
 		return
 	}
-	function, name, err := translate.OpenFunction(*tool.Raw)
-	tool.Fail(err)
+	function, name := translate.OpenFunction(tool)
 	cache := cacheOf(tool)
 	if decoded, _ := jsonscan.String(name); w.choice.Allows(decoded) {
-		w.put(translate.Inside(tool, function), name, cache)
+		w.put(function, name, cache)
 	}
 }
 
 // put writes a function. strict is sent only if it is wanted: few schemas are strict enough.
 func (w *tools) put(o translate.Reader, name, cache []byte) {
-	description, strict := o.Text("description"), o.Bool("strict")
+	description, strict := translate.NonEmptyText(o, "description"), o.Bool("strict")
 	parameters, ok := o.Object("parameters")
 	out := append(translate.AppendComma(w.list), '{')
 	out = translate.AppendMember(out, "name", w.names.allowed(name))
-	if _, some := translate.Unquoted(description); some {
+	if description != nil {
 		out = translate.AppendMember(out, "description", description)
 	}
 	out = translate.AppendKey(out, "input_schema")
@@ -66,9 +63,9 @@ func (w *tools) put(o translate.Reader, name, cache []byte) {
 		out = append(out, `{"type":"object","properties":{}}`...)
 	case parameters.Get("type") == nil:
 		out = append(out, `{"type":"object"`...)
-		out = append(translate.AppendOthers(out, *parameters.Raw, "type"), '}')
+		out = append(translate.AppendOthers(out, parameters, "type"), '}')
 	default:
-		out = translate.AppendObject(out, *parameters.Raw)
+		out = translate.AppendObject(out, parameters)
 	}
 	if strict {
 		out = append(out, `,"strict":true`...)

@@ -18,7 +18,7 @@ func (in *inputWriter) content(key string, message translate.Reader, media bool)
 	value := message.Get("content")
 	switch {
 	case value == nil:
-		message.Fail(translate.Missing(message.Raw.Param("content")))
+		message.Fail(translate.Missing(message.Param("content")))
 	case value[0] == '"':
 		in.put(key, value)
 		in.out = append(in.out, '}')
@@ -27,7 +27,7 @@ func (in *inputWriter) content(key string, message translate.Reader, media bool)
 	in.out = append(translate.AppendKey(in.out, key), '[')
 	eachPart(message, func(part translate.Reader, typ string) {
 		if typ == "refusal" || typ != "text" && !media {
-			part.Fail(translate.UnsupportedType(*part.Raw, typ))
+			translate.RefuseType(part, typ)
 		}
 		in.out = appendPart(translate.AppendComma(in.out), part, typ)
 	})
@@ -37,9 +37,7 @@ func (in *inputWriter) content(key string, message translate.Reader, media bool)
 // eachPart calls f for each part of a message.
 func eachPart(message translate.Reader, f func(part translate.Reader, typ string)) {
 	message.Each("content", translate.MaxParts, func(_ int, part translate.Reader) {
-		typ, err := partFields.Type(*part.Raw)
-		part.Fail(err)
-		f(part, typ)
+		f(part, partFields.Type(part))
 	})
 }
 
@@ -73,12 +71,12 @@ func appendImage(dst []byte, part translate.Reader) []byte {
 func appendFile(dst []byte, part translate.Reader) []byte {
 	o := part.RequiredObject("file", "file_data", "file_id", "filename")
 	if o.Get("file_data") == nil && o.Get("file_id") == nil {
-		o.Fail(translate.Missing(o.Raw.Param("file_data")))
+		o.Fail(translate.Missing(o.Param("file_data")))
 	}
 	dst = append(dst, `{"type":"input_file"`...)
 	for _, key := range []string{"file_data", "file_id", "filename"} {
 		o.Text(key)
-		dst = translate.AppendPresent(dst, *o.Raw, key)
+		dst = translate.AppendPresent(dst, o, key)
 	}
 	return append(dst, '}')
 }
@@ -99,7 +97,7 @@ func (in *inputWriter) answer(message translate.Reader, content, refusal []byte)
 	default:
 		eachPart(message, func(part translate.Reader, typ string) {
 			if typ != "text" && typ != "refusal" {
-				part.Fail(translate.UnsupportedType(*part.Raw, typ))
+				translate.RefuseType(part, typ)
 			}
 			in.answerPart(typ, part.RequiredText(typ))
 		})

@@ -19,10 +19,7 @@ var messageFields = translate.MessageFields{
 
 // appendMessages translates messages to instructions and input. It notes in leftOut what is not sent.
 func appendMessages(dst []byte, body translate.Reader, leftOut *[]string) []byte {
-	value := body.Get("messages")
-	if value == nil {
-		body.Fail(translate.Missing("messages"))
-	}
+	value := translate.Required(body, "messages")
 	spans, err := translate.Elements(value, "messages", translate.MaxMessages)
 	body.Fail(err)
 	const input = `,"input":[`
@@ -31,11 +28,8 @@ func appendMessages(dst []byte, body translate.Reader, leftOut *[]string) []byte
 		in.out = append(in.out, input...)
 	}
 	for i, span := range spans {
-		raw, err := translate.Open(span.Value(value), translate.At("messages", i))
-		body.Fail(err)
-		role, err := messageFields.Role(raw, leftOut)
-		body.Fail(err)
-		o := translate.Inside(body, raw)
+		o := translate.OpenInside(body, span.Value(value), translate.At("messages", i))
+		role := messageFields.Role(o, leftOut)
 		var instructions []byte
 		if i == 0 && len(spans) > 1 {
 			instructions = instructionsOf(o, role)
@@ -99,7 +93,7 @@ func (in *inputWriter) assistant(o translate.Reader) {
 		content = nil
 	}
 	if content == nil && calls == nil && refusal == nil {
-		o.Fail(translate.Missing(o.Raw.Param("content")))
+		o.Fail(translate.Missing(o.Param("content")))
 	}
 	if content != nil || refusal != nil {
 		in.begin("message")
@@ -118,10 +112,10 @@ var toolCalls = map[string]struct{ argument, item string }{
 }
 
 func (in *inputWriter) toolCall(call translate.Reader) {
-	typ := call.Type()
+	typ := translate.TypeOf(call)
 	kind, known := toolCalls[typ]
 	if !known {
-		call.Fail(translate.UnsupportedType(*call.Raw, typ))
+		translate.RefuseType(call, typ)
 	}
 	call.Only("id", "type", "index", typ)
 	id := call.RequiredText("id")
@@ -137,7 +131,7 @@ func (in *inputWriter) toolCall(call translate.Reader) {
 	}
 	in.begin(kind.item)
 	in.put("call_id", id)
-	in.out = append(translate.AppendPresent(in.out, *o.Raw, "name", kind.argument), '}')
+	in.out = append(translate.AppendPresent(in.out, o, "name", kind.argument), '}')
 }
 
 // toolResult writes the output of a tool.

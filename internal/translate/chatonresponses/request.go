@@ -44,7 +44,7 @@ func (o *Original) LeftOut() []string { return o.leftOut }
 type translation struct {
 	body     translate.Reader
 	out      []byte // the Responses request so far
-	original Original
+	original *Original
 }
 
 // Request translates a chat completion request that request.ParseChat accepted. The result is the
@@ -53,27 +53,21 @@ type translation struct {
 // that names the field which a Responses request cannot carry, or whose value is invalid. Neither
 // result refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (responses []byte, original *Original, err error) {
-	body, functions, err := translate.AsTools(translate.Body(b))
-	if err != nil {
-		return nil, nil, err
+	t := translation{original: &Original{}}
+	t.body, t.original.functions = translate.AsTools(translate.Read(b, &err))
+	if t.write(b, stream, opt); err != nil {
+		return nil, nil, t.original.functions.Refusal(err)
 	}
-	t := translation{original: Original{functions: functions}}
-	if t.original.leftOut, err = fields.Check(body, translate.ChatNeutral.Has); err == nil {
-		t.body = translate.Read(body, &err)
-		t.write(b, stream, opt)
-	}
-	if err != nil {
-		return nil, nil, functions.Refusal(err)
-	}
-	return t.out, &t.original, nil
+	return t.out, t.original, nil
 }
 
 func (t *translation) write(b *jsonscan.Body, stream bool, opt Options) {
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
+	t.original.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
 	t.out = append(t.out, `{"model":`...)
 	t.out = jsonscan.AppendString(t.out, opt.UpstreamModel)
 	t.out = appendMessages(t.out, t.body, &t.original.leftOut)
-	t.out = fields.AppendKept(t.out, *t.body.Raw)
+	t.out = fields.AppendKept(t.out, t.body)
 	t.limit(opt.MaxOutput)
 	t.reasoning()
 	t.out = appendText(t.out, t.body)
@@ -93,8 +87,7 @@ func (t *translation) limit(maxOutput int64) {
 		t.out = translate.AppendIntMember(t.out, "max_output_tokens", maxOutput)
 		return
 	}
-	value, _, err := translate.OutputLimit(*t.body.Raw)
-	if t.body.Fail(err); value != nil {
+	if value, _ := translate.OutputLimit(t.body); value != nil {
 		t.out = translate.AppendMember(t.out, "max_output_tokens", value)
 	}
 }

@@ -3,6 +3,8 @@ package chatonresponses_test
 import (
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses"
 )
 
@@ -19,4 +21,11 @@ func TestALimitOfTheGatewayReplacesTheRequests(t *testing.T) {
 			t.Errorf("%s: got %s", limits, r.responses)
 		}
 	}
+}
+
+func TestAnAnswerDoesNotHoldTheRequest(t *testing.T) {
+	translatetest.MustNotHold(t, `{"model":"m","messages":[{"role":"user","content":"hi"}]}`, func(b *jsonscan.Body) (*chatonresponses.Original, error) {
+		_, original, err := chatonresponses.Request(b, true, chatonresponses.Options{})
+		return original, err
+	})
 }

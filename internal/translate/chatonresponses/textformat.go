@@ -14,7 +14,7 @@ func textFormat(body translate.Reader) []byte {
 	if !ok {
 		return nil
 	}
-	switch typ := o.Type(); typ {
+	switch typ := translate.TypeOf(o); typ {
 	case "text":
 		o.Only("type")
 	case "json_object":
@@ -23,20 +23,16 @@ func textFormat(body translate.Reader) []byte {
 	case "json_schema":
 		return schemaFormat(o)
 	default:
-		o.Fail(translate.UnsupportedType(*o.Raw, typ))
+		translate.RefuseType(o, typ)
 	}
 	return nil
 }
 
 // schemaFormat flattens the object json_schema.
 func schemaFormat(o translate.Reader) []byte {
-	inner, err := translate.JSONSchema(*o.Raw)
-	o.Fail(err)
-	schema := translate.Inside(o, inner)
+	schema := translate.JSONSchema(o)
 	schema.RequiredText("name")
-	if schema.Get("schema") == nil {
-		o.Fail(translate.Missing(inner.Param("schema")))
-	}
+	translate.Required(schema, "schema")
 	format := []byte(`{"type":"json_schema"`)
-	return append(translate.AppendPresent(format, inner, "name", "description", "schema", "strict"), '}')
+	return append(translate.AppendPresent(format, schema, "name", "description", "schema", "strict"), '}')
 }

@@ -31,14 +31,14 @@ func appendTools(dst []byte, body translate.Reader) []byte {
 	if choice != nil {
 		dst = translate.AppendMember(dst, "tool_choice", choice)
 	}
-	return translate.AppendPresent(dst, *body.Raw, "parallel_tool_calls")
+	return translate.AppendPresent(dst, body, "parallel_tool_calls")
 }
 
 // openTyped returns the type of a tool or of a choice of one, and its own object.
 func openTyped(outer translate.Reader) (typ string, inner translate.Reader) {
-	typ = outer.Type()
+	typ = translate.TypeOf(outer)
 	if _, known := toolFields[typ]; !known {
-		outer.Fail(translate.UnsupportedType(*outer.Raw, typ))
+		translate.RefuseType(outer, typ)
 	}
 	outer.Only("type", typ, "cache_control") // which is a hint for caches and not sent
 	return typ, outer.RequiredObject(typ)
@@ -51,7 +51,7 @@ func appendTool(dst []byte, outer translate.Reader) []byte {
 	tool.Only(toolFields[typ]...)
 	tool.RequiredText("name")
 	dst = translate.AppendTextMember(append(dst, '{'), "type", []byte(typ))
-	dst = translate.AppendPresent(dst, *tool.Raw, "name", "description", "parameters", "strict")
+	dst = translate.AppendPresent(dst, tool, "name", "description", "parameters", "strict")
 	if typ == "custom" {
 		return append(appendGrammar(dst, tool), '}')
 	}
@@ -71,18 +71,18 @@ func appendGrammar(dst []byte, tool translate.Reader) []byte {
 	if !ok {
 		return dst
 	}
-	switch typ := format.Type(); typ {
+	switch typ := translate.TypeOf(format); typ {
 	case "text":
 		format.Only("type")
 		return append(dst, `,"format":{"type":"text"}`...)
 	case "grammar":
 	default:
-		format.Fail(translate.UnsupportedType(*format.Raw, typ))
+		translate.RefuseType(format, typ)
 	}
 	format.Only("type", "grammar")
 	grammar := format.RequiredObject("grammar", "definition", "syntax")
 	grammar.RequiredText("definition")
 	grammar.RequiredText("syntax")
 	dst = append(dst, `,"format":{"type":"grammar"`...)
-	return append(translate.AppendPresent(dst, *grammar.Raw, "definition", "syntax"), '}')
+	return append(translate.AppendPresent(dst, grammar, "definition", "syntax"), '}')
 }

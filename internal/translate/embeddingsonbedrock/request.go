@@ -73,10 +73,8 @@ var fields = translate.Fields{
 // [*apierror.Error] with status 400 that names a field of the caller's. Neither result refers to b. The
 // model is as the provider calls it.
 func Request(b *jsonscan.Body, name string) (body []byte, original *Original, err error) {
-	request := translate.Body(b)
-	if _, err := fields.Check(request, nil); err != nil {
-		return nil, nil, err
-	}
+	request := translate.Read(b, &err)
+	fields.Check(request, nil)
 	o := &Original{}
 	for _, m := range models {
 		if strings.Contains(name, m.part) {
@@ -84,22 +82,15 @@ func Request(b *jsonscan.Body, name string) (body []byte, original *Original, er
 		}
 	}
 	if o.model.part == "" {
-		return nil, nil, apierror.New(apierror.UnsupportedParameter, "the gateway does not know the model as one of Bedrock's that embed texts").WithParam("model")
+		request.Fail(apierror.New(apierror.UnsupportedParameter, "the gateway does not know the model as one of Bedrock's that embed texts").WithParam("model"))
 	}
-	if o.texts, err = embedding.Texts(request); err != nil {
-		return nil, nil, err
+	o.texts, o.base64 = embedding.Texts(request), embedding.Base64(request)
+	o.readType(request)
+	if _, o.size = request.Int("dimensions", 1); o.size > 0 && o.model.size == "" {
+		request.Fail(translate.Unsupported("dimensions"))
 	}
-	if o.base64, err = embedding.Base64(request); err != nil {
+	if err != nil {
 		return nil, nil, err
-	}
-	if err := o.readType(request); err != nil {
-		return nil, nil, err
-	}
-	switch _, o.size, err = request.Int("dimensions", 1); {
-	case err != nil:
-		return nil, nil, err
-	case o.size > 0 && o.model.size == "":
-		return nil, nil, translate.Unsupported("dimensions")
 	}
 	return o.body(0), o, nil
 }
@@ -115,13 +106,11 @@ var types = map[string]string{
 }
 
 // readType reads input_type. OpenAI has no such field, and Cohere requires it; Titan has none.
-func (o *Original) readType(request translate.Object) error {
-	word, err := request.DecodedText("input_type")
+func (o *Original) readType(request translate.Reader) {
+	word := request.DecodedText("input_type")
 	switch {
-	case err != nil:
-		return err
 	case word != "" && types[strings.ToLower(word)] == "":
-		return translate.UnsupportedValue("input_type", word)
+		request.Fail(translate.UnsupportedValue("input_type", word))
 	case word != "" && !o.model.cohere:
 		o.leftOut = append(o.leftOut, "input_type")
 	case word != "":
@@ -129,7 +118,6 @@ func (o *Original) readType(request translate.Object) error {
 	default:
 		o.typ = "search_document"
 	}
-	return nil
 }
 
 // end returns where the texts of the request end that begins with a text.

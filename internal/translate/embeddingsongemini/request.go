@@ -59,22 +59,13 @@ var fields = translate.Fields{
 // [*apierror.Error] with status 400 that names a field of the caller's. Neither result refers to b. The
 // model is as the provider calls it.
 func Request(b *jsonscan.Body, model string, vertex bool) (body []byte, original *Original, err error) {
-	request := translate.Body(b)
-	if _, err := fields.Check(request, nil); err != nil {
-		return nil, nil, err
-	}
+	request := translate.Read(b, &err)
+	fields.Check(request, nil)
 	model = strings.TrimPrefix(model, "models/")
 	o := &Original{model: model, vertex: vertex, predict: vertex && !isGemini(model)}
-	if o.texts, err = embedding.Texts(request); err != nil {
-		return nil, nil, err
-	}
-	if o.base64, err = embedding.Base64(request); err != nil {
-		return nil, nil, err
-	}
-	if err := o.readTask(request); err != nil {
-		return nil, nil, err
-	}
-	if _, o.size, err = request.Int("dimensions", 1); err != nil {
+	o.texts, o.base64 = embedding.Texts(request), embedding.Base64(request)
+	o.readTask(request)
+	if _, o.size = request.Int("dimensions", 1); err != nil {
 		return nil, nil, err
 	}
 	return o.body(o.next(0)), o, nil
@@ -111,10 +102,10 @@ var words = map[string]string{
 var firstGemini = regexp.MustCompile(`^gemini-embedding-(001|exp)`)
 
 // readTask reads input_type.
-func (o *Original) readTask(request translate.Object) error {
-	typ, err := request.DecodedText("input_type")
-	if typ == "" || err != nil {
-		return err
+func (o *Original) readTask(request translate.Reader) {
+	typ := request.DecodedText("input_type")
+	if typ == "" {
+		return
 	}
 	word := strings.ToLower(typ)
 	if same, ok := words[word]; ok {
@@ -122,14 +113,13 @@ func (o *Original) readTask(request translate.Object) error {
 	}
 	var known bool
 	if o.task, known = tasks[word]; !known {
-		return translate.UnsupportedValue("input_type", typ)
+		request.Fail(translate.UnsupportedValue("input_type", typ))
 	}
 	if o.predict || firstGemini.MatchString(o.model) {
 		o.task.prefix = ""
 	} else {
 		o.task.field = ""
 	}
-	return nil
 }
 
 // next returns the texts of the request that begins with a text, by their numbers.

@@ -100,9 +100,9 @@ var blockFields = map[string][]string{
 // blockType returns the type of a block that must be of one of some types. It refuses a block with
 // fields that it should not have.
 func blockType(block translate.Reader, types ...string) string {
-	typ := block.Type()
+	typ := translate.TypeOf(block)
 	if !slices.Contains(types, typ) {
-		block.Fail(translate.UnsupportedType(*block.Raw, typ))
+		translate.RefuseType(block, typ)
 	}
 	block.Only(blockFields[typ]...)
 	return typ

@@ -51,16 +51,15 @@ var fields = translate.Fields{
 var sampling = []string{"temperature", "top_p", "top_k"}
 
 // check refuses what has no counterpart, and what the caller's version of the API does not have.
-func check(body translate.Object, version string) error {
+func check(body translate.Reader, version string) {
 	if version == anthropic.Version2026 {
 		for _, key := range sampling {
 			if body.Get(key) != nil {
-				return notInVersion(key)
+				body.Fail(notInVersion(key))
 			}
 		}
 	}
-	_, err := fields.Check(body, nil)
-	return err
+	fields.Check(body, nil)
 }
 
 // notInVersion refuses what the newer version of the API does not have.

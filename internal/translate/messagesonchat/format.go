@@ -27,8 +27,8 @@ func appendFormat(dst []byte, body translate.Reader) []byte {
 // appendSchema appends the schema of the answer, with a name, which chat requires. Anthropic enforces
 // every schema. OpenAI does so only if it is strict, and accepts fewer schemas then.
 func appendSchema(dst []byte, format translate.Reader) []byte {
-	if typ := format.Type(); typ != "json_schema" {
-		format.Fail(translate.UnsupportedType(*format.Raw, typ))
+	if typ := translate.TypeOf(format); typ != "json_schema" {
+		translate.RefuseType(format, typ)
 	}
 	format.Only("type", "schema")
 	format.RequiredObject("schema")

@@ -5,13 +5,13 @@ import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 func addImage(c *content, block translate.Reader, cache []byte) {
 	source := block.RequiredObject("source")
 	var url []byte
-	switch typ := source.Type(); typ {
+	switch typ := translate.TypeOf(source); typ {
 	case "base64":
 		url = dataURL(source)
 	case "url":
 		url = sourceText(source, "url")
 	default:
-		source.Fail(translate.UnsupportedType(*source.Raw, typ))
+		translate.RefuseType(source, typ)
 	}
 	c.parts = append(translate.AppendComma(c.parts), `{"type":"image_url","image_url":{`...)
 	c.parts = append(translate.AppendMember(c.parts, "url", url), '}')
@@ -36,18 +36,18 @@ func dataURL(source translate.Reader) []byte {
 // cite documents.
 func (m *messageWriter) addDocument(c *content, block translate.Reader, cache []byte) {
 	if citations, _ := block.Object("citations"); citations.Bool("enabled") {
-		block.Fail(translate.UnsupportedValue(citations.Raw.Param("enabled"), "true"))
+		block.Fail(translate.UnsupportedValue(citations.Param("enabled"), "true"))
 	}
 	title, context := block.Text("title"), block.Text("context")
 	source := block.RequiredObject("source")
-	switch typ := source.Type(); typ {
+	switch typ := translate.TypeOf(source); typ {
 	case "base64":
 		data := dataURL(source)
 		c.text(context, nil)
 		c.file(title, data, cache)
 	case "url":
 		if !m.opt.OpenRouter && !m.opt.FileURLs {
-			source.Fail(translate.UnsupportedType(*source.Raw, typ))
+			translate.RefuseType(source, typ)
 		}
 		url := sourceText(source, "url")
 		c.text(context, nil)
@@ -61,7 +61,7 @@ func (m *messageWriter) addDocument(c *content, block translate.Reader, cache []
 			m.addBlock(c, inner, blockType(inner, "text", "image"))
 		})
 	default:
-		source.Fail(translate.UnsupportedType(*source.Raw, typ))
+		translate.RefuseType(source, typ)
 	}
 }
 

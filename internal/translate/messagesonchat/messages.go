@@ -22,9 +22,7 @@ type messageWriter struct {
 func appendMessages(dst []byte, body translate.Reader, opt Options) []byte {
 	m := messageWriter{opt: &opt, out: append(dst, `,"messages":[`...)}
 	m.system(body, "system", true)
-	if body.Get("messages") == nil {
-		body.Fail(translate.Missing("messages"))
-	}
+	translate.Required(body, "messages")
 	last, some := translate.Reader{}, false
 	body.Each("messages", translate.MaxMessages, func(_ int, o translate.Reader) {
 		last, some = o, true
@@ -34,7 +32,7 @@ func appendMessages(dst []byte, body translate.Reader, opt Options) []byte {
 	case !some:
 		body.Fail(translate.Invalid("messages", "an array of at least one message"))
 	case m.assistant.some && !opt.Prefill:
-		role := last.Raw.Param("role")
+		role := last.Param("role")
 		body.Fail(apierror.New(apierror.UnsupportedParameter,
 			"%q cannot be \"assistant\" in the last message: the provider of this model does not continue a message", role).WithParam(role))
 	}
@@ -45,10 +43,8 @@ func appendMessages(dst []byte, body translate.Reader, opt Options) []byte {
 func (m *messageWriter) message(o translate.Reader) {
 	o.Only("role", "content")
 	role := o.RequiredText("role")
-	if content := o.Get("content"); content == nil {
-		o.Fail(translate.Missing(o.Raw.Param("content")))
-	} else if content[0] != '"' && content[0] != '[' {
-		o.Fail(translate.Invalid(o.Raw.Param("content"), "a string or an array"))
+	if content := translate.Required(o, "content"); content != nil && content[0] != '"' && content[0] != '[' {
+		o.Fail(translate.Invalid(o.Param("content"), "a string or an array"))
 	}
 	switch string(role) {
 	case `"user"`:
@@ -61,7 +57,7 @@ func (m *messageWriter) message(o translate.Reader) {
 		m.endTurn(o)
 		m.system(o, "content", false)
 	default:
-		o.Fail(translate.Invalid(o.Raw.Param("role"), "user, assistant or system"))
+		o.Fail(translate.Invalid(o.Param("role"), "user, assistant or system"))
 	}
 }
 
@@ -96,7 +92,7 @@ func isAttribution(quoted []byte) bool {
 // says that it is the prompt of the request.
 func (m *messageWriter) system(o translate.Reader, key string, first bool) {
 	if value := o.Get(key); value != nil && value[0] != '"' && value[0] != '[' {
-		o.Fail(translate.Invalid(o.Raw.Param(key), "a string or an array"))
+		o.Fail(translate.Invalid(o.Param(key), "a string or an array"))
 	}
 	var texts [][]byte
 	var c content

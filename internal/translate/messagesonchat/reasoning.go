@@ -26,22 +26,22 @@ func readThinking(body translate.Reader) (th thinking) {
 		return th
 	}
 	var n int64
-	switch th.typ = o.Type(); th.typ {
+	switch th.typ = translate.TypeOf(o); th.typ {
 	case "enabled":
 		if th.budget, n = o.Int("budget_tokens", 1); th.budget == nil {
-			o.Fail(translate.Missing(o.Raw.Param("budget_tokens")))
+			o.Fail(translate.Missing(o.Param("budget_tokens")))
 		}
 		th.effort = translate.BudgetEffort(n)
 	case "adaptive", "disabled":
 	default:
-		o.Fail(translate.UnsupportedType(*o.Raw, th.typ))
+		translate.RefuseType(o, th.typ)
 	}
 	switch display := o.DecodedText("display"); display {
 	case "", "summarized":
 	case "omitted":
 		th.hidden = true
 	default:
-		o.Fail(translate.UnsupportedValue(o.Raw.Param("display"), display))
+		o.Fail(translate.UnsupportedValue(o.Param("display"), display))
 	}
 	return th
 }

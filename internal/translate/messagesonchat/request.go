@@ -85,7 +85,7 @@ type translation struct {
 	opt      Options
 	body     translate.Reader
 	out      []byte // the chat request so far
-	original Original
+	original *Original
 }
 
 // Request translates a Messages request, a JSON object that has a model. The result is the chat
@@ -94,16 +94,13 @@ type translation struct {
 // names the field which a chat request cannot carry, or whose value is invalid. Neither result
 // refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (chat []byte, original *Original, err error) {
-	body := translate.Body(b)
-	if err := check(body, opt.Version); err != nil {
-		return nil, nil, err
-	}
-	t := translation{opt: opt, body: translate.Read(body, &err), original: Original{inputTokens: opt.InputTokens}}
+	t := translation{opt: opt, body: translate.Read(b, &err), original: &Original{inputTokens: opt.InputTokens}}
+	check(t.body, opt.Version)
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
 	t.out = append(t.out, `{"model":`...)
 	t.out = jsonscan.AppendString(t.out, opt.UpstreamModel)
 	t.out = appendMessages(t.out, t.body, opt)
-	t.out = fields.AppendKept(t.out, body)
+	t.out = fields.AppendKept(t.out, t.body)
 	t.putLimit()
 	t.putStop()
 	t.putTopK()
@@ -119,7 +116,7 @@ func Request(b *jsonscan.Body, stream bool, opt Options) (chat []byte, original 
 	if err != nil {
 		return nil, nil, err
 	}
-	return append(t.out, '}'), &t.original, nil
+	return append(t.out, '}'), t.original, nil
 }
 
 func (t *translation) put(key string, value []byte) {

@@ -16,7 +16,7 @@ func (m *messageWriter) toolResult(block translate.Reader) {
 	var r toolResult
 	m.readResult(&r, block)
 	if !slices.ContainsFunc(m.called, func(called []byte) bool { return bytes.Equal(called, id) }) {
-		block.Fail(translate.Invalid(block.Raw.Param("tool_use_id"), "the id of a tool_use block in the assistant message before it"))
+		block.Fail(translate.Invalid(block.Param("tool_use_id"), "the id of a tool_use block in the assistant message before it"))
 	}
 	if failed {
 		r.fail()

@@ -35,7 +35,7 @@ var toolFields = []string{"type", "name", "description", "input_schema", "strict
 // appendTool appends a tool as a function. strict is sent only if the caller gave it.
 func appendTool(dst []byte, tool translate.Reader, opt *Options) []byte {
 	if typ := tool.DecodedText("type"); typ != "" && typ != "custom" {
-		tool.Fail(translate.UnsupportedType(*tool.Raw, typ))
+		translate.RefuseType(tool, typ)
 	}
 	tool.Only(toolFields...)
 	name := tool.RequiredText("name")
@@ -49,7 +49,7 @@ func appendTool(dst []byte, tool translate.Reader, opt *Options) []byte {
 		dst = translate.AppendMember(dst, "description", description)
 	}
 	dst = translate.AppendMember(dst, "parameters", tool.Get("input_schema"))
-	dst = append(translate.AppendPresent(dst, *tool.Raw, "strict"), '}')
+	dst = append(translate.AppendPresent(dst, tool, "strict"), '}')
 	if cache != nil {
 		dst = translate.AppendMember(dst, "cache_control", cache)
 	}
@@ -63,7 +63,7 @@ func toolDescription(tool translate.Reader) []byte {
 	if examples == nil {
 		return description
 	}
-	spans, err := translate.Elements(examples, tool.Raw.Param("input_examples"), translate.MaxParts)
+	spans, err := translate.Elements(examples, tool.Param("input_examples"), translate.MaxParts)
 	if tool.Fail(err); len(spans) == 0 {
 		return description
 	}
@@ -82,7 +82,7 @@ func readChoice(body translate.Reader) (members []byte, needed bool) {
 		return nil, false
 	}
 	known := []string{"type", "disable_parallel_tool_use"}
-	switch typ := o.Type(); typ {
+	switch typ := translate.TypeOf(o); typ {
 	case "auto":
 	case "none":
 		members = append(members, `,"tool_choice":"none"`...)
@@ -93,7 +93,7 @@ func readChoice(body translate.Reader) (members []byte, needed bool) {
 		members = append(translate.AppendMember(members, "name", o.RequiredText("name")), "}}"...)
 		known = append(known, "name")
 	default:
-		o.Fail(translate.UnsupportedType(*o.Raw, typ))
+		translate.RefuseType(o, typ)
 	}
 	o.Only(known...)
 	if o.Bool("disable_parallel_tool_use") {

@@ -16,7 +16,7 @@ type userTurn struct {
 // rest.
 func (m *messageWriter) userMessage(o translate.Reader) {
 	if m.user.at == "" {
-		m.user.at = o.Raw.Param("content")
+		m.user.at = o.Param("content")
 	}
 	c := &m.user.content
 	eachBlock(o, "content", func(quoted []byte) { c.text(quoted, nil) }, func(block translate.Reader) {
@@ -58,7 +58,7 @@ func (m *messageWriter) addBlock(c *content, block translate.Reader, typ string)
 	}
 	citations := block.Get("citations")
 	if citations != nil && string(citations) != "[]" && m.opt.Version == anthropic.Version2026 {
-		block.Fail(notInVersion(block.Raw.Param("citations")))
+		block.Fail(notInVersion(block.Param("citations")))
 	}
 	c.text(block.RequiredText("text"), cache)
 }

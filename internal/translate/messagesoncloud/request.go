@@ -72,11 +72,9 @@ func (p *Platform) Request(b *jsonscan.Body, caller http.Header, extra []string,
 // edited. It is that of a call, which has an output limit.
 func CountRequest(b *jsonscan.Body) []byte {
 	if _, has := b.Find("max_tokens"); !has {
-		budget := int64(0) // that the limit must exceed
-		body := translate.Body(b)
-		if thinking, ok, _ := body.Object("thinking"); ok {
-			_, budget, _ = thinking.Int("budget_tokens", 0)
-		}
+		var unread error // a wrong budget is the provider's to refuse
+		thinking, _ := translate.Read(b, &unread).Object("thinking")
+		_, budget := thinking.Int("budget_tokens", 0) // that the limit must exceed
 		b.Add("max_tokens", strconv.AppendInt(nil, budget+1, 10))
 	}
 	out := []byte(`{"input":{"invokeModel":{"body":"`)

@@ -21,10 +21,9 @@ func (t *assistantTurn) hasOnlyText() bool { return len(t.texts) > 0 && len(t.ca
 // addText adds a message of the model. A refusal becomes text: it says the same to the model, and
 // few providers know the field.
 func (t *assistantTurn) addText(o translate.Reader) {
-	value := o.Get("content")
+	value := translate.Required(o, "content")
 	switch {
 	case value == nil:
-		o.Fail(translate.Missing(o.Raw.Param("content")))
 		return
 	case value[0] == '"':
 		t.texts = append(t.texts, value)
@@ -42,7 +41,7 @@ func (t *assistantTurn) addText(o translate.Reader) {
 
 // answerText returns the quoted text of a part of the model's message.
 func answerText(part translate.Reader) []byte {
-	if typ, _ := part.Raw.DecodedText("type"); typ != "refusal" {
+	if typ, _ := jsonscan.String(part.Get("type")); typ != "refusal" {
 		return partText(part)
 	}
 	part.Only(partFields["refusal"]...)
@@ -70,7 +69,7 @@ func (t *assistantTurn) addSearch(o translate.Reader, names *toolNames) {
 	if id == nil {
 		return
 	}
-	text := translate.AppendWithNull(nil, *o.RequiredObject("arguments").Raw)
+	text := translate.AppendWithNull(nil, o.RequiredObject("arguments"))
 	t.append(id, names.of(calledTool{kind: searchCall, name: searchName}), jsonscan.AppendString(nil, string(text)))
 }
 

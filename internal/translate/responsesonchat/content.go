@@ -16,10 +16,9 @@ var partFields = map[string][]string{
 // content writes the content of a message, which is a member of o: a single text as a string, which
 // every provider accepts, and parts as parts. Some parts only users can have.
 func (m *messageWriter) content(o translate.Reader, key, role string) {
-	value := o.Get(key)
+	value := translate.Required(o, key)
 	switch {
 	case value == nil:
-		o.Fail(translate.Missing(o.Raw.Param(key)))
 		return
 	case value[0] == '"':
 		m.put("content", value)
@@ -46,11 +45,11 @@ func (m *messageWriter) content(o translate.Reader, key, role string) {
 
 // appendPart appends a part. It returns the quoted text of a text part.
 func (m *messageWriter) appendPart(dst []byte, part translate.Reader, role string) (out, text []byte) {
-	typ := part.Type()
+	typ := translate.TypeOf(part)
 	known, ok := partFields[typ]
 	isText := typ == "input_text" || typ == "output_text"
 	if !ok || typ == "refusal" || !isText && role != "user" {
-		part.Fail(translate.UnsupportedType(*part.Raw, typ))
+		translate.RefuseType(part, typ)
 	}
 	part.Only(known...)
 	switch typ {
@@ -77,19 +76,19 @@ func appendImage(dst []byte, part translate.Reader) []byte {
 	part.Text("detail")
 	dst = append(dst, `{"type":"image_url","image_url":{`...)
 	dst = translate.AppendMember(dst, "url", url)
-	return append(translate.AppendPresent(dst, *part.Raw, "detail"), "}}"...)
+	return append(translate.AppendPresent(dst, part, "detail"), "}}"...)
 }
 
 func appendFile(dst []byte, part translate.Reader, urls bool) []byte {
 	key := "file_data"
 	if url := part.Get("file_url"); url != nil {
 		if !urls || part.Get("file_data") != nil {
-			part.Fail(translate.Unsupported(part.Raw.Param("file_url")))
+			part.Fail(translate.Unsupported(part.Param("file_url")))
 		}
 		key = "file_url"
 	}
 	part.RequiredText(key)
 	part.Text("filename")
 	dst = append(dst, `{"type":"file","file":{`...)
-	return append(translate.AppendPresent(dst, *part.Raw, key, "filename"), "}}"...)
+	return append(translate.AppendPresent(dst, part, key, "filename"), "}}"...)
 }

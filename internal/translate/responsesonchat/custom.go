@@ -30,7 +30,7 @@ func appendGrammar(dst []byte, tool translate.Reader) []byte {
 	if !ok {
 		return dst
 	}
-	switch typ := format.Type(); typ {
+	switch typ := translate.TypeOf(format); typ {
 	case "text":
 		format.Only("type")
 	case "grammar":
@@ -40,7 +40,7 @@ func appendGrammar(dst []byte, tool translate.Reader) []byte {
 		dst = append(append(dst, syntax[1:len(syntax)-1]...), `):\n`...)
 		dst = append(dst, definition[1:len(definition)-1]...)
 	default:
-		format.Fail(translate.UnsupportedType(*format.Raw, typ))
+		translate.RefuseType(format, typ)
 	}
 	return dst
 }

@@ -33,9 +33,8 @@ func appendMessages(dst []byte, body translate.Reader, tools *tools, opt Options
 	if instructions := body.Text("instructions"); instructions != nil {
 		m.text("developer", instructions)
 	}
-	switch input := body.Get("input"); {
+	switch input := translate.Required(body, "input"); {
 	case input == nil:
-		body.Fail(translate.Missing("input"))
 	case input[0] == '"':
 		m.text("user", input)
 	default:
@@ -83,7 +82,7 @@ func (m *messageWriter) item(o translate.Reader) {
 	known, ok := itemFields[typ]
 	if !ok {
 		if !m.opt.DropUnknownTools || !hostedItems[typ] {
-			o.Fail(translate.UnsupportedType(*o.Raw, typ))
+			translate.RefuseType(o, typ)
 		}
 		return
 	}
@@ -127,9 +126,9 @@ func (m *messageWriter) message(o translate.Reader) {
 		m.content(o, "content", role)
 		m.out = append(m.out, '}')
 	case "":
-		o.Fail(translate.Missing(o.Raw.Param("role")))
+		o.Fail(translate.Missing(o.Param("role")))
 	default:
-		o.Fail(translate.Invalid(o.Raw.Param("role"), "user, assistant, system or developer"))
+		o.Fail(translate.Invalid(o.Param("role"), "user, assistant, system or developer"))
 	}
 }
 
@@ -165,9 +164,9 @@ func (m *messageWriter) reasoning(o translate.Reader) {
 
 // partText returns the quoted text of a part that must be text.
 func partText(part translate.Reader) []byte {
-	typ := part.Type()
+	typ := translate.TypeOf(part)
 	if typ != "input_text" && typ != "output_text" {
-		part.Fail(translate.UnsupportedType(*part.Raw, typ))
+		translate.RefuseType(part, typ)
 	}
 	part.Only(partFields[typ]...)
 	return part.RequiredText("text")

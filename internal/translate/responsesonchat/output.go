@@ -1,6 +1,9 @@
 package responsesonchat
 
-import "github.com/gatehouse-proxy/gatehouse/internal/translate"
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
 
 // inNextMessage stands in a tool message for what few providers accept there. The user message
 // behind all results has it.
@@ -10,10 +13,8 @@ const inNextMessage = "[image or file: in the user message behind the results]"
 func (m *messageWriter) output(o translate.Reader) {
 	id := o.RequiredText("call_id")
 	m.beginResult(id)
-	output := o.Get("output")
-	switch {
+	switch output := translate.Required(o, "output"); {
 	case output == nil:
-		o.Fail(translate.Missing(o.Raw.Param("output")))
 	case output[0] == '"':
 		m.put("content", output)
 	case m.opt.ToolParts:
@@ -38,7 +39,7 @@ func (m *messageWriter) outputText(o translate.Reader, id []byte) {
 		if i > 0 {
 			m.out = append(m.out, `\n`...)
 		}
-		if typ, err := part.Raw.DecodedText("type"); err != nil || typ == "input_image" || typ == "input_file" {
+		if typ, _ := jsonscan.String(part.Get("type")); typ == "input_image" || typ == "input_file" {
 			m.out = append(m.out, inNextMessage...)
 			m.addMedia(part, id)
 			return

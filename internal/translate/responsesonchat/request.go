@@ -67,18 +67,15 @@ type translation struct {
 // names the field which a chat request cannot carry, or whose value is invalid. Neither result
 // refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (chat []byte, original *Original, err error) {
-	body := translate.Body(b)
-	if _, err := fields.Check(body, nil); err != nil {
-		return nil, nil, err
-	}
-	t := translation{opt: opt, body: translate.Read(body, &err), tools: tools{drop: opt.DropUnknownTools}}
+	t := translation{opt: opt, body: translate.Read(b, &err), tools: tools{drop: opt.DropUnknownTools}}
+	fields.Check(t.body, nil)
 	t.check()
 	t.tools.read(t.body) // first: calls in the input name them
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
 	t.out = append(t.out, `{"model":`...)
 	t.out = jsonscan.AppendString(t.out, opt.UpstreamModel)
 	t.out = appendMessages(t.out, t.body, &t.tools, opt)
-	t.out = fields.AppendKept(t.out, body)
+	t.out = fields.AppendKept(t.out, t.body)
 	t.putLimit()
 	t.putReasoning()
 	t.putText()
@@ -131,7 +128,7 @@ func (t *translation) putReasoning() {
 		return
 	}
 	if mode := o.DecodedText("mode"); mode != "" && mode != "standard" {
-		o.Fail(translate.UnsupportedValue(o.Raw.Param("mode"), mode))
+		o.Fail(translate.UnsupportedValue(o.Param("mode"), mode))
 	}
 	if effort := o.Text("effort"); effort != nil {
 		t.put("reasoning_effort", effort)

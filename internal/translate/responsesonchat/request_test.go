@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
 )
@@ -31,4 +32,11 @@ func TestALimitOfTheGatewayReplacesTheRequests(t *testing.T) {
 			t.Errorf("%s: the response %s does not repeat the limit, %v", body, out, err)
 		}
 	}
+}
+
+func TestAnAnswerDoesNotHoldTheRequest(t *testing.T) {
+	translatetest.MustNotHold(t, `{"model":"m","input":"hi","include":["reasoning.encrypted_content"]}`, func(b *jsonscan.Body) (*responsesonchat.Original, error) {
+		_, original, err := responsesonchat.Request(b, true, responsesonchat.Options{})
+		return original, err
+	})
 }

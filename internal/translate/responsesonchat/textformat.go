@@ -8,7 +8,7 @@ func appendFormat(dst []byte, text translate.Reader) []byte {
 	if !ok {
 		return dst
 	}
-	switch typ := format.Type(); typ {
+	switch typ := translate.TypeOf(format); typ {
 	case "text": // the default, which some providers do not know by name
 		format.Only("type")
 	case "json_object":
@@ -17,7 +17,7 @@ func appendFormat(dst []byte, text translate.Reader) []byte {
 	case "json_schema":
 		dst = appendSchema(dst, format)
 	default:
-		format.Fail(translate.UnsupportedType(*format.Raw, typ))
+		translate.RefuseType(format, typ)
 	}
 	return dst
 }
@@ -26,10 +26,8 @@ func appendFormat(dst []byte, text translate.Reader) []byte {
 func appendSchema(dst []byte, format translate.Reader) []byte {
 	format.Only("type", "name", "description", "schema", "strict")
 	format.RequiredText("name")
-	if format.Get("schema") == nil {
-		format.Fail(translate.Missing(format.Raw.Param("schema")))
-	}
+	translate.Required(format, "schema")
 	dst = append(dst, `,"response_format":{"type":"json_schema","json_schema":{`...)
-	dst = translate.AppendPresent(dst, *format.Raw, "name", "description", "schema", "strict")
+	dst = translate.AppendPresent(dst, format, "name", "description", "schema", "strict")
 	return append(dst, "}}"...)
 }

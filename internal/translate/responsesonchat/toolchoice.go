@@ -27,7 +27,7 @@ func (c *toolChoice) read(body translate.Reader, drop bool) {
 		return
 	}
 	o, _ := body.Object("tool_choice")
-	switch typ := o.Type(); typ {
+	switch typ := translate.TypeOf(o); typ {
 	case "function", "custom":
 		c.readTool(o, typ)
 	case "allowed_tools":
@@ -35,7 +35,7 @@ func (c *toolChoice) read(body translate.Reader, drop bool) {
 		c.mode, c.needed = translate.ToolMode(o, "mode")
 		c.readAllowed(o, drop)
 	default:
-		o.Fail(translate.UnsupportedType(*o.Raw, typ))
+		translate.RefuseType(o, typ)
 	}
 }
 
@@ -50,9 +50,7 @@ func (c *toolChoice) readTool(o translate.Reader, typ string) {
 
 // readAllowed reads the names of the tools that a choice allows.
 func (c *toolChoice) readAllowed(o translate.Reader, drop bool) {
-	if o.Get("tools") == nil {
-		o.Fail(translate.Missing(o.Raw.Param("tools")))
-	}
+	translate.Required(o, "tools")
 	c.allowed = make(map[allowedTool]bool)
 	o.Each("tools", translate.MaxTools, func(_ int, tool translate.Reader) {
 		typ := tool.DecodedText("type")
@@ -60,7 +58,7 @@ func (c *toolChoice) readAllowed(o translate.Reader, drop bool) {
 		case typ == "function" || typ == "custom" || typ == "namespace":
 			c.allowed[allowedTool{typ, decoded(tool.RequiredText("name"))}] = false
 		case !drop || typ == "":
-			tool.Fail(translate.UnsupportedType(*tool.Raw, typ))
+			translate.RefuseType(tool, typ)
 		}
 	})
 }

@@ -37,10 +37,10 @@ func (t *tools) read(body translate.Reader) {
 			return
 		}
 		t.caller = translate.AppendComma(t.caller)
-		if tool.Type() == "function" { // SDKs expect all keys in a response
-			t.caller = translate.AppendWithNull(t.caller, *tool.Raw, "description", "parameters", "strict")
+		if translate.TypeOf(tool) == "function" { // SDKs expect all keys in a response
+			t.caller = translate.AppendWithNull(t.caller, tool, "description", "parameters", "strict")
 		} else {
-			t.caller = translate.AppendWithNull(t.caller, *tool.Raw)
+			t.caller = translate.AppendWithNull(t.caller, tool)
 		}
 	})
 }
@@ -53,7 +53,7 @@ func (t *tools) addLoaded(item translate.Reader) {
 
 // add adds a tool, or the tools of a namespace.
 func (t *tools) add(tool translate.Reader, loaded bool) {
-	typ := tool.Type()
+	typ := translate.TypeOf(tool)
 	known, ok := toolFields[typ]
 	if !ok {
 		t.leaveOut(tool, typ)
@@ -72,7 +72,7 @@ func (t *tools) add(tool translate.Reader, loaded bool) {
 
 func (t *tools) leaveOut(tool translate.Reader, typ string) {
 	if !t.drop {
-		tool.Fail(translate.UnsupportedType(*tool.Raw, typ))
+		translate.RefuseType(tool, typ)
 	}
 	if typ = translate.Shorten(typ); !slices.Contains(t.dropped, typ) {
 		t.dropped = append(t.dropped, typ)
@@ -83,7 +83,7 @@ func (t *tools) leaveOut(tool translate.Reader, typ string) {
 func (t *tools) addNamespace(o translate.Reader, loaded bool) {
 	namespace := o.RequiredText("name")
 	o.Each("tools", translate.MaxTools, func(_ int, tool translate.Reader) {
-		typ := tool.Type()
+		typ := translate.TypeOf(tool)
 		if typ != "function" && typ != "custom" {
 			t.leaveOut(tool, typ)
 			return
@@ -103,7 +103,7 @@ func (t *tools) addSearch(o translate.Reader, loaded bool) {
 	name, fresh := t.names.add(calledTool{kind: searchCall, name: searchName})
 	if fresh || !loaded {
 		t.begin(name)
-		t.chat = translate.AppendPresent(t.chat, *o.Raw, "description", "parameters")
+		t.chat = translate.AppendPresent(t.chat, o, "description", "parameters")
 		t.chat = append(t.chat, "}}"...)
 	}
 }
@@ -129,7 +129,7 @@ func (t *tools) addTool(tool translate.Reader, typ string, namespace []byte, loa
 	if typ == "custom" {
 		t.chat = appendCustomTool(t.chat, tool)
 	} else {
-		t.chat = translate.AppendPresent(t.chat, *tool.Raw, "description", "parameters", "strict")
+		t.chat = translate.AppendPresent(t.chat, tool, "description", "parameters", "strict")
 	}
 	t.chat = append(t.chat, "}}"...)
 }
@@ -149,7 +149,7 @@ func (t *tools) append(dst []byte, body translate.Reader) []byte {
 	dst = append(dst, `,"tools":[`...)
 	dst = append(append(dst, t.chat...), ']')
 	dst = t.choice.append(dst, &t.names)
-	return translate.AppendPresent(dst, *body.Raw, "parallel_tool_calls")
+	return translate.AppendPresent(dst, body, "parallel_tool_calls")
 }
 
 // decoded returns a quoted text as text.
