@@ -26,7 +26,7 @@ func TestACompactionReservesTheLargestOutput(t *testing.T) {
 		name, body string
 		op         *wire.Operation
 		change     func(*rig)
-		limit      string // what the provider is told of the output
+		limit      string // of the output, that the provider gets
 		refused    string
 	}{
 		{"compact", compactBody, wire.Compact, known, "", ""},

@@ -72,9 +72,9 @@ func TestEveryOperationHasDrawnCalls(t *testing.T) {
 // reservedCalls is how many calls of each operation are drawn.
 const reservedCalls = 250
 
-// Under a hard budget no call is charged more than was reserved for it, whatever it asks for, whatever its
-// model costs, and whatever a provider answers that keeps to the limits of the request. A call that has no
-// bound is refused before anything is sent, and no answer is free.
+// Under a hard budget no call is charged more than was reserved for it: for any request, any price, and any
+// answer of a provider that keeps to the limits of the request. A call that has no bound is refused before
+// anything is sent, and no answer is free.
 func TestACallIsChargedAtMostWhatWasReserved(t *testing.T) {
 	for name, row := range drawnCalls {
 		t.Run(name, func(t *testing.T) {

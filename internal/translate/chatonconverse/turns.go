@@ -154,8 +154,8 @@ func (w *turns) instruct(o translate.Reader) {
 		func(point string) { w.system = w.appendCache(w.system, point) })
 }
 
-// each calls text for each text of a content, part for its other parts, and cached behind what is to be
-// cached.
+// each calls text for each text of a content, part for its other parts, and cached behind each part that
+// the request wants cached.
 func (w *turns) each(o translate.Reader, part func(translate.Reader, string), text func([]byte), cached func(point string)) {
 	switch value := translate.Required(o, "content"); {
 	case value == nil:
@@ -194,7 +194,8 @@ func (w *turns) appendText(dst, quoted []byte) []byte {
 	return append(translate.AppendMember(append(translate.AppendComma(dst), '{'), "text", quoted), '}')
 }
 
-// appendCache caches what stands before, once.
+// appendCache appends the mark that all before it is cached, unless the last block is such a mark or the
+// model takes none there.
 func (w *turns) appendCache(dst []byte, point string) []byte {
 	text := bytes.HasSuffix(dst, []byte(`"}`)) // no other block ends so
 	cached := bytes.HasSuffix(dst, []byte(cachePoint)) || bytes.HasSuffix(dst, []byte(cacheForHour))
