@@ -70,7 +70,7 @@ type Config struct {
 	// Origin is the origin of the console behind a proxy that ends TLS ("https://console.example.com"). "" is
 	// no proxy.
 	Origin string
-	// Client returns the address of the person who asks; nil: it is the address of the connection.
+	// Client returns the address of the client; nil: it is the address of the connection.
 	Client func(*http.Request) string
 	// Desktop serves a socket that shows a desktop to a caller. It calls onSignOut with when it was used
 	// by the person, and with what it does when the session of the console ends.

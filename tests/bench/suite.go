@@ -30,7 +30,7 @@ type row struct {
 	metric     metric
 	goal       goal
 	value      func(map[role]figures) float64 // that the goal bounds
-	of         string                         // the row of whose calls it is another figure, "" if it has calls of its own
+	of         string                         // the row that makes its calls, "" if it makes its own
 }
 
 // cpuRatio is the value of most rows. A server that made no calls has none.
