@@ -2,17 +2,11 @@ package caddymodule
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -69,8 +63,13 @@ func (v *VNC) build(ctx caddy.Context, state *gateway.State) (*desktop.Service, 
 		}
 		specs = append(specs, desktop.Spec{ID: id, Target: target})
 	}
+	sources, sourceSecrets, err := buildSources(ctx, v.Sources, state)
+	if err != nil {
+		return nil, nil, err
+	}
+	secrets = append(secrets, sourceSecrets...)
 	service, err := desktop.New(desktop.Config{
-		Policy: policy, Workstations: specs, State: state.Workstations, Storage: ctx.Storage(), Random: rand.Reader,
+		Policy: policy, Workstations: specs, Sources: sources, State: state.Workstations, Storage: ctx.Storage(), Random: rand.Reader,
 		Emit: state.Emit, Observed: state.Observed,
 	})
 	if err != nil {
@@ -142,14 +141,9 @@ func (v *VNC) policy() (desktop.Policy, error) {
 	default:
 		return p, fmt.Errorf("on_conflict %q: want refuse, replace or share", v.OnConflict)
 	}
-	for _, text := range v.RegisterNetworks {
-		prefix, err := netip.ParsePrefix(text)
-		if err != nil {
-			return p, fmt.Errorf("register_networks: %q: want a network such as 10.0.0.0/8", text)
-		}
-		p.Networks = append(p.Networks, prefix)
-	}
-	return p, nil
+	var err error
+	p.Networks, err = parseNetworks("register_networks", v.RegisterNetworks)
+	return p, err
 }
 
 // build returns the TLS configuration for a VNC server, nil without TLS.
@@ -178,25 +172,5 @@ func (t *ServerTLS) build(ctx caddy.Context, host string) (*tls.Config, error) {
 	if t.PinnedKey == "" {
 		return config, nil
 	}
-	digits, ok := strings.CutPrefix(t.PinnedKey, "sha256:")
-	pin, err := hex.DecodeString(digits)
-	if !ok || err != nil || len(pin) != sha256.Size {
-		return nil, errors.New("pinned_key: want sha256: and 64 hex digits")
-	}
-	config.InsecureSkipVerify = true // VerifyConnection is stricter
-	config.VerifyConnection = func(state tls.ConnectionState) error { return checkPin(pin, state.PeerCertificates) }
-	return config, nil
-}
-
-var errPin = errors.New("the VNC server's key is not the pinned one")
-
-func checkPin(pin []byte, chain []*x509.Certificate) error {
-	if len(chain) == 0 {
-		return errPin
-	}
-	sum := sha256.Sum256(chain[0].RawSubjectPublicKeyInfo)
-	if subtle.ConstantTimeCompare(sum[:], pin) != 1 {
-		return errPin
-	}
-	return nil
+	return config, desktop.PinKey(config, t.PinnedKey)
 }

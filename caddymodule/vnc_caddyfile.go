@@ -17,6 +17,7 @@ import (
 //		port NUMBER
 //		workstation NAME [HOST:PORT] { … }   # any number
 //		credential NAME { … }                # any number
+//		source NAME { … }                    # any number
 //		register_networks CIDR…
 //		connect_within | reconnect_within | max_duration | idle_timeout DURATION
 //		on_conflict refuse|replace|share
@@ -37,6 +38,7 @@ func (v *VNC) read(d *caddyfile.Dispenser) error {
 		"port":              caddykit.Value(&v.Port, caddykit.ParseCount),
 		"workstation":       {Many: true, Read: v.readWorkstation},
 		"credential":        {Many: true, Read: v.readCredential},
+		"source":            {Many: true, Read: v.readSource},
 		"register_networks": caddykit.Words(&v.RegisterNetworks),
 		"connect_within":    caddykit.Value(&v.ConnectWithin, caddykit.ParseDuration),
 		"reconnect_within":  caddykit.Value(&v.ReconnectWithin, caddykit.ParseDuration),

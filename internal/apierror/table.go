@@ -36,6 +36,11 @@ const (
 	WorkstationsExceeded      Code = "workstations_exceeded"
 	StorageUnavailable        Code = "storage_unavailable"
 
+	// The source of a workstation has said no, or that it comes later, or nothing that counts.
+	WorkstationDenied   Code = "workstation_denied"
+	WorkstationStarting Code = "workstation_starting"
+	SourceUnavailable   Code = "source_unavailable"
+
 	// KeysExceeded means that no more keys can be made at run time.
 	KeysExceeded Code = "keys_exceeded"
 
@@ -129,6 +134,10 @@ var table = map[Code]row{
 	WorkstationTokensExceeded: {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
 	WorkstationsExceeded:      {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
 	StorageUnavailable:        {503, serverError, "provider_overloaded", overloaded, 10 * time.Second, false},
+
+	WorkstationDenied:   {403, "permission_error", "permission_denied", "permission_error", 0, false},
+	WorkstationStarting: {503, serverError, "provider_overloaded", overloaded, 10 * time.Second, false},
+	SourceUnavailable:   {503, serverError, "provider_overloaded", overloaded, 5 * time.Second, false},
 
 	GatewayBusy:              {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Second, false},
 	RateLimitExceeded:        {429, rateLimitError, "rate_limit_exceeded", rateLimitError, 0, false},

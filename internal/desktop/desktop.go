@@ -76,6 +76,7 @@ type Spec struct {
 type Config struct {
 	Policy
 	Workstations []Spec
+	Sources      []Source
 	State        *State
 	Storage      Storage   // keeps registrations and release marks
 	Random       io.Reader // crypto/rand.Reader; safe for concurrent use

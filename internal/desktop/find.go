@@ -119,8 +119,8 @@ func (w *Service) pass(f *Found, viewer netip.Addr) (*Pass, error) {
 	if _, err := w.state.judge(w.config, id, t, viewer); err != nil {
 		return nil, err
 	}
-	target := w.target(id)
-	if target == nil {
+	target, source := w.target(id), w.sourceOf(id)
+	if target == nil && source == nil {
 		return nil, refuse(RefusedUnavailable)
 	}
 	shared, terms := t.Shared || w.config.policy.OnConflict == Share, w.config.terms(viewer, 0)
@@ -132,6 +132,8 @@ func (w *Service) pass(f *Found, viewer netip.Addr) (*Pass, error) {
 		ViewOnly:    t.ViewOnly,
 		Shared:      shared,
 		token:       t,
+		source:      source,
+		refreshed:   f.Workstation.Refreshed,
 		look:        f.look(shared, &terms, w.state.now()),
 		service:     w,
 	}, nil

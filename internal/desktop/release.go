@@ -18,6 +18,9 @@ func (g *Registry) ReleaseBy(ctx context.Context, tenant, name, key string) erro
 	if !g.ready.Load() {
 		return errNotStarted()
 	}
+	if source := g.inventory.sourceOf(id); source != nil {
+		return g.dismiss(ctx, source, id, key)
+	}
 	ctx, cancel := forStorage(ctx)
 	defer cancel()
 	s := g.inventory.state

@@ -30,7 +30,8 @@ type State struct {
 type configuration struct {
 	policy   Policy
 	declared map[ID]*Target
-	number   int64 // a later configuration has a higher one
+	sources  map[string]*Source // by tenant
+	number   int64              // a later configuration has a higher one
 }
 
 // NewState returns an empty State over a store of this gateway's own. now is time.Now outside tests.
@@ -109,9 +110,17 @@ func (s *State) current(id ID, by Issuer) bool {
 	return s.has(s.committed, id) && (s.allowed == nil || s.allowed(by))
 }
 
-// has reports whether a configuration has the workstation, released or not; the records are locked.
+// inForce returns the configuration of the last Commit, nil for none.
+func (s *State) inForce() *configuration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.committed
+}
+
+// has reports whether a configuration has the workstation, released or not; the records are locked. A
+// tenant with a source may have any.
 func (s *State) has(c *configuration, id ID) bool {
-	return c != nil && (c.declared[id] != nil || s.records.byID[id].registered())
+	return c != nil && (c.declared[id] != nil || s.records.byID[id].registered() || c.sources[id.Tenant] != nil)
 }
 
 // overtaken reports whether a later configuration is current that has dropped the workstation or
@@ -162,6 +171,9 @@ func (s *State) judge(c *configuration, id ID, t *Token, viewer netip.Addr) (gen
 	}
 	return generation, nil
 }
+
+// Node is the name of this gateway among several, "" where it is the only one.
+func (s *State) Node() string { return (&SessionRecord{Node: s.sessions.store.Node()}).NodeName() }
 
 // Open is the number of open sessions.
 func (s *State) Open() (n int) {

@@ -45,8 +45,9 @@ type Target struct {
 	User, Password string
 	TLS            *tls.Config // nil: no TLS; non-nil: nothing but TLS
 
-	guarded  bool // registered at run time: networks decide
+	guarded  bool // registered at run time: networks and ports decide
 	networks []netip.Prefix
+	ports    Ports
 }
 
 // Format implements fmt.Formatter for every verb.
@@ -122,6 +123,9 @@ func (t *Target) permit(resolved string, own func(netip.AddrPort) bool) error {
 	}
 	if !allowed(t.networks, ap, own) {
 		return errOutside
+	}
+	if !t.ports.has(ap.Port()) {
+		return errPort
 	}
 	return nil
 }

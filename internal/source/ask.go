@@ -129,7 +129,7 @@ func (s *Source) log(failure *Failure, k key) {
 
 // head begins a question.
 func (s *Source) head(kind, tenant string) head {
-	return head{Type: kind, Version: version, Tenant: tenant, Gateway: s.config.Gateway}
+	return head{Type: kind, Version: version, Tenant: tenant, Gateway: s.config.Gateway()}
 }
 
 // Resolve asks for a workstation, unless an answer counts for which was asked at since or later. The

@@ -49,7 +49,7 @@ type Config struct {
 	Timeout   time.Duration // of one question; default 2 s, at most 10 s
 	Cache     time.Duration // how long an "allow" counts; default 30 s, at most 5 min
 	Stale     time.Duration // how long Last has it, while the control plane is down; default 10 min
-	Gateway   string        // the name of this gateway, for the control plane
+	Gateway   func() string // the name of this gateway among several, for the control plane
 	Transport http.RoundTripper
 	Logger    *zap.Logger
 	Now       func() time.Time

@@ -92,7 +92,7 @@ func open(t *testing.T, change func(*Config)) (*Source, *plane, *observer.Observ
 	p := new(plane)
 	p.say(allowed)
 	core, lines := observer.New(zap.DebugLevel)
-	c := Config{Name: "lab", URL: planeURL, Secrets: []string{secret}, Gateway: "gw-1", Transport: p, Logger: zap.New(core), Now: time.Now}
+	c := Config{Name: "lab", URL: planeURL, Secrets: []string{secret}, Gateway: func() string { return "gw-1" }, Transport: p, Logger: zap.New(core), Now: time.Now}
 	if change != nil {
 		change(&c)
 	}
