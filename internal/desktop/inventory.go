@@ -21,13 +21,19 @@ func (v *Inventory) target(id ID) *Target {
 	if !p.registered() {
 		return nil
 	}
-	t := &Target{Address: p.record.Address, guarded: true, networks: v.config.policy.Networks}
+	t := &Target{Address: p.record.Address, guarded: true, networks: v.config.policy.Networks, ports: v.config.policy.Ports}
 	if name := p.record.Credential; name != "" {
 		login, ok := v.config.policy.Credentials[name]
 		if !ok || !login.allows(id.Tenant) {
 			return nil
 		}
 		t.User, t.Password, t.TLS = login.User, login.Password, namedTLS(login.TLS, p.record.Address)
+		if login.Root != "" {
+			if p.record.Machine == "" { // it was registered for a password
+				return nil
+			}
+			t.Password, t.Derived = derivePassword(login.Root, id, p.record.Machine), true
+		}
 	}
 	return t
 }

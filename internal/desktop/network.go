@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -31,7 +32,21 @@ var special = []netip.Prefix{
 	netip.MustParsePrefix("ff00::/8"),           // multicast
 }
 
-var errOutside = errors.New("the address is outside the networks of register_networks")
+// Why an address is not dialled.
+var (
+	errOutside = errors.New("the address is outside the networks of register_networks")
+	errPort    = errors.New("the port is not one of register_ports")
+)
+
+// Ports are those at which a workstation registered at run time may be; empty: all.
+type Ports []PortRange
+
+// PortRange is ports with the first and the last.
+type PortRange struct{ First, Last uint16 }
+
+func (p Ports) has(port uint16) bool {
+	return len(p) == 0 || slices.ContainsFunc(p, func(r PortRange) bool { return r.First <= port && port <= r.Last })
+}
 
 func cleanNetwork(n netip.Prefix) (netip.Prefix, error) {
 	if !n.IsValid() {
