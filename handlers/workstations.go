@@ -146,6 +146,23 @@ func registerWorkstation(x *apiRequest) error {
 	return x.reply(status, view)
 }
 
+// syncWorkstations registers the workstations that a control plane has.
+func syncWorkstations(x *apiRequest) error {
+	service, err := x.desktops()
+	if err != nil {
+		return err
+	}
+	list := desktop.Sync{By: x.req.Caller.Name}
+	if err := x.readObject(desktop.MaxSyncBytes, list.Set); err != nil {
+		return err
+	}
+	done, err := list.Apply(x.r.Context(), service.Registry, x.req.Caller.Tenant)
+	if err != nil {
+		return err
+	}
+	return x.reply(http.StatusOK, done)
+}
+
 // releaseWorkstation ends all tokens and sessions of a workstation, or of the generation that is
 // named: 204 once that is durable, also if it is repeated.
 func releaseWorkstation(x *apiRequest) error {

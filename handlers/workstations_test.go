@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"errors"
-	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -101,64 +100,6 @@ func TestRegistrationSaysWhetherItIsNew(t *testing.T) {
 	found := rows(t, g)
 	if first := found[len(found)-1]; first.Status != 201 || first.Workstation != "lab1" || first.Route != "PUT /v1/workstations/{id}" {
 		t.Errorf("row %+v", first)
-	}
-}
-
-func TestARegistrationHasAMachine(t *testing.T) {
-	g := startGateway(t, setup{workstations: true})
-	put := func(body string, tags ...string) *answer {
-		t.Helper()
-		r := newTestRequest("PUT", "/v1/workstations/lab1", "manage", body)
-		r.Header["If-None-Match"] = tags
-		return send(t, &Gatehouse{gateway: g}, r)
-	}
-	first := put(`{"address":"10.0.0.5:5900","generation":"vm-1","source":"ctl-a","labels":{"course":"cs101"},"expires_in":60}`, "*")
-	if first.Code != 201 || first.at(t, "generation") != "vm-1" || first.at(t, "source") != "ctl-a" || first.at(t, "labels", "course") != "cs101" ||
-		first.at(t, "expires_at") != "2026-03-18T12:01:00Z" || first.Header().Get("ETag") == "" {
-		t.Errorf("%d %v %s", first.Code, first.Header(), first.Body)
-	}
-	put(address, "*").want(t, 412, "workstation_exists", "lab1")
-	put(address, `"a"`).want(t, 400, "invalid_value", "only *")
-	put(address).want(t, 409, "workstation_conflict", "ctl-a")
-	second := put(`{"address":"10.0.0.5:5900","generation":"vm-2","source":"ctl-a"}`)
-	shown := call(t, g, "GET", "/v1/workstations/lab1", "manage", "")
-	if tag := second.Header().Get("ETag"); second.Code != 200 || tag == first.Header().Get("ETag") || tag != shown.Header().Get("ETag") {
-		t.Errorf("%d, tag %q, then %q", second.Code, tag, shown.Header().Get("ETag"))
-	}
-	call(t, g, "DELETE", "/v1/workstations/lab1?generation=vm-1", "manage", "").want(t, 409, "workstation_generation", "another machine")
-	if a := call(t, g, "DELETE", "/v1/workstations/lab1?generation=vm-2", "manage", ""); a.Code != 204 {
-		t.Errorf("%d %s", a.Code, a.Body)
-	}
-}
-
-func TestTheListHasFiltersAndPages(t *testing.T) {
-	g := startGateway(t, setup{workstations: true})
-	for name, label := range map[string]string{"lab1": "cs101", "lab2": "cs=2", "lab3": "cs101"} {
-		call(t, g, "PUT", "/v1/workstations/"+name, "manage", `{"address":"10.0.0.5:5900","source":"ctl-a","labels":{"course":"`+label+`"}}`).want(t, 201, "", "")
-	}
-	for query, want := range map[string]string{
-		"label=course%3Dcs101":                     "lab1 lab3",
-		"label=course=cs=2":                        "lab2",
-		"source=ctl-a&label=course=cs101":          "lab1 lab3",
-		"source=declared":                          "desk1",
-		"source=ctl-b":                             "",
-		"source=ctl-a&limit=2":                     "lab1 lab2 -> default/lab2",
-		"source=ctl-a&limit=2&cursor=default/lab2": "lab3 -> <nil>",
-	} {
-		a := call(t, g, "GET", "/v1/workstations?"+query, "connect", "")
-		var names []string
-		for i := range strings.Count(a.Body.String(), `"workstation_id"`) {
-			names = append(names, fmt.Sprint(a.at(t, "data", i, "workstation_id")))
-		}
-		if strings.Contains(query, "limit") {
-			names = append(names, "->", fmt.Sprint(a.at(t, "next_cursor")))
-		}
-		if got := strings.Join(names, " "); got != want {
-			t.Errorf("%s: %s", query, a.Body)
-		}
-	}
-	for _, query := range []string{"limit=0", "limit=1001", "limit=x", "label=course"} {
-		call(t, g, "GET", "/v1/workstations?"+query, "connect", "").want(t, 400, "invalid_value", "want ")
 	}
 }
 

@@ -44,6 +44,12 @@ func (p *entry) expired(now time.Time) (expired, ends bool) {
 // registered reports whether the workstation was registered at run time.
 func (p *entry) registered() bool { return p != nil && p.known && p.record.Address != "" }
 
+// has reports whether nothing has to be stored for a registration of the workstation in service. One
+// that ends has a later end each time.
+func (p *entry) has(r *Registration) bool {
+	return !p.unsaved && r.ExpiresIn == 0 && p.record.ExpiresAt.IsZero() && p.record.same(r)
+}
+
 // entry returns the entry of id, which it makes if there is none; mu is held.
 func (t *recordTable) entry(id ID) *entry {
 	p := t.byID[id]
@@ -192,6 +198,14 @@ func (t *recordTable) reserve(tenant string, most int) (evicted ID, err error) {
 	}
 	t.registered[tenant]++
 	return evicted, nil
+}
+
+// unchanged reports whether a registration changes nothing.
+func (t *recordTable) unchanged(id ID, r *Registration) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.byID[id]
+	return p.registered() && !p.released() && p.has(r)
 }
 
 // unreserve takes back the count of a registration that plan will create.

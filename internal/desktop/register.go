@@ -31,8 +31,7 @@ func (g *Registry) Register(ctx context.Context, tenant, name string, r Registra
 	id := ID{tenant, name}
 	if g.inventory.config.declared[id] != nil {
 		if !r.empty() {
-			return View{}, false, apierror.New(apierror.WorkstationConflict,
-				"workstation %q is declared in the configuration and cannot be registered", name)
+			return View{}, false, errDeclared(id)
 		}
 		if err := g.Restore(ctx, tenant, name); err != nil {
 			return View{}, false, err
@@ -51,6 +50,10 @@ func (g *Registry) Register(ctx context.Context, tenant, name string, r Registra
 	g.prune(ctx)
 	v, err = g.inventory.Get(tenant, name)
 	return v, n.created, err
+}
+
+func errDeclared(id ID) error {
+	return apierror.New(apierror.WorkstationConflict, "workstation %q is declared in the configuration and cannot be registered", id.Name)
 }
 
 // register makes a registration that was checked durable, and returns what it has changed.
@@ -117,7 +120,7 @@ func (g *Registry) plan(id ID, r Registration) (n plan, err error) {
 	}
 	_, ended := p.expired(now)
 	n.replaces = p.registered() && !p.released() && (p.record.Machine != r.Machine || ended)
-	n.needed = n.created || p.released() || p.unsaved || r.ExpiresIn > 0 || !p.record.ExpiresAt.IsZero() || !p.record.same(&r)
+	n.needed = n.created || n.renewed || !p.has(&r)
 	if n.created {
 		if n.evicted, err = s.records.reserve(id.Tenant, g.inventory.config.policy.MaxRegistered); err != nil {
 			return plan{}, err

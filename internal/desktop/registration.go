@@ -2,6 +2,7 @@ package desktop
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -87,22 +88,22 @@ func ParseRegistration(text []byte) (r Registration, err error) {
 	return r, r.parse(text, r.Set)
 }
 
-// parse reads an object, each member of which set takes.
+// parse reads an object, each member of which set takes, also after one that it refuses.
 func (r *Registration) parse(object []byte, set func(name string, value []byte) (known bool, err error)) error {
 	members, err := jsonscan.Strict(object, nil)
 	if err != nil {
 		return apierror.New(apierror.InvalidJSON, "the registration is not acceptable JSON: %v", err)
 	}
+	var first error
 	for _, m := range members {
 		name := string(m.Key(object))
-		switch known, err := set(name, m.Value(object)); {
-		case err != nil:
-			return err
-		case !known:
-			return apierror.New(apierror.UnsupportedParameter, "unknown field %q", name).WithParam(name)
+		known, err := set(name, m.Value(object))
+		if err == nil && !known {
+			err = apierror.New(apierror.UnsupportedParameter, "unknown field %q", name).WithParam(name)
 		}
+		first = cmp.Or(first, err)
 	}
-	return nil
+	return first
 }
 
 // member reads one value. Null leaves dst as it is; a value of another type is refused.
