@@ -33,6 +33,13 @@ type VNC struct {
 	// none, so registration is off.
 	RegisterNetworks []string `json:"register_networks,omitempty"`
 
+	// RegisterPorts are the ports at which workstations can be registered at run time: numbers, or
+	// ranges such as "5900-5999". Default: all.
+	RegisterPorts []string `json:"register_ports,omitempty"`
+
+	// MaxRegistered bounds the workstations that a tenant has registered at run time. Default: 1000.
+	MaxRegistered int `json:"max_registered,omitempty"`
+
 	// ConnectWithin is how long an address waits for its first use. Default: 5m.
 	ConnectWithin caddy.Duration `json:"connect_within,omitempty"`
 
@@ -132,6 +139,11 @@ type Credential struct {
 
 	// Tenants are the tenants that can use it. Default: all.
 	Tenants []string `json:"tenants,omitempty"`
+
+	// Derive is {env.NAME} or {file./path}: a secret of at least 16 characters, from which the
+	// password of each workstation is derived instead of Password, by its tenant, name and
+	// generation. Default: none.
+	Derive string `json:"derive,omitempty"`
 
 	Login
 }

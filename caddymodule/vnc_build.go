@@ -42,12 +42,11 @@ func (v *VNC) build(ctx caddy.Context, state *gateway.State) (*desktop.Service, 
 		if _, twice := policy.Credentials[c.Name]; twice || c.Name == "" {
 			return nil, nil, fmt.Errorf("credential %q: the name is missing or given twice", c.Name)
 		}
-		login, err := c.login(ctx, fmt.Sprintf("credential %q", c.Name), "")
+		login, err := c.build(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		secrets = append(secrets, login.Password)
-		login.Tenants = c.Tenants
+		secrets = append(secrets, login.Password, login.Root)
 		policy.Credentials[c.Name] = login
 	}
 	var specs []desktop.Spec
@@ -101,6 +100,29 @@ func (w *Workstation) target(ctx caddy.Context, owner string) (desktop.Target, e
 	return desktop.Target{Address: w.Address, User: login.User, Password: login.Password, TLS: login.TLS}, err
 }
 
+// minRoot is the shortest secret from which passwords are derived: whoever guesses it has all of them.
+const minRoot = 16
+
+// build resolves a login that registrations can name.
+func (c *Credential) build(ctx caddy.Context) (desktop.Credential, error) {
+	owner, login := fmt.Sprintf("credential %q", c.Name), c.Login
+	if c.Derive != "" {
+		if c.Password != "" {
+			return desktop.Credential{}, fmt.Errorf("%s: give a password or derive, not both", owner)
+		}
+		login.Password = c.Derive
+	}
+	out, err := login.login(ctx, owner, "")
+	out.Tenants = c.Tenants
+	if c.Derive != "" && err == nil {
+		if len(out.Password) < minRoot {
+			return out, fmt.Errorf("%s: derive: the secret has %d characters; give it at least %d", owner, len(out.Password), minRoot)
+		}
+		out.Password, out.Root = "", out.Password
+	}
+	return out, err
+}
+
 // login resolves how the gateway logs in to a VNC server.
 func (l *Login) login(ctx caddy.Context, owner, host string) (desktop.Credential, error) {
 	out := desktop.Credential{User: l.User}
@@ -124,7 +146,7 @@ func (v *VNC) policy() (desktop.Policy, error) {
 		Domain: v.Domain, Port: v.Port,
 		ConnectWithin: time.Duration(v.ConnectWithin), ReconnectWithin: time.Duration(v.ReconnectWithin),
 		MaxDuration: time.Duration(v.MaxDuration), IdleTimeout: time.Duration(v.IdleTimeout),
-		MaxTokens: v.MaxTokens, MaxSessions: v.MaxSessions,
+		MaxTokens: v.MaxTokens, MaxSessions: v.MaxSessions, MaxRegistered: v.MaxRegistered,
 		PinClient: v.PinClient, VNCAuth: v.VNCAuth, ViewOnly: v.ViewOnly, FixedSize: v.FixedSize,
 		FPS: max(v.FPS, 0), NoClipboardIn: v.ClipboardIn != nil && !*v.ClipboardIn,
 	}
@@ -142,7 +164,10 @@ func (v *VNC) policy() (desktop.Policy, error) {
 		return p, fmt.Errorf("on_conflict %q: want refuse, replace or share", v.OnConflict)
 	}
 	var err error
-	p.Networks, err = parseNetworks("register_networks", v.RegisterNetworks)
+	if p.Networks, err = parseNetworks("register_networks", v.RegisterNetworks); err != nil {
+		return p, err
+	}
+	p.Ports, err = parsePorts("register_ports", v.RegisterPorts)
 	return p, err
 }
 

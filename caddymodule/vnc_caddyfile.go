@@ -19,9 +19,10 @@ import (
 //		credential NAME { … }                # any number
 //		source NAME { … }                    # any number
 //		register_networks CIDR…
+//		register_ports NUMBER|FIRST-LAST…
 //		connect_within | reconnect_within | max_duration | idle_timeout DURATION
 //		on_conflict refuse|replace|share
-//		max_tokens | max_sessions NUMBER
+//		max_tokens | max_sessions | max_registered NUMBER
 //		pin_client
 //		vncauth on|off
 //		view_only
@@ -40,6 +41,8 @@ func (v *VNC) read(d *caddyfile.Dispenser) error {
 		"credential":        {Many: true, Read: v.readCredential},
 		"source":            {Many: true, Read: v.readSource},
 		"register_networks": caddykit.Words(&v.RegisterNetworks),
+		"register_ports":    caddykit.Words(&v.RegisterPorts),
+		"max_registered":    caddykit.Value(&v.MaxRegistered, caddykit.ParseCount),
 		"connect_within":    caddykit.Value(&v.ConnectWithin, caddykit.ParseDuration),
 		"reconnect_within":  caddykit.Value(&v.ReconnectWithin, caddykit.ParseDuration),
 		"max_duration":      caddykit.Value(&v.MaxDuration, caddykit.ParseDuration),
@@ -97,6 +100,7 @@ func (v *VNC) readWorkstation(d *caddyfile.Dispenser) error {
 //
 //	credential NAME {
 //		tenants NAME…
+//		derive {file./path}
 //		user NAME
 //		password {env.NAME}
 //		tls { … }
@@ -108,6 +112,7 @@ func (v *VNC) readCredential(d *caddyfile.Dispenser) error {
 	}
 	options := c.options()
 	options["tenants"] = caddykit.Words(&c.Tenants)
+	options["derive"] = caddykit.Word(&c.Derive)
 	err := options.Block(d)
 	v.Credentials = append(v.Credentials, c)
 	return err

@@ -116,8 +116,20 @@ var meanings = map[Code]Meaning{
 		"Use the method that the answer's `Allow` names.",
 	},
 	WorkstationConflict: {
-		"A workstation of that name is declared in the Caddyfile and cannot be registered.",
-		"Choose another name.",
+		"A workstation of that name is declared in the Caddyfile, or belongs to another `source`.",
+		"Choose another name, or release the workstation first.",
+	},
+	WorkstationExists: {
+		"A workstation of that name is registered, and the request was to create one (`If-None-Match: *`).",
+		"Choose another name, or leave out the header.",
+	},
+	WorkstationGeneration: {
+		"Another machine has the name of the workstation than the one that was to be released.",
+		"Nothing: the machine of that `generation` is gone already.",
+	},
+	SyncRefused: {
+		"A complete list would have released more than half of the workstations of its source.",
+		"Look why the list is short. If it is right, send it with `force`.",
 	},
 	WorkstationOccupied: {
 		"Somebody has the workstation, and the request for an address said that it must not be taken.",

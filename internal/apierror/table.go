@@ -28,9 +28,13 @@ const (
 	RequestTooLarge     Code = "request_too_large"
 	RequestTimeout      Code = "request_timeout"
 
-	// Workstations: a name that is taken, a desktop that somebody else has, caps on tokens and registrations, a storage that cannot
+	// Workstations: a name that is taken, or in use by another machine, a list that would release too
+	// many, a desktop that somebody else has, caps on tokens and registrations, a storage that cannot
 	// be written.
 	WorkstationConflict       Code = "workstation_conflict"
+	WorkstationExists         Code = "workstation_exists"
+	WorkstationGeneration     Code = "workstation_generation"
+	SyncRefused               Code = "sync_refused"
 	WorkstationOccupied       Code = "workstation_occupied"
 	WorkstationTokensExceeded Code = "workstation_tokens_exceeded"
 	WorkstationsExceeded      Code = "workstations_exceeded"
@@ -130,6 +134,9 @@ var table = map[Code]row{
 	RequestTooLarge:     {413, invalidRequest, "payload_too_large", "request_too_large", 0, false},
 
 	WorkstationConflict:       {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
+	WorkstationExists:         {412, invalidRequest, "invalid_request", invalidRequest, 0, false},
+	WorkstationGeneration:     {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
+	SyncRefused:               {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	WorkstationOccupied:       {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	WorkstationTokensExceeded: {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
 	WorkstationsExceeded:      {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},

@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"regexp"
+	"slices"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/source"
 )
-
-var validSource = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // Source is a control plane that is asked for the workstations of tenants. One that is declared or
 // registered is never asked for.
@@ -106,14 +104,10 @@ func (v *Inventory) place(s *Source, id ID, a *source.Answer) (place, error) {
 		return place{}, errPort
 	}
 	t := &Target{Address: a.Address, guarded: true, networks: s.Networks, ports: s.Ports}
-	switch l := a.Login; {
-	case a.Credential != "":
-		login, ok := v.config.policy.Credentials[a.Credential]
-		if !ok || !login.allows(id.Tenant) {
-			return place{}, fmt.Errorf("there is no credential %q for the tenant", clip(a.Credential))
-		}
-		t.User, t.Password, t.TLS = login.User, login.Password, namedTLS(login.TLS, a.Address)
-	case l != nil:
+	if !v.config.login(t, a.Credential, id, a.Generation) {
+		return place{}, fmt.Errorf("there is no credential %q for the tenant, or it needs a generation", clip(a.Credential))
+	}
+	if l := a.Login; l != nil {
 		t.User, t.Password = l.User, l.Password
 		if l.TLS != nil {
 			config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: l.TLS.ServerName}
@@ -248,18 +242,21 @@ func (p *Pass) Doubt() {
 	}
 }
 
-// dismiss ends everything at a workstation of a source, for a key, and has the source asked again.
-func (g *Registry) dismiss(ctx context.Context, s *Source, id ID, key string) error {
-	sessions, ended := g.inventory.state.sessions, 0
-	err := g.askAgain(ctx, s, id, func(w *Workstation, now time.Time) { ended = len(w.endBefore(w.Generation+1, key, now)) })
-	if err != nil {
-		sessions.endAt(id, ReasonReleased, key)
-		return err
-	}
-	g.emit(EventReleased, func() map[string]any {
-		return map[string]any{"tenant": id.Tenant, "workstation": id.Name, "sessions": ended}
+// dismiss ends everything at a workstation of a source, and has the source asked again.
+func (g *Registry) dismiss(ctx context.Context, s *Source, id ID, by Releaser) error {
+	ended := 0
+	err := g.askAgain(ctx, s, id, func(w *Workstation, now time.Time) error {
+		of := func(t *Token) bool { return by.Machine == nil || t.Machine == *by.Machine }
+		if by.Machine != nil && !slices.ContainsFunc(w.Tokens, of) && len(w.Tokens) > 0 {
+			return by.may(nil)
+		}
+		ended = len(w.endOf(of, by.Key, now))
+		return nil
 	})
-	return nil
+	if err == nil {
+		g.emit.released(id, ended)
+	}
+	return err
 }
 
 // Refresh has the source of a workstation asked again, by all gateways. Sessions and addresses stay.
@@ -273,24 +270,26 @@ func (g *Registry) Refresh(ctx context.Context, tenant, name string) error {
 	if s == nil {
 		return nil // nobody is asked for it
 	}
-	return g.askAgain(ctx, s, id, func(*Workstation, time.Time) {})
+	return g.askAgain(ctx, s, id, func(*Workstation, time.Time) error { return nil })
 }
 
 // askAgain forgets what a source has said of a workstation, at all gateways, and changes that.
-func (g *Registry) askAgain(ctx context.Context, s *Source, id ID, change func(w *Workstation, now time.Time)) error {
+func (g *Registry) askAgain(ctx context.Context, s *Source, id ID, change func(w *Workstation, now time.Time) error) error {
 	state := g.inventory.state
 	s.Drop(id.Tenant, id.Name)
 	state.logins.forget(id)
 	apply := func(ctx context.Context) error {
-		return state.sessions.apply(ctx, id, func(w *Workstation) {
+		return state.sessions.swap(ctx, id, func(c *Change) error {
 			now := state.now()
-			change(w, now)
-			w.Refreshed = now
+			c.After.Refreshed = now
+			return change(c.After, now)
 		})
 	}
-	if err := apply(ctx); err != nil {
-		state.sessions.again(apply)
-		return errNoStore(err)
+	err := apply(ctx)
+	var refused *apierror.Error
+	if err == nil || errors.As(err, &refused) {
+		return err
 	}
-	return nil
+	state.sessions.again(apply)
+	return errNoStore(err)
 }

@@ -95,7 +95,7 @@ func (w *Service) find(shown Shown, viewer netip.Addr) (*Pass, error) {
 	}
 	pass, err := w.pass(&found, viewer)
 	var refusal *Refusal
-	if errors.As(err, &refusal) && (refusal.Code == RefusedUnknown || refusal.Code == RefusedReleased) {
+	if errors.As(err, &refusal) && (refusal.Code == RefusedUnknown || refusal.Code == RefusedReleased || refusal.Code == RefusedUnavailable) {
 		if w.state.catchUp(ctx) == nil { // it lives for the store: this gateway may have news to read
 			return w.pass(&found, viewer)
 		}

@@ -63,6 +63,7 @@ type Policy struct {
 	// Loopback, link-local and similar addresses, and the gateway's own listeners, must be named
 	// exactly, by a /32 or /128.
 	Networks []netip.Prefix
+	Ports    Ports // where they may listen
 
 	Credentials map[string]Credential // what a registration may name
 }

@@ -30,6 +30,13 @@ func (c Config) emitter() emitter {
 	}
 }
 
+// released emits that a workstation was released, and how many sessions that ended.
+func (e emitter) released(id ID, sessions int) {
+	e(EventReleased, func() map[string]any {
+		return map[string]any{"tenant": id.Tenant, "workstation": id.Name, "sessions": sessions}
+	})
+}
+
 // New checks a configuration and changes nothing in the State. Errors name
 // the option or the workstation at fault.
 func New(c Config) (*Service, error) {

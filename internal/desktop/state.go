@@ -3,10 +3,13 @@ package desktop
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 // State outlives configurations: tokens by hash, sessions, registrations and
@@ -39,9 +42,10 @@ func NewState(now func() time.Time, store Store) *State {
 	s := &State{
 		now:      now,
 		sessions: newSessions(store, now),
-		records:  recordTable{byID: make(map[ID]*entry), registered: make(map[string]int)},
+		records:  recordTable{now: now, byID: make(map[ID]*entry), registered: make(map[string]int)},
 		logins:   logins{now: now, byID: make(map[ID]*login)},
 	}
+	s.records.over = func(id ID) { s.sessions.endAt(id, math.MaxInt64, ReasonReleased, "") }
 	for i := range s.turns {
 		s.turns[i] = make(chan struct{}, 1)
 	}
@@ -136,11 +140,14 @@ func (s *State) mayIssue(c *configuration, by Issuer, id ID) (generation int64, 
 	s.records.mu.Lock()
 	defer s.records.mu.Unlock()
 	p := s.records.byID[id]
+	expired, _ := p.expired(s.now())
 	switch {
 	case !s.has(c, id) || s.overtaken(c, id, by):
 		return 0, notFound(id.Name)
 	case p.released():
 		return 0, errReleased(id)
+	case expired:
+		return 0, apierror.New(apierror.NotFound, "the registration of workstation %q has ended", id.Name)
 	case p == nil:
 		return 0, nil
 	}
@@ -159,11 +166,14 @@ func (s *State) judge(c *configuration, id ID, t *Token, viewer netip.Addr) (gen
 	if p != nil {
 		generation = p.generation
 	}
+	_, ended := p.expired(s.now())
 	switch {
 	case !s.has(c, id):
 		return 0, refuse(RefusedUnknown)
-	case p.released() || t.Generation < generation:
+	case p.released() || ended || t.Generation < generation:
 		return 0, refuse(RefusedReleased)
+	case t.Generation > generation: // another gateway has put another machine there, or moved it
+		return 0, refuse(RefusedUnavailable)
 	case s.overtaken(c, id, t.Issuer), c == s.committed && s.allowed != nil && !s.allowed(t.Issuer):
 		return 0, refuse(RefusedRevoked)
 	case c.policy.PinClient && t.pinned(viewer):

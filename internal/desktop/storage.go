@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"strings"
 	"time"
 
@@ -134,7 +135,7 @@ func (g *Registry) load(ctx context.Context, key string) error {
 	s := g.inventory.state
 	switch taken, released := s.records.take(r); {
 	case released:
-		s.sessions.endAt(r.id(), ReasonReleased, "")
+		s.sessions.endAt(r.id(), math.MaxInt64, ReasonReleased, "")
 		g.tell(r.id(), 0, "")
 	case taken:
 		s.sessions.reopen(ctx, r.id())

@@ -369,6 +369,7 @@ var arrows = []arrow{
 	{"internal/translate/chatonresponses", "internal/translate/completion", "the chat completion that it writes"},
 	{"internal/translate/chatonresponses", "internal/translate", "requests are read and refused by one set of rules"},
 	{"internal/desktop", "internal/apierror", "its refusals over HTTP"},
+	{"internal/desktop", "internal/jsonscan", "a registration is read strictly, alone and in a list"},
 	{"internal/desktop", "internal/tracing", "a token knows the trace of its request"},
 	{"internal/tracing", "otel", "its API only: the exporter is Caddy's"},
 
