@@ -12,7 +12,7 @@ import (
 // SessionRules are what one level (gateway, tenant, workstation, key, request) allows a session. Of
 // several levels the strictest counts, see Within. The zero value has no rule. As JSON:
 //
-//	{"view_only":true,"shared":false,"clipboard_in":"off","clipboard_out":"off","fps":15,
+//	{"view_only":true,"shared":false,"fps":15,"clipboard_in":"off","clipboard_out":"off",
 //	 "idle_timeout":1800,"max_duration":28800,"bandwidth":20000000,"max_guests":3}
 type SessionRules struct {
 	ViewOnly       bool          // no keys, pointer or clipboard from the viewer
@@ -161,35 +161,41 @@ func (r *SessionRules) UnmarshalJSON(text []byte) (err error) {
 	return err
 }
 
+// wireRules are the members that an issued address has too.
+type wireRules struct {
+	ClipboardIn  string `json:"clipboard_in,omitempty"`
+	ClipboardOut string `json:"clipboard_out,omitempty"`
+	IdleTimeout  int64  `json:"idle_timeout,omitempty"`
+	MaxDuration  int64  `json:"max_duration,omitempty"`
+	Bandwidth    int64  `json:"bandwidth,omitempty"`
+	MaxGuests    *int   `json:"max_guests,omitempty"`
+}
+
+func (r SessionRules) wire() wireRules {
+	w := wireRules{IdleTimeout: int64(r.IdleTimeout / time.Second), MaxDuration: int64(r.MaxDuration / time.Second), Bandwidth: r.Bandwidth}
+	if r.NoClipboardIn {
+		w.ClipboardIn = "off"
+	}
+	if r.NoClipboardOut {
+		w.ClipboardOut = "off"
+	}
+	if r.MaxGuests != 0 {
+		n := max(r.MaxGuests, 0)
+		w.MaxGuests = &n
+	}
+	return w
+}
+
 // MarshalJSON gives the members that are rules.
 func (r SessionRules) MarshalJSON() ([]byte, error) {
-	off := func(is bool) string {
-		if is {
-			return "off"
-		}
-		return ""
-	}
 	var shared *bool
 	if r.NotShared {
 		shared = new(bool)
 	}
-	var guests *int
-	if r.MaxGuests != 0 {
-		n := max(r.MaxGuests, 0)
-		guests = &n
-	}
 	return json.Marshal(struct {
-		ViewOnly     bool   `json:"view_only,omitempty"`
-		Shared       *bool  `json:"shared,omitempty"`
-		ClipboardIn  string `json:"clipboard_in,omitempty"`
-		ClipboardOut string `json:"clipboard_out,omitempty"`
-		FPS          int    `json:"fps,omitempty"`
-		IdleTimeout  int64  `json:"idle_timeout,omitempty"`
-		MaxDuration  int64  `json:"max_duration,omitempty"`
-		Bandwidth    int64  `json:"bandwidth,omitempty"`
-		MaxGuests    *int   `json:"max_guests,omitempty"`
-	}{
-		r.ViewOnly, shared, off(r.NoClipboardIn), off(r.NoClipboardOut), r.FPS,
-		int64(r.IdleTimeout / time.Second), int64(r.MaxDuration / time.Second), r.Bandwidth, guests,
-	})
+		ViewOnly bool  `json:"view_only,omitempty"`
+		Shared   *bool `json:"shared,omitempty"`
+		FPS      int   `json:"fps,omitempty"`
+		wireRules
+	}{r.ViewOnly, shared, r.FPS, r.wire()})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 )
 
 func rules(t testing.TB, text string) desktop.SessionRules {
@@ -33,7 +34,7 @@ func TestTheStrictestOfFiveLevelsCounts(t *testing.T) {
 		`{"bandwidth":64000}`:     {`{}`, `{}`, `{"bandwidth":64000}`, `{"bandwidth":1000000}`, `{}`},
 		`{"max_guests":0}`:        {`{"max_guests":3}`, `{}`, `{}`, `{"max_guests":0}`, `{"max_guests":1}`},
 		`{"max_guests":1}`:        {`{"max_guests":3}`, `{"max_guests":2}`, `{}`, `{}`, `{"max_guests":1}`},
-		`{"view_only":true,"shared":false,"clipboard_in":"off","clipboard_out":"off","fps":1,"idle_timeout":1,"max_duration":1,"bandwidth":64000,"max_guests":100}`: {
+		`{"view_only":true,"shared":false,"fps":1,"clipboard_in":"off","clipboard_out":"off","idle_timeout":1,"max_duration":1,"bandwidth":64000,"max_guests":100}`: {
 			`{"view_only":true,"fps":1}`, `{"shared":false,"idle_timeout":1}`, `{"clipboard_in":"off","max_duration":1}`, `{"clipboard_out":"off","bandwidth":64000}`, `{"max_guests":100}`,
 		},
 	} {
@@ -98,5 +99,80 @@ func TestSessionRulesComeBackFromTheirJSON(t *testing.T) {
 	}
 	if r := rules(t, `{"fps":null,"view_only":null}`); r != (desktop.SessionRules{}) {
 		t.Errorf("null is a rule: %+v", r)
+	}
+}
+
+// levels has a rule of each level for desk1, but that of the request.
+func levels(c *desktop.Config) {
+	c.Policy.Session.FPS = 30
+	c.Tenants = map[string]desktop.SessionRules{"default": {FPS: 20, MaxGuests: 3}, "other": {FPS: 1}}
+	c.Keys = map[desktop.KeyName]desktop.SessionRules{
+		{Tenant: "default", Key: "dev"}: {NoClipboardOut: true}, {Tenant: "default", Key: "ops"}: {FPS: 1}, {Tenant: "other", Key: "dev"}: {FPS: 1},
+	}
+	c.Workstations[0].Target.Session = desktop.SessionRules{Bandwidth: 1_000_000, MaxDuration: time.Hour}
+}
+
+func TestASessionHasTheRulesOfAllLevels(t *testing.T) {
+	d := open(t, levels)
+	asked := desktop.SessionRules{ViewOnly: true, FPS: 25, IdleTimeout: time.Minute}
+	label, issued := issue(t, d, "desk1", desktop.Options{Rules: asked})
+	want := desktop.SessionRules{
+		ViewOnly: true, NoClipboardOut: true, FPS: 20, IdleTimeout: time.Minute, MaxDuration: time.Hour, Bandwidth: 1_000_000, MaxGuests: 3,
+	}
+	if issued.Rules != want {
+		t.Errorf("the answer has %+v, want %+v", issued.Rules, want)
+	}
+	x := mustJoin(t, d, label, viewer)
+	if left := time.Until(x.Until()); left > time.Hour || left < 59*time.Minute {
+		t.Errorf("the session ends in %v, want an hour", left)
+	}
+	open, err := d.Sessions("default", "desk1")
+	if err != nil || len(open) != 1 || open[0].Rules != want || !open[0].ViewOnly {
+		t.Errorf("the list has %+v, %v, want %+v", open, err, want)
+	}
+	if _, issued := issue(t, d, "desk2", desktop.Options{}); issued.Rules != (desktop.SessionRules{FPS: 20, NoClipboardOut: true, MaxGuests: 3}) {
+		t.Errorf("another workstation has %+v", issued.Rules)
+	}
+}
+
+func TestARuleThatAReloadMakesStricterHoldsForNewSessions(t *testing.T) {
+	state := memory.NewState(time.Now)
+	before := open(t, func(c *desktop.Config) { c.State = state; levels(c) })
+	label, _ := issue(t, before, "desk1", desktop.Options{Shared: true})
+	old := mustJoin(t, before, label, viewer)
+	after := open(t, func(c *desktop.Config) {
+		c.State = state
+		levels(c)
+		c.Tenants["default"] = desktop.SessionRules{FPS: 2, MaxDuration: time.Minute}
+	})
+	desktop.Commit(state, after, nil)
+	wantOpen(t, old)
+	x := mustJoin(t, after, label, viewer)
+	if left := time.Until(x.Until()); left > time.Minute {
+		t.Errorf("the new session ends in %v, want a minute", left)
+	}
+	open, err := after.Sessions("default", "desk1")
+	if err != nil || len(open) != 2 || open[0].Rules.FPS != 20 || open[1].Rules.FPS != 2 {
+		t.Errorf("%+v, %v", open, err)
+	}
+}
+
+func TestASessionThatARuleDoesNotShareIsAlone(t *testing.T) {
+	for _, rule := range []desktop.Conflict{desktop.Refuse, desktop.Share} {
+		d := open(t, func(c *desktop.Config) {
+			c.OnConflict = rule
+			c.Workstations[0].Target.Session.NotShared = true
+		})
+		label, issued := issue(t, d, "desk1", desktop.Options{Shared: true})
+		if issued.Shared {
+			t.Error("the address is shared")
+		}
+		x := mustJoin(t, d, label, viewer)
+		another, _ := issue(t, d, "desk1", desktop.Options{Shared: true})
+		_, err := join(d, another, other)
+		wantRefusal(t, err, desktop.RefusedBusy)
+		_, err = d.Issue(dev, "desk1", desktop.Options{Shared: true, Claim: desktop.Yield})
+		wantFault(t, err, apierror.WorkstationOccupied, "")
+		wantOpen(t, x)
 	}
 }

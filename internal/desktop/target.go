@@ -44,6 +44,7 @@ type Target struct {
 	Address        string // host:port
 	User, Password string
 	TLS            *tls.Config // nil: no TLS; non-nil: nothing but TLS
+	Session        SessionRules
 
 	guarded  bool // registered at run time: networks decide
 	networks []netip.Prefix
