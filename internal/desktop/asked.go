@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 	"slices"
 	"time"
@@ -92,6 +93,14 @@ type place struct {
 	asked   time.Time
 }
 
+// session is what it allows a session.
+func (p *place) session() SessionRules {
+	if p.target == nil {
+		return SessionRules{}
+	}
+	return p.target.Session
+}
+
 // place makes a target of an "allow".
 func (v *Inventory) place(s *Source, id ID, a *source.Answer) (place, error) {
 	addr, port, err := parseAddress(a.Address)
@@ -119,6 +128,11 @@ func (v *Inventory) place(s *Source, id ID, a *source.Answer) (place, error) {
 			t.TLS = namedTLS(config, a.Address)
 		}
 	}
+	if a.Session != nil {
+		if t.Session, err = ParseSessionRules(a.Session); err != nil {
+			return place{}, err
+		}
+	}
 	return place{t, a.Generation, a.Asked}, nil
 }
 
@@ -141,7 +155,7 @@ func (w *Service) ask(by Issuer, id ID, o Options, since time.Time) (place, erro
 	if known[0].Refreshed.After(since) {
 		since = known[0].Refreshed
 	}
-	q := question(source.Issue, id, by, o.Client, o.ViewOnly != nil && *o.ViewOnly)
+	q := question(source.Issue, id, by, o.Client, o.ViewOnly != nil && *o.ViewOnly || o.Rules.ViewOnly)
 	a, err := s.Resolve(q, since)
 	if err != nil {
 		return place{}, errSource(err)
@@ -190,7 +204,7 @@ func (p *Pass) Locate(viewer netip.Addr) (refusal *Refusal, cause error) {
 	if s == nil {
 		return nil, nil
 	}
-	q := question(source.Connect, p.Workstation, t.Issuer, viewer, t.ViewOnly)
+	q := question(source.Connect, p.Workstation, t.Issuer, viewer, t.ViewOnly || t.Rules.ViewOnly)
 	p.question = q
 	a, err := s.Resolve(q, p.refreshed)
 	if err == nil && a.Decision == source.Allow && a.Generation != t.Machine && !t.Issued.Before(a.Asked) {
@@ -218,7 +232,8 @@ func (p *Pass) Locate(viewer netip.Addr) (refusal *Refusal, cause error) {
 	if err != nil {
 		return NewRefusal(SourceUnavailable), s.Reject(q, err)
 	}
-	p.Target = at.target
+	p.Target, p.Rules = at.target, p.Rules.Within(at.session())
+	p.Shared = p.Shared && !p.Rules.NotShared
 	return nil, nil
 }
 
@@ -253,8 +268,11 @@ func (g *Registry) dismiss(ctx context.Context, s *Source, id ID, by Releaser) e
 		ended = len(w.endOf(of, by.Key, now))
 		return nil
 	})
-	if err == nil {
+	switch {
+	case err == nil:
 		g.emit.released(id, ended)
+	case by.Machine == nil:
+		g.inventory.state.sessions.endAt(id, math.MaxInt64, ReasonReleased, by.Key)
 	}
 	return err
 }

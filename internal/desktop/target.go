@@ -49,6 +49,7 @@ type Target struct {
 	// Derived is set if the password says which machine it is: one that does not ask for it is
 	// another.
 	Derived bool
+	Session SessionRules
 
 	guarded  bool // registered at run time: networks and ports decide
 	networks []netip.Prefix
