@@ -25,7 +25,7 @@ type Source struct {
 
 // addSources checks sources and makes them those of the configuration. Those of the configuration
 // before give them their answers.
-func (c *configuration) addSources(all []Source, before *configuration) error {
+func (c *configuration) addSources(all []Source, state *State) error {
 	c.sources = make(map[string]*Source)
 	names := make(map[string]bool)
 	for _, s := range all {
@@ -54,13 +54,22 @@ func (c *configuration) addSources(all []Source, before *configuration) error {
 			}
 			c.sources[tenant] = &s
 		}
-		if before != nil {
-			for _, old := range before.sources {
-				s.Inherit(old.Source)
-			}
+		for _, before := range state.sourcesNow(nil) {
+			s.Inherit(before.Source)
 		}
 	}
 	return nil
+}
+
+// sourcesNow returns the sources of the service that started last, and makes others those unless they
+// are nil.
+func (s *State) sourcesNow(others map[string]*Source) map[string]*Source {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if others != nil {
+		s.sources = others
+	}
+	return s.sources
 }
 
 // sourceOf returns the source that is asked for a workstation, nil where none is.

@@ -56,7 +56,7 @@ func New(c Config) (*Service, error) {
 		random: c.Random,
 		emit:   c.emitter(),
 	}
-	if err := w.config.addSources(c.Sources, c.State.inForce()); err != nil {
+	if err := w.config.addSources(c.Sources, c.State); err != nil {
 		return nil, err
 	}
 	w.Registry = &Registry{inventory: w.Inventory, storage: c.Storage, emit: w.emit}

@@ -24,7 +24,8 @@ type State struct {
 	turns    [turnstiles]chan struct{} // one change in storage at a time for a workstation
 
 	mu        sync.Mutex     // guards the following; it comes before that of the records
-	committed *configuration // of the last Commit
+	sources   map[string]*Source // by tenant, of the service that started last
+	committed *configuration     // of the last Commit
 	latest    int64          // number of the newest configuration that was made before the last Commit
 	allowed   func(by Issuer) bool
 }
@@ -113,13 +114,6 @@ func (s *State) current(id ID, by Issuer) bool {
 	s.records.mu.Lock()
 	defer s.records.mu.Unlock()
 	return s.has(s.committed, id) && (s.allowed == nil || s.allowed(by))
-}
-
-// inForce returns the configuration of the last Commit, nil for none.
-func (s *State) inForce() *configuration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.committed
 }
 
 // has reports whether a configuration has the workstation, released or not; the records are locked. A

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -159,6 +160,20 @@ func vncPart(service *desktop.Service, certificate func() error) Part {
 		if err := certificate(); err != nil {
 			return degraded("vnc", time.Time{}, err.Error())
 		}
+	}
+	var down []string
+	var oldest time.Time
+	for name, source := range service.Sources() {
+		if since, is := source.Down(); is {
+			down = append(down, name)
+			if oldest.IsZero() || since.Before(oldest) {
+				oldest = since
+			}
+		}
+	}
+	if len(down) > 0 {
+		slices.Sort(down)
+		return degraded("vnc", oldest, "sources do not answer, so that nobody gets a new address of their workstations: "+someOf(down))
 	}
 	return Part{Name: "vnc", State: PartOK}
 }

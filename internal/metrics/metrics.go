@@ -48,6 +48,7 @@ type Gauges struct {
 	CertificateEnds   func() time.Time // of VNC viewers; the zero time for none
 	Providers         func() []ProviderUp
 	Credentials       func() []CredentialLeft
+	Sources           func() map[string]bool // sources of workstations, and whether they answer
 	Queues            func() map[Queue]int // calls that wait for a concurrency slot
 	Budgets           func() []BudgetSpent
 	Cluster           func() (Cluster, bool) // false without a cluster
