@@ -1,9 +1,12 @@
 package desktop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -16,6 +19,10 @@ const (
 	// fewReleased is how many workstations a source may have for all of them to be released by a list
 	// that lacks them.
 	fewReleased = 10
+	// syncTogether is how many are stored in one transaction, which others wait for.
+	syncTogether = 256
+	// syncWorkers store one each at a time: a file is written in milliseconds, of which most is waiting.
+	syncWorkers = 8
 )
 
 // Sync is the workstations that a source has, or some of them.
@@ -121,15 +128,20 @@ func (l *Sync) Apply(ctx context.Context, g *Registry, tenant string) (done Sync
 		return Synced{}, err
 	}
 	done.Refused = []Refused{}
+	var todo []*syncItem
 	for i := range l.items {
-		if ctx.Err() != nil { // the caller has left
-			return done, unavailable(ctx.Err())
-		}
 		item := &l.items[i]
-		n, err := l.register(ctx, g, ID{tenant, item.name}, item)
-		if err := done.count(item.name, n, err); err != nil {
-			return done, err
+		switch changes, err := l.changes(g, ID{tenant, item.name}, item); {
+		case err != nil:
+			done.refuse(item.name, err)
+		case changes:
+			todo = append(todo, item)
+		default:
+			done.Unchanged++
 		}
+	}
+	if err := l.register(ctx, g, tenant, todo, &done); err != nil {
+		return done, err
 	}
 	for name, machine := range gone {
 		switch err := g.ReleaseBy(ctx, tenant, name, Releaser{Key: l.By, Machine: &machine}); {
@@ -177,25 +189,109 @@ func (l *Sync) lacking(g *Registry, tenant string) (gone map[string]string, err 
 	return gone, nil
 }
 
-func (l *Sync) register(ctx context.Context, g *Registry, id ID, item *syncItem) (n plan, err error) {
+// changes reports whether an item that may be registered changes something.
+func (l *Sync) changes(g *Registry, id ID, item *syncItem) (bool, error) {
 	if item.err != nil {
-		return plan{}, item.err
+		return false, item.err
 	}
 	if item.Source != "" && item.Source != l.Source {
-		return plan{}, invalid("source", errors.New("it is that of the list"))
+		return false, invalid("source", errors.New("it is that of the list"))
 	}
 	if g.inventory.config.declared[id] != nil {
-		return plan{}, errDeclared(id)
+		return false, errDeclared(id)
 	}
 	item.Source, item.By = l.Source, l.By
 	if err := g.inventory.config.check(id, &item.Registration); err != nil {
-		return plan{}, err
+		return false, err
 	}
-	if g.inventory.state.records.unchanged(id, &item.Registration) {
-		return plan{}, nil
+	return !g.inventory.state.records.unchanged(id, &item.Registration), nil
+}
+
+// register registers items that were checked.
+func (l *Sync) register(ctx context.Context, g *Registry, tenant string, todo []*syncItem, done *Synced) (failed error) {
+	if g.inventory.state.shared != nil {
+		for items := range slices.Chunk(todo, syncTogether) {
+			if err := registerTogether(ctx, g, tenant, items, done); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	defer g.inventory.state.logins.forget(id)
-	return g.register(ctx, id, item.Registration)
+	var mu sync.Mutex // guards done and failed
+	var all sync.WaitGroup
+	next := make(chan *syncItem)
+	for range min(syncWorkers, len(todo)) {
+		all.Go(func() {
+			for item := range next {
+				n, err := g.register(ctx, ID{tenant, item.name}, item.Registration)
+				g.inventory.state.logins.forget(ID{tenant, item.name})
+				mu.Lock()
+				failed = cmp.Or(failed, done.count(item.name, n, err))
+				mu.Unlock()
+			}
+		})
+	}
+	for _, item := range todo {
+		mu.Lock()
+		failed = cmp.Or(failed, ctx.Err()) // the caller has left
+		stop := failed != nil
+		mu.Unlock()
+		if stop {
+			break
+		}
+		next <- item
+	}
+	close(next)
+	all.Wait()
+	if failed != nil && failed == ctx.Err() {
+		return unavailable(failed)
+	}
+	return failed
+}
+
+// registerTogether registers items in one transaction, where gateways share the records.
+func registerTogether(caller context.Context, g *Registry, tenant string, items []*syncItem, done *Synced) error {
+	ctx, cancel := forStorage(caller)
+	defer cancel()
+	s := g.inventory.state
+	if err := cmp.Or(caller.Err(), s.catchUp(ctx)); err != nil {
+		return unavailable(err)
+	}
+	var plans []plan
+	for _, item := range items {
+		id := ID{tenant, item.name}
+		n, err := g.plan(id, item.Registration)
+		if err != nil {
+			done.refuse(item.name, err)
+			continue
+		}
+		if n.created {
+			defer s.records.unreserve(id)
+		}
+		plans = append(plans, n)
+	}
+	if len(plans) == 0 {
+		return nil
+	}
+	stored, err := s.store(ctx, plans...)
+	if err != nil {
+		return unavailable(err)
+	}
+	for i, n := range plans {
+		id := n.record.id()
+		ended := g.shared(ctx, n, stored[i])
+		s.logins.forget(id)
+		if n.evicted.Name != "" {
+			g.erase(ctx, n.evicted)
+		}
+		if n.replaces {
+			g.emit.released(id, ended)
+		}
+		if err := done.count(id.Name, n, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // isRefusal reports whether an error is the fault of one item, and not of the storage.
@@ -207,21 +303,25 @@ func isRefusal(err error) bool {
 // count notes what became of an item. An error is that of the whole list.
 func (d *Synced) count(name string, n plan, err error) error {
 	switch {
-	case err == nil && (n.created || n.renewed):
-		d.Created++
-	case err == nil && n.needed:
-		d.Changed++
-	case err == nil:
-		d.Unchanged++
-	case !isRefusal(err):
+	case err != nil && !isRefusal(err):
 		return err
+	case err != nil:
+		d.refuse(name, err)
+	case n.created || n.renewed:
+		d.Created++
+	case n.needed:
+		d.Changed++
 	default:
-		refused := apierror.From(err)
-		r := Refused{Name: clip(name), Code: refused.Code, Message: refused.Message}
-		if refused.Param != "" {
-			r.Param = &refused.Param
-		}
-		d.Refused = append(d.Refused, r)
+		d.Unchanged++
 	}
 	return nil
+}
+
+func (d *Synced) refuse(name string, err error) {
+	refused := apierror.From(err)
+	r := Refused{Name: clip(name), Code: refused.Code, Message: refused.Message}
+	if refused.Param != "" {
+		r.Param = &refused.Param
+	}
+	d.Refused = append(d.Refused, r)
 }
