@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
@@ -56,6 +57,9 @@ type Caps struct {
 type Tenant struct {
 	// Name is the tenant's name. Required; a key must name it.
 	Name string `json:"name"`
+
+	// Session are the rules of its desktop sessions. Default: those of other levels only.
+	Session desktop.SessionRules `json:"session,omitzero"`
 
 	Allowance
 }

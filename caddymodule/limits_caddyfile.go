@@ -54,12 +54,15 @@ func (c *Caps) options() caddykit.Options {
 //
 //	tenant NAME {
 //		rate | concurrency | budget …
+//		session { … }
 //	}
 func (t *Tenant) read(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&t.Name) {
 		return d.ArgErr()
 	}
-	return t.options().Block(d)
+	options := t.options()
+	options["session"] = sessionOption(&t.Session)
+	return options.Block(d)
 }
 
 // read reads the limits of some models:

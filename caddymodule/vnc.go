@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 // VNC configures workstations and the rules of their sessions. The listener itself has the layer-4
@@ -81,6 +83,10 @@ type VNC struct {
 
 	// ClipboardIn is whether the viewer's clipboard reaches the workstation. Default: true.
 	ClipboardIn *bool `json:"clipboard_in,omitempty"`
+
+	// Session are the rules of all sessions. Those of the session's tenant, workstation, key and
+	// request can only be stricter. Default: none but those of the options above.
+	Session desktop.SessionRules `json:"session,omitzero"`
 }
 
 // Workstation is a desktop that the configuration declares.
@@ -97,6 +103,9 @@ type Workstation struct {
 
 	// Address of the VNC server, host:port. Required for static.
 	Address string `json:"address,omitempty"`
+
+	// Session are the rules of its sessions. Default: those of other levels only.
+	Session desktop.SessionRules `json:"session,omitzero"`
 
 	Login
 }

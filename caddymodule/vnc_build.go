@@ -35,7 +35,7 @@ const defaultFPS = 30
 
 // build builds the service of the workstations, nil without any, and returns the
 // secrets in the configuration.
-func (v *VNC) build(ctx caddy.Context, state *gateway.State) (*desktop.Service, []string, error) {
+func (v *VNC) build(ctx caddy.Context, state *gateway.State, levels desktop.Levels) (*desktop.Service, []string, error) {
 	if v == nil {
 		return nil, nil, nil
 	}
@@ -67,10 +67,11 @@ func (v *VNC) build(ctx caddy.Context, state *gateway.State) (*desktop.Service, 
 		if id.Tenant == "" {
 			id.Tenant = keys.DefaultTenant
 		}
+		target.Session = w.Session
 		specs = append(specs, desktop.Spec{ID: id, Target: target})
 	}
 	service, err := desktop.New(desktop.Config{
-		Policy: policy, Workstations: specs, State: state.Workstations, Storage: ctx.Storage(), Random: rand.Reader,
+		Policy: policy, Levels: levels, Workstations: specs, State: state.Workstations, Storage: ctx.Storage(), Random: rand.Reader,
 		Emit: state.Emit, Observed: state.Observed,
 	})
 	if err != nil {
@@ -143,18 +144,35 @@ func (l *Login) login(ctx caddy.Context, owner, host string) (desktop.Credential
 	return out, nil
 }
 
+// sessionLevels returns the session rules of tenants and keys.
+func (a *App) sessionLevels() desktop.Levels {
+	levels := desktop.Levels{Tenants: map[string]desktop.SessionRules{}, Keys: map[desktop.KeyName]desktop.SessionRules{}}
+	for _, t := range a.Tenants {
+		levels.Tenants[t.Name] = t.Session
+	}
+	for _, k := range a.Keys {
+		if k.Session != (desktop.SessionRules{}) {
+			levels.Keys[desktop.KeyName{Tenant: tenantOf(k), Key: k.Name}] = k.Session
+		}
+	}
+	return levels
+}
+
 func (v *VNC) policy() (desktop.Policy, error) {
 	p := desktop.Policy{
 		Domain: v.Domain, Port: v.Port,
 		ConnectWithin: time.Duration(v.ConnectWithin), ReconnectWithin: time.Duration(v.ReconnectWithin),
-		MaxDuration: time.Duration(v.MaxDuration), IdleTimeout: time.Duration(v.IdleTimeout),
-		MaxTokens: v.MaxTokens, MaxSessions: v.MaxSessions, MaxRegistered: v.MaxRegistered,
+		MaxDuration: time.Duration(v.MaxDuration),
+		MaxTokens:   v.MaxTokens, MaxSessions: v.MaxSessions, MaxRegistered: v.MaxRegistered,
 		PinClient: v.PinClient, VNCAuth: v.VNCAuth, ViewOnly: v.ViewOnly, FixedSize: v.FixedSize,
-		FPS: max(v.FPS, 0), NoClipboardIn: v.ClipboardIn != nil && !*v.ClipboardIn,
+	}
+	options := desktop.SessionRules{
+		FPS: max(v.FPS, 0), NoClipboardIn: v.ClipboardIn != nil && !*v.ClipboardIn, IdleTimeout: time.Duration(v.IdleTimeout),
 	}
 	if v.FPS == 0 {
-		p.FPS = defaultFPS
+		options.FPS = defaultFPS
 	}
+	p.Session = v.Session.Within(options)
 	switch v.OnConflict {
 	case "", "refuse":
 		p.OnConflict = desktop.Refuse

@@ -28,6 +28,7 @@ import (
 //		fixed_size
 //		fps NUMBER|off
 //		clipboard_in on|off
+//		session { … }
 //	}
 func (v *VNC) read(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
@@ -57,6 +58,7 @@ func (v *VNC) read(d *caddyfile.Dispenser) error {
 			v.ClipboardIn = new(bool)
 			return caddykit.Value(v.ClipboardIn, parseSwitch).Read(d)
 		}},
+		"session": sessionOption(&v.Session),
 	}.Block(d)
 }
 
@@ -67,10 +69,12 @@ func (v *VNC) read(d *caddyfile.Dispenser) error {
 //		user NAME
 //		password {env.NAME}
 //		tls { … }
+//		session { … }
 //	}
 //	workstation NAME {
 //		tenant NAME
 //		test_card
+//		session { … }
 //	}
 func (v *VNC) readWorkstation(d *caddyfile.Dispenser) error {
 	var w Workstation
@@ -86,6 +90,7 @@ func (v *VNC) readWorkstation(d *caddyfile.Dispenser) error {
 	options := w.options()
 	options["tenant"] = caddykit.Word(&w.Tenant)
 	options["test_card"] = caddykit.Flag(&testCard)
+	options["session"] = sessionOption(&w.Session)
 	err := options.Block(d)
 	if testCard {
 		w.Source = sourceTestCard

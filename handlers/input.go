@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 // query reads the query of the request's URL. A malformed one is refused, because net/url drops
@@ -75,4 +76,12 @@ func option[T any](name string, value []byte, dst *T, want string) (bool, error)
 		return true, apierror.New(apierror.InvalidValue, "%s: want %s", name, want).WithParam(name)
 	}
 	return true, nil
+}
+
+// sessionRules reads the session rules of a request. Null leaves dst as it is.
+func sessionRules(value []byte, dst *desktop.SessionRules) (known bool, err error) {
+	if string(value) != "null" {
+		*dst, err = desktop.ParseSessionRules(value)
+	}
+	return true, err
 }

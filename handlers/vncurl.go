@@ -27,6 +27,8 @@ func serveVNCURL(x *apiRequest) error {
 			return option(name, value, &o.Once, "true or false")
 		case "take_over":
 			return option(name, value, &takeOver, "true or false")
+		case "session":
+			return sessionRules(value, &o.Rules)
 		case "expires_in":
 			var seconds *int64
 			known, err := option(name, value, &seconds, "seconds")

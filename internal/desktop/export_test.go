@@ -86,4 +86,4 @@ func (s *State) Logins() int {
 }
 
 // ViewOnly reports whether the viewer may only look.
-func (x *Session) ViewOnly() bool { return x.record.Token.ViewOnly }
+func (x *Session) ViewOnly() bool { return x.record.Rules.ViewOnly }

@@ -21,7 +21,7 @@ func (v *Inventory) target(id ID) *Target {
 	if !p.registered() {
 		return nil
 	}
-	t := &Target{Address: p.record.Address, guarded: true, networks: v.config.policy.Networks, ports: v.config.policy.Ports}
+	t := &Target{Address: p.record.Address, Session: p.record.Session, guarded: true, networks: v.config.policy.Networks, ports: v.config.policy.Ports}
 	if name := p.record.Credential; name != "" {
 		login, ok := v.config.policy.Credentials[name]
 		if !ok || !login.allows(id.Tenant) {

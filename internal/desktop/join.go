@@ -12,9 +12,9 @@ type Pass struct {
 	Workstation ID
 	Target      *Target
 	Issuer
-	TokenID  string
-	ViewOnly bool
-	Shared   bool // may share the workstation, by the token or by the policy
+	TokenID string
+	Rules   SessionRules // of all levels, when it was found
+	Shared  bool         // may share the workstation, by the token or by the policy
 	// Withdrawn reports whether the viewer may not join any more; nil: it may. It must not call back.
 	Withdrawn func() bool
 
@@ -51,7 +51,7 @@ func (p *Pass) Join(viewer netip.AddrPort, security string) (*Session, error) {
 		ID: id, Workstation: p.Workstation, sessions: s, emit: p.service.emit, ended: make(chan struct{}),
 	}
 	record := SessionRecord{
-		ID: id, Token: p.token, Node: s.store.Node(), Security: security, Shared: p.Shared,
+		ID: id, Token: p.token, Node: s.store.Node(), Security: security, Shared: p.Shared, Rules: p.Rules,
 		Viewer:    netip.AddrPortFrom(viewer.Addr().Unmap(), viewer.Port()),
 		Reconnect: p.service.config.policy.ReconnectWithin,
 	}

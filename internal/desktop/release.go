@@ -175,14 +175,14 @@ func (g *Registry) Restore(ctx context.Context, tenant, name string) error {
 	s.records.mu.Unlock()
 	r.touch(s.now())
 	r.ReleasedAt = record{}.ReleasedAt
-	_, err = g.change(ctx, plan{record: r, changes: changes, seen: anyChange})
+	_, err = change(ctx, g, plan{record: r, changes: changes, seen: anyChange})
 	return err
 }
 
 // change stores the record of a plan and then applies it: a release that came since the plan was made
 // stays. It returns how many sessions at another machine have ended. The caller holds the lock of the
 // record.
-func (g *Registry) change(ctx context.Context, n plan) (ended int, err error) {
+func change(ctx context.Context, g *Registry, n plan) (ended int, err error) {
 	s, r := g.inventory.state, n.record
 	if s.shared != nil {
 		here := len(s.sessions.views(r.id()))
@@ -190,7 +190,7 @@ func (g *Registry) change(ctx context.Context, n plan) (ended int, err error) {
 		if err != nil {
 			return 0, unavailable(err)
 		}
-		return here + g.shared(ctx, n, stored[0]), nil
+		return here + tellShared(ctx, g, n, stored[0]), nil
 	}
 	if n.replaces {
 		ended = g.endHere(r.id(), n.by)
@@ -198,9 +198,9 @@ func (g *Registry) change(ctx context.Context, n plan) (ended int, err error) {
 	return ended, g.changeHere(ctx, r, n.changes)
 }
 
-// shared has the store know what was stored of a plan, and returns how many sessions of other
+// tellShared has the store know what was stored of a plan, and returns how many sessions of other
 // gateways end.
-func (g *Registry) shared(ctx context.Context, n plan, generation int64) (elsewhere int) {
+func tellShared(ctx context.Context, g *Registry, n plan, generation int64) (elsewhere int) {
 	id := n.record.id()
 	if n.replaces {
 		elsewhere = g.tell(id, generation, n.by)

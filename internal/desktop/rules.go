@@ -48,7 +48,8 @@ func (w *Workstation) join(x *SessionRecord, terms *Terms, now time.Time) (most 
 	if terms.Pin && t.pinned(terms.Client) {
 		return 0, refuse(RefusedPinned)
 	}
-	conflicting, refused := w.conflicts(t, x.Shared, terms.Rule, t.Claim, terms.Client, now)
+	x.Token = t
+	conflicting, refused := w.conflicts(x, terms.Rule, t.Claim, terms.Client, now)
 	if refused {
 		return 0, refuse(RefusedBusy)
 	}
@@ -59,7 +60,7 @@ func (w *Workstation) join(x *SessionRecord, terms *Terms, now time.Time) (most 
 		w.change(t, func(t *Token) { t.Client = terms.Client })
 		t = w.Token(t.Hash)
 	}
-	x.Started, x.Until, x.Token = now, t.Until, t
+	x.Started, x.Until, x.Token = now, t.until(x.Rules.MaxDuration), t
 	w.Sessions = append(w.Sessions, x)
 	w.Sweep(now)
 	if t.Once {
@@ -73,11 +74,12 @@ func (w *Workstation) join(x *SessionRecord, terms *Terms, now time.Time) (most 
 // its own session: its viewer came back before the lost connection was noticed. The address must be
 // known and the same, as others can read a token on the way.
 func (w *Workstation) conflicts(
-	t *Token, shared bool, rule Conflict, claim Claim, client netip.Addr, now time.Time,
+	x *SessionRecord, rule Conflict, claim Claim, client netip.Addr, now time.Time,
 ) (conflicting []*SessionRecord, refused bool) {
 	for _, other := range w.open(now) {
-		conflict, wins := claim.over(rule, shared && other.Shared, other.Token.Issuer.Key == t.Issuer.Key)
-		back := client.IsValid() && other.Token.Hash == t.Hash && plain(other.Viewer.Addr()) == client
+		alone := x.Rules.NotShared || other.Rules.NotShared
+		conflict, wins := claim.over(rule, x.Shared && other.Shared, alone, other.Token.Issuer.Key == x.Token.Issuer.Key)
+		back := client.IsValid() && other.Token.Hash == x.Token.Hash && plain(other.Viewer.Addr()) == client
 		if conflict && !wins && !back {
 			return nil, true
 		}
@@ -227,7 +229,7 @@ func (w *Workstation) reopenSession(t *Token, x *SessionRecord, known RefusalCod
 	if rule != Share {
 		rule = Replace
 	}
-	if conflicting, _ := w.conflicts(t, x.Shared, rule, ByRule, netip.Addr{}, now); len(conflicting) > 0 {
+	if conflicting, refused := w.conflicts(x, rule, ByRule, netip.Addr{}, now); refused || len(conflicting) > 0 {
 		return ReasonReplaced
 	}
 	w.Sessions = append(w.Sessions, x)

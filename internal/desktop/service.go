@@ -50,7 +50,8 @@ func New(c Config) (*Service, error) {
 	c.Policy.Credentials = maps.Clone(c.Policy.Credentials)
 	w := &Service{
 		Inventory: &Inventory{state: c.State, config: &configuration{
-			policy: c.Policy, declared: make(map[ID]*Target, len(c.Workstations)), number: c.State.services.Add(1),
+			policy: c.Policy, levels: c.Levels,
+			declared: make(map[ID]*Target, len(c.Workstations)), number: c.State.services.Add(1),
 		}},
 		random: c.Random,
 		emit:   c.emitter(),

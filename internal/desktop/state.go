@@ -32,6 +32,7 @@ type State struct {
 // configuration is what a State needs of a service. It never changes.
 type configuration struct {
 	policy   Policy
+	levels   Levels
 	declared map[ID]*Target
 	number   int64 // a later configuration has a higher one
 }

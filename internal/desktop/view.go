@@ -42,6 +42,7 @@ type SessionView struct {
 	Viewer              netip.AddrPort
 	Security            string
 	ViewOnly, Shared    bool
+	Rules               SessionRules
 	Started, Until      time.Time
 	Up, Down            int64 // bytes so far
 }
@@ -235,7 +236,7 @@ func (x *SessionRecord) view(at ID) SessionView {
 	by := x.Token.Issuer
 	return SessionView{
 		Tenant: at.Tenant, Workstation: at.Name, ID: x.ID, Key: by.Key, User: by.User, TokenID: x.Token.Hash.id(), Node: x.NodeName(),
-		Viewer: x.Viewer, Security: x.Security, ViewOnly: x.Token.ViewOnly, Shared: x.Shared, Started: x.Started, Until: x.Until,
+		Viewer: x.Viewer, Security: x.Security, ViewOnly: x.Token.ViewOnly || x.Rules.ViewOnly, Shared: x.Shared, Rules: x.Rules, Started: x.Started, Until: x.Until,
 		Up: x.Up, Down: x.Down,
 	}
 }

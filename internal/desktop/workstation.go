@@ -28,6 +28,7 @@ type SessionRecord struct {
 	Viewer    netip.AddrPort `json:"viewer"`
 	Security  string         `json:"security"`
 	Shared    bool           `json:"shared,omitempty"`
+	Rules     SessionRules   `json:"rules,omitzero"` // of all levels
 	Started   time.Time      `json:"started"`
 	Until     time.Time      `json:"until"`
 	Reconnect time.Duration  `json:"reconnect"`          // for which its token lives after it

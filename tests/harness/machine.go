@@ -49,10 +49,3 @@ func (p *Place) Boot(workstation, machine string) {
 		_ = conn.Close()
 	}
 }
-
-// Shown is the name of the desktop that a viewer sees, which has heard of no failure.
-func (w *Conn) Shown() string {
-	w.Expect(uint32(0)).Send(0)
-	w.ReadN(20)
-	return string(w.ReadN(int(w.Uint32() & 0xff)))
-}
