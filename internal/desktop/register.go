@@ -73,7 +73,7 @@ func (g *Registry) register(ctx context.Context, id ID, r Registration) (n plan,
 	switch {
 	case err != nil:
 	case n.needed:
-		ended, err = g.change(ctx, n)
+		ended, err = change(ctx, g, n)
 	default:
 		s.sessions.reopen(ctx, id)
 	}

@@ -43,6 +43,13 @@ func (w *Conn) Accepted() *Conn { return w.Expect(uint32(0)).Desktop(0) }
 // Desktop sends the ClientInit and wants the ServerInit of a test's workstation.
 func (w *Conn) Desktop(shared int) *Conn { return w.Send(shared).Expect(ServerInit) }
 
+// Shown is the name of the desktop that a viewer sees, which has heard of no failure.
+func (w *Conn) Shown() string {
+	w.Expect(uint32(0)).Send(0)
+	w.ReadN(20)
+	return string(w.ReadN(int(w.Uint32() & 0xff)))
+}
+
 // Refusal hears that it is not let in, and why; then the end.
 func (w *Conn) Refusal() string {
 	w.Expect(uint32(1))
