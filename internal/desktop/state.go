@@ -23,10 +23,10 @@ type State struct {
 	shared   *sharedRecords            // nil: this gateway is the only one
 	turns    [turnstiles]chan struct{} // one change in storage at a time for a workstation
 
-	mu        sync.Mutex     // guards the following; it comes before that of the records
+	mu        sync.Mutex         // guards the following; it comes before that of the records
 	sources   map[string]*Source // by tenant, of the service that started last
 	committed *configuration     // of the last Commit
-	latest    int64          // number of the newest configuration that was made before the last Commit
+	latest    int64              // number of the newest configuration that was made before the last Commit
 	allowed   func(by Issuer) bool
 }
 

@@ -49,7 +49,7 @@ type Gauges struct {
 	Providers         func() []ProviderUp
 	Credentials       func() []CredentialLeft
 	Sources           func() map[string]bool // sources of workstations, and whether they answer
-	Queues            func() map[Queue]int // calls that wait for a concurrency slot
+	Queues            func() map[Queue]int   // calls that wait for a concurrency slot
 	Budgets           func() []BudgetSpent
 	Cluster           func() (Cluster, bool) // false without a cluster
 }
