@@ -242,7 +242,7 @@ func (p *Pass) Locate(viewer netip.Addr) (refusal *Refusal, cause error) {
 		return NewRefusal(SourceUnavailable), s.Reject(q, err)
 	}
 	p.Target, p.Rules = at.target, p.Rules.Within(at.session())
-	p.Shared = p.Shared && (!p.Rules.NotShared || t.Guest.Host != "")
+	p.Shared = p.Shared && !p.Rules.NotShared
 	return nil, nil
 }
 
