@@ -3,10 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
@@ -46,6 +49,19 @@ const caddyfile = `{
 		key manager {
 			secret {env.SDK_MANAGER_KEY}
 			scopes keys:manage
+		}
+		key desk {
+			secret {env.SDK_DESK_KEY}
+			scopes workstations:connect workstations:manage
+		}
+		vnc {
+			domain vnc.localhost
+			source lab {
+				webhook http://127.0.0.1:%[5]d/ {
+					secret {env.SDK_SOURCE_SECRET} {env.SDK_SOURCE_OLD_SECRET}
+				}
+				networks 10.20.0.0/16
+			}
 		}
 		runtime_keys {
 			scopes chat:write models:read
@@ -179,12 +195,13 @@ https://localhost:%[2]d {
 type configuration struct {
 	text        string
 	http, https int
+	source      int    // where the control plane of desktops listens
 	ca          string // file of the root certificate; "": where StartCaddy has it
 }
 
 // servingConfig is the configuration for suites whose calls are answered.
 func servingConfig(dir, fakeOrigin string) (configuration, error) {
-	ports, err := process.FreePorts(2)
+	ports, err := process.FreePorts(3)
 	if err != nil {
 		return configuration{}, err
 	}
@@ -193,8 +210,8 @@ func servingConfig(dir, fakeOrigin string) (configuration, error) {
 		return configuration{}, err
 	}
 	return configuration{
-		text: fmt.Sprintf(caddyfile, ports[0], ports[1], catalogFile, fakeOrigin),
-		http: ports[0], https: ports[1],
+		text: fmt.Sprintf(caddyfile, ports[0], ports[1], catalogFile, fakeOrigin, ports[2]),
+		http: ports[0], https: ports[1], source: ports[2],
 	}, nil
 }
 
@@ -202,6 +219,7 @@ type gateway struct {
 	*process.Process
 	http, https, ca string // https "": no such site
 	newsTime        string // of a cluster
+	source          int    // as configuration has it
 	secrets         map[string]string
 }
 
@@ -209,12 +227,18 @@ type gateway struct {
 func newSecrets() map[string]string {
 	return map[string]string{
 		"SDK_CALLER_KEY": process.Secret(), "SDK_READER_KEY": process.Secret(), "SDK_MANAGER_KEY": process.Secret(), "SDK_FAKE_KEY": process.Secret(),
+		"SDK_DESK_KEY": process.Secret(), "SDK_SOURCE_SECRET": webhookSecret(), "SDK_SOURCE_OLD_SECRET": webhookSecret(),
 	}
+}
+
+// webhookSecret is one of the Standard Webhooks specification.
+func webhookSecret() string {
+	return "whsec_" + base64.StdEncoding.EncodeToString([]byte(rand.Text()))
 }
 
 // startGateway returns when the gateway answers on all its sites. Its files are in dir.
 func startGateway(ctx context.Context, caddy, dir string, c configuration, secrets map[string]string) (*gateway, error) {
-	g := &gateway{http: fmt.Sprintf("http://127.0.0.1:%d", c.http), ca: cmp.Or(c.ca, process.RootCA(dir)), secrets: secrets}
+	g := &gateway{http: fmt.Sprintf("http://127.0.0.1:%d", c.http), ca: cmp.Or(c.ca, process.RootCA(dir)), secrets: secrets, source: c.source}
 	if c.https != 0 {
 		g.https = fmt.Sprintf("https://localhost:%d", c.https)
 	}
@@ -283,6 +307,10 @@ func (g *gateway) environment(target string, https bool, fakeOrigin string) []st
 		"GATEWAY_ACTIVITY_KEY="+g.secrets["SDK_READER_KEY"],
 		"GATEWAY_MANAGER_KEY="+g.secrets["SDK_MANAGER_KEY"],
 		"GATEWAY_NEWS_TIME="+g.newsTime,
+		"GATEWAY_DESK_KEY="+g.secrets["SDK_DESK_KEY"],
+		"GATEWAY_SOURCE_PORT="+strconv.Itoa(g.source),
+		"GATEWAY_SOURCE_SECRET="+g.secrets["SDK_SOURCE_SECRET"],
+		"GATEWAY_SOURCE_OLD_SECRET="+g.secrets["SDK_SOURCE_OLD_SECRET"],
 		"GATEWAY_UNCALLABLE_MODEL="+uncallable,
 		"FAKE_ORIGIN="+fakeOrigin,
 		"FAKE_API_KEY="+g.secrets["SDK_FAKE_KEY"],
