@@ -27,9 +27,9 @@ var transportFields = []string{
 // features of the Messages API.
 const listField = "Anthropic-Beta"
 
-// checkFields refuses fields that cannot be sent, and the one with the credential. Their names become
-// canonical.
-func checkFields(fields []HeaderField, keyField, option string) ([]HeaderField, error) {
+// CheckFields refuses fields that cannot be sent, and the one with the credential, which the option
+// sets. Their names become canonical.
+func CheckFields(fields []HeaderField, keyField, option string) ([]HeaderField, error) {
 	var checked []HeaderField
 	for _, f := range fields {
 		name := http.CanonicalHeaderKey(f.Name)
