@@ -21,6 +21,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
@@ -117,13 +118,12 @@ func New(c Config) (*Gateway, error) {
 		f.Follow(secret.Follow{Now: c.Now, Logger: c.Logger, Changed: redactor.Replace})
 	}
 	g.requests = modelcall.Deps{
-		Deps: request.Deps{
+		Deps: admission.Deps{Deps: request.Deps{
 			Limits: c.Limits, Uploads: upload.Config{Memory: &c.State.Bodies.Semaphore, Spool: c.State.Bodies.Spool, Timeout: c.Timeouts.Body, Now: c.Now}, Write: c.Timeouts.Write,
 			InFlight: &g.calls, Metrics: c.State.Metrics, Redactor: redactor, Logger: c.Logger,
 			Sampled: sync.OnceValue(func() *zap.Logger { return c.Logger.WithOptions(zap.WrapCore(sample)) }), Now: c.Now,
-		},
-		Models: &g.models, Providers: c.Providers, Guardrails: c.Guardrails, Concurrency: c.State.Concurrency, Exhausted: c.State.exhausted,
-		Health: c.State.Health, Answers: &c.State.Answers, Timeouts: c.Timeouts, WarnOfDemo: g.warnOfDemo,
+		}, Guardrails: c.Guardrails, Concurrency: c.State.Concurrency, Exhausted: c.State.exhausted},
+		Models: &g.models, Providers: c.Providers, Health: c.State.Health, Answers: &c.State.Answers, Timeouts: c.Timeouts, WarnOfDemo: g.warnOfDemo,
 	}
 	if c.RuntimeKeys != nil {
 		c.Limits.Made = func(from string, of keys.Tenants) iter.Seq[policy.Limited] {

@@ -103,6 +103,7 @@ var arrows = []arrow{
 	{"internal/caddykit", "internal/gateway", "what the app shows to the handlers"},
 
 	{"internal/gateway", "internal/activity", "one record a call"},
+	{"internal/gateway", "internal/admission", "what admits calls"},
 	{"internal/gateway", "internal/cloudauth", "which clouds give no credential"},
 	{"internal/gateway", "internal/catalog", "which model, at what price"},
 	{"internal/gateway", "internal/apierror", "its refusals"},
@@ -143,6 +144,15 @@ var arrows = []arrow{
 	{"internal/policy", "internal/limits", "subjects and their budgets"},
 	{"internal/policy", "internal/pattern", "models of a model block"},
 	{"internal/policy", "internal/upload", "the largest body"},
+
+	{"internal/admission", "internal/apierror", "its refusals"},
+	{"internal/admission", "internal/guardrail", "the guardrails of a call"},
+	{"internal/admission", "internal/jsonscan", "answers that are plain text"},
+	{"internal/admission", "internal/limits", "rates, concurrency, budgets"},
+	{"internal/admission", "internal/metrics", "waits, judgements and failures of the ledger are counted"},
+	{"internal/admission", "internal/policy", "which limits and guardrails hold"},
+	{"internal/admission", "internal/request", "the request of a call"},
+	{"internal/admission", "internal/upload", "reads a small body while its call waits"},
 
 	{"internal/api", "internal/anthropic", "Anthropic's shapes"},
 	{"internal/api", "internal/gemini", "Google's shapes"},
@@ -185,6 +195,7 @@ var arrows = []arrow{
 	{"internal/modelcall/wire", "internal/translate/responsesonchat", "Responses calls of a provider that has only chat"},
 
 	{"internal/modelcall", "internal/activity", "one record a request"},
+	{"internal/modelcall", "internal/admission", "rates, slots, budgets and guardrails"},
 	{"internal/modelcall/adapter", "internal/translate/messagesoncloud", "Claude on Vertex AI and Bedrock"},
 	{"internal/modelcall/adapter", "internal/translate/chatonconverse", "chat on Bedrock's Converse"},
 	{"internal/modelcall/adapter", "internal/translate/chatongemini", "chat on Gemini"},
