@@ -10,7 +10,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
-	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 )
 
 // charge holds a call to the caps and budgets of its key and model: it reserves what the call may
@@ -41,11 +40,7 @@ func (g *charge) capsOf(limits ...[]*policy.ModelLimits) (caps policy.Caps) {
 
 // checkSize holds the body to the limit of the model.
 func (g *charge) checkSize(t *target, bytes int) error {
-	most := t.allowed.caps.Body
-	if most == 0 {
-		most = upload.MaxBody
-	}
-	if int64(bytes) > most {
+	if most := t.allowed.caps.MaxBody(); int64(bytes) > most {
 		return g.capRefusal(t, policy.CapBody, apierror.New(apierror.RequestTooLarge,
 			"the request body has %d bytes; the limit of the model %q is %d bytes", bytes, g.record.Model, most))
 	}

@@ -227,7 +227,6 @@ var arrows = []arrow{
 	{"internal/modelcall", "internal/sound", "how long the sound is that passes"},
 	{"internal/modelcall", "internal/sse", "the event stream, both ways"},
 	{"internal/modelcall", "internal/translate", "whose reasoning a translation encoded"},
-	{"internal/modelcall", "internal/upload", "the request body"},
 	{"internal/modelcall", "internal/tracing", "names of its spans and their attributes"},
 	{"internal/modelcall", "otel", "the spans of a call"},
 
