@@ -146,7 +146,7 @@ func (a *accounts) endpoint(owner string, account Account) (e provider.EndpointC
 			return e, fmt.Errorf("header %s: %w", name, err)
 		}
 		field := provider.HeaderField{Name: name, Value: value.Value}
-		if !value.Literal() || namesSecret(name) {
+		if !value.Literal() || provider.NamesSecret(name) {
 			a.know(value, owner+" header "+name)
 			field.Secret = value.Secret
 		}
@@ -174,17 +174,6 @@ func (a *accounts) know(text *secret.Text, owner string) {
 	} else {
 		a.secrets = append(a.secrets, text.Secret())
 	}
-}
-
-// namesSecret reports whether a header field of this name has a credential.
-func namesSecret(name string) bool {
-	return slices.ContainsFunc(strings.Split(strings.ToLower(name), "-"), func(word string) bool {
-		switch word {
-		case "auth", "authorization", "key", "apikey", "token", "secret", "password", "cookie", "credential", "credentials":
-			return true
-		}
-		return false
-	})
 }
 
 // over returns the account with its gaps filled from another one. One that has a place of its own

@@ -160,7 +160,7 @@ func buildProviders(ctx caddy.Context, list []Provider, models []catalog.Model, 
 
 // build adds the provider to those that are built.
 func (p *Provider) build(ctx caddy.Context, built *builtProviders, catalogued map[string]bool) error {
-	if err := provider.ValidName(p.Name); err != nil {
+	if err := provider.ValidName("provider", p.Name); err != nil {
 		return err
 	}
 	if err := p.check(); err != nil {

@@ -33,6 +33,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
+	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
@@ -43,6 +44,7 @@ type Config struct {
 	RuntimeKeys  *runtimekeys.Block // nil = no keys are made at run time, and those that were are not valid
 	Catalog      *catalog.Catalog
 	Providers    []*provider.Provider
+	Tools        *toolserver.Servers // nil = none
 	Aliases      []Alias
 	Discover     []Discovery
 	Workstations *desktop.Service // nil = no workstations
