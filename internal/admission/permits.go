@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -23,10 +24,14 @@ type Permits struct {
 	permits  [3]*limits.Permit // of the key, of the name in the request, of the model that an alias led to
 	grants   [2]*limits.Grant  // of the token rates of the first two, of the third
 	target   []limits.Subject  // of the third
+	slotless bool
 }
 
 // PermitsOf returns those of a call, which has none yet.
 func PermitsOf(d *Deps, q *request.Request) Permits { return Permits{deps: d, req: q} }
+
+// CountOnly makes the call count against rates, and take no slots.
+func (a *Permits) CountOnly() { a.slotless = true }
 
 // longRate is the longest window that an SDK may wait for inside its call.
 const longRate = time.Minute
@@ -54,7 +59,7 @@ func (a *Permits) Enter(subjects []limits.Subject, maxBody int64) error {
 
 // EnterNamed does for what the call names what Enter did for its key. While it waits there, it holds
 // no slot elsewhere.
-func (a *Permits) EnterNamed(ctx context.Context, subjects []limits.Subject) error {
+func (a *Permits) EnterNamed(ctx context.Context, subjects ...limits.Subject) error {
 	if len(subjects) == 0 {
 		return nil
 	}
@@ -140,6 +145,12 @@ func (a *Permits) Settle(tokens int64) {
 // admit counts the request against the rates of the subjects and acquires their slots, or queues for
 // them.
 func (a *Permits) admit(ctx context.Context, permit int, subjects []limits.Subject, held *limits.Permit) (*limits.Permit, error) {
+	if a.slotless {
+		subjects = slices.Clone(subjects)
+		for i := range subjects {
+			subjects[i].Concurrency = limits.Concurrency{}
+		}
+	}
 	entry, err := a.deps.Concurrency.Enter(ctx, a.deps.Rates, subjects, held)
 	switch {
 	case err != nil:

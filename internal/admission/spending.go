@@ -86,6 +86,15 @@ func (s *Spending) Settle(used limits.Amount) {
 	}
 }
 
+// ReservePrice is Reserve for a call that costs this much, in 1e-9 USD, and uses no tokens.
+func (s *Spending) ReservePrice(ctx context.Context, nano int64) error {
+	price := limits.Amount{Nano: nano}
+	return s.Reserve(ctx, price, price)
+}
+
+// SettlePrice is Settle for such a call.
+func (s *Spending) SettlePrice(nano int64) { s.Settle(limits.Amount{Nano: nano}) }
+
 // mustBeRecorded reports whether the reservation must be on disk before the call goes on.
 func (s *Spending) mustBeRecorded() bool {
 	switch s.deps.Limits.OnStoreFailure {

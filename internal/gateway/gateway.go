@@ -34,6 +34,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
+	"github.com/gatehouse-proxy/gatehouse/internal/toolcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
@@ -86,6 +87,7 @@ type Gateway struct {
 	now          func() time.Time
 
 	requests   modelcall.Deps // its stores are set before generation.ready is closed
+	tools      toolcall.Service
 	calls      inflight.Set
 	generation *generation
 	demo       sync.Map // built-in parts that were warned of
@@ -152,6 +154,7 @@ func New(c Config) (*Gateway, error) {
 		workstations: c.Workstations, mayConnect: mayConnectWith(g),
 		ready: make(chan struct{}), retired: make(chan struct{}),
 	}
+	prepareTools(g, c.Tools)
 	g.scrape = newScrape(g, &c)
 	g.state.provision(g.generation, c.Reacquire, c.Release)
 	return g, nil
@@ -176,6 +179,7 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	g.state.start(g.generation)
 	g.state.Health.RetryLasting("") // this configuration may have another credential
 	g.requests.Activity, g.requests.Owners, g.requests.Rates, g.requests.Ledger = opened.log, opened.own, opened.rates, opened.ledger
+	g.tools.Owners = opened.own
 	if err := warnOfUnnamed(ctx, opened.ledger, g.now(), g.requests.Limits.Subjects(), g.logger); err != nil {
 		return err
 	}

@@ -126,7 +126,7 @@ func (c *call) route(ctx context.Context) error {
 	out.KnownModel = c.to.known
 	c.setTarget(t)
 	c.charge.cacheHour = slices.ContainsFunc(c.to.targets, keepsLong) && params.AsksHourCache(c.body.Data())
-	if t.provider.BuiltIn && !onLoopback(c.req.HTTP) {
+	if t.provider.BuiltIn && !request.OnLoopback(c.req.HTTP) {
 		c.deps.WarnOfDemo("the test provider")
 	}
 	return c.keep(func(t *target) error {
@@ -166,7 +166,7 @@ func (c *call) check(ctx context.Context) error {
 	if err := c.keep(func(t *target) error { return c.charge.check(t, tools, c.op.List) }); err != nil {
 		return err
 	}
-	if err := c.permits.EnterNamed(ctx, subjectsOf(c.to.limits)); err != nil {
+	if err := c.permits.EnterNamed(ctx, subjectsOf(c.to.limits)...); err != nil {
 		return err
 	}
 	return c.charge.spending.Check(ctx)

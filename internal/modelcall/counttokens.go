@@ -46,7 +46,7 @@ func count(ctx context.Context, c *call) error {
 	if err := c.route(ctx); err != nil { // 404 413 503
 		return err
 	}
-	if err := c.permits.EnterNamed(ctx, subjectsOf(c.to.limits)); err != nil { // 429
+	if err := c.permits.EnterNamed(ctx, subjectsOf(c.to.limits)...); err != nil { // 429
 		return err
 	}
 	c.to.targets = slices.DeleteFunc(c.to.targets, func(t *target) bool { return t.route == nil })

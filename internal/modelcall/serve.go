@@ -2,8 +2,6 @@ package modelcall
 
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/admission"
-	"net"
-	"net/http"
 	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
@@ -69,15 +67,4 @@ func (c *call) Settle() {
 	c.charge.spending.Settle(used)
 	c.body.Release()
 	c.trace.finish(c.charge.target, m)
-}
-
-// onLoopback reports whether the request came in at an address that only this machine can reach.
-func onLoopback(r *http.Request) bool {
-	switch addr := r.Context().Value(http.LocalAddrContextKey).(type) {
-	case *net.TCPAddr:
-		return addr.IP.IsLoopback()
-	case *net.UDPAddr: // HTTP/3
-		return addr.IP.IsLoopback()
-	}
-	return true
 }
