@@ -66,3 +66,9 @@ func mismatch(message string) *Error {
 func invalid(message string) *Error {
 	return &Error{Code: CodeInvalidRequest, Message: message, Status: http.StatusBadRequest}
 }
+
+// UnknownTool is the answer to a call of a tool that is not there, and to one that the caller may not
+// call: both look the same. The text is that of the specification's example (server/tools).
+func UnknownTool(name string) *Error {
+	return &Error{Code: CodeInvalidParams, Message: "Unknown tool: " + name}
+}

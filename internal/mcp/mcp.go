@@ -8,15 +8,13 @@
 // an initialize request began a session ([Sessions]), with GET for a stream of the server's own
 // messages and DELETE for the session's end.
 //
-//	era, version := mcp.EraOf(header)       // MCP-Protocol-Version
-//	m, err := mcp.Parse(body)               // one message
-//	err = mcp.CheckHeaders(header, m)       // headers equal the body
-//	method, err := mcp.MethodOf(m, era)     // a row of the table
+//	call, err := mcp.Read(header, body)     // one message, whose headers equal its body
+//	allowed := allows(call.Name)            // if call.Method is mcp.ToolsCall
 //
 //	answers, err := mcp.NewReader(response.Header, response.Body, max)
 //	event, err := answers.Next()            // one JSON object, or the next event of a stream
 //	a, err := mcp.ParseAnswer(event.Message)
-//	shown, err := a.Filter(era, allows)     // without the tools that the caller may not call
+//	shown, err := a.Filter(allows)          // without the tools that the caller may not call
 //
 // An [*Error] is answered with its HTTP status and [AppendError].
 //
@@ -82,6 +80,40 @@ func EraOf(h http.Header) (Era, string, *Error) {
 		return Sessions, version, nil
 	}
 	return 0, "", unsupported(version)
+}
+
+// Call is a message of a client, and how it is to be read.
+type Call struct {
+	*Message
+	Era     Era
+	Version string
+	Row     *Method // has no name for a response
+}
+
+// Read reads a POST of a client: [EraOf], [Parse], [CheckHeaders] and [MethodOf]. With an error, the
+// call has a message if its id could be read, to be answered with [Call.Refuse].
+func Read(h http.Header, body []byte) (Call, *Error) {
+	m, err := Parse(body)
+	call := Call{Message: m}
+	if err != nil {
+		return call, err
+	}
+	if call.Era, call.Version, err = EraOf(h); err != nil {
+		return call, err
+	}
+	if err = CheckHeaders(h, m); err != nil {
+		return call, err
+	}
+	call.Row, err = MethodOf(m, call.Era)
+	return call, err
+}
+
+// Refuse returns the message that answers the call with e.
+func (c Call) Refuse(e *Error) []byte {
+	if c.Message == nil {
+		return AppendError(nil, nil, e)
+	}
+	return AppendError(nil, c.ID, e)
 }
 
 // maxEchoed bounds the version that a refusal repeats.

@@ -74,15 +74,19 @@ func MethodOf(m *Message, era Era) (*Method, *Error) {
 		}
 		return method, nil
 	}
+	return nil, NoMethod(m, era)
+}
+
+// NoMethod is the answer to a method that is not there. In the stateless era its status is 404.
+func NoMethod(m *Message, era Era) *Error {
 	err := &Error{Code: CodeMethodNotFound, Message: "method not found", Status: http.StatusNotFound}
 	switch {
-	case m.Method == "initialize": // older clients show the message, and nothing else
-		err.Message = "method not found in version " + Latest + "; initialize is of " +
-			strings.Join(versions[1:], ", ")
+	case era == Stateless && m.Method == "initialize": // older clients show the message, and nothing else
+		err.Message += " in version " + Latest + "; initialize is of " + strings.Join(versions[1:], ", ")
 	case era == Sessions && m.Kind == Request:
 		err.Status = http.StatusOK
 	case era == Sessions:
 		err.Status = http.StatusBadRequest
 	}
-	return nil, err
+	return err
 }

@@ -383,6 +383,8 @@ var arrows = []arrow{
 	{"internal/translate/chatonresponses", "internal/translate", "requests are read and refused by one set of rules"},
 	{"internal/mcp", "internal/jsonscan", "the wire is JSON"},
 	{"internal/mcp", "internal/sse", "answers that are streams"},
+	{"internal/mcp/client", "internal/mcp", "requests and answers"},
+	{"internal/mcp/demo", "internal/mcp", "it is a server"},
 	{"internal/desktop", "internal/apierror", "its refusals over HTTP"},
 	{"internal/desktop", "internal/tracing", "a token knows the trace of its request"},
 	{"internal/tracing", "otel", "its API only: the exporter is Caddy's"},
