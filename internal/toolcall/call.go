@@ -117,6 +117,7 @@ func (c *call) checkMethod(unknown *mcp.Error) error {
 func (c *call) parse() error {
 	r := c.req.HTTP
 	if r.Method != http.MethodPost {
+		c.req.Outcome.Record.Method = r.Method
 		return nil
 	}
 	m, err := mcp.Parse(c.body)

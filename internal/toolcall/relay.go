@@ -184,7 +184,9 @@ func (u *upstream) note(err error) error {
 	}
 	switch failure := apierror.From(err); failure.Code {
 	case apierror.UpstreamError, apierror.UpstreamTimeout, apierror.UpstreamAuth, apierror.UpstreamOverloaded:
-		u.server.Failed(string(failure.Code))
+		if failure.RefusedBy == "" { // else it answered, and an option refused that
+			u.server.Failed(string(failure.Code))
+		}
 	case apierror.UpstreamRejected, apierror.UpstreamRateLimited:
 		u.server.Succeeded()
 	}

@@ -22,7 +22,7 @@ type stream struct {
 	call    *call
 	answers *mcp.Reader
 	named   bool // an event had an id: the client can continue there
-	out     []byte
+	edited  []byte // the buffer of events that are not as they came
 }
 
 // forward writes the header and all events. A failure after it is an event, or the end of the stream.
@@ -40,12 +40,13 @@ func (s *stream) forward(ctx context.Context) error {
 			}
 		}
 		var failure *apierror.Error
-		if s.out, final, failure = s.next(ctx); failure != nil {
+		var out []byte
+		if out, final, failure = s.next(ctx); failure != nil {
 			return s.end(failure)
 		}
 		q.Outcome.FirstEvent(c.service.Now)
 		q.WatchWrite()
-		_, err := q.Writer.Write(s.out)
+		_, err := q.Writer.Write(out)
 		q.Watch.Stop()
 		if err != nil {
 			return s.end(request.ClientGone(err))
@@ -88,7 +89,8 @@ func (s *stream) next(ctx context.Context) (out []byte, final bool, failure *api
 	if bytes.Equal(shown, event.Message) {
 		return event.Raw, final, nil
 	}
-	return event.AppendWith(s.out[:0], shown), final, nil
+	s.edited = event.AppendWith(s.edited[:0], shown)
+	return s.edited, final, nil
 }
 
 // end ends the stream with a failure, of which the client is told if it waits for an answer.
@@ -108,7 +110,7 @@ func (s *stream) end(failure *apierror.Error) error {
 	if !c.isRequest() || failure.Code == apierror.ClientGone {
 		return nil
 	}
-	out := append(s.out[:0], "event: message\ndata: "...)
+	out := append(s.edited[:0], "event: message\ndata: "...)
 	out = append(mcp.AppendError(out, c.message.ID, errorOf(failure)), "\n\n"...)
 	_ = q.Write(out)                                 // the request's context shows that a client has left
 	_ = http.NewResponseController(q.Writer).Flush() // a process that shuts down may be gone by then
