@@ -105,6 +105,7 @@ var arrows = []arrow{
 	{"internal/caddykit", "internal/gateway", "what the app shows to the handlers"},
 
 	{"internal/gateway", "internal/activity", "one record a call"},
+	{"internal/gateway", "internal/admission", "what admits calls"},
 	{"internal/gateway", "internal/cloudauth", "which clouds give no credential"},
 	{"internal/gateway", "internal/catalog", "which model, at what price"},
 	{"internal/gateway", "internal/apierror", "its refusals"},
@@ -114,6 +115,7 @@ var arrows = []arrow{
 	{"internal/gateway", "internal/limits", "rates, calls at once and budgets outlive a configuration"},
 	{"internal/gateway", "internal/memory", "the memory of bodies and answers outlives a configuration"},
 	{"internal/gateway", "internal/metrics", "one count a call"},
+	{"internal/gateway", "internal/mcp/client", "lists the tools of a server for operators"},
 	{"internal/gateway", "internal/owners", "whose stored state it is"},
 	{"internal/gateway", "internal/owners/postgres", "owners of a cluster"},
 	{"internal/gateway", "internal/owners/sqlite", "owners of one gateway"},
@@ -146,6 +148,15 @@ var arrows = []arrow{
 	{"internal/policy", "internal/limits", "subjects and their budgets"},
 	{"internal/policy", "internal/pattern", "models of a model block"},
 	{"internal/policy", "internal/upload", "the largest body"},
+
+	{"internal/admission", "internal/apierror", "its refusals"},
+	{"internal/admission", "internal/guardrail", "the guardrails of a call"},
+	{"internal/admission", "internal/jsonscan", "answers that are plain text"},
+	{"internal/admission", "internal/limits", "rates, concurrency, budgets"},
+	{"internal/admission", "internal/metrics", "waits, judgements and failures of the ledger are counted"},
+	{"internal/admission", "internal/policy", "which limits and guardrails hold"},
+	{"internal/admission", "internal/request", "the request of a call"},
+	{"internal/admission", "internal/upload", "reads a small body while its call waits"},
 
 	{"internal/api", "internal/anthropic", "Anthropic's shapes"},
 	{"internal/api", "internal/gemini", "Google's shapes"},
@@ -188,6 +199,7 @@ var arrows = []arrow{
 	{"internal/modelcall/wire", "internal/translate/responsesonchat", "Responses calls of a provider that has only chat"},
 
 	{"internal/modelcall", "internal/activity", "one record a request"},
+	{"internal/modelcall", "internal/admission", "rates, slots, budgets and guardrails"},
 	{"internal/modelcall/adapter", "internal/translate/messagesoncloud", "Claude on Vertex AI and Bedrock"},
 	{"internal/modelcall/adapter", "internal/translate/chatonconverse", "chat on Bedrock's Converse"},
 	{"internal/modelcall/adapter", "internal/translate/chatongemini", "chat on Gemini"},
@@ -219,7 +231,6 @@ var arrows = []arrow{
 	{"internal/modelcall", "internal/sound", "how long the sound is that passes"},
 	{"internal/modelcall", "internal/sse", "the event stream, both ways"},
 	{"internal/modelcall", "internal/translate", "whose reasoning a translation encoded"},
-	{"internal/modelcall", "internal/upload", "the request body"},
 	{"internal/modelcall", "internal/tracing", "names of its spans and their attributes"},
 	{"internal/modelcall", "otel", "the spans of a call"},
 
@@ -429,6 +440,7 @@ var arrows = []arrow{
 	{"internal/console", "internal/keys", "scopes of pages"},
 	{"internal/console", "internal/activity", "a row, its fields, what an answer lacks"},
 	{"internal/console", "internal/request", "the caller that has signed in"},
+	{"internal/console", "internal/mcp/client", "lists the tools of a server"},
 	{"internal/console", "internal/websession", "who has signed in"},
 	{"internal/gateway", "internal/websession", "who has signed in outlives a configuration"},
 	{"internal/websession", "internal/cluster", "scripts, events, the beat of a node"},
