@@ -29,6 +29,8 @@ type Filter struct {
 	Status               int
 	// Code is the code of a failure, or AnyCode.
 	Code, Workstation string
+	// Family is that of the records: "mcp" selects the calls of tools.
+	Family string
 	// MinLatency is the least Latency.
 	MinLatency time.Duration
 	// Limit is 1 to MaxLimit; 0 means DefaultLimit.
@@ -65,7 +67,7 @@ func (f *Filter) check() error {
 			return &ParamError{param, "must be between 1970 and 2262"}
 		}
 	}
-	for _, s := range []*string{&f.RequestID, &f.Model, &f.Provider, &f.Key, &f.KeyHash, &f.Code, &f.Workstation} {
+	for _, s := range []*string{&f.RequestID, &f.Model, &f.Provider, &f.Key, &f.KeyHash, &f.Code, &f.Workstation, &f.Family} {
 		*s = clip(*s)
 	}
 	if f.Cursor == "" {
@@ -87,7 +89,7 @@ func (f *Filter) statusBytes() []byte { return binary.AppendVarint(nil, int64(f.
 // parts are what the data of each row has that f selects. Other rows may have it too: matches judges
 // them. A row that SQL leaves out costs a tenth of one that is read.
 func (f *Filter) parts() (all [][]byte) {
-	for _, text := range []string{f.Model, f.Provider, f.Key, f.Code, f.Workstation} {
+	for _, text := range []string{f.Model, f.Provider, f.Key, f.Code, f.Workstation, f.Family} {
 		if text != "" && text != AnyCode {
 			all = append(all, appendText(nil, text))
 		}
@@ -153,5 +155,5 @@ func (f *Filter) matches(r *Record) bool {
 	return (f.Model == "" || f.Model == r.Model) && (f.Provider == "" || f.Provider == r.Provider) &&
 		(f.Key == "" || f.Key == r.Key) && (f.KeyHash == "" || f.KeyHash == r.KeyHash) &&
 		(f.Status == 0 || f.Status == r.Status) && codeMatches(f.Code, r.Code) &&
-		(f.Workstation == "" || f.Workstation == r.Workstation) && r.Latency >= f.MinLatency
+		(f.Workstation == "" || f.Workstation == r.Workstation) && (f.Family == "" || f.Family == r.Family) && r.Latency >= f.MinLatency
 }

@@ -27,6 +27,20 @@ const sessionPrefix = "vnc-"
 // Session reports whether the row is the session of a desktop, also of one that was refused.
 func (r *activityRow) Session() bool { return r.Ended != "" || strings.HasPrefix(r.ID, sessionPrefix) }
 
+// Tool reports whether the row is a request to an MCP server.
+func (r *activityRow) Tool() bool { return r.Method != "" }
+
+// callsTool is the method whose row names a tool.
+const callsTool = "tools/call"
+
+// Does is the method of a request to an MCP server, if its row does not say it by naming a tool.
+func (r *activityRow) Does() string {
+	if r.Method == callsTool {
+		return ""
+	}
+	return r.Method
+}
+
 // Used reports whether the call has used something that may cost.
 func (r *activityRow) Used() bool { return r.UsageSource != activity.UsageNone }
 
@@ -46,6 +60,8 @@ func (r *activityRow) Result() result {
 		return result{Text: inPlainWords(r.Ended), Tone: "warn"}
 	case r.Ended != "":
 		return result{Text: inPlainWords(r.Ended), Fine: true}
+	case r.Code == "" && r.IsError:
+		return result{Text: "tool error", Tone: "warn"}
 	case r.Code == "":
 		return result{Text: "ok", Fine: true}
 	case r.Status >= 500:
@@ -74,7 +90,7 @@ func (r *activityRow) Cost() cost {
 	switch {
 	case r.Session():
 		return cost{}
-	case !r.Used():
+	case !r.Used() && spent == 0:
 		return cost{Amount: usd(0), Short: usd(0)}
 	case r.Priced:
 		return cost{Amount: usd(spent), Short: microUSD(spent)}
@@ -97,7 +113,7 @@ func microUSD(amount float64) string {
 
 // Via is the provider, if the name of the model does not say it.
 func (r *activityRow) Via() string {
-	if strings.HasPrefix(r.Model, r.Provider+"/") {
+	if r.Model == r.Provider || strings.HasPrefix(r.Model, r.Provider+"/") {
 		return ""
 	}
 	return r.Provider

@@ -48,6 +48,7 @@ type Gauges struct {
 	CertificateEnds   func() time.Time // of VNC viewers; the zero time for none
 	Providers         func() []ProviderUp
 	Credentials       func() []CredentialLeft
+	Servers           func() []ServerUp
 	Queues            func() map[Queue]int // calls that wait for a concurrency slot
 	Budgets           func() []BudgetSpent
 	Cluster           func() (Cluster, bool) // false without a cluster
@@ -107,6 +108,7 @@ func newGauges(g Gauges) []prometheus.Collector {
 		}, g.AnswerMemoryLimit),
 		newProvidersUp(g.Providers),
 		newCredentialsLeft(g.Credentials),
+		newServersUp(g.Servers),
 		newQueueLength(g.Queues),
 		newBudgetsSpent(g.Budgets),
 		newBuildInfo(),
