@@ -50,7 +50,7 @@ func (s *State) gauges() metrics.Gauges {
 		CertificateEnds:   s.certificateEnds,
 		Providers:         s.providersUp,
 		Credentials:       func() []metrics.CredentialLeft { return credentialsLeft(s.generations.current()) },
-		Servers:           s.serversUp,
+		Servers:           func() []metrics.ServerUp { return serversUp(s.generations.current()) },
 		Queues:            s.queues,
 		Budgets:           s.budgetsSpent,
 		Cluster:           s.stores.clusterGauges,
