@@ -53,6 +53,3 @@ func inspectedKey(k *Key) offline.Key {
 		Unpriced: k.Unpriced != "", Limits: limits,
 	}
 }
-
-// keyless reports whether nothing authorizes the gateway there.
-func (a *Account) keyless() bool { return a.APIKey == "" && a.Auth == nil && len(a.Header) == 0 }

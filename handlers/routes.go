@@ -75,6 +75,10 @@ var (
 	sessionsEndpoint   = &endpoint{"workstations", http.MethodGet, keys.WorkstationsManage, false, serveSessions}
 	endSessionEndpoint = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, endSession}
 
+	mcpEndpoint       = &endpoint{"mcp", http.MethodPost, keys.MCPCall, true, serveMCP}
+	mcpStreamEndpoint = &endpoint{"mcp", http.MethodGet, keys.MCPCall, true, serveMCP}
+	mcpEndEndpoint    = &endpoint{"mcp", http.MethodDelete, keys.MCPCall, true, serveMCP}
+
 	openSessionsEndpoint   = &endpoint{"sessions", http.MethodGet, 0, false, serveOpenSessions} // one of two scopes
 	endOpenSessionEndpoint = &endpoint{"sessions", http.MethodDelete, 0, true, endOpenSession}
 )
@@ -132,6 +136,10 @@ var routes = []route{
 	{"/v1/workstations/{id}/vnc", api.OpenAI{}, vncURLEndpoint},
 	{"/v1/workstations/{id}/sessions", api.OpenAI{}, sessionsEndpoint},
 	{"/v1/workstations/{id}/sessions/{session}", api.OpenAI{}, endSessionEndpoint},
+	{"/mcp/{id}", api.MCP{}, mcpEndpoint},
+	{"/mcp/{id}", api.MCP{}, mcpStreamEndpoint},
+	{"/mcp/{id}", api.MCP{}, mcpEndEndpoint},
+
 	{"/v1/sessions", api.OpenAI{}, openSessionsEndpoint},
 	{"/v1/sessions/{id}", api.OpenAI{}, endOpenSessionEndpoint},
 

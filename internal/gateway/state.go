@@ -17,8 +17,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/websession"
@@ -174,7 +174,7 @@ func (s *State) Close() error {
 func (s *State) Shutdown(timeout time.Duration) error {
 	s.stopping.Store(true)
 	s.Workstations.EndAll(desktop.ReasonShutdown)
-	interrupted := s.generations.interrupt(modelcall.ErrShutdown)
+	interrupted := s.generations.interrupt(request.ErrShutdown)
 	select {
 	case <-s.stores.closed:
 		if interrupted {

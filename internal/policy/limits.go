@@ -193,6 +193,14 @@ func (l *Limits) Matching(model string) []*ModelLimits {
 	return found
 }
 
+// MaxBody is how many bytes a request's body may have.
+func (c Caps) MaxBody() int64 {
+	if c.Body == 0 {
+		return upload.MaxBody
+	}
+	return c.Body
+}
+
 // Within returns the caps that satisfy both.
 func (c Caps) Within(other Caps) Caps {
 	return Caps{

@@ -18,6 +18,8 @@ var arrows = []arrow{
 	{"caddymodule", "internal/runtimekeys", "the runtime_keys block"},
 	{"caddymodule", "internal/secret", "placeholders of secrets"},
 	{"caddymodule", "internal/testprovider", "the transport of dialect test"},
+	{"caddymodule", "internal/toolserver", "mcp blocks become servers"},
+	{"caddymodule", "internal/mcp/demo", "the built-in MCP server"},
 	{"caddymodule", "certmagic", "which names a public CA signs"},
 	{"caddymodule", "internal/desktop", "the vnc block becomes the service of workstations"},
 	{"caddymodule", "l4vnc", "one import brings the layer-4 handler with it"},
@@ -103,6 +105,7 @@ var arrows = []arrow{
 	{"internal/caddykit", "internal/gateway", "what the app shows to the handlers"},
 
 	{"internal/gateway", "internal/activity", "one record a call"},
+	{"internal/gateway", "internal/admission", "what admits calls"},
 	{"internal/gateway", "internal/cloudauth", "which clouds give no credential"},
 	{"internal/gateway", "internal/catalog", "which model, at what price"},
 	{"internal/gateway", "internal/apierror", "its refusals"},
@@ -146,6 +149,15 @@ var arrows = []arrow{
 	{"internal/policy", "internal/pattern", "models of a model block"},
 	{"internal/policy", "internal/upload", "the largest body"},
 
+	{"internal/admission", "internal/apierror", "its refusals"},
+	{"internal/admission", "internal/guardrail", "the guardrails of a call"},
+	{"internal/admission", "internal/jsonscan", "answers that are plain text"},
+	{"internal/admission", "internal/limits", "rates, concurrency, budgets"},
+	{"internal/admission", "internal/metrics", "waits, judgements and failures of the ledger are counted"},
+	{"internal/admission", "internal/policy", "which limits and guardrails hold"},
+	{"internal/admission", "internal/request", "the request of a call"},
+	{"internal/admission", "internal/upload", "reads a small body while its call waits"},
+
 	{"internal/api", "internal/anthropic", "Anthropic's shapes"},
 	{"internal/api", "internal/gemini", "Google's shapes"},
 	{"internal/api", "internal/apierror", "error bodies"},
@@ -187,6 +199,7 @@ var arrows = []arrow{
 	{"internal/modelcall/wire", "internal/translate/responsesonchat", "Responses calls of a provider that has only chat"},
 
 	{"internal/modelcall", "internal/activity", "one record a request"},
+	{"internal/modelcall", "internal/admission", "rates, slots, budgets and guardrails"},
 	{"internal/modelcall/adapter", "internal/translate/messagesoncloud", "Claude on Vertex AI and Bedrock"},
 	{"internal/modelcall/adapter", "internal/translate/chatonconverse", "chat on Bedrock's Converse"},
 	{"internal/modelcall/adapter", "internal/translate/chatongemini", "chat on Gemini"},
@@ -218,7 +231,6 @@ var arrows = []arrow{
 	{"internal/modelcall", "internal/sound", "how long the sound is that passes"},
 	{"internal/modelcall", "internal/sse", "the event stream, both ways"},
 	{"internal/modelcall", "internal/translate", "whose reasoning a translation encoded"},
-	{"internal/modelcall", "internal/upload", "the request body"},
 	{"internal/modelcall", "internal/tracing", "names of its spans and their attributes"},
 	{"internal/modelcall", "otel", "the spans of a call"},
 
