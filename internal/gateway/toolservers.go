@@ -26,7 +26,7 @@ type ServerStatus struct {
 // Servers lists the MCP servers of a gateway that are allowed, by name. A nil allowed allows all.
 func Servers(g *Gateway, allowed func(server string) bool) []ServerStatus {
 	list := []ServerStatus{}
-	for s := range g.scrape.servers.All() {
+	for s := range g.tools.Servers.All() {
 		if allowed != nil && !allowed(s.Name) {
 			continue
 		}
@@ -42,7 +42,7 @@ func Servers(g *Gateway, allowed func(server string) bool) []ServerStatus {
 // serversUp is what the metric shows: servers that were asked.
 func serversUp(current *generation) (up []metrics.ServerUp) {
 	if current != nil {
-		for server := range current.gateway.scrape.servers.All() {
+		for server := range current.gateway.tools.Servers.All() {
 			if h := server.Health(); h.State != toolserver.Unknown {
 				up = append(up, metrics.ServerUp{Server: server.Name, Up: h.State == toolserver.OK})
 			}
@@ -73,7 +73,7 @@ const askWithin = 30 * time.Second
 // ToolsOf asks an MCP server for all of its tools, with the gateway's own credential. Errors: 404, and
 // 502 with what the server did wrong.
 func ToolsOf(ctx context.Context, g *Gateway, server string) (*ServerTools, error) {
-	s := g.scrape.servers.Named(server)
+	s := g.tools.Servers.Named(server)
 	if s == nil {
 		return nil, apierror.New(apierror.NotFound, "the running configuration has no MCP server %q", server)
 	}
