@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
 )
@@ -65,6 +66,10 @@ type Key struct {
 	// price, hosted tools, files): "allow" admits it and reserves what is known. Default: 402
 	// cannot_be_priced.
 	Unpriced string `json:"unpriced,omitempty"`
+
+	// Session are the rules of the desktop sessions whose address the key has asked for. Default:
+	// those of other levels only.
+	Session desktop.SessionRules `json:"session,omitzero"`
 
 	filed bool // read from a file: Caddy's admin API does not show it
 }

@@ -23,6 +23,7 @@ import (
 //		max_body, max_messages, max_tools, max_output_tokens …
 //		guardrails NAME…
 //		unpriced allow
+//		session { … }
 //	}
 func (k *Key) read(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&k.Name) {
@@ -41,5 +42,6 @@ func (k *Key) read(d *caddyfile.Dispenser) error {
 		"all_tenants":  caddykit.Flag(&k.AllTenants),
 		"guardrails":   caddykit.Words(&k.Guardrails),
 		"unpriced":     caddykit.Word(&k.Unpriced),
+		"session":      sessionOption(&k.Session),
 	}, k.Allowance.options(), k.Caps.options()).Block(d)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
@@ -60,6 +61,9 @@ type Tenant struct {
 	// MCP are patterns over "<MCP server>/<tool>". A tool of a key must fit them, too. Default: what the
 	// key has.
 	MCP []string `json:"mcp,omitempty"`
+
+	// Session are the rules of its desktop sessions. Default: those of other levels only.
+	Session desktop.SessionRules `json:"session,omitzero"`
 
 	Allowance
 }

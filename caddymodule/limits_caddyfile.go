@@ -55,12 +55,13 @@ func (c *Caps) options() caddykit.Options {
 //	tenant NAME {
 //		mcp NAME [tools PATTERN…]   # any number
 //		rate | concurrency | budget …
+//		session { … }
 //	}
 func (t *Tenant) read(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&t.Name) {
 		return d.ArgErr()
 	}
-	return with(caddykit.Options{"mcp": toolsOf(&t.MCP)}, t.options()).Block(d)
+	return with(caddykit.Options{"mcp": toolsOf(&t.MCP), "session": sessionOption(&t.Session)}, t.options()).Block(d)
 }
 
 // read reads the limits of some models:

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 // VNC configures workstations and the rules of their sessions. The listener itself has the layer-4
@@ -24,10 +26,21 @@ type VNC struct {
 	// itself carries no secret.
 	Credentials []Credential `json:"credentials,omitempty"`
 
+	// Sources are control planes that are asked for workstations which are neither declared nor
+	// registered.
+	Sources []Source `json:"sources,omitempty"`
+
 	// RegisterNetworks are the networks (CIDR) in which workstations can be registered at run time.
 	// Loopback, link-local and other special addresses must be named by a /32 or /128. Default:
 	// none, so registration is off.
 	RegisterNetworks []string `json:"register_networks,omitempty"`
+
+	// RegisterPorts are the ports at which workstations can be registered at run time: numbers, or
+	// ranges such as "5900-5999". Default: all.
+	RegisterPorts []string `json:"register_ports,omitempty"`
+
+	// MaxRegistered bounds the workstations that a tenant has registered at run time. Default: 1000.
+	MaxRegistered int `json:"max_registered,omitempty"`
 
 	// ConnectWithin is how long an address waits for its first use. Default: 5m.
 	ConnectWithin caddy.Duration `json:"connect_within,omitempty"`
@@ -74,6 +87,10 @@ type VNC struct {
 
 	// ClipboardIn is whether the viewer's clipboard reaches the workstation. Default: true.
 	ClipboardIn *bool `json:"clipboard_in,omitempty"`
+
+	// Session are the rules of all sessions. Those of the session's tenant, workstation, key and
+	// request can only be stricter. Default: none but those of the options above.
+	Session desktop.SessionRules `json:"session,omitzero"`
 }
 
 // Workstation is a desktop that the configuration declares.
@@ -90,6 +107,9 @@ type Workstation struct {
 
 	// Address of the VNC server, host:port. Required for static.
 	Address string `json:"address,omitempty"`
+
+	// Session are the rules of its sessions. Default: those of other levels only.
+	Session desktop.SessionRules `json:"session,omitzero"`
 
 	Login
 }
@@ -128,6 +148,11 @@ type Credential struct {
 
 	// Tenants are the tenants that can use it. Default: all.
 	Tenants []string `json:"tenants,omitempty"`
+
+	// Derive is {env.NAME} or {file./path}: a secret of at least 16 characters, from which the
+	// password of each workstation is derived instead of Password, by its tenant, name and
+	// generation. Default: none.
+	Derive string `json:"derive,omitempty"`
 
 	Login
 }

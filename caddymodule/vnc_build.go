@@ -2,17 +2,11 @@ package caddymodule
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -34,7 +28,7 @@ const defaultFPS = 30
 
 // build builds the service of the workstations, nil without any, and returns the
 // secrets in the configuration.
-func (v *VNC) build(ctx caddy.Context, state *gateway.State) (*desktop.Service, []string, error) {
+func (v *VNC) build(ctx caddy.Context, state *gateway.State, levels desktop.Levels) (*desktop.Service, []string, error) {
 	if v == nil {
 		return nil, nil, nil
 	}
@@ -48,12 +42,11 @@ func (v *VNC) build(ctx caddy.Context, state *gateway.State) (*desktop.Service, 
 		if _, twice := policy.Credentials[c.Name]; twice || c.Name == "" {
 			return nil, nil, fmt.Errorf("credential %q: the name is missing or given twice", c.Name)
 		}
-		login, err := c.login(ctx, fmt.Sprintf("credential %q", c.Name), "")
+		login, err := c.build(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		secrets = append(secrets, login.Password)
-		login.Tenants = c.Tenants
+		secrets = append(secrets, login.Password, login.Root)
 		policy.Credentials[c.Name] = login
 	}
 	var specs []desktop.Spec
@@ -67,10 +60,16 @@ func (v *VNC) build(ctx caddy.Context, state *gateway.State) (*desktop.Service, 
 		if id.Tenant == "" {
 			id.Tenant = keys.DefaultTenant
 		}
+		target.Session = w.Session
 		specs = append(specs, desktop.Spec{ID: id, Target: target})
 	}
+	sources, sourceSecrets, err := buildSources(ctx, v.Sources, state)
+	if err != nil {
+		return nil, nil, err
+	}
+	secrets = append(secrets, sourceSecrets...)
 	service, err := desktop.New(desktop.Config{
-		Policy: policy, Workstations: specs, State: state.Workstations, Storage: ctx.Storage(), Random: rand.Reader,
+		Policy: policy, Levels: levels, Workstations: specs, Sources: sources, State: state.Workstations, Storage: ctx.Storage(), Random: rand.Reader,
 		Emit: state.Emit, Observed: state.Observed,
 	})
 	if err != nil {
@@ -102,6 +101,29 @@ func (w *Workstation) target(ctx caddy.Context, owner string) (desktop.Target, e
 	return desktop.Target{Address: w.Address, User: login.User, Password: login.Password, TLS: login.TLS}, err
 }
 
+// minRoot is the shortest secret from which passwords are derived: whoever guesses it has all of them.
+const minRoot = 16
+
+// build resolves a login that registrations can name.
+func (c *Credential) build(ctx caddy.Context) (desktop.Credential, error) {
+	owner, login := fmt.Sprintf("credential %q", c.Name), c.Login
+	if c.Derive != "" {
+		if c.Password != "" {
+			return desktop.Credential{}, fmt.Errorf("%s: give a password or derive, not both", owner)
+		}
+		login.Password = c.Derive
+	}
+	out, err := login.login(ctx, owner, "")
+	out.Tenants = c.Tenants
+	if c.Derive != "" && err == nil {
+		if len(out.Password) < minRoot {
+			return out, fmt.Errorf("%s: derive: the secret has %d characters; give it at least %d", owner, len(out.Password), minRoot)
+		}
+		out.Password, out.Root = "", out.Password
+	}
+	return out, err
+}
+
 // login resolves how the gateway logs in to a VNC server.
 func (l *Login) login(ctx caddy.Context, owner, host string) (desktop.Credential, error) {
 	out := desktop.Credential{User: l.User}
@@ -120,18 +142,35 @@ func (l *Login) login(ctx caddy.Context, owner, host string) (desktop.Credential
 	return out, nil
 }
 
+// sessionLevels returns the session rules of tenants and keys.
+func (a *App) sessionLevels() desktop.Levels {
+	levels := desktop.Levels{Tenants: map[string]desktop.SessionRules{}, Keys: map[desktop.KeyName]desktop.SessionRules{}}
+	for _, t := range a.Tenants {
+		levels.Tenants[t.Name] = t.Session
+	}
+	for _, k := range a.Keys {
+		if k.Session != (desktop.SessionRules{}) {
+			levels.Keys[desktop.KeyName{Tenant: tenantOf(k), Key: k.Name}] = k.Session
+		}
+	}
+	return levels
+}
+
 func (v *VNC) policy() (desktop.Policy, error) {
 	p := desktop.Policy{
 		Domain: v.Domain, Port: v.Port,
 		ConnectWithin: time.Duration(v.ConnectWithin), ReconnectWithin: time.Duration(v.ReconnectWithin),
-		MaxDuration: time.Duration(v.MaxDuration), IdleTimeout: time.Duration(v.IdleTimeout),
-		MaxTokens: v.MaxTokens, MaxSessions: v.MaxSessions,
+		MaxDuration: time.Duration(v.MaxDuration),
+		MaxTokens:   v.MaxTokens, MaxSessions: v.MaxSessions, MaxRegistered: v.MaxRegistered,
 		PinClient: v.PinClient, VNCAuth: v.VNCAuth, ViewOnly: v.ViewOnly, FixedSize: v.FixedSize,
-		FPS: max(v.FPS, 0), NoClipboardIn: v.ClipboardIn != nil && !*v.ClipboardIn,
+	}
+	options := desktop.SessionRules{
+		FPS: max(v.FPS, 0), NoClipboardIn: v.ClipboardIn != nil && !*v.ClipboardIn, IdleTimeout: time.Duration(v.IdleTimeout),
 	}
 	if v.FPS == 0 {
-		p.FPS = defaultFPS
+		options.FPS = defaultFPS
 	}
+	p.Session = v.Session.Within(options)
 	switch v.OnConflict {
 	case "", "refuse":
 		p.OnConflict = desktop.Refuse
@@ -142,14 +181,12 @@ func (v *VNC) policy() (desktop.Policy, error) {
 	default:
 		return p, fmt.Errorf("on_conflict %q: want refuse, replace or share", v.OnConflict)
 	}
-	for _, text := range v.RegisterNetworks {
-		prefix, err := netip.ParsePrefix(text)
-		if err != nil {
-			return p, fmt.Errorf("register_networks: %q: want a network such as 10.0.0.0/8", text)
-		}
-		p.Networks = append(p.Networks, prefix)
+	var err error
+	if p.Networks, err = parseNetworks("register_networks", v.RegisterNetworks); err != nil {
+		return p, err
 	}
-	return p, nil
+	p.Ports, err = parsePorts("register_ports", v.RegisterPorts)
+	return p, err
 }
 
 // build returns the TLS configuration for a VNC server, nil without TLS.
@@ -178,25 +215,5 @@ func (t *ServerTLS) build(ctx caddy.Context, host string) (*tls.Config, error) {
 	if t.PinnedKey == "" {
 		return config, nil
 	}
-	digits, ok := strings.CutPrefix(t.PinnedKey, "sha256:")
-	pin, err := hex.DecodeString(digits)
-	if !ok || err != nil || len(pin) != sha256.Size {
-		return nil, errors.New("pinned_key: want sha256: and 64 hex digits")
-	}
-	config.InsecureSkipVerify = true // VerifyConnection is stricter
-	config.VerifyConnection = func(state tls.ConnectionState) error { return checkPin(pin, state.PeerCertificates) }
-	return config, nil
-}
-
-var errPin = errors.New("the VNC server's key is not the pinned one")
-
-func checkPin(pin []byte, chain []*x509.Certificate) error {
-	if len(chain) == 0 {
-		return errPin
-	}
-	sum := sha256.Sum256(chain[0].RawSubjectPublicKeyInfo)
-	if subtle.ConstantTimeCompare(sum[:], pin) != 1 {
-		return errPin
-	}
-	return nil
+	return config, desktop.PinKey(config, t.PinnedKey)
 }

@@ -17,16 +17,19 @@ import (
 //		port NUMBER
 //		workstation NAME [HOST:PORT] { … }   # any number
 //		credential NAME { … }                # any number
+//		source NAME { … }                    # any number
 //		register_networks CIDR…
+//		register_ports NUMBER|FIRST-LAST…
 //		connect_within | reconnect_within | max_duration | idle_timeout DURATION
 //		on_conflict refuse|replace|share
-//		max_tokens | max_sessions NUMBER
+//		max_tokens | max_sessions | max_registered NUMBER
 //		pin_client
 //		vncauth on|off
 //		view_only
 //		fixed_size
 //		fps NUMBER|off
 //		clipboard_in on|off
+//		session { … }
 //	}
 func (v *VNC) read(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
@@ -37,7 +40,10 @@ func (v *VNC) read(d *caddyfile.Dispenser) error {
 		"port":              caddykit.Value(&v.Port, caddykit.ParseCount),
 		"workstation":       {Many: true, Read: v.readWorkstation},
 		"credential":        {Many: true, Read: v.readCredential},
+		"source":            {Many: true, Read: v.readSource},
 		"register_networks": caddykit.Words(&v.RegisterNetworks),
+		"register_ports":    caddykit.Words(&v.RegisterPorts),
+		"max_registered":    caddykit.Value(&v.MaxRegistered, caddykit.ParseCount),
 		"connect_within":    caddykit.Value(&v.ConnectWithin, caddykit.ParseDuration),
 		"reconnect_within":  caddykit.Value(&v.ReconnectWithin, caddykit.ParseDuration),
 		"max_duration":      caddykit.Value(&v.MaxDuration, caddykit.ParseDuration),
@@ -54,6 +60,7 @@ func (v *VNC) read(d *caddyfile.Dispenser) error {
 			v.ClipboardIn = new(bool)
 			return caddykit.Value(v.ClipboardIn, parseSwitch).Read(d)
 		}},
+		"session": sessionOption(&v.Session),
 	}.Block(d)
 }
 
@@ -64,10 +71,12 @@ func (v *VNC) read(d *caddyfile.Dispenser) error {
 //		user NAME
 //		password {env.NAME}
 //		tls { … }
+//		session { … }
 //	}
 //	workstation NAME {
 //		tenant NAME
 //		test_card
+//		session { … }
 //	}
 func (v *VNC) readWorkstation(d *caddyfile.Dispenser) error {
 	var w Workstation
@@ -83,6 +92,7 @@ func (v *VNC) readWorkstation(d *caddyfile.Dispenser) error {
 	options := w.options()
 	options["tenant"] = caddykit.Word(&w.Tenant)
 	options["test_card"] = caddykit.Flag(&testCard)
+	options["session"] = sessionOption(&w.Session)
 	err := options.Block(d)
 	if testCard {
 		w.Source = sourceTestCard
@@ -95,6 +105,7 @@ func (v *VNC) readWorkstation(d *caddyfile.Dispenser) error {
 //
 //	credential NAME {
 //		tenants NAME…
+//		derive {file./path}
 //		user NAME
 //		password {env.NAME}
 //		tls { … }
@@ -106,6 +117,7 @@ func (v *VNC) readCredential(d *caddyfile.Dispenser) error {
 	}
 	options := c.options()
 	options["tenants"] = caddykit.Words(&c.Tenants)
+	options["derive"] = caddykit.Word(&c.Derive)
 	err := options.Block(d)
 	v.Credentials = append(v.Credentials, c)
 	return err

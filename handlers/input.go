@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 // query reads the query of the request's URL. A malformed one is refused, because net/url drops
@@ -51,7 +52,12 @@ const maxOptions = 64 << 10
 // readOptions reads a body that may be missing: an object, each member of which read takes. Read
 // returns false for a name that it does not know, which is refused.
 func (x *apiRequest) readOptions(read func(name string, value []byte) (known bool, err error)) error {
-	return x.req.ReadObject(maxOptions, func(name string, value []byte) error {
+	return x.readObject(maxOptions, read)
+}
+
+// readObject is readOptions for a body of at most so many bytes.
+func (x *apiRequest) readObject(most int64, read func(name string, value []byte) (known bool, err error)) error {
+	return x.req.ReadObject(most, func(name string, value []byte) error {
 		known, err := read(name, value)
 		if err == nil && !known {
 			err = apierror.New(apierror.UnsupportedParameter, "unknown field %q", name).WithParam(name)
@@ -70,4 +76,12 @@ func option[T any](name string, value []byte, dst *T, want string) (bool, error)
 		return true, apierror.New(apierror.InvalidValue, "%s: want %s", name, want).WithParam(name)
 	}
 	return true, nil
+}
+
+// sessionRules reads the session rules of a request. Null leaves dst as it is.
+func sessionRules(value []byte, dst *desktop.SessionRules) (known bool, err error) {
+	if string(value) != "null" {
+		*dst, err = desktop.ParseSessionRules(value)
+	}
+	return true, err
 }

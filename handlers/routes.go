@@ -71,7 +71,9 @@ var (
 	listEndpoint       = &endpoint{"workstations", http.MethodGet, 0, false, serveWorkstations} // one of two scopes
 	showEndpoint       = &endpoint{"workstations", http.MethodGet, 0, false, serveWorkstation}
 	registerEndpoint   = &endpoint{"workstations", http.MethodPut, keys.WorkstationsManage, true, registerWorkstation}
+	syncEndpoint       = &endpoint{"workstations", http.MethodPost, keys.WorkstationsManage, true, syncWorkstations}
 	releaseEndpoint    = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, releaseWorkstation}
+	refreshEndpoint    = &endpoint{"workstations", http.MethodPost, keys.WorkstationsManage, true, refreshWorkstation}
 	sessionsEndpoint   = &endpoint{"workstations", http.MethodGet, keys.WorkstationsManage, false, serveSessions}
 	endSessionEndpoint = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, endSession}
 
@@ -92,6 +94,9 @@ type route struct {
 	api      api.API
 	endpoint *endpoint
 }
+
+// syncPath is also that of a workstation with the name of its last segment.
+const syncPath = "/v1/workstations/sync"
 
 // routes is the one table of the API.
 var routes = []route{
@@ -133,7 +138,12 @@ var routes = []route{
 	{"/v1/workstations/{id}", api.OpenAI{}, showEndpoint},
 	{"/v1/workstations/{id}", api.OpenAI{}, registerEndpoint},
 	{"/v1/workstations/{id}", api.OpenAI{}, releaseEndpoint},
+	{syncPath, api.OpenAI{}, syncEndpoint},
+	{syncPath, api.OpenAI{}, showEndpoint}, // of a workstation with that name
+	{syncPath, api.OpenAI{}, registerEndpoint},
+	{syncPath, api.OpenAI{}, releaseEndpoint},
 	{"/v1/workstations/{id}/vnc", api.OpenAI{}, vncURLEndpoint},
+	{"/v1/workstations/{id}/refresh", api.OpenAI{}, refreshEndpoint},
 	{"/v1/workstations/{id}/sessions", api.OpenAI{}, sessionsEndpoint},
 	{"/v1/workstations/{id}/sessions/{session}", api.OpenAI{}, endSessionEndpoint},
 	{"/mcp/{id}", api.MCP{}, mcpEndpoint},

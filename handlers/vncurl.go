@@ -2,9 +2,11 @@ package handlers
 
 import (
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
@@ -27,6 +29,8 @@ func serveVNCURL(x *apiRequest) error {
 			return option(name, value, &o.Once, "true or false")
 		case "take_over":
 			return option(name, value, &takeOver, "true or false")
+		case "session":
+			return sessionRules(value, &o.Rules)
 		case "expires_in":
 			var seconds *int64
 			known, err := option(name, value, &seconds, "seconds")
@@ -46,6 +50,7 @@ func serveVNCURL(x *apiRequest) error {
 	}
 	key := x.req.Caller.Credential
 	o.Claim = claim(takeOver, key.Has(keys.WorkstationsManage))
+	o.Client, _ = netip.ParseAddr(caddykit.Client(x.r)) // invalid: it is not known
 	issued, err := service.Issue(desktop.Issuer{Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, User: x.req.Outcome.Record.User, Until: key.Expires, Trace: x.req.Trace.Origin()}, x.name, o)
 	if err != nil {
 		return err

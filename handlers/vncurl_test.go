@@ -54,3 +54,15 @@ func TestTheRuleForConflictsIsWhatARequestDoesNotSay(t *testing.T) {
 	call(t, g, "POST", "/v1/workstations/desk1/vnc", "colleague", `{"take_over":false}`).want(t, 409, "workstation_occupied", "")
 	open(t, g, call(t, g, "POST", "/v1/workstations/desk1/vnc", "colleague", `{"take_over":true}`))
 }
+
+func TestTheRulesOfARequestAreItsSessions(t *testing.T) {
+	g := startGateway(t, setup{workstations: true})
+	a := call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", `{"session":{"view_only":true,"fps":5,"clipboard_out":"off","bandwidth":1000000,"max_guests":0}}`)
+	if a.Code != 200 || a.at(t, "session", "view_only") != true || a.at(t, "session", "frame_rate") != 5.0 || a.at(t, "session", "clipboard_out") != "off" ||
+		a.at(t, "session", "bandwidth") != 1e6 || a.at(t, "session", "max_guests") != 0.0 {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", `{"session":null}`).want(t, 200, "", "")
+	call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", `{"session":{"fps":0}}`).want(t, 400, "invalid_value", "session.fps: want updates a second, 1 to 1000")
+	call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", `{"session":{"record":"on"}}`).want(t, 400, "unsupported_parameter", `unknown field "record" of session`)
+}

@@ -47,8 +47,8 @@ func TestASessionEndsCleanlyAndForItsReason(t *testing.T) {
 		"replaced": {policy: desktop.Policy{OnConflict: desktop.Replace}, end: func(g *fakeGateway, _ string) {
 			g.JoinAs(g.Issue(desktop.Options{}), "192.0.2.9:1").Leave()
 		}},
-		"idle_timeout": {policy: desktop.Policy{IdleTimeout: time.Minute}, after: time.Minute, end: func(*fakeGateway, string) {}},
-		"max_duration": {policy: desktop.Policy{MaxDuration: time.Hour, IdleTimeout: 2 * time.Hour}, after: time.Hour, end: func(*fakeGateway, string) {}},
+		"idle_timeout": {policy: desktop.Policy{Session: desktop.SessionRules{IdleTimeout: time.Minute}}, after: time.Minute, end: func(*fakeGateway, string) {}},
+		"max_duration": {policy: desktop.Policy{MaxDuration: time.Hour, Session: desktop.SessionRules{IdleTimeout: 2 * time.Hour}}, after: time.Hour, end: func(*fakeGateway, string) {}},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestASessionEndsWithEitherSide(t *testing.T) {
 
 func TestKeysOfAViewOnlySessionAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGateway(t, options{Policy: desktop.Policy{IdleTimeout: time.Minute}})
+		g := newGateway(t, options{Policy: desktop.Policy{Session: desktop.SessionRules{IdleTimeout: time.Minute}}})
 		viewOnly := true
 		conn, done := g.connect()
 		viewer, err := join(tlsFirst(g.Issue(desktop.Options{ViewOnly: &viewOnly})+"."+domain),
@@ -155,8 +155,8 @@ func TestTheFilterHasThePolicyOfTheConfiguration(t *testing.T) {
 	}{
 		"all":          {desktop.Policy{}, size + clipboard, size + clipboard},
 		"a fixed size": {desktop.Policy{FixedSize: true}, size + clipboard, clipboard},
-		"no clipboard": {desktop.Policy{NoClipboardIn: true}, size + clipboard, size},
-		"5 a second":   {desktop.Policy{FPS: 5}, request + request + pointer, request + pointer},
+		"no clipboard": {desktop.Policy{Session: desktop.SessionRules{NoClipboardIn: true}}, size + clipboard, size},
+		"5 a second":   {desktop.Policy{Session: desktop.SessionRules{FPS: 5}}, request + request + pointer, request + pointer},
 		"Tight":        {desktop.Policy{}, rawThenTight, tightThenRaw},
 	} {
 		synctest.Test(t, func(t *testing.T) {

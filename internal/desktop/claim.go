@@ -21,10 +21,10 @@ const (
 )
 
 // over reports whether a session with this claim cannot stand beside another, and whether it then
-// replaces it. Shared: both may be shared. Own: both are of one key.
-func (c Claim) over(rule Conflict, shared, own bool) (conflict, wins bool) {
+// replaces it. Shared: both may be shared. Alone: a rule says that one must not. Own: both are of one key.
+func (c Claim) over(rule Conflict, shared, alone, own bool) (conflict, wins bool) {
 	take := c == TakeAny || c == TakeOwn && own
-	return take || rule != Share && !shared, take || rule == Replace && c != Yield
+	return take || alone || rule != Share && !shared, take || rule == Replace && c != Yield
 }
 
 // Occupied is why a workstation cannot be had, for programs: error.details of the refusal.

@@ -72,10 +72,22 @@ type Spec struct {
 	Target Target
 }
 
+// Levels are rules for the sessions of a tenant, and for those whose address a key has asked for. They
+// do not change.
+type Levels struct {
+	Tenants map[string]SessionRules
+	Keys    map[KeyName]SessionRules
+}
+
+// KeyName is a key of a tenant.
+type KeyName struct{ Tenant, Key string }
+
 // Config is what New needs.
 type Config struct {
 	Policy
+	Levels
 	Workstations []Spec
+	Sources      []Source
 	State        *State
 	Storage      Storage   // keeps registrations and release marks
 	Random       io.Reader // crypto/rand.Reader; safe for concurrent use

@@ -95,7 +95,7 @@ func (w *Service) find(shown Shown, viewer netip.Addr) (*Pass, error) {
 	}
 	pass, err := w.pass(&found, viewer)
 	var refusal *Refusal
-	if errors.As(err, &refusal) && (refusal.Code == RefusedUnknown || refusal.Code == RefusedReleased) {
+	if errors.As(err, &refusal) && (refusal.Code == RefusedUnknown || refusal.Code == RefusedReleased || refusal.Code == RefusedUnavailable) {
 		if w.state.catchUp(ctx) == nil { // it lives for the store: this gateway may have news to read
 			return w.pass(&found, viewer)
 		}
@@ -119,27 +119,42 @@ func (w *Service) pass(f *Found, viewer netip.Addr) (*Pass, error) {
 	if _, err := w.state.judge(w.config, id, t, viewer); err != nil {
 		return nil, err
 	}
-	target := w.target(id)
-	if target == nil {
+	target, source := w.target(id), w.sourceOf(id)
+	if target == nil && source == nil {
 		return nil, refuse(RefusedUnavailable)
 	}
-	shared, terms := t.Shared || w.config.policy.OnConflict == Share, w.config.terms(viewer, 0)
+	rules := w.rules(t.Issuer, id, t.Rules)
+	rules.ViewOnly = rules.ViewOnly || t.ViewOnly
+	shared, terms := (t.Shared || w.config.policy.OnConflict == Share) && !rules.NotShared, w.config.terms(viewer, 0)
+	opening := &SessionRecord{Token: t, Shared: shared, Rules: rules}
 	return &Pass{
 		Workstation: id,
 		Target:      target,
 		Issuer:      t.Issuer,
 		TokenID:     t.Hash.id(),
-		ViewOnly:    t.ViewOnly,
+		Rules:       rules,
 		Shared:      shared,
 		token:       t,
-		look:        f.look(shared, &terms, w.state.now()),
+		source:      source,
+		refreshed:   f.Workstation.Refreshed,
+		look:        f.look(opening, &terms, w.state.now()),
 		service:     w,
 	}, nil
 }
 
-// look returns the refusal that join would give the token now, "" for none.
-func (f *Found) look(shared bool, terms *Terms, now time.Time) RefusalCode {
-	conflicting, refused := f.Workstation.conflicts(f.Token, shared, terms.Rule, f.Token.Claim, terms.Client, now)
+// rules returns those of all levels for the sessions of an address.
+func (v *Inventory) rules(by Issuer, id ID, asked SessionRules) SessionRules {
+	c := v.config
+	rules := asked.Within(c.policy.Session).Within(c.levels.Tenants[id.Tenant]).Within(c.levels.Keys[KeyName{by.Tenant, by.Key}])
+	if target := v.target(id); target != nil {
+		rules = rules.Within(target.Session)
+	}
+	return rules
+}
+
+// look returns the refusal that join would give the session now, "" for none.
+func (f *Found) look(x *SessionRecord, terms *Terms, now time.Time) RefusalCode {
+	conflicting, refused := f.Workstation.conflicts(x, terms.Rule, x.Token.Claim, terms.Client, now)
 	switch {
 	case refused:
 		return RefusedBusy

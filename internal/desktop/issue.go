@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"strconv"
 	"time"
 
@@ -13,10 +14,12 @@ import (
 // Options are what the caller of Issue may choose.
 type Options struct {
 	ViewOnly  *bool         // nil: the policy's
+	Rules     SessionRules  // for its sessions, besides those of all other levels
 	Shared    bool          // sessions of this token may be joined by others that are shared
 	Once      bool          // the token dies with its first session's beginning
 	Claim     Claim         // what its sessions do where the workstation is in use
 	ExpiresIn time.Duration // until the first use, 1 s to max_duration; 0 = connect_within
+	Client    netip.Addr    // of the caller, for the source of the workstation
 }
 
 // Issued is a new token. It is given out only here.
@@ -25,10 +28,9 @@ type Issued struct {
 	URL         string    // <token>.<domain>:<port>
 	TokenID     string    // names the token in lists and logs; not secret
 	ExpiresAt   time.Time // the end of the time for the first use
-	ViewOnly    bool
-	Shared      bool
 	Once        bool
-	FPS         int // of the policy
+	Rules       SessionRules // of all levels; ViewOnly also where only the policy says so
+	Shared      bool
 }
 
 // maxMints bounds the search for a token whose first characters are free: with
@@ -36,7 +38,7 @@ type Issued struct {
 const maxMints = 16
 
 // Issue makes a token for the issuer's workstation. Its errors are: not_found (unknown, released, another
-// tenant's), invalid_value for expires_in, workstation_tokens_exceeded, workstation_occupied for a claim
+// tenant's), workstation_denied, workstation_starting and source_unavailable by its source, invalid_value for expires_in, workstation_tokens_exceeded, workstation_occupied for a claim
 // that cannot be met now, storage_unavailable before Start. Where randomness fails the error is none of
 // them.
 func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
@@ -51,7 +53,13 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 		}
 		life = o.ExpiresIn
 	}
-	if err := w.mayClaim(by, name, o); err != nil {
+	at, err := w.ask(by, ID{by.Tenant, name}, o, time.Time{})
+	if err != nil {
+		return Issued{}, err
+	}
+	rules := w.rules(by, ID{by.Tenant, name}, o.Rules).Within(at.session())
+	o.Shared = o.Shared && !rules.NotShared
+	if err := w.mayClaim(by, name, o, rules); err != nil {
 		return Issued{}, err
 	}
 	for range maxMints {
@@ -60,20 +68,25 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 			return Issued{}, err
 		}
 		t := w.config.token(by, secret, o)
-		switch err := w.admitToken(t, ID{by.Tenant, name}, life); {
+		t.Machine, t.Asked = at.machine, at.asked
+		switch err := w.admitToken(t, ID{by.Tenant, name}, life, rules.MaxDuration); {
 		case errors.Is(err, errTaken):
+		case errors.Is(err, errMoved):
+			if at, err = w.ask(by, ID{by.Tenant, name}, o, w.state.now()); err != nil {
+				return Issued{}, err
+			}
 		case err != nil:
 			return Issued{}, err
 		default:
+			rules.ViewOnly = rules.ViewOnly || t.ViewOnly
 			return Issued{
 				Workstation: name,
 				URL:         net.JoinHostPort(secret+"."+w.config.policy.Domain, strconv.Itoa(w.config.policy.Port)),
 				TokenID:     t.Hash.id(),
 				ExpiresAt:   t.Deadline,
-				ViewOnly:    t.ViewOnly,
-				Shared:      t.Shared,
 				Once:        t.Once,
-				FPS:         w.config.policy.FPS,
+				Rules:       rules,
+				Shared:      t.Shared,
 			}, nil
 		}
 	}
@@ -82,7 +95,7 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 
 // token makes a token of a secret.
 func (c *configuration) token(by Issuer, secret string, o Options) *Token {
-	t := &Token{Issuer: by, ViewOnly: c.policy.ViewOnly, Shared: o.Shared, Once: o.Once, Claim: o.Claim}
+	t := &Token{Issuer: by, ViewOnly: c.policy.ViewOnly, Shared: o.Shared, Once: o.Once, Claim: o.Claim, Rules: o.Rules}
 	if o.ViewOnly != nil {
 		t.ViewOnly = *o.ViewOnly
 	}
@@ -94,7 +107,7 @@ func (c *configuration) token(by Issuer, secret string, o Options) *Token {
 }
 
 // mayClaim refuses a token whose claim cannot be met now: workstation_occupied. Join decides again.
-func (w *Service) mayClaim(by Issuer, name string, o Options) error {
+func (w *Service) mayClaim(by Issuer, name string, o Options, rules SessionRules) error {
 	if o.Claim == ByRule || o.Claim == TakeAny {
 		return nil
 	}
@@ -103,9 +116,10 @@ func (w *Service) mayClaim(by Issuer, name string, o Options) error {
 		return err
 	}
 	rule := w.config.policy.OnConflict
+	shares := (o.Shared || rule == Share) && !rules.NotShared
 	for i := range open {
 		other := &open[i]
-		conflict, wins := o.Claim.over(rule, (o.Shared || rule == Share) && other.Shared, other.Key == by.Key)
+		conflict, wins := o.Claim.over(rule, shares && other.Shared, rules.NotShared || other.Rules.NotShared, other.Key == by.Key)
 		if conflict && !wins {
 			return errOccupied(by, name, open)
 		}
@@ -114,15 +128,15 @@ func (w *Service) mayClaim(by Issuer, name string, o Options) error {
 }
 
 // admitToken makes t live, unless another looks like it: errTaken.
-func (w *Service) admitToken(t *Token, id ID, life time.Duration) error {
+func (w *Service) admitToken(t *Token, id ID, life, most time.Duration) error {
 	ctx, cancel := message()
 	defer cancel()
-	err := w.issue(ctx, t, id, life)
+	err := w.issue(ctx, t, id, life, most)
 	var refused *apierror.Error
 	if errors.Is(err, errStale) || errors.As(err, &refused) && refused.Code == apierror.NotFound {
 		switch away := w.state.catchUp(ctx); { // there may be news of another gateway
 		case away == nil:
-			err = w.issue(ctx, t, id, life)
+			err = w.issue(ctx, t, id, life, most)
 		case refused == nil:
 			return unavailable(away)
 		}
@@ -131,7 +145,7 @@ func (w *Service) admitToken(t *Token, id ID, life time.Duration) error {
 	case err == nil:
 		_, err = w.state.mayIssue(w.config, t.Issuer, id) // the configuration may have changed meanwhile
 		return err
-	case errors.Is(err, errTaken), errors.As(err, &refused):
+	case errors.Is(err, errTaken), errors.Is(err, errMoved), errors.As(err, &refused):
 		return err
 	case errors.Is(err, errStale):
 		return errReleased(id)
@@ -139,8 +153,8 @@ func (w *Service) admitToken(t *Token, id ID, life time.Duration) error {
 	return errNoStore(err)
 }
 
-// issue gives a token to the store.
-func (w *Service) issue(ctx context.Context, t *Token, id ID, life time.Duration) error {
+// issue gives a token to the store. It and its sessions live for most (0: as the policy has it).
+func (w *Service) issue(ctx context.Context, t *Token, id ID, life, most time.Duration) error {
 	generation, err := w.state.mayIssue(w.config, t.Issuer, id)
 	if err != nil {
 		return err
@@ -152,7 +166,7 @@ func (w *Service) issue(ctx context.Context, t *Token, id ID, life time.Duration
 			return nil
 		}
 		now := s.now()
-		tried, t.Generation, t.Issued, t.Until = true, generation, now, now.Add(w.config.policy.MaxDuration)
+		tried, t.Generation, t.Issued, t.Until = true, generation, now, now.Add(least(w.config.policy.MaxDuration, most))
 		t.Deadline = now.Add(life)
 		t.endAt(t.Issuer.Until)
 		return c.After.issue(t, w.config.policy.MaxTokens, now)

@@ -5,22 +5,28 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/source"
 )
 
 // Pass is a live token that Find has seen. It can be joined once.
 type Pass struct {
 	Workstation ID
-	Target      *Target
+	Target      *Target // nil before Locate where a source says where it is
 	Issuer
-	TokenID  string
-	ViewOnly bool
-	Shared   bool // may share the workstation, by the token or by the policy
+	TokenID string
+	Rules   SessionRules // of all levels, when it was found
+	Shared  bool         // may share the workstation, by the token or by the policy
 	// Withdrawn reports whether the viewer may not join any more; nil: it may. It must not call back.
 	Withdrawn func() bool
 
-	token   *Token
-	look    RefusalCode // what Join would have said when it was found
-	service *Service    // that found it
+	token     *Token
+	source    *Source   // that is asked where the workstation is; nil: it is known
+	refreshed time.Time // answers of the source from before do not count
+	question  source.Question
+	look      RefusalCode // what Join would have said when it was found
+	service   *Service    // that found it
 }
 
 func (p *Pass) withdrawn() bool { return p.Withdrawn != nil && p.Withdrawn() }
@@ -51,7 +57,7 @@ func (p *Pass) Join(viewer netip.AddrPort, security string) (*Session, error) {
 		ID: id, Workstation: p.Workstation, sessions: s, emit: p.service.emit, ended: make(chan struct{}),
 	}
 	record := SessionRecord{
-		ID: id, Token: p.token, Node: s.store.Node(), Security: security, Shared: p.Shared,
+		ID: id, Token: p.token, Node: s.store.Node(), Security: security, Shared: p.Shared, Rules: p.Rules,
 		Viewer:    netip.AddrPortFrom(viewer.Addr().Unmap(), viewer.Port()),
 		Reconnect: p.service.config.policy.ReconnectWithin,
 	}

@@ -167,8 +167,8 @@ func TestViewOnlyIsThePolicysUnlessTheIssuerSays(t *testing.T) {
 			label, issued := issue(t, d, "desk1", desktop.Options{ViewOnly: tc.asked})
 			x := mustJoin(t, d, label, viewer)
 			x.Leave()
-			if issued.ViewOnly != tc.want || x.ViewOnly() != tc.want {
-				t.Errorf("policy %v: issued %v, session %v, want %v", policy, issued.ViewOnly, x.ViewOnly(), tc.want)
+			if issued.Rules.ViewOnly != tc.want || x.ViewOnly() != tc.want {
+				t.Errorf("policy %v: issued %v, session %v, want %v", policy, issued.Rules.ViewOnly, x.ViewOnly(), tc.want)
 			}
 		}
 	}

@@ -42,7 +42,6 @@ type Policy struct {
 	ConnectWithin   time.Duration // from issue to first use; default 5 min
 	ReconnectWithin time.Duration // from the end of a token's last session to its next; default 2 min
 	MaxDuration     time.Duration // from issue to the end of token and sessions; default 12 h
-	IdleTimeout     time.Duration // of a session without keys or pointer, for the relay; 0 = none
 
 	OnConflict Conflict
 
@@ -54,15 +53,14 @@ type Policy struct {
 	VNCAuth   bool // keep the first 8 characters of new tokens, for viewers that can show no more
 	ViewOnly  bool // of sessions whose issuer does not say
 
-	// What the relay lets a viewer ask for.
-	FixedSize     bool // viewers cannot change the desktop's size
-	NoClipboardIn bool // the viewer's clipboard stays there
-	FPS           int  // updates a viewer can ask for in a second; 0 = any number
+	FixedSize bool         // viewers cannot change the desktop's size
+	Session   SessionRules // of all sessions
 
 	// Networks are where a workstation registered at run time may be. Empty turns registration off.
 	// Loopback, link-local and similar addresses, and the gateway's own listeners, must be named
 	// exactly, by a /32 or /128.
 	Networks []netip.Prefix
+	Ports    Ports // where they may listen
 
 	Credentials map[string]Credential // what a registration may name
 }
@@ -87,7 +85,7 @@ func (p *Policy) check() error {
 	p.Domain = domain
 	for name, value := range map[string]time.Duration{
 		"connect_within": p.ConnectWithin, "reconnect_within": p.ReconnectWithin,
-		"max_duration": p.MaxDuration, "idle_timeout": p.IdleTimeout,
+		"max_duration": p.MaxDuration, "idle_timeout": p.Session.IdleTimeout,
 	} {
 		if value < 0 {
 			return fmt.Errorf("%s: %s is negative", name, value)
@@ -111,7 +109,7 @@ func (p *Policy) check() error {
 	p.Networks = slices.Clone(p.Networks)
 	for i, n := range p.Networks {
 		if p.Networks[i], err = cleanNetwork(n); err != nil {
-			return err
+			return fmt.Errorf("register_networks: %w", err)
 		}
 	}
 	for name := range p.Credentials {

@@ -13,7 +13,7 @@ import (
 func TestDefaultsOfThePolicy(t *testing.T) {
 	p := newService(t, nil).Policy()
 	if p.Port != 5900 || p.ConnectWithin != 5*time.Minute || p.ReconnectWithin != 2*time.Minute || p.MaxDuration != 12*time.Hour ||
-		p.IdleTimeout != 0 || p.OnConflict != desktop.Refuse || p.MaxTokens != 16 || p.MaxSessions != 1000 || p.MaxRegistered != 1000 {
+		p.Session.IdleTimeout != 0 || p.OnConflict != desktop.Refuse || p.MaxTokens != 16 || p.MaxSessions != 1000 || p.MaxRegistered != 1000 {
 		t.Errorf("%+v", p)
 	}
 	short := newService(t, func(c *desktop.Config) { c.MaxDuration = time.Minute }).Policy()
@@ -36,7 +36,7 @@ func TestBadConfigurationsAreNamed(t *testing.T) {
 		"connect_within: 1ms":          func(c *desktop.Config) { c.ConnectWithin = time.Millisecond },
 		"connect_within 1h0m0s is":     func(c *desktop.Config) { c.ConnectWithin, c.MaxDuration = time.Hour, time.Minute },
 		"reconnect_within: -1s":        func(c *desktop.Config) { c.ReconnectWithin = -time.Second },
-		"idle_timeout: -1s":            func(c *desktop.Config) { c.IdleTimeout = -time.Second },
+		"idle_timeout: -1s":            func(c *desktop.Config) { c.Session.IdleTimeout = -time.Second },
 		"port 70000":                   func(c *desktop.Config) { c.Port = 70000 },
 		"is negative":                  func(c *desktop.Config) { c.MaxTokens = -1 },
 		"on_conflict: unknown rule 9":  func(c *desktop.Config) { c.OnConflict = 9 },

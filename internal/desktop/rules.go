@@ -12,6 +12,7 @@ var (
 	errTaken = errors.New("a token like it lives")
 	errStale = errors.New("the workstation was released since this gateway last read the records")
 	errGone  = errors.New("the token is dead")
+	errMoved = errors.New("the source has named another machine since it was asked")
 )
 
 // issue makes a token live.
@@ -25,6 +26,11 @@ func (w *Workstation) issue(t *Token, most int, now time.Time) error {
 	w.raise(t.Generation, "", now)
 	if w.Shut {
 		return errReleased(w.ID)
+	}
+	if !t.Asked.IsZero() {
+		if err := w.occupy(t.Machine, t.Asked, now); err != nil {
+			return err
+		}
 	}
 	w.Sweep(now)
 	if len(w.Tokens) >= most {
@@ -48,7 +54,8 @@ func (w *Workstation) join(x *SessionRecord, terms *Terms, now time.Time) (most 
 	if terms.Pin && t.pinned(terms.Client) {
 		return 0, refuse(RefusedPinned)
 	}
-	conflicting, refused := w.conflicts(t, x.Shared, terms.Rule, t.Claim, terms.Client, now)
+	x.Token = t
+	conflicting, refused := w.conflicts(x, terms.Rule, t.Claim, terms.Client, now)
 	if refused {
 		return 0, refuse(RefusedBusy)
 	}
@@ -59,7 +66,7 @@ func (w *Workstation) join(x *SessionRecord, terms *Terms, now time.Time) (most 
 		w.change(t, func(t *Token) { t.Client = terms.Client })
 		t = w.Token(t.Hash)
 	}
-	x.Started, x.Until, x.Token = now, t.Until, t
+	x.Started, x.Until, x.Token = now, t.until(x.Rules.MaxDuration), t
 	w.Sessions = append(w.Sessions, x)
 	w.Sweep(now)
 	if t.Once {
@@ -73,11 +80,12 @@ func (w *Workstation) join(x *SessionRecord, terms *Terms, now time.Time) (most 
 // its own session: its viewer came back before the lost connection was noticed. The address must be
 // known and the same, as others can read a token on the way.
 func (w *Workstation) conflicts(
-	t *Token, shared bool, rule Conflict, claim Claim, client netip.Addr, now time.Time,
+	x *SessionRecord, rule Conflict, claim Claim, client netip.Addr, now time.Time,
 ) (conflicting []*SessionRecord, refused bool) {
 	for _, other := range w.open(now) {
-		conflict, wins := claim.over(rule, shared && other.Shared, other.Token.Issuer.Key == t.Issuer.Key)
-		back := client.IsValid() && other.Token.Hash == t.Hash && plain(other.Viewer.Addr()) == client
+		alone := x.Rules.NotShared || other.Rules.NotShared
+		conflict, wins := claim.over(rule, x.Shared && other.Shared, alone, other.Token.Issuer.Key == x.Token.Issuer.Key)
+		back := client.IsValid() && other.Token.Hash == x.Token.Hash && plain(other.Viewer.Addr()) == client
 		if conflict && !wins && !back {
 			return nil, true
 		}
@@ -148,19 +156,42 @@ func (w *Workstation) raise(generation int64, by string, now time.Time) (ended [
 
 // endBefore ends the tokens and sessions of generations before one.
 func (w *Workstation) endBefore(generation int64, by string, now time.Time) (ended []*SessionRecord) {
+	return w.endOf(func(t *Token) bool { return t.Generation < generation }, by, now)
+}
+
+// endOf ends tokens and their sessions as a release does.
+func (w *Workstation) endOf(ends func(t *Token) bool, by string, now time.Time) (ended []*SessionRecord) {
 	for _, x := range w.open(now) {
-		if x.Token.Generation < generation {
+		if ends(x.Token) {
 			ended = append(ended, x)
 			w.end(x, ReasonReleased, by, now)
 		}
 	}
 	w.retireAll(func(t *Token) RefusalCode {
-		if t.Generation < generation {
+		if ends(t) {
 			return RefusedReleased
 		}
 		return ""
 	})
 	return ended
+}
+
+// occupy ends what was issued for other machines than the one that a source has named, when it was
+// asked at a time: errMoved if something was issued later for another one.
+func (w *Workstation) occupy(machine string, asked, now time.Time) error {
+	other := func(t *Token) bool { return t.Machine != machine }
+	for _, t := range w.Tokens {
+		if other(t) && !t.Issued.Before(asked) {
+			return errMoved
+		}
+	}
+	for _, x := range w.open(now) {
+		if other(x.Token) && !x.Token.Issued.Before(asked) {
+			return errMoved
+		}
+	}
+	w.endOf(other, "", now)
+	return nil
 }
 
 // revoke ends at a time what a key has asked for.
@@ -227,7 +258,7 @@ func (w *Workstation) reopenSession(t *Token, x *SessionRecord, known RefusalCod
 	if rule != Share {
 		rule = Replace
 	}
-	if conflicting, _ := w.conflicts(t, x.Shared, rule, ByRule, netip.Addr{}, now); len(conflicting) > 0 {
+	if conflicting, refused := w.conflicts(x, rule, ByRule, netip.Addr{}, now); refused || len(conflicting) > 0 {
 		return ReasonReplaced
 	}
 	w.Sessions = append(w.Sessions, x)

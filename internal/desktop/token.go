@@ -78,23 +78,34 @@ type Issuer struct {
 
 // Token is a VNC address as gateways know it.
 type Token struct {
-	Hash       Hash       `json:"hash"`
-	Prefix     string     `json:"prefix,omitempty"` // "" unless VNC authentication was on
-	Issuer     Issuer     `json:"issuer"`
-	ViewOnly   bool       `json:"view_only,omitempty"`
-	Shared     bool       `json:"shared,omitempty"`
-	Once       bool       `json:"once,omitempty"`  // it dies with its first use
-	Claim      Claim      `json:"claim,omitempty"` // what it does where the workstation is in use
-	Issued     time.Time  `json:"issued"`
-	Until      time.Time  `json:"until"`                // the latest end of token and sessions
-	Deadline   time.Time  `json:"deadline"`             // the end while no session is open
-	Client     netip.Addr `json:"client"`               // of the first use; invalid before it
-	Generation int64      `json:"generation,omitempty"` // of the workstation when it was issued
+	Hash       Hash         `json:"hash"`
+	Prefix     string       `json:"prefix,omitempty"` // "" unless VNC authentication was on
+	Issuer     Issuer       `json:"issuer"`
+	ViewOnly   bool         `json:"view_only,omitempty"`
+	Shared     bool         `json:"shared,omitempty"`
+	Once       bool         `json:"once,omitempty"`  // it dies with its first use
+	Claim      Claim        `json:"claim,omitempty"` // what it does where the workstation is in use
+	Rules      SessionRules `json:"rules,omitzero"`  // that its request has; those of other levels are of the configuration
+	Issued     time.Time    `json:"issued"`
+	Until      time.Time    `json:"until"`                // the latest end of token and sessions
+	Deadline   time.Time    `json:"deadline"`             // the end while no session is open
+	Client     netip.Addr   `json:"client"`               // of the first use; invalid before it
+	Generation int64        `json:"generation,omitempty"` // of the workstation when it was issued
+	Machine    string       `json:"machine,omitempty"`    // that its source had named
+	Asked      time.Time    `json:"-"`                    // when that was asked; zero: no source was
 }
 
 // pinned reports whether the token belongs to another client than viewer.
 func (t *Token) pinned(viewer netip.Addr) bool {
 	return t.Client.IsValid() && t.Client != plain(viewer)
+}
+
+// until is when a session of it ends whose rules allow most (0: any time) since the issue.
+func (t *Token) until(most time.Duration) time.Time {
+	if end := t.Issued.Add(most); most > 0 && end.Before(t.Until) {
+		return end
+	}
+	return t.Until
 }
 
 // endAt has the token end at a time at the latest.

@@ -24,6 +24,7 @@ func (i Issued) MarshalJSON() ([]byte, error) {
 		ViewOnly   bool   `json:"view_only"`
 		Shared     bool   `json:"shared"`
 		Once       bool   `json:"once,omitempty"`
+		wireRules
 	}
 	return json.Marshal(struct {
 		ID        string    `json:"workstation_id"`
@@ -31,7 +32,7 @@ func (i Issued) MarshalJSON() ([]byte, error) {
 		ExpiresAt time.Time `json:"expires_at"`
 		Session   session   `json:"session"`
 	}{i.Workstation, i.URL, wireTime(i.ExpiresAt), session{
-		sessionResolution, sessionDepth, i.FPS, sessionEncoding, true, i.ViewOnly, i.Shared, i.Once,
+		sessionResolution, sessionDepth, i.Rules.FPS, sessionEncoding, true, i.Rules.ViewOnly, i.Shared, i.Once, i.Rules.wire(),
 	}})
 }
 
@@ -48,7 +49,14 @@ func (v View) MarshalJSON() ([]byte, error) {
 		Address    string    `json:"address,omitempty"`
 		Registered time.Time `json:"registered_at,omitzero"`
 		Released   time.Time `json:"released_at,omitzero"`
-	}{v.Name, v.Tenant, v.Source, v.State, v.Sessions, v.Tokens, v.Address, wireTime(v.RegisteredAt), wireTime(v.ReleasedAt)})
+
+		Machine string            `json:"generation,omitempty"`
+		Labels  map[string]string `json:"labels,omitempty"`
+		Expires time.Time         `json:"expires_at,omitzero"`
+	}{
+		v.Name, v.Tenant, v.Source, v.State, v.Sessions, v.Tokens, v.Address, wireTime(v.RegisteredAt), wireTime(v.ReleasedAt),
+		v.Machine, v.Labels, wireTime(v.ExpiresAt),
+	})
 }
 
 // sessionOpen is the state of every session in a list: one that has ended is in the activity.
@@ -57,23 +65,24 @@ const sessionOpen = "open"
 // MarshalJSON gives a session as lists show it.
 func (v SessionView) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		ID       string    `json:"session_id"`
-		Tenant   string    `json:"tenant"`
-		Name     string    `json:"workstation_id"`
-		State    string    `json:"state"`
-		Key      string    `json:"key"`
-		User     string    `json:"user,omitempty"`
-		Token    string    `json:"token"`
-		Viewer   string    `json:"viewer"`
-		Security string    `json:"security"`
-		ViewOnly bool      `json:"view_only"`
-		Shared   bool      `json:"shared"`
-		Started  time.Time `json:"started_at"`
-		Until    time.Time `json:"until"`
-		Up       int64     `json:"bytes_up"`
-		Down     int64     `json:"bytes_down"`
-		Node     string    `json:"node,omitempty"`
-	}{v.ID, v.Tenant, v.Workstation, sessionOpen, v.Key, v.User, v.TokenID, v.Viewer.String(), v.Security, v.ViewOnly, v.Shared, wireTime(v.Started), wireTime(v.Until), v.Up, v.Down, v.Node})
+		ID       string       `json:"session_id"`
+		Tenant   string       `json:"tenant"`
+		Name     string       `json:"workstation_id"`
+		State    string       `json:"state"`
+		Key      string       `json:"key"`
+		User     string       `json:"user,omitempty"`
+		Token    string       `json:"token"`
+		Viewer   string       `json:"viewer"`
+		Security string       `json:"security"`
+		ViewOnly bool         `json:"view_only"`
+		Shared   bool         `json:"shared"`
+		Started  time.Time    `json:"started_at"`
+		Until    time.Time    `json:"until"`
+		Up       int64        `json:"bytes_up"`
+		Down     int64        `json:"bytes_down"`
+		Node     string       `json:"node,omitempty"`
+		Rules    SessionRules `json:"rules,omitzero"`
+	}{v.ID, v.Tenant, v.Workstation, sessionOpen, v.Key, v.User, v.TokenID, v.Viewer.String(), v.Security, v.ViewOnly, v.Shared, wireTime(v.Started), wireTime(v.Until), v.Up, v.Down, v.Node, v.Rules})
 }
 
 // wireTime is a time as answers give it: RFC 3339, UTC, whole seconds.

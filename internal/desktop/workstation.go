@@ -15,6 +15,7 @@ type Workstation struct {
 	Shut       bool             `json:"shut,omitempty"`       // a release without a number: it holds until it is taken back
 	Tokens     []*Token         `json:"tokens,omitempty"`     // some may have expired
 	Sessions   []*SessionRecord `json:"sessions,omitempty"`
+	Refreshed  time.Time        `json:"refreshed,omitzero"` // answers of its source that were asked for before do not count
 
 	Version uint64      `json:"-"` // set by the store; 0: it is not stored
 	Dead    []DeadToken `json:"-"` // tokens that a rule took out
@@ -28,6 +29,7 @@ type SessionRecord struct {
 	Viewer    netip.AddrPort `json:"viewer"`
 	Security  string         `json:"security"`
 	Shared    bool           `json:"shared,omitempty"`
+	Rules     SessionRules   `json:"rules,omitzero"` // of all levels
 	Started   time.Time      `json:"started"`
 	Until     time.Time      `json:"until"`
 	Reconnect time.Duration  `json:"reconnect"`          // for which its token lives after it

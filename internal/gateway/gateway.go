@@ -184,7 +184,7 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 		return err
 	}
 	g.state.Metrics.Prepare(g.scrape.names)
-	watchCredentials(ctx, issuedTo(g.models.ordered, g.scrape.servers), g.logger)
+	watchCredentials(ctx, issuedTo(g.models.ordered, g.tools.Servers), g.logger)
 	g.models.discovery.start(ctx)
 	close(g.generation.ready)
 	return nil

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -81,7 +82,7 @@ func (c *conditions) parts(g *Gateway) []Part {
 	defer c.mu.Unlock()
 	if now := g.now(); c.last == nil || now.Sub(c.at) >= conditionAge {
 		status := g.state.stores.status()
-		c.at, c.last = now, []Part{storePart(status), ledgerPart(status), providersPart(&g.models, g.scrape.servers)}
+		c.at, c.last = now, []Part{storePart(status), ledgerPart(status), providersPart(&g.models, g.tools.Servers)}
 		if shared, ok := g.state.stores.clusterStatus(); ok {
 			c.last = append(c.last, clusterParts(shared)...)
 		}
@@ -160,6 +161,20 @@ func vncPart(service *desktop.Service, certificate func() error) Part {
 		if err := certificate(); err != nil {
 			return degraded("vnc", time.Time{}, err.Error())
 		}
+	}
+	var down []string
+	var oldest time.Time
+	for name, source := range service.Sources() {
+		if since, is := source.Down(); is {
+			down = append(down, name)
+			if oldest.IsZero() || since.Before(oldest) {
+				oldest = since
+			}
+		}
+	}
+	if len(down) > 0 {
+		slices.Sort(down)
+		return degraded("vnc", oldest, "sources do not answer, so that nobody gets a new address of their workstations: "+someOf(down))
 	}
 	return Part{Name: "vnc", State: PartOK}
 }

@@ -49,7 +49,8 @@ type Gauges struct {
 	Providers         func() []ProviderUp
 	Credentials       func() []CredentialLeft
 	Servers           func() []ServerUp
-	Queues            func() map[Queue]int // calls that wait for a concurrency slot
+	Sources           func() map[string]bool // sources of workstations, and whether they answer
+	Queues            func() map[Queue]int   // calls that wait for a concurrency slot
 	Budgets           func() []BudgetSpent
 	Cluster           func() (Cluster, bool) // false without a cluster
 }

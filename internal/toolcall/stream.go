@@ -17,7 +17,7 @@ import (
 type stream struct {
 	call    *call
 	answers *mcp.Reader
-	named   bool // an event had an id: the client can continue there
+	named   bool   // an event had an id: the client can continue there
 	edited  []byte // the buffer of events that are not as they came
 }
 

@@ -38,9 +38,10 @@ type Relay struct {
 // New returns the relay of a session that is open, between its viewer and its workstation's connection
 // behind the handshake.
 func New(session *vncsession.Session, viewer Viewer, backend net.Conn, policy desktop.Policy) *Relay {
-	return &Relay{Session: session, viewer: viewer, idle: policy.IdleTimeout, up: newUplink(backend, rfb.Policy{
-		ViewOnly: session.Pass.ViewOnly, FixedSize: policy.FixedSize, NoClipboardIn: policy.NoClipboardIn,
-		FPS: policy.FPS, PreferTight: true,
+	rules := &session.Pass.Rules
+	return &Relay{Session: session, viewer: viewer, idle: rules.IdleTimeout, up: newUplink(backend, rfb.Policy{
+		ViewOnly: rules.ViewOnly, FixedSize: policy.FixedSize, NoClipboardIn: rules.NoClipboardIn,
+		FPS: rules.FPS, PreferTight: true,
 	})}
 }
 

@@ -108,7 +108,7 @@ func TestTheFilterHasThePolicyOfTheConfiguration(t *testing.T) {
 	}{
 		"no continuous updates":   {said: encodings, goesOn: "\x02\x00\x00\x01\x00\x00\x00\x00"},
 		"60 a second":             {said: request + request + request + pointer, goesOn: request + pointer + request},
-		"as many as configured":   {policy: desktop.Policy{FPS: 1}, said: request + request + pointer, goesOn: request + pointer},
+		"as many as configured":   {policy: desktop.Policy{Session: desktop.SessionRules{FPS: 1}}, said: request + request + pointer, goesOn: request + pointer},
 		"a fixed size":            {policy: desktop.Policy{FixedSize: true}, said: size + pointer, goesOn: pointer},
 		"keys of a view-only one": {token: desktop.Options{ViewOnly: &viewOnly}, said: pointer + request, goesOn: request},
 	} {

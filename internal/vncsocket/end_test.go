@@ -26,7 +26,7 @@ func TestASessionEndsWithItsCodeAndWords(t *testing.T) {
 	}{
 		"released": {end: func(f *fixture, _ *browser, _ string) { release(f) }, code: 4001, text: "The workstation was released."},
 		"released by a key": {end: func(f *fixture, _ *browser, _ string) {
-			if err := f.Service.ReleaseBy(context.Background(), "default", "one", "night"); err != nil {
+			if err := f.Service.ReleaseBy(context.Background(), "default", "one", desktop.Releaser{Key: "night"}); err != nil {
 				f.T.Error(err)
 			}
 		}, code: 4001, text: `The key "night" released the workstation.`},
@@ -43,7 +43,7 @@ func TestASessionEndsWithItsCodeAndWords(t *testing.T) {
 				f.T.Error(err)
 			}
 		}, code: 4003, text: "The session was ended by hand."},
-		"idle_timeout": {policy: desktop.Policy{IdleTimeout: 10 * time.Second}, after: 10 * time.Second, end: func(*fixture, *browser, string) {},
+		"idle_timeout": {policy: desktop.Policy{Session: desktop.SessionRules{IdleTimeout: 10 * time.Second}}, after: 10 * time.Second, end: func(*fixture, *browser, string) {},
 			code: 4005, text: "No key or pointer was used for the longest time allowed."},
 		// At no moment of a ping: over a pipe, which holds nothing, a pong and the end would wait for each other.
 		"max_duration": {policy: desktop.Policy{MaxDuration: time.Hour - 10*time.Second}, after: time.Hour - 10*time.Second, end: func(*fixture, *browser, string) {},

@@ -54,11 +54,10 @@ func (h *handshake) run() *vncrelay.Relay {
 		h.fail(session, err)
 		return nil
 	}
-	policy := h.gateway.Workstations().Policy()
-	if policy.FPS == 0 {
-		policy.FPS = defaultFPS
+	if session.Pass.Rules.FPS == 0 {
+		session.Pass.Rules.FPS = defaultFPS
 	}
-	relay := vncrelay.New(session, h.viewer, desktop.Conn, policy)
+	relay := vncrelay.New(session, h.viewer, desktop.Conn, h.gateway.Workstations().Policy())
 	h.viewer.opened(relay)
 	return relay
 }

@@ -389,6 +389,7 @@ var arrows = []arrow{
 	{"internal/mcp/client", "internal/mcp", "requests and answers"},
 	{"internal/mcp/demo", "internal/mcp", "it is a server"},
 	{"internal/desktop", "internal/apierror", "its refusals over HTTP"},
+	{"internal/desktop", "internal/jsonscan", "a registration is read strictly, alone and in a list"},
 	{"internal/desktop", "internal/tracing", "a token knows the trace of its request"},
 	{"internal/tracing", "otel", "its API only: the exporter is Caddy's"},
 

@@ -83,3 +83,21 @@ func TestGatewaysHearOfEachOtherAndOutliveEachOther(t *testing.T) {
 	}
 	wantOpen(t, held) // there, PostgreSQL still says what is released
 }
+
+func TestASessionKeepsItsRulesAtOtherGateways(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func(func(*desktop.Policy)) pair, _ func(time.Duration)) {
+		g := open(func(p *desktop.Policy) { p.Session.FPS = 30 })
+		asked := desktop.SessionRules{NoClipboardOut: true, FPS: 60, MaxGuests: desktop.NoGuests, MaxDuration: time.Minute}
+		x := mustJoin(t, g.b, issue(t, g.a, "desk1", desktop.Options{Rules: asked}), viewer)
+		if left := x.Until().Sub(g.Now()); left > time.Minute {
+			t.Errorf("the session ends in %v", left)
+		}
+		want := asked
+		want.FPS = 30
+		for _, w := range []*desktop.Service{g.a, g.b} {
+			if open, err := w.Sessions("default", "desk1"); err != nil || len(open) != 1 || open[0].Rules != want {
+				t.Errorf("%+v, %v, want the rules %+v", open, err, want)
+			}
+		}
+	})
+}
