@@ -61,7 +61,7 @@ func (h *handshake) run() *vncrelay.Relay {
 		closeGracefully(h.conn, refusalLinger, false)
 		return nil
 	}
-	return vncrelay.New(session, viewer{h.conn}, backend.Conn, h.gateway.Workstations().Policy())
+	return vncrelay.New(session, viewer{h.conn}, backend, h.gateway.Workstations().Policy())
 }
 
 // authenticate finds the viewer's token and begins its session. The error is a

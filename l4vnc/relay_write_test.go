@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 )
 
@@ -37,7 +38,7 @@ func (g *fakeGateway) relayTo(conn net.Conn) (r *vncrelay.Relay, noted *notedVie
 	}
 	ours, backend := net.Pipe()
 	noted = &notedViewer{viewer: viewer{conn}}
-	return vncrelay.New(session, noted, ours, g.Service.Policy()), noted, backend
+	return vncrelay.New(session, noted, &rfb.Desktop{Conn: ours}, g.Service.Policy()), noted, backend
 }
 
 // A write that is under way when the session is released has a moment to end. Where it is cut, no

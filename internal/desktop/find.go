@@ -132,6 +132,7 @@ func (w *Service) pass(f *Found, viewer netip.Addr) (*Pass, error) {
 		Target:      target,
 		Issuer:      t.Issuer,
 		TokenID:     t.Hash.id(),
+		Guest:       t.Guest,
 		Rules:       rules,
 		Shared:      shared,
 		token:       t,
@@ -154,6 +155,9 @@ func (v *Inventory) rules(by Issuer, id ID, asked SessionRules) SessionRules {
 
 // look returns the refusal that join would give the session now, "" for none.
 func (f *Found) look(x *SessionRecord, terms *Terms, now time.Time) RefusalCode {
+	if code := f.Workstation.admitGuest(x.Token.Guest, now); code != "" {
+		return code
+	}
 	conflicting, refused := f.Workstation.conflicts(x, terms.Rule, x.Token.Claim, terms.Client, now)
 	switch {
 	case refused:

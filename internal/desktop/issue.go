@@ -18,6 +18,7 @@ type Options struct {
 	Shared    bool          // sessions of this token may be joined by others that are shared
 	Once      bool          // the token dies with its first session's beginning
 	Claim     Claim         // what its sessions do where the workstation is in use
+	Guest     Guest         // it is for a guest of a session
 	ExpiresIn time.Duration // until the first use, 1 s to max_duration; 0 = connect_within
 	Client    netip.Addr    // of the caller, for the source of the workstation
 }
@@ -29,6 +30,7 @@ type Issued struct {
 	TokenID     string    // names the token in lists and logs; not secret
 	ExpiresAt   time.Time // the end of the time for the first use
 	Once        bool
+	Guest       Guest
 	Rules       SessionRules // of all levels; ViewOnly also where only the policy says so
 	Shared      bool
 }
@@ -58,7 +60,7 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 		return Issued{}, err
 	}
 	rules := w.rules(by, ID{by.Tenant, name}, o.Rules).Within(at.session())
-	o.Shared = o.Shared && !rules.NotShared
+	o.Shared = o.Shared && !rules.NotShared || o.Guest.Host != "" // a guest shares with its host
 	if err := w.mayClaim(by, name, o, rules); err != nil {
 		return Issued{}, err
 	}
@@ -85,6 +87,7 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 				TokenID:     t.Hash.id(),
 				ExpiresAt:   t.Deadline,
 				Once:        t.Once,
+				Guest:       t.Guest,
 				Rules:       rules,
 				Shared:      t.Shared,
 			}, nil
@@ -95,7 +98,7 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 
 // token makes a token of a secret.
 func (c *configuration) token(by Issuer, secret string, o Options) *Token {
-	t := &Token{Issuer: by, ViewOnly: c.policy.ViewOnly, Shared: o.Shared, Once: o.Once, Claim: o.Claim, Rules: o.Rules}
+	t := &Token{Issuer: by, ViewOnly: c.policy.ViewOnly, Shared: o.Shared, Once: o.Once, Claim: o.Claim, Rules: o.Rules, Guest: o.Guest}
 	if o.ViewOnly != nil {
 		t.ViewOnly = *o.ViewOnly
 	}
@@ -108,7 +111,7 @@ func (c *configuration) token(by Issuer, secret string, o Options) *Token {
 
 // mayClaim refuses a token whose claim cannot be met now: workstation_occupied. Join decides again.
 func (w *Service) mayClaim(by Issuer, name string, o Options, rules SessionRules) error {
-	if o.Claim == ByRule || o.Claim == TakeAny {
+	if o.Claim == ByRule || o.Claim == TakeAny || o.Guest.Host != "" {
 		return nil
 	}
 	open, err := w.Sessions(by.Tenant, name)
@@ -119,6 +122,9 @@ func (w *Service) mayClaim(by Issuer, name string, o Options, rules SessionRules
 	shares := (o.Shared || rule == Share) && !rules.NotShared
 	for i := range open {
 		other := &open[i]
+		if other.Guest.Host != "" { // it ends with its host
+			continue
+		}
 		conflict, wins := o.Claim.over(rule, shares && other.Shared, rules.NotShared || other.Rules.NotShared, other.Key == by.Key)
 		if conflict && !wins {
 			return errOccupied(by, name, open)

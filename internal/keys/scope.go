@@ -19,6 +19,7 @@ const (
 	LimitsRead                            // budgets and rates of the tenant
 	KeysManage                            // make and change keys at run time
 	MCPCall                               // use MCP servers
+	WorkstationsObserve                   // list sessions, and watch them as a guest
 )
 
 var scopeNames = []struct {
@@ -34,6 +35,7 @@ var scopeNames = []struct {
 	{LimitsRead, "limits:read"},
 	{KeysManage, "keys:manage"},
 	{MCPCall, "mcp:call"},
+	{WorkstationsObserve, "workstations:observe"},
 }
 
 // ParseScope parses the name of one scope. The error lists the known ones, so that a typo in a

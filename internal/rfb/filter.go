@@ -22,6 +22,9 @@ type Policy struct {
 	// PreferTight puts Tight first among the encodings, and caps its quality and compression, if
 	// the viewer lists them.
 	PreferTight bool
+	// Framer takes the workstation's clipboard out of its stream: the viewer can ask for nothing then
+	// that it cannot follow. Default: the stream is not looked at.
+	Framer *Framer
 }
 
 // Filter applies a policy to the messages of one viewer. It is not safe for concurrent use.
@@ -57,7 +60,7 @@ func (p *Policy) drops(messageType byte) bool {
 	case msgSetDesktopSize:
 		return p.FixedSize || p.ViewOnly
 	case msgEnableContinuousUpdates:
-		return p.FPS > 0
+		return p.FPS > 0 || p.Framer != nil
 	}
 	return bytes.IndexByte(ultraTypes[:], messageType) >= 0
 }
@@ -70,7 +73,7 @@ func (f *Filter) Push(dst, p []byte, now time.Time) ([]byte, error) {
 		return dst, f.broken
 	}
 	if !f.inside() {
-		dst = f.pace.release(dst, now)
+		dst = f.asked(f.pace.release(dst, now), dst)
 	}
 	for len(p) > 0 && f.broken == nil {
 		if f.body > 0 {
@@ -134,7 +137,13 @@ func (f *Filter) begin(dst, head []byte, now time.Time) []byte {
 	switch {
 	case !f.pass:
 	case head[0] == msgUpdateRequest:
-		return f.pace.request(dst, head, now)
+		return f.asked(f.pace.request(dst, head, now), dst)
+	case head[0] == msgSetPixelFormat && f.policy.Framer != nil:
+		if err := f.policy.Framer.setFormat(head[4:]); err != nil {
+			f.broken = &Error{Kind: KindMessage, Step: "reading the viewer's messages", Err: err}
+			return dst
+		}
+		return append(dst, head...)
 	case head[0] == msgSetEncodings:
 		f.pass, f.list = false, append(f.list[:0], head...)
 		if f.body == 0 {
@@ -153,7 +162,7 @@ func (f *Filter) more(dst, p []byte, now time.Time) []byte {
 	case f.pass:
 		dst = append(dst, p...)
 		if f.body == 0 {
-			dst = f.pace.release(dst, now) // it could not go out within the body
+			dst = f.asked(f.pace.release(dst, now), dst) // it could not go out within the body
 		}
 	case len(f.list) > 0:
 		f.list = append(f.list, p...)
@@ -191,7 +200,15 @@ func (f *Filter) Release(dst []byte, now time.Time) []byte {
 	if f.inside() || f.broken != nil {
 		return dst
 	}
-	return f.pace.release(dst, now)
+	return f.asked(f.pace.release(dst, now), dst)
+}
+
+// asked tells the framer of the update request by which after is longer than before, if it is.
+func (f *Filter) asked(after, before []byte) []byte {
+	if f.policy.Framer != nil && len(after) > len(before) {
+		f.policy.Framer.waiting.Add(1)
+	}
+	return after
 }
 
 // LastInput is when the last key or pointer message was seen, also one that was dropped. Before the

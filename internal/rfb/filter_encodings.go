@@ -56,10 +56,12 @@ func (p Policy) rewrite(dst, list []byte) []byte {
 // p does not allow.
 func (p Policy) removes(e int32) bool {
 	switch {
+	case p.Framer != nil && formOf(e) == 0: // the extended clipboard too: plain text can go in
+		return true
 	case e == encExtendedButtons, e == encUltraPlugin, e >= encUltraFirst && e <= encUltraLast:
 		return true
 	case e == encContinuousUpdates:
-		return p.FPS > 0
+		return p.FPS > 0 || p.Framer != nil // see Framer.setFormat
 	case e == encExtendedClipboard:
 		// Its server asks for the viewer's answer before it sends; without it, it sends plain text
 		// unasked.

@@ -21,6 +21,9 @@ const (
 	interruptGrace = 300 * time.Millisecond
 	// upSize holds what a viewer sends at a time: messages of 4 to 20 bytes.
 	upSize = 256
+	// throttledFPS is for sessions with a bandwidth whose fps has no bound: a workstation that sends
+	// unasked would be far ahead of what the viewer gets.
+	throttledFPS = 60
 )
 
 // Relay is one open session. It carries bytes both ways until either side ends, a time limit is
@@ -28,21 +31,33 @@ const (
 type Relay struct {
 	Session *vncsession.Session
 
-	viewer Viewer
-	up     *uplink
-	idle   time.Duration // the idle timeout; 0: none
+	viewer   Viewer
+	up       *uplink
+	idle     time.Duration // the idle timeout; 0: none
+	framer   *rfb.Framer   // nil: the workstation's bytes are not looked at
+	throttle *throttle     // nil: they come as fast as they can
 
-	torn bool // a write to the viewer was cut off; set by carryDown
+	// Set by carryDown.
+	torn       bool  // a write to the viewer was cut off
+	unreadable error // the workstation sent what the framer cannot follow
 }
 
-// New returns the relay of a session that is open, between its viewer and its workstation's connection
-// behind the handshake.
-func New(session *vncsession.Session, viewer Viewer, backend net.Conn, policy desktop.Policy) *Relay {
-	rules := &session.Pass.Rules
-	return &Relay{Session: session, viewer: viewer, idle: rules.IdleTimeout, up: newUplink(backend, rfb.Policy{
+// New returns the relay of a session that is open, between its viewer and its workstation, by the rules
+// of its pass.
+func New(session *vncsession.Session, viewer Viewer, backend *rfb.Desktop, policy desktop.Policy) *Relay {
+	rules := session.Pass.Rules
+	r := &Relay{Session: session, viewer: viewer, idle: rules.IdleTimeout, throttle: newThrottle(rules.Bandwidth)}
+	if rules.NoClipboardOut {
+		r.framer = rfb.NewFramer(backend.Init.Format)
+	}
+	if rules.Bandwidth > 0 && rules.FPS == 0 {
+		rules.FPS = throttledFPS
+	}
+	r.up = newUplink(backend.Conn, rfb.Policy{
 		ViewOnly: rules.ViewOnly, FixedSize: policy.FixedSize, NoClipboardIn: rules.NoClipboardIn,
-		FPS: rules.FPS, PreferTight: true,
-	})}
+		FPS: rules.FPS, PreferTight: true, Framer: r.framer,
+	})
+	return r
 }
 
 // LastInput is when the viewer has last sent a key or pointer event, the zero time before the first.
@@ -70,10 +85,11 @@ func (r *Relay) carry() (viewerGone bool) {
 	stopPeers := watchPeers(live, r.viewer.Socket(), r.up.conn, peerCheck, silenceLimit)
 
 	var up sync.WaitGroup
+	var upward desktop.Reason
 	up.Go(func() {
-		why := r.carryUp()
+		upward = r.carryUp()
 		stop() // it ends by itself
-		live.End(why)
+		live.End(upward)
 		_ = r.up.conn.Close() // wakes carryDown
 	})
 	why := r.carryDown()
@@ -84,6 +100,9 @@ func (r *Relay) carry() (viewerGone bool) {
 	_ = r.viewer.SetReadDeadline(time.Now()) // wakes carryUp
 	up.Wait()
 	live.End(why)
+	if r.unreadable != nil && upward != desktop.ReasonProtocol {
+		r.Session.ProtocolError(rfb.KindOf(r.unreadable).String(), r.unreadable)
+	}
 	limit.Stop()
 	unwatch()
 	viewerGone = stopPeers()
@@ -130,20 +149,34 @@ func (r *Relay) readEnded(err error) desktop.Reason {
 	return desktop.ReasonViewer
 }
 
-// carryDown carries the workstation's bytes, unchanged.
+// carryDown carries the workstation's bytes, unchanged but for what the framer takes out.
 func (r *Relay) carryDown() desktop.Reason {
-	source := newSource(r.up.conn)
+	source := newSource(r.up.conn, r.throttle.most())
 	var deadline writeDeadline
 	for {
+		if r.throttle != nil {
+			r.throttle.wait(r.Session.Live.Ended())
+		}
 		piece, err := source.next()
 		if err != nil {
 			return desktop.ReasonWorkstation
 		}
-		r.Session.Live.Down.Add(int64(len(piece)))
-		err = r.toViewer(piece, &deadline)
+		if r.throttle != nil {
+			r.throttle.took(len(piece))
+		}
+		if r.framer != nil {
+			piece, r.unreadable = r.framer.Pass(piece)
+		}
+		if len(piece) > 0 {
+			r.Session.Live.Down.Add(int64(len(piece)))
+			err = r.toViewer(piece, &deadline)
+		}
 		source.done()
-		if err != nil {
+		switch {
+		case err != nil:
 			return desktop.ReasonViewer
+		case r.unreadable != nil:
+			return desktop.ReasonProtocol
 		}
 	}
 }

@@ -11,20 +11,26 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/vncrelaytest"
 )
 
 // relayTo opens a session between viewer and desktop.
 func relayTo(g *vncrelaytest.Gateway, viewer Viewer, backend net.Conn) *Relay {
+	return ruledRelay(g, viewer, backend, desktop.SessionRules{})
+}
+
+// ruledRelay is relayTo for an address that was asked for with rules. Pixels have 32 bits.
+func ruledRelay(g *vncrelaytest.Gateway, viewer Viewer, backend net.Conn, rules desktop.SessionRules) *Relay {
 	g.T.Helper()
-	session, err := g.Open(g.Find(g.Issue(desktop.Options{})), netip.MustParseAddrPort(viewerAddress), "X509None")
+	session, err := g.Open(g.Find(g.Issue(desktop.Options{Rules: rules})), netip.MustParseAddrPort(viewerAddress), "X509None")
 	if err == nil {
 		err = session.Join()
 	}
 	if err != nil {
 		g.T.Fatal(err)
 	}
-	return New(session, viewer, backend, g.Service.Policy())
+	return New(session, viewer, &rfb.Desktop{Conn: backend, Init: rfb.Init{Format: [16]byte{32, 24, 0, 1}}}, g.Service.Policy())
 }
 
 // A viewer that reads nothing ends its session after two minutes, and one that is slow does not.

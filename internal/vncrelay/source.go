@@ -25,19 +25,20 @@ type source struct {
 	conn net.Conn
 	raw  syscall.RawConn // nil where only a read can wait
 
+	most   int     // bytes at a time, at most bulkSize
 	buffer *[]byte // from bulks; nil while nothing was read
 	small  []byte
 	n      int
 	err    error // of the system call
 }
 
-func newSource(conn net.Conn) *source {
-	s := &source{conn: conn}
+func newSource(conn net.Conn, most int) *source {
+	s := &source{conn: conn, most: most}
 	if tcp, ok := conn.(*net.TCPConn); ok && canWait {
 		s.raw, _ = tcp.SyscallConn() // else as any other connection
 	}
 	if s.raw == nil {
-		s.small = make([]byte, smallSize)
+		s.small = make([]byte, min(smallSize, most))
 	}
 	return s
 }

@@ -14,7 +14,7 @@ type ending struct{ net.Conn }
 func (ending) Read(p []byte) (int, error) { return copy(p, "last"), io.EOF }
 
 func TestTheLastBytesBeforeAnErrorAreRead(t *testing.T) {
-	if piece, err := newSource(ending{}).next(); string(piece) != "last" || err != nil {
+	if piece, err := newSource(ending{}, bulkSize).next(); string(piece) != "last" || err != nil {
 		t.Errorf("%q, %v", piece, err)
 	}
 }
@@ -22,7 +22,7 @@ func TestTheLastBytesBeforeAnErrorAreRead(t *testing.T) {
 // A thousand silent workstations must not hold a buffer each.
 func TestASourceOverTCPHoldsABufferOnlyWithBytes(t *testing.T) {
 	ours, workstation := loopback(t)
-	s := newSource(ours)
+	s := newSource(ours, bulkSize)
 	if s.small != nil && runtime.GOOS != "windows" {
 		t.Fatalf("it holds %d bytes", len(s.small))
 	}

@@ -10,7 +10,7 @@ const canWait = true
 func (s *source) take(fd uintptr) bool {
 	s.buffer = bulks.Get().(*[]byte)
 	for {
-		s.n, s.err = syscall.Read(int(fd), *s.buffer)
+		s.n, s.err = syscall.Read(int(fd), (*s.buffer)[:s.most])
 		switch s.err {
 		case syscall.EINTR:
 			continue

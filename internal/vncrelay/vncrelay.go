@@ -5,13 +5,14 @@
 //	…                                                              // find the token
 //	session, err := gateway.Open(pass, address, security)
 //	desktop, err := vncrelay.Admission{…}.Open(session, address)   // dial and log in, join, ServerInit
-//	vncrelay.New(session, viewer, desktop.Conn, policy).Run()      // until either side ends
+//	vncrelay.New(session, viewer, desktop, policy).Run()           // until either side ends
 //
 //	admission  the order of the last steps, and a reason for the viewer that is refused
 //	backend    dial the workstation and log in, up to its ServerInit
 //	relay      carry bytes both ways until either side ends
 //	uplink     the viewer's messages, through the filter
 //	source     the workstation's bytes
+//	throttle   keeps them within a bandwidth
 //	idle       ends a session without input
 //	peer       ends a session whose other end does not answer
 //

@@ -57,7 +57,7 @@ func (h *handshake) run() *vncrelay.Relay {
 	if session.Pass.Rules.FPS == 0 {
 		session.Pass.Rules.FPS = defaultFPS
 	}
-	relay := vncrelay.New(session, h.viewer, desktop.Conn, h.gateway.Workstations().Policy())
+	relay := vncrelay.New(session, h.viewer, desktop, h.gateway.Workstations().Policy())
 	h.viewer.opened(relay)
 	return relay
 }

@@ -1,0 +1,206 @@
+package rfb
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync/atomic"
+)
+
+// Framer finds the messages of a server in its stream, and takes out those that carry its clipboard
+// (ServerCutText, plain and extended). All other bytes stay as they are. It must see the stream from
+// the first byte after ServerInit. Its [Filter], which may be in another goroutine, tells it of pixel
+// formats and update requests, and keeps viewers from asking for encodings that it does not know.
+//
+//	type  length    message of the server (RFC 6143, section 7.6, and extensions)
+//	   0  4 + …     FramebufferUpdate    u8 type, 1 pad, u16 rectangles
+//	   1  6 + 6n    SetColourMapEntries  u8 type, 1 pad, u16 first, u16 n, colours
+//	   2  1         Bell
+//	   3  8 + |n|   ServerCutText        u8 type, 3 pad, s32 n, text; n < 0: extended clipboard
+//	 150  1         EndOfContinuousUpdates
+//	 248  9 + n     Fence                u8 type, 3 pad, u32 flags, u8 n, payload
+//	 250  4         xvp
+//	 252  4 + n     gii                  as a viewer's
+//	 255  4, 8 + n  QEMU audio           u8 type, u8 1, u16 operation; 2 has u32 n and sound
+type Framer struct {
+	head       [maxServerHead]byte
+	have, need int   // bytes of head
+	step       step  // is called with head once it is whole
+	skip       int64 // bytes that pass before the next head
+	begins     bool  // the next byte is a message's first
+	cut        bool  // the message is the clipboard's
+	broken     error
+
+	area   rectangle
+	left   int    // rectangles of this update
+	layout layout // of pixels in this update
+
+	asked   layout        // by the viewer; it is the filter's
+	next    atomic.Uint32 // the layout from the next update on
+	waiting atomic.Int64  // update requests without an answer, at most
+}
+
+// step handles a part of a message, and says what follows.
+type step func(f *Framer, head []byte)
+
+const (
+	msgFramebufferUpdate = 0
+	msgColourMap         = 1
+	msgBell              = 2
+	msgServerCutText     = 3
+
+	qemuAudioData = 2
+
+	maxServerHead = 12 // of a rectangle
+)
+
+// NewFramer returns a Framer for a server whose ServerInit has this pixel format.
+func NewFramer(format [16]byte) *Framer {
+	f := &Framer{layout: layoutOf(format[:])}
+	f.asked = f.layout
+	f.next.Store(uint32(f.layout))
+	f.end(0)
+	return f
+}
+
+// Pass takes the clipboard out of p in place and returns what is left. The stream may be cut anywhere.
+// An error is final: the end of a message cannot be found. What was read until then is returned too.
+func (f *Framer) Pass(p []byte) ([]byte, error) {
+	kept := 0
+	for at := 0; at < len(p) && f.broken == nil; {
+		n := f.take(p[at:])
+		if !f.cut {
+			if kept != at {
+				copy(p[kept:], p[at:at+n])
+			}
+			kept += n
+		}
+		at += n
+		for f.skip == 0 && f.have == f.need && f.broken == nil {
+			f.step(f, f.head[:f.need])
+		}
+	}
+	return p[:kept], f.broken
+}
+
+// take returns how many of the next bytes are alike: of a body, or of a head, of which it keeps a copy.
+func (f *Framer) take(p []byte) (n int) {
+	if f.skip > 0 {
+		n = int(min(f.skip, int64(len(p))))
+		f.skip -= int64(n)
+		return n
+	}
+	if f.begins {
+		f.begins, f.cut = false, p[0] == msgServerCutText
+	}
+	n = copy(f.head[f.have:f.need], p)
+	f.have += n
+	return n
+}
+
+// expect has a step follow, with the next n bytes.
+func (f *Framer) expect(n int, next step) { f.have, f.need, f.step = 0, n, next }
+
+// end has the next message follow, after the rest of this one.
+func (f *Framer) end(rest int64) {
+	f.skip, f.begins = rest, true
+	f.expect(1, (*Framer).message)
+}
+
+func (f *Framer) fail(format string, args ...any) {
+	f.broken = fail(KindMessage, "reading the workstation's messages", format, args...)
+}
+
+// message handles the type of a message.
+func (f *Framer) message(head []byte) {
+	switch head[0] {
+	case msgFramebufferUpdate:
+		f.expect(3, (*Framer).update)
+	case msgColourMap:
+		f.expect(5, func(f *Framer, head []byte) { f.end(6 * int64(binary.BigEndian.Uint16(head[3:]))) })
+	case msgBell, msgEnableContinuousUpdates: // the answer to the latter
+		f.end(0)
+	case msgServerCutText:
+		f.expect(7, func(f *Framer, head []byte) {
+			n := int64(int32(binary.BigEndian.Uint32(head[3:])))
+			f.end(max(n, -n))
+		})
+	case msgFence:
+		f.expect(8, func(f *Framer, head []byte) { f.end(int64(head[7])) })
+	case msgXVP:
+		f.end(3)
+	case msgGII:
+		f.expect(3, func(f *Framer, head []byte) {
+			n, _ := bodyLen([]byte{msgGII, head[0], head[1], head[2]}) // of this type it has no error
+			f.end(n)
+		})
+	case msgQEMU:
+		f.expect(3, (*Framer).audio)
+	default:
+		f.fail("message type %d is not known", head[0])
+	}
+}
+
+func (f *Framer) audio(head []byte) {
+	switch operation := binary.BigEndian.Uint16(head[1:]); {
+	case head[0] != qemuAudio:
+		f.fail("QEMU's message %d is not known", head[0])
+	case operation == qemuAudioData:
+		f.expect(4, func(f *Framer, head []byte) { f.end(int64(binary.BigEndian.Uint32(head))) })
+	default:
+		f.end(0)
+	}
+}
+
+// update handles the head of a FramebufferUpdate.
+func (f *Framer) update(head []byte) {
+	f.layout = layout(f.next.Load())
+	if f.waiting.Load() > 0 {
+		f.waiting.Add(-1) // also for an update that nobody has asked for: see setFormat
+	}
+	f.left = int(binary.BigEndian.Uint16(head[1:])) + 1
+	f.nextRectangle(0)
+}
+
+// nextRectangle has the next rectangle follow, after the rest of this one.
+func (f *Framer) nextRectangle(rest int64) {
+	if f.left--; f.left == 0 {
+		f.end(rest)
+		return
+	}
+	f.skip = rest
+	f.expect(12, (*Framer).rectangle)
+}
+
+// layout is how many bytes a pixel has: the low byte in general, the next one in Tight (TPIXEL).
+type layout uint32
+
+func (l layout) pixel() int64  { return int64(l & 0xff) }
+func (l layout) tpixel() int64 { return int64(l >> 8) }
+
+// layoutOf reads a PIXEL_FORMAT (RFC 6143, section 7.4).
+func layoutOf(format []byte) layout {
+	pixel := layout(format[0] / 8)
+	most := func(at int) uint16 { return binary.BigEndian.Uint16(format[at:]) }
+	if pixel == 4 && format[1] == 24 && most(4) == 255 && most(6) == 255 && most(8) == 255 {
+		return 3<<8 | pixel
+	}
+	return pixel<<8 | pixel
+}
+
+// setFormat notes a pixel format that the viewer asks for. It holds from the next update on, so there
+// must be none on its way that was made before: then nobody could know where that ends. Viewers wait
+// for it themselves, as they could not read it either.
+func (f *Framer) setFormat(format []byte) error {
+	bits, mapped := format[0], format[3] == 0
+	if bits != 8 && (bits != 16 && bits != 32 || mapped) {
+		return fmt.Errorf("pixels of %d bits", bits)
+	}
+	asked := layoutOf(format)
+	if asked != f.asked && f.waiting.Load() > 0 {
+		return errors.New("the viewer changed its pixel format while an update could be on its way, so that the clipboard could not be told apart")
+	}
+	f.asked = asked
+	f.next.Store(uint32(asked))
+	return nil
+}
