@@ -37,6 +37,7 @@ func init() {
 				newSeriesCommand(),
 				newLimitsCommand(),
 				newSessionsCommand(),
+				newDrainCommand(),
 				newWhyCommand(),
 				newCheckCommand(),
 				newBackupCommand(),

@@ -31,6 +31,13 @@ const (
 	family = "vnc"
 )
 
+// SecurityBrowser names how a browser shows its token. Its page connects again by itself where the gateway
+// ends the session.
+const SecurityBrowser = "browser"
+
+// ErrMove is the cause of an interrupt that asks viewers to connect to another gateway.
+var ErrMove = errors.New("the gateway leaves: another one serves the desktop")
+
 // Deps is what a session needs of its gateway.
 type Deps struct {
 	Records interface{ Append(*activity.Record) }
@@ -79,6 +86,16 @@ func (s *Session) Context() (ctx context.Context, stop func()) {
 		s.deps.OnShutdown(func(error) {})
 		cancel(nil)
 	}
+}
+
+// OnMove has f called when the viewer of the open session should connect to another gateway. f must not
+// wait.
+func (s *Session) OnMove(f func()) {
+	s.deps.OnShutdown(func(cause error) {
+		if errors.Is(cause, ErrMove) {
+			f()
+		}
+	})
 }
 
 // Join opens the session at the workstation, which has answered by now. The
