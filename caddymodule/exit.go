@@ -12,9 +12,13 @@ import (
 
 func init() { caddy.OnExit(afterStop) }
 
-// exitTimeout bounds how long the process waits for interrupted calls to write their records before
-// it exits.
-const exitTimeout = 2 * time.Second
+const (
+	// exitTimeout bounds how long the process waits for interrupted calls to write their records before
+	// it exits.
+	exitTimeout = 2 * time.Second
+	// drainTimeout bounds it where thousands of desktops may have ended at one moment.
+	drainTimeout = 10 * time.Second
+)
 
 // drainLimit is how long desktops go on when the process is asked to stop.
 func (a *App) drainLimit() time.Duration {
@@ -34,13 +38,13 @@ func (a *App) endOnce() error {
 	if a.drain = a.state.Drain(); a.drain != nil {
 		return nil
 	}
-	return a.exit()
+	return a.exit(exitTimeout)
 }
 
 // exit ends the gateway, and what is left of all configurations.
-func (a *App) exit() error {
+func (a *App) exit(timeout time.Duration) error {
 	a.gateway.Close()
-	return a.state.Shutdown(exitTimeout)
+	return a.state.Shutdown(timeout)
 }
 
 // onStopping begins the exit of the process, during which the admin API stays at work.
@@ -64,7 +68,7 @@ func afterStop(context.Context) {
 	}
 	a.logger.Info("desktops go on while the process exits", zap.Duration("drain", a.drainLimit()))
 	a.drain.Wait()
-	if err := a.exit(); err != nil {
+	if err := a.exit(drainTimeout); err != nil {
 		a.logger.Error("the end of the gateway", zap.Error(err))
 	}
 }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -45,7 +46,7 @@ func newDrain(s *State, limit time.Duration) *Drain {
 // the exit began, or after an EndDrain. Browsers connect to another gateway by themselves. They are asked
 // to as soon as there is one, otherwise when only they are left: the next process serves them.
 func (d *Drain) Wait() {
-	d.interrupt(modelcall.ErrShutdown)
+	d.interrupt(errors.Join(modelcall.ErrShutdown, vncsession.ErrDrain))
 	limit := time.NewTimer(time.Until(d.since.Add(d.limit)))
 	defer limit.Stop()
 	tick := time.NewTicker(drainInterval)

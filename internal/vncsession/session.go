@@ -35,6 +35,9 @@ const (
 // ends the session.
 const SecurityBrowser = "browser"
 
+// ErrDrain is the cause of an interrupt of model calls that leaves viewers alone.
+var ErrDrain = errors.New("desktops go on")
+
 // ErrMove is the cause of an interrupt that asks viewers to connect to another gateway.
 var ErrMove = errors.New("the gateway leaves: another one serves the desktop")
 
@@ -81,7 +84,11 @@ func Open(deps Deps, pass *desktop.Pass, viewer netip.AddrPort, security string)
 // open session holds none.
 func (s *Session) Context() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	s.deps.OnShutdown(cancel)
+	s.deps.OnShutdown(func(cause error) {
+		if !errors.Is(cause, ErrDrain) && !errors.Is(cause, ErrMove) {
+			cancel(cause)
+		}
+	})
 	return ctx, func() {
 		s.deps.OnShutdown(func(error) {})
 		cancel(nil)
