@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"sync"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
@@ -110,7 +109,8 @@ type App struct {
 	certificate *certificate // nil without VNC
 	credentials *heldCredentials
 	manyKeys    bool
-	end         func() error // ends the gateway, once
+	end         func() error   // ends the gateway, once
+	drain       *gateway.Drain // set by end if desktops go on after it
 }
 
 // CaddyModule returns the module's information.
@@ -188,7 +188,7 @@ func (a *App) events() (gateway.Emitter, gateway.Observed, error) {
 		return nil, nil, err
 	}
 	app := module.(*caddyevents.App)
-	if err := app.On("started", onStarted{a}); err != nil {
+	if err := errors.Join(app.On("started", onStarted{a}), app.On("stopping", onStopping{a})); err != nil {
 		return nil, nil, err
 	}
 	return func(name string, data map[string]any) { app.Emit(a.ctx, name, data) }, app.ShouldEmit, nil
@@ -233,13 +233,9 @@ func (s onStarted) Handle(context.Context, caddy.Event) error {
 // Stop activates the newer configuration, if there is one. Calls under way go on, and so do
 // sessions that the newer one allows. The background work of this one ends with its context.
 func (a *App) Stop() error {
-	a.gateway.Stop(caddy.Exiting())
+	a.gateway.Stop()
 	return nil
 }
-
-// exitTimeout bounds how long the process waits for interrupted calls to write their records before
-// it exits.
-const exitTimeout = 2 * time.Second
 
 // Cleanup retires the gateway, which releases the State after the last call of this configuration.
 // Caddy also calls it after a Provision that has failed.
@@ -252,15 +248,6 @@ func (a *App) Cleanup() error {
 		return releaseState(a.stateDir)
 	}
 	return a.end()
-}
-
-// endOnce retires the gateway. When the process exits, it also ends the calls of all configurations.
-func (a *App) endOnce() error {
-	a.gateway.Close()
-	if !caddy.Exiting() {
-		return nil
-	}
-	return a.state.Shutdown(exitTimeout)
 }
 
 // releaseState runs after the last call.

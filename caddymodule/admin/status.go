@@ -13,6 +13,19 @@ func readHealth(active *gateway.Gateway, _ *http.Request) (any, error) {
 	return gateway.ReadCondition(active), nil
 }
 
+// serveDrain shows whether the process exits and which desktops it waits for, and ends them.
+func serveDrain(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodDelete {
+		return method{http.MethodGet, func(active *gateway.Gateway, _ *http.Request) (any, error) { return active.VNC().DrainStatus(), nil }}.ServeHTTP(w, r)
+	}
+	return method{http.MethodDelete, func(active *gateway.Gateway, _ *http.Request) (any, error) {
+		if !active.VNC().EndDrain() {
+			return nil, apierror.New(apierror.NotFound, "this Caddy does not stop, so there is nothing to end: stop it first")
+		}
+		return nil, nil
+	}}.ServeHTTP(w, r)
+}
+
 // readCluster shows what this gateway shares with others, and how that is.
 func readCluster(active *gateway.Gateway, _ *http.Request) (any, error) {
 	return gateway.ReadCluster(active)

@@ -214,9 +214,8 @@ func (g *Gateway) Subscribe() {
 	g.state.events.subscribe(g.generation.emitter, g.generation.observed, g.logger)
 }
 
-// Stop activates the newer generation that has replaced this one. Without one, exiting says whether
-// open desktops end because the process does.
-func (g *Gateway) Stop(exiting bool) { g.state.stop(g.generation, exiting) }
+// Stop activates the newer generation that has replaced this one. See [State.Exit] for a process that exits.
+func (g *Gateway) Stop() { g.state.stop(g.generation) }
 
 // Close retires the generation. Calls under way go on; the reference to the State is released after
 // the last one. A Ready that waits for a start ends.

@@ -61,7 +61,7 @@ type conditions struct {
 func ReadCondition(g *Gateway) Condition {
 	current := g.state.generations.current()
 	switch {
-	case g.state.stopping.Load():
+	case g.state.exit.Load() != nil:
 		return Condition{State: StateShuttingDown}
 	case current == nil:
 		return Condition{State: StateStarting}
