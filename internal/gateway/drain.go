@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 )
 
@@ -46,7 +46,7 @@ func newDrain(s *State, limit time.Duration) *Drain {
 // the exit began, or after an EndDrain. Browsers connect to another gateway by themselves. They are asked
 // to as soon as there is one, otherwise when only they are left: the next process serves them.
 func (d *Drain) Wait() {
-	d.interrupt(errors.Join(modelcall.ErrShutdown, vncsession.ErrDrain))
+	d.interrupt(errors.Join(request.ErrShutdown, vncsession.ErrDrain))
 	limit := time.NewTimer(time.Until(d.since.Add(d.limit)))
 	defer limit.Stop()
 	tick := time.NewTicker(drainInterval)
