@@ -49,10 +49,14 @@ type App struct {
 	// Providers are the model providers.
 	Providers []Provider `json:"providers,omitempty"`
 
+	// MCP are the servers of tools. Default: none.
+	MCP []MCPServer `json:"mcp,omitempty"`
+
 	// Aliases are names that stand for several models. Default: none.
 	Aliases Aliases `json:"aliases,omitempty"`
 
-	// Tenants are the limits that all keys of a tenant share. Default: no limit.
+	// Tenants are the limits that all keys of a tenant share, and which tools they can call. Default: no
+	// limit.
 	Tenants []Tenant `json:"tenants,omitempty"`
 
 	// Models are the limits of some models that all callers share. Default: no limit.

@@ -247,17 +247,17 @@ func (c *Cluster) sentinel(config *valkey.Config, text *addressText) error {
 
 // checkShared refuses budgets that are too large for a cluster. They were parsed before.
 func checkShared(a *App, runtime *runtimekeys.Block) error {
-	named := []Tenant{{"gateway", a.Allowance}}
+	named := []Tenant{{Name: "gateway", Allowance: a.Allowance}}
 	if runtime != nil {
 		runtime.MaxBudget = limits.MaxSharedBudget
-		named = append(named, Tenant{"runtime_keys", a.RuntimeKeys.Allowance})
+		named = append(named, Tenant{Name: "runtime_keys", Allowance: a.RuntimeKeys.Allowance})
 	}
 	for _, t := range a.Tenants {
-		named = append(named, Tenant{fmt.Sprintf("tenant %q", t.Name), t.Allowance})
+		named = append(named, Tenant{Name: fmt.Sprintf("tenant %q", t.Name), Allowance: t.Allowance})
 	}
 	for _, k := range a.Keys {
 		if len(k.Budgets) > 0 {
-			named = append(named, Tenant{fmt.Sprintf("key %q", k.Name), k.Allowance})
+			named = append(named, Tenant{Name: fmt.Sprintf("key %q", k.Name), Allowance: k.Allowance})
 		}
 	}
 	for _, n := range named {

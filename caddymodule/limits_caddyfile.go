@@ -50,16 +50,17 @@ func (c *Caps) options() caddykit.Options {
 	}
 }
 
-// read reads the limits of a tenant:
+// read reads a tenant:
 //
 //	tenant NAME {
+//		mcp NAME [tools PATTERN…]   # any number
 //		rate | concurrency | budget …
 //	}
 func (t *Tenant) read(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&t.Name) {
 		return d.ArgErr()
 	}
-	return t.options().Block(d)
+	return with(caddykit.Options{"mcp": toolsOf(&t.MCP)}, t.options()).Block(d)
 }
 
 // read reads the limits of some models:

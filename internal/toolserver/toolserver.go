@@ -34,9 +34,11 @@ type Config struct {
 	Timeouts   Timeouts
 	MaxResult  int64 // bytes of one answer, or of one event of a stream; 0 = DefaultMaxResult
 	Prices     []Price
-	UserAgent  string // names the gateway to the server
-	BuiltIn    bool   // the demo server
-	Now        func() time.Time
+	// TraceContext sends the call's trace as the header field traceparent.
+	TraceContext bool
+	UserAgent    string // names the gateway to the server
+	BuiltIn      bool   // the demo server
+	Now          func() time.Time
 }
 
 // Rights say which tools of a server can be called: those that fit Allow, and not Deny.
@@ -77,6 +79,8 @@ type Server struct {
 	Timeouts  Timeouts
 	MaxResult int64
 	Forward   []string // canonical names
+
+	TraceContext bool
 
 	endpoint endpoint
 	tools    Rights
@@ -130,7 +134,7 @@ func New(c Config) (*Server, error) {
 		c.Fresh = c.Transport
 	}
 	return &Server{
-		Name: c.Name, BuiltIn: c.BuiltIn, Timeouts: c.Timeouts.orDefault(), MaxResult: c.MaxResult, Forward: forward,
+		Name: c.Name, BuiltIn: c.BuiltIn, Timeouts: c.Timeouts.orDefault(), MaxResult: c.MaxResult, Forward: forward, TraceContext: c.TraceContext,
 		endpoint: endpoint{
 			address: *address, fields: fields, userAgent: []string{c.UserAgent},
 			peer: provider.Peer{Transport: c.Transport, Fresh: c.Fresh, Credential: c.Credential},

@@ -18,6 +18,8 @@ var arrows = []arrow{
 	{"caddymodule", "internal/runtimekeys", "the runtime_keys block"},
 	{"caddymodule", "internal/secret", "placeholders of secrets"},
 	{"caddymodule", "internal/testprovider", "the transport of dialect test"},
+	{"caddymodule", "internal/toolserver", "mcp blocks become servers"},
+	{"caddymodule", "internal/mcp/demo", "the built-in MCP server"},
 	{"caddymodule", "certmagic", "which names a public CA signs"},
 	{"caddymodule", "internal/desktop", "the vnc block becomes the service of workstations"},
 	{"caddymodule", "l4vnc", "one import brings the layer-4 handler with it"},
