@@ -58,6 +58,7 @@ var (
 	creditsEndpoint    = &endpoint{"credits", http.MethodGet, keys.KeysManage, false, serveCredits}
 	aboutEndpoint      = &endpoint{"about", http.MethodGet, 0, false, serveAbout} // less without activity:read
 	providersEndpoint  = &endpoint{"providers", http.MethodGet, keys.ProvidersRead, false, serveProviders}
+	serversEndpoint    = &endpoint{"mcp_servers", http.MethodGet, keys.MCPCall, false, serveMCPServers}
 
 	listKeysEndpoint  = &endpoint{"keys", http.MethodGet, keys.KeysManage, false, listKeys}
 	createKeyEndpoint = &endpoint{"keys", http.MethodPost, keys.KeysManage, true, createKey}
@@ -116,6 +117,7 @@ var routes = []route{
 	{"/v1/audio/translations", api.OpenAI{}, translateEndpoint},
 	{"/v1/about", api.OpenAI{}, aboutEndpoint},
 	{"/v1/providers", api.OpenAI{}, providersEndpoint},
+	{"/v1/mcp", api.OpenAI{}, serversEndpoint},
 	{"/v1/messages", api.Anthropic{}, messagesEndpoint},
 	{"/v1/messages/count_tokens", api.Anthropic{}, countEndpoint},
 

@@ -34,6 +34,8 @@ func init() {
 //	GET    /gatehouse/limits                                 as GET /api/v1/limits
 //	GET    /gatehouse/budgets                                what is spent and reserved of every budget
 //	GET    /gatehouse/providers                              the providers, and the health of their models
+//	GET    /gatehouse/mcp                                    the MCP servers, and their health
+//	GET    /gatehouse/mcp?server=                            the tools of one: the gateway asks it
 //	GET    /gatehouse/why?id=                                what happened to a call or session
 //	GET    /gatehouse/cluster                                the nodes of the cluster, what they share
 //	GET    /gatehouse/health                                 whether it is ready, and the states of its parts
@@ -60,7 +62,7 @@ func (API) Routes() []caddy.AdminRoute {
 		{Pattern: root + "series/rebuild", Handler: method{http.MethodPost, rebuildSeries}},
 	}
 	for name, answer := range map[string]answerFunc{
-		"budgets": listBudgets, "health": readHealth, "cluster": readCluster, "providers": listProviders, "limits": listLimits, "why": explain,
+		"budgets": listBudgets, "health": readHealth, "cluster": readCluster, "providers": listProviders, "mcp": listServers, "limits": listLimits, "why": explain,
 	} {
 		all = append(all, caddy.AdminRoute{Pattern: root + name, Handler: method{http.MethodGet, answer}})
 	}

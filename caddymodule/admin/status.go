@@ -23,6 +23,18 @@ func listProviders(active *gateway.Gateway, _ *http.Request) (any, error) {
 	return active.Models().Status(nil), nil
 }
 
+// listServers lists the MCP servers with their health, or the tools of one of them.
+func listServers(active *gateway.Gateway, r *http.Request) (any, error) {
+	q, err := query(r, "server")
+	if err != nil {
+		return nil, err
+	}
+	if server := q.Get("server"); server != "" {
+		return active.ToolsOf(r.Context(), server)
+	}
+	return active.Servers(nil), nil
+}
+
 // explain shows what happened to one call or session.
 func explain(active *gateway.Gateway, r *http.Request) (any, error) {
 	id := r.URL.Query().Get("id")

@@ -31,6 +31,7 @@ func init() {
 				newWorkstationCommand(),
 				newBudgetCommand(),
 				newProvidersCommand(),
+				newMCPCommand(),
 				newHealthCommand(),
 				newClusterCommand(),
 				newActivityCommand(),

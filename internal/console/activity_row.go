@@ -90,7 +90,7 @@ func (r *activityRow) Cost() cost {
 	switch {
 	case r.Session():
 		return cost{}
-	case !r.Used():
+	case !r.Used() && spent == 0:
 		return cost{Amount: usd(0), Short: usd(0)}
 	case r.Priced:
 		return cost{Amount: usd(spent), Short: microUSD(spent)}

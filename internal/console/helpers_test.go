@@ -21,12 +21,14 @@ var pageTime = time.Date(2026, 11, 23, 2, 20, 0, 0, time.UTC)
 // fakeAPI has fixed answers of public routes, by their path. A route that is not there is 404.
 type fakeAPI struct {
 	answers map[string]func(url.Values) string
-	asked   []*url.URL
-	refusal string // if set, every route answers with it
-	status  int    // of refusal
-	header  http.Header
-	until   string // the header of that name of every answer, if set
-	key     keys.Key
+	// handlers answer instead, by their path.
+	handlers map[string]http.HandlerFunc
+	asked    []*url.URL
+	refusal  string // if set, every route answers with it
+	status   int    // of refusal
+	header   http.Header
+	until    string // the header of that name of every answer, if set
+	key      keys.Key
 }
 
 func newFakeAPI() *fakeAPI {
@@ -46,6 +48,10 @@ func (a *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if a.refusal != "" {
 		w.WriteHeader(a.status)
 		_, _ = io.WriteString(w, a.refusal)
+		return
+	}
+	if h := a.handlers[r.URL.Path]; h != nil {
+		h(w, r)
 		return
 	}
 	answer := ""

@@ -13,10 +13,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
-// maxStream is how many bytes a stream that answers one request may have, as a multiple of the longest
-// answer: what a server says while a tool works is short.
-const maxStream = 16
-
 // stream forwards an answer event by event.
 type stream struct {
 	call    *call
@@ -71,8 +67,6 @@ func (s *stream) next(ctx context.Context) (out []byte, final bool, failure *api
 		return nil, false, c.upstream.broken(err, "the MCP server %q ended its stream without an answer", c.server.Name)
 	case err != nil:
 		return nil, false, c.upstream.unreadable(err)
-	case !c.open() && c.upstream.received > maxStream*c.server.MaxResult:
-		return nil, false, c.upstream.unreadable(mcp.ErrTooLong)
 	}
 	s.named = s.named || hasID(event.Raw)
 	if event.Message == nil {

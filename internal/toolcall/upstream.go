@@ -96,6 +96,10 @@ func (u *upstream) close() {
 	u.held = 0
 }
 
+// maxStream is how many bytes an answer may have that ends, as a multiple of the longest message: what a
+// server says while a tool works is short.
+const maxStream = 16
+
 // answerBody runs the idle timeout while the server is waited for, and not while a slow client is. Its
 // errors are those of the gateway.
 type answerBody struct {
@@ -113,8 +117,11 @@ func (b *answerBody) Read(p []byte) (int, error) {
 	u.req.Watch.Stop()
 	u.received += int64(n)
 	u.req.Outcome.Phases.Provider += u.service.Now().Sub(began)
-	if err != nil && err != io.EOF {
-		err = u.failure(err)
+	switch {
+	case err != nil && err != io.EOF:
+		return n, u.failure(err)
+	case !u.open && u.received > maxStream*u.server.MaxResult:
+		return n, u.unreadable(mcp.ErrTooLong)
 	}
 	return n, err
 }
