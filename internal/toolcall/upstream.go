@@ -59,7 +59,7 @@ func (u *upstream) send(header http.Header, body []byte, again bool) (*http.Resp
 	u.req.Outcome.Record.Attempts++
 	u.req.Watch.Start(u.server.Timeouts.Header, u)
 	pieces := provider.NewBody([][]byte{body}, u.req.Upload.Handover())
-	resp, err := u.server.Send(u.ctx, u.req.HTTP.Method, header, pieces)
+	resp, err := u.server.SendBody(u.ctx, u.req.HTTP.Method, header, pieces)
 	if errors.Is(err, provider.ErrStale) && again {
 		u.req.Outcome.Record.Attempts++
 		resp, err = u.server.Resend(u.ctx, u.req.HTTP.Method, header, pieces)

@@ -34,15 +34,22 @@ func (e *endpoint) request(ctx context.Context, method string, header http.Heade
 }
 
 // Send sends one request (POST, GET or DELETE) and returns the answer as soon as its header has arrived.
-// Header has the fields of the protocol and those that are forwarded; it is not changed. The
-// caller must close the answer's body; cancelling ctx ends both. Errors are those of
-// [provider.Peer.Send]: after [provider.ErrStale] a request that may run twice can be sent once more
-// with Resend.
-func (s *Server) Send(ctx context.Context, method string, header http.Header, body *provider.Body) (*http.Response, error) {
+// Header has the fields of the protocol and those that are forwarded; it is not changed. Body must not
+// change any more. The caller must close the answer's body; cancelling ctx ends both. Errors are those
+// of [provider.Peer.Send].
+func (s *Server) Send(ctx context.Context, method string, header http.Header, body []byte) (*http.Response, error) {
+	pieces := provider.NewBody([][]byte{body}, func() {})
+	defer pieces.Release()
+	return s.SendBody(ctx, method, header, pieces)
+}
+
+// SendBody is Send with a body that says when its bytes are free. After [provider.ErrStale] a request that
+// may run twice can be sent once more with Resend.
+func (s *Server) SendBody(ctx context.Context, method string, header http.Header, body *provider.Body) (*http.Response, error) {
 	return s.endpoint.peer.Send(ctx, body, func(ctx context.Context) *http.Request { return s.endpoint.request(ctx, method, header) })
 }
 
-// Resend is Send on a new connection.
+// Resend is SendBody on a new connection.
 func (s *Server) Resend(ctx context.Context, method string, header http.Header, body *provider.Body) (*http.Response, error) {
 	return s.endpoint.peer.Resend(ctx, body, func(ctx context.Context) *http.Request { return s.endpoint.request(ctx, method, header) })
 }

@@ -56,8 +56,6 @@ func config(tr *transport) toolserver.Config {
 	return toolserver.Config{Name: "github", URL: "https://tools.example.com/mcp", Transport: tr, UserAgent: "gatehouse", Now: time.Now}
 }
 
-func body(text string) *provider.Body { return provider.NewBody([][]byte{[]byte(text)}, func() {}) }
-
 func constant(text string) func() string { return func() string { return text } }
 
 func TestARequestHasTheHeaderOfTheProtocolAndOfTheBlock(t *testing.T) {
@@ -68,7 +66,7 @@ func TestARequestHasTheHeaderOfTheProtocolAndOfTheBlock(t *testing.T) {
 		c.Query = url.Values{"profile": {"a b"}}
 	})
 	header := http.Header{"Content-Type": {"application/json"}, "Mcp-Method": {"tools/call"}, "User-Agent": {"client"}, "Accept-Encoding": {"gzip"}}
-	resp, err := s.Send(t.Context(), http.MethodPost, header, body(`{"id":1}`))
+	resp, err := s.Send(t.Context(), http.MethodPost, header, []byte(`{"id":1}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +89,7 @@ func TestARequestHasTheHeaderOfTheProtocolAndOfTheBlock(t *testing.T) {
 
 func TestARequestWithoutABodyHasNoContentType(t *testing.T) {
 	tr := &transport{}
-	resp, err := server(t, tr, nil).Send(t.Context(), http.MethodDelete, http.Header{"Content-Type": {"application/json"}, "Mcp-Session-Id": {"s"}}, body(""))
+	resp, err := server(t, tr, nil).Send(t.Context(), http.MethodDelete, http.Header{"Content-Type": {"application/json"}, "Mcp-Session-Id": {"s"}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +101,7 @@ func TestARequestWithoutABodyHasNoContentType(t *testing.T) {
 
 func TestARedirectIsAnError(t *testing.T) {
 	tr := &transport{answer: func(*http.Request) (*http.Response, error) { return answer(http.StatusTemporaryRedirect), nil }}
-	if _, err := server(t, tr, nil).Send(t.Context(), http.MethodPost, http.Header{}, body("{}")); !errors.Is(err, provider.ErrRedirect) {
+	if _, err := server(t, tr, nil).Send(t.Context(), http.MethodPost, http.Header{}, []byte("{}")); !errors.Is(err, provider.ErrRedirect) {
 		t.Errorf("error %v", err)
 	}
 }
