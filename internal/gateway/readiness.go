@@ -49,6 +49,8 @@ const conditionAge = time.Second
 
 // conditions keeps the last states of the parts.
 type conditions struct {
+	certificate func() error // of viewers; nil without workstations
+
 	mu   sync.Mutex // guards the following
 	at   time.Time
 	last []Part
@@ -81,12 +83,12 @@ func (c *conditions) parts(g *Gateway) []Part {
 	defer c.mu.Unlock()
 	if now := g.now(); c.last == nil || now.Sub(c.at) >= conditionAge {
 		status := g.state.stores.status()
-		c.at, c.last = now, []Part{storePart(status), ledgerPart(status), providersPart(&g.models, g.scrape.servers)}
+		c.at, c.last = now, []Part{storePart(status), ledgerPart(status), providersPart(&g.models, g.tools.Servers)}
 		if shared, ok := g.state.stores.clusterStatus(); ok {
 			c.last = append(c.last, clusterParts(shared)...)
 		}
 		if g.workstations != nil {
-			c.last = append(c.last, vncPart(g.workstations, g.vncCertificate))
+			c.last = append(c.last, vncPart(g.workstations, c.certificate))
 		}
 	}
 	return c.last
