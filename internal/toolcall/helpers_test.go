@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -275,4 +276,16 @@ func errorIn(t *testing.T, body []byte) (code int, data map[string]any) {
 		t.Fatalf("%v: %s", err, body)
 	}
 	return m.Error.Code, m.Error.Data
+}
+
+// locked is rows for requests at once.
+type locked struct {
+	rows
+	mu *sync.Mutex
+}
+
+func (l locked) Append(record *activity.Record) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rows.Append(record)
 }
