@@ -71,7 +71,11 @@ func (c *call) reach() error {
 	}
 	s := c.deps.Servers.Named(c.named)
 	if s == nil || !c.req.Caller.AllowsServer(s.Name) {
-		return apierror.New(apierror.NotFound, "the MCP server %q does not exist or this key may not use it", c.req.Caller.SafeName(c.named))
+		e := apierror.New(apierror.NotFound, "the MCP server %q does not exist or this key may not use it", c.req.Caller.SafeName(c.named))
+		if !c.req.Caller.AllowsServer(c.named) {
+			e.RefusedBy = policy.RefusedBy(policy.KeySubject(c.req.Caller.Name), "mcp", "")
+		}
+		return e
 	}
 	c.server = s
 	r := c.req.Outcome.Record
@@ -145,8 +149,13 @@ func (c *call) parse() error {
 func (c *call) allow(ctx context.Context) error {
 	if c.message != nil && c.message.Method == mcp.ToolsCall {
 		c.req.Outcome.Record.Model = c.server.Name + "/" + c.req.Caller.SafeName(c.message.Name)
-		if !c.allowsTool(c.message.Name) {
-			return apierror.New(apierror.ToolNotFound, "Unknown tool: %s", c.req.Caller.SafeName(c.message.Name))
+		if name := c.message.Name; !c.allowsTool(name) {
+			e := apierror.New(apierror.ToolNotFound, "Unknown tool: %s", c.req.Caller.SafeName(name))
+			e.RefusedBy = policy.RefusedBy(policy.KeySubject(c.req.Caller.Name), "mcp", c.server.Name)
+			if !c.server.AllowsTool(name) {
+				e.RefusedBy = policy.RefusedBy(policy.ServerSubject(c.server.Name), "tools", "")
+			}
+			return e
 		}
 	}
 	if c.era == mcp.Stateless {
