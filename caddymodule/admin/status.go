@@ -30,9 +30,9 @@ func listServers(active *gateway.Gateway, r *http.Request) (any, error) {
 		return nil, err
 	}
 	if server := q.Get("server"); server != "" {
-		return active.ToolsOf(r.Context(), server)
+		return gateway.ToolsOf(r.Context(), active, server)
 	}
-	return active.Servers(nil), nil
+	return gateway.Servers(active, nil), nil
 }
 
 // explain shows what happened to one call or session.

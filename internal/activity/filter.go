@@ -39,8 +39,6 @@ type Filter struct {
 	Cursor string
 	// Daily reports that the caller asked for daily rows, see Log.Daily. Query ignores it.
 	Daily bool
-
-	after cursor // the decoded Cursor
 }
 
 // AnyCode as the Code of a query selects all calls that were refused or failed.
@@ -73,9 +71,14 @@ func (f *Filter) check() error {
 	if f.Cursor == "" {
 		return nil
 	}
-	var err error
-	f.after, err = parseCursor(f.Cursor)
+	_, err := parseCursor(f.Cursor)
 	return err
+}
+
+// after is the position that Cursor names, the zero value for none.
+func (f *Filter) after() cursor {
+	at, _ := parseCursor(f.Cursor) // it was checked
+	return at
 }
 
 // maxMerged is from how many tenants on their rows are sorted, not merged in the order of an index.
@@ -113,8 +116,8 @@ func (f *Filter) source(tenants []string) (string, []any) {
 	if to < math.MaxInt64 {
 		and("created_at < ?", to)
 	}
-	if f.after != (cursor{}) {
-		and("(created_at, seq) < (?, ?)", f.after.created, f.after.seq)
+	if at := f.after(); at != (cursor{}) {
+		and("(created_at, seq) < (?, ?)", at.created, at.seq)
 	}
 	if f.Status != 0 {
 		and("substr(data, 3, 2) = ?", f.statusBytes())

@@ -27,20 +27,6 @@ const sessionPrefix = "vnc-"
 // Session reports whether the row is the session of a desktop, also of one that was refused.
 func (r *activityRow) Session() bool { return r.Ended != "" || strings.HasPrefix(r.ID, sessionPrefix) }
 
-// Tool reports whether the row is a request to an MCP server.
-func (r *activityRow) Tool() bool { return r.Method != "" }
-
-// callsTool is the method whose row names a tool.
-const callsTool = "tools/call"
-
-// Does is the method of a request to an MCP server, if its row does not say it by naming a tool.
-func (r *activityRow) Does() string {
-	if r.Method == callsTool {
-		return ""
-	}
-	return r.Method
-}
-
 // Used reports whether the call has used something that may cost.
 func (r *activityRow) Used() bool { return r.UsageSource != activity.UsageNone }
 

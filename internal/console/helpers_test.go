@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/mcp/client"
 )
 
 // pageTime is when the pages of tests are visited.
@@ -80,6 +82,13 @@ func (a *fakeAPI) visit(t *testing.T, path string) *httptest.ResponseRecorder {
 	t.Helper()
 	console := &Console{config: Config{
 		API: func(request.Caller) http.Handler { return a }, Logger: zap.NewNop(), Now: func() time.Time { return pageTime },
+		Tools: func(ctx context.Context, send Sender) (version string, tools []Tool, err error) {
+			version, found, err := client.List(ctx, send)
+			for _, t := range found {
+				tools = append(tools, Tool{t.Name, t.Title, t.Description})
+			}
+			return version, tools, err
+		},
 		TraceURL: "https://traces.example.com/{trace_id}",
 	}}
 	mux := http.NewServeMux()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -14,8 +13,13 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/mcp/client"
 )
+
+// Sender sends a request with an HTTP method, a header and a body to an MCP server.
+type Sender = func(ctx context.Context, method string, header http.Header, body []byte) (*http.Response, error)
+
+// Tool is a tool of an MCP server, in its own words.
+type Tool struct{ Name, Title, Description string }
 
 // serverRow is an MCP server of GET /v1/mcp.
 type serverRow struct {
@@ -102,7 +106,7 @@ type serverPage struct {
 
 // toolRow is a tool of a server, and its calls of the day.
 type toolRow struct {
-	client.Tool
+	Tool
 
 	Day failedCalls
 }
@@ -131,7 +135,7 @@ func showServer(v *visit) error {
 	p.Claude = "claude mcp add --transport http " + p.ID + " " + shellQuoted(address) + ` --header "Authorization: Bearer $GATEWAY_API_KEY"`
 	p.Codex = "codex mcp add " + p.ID + " --url " + shellQuoted(address) + " --bearer-token-env-var GATEWAY_API_KEY"
 	if err := p.ask(v); err != nil {
-		p.Failure = failureText(err)
+		p.Failure = err.Error()
 	}
 	if p.ShowDay {
 		byTool, err := failedOfDay(v, "model", url.Values{"provider": {p.ID}})
@@ -152,28 +156,24 @@ func showServer(v *visit) error {
 func (p *serverPage) ask(v *visit) error {
 	ctx, cancel := context.WithTimeout(v.r.Context(), listWithin)
 	defer cancel()
-	c, err := client.Connect(ctx, v.sender(p.URL))
+	version, found, err := v.console.config.Tools(ctx, sender(v, p.URL))
 	if err != nil {
 		return err
 	}
-	found, err := c.Tools(ctx)
-	if err = errors.Join(err, c.Close(ctx)); err != nil {
-		return err
-	}
-	p.Known, p.Version = true, c.Version
+	p.Known, p.Version = true, version
 	for _, t := range found[:min(len(found), maxToolRows)] {
 		if len(t.Description) > maxDescription {
 			t.Description = strings.ToValidUTF8(t.Description[:maxDescription], "") + "…"
 		}
-		p.Tools = append(p.Tools, toolRow{Tool: t})
+		p.Tools = append(p.Tools, toolRow{t, failedCalls{}})
 	}
 	p.More = len(found) - len(p.Tools)
 	return nil
 }
 
-// sender sends the requests of an MCP client to a public route, as the key of the visit. The error of
+// sender sends the requests of an MCP client to a public route, as the key of a visit. The error of
 // one that the gateway refuses before it knows the message is a *Failure.
-func (v *visit) sender(path string) client.Sender {
+func sender(v *visit, path string) Sender {
 	return func(ctx context.Context, method string, header http.Header, body []byte) (*http.Response, error) {
 		var sent any
 		if body != nil {
@@ -191,13 +191,4 @@ func (v *visit) sender(path string) client.Sender {
 		}
 		return &http.Response{StatusCode: w.status, Header: w.Header(), Body: io.NopCloser(&w.body)}, nil
 	}
-}
-
-// failureText is why a server could not be asked.
-func failureText(err error) string {
-	var refused *client.Error
-	if errors.As(err, &refused) && refused.Message != "" {
-		return refused.Message
-	}
-	return err.Error()
 }

@@ -16,6 +16,26 @@ const twoServers = `{"object":"list","data":[
 	{"id":"demo","object":"mcp_server","url":"/mcp/demo","status":"ok","last_error":null,"since":"2026-11-23T02:10:00Z","in_flight":2},
 	{"id":"files","object":"mcp_server","url":"/mcp/files","status":"failing","last_error":"upstream_timeout","since":"2026-11-23T02:18:00Z","in_flight":0}]}`
 
+const (
+	toolJSON = `{"id":"gen-5","request_id":"req_5","created_at":"2026-11-23T00:57:00Z","key":"dev","route":"POST /mcp/{server}","model":"demo/echo",
+		"provider_name":"demo","status":200,"usage":0,"priced":true,"usage_source":"none","latency_ms":12,"attempts":1,"method":"tools/call","is_error":true,
+		"request_bytes":321,"answer_bytes":2048}`
+	listJSON = `{"id":"gen-6","request_id":"req_6","created_at":"2026-11-23T00:56:00Z","key":"dev","route":"POST /mcp/{server}","model":"demo",
+		"provider_name":"demo","status":200,"usage":0,"priced":true,"usage_source":"none","latency_ms":12,"attempts":1,"method":"tools/list","request_bytes":58,"answer_bytes":900}`
+)
+
+func TestTheListShowsTools(t *testing.T) {
+	page := withRows("", toolJSON, listJSON).visit(t, "/console/activity?family=mcp").Body.String()
+	for _, want := range []string{
+		`title="200">tool error</span>`, `title="demo/echo">demo/echo</bdi></td>`, `321 bytes<span class="dim out">2.0 KiB</span>`,
+		`title="demo">demo</bdi> <span class="note">tools/list</span></td>`, `<option value="mcp" selected>mcp</option>`, `<span class="dim">API</span> <bdi>mcp</bdi>`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+}
+
 // toolsAPI is an API with the list of servers, of which answer is /mcp/demo.
 func toolsAPI(answer http.HandlerFunc) *fakeAPI {
 	a := newFakeAPI()
@@ -76,7 +96,8 @@ func TestAServerThatCannotBeAskedSaysWhy(t *testing.T) {
 		body, want string
 	}{
 		{429, `{"error":{"message":"a limit","code":"rate_limit_exceeded"}}`, "cannot be listed now: a limit<"},
-		{200, `{"jsonrpc":"2.0","id":null,"error":{"code":-32099,"message":"<b>no</b>"}}`, "&lt;b&gt;no&lt;/b&gt;"},
+		{200, `{"jsonrpc":"2.0","id":null,"error":{"code":-32099,"message":"<b>no</b>"}}`, "cannot be listed now: the MCP server answered with error -32099<"},
+		{403, `{"error":{"message":"<b>no</b>","code":"insufficient_scope"}}`, "&lt;b&gt;no&lt;/b&gt;"},
 		{200, "<html>", "cannot be listed now"},
 		{502, "<html>", "cannot be listed now"},
 	} {

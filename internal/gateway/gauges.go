@@ -12,7 +12,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
-	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
 // scrape is what the metrics show of a configuration.
@@ -20,12 +19,11 @@ type scrape struct {
 	names           metrics.Names           // that labels can have
 	budgeted        func() []limits.Subject // that have a budget
 	certificateEnds func() time.Time        // nil without VNC
-	servers         *toolserver.Servers
 }
 
 func newScrape(g *Gateway, c *Config) scrape {
 	allowed := c.Limits
-	return scrape{metricNames(g, c.Routes), sync.OnceValue(func() []limits.Subject { return withBudgets(allowed) }), c.VNCCertificateEnds, c.Tools}
+	return scrape{metricNames(g, c.Routes), sync.OnceValue(func() []limits.Subject { return withBudgets(allowed) }), c.VNCCertificateEnds}
 }
 
 // gauges are the values that the metrics read at each scrape.
@@ -50,7 +48,7 @@ func (s *State) gauges() metrics.Gauges {
 		CertificateEnds:   s.certificateEnds,
 		Providers:         s.providersUp,
 		Credentials:       func() []metrics.CredentialLeft { return credentialsLeft(s.generations.current()) },
-		Servers:           s.serversUp,
+		Servers:           func() []metrics.ServerUp { return serversUp(s.generations.current()) },
 		Queues:            s.queues,
 		Budgets:           s.budgetsSpent,
 		Cluster:           s.stores.clusterGauges,

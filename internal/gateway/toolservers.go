@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -24,10 +23,10 @@ type ServerStatus struct {
 	InFlight  int        `json:"in_flight"` // requests and streams under way
 }
 
-// Servers lists the MCP servers that are allowed, by name. A nil allowed allows all.
-func (g *Gateway) Servers(allowed func(server string) bool) []ServerStatus {
+// Servers lists the MCP servers of a gateway that are allowed, by name. A nil allowed allows all.
+func Servers(g *Gateway, allowed func(server string) bool) []ServerStatus {
 	list := []ServerStatus{}
-	for s := range g.scrape.servers.All() {
+	for s := range g.tools.Servers.All() {
 		if allowed != nil && !allowed(s.Name) {
 			continue
 		}
@@ -41,9 +40,9 @@ func (g *Gateway) Servers(allowed func(server string) bool) []ServerStatus {
 }
 
 // serversUp is what the metric shows: servers that were asked.
-func (s *State) serversUp() (up []metrics.ServerUp) {
-	if current := s.generations.current(); current != nil {
-		for server := range current.gateway.scrape.servers.All() {
+func serversUp(current *generation) (up []metrics.ServerUp) {
+	if current != nil {
+		for server := range current.gateway.tools.Servers.All() {
 			if h := server.Health(); h.State != toolserver.Unknown {
 				up = append(up, metrics.ServerUp{Server: server.Name, Up: h.State == toolserver.OK})
 			}
@@ -73,23 +72,18 @@ const askWithin = 30 * time.Second
 
 // ToolsOf asks an MCP server for all of its tools, with the gateway's own credential. Errors: 404, and
 // 502 with what the server did wrong.
-func (g *Gateway) ToolsOf(ctx context.Context, server string) (*ServerTools, error) {
-	s := g.scrape.servers.Named(server)
+func ToolsOf(ctx context.Context, g *Gateway, server string) (*ServerTools, error) {
+	s := g.tools.Servers.Named(server)
 	if s == nil {
 		return nil, apierror.New(apierror.NotFound, "the running configuration has no MCP server %q", server)
 	}
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	c, err := client.Connect(ctx, s.Send)
-	var tools []client.Tool
-	if err == nil {
-		tools, err = c.Tools(ctx)
-		err = errors.Join(err, c.Close(ctx))
-	}
+	version, tools, err := client.List(ctx, s.Send)
 	if err != nil {
 		return nil, apierror.New(apierror.UpstreamError, "the MCP server %q does not list its tools: %s", server, g.requests.Redactor.Text(err.Error()))
 	}
-	list := &ServerTools{ID: server, Version: c.Version, Tools: make([]ToolStatus, len(tools))}
+	list := &ServerTools{ID: server, Version: version, Tools: make([]ToolStatus, len(tools))}
 	for i, t := range tools {
 		nano, _ := s.Price(t.Name)
 		list.Tools[i] = ToolStatus{t.Name, t.Title, t.Description, s.AllowsTool(t.Name), limits.FormatMoney(nano)}

@@ -40,23 +40,23 @@ func TestServersAreListedWithWhatTheirRequestsHaveShown(t *testing.T) {
 	servers.Named("a").Succeeded()
 	servers.Named("b").Failed("upstream_timeout")
 	defer servers.Named("b").Begin()()
-	got, err := json.Marshal(r.Servers(func(server string) bool { return server != "c" }))
+	got, err := json.Marshal(gateway.Servers(r.Gateway, func(server string) bool { return server != "c" }))
 	const want = `[{"id":"a","object":"mcp_server","url":"/mcp/a","status":"ok","last_error":null,"since":"2027-01-15T08:00:00Z","in_flight":0},` +
 		`{"id":"b","object":"mcp_server","url":"/mcp/b","status":"failing","last_error":"upstream_timeout","since":"2027-01-15T08:00:00Z","in_flight":1}]`
 	if err != nil || string(got) != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
-	if all := r.Servers(nil); len(all) != 3 || all[2].Status != "unknown" || all[2].Since != nil {
+	if all := gateway.Servers(r.Gateway, nil); len(all) != 3 || all[2].Status != "unknown" || all[2].Since != nil {
 		t.Errorf("all are %+v", all)
 	}
-	if got, err := json.Marshal(newRig(t, gateway.Config{}).Servers(nil)); err != nil || string(got) != "[]" {
+	if got, err := json.Marshal(gateway.Servers(newRig(t, gateway.Config{}).Gateway, nil)); err != nil || string(got) != "[]" {
 		t.Errorf("without servers: %s, %v", got, err)
 	}
 }
 
 func TestOperatorsSeeTheToolsOfAServer(t *testing.T) {
 	r, _ := withServers(t)
-	list, err := r.ToolsOf(t.Context(), "a")
+	list, err := gateway.ToolsOf(t.Context(), r.Gateway, "a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestOperatorsSeeTheToolsOfAServer(t *testing.T) {
 	}
 	for server, want := range map[string]apierror.Code{"none": apierror.NotFound, "b": apierror.UpstreamError} {
 		var refusal *apierror.Error
-		if _, err := r.ToolsOf(t.Context(), server); !errors.As(err, &refusal) || refusal.Code != want || !strings.Contains(refusal.Message, server) {
+		if _, err := gateway.ToolsOf(t.Context(), r.Gateway, server); !errors.As(err, &refusal) || refusal.Code != want || !strings.Contains(refusal.Message, server) {
 			t.Errorf("%s: %v", server, err)
 		}
 	}

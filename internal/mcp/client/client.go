@@ -89,6 +89,16 @@ func Connect(ctx context.Context, send Sender) (*Client, error) {
 	return c, c.initialize(ctx)
 }
 
+// List connects to a server, and returns its tools and the version of the protocol that both speak.
+func List(ctx context.Context, send Sender) (version string, tools []Tool, err error) {
+	c, err := Connect(ctx, send)
+	if err != nil {
+		return "", nil, err
+	}
+	tools, err = c.Tools(ctx)
+	return c.Version, tools, errors.Join(err, c.Close(ctx))
+}
+
 // older reports whether the answer to server/discover is of a server that does not know the version:
 // any refusal of the request itself, but an error that only newer servers have.
 func (e *Error) older() bool {
