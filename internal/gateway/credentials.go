@@ -99,7 +99,7 @@ func credentialsLeft(current *generation) (left []metrics.CredentialLeft) {
 	if current == nil {
 		return nil
 	}
-	for _, i := range issuedTo(current.gateway.models.ordered, current.gateway.scrape.servers) {
+	for _, i := range issuedTo(current.gateway.models.ordered, current.gateway.tools.Servers) {
 		if s := i.Status(); !s.Static {
 			left = append(left, metrics.CredentialLeft{Provider: i.provider, Endpoint: i.endpoint, Seconds: s.Life.Seconds()})
 		}

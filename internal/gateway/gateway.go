@@ -177,7 +177,7 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 		startWorkstations(ctx, g.workstations, g.logger) // gateways of a cluster keep records in the stores
 	}
 	if before := g.state.generations.current(); before != nil {
-		g.scrape.servers.Inherit(before.gateway.scrape.servers)
+		g.tools.Servers.Inherit(before.gateway.tools.Servers)
 	}
 	g.state.start(g.generation)
 	g.state.Health.RetryLasting("") // this configuration may have another credential
@@ -187,7 +187,7 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 		return err
 	}
 	g.state.Metrics.Prepare(g.scrape.names)
-	watchCredentials(ctx, issuedTo(g.models.ordered, g.scrape.servers), g.logger)
+	watchCredentials(ctx, issuedTo(g.models.ordered, g.tools.Servers), g.logger)
 	g.models.discovery.start(ctx)
 	close(g.generation.ready)
 	return nil
