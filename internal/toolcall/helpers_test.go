@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -42,7 +43,7 @@ const (
 // rig is what requests need of a gateway: one key "dev" and one server "files", to which it has all
 // rights. Tests change it before the first request.
 type rig struct {
-	Service
+	Deps
 	config   toolserver.Config
 	memory   memory.Semaphore
 	answers  memory.Semaphore
@@ -92,7 +93,7 @@ func newRig(t testing.TB, transport http.RoundTripper, change ...func(*rig)) *ri
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Deps = &admission.Deps{
+	r.Deps.Deps = &admission.Deps{
 		Deps: request.Deps{
 			Limits: &policy.Limits{}, InFlight: &r.calls, Uploads: upload.Config{Memory: &r.memory, Timeout: time.Minute, Now: time.Now},
 			Write: time.Minute, Activity: rows{rig: r}, Metrics: metrics.New(metrics.Gauges{}),
@@ -152,13 +153,13 @@ func (r *rig) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	r.serial++
 	id := strconv.Itoa(r.serial)
-	q, err := request.Begin(&r.Deps.Deps, w, req, request.Caller{Credential: found, Secret: secret},
+	q, err := request.Begin(&r.Deps.Deps.Deps, w, req, request.Caller{Credential: found, Secret: secret},
 		request.Route{Name: req.Method + " /mcp/{id}", Family: "mcp", Recorded: true}, request.IDs{RequestID: "req_" + id, GenerationID: "gen-" + id})
 	if err != nil {
 		panic(err)
 	}
 	defer q.Finish()
-	if err := r.Serve(q, strings.TrimPrefix(req.URL.Path, "/mcp/")); err != nil {
+	if err := Serve(&r.Deps, q, strings.TrimPrefix(req.URL.Path, "/mcp/")); err != nil {
 		e := apierror.From(err)
 		q.Outcome.Fail(e)
 		q.Finish()
@@ -275,4 +276,16 @@ func errorIn(t *testing.T, body []byte) (code int, data map[string]any) {
 		t.Fatalf("%v: %s", err, body)
 	}
 	return m.Error.Code, m.Error.Data
+}
+
+// locked is rows for requests at once.
+type locked struct {
+	rows
+	mu *sync.Mutex
+}
+
+func (l locked) Append(record *activity.Record) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rows.Append(record)
 }

@@ -120,6 +120,7 @@ var arrows = []arrow{
 	{"internal/gateway", "internal/owners/postgres", "owners of a cluster"},
 	{"internal/gateway", "internal/owners/sqlite", "owners of one gateway"},
 	{"internal/gateway", "internal/pattern", "the names that an alias can have"},
+	{"internal/gateway", "internal/toolcall", "puts together what requests to MCP servers use"},
 	{"internal/gateway", "internal/toolserver", "which MCP servers there are"},
 	{"internal/gateway", "internal/provider", "which provider serves a model"},
 	{"internal/gateway", "internal/redact", "no secret in logs and errors"},
@@ -180,6 +181,15 @@ var arrows = []arrow{
 	{"internal/request", "internal/upload", "the request body"},
 	{"internal/request", "internal/watchdog", "time limits of upload and writing"},
 	{"internal/request", "otel", "the server's span"},
+
+	{"internal/toolcall", "internal/admission", "rates, slots, budgets and guardrails"},
+	{"internal/toolcall", "internal/apierror", "its refusals"},
+	{"internal/toolcall", "internal/mcp", "messages of the protocol"},
+	{"internal/toolcall", "internal/owners", "whose session it is"},
+	{"internal/toolcall", "internal/policy", "the limits of the key"},
+	{"internal/toolcall", "internal/provider", "how a request to a server failed"},
+	{"internal/toolcall", "internal/request", "the request of a call"},
+	{"internal/toolcall", "internal/toolserver", "the server that is asked"},
 
 	{"internal/modelcall/wire", "internal/anthropic", "answers of the Messages API, versions of it"},
 	{"internal/modelcall/wire", "internal/gemini", "answers of Google's API"},
