@@ -60,7 +60,7 @@ func (t *Tenant) read(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&t.Name) {
 		return d.ArgErr()
 	}
-	return with(caddykit.Options{"mcp": toolsOf(&t.MCP)}, t.options()).Block(d)
+	return with(caddykit.Options{"mcp": toolLines(&t.MCP)}, t.options()).Block(d)
 }
 
 // read reads the limits of some models:

@@ -174,6 +174,9 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	if g.workstations != nil {
 		startWorkstations(ctx, g.workstations, g.logger) // gateways of a cluster keep records in the stores
 	}
+	if before := g.state.generations.current(); before != nil {
+		g.scrape.servers.Inherit(before.gateway.scrape.servers)
+	}
 	g.state.start(g.generation)
 	g.state.Health.RetryLasting("") // this configuration may have another credential
 	g.requests.Activity, g.requests.Owners, g.requests.Rates, g.requests.Ledger = opened.log, opened.own, opened.rates, opened.ledger

@@ -224,27 +224,6 @@ func TestBadServersAreRefused(t *testing.T) {
 	}
 }
 
-func TestTheLastRequestDecidesTheHealth(t *testing.T) {
-	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	s := server(t, &transport{}, func(c *toolserver.Config) { c.Now = func() time.Time { return now } })
-	want := func(h toolserver.Health) {
-		t.Helper()
-		if got := s.Health(); got != h {
-			t.Errorf("%+v, want %+v", got, h)
-		}
-	}
-	want(toolserver.Health{State: toolserver.Unknown})
-	end := s.Begin()
-	s.Failed("upstream_timeout")
-	began := now
-	now = now.Add(time.Minute)
-	s.Failed("upstream_error")
-	want(toolserver.Health{State: toolserver.Failing, LastError: "upstream_error", Since: began, InFlight: 1})
-	s.Succeeded()
-	end()
-	want(toolserver.Health{State: toolserver.OK, LastError: "upstream_error", Since: now})
-}
-
 func TestServersAreFoundByName(t *testing.T) {
 	named := func(name string) *toolserver.Server {
 		return server(t, &transport{}, func(c *toolserver.Config) { c.Name = name })

@@ -19,6 +19,7 @@ var arrows = []arrow{
 	{"caddymodule", "internal/secret", "placeholders of secrets"},
 	{"caddymodule", "internal/testprovider", "the transport of dialect test"},
 	{"caddymodule", "internal/toolserver", "mcp blocks become servers"},
+	{"caddymodule", "internal/mcp/client", "asks for tools on behalf of check --dial"},
 	{"caddymodule", "internal/mcp/demo", "the built-in MCP server"},
 	{"caddymodule", "certmagic", "which names a public CA signs"},
 	{"caddymodule", "internal/desktop", "the vnc block becomes the service of workstations"},

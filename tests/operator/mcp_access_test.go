@@ -207,6 +207,27 @@ func TestAChangedKeyFileOfAToolServerIsReadAgain(t *testing.T) {
 	}
 }
 
+func TestCheckAsksToolServersForTheirTools(t *testing.T) {
+	g := startGuarded(t)
+	config := gatehouseFile(checkKey + "mcp demo\nmcp crm\n}\nmcp demo {\ndemo\n}\nmcp crm {\nurl " + g.URL + "/mcp\napi_key {env.CHECK_KEY}\n}\n")
+	if out, _ := check(t, config); strings.Contains(out, "tools") {
+		t.Errorf("without --dial: %s", out)
+	}
+	if header, _ := g.last(); header != nil {
+		t.Error("the server was asked without --dial")
+	}
+	out, status := check(t, config, "--dial") // the key is not one of the server's
+	flat := strings.Join(strings.Fields(out), " ")
+	for _, want := range []string{"error mcp crm it does not list its tools", "note mcp demo it lists 4 tools: the credential is accepted, or not needed"} {
+		if !strings.Contains(flat, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if header, _ := g.last(); status != 2 || header.Get("Authorization") != "Bearer "+harness.ProviderKey || strings.Contains(out, harness.ProviderKey) {
+		t.Errorf("status %d, %v, %s", status, header, out)
+	}
+}
+
 // What the configuration, the key and a change of either allow holds for the next request.
 func TestAKeyMadeAtRunTimeCallsTheToolsThatItNames(t *testing.T) {
 	g := startGuarded(t)
