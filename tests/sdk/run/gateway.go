@@ -21,8 +21,9 @@ const catalog = `{
 }
 `
 
-// caddyfile takes the port of the HTTP site, that of the HTTPS site, the catalog, and several times
-// the origin of the fake provider. The fake's models are named one by one: a model it has, but that
+// caddyfile takes the port of the HTTP site, that of the HTTPS site, the catalog, several times the
+// origin of the fake provider, and what MCP needs: the port of a site that adds the key itself, for a
+// program that cannot, and the addresses of two servers. The fake's models are named one by one: a model it has, but that
 // is not named here, is not callable.
 const caddyfile = `{
 	admin off
@@ -37,7 +38,15 @@ const caddyfile = `{
 	gatehouse {
 		key caller {
 			secret {env.SDK_CALLER_KEY}
-			scopes chat:write models:read
+			scopes chat:write models:read mcp:call
+			mcp demo
+			mcp stateless
+			mcp sessions
+		}
+		key narrow {
+			secret {env.SDK_NARROW_KEY}
+			scopes mcp:call
+			mcp demo tools echo
 		}
 		key reader {
 			secret {env.SDK_READER_KEY}
@@ -161,6 +170,15 @@ const caddyfile = `{
 			}
 		}
 		catalog %[3]s
+		mcp demo {
+			demo
+		}
+		mcp stateless {
+			url %[6]s
+		}
+		mcp sessions {
+			url %[7]s
+		}
 	}
 }
 
@@ -173,18 +191,30 @@ https://localhost:%[2]d {
 	bind 127.0.0.1
 	gatehouse
 }
+
+http://localhost:%[5]d {
+	bind 127.0.0.1
+	request_header Authorization "Bearer {env.SDK_CALLER_KEY}"
+	gatehouse
+}
+
+http://:%[5]d {
+	bind 127.0.0.1
+	respond 421
+}
 `
 
 // configuration is a Caddyfile and the ports of its sites; https 0: there is none.
 type configuration struct {
 	text        string
 	http, https int
+	keyed       int    // port of the site that adds the key; 0: none
 	ca          string // file of the root certificate; "": where StartCaddy has it
 }
 
 // servingConfig is the configuration for suites whose calls are answered.
-func servingConfig(dir, fakeOrigin string) (configuration, error) {
-	ports, err := process.FreePorts(2)
+func servingConfig(dir, fakeOrigin string, servers *mcpServers) (configuration, error) {
+	ports, err := process.FreePorts(3)
 	if err != nil {
 		return configuration{}, err
 	}
@@ -193,8 +223,8 @@ func servingConfig(dir, fakeOrigin string) (configuration, error) {
 		return configuration{}, err
 	}
 	return configuration{
-		text: fmt.Sprintf(caddyfile, ports[0], ports[1], catalogFile, fakeOrigin),
-		http: ports[0], https: ports[1],
+		text: fmt.Sprintf(caddyfile, ports[0], ports[1], catalogFile, fakeOrigin, ports[2], servers.stateless, servers.sessions),
+		http: ports[0], https: ports[1], keyed: ports[2],
 	}, nil
 }
 
@@ -202,19 +232,23 @@ type gateway struct {
 	*process.Process
 	http, https, ca string // https "": no such site
 	newsTime        string // of a cluster
+	keyed           string // site that adds the key
 	secrets         map[string]string
 }
 
 // newSecrets are the variables of the keys.
 func newSecrets() map[string]string {
 	return map[string]string{
-		"SDK_CALLER_KEY": process.Secret(), "SDK_READER_KEY": process.Secret(), "SDK_MANAGER_KEY": process.Secret(), "SDK_FAKE_KEY": process.Secret(),
+		"SDK_CALLER_KEY": process.Secret(), "SDK_NARROW_KEY": process.Secret(), "SDK_READER_KEY": process.Secret(), "SDK_MANAGER_KEY": process.Secret(), "SDK_FAKE_KEY": process.Secret(),
 	}
 }
 
 // startGateway returns when the gateway answers on all its sites. Its files are in dir.
 func startGateway(ctx context.Context, caddy, dir string, c configuration, secrets map[string]string) (*gateway, error) {
 	g := &gateway{http: fmt.Sprintf("http://127.0.0.1:%d", c.http), ca: cmp.Or(c.ca, process.RootCA(dir)), secrets: secrets}
+	if c.keyed != 0 {
+		g.keyed = fmt.Sprintf("http://localhost:%d", c.keyed)
+	}
 	if c.https != 0 {
 		g.https = fmt.Sprintf("https://localhost:%d", c.https)
 	}
@@ -280,6 +314,8 @@ func (g *gateway) environment(target string, https bool, fakeOrigin string) []st
 		"GATEWAY_CA="+g.ca,
 		"GATEWAY_TARGET="+target,
 		"GATEWAY_API_KEY="+g.secrets["SDK_CALLER_KEY"],
+		"GATEWAY_NARROW_KEY="+g.secrets["SDK_NARROW_KEY"],
+		"GATEWAY_CONFORMANCE_ORIGIN="+g.keyed,
 		"GATEWAY_ACTIVITY_KEY="+g.secrets["SDK_READER_KEY"],
 		"GATEWAY_MANAGER_KEY="+g.secrets["SDK_MANAGER_KEY"],
 		"GATEWAY_NEWS_TIME="+g.newsTime,
