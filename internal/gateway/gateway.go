@@ -175,7 +175,7 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 		startWorkstations(ctx, g.workstations, g.logger) // gateways of a cluster keep records in the stores
 	}
 	if before := g.state.generations.current(); before != nil {
-		g.scrape.servers.Inherit(before.gateway.scrape.servers)
+		g.tools.Servers.Inherit(before.gateway.tools.Servers)
 	}
 	g.state.start(g.generation)
 	g.state.Health.RetryLasting("") // this configuration may have another credential
