@@ -45,7 +45,8 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 	if !w.ready.Load() {
 		return Issued{}, errNotStarted()
 	}
-	rules := w.rules(by, ID{by.Tenant, name}, o.Rules)
+	id := ID{by.Tenant, name}
+	rules := w.config.rules(by, id, w.target(id), o.Rules)
 	o.Shared = o.Shared && !rules.NotShared
 	if o.Guest.Host != "" {
 		o.Shared = true // with its host
@@ -67,7 +68,7 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 			return Issued{}, err
 		}
 		t := w.config.token(by, secret, o)
-		switch err := w.admitToken(t, ID{by.Tenant, name}, life, rules.MaxDuration); {
+		switch err := w.admitToken(t, id, life, rules.MaxDuration); {
 		case errors.Is(err, errTaken):
 		case err != nil:
 			return Issued{}, err
