@@ -152,7 +152,7 @@ func (c *configuration) rules(by Issuer, id ID, target *Target, asked SessionRul
 
 // look returns the refusal that join would give the session now, "" for none.
 func (f *Found) look(x *SessionRecord, terms *Terms, now time.Time) RefusalCode {
-	if code := x.Token.Guest.admit(f.Workstation, now); code != "" {
+	if code := admitGuest(x.Token.Guest, f.Workstation, now); code != "" {
 		return code
 	}
 	conflicting, refused := f.Workstation.conflicts(x, terms.Rule, x.Token.Claim, terms.Client, now)

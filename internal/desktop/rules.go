@@ -51,7 +51,7 @@ func (w *Workstation) join(x *SessionRecord, terms *Terms, now time.Time) (most 
 	if terms.Pin && t.pinned(terms.Client) {
 		return 0, refuse(RefusedPinned)
 	}
-	if code := t.Guest.admit(w, now); code != "" {
+	if code := admitGuest(t.Guest, w, now); code != "" {
 		return 0, refuse(code)
 	}
 	x.Token = t
@@ -237,7 +237,7 @@ func (w *Workstation) reopenSession(t *Token, x *SessionRecord, known RefusalCod
 		return ReasonReleased
 	case !now.Before(x.Until):
 		return ReasonMaxDuration
-	case t.Guest.Host != "" && t.Guest.host(w, now) == nil: // nobody knows whether it is open
+	case t.Guest.Host != "" && hostOf(t.Guest, w, now) == nil: // nobody knows whether it is open
 		return ReasonHostLeft
 	case there != nil:
 		w.Sessions[slices.Index(w.Sessions, there)] = x // its gateway has another ID now
