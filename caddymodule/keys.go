@@ -25,7 +25,8 @@ type Key struct {
 	Hashes []string `json:"hashes,omitempty"`
 
 	// Scopes are the key's permissions: chat:write, models:read, activity:read, providers:read,
-	// limits:read, keys:manage, workstations:connect, workstations:manage. At least one.
+	// limits:read, keys:manage, workstations:connect, workstations:manage, workstations:observe. At
+	// least one.
 	Scopes []string `json:"scopes"`
 
 	// Tenant owns the key's calls, activity and stored responses; what belongs to another tenant

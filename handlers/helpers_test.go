@@ -38,6 +38,7 @@ var keyScopes = map[string][]string{
 	"operator":  {"limits:read", "workstations:manage", "keys:manage"},
 	"connect":   {"workstations:connect"},
 	"colleague": {"workstations:connect"},
+	"observer":  {"workstations:connect", "workstations:observe"},
 	"manage":    {"workstations:manage"},
 	"keys":      {"keys:manage"},
 	"other":     {"chat:write", "models:read", "activity:read", "providers:read", "workstations:connect", "workstations:manage"},

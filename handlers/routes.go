@@ -77,6 +77,7 @@ var (
 
 	openSessionsEndpoint   = &endpoint{"sessions", http.MethodGet, 0, false, serveOpenSessions} // one of two scopes
 	endOpenSessionEndpoint = &endpoint{"sessions", http.MethodDelete, 0, true, endOpenSession}
+	guestsEndpoint         = &endpoint{"sessions", http.MethodPost, keys.WorkstationsConnect, true, inviteGuest}
 )
 
 // route is one row of the table. A path that ends in a slash takes the rest of the request's path
@@ -140,6 +141,7 @@ var routes = []route{
 	{"/v1/workstations/{id}/sessions/{session}", api.OpenAI{}, endSessionEndpoint},
 	{"/v1/sessions", api.OpenAI{}, openSessionsEndpoint},
 	{"/v1/sessions/{id}", api.OpenAI{}, endOpenSessionEndpoint},
+	{"/v1/sessions/{id}/guests", api.OpenAI{}, guestsEndpoint},
 
 	{"/api/v1/models", api.OpenRouter{}, modelsEndpoint},
 	{"/api/v1/model/", api.OpenRouter{}, modelsEndpoint},

@@ -8,13 +8,13 @@ import (
 )
 
 // serveOpenSessions lists the open sessions that the key may see, oldest first: with workstations:manage
-// those of its tenant, with workstations:connect its own.
+// or workstations:observe those of its tenant, with workstations:connect its own.
 func serveOpenSessions(x *apiRequest) error {
 	q, err := x.strictQuery("key", "tenant", "workstation")
 	if err != nil {
 		return err
 	}
-	service, sees, err := visibleSessions(x, q.Get("tenant"))
+	service, sees, err := visibleSessions(x, q.Get("tenant"), keys.WorkstationsManage|keys.WorkstationsObserve)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func endOpenSession(x *apiRequest) error {
 	if _, err := x.strictQuery(); err != nil {
 		return err
 	}
-	service, sees, err := visibleSessions(x, "")
+	service, sees, err := visibleSessions(x, "", keys.WorkstationsManage)
 	if err != nil {
 		return err
 	}
@@ -43,11 +43,11 @@ func endOpenSession(x *apiRequest) error {
 }
 
 // visibleSessions returns the service and which sessions the key may see, of one tenant if that is
-// not "".
-func visibleSessions(x *apiRequest, tenant string) (service *desktop.Service, sees func(desktop.SessionView) bool, err error) {
+// not "": with one of the scopes those of all keys, else its own.
+func visibleSessions(x *apiRequest, tenant string, scopes keys.Scope) (service *desktop.Service, sees func(desktop.SessionView) bool, err error) {
 	key := x.req.Caller.Key
-	manages := key.Has(keys.WorkstationsManage)
-	if !manages {
+	all := key.Scopes&scopes != 0
+	if !all {
 		if err := x.req.Require(keys.WorkstationsConnect); err != nil {
 			return nil, nil, err
 		}
@@ -57,6 +57,6 @@ func visibleSessions(x *apiRequest, tenant string) (service *desktop.Service, se
 	}
 	tenants := key.Tenants(tenant)
 	return service, func(s desktop.SessionView) bool {
-		return tenants.Has(s.Tenant) && (manages || s.Key == key.Name && s.Tenant == key.Tenant)
+		return tenants.Has(s.Tenant) && (all || s.Key == key.Name && s.Tenant == key.Tenant)
 	}, nil
 }

@@ -30,32 +30,45 @@ func serveVNCURL(x *apiRequest) error {
 		case "session":
 			return sessionRules(value, &o.Rules)
 		case "expires_in":
-			var seconds *int64
-			known, err := option(name, value, &seconds, "seconds")
-			if err != nil || seconds == nil {
-				return known, err
-			}
-			if *seconds < 1 || *seconds > maxExpiresIn {
-				return known, apierror.New(apierror.InvalidValue, "expires_in: want seconds, 1 to %d", maxExpiresIn).WithParam(name)
-			}
-			o.ExpiresIn = time.Duration(*seconds) * time.Second
-			return known, nil
+			return expiresIn(name, value, &o.ExpiresIn)
 		}
 		return false, nil
 	})
 	if err != nil {
 		return err
 	}
-	key := x.req.Caller.Credential
-	o.Claim = claim(takeOver, key.Has(keys.WorkstationsManage))
-	issued, err := service.Issue(desktop.Issuer{Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, User: x.req.Outcome.Record.User, Until: key.Expires, Trace: x.req.Trace.Origin()}, x.name, o)
+	o.Claim = claim(takeOver, x.req.Caller.Has(keys.WorkstationsManage))
+	issued, err := issueAddress(x, service, x.name, o)
 	if err != nil {
 		return err
 	}
-	if err := x.gateway.RuntimeKeys().StillMayConnect(&x.req.Caller); err != nil {
-		return err
-	}
 	return x.reply(http.StatusOK, issued)
+}
+
+// issueAddress issues an address to the caller's key.
+func issueAddress(x *apiRequest, service *desktop.Service, workstation string, o desktop.Options) (desktop.Issued, error) {
+	key := x.req.Caller.Credential
+	issued, err := service.Issue(desktop.Issuer{
+		Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, User: x.req.Outcome.Record.User, Until: key.Expires, Trace: x.req.Trace.Origin(),
+	}, workstation, o)
+	if err != nil {
+		return issued, err
+	}
+	return issued, x.gateway.RuntimeKeys().StillMayConnect(&x.req.Caller)
+}
+
+// expiresIn reads how long an address waits for its first use.
+func expiresIn(name string, value []byte, dst *time.Duration) (bool, error) {
+	var seconds *int64
+	known, err := option(name, value, &seconds, "seconds")
+	if err != nil || seconds == nil {
+		return known, err
+	}
+	if *seconds < 1 || *seconds > maxExpiresIn {
+		return known, apierror.New(apierror.InvalidValue, "expires_in: want seconds, 1 to %d", maxExpiresIn).WithParam(name)
+	}
+	*dst = time.Duration(*seconds) * time.Second
+	return known, nil
 }
 
 // claim returns what a session does where the workstation is in use. A key that may not end the

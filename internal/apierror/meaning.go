@@ -179,6 +179,10 @@ var meanings = map[Code]Meaning{
 		"The workstation has as many live VNC addresses as it may have.",
 		"Let addresses expire, ask for them with a shorter `expires_in`, or raise `max_tokens` in `vnc`.",
 	},
+	WorkstationGuestsExceeded: {
+		"As many guests are invited to the session as its rules allow.",
+		"Let an address expire or a guest leave, or raise `max_guests` of the `session` rules.",
+	},
 	WorkstationsExceeded: {
 		"The tenant has registered as many workstations at run time as it may have.",
 		"Release those that are gone, or raise `max_registered` in `vnc`.",

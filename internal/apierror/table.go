@@ -38,6 +38,7 @@ const (
 	WorkstationOccupied       Code = "workstation_occupied"
 	WorkstationTokensExceeded Code = "workstation_tokens_exceeded"
 	WorkstationsExceeded      Code = "workstations_exceeded"
+	WorkstationGuestsExceeded Code = "workstation_guests_exceeded"
 	StorageUnavailable        Code = "storage_unavailable"
 
 	// KeysExceeded means that no more keys can be made at run time.
@@ -134,6 +135,7 @@ var table = map[Code]row{
 	SyncRefused:               {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	WorkstationOccupied:       {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	WorkstationTokensExceeded: {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
+	WorkstationGuestsExceeded: {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
 	WorkstationsExceeded:      {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
 	StorageUnavailable:        {503, serverError, "provider_overloaded", overloaded, 10 * time.Second, false},
 

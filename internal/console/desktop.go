@@ -32,6 +32,7 @@ type desktopPage struct {
 	Name              string
 	Released          bool
 	Path, AddressPath string // where the page asks for a token, and where a form asks for an address
+	Guests            string // where it asks how many guests there are
 	Socket            string // where it connects
 	// Address is for a viewer of the user's own, and Expires the end of the time to connect. They are
 	// set in the answer to the form only.
@@ -73,7 +74,7 @@ func desktopPageOf(v *visit) (desktopPage, error) {
 	base := Prefix + "/workstations/" + url.PathEscape(name)
 	return desktopPage{
 		Name: name, Released: station.State == "released",
-		Path: base + "/desktop", AddressPath: base + "/address", Socket: Prefix + socketPath,
+		Path: base + "/desktop", AddressPath: base + "/address", Guests: base + "/guests", Socket: Prefix + socketPath,
 	}, err
 }
 
@@ -118,8 +119,25 @@ func orderDesktop(v *visit) error {
 	token, _, _ := strings.Cut(issued.URL, ".")
 	return answerJSON(v, http.StatusOK, struct {
 		Token    string `json:"token"`
+		Name     string `json:"name"` // of the token in lists
 		ViewOnly bool   `json:"view_only"`
-	}{token, issued.Session.ViewOnly})
+	}{token, tokenName(token), issued.Session.ViewOnly})
+}
+
+// countGuests answers the page of a desktop with how many guests watch it. The page names the token of its
+// connection as lists do.
+func countGuests(v *visit) error {
+	open, err := openSessions(v, url.Values{"workstation": {v.r.PathValue("id")}, "key": {v.caller.Name}})
+	if err != nil {
+		return answerRefusal(v, err)
+	}
+	guests := 0
+	for i := range open {
+		if open[i].Token == v.query.Get("token") {
+			guests += open[i].Guests
+		}
+	}
+	return answerJSON(v, http.StatusOK, map[string]int{"guests": guests})
 }
 
 // endPrevious ends the session of the page's last connection: a page that connects again after its
@@ -160,6 +178,8 @@ func tokenName(token string) string {
 
 // issued is a new address.
 type issued struct {
+	Workstation string `json:"workstation_id"`
+
 	URL     string    `json:"vnc_url"`
 	Expires time.Time `json:"expires_at"`
 	Session struct {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -29,6 +30,7 @@ type sessionRow struct {
 	Tenant      string
 	rowKey
 	User, Node string
+	Token      string // its name
 	Viewer     string
 	Security   string
 	ViewOnly   bool      `json:"view_only"`
@@ -37,6 +39,47 @@ type sessionRow struct {
 	Until      time.Time `json:"until"`
 	Up         int64     `json:"bytes_up"`
 	Down       int64     `json:"bytes_down"`
+	Rules      sessionRules
+	Role       string // "guest", or "" of all others
+	Joined     string // the session that a guest watches
+	GuestOf    string `json:"label"` // whom the guest was invited as
+	Guests     int
+	invites    bool // the key may let guests in, as far as its scopes go
+}
+
+// sessionRules are those of GET /v1/sessions that a list shows.
+type sessionRules struct {
+	ClipboardIn  string `json:"clipboard_in"`
+	ClipboardOut string `json:"clipboard_out"`
+	IdleTimeout  int64  `json:"idle_timeout"` // seconds
+	Bandwidth    int64  `json:"bandwidth"`    // bits a second
+}
+
+// Words are the rules of a session that people do not see elsewhere in its row.
+func (r *sessionRules) Words() (words []string) {
+	switch {
+	case r.ClipboardIn == "off" && r.ClipboardOut == "off":
+		words = append(words, "no clipboard")
+	case r.ClipboardIn == "off":
+		words = append(words, "no clipboard in")
+	case r.ClipboardOut == "off":
+		words = append(words, "no clipboard out")
+	}
+	if r.Bandwidth > 0 {
+		words = append(words, fmt.Sprintf("%g Mbit/s", float64(r.Bandwidth)/1e6))
+	}
+	if r.IdleTimeout > 0 {
+		words = append(words, "idle for "+inWords(time.Duration(r.IdleTimeout)*time.Second))
+	}
+	return words
+}
+
+// Watched is how many guests the session has, in words.
+func (r *sessionRow) Watched() string {
+	if r.Guests == 1 {
+		return "1 guest"
+	}
+	return fmt.Sprintf("%d guests", r.Guests)
 }
 
 // Host is the viewer's network address without its port.
@@ -49,8 +92,25 @@ func (r *sessionRow) Host() string {
 	return host
 }
 
+// Invites reports whether the key may let a guest watch the session.
+func (r *sessionRow) Invites() bool { return r.invites && r.Role == "" }
+
+// Invite is where an address for a guest is asked for.
+func (r *sessionRow) Invite() string { return Prefix + "/sessions/" + url.PathEscape(r.ID) + "/guests" }
+
 // End is the page that asks before the session is ended.
 func (r *sessionRow) End() string { return Prefix + "/sessions/" + url.PathEscape(r.ID) + "/end" }
+
+// showGuestAddress shows a new address for a guest who watches an open session.
+func showGuestAddress(v *visit) error {
+	var made issued
+	err := v.send(http.MethodPost, "/v1/sessions/"+url.PathEscape(v.r.PathValue("id"))+"/guests", map[string]any{"view_only": true}, &made)
+	if err != nil {
+		return err
+	}
+	v.page = &page{title: v.page.title + " " + made.Workstation, menu: "Sessions"}
+	return v.render("address", desktopPage{Name: made.Workstation, Address: made.URL, Expires: made.Expires})
+}
 
 // sessionFilters are the parameters that the page and the route have in common.
 var sessionFilters = []string{"workstation", "key", "tenant"}
@@ -70,7 +130,9 @@ func sessions(v *visit) error {
 	}
 	p.Rows = all
 	for i := range all {
-		all[i].Label = labelOf(v, all[i].Key)
+		all[i].rowKey.Label = labelOf(v, all[i].Key)
+		own := all[i].Key == v.caller.Name && all[i].Tenant == v.caller.Tenant
+		all[i].invites = v.has(keys.WorkstationsConnect) && (own || v.has(keys.WorkstationsObserve))
 		p.Nodes = p.Nodes || all[i].Node != ""
 		p.Users = p.Users || all[i].User != ""
 	}

@@ -51,6 +51,9 @@ func errOccupied(by Issuer, name string, open []SessionView) error {
 	o := Occupied{Workstation: name, Joinable: true}
 	var holders []string
 	for _, v := range open {
+		if v.Guest.Host != "" {
+			continue
+		}
 		h := Holding{v.ID, v.Key, v.User, v.Key == by.Key, v.ViewOnly, v.Shared, wireTime(v.Started)}
 		o.Sessions = append(o.Sessions, h)
 		o.Joinable = o.Joinable && v.Shared

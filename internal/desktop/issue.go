@@ -17,6 +17,7 @@ type Options struct {
 	Shared    bool          // sessions of this token may be joined by others that are shared
 	Once      bool          // the token dies with its first session's beginning
 	Claim     Claim         // what its sessions do where the workstation is in use
+	Guest     Guest         // it is for a guest of a session
 	ExpiresIn time.Duration // until the first use, 1 s to max_duration; 0 = connect_within
 }
 
@@ -27,6 +28,7 @@ type Issued struct {
 	TokenID     string    // names the token in lists and logs; not secret
 	ExpiresAt   time.Time // the end of the time for the first use
 	Once        bool
+	Guest       Guest
 	Rules       SessionRules // of all levels; ViewOnly also where only the policy says so
 	Shared      bool
 }
@@ -43,8 +45,12 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 	if !w.ready.Load() {
 		return Issued{}, errNotStarted()
 	}
-	rules := w.rules(by, ID{by.Tenant, name}, o.Rules)
+	id := ID{by.Tenant, name}
+	rules := w.config.rules(by, id, w.target(id), o.Rules)
 	o.Shared = o.Shared && !rules.NotShared
+	if o.Guest.Host != "" {
+		o.Shared = true // with its host
+	}
 	life := w.config.policy.ConnectWithin
 	if o.ExpiresIn != 0 {
 		if o.ExpiresIn < minLife || o.ExpiresIn > w.config.policy.MaxDuration {
@@ -62,7 +68,7 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 			return Issued{}, err
 		}
 		t := w.config.token(by, secret, o)
-		switch err := w.admitToken(t, ID{by.Tenant, name}, life, rules.MaxDuration); {
+		switch err := w.admitToken(t, id, life, rules.MaxDuration); {
 		case errors.Is(err, errTaken):
 		case err != nil:
 			return Issued{}, err
@@ -74,6 +80,7 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 				TokenID:     t.Hash.id(),
 				ExpiresAt:   t.Deadline,
 				Once:        t.Once,
+				Guest:       t.Guest,
 				Rules:       rules,
 				Shared:      t.Shared,
 			}, nil
@@ -84,7 +91,7 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 
 // token makes a token of a secret.
 func (c *configuration) token(by Issuer, secret string, o Options) *Token {
-	t := &Token{Issuer: by, ViewOnly: c.policy.ViewOnly, Shared: o.Shared, Once: o.Once, Claim: o.Claim, Rules: o.Rules}
+	t := &Token{Issuer: by, ViewOnly: c.policy.ViewOnly, Shared: o.Shared, Once: o.Once, Claim: o.Claim, Rules: o.Rules, Guest: o.Guest}
 	if o.ViewOnly != nil {
 		t.ViewOnly = *o.ViewOnly
 	}
@@ -97,7 +104,7 @@ func (c *configuration) token(by Issuer, secret string, o Options) *Token {
 
 // mayClaim refuses a token whose claim cannot be met now: workstation_occupied. Join decides again.
 func (w *Service) mayClaim(by Issuer, name string, o Options, rules SessionRules) error {
-	if o.Claim == ByRule || o.Claim == TakeAny {
+	if o.Claim == ByRule || o.Claim == TakeAny || o.Guest.Host != "" {
 		return nil
 	}
 	open, err := w.Sessions(by.Tenant, name)
@@ -108,6 +115,9 @@ func (w *Service) mayClaim(by Issuer, name string, o Options, rules SessionRules
 	shares := (o.Shared || rule == Share) && !rules.NotShared
 	for i := range open {
 		other := &open[i]
+		if other.Guest.Host != "" { // it ends with its host
+			continue
+		}
 		conflict, wins := o.Claim.over(rule, shares && other.Shared, rules.NotShared || other.Rules.NotShared, other.Key == by.Key)
 		if conflict && !wins {
 			return errOccupied(by, name, open)

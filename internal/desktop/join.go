@@ -13,6 +13,7 @@ type Pass struct {
 	Target      *Target
 	Issuer
 	TokenID string
+	Guest   Guest        // of which session, if of one
 	Rules   SessionRules // of all levels, when it was found
 	Shared  bool         // may share the workstation, by the token or by the policy
 	// Withdrawn reports whether the viewer may not join any more; nil: it may. It must not call back.
@@ -121,6 +122,8 @@ func endedMeanwhile(why Reason) RefusalCode {
 		return RefusedReleased
 	case ReasonReplaced:
 		return RefusedBusy
+	case ReasonHostLeft:
+		return RefusedHostLeft
 	case ReasonShutdown:
 		return RefusedShutdown
 	case ReasonEngineLost:

@@ -25,6 +25,8 @@ func (c RefusalCode) Option() string {
 		return "vnc: on_conflict refuse"
 	case RefusedFull:
 		return "vnc: max_sessions"
+	case RefusedGuests:
+		return "session: max_guests"
 	}
 	return ""
 }
@@ -53,6 +55,8 @@ var refusalMeanings = map[RefusalCode]apierror.Meaning{
 	RefusedPinned:             {Text: "The address belongs to the network address that used it first.", Advice: newAddress + " Without `pin_client` an address works from everywhere."},
 	RefusedBusy:               {Text: "Another viewer has the workstation.", Advice: "End its session, or set `on_conflict` to `replace` or `share`."},
 	RefusedFull:               {Text: "As many sessions are open as the gateway allows.", Advice: "Raise `max_sessions`."},
+	RefusedHostLeft:           {Text: "The address was for a guest of a session that has ended.", Advice: "The host of the new session invites again."},
+	RefusedGuests:             {Text: "As many guests watch the session as its rules allow.", Advice: "One leaves, or raise `max_guests` of the `session` rules."},
 	RefusedUnavailable:        {Text: "The running configuration cannot reach the workstation, the gateway had just started, or Valkey does not answer.", Advice: "Look for the workstation in `caddy gatehouse workstation list`, and try again."},
 	RefusedNoServerName:       {Text: "The viewer sent neither a host name nor a password.", Advice: "The user gives the first part of the address as the password."},
 	RefusedTooManyConnections: {Text: "Too many connections were in their handshake.", Advice: "Look for scanners; the user tries again in a moment."},
@@ -72,6 +76,7 @@ var refusalMeanings = map[RefusalCode]apierror.Meaning{
 var reasonMeanings = map[Reason]apierror.Meaning{
 	ReasonReleased:    {Text: "The workstation was released.", Advice: "Nothing, if that was wanted; else restore it."},
 	ReasonReplaced:    {Text: "A newer session took the workstation.", Advice: "Nothing: the same user came back, or `on_conflict` is `replace`."},
+	ReasonHostLeft:    {Text: "The guest's host ended its session, and its guests with it.", Advice: "Nothing: the host of the new session invites again."},
 	ReasonEnded:       {Text: "Somebody ended the session by hand.", Advice: "Nothing."},
 	ReasonRemoved:     {Text: "The key or the workstation is gone: a reload dropped it, or the key was made at run time and was deleted, disabled, rotated or has ended.", Advice: "Put it back if that was not wanted."},
 	ReasonSignedOut:   {Text: "The sign-in to the console ended: signed out, not used for too long, too old, or its key or user is gone. Its desktops end with it.", Advice: "The user signs in again. `session_idle` and `session_max` of the console set the times."},
@@ -81,5 +86,5 @@ var reasonMeanings = map[Reason]apierror.Meaning{
 	ReasonViewer:      {Text: "The viewer left, or the network to it was lost.", Advice: "Nothing."},
 	ReasonWorkstation: {Text: "The VNC server closed the connection, or was lost.", Advice: "Look at the workstation if that happens often."},
 	ReasonEngineLost:  {Text: "Neither Valkey nor PostgreSQL answered this gateway for 30 seconds, so that nobody could have ended the session.", Advice: "Look at both engines and the network to them. `on_store_failure open` lets sessions go on."},
-	ReasonProtocol:    {Text: "The viewer sent a message that the protocol does not allow.", Advice: "Look at the `code` and the log: which message it was."},
+	ReasonProtocol:    {Text: "The viewer sent a message that the protocol does not allow, or the workstation one that cannot be followed where `clipboard_out` is off.", Advice: "Look at the `code` and the log: which message it was."},
 }

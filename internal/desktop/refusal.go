@@ -19,6 +19,8 @@ const (
 	RefusedPinned      RefusalCode = "pinned"      // belongs to another client address
 	RefusedBusy        RefusalCode = "busy"        // another viewer is connected
 	RefusedFull        RefusalCode = "full"        // no more sessions in all
+	RefusedHostLeft    RefusalCode = "host_left"   // the session that it is for a guest of has ended
+	RefusedGuests      RefusalCode = "guests"      // as many guests watch as may
 	RefusedUnavailable RefusalCode = "unavailable" // the configuration cannot reach it, or is not started
 )
 
@@ -75,6 +77,8 @@ var refusals = map[RefusalCode]struct {
 
 	RefusedNoServerName: {http.StatusForbidden, "Your viewer did not send the host name. " +
 		"Connect again and enter the first part of the VNC address (before the first dot) as the password."},
+	RefusedHostLeft:           {http.StatusForbidden, "The session that you were invited to has ended."},
+	RefusedGuests:             {http.StatusForbidden, "As many guests as allowed are there already. Try again later."},
 	RefusedTooManyConnections: {http.StatusForbidden, "Too many viewers are connecting. Try again in a moment."},
 	RefusedTooManyFailures:    {http.StatusForbidden, "Too many wrong passwords came from your network. Try again in a minute."},
 	RefusedShutdown:           {http.StatusServiceUnavailable, "The gateway is shutting down. Try again in a moment."},
@@ -110,6 +114,7 @@ type Reason string
 const (
 	ReasonReleased    Reason = "released"     // the workstation
 	ReasonReplaced    Reason = "replaced"     // by a new session
+	ReasonHostLeft    Reason = "host_left"    // of a guest: its host's session has ended
 	ReasonEnded       Reason = "ended"        // by hand
 	ReasonRemoved     Reason = "removed"      // key or workstation gone, or the key may not connect any more
 	ReasonSignedOut   Reason = "signed_out"   // the sign-in to the console, of a browser

@@ -27,6 +27,9 @@ func (w *Workstation) issue(t *Token, most int, now time.Time) error {
 		return errReleased(w.ID)
 	}
 	w.Sweep(now)
+	if err := t.mayInvite(w, now); err != nil {
+		return err
+	}
 	if len(w.Tokens) >= most {
 		return tokensExceeded(w.ID, len(w.Tokens))
 	}
@@ -47,6 +50,9 @@ func (w *Workstation) join(x *SessionRecord, terms *Terms, now time.Time) (most 
 	}
 	if terms.Pin && t.pinned(terms.Client) {
 		return 0, refuse(RefusedPinned)
+	}
+	if code := t.Guest.admit(w, now); code != "" {
+		return 0, refuse(code)
 	}
 	x.Token = t
 	conflicting, refused := w.conflicts(x, terms.Rule, t.Claim, terms.Client, now)
@@ -77,6 +83,9 @@ func (w *Workstation) conflicts(
 	x *SessionRecord, rule Conflict, claim Claim, client netip.Addr, now time.Time,
 ) (conflicting []*SessionRecord, refused bool) {
 	for _, other := range w.open(now) {
+		if x.Token.Guest.Host != "" || other.Token.Guest.Host != "" { // it stands beside its host
+			continue
+		}
 		alone := x.Rules.NotShared || other.Rules.NotShared
 		conflict, wins := claim.over(rule, x.Shared && other.Shared, alone, other.Token.Issuer.Key == x.Token.Issuer.Key)
 		back := client.IsValid() && other.Token.Hash == x.Token.Hash && plain(other.Viewer.Addr()) == client
@@ -92,10 +101,15 @@ func (w *Workstation) conflicts(
 
 // end ends a session by a key, "" for an unknown one. Its token can be used again for a while.
 func (w *Workstation) end(x *SessionRecord, why Reason, by string, now time.Time) {
+	at := slices.Index(w.Sessions, x)
+	if at < 0 { // a guest, which has ended with its host
+		return
+	}
 	ended := *x
 	ended.Ended, ended.EndedBy = why, by
-	w.Sessions[slices.Index(w.Sessions, x)] = &ended
+	w.Sessions[at] = &ended
 	w.linger(x, now)
+	endGuests(w, x.ID, now)
 }
 
 // leave takes out a session that is over.
@@ -107,6 +121,7 @@ func (w *Workstation) leave(id string, now time.Time) {
 	w.Sessions = slices.DeleteFunc(w.Sessions, func(other *SessionRecord) bool { return other == x })
 	if x.Ended == "" {
 		w.linger(x, now)
+		endGuests(w, id, now)
 	}
 }
 
@@ -222,6 +237,8 @@ func (w *Workstation) reopenSession(t *Token, x *SessionRecord, known RefusalCod
 		return ReasonReleased
 	case !now.Before(x.Until):
 		return ReasonMaxDuration
+	case t.Guest.Host != "" && t.Guest.host(w, now) == nil: // nobody knows whether it is open
+		return ReasonHostLeft
 	case there != nil:
 		w.Sessions[slices.Index(w.Sessions, there)] = x // its gateway has another ID now
 		return ""

@@ -223,10 +223,14 @@ func (x *Session) Leave() {
 
 func (x *Session) data() map[string]any {
 	t := x.token()
-	return map[string]any{
+	data := map[string]any{
 		"tenant": x.Workstation.Tenant, "workstation": x.Workstation.Name, "session": x.ID,
 		"token": t.Hash.id(), "key": t.Issuer.Key, "viewer": x.record.Viewer.String(), "security": x.record.Security,
 	}
+	if t.Guest.Host != "" {
+		data["role"], data["joined"] = RoleGuest, t.Guest.Host
+	}
+	return data
 }
 
 // Format prints the ID only.

@@ -193,6 +193,11 @@ func (s *sessions) endAt(id ID, before int64, why Reason, by string) (n int) {
 
 // leave takes a session that has ended out of the store. If that fails, the next beat does it.
 func (s *sessions) leave(x *Session) {
+	for _, guest := range s.of(x.Workstation) {
+		if guest.token().Guest.Host == x.ID { // the store says so too, where it answers
+			guest.end(ReasonHostLeft, "", s.now())
+		}
+	}
 	ctx, cancel := message()
 	defer cancel()
 	_ = s.leaveStored(ctx, "", x.Workstation, x.ID) // see Beat

@@ -86,6 +86,7 @@ type Token struct {
 	Once       bool         `json:"once,omitempty"`  // it dies with its first use
 	Claim      Claim        `json:"claim,omitempty"` // what it does where the workstation is in use
 	Rules      SessionRules `json:"rules,omitzero"`  // that its request has; those of other levels are of the configuration
+	Guest      Guest        `json:"guest,omitzero"`  // of which session, if of one
 	Issued     time.Time    `json:"issued"`
 	Until      time.Time    `json:"until"`                // the latest end of token and sessions
 	Deadline   time.Time    `json:"deadline"`             // the end while no session is open

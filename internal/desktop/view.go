@@ -43,6 +43,8 @@ type SessionView struct {
 	Security            string
 	ViewOnly, Shared    bool
 	Rules               SessionRules
+	Guest               Guest // of which session, if of one
+	Guests              int   // open ones of it
 	Started, Until      time.Time
 	Up, Down            int64 // bytes so far
 }
@@ -207,11 +209,18 @@ func (v *Inventory) views(sees func(SessionView) bool, ids ...ID) []SessionView 
 			}
 		}
 	}
+	guests := make(map[string]int)
+	for i := range here {
+		guests[here[i].Guest.Host]++
+	}
 	v.state.records.mu.Lock()
 	views := slices.DeleteFunc(here, func(view SessionView) bool {
 		return !v.has(ID{view.Tenant, view.Workstation}) || !sees(view)
 	})
 	v.state.records.mu.Unlock()
+	for i := range views {
+		views[i].Guests = guests[views[i].ID]
+	}
 	slices.SortFunc(views, func(a, b SessionView) int {
 		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID, b.ID))
 	})
@@ -236,7 +245,7 @@ func (x *SessionRecord) view(at ID) SessionView {
 	by := x.Token.Issuer
 	return SessionView{
 		Tenant: at.Tenant, Workstation: at.Name, ID: x.ID, Key: by.Key, User: by.User, TokenID: x.Token.Hash.id(), Node: x.NodeName(),
-		Viewer: x.Viewer, Security: x.Security, ViewOnly: x.Token.ViewOnly || x.Rules.ViewOnly, Shared: x.Shared, Rules: x.Rules, Started: x.Started, Until: x.Until,
+		Viewer: x.Viewer, Security: x.Security, ViewOnly: x.Token.ViewOnly || x.Rules.ViewOnly, Shared: x.Shared, Rules: x.Rules, Guest: x.Token.Guest, Started: x.Started, Until: x.Until,
 		Up: x.Up, Down: x.Down,
 	}
 }

@@ -26,12 +26,18 @@ func (i Issued) MarshalJSON() ([]byte, error) {
 		Once       bool   `json:"once,omitempty"`
 		wireRules
 	}
+	guest := ""
+	if i.Guest.Host != "" {
+		guest = i.TokenID
+	}
 	return json.Marshal(struct {
 		ID        string    `json:"workstation_id"`
+		GuestID   string    `json:"guest_id,omitempty"`
+		Host      string    `json:"session_id,omitempty"` // whose guest it is for
 		URL       string    `json:"vnc_url"`
 		ExpiresAt time.Time `json:"expires_at"`
 		Session   session   `json:"session"`
-	}{i.Workstation, i.URL, wireTime(i.ExpiresAt), session{
+	}{i.Workstation, guest, i.Guest.Host, i.URL, wireTime(i.ExpiresAt), session{
 		sessionResolution, sessionDepth, i.Rules.FPS, sessionEncoding, true, i.Rules.ViewOnly, i.Shared, i.Once, i.Rules.wire(),
 	}})
 }
@@ -82,7 +88,11 @@ func (v SessionView) MarshalJSON() ([]byte, error) {
 		Down     int64        `json:"bytes_down"`
 		Node     string       `json:"node,omitempty"`
 		Rules    SessionRules `json:"rules,omitzero"`
-	}{v.ID, v.Tenant, v.Workstation, sessionOpen, v.Key, v.User, v.TokenID, v.Viewer.String(), v.Security, v.ViewOnly, v.Shared, wireTime(v.Started), wireTime(v.Until), v.Up, v.Down, v.Node, v.Rules})
+		Role     string       `json:"role,omitempty"`
+		Joined   string       `json:"joined,omitempty"`
+		Label    string       `json:"label,omitempty"`
+		Guests   int          `json:"guests,omitempty"`
+	}{v.ID, v.Tenant, v.Workstation, sessionOpen, v.Key, v.User, v.TokenID, v.Viewer.String(), v.Security, v.ViewOnly, v.Shared, wireTime(v.Started), wireTime(v.Until), v.Up, v.Down, v.Node, v.Rules, v.Guest.role(), v.Guest.Host, v.Guest.Label, v.Guests})
 }
 
 // wireTime is a time as answers give it: RFC 3339, UTC, whole seconds.

@@ -18,6 +18,7 @@ const (
 	WorkstationsManage                    // register, release, list sessions
 	LimitsRead                            // budgets and rates of the tenant
 	KeysManage                            // make and change keys at run time
+	WorkstationsObserve                   // list sessions, and watch them as a guest
 )
 
 var scopeNames = []struct {
@@ -32,6 +33,7 @@ var scopeNames = []struct {
 	{WorkstationsManage, "workstations:manage"},
 	{LimitsRead, "limits:read"},
 	{KeysManage, "keys:manage"},
+	{WorkstationsObserve, "workstations:observe"},
 }
 
 // ParseScope parses the name of one scope. The error lists the known ones, so that a typo in a

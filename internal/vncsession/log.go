@@ -7,10 +7,11 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 // maxFields is how many fields a line has at most.
-const maxFields = 14
+const maxFields = 16
 
 // writeLog writes the one line of the session. The token is named by a part of its hash.
 func (s *Session) writeLog(r *activity.Record) {
@@ -37,6 +38,9 @@ func (s *Session) writeLog(r *activity.Record) {
 	}
 	if r.Code != "" {
 		fields = append(fields, zap.String("code", r.Code))
+	}
+	if guest := s.Pass.Guest; guest.Host != "" {
+		fields = append(fields, zap.String("role", desktop.RoleGuest), zap.String("joined", guest.Host))
 	}
 	if r.User != "" {
 		fields = append(fields, zap.String("user", r.User))

@@ -16,6 +16,7 @@ const (
 	CodeIdle      = 4005 // no key or pointer event for the idle time
 	CodeTooLong   = 4006 // the longest duration is over
 	CodeNoDesktop = 4007 // the workstation closed the connection, or was lost
+	CodeHostLeft  = 4008 // a guest's host has ended its session
 
 	codeNormal   = 1000
 	codeLeaving  = 1001 // of the gateway: try again
@@ -30,6 +31,7 @@ var ends = map[desktop.Reason]struct {
 }{
 	desktop.ReasonReleased:    {CodeReleased, "The workstation was released."},
 	desktop.ReasonReplaced:    {CodeReplaced, "Another viewer took the workstation."},
+	desktop.ReasonHostLeft:    {CodeHostLeft, "The session that you were invited to has ended."},
 	desktop.ReasonEnded:       {CodeEnded, "The session was ended by hand."},
 	desktop.ReasonRemoved:     {CodeSignIn, "Your key or the workstation is no longer there."},
 	desktop.ReasonSignedOut:   {CodeSignIn, "You are no longer signed in."},
@@ -38,7 +40,7 @@ var ends = map[desktop.Reason]struct {
 	desktop.ReasonWorkstation: {CodeNoDesktop, "The workstation closed the connection."},
 	desktop.ReasonShutdown:    {codeLeaving, "The gateway is stopping."},
 	desktop.ReasonEngineLost:  {codeLeaving, "The gateway cannot reach the others. Try again in a moment."},
-	desktop.ReasonProtocol:    {codeProtocol, "The browser sent a message that the protocol does not allow."},
+	desktop.ReasonProtocol:    {codeProtocol, "A message was sent that the protocol does not allow."},
 	desktop.ReasonViewer:      {codeNormal, ""},
 }
 

@@ -49,7 +49,7 @@ func TestASessionEndsWithItsCodeAndWords(t *testing.T) {
 		"max_duration": {policy: desktop.Policy{MaxDuration: time.Hour - 10*time.Second}, after: time.Hour - 10*time.Second, end: func(*fixture, *browser, string) {},
 			code: 4006, text: "The longest duration of a session is over."},
 		"protocol_error": {end: func(_ *fixture, b *browser, _ string) { b.send(websocket.MessageBinary, "\x4d") },
-			code: 1002, text: "The browser sent a message that the protocol does not allow."},
+			code: 1002, text: "A message was sent that the protocol does not allow."},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -101,3 +101,19 @@ func TestASessionKeepsItsRulesAtOtherGateways(t *testing.T) {
 		}
 	})
 }
+
+func TestAGuestAtAnotherGatewayEndsWithItsHost(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func(func(*desktop.Policy)) pair, _ func(time.Duration)) {
+		g := open(nil)
+		host := mustJoin(t, g.a, issue(t, g.a, "desk1", desktop.Options{}), viewer)
+		label := issue(t, g.b, "desk1", desktop.Options{Guest: desktop.Guest{Host: host.ID, Label: "helpdesk"}})
+		guest := mustJoin(t, g.b, label, other)
+		if open, err := g.a.Sessions("default", "desk1"); err != nil || len(open) != 2 || open[0].Guests+open[1].Guests != 1 {
+			t.Errorf("%+v, %v", open, err)
+		}
+		host.Leave()
+		wantEnded(t, guest, desktop.ReasonHostLeft)
+		_, err := join(g.a, label, other)
+		wantRefusal(t, err, desktop.RefusedHostLeft)
+	})
+}

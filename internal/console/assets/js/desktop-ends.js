@@ -35,6 +35,7 @@ const codes = {
 	4005: ["Ended.", "ask"],
 	4006: ["Ended.", "ask"],
 	4007: ["Disconnected.", "retry"],
+	4008: ["Ended.", ""],
 };
 
 // closed is the end of a socket that was closed with this code. The gateway's own words say more.

@@ -22,6 +22,21 @@ export async function order(url, wishes, byItself) {
 	return content;
 }
 
+// watchers says every few seconds how many guests watch the connection of a token, named as in lists. It
+// returns how to stop. An answer that does not come changes nothing.
+export function watchers(url, name, say) {
+	const timer = setInterval(async () => {
+		const answer = await fetch(`${url}?token=${encodeURIComponent(name)}`, {
+			headers: { "Gatehouse-Live": "1" }, redirect: "manual", cache: "no-store",
+		}).catch(() => null);
+		const content = answer?.ok ? await answer.json().catch(() => null) : null;
+		if (content) {
+			say(content.guests);
+		}
+	}, 3000);
+	return () => clearInterval(timer);
+}
+
 // connect shows a desktop in target. Its promises: opened, when there is a picture; ended, which is
 // always rejected, with the End.
 export function connect(target, path, token, name) {

@@ -8,7 +8,7 @@
 
 import { Bar } from "./desktop-bar.js";
 import { End, failed, pauses, steady } from "./desktop-ends.js";
-import { connect, order } from "./desktop-link.js";
+import { connect, order, watchers } from "./desktop-link.js";
 
 const page = document.getElementById("desktop");
 const screen = page.querySelector(".screen");
@@ -55,11 +55,18 @@ async function run(granted) {
 	await connection.opened;
 	link = connection;
 	bar.attach(link.rfb, granted.view_only);
-	say(granted.view_only ? "Connected, view only." : "Connected.");
+	const words = granted.view_only ? "Connected, view only." : "Connected.";
+	say(words);
+	const unwatch = watchers(page.dataset.guests, granted.name, (guests) => {
+		if (link === connection) {
+			say(guests ? `${words} ${guests === 1 ? "1 guest watches" : `${guests} guests watch`}.` : words);
+		}
+	});
 	const since = Date.now();
 	try {
 		await link.ended;
 	} finally {
+		unwatch();
 		if (Date.now() - since > steady) {
 			failures = 0;
 		}
