@@ -205,6 +205,20 @@ func TestAListOf10000IsCompared(t *testing.T) {
 	wantFault(t, err, apierror.SyncRefused, "")
 }
 
+// A fleet that is replaced needs no room for both.
+func TestAListMakesRoomBeforeItRegisters(t *testing.T) {
+	const n = 500
+	d := open(t, func(c *desktop.Config) { c.MaxRegistered = n })
+	for i := range 3 {
+		if got := apply(t, d, list(t, "ctl-a", true, true, items(i*n, i*n+n)...)); !strings.HasPrefix(got, fmt.Sprintf(`{"created":%d,"changed":0,"released":%d,`, n, min(i, 1)*n)) {
+			t.Error(got)
+		}
+	}
+	if kept, real := d.State().Registered("default"); kept != n || real != n {
+		t.Errorf("%d are registered, counted as %d", real, kept)
+	}
+}
+
 // A list of 10,000 that changes nothing is what a control plane sends each minute: it is to take less
 // than 300 ms.
 func BenchmarkAListWithoutChanges(b *testing.B) {
