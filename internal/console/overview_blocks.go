@@ -166,7 +166,7 @@ func (b *desktopsBlock) read(v *visit) error {
 	if !v.has(keys.WorkstationsConnect) {
 		return nil
 	}
-	desktops, err := readWorkstations(v)
+	desktops, _, err := readWorkstations(v)
 	if err != nil {
 		return err
 	}

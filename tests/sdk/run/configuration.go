@@ -19,9 +19,9 @@ const catalog = `{
 `
 
 // caddyfile takes the port of the HTTP site, that of the HTTPS site, the catalog, several times the
-// origin of the fake provider, and what MCP needs: the port of a site that adds the key itself, for a
-// program that cannot, and the addresses of two servers. The fake's models are named one by one: a model it has, but that
-// is not named here, is not callable.
+// origin of the fake provider, what MCP needs (the port of a site that adds the key itself, for a
+// program that cannot, and the addresses of two servers), and the port of the control plane of desktops.
+// The fake's models are named one by one: a model it has, but that is not named here, is not callable.
 const caddyfile = `{
 	admin off
 	persist_config off
@@ -52,6 +52,19 @@ const caddyfile = `{
 		key manager {
 			secret {env.SDK_MANAGER_KEY}
 			scopes keys:manage
+		}
+		key desk {
+			secret {env.SDK_DESK_KEY}
+			scopes workstations:connect workstations:manage
+		}
+		vnc {
+			domain vnc.localhost
+			source lab {
+				webhook http://127.0.0.1:%[8]d/ {
+					secret {env.SDK_SOURCE_SECRET} {env.SDK_SOURCE_OLD_SECRET}
+				}
+				networks 10.20.0.0/16
+			}
 		}
 		runtime_keys {
 			scopes chat:write models:read
@@ -206,12 +219,13 @@ type configuration struct {
 	text        string
 	http, https int
 	keyed       int    // port of the site that adds the key; 0: none
+	source      int    // port where the control plane of desktops listens
 	ca          string // file of the root certificate; "": where StartCaddy has it
 }
 
 // servingConfig is the configuration for suites whose calls are answered.
 func servingConfig(dir, fakeOrigin string, servers *mcpServers) (configuration, error) {
-	ports, err := process.FreePorts(3)
+	ports, err := process.FreePorts(4)
 	if err != nil {
 		return configuration{}, err
 	}
@@ -220,7 +234,7 @@ func servingConfig(dir, fakeOrigin string, servers *mcpServers) (configuration, 
 		return configuration{}, err
 	}
 	return configuration{
-		text: fmt.Sprintf(caddyfile, ports[0], ports[1], catalogFile, fakeOrigin, ports[2], servers.stateless, servers.sessions),
-		http: ports[0], https: ports[1], keyed: ports[2],
+		text: fmt.Sprintf(caddyfile, ports[0], ports[1], catalogFile, fakeOrigin, ports[2], servers.stateless, servers.sessions, ports[3]),
+		http: ports[0], https: ports[1], keyed: ports[2], source: ports[3],
 	}, nil
 }

@@ -3,9 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"os"
+	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
@@ -15,6 +18,7 @@ type gateway struct {
 	http, https, ca string // https "": no such site
 	newsTime        string // of a cluster
 	keyed           string // site that adds the key
+	source          int    // as configuration has it
 	secrets         map[string]string
 }
 
@@ -22,12 +26,18 @@ type gateway struct {
 func newSecrets() map[string]string {
 	return map[string]string{
 		"SDK_CALLER_KEY": process.Secret(), "SDK_NARROW_KEY": process.Secret(), "SDK_READER_KEY": process.Secret(), "SDK_MANAGER_KEY": process.Secret(), "SDK_FAKE_KEY": process.Secret(),
+		"SDK_DESK_KEY": process.Secret(), "SDK_SOURCE_SECRET": webhookSecret(), "SDK_SOURCE_OLD_SECRET": webhookSecret(),
 	}
+}
+
+// webhookSecret is one of the Standard Webhooks specification.
+func webhookSecret() string {
+	return "whsec_" + base64.StdEncoding.EncodeToString([]byte(rand.Text()))
 }
 
 // startGateway returns when the gateway answers on all its sites. Its files are in dir.
 func startGateway(ctx context.Context, caddy, dir string, c configuration, secrets map[string]string) (*gateway, error) {
-	g := &gateway{http: fmt.Sprintf("http://127.0.0.1:%d", c.http), ca: cmp.Or(c.ca, process.RootCA(dir)), secrets: secrets}
+	g := &gateway{http: fmt.Sprintf("http://127.0.0.1:%d", c.http), ca: cmp.Or(c.ca, process.RootCA(dir)), secrets: secrets, source: c.source}
 	if c.keyed != 0 {
 		g.keyed = fmt.Sprintf("http://localhost:%d", c.keyed)
 	}
@@ -101,6 +111,10 @@ func (g *gateway) environment(target string, https bool, fakeOrigin string) []st
 		"GATEWAY_ACTIVITY_KEY="+g.secrets["SDK_READER_KEY"],
 		"GATEWAY_MANAGER_KEY="+g.secrets["SDK_MANAGER_KEY"],
 		"GATEWAY_NEWS_TIME="+g.newsTime,
+		"GATEWAY_DESK_KEY="+g.secrets["SDK_DESK_KEY"],
+		"GATEWAY_SOURCE_PORT="+strconv.Itoa(g.source),
+		"GATEWAY_SOURCE_SECRET="+g.secrets["SDK_SOURCE_SECRET"],
+		"GATEWAY_SOURCE_OLD_SECRET="+g.secrets["SDK_SOURCE_OLD_SECRET"],
 		"GATEWAY_UNCALLABLE_MODEL="+uncallable,
 		"FAKE_ORIGIN="+fakeOrigin,
 		"FAKE_API_KEY="+g.secrets["SDK_FAKE_KEY"],

@@ -33,6 +33,9 @@ const keysTarget = "keys"
 // cloudsTarget is no provider: the clients of clouds, whose requests are compared with the gateway's.
 const cloudsTarget = "clouds"
 
+// sourcesTarget is no provider: a control plane of desktops.
+const sourcesTarget = "sources"
+
 type suite struct {
 	name    string
 	target  string // a provider of gateway.go, directTarget, keysTarget or refusalsTarget
@@ -119,6 +122,11 @@ func suites(p peers) []suite {
 	}{{"openai-python-3.6.0", python("azure_suite.py")}, {"openai-npm-7.55.0", node("azure.mjs")}} {
 		s := row.suite
 		s.name, s.target = row.name+"/"+cloudsTarget, cloudsTarget
+		all = append(all, s)
+	}
+	if p.cluster == nil { // each gateway of a cluster would ask another control plane
+		s := python("sources_suite.py")
+		s.name, s.target = "webhook-verifier-python/"+sourcesTarget, sourcesTarget
 		all = append(all, s)
 	}
 	https := python("https_run.py")
