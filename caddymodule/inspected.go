@@ -1,6 +1,8 @@
 package caddymodule
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -9,7 +11,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/mcp/client"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
 // inspected is what commands see of a configuration that is not started. All of it was checked.
@@ -18,7 +22,13 @@ func inspected(a *App, built gateway.Config) offline.Config {
 	c.Limits, _ = a.subject("gateway")
 	c.Retention, _ = a.Activity.build()
 	for _, k := range a.Keys {
-		c.Keys = append(c.Keys, inspectedKey(&k))
+		c.Keys = append(c.Keys, inspectedKey(&k, built))
+	}
+	for _, m := range a.MCP {
+		c.MCP = append(c.MCP, offline.MCPServer{
+			Name: m.Name, URL: m.URL, APIKey: m.APIKey, Keyless: m.keyless(), Demo: m.Demo,
+			Ask: func(ctx context.Context) (int, error) { return toolsOf(ctx, built.Tools.Named(m.Name)) },
+		})
 	}
 	for _, t := range a.Tenants {
 		limits, _ := t.subject(t.Name)
@@ -43,16 +53,33 @@ func inspected(a *App, built gateway.Config) offline.Config {
 	return c
 }
 
-func inspectedKey(k *Key) offline.Key {
+// toolsOf asks a server how many tools it has.
+func toolsOf(ctx context.Context, s *toolserver.Server) (int, error) {
+	c, err := client.Connect(ctx, s.Send)
+	if err != nil {
+		return 0, err
+	}
+	tools, err := c.Tools(ctx)
+	return len(tools), errors.Join(err, c.Close(ctx))
+}
+
+func inspectedKey(k *Key, built gateway.Config) offline.Key {
 	limits, _ := k.subject(k.Name)
 	expires, _ := parseMoment(k.Expires)
 	literal := func(text string) bool { return !strings.HasPrefix(text, "{") }
+	var reaches []string
+	if len(k.MCP) > 0 { // few keys have it, and they are not found by an index
+		found, _ := built.Keyring.Named(k.Name)
+		for s := range built.Tools.All() {
+			if found.AllowsServer(s.Name) {
+				reaches = append(reaches, s.Name)
+			}
+		}
+	}
 	return offline.Key{
 		Name: k.Name, Tenant: tenantOf(*k), Expires: k.Expires, ExpiresAt: expires, Disabled: k.Disabled, Models: k.Models,
 		Literal: !k.filed && slices.ContainsFunc(k.Secrets, literal), CanChat: slices.Contains(k.Scopes, keys.ChatWrite.String()),
+		MCP: k.MCP, Reaches: reaches, CanCallTools: slices.Contains(k.Scopes, keys.MCPCall.String()),
 		Unpriced: k.Unpriced != "", Limits: limits,
 	}
 }
-
-// keyless reports whether nothing authorizes the gateway there.
-func (a *Account) keyless() bool { return a.APIKey == "" && a.Auth == nil && len(a.Header) == 0 }

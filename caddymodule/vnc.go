@@ -56,6 +56,11 @@ type VNC struct {
 	// IdleTimeout ends a session without a key or pointer event for this long. Default: never.
 	IdleTimeout caddy.Duration `json:"idle_timeout,omitempty"`
 
+	// Drain is how long open sessions go on when the process is asked to stop. Meanwhile nothing else
+	// is served, and another process cannot have the data directory. A browser moves to another gateway
+	// of the cluster. Default: they end at once.
+	Drain caddy.Duration `json:"drain,omitempty"`
+
 	// OnConflict is what happens when a viewer connects to a workstation that already has one:
 	// "refuse" it, "replace" the other, or "share" the desktop. Default: refuse.
 	OnConflict string `json:"on_conflict,omitempty"`

@@ -32,6 +32,9 @@ func (v *VNC) build(ctx caddy.Context, state *gateway.State, levels desktop.Leve
 	if v == nil {
 		return nil, nil, nil
 	}
+	if v.Drain < 0 {
+		return nil, nil, errors.New("drain: the duration is negative")
+	}
 	policy, err := v.policy()
 	if err != nil {
 		return nil, nil, err

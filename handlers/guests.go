@@ -53,7 +53,7 @@ func inviteGuest(x *apiRequest) error {
 		return apierror.New(apierror.InvalidValue, "view_only: only the session's own key invites guests who may type").WithParam("view_only")
 	}
 	o.ViewOnly, o.Guest.Host = &viewOnly, host.ID
-	issued, err := x.issue(service, host.Workstation, o)
+	issued, err := issueAddress(x, service, host.Workstation, o)
 	if err != nil {
 		return err
 	}

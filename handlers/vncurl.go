@@ -40,15 +40,15 @@ func serveVNCURL(x *apiRequest) error {
 		return err
 	}
 	o.Claim = claim(takeOver, x.req.Caller.Has(keys.WorkstationsManage))
-	issued, err := x.issue(service, x.name, o)
+	issued, err := issueAddress(x, service, x.name, o)
 	if err != nil {
 		return err
 	}
 	return x.reply(http.StatusOK, issued)
 }
 
-// issue issues an address to the caller's key.
-func (x *apiRequest) issue(service *desktop.Service, workstation string, o desktop.Options) (desktop.Issued, error) {
+// issueAddress issues an address to the caller's key.
+func issueAddress(x *apiRequest, service *desktop.Service, workstation string, o desktop.Options) (desktop.Issued, error) {
 	key := x.req.Caller.Credential
 	o.Client, _ = netip.ParseAddr(caddykit.Client(x.r)) // invalid: it is not known
 	issued, err := service.Issue(desktop.Issuer{

@@ -48,7 +48,7 @@ type inspected struct {
 
 // checks are what check looks at, in the order of its output.
 var checks = []func(*inspected) []Finding{
-	checkKeys, checkModelNames, checkAliases, checkProviders, checkNeverBinding, checkPrices, checkSites, checkCertificate, checkEngineTLS,
+	checkKeys, checkModelNames, checkAliases, checkProviders, checkMCP, checkNeverBinding, checkPrices, checkSites, checkCertificate, checkEngineTLS,
 }
 
 // Run returns the findings of a configuration file, the worst first. Dial also asks the network.
@@ -75,6 +75,7 @@ func find(path, adapter string, dial bool, now time.Time) (found []Finding) {
 	c := &inspected{config, now}
 	if dial {
 		found = append(found, dialProviders(c)...) // before the others: they then know the providers' lists
+		found = append(found, dialMCP(c)...)
 	}
 	for _, check := range checks {
 		found = append(found, check(c)...)

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ type Config struct {
 	Models    []string       // patterns of the model blocks
 	Limits    limits.Subject // what all callers share
 	Providers []Provider
+	MCP       []MCPServer
 	Desktops  *Desktops // nil: none
 	DataDir   string
 	Retention activity.Retention
@@ -42,6 +44,10 @@ type Key struct {
 	Models    []string
 	Unpriced  bool // the key says what becomes of calls without a price
 	Limits    limits.Subject
+
+	CanCallTools bool     // by its scopes
+	MCP          []string // patterns of tools
+	Reaches      []string // the MCP servers that its tenant, too, lets it use
 }
 
 // Tenant is the limits that the keys of a tenant share.
@@ -58,6 +64,17 @@ type Provider struct {
 	Keyless  bool   // nothing authorizes the gateway there
 	AnyModel bool   // models has "*"
 	Test     bool   // the built-in provider
+}
+
+// MCPServer is an mcp block.
+type MCPServer struct {
+	Name    string
+	URL     string
+	APIKey  string // as configured
+	Keyless bool   // nothing authorizes the gateway there
+	Demo    bool   // the built-in server
+	// Ask asks the server how many tools it has.
+	Ask func(ctx context.Context) (tools int, err error)
 }
 
 // Desktops is the vnc block.

@@ -21,6 +21,7 @@ const (
 	ModelNotFound    Code = "model_not_found"
 	ModelNotCallable Code = "model_not_callable"
 	NotFound         Code = "not_found"
+	ToolNotFound     Code = "tool_not_found"
 
 	MethodNotAllowed    Code = "method_not_allowed"
 	UpgradeRequired     Code = "upgrade_required"
@@ -128,6 +129,7 @@ var table = map[Code]row{
 	ModelNotFound:    {404, invalidRequest, "not_found", notFound, 0, false},
 	ModelNotCallable: {404, invalidRequest, "not_found", notFound, 0, false},
 	NotFound:         {404, invalidRequest, "not_found", notFound, 0, false},
+	ToolNotFound:     {404, invalidRequest, "not_found", notFound, 0, false},
 
 	MethodNotAllowed:    {405, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	UpgradeRequired:     {426, invalidRequest, "invalid_request", invalidRequest, 0, false},

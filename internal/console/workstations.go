@@ -41,7 +41,7 @@ func (r *workstationRow) path(page string) string {
 
 // Open is the page that shows the desktop, "" if the key cannot open it.
 func (r *workstationRow) Open() string {
-	if !r.Own || !r.Connects || r.IsReleased() {
+	if !r.Own || !r.Connects || r.IsReleased() || r.State == "expired" {
 		return ""
 	}
 	return r.path("desktop")

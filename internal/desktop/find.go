@@ -123,7 +123,7 @@ func (w *Service) pass(f *Found, viewer netip.Addr) (*Pass, error) {
 	if target == nil && source == nil {
 		return nil, refuse(RefusedUnavailable)
 	}
-	rules := w.rules(t.Issuer, id, t.Rules)
+	rules := w.config.rules(t.Issuer, id, target, t.Rules)
 	rules.ViewOnly = rules.ViewOnly || t.ViewOnly
 	shared, terms := (t.Shared || w.config.policy.OnConflict == Share) && !rules.NotShared, w.config.terms(viewer, 0)
 	opening := &SessionRecord{Token: t, Shared: shared, Rules: rules}
@@ -144,10 +144,9 @@ func (w *Service) pass(f *Found, viewer netip.Addr) (*Pass, error) {
 }
 
 // rules returns those of all levels for the sessions of an address.
-func (v *Inventory) rules(by Issuer, id ID, asked SessionRules) SessionRules {
-	c := v.config
+func (c *configuration) rules(by Issuer, id ID, target *Target, asked SessionRules) SessionRules {
 	rules := asked.Within(c.policy.Session).Within(c.levels.Tenants[id.Tenant]).Within(c.levels.Keys[KeyName{by.Tenant, by.Key}])
-	if target := v.target(id); target != nil {
+	if target != nil {
 		rules = rules.Within(target.Session)
 	}
 	return rules
@@ -155,7 +154,7 @@ func (v *Inventory) rules(by Issuer, id ID, asked SessionRules) SessionRules {
 
 // look returns the refusal that join would give the session now, "" for none.
 func (f *Found) look(x *SessionRecord, terms *Terms, now time.Time) RefusalCode {
-	if code := f.Workstation.admitGuest(x.Token.Guest, now); code != "" {
+	if code := admitGuest(x.Token.Guest, f.Workstation, now); code != "" {
 		return code
 	}
 	conflicting, refused := f.Workstation.conflicts(x, terms.Rule, x.Token.Claim, terms.Client, now)

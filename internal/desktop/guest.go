@@ -35,9 +35,9 @@ func (r SessionRules) maxGuests() int {
 	return max(r.MaxGuests, 0)
 }
 
-// host returns a session that may have guests, nil where it has ended.
-func (w *Workstation) host(id string, now time.Time) *SessionRecord {
-	if x := w.session(id); x != nil && x.open(now) && x.Token.Guest.Host == "" {
+// hostOf returns the host of a guest at a workstation, nil where it has ended.
+func hostOf(g Guest, w *Workstation, now time.Time) *SessionRecord {
+	if x := w.session(g.Host); x != nil && x.open(now) && x.Token.Guest.Host == "" {
 		return x
 	}
 	return nil
@@ -45,11 +45,11 @@ func (w *Workstation) host(id string, now time.Time) *SessionRecord {
 
 // mayInvite refuses an address for a guest that could not come: not_found where there is no such host,
 // and workstation_guests_exceeded. Its rules are those of its host's session too.
-func (w *Workstation) mayInvite(t *Token, now time.Time) error {
+func (t *Token) mayInvite(w *Workstation, now time.Time) error {
 	if t.Guest.Host == "" {
 		return nil
 	}
-	host := w.host(t.Guest.Host, now)
+	host := hostOf(t.Guest, w, now)
 	if host == nil {
 		return noSession(w.ID, t.Guest.Host)
 	}
@@ -68,11 +68,11 @@ func (w *Workstation) mayInvite(t *Token, now time.Time) error {
 }
 
 // admitGuest returns why a guest cannot join its host now, "" if it can or is none.
-func (w *Workstation) admitGuest(g Guest, now time.Time) RefusalCode {
+func admitGuest(g Guest, w *Workstation, now time.Time) RefusalCode {
 	if g.Host == "" {
 		return ""
 	}
-	host := w.host(g.Host, now)
+	host := hostOf(g, w, now)
 	if host == nil {
 		return RefusedHostLeft
 	}
@@ -89,7 +89,7 @@ func (w *Workstation) admitGuest(g Guest, now time.Time) RefusalCode {
 }
 
 // endGuests ends the guests of a session, and their addresses.
-func (w *Workstation) endGuests(host string, now time.Time) {
+func endGuests(w *Workstation, host string, now time.Time) {
 	for _, x := range w.open(now) {
 		if x.Token.Guest.Host == host {
 			w.end(x, ReasonHostLeft, "", now)

@@ -55,15 +55,13 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 		}
 		life = o.ExpiresIn
 	}
-	at, err := w.Sources.ask(by, ID{by.Tenant, name}, o, time.Time{})
+	id := ID{by.Tenant, name}
+	at, err := w.Sources.ask(by, id, o, time.Time{})
 	if err != nil {
 		return Issued{}, err
 	}
-	rules := w.rules(by, ID{by.Tenant, name}, o.Rules).Within(at.session())
-	o.Shared = o.Shared && !rules.NotShared
-	if o.Guest.Host != "" {
-		o.Shared = true // with its host
-	}
+	rules := w.config.rules(by, id, w.target(id), o.Rules).Within(at.session())
+	o.Shared = o.Shared && !rules.NotShared || o.Guest.Host != "" // a guest shares with its host
 	if err := w.mayClaim(by, name, o, rules); err != nil {
 		return Issued{}, err
 	}
@@ -74,10 +72,10 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 		}
 		t := w.config.token(by, secret, o)
 		t.Machine, t.Asked = at.machine, at.asked
-		switch err := w.admitToken(t, ID{by.Tenant, name}, life, rules.MaxDuration); {
+		switch err := w.admitToken(t, id, life, rules.MaxDuration); {
 		case errors.Is(err, errTaken):
 		case errors.Is(err, errMoved):
-			if at, err = w.Sources.ask(by, ID{by.Tenant, name}, o, w.state.now()); err != nil {
+			if at, err = w.Sources.ask(by, id, o, w.state.now()); err != nil {
 				return Issued{}, err
 			}
 		case err != nil:

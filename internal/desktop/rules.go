@@ -33,7 +33,7 @@ func (w *Workstation) issue(t *Token, most int, now time.Time) error {
 		}
 	}
 	w.Sweep(now)
-	if err := w.mayInvite(t, now); err != nil {
+	if err := t.mayInvite(w, now); err != nil {
 		return err
 	}
 	if len(w.Tokens) >= most {
@@ -57,7 +57,7 @@ func (w *Workstation) join(x *SessionRecord, terms *Terms, now time.Time) (most 
 	if terms.Pin && t.pinned(terms.Client) {
 		return 0, refuse(RefusedPinned)
 	}
-	if code := w.admitGuest(t.Guest, now); code != "" {
+	if code := admitGuest(t.Guest, w, now); code != "" {
 		return 0, refuse(code)
 	}
 	x.Token = t
@@ -115,7 +115,7 @@ func (w *Workstation) end(x *SessionRecord, why Reason, by string, now time.Time
 	ended.Ended, ended.EndedBy = why, by
 	w.Sessions[at] = &ended
 	w.linger(x, now)
-	w.endGuests(x.ID, now)
+	endGuests(w, x.ID, now)
 }
 
 // leave takes out a session that is over.
@@ -127,7 +127,7 @@ func (w *Workstation) leave(id string, now time.Time) {
 	w.Sessions = slices.DeleteFunc(w.Sessions, func(other *SessionRecord) bool { return other == x })
 	if x.Ended == "" {
 		w.linger(x, now)
-		w.endGuests(id, now)
+		endGuests(w, id, now)
 	}
 }
 
@@ -231,7 +231,7 @@ func (w *Workstation) reopenSession(t *Token, x *SessionRecord, known RefusalCod
 		return ReasonReleased
 	case !now.Before(x.Until):
 		return ReasonMaxDuration
-	case t.Guest.Host != "" && w.host(t.Guest.Host, now) == nil: // nobody knows whether it is open
+	case t.Guest.Host != "" && hostOf(t.Guest, w, now) == nil: // nobody knows whether it is open
 		return ReasonHostLeft
 	case there != nil:
 		w.Sessions[slices.Index(w.Sessions, there)] = x // its gateway has another ID now

@@ -190,6 +190,16 @@ func (s *State) Open() (n int) {
 	return n
 }
 
+// OpenBut is Open without the viewers that have shown their token in this way.
+func (s *State) OpenBut(security string) (n int) {
+	for _, x := range s.sessions.of() {
+		if r, open := x.snapshot(); open && r.Security != security {
+			n++
+		}
+	}
+	return n
+}
+
 // EndAll ends every session; tokens stay. A shutdown closes its listeners first.
 func (s *State) EndAll(r Reason) {
 	for _, x := range s.sessions.of() {

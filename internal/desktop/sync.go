@@ -102,8 +102,9 @@ func (l *Sync) check() error {
 	return nil
 }
 
-// Apply registers the workstations of the list for a tenant, and releases those that a complete list
-// lacks. An item that is refused keeps what is registered under its name. Its errors are: those of a
+// Apply releases the workstations of a tenant that a complete list lacks, and registers those that it has:
+// a fleet that is replaced needs no room for both, and an address is free before the next has it.
+// An item that is refused keeps what is registered under its name. Its errors are: those of a
 // list that cannot be read; sync_refused, with nothing changed; storage_unavailable, with a part of it
 // done: send it again.
 func (l *Sync) Apply(ctx context.Context, g *Registry, tenant string) (done Synced, err error) {
@@ -121,6 +122,14 @@ func (l *Sync) Apply(ctx context.Context, g *Registry, tenant string) (done Sync
 		return Synced{}, err
 	}
 	done.Refused = []Refused{}
+	for name, machine := range gone {
+		switch err := g.ReleaseBy(ctx, tenant, name, Releaser{Key: l.By, Machine: &machine}); {
+		case err == nil:
+			done.Released++
+		case !isRefusal(err): // else another machine has come meanwhile, or the release of somebody
+			return done, err
+		}
+	}
 	var todo []*syncItem
 	for i := range l.items {
 		item := &l.items[i]
@@ -135,14 +144,6 @@ func (l *Sync) Apply(ctx context.Context, g *Registry, tenant string) (done Sync
 	}
 	if err := l.register(ctx, g, tenant, todo, &done); err != nil {
 		return done, err
-	}
-	for name, machine := range gone {
-		switch err := g.ReleaseBy(ctx, tenant, name, Releaser{Key: l.By, Machine: &machine}); {
-		case err == nil:
-			done.Released++
-		case !isRefusal(err): // else another machine has come meanwhile, or the release of somebody
-			return done, err
-		}
 	}
 	return done, nil
 }

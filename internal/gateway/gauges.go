@@ -48,6 +48,7 @@ func (s *State) gauges() metrics.Gauges {
 		CertificateEnds:   s.certificateEnds,
 		Providers:         s.providersUp,
 		Credentials:       func() []metrics.CredentialLeft { return credentialsLeft(s.generations.current()) },
+		Servers:           func() []metrics.ServerUp { return serversUp(s.generations.current()) },
 		Sources:           s.sourcesUp,
 		Queues:            s.queues,
 		Budgets:           s.budgetsSpent,

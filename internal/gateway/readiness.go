@@ -9,6 +9,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
+	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
 // The states of a gateway as a whole. A balancer must send requests only to one that is ready.
@@ -49,6 +50,8 @@ const conditionAge = time.Second
 
 // conditions keeps the last states of the parts.
 type conditions struct {
+	certificate func() error // of viewers; nil without workstations
+
 	mu   sync.Mutex // guards the following
 	at   time.Time
 	last []Part
@@ -60,7 +63,7 @@ type conditions struct {
 func ReadCondition(g *Gateway) Condition {
 	current := g.state.generations.current()
 	switch {
-	case g.state.stopping.Load():
+	case g.state.exit.Load() != nil:
 		return Condition{State: StateShuttingDown}
 	case current == nil:
 		return Condition{State: StateStarting}
@@ -81,12 +84,12 @@ func (c *conditions) parts(g *Gateway) []Part {
 	defer c.mu.Unlock()
 	if now := g.now(); c.last == nil || now.Sub(c.at) >= conditionAge {
 		status := g.state.stores.status()
-		c.at, c.last = now, []Part{storePart(status), ledgerPart(status), providersPart(&g.models)}
+		c.at, c.last = now, []Part{storePart(status), ledgerPart(status), providersPart(&g.models, g.tools.Servers)}
 		if shared, ok := g.state.stores.clusterStatus(); ok {
 			c.last = append(c.last, clusterParts(shared)...)
 		}
 		if g.workstations != nil {
-			c.last = append(c.last, vncPart(g.workstations, g.vncCertificate))
+			c.last = append(c.last, vncPart(g.workstations, c.certificate))
 		}
 	}
 	return c.last
@@ -121,8 +124,8 @@ func ledgerPart(s store.Status) Part {
 const maxNamed = 5
 
 // providersPart is degraded while a target that the catalog knows is unhealthy, a cloud gives no
-// credential, or a list of models has never come.
-func providersPart(models *Models) Part {
+// credential, also for an MCP server, or a list of models has never come.
+func providersPart(models *Models, servers *toolserver.Servers) Part {
 	var names []string
 	for _, t := range models.Targets(nil) {
 		if t.Unhealthy {
@@ -133,7 +136,7 @@ func providersPart(models *Models) Part {
 	if len(names) > 0 {
 		details = append(details, "unhealthy: "+someOf(names))
 	}
-	if names := withoutCredential(models.ordered); len(names) > 0 {
+	if names := withoutCredential(issuedTo(models.ordered, servers)); len(names) > 0 {
 		details = append(details, "no credential can be had, see the log: "+someOf(names))
 	}
 	if awaited := models.catalog.Awaited(); len(awaited) > 0 {

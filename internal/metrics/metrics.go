@@ -48,6 +48,7 @@ type Gauges struct {
 	CertificateEnds   func() time.Time // of VNC viewers; the zero time for none
 	Providers         func() []ProviderUp
 	Credentials       func() []CredentialLeft
+	Servers           func() []ServerUp
 	Sources           func() map[string]bool // sources of workstations, and whether they answer
 	Queues            func() map[Queue]int   // calls that wait for a concurrency slot
 	Budgets           func() []BudgetSpent
@@ -108,6 +109,7 @@ func newGauges(g Gauges) []prometheus.Collector {
 		}, g.AnswerMemoryLimit),
 		newProvidersUp(g.Providers),
 		newCredentialsLeft(g.Credentials),
+		newServersUp(g.Servers),
 		newQueueLength(g.Queues),
 		newBudgetsSpent(g.Budgets),
 		newBuildInfo(),

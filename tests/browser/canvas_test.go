@@ -38,7 +38,7 @@ const (
 )
 
 // siteWithDesktop is a gateway with a real VNC server.
-func siteWithDesktop(t *testing.T) (*site, *desktop.Desktop) {
+func siteWithDesktop(t *testing.T, options ...string) (*site, *desktop.Desktop) {
 	t.Helper()
 	server, err := exec.LookPath("Xtigervnc")
 	if err != nil {
@@ -49,7 +49,7 @@ func siteWithDesktop(t *testing.T) (*site, *desktop.Desktop) {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.Stop)
-	block := fmt.Sprintf("\t\t\tworkstation %s 127.0.0.1:%d {\n\t\t\t\tpassword {env.BROWSER_DESKTOP}\n\t\t\t}\n", d.Name, d.Port)
+	block := fmt.Sprintf("\t\t\tworkstation %s 127.0.0.1:%d {\n\t\t\t\tpassword {env.BROWSER_DESKTOP}\n%s\n\t\t\t}\n", d.Name, d.Port, strings.Join(options, "\n"))
 	return ownSite(t, block, "BROWSER_DESKTOP="+d.Password), d
 }
 

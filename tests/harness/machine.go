@@ -29,10 +29,25 @@ func NewPlace(t *testing.T) *Place {
 		name, password := p.name, p.password
 		p.mu.Unlock()
 		Offer(w, 2).Expect(2)
-		w.checkPassword(password)
+		checkPassword(w, password)
 		w.shows = ServerInit[:20] + "\x00\x00\x00" + string(rune(len(name))) + name
 	})
 	return p
+}
+
+// Runs is the workstation whose machine runs there, "" for none.
+func (p *Place) Runs() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	name, _, _ := strings.Cut(p.name, " ")
+	return name
+}
+
+// Password is that of the machine that runs there.
+func (p *Place) Password() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.password
 }
 
 // Boot has a machine run there, for the workstation that the control plane has told it. Its desktop has

@@ -22,9 +22,9 @@ func VNCAuth(w *Conn) {
 }
 
 // CheckResponse sends a challenge and judges the response to it.
-func (w *Conn) CheckResponse() { w.checkPassword(DeskPassword) }
+func (w *Conn) CheckResponse() { checkPassword(w, DeskPassword) }
 
-func (w *Conn) checkPassword(password string) {
+func checkPassword(w *Conn, password string) {
 	challenge := []byte("0123456789abcdef")
 	response := w.Send(challenge).ReadN(16)
 	if w.Err == nil && !bytes.Equal(response, vncResponse(challenge, password)) {

@@ -22,6 +22,7 @@ type peers struct {
 	pythonAnthropic1, goAnthropic, goAnthropic1 string
 	pythonClouds                                string
 	goGoogle                                    string
+	goMCP, mcpNode, mcpServer                   string
 
 	cluster clustertest.T // what a cluster ends with; nil: one gateway
 }
@@ -132,6 +133,7 @@ func suites(p peers) []suite {
 	https.name, https.target, https.https = "python-https-http2/test", "test", true
 	all = append(append(all, https), anthropicSuites(p, python, node)...)
 	all = append(all, googleSuites(p, python, node)...)
+	all = append(all, mcpSuites(p, python)...)
 	return append(all, mediaSuites(python, node)...)
 }
 
