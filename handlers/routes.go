@@ -67,6 +67,7 @@ var (
 	rotateKeyEndpoint = &endpoint{"keys", http.MethodPost, keys.KeysManage, true, rotateKey}
 
 	vncURLEndpoint     = &endpoint{"vnc_url", http.MethodPost, keys.WorkstationsConnect, true, serveVNCURL}
+	socketEndpoint     = &endpoint{"vnc_socket", http.MethodGet, keys.WorkstationsConnect, false, serveVNCSocket}
 	listEndpoint       = &endpoint{"workstations", http.MethodGet, 0, false, serveWorkstations} // one of two scopes
 	showEndpoint       = &endpoint{"workstations", http.MethodGet, 0, false, serveWorkstation}
 	registerEndpoint   = &endpoint{"workstations", http.MethodPut, keys.WorkstationsManage, true, registerWorkstation}
@@ -128,6 +129,7 @@ var routes = []route{
 	{"/v1/workstations/{id}", api.OpenAI{}, registerEndpoint},
 	{"/v1/workstations/{id}", api.OpenAI{}, releaseEndpoint},
 	{"/v1/workstations/{id}/vnc", api.OpenAI{}, vncURLEndpoint},
+	{"/v1/workstations/{id}/socket", api.OpenAI{}, socketEndpoint},
 	{"/v1/workstations/{id}/sessions", api.OpenAI{}, sessionsEndpoint},
 	{"/v1/workstations/{id}/sessions/{session}", api.OpenAI{}, endSessionEndpoint},
 	{"/v1/sessions", api.OpenAI{}, openSessionsEndpoint},

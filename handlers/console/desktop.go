@@ -2,13 +2,13 @@ package console
 
 import (
 	"net/http"
-	"net/netip"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 
 	"go.uber.org/zap"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsocket"
 )
@@ -24,7 +24,7 @@ func desktops(g *gateway.Gateway, origin string, logger *zap.Logger) func(http.R
 		o := vncsocket.Options{
 			SignedIn:  vncsocket.Key{Tenant: by.Tenant, Hash: by.Hash},
 			OnSignOut: onSignOut,
-			Viewer:    viewer(r),
+			Viewer:    caddykit.Client(r),
 			Origins:   origins,
 			Logger:    logger,
 		}
@@ -33,14 +33,4 @@ func desktops(g *gateway.Gateway, origin string, logger *zap.Logger) func(http.R
 		}
 		vncsocket.Serve(w, r, o)
 	}
-}
-
-// viewer is the address of the browser. Behind a proxy that Caddy trusts, its port is not known.
-func viewer(r *http.Request) netip.AddrPort {
-	remote, _ := netip.ParseAddrPort(r.RemoteAddr) // invalid: the connection says it
-	address, err := netip.ParseAddr(client(r))
-	if err != nil || address.Unmap() == remote.Addr().Unmap() {
-		return remote
-	}
-	return netip.AddrPortFrom(address, 0)
 }
