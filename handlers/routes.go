@@ -67,7 +67,6 @@ var (
 	rotateKeyEndpoint = &endpoint{"keys", http.MethodPost, keys.KeysManage, true, rotateKey}
 
 	vncURLEndpoint     = &endpoint{"vnc_url", http.MethodPost, keys.WorkstationsConnect, true, serveVNCURL}
-	socketEndpoint     = &endpoint{"vnc_socket", http.MethodGet, keys.WorkstationsConnect, false, serveVNCSocket}
 	listEndpoint       = &endpoint{"workstations", http.MethodGet, 0, false, serveWorkstations} // one of two scopes
 	showEndpoint       = &endpoint{"workstations", http.MethodGet, 0, false, serveWorkstation}
 	registerEndpoint   = &endpoint{"workstations", http.MethodPut, keys.WorkstationsManage, true, registerWorkstation}
@@ -78,6 +77,8 @@ var (
 	openSessionsEndpoint   = &endpoint{"sessions", http.MethodGet, 0, false, serveOpenSessions} // one of two scopes
 	endOpenSessionEndpoint = &endpoint{"sessions", http.MethodDelete, 0, true, endOpenSession}
 )
+
+var socketEndpoint = &endpoint{"vnc_socket", http.MethodGet, keys.WorkstationsConnect, false, serveVNCSocket}
 
 // route is one row of the table. A path that ends in a slash takes the rest of the request's path
 // as a name, because the name of a model has slashes. {model} is such a name within a path, which must
@@ -125,11 +126,11 @@ var routes = []route{
 	{"/v1beta/models/", api.Google{}, modelsEndpoint},
 
 	{"/v1/workstations", api.OpenAI{}, listEndpoint},
+	{"/v1/workstations/{id}/socket", api.OpenAI{}, socketEndpoint},
 	{"/v1/workstations/{id}", api.OpenAI{}, showEndpoint},
 	{"/v1/workstations/{id}", api.OpenAI{}, registerEndpoint},
 	{"/v1/workstations/{id}", api.OpenAI{}, releaseEndpoint},
 	{"/v1/workstations/{id}/vnc", api.OpenAI{}, vncURLEndpoint},
-	{"/v1/workstations/{id}/socket", api.OpenAI{}, socketEndpoint},
 	{"/v1/workstations/{id}/sessions", api.OpenAI{}, sessionsEndpoint},
 	{"/v1/workstations/{id}/sessions/{session}", api.OpenAI{}, endSessionEndpoint},
 	{"/v1/sessions", api.OpenAI{}, openSessionsEndpoint},

@@ -24,7 +24,7 @@ func desktops(g *gateway.Gateway, origin string, logger *zap.Logger) func(http.R
 		o := vncsocket.Options{
 			SignedIn:  vncsocket.Key{Tenant: by.Tenant, Hash: by.Hash},
 			OnSignOut: onSignOut,
-			Viewer:    caddykit.Client(r),
+			Viewer:    caddykit.ClientAddr(r),
 			Origins:   origins,
 			Logger:    logger,
 		}
