@@ -95,7 +95,7 @@ bearer_token_env_var = "GATEWAY_API_KEY"
 			{name: "translated-web-search", key: budget, model: "chatonly/agent", prompt: shell, says: fruit, calls: 2, costs: true,
 				options: []string{"-c", `web_search="live"`}, carries: functions},
 
-			{name: "mcp-tool", key: tooled, model: "fake/agent", prompt: `use echo {"text":"pineapple"}`, says: fruit, calls: 2, tools: 1, most: 8,
+			{name: "mcp-tool", key: tooled, model: "fake/agent", prompt: `use echo {"text":"pineapple"}`, says: fruit, calls: 2, most: 8,
 				carries: []string{`mcp__demo`}},
 			{name: "mcp-wrong-key", wrong: true, model: "fake/agent", prompt: "say pineapple",
 				fails: []string{"401", "API key is missing or not valid"}, most: 2 + codexRetries, within: 30 * time.Second},

@@ -32,7 +32,6 @@ type scenario struct {
 	most    int           // requests of the client to the gateway; 0: as many as calls
 	within  time.Duration // 0: runTimeout
 	costs   bool          // each row has a price
-	tools   int           // calls of tools that reach the MCP server, exactly; each is a row of the activity
 	// carries are texts in the first request that the provider receives: the client must still send
 	// what the scenario is about.
 	carries []string
@@ -79,8 +78,12 @@ func (s scenario) judge(r *process.Result, seen observation) {
 	answered := slices.DeleteFunc(slices.Clone(seen.rows), func(row row) bool { return row.Status != 200 || row.Method != "" })
 	r.Check(s.name+": is in the activity", count(len(answered), s.calls, s.calls))
 	called := slices.DeleteFunc(slices.Clone(seen.rows), func(row row) bool { return row.Status != 200 || row.Method != "tools/call" })
-	if s.tools > 0 || len(called) > 0 {
-		r.Check(s.name+": calls the tool through the gateway", count(len(called), s.tools, s.tools))
+	if s.mcp() {
+		tools := 0
+		if slices.Equal(s.key, tooled) {
+			tools = 1
+		}
+		r.Check(s.name+": calls the tool through the gateway", count(len(called), tools, tools))
 	}
 	if s.costs && len(answered) > 0 {
 		r.Check(s.name+": has a cost", priced(answered))
