@@ -53,7 +53,9 @@ type rig struct {
 	ring     *keys.Keyring
 	replaced chan struct{}
 	serial   int
-	rows     []*activity.Record
+
+	mu   sync.Mutex // guards the following while requests run at once
+	rows []*activity.Record
 }
 
 // rows keeps what an activity log would.
@@ -62,7 +64,11 @@ type rows struct {
 	rig *rig
 }
 
-func (r rows) Append(record *activity.Record) { r.rig.rows = append(r.rig.rows, record) }
+func (r rows) Append(record *activity.Record) {
+	r.rig.mu.Lock()
+	defer r.rig.mu.Unlock()
+	r.rig.rows = append(r.rig.rows, record)
+}
 
 type roundTrip func(*http.Request) (*http.Response, error)
 
@@ -276,16 +282,4 @@ func errorIn(t *testing.T, body []byte) (code int, data map[string]any) {
 		t.Fatalf("%v: %s", err, body)
 	}
 	return m.Error.Code, m.Error.Data
-}
-
-// locked is rows for requests at once.
-type locked struct {
-	rows
-	mu *sync.Mutex
-}
-
-func (l locked) Append(record *activity.Record) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.rows.Append(record)
 }

@@ -133,6 +133,9 @@ func TestAToolServerGetsTheGatewaysTokenAndNeverTheCallers(t *testing.T) {
 		next := setup
 		next.Options += more
 		h.Become(next)
+		if status := harness.At(harness.Parse(t, h.Client.Get("/v1/mcp", "full").Body), "data", 0, "status"); status != "ok" {
+			t.Errorf("after a reload the server is %v", status)
+		}
 		if a, _ := callTool(h, "search", nil); a.Status != 200 || strings.Contains(string(a.Body), `"error"`) {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}

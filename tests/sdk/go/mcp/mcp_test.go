@@ -150,7 +150,9 @@ func TestAWrongKeyOrServerEndsAtOnce(t *testing.T) {
 
 func TestAServerAsksTheClient(t *testing.T) {
 	options := &mcp.ClientOptions{
+		//nolint:staticcheck // deprecated for new servers; those of the older versions ask
 		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+			//nolint:staticcheck // as above
 			return &mcp.CreateMessageResult{Role: "assistant", Model: "m", Content: &mcp.TextContent{Text: "sampled"}}, nil
 		},
 		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
