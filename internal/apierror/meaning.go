@@ -104,12 +104,12 @@ var meanings = map[Code]Meaning{
 		"Check the option `models` of the provider, and which API the model has.",
 	},
 	NotFound: {
-		"No such response, generation, workstation, session or MCP server exists in the tenant, or the key may not use the server.",
-		"Check the id and the tenant; for a server the `mcp` lines of the key.",
+		"No such response, generation, workstation, session or MCP server exists for the tenant or the key.",
+		"Check the id and the tenant; of an MCP server, the option `mcp` of the key.",
 	},
 	ToolNotFound: {
-		"The MCP server has no such tool, or its block, the tenant or the key does not let it be called.",
-		"Look at the option that is named: `tools` of the server, `mcp` of the key or of its tenant. `caddy gatehouse mcp NAME` lists what the server has.",
+		"The MCP server, the tenant or the key does not let the tool be called, or a client has made its name up.",
+		"Check the option `tools` of the server, and `mcp` of the tenant and the key.",
 	},
 	UnknownURL: {
 		"The gateway has no such route.",

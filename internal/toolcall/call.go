@@ -206,8 +206,11 @@ func (c *call) judge(ctx context.Context) error {
 		return nil
 	}
 	c.guard.Set = c.deps.Guardrails.OfServer(c.req.Caller.Name, c.server.Name)
-	if c.body == nil {
+	if c.body == nil || c.guard.Set == nil {
 		return nil
+	}
+	if err := judgeHeader(ctx, &c.guard, c.req.HTTP.Header); err != nil {
+		return err
 	}
 	redacted, err := c.guard.Request(ctx, c.body, false)
 	if err != nil || redacted == nil {

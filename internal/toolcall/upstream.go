@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -244,40 +243,4 @@ func (u *upstream) refusal(resp *http.Response) *apierror.Error {
 		return failure(apierror.UpstreamOverloaded, "the MCP server %q is overloaded (status %d)")
 	}
 	return failure(apierror.UpstreamError, "the MCP server %q failed (status %d)")
-}
-
-// passedFields are what the server gets of the header of a request, besides those that its block names.
-// The caller's key is never among them (MCP 2026-07-28, "Token Passthrough").
-var passedFields = []string{"Accept", mcp.HeaderVersion, mcp.HeaderMethod, mcp.HeaderName}
-
-// headerOf returns the header of the upstream request. Session is "" for none.
-func headerOf(r *http.Request, s *toolserver.Server, session string) http.Header {
-	h := make(http.Header, 12)
-	pass := func(name string) {
-		if values := r.Header[name]; len(values) > 0 {
-			h[name] = values
-		}
-	}
-	if r.Method == http.MethodPost {
-		h["Content-Type"] = []string{"application/json"}
-	}
-	for _, name := range passedFields {
-		pass(name)
-	}
-	if h["Accept"] == nil {
-		h["Accept"] = []string{"application/json, text/event-stream"}
-	}
-	for name := range r.Header {
-		if strings.HasPrefix(name, mcp.HeaderParam) {
-			pass(name)
-		}
-	}
-	if session != "" {
-		h[mcp.HeaderSession] = []string{session}
-		pass(mcp.HeaderLastEvent)
-	}
-	for _, name := range s.Forward {
-		pass(name)
-	}
-	return h
 }
