@@ -26,10 +26,21 @@ type VNC struct {
 	// itself carries no secret.
 	Credentials []Credential `json:"credentials,omitempty"`
 
+	// Sources are control planes that are asked for workstations which are neither declared nor
+	// registered.
+	Sources []Source `json:"sources,omitempty"`
+
 	// RegisterNetworks are the networks (CIDR) in which workstations can be registered at run time.
 	// Loopback, link-local and other special addresses must be named by a /32 or /128. Default:
 	// none, so registration is off.
 	RegisterNetworks []string `json:"register_networks,omitempty"`
+
+	// RegisterPorts are the ports at which workstations can be registered at run time: numbers, or
+	// ranges such as "5900-5999". Default: all.
+	RegisterPorts []string `json:"register_ports,omitempty"`
+
+	// MaxRegistered bounds the workstations that a tenant has registered at run time. Default: 1000.
+	MaxRegistered int `json:"max_registered,omitempty"`
 
 	// ConnectWithin is how long an address waits for its first use. Default: 5m.
 	ConnectWithin caddy.Duration `json:"connect_within,omitempty"`
@@ -44,6 +55,11 @@ type VNC struct {
 
 	// IdleTimeout ends a session without a key or pointer event for this long. Default: never.
 	IdleTimeout caddy.Duration `json:"idle_timeout,omitempty"`
+
+	// Drain is how long open sessions go on when the process is asked to stop. Meanwhile nothing else
+	// is served, and another process cannot have the data directory. A browser moves to another gateway
+	// of the cluster. Default: they end at once.
+	Drain caddy.Duration `json:"drain,omitempty"`
 
 	// OnConflict is what happens when a viewer connects to a workstation that already has one:
 	// "refuse" it, "replace" the other, or "share" the desktop. Default: refuse.
@@ -137,6 +153,11 @@ type Credential struct {
 
 	// Tenants are the tenants that can use it. Default: all.
 	Tenants []string `json:"tenants,omitempty"`
+
+	// Derive is {env.NAME} or {file./path}: a secret of at least 16 characters, from which the
+	// password of each workstation is derived instead of Password, by its tenant, name and
+	// generation. Default: none.
+	Derive string `json:"derive,omitempty"`
 
 	Login
 }

@@ -2,17 +2,11 @@ package caddymodule
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -38,6 +32,9 @@ func (v *VNC) build(ctx caddy.Context, state *gateway.State, levels desktop.Leve
 	if v == nil {
 		return nil, nil, nil
 	}
+	if v.Drain < 0 {
+		return nil, nil, errors.New("drain: the duration is negative")
+	}
 	policy, err := v.policy()
 	if err != nil {
 		return nil, nil, err
@@ -48,12 +45,11 @@ func (v *VNC) build(ctx caddy.Context, state *gateway.State, levels desktop.Leve
 		if _, twice := policy.Credentials[c.Name]; twice || c.Name == "" {
 			return nil, nil, fmt.Errorf("credential %q: the name is missing or given twice", c.Name)
 		}
-		login, err := c.login(ctx, fmt.Sprintf("credential %q", c.Name), "")
+		login, err := c.build(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		secrets = append(secrets, login.Password)
-		login.Tenants = c.Tenants
+		secrets = append(secrets, login.Password, login.Root)
 		policy.Credentials[c.Name] = login
 	}
 	var specs []desktop.Spec
@@ -70,8 +66,13 @@ func (v *VNC) build(ctx caddy.Context, state *gateway.State, levels desktop.Leve
 		target.Session = w.Session
 		specs = append(specs, desktop.Spec{ID: id, Target: target})
 	}
+	sources, sourceSecrets, err := buildSources(ctx, v.Sources, state)
+	if err != nil {
+		return nil, nil, err
+	}
+	secrets = append(secrets, sourceSecrets...)
 	service, err := desktop.New(desktop.Config{
-		Policy: policy, Levels: levels, Workstations: specs, State: state.Workstations, Storage: ctx.Storage(), Random: rand.Reader,
+		Policy: policy, Levels: levels, Workstations: specs, Sources: sources, State: state.Workstations, Storage: ctx.Storage(), Random: rand.Reader,
 		Emit: state.Emit, Observed: state.Observed,
 	})
 	if err != nil {
@@ -101,6 +102,29 @@ func (w *Workstation) target(ctx caddy.Context, owner string) (desktop.Target, e
 	}
 	login, err := w.login(ctx, owner, host)
 	return desktop.Target{Address: w.Address, User: login.User, Password: login.Password, TLS: login.TLS}, err
+}
+
+// minRoot is the shortest secret from which passwords are derived: whoever guesses it has all of them.
+const minRoot = 16
+
+// build resolves a login that registrations can name.
+func (c *Credential) build(ctx caddy.Context) (desktop.Credential, error) {
+	owner, login := fmt.Sprintf("credential %q", c.Name), c.Login
+	if c.Derive != "" {
+		if c.Password != "" {
+			return desktop.Credential{}, fmt.Errorf("%s: give a password or derive, not both", owner)
+		}
+		login.Password = c.Derive
+	}
+	out, err := login.login(ctx, owner, "")
+	out.Tenants = c.Tenants
+	if c.Derive != "" && err == nil {
+		if len(out.Password) < minRoot {
+			return out, fmt.Errorf("%s: derive: the secret has %d characters; give it at least %d", owner, len(out.Password), minRoot)
+		}
+		out.Password, out.Root = "", out.Password
+	}
+	return out, err
 }
 
 // login resolves how the gateway logs in to a VNC server.
@@ -140,7 +164,7 @@ func (v *VNC) policy() (desktop.Policy, error) {
 		Domain: v.Domain, Port: v.Port,
 		ConnectWithin: time.Duration(v.ConnectWithin), ReconnectWithin: time.Duration(v.ReconnectWithin),
 		MaxDuration: time.Duration(v.MaxDuration),
-		MaxTokens:   v.MaxTokens, MaxSessions: v.MaxSessions,
+		MaxTokens:   v.MaxTokens, MaxSessions: v.MaxSessions, MaxRegistered: v.MaxRegistered,
 		PinClient: v.PinClient, VNCAuth: v.VNCAuth, ViewOnly: v.ViewOnly, FixedSize: v.FixedSize,
 	}
 	options := desktop.SessionRules{
@@ -160,14 +184,12 @@ func (v *VNC) policy() (desktop.Policy, error) {
 	default:
 		return p, fmt.Errorf("on_conflict %q: want refuse, replace or share", v.OnConflict)
 	}
-	for _, text := range v.RegisterNetworks {
-		prefix, err := netip.ParsePrefix(text)
-		if err != nil {
-			return p, fmt.Errorf("register_networks: %q: want a network such as 10.0.0.0/8", text)
-		}
-		p.Networks = append(p.Networks, prefix)
+	var err error
+	if p.Networks, err = parseNetworks("register_networks", v.RegisterNetworks); err != nil {
+		return p, err
 	}
-	return p, nil
+	p.Ports, err = parsePorts("register_ports", v.RegisterPorts)
+	return p, err
 }
 
 // build returns the TLS configuration for a VNC server, nil without TLS.
@@ -196,25 +218,5 @@ func (t *ServerTLS) build(ctx caddy.Context, host string) (*tls.Config, error) {
 	if t.PinnedKey == "" {
 		return config, nil
 	}
-	digits, ok := strings.CutPrefix(t.PinnedKey, "sha256:")
-	pin, err := hex.DecodeString(digits)
-	if !ok || err != nil || len(pin) != sha256.Size {
-		return nil, errors.New("pinned_key: want sha256: and 64 hex digits")
-	}
-	config.InsecureSkipVerify = true // VerifyConnection is stricter
-	config.VerifyConnection = func(state tls.ConnectionState) error { return checkPin(pin, state.PeerCertificates) }
-	return config, nil
-}
-
-var errPin = errors.New("the VNC server's key is not the pinned one")
-
-func checkPin(pin []byte, chain []*x509.Certificate) error {
-	if len(chain) == 0 {
-		return errPin
-	}
-	sum := sha256.Sum256(chain[0].RawSubjectPublicKeyInfo)
-	if subtle.ConstantTimeCompare(sum[:], pin) != 1 {
-		return errPin
-	}
-	return nil
+	return config, desktop.PinKey(config, t.PinnedKey)
 }

@@ -17,10 +17,12 @@ import (
 //		port NUMBER
 //		workstation NAME [HOST:PORT] { … }   # any number
 //		credential NAME { … }                # any number
+//		source NAME { … }                    # any number
 //		register_networks CIDR…
-//		connect_within | reconnect_within | max_duration | idle_timeout DURATION
+//		register_ports NUMBER|FIRST-LAST…
+//		connect_within | reconnect_within | max_duration | idle_timeout | drain DURATION
 //		on_conflict refuse|replace|share
-//		max_tokens | max_sessions NUMBER
+//		max_tokens | max_sessions | max_registered NUMBER
 //		pin_client
 //		vncauth on|off
 //		view_only
@@ -38,11 +40,15 @@ func (v *VNC) read(d *caddyfile.Dispenser) error {
 		"port":              caddykit.Value(&v.Port, caddykit.ParseCount),
 		"workstation":       {Many: true, Read: v.readWorkstation},
 		"credential":        {Many: true, Read: v.readCredential},
+		"source":            {Many: true, Read: v.readSource},
 		"register_networks": caddykit.Words(&v.RegisterNetworks),
+		"register_ports":    caddykit.Words(&v.RegisterPorts),
+		"max_registered":    caddykit.Value(&v.MaxRegistered, caddykit.ParseCount),
 		"connect_within":    caddykit.Value(&v.ConnectWithin, caddykit.ParseDuration),
 		"reconnect_within":  caddykit.Value(&v.ReconnectWithin, caddykit.ParseDuration),
 		"max_duration":      caddykit.Value(&v.MaxDuration, caddykit.ParseDuration),
 		"idle_timeout":      caddykit.Value(&v.IdleTimeout, caddykit.ParseDuration),
+		"drain":             caddykit.Value(&v.Drain, caddykit.ParseDuration),
 		"on_conflict":       caddykit.Word(&v.OnConflict),
 		"max_tokens":        caddykit.Value(&v.MaxTokens, caddykit.ParseCount),
 		"max_sessions":      caddykit.Value(&v.MaxSessions, caddykit.ParseCount),
@@ -100,6 +106,7 @@ func (v *VNC) readWorkstation(d *caddyfile.Dispenser) error {
 //
 //	credential NAME {
 //		tenants NAME…
+//		derive {file./path}
 //		user NAME
 //		password {env.NAME}
 //		tls { … }
@@ -111,6 +118,7 @@ func (v *VNC) readCredential(d *caddyfile.Dispenser) error {
 	}
 	options := c.options()
 	options["tenants"] = caddykit.Words(&c.Tenants)
+	options["derive"] = caddykit.Word(&c.Derive)
 	err := options.Block(d)
 	v.Credentials = append(v.Credentials, c)
 	return err

@@ -52,7 +52,12 @@ const maxOptions = 64 << 10
 // readOptions reads a body that may be missing: an object, each member of which read takes. Read
 // returns false for a name that it does not know, which is refused.
 func (x *apiRequest) readOptions(read func(name string, value []byte) (known bool, err error)) error {
-	return x.req.ReadObject(maxOptions, func(name string, value []byte) error {
+	return x.readObject(maxOptions, read)
+}
+
+// readObject is readOptions for a body of at most so many bytes.
+func (x *apiRequest) readObject(most int64, read func(name string, value []byte) (known bool, err error)) error {
+	return x.req.ReadObject(most, func(name string, value []byte) error {
 		known, err := read(name, value)
 		if err == nil && !known {
 			err = apierror.New(apierror.UnsupportedParameter, "unknown field %q", name).WithParam(name)

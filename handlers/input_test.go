@@ -18,7 +18,7 @@ func TestQueriesThatAreNotUnderstoodAreRefused(t *testing.T) {
 		{"/api/v1/key?%", "invalid_request", "malformed"},
 		{"/v1/models?a;b", "invalid_value", "malformed"},
 		{"/api/v1/models?limit=0", "invalid_request", "limit must be a whole number of at least 1"},
-		{"/v1/workstations?state=released", "unsupported_parameter", "takes tenant"},
+		{"/v1/workstations?state=released", "unsupported_parameter", "takes cursor, label, limit, source, tenant"},
 		{"/v1/workstations/desk1?tenant=default", "unsupported_parameter", "takes none"},
 		{"/v1/sessions?state=open", "unsupported_parameter", "takes key, tenant, workstation"},
 		{"/api/v1/limits?colour=x", "invalid_request", "takes cursor, limit, min_used, subject, tenant, type"},

@@ -34,7 +34,9 @@ var exactPaths, modelPaths, patternPaths = func() (exact map[string]*match, mode
 		case strings.Contains(r.path, "{"):
 			patterns = append(patterns, pathMatch{r.path, m})
 		default:
-			exact[r.path] = m
+			if exact[r.path] = m; r.path == syncPath {
+				m.name = "sync"
+			}
 		}
 	}
 	return exact, models, patterns

@@ -2,6 +2,9 @@ package handlers
 
 import (
 	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
@@ -18,7 +21,11 @@ func listOf(data any) any {
 
 // serveWorkstations lists the workstations of the tenant, or of all tenants for a key that sees them.
 func serveWorkstations(x *apiRequest) error {
-	q, err := x.strictQuery("tenant")
+	q, err := x.strictQuery("cursor", "label", "limit", "source", "tenant")
+	if err != nil {
+		return err
+	}
+	asked, err := workstationQuery(q)
 	if err != nil {
 		return err
 	}
@@ -26,13 +33,50 @@ func serveWorkstations(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	views := service.List(x.req.Caller.Tenants(q.Get("tenant")).Has)
+	asked.Sees = x.req.Caller.Tenants(q.Get("tenant")).Has
+	views, next := asked.Page(service.Inventory)
 	for i := range views {
 		if !manages {
 			views[i].Address = ""
 		}
 	}
-	return x.reply(http.StatusOK, listOf(views))
+	if !q.Has("limit") {
+		return x.reply(http.StatusOK, listOf(views))
+	}
+	return x.reply(http.StatusOK, struct {
+		Object string         `json:"object"`
+		Data   []desktop.View `json:"data"`
+		Next   *string        `json:"next_cursor"` // null after the last page
+	}{"list", views, orNull(next)})
+}
+
+// maxWorkstations bounds a page of the list. Without a limit it has all.
+const maxWorkstations = 1000
+
+// workstationQuery reads the filters of the list.
+func workstationQuery(q url.Values) (asked desktop.Query, err error) {
+	asked = desktop.Query{Source: q.Get("source"), After: q.Get("cursor"), Labels: make(map[string]string)}
+	if q.Has("limit") {
+		asked.Limit, err = strconv.Atoi(q.Get("limit"))
+		if err != nil || asked.Limit < 1 || asked.Limit > maxWorkstations {
+			return asked, apierror.New(apierror.InvalidValue, "limit: want a number from 1 to %d", maxWorkstations).WithParam("limit")
+		}
+	}
+	for _, text := range q["label"] {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok {
+			return asked, apierror.New(apierror.InvalidValue, "label: want NAME=VALUE").WithParam("label")
+		}
+		asked.Labels[name] = value
+	}
+	return asked, nil
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 // serveWorkstation shows one workstation.
@@ -51,7 +95,15 @@ func serveWorkstation(x *apiRequest) error {
 	if !manages {
 		view.Address = ""
 	}
+	x.tagWorkstation(view)
 	return x.reply(http.StatusOK, view)
+}
+
+// tagWorkstation names the state of a registration (RFC 9110, 8.8.3).
+func (x *apiRequest) tagWorkstation(view desktop.View) {
+	if view.Change != 0 {
+		x.w.Header().Set("ETag", `"`+strconv.FormatInt(view.Change, 36)+`"`)
+	}
 }
 
 // viewWorkstations returns the service for a key that has one of the two scopes. Addresses are only
@@ -66,23 +118,20 @@ func (x *apiRequest) viewWorkstations() (service *desktop.Service, manages bool,
 	return service, false, x.req.Require(keys.WorkstationsConnect)
 }
 
-// registerWorkstation puts a workstation in service: 201 if it is new, else 200.
+// registerWorkstation puts a workstation in service: 201 if it is new, else 200. With If-None-Match: *
+// it must be new.
 func registerWorkstation(x *apiRequest) error {
 	service, err := x.workstations()
 	if err != nil {
 		return err
 	}
-	var r desktop.Registration
-	err = x.readOptions(func(name string, value []byte) (bool, error) {
-		switch name {
-		case "address":
-			return option(name, value, &r.Address, "a string")
-		case "credential":
-			return option(name, value, &r.Credential, "a string")
+	r := desktop.Registration{By: x.req.Caller.Name}
+	if tags := x.r.Header.Values("If-None-Match"); len(tags) > 0 {
+		if r.New = len(tags) == 1 && tags[0] == "*"; !r.New {
+			return apierror.New(apierror.InvalidValue, "If-None-Match: only * is possible here").WithParam("If-None-Match")
 		}
-		return false, nil
-	})
-	if err != nil {
+	}
+	if err = x.readOptions(r.Set); err != nil {
 		return err
 	}
 	view, created, err := service.Register(x.r.Context(), x.req.Caller.Tenant, x.name, r)
@@ -93,17 +142,55 @@ func registerWorkstation(x *apiRequest) error {
 	if created {
 		status = http.StatusCreated
 	}
+	x.tagWorkstation(view)
 	return x.reply(status, view)
 }
 
-// releaseWorkstation ends all tokens and sessions of a workstation: 204 once that is durable, also
-// if it is repeated.
+// syncWorkstations registers the workstations that a control plane has.
+func syncWorkstations(x *apiRequest) error {
+	service, err := x.desktops()
+	if err != nil {
+		return err
+	}
+	list := desktop.Sync{By: x.req.Caller.Name}
+	if err := x.readObject(desktop.MaxSyncBytes, list.Set); err != nil {
+		return err
+	}
+	done, err := list.Apply(x.r.Context(), service.Registry, x.req.Caller.Tenant)
+	if err != nil {
+		return err
+	}
+	return x.reply(http.StatusOK, done)
+}
+
+// releaseWorkstation ends all tokens and sessions of a workstation, or of the generation that is
+// named: 204 once that is durable, also if it is repeated.
 func releaseWorkstation(x *apiRequest) error {
+	q, err := x.query() // others were ignored from the beginning
+	if err != nil {
+		return err
+	}
 	service, err := x.workstations()
 	if err != nil {
 		return err
 	}
-	if err := service.ReleaseBy(x.r.Context(), x.req.Caller.Tenant, x.name, x.req.Caller.Name); err != nil {
+	by := desktop.Releaser{Key: x.req.Caller.Name}
+	if machine := q.Get("generation"); q.Has("generation") {
+		by.Machine = &machine
+	}
+	if err := service.ReleaseBy(x.r.Context(), x.req.Caller.Tenant, x.name, by); err != nil {
+		return err
+	}
+	return x.noContent()
+}
+
+// refreshWorkstation has the source of a workstation asked again.
+func refreshWorkstation(x *apiRequest) error {
+	service, err := x.workstations()
+	if err != nil {
+		return err
+	}
+	if err := service.Refresh(x.r.Context(), x.req.Caller.Tenant, x.name); err != nil {
 		return err
 	}
 	return x.noContent()

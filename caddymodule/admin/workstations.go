@@ -1,8 +1,6 @@
 package admin
 
 import (
-	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 
@@ -71,11 +69,13 @@ func listWorkstations(service *desktop.Service, _ *http.Request) (any, error) {
 const maxRegistration = 64 << 10
 
 func register(service *desktop.Service, r *http.Request) (any, error) {
-	var registration desktop.Registration
-	decoder := json.NewDecoder(io.LimitReader(r.Body, maxRegistration))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&registration); err != nil && !errors.Is(err, io.EOF) {
-		return nil, apierror.New(apierror.InvalidJSON, "the registration is not valid JSON: %v", err)
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxRegistration))
+	if err != nil {
+		return nil, err
+	}
+	registration, err := desktop.ParseRegistration(body)
+	if err != nil {
+		return nil, err
 	}
 	view, _, err := service.Register(r.Context(), r.PathValue("tenant"), r.PathValue("id"), registration)
 	return view, err

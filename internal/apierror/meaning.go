@@ -116,12 +116,36 @@ var meanings = map[Code]Meaning{
 		"Use the method that the answer's `Allow` names.",
 	},
 	WorkstationConflict: {
-		"A workstation of that name is declared in the Caddyfile and cannot be registered.",
-		"Choose another name.",
+		"A workstation of that name is declared in the Caddyfile, or belongs to another `source`.",
+		"Choose another name, or release the workstation first.",
+	},
+	WorkstationExists: {
+		"A workstation of that name is registered, and the request was to create one (`If-None-Match: *`).",
+		"Choose another name, or leave out the header.",
+	},
+	WorkstationGeneration: {
+		"Another machine has the name of the workstation than the one that was to be released.",
+		"Nothing: the machine of that `generation` is gone already.",
+	},
+	SyncRefused: {
+		"A complete list would have released more than half of the workstations of its source.",
+		"Look why the list is short. If it is right, send it with `force`.",
 	},
 	WorkstationOccupied: {
 		"Somebody has the workstation, and the request for an address said that it must not be taken.",
 		"Wait, ask the holder, or ask for the address with `take_over`: of another key's session it needs `workstations:manage`.",
+	},
+	WorkstationDenied: {
+		"The source of the tenant's workstations said no to this caller. The message is its reason.",
+		"Ask at the control plane.",
+	},
+	WorkstationStarting: {
+		"The source of the tenant's workstations said that this one is not there yet.",
+		"Ask again after `Retry-After`. If it never comes, look at the control plane.",
+	},
+	SourceUnavailable: {
+		"The source of the tenant's workstations gave no answer that counts. Open sessions go on.",
+		"Look at the log: `code` and `error` say why.",
 	},
 	RequestTooLarge: {
 		"The body is larger than the limit of the key, the model, the site or a guardrail.",

@@ -65,7 +65,7 @@ func (r *workstationRow) Restore() string {
 
 // Again is the form in which a registered workstation is registered again, "" for others.
 func (r *workstationRow) Again() string {
-	if !r.Own || !r.Manages || r.Source != "registered" {
+	if !r.Own || !r.Manages || r.Source == "declared" {
 		return ""
 	}
 	return Prefix + "/workstations?" + url.Values{"name": {r.ID}, "address": {r.Address}}.Encode() + "#register"
@@ -163,7 +163,7 @@ func askRelease(v *visit) (confirmation, error) {
 	if len(c.Lost) == 0 {
 		c.Text += " Nobody has it open now, and no VNC address is live."
 	}
-	if view.Source == "registered" {
+	if view.Source != "declared" {
 		c.Stays = "To put it in service again, register it again with its address and credential."
 	} else {
 		c.Stays = "The list has a button that puts it in service again."

@@ -70,7 +70,7 @@ func Reencode(value []byte) ([]byte, error) {
 
 // RecordOf makes the stored form of a registration.
 func RecordOf(id ID, address, credential string, at time.Time) []byte {
-	r := record{Version: recordVersion, Tenant: id.Tenant, Name: id.Name, Address: address, Credential: credential, RegisteredAt: at, ChangedAt: at}
+	r := record{Tenant: id.Tenant, Name: id.Name, Registration: Registration{Address: address, Credential: credential}, RegisteredAt: at, ChangedAt: at}
 	value, err := r.encode()
 	if err != nil {
 		panic(err)

@@ -95,7 +95,7 @@ func (w *Service) find(shown Shown, viewer netip.Addr) (*Pass, error) {
 	}
 	pass, err := w.pass(&found, viewer)
 	var refusal *Refusal
-	if errors.As(err, &refusal) && (refusal.Code == RefusedUnknown || refusal.Code == RefusedReleased) {
+	if errors.As(err, &refusal) && (refusal.Code == RefusedUnknown || refusal.Code == RefusedReleased || refusal.Code == RefusedUnavailable) {
 		if w.state.catchUp(ctx) == nil { // it lives for the store: this gateway may have news to read
 			return w.pass(&found, viewer)
 		}
@@ -119,8 +119,8 @@ func (w *Service) pass(f *Found, viewer netip.Addr) (*Pass, error) {
 	if _, err := w.state.judge(w.config, id, t, viewer); err != nil {
 		return nil, err
 	}
-	target := w.target(id)
-	if target == nil {
+	target, source := w.target(id), w.sourceOf(id)
+	if target == nil && source == nil {
 		return nil, refuse(RefusedUnavailable)
 	}
 	rules := w.config.rules(t.Issuer, id, target, t.Rules)
@@ -136,6 +136,8 @@ func (w *Service) pass(f *Found, viewer netip.Addr) (*Pass, error) {
 		Rules:       rules,
 		Shared:      shared,
 		token:       t,
+		source:      source,
+		refreshed:   f.Workstation.Refreshed,
 		look:        f.look(opening, &terms, w.state.now()),
 		service:     w,
 	}, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -31,14 +32,28 @@ var special = []netip.Prefix{
 	netip.MustParsePrefix("ff00::/8"),           // multicast
 }
 
-var errOutside = errors.New("the address is outside the networks of register_networks")
+// Why an address is not dialled.
+var (
+	errOutside = errors.New("the address is outside the networks of register_networks, or of its source")
+	errPort    = errors.New("the port is not one of register_ports, or of its source")
+)
+
+// Ports are those at which a workstation registered at run time may be; empty: all.
+type Ports []PortRange
+
+// PortRange is ports with the first and the last.
+type PortRange struct{ First, Last uint16 }
+
+func (p Ports) has(port uint16) bool {
+	return len(p) == 0 || slices.ContainsFunc(p, func(r PortRange) bool { return r.First <= port && port <= r.Last })
+}
 
 func cleanNetwork(n netip.Prefix) (netip.Prefix, error) {
 	if !n.IsValid() {
-		return n, errors.New("register_networks: not a network")
+		return n, errors.New("not a network")
 	}
 	if n.Addr().Is4In6() {
-		return n, fmt.Errorf("register_networks: %s: write it as an IPv4 network", n)
+		return n, fmt.Errorf("%s: write it as an IPv4 network", n)
 	}
 	return n.Masked(), nil
 }

@@ -30,14 +30,14 @@ func TestAMessageRepeats128CharactersOfAName(t *testing.T) {
 	}
 }
 
-func TestARecordHas4096Bytes(t *testing.T) {
+func TestARecordHas16384Bytes(t *testing.T) {
 	id := desktop.ID{Tenant: "default", Name: "run"}
 	record := desktop.RecordOf(id, "10.0.0.1:5901", "", time.Now())
-	for size, want := range map[int]bool{4096: true, 4097: false} {
+	for size, want := range map[int]bool{16384: true, 16385: false} {
 		storage := new(desktoptest.Storage)
 		storage.Put(id.Key(), append(bytes.Clone(record), bytes.Repeat([]byte(" "), size-len(record))...))
 		err := newService(t, func(c *desktop.Config) { c.Storage = storage }).Start(t.Context())
-		if (err == nil) != want || err != nil && !strings.Contains(err.Error(), "at most 4096") {
+		if (err == nil) != want || err != nil && !strings.Contains(err.Error(), "at most 16384") {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}

@@ -60,6 +60,7 @@ type Policy struct {
 	// Loopback, link-local and similar addresses, and the gateway's own listeners, must be named
 	// exactly, by a /32 or /128.
 	Networks []netip.Prefix
+	Ports    Ports // where they may listen
 
 	Credentials map[string]Credential // what a registration may name
 }
@@ -108,7 +109,7 @@ func (p *Policy) check() error {
 	p.Networks = slices.Clone(p.Networks)
 	for i, n := range p.Networks {
 		if p.Networks[i], err = cleanNetwork(n); err != nil {
-			return err
+			return fmt.Errorf("register_networks: %w", err)
 		}
 	}
 	for name := range p.Credentials {

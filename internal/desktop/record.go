@@ -14,29 +14,32 @@ import (
 // The layout in storage: one JSON object a workstation, no secret in it.
 //
 //	gatehouse/workstations/<hex of SHA-256(tenant NUL name)>.json
-//	{"version":1,"tenant":"default","name":"desk1","address":"10.0.0.7:5901",
-//	 "credential":"lab","registered_at":"…","released_at":"…","changed_at":"…"}
+//	{"version":2,"tenant":"default","name":"desk1","address":"10.0.0.7:5901","credential":"lab",
+//	 "generation":"vm-7f3a/4","source":"ctl-a","labels":{"course":"cs101"},"on_expiry":"end",
+//	 "registered_at":"…","released_at":"…","changed_at":"…","expires_at":"…"}
 //
+// A record without generation, source, labels and an end is written in version 1, which has none of
+// them: a build that knows only that version reads it. Such a build refuses version 2 by its number.
 // A workstation of the configuration has a record once it was released: "declared" is set and,
 // unless it was registered before it was declared, there is no address. A restored one keeps its
 // record without released_at, so that of two machines on one storage the later word counts.
 const (
 	storageDir    = "gatehouse/workstations"
 	recordSuffix  = ".json"
-	recordVersion = 1
-	maxRecord     = 4096 // bytes: twice the longest that is written
+	recordVersion = 2
+	maxRecord     = 16 << 10 // bytes: twice the longest that is written
 )
 
 // record is a registration or a release mark.
 type record struct {
-	Version      int       `json:"version"`
-	Tenant       string    `json:"tenant"`
-	Name         string    `json:"name"`
-	Address      string    `json:"address,omitempty"`
-	Credential   string    `json:"credential,omitempty"`
+	Version int    `json:"version"`
+	Tenant  string `json:"tenant"`
+	Name    string `json:"name"`
+	Registration
 	RegisteredAt time.Time `json:"registered_at,omitzero"`
 	ReleasedAt   time.Time `json:"released_at,omitzero"` // zero: in service
 	ChangedAt    time.Time `json:"changed_at"`
+	ExpiresAt    time.Time `json:"expires_at,omitzero"`
 	Declared     bool      `json:"declared,omitempty"` // the mark is for a workstation of the configuration: it is never pruned
 }
 
@@ -62,7 +65,19 @@ func isRecordKey(key string) bool {
 
 func (r *record) id() ID { return ID{r.Tenant, r.Name} }
 
-func (r *record) encode() ([]byte, error) { return json.Marshal(r) }
+func (r *record) encode() ([]byte, error) {
+	written := *r
+	written.Version = r.layout()
+	return json.Marshal(&written)
+}
+
+// layout is the lowest version that has the members of the record.
+func (r *record) layout() int {
+	if r.extended() || !r.ExpiresAt.IsZero() {
+		return recordVersion
+	}
+	return 1
+}
 
 // decodeRecord is strict: a release mark that is misread opens a desktop.
 func decodeRecord(key string, value []byte) (record, error) {
@@ -86,8 +101,8 @@ func parseRecord(value []byte) (r record, err error) {
 	if err := json.Unmarshal(value, &head); err != nil {
 		return r, fmt.Errorf("damaged: %w", err)
 	}
-	if head.Version != recordVersion {
-		return r, fmt.Errorf("version %d; this program knows %d", head.Version, recordVersion)
+	if head.Version < 1 || head.Version > recordVersion {
+		return r, fmt.Errorf("version %d; this program knows 1 to %d", head.Version, recordVersion)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(value))
 	decoder.DisallowUnknownFields()
@@ -104,11 +119,14 @@ func (r *record) check() error {
 	if r.ChangedAt.IsZero() {
 		return errors.New("no changed_at")
 	}
-	if r.Credential != "" && !validName.MatchString(r.Credential) {
-		return errors.New("not the name of a credential")
+	if r.Version < r.layout() {
+		return errors.New("members that its version does not have")
+	}
+	if param, err := r.checkForm(); err != nil {
+		return fmt.Errorf("%s: %w", param, err)
 	}
 	if r.Address == "" {
-		if !r.Declared || r.Credential != "" || !r.RegisteredAt.IsZero() {
+		if !r.Declared || r.Credential != "" || !r.RegisteredAt.IsZero() || r.layout() > 1 {
 			return errors.New("no address")
 		}
 		return nil
@@ -140,6 +158,12 @@ func (r *record) newer(other *record) bool {
 
 // keepReleased is how long the record of a released run-time workstation stays.
 const keepReleased = 7 * 24 * time.Hour
+
+// expired reports whether no address is issued any more. ends: open sessions end too.
+func (r *record) expired(now time.Time) (expired, ends bool) {
+	expired = !r.ExpiresAt.IsZero() && !now.Before(r.ExpiresAt)
+	return expired, expired && r.OnExpiry == OnExpiryEnd
+}
 
 // old reports whether the record can be deleted: its workstation was registered at run time and
 // released long ago. Without the record it is unknown, not open.

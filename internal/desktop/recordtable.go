@@ -1,12 +1,18 @@
 package desktop
 
 import (
+	"math"
 	"sync"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 // recordTable has the registrations and release marks of workstations, as this gateway knows them.
 type recordTable struct {
+	now  func() time.Time
+	over func(id ID) // called, without a lock, when a registration ends that ends sessions
+
 	mu         sync.Mutex // guards the following, and every entry
 	byID       map[ID]*entry
 	registered map[string]int // records of run-time workstations by tenant
@@ -16,18 +22,33 @@ type recordTable struct {
 // entry is the record of a workstation as State knows it. It is in recordTable.byID while there is one.
 type entry struct {
 	id              ID
-	known           bool   // there is a record
-	record          record // registration or release mark
-	unsaved         bool   // storage does not have this record, or may not
-	changes         int    // of record
-	seq, generation int64  // of the record, where gateways share it: see StoredRecord
+	known           bool        // there is a record
+	record          record      // registration or release mark
+	unsaved         bool        // storage does not have this record, or may not
+	changes         int         // of record
+	end             *time.Timer // when the registration ends sessions; nil: never
+	seq, generation int64       // of the record, where gateways share it: see StoredRecord
 }
 
 // released reports whether the workstation is released.
 func (p *entry) released() bool { return p != nil && p.known && !p.record.ReleasedAt.IsZero() }
 
+// expired reports whether the registration has ended, and whether that ends sessions.
+func (p *entry) expired(now time.Time) (expired, ends bool) {
+	if p == nil || !p.known {
+		return false, false
+	}
+	return p.record.expired(now)
+}
+
 // registered reports whether the workstation was registered at run time.
 func (p *entry) registered() bool { return p != nil && p.known && p.record.Address != "" }
+
+// has reports whether nothing has to be stored for a registration of the workstation in service. One
+// that ends has a later end each time.
+func (p *entry) has(r *Registration) bool {
+	return !p.unsaved && r.ExpiresIn == 0 && p.record.ExpiresAt.IsZero() && p.record.same(r)
+}
 
 // entry returns the entry of id, which it makes if there is none; mu is held.
 func (t *recordTable) entry(id ID) *entry {
@@ -52,6 +73,26 @@ func (t *recordTable) set(p *entry, r record, unsaved bool) {
 	p.known, p.record, p.unsaved = true, r, unsaved
 	p.changes++
 	t.count(p, +1)
+	t.watch(p)
+}
+
+// watch has over called when the registration ends sessions; mu is held.
+func (t *recordTable) watch(p *entry) {
+	if p.end != nil {
+		p.end.Stop()
+		p.end = nil
+	}
+	if !p.known || p.record.OnExpiry != OnExpiryEnd || !p.record.ReleasedAt.IsZero() {
+		return
+	}
+	p.end = time.AfterFunc(p.record.ExpiresAt.Sub(t.now()), func() {
+		t.mu.Lock()
+		_, ends := p.expired(t.now())
+		t.mu.Unlock()
+		if ends {
+			t.over(p.id)
+		}
+	})
 }
 
 // drop forgets a record; mu is held.
@@ -59,6 +100,7 @@ func (t *recordTable) drop(p *entry) {
 	t.count(p, -1)
 	p.known, p.record, p.unsaved = false, record{}, false
 	p.changes++
+	t.watch(p)
 	t.tidy(p)
 }
 
@@ -71,23 +113,30 @@ func (t *recordTable) count(p *entry, n int) {
 	}
 }
 
-// apply reports whether the workstation is released or gone, and whether it has another address.
-func (t *recordTable) apply(c StoredRecord, r record) (ends, moved bool) {
+// apply returns before which release what was issued ends, 0 if nothing does, and reports whether
+// the gateway logs in elsewhere or otherwise from now on.
+func (t *recordTable) apply(c StoredRecord, r record) (ends int64, moved bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.entry(c.ID)
 	defer t.tidy(p)
 	if c.Seq <= p.seq {
-		return false, false
+		return 0, false
+	}
+	if c.Generation > p.generation { // it may be in service again
+		ends = c.Generation
 	}
 	p.seq, p.generation = c.Seq, c.Generation
 	if c.Value == nil {
 		t.drop(p)
-		return true, false
+		return math.MaxInt64, true
 	}
-	address := p.record.Address
+	before := p.record.Registration
 	t.set(p, r, false)
-	return p.released(), p.record.Address != address
+	if p.released() {
+		ends = math.MaxInt64
+	}
+	return ends, !r.same(&before)
 }
 
 // take makes a record that was read that of its workstation, unless a later one is. It reports whether
@@ -123,6 +172,40 @@ func (t *recordTable) unstored(id ID) bool {
 	defer t.mu.Unlock()
 	p := t.byID[id]
 	return p.released() && p.unsaved
+}
+
+// release marks a workstation as released; mu is held.
+func (t *recordTable) release(p *entry, declared bool) {
+	r := p.record
+	r.Tenant, r.Name = p.id.Tenant, p.id.Name
+	r.Declared = r.Declared || declared
+	r.touch(t.now())
+	r.ReleasedAt = r.ChangedAt
+	t.set(p, r, true)
+}
+
+// reserve counts one more registration of a tenant, which may have so many; mu is held. It returns
+// the one that is forgotten for it.
+func (t *recordTable) reserve(tenant string, most int) (evicted ID, err error) {
+	if t.registered[tenant] >= most {
+		oldest := t.oldestReleased(tenant)
+		if oldest == nil {
+			return ID{}, apierror.New(apierror.WorkstationsExceeded,
+				"%d workstations are registered; one must be released first", t.registered[tenant])
+		}
+		evicted = oldest.id
+		t.drop(oldest)
+	}
+	t.registered[tenant]++
+	return evicted, nil
+}
+
+// unchanged reports whether a registration changes nothing.
+func (t *recordTable) unchanged(id ID, r *Registration) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.byID[id]
+	return p.registered() && !p.released() && p.has(r)
 }
 
 // unreserve takes back the count of a registration that plan will create.

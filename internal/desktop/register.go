@@ -2,8 +2,8 @@ package desktop
 
 import (
 	"context"
-	"net/netip"
 	"sync/atomic"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
@@ -17,26 +17,21 @@ type Registry struct {
 	ready     atomic.Bool
 }
 
-// Registration is a workstation as a caller describes it.
-type Registration struct {
-	Address    string // host:port
-	Credential string // the name of a declared credential; "" = none
-}
-
 // Register puts a workstation in service, durably, or changes one; a released one is in service
-// again. created reports that there was none. For a workstation of the configuration the empty
-// Registration undoes a release, and any other is a conflict. Its errors are: workstation_conflict;
+// again. created reports that there was none. What viewers had of another machine of that name ends
+// before it returns. For a workstation of the configuration the empty Registration undoes a release,
+// and any other is a conflict. Its errors are: workstation_conflict; workstation_exists;
 // missing_required_parameter and invalid_value with their param; unsupported_parameter where
-// registration is off; workstations_exceeded; storage_unavailable, with nothing changed.
+// registration is off; workstations_exceeded; storage_unavailable, with nothing changed, or where
+// another machine was to come, with the workstation released in memory.
 func (g *Registry) Register(ctx context.Context, tenant, name string, r Registration) (v View, created bool, err error) {
 	if !g.ready.Load() {
 		return View{}, false, errNotStarted()
 	}
 	id := ID{tenant, name}
 	if g.inventory.config.declared[id] != nil {
-		if r != (Registration{}) {
-			return View{}, false, apierror.New(apierror.WorkstationConflict,
-				"workstation %q is declared in the configuration and cannot be registered", name)
+		if !r.empty() {
+			return View{}, false, errDeclared(id)
 		}
 		if err := g.Restore(ctx, tenant, name); err != nil {
 			return View{}, false, err
@@ -44,115 +39,126 @@ func (g *Registry) Register(ctx context.Context, tenant, name string, r Registra
 		v, err = g.inventory.Get(tenant, name)
 		return v, false, err
 	}
-	if err := g.checkRegistration(id, r); err != nil {
+	if err := g.inventory.config.check(id, &r); err != nil {
 		return View{}, false, err
 	}
 	defer g.inventory.state.logins.forget(id) // another address or login may be better
-	created, err = g.register(ctx, id, r)
+	n, err := g.register(ctx, id, r)
 	if err != nil {
 		return View{}, false, err
 	}
 	g.prune(ctx)
 	v, err = g.inventory.Get(tenant, name)
-	return v, created, err
+	return v, n.created, err
 }
 
-func (g *Registry) checkRegistration(id ID, r Registration) error {
-	if err := id.check(); err != nil {
-		return apierror.New(apierror.InvalidValue, "%v", err).WithParam("workstation_id")
-	}
-	if len(g.inventory.config.policy.Networks) == 0 {
-		return apierror.New(apierror.UnsupportedParameter,
-			"workstations cannot be registered at run time: the option register_networks is not set").WithParam("address")
-	}
-	if r.Address == "" {
-		return apierror.New(apierror.MissingParameter, "address is missing: host:port of the VNC server").WithParam("address")
-	}
-	addr, port, err := parseAddress(r.Address)
-	if err != nil {
-		return apierror.New(apierror.InvalidValue, "address: %v", err).WithParam("address")
-	}
-	if addr.IsValid() && !allowed(g.inventory.config.policy.Networks, netip.AddrPortFrom(addr, port), nil) {
-		return apierror.New(apierror.InvalidValue,
-			"address %q is not in a network that the option register_networks allows", r.Address).WithParam("address")
-	}
-	if c, ok := g.inventory.config.policy.Credentials[r.Credential]; r.Credential != "" && (!ok || !c.allows(id.Tenant)) {
-		return apierror.New(apierror.InvalidValue, "there is no credential %q", clip(r.Credential)).WithParam("credential")
-	}
-	return nil
+func errDeclared(id ID) error {
+	return apierror.New(apierror.WorkstationConflict, "workstation %q is declared in the configuration and cannot be registered", id.Name)
 }
 
-func (g *Registry) register(ctx context.Context, id ID, r Registration) (created bool, err error) {
+// register makes a registration that was checked durable, and returns what it has changed.
+func (g *Registry) register(ctx context.Context, id ID, r Registration) (n plan, err error) {
 	ctx, cancel := forStorage(ctx)
 	defer cancel()
 	done, err := g.lockRecord(ctx, id)
 	if err != nil {
-		return false, unavailable(err)
+		return plan{}, unavailable(err)
 	}
-	if err := g.inventory.state.catchUp(ctx); err != nil {
+	s, ended := g.inventory.state, 0
+	if err := s.catchUp(ctx); err != nil {
 		done()
-		return false, unavailable(err)
+		return plan{}, unavailable(err)
 	}
-	fresh, err := g.plan(id, r)
+	n, err = g.plan(id, r)
 	switch {
 	case err != nil:
-	case fresh.needed:
-		err = g.change(ctx, fresh.record, fresh.changes)
+	case n.needed:
+		ended, err = g.change(ctx, n)
 	default:
-		g.inventory.state.sessions.reopen(ctx, id)
+		s.sessions.reopen(ctx, id)
 	}
-	if fresh.created {
-		g.inventory.state.records.unreserve(id)
+	if n.created {
+		s.records.unreserve(id)
 	}
 	done()
-	if fresh.evicted.Name != "" {
-		g.erase(ctx, fresh.evicted)
+	if n.evicted.Name != "" {
+		g.erase(ctx, n.evicted)
 	}
-	return fresh.created, err
+	if n.replaces && err == nil {
+		g.emit.released(id, ended)
+	}
+	return n, err
 }
 
 // plan is what a registration will change.
 type plan struct {
-	record  record
-	changes int  // of the entry when the plan was made
-	needed  bool // false: all is as asked
-	created bool
-	evicted ID // forgotten for the new one
+	record   record
+	changes  int   // of the entry when the plan was made
+	seen     int64 // the last change of all gateways that it knows
+	needed   bool  // false: all is as asked
+	created  bool
+	renewed  bool   // it was released
+	replaces bool   // another machine: what viewers had of the one before ends
+	by       string // the key that registers
+	evicted  ID     // forgotten for the new one
 }
 
 // plan counts a workstation that it will create as registered, until unreserve: two callers cannot
-// both create the last one allowed.
-func (g *Registry) plan(id ID, r Registration) (plan, error) {
+// both create the last one allowed. Where another machine comes, the one before is released in memory
+// if no other gateway is there.
+func (g *Registry) plan(id ID, r Registration) (n plan, err error) {
 	s := g.inventory.state
+	if s.shared != nil {
+		n.seen = s.shared.seen.Load()
+	}
 	s.records.mu.Lock()
 	defer s.records.mu.Unlock()
-	p := s.records.byID[id]
-	var n plan
+	p, now := s.records.byID[id], s.now()
+	n.created, n.renewed, n.by = !p.registered(), p.released(), r.By
+	if err := r.mayReplace(id, p); err != nil {
+		return plan{}, err
+	}
+	_, ended := p.expired(now)
+	n.replaces = p.registered() && !p.released() && (p.record.Machine != r.Machine || ended)
+	n.needed = n.created || n.renewed || !p.has(&r)
+	if n.created {
+		if n.evicted, err = s.records.reserve(id.Tenant, g.inventory.config.policy.MaxRegistered); err != nil {
+			return plan{}, err
+		}
+	}
+	if n.replaces && s.shared == nil {
+		s.records.release(p, false)
+	}
 	if p != nil {
 		n.record, n.changes = p.record, p.changes
 	}
-	now := s.now()
-	n.created = !p.registered()
-	n.needed = n.created || p.released() || p.unsaved || p.record.Address != r.Address || p.record.Credential != r.Credential
-	if n.created {
-		if s.records.registered[id.Tenant] >= g.inventory.config.policy.MaxRegistered {
-			oldest := s.records.oldestReleased(id.Tenant)
-			if oldest == nil {
-				return plan{}, apierror.New(apierror.WorkstationsExceeded,
-					"%d workstations are registered; one must be released first", s.records.registered[id.Tenant])
-			}
-			n.evicted = oldest.id
-			s.records.drop(oldest)
-		}
-		s.records.registered[id.Tenant]++
+	n.record.describe(id, r, now)
+	if n.created || n.renewed || n.replaces {
+		n.record.RegisteredAt = n.record.ChangedAt
 	}
-	if n.created || p.released() {
-		n.record.RegisteredAt = now.UTC().Round(0)
-	}
-	n.record.Version, n.record.Tenant, n.record.Name = recordVersion, id.Tenant, id.Name
-	n.record.Address, n.record.Credential = r.Address, r.Credential
-	n.record.Declared = false // the configuration has it no more
-	n.record.ReleasedAt = record{}.ReleasedAt
-	n.record.touch(now)
 	return n, nil
+}
+
+// describe makes r the description of a workstation in service.
+func (r *record) describe(id ID, as Registration, now time.Time) {
+	r.touch(now)
+	r.Tenant, r.Name, r.Registration = id.Tenant, id.Name, as
+	r.Declared = false // the configuration has it no more
+	r.ReleasedAt, r.ExpiresAt = time.Time{}, time.Time{}
+	if as.ExpiresIn > 0 {
+		r.ExpiresAt = r.ChangedAt.Add(as.ExpiresIn)
+	}
+}
+
+// mayReplace refuses what a source must not touch.
+func (r *Registration) mayReplace(id ID, p *entry) error {
+	switch {
+	case !p.registered() || p.released():
+		return nil
+	case r.New:
+		return apierror.New(apierror.WorkstationExists, "workstation %q is registered already", id.Name)
+	case p.record.Source != "" && p.record.Source != r.Source:
+		return apierror.New(apierror.WorkstationConflict, "workstation %q belongs to the source %q until it is released", id.Name, p.record.Source).WithParam("source")
+	}
+	return nil
 }

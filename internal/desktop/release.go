@@ -2,21 +2,42 @@ package desktop
 
 import (
 	"context"
+	"math"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
+
+// Releaser is who releases a workstation, and which.
+type Releaser struct {
+	Key string // "" if it is not known
+	// Machine is the one that is released, nil for any: another one that has the name by now stays.
+	Machine *string
+}
+
+// may refuses the release of another machine.
+func (by *Releaser) may(p *entry) error {
+	if by.Machine == nil || p != nil && p.record.Machine == *by.Machine {
+		return nil
+	}
+	return apierror.New(apierror.WorkstationGeneration, "another machine has the name of the workstation by now")
+}
 
 // Release is ReleaseBy nobody in particular.
 func (g *Registry) Release(ctx context.Context, tenant, name string) error {
-	return g.ReleaseBy(ctx, tenant, name, "")
+	return g.ReleaseBy(ctx, tenant, name, Releaser{})
 }
 
-// ReleaseBy ends everything at a workstation, for a key: once it has begun, no viewer joins, its sessions end
+// ReleaseBy ends everything at a workstation: once it has begun, no viewer joins, its sessions end
 // and its tokens are dead. It returns nil when the mark is durable, also where the workstation was
-// released before. Its errors are: not_found; storage_unavailable, with the workstation released in memory:
-// call it again.
-func (g *Registry) ReleaseBy(ctx context.Context, tenant, name, key string) error {
+// released before. Its errors are: not_found; workstation_generation; storage_unavailable, with the
+// workstation released in memory: call it again.
+func (g *Registry) ReleaseBy(ctx context.Context, tenant, name string, by Releaser) error {
 	id := ID{tenant, name}
 	if !g.ready.Load() {
 		return errNotStarted()
+	}
+	if source := g.inventory.sourceOf(id); source != nil {
+		return g.dismiss(ctx, source, id, by)
 	}
 	ctx, cancel := forStorage(ctx)
 	defer cancel()
@@ -24,25 +45,23 @@ func (g *Registry) ReleaseBy(ctx context.Context, tenant, name, key string) erro
 	looking, stop := context.WithTimeout(ctx, storeTimeout)
 	fresh := s.catchUp(looking) == nil
 	stop()
-	r, already, stored, err := g.mark(id)
+	seen := int64(anyChange)
+	if by.Machine != nil && s.shared != nil {
+		seen = s.shared.seen.Load()
+	}
+	r, already, stored, err := g.mark(id, by)
 	if err != nil || stored && fresh {
 		return err
 	}
-	sessions := s.sessions.endAt(id, ReasonReleased, key)
-	announce := func() {
-		if !already {
-			g.emit(EventReleased, func() map[string]any {
-				return map[string]any{"tenant": tenant, "workstation": name, "sessions": sessions}
-			})
-		}
-	}
+	var sessions int
 	if s.shared == nil {
-		g.tell(id, 0, key)
-		announce()
+		sessions = g.endHere(id, by.Key)
 		err = g.rewrite(ctx, id)
 	} else {
-		sessions, err = g.shareRelease(ctx, r, key, fresh, sessions)
-		announce()
+		sessions, err = g.shareRelease(ctx, r, seen, by.Key, fresh)
+	}
+	if !already {
+		g.emit.released(id, sessions)
 	}
 	if err != nil {
 		return unavailable(err)
@@ -51,19 +70,29 @@ func (g *Registry) ReleaseBy(ctx context.Context, tenant, name, key string) erro
 	return nil
 }
 
+// endHere ends what is open at a workstation that is marked as released, where no other gateway is.
+func (g *Registry) endHere(id ID, key string) (sessions int) {
+	sessions = g.inventory.state.sessions.endAt(id, math.MaxInt64, ReasonReleased, key)
+	g.tell(id, 0, key)
+	return sessions
+}
+
 // mark releases in memory. already reports whether the workstation was released before, and stored
 // whether the records say so.
-func (g *Registry) mark(id ID) (r record, already, stored bool, err error) {
+func (g *Registry) mark(id ID, by Releaser) (r record, already, stored bool, err error) {
 	s := g.inventory.state
 	s.records.mu.Lock()
 	defer s.records.mu.Unlock()
 	if !g.inventory.has(id) {
 		return record{}, false, false, notFound(id.Name)
 	}
+	if err := by.may(s.records.byID[id]); err != nil {
+		return record{}, false, false, err
+	}
 	p := s.records.entry(id)
 	already = p.released()
 	if stored = already && !p.unsaved; !stored {
-		g.markReleased(p)
+		s.records.release(p, g.inventory.config.declared[p.id] != nil)
 	}
 	return p.record, already, stored, nil
 }
@@ -72,11 +101,12 @@ func (g *Registry) mark(id ID) (r record, already, stored bool, err error) {
 // number. Where the store cannot be reached, the other gateways read it in the records. If these are not
 // fresh, the store comes first: whoever asks again may do so in a while. It returns how many sessions
 // end, of all gateways.
-func (g *Registry) shareRelease(ctx context.Context, r record, key string, fresh bool, here int) (sessions int, err error) {
-	if sessions = here; !fresh {
+func (g *Registry) shareRelease(ctx context.Context, r record, seen int64, key string, fresh bool) (sessions int, err error) {
+	sessions = g.inventory.state.sessions.endAt(r.id(), math.MaxInt64, ReasonReleased, key)
+	if !fresh {
 		sessions += g.tell(r.id(), 0, key)
 	}
-	generation, err := g.inventory.state.store(ctx, r, key)
+	generation, err := g.inventory.state.store(ctx, r, seen, false, key)
 	if err == nil || fresh {
 		sessions += g.tell(r.id(), generation, key) // 0: it is not stored
 	}
@@ -107,16 +137,6 @@ func (g *Registry) tell(id ID, generation int64, key string) (elsewhere int) {
 		})
 	}
 	return elsewhere
-}
-
-// markReleased is called with mu held.
-func (g *Registry) markReleased(p *entry) {
-	r := p.record
-	r.Version, r.Tenant, r.Name = recordVersion, p.id.Tenant, p.id.Name
-	r.Declared = r.Declared || g.inventory.config.declared[p.id] != nil
-	r.touch(g.inventory.state.now())
-	r.ReleasedAt = r.ChangedAt
-	g.inventory.state.records.set(p, r, true)
 }
 
 // Restore undoes a release, durably: tokens may be issued again, those from before stay dead. It is
@@ -151,20 +171,36 @@ func (g *Registry) Restore(ctx context.Context, tenant, name string) error {
 	s.records.mu.Unlock()
 	r.touch(s.now())
 	r.ReleasedAt = record{}.ReleasedAt
-	return g.change(ctx, r, changes)
+	_, err = g.change(ctx, plan{record: r, changes: changes, seen: anyChange})
+	return err
 }
 
-// change stores a record and then applies it. changes is the entry's count when the record was
-// made: a release that came since then stays. The caller holds the lock of the record.
-func (g *Registry) change(ctx context.Context, r record, changes int) error {
-	s := g.inventory.state
-	if s.shared != nil { // another change of the record that comes at the same time is before or after it
-		if _, err := s.store(ctx, r, ""); err != nil {
-			return unavailable(err)
+// change stores the record of a plan and then applies it: a release that came since the plan was made
+// stays. It returns how many sessions at another machine have ended. The caller holds the lock of the
+// record.
+func (g *Registry) change(ctx context.Context, n plan) (ended int, err error) {
+	s, r := g.inventory.state, n.record
+	if s.shared != nil {
+		here := len(s.sessions.views(r.id()))
+		generation, err := s.store(ctx, r, n.seen, n.replaces, n.by)
+		if err != nil {
+			return 0, unavailable(err)
+		}
+		if n.replaces {
+			ended = here + g.tell(r.id(), generation, n.by)
 		}
 		s.sessions.reopen(ctx, r.id())
-		return nil
+		return ended, nil
 	}
+	if n.replaces {
+		ended = g.endHere(r.id(), n.by)
+	}
+	return ended, g.changeHere(ctx, r, n.changes)
+}
+
+// changeHere is change where no other gateway is.
+func (g *Registry) changeHere(ctx context.Context, r record, changes int) error {
+	s := g.inventory.state
 	err := g.write(ctx, r)
 	if err == nil {
 		defer s.sessions.reopen(ctx, r.id()) // where it was released meanwhile, the record says so

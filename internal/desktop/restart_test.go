@@ -119,14 +119,16 @@ func TestDamagedValuesAreNamedByTheirKey(t *testing.T) {
 		"empty":          "",
 		"cut":            good[:len(good)/2],
 		"two":            good + good,
-		"later version":  strings.Replace(good, `"version":1`, `"version":2`, 1),
+		"later version":  strings.Replace(good, `"version":1`, `"version":3`, 1),
+		"later member":   strings.Replace(good, `"lab"`, `"lab","generation":"vm-1"`, 1),
+		"bad generation": strings.Replace(good, `"version":1`, `"version":2,"generation":"a b"`, 1),
 		"no version":     strings.Replace(good, `"version":1,`, ``, 1),
 		"unknown field":  strings.Replace(good, `"version":1`, `"version":1,"x":1`, 1),
 		"another's":      strings.Replace(good, `desk1`, `desk2`, 1),
 		"no address":     strings.Replace(good, `"address":"10.0.0.1:5900",`, ``, 1),
 		"bad address":    strings.Replace(good, `10.0.0.1:5900`, `10.0.0.1`, 1),
 		"bad credential": strings.Replace(good, `"lab"`, `"la b"`, 1),
-		"too long":       good + strings.Repeat(" ", 4096),
+		"too long":       good + strings.Repeat(" ", 16384),
 		"no time":        strings.Replace(good, `changed_at`, `registered_at`, 1),
 	} {
 		storage := new(desktoptest.Storage)

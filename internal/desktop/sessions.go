@@ -180,10 +180,11 @@ func (s *sessions) of(ids ...ID) (all []*Session) {
 	return all
 }
 
-// endAt ends the sessions at a workstation and returns how many there were.
-func (s *sessions) endAt(id ID, why Reason, by string) (n int) {
+// endAt ends the sessions at a workstation whose tokens were issued before a release, and returns how
+// many there were.
+func (s *sessions) endAt(id ID, before int64, why Reason, by string) (n int) {
 	for _, x := range s.of(id) {
-		if x.end(why, by, s.now()) {
+		if x.token().Generation < before && x.end(why, by, s.now()) {
 			n++
 		}
 	}

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 )
+
+// ErrChanged is returned by Records.Store for a record that is not stored: another gateway was faster.
+var ErrChanged = errors.New("another gateway has changed the workstation meanwhile")
 
 // ErrAway is wrapped by Records.CatchUp if the records cannot be read now.
 var ErrAway = errors.New("the records of workstations cannot be read now")
@@ -13,7 +17,8 @@ var ErrAway = errors.New("the records of workstations cannot be read now")
 // Records keep registrations and release marks where all gateways read them. Every change has a
 // number, and a reader sees the changes in the order of their numbers.
 type Records interface {
-	// Store returns the record with its numbers.
+	// Store returns the record with its numbers, or ErrChanged if it has changed after the number
+	// that r has.
 	Store(ctx context.Context, r StoredRecord) (StoredRecord, error)
 	// Delete deletes a record unless it has changed after a number.
 	Delete(ctx context.Context, id ID, seen int64) error
@@ -25,7 +30,7 @@ type Records interface {
 type StoredRecord struct {
 	ID         ID
 	Value      []byte // JSON as in record.go; nil: deleted
-	Released   bool
+	Released   bool   // it ends what was issued before, also where another machine is in service now
 	ReleasedBy string // the key, "" where it is not known
 	Seq        int64  // the number of its last change
 	Generation int64  // the number of its last release, 0 before the first
@@ -66,10 +71,10 @@ func (s *State) Apply(c StoredRecord) error {
 			return err
 		}
 	}
-	s.shared.seen.Store(max(s.shared.seen.Load(), c.Seq))
 	ends, moved := s.records.apply(c, r)
-	if ends {
-		s.sessions.endAt(c.ID, ReasonReleased, c.ReleasedBy)
+	s.shared.seen.Store(max(s.shared.seen.Load(), c.Seq)) // after it: who sees the number finds the record
+	if ends > 0 {
+		s.sessions.endAt(c.ID, ends, ReasonReleased, c.ReleasedBy)
 	}
 	if moved {
 		s.logins.forget(c.ID)
@@ -77,13 +82,19 @@ func (s *State) Apply(c StoredRecord) error {
 	return nil
 }
 
-// store stores a record and applies it.
-func (s *State) store(ctx context.Context, r record, releasedBy string) (generation int64, err error) {
+// anyChange is the number with which a record is stored whoever has changed it.
+const anyChange = math.MaxInt64
+
+// store stores a record that has not changed after a number, and applies it. replaces: it is that of
+// another machine.
+func (s *State) store(ctx context.Context, r record, seen int64, replaces bool, by string) (generation int64, err error) {
 	value, err := r.encode()
 	if err != nil {
 		return 0, err
 	}
-	stored, err := s.shared.records.Store(ctx, StoredRecord{ID: r.id(), Value: value, Released: !r.ReleasedAt.IsZero(), ReleasedBy: releasedBy})
+	stored, err := s.shared.records.Store(ctx, StoredRecord{
+		ID: r.id(), Value: value, Released: replaces || !r.ReleasedAt.IsZero(), ReleasedBy: by, Seq: seen,
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -105,7 +116,7 @@ func (g *Registry) startShared(ctx context.Context) error {
 		return nil // what is not stored is stored by a later start
 	}
 	for _, r := range s.records.unsaved() {
-		if _, err := s.store(ctx, r, ""); err != nil {
+		if _, err := s.store(ctx, r, anyChange, false, ""); err != nil {
 			return fmt.Errorf("storing the record of workstation %s: %w", r.id(), err)
 		}
 	}

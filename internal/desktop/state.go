@@ -3,10 +3,13 @@ package desktop
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 // State outlives configurations: tokens by hash, sessions, registrations and
@@ -20,9 +23,10 @@ type State struct {
 	shared   *sharedRecords            // nil: this gateway is the only one
 	turns    [turnstiles]chan struct{} // one change in storage at a time for a workstation
 
-	mu        sync.Mutex     // guards the following; it comes before that of the records
-	committed *configuration // of the last Commit
-	latest    int64          // number of the newest configuration that was made before the last Commit
+	mu        sync.Mutex         // guards the following; it comes before that of the records
+	sources   map[string]*Source // by tenant, of the service that started last
+	committed *configuration     // of the last Commit
+	latest    int64              // number of the newest configuration that was made before the last Commit
 	allowed   func(by Issuer) bool
 }
 
@@ -31,7 +35,8 @@ type configuration struct {
 	policy   Policy
 	levels   Levels
 	declared map[ID]*Target
-	number   int64 // a later configuration has a higher one
+	sources  map[string]*Source // by tenant
+	number   int64              // a later configuration has a higher one
 }
 
 // NewState returns an empty State over a store of this gateway's own. now is time.Now outside tests.
@@ -39,9 +44,10 @@ func NewState(now func() time.Time, store Store) *State {
 	s := &State{
 		now:      now,
 		sessions: newSessions(store, now),
-		records:  recordTable{byID: make(map[ID]*entry), registered: make(map[string]int)},
+		records:  recordTable{now: now, byID: make(map[ID]*entry), registered: make(map[string]int)},
 		logins:   logins{now: now, byID: make(map[ID]*login)},
 	}
+	s.records.over = func(id ID) { s.sessions.endAt(id, math.MaxInt64, ReasonReleased, "") }
 	for i := range s.turns {
 		s.turns[i] = make(chan struct{}, 1)
 	}
@@ -110,9 +116,10 @@ func (s *State) current(id ID, by Issuer) bool {
 	return s.has(s.committed, id) && (s.allowed == nil || s.allowed(by))
 }
 
-// has reports whether a configuration has the workstation, released or not; the records are locked.
+// has reports whether a configuration has the workstation, released or not; the records are locked. A
+// tenant with a source may have any.
 func (s *State) has(c *configuration, id ID) bool {
-	return c != nil && (c.declared[id] != nil || s.records.byID[id].registered())
+	return c != nil && (c.declared[id] != nil || s.records.byID[id].registered() || c.sources[id.Tenant] != nil)
 }
 
 // overtaken reports whether a later configuration is current that has dropped the workstation or
@@ -128,11 +135,14 @@ func (s *State) mayIssue(c *configuration, by Issuer, id ID) (generation int64, 
 	s.records.mu.Lock()
 	defer s.records.mu.Unlock()
 	p := s.records.byID[id]
+	expired, _ := p.expired(s.now())
 	switch {
 	case !s.has(c, id) || s.overtaken(c, id, by):
 		return 0, notFound(id.Name)
 	case p.released():
 		return 0, errReleased(id)
+	case expired:
+		return 0, apierror.New(apierror.NotFound, "the registration of workstation %q has ended", id.Name)
 	case p == nil:
 		return 0, nil
 	}
@@ -151,11 +161,14 @@ func (s *State) judge(c *configuration, id ID, t *Token, viewer netip.Addr) (gen
 	if p != nil {
 		generation = p.generation
 	}
+	_, ended := p.expired(s.now())
 	switch {
 	case !s.has(c, id):
 		return 0, refuse(RefusedUnknown)
-	case p.released() || t.Generation < generation:
+	case p.released() || ended || t.Generation < generation:
 		return 0, refuse(RefusedReleased)
+	case t.Generation > generation: // another gateway has put another machine there, or moved it
+		return 0, refuse(RefusedUnavailable)
 	case s.overtaken(c, id, t.Issuer), c == s.committed && s.allowed != nil && !s.allowed(t.Issuer):
 		return 0, refuse(RefusedRevoked)
 	case c.policy.PinClient && t.pinned(viewer):
@@ -164,10 +177,23 @@ func (s *State) judge(c *configuration, id ID, t *Token, viewer netip.Addr) (gen
 	return generation, nil
 }
 
+// Node is the name of this gateway among several, "" where it is the only one.
+func (s *State) Node() string { return (&SessionRecord{Node: s.sessions.store.Node()}).NodeName() }
+
 // Open is the number of open sessions.
 func (s *State) Open() (n int) {
 	for _, x := range s.sessions.of() {
 		if x.Why() == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// OpenBut is Open without the viewers that have shown their token in this way.
+func (s *State) OpenBut(security string) (n int) {
+	for _, x := range s.sessions.of() {
+		if r, open := x.snapshot(); open && r.Security != security {
 			n++
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"strings"
 	"time"
 
@@ -84,6 +85,7 @@ func (g *Registry) save(ctx context.Context, id ID) error {
 // by its key. Records of memory that the storage lacks are written to it, so that a reload may name
 // another storage.
 func (g *Registry) Start(ctx context.Context) error {
+	g.inventory.state.sourcesNow(g.inventory.config.sources)
 	if g.inventory.state.shared != nil {
 		if err := g.startShared(ctx); err != nil {
 			return err
@@ -134,7 +136,7 @@ func (g *Registry) load(ctx context.Context, key string) error {
 	s := g.inventory.state
 	switch taken, released := s.records.take(r); {
 	case released:
-		s.sessions.endAt(r.id(), ReasonReleased, "")
+		s.sessions.endAt(r.id(), math.MaxInt64, ReasonReleased, "")
 		g.tell(r.id(), 0, "")
 	case taken:
 		s.sessions.reopen(ctx, r.id())

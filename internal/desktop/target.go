@@ -16,7 +16,9 @@ import (
 // registered at run time. It is never encoded and never printed.
 type Credential struct {
 	User, Password string
-	TLS            *tls.Config // nil: the workstation is reached without TLS
+	// Root is the secret from which the password of each machine is derived, instead of Password.
+	Root string
+	TLS  *tls.Config // nil: the workstation is reached without TLS
 	// Tenants that can name it; empty: all. A tenant that can name it can have it sent to a server
 	// of its own within the networks.
 	Tenants []string
@@ -44,10 +46,14 @@ type Target struct {
 	Address        string // host:port
 	User, Password string
 	TLS            *tls.Config // nil: no TLS; non-nil: nothing but TLS
-	Session        SessionRules
+	// Derived is set if the password says which machine it is: one that does not ask for it is
+	// another.
+	Derived bool
+	Session SessionRules
 
-	guarded  bool // registered at run time: networks decide
+	guarded  bool // registered at run time: networks and ports decide
 	networks []netip.Prefix
+	ports    Ports
 }
 
 // Format implements fmt.Formatter for every verb.
@@ -123,6 +129,9 @@ func (t *Target) permit(resolved string, own func(netip.AddrPort) bool) error {
 	}
 	if !allowed(t.networks, ap, own) {
 		return errOutside
+	}
+	if !t.ports.has(ap.Port()) {
+		return errPort
 	}
 	return nil
 }

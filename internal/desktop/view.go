@@ -10,22 +10,27 @@ import (
 // Words of a View.
 const (
 	SourceDeclared   = "declared"   // by the configuration
-	SourceRegistered = "registered" // at run time
+	SourceRegistered = "registered" // at run time, by no source
 
 	StateAvailable = "available"
+	StateExpired   = "expired" // its registration has ended: no addresses are issued
 	StateReleased  = "released"
 )
 
 // View is a workstation as it may be shown. It holds no credential.
 type View struct {
 	Tenant, Name string
-	Source       string
-	Address      string // of a registered one: for callers that may manage
+	Source       string            // SourceDeclared, SourceRegistered, or the name of a source
+	Address      string            // of a registered one: for callers that may manage
+	Machine      string            // as it was registered
+	Labels       map[string]string // the caller must not change them
 	State        string
 	Sessions     int // open
 	Tokens       int // live
 	RegisteredAt time.Time
 	ReleasedAt   time.Time
+	ExpiresAt    time.Time
+	Change       int64 // another one after each change of the registration; 0: there was none
 }
 
 // SessionView is an open session as it may be shown.
@@ -44,28 +49,64 @@ type SessionView struct {
 	Up, Down            int64 // bytes so far
 }
 
+// Query says which workstations a list has.
+type Query struct {
+	Sees   func(tenant string) bool
+	Source string            // as in views; "" = all
+	Labels map[string]string // a workstation must have all of them
+	Limit  int               // of one page; 0 = all
+	After  string            // what the page before has returned as next
+}
+
+func (q *Query) matches(view *View) bool {
+	for name, value := range q.Labels {
+		if has, ok := view.Labels[name]; !ok || has != value {
+			return false
+		}
+	}
+	return (q.Source == "" || q.Source == view.Source) && view.place() > q.After
+}
+
+// place is where the workstation is in lists: its tenant and name, neither of which has a slash.
+func (v *View) place() string { return v.Tenant + "/" + v.Name }
+
 // List returns the workstations of the tenants that sees lets through, by tenant and name, released
 // ones too.
 func (v *Inventory) List(sees func(tenant string) bool) []View {
+	views, _ := Query{Sees: sees}.Page(v)
+	return views
+}
+
+// Page returns one page of the list. next is "" after the last.
+func (q Query) Page(v *Inventory) (views []View, next string) {
 	s := v.state
 	s.records.mu.Lock()
-	views := []View{}
+	views = []View{}
+	add := func(id ID) {
+		if view := v.view(id); q.matches(&view) {
+			views = append(views, view)
+		}
+	}
 	for id := range v.config.declared {
-		if sees(id.Tenant) {
-			views = append(views, v.view(id))
+		if q.Sees(id.Tenant) {
+			add(id)
 		}
 	}
 	for id, p := range s.records.byID {
-		if sees(id.Tenant) && p.registered() && v.config.declared[id] == nil {
-			views = append(views, v.view(id))
+		if q.Sees(id.Tenant) && p.registered() && v.config.declared[id] == nil {
+			add(id)
 		}
 	}
 	s.records.mu.Unlock()
-	v.addNumbers(views)
 	slices.SortFunc(views, func(a, b View) int {
 		return cmp.Or(cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Name, b.Name))
 	})
-	return views
+	if q.Limit > 0 && len(views) > q.Limit {
+		views = views[:q.Limit]
+		next = views[q.Limit-1].place()
+	}
+	v.addNumbers(views)
+	return views, next
 }
 
 // Get returns one workstation. It fails with [apierror.NotFound].
@@ -118,7 +159,13 @@ func (v *Inventory) view(id ID) View {
 	view := View{Tenant: id.Tenant, Name: id.Name, Source: SourceDeclared, State: StateAvailable}
 	p := v.state.records.byID[id]
 	if v.config.declared[id] == nil && p != nil {
-		view.Source, view.Address, view.RegisteredAt = SourceRegistered, p.record.Address, p.record.RegisteredAt
+		r := &p.record
+		view.Source, view.Address, view.RegisteredAt = cmp.Or(r.Source, SourceRegistered), r.Address, r.RegisteredAt
+		view.Machine, view.Labels, view.ExpiresAt = r.Machine, r.Labels, r.ExpiresAt
+		view.Change = r.ChangedAt.UnixNano()
+	}
+	if expired, _ := p.expired(v.state.now()); expired {
+		view.State = StateExpired
 	}
 	if p.released() {
 		view.State, view.ReleasedAt = StateReleased, p.record.ReleasedAt

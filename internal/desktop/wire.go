@@ -55,7 +55,14 @@ func (v View) MarshalJSON() ([]byte, error) {
 		Address    string    `json:"address,omitempty"`
 		Registered time.Time `json:"registered_at,omitzero"`
 		Released   time.Time `json:"released_at,omitzero"`
-	}{v.Name, v.Tenant, v.Source, v.State, v.Sessions, v.Tokens, v.Address, wireTime(v.RegisteredAt), wireTime(v.ReleasedAt)})
+
+		Machine string            `json:"generation,omitempty"`
+		Labels  map[string]string `json:"labels,omitempty"`
+		Expires time.Time         `json:"expires_at,omitzero"`
+	}{
+		v.Name, v.Tenant, v.Source, v.State, v.Sessions, v.Tokens, v.Address, wireTime(v.RegisteredAt), wireTime(v.ReleasedAt),
+		v.Machine, v.Labels, wireTime(v.ExpiresAt),
+	})
 }
 
 // sessionOpen is the state of every session in a list: one that has ended is in the activity.

@@ -15,6 +15,9 @@ type Login struct {
 	// used, even where others are offered; without it, only None and VNC Authentication. The
 	// handshake always fails below TLS 1.2.
 	TLS *tls.Config
+	// Required is set if a server that does not ask for the password is not the one that is meant:
+	// None and X509None are then refused.
+	Required bool
 }
 
 // Desktop is a workstation's desktop behind its handshake.
@@ -161,7 +164,7 @@ func (c *client) pick(types []byte) byte {
 		}
 	case c.login.Password != "" && has(typeVNCAuth):
 		return typeVNCAuth
-	case has(typeNone):
+	case has(typeNone) && !c.login.Required:
 		return typeNone
 	}
 	return 0

@@ -91,7 +91,7 @@ func (l Login) strongest(offered []uint32) SubType {
 	for _, t := range []struct {
 		sub SubType
 		can bool
-	}{{X509Plain, l.User != ""}, {X509Vnc, l.Password != ""}, {X509None, true}} {
+	}{{X509Plain, l.User != ""}, {X509Vnc, l.Password != ""}, {X509None, !l.Required}} {
 		for _, o := range offered {
 			if t.can && o == uint32(t.sub) {
 				return t.sub

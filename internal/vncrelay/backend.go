@@ -50,7 +50,7 @@ func (b Backend) login(ctx context.Context, pass *desktop.Pass) (*rfb.Desktop, d
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // the process ends
 	target := pass.Target
-	backend, err := rfb.Connect(conn, rfb.Login{User: target.User, Password: target.Password, TLS: target.TLS}, b.Step)
+	backend, err := rfb.Connect(conn, rfb.Login{User: target.User, Password: target.Password, TLS: target.TLS, Required: target.Derived}, b.Step)
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}

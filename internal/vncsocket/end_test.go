@@ -26,7 +26,7 @@ func TestASessionEndsWithItsCodeAndWords(t *testing.T) {
 	}{
 		"released": {end: func(f *fixture, _ *browser, _ string) { release(f) }, code: 4001, text: "The workstation was released."},
 		"released by a key": {end: func(f *fixture, _ *browser, _ string) {
-			if err := f.Service.ReleaseBy(context.Background(), "default", "one", "night"); err != nil {
+			if err := f.Service.ReleaseBy(context.Background(), "default", "one", desktop.Releaser{Key: "night"}); err != nil {
 				f.T.Error(err)
 			}
 		}, code: 4001, text: `The key "night" released the workstation.`},

@@ -41,9 +41,9 @@ func NewRecords(db *postgres.DB, feed *postgres.Feed, apply func(desktop.StoredR
 	return p
 }
 
-// Store writes a record. The feed orders all changes, and the later one counts, whatever the clocks of
-// the gateways say.
+// Store writes a record. The feed orders all changes, whatever the clocks of the gateways say.
 func (p *Records) Store(ctx context.Context, r desktop.StoredRecord) (desktop.StoredRecord, error) {
+	seen := r.Seq
 	err := p.feed.Change(ctx, func(ctx context.Context, tx pgx.Tx, seq int64) error {
 		released := int64(0)
 		if r.Released {
@@ -53,8 +53,12 @@ func (p *Records) Store(ctx context.Context, r desktop.StoredRecord) (desktop.St
 		return tx.QueryRow(ctx, `INSERT INTO workstation AS w VALUES ($1, $2, $3, $4, $5, $6)
 			ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value, seq = excluded.seq,
 				released = greatest(w.released, excluded.released), released_by = excluded.released_by
-			RETURNING released`, r.ID.Tenant, r.ID.Name, string(r.Value), seq, released, r.ReleasedBy).Scan(&r.Generation)
+				WHERE w.seq <= $7
+			RETURNING released`, r.ID.Tenant, r.ID.Name, string(r.Value), seq, released, r.ReleasedBy, seen).Scan(&r.Generation)
 	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = desktop.ErrChanged
+	}
 	return r, err
 }
 

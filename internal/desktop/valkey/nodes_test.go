@@ -81,7 +81,7 @@ func TestAGatewayIsToldWhoHasEndedASession(t *testing.T) {
 			return a.EndSession("default", "desk1", x.ID)
 		}, ""},
 		"released": {func(t *testing.T, a *gateway, _ *desktop.Session) error {
-			return a.ReleaseBy(t.Context(), "default", "desk1", "night")
+			return a.ReleaseBy(t.Context(), "default", "desk1", desktop.Releaser{Key: "night"})
 		}, "night"},
 	} {
 		t.Run(name, func(t *testing.T) {
