@@ -25,21 +25,7 @@ type Account struct {
 	// Place is where at a cloud the provider is.
 	Place
 
-	// APIKey is the credential sent to the provider: {env.NAME} or {file./path}. The file is read
-	// again when it changes. Default: none is sent.
-	APIKey string `json:"api_key,omitempty"`
-
-	// Auth is the account of a cloud, whose tokens or signatures authorize requests instead of APIKey.
-	// Default: none.
-	Auth *Auth `json:"auth,omitempty"`
-
-	// Header has fields for the header of every request, by name. A value can have one placeholder
-	// {env.NAME} or {file./path}, which is a secret; the file is read again when it changes. Fields
-	// that the gateway sets itself, and those of the connection, are not possible. Default: none.
-	Header map[string]string `json:"header,omitempty"`
-
-	// Query has parameters for the URL of every request, by name. Default: none.
-	Query map[string]string `json:"query,omitempty"`
+	Access
 }
 
 // Endpoint is one of several addresses or accounts of a provider.
@@ -75,7 +61,7 @@ type Place struct {
 	Resource string `json:"resource,omitempty"`
 }
 
-// accounts resolves the accounts of providers.
+// accounts resolves the accounts of providers and MCP servers.
 type accounts struct {
 	logger  *zap.Logger
 	secrets []string
@@ -116,6 +102,7 @@ func (a *accounts) of(p *Provider) (endpoints []provider.EndpointConfig, err err
 	return endpoints, nil
 }
 
+// endpoint resolves an account.
 func (a *accounts) endpoint(owner string, account Account) (e provider.EndpointConfig, err error) {
 	if account.Auth != nil {
 		if account.Auth.AWS != nil {
@@ -146,7 +133,7 @@ func (a *accounts) endpoint(owner string, account Account) (e provider.EndpointC
 			return e, fmt.Errorf("header %s: %w", name, err)
 		}
 		field := provider.HeaderField{Name: name, Value: value.Value}
-		if !value.Literal() || namesSecret(name) {
+		if !value.Literal() || provider.NamesSecret(name) {
 			a.know(value, owner+" header "+name)
 			field.Secret = value.Secret
 		}
@@ -164,7 +151,7 @@ func (a *accounts) endpoint(owner string, account Account) (e provider.EndpointC
 	return e, nil
 }
 
-// know notes a secret that is sent to a provider.
+// know notes a secret that is sent elsewhere.
 func (a *accounts) know(text *secret.Text, owner string) {
 	if text.Literal() {
 		warnOfLiteral(a.logger, owner)
@@ -174,17 +161,6 @@ func (a *accounts) know(text *secret.Text, owner string) {
 	} else {
 		a.secrets = append(a.secrets, text.Secret())
 	}
-}
-
-// namesSecret reports whether a header field of this name has a credential.
-func namesSecret(name string) bool {
-	return slices.ContainsFunc(strings.Split(strings.ToLower(name), "-"), func(word string) bool {
-		switch word {
-		case "auth", "authorization", "key", "apikey", "token", "secret", "password", "cookie", "credential", "credentials":
-			return true
-		}
-		return false
-	})
 }
 
 // over returns the account with its gaps filled from another one. One that has a place of its own

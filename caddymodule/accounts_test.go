@@ -42,16 +42,19 @@ func TestEndpointsTakeWhatTheyLackFromTheirProvider(t *testing.T) {
 	shown, a, logs := accountsOf(t, Provider{
 		Name: "acme", Optional: true,
 		Account: Account{
-			BaseURL: "https://acme.example/v1", APIKey: "{env.ONE}",
-			Header: map[string]string{"api-key": "{env.ONE}", "X-Title": "ours"}, Query: map[string]string{"v": "1", "tier": "1"},
+			BaseURL: "https://acme.example/v1",
+			Access: Access{
+				APIKey: "{env.ONE}", Header: map[string]string{"api-key": "{env.ONE}", "X-Title": "ours"}, Query: map[string]string{"v": "1", "tier": "1"},
+			},
 		},
 		Endpoints: []Endpoint{
 			{Name: "plain"},
 			{Name: "own", Account: Account{
-				BaseURL: "https://own.example/v1", APIKey: "literal-key", Header: map[string]string{"Api-Key": "Key {env.TWO}"}, Query: map[string]string{"tier": "2"},
+				BaseURL: "https://own.example/v1",
+				Access:  Access{APIKey: "literal-key", Header: map[string]string{"Api-Key": "Key {env.TWO}"}, Query: map[string]string{"tier": "2"}},
 			}},
-			{Name: "gone", Account: Account{APIKey: "{env.GATEHOUSE_TEST_UNSET}"}},
-			{Name: "gone-too", Account: Account{Header: map[string]string{"x-other": "{env.GATEHOUSE_TEST_UNSET}"}}},
+			{Name: "gone", Account: Account{Access: Access{APIKey: "{env.GATEHOUSE_TEST_UNSET}"}}},
+			{Name: "gone-too", Account: Account{Access: Access{Header: map[string]string{"x-other": "{env.GATEHOUSE_TEST_UNSET}"}}}},
 		},
 	})
 	want := []string{
@@ -77,7 +80,7 @@ func TestEndpointsTakeWhatTheyLackFromTheirProvider(t *testing.T) {
 
 func TestAHeaderIsASecretByItsPlaceholderOrItsName(t *testing.T) {
 	for name, secret := range map[string]bool{"api-key": true, "Cf-Aig-Authorization": true, "X-Auth-Token": true, "X-Title": false, "Anthropic-Version": false, "X-Monkey": false} {
-		_, a, logs := accountsOf(t, Provider{Name: "acme", Account: Account{BaseURL: "https://acme.example/v1", Header: map[string]string{name: "2023-06-01"}}})
+		_, a, logs := accountsOf(t, Provider{Name: "acme", Account: Account{BaseURL: "https://acme.example/v1", Access: Access{Header: map[string]string{name: "2023-06-01"}}}})
 		if len(a.secrets) > 0 != secret || logs.Len() > 0 != secret {
 			t.Errorf("%s: secrets %q, logged %v", name, a.secrets, logs.All())
 		}

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"sync"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
@@ -49,10 +48,14 @@ type App struct {
 	// Providers are the model providers.
 	Providers []Provider `json:"providers,omitempty"`
 
+	// MCP are the servers of tools. Default: none.
+	MCP []MCPServer `json:"mcp,omitempty"`
+
 	// Aliases are names that stand for several models. Default: none.
 	Aliases Aliases `json:"aliases,omitempty"`
 
-	// Tenants are the limits that all keys of a tenant share. Default: no limit.
+	// Tenants are the limits that all keys of a tenant share, and which tools they can call. Default: no
+	// limit.
 	Tenants []Tenant `json:"tenants,omitempty"`
 
 	// Models are the limits of some models that all callers share. Default: no limit.
@@ -106,7 +109,8 @@ type App struct {
 	certificate *certificate // nil without VNC
 	credentials *heldCredentials
 	manyKeys    bool
-	end         func() error // ends the gateway, once
+	end         func() error   // ends the gateway, once
+	drain       *gateway.Drain // set by end if desktops go on after it
 }
 
 // CaddyModule returns the module's information.
@@ -184,7 +188,7 @@ func (a *App) events() (gateway.Emitter, gateway.Observed, error) {
 		return nil, nil, err
 	}
 	app := module.(*caddyevents.App)
-	if err := app.On("started", onStarted{a}); err != nil {
+	if err := errors.Join(app.On("started", onStarted{a}), app.On("stopping", onStopping{a})); err != nil {
 		return nil, nil, err
 	}
 	return func(name string, data map[string]any) { app.Emit(a.ctx, name, data) }, app.ShouldEmit, nil
@@ -229,13 +233,9 @@ func (s onStarted) Handle(context.Context, caddy.Event) error {
 // Stop activates the newer configuration, if there is one. Calls under way go on, and so do
 // sessions that the newer one allows. The background work of this one ends with its context.
 func (a *App) Stop() error {
-	a.gateway.Stop(caddy.Exiting())
+	a.gateway.Stop()
 	return nil
 }
-
-// exitTimeout bounds how long the process waits for interrupted calls to write their records before
-// it exits.
-const exitTimeout = 2 * time.Second
 
 // Cleanup retires the gateway, which releases the State after the last call of this configuration.
 // Caddy also calls it after a Provision that has failed.
@@ -248,15 +248,6 @@ func (a *App) Cleanup() error {
 		return releaseState(a.stateDir)
 	}
 	return a.end()
-}
-
-// endOnce retires the gateway. When the process exits, it also ends the calls of all configurations.
-func (a *App) endOnce() error {
-	a.gateway.Close()
-	if !caddy.Exiting() {
-		return nil
-	}
-	return a.state.Shutdown(exitTimeout)
 }
 
 // releaseState runs after the last call.

@@ -13,7 +13,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
 )
 
-// Auth is the cloud whose accounts authorize the gateway: exactly one of its members.
+// Auth is the account that authorizes the gateway, at a cloud or at an authorization server: exactly one
+// of its members.
 type Auth struct {
 	// Google is an account of Google Cloud. Default: none.
 	Google *GoogleAuth `json:"google,omitempty"`
@@ -23,6 +24,9 @@ type Auth struct {
 
 	// Azure is an account of Microsoft Entra ID. Default: none.
 	Azure *AzureAuth `json:"azure,omitempty"`
+
+	// OAuth is a client of an authorization server. Default: none.
+	OAuth *OAuth `json:"oauth,omitempty"`
 }
 
 // GoogleAuth is an account of Google Cloud. Without a member the environment is asked as Google's SDKs
@@ -99,7 +103,7 @@ func (a *Auth) credential(baseURL string, at Place, held *heldCredentials, know 
 	}
 	if base, err := url.Parse(baseURL); err == nil && baseURL != "" && a.AWS == nil { // AWS gets signatures
 		if err := cloudauth.Secure(base); err != nil {
-			return nil, fmt.Errorf("base_url %q: %w: write https://", baseURL, err)
+			return nil, fmt.Errorf("%q: %w: write https://", baseURL, err)
 		}
 	}
 	make, err := a.prepare(at, know)
@@ -127,6 +131,7 @@ func (a *Auth) check(at Place) error {
 		{a.Google != nil, "google", at.Region + at.Service + at.Resource},
 		{a.AWS != nil, "aws", at.Project + at.Location + at.APIVersion + at.Resource},
 		{a.Azure != nil, "azure", at.Region + at.Service + at.Location + at.APIVersion},
+		{a.OAuth != nil, "oauth", at.Project + at.Location + at.APIVersion + at.Region + at.Service},
 	} {
 		if c.is && c.foreign != "" {
 			return fmt.Errorf("auth %s: the address options (project, region, resource and the like) are those of another cloud", c.name)
@@ -136,7 +141,7 @@ func (a *Auth) check(at Place) error {
 		}
 	}
 	if given != 1 {
-		return errors.New("auth: want exactly one of google, aws and azure")
+		return errors.New("auth: want exactly one of google, aws, azure and oauth")
 	}
 	return nil
 }
@@ -188,6 +193,18 @@ func (a *Auth) prepare(at Place, know func(text *secret.Text, option string)) (n
 		}
 		return func(ctx context.Context) (cloudauth.Credential, error) {
 			return cloudauth.NewAWS(ctx, account, time.Now)
+		}, errors.Join(errs...)
+	}
+	if a.OAuth != nil {
+		client := cloudauth.OAuth{
+			TokenURL: a.OAuth.TokenURL, ClientID: a.OAuth.ClientID, Secret: current("client_secret", a.OAuth.ClientSecret), Method: a.OAuth.AuthMethod,
+			Scope: strings.Join(a.OAuth.Scopes, " "), Audience: a.OAuth.Audience, Resource: a.OAuth.Resource,
+		}
+		if client.Resource == noResource {
+			client.Resource = ""
+		}
+		return func(ctx context.Context) (cloudauth.Credential, error) {
+			return cloudauth.NewOAuth(ctx, client, tokenClient(), time.Now)
 		}, errors.Join(errs...)
 	}
 	account := cloudauth.Azure{

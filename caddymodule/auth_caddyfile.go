@@ -31,10 +31,13 @@ import (
 //		scope URL
 //		authority URL
 //	}
-func (a *Account) readAuth(d *caddyfile.Dispenser) error {
+func (a *Access) readAuth(d *caddyfile.Dispenser) error {
 	var cloud string
 	if !d.AllArgs(&cloud) {
 		return d.ArgErr()
+	}
+	if a.Auth != nil {
+		return d.Err("auth and oauth: give only one of them")
 	}
 	a.Auth = new(Auth)
 	var options caddykit.Options

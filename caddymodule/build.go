@@ -20,7 +20,7 @@ import (
 // everything. Errors name what is wrong and never a secret.
 func (a *App) build() (gateway.Config, error) {
 	none := gateway.Config{}
-	specs, secrets, err := keySpecs(a.Keys, a.logger)
+	specs, secrets, err := keySpecs(a)
 	if err != nil {
 		return none, err
 	}
@@ -33,6 +33,10 @@ func (a *App) build() (gateway.Config, error) {
 		return none, err
 	}
 	built, err := buildProviders(a.ctx, a.Providers, models, a.credentials)
+	if err != nil {
+		return none, err
+	}
+	tools, err := buildMCP(a, &built.accounts)
 	if err != nil {
 		return none, err
 	}
@@ -83,7 +87,7 @@ func (a *App) build() (gateway.Config, error) {
 	secrets = append(secrets, shared.secrets...)
 	return gateway.Config{
 		Cluster:     shared.cluster,
-		RuntimeKeys: runtime, Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations, Catalog: index, Providers: built.providers, Discover: built.discover, Aliases: a.Aliases.build(),
+		RuntimeKeys: runtime, Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations, Catalog: index, Providers: built.providers, Tools: tools, Discover: built.discover, Aliases: a.Aliases.build(),
 		Secrets: append(secrets, built.secrets...), SecretFiles: append(built.files, shared.files...), State: a.state, BodyMemory: bodies, AnswerMemory: answers,
 		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
 	}, nil

@@ -35,6 +35,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //		key_file FILE…
 //		runtime_keys { … }
 //		provider NAME { … }     # any number
+//		mcp NAME { … }          # any number
 //		alias NAME { … }        # any number
 //		tenant NAME { … }       # any number
 //		model PATTERN { … }     # any number
@@ -68,6 +69,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"key_file":     caddykit.Words(&a.KeyFiles),
 		"runtime_keys": single(&a.RuntimeKeys, (*RuntimeKeys).read),
 		"provider":     listed(&a.Providers, (*Provider).read),
+		"mcp":          listed(&a.MCP, (*MCPServer).read),
 		"alias":        {Many: true, Read: a.Aliases.read},
 		"tenant":       listed(&a.Tenants, (*Tenant).read),
 		"model":        listed(&a.Models, (*ModelLimit).read),

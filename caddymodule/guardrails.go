@@ -113,12 +113,22 @@ func buildGuardrails(a *App) (out *policy.Guardrails, secrets []string, err erro
 			out.Models = append(out.Models, policy.ModelGuardrails{Pattern: m.Pattern, Guardrails: list})
 		}
 	}
+	out.Servers = make(map[string][]*guardrail.Guardrail)
+	for _, m := range a.MCP {
+		list, err := names.find(m.Guardrails)
+		if err != nil {
+			return out, nil, fmt.Errorf("mcp %q: %w", m.Name, err)
+		}
+		if len(list) > 0 {
+			out.Servers[m.Name] = list
+		}
+	}
 	if out.All, err = names.find(a.GuardrailsOnAll); err != nil {
 		return out, nil, err
 	}
 	for _, g := range a.Guardrails {
 		if !names.used[g.Name] {
-			return out, nil, fmt.Errorf("guardrail %q: it is not used: name it in a key, in a model or in gatehouse", g.Name)
+			return out, nil, fmt.Errorf("guardrail %q: it is not used: name it in a key, in a model, in an mcp block or in gatehouse", g.Name)
 		}
 	}
 	return out, secrets, nil

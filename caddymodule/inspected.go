@@ -18,7 +18,10 @@ func inspected(a *App, built gateway.Config) offline.Config {
 	c.Limits, _ = a.subject("gateway")
 	c.Retention, _ = a.Activity.build()
 	for _, k := range a.Keys {
-		c.Keys = append(c.Keys, inspectedKey(&k))
+		c.Keys = append(c.Keys, inspectedKey(&k, built))
+	}
+	for _, m := range a.MCP {
+		c.MCP = append(c.MCP, offline.MCPServer{Name: m.Name, URL: m.URL, APIKey: m.APIKey, Keyless: m.keyless(), Demo: m.Demo})
 	}
 	for _, t := range a.Tenants {
 		limits, _ := t.subject(t.Name)
@@ -43,16 +46,23 @@ func inspected(a *App, built gateway.Config) offline.Config {
 	return c
 }
 
-func inspectedKey(k *Key) offline.Key {
+func inspectedKey(k *Key, built gateway.Config) offline.Key {
 	limits, _ := k.subject(k.Name)
 	expires, _ := parseMoment(k.Expires)
 	literal := func(text string) bool { return !strings.HasPrefix(text, "{") }
+	var reaches []string
+	if len(k.MCP) > 0 { // few keys have it, and they are not found by an index
+		found, _ := built.Keyring.Named(k.Name)
+		for s := range built.Tools.All() {
+			if found.AllowsServer(s.Name) {
+				reaches = append(reaches, s.Name)
+			}
+		}
+	}
 	return offline.Key{
 		Name: k.Name, Tenant: tenantOf(*k), Expires: k.Expires, ExpiresAt: expires, Disabled: k.Disabled, Models: k.Models,
 		Literal: !k.filed && slices.ContainsFunc(k.Secrets, literal), CanChat: slices.Contains(k.Scopes, keys.ChatWrite.String()),
+		MCP: k.MCP, Reaches: reaches, CanCallTools: slices.Contains(k.Scopes, keys.MCPCall.String()),
 		Unpriced: k.Unpriced != "", Limits: limits,
 	}
 }
-
-// keyless reports whether nothing authorizes the gateway there.
-func (a *Account) keyless() bool { return a.APIKey == "" && a.Auth == nil && len(a.Header) == 0 }

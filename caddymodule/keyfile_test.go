@@ -94,7 +94,7 @@ func TestASecretInAKeyFileIsNoSecretInTheConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, secrets, err := keySpecs(list, zap.New(core)); err != nil || len(secrets) != 2 {
+	if _, secrets, err := keySpecs(&App{Keys: list, logger: zap.New(core)}); err != nil || len(secrets) != 2 {
 		t.Errorf("secrets %q, %v", secrets, err)
 	}
 	if all := seen.All(); len(all) != 1 || all[0].ContextMap()["of"] != `key "configured"` {

@@ -25,8 +25,8 @@ type Key struct {
 	Hashes []string `json:"hashes,omitempty"`
 
 	// Scopes are the key's permissions: chat:write, models:read, activity:read, providers:read,
-	// limits:read, keys:manage, workstations:connect, workstations:manage, workstations:observe. At
-	// least one.
+	// limits:read, keys:manage, mcp:call, workstations:connect, workstations:manage,
+	// workstations:observe. At least one.
 	Scopes []string `json:"scopes"`
 
 	// Tenant owns the key's calls, activity and stored responses; what belongs to another tenant
@@ -36,6 +36,10 @@ type Key struct {
 	// Models are patterns over "<provider>/<model>" ("*" matches any run of characters, "/" and ":"
 	// too). Default: every callable model.
 	Models []string `json:"models,omitempty"`
+
+	// MCP are patterns over "<MCP server>/<tool>" of the tools that the key can call; each begins with the
+	// name of a server. Default: no server.
+	MCP []string `json:"mcp,omitempty"`
 
 	// Expires is when the key becomes invalid: RFC 3339, or a date (00:00 UTC). Default: never.
 	Expires string `json:"expires,omitempty"`
@@ -71,12 +75,19 @@ type Key struct {
 	filed bool // read from a file: Caddy's admin API does not show it
 }
 
-// keySpecs returns keys, and their secrets as plain text.
-func keySpecs(list []Key, logger *zap.Logger) (specs []keys.Spec, secrets []string, err error) {
-	specs = make([]keys.Spec, 0, len(list))
-	for _, k := range list {
+// keySpecs returns the keys, and their secrets as plain text.
+func keySpecs(a *App) (specs []keys.Spec, secrets []string, err error) {
+	tenants, err := tenantTools(a)
+	if err != nil {
+		return nil, nil, err
+	}
+	specs = make([]keys.Spec, 0, len(a.Keys))
+	for _, k := range a.Keys {
+		if err := checkTools(a, k.MCP); err != nil {
+			return nil, nil, fmt.Errorf("key %q: %w", k.Name, err)
+		}
 		spec := keys.Spec{
-			Name: k.Name, Hashes: k.Hashes, Scopes: k.Scopes, Tenant: k.Tenant, Models: k.Models,
+			Name: k.Name, Hashes: k.Hashes, Scopes: k.Scopes, Tenant: k.Tenant, Models: k.Models, Tools: k.MCP, TenantTools: tenants[tenantOf(k)],
 			Disabled: k.Disabled, HostedTools: k.HostedTools, AllTenants: k.AllTenants,
 		}
 		for _, text := range k.Secrets {
@@ -86,7 +97,7 @@ func keySpecs(list []Key, logger *zap.Logger) (specs []keys.Spec, secrets []stri
 				return nil, nil, fmt.Errorf("%s: %w", owner, err)
 			}
 			if literal && !k.filed {
-				warnOfLiteral(logger, owner)
+				warnOfLiteral(a.logger, owner)
 			}
 			spec.Secrets = append(spec.Secrets, value)
 		}

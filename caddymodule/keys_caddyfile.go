@@ -14,6 +14,7 @@ import (
 //		scopes SCOPE…
 //		tenant NAME
 //		models PATTERN…
+//		mcp NAME [tools PATTERN…]   # any number
 //		expires DATE
 //		disabled
 //		hosted_tools
@@ -34,6 +35,7 @@ func (k *Key) read(d *caddyfile.Dispenser) error {
 		"scopes":       caddykit.Words(&k.Scopes),
 		"tenant":       caddykit.Word(&k.Tenant),
 		"models":       caddykit.Words(&k.Models),
+		"mcp":          toolsOf(&k.MCP),
 		"expires":      caddykit.Word(&k.Expires),
 		"disabled":     caddykit.Flag(&k.Disabled),
 		"hosted_tools": caddykit.Flag(&k.HostedTools),

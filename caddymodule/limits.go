@@ -53,10 +53,14 @@ type Caps struct {
 	ClampOutput bool `json:"clamp_output,omitempty"`
 }
 
-// Tenant is the limits that all keys of a tenant share.
+// Tenant is the limits that all keys of a tenant share, and which tools they can call.
 type Tenant struct {
 	// Name is the tenant's name. Required; a key must name it.
 	Name string `json:"name"`
+
+	// MCP are patterns over "<MCP server>/<tool>". A tool of a key must fit them, too. Default: what the
+	// key has.
+	MCP []string `json:"mcp,omitempty"`
 
 	// Session are the rules of its desktop sessions. Default: those of other levels only.
 	Session desktop.SessionRules `json:"session,omitzero"`
@@ -101,7 +105,9 @@ const maxDrain = 10 * time.Minute
 
 // buildLimits turns the limits of all blocks into the gateway's.
 func buildLimits(a *App) (*policy.Limits, error) {
-	out := &policy.Limits{Keys: map[string]*policy.KeyLimits{}, Tenants: map[string]*policy.KeyLimits{}, Drain: time.Duration(a.Drain)}
+	out := &policy.Limits{
+		Keys: map[string]*policy.KeyLimits{}, Tenants: map[string]*policy.KeyLimits{}, Servers: map[string]*limits.Subject{}, Drain: time.Duration(a.Drain),
+	}
 	var err error
 	if out.OnStoreFailure, err = parsePolicy(a.OnStoreFailure); err != nil {
 		return out, err
@@ -151,6 +157,11 @@ func buildLimits(a *App) (*policy.Limits, error) {
 			return out, fmt.Errorf("model %q: %w", m.Pattern, err)
 		}
 		out.Models = append(out.Models, policy.ModelLimits{Pattern: m.Pattern, Subject: subject, Caps: caps})
+	}
+	for _, m := range a.MCP {
+		if out.Servers[m.Name], err = m.limits(); err != nil {
+			return out, err
+		}
 	}
 	return out, nil
 }

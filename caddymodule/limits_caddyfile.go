@@ -50,9 +50,10 @@ func (c *Caps) options() caddykit.Options {
 	}
 }
 
-// read reads the limits of a tenant:
+// read reads a tenant:
 //
 //	tenant NAME {
+//		mcp NAME [tools PATTERN…]   # any number
 //		rate | concurrency | budget …
 //		session { … }
 //	}
@@ -60,9 +61,7 @@ func (t *Tenant) read(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&t.Name) {
 		return d.ArgErr()
 	}
-	options := t.options()
-	options["session"] = sessionOption(&t.Session)
-	return options.Block(d)
+	return with(caddykit.Options{"mcp": toolsOf(&t.MCP), "session": sessionOption(&t.Session)}, t.options()).Block(d)
 }
 
 // read reads the limits of some models:

@@ -160,7 +160,7 @@ func buildProviders(ctx caddy.Context, list []Provider, models []catalog.Model, 
 
 // build adds the provider to those that are built.
 func (p *Provider) build(ctx caddy.Context, built *builtProviders, catalogued map[string]bool) error {
-	if err := provider.ValidName(p.Name); err != nil {
+	if err := provider.ValidName("provider", p.Name); err != nil {
 		return err
 	}
 	if err := p.check(); err != nil {
@@ -174,7 +174,7 @@ func (p *Provider) build(ctx caddy.Context, built *builtProviders, catalogued ma
 		Name: p.Name, Dialect: p.Dialect, AccountOf: p.AccountOf, Timeouts: timeouts,
 		Translate: p.translation(), MaxTokensField: p.MaxTokensField, ResponsesOnly: p.Chat == translated, NativeMessages: p.Messages == native,
 		Betas:        p.Betas,
-		CostReported: p.Cost == reported, TraceContext: p.TraceContext, UserAgent: "gatehouse",
+		CostReported: p.Cost == reported, TraceContext: p.TraceContext, UserAgent: userAgent,
 	}
 	if config.ModelTimeouts, err = p.modelTimeouts(); err != nil {
 		return err
@@ -260,6 +260,9 @@ func testModel(provider string, m testprovider.Model) catalog.Model {
 	}
 	return listed
 }
+
+// userAgent names the gateway to servers that it asks.
+const userAgent = "gatehouse"
 
 // testBaseURL is the base URL of the built-in provider. Nothing is ever dialled.
 const testBaseURL = "http://test.invalid/v1"

@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/caddyserver/caddy/v2"
@@ -18,6 +19,7 @@ import (
 //		project | location | api_version | region | service | resource VALUE
 //		api_key {env.NAME}
 //		auth google|aws|azure { … }   # instead of api_key
+//		oauth client_credentials { … }
 //		header NAME VALUE             # any number
 //		query NAME VALUE              # any number
 //		endpoint NAME {               # any number
@@ -72,13 +74,13 @@ func (p *Provider) read(d *caddyfile.Dispenser) error {
 		"betas":            caddykit.Words(&p.Betas),
 		"trace_context":    caddykit.Flag(&p.TraceContext),
 		"timeouts":         {Many: true, Read: p.readTimeouts},
-		"transport":        {Read: p.readTransport},
+		"transport":        transport(&p.TransportRaw),
 	}, p.Account.options()).Block(d)
 }
 
 // options returns the options of an account.
 func (a *Account) options() caddykit.Options {
-	return caddykit.Options{
+	return with(caddykit.Options{
 		"base_url":    caddykit.Word(&a.BaseURL),
 		"project":     caddykit.Word(&a.Project),
 		"location":    caddykit.Word(&a.Location),
@@ -86,10 +88,17 @@ func (a *Account) options() caddykit.Options {
 		"region":      caddykit.Word(&a.Region),
 		"service":     caddykit.Word(&a.Service),
 		"resource":    caddykit.Word(&a.Resource),
-		"api_key":     caddykit.Word(&a.APIKey),
-		"auth":        {Read: a.readAuth},
-		"header":      pair(&a.Header),
-		"query":       pair(&a.Query),
+	}, a.Access.options())
+}
+
+// options returns the options of what lets the gateway in.
+func (a *Access) options() caddykit.Options {
+	return caddykit.Options{
+		"api_key": caddykit.Word(&a.APIKey),
+		"auth":    {Read: a.readAuth},
+		"oauth":   {Read: a.readOAuth},
+		"header":  pair(&a.Header),
+		"query":   pair(&a.Query),
 	}
 }
 
@@ -168,18 +177,21 @@ func (p *Provider) parseDiscover(text string) (caddy.Duration, error) {
 	return every, nil
 }
 
-func (p *Provider) readTransport(d *caddyfile.Dispenser) error {
-	if !d.NextArg() {
-		return d.ArgErr()
-	}
-	name := d.Val()
-	if name != "http" {
-		return d.Errf("transport %q: only http is possible", name)
-	}
-	module, err := caddyfile.UnmarshalModule(d, httpTransport)
-	if err != nil {
-		return err
-	}
-	p.TransportRaw = caddyconfig.JSONModuleObject(module, "protocol", name, nil)
-	return nil
+// transport is the option for Caddy's HTTP transport.
+func transport(dst *json.RawMessage) caddykit.Option {
+	return caddykit.Option{Read: func(d *caddyfile.Dispenser) error {
+		if !d.NextArg() {
+			return d.ArgErr()
+		}
+		name := d.Val()
+		if name != "http" {
+			return d.Errf("transport %q: only http is possible", name)
+		}
+		module, err := caddyfile.UnmarshalModule(d, httpTransport)
+		if err != nil {
+			return err
+		}
+		*dst = caddyconfig.JSONModuleObject(module, "protocol", name, nil)
+		return nil
+	}}
 }

@@ -19,6 +19,10 @@ type RuntimeKeys struct {
 	// every callable model.
 	Models []string `json:"models,omitempty"`
 
+	// MCP are patterns over "<MCP server>/<tool>" of the tools that such keys can call, as in a key's
+	// block. A key has those of them that it names. Default: none.
+	MCP []string `json:"mcp,omitempty"`
+
 	// HostedTools lets such keys use tools that run at the provider, on its account. Default: false.
 	HostedTools bool `json:"hosted_tools,omitempty"`
 
@@ -39,13 +43,19 @@ func (r *RuntimeKeys) build(a *App, shared *policy.Limits) (*runtimekeys.Block, 
 	if r == nil {
 		return nil, nil
 	}
-	out := &runtimekeys.Block{Models: r.Models, HostedTools: r.HostedTools, Max: r.Max, Shared: shared}
+	out := &runtimekeys.Block{Models: r.Models, Tools: r.MCP, HostedTools: r.HostedTools, Max: r.Max, Shared: shared}
 	if out.Max == 0 {
 		out.Max = runtimekeys.DefaultMax
 	}
 	var err error
 	if out.Scopes, err = keys.ParseScopes(r.Scopes); err == nil {
 		out.Limits, err = r.subject("runtime_keys")
+	}
+	if err == nil {
+		err = checkTools(a, r.MCP)
+	}
+	if err == nil {
+		out.TenantTools, err = tenantTools(a)
 	}
 	if err == nil {
 		out.Caps, err = r.Caps.resolve()

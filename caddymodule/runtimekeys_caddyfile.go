@@ -11,6 +11,7 @@ import (
 //	runtime_keys {
 //		scopes SCOPE…
 //		models PATTERN…
+//		mcp NAME [tools PATTERN…]   # any number
 //		hosted_tools
 //		unpriced allow
 //		max COUNT
@@ -24,6 +25,7 @@ func (r *RuntimeKeys) read(d *caddyfile.Dispenser) error {
 	return with(caddykit.Options{
 		"scopes":       caddykit.Words(&r.Scopes),
 		"models":       caddykit.Words(&r.Models),
+		"mcp":          toolsOf(&r.MCP),
 		"hosted_tools": caddykit.Flag(&r.HostedTools),
 		"unpriced":     caddykit.Word(&r.Unpriced),
 		"max":          caddykit.Value(&r.Max, parsePositive[int]),

@@ -26,6 +26,10 @@ type VNC struct {
 	// itself carries no secret.
 	Credentials []Credential `json:"credentials,omitempty"`
 
+	// Sources are control planes that are asked for workstations which are neither declared nor
+	// registered.
+	Sources []Source `json:"sources,omitempty"`
+
 	// RegisterNetworks are the networks (CIDR) in which workstations can be registered at run time.
 	// Loopback, link-local and other special addresses must be named by a /32 or /128. Default:
 	// none, so registration is off.
@@ -51,6 +55,11 @@ type VNC struct {
 
 	// IdleTimeout ends a session without a key or pointer event for this long. Default: never.
 	IdleTimeout caddy.Duration `json:"idle_timeout,omitempty"`
+
+	// Drain is how long open sessions go on when the process is asked to stop. Meanwhile nothing else
+	// is served, and another process cannot have the data directory. A browser moves to another gateway
+	// of the cluster. Default: they end at once.
+	Drain caddy.Duration `json:"drain,omitempty"`
 
 	// OnConflict is what happens when a viewer connects to a workstation that already has one:
 	// "refuse" it, "replace" the other, or "share" the desktop. Default: refuse.

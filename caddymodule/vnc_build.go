@@ -2,18 +2,11 @@ package caddymodule
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -38,6 +31,9 @@ const defaultFPS = 30
 func (v *VNC) build(ctx caddy.Context, state *gateway.State, levels desktop.Levels) (*desktop.Service, []string, error) {
 	if v == nil {
 		return nil, nil, nil
+	}
+	if v.Drain < 0 {
+		return nil, nil, errors.New("drain: the duration is negative")
 	}
 	policy, err := v.policy()
 	if err != nil {
@@ -70,8 +66,13 @@ func (v *VNC) build(ctx caddy.Context, state *gateway.State, levels desktop.Leve
 		target.Session = w.Session
 		specs = append(specs, desktop.Spec{ID: id, Target: target})
 	}
+	sources, sourceSecrets, err := buildSources(ctx, v.Sources, state)
+	if err != nil {
+		return nil, nil, err
+	}
+	secrets = append(secrets, sourceSecrets...)
 	service, err := desktop.New(desktop.Config{
-		Policy: policy, Levels: levels, Workstations: specs, State: state.Workstations, Storage: ctx.Storage(), Random: rand.Reader,
+		Policy: policy, Levels: levels, Workstations: specs, Sources: sources, State: state.Workstations, Storage: ctx.Storage(), Random: rand.Reader,
 		Emit: state.Emit, Observed: state.Observed,
 	})
 	if err != nil {
@@ -183,35 +184,12 @@ func (v *VNC) policy() (desktop.Policy, error) {
 	default:
 		return p, fmt.Errorf("on_conflict %q: want refuse, replace or share", v.OnConflict)
 	}
-	for _, text := range v.RegisterNetworks {
-		prefix, err := netip.ParsePrefix(text)
-		if err != nil {
-			return p, fmt.Errorf("register_networks: %q: want a network such as 10.0.0.0/8", text)
-		}
-		p.Networks = append(p.Networks, prefix)
+	var err error
+	if p.Networks, err = parseNetworks("register_networks", v.RegisterNetworks); err != nil {
+		return p, err
 	}
-	for _, text := range v.RegisterPorts {
-		ports, err := parsePorts(text)
-		if err != nil {
-			return p, err
-		}
-		p.Ports = append(p.Ports, ports)
-	}
-	return p, nil
-}
-
-// parsePorts reads a port, or the first and last of several.
-func parsePorts(text string) (desktop.PortRange, error) {
-	low, high, several := strings.Cut(text, "-")
-	if !several {
-		high = low
-	}
-	first, err := strconv.ParseUint(low, 10, 16)
-	last, err2 := strconv.ParseUint(high, 10, 16)
-	if err != nil || err2 != nil || first == 0 || last < first {
-		return desktop.PortRange{}, fmt.Errorf("register_ports: %q: want a port such as 5901, or ports such as 5900-5999", text)
-	}
-	return desktop.PortRange{First: uint16(first), Last: uint16(last)}, nil
+	p.Ports, err = parsePorts("register_ports", v.RegisterPorts)
+	return p, err
 }
 
 // build returns the TLS configuration for a VNC server, nil without TLS.
@@ -240,25 +218,5 @@ func (t *ServerTLS) build(ctx caddy.Context, host string) (*tls.Config, error) {
 	if t.PinnedKey == "" {
 		return config, nil
 	}
-	digits, ok := strings.CutPrefix(t.PinnedKey, "sha256:")
-	pin, err := hex.DecodeString(digits)
-	if !ok || err != nil || len(pin) != sha256.Size {
-		return nil, errors.New("pinned_key: want sha256: and 64 hex digits")
-	}
-	config.InsecureSkipVerify = true // VerifyConnection is stricter
-	config.VerifyConnection = func(state tls.ConnectionState) error { return checkPin(pin, state.PeerCertificates) }
-	return config, nil
-}
-
-var errPin = errors.New("the VNC server's key is not the pinned one")
-
-func checkPin(pin []byte, chain []*x509.Certificate) error {
-	if len(chain) == 0 {
-		return errPin
-	}
-	sum := sha256.Sum256(chain[0].RawSubjectPublicKeyInfo)
-	if subtle.ConstantTimeCompare(sum[:], pin) != 1 {
-		return errPin
-	}
-	return nil
+	return config, desktop.PinKey(config, t.PinnedKey)
 }

@@ -17,9 +17,10 @@ import (
 //		port NUMBER
 //		workstation NAME [HOST:PORT] { … }   # any number
 //		credential NAME { … }                # any number
+//		source NAME { … }                    # any number
 //		register_networks CIDR…
 //		register_ports NUMBER|FIRST-LAST…
-//		connect_within | reconnect_within | max_duration | idle_timeout DURATION
+//		connect_within | reconnect_within | max_duration | idle_timeout | drain DURATION
 //		on_conflict refuse|replace|share
 //		max_tokens | max_sessions | max_registered NUMBER
 //		pin_client
@@ -39,6 +40,7 @@ func (v *VNC) read(d *caddyfile.Dispenser) error {
 		"port":              caddykit.Value(&v.Port, caddykit.ParseCount),
 		"workstation":       {Many: true, Read: v.readWorkstation},
 		"credential":        {Many: true, Read: v.readCredential},
+		"source":            {Many: true, Read: v.readSource},
 		"register_networks": caddykit.Words(&v.RegisterNetworks),
 		"register_ports":    caddykit.Words(&v.RegisterPorts),
 		"max_registered":    caddykit.Value(&v.MaxRegistered, caddykit.ParseCount),
@@ -46,6 +48,7 @@ func (v *VNC) read(d *caddyfile.Dispenser) error {
 		"reconnect_within":  caddykit.Value(&v.ReconnectWithin, caddykit.ParseDuration),
 		"max_duration":      caddykit.Value(&v.MaxDuration, caddykit.ParseDuration),
 		"idle_timeout":      caddykit.Value(&v.IdleTimeout, caddykit.ParseDuration),
+		"drain":             caddykit.Value(&v.Drain, caddykit.ParseDuration),
 		"on_conflict":       caddykit.Word(&v.OnConflict),
 		"max_tokens":        caddykit.Value(&v.MaxTokens, caddykit.ParseCount),
 		"max_sessions":      caddykit.Value(&v.MaxSessions, caddykit.ParseCount),

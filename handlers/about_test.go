@@ -33,7 +33,7 @@ func TestAboutTellsEachKeyWhatItMayKnow(t *testing.T) {
 			t.Errorf("%s: %s", key, a.Body)
 		}
 	}
-	block.Models, block.Caps.Output = pattern.List{"acme/*"}, 4096
+	block.Models, block.Tools, block.Caps.Output = pattern.List{"acme/*"}, pattern.List{"demo/*"}, 4096
 	block.Limits = limits.Subject{
 		Rates:   []limits.Rate{{Unit: limits.Requests, Limit: 60, Window: time.Minute}},
 		Budgets: []limits.Budget{{Unit: limits.Money, Limit: 10e9, Period: limits.Daily}}, Concurrency: limits.Concurrency{Limit: 4, Queue: 2, Wait: 10 * time.Second},
@@ -43,9 +43,9 @@ func TestAboutTellsEachKeyWhatItMayKnow(t *testing.T) {
 		key   string
 		want  string // a part of the answer
 	}{
-		{block, "operator", `"new_keys":{"scopes":["chat:write"],"models":["acme/*"],"rates":["60/min"],"budgets":["10usd/day"],"concurrency":"4 queue 2 10s","max_output_tokens":4096},`},
+		{block, "operator", `"new_keys":{"scopes":["chat:write"],"models":["acme/*"],"mcp":["demo/*"],"rates":["60/min"],"budgets":["10usd/day"],"concurrency":"4 queue 2 10s","max_output_tokens":4096},`},
 		{&runtimekeys.Block{Scopes: keys.ChatWrite | keys.ModelsRead, Max: 10, Shared: new(policy.Limits)}, "operator",
-			`"new_keys":{"scopes":["chat:write","models:read"],"models":[],"rates":[],"budgets":[],"concurrency":null,"max_output_tokens":null},`},
+			`"new_keys":{"scopes":["chat:write","models:read"],"models":[],"mcp":[],"rates":[],"budgets":[],"concurrency":null,"max_output_tokens":null},`},
 		{block, "chat", ""},
 		{nil, "operator", ""},
 	} {

@@ -30,9 +30,9 @@ func init() {
 // table has: gatehouse_models lists the models, and shows one if its name follows "/models/" or
 // "/model/"; gatehouse_vnc_url needs "/workstations/{id}/vnc".
 type Endpoint struct {
-	// Family is the SDK family in whose shapes it answers: "openai", "openrouter", "anthropic" or "google".
-	// Default: anthropic for messages and count_tokens, and google for gemini, which has what only
-	// Google's API has; anthropic or google for models if the request has a header of theirs; else openrouter if the path contains /api/v1/,
+	// Family is the SDK family in whose shapes it answers: "openai", "openrouter", "anthropic", "google" or
+	// "mcp". Default: anthropic for messages and count_tokens, google for gemini, which has what only
+	// Google's API has, and mcp for mcp; anthropic or google for models if the request has a header of theirs; else openrouter if the path contains /api/v1/,
 	// otherwise openai.
 	Family string `json:"family,omitempty"`
 
@@ -117,6 +117,8 @@ func onlyFamily(name string) api.API {
 		return api.Anthropic{}
 	case generateEndpoint.name:
 		return api.Google{}
+	case mcpEndpoint.name:
+		return api.MCP{}
 	}
 	return nil
 }
@@ -137,7 +139,7 @@ func endpointNames() (names []string) {
 // API.
 func matchEndpoint(name, path string) *match {
 	for rest := path; rest != ""; rest = afterSegment(rest) {
-		for _, prefix := range []string{api.OpenAIPrefix, api.OpenRouterPrefix, api.GooglePrefix} {
+		for _, prefix := range []string{api.OpenAIPrefix, api.OpenRouterPrefix, api.GooglePrefix, api.MCPPrefix} {
 			if m := matchPath(prefix + rest); m != nil && m.endpoints[0].name == name {
 				return &match{endpoints: m.endpoints, name: m.name, item: m.item}
 			}

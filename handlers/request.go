@@ -69,7 +69,7 @@ func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, m *match)
 // begin opens the request of an authenticated caller.
 func (x *apiRequest) begin(caller request.Caller, route string, recorded bool) (err error) {
 	r := request.Route{Name: route, Family: x.api.Name(), Recorded: recorded, Quiet: !recorded && ofPage(x.r)}
-	x.req, err = request.Begin(&x.gateway.Requests().Deps, x.w, x.r, caller, r, x.ids)
+	x.req, err = request.Begin(&x.gateway.Requests().Deps.Deps, x.w, x.r, caller, r, x.ids)
 	return err
 }
 

@@ -35,7 +35,7 @@ func (x *apiRequest) writeError(e *apierror.Error) {
 		return
 	}
 	if x.req == nil || !x.req.Upload.Complete() {
-		request.PrepareRefusal(&x.gateway.Requests().Deps, x.w, x.r)
+		request.PrepareRefusal(&x.gateway.Requests().Deps.Deps, x.w, x.r)
 	}
 	h := x.w.Header()
 	if e.Code == apierror.InvalidAPIKey {
@@ -136,6 +136,6 @@ var jsonContentType = []string{"application/json"}
 
 // unauthenticated answers a request without a valid key.
 func (x *apiRequest) unauthenticated(route string, err error) {
-	request.Unauthenticated(&x.gateway.Requests().Deps, route, zap.String("request_id", x.ids.RequestID), zap.String("remote", x.r.RemoteAddr))
+	request.Unauthenticated(&x.gateway.Requests().Deps.Deps, route, zap.String("request_id", x.ids.RequestID), zap.String("remote", x.r.RemoteAddr))
 	x.writeError(apierror.From(err))
 }

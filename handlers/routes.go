@@ -58,6 +58,7 @@ var (
 	creditsEndpoint    = &endpoint{"credits", http.MethodGet, keys.KeysManage, false, serveCredits}
 	aboutEndpoint      = &endpoint{"about", http.MethodGet, 0, false, serveAbout} // less without activity:read
 	providersEndpoint  = &endpoint{"providers", http.MethodGet, keys.ProvidersRead, false, serveProviders}
+	serversEndpoint    = &endpoint{"mcp_servers", http.MethodGet, keys.MCPCall, false, serveMCPServers}
 
 	listKeysEndpoint  = &endpoint{"keys", http.MethodGet, keys.KeysManage, false, listKeys}
 	createKeyEndpoint = &endpoint{"keys", http.MethodPost, keys.KeysManage, true, createKey}
@@ -72,8 +73,13 @@ var (
 	registerEndpoint   = &endpoint{"workstations", http.MethodPut, keys.WorkstationsManage, true, registerWorkstation}
 	syncEndpoint       = &endpoint{"workstations", http.MethodPost, keys.WorkstationsManage, true, syncWorkstations}
 	releaseEndpoint    = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, releaseWorkstation}
+	refreshEndpoint    = &endpoint{"workstations", http.MethodPost, keys.WorkstationsManage, true, refreshWorkstation}
 	sessionsEndpoint   = &endpoint{"workstations", http.MethodGet, keys.WorkstationsManage, false, serveSessions}
 	endSessionEndpoint = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, endSession}
+
+	mcpEndpoint       = &endpoint{"mcp", http.MethodPost, keys.MCPCall, true, serveMCP}
+	mcpStreamEndpoint = &endpoint{"mcp", http.MethodGet, keys.MCPCall, true, serveMCP}
+	mcpEndEndpoint    = &endpoint{"mcp", http.MethodDelete, keys.MCPCall, true, serveMCP}
 
 	openSessionsEndpoint   = &endpoint{"sessions", http.MethodGet, 0, false, serveOpenSessions} // one of two scopes
 	endOpenSessionEndpoint = &endpoint{"sessions", http.MethodDelete, 0, true, endOpenSession}
@@ -117,6 +123,7 @@ var routes = []route{
 	{"/v1/audio/translations", api.OpenAI{}, translateEndpoint},
 	{"/v1/about", api.OpenAI{}, aboutEndpoint},
 	{"/v1/providers", api.OpenAI{}, providersEndpoint},
+	{"/v1/mcp", api.OpenAI{}, serversEndpoint},
 	{"/v1/messages", api.Anthropic{}, messagesEndpoint},
 	{"/v1/messages/count_tokens", api.Anthropic{}, countEndpoint},
 
@@ -137,8 +144,13 @@ var routes = []route{
 	{syncPath, api.OpenAI{}, registerEndpoint},
 	{syncPath, api.OpenAI{}, releaseEndpoint},
 	{"/v1/workstations/{id}/vnc", api.OpenAI{}, vncURLEndpoint},
+	{"/v1/workstations/{id}/refresh", api.OpenAI{}, refreshEndpoint},
 	{"/v1/workstations/{id}/sessions", api.OpenAI{}, sessionsEndpoint},
 	{"/v1/workstations/{id}/sessions/{session}", api.OpenAI{}, endSessionEndpoint},
+	{"/mcp/{id}", api.MCP{}, mcpEndpoint},
+	{"/mcp/{id}", api.MCP{}, mcpStreamEndpoint},
+	{"/mcp/{id}", api.MCP{}, mcpEndEndpoint},
+
 	{"/v1/sessions", api.OpenAI{}, openSessionsEndpoint},
 	{"/v1/sessions/{id}", api.OpenAI{}, endOpenSessionEndpoint},
 	{"/v1/sessions/{id}/guests", api.OpenAI{}, guestsEndpoint},

@@ -184,6 +184,18 @@ func releaseWorkstation(x *apiRequest) error {
 	return x.noContent()
 }
 
+// refreshWorkstation has the source of a workstation asked again.
+func refreshWorkstation(x *apiRequest) error {
+	service, err := x.workstations()
+	if err != nil {
+		return err
+	}
+	if err := service.Refresh(x.r.Context(), x.req.Caller.Tenant, x.name); err != nil {
+		return err
+	}
+	return x.noContent()
+}
+
 // serveSessions lists the open sessions of a workstation.
 func serveSessions(x *apiRequest) error {
 	if _, err := x.strictQuery(); err != nil {

@@ -34,8 +34,11 @@ func init() {
 //	GET    /gatehouse/limits                                 as GET /api/v1/limits
 //	GET    /gatehouse/budgets                                what is spent and reserved of every budget
 //	GET    /gatehouse/providers                              the providers, and the health of their models
+//	GET    /gatehouse/mcp                                    the MCP servers, and their health
+//	GET    /gatehouse/mcp?server=                            the tools of one: the gateway asks it
 //	GET    /gatehouse/why?id=                                what happened to a call or session
 //	GET    /gatehouse/cluster                                the nodes of the cluster, what they share
+//	GET, DELETE        /gatehouse/drain                      whether the process exits, and waits for desktops; end them
 //	GET    /gatehouse/health                                 whether it is ready, and the states of its parts
 //	GET    /gatehouse/activity                               as GET /api/v1/activity, of all tenants
 //	GET    /gatehouse/series                                 as GET /api/v1/activity/series, of all tenants
@@ -57,10 +60,11 @@ func (API) Routes() []caddy.AdminRoute {
 		{Pattern: root + "backup", Handler: caddy.AdminHandlerFunc(serveBackup)},
 		{Pattern: root + "activity", Handler: caddy.AdminHandlerFunc(serveActivity)},
 		{Pattern: root + "series", Handler: caddy.AdminHandlerFunc(serveSeries)},
+		{Pattern: root + "drain", Handler: caddy.AdminHandlerFunc(serveDrain)},
 		{Pattern: root + "series/rebuild", Handler: method{http.MethodPost, rebuildSeries}},
 	}
 	for name, answer := range map[string]answerFunc{
-		"budgets": listBudgets, "health": readHealth, "cluster": readCluster, "providers": listProviders, "limits": listLimits, "why": explain,
+		"budgets": listBudgets, "health": readHealth, "cluster": readCluster, "providers": listProviders, "mcp": listServers, "limits": listLimits, "why": explain,
 	} {
 		all = append(all, caddy.AdminRoute{Pattern: root + name, Handler: method{http.MethodGet, answer}})
 	}
@@ -103,11 +107,11 @@ func running(r *http.Request, method string) (*gateway.Gateway, error) {
 	if r.Method != method {
 		return nil, apierror.New(apierror.MethodNotAllowed, "use %s", method)
 	}
-	module, err := caddy.ActiveContext().AppIfConfigured(caddykit.AppName)
+	active, err := caddykit.Running()
 	if err != nil {
 		return nil, apierror.New(apierror.NotFound, "the running configuration has no global option %s", caddykit.AppName)
 	}
-	return module.(caddykit.App).Gateway(), nil
+	return active, nil
 }
 
 // write writes the answer to an operator's request; nil becomes 204.

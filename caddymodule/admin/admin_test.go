@@ -29,7 +29,7 @@ func refusal(t *testing.T, method, path string) (status int, code string) {
 }
 
 func TestRoutesForReadingRefuseOtherMethods(t *testing.T) {
-	for _, name := range []string{"activity", "backup", "budgets", "cluster", "health", "limits", "providers", "series", "why"} {
+	for _, name := range []string{"activity", "backup", "budgets", "cluster", "health", "limits", "mcp", "providers", "series", "why"} {
 		if status, code := refusal(t, http.MethodPost, root+name); status != http.StatusMethodNotAllowed || code != "method_not_allowed" {
 			t.Errorf("%s: %d %s", name, status, code)
 		}

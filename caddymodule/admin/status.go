@@ -13,6 +13,19 @@ func readHealth(active *gateway.Gateway, _ *http.Request) (any, error) {
 	return gateway.ReadCondition(active), nil
 }
 
+// serveDrain shows whether the process exits and which desktops it waits for, and ends them.
+func serveDrain(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodDelete {
+		return method{http.MethodGet, func(active *gateway.Gateway, _ *http.Request) (any, error) { return active.VNC().DrainStatus(), nil }}.ServeHTTP(w, r)
+	}
+	return method{http.MethodDelete, func(active *gateway.Gateway, _ *http.Request) (any, error) {
+		if !active.VNC().EndDrain() {
+			return nil, apierror.New(apierror.NotFound, "this Caddy does not stop, so there is nothing to end: stop it first")
+		}
+		return nil, nil
+	}}.ServeHTTP(w, r)
+}
+
 // readCluster shows what this gateway shares with others, and how that is.
 func readCluster(active *gateway.Gateway, _ *http.Request) (any, error) {
 	return gateway.ReadCluster(active)
@@ -21,6 +34,18 @@ func readCluster(active *gateway.Gateway, _ *http.Request) (any, error) {
 // listProviders lists the providers, with the health of their models.
 func listProviders(active *gateway.Gateway, _ *http.Request) (any, error) {
 	return active.Models().Status(nil), nil
+}
+
+// listServers lists the MCP servers with their health, or the tools of one of them.
+func listServers(active *gateway.Gateway, r *http.Request) (any, error) {
+	q, err := query(r, "server")
+	if err != nil {
+		return nil, err
+	}
+	if server := q.Get("server"); server != "" {
+		return gateway.ToolsOf(r.Context(), active, server)
+	}
+	return gateway.Servers(active, nil), nil
 }
 
 // explain shows what happened to one call or session.

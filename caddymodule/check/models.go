@@ -150,8 +150,8 @@ func checkProviders(c *inspected) (found []Finding) {
 				"Write {env.NAME} or {file./path}."})
 		}
 	}
-	if len(c.Providers) == 0 && c.Desktops == nil {
-		found = append(found, Finding{Failure, "providers", "there is none, and no vnc: the gateway serves nothing", "Add a provider."})
+	if len(c.Providers)+len(c.MCP) == 0 && c.Desktops == nil {
+		found = append(found, Finding{Failure, "providers", "there is none, and no mcp or vnc: the gateway serves nothing", "Add a provider."})
 	}
 	return found
 }

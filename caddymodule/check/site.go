@@ -53,7 +53,7 @@ func onThisMachine(host string) bool {
 // checkSites looks at the sites that serve the API: that there is one, its logs, and how it stops.
 func checkSites(c *inspected) (found []Finding) {
 	servers := c.servers()
-	if len(servers) == 0 && len(c.Providers) > 0 {
+	if len(servers) == 0 && len(c.Providers)+len(c.MCP) > 0 {
 		return append(found, Finding{Failure, "sites", "no site has the directive gatehouse: nobody can call", "Add gatehouse to a site."})
 	}
 	for _, name := range slices.Sorted(maps.Keys(servers)) {

@@ -73,7 +73,7 @@ func setParam(q url.Values, name, value string) {
 func newActivityCommand() *cobra.Command {
 	o := new(operator)
 	var f activityFlags
-	var workstation, requestID string
+	var workstation, family, requestID string
 	var status, limit int
 	var slower time.Duration
 	cmd := &cobra.Command{
@@ -89,6 +89,7 @@ func newActivityCommand() *cobra.Command {
 				return fmt.Errorf("--slower %s: want a time that is not negative", slower)
 			}
 			setParam(q, "workstation", workstation)
+			setParam(q, "family", family)
 			setParam(q, "request_id", requestID)
 			if status != 0 {
 				q.Set("status", strconv.Itoa(status))
@@ -105,6 +106,7 @@ func newActivityCommand() *cobra.Command {
 	o.addFlags(cmd)
 	f.add(cmd)
 	cmd.Flags().StringVar(&workstation, "workstation", "", "only sessions of this workstation")
+	cmd.Flags().StringVar(&family, "family", "", "only of this API: openai, openrouter, anthropic, google, mcp (tools) or vnc (desktops)")
 	cmd.Flags().StringVar(&requestID, "request-id", "", "only this call")
 	cmd.Flags().IntVar(&status, "status", 0, "only calls with this HTTP status")
 	cmd.Flags().DurationVar(&slower, "slower", 0, "only calls that took at least this long, such as 10s")

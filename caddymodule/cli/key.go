@@ -60,7 +60,7 @@ func isHashPrefix(text string) bool {
 
 func (o *operator) createCommand() *cobra.Command {
 	var name, tenant, limit, reset, expires, concurrency string
-	var lists [4][]string
+	var lists [len(keyLists)][]string
 	var output int64
 	cmd := o.keyCommand("create --name NAME", "Make a key in the running Caddy; print its secret once", 0, func([]string) error {
 		body := map[string]any{"name": name}
@@ -102,9 +102,10 @@ func (o *operator) createCommand() *cobra.Command {
 	return cmd
 }
 
-var keyLists = [4]struct{ name, flag, usage string }{
+var keyLists = [5]struct{ name, flag, usage string }{
 	{"scopes", "scope", "a permission; may be repeated (default: all of runtime_keys)"},
 	{"models", "model", "a pattern of models; may be repeated (default: all of runtime_keys)"},
+	{"mcp", "mcp", "a pattern SERVER/TOOL of tools; may be repeated (default: none)"},
 	{"rates", "rate", "a rate, such as 60/min; may be repeated"},
 	{"budgets", "budget", "a budget, such as \"1M tokens/day\"; may be repeated"},
 }
@@ -185,7 +186,7 @@ func (o *operator) showKey(v *report.ShownKey) error {
 			row(line[0], line[1])
 		}
 		for _, more := range []struct{ name, text string }{
-			{"old secret until", timeCell(v.Previous)}, {"scopes", strings.Join(v.Scopes, " ")}, {"models", strings.Join(v.Models, " ")},
+			{"old secret until", timeCell(v.Previous)}, {"scopes", strings.Join(v.Scopes, " ")}, {"models", strings.Join(v.Models, " ")}, {"mcp", strings.Join(v.Tools, " ")},
 			{"rates", strings.Join(v.Rates, ", ")}, {"budgets", strings.Join(v.Budgets, ", ")}, {"concurrency", v.Concurrency},
 		} {
 			if more.text != "" && more.text != "-" {

@@ -22,6 +22,7 @@ type Config struct {
 	Models    []string       // patterns of the model blocks
 	Limits    limits.Subject // what all callers share
 	Providers []Provider
+	MCP       []MCPServer
 	Desktops  *Desktops // nil: none
 	DataDir   string
 	Retention activity.Retention
@@ -42,6 +43,10 @@ type Key struct {
 	Models    []string
 	Unpriced  bool // the key says what becomes of calls without a price
 	Limits    limits.Subject
+
+	CanCallTools bool     // by its scopes
+	MCP          []string // patterns of tools
+	Reaches      []string // the MCP servers that its tenant, too, lets it use
 }
 
 // Tenant is the limits that the keys of a tenant share.
@@ -58,6 +63,15 @@ type Provider struct {
 	Keyless  bool   // nothing authorizes the gateway there
 	AnyModel bool   // models has "*"
 	Test     bool   // the built-in provider
+}
+
+// MCPServer is an mcp block.
+type MCPServer struct {
+	Name    string
+	URL     string
+	APIKey  string // as configured
+	Keyless bool   // nothing authorizes the gateway there
+	Demo    bool   // the built-in server
 }
 
 // Desktops is the vnc block.

@@ -16,7 +16,7 @@ type page struct{ strings.Builder }
 // line adds a line. A line without a name goes on from the one before. Control characters, which a
 // caller may have put into the name of a model, are replaced.
 func (p *page) line(name, format string, args ...any) {
-	text := strings.TrimRight(fmt.Sprintf("%-*s%s", terminal.NameWidth, name, fmt.Sprintf(format, args...)), " ")
+	text := strings.TrimRight(fmt.Sprintf("%-*s%s", terminal.NameWidth, name+" ", fmt.Sprintf(format, args...)), " ")
 	p.WriteString(terminal.Printable(text) + "\n")
 }
 
@@ -41,7 +41,7 @@ func (e *Explanation) Text() string {
 	}
 	p.line("When", "%s", e.CreatedAt.UTC().Format("2006-01-02 15:04:05.000 UTC"))
 	p.line("Who", "key %s, tenant %s", e.Key, e.Tenant)
-	p.line("What", "%s", withText(e.Route, ", model ", e.Model))
+	p.line("What", "%s", withText(e.Route, ", "+e.subject(), e.Model))
 	for _, f := range e.Facts {
 		p.line(f.Name, "%s", f.Value)
 	}
@@ -57,6 +57,16 @@ func (e *Explanation) Text() string {
 	e.usage(p)
 	e.standings(p)
 	return p.String()
+}
+
+// subject is what the model of the record is, in words.
+func (e *Explanation) subject() string {
+	if e.Kind == kindTool && e.Model != e.Provider {
+		return "tool "
+	} else if e.Kind == kindTool {
+		return "server "
+	}
+	return "model "
 }
 
 func withText(text, separator, more string) string {
@@ -103,15 +113,19 @@ func plain(text string) string { return strings.ReplaceAll(text, "`", "") }
 func (e *Explanation) providers(p *page) {
 	p.gap()
 	if len(e.Attempted) == 0 {
+		name, none := "Providers", "none was asked"
+		if e.Kind == kindTool {
+			name, none = "Server", "it was not asked"
+		}
 		switch {
 		case e.Attempts == 0:
-			p.line("Providers", "none was asked")
+			p.line(name, "%s", none)
 		case e.Attempts == 1 && e.Code == "":
-			p.line("Providers", "%s answered at the first attempt", e.Provider)
+			p.line(name, "%s answered at the first attempt", e.Provider)
 		case e.Attempts == 1:
-			p.line("Providers", "%s was asked once", e.Provider)
+			p.line(name, "%s was asked once", e.Provider)
 		default:
-			p.line("Providers", "%s was asked %d times", e.Provider, e.Attempts)
+			p.line(name, "%s was asked %d times", e.Provider, e.Attempts)
 		}
 		return
 	}
@@ -178,6 +192,10 @@ func (e *Explanation) usage(p *page) {
 		return
 	}
 	p.gap()
+	if e.Kind == kindTool {
+		p.line("Cost", "%s USD", u.CostUSD)
+		return
+	}
 	tokens := fmt.Sprintf("%d in", u.Prompt)
 	if u.Cached > 0 {
 		tokens += fmt.Sprintf(" (%d from the cache)", u.Cached)

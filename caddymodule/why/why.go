@@ -22,7 +22,7 @@ import (
 
 // Explanation is one call or VNC session, with what its end means and how its limits stand now.
 type Explanation struct {
-	// Kind is call or session.
+	// Kind is call, tool (a request to an MCP server) or session.
 	Kind string `json:"kind"`
 	// ID is the ID of the record: gen-… or vnc-….
 	ID string `json:"id"`
@@ -200,6 +200,9 @@ func explain(ctx context.Context, active *gateway.Gateway, r *activity.Record) (
 		return e, nil
 	}
 	e.Meaning, e.Advice = meaning.Text, meaning.Advice
+	if r.Family == mcpFamily {
+		e.Kind = kindTool
+	}
 	if r.Model != "" {
 		e.Usage = &Usage{
 			Prompt: r.PromptTokens, Completion: r.CompletionTokens, Reasoning: r.ReasoningTokens, Cached: r.CachedTokens,
@@ -222,7 +225,13 @@ func ageText(d time.Duration) string {
 	return d.String()
 }
 
-// vncFamily is the family of the records of sessions.
-const vncFamily = "vnc"
+// The families of the records of sessions, and of requests to MCP servers.
+const (
+	vncFamily = "vnc"
+	mcpFamily = "mcp"
+)
+
+// kindTool is the kind of a request to an MCP server.
+const kindTool = "tool"
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

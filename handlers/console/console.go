@@ -65,7 +65,7 @@ func (h *Console) Provision(ctx caddy.Context) error {
 	}
 	config := console.Config{
 		Gateway: gateway.ForConsole(g), API: func(c request.Caller) http.Handler { return handlers.Public(g, c) },
-		Desktop: desktops(g, h.Origin, ctx.Logger()), Origin: h.Origin, Client: client, TraceURL: h.TraceURL, Logger: ctx.Logger(), Now: time.Now,
+		Desktop: desktops(g, h.Origin, ctx.Logger()), Origin: h.Origin, Client: caddykit.Client, Tools: listTools, TraceURL: h.TraceURL, Logger: ctx.Logger(), Now: time.Now,
 	}
 	if config.Life, err = h.life(); err != nil {
 		return err

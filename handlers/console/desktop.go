@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsocket"
 )
@@ -38,7 +39,7 @@ func desktops(g *gateway.Gateway, origin string, logger *zap.Logger) func(http.R
 // viewer is the address of the browser. Behind a proxy that Caddy trusts, its port is not known.
 func viewer(r *http.Request) netip.AddrPort {
 	remote, _ := netip.ParseAddrPort(r.RemoteAddr) // invalid: the connection says it
-	address, err := netip.ParseAddr(client(r))
+	address, err := netip.ParseAddr(caddykit.Client(r))
 	if err != nil || address.Unmap() == remote.Addr().Unmap() {
 		return remote
 	}

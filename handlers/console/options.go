@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/console"
 	"github.com/gatehouse-proxy/gatehouse/internal/websession"
@@ -89,13 +88,4 @@ func (s *SignIn) userOf(r *http.Request) string {
 		return ""
 	}
 	return user
-}
-
-// client returns the address of the person who asks. Behind proxies in the server's trusted_proxies, it is
-// the one that they report.
-func client(r *http.Request) string {
-	if address, ok := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string); ok && address != "" {
-		return address
-	}
-	return r.RemoteAddr
 }

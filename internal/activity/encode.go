@@ -94,6 +94,8 @@ func (r *Record) filled(fields []place) (bits uint64) {
 			empty = *fieldAt[int](r, p) == 0
 		case attemptsKind:
 			empty = len(*fieldAt[[]Attempt](r, p)) == 0
+		case boolKind:
+			empty = !*fieldAt[bool](r, p)
 		}
 		if !empty {
 			bits |= 1 << i
@@ -210,6 +212,8 @@ func (in *reader) fields(r *Record, fields []place) {
 			*fieldAt[int](r, p) = int(in.number())
 		case attemptsKind:
 			*fieldAt[[]Attempt](r, p) = in.attempts()
+		case boolKind:
+			*fieldAt[bool](r, p) = true
 		}
 	}
 }

@@ -44,7 +44,7 @@ func TestDataRoundTrip(t *testing.T) {
 	anonymous.User = "" // as of rows that were written before there were users
 	first, priced := Record{Stream: true}, Record{Priced: true}
 	for _, want := range []Record{{}, filled(), packed, upper, notHex, first, priced, attempted, anonymous, {User: "ada"},
-		{Workstation: "desk"}, {Ended: "client"}, {BytesUp: 1}, {BytesDown: 1}} {
+		{Workstation: "desk"}, {Ended: "client"}, {BytesUp: 1}, {BytesDown: 1}, {Method: "ping"}, {IsError: true}, {AnswerBytes: 1}} {
 		got := Record{Tenant: want.Tenant, CreatedAt: want.CreatedAt, Code: "left over"}
 		data := want.encode([]byte("before"))
 		if err := got.decode(data[len("before"):]); err != nil || !reflect.DeepEqual(got, want) {
@@ -69,6 +69,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add((&Record{KeyHash: strings.Repeat("ab", 32), Latency: time.Second}).encode(nil))
 	f.Add((&Record{Attempted: []Attempt{{"acme/m", 200, "", 1}}}).encode(nil))
 	f.Add((&Record{User: "ada@example.com"}).encode(nil))
+	f.Add((&Record{Method: "tools/call", IsError: true, RequestBytes: 1, AnswerBytes: 2}).encode(nil))
 	f.Add([]byte{dataVersion + withUnits + 1, 0})
 	f.Add([]byte{dataVersion, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -102,6 +103,10 @@ func TestTheLayoutOfDataIsKept(t *testing.T) {
 		"6572726f720608023061146b6579206465763a20726174652031302f6d696e010f616461406578616d706c652e636f6d"
 	if got := fmt.Sprintf("%x", r.encode(nil)); got != want {
 		t.Errorf("the data are\n%s, not\n%s", got, want)
+	}
+	tool := Record{Method: "tools/call", IsError: true, RequestBytes: 15, AnswerBytes: 16}
+	if got := fmt.Sprintf("%x", tool.encode(nil)); got != "0180000000000000000000000000000000000000000000000000803c0a746f6f6c732f63616c6c1e20" {
+		t.Errorf("the data of a call of a tool are %s", got)
 	}
 	older := Record{User: "ada", Units: units.Counts{units.AudioInput: 300, units.Images: 2}}
 	data := older.encode(nil)

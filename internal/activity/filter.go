@@ -29,6 +29,8 @@ type Filter struct {
 	Status               int
 	// Code is the code of a failure, or AnyCode.
 	Code, Workstation string
+	// Family is that of the records: "mcp" selects the calls of tools.
+	Family string
 	// MinLatency is the least Latency.
 	MinLatency time.Duration
 	// Limit is 1 to MaxLimit; 0 means DefaultLimit.
@@ -37,8 +39,6 @@ type Filter struct {
 	Cursor string
 	// Daily reports that the caller asked for daily rows, see Log.Daily. Query ignores it.
 	Daily bool
-
-	after cursor // the decoded Cursor
 }
 
 // AnyCode as the Code of a query selects all calls that were refused or failed.
@@ -65,15 +65,20 @@ func (f *Filter) check() error {
 			return &ParamError{param, "must be between 1970 and 2262"}
 		}
 	}
-	for _, s := range []*string{&f.RequestID, &f.Model, &f.Provider, &f.Key, &f.KeyHash, &f.Code, &f.Workstation} {
+	for _, s := range []*string{&f.RequestID, &f.Model, &f.Provider, &f.Key, &f.KeyHash, &f.Code, &f.Workstation, &f.Family} {
 		*s = clip(*s)
 	}
 	if f.Cursor == "" {
 		return nil
 	}
-	var err error
-	f.after, err = parseCursor(f.Cursor)
+	_, err := parseCursor(f.Cursor)
 	return err
+}
+
+// after is the position that Cursor names, the zero value for none.
+func (f *Filter) after() cursor {
+	at, _ := parseCursor(f.Cursor) // it was checked
+	return at
 }
 
 // maxMerged is from how many tenants on their rows are sorted, not merged in the order of an index.
@@ -87,7 +92,7 @@ func (f *Filter) statusBytes() []byte { return binary.AppendVarint(nil, int64(f.
 // parts are what the data of each row has that f selects. Other rows may have it too: matches judges
 // them. A row that SQL leaves out costs a tenth of one that is read.
 func (f *Filter) parts() (all [][]byte) {
-	for _, text := range []string{f.Model, f.Provider, f.Key, f.Code, f.Workstation} {
+	for _, text := range []string{f.Model, f.Provider, f.Key, f.Code, f.Workstation, f.Family} {
 		if text != "" && text != AnyCode {
 			all = append(all, appendText(nil, text))
 		}
@@ -111,8 +116,8 @@ func (f *Filter) source(tenants []string) (string, []any) {
 	if to < math.MaxInt64 {
 		and("created_at < ?", to)
 	}
-	if f.after != (cursor{}) {
-		and("(created_at, seq) < (?, ?)", f.after.created, f.after.seq)
+	if at := f.after(); at != (cursor{}) {
+		and("(created_at, seq) < (?, ?)", at.created, at.seq)
 	}
 	if f.Status != 0 {
 		and("substr(data, 3, 2) = ?", f.statusBytes())
@@ -153,5 +158,5 @@ func (f *Filter) matches(r *Record) bool {
 	return (f.Model == "" || f.Model == r.Model) && (f.Provider == "" || f.Provider == r.Provider) &&
 		(f.Key == "" || f.Key == r.Key) && (f.KeyHash == "" || f.KeyHash == r.KeyHash) &&
 		(f.Status == 0 || f.Status == r.Status) && codeMatches(f.Code, r.Code) &&
-		(f.Workstation == "" || f.Workstation == r.Workstation) && r.Latency >= f.MinLatency
+		(f.Workstation == "" || f.Workstation == r.Workstation) && (f.Family == "" || f.Family == r.Family) && r.Latency >= f.MinLatency
 }

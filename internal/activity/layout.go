@@ -64,6 +64,7 @@ const (
 	numberKind               // int64, time.Duration
 	intKind                  // int
 	attemptsKind             // []Attempt
+	boolKind                 // bool: its bit among those of the added fields is its value
 )
 
 // fieldAt returns a pointer to the field of a record that has a place.
@@ -80,6 +81,8 @@ func placeOf(f *Field) place {
 		p.kind = intKind
 	case *[]Attempt:
 		p.kind = attemptsKind
+	case *bool:
+		p.kind = boolKind
 	}
 	return p
 }

@@ -42,6 +42,7 @@ var parsers = map[string]func(*Filter, string) string{
 	"status":         parseStatus,
 	"code":           func(f *Filter, v string) string { f.Code = v; return "" },
 	"workstation":    func(f *Filter, v string) string { f.Workstation = v; return "" },
+	"family":         func(f *Filter, v string) string { f.Family = v; return "" },
 	"tenant":         func(f *Filter, v string) string { f.Tenant = v; return "" },
 	"date":           parseDate,
 	"from":           func(f *Filter, v string) string { return parseInstant(&f.From, v, false) },

@@ -49,7 +49,7 @@ func (w *walker) walk(ctx context.Context, f *Filter, visit func(seq int64, r *R
 
 // raw is walk without decoding. SQL filters most of what f does not select.
 func (w *walker) raw(ctx context.Context, f *Filter, visit func(seq int64, tenant []byte, created int64, data []byte) (bool, error)) error {
-	at := f.after
+	at := f.after()
 	for batch := w.batch; ; batch = min(batch*batchGrowth, max(maxBatch, w.batch)) {
 		query, args := f.postgresSource(at, batch)
 		rows, err := w.from.Query(ctx, query, args...)

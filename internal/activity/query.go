@@ -97,6 +97,7 @@ func (l *SQLiteLog) walkRequest(ctx context.Context, f *Filter, visit func(seq i
 	}
 	var all []found
 	from, to := f.span()
+	after := f.after()
 	tenants, err := l.tenants(ctx, l.store.Reader(), f)
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func (l *SQLiteLog) walkRequest(ctx context.Context, f *Filter, visit func(seq i
 	for _, tenant := range tenants {
 		err := l.identified(ctx, search{tenant: tenant, id: f.RequestID, slots: []int{slotRequest}}, func(seq int64, r Record) bool {
 			at := cursor{r.CreatedAt.UnixNano(), seq}
-			if at.created >= from && at.created < to && (f.after == cursor{} || at.compare(f.after) < 0) && f.matches(&r) {
+			if at.created >= from && at.created < to && (after == cursor{} || at.compare(after) < 0) && f.matches(&r) {
 				all = append(all, found{at, r})
 			}
 			return true

@@ -44,11 +44,11 @@ type Record struct {
 	KeyHash string
 	// User is who used the key, if a single sign-on has said so.
 	User string
-	// Family is "openai", "openrouter", "anthropic", "google" or "vnc"; Route is such as
+	// Family is "openai", "openrouter", "anthropic", "google", "mcp" or "vnc"; Route is such as
 	// "POST /v1/chat/completions". Both are "unknown" for a call that a crash ended.
 	Family, Route string
 	// Model is the requested name, Provider the configured name, UpstreamModel the name sent to the
-	// provider.
+	// provider. Provider is the server of an MCP request, and Model "server/tool" if it calls a tool.
 	Model, Provider, UpstreamModel string
 	// Status is the HTTP status, 499 if the client had disconnected. Code is the machine code of a
 	// refusal, or "".
@@ -88,6 +88,11 @@ type Record struct {
 	// Ended is why a VNC session ended; BytesUp went to the workstation, BytesDown to the viewer.
 	Ended              string
 	BytesUp, BytesDown int64
+	// Method is that of an MCP request, one that the protocol has, such as "tools/call". IsError reports whether the tool
+	// answered that it failed. RequestBytes and AnswerBytes are the sizes of the two bodies.
+	Method                    string
+	IsError                   bool
+	RequestBytes, AnswerBytes int64
 }
 
 // Attempt is one request to a provider.

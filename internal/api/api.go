@@ -53,6 +53,7 @@ const (
 	GooglePrefix     = "/v1beta/"
 
 	GoogleAlphaPrefix = "/v1alpha/" // the same
+	MCPPrefix         = "/mcp/"
 )
 
 // Of returns the family that a path belongs to. Ok is false outside all.
@@ -64,6 +65,8 @@ func Of(path string) (a API, ok bool) {
 		return OpenAI{}, true
 	case strings.HasPrefix(path, GooglePrefix), strings.HasPrefix(path, GoogleAlphaPrefix):
 		return Google{}, true
+	case strings.HasPrefix(path, MCPPrefix):
+		return MCP{}, true
 	}
 	return nil, false
 }
@@ -82,10 +85,10 @@ func ByHeader(h http.Header, a API) API {
 
 // Parse returns the family of a name.
 func Parse(name string) (API, error) {
-	for _, a := range []API{OpenAI{}, OpenRouter{}, Anthropic{}, Google{}} {
+	for _, a := range []API{OpenAI{}, OpenRouter{}, Anthropic{}, Google{}, MCP{}} {
 		if a.Name() == name {
 			return a, nil
 		}
 	}
-	return nil, fmt.Errorf("unknown family %q; known families: openai, openrouter, anthropic, google", name)
+	return nil, fmt.Errorf("unknown family %q; known families: openai, openrouter, anthropic, google, mcp", name)
 }

@@ -135,6 +135,18 @@ var meanings = map[Code]Meaning{
 		"Somebody has the workstation, and the request for an address said that it must not be taken.",
 		"Wait, ask the holder, or ask for the address with `take_over`: of another key's session it needs `workstations:manage`.",
 	},
+	WorkstationDenied: {
+		"The source of the tenant's workstations said no to this caller. The message is its reason.",
+		"Ask at the control plane.",
+	},
+	WorkstationStarting: {
+		"The source of the tenant's workstations said that this one is not there yet.",
+		"Ask again after `Retry-After`. If it never comes, look at the control plane.",
+	},
+	SourceUnavailable: {
+		"The source of the tenant's workstations gave no answer that counts. Open sessions go on.",
+		"Look at the log: `code` and `error` say why.",
+	},
 	RequestTooLarge: {
 		"The body is larger than the limit of the key, the model, the site or a guardrail.",
 		"Send less, or raise `max_body`, in the option that is named.",

@@ -21,6 +21,7 @@ const (
 	ModelNotFound    Code = "model_not_found"
 	ModelNotCallable Code = "model_not_callable"
 	NotFound         Code = "not_found"
+	ToolNotFound     Code = "tool_not_found"
 
 	MethodNotAllowed    Code = "method_not_allowed"
 	UpgradeRequired     Code = "upgrade_required"
@@ -40,6 +41,11 @@ const (
 	WorkstationsExceeded      Code = "workstations_exceeded"
 	WorkstationGuestsExceeded Code = "workstation_guests_exceeded"
 	StorageUnavailable        Code = "storage_unavailable"
+
+	// The source of a workstation has said no, or that it comes later, or nothing that counts.
+	WorkstationDenied   Code = "workstation_denied"
+	WorkstationStarting Code = "workstation_starting"
+	SourceUnavailable   Code = "source_unavailable"
 
 	// KeysExceeded means that no more keys can be made at run time.
 	KeysExceeded Code = "keys_exceeded"
@@ -123,6 +129,7 @@ var table = map[Code]row{
 	ModelNotFound:    {404, invalidRequest, "not_found", notFound, 0, false},
 	ModelNotCallable: {404, invalidRequest, "not_found", notFound, 0, false},
 	NotFound:         {404, invalidRequest, "not_found", notFound, 0, false},
+	ToolNotFound:     {404, invalidRequest, "not_found", notFound, 0, false},
 
 	MethodNotAllowed:    {405, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	UpgradeRequired:     {426, invalidRequest, "invalid_request", invalidRequest, 0, false},
@@ -138,6 +145,10 @@ var table = map[Code]row{
 	WorkstationGuestsExceeded: {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
 	WorkstationsExceeded:      {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
 	StorageUnavailable:        {503, serverError, "provider_overloaded", overloaded, 10 * time.Second, false},
+
+	WorkstationDenied:   {403, "permission_error", "permission_denied", "permission_error", 0, false},
+	WorkstationStarting: {503, serverError, "provider_overloaded", overloaded, 10 * time.Second, false},
+	SourceUnavailable:   {503, serverError, "provider_overloaded", overloaded, 5 * time.Second, false},
 
 	GatewayBusy:              {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Second, false},
 	RateLimitExceeded:        {429, rateLimitError, "rate_limit_exceeded", rateLimitError, 0, false},

@@ -6,6 +6,7 @@ package caddykit
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/caddyserver/caddy/v2"
 
@@ -23,6 +24,34 @@ type App interface {
 // ErrNoApp is the load error of a configuration that uses Gatehouse's handlers without the global
 // option.
 var ErrNoApp = errors.New("the global option gatehouse { … } is missing")
+
+// exiting is the app with which the process exits, nil until then.
+var exiting atomic.Pointer[App]
+
+// Exit notes the app of the last configuration of a process that exits: no configuration is active
+// from then on.
+func Exit(a App) { exiting.Store(&a) }
+
+// Exiting returns the app with which the process exits, nil if it does not.
+func Exiting() App {
+	if a := exiting.Load(); a != nil {
+		return *a
+	}
+	return nil
+}
+
+// Running returns the gateway of the active configuration, or of the last one while the process exits.
+// The error is [caddy.ErrNotConfigured] if that has none.
+func Running() (*gateway.Gateway, error) {
+	if a := Exiting(); a != nil {
+		return a.Gateway(), nil
+	}
+	module, err := caddy.ActiveContext().AppIfConfigured(AppName)
+	if err != nil {
+		return nil, err
+	}
+	return module.(App).Gateway(), nil
+}
 
 // Gateway returns the gateway of the configuration that is being loaded. It never creates one.
 func Gateway(ctx caddy.Context) (*gateway.Gateway, error) {

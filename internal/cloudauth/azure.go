@@ -70,7 +70,7 @@ func NewAzure(ctx context.Context, a Azure, client *http.Client, now func() time
 		if err != nil {
 			return token{}, time.Time{}, err
 		}
-		value, expires, err := askToken(client, r, now)
+		value, expires, err := askToken(client, r, now, 0)
 		return token{value: value}, expires, err
 	}), nil
 }

@@ -1,5 +1,6 @@
-// Package cloudauth authorizes requests to model providers by the accounts of clouds: tokens of Google
-// and of Microsoft Entra ID, API keys of Amazon Bedrock, and requests signed for AWS.
+// Package cloudauth authorizes requests to model providers and MCP servers by the accounts of clouds: tokens
+// of Google and of Microsoft Entra ID, API keys of Amazon Bedrock, and requests signed for AWS. It also
+// gets tokens of any OAuth authorization server, with the gateway's own client credentials.
 //
 //	request --Sign--> cache --has one--> a header, or a signature
 //	                    | none, or about to expire
@@ -9,8 +10,8 @@
 // A [Credential] keeps what its source gave until shortly before it expires, and asks for the next one
 // in the background. The present one is used as long as it is valid. One that a provider refuses is renewed, and used until then.
 //
-// Sources: the SDKs of the vendors (google-auth, aws-sdk-go-v2, MSAL) and their documentation. Nothing
-// here was tried against an account.
+// Sources: the SDKs of the vendors (google-auth, aws-sdk-go-v2, MSAL) and their documentation; RFC 6749 and
+// RFC 8707. Nothing here was tried against an account.
 package cloudauth
 
 import (
@@ -26,7 +27,7 @@ import (
 
 // Status says whether a credential can be had.
 type Status struct {
-	Kind      string        // google, aws or azure
+	Kind      string        // google, aws, azure or oauth
 	Static    bool          // it does not expire
 	Life      time.Duration // that is left; 0: there is none at present
 	Refreshed time.Time     // when the last one came; zero: none has
@@ -94,7 +95,7 @@ func (b *bearer) Status() Status {
 	return s
 }
 
-var errPlain = errors.New("a token of a cloud is not sent over plain http")
+var errPlain = errors.New("a token is not sent over plain http")
 
 // Secure returns an error for an address to which no token is sent, because others could read it.
 func Secure(u *url.URL) error {

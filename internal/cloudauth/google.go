@@ -136,7 +136,7 @@ func (g *Google) fromMetadata(client *http.Client, now func() time.Time) fetch[t
 			return token{}, time.Time{}, err
 		}
 		r.Header.Set("Metadata-Flavor", "Google")
-		t, expires, err := askToken(client, r, now)
+		t, expires, err := askToken(client, r, now, 0)
 		return token{t, g.QuotaProject}, expires, err
 	}
 }

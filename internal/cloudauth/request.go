@@ -28,9 +28,10 @@ func Client(transport http.RoundTripper) *http.Client {
 	}
 }
 
-// askToken asks an OAuth token endpoint (RFC 6749, 5.1), or a metadata server that answers like one.
-// Errors show nothing of the answer but the error's own word.
-func askToken(client *http.Client, r *http.Request, now func() time.Time) (value string, expires time.Time, err error) {
+// askToken asks an OAuth token endpoint (RFC 6749, 5.1), or a metadata server that answers like one. A
+// token of which it does not say how long it lives has the usual life; with 0 that is an error. Errors
+// show nothing of the answer but the error's own word.
+func askToken(client *http.Client, r *http.Request, now func() time.Time, usualLife time.Duration) (value string, expires time.Time, err error) {
 	asked := now()
 	resp, err := client.Do(r)
 	if err != nil {
@@ -47,6 +48,7 @@ func askToken(client *http.Client, r *http.Request, now func() time.Time) (value
 	}
 	var answer struct {
 		Token   string          `json:"access_token"`
+		Type    string          `json:"token_type"`
 		Life    json.RawMessage `json:"expires_in"` // seconds, at Microsoft also as a text
 		Error   string          `json:"error"`
 		Message string          `json:"error_description"`
@@ -57,6 +59,12 @@ func askToken(client *http.Client, r *http.Request, now func() time.Time) (value
 	}
 	if strings.ContainsFunc(answer.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return "", expires, fmt.Errorf("the token endpoint %s gave a token that no header can carry", r.URL.Host)
+	}
+	if answer.Type != "" && !strings.EqualFold(answer.Type, "bearer") { // it would need a proof that is not made
+		return "", expires, fmt.Errorf("the token endpoint %s gave a token that is not a bearer token", r.URL.Host)
+	}
+	if life := string(answer.Life); usualLife > 0 && (life == "" || life == "null") {
+		return answer.Token, asked.Add(usualLife), nil
 	}
 	seconds, err := strconv.ParseInt(strings.Trim(string(answer.Life), `"`), 10, 64)
 	if err != nil || seconds <= 0 {

@@ -12,7 +12,8 @@ type activityFilter struct {
 	Name, Label, Unit string
 	summed            bool // the series route has it, and names its values
 	choice            bool // it has few values, which are offered as a list
-	rare              bool
+	rare, number      bool
+	values            []string // all that there are
 }
 
 var activityFilters = []activityFilter{
@@ -21,9 +22,10 @@ var activityFilters = []activityFilter{
 	{Name: "provider", Label: "Provider", summed: true, choice: true},
 	{Name: "code", Label: "Code", summed: true, choice: true},
 	{Name: "tenant", Label: "Tenant", summed: true},
-	{Name: "status", Label: "Status", rare: true},
+	{Name: "family", Label: "API", rare: true, choice: true, values: []string{"openai", "openrouter", "anthropic", "google", "mcp", "vnc"}},
+	{Name: "status", Label: "Status", rare: true, number: true},
 	{Name: "workstation", Label: "Workstation", rare: true},
-	{Name: "min_latency_ms", Label: "Slower than", Unit: "ms", rare: true},
+	{Name: "min_latency_ms", Label: "Slower than", Unit: "ms", rare: true, number: true},
 }
 
 // anyCode as a code stands for all of them, as the routes have it.
@@ -63,7 +65,7 @@ func (p *activityPage) fields(v *visit, s *span) {
 		if f.Name == "tenant" && !v.caller.Key.AllTenants {
 			continue
 		}
-		field := filterField{activityFilter: f, Value: v.query.Get(f.Name), Select: f.choice, Number: f.rare && f.Name != "workstation"}
+		field := filterField{activityFilter: f, Value: v.query.Get(f.Name), Values: slices.Clone(f.values), Select: f.choice, Number: f.number}
 		if f.summed && !isPoll(v.r) {
 			field.Values = namesOf(v, f.Name, s)
 		}

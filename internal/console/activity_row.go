@@ -46,6 +46,8 @@ func (r *activityRow) Result() result {
 		return result{Text: inPlainWords(r.Ended), Tone: "warn"}
 	case r.Ended != "":
 		return result{Text: inPlainWords(r.Ended), Fine: true}
+	case r.Code == "" && r.IsError:
+		return result{Text: "tool error", Tone: "warn"}
 	case r.Code == "":
 		return result{Text: "ok", Fine: true}
 	case r.Status >= 500:
@@ -74,7 +76,7 @@ func (r *activityRow) Cost() cost {
 	switch {
 	case r.Session():
 		return cost{}
-	case !r.Used():
+	case !r.Used() && spent == 0:
 		return cost{Amount: usd(0), Short: usd(0)}
 	case r.Priced:
 		return cost{Amount: usd(spent), Short: microUSD(spent)}
@@ -97,7 +99,7 @@ func microUSD(amount float64) string {
 
 // Via is the provider, if the name of the model does not say it.
 func (r *activityRow) Via() string {
-	if strings.HasPrefix(r.Model, r.Provider+"/") {
+	if r.Model == r.Provider || strings.HasPrefix(r.Model, r.Provider+"/") {
 		return ""
 	}
 	return r.Provider

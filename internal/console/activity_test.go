@@ -121,7 +121,7 @@ func TestOnlyTheNewestRowsAreLive(t *testing.T) {
 }
 
 func TestSumsAreOnlyShownForTheFiltersThatTheyHave(t *testing.T) {
-	for _, filter := range []string{"status=429", "workstation=lab1", "min_latency_ms=1000"} {
+	for _, filter := range []string{"status=429", "workstation=lab1", "min_latency_ms=1000", "family=mcp"} {
 		page := withRows("", callJSON).visit(t, "/console/activity?"+filter).Body.String()
 		if strings.Contains(page, "<svg") || !strings.Contains(page, "No chart and no sums") || !strings.Contains(page, "at most a million rows") || !strings.Contains(page, "<details open>") {
 			t.Errorf("%s: %s", filter, page)

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/mcp/client"
 )
 
 // pageTime is when the pages of tests are visited.
@@ -21,12 +23,14 @@ var pageTime = time.Date(2026, 11, 23, 2, 20, 0, 0, time.UTC)
 // fakeAPI has fixed answers of public routes, by their path. A route that is not there is 404.
 type fakeAPI struct {
 	answers map[string]func(url.Values) string
-	asked   []*url.URL
-	refusal string // if set, every route answers with it
-	status  int    // of refusal
-	header  http.Header
-	until   string // the header of that name of every answer, if set
-	key     keys.Key
+	// handlers answer instead, by their path.
+	handlers map[string]http.HandlerFunc
+	asked    []*url.URL
+	refusal  string // if set, every route answers with it
+	status   int    // of refusal
+	header   http.Header
+	until    string // the header of that name of every answer, if set
+	key      keys.Key
 }
 
 func newFakeAPI() *fakeAPI {
@@ -46,6 +50,10 @@ func (a *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if a.refusal != "" {
 		w.WriteHeader(a.status)
 		_, _ = io.WriteString(w, a.refusal)
+		return
+	}
+	if h := a.handlers[r.URL.Path]; h != nil {
+		h(w, r)
 		return
 	}
 	answer := ""
@@ -74,6 +82,13 @@ func (a *fakeAPI) visit(t *testing.T, path string) *httptest.ResponseRecorder {
 	t.Helper()
 	console := &Console{config: Config{
 		API: func(request.Caller) http.Handler { return a }, Logger: zap.NewNop(), Now: func() time.Time { return pageTime },
+		Tools: func(ctx context.Context, send Sender) (version string, tools []Tool, err error) {
+			version, found, err := client.List(ctx, send)
+			for _, t := range found {
+				tools = append(tools, Tool{t.Name, t.Title, t.Description})
+			}
+			return version, tools, err
+		},
 		TraceURL: "https://traces.example.com/{trace_id}",
 	}}
 	mux := http.NewServeMux()

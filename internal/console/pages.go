@@ -56,6 +56,8 @@ func init() {
 		{method: "POST", path: "/sessions/{id}/end", title: "End a session", scopes: seeDesktops, serve: endSession.serve},
 		{method: "GET", path: "/limits", title: "Limits and budgets", menu: "Limits", group: "Gateway", live: true, serve: limits},
 		{method: "GET", path: "/providers", title: "Providers", menu: "Providers", group: "Gateway", scopes: []keys.Scope{keys.ProvidersRead}, live: true, serve: providers},
+		{method: "GET", path: "/tools", title: "Tools", menu: "Tools", group: "Gateway", scopes: []keys.Scope{keys.MCPCall}, live: true, serve: tools},
+		{method: "GET", path: "/tools/{server}", title: "Tools", scopes: []keys.Scope{keys.MCPCall}, serve: showServer},
 		{method: "GET", path: "/keys", title: "Keys made at run time", menu: "Keys", group: "Gateway", scopes: manageKeys, serve: listKeys},
 		{method: "GET", path: "/keys/new", title: "Issue a key", scopes: manageKeys, serve: newKey},
 		{method: "POST", path: "/keys/new", title: "Issue a key", scopes: manageKeys, serve: issueKey},

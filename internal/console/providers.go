@@ -1,6 +1,7 @@
 package console
 
 import (
+	"maps"
 	"net/url"
 	"time"
 
@@ -107,10 +108,10 @@ func providers(v *visit) error {
 	}
 	var byProvider, byModel map[string]failedCalls
 	if p.Day {
-		if byProvider, err = failedOfDay(v, "provider"); err != nil {
+		if byProvider, err = failedOfDay(v, "provider", nil); err != nil {
 			return err
 		}
-		if byModel, err = failedOfDay(v, "model"); err != nil {
+		if byModel, err = failedOfDay(v, "model", nil); err != nil {
 			return err
 		}
 	}
@@ -139,13 +140,15 @@ func readProviders(v *visit) ([]providerCard, error) {
 	return answer.Data, err
 }
 
-// failedOfDay returns the calls of the last 24 hours and how many failed, by the provider or the model.
-func failedOfDay(v *visit, by string) (map[string]failedCalls, error) {
+// failedOfDay returns the calls of the last 24 hours with these filters and how many failed, by the
+// provider or the model.
+func failedOfDay(v *visit, by string, filters url.Values) (map[string]failedCalls, error) {
 	to := v.now.UTC().Truncate(time.Hour).Add(time.Hour)
 	q := url.Values{
 		"by": {by}, "step": {"hour"}, "top": {"50"},
 		"from": {to.Add(-24 * time.Hour).Format(time.RFC3339)}, "to": {to.Format(time.RFC3339)},
 	}
+	maps.Copy(q, filters)
 	sums, err := sumsOf(v, q)
 	if err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ func TestAGuestIsInvitedByTheKeysThatMay(t *testing.T) {
 		"POST /v1/sessions/vnc-1/guests": `200 {"workstation_id":"desk1","vnc_url":"tok.vnc.example.com:5900","expires_at":"2026-11-23T02:25:00Z"}`,
 	})
 	a.shows(a.visit("/console/sessions/vnc-1/guests", url.Values{}), 200, "Address for a guest at desk1", "vncviewer tok.vnc.example.com:5900")
-	if last := a.asked[len(a.asked)-1]; string(last.body) != `{"view_only":true}` {
+	if last := a.asked[len(a.asked)-1]; last.body != `{"view_only":true}` {
 		t.Errorf("sent %s", last.body)
 	}
 	a.key.Name, a.key.Scopes = "dev", keys.WorkstationsConnect

@@ -87,6 +87,7 @@ type Config struct {
 	Policy
 	Levels
 	Workstations []Spec
+	Sources      []Source
 	State        *State
 	Storage      Storage   // keeps registrations and release marks
 	Random       io.Reader // crypto/rand.Reader; safe for concurrent use

@@ -119,8 +119,8 @@ func (w *Service) pass(f *Found, viewer netip.Addr) (*Pass, error) {
 	if _, err := w.state.judge(w.config, id, t, viewer); err != nil {
 		return nil, err
 	}
-	target := w.target(id)
-	if target == nil {
+	target, source := w.target(id), w.sourceOf(id)
+	if target == nil && source == nil {
 		return nil, refuse(RefusedUnavailable)
 	}
 	rules := w.config.rules(t.Issuer, id, target, t.Rules)
@@ -136,6 +136,8 @@ func (w *Service) pass(f *Found, viewer netip.Addr) (*Pass, error) {
 		Rules:       rules,
 		Shared:      shared,
 		token:       t,
+		source:      source,
+		refreshed:   f.Workstation.Refreshed,
 		look:        f.look(opening, &terms, w.state.now()),
 		service:     w,
 	}, nil
@@ -152,7 +154,7 @@ func (c *configuration) rules(by Issuer, id ID, target *Target, asked SessionRul
 
 // look returns the refusal that join would give the session now, "" for none.
 func (f *Found) look(x *SessionRecord, terms *Terms, now time.Time) RefusalCode {
-	if code := x.Token.Guest.admit(f.Workstation, now); code != "" {
+	if code := admitGuest(x.Token.Guest, f.Workstation, now); code != "" {
 		return code
 	}
 	conflicting, refused := f.Workstation.conflicts(x, terms.Rule, x.Token.Claim, terms.Client, now)

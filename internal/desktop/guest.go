@@ -35,8 +35,8 @@ func (r SessionRules) maxGuests() int {
 	return max(r.MaxGuests, 0)
 }
 
-// host returns the guest's host at a workstation, nil where it has ended.
-func (g Guest) host(w *Workstation, now time.Time) *SessionRecord {
+// hostOf returns the host of a guest at a workstation, nil where it has ended.
+func hostOf(g Guest, w *Workstation, now time.Time) *SessionRecord {
 	if x := w.session(g.Host); x != nil && x.open(now) && x.Token.Guest.Host == "" {
 		return x
 	}
@@ -49,7 +49,7 @@ func (t *Token) mayInvite(w *Workstation, now time.Time) error {
 	if t.Guest.Host == "" {
 		return nil
 	}
-	host := t.Guest.host(w, now)
+	host := hostOf(t.Guest, w, now)
 	if host == nil {
 		return noSession(w.ID, t.Guest.Host)
 	}
@@ -67,12 +67,12 @@ func (t *Token) mayInvite(w *Workstation, now time.Time) error {
 	return nil
 }
 
-// admit returns why a guest cannot join its host now, "" if it can or is none.
-func (g Guest) admit(w *Workstation, now time.Time) RefusalCode {
+// admitGuest returns why a guest cannot join its host now, "" if it can or is none.
+func admitGuest(g Guest, w *Workstation, now time.Time) RefusalCode {
 	if g.Host == "" {
 		return ""
 	}
-	host := g.host(w, now)
+	host := hostOf(g, w, now)
 	if host == nil {
 		return RefusedHostLeft
 	}

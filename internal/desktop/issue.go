@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"strconv"
 	"time"
 
@@ -19,6 +20,7 @@ type Options struct {
 	Claim     Claim         // what its sessions do where the workstation is in use
 	Guest     Guest         // it is for a guest of a session
 	ExpiresIn time.Duration // until the first use, 1 s to max_duration; 0 = connect_within
+	Client    netip.Addr    // of the caller, for the source of the workstation
 }
 
 // Issued is a new token. It is given out only here.
@@ -38,18 +40,12 @@ type Issued struct {
 const maxMints = 16
 
 // Issue makes a token for the issuer's workstation. Its errors are: not_found (unknown, released, another
-// tenant's), invalid_value for expires_in, workstation_tokens_exceeded, workstation_occupied for a claim
+// tenant's), workstation_denied, workstation_starting and source_unavailable by its source, invalid_value for expires_in, workstation_tokens_exceeded, workstation_occupied for a claim
 // that cannot be met now, storage_unavailable before Start. Where randomness fails the error is none of
 // them.
 func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 	if !w.ready.Load() {
 		return Issued{}, errNotStarted()
-	}
-	id := ID{by.Tenant, name}
-	rules := w.config.rules(by, id, w.target(id), o.Rules)
-	o.Shared = o.Shared && !rules.NotShared
-	if o.Guest.Host != "" {
-		o.Shared = true // with its host
 	}
 	life := w.config.policy.ConnectWithin
 	if o.ExpiresIn != 0 {
@@ -59,6 +55,13 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 		}
 		life = o.ExpiresIn
 	}
+	at, err := w.ask(by, ID{by.Tenant, name}, o, time.Time{})
+	if err != nil {
+		return Issued{}, err
+	}
+	id := ID{by.Tenant, name}
+	rules := w.config.rules(by, id, w.target(id), o.Rules).Within(at.session())
+	o.Shared = o.Shared && !rules.NotShared || o.Guest.Host != "" // a guest shares with its host
 	if err := w.mayClaim(by, name, o, rules); err != nil {
 		return Issued{}, err
 	}
@@ -68,8 +71,13 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 			return Issued{}, err
 		}
 		t := w.config.token(by, secret, o)
+		t.Machine, t.Asked = at.machine, at.asked
 		switch err := w.admitToken(t, id, life, rules.MaxDuration); {
 		case errors.Is(err, errTaken):
+		case errors.Is(err, errMoved):
+			if at, err = w.ask(by, ID{by.Tenant, name}, o, w.state.now()); err != nil {
+				return Issued{}, err
+			}
 		case err != nil:
 			return Issued{}, err
 		default:
@@ -144,7 +152,7 @@ func (w *Service) admitToken(t *Token, id ID, life, most time.Duration) error {
 	case err == nil:
 		_, err = w.state.mayIssue(w.config, t.Issuer, id) // the configuration may have changed meanwhile
 		return err
-	case errors.Is(err, errTaken), errors.As(err, &refused):
+	case errors.Is(err, errTaken), errors.Is(err, errMoved), errors.As(err, &refused):
 		return err
 	case errors.Is(err, errStale):
 		return errReleased(id)

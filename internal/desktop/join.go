@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/source"
 )
 
 // Pass is a live token that Find has seen. It can be joined once.
 type Pass struct {
 	Workstation ID
-	Target      *Target
+	Target      *Target // nil before Locate where a source says where it is
 	Issuer
 	TokenID string
 	Guest   Guest        // of which session, if of one
@@ -19,9 +22,12 @@ type Pass struct {
 	// Withdrawn reports whether the viewer may not join any more; nil: it may. It must not call back.
 	Withdrawn func() bool
 
-	token   *Token
-	look    RefusalCode // what Join would have said when it was found
-	service *Service    // that found it
+	token     *Token
+	source    *Source   // that is asked where the workstation is; nil: it is known
+	refreshed time.Time // answers of the source from before do not count
+	question  source.Question
+	look      RefusalCode // what Join would have said when it was found
+	service   *Service    // that found it
 }
 
 func (p *Pass) withdrawn() bool { return p.Withdrawn != nil && p.Withdrawn() }

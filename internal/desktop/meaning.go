@@ -70,6 +70,9 @@ var refusalMeanings = map[RefusalCode]apierror.Meaning{
 	WorkstationCertificate:    {Text: "The VNC server's certificate is not the expected one.", Advice: "Correct `trust_pool`, `server_name` or `pinned_key` of the workstation."},
 	WorkstationRefused:        {Text: "The VNC server refused the connection with a reason of its own.", Advice: "Look at the `cause` in the log."},
 	WorkstationTimeout:        {Text: "The VNC server did not answer in time.", Advice: "Look at the load of the workstation, and at the network."},
+	WorkstationDenied:         {Text: "The source of the workstation said no. The user was shown its reason.", Advice: "Ask at the control plane."},
+	WorkstationStarting:       {Text: "The source of the workstation said that it is not there yet.", Advice: "The user tries again in a moment. If it never comes, look at the control plane."},
+	SourceUnavailable:         {Text: "The source of the workstation gave no answer that counts.", Advice: "Look at the log: `code` and `error` say why. Open sessions go on."},
 	WorkstationFailed:         {Text: "What answered at the address is no VNC server.", Advice: "Check the port of the workstation."},
 }
 

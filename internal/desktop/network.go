@@ -34,8 +34,8 @@ var special = []netip.Prefix{
 
 // Why an address is not dialled.
 var (
-	errOutside = errors.New("the address is outside the networks of register_networks")
-	errPort    = errors.New("the port is not one of register_ports")
+	errOutside = errors.New("the address is outside the networks of register_networks, or of its source")
+	errPort    = errors.New("the port is not one of register_ports, or of its source")
 )
 
 // Ports are those at which a workstation registered at run time may be; empty: all.
@@ -50,10 +50,10 @@ func (p Ports) has(port uint16) bool {
 
 func cleanNetwork(n netip.Prefix) (netip.Prefix, error) {
 	if !n.IsValid() {
-		return n, errors.New("register_networks: not a network")
+		return n, errors.New("not a network")
 	}
 	if n.Addr().Is4In6() {
-		return n, fmt.Errorf("register_networks: %s: write it as an IPv4 network", n)
+		return n, fmt.Errorf("%s: write it as an IPv4 network", n)
 	}
 	return n.Masked(), nil
 }

@@ -109,7 +109,7 @@ func (p *Policy) check() error {
 	p.Networks = slices.Clone(p.Networks)
 	for i, n := range p.Networks {
 		if p.Networks[i], err = cleanNetwork(n); err != nil {
-			return err
+			return fmt.Errorf("register_networks: %w", err)
 		}
 	}
 	for name := range p.Credentials {

@@ -45,6 +45,13 @@ const (
 	WorkstationFailed      RefusalCode = "workstation_failed" // no VNC server
 )
 
+// What the source of a workstation has said.
+const (
+	WorkstationDenied   RefusalCode = "workstation_denied"   // not to this caller, or not now
+	WorkstationStarting RefusalCode = "workstation_starting" // later
+	SourceUnavailable   RefusalCode = "source_unavailable"   // nothing that counts
+)
+
 // Refusal is the error of a viewer that gets no desktop. Its text is for the
 // viewer's window: short ASCII that names no token and no workstation.
 type Refusal struct {
@@ -92,6 +99,10 @@ var refusals = map[RefusalCode]struct {
 	WorkstationRefused:     {http.StatusBadGateway, "The workstation refused the connection. Tell your administrator."},
 	WorkstationTimeout:     {http.StatusBadGateway, "The workstation did not answer in time. Try again later."},
 	WorkstationFailed:      {http.StatusBadGateway, "The workstation did not answer as a VNC server. Tell your administrator."},
+
+	WorkstationDenied:   {http.StatusForbidden, "You may not use this workstation now."},
+	WorkstationStarting: {http.StatusServiceUnavailable, "The workstation is starting. Try again in a moment."},
+	SourceUnavailable:   {http.StatusServiceUnavailable, "The list of workstations cannot be read. Try again."},
 }
 
 // RefusalCodes returns all codes, sorted.

@@ -37,6 +37,9 @@ func (g *Registry) ReleaseBy(ctx context.Context, tenant, name string, by Releas
 	if !g.ready.Load() {
 		return errNotStarted()
 	}
+	if source := g.inventory.sourceOf(id); source != nil {
+		return g.dismiss(ctx, source, id, by)
+	}
 	ctx, cancel := forStorage(ctx)
 	defer cancel()
 	s := g.inventory.state

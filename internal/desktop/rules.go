@@ -12,6 +12,7 @@ var (
 	errTaken = errors.New("a token like it lives")
 	errStale = errors.New("the workstation was released since this gateway last read the records")
 	errGone  = errors.New("the token is dead")
+	errMoved = errors.New("the source has named another machine since it was asked")
 )
 
 // issue makes a token live.
@@ -25,6 +26,11 @@ func (w *Workstation) issue(t *Token, most int, now time.Time) error {
 	w.raise(t.Generation, "", now)
 	if w.Shut {
 		return errReleased(w.ID)
+	}
+	if !t.Asked.IsZero() {
+		if err := w.occupy(t.Machine, t.Asked, now); err != nil {
+			return err
+		}
 	}
 	w.Sweep(now)
 	if err := t.mayInvite(w, now); err != nil {
@@ -51,7 +57,7 @@ func (w *Workstation) join(x *SessionRecord, terms *Terms, now time.Time) (most 
 	if terms.Pin && t.pinned(terms.Client) {
 		return 0, refuse(RefusedPinned)
 	}
-	if code := t.Guest.admit(w, now); code != "" {
+	if code := admitGuest(t.Guest, w, now); code != "" {
 		return 0, refuse(code)
 	}
 	x.Token = t
@@ -165,19 +171,42 @@ func (w *Workstation) raise(generation int64, by string, now time.Time) (ended [
 
 // endBefore ends the tokens and sessions of generations before one.
 func (w *Workstation) endBefore(generation int64, by string, now time.Time) (ended []*SessionRecord) {
+	return w.endOf(func(t *Token) bool { return t.Generation < generation }, by, now)
+}
+
+// endOf ends tokens and their sessions as a release does.
+func (w *Workstation) endOf(ends func(t *Token) bool, by string, now time.Time) (ended []*SessionRecord) {
 	for _, x := range w.open(now) {
-		if x.Token.Generation < generation {
+		if ends(x.Token) {
 			ended = append(ended, x)
 			w.end(x, ReasonReleased, by, now)
 		}
 	}
 	w.retireAll(func(t *Token) RefusalCode {
-		if t.Generation < generation {
+		if ends(t) {
 			return RefusedReleased
 		}
 		return ""
 	})
 	return ended
+}
+
+// occupy ends what was issued for other machines than the one that a source has named, when it was
+// asked at a time: errMoved if something was issued later for another one.
+func (w *Workstation) occupy(machine string, asked, now time.Time) error {
+	other := func(t *Token) bool { return t.Machine != machine }
+	for _, t := range w.Tokens {
+		if other(t) && !t.Issued.Before(asked) {
+			return errMoved
+		}
+	}
+	for _, x := range w.open(now) {
+		if other(x.Token) && !x.Token.Issued.Before(asked) {
+			return errMoved
+		}
+	}
+	w.endOf(other, "", now)
+	return nil
 }
 
 // revoke ends at a time what a key has asked for.
@@ -237,7 +266,7 @@ func (w *Workstation) reopenSession(t *Token, x *SessionRecord, known RefusalCod
 		return ReasonReleased
 	case !now.Before(x.Until):
 		return ReasonMaxDuration
-	case t.Guest.Host != "" && t.Guest.host(w, now) == nil: // nobody knows whether it is open
+	case t.Guest.Host != "" && hostOf(t.Guest, w, now) == nil: // nobody knows whether it is open
 		return ReasonHostLeft
 	case there != nil:
 		w.Sessions[slices.Index(w.Sessions, there)] = x // its gateway has another ID now

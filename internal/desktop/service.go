@@ -56,6 +56,9 @@ func New(c Config) (*Service, error) {
 		random: c.Random,
 		emit:   c.emitter(),
 	}
+	if err := w.config.addSources(c.Sources, c.State); err != nil {
+		return nil, err
+	}
 	w.Registry = &Registry{inventory: w.Inventory, storage: c.Storage, emit: w.emit}
 	for _, spec := range c.Workstations {
 		if err := spec.ID.check(); err != nil {

@@ -23,9 +23,10 @@ type State struct {
 	shared   *sharedRecords            // nil: this gateway is the only one
 	turns    [turnstiles]chan struct{} // one change in storage at a time for a workstation
 
-	mu        sync.Mutex     // guards the following; it comes before that of the records
-	committed *configuration // of the last Commit
-	latest    int64          // number of the newest configuration that was made before the last Commit
+	mu        sync.Mutex         // guards the following; it comes before that of the records
+	sources   map[string]*Source // by tenant, of the service that started last
+	committed *configuration     // of the last Commit
+	latest    int64              // number of the newest configuration that was made before the last Commit
 	allowed   func(by Issuer) bool
 }
 
@@ -34,7 +35,8 @@ type configuration struct {
 	policy   Policy
 	levels   Levels
 	declared map[ID]*Target
-	number   int64 // a later configuration has a higher one
+	sources  map[string]*Source // by tenant
+	number   int64              // a later configuration has a higher one
 }
 
 // NewState returns an empty State over a store of this gateway's own. now is time.Now outside tests.
@@ -114,9 +116,10 @@ func (s *State) current(id ID, by Issuer) bool {
 	return s.has(s.committed, id) && (s.allowed == nil || s.allowed(by))
 }
 
-// has reports whether a configuration has the workstation, released or not; the records are locked.
+// has reports whether a configuration has the workstation, released or not; the records are locked. A
+// tenant with a source may have any.
 func (s *State) has(c *configuration, id ID) bool {
-	return c != nil && (c.declared[id] != nil || s.records.byID[id].registered())
+	return c != nil && (c.declared[id] != nil || s.records.byID[id].registered() || c.sources[id.Tenant] != nil)
 }
 
 // overtaken reports whether a later configuration is current that has dropped the workstation or
@@ -174,10 +177,23 @@ func (s *State) judge(c *configuration, id ID, t *Token, viewer netip.Addr) (gen
 	return generation, nil
 }
 
+// Node is the name of this gateway among several, "" where it is the only one.
+func (s *State) Node() string { return (&SessionRecord{Node: s.sessions.store.Node()}).NodeName() }
+
 // Open is the number of open sessions.
 func (s *State) Open() (n int) {
 	for _, x := range s.sessions.of() {
 		if x.Why() == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// OpenBut is Open without the viewers that have shown their token in this way.
+func (s *State) OpenBut(security string) (n int) {
+	for _, x := range s.sessions.of() {
+		if r, open := x.snapshot(); open && r.Security != security {
 			n++
 		}
 	}

@@ -85,6 +85,7 @@ func (g *Registry) save(ctx context.Context, id ID) error {
 // by its key. Records of memory that the storage lacks are written to it, so that a reload may name
 // another storage.
 func (g *Registry) Start(ctx context.Context) error {
+	g.inventory.state.sourcesNow(g.inventory.config.sources)
 	if g.inventory.state.shared != nil {
 		if err := g.startShared(ctx); err != nil {
 			return err

@@ -111,7 +111,7 @@ func (c *Change) Concerns(node string) bool {
 // nothing reports whether the change changes nothing.
 func (c *Change) nothing() bool {
 	a, b := c.Before, c.After
-	return a.Generation == b.Generation && a.Shut == b.Shut && len(b.Dead) == 0 &&
+	return a.Generation == b.Generation && a.Shut == b.Shut && a.Refreshed.Equal(b.Refreshed) && len(b.Dead) == 0 &&
 		slices.Equal(a.Tokens, b.Tokens) && slices.Equal(a.Sessions, b.Sessions)
 }
 

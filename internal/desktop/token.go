@@ -92,6 +92,8 @@ type Token struct {
 	Deadline   time.Time    `json:"deadline"`             // the end while no session is open
 	Client     netip.Addr   `json:"client"`               // of the first use; invalid before it
 	Generation int64        `json:"generation,omitempty"` // of the workstation when it was issued
+	Machine    string       `json:"machine,omitempty"`    // that its source had named
+	Asked      time.Time    `json:"-"`                    // when that was asked; zero: no source was
 }
 
 // pinned reports whether the token belongs to another client than viewer.

@@ -15,6 +15,7 @@ type Workstation struct {
 	Shut       bool             `json:"shut,omitempty"`       // a release without a number: it holds until it is taken back
 	Tokens     []*Token         `json:"tokens,omitempty"`     // some may have expired
 	Sessions   []*SessionRecord `json:"sessions,omitempty"`
+	Refreshed  time.Time        `json:"refreshed,omitzero"` // answers of its source that were asked for before do not count
 
 	Version uint64      `json:"-"` // set by the store; 0: it is not stored
 	Dead    []DeadToken `json:"-"` // tokens that a rule took out

@@ -28,10 +28,11 @@ type About struct {
 }
 
 // AboutNewKeys is the most that a key made at run time may have, in the words of POST /api/v1/keys. An
-// empty list bounds nothing, and neither does null.
+// empty list bounds nothing, but for that of tools, and neither does null.
 type AboutNewKeys struct {
 	Scopes      []string `json:"scopes"`
 	Models      []string `json:"models"`
+	Tools       []string `json:"mcp"` // empty: none
 	Rates       []string `json:"rates"`
 	Budgets     []string `json:"budgets"`
 	Concurrency *string  `json:"concurrency"`
@@ -93,7 +94,7 @@ func ReadAbout(ctx context.Context, g *Gateway, key *keys.Key) About {
 }
 
 func newKeys(b *runtimekeys.Block) *AboutNewKeys {
-	a := &AboutNewKeys{Scopes: b.Scopes.Names(), Models: append([]string{}, b.Models...), Rates: []string{}, Budgets: []string{}}
+	a := &AboutNewKeys{Scopes: b.Scopes.Names(), Models: append([]string{}, b.Models...), Tools: append([]string{}, b.Tools...), Rates: []string{}, Budgets: []string{}}
 	for _, rate := range b.Limits.Rates {
 		a.Rates = append(a.Rates, rate.String())
 	}

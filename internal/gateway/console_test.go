@@ -84,7 +84,7 @@ func TestAReloadEndsWhatUsersHaveWhoseKeyIsAnother(t *testing.T) {
 					t.Errorf("%q is signed out before the reload has succeeded", user)
 				}
 			}
-			older.Stop(false)
+			older.Stop()
 			older.Close()
 			for user, want := range map[string]bool{"alice": c.alice, "bob": c.bob, "": c.key} {
 				ended := desktop.Reason("")
@@ -96,7 +96,8 @@ func TestAReloadEndsWhatUsersHaveWhoseKeyIsAnother(t *testing.T) {
 					t.Errorf("%q is signed in: %v, want %v", user, lives, want)
 				}
 			}
-			newer.Stop(true)
+			newer.state.Exit(0)
+			newer.Stop()
 			newer.Close()
 			if err := state.Close(); err != nil {
 				t.Error(err)

@@ -10,9 +10,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
@@ -20,7 +20,7 @@ import (
 // ledger has charged each the amount that it had reserved.
 func recordCrashes(log activity.Log, logger *zap.Logger, crashed []limits.Crash) {
 	for _, crash := range crashed {
-		request, tenant, key := modelcall.ParseReservationID(crash.Call)
+		request, tenant, key := admission.ParseReservationID(crash.Call)
 		log.Append(&activity.Record{
 			ID: request, RequestID: request, CreatedAt: crash.At, Tenant: tenant, Key: key, Family: crashedRoute, Route: crashedRoute,
 			Status: http.StatusInternalServerError, Code: string(apierror.Internal), UsageSource: activity.UsageCrashed,

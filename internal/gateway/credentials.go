@@ -9,6 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/cloudauth"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
 // credentialLook is how often a credential is looked at for the log. Nothing is asked then.
@@ -16,7 +17,7 @@ const credentialLook = time.Second
 
 // CredentialStatus says whether a cloud gives the gateway what authorizes its requests.
 type CredentialStatus struct {
-	Cloud string `json:"cloud"` // google, aws, azure
+	Cloud string `json:"cloud"` // google, aws, azure, oauth
 	// Valid reports whether requests can be authorized, or that nothing has been tried yet.
 	Valid bool `json:"valid"`
 	// Remaining is how many seconds the present one lives; null if it does not expire, or there is none.
@@ -37,6 +38,10 @@ func credentialStatus(e *provider.Endpoint) *CredentialStatus {
 	if !ok {
 		return nil
 	}
+	return statusOf(c)
+}
+
+func statusOf(c cloudauth.Credential) *CredentialStatus {
 	s := c.Status()
 	shown := &CredentialStatus{Cloud: s.Kind, Valid: s.Life > 0 || s.Err == nil}
 	if s.Life > 0 {
@@ -49,21 +54,41 @@ func credentialStatus(e *provider.Endpoint) *CredentialStatus {
 	return shown
 }
 
-// endpointName is "provider", and "@endpoint" if there are several.
-func endpointName(p *provider.Provider, e *provider.Endpoint) string {
-	if e.Name == "" {
-		return p.Name
-	}
-	return p.Name + "@" + e.Name
+// issued is a credential that a cloud or an authorization server gives, and who gets it.
+type issued struct {
+	cloudauth.Credential
+	provider, endpoint string // or the MCP server; their names differ
 }
 
-// withoutCredential returns the endpoints whose requests cannot be authorized at present.
-func withoutCredential(providers []*provider.Provider) (names []string) {
+// issuedTo returns the credentials of providers and MCP servers.
+func issuedTo(providers []*provider.Provider, servers *toolserver.Servers) (found []issued) {
 	for _, p := range providers {
 		for _, e := range p.Endpoints {
-			if s := credentialStatus(e); s != nil && !s.Valid {
-				names = append(names, endpointName(p, e))
+			if c, ok := cloudCredential(e); ok {
+				found = append(found, issued{c, p.Name, e.Name})
 			}
+		}
+	}
+	for s := range servers.All() {
+		if c, ok := s.Credential().(cloudauth.Credential); ok {
+			found = append(found, issued{c, s.Name, ""})
+		}
+	}
+	return found
+}
+
+func (i issued) name() string {
+	if i.endpoint == "" {
+		return i.provider
+	}
+	return i.provider + "@" + i.endpoint
+}
+
+// withoutCredential returns whose requests cannot be authorized at present.
+func withoutCredential(all []issued) (names []string) {
+	for _, i := range all {
+		if !statusOf(i).Valid {
+			names = append(names, i.name())
 		}
 	}
 	return names
@@ -74,11 +99,9 @@ func credentialsLeft(current *generation) (left []metrics.CredentialLeft) {
 	if current == nil {
 		return nil
 	}
-	for _, p := range current.gateway.models.ordered {
-		for _, e := range p.Endpoints {
-			if c, ok := cloudCredential(e); ok && !c.Status().Static {
-				left = append(left, metrics.CredentialLeft{Provider: p.Name, Endpoint: e.Name, Seconds: c.Status().Life.Seconds()})
-			}
+	for _, i := range issuedTo(current.gateway.models.ordered, current.gateway.tools.Servers) {
+		if s := i.Status(); !s.Static {
+			left = append(left, metrics.CredentialLeft{Provider: i.provider, Endpoint: i.endpoint, Seconds: s.Life.Seconds()})
 		}
 	}
 	return left
@@ -86,14 +109,12 @@ func credentialsLeft(current *generation) (left []metrics.CredentialLeft) {
 
 // watchCredentials asks for the credentials that no earlier configuration had, and logs until ctx ends
 // which of them cannot be had.
-func watchCredentials(ctx context.Context, providers []*provider.Provider, logger *zap.Logger) {
+func watchCredentials(ctx context.Context, all []issued, logger *zap.Logger) {
 	watched := map[cloudauth.Credential]bool{} // several providers can have one
-	for _, p := range providers {
-		for _, e := range p.Endpoints {
-			if c, ok := cloudCredential(e); ok && !watched[c] {
-				watched[c] = true
-				go watchCredential(ctx, c, logger.With(zap.String("provider", endpointName(p, e)), zap.String("cloud", c.Status().Kind)))
-			}
+	for _, i := range all {
+		if !watched[i.Credential] {
+			watched[i.Credential] = true
+			go watchCredential(ctx, i.Credential, logger.With(zap.String("provider", i.name()), zap.String("cloud", i.Status().Kind)))
 		}
 	}
 }

@@ -40,6 +40,30 @@ func (r *rig) view(t *testing.T, name string) *desktop.Session {
 
 func (r *rig) viewAs(t *testing.T, name, user string, o desktop.Options) *desktop.Session {
 	t.Helper()
+	return join(t, r.pass(t, name, user, o), "x509none")
+}
+
+// viewWith is view for a viewer that shows its token in another way.
+func (r *rig) viewWith(t *testing.T, name, security string) *desktop.Session {
+	t.Helper()
+	return join(t, r.pass(t, name, "", desktop.Options{}), security)
+}
+
+// viewer is the address of every viewer.
+var viewer = netip.MustParseAddrPort("192.0.2.1:40000")
+
+func join(t *testing.T, pass *desktop.Pass, security string) *desktop.Session {
+	t.Helper()
+	session, err := pass.Join(viewer, security)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session
+}
+
+// pass is a viewer's with an address that the key dev asked for.
+func (r *rig) pass(t *testing.T, name, user string, o desktop.Options) *desktop.Pass {
+	t.Helper()
 	credential, err := r.Authenticate(secret)
 	if err != nil {
 		t.Fatal(err)
@@ -49,16 +73,11 @@ func (r *rig) viewAs(t *testing.T, name, user string, o desktop.Options) *deskto
 		t.Fatal(err)
 	}
 	label, _, _ := strings.Cut(issued.URL, ".")
-	viewer := netip.MustParseAddrPort("192.0.2.1:40000")
 	pass, err := r.VNC().Workstations().Find(label, viewer.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, err := pass.Join(viewer, "x509none")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return session
+	return pass
 }
 
 func wantSession(t *testing.T, when string, s *desktop.Session, ended desktop.Reason) {

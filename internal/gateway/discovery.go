@@ -62,14 +62,18 @@ type listSource struct {
 	needed chan struct{} // has an element while calls need the next read
 
 	mu    sync.Mutex    // guards the following
+	known bool          // a list has come
 	ended chan struct{} // closed at the end of the read under way, or of the next one
 }
 
 // need begins a read unless one is under way, after the pause since the last one, and returns what is
-// closed at its end.
+// closed at its end. It returns nil if a list has come, perhaps just now.
 func (s *listSource) need() (ended <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.known {
+		return nil
+	}
 	select {
 	case s.needed <- struct{}{}:
 	default:
@@ -77,11 +81,12 @@ func (s *listSource) need() (ended <-chan struct{}) {
 	return s.ended
 }
 
-// end ends a read for all who need it.
-func (s *listSource) end() {
+// end ends a read for all who need it. Known says that this one or an earlier one gave a list.
+func (s *listSource) end(known bool) {
 	s.tried.Store(true)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.known = known
 	close(s.ended)
 	s.ended = make(chan struct{})
 	select {
@@ -146,7 +151,7 @@ func (d *discovery) refresh(ctx context.Context, s *listSource, known bool) {
 			d.lists.keep(s.Provider, models)
 			d.catalog.SetDiscovered(s.Provider.Name, models)
 		}
-		s.end()
+		s.end(known)
 		select {
 		case <-ctx.Done():
 			return
@@ -183,7 +188,9 @@ func (d *discovery) await(ctx context.Context, providers ...string) error {
 	var reads []<-chan struct{}
 	for _, name := range providers {
 		if s := d.sources[name]; !s.noList.Load() {
-			reads = append(reads, s.need())
+			if ended := s.need(); ended != nil {
+				reads = append(reads, ended)
+			}
 		}
 	}
 	for _, ended := range reads {

@@ -21,6 +21,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
@@ -33,6 +34,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
+	"github.com/gatehouse-proxy/gatehouse/internal/toolcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
@@ -43,6 +46,7 @@ type Config struct {
 	RuntimeKeys  *runtimekeys.Block // nil = no keys are made at run time, and those that were are not valid
 	Catalog      *catalog.Catalog
 	Providers    []*provider.Provider
+	Tools        *toolserver.Servers // nil = none
 	Aliases      []Alias
 	Discover     []Discovery
 	Workstations *desktop.Service // nil = no workstations
@@ -83,6 +87,7 @@ type Gateway struct {
 	now          func() time.Time
 
 	requests   modelcall.Deps // its stores are set before generation.ready is closed
+	tools      toolcall.Service
 	calls      inflight.Set
 	generation *generation
 	demo       sync.Map // built-in parts that were warned of
@@ -117,13 +122,12 @@ func New(c Config) (*Gateway, error) {
 		f.Follow(secret.Follow{Now: c.Now, Logger: c.Logger, Changed: redactor.Replace})
 	}
 	g.requests = modelcall.Deps{
-		Deps: request.Deps{
+		Deps: admission.Deps{Deps: request.Deps{
 			Limits: c.Limits, Uploads: upload.Config{Memory: &c.State.Bodies.Semaphore, Spool: c.State.Bodies.Spool, Timeout: c.Timeouts.Body, Now: c.Now}, Write: c.Timeouts.Write,
 			InFlight: &g.calls, Metrics: c.State.Metrics, Redactor: redactor, Logger: c.Logger,
 			Sampled: sync.OnceValue(func() *zap.Logger { return c.Logger.WithOptions(zap.WrapCore(sample)) }), Now: c.Now,
-		},
-		Models: &g.models, Providers: c.Providers, Guardrails: c.Guardrails, Concurrency: c.State.Concurrency, Exhausted: c.State.exhausted,
-		Health: c.State.Health, Answers: &c.State.Answers, Timeouts: c.Timeouts, WarnOfDemo: g.warnOfDemo,
+		}, Guardrails: c.Guardrails, Concurrency: c.State.Concurrency, Exhausted: c.State.exhausted},
+		Models: &g.models, Providers: c.Providers, Health: c.State.Health, Answers: &c.State.Answers, Timeouts: c.Timeouts, WarnOfDemo: g.warnOfDemo,
 	}
 	if c.RuntimeKeys != nil {
 		c.Limits.Made = func(from string, of keys.Tenants) iter.Seq[policy.Limited] {
@@ -150,6 +154,7 @@ func New(c Config) (*Gateway, error) {
 		workstations: c.Workstations, mayConnect: mayConnectWith(g),
 		ready: make(chan struct{}), retired: make(chan struct{}),
 	}
+	prepareTools(g, c.Tools)
 	g.scrape = newScrape(g, &c)
 	g.state.provision(g.generation, c.Reacquire, c.Release)
 	return g, nil
@@ -174,11 +179,12 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	g.state.start(g.generation)
 	g.state.Health.RetryLasting("") // this configuration may have another credential
 	g.requests.Activity, g.requests.Owners, g.requests.Rates, g.requests.Ledger = opened.log, opened.own, opened.rates, opened.ledger
+	g.tools.Owners = opened.own
 	if err := warnOfUnnamed(ctx, opened.ledger, g.now(), g.requests.Limits.Subjects(), g.logger); err != nil {
 		return err
 	}
 	g.state.Metrics.Prepare(g.scrape.names)
-	watchCredentials(ctx, g.models.ordered, g.logger)
+	watchCredentials(ctx, issuedTo(g.models.ordered, g.tools.Servers), g.logger)
 	g.models.discovery.start(ctx)
 	close(g.generation.ready)
 	return nil
@@ -208,9 +214,8 @@ func (g *Gateway) Subscribe() {
 	g.state.events.subscribe(g.generation.emitter, g.generation.observed, g.logger)
 }
 
-// Stop activates the newer generation that has replaced this one. Without one, exiting says whether
-// open desktops end because the process does.
-func (g *Gateway) Stop(exiting bool) { g.state.stop(g.generation, exiting) }
+// Stop activates the newer generation that has replaced this one. See [State.Exit] for a process that exits.
+func (g *Gateway) Stop() { g.state.stop(g.generation) }
 
 // Close retires the generation. Calls under way go on; the reference to the State is released after
 // the last one. A Ready that waits for a start ends.

@@ -48,6 +48,8 @@ func (s *State) gauges() metrics.Gauges {
 		CertificateEnds:   s.certificateEnds,
 		Providers:         s.providersUp,
 		Credentials:       func() []metrics.CredentialLeft { return credentialsLeft(s.generations.current()) },
+		Servers:           func() []metrics.ServerUp { return serversUp(s.generations.current()) },
+		Sources:           s.sourcesUp,
 		Queues:            s.queues,
 		Budgets:           s.budgetsSpent,
 		Cluster:           s.stores.clusterGauges,
@@ -60,6 +62,18 @@ func (s *State) certificateEnds() time.Time {
 		return current.gateway.scrape.certificateEnds()
 	}
 	return time.Time{}
+}
+
+// sourcesUp reports of each source of workstations whether it answers.
+func (s *State) sourcesUp() map[string]bool {
+	up := make(map[string]bool)
+	if current := s.generations.current(); current != nil && current.workstations != nil {
+		for name, source := range current.workstations.Sources() {
+			_, down := source.Down()
+			up[name] = !down
+		}
+	}
+	return up
 }
 
 // queues returns how many calls wait for a concurrency slot.

@@ -163,7 +163,7 @@ func (r *rig) beginNumbered(serial int) (*request.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	return request.Begin(&r.Requests().Deps, httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/v1/chat/completions", nil), caller,
+	return request.Begin(&r.Requests().Deps.Deps, httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/v1/chat/completions", nil), caller,
 		request.Route{Name: "POST /v1/chat/completions", Family: "openai", Recorded: true},
 		request.IDs{RequestID: "req_" + strconv.Itoa(serial), GenerationID: "gen-" + strconv.Itoa(serial)})
 }

@@ -2,12 +2,14 @@ package gateway
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
+	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
 // The states of a gateway as a whole. A balancer must send requests only to one that is ready.
@@ -59,7 +61,7 @@ type conditions struct {
 func ReadCondition(g *Gateway) Condition {
 	current := g.state.generations.current()
 	switch {
-	case g.state.stopping.Load():
+	case g.state.exit.Load() != nil:
 		return Condition{State: StateShuttingDown}
 	case current == nil:
 		return Condition{State: StateStarting}
@@ -80,7 +82,7 @@ func (c *conditions) parts(g *Gateway) []Part {
 	defer c.mu.Unlock()
 	if now := g.now(); c.last == nil || now.Sub(c.at) >= conditionAge {
 		status := g.state.stores.status()
-		c.at, c.last = now, []Part{storePart(status), ledgerPart(status), providersPart(&g.models)}
+		c.at, c.last = now, []Part{storePart(status), ledgerPart(status), providersPart(&g.models, g.tools.Servers)}
 		if shared, ok := g.state.stores.clusterStatus(); ok {
 			c.last = append(c.last, clusterParts(shared)...)
 		}
@@ -120,8 +122,8 @@ func ledgerPart(s store.Status) Part {
 const maxNamed = 5
 
 // providersPart is degraded while a target that the catalog knows is unhealthy, a cloud gives no
-// credential, or a list of models has never come.
-func providersPart(models *Models) Part {
+// credential, also for an MCP server, or a list of models has never come.
+func providersPart(models *Models, servers *toolserver.Servers) Part {
 	var names []string
 	for _, t := range models.Targets(nil) {
 		if t.Unhealthy {
@@ -132,7 +134,7 @@ func providersPart(models *Models) Part {
 	if len(names) > 0 {
 		details = append(details, "unhealthy: "+someOf(names))
 	}
-	if names := withoutCredential(models.ordered); len(names) > 0 {
+	if names := withoutCredential(issuedTo(models.ordered, servers)); len(names) > 0 {
 		details = append(details, "no credential can be had, see the log: "+someOf(names))
 	}
 	if awaited := models.catalog.Awaited(); len(awaited) > 0 {
@@ -159,6 +161,20 @@ func vncPart(service *desktop.Service, certificate func() error) Part {
 		if err := certificate(); err != nil {
 			return degraded("vnc", time.Time{}, err.Error())
 		}
+	}
+	var down []string
+	var oldest time.Time
+	for name, source := range service.Sources() {
+		if since, is := source.Down(); is {
+			down = append(down, name)
+			if oldest.IsZero() || since.Before(oldest) {
+				oldest = since
+			}
+		}
+	}
+	if len(down) > 0 {
+		slices.Sort(down)
+		return degraded("vnc", oldest, "sources do not answer, so that nobody gets a new address of their workstations: "+someOf(down))
 	}
 	return Part{Name: "vnc", State: PartOK}
 }

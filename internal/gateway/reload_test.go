@@ -23,18 +23,18 @@ func TestAStopEndsTheSessionsThatTheNextConfigurationDoesNotAllow(t *testing.T) 
 	one, two := older.view(t, "one"), older.view(t, "two")
 	newer := startDesktops(t, state, "dev", "one")
 	wantSession(t, "before the older one stops", two, "")
-	older.Stop(false)
+	older.Stop()
 	older.Close()
 	wantSession(t, "still configured", one, "")
 	wantSession(t, "not configured any more", two, desktop.ReasonRemoved)
 
 	last := startDesktops(t, state, "other", "one") // the secret belongs to another key
-	newer.Stop(false)
+	newer.Stop()
 	newer.Close()
 	wantSession(t, "asked for with a key that is gone", one, desktop.ReasonRemoved)
 
 	one = last.view(t, "one")
-	last.Stop(false) // the next configuration has no gatehouse app
+	last.Stop() // the next configuration has no gatehouse app
 	wantSession(t, "without a gateway", one, desktop.ReasonRemoved)
 	last.Close()
 	if err := state.Close(); err != nil {
@@ -47,13 +47,14 @@ func TestARollBackEndsNoSession(t *testing.T) {
 	older := startDesktops(t, state, "dev", "one")
 	one := older.view(t, "one")
 	failed := startDesktops(t, state, "other", "two")
-	failed.Stop(false)
+	failed.Stop()
 	failed.Close()
 	wantSession(t, "after a roll-back", one, "")
 	if failed.Current() != older.Gateway {
 		t.Error("connections of the configuration that failed do not get the older one")
 	}
-	older.Stop(true)
+	state.Exit(0)
+	older.Stop()
 	wantSession(t, "at the end of the process", one, desktop.ReasonShutdown)
 	older.Close()
 	if older.Current() != nil {

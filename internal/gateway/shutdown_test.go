@@ -29,7 +29,7 @@ func (r *rig) serveModelCall(t *testing.T) error {
 	if err != nil {
 		return err
 	}
-	q, err := request.Begin(&r.Requests().Deps, httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/v1/responses", body), caller,
+	q, err := request.Begin(&r.Requests().Deps.Deps, httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/v1/responses", body), caller,
 		request.Route{Name: "POST /v1/responses", Recorded: true}, request.IDs{})
 	if err != nil {
 		return err

@@ -17,8 +17,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/websession"
@@ -45,8 +45,8 @@ type State struct {
 	generations generations
 
 	// One step of a generation at a time: a shutdown can come in the middle of a reload.
-	steps    sync.Mutex
-	stopping atomic.Bool // the process is about to exit
+	steps sync.Mutex
+	exit  atomic.Pointer[Drain] // nil unless the process is about to exit
 }
 
 // NewState returns the State of a data directory.
@@ -105,23 +105,34 @@ func (s *State) apply(gen *generation) {
 }
 
 // stop runs when Caddy stops gen. If a newer generation has replaced it, that one is activated.
-func (s *State) stop(gen *generation, exiting bool) {
+func (s *State) stop(gen *generation) {
 	s.steps.Lock()
 	defer s.steps.Unlock()
-	if exiting {
-		s.stopping.Store(true)
-	}
+	exit := s.exit.Load()
 	switch current := s.generations.current(); {
 	case current == nil: // gen has not started
 	case current != gen:
 		desktop.Commit(s.Workstations, current.workstations, current.mayConnect)
 		s.stores.signedIn().Retain(ForConsole(current.gateway).keeps())
 	case s.generations.several(): // a roll-back: nothing was activated
-	case exiting:
+	case exit != nil && exit.limit > 0: // until its end
+	case exit != nil:
 		s.Workstations.EndAll(desktop.ReasonShutdown)
 	default: // the new configuration has no gatehouse app: nothing serves open desktops any more
 		desktop.Commit(s.Workstations, nil, gen.mayConnect)
 	}
+}
+
+// Exit says that the process is about to exit. When its last configuration stops, open desktops end;
+// with a limit they go on until the [Drain.Wait] of Drain returns. Only the first call counts.
+func (s *State) Exit(limit time.Duration) { s.exit.CompareAndSwap(nil, newDrain(s, limit)) }
+
+// Drain returns the exit of the process if desktops are open that may go on, else nil.
+func (s *State) Drain() *Drain {
+	if d := s.exit.Load(); d != nil && d.limit > 0 && s.Workstations.Open() > 0 {
+		return d
+	}
+	return nil
 }
 
 // retire ends gen. After a roll-back the older generation is current again.
@@ -172,9 +183,9 @@ func (s *State) Close() error {
 // older generations, and waits until the last reference to the State is released, so that their
 // records are written. After the timeout it closes the stores without them and returns an error.
 func (s *State) Shutdown(timeout time.Duration) error {
-	s.stopping.Store(true)
+	s.Exit(0)
 	s.Workstations.EndAll(desktop.ReasonShutdown)
-	interrupted := s.generations.interrupt(modelcall.ErrShutdown)
+	interrupted := s.generations.interrupt(request.ErrShutdown)
 	select {
 	case <-s.stores.closed:
 		if interrupted {

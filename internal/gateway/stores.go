@@ -135,6 +135,12 @@ func (s *stores) signedIn() websession.Store {
 	return s.sharing.signedIn
 }
 
+// hasPeers reports whether other gateways of a cluster are alive.
+func (s *stores) hasPeers() bool {
+	shared := s.clustered.Load()
+	return shared != nil && shared.node.Count() > 1
+}
+
 // status returns what an operator should know of the database.
 func (s *stores) status() store.Status {
 	if opened := s.opened.Load(); opened != nil {

@@ -36,7 +36,7 @@ func NewKeyring(specs []Spec) (*Keyring, error) {
 		names.WriteString(spec.Name)
 	}
 	rest := names.String()
-	common := common{tenants: map[string]string{}, models: map[string]pattern.List{}}
+	common := common{tenants: map[string]string{}, bounds: map[string]bounds{}}
 	for _, spec := range specs {
 		if _, twice := named[spec.Name]; twice {
 			return nil, fmt.Errorf("key %q is configured twice", spec.Name)
@@ -54,7 +54,7 @@ func NewKeyring(specs []Spec) (*Keyring, error) {
 // common has what many keys of a configuration have in common, so that it is kept once.
 type common struct {
 	tenants map[string]string
-	models  map[string]pattern.List // by the patterns, joined by spaces, which no pattern contains
+	bounds  map[string]bounds // by the patterns, joined by spaces, and lists by line ends, which no pattern contains
 }
 
 func (c common) tenant(name string) string {
@@ -65,13 +65,14 @@ func (c common) tenant(name string) string {
 	return name
 }
 
-func (c common) list(patterns []string) pattern.List {
-	joined := strings.Join(patterns, " ")
-	if kept, ok := c.models[joined]; ok {
-		return kept
+func (c common) boundsOf(own, tenant []string) bounds {
+	joined := strings.Join(own, " ") + "\n" + strings.Join(tenant, " ")
+	kept, ok := c.bounds[joined]
+	if !ok {
+		kept = boundsOf(own, tenant)
+		c.bounds[joined] = kept
 	}
-	c.models[joined] = patterns
-	return patterns
+	return kept
 }
 
 func (r *Keyring) add(spec Spec, common common, hashes *strings.Builder) error {
@@ -102,7 +103,13 @@ func (r *Keyring) add(spec Spec, common common, hashes *strings.Builder) error {
 			return fmt.Errorf("models: %w", err)
 		}
 	}
-	key.models = common.list(spec.Models)
+	if err := ValidTools(spec.Tools, nil); err != nil {
+		return fmt.Errorf("mcp: %w", err)
+	}
+	key.models = common.boundsOf(spec.Models, nil)
+	if len(spec.Tools) > 0 {
+		key.tools = common.boundsOf(spec.Tools, spec.TenantTools)
+	}
 	sums, err := spec.hashes()
 	if err != nil {
 		return err

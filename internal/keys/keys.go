@@ -15,8 +15,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 )
 
 const (
@@ -42,6 +40,8 @@ type Spec struct {
 	Scopes      []string  // names; at least one
 	Tenant      string    // default "default"
 	Models      []string  // patterns over "<provider>/<model>"; empty = every callable model
+	Tools       []string  // patterns over "<MCP server>/<tool>"; empty = none
+	TenantTools []string  // those of the tenant, which bound Tools; empty = no bound
 	Expires     time.Time // zero = never
 	Disabled    bool
 	HostedTools bool // may use tools that run at the provider
@@ -57,8 +57,8 @@ type Key struct {
 	AllTenants  bool
 	Expires     time.Time // zero = never
 
-	models   pattern.List
-	within   pattern.List // of a key that was made at run time: what its configuration allows
+	models   bounds // of the key; of one that was made at run time also what its configuration allows
+	tools    bounds // none: no tool
 	disabled bool
 }
 
@@ -72,20 +72,13 @@ type Credential struct {
 func (k *Key) Has(s Scope) bool { return k.Scopes&s == s }
 
 // AllowsModel reports whether the key may use the model with this full name.
-func (k *Key) AllowsModel(id string) bool {
-	return (len(k.models) == 0 || k.models.Match(id)) && (len(k.within) == 0 || k.within.Match(id))
-}
+func (k *Key) AllowsModel(id string) bool { return k.models.match(id) }
 
 // AllowsProvider reports whether the key may use a model of this provider, if there is one.
-func (k *Key) AllowsProvider(name string) bool {
-	prefix := name + "/"
-	return (len(k.models) == 0 || k.models.MatchesSome(prefix)) && (len(k.within) == 0 || k.within.MatchesSome(prefix))
-}
+func (k *Key) AllowsProvider(name string) bool { return k.models.matchSome(name + "/") }
 
 // AllowsSome reports whether the key may use a model that fits a pattern, if there is one.
-func (k *Key) AllowsSome(pattern string) bool {
-	return (len(k.models) == 0 || k.models.Overlaps(pattern)) && (len(k.within) == 0 || k.within.Overlaps(pattern))
-}
+func (k *Key) AllowsSome(pattern string) bool { return k.models.overlap(pattern) }
 
 // maxName bounds the name of a key or a tenant, in bytes.
 const maxName = 64

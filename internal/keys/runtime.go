@@ -9,10 +9,20 @@ import (
 )
 
 // NewRuntimeKey returns a key that was made at run time. It may use the models that fit both lists;
-// an empty list allows every model. Its name and tenant are not checked.
+// an empty list allows every model. Its name and tenant are not checked. It may call no tool.
 func NewRuntimeKey(k Key, models, within pattern.List) *Key {
-	k.models, k.within = models, within
+	k.models = boundsOf(models, within)
 	return &k
+}
+
+// WithTools lets a key that was made at run time call the tools that fit its own list, what its
+// configuration allows such keys, and the list of its tenant. Either of the first two allows nothing if it
+// is empty, that of the tenant everything.
+func (k *Key) WithTools(own, within, tenant pattern.List) *Key {
+	if k.tools = nil; len(own) > 0 && len(within) > 0 {
+		k.tools = boundsOf(own, within, tenant)
+	}
+	return k
 }
 
 // Sum returns the SHA-256 of a presented secret. Ok is false for a text that cannot be one, because

@@ -18,6 +18,7 @@ const (
 	WorkstationsManage                    // register, release, list sessions
 	LimitsRead                            // budgets and rates of the tenant
 	KeysManage                            // make and change keys at run time
+	MCPCall                               // use MCP servers
 	WorkstationsObserve                   // list sessions, and watch them as a guest
 )
 
@@ -33,6 +34,7 @@ var scopeNames = []struct {
 	{WorkstationsManage, "workstations:manage"},
 	{LimitsRead, "limits:read"},
 	{KeysManage, "keys:manage"},
+	{MCPCall, "mcp:call"},
 	{WorkstationsObserve, "workstations:observe"},
 }
 

@@ -19,6 +19,7 @@ type calls struct {
 	units      *prometheus.CounterVec
 	cost       *prometheus.CounterVec
 	unpriced   *prometheus.CounterVec
+	tools      tools
 	cache      seriesCache
 }
 
@@ -62,11 +63,14 @@ func newCalls() calls {
 			"What calls were charged, in USD; a call whose price is unknown is charged what it had reserved, or nothing.", "provider", "model"),
 		unpriced: counter("unpriced_requests_total",
 			"Calls that used tokens whose price is unknown.", "provider", "model"),
+		tools: newTools(),
 	}
 }
 
 func (c *calls) collectors() []prometheus.Collector {
-	return []prometheus.Collector{c.requests, c.duration, c.firstToken, c.perToken, c.overhead, c.tokens, c.units, c.cost, c.unpriced}
+	return []prometheus.Collector{
+		c.requests, c.duration, c.firstToken, c.perToken, c.overhead, c.tokens, c.units, c.cost, c.unpriced, c.tools.requests, c.tools.duration,
+	}
 }
 
 // Call is one ended call.
@@ -80,6 +84,10 @@ type Call struct {
 	Counted                              bool  // by the provider; else Completion is an estimate
 	CostNano                             int64 // nano-USD
 	Unpriced                             bool  // it used tokens whose price is unknown
+	// Method is that of a request to an MCP server, which is the Provider; "" for others.
+	Method string
+	// IsError reports whether its tool has failed, Sent whether it was sent to the server.
+	IsError, Sent bool
 	// TraceID becomes the exemplar of the call's durations. "": it is not traced.
 	TraceID string
 }
@@ -104,6 +112,12 @@ func (m *Metrics) Ended(c Call) {
 	}
 	if s.firstToken != nil {
 		observe(s.firstToken, c.FirstToken, c.TraceID)
+	}
+	if s.tool != nil {
+		s.tool.Inc()
+	}
+	if s.toolDuration != nil {
+		observe(s.toolDuration, c.Duration, c.TraceID)
 	}
 	if s.perToken != nil {
 		observe(s.perToken, perToken, c.TraceID)

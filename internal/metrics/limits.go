@@ -15,6 +15,7 @@ const (
 	TenantQueue  Queue = "tenant"
 	ModelQueue   Queue = "model"
 	GatewayQueue Queue = "gateway"
+	ServerQueue  Queue = "mcp" // of MCP servers
 )
 
 // QueueOf returns the queue in which the calls of a subject wait: "key:dev" is of the keys.
@@ -23,7 +24,7 @@ func QueueOf(subject string) Queue {
 	return Queue(kind)
 }
 
-var queues = [...]Queue{KeyQueue, TenantQueue, ModelQueue, GatewayQueue}
+var queues = [...]Queue{KeyQueue, TenantQueue, ModelQueue, GatewayQueue, ServerQueue}
 
 // queueLength collects how many calls wait in each queue.
 type queueLength struct {

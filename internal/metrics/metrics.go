@@ -48,7 +48,9 @@ type Gauges struct {
 	CertificateEnds   func() time.Time // of VNC viewers; the zero time for none
 	Providers         func() []ProviderUp
 	Credentials       func() []CredentialLeft
-	Queues            func() map[Queue]int // calls that wait for a concurrency slot
+	Servers           func() []ServerUp
+	Sources           func() map[string]bool // sources of workstations, and whether they answer
+	Queues            func() map[Queue]int   // calls that wait for a concurrency slot
 	Budgets           func() []BudgetSpent
 	Cluster           func() (Cluster, bool) // false without a cluster
 }
@@ -107,6 +109,7 @@ func newGauges(g Gauges) []prometheus.Collector {
 		}, g.AnswerMemoryLimit),
 		newProvidersUp(g.Providers),
 		newCredentialsLeft(g.Credentials),
+		newServersUp(g.Servers),
 		newQueueLength(g.Queues),
 		newBudgetsSpent(g.Budgets),
 		newBuildInfo(),

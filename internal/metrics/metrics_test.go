@@ -28,6 +28,7 @@ func newMetrics() *metrics.Metrics {
 		Credentials: func() []metrics.CredentialLeft {
 			return []metrics.CredentialLeft{{Provider: "acme", Endpoint: "east", Seconds: 14}}
 		},
+		Servers: func() []metrics.ServerUp { return []metrics.ServerUp{{Server: "demo"}} },
 		Providers: func() []metrics.ProviderUp {
 			return []metrics.ProviderUp{{Provider: "acme", Model: "acme/m", Up: true}, {Provider: "acme", Model: "acme/m", Endpoint: "east"}}
 		},
@@ -79,6 +80,14 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 	})
 	m.Ended(metrics.Call{Route: "POST /v1/chat/completions", Provider: "acme", Status: 502, Code: "upstream_error", Duration: time.Second})
 	m.Ended(metrics.Call{Route: "POST /v1/chat/completions", Status: 404, Code: "model_not_found", Duration: time.Second, Prompt: 1})
+	for _, c := range []metrics.Call{
+		{Status: 200, Sent: true, Duration: time.Second}, {Status: 200, Sent: true, IsError: true, Duration: time.Second},
+		{Status: 502, Code: "upstream_error", Sent: true, Duration: time.Second}, {Status: 429, Code: "rate_limit_exceeded"},
+		{Status: 499, Code: "client_closed_request", Sent: true, Duration: time.Second},
+	} {
+		c.Route, c.Provider, c.Method = "POST /mcp/{server}", "demo", "tools/call"
+		m.Ended(c)
+	}
 	m.Attempted(metrics.Attempt{Provider: "acme", Code: "upstream_error", Outcome: metrics.Connection})
 	m.Attempted(metrics.Attempt{Provider: "acme", Code: "upstream_error", Outcome: metrics.Connection})
 	m.Attempted(metrics.Attempt{Provider: "acme", Outcome: metrics.OK})
@@ -105,6 +114,14 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 		"first_token_seconds{provider=acme,route=POST /v1/chat/completions} 1 in 1s",
 		"guardrail_actions_total{action=redact,guardrail=mask} 1",
 		"ledger_errors_total{} 1",
+		"mcp_request_duration_seconds{method=tools/call,server=demo} 4 in 4s",
+		"mcp_requests_total{method=tools/call,outcome=canceled,server=demo} 1",
+		"mcp_requests_total{method=tools/call,outcome=failed,server=demo} 1",
+		"mcp_requests_total{method=tools/call,outcome=ok,server=demo} 1",
+		"mcp_requests_total{method=tools/call,outcome=refused,server=demo} 1",
+		"mcp_requests_total{method=tools/call,outcome=tool_error,server=demo} 1",
+		"mcp_server_up{server=demo} 0",
+		"overhead_seconds{route=POST /mcp/{server}} 4 in 0s",
 		"overhead_seconds{route=POST /v1/chat/completions} 2 in 0.005s",
 		"provider_attempts_total{code=,outcome=ok,provider=acme} 1",
 		"provider_attempts_total{code=upstream_error,outcome=connection,provider=acme} 2",
@@ -113,14 +130,20 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 		"provider_up{endpoint=east,model=acme/m,provider=acme} 0",
 		"queue_length{queue=gateway} 0",
 		"queue_length{queue=key} 0",
+		"queue_length{queue=mcp} 0",
 		"queue_length{queue=model} 9",
 		"queue_length{queue=tenant} 0",
 		"queue_wait_seconds{queue=key} 1 in 1s",
 		"request_duration_seconds{provider=acme,route=POST /v1/chat/completions} 2 in 5s",
+		"request_duration_seconds{provider=demo,route=POST /mcp/{server}} 4 in 4s",
 		"requests_in_flight{} 2",
+		"requests_total{code=,model=,provider=demo,route=POST /mcp/{server},status=200} 2",
 		"requests_total{code=,model=acme/m,provider=acme,route=POST /v1/chat/completions,status=200} 1",
+		"requests_total{code=client_closed_request,model=,provider=demo,route=POST /mcp/{server},status=499} 1",
 		"requests_total{code=model_not_found,model=,provider=,route=POST /v1/chat/completions,status=404} 1",
+		"requests_total{code=rate_limit_exceeded,model=,provider=demo,route=POST /mcp/{server},status=429} 1",
 		"requests_total{code=upstream_error,model=,provider=acme,route=POST /v1/chat/completions,status=502} 1",
+		"requests_total{code=upstream_error,model=,provider=demo,route=POST /mcp/{server},status=502} 1",
 		"store_commit_seconds{} 1 in 0.001s",
 		"store_errors_total{} 1",
 		"store_queue_length{} 8",

@@ -16,6 +16,8 @@ type series struct {
 	overhead                       prometheus.Observer // the same, and so on
 	prompt, completion             prometheus.Counter
 	cost, unpriced                 prometheus.Counter
+	tool                           prometheus.Counter
+	toolDuration                   prometheus.Observer
 }
 
 // kind is what calls have in common whose series are the same.
@@ -25,6 +27,8 @@ type kind struct {
 	firstToken, perToken         bool
 	prompt, completion           bool
 	cost, unpriced               bool
+	method                       string
+	outcome                      ToolOutcome
 }
 
 // seriesCache has the series of each kind of call that has ended.
@@ -39,6 +43,7 @@ func (c *calls) seriesOf(call *Call, perToken bool) *series {
 	k := kind{
 		call.Route, call.Provider, call.Model, call.Code, call.Status, call.FirstToken > 0, perToken,
 		call.Prompt > 0, call.Completion > 0, call.CostNano > 0, call.Unpriced,
+		call.Method, call.toolOutcome(),
 	}
 	c.cache.mu.RLock()
 	s := c.cache.of[k]
@@ -58,8 +63,14 @@ func (c *calls) seriesOf(call *Call, perToken bool) *series {
 
 func (c *calls) newSeries(k *kind) *series {
 	s := &series{requests: c.requests.WithLabelValues(k.route, k.provider, k.model, strconv.Itoa(k.status), k.code)}
-	if k.provider == "" {
+	if k.method != "" {
+		s.tool = c.tools.requests.WithLabelValues(k.provider, k.method, string(k.outcome))
+	}
+	if k.provider == "" || k.outcome == ToolRefused {
 		return s
+	}
+	if k.method != "" {
+		s.toolDuration = c.tools.duration.WithLabelValues(k.provider, k.method)
 	}
 	s.duration = c.duration.WithLabelValues(k.route, k.provider)
 	s.overhead = c.overhead.WithLabelValues(k.route)

@@ -15,6 +15,27 @@ type vnc struct {
 	open     prometheus.GaugeFunc
 	halfOpen prometheus.GaugeFunc
 	ends     certificateEnds
+	sources  sourcesUp
+}
+
+// sourcesUp collects a gauge for each source of workstations.
+type sourcesUp struct {
+	desc *prometheus.Desc
+	list func() map[string]bool
+}
+
+// Describe implements prometheus.Collector.
+func (s sourcesUp) Describe(ch chan<- *prometheus.Desc) { ch <- s.desc }
+
+// Collect implements prometheus.Collector.
+func (s sourcesUp) Collect(ch chan<- prometheus.Metric) {
+	for name, up := range s.list() {
+		value := 0.0
+		if up {
+			value = 1
+		}
+		ch <- prometheus.MustNewConstMetric(s.desc, prometheus.GaugeValue, value, name)
+	}
 }
 
 // certificateEnds collects when the certificate of viewers expires, if there is one.
@@ -64,11 +85,13 @@ func newVNC(g Gauges) vnc {
 		}, g.HalfOpen),
 		ends: certificateEnds{prometheus.NewDesc(prometheus.BuildFQName(namespace, "vnc", "certificate_expires_timestamp_seconds"),
 			"When the certificate of VNC viewers expires, as a Unix time.", nil, nil), g.CertificateEnds},
+		sources: sourcesUp{prometheus.NewDesc(prometheus.BuildFQName(namespace, "source", "up"),
+			"1 if a source of workstations answers, 0 since five questions in a row have failed.", []string{"source"}, nil), g.Sources},
 	}
 }
 
 func (v *vnc) collectors() []prometheus.Collector {
-	return []prometheus.Collector{v.sessions, v.duration, v.bytes, v.refused, v.open, v.halfOpen, v.ends}
+	return []prometheus.Collector{v.sessions, v.duration, v.bytes, v.refused, v.open, v.halfOpen, v.ends, v.sources}
 }
 
 // Session is one ended VNC session.

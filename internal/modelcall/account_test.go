@@ -16,6 +16,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
@@ -32,7 +33,7 @@ func (r *rig) spend(t testing.TB, body string, happens func(*call)) limits.Balan
 		t.Fatal(err)
 	}
 	happens(c)
-	c.req.Outcome.Fail(clientGone(nil))
+	c.req.Outcome.Fail(request.ClientGone(nil))
 	c.req.Finish()
 	after := r.balance(t)
 	after.Spent -= before.Spent

@@ -201,36 +201,3 @@ func TestACallThatWaitsForAModelKeepsNobodyOut(t *testing.T) {
 		r.wantCalls(t, "gateway", 0, 0)
 	})
 }
-
-func TestARateRefusalSaysWhenToComeBack(t *testing.T) {
-	minute := limits.Rate{Unit: limits.Requests, Limit: 5, Window: time.Minute}
-	hour := limits.Rate{Unit: limits.Tokens, Limit: 5, Window: time.Hour}
-	for _, c := range []struct {
-		name    string
-		refusal limits.RateRefusal
-		after   time.Duration
-		noRetry bool
-	}{
-		{"a minute", limits.RateRefusal{Reading: limits.Reading{Subject: "key:dev", Rate: minute}, RetryAfter: 7 * time.Second}, 7 * time.Second, false},
-		{"an hour", limits.RateRefusal{Reading: limits.Reading{Subject: "key:dev", Rate: hour}, RetryAfter: 7 * time.Second}, 7 * time.Second, true},
-		{"never", limits.RateRefusal{Reading: limits.Reading{Subject: "key:dev", Rate: minute}, Never: true}, time.Minute, true},
-	} {
-		e := rateRefusal(&c.refusal)
-		if e.RetryAfter != c.after || e.NoRetry != c.noRetry || e.LimitSource != "key:dev" || e.Rate == nil || e.Rate.Tokens != (c.name == "an hour") {
-			t.Errorf("%s: %+v", c.name, e)
-		}
-	}
-}
-
-func TestTheTighterRateIsShown(t *testing.T) {
-	rate := limits.Rate{Unit: limits.Requests, Limit: 10, Window: time.Minute}
-	some, few := limits.Reading{Rate: rate, Remaining: 5}, limits.Reading{Rate: rate, Remaining: 2}
-	none := limits.Reading{}
-	for _, c := range []struct{ a, b, want limits.Reading }{
-		{none, none, none}, {none, some, some}, {some, none, some}, {some, few, few}, {few, some, few}, {some, some, some},
-	} {
-		if got := tighter(c.a, c.b); got != c.want {
-			t.Errorf("of %d and %d remaining: %d", c.a.Remaining, c.b.Remaining, got.Remaining)
-		}
-	}
-}

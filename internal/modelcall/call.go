@@ -2,7 +2,7 @@
 //
 //	handlers --Serve--> call.run --> provider
 //	                       |
-//	      admission charge guard attempts attempt meter
+//	      permits charge guard attempts attempt meter
 //
 // What callers and providers speak is in package wire. If a call has several targets they are asked in
 // turn until one begins to answer. What a call holds is released in Settle, which runs once however the
@@ -11,6 +11,7 @@ package modelcall
 
 import (
 	"context"
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -31,17 +32,17 @@ type call struct {
 	op   *wire.Operation
 	api  wire.API
 
-	admission admission
-	body      jsonscan.Body
-	asked     params.Request // what the body says of model and stream
-	to        routed         // where the call can be sent; empty before route
-	charge    charge
-	guard     guard
-	state     storedState
-	sealed    sealed
-	tried     *tried // nil: the caller does not ask for it
-	trace     *callTrace
-	attempt   *attempt // that is under way, or the last; nil before
+	permits admission.Permits
+	body    jsonscan.Body
+	asked   params.Request // what the body says of model and stream
+	to      routed         // where the call can be sent; empty before route
+	charge  charge
+	guard   admission.Guard
+	state   storedState
+	sealed  sealed
+	tried   *tried // nil: the caller does not ask for it
+	trace   *callTrace
+	attempt *attempt // that is under way, or the last; nil before
 }
 
 // run takes the steps of a call. After a refusal nothing later runs. An error is what the client must
@@ -75,7 +76,7 @@ func (c *call) run(ctx context.Context) error {
 }
 
 func (c *call) enter() error {
-	return c.admission.enter(c.req.HTTP, c.charge.key.Subjects, &c.req.Upload, c.maxBody())
+	return c.permits.Enter(c.charge.key.Subjects, c.maxBody())
 }
 
 func (c *call) maxBody() int64 { return c.deps.Limits.Readable(c.charge.key) }
@@ -125,7 +126,7 @@ func (c *call) route(ctx context.Context) error {
 	out.KnownModel = c.to.known
 	c.setTarget(t)
 	c.charge.cacheHour = slices.ContainsFunc(c.to.targets, keepsLong) && params.AsksHourCache(c.body.Data())
-	if t.provider.BuiltIn && !onLoopback(c.req.HTTP) {
+	if t.provider.BuiltIn && !request.OnLoopback(c.req.HTTP) {
 		c.deps.WarnOfDemo("the test provider")
 	}
 	return c.keep(func(t *target) error {
@@ -165,10 +166,10 @@ func (c *call) check(ctx context.Context) error {
 	if err := c.keep(func(t *target) error { return c.charge.check(t, tools, c.op.List) }); err != nil {
 		return err
 	}
-	if err := c.admission.enterModel(ctx, c.to.limits); err != nil {
+	if err := c.permits.EnterNamed(ctx, subjectsOf(c.to.limits)...); err != nil {
 		return err
 	}
-	return c.charge.checkBudgets(ctx, c.req.Outcome.Begun)
+	return c.charge.spending.Check(ctx)
 }
 
 // limited reports whether any limit depends on how much the request asks for.
@@ -182,9 +183,9 @@ func (c *call) limited() bool {
 // replaces the one that was read.
 func (c *call) judge(ctx context.Context) error {
 	if !c.deps.Guardrails.Empty() {
-		c.guard.set = c.deps.Guardrails.Of(c.req.Caller.Name, c.to.names()...)
+		c.guard.Set = c.deps.Guardrails.Of(c.req.Caller.Name, c.to.names()...)
 	}
-	redacted, err := c.guard.request(ctx, c.body.Data(), c.asked.Stream)
+	redacted, err := c.guard.Request(ctx, c.body.Data(), c.asked.Stream)
 	if err != nil || redacted == nil {
 		return err
 	}
@@ -221,11 +222,11 @@ func (c *call) reserve(ctx context.Context) error {
 	}
 	most, likely := reservation(c.to.targets)
 	if rated {
-		if err := c.admission.takeTokens(ctx, 0, likely.Tokens, c.rateSubjects()); err != nil {
+		if err := c.permits.TakeTokens(ctx, 0, likely.Tokens, c.rateSubjects()); err != nil {
 			return err
 		}
 	}
-	return c.charge.reserve(ctx, c.req.Outcome.Begun, most, likely)
+	return c.charge.spending.Reserve(ctx, most, likely)
 }
 
 // rateSubjects returns all subjects whose token rates the call counts against.

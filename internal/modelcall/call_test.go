@@ -167,7 +167,7 @@ func TestACallOfAClosedConfigurationIsRefused(t *testing.T) {
 	r := newRig(t, answering(200, `{}`))
 	r.calls.Init(func() bool { return false }, func() {})
 	r.calls.Close()
-	_, err := request.Begin(&r.Deps.Deps, httptest.NewRecorder(), post(strings.NewReader(""), 0), request.Caller{Credential: keys.Credential{Key: &r.key}}, request.Route{}, request.IDs{})
+	_, err := request.Begin(&r.Deps.Deps.Deps, httptest.NewRecorder(), post(strings.NewReader(""), 0), request.Caller{Credential: keys.Credential{Key: &r.key}}, request.Route{}, request.IDs{})
 	wantRefusal(t, err, apierror.ShuttingDown, "try again")
 }
 

@@ -1,21 +1,15 @@
 package modelcall
 
 import (
-	"context"
-	"errors"
-	"strings"
-	"time"
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
-
-	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
-	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 )
 
 // charge holds a call to the caps and budgets of its key and model: it reserves what the call may
@@ -27,23 +21,11 @@ type charge struct {
 	named  []*policy.ModelLimits // of the name in the request
 	target *target               // the one that is asked, or will be; nil before the model is known
 
+	spending  admission.Spending
 	requested params.RequestedLimits
-	cacheHour bool                // what the call writes to the provider's cache is kept for an hour, unless usage says how long
-	hold      *limits.Reservation // of the budgets
-	free      bool                // nothing is charged
+	cacheHour bool // what the call writes to the provider's cache is kept for an hour, unless usage says how long
+	free      bool // nothing is charged
 }
-
-const (
-	// reserveTimeout bounds how long a call, with its concurrency slots, waits for its reservation to
-	// be on disk: a locked database, a disk that hangs.
-	reserveTimeout = 2 * time.Second
-
-	// settleTimeout bounds how long the end of a call waits for the ledger.
-	settleTimeout = 5 * time.Second
-
-	// awayRetry is the Retry-After of a call that is refused because the ledger of a cluster is away.
-	awayRetry = time.Second
-)
 
 // capsOf returns the caps that the key and all of the limits set.
 func (g *charge) capsOf(limits ...[]*policy.ModelLimits) (caps policy.Caps) {
@@ -58,11 +40,7 @@ func (g *charge) capsOf(limits ...[]*policy.ModelLimits) (caps policy.Caps) {
 
 // checkSize holds the body to the limit of the model.
 func (g *charge) checkSize(t *target, bytes int) error {
-	most := t.allowed.caps.Body
-	if most == 0 {
-		most = upload.MaxBody
-	}
-	if int64(bytes) > most {
+	if most := t.allowed.caps.MaxBody(); int64(bytes) > most {
 		return g.capRefusal(t, policy.CapBody, apierror.New(apierror.RequestTooLarge,
 			"the request body has %d bytes; the limit of the model %q is %d bytes", bytes, g.record.Model, most))
 	}
@@ -111,21 +89,6 @@ func (g *charge) check(t *target, tools func() int, list string) error {
 	return nil
 }
 
-// checkBudgets refuses the call if a budget is used up already.
-func (g *charge) checkBudgets(ctx context.Context, at time.Time) error {
-	if !g.key.Budgeted() {
-		return nil
-	}
-	refused, err := g.deps.Ledger.Exhausted(ctx, at, g.key.Subjects)
-	switch {
-	case err != nil:
-		return g.ledgerFailure(ctx, err)
-	case refused != nil:
-		return g.deps.Exhausted.Refusal(refused)
-	}
-	return nil
-}
-
 // reservation returns what a call takes that may be sent to any of the targets: the most of each.
 func reservation(targets []*target) (most, likely limits.Amount) {
 	for _, t := range targets {
@@ -134,86 +97,6 @@ func reservation(targets []*target) (most, likely limits.Amount) {
 	}
 	return most, likely
 }
-
-// reserve takes from the budgets what the call may use.
-func (g *charge) reserve(ctx context.Context, at time.Time, most, likely limits.Amount) error {
-	if !g.key.Budgeted() {
-		return nil
-	}
-	hold, refused, err := limits.Reserve(ctx, g.deps.Ledger, limits.ReserveRequest{
-		Call: g.reservationID(), At: at, Most: most, Likely: likely, Subjects: g.key.Subjects, Durable: g.mustBeRecorded(), Timeout: reserveTimeout,
-	})
-	switch {
-	case err != nil:
-		return g.ledgerFailure(ctx, err)
-	case refused != nil:
-		return g.deps.Exhausted.Refusal(refused)
-	}
-	g.hold = hold
-	return nil
-}
-
-// settle charges what the call used and gives back the rest of what it reserved.
-func (g *charge) settle(used limits.Amount) {
-	if g.hold == nil {
-		return
-	}
-	ctx := &lazyTimeout{limit: settleTimeout}
-	defer ctx.stop()
-	if err := g.hold.Settle(ctx, used); err != nil {
-		g.deps.Metrics.LedgerFailed()
-		g.deps.Logger.Error("what a call has spent was not recorded", zap.String("request_id", g.record.RequestID), zap.Error(err))
-	}
-}
-
-// mustBeRecorded reports whether the reservation must be on disk before the call goes on.
-func (g *charge) mustBeRecorded() bool {
-	switch g.deps.Limits.OnStoreFailure {
-	case policy.FailOpen:
-		return false
-	case policy.FailClosed:
-		return g.key.BudgetLimited()
-	}
-	return g.key.HardMoney()
-}
-
-// ledgerFailure refuses a call, or lets it go on without a reservation, as the policy says. What the
-// ledger refuses as invalid is a bug of the gateway and never lets a call go on: nobody would be
-// charged for it. Nor would anybody if too much waits to be charged: only policy.FailOpen accepts that.
-func (g *charge) ledgerFailure(ctx context.Context, err error) error {
-	if errors.Is(err, limits.ErrInvalid) {
-		return err
-	}
-	if ctx.Err() != nil {
-		return clientGone(err)
-	}
-	g.deps.Metrics.LedgerFailed()
-	if g.mustBeRecorded() || errors.Is(err, limits.ErrFull) && g.deps.Limits.OnStoreFailure != policy.FailOpen {
-		e := apierror.New(apierror.LedgerUnavailable, "what this key has spent cannot be recorded now").WithCause(err)
-		e.RefusedBy = policy.RefusedBy(policy.GatewaySubject(), "on_store_failure", "")
-		if errors.Is(err, limits.ErrAway) {
-			e.RetryAfter = awayRetry
-		}
-		return e
-	}
-	g.deps.Sampled().Error("a call goes on without a reservation", zap.String("request_id", g.record.RequestID), zap.Error(err))
-	return nil
-}
-
-// reservationID is the call's id in the ledger: "<request>/<tenant>/<key>". After a crash it says
-// whose reservation was left behind.
-func (g *charge) reservationID() string {
-	return g.record.RequestID + reservationSeparator + g.record.Tenant + reservationSeparator + g.record.Key
-}
-
-// ParseReservationID reads what reservationID wrote.
-func ParseReservationID(id string) (requestID, tenant, key string) {
-	requestID, caller, _ := strings.Cut(id, reservationSeparator)
-	tenant, key, _ = strings.Cut(caller, reservationSeparator)
-	return requestID, tenant, key
-}
-
-const reservationSeparator = "/"
 
 // maxPrice returns the price that was reserved for, if the provider is a router that could choose a
 // dearer upstream and must be told. Otherwise it returns nil.

@@ -189,13 +189,3 @@ func TestCapsBoundARequest(t *testing.T) {
 		}
 	}
 }
-
-func TestAReservationNamesItsOwner(t *testing.T) {
-	r := newRig(t, answering(200, `{}`))
-	c := r.begin(t, hello)
-	defer c.req.Finish()
-	request, tenant, key := ParseReservationID(c.charge.reservationID())
-	if request != "req_1" || tenant != "default" || key != "dev" {
-		t.Errorf("%s, %s, %s", request, tenant, key)
-	}
-}

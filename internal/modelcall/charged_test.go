@@ -1,6 +1,7 @@
 package modelcall
 
 import (
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -92,7 +93,7 @@ func TestTheCostThatAProviderReportsCountsIfConfigured(t *testing.T) {
 func TestAReportedCostOfZeroBesideImpossibleUsageIsEstimated(t *testing.T) {
 	for cost, want := range map[string]int64{"0": 5000 + 4000, "0.5": 500_000_000} {
 		g := charge{target: &target{op: wire.Chat, model: &catalog.Model{Price: pricePerToken(t)}, provider: newProvider(t, roundTrip(silent), func(c *provider.Config) { c.CostReported = true })}}
-		g.deps = &Deps{Deps: request.Deps{Now: time.Now}}
+		g.deps = &Deps{Deps: admission.Deps{Deps: request.Deps{Now: time.Now}}}
 		m := meter{text: true, reported: true, whole: 12, usage: openai.Usage{Prompt: 5, Cost: cost}}
 		usage := g.completed(&m)
 		if nano, _ := g.Cost(usage); nano != want || usage.Completion != 4 || usage.Total != 9 {

@@ -46,7 +46,7 @@ func count(ctx context.Context, c *call) error {
 	if err := c.route(ctx); err != nil { // 404 413 503
 		return err
 	}
-	if err := c.admission.enterModel(ctx, c.to.limits); err != nil { // 429
+	if err := c.permits.EnterNamed(ctx, subjectsOf(c.to.limits)...); err != nil { // 429
 		return err
 	}
 	c.to.targets = slices.DeleteFunc(c.to.targets, func(t *target) bool { return t.route == nil })
@@ -87,6 +87,6 @@ func estimatePrompt(c *call) int64 {
 func answerCount(c *call, n int64) error {
 	c.req.Outcome.Succeed(http.StatusOK)
 	c.req.Finish()
-	_ = writeJSON(c.req, c.admission.shown(c.api), append(strconv.AppendInt([]byte(c.op.Estimate), n, 10), '}'))
+	_ = writeJSON(c.req, ratesOf(c), append(strconv.AppendInt([]byte(c.op.Estimate), n, 10), '}'))
 	return nil
 }

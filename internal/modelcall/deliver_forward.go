@@ -7,6 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
 const (
@@ -115,7 +116,7 @@ func (d *streaming) take(event *openai.Event) *apierror.Error {
 		return nonsense(d.attempt.provider(), err)
 	case verdict != nil:
 		u.meter.lastEvent(data, d.usage)
-		return d.guard.blocked(verdict)
+		return d.guard.Blocked(verdict)
 	}
 	return nil
 }
@@ -132,7 +133,7 @@ func (d *streaming) send() *apierror.Error {
 	q.Watch.Stop()
 	d.batch.written(err)
 	if err != nil && !d.attempt.upstream.drains() {
-		return clientGone(err)
+		return request.ClientGone(err)
 	}
 	return nil
 }
@@ -145,7 +146,7 @@ func (d *streaming) endGuard() *apierror.Error {
 	events, verdict := d.guarded.Close()
 	d.pass(events)
 	if verdict != nil {
-		return d.guard.blocked(verdict)
+		return d.guard.Blocked(verdict)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
 const (
@@ -90,7 +91,7 @@ func deliverPassed(ctx context.Context, a *attempt, rates shownRates, s *wire.Se
 				gone = writePiece(a, piece)
 			}
 			if gone != nil && !u.drains() {
-				return cutOff(a, clientGone(gone))
+				return cutOff(a, request.ClientGone(gone))
 			}
 			piece, next = next, piece[:maxPassed]
 			continue

@@ -3,6 +3,8 @@ package modelcall
 import (
 	"context"
 	"errors"
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"io"
 	"mime"
 	"net/http"
@@ -23,7 +25,7 @@ type streaming struct {
 	events  openai.Events                           // of the provider
 	stream  openai.Stream                           // writes the caller's events
 	keeps   keeper                                  // stream, if it keeps text; else nil
-	guard   *guard                                  // of the call
+	guard   *admission.Guard                        // of the call
 	guarded *guardrail.Stream                       // nil: no guardrail reads the answer
 	usage   func(event []byte) (openai.Usage, bool) // of the wire
 	writer  *eventWriter
@@ -55,7 +57,7 @@ func (d *streaming) release() {
 
 // deliverStream forwards a streamed answer with so many choices. Open says that another attempt can
 // follow.
-func deliverStream(ctx context.Context, a *attempt, g *guard, w *eventWriter, s *wire.Sending, choices int64, open bool) delivery {
+func deliverStream(ctx context.Context, a *attempt, g *admission.Guard, w *eventWriter, s *wire.Sending, choices int64, open bool) delivery {
 	d := newStreaming(a, g, w, s, choices, open)
 	delivered := d.deliver(ctx, s)
 	if delivered.end == nil {
@@ -64,7 +66,7 @@ func deliverStream(ctx context.Context, a *attempt, g *guard, w *eventWriter, s 
 	return delivered
 }
 
-func newStreaming(a *attempt, g *guard, w *eventWriter, s *wire.Sending, choices int64, open bool) *streaming {
+func newStreaming(a *attempt, g *admission.Guard, w *eventWriter, s *wire.Sending, choices int64, open bool) *streaming {
 	w.name(s.LeftOut)
 	d := streamings.Get().(*streaming)
 	d.attempt, d.choices, d.stream, d.guard, d.writer, d.hold = a, choices, s.Answer.Stream(), g, w, open
@@ -103,8 +105,8 @@ func (d *streaming) read(ctx context.Context, resp *http.Response, s *wire.Sendi
 	default:
 		return d.end(ctx, nonsense(a.provider(), errors.New("no event stream but "+media)))
 	}
-	if d.guarded = d.guard.set.Stream(s.Wire.Guardrail); d.guarded != nil {
-		defer func() { d.guard.redacted(d.guarded.Redacted()) }()
+	if d.guarded = d.guard.Set.Stream(s.Wire.Guardrail); d.guarded != nil {
+		defer func() { d.guard.Redacted(d.guarded.Redacted()) }()
 	}
 	delivered := d.end(ctx, d.forward(body, s.Wire))
 	if d.ended {
@@ -182,7 +184,7 @@ func (d *streaming) finish(failure *apierror.Error) {
 	case failure != nil:
 		q.Outcome.Fail(failure)
 	case writeErr != nil:
-		q.Outcome.Fail(clientGone(writeErr))
+		q.Outcome.Fail(request.ClientGone(writeErr))
 	default:
 		q.Outcome.Succeed(http.StatusOK)
 	}

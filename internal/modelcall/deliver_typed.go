@@ -3,6 +3,7 @@ package modelcall
 import (
 	"context"
 	"fmt"
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"io"
 	"mime"
 	"net/http"
@@ -16,7 +17,7 @@ import (
 // typed is the delivery of an answer whose Content-Type decides how it passes: see [wire.Wire.Typed].
 type typed struct {
 	attempt   *attempt
-	guard     *guard
+	guard     *admission.Guard
 	rates     shownRates
 	newWriter func() *eventWriter
 	choices   int64
@@ -72,9 +73,9 @@ func (t *typed) text(ctx context.Context, resp *http.Response) delivery {
 		return failed(brokenAnswer(a.provider(), err))
 	}
 	u.meter.wholeAnswer(len(received))
-	judged, refusal := t.guard.text(ctx, received)
+	judged, refusal := t.guard.Text(ctx, received)
 	if refusal == nil && ctx.Err() != nil && u.drains() {
-		refusal = clientGone(ctx.Err())
+		refusal = request.ClientGone(ctx.Err())
 	}
 	if refusal != nil {
 		return failed(apierror.From(refusal))
@@ -107,7 +108,7 @@ func deliverBytes(ctx context.Context, a *attempt, rates shownRates, resp *http.
 		}
 		switch {
 		case gone != nil && (err == io.EOF || !u.drains()):
-			err = clientGone(gone)
+			err = request.ClientGone(gone)
 		case err == nil:
 			continue
 		case !begun:

@@ -3,6 +3,7 @@ package modelcall
 import (
 	"bytes"
 	"context"
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"io"
 	"net/http"
 	"strconv"
@@ -23,7 +24,7 @@ const (
 )
 
 // deliverWhole forwards an answer in one piece.
-func deliverWhole(ctx context.Context, a *attempt, g *guard, rates shownRates, s *wire.Sending) delivery {
+func deliverWhole(ctx context.Context, a *attempt, g *admission.Guard, rates shownRates, s *wire.Sending) delivery {
 	u := &a.upstream
 	resp, err := u.send(ctx, s)
 	if err != nil {
@@ -38,7 +39,7 @@ func deliverWhole(ctx context.Context, a *attempt, g *guard, rates shownRates, s
 		}
 		return failed(failure)
 	}
-	if s.Wire.Passes && !g.set.JudgesAnswers() {
+	if s.Wire.Passes && !g.Set.JudgesAnswers() {
 		if head := beginning(resp); head != nil {
 			return deliverPassed(ctx, a, rates, s, resp, head)
 		}
@@ -47,7 +48,7 @@ func deliverWhole(ctx context.Context, a *attempt, g *guard, rates shownRates, s
 }
 
 // readWhole forwards an answer that has begun.
-func readWhole(ctx context.Context, a *attempt, g *guard, rates shownRates, s *wire.Sending, resp *http.Response) delivery {
+func readWhole(ctx context.Context, a *attempt, g *admission.Guard, rates shownRates, s *wire.Sending, resp *http.Response) delivery {
 	u, err := &a.upstream, error(nil)
 	q, memory := u.request, &u.memory
 	received := buffers.Get().(*[]byte)
@@ -60,7 +61,7 @@ func readWhole(ctx context.Context, a *attempt, g *guard, rates shownRates, s *w
 	if len(*received) == 0 {
 		u.meter.markUnbilled()
 	}
-	judged, refusal := g.answer(ctx, *received)
+	judged, refusal := g.Answer(ctx, *received)
 	if judged == nil {
 		judged = *received
 	}

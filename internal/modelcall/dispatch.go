@@ -8,6 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
 // delivery is what came of an attempt.
@@ -49,11 +50,11 @@ func (c *call) dispatch(ctx context.Context) error {
 		c.begin(&a, s, buffer)
 		var d delivery
 		if s.Wire.Typed() {
-			d = (&typed{c.attempt, &c.guard, c.admission.shown(c.api), c.newEventWriter, c.asked.Choices, a.open()}).deliver(ctx, s)
+			d = (&typed{c.attempt, &c.guard, ratesOf(c), c.newEventWriter, c.asked.Choices, a.open()}).deliver(ctx, s)
 		} else if w != nil {
 			d = deliverStream(ctx, c.attempt, &c.guard, w, s, c.asked.Choices, a.open())
 		} else {
-			d = deliverWhole(ctx, c.attempt, &c.guard, c.admission.shown(c.api), s)
+			d = deliverWhole(ctx, c.attempt, &c.guard, ratesOf(c), s)
 		}
 		if d.failure == nil {
 			return nil
@@ -85,7 +86,7 @@ func (c *call) buffer(a *attempts) *sharedBuffer {
 }
 
 func (c *call) newEventWriter() *eventWriter {
-	rates := c.admission.shown(c.api) // now: a heartbeat can begin the answer between two attempts
+	rates := ratesOf(c) // now: a heartbeat can begin the answer between two attempts
 	var beats wire.Heartbeat
 	if c.op.Heartbeat != nil {
 		beats = c.op.Heartbeat(c.req.HTTP.Header)
@@ -150,7 +151,7 @@ func (c *call) prepare(ctx context.Context, t *target) (*wire.Sending, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s, c.admission.enterTarget(ctx, t.own, t.allowed.use.likely.Tokens)
+	return s, c.permits.EnterTarget(ctx, subjectsOf(t.own), t.allowed.use.likely.Tokens)
 }
 
 // begin begins the prepared attempt.
@@ -220,9 +221,9 @@ func (c *call) pause(client context.Context, a *attempts, d time.Duration) bool 
 	case <-ctx.Done():
 	}
 	if err := client.Err(); err != nil {
-		a.failed = clientGone(err)
+		a.failed = request.ClientGone(err)
 	} else {
-		a.failed = shuttingDown(context.Cause(ctx))
+		a.failed = request.ShuttingDown(context.Cause(ctx))
 	}
 	return false
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
@@ -164,7 +165,7 @@ func TestAPauseEndsWithTheClientAndTheGateway(t *testing.T) {
 		for _, stream := range []bool{true, false} {
 			for code, end := range map[apierror.Code]func(f *fleet, leave func()){
 				apierror.ClientGone:   func(_ *fleet, leave func()) { leave() },
-				apierror.ShuttingDown: func(f *fleet, _ func()) { f.calls.Interrupt(ErrShutdown) },
+				apierror.ShuttingDown: func(f *fleet, _ func()) { f.calls.Interrupt(request.ErrShutdown) },
 			} {
 				synctest.Test(t, func(t *testing.T) {
 					f := newFleet(t, families[0], []string{"after-3-err-429", "after-3-err-429"}, func(r *rig) { r.Limits.Drain = drain })

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
 // drain lets a provider's answer be read for some time after its client has left, so that its usage
@@ -61,7 +62,7 @@ func (u *upstream) drains() bool { return u.deps.Limits.Drain > 0 }
 // leftWhileDraining returns a failure if the answer was only read for its usage.
 func (u *upstream) leftWhileDraining(client context.Context) *apierror.Error {
 	if err := client.Err(); err != nil && u.drains() {
-		return clientGone(err)
+		return request.ClientGone(err)
 	}
 	return nil
 }

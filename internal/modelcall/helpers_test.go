@@ -2,6 +2,7 @@ package modelcall
 
 import (
 	"context"
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -94,12 +95,12 @@ func newRig(t testing.TB, transport http.RoundTripper, change ...func(*rig)) *ri
 		t.Fatal(err)
 	}
 	r.Deps = Deps{
-		Deps: request.Deps{
+		Deps: admission.Deps{Deps: request.Deps{
 			Limits: &policy.Limits{}, InFlight: &r.calls, Uploads: upload.Config{Memory: &r.memory, Timeout: DefaultTimeouts.Body, Now: time.Now},
 			Write: DefaultTimeouts.Write, Activity: activity.New(opened), Metrics: metrics.New(metrics.Gauges{}),
 			Redactor: redact.New(nil, func(string) bool { return false }), Logger: zap.NewNop(), Sampled: zap.NewNop, Now: time.Now,
-		},
-		Models: &r.models, Guardrails: new(policy.Guardrails), Ledger: ledger, Concurrency: limits.NewConcurrencyLimiter(),
+		}, Guardrails: new(policy.Guardrails), Ledger: ledger, Concurrency: limits.NewConcurrencyLimiter()},
+		Models: &r.models,
 		Owners: owners.New(sqliteowners.New(opened), time.Now), Timeouts: DefaultTimeouts, Answers: &r.answers, WarnOfDemo: func(string) {},
 	}
 	r.Exhausted = policy.NewExhaustedBudgets(func(name string, _ map[string]any) { r.events = append(r.events, name) })
@@ -206,7 +207,7 @@ func (r *rig) request(t testing.TB, w http.ResponseWriter, req *http.Request) *r
 	r.serial++
 	n := strconv.Itoa(r.serial)
 	caller := request.Caller{Credential: keys.Credential{Key: &r.key, Hash: "0123"}, Secret: secret}
-	q, err := request.Begin(&r.Deps.Deps, w, req, caller, request.Route{Name: "POST /v1/chat/completions", Family: "openai", Recorded: true},
+	q, err := request.Begin(&r.Deps.Deps.Deps, w, req, caller, request.Route{Name: "POST /v1/chat/completions", Family: "openai", Recorded: true},
 		request.IDs{RequestID: "req_" + n, GenerationID: "gen-" + n})
 	if err != nil {
 		t.Fatal(err)

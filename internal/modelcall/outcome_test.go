@@ -28,7 +28,7 @@ import (
 func TestASuccessfulLookLeavesNoRecord(t *testing.T) {
 	r := newRig(t, answering(200, `{}`))
 	for _, refused := range []bool{false, true} {
-		q, err := request.Begin(&r.Deps.Deps, httptest.NewRecorder(), post(strings.NewReader(""), 0), request.Caller{Credential: keys.Credential{Key: &r.key}},
+		q, err := request.Begin(&r.Deps.Deps.Deps, httptest.NewRecorder(), post(strings.NewReader(""), 0), request.Caller{Credential: keys.Credential{Key: &r.key}},
 			request.Route{Name: "GET /v1/models", Family: "openai"}, request.IDs{RequestID: "req_2", GenerationID: "gen-2"})
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +82,7 @@ func TestAProvidersTextLacksOnlyWhatItsCallerOrItselfKnows(t *testing.T) {
 func TestAClientThatHasLeftIs499InTheRecord(t *testing.T) {
 	r := newRig(t, answering(200, `{}`))
 	c := r.begin(t, hello)
-	c.req.Outcome.Fail(clientGone(nil))
+	c.req.Outcome.Fail(request.ClientGone(nil))
 	c.req.Finish()
 	if row := r.rows(t)[0]; row.Status != 499 || row.Code != string(apierror.ClientGone) {
 		t.Errorf("status %d, code %s", row.Status, row.Code)

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/sse"
 )
 
@@ -18,9 +17,9 @@ import (
 const maxErrorBody = 64 << 10
 
 // providerError turns a provider's refusal into the gateway's.
-func providerError(resp *http.Response, now time.Time, redact func(string) string, provider string) *apierror.Error {
+func providerError(resp *http.Response, now time.Time, redact func(string) string, name string) *apierror.Error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what there is of it
-	return openai.Fault(resp.StatusCode, retryAfter(resp.Header, now), parseError(body), redact, provider)
+	return openai.Fault(resp.StatusCode, provider.RetryAfter(resp.Header, now), parseError(body), redact, name)
 }
 
 // lacksRoute reports whether a failure with this status means that the provider does not have the route.
@@ -48,25 +47,6 @@ func parseError(body []byte) openai.ProviderError {
 			return found
 		}
 	}
-}
-
-// retryAfter reads Retry-After, in seconds or as a date (RFC 9110, 10.2.3), or the more exact field that
-// OpenAI and Azure send too.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseFloat(strings.TrimSpace(h.Get("Retry-After-Ms")), 64); err == nil && ms > 0 && ms < 1e9 {
-		return time.Duration(ms * float64(time.Millisecond))
-	}
-	text := strings.TrimSpace(h.Get("Retry-After"))
-	if text == "" {
-		return 0
-	}
-	if s, err := strconv.ParseFloat(text, 64); err == nil && s > 0 && s < 1e6 {
-		return time.Duration(s * float64(time.Second))
-	}
-	if t, err := http.ParseTime(text); err == nil {
-		return max(t.Sub(now), 0)
-	}
-	return 0
 }
 
 // brokenAnswer is the failure of an answer that could not be read or that makes no sense.

@@ -2,7 +2,6 @@ package modelcall
 
 import (
 	"testing"
-	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
@@ -10,16 +9,13 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 )
 
 // The option of a cap is that of the block which has it: the caps of a target are the least of
 // several blocks.
 func TestARefusalNamesItsOption(t *testing.T) {
-	perMinute := limits.Rate{Unit: limits.Requests, Limit: 10, Window: time.Minute}
 	g := charge{
 		record: &activity.Record{Key: "dev"}, key: &policy.KeyLimits{Caps: policy.Caps{Tools: 3}},
 		named: []*policy.ModelLimits{{Subject: limits.Subject{Name: policy.ModelSubject("openai/*")}, Caps: policy.Caps{Output: 4096}}},
@@ -31,12 +27,9 @@ func TestARefusalNamesItsOption(t *testing.T) {
 		return g.check(target, func() int { return int(asked.Choices) }, "messages")
 	}
 	for want, err := range map[string]error{
-		"key dev: rate 10/min":                   rateRefusal(&limits.RateRefusal{Reading: limits.Reading{Subject: "key:dev", Rate: perMinute}}),
-		"gateway: concurrency 200":               concurrencyRefusal(&limits.Busy{Subject: policy.GatewaySubject(), Limit: limits.Concurrency{Limit: 200}}),
 		"key dev: max_tools 3":                   check(params.RequestedLimits{Choices: 4}),
 		"model fast: max_messages 2":             check(params.RequestedLimits{Messages: 3}),
 		"model openai/*: max_output_tokens 4096": capOutputRefusal(&g, own),
-		"guardrail secrets: github_token":        (&guard{deps: &Deps{Deps: request.Deps{Metrics: metrics.New(metrics.Gauges{})}}, outcome: new(request.Outcome)}).blocked(&guardrail.Verdict{Guardrail: "secrets", Class: "github_token"}),
 		"max_body (default)":                     g.checkSize(&target{}, 33<<20),
 	} {
 		if e := apierror.From(err); e.RefusedBy != want {

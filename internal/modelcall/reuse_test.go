@@ -65,7 +65,7 @@ func TestACallHasNothingOfTheOneBefore(t *testing.T) {
 		})
 	}
 	all.Wait()
-	r.calls.Interrupt(ErrShutdown)
+	r.calls.Interrupt(request.ErrShutdown)
 }
 
 // A stream has timers of its own, and a call that failed can have left something behind.

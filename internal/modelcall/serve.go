@@ -1,8 +1,7 @@
 package modelcall
 
 import (
-	"net"
-	"net/http"
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
@@ -38,15 +37,15 @@ func ServePath(d *Deps, q *request.Request, op *wire.Operation, api wire.API, pa
 var calls = sync.Pool{New: func() any { return new(call) }}
 
 func newCall(d *Deps, q *request.Request, op *wire.Operation, api wire.API) *call {
-	record, trace := q.Outcome.Record, newTrace(q, op)
+	record, trace, key := q.Outcome.Record, newTrace(q, op), d.Limits.Of(q.Caller.Key, q.Caller.Limits)
 	c := calls.Get().(*call)
 	*c = call{
 		deps: d, req: q, op: op, api: api, trace: trace,
-		admission: admission{deps: d, phases: &q.Outcome.Phases, trace: trace},
-		charge:    charge{deps: d, record: record, key: d.Limits.Of(q.Caller.Key, q.Caller.Limits)},
-		guard:     guard{deps: d, outcome: &q.Outcome, trace: trace},
-		state:     storedState{deps: d, caller: &q.Caller, op: op},
-		sealed:    sealed{deps: d, requestID: record.RequestID},
+		permits: admission.PermitsOf(&d.Deps, q),
+		charge:  charge{deps: d, record: record, key: key, spending: admission.SpendingOf(&d.Deps, q, key)},
+		guard:   admission.GuardOf(&d.Deps, q, "provider"),
+		state:   storedState{deps: d, caller: &q.Caller, op: op},
+		sealed:  sealed{deps: d, requestID: record.RequestID},
 	}
 	c.tried = newTried(c.req, &c.asked, &c.to)
 	q.Work = c
@@ -55,7 +54,7 @@ func newCall(d *Deps, q *request.Request, op *wire.Operation, api wire.API) *cal
 
 // refused completes the answer to a call that failed and was not answered.
 func (c *call) refused() {
-	c.admission.shown(c.api).set(c.req.Writer.Header())
+	ratesOf(c).set(c.req.Writer.Header())
 	c.req.Extra = c.tried.member()
 }
 
@@ -64,19 +63,8 @@ func (c *call) refused() {
 func (c *call) Settle() {
 	m, served := c.attempt.close()
 	used := c.charge.used(m, served)
-	c.admission.settle(used.Tokens)
-	c.charge.settle(used)
+	c.permits.Settle(used.Tokens)
+	c.charge.spending.Settle(used)
 	c.body.Release()
 	c.trace.finish(c.charge.target, m)
-}
-
-// onLoopback reports whether the request came in at an address that only this machine can reach.
-func onLoopback(r *http.Request) bool {
-	switch addr := r.Context().Value(http.LocalAddrContextKey).(type) {
-	case *net.TCPAddr:
-		return addr.IP.IsLoopback()
-	case *net.UDPAddr: // HTTP/3
-		return addr.IP.IsLoopback()
-	}
-	return true
 }

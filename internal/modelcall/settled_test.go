@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -94,7 +95,7 @@ func (f *fleet) randomCall(t *testing.T, r *rand.Rand, spent *int64) {
 	case 0, 1:
 		time.AfterFunc(after, leave)
 	case 2:
-		time.AfterFunc(after, func() { f.calls.Interrupt(ErrShutdown) })
+		time.AfterFunc(after, func() { f.calls.Interrupt(request.ErrShutdown) })
 	case 3:
 		f.panicAt = 1 + r.IntN(3)
 	}

@@ -10,7 +10,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -51,26 +50,6 @@ func (t *callTrace) asked(b *jsonscan.Body, stream bool) {
 	}
 }
 
-// queued begins the span of a wait for concurrency slots.
-func (t *callTrace) queued() queueSpan {
-	if t == nil {
-		return queueSpan{}
-	}
-	_, span := t.req.Trace.Tracer.Start(t.req.Trace.Parent, tracing.SpanQueue)
-	return queueSpan{span}
-}
-
-// queueSpan is the span of a wait; without a span it does nothing.
-type queueSpan struct{ span trace.Span }
-
-// end ends the span of a wait that ended with err.
-func (q queueSpan) end(err error) {
-	if q.span != nil {
-		tracing.SetError(q.span, codeOf(err))
-		q.span.End()
-	}
-}
-
 // startAttempt begins the span of a request to a provider, and before the first one that of the call.
 func (t *callTrace) startAttempt(at *target, now time.Time) {
 	if t == nil || t.op.Span == "" {
@@ -78,10 +57,10 @@ func (t *callTrace) startAttempt(at *target, now time.Time) {
 	}
 	of := t.req.Trace
 	if t.call == nil {
-		of.ShowsModel()
 		t.began = now
 		t.inCall, t.call = of.Tracer.Start(of.Parent, t.spanName(),
 			trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(t.requestAttributes(at)...))
+		of.SetCall(t.call)
 	}
 	t.model, t.looked = "", 0
 	_, t.attempt = of.Tracer.Start(t.inCall, tracing.SpanAttempt, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(t.attemptAttributes(at)...))
@@ -114,24 +93,6 @@ func (t *callTrace) answered(part []byte) {
 // mostLooked is how many parts of an answer are looked at: providers name the model in the first
 // event, or in the one after a ping.
 const mostLooked = 4
-
-// judged notes what a guardrail did, in the words of the metric of guardrails.
-func (t *callTrace) judged(action string, verdicts ...guardrail.Verdict) {
-	if t == nil {
-		return
-	}
-	span := t.req.Trace.Server
-	if t.call != nil {
-		span = t.call
-	}
-	for _, v := range verdicts {
-		list := []attribute.KeyValue{tracing.Guardrail.String(v.Guardrail), tracing.GuardrailAction.String(action)}
-		if v.Class != "" {
-			list = append(list, tracing.GuardrailClass.String(tracing.Text(v.Class)))
-		}
-		span.AddEvent(tracing.EventGuardrail, trace.WithAttributes(list...))
-	}
-}
 
 // finish ends the spans of a call whose record is complete. Last is the target of its last attempt, and
 // m has measured that.

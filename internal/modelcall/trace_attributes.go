@@ -6,7 +6,6 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 )
@@ -156,11 +155,4 @@ func modelOf(part []byte) (name string) {
 		}
 	}
 	return ""
-}
-
-func codeOf(err error) string {
-	if err == nil {
-		return ""
-	}
-	return string(apierror.From(err).Code)
 }

@@ -27,8 +27,8 @@ func unrecorded() map[string]*http.Request {
 func traceAll(q *request.Request) string {
 	t := newTrace(q, wire.Chat)
 	t.asked(nil, false)
-	t.queued().end(nil)
-	t.judged(metrics.GuardrailDeny)
+	q.Trace.Queued().End(nil)
+	q.Trace.Judged(metrics.GuardrailDeny, "secrets", "")
 	t.startAttempt(nil, time.Time{})
 	t.answered(nil)
 	t.endAttempt(200, "")

@@ -48,7 +48,7 @@ type upstream struct {
 // answer and either may have been worked on. Errors: 502, 503 on shutdown, or the client left.
 func (u *upstream) send(client context.Context, s *wire.Sending) (*http.Response, error) {
 	if err := client.Err(); err != nil {
-		return nil, clientGone(err)
+		return nil, request.ClientGone(err)
 	}
 	q, record := u.request, u.request.Outcome.Record
 	u.memory = answerMemory{of: u, all: u.deps.Answers}
@@ -186,15 +186,15 @@ func (u *upstream) failure(err error) *apierror.Error {
 	answered := u.status != 0
 	switch cause := context.Cause(u.ctx); {
 	case u.drain.client.Err() != nil:
-		return clientGone(err)
+		return request.ClientGone(err)
 	case errors.Is(cause, errSilent) && !answered:
 		return u.timeout("first_byte", err, "provider %q did not answer within %s", name, u.deps.Now().Sub(u.meter.sent).Round(time.Millisecond))
 	case errors.Is(cause, errSilent):
 		return u.timeout("idle", err, "provider %q sent nothing for %s", name, u.waits.idle)
 	case errors.Is(cause, errTooLong):
 		return u.timeout("call", err, "provider %q did not end its answer within %s", name, u.waits.call)
-	case errors.Is(cause, ErrShutdown):
-		return shuttingDown(err)
+	case errors.Is(cause, request.ErrShutdown):
+		return request.ShuttingDown(err)
 	case errors.Is(err, provider.ErrRedirect):
 		return providerFailure(apierror.UpstreamError, name, err, "provider %q answered with a redirect, which is not followed", name)
 	case answered:
@@ -213,13 +213,6 @@ func (u *upstream) timeout(limit string, cause error, format string, args ...any
 	e := providerFailure(apierror.UpstreamTimeout, u.target.provider.Name, cause, format, args...)
 	e.Limit = limit
 	return e
-}
-
-// ErrShutdown is the cause with which the calls of a gateway that shuts down are interrupted.
-var ErrShutdown = errors.New("the gateway is shutting down")
-
-func shuttingDown(cause error) *apierror.Error {
-	return apierror.New(apierror.ShuttingDown, "the gateway is shutting down").WithCause(cause)
 }
 
 func providerFailure(code apierror.Code, name string, cause error, format string, args ...any) *apierror.Error {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
 // silent never answers; it ends with the request's context.
@@ -97,11 +98,11 @@ func TestTheUpstreamRequestEndsWithTheClient(t *testing.T) {
 
 func TestAShutdownEndsTheUpstreamRequest(t *testing.T) {
 	inBubble(t, dripping(0), func(t *testing.T, r *rig, c *call) {
-		time.AfterFunc(time.Second, func() { r.calls.Interrupt(ErrShutdown) })
+		time.AfterFunc(time.Second, func() { r.calls.Interrupt(request.ErrShutdown) })
 		wantRefusal(t, c.sendAndRead(t.Context()), apierror.ShuttingDown, "shutting down")
 	})
 	inBubble(t, silent, func(t *testing.T, r *rig, c *call) {
-		r.calls.Interrupt(ErrShutdown)
+		r.calls.Interrupt(request.ErrShutdown)
 		wantRefusal(t, c.sendAndRead(t.Context()), apierror.ShuttingDown, "") // one that is sent only now
 	})
 }

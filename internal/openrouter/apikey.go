@@ -27,6 +27,7 @@ type APIKey struct {
 	Tenant      string            `json:"tenant"`
 	Scopes      []string          `json:"scopes"`
 	Models      []string          `json:"models"`
+	Tools       []string          `json:"mcp"`
 	Rates       []string          `json:"rates"`
 	Concurrency Text              `json:"concurrency"`
 	Budgets     []string          `json:"budgets"`
@@ -64,7 +65,7 @@ func AppendAPIKeys(dst []byte, list []APIKey) []byte {
 
 // filled returns the key with empty lists instead of null.
 func (k APIKey) filled() APIKey {
-	for _, list := range []*[]string{&k.Scopes, &k.Models, &k.Rates, &k.Budgets} {
+	for _, list := range []*[]string{&k.Scopes, &k.Models, &k.Tools, &k.Rates, &k.Budgets} {
 		if *list == nil {
 			*list = []string{}
 		}

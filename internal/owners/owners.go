@@ -76,6 +76,25 @@ func (o *Owners) Record(kind, provider, id, tenant string) error {
 	return o.put(kind, provider, id, tenant, TTL)
 }
 
+// Keep is Record for a time that [Owners.Hold] prolongs.
+func (o *Owners) Keep(kind, provider, id, tenant string, ttl time.Duration) error {
+	return o.put(kind, provider, id, tenant, ttl)
+}
+
+// Hold reports whether tenant owns id at provider. If so it does for ttl from now, or for a tenth less:
+// not every use is written. An error means that the owner is not known.
+func (o *Owners) Hold(ctx context.Context, kind, provider, id, tenant string, ttl time.Duration) (bool, error) {
+	found, err := o.find(ctx, provider, []string{id})
+	e, ok := found[id]
+	if err != nil || !ok || e.tenant != tenant {
+		return false, err
+	}
+	if e.expires.Sub(o.now()) < ttl-ttl/10 {
+		_ = o.put(kind, provider, id, tenant, ttl) // without it the tenant still owns the id now
+	}
+	return true, nil
+}
+
 // Forget ends what Record began, with the same errors: the provider has deleted what had the id. In a
 // cluster other gateways may know the owner for some time.
 func (o *Owners) Forget(kind, provider, id, tenant string) error {

@@ -14,7 +14,9 @@ import (
 type Guardrails struct {
 	Keys   map[string][]*guardrail.Guardrail // by name of key
 	Models []ModelGuardrails
-	All    []*guardrail.Guardrail // every model call
+	// Servers are those of MCP servers, by name.
+	Servers map[string][]*guardrail.Guardrail
+	All     []*guardrail.Guardrail // every call
 
 	sets sync.Map // *guardrail.Set by the names of its guardrails: one for each combination in use
 }
@@ -38,19 +40,19 @@ func (g *Guardrails) Check() error {
 // Of joins the guardrails of a key, of models and of the gateway, each once, in this order. It returns
 // nil if there are none.
 func (g *Guardrails) Of(key string, models ...string) *guardrail.Set {
-	return g.join(key, func(of string) bool {
+	return g.join(key, "", func(of string) bool {
 		return slices.ContainsFunc(models, func(model string) bool { return pattern.Match(of, model) })
 	})
 }
 
 // OfAny is Of for a call of which it is not known what it named: those of all models count.
 func (g *Guardrails) OfAny(key string) *guardrail.Set {
-	return g.join(key, func(string) bool { return true })
+	return g.join(key, "", func(string) bool { return true })
 }
 
-func (g *Guardrails) join(key string, applies func(pattern string) bool) *guardrail.Set {
+func (g *Guardrails) join(key, server string, applies func(pattern string) bool) *guardrail.Set {
 	var usual [8]*guardrail.Guardrail
-	list := append(usual[:0], g.Keys[key]...)
+	list := append(append(usual[:0], g.Keys[key]...), g.Servers[server]...)
 	for _, m := range g.Models {
 		if applies(m.Pattern) {
 			list = append(list, m.Guardrails...)
@@ -88,12 +90,14 @@ func (g *Guardrails) Names() []string {
 	for _, m := range g.Models {
 		add(m.Guardrails)
 	}
-	for _, list := range g.Keys {
-		add(list)
+	for _, of := range []map[string][]*guardrail.Guardrail{g.Keys, g.Servers} {
+		for _, list := range of {
+			add(list)
+		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
 // Empty reports whether no call is judged.
-func (g *Guardrails) Empty() bool { return len(g.Keys)+len(g.Models)+len(g.All) == 0 }
+func (g *Guardrails) Empty() bool { return len(g.Keys)+len(g.Models)+len(g.Servers)+len(g.All) == 0 }

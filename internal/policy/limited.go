@@ -21,10 +21,15 @@ type Limited struct {
 // Model returns the pattern of the models that are limited; ok is false for other subjects.
 func (l Limited) Model() (pattern string, ok bool) { return strings.CutPrefix(l.Name, modelPrefix) }
 
-// Shared reports whether all tenants share the limit: that of the gateway, or of a model.
-func (l Limited) Shared() bool {
+// Shared reports whether all tenants share the limit: that of the gateway, of a model or of an MCP
+// server.
+func (l Limited) Shared() bool { return l.Name == GatewaySubject() || !l.budgeted() }
+
+// budgeted reports whether the subject can have a budget.
+func (l Limited) budgeted() bool {
 	_, model := l.Model()
-	return model || l.Name == GatewaySubject()
+	_, server := l.Server()
+	return !model && !server
 }
 
 // Any reports whether there is any limit.
@@ -86,6 +91,11 @@ func (l *Limits) findLimited() []Limited {
 			found = append(found, Limited{s, ""})
 		}
 	}
+	for name := range l.Servers {
+		if s := l.Server(name); s != nil {
+			found = append(found, Limited{s, ""})
+		}
+	}
 	slices.SortFunc(found, func(a, b Limited) int { return strings.Compare(a.Name, b.Name) })
 	return found
 }
@@ -95,7 +105,7 @@ func (l *Limits) findLimited() []Limited {
 func (l *Limits) Subjects() []limits.Subject {
 	var subjects []limits.Subject
 	for _, s := range l.limited() {
-		if _, model := s.Model(); !model {
+		if s.budgeted() {
 			subjects = append(subjects, *s.Subject)
 		}
 	}

@@ -60,6 +60,8 @@ type Limits struct {
 	// OtherTenants is for keys made at run time, of a tenant that Tenants does not have. Nil: none.
 	OtherTenants *KeyLimits
 	Models       []ModelLimits
+	// Servers are those of MCP servers, by name. They have no budgets.
+	Servers map[string]*limits.Subject
 	// Made yields the limits of keys of some tenants that were made at run time, sorted by the names of
 	// their subjects, from this name on. Nil: none.
 	Made func(from string, of keys.Tenants) iter.Seq[Limited]
@@ -117,7 +119,7 @@ func (l *Limits) Prepare() error {
 		}
 		l.readable = max(l.readable, m.Caps.Body)
 	}
-	return nil
+	return l.checkServers()
 }
 
 // all yields the limits of keys, by the name of the key, and those of tenants.
@@ -189,6 +191,14 @@ func (l *Limits) Matching(model string) []*ModelLimits {
 		found = append(found, &l.Models[i])
 	}
 	return found
+}
+
+// MaxBody is how many bytes a request's body may have.
+func (c Caps) MaxBody() int64 {
+	if c.Body == 0 {
+		return upload.MaxBody
+	}
+	return c.Body
 }
 
 // Within returns the caps that satisfy both.

@@ -1,17 +1,23 @@
 package provider
 
-import "strconv"
+import (
+	"net/url"
+	"strconv"
+)
 
 // Host is the host of the address, and its port if that is not the scheme's own.
 func (e *Endpoint) Host() string { return e.base.Host }
 
 // Address is the host of the address, without brackets, and its port.
-func (e *Endpoint) Address() (host string, port int) {
-	if port, err := strconv.Atoi(e.base.Port()); err == nil {
-		return e.base.Hostname(), port
+func (e *Endpoint) Address() (host string, port int) { return HostPort(&e.base) }
+
+// HostPort returns the host of an address, without brackets, and its port.
+func HostPort(u *url.URL) (host string, port int) {
+	if port, err := strconv.Atoi(u.Port()); err == nil {
+		return u.Hostname(), port
 	}
-	if e.base.Scheme == "http" {
-		return e.base.Hostname(), 80
+	if u.Scheme == "http" {
+		return u.Hostname(), 80
 	}
-	return e.base.Hostname(), 443
+	return u.Hostname(), 443
 }

@@ -56,7 +56,7 @@ func bedrockPath(model, action string) string {
 	return "/model/" + escaped + action
 }
 
-func (bedrock) KeyField(key string) (name, value string) { return "Authorization", "Bearer " + key }
+func (bedrock) KeyField(key string) (name, value string) { return BearerField(key) }
 
 func (bedrock) Header() http.Header { return nil }
 

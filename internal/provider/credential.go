@@ -25,10 +25,19 @@ var ErrNoCredential = errors.New("no credential could be had")
 
 // apiKey is a credential that is sent as it is.
 type apiKey struct {
-	dialect Dialect
+	fieldOf func(key string) (name, value string)
 	current func() string // may change; "" for none
 	field   atomic.Pointer[keyField]
 }
+
+// NewAPIKey returns a credential that is sent as it is, in a field of the header. Current returns the
+// key at present, "" for none.
+func NewAPIKey(current func() string, fieldOf func(key string) (name, value string)) Credential {
+	return &apiKey{fieldOf: fieldOf, current: current}
+}
+
+// BearerField is the field of a header that has a key as a bearer token.
+func BearerField(key string) (name, value string) { return "Authorization", "Bearer " + key }
 
 // keyField is a field of a header, made once for a key.
 type keyField struct {
@@ -68,7 +77,7 @@ func (k *apiKey) Sign(r *http.Request, _ *Body) error {
 	}
 	f := k.field.Load()
 	if f == nil || f.key != key {
-		name, value := k.dialect.KeyField(key)
+		name, value := k.fieldOf(key)
 		made := &keyField{key: key, name: name, values: []string{value}}
 		if f != nil {
 			made.before = f.key
@@ -90,15 +99,20 @@ func ValidCredential(credential string) error {
 }
 
 // Credential returns what authorizes the gateway there, nil for nothing but a header.
-func (e *Endpoint) Credential() Credential { return e.credential }
+func (e *Endpoint) Credential() Credential { return e.peer.Credential }
 
 // Secrets returns what the provider is sent to know the gateway by: the credential, and those of
 // headers.
 func (e *Endpoint) Secrets() (secrets []string) {
-	if e.credential != nil {
-		secrets = append(secrets, e.credential.Secrets()...)
+	return Secrets(e.peer.Credential, e.fields)
+}
+
+// Secrets returns what a credential, nil for none, and header fields have that errors do not show.
+func Secrets(c Credential, fields []HeaderField) (secrets []string) {
+	if c != nil {
+		secrets = append(secrets, c.Secrets()...)
 	}
-	for _, f := range e.fields {
+	for _, f := range fields {
 		if f.Secret != nil {
 			secrets = append(secrets, f.Secret())
 		}

@@ -182,7 +182,7 @@ func (d openAI) Path(op Operation, name string, _ bool) string {
 	return strings.Replace(openAIPaths[op], "{id}", url.PathEscape(name), 1)
 }
 
-func (openAI) KeyField(key string) (name, value string) { return "Authorization", "Bearer " + key }
+func (openAI) KeyField(key string) (name, value string) { return BearerField(key) }
 
 func (openAI) Header() http.Header { return nil }
 

@@ -78,9 +78,7 @@ func (vertexAnthropic) Path(op Operation, model string, stream bool) string {
 	return ""
 }
 
-func (vertexAnthropic) KeyField(key string) (name, value string) {
-	return "Authorization", "Bearer " + key
-}
+func (vertexAnthropic) KeyField(key string) (name, value string) { return BearerField(key) }
 
 func (vertexAnthropic) Header() http.Header { return nil }
 

@@ -23,20 +23,37 @@ var transportFields = []string{
 	"Accept", "Accept-Encoding", "Connection", "Expect", "Host", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 }
 
+// TransportField reports whether a field of a header, by its canonical name, belongs to the connection or
+// to the body, or is one that the gateway sets itself.
+func TransportField(name string) bool {
+	return slices.Contains(transportFields, name) || strings.HasPrefix(name, "Content-") || strings.HasPrefix(name, "Proxy-")
+}
+
+// NamesSecret reports whether a header field of this name has a credential.
+func NamesSecret(name string) bool {
+	return slices.ContainsFunc(strings.Split(strings.ToLower(name), "-"), func(word string) bool {
+		switch word {
+		case "auth", "authorization", "key", "apikey", "token", "secret", "password", "cookie", "credential", "credentials":
+			return true
+		}
+		return false
+	})
+}
+
 // listField is a field of which the configured and a call's own values are sent together: the beta
 // features of the Messages API.
 const listField = "Anthropic-Beta"
 
-// checkFields refuses fields that cannot be sent, and the one with the credential. Their names become
-// canonical.
-func checkFields(fields []HeaderField, keyField, option string) ([]HeaderField, error) {
+// CheckFields refuses fields that cannot be sent, and the one with the credential, which the option
+// sets. Their names become canonical.
+func CheckFields(fields []HeaderField, keyField, option string) ([]HeaderField, error) {
 	var checked []HeaderField
 	for _, f := range fields {
 		name := http.CanonicalHeaderKey(f.Name)
 		switch {
 		case !httpguts.ValidHeaderFieldName(f.Name):
 			return nil, fmt.Errorf("header %q: this is not the name of a header field", f.Name)
-		case slices.Contains(transportFields, name) || strings.HasPrefix(name, "Content-") || strings.HasPrefix(name, "Proxy-"):
+		case TransportField(name):
 			return nil, fmt.Errorf("header %s: the gateway sets it itself, or it belongs to the connection", f.Name)
 		case name == keyField:
 			return nil, fmt.Errorf("header %s: %s sets it; give only one of them", f.Name, option)

@@ -64,7 +64,7 @@ func (e *Endpoint) GetModels(ctx context.Context, page string) (*http.Response, 
 	if len(e.lists) == 0 {
 		return nil, errors.New("this endpoint has no list of models")
 	}
-	req := e.request(ctx, newAttempt(), Request{Operation: Models})
+	req := e.request(ctx, Request{Operation: Models})
 	list, query := pageOf(page)
 	target := *e.lists[list]
 	if query != "" {
@@ -74,11 +74,11 @@ func (e *Endpoint) GetModels(ctx context.Context, page string) (*http.Response, 
 		target.RawQuery = all.Encode()
 	}
 	req.URL, req.Host = &target, target.Host
-	if err := e.sign(req, nil); err != nil {
+	if err := e.peer.sign(req, nil); err != nil {
 		return nil, err
 	}
-	resp, err := roundTrip(e.transport, req)
-	if err == nil && e.renews(resp) { // the next read has a new one
+	resp, err := roundTrip(e.peer.Transport, req)
+	if err == nil && e.peer.renews(resp) { // the next read has a new one
 		_ = resp.Body.Close()
 		return nil, errors.New("the provider refused the gateway's credential")
 	}

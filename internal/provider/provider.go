@@ -114,17 +114,17 @@ type Provider struct {
 
 var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
-// ValidName returns an error if a provider cannot have this name.
-func ValidName(name string) error {
+// ValidName returns an error if a provider, or another server of this kind, cannot have this name.
+func ValidName(kind, name string) error {
 	if !validName.MatchString(name) {
-		return fmt.Errorf("provider name %q: want 1 to 63 of a-z, 0-9 and -, not beginning with -", name)
+		return fmt.Errorf("%s name %q: want 1 to 63 of a-z, 0-9 and -, not beginning with -", kind, name)
 	}
 	return nil
 }
 
 // New checks the configuration and returns the provider.
 func New(c Config) (*Provider, error) {
-	if err := ValidName(c.Name); err != nil {
+	if err := ValidName("provider", c.Name); err != nil {
 		return nil, err
 	}
 	if c.Transport == nil {

@@ -10,6 +10,7 @@
 package redact
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -107,6 +108,16 @@ func Text(text string, secrets ...string) string {
 	text = withoutKeyForms(authorization.ReplaceAllString(without(text, secrets), Mark))
 	if len(text) > MaxText {
 		text = strings.ToValidUTF8(text[:MaxText], "") + "…"
+	}
+	return text
+}
+
+// Bytes returns text without these secrets. It is text itself if that has none.
+func Bytes(text []byte, secrets ...string) []byte {
+	for _, secret := range secrets {
+		if len(secret) >= minSecret && bytes.Contains(text, []byte(secret)) {
+			text = bytes.ReplaceAll(text, []byte(secret), []byte(Mark))
+		}
 	}
 	return text
 }

@@ -49,7 +49,7 @@ func madeKey(key *runtimekeys.Key, spent []limits.Balance) openrouter.APIKey {
 		shown.Limit, shown.Remaining = &limit, &left
 	}
 	if more := key.Extensions; more != nil {
-		shown.Scopes, shown.Models, shown.Rates, shown.Budgets = more.Scopes, more.Models, more.Rates, more.Budgets
+		shown.Scopes, shown.Models, shown.Tools, shown.Rates, shown.Budgets = more.Scopes, more.Models, more.Tools, more.Rates, more.Budgets
 		shown.Concurrency, shown.MaxOutput, shown.Metadata = openrouter.Text(more.Concurrency), openrouter.Count(more.MaxOutput), more.Metadata
 	}
 	for _, secret := range key.Secrets {

@@ -23,6 +23,7 @@ var everyField = activity.Record{
 	UsageSource: activity.UsageEstimated, CostNano: 1_000_000_500, Priced: true, Attempts: 2,
 	Attempted: []activity.Attempt{{Target: "router/b@eu", Status: 500, Code: "server_error", Latency: 2 * time.Millisecond}},
 	OutputCap: 100, Workstation: "lab1", Ended: "viewer_left", BytesUp: 5, BytesDown: 6,
+	Method: "tools/call", IsError: true, RequestBytes: 7, AnswerBytes: 8,
 }
 
 // The names, the order and the presence of members and columns are promised to programs.

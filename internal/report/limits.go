@@ -66,7 +66,8 @@ func (v *limitsViewer) sees(s policy.Limited) (ok, hidden bool) {
 	}
 	_, own := v.tenants.One()
 	pattern, model := s.Model()
-	return own && (!model || v.key.AllowsSome(pattern)), true
+	server, tools := s.Server()
+	return own && (!model || v.key.AllowsSome(pattern)) && (!tools || v.key.AllowsServer(server)), true
 }
 
 // limitsPage is one page of a list of limits.

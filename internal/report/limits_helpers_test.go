@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"net/url"
 	"testing"
 	"time"
@@ -84,7 +85,7 @@ func withLimits(t testing.TB, l *policy.Limits) *modelcall.Deps {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &modelcall.Deps{Deps: request.Deps{Limits: l, Now: now}, Ledger: ledger, Rates: rates, Concurrency: limits.NewConcurrencyLimiter()}
+	return &modelcall.Deps{Deps: admission.Deps{Deps: request.Deps{Limits: l, Now: now}, Ledger: ledger, Rates: rates, Concurrency: limits.NewConcurrencyLimiter()}}
 }
 
 // caller returns a key of a tenant.

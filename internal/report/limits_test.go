@@ -193,3 +193,15 @@ func BenchmarkLimitsOfManyKeys(b *testing.B) {
 		})
 	}
 }
+
+func TestTheLimitsOfAServerAreSeenByKeysThatReachIt(t *testing.T) {
+	github := subject(t, "mcp:github", []string{"60/min"}, nil, "")
+	d := withLimits(t, &policy.Limits{Servers: map[string]*limits.Subject{"github": &github}})
+	for name, key := range map[string]keys.Spec{
+		"a key of the server": {Name: "ci", Tools: []string{"github/read_*"}}, "a key of another": {Name: "ci", Tools: []string{"demo/*"}}, "a key of none": {Name: "ci"},
+	} {
+		if rows, _ := seen(t, d, caller(t, key), ""); (len(rows) == 1 && rows[0] == "mcp:github 60/min") != (name == "a key of the server") {
+			t.Errorf("%s sees %v", name, rows)
+		}
+	}
+}

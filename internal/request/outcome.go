@@ -69,6 +69,7 @@ func (o *Outcome) publish(d *Deps) {
 		Route: r.Route, Provider: r.Provider, Model: o.metricModel(), Tenant: r.Tenant, Code: r.Code, Status: r.Status,
 		Duration: r.Latency, FirstToken: r.FirstToken, Overhead: r.Overhead, TraceID: r.TraceID,
 		Prompt: r.PromptTokens, Completion: r.CompletionTokens, Units: r.Units, Counted: r.UsageSource == activity.UsageProvider,
+		Method: r.Method, IsError: r.IsError, Sent: r.Attempts > 0,
 		CostNano: r.CostNano, Unpriced: !r.Priced && r.UsageSource != activity.UsageNone,
 	})
 	o.writeLog(d) // before the record: a reader who finds the row finds the line

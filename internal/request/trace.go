@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
 	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 )
@@ -19,7 +20,7 @@ type Trace struct {
 	Tracer trace.Tracer
 	Parent context.Context // of the server's span
 
-	named   bool // another span has the model
+	call    trace.Span // of the logical call, which has the model; nil: none
 	session string
 }
 
@@ -55,11 +56,53 @@ func (t *Trace) SetSession(id string) {
 	}
 }
 
-// ShowsModel notes that another span has the model.
-func (t *Trace) ShowsModel() {
+// SetCall notes the span of the logical call, which has the model and what guardrails do.
+func (t *Trace) SetCall(span trace.Span) {
 	if t != nil {
-		t.named = true
+		t.call = span
 	}
+}
+
+// Judged notes what a guardrail did, in the words of the metric of guardrails, and the class of what
+// it found; "" for none.
+func (t *Trace) Judged(action, guardrail, class string) {
+	if t == nil {
+		return
+	}
+	span := t.Server
+	if t.call != nil {
+		span = t.call
+	}
+	list := []attribute.KeyValue{tracing.Guardrail.String(guardrail), tracing.GuardrailAction.String(action)}
+	if class != "" {
+		list = append(list, tracing.GuardrailClass.String(tracing.Text(class)))
+	}
+	span.AddEvent(tracing.EventGuardrail, trace.WithAttributes(list...))
+}
+
+// Queued begins the span of a wait for concurrency slots.
+func (t *Trace) Queued() QueueSpan {
+	if t == nil {
+		return QueueSpan{}
+	}
+	_, span := t.Tracer.Start(t.Parent, tracing.SpanQueue)
+	return QueueSpan{span}
+}
+
+// QueueSpan is the span of a wait; without a span it does nothing.
+type QueueSpan struct{ span trace.Span }
+
+// End ends the span of a wait that ended with err.
+func (q QueueSpan) End(err error) {
+	if q.span == nil {
+		return
+	}
+	code := ""
+	if err != nil {
+		code = string(apierror.From(err).Code)
+	}
+	tracing.SetError(q.span, code)
+	q.span.End()
 }
 
 // finish completes the span of a request whose record is complete. It ends later: it is Caddy's.
@@ -72,7 +115,7 @@ func (t *Trace) finish(q *Request) {
 	if r.Code != "" {
 		list = append(list, tracing.Code.String(r.Code), tracing.ErrorType.String(r.Code))
 	}
-	if r.Model != "" && !t.named {
+	if r.Model != "" && t.call == nil {
 		list = append(list, tracing.RequestModel.String(q.SpanText(r.Model)))
 	}
 	if r.Workstation != "" {

@@ -42,6 +42,31 @@ func BenchmarkFilter(b *testing.B) {
 	}
 }
 
+// A megabyte of what a server sends, in the pieces in which a relay reads it.
+func BenchmarkFramer(b *testing.B) {
+	const megabyte, piece = 1 << 20, 32 << 10
+	for name, u := range map[string]string{
+		"tight":   update(rect(64, 64, 7, "\x00", compact(900), noise(900)), rect(16, 16, 7, "\x80", noise(3)), rect(64, 64, 7, "\x90", compact(3000), noise(3000))),
+		"ZRLE":    update(rect(64, 64, 16, u32(4000), noise(4000))),
+		"hextile": update(rect(64, 64, 5, strings.Repeat("\x0e"+noise(8)+"\x05"+noise(10), 16))),
+		"raw":     update(rect(64, 64, 0, noise(4*64*64))),
+	} {
+		stream := []byte(strings.Repeat(u, megabyte/len(u)))
+		b.Run(name, func(b *testing.B) {
+			f := rfb.NewFramer(deep)
+			b.SetBytes(int64(len(stream)))
+			b.ReportAllocs()
+			for b.Loop() {
+				for at := 0; at < len(stream); at += piece {
+					if _, err := f.Pass(stream[at:min(at+piece, len(stream))]); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkVerifyVNC(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

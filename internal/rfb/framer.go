@@ -76,14 +76,12 @@ func (f *Framer) Pass(p []byte) ([]byte, error) {
 			kept += n
 		}
 		at += n
-		for f.skip == 0 && f.have == f.need && f.broken == nil {
-			f.step(f, f.head[:f.need])
-		}
 	}
 	return p[:kept], f.broken
 }
 
-// take returns how many of the next bytes are alike: of a body, or of a head, of which it keeps a copy.
+// take returns how many of the next bytes are alike: of a body, or of a head, which it hands to its step
+// once that is whole.
 func (f *Framer) take(p []byte) (n int) {
 	if f.skip > 0 {
 		n = int(min(f.skip, int64(len(p))))
@@ -93,8 +91,15 @@ func (f *Framer) take(p []byte) (n int) {
 	if f.begins {
 		f.begins, f.cut = false, p[0] == msgServerCutText
 	}
+	if f.have == 0 && f.need <= len(p) {
+		n = f.need
+		f.step(f, p[:n])
+		return n
+	}
 	n = copy(f.head[f.have:f.need], p)
-	f.have += n
+	if f.have += n; f.have == f.need {
+		f.step(f, f.head[:f.need])
+	}
 	return n
 }
 

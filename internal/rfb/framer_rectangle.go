@@ -63,6 +63,8 @@ var forms = map[int32]form{
 // formOf returns the form of an encoding, 0 for an unknown one.
 func formOf(e int32) form {
 	switch {
+	case e == encTight: // nearly all are
+		return formTight
 	case e >= encQuality0 && e <= encQuality9, e >= encCompress0 && e <= encCompress9,
 		e >= -512 && e <= -412, e >= -768 && e <= -763: // TurboVNC's quality and subsampling
 		return formSetting

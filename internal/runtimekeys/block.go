@@ -15,9 +15,11 @@ import (
 
 // Block is what a configuration allows keys that are made at run time. No key has more.
 type Block struct {
-	Scopes      keys.Scope   // without keys:manage: a key that is made cannot make others
-	Models      pattern.List // empty: every callable model
-	HostedTools bool         // they may use tools that run at the provider
+	Scopes      keys.Scope              // without keys:manage: a key that is made cannot make others
+	Models      pattern.List            // empty: every callable model
+	Tools       pattern.List            // "<MCP server>/<tool>"; empty: none
+	TenantTools map[string]pattern.List // those of tenants that bound their keys
+	HostedTools bool                    // they may use tools that run at the provider
 	Limits      limits.Subject
 	Caps        policy.Caps
 	Unpriced    bool           // see policy.KeyLimits
@@ -47,6 +49,9 @@ func (b *Block) Check() error {
 		if err := pattern.Valid(p); err != nil {
 			return fmt.Errorf("models: %w", err)
 		}
+	}
+	if err := keys.ValidTools(b.Tools, nil); err != nil {
+		return fmt.Errorf("mcp: %w", err)
 	}
 	return b.Limits.Check()
 }
@@ -132,6 +137,11 @@ func (b *Block) allows(s *Settings, of asked) error {
 			return err
 		}
 	}
+	if of["mcp"] {
+		if err := b.allowsTools(more.Tools); err != nil {
+			return err
+		}
+	}
 	return b.allowsLimits(own, s, of)
 }
 
@@ -156,6 +166,21 @@ func (b *Block) allowsModels(patterns []string) error {
 		// A star of p can only be matched by one of the block's, so what p matches the block does.
 		if len(b.Models) > 0 && !b.Models.Match(p) {
 			return invalid("models", "%q is not within what keys made at run time may use here: %s", p, strings.Join(b.Models, " "))
+		}
+	}
+	return nil
+}
+
+func (b *Block) allowsTools(patterns []string) error {
+	if err := keys.ValidTools(patterns, nil); err != nil {
+		return invalid("mcp", "%v", err)
+	}
+	for _, p := range patterns {
+		switch {
+		case len(b.Tools) == 0:
+			return invalid("mcp", "keys made at run time may call no tools here: runtime_keys has no mcp")
+		case !b.Tools.Match(p): // as of models
+			return invalid("mcp", "%q is not within what keys made at run time may call here: %s", p, strings.Join(b.Tools, " "))
 		}
 	}
 	return nil

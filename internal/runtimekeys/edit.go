@@ -70,7 +70,7 @@ func (s *Settings) extensionsSize() int {
 // isPlain reports whether no extension is set.
 func (s *Settings) isPlain() bool {
 	x := s.extensions()
-	return len(x.Scopes)+len(x.Models)+len(x.Rates)+len(x.Concurrency)+len(x.Budgets)+len(x.Metadata) == 0 && x.MaxOutput == 0
+	return len(x.Scopes)+len(x.Models)+len(x.Tools)+len(x.Rates)+len(x.Concurrency)+len(x.Budgets)+len(x.Metadata) == 0 && x.MaxOutput == 0
 }
 
 // more returns the extensions, to be changed.
@@ -132,6 +132,7 @@ var members = map[string]member{
 	},
 	"scopes":  list("scopes", func(x *Extensions) *[]string { return &x.Scopes }),
 	"models":  list("models", func(x *Extensions) *[]string { return &x.Models }),
+	"mcp":     list("mcp", func(x *Extensions) *[]string { return &x.Tools }),
 	"rates":   list("rates", func(x *Extensions) *[]string { return &x.Rates }),
 	"budgets": list("budgets", func(x *Extensions) *[]string { return &x.Budgets }),
 	"concurrency": func(_ *Edit, value []byte) (func(*Settings), error) {

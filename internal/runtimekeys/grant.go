@@ -37,7 +37,7 @@ func (k *Key) Grant(b *Block) *Grant {
 	g := &Grant{
 		Credential: keys.Credential{Hash: hash, Key: keys.NewRuntimeKey(keys.Key{
 			Name: hash, Tenant: k.Tenant, Scopes: scopes, HostedTools: b.HostedTools, Expires: k.Expires,
-		}, more.Models, b.Models)},
+		}, more.Models, b.Models).WithTools(more.Tools, b.Tools, b.TenantTools[k.Tenant])},
 		block: weak.Make(b),
 	}
 	own := b.within(k.own())

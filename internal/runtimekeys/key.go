@@ -71,6 +71,7 @@ type Settings struct {
 type Extensions struct {
 	Scopes      []string          `json:"scopes,omitempty"` // empty: those of the block
 	Models      []string          `json:"models,omitempty"` // empty: those of the block
+	Tools       []string          `json:"mcp,omitempty"`    // empty: none
 	Rates       []string          `json:"rates,omitempty"`
 	Concurrency string            `json:"concurrency,omitempty"`
 	Budgets     []string          `json:"budgets,omitempty"`

@@ -18,3 +18,27 @@ func AppendComment(dst []byte, text string) []byte {
 		rest = rest[at+1:]
 	}
 }
+
+// AppendWithData appends the event with other data: its other lines stay, in their order, and the
+// data is behind them, in as many lines as it has.
+func AppendWithData(dst []byte, e Event, data []byte) []byte {
+	for rest := e.Raw; len(rest) > 0; {
+		at := lineEnd(rest, 0)
+		line := rest[:at]
+		rest = rest[min(at+1, len(rest)):]
+		if colon, _ := field(line); len(line) > 0 && string(line[:colon]) != "data" {
+			dst = append(append(dst, line...), '\n')
+		}
+	}
+	for {
+		at := lineEnd(data, 0)
+		dst = append(append(append(dst, "data: "...), data[:at]...), '\n')
+		if at == len(data) {
+			return append(dst, '\n')
+		}
+		if data[at] == '\r' && at+1 < len(data) && data[at+1] == '\n' {
+			at++
+		}
+		data = data[at+1:]
+	}
+}

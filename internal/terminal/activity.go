@@ -52,8 +52,13 @@ func cells(r *activity.Record, several bool) []string {
 	case subject == "":
 		subject = r.Route
 	}
+	if r.Method != "" && r.Model == r.Provider {
+		subject += " " + r.Method
+	}
 	if r.Code != "" {
 		status += " " + r.Code
+	} else if r.IsError {
+		status += " tool error"
 	} else if r.Ended != "" {
 		status += " " + r.Ended
 	}
@@ -62,6 +67,12 @@ func cells(r *activity.Record, several bool) []string {
 		in, out = compact(r.PromptTokens), compact(r.CompletionTokens)
 		cost = "unknown"
 		if r.Priced {
+			cost = strconv.FormatFloat(float64(r.CostNano)/1e9, 'f', 6, 64)
+		}
+	}
+	if r.Method != "" {
+		in, out = compact(r.RequestBytes)+"B", compact(r.AnswerBytes)+"B"
+		if r.CostNano > 0 {
 			cost = strconv.FormatFloat(float64(r.CostNano)/1e9, 'f', 6, 64)
 		}
 	}

@@ -13,7 +13,11 @@ const calls = `{"data":[
 	{"created_at":"2026-03-17T12:00:00.000Z","request_id":"req_1","tenant":"acme","key":"dev","model":"\u001b[31mevil","status":200,"usage":0.0015,"usage_source":"provider","priced":true,
 	 "prompt_tokens":12345,"completion_tokens":22,"latency_ms":1500,"first_token_ms":250},
 	{"created_at":"2026-03-17T11:00:00.000Z","request_id":"req_0","tenant":"acme","key":"dev","model":"a/x","status":200,"usage":0,"usage_source":"estimated","priced":false,
-	 "prompt_tokens":1,"completion_tokens":2,"latency_ms":90}
+	 "prompt_tokens":1,"completion_tokens":2,"latency_ms":90},
+	{"created_at":"2026-03-17T10:00:00.000Z","request_id":"req_t","tenant":"acme","key":"dev","model":"demo/echo","provider_name":"demo","status":200,"usage":0.01,
+	 "usage_source":"none","priced":true,"method":"tools/call","is_error":true,"request_bytes":321,"answer_bytes":2048,"latency_ms":12},
+	{"created_at":"2026-03-17T09:00:00.000Z","request_id":"req_l","tenant":"acme","key":"dev","model":"demo","provider_name":"demo","status":200,"usage":0,
+	 "usage_source":"none","priced":true,"method":"tools/list","request_bytes":58,"answer_bytes":900,"latency_ms":2}
 	],"next_cursor":"c"}`
 
 func TestCallsAreATable(t *testing.T) {
@@ -22,11 +26,13 @@ func TestCallsAreATable(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `
-TIME (UTC)           KEY           MODEL         STATUS                      IN  OUT       USD  FIRST    TOOK  REQUEST
-2026-03-18 12:00:00  acme/dev      a/x           429 rate_limit_exceeded      -    -         -      -   300us  req_2
-2026-03-18 11:00:00  umbrella/dev  desktop lab1  200 viewer_left              -    -         -      -   1h00m  vnc-1
-2026-03-17 12:00:00  acme/dev      �[31mevil     200                      12.3k   22  0.001500  250ms   1.50s  req_1
-2026-03-17 11:00:00  acme/dev      a/x           200                          1    2   unknown      -  90.0ms  req_0
+TIME (UTC)           KEY           MODEL            STATUS                      IN     OUT       USD  FIRST    TOOK  REQUEST
+2026-03-18 12:00:00  acme/dev      a/x              429 rate_limit_exceeded      -       -         -      -   300us  req_2
+2026-03-18 11:00:00  umbrella/dev  desktop lab1     200 viewer_left              -       -         -      -   1h00m  vnc-1
+2026-03-17 12:00:00  acme/dev      �[31mevil        200                      12.3k      22  0.001500  250ms   1.50s  req_1
+2026-03-17 11:00:00  acme/dev      a/x              200                          1       2   unknown      -  90.0ms  req_0
+2026-03-17 10:00:00  acme/dev      demo/echo        200 tool error            321B  2.05kB  0.010000      -  12.0ms  req_t
+2026-03-17 09:00:00  acme/dev      demo tools/list  200                        58B    900B         -      -  2.00ms  req_l
 There are more: see --limit and --csv.
 `
 	if got := "\n" + out.String(); got != want {

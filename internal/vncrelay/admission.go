@@ -28,6 +28,9 @@ func (a Admission) Open(session *vncsession.Session, viewer netip.Addr) (*rfb.De
 	if refusal := pass.Look(); refusal != nil { // without a login
 		return nil, a.refuse(session, refusal, nil)
 	}
+	if refusal, cause := pass.Locate(viewer); refusal != nil {
+		return nil, a.refuse(session, refusal, cause)
+	}
 	if pass.Target.TestCard && a.Public {
 		a.Gateway.WarnOfDemo("the test card")
 	}
@@ -35,6 +38,7 @@ func (a Admission) Open(session *vncsession.Session, viewer netip.Addr) (*rfb.De
 	backend, failure, err := Backend{a.Gateway.Workstations(), a.Dial, a.Step}.Connect(ctx, pass)
 	stop()
 	if err != nil {
+		pass.Doubt()
 		return nil, a.refuse(session, desktop.NewRefusal(failure), err)
 	}
 	if err := session.Join(); err != nil {

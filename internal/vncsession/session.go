@@ -31,6 +31,16 @@ const (
 	family = "vnc"
 )
 
+// SecurityBrowser names how a browser shows its token. Its page connects again by itself where the gateway
+// ends the session.
+const SecurityBrowser = "browser"
+
+// ErrDrain is the cause of an interrupt of model calls that leaves viewers alone.
+var ErrDrain = errors.New("desktops go on")
+
+// ErrMove is the cause of an interrupt that asks viewers to connect to another gateway.
+var ErrMove = errors.New("the gateway leaves: another one serves the desktop")
+
 // Deps is what a session needs of its gateway.
 type Deps struct {
 	Records interface{ Append(*activity.Record) }
@@ -74,11 +84,25 @@ func Open(deps Deps, pass *desktop.Pass, viewer netip.AddrPort, security string)
 // open session holds none.
 func (s *Session) Context() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	s.deps.OnShutdown(cancel)
+	s.deps.OnShutdown(func(cause error) {
+		if !errors.Is(cause, ErrDrain) && !errors.Is(cause, ErrMove) {
+			cancel(cause)
+		}
+	})
 	return ctx, func() {
 		s.deps.OnShutdown(func(error) {})
 		cancel(nil)
 	}
+}
+
+// OnMove has f called when the viewer of the open session should connect to another gateway. f must not
+// wait.
+func (s *Session) OnMove(f func()) {
+	s.deps.OnShutdown(func(cause error) {
+		if errors.Is(cause, ErrMove) {
+			f()
+		}
+	})
 }
 
 // Join opens the session at the workstation, which has answered by now. The

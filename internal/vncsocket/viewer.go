@@ -52,6 +52,34 @@ func (v *viewer) opened(relay *vncrelay.Relay) {
 	if out {
 		relay.Session.Live.End(desktop.ReasonSignedOut)
 	}
+	relay.Session.OnMove(func() { go moveSoon(relay) })
+}
+
+const (
+	// moveQuiet is how long a person has not typed when the session moves to another gateway.
+	moveQuiet = 5 * time.Second
+	// moveTime is how long a person who goes on typing keeps it here.
+	moveTime = time.Minute
+)
+
+// moveSoon ends the session at a moment when nobody types. The page then connects to another gateway.
+func moveSoon(relay *vncrelay.Relay) {
+	latest := time.Now().Add(moveTime)
+	for {
+		quiet := relay.LastInput().Add(moveQuiet)
+		wait := min(time.Until(quiet), time.Until(latest))
+		if wait <= 0 {
+			relay.Session.Live.End(desktop.ReasonShutdown)
+			return
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-relay.Session.Live.Ended():
+			timer.Stop()
+			return
+		}
+	}
 }
 
 // used is when the person at the browser has last used the desktop.

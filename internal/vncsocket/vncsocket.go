@@ -49,6 +49,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 	"github.com/gatehouse-proxy/gatehouse/internal/wsconn"
 )
 
@@ -56,7 +57,7 @@ const (
 	// Protocol is the subprotocol. Clients of other protocols fail at the upgrade.
 	Protocol = "gatehouse.vnc.1"
 	// Security names in lists, records and metrics how a browser shows its token.
-	Security = "browser"
+	Security = vncsession.SecurityBrowser
 
 	// TokenTime is how long the first message, the token, may take.
 	TokenTime = 5 * time.Second

@@ -108,6 +108,15 @@ func newGateway(c *Cluster, name string, vncPort int) *Gateway {
 	return g
 }
 
+// Successor is another gateway of the cluster at the same ports, which has not started. It replaces g
+// while both run.
+func (g *Gateway) Successor(name string) *Gateway {
+	next := newGateway(g.cluster, name, g.vncPort)
+	next.Origin, next.VNC = g.Origin, g.VNC
+	g.cluster.t.Cleanup(next.end)
+	return next
+}
+
 // caddyfile is its configuration.
 func (g *Gateway) caddyfile() string {
 	c := g.cluster
@@ -155,6 +164,12 @@ func (g *Gateway) Ready() error {
 func (g *Gateway) Kill() {
 	_ = syscall.Kill(g.process.PID(), syscall.SIGKILL)
 	<-g.process.Exited
+}
+
+// Terminate asks the gateway to end, and returns what is closed when it has.
+func (g *Gateway) Terminate() (ended <-chan struct{}) {
+	_ = syscall.Kill(g.process.PID(), syscall.SIGTERM)
+	return g.process.Exited
 }
 
 // Stop asks the gateway to end and waits for it.

@@ -60,6 +60,7 @@ func (c Client) Issue(ctx context.Context, workstation string) (host string, err
 type Viewer struct {
 	Name  string // of the desktop
 	conn  *tls.Conn
+	heard chan struct{} // has one once something was read
 	ended chan struct{}
 	end   time.Time // set before ended is closed
 }
@@ -78,7 +79,7 @@ func (c *Cluster) View(ctx context.Context, addr, host string) (v *Viewer, err e
 	if err := conn.SetDeadline(time.Now().Add(viewTimeout)); err != nil {
 		return nil, err
 	}
-	v = &Viewer{conn: conn, ended: make(chan struct{})}
+	v = &Viewer{conn: conn, heard: make(chan struct{}, 1), ended: make(chan struct{})}
 	if v.Name, err = shake(conn); err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func (c *Cluster) View(ctx context.Context, addr, host string) (v *Viewer, err e
 		return nil, err
 	}
 	go func() {
-		_, _ = io.Copy(io.Discard, conn)
+		_, _ = io.Copy(v, conn)
 		v.end = time.Now()
 		close(v.ended)
 	}()
@@ -134,6 +135,35 @@ func (v *Viewer) look() error {
 		return err
 	}
 	return hear(v.conn, "\x00")
+}
+
+// Write drops what the desktop sends.
+func (v *Viewer) Write(p []byte) (int, error) {
+	select {
+	case v.heard <- struct{}{}:
+	default:
+	}
+	return len(p), nil
+}
+
+// RoundTrip moves the pointer, asks for one pixel and returns how long the answer took.
+func (v *Viewer) RoundTrip() (time.Duration, error) {
+	select {
+	case <-v.heard: // the rest of an earlier answer
+	default:
+	}
+	begun := time.Now()
+	if _, err := v.conn.Write([]byte{5, 0, 0, 9, 0, 9, 3, 0, 0, 0, 0, 0, 0, 1, 0, 1}); err != nil {
+		return 0, err
+	}
+	select {
+	case <-v.heard:
+		return time.Since(begun), nil
+	case <-v.ended:
+		return 0, errors.New("the session has ended")
+	case <-time.After(viewTimeout):
+		return 0, errors.New("the desktop does not answer")
+	}
 }
 
 // Close leaves the session.

@@ -8,7 +8,6 @@ var exceptions = []row{
 	{"caddymodule.pooledState: fields", 16},
 	{"handlers: packages", 10},
 	{"internal/api: packages", 9},
-	{"internal/activity.Filter: fields", 18},
 	{"internal/activity.PostgresLog: exported methods", 13},
 	{"internal/activity.PostgresLog: fields", 16},
 	{"internal/activity.PostgresLog: methods", 25},

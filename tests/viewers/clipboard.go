@@ -19,7 +19,7 @@ const markedText = "marked: what the desktop has copied"
 // tigerClipboard views a desktop that keeps its clipboard, in each encoding: the gateway follows the
 // server's stream there. Without the rule the text arrives, so that its absence says something.
 func (p programs) tigerClipboard(ctx context.Context, s *session) {
-	if !s.trustTiger() || !s.issueWith(ctx, `{"session":{"clipboard_out":"off"}}`) {
+	if !s.trustTiger() || !issueWith(ctx, s, `{"session":{"clipboard_out":"off"}}`) {
 		return
 	}
 	for _, encoding := range []string{"Tight", "ZRLE", "hextile", "Raw"} {
@@ -27,22 +27,22 @@ func (p programs) tigerClipboard(ctx context.Context, s *session) {
 			return
 		}
 		s.use(ctx)
-		text, err := s.copied(ctx, "")
+		text, err := copied(ctx, s, "")
 		if err == nil && text != "" {
 			err = fmt.Errorf("it has %q", text)
 		}
 		s.Check("in "+encoding+" the clipboard of the desktop does not come", err)
 	}
-	if !s.issueWith(ctx, `{"take_over":true}`) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.Shown) {
+	if !issueWith(ctx, s, `{"take_over":true}`) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.Shown) {
 		return
 	}
 	s.use(ctx)
-	_, err := s.copied(ctx, markedText)
+	_, err := copied(ctx, s, markedText)
 	s.Check("without the rule it comes", err)
 }
 
 // issueWith requests an address by a body.
-func (s *session) issueWith(ctx context.Context, body string) bool {
+func issueWith(ctx context.Context, s *session, body string) bool {
 	var issued struct {
 		Address string `json:"vnc_url"`
 	}
@@ -53,7 +53,7 @@ func (s *session) issueWith(ctx context.Context, body string) bool {
 
 // copied copies the marked text on the desktop, and returns what the viewer's screen has of it: once it
 // is want, or once a later change of the desktop is seen.
-func (s *session) copied(ctx context.Context, want string) (text string, err error) {
+func copied(ctx context.Context, s *session, want string) (text string, err error) {
 	cmd := exec.CommandContext(ctx, "xclip", "-display", ":"+s.desktop.Number, "-selection", "clipboard", "-i")
 	cmd.Stdin = strings.NewReader(markedText)
 	if err := cmd.Run(); err != nil {
@@ -63,10 +63,10 @@ func (s *session) copied(ctx context.Context, want string) (text string, err err
 		if err := s.change(ctx); err != nil {
 			return "", err
 		}
-		return s.clipboard(ctx), s.click(ctx)
+		return clipboard(ctx, s), s.click(ctx)
 	}
 	return text, process.Eventually(ctx, inputTimeout, func() error {
-		if text = s.clipboard(ctx); text != want {
+		if text = clipboard(ctx, s); text != want {
 			return fmt.Errorf("the viewer's clipboard has %q", text)
 		}
 		return nil
@@ -74,7 +74,7 @@ func (s *session) copied(ctx context.Context, want string) (text string, err err
 }
 
 // clipboard is that of the viewer's screen, "" while nothing has it.
-func (s *session) clipboard(ctx context.Context) string {
+func clipboard(ctx context.Context, s *session) string {
 	out, err := exec.CommandContext(ctx, "xclip", "-display", ":"+s.Number, "-selection", "clipboard", "-o").Output()
 	var none *exec.ExitError
 	if errors.As(err, &none) {

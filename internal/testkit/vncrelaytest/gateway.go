@@ -116,10 +116,12 @@ func (g *Gateway) Open(pass *desktop.Pass, viewer netip.AddrPort, security strin
 	g.note(func(m *Marks) { m.Running++ })
 	return vncsession.Open(vncsession.Deps{
 		Records: records{g}, Logger: zap.NewNop(), Now: time.Now,
-		OnShutdown: func(cancel context.CancelCauseFunc) { context.AfterFunc(g.Context, func() { cancel(nil) }) },
-		Metrics:    metrics.New(metrics.Gauges{ActivityLost: none, InFlight: none, Sessions: none, HalfOpen: none}),
-		Redact:     func(text string) string { return text },
-		Done:       func() { g.note(func(m *Marks) { m.Running-- }); g.Left <- struct{}{} },
+		OnShutdown: func(cancel context.CancelCauseFunc) {
+			context.AfterFunc(g.Context, func() { cancel(context.Cause(g.Context)) })
+		},
+		Metrics: metrics.New(metrics.Gauges{ActivityLost: none, InFlight: none, Sessions: none, HalfOpen: none}),
+		Redact:  func(text string) string { return text },
+		Done:    func() { g.note(func(m *Marks) { m.Running-- }); g.Left <- struct{}{} },
 	}, pass, viewer, security), nil
 }
 

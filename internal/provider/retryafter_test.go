@@ -1,4 +1,4 @@
-package modelcall
+package provider
 
 import (
 	"net/http"
@@ -15,12 +15,12 @@ func TestRetryAfter(t *testing.T) {
 		"Wed, 18 Mar 2026 12:00:30 GMT": 30 * time.Second,
 		"Wed, 18 Mar 2026 11:00:00 GMT": 0,
 	} {
-		if got := retryAfter(http.Header{"Retry-After": {text}}, noon); got != want {
+		if got := RetryAfter(http.Header{"Retry-After": {text}}, noon); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
 	for text, want := range map[string]time.Duration{"1500": 1500 * time.Millisecond, "0": 2 * time.Second, "soon": 2 * time.Second, "-1": 2 * time.Second} {
-		if got := retryAfter(http.Header{"Retry-After": {"2"}, "Retry-After-Ms": {text}}, noon); got != want {
+		if got := RetryAfter(http.Header{"Retry-After": {"2"}, "Retry-After-Ms": {text}}, noon); got != want {
 			t.Errorf("%q ms: %s, want %s", text, got, want)
 		}
 	}

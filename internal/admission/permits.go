@@ -1,43 +1,49 @@
-package modelcall
+package admission
 
 import (
 	"context"
-	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 )
 
-// admission counts a call against the request rates and holds its concurrency slots: first those of
-// its key, tenant and gateway, then those of its model.
-type admission struct {
-	deps   *Deps
-	phases *request.Phases
+// Permits counts a call against the request rates and holds its concurrency slots: first those of
+// its key, tenant and gateway, then those of what it names, its model or its MCP server.
+type Permits struct {
+	deps *Deps
+	req  *request.Request
 
 	requests limits.Reading    // the request rate with the least remaining
 	tokens   limits.Reading    // the token rate with the least remaining
 	permits  [3]*limits.Permit // of the key, of the name in the request, of the model that an alias led to
 	grants   [2]*limits.Grant  // of the token rates of the first two, of the third
 	target   []limits.Subject  // of the third
-
-	trace *callTrace
+	slotless bool
 }
+
+// PermitsOf returns those of a call, which has none yet.
+func PermitsOf(d *Deps, q *request.Request) Permits { return Permits{deps: d, req: q} }
+
+// CountOnly makes the call count against rates, and take no slots.
+func (a *Permits) CountOnly() { a.slotless = true }
 
 // longRate is the longest window that an SDK may wait for inside its call.
 const longRate = time.Minute
 
-// enter admits the call by the limits of its key, tenant and gateway. It waits in their queue if
-// there is one. It runs before the body is read, and reads a small one while it waits.
-func (a *admission) enter(r *http.Request, subjects []limits.Subject, body *upload.Upload, maxBody int64) error {
+// Enter admits the call by the limits of its key, tenant and gateway. It waits in their queue if
+// there is one. It runs before the body is read, and reads a small one while it waits, of at most
+// maxBody bytes.
+func (a *Permits) Enter(subjects []limits.Subject, maxBody int64) error {
 	if len(subjects) == 0 {
 		return nil
 	}
+	r, body := a.req.HTTP, &a.req.Upload
 	permit, err := a.admit(r.Context(), 0, subjects, nil)
 	if err != nil {
 		return err
@@ -51,13 +57,13 @@ func (a *admission) enter(r *http.Request, subjects []limits.Subject, body *uplo
 	return queued.end(wait(r.Context(), permit))
 }
 
-// enterModel does for the call's model what enter did for its key. While it waits there, it holds no
-// slot elsewhere.
-func (a *admission) enterModel(ctx context.Context, models []*policy.ModelLimits) error {
-	if len(models) == 0 {
+// EnterNamed does for what the call names what Enter did for its key. While it waits there, it holds
+// no slot elsewhere.
+func (a *Permits) EnterNamed(ctx context.Context, subjects ...limits.Subject) error {
+	if len(subjects) == 0 {
 		return nil
 	}
-	permit, err := a.admit(ctx, 1, subjectsOf(models), a.permits[0])
+	permit, err := a.admit(ctx, 1, subjects, a.permits[0])
 	if err != nil {
 		return err
 	}
@@ -65,13 +71,13 @@ func (a *admission) enterModel(ctx context.Context, models []*policy.ModelLimits
 	return queued.end(wait(ctx, permit))
 }
 
-// enterTarget counts an attempt against the limits of a model that an alias led to; those of the
+// EnterTarget counts an attempt against the limits of a model that an alias led to; those of the
 // attempt before are over. It does not wait: another target may be free. After a refusal the attempt
 // before may have been the last one: what it used still counts, and no answer shows the rate that
-// refused.
-func (a *admission) enterTarget(ctx context.Context, models []*policy.ModelLimits, tokens int64) error {
+// refused. It may change the subjects.
+func (a *Permits) EnterTarget(ctx context.Context, subjects []limits.Subject, tokens int64) error {
 	a.leaveTarget(0)
-	subjects, shownRequests, shownTokens := subjectsOf(models), a.requests, a.tokens
+	shownRequests, shownTokens := a.requests, a.tokens
 	err := a.admitTarget(ctx, subjects, tokens)
 	if err != nil {
 		a.leaveTarget(0)
@@ -83,7 +89,7 @@ func (a *admission) enterTarget(ctx context.Context, models []*policy.ModelLimit
 	return nil
 }
 
-func (a *admission) admitTarget(ctx context.Context, subjects []limits.Subject, tokens int64) error {
+func (a *Permits) admitTarget(ctx context.Context, subjects []limits.Subject, tokens int64) error {
 	if len(subjects) == 0 {
 		return nil
 	}
@@ -96,30 +102,22 @@ func (a *admission) admitTarget(ctx context.Context, subjects []limits.Subject, 
 	if tokens == 0 { // a count of tokens
 		return nil
 	}
-	return a.takeTokens(ctx, 1, tokens, subjects)
+	return a.TakeTokens(ctx, 1, tokens, subjects)
 }
 
-// leaveTarget ends what enterTarget began, for an attempt that used so many tokens.
-func (a *admission) leaveTarget(tokens int64) {
+// leaveTarget ends what EnterTarget began, for an attempt that used so many tokens.
+func (a *Permits) leaveTarget(tokens int64) {
 	a.permits[2].Release()
 	a.grants[1].Adjust(tokens)
 	a.permits[2], a.grants[1] = nil, nil
 }
 
-func subjectsOf(models []*policy.ModelLimits) []limits.Subject {
-	subjects := make([]limits.Subject, len(models))
-	for i, m := range models {
-		subjects[i] = m.Subject
-	}
-	return subjects
-}
-
-// takeTokens takes the tokens that the call will likely use from the token rates of the subjects.
+// TakeTokens takes the tokens that the call will likely use from the token rates of the subjects.
 // The grant is adjusted when the usage is known.
-func (a *admission) takeTokens(ctx context.Context, grant int, n int64, subjects []limits.Subject) error {
+func (a *Permits) TakeTokens(ctx context.Context, grant int, n int64, subjects []limits.Subject) error {
 	reading, granted, refused, err := a.deps.Rates.Tokens(ctx, n, subjects)
 	if err != nil {
-		return clientGone(err)
+		return request.ClientGone(err)
 	}
 	if refused != nil {
 		a.tokens = refused.Reading
@@ -130,28 +128,14 @@ func (a *admission) takeTokens(ctx context.Context, grant int, n int64, subjects
 	return nil
 }
 
-// shown returns the tightest rates as the header of an answer shows them.
-func (a *admission) shown(api wire.API) shownRates {
-	return shownRates{api, a.deps.Now, [2]*apierror.Rate{rateOf(a.requests), rateOf(a.tokens)}}
+// Rates returns the tightest rates of requests and of tokens that the call counted against, as the
+// header of an answer shows them; nil where none applies.
+func (a *Permits) Rates() [2]*apierror.Rate {
+	return [2]*apierror.Rate{rateOf(a.requests), rateOf(a.tokens)}
 }
 
-// shownRates are the rates that the header of an answer shows.
-type shownRates struct {
-	api   wire.API
-	now   func() time.Time
-	rates [2]*apierror.Rate // of requests and of tokens; nil where none applies
-}
-
-func (s shownRates) set(h http.Header) {
-	for _, rate := range s.rates {
-		if rate != nil {
-			s.api.ShowRate(h, rate, s.now())
-		}
-	}
-}
-
-// settle adjusts the token rates to the tokens that were used, and gives back the concurrency slots.
-func (a *admission) settle(tokens int64) {
+// Settle adjusts the token rates to the tokens that were used, and gives back the concurrency slots.
+func (a *Permits) Settle(tokens int64) {
 	a.leaveTarget(tokens)
 	a.grants[0].Adjust(tokens)
 	a.permits[1].Release()
@@ -160,11 +144,17 @@ func (a *admission) settle(tokens int64) {
 
 // admit counts the request against the rates of the subjects and acquires their slots, or queues for
 // them.
-func (a *admission) admit(ctx context.Context, permit int, subjects []limits.Subject, held *limits.Permit) (*limits.Permit, error) {
+func (a *Permits) admit(ctx context.Context, permit int, subjects []limits.Subject, held *limits.Permit) (*limits.Permit, error) {
+	if a.slotless {
+		subjects = slices.Clone(subjects)
+		for i := range subjects {
+			subjects[i].Concurrency = limits.Concurrency{}
+		}
+	}
 	entry, err := a.deps.Concurrency.Enter(ctx, a.deps.Rates, subjects, held)
 	switch {
 	case err != nil:
-		return nil, clientGone(err)
+		return nil, request.ClientGone(err)
 	case entry.Over != nil:
 		a.requests = entry.Over.Reading
 		return nil, rateRefusal(entry.Over)
@@ -200,7 +190,7 @@ func wait(ctx context.Context, permit *limits.Permit) error {
 	case busy != nil:
 		return concurrencyRefusal(busy)
 	case err != nil:
-		return clientGone(err)
+		return request.ClientGone(err)
 	}
 	return nil
 }
@@ -241,8 +231,4 @@ func rateOf(r limits.Reading) *apierror.Rate {
 		return nil
 	}
 	return &apierror.Rate{Limit: r.Rate.Limit, Remaining: r.Remaining, Reset: r.Reset, Tokens: r.Rate.Unit == limits.Tokens}
-}
-
-func clientGone(cause error) *apierror.Error {
-	return apierror.New(apierror.ClientGone, "the client left").WithCause(cause)
 }

@@ -1,4 +1,4 @@
-package modelcall
+package admission
 
 import (
 	"context"

@@ -1,26 +1,27 @@
-package modelcall
+package admission
 
 import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
 // queue begins the wait for a permit, if the call waits for it.
-func (a *admission) queue(permit *limits.Permit) queueWait {
+func (a *Permits) queue(permit *limits.Permit) queueWait {
 	if !permit.Waiting() {
 		return queueWait{}
 	}
-	return queueWait{a, permit, a.deps.Now(), a.trace.queued()}
+	return queueWait{a, permit, a.deps.Now(), a.req.Trace.Queued()}
 }
 
 // queueWait is a wait for concurrency slots. The zero value is none.
 type queueWait struct {
-	admission *admission
-	permit    *limits.Permit
-	began     time.Time
-	span      queueSpan
+	permits *Permits
+	permit  *limits.Permit
+	began   time.Time
+	span    request.QueueSpan
 }
 
 // end notes how long the call waited. It returns err, with which the wait ended.
@@ -28,10 +29,10 @@ func (w queueWait) end(err error) error {
 	if w.permit == nil {
 		return err
 	}
-	a := w.admission
+	a := w.permits
 	waited := a.deps.Now().Sub(w.began)
-	a.phases.Queued += waited
+	a.req.Outcome.Phases.Queued += waited
 	a.deps.Metrics.Queued(metrics.QueueOf(w.permit.Queue()), waited)
-	w.span.end(err)
+	w.span.End(err)
 	return err
 }

@@ -1,0 +1,42 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
+)
+
+// checkMCP looks for servers of tools that nobody reaches, and for keys that reach none.
+func checkMCP(c *inspected) (found []Finding) {
+	for _, s := range c.MCP {
+		subject := "mcp " + s.Name
+		if s.Demo {
+			found = append(found, Finding{c.testSeverity(), subject, "it is the built-in server, which is for trying out", "Take it out where others can call."})
+		}
+		if s.Keyless && strings.HasPrefix(s.URL, "https://") {
+			found = append(found, Finding{Note, subject, "nothing authorizes the gateway there: " + s.URL, "Add api_key, oauth or auth if the server wants it."})
+		}
+		if s.APIKey != "" && !strings.Contains(s.APIKey, "{") {
+			found = append(found, Finding{Warning, subject, "its api_key is written in the configuration, which the admin endpoint shows", "Write {env.NAME} or {file./path}."})
+		}
+		reached := slices.ContainsFunc(c.Keys, func(k offline.Key) bool { return k.CanCallTools && slices.Contains(k.Reaches, s.Name) })
+		if !reached && c.Built.RuntimeKeys == nil {
+			found = append(found, Finding{Warning, subject, "no key reaches it", fmt.Sprintf("Give a key the scope mcp:call and the line mcp %s.", s.Name)})
+		}
+	}
+	for _, k := range c.Keys {
+		subject := "key " + k.Name
+		switch {
+		case k.Disabled:
+		case k.CanCallTools && len(k.MCP) == 0:
+			found = append(found, Finding{Warning, subject, "it has the scope mcp:call and reaches no MCP server", "Add a line mcp NAME for each server."})
+		case !k.CanCallTools && len(k.MCP) > 0:
+			found = append(found, Finding{Warning, subject, "its mcp lines have no effect: it lacks the scope mcp:call", "Add mcp:call to its scopes."})
+		case len(k.Reaches) == 0 && len(k.MCP) > 0:
+			found = append(found, Finding{Warning, subject, fmt.Sprintf("its tenant %s takes all MCP servers from it", k.Tenant), "Compare the mcp lines of both."})
+		}
+	}
+	return found
+}

@@ -1,0 +1,146 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+)
+
+// Spending holds a call to the budgets of its key, tenant and gateway: it reserves what the call may
+// use, and in the end charges what it used.
+type Spending struct {
+	deps *Deps
+	req  *request.Request
+	key  *policy.KeyLimits
+	hold *limits.Reservation
+}
+
+// SpendingOf returns that of a call with a key, which has reserved nothing yet.
+func SpendingOf(d *Deps, q *request.Request, key *policy.KeyLimits) Spending {
+	return Spending{deps: d, req: q, key: key}
+}
+
+const (
+	// reserveTimeout bounds how long a call, with its concurrency slots, waits for its reservation to
+	// be on disk: a locked database, a disk that hangs.
+	reserveTimeout = 2 * time.Second
+
+	// settleTimeout bounds how long the end of a call waits for the ledger.
+	settleTimeout = 5 * time.Second
+
+	// awayRetry is the Retry-After of a call that is refused because the ledger of a cluster is away.
+	awayRetry = time.Second
+)
+
+// Check refuses the call if a budget is used up already.
+func (s *Spending) Check(ctx context.Context) error {
+	if !s.key.Budgeted() {
+		return nil
+	}
+	refused, err := s.deps.Ledger.Exhausted(ctx, s.req.Outcome.Begun, s.key.Subjects)
+	switch {
+	case err != nil:
+		return s.ledgerFailure(ctx, err)
+	case refused != nil:
+		return s.deps.Exhausted.Refusal(refused)
+	}
+	return nil
+}
+
+// Reserve takes from the budgets what the call may use.
+func (s *Spending) Reserve(ctx context.Context, most, likely limits.Amount) error {
+	if !s.key.Budgeted() {
+		return nil
+	}
+	hold, refused, err := limits.Reserve(ctx, s.deps.Ledger, limits.ReserveRequest{
+		Call: s.reservationID(), At: s.req.Outcome.Begun, Most: most, Likely: likely, Subjects: s.key.Subjects, Durable: s.mustBeRecorded(), Timeout: reserveTimeout,
+	})
+	switch {
+	case err != nil:
+		return s.ledgerFailure(ctx, err)
+	case refused != nil:
+		return s.deps.Exhausted.Refusal(refused)
+	}
+	s.hold = hold
+	return nil
+}
+
+// Settle charges what the call used and gives back the rest of what it reserved.
+func (s *Spending) Settle(used limits.Amount) {
+	if s.hold == nil {
+		return
+	}
+	ctx := &lazyTimeout{limit: settleTimeout}
+	defer ctx.stop()
+	if err := s.hold.Settle(ctx, used); err != nil {
+		s.deps.Metrics.LedgerFailed()
+		s.deps.Logger.Error("what a call has spent was not recorded", zap.String("request_id", s.req.Outcome.Record.RequestID), zap.Error(err))
+	}
+}
+
+// ReservePrice is Reserve for a call that costs this much, in 1e-9 USD, and uses no tokens.
+func (s *Spending) ReservePrice(ctx context.Context, nano int64) error {
+	price := limits.Amount{Nano: nano}
+	return s.Reserve(ctx, price, price)
+}
+
+// SettlePrice is Settle for such a call.
+func (s *Spending) SettlePrice(nano int64) { s.Settle(limits.Amount{Nano: nano}) }
+
+// mustBeRecorded reports whether the reservation must be on disk before the call goes on.
+func (s *Spending) mustBeRecorded() bool {
+	switch s.deps.Limits.OnStoreFailure {
+	case policy.FailOpen:
+		return false
+	case policy.FailClosed:
+		return s.key.BudgetLimited()
+	}
+	return s.key.HardMoney()
+}
+
+// ledgerFailure refuses a call, or lets it go on without a reservation, as the policy says. What the
+// ledger refuses as invalid is a bug of the gateway and never lets a call go on: nobody would be
+// charged for it. Nor would anybody if too much waits to be charged: only policy.FailOpen accepts that.
+func (s *Spending) ledgerFailure(ctx context.Context, err error) error {
+	if errors.Is(err, limits.ErrInvalid) {
+		return err
+	}
+	if ctx.Err() != nil {
+		return request.ClientGone(err)
+	}
+	s.deps.Metrics.LedgerFailed()
+	if s.mustBeRecorded() || errors.Is(err, limits.ErrFull) && s.deps.Limits.OnStoreFailure != policy.FailOpen {
+		e := apierror.New(apierror.LedgerUnavailable, "what this key has spent cannot be recorded now").WithCause(err)
+		e.RefusedBy = policy.RefusedBy(policy.GatewaySubject(), "on_store_failure", "")
+		if errors.Is(err, limits.ErrAway) {
+			e.RetryAfter = awayRetry
+		}
+		return e
+	}
+	s.deps.Sampled().Error("a call goes on without a reservation", zap.String("request_id", s.req.Outcome.Record.RequestID), zap.Error(err))
+	return nil
+}
+
+// reservationID is the call's id in the ledger: "<request>/<tenant>/<key>". After a crash it says
+// whose reservation was left behind.
+func (s *Spending) reservationID() string {
+	r := s.req.Outcome.Record
+	return r.RequestID + reservationSeparator + r.Tenant + reservationSeparator + r.Key
+}
+
+// ParseReservationID reads what reservationID wrote.
+func ParseReservationID(id string) (requestID, tenant, key string) {
+	requestID, caller, _ := strings.Cut(id, reservationSeparator)
+	tenant, key, _ = strings.Cut(caller, reservationSeparator)
+	return requestID, tenant, key
+}
+
+const reservationSeparator = "/"

@@ -1,0 +1,16 @@
+package caddykit
+
+import (
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// Client returns the address of the person who asks. Behind proxies in the server's trusted_proxies, it is
+// the one that they report.
+func Client(r *http.Request) string {
+	if address, ok := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string); ok && address != "" {
+		return address
+	}
+	return r.RemoteAddr
+}

@@ -1,0 +1,372 @@
+package desktop_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/source"
+)
+
+// plane is a control plane for the workstations of the default tenant.
+type plane struct {
+	answer atomic.Value // JSON; "" cannot be reached
+	asked  atomic.Int64
+}
+
+func (p *plane) say(answer string) { p.answer.Store(answer) }
+
+func (p *plane) RoundTrip(*http.Request) (*http.Response, error) {
+	p.asked.Add(1)
+	answer, _ := p.answer.Load().(string)
+	if answer == "" {
+		return nil, errors.New("connection refused")
+	}
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(answer))}, nil
+}
+
+// source returns what a configuration has of it.
+func (p *plane) source(t testing.TB) desktop.Source {
+	t.Helper()
+	s, err := source.New(source.Config{
+		Name: "lab", URL: "https://control.example.com/", Secrets: []string{"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"},
+		Gateway: func() string { return "" }, Transport: p, Logger: zap.NewNop(), Now: time.Now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return desktop.Source{
+		Source: s, Tenants: []string{"default"}, Networks: []netip.Prefix{netip.MustParsePrefix("10.20.0.0/16")},
+		Ports: desktop.Ports{{First: 5900, Last: 5999}},
+	}
+}
+
+// allow is an answer for a machine.
+func allow(machine, more string) string {
+	return fmt.Sprintf(`{"decision":"allow","address":"10.20.0.9:5901","generation":%q%s}`, machine, more)
+}
+
+// asking is a service whose tenant has a source, in a bubble.
+func asking(t *testing.T, f func(t *testing.T, d *desktop.Service, p *plane)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p := new(plane)
+		p.say(allow("vm-1", ""))
+		f(t, open(t, func(c *desktop.Config) { c.Sources = []desktop.Source{p.source(t)} }), p)
+	})
+}
+
+// locate finds a token and asks where its workstation is.
+func locate(t *testing.T, d *desktop.Service, label string) (*desktop.Pass, *desktop.Refusal) {
+	t.Helper()
+	pass, err := d.Find(label, viewer.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusal, _ := pass.Locate(viewer.Addr())
+	return pass, refusal
+}
+
+func wantLocated(t *testing.T, d *desktop.Service, label string) *desktop.Pass {
+	t.Helper()
+	pass, refusal := locate(t, d, label)
+	if refusal != nil || pass.Target.Address != "10.20.0.9:5901" {
+		t.Fatalf("%v", refusal)
+	}
+	return pass
+}
+
+func wantNotLocated(t *testing.T, d *desktop.Service, label string, code desktop.RefusalCode) {
+	t.Helper()
+	if pass, refusal := locate(t, d, label); refusal == nil || refusal.Code != code || pass.Target != nil {
+		t.Fatalf("got %v, want %s", refusal, code)
+	}
+}
+
+// enter opens a session.
+func enter(t *testing.T, d *desktop.Service, label string) *desktop.Session {
+	t.Helper()
+	x, err := wantLocated(t, d, label).Join(viewer, "x509none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func TestDeclaredAndRegisteredWorkstationsAreNotAskedFor(t *testing.T) {
+	asking(t, func(t *testing.T, d *desktop.Service, p *plane) {
+		if _, _, err := d.Register(t.Context(), "default", "desk9", desktop.Registration{Address: "10.0.0.9:5901"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"desk1", "desk9"} {
+			label, _ := issue(t, d, name, desktop.Options{})
+			if pass, refusal := locate(t, d, label); refusal != nil || pass.Target.Address == "10.20.0.9:5901" {
+				t.Errorf("%s: %v", name, refusal)
+			}
+		}
+		if p.asked.Load() != 0 {
+			t.Errorf("asked %d times", p.asked.Load())
+		}
+		issue(t, d, "lab1", desktop.Options{})
+		if p.asked.Load() != 1 {
+			t.Error("the source was not asked")
+		}
+		_, err := d.Issue(desktop.Issuer{Tenant: "other", Key: "dev"}, "lab1", desktop.Options{})
+		wantFault(t, err, apierror.NotFound, "")
+		_, err = d.Issue(dev, "../etc", desktop.Options{})
+		wantFault(t, err, apierror.NotFound, "")
+		if p.asked.Load() != 1 {
+			t.Error("asked for another tenant, or for no name")
+		}
+	})
+}
+
+func TestWhatASourceSaysIsWhatTheCallerGets(t *testing.T) {
+	for answer, want := range map[string]struct {
+		issue   apierror.Code
+		connect desktop.RefusalCode
+		text    string
+		retry   time.Duration
+	}{
+		`{"decision":"deny","reason":"Your booking begins at 14:00."}`: {apierror.WorkstationDenied, desktop.WorkstationDenied, "Your booking begins at 14:00.", 0},
+		`{"decision":"deny"}`:                  {apierror.WorkstationDenied, desktop.WorkstationDenied, "You may not use this workstation now.", 0},
+		`{"decision":"unknown"}`:               {apierror.NotFound, desktop.RefusedRevoked, "", 0},
+		`{"decision":"wait","retry_after":20}`: {apierror.WorkstationStarting, desktop.WorkstationStarting, "The workstation is starting. Try again in a moment.", 20 * time.Second},
+		``:                                     {apierror.SourceUnavailable, desktop.SourceUnavailable, "", 5 * time.Second},
+		`{"decision":"allow","address":"10.21.0.9:5901"}`:                                            {apierror.SourceUnavailable, desktop.SourceUnavailable, "", 5 * time.Second},
+		`{"decision":"allow","address":"10.20.0.9:22"}`:                                              {apierror.SourceUnavailable, desktop.SourceUnavailable, "", 5 * time.Second},
+		`{"decision":"allow","address":"10.20.0.9"}`:                                                 {apierror.SourceUnavailable, desktop.SourceUnavailable, "", 5 * time.Second},
+		`{"decision":"allow","address":"10.20.0.9:5901","credential":"no"}`:                          {apierror.SourceUnavailable, desktop.SourceUnavailable, "", 5 * time.Second},
+		`{"decision":"allow","address":"10.20.0.9:5901","session":{"x":1}}`:                          {apierror.SourceUnavailable, desktop.SourceUnavailable, "", 5 * time.Second},
+		`{"decision":"allow","address":"10.20.0.9:5901","login":{"tls":{"pinned_key":"sha256:00"}}}`: {apierror.SourceUnavailable, desktop.SourceUnavailable, "", 5 * time.Second},
+	} {
+		asking(t, func(t *testing.T, d *desktop.Service, p *plane) {
+			p.say(allow("", `,"cache_seconds":0`))
+			label, _ := issue(t, d, "lab1", desktop.Options{})
+			p.say(answer)
+			_, err := d.Issue(dev, "lab1", desktop.Options{})
+			wantFault(t, err, want.issue, "")
+			var refused *apierror.Error
+			if errors.As(err, &refused); want.text != "" && refused.Message != want.text || refused.Retry() != want.retry {
+				t.Errorf("%s: %q, again after %v", answer, refused.Message, refused.Retry())
+			}
+			if err := d.Refresh(t.Context(), "default", "lab1"); err != nil { // the last answer does not count
+				t.Fatal(err)
+			}
+			if pass, refusal := locate(t, d, label); refusal == nil || refusal.Code != want.connect || want.text != "" && refusal.Text != want.text || pass.Target != nil {
+				t.Errorf("%s: the viewer is told %v", answer, refusal)
+			}
+		})
+	}
+}
+
+func TestRulesAndLoginOfASourceHold(t *testing.T) {
+	asking(t, func(t *testing.T, d *desktop.Service, p *plane) {
+		p.say(allow("", `,"session":{"view_only":true,"fps":5},"login":{"user":"ann","password":"hunter2","tls":{"pinned_key":"sha256:`+strings.Repeat("0a", 32)+`"}}`))
+		label, issued := issue(t, d, "lab1", desktop.Options{Rules: desktop.SessionRules{FPS: 10}})
+		pass := wantLocated(t, d, label)
+		if !issued.Rules.ViewOnly || issued.Rules.FPS != 5 || !pass.Rules.ViewOnly || pass.Rules.FPS != 5 {
+			t.Errorf("issued with %+v, found with %+v", issued.Rules, pass.Rules)
+		}
+		if l := pass.Target; l.User != "ann" || l.Password != "hunter2" || l.TLS.VerifyConnection == nil {
+			t.Error("another login")
+		}
+		p.say(allow("", `,"credential":"lab"`))
+		if err := d.Refresh(t.Context(), "default", "lab1"); err != nil {
+			t.Fatal(err)
+		}
+		if pass = wantLocated(t, d, label); pass.Target.Password != "hunter2-lab" {
+			t.Error("not the declared credential")
+		}
+	})
+}
+
+// The address is looked up and checked when it is dialled, as that of a registration.
+func TestAnAddressOfASourceIsCheckedWhenItIsDialled(t *testing.T) {
+	asking(t, func(t *testing.T, d *desktop.Service, p *plane) {
+		p.say(`{"decision":"allow","address":"localhost:5901"}`)
+		label, _ := issue(t, d, "lab1", desktop.Options{})
+		pass, refusal := locate(t, d, label)
+		if refusal != nil {
+			t.Fatal(refusal)
+		}
+		_, err := pass.Target.Dial(t.Context(), nil)
+		if !errors.Is(err, desktop.ErrUnreachable) || !strings.Contains(errors.Unwrap(err).Error(), "outside the networks") {
+			t.Errorf("%v", errors.Unwrap(err))
+		}
+	})
+}
+
+func TestAnotherMachineEndsWhatWasIssuedForTheOneBefore(t *testing.T) {
+	asking(t, func(t *testing.T, d *desktop.Service, p *plane) {
+		used, _ := issue(t, d, "lab1", desktop.Options{})
+		unused, _ := issue(t, d, "lab1", desktop.Options{})
+		x := enter(t, d, used)
+		p.say(allow("vm-2", ""))
+		issue(t, d, "lab1", desktop.Options{})
+		wantOpen(t, x) // the answer counts for 30 seconds
+		time.Sleep(30 * time.Second)
+		moved, _ := issue(t, d, "lab1", desktop.Options{})
+		wantEnded(t, x, desktop.ReasonReleased)
+		for _, label := range []string{used, unused} {
+			_, err := d.Find(label, viewer.Addr())
+			wantRefusal(t, err, desktop.RefusedReleased)
+		}
+		wantLocated(t, d, moved)
+	})
+}
+
+func TestAViewerFindsOutThatAnotherMachineHasTheName(t *testing.T) {
+	asking(t, func(t *testing.T, d *desktop.Service, p *plane) {
+		first, _ := issue(t, d, "lab1", desktop.Options{})
+		second, _ := issue(t, d, "lab1", desktop.Options{})
+		x := enter(t, d, first)
+		p.say(allow("vm-2", ""))
+		time.Sleep(30 * time.Second)
+		wantNotLocated(t, d, second, desktop.RefusedReleased)
+		wantEnded(t, x, desktop.ReasonReleased)
+	})
+}
+
+// A machine that has moved keeps its sessions.
+func TestTheSameMachineMayMove(t *testing.T) {
+	asking(t, func(t *testing.T, d *desktop.Service, p *plane) {
+		label, _ := issue(t, d, "lab1", desktop.Options{})
+		x := enter(t, d, label)
+		p.say(`{"decision":"allow","address":"10.20.0.77:5901","generation":"vm-1"}`)
+		time.Sleep(time.Minute)
+		next, _ := issue(t, d, "lab1", desktop.Options{})
+		wantOpen(t, x)
+		if pass, refusal := locate(t, d, next); refusal != nil || pass.Target.Address != "10.20.0.77:5901" {
+			t.Error(refusal)
+		}
+	})
+}
+
+// A control plane that is away for ten minutes ends no session, and viewers come back.
+func TestSessionsOutliveTheControlPlane(t *testing.T) {
+	asking(t, func(t *testing.T, d *desktop.Service, p *plane) {
+		var labels []string
+		var sessions []*desktop.Session
+		for i := range 100 {
+			name := fmt.Sprint("lab", i)
+			label, _ := issue(t, d, name, desktop.Options{ExpiresIn: time.Hour})
+			labels, sessions = append(labels, label), append(sessions, enter(t, d, label))
+		}
+		p.say("")
+		time.Sleep(10*time.Minute - time.Second)
+		begun, asked := time.Now(), p.asked.Load()
+		for i, x := range sessions {
+			wantOpen(t, x)
+			x.Leave()
+			_, err := d.Issue(dev, fmt.Sprint("lab", i), desktop.Options{})
+			wantFault(t, err, apierror.SourceUnavailable, "")
+			sessions[i] = enter(t, d, labels[i])
+		}
+		if took, n := time.Since(begun), p.asked.Load()-asked; took > 0 || n != 5 {
+			t.Errorf("took %v, asked %d times", took, n)
+		}
+		time.Sleep(time.Second)
+		sessions[0].Leave()
+		wantNotLocated(t, d, labels[0], desktop.SourceUnavailable)
+		for _, x := range sessions[1:] {
+			wantOpen(t, x)
+		}
+		p.say(allow("vm-1", ""))
+		time.Sleep(2 * time.Second)
+		enter(t, d, labels[0])
+	})
+}
+
+func TestAReleaseEndsAllOfASourcesWorkstationAndAsksAgain(t *testing.T) {
+	asking(t, func(t *testing.T, d *desktop.Service, p *plane) {
+		label, _ := issue(t, d, "lab1", desktop.Options{})
+		elsewhere, _ := issue(t, d, "lab2", desktop.Options{})
+		x, y := enter(t, d, label), enter(t, d, elsewhere)
+		other := "vm-9"
+		err := d.ReleaseBy(t.Context(), "default", "lab1", desktop.Releaser{Machine: &other})
+		wantFault(t, err, apierror.WorkstationGeneration, "")
+		wantOpen(t, x)
+		machine := "vm-1"
+		if err := d.ReleaseBy(t.Context(), "default", "lab1", desktop.Releaser{Key: "ops", Machine: &machine}); err != nil {
+			t.Fatal(err)
+		}
+		wantEnded(t, x, desktop.ReasonReleased)
+		wantOpen(t, y)
+		_, err = d.Find(label, viewer.Addr())
+		wantRefusal(t, err, desktop.RefusedReleased)
+		p.say(`{"decision":"deny"}`)
+		_, err = d.Issue(dev, "lab2", desktop.Options{})
+		if err != nil { // its answer still counts
+			t.Error(err)
+		}
+		_, err = d.Issue(dev, "lab1", desktop.Options{})
+		wantFault(t, err, apierror.WorkstationDenied, "")
+	})
+}
+
+func TestAWorkstationThatLetsNobodyInIsAskedForAgain(t *testing.T) {
+	asking(t, func(t *testing.T, d *desktop.Service, p *plane) {
+		label, _ := issue(t, d, "lab1", desktop.Options{})
+		wantLocated(t, d, label).Doubt()
+		wantLocated(t, d, label)
+		if p.asked.Load() != 2 {
+			t.Errorf("asked %d times", p.asked.Load())
+		}
+	})
+}
+
+// A reload keeps sessions, addresses and answers; without the source they end.
+func TestAReloadKeepsWhatASourceHasSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := new(plane)
+		p.say(allow("vm-1", ""))
+		d := open(t, func(c *desktop.Config) { c.Sources = []desktop.Source{p.source(t)} })
+		state := d.State()
+		label, _ := issue(t, d, "lab1", desktop.Options{})
+		x := enter(t, d, label)
+		p.say("")
+		next := open(t, func(c *desktop.Config) { c.State, c.Sources = state, []desktop.Source{p.source(t)} })
+		desktop.Commit(state, next, nil)
+		wantOpen(t, x)
+		issue(t, next, "lab1", desktop.Options{})
+		time.Sleep(time.Minute)
+		wantLocated(t, next, label)
+		last := open(t, func(c *desktop.Config) { c.State = state })
+		desktop.Commit(state, last, nil)
+		wantEnded(t, x, desktop.ReasonRemoved)
+		_, err := last.Find(label, viewer.Addr())
+		wantRefusal(t, err, desktop.RefusedRevoked)
+	})
+}
+
+func TestImpossibleSourcesAreRefused(t *testing.T) {
+	p := new(plane)
+	for want, change := range map[string]func(s *desktop.Source){
+		`source "lab": networks: without one`:           func(s *desktop.Source) { s.Networks = nil },
+		`source "lab": networks: ::ffff:0.0.0.0/96:`:    func(s *desktop.Source) { s.Networks = []netip.Prefix{netip.MustParsePrefix("::ffff:0.0.0.0/96")} },
+		`source "lab": "a b" is not the name`:           func(s *desktop.Source) { s.Tenants = []string{"a b"} },
+		`source "lab": tenant "default" has the source`: func(s *desktop.Source) { s.Tenants = []string{"default", "default"} },
+	} {
+		s := p.source(t)
+		change(&s)
+		if _, err := desktop.New(config(func(c *desktop.Config) { c.Sources = []desktop.Source{s} })); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	s := p.source(t)
+	if _, err := desktop.New(config(func(c *desktop.Config) { c.Sources = []desktop.Source{s, s} })); err == nil {
+		t.Error("two sources of one name")
+	}
+}

@@ -1,0 +1,38 @@
+package keys
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
+)
+
+// AllowsTool reports whether the key may call a tool of an MCP server: its own list and that of its
+// tenant must both have it. The server's own list is asked apart.
+func (k *Key) AllowsTool(server, tool string) bool {
+	return len(k.tools) > 0 && k.tools.match(server+"/"+tool)
+}
+
+// AllowsServer reports whether the key may use an MCP server: its own list and that of its tenant must
+// both name it. Resources and prompts of the server need no more than this.
+func (k *Key) AllowsServer(name string) bool {
+	return len(k.tools) > 0 && k.tools.matchSome(name+"/")
+}
+
+// ValidTools returns an error for a pattern of tools that does not begin with the name of a server: a
+// key reaches only servers that it names. Known reports whether there is a server; nil: any.
+func ValidTools(patterns []string, known func(server string) bool) error {
+	for _, p := range patterns {
+		if err := pattern.Valid(p); err != nil {
+			return err
+		}
+		server, tool, ok := strings.Cut(p, "/")
+		switch {
+		case !ok || server == "" || tool == "" || strings.Contains(server, "*"):
+			return fmt.Errorf("%q: want the name of a server, a slash and a pattern of its tools, such as github/read_*", p)
+		case known != nil && !known(server):
+			return fmt.Errorf("there is no server %q", server)
+		}
+	}
+	return nil
+}

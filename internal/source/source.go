@@ -1,0 +1,119 @@
+// Package source asks a control plane which machine the name of a workstation means, and who may have
+// it. A [Source] is one webhook:
+//
+//	s, err := source.New(source.Config{Name: "lab", URL: "https://control.example.com/desktops", …})
+//	s.Inherit(before)                   // of the configuration before: answers and health go on
+//	answer, err := s.Resolve(q, since)  // cached, or asked now; err is a *source.Failure
+//	answer, ok := s.Last(q, since)      // the last "allow", where the control plane is away
+//	items, err := s.List(tenant)
+//
+//	question  what is asked and answered, as JSON
+//	sign      the signature of a question (Standard Webhooks)
+//	ask       one question: POST, its bounds, what is no answer
+//	answers   answers by question; equal questions that are under way are asked once
+//	health    when the control plane counts as down, and how it is tried
+//
+// A question is asked in the goroutine of its first caller and ends with the timeout of the source,
+// so nothing here runs by itself. Answers have passwords: they are in memory only, and fmt prints
+// none of them.
+package source
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// Defaults and bounds of a Config.
+const (
+	DefaultTimeout = 2 * time.Second
+	DefaultCache   = 30 * time.Second
+	DefaultStale   = 10 * time.Minute
+
+	maxTimeout = 10 * time.Second // a viewer waits for it
+	maxCache   = 5 * time.Minute  // a workstation that has moved is found after it at the latest
+	maxStale   = 24 * time.Hour
+)
+
+// Config is what New needs.
+type Config struct {
+	Name      string // in logs, metrics and lists
+	URL       string // https, or http to a loopback address
+	Secrets   []string
+	Timeout   time.Duration // of one question; default 2 s, at most 10 s
+	Cache     time.Duration // how long an "allow" counts; default 30 s, at most 5 min
+	Stale     time.Duration // how long Last has it, while the control plane is down; default 10 min
+	Gateway   func() string // the name of this gateway among several, for the control plane
+	Transport http.RoundTripper
+	Logger    *zap.Logger
+	Now       func() time.Time
+}
+
+// Source is a control plane that is asked by a webhook. It is safe for concurrent use.
+type Source struct {
+	config  Config
+	secrets [][]byte // the first one is the newest
+	*memory
+}
+
+// New checks a configuration and asks nothing.
+func New(c Config) (*Source, error) {
+	if err := checkURL(c.URL); err != nil {
+		return nil, err
+	}
+	secrets, err := parseSecrets(c.Secrets)
+	if err != nil {
+		return nil, err
+	}
+	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
+	c.Cache = cmp.Or(c.Cache, DefaultCache)
+	c.Stale = cmp.Or(c.Stale, DefaultStale)
+	for _, o := range []struct {
+		name       string
+		value, max time.Duration
+	}{{"timeout", c.Timeout, maxTimeout}, {"cache", c.Cache, maxCache}, {"stale", c.Stale, maxStale}} {
+		if o.value < 0 || o.value > o.max {
+			return nil, fmt.Errorf("%s %s: want at most %s", o.name, o.value, o.max)
+		}
+	}
+	return &Source{config: c, secrets: secrets, memory: newMemory(c.Now)}, nil
+}
+
+// checkURL refuses what would show passwords on the way.
+func checkURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		return errors.New("webhook: want a URL such as https://control.example.com/desktops")
+	case u.User != nil || u.Fragment != "":
+		return errors.New("webhook: a URL with a user or a fragment is not possible")
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		return fmt.Errorf("webhook: http is possible to a loopback address only, as answers have passwords: write https://%s", u.Host)
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// Name is that of the configuration.
+func (s *Source) Name() string { return s.config.Name }
+
+// Inherit has s go on with the answers and the health of another one, if that asks the same control
+// plane. It is called before s is used.
+func (s *Source) Inherit(before *Source) {
+	if before.config.Name == s.config.Name && before.config.URL == s.config.URL {
+		s.memory = before.memory
+	}
+}
+
+// Format implements fmt.Formatter: a Source has secrets and passwords.
+func (s *Source) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "source %s", s.config.Name) }

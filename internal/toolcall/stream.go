@@ -1,0 +1,135 @@
+package toolcall
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+)
+
+// stream forwards an answer event by event.
+type stream struct {
+	call    *call
+	answers *mcp.Reader
+	named   bool   // an event had an id: the client can continue there
+	edited  []byte // the buffer of events that are not as they came
+}
+
+// forward writes the header and all events. A failure after it is an event, or the end of the stream.
+func (s *stream) forward(ctx context.Context) error {
+	c := s.call
+	q, control := c.req, http.NewResponseController(c.req.Writer)
+	h := q.Writer.Header()
+	h["Content-Type"], h["Cache-Control"], h["X-Accel-Buffering"] = eventStreamContentType, noStore, noBuffering
+	q.Outcome.Record.Stream = true
+	q.Writer.WriteHeader(http.StatusOK)
+	for final := false; !final; {
+		if !s.answers.Buffered() {
+			if err := control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+				return s.end(request.ClientGone(err))
+			}
+		}
+		var failure *apierror.Error
+		var out []byte
+		if out, final, failure = s.next(ctx); failure != nil {
+			return s.end(failure)
+		}
+		q.Outcome.FirstEvent(c.service.Now)
+		q.WatchWrite()
+		_, err := q.Writer.Write(out)
+		q.Watch.Stop()
+		if err != nil {
+			return s.end(request.ClientGone(err))
+		}
+	}
+	c.upstream.linger()
+	q.Outcome.Succeed(http.StatusOK)
+	return nil
+}
+
+// errOver is the end of a stream that needs no answer.
+var errOver = apierror.New(apierror.Internal, "the stream is over")
+
+// next returns the next event as the client may see it. Final reports whether it answers the request.
+func (s *stream) next(ctx context.Context) (out []byte, final bool, failure *apierror.Error) {
+	c := s.call
+	event, err := s.answers.Next()
+	switch {
+	case err == io.EOF && (!c.isRequest() || c.open() || c.era == mcp.Sessions && s.named):
+		return nil, false, errOver
+	case err == io.EOF:
+		return nil, false, c.upstream.broken(err, "the MCP server %q ended its stream without an answer", c.server.Name)
+	case err != nil:
+		return nil, false, c.upstream.unreadable(err)
+	}
+	s.named = s.named || hasID(event.Raw)
+	if event.Message == nil {
+		return event.Raw, false, nil
+	}
+	shown, final, err := c.shown(ctx, event.Message)
+	if err != nil {
+		failure := apierror.From(err)
+		if failure.Code == apierror.GuardrailBlocked && c.open() && !final { // one message of many is left out
+			return nil, false, nil
+		}
+		return nil, false, failure
+	}
+	if bytes.Equal(shown, event.Message) {
+		return event.Raw, final, nil
+	}
+	s.edited = event.AppendWith(s.edited[:0], shown)
+	return s.edited, final, nil
+}
+
+// end ends the stream with a failure, of which the client is told if it waits for an answer.
+func (s *stream) end(failure *apierror.Error) error {
+	c := s.call
+	q := c.req
+	if failure == errOver || errors.Is(context.Cause(c.upstream.ctx), errReplaced) {
+		q.Outcome.Succeed(http.StatusOK)
+		failure = endedBy(errReplaced)
+		if !c.open() || !c.isRequest() {
+			return nil
+		}
+	} else {
+		q.Outcome.Fail(failure)
+		_ = c.upstream.note(failure)
+	}
+	if !c.isRequest() || failure.Code == apierror.ClientGone {
+		return nil
+	}
+	out := append(s.edited[:0], "event: message\ndata: "...)
+	out = append(mcp.AppendError(out, c.message.ID, errorOf(failure)), "\n\n"...)
+	_ = q.Write(out)                                 // the request's context shows that a client has left
+	_ = http.NewResponseController(q.Writer).Flush() // a process that shuts down may be gone by then
+	return nil
+}
+
+// hasID reports whether an event has a field id.
+func hasID(raw []byte) bool {
+	for line := range bytes.FieldsFuncSeq(raw, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		if bytes.HasPrefix(line, []byte("id:")) {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	lingerTime  = 5 * time.Millisecond
+	lingerBytes = 4 << 10
+)
+
+// linger reads the answer to its end after the last message. The end is usually in the same packet, and
+// a connection whose answer was not read to its end cannot be used again.
+func (u *upstream) linger() {
+	u.req.Watch.Start(lingerTime, u)
+	_, _ = io.CopyN(io.Discard, u.body, lingerBytes) // whether it was the end does not matter
+	u.req.Watch.Stop()
+}

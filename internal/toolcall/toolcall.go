@@ -1,0 +1,90 @@
+// Package toolcall is one request to an MCP server: [call.run] has its steps in their order.
+//
+//	handlers --Serve--> call.run --> MCP server
+//	                       |
+//	   permits spending guard session upstream
+//
+// What the protocol says is in package mcp, what a server is in package toolserver. JSON-RPC messages
+// are relayed: members that the gateway does not know stay. A refusal is an answer of HTTP until the
+// message is known, and then one of JSON-RPC. What a call holds is released in Settle, which runs once
+// however the call ends.
+package toolcall
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
+	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
+	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
+)
+
+// Service serves the MCP servers of a configuration. Its exported fields do not change while requests
+// run.
+type Service struct {
+	*admission.Deps
+	Servers *toolserver.Servers
+	Owners  *owners.Owners
+	Answers Memory // for large answers of servers
+
+	// Replaced is closed when another configuration has replaced this one.
+	Replaced <-chan struct{}
+	// Holds reports whether the key of a caller is still good, and still reaches the server.
+	Holds func(caller *request.Caller, server string) bool
+	// WarnOfDemo warns once of a built-in part that serves more than this machine.
+	WarnOfDemo func(what string)
+
+	streams streams
+}
+
+// Memory bounds what the process holds of answers, in bytes.
+type Memory interface {
+	// Wait takes bytes; it reports false if there are none in time, or ctx ends.
+	Wait(ctx context.Context, bytes int64, atMost time.Duration) bool
+	Give(bytes int64)
+}
+
+// Serve runs a request to the server with a name and writes its answer. An error was not written: it is
+// one of HTTP.
+func (s *Service) Serve(q *request.Request, name string) error {
+	c := newCall(s, q, name)
+	err := c.run(q.HTTP.Context())
+	if err != nil {
+		err = c.refuse(err)
+	}
+	return err
+}
+
+func newCall(s *Service, q *request.Request, name string) *call {
+	key := s.Limits.Of(q.Caller.Key, q.Caller.Limits)
+	c := &call{
+		service: s, req: q, named: name, key: key,
+		permits: admission.PermitsOf(s.Deps, q), spending: admission.SpendingOf(s.Deps, q, key),
+		guard: admission.GuardOf(s.Deps, q, "MCP server"), session: session{service: s, req: q, server: name},
+	}
+	q.Work = c
+	return c
+}
+
+// Settle implements [request.Work]: it ends what the call holds.
+func (c *call) Settle() {
+	r := c.req.Outcome.Record
+	r.AnswerBytes = c.upstream.received
+	c.upstream.close()
+	c.permits.Settle(0)
+	if r.CostNano = 0; c.upstream.served {
+		r.CostNano = c.price
+	}
+	c.spending.SettlePrice(r.CostNano)
+}
+
+// isRequest reports whether the call has a message that wants an answer.
+func (c *call) isRequest() bool { return c.message != nil && c.message.Kind == mcp.Request }
+
+// open reports whether the answer is a stream that ends only when one of both leaves.
+func (c *call) open() bool {
+	return c.req.HTTP.Method == http.MethodGet || c.method != nil && c.method.Open
+}

@@ -1,0 +1,283 @@
+package toolcall
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
+)
+
+// Causes of a cancelled upstream request, which context.Cause returns.
+var (
+	errSilent  = errors.New("nothing arrived in time")
+	errTooLong = errors.New("the answer took too long")
+)
+
+// upstream is a request to an MCP server, and its answer. Its zero value was not sent.
+type upstream struct {
+	service *Service
+	req     *request.Request
+	server  *toolserver.Server
+	open    bool // the answer may be silent for as long as it likes
+
+	client   context.Context
+	ctx      context.Context // of the upstream request
+	cancel   context.CancelCauseFunc
+	late     *time.Timer // ends an answer that takes longer than it may; nil for none
+	end      func()      // of the request among those of the server
+	sent     time.Time
+	body     io.Reader // of the answer, without timeouts
+	status   int       // of the answer; 0 before its header has come
+	received int64     // bytes of the answer
+	held     int64     // of the memory for answers
+	served   bool      // the server may have worked on the request
+}
+
+// begin makes what the upstream request ends with: the client, a shutdown, its time.
+func (u *upstream) begin(client context.Context) {
+	u.client = client
+	u.ctx, u.cancel = context.WithCancelCause(client)
+	u.req.SetCancel(u.cancel)
+	u.end = u.server.Begin()
+	if limit := u.server.Timeouts.Call; limit > 0 && !u.open {
+		u.late = time.AfterFunc(limit, func() { u.cancel(errTooLong) })
+	}
+}
+
+// send sends a request to the server and returns its answer, good or bad. One that met a connection
+// which the server was closing is sent once more if it may run twice.
+func (u *upstream) send(header http.Header, body []byte, again bool) (*http.Response, error) {
+	u.sent = u.service.Now()
+	u.req.Outcome.Record.Attempts++
+	u.req.Watch.Start(u.server.Timeouts.Header, u)
+	pieces := provider.NewBody([][]byte{body}, u.req.Upload.Handover())
+	resp, err := u.server.SendBody(u.ctx, u.req.HTTP.Method, header, pieces)
+	if errors.Is(err, provider.ErrStale) && again {
+		u.req.Outcome.Record.Attempts++
+		resp, err = u.server.Resend(u.ctx, u.req.HTTP.Method, header, pieces)
+	}
+	u.req.Watch.Stop()
+	u.req.Outcome.Phases.Provider += u.service.Now().Sub(u.sent)
+	pieces.Release()
+	if err != nil {
+		u.served = pieces.Delivered()
+		return nil, u.failure(err)
+	}
+	u.req.Upload.Free(pieces.Kept())
+	u.status = resp.StatusCode
+	u.served = resp.StatusCode < http.StatusMultipleChoices
+	u.body = resp.Body
+	resp.Body = &answerBody{resp.Body, u}
+	return resp, nil
+}
+
+// Expire implements [watchdog.Waiter].
+func (u *upstream) Expire() { u.cancel(errSilent) }
+
+// close ends the upstream request.
+func (u *upstream) close() {
+	if u.cancel == nil {
+		return
+	}
+	if u.late != nil {
+		u.late.Stop()
+	}
+	u.cancel(nil)
+	u.end()
+	u.service.Answers.Give(u.held)
+	u.held = 0
+}
+
+// maxStream is how many bytes an answer may have that ends, as a multiple of the longest message: what a
+// server says while a tool works is short.
+const maxStream = 16
+
+// answerBody runs the idle timeout while the server is waited for, and not while a slow client is. Its
+// errors are those of the gateway.
+type answerBody struct {
+	io.ReadCloser
+	upstream *upstream
+}
+
+func (b *answerBody) Read(p []byte) (int, error) {
+	u := b.upstream
+	began := u.service.Now()
+	if !u.open {
+		u.req.Watch.Start(u.server.Timeouts.Idle, u)
+	}
+	n, err := b.ReadCloser.Read(p)
+	u.req.Watch.Stop()
+	u.received += int64(n)
+	u.req.Outcome.Phases.Provider += u.service.Now().Sub(began)
+	switch {
+	case err != nil && err != io.EOF:
+		return n, u.failure(err)
+	case !u.open && u.received > maxStream*u.server.MaxResult:
+		return n, u.unreadable(mcp.ErrTooLong)
+	}
+	return n, err
+}
+
+const (
+	// freeAnswer is the largest buffer that does not count, in bytes: most answers fit it.
+	freeAnswer = 256 << 10
+	// answersWait is how long an answer waits for memory. Most are gone within a second.
+	answersWait = 5 * time.Second
+	// copies are how many of an answer exist at a time: as it came, filtered, redacted.
+	copies = 2
+)
+
+// Hold implements [sse.Memory]: it makes size the bytes that the answer holds.
+func (u *upstream) Hold(size int) error {
+	if size <= freeAnswer {
+		size = 0
+	}
+	more := copies*int64(size) - u.held
+	if more > 0 && !u.service.Answers.Wait(u.ctx, more, answersWait) {
+		if err := context.Cause(u.ctx); err != nil {
+			return u.failure(err)
+		}
+		e := apierror.New(apierror.GatewayBusy, "the gateway holds as many large answers as it can; try again shortly")
+		e.RefusedBy = "gateway: answer_memory"
+		return e
+	}
+	if more < 0 {
+		u.service.Answers.Give(-more)
+	}
+	u.held += more
+	return nil
+}
+
+// failure returns what the caller gets for an error of the upstream request.
+func (u *upstream) failure(err error) *apierror.Error {
+	name := u.server.Name
+	switch cause := context.Cause(u.ctx); {
+	case u.client.Err() != nil:
+		return request.ClientGone(err)
+	case errors.Is(cause, errSilent) && u.status == 0:
+		return u.timeout("first_byte", err, "the MCP server %q did not answer within %s", name, u.server.Timeouts.Header)
+	case errors.Is(cause, errSilent):
+		return u.timeout("idle", err, "the MCP server %q sent nothing for %s", name, u.server.Timeouts.Idle)
+	case errors.Is(cause, errTooLong):
+		return u.timeout("call", err, "the MCP server %q did not end its answer within %s", name, u.server.Timeouts.Call)
+	case errors.Is(cause, request.ErrShutdown):
+		return request.ShuttingDown(err)
+	case errors.Is(cause, errReplaced), errors.Is(cause, errKeyEnded):
+		return endedBy(cause)
+	case errors.Is(err, provider.ErrRedirect):
+		return u.broken(err, "the MCP server %q answered with a redirect, which is not followed", name)
+	case u.status != 0:
+		return u.broken(err, "the MCP server %q broke off its answer", name)
+	case errors.Is(err, provider.ErrNoCredential):
+		return u.broken(err, "the gateway has no credential for the MCP server %q at present", name)
+	case errors.Is(err, provider.ErrConnectTimeout):
+		return u.timeout("connect", err, "the MCP server %q could not be reached in time", name)
+	}
+	return u.broken(err, "the MCP server %q could not be reached", name)
+}
+
+// timeout is the failure of a server that took too long for something.
+func (u *upstream) timeout(limit string, cause error, format string, args ...any) *apierror.Error {
+	u.served = u.served || limit == "first_byte"
+	e := apierror.New(apierror.UpstreamTimeout, format, args...).WithCause(cause)
+	e.Provider, e.Limit = u.server.Name, limit
+	return e
+}
+
+// broken is the failure of a server that does not answer as MCP says.
+func (u *upstream) broken(cause error, format string, args ...any) *apierror.Error {
+	e := apierror.New(apierror.UpstreamError, format, args...).WithCause(cause)
+	e.Provider = u.server.Name
+	return e
+}
+
+// unreadable is the failure of an answer whose messages cannot be read.
+func (u *upstream) unreadable(err error) *apierror.Error {
+	var known *apierror.Error
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, mcp.ErrTooLong):
+		e := u.broken(err, "the MCP server %q answered with more than the %d bytes of max_result", u.server.Name, u.server.MaxResult)
+		e.RefusedBy = "mcp " + u.server.Name + ": max_result"
+		return e
+	}
+	return u.broken(err, "the MCP server %q gave an answer that makes no sense", u.server.Name)
+}
+
+// keptStatus are the refusals of a server that concern the request: their status is the client's.
+var keptStatus = map[int]bool{
+	http.StatusBadRequest: true, http.StatusNotFound: true, http.StatusNotAcceptable: true,
+	http.StatusRequestEntityTooLarge: true, http.StatusUnsupportedMediaType: true, http.StatusUnprocessableEntity: true,
+}
+
+// refusal is what the caller gets for an answer whose status is no success.
+func (u *upstream) refusal(resp *http.Response) *apierror.Error {
+	status, name := resp.StatusCode, u.server.Name
+	failure := func(code apierror.Code, format string) *apierror.Error {
+		e := apierror.New(code, format, name, status)
+		e.Provider, e.RetryAfter = name, provider.RetryAfter(resp.Header, u.service.Now())
+		return e
+	}
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return failure(apierror.UpstreamAuth, "the MCP server %q refused the credential of the gateway (status %d)")
+	case status == http.StatusTooManyRequests:
+		return failure(apierror.UpstreamRateLimited, "the MCP server %q limits the rate of requests (status %d)")
+	case status == http.StatusMethodNotAllowed && u.req.HTTP.Method != http.MethodPost:
+		e := failure(apierror.MethodNotAllowed, "the MCP server %q does not have this method (status %d)")
+		e.Allow = []string{http.MethodPost}
+		return e
+	case keptStatus[status]:
+		e := failure(apierror.UpstreamRejected, "the MCP server %q refused the request (status %d)")
+		e.Status = status
+		return e
+	case status == http.StatusServiceUnavailable:
+		return failure(apierror.UpstreamOverloaded, "the MCP server %q is overloaded (status %d)")
+	}
+	return failure(apierror.UpstreamError, "the MCP server %q failed (status %d)")
+}
+
+// passedFields are what the server gets of the header of a request, besides those that its block names.
+// The caller's key is never among them (MCP 2026-07-28, "Token Passthrough").
+var passedFields = []string{"Accept", mcp.HeaderVersion, mcp.HeaderMethod, mcp.HeaderName}
+
+// headerOf returns the header of the upstream request. Session is "" for none.
+func headerOf(r *http.Request, s *toolserver.Server, session string) http.Header {
+	h := make(http.Header, 12)
+	pass := func(name string) {
+		if values := r.Header[name]; len(values) > 0 {
+			h[name] = values
+		}
+	}
+	if r.Method == http.MethodPost {
+		h["Content-Type"] = []string{"application/json"}
+	}
+	for _, name := range passedFields {
+		pass(name)
+	}
+	if h["Accept"] == nil {
+		h["Accept"] = []string{"application/json, text/event-stream"}
+	}
+	for name := range r.Header {
+		if strings.HasPrefix(name, mcp.HeaderParam) {
+			pass(name)
+		}
+	}
+	if session != "" {
+		h[mcp.HeaderSession] = []string{session}
+		pass(mcp.HeaderLastEvent)
+	}
+	for _, name := range s.Forward {
+		pass(name)
+	}
+	return h
+}

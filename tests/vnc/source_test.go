@@ -1,0 +1,209 @@
+package vnc
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
+)
+
+// plane is a control plane: it answers questions about a workstation with what the test has set.
+type plane struct {
+	*httptest.Server
+	status atomic.Int64
+
+	mu    sync.Mutex // guards the following
+	says  map[string]string
+	asked []map[string]any
+}
+
+func newPlane(t *testing.T) *plane {
+	p := &plane{says: make(map[string]string)}
+	p.status.Store(http.StatusOK)
+	p.Server = httptest.NewServer(p)
+	t.Cleanup(p.Server.Close)
+	t.Setenv("SOURCE_SECRET", "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3")
+	return p
+}
+
+func (p *plane) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	var q map[string]any
+	_ = json.Unmarshal(body, &q)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = append(p.asked, q)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(int(p.status.Load()))
+	name, _ := q["workstation_id"].(string)
+	answer := p.says[name]
+	if answer == "" {
+		answer = `{"decision":"unknown"}`
+	}
+	_, _ = io.WriteString(w, answer)
+}
+
+// say sets the answer for a workstation, "" for the list.
+func (p *plane) say(name, answer string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.says[name] = answer
+}
+
+func (p *plane) questions() []map[string]any {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]map[string]any(nil), p.asked...)
+}
+
+// block is the source in a Caddyfile.
+func (p *plane) block(options string) string {
+	return "source lab {\nwebhook " + p.URL + "/desktops {\nsecret {env.SOURCE_SECRET}\n" + options + "\n}\nnetworks 127.0.0.1/32\nports 1024-65535\n}\n"
+}
+
+func allowing(d *harness.VNCServer, more string) string {
+	return `{"decision":"allow","address":"` + d.Address() + `"` + more + `}`
+}
+
+// The control plane's password opens the desktop, and stays in memory.
+func TestVNCASourceSaysWhereAWorkstationIsAndWhatItsPasswordIs(t *testing.T) {
+	d, p := harness.NewVNCServer(t, harness.VNCAuth), newPlane(t)
+	p.say("lab1", allowing(d, `,"generation":"vm-1","login":{"password":"`+harness.DeskPassword+`"}`))
+	h := harness.StartVNC(t, harness.Setup{VNC: p.block("")})
+	a := h.VNC.Issue("connect", "lab1", "")
+	w := h.VNC.View(a)
+	mustSucceed(h, w.Echo(3, 4))
+	sessions := h.Client.Get(workstations+"/lab1/sessions", "desk")
+	if ids := h.VNC.Sessions("lab1"); len(ids) != 1 {
+		t.Errorf("%d sessions", len(ids))
+	}
+	w.Leave()
+	row := vncRecord(h, "lab1")
+	asked := p.questions()
+	if len(asked) != 1 || asked[0]["type"] != "workstation.resolve" || asked[0]["reason"] != "issue" || asked[0]["tenant"] != "default" {
+		t.Errorf("asked %v", asked)
+	}
+	if caller, _ := asked[0]["caller"].(map[string]any); caller["key"] != "connect" || caller["address"] != "127.0.0.1" {
+		t.Errorf("the caller is %v", caller)
+	}
+	rows, _ := json.Marshal(row)
+	everywhere := harness.Log.Text() + harness.DataFiles(h) + string(rows) + string(sessions.Body)
+	if strings.Contains(everywhere, harness.DeskPassword) {
+		t.Error("the password is in the log, the data, a row or a list")
+	}
+	harness.WantRefusal(t, "unknown", h.Client.Do("POST", workstations+"/lab2/vnc", "connect", ""), 404, "not_found")
+	harness.WantRefusal(t, "another tenant's", h.Client.Do("POST", workstations+"/lab1/vnc", "foreign", ""), 404, "not_found")
+}
+
+func TestVNCAPersonReadsWhyASourceSaysNo(t *testing.T) {
+	d, p := harness.NewVNCServer(t, harness.NoSecurity), newPlane(t)
+	p.say("lab1", allowing(d, `,"cache_seconds":0`))
+	h := harness.StartVNC(t, harness.Setup{VNC: p.block("")})
+	a := h.VNC.Issue("connect", "lab1", "")
+	const reason = "Your booking begins at 14:00."
+	p.say("lab1", `{"decision":"deny","reason":"`+reason+`"}`)
+	refusedWith(h, a, reason)
+	vncLogLine(h, "vnc connection refused", `"workstation":"lab1"`, `"code":"workstation_denied"`)
+	answer := h.Client.Do("POST", workstations+"/lab1/vnc", "connect", "")
+	harness.WantRefusal(t, "denied", answer, 403, "workstation_denied")
+	if !strings.Contains(string(answer.Body), reason) {
+		t.Errorf("%s", answer.Body)
+	}
+}
+
+func TestVNCAWorkstationThatIsStartingOpensLater(t *testing.T) {
+	d, p := harness.NewVNCServer(t, harness.NoSecurity), newPlane(t)
+	p.say("lab1", `{"decision":"wait","retry_after":20,"reason":"The workstation is starting."}`)
+	h := harness.StartVNC(t, harness.Setup{VNC: p.block("")})
+	answer := h.Client.Do("POST", workstations+"/lab1/vnc", "connect", "")
+	harness.WantRefusal(t, "starting", answer, 503, "workstation_starting")
+	if after := answer.Header.Get("Retry-After"); after != "20" {
+		t.Errorf("Retry-After: %s", after)
+	}
+	p.say("lab1", allowing(d, ""))
+	harness.WantRefusal(t, "not asked again yet", h.Client.Do("POST", workstations+"/lab1/vnc", "connect", ""), 503, "workstation_starting")
+	h.Client.Want(204, "POST", workstations+"/lab1/refresh", "manage", "")
+	w := h.VNC.View(h.VNC.Issue("connect", "lab1", ""))
+	w.Leave()
+}
+
+// Another generation is another machine: what was issued for the old one ends.
+func TestVNCAnotherGenerationOfASourceEndsTheSessionsOfTheOld(t *testing.T) {
+	old, d, p := harness.NewVNCServer(t, harness.NoSecurity), harness.NewVNCServer(t, harness.NoSecurity), newPlane(t)
+	p.say("lab1", allowing(old, `,"generation":"vm-1","cache_seconds":0`))
+	h := harness.StartVNC(t, harness.Setup{VNC: p.block("")})
+	a, unused := h.VNC.Issue("connect", "lab1", ""), h.VNC.Issue("connect", "lab1", "")
+	end := busyViewer(h.VNC.View(a))
+	p.say("lab1", allowing(d, `,"generation":"vm-2"`))
+	next := h.VNC.Issue("connect", "lab1", "")
+	harness.WantEnd(t, "of the machine that is gone", end)
+	refusedWith(h, unused, "This workstation was released.")
+	before := old.Connections()
+	w := h.VNC.View(next)
+	mustSucceed(h, w.Echo(1, 1))
+	if old.Connections() != before || d.Connections() != 1 {
+		t.Errorf("%d connections to the old machine, %d to the new", old.Connections()-before, d.Connections())
+	}
+}
+
+// DELETE ends what is open, and the control plane is asked again.
+func TestVNCAWorkstationOfASourceIsReleased(t *testing.T) {
+	d, p := harness.NewVNCServer(t, harness.NoSecurity), newPlane(t)
+	p.say("lab1", allowing(d, ""))
+	h := harness.StartVNC(t, harness.Setup{VNC: p.block("")})
+	a := h.VNC.Issue("connect", "lab1", "")
+	end := busyViewer(h.VNC.View(a))
+	p.say("lab1", `{"decision":"deny"}`)
+	h.VNC.Release("lab1")
+	harness.WantEnd(t, "of a released workstation", end)
+	vncLogLine(h, `"ended":"released"`, `"workstation":"lab1"`)
+	refusedWith(h, a, "This workstation was released.")
+	harness.WantRefusal(t, "asked again", h.Client.Do("POST", workstations+"/lab1/vnc", "connect", ""), 403, "workstation_denied")
+}
+
+// Open sessions live on while the control plane is down, and viewers come back; nobody new comes.
+func TestVNCDesktopsOutliveTheControlPlane(t *testing.T) {
+	d, p := harness.NewVNCServer(t, harness.NoSecurity), newPlane(t)
+	p.say("lab1", allowing(d, `,"generation":"vm-1","cache_seconds":0`))
+	h := harness.StartVNC(t, harness.Setup{VNC: p.block("")})
+	a := h.VNC.Issue("connect", "lab1", "")
+	w := h.VNC.View(a)
+	p.status.Store(http.StatusInternalServerError)
+	for range 5 {
+		harness.WantRefusal(t, "down", h.Client.Do("POST", workstations+"/lab1/vnc", "connect", ""), 503, "source_unavailable")
+	}
+	vncLogLine(h, "the source of workstations gave no answer that counts", `"source":"lab"`, `"code":"status"`)
+	asked := len(p.questions())
+	answer := h.Client.Do("POST", workstations+"/lab1/vnc", "connect", "")
+	harness.WantRefusal(t, "refused at once", answer, 503, "source_unavailable")
+	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err != nil || seconds < 5 {
+		t.Errorf("Retry-After: %s", answer.Header.Get("Retry-After"))
+	}
+	if up := h.Records.Metric(`gatehouse_source_up{source="lab"}`); up != 0 {
+		t.Errorf("up %v", up)
+	}
+	h.Become(harness.Setup{VNC: p.block("timeout 1s")}) // a reload forgets nothing
+	mustSucceed(h, w.Echo(1, 2))
+	w.Leave()
+	h.VNC.WaitClosed()
+	again := h.VNC.View(a)
+	mustSucceed(h, again.Echo(1, 3))
+	if n := len(p.questions()) - asked; n > 2 {
+		t.Errorf("asked %d times while it was down", n)
+	}
+	p.status.Store(http.StatusOK)
+	h.Client.Want(204, "POST", workstations+"/lab1/refresh", "manage", "")
+	if !harness.Eventually(func() bool { return h.Client.Do("POST", workstations+"/lab1/vnc", "connect", "").Status == 200 }) {
+		t.Error("nobody gets an address after the control plane is back")
+	}
+	if up := h.Records.Metric(`gatehouse_source_up{source="lab"}`); up != 1 {
+		t.Errorf("up %v", up)
+	}
+}
