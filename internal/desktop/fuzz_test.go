@@ -3,11 +3,13 @@ package desktop_test
 import (
 	"bytes"
 	"net/netip"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
 func FuzzLabel(f *testing.F) {
@@ -59,6 +61,29 @@ func FuzzRegistration(f *testing.F) {
 		}
 		if strings.ContainsAny(address, " %/@\\\x00") {
 			t.Fatalf("%q", address)
+		}
+	})
+}
+
+// A registration that is taken is stored, and read again as it was.
+func FuzzRegistrationAsJSON(f *testing.F) {
+	f.Add([]byte(`{"address":"10.0.0.1:5900","credential":"lab","generation":"vm-7f3a/4","source":"ctl-a","labels":{"course":"cs101"}}`))
+	f.Add([]byte(`{"address":"10.0.0.1:5900","expires_in":60,"on_expiry":"end","session":{"view_only":true,"max_guests":0}}`))
+	f.Add([]byte(`{"address":"10.0.0.1:5900","labels":{"a":"\u0022<&>\\"}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r, err := desktop.ParseRegistration(text)
+		if err != nil {
+			return
+		}
+		storage := new(desktoptest.Storage)
+		use := func(c *desktop.Config) { c.Storage = storage }
+		before, _, err := open(t, use).Register(t.Context(), "default", "run", r)
+		if err != nil {
+			return
+		}
+		after, err := open(t, use).Get("default", "run")
+		if err != nil || !reflect.DeepEqual(before, after) {
+			t.Fatalf("%+v becomes %+v, %v", before, after, err)
 		}
 	})
 }

@@ -71,7 +71,7 @@ func TestASessionStaysWhereItNeedNotMove(t *testing.T) {
 		b.play(conversation{"C " + pointer, "S " + pointer})
 		move(vncsession.ErrMove)
 		b.send(websocket.MessageBinary, "\x4d")
-		b.wantClose(1002, "The browser sent a message that the protocol does not allow.")
+		b.wantClose(1002, "A message was sent that the protocol does not allow.")
 		<-f.Left // and no goroutine is left
 		f.WantRecord("message", "protocol_error")
 	})
