@@ -80,7 +80,7 @@ halfsent:
 	go test ./tests/operator -run '^TestHalfSent' -count 1 -v -args -halfsent 2000
 
 soak:
-	go test ./tests/soak -run '^TestAllEndings' -count 1 -v -timeout 0 -args -soak $(SOAKTIME) $(SOAKFLAGS)
+	go test ./tests/soak -run '^TestAllEndings|^TestMachines' -count 1 -v -timeout 0 -args -soak $(SOAKTIME) $(SOAKFLAGS)
 
 faults:
 	go test ./tests/operator -run '^(TestAKilledGatewayWithManyRows|TestALockedDatabase)' -count 1 -v -args -faults.rows 1000000 -faults.lock 10s

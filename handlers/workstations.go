@@ -40,14 +40,21 @@ func serveWorkstations(x *apiRequest) error {
 			views[i].Address = ""
 		}
 	}
+	list := workstationList{"list", views, service.SourceLists(asked.Sees)}
 	if !q.Has("limit") {
-		return x.reply(http.StatusOK, listOf(views))
+		return x.reply(http.StatusOK, list)
 	}
 	return x.reply(http.StatusOK, struct {
-		Object string         `json:"object"`
-		Data   []desktop.View `json:"data"`
-		Next   *string        `json:"next_cursor"` // null after the last page
-	}{"list", views, orNull(next)})
+		workstationList
+		Next *string `json:"next_cursor"` // null after the last page
+	}{list, orNull(next)})
+}
+
+// workstationList is the list without the mark of its next page.
+type workstationList struct {
+	Object  string               `json:"object"`
+	Data    []desktop.View       `json:"data"`
+	Sources []desktop.SourceList `json:"sources,omitempty"`
 }
 
 // maxWorkstations bounds a page of the list. Without a limit it has all.

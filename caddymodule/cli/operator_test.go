@@ -58,19 +58,35 @@ func TestAnUnknownSubcommandAndAMissingArgumentFail(t *testing.T) {
 func TestWorkstationsAreListedByTenant(t *testing.T) {
 	admin := func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `[{"workstation_id":"a","tenant":"default","source":"declared","state":"available","sessions":1,"tokens":2},
-			{"workstation_id":"b","tenant":"acme","source":"registered","state":"released","sessions":0,"tokens":0,"address":"192.0.2.1:5900"}]`)
+			{"workstation_id":"b","tenant":"acme","source":"ctl-a","generation":"vm-7f3a/4","state":"released","sessions":0,"tokens":0,"address":"192.0.2.1:5900"}]`)
 	}
 	for wanted, args := range map[string][]string{
-		"WORKSTATION  TENANT   SOURCE      STATE      SESSIONS  TOKENS  ADDRESS\n" +
-			"a            default  declared    available  1         2       -\n" +
-			"b            acme     registered  released   0         0       192.0.2.1:5900\n": {"list"},
-		"WORKSTATION  TENANT  SOURCE      STATE     SESSIONS  TOKENS  ADDRESS\n" +
-			"b            acme    registered  released  0         0       192.0.2.1:5900\n": {"list", "--tenant", "acme"},
+		"WORKSTATION  TENANT   SOURCE    STATE      SESSIONS  TOKENS  ADDRESS         GENERATION\n" +
+			"a            default  declared  available  1         2       -               -\n" +
+			"b            acme     ctl-a     released   0         0       192.0.2.1:5900  vm-7f3a/4\n": {"list"},
+		"WORKSTATION  TENANT  SOURCE  STATE     SESSIONS  TOKENS  ADDRESS         GENERATION\n" +
+			"b            acme    ctl-a   released  0         0       192.0.2.1:5900  vm-7f3a/4\n": {"list", "--tenant", "acme"},
 		"No workstations.\n": {"list", "--tenant", "none"},
 		"[]\n":               {"list", "--tenant", "none", "--json"},
 	} {
 		if out, err := operate(t, newWorkstationCommand(), admin, args...); err != nil || out != wanted {
 			t.Errorf("%q: %v\n%s", args, err, out)
+		}
+	}
+}
+
+func TestARegistrationIsWhatTheFlagsSay(t *testing.T) {
+	for wanted, args := range map[string][]string{
+		`{"address":"192.0.2.1:5900"}`: nil,
+		`{"address":"192.0.2.1:5900","credential":"vm","generation":"vm-7f3a/4","source":"ctl-a"}`: {"--credential", "vm", "--generation", "vm-7f3a/4", "--source", "ctl-a"},
+	} {
+		var got []byte
+		admin := func(w http.ResponseWriter, r *http.Request) {
+			got, _ = io.ReadAll(r.Body)
+			w.WriteHeader(http.StatusNoContent)
+		}
+		if out, err := operate(t, newWorkstationCommand(), admin, append([]string{"register", "desk1", "192.0.2.1:5900"}, args...)...); err != nil || string(got) != wanted {
+			t.Errorf("%q: %v\n%s\n%s", args, err, out, got)
 		}
 	}
 }

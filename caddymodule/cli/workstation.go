@@ -75,12 +75,18 @@ func newWorkstationCommand() *cobra.Command {
 }
 
 func (o *operator) registerCommand() *cobra.Command {
-	var credential string
+	var credential, machine, source string
 	cmd := &cobra.Command{
 		Use: "register ID HOST:PORT", Short: "Put a workstation in service at run time", Args: positional(2),
 		Example: "  caddy gatehouse workstation register desk9 10.0.0.9:5901 --credential lab",
 		RunE: func(_ *cobra.Command, args []string) error {
-			body, err := json.Marshal(map[string]string{"address": args[1], "credential": credential})
+			registration := make(map[string]string)
+			for name, value := range map[string]string{"address": args[1], "credential": credential, "generation": machine, "source": source} {
+				if value != "" {
+					registration[name] = value
+				}
+			}
+			body, err := json.Marshal(registration)
 			if err != nil {
 				return err
 			}
@@ -92,6 +98,8 @@ func (o *operator) registerCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&credential, "credential", "", "the name of a credential in the configuration")
+	cmd.Flags().StringVar(&machine, "generation", "", "which machine it is; another one ends what viewers had of the one before")
+	cmd.Flags().StringVar(&source, "source", "", "the control plane that owns the workstation, if one does")
 	return cmd
 }
 
@@ -124,8 +132,9 @@ func (o *operator) change(method, path, done, name string) error {
 type workstationRow struct {
 	ID       string `json:"workstation_id"` // the name of the workstation, unique in its tenant
 	Tenant   string `json:"tenant"`         // owns it
-	Source   string `json:"source"`         // declared (the configuration) or registered (at run time)
-	State    string `json:"state"`          // available or released
+	Source   string `json:"source"`         // declared (the configuration), registered (at run time), or the control plane that did so
+	Machine  string `json:"generation"`     // which machine it is, "" if nobody has said
+	State    string `json:"state"`          // available, expired or released
 	Address  string `json:"address"`        // where a registered workstation is; "" for one of the configuration
 	Sessions int    `json:"sessions"`       // the open ones
 	Tokens   int    `json:"tokens"`         // the live addresses for viewers
@@ -150,9 +159,9 @@ func (o *operator) listWorkstations() error {
 	if o.asJSON {
 		return o.printJSON(chosen)
 	}
-	return o.list(len(rows), "No workstations.", "WORKSTATION\tTENANT\tSOURCE\tSTATE\tSESSIONS\tTOKENS\tADDRESS", func(row func(...any)) {
+	return o.list(len(rows), "No workstations.", "WORKSTATION\tTENANT\tSOURCE\tSTATE\tSESSIONS\tTOKENS\tADDRESS\tGENERATION", func(row func(...any)) {
 		for _, w := range rows {
-			row(w.ID, w.Tenant, w.Source, w.State, w.Sessions, w.Tokens, terminal.OrDash(w.Address))
+			row(w.ID, w.Tenant, w.Source, w.State, w.Sessions, w.Tokens, terminal.OrDash(w.Address), terminal.OrDash(w.Machine))
 		}
 	})
 }

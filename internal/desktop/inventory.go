@@ -21,7 +21,7 @@ func (v *Inventory) target(id ID) *Target {
 	if !p.registered() {
 		return nil
 	}
-	t := &Target{Address: p.record.Address, guarded: true, networks: v.config.policy.Networks, ports: v.config.policy.Ports}
+	t := &Target{Address: p.record.Address, Session: p.record.Session, guarded: true, networks: v.config.policy.Networks, ports: v.config.policy.Ports}
 	if !v.config.login(t, p.record.Credential, id, p.record.Machine) {
 		return nil
 	}

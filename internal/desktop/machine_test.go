@@ -116,15 +116,15 @@ func TestFormsOfARegistration(t *testing.T) {
 
 func TestTheMembersOfARegistration(t *testing.T) {
 	r, err := desktop.ParseRegistration([]byte(`{"address":"10.0.0.1:5900","credential":null,"generation":"vm-1","source":"ctl-a",` +
-		`"labels":{"course":"cs101"},"expires_in":60,"on_expiry":"end"}`))
+		`"labels":{"course":"cs101"},"expires_in":60,"on_expiry":"end","session":{"view_only":true,"fps":5}}`))
 	if err != nil || r.Address != "10.0.0.1:5900" || r.Credential != "" || r.Machine != "vm-1" || r.Source != "ctl-a" || r.Labels["course"] != "cs101" ||
-		r.ExpiresIn != time.Minute || r.OnExpiry != "end" {
+		r.ExpiresIn != time.Minute || r.OnExpiry != "end" || !r.Session.ViewOnly || r.Session.FPS != 5 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	for text, param := range map[string]string{
 		`{"generation":1}`: "generation", `{"labels":["a"]}`: "labels", `{"labels":{"a":1}}`: "labels", `{"expires_in":0}`: "expires_in",
 		`{"expires_in":31622401}`: "expires_in", `{"expires_in":1.5}`: "expires_in", `{"source":{}}`: "source", `{"on_expiry":true}`: "on_expiry",
-		`{"session_rules":1}`: "session_rules",
+		`{"session_rules":1}`: "session_rules", `{"session":{"fps":0}}`: "session.fps", `{"session":{"record":"on"}}`: "session.record",
 	} {
 		_, err := desktop.ParseRegistration([]byte(text))
 		var refused *apierror.Error
@@ -136,6 +136,26 @@ func TestTheMembersOfARegistration(t *testing.T) {
 		if _, err := desktop.ParseRegistration([]byte(text)); err == nil {
 			t.Errorf("%s is taken", text)
 		}
+	}
+}
+
+// The rules of a registration hold for the sessions of every address, also after a restart.
+func TestTheRulesOfARegistrationAreItsSessions(t *testing.T) {
+	storage := new(desktoptest.Storage)
+	d := open(t, func(c *desktop.Config) { c.Storage = storage })
+	r := desktop.Registration{Address: "10.0.0.1:5900", Session: desktop.SessionRules{ViewOnly: true, NoClipboardOut: true, FPS: 5, MaxGuests: desktop.NoGuests}}
+	mustRegister(t, d, "run", r)
+	for range 2 {
+		pass, err := d.Find(mustIssue(t, d, "run"), viewer.Addr())
+		if err != nil || pass.Rules.Within(r.Session) != pass.Rules {
+			t.Errorf("%+v, %v", pass.Rules, err)
+		}
+		d = open(t, func(c *desktop.Config) { c.Storage = storage })
+	}
+	r.Session.ViewOnly = false
+	mustRegister(t, d, "run", r)
+	if pass, err := d.Find(mustIssue(t, d, "run"), viewer.Addr()); err != nil || pass.Rules.ViewOnly || !pass.Rules.NoClipboardOut {
+		t.Errorf("after a change: %+v, %v", pass.Rules, err)
 	}
 }
 

@@ -16,9 +16,10 @@ import (
 //	gatehouse/workstations/<hex of SHA-256(tenant NUL name)>.json
 //	{"version":2,"tenant":"default","name":"desk1","address":"10.0.0.7:5901","credential":"lab",
 //	 "generation":"vm-7f3a/4","source":"ctl-a","labels":{"course":"cs101"},"on_expiry":"end",
+//	 "session":{"view_only":true},
 //	 "registered_at":"…","released_at":"…","changed_at":"…","expires_at":"…"}
 //
-// A record without generation, source, labels and an end is written in version 1, which has none of
+// A record without generation, source, labels, rules and an end is written in version 1, which has none of
 // them: a build that knows only that version reads it. Such a build refuses version 2 by its number.
 // A workstation of the configuration has a record once it was released: "declared" is set and,
 // unless it was registered before it was declared, there is no address. A restored one keeps its

@@ -19,12 +19,15 @@ type recordTable struct {
 	pruneAt    time.Time      // the next search for old records
 }
 
-// entry is the record of a workstation as State knows it. It is in recordTable.byID while there is one.
+// entry is the record of a workstation as State knows it. It is in recordTable.byID while
+// there is one, or one is being made.
 type entry struct {
 	id              ID
 	known           bool        // there is a record
 	record          record      // registration or release mark
 	unsaved         bool        // storage does not have this record, or may not
+	reserved        bool        // a registration is being made
+	counted         bool        // in recordTable.registered
 	changes         int         // of record
 	end             *time.Timer // when the registration ends sessions; nil: never
 	seq, generation int64       // of the record, where gateways share it: see StoredRecord
@@ -62,17 +65,16 @@ func (t *recordTable) entry(id ID) *entry {
 
 // tidy forgets an entry without record; mu is held.
 func (t *recordTable) tidy(p *entry) {
-	if !p.known {
+	if !p.known && !p.reserved {
 		delete(t.byID, p.id)
 	}
 }
 
 // set makes a record the entry's own; mu is held.
 func (t *recordTable) set(p *entry, r record, unsaved bool) {
-	t.count(p, -1)
-	p.known, p.record, p.unsaved = true, r, unsaved
+	p.known, p.record, p.unsaved, p.reserved = true, r, unsaved, false
 	p.changes++
-	t.count(p, +1)
+	t.count(p)
 	t.watch(p)
 }
 
@@ -97,18 +99,23 @@ func (t *recordTable) watch(p *entry) {
 
 // drop forgets a record; mu is held.
 func (t *recordTable) drop(p *entry) {
-	t.count(p, -1)
-	p.known, p.record, p.unsaved = false, record{}, false
+	p.known, p.record, p.unsaved, p.reserved = false, record{}, false, false
 	p.changes++
+	t.count(p)
 	t.watch(p)
 	t.tidy(p)
 }
 
-func (t *recordTable) count(p *entry, n int) {
-	if !p.registered() {
-		return
+// count counts the registration of an entry that has changed; mu is held.
+func (t *recordTable) count(p *entry) {
+	n, counts := t.registered[p.id.Tenant], p.registered() || p.reserved
+	switch {
+	case counts && !p.counted:
+		n++
+	case !counts && p.counted:
+		n--
 	}
-	if t.registered[p.id.Tenant] += n; t.registered[p.id.Tenant] == 0 {
+	if t.registered[p.id.Tenant], p.counted = n, counts; n == 0 {
 		delete(t.registered, p.id.Tenant)
 	}
 }
@@ -184,19 +191,20 @@ func (t *recordTable) release(p *entry, declared bool) {
 	t.set(p, r, true)
 }
 
-// reserve counts one more registration of a tenant, which may have so many; mu is held. It returns
-// the one that is forgotten for it.
-func (t *recordTable) reserve(tenant string, most int) (evicted ID, err error) {
-	if t.registered[tenant] >= most {
-		oldest := t.oldestReleased(tenant)
+// reserve counts a registration that will be made of a tenant, which may have so many; mu is held. It
+// returns the one that is forgotten for it.
+func (t *recordTable) reserve(id ID, most int) (evicted ID, err error) {
+	if n := t.registered[id.Tenant]; n >= most {
+		oldest := t.oldestReleased(id.Tenant)
 		if oldest == nil {
-			return ID{}, apierror.New(apierror.WorkstationsExceeded,
-				"%d workstations are registered; one must be released first", t.registered[tenant])
+			return ID{}, apierror.New(apierror.WorkstationsExceeded, "%d workstations are registered; one must be released first", n)
 		}
 		evicted = oldest.id
 		t.drop(oldest)
 	}
-	t.registered[tenant]++
+	p := t.entry(id)
+	p.reserved = true
+	t.count(p)
 	return evicted, nil
 }
 
@@ -208,12 +216,14 @@ func (t *recordTable) unchanged(id ID, r *Registration) bool {
 	return p.registered() && !p.released() && p.has(r)
 }
 
-// unreserve takes back the count of a registration that plan will create.
+// unreserve takes back what reserve has counted, unless the registration was made.
 func (t *recordTable) unreserve(id ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.registered[id.Tenant]--; t.registered[id.Tenant] == 0 {
-		delete(t.registered, id.Tenant)
+	if p := t.byID[id]; p != nil && p.reserved {
+		p.reserved = false
+		t.count(p)
+		t.tidy(p)
 	}
 }
 

@@ -73,7 +73,7 @@ func (g *Registry) register(ctx context.Context, id ID, r Registration) (n plan,
 	switch {
 	case err != nil:
 	case n.needed:
-		ended, err = g.change(ctx, n)
+		ended, err = change(ctx, g, n)
 	default:
 		s.sessions.reopen(ctx, id)
 	}
@@ -122,7 +122,7 @@ func (g *Registry) plan(id ID, r Registration) (n plan, err error) {
 	n.replaces = p.registered() && !p.released() && (p.record.Machine != r.Machine || ended)
 	n.needed = n.created || n.renewed || !p.has(&r)
 	if n.created {
-		if n.evicted, err = s.records.reserve(id.Tenant, g.inventory.config.policy.MaxRegistered); err != nil {
+		if n.evicted, err = s.records.reserve(id, g.inventory.config.policy.MaxRegistered); err != nil {
 			return plan{}, err
 		}
 	}

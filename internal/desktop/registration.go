@@ -30,6 +30,8 @@ type Registration struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	// OnExpiry says what its end does besides stopping new addresses: OnExpiryEnd or "", nothing.
 	OnExpiry string `json:"on_expiry,omitempty"`
+	// Session are rules of all sessions there, besides those of other levels.
+	Session SessionRules `json:"session,omitzero"`
 
 	ExpiresIn time.Duration `json:"-"` // how long addresses are issued for it; 0 = without end
 	New       bool          `json:"-"` // it is refused if the workstation is there
@@ -64,6 +66,11 @@ func (r *Registration) Set(name string, value []byte) (known bool, err error) {
 		return true, member(name, value, &r.Source, "a string")
 	case "labels":
 		return true, member(name, value, &r.Labels, "an object of strings")
+	case "session":
+		if !jsonscan.IsNull(value) {
+			r.Session, err = ParseSessionRules(value)
+		}
+		return true, err
 	case "on_expiry":
 		return true, member(name, value, &r.OnExpiry, "a string")
 	case "expires_in":
@@ -125,14 +132,14 @@ func (r *Registration) empty() bool {
 
 // extended reports whether it has members that records of version 1 do not have.
 func (r *Registration) extended() bool {
-	return r.Machine != "" || r.Source != "" || len(r.Labels) > 0 || r.OnExpiry != ""
+	return r.Machine != "" || r.Source != "" || len(r.Labels) > 0 || r.OnExpiry != "" || r.Session != (SessionRules{})
 }
 
 // same reports whether nothing of it has to be stored for another. One that expires has another end
 // with each registration.
 func (r *Registration) same(other *Registration) bool {
 	return r.Address == other.Address && r.Credential == other.Credential && r.Machine == other.Machine &&
-		r.Source == other.Source && r.OnExpiry == other.OnExpiry && maps.Equal(r.Labels, other.Labels)
+		r.Source == other.Source && r.OnExpiry == other.OnExpiry && r.Session == other.Session && maps.Equal(r.Labels, other.Labels)
 }
 
 // checkForm checks what can be checked without a configuration: param is the member at fault.

@@ -2,6 +2,7 @@ package desktop
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -106,11 +107,17 @@ func (g *Registry) shareRelease(ctx context.Context, r record, seen int64, key s
 	if !fresh {
 		sessions += g.tell(r.id(), 0, key)
 	}
-	generation, err := g.inventory.state.store(ctx, r, seen, false, key)
-	if err == nil || fresh {
-		sessions += g.tell(r.id(), generation, key) // 0: it is not stored
+	generation := int64(0)
+	stored, err := g.inventory.state.store(ctx, plan{record: r, seen: seen, by: key})
+	switch {
+	case errors.Is(err, ErrChanged):
+		return sessions, err // by another machine, which stays
+	case err == nil:
+		generation = stored[0]
+	case !fresh:
+		return sessions, err
 	}
-	return sessions, err
+	return sessions + g.tell(r.id(), generation, key), err // 0: it is not stored
 }
 
 // tell tells the store of a release, and returns how many sessions of other gateways end.
@@ -171,31 +178,38 @@ func (g *Registry) Restore(ctx context.Context, tenant, name string) error {
 	s.records.mu.Unlock()
 	r.touch(s.now())
 	r.ReleasedAt = record{}.ReleasedAt
-	_, err = g.change(ctx, plan{record: r, changes: changes, seen: anyChange})
+	_, err = change(ctx, g, plan{record: r, changes: changes, seen: anyChange})
 	return err
 }
 
 // change stores the record of a plan and then applies it: a release that came since the plan was made
 // stays. It returns how many sessions at another machine have ended. The caller holds the lock of the
 // record.
-func (g *Registry) change(ctx context.Context, n plan) (ended int, err error) {
+func change(ctx context.Context, g *Registry, n plan) (ended int, err error) {
 	s, r := g.inventory.state, n.record
 	if s.shared != nil {
 		here := len(s.sessions.views(r.id()))
-		generation, err := s.store(ctx, r, n.seen, n.replaces, n.by)
+		stored, err := s.store(ctx, n)
 		if err != nil {
 			return 0, unavailable(err)
 		}
-		if n.replaces {
-			ended = here + g.tell(r.id(), generation, n.by)
-		}
-		s.sessions.reopen(ctx, r.id())
-		return ended, nil
+		return here + tellShared(ctx, g, n, stored[0]), nil
 	}
 	if n.replaces {
 		ended = g.endHere(r.id(), n.by)
 	}
 	return ended, g.changeHere(ctx, r, n.changes)
+}
+
+// tellShared has the store know what was stored of a plan, and returns how many sessions of other
+// gateways end.
+func tellShared(ctx context.Context, g *Registry, n plan, generation int64) (elsewhere int) {
+	id := n.record.id()
+	if n.replaces {
+		elsewhere = g.tell(id, generation, n.by)
+	}
+	g.inventory.state.sessions.reopen(ctx, id)
+	return elsewhere
 }
 
 // changeHere is change where no other gateway is.

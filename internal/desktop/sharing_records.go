@@ -17,9 +17,9 @@ var ErrAway = errors.New("the records of workstations cannot be read now")
 // Records keep registrations and release marks where all gateways read them. Every change has a
 // number, and a reader sees the changes in the order of their numbers.
 type Records interface {
-	// Store returns the record with its numbers, or ErrChanged if it has changed after the number
-	// that r has.
-	Store(ctx context.Context, r StoredRecord) (StoredRecord, error)
+	// Store stores all of the records, and sets their numbers. If one has changed after the number that
+	// it has before, none is stored: ErrChanged.
+	Store(ctx context.Context, records []StoredRecord) error
 	// Delete deletes a record unless it has changed after a number.
 	Delete(ctx context.Context, id ID, seen int64) error
 	// CatchUp returns when State.Apply has had all changes that were made before, or ErrAway.
@@ -85,20 +85,28 @@ func (s *State) Apply(c StoredRecord) error {
 // anyChange is the number with which a record is stored whoever has changed it.
 const anyChange = math.MaxInt64
 
-// store stores a record that has not changed after a number, and applies it. replaces: it is that of
-// another machine.
-func (s *State) store(ctx context.Context, r record, seen int64, replaces bool, by string) (generation int64, err error) {
-	value, err := r.encode()
-	if err != nil {
-		return 0, err
+// store stores the records of plans, all or none, and applies them. It returns the numbers of their
+// last releases.
+func (s *State) store(ctx context.Context, plans ...plan) (generations []int64, err error) {
+	records := make([]StoredRecord, len(plans))
+	for i := range plans {
+		n := &plans[i]
+		r := StoredRecord{ID: n.record.id(), Released: n.replaces || !n.record.ReleasedAt.IsZero(), ReleasedBy: n.by, Seq: n.seen}
+		if r.Value, err = n.record.encode(); err != nil {
+			return nil, err
+		}
+		records[i] = r
 	}
-	stored, err := s.shared.records.Store(ctx, StoredRecord{
-		ID: r.id(), Value: value, Released: replaces || !r.ReleasedAt.IsZero(), ReleasedBy: by, Seq: seen,
-	})
-	if err != nil {
-		return 0, err
+	if err := s.shared.records.Store(ctx, records); err != nil {
+		return nil, err
 	}
-	return stored.Generation, s.Apply(stored)
+	for _, r := range records {
+		generations = append(generations, r.Generation)
+		if err := s.Apply(r); err != nil {
+			return nil, err
+		}
+	}
+	return generations, nil
 }
 
 // startShared reads the records that gateways share, see Start. While they are away, a service that comes
@@ -116,7 +124,7 @@ func (g *Registry) startShared(ctx context.Context) error {
 		return nil // what is not stored is stored by a later start
 	}
 	for _, r := range s.records.unsaved() {
-		if _, err := s.store(ctx, r, anyChange, false, ""); err != nil {
+		if _, err := s.store(ctx, plan{record: r, seen: anyChange}); err != nil {
 			return fmt.Errorf("storing the record of workstation %s: %w", r.id(), err)
 		}
 	}

@@ -102,8 +102,9 @@ func (l *Sync) check() error {
 	return nil
 }
 
-// Apply registers the workstations of the list for a tenant, and releases those that a complete list
-// lacks. An item that is refused keeps what is registered under its name. Its errors are: those of a
+// Apply releases the workstations of a tenant that a complete list lacks, and registers those that it has:
+// a fleet that is replaced needs no room for both, and an address is free before the next has it.
+// An item that is refused keeps what is registered under its name. Its errors are: those of a
 // list that cannot be read; sync_refused, with nothing changed; storage_unavailable, with a part of it
 // done: send it again.
 func (l *Sync) Apply(ctx context.Context, g *Registry, tenant string) (done Synced, err error) {
@@ -121,16 +122,6 @@ func (l *Sync) Apply(ctx context.Context, g *Registry, tenant string) (done Sync
 		return Synced{}, err
 	}
 	done.Refused = []Refused{}
-	for i := range l.items {
-		if ctx.Err() != nil { // the caller has left
-			return done, unavailable(ctx.Err())
-		}
-		item := &l.items[i]
-		n, err := l.register(ctx, g, ID{tenant, item.name}, item)
-		if err := done.count(item.name, n, err); err != nil {
-			return done, err
-		}
-	}
 	for name, machine := range gone {
 		switch err := g.ReleaseBy(ctx, tenant, name, Releaser{Key: l.By, Machine: &machine}); {
 		case err == nil:
@@ -138,6 +129,21 @@ func (l *Sync) Apply(ctx context.Context, g *Registry, tenant string) (done Sync
 		case !isRefusal(err): // else another machine has come meanwhile, or the release of somebody
 			return done, err
 		}
+	}
+	var todo []*syncItem
+	for i := range l.items {
+		item := &l.items[i]
+		switch changes, err := l.changes(g, ID{tenant, item.name}, item); {
+		case err != nil:
+			done.refuse(item.name, err)
+		case changes:
+			todo = append(todo, item)
+		default:
+			done.Unchanged++
+		}
+	}
+	if err := l.register(ctx, g, tenant, todo, &done); err != nil {
+		return done, err
 	}
 	return done, nil
 }
@@ -177,25 +183,22 @@ func (l *Sync) lacking(g *Registry, tenant string) (gone map[string]string, err 
 	return gone, nil
 }
 
-func (l *Sync) register(ctx context.Context, g *Registry, id ID, item *syncItem) (n plan, err error) {
+// changes reports whether an item that may be registered changes something.
+func (l *Sync) changes(g *Registry, id ID, item *syncItem) (bool, error) {
 	if item.err != nil {
-		return plan{}, item.err
+		return false, item.err
 	}
 	if item.Source != "" && item.Source != l.Source {
-		return plan{}, invalid("source", errors.New("it is that of the list"))
+		return false, invalid("source", errors.New("it is that of the list"))
 	}
 	if g.inventory.config.declared[id] != nil {
-		return plan{}, errDeclared(id)
+		return false, errDeclared(id)
 	}
 	item.Source, item.By = l.Source, l.By
 	if err := g.inventory.config.check(id, &item.Registration); err != nil {
-		return plan{}, err
+		return false, err
 	}
-	if g.inventory.state.records.unchanged(id, &item.Registration) {
-		return plan{}, nil
-	}
-	defer g.inventory.state.logins.forget(id)
-	return g.register(ctx, id, item.Registration)
+	return !g.inventory.state.records.unchanged(id, &item.Registration), nil
 }
 
 // isRefusal reports whether an error is the fault of one item, and not of the storage.
@@ -207,21 +210,25 @@ func isRefusal(err error) bool {
 // count notes what became of an item. An error is that of the whole list.
 func (d *Synced) count(name string, n plan, err error) error {
 	switch {
-	case err == nil && (n.created || n.renewed):
-		d.Created++
-	case err == nil && n.needed:
-		d.Changed++
-	case err == nil:
-		d.Unchanged++
-	case !isRefusal(err):
+	case err != nil && !isRefusal(err):
 		return err
+	case err != nil:
+		d.refuse(name, err)
+	case n.created || n.renewed:
+		d.Created++
+	case n.needed:
+		d.Changed++
 	default:
-		refused := apierror.From(err)
-		r := Refused{Name: clip(name), Code: refused.Code, Message: refused.Message}
-		if refused.Param != "" {
-			r.Param = &refused.Param
-		}
-		d.Refused = append(d.Refused, r)
+		d.Unchanged++
 	}
 	return nil
+}
+
+func (d *Synced) refuse(name string, err error) {
+	refused := apierror.From(err)
+	r := Refused{Name: clip(name), Code: refused.Code, Message: refused.Message}
+	if refused.Param != "" {
+		r.Param = &refused.Param
+	}
+	d.Refused = append(d.Refused, r)
 }

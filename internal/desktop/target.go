@@ -46,10 +46,10 @@ type Target struct {
 	Address        string // host:port
 	User, Password string
 	TLS            *tls.Config // nil: no TLS; non-nil: nothing but TLS
+	Session        SessionRules
 	// Derived is set if the password says which machine it is: one that does not ask for it is
 	// another.
 	Derived bool
-	Session SessionRules
 
 	guarded  bool // registered at run time: networks and ports decide
 	networks []netip.Prefix

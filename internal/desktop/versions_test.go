@@ -60,6 +60,7 @@ func TestTheBuildBeforeReadsRecordsOrRefusesTheirVersion(t *testing.T) {
 		"a generation":     {desktop.Registration{Address: "10.0.0.1:5900", Machine: "vm-1"}, false},
 		"a source":         {desktop.Registration{Address: "10.0.0.1:5900", Source: "ctl-a"}, false},
 		"a label":          {desktop.Registration{Address: "10.0.0.1:5900", Labels: map[string]string{"a": ""}}, false},
+		"a rule":           {desktop.Registration{Address: "10.0.0.1:5900", Session: desktop.SessionRules{MaxGuests: desktop.NoGuests}}, false},
 		"an end":           {desktop.Registration{Address: "10.0.0.1:5900", ExpiresIn: time.Hour}, false},
 		"an end of desks":  {desktop.Registration{Address: "10.0.0.1:5900", ExpiresIn: time.Hour, OnExpiry: "end"}, false},
 		"a name for keeps": {desktop.Registration{Address: "10.0.0.1:5900", New: true, By: "ctl"}, true},

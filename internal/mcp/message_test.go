@@ -72,11 +72,6 @@ func TestParseRefusesWhatCanBeReadInTwoWays(t *testing.T) {
 		{"a number as method", `{"jsonrpc":"2.0","id":1,"method":1}`, CodeInvalidRequest, "1"},
 		{"a huge method", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("a", MaxMethod+1) + `"}`, CodeInvalidRequest, "1"},
 		{"params in an array", `{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}`, CodeInvalidParams, "1"},
-		{"a call of nothing", call("tools/call", ``), CodeInvalidParams, "1"},
-		{"no params", `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, CodeInvalidParams, "1"},
-		{"an empty name", call("tools/call", `"name":"",`), CodeInvalidParams, "1"},
-		{"a number as name", call("tools/call", `"name":1,`), CodeInvalidParams, "1"},
-		{"a huge name", call("tools/call", `"name":"`+strings.Repeat("a", MaxName+1)+`",`), CodeInvalidParams, "1"},
 	} {
 		m, err := Parse([]byte(test.body))
 		if err == nil || err.Code != test.code {
@@ -102,13 +97,21 @@ func TestMethodsAreOfAnEra(t *testing.T) {
 		code   int
 	}{
 		{call("server/discover", ""), Stateless, 0, 0},
-		{call("tools/list", ""), Stateless | 0, 0, 0},
+		{call("tools/list", ""), Stateless, 0, 0},
 		{call("tools/list", ""), Sessions, 0, 0},
 		{call("ping", ""), Stateless, 404, CodeMethodNotFound},
 		{call("initialize", ""), Stateless, 404, CodeMethodNotFound},
 		{call("logging/setLevel", ""), Stateless, 404, CodeMethodNotFound},
 		{call("resources/subscribe", `"uri":"a",`), Stateless, 404, CodeMethodNotFound},
 		{call("unknown/method", ""), Stateless, 404, CodeMethodNotFound},
+		{call("resources/subscribe", ""), Stateless, 404, CodeMethodNotFound},
+		{call("tools/call", ""), Stateless, 200, CodeInvalidParams},
+		{call("tools/call", `"name":"",`), Sessions, 200, CodeInvalidParams},
+		{call("tools/call", `"name":1,`), Sessions, 200, CodeInvalidParams},
+		{call("tools/call", `"name":"`+strings.Repeat("a", MaxName)+`",`), Sessions, 0, 0},
+		{call("tools/call", `"name":"`+strings.Repeat("a", MaxName+1)+`",`), Sessions, 200, CodeInvalidParams},
+		{call("resources/read", `"name":"a",`), Sessions, 200, CodeInvalidParams},
+		{`{"jsonrpc":"2.0","id":1,"method":"prompts/get"}`, Sessions, 200, CodeInvalidParams},
 		{call("unknown/method", ""), Sessions, 200, CodeMethodNotFound},
 		{call("server/discover", ""), Sessions, 200, CodeMethodNotFound},
 		{call("subscriptions/listen", ""), Sessions, 200, CodeMethodNotFound},

@@ -89,6 +89,8 @@ func TestFailingWorkstationsSayWhy(t *testing.T) {
 		"3.3 cannot ask for it":    {dialogue{"S RFB 003.003\n", says33, "S \x00\x00\x00\x13"}, tlsLogin, rfb.KindNoSecurity, "type 19"},
 		"anonymous TLS":            {append(sub[:6:6], "S \x00\x02\x00\x00\x01\x00\x00\x00\x01\x02"), tlsLogin, rfb.KindNoSecurity, "[256 258]"},
 		"X509Vnc needs password":   {append(sub[:6:6], "S \x00\x01\x00\x00\x01\x05"), rfb.Login{TLS: clientTLS()}, rfb.KindNoSecurity, "[261]"},
+		"None is not required":     {dialogue{desk38, says38, "S \x01\x01"}, rfb.Login{Password: "secret", Required: true}, rfb.KindNoSecurity, "[1]"},
+		"nor X509None":             {append(sub[:6:6], "S \x00\x01\x00\x00\x01\x04"), rfb.Login{Password: "secret", TLS: clientTLS(), Required: true}, rfb.KindNoSecurity, "[260]"},
 		"no sub-types":             {append(sub[:6:6], "S \x00\x00"), tlsLogin, rfb.KindNoSecurity, "[]"},
 		"VeNCrypt 0.1":             {append(ven[:4:4], "S \x00\x01"), tlsLogin, rfb.KindVersion, "0.1"},
 		"VeNCrypt declined":        {append(sub[:6:6], "S \xff"), tlsLogin, rfb.KindVersion, "declined"},

@@ -40,7 +40,7 @@ func (s *stream) forward(ctx context.Context) error {
 		if out, final, failure = s.next(ctx); failure != nil {
 			return s.end(failure)
 		}
-		q.Outcome.FirstEvent(c.service.Now)
+		q.Outcome.FirstEvent(c.deps.Now)
 		q.WatchWrite()
 		_, err := q.Writer.Write(out)
 		q.Watch.Stop()

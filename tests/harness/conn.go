@@ -17,6 +17,7 @@ type Conn struct {
 	net.Conn
 	roots func() *x509.CertPool
 	below *belowTLS // nil before TLS
+	shows string    // of a workstation: its ServerInit, "" for that of all tests
 	Err   error
 }
 

@@ -3,7 +3,11 @@ package harness
 import (
 	"bytes"
 	"crypto/des"
+	"errors"
+	"io"
 	"math/bits"
+	"os"
+	"time"
 )
 
 // Greet exchanges versions and chooses a type of the list.
@@ -42,6 +46,31 @@ func (w *Conn) Accepted() *Conn { return w.Expect(uint32(0)).Desktop(0) }
 
 // Desktop sends the ClientInit and wants the ServerInit of a test's workstation.
 func (w *Conn) Desktop(shared int) *Conn { return w.Send(shared).Expect(ServerInit) }
+
+// Shown is the name of the desktop that a viewer sees, which has heard of no failure.
+func (w *Conn) Shown() string {
+	shown, refusal := w.ShownOrRefused()
+	if refusal != "" {
+		w.Fail("refused: %s", refusal)
+	}
+	return shown
+}
+
+// ShownOrRefused is Shown, or why there is no desktop.
+func (w *Conn) ShownOrRefused() (shown, refusal string) {
+	if w.Uint32() != 0 {
+		return "", w.Text()
+	}
+	w.Send(0).ReadN(20)
+	return string(w.ReadN(int(w.Uint32() & 0xff))), ""
+}
+
+// EndsWithin reports whether the other side ends the connection in time.
+func EndsWithin(w *Conn, limit time.Duration) bool {
+	_ = w.SetReadDeadline(time.Now().Add(limit))
+	_, err := io.Copy(io.Discard, w.Conn)
+	return !errors.Is(err, os.ErrDeadlineExceeded)
+}
 
 // Refusal hears that it is not let in, and why; then the end.
 func (w *Conn) Refusal() string {

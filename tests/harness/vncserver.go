@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"net"
 	"sync"
 	"testing"
@@ -77,7 +78,7 @@ func (d *VNCServer) serve(w *Conn) {
 	if d.greet(w); w.Err != nil {
 		return
 	}
-	w.Expect(1).Send(ServerInit)
+	w.Expect(1).Send(cmp.Or(w.shows, ServerInit))
 	for {
 		m := w.message()
 		if w.Err != nil {

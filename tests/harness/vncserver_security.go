@@ -22,10 +22,12 @@ func VNCAuth(w *Conn) {
 }
 
 // CheckResponse sends a challenge and judges the response to it.
-func (w *Conn) CheckResponse() {
+func (w *Conn) CheckResponse() { checkPassword(w, DeskPassword) }
+
+func checkPassword(w *Conn, password string) {
 	challenge := []byte("0123456789abcdef")
 	response := w.Send(challenge).ReadN(16)
-	if w.Err == nil && !bytes.Equal(response, vncResponse(challenge, DeskPassword)) {
+	if w.Err == nil && !bytes.Equal(response, vncResponse(challenge, password)) {
 		w.Refuse("Authentication failed")
 		return
 	}

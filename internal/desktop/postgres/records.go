@@ -41,25 +41,29 @@ func NewRecords(db *postgres.DB, feed *postgres.Feed, apply func(desktop.StoredR
 	return p
 }
 
-// Store writes a record. The feed orders all changes, whatever the clocks of the gateways say.
-func (p *Records) Store(ctx context.Context, r desktop.StoredRecord) (desktop.StoredRecord, error) {
-	seen := r.Seq
-	err := p.feed.Change(ctx, func(ctx context.Context, tx pgx.Tx, seq int64) error {
-		released := int64(0)
-		if r.Released {
-			released = seq
+// Store writes records. The feed orders all changes, whatever the clocks of the gateways say.
+func (p *Records) Store(ctx context.Context, records []desktop.StoredRecord) error {
+	return p.feed.Change(ctx, func(ctx context.Context, tx pgx.Tx, seq int64) error {
+		var all pgx.Batch
+		for i := range records {
+			r, released, seen := &records[i], int64(0), records[i].Seq
+			if r.Released {
+				released = seq
+			}
+			r.Seq = seq
+			all.Queue(`INSERT INTO workstation AS w VALUES ($1, $2, $3, $4, $5, $6)
+				ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value, seq = excluded.seq,
+					released = greatest(w.released, excluded.released), released_by = excluded.released_by
+					WHERE w.seq <= $7
+				RETURNING released`, r.ID.Tenant, r.ID.Name, string(r.Value), seq, released, r.ReleasedBy, seen,
+			).QueryRow(func(row pgx.Row) error { return row.Scan(&r.Generation) })
 		}
-		r.Seq = seq
-		return tx.QueryRow(ctx, `INSERT INTO workstation AS w VALUES ($1, $2, $3, $4, $5, $6)
-			ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value, seq = excluded.seq,
-				released = greatest(w.released, excluded.released), released_by = excluded.released_by
-				WHERE w.seq <= $7
-			RETURNING released`, r.ID.Tenant, r.ID.Name, string(r.Value), seq, released, r.ReleasedBy, seen).Scan(&r.Generation)
+		err := tx.SendBatch(ctx, &all).Close()
+		if errors.Is(err, pgx.ErrNoRows) {
+			return desktop.ErrChanged
+		}
+		return err
 	})
-	if errors.Is(err, pgx.ErrNoRows) {
-		err = desktop.ErrChanged
-	}
-	return r, err
 }
 
 // Delete leaves an empty row, so that others learn of it.

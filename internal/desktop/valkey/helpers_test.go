@@ -56,6 +56,7 @@ type gateway struct {
 	*desktop.Service
 	state    *desktop.State
 	desktops *desktops.Desktops
+	records  desktop.Records
 	feed     *postgres.Feed
 	node     *node
 	db       *postgres.DB
@@ -87,9 +88,8 @@ func (e *engines) node(t testing.TB, name string) *gateway {
 	})}
 	g.feed = postgres.NewFeed(postgres.FeedConfig{DB: db, Publish: func(ctx context.Context) error { return g.node.Publish(ctx, "feed", "") }})
 	g.node.On("feed", func(string) { g.feed.Wake() })
-	g.desktops = desktops.New(desktops.Config{
-		State: g.state, Node: g.node, Feed: g.feed, Now: e.Now, Records: records.NewRecords(db, g.feed, g.state.Apply),
-	})
+	g.records = records.NewRecords(db, g.feed, g.state.Apply)
+	g.desktops = desktops.New(desktops.Config{State: g.state, Node: g.node, Feed: g.feed, Now: e.Now, Records: g.records})
 	e.bus.settle = append(e.bus.settle, g.desktops.AwaitNews)
 	if err := g.node.Start(t.Context()); err != nil {
 		t.Fatal(err)
