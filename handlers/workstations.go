@@ -40,7 +40,7 @@ func serveWorkstations(x *apiRequest) error {
 			views[i].Address = ""
 		}
 	}
-	list := workstationList{"list", views, service.SourceLists(asked.Sees)}
+	list := workstationList{"list", views, service.Sources.Lists(asked.Sees)}
 	if !q.Has("limit") {
 		return x.reply(http.StatusOK, list)
 	}
@@ -52,8 +52,11 @@ func serveWorkstations(x *apiRequest) error {
 
 // workstationList is the list without the mark of its next page.
 type workstationList struct {
-	Object  string               `json:"object"`
-	Data    []desktop.View       `json:"data"`
+	// Object is always "list".
+	Object string `json:"object"`
+	// Data are the workstations.
+	Data []desktop.View `json:"data"`
+	// Sources are the control planes that have more of them.
 	Sources []desktop.SourceList `json:"sources,omitempty"`
 }
 
@@ -197,7 +200,7 @@ func refreshWorkstation(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	if err := service.Refresh(x.r.Context(), x.req.Caller.Tenant, x.name); err != nil {
+	if err := service.Sources.Refresh(x.r.Context(), x.req.Caller.Tenant, x.name); err != nil {
 		return err
 	}
 	return x.noContent()

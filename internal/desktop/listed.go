@@ -23,9 +23,9 @@ type SourceList struct {
 	List   string `json:"list"`
 }
 
-// SourceLists says what the list of the workstations of tenants has of their sources, by tenant.
-func (v *Inventory) SourceLists(sees func(tenant string) bool) (lists []SourceList) {
-	for tenant, s := range v.config.sources {
+// Lists says what the list of the workstations of tenants has of their sources, by tenant.
+func (x *Sources) Lists(sees func(tenant string) bool) (lists []SourceList) {
+	for tenant, s := range x.inventory.config.sources {
 		if !sees(tenant) {
 			continue
 		}
@@ -43,16 +43,16 @@ func (v *Inventory) SourceLists(sees func(tenant string) bool) (lists []SourceLi
 }
 
 // listed returns the workstations of sources that the query matches.
-func (q *Query) listed(v *Inventory) (views []View) {
-	for tenant, s := range v.config.sources {
+func (x *Sources) listed(q *Query) (views []View) {
+	for tenant, s := range x.inventory.config.sources {
 		if !q.Sees(tenant) {
 			continue
 		}
-		items, _ := s.List(tenant) // see SourceLists
+		items, _ := s.List(tenant) // see Lists
 		seen := make(map[string]bool, len(items))
 		for i := range items {
 			id := ID{tenant, items[i].Name}
-			if seen[id.Name] || id.check() != nil || v.sourceOf(id) == nil {
+			if seen[id.Name] || id.check() != nil || x.of(id) == nil {
 				continue
 			}
 			seen[id.Name] = true

@@ -68,6 +68,23 @@ func (Credential) MarshalJSON() ([]byte, error) {
 	return []byte(`{}`), nil
 }
 
+// login sets the login of a target by a declared credential; "" is none. It reports whether the
+// workstation may have it.
+func (t *Target) login(credentials map[string]Credential, credential string, id ID, machine string) bool {
+	if credential == "" {
+		return true
+	}
+	login, ok := credentials[credential]
+	if !ok || !login.allows(id.Tenant) || login.Root != "" && machine == "" {
+		return false
+	}
+	t.User, t.Password, t.TLS = login.User, login.Password, namedTLS(login.TLS, t.Address)
+	if login.Root != "" {
+		t.Password, t.Derived = derivePassword(login.Root, id, machine), true
+	}
+	return true
+}
+
 // check is for a declared target.
 func (t *Target) check() error {
 	if t.TestCard {

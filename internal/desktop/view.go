@@ -99,7 +99,7 @@ func (q Query) Page(v *Inventory) (views []View, next string) {
 		}
 	}
 	s.records.mu.Unlock()
-	views = append(views, q.listed(v)...)
+	views = append(views, sourcesOf(v).listed(&q)...)
 	slices.SortFunc(views, func(a, b View) int {
 		return cmp.Or(cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Name, b.Name))
 	})
@@ -117,7 +117,7 @@ func (v *Inventory) Get(tenant, name string) (View, error) {
 	if err := v.check(id); err != nil {
 		return View{}, err
 	}
-	source := v.sourceOf(id)
+	source := sourcesOf(v).of(id)
 	v.state.records.mu.Lock()
 	views := []View{v.view(id)}
 	v.state.records.mu.Unlock()

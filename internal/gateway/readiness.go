@@ -166,7 +166,7 @@ func vncPart(service *desktop.Service, certificate func() error) Part {
 	}
 	var down []string
 	var oldest time.Time
-	for name, source := range service.Sources() {
+	for name, source := range service.Sources.All() {
 		if since, is := source.Down(); is {
 			down = append(down, name)
 			if oldest.IsZero() || since.Before(oldest) {

@@ -23,6 +23,7 @@ var arrows = []arrow{
 	{"caddymodule", "internal/mcp/demo", "the built-in MCP server"},
 	{"caddymodule", "certmagic", "which names a public CA signs"},
 	{"caddymodule", "internal/desktop", "the vnc block becomes the service of workstations"},
+	{"caddymodule", "internal/source", "source blocks become webhooks"},
 	{"caddymodule", "l4vnc", "one import brings the layer-4 handler with it"},
 	{"caddymodule", "internal/policy", "limits and guardrails of keys and models"},
 	{"caddymodule", "internal/modelcall", "time limits of calls"},
@@ -406,6 +407,7 @@ var arrows = []arrow{
 	{"internal/mcp/demo", "internal/mcp", "it is a server"},
 	{"internal/desktop", "internal/apierror", "its refusals over HTTP"},
 	{"internal/desktop", "internal/jsonscan", "a registration is read strictly, alone and in a list"},
+	{"internal/desktop", "internal/source", "control planes that know workstations"},
 	{"internal/desktop", "internal/tracing", "a token knows the trace of its request"},
 	{"internal/tracing", "otel", "its API only: the exporter is Caddy's"},
 
