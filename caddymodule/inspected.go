@@ -1,6 +1,8 @@
 package caddymodule
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -9,7 +11,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/mcp/client"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
 // inspected is what commands see of a configuration that is not started. All of it was checked.
@@ -21,7 +25,10 @@ func inspected(a *App, built gateway.Config) offline.Config {
 		c.Keys = append(c.Keys, inspectedKey(&k, built))
 	}
 	for _, m := range a.MCP {
-		c.MCP = append(c.MCP, offline.MCPServer{Name: m.Name, URL: m.URL, APIKey: m.APIKey, Keyless: m.keyless(), Demo: m.Demo})
+		c.MCP = append(c.MCP, offline.MCPServer{
+			Name: m.Name, URL: m.URL, APIKey: m.APIKey, Keyless: m.keyless(), Demo: m.Demo,
+			Ask: func(ctx context.Context) (int, error) { return toolsOf(ctx, built.Tools.Named(m.Name)) },
+		})
 	}
 	for _, t := range a.Tenants {
 		limits, _ := t.subject(t.Name)
@@ -44,6 +51,16 @@ func inspected(a *App, built gateway.Config) offline.Config {
 		}
 	}
 	return c
+}
+
+// toolsOf asks a server how many tools it has.
+func toolsOf(ctx context.Context, s *toolserver.Server) (int, error) {
+	c, err := client.Connect(ctx, s.Send)
+	if err != nil {
+		return 0, err
+	}
+	tools, err := c.Tools(ctx)
+	return len(tools), errors.Join(err, c.Close(ctx))
 }
 
 func inspectedKey(k *Key, built gateway.Config) offline.Key {

@@ -35,7 +35,7 @@ func (k *Key) read(d *caddyfile.Dispenser) error {
 		"scopes":       caddykit.Words(&k.Scopes),
 		"tenant":       caddykit.Word(&k.Tenant),
 		"models":       caddykit.Words(&k.Models),
-		"mcp":          toolsOf(&k.MCP),
+		"mcp":          toolLines(&k.MCP),
 		"expires":      caddykit.Word(&k.Expires),
 		"disabled":     caddykit.Flag(&k.Disabled),
 		"hosted_tools": caddykit.Flag(&k.HostedTools),

@@ -61,7 +61,7 @@ func (t *Tenant) read(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&t.Name) {
 		return d.ArgErr()
 	}
-	return with(caddykit.Options{"mcp": toolsOf(&t.MCP), "session": sessionOption(&t.Session)}, t.options()).Block(d)
+	return with(caddykit.Options{"mcp": toolLines(&t.MCP), "session": sessionOption(&t.Session)}, t.options()).Block(d)
 }
 
 // read reads the limits of some models:

@@ -84,10 +84,10 @@ func (m *MCPServer) readPrice(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// toolsOf is the option of keys and tenants for the tools of a server:
+// toolLines is the option of keys and tenants for the tools of a server:
 //
 //	mcp NAME [tools PATTERN…]    # any number
-func toolsOf(dst *[]string) caddykit.Option {
+func toolLines(dst *[]string) caddykit.Option {
 	return caddykit.Option{Many: true, Read: func(d *caddyfile.Dispenser) error {
 		args := d.RemainingArgs()
 		if len(args) == 0 || len(args) == 2 || len(args) > 2 && args[1] != "tools" {

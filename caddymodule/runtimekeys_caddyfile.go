@@ -25,7 +25,7 @@ func (r *RuntimeKeys) read(d *caddyfile.Dispenser) error {
 	return with(caddykit.Options{
 		"scopes":       caddykit.Words(&r.Scopes),
 		"models":       caddykit.Words(&r.Models),
-		"mcp":          toolsOf(&r.MCP),
+		"mcp":          toolLines(&r.MCP),
 		"hosted_tools": caddykit.Flag(&r.HostedTools),
 		"unpriced":     caddykit.Word(&r.Unpriced),
 		"max":          caddykit.Value(&r.Max, parsePositive[int]),

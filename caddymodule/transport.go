@@ -59,7 +59,7 @@ func newConnections(transport json.RawMessage, connect time.Duration, baseURLs .
 	case t.TLS != nil && strings.Contains(t.TLS.ServerName, "{"):
 		return nil, errors.New("a placeholder in tls_server_name is not possible")
 	case t.TLS != nil && plain:
-		return nil, errors.New("TLS settings with an http:// base_url: write https://")
+		return nil, errors.New("TLS settings with an http:// address: write https://")
 	case t.DialTimeout != 0 && connect != 0:
 		return nil, errors.New("dial_timeout and connect of timeouts: give only one of them")
 	}

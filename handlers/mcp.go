@@ -1,4 +1,6 @@
 package handlers
 
+import "github.com/gatehouse-proxy/gatehouse/internal/gateway"
+
 // serveMCP relays a request to the MCP server that the path names.
-func serveMCP(x *apiRequest) error { return x.gateway.Tools().Serve(x.req, x.name) }
+func serveMCP(x *apiRequest) error { return gateway.ServeTools(x.gateway, x.req, x.name) }

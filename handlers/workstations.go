@@ -40,14 +40,24 @@ func serveWorkstations(x *apiRequest) error {
 			views[i].Address = ""
 		}
 	}
+	list := workstationList{"list", views, service.Sources.Lists(asked.Sees)}
 	if !q.Has("limit") {
-		return x.reply(http.StatusOK, listOf(views))
+		return x.reply(http.StatusOK, list)
 	}
 	return x.reply(http.StatusOK, struct {
-		Object string         `json:"object"`
-		Data   []desktop.View `json:"data"`
-		Next   *string        `json:"next_cursor"` // null after the last page
-	}{"list", views, orNull(next)})
+		workstationList
+		Next *string `json:"next_cursor"` // null after the last page
+	}{list, orNull(next)})
+}
+
+// workstationList is the list without the mark of its next page.
+type workstationList struct {
+	// Object is always "list".
+	Object string `json:"object"`
+	// Data are the workstations.
+	Data []desktop.View `json:"data"`
+	// Sources are the control planes that have more of them.
+	Sources []desktop.SourceList `json:"sources,omitempty"`
 }
 
 // maxWorkstations bounds a page of the list. Without a limit it has all.
@@ -190,7 +200,7 @@ func refreshWorkstation(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	if err := service.Refresh(x.r.Context(), x.req.Caller.Tenant, x.name); err != nil {
+	if err := service.Sources.Refresh(x.r.Context(), x.req.Caller.Tenant, x.name); err != nil {
 		return err
 	}
 	return x.noContent()

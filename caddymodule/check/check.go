@@ -75,6 +75,7 @@ func find(path, adapter string, dial bool, now time.Time) (found []Finding) {
 	c := &inspected{config, now}
 	if dial {
 		found = append(found, dialProviders(c)...) // before the others: they then know the providers' lists
+		found = append(found, dialMCP(c)...)
 	}
 	for _, check := range checks {
 		found = append(found, check(c)...)

@@ -1,12 +1,40 @@
 package check
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
+
+// dialMCP asks each MCP server for its tools. None is called.
+func dialMCP(c *inspected) []Finding {
+	found := make([]Finding, len(c.MCP))
+	var running sync.WaitGroup
+	slots := make(chan struct{}, maxDials)
+	for i, s := range c.MCP {
+		running.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
+			defer cancel()
+			found[i] = Finding{Subject: "mcp " + s.Name}
+			tools, err := s.Ask(ctx)
+			if err != nil {
+				found[i].Severity, found[i].Problem = Failure, "it does not list its tools: "+c.Hide(err.Error())
+				found[i].Advice = "Check url, api_key, oauth or auth, the network and the server's certificate."
+				return
+			}
+			found[i].Problem = fmt.Sprintf("it lists %s: the credential is accepted, or not needed", terminal.Plural(tools, "tool"))
+		})
+	}
+	running.Wait()
+	return found
+}
 
 // checkMCP looks for servers of tools that nobody reaches, and for keys that reach none.
 func checkMCP(c *inspected) (found []Finding) {

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"time"
@@ -72,6 +73,8 @@ type MCPServer struct {
 	APIKey  string // as configured
 	Keyless bool   // nothing authorizes the gateway there
 	Demo    bool   // the built-in server
+	// Ask asks the server how many tools it has.
+	Ask func(ctx context.Context) (tools int, err error)
 }
 
 // Desktops is the vnc block.

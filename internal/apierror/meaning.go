@@ -104,8 +104,12 @@ var meanings = map[Code]Meaning{
 		"Check the option `models` of the provider, and which API the model has.",
 	},
 	NotFound: {
-		"No such response, generation, workstation or session exists in the tenant.",
-		"Check the id and the tenant.",
+		"No such response, generation, workstation, session or MCP server exists in the tenant, or the key may not use the server.",
+		"Check the id and the tenant; for a server the `mcp` lines of the key.",
+	},
+	ToolNotFound: {
+		"The MCP server has no such tool, or its block, the tenant or the key does not let it be called.",
+		"Look at the option that is named: `tools` of the server, `mcp` of the key or of its tenant. `caddy gatehouse mcp NAME` lists what the server has.",
 	},
 	UnknownURL: {
 		"The gateway has no such route.",
@@ -152,8 +156,8 @@ var meanings = map[Code]Meaning{
 		"Send less, or raise `max_body`, in the option that is named.",
 	},
 	UnsupportedEncoding: {
-		"The body is compressed.",
-		"Turn request compression off in the client, and in a proxy before the gateway.",
+		"The body is compressed, or its `Content-Type` is not what the route takes.",
+		"Turn request compression off in the client, and in a proxy before the gateway. Send JSON as `application/json`.",
 	},
 	GuardrailBlocked: {
 		"A guardrail found something in a text of the call that it blocks.",
@@ -184,8 +188,8 @@ var meanings = map[Code]Meaning{
 		"Wait as `Retry-After` says, or raise the rate.",
 	},
 	UpstreamRateLimited: {
-		"The provider's own rate limit was reached.",
-		"Ask the provider for more, spread the calls over several targets, or set a `rate` below the provider's.",
+		"The own rate limit of the provider or the MCP server was reached.",
+		"Ask it for more, spread the calls over several targets, or set a `rate` below its own.",
 	},
 	WorkstationTokensExceeded: {
 		"The workstation has as many live VNC addresses as it may have.",
@@ -200,8 +204,8 @@ var meanings = map[Code]Meaning{
 		"Release those that are gone, or raise `max_registered` in `vnc`.",
 	},
 	UpstreamRejected: {
-		"The provider refused the request for what is in it.",
-		"Read the message, which is the provider's own. The status is the provider's too.",
+		"The provider or the MCP server refused the request for what is in it.",
+		"Read the message, which is its own. So is the status.",
 	},
 	ContextLengthExceeded: {
 		"The conversation is longer than the model's context.",
@@ -216,20 +220,20 @@ var meanings = map[Code]Meaning{
 		"Look for the request id in the log, and report the lines without secrets.",
 	},
 	UpstreamAuth: {
-		"The provider refused the gateway's credential.",
-		"Replace the credential of the provider: it was revoked, mistyped, or lacks a right. `caddy gatehouse check --dial` tries it.",
+		"The provider or the MCP server refused the gateway's credential.",
+		"Replace the credential in its block: it was revoked, mistyped, or lacks a right. `caddy gatehouse check --dial` tries it.",
 	},
 	UpstreamError: {
-		"The provider failed: no connection, a 5xx, or an answer that is not one; or its cloud gives the gateway no credential.",
-		"Look at the provider's status page, and at `caddy gatehouse providers`. A second target in an `alias` would take over.",
+		"The provider or the MCP server failed: no connection, a 5xx, or an answer that is not one; or nobody gives the gateway a credential for it.",
+		"Look at its status page, and at `caddy gatehouse providers` or `caddy gatehouse mcp`. For a model, a second target in an `alias` would take over.",
 	},
 	UpstreamQuota: {
 		"The account at the provider has no quota left.",
 		"Pay, or raise the limit at the provider.",
 	},
 	UpstreamTimeout: {
-		"The provider took longer than a time limit: the code of the attempt says which.",
-		"Raise the limit in `timeouts` of the provider or the model, or add a second target.",
+		"The provider or the MCP server took longer than a time limit: the code of the attempt says which.",
+		"Raise the limit in `timeouts` of its block or of the model, or add a second target.",
 	},
 	GuardrailUnavailable: {
 		"The webhook of a guardrail could not be asked.",
@@ -252,7 +256,7 @@ var meanings = map[Code]Meaning{
 		"Look at Caddy's storage: the disk, or the module that it uses.",
 	},
 	UpstreamOverloaded: {
-		"The provider said that it is overloaded.",
+		"The provider or the MCP server said that it is overloaded.",
 		"Wait, or add a second target in an `alias`.",
 	},
 }

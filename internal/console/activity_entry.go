@@ -78,8 +78,12 @@ func (p *entryPage) link(trace string) {
 	if trace != "" && p.TraceID != "" {
 		p.Trace = strings.ReplaceAll(trace, "{trace_id}", url.QueryEscape(p.TraceID))
 	}
+	model, provider := "Model", "Provider"
+	if p.Method != "" {
+		model, provider = "Tool", "Server"
+	}
 	for _, same := range [][3]string{
-		{"key", "Key", p.Key}, {"model", "Model", p.Model}, {"provider", "Provider", p.Provider}, {"code", "Code", p.Code},
+		{"key", "Key", p.Key}, {"model", model, p.Model}, {"provider", provider, p.Provider}, {"code", "Code", p.Code},
 		{"workstation", "Workstation", p.Workstation},
 	} {
 		if same[2] != "" {

@@ -81,7 +81,7 @@ func TestASessionOfADesktopIsShownInWords(t *testing.T) {
 func TestACallOfAToolIsShownWithItsServer(t *testing.T) {
 	page := withEntry(toolJSON).visit(t, "/console/activity/gen-5").Body.String()
 	contains(t, page, `<span class="badge warn">tool error</span>`, "<dt>Tool</dt><dd><bdi>demo/echo</bdi></dd>", "<dt>Server</dt><dd><bdi>demo</bdi></dd>",
-		"<dt>Method</dt><dd>tools/call</dd>", `<h3>Request</h3><p class="figure">321 bytes</p>`, `<h3>Answer</h3><p class="figure">2.0 KiB</p>`)
+		"<dt>Method</dt><dd>tools/call</dd>", "The tool ran, and answered that it has failed.", ">Same tool</a>", ">Same server</a>", `<h3>Request</h3><p class="figure">321 bytes</p>`, `<h3>Answer</h3><p class="figure">2.0 KiB</p>`)
 	if strings.Contains(page, "Tokens") {
 		t.Error("a call of a tool has tokens")
 	}

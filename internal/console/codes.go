@@ -31,6 +31,8 @@ func (r *activityRow) Explanation() explanation {
 		return explanationOf(desktop.Reason(r.Ended).Meaning())
 	case r.Session():
 		return explanationOf(desktop.RefusalCode(r.Code).Meaning())
+	case r.Code == "" && r.IsError:
+		return explanation{Text: "The tool ran, and answered that it has failed. What it says went to the caller and is not kept."}
 	}
 	return explain(r.Code)
 }

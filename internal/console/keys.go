@@ -40,6 +40,7 @@ type madeKey struct {
 	Expires                   time.Time `json:"expires_at"`
 	Previous                  time.Time `json:"previous_key_expires_at"`
 	Scopes, Models            []string
+	Tools                     []string `json:"mcp"`
 	Rates, Budgets            []string
 	Concurrency               string
 	MaxOutput                 *int64 `json:"max_output_tokens"`

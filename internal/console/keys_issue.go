@@ -23,6 +23,7 @@ type issuePage struct {
 // mostOfKey is the most that a new key may have, as GET /v1/about says it.
 type mostOfKey struct {
 	Scopes, Models, Rates, Budgets []string
+	Tools                          []string `json:"mcp"` // empty: none
 	Concurrency                    string
 	MaxOutput                      int64 `json:"max_output_tokens"`
 }
@@ -157,7 +158,7 @@ func keyBody(f form, now time.Time) map[string]any {
 	if scopes := f.Values["scopes"]; len(scopes) > 0 {
 		body["scopes"] = scopes
 	}
-	for _, field := range []string{"models", "rates", "budgets"} {
+	for _, field := range []string{"models", "mcp", "rates", "budgets"} {
 		if all := lines(f.Value(field)); len(all) > 0 {
 			body[field] = all
 		}

@@ -12,7 +12,7 @@ const adaHash = "111111111111111111111111111111111111111111111111111111111111111
 
 const ada = `{"hash":"` + adaHash + `","name":"Ada","label":"gh-abc...xyz","tenant":"acme","disabled":false,"limit":10,"limit_remaining":2.5,"limit_reset":"daily","usage":30,"usage_daily":7.5,
 	"usage_monthly":20,"created_at":"2026-11-20T02:20:00.000Z","updated_at":"2026-11-22T02:20:00.500Z","expires_at":"2026-12-23T02:20:00.000Z","previous_key_expires_at":null,
-	"scopes":["chat:write"],"models":["test/*"],"rates":[],"budgets":[],"concurrency":null,"max_output_tokens":null}`
+	"scopes":["chat:write"],"models":["test/*"],"mcp":["demo/echo"],"rates":[],"budgets":[],"concurrency":null,"max_output_tokens":null}`
 
 func TestKeysAreListedAndSearched(t *testing.T) {
 	a := newManageAPI(t, map[string]string{"GET /api/v1/keys": `200 {"data":[` + ada + `,{"hash":"22","name":"Old","disabled":true,"usage":0,"created_at":"2026-11-01T00:00:00.000Z"}]}`})
@@ -35,7 +35,7 @@ func TestKeysAreListedAndSearched(t *testing.T) {
 func TestAKeyIsShownWithWhatItMayDo(t *testing.T) {
 	a := newManageAPI(t, map[string]string{"GET /api/v1/keys/" + adaHash: `200 {"data":` + ada + `}`})
 	w := a.visit("/console/keys/"+adaHash, nil)
-	a.shows(w, 200, "Ada active", "Limit $10.00 daily Left $2.50 Today $7.50 This month $20.00 In all $30.00", "Scopes chat:write Models test/*", "Disable…", "Delete…", "Rotate the secret…", "!Enable")
+	a.shows(w, 200, "Ada active", "Limit $10.00 daily Left $2.50 Today $7.50 This month $20.00 In all $30.00", "Scopes chat:write Models test/* Tools demo/echo", "Disable…", "Delete…", "Rotate the secret…", "!Enable")
 	if !strings.Contains(w.Body.String(), `href="/console/activity?key=`+adaHash+`"`) {
 		t.Error("no link to its calls")
 	}
@@ -53,14 +53,14 @@ func TestTheSecretOfANewKeyIsShownOnce(t *testing.T) {
 	}
 	form := url.Values{
 		"form": {id[1]}, "name": {" Ada "}, "limit": {"2.5"}, "limit_reset": {"daily"}, "expires": {"720h"}, "scopes": {"chat:write", "models:read"},
-		"models": {"test/*\r\nopenai/*\r\n"}, "rates": {"60/min"}, "concurrency": {"4"}, "max_output_tokens": {"1000"},
+		"models": {"test/*\r\nopenai/*\r\n"}, "mcp": {"demo/*"}, "rates": {"60/min"}, "concurrency": {"4"}, "max_output_tokens": {"1000"},
 	}
 	a.shows(a.visit("/console/keys/new", form), 201, "The key Ada is issued", "Copy the secret now.", "gh-secret", "http://example.com/v1")
 	var got map[string]any
 	if err := json.Unmarshal([]byte(a.last().body), &got); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"concurrency":"4","expires_at":"2026-12-23T02:20:00Z","limit":2.5,"limit_reset":"daily","max_output_tokens":1000,"models":["test/*","openai/*"],"name":"Ada","rates":["60/min"],"scopes":["chat:write","models:read"]}`
+	want := `{"concurrency":"4","expires_at":"2026-12-23T02:20:00Z","limit":2.5,"limit_reset":"daily","max_output_tokens":1000,"mcp":["demo/*"],"models":["test/*","openai/*"],"name":"Ada","rates":["60/min"],"scopes":["chat:write","models:read"]}`
 	if again, _ := json.Marshal(got); string(again) != want || a.last().header.Get("Idempotency-Key") != id[1] {
 		t.Errorf("sent %s with %v", again, a.last().header)
 	}
@@ -78,14 +78,14 @@ const newKeys = `200 {"runtime_keys":true,"new_keys":{"scopes":["chat:write","mo
 func TestTheFormOfANewKeyOffersWhatIsAllowed(t *testing.T) {
 	a := newManageAPI(t, map[string]string{"GET /v1/about": newKeys})
 	w := a.visit("/console/keys/new", nil)
-	a.shows(w, 200, "One pattern a line, such as openai/*", "!At most", "Scopes chat:write models:read None chosen")
+	a.shows(w, 200, "One pattern a line, such as openai/*", "The block runtime_keys allows none.", "!At most", "Scopes chat:write models:read None chosen")
 	if n := strings.Count(w.Body.String(), `name="scopes"`); n != 2 {
 		t.Errorf("%d scopes are offered", n)
 	}
-	a.answers["GET /v1/about"] = `200 {"runtime_keys":true,"new_keys":{"scopes":["chat:write"],"models":["openai/*","test/<i>"],"rates":["60/min","5 tokens/min"],
+	a.answers["GET /v1/about"] = `200 {"runtime_keys":true,"new_keys":{"scopes":["chat:write"],"models":["openai/*","test/<i>"],"mcp":["demo/*","crm/<i>"],"rates":["60/min","5 tokens/min"],
 		"budgets":["10usd/day","5000000 tokens/month"],"concurrency":"4 queue 2 10s","max_output_tokens":4096}}`
 	w = a.visit("/console/keys/new", nil)
-	a.shows(w, 200, "within openai/*, test/<i>. Empty: all of them.", "empty: no limit of its own. At most 10usd/day.", "tokens/min. At most 60/min, 5 tokens/min.",
+	a.shows(w, 200, "within openai/*, test/<i>. Empty: all of them.", "within demo/*, crm/<i>. Empty: none.", "empty: no limit of its own. At most 10usd/day.", "tokens/min. At most 60/min, 5 tokens/min.",
 		"tokens/month. At most 10usd/day, 5000000 tokens/month.", "such as 4. At most 4 queue 2 10s.", "Of one answer. At most 4096.")
 	if n := strings.Count(w.Body.String(), `name="scopes"`); n != 1 || strings.Contains(w.Body.String(), "<i>") {
 		t.Errorf("%d scopes are offered in %s", n, w.Body)
@@ -96,7 +96,7 @@ func TestTheFormOfANewKeyOffersWhatIsAllowed(t *testing.T) {
 
 func TestWhatIsWrongWithANewKeyStandsBesideItsField(t *testing.T) {
 	a := newManageAPI(t, nil)
-	for _, field := range []string{"name", "limit", "limit_reset", "expires_at", "scopes", "models", "rates", "budgets", "concurrency", "max_output_tokens"} {
+	for _, field := range []string{"name", "limit", "limit_reset", "expires_at", "scopes", "models", "mcp", "rates", "budgets", "concurrency", "max_output_tokens"} {
 		a.answers = map[string]string{"GET /v1/about": newKeys, "POST /api/v1/keys": refusalOf(field, field+": is wrong")}
 		w := a.visit("/console/keys/new", url.Values{"form": {"0123"}, "name": {"Ada"}, "limit": {"many"}})
 		a.shows(w, 400, field+": is wrong")

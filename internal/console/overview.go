@@ -15,6 +15,7 @@ type overviewPage struct {
 	Traffic   trafficBlock
 	Budgets   budgetsBlock
 	Providers providersBlock
+	Tools     toolsBlock
 	Desktops  desktopsBlock
 	First     firstCall
 }
@@ -43,6 +44,7 @@ func overview(v *visit) error {
 		func() (err error) { sums, err = p.Traffic.read(v); return p.Traffic.lacks(err) },
 		func() error { return p.Budgets.lacks(p.Budgets.read(v)) },
 		func() error { return p.Providers.lacks(p.Providers.read(v, sums)) },
+		func() error { return p.Tools.lacks(p.Tools.read(v, sums)) },
 		func() error { return p.Desktops.lacks(p.Desktops.read(v)) },
 	} {
 		if err := read(); err != nil {

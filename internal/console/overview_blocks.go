@@ -83,7 +83,7 @@ func (b *providersBlock) read(v *visit, sums *seriesAnswer) error {
 		return err
 	}
 	for i := range cards {
-		cards[i].count(sums)
+		cards[i].Day = sums.ofDay(cards[i].ID)
 	}
 	slices.SortStableFunc(cards, func(x, y providerCard) int {
 		return cmp.Or(cmp.Compare(x.Worst.rank(), y.Worst.rank()), cmp.Compare(y.Day.Requests, x.Day.Requests))
@@ -93,17 +93,48 @@ func (b *providersBlock) read(v *visit, sums *seriesAnswer) error {
 	return nil
 }
 
-// count sets the calls of the day.
-func (c *providerCard) count(sums *seriesAnswer) {
-	if sums == nil {
-		return
+// ofDay are the calls of the day of a provider or a server. Without sums there are none.
+func (a *seriesAnswer) ofDay(name string) failedCalls {
+	if a == nil {
+		return failedCalls{}
 	}
-	for i := range sums.Data {
-		if sums.Data[i].Name == c.ID {
-			day := sumUp(sums.Data[i].Points, sums.lastDay(), sums.To)
-			c.Day = failedCalls{day.Requests, day.Errors}
+	for i := range a.Data {
+		if a.Data[i].Name == name {
+			day := sumUp(a.Data[i].Points, a.lastDay(), a.To)
+			return failedCalls{day.Requests, day.Errors}
 		}
 	}
+	return failedCalls{}
+}
+
+// toolsBlock has the MCP servers that the key reaches, those that fail first. Without any it is not there.
+type toolsBlock struct {
+	block
+	Rows []serverRow
+	More int
+}
+
+// sums may be nil.
+func (b *toolsBlock) read(v *visit, sums *seriesAnswer) error {
+	if !v.has(keys.MCPCall) {
+		return nil
+	}
+	rows, err := readServers(v)
+	for i := range rows {
+		rows[i].Day = sums.ofDay(rows[i].ID)
+	}
+	slices.SortStableFunc(rows, func(x, y serverRow) int {
+		switch {
+		case x.Failing() == y.Failing():
+			return cmp.Compare(y.Day.Requests, x.Day.Requests)
+		case x.Failing():
+			return -1
+		}
+		return 1
+	})
+	b.Rows = rows[:min(len(rows), overviewRows)]
+	b.More = len(rows) - len(b.Rows)
+	return err
 }
 
 // desktopsBlock has the open sessions, and workstations that can be opened.
@@ -135,7 +166,7 @@ func (b *desktopsBlock) read(v *visit) error {
 	if !v.has(keys.WorkstationsConnect) {
 		return nil
 	}
-	desktops, err := readWorkstations(v)
+	desktops, _, err := readWorkstations(v)
 	if err != nil {
 		return err
 	}

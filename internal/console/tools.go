@@ -108,7 +108,8 @@ type serverPage struct {
 type toolRow struct {
 	Tool
 
-	Day failedCalls
+	Rows string // the list of its calls of the day
+	Day  failedCalls
 }
 
 const (
@@ -165,7 +166,7 @@ func (p *serverPage) ask(v *visit) error {
 		if len(t.Description) > maxDescription {
 			t.Description = strings.ToValidUTF8(t.Description[:maxDescription], "") + "…"
 		}
-		p.Tools = append(p.Tools, toolRow{t, failedCalls{}})
+		p.Tools = append(p.Tools, toolRow{Tool: t, Rows: activityLink(&span{Choice: "24h"}, url.Values{"model": {p.ID + "/" + t.Name}})})
 	}
 	p.More = len(found) - len(p.Tools)
 	return nil

@@ -27,7 +27,7 @@ const (
 func TestTheListShowsTools(t *testing.T) {
 	page := withRows("", toolJSON, listJSON).visit(t, "/console/activity?family=mcp").Body.String()
 	for _, want := range []string{
-		`title="200">tool error</span>`, `title="demo/echo">demo/echo</bdi></td>`, `321 bytes<span class="dim out">2.0 KiB</span>`,
+		`title="200">tool error</span>`, `title="demo/echo">demo/echo</bdi></td>`, `321 bytes, <span class="dim">2.0 KiB</span>`,
 		`title="demo">demo</bdi> <span class="note">tools/list</span></td>`, `<option value="mcp" selected>mcp</option>`, `<span class="dim">API</span> <bdi>mcp</bdi>`,
 	} {
 		if !strings.Contains(page, want) {
@@ -79,9 +79,29 @@ func TestServersAreShownWithTheirHealthAndTheirDay(t *testing.T) {
 	}
 }
 
+// A gateway without servers, and a key that may use none, has the overview as it was.
+func TestTheOverviewHasTheServersOfTheKey(t *testing.T) {
+	a := toolsAPI(nil)
+	a.always("/api/v1/activity/series", `{"by":"provider","step":"hour","from":"2026-11-21T03:00:00Z","to":"2026-11-23T03:00:00Z","complete":true,
+		"data":[{"name":"demo","total":{},"points":[{"at":"2026-11-23T01:00:00Z","requests":200,"errors":2}]}],"total":{"total":{"requests":200},"points":[]}}`)
+	page := a.visit(t, "/console/").Body.String()
+	contains(t, page, `href="/console/tools">All servers</a>`, `<code class="dim">upstream_timeout</code>`, `1.0 % of 200 failed</a>`)
+	if strings.Index(page, "<b>files</b>") > strings.Index(page, "<b>demo</b>") {
+		t.Error("the server that fails is not the first")
+	}
+	a.always("/v1/mcp", `{"object":"list","data":[]}`)
+	none := a.visit(t, "/console/").Body.String()
+	a.key.Scopes &^= keys.MCPCall
+	for _, page := range []string{none, a.visit(t, "/console/").Body.String()} {
+		if strings.Contains(page, `id="tools"`) {
+			t.Error("there are tools on the page")
+		}
+	}
+}
+
 func TestAServerIsAskedForItsTools(t *testing.T) {
 	page := toolsAPI(demoServer).visit(t, "/console/tools/demo").Body.String()
-	contains(t, page, "<h1>Tools of demo</h1>", "MCP 2026-07-28", `<th scope="row" class="wrap mono">echo</th>`, "Returns the text.", ">30</td>", `3 <span class="dim">10.0 %</span>`, "Always fails.",
+	contains(t, page, "<h1>Tools of demo</h1>", "MCP 2026-07-28", `<th scope="row" class="wrap mono">echo</th>`, "Returns the text.", `href="/console/activity?model=demo%2Fecho&amp;range=24h">30</a>`, `3 <span class="dim">10.0 %</span>`, "Always fails.",
 		"claude mcp add --transport http demo &#39;http://example.com/mcp/demo&#39; --header &#34;Authorization: Bearer $GATEWAY_API_KEY&#34;",
 		"codex mcp add demo --url &#39;http://example.com/mcp/demo&#39; --bearer-token-env-var GATEWAY_API_KEY")
 	if w := toolsAPI(demoServer).visit(t, "/console/tools/none"); w.Code != 404 {

@@ -16,7 +16,11 @@ type workstationsPage struct {
 	Connects, Manages bool
 	Tenants           bool // workstations of all tenants are shown
 	Form              form // of a registration
+	Sources           []sourceList
 }
+
+// sourceList says what the list has of a control plane.
+type sourceList struct{ Source, List string }
 
 // workstationRow is a workstation of GET /v1/workstations.
 type workstationRow struct {
@@ -65,7 +69,7 @@ func (r *workstationRow) Restore() string {
 
 // Again is the form in which a registered workstation is registered again, "" for others.
 func (r *workstationRow) Again() string {
-	if !r.Own || !r.Manages || r.Source == "declared" {
+	if !r.Own || !r.Manages || r.Source == "declared" || r.Address == "" {
 		return ""
 	}
 	return Prefix + "/workstations?" + url.Values{"name": {r.ID}, "address": {r.Address}}.Encode() + "#register"
@@ -87,7 +91,7 @@ func workstations(v *visit) error {
 func showWorkstations(v *visit, f form) error {
 	p := workstationsPage{Connects: v.has(keys.WorkstationsConnect), Manages: v.has(keys.WorkstationsManage), Tenants: v.caller.AllTenants, Form: f}
 	var err error
-	p.Rows, err = readWorkstations(v)
+	p.Rows, p.Sources, err = readWorkstations(v)
 	if p.None = isUnknownURL(err); err != nil && !p.None {
 		return err
 	}
@@ -97,14 +101,17 @@ func showWorkstations(v *visit, f form) error {
 	return showForm(v, &p.Form, "workstations", &p)
 }
 
-func readWorkstations(v *visit) ([]workstationRow, error) {
-	var answer struct{ Data []workstationRow }
+func readWorkstations(v *visit) ([]workstationRow, []sourceList, error) {
+	var answer struct {
+		Data    []workstationRow
+		Sources []sourceList
+	}
 	err := v.get("/v1/workstations", nil, &answer)
 	for i := range answer.Data {
 		r := &answer.Data[i]
 		r.Own, r.Connects, r.Manages = r.Tenant == v.caller.Tenant, v.has(keys.WorkstationsConnect), v.has(keys.WorkstationsManage)
 	}
-	return answer.Data, err
+	return answer.Data, answer.Sources, err
 }
 
 func rankOwn(own bool) int {
@@ -163,7 +170,10 @@ func askRelease(v *visit) (confirmation, error) {
 	if len(c.Lost) == 0 {
 		c.Text += " Nobody has it open now, and no VNC address is live."
 	}
-	if view.Source != "declared" {
+	if view.Source != "declared" && view.Address == "" {
+		c.Text = "Whoever has this desktop now loses it. Its source is asked who gets it next."
+		c.Stays = "The source " + view.Source + " still has the workstation."
+	} else if view.Source != "declared" {
 		c.Stays = "To put it in service again, register it again with its address and credential."
 	} else {
 		c.Stays = "The list has a button that puts it in service again."

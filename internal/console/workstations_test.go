@@ -63,6 +63,15 @@ func TestAWorkstationIsRegistered(t *testing.T) {
 	a.shows(a.visit("/console/workstations", form), 400, "the name is missing")
 }
 
+func TestWorkstationsOfASourceAreShownWithIt(t *testing.T) {
+	a := newManageAPI(t, map[string]string{
+		"GET /v1/workstations": `200 {"object":"list","data":[{"workstation_id":"lab1","tenant":"acme","source":"lab","state":"available"}],"sources":[{"tenant":"acme","source":"lab","list":"complete"}]}`,
+	})
+	a.shows(a.visit("/console/workstations", nil), 200, "from lab", "!has no list", "!Change…", "!cannot be read now")
+	a.answers["GET /v1/workstations"] = `200 {"object":"list","data":[],"sources":[{"tenant":"acme","source":"lab","list":"missing"},{"tenant":"b","source":"far","list":"unavailable"}]}`
+	a.shows(a.visit("/console/workstations", nil), 200, "The source lab has no list", "The list of the source far cannot be read now")
+}
+
 func TestAReleaseIsAskedForFirst(t *testing.T) {
 	a := newManageAPI(t, map[string]string{
 		"GET /v1/workstations/desk1":    `200 {"workstation_id":"desk1","tenant":"acme","source":"declared","state":"available","sessions":1,"tokens":2}`,
@@ -81,7 +90,9 @@ func TestAReleaseIsAskedForFirst(t *testing.T) {
 	}
 	a.answers["DELETE /v1/workstations/desk1"] = `503 {"error":{"message":"the storage does not answer","code":"storage_unavailable"}}`
 	a.shows(a.visit("/console/workstations/desk1/release", url.Values{}), 503, "the storage does not answer", "Release desk1?")
-	a.answers["GET /v1/workstations/desk1"] = `200 {"workstation_id":"desk1","source":"registered"}`
+	a.answers["GET /v1/workstations/desk1"] = `200 {"workstation_id":"desk1","source":"registered","address":"10.0.0.9:5901"}`
 	a.shows(a.visit("/console/workstations/desk1/release", nil), 200, "Nobody has it open now", "register it again", "!What is lost")
+	a.answers["GET /v1/workstations/desk1"] = `200 {"workstation_id":"desk1","source":"lab"}`
+	a.shows(a.visit("/console/workstations/desk1/release", nil), 200, "Its source is asked who gets it next", "The source lab still has the workstation", "!register it again")
 	a.shows(a.visit("/console/workstations/gone/release", nil), 404, "there is no such thing")
 }

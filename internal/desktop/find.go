@@ -119,7 +119,7 @@ func (w *Service) pass(f *Found, viewer netip.Addr) (*Pass, error) {
 	if _, err := w.state.judge(w.config, id, t, viewer); err != nil {
 		return nil, err
 	}
-	target, source := w.target(id), w.sourceOf(id)
+	target, source := w.target(id), w.Sources.of(id)
 	if target == nil && source == nil {
 		return nil, refuse(RefusedUnavailable)
 	}

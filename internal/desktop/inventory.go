@@ -22,25 +22,11 @@ func (v *Inventory) target(id ID) *Target {
 		return nil
 	}
 	t := &Target{Address: p.record.Address, Session: p.record.Session, guarded: true, networks: v.config.policy.Networks, ports: v.config.policy.Ports}
-	if !v.config.login(t, p.record.Credential, id, p.record.Machine) {
+	if !t.login(v.config.policy.Credentials, p.record.Credential, id, p.record.Machine) {
 		return nil
 	}
 	return t
 }
 
-// login sets the login of a target by a declared credential; "" is none. It reports whether the
-// workstation may have it.
-func (c *configuration) login(t *Target, credential string, id ID, machine string) bool {
-	if credential == "" {
-		return true
-	}
-	login, ok := c.policy.Credentials[credential]
-	if !ok || !login.allows(id.Tenant) || login.Root != "" && machine == "" {
-		return false
-	}
-	t.User, t.Password, t.TLS = login.User, login.Password, namedTLS(login.TLS, t.Address)
-	if login.Root != "" {
-		t.Password, t.Derived = derivePassword(login.Root, id, machine), true
-	}
-	return true
-}
+// sourcesOf are those that know more of it.
+func sourcesOf(v *Inventory) *Sources { return &Sources{inventory: v} }

@@ -40,8 +40,8 @@ type Issued struct {
 const maxMints = 16
 
 // Issue makes a token for the issuer's workstation. Its errors are: not_found (unknown, released, another
-// tenant's), workstation_denied, workstation_starting and source_unavailable by its source, invalid_value for expires_in, workstation_tokens_exceeded, workstation_occupied for a claim
-// that cannot be met now, storage_unavailable before Start. Where randomness fails the error is none of
+// tenant's), workstation_denied, workstation_starting and source_unavailable by its source,
+// invalid_value for expires_in, workstation_tokens_exceeded, workstation_occupied for a claim that cannot be met now, storage_unavailable before Start. Where randomness fails the error is none of
 // them.
 func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 	if !w.ready.Load() {
@@ -55,11 +55,11 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 		}
 		life = o.ExpiresIn
 	}
-	at, err := w.ask(by, ID{by.Tenant, name}, o, time.Time{})
+	id := ID{by.Tenant, name}
+	at, err := w.Sources.ask(by, id, o, time.Time{})
 	if err != nil {
 		return Issued{}, err
 	}
-	id := ID{by.Tenant, name}
 	rules := w.config.rules(by, id, w.target(id), o.Rules).Within(at.session())
 	o.Shared = o.Shared && !rules.NotShared || o.Guest.Host != "" // a guest shares with its host
 	if err := w.mayClaim(by, name, o, rules); err != nil {
@@ -75,7 +75,7 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 		switch err := w.admitToken(t, id, life, rules.MaxDuration); {
 		case errors.Is(err, errTaken):
 		case errors.Is(err, errMoved):
-			if at, err = w.ask(by, ID{by.Tenant, name}, o, w.state.now()); err != nil {
+			if at, err = w.Sources.ask(by, id, o, w.state.now()); err != nil {
 				return Issued{}, err
 			}
 		case err != nil:

@@ -37,8 +37,8 @@ func (g *Registry) ReleaseBy(ctx context.Context, tenant, name string, by Releas
 	if !g.ready.Load() {
 		return errNotStarted()
 	}
-	if source := g.inventory.sourceOf(id); source != nil {
-		return g.dismiss(ctx, source, id, by)
+	if source := sourcesOf(g.inventory).of(id); source != nil {
+		return (&Sources{g.inventory, g.emit}).dismiss(ctx, source, id, by)
 	}
 	ctx, cancel := forStorage(ctx)
 	defer cancel()

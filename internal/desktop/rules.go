@@ -28,7 +28,7 @@ func (w *Workstation) issue(t *Token, most int, now time.Time) error {
 		return errReleased(w.ID)
 	}
 	if !t.Asked.IsZero() {
-		if err := w.occupy(t.Machine, t.Asked, now); err != nil {
+		if err := occupy(w, t.Machine, t.Asked, now); err != nil {
 			return err
 		}
 	}
@@ -171,42 +171,7 @@ func (w *Workstation) raise(generation int64, by string, now time.Time) (ended [
 
 // endBefore ends the tokens and sessions of generations before one.
 func (w *Workstation) endBefore(generation int64, by string, now time.Time) (ended []*SessionRecord) {
-	return w.endOf(func(t *Token) bool { return t.Generation < generation }, by, now)
-}
-
-// endOf ends tokens and their sessions as a release does.
-func (w *Workstation) endOf(ends func(t *Token) bool, by string, now time.Time) (ended []*SessionRecord) {
-	for _, x := range w.open(now) {
-		if ends(x.Token) {
-			ended = append(ended, x)
-			w.end(x, ReasonReleased, by, now)
-		}
-	}
-	w.retireAll(func(t *Token) RefusalCode {
-		if ends(t) {
-			return RefusedReleased
-		}
-		return ""
-	})
-	return ended
-}
-
-// occupy ends what was issued for other machines than the one that a source has named, when it was
-// asked at a time: errMoved if something was issued later for another one.
-func (w *Workstation) occupy(machine string, asked, now time.Time) error {
-	other := func(t *Token) bool { return t.Machine != machine }
-	for _, t := range w.Tokens {
-		if other(t) && !t.Issued.Before(asked) {
-			return errMoved
-		}
-	}
-	for _, x := range w.open(now) {
-		if other(x.Token) && !x.Token.Issued.Before(asked) {
-			return errMoved
-		}
-	}
-	w.endOf(other, "", now)
-	return nil
+	return endOf(w, func(t *Token) bool { return t.Generation < generation }, by, now)
 }
 
 // revoke ends at a time what a key has asked for.

@@ -15,8 +15,9 @@ import (
 type Service struct {
 	*Inventory
 	*Registry
-	random io.Reader
-	emit   emitter
+	Sources *Sources // control planes that know more workstations
+	random  io.Reader
+	emit    emitter
 }
 
 // emitter calls Config.Emit with the data of an event, which it makes only if the event is observed.
@@ -56,9 +57,11 @@ func New(c Config) (*Service, error) {
 		random: c.Random,
 		emit:   c.emitter(),
 	}
-	if err := w.config.addSources(c.Sources, c.State); err != nil {
+	var err error
+	if w.config.sources, err = newSources(c.Sources, c.State); err != nil {
 		return nil, err
 	}
+	w.Sources = &Sources{w.Inventory, w.emit}
 	w.Registry = &Registry{inventory: w.Inventory, storage: c.Storage, emit: w.emit}
 	for _, spec := range c.Workstations {
 		if err := spec.ID.check(); err != nil {

@@ -46,10 +46,10 @@ type Target struct {
 	Address        string // host:port
 	User, Password string
 	TLS            *tls.Config // nil: no TLS; non-nil: nothing but TLS
+	Session        SessionRules
 	// Derived is set if the password says which machine it is: one that does not ask for it is
 	// another.
 	Derived bool
-	Session SessionRules
 
 	guarded  bool // registered at run time: networks and ports decide
 	networks []netip.Prefix
@@ -66,6 +66,23 @@ func (Credential) String() string             { return "{credential}" }
 func (Credential) GoString() string           { return "{credential}" }
 func (Credential) MarshalJSON() ([]byte, error) {
 	return []byte(`{}`), nil
+}
+
+// login sets the login of a target by a declared credential; "" is none. It reports whether the
+// workstation may have it.
+func (t *Target) login(credentials map[string]Credential, credential string, id ID, machine string) bool {
+	if credential == "" {
+		return true
+	}
+	login, ok := credentials[credential]
+	if !ok || !login.allows(id.Tenant) || login.Root != "" && machine == "" {
+		return false
+	}
+	t.User, t.Password, t.TLS = login.User, login.Password, namedTLS(login.TLS, t.Address)
+	if login.Root != "" {
+		t.Password, t.Derived = derivePassword(login.Root, id, machine), true
+	}
+	return true
 }
 
 // check is for a declared target.

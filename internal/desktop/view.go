@@ -15,6 +15,7 @@ const (
 	StateAvailable = "available"
 	StateExpired   = "expired" // its registration has ended: no addresses are issued
 	StateReleased  = "released"
+	StateUnlisted  = "unlisted" // its source has no list, or no answer: it may not be there
 )
 
 // View is a workstation as it may be shown. It holds no credential.
@@ -98,6 +99,7 @@ func (q Query) Page(v *Inventory) (views []View, next string) {
 		}
 	}
 	s.records.mu.Unlock()
+	views = append(views, sourcesOf(v).listed(&q)...)
 	slices.SortFunc(views, func(a, b View) int {
 		return cmp.Or(cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Name, b.Name))
 	})
@@ -115,10 +117,18 @@ func (v *Inventory) Get(tenant, name string) (View, error) {
 	if err := v.check(id); err != nil {
 		return View{}, err
 	}
+	source := sourcesOf(v).of(id)
 	v.state.records.mu.Lock()
 	views := []View{v.view(id)}
 	v.state.records.mu.Unlock()
+	if source != nil {
+		views[0] = source.view(id)
+	}
 	v.addNumbers(views)
+	if source != nil && views[0].State == "" && views[0].Sessions+views[0].Tokens == 0 {
+		return View{}, notFound(name)
+	}
+	views[0].State = cmp.Or(views[0].State, StateUnlisted)
 	return views[0], nil
 }
 

@@ -87,15 +87,13 @@ type Gateway struct {
 	now          func() time.Time
 
 	requests   modelcall.Deps // its stores are set before generation.ready is closed
-	tools      toolcall.Service
+	tools      toolcall.Deps
 	calls      inflight.Set
 	generation *generation
 	demo       sync.Map // built-in parts that were warned of
 	conditions conditions
 	scrape     scrape
 	consoles   consoles
-
-	vncCertificate func() error // nil without workstations
 }
 
 // New returns a gateway that is provisioned and not started: no file is open, nothing runs.
@@ -114,7 +112,7 @@ func New(c Config) (*Gateway, error) {
 			catalog: c.Catalog, ordered: c.Providers, providers: make(map[string]*provider.Provider, len(c.Providers)),
 			health: c.State.Health,
 		},
-		workstations: c.Workstations, vncCertificate: c.VNCCertificate, state: c.State, logger: c.Logger, now: c.Now,
+		workstations: c.Workstations, conditions: conditions{certificate: c.VNCCertificate}, state: c.State, logger: c.Logger, now: c.Now,
 		consoles: consoles{several: c.Cluster != nil},
 	}
 	redactor := redact.New(c.Secrets, func(text string) bool { return IsKey(g, text) })
@@ -175,6 +173,9 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	}
 	if g.workstations != nil {
 		startWorkstations(ctx, g.workstations, g.logger) // gateways of a cluster keep records in the stores
+	}
+	if before := g.state.generations.current(); before != nil {
+		g.tools.Servers.Inherit(before.gateway.tools.Servers)
 	}
 	g.state.start(g.generation)
 	g.state.Health.RetryLasting("") // this configuration may have another credential

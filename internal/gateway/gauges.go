@@ -68,7 +68,7 @@ func (s *State) certificateEnds() time.Time {
 func (s *State) sourcesUp() map[string]bool {
 	up := make(map[string]bool)
 	if current := s.generations.current(); current != nil && current.workstations != nil {
-		for name, source := range current.workstations.Sources() {
+		for name, source := range current.workstations.Sources.All() {
 			_, down := source.Down()
 			up[name] = !down
 		}

@@ -50,6 +50,8 @@ const conditionAge = time.Second
 
 // conditions keeps the last states of the parts.
 type conditions struct {
+	certificate func() error // of viewers; nil without workstations
+
 	mu   sync.Mutex // guards the following
 	at   time.Time
 	last []Part
@@ -87,7 +89,7 @@ func (c *conditions) parts(g *Gateway) []Part {
 			c.last = append(c.last, clusterParts(shared)...)
 		}
 		if g.workstations != nil {
-			c.last = append(c.last, vncPart(g.workstations, g.vncCertificate))
+			c.last = append(c.last, vncPart(g.workstations, c.certificate))
 		}
 	}
 	return c.last
@@ -164,7 +166,7 @@ func vncPart(service *desktop.Service, certificate func() error) Part {
 	}
 	var down []string
 	var oldest time.Time
-	for name, source := range service.Sources() {
+	for name, source := range service.Sources.All() {
 		if since, is := source.Down(); is {
 			down = append(down, name)
 			if oldest.IsZero() || since.Before(oldest) {

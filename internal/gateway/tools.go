@@ -7,8 +7,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
-// Tools serves the MCP servers of this configuration. Its stores are there once Ready has returned.
-func (g *Gateway) Tools() *toolcall.Service { return &g.tools }
+// ServeTools runs a request to the MCP server with a name; see [toolcall.Serve]. Ready must have returned.
+func ServeTools(g *Gateway, q *request.Request, server string) error {
+	return toolcall.Serve(&g.tools, q, server)
+}
 
 // prepareTools fills in what requests to MCP servers use, but for the stores.
 func prepareTools(g *Gateway, servers *toolserver.Servers) {

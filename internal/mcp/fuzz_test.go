@@ -42,15 +42,12 @@ func FuzzParse(f *testing.F) {
 		if seen.Params.Meta.Version != m.version {
 			t.Fatalf("version %q, but %q", m.version, seen.Params.Meta.Version)
 		}
-		switch m.named() {
-		case "name":
-			if seen.Params.Name != m.Name {
-				t.Fatalf("name %q, but %v", m.Name, seen.Params.Name)
-			}
-		case "uri":
-			if seen.Params.URI != m.Name {
-				t.Fatalf("uri %q, but %v", m.Name, seen.Params.URI)
-			}
+		row, refused := MethodOf(m, Sessions)
+		if refused != nil {
+			return
+		}
+		if named := map[string]any{"name": seen.Params.Name, "uri": seen.Params.URI, "": m.Name}[row.Named]; named != m.Name {
+			t.Fatalf("names %q, but %v", m.Name, named)
 		}
 	})
 }

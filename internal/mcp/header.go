@@ -32,7 +32,7 @@ func CheckHeaders(h http.Header, m *Message) *Error {
 	if m.Name == "" {
 		return nil
 	}
-	return equal(h, HeaderName, m.Name, required, decodeName)
+	return equal(h, HeaderName, m.Name, required, DecodeName)
 }
 
 func equal(h http.Header, name, want string, required bool, decode func(string) (string, bool)) *Error {
@@ -59,9 +59,9 @@ const (
 
 func plain(value string) (string, bool) { return value, visible(value) }
 
-// decodeName decodes a value of Mcp-Name. It is false for bytes that a header cannot have, and for
+// DecodeName decodes a value of Mcp-Name. It is false for bytes that a header cannot have, and for
 // base64 that is wrong.
-func decodeName(value string) (string, bool) {
+func DecodeName(value string) (string, bool) {
 	encoded, ok := strings.CutPrefix(value, encodedPrefix)
 	if ok {
 		encoded, ok = strings.CutSuffix(encoded, encodedSuffix)

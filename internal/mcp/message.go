@@ -37,7 +37,7 @@ type Message struct {
 	Method string
 
 	// Name is the tool, the prompt or the URI that a client's request names; "" for methods that name
-	// nothing.
+	// nothing, and until [MethodOf] has refused a request that lacks it.
 	Name string
 
 	// version is what params._meta says, "" without it.
@@ -131,7 +131,7 @@ func (m *Message) readKind() *Error {
 func (m *Message) readParams() *Error {
 	i, ok := jsonscan.Find(m.data, m.members, "params")
 	if !ok || m.Kind == Response {
-		return m.wantName(false)
+		return nil
 	}
 	params := m.members[i].Value(m.data)
 	members, fault := jsonscan.Strict(params, make([]jsonscan.Member, 0, 8))
@@ -150,30 +150,12 @@ func (m *Message) readParams() *Error {
 			}
 		}
 	}
-	named := m.named()
-	if i, ok = jsonscan.Find(params, members, named); ok && named != "" {
-		m.Name, ok = jsonscan.String(members[i].Value(params))
+	if method := methods[m.Method]; method != nil && method.Named != "" {
+		if i, ok := jsonscan.Find(params, members, method.Named); ok {
+			m.Name, _ = jsonscan.String(members[i].Value(params))
+		}
 	}
-	return m.wantName(ok)
-}
-
-// named is the member of params that names something.
-func (m *Message) named() string {
-	if method := methods[m.Method]; method != nil {
-		return method.Named
-	}
-	return ""
-}
-
-func (m *Message) wantName(found bool) *Error {
-	named := m.named()
-	switch {
-	case named == "" || found && m.Name != "" && len(m.Name) <= MaxName:
-		return nil
-	case len(m.Name) > MaxName:
-		return badParams(`the member "`+named+`" of params is too long`, 0)
-	}
-	return badParams(`the member "`+named+`" of params must be a string`, 0)
+	return nil
 }
 
 // text returns the string of a member.

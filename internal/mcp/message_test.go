@@ -58,6 +58,9 @@ func TestParseRefusesWhatCanBeReadInTwoWays(t *testing.T) {
 		{"a name in two cases", call("tools/call", `"name":"a","Name":"b",`), CodeInvalidParams, "1"},
 		{"an escaped key", call("tools/call", `"name":"a","\u006eame":"b",`), CodeInvalidParams, "1"},
 		{"two versions", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"a","IO.modelcontextprotocol/protocolVersion":"b"}}}`, CodeInvalidParams, "1"},
+		{"an empty version", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":""}}}`, CodeInvalidParams, "1"},
+		{"a number as version", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":1}}}`, CodeInvalidParams, "1"},
+		{"meta in an array", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":[]}}`, CodeInvalidParams, "1"},
 		{"no version of JSON-RPC", `{"id":1,"method":"ping"}`, CodeInvalidRequest, ""},
 		{"another one", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, CodeInvalidRequest, ""},
 		{"a null id", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, CodeInvalidRequest, ""},
@@ -72,11 +75,6 @@ func TestParseRefusesWhatCanBeReadInTwoWays(t *testing.T) {
 		{"a number as method", `{"jsonrpc":"2.0","id":1,"method":1}`, CodeInvalidRequest, "1"},
 		{"a huge method", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("a", MaxMethod+1) + `"}`, CodeInvalidRequest, "1"},
 		{"params in an array", `{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}`, CodeInvalidParams, "1"},
-		{"a call of nothing", call("tools/call", ``), CodeInvalidParams, "1"},
-		{"no params", `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, CodeInvalidParams, "1"},
-		{"an empty name", call("tools/call", `"name":"",`), CodeInvalidParams, "1"},
-		{"a number as name", call("tools/call", `"name":1,`), CodeInvalidParams, "1"},
-		{"a huge name", call("tools/call", `"name":"`+strings.Repeat("a", MaxName+1)+`",`), CodeInvalidParams, "1"},
 	} {
 		m, err := Parse([]byte(test.body))
 		if err == nil || err.Code != test.code {
@@ -102,13 +100,21 @@ func TestMethodsAreOfAnEra(t *testing.T) {
 		code   int
 	}{
 		{call("server/discover", ""), Stateless, 0, 0},
-		{call("tools/list", ""), Stateless | 0, 0, 0},
+		{call("tools/list", ""), Stateless, 0, 0},
 		{call("tools/list", ""), Sessions, 0, 0},
 		{call("ping", ""), Stateless, 404, CodeMethodNotFound},
 		{call("initialize", ""), Stateless, 404, CodeMethodNotFound},
 		{call("logging/setLevel", ""), Stateless, 404, CodeMethodNotFound},
 		{call("resources/subscribe", `"uri":"a",`), Stateless, 404, CodeMethodNotFound},
 		{call("unknown/method", ""), Stateless, 404, CodeMethodNotFound},
+		{call("resources/subscribe", ""), Stateless, 404, CodeMethodNotFound},
+		{call("tools/call", ""), Stateless, 200, CodeInvalidParams},
+		{call("tools/call", `"name":"",`), Sessions, 200, CodeInvalidParams},
+		{call("tools/call", `"name":1,`), Sessions, 200, CodeInvalidParams},
+		{call("tools/call", `"name":"`+strings.Repeat("a", MaxName)+`",`), Sessions, 0, 0},
+		{call("tools/call", `"name":"`+strings.Repeat("a", MaxName+1)+`",`), Sessions, 200, CodeInvalidParams},
+		{call("resources/read", `"name":"a",`), Sessions, 200, CodeInvalidParams},
+		{`{"jsonrpc":"2.0","id":1,"method":"prompts/get"}`, Sessions, 200, CodeInvalidParams},
 		{call("unknown/method", ""), Sessions, 200, CodeMethodNotFound},
 		{call("server/discover", ""), Sessions, 200, CodeMethodNotFound},
 		{call("subscriptions/listen", ""), Sessions, 200, CodeMethodNotFound},
@@ -130,6 +136,32 @@ func TestMethodsAreOfAnEra(t *testing.T) {
 			t.Errorf("%s: %v, %v", test.body, method, err)
 		case test.status != 0 && (err == nil || err.HTTPStatus() != test.status || err.Code != test.code):
 			t.Errorf("%s: %+v", test.body, err)
+		}
+	}
+}
+
+func TestOnlyAListenerIsOpen(t *testing.T) {
+	for name, method := range methods {
+		if method.Open != (name == "subscriptions/listen") {
+			t.Errorf("%s: open %v", name, method.Open)
+		}
+	}
+}
+
+func TestRefusalsHaveTheCodesOfTheProtocol(t *testing.T) {
+	for body, want := range map[string]string{
+		`{`:  `{"jsonrpc":"2.0","error":{"code":-32700,"message":"the body is not a JSON object: unexpected end"}}`,
+		`[]`: `{"jsonrpc":"2.0","error":{"code":-32600,"message":"a batch is not accepted: send one message in a request"}}`,
+		`{"jsonrpc":"2.0","id":"a","method":"tasks/get"}`:                                                           `{"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"method not found"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`:                                                            `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"the member \"name\" of params must be a string"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + strings.Repeat("a", MaxName+1) + `"}}`: `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"the member \"name\" of params is too long"}}`,
+		call("ping", ""): `{"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"the header Mcp-Protocol-Version must equal the version in params._meta"}}`,
+	} {
+		call, err := Read(http.Header{}, []byte(body))
+		if err == nil {
+			t.Errorf("%.80s is not refused", body)
+		} else if got := string(call.Refuse(err)); got != want {
+			t.Errorf("%.80s\ngot  %s\nwant %s", body, got, want)
 		}
 	}
 }

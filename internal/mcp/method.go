@@ -57,9 +57,9 @@ const notification = "notifications/"
 // response is the row of a client's answers to the requests of a server.
 var response = &Method{Eras: Sessions}
 
-// MethodOf returns the row of m's method. The row of a response has no name. A method that the era
-// lacks is an error: with status 404 in the stateless era, where a client must be able to tell it
-// from a missing endpoint by its body.
+// MethodOf returns the row of m's method. The row of a response has no name. A request that does not
+// name what the method needs is an error, and so is a method that the era lacks: with status 404 in the
+// stateless era, where a client must be able to tell it from a missing endpoint by its body.
 func MethodOf(m *Message, era Era) (*Method, *Error) {
 	if m.Kind == Response {
 		if era != Sessions {
@@ -72,9 +72,19 @@ func MethodOf(m *Message, era Era) (*Method, *Error) {
 		if strings.HasPrefix(m.Method, notification) != (m.Kind == Notification) {
 			return nil, invalid("requests have an id, and notifications have none")
 		}
-		return method, nil
+		return method, method.checkName(m.Name)
 	}
 	return nil, NoMethod(m, era)
+}
+
+func (m *Method) checkName(name string) *Error {
+	switch {
+	case m.Named == "" || name != "" && len(name) <= MaxName:
+		return nil
+	case name != "":
+		return badParams(`the member "`+m.Named+`" of params is too long`, 0)
+	}
+	return badParams(`the member "`+m.Named+`" of params must be a string`, 0)
 }
 
 // NoMethod is the answer to a method that is not there. In the stateless era its status is 404.

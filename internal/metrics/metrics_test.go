@@ -21,6 +21,7 @@ func newMetrics() *metrics.Metrics {
 		BodyMemory: func() float64 { return 6 }, BodyMemoryLimit: func() float64 { return 7 }, StoreQueue: func() float64 { return 8 },
 		StoreUp: func() float64 { return 1 }, AnswerMemory: func() float64 { return 10 }, AnswerMemoryLimit: func() float64 { return 11 },
 		CertificateEnds: func() time.Time { return time.Unix(12, 0) },
+		Sources:         func() map[string]bool { return map[string]bool{"lab": true, "far": false} },
 		Queues:          func() map[metrics.Queue]int { return map[metrics.Queue]int{metrics.ModelQueue: 9} },
 		Budgets: func() []metrics.BudgetSpent {
 			return []metrics.BudgetSpent{{Scope: "key:dev", Budget: "10usd/day", Ratio: 0.5}}
@@ -144,6 +145,8 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 		"requests_total{code=rate_limit_exceeded,model=,provider=demo,route=POST /mcp/{server},status=429} 1",
 		"requests_total{code=upstream_error,model=,provider=acme,route=POST /v1/chat/completions,status=502} 1",
 		"requests_total{code=upstream_error,model=,provider=demo,route=POST /mcp/{server},status=502} 1",
+		"source_up{source=far} 0",
+		"source_up{source=lab} 1",
 		"store_commit_seconds{} 1 in 0.001s",
 		"store_errors_total{} 1",
 		"store_queue_length{} 8",

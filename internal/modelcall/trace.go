@@ -124,18 +124,8 @@ func (u *upstream) traced(r provider.Request) provider.Request {
 	if span.IsValid() {
 		header := make(http.Header, len(r.Header)+1)
 		maps.Copy(header, r.Header)
-		header["Traceparent"] = []string{traceparent(span)}
+		header["Traceparent"] = []string{request.TraceparentOf(span)}
 		r.Header = header
 	}
 	return r
-}
-
-// traceparent is the header field of W3C Trace Context (section 3.2). The field tracestate is not
-// sent: it has what callers wrote.
-func traceparent(span trace.SpanContext) string {
-	sampled := "-00"
-	if span.IsSampled() {
-		sampled = "-01"
-	}
-	return "00-" + span.TraceID().String() + "-" + span.SpanID().String() + sampled
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/redact"
 )
 
 // Caller is the holder of a valid key.
@@ -28,6 +29,16 @@ func (c *Caller) SecretHash() string {
 	}
 	sum := sha256.Sum256([]byte(c.Secret))
 	return hex.EncodeToString(sum[:])
+}
+
+// SafeName returns a name that the caller has chosen as answers and records show it: without the
+// caller's own secret, and not longer than a name is.
+func (c *Caller) SafeName(name string) string { return clip(redact.Own(name, c.Secret)) }
+
+// Conceal returns a text of a server without what the server is sent to know the gateway by, and without
+// the caller's own secret. It is text itself if that has none.
+func (c *Caller) Conceal(text []byte, secrets []string) []byte {
+	return redact.Bytes(text, append(secrets, c.Secret)...)
 }
 
 // Route describes a request to its record.

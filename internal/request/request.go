@@ -124,21 +124,6 @@ func (q *Request) SetWorkstation(name string) {
 	q.Outcome.Record.Workstation = redact.Own(name, q.Caller.Secret)
 }
 
-// SetTool notes the tool of an MCP server that the request calls.
-func (q *Request) SetTool(server, tool string) {
-	q.Outcome.Record.Model = server + "/" + q.SafeName(tool)
-}
-
-// SafeName returns a name that the caller has chosen as answers and records show it: without the
-// caller's own secret, and not longer than a name is.
-func (q *Request) SafeName(name string) string { return clip(redact.Own(name, q.Caller.Secret)) }
-
-// Conceal returns a text of a server without what the server is sent to know the gateway by, and without
-// the caller's own secret. It is text itself if that has none.
-func (q *Request) Conceal(text []byte, secrets []string) []byte {
-	return redact.Bytes(text, append(secrets, q.Caller.Secret)...)
-}
-
 // Finished reports whether Finish has run.
 func (q *Request) Finished() bool { return q.finished }
 

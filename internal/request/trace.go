@@ -135,3 +135,22 @@ func (t *Trace) finish(q *Request) {
 func (q *Request) SpanText(text string) string {
 	return tracing.Text(q.deps.Redactor.Text(redact.Own(text, q.Caller.Secret)))
 }
+
+// Traceparent is that of a request's own span, which may not be sampled; "" without one.
+func Traceparent(r *http.Request) string {
+	span := trace.SpanContextFromContext(r.Context())
+	if !span.IsValid() {
+		return ""
+	}
+	return TraceparentOf(span)
+}
+
+// TraceparentOf is the header field of W3C Trace Context (section 3.2). The field tracestate is not
+// sent: it has what callers wrote.
+func TraceparentOf(span trace.SpanContext) string {
+	sampled := "-00"
+	if span.IsSampled() {
+		sampled = "-01"
+	}
+	return "00-" + span.TraceID().String() + "-" + span.SpanID().String() + sampled
+}

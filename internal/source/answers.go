@@ -21,8 +21,7 @@ func keyOf(q *Question) key { return key{q.Tenant, q.Name, q.Caller.Key, q.Calle
 
 // memory is what outlives a configuration: answers, and whether the control plane works.
 type memory struct {
-	now   func() time.Time
-	asked chan struct{} // a semaphore for questions under way
+	now func() time.Time
 
 	mu      sync.Mutex // guards the following
 	health  health
@@ -31,7 +30,7 @@ type memory struct {
 }
 
 func newMemory(now func() time.Time) *memory {
-	return &memory{now: now, asked: make(chan struct{}, maxAsked), answers: make(map[key]*entry), sweepAt: minSweep}
+	return &memory{now: now, answers: make(map[key]*entry), sweepAt: minSweep}
 }
 
 // result is what a question has brought.
@@ -40,6 +39,7 @@ type result struct {
 	items   []Item // of a list, nil where there is none
 	failure *Failure
 	until   time.Time // it counts before; zero: for those only who have waited for it
+	stale   time.Time // Last has it before
 }
 
 // entry is what is known of a key. It is in memory.answers unless it was dropped.
@@ -59,37 +59,37 @@ type question struct {
 var errDown = errors.New("the last questions have failed")
 
 // answer returns the result of a key, if one counts that was asked at since or later, else that of
-// ask. Equal questions that are under way are asked once.
-func (s *Source) answer(k key, since time.Time, ask func() result) result {
-	q, mine := s.begin(k, since)
+// ask, and reports whether it was asked here. Equal questions that are under way are asked once.
+func (m *memory) answer(k key, since time.Time, ask func() result) (r result, asked bool) {
+	q, mine := m.begin(k, since)
 	if !mine {
 		<-q.over
-		return q.result
+		return q.result, false
 	}
 	q.failure = failed(FailedInvalid, "the question was not asked") // after a panic
-	defer s.end(k, q)
+	defer m.end(k, q)
 	q.result = ask()
-	return q.result
+	return q.result, true
 }
 
 // begin returns the question whose result the caller takes: one that has it already, one that is
 // under way, or the caller's own.
-func (s *Source) begin(k key, since time.Time) (q *question, mine bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now, e := s.now(), s.answers[k]
+func (m *memory) begin(k key, since time.Time) (q *question, mine bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now, e := m.now(), m.answers[k]
 	switch {
 	case e != nil && now.Before(e.last.until) && !e.last.answer.Asked.Before(since):
 		return over(e.last), false
 	case e != nil && e.flight != nil && !e.flight.began.Before(since):
 		return e.flight, false
-	case !s.health.permits(now, k.name == ""):
+	case !m.health.permits(now, k.name == ""):
 		return over(result{failure: &Failure{FailedDown, errDown}}), false
 	}
 	if e == nil {
-		s.sweep(now)
+		m.sweep(now)
 		e = new(entry)
-		s.answers[k] = e
+		m.answers[k] = e
 	}
 	e.flight = &question{began: now, over: make(chan struct{})}
 	return e.flight, true
@@ -102,79 +102,60 @@ func over(r result) *question {
 }
 
 // end keeps the result of a question. One that was dropped meanwhile is not kept.
-func (s *Source) end(k key, q *question) {
+func (m *memory) end(k key, q *question) {
 	close(q.over)
-	s.mu.Lock()
-	if e := s.answers[k]; e != nil && e.flight == q {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.answers[k]; e != nil && e.flight == q {
 		e.flight, e.last = nil, q.result
 		if q.failure == nil {
 			e.allowed = q.result
 		}
 	}
-	s.mu.Unlock()
-	if q.failure != nil {
-		s.log(q.failure, k)
+}
+
+// last returns the last "allow" or list of a key, unless it is too old even for a control plane that is
+// down.
+func (m *memory) last(k key) (result, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.answers[k]
+	if e == nil || !m.now().Before(e.allowed.stale) {
+		return result{}, false
 	}
+	return e.allowed, true
 }
 
-// Last returns the last answer to a question, if that was an "allow" for which was asked at since or
-// later and which is not too old for a control plane that is down.
-func (s *Source) Last(q Question, since time.Time) (Answer, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e := s.answers[keyOf(&q)]
-	if e == nil || s.stale(&e.allowed) || e.allowed.answer.Decision != Allow || e.allowed.answer.Asked.Before(since) {
-		return Answer{}, false
-	}
-	return e.allowed.answer, true
+// drop forgets answers, also to questions under way.
+func (m *memory) drop(of func(key) bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.answers, func(k key, _ *entry) bool { return of(k) })
 }
 
-// stale reports whether a result is too old even for a control plane that is down; mu is held.
-func (s *Source) stale(r *result) bool {
-	return !s.now().Before(r.answer.Asked.Add(s.config.Stale))
-}
-
-// Drop forgets all answers about a workstation, those to questions under way too.
-func (s *Source) Drop(tenant, name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	maps.DeleteFunc(s.answers, func(k key, _ *entry) bool { return k.tenant == tenant && k.name == name })
-}
-
-// Expire has the next question asked again. Last still has the answer.
-func (s *Source) Expire(q Question) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e := s.answers[keyOf(&q)]; e != nil {
+// expire has the next question asked again.
+func (m *memory) expire(k key) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.answers[k]; e != nil {
 		e.last.until = time.Time{}
 	}
 }
 
-// Reject forgets and logs an "allow" that leads nowhere: its address is outside the networks, its
-// credential is not declared, its rules are none.
-func (s *Source) Reject(q Question, why error) error {
-	k, failure := keyOf(&q), &Failure{FailedTarget, why}
-	s.mu.Lock()
-	delete(s.answers, k)
-	s.mu.Unlock()
-	s.log(failure, k)
-	return failure
-}
-
 // sweep makes room for one more answer, in amortised constant time; mu is held. A question under way
 // whose entry is taken out has its result for those who wait for it.
-func (s *Source) sweep(now time.Time) {
-	if len(s.answers) < s.sweepAt {
+func (m *memory) sweep(now time.Time) {
+	if len(m.answers) < m.sweepAt {
 		return
 	}
-	maps.DeleteFunc(s.answers, func(_ key, e *entry) bool {
-		return e.flight == nil && !now.Before(e.last.until) && s.stale(&e.allowed)
+	maps.DeleteFunc(m.answers, func(_ key, e *entry) bool {
+		return e.flight == nil && !now.Before(e.last.until) && !now.Before(e.allowed.stale)
 	})
-	for k := range s.answers {
-		if len(s.answers) < maxAnswers {
+	for k := range m.answers {
+		if len(m.answers) < maxAnswers {
 			break
 		}
-		delete(s.answers, k)
+		delete(m.answers, k)
 	}
-	s.sweepAt = min(max(minSweep, 2*len(s.answers)), maxAnswers)
+	m.sweepAt = min(max(minSweep, 2*len(m.answers)), maxAnswers)
 }

@@ -1,10 +1,6 @@
 package source
 
-import (
-	"time"
-
-	"go.uber.org/zap"
-)
+import "time"
 
 const (
 	// downAfter is how many questions in a row must fail before a control plane counts as down.
@@ -53,25 +49,15 @@ func (h *health) note(ok bool, now time.Time) (changed bool) {
 	return h.down() != before
 }
 
-// Down returns since when the control plane does not answer; false while it does.
-func (s *Source) Down() (since time.Time, down bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.health.since, s.health.down()
+// note counts an outcome, and reports whether the control plane is down, and whether that has changed.
+func (m *memory) note(ok bool) (changed, down bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.health.note(ok, m.now()), m.health.down()
 }
 
-// noteHealth counts the outcome of a question; a failure may be nil.
-func (s *Source) noteHealth(failure *Failure) {
-	if failure != nil && failure.Code == FailedBusy { // nothing was asked
-		return
-	}
-	s.mu.Lock()
-	changed, down := s.health.note(failure == nil || !failure.counts(), s.now()), s.health.down()
-	s.mu.Unlock()
-	switch {
-	case changed && down:
-		s.config.Logger.Error("the source of workstations does not answer; it is tried every two seconds", zap.String("source", s.config.Name))
-	case changed:
-		s.config.Logger.Info("the source of workstations answers again", zap.String("source", s.config.Name))
-	}
+func (m *memory) down() (since time.Time, down bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.health.since, m.health.down()
 }

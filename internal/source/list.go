@@ -20,11 +20,9 @@ func (s *Source) List(tenant string) ([]Item, error) {
 	k := key{tenant: tenant}
 	r := s.answer(k, time.Time{}, func() result { return s.list(tenant) })
 	if r.failure != nil {
-		s.mu.Lock()
-		if e := s.answers[k]; e != nil && e.allowed.failure == nil && !s.stale(&e.allowed) {
-			r = e.allowed
+		if last, ok := s.memory.last(k); ok {
+			r = last
 		}
-		s.mu.Unlock()
 	}
 	switch {
 	case r.failure != nil:
@@ -37,10 +35,11 @@ func (s *Source) List(tenant string) ([]Item, error) {
 
 // list asks for all pages.
 func (s *Source) list(tenant string) (r result) {
-	r.answer.Asked = s.now()
+	r.answer.Asked = s.config.Now()
+	r.stale = r.answer.Asked.Add(s.config.Stale)
 	question := listQuestion{head: s.head(typeList, tenant), Limit: pageItems}
 	for range maxPages {
-		body, failure := s.ask(question, maxListAnswer)
+		body, failure := s.webhook.ask(question, maxListAnswer)
 		var items []Item
 		var err error
 		if failure == nil {
@@ -49,7 +48,7 @@ func (s *Source) list(tenant string) (r result) {
 			}
 		}
 		if failure != nil {
-			return result{answer: r.answer, failure: failure, until: s.now().Add(negative)}
+			return result{answer: r.answer, failure: failure, until: s.config.Now().Add(negative)}
 		}
 		if r.items == nil {
 			r.items = items
@@ -60,6 +59,6 @@ func (s *Source) list(tenant string) (r result) {
 			break
 		}
 	}
-	r.until = s.now().Add(s.config.Cache)
+	r.until = s.config.Now().Add(s.config.Cache)
 	return r
 }

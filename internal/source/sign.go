@@ -42,10 +42,10 @@ func parseSecrets(texts []string) (secrets [][]byte, err error) {
 }
 
 // sign adds the headers of a question: one signature for each secret, in the order of the secrets.
-func (s *Source) sign(h http.Header, id string, at time.Time, body []byte) {
+func (w *webhook) sign(h http.Header, id string, at time.Time, body []byte) {
 	seconds := strconv.FormatInt(at.Unix(), 10)
-	signatures := make([]string, len(s.secrets))
-	for i, secret := range s.secrets {
+	signatures := make([]string, len(w.secrets))
+	for i, secret := range w.secrets {
 		mac := hmac.New(sha256.New, secret)
 		_, _ = fmt.Fprintf(mac, "%s.%s.", id, seconds) // a hash never fails
 		_, _ = mac.Write(body)

@@ -7,9 +7,11 @@
 //	answer, ok := s.Last(q, since)      // the last "allow", where the control plane is away
 //	items, err := s.List(tenant)
 //
+//	resolve   a question for a workstation
+//	list      all workstations of a tenant
 //	question  what is asked and answered, as JSON
-//	sign      the signature of a question (Standard Webhooks)
-//	ask       one question: POST, its bounds, what is no answer
+//	webhook   one question: POST, its bounds, what is no answer
+//	sign      its signature (Standard Webhooks)
 //	answers   answers by question; equal questions that are under way are asked once
 //	health    when the control plane counts as down, and how it is tried
 //
@@ -58,8 +60,8 @@ type Config struct {
 // Source is a control plane that is asked by a webhook. It is safe for concurrent use.
 type Source struct {
 	config  Config
-	secrets [][]byte // the first one is the newest
-	*memory
+	webhook *webhook
+	memory  *memory
 }
 
 // New checks a configuration and asks nothing.
@@ -82,7 +84,8 @@ func New(c Config) (*Source, error) {
 			return nil, fmt.Errorf("%s %s: want at most %s", o.name, o.value, o.max)
 		}
 	}
-	return &Source{config: c, secrets: secrets, memory: newMemory(c.Now)}, nil
+	w := &webhook{url: c.URL, secrets: secrets, timeout: c.Timeout, transport: c.Transport, now: c.Now, asked: make(chan struct{}, maxAsked)}
+	return &Source{c, w, newMemory(c.Now)}, nil
 }
 
 // checkURL refuses what would show passwords on the way.
@@ -117,3 +120,26 @@ func (s *Source) Inherit(before *Source) {
 
 // Format implements fmt.Formatter: a Source has secrets and passwords.
 func (s *Source) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "source %s", s.config.Name) }
+
+// Down returns since when the control plane does not answer; false while it does.
+func (s *Source) Down() (since time.Time, down bool) { return s.memory.down() }
+
+// head begins a question.
+func (s *Source) head(kind, tenant string) head {
+	return head{Type: kind, Version: version, Tenant: tenant, Gateway: s.config.Gateway()}
+}
+
+// answer returns the result of a key, if one counts that was asked at since or later, else that of ask.
+func (s *Source) answer(k key, since time.Time, ask func() result) result {
+	r, asked := s.memory.answer(k, since, ask)
+	if asked && r.failure != nil {
+		s.log(r.failure, k)
+	}
+	return r
+}
+
+// log logs a failure.
+func (s *Source) log(failure *Failure, k key) {
+	s.config.Logger.Warn("the source of workstations gave no answer that counts", zap.String("source", s.config.Name),
+		zap.String("code", failure.Code), zap.String("tenant", k.tenant), zap.String("workstation", k.name), zap.Error(failure.Err))
+}

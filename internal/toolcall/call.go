@@ -18,10 +18,10 @@ import (
 // call is a request to an MCP server: its steps, and a part for each subject that does the work. No
 // part knows the call.
 type call struct {
-	service *Service
-	req     *request.Request
-	named   string // the server in the path
-	key     *policy.KeyLimits
+	deps  *Deps
+	req   *request.Request
+	named string // the server in the path
+	key   *policy.KeyLimits
 
 	server  *toolserver.Server // nil before reach
 	era     mcp.Era
@@ -69,15 +69,19 @@ func (c *call) reach() error {
 	if err := checkOrigin(c.req); err != nil {
 		return err
 	}
-	s := c.service.Servers.Named(c.named)
+	s := c.deps.Servers.Named(c.named)
 	if s == nil || !c.req.Caller.AllowsServer(s.Name) {
-		return apierror.New(apierror.NotFound, "the MCP server %q does not exist or this key may not use it", c.req.SafeName(c.named))
+		e := apierror.New(apierror.NotFound, "the MCP server %q does not exist or this key may not use it", c.req.Caller.SafeName(c.named))
+		if !c.req.Caller.AllowsServer(c.named) {
+			e.RefusedBy = policy.RefusedBy(policy.KeySubject(c.req.Caller.Name), "mcp", "")
+		}
+		return e
 	}
 	c.server = s
 	r := c.req.Outcome.Record
 	r.Provider, r.Model, r.Priced = s.Name, s.Name, true
 	if s.BuiltIn && !request.OnLoopback(c.req.HTTP) {
-		c.service.WarnOfDemo("the MCP server demo")
+		c.deps.WarnOfDemo("the MCP server demo")
 	}
 	return nil
 }
@@ -144,9 +148,14 @@ func (c *call) parse() error {
 // caller.
 func (c *call) allow(ctx context.Context) error {
 	if c.message != nil && c.message.Method == mcp.ToolsCall {
-		c.req.SetTool(c.server.Name, c.message.Name)
-		if !c.allowsTool(c.message.Name) {
-			return apierror.New(apierror.ToolNotFound, "Unknown tool: %s", c.req.SafeName(c.message.Name))
+		c.req.Outcome.Record.Model = c.server.Name + "/" + c.req.Caller.SafeName(c.message.Name)
+		if name := c.message.Name; !c.allowsTool(name) {
+			e := apierror.New(apierror.ToolNotFound, "Unknown tool: %s", c.req.Caller.SafeName(name))
+			e.RefusedBy = policy.RefusedBy(policy.KeySubject(c.req.Caller.Name), "mcp", c.server.Name)
+			if !c.server.AllowsTool(name) {
+				e.RefusedBy = policy.RefusedBy(policy.ServerSubject(c.server.Name), "tools", "")
+			}
+			return e
 		}
 	}
 	if c.era == mcp.Stateless {
@@ -171,7 +180,7 @@ func (c *call) enter(ctx context.Context) error {
 	if err := c.permits.Enter(c.key.Subjects, 0); err != nil {
 		return err
 	}
-	if s := c.service.Limits.Server(c.server.Name); s != nil {
+	if s := c.deps.Limits.Server(c.server.Name); s != nil {
 		return c.permits.EnterNamed(ctx, *s)
 	}
 	return nil
@@ -193,12 +202,15 @@ func (c *call) reserve(ctx context.Context) error {
 // judge has the guardrails judge the whole message. If they take something out of it, the edited body
 // replaces the one that was read.
 func (c *call) judge(ctx context.Context) error {
-	if c.service.Guardrails.Empty() {
+	if c.deps.Guardrails.Empty() {
 		return nil
 	}
-	c.guard.Set = c.service.Guardrails.OfServer(c.req.Caller.Name, c.server.Name)
-	if c.body == nil {
+	c.guard.Set = c.deps.Guardrails.OfServer(c.req.Caller.Name, c.server.Name)
+	if c.body == nil || c.guard.Set == nil {
 		return nil
+	}
+	if err := judgeHeader(ctx, &c.guard, c.req.HTTP.Header); err != nil {
+		return err
 	}
 	redacted, err := c.guard.Request(ctx, c.body, false)
 	if err != nil || redacted == nil {

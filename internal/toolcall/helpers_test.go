@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -42,7 +43,7 @@ const (
 // rig is what requests need of a gateway: one key "dev" and one server "files", to which it has all
 // rights. Tests change it before the first request.
 type rig struct {
-	Service
+	Deps
 	config   toolserver.Config
 	memory   memory.Semaphore
 	answers  memory.Semaphore
@@ -52,7 +53,9 @@ type rig struct {
 	ring     *keys.Keyring
 	replaced chan struct{}
 	serial   int
-	rows     []*activity.Record
+
+	mu   sync.Mutex // guards the following while requests run at once
+	rows []*activity.Record
 }
 
 // rows keeps what an activity log would.
@@ -61,7 +64,11 @@ type rows struct {
 	rig *rig
 }
 
-func (r rows) Append(record *activity.Record) { r.rig.rows = append(r.rig.rows, record) }
+func (r rows) Append(record *activity.Record) {
+	r.rig.mu.Lock()
+	defer r.rig.mu.Unlock()
+	r.rig.rows = append(r.rig.rows, record)
+}
 
 type roundTrip func(*http.Request) (*http.Response, error)
 
@@ -92,7 +99,7 @@ func newRig(t testing.TB, transport http.RoundTripper, change ...func(*rig)) *ri
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Deps = &admission.Deps{
+	r.Deps.Deps = &admission.Deps{
 		Deps: request.Deps{
 			Limits: &policy.Limits{}, InFlight: &r.calls, Uploads: upload.Config{Memory: &r.memory, Timeout: time.Minute, Now: time.Now},
 			Write: time.Minute, Activity: rows{rig: r}, Metrics: metrics.New(metrics.Gauges{}),
@@ -152,13 +159,13 @@ func (r *rig) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	r.serial++
 	id := strconv.Itoa(r.serial)
-	q, err := request.Begin(&r.Deps.Deps, w, req, request.Caller{Credential: found, Secret: secret},
+	q, err := request.Begin(&r.Deps.Deps.Deps, w, req, request.Caller{Credential: found, Secret: secret},
 		request.Route{Name: req.Method + " /mcp/{id}", Family: "mcp", Recorded: true}, request.IDs{RequestID: "req_" + id, GenerationID: "gen-" + id})
 	if err != nil {
 		panic(err)
 	}
 	defer q.Finish()
-	if err := r.Serve(q, strings.TrimPrefix(req.URL.Path, "/mcp/")); err != nil {
+	if err := Serve(&r.Deps, q, strings.TrimPrefix(req.URL.Path, "/mcp/")); err != nil {
 		e := apierror.From(err)
 		q.Outcome.Fail(e)
 		q.Finish()

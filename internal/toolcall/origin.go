@@ -20,7 +20,7 @@ func checkOrigin(q *request.Request) error {
 	if at, err := url.Parse(origin); err == nil && strings.EqualFold(at.Host, q.HTTP.Host) || allowed == "*" || strings.EqualFold(allowed, origin) {
 		return nil
 	}
-	e := apierror.New(apierror.InsufficientScope, "pages of %q may not ask this server: the site must allow it with the header Access-Control-Allow-Origin", q.SafeName(origin))
+	e := apierror.New(apierror.InsufficientScope, "pages of %q may not ask this server: the site must allow it with the header Access-Control-Allow-Origin", q.Caller.SafeName(origin))
 	e.RefusedBy = "site: Access-Control-Allow-Origin"
 	return e
 }

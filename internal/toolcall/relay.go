@@ -12,9 +12,9 @@ import (
 // relay sends the request to the server, and its answer to the client.
 func (c *call) relay(ctx context.Context) error {
 	u := &c.upstream
-	u.service, u.req, u.server, u.open = c.service, c.req, c.server, c.open()
+	u.deps, u.req, u.server, u.open = c.deps, c.req, c.server, c.open()
 	if u.open {
-		leave, err := c.service.streams.enter(c.req.Caller.Hash)
+		leave, err := c.deps.streams.enter(c.req.Caller.Hash)
 		if err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (c *call) shown(ctx context.Context, text []byte) (out []byte, final bool, 
 	if judged != nil {
 		out = judged
 	}
-	return c.req.Conceal(out, c.server.Secrets()), final, nil
+	return c.req.Caller.Conceal(out, c.server.Secrets()), final, nil
 }
 
 // resumes reports whether the request continues a stream that was cut, of which it may get answers to
@@ -176,8 +176,12 @@ var (
 	noBuffering            = []string{"no"}
 )
 
-// note tells the health of the server how the request ended.
+// note tells the health of the server how the request ended, once.
 func (u *upstream) note(err error) error {
+	if u.noted {
+		return err
+	}
+	u.noted = true
 	if err == nil {
 		u.server.Succeeded()
 		return nil

@@ -108,3 +108,18 @@ func TestATenantWithoutTheServerHidesIt(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
+
+// The row of a refusal names the option that an operator has to change.
+func TestTheRowNamesTheOptionThatRefusedATool(t *testing.T) {
+	for want, change := range map[string]func(*rig){
+		"key dev: mcp files": func(r *rig) { r.spec.Tools = []string{"files/read_*"} },
+		"mcp files: tools":   func(r *rig) { r.config.Tools.Deny = pattern.List{"echo"} },
+		"key dev: mcp":       func(r *rig) { r.spec.Tools = []string{"other/*"} },
+	} {
+		r := newRig(t, answering(200, asJSON, result), change)
+		r.serve(post(toolCall("echo")))
+		if row := r.row(t); row.RefusedBy != want || row.Code == "" {
+			t.Errorf("%q: %s, %q", want, row.Code, row.RefusedBy)
+		}
+	}
+}

@@ -26,10 +26,10 @@ const (
 // session is that of a request of the older versions. Its id is the server's. Owners know to which key
 // and server it belongs, so that any gateway of a cluster serves it, and nobody else's requests reach it.
 type session struct {
-	service *Service
-	req     *request.Request
-	server  string
-	id      string // "" for none
+	deps   *Deps
+	req    *request.Request
+	server string
+	id     string // "" for none
 }
 
 // find refuses a session that is not the caller's, or not of this server, as one that does not exist.
@@ -47,7 +47,7 @@ func (s *session) find(ctx context.Context) error {
 
 // use keeps the session of the caller for another hour.
 func (s *session) use(ctx context.Context) error {
-	owned, err := s.service.Owners.Hold(ctx, sessionKind, s.account(), s.key(s.id), s.req.Caller.Tenant, sessionIdle)
+	owned, err := s.deps.Owners.Hold(ctx, sessionKind, s.account(), s.key(s.id), s.req.Caller.Tenant, sessionIdle)
 	switch {
 	case err != nil:
 		return apierror.New(apierror.LedgerUnavailable, "who owns the session cannot be looked up now").WithCause(err)
@@ -69,7 +69,7 @@ func (s *session) shown(h http.Header, begins bool) (string, error) {
 	case !validSession(id):
 		return "", apierror.New(apierror.UpstreamError, "the MCP server %q gave a session an id that is too long or has odd characters", s.server)
 	}
-	if err := s.service.Owners.Keep(sessionKind, s.account(), s.key(id), s.req.Caller.Tenant, sessionIdle); err != nil {
+	if err := s.deps.Owners.Keep(sessionKind, s.account(), s.key(id), s.req.Caller.Tenant, sessionIdle); err != nil {
 		return "", apierror.New(apierror.LedgerUnavailable, "who owns the session cannot be recorded now").WithCause(err)
 	}
 	return id, nil
@@ -80,8 +80,8 @@ func (s *session) ended() {
 	if s.id == "" {
 		return
 	}
-	if err := s.service.Owners.Forget(sessionKind, s.account(), s.key(s.id), s.req.Caller.Tenant); err != nil {
-		s.service.Sampled().Warn("the owner of a session was not forgotten", zap.String("request_id", s.req.Outcome.Record.RequestID), zap.Error(err))
+	if err := s.deps.Owners.Forget(sessionKind, s.account(), s.key(s.id), s.req.Caller.Tenant); err != nil {
+		s.deps.Sampled().Warn("the owner of a session was not forgotten", zap.String("request_id", s.req.Outcome.Record.RequestID), zap.Error(err))
 	}
 }
 

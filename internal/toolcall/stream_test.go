@@ -9,6 +9,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
@@ -83,6 +84,35 @@ func TestARequestIsRedactedBeforeItIsSent(t *testing.T) {
 	r.serve(post(body))
 	if want := strings.ReplaceAll(body, "mellon", "[REDACTED:words]"); string(sent) != want {
 		t.Errorf("sent %s, want %s", sent, want)
+	}
+}
+
+// The header repeats names and arguments of the message: what is taken out of the one is taken out of
+// the other, and what is refused in the one is refused in the other.
+func TestTheHeaderIsJudgedAsTheMessage(t *testing.T) {
+	secretText := "mellon ü"
+	request := func() *http.Request {
+		req := post(message("resources/read", `{"uri":"file:///mellon"}`))
+		req.Header.Set("Mcp-Param-Where", mcp.EncodeName(secretText))
+		return req
+	}
+	var sent http.Header
+	r := newRig(t, roundTrip(func(req *http.Request) (*http.Response, error) {
+		sent = req.Header
+		return reply(200, asJSON, strings.NewReader(result)), nil
+	}), func(r *rig) { r.Guardrails.All = []*guardrail.Guardrail{words(t, guardrail.Input, guardrail.Redact)} })
+	r.serve(request())
+	where, _ := mcp.DecodeName(sent.Get("Mcp-Param-Where"))
+	if sent.Get(mcp.HeaderName) != "file:///[REDACTED:words]" || where != "[REDACTED:words] ü" {
+		t.Errorf("sent %v, %q", sent, where)
+	}
+	sent = nil
+	r.Guardrails.All = []*guardrail.Guardrail{words(t, guardrail.Input, guardrail.Deny)}
+	r.Guardrails = &policy.Guardrails{All: r.Guardrails.All}
+	req := post(toolCall("echo"))
+	req.Header.Set("Mcp-Param-Where", mcp.EncodeName(secretText))
+	if r.serve(req); sent != nil || r.row(t).Code != "guardrail_blocked" {
+		t.Errorf("sent %v, %+v", sent, r.row(t))
 	}
 }
 

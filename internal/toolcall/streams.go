@@ -68,12 +68,12 @@ func watch(ctx context.Context, s *session, end context.CancelCauseFunc) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.service.Replaced:
+		case <-s.deps.Replaced:
 			end(errReplaced)
 			return
 		case <-ticker.C:
 		}
-		if !s.service.Holds(&s.req.Caller, s.server) {
+		if !s.deps.Holds(&s.req.Caller, s.server) {
 			end(errKeyEnded)
 			return
 		}

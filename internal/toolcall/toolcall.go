@@ -22,9 +22,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
-// Service serves the MCP servers of a configuration. Its exported fields do not change while requests
-// run.
-type Service struct {
+// Deps are the parts of a gateway that requests to MCP servers use. Those that are exported do not
+// change while requests run.
+type Deps struct {
 	*admission.Deps
 	Servers *toolserver.Servers
 	Owners  *owners.Owners
@@ -49,8 +49,8 @@ type Memory interface {
 
 // Serve runs a request to the server with a name and writes its answer. An error was not written: it is
 // one of HTTP.
-func (s *Service) Serve(q *request.Request, name string) error {
-	c := newCall(s, q, name)
+func Serve(d *Deps, q *request.Request, name string) error {
+	c := newCall(d, q, name)
 	err := c.run(q.HTTP.Context())
 	if err != nil {
 		err = c.refuse(err)
@@ -58,12 +58,12 @@ func (s *Service) Serve(q *request.Request, name string) error {
 	return err
 }
 
-func newCall(s *Service, q *request.Request, name string) *call {
-	key := s.Limits.Of(q.Caller.Key, q.Caller.Limits)
+func newCall(d *Deps, q *request.Request, name string) *call {
+	key := d.Limits.Of(q.Caller.Key, q.Caller.Limits)
 	c := &call{
-		service: s, req: q, named: name, key: key,
-		permits: admission.PermitsOf(s.Deps, q), spending: admission.SpendingOf(s.Deps, q, key),
-		guard: admission.GuardOf(s.Deps, q, "MCP server"), session: session{service: s, req: q, server: name},
+		deps: d, req: q, named: name, key: key,
+		permits: admission.PermitsOf(d.Deps, q), spending: admission.SpendingOf(d.Deps, q, key),
+		guard: admission.GuardOf(d.Deps, q, "MCP server"), session: session{deps: d, req: q, server: name},
 	}
 	q.Work = c
 	return c

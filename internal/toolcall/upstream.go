@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -23,22 +22,22 @@ var (
 
 // upstream is a request to an MCP server, and its answer. Its zero value was not sent.
 type upstream struct {
-	service *Service
-	req     *request.Request
-	server  *toolserver.Server
-	open    bool // the answer may be silent for as long as it likes
+	deps   *Deps
+	req    *request.Request
+	server *toolserver.Server
+	open   bool // the answer may be silent for as long as it likes
 
 	client   context.Context
 	ctx      context.Context // of the upstream request
 	cancel   context.CancelCauseFunc
 	late     *time.Timer // ends an answer that takes longer than it may; nil for none
 	end      func()      // of the request among those of the server
-	sent     time.Time
-	body     io.Reader // of the answer, without timeouts
-	status   int       // of the answer; 0 before its header has come
-	received int64     // bytes of the answer
-	held     int64     // of the memory for answers
-	served   bool      // the server may have worked on the request
+	body     io.Reader   // of the answer, without timeouts
+	status   int         // of the answer; 0 before its header has come
+	received int64       // bytes of the answer
+	held     int64       // of the memory for answers
+	served   bool        // the server may have worked on the request
+	noted    bool        // its health knows how the request ended
 }
 
 // begin makes what the upstream request ends with: the client, a shutdown, its time.
@@ -55,7 +54,7 @@ func (u *upstream) begin(client context.Context) {
 // send sends a request to the server and returns its answer, good or bad. One that met a connection
 // which the server was closing is sent once more if it may run twice.
 func (u *upstream) send(header http.Header, body []byte, again bool) (*http.Response, error) {
-	u.sent = u.service.Now()
+	sent := u.deps.Now()
 	u.req.Outcome.Record.Attempts++
 	u.req.Watch.Start(u.server.Timeouts.Header, u)
 	pieces := provider.NewBody([][]byte{body}, u.req.Upload.Handover())
@@ -65,7 +64,7 @@ func (u *upstream) send(header http.Header, body []byte, again bool) (*http.Resp
 		resp, err = u.server.Resend(u.ctx, u.req.HTTP.Method, header, pieces)
 	}
 	u.req.Watch.Stop()
-	u.req.Outcome.Phases.Provider += u.service.Now().Sub(u.sent)
+	u.req.Outcome.Phases.Provider += u.deps.Now().Sub(sent)
 	pieces.Release()
 	if err != nil {
 		u.served = pieces.Delivered()
@@ -92,7 +91,7 @@ func (u *upstream) close() {
 	}
 	u.cancel(nil)
 	u.end()
-	u.service.Answers.Give(u.held)
+	u.deps.Answers.Give(u.held)
 	u.held = 0
 }
 
@@ -109,14 +108,14 @@ type answerBody struct {
 
 func (b *answerBody) Read(p []byte) (int, error) {
 	u := b.upstream
-	began := u.service.Now()
+	began := u.deps.Now()
 	if !u.open {
 		u.req.Watch.Start(u.server.Timeouts.Idle, u)
 	}
 	n, err := b.ReadCloser.Read(p)
 	u.req.Watch.Stop()
 	u.received += int64(n)
-	u.req.Outcome.Phases.Provider += u.service.Now().Sub(began)
+	u.req.Outcome.Phases.Provider += u.deps.Now().Sub(began)
 	switch {
 	case err != nil && err != io.EOF:
 		return n, u.failure(err)
@@ -141,7 +140,7 @@ func (u *upstream) Hold(size int) error {
 		size = 0
 	}
 	more := copies*int64(size) - u.held
-	if more > 0 && !u.service.Answers.Wait(u.ctx, more, answersWait) {
+	if more > 0 && !u.deps.Answers.Wait(u.ctx, more, answersWait) {
 		if err := context.Cause(u.ctx); err != nil {
 			return u.failure(err)
 		}
@@ -150,7 +149,7 @@ func (u *upstream) Hold(size int) error {
 		return e
 	}
 	if more < 0 {
-		u.service.Answers.Give(-more)
+		u.deps.Answers.Give(-more)
 	}
 	u.held += more
 	return nil
@@ -224,7 +223,7 @@ func (u *upstream) refusal(resp *http.Response) *apierror.Error {
 	status, name := resp.StatusCode, u.server.Name
 	failure := func(code apierror.Code, format string) *apierror.Error {
 		e := apierror.New(code, format, name, status)
-		e.Provider, e.RetryAfter = name, provider.RetryAfter(resp.Header, u.service.Now())
+		e.Provider, e.RetryAfter = name, provider.RetryAfter(resp.Header, u.deps.Now())
 		return e
 	}
 	switch {
@@ -244,40 +243,4 @@ func (u *upstream) refusal(resp *http.Response) *apierror.Error {
 		return failure(apierror.UpstreamOverloaded, "the MCP server %q is overloaded (status %d)")
 	}
 	return failure(apierror.UpstreamError, "the MCP server %q failed (status %d)")
-}
-
-// passedFields are what the server gets of the header of a request, besides those that its block names.
-// The caller's key is never among them (MCP 2026-07-28, "Token Passthrough").
-var passedFields = []string{"Accept", mcp.HeaderVersion, mcp.HeaderMethod, mcp.HeaderName}
-
-// headerOf returns the header of the upstream request. Session is "" for none.
-func headerOf(r *http.Request, s *toolserver.Server, session string) http.Header {
-	h := make(http.Header, 12)
-	pass := func(name string) {
-		if values := r.Header[name]; len(values) > 0 {
-			h[name] = values
-		}
-	}
-	if r.Method == http.MethodPost {
-		h["Content-Type"] = []string{"application/json"}
-	}
-	for _, name := range passedFields {
-		pass(name)
-	}
-	if h["Accept"] == nil {
-		h["Accept"] = []string{"application/json, text/event-stream"}
-	}
-	for name := range r.Header {
-		if strings.HasPrefix(name, mcp.HeaderParam) {
-			pass(name)
-		}
-	}
-	if session != "" {
-		h[mcp.HeaderSession] = []string{session}
-		pass(mcp.HeaderLastEvent)
-	}
-	for _, name := range s.Forward {
-		pass(name)
-	}
-	return h
 }

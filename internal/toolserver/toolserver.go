@@ -85,7 +85,7 @@ type Server struct {
 	endpoint endpoint
 	tools    Rights
 	prices   []Price
-	health
+	*health
 }
 
 // New checks the configuration and returns the server.
@@ -139,7 +139,7 @@ func New(c Config) (*Server, error) {
 			address: *address, fields: fields, userAgent: []string{c.UserAgent},
 			peer: provider.Peer{Transport: c.Transport, Fresh: c.Fresh, Credential: c.Credential},
 		},
-		tools: c.Tools, prices: c.Prices, health: health{now: c.Now, current: Health{State: Unknown}},
+		tools: c.Tools, prices: c.Prices, health: &health{now: c.Now, current: Health{State: Unknown}},
 	}, nil
 }
 
@@ -188,6 +188,16 @@ func NewServers(list []*Server) (*Servers, error) {
 	}
 	slices.SortFunc(s.sorted, func(a, b *Server) int { return strings.Compare(a.Name, b.Name) })
 	return s, nil
+}
+
+// Inherit takes over what is known of the health of servers from an earlier configuration, if they are at
+// the same address. It must be called before requests use the servers.
+func (s *Servers) Inherit(before *Servers) {
+	for server := range s.All() {
+		if old := before.Named(server.Name); old != nil && old.endpoint.address == server.endpoint.address {
+			server.health = old.health
+		}
+	}
 }
 
 // Named returns the server with this name, nil if there is none. A nil Servers has none.

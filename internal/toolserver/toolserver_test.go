@@ -2,6 +2,7 @@ package toolserver_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -103,6 +104,38 @@ func TestARedirectIsAnError(t *testing.T) {
 	tr := &transport{answer: func(*http.Request) (*http.Response, error) { return answer(http.StatusTemporaryRedirect), nil }}
 	if _, err := server(t, tr, nil).Send(t.Context(), http.MethodPost, http.Header{}, []byte("{}")); !errors.Is(err, provider.ErrRedirect) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// rotating is a credential of which the next one is good.
+type rotating struct{ at int }
+
+func (r *rotating) Sign(req *http.Request, _ *provider.Body) error {
+	req.Header.Set("Authorization", fmt.Sprint("Bearer ", r.at))
+	return nil
+}
+func (r *rotating) Refused(int) bool  { r.at++; return true }
+func (r *rotating) Secrets() []string { return nil }
+
+func TestARefusedTokenIsRenewedOnce(t *testing.T) {
+	for _, good := range []string{"Bearer 0", "Bearer 1", "never"} {
+		var bodies []string
+		tr := &transport{}
+		tr.answer = func(r *http.Request) (*http.Response, error) {
+			if bodies = append(bodies, tr.body); r.Header.Get("Authorization") != good {
+				return answer(http.StatusUnauthorized), nil
+			}
+			return answer(http.StatusOK), nil
+		}
+		s := server(t, tr, func(c *toolserver.Config) { c.Credential = &rotating{} })
+		resp, err := s.Send(t.Context(), http.MethodPost, http.Header{}, []byte("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if want := map[string]string{"Bearer 0": "200 [{}]", "Bearer 1": "200 [{} {}]", "never": "401 [{} {}]"}[good]; fmt.Sprint(resp.StatusCode, " ", bodies) != want {
+			t.Errorf("%s: %d %v, want %s", good, resp.StatusCode, bodies, want)
+		}
 	}
 }
 
@@ -222,27 +255,6 @@ func TestBadServersAreRefused(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestTheLastRequestDecidesTheHealth(t *testing.T) {
-	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	s := server(t, &transport{}, func(c *toolserver.Config) { c.Now = func() time.Time { return now } })
-	want := func(h toolserver.Health) {
-		t.Helper()
-		if got := s.Health(); got != h {
-			t.Errorf("%+v, want %+v", got, h)
-		}
-	}
-	want(toolserver.Health{State: toolserver.Unknown})
-	end := s.Begin()
-	s.Failed("upstream_timeout")
-	began := now
-	now = now.Add(time.Minute)
-	s.Failed("upstream_error")
-	want(toolserver.Health{State: toolserver.Failing, LastError: "upstream_error", Since: began, InFlight: 1})
-	s.Succeeded()
-	end()
-	want(toolserver.Health{State: toolserver.OK, LastError: "upstream_error", Since: now})
 }
 
 func TestServersAreFoundByName(t *testing.T) {

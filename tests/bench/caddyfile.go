@@ -114,9 +114,17 @@ func gatewayCaddyfile(s site, d duties) string {
 	return globalOptions(s, fmt.Sprintf(`	gatehouse {
 		key %s {
 			secret {env.%s}
-			scopes chat:write models:read
+			scopes chat:write models:read mcp:call
+			mcp %s
 			tenant %s
 %s		}
+		mcp %s {
+			url http://%s%s
+			api_key {env.%s}
+			transport http {
+				keepalive_idle_conns_per_host %d
+			}
+		}
 		key audit {
 			secret {env.%s}
 			scopes activity:read
@@ -137,7 +145,7 @@ func gatewayCaddyfile(s site, d duties) string {
 			}
 		}
 	}
-`, benchKey, gatewayKeyVar, benchTenant, d.keyOptions(), auditKeyVar, benchTenant, spentKeyVar, benchTenant, d.appOptions(s),
+`, benchKey, gatewayKeyVar, toolServer, benchTenant, d.keyOptions(), toolServer, s.upstream, toolPath, upstreamKeyVar, upstreamIdle, auditKeyVar, benchTenant, spentKeyVar, benchTenant, d.appOptions(s),
 		provider(providerPrefix, "http://"+s.upstream, "responses native", upstreamModels...),
 		provider(securePrefix, "https://"+s.secureUpstream, "responses native", upstreamModels...),
 		provider(chatOnlyPrefix, "http://"+s.upstream, "responses translate", modelCoalesced),

@@ -194,6 +194,7 @@ func allCases() []benchCase {
 		refusedRate(wrong),
 	}
 	off = append(off, mediaCases(small, large)...)
+	off = append(off, toolCase(small))
 	return append(off, dutyCases(off)...)
 }
 
@@ -226,6 +227,8 @@ func (c benchCase) load(s *server, sec secrets, prompt promptKind) (load, error)
 		build = embeddingsBody
 	case transcriptsPath:
 		build = formBody
+	case toolPath:
+		build = toolBody
 	}
 	model := cmp.Or(c.prefix, providerPrefix) + c.model
 	body, err := build(model, c.stream, c.size, cmp.Or(c.prompt, prompt))

@@ -171,6 +171,9 @@ func encode(host, path, key string, body []byte) []byte {
 	if path == messagesPath {
 		version = "Anthropic-Version: 2023-06-01\r\n"
 	}
+	if path == toolPath {
+		version = toolHeader
+	}
 	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nAccept: application/json\r\nAuthorization: Bearer %s\r\n%s"+
 		"Content-Type: %s\r\nUser-Agent: gatehouse-bench\r\nContent-Length: %d\r\n\r\n", path, host, key, version, contentType, len(body))
 	return append(append(make([]byte, 0, len(head)+len(body)), head...), body...)

@@ -67,6 +67,7 @@ type upstream struct {
 	chat          template
 	embeddings    template
 	transcript    template
+	tool          template
 	responses     template
 	messages      []byte
 	gemini        []byte
@@ -81,6 +82,7 @@ func newUpstream(key string) *upstream {
 		chat:          chatAnswer(),
 		embeddings:    embeddingsAnswer(),
 		transcript:    transcriptAnswer(),
+		tool:          toolAnswer(),
 		responses:     responseEvents(),
 		messages:      messageEvents(),
 		gemini:        geminiEvents(),
@@ -115,6 +117,10 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.URL.Path == geminiPath && "Bearer "+r.Header.Get("X-Goog-Api-Key") == u.authorization { // the body names no model
 		u.writeStream(w, u.gemini)
+		return
+	}
+	if r.URL.Path == toolPath { // the body names no model
+		writeAnswer(w, u.tool, length)
 		return
 	}
 	model, err := modelOf(head)

@@ -30,6 +30,12 @@ func (s *site) demo(t *testing.T) {
 	for _, model := range []string{"test/none", hostile, long, turned} {
 		s.chat(t, s.secrets["ops"], model, false)
 	}
+	for server, tools := range map[string][]string{"demo": {"echo", "error", "none", hostile, long}, "away": {"any"}} {
+		for _, tool := range tools {
+			message := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": map[string]string{"text": canaryPrompt}}}
+			s.call(t, http.MethodPost, "/mcp/"+server, message, nil)
+		}
+	}
 	for _, name := range []string{hostile, turned, long[:64]} {
 		var made struct {
 			Key string `json:"key"`

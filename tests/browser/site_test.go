@@ -27,7 +27,9 @@ const caddyfile = `{
 	gatehouse {
 		key ops {
 			secret {env.BROWSER_OPS}
-			scopes chat:write models:read activity:read workstations:connect workstations:manage keys:manage limits:read providers:read
+			scopes chat:write models:read activity:read workstations:connect workstations:manage keys:manage limits:read providers:read mcp:call
+			mcp demo
+			mcp away
 		}
 		key reader {
 			secret {env.BROWSER_READER}
@@ -39,6 +41,12 @@ const caddyfile = `{
 		}
 		provider test {
 			dialect test
+		}
+		mcp demo {
+			demo
+		}
+		mcp away {
+			url http://127.0.0.1:9/mcp
 		}
 		runtime_keys {
 			scopes chat:write models:read activity:read

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"os/exec"
+	"path/filepath"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
@@ -14,6 +15,9 @@ import (
 // claudeTries is how often Claude Code sends system messages between others to a model that it does
 // not know. It goes on without them.
 const claudeTries = 2
+
+// mcpFile is the file with MCP servers.
+const mcpFile = "mcp.json"
 
 // claude is Claude Code without its screen. It calls POST /v1/messages?beta=true.
 func claude(p programs) client {
@@ -25,16 +29,32 @@ func claude(p programs) client {
 	messages := []string{`"max_tokens":`, `"system":`}
 	return client{
 		name: "claude-code", version: "2.1.330", missing: process.Absent(p.claude, "claude"),
-		settings: func(scenario) []setting {
-			return []setting{{text: `ANTHROPIC_BASE_URL=https://gateway.example
+		settings: func(s scenario) []setting {
+			set := []setting{{text: `ANTHROPIC_BASE_URL=https://gateway.example
 ANTHROPIC_AUTH_TOKEN=YOUR_KEY
 ANTHROPIC_MODEL=PROVIDER/MODEL
 ANTHROPIC_DEFAULT_HAIKU_MODEL=PROVIDER/MODEL
 `}}
+			if s.mcp() {
+				set = append(set, setting{file: mcpFile, text: `{
+  "mcpServers": {
+    "demo": {
+      "type": "http",
+      "url": "https://gateway.example/mcp/demo",
+      "headers": {"Authorization": "Bearer YOUR_KEY"}
+    }
+  }
+}
+`}, setting{text: "ENABLE_TOOL_SEARCH=false\n"})
+			}
+			return set
 		},
 		command: func(ctx context.Context, r run) *exec.Cmd {
 			cmd := exec.CommandContext(ctx, p.claude, "--print", "--output-format", "json", "--no-session-persistence",
 				"--allowed-tools", "Bash(cat:*)", "--strict-mcp-config")
+			if r.mcp() {
+				cmd.Args = append(cmd.Args, "--allowed-tools", "mcp__demo__echo", "--mcp-config", filepath.Join(r.home, mcpFile))
+			}
 			cmd.Env = []string{"CLAUDE_CONFIG_DIR=" + r.home, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "USE_BUILTIN_RIPGREP=0"}
 			return cmd
 		},
@@ -44,6 +64,11 @@ ANTHROPIC_DEFAULT_HAIKU_MODEL=PROVIDER/MODEL
 			{name: "budget-tool", key: budget, model: "claude/agent", prompt: shell, says: fruit, calls: 2, refused: claudeTries, costs: true, carries: messages},
 			{name: "translated-chat-tool", key: budget, model: "chatonly/agent", prompt: shell, says: fruit, calls: 2, costs: true, carries: []string{`"messages":`, `"name":"Bash"`}},
 			{name: "translated-responses-tool", model: "responsesonly/agent", prompt: shell, says: fruit, calls: 2, carries: []string{`"input":`, `"name":"Bash"`}},
+			{name: "mcp-tool", key: tooled, model: "claude/agent", prompt: `use mcp__demo__echo {"text":"pineapple"}`, says: fruit, calls: 2,
+				refused: claudeTries, most: 8, carries: []string{`"name":"mcp__demo__echo"`}},
+			// The server is not there, and there is no sign-in without an end.
+			{name: "mcp-wrong-key", wrong: true, model: "claude/agent", prompt: pine,
+				fails: []string{"API key is missing or not valid"}, most: 4, within: 30 * time.Second},
 			{name: "wrong-key", wrong: true, model: "claude/agent", prompt: pine,
 				fails: []string{"API key is missing or not valid"}, most: 1, within: 30 * time.Second},
 			{name: "budget-used-up", key: spent, model: "claude/agent", prompt: pine, fails: []string{"budget"}, most: 1, within: 30 * time.Second},

@@ -35,8 +35,8 @@ func codex(p programs) client {
 	inInput := []string{`"type":"additional_tools"`, `"type":"namespace"`, `"type":"custom"`}
 	return client{
 		name: "codex", version: "0.169.0", missing: process.Absent(p.codex, "codex"),
-		settings: func(scenario) []setting {
-			return []setting{{file: "config.toml", text: `model = "PROVIDER/MODEL"
+		settings: func(s scenario) []setting {
+			set := []setting{{file: "config.toml", text: `model = "PROVIDER/MODEL"
 model_provider = "gatehouse"
 
 [model_providers.gatehouse]
@@ -45,6 +45,13 @@ base_url = "https://gateway.example/v1"
 env_key = "GATEWAY_API_KEY"
 wire_api = "responses"
 `}, {text: "GATEWAY_API_KEY=YOUR_KEY\n"}}
+			if s.mcp() {
+				set = append(set, setting{file: "config.toml", text: `[mcp_servers.demo]
+url = "https://gateway.example/mcp/demo"
+bearer_token_env_var = "GATEWAY_API_KEY"
+`})
+			}
+			return set
 		},
 		command: func(ctx context.Context, r run) *exec.Cmd {
 			cmd := exec.CommandContext(ctx, p.codex, append([]string{"exec", "--json", "--skip-git-repo-check",
@@ -87,6 +94,11 @@ wire_api = "responses"
 				carries: []string{`"max_tokens":`, `"name":"multi_agent_v1__spawn_agent"`}},
 			{name: "translated-web-search", key: budget, model: "chatonly/agent", prompt: shell, says: fruit, calls: 2, costs: true,
 				options: []string{"-c", `web_search="live"`}, carries: functions},
+
+			{name: "mcp-tool", key: tooled, model: "fake/agent", prompt: `use echo {"text":"pineapple"}`, says: fruit, calls: 2, most: 8,
+				carries: []string{`mcp__demo`}},
+			{name: "mcp-wrong-key", wrong: true, model: "fake/agent", prompt: "say pineapple",
+				fails: []string{"401", "API key is missing or not valid"}, most: 2 + codexRetries, within: 30 * time.Second},
 
 			{name: "unknown-model", model: "fake/other", prompt: "say pineapple", fails: []string{"fake/other"}, most: 1},
 			// It waits as long as the Retry-After of the second call says.

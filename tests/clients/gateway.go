@@ -67,6 +67,9 @@ const caddyfile = `{
 			chat translate
 		}
 		catalog %[5]s
+		mcp demo {
+			demo
+		}
 	}
 }
 
@@ -87,7 +90,7 @@ type key struct {
 
 func (k key) block() string {
 	hash := fmt.Sprintf("hash sha256:%x", sha256.Sum256([]byte(k.secret)))
-	lines := append([]string{hash, "scopes chat:write models:read"}, k.options...)
+	lines := append([]string{hash, "scopes chat:write models:read mcp:call"}, k.options...)
 	return "\t\tkey " + k.name + " {\n\t\t\t" + strings.Join(lines, "\n\t\t\t") + "\n\t\t}\n"
 }
 
@@ -169,6 +172,7 @@ type row struct {
 	Model  string  `json:"model"`
 	Usage  float64 `json:"usage"` // its cost in USD
 	Priced bool    `json:"priced"`
+	Method string  `json:"method"` // of a request to an MCP server
 }
 
 // rows are the calls of a key, the newest first.

@@ -42,8 +42,14 @@ type scenario struct {
 // budget is a key whose calls must have a price before they are sent.
 var budget = []string{"budget 10usd/day"}
 
+// tooled is a key that may use the built-in MCP server.
+var tooled = []string{"mcp demo"}
+
 // spent is a key whose budget is too small for any call.
 var spent = []string{"budget 1 tokens/day"}
+
+// mcp reports whether the client has an MCP server.
+func (s scenario) mcp() bool { return strings.HasPrefix(s.name, "mcp-") }
 
 func (s scenario) keyName(client string) string { return client + "." + s.name }
 
@@ -69,8 +75,16 @@ func (s scenario) judge(r *process.Result, seen observation) {
 	if len(s.carries) > 0 {
 		r.Check(s.name+": sends what the scenario is about", carries(seen, s.carries))
 	}
-	answered := slices.DeleteFunc(slices.Clone(seen.rows), func(row row) bool { return row.Status != 200 })
+	answered := slices.DeleteFunc(slices.Clone(seen.rows), func(row row) bool { return row.Status != 200 || row.Method != "" })
 	r.Check(s.name+": is in the activity", count(len(answered), s.calls, s.calls))
+	called := slices.DeleteFunc(slices.Clone(seen.rows), func(row row) bool { return row.Status != 200 || row.Method != "tools/call" })
+	if s.mcp() {
+		tools := 0
+		if slices.Equal(s.key, tooled) {
+			tools = 1
+		}
+		r.Check(s.name+": calls the tool through the gateway", count(len(called), tools, tools))
+	}
 	if s.costs && len(answered) > 0 {
 		r.Check(s.name+": has a cost", priced(answered))
 	}

@@ -15,20 +15,24 @@ const (
 	theKey    = "YOUR_KEY"
 )
 
-// setting is what a user sets so that a client asks the gateway: a file in the client's home, or
+// setting is what a user sets so that a client asks the gateway: a part of a file in the client's home, or
 // variables of the environment if the file has no name. docs/clients.md shows its text.
 type setting struct{ file, text string }
 
 // apply writes the files of the settings and returns their variables.
 func (r run) apply(settings []setting) (env []string, err error) {
 	values := strings.NewReplacer(theOrigin, r.origin, theModel, r.model, theKey, r.secret)
+	files := map[string]string{}
 	for _, s := range settings {
 		text := values.Replace(s.text)
 		if s.file == "" {
 			env = append(env, strings.Split(strings.TrimSpace(text), "\n")...)
-			continue
+		} else {
+			files[s.file] += text
 		}
-		file := filepath.Join(r.home, s.file)
+	}
+	for name, text := range files {
+		file := filepath.Join(r.home, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			return nil, err
 		}

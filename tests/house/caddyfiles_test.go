@@ -72,6 +72,8 @@ func atHome(t *testing.T, text string) string {
 		switch match[1] {
 		case "GATEHOUSE_DSN":
 			value = "postgres://gatehouse@127.0.0.1/gatehouse"
+		case "DESKTOPS_SECRET":
+			value = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"
 		case "HOSTNAME":
 			value = "gw-1"
 		}

@@ -32,6 +32,7 @@ var goldenEnv = map[string]string{
 	"KEY": "gk-adapt-0123456789", "NEXT_KEY": "gk-adapt-next-0123456789", "CI_KEY": "gk-adapt-ci-0123456789",
 	"PROVIDER_KEY": "pk-adapt-0123456789", "FILED_KEY": "gk-adapt-filed-0123456789", "SHORT_KEY": "elevenchars", "EMPTY_KEY": "", "SPACED_KEY": "two words, spaced",
 	"VALKEY_PASSWORD": "p@ss:/w%rd ?#", "DATABASE_PASSWORD": `q'uo\te d`, "DATABASE_DSN": "postgres://gw:hidden-in-dsn@10.0.0.6/gatehouse", "NODE_NAME": "Node-7", "BAD_NODE": "gw_1.example",
+	"SOURCE_SECRET": "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3", "SOURCE_OLD_SECRET": "whsec_ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4",
 	"BAD_DSN": "postgres://gw:hidden-in-bad-dsn@10.0.0.6:port/gatehouse",
 }
 

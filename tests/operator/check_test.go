@@ -90,9 +90,9 @@ func TestCheckFindsWhatIsMostLikelyAMistake(t *testing.T) {
 		"desktops": {gatehouseFile(checkKey + "}\nvnc {\ndomain vnc.example.com\nworkstation desk1 10.0.0.7:5901\n}\n" + checkProvider), 2,
 			[]string{"no layer4 server", "needs the DNS", "there is no certificate for *.vnc.example.com yet"}},
 		"tools that nobody reaches": {gatehouseFile(checkKey + "mcp demo\n}\nkey ci {\nsecret {env.CHECK_KEY}\nscopes mcp:call\n}\nkey lab {\nhash sha256:1f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0\nscopes mcp:call\ntenant lab\nmcp demo\n}\n" +
-			"tenant lab {\nmcp far\n}\nmcp demo {\ndemo\n}\nmcp far {\nurl https://tools.example.com/mcp\n}\n" + strings.Replace(checkProvider, "api_key {env.CHECK_KEY}\n", "", 1)), 1, []string{
+			"tenant lab {\nmcp far\n}\nmcp demo {\ndemo\n}\nmcp far {\nurl https://tools.example.com/mcp\n}\nmcp open {\nurl https://tools.example.com/mcp\napi_key literal-key-3f9a\n}\n" + strings.Replace(checkProvider, "api_key {env.CHECK_KEY}\n", "", 1)), 1, []string{
 			"warning key dev its mcp lines have no effect", "warning key ci it has the scope mcp:call and reaches no MCP server", "warning key lab its tenant lab takes all MCP servers from it",
-			"warning mcp demo no key reaches it", "warning mcp far no key reaches it", "note mcp far nothing authorizes the gateway there", "warning mcp demo it is the built-in server",
+			"warning mcp demo no key reaches it", "warning mcp far no key reaches it", "note mcp far nothing authorizes the gateway there", "warning mcp open its api_key is written in the configuration", "warning mcp demo it is the built-in server",
 		}},
 		"a secret in the open": {gatehouseFile(checkKey + "secret " + harness.Secret("full") + "\n}\n" + checkProvider), 1, []string{"its secret is written in the configuration"}},
 	} {

@@ -21,8 +21,9 @@ func observe(t *testing.T) *harness.Gateway {
 	h := harness.Prepare(t)
 	harness.WriteCatalog(h)
 	if err := h.Reload(harness.Setup{
-		Keys:    harness.FullKey("budget 100usd/day\nunpriced allow\nconcurrency 1 queue 1 20s\nguardrails mask") + harness.Key("activity", ""),
-		Options: "guardrail mask {\non input\nredact email\n}\ncatalog DIR/prices.json\n", VNC: desktop.As("one", ""),
+		Keys: harness.FullKey("budget 100usd/day\nunpriced allow\nconcurrency 1 queue 1 20s\nguardrails mask") + harness.Key("activity", "") +
+			"key hosted {\nsecret {env.KEY_HOSTED}\nscopes mcp:call\nmcp demo\n}\n",
+		Options: "guardrail mask {\non input\nredact email\n}\ncatalog DIR/prices.json\nmcp demo {\ndemo\n}\n", VNC: desktop.As("one", ""),
 		Providers: harness.DefaultProviders + "provider cloud {\n" + cloud.entra() + "base_url " + cloud.URL + "\nmodels m\n}\n",
 	}); err != nil {
 		t.Fatal(err)
@@ -41,6 +42,9 @@ func observe(t *testing.T) *harness.Gateway {
 		}
 	}
 	if a := h.Client.Post("/v1/rerank", "full", `{"model":"fake/echo","query":"a","documents":["b"]}`); a.Status != 200 { // has a unit
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	if a := h.Client.Post("/mcp/demo", "hosted", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"error"}}`); a.Status != 200 {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	h.Client.Get("/v1/models", "")

@@ -102,6 +102,30 @@ func TestVNCASourceSaysWhereAWorkstationIsAndWhatItsPasswordIs(t *testing.T) {
 	harness.WantRefusal(t, "another tenant's", h.Client.Do("POST", workstations+"/lab1/vnc", "foreign", ""), 404, "not_found")
 }
 
+func TestVNCASourceFillsLists(t *testing.T) {
+	d, p := harness.NewVNCServer(t, harness.NoSecurity), newPlane(t)
+	h := harness.StartVNC(t, harness.Setup{VNC: p.block("cache 1ms") + d.As("one", "")})
+	list := func() string { return string(h.Client.Want(200, "GET", workstations, "connect", "").Body) }
+	if text := list(); !strings.Contains(text, `"sources":[{"tenant":"default","source":"lab","list":"missing"}]`) || !strings.Contains(text, `"one"`) {
+		t.Errorf("%s", text)
+	}
+	p.say("", `{"items":[{"workstation_id":"lab1","labels":{"course":"cs101"},"state":"stopped"},{"workstation_id":"one"},{"workstation_id":"../x"}]}`)
+	h.Become(harness.Setup{VNC: p.block("") + d.As("one", "")})
+	if !harness.Eventually(func() bool { return strings.Contains(list(), `"lab1"`) }) {
+		t.Fatal("lab1 is not in the list")
+	}
+	text := list()
+	if !strings.Contains(text, `{"workstation_id":"lab1","tenant":"default","source":"lab","state":"stopped"`) || !strings.Contains(text, `"labels":{"course":"cs101"}`) ||
+		strings.Count(text, `"workstation_id"`) != 2 || strings.Contains(text, "missing") {
+		t.Errorf("%s", text)
+	}
+	one := h.Client.Want(200, "GET", workstations+"/lab1", "connect", "")
+	if harness.At(harness.Parse(t, one.Body), "state") != "stopped" {
+		t.Errorf("%s", one.Body)
+	}
+	harness.WantRefusal(t, "not in the list", h.Client.Get(workstations+"/lab2", "connect"), 404, "not_found")
+}
+
 func TestVNCAPersonReadsWhyASourceSaysNo(t *testing.T) {
 	d, p := harness.NewVNCServer(t, harness.NoSecurity), newPlane(t)
 	p.say("lab1", allowing(d, `,"cache_seconds":0`))

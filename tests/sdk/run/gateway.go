@@ -3,218 +3,44 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
+	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
-
-// uncallable is in the catalog, but its provider is not configured.
-const uncallable = "elsewhere/model"
-
-// catalog is in the form of LiteLLM's price map.
-const catalog = `{
-	"` + uncallable + `": {"litellm_provider": "elsewhere", "mode": "chat", "max_tokens": 4096,
-		"input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06}
-}
-`
-
-// caddyfile takes the port of the HTTP site, that of the HTTPS site, the catalog, and several times
-// the origin of the fake provider. The fake's models are named one by one: a model it has, but that
-// is not named here, is not callable.
-const caddyfile = `{
-	admin off
-	persist_config off
-	auto_https disable_redirects
-	local_certs
-	skip_install_trust
-	grace_period 5s
-	servers {
-		protocols h1 h2
-	}
-	gatehouse {
-		key caller {
-			secret {env.SDK_CALLER_KEY}
-			scopes chat:write models:read
-		}
-		key reader {
-			secret {env.SDK_READER_KEY}
-			scopes activity:read
-		}
-		key manager {
-			secret {env.SDK_MANAGER_KEY}
-			scopes keys:manage
-		}
-		runtime_keys {
-			scopes chat:write models:read
-		}
-		provider test {
-			dialect test
-		}
-		provider fake {
-			base_url %[4]s/v1
-			api_key {env.SDK_FAKE_KEY}
-			models echo tools null-fields sloppy float-created usage-each no-done finish-eos no-stream cut-mid-stream cut-reset cut-clean err-mid-stream response-failed malformed err-400 err-401 err-429 err-500 err-500-openai err-500-openrouter
-			responses native
-		}
-		provider chatonly {
-			base_url %[4]s/v1
-			api_key {env.SDK_FAKE_KEY}
-			models echo tools no-stream reasoning length too-long overloaded cut-clean err-401 first-1-after-0-err-429
-			responses translate
-		}
-		provider anthropic {
-			dialect anthropic
-			base_url %[4]s
-			api_key {env.SDK_FAKE_KEY}
-			models echo tools no-stream reasoning length stop-sequence refusal pause-turn too-long overloaded cut-clean err-401 err-500-anthropic first-1-after-0-err-429
-		}
-		provider responsesonly {
-			base_url %[4]s/responses-only/v1
-			api_key {env.SDK_FAKE_KEY}
-			models echo tools no-stream reasoning length too-long overloaded cut-clean err-401 first-1-after-0-err-429
-			chat translate
-		}
-		provider gemini {
-			dialect gemini
-			base_url %[4]s/gemini/v1beta
-			api_key {env.SDK_FAKE_KEY}
-			models echo tools reasoning length too-long overloaded cut-clean err-401 first-1-after-0-err-429
-			models gemini-3-echo gemini-3-tools gemini-3-reasoning gemini-3-blocked gemini-3-no-finish gemini-3-error-late gemini-3-err-500 gemini-3-retry gemini-embedding-001
-			discover off
-		}
-		provider converse {
-			dialect bedrock
-			base_url %[4]s/bedrock
-			region us-east-1
-			auth aws {
-				access_key AKIDEXAMPLE
-				secret_key {env.SDK_FAKE_KEY}
-			}
-			models echo tools reasoning length too-long overloaded cut-clean err-401 first-1-after-0-err-429
-			models us.amazon.echo:0 arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.echo amazon.titan-embed-text-v2:0 us.anthropic.echo:0
-			discover off
-		}
-		provider claude-bedrock {
-			dialect bedrock-anthropic
-			base_url %[4]s/claude
-			region us-east-1
-			auth aws {
-				access_key AKIDEXAMPLE
-				secret_key {env.SDK_FAKE_KEY}
-			}
-			models us.anthropic.echo:0 arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.echo
-			discover off
-		}
-		provider claude-vertex {
-			dialect vertex-anthropic
-			base_url %[4]s/claude/v1/projects/p/locations/global/publishers/anthropic
-			api_key {env.SDK_FAKE_KEY}
-			models echo echo@20261001
-			discover off
-		}
-		provider azure {
-			resource gatehouse
-			base_url %[4]s/azure/openai/v1
-			api_key {env.SDK_FAKE_KEY}
-			models echo
-			discover off
-		}
-		provider azure-classic {
-			base_url %[4]s/azure/openai/deployments/echo
-			header api-key {env.SDK_FAKE_KEY}
-			query api-version 2024-10-21
-			models echo
-			responses translate
-		}
-		provider rt {
-			dialect openrouter
-			base_url %[4]s/api/v1
-			api_key {env.SDK_FAKE_KEY}
-			models echo no-stream err-mid-stream
-			responses native
-		}
-		alias openai-failover {
-			group {
-				target fake/err-500-openai
-			}
-			group {
-				target anthropic/echo
-			}
-		}
-		alias openrouter-failover {
-			group {
-				target fake/err-500-openrouter
-			}
-			group {
-				target anthropic/echo
-			}
-		}
-		alias anthropic-failover {
-			group {
-				target anthropic/err-500-anthropic
-			}
-			group {
-				target chatonly/echo
-			}
-		}
-		catalog %[3]s
-	}
-}
-
-http://:%[1]d {
-	bind 127.0.0.1
-	gatehouse
-}
-
-https://localhost:%[2]d {
-	bind 127.0.0.1
-	gatehouse
-}
-`
-
-// configuration is a Caddyfile and the ports of its sites; https 0: there is none.
-type configuration struct {
-	text        string
-	http, https int
-	ca          string // file of the root certificate; "": where StartCaddy has it
-}
-
-// servingConfig is the configuration for suites whose calls are answered.
-func servingConfig(dir, fakeOrigin string) (configuration, error) {
-	ports, err := process.FreePorts(2)
-	if err != nil {
-		return configuration{}, err
-	}
-	catalogFile := filepath.Join(dir, "catalog.json")
-	if err := os.WriteFile(catalogFile, []byte(catalog), 0o600); err != nil {
-		return configuration{}, err
-	}
-	return configuration{
-		text: fmt.Sprintf(caddyfile, ports[0], ports[1], catalogFile, fakeOrigin),
-		http: ports[0], https: ports[1],
-	}, nil
-}
 
 type gateway struct {
 	*process.Process
 	http, https, ca string // https "": no such site
 	newsTime        string // of a cluster
+	keyed           string // site that adds the key
+	source          int    // as configuration has it
 	secrets         map[string]string
 }
 
 // newSecrets are the variables of the keys.
 func newSecrets() map[string]string {
 	return map[string]string{
-		"SDK_CALLER_KEY": process.Secret(), "SDK_READER_KEY": process.Secret(), "SDK_MANAGER_KEY": process.Secret(), "SDK_FAKE_KEY": process.Secret(),
+		"SDK_CALLER_KEY": process.Secret(), "SDK_NARROW_KEY": process.Secret(), "SDK_READER_KEY": process.Secret(), "SDK_MANAGER_KEY": process.Secret(), "SDK_FAKE_KEY": process.Secret(),
+		"SDK_DESK_KEY": process.Secret(), "SDK_SOURCE_SECRET": webhookSecret(), "SDK_SOURCE_OLD_SECRET": webhookSecret(),
 	}
+}
+
+// webhookSecret is one of the Standard Webhooks specification.
+func webhookSecret() string {
+	return "whsec_" + base64.StdEncoding.EncodeToString([]byte(rand.Text()))
 }
 
 // startGateway returns when the gateway answers on all its sites. Its files are in dir.
 func startGateway(ctx context.Context, caddy, dir string, c configuration, secrets map[string]string) (*gateway, error) {
-	g := &gateway{http: fmt.Sprintf("http://127.0.0.1:%d", c.http), ca: cmp.Or(c.ca, process.RootCA(dir)), secrets: secrets}
+	g := &gateway{http: fmt.Sprintf("http://127.0.0.1:%d", c.http), ca: cmp.Or(c.ca, process.RootCA(dir)), secrets: secrets, source: c.source}
+	if c.keyed != 0 {
+		g.keyed = fmt.Sprintf("http://localhost:%d", c.keyed)
+	}
 	if c.https != 0 {
 		g.https = fmt.Sprintf("https://localhost:%d", c.https)
 	}
@@ -280,9 +106,15 @@ func (g *gateway) environment(target string, https bool, fakeOrigin string) []st
 		"GATEWAY_CA="+g.ca,
 		"GATEWAY_TARGET="+target,
 		"GATEWAY_API_KEY="+g.secrets["SDK_CALLER_KEY"],
+		"GATEWAY_NARROW_KEY="+g.secrets["SDK_NARROW_KEY"],
+		"GATEWAY_CONFORMANCE_ORIGIN="+g.keyed,
 		"GATEWAY_ACTIVITY_KEY="+g.secrets["SDK_READER_KEY"],
 		"GATEWAY_MANAGER_KEY="+g.secrets["SDK_MANAGER_KEY"],
 		"GATEWAY_NEWS_TIME="+g.newsTime,
+		"GATEWAY_DESK_KEY="+g.secrets["SDK_DESK_KEY"],
+		"GATEWAY_SOURCE_PORT="+strconv.Itoa(g.source),
+		"GATEWAY_SOURCE_SECRET="+g.secrets["SDK_SOURCE_SECRET"],
+		"GATEWAY_SOURCE_OLD_SECRET="+g.secrets["SDK_SOURCE_OLD_SECRET"],
 		"GATEWAY_UNCALLABLE_MODEL="+uncallable,
 		"FAKE_ORIGIN="+fakeOrigin,
 		"FAKE_API_KEY="+g.secrets["SDK_FAKE_KEY"],

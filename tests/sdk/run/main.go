@@ -1,8 +1,8 @@
-// Command run drives a built gateway with the official SDKs of OpenAI, OpenRouter, Anthropic and Google.
+// Command run drives a built gateway with the official SDKs of OpenAI, OpenRouter, Anthropic, Google and MCP.
 //
 //	go run ./tests/sdk/run -caddy ./caddy -fake FAKEPROVIDER -python PYTHON -python-anthropic1 DIR -python-clouds PYTHON -node DIR
-//		-go TESTBINARY -go-anthropic TESTBINARY -go-anthropic1 TESTBINARY -go-google TESTBINARY [-only REGEXP] [-results FILE]
-//		[-cluster]
+//		-go TESTBINARY -go-anthropic TESTBINARY -go-anthropic1 TESTBINARY -go-google TESTBINARY
+//		-go-mcp TESTBINARY -mcp-node DIR -mcp-server SERVER [-only REGEXP] [-results FILE] [-cluster]
 //
 // It starts the fake provider and the gateway, on free ports of the loopback and with their data in
 // a temporary folder. It runs each suite against the built-in test provider and against the fake
@@ -33,6 +33,9 @@ func main() {
 	flag.StringVar(&p.goAnthropic, "go-anthropic", "", "the test binary of tests/sdk/go/anthropic")
 	flag.StringVar(&p.goAnthropic1, "go-anthropic1", "", "the same, built with the tag anthropic1")
 	flag.StringVar(&p.goGoogle, "go-google", "", "the test binary of tests/sdk/go/google")
+	flag.StringVar(&p.goMCP, "go-mcp", "", "the test binary of tests/sdk/go/mcp")
+	flag.StringVar(&p.mcpNode, "mcp-node", "", "a folder with the packages of tests/sdk/mcp")
+	flag.StringVar(&p.mcpServer, "mcp-server", "", "the built everything-server of the Go SDK of MCP")
 	flag.StringVar(&p.sources, "sources", "tests/sdk", "the folder of the suites")
 	cluster := flag.Bool("cluster", false, "call two gateways that share Redis and PostgreSQL, through a balancer")
 	process.Main("sdk", "suites", func(ctx context.Context, o process.Options) (ok bool, err error) {
@@ -95,13 +98,19 @@ func run(ctx context.Context, p peers, o process.Options) (ok bool, err error) {
 
 // runServed runs the suites whose calls are answered.
 func runServed(ctx context.Context, p peers, dir string, fake *fakeProvider, chosen []suite, report func(*process.Result) error) (bool, error) {
-	g, err := start(ctx, p, dir, func(dir string) (configuration, error) { return servingConfig(dir, fake.origin) })
+	servers, err := startMCPServers(ctx, p.mcpServer, dir)
+	if err != nil {
+		return false, err
+	}
+	defer servers.stop()
+	g, err := start(ctx, p, dir, func(dir string) (configuration, error) { return servingConfig(dir, fake.origin, servers) })
 	if err != nil {
 		return false, err
 	}
 	defer g.Stop()
 	return g.runSuites(ctx, chosen, report, func(i int) []string {
-		return g.environment(chosen[i].target, chosen[i].https, fake.origin)
+		return append(g.environment(chosen[i].target, chosen[i].https, fake.origin),
+			"MCP_STATELESS="+servers.stateless, "MCP_SESSIONS="+servers.sessions)
 	})
 }
 

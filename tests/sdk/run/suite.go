@@ -22,6 +22,7 @@ type peers struct {
 	pythonAnthropic1, goAnthropic, goAnthropic1 string
 	pythonClouds                                string
 	goGoogle                                    string
+	goMCP, mcpNode, mcpServer                   string
 
 	cluster clustertest.T // what a cluster ends with; nil: one gateway
 }
@@ -31,6 +32,9 @@ const keysTarget = "keys"
 
 // cloudsTarget is no provider: the clients of clouds, whose requests are compared with the gateway's.
 const cloudsTarget = "clouds"
+
+// sourcesTarget is no provider: a control plane of desktops.
+const sourcesTarget = "sources"
 
 type suite struct {
 	name    string
@@ -120,10 +124,16 @@ func suites(p peers) []suite {
 		s.name, s.target = row.name+"/"+cloudsTarget, cloudsTarget
 		all = append(all, s)
 	}
+	if p.cluster == nil { // each gateway of a cluster would ask another control plane
+		s := python("sources_suite.py")
+		s.name, s.target = "webhook-verifier-python/"+sourcesTarget, sourcesTarget
+		all = append(all, s)
+	}
 	https := python("https_run.py")
 	https.name, https.target, https.https = "python-https-http2/test", "test", true
 	all = append(append(all, https), anthropicSuites(p, python, node)...)
 	all = append(all, googleSuites(p, python, node)...)
+	all = append(all, mcpSuites(p, python)...)
 	return append(all, mediaSuites(python, node)...)
 }
 

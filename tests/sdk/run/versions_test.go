@@ -22,6 +22,12 @@ var sdks = map[string]struct{ documented, pinned string }{
 	"google-python-":     {"google-genai (Python)", "\ngoogle-genai=="},
 	"google-npm-":        {"@google/genai (npm)", `"@google/genai": "`},
 	"google-go-":         {"google.golang.org/genai (Go)", "google.golang.org/genai"},
+	"mcp-python-":        {"mcp (Python)", "\nmcp=="},
+	"mcp-npm-":           {"@modelcontextprotocol/sdk (npm)", `"@modelcontextprotocol/sdk": "`},
+	"mcp-client-npm-":    {"@modelcontextprotocol/client (npm)", `"@modelcontextprotocol/client": "`},
+	"mcp-go-":            {"modelcontextprotocol/go-sdk", "github.com/modelcontextprotocol/go-sdk"},
+	"mcp-inspector-":     {"@modelcontextprotocol/inspector (npm)", `"@modelcontextprotocol/inspector": "`},
+	"mcp-conformance-":   {"@modelcontextprotocol/conformance (npm)", `"@modelcontextprotocol/conformance": "`},
 	"openai-go-":         {"openai-go", "github.com/openai/openai-go/v3 v"},
 	"anthropic-go-":      {"anthropic-sdk-go", "github.com/anthropics/anthropic-sdk-go"},
 }
@@ -40,7 +46,7 @@ func TestTheVersionsOfSuitesArePinnedAndDocumented(t *testing.T) {
 		}
 	}
 	var manifests strings.Builder
-	for _, name := range []string{"python/requirements.txt", "python/anthropic-1.txt", "node/package.json", "go/go.mod"} {
+	for _, name := range []string{"python/requirements.txt", "python/anthropic-1.txt", "node/package.json", "mcp/package.json", "go/go.mod"} {
 		manifests.WriteString(read(t, filepath.Join("..", name)))
 	}
 	documented := make(map[string][]string)

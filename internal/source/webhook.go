@@ -11,8 +11,6 @@ import (
 	"mime"
 	"net/http"
 	"time"
-
-	"go.uber.org/zap"
 )
 
 const (
@@ -22,6 +20,16 @@ const (
 	maxAnswer     = 16 << 10
 	maxListAnswer = 256 << 10
 )
+
+// webhook asks questions. It is safe for concurrent use.
+type webhook struct {
+	url       string
+	secrets   [][]byte // the first one is the newest
+	timeout   time.Duration
+	transport http.RoundTripper
+	now       func() time.Time
+	asked     chan struct{} // a semaphore for questions under way
+}
 
 // Failure is why there is no answer that counts. Its code is for the log.
 type Failure struct {
@@ -56,37 +64,37 @@ func failed(code, format string, args ...any) *Failure {
 }
 
 // ask asks one question, and returns the body of its answer.
-func (s *Source) ask(question any, most int64) ([]byte, *Failure) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.config.Timeout)
+func (w *webhook) ask(question any, most int64) ([]byte, *Failure) {
+	ctx, cancel := context.WithTimeout(context.Background(), w.timeout)
 	defer cancel()
 	select {
-	case s.asked <- struct{}{}:
-		defer func() { <-s.asked }()
+	case w.asked <- struct{}{}:
+		defer func() { <-w.asked }()
 	case <-ctx.Done():
 	}
 	if ctx.Err() != nil { // also where it got its turn at that moment
-		return nil, failed(FailedBusy, "%d questions were under way for %s", maxAsked, s.config.Timeout)
+		return nil, failed(FailedBusy, "%d questions were under way for %s", maxAsked, w.timeout)
 	}
-	body, err := s.post(ctx, question, most)
+	body, err := w.post(ctx, question, most)
 	var failure *Failure
 	switch {
 	case err == nil:
 		return body, nil
 	case errors.As(err, &failure):
 	case ctx.Err() != nil:
-		failure = failed(FailedTimeout, "no answer within %s", s.config.Timeout)
+		failure = failed(FailedTimeout, "no answer within %s", w.timeout)
 	default:
 		failure = &Failure{FailedConnection, err}
 	}
 	return nil, failure
 }
 
-func (s *Source) post(ctx context.Context, question any, most int64) ([]byte, error) {
+func (w *webhook) post(ctx context.Context, question any, most int64) ([]byte, error) {
 	body, err := json.Marshal(question)
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.config.URL, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +103,8 @@ func (s *Source) post(ctx context.Context, question any, most int64) ([]byte, er
 	// A question may be asked twice. The empty list sends no header and lets net/http repeat the
 	// request where the server closed a kept connection just as it was used again.
 	req.Header["Idempotency-Key"] = nil
-	s.sign(req.Header, "msg_"+rand.Text(), s.now(), body)
-	resp, err := s.config.Transport.RoundTrip(req) // a transport does not follow redirects
+	w.sign(req.Header, "msg_"+rand.Text(), w.now(), body)
+	resp, err := w.transport.RoundTrip(req) // a transport does not follow redirects
 	if err != nil {
 		return nil, err
 	}
@@ -119,57 +127,4 @@ func readAnswer(resp *http.Response, most int64) ([]byte, error) {
 		err = failed(FailedTooLarge, "the answer has more than %d bytes", most)
 	}
 	return answer, err
-}
-
-// log logs a failure.
-func (s *Source) log(failure *Failure, k key) {
-	s.config.Logger.Warn("the source of workstations gave no answer that counts", zap.String("source", s.config.Name),
-		zap.String("code", failure.Code), zap.String("tenant", k.tenant), zap.String("workstation", k.name), zap.Error(failure.Err))
-}
-
-// head begins a question.
-func (s *Source) head(kind, tenant string) head {
-	return head{Type: kind, Version: version, Tenant: tenant, Gateway: s.config.Gateway()}
-}
-
-// Resolve asks for a workstation, unless an answer counts for which was asked at since or later. The
-// error is a [*Failure].
-func (s *Source) Resolve(q Question, since time.Time) (Answer, error) {
-	r := s.answer(keyOf(&q), since, func() result { return s.resolve(&q) })
-	if r.failure != nil {
-		return Answer{}, r.failure
-	}
-	a := r.answer
-	if a.Decision == Wait {
-		a.RetryAfter = max(r.until.Sub(s.now()), leastWait)
-	}
-	return a, nil
-}
-
-func (s *Source) resolve(q *Question) (r result) {
-	question := resolveQuestion{head: s.head(typeResolve, q.Tenant), Reason: q.Reason, Name: q.Name, Caller: q.Caller}
-	question.Session.ViewOnly = q.ViewOnly
-	asked := s.now()
-	body, failure := s.ask(question, maxAnswer)
-	life := negative
-	if failure == nil {
-		var err error
-		if r.answer, life, err = parseAnswer(body); err != nil {
-			failure, life = &Failure{FailedInvalid, err}, negative
-		}
-	}
-	r.failure, r.answer.Asked = failure, asked
-	s.noteHealth(failure)
-	if failure == nil || !failure.counts() {
-		r.until = s.now().Add(min(life, s.longest(r.answer.Decision)))
-	}
-	return r
-}
-
-// longest is how long an answer counts at most.
-func (s *Source) longest(d Decision) time.Duration {
-	if d == Allow {
-		return s.config.Cache
-	}
-	return mostWait
 }
