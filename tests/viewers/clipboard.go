@@ -18,7 +18,7 @@ const markedText = "marked: what the desktop has copied"
 
 // tigerClipboard views a desktop that keeps its clipboard, in each encoding: the gateway follows the
 // server's stream there. Without the rule the text arrives, so that its absence says something.
-func tigerClipboard(p programs, ctx context.Context, s *session) {
+func (p programs) tigerClipboard(ctx context.Context, s *session) {
 	if !s.trustTiger() || !issueWith(ctx, s, `{"session":{"clipboard_out":"off"}}`) {
 		return
 	}

@@ -28,7 +28,7 @@ var viewers = []viewer{
 	{name: "tigervnc", run: programs.tigerByName},
 	{name: "tigervnc/x509plain", run: programs.tigerByPassword},
 	{name: "tigervnc/test-card", run: programs.tigerTestCard},
-	{name: "tigervnc/clipboard", run: tigerClipboard},
+	{name: "tigervnc/clipboard", run: programs.tigerClipboard},
 	{name: "tigervnc/stunnel", run: programs.tigerBehindStunnel},
 	{name: "tigervnc/x11vnc", x11vnc: true, run: programs.tigerAtX11vnc},
 	{name: "ssvnc", run: programs.ssvncAlone},
