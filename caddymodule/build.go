@@ -72,7 +72,7 @@ func (a *App) build() (gateway.Config, error) {
 		return none, err
 	}
 	secrets = append(secrets, hookSecrets...)
-	workstations, logins, err := a.VNC.build(a.ctx, a.state, a.sessionLevels())
+	workstations, logins, err := a.VNC.build(a.ctx, a.state, sessionLevels(a.Tenants, a.Keys))
 	if err != nil {
 		return none, fmt.Errorf("vnc: %w", err)
 	}

@@ -146,12 +146,12 @@ func (l *Login) login(ctx caddy.Context, owner, host string) (desktop.Credential
 }
 
 // sessionLevels returns the session rules of tenants and keys.
-func (a *App) sessionLevels() desktop.Levels {
+func sessionLevels(tenants []Tenant, all []Key) desktop.Levels {
 	levels := desktop.Levels{Tenants: map[string]desktop.SessionRules{}, Keys: map[desktop.KeyName]desktop.SessionRules{}}
-	for _, t := range a.Tenants {
+	for _, t := range tenants {
 		levels.Tenants[t.Name] = t.Session
 	}
-	for _, k := range a.Keys {
+	for _, k := range all {
 		if k.Session != (desktop.SessionRules{}) {
 			levels.Keys[desktop.KeyName{Tenant: tenantOf(k), Key: k.Name}] = k.Session
 		}

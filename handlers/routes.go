@@ -86,6 +86,8 @@ var (
 	guestsEndpoint         = &endpoint{"sessions", http.MethodPost, keys.WorkstationsConnect, true, inviteGuest}
 )
 
+var socketEndpoint = &endpoint{"vnc_socket", http.MethodGet, keys.WorkstationsConnect, false, serveVNCSocket}
+
 // route is one row of the table. A path that ends in a slash takes the rest of the request's path
 // as a name, because the name of a model has slashes. {model} is such a name within a path, which must
 // stand before the one that it ends the path in; {id},
@@ -136,6 +138,7 @@ var routes = []route{
 	{"/v1beta/models/", api.Google{}, modelsEndpoint},
 
 	{"/v1/workstations", api.OpenAI{}, listEndpoint},
+	{"/v1/workstations/{id}/socket", api.OpenAI{}, socketEndpoint},
 	{"/v1/workstations/{id}", api.OpenAI{}, showEndpoint},
 	{"/v1/workstations/{id}", api.OpenAI{}, registerEndpoint},
 	{"/v1/workstations/{id}", api.OpenAI{}, releaseEndpoint},

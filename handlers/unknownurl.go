@@ -22,6 +22,7 @@ const (
 	adviceOpenAI    = "the SDK's base URL must end in /v1 (OpenAI) or /api/v1 (OpenRouter)"
 	adviceAnthropic = "the address of this API is /v1/messages; set the SDK's base URL so that it is asked for"
 	adviceTwice     = "the base URL of this SDK must not end in /v1, which it adds itself"
+	adviceTools     = "there is no sign-in by OAuth: send a gateway key as Authorization: Bearer"
 	adviceOther     = " is not served; use a client of OpenAI's API with a base URL that ends in /v1"
 )
 
@@ -40,6 +41,8 @@ var wrongElsewhere = []wrongBase{
 	{"*/chat/completions */responses */models */embeddings */completions */moderations", nil, adviceOpenAI},
 	{"*/images/generations */audio/speech */audio/transcriptions */rerank", nil, adviceOpenAI},
 	{"/api/chat /api/generate /api/tags /api/show /api/ps /api/pull /api/embed /api/version", nil, "Ollama's API" + adviceOther},
+	// What MCP clients without a key ask for, to begin a sign-in.
+	{"/.well-known/oauth-protected-resource* /.well-known/oauth-authorization-server* /.well-known/openid-configuration* /register", api.MCP{}, adviceTools},
 	{"/openai /openai/* /openrouter /openrouter/* /models/* /responses/* /v1 /v1/* /api/v1 /api/v1/*", nil, adviceOpenAI},
 }
 

@@ -15,7 +15,9 @@ func TestWrongBaseURLsAreFound(t *testing.T) {
 		"/openai/v1/chat/completions": adviceOpenAI, "/V1/models": adviceOpenAI, "/V1/x": adviceOpenAI, "/api/chat/completions": adviceOpenAI,
 		"/API/V1/key": adviceOpenAI, "/models/gpt": adviceOpenAI, "/messages": adviceAnthropic, "/anthropic/v1/messages": adviceAnthropic,
 		"/api/chat": "Ollama's API" + adviceOther, "/api/tags": "Ollama's API" + adviceOther,
-		"/openai/deployments/gpt/chat/completions": "Azure's form of OpenAI's API" + adviceOther,
+		"/openai/deployments/gpt/chat/completions":       "Azure's form of OpenAI's API" + adviceOther,
+		"/.well-known/oauth-protected-resource/mcp/demo": adviceTools, "/.well-known/oauth-authorization-server": adviceTools, "/register": adviceTools,
+		"/.well-known/acme-challenge/x": "", "/registered": "",
 		"/": "", "": "", "/index.html": "", "/api": "", "/api/chats": "", "/model": "", "/v2": "", "/openaix": "",
 	} {
 		if got := findWrong(wrongElsewhere, path); (got != nil) != (want != "") || got != nil && got.advice != want {

@@ -43,9 +43,18 @@ func init() {
 				newCheckCommand(),
 				newBackupCommand(),
 			)
+			for _, newCommand := range added {
+				cmd.AddCommand(newCommand())
+			}
 		},
 	})
 }
+
+// added are the commands of other packages.
+var added []func() *cobra.Command
+
+// Add adds a subcommand that is no operator's. It must be called before the program begins.
+func Add(newCommand func() *cobra.Command) { added = append(added, newCommand) }
 
 func newKeyCommand() *cobra.Command {
 	var name string

@@ -82,14 +82,14 @@ func TestTheCommandShowsAndEndsSessions(t *testing.T) {
 		case r.URL.Query().Get("key") == "none":
 			_, _ = io.WriteString(w, "[]")
 		default:
-			_, _ = fmt.Fprintf(w, `[{"session_id":"vnc-1","tenant":"acme","workstation_id":"desk1","key":"dev","viewer":"192.0.2.1:5","security":"TLSFirst","view_only":true,
+			_, _ = fmt.Fprintf(w, `[{"session_id":"vnc-1","tenant":"acme","workstation_id":"desk1","key":"dev","viewer":"192.0.2.1:5","security":"TLSFirst","view_only":true,"role":"guest","guests":2,
 				"started_at":%q,"until":%q,"bytes_up":10,"bytes_down":3670016}]`,
 				time.Now().Add(-26*time.Hour-time.Minute).UTC().Format(time.RFC3339), time.Now().Add(90*time.Second).UTC().Format(time.RFC3339Nano))
 		}
 	}
 	lines, err := runCommand(t, admin, "sessions")
 	if err != nil || len(lines) != 2 || lines[0] != "SESSION TENANT WORKSTATION KEY VIEWER SECURITY OPEN FOR ENDS UP DOWN" ||
-		lines[1] != "vnc-1 acme desk1 dev 192.0.2.1:5 (view only) TLSFirst 1d 2h in 1m 30s 10 B 3.5 MiB" {
+		lines[1] != "vnc-1 acme desk1 dev 192.0.2.1:5 (guest, view only, guests: 2) TLSFirst 1d 2h in 1m 30s 10 B 3.5 MiB" {
 		t.Errorf("%v %q", err, lines)
 	}
 	if lines, err = runCommand(t, admin, "sessions", "--key", "none"); err != nil || len(lines) != 1 || lines[0] != "No open sessions." {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,6 +58,8 @@ type sessionRow struct {
 	Up          int64     `json:"bytes_up"`       // how many bytes the viewer has sent
 	Down        int64     `json:"bytes_down"`     // how many bytes the workstation has sent
 	Node        string    `json:"node"`           // the gateway that has it, in a cluster
+	Role        string    `json:"role"`           // "guest" of one that watches another
+	Guests      int       `json:"guests"`         // how many watch it
 }
 
 // printSessions prints the sessions that the admin endpoint answers with.
@@ -74,8 +77,18 @@ func printSessions(o *operator, path string) error {
 		return o.list(len(all), "No open sessions.", header, func(row func(...any)) {
 			for _, s := range all {
 				viewer := s.Viewer
+				var notes []string
+				if s.Role != "" {
+					notes = append(notes, s.Role)
+				}
 				if s.ViewOnly {
-					viewer += " (view only)"
+					notes = append(notes, "view only")
+				}
+				if s.Guests > 0 {
+					notes = append(notes, fmt.Sprintf("guests: %d", s.Guests))
+				}
+				if len(notes) > 0 {
+					viewer += " (" + strings.Join(notes, ", ") + ")"
 				}
 				columns := []any{
 					s.ID, s.Tenant, s.Workstation, terminal.KeyName(s.Key), viewer, s.Security,

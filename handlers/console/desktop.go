@@ -2,7 +2,6 @@ package console
 
 import (
 	"net/http"
-	"net/netip"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
@@ -25,7 +24,7 @@ func desktops(g *gateway.Gateway, origin string, logger *zap.Logger) func(http.R
 		o := vncsocket.Options{
 			SignedIn:  vncsocket.Key{Tenant: by.Tenant, Hash: by.Hash},
 			OnSignOut: onSignOut,
-			Viewer:    viewer(r),
+			Viewer:    caddykit.ClientAddr(r),
 			Origins:   origins,
 			Logger:    logger,
 		}
@@ -34,14 +33,4 @@ func desktops(g *gateway.Gateway, origin string, logger *zap.Logger) func(http.R
 		}
 		vncsocket.Serve(w, r, o)
 	}
-}
-
-// viewer is the address of the browser. Behind a proxy that Caddy trusts, its port is not known.
-func viewer(r *http.Request) netip.AddrPort {
-	remote, _ := netip.ParseAddrPort(r.RemoteAddr) // invalid: the connection says it
-	address, err := netip.ParseAddr(caddykit.Client(r))
-	if err != nil || address.Unmap() == remote.Addr().Unmap() {
-		return remote
-	}
-	return netip.AddrPortFrom(address, 0)
 }

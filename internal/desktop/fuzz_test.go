@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
 func FuzzLabel(f *testing.F) {
@@ -59,6 +60,31 @@ func FuzzRegistration(f *testing.F) {
 		}
 		if strings.ContainsAny(address, " %/@\\\x00") {
 			t.Fatalf("%q", address)
+		}
+	})
+}
+
+// A registration that is taken is stored, and read again as it was.
+func FuzzRegistrationAsJSON(f *testing.F) {
+	f.Add([]byte(`{"address":"10.0.0.1:5900","credential":"lab","generation":"vm-7f3a/4","source":"ctl-a","labels":{"course":"cs101"}}`))
+	f.Add([]byte(`{"address":"10.0.0.1:5900","expires_in":60,"on_expiry":"end","session":{"view_only":true,"max_guests":0}}`))
+	f.Add([]byte(`{"address":"10.0.0.1:5900","labels":{"a":"\u0022<&>\\"}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r, err := desktop.ParseRegistration(text)
+		if err != nil {
+			return
+		}
+		storage := new(desktoptest.Storage)
+		use := func(c *desktop.Config) { c.Storage = storage }
+		before, _, err := open(t, use).Register(t.Context(), "default", "run", r)
+		if err != nil {
+			return
+		}
+		after, err := open(t, use).Get("default", "run")
+		one, _ := before.MarshalJSON()
+		other, _ := after.MarshalJSON()
+		if err != nil || !bytes.Equal(one, other) || before.Change != after.Change {
+			t.Fatalf("%s becomes %s, %v", one, other, err)
 		}
 	})
 }

@@ -103,9 +103,22 @@ func TestErrorsAreRecognized(t *testing.T) {
 	}
 }
 
+func TestMessagesOfAServerHaveAKind(t *testing.T) {
+	for text, want := range map[string]Kind{
+		`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`:                         Request,
+		`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`:         Notification,
+		`{"jsonrpc":"2.0","id":1,"result":{"method":"tools/call"}}`:              Response,
+		`{"jsonrpc":"2.0","error":{"code":-32700,"message":"","data":{"id":1}}}`: Response,
+	} {
+		if got := answer(t, text).Kind; got != want {
+			t.Errorf("%s: %d, want %d", text, got, want)
+		}
+	}
+}
+
 func TestWhatIsNoMessageOfAServer(t *testing.T) {
 	for _, text := range []string{
-		``, `[]`, `{}`, `null`, `{"id":1}`, `{"id":1,"method":1}`, `{"id":1,"result":{},"error":{}}`,
+		``, `[]`, `{}`, `null`, `{"id":1}`, `{"id":1,"method":1}`, `{"method":1}`, `{"id":1,"result":{},"error":{}}`,
 		`{"method":"a","result":{}}`, `{"id":1,"id":2,"result":{}}`, `{"id":1,"result":{},"result":{"tools":[]}}`,
 		`{"id":1,"result":{},"Result":{}}`, `{"id":1,"\u0072esult":{}}`, `{"id":1,"result":{}} x`,
 	} {

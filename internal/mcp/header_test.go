@@ -56,6 +56,8 @@ func TestNamesAreEncodedAsTheSpecificationShows(t *testing.T) {
 		"Hello, 世界":          "=?base64?SGVsbG8sIOS4lueVjA==?=",
 		" padded ":           "=?base64?IHBhZGRlZCA=?=",
 		"line1\nline2":       "=?base64?bGluZTEKbGluZTI=?=",
+		"=?base64?":          "=?base64?",
+		"what?=":             "what?=",
 		"=?base64?literal?=": "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=",
 	} {
 		if got := EncodeName(name); got != want {

@@ -58,6 +58,9 @@ func TestParseRefusesWhatCanBeReadInTwoWays(t *testing.T) {
 		{"a name in two cases", call("tools/call", `"name":"a","Name":"b",`), CodeInvalidParams, "1"},
 		{"an escaped key", call("tools/call", `"name":"a","\u006eame":"b",`), CodeInvalidParams, "1"},
 		{"two versions", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"a","IO.modelcontextprotocol/protocolVersion":"b"}}}`, CodeInvalidParams, "1"},
+		{"an empty version", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":""}}}`, CodeInvalidParams, "1"},
+		{"a number as version", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":1}}}`, CodeInvalidParams, "1"},
+		{"meta in an array", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":[]}}`, CodeInvalidParams, "1"},
 		{"no version of JSON-RPC", `{"id":1,"method":"ping"}`, CodeInvalidRequest, ""},
 		{"another one", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, CodeInvalidRequest, ""},
 		{"a null id", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, CodeInvalidRequest, ""},
@@ -133,6 +136,32 @@ func TestMethodsAreOfAnEra(t *testing.T) {
 			t.Errorf("%s: %v, %v", test.body, method, err)
 		case test.status != 0 && (err == nil || err.HTTPStatus() != test.status || err.Code != test.code):
 			t.Errorf("%s: %+v", test.body, err)
+		}
+	}
+}
+
+func TestOnlyAListenerIsOpen(t *testing.T) {
+	for name, method := range methods {
+		if method.Open != (name == "subscriptions/listen") {
+			t.Errorf("%s: open %v", name, method.Open)
+		}
+	}
+}
+
+func TestRefusalsHaveTheCodesOfTheProtocol(t *testing.T) {
+	for body, want := range map[string]string{
+		`{`:  `{"jsonrpc":"2.0","error":{"code":-32700,"message":"the body is not a JSON object: unexpected end"}}`,
+		`[]`: `{"jsonrpc":"2.0","error":{"code":-32600,"message":"a batch is not accepted: send one message in a request"}}`,
+		`{"jsonrpc":"2.0","id":"a","method":"tasks/get"}`:                                                           `{"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"method not found"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`:                                                            `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"the member \"name\" of params must be a string"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + strings.Repeat("a", MaxName+1) + `"}}`: `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"the member \"name\" of params is too long"}}`,
+		call("ping", ""): `{"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"the header Mcp-Protocol-Version must equal the version in params._meta"}}`,
+	} {
+		call, err := Read(http.Header{}, []byte(body))
+		if err == nil {
+			t.Errorf("%.80s is not refused", body)
+		} else if got := string(call.Refuse(err)); got != want {
+			t.Errorf("%.80s\ngot  %s\nwant %s", body, got, want)
 		}
 	}
 }

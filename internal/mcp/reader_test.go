@@ -39,6 +39,20 @@ func TestAnAnswerIsOneObjectOrAStream(t *testing.T) {
 	}
 }
 
+func TestAWriterNeedNotFlushBetweenEventsThatCameTogether(t *testing.T) {
+	const events = "data: {}\n\ndata: {}\n\n"
+	r, _ := NewReader(http.Header{"Content-Type": {"text/event-stream"}}, strings.NewReader(events), 100)
+	for _, want := range []bool{true, false} {
+		if _, err := r.Next(); err != nil || r.Buffered() != want {
+			t.Errorf("buffered %v, %v", r.Buffered(), err)
+		}
+	}
+	whole := read(t, "application/json", `{}`, 2)
+	if _, err := whole.Next(); err != nil || whole.Buffered() {
+		t.Errorf("an object is all there is: %v", err)
+	}
+}
+
 func TestOtherContentTypesAreNoAnswer(t *testing.T) {
 	for _, contentType := range []string{"", "text/html", "application/jsonx", "text/event-stream2"} {
 		if _, err := NewReader(http.Header{"Content-Type": {contentType}}, nil, 1); !errors.Is(err, ErrContentType) {

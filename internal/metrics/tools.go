@@ -68,7 +68,7 @@ type serversUp struct {
 
 func newServersUp(list func() []ServerUp) serversUp {
 	return serversUp{prometheus.NewDesc(prometheus.BuildFQName(namespace, "mcp_server", "up"),
-		"1 if an MCP server works, 0 since its requests failed; servers that were asked since the gateway started.", []string{"server"}, nil), list}
+		"1 if an MCP server works, 0 since its requests failed; servers that were asked.", []string{"server"}, nil), list}
 }
 
 // Describe implements prometheus.Collector.

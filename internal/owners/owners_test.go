@@ -144,3 +144,32 @@ func BenchmarkCommitted(b *testing.B) {
 		})
 	}
 }
+
+// What is kept for an hour ends an hour after its last use, as a gateway that has just started knows it
+// too. Nobody else prolongs it.
+func TestAnIDIsHeldByItsUse(t *testing.T) {
+	st := open(t, t.TempDir(), store.Options{})
+	c := &clock{at: time.Unix(1_800_000_000, 0)}
+	fresh := func() *owners.Owners { return owners.New(sqlite.New(st), c.now) }
+	hold := func(tenant string) bool {
+		t.Helper()
+		held, err := fresh().Hold(t.Context(), "session", "mcp:a", "s", tenant, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return held
+	}
+	if err := fresh().Keep("session", "mcp:a", "s", "lab", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		c.at = c.at.Add(50 * time.Minute)
+		if hold("other") || !hold("lab") {
+			t.Fatal("its tenant alone holds it")
+		}
+	}
+	c.at = c.at.Add(time.Hour)
+	if hold("lab") {
+		t.Error("it is held an hour after its last use")
+	}
+}

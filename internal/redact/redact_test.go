@@ -67,3 +67,13 @@ func TestARotatedSecretVanishesAndTheOneBefore(t *testing.T) {
 		}
 	}
 }
+
+func TestBytesLoseSecretsAndNothingElse(t *testing.T) {
+	text := []byte(`{"a":"key-123456, key-1234567","b":1.50}`)
+	if got := string(redact.Bytes(text, "key-123456", "short", "")); got != `{"a":"[redacted], [redacted]7","b":1.50}` {
+		t.Errorf("%s", got)
+	}
+	if got := redact.Bytes(text, "absent-secret"); &got[0] != &text[0] {
+		t.Error("a text without secrets is copied")
+	}
+}

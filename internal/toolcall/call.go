@@ -209,7 +209,7 @@ func (c *call) judge(ctx context.Context) error {
 	if c.body == nil || c.guard.Set == nil {
 		return nil
 	}
-	if err := c.judgeHeader(ctx); err != nil {
+	if err := judgeHeader(ctx, &c.guard, c.req.HTTP.Header); err != nil {
 		return err
 	}
 	redacted, err := c.guard.Request(ctx, c.body, false)

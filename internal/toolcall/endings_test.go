@@ -120,6 +120,10 @@ func TestHoweverACallEnds(t *testing.T) {
 					t.Errorf("%d slots are held", in)
 				}
 				wantSaid(t, w, row)
+				health := map[string]toolserver.State{"": toolserver.OK, "upstream_rejected": toolserver.OK, "upstream_error": toolserver.Failing, "upstream_timeout": toolserver.Failing}[row.Code]
+				if got := r.Servers.Named("files").Health().State; health != "" && got != health {
+					t.Errorf("the server is %s", got)
+				}
 				r.released(t)
 				leave()
 			})

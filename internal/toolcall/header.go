@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
@@ -56,8 +57,7 @@ var anyAnswer = []string{"application/json, text/event-stream"}
 
 // judgeHeader has the guardrails judge the fields that repeat what the message says: its name and
 // arguments. What they take out of the one they take out of the other.
-func (c *call) judgeHeader(ctx context.Context) error {
-	h := c.req.HTTP.Header
+func judgeHeader(ctx context.Context, g *admission.Guard, h http.Header) error {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(h)), func(name string) bool {
 		return name != mcp.HeaderName && !strings.HasPrefix(name, mcp.HeaderParam)
 	})
@@ -80,7 +80,7 @@ func (c *call) judgeHeader(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	redacted, err := c.guard.Request(ctx, judged, false)
+	redacted, err := g.Request(ctx, judged, false)
 	if err != nil || redacted == nil {
 		return err
 	}

@@ -27,10 +27,14 @@ func (c *call) refuse(err error) error {
 	}
 	c.req.Finish()
 	var id []byte
+	status := own.HTTPStatus()
 	if c.message != nil {
 		id = c.message.ID
 	}
-	c.writeJSON(own.HTTPStatus(), mcp.AppendError(nil, id, own))
+	if !c.isRequest() && status == http.StatusOK { // nothing waits for an answer: only the status tells
+		status = http.StatusBadRequest
+	}
+	c.writeJSON(status, mcp.AppendError(nil, id, own))
 	return nil
 }
 

@@ -176,8 +176,12 @@ var (
 	noBuffering            = []string{"no"}
 )
 
-// note tells the health of the server how the request ended.
+// note tells the health of the server how the request ended, once.
 func (u *upstream) note(err error) error {
+	if u.noted {
+		return err
+	}
+	u.noted = true
 	if err == nil {
 		u.server.Succeeded()
 		return nil

@@ -231,3 +231,17 @@ func TestAServerWithoutAStreamOfItsOwnSaysSo(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
+
+// A notification has no answer, so that only a status can refuse it.
+func TestANotificationIsRefusedByItsStatus(t *testing.T) {
+	r := newRig(t, &sessions{})
+	for body, status := range map[string]int{
+		`{"jsonrpc":"2.0","method":"notifications/unknown"}`:               400,
+		`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"echo"}}`: 400,
+		`{"jsonrpc":"2.0","method":"tools/call"}`:                          400,
+	} {
+		if w := r.serve(old(http.MethodPost, "", body)); w.Code != status {
+			t.Errorf("%s: %d %s", body, w.Code, w.Body)
+		}
+	}
+}

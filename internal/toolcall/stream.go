@@ -29,24 +29,25 @@ func (s *stream) forward(ctx context.Context) error {
 	h["Content-Type"], h["Cache-Control"], h["X-Accel-Buffering"] = eventStreamContentType, noStore, noBuffering
 	q.Outcome.Record.Stream = true
 	q.Writer.WriteHeader(http.StatusOK)
-	for final := false; !final; {
-		if !s.answers.Buffered() {
-			if err := control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
-				return s.end(request.ClientGone(err))
-			}
+	var out []byte // the event before
+	for final := false; ; {
+		q.WatchWrite()
+		_, err := q.Writer.Write(out)
+		if err == nil && !final && !s.answers.Buffered() { // the last one goes with the end of the answer
+			err = control.Flush()
+		}
+		q.Watch.Stop()
+		if err != nil && !errors.Is(err, http.ErrNotSupported) {
+			return s.end(request.ClientGone(err))
+		}
+		if final {
+			break
 		}
 		var failure *apierror.Error
-		var out []byte
 		if out, final, failure = s.next(ctx); failure != nil {
 			return s.end(failure)
 		}
 		q.Outcome.FirstEvent(c.deps.Now)
-		q.WatchWrite()
-		_, err := q.Writer.Write(out)
-		q.Watch.Stop()
-		if err != nil {
-			return s.end(request.ClientGone(err))
-		}
 	}
 	c.upstream.linger()
 	q.Outcome.Succeed(http.StatusOK)

@@ -32,12 +32,12 @@ type upstream struct {
 	cancel   context.CancelCauseFunc
 	late     *time.Timer // ends an answer that takes longer than it may; nil for none
 	end      func()      // of the request among those of the server
-	sent     time.Time
-	body     io.Reader // of the answer, without timeouts
-	status   int       // of the answer; 0 before its header has come
-	received int64     // bytes of the answer
-	held     int64     // of the memory for answers
-	served   bool      // the server may have worked on the request
+	body     io.Reader   // of the answer, without timeouts
+	status   int         // of the answer; 0 before its header has come
+	received int64       // bytes of the answer
+	held     int64       // of the memory for answers
+	served   bool        // the server may have worked on the request
+	noted    bool        // its health knows how the request ended
 }
 
 // begin makes what the upstream request ends with: the client, a shutdown, its time.
@@ -54,7 +54,7 @@ func (u *upstream) begin(client context.Context) {
 // send sends a request to the server and returns its answer, good or bad. One that met a connection
 // which the server was closing is sent once more if it may run twice.
 func (u *upstream) send(header http.Header, body []byte, again bool) (*http.Response, error) {
-	u.sent = u.deps.Now()
+	sent := u.deps.Now()
 	u.req.Outcome.Record.Attempts++
 	u.req.Watch.Start(u.server.Timeouts.Header, u)
 	pieces := provider.NewBody([][]byte{body}, u.req.Upload.Handover())
@@ -64,7 +64,7 @@ func (u *upstream) send(header http.Header, body []byte, again bool) (*http.Resp
 		resp, err = u.server.Resend(u.ctx, u.req.HTTP.Method, header, pieces)
 	}
 	u.req.Watch.Stop()
-	u.req.Outcome.Phases.Provider += u.deps.Now().Sub(u.sent)
+	u.req.Outcome.Phases.Provider += u.deps.Now().Sub(sent)
 	pieces.Release()
 	if err != nil {
 		u.served = pieces.Delivered()

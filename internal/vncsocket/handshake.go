@@ -22,7 +22,10 @@ type handshake struct {
 	dial    vncrelay.Dialer
 	step    time.Duration
 	address netip.AddrPort
+	native  bool
 	public  bool // other machines can reach the address that the browser dialled
+
+	workstation string // the only one that a token may be for; "": any
 
 	viewer *viewer
 	half   *vncrelay.HalfOpen
@@ -54,11 +57,14 @@ func (h *handshake) run() *vncrelay.Relay {
 		h.fail(session, err)
 		return nil
 	}
-	if session.Pass.Rules.FPS == 0 {
+	if session.Pass.Rules.FPS == 0 && !h.native {
 		session.Pass.Rules.FPS = defaultFPS
 	}
 	relay := vncrelay.New(session, h.viewer, desktop, h.gateway.Workstations().Policy())
 	h.viewer.opened(relay)
+	if !h.native {
+		session.OnMove(func() { go moveSoon(relay) })
+	}
 	return relay
 }
 
@@ -106,14 +112,18 @@ func (h *handshake) authenticate(token string) (*vncsession.Session, error) {
 		return nil, net.ErrClosed
 	}
 	pass.Withdrawn = h.viewer.signedOut
-	return h.gateway.Open(pass, h.address, Security)
+	security := Security
+	if h.native {
+		security = SecurityNative
+	}
+	return h.gateway.Open(pass, h.address, security)
 }
 
 // find returns what the token opens. To those who have not signed in with its key a token does not
 // exist.
 func (h *handshake) find(token string) (*desktop.Pass, error) {
 	pass, err := h.gateway.Workstations().Find(token, h.address.Addr())
-	if err == nil && (pass.Tenant != h.key.Tenant || pass.KeyHash != h.key.Hash) {
+	if err == nil && (pass.Tenant != h.key.Tenant || pass.KeyHash != h.key.Hash || h.workstation != "" && pass.Workstation.Name != h.workstation) {
 		return nil, desktop.NewRefusal(desktop.RefusedUnknown)
 	}
 	return pass, err

@@ -70,6 +70,7 @@ func (addressed) RemoteAddr() net.Addr { return address(viewerAddress) }
 type fixture struct {
 	*vncrelaytest.Gateway
 	options  Options
+	origin   string // of the page
 	server   *http.Server
 	pipes    *pipes
 	returned chan struct{} // one for each Serve that has returned
@@ -80,7 +81,7 @@ func newFixture(t *testing.T, o options, change func(*Options)) *fixture {
 	t.Helper()
 	g := vncrelaytest.New(t, o)
 	f := &fixture{
-		Gateway: g, options: Options{Gateway: g, SignedIn: signedIn, Dial: g.Dial},
+		Gateway: g, options: Options{Gateway: g, SignedIn: signedIn, Dial: g.Dial}, origin: origin,
 		pipes: &pipes{make(chan net.Conn), make(chan struct{})}, returned: make(chan struct{}, 1000),
 	}
 	if change != nil {
@@ -116,7 +117,7 @@ func (f *fixture) open() *browser {
 	}}
 	var err error
 	b.ws, _, err = websocket.Dial(context.Background(), origin+"/console/socket", &websocket.DialOptions{
-		HTTPClient: &http.Client{Transport: transport}, Subprotocols: []string{Protocol}, HTTPHeader: http.Header{"Origin": {origin}},
+		HTTPClient: &http.Client{Transport: transport}, Subprotocols: []string{Protocol}, HTTPHeader: http.Header{"Origin": {f.origin}},
 	})
 	if err != nil {
 		f.T.Fatal(err)

@@ -67,9 +67,11 @@ func TestASessionStaysWhereItNeedNotMove(t *testing.T) {
 		var move context.CancelCauseFunc
 		f.Context, move = context.WithCancelCause(context.Background())
 		b := f.desktop()
+		time.Sleep(time.Second)
+		b.play(conversation{"C " + pointer, "S " + pointer})
 		move(vncsession.ErrMove)
 		b.send(websocket.MessageBinary, "\x4d")
-		b.wantClose(1002, "The browser sent a message that the protocol does not allow.")
+		b.wantClose(1002, "A message was sent that the protocol does not allow.")
 		<-f.Left // and no goroutine is left
 		f.WantRecord("message", "protocol_error")
 	})

@@ -29,7 +29,7 @@ func (o *Options) permits(w http.ResponseWriter, r *http.Request) bool {
 		http.Error(w, "Only GET is possible here.", http.StatusMethodNotAllowed)
 	case !r.ProtoAtLeast(1, 1) || r.ProtoMajor > 1:
 		http.Error(w, "A WebSocket needs HTTP/1.1 here.", http.StatusUpgradeRequired)
-	case !o.fromOurPage(r):
+	case !o.Native && !o.fromOurPage(r):
 		http.Error(w, "The page is of another origin. Behind a proxy that ends TLS, name its address: origin https://…", http.StatusForbidden)
 	case !offers(r, Protocol):
 		http.Error(w, "The subprotocol "+Protocol+" is missing.", http.StatusBadRequest)

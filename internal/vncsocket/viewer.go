@@ -52,7 +52,6 @@ func (v *viewer) opened(relay *vncrelay.Relay) {
 	if out {
 		relay.Session.Live.End(desktop.ReasonSignedOut)
 	}
-	relay.Session.OnMove(func() { go moveSoon(relay) })
 }
 
 const (

@@ -59,6 +59,9 @@ const (
 	// Security names in lists, records and metrics how a browser shows its token.
 	Security = vncsession.SecurityBrowser
 
+	// SecurityNative names a native viewer whose bytes a program brings over a WebSocket.
+	SecurityNative = "socket"
+
 	// TokenTime is how long the first message, the token, may take.
 	TokenTime = 5 * time.Second
 	// maxToken bounds the first message, in bytes: a token has 26.
@@ -80,6 +83,12 @@ type Options struct {
 	// sent a key or pointer event, the zero time before the first. Both wait for nothing. Stop
 	// takes that back. None may depend on the handler's configuration. nil: the sign-in does not end.
 	OnSignOut func(used func() time.Time, f func()) (stop func())
+	// Native is for a program that brings the bytes of a native viewer. Its request was authenticated
+	// by a header that no page sends, so that its Origin does not count; it brakes the desktop as TCP
+	// does, so that fps may be off; and its viewer does not connect again by itself.
+	Native bool
+	// Workstation is the only one whose tokens are taken. Default: any.
+	Workstation string
 	// Viewer is the browser's address. Default: the one that the connection comes from.
 	Viewer netip.AddrPort
 	// Origins are origins of pages that may connect, besides the one that the request itself is for:
@@ -140,7 +149,7 @@ func newHandshake(o Options, r *http.Request, conn *wsconn.Conn) *handshake {
 	socket := vncrelay.Lowest(conn)
 	vncrelay.TuneTCP(socket)
 	return &handshake{
-		gateway: o.Gateway, key: o.SignedIn, dial: o.Dial, step: o.Step, address: address,
+		gateway: o.Gateway, key: o.SignedIn, native: o.Native, workstation: o.Workstation, dial: o.Dial, step: o.Step, address: address,
 		public: local == nil || !vncrelay.AddressOf(local).Addr().IsLoopback(),
 		viewer: newViewer(conn, o.OnSignOut),
 		half:   vncrelay.NewHalfOpen(o.Gateway.ConnLimiter(), address.Addr(), o.Limits, socket),

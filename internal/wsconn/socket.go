@@ -57,9 +57,18 @@ type hijacker struct {
 	socket *socket
 }
 
-// Hijack implements [http.Hijacker].
+// Hijack implements [http.Hijacker]. It takes the server's own connection: one of a middleware may count
+// bytes for an access log, which is written while the WebSocket goes on, and would hold the request as long.
 func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	conn, buffers, err := http.NewResponseController(h.ResponseWriter).Hijack()
+	lowest := h.ResponseWriter
+	for {
+		middleware, ok := lowest.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			break
+		}
+		lowest = middleware.Unwrap()
+	}
+	conn, buffers, err := http.NewResponseController(lowest).Hijack()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,6 +1,7 @@
 package wsconn
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -20,12 +21,22 @@ const (
 	patient  = 20 * time.Second // only a test that fails waits it out
 )
 
+// middleware counts the bytes of a connection for a log, as Caddy's access log does.
+type middleware struct{ http.ResponseWriter }
+
+func (m middleware) Unwrap() http.ResponseWriter { return m.ResponseWriter }
+
+func (m middleware) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffers, err := http.NewResponseController(m.ResponseWriter).Hijack()
+	return struct{ net.Conn }{conn}, buffers, err
+}
+
 // connected is a connection over TCP and its browser.
 func connected(t *testing.T) (*Conn, *websocket.Conn) {
 	t.Helper()
 	accepted := make(chan *Conn, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		conn, err := Accept(w, r, protocol)
+		conn, err := Accept(middleware{w}, r, protocol)
 		if err != nil {
 			t.Error(err)
 		}

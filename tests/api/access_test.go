@@ -25,6 +25,8 @@ func places(generation string) []endpoint {
 		{harness.ResponsesRouter, "chat:write", harness.Responses("fake/echo", "")},
 		{"/api/v1/activity", "activity:read", ""},
 		{"/api/v1/generation?id=" + generation, "activity:read", ""},
+		{"/mcp/demo", "mcp:call", ""},
+		{"/mcp/demo", "mcp:call", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`},
 		{"/api/v1/key", "", ""},
 		{"/api/v1/limits", "", ""},
 	}

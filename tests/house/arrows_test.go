@@ -34,6 +34,7 @@ var arrows = []arrow{
 	{"caddymodule", "internal/memory", "the default bounds of bodies and answers"},
 	{"caddymodule", "caddymodule/admin", "one import brings the admin API with it"},
 	{"caddymodule", "caddymodule/cli", "one import brings the command with it"},
+	{"caddymodule", "caddymodule/viewer", "one import brings the viewer's command with it"},
 	{"caddymodule", "caddymodule/check", "access logs that would show keys"},
 	{"caddymodule", "caddymodule/offline", "what commands see of a configuration that is not started"},
 
@@ -56,6 +57,9 @@ var arrows = []arrow{
 	{"caddymodule/cli", "internal/report", "keys as the admin API shows them"},
 	{"caddymodule/cli", "internal/activity", "since when rows are missing"},
 	{"caddymodule/cli", "internal/terminal", "tables"},
+
+	{"caddymodule/viewer", "caddymodule/cli", "adds its command"},
+	{"caddymodule/viewer", "internal/vnclocal", "the viewer's way to a desktop"},
 
 	{"caddymodule/migrate", "caddy", "its storage"},
 	{"caddymodule/migrate", "certmagic", "registered workstations are in Caddy's storage"},
@@ -131,6 +135,7 @@ var arrows = []arrow{
 	{"internal/gateway", "internal/store", "the State opens and closes it"},
 	{"internal/gateway", "internal/connlimit", "half-open connections outlive a configuration"},
 	{"internal/gateway", "internal/vncsession", "begins sessions of the configuration"},
+	{"internal/gateway", "internal/vncsocket", "native viewers behind a WebSocket"},
 	{"internal/gateway", "internal/desktop", "the service, and what outlives it"},
 	{"internal/gateway", "internal/modelcall", "puts together what calls use"},
 	{"internal/gateway", "internal/request", "who calls, and what requests use"},
@@ -483,6 +488,8 @@ var arrows = []arrow{
 	{"internal/vncsocket", "internal/vncsession", "the life of a session"},
 	{"internal/vncsocket", "internal/desktop", "tokens, refusals, ends"},
 	{"internal/vncsocket", "internal/wsconn", "the WebSocket"},
+	{"internal/vnclocal", "internal/rfb", "the handshakes on both sides"},
+	{"internal/vnclocal", "websocket", "the way over HTTPS alone"},
 	{"internal/wsconn", "websocket", "the framing, on the server's side"},
 	{"tests/bench", "websocket", "a browser, and the bare copy"},
 	{"internal/vncsession", "internal/activity", "one record a session"},

@@ -143,3 +143,11 @@ func findPanel(img *image.RGBA) (panel image.Rectangle, white int) {
 	}
 	return panel, white
 }
+
+// virtByCommand names the port in its own way.
+func (p programs) virtByCommand(ctx context.Context, s *session) {
+	if openByCommand(s, p.virt+" vnc://127.0.0.1:{port}", "--https") && s.look(ctx, s.desktop.Shown) {
+		s.use(ctx)
+		s.release(ctx)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/tests/desktop"
@@ -58,5 +59,24 @@ func (p programs) tightByPrefix(ctx context.Context, s *session) {
 	s.use(ctx)
 	if s.release(ctx) {
 		s.ends(ctx, releaseTimeout)
+	}
+}
+
+// tightByCommand comes over a WebSocket, and is asked for a password: it is as a viewer that knows VNC
+// Authentication alone.
+func (p programs) tightByCommand(ctx context.Context, s *session) {
+	if !openByCommand(s, p.tight, "--https", "--password") || !s.Check("it asks for a password", s.window(ctx, "assword")) {
+		return
+	}
+	password := ""
+	err := process.Eventually(ctx, lookTimeout, func() error {
+		_, text, ok := strings.Cut(s.viewer.Said(), "Password, good once: ")
+		if password, _, _ = strings.Cut(text, " "); !ok {
+			return fmt.Errorf("the command has said %q", s.viewer.Said())
+		}
+		return nil
+	})
+	if s.Must("the password can be typed", errors.Join(err, s.x.Write(password), s.x.Press(desktop.KeyReturn))) && s.look(ctx, s.desktop.Shown) {
+		finish(ctx, s)
 	}
 }

@@ -192,3 +192,11 @@ func (p programs) tigerBehindStunnel(ctx context.Context, s *session) {
 		s.ends(ctx, releaseTimeout)
 	}
 }
+
+// tigerByCommand comes over TLS at port 5900.
+func (p programs) tigerByCommand(ctx context.Context, s *session) {
+	if openByCommand(s, p.tiger) && s.look(ctx, s.desktop.Shown) {
+		s.nothingAsked(desktop.Title)
+		finish(ctx, s)
+	}
+}

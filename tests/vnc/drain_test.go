@@ -124,8 +124,10 @@ func TestVNCAnOperatorEndsTheWait(t *testing.T) {
 	begun := time.Now()
 	d.operate("drain", "--now")
 	harness.WantEnd(t, "the viewer", end)
-	if took := time.Since(begun); took > 10*time.Second {
-		t.Errorf("the desktop ended after %v", took)
+	took := time.Since(begun)
+	t.Logf("the desktop ended %v after the command began", took)
+	if took > 10*time.Second {
+		t.Error("that is too late")
 	}
 	d.over(10*time.Second, "shutdown")
 }

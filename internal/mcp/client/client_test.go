@@ -120,6 +120,17 @@ func TestAnOlderServerGetsASession(t *testing.T) {
 	}
 }
 
+func TestAListEndsItsSession(t *testing.T) {
+	ended := false
+	version, tools, err := List(t.Context(), to(old(func() (int, string, string) { return 404, "", "" }, &ended)))
+	if err != nil || version != "2025-06-18" || !slices.Equal(names(tools), []string{"a"}) || !ended {
+		t.Errorf("%q, %v, %v, ended %v", version, tools, err, ended)
+	}
+	if _, _, err := List(t.Context(), to(server(func(*http.Request, string) (int, string, string) { return 401, "", "" }))); err == nil {
+		t.Error("a refusal is no error")
+	}
+}
+
 func TestARefusalIsNotAnOlderServer(t *testing.T) {
 	for why, answer := range map[string]struct {
 		status int
@@ -153,6 +164,85 @@ func modern(answer func(page int) string) server {
 		}
 		page++
 		return 200, "application/json", `{"jsonrpc":"2.0","id":ID,"result":` + answer(page) + `}`
+	}
+}
+
+// closing counts how many bodies are open.
+type closing struct {
+	io.Reader
+	open *int
+}
+
+func (c closing) Close() error { *c.open--; return nil }
+
+func TestEachRequestHasItsOwnIDAndTheCursorOfThePageBefore(t *testing.T) {
+	var sent []string
+	open := 0
+	next := modern(func(page int) string { return fmt.Sprintf(`{"tools":[],"nextCursor":"%.*s"}`, 3-page, "ab") })
+	send := to(next)
+	c, err := Connect(t.Context(), func(ctx context.Context, method string, h http.Header, body []byte) (*http.Response, error) {
+		sent = append(sent, string(body))
+		resp, err := send(ctx, method, h, body)
+		open++
+		resp.Body = closing{resp.Body, &open}
+		return resp, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Tools(t.Context()); err != nil || open != 0 {
+		t.Errorf("%d bodies are open, %v", open, err)
+	}
+	for i, want := range [][]string{{`"id":1,`}, {`"id":2,`}, {`"id":3,`, `"cursor":"ab"`}, {`"id":4,`, `"cursor":"a"`}} {
+		for _, part := range want {
+			if i >= len(sent) || !strings.Contains(sent[i], part) {
+				t.Errorf("request %d lacks %s: %q", i, part, sent)
+			}
+		}
+	}
+}
+
+func TestWhatIsNoAnswer(t *testing.T) {
+	const good = `{"jsonrpc":"2.0","id":ID,"result":{"tools":[]}}`
+	for why, c := range map[string]struct{ contentType, body string }{
+		"nothing":                 {"application/json", ``},
+		"another id":              {"application/json", `{"jsonrpc":"2.0","id":99,"result":{"tools":[]}}`},
+		"no message":              {"application/json", `{"tools":[]}`},
+		"an error of no object":   {"application/json", `{"jsonrpc":"2.0","id":ID,"error":1}`},
+		"a stream without an end": {"text/event-stream", strings.Repeat("data: {\"jsonrpc\":\"2.0\",\"method\":\"a\"}\n\n", maxEvents) + "data: " + good + "\n\n"},
+		"a stream without one":    {"text/event-stream", ": hello\n\n"},
+		"a page":                  {"text/html", good},
+	} {
+		c2, err := Connect(t.Context(), to(server(func(_ *http.Request, method string) (int, string, string) {
+			if method == "server/discover" {
+				return 200, "application/json", `{"jsonrpc":"2.0","id":ID,"result":{"supportedVersions":["2026-07-28"]}}`
+			}
+			return 200, c.contentType, c.body
+		})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tools, err := c2.Tools(t.Context()); err == nil {
+			t.Errorf("%s: %v", why, tools)
+		}
+	}
+}
+
+func TestASessionOfAnUnknownVersionIsNotUsed(t *testing.T) {
+	for _, version := range []string{"2024-11-05", "2026-07-28", ""} {
+		_, err := Connect(t.Context(), to(server(func(_ *http.Request, method string) (int, string, string) {
+			if method == "initialize" {
+				return 200, "application/json", `{"jsonrpc":"2.0","id":ID,"result":{"protocolVersion":"` + version + `"}}`
+			}
+			return 400, "", ""
+		})))
+		if !errors.Is(err, errAnswer) {
+			t.Errorf("%q: %v", version, err)
+		}
+	}
+	_, err := Connect(t.Context(), to(server(func(*http.Request, string) (int, string, string) { return 400, "", "" })))
+	if err == nil || err.Error() != "the MCP server answered with HTTP status 400" {
+		t.Errorf("a server that refuses both: %v", err)
 	}
 }
 

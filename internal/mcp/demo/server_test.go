@@ -44,16 +44,17 @@ func TestTools(t *testing.T) {
 	for _, test := range []struct{ tool, arguments, want string }{
 		{"echo", `{"text":"<ä>"}`, `"content":[{"text":"\u003cä\u003e","type":"text"}],"isError":false`},
 		{"echo", `{}`, `"isError":true`},
-		{"time", `{}`, `"text":"1970-01-01T00:00:00Z"`},
+		{"time", `{}`, `"content":[{"text":"1970-01-01T00:00:00Z","type":"text"}],"isError":false`},
 		{"error", `{}`, `"isError":true`},
 		{"slow", `{"seconds":31}`, `"isError":true`},
+		{"slow", `{"seconds":0}`, `"isError":true`},
 		{"none", `{}`, `"error":{"code":-32602,"message":"Unknown tool: none"}`},
 		{"echo", `{"text":1}`, `"code":-32602`},
 	} {
 		for version := range eras {
 			resp := ask(t, version, "tools/call", test.tool, `"name":"`+test.tool+`","arguments":`+test.arguments+`,`)
 			body, _ := io.ReadAll(resp.Body)
-			if !strings.Contains(string(body), test.want) || !strings.Contains(string(body), `"id":1`) {
+			if resp.Header.Get("Content-Type") != "application/json" || !strings.Contains(string(body), test.want) || !strings.Contains(string(body), `"id":1`) {
 				t.Errorf("%s %s of %s: %d %s", test.tool, test.arguments, version, resp.StatusCode, body)
 			}
 			result := strings.Contains(string(body), `"result":`)
@@ -122,6 +123,19 @@ func TestSlowSaysHowFarItIs(t *testing.T) {
 			}
 			if took := time.Since(began); took != 2*time.Second {
 				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
+func TestSlowTakesAsLongAsItIsAsked(t *testing.T) {
+	for arguments, want := range map[string]time.Duration{`{}`: 3 * time.Second, `{"seconds":1}`: time.Second, `{"seconds":30}`: 30 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			resp := ask(t, mcp.LatestSessions, "tools/call", "slow", `"name":"slow","arguments":`+arguments+`,`)
+			body, err := io.ReadAll(resp.Body)
+			if took := time.Since(began); err != nil || took != want || resp.ContentLength != -1 || !strings.Contains(string(body), `"isError":false`) {
+				t.Errorf("%s took %v, %v: %s", arguments, took, err, body)
 			}
 		})
 	}

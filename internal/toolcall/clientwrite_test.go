@@ -1,0 +1,43 @@
+package toolcall
+
+import (
+	"net/http/httptest"
+	"os"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// stuck is the connection of a client that reads nothing: a flush waits until its deadline.
+type stuck struct {
+	*httptest.ResponseRecorder
+	once sync.Once
+	late chan struct{}
+}
+
+func (s *stuck) FlushError() error {
+	<-s.late
+	return os.ErrDeadlineExceeded
+}
+
+func (s *stuck) SetWriteDeadline(time.Time) error {
+	s.once.Do(func() { close(s.late) })
+	return nil
+}
+
+// A client that takes nothing of a stream does not keep it, and the slot of the call, for ever.
+func TestAClientThatReadsNothingLosesItsStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, answering(200, asEvents, event(1, progress)+event(2, result)), pricedCall)
+		began := time.Now()
+		r.ServeHTTP(&stuck{ResponseRecorder: httptest.NewRecorder(), late: make(chan struct{})}, post(toolCall("echo")))
+		if took := time.Since(began); took != r.Write {
+			t.Errorf("it was kept for %s", took)
+		}
+		if row := r.row(t); row.Code != "client_closed_request" || row.CostNano != 10 {
+			t.Errorf("%+v", row)
+		}
+		r.released(t)
+	})
+}
