@@ -23,10 +23,10 @@ func TestAnExplanationHasTheFactsOfTheList(t *testing.T) {
 // A request to an MCP server has no tokens, and its target is a server.
 func TestAnExplanationOfATool(t *testing.T) {
 	for want, e := range map[string]Explanation{
-		"What        POST /mcp/{server}, tool demo/echo\nmethod      tools/call\nrequest_bytes 321\n\nOutcome     200, answered in one piece\n\n" +
+		"What        POST /mcp/{server}, tool demo/echo\nMethod      tools/call\nBytes sent  321\n\nOutcome     200, answered in one piece\n\n" +
 			"Server      demo answered at the first attempt\n\nTime        12.0ms in all\n\nCost        0.01 USD\n": {
 			Model: "demo/echo", Provider: "demo", Status: 200, Attempts: 1, Time: Times{Total: 12}, Usage: &Usage{Source: "none", CostUSD: "0.01", Priced: true},
-			Facts: []Fact{{"method", "tools/call"}, {"request_bytes", "321"}},
+			Facts: []Fact{{"Method", "tools/call"}, {"Bytes sent", "321"}},
 		},
 		"What        POST /mcp/{server}, server demo\n\nOutcome     429 rate_limit_exceeded\nRefused by  mcp demo: rate 1/min\n\nServer      it was not asked\n\nTime        - in all\n": {
 			Model: "demo", Provider: "demo", Status: 429, Code: "rate_limit_exceeded", RefusedBy: "mcp demo: rate 1/min", Usage: &Usage{Source: "none"},

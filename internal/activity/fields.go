@@ -90,10 +90,10 @@ var Fields = []Field{
 	unitField(units.Images, "Pictures"),
 	unitField(units.Characters, "Characters spoken"),
 	unitField(units.Millis, "Sound (ms)"),
-	{Name: "method", Of: func(r *Record) any { return &r.Method }, Form: OrNone, Fact: "Method", Why: "method"},
-	{Name: "is_error", Of: func(r *Record) any { return &r.IsError }, Form: OrNone, Why: "is_error"},
-	{Name: "request_bytes", Of: func(r *Record) any { return &r.RequestBytes }, Form: OrNone, Why: "request_bytes"},
-	{Name: "answer_bytes", Of: func(r *Record) any { return &r.AnswerBytes }, Form: OrNone, Why: "answer_bytes"},
+	{Name: "method", Of: func(r *Record) any { return &r.Method }, Form: OrNone, Fact: "Method", Why: "Method"},
+	{Name: "is_error", Of: func(r *Record) any { return &r.IsError }, Form: OrNone, Why: "Tool error"},
+	{Name: "request_bytes", Of: func(r *Record) any { return &r.RequestBytes }, Form: OrNone, Why: "Bytes sent"},
+	{Name: "answer_bytes", Of: func(r *Record) any { return &r.AnswerBytes }, Form: OrNone, Why: "Bytes back"},
 }
 
 func unitField(u units.Unit, fact string) Field {

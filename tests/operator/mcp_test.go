@@ -64,11 +64,11 @@ func TestToolsAreSeenByKeysAndOperators(t *testing.T) {
 		"mcp":                           {"SERVER", "away    failing", "upstream_error", "demo    ok"},
 		"mcp demo":                      {"echo   yes      0.01  Returns the text.", "slow   no"},
 		"activity --family mcp":         {"demo/error  200 tool error", "0.010000", "404 tool_not_found"},
-		"why " + ids["full demo echo"]:  {"tool demo/echo", "method      tools/call", "demo answered at the first attempt", "0.01 USD"},
+		"why " + ids["full demo echo"]:  {"tool demo/echo", "Method      tools/call", "demo answered at the first attempt", "0.01 USD"},
 		"why " + ids["other demo echo"]: {"404 tool_not_found", "key other: mcp demo", "it was not asked"},
 		"why " + ids["full demo slow"]:  {"404 tool_not_found", "mcp demo: tools"},
 		"why " + ids["full away any"]:   {"502 upstream_error", "away was asked once"},
-		"why " + ids["full demo error"]: {"is_error    true"},
+		"why " + ids["full demo error"]: {"Tool error  true"},
 		"series --by provider":          {"demo", "0.0100"},
 	} {
 		out, failure, err := c.Operate(append(strings.Fields(args), "--address", admin)...)
