@@ -16,6 +16,7 @@ func ServeTools(g *Gateway, q *request.Request, server string) error {
 func prepareTools(g *Gateway, servers *toolserver.Servers) {
 	t := &g.tools
 	t.Deps, t.Servers, t.Answers = &g.requests.Deps, servers, g.requests.Answers
+	t.Heartbeat = g.requests.Timeouts.Heartbeat
 	t.Replaced, t.WarnOfDemo = g.generation.retired, g.warnOfDemo
 	t.Holds = func(caller *request.Caller, server string) bool {
 		now, err := g.callerOf(caller.Tenant, caller.Name, caller.SecretHash())

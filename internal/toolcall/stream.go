@@ -17,6 +17,7 @@ import (
 type stream struct {
 	call    *call
 	answers *mcp.Reader
+	events  *eventWriter
 	named   bool   // an event had an id: the client can continue there
 	edited  []byte // the buffer of events that are not as they came
 }
@@ -24,20 +25,17 @@ type stream struct {
 // forward writes the header and all events. A failure after it is an event, or the end of the stream.
 func (s *stream) forward(ctx context.Context) error {
 	c := s.call
-	q, control := c.req, http.NewResponseController(c.req.Writer)
+	q := c.req
 	h := q.Writer.Header()
 	h["Content-Type"], h["Cache-Control"], h["X-Accel-Buffering"] = eventStreamContentType, noStore, noBuffering
 	q.Outcome.Record.Stream = true
 	q.Writer.WriteHeader(http.StatusOK)
+	s.events = newEventWriter(c)
+	defer s.events.stop()
 	var out []byte // the event before
 	for final := false; ; {
-		q.WatchWrite()
-		_, err := q.Writer.Write(out)
-		if err == nil && !final && !s.answers.Buffered() { // the last one goes with the end of the answer
-			err = control.Flush()
-		}
-		q.Watch.Stop()
-		if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		// The last event goes with the end of the answer.
+		if err := s.events.send(out, !final && !s.answers.Buffered()); err != nil {
 			return s.end(request.ClientGone(err))
 		}
 		if final {
@@ -92,6 +90,7 @@ func (s *stream) next(ctx context.Context) (out []byte, final bool, failure *api
 func (s *stream) end(failure *apierror.Error) error {
 	c := s.call
 	q := c.req
+	s.events.stop()
 	if failure == errOver || errors.Is(context.Cause(c.upstream.ctx), errReplaced) {
 		q.Outcome.Succeed(http.StatusOK)
 		failure = endedBy(errReplaced)

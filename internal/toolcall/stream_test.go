@@ -1,11 +1,15 @@
 package toolcall
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
@@ -236,5 +240,46 @@ func TestAServerCannotShowTheCredential(t *testing.T) {
 		if text := w.Body.String(); strings.Contains(text, credential) || strings.Contains(text, secret) || !strings.Contains(text, "Bearer [redacted]") {
 			t.Errorf("%s", text)
 		}
+	}
+}
+
+// What stands between closes connections that are silent.
+func TestASilentStreamHasComments(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, silentUntil(40*time.Second), heartbeat)
+		if w := r.serve(post(toolCall("echo"))); w.Body.String() != ": keep-alive\n\n: keep-alive\n\n"+event(1, result) || r.row(t).Code != "" {
+			t.Errorf("%q, %+v", w.Body, r.row(t))
+		}
+		r.released(t)
+	})
+}
+
+func TestAClientThatReadsNoCommentsLosesItsStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, silentUntil(time.Hour), heartbeat)
+		began := time.Now()
+		r.ServeHTTP(&stuck{ResponseRecorder: httptest.NewRecorder(), after: 1, late: make(chan struct{})}, post(toolCall("echo")))
+		if took := time.Since(began); took != r.Heartbeat+r.Write || r.row(t).Code != "client_closed_request" {
+			t.Errorf("after %s: %+v", took, r.row(t))
+		}
+		r.released(t)
+	})
+}
+
+func heartbeat(r *rig) { r.Heartbeat = 15 * time.Second }
+
+// silentUntil answers after a time with a stream of one event.
+func silentUntil(after time.Duration) roundTrip {
+	return func(req *http.Request) (*http.Response, error) {
+		reader, writer := io.Pipe()
+		late := time.AfterFunc(after, func() {
+			_, err := io.WriteString(writer, event(1, result))
+			_ = writer.CloseWithError(err)
+		})
+		context.AfterFunc(req.Context(), func() {
+			late.Stop()
+			_ = writer.CloseWithError(req.Context().Err())
+		})
+		return reply(200, asEvents, reader), nil
 	}
 }

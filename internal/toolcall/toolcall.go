@@ -30,6 +30,9 @@ type Deps struct {
 	Owners  *owners.Owners
 	Answers Memory // for large answers of servers
 
+	// Heartbeat is the longest silence within a stream to the client; comments fill it. 0: any.
+	Heartbeat time.Duration
+
 	// Replaced is closed when another configuration has replaced this one.
 	Replaced <-chan struct{}
 	// Holds reports whether the key of a caller is still good, and still reaches the server.

@@ -159,7 +159,7 @@ func (u *upstream) Hold(size int) error {
 func (u *upstream) failure(err error) *apierror.Error {
 	name := u.server.Name
 	switch cause := context.Cause(u.ctx); {
-	case u.client.Err() != nil:
+	case u.client.Err() != nil, errors.Is(cause, errUnread):
 		return request.ClientGone(err)
 	case errors.Is(cause, errSilent) && u.status == 0:
 		return u.timeout("first_byte", err, "the MCP server %q did not answer within %s", name, u.server.Timeouts.Header)
