@@ -11,6 +11,7 @@ var googleStatuses = map[int]string{
 	http.StatusNotFound:              "NOT_FOUND",
 	http.StatusMethodNotAllowed:      "UNIMPLEMENTED",
 	http.StatusConflict:              "ABORTED",
+	http.StatusPreconditionFailed:    "FAILED_PRECONDITION",
 	http.StatusRequestEntityTooLarge: "INVALID_ARGUMENT",
 	http.StatusUnsupportedMediaType:  "INVALID_ARGUMENT",
 	http.StatusUnprocessableEntity:   "INVALID_ARGUMENT",

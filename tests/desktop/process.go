@@ -22,7 +22,10 @@ type Program struct{ *process.Process }
 // StartProgram runs cmd with its output in the file log.
 func StartProgram(cmd *exec.Cmd, log string) (*Program, error) {
 	p, err := process.Start(cmd, log)
-	return &Program{p}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Program{p}, nil
 }
 
 // Said is the log of p without line breaks. It only grows.

@@ -13,6 +13,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -80,8 +81,14 @@ func (p *Process) CloseInput() { p.stdin.Close() }
 // PID is the program's process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Path is the path of the program.
-func (p *Process) Path() string { return p.cmd.Path }
+// Path is the absolute path of the program, so that another folder can start it too.
+func (p *Process) Path() string {
+	path, err := filepath.Abs(p.cmd.Path)
+	if err != nil {
+		return p.cmd.Path
+	}
+	return path
+}
 
 // State is how the program ended; it is valid after Exited.
 func (p *Process) State() *os.ProcessState { return p.cmd.ProcessState }
