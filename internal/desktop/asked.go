@@ -167,7 +167,7 @@ func (x *Sources) ask(by Issuer, id ID, o Options, since time.Time) (place, erro
 	if known[0].Refreshed.After(since) {
 		since = known[0].Refreshed
 	}
-	q := question(source.Issue, id, by, o.Client, o.ViewOnly != nil && *o.ViewOnly || o.Rules.ViewOnly)
+	q := question(source.Issue, id, by, o.Client, x.inventory.config.viewOnly(&o) || o.Rules.ViewOnly)
 	a, err := s.Resolve(q, since)
 	if err != nil {
 		return place{}, errSource(err)

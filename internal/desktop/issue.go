@@ -60,7 +60,8 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 	if err != nil {
 		return Issued{}, err
 	}
-	rules := w.config.rules(by, id, w.target(id), o.Rules).Within(at.session())
+	known := w.config.rules(by, id, w.target(id), o.Rules)
+	rules := known.Within(at.session())
 	o.Shared = o.Shared && !rules.NotShared || o.Guest.Host != "" // a guest shares with its host
 	if err := w.mayClaim(by, name, o, rules); err != nil {
 		return Issued{}, err
@@ -78,9 +79,11 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 			if at, err = w.Sources.ask(by, id, o, w.state.now()); err != nil {
 				return Issued{}, err
 			}
+			rules = known.Within(at.session())
 		case err != nil:
 			return Issued{}, err
 		default:
+			rules = rules.Within(t.Rules) // a guest's has those of its host by now
 			rules.ViewOnly = rules.ViewOnly || t.ViewOnly
 			return Issued{
 				Workstation: name,
@@ -99,15 +102,19 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 
 // token makes a token of a secret.
 func (c *configuration) token(by Issuer, secret string, o Options) *Token {
-	t := &Token{Issuer: by, ViewOnly: c.policy.ViewOnly, Shared: o.Shared, Once: o.Once, Claim: o.Claim, Rules: o.Rules, Guest: o.Guest}
-	if o.ViewOnly != nil {
-		t.ViewOnly = *o.ViewOnly
-	}
+	t := &Token{Issuer: by, ViewOnly: c.viewOnly(&o), Shared: o.Shared, Once: o.Once, Claim: o.Claim, Rules: o.Rules, Guest: o.Guest}
 	t.Hash, _ = hashOf(secret)
 	if c.policy.VNCAuth {
 		t.Prefix = secret[:prefixLength]
 	}
 	return t
+}
+
+func (c *configuration) viewOnly(o *Options) bool {
+	if o.ViewOnly != nil {
+		return *o.ViewOnly
+	}
+	return c.policy.ViewOnly
 }
 
 // mayClaim refuses a token whose claim cannot be met now: workstation_occupied. Join decides again.
