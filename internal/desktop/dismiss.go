@@ -31,7 +31,7 @@ func (x *Sources) dismiss(ctx context.Context, s *Source, id ID, by Releaser) er
 }
 
 // endAsked ends what was issued while a source was asked for a workstation that is registered by now.
-func (g *Registry) endAsked(ctx context.Context, n plan) {
+func endAsked(ctx context.Context, g *Registry, n plan) {
 	s, id := g.inventory.state, n.record.id()
 	if !n.created || g.inventory.config.sources[id.Tenant] == nil {
 		return

@@ -199,7 +199,7 @@ func change(ctx context.Context, g *Registry, n plan) (ended int, err error) {
 		ended = g.endHere(r.id(), n.by)
 	}
 	if err = g.changeHere(ctx, r, n.changes); err == nil {
-		g.endAsked(ctx, n)
+		endAsked(ctx, g, n)
 	}
 	return ended, err
 }
@@ -212,7 +212,7 @@ func tellShared(ctx context.Context, g *Registry, n plan, generation int64) (els
 		elsewhere = g.tell(id, generation, n.by)
 	}
 	g.inventory.state.sessions.reopen(ctx, id)
-	g.endAsked(ctx, n)
+	endAsked(ctx, g, n)
 	return elsewhere
 }
 
