@@ -186,6 +186,12 @@ func (x *Sources) ask(by Issuer, id ID, o Options, since time.Time) (place, erro
 	if err != nil {
 		return place{}, errSource(s.Reject(q, err))
 	}
+	for _, open := range known[0].open(x.inventory.state.now()) {
+		if open.Token.Machine != a.Generation { // it must not occupy the new machine, nor have guests
+			x.replaced(id, &a)
+			break
+		}
+	}
 	return at, nil
 }
 

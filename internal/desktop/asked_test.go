@@ -267,3 +267,24 @@ func TestAViewOnlyAddressComesByTheLastAnswer(t *testing.T) {
 		wantLocated(t, d, label)
 	})
 }
+
+// Who may not take over gets a new machine all the same, and an invitation to the old one ends it.
+func TestASessionOfTheMachineBeforeOccupiesNothing(t *testing.T) {
+	for name, o := range map[string]desktop.Options{"a claim": {Claim: desktop.Yield}, "a guest": {}} {
+		asking(t, func(t *testing.T, d *desktop.Service, p *plane) {
+			x := enter(t, d, mustIssue(t, d, "lab1"))
+			p.say(allow("vm-2", ""))
+			time.Sleep(time.Minute)
+			if name == "a guest" {
+				o.Guest.Host = x.ID
+			}
+			_, err := d.Issue(dev, "lab1", o)
+			if name == "a guest" {
+				wantFault(t, err, apierror.NotFound, "")
+			} else if err != nil {
+				t.Error(err)
+			}
+			wantEnded(t, x, desktop.ReasonReleased)
+		})
+	}
+}
