@@ -39,10 +39,11 @@ type Issued struct {
 // 40 bits of them a second try is rare already.
 const maxMints = 16
 
-// Issue makes a token for the issuer's workstation. Its errors are: not_found (unknown, released, another
-// tenant's), workstation_denied, workstation_starting and source_unavailable by its source,
-// invalid_value for expires_in, workstation_tokens_exceeded, workstation_occupied for a claim that cannot be met now, storage_unavailable before Start. Where randomness fails the error is none of
-// them.
+// Issue makes a token for the issuer's workstation. Its errors are: not_found (unknown, released,
+// another tenant's, or the host of a guest has ended), workstation_denied, workstation_starting and
+// source_unavailable by its source, invalid_value for expires_in, workstation_tokens_exceeded,
+// workstation_guests_exceeded, workstation_occupied for a claim that cannot be met now,
+// storage_unavailable before Start. Where randomness fails the error is none of them.
 func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 	if !w.ready.Load() {
 		return Issued{}, errNotStarted()
