@@ -167,7 +167,7 @@ func (x *Sources) ask(by Issuer, id ID, o Options, since time.Time) (place, erro
 	if known[0].Refreshed.After(since) {
 		since = known[0].Refreshed
 	}
-	q := question(source.Issue, id, by, o.Client, o.ViewOnly != nil && *o.ViewOnly || o.Rules.ViewOnly)
+	q := question(source.Issue, id, by, o.Client, x.inventory.config.viewOnly(&o) || o.Rules.ViewOnly)
 	a, err := s.Resolve(q, since)
 	if err != nil {
 		return place{}, errSource(err)
@@ -185,6 +185,12 @@ func (x *Sources) ask(by Issuer, id ID, o Options, since time.Time) (place, erro
 	at, err := x.place(s, id, &a)
 	if err != nil {
 		return place{}, errSource(s.Reject(q, err))
+	}
+	for _, open := range known[0].open(x.inventory.state.now()) {
+		if open.Token.Machine != a.Generation { // it must not occupy the new machine, nor have guests
+			x.replaced(id, &a)
+			break
+		}
 	}
 	return at, nil
 }

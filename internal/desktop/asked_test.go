@@ -16,6 +16,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/source"
 )
 
@@ -206,4 +207,84 @@ func TestAnAddressOfASourceIsCheckedWhenItIsDialled(t *testing.T) {
 			t.Errorf("%v", errors.Unwrap(err))
 		}
 	})
+}
+
+// Whoever registers a workstation that a source had named means a machine of its own.
+func TestARegistrationEndsWhatASourceHadNamed(t *testing.T) {
+	asking(t, func(t *testing.T, d *desktop.Service, _ *plane) {
+		label, second := mustIssue(t, d, "lab1"), mustIssue(t, d, "lab1")
+		x := enter(t, d, label)
+		time.Sleep(time.Second)
+		mustRegister(t, d, "lab1", desktop.Registration{Address: "10.0.0.9:5901"})
+		wantEnded(t, x, desktop.ReasonReleased)
+		for _, label := range []string{label, second} {
+			_, err := d.Find(label, viewer.Addr())
+			wantRefusal(t, err, desktop.RefusedReleased)
+		}
+		if pass, err := d.Find(mustIssue(t, d, "lab1"), viewer.Addr()); err != nil || pass.Target.Address != "10.0.0.9:5901" {
+			t.Error(err)
+		}
+	})
+}
+
+// A reload declares a workstation that a source had named.
+func TestAnAddressOfASourceOpensNoDeclaredWorkstation(t *testing.T) {
+	p := new(plane)
+	p.say(allow("vm-1", ""))
+	state := memory.NewState(time.Now)
+	use := func(c *desktop.Config) { c.State, c.Sources = state, []desktop.Source{p.source(t)} }
+	label := mustIssue(t, open(t, use), "lab1")
+	d := open(t, func(c *desktop.Config) {
+		use(c)
+		c.Workstations = append(c.Workstations, desktop.Spec{ID: desktop.ID{Tenant: "default", Name: "lab1"}, Target: desktop.Target{TestCard: true}})
+	})
+	_, err := d.Find(label, viewer.Addr())
+	wantRefusal(t, err, desktop.RefusedReleased)
+}
+
+// A record that is forgotten leaves the name to the source.
+func TestASourceIsAskedForWhatWasRegisteredLongAgo(t *testing.T) {
+	asking(t, func(t *testing.T, d *desktop.Service, _ *plane) {
+		mustRegister(t, d, "lab1", desktop.Registration{Address: "10.0.0.9:5901"})
+		if err := d.Release(t.Context(), "default", "lab1"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(8 * 24 * time.Hour)
+		mustRegister(t, d, "lab2", desktop.Registration{Address: "10.0.0.9:5901"}) // looks for old records
+		wantLocated(t, d, mustIssue(t, d, "lab1"))
+	})
+}
+
+// An address has the question of its issue when its viewer comes, so that the last answer is known.
+func TestAViewOnlyAddressComesByTheLastAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := new(plane)
+		p.say(allow("vm-1", ""))
+		d := open(t, func(c *desktop.Config) { c.ViewOnly, c.Sources = true, []desktop.Source{p.source(t)} })
+		label := mustIssue(t, d, "lab1")
+		p.say("")
+		time.Sleep(time.Minute)
+		wantLocated(t, d, label)
+	})
+}
+
+// Who may not take over gets a new machine all the same, and an invitation to the old one ends it.
+func TestASessionOfTheMachineBeforeOccupiesNothing(t *testing.T) {
+	for name, o := range map[string]desktop.Options{"a claim": {Claim: desktop.Yield}, "a guest": {}} {
+		asking(t, func(t *testing.T, d *desktop.Service, p *plane) {
+			x := enter(t, d, mustIssue(t, d, "lab1"))
+			p.say(allow("vm-2", ""))
+			time.Sleep(time.Minute)
+			if name == "a guest" {
+				o.Guest.Host = x.ID
+			}
+			_, err := d.Issue(dev, "lab1", o)
+			if name == "a guest" {
+				wantFault(t, err, apierror.NotFound, "")
+			} else if err != nil {
+				t.Error(err)
+			}
+			wantEnded(t, x, desktop.ReasonReleased)
+		})
+	}
 }

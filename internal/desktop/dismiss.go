@@ -30,6 +30,22 @@ func (x *Sources) dismiss(ctx context.Context, s *Source, id ID, by Releaser) er
 	return err
 }
 
+// endAsked ends what was issued while a source was asked for a workstation that is registered by now.
+func endAsked(ctx context.Context, g *Registry, n plan) {
+	s, id := g.inventory.state, n.record.id()
+	if !n.created || g.inventory.config.sources[id.Tenant] == nil {
+		return
+	}
+	end := func(ctx context.Context) error {
+		return s.sessions.apply(ctx, id, func(w *Workstation) {
+			endOf(w, func(t *Token) bool { return t.Issued.Before(n.record.RegisteredAt) }, n.by, s.now())
+		})
+	}
+	if end(ctx) != nil {
+		s.sessions.again(end)
+	}
+}
+
 // Refresh has the source of a workstation asked again, by all gateways. Sessions and addresses stay.
 // Its errors are: not_found; storage_unavailable, where other gateways hear of it later.
 func (x *Sources) Refresh(ctx context.Context, tenant, name string) error {

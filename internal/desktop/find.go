@@ -120,7 +120,10 @@ func (w *Service) pass(f *Found, viewer netip.Addr) (*Pass, error) {
 		return nil, err
 	}
 	target, source := w.target(id), w.Sources.of(id)
-	if target == nil && source == nil {
+	switch {
+	case source == nil && t.Machine != "": // a source has named it, and the name is another's now
+		return nil, refuse(RefusedReleased)
+	case target == nil && source == nil:
 		return nil, refuse(RefusedUnavailable)
 	}
 	rules := w.config.rules(t.Issuer, id, target, t.Rules)

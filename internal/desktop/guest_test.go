@@ -119,3 +119,14 @@ func TestAGuestMayNoMoreThanItsHost(t *testing.T) {
 	_, err := d.Issue(dev, "desk1", desktop.Options{Guest: desktop.Guest{Host: x.ID}})
 	wantFault(t, err, apierror.NotFound, "") // a guest invites nobody
 }
+
+func TestTheAnswerToAnInvitationHasTheRulesOfTheHost(t *testing.T) {
+	d := open(t, nil)
+	label, _ := issue(t, d, "desk1", desktop.Options{Rules: desktop.SessionRules{ViewOnly: true, NoClipboardOut: true, FPS: 5}})
+	host := mustJoin(t, d, label, viewer)
+	may := false
+	_, issued := guestOf(t, d, host, desktop.Options{ViewOnly: &may})
+	if r := issued.Rules; !r.ViewOnly || !r.NoClipboardOut || r.FPS != 5 {
+		t.Errorf("%+v", r)
+	}
+}

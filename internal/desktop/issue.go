@@ -39,10 +39,11 @@ type Issued struct {
 // 40 bits of them a second try is rare already.
 const maxMints = 16
 
-// Issue makes a token for the issuer's workstation. Its errors are: not_found (unknown, released, another
-// tenant's), workstation_denied, workstation_starting and source_unavailable by its source,
-// invalid_value for expires_in, workstation_tokens_exceeded, workstation_occupied for a claim that cannot be met now, storage_unavailable before Start. Where randomness fails the error is none of
-// them.
+// Issue makes a token for the issuer's workstation. Its errors are: not_found (unknown, released,
+// another tenant's, or the host of a guest has ended), workstation_denied, workstation_starting and
+// source_unavailable by its source, invalid_value for expires_in, workstation_tokens_exceeded,
+// workstation_guests_exceeded, workstation_occupied for a claim that cannot be met now,
+// storage_unavailable before Start. Where randomness fails the error is none of them.
 func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 	if !w.ready.Load() {
 		return Issued{}, errNotStarted()
@@ -60,7 +61,8 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 	if err != nil {
 		return Issued{}, err
 	}
-	rules := w.config.rules(by, id, w.target(id), o.Rules).Within(at.session())
+	known := w.config.rules(by, id, w.target(id), o.Rules)
+	rules := known.Within(at.session())
 	o.Shared = o.Shared && !rules.NotShared || o.Guest.Host != "" // a guest shares with its host
 	if err := w.mayClaim(by, name, o, rules); err != nil {
 		return Issued{}, err
@@ -78,9 +80,11 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 			if at, err = w.Sources.ask(by, id, o, w.state.now()); err != nil {
 				return Issued{}, err
 			}
+			rules = known.Within(at.session())
 		case err != nil:
 			return Issued{}, err
 		default:
+			rules = rules.Within(t.Rules) // a guest's has those of its host by now
 			rules.ViewOnly = rules.ViewOnly || t.ViewOnly
 			return Issued{
 				Workstation: name,
@@ -99,15 +103,19 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 
 // token makes a token of a secret.
 func (c *configuration) token(by Issuer, secret string, o Options) *Token {
-	t := &Token{Issuer: by, ViewOnly: c.policy.ViewOnly, Shared: o.Shared, Once: o.Once, Claim: o.Claim, Rules: o.Rules, Guest: o.Guest}
-	if o.ViewOnly != nil {
-		t.ViewOnly = *o.ViewOnly
-	}
+	t := &Token{Issuer: by, ViewOnly: c.viewOnly(&o), Shared: o.Shared, Once: o.Once, Claim: o.Claim, Rules: o.Rules, Guest: o.Guest}
 	t.Hash, _ = hashOf(secret)
 	if c.policy.VNCAuth {
 		t.Prefix = secret[:prefixLength]
 	}
 	return t
+}
+
+func (c *configuration) viewOnly(o *Options) bool {
+	if o.ViewOnly != nil {
+		return *o.ViewOnly
+	}
+	return c.policy.ViewOnly
 }
 
 // mayClaim refuses a token whose claim cannot be met now: workstation_occupied. Join decides again.

@@ -73,6 +73,8 @@ func (p *Policy) fill() {
 	p.MaxTokens = cmp.Or(p.MaxTokens, DefaultMaxTokens)
 	p.MaxSessions = cmp.Or(p.MaxSessions, DefaultMaxSessions)
 	p.MaxRegistered = cmp.Or(p.MaxRegistered, DefaultMaxRegistered)
+	// Its options fps and idle_timeout have no upper bound, and gateways read each other's rules strictly.
+	p.Session.FPS, p.Session.IdleTimeout = min(p.Session.FPS, maxFPS), min(p.Session.IdleTimeout, maxTime)
 }
 
 // check wants a filled policy; it brings domain and networks into the form

@@ -90,6 +90,9 @@ func (t *recordTable) watch(p *entry) {
 	p.end = time.AfterFunc(p.record.ExpiresAt.Sub(t.now()), func() {
 		t.mu.Lock()
 		_, ends := p.expired(t.now())
+		if !ends {
+			t.watch(p) // the clock was set back, or the registration was renewed just now
+		}
 		t.mu.Unlock()
 		if ends {
 			t.over(p.id)

@@ -198,7 +198,10 @@ func change(ctx context.Context, g *Registry, n plan) (ended int, err error) {
 	if n.replaces {
 		ended = g.endHere(r.id(), n.by)
 	}
-	return ended, g.changeHere(ctx, r, n.changes)
+	if err = g.changeHere(ctx, r, n.changes); err == nil {
+		endAsked(ctx, g, n)
+	}
+	return ended, err
 }
 
 // tellShared has the store know what was stored of a plan, and returns how many sessions of other
@@ -209,6 +212,7 @@ func tellShared(ctx context.Context, g *Registry, n plan, generation int64) (els
 		elsewhere = g.tell(id, generation, n.by)
 	}
 	g.inventory.state.sessions.reopen(ctx, id)
+	endAsked(ctx, g, n)
 	return elsewhere
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -213,4 +214,19 @@ func (s *takesButFails) Store(ctx context.Context, key string, value []byte) err
 		return err
 	}
 	return errors.New("timeout after the write")
+}
+
+func TestARegistrationEndsAlsoAfterTheClockWasSetBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var back atomic.Int64
+		d := open(t, func(c *desktop.Config) {
+			c.State = memory.NewState(func() time.Time { return time.Now().Add(-time.Duration(back.Load())) })
+		})
+		mustRegister(t, d, "run", desktop.Registration{Address: "10.0.0.1:5900", OnExpiry: desktop.OnExpiryEnd, ExpiresIn: time.Hour})
+		x := mustJoin(t, d, mustIssue(t, d, "run"), viewer)
+		back.Store(int64(time.Second))
+		time.Sleep(time.Hour + 2*time.Second)
+		synctest.Wait()
+		wantEnded(t, x, desktop.ReasonReleased)
+	})
 }

@@ -54,6 +54,10 @@ func (w *Workstation) join(x *SessionRecord, terms *Terms, now time.Time) (most 
 	if code := w.dead(t, now); code != "" {
 		return 0, refuse(code)
 	}
+	until := t.until(x.Rules.MaxDuration)
+	if !now.Before(until) { // by rules that are stricter now: it must not replace anybody
+		return 0, refuse(RefusedExpired)
+	}
 	if terms.Pin && t.pinned(terms.Client) {
 		return 0, refuse(RefusedPinned)
 	}
@@ -72,7 +76,7 @@ func (w *Workstation) join(x *SessionRecord, terms *Terms, now time.Time) (most 
 		w.change(t, func(t *Token) { t.Client = terms.Client })
 		t = w.Token(t.Hash)
 	}
-	x.Started, x.Until, x.Token = now, t.until(x.Rules.MaxDuration), t
+	x.Started, x.Until, x.Token = now, until, t
 	w.Sessions = append(w.Sessions, x)
 	w.Sweep(now)
 	if t.Once {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -175,4 +176,37 @@ func TestASessionThatARuleDoesNotShareIsAlone(t *testing.T) {
 		wantFault(t, err, apierror.WorkstationOccupied, "")
 		wantOpen(t, x)
 	}
+}
+
+// Gateways share what a session may do as JSON, whose bounds the options do not have.
+func TestRulesOfTheOptionsCanBeShared(t *testing.T) {
+	d := open(t, func(c *desktop.Config) {
+		c.Session = desktop.SessionRules{FPS: 5000, IdleTimeout: 10 * 365 * 24 * time.Hour}
+	})
+	text, err := json.Marshal(d.Policy().Session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read desktop.SessionRules
+	if err := json.Unmarshal(text, &read); err != nil || read != d.Policy().Session {
+		t.Errorf("%s: %+v, %v", text, read, err)
+	}
+}
+
+// A reload makes the rules stricter than the age of an address.
+func TestAnAddressThatIsTooOldByItsRulesReplacesNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		state := memory.NewState(time.Now)
+		use := func(c *desktop.Config) { c.State, c.OnConflict = state, desktop.Replace }
+		label, _ := issue(t, open(t, use), "desk1", desktop.Options{ExpiresIn: 3 * time.Hour})
+		time.Sleep(2 * time.Hour)
+		d := open(t, func(c *desktop.Config) {
+			use(c)
+			c.Levels.Tenants = map[string]desktop.SessionRules{"default": {MaxDuration: time.Hour}}
+		})
+		x := mustJoin(t, d, mustIssue(t, d, "desk1"), viewer)
+		_, err := join(d, label, other)
+		wantRefusal(t, err, desktop.RefusedExpired)
+		wantOpen(t, x)
+	})
 }

@@ -183,5 +183,6 @@ func (g *Registry) erase(ctx context.Context, id ID) {
 		_ = s.shared.records.Delete(ctx, id, s.shared.seen.Load()) // a later start forgets it again
 	default:
 		_ = g.storage.Delete(ctx, id.key()) // see prune
+		s.sessions.reopen(ctx, id)          // it would be kept for good; unknown, it is not open
 	}
 }

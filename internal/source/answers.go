@@ -15,9 +15,12 @@ const (
 )
 
 // key is what answers are kept by. That of a list has a tenant only.
-type key struct{ tenant, name, caller, user string }
+type key struct {
+	tenant, name, caller, user string
+	viewOnly                   bool
+}
 
-func keyOf(q *Question) key { return key{q.Tenant, q.Name, q.Caller.Key, q.Caller.User} }
+func keyOf(q *Question) key { return key{q.Tenant, q.Name, q.Caller.Key, q.Caller.User, q.ViewOnly} }
 
 // memory is what outlives a configuration: answers, and whether the control plane works.
 type memory struct {

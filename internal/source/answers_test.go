@@ -66,7 +66,8 @@ func TestAnswersCountForTheirTime(t *testing.T) {
 // Each of these might get another answer.
 func TestAnswersAreKeptByTenantNameKeyAndUser(t *testing.T) {
 	s, p, _ := open(t, nil)
-	questions := []Question{ada, ada, ada, ada, ada}
+	questions := []Question{ada, ada, ada, ada, ada, ada}
+	questions[5].ViewOnly = !ada.ViewOnly
 	questions[1].Tenant, questions[2].Name, questions[3].Caller.Key, questions[4].Caller.User = "other", "desk2", "bob", "bob@example.com"
 	for range 2 {
 		for _, q := range questions {
