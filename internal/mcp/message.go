@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
@@ -104,6 +105,14 @@ func validID(id []byte) bool {
 }
 
 func (m *Message) readKind() *Error {
+	for _, member := range m.members {
+		key := string(member.Key(m.data))
+		for _, known := range envelope { // a server that ignores case reads another message
+			if key != known && strings.EqualFold(key, known) {
+				return invalid(`the member "` + known + `" must be written so`)
+			}
+		}
+	}
 	_, hasMethod := jsonscan.Find(m.data, m.members, "method")
 	_, hasResult := jsonscan.Find(m.data, m.members, "result")
 	_, hasError := jsonscan.Find(m.data, m.members, "error")

@@ -54,6 +54,8 @@ func TestParseRefusesWhatCanBeReadInTwoWays(t *testing.T) {
 		{"two messages", `{"jsonrpc":"2.0","id":1,"method":"ping"}{}`, CodeParse, ""},
 		{"a method twice", `{"jsonrpc":"2.0","id":1,"method":"tools/list","method":"tools/call"}`, CodeInvalidRequest, ""},
 		{"a method in two cases", `{"jsonrpc":"2.0","id":1,"method":"tools/list","Method":"tools/call"}`, CodeInvalidRequest, ""},
+		{"a method in another case", `{"jsonrpc":"2.0","id":1,"Method":"tools/call","params":{"name":"a"},"result":null}`, CodeInvalidRequest, "1"},
+		{"an id in another case", `{"jsonrpc":"2.0","ID":1,"method":"notifications/cancelled"}`, CodeInvalidRequest, ""},
 		{"a name twice", call("tools/call", `"name":"a","name":"b",`), CodeInvalidParams, "1"},
 		{"a name in two cases", call("tools/call", `"name":"a","Name":"b",`), CodeInvalidParams, "1"},
 		{"an escaped key", call("tools/call", `"name":"a","\u006eame":"b",`), CodeInvalidParams, "1"},

@@ -65,7 +65,8 @@ func (e Event) AppendWith(dst, message []byte) []byte {
 	return sse.AppendWithData(dst, *e.event, message)
 }
 
-// Next returns the next event, and io.EOF after the last. A message that is longer than the bound is
+// Next returns the next event, and io.EOF after the last. Those of a stream that have another name than
+// message are left out: clients do not read them. A message that is longer than the bound is
 // [ErrTooLong].
 func (r *Reader) Next() (Event, error) {
 	if !r.Stream {
@@ -73,6 +74,9 @@ func (r *Reader) Next() (Event, error) {
 	}
 	r.events.Memory = r.Memory
 	event, err := r.events.Next()
+	for err == nil && len(event.Name) > 0 && string(event.Name) != "message" {
+		event, err = r.events.Next()
+	}
 	if err == sse.ErrTooLong {
 		err = ErrTooLong
 	}

@@ -39,6 +39,17 @@ func TestAnAnswerIsOneObjectOrAStream(t *testing.T) {
 	}
 }
 
+// Clients read no other events than those of the name message.
+func TestEventsOfAnotherNameAreLeftOut(t *testing.T) {
+	r := read(t, "text/event-stream", "event: ping\ndata: 2026-11-24\n\ndata: {}\n\nevent: ping\ndata: {\"id\":1}\n\n", 100)
+	if e, err := r.Next(); err != nil || string(e.Message) != "{}" {
+		t.Errorf("%q, %v", e.Raw, err)
+	}
+	if e, err := r.Next(); err != io.EOF {
+		t.Errorf("%q, %v", e.Raw, err)
+	}
+}
+
 func TestAWriterNeedNotFlushBetweenEventsThatCameTogether(t *testing.T) {
 	const events = "data: {}\n\ndata: {}\n\n"
 	r, _ := NewReader(http.Header{"Content-Type": {"text/event-stream"}}, strings.NewReader(events), 100)

@@ -124,20 +124,11 @@ func (c *call) parse() error {
 		c.req.Outcome.Record.Method = r.Method
 		return nil
 	}
-	m, err := mcp.Parse(c.body)
-	if c.message = m; m != nil {
-		m.ID = bytes.Clone(m.ID) // it outlives the body
+	read, err := mcp.Read(r.Header, c.body)
+	if c.message, c.method = read.Message, read.Row; c.message != nil {
+		c.message.ID = bytes.Clone(c.message.ID) // it outlives the body
 	}
 	if err != nil {
-		return err
-	}
-	if _, _, err = mcp.EraOf(r.Header); err != nil {
-		return err
-	}
-	if err = mcp.CheckHeaders(r.Header, m); err != nil {
-		return err
-	}
-	if c.method, err = mcp.MethodOf(m, c.era); err != nil {
 		return err
 	}
 	c.req.Outcome.Record.Method = cmp.Or(c.method.Name, "response")

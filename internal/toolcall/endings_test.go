@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -59,6 +60,17 @@ var hangs = roundTrip(func(req *http.Request) (*http.Response, error) {
 	return nil, req.Context().Err()
 })
 
+// takes takes the request, and never answers.
+var takes = roundTrip(func(req *http.Request) (*http.Response, error) {
+	httptrace.ContextClientTrace(req.Context()).WroteRequest(httptrace.WroteRequestInfo{})
+	return hangs(req)
+})
+
+var redirects = roundTrip(func(req *http.Request) (*http.Response, error) {
+	httptrace.ContextClientTrace(req.Context()).WroteRequest(httptrace.WroteRequestInfo{})
+	return reply(307, asJSON, strings.NewReader("")), nil
+})
+
 // However a call ends, it leaves one row, gives back all that it holds, and is charged at most its price:
 // nothing if the server cannot have worked on it.
 func TestHoweverACallEnds(t *testing.T) {
@@ -80,7 +92,9 @@ func TestHoweverACallEnds(t *testing.T) {
 			resp := reply(200, asJSON, io.MultiReader(strings.NewReader("{"), errorReader{}))
 			return resp, nil
 		}), code: "upstream_error", charged: 10},
-		"no answer in time":      {transport: hangs, code: "upstream_timeout", limit: "first_byte", charged: 10},
+		"no answer in time":      {transport: takes, code: "upstream_timeout", limit: "first_byte", charged: 10},
+		"no connection in time":  {transport: hangs, code: "upstream_timeout", limit: "first_byte"},
+		"a redirect":             {transport: redirects, code: "upstream_error"},
 		"silence":                {transport: then(event(1, progress)), code: "upstream_timeout", limit: "idle", charged: 10},
 		"too long":               {transport: &drip{}, code: "upstream_timeout", limit: "call", charged: 10},
 		"client gone at first":   {transport: hangs, during: func(_ *rig, leave func()) { leave() }, code: "client_closed_request"},

@@ -67,7 +67,7 @@ func (u *upstream) send(header http.Header, body []byte, again bool) (*http.Resp
 	u.req.Outcome.Phases.Provider += u.deps.Now().Sub(sent)
 	pieces.Release()
 	if err != nil {
-		u.served = pieces.Delivered()
+		u.served = pieces.Delivered() && !errors.Is(err, provider.ErrRedirect)
 		return nil, u.failure(err)
 	}
 	u.req.Upload.Free(pieces.Kept())
@@ -185,7 +185,6 @@ func (u *upstream) failure(err error) *apierror.Error {
 
 // timeout is the failure of a server that took too long for something.
 func (u *upstream) timeout(limit string, cause error, format string, args ...any) *apierror.Error {
-	u.served = u.served || limit == "first_byte"
 	e := apierror.New(apierror.UpstreamTimeout, format, args...).WithCause(cause)
 	e.Provider, e.Limit = u.server.Name, limit
 	return e
