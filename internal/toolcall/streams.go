@@ -28,7 +28,7 @@ func endedBy(cause error) *apierror.Error {
 	if errors.Is(cause, errKeyEnded) {
 		return apierror.New(apierror.InvalidAPIKey, "the key was changed: it may not use this server any more")
 	}
-	return apierror.New(apierror.ShuttingDown, "the gateway's configuration was replaced: ask again")
+	return apierror.New(apierror.ShuttingDown, "the stream has ended, by the server or because the gateway's configuration was replaced: open it again")
 }
 
 // streams counts those that stay open, by key.
