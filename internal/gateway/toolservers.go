@@ -85,7 +85,7 @@ func ToolsOf(ctx context.Context, g *Gateway, server string) (*ServerTools, erro
 	}
 	list := &ServerTools{ID: server, Version: version, Tools: make([]ToolStatus, len(tools))}
 	for i, t := range tools {
-		nano, _ := s.Price(t.Name)
+		nano := s.Price(t.Name)
 		list.Tools[i] = ToolStatus{t.Name, t.Title, t.Description, s.AllowsTool(t.Name), limits.FormatMoney(nano)}
 	}
 	return list, nil

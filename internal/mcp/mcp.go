@@ -85,9 +85,8 @@ func EraOf(h http.Header) (Era, string, *Error) {
 // Call is a message of a client, and how it is to be read.
 type Call struct {
 	*Message
-	Era     Era
-	Version string
-	Row     *Method // has no name for a response
+	Era Era
+	Row *Method // has no name for a response
 }
 
 // Read reads a POST of a client: [EraOf], [Parse], [CheckHeaders] and [MethodOf]. With an error, the
@@ -98,7 +97,7 @@ func Read(h http.Header, body []byte) (Call, *Error) {
 	if err != nil {
 		return call, err
 	}
-	if call.Era, call.Version, err = EraOf(h); err != nil {
+	if call.Era, _, err = EraOf(h); err != nil {
 		return call, err
 	}
 	if err = CheckHeaders(h, m); err != nil {

@@ -182,7 +182,7 @@ func (c *call) reserve(ctx context.Context) error {
 	if c.message == nil || c.message.Method != mcp.ToolsCall {
 		return nil
 	}
-	nano, _ := c.server.Price(c.message.Name)
+	nano := c.server.Price(c.message.Name)
 	if nano == 0 {
 		return nil
 	}

@@ -188,7 +188,8 @@ func (u *upstream) note(err error) error {
 	}
 	switch failure := apierror.From(err); failure.Code {
 	case apierror.UpstreamError, apierror.UpstreamTimeout, apierror.UpstreamAuth, apierror.UpstreamOverloaded:
-		if failure.RefusedBy == "" { // else it answered, and an option refused that
+		// Else it answered and an option refused that, or it may have no stream of its own and says so oddly.
+		if failure.RefusedBy == "" && u.req.HTTP.Method != http.MethodGet {
 			u.server.Failed(string(failure.Code))
 		}
 	case apierror.UpstreamRejected, apierror.UpstreamRateLimited:

@@ -12,6 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	sqliteowners "github.com/gatehouse-proxy/gatehouse/internal/owners/sqlite"
+	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
 const session1 = "3f0c9f9e-visible"
@@ -229,6 +230,12 @@ func TestAServerWithoutAStreamOfItsOwnSaysSo(t *testing.T) {
 	r := newRig(t, answering(405, "", ""))
 	if w := r.serve(old(http.MethodGet, "", "")); w.Code != 405 || r.row(t).Code != "method_not_allowed" {
 		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	for status, contentType := range map[int]string{200: "text/html", 501: "", 500: ""} { // so some servers say it
+		r := newRig(t, answering(status, contentType, ""))
+		if w := r.serve(old(http.MethodGet, "", "")); w.Code != 502 || r.Servers.Named("files").Health().State != toolserver.Unknown {
+			t.Errorf("%d: %d %s, %+v", status, w.Code, w.Body, r.Servers.Named("files").Health())
+		}
 	}
 }
 

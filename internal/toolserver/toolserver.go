@@ -160,14 +160,14 @@ func (s *Server) AllowsTool(name string) bool {
 	return (len(s.tools.Allow) == 0 || s.tools.Allow.Match(name)) && !s.tools.Deny.Match(name)
 }
 
-// Price returns what a call of a tool costs: that of the first pattern that fits. Priced reports whether
-// there is one; a tool without a price is free.
-func (s *Server) Price(tool string) (nano int64, priced bool) {
+// Price returns what a call of a tool costs, in 1e-9 USD: the price of the first pattern that fits. A
+// tool without one is free.
+func (s *Server) Price(tool string) (nano int64) {
 	i := slices.IndexFunc(s.prices, func(p Price) bool { return pattern.Match(p.Pattern, tool) })
 	if i < 0 {
-		return 0, false
+		return 0
 	}
-	return s.prices[i].Nano, true
+	return s.prices[i].Nano
 }
 
 // Servers are those of a configuration.
