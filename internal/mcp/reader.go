@@ -65,18 +65,15 @@ func (e Event) AppendWith(dst, message []byte) []byte {
 	return sse.AppendWithData(dst, *e.event, message)
 }
 
-// Next returns the next event, and io.EOF after the last. Those of a stream that have another name than
-// message are left out: clients do not read them. A message that is longer than the bound is
-// [ErrTooLong].
+// Next returns the next event, and io.EOF after the last. Events with another name than message have
+// no message, and no data: clients read of them only where to resume, and when. A message that is longer
+// than the bound is [ErrTooLong].
 func (r *Reader) Next() (Event, error) {
 	if !r.Stream {
 		return r.whole()
 	}
 	r.events.Memory = r.Memory
 	event, err := r.events.Next()
-	for err == nil && len(event.Name) > 0 && string(event.Name) != "message" {
-		event, err = r.events.Next()
-	}
 	if err == sse.ErrTooLong {
 		err = ErrTooLong
 	}
@@ -84,8 +81,12 @@ func (r *Reader) Next() (Event, error) {
 		return Event{}, err
 	}
 	e := Event{Raw: event.Raw, event: &event}
-	if len(event.Data) > 0 {
+	switch {
+	case len(event.Data) == 0:
+	case len(event.Name) == 0 || string(event.Name) == "message":
 		e.Message = event.Data
+	default:
+		e.Raw = sse.AppendWithData(nil, event, nil)
 	}
 	return e, nil
 }

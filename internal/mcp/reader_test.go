@@ -39,11 +39,15 @@ func TestAnAnswerIsOneObjectOrAStream(t *testing.T) {
 	}
 }
 
-// Clients read no other events than those of the name message.
-func TestEventsOfAnotherNameAreLeftOut(t *testing.T) {
-	r := read(t, "text/event-stream", "event: ping\ndata: 2026-11-24\n\ndata: {}\n\nevent: ping\ndata: {\"id\":1}\n\n", 100)
-	if e, err := r.Next(); err != nil || string(e.Message) != "{}" {
-		t.Errorf("%q, %v", e.Raw, err)
+// Clients read no data of events with another name than message, but their other fields.
+func TestOtherEventsKeepAllButTheirData(t *testing.T) {
+	const prime, closing = "event: prime\nid: 7\ndata: \n\n", "event: close\nretry: 10\n\n"
+	r := read(t, "text/event-stream", prime+"event: ping\ndata: 2026-11-24\nid: 8\n\nevent: message\ndata: {}\n\n"+closing, 100)
+	for _, want := range []Event{{Raw: []byte(prime)}, {Raw: []byte("event: ping\nid: 8\ndata: \n\n")}, {Message: []byte("{}")}, {Raw: []byte(closing)}} {
+		e, err := r.Next()
+		if err != nil || string(e.Message) != string(want.Message) || want.Raw != nil && string(e.Raw) != string(want.Raw) {
+			t.Errorf("%q with %q, %v, want %q", e.Raw, e.Message, err, want.Raw)
+		}
 	}
 	if e, err := r.Next(); err != io.EOF {
 		t.Errorf("%q, %v", e.Raw, err)
