@@ -119,7 +119,7 @@ func TestMessagesOfAServerHaveAKind(t *testing.T) {
 func TestWhatIsNoMessageOfAServer(t *testing.T) {
 	for _, text := range []string{
 		``, `[]`, `{}`, `null`, `{"id":1}`, `{"id":1,"method":1}`, `{"method":1}`, `{"id":1,"result":{},"error":{}}`,
-		`{"method":"a","result":{}}`, `{"id":1,"id":2,"result":{}}`, `{"id":1,"result":{},"result":{"tools":[]}}`,
+		`{"method":"a","result":{}}`, `{"method":"a","error":{}}`, `{"id":1,"id":2,"result":{}}`, `{"id":1,"result":{},"result":{"tools":[]}}`,
 		`{"id":1,"result":{},"Result":{}}`, `{"id":1,"\u0072esult":{}}`, `{"id":1,"result":{}} x`,
 	} {
 		if m, err := ParseAnswer([]byte(text)); !errors.Is(err, ErrNoMessage) {
