@@ -208,10 +208,7 @@ func (m *MCPServer) connect(ctx caddy.Context, accounts *accounts, config *tools
 		kept := connections.settings.KeepAlive
 		kept.IdleConnTimeout = cmp.Or(kept.IdleConnTimeout, caddy.Duration(mcpIdle))
 		config.Timeouts.Connect = connections.connect
-		config.Transport, err = connections.kept(ctx)
-	}
-	if err == nil {
-		config.Fresh, err = connections.fresh(ctx)
+		config.Transport, config.Fresh, err = connections.transports(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("transport: %w", err)

@@ -227,10 +227,7 @@ func (p *Provider) connect(ctx caddy.Context, built *builtProviders, config *pro
 	connections, err := newConnections(p.TransportRaw, config.Timeouts.Connect, bases...)
 	if err == nil {
 		config.Timeouts.Connect = connections.connect
-		config.Transport, err = connections.kept(ctx)
-	}
-	if err == nil {
-		config.Fresh, err = connections.fresh(ctx)
+		config.Transport, config.Fresh, err = connections.transports(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("transport: %w", err)

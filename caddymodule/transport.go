@@ -77,6 +77,15 @@ func newConnections(transport json.RawMessage, connect time.Duration, baseURLs .
 	return &connections{settings: t, connect: connect}, nil
 }
 
+// transports returns one that keeps connections, and one that opens a connection for each request.
+func (c *connections) transports(ctx caddy.Context) (kept, fresh http.RoundTripper, err error) {
+	if kept, err = c.kept(ctx); err != nil {
+		return nil, nil, err
+	}
+	fresh, err = c.fresh(ctx)
+	return kept, fresh, err
+}
+
 // kept returns a transport that keeps connections.
 func (c *connections) kept(ctx caddy.Context) (http.RoundTripper, error) {
 	raw, err := json.Marshal(c.settings)

@@ -26,15 +26,11 @@ func (c *call) refuse(err error) error {
 		c.req.Outcome.Fail(recordOf(own))
 	}
 	c.req.Finish()
-	var id []byte
 	status := own.HTTPStatus()
-	if c.message != nil {
-		id = c.message.ID
-	}
 	if !c.isRequest() && status == http.StatusOK { // nothing waits for an answer: only the status tells
 		status = http.StatusBadRequest
 	}
-	c.writeJSON(status, mcp.AppendError(nil, id, own))
+	c.writeJSON(status, mcp.Call{Message: c.message}.Refuse(own))
 	return nil
 }
 
