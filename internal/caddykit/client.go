@@ -6,8 +6,8 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// Client returns the address of the person who asks. Behind proxies in the server's trusted_proxies, it is
-// the one that they report.
+// Client returns the IP address of a request's client. Behind proxies in the server's trusted_proxies, it
+// is the one that they report.
 func Client(r *http.Request) string {
 	if address, ok := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string); ok && address != "" {
 		return address

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// ClientAddr is the address of the person who asks, see Client. Behind a proxy its port is not known.
+// ClientAddr returns the address of a request's client, see Client. Behind a proxy its port is not known.
 func ClientAddr(r *http.Request) netip.AddrPort {
 	remote, _ := netip.ParseAddrPort(r.RemoteAddr) // invalid: the connection says it
 	address, err := netip.ParseAddr(Client(r))

@@ -82,7 +82,7 @@ func EraOf(h http.Header) (Era, string, *Error) {
 	return 0, "", unsupported(version)
 }
 
-// Call is a message of a client, and how it is to be read.
+// Call is a message of a client, with the era of its request and the row of its method.
 type Call struct {
 	*Message
 	Era Era

@@ -31,7 +31,7 @@ type Question struct {
 	ViewOnly     bool // what the caller has asked for
 }
 
-// Caller is who asks.
+// Caller is who wants the workstation: the key, the user of it, and the address.
 type Caller struct {
 	Key     string     `json:"key"`
 	User    string     `json:"user,omitempty"`   // who used the key, if that is known

@@ -30,7 +30,7 @@ func (s *stuck) SetWriteDeadline(time.Time) error {
 	return nil
 }
 
-// A client that takes nothing of a stream does not keep it, and the slot of the call, for ever.
+// A client that takes nothing of a stream loses it, and the slot of the call is free again.
 func TestAClientThatReadsNothingLosesItsStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, answering(200, asEvents, event(1, progress)+event(2, result)), pricedCall)

@@ -12,8 +12,8 @@ import (
 // errUnread is the cause that ends the stream of a client that does not even take comments.
 var errUnread = errors.New("the client takes nothing of its stream")
 
-// eventWriter writes events to the client, and a comment when there was none for some time: what stands
-// between closes connections that are silent.
+// eventWriter writes events to the client, and a comment when there was none for some time: proxies close
+// connections in which nothing is sent.
 type eventWriter struct {
 	req     *request.Request
 	control *http.ResponseController

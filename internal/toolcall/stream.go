@@ -86,7 +86,7 @@ func (s *stream) next(ctx context.Context) (out []byte, final bool, failure *api
 	return s.edited, final, nil
 }
 
-// end ends the stream with a failure, of which the client is told if it waits for an answer.
+// end ends the stream with a failure. A client that waits for an answer gets it as an event.
 func (s *stream) end(failure *apierror.Error) error {
 	c := s.call
 	q := c.req

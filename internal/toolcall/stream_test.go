@@ -243,7 +243,7 @@ func TestAServerCannotShowTheCredential(t *testing.T) {
 	}
 }
 
-// What stands between closes connections that are silent.
+// Proxies close connections in which nothing is sent.
 func TestASilentStreamHasComments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, silentUntil(40*time.Second), heartbeat)

@@ -22,7 +22,7 @@ func registered(address, machine string) string {
 	return fmt.Sprintf(`{"address":%q,"credential":"vm","generation":%q}`, address, machine)
 }
 
-// refusedAt is what a viewer is told instead of a desktop.
+// refusedAt returns the reason that a viewer gets instead of a desktop.
 func refusedAt(h *harness.Gateway, host string) string {
 	h.T.Helper()
 	w := h.VNC.TLSFirst(host)
