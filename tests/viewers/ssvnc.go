@@ -23,7 +23,7 @@ func (p programs) ssvncAlone(ctx context.Context, s *session) {
 		return
 	}
 	s.use(ctx)
-	s.nothingAsked(desktop.Title)
+	s.nothingAsked(ctx, desktop.Title)
 	if s.release(ctx) {
 		const timeout = 10 * time.Second // the script waits for stunnel
 		s.ends(ctx, timeout)

@@ -25,7 +25,7 @@ func (p programs) tigerByName(ctx context.Context, s *session) {
 		return
 	}
 	s.use(ctx)
-	s.nothingAsked(desktop.Title)
+	s.nothingAsked(ctx, desktop.Title)
 	s.refused(ctx, "a name that is no token", p.tiger, s.nobody(), "This VNC address is not valid. Ask for a new one.")
 	another, err := s.gateway.address(ctx, workstation)
 	if !s.Must("another address is issued", err) {
@@ -53,7 +53,7 @@ func (p programs) tigerByPassword(ctx context.Context, s *session) {
 		return
 	}
 	s.use(ctx)
-	s.nothingAsked(desktop.Title)
+	s.nothingAsked(ctx, desktop.Title)
 	if s.release(ctx) {
 		s.ends(ctx, releaseTimeout)
 	}
@@ -65,7 +65,7 @@ func (p programs) tigerAtX11vnc(ctx context.Context, s *session) {
 		return
 	}
 	s.use(ctx)
-	s.nothingAsked(desktop.Title)
+	s.nothingAsked(ctx, desktop.Title)
 	if s.release(ctx) {
 		s.ends(ctx, releaseTimeout)
 	}
@@ -78,7 +78,7 @@ func (p programs) tigerKeepsTLS(ctx context.Context, s *session) {
 	if !s.trustTiger() || !s.issue(ctx, workstation) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.Shown) {
 		return
 	}
-	s.nothingAsked(desktop.Title)
+	s.nothingAsked(ctx, desktop.Title)
 	if s.release(ctx) {
 		s.ends(ctx, releaseTimeout)
 		s.Check("its session was inside TLS", process.Eventually(ctx, inputTimeout, func() error {
@@ -97,7 +97,7 @@ func (p programs) tigerAfterwards(ctx context.Context, s *session) {
 		!s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.Shown) {
 		return
 	}
-	s.nothingAsked(desktop.Title)
+	s.nothingAsked(ctx, desktop.Title)
 }
 
 // nobody is an address below the domain whose name is not a token.
@@ -154,7 +154,7 @@ func (p programs) tigerTestCard(ctx context.Context, s *session) {
 		}
 		s.Check(part.what, err)
 	}
-	s.nothingAsked("")
+	s.nothingAsked(ctx, "")
 }
 
 // tigerBehindStunnel begins with TLS, which stunnel does; the viewer does not notice it.
@@ -187,7 +187,7 @@ func (p programs) tigerBehindStunnel(ctx context.Context, s *session) {
 		return
 	}
 	s.use(ctx)
-	s.nothingAsked(desktop.Title)
+	s.nothingAsked(ctx, desktop.Title)
 	if s.release(ctx) {
 		s.ends(ctx, releaseTimeout)
 	}
@@ -196,7 +196,7 @@ func (p programs) tigerBehindStunnel(ctx context.Context, s *session) {
 // tigerByCommand comes over TLS at port 5900.
 func (p programs) tigerByCommand(ctx context.Context, s *session) {
 	if openByCommand(s, p.tiger) && s.look(ctx, s.desktop.Shown) {
-		s.nothingAsked(desktop.Title)
+		s.nothingAsked(ctx, desktop.Title)
 		finish(ctx, s)
 	}
 }
