@@ -477,6 +477,7 @@ var arrows = []arrow{
 	{"l4vnc", "internal/vncrelay", "what viewers of every kind share"},
 	{"l4vnc", "internal/desktop", "tokens and sessions"},
 
+	{"internal/framebuffer", "internal/rfb", "pixel formats, encodings and types of messages"},
 	{"internal/vncrelay", "internal/connlimit", "half-open connections"},
 	{"internal/vncrelay", "internal/rfb", "the handshake at the workstation, and the filter"},
 	{"internal/vncrelay", "internal/testcard", "the built-in desktop"},
