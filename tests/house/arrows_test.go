@@ -483,6 +483,7 @@ var arrows = []arrow{
 	{"l4vnc", "internal/vncrelay", "what viewers of every kind share"},
 	{"l4vnc", "internal/desktop", "tokens and sessions"},
 
+	{"internal/framebuffer", "internal/rfb", "pixel formats, encodings and types of messages"},
 	{"internal/vncrelay", "internal/connlimit", "half-open connections"},
 	{"internal/vncrelay", "internal/rfb", "the handshake at the workstation, and the filter"},
 	{"internal/vncrelay", "internal/testcard", "the built-in desktop"},
@@ -502,6 +503,8 @@ var arrows = []arrow{
 	{"internal/vncsession", "internal/metrics", "one count a session"},
 	{"internal/vncsession", "internal/desktop", "tokens, refusals, sessions of a workstation"},
 	{"internal/vncsession", "internal/tracing", "one span a session"},
+
+	{"internal/recording", "internal/rfb", "the ServerInit in the header"},
 
 	// Programs that test the gateway from outside.
 	{"tests/harness", "caddy", "runs it in the process of the tests"},
