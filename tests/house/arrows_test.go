@@ -74,7 +74,7 @@ var arrows = []arrow{
 	{"caddymodule/why", "internal/gateway", "how the limits of a call stand now"},
 	{"caddymodule/why", "internal/limits", "money as a text"},
 	{"caddymodule/why", "internal/modelcall/wire", "which request a translated Response is named after"},
-	{"caddymodule/why", "internal/report", "rows that are not written yet"},
+	{"caddymodule/why", "internal/report", "rows that are not written yet, and those of a run"},
 	{"caddymodule/why", "internal/terminal", "the explanation as a text"},
 	{"caddymodule/why", "internal/desktop", "what the end of a session means"},
 
