@@ -50,7 +50,7 @@ func names(tools []Tool) (names []string) {
 }
 
 func TestTheDemoServerHasItsTools(t *testing.T) {
-	c, err := Connect(t.Context(), to(&demo.Server{}))
+	c, err := Connect(t.Context(), to(demo.New(time.Now)))
 	if err != nil || c.Version != mcp.Latest {
 		t.Fatalf("%+v, %v", c, err)
 	}
