@@ -81,7 +81,7 @@ var arrows = []arrow{
 	{"caddymodule/why", "internal/gateway", "how the limits of a call stand now"},
 	{"caddymodule/why", "internal/limits", "money as a text"},
 	{"caddymodule/why", "internal/modelcall/wire", "which request a translated Response is named after"},
-	{"caddymodule/why", "internal/report", "rows that are not written yet"},
+	{"caddymodule/why", "internal/report", "rows that are not written yet, and those of a run"},
 	{"caddymodule/why", "internal/terminal", "the explanation as a text"},
 	{"caddymodule/why", "internal/desktop", "what the end of a session means"},
 
@@ -417,6 +417,10 @@ var arrows = []arrow{
 	{"internal/mcp/demo", "internal/mcp", "it is a server"},
 	{"internal/desktop", "internal/apierror", "its refusals over HTTP"},
 	{"internal/desktop", "internal/jsonscan", "a registration is read strictly, alone and in a list"},
+	{"internal/computer", "internal/apierror", "its refusals"},
+	{"internal/computer", "internal/jsonscan", "reads actions"},
+	{"internal/computer", "internal/screen", "the desktop that it acts on, pictures"},
+
 	{"internal/desktop", "internal/source", "control planes that know workstations"},
 	{"internal/desktop", "internal/tracing", "a token knows the trace of its request"},
 	{"internal/tracing", "otel", "its API only: the exporter is Caddy's"},
