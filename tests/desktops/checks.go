@@ -1,0 +1,285 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/desktop"
+)
+
+// looks checks pictures: exact, unchanged, of a part, made smaller, and after a change.
+func (a *agent) looks(ctx context.Context) {
+	if !a.Check("the picture is that of the desktop, pixel by pixel", a.sees(ctx)) {
+		return
+	}
+	img, err := a.screenshot(ctx, "")
+	if err == nil && img != nil {
+		err = errors.New("it was sent again")
+	}
+	a.Check("a picture that has not changed is not sent again", err)
+	a.Check("a part of it is that part", a.part(ctx, image.Rect(1100, 500, 1280, 720)))
+	a.Check("a smaller picture has the size that was asked for", a.smaller(ctx))
+	if a.form == nil {
+		return
+	}
+	err = a.form.Paint(desktop.Area{Where: image.Rect(1000, 100, 1203, 157), Colour: color.RGBA{1, 254, 127, 255}})
+	a.Check("a change is seen, pixel by pixel", errors.Join(err, a.sees(ctx)))
+}
+
+func (a *agent) part(ctx context.Context, r image.Rectangle) error {
+	whole, err := a.picture()
+	if err != nil {
+		return err
+	}
+	want := image.NewRGBA(image.Rectangle{Max: r.Size()})
+	draw.Draw(want, want.Rect, whole, r.Min, draw.Src)
+	a.etag = ""
+	got, err := a.screenshot(ctx, fmt.Sprintf("?region=%d,%d,%d,%d", r.Min.X, r.Min.Y, r.Dx(), r.Dy()))
+	if err != nil {
+		return err
+	}
+	return differs(got, want)
+}
+
+func (a *agent) smaller(ctx context.Context) error {
+	res, text, err := a.gateway.ask(ctx, http.MethodGet, a.path("screenshot")+"?max_width=640&max_height=640", a.gateway.agent, nil, nil)
+	if err != nil {
+		return err
+	}
+	got, err := decode(text)
+	if err != nil {
+		return err
+	}
+	size, space := res.Header.Get("Gatehouse-Size"), res.Header.Get("Gatehouse-Space")
+	if got.Rect.Size() != image.Pt(640, 360) || size != "1280x720" || space != "640x360" {
+		return fmt.Errorf("it is %v of %q, and is said to be %q", got.Rect.Size(), size, space)
+	}
+	return nil
+}
+
+// types checks that each character of ASCII arrives, in order and once.
+func (a *agent) types(ctx context.Context) {
+	text := ascii()
+	if a.form == nil {
+		before := a.typed()
+		err := a.acts(ctx, typing(text))
+		if err == nil {
+			err = a.arrives(ctx, func() error { return same(strings.TrimPrefix(a.typed(), before), text) })
+		}
+		a.Check("all 95 characters of ASCII arrive as they were typed", err)
+		a.Check("what it shows afterwards is seen, pixel by pixel", a.sees(ctx))
+		return
+	}
+	err := a.acts(ctx, click(desktop.FormName), typing(text))
+	if err == nil {
+		err = a.arrives(ctx, func() error { return same(a.form.Contents().Name, text) })
+	}
+	a.Check("all 95 characters of ASCII arrive as they were typed", err)
+	a.Check("what it shows afterwards is seen, pixel by pixel", a.sees(ctx))
+	a.Check("no key is held afterwards", a.free(ctx))
+}
+
+func same(got, want string) error {
+	if got != want {
+		return fmt.Errorf("%q arrived, not %q", got, want)
+	}
+	return nil
+}
+
+// free checks that no key or button is down.
+func (a *agent) free(ctx context.Context) error {
+	return a.arrives(ctx, func() error {
+		held, err := a.form.Held()
+		if err == nil && held != "" {
+			err = fmt.Errorf("%s are down", held)
+		}
+		return err
+	})
+}
+
+// The calls of vendors' computer tools, as their documentation has them: OpenAI's guide "Computer use",
+// and Anthropic's page "Computer use tool" with its older and newer actions. They are posted unedited.
+var (
+	openAICall = `{"type":"computer_call","call_id":"call_001","actions":[
+		{"type":"click","button":"left","x":405,"y":157},
+		{"type":"type","text":"penguin"}]}`
+	anthropicCalls = []string{
+		`{"action":"left_click","coordinate":[500,300]}`,
+		`{"action":"type","text":"Hello, world!"}`,
+		`{"action":"scroll","coordinate":[500,400],"scroll_direction":"down","scroll_amount":3}`,
+		`{"action":"left_click","coordinate":[500,300],"text":"shift"}`,
+		`{"action":"mouse_move","coordinate":[500,400]}`,
+		`{"action":"key","text":"ctrl+s"}`,
+		`{"action":"screenshot"}`,
+	}
+)
+
+// fills fills the form by the calls of both vendors' documentation.
+func (a *agent) fills(ctx context.Context) {
+	if a.form == nil || !a.Must("the form is empty", a.form.Clear()) {
+		return
+	}
+	actions, err := actionsOf(openAICall)
+	if err == nil {
+		err = a.acts(ctx, append([]string{actions}, anthropicCalls...)...)
+	}
+	want := desktop.Contents{Name: "penguin", Note: "Hello, world!", Top: 9, Chosen: desktop.NoRow}
+	a.Check("the calls of both vendors' documentation fill the form", a.has(ctx, err, want))
+
+	want.Agreed, want.Chosen, want.Sent, want.Name = true, 11, 2, "pen guin"
+	double := desktop.FormName.Min.Add(image.Pt(9, 9))
+	err = a.acts(ctx,
+		click(desktop.FormAgreed),
+		action("scroll", map[string]any{"x": 500, "y": 400, "scroll_x": 0, "scroll_y": 200}),
+		action("scroll", map[string]any{"x": 500, "y": 400, "scroll_x": 0, "scroll_y": -200}),
+		click(image.Rect(300, 398, 900, 422)),
+		fmt.Sprintf(`{"action":"triple_click","coordinate":[%d,%d]}`, double.X, double.Y),
+		typing("pen guins"),
+		action("keypress", map[string]any{"keys": []string{"BACKSPACE"}}),
+		click(desktop.FormSend),
+		action("keypress", map[string]any{"keys": []string{"ENTER"}}),
+	)
+	a.Check("ticks, rows, the wheel, three clicks and keys do what they do", a.has(ctx, err, want))
+	a.Check("the form is seen as it is, pixel by pixel", a.sees(ctx))
+}
+
+// actionsOf is what a loop posts of a call: its actions.
+func actionsOf(call string) (string, error) {
+	var has struct {
+		Actions json.RawMessage `json:"actions"`
+	}
+	if err := json.Unmarshal([]byte(call), &has); err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(has)
+	return string(text), err
+}
+
+// has waits until the form is as wanted, unless there was an error before.
+func (a *agent) has(ctx context.Context, err error, want desktop.Contents) error {
+	if err != nil {
+		return err
+	}
+	return a.arrives(ctx, func() error {
+		if got := a.form.Contents(); got != want {
+			return fmt.Errorf("the form has %+v, not %+v", got, want)
+		}
+		return nil
+	})
+}
+
+// pastes checks text that no keyboard has.
+func (a *agent) pastes(ctx context.Context) {
+	text := map[string]string{"utf8": "Grüße, 中文 😀", "latin1": "Grüße"}[a.paste]
+	if text == "" {
+		return
+	}
+	paste := action("type", map[string]any{"text": text, "via": "paste"})
+	if a.form == nil {
+		err := a.acts(ctx, paste)
+		if err == nil {
+			err = a.arrives(ctx, func() error { return a.says("utf8 " + text) })
+		}
+		a.Check("text of all scripts arrives by paste", err)
+		return
+	}
+	err := a.form.Clear()
+	if err == nil {
+		err = a.acts(ctx, click(desktop.FormNote), paste)
+	}
+	a.Check("text that no keyboard has arrives by paste", a.has(ctx, err, desktop.Contents{Note: text, Chosen: desktop.NoRow}))
+	a.Check("no key is held after a paste", a.free(ctx))
+}
+
+// letsGo checks that what an agent has pressed comes up when its call fails, and when its session ends.
+func (a *agent) letsGo(ctx context.Context) {
+	if a.form == nil || !a.Must("the form is empty", a.form.Clear()) {
+		return
+	}
+	_, err := a.act(ctx, `{"actions":[{"type":"move","x":20,"y":20,"keys":["SHIFT"]},{"type":"click","button":"left","x":5000,"y":5000,"keys":["CTRL"]}]}`)
+	var no *refused
+	if !errors.As(err, &no) || no.status != http.StatusBadRequest {
+		err = fmt.Errorf("a click beside the desktop: %w", err)
+	} else {
+		err = nil
+	}
+	a.Check("a click beside the desktop is refused", err)
+	a.Check("no key is held after an error", a.free(ctx))
+	err = a.acts(ctx, `{"action":"mouse_move","coordinate":[600,650]}`, `{"action":"left_mouse_down"}`)
+	if err == nil {
+		err = a.end(ctx)
+	}
+	a.Check("a button that is down comes up at the end of the session", errors.Join(err, a.free(ctx)))
+}
+
+// end ends the agent's session.
+func (a *agent) end(ctx context.Context) error {
+	var list struct {
+		Data []struct {
+			ID   string `json:"session_id"`
+			Role string `json:"role"`
+		} `json:"data"`
+	}
+	if err := a.gateway.call(ctx, http.MethodGet, "/v1/sessions?workstation="+a.name, a.gateway.person, nil, &list); err != nil {
+		return err
+	}
+	if len(list.Data) != 1 || list.Data[0].Role != "agent" {
+		return fmt.Errorf("the sessions are %+v, not one of an agent", list.Data)
+	}
+	return a.gateway.call(ctx, http.MethodDelete, "/v1/sessions/"+list.Data[0].ID, a.gateway.person, nil, nil)
+}
+
+// waits checks that a screen that never rests is answered for, and that an agent can wait for a change.
+func (a *agent) waits(ctx context.Context) {
+	if a.form == nil {
+		return
+	}
+	moving, stop := context.WithCancel(ctx)
+	still := make(chan error, 1)
+	go func() { still <- a.animate(moving) }()
+	const most, slack = 600 * time.Millisecond, 3 * time.Second
+	began := time.Now()
+	got, err := a.act(ctx, `{"actions":[{"type":"move","x":30,"y":30}],"screenshot":{"quiet_ms":300,"max_ms":600}}`)
+	took := time.Since(began)
+	if err == nil && (got.Settled || took < most || took > most+slack) {
+		err = fmt.Errorf("settled is %v after %v", got.Settled, took)
+	}
+	a.Check("a screen that always moves is answered for in time", err)
+	stop()
+	a.Check("a screen that has stopped settles", errors.Join(<-still, a.settles(ctx)))
+}
+
+// animate paints something else again and again.
+func (a *agent) animate(ctx context.Context) error {
+	const frame = 50 * time.Millisecond
+	tick := time.NewTicker(frame)
+	defer tick.Stop()
+	for i := 0; ; i++ {
+		if err := a.form.Paint(desktop.Area{Where: image.Rect(1000, 200, 1060, 260), Colour: color.RGBA{uint8(40 * i), 9, 99, 255}}); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (a *agent) settles(ctx context.Context) error {
+	got, err := a.act(ctx, `{"action":"screenshot"}`)
+	if err == nil && !got.Settled {
+		err = errors.New("it has not settled")
+	}
+	return err
+}
