@@ -34,6 +34,7 @@ var arrows = []arrow{
 	{"caddymodule", "internal/memory", "the default bounds of bodies and answers"},
 	{"caddymodule", "caddymodule/admin", "one import brings the admin API with it"},
 	{"caddymodule", "caddymodule/cli", "one import brings the command with it"},
+	{"caddymodule", "caddymodule/setup", "one import brings the command init with it"},
 	{"caddymodule", "caddymodule/viewer", "one import brings the viewer's command with it"},
 	{"caddymodule", "caddymodule/check", "access logs that would show keys"},
 	{"caddymodule", "caddymodule/offline", "what commands see of a configuration that is not started"},
@@ -57,6 +58,11 @@ var arrows = []arrow{
 	{"caddymodule/cli", "internal/report", "keys as the admin API shows them"},
 	{"caddymodule/cli", "internal/activity", "since when rows are missing"},
 	{"caddymodule/cli", "internal/terminal", "tables"},
+
+	{"caddymodule/setup", "caddymodule/cli", "adds its command"},
+	{"caddymodule/setup", "caddymodule/offline", "loads what it is about to write"},
+	{"caddymodule/setup", "internal/keys", "makes a key"},
+	{"caddymodule/setup", "internal/limits", "reads a budget"},
 
 	{"caddymodule/viewer", "caddymodule/cli", "adds its command"},
 	{"caddymodule/viewer", "internal/vnclocal", "the viewer's way to a desktop"},
@@ -497,6 +503,8 @@ var arrows = []arrow{
 	{"internal/vncsession", "internal/metrics", "one count a session"},
 	{"internal/vncsession", "internal/desktop", "tokens, refusals, sessions of a workstation"},
 	{"internal/vncsession", "internal/tracing", "one span a session"},
+
+	{"internal/recording", "internal/rfb", "the ServerInit in the header"},
 
 	// Programs that test the gateway from outside.
 	{"tests/harness", "caddy", "runs it in the process of the tests"},
