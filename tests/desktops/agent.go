@@ -27,10 +27,16 @@ const seenTimeout = 10 * time.Second
 // agent looks and acts at one server, and counts the checks.
 type agent struct {
 	*process.Result
-	*server
-	gateway *gateway
-	keep    string
-	etag    string // of the last picture
+	api  *caller
+	desk *server
+	keep string
+}
+
+// caller calls the gateway for one workstation.
+type caller struct {
+	*gateway
+	workstation string
+	etag        string // of the last picture
 }
 
 // parts are all checks, in this order.
@@ -43,15 +49,15 @@ var parts = []func(*agent, context.Context){
 	(*agent).waits,
 }
 
-func (a *agent) path(route string) string { return "/v1/workstations/" + a.name + "/" + route }
+func (c *caller) path(route string) string { return "/v1/workstations/" + c.workstation + "/" + route }
 
 // screenshot gets a picture; nil if it has not changed since the last one.
-func (a *agent) screenshot(ctx context.Context, query string) (*image.RGBA, error) {
-	res, text, err := a.gateway.ask(ctx, http.MethodGet, a.path("screenshot")+query, a.gateway.agent, nil, http.Header{"If-None-Match": {a.etag}})
+func (c *caller) screenshot(ctx context.Context, query string) (*image.RGBA, error) {
+	res, text, err := c.ask(ctx, http.MethodGet, c.path("screenshot")+query, c.agent, nil, http.Header{"If-None-Match": {c.etag}})
 	if err != nil || res.StatusCode == http.StatusNotModified {
 		return nil, err
 	}
-	a.etag = res.Header.Get("ETag")
+	c.etag = res.Header.Get("ETag")
 	return decode(text)
 }
 
@@ -69,17 +75,17 @@ func decode(text []byte) (*image.RGBA, error) {
 func (a *agent) sees(ctx context.Context) error {
 	var got, want *image.RGBA
 	err := process.Eventually(ctx, seenTimeout, func() (err error) {
-		a.etag = ""
-		if want, err = a.picture(); err != nil {
+		a.api.etag = ""
+		if want, err = a.desk.picture(); err != nil {
 			return err
 		}
-		if got, err = a.screenshot(ctx, ""); err != nil {
+		if got, err = a.api.screenshot(ctx, ""); err != nil {
 			return err
 		}
 		return differs(got, want)
 	})
 	if err != nil && a.keep != "" && got != nil && want != nil {
-		err = errors.Join(err, writePNG(filepath.Join(a.keep, a.name+"-got.png"), got), writePNG(filepath.Join(a.keep, a.name+"-want.png"), want))
+		err = errors.Join(err, writePNG(filepath.Join(a.keep, a.desk.name+"-got.png"), got), writePNG(filepath.Join(a.keep, a.desk.name+"-want.png"), want))
 	}
 	return err
 }
@@ -134,15 +140,15 @@ type answer struct {
 }
 
 // act posts a call as it is.
-func (a *agent) act(ctx context.Context, body string) (got answer, err error) {
-	err = a.gateway.call(ctx, http.MethodPost, a.path("input"), a.gateway.agent, []byte(body), &got)
+func (c *caller) act(ctx context.Context, body string) (got answer, err error) {
+	err = c.call(ctx, http.MethodPost, c.path("input"), c.agent, []byte(body), &got)
 	return got, err
 }
 
 // acts posts several, one after the other.
-func (a *agent) acts(ctx context.Context, bodies ...string) error {
+func (c *caller) acts(ctx context.Context, bodies ...string) error {
 	for _, body := range bodies {
-		if _, err := a.act(ctx, body); err != nil {
+		if _, err := c.act(ctx, body); err != nil {
 			return fmt.Errorf("%s: %w", body, err)
 		}
 	}
@@ -169,7 +175,7 @@ func click(part image.Rectangle) string {
 }
 
 // arrives waits until the form, or what was typed without one, is as it should be.
-func (a *agent) arrives(ctx context.Context, check func() error) error {
+func arrives(ctx context.Context, check func() error) error {
 	return process.Eventually(ctx, seenTimeout, check)
 }
 

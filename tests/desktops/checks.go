@@ -22,29 +22,29 @@ func (a *agent) looks(ctx context.Context) {
 	if !a.Check("the picture is that of the desktop, pixel by pixel", a.sees(ctx)) {
 		return
 	}
-	img, err := a.screenshot(ctx, "")
+	img, err := a.api.screenshot(ctx, "")
 	if err == nil && img != nil {
 		err = errors.New("it was sent again")
 	}
 	a.Check("a picture that has not changed is not sent again", err)
 	a.Check("a part of it is that part", a.part(ctx, image.Rect(1100, 500, 1280, 720)))
 	a.Check("a smaller picture has the size that was asked for", a.smaller(ctx))
-	if a.form == nil {
+	if a.desk.form == nil {
 		return
 	}
-	err = a.form.Paint(desktop.Area{Where: image.Rect(1000, 100, 1203, 157), Colour: color.RGBA{1, 254, 127, 255}})
+	err = a.desk.form.Paint(desktop.Area{Where: image.Rect(1000, 100, 1203, 157), Colour: color.RGBA{1, 254, 127, 255}})
 	a.Check("a change is seen, pixel by pixel", errors.Join(err, a.sees(ctx)))
 }
 
 func (a *agent) part(ctx context.Context, r image.Rectangle) error {
-	whole, err := a.picture()
+	whole, err := a.desk.picture()
 	if err != nil {
 		return err
 	}
 	want := image.NewRGBA(image.Rectangle{Max: r.Size()})
 	draw.Draw(want, want.Rect, whole, r.Min, draw.Src)
-	a.etag = ""
-	got, err := a.screenshot(ctx, fmt.Sprintf("?region=%d,%d,%d,%d", r.Min.X, r.Min.Y, r.Dx(), r.Dy()))
+	a.api.etag = ""
+	got, err := a.api.screenshot(ctx, fmt.Sprintf("?region=%d,%d,%d,%d", r.Min.X, r.Min.Y, r.Dx(), r.Dy()))
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (a *agent) part(ctx context.Context, r image.Rectangle) error {
 }
 
 func (a *agent) smaller(ctx context.Context) error {
-	res, text, err := a.gateway.ask(ctx, http.MethodGet, a.path("screenshot")+"?max_width=640&max_height=640", a.gateway.agent, nil, nil)
+	res, text, err := a.api.ask(ctx, http.MethodGet, a.api.path("screenshot")+"?max_width=640&max_height=640", a.api.agent, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -70,19 +70,19 @@ func (a *agent) smaller(ctx context.Context) error {
 // types checks that each character of ASCII arrives, in order and once.
 func (a *agent) types(ctx context.Context) {
 	text := ascii()
-	if a.form == nil {
-		before := a.typed()
-		err := a.acts(ctx, typing(text))
+	if a.desk.form == nil {
+		before := a.desk.typed()
+		err := a.api.acts(ctx, typing(text))
 		if err == nil {
-			err = a.arrives(ctx, func() error { return same(strings.TrimPrefix(a.typed(), before), text) })
+			err = arrives(ctx, func() error { return same(strings.TrimPrefix(a.desk.typed(), before), text) })
 		}
 		a.Check("all 95 characters of ASCII arrive as they were typed", err)
 		a.Check("what it shows afterwards is seen, pixel by pixel", a.sees(ctx))
 		return
 	}
-	err := a.acts(ctx, click(desktop.FormName), typing(text))
+	err := a.api.acts(ctx, click(desktop.FormName), typing(text))
 	if err == nil {
-		err = a.arrives(ctx, func() error { return same(a.form.Contents().Name, text) })
+		err = arrives(ctx, func() error { return same(a.desk.form.Contents().Name, text) })
 	}
 	a.Check("all 95 characters of ASCII arrive as they were typed", err)
 	a.Check("what it shows afterwards is seen, pixel by pixel", a.sees(ctx))
@@ -98,8 +98,8 @@ func same(got, want string) error {
 
 // free checks that no key or button is down.
 func (a *agent) free(ctx context.Context) error {
-	return a.arrives(ctx, func() error {
-		held, err := a.form.Held()
+	return arrives(ctx, func() error {
+		held, err := a.desk.form.Held()
 		if err == nil && held != "" {
 			err = fmt.Errorf("%s are down", held)
 		}
@@ -126,19 +126,19 @@ var (
 
 // fills fills the form by the calls of both vendors' documentation.
 func (a *agent) fills(ctx context.Context) {
-	if a.form == nil || !a.Must("the form is empty", a.form.Clear()) {
+	if a.desk.form == nil || !a.Must("the form is empty", a.desk.form.Clear()) {
 		return
 	}
 	actions, err := actionsOf(openAICall)
 	if err == nil {
-		err = a.acts(ctx, append([]string{actions}, anthropicCalls...)...)
+		err = a.api.acts(ctx, append([]string{actions}, anthropicCalls...)...)
 	}
 	want := desktop.Contents{Name: "penguin", Note: "Hello, world!", Top: 9, Chosen: desktop.NoRow}
 	a.Check("the calls of both vendors' documentation fill the form", a.has(ctx, err, want))
 
 	want.Agreed, want.Chosen, want.Sent, want.Name = true, 11, 2, "pen guin"
 	double := desktop.FormName.Min.Add(image.Pt(9, 9))
-	err = a.acts(ctx,
+	err = a.api.acts(ctx,
 		click(desktop.FormAgreed),
 		action("scroll", map[string]any{"x": 500, "y": 400, "scroll_x": 0, "scroll_y": 200}),
 		action("scroll", map[string]any{"x": 500, "y": 400, "scroll_x": 0, "scroll_y": -200}),
@@ -170,8 +170,8 @@ func (a *agent) has(ctx context.Context, err error, want desktop.Contents) error
 	if err != nil {
 		return err
 	}
-	return a.arrives(ctx, func() error {
-		if got := a.form.Contents(); got != want {
+	return arrives(ctx, func() error {
+		if got := a.desk.form.Contents(); got != want {
 			return fmt.Errorf("the form has %+v, not %+v", got, want)
 		}
 		return nil
@@ -180,22 +180,22 @@ func (a *agent) has(ctx context.Context, err error, want desktop.Contents) error
 
 // pastes checks text that no keyboard has.
 func (a *agent) pastes(ctx context.Context) {
-	text := map[string]string{"utf8": "Grüße, 中文 😀", "latin1": "Grüße"}[a.paste]
+	text := map[string]string{"utf8": "Grüße, 中文 😀", "latin1": "Grüße"}[a.desk.paste]
 	if text == "" {
 		return
 	}
 	paste := action("type", map[string]any{"text": text, "via": "paste"})
-	if a.form == nil {
-		err := a.acts(ctx, paste)
+	if a.desk.form == nil {
+		err := a.api.acts(ctx, paste)
 		if err == nil {
-			err = a.arrives(ctx, func() error { return a.says("utf8 " + text) })
+			err = arrives(ctx, func() error { return a.desk.says("utf8 " + text) })
 		}
 		a.Check("text of all scripts arrives by paste", err)
 		return
 	}
-	err := a.form.Clear()
+	err := a.desk.form.Clear()
 	if err == nil {
-		err = a.acts(ctx, click(desktop.FormNote), paste)
+		err = a.api.acts(ctx, click(desktop.FormNote), paste)
 	}
 	a.Check("text that no keyboard has arrives by paste", a.has(ctx, err, desktop.Contents{Note: text, Chosen: desktop.NoRow}))
 	a.Check("no key is held after a paste", a.free(ctx))
@@ -203,10 +203,10 @@ func (a *agent) pastes(ctx context.Context) {
 
 // letsGo checks that what an agent has pressed comes up when its call fails, and when its session ends.
 func (a *agent) letsGo(ctx context.Context) {
-	if a.form == nil || !a.Must("the form is empty", a.form.Clear()) {
+	if a.desk.form == nil || !a.Must("the form is empty", a.desk.form.Clear()) {
 		return
 	}
-	_, err := a.act(ctx, `{"actions":[{"type":"move","x":20,"y":20,"keys":["SHIFT"]},{"type":"click","button":"left","x":5000,"y":5000,"keys":["CTRL"]}]}`)
+	_, err := a.api.act(ctx, `{"actions":[{"type":"move","x":20,"y":20,"keys":["SHIFT"]},{"type":"click","button":"left","x":5000,"y":5000,"keys":["CTRL"]}]}`)
 	var no *refused
 	if !errors.As(err, &no) || no.status != http.StatusBadRequest {
 		err = fmt.Errorf("a click beside the desktop: %w", err)
@@ -215,33 +215,33 @@ func (a *agent) letsGo(ctx context.Context) {
 	}
 	a.Check("a click beside the desktop is refused", err)
 	a.Check("no key is held after an error", a.free(ctx))
-	err = a.acts(ctx, `{"action":"mouse_move","coordinate":[600,650]}`, `{"action":"left_mouse_down"}`)
+	err = a.api.acts(ctx, `{"action":"mouse_move","coordinate":[600,650]}`, `{"action":"left_mouse_down"}`)
 	if err == nil {
-		err = a.end(ctx)
+		err = a.api.end(ctx)
 	}
 	a.Check("a button that is down comes up at the end of the session", errors.Join(err, a.free(ctx)))
 }
 
 // end ends the agent's session.
-func (a *agent) end(ctx context.Context) error {
+func (c *caller) end(ctx context.Context) error {
 	var list struct {
 		Data []struct {
 			ID   string `json:"session_id"`
 			Role string `json:"role"`
 		} `json:"data"`
 	}
-	if err := a.gateway.call(ctx, http.MethodGet, "/v1/sessions?workstation="+a.name, a.gateway.person, nil, &list); err != nil {
+	if err := c.call(ctx, http.MethodGet, "/v1/sessions?workstation="+c.workstation, c.person, nil, &list); err != nil {
 		return err
 	}
 	if len(list.Data) != 1 || list.Data[0].Role != "agent" {
 		return fmt.Errorf("the sessions are %+v, not one of an agent", list.Data)
 	}
-	return a.gateway.call(ctx, http.MethodDelete, "/v1/sessions/"+list.Data[0].ID, a.gateway.person, nil, nil)
+	return c.call(ctx, http.MethodDelete, "/v1/sessions/"+list.Data[0].ID, c.person, nil, nil)
 }
 
 // waits checks that a screen that never rests is answered for, and that an agent can wait for a change.
 func (a *agent) waits(ctx context.Context) {
-	if a.form == nil {
+	if a.desk.form == nil {
 		return
 	}
 	moving, stop := context.WithCancel(ctx)
@@ -249,7 +249,7 @@ func (a *agent) waits(ctx context.Context) {
 	go func() { still <- a.animate(moving) }()
 	const most, slack = 600 * time.Millisecond, 3 * time.Second
 	began := time.Now()
-	got, err := a.act(ctx, `{"actions":[{"type":"move","x":30,"y":30}],"screenshot":{"quiet_ms":300,"max_ms":600}}`)
+	got, err := a.api.act(ctx, `{"actions":[{"type":"move","x":30,"y":30}],"screenshot":{"quiet_ms":300,"max_ms":600}}`)
 	took := time.Since(began)
 	if err == nil && (got.Settled || took < most || took > most+slack) {
 		err = fmt.Errorf("settled is %v after %v", got.Settled, took)
@@ -265,7 +265,7 @@ func (a *agent) animate(ctx context.Context) error {
 	tick := time.NewTicker(frame)
 	defer tick.Stop()
 	for i := 0; ; i++ {
-		if err := a.form.Paint(desktop.Area{Where: image.Rect(1000, 200, 1060, 260), Colour: color.RGBA{uint8(40 * i), 9, 99, 255}}); err != nil {
+		if err := a.desk.form.Paint(desktop.Area{Where: image.Rect(1000, 200, 1060, 260), Colour: color.RGBA{uint8(40 * i), 9, 99, 255}}); err != nil {
 			return err
 		}
 		select {
@@ -277,7 +277,7 @@ func (a *agent) animate(ctx context.Context) error {
 }
 
 func (a *agent) settles(ctx context.Context) error {
-	got, err := a.act(ctx, `{"action":"screenshot"}`)
+	got, err := a.api.act(ctx, `{"action":"screenshot"}`)
 	if err == nil && !got.Settled {
 		err = errors.New("it has not settled")
 	}

@@ -137,7 +137,7 @@ func (o options) check(ctx context.Context, g *gateway, s *server) *process.Resu
 	defer func() { r.Took = time.Since(began) }()
 	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
-	a := &agent{Result: r, gateway: g, server: s, keep: o.keep}
+	a := &agent{r, &caller{gateway: g, workstation: s.name}, s, o.keep}
 	for _, part := range parts {
 		part(a, ctx)
 	}
