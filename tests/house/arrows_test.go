@@ -413,6 +413,10 @@ var arrows = []arrow{
 	{"internal/mcp/demo", "internal/mcp", "it is a server"},
 	{"internal/desktop", "internal/apierror", "its refusals over HTTP"},
 	{"internal/desktop", "internal/jsonscan", "a registration is read strictly, alone and in a list"},
+	{"internal/computer", "internal/apierror", "its refusals"},
+	{"internal/computer", "internal/jsonscan", "reads actions"},
+	{"internal/computer", "internal/screen", "the desktop that it acts on, pictures"},
+
 	{"internal/desktop", "internal/source", "control planes that know workstations"},
 	{"internal/desktop", "internal/tracing", "a token knows the trace of its request"},
 	{"internal/tracing", "otel", "its API only: the exporter is Caddy's"},
