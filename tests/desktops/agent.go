@@ -45,6 +45,7 @@ var parts = []func(*agent, context.Context){
 	(*agent).types,
 	(*agent).fills,
 	(*agent).pastes,
+	(*agent).resizes,
 	(*agent).letsGo,
 	(*agent).waits,
 }

@@ -201,6 +201,35 @@ func (a *agent) pastes(ctx context.Context) {
 	a.Check("no key is held after a paste", a.free(ctx))
 }
 
+// resizes checks the picture of a desktop that has got another size, and again when it has its own.
+func (a *agent) resizes(ctx context.Context) {
+	if a.desk.resized == "" {
+		return
+	}
+	own := a.desk.picture
+	defer func() { a.desk.picture = own }()
+	a.desk.picture = func() (*image.RGBA, error) {
+		x, err := desktop.OpenScreen(a.desk.resized)
+		if err != nil {
+			return nil, err
+		}
+		defer x.Close()
+		return x.Picture()
+	}
+	x, err := desktop.OpenScreen(a.desk.resized)
+	if !a.Must("the size can be changed", err) {
+		return
+	}
+	defer x.Close()
+	for _, size := range []image.Point{{1024, 768}, {desktop.Width, desktop.Height}} {
+		err := x.Resize(size)
+		if err == nil {
+			err = a.sees(ctx)
+		}
+		a.Check(fmt.Sprintf("a desktop of %v is seen, pixel by pixel", size), err)
+	}
+}
+
 // letsGo checks that what an agent has pressed comes up when its call fails, and when its session ends.
 func (a *agent) letsGo(ctx context.Context) {
 	if a.desk.form == nil || !a.Must("the form is empty", a.desk.form.Clear()) {

@@ -63,7 +63,7 @@ var servers = []struct {
 
 // withForm is a server of an X display.
 func withForm(name string, d *desktop.Desktop, paste string) (*server, error) {
-	s := &server{name: name, port: d.Port, password: d.Password, display: d, started: []stopper{d}, paste: paste}
+	s := &server{name: name, port: d.Port, password: d.Password, started: []stopper{d}, paste: paste}
 	return s, s.showForm(d.Number)
 }
 
@@ -82,7 +82,11 @@ func (p programs) xtigervnc(_ context.Context, dir string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return withForm("xtigervnc", d, "utf8")
+	s, err := withForm("xtigervnc", d, "utf8")
+	if err == nil {
+		s.resized = d.Number
+	}
+	return s, err
 }
 
 func (p programs) x11vncServer(ctx context.Context, dir string) (*server, error) {

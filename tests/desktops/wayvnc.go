@@ -24,6 +24,10 @@ seat * hide_cursor 100
 exec echo display=$DISPLAY wayland=$WAYLAND_DISPLAY
 `
 
+// wayvncConfig has a keyboard whose keys all exist for X programs: with the usual one, the dollar is typed
+// by a key with a number above 255.
+const wayvncConfig = "xkb_rules=base\nxkb_layout=us\n"
+
 // asNobody starts a program in a namespace where root is user 65534: the compositor refuses to be root's,
 // and Xwayland lets in no user but its own, who is still the suite's.
 var asNobody = []string{"unshare", "--user", "--map-user=65534", "--map-group=65534"}
@@ -34,8 +38,9 @@ var swayReady = regexp.MustCompile(`display=:(\d+) wayland=(wayland-\d+)`)
 func (p programs) wayvncServer(ctx context.Context, dir string) (*server, error) {
 	s := &server{name: "wayvnc"}
 	home := filepath.Join(dir, "wayland")
-	config := filepath.Join(home, "sway.conf")
-	if err := errors.Join(os.Mkdir(home, 0o700), os.WriteFile(config, []byte(swayConfig), 0o600)); err != nil {
+	config, keyboard := filepath.Join(home, "sway.conf"), filepath.Join(home, "wayvnc.conf")
+	err := errors.Join(os.Mkdir(home, 0o700), os.WriteFile(config, []byte(swayConfig), 0o600), os.WriteFile(keyboard, []byte(wayvncConfig), 0o600))
+	if err != nil {
 		return nil, err
 	}
 	as := []string{"env"}
@@ -68,7 +73,7 @@ func (p programs) wayvncServer(ctx context.Context, dir string) (*server, error)
 		return nil, err
 	}
 	err = s.run(ctx, dir, func(port int) *exec.Cmd {
-		return command("WAYLAND_DISPLAY="+ready[2], p.wayvnc, "127.0.0.1", fmt.Sprint(port))
+		return command("WAYLAND_DISPLAY="+ready[2], p.wayvnc, "-C", keyboard, "127.0.0.1", fmt.Sprint(port))
 	})
 	if err != nil {
 		return nil, err
