@@ -28,10 +28,9 @@ type server struct {
 	port     int
 	password string
 
-	form    *desktop.Form    // nil where X programs do not run
-	display *desktop.Desktop // of Xtigervnc and x11vnc
-	monitor *desktop.Screen  // of an X server whose size can be changed
-	started []stopper        // in the order of their start
+	form    *desktop.Form // nil where X programs do not run
+	resized string        // the number of a display that can have another size
+	started []stopper     // in the order of their start
 	picture func() (*image.RGBA, error)
 	typed   func() string // where there is no form: all text that has arrived
 	paste   string        // the clipboard that it takes: "utf8", "latin1" or ""
