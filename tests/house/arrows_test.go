@@ -542,6 +542,8 @@ var arrows = []arrow{
 	{"tests/bench", "internal/testkit/answers", "what the upstream says"},
 	{"tests/clients", "tests/process", "runs the gateway"},
 	{"tests/viewers", "tests/process", "runs the gateway and viewers"},
+	{"tests/desktops", "tests/desktop", "X servers, and a form on them"},
+	{"tests/desktops", "tests/process", "runs VNC servers and the gateway"},
 	{"tests/viewers", "tests/desktop", "desktops, and what viewers show of them"},
 	{"tests/desktop", "tests/process", "runs X servers"},
 	{"tests/manyrows", "internal/activity", "rows of a month"},
