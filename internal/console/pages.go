@@ -54,6 +54,7 @@ func init() {
 		{method: "POST", path: "/sessions/{id}/guests", title: "Address for a guest at", scopes: connects, serve: showGuestAddress},
 		{method: "GET", path: "/sessions/{id}/end", title: "End a session", scopes: seeDesktops, serve: endSession.serve},
 		{method: "POST", path: "/sessions/{id}/end", title: "End a session", scopes: seeDesktops, serve: endSession.serve},
+		{method: "GET", path: "/models", title: "Models", menu: "Models", group: "Gateway", scopes: []keys.Scope{keys.ModelsRead}, serve: models},
 		{method: "GET", path: "/limits", title: "Limits and budgets", menu: "Limits", group: "Gateway", live: true, serve: limits},
 		{method: "GET", path: "/providers", title: "Providers", menu: "Providers", group: "Gateway", scopes: []keys.Scope{keys.ProvidersRead}, live: true, serve: providers},
 		{method: "GET", path: "/tools", title: "Tools", menu: "Tools", group: "Gateway", scopes: []keys.Scope{keys.MCPCall}, live: true, serve: tools},

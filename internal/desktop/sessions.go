@@ -33,11 +33,12 @@ type sessions struct {
 
 	mu      sync.Mutex // guards the following
 	byID    map[ID]map[string]*Session
+	holders map[ID]*holder // of workstations with sessions here, and an agent
 	retries []func(ctx context.Context) error
 }
 
 func newSessions(store Store, now func() time.Time) *sessions {
-	s := &sessions{store: store, now: now, byID: make(map[ID]map[string]*Session)}
+	s := &sessions{store: store, now: now, byID: make(map[ID]map[string]*Session), holders: make(map[ID]*holder)}
 	for i := range s.turns {
 		s.turns[i] = make(chan struct{}, 1)
 	}
@@ -132,6 +133,9 @@ func (s *sessions) settle(w *Workstation) {
 			here.settle(x, s.now())
 		}
 	}
+	if w.Hold != nil {
+		s.settleHold(w)
+	}
 }
 
 func (s *sessions) add(x *Session) {
@@ -151,6 +155,7 @@ func (s *sessions) remove(x *Session) {
 	at := s.byID[x.Workstation]
 	if delete(at, x.ID); len(at) == 0 {
 		delete(s.byID, x.Workstation)
+		delete(s.holders, x.Workstation)
 	}
 }
 

@@ -93,7 +93,7 @@ func (d *Decoder) update(m *Message) error {
 			return fmt.Errorf("a rectangle of encoding %d at %v: %w", code, r, err)
 		}
 	}
-	m.Damage = d.canvas.damage
+	m.Damage, m.Drawn = d.canvas.damage, maxDrawn-d.budget
 	return nil
 }
 

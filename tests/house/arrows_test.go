@@ -24,6 +24,7 @@ var arrows = []arrow{
 	{"caddymodule", "certmagic", "which names a public CA signs"},
 	{"caddymodule", "internal/desktop", "the vnc block becomes the service of workstations"},
 	{"caddymodule", "internal/source", "source blocks become webhooks"},
+	{"caddymodule", "internal/screen", "the bounds of agents' desktops"},
 	{"caddymodule", "l4vnc", "one import brings the layer-4 handler with it"},
 	{"caddymodule", "internal/policy", "limits and guardrails of keys and models"},
 	{"caddymodule", "internal/modelcall", "time limits of calls"},
@@ -34,6 +35,7 @@ var arrows = []arrow{
 	{"caddymodule", "internal/memory", "the default bounds of bodies and answers"},
 	{"caddymodule", "caddymodule/admin", "one import brings the admin API with it"},
 	{"caddymodule", "caddymodule/cli", "one import brings the command with it"},
+	{"caddymodule", "caddymodule/setup", "one import brings the command init with it"},
 	{"caddymodule", "caddymodule/viewer", "one import brings the viewer's command with it"},
 	{"caddymodule", "caddymodule/check", "access logs that would show keys"},
 	{"caddymodule", "caddymodule/offline", "what commands see of a configuration that is not started"},
@@ -57,6 +59,11 @@ var arrows = []arrow{
 	{"caddymodule/cli", "internal/report", "keys as the admin API shows them"},
 	{"caddymodule/cli", "internal/activity", "since when rows are missing"},
 	{"caddymodule/cli", "internal/terminal", "tables"},
+
+	{"caddymodule/setup", "caddymodule/cli", "adds its command"},
+	{"caddymodule/setup", "caddymodule/offline", "loads what it is about to write"},
+	{"caddymodule/setup", "internal/keys", "makes a key"},
+	{"caddymodule/setup", "internal/limits", "reads a budget"},
 
 	{"caddymodule/viewer", "caddymodule/cli", "adds its command"},
 	{"caddymodule/viewer", "internal/vnclocal", "the viewer's way to a desktop"},
@@ -101,6 +108,7 @@ var arrows = []arrow{
 	{"handlers", "internal/gateway", "the configuration that serves a request"},
 	{"handlers", "internal/keys", "scopes of endpoints"},
 	{"handlers", "internal/desktop", "issue, register, release"},
+	{"handlers", "internal/screen", "agents at desktops"},
 	{"handlers", "internal/api", "how each API is answered"},
 	{"handlers", "internal/modelcall", "serves model calls"},
 	{"handlers", "internal/modelcall/wire", "which operation an endpoint serves"},
@@ -135,6 +143,8 @@ var arrows = []arrow{
 	{"internal/gateway", "internal/store", "the State opens and closes it"},
 	{"internal/gateway", "internal/connlimit", "half-open connections outlive a configuration"},
 	{"internal/gateway", "internal/vncsession", "begins sessions of the configuration"},
+	{"internal/gateway", "internal/screen", "desktops of agents outlive a configuration"},
+	{"internal/gateway", "internal/vncrelay", "how workstations are dialled"},
 	{"internal/gateway", "internal/vncsocket", "native viewers behind a WebSocket"},
 	{"internal/gateway", "internal/desktop", "the service, and what outlives it"},
 	{"internal/gateway", "internal/modelcall", "puts together what calls use"},
@@ -477,6 +487,14 @@ var arrows = []arrow{
 	{"l4vnc", "internal/vncrelay", "what viewers of every kind share"},
 	{"l4vnc", "internal/desktop", "tokens and sessions"},
 
+	{"internal/screen", "internal/apierror", "its refusals"},
+	{"internal/screen", "internal/desktop", "the session of an agent"},
+	{"internal/screen", "internal/framebuffer", "the picture"},
+	{"internal/screen", "internal/memory", "the memory of all pictures"},
+	{"internal/screen", "internal/rfb", "the beginning of a desktop"},
+	{"internal/screen", "internal/vncrelay", "the way to a desktop"},
+	{"internal/screen", "internal/vncsession", "the record of the session"},
+
 	{"internal/framebuffer", "internal/rfb", "pixel formats, encodings and types of messages"},
 	{"internal/vncrelay", "internal/connlimit", "half-open connections"},
 	{"internal/vncrelay", "internal/rfb", "the handshake at the workstation, and the filter"},
@@ -497,6 +515,8 @@ var arrows = []arrow{
 	{"internal/vncsession", "internal/metrics", "one count a session"},
 	{"internal/vncsession", "internal/desktop", "tokens, refusals, sessions of a workstation"},
 	{"internal/vncsession", "internal/tracing", "one span a session"},
+
+	{"internal/recording", "internal/rfb", "the ServerInit in the header"},
 
 	// Programs that test the gateway from outside.
 	{"tests/harness", "caddy", "runs it in the process of the tests"},
