@@ -44,11 +44,20 @@ const (
 
 	// ControlHeld means that a person, or another agent, holds the input of a desktop.
 	ControlHeld Code = "control_held"
+	// RecordingInProgress means that a recording is being written, and cannot be deleted.
+	RecordingInProgress Code = "recording_in_progress"
 
 	// The source of a workstation has said no, or that it comes later, or nothing that counts.
 	WorkstationDenied   Code = "workstation_denied"
 	WorkstationStarting Code = "workstation_starting"
 	SourceUnavailable   Code = "source_unavailable"
+
+	// Agents at workstations: a rule says no, as many desktops are open as may be, the workstation does
+	// not let the gateway in or left, the session has ended.
+	AutomationOff          Code = "automation_off"
+	AutomationBusy         Code = "automation_busy"
+	WorkstationUnreachable Code = "workstation_unreachable"
+	SessionEnded           Code = "session_ended"
 
 	// KeysExceeded means that no more keys can be made at run time.
 	KeysExceeded Code = "keys_exceeded"
@@ -144,6 +153,7 @@ var table = map[Code]row{
 	WorkstationGeneration:     {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	SyncRefused:               {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	WorkstationOccupied:       {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
+	RecordingInProgress:       {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	WorkstationTokensExceeded: {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
 	WorkstationGuestsExceeded: {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
 	WorkstationsExceeded:      {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
@@ -153,6 +163,11 @@ var table = map[Code]row{
 	WorkstationDenied:   {403, "permission_error", "permission_denied", "permission_error", 0, false},
 	WorkstationStarting: {503, serverError, "provider_overloaded", overloaded, 10 * time.Second, false},
 	SourceUnavailable:   {503, serverError, "provider_overloaded", overloaded, 5 * time.Second, false},
+
+	AutomationOff:          {403, "permission_error", "permission_denied", "permission_error", 0, false},
+	AutomationBusy:         {429, rateLimitError, "rate_limit_exceeded", rateLimitError, 10 * time.Second, false},
+	WorkstationUnreachable: {502, serverError, "provider_unavailable", apiError, 10 * time.Second, false},
+	SessionEnded:           {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
 
 	GatewayBusy:              {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Second, false},
 	RateLimitExceeded:        {429, rateLimitError, "rate_limit_exceeded", rateLimitError, 0, false},

@@ -3,6 +3,7 @@
 //	s := vncsession.Open(deps, pass, viewer, security)
 //	defer s.Finish(reason)    // exactly once, whatever happens
 //	err := s.Join()           // a *desktop.Refusal
+//	err = s.Record(init)      // if its rules say so, s.Recording then takes what is seen; a *desktop.Refusal
 //	s.Refuse(refusal, cause)  // if the viewer is refused after all
 //
 // A session leaves one record, one log line and one count, and outlives the
@@ -16,6 +17,7 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -23,6 +25,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 )
 
 // Names of sessions in records.
@@ -48,6 +51,8 @@ type Deps struct {
 	Logger  *zap.Logger
 	Redact  func(text string) string // takes secrets out of causes for the log
 	Now     func() time.Time
+	// Recordings is where sessions are recorded; nil: nowhere.
+	Recordings *recording.Store
 
 	// OnShutdown sets what is called when the process ends: it belongs to no configuration.
 	OnShutdown func(cancel context.CancelCauseFunc)
@@ -55,10 +60,14 @@ type Deps struct {
 	Done func()
 }
 
-// Session is one viewer with a live token. It is used by one goroutine.
+// Session is one viewer with a live token. It is used by one goroutine, but for its counters.
 type Session struct {
 	Pass *desktop.Pass
 	Live *desktop.Session // set by Join
+	// Recording is set by Record; nil: nothing is recorded.
+	Recording *recording.Writer
+
+	Actions, Screenshots, Typed atomic.Int64 // of an agent, for the record
 
 	deps     Deps
 	id       string // of the request
@@ -105,6 +114,9 @@ func (s *Session) OnMove(f func()) {
 	})
 }
 
+// OnExit has f called when the process begins to exit, also if it waits for viewers first. f must not wait.
+func (s *Session) OnExit(f func()) { s.deps.OnShutdown(func(error) { f() }) }
+
 // Join opens the session at the workstation, which has answered by now. The
 // error is a *desktop.Refusal.
 func (s *Session) Join() error {
@@ -139,7 +151,7 @@ func (s *Session) Finish(why desktop.Reason) {
 	r := &activity.Record{
 		ID: s.id, RequestID: s.id, CreatedAt: s.begun, Family: family, Route: route,
 		Tenant: s.Pass.Issuer.Tenant, Key: s.Pass.Issuer.Key, KeyHash: s.Pass.Issuer.KeyHash, User: s.Pass.Issuer.User,
-		Workstation: s.Pass.Workstation.Name, UsageSource: activity.UsageNone,
+		Workstation: s.Pass.Workstation.Name, Role: desktop.Role(s.Pass.Issuer, s.Pass.Guest), UsageSource: activity.UsageNone,
 		Status: s.status, Code: s.code, RefusedBy: s.option, Latency: latency,
 	}
 	if s.Live != nil {
@@ -147,8 +159,10 @@ func (s *Session) Finish(why desktop.Reason) {
 		s.Live.Leave()
 		r.ID, r.Status = s.Live.ID, http.StatusOK
 		why := s.Live.Why()
+		s.endRecording(r, why)
 		r.Ended, r.RefusedBy = string(why), why.Option()
 		r.BytesUp, r.BytesDown = s.Live.Up.Load(), s.Live.Down.Load()
+		r.Actions, r.Screenshots, r.Typed = s.Actions.Load(), s.Screenshots.Load(), s.Typed.Load()
 		s.deps.Metrics.SessionEnded(metrics.Session{
 			Security: s.security, Ended: r.Ended, Duration: r.Latency, Up: r.BytesUp, Down: r.BytesDown,
 		})
