@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 // Defaults of a Policy.
@@ -53,8 +55,12 @@ type Policy struct {
 	VNCAuth   bool // keep the first 8 characters of new tokens, for viewers that can show no more
 	ViewOnly  bool // of sessions whose issuer does not say
 
+	ReturnAfter           time.Duration // for which a person without input holds what an agent wants; default 10 min
+	ScreenshotsDuringHold bool          // agents see the desktop while a person holds the input
+
 	FixedSize bool         // viewers cannot change the desktop's size
 	Session   SessionRules // of all sessions
+	Records   bool         // sessions can be recorded
 
 	// Networks are where a workstation registered at run time may be. Empty turns registration off.
 	// Loopback, link-local and similar addresses, and the gateway's own listeners, must be named
@@ -70,6 +76,7 @@ func (p *Policy) fill() {
 	p.MaxDuration = cmp.Or(p.MaxDuration, DefaultMaxDuration)
 	p.ConnectWithin = cmp.Or(p.ConnectWithin, min(DefaultConnectWithin, p.MaxDuration))
 	p.ReconnectWithin = cmp.Or(p.ReconnectWithin, DefaultReconnectWithin)
+	p.ReturnAfter = cmp.Or(p.ReturnAfter, DefaultReturnAfter)
 	p.MaxTokens = cmp.Or(p.MaxTokens, DefaultMaxTokens)
 	p.MaxSessions = cmp.Or(p.MaxSessions, DefaultMaxSessions)
 	p.MaxRegistered = cmp.Or(p.MaxRegistered, DefaultMaxRegistered)
@@ -87,7 +94,7 @@ func (p *Policy) check() error {
 	p.Domain = domain
 	for name, value := range map[string]time.Duration{
 		"connect_within": p.ConnectWithin, "reconnect_within": p.ReconnectWithin,
-		"max_duration": p.MaxDuration, "idle_timeout": p.Session.IdleTimeout,
+		"max_duration": p.MaxDuration, "idle_timeout": p.Session.IdleTimeout, "return_after": p.ReturnAfter,
 	} {
 		if value < 0 {
 			return fmt.Errorf("%s: %s is negative", name, value)
@@ -120,6 +127,15 @@ func (p *Policy) check() error {
 		}
 	}
 	return nil
+}
+
+// mayRecord refuses rules that want a recording where none can be made.
+func (p *Policy) mayRecord(r SessionRules) error {
+	if r.Record == RecordOff || p.Records {
+		return nil
+	}
+	return apierror.New(apierror.InvalidValue, "session.record %s: this gateway records nothing, as vnc has no record block", r.Record).
+		WithParam("session.record")
 }
 
 const (

@@ -16,6 +16,7 @@ type Service struct {
 	*Inventory
 	*Registry
 	Sources *Sources // control planes that know more workstations
+	Input   *Inputs  // who holds the input of workstations
 	random  io.Reader
 	emit    emitter
 }
@@ -38,6 +39,13 @@ func (e emitter) released(id ID, sessions int) {
 	})
 }
 
+// control emits that the input of a workstation has another holder.
+func (e emitter) control(id ID, holder, session string) {
+	e(EventControl, func() map[string]any {
+		return map[string]any{"tenant": id.Tenant, "workstation": id.Name, "holder": holder, "session": session}
+	})
+}
+
 // New checks a configuration and changes nothing in the State. Errors name
 // the option or the workstation at fault.
 func New(c Config) (*Service, error) {
@@ -45,8 +53,18 @@ func New(c Config) (*Service, error) {
 		return nil, errors.New("a service needs a state, a storage and randomness")
 	}
 	c.Policy.fill()
-	if err := c.Policy.check(); err != nil {
+	if err := errors.Join(c.Policy.check(), c.Policy.mayRecord(c.Policy.Session)); err != nil {
 		return nil, err
+	}
+	for tenant, rules := range c.Levels.Tenants {
+		if err := c.Policy.mayRecord(rules); err != nil {
+			return nil, fmt.Errorf("tenant %q: %w", tenant, err)
+		}
+	}
+	for key, rules := range c.Levels.Keys {
+		if err := c.Policy.mayRecord(rules); err != nil {
+			return nil, fmt.Errorf("key %q: %w", key.Key, err)
+		}
 	}
 	c.Policy.Credentials = maps.Clone(c.Policy.Credentials)
 	w := &Service{
@@ -61,7 +79,7 @@ func New(c Config) (*Service, error) {
 	if w.config.sources, err = newSources(c.Sources, c.State); err != nil {
 		return nil, err
 	}
-	w.Sources = &Sources{w.Inventory, w.emit}
+	w.Sources, w.Input = &Sources{w.Inventory, w.emit}, &Inputs{w.Inventory, w.emit}
 	w.Registry = &Registry{inventory: w.Inventory, storage: c.Storage, emit: w.emit}
 	for _, spec := range c.Workstations {
 		if err := spec.ID.check(); err != nil {
@@ -72,7 +90,7 @@ func New(c Config) (*Service, error) {
 		}
 		target := spec.Target
 		target.guarded, target.networks = false, nil
-		if err := target.check(); err != nil {
+		if err := errors.Join(target.check(), c.Policy.mayRecord(target.Session)); err != nil {
 			return nil, fmt.Errorf("workstation %q: %w", spec.ID.Name, err)
 		}
 		w.config.declared[spec.ID] = &target
