@@ -10,16 +10,17 @@ type Scope uint16
 
 // The scopes. The configuration and the 403 use these names.
 const (
-	ChatWrite           Scope = 1 << iota // chat completions and responses
-	ModelsRead                            // model lists
-	ActivityRead                          // activity and generation
-	ProvidersRead                         // the list of providers and their health
-	WorkstationsConnect                   // issue a VNC address
-	WorkstationsManage                    // register, release, list sessions
-	LimitsRead                            // budgets and rates of the tenant
-	KeysManage                            // make and change keys at run time
-	MCPCall                               // use MCP servers
-	WorkstationsObserve                   // list sessions, and watch them as a guest
+	ChatWrite            Scope = 1 << iota // chat completions and responses
+	ModelsRead                             // model lists
+	ActivityRead                           // activity and generation
+	ProvidersRead                          // the list of providers and their health
+	WorkstationsConnect                    // issue a VNC address
+	WorkstationsManage                     // register, release, list sessions
+	LimitsRead                             // budgets and rates of the tenant
+	KeysManage                             // make and change keys at run time
+	MCPCall                                // use MCP servers
+	WorkstationsObserve                    // list sessions, and watch them as a guest
+	WorkstationsAutomate                   // look at desktops and act on them through the API
 )
 
 var scopeNames = []struct {
@@ -36,6 +37,7 @@ var scopeNames = []struct {
 	{KeysManage, "keys:manage"},
 	{MCPCall, "mcp:call"},
 	{WorkstationsObserve, "workstations:observe"},
+	{WorkstationsAutomate, "workstations:automate"},
 }
 
 // ParseScope parses the name of one scope. The error lists the known ones, so that a typo in a
