@@ -42,6 +42,9 @@ const (
 	WorkstationGuestsExceeded Code = "workstation_guests_exceeded"
 	StorageUnavailable        Code = "storage_unavailable"
 
+	// ControlHeld means that a person, or another agent, holds the input of a desktop.
+	ControlHeld Code = "control_held"
+
 	// The source of a workstation has said no, or that it comes later, or nothing that counts.
 	WorkstationDenied   Code = "workstation_denied"
 	WorkstationStarting Code = "workstation_starting"
@@ -151,6 +154,7 @@ var table = map[Code]row{
 	WorkstationTokensExceeded: {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
 	WorkstationGuestsExceeded: {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
 	WorkstationsExceeded:      {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
+	ControlHeld:               {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	StorageUnavailable:        {503, serverError, "provider_overloaded", overloaded, 10 * time.Second, false},
 
 	WorkstationDenied:   {403, "permission_error", "permission_denied", "permission_error", 0, false},

@@ -78,6 +78,9 @@ func (w *Workstation) join(x *SessionRecord, terms *Terms, now time.Time) (most 
 	}
 	x.Started, x.Until, x.Token = now, until, t
 	w.Sessions = append(w.Sessions, x)
+	if t.Issuer.Agent {
+		turn(w, func(*Hold) {}) // the others hear that it is there
+	}
 	w.Sweep(now)
 	if t.Once {
 		w.retire(w.Token(t.Hash), RefusedUsed)
@@ -134,6 +137,7 @@ func (w *Workstation) leave(id string, now time.Time) {
 		return
 	}
 	w.Sessions = slices.DeleteFunc(w.Sessions, func(other *SessionRecord) bool { return other == x })
+	leaveHold(w, x, now)
 	if x.Ended == "" {
 		w.linger(x, now)
 		endGuests(w, id, now)
