@@ -100,6 +100,17 @@ type VNC struct {
 	// ClipboardIn is whether the viewer's clipboard reaches the workstation. Default: true.
 	ClipboardIn *bool `json:"clipboard_in,omitempty"`
 
+	// Automation is what agents may do at desktops through the API: "off", "view" or "control". The
+	// session rules of other levels can only be stricter. Default: off.
+	Automation desktop.Automation `json:"automation,omitzero"`
+
+	// AutomationMemory bounds the memory of the pictures of agents' desktops, in bytes: four a pixel, and
+	// the last PNG. Default: 256 MiB.
+	AutomationMemory int64 `json:"automation_memory,omitempty"`
+
+	// AutomationSessions bounds the desktops that agents have open at a time. Default: 64.
+	AutomationSessions int `json:"automation_sessions,omitempty"`
+
 	// Session are the rules of all sessions. Those of the session's tenant, workstation, key and
 	// request can only be stricter. Default: none but those of the options above.
 	Session desktop.SessionRules `json:"session,omitzero"`

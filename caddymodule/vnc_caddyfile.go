@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 // read reads the configuration of desktops:
@@ -31,6 +32,9 @@ import (
 //		fixed_size
 //		fps NUMBER|off
 //		clipboard_in on|off
+//		automation off|view|control
+//		automation_memory SIZE
+//		automation_sessions NUMBER
 //		session { … }
 //	}
 func (v *VNC) read(d *caddyfile.Dispenser) error {
@@ -65,8 +69,10 @@ func (v *VNC) read(d *caddyfile.Dispenser) error {
 			return caddykit.Value(v.ClipboardIn, parseSwitch).Read(d)
 		}},
 		"screenshots_during_hold": caddykit.Value(&v.ScreenshotsDuringHold, parseSwitch),
-
-		"session": sessionOption(&v.Session),
+		"automation":              caddykit.Value(&v.Automation, desktop.ParseAutomation),
+		"automation_memory":       caddykit.Value(&v.AutomationMemory, parseSize),
+		"automation_sessions":     caddykit.Value(&v.AutomationSessions, caddykit.ParseCount),
+		"session":                 sessionOption(&v.Session),
 	}.Block(d)
 }
 

@@ -73,6 +73,7 @@ var (
 	registerEndpoint   = &endpoint{"workstations", http.MethodPut, keys.WorkstationsManage, true, registerWorkstation}
 	syncEndpoint       = &endpoint{"workstations", http.MethodPost, keys.WorkstationsManage, true, syncWorkstations}
 	releaseEndpoint    = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, releaseWorkstation}
+	screenshotEndpoint = &endpoint{"screen", http.MethodGet, keys.WorkstationsAutomate, false, serveScreenshot}
 	refreshEndpoint    = &endpoint{"workstations", http.MethodPost, keys.WorkstationsManage, true, refreshWorkstation}
 	sessionsEndpoint   = &endpoint{"workstations", http.MethodGet, keys.WorkstationsManage, false, serveSessions}
 	endSessionEndpoint = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, endSession}
@@ -150,6 +151,7 @@ var routes = []route{
 	{syncPath, api.OpenAI{}, registerEndpoint},
 	{syncPath, api.OpenAI{}, releaseEndpoint},
 	{"/v1/workstations/{id}/vnc", api.OpenAI{}, vncURLEndpoint},
+	{"/v1/workstations/{id}/screenshot", api.OpenAI{}, screenshotEndpoint},
 	{"/v1/workstations/{id}/refresh", api.OpenAI{}, refreshEndpoint},
 	{"/v1/workstations/{id}/control", api.OpenAI{}, controlEndpoint},
 	{"/v1/workstations/{id}/control", api.OpenAI{}, changeControlEndpoint},

@@ -88,6 +88,10 @@ type Record struct {
 	// Ended is why a VNC session ended; BytesUp went to the workstation, BytesDown to the viewer.
 	Ended              string
 	BytesUp, BytesDown int64
+	// Role is "guest" or "agent" for a VNC session of one. Actions, Screenshots and Typed are what an
+	// agent did: Typed is how many characters it has typed.
+	Role                        string
+	Actions, Screenshots, Typed int64
 	// Method is that of an MCP request, one that the protocol has, such as "tools/call". IsError reports whether the tool
 	// answered that it failed. RequestBytes and AnswerBytes are the sizes of the two bodies.
 	Method                    string

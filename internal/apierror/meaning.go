@@ -155,6 +155,22 @@ var meanings = map[Code]Meaning{
 		"The source of the tenant's workstations gave no answer that counts. Open sessions go on.",
 		"Look at the log: `code` and `error` say why.",
 	},
+	AutomationOff: {
+		"A rule says that agents may not look at the workstation, or not act on it.",
+		"Set `automation` at the level that the message names. Without one in the `vnc` block agents may do nothing.",
+	},
+	AutomationBusy: {
+		"Agents have as many desktops open as allowed, or their pictures fill `automation_memory`.",
+		"Desktops that no call needs are closed after a minute. Else raise `automation_sessions` or `automation_memory` in `vnc`.",
+	},
+	WorkstationUnreachable: {
+		"The workstation did not let the gateway in, did not answer in time, or closed the connection while an agent used it.",
+		"Look at the session of the same time in the activity: its `code` says which, and the log why.",
+	},
+	SessionEnded: {
+		"The agent's session ended while its call was under way: by hand, by a time limit, or with its key.",
+		"Look at `ended` of the session in the activity. The next call opens another session.",
+	},
 	RequestTooLarge: {
 		"The body is larger than the limit of the key, the model, the site or a guardrail.",
 		"Send less, or raise `max_body`, in the option that is named.",

@@ -50,6 +50,13 @@ const (
 	WorkstationStarting Code = "workstation_starting"
 	SourceUnavailable   Code = "source_unavailable"
 
+	// Agents at workstations: a rule says no, as many desktops are open as may be, the workstation does
+	// not let the gateway in or left, the session has ended.
+	AutomationOff          Code = "automation_off"
+	AutomationBusy         Code = "automation_busy"
+	WorkstationUnreachable Code = "workstation_unreachable"
+	SessionEnded           Code = "session_ended"
+
 	// KeysExceeded means that no more keys can be made at run time.
 	KeysExceeded Code = "keys_exceeded"
 
@@ -153,6 +160,11 @@ var table = map[Code]row{
 	WorkstationDenied:   {403, "permission_error", "permission_denied", "permission_error", 0, false},
 	WorkstationStarting: {503, serverError, "provider_overloaded", overloaded, 10 * time.Second, false},
 	SourceUnavailable:   {503, serverError, "provider_overloaded", overloaded, 5 * time.Second, false},
+
+	AutomationOff:          {403, "permission_error", "permission_denied", "permission_error", 0, false},
+	AutomationBusy:         {429, rateLimitError, "rate_limit_exceeded", rateLimitError, 10 * time.Second, false},
+	WorkstationUnreachable: {502, serverError, "provider_unavailable", apiError, 10 * time.Second, false},
+	SessionEnded:           {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
 
 	GatewayBusy:              {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Second, false},
 	RateLimitExceeded:        {429, rateLimitError, "rate_limit_exceeded", rateLimitError, 0, false},

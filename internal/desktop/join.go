@@ -64,6 +64,7 @@ func (p *Pass) Join(viewer netip.AddrPort, security string) (*Session, error) {
 		Viewer:    netip.AddrPortFrom(viewer.Addr().Unmap(), viewer.Port()),
 		Reconnect: p.service.config.policy.ReconnectWithin,
 	}
+	record.Rules.Automation = 0 // see token
 	x.record = record
 	s.add(x) // it hears of its end from now on
 	if err := p.join(x, record); err != nil {

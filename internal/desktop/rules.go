@@ -100,7 +100,12 @@ func (w *Workstation) conflicts(
 			continue
 		}
 		alone := x.Rules.NotShared || other.Rules.NotShared
+		beside, first := x.Token.Issuer.beside(other.Token.Issuer, alone)
+		if beside {
+			continue
+		}
 		conflict, wins := claim.over(rule, x.Shared && other.Shared, alone, other.Token.Issuer.Key == x.Token.Issuer.Key)
+		wins = wins || first
 		back := client.IsValid() && other.Token.Hash == x.Token.Hash && plain(other.Viewer.Addr()) == client
 		if conflict && !wins && !back {
 			return nil, true

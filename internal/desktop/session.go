@@ -234,8 +234,11 @@ func (x *Session) data() map[string]any {
 		"tenant": x.Workstation.Tenant, "workstation": x.Workstation.Name, "session": x.ID,
 		"token": t.Hash.id(), "key": t.Issuer.Key, "viewer": x.record.Viewer.String(), "security": x.record.Security,
 	}
+	if role := Role(t.Issuer, t.Guest); role != "" {
+		data["role"] = role
+	}
 	if t.Guest.Host != "" {
-		data["role"], data["joined"] = RoleGuest, t.Guest.Host
+		data["joined"] = t.Guest.Host
 	}
 	return data
 }

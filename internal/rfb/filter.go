@@ -64,13 +64,13 @@ func NewFilter(p Policy) *Filter {
 // drops reports whether messages of a type do not pass.
 func (p *Policy) drops(messageType byte) bool {
 	switch messageType {
-	case msgKeyEvent, msgPointerEvent, msgXVP, msgGII, msgQEMU:
+	case msgKeyEvent, msgPointerEvent, MsgXVP, MsgGII, MsgQEMU:
 		return p.ViewOnly
 	case msgClientCutText:
 		return p.NoClipboardIn || p.ViewOnly
 	case msgSetDesktopSize:
 		return p.FixedSize || p.ViewOnly
-	case msgEnableContinuousUpdates:
+	case MsgEnableContinuousUpdates:
 		return p.FPS > 0 || p.Framer != nil
 	}
 	return bytes.IndexByte(ultraTypes[:], messageType) >= 0

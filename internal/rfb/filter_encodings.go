@@ -6,8 +6,6 @@ import "encoding/binary"
 // extensions). The list of a viewer is in its order of preference. No encoding is added: a viewer
 // cannot decode what it did not list.
 const (
-	encTight = 7
-
 	encQuality0  = -32 // to -23: JPEG quality 0-9
 	encQuality9  = -23
 	encCompress0 = -256 // to -247: compression level 0-9
@@ -15,7 +13,6 @@ const (
 
 	encContinuousUpdates = -313
 	encExtendedButtons   = -316 // a PointerEvent may then be 7 bytes long, and looks like one of 6
-	encExtendedClipboard = -0x3f5e1a32
 
 	// UltraVNC's state, keep-alive, file transfer, session and idle time, and its plug-ins. Servers
 	// that know them wait for messages of the viewer that are not sent on.
@@ -34,14 +31,14 @@ const (
 func (p Policy) rewrite(dst, list []byte) []byte {
 	tight := false
 	for at := 0; at < len(list) && p.PreferTight && !tight; at += 4 {
-		tight = encoding(list[at:]) == encTight
+		tight = encoding(list[at:]) == EncodingTight
 	}
 	if tight {
-		dst = appendEncoding(dst, encTight)
+		dst = appendEncoding(dst, EncodingTight)
 	}
 	for at := 0; at < len(list); at += 4 {
 		e := encoding(list[at:])
-		if p.removes(e) || tight && e == encTight {
+		if p.removes(e) || tight && e == EncodingTight {
 			continue
 		}
 		if p.PreferTight {
@@ -62,7 +59,7 @@ func (p Policy) removes(e int32) bool {
 		return true
 	case e == encContinuousUpdates:
 		return p.FPS > 0 || p.Framer != nil // see Framer.setFormat
-	case e == encExtendedClipboard:
+	case e == EncodingExtendedClipboard:
 		// Its server asks for the viewer's answer before it sends; without it, it sends plain text
 		// unasked.
 		return p.NoClipboardIn || p.ViewOnly

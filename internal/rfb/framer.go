@@ -43,13 +43,14 @@ type Framer struct {
 // step handles a part of a message, and says what follows.
 type step func(f *Framer, head []byte)
 
+// The types of a server's messages; MsgFence and others are of both sides.
 const (
-	msgFramebufferUpdate = 0
-	msgColourMap         = 1
-	msgBell              = 2
-	msgServerCutText     = 3
+	MsgFramebufferUpdate = 0
+	MsgColourMap         = 1
+	MsgBell              = 2
+	MsgServerCutText     = 3
 
-	qemuAudioData = 2
+	QEMUAudioData = 2 // operation of QEMUAudio that has sound
 
 	maxServerHead = 12 // of a rectangle
 )
@@ -89,7 +90,7 @@ func (f *Framer) take(p []byte) (n int) {
 		return n
 	}
 	if f.begins {
-		f.begins, f.cut = false, p[0] == msgServerCutText
+		f.begins, f.cut = false, p[0] == MsgServerCutText
 	}
 	if f.have == 0 && f.need <= len(p) {
 		n = f.need
@@ -119,27 +120,27 @@ func (f *Framer) fail(format string, args ...any) {
 // message handles the type of a message.
 func (f *Framer) message(head []byte) {
 	switch head[0] {
-	case msgFramebufferUpdate:
+	case MsgFramebufferUpdate:
 		f.expect(3, (*Framer).update)
-	case msgColourMap:
+	case MsgColourMap:
 		f.expect(5, func(f *Framer, head []byte) { f.end(6 * int64(binary.BigEndian.Uint16(head[3:]))) })
-	case msgBell, msgEnableContinuousUpdates: // the answer to the latter
+	case MsgBell, MsgEnableContinuousUpdates: // the answer to the latter
 		f.end(0)
-	case msgServerCutText:
+	case MsgServerCutText:
 		f.expect(7, func(f *Framer, head []byte) {
 			n := int64(int32(binary.BigEndian.Uint32(head[3:])))
 			f.end(max(n, -n))
 		})
-	case msgFence:
+	case MsgFence:
 		f.expect(8, func(f *Framer, head []byte) { f.end(int64(head[7])) })
-	case msgXVP:
+	case MsgXVP:
 		f.end(3)
-	case msgGII:
+	case MsgGII:
 		f.expect(3, func(f *Framer, head []byte) {
-			n, _ := bodyLen([]byte{msgGII, head[0], head[1], head[2]}) // of this type it has no error
+			n, _ := bodyLen([]byte{MsgGII, head[0], head[1], head[2]}) // of this type it has no error
 			f.end(n)
 		})
-	case msgQEMU:
+	case MsgQEMU:
 		f.expect(3, (*Framer).audio)
 	default:
 		f.fail("message type %d is not known", head[0])
@@ -148,9 +149,9 @@ func (f *Framer) message(head []byte) {
 
 func (f *Framer) audio(head []byte) {
 	switch operation := binary.BigEndian.Uint16(head[1:]); {
-	case head[0] != qemuAudio:
+	case head[0] != QEMUAudio:
 		f.fail("QEMU's message %d is not known", head[0])
-	case operation == qemuAudioData:
+	case operation == QEMUAudioData:
 		f.expect(4, func(f *Framer, head []byte) { f.end(int64(binary.BigEndian.Uint32(head))) })
 	default:
 		f.end(0)

@@ -39,31 +39,22 @@ const (
 
 // forms are the encodings that a Framer can follow. The community's description of RFB has them all.
 var forms = map[int32]form{
-	0: formRaw, 1: formCopy, 2: formRRE, 4: formCoRRE, 5: formHextile,
-	6:  formLength, // zlib
-	16: formLength, // ZRLE
-	17: formLength, // ZYWRLE
-	50: formH264, encTight: formTight, -260: formTightPNG,
-	-239: formCursor, -240: formXCursor, -314: formAlpha, 0x574d5664: formVMware,
-	-223: formEmpty, // DesktopSize
-	-224: formLast,
-	-232: formEmpty,                    // pointer position
-	-257: formEmpty,                    // QEMU pointer motion
-	-258: formEmpty,                    // QEMU extended keys
-	-259: formEmpty,                    // QEMU audio
-	-261: formByte,                     // QEMU lights of the keyboard
-	-307: formLength,                   // name of the desktop
-	-308: formScreens, -309: formEmpty, // xvp
+	EncodingRaw: formRaw, EncodingCopyRect: formCopy, EncodingRRE: formRRE, EncodingCoRRE: formCoRRE,
+	EncodingHextile: formHextile, EncodingTight: formTight, EncodingTightPNG: formTightPNG, EncodingH264: formH264,
+	EncodingZlib: formLength, EncodingZRLE: formLength, EncodingZYWRLE: formLength,
+	EncodingCursor: formCursor, EncodingXCursor: formXCursor, EncodingAlpha: formAlpha, EncodingVMware: formVMware,
+	EncodingSize: formEmpty, EncodingScreens: formScreens, EncodingLast: formLast,
+	EncodingPointer: formEmpty, EncodingName: formLength, EncodingXVP: formEmpty, EncodingVMwareLED: formWord,
+	EncodingQEMUMove: formEmpty, EncodingQEMUKeys: formEmpty, EncodingQEMUAudio: formEmpty, EncodingQEMULEDs: formByte,
 	-312:                 formSetting, // fence
 	-305:                 formSetting, // gii
 	encContinuousUpdates: formSetting,
-	0x574d5668:           formWord, // VMware's lights of the keyboard
 }
 
 // formOf returns the form of an encoding, 0 for an unknown one.
 func formOf(e int32) form {
 	switch {
-	case e == encTight: // nearly all are
+	case e == EncodingTight: // nearly all are
 		return formTight
 	case e >= encQuality0 && e <= encQuality9, e >= encCompress0 && e <= encCompress9,
 		e >= -512 && e <= -412, e >= -768 && e <= -763: // TurboVNC's quality and subsampling

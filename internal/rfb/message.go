@@ -30,15 +30,15 @@ const (
 	msgKeyEvent                = 4
 	msgPointerEvent            = 5
 	msgClientCutText           = 6
-	msgEnableContinuousUpdates = 150
-	msgFence                   = 248
-	msgXVP                     = 250
+	MsgEnableContinuousUpdates = 150
+	MsgFence                   = 248
+	MsgXVP                     = 250
 	msgSetDesktopSize          = 251
-	msgGII                     = 252
-	msgQEMU                    = 255
+	MsgGII                     = 252
+	MsgQEMU                    = 255
 
 	qemuKeyEvent = 0
-	qemuAudio    = 1
+	QEMUAudio    = 1
 
 	giiBigEndian = 0x80
 	giiInject    = 0 // sub-type of input events
@@ -62,17 +62,17 @@ func headLen(b []byte) int {
 	switch b[0] {
 	case msgPointerEvent:
 		return 6
-	case msgUpdateRequest, msgEnableContinuousUpdates:
+	case msgUpdateRequest, MsgEnableContinuousUpdates:
 		return requestLen
 	case msgKeyEvent, msgClientCutText, msgSetDesktopSize:
 		return 8
-	case msgFence:
+	case MsgFence:
 		return 9
-	case msgSetEncodings, msgXVP, msgGII:
+	case msgSetEncodings, MsgXVP, MsgGII:
 		return 4
 	case msgSetPixelFormat:
 		return 20
-	case msgQEMU:
+	case MsgQEMU:
 		return qemuLen(b)
 	}
 	return ultraLen(b)
@@ -86,7 +86,7 @@ func qemuLen(b []byte) int {
 	switch b[1] {
 	case qemuKeyEvent:
 		return 12
-	case qemuAudio:
+	case QEMUAudio:
 		if len(b) < 4 {
 			return 4
 		}
@@ -117,11 +117,11 @@ func bodyLen(head []byte) (int64, error) {
 			return 0, fail(KindTooLong, step, "a cut text of %d bytes, more than %d", n, MaxCutText)
 		}
 		return n, nil
-	case msgFence:
+	case MsgFence:
 		return int64(head[8]), nil
 	case msgSetDesktopSize:
 		return 16 * int64(head[6]), nil
-	case msgGII:
+	case MsgGII:
 		if head[1]&giiBigEndian != 0 {
 			return int64(binary.BigEndian.Uint16(head[2:])), nil
 		}
@@ -141,9 +141,9 @@ func isInput(head []byte) bool {
 	switch head[0] {
 	case msgKeyEvent, msgPointerEvent:
 		return true
-	case msgQEMU:
+	case MsgQEMU:
 		return head[1] == qemuKeyEvent
-	case msgGII:
+	case MsgGII:
 		return head[1]&^giiBigEndian == giiInject
 	}
 	return false
@@ -154,8 +154,8 @@ func goesDown(head []byte) bool {
 	switch head[0] {
 	case msgKeyEvent:
 		return head[1] != 0
-	case msgQEMU:
+	case MsgQEMU:
 		return head[2] != 0 || head[3] != 0
 	}
-	return head[0] == msgGII
+	return head[0] == MsgGII
 }

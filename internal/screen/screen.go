@@ -7,16 +7,26 @@
 //
 // One desktop is open for each tenant, workstation and key. It is an ordinary session: in lists, and
 // ended by a release, its key and its time limits. It stays for a while after the last call, so that
-// the pointer keeps its place and the workstation is not dialled for each.
+// the pointer keeps its place and the workstation is not dialled for each call.
+//
+//	screen   which desktops are open, and how many may be
+//	session  from the connection to the end
+//	sight    what the workstation was asked to send, and whether it has
+//	look     waits for the picture that a call wants
+//	shot     a part of it, made smaller, as PNG
+//	hand     keys, buttons and clipboard
+//	link     the connection, and errors of its end
 package screen
 
 import (
+	"cmp"
 	"context"
-	"image"
 	"net/netip"
-	"time"
+	"sync"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 )
 
@@ -38,69 +48,103 @@ type Who struct {
 	Issuer      desktop.Issuer   // its key
 	Workstation string
 	Client      netip.AddrPort // its address, for lists
+	Public      bool           // other machines can reach the address that it called
 	Control     bool           // it acts; otherwise it only looks
 }
 
 // Screens are the open desktops of agents.
-type Screens struct{}
+type Screens struct {
+	memory memory.Semaphore
+	dial   vncrelay.Dialer
+
+	mu   sync.Mutex // guards the following
+	most int
+	open map[place]*Screen
+}
+
+// place is what has one desktop.
+type place struct{ tenant, workstation, key string }
+
+// New returns Screens without a desktop. dial is vncrelay.DialWorkstation outside tests.
+func New(dial vncrelay.Dialer) *Screens {
+	s := &Screens{dial: dial, open: make(map[place]*Screen)}
+	s.SetLimits(Limits{})
+	return s
+}
+
+// SetLimits changes the bounds. Open desktops stay.
+func (s *Screens) SetLimits(l Limits) {
+	s.memory.SetLimit(cmp.Or(l.Memory, DefaultMemory))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.most = cmp.Or(l.Sessions, DefaultSessions)
+}
+
+// Memory returns how many bytes the pictures take, and how many they may.
+func (s *Screens) Memory() (used, limit int64) { return s.memory.Used(), s.memory.Limit() }
 
 // Open returns the desktop of a workstation for a key, which it connects unless it is open. The caller
-// calls Release at the end of its call. Errors are [*apierror.Error]s: automation_off, not_found,
-// workstation_occupied, automation_busy, workstation_unreachable and what an address is refused with.
-func (s *Screens) Open(ctx context.Context, who Who) (*Screen, error) { return nil, nil }
-
-// Screen is an open desktop. Its methods can be called by several goroutines. After the end of its
-// session each returns an [*apierror.Error] that says why.
-type Screen struct{ session *desktop.Session }
-
-// Release ends a call.
-func (x *Screen) Release() {}
-
-// Session is the session.
-func (x *Screen) Session() *desktop.Session { return x.session }
-
-// Want says what a picture has, and when it is taken. The zero value is the whole desktop as it is now.
-type Want struct {
-	Region              image.Rectangle // of the desktop; empty: all
-	MaxWidth, MaxHeight int             // the picture is made smaller to fit; 0: no bound
-	Known               string          // ETags that the caller has, in any form
-	Wait                time.Duration   // at most, until the picture is not Known
-	Quiet, Max          time.Duration   // then until nothing has changed for Quiet, at most Max; 0: not
+// calls Release at the end of its call. Every error is an [*apierror.Error]: automation_off, not_found,
+// workstation_occupied, automation_busy, workstation_unreachable, or what an address is refused with.
+func (s *Screens) Open(ctx context.Context, who Who) (*Screen, error) {
+	need := desktop.AutomationView
+	if who.Control {
+		need = desktop.AutomationControl
+	}
+	who.Issuer.Agent = true
+	if err := desktop.MayAutomate(who.Gateway.Workstations(), who.Issuer, who.Workstation, need); err != nil {
+		return nil, err
+	}
+	for {
+		x, err := s.enter(who)
+		if err != nil {
+			return nil, err
+		}
+		again, err := x.arrive(ctx)
+		if err == nil && !again && !x.link.session.Pass.Rules.Automates(need) { // its source is stricter
+			err = apierror.New(apierror.AutomationOff, "the source of workstation %q does not let agents do that", who.Workstation)
+		}
+		if err == nil && !again {
+			return x, nil
+		}
+		x.Release()
+		if err != nil {
+			return nil, err
+		}
+	}
 }
 
-// Shot is a picture.
-type Shot struct {
-	PNG     []byte          // nil unless Changed; the caller must not change it
-	ETag    string          // of pixels and Space, in hex digits; of equal pictures the same
-	Size    image.Point     // of the desktop
-	Space   image.Point     // of the picture
-	Region  image.Rectangle // what it shows
-	Changed bool            // it is not Known
-	Settled bool            // nothing had changed for Quiet
+// enter returns the desktop for a call, whose end is Release.
+func (s *Screens) enter(who Who) (*Screen, error) {
+	at := place{who.Issuer.Tenant, who.Workstation, who.Issuer.Key}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.open[at]
+	if x == nil {
+		if len(s.open) >= s.most {
+			return nil, busy("automation_sessions", "agents have %d desktops open, and no more are allowed", s.most)
+		}
+		x = newScreen(s)
+		s.open[at] = x
+		go func() {
+			defer s.left(at, x)
+			x.run(&who, s.dial)
+		}()
+	}
+	x.life.begin()
+	return x, nil
 }
 
-// Look takes a picture.
-func (x *Screen) Look(ctx context.Context, want Want) (Shot, error) { return Shot{}, nil }
+// left takes out a desktop that has ended.
+func (s *Screens) left(at place, x *Screen) {
+	s.mu.Lock()
+	delete(s.open, at)
+	s.mu.Unlock()
+	close(x.over)
+}
 
-// Size is that of the desktop.
-func (x *Screen) Size() image.Point { return image.Point{} }
-
-// At is where the pointer was sent last.
-func (x *Screen) At() image.Point { return image.Point{} }
-
-// Pointer moves the pointer and sets which buttons are down: bit 0 is the left one (RFC 6143, 7.5.5).
-// A button that is down comes up by itself after 10 s.
-func (x *Screen) Pointer(at image.Point, buttons uint8) error { return nil }
-
-// Key presses or lets go a key by its keysym.
-func (x *Screen) Key(keysym uint32, down bool) error { return nil }
-
-// Cut sets the clipboard of the workstation. One that knows only Latin-1 refuses other texts:
-// invalid_value.
-func (x *Screen) Cut(text string) error { return nil }
-
-// LetGo has every key and button come up that is down.
-func (x *Screen) LetGo() error { return nil }
-
-// Acted counts actions of the agent, and characters that they typed, for the record.
-func (x *Screen) Acted(actions, typed int) {}
+func busy(option, format string, args ...any) *apierror.Error {
+	e := apierror.New(apierror.AutomationBusy, format, args...)
+	e.RefusedBy = "vnc: " + option
+	return e
+}

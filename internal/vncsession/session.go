@@ -16,6 +16,7 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -55,10 +56,12 @@ type Deps struct {
 	Done func()
 }
 
-// Session is one viewer with a live token. It is used by one goroutine.
+// Session is one viewer with a live token. It is used by one goroutine, but for its counters.
 type Session struct {
 	Pass *desktop.Pass
 	Live *desktop.Session // set by Join
+
+	Actions, Screenshots, Typed atomic.Int64 // of an agent, for the record
 
 	deps     Deps
 	id       string // of the request
@@ -105,6 +108,9 @@ func (s *Session) OnMove(f func()) {
 	})
 }
 
+// OnExit has f called when the process begins to exit, also if it waits for viewers first. f must not wait.
+func (s *Session) OnExit(f func()) { s.deps.OnShutdown(func(error) { f() }) }
+
 // Join opens the session at the workstation, which has answered by now. The
 // error is a *desktop.Refusal.
 func (s *Session) Join() error {
@@ -139,7 +145,7 @@ func (s *Session) Finish(why desktop.Reason) {
 	r := &activity.Record{
 		ID: s.id, RequestID: s.id, CreatedAt: s.begun, Family: family, Route: route,
 		Tenant: s.Pass.Issuer.Tenant, Key: s.Pass.Issuer.Key, KeyHash: s.Pass.Issuer.KeyHash, User: s.Pass.Issuer.User,
-		Workstation: s.Pass.Workstation.Name, UsageSource: activity.UsageNone,
+		Workstation: s.Pass.Workstation.Name, Role: desktop.Role(s.Pass.Issuer, s.Pass.Guest), UsageSource: activity.UsageNone,
 		Status: s.status, Code: s.code, RefusedBy: s.option, Latency: latency,
 	}
 	if s.Live != nil {
@@ -149,6 +155,7 @@ func (s *Session) Finish(why desktop.Reason) {
 		why := s.Live.Why()
 		r.Ended, r.RefusedBy = string(why), why.Option()
 		r.BytesUp, r.BytesDown = s.Live.Up.Load(), s.Live.Down.Load()
+		r.Actions, r.Screenshots, r.Typed = s.Actions.Load(), s.Screenshots.Load(), s.Typed.Load()
 		s.deps.Metrics.SessionEnded(metrics.Session{
 			Security: s.security, Ended: r.Ended, Duration: r.Latency, Up: r.BytesUp, Down: r.BytesDown,
 		})

@@ -1,0 +1,114 @@
+package framebuffer
+
+import (
+	"bufio"
+	"compress/flate"
+	"errors"
+	"io"
+)
+
+const (
+	// window is how far deflate looks back (RFC 1951, section 2).
+	window = 32 << 10
+	// inflateBuffer holds the pixels of a tile of ZRLE.
+	inflateBuffer = 16 << 10
+)
+
+// errUsed is that a rectangle's compressed bytes are used up.
+var errUsed = errors.New("its compressed data is too short")
+
+// stream is a zlib stream (RFC 1950) that goes on from one rectangle to the next. Servers end the data
+// of each with a sync flush, which is where a reader can stop and go on: it is reset with what came
+// last as its dictionary.
+type stream struct {
+	from     *input
+	left     int // bytes of this rectangle that were not read
+	begun    bool
+	inflater io.ReadCloser
+	past     []byte // what was inflated, at least the last window of it
+	plain    input
+}
+
+// open has the next n bytes of the server inflated. The returned input has them.
+func (s *stream) open(from *input, n int) *input {
+	s.from, s.left = from, n
+	if s.inflater == nil {
+		s.inflater, s.plain.r = flate.NewReader(s), bufio.NewReaderSize(nil, inflateBuffer)
+	}
+	s.plain.r.Reset((*inflated)(s))
+	s.plain.err = nil
+	if !s.begun {
+		s.begun, s.past = true, s.past[:0]
+		method, flags := s.next(), s.next()
+		if from.err == nil && s.plain.err == nil && (method&0x0f != 8 || flags&0x20 != 0 || (int(method)<<8|int(flags))%31 != 0) {
+			s.plain.fail(wrong("a zlib stream begins with % x", []byte{method, flags}))
+		}
+	}
+	err := s.inflater.(flate.Resetter).Reset(s, s.past[max(0, len(s.past)-window):])
+	s.plain.fail(err)
+	return &s.plain
+}
+
+// next is ReadByte for the head.
+func (s *stream) next() byte {
+	b, err := s.ReadByte()
+	s.plain.fail(err)
+	return b
+}
+
+// close checks that all was used and nothing is missing.
+func (s *stream) close() error {
+	if s.plain.err == nil {
+		switch _, err := s.plain.r.ReadByte(); {
+		case err == nil:
+			s.plain.fail(wrong("its compressed data is too long"))
+		case err != errUsed:
+			s.plain.fail(err)
+		}
+	}
+	if s.plain.err == errUsed {
+		s.plain.err = wrong("%w", errUsed)
+	}
+	return s.plain.err
+}
+
+// Read is for flate, which uses ReadByte alone.
+func (s *stream) Read(p []byte) (int, error) {
+	for i := range p {
+		b, err := s.ReadByte()
+		if err != nil {
+			return i, err
+		}
+		p[i] = b
+	}
+	return len(p), nil
+}
+
+// ReadByte hands out the compressed bytes.
+func (s *stream) ReadByte() (byte, error) {
+	if s.left == 0 {
+		return 0, errUsed
+	}
+	s.left--
+	b := s.from.u8()
+	return b, s.from.err
+}
+
+// inflated is the plain side of a stream.
+type inflated stream
+
+func (s *inflated) Read(p []byte) (int, error) {
+	n, err := s.inflater.Read(p)
+	if len(s.past)+n > 2*window && len(s.past) > window {
+		s.past = s.past[:copy(s.past, s.past[len(s.past)-window:])]
+	}
+	s.past = append(s.past, p[:n]...)
+	return n, err
+}
+
+// The streams of a session. Tight has four.
+const (
+	streamZlib = 4 + iota
+	streamZRLE
+	streams
+)
