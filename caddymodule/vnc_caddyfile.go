@@ -68,11 +68,12 @@ func (v *VNC) read(d *caddyfile.Dispenser) error {
 			v.ClipboardIn = new(bool)
 			return caddykit.Value(v.ClipboardIn, parseSwitch).Read(d)
 		}},
-		"screenshots_during_hold": caddykit.Value(&v.ScreenshotsDuringHold, parseSwitch),
 		"automation":              caddykit.Value(&v.Automation, desktop.ParseAutomation),
 		"automation_memory":       caddykit.Value(&v.AutomationMemory, parseSize),
 		"automation_sessions":     caddykit.Value(&v.AutomationSessions, caddykit.ParseCount),
-		"session":                 sessionOption(&v.Session),
+		"screenshots_during_hold": caddykit.Value(&v.ScreenshotsDuringHold, parseSwitch),
+
+		"session": sessionOption(&v.Session),
 	}.Block(d)
 }
 

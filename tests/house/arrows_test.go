@@ -35,6 +35,7 @@ var arrows = []arrow{
 	{"caddymodule", "internal/memory", "the default bounds of bodies and answers"},
 	{"caddymodule", "caddymodule/admin", "one import brings the admin API with it"},
 	{"caddymodule", "caddymodule/cli", "one import brings the command with it"},
+	{"caddymodule", "caddymodule/setup", "one import brings the command init with it"},
 	{"caddymodule", "caddymodule/viewer", "one import brings the viewer's command with it"},
 	{"caddymodule", "caddymodule/check", "access logs that would show keys"},
 	{"caddymodule", "caddymodule/offline", "what commands see of a configuration that is not started"},
@@ -59,6 +60,11 @@ var arrows = []arrow{
 	{"caddymodule/cli", "internal/activity", "since when rows are missing"},
 	{"caddymodule/cli", "internal/terminal", "tables"},
 
+	{"caddymodule/setup", "caddymodule/cli", "adds its command"},
+	{"caddymodule/setup", "caddymodule/offline", "loads what it is about to write"},
+	{"caddymodule/setup", "internal/keys", "makes a key"},
+	{"caddymodule/setup", "internal/limits", "reads a budget"},
+
 	{"caddymodule/viewer", "caddymodule/cli", "adds its command"},
 	{"caddymodule/viewer", "internal/vnclocal", "the viewer's way to a desktop"},
 
@@ -75,7 +81,7 @@ var arrows = []arrow{
 	{"caddymodule/why", "internal/gateway", "how the limits of a call stand now"},
 	{"caddymodule/why", "internal/limits", "money as a text"},
 	{"caddymodule/why", "internal/modelcall/wire", "which request a translated Response is named after"},
-	{"caddymodule/why", "internal/report", "rows that are not written yet"},
+	{"caddymodule/why", "internal/report", "rows that are not written yet, and those of a run"},
 	{"caddymodule/why", "internal/terminal", "the explanation as a text"},
 	{"caddymodule/why", "internal/desktop", "what the end of a session means"},
 
@@ -411,6 +417,10 @@ var arrows = []arrow{
 	{"internal/mcp/demo", "internal/mcp", "it is a server"},
 	{"internal/desktop", "internal/apierror", "its refusals over HTTP"},
 	{"internal/desktop", "internal/jsonscan", "a registration is read strictly, alone and in a list"},
+	{"internal/computer", "internal/apierror", "its refusals"},
+	{"internal/computer", "internal/jsonscan", "reads actions"},
+	{"internal/computer", "internal/screen", "the desktop that it acts on, pictures"},
+
 	{"internal/desktop", "internal/source", "control planes that know workstations"},
 	{"internal/desktop", "internal/tracing", "a token knows the trace of its request"},
 	{"internal/tracing", "otel", "its API only: the exporter is Caddy's"},
@@ -514,6 +524,13 @@ var arrows = []arrow{
 	{"internal/vncsession", "internal/desktop", "tokens, refusals, sessions of a workstation"},
 	{"internal/vncsession", "internal/tracing", "one span a session"},
 
+	{"internal/recording", "internal/rfb", "the ServerInit in the header"},
+	{"internal/recording", "internal/apierror", "a recording that is not there, or is being written"},
+	{"internal/vncsession", "internal/recording", "one recording a session"},
+	{"internal/vncsession", "internal/rfb", "the ServerInit with which a recording begins"},
+	{"internal/vncrelay", "internal/recording", "what it is told"},
+	{"internal/vncrelay", "internal/framebuffer", "the encodings that can be replayed"},
+
 	// Programs that test the gateway from outside.
 	{"tests/harness", "caddy", "runs it in the process of the tests"},
 	{"tests/harness", "caddy-l4", "the layer-4 app, as xcaddy builds it"},
@@ -529,6 +546,8 @@ var arrows = []arrow{
 	{"tests/bench", "internal/testkit/answers", "what the upstream says"},
 	{"tests/clients", "tests/process", "runs the gateway"},
 	{"tests/viewers", "tests/process", "runs the gateway and viewers"},
+	{"tests/desktops", "tests/desktop", "X servers, and a form on them"},
+	{"tests/desktops", "tests/process", "runs VNC servers and the gateway"},
 	{"tests/viewers", "tests/desktop", "desktops, and what viewers show of them"},
 	{"tests/desktop", "tests/process", "runs X servers"},
 	{"tests/manyrows", "internal/activity", "rows of a month"},
