@@ -40,6 +40,7 @@ var keyScopes = map[string][]string{
 	"connect":   {"workstations:connect"},
 	"colleague": {"workstations:connect"},
 	"observer":  {"workstations:connect", "workstations:observe"},
+	"agent":     {"workstations:automate"},
 	"manage":    {"workstations:manage"},
 	"keys":      {"keys:manage"},
 	"reader":    {"recordings:read"},

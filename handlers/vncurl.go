@@ -49,15 +49,19 @@ func serveVNCURL(x *apiRequest) error {
 
 // issueAddress issues an address to the caller's key.
 func issueAddress(x *apiRequest, service *desktop.Service, workstation string, o desktop.Options) (desktop.Issued, error) {
-	key := x.req.Caller.Credential
 	o.Client, _ = netip.ParseAddr(caddykit.Client(x.r)) // invalid: it is not known
-	issued, err := service.Issue(desktop.Issuer{
-		Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, User: x.req.Outcome.Record.User, Until: key.Expires, Trace: x.req.Trace.Origin(),
-	}, workstation, o)
+	issued, err := service.Issue(issuerOf(x), workstation, o)
 	if err != nil {
 		return issued, err
 	}
 	return issued, x.gateway.RuntimeKeys().StillMayConnect(&x.req.Caller)
+}
+
+func issuerOf(x *apiRequest) desktop.Issuer {
+	key := x.req.Caller.Credential
+	return desktop.Issuer{
+		Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, User: x.req.Outcome.Record.User, Until: key.Expires, Trace: x.req.Trace.Origin(),
+	}
 }
 
 // expiresIn reads how long an address waits for its first use.
