@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"fmt"
 	"image"
 	"net/http"
@@ -34,7 +35,7 @@ func serveScreenshot(x *apiRequest) error {
 		return err
 	}
 	want.Known = strings.Join(x.r.Header.Values("If-None-Match"), ",")
-	desk, err := openScreen(x, false)
+	desk, err := openScreen(x.r.Context(), x, x.name, false)
 	if err != nil {
 		return err
 	}
@@ -67,14 +68,17 @@ func serveScreenshot(x *apiRequest) error {
 	return nil
 }
 
-// openScreen returns the desktop of the workstation in the path, for an agent that looks or acts. The
-// caller releases it.
-func openScreen(x *apiRequest, control bool) (*screen.Screen, error) {
-	if _, err := x.workstations(); err != nil {
+// openScreen returns the desktop of a workstation, for an agent that looks or acts. The caller releases
+// it. The row of its session has the trace of the request.
+func openScreen(ctx context.Context, x *apiRequest, workstation string, control bool) (*screen.Screen, error) {
+	if _, err := x.desktops(); err != nil {
 		return nil, err
 	}
-	desk, err := x.gateway.VNC().Screen(x.r.Context(), screen.Who{
-		Issuer: issuerOf(x), Workstation: x.name, Client: caddykit.ClientAddr(x.r), Public: !request.OnLoopback(x.r), Control: control,
+	x.req.SetWorkstation(workstation)
+	by := issuerOf(x)
+	by.Trace = by.Trace.InRun(x.req.Outcome.Record.TraceID)
+	desk, err := x.gateway.VNC().Screen(ctx, screen.Who{
+		Issuer: by, Workstation: workstation, Client: caddykit.ClientAddr(x.r), Public: !request.OnLoopback(x.r), Control: control,
 	})
 	if err == nil {
 		x.req.Trace.SetSession(desk.Session().ID)

@@ -3,7 +3,6 @@ package desktops
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -159,7 +158,7 @@ func act(ctx context.Context, c *call) (builtin.Result, error) { return c.run(ct
 
 // run runs the actions that the arguments have besides the desktop.
 func (c *call) run(ctx context.Context, control bool) (builtin.Result, error) {
-	if _, given := c.all["screenshot"]; !given && control {
+	if _, given := c.all["screenshot"]; !given {
 		c.all["screenshot"] = fmt.Appendf(nil, `{"max_width":%d,"max_height":%d}`, maxWidth, maxHeight)
 	}
 	delete(c.all, "desktop")
@@ -202,6 +201,9 @@ var errNoDesktop = apierror.New(apierror.MissingParameter, "desktop: want the na
 // shown is the result with a picture, if it is another one than the caller has.
 func shown(shot screen.Shot, did string) builtin.Result {
 	say := []string{fmt.Sprintf("The picture is %d x %d, of a desktop of %d x %d.", shot.Space.X, shot.Space.Y, shot.Size.X, shot.Size.Y)}
+	if shot.Region.Size() != shot.Size {
+		say[0] = "This is a part of the picture. Coordinates of actions stay those of the whole picture."
+	}
 	if did != "" {
 		say = append([]string{did}, say...)
 	}
@@ -222,7 +224,7 @@ func requestHelp(_ context.Context, c *call) (builtin.Result, error) {
 	case c.Desktop == "":
 		return builtin.Result{}, errNoDesktop
 	case c.Note == "":
-		return builtin.Result{}, errors.Join(apierror.New(apierror.MissingParameter, "note: say what a person is needed for"))
+		return builtin.Result{}, apierror.New(apierror.MissingParameter, "note: say what a person is needed for")
 	}
 	if err := c.RequestHelp(c.Desktop, c.Note); err != nil {
 		return builtin.Result{}, err
