@@ -93,6 +93,8 @@ type Record struct {
 	// agent did: Typed is how many characters it has typed.
 	Role                        string
 	Actions, Screenshots, Typed int64
+	// Recording is the ID of the recording that a session has left, or that a request is about.
+	Recording string
 	// Method is that of an MCP request, one that the protocol has, such as "tools/call". IsError reports whether the tool
 	// answered that it failed. RequestBytes and AnswerBytes are the sizes of the two bodies.
 	Method                    string

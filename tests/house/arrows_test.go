@@ -110,7 +110,6 @@ var arrows = []arrow{
 	{"handlers", "internal/keys", "scopes of endpoints"},
 	{"handlers", "internal/mcp/desktops", "a caller's workstations as tools"},
 	{"handlers", "internal/desktop", "issue, register, release"},
-	{"handlers", "internal/screen", "agents at desktops"},
 	{"handlers", "internal/api", "how each API is answered"},
 	{"handlers", "internal/modelcall", "serves model calls"},
 	{"handlers", "internal/modelcall/wire", "which operation an endpoint serves"},
@@ -147,6 +146,7 @@ var arrows = []arrow{
 	{"internal/gateway", "internal/connlimit", "half-open connections outlive a configuration"},
 	{"internal/gateway", "internal/vncsession", "begins sessions of the configuration"},
 	{"internal/gateway", "internal/screen", "desktops of agents outlive a configuration"},
+	{"internal/gateway", "internal/screencall", "requests of agents"},
 	{"internal/gateway", "internal/vncrelay", "how workstations are dialled"},
 	{"internal/gateway", "internal/vncsocket", "native viewers behind a WebSocket"},
 	{"internal/gateway", "internal/desktop", "the service, and what outlives it"},
@@ -502,6 +502,10 @@ var arrows = []arrow{
 	{"l4vnc", "internal/vncrelay", "what viewers of every kind share"},
 	{"l4vnc", "internal/desktop", "tokens and sessions"},
 
+	{"internal/screencall", "internal/apierror", "its refusals"},
+	{"internal/screencall", "internal/request", "the request and its outcome"},
+	{"internal/screencall", "internal/screen", "the desktop"},
+
 	{"internal/screen", "internal/apierror", "its refusals"},
 	{"internal/screen", "internal/desktop", "the session of an agent"},
 	{"internal/screen", "internal/framebuffer", "the picture"},
@@ -532,6 +536,11 @@ var arrows = []arrow{
 	{"internal/vncsession", "internal/tracing", "one span a session"},
 
 	{"internal/recording", "internal/rfb", "the ServerInit in the header"},
+	{"internal/recording", "internal/apierror", "a recording that is not there, or is being written"},
+	{"internal/vncsession", "internal/recording", "one recording a session"},
+	{"internal/vncsession", "internal/rfb", "the ServerInit with which a recording begins"},
+	{"internal/vncrelay", "internal/recording", "what it is told"},
+	{"internal/vncrelay", "internal/framebuffer", "the encodings that can be replayed"},
 
 	// Programs that test the gateway from outside.
 	{"tests/harness", "caddy", "runs it in the process of the tests"},
@@ -548,6 +557,8 @@ var arrows = []arrow{
 	{"tests/bench", "internal/testkit/answers", "what the upstream says"},
 	{"tests/clients", "tests/process", "runs the gateway"},
 	{"tests/viewers", "tests/process", "runs the gateway and viewers"},
+	{"tests/desktops", "tests/desktop", "X servers, and a form on them"},
+	{"tests/desktops", "tests/process", "runs VNC servers and the gateway"},
 	{"tests/viewers", "tests/desktop", "desktops, and what viewers show of them"},
 	{"tests/desktop", "tests/process", "runs X servers"},
 	{"tests/manyrows", "internal/activity", "rows of a month"},
