@@ -1,9 +1,7 @@
 package handlers
 
 import (
-	"context"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -35,15 +33,15 @@ func (o ownDesktops) List() (all []desktops.Desktop, err error) {
 	if err != nil {
 		return nil, err
 	}
-	by := issuerOf(o.x)
+	by := gateway.IssuerOf(o.x.req)
 	asked := desktop.Query{Sees: func(tenant string) bool { return tenant == by.Tenant }, Limit: maxDesktops}
 	views, _ := asked.Page(service.Inventory)
 	for _, view := range views {
 		d := desktops.Desktop{Name: view.Name, State: view.State, Automation: desktop.AutomationControl.String()}
-		if service.MayAutomate(by, view.Name, desktop.AutomationControl) != nil {
+		if desktop.MayAutomate(service, by, view.Name, desktop.AutomationControl) != nil {
 			d.Automation = desktop.AutomationView.String()
 		}
-		if service.MayAutomate(by, view.Name, desktop.AutomationView) != nil {
+		if desktop.MayAutomate(service, by, view.Name, desktop.AutomationView) != nil {
 			continue
 		}
 		held, err := service.Input.Of(by.Tenant, view.Name)
@@ -57,11 +55,12 @@ func (o ownDesktops) List() (all []desktops.Desktop, err error) {
 }
 
 // Open implements [desktops.Desktops].
-func (o ownDesktops) Open(ctx context.Context, workstation string, control bool) (desktops.Screen, error) {
+func (o ownDesktops) Open(workstation string, control bool) (desktops.Screen, error) {
 	if _, err := o.service(); err != nil {
 		return nil, err
 	}
-	return openScreen(ctx, o.x, workstation, control)
+	o.x.req.SetWorkstation(workstation)
+	return o.x.gateway.VNC().Screen(o.x.req, workstation, caddykit.ClientAddr(o.x.r), control)
 }
 
 // RequestHelp implements [desktops.Desktops].
@@ -71,6 +70,6 @@ func (o ownDesktops) RequestHelp(workstation, note string) error {
 		return err
 	}
 	o.x.req.SetWorkstation(workstation)
-	_, err = service.Input.RequestHelp(issuerOf(o.x), workstation, note)
+	_, err = service.Input.RequestHelp(gateway.IssuerOf(o.x.req), workstation, note)
 	return err
 }

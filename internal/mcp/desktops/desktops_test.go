@@ -30,7 +30,7 @@ func (f *fake) List() ([]Desktop, error) {
 	return []Desktop{{Name: "desk1", State: "in_service", Automation: "control", Holder: "none"}}, nil
 }
 
-func (f *fake) Open(_ context.Context, workstation string, control bool) (Screen, error) {
+func (f *fake) Open(workstation string, control bool) (Screen, error) {
 	switch {
 	case workstation != "desk1":
 		return nil, apierror.New(apierror.NotFound, "the workstation %q does not exist", workstation)

@@ -139,7 +139,7 @@ func wait(ctx context.Context, c *call) (builtin.Result, error) {
 
 // see takes a picture, after the last one has changed if it waits.
 func (c *call) see(ctx context.Context, want screen.Want, wait time.Duration) (builtin.Result, error) {
-	x, err := c.open(ctx, false)
+	x, err := c.open(false)
 	if err != nil {
 		return builtin.Result{}, err
 	}
@@ -173,7 +173,7 @@ func (c *call) run(ctx context.Context, control bool) (builtin.Result, error) {
 	if err != nil {
 		return builtin.Result{}, err
 	}
-	x, err := c.open(ctx, control)
+	x, err := c.open(control)
 	if err != nil {
 		return builtin.Result{}, err
 	}
@@ -189,11 +189,11 @@ func (c *call) run(ctx context.Context, control bool) (builtin.Result, error) {
 	return shown(result.Shot, did), nil
 }
 
-func (c *call) open(ctx context.Context, control bool) (Screen, error) {
+func (c *call) open(control bool) (Screen, error) {
 	if c.Desktop == "" {
 		return nil, errNoDesktop
 	}
-	return c.Open(ctx, c.Desktop, control)
+	return c.Open(c.Desktop, control)
 }
 
 var errNoDesktop = apierror.New(apierror.MissingParameter, "desktop: want the name of one, see list_desktops")
