@@ -76,17 +76,31 @@ func (x *Screen) At() image.Point {
 	return x.hand.at
 }
 
-// act sends input.
+// act sends input while the agent holds it.
 func (x *Screen) act(event func(h *hand) ([]byte, error)) error {
+	lost := false
+	err := x.Session().Input.Act(func() (err error) {
+		lost, err = x.input(event)
+		return err
+	})
+	if lost {
+		return x.link.fail()
+	}
+	return err
+}
+
+// input sends input. Lost reports that the connection is.
+func (x *Screen) input(event func(h *hand) ([]byte, error)) (lost bool, err error) {
 	h := &x.hand
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	message, err := event(h)
-	if err != nil {
-		return err
+	if err == nil {
+		h.input = time.Now()
+		err = x.link.write(message, answerLimit)
+		lost = err != nil
 	}
-	h.input = time.Now()
-	return x.link.send(message)
+	return lost, err
 }
 
 // Pointer moves the pointer and sets which buttons are down: bit 0 is the left one (RFC 6143, section
@@ -115,9 +129,17 @@ func (x *Screen) Key(keysym uint32, down bool) error {
 	})
 }
 
-// LetGo has every key and button come up that is down.
+// LetGo has every key and button come up that is down, also while a person holds the input.
 func (x *Screen) LetGo() error {
-	return x.act(func(h *hand) ([]byte, error) { return h.release(), nil })
+	if lost, _ := x.input(func(h *hand) ([]byte, error) { return h.release(), nil }); lost {
+		return x.link.fail()
+	}
+	return nil
+}
+
+// letGo is LetGo for who must not call the session, which ends with its connection anyway.
+func (x *Screen) letGo() {
+	_, _ = x.input(func(h *hand) ([]byte, error) { return h.release(), nil })
 }
 
 // Cut sets the clipboard of the workstation. Errors: invalid_value for a text of more than MaxCut bytes,

@@ -39,6 +39,9 @@ type Shot struct {
 // invalid_value for a region that is not inside the desktop.
 func (x *Screen) Look(ctx context.Context, want Want) (Shot, error) {
 	end := time.Now().Add(MaxLook)
+	if err := x.Session().Input.MayLook(); err != nil {
+		return Shot{}, err
+	}
 	if err := x.sight.fresh(ctx, x.link); err != nil {
 		return Shot{}, err
 	}
@@ -51,9 +54,15 @@ func (x *Screen) Look(ctx context.Context, want Want) (Shot, error) {
 	if err != nil {
 		return Shot{}, err
 	}
+	if err := x.Session().Input.MayLook(); err != nil { // nobody has taken it meanwhile
+		return Shot{}, err
+	}
 	shot, err := x.take(ctx, &want, true)
 	if shot.Settled = settled; shot.PNG != nil {
 		x.link.session.Screenshots.Add(1)
+	}
+	if err == nil {
+		x.show(shot)
 	}
 	return shot, err
 }

@@ -36,6 +36,7 @@ type Screen struct {
 	sight sight
 	shots shots
 	hand  hand
+	agent agent
 }
 
 // life is how a desktop is used.
@@ -62,7 +63,7 @@ func newScreen(s *Screens) *Screen {
 	return &Screen{
 		ready: make(chan struct{}), over: make(chan struct{}),
 		sight: sight{news: make(chan struct{})}, shots: shots{memory: &s.memory, turn: make(chan struct{}, 1)},
-		hand: hand{keys: make(map[uint32]struct{})},
+		hand: hand{keys: make(map[uint32]struct{})}, agent: agent{turn: make(chan struct{}, 1)},
 	}
 }
 
@@ -118,6 +119,7 @@ func (x *Screen) run(who *Who, dial vncrelay.Dialer) {
 		return
 	}
 	stop := x.Session().OnEnd(x.hangUp)
+	x.Session().Input.OnLost(x.letGo)
 	var watch sync.WaitGroup
 	watch.Go(x.watch)
 	close(x.ready)
