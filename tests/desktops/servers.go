@@ -29,6 +29,7 @@ type server struct {
 	password string
 
 	form    *desktop.Form // nil where X programs do not run
+	crowded bool          // many desktops are opened there
 	resized string        // the number of a display that can have another size
 	started []stopper     // in the order of their start
 	picture func() (*image.RGBA, error)
@@ -83,7 +84,7 @@ func (p programs) xtigervnc(_ context.Context, dir string) (*server, error) {
 	}
 	s, err := withForm("xtigervnc", d, "utf8")
 	if err == nil {
-		s.resized = d.Number
+		s.resized, s.crowded = d.Number, true
 	}
 	return s, err
 }
