@@ -178,6 +178,7 @@ func (v *VNC) policy() (desktop.Policy, error) {
 		MaxDuration: time.Duration(v.MaxDuration),
 		MaxTokens:   v.MaxTokens, MaxSessions: v.MaxSessions, MaxRegistered: v.MaxRegistered,
 		PinClient: v.PinClient, VNCAuth: v.VNCAuth, ViewOnly: v.ViewOnly, FixedSize: v.FixedSize,
+		ReturnAfter: time.Duration(v.ReturnAfter), ScreenshotsDuringHold: v.ScreenshotsDuringHold,
 	}
 	options := desktop.SessionRules{
 		Automation: v.Automation,

@@ -39,6 +39,7 @@ var keyScopes = map[string][]string{
 	"connect":   {"workstations:connect"},
 	"colleague": {"workstations:connect"},
 	"observer":  {"workstations:connect", "workstations:observe"},
+	"agent":     {"workstations:automate"},
 	"manage":    {"workstations:manage"},
 	"keys":      {"keys:manage"},
 	"other":     {"chat:write", "models:read", "activity:read", "providers:read", "workstations:connect", "workstations:manage"},

@@ -78,6 +78,9 @@ var (
 	sessionsEndpoint   = &endpoint{"workstations", http.MethodGet, keys.WorkstationsManage, false, serveSessions}
 	endSessionEndpoint = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, endSession}
 
+	controlEndpoint       = &endpoint{"screen", http.MethodGet, 0, false, serveControl} // one of three scopes
+	changeControlEndpoint = &endpoint{"screen", http.MethodPost, 0, true, changeControl}
+
 	mcpEndpoint       = &endpoint{"mcp", http.MethodPost, keys.MCPCall, true, serveMCP}
 	mcpStreamEndpoint = &endpoint{"mcp", http.MethodGet, keys.MCPCall, true, serveMCP}
 	mcpEndEndpoint    = &endpoint{"mcp", http.MethodDelete, keys.MCPCall, true, serveMCP}
@@ -150,6 +153,8 @@ var routes = []route{
 	{"/v1/workstations/{id}/vnc", api.OpenAI{}, vncURLEndpoint},
 	{"/v1/workstations/{id}/screenshot", api.OpenAI{}, screenshotEndpoint},
 	{"/v1/workstations/{id}/refresh", api.OpenAI{}, refreshEndpoint},
+	{"/v1/workstations/{id}/control", api.OpenAI{}, controlEndpoint},
+	{"/v1/workstations/{id}/control", api.OpenAI{}, changeControlEndpoint},
 	{"/v1/workstations/{id}/sessions", api.OpenAI{}, sessionsEndpoint},
 	{"/v1/workstations/{id}/sessions/{session}", api.OpenAI{}, endSessionEndpoint},
 	{"/mcp/{id}", api.MCP{}, mcpEndpoint},

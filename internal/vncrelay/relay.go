@@ -55,7 +55,7 @@ func New(session *vncsession.Session, viewer Viewer, backend *rfb.Desktop, polic
 	}
 	r.up = newUplink(backend.Conn, rfb.Policy{
 		ViewOnly: rules.ViewOnly, FixedSize: policy.FixedSize, NoClipboardIn: rules.NoClipboardIn,
-		FPS: rules.FPS, PreferTight: true, Framer: r.framer,
+		FPS: rules.FPS, PreferTight: true, Framer: r.framer, Input: session.Live.Input,
 	})
 	return r
 }
