@@ -159,7 +159,7 @@ func (m *MCPServer) build(ctx caddy.Context, accounts *accounts) (*toolserver.Se
 		if m.URL != "" || !m.keyless() || len(m.Query) > 0 || m.Region+m.Service != "" || m.TransportRaw != nil || m.TraceContext {
 			return nil, errors.New("the built-in server takes no url, api_key, auth, oauth, header, query, region, service, transport or trace_context")
 		}
-		config.URL, config.Transport = demoURL, new(demo.Server)
+		config.URL, config.Transport = demoURL, demo.New(time.Now)
 		return toolserver.New(config)
 	}
 	if m.URL == "" {

@@ -143,6 +143,10 @@ var meanings = map[Code]Meaning{
 		"A person, or another agent, holds the keyboard and the pointer of the workstation. Nothing was sent.",
 		"The agent asks again later. The holder gives it back, or it ends by `return_after` in `vnc`; `screenshots_during_hold` lets agents look meanwhile.",
 	},
+	RecordingInProgress: {
+		"The recording is being written, and was not deleted: its session may have to be recorded.",
+		"End the session, then delete the recording.",
+	},
 	WorkstationDenied: {
 		"The source of the tenant's workstations said no to this caller. The message is its reason.",
 		"Ask at the control plane.",

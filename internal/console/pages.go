@@ -35,6 +35,7 @@ func init() {
 		{method: "GET", path: "/{$}", title: "Overview", menu: "Overview", group: "Traffic", live: true, serve: overview},
 		{method: "GET", path: "/activity", title: "Activity", menu: "Activity", group: "Traffic", scopes: []keys.Scope{keys.ActivityRead}, live: true, serve: activityList},
 		{method: "GET", path: "/activity/{id}", title: "Request", scopes: []keys.Scope{keys.ActivityRead}, serve: activityEntry},
+		{method: "GET", path: "/runs/{trace}", title: "Run", scopes: []keys.Scope{keys.ActivityRead}, serve: showRun},
 		{method: "GET", path: "/activity.csv", title: "Activity", scopes: []keys.Scope{keys.ActivityRead}, serve: activityCSV},
 		{method: "GET", path: "/usage", title: "Usage", menu: "Usage", group: "Traffic", scopes: []keys.Scope{keys.ActivityRead}, serve: usage},
 		{method: "GET", path: "/latency", title: "Latency", menu: "Latency", group: "Traffic", scopes: []keys.Scope{keys.ActivityRead}, serve: latency},

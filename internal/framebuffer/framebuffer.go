@@ -102,6 +102,7 @@ func (d *Decoder) Read(r *bufio.Reader) (m Message, err error) {
 		return m, err
 	}
 	d.in.fail(d.message(&m, kind))
+	d.in.release()
 	return m, d.in.err
 }
 

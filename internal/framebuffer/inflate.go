@@ -15,7 +15,7 @@ const (
 )
 
 // errUsed is that a rectangle's compressed bytes are used up.
-var errUsed = errors.New("its compressed data is too short")
+var errUsed = errors.New("no compressed data is left")
 
 // stream is a zlib stream (RFC 1950) that goes on from one rectangle to the next. Servers end the data
 // of each with a sync flush, which is where a reader can stop and go on: it is reset with what came
@@ -36,7 +36,7 @@ func (s *stream) open(from *input, n int) *input {
 		s.inflater, s.plain.r = flate.NewReader(s), bufio.NewReaderSize(nil, inflateBuffer)
 	}
 	s.plain.r.Reset((*inflated)(s))
-	s.plain.err = nil
+	s.plain.have, s.plain.at, s.plain.err = nil, 0, nil
 	if !s.begun {
 		s.begun, s.past = true, s.past[:0]
 		method, flags := s.next(), s.next()
@@ -58,16 +58,13 @@ func (s *stream) next() byte {
 
 // close checks that all was used and nothing is missing.
 func (s *stream) close() error {
-	if s.plain.err == nil {
-		switch _, err := s.plain.r.ReadByte(); {
-		case err == nil:
-			s.plain.fail(wrong("its compressed data is too long"))
-		case err != errUsed:
-			s.plain.fail(err)
-		}
-	}
-	if s.plain.err == errUsed {
-		s.plain.err = wrong("%w", errUsed)
+	switch whole := s.plain.err == nil; {
+	case whole && (s.plain.at < len(s.plain.have) || s.plain.refill()):
+		return wrong("its compressed data is too long")
+	case whole && s.plain.err == errUsed:
+		return nil
+	case s.plain.err == errUsed:
+		return wrong("its compressed data is too short")
 	}
 	return s.plain.err
 }

@@ -87,8 +87,11 @@ func Begin(d *Deps, w http.ResponseWriter, r *http.Request, caller Caller, route
 			UsageSource:     activity.UsageNone,
 		},
 	}
-	q.record.TraceID = q.Trace.id()
-	q.Outcome.Record = &q.record
+	q.Outcome.Record, q.Outcome.exemplar = &q.record, q.Trace.id()
+	q.record.TraceID = q.Outcome.exemplar
+	if parent := r.Header["Traceparent"]; len(parent) == 1 {
+		q.Outcome.JoinTrace(parent[0])
+	}
 	q.Upload = upload.New(&d.Uploads, w, r, &q.Watch)
 	if !d.InFlight.Add(&q.entry) {
 		return nil, apierror.New(apierror.ShuttingDown, "the configuration of this connection was replaced; try again on a new connection")

@@ -154,8 +154,8 @@ func goesDown(head []byte) bool {
 	switch head[0] {
 	case msgKeyEvent:
 		return head[1] != 0
-	case msgQEMU:
+	case MsgQEMU:
 		return head[2] != 0 || head[3] != 0
 	}
-	return head[0] == msgGII
+	return head[0] == MsgGII
 }

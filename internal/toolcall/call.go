@@ -132,6 +132,7 @@ func (c *call) parse() error {
 		return err
 	}
 	c.req.Outcome.Record.Method = cmp.Or(c.method.Name, "response")
+	c.req.Outcome.JoinTrace(c.message.Trace)
 	return nil
 }
 

@@ -81,7 +81,7 @@ var arrows = []arrow{
 	{"caddymodule/why", "internal/gateway", "how the limits of a call stand now"},
 	{"caddymodule/why", "internal/limits", "money as a text"},
 	{"caddymodule/why", "internal/modelcall/wire", "which request a translated Response is named after"},
-	{"caddymodule/why", "internal/report", "rows that are not written yet"},
+	{"caddymodule/why", "internal/report", "rows that are not written yet, and those of a run"},
 	{"caddymodule/why", "internal/terminal", "the explanation as a text"},
 	{"caddymodule/why", "internal/desktop", "what the end of a session means"},
 
@@ -521,6 +521,11 @@ var arrows = []arrow{
 	{"internal/vncsession", "internal/tracing", "one span a session"},
 
 	{"internal/recording", "internal/rfb", "the ServerInit in the header"},
+	{"internal/recording", "internal/apierror", "a recording that is not there, or is being written"},
+	{"internal/vncsession", "internal/recording", "one recording a session"},
+	{"internal/vncsession", "internal/rfb", "the ServerInit with which a recording begins"},
+	{"internal/vncrelay", "internal/recording", "what it is told"},
+	{"internal/vncrelay", "internal/framebuffer", "the encodings that can be replayed"},
 
 	// Programs that test the gateway from outside.
 	{"tests/harness", "caddy", "runs it in the process of the tests"},
