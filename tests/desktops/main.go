@@ -78,6 +78,8 @@ func (o options) run(ctx context.Context) (ok bool, err error) {
 	rows := failed
 	for _, s := range started {
 		rows = append(rows, o.check(ctx, g, s))
+	}
+	for _, s := range started { // last: the gateway then has all the desktops that it may have
 		if s.crowded {
 			rows = append(rows, o.many(ctx, g, s))
 		}

@@ -135,7 +135,7 @@ func (p programs) qemuMachine(ctx context.Context, dir string) (*server, error) 
 func (p programs) libvncserver(ctx context.Context, dir string) (*server, error) {
 	s := &server{name: "libvncserver", paste: "utf8"}
 	picture, program := filepath.Join(dir, "picture.ppm"), filepath.Join(dir, "libvncserver")
-	img := scenePicture(desktop.Chequer())
+	img := desktop.Chequer().Picture()
 	file := bytes.NewBufferString(fmt.Sprintf("P6\n%d %d\n255\n", img.Rect.Dx(), img.Rect.Dy()))
 	for i := 0; i < len(img.Pix); i += 4 {
 		file.Write(img.Pix[i : i+3])
