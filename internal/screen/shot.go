@@ -40,8 +40,6 @@ type shot struct {
 
 var errClosed = errors.New("the session has ended")
 
-func newShots(m *memory.Semaphore) shots { return shots{memory: m, turn: make(chan struct{}, 1)} }
-
 // begin makes the picture of a desktop.
 func (s *shots) begin(init rfb.Init) (size image.Point, err error) {
 	size = image.Pt(int(init.Width), int(init.Height))

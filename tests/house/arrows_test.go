@@ -108,7 +108,6 @@ var arrows = []arrow{
 	{"handlers", "internal/gateway", "the configuration that serves a request"},
 	{"handlers", "internal/keys", "scopes of endpoints"},
 	{"handlers", "internal/desktop", "issue, register, release"},
-	{"handlers", "internal/screen", "agents at desktops"},
 	{"handlers", "internal/api", "how each API is answered"},
 	{"handlers", "internal/modelcall", "serves model calls"},
 	{"handlers", "internal/modelcall/wire", "which operation an endpoint serves"},
@@ -144,6 +143,7 @@ var arrows = []arrow{
 	{"internal/gateway", "internal/connlimit", "half-open connections outlive a configuration"},
 	{"internal/gateway", "internal/vncsession", "begins sessions of the configuration"},
 	{"internal/gateway", "internal/screen", "desktops of agents outlive a configuration"},
+	{"internal/gateway", "internal/screencall", "requests of agents"},
 	{"internal/gateway", "internal/vncrelay", "how workstations are dialled"},
 	{"internal/gateway", "internal/vncsocket", "native viewers behind a WebSocket"},
 	{"internal/gateway", "internal/desktop", "the service, and what outlives it"},
@@ -490,6 +490,10 @@ var arrows = []arrow{
 	{"l4vnc", "internal/vncsession", "the life of a session"},
 	{"l4vnc", "internal/vncrelay", "what viewers of every kind share"},
 	{"l4vnc", "internal/desktop", "tokens and sessions"},
+
+	{"internal/screencall", "internal/apierror", "its refusals"},
+	{"internal/screencall", "internal/request", "the request and its outcome"},
+	{"internal/screencall", "internal/screen", "the desktop"},
 
 	{"internal/screen", "internal/apierror", "its refusals"},
 	{"internal/screen", "internal/desktop", "the session of an agent"},
