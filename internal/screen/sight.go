@@ -72,6 +72,11 @@ func (s *sight) freshen(check *uint64, now time.Time) (requests [][]byte, news <
 		s.checks++
 		*check = s.checks
 		return [][]byte{s.changes(now), updateRequest(false, image.Pt(1, 1))}, s.news, false
+	case s.bare && (!s.whole || s.checked < *check):
+		// TigerVNC's server answers a request for all with the layout of its screens alone, each time. It
+		// still owes the pixels, and sends them for a request for changes.
+		s.bare = false
+		return [][]byte{s.changes(now)}, s.news, false
 	}
 	return nil, s.news, s.whole && s.checked >= *check
 }
