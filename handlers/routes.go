@@ -74,6 +74,7 @@ var (
 	syncEndpoint       = &endpoint{"workstations", http.MethodPost, keys.WorkstationsManage, true, syncWorkstations}
 	releaseEndpoint    = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, releaseWorkstation}
 	screenshotEndpoint = &endpoint{"screen", http.MethodGet, keys.WorkstationsAutomate, false, serveScreenshot}
+	actEndpoint        = &endpoint{"screen", http.MethodPost, keys.WorkstationsAutomate, true, serveInput}
 	refreshEndpoint    = &endpoint{"workstations", http.MethodPost, keys.WorkstationsManage, true, refreshWorkstation}
 	sessionsEndpoint   = &endpoint{"workstations", http.MethodGet, keys.WorkstationsManage, false, serveSessions}
 	endSessionEndpoint = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, endSession}
@@ -152,6 +153,7 @@ var routes = []route{
 	{syncPath, api.OpenAI{}, releaseEndpoint},
 	{"/v1/workstations/{id}/vnc", api.OpenAI{}, vncURLEndpoint},
 	{"/v1/workstations/{id}/screenshot", api.OpenAI{}, screenshotEndpoint},
+	{"/v1/workstations/{id}/input", api.OpenAI{}, actEndpoint},
 	{"/v1/workstations/{id}/refresh", api.OpenAI{}, refreshEndpoint},
 	{"/v1/workstations/{id}/control", api.OpenAI{}, controlEndpoint},
 	{"/v1/workstations/{id}/control", api.OpenAI{}, changeControlEndpoint},

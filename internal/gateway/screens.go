@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"net/url"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/computer"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/screen"
@@ -28,6 +29,15 @@ func (v VNC) Screen(q *request.Request, workstation string, client netip.AddrPor
 		q.Trace.SetSession(x.Session().ID)
 	}
 	return x, err
+}
+
+// Act does the actions of an agent's request from an address on a workstation; see [screencall.Input].
+func (v VNC) Act(q *request.Request, workstation string, client netip.AddrPort) (screencall.InputAnswer, error) {
+	body, err := q.ReadWhole(computer.MaxBody)
+	if err != nil {
+		return screencall.InputAnswer{}, err
+	}
+	return screencall.Input(q.HTTP.Context(), body, func() (*screen.Screen, error) { return v.Screen(q, workstation, client, true) })
 }
 
 // ServeScreenshot answers an agent's request from an address with a picture of a workstation; see
