@@ -7,9 +7,10 @@ import (
 
 // Init is a ServerInit message (RFC 6143, section 7.3.2).
 type Init struct {
-	Width, Height uint16   // in pixels
-	Format        [16]byte // PIXEL_FORMAT (section 7.4), as on the wire
-	Name          string   // of the desktop, at most MaxName bytes of any kind
+	Width  uint16   `json:"width"` // in pixels
+	Height uint16   `json:"height"`
+	Format [16]byte `json:"format"` // PIXEL_FORMAT (section 7.4), as on the wire
+	Name   string   `json:"name"`   // of the desktop, at most MaxName bytes of any kind
 }
 
 // Append appends the message to dst.

@@ -498,6 +498,8 @@ var arrows = []arrow{
 	{"internal/vncsession", "internal/desktop", "tokens, refusals, sessions of a workstation"},
 	{"internal/vncsession", "internal/tracing", "one span a session"},
 
+	{"internal/recording", "internal/rfb", "the ServerInit in the header"},
+
 	// Programs that test the gateway from outside.
 	{"tests/harness", "caddy", "runs it in the process of the tests"},
 	{"tests/harness", "caddy-l4", "the layer-4 app, as xcaddy builds it"},
