@@ -492,6 +492,10 @@ var arrows = []arrow{
 	{"internal/vnclocal", "internal/rfb", "the handshakes on both sides"},
 	{"internal/vnclocal", "websocket", "the way over HTTPS alone"},
 	{"internal/wsconn", "websocket", "the framing, on the server's side"},
+
+	{"internal/replay", "internal/framebuffer", "what a recording shows"},
+	{"internal/replay", "internal/recording", "its frames"},
+	{"internal/replay", "internal/rfb", "the server that the page sees"},
 	{"tests/bench", "websocket", "a browser, and the bare copy"},
 	{"internal/vncsession", "internal/activity", "one record a session"},
 	{"internal/vncsession", "internal/metrics", "one count a session"},
