@@ -1,5 +1,13 @@
 package framebuffer
 
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"io"
+	"math/bits"
+)
+
 // Clipboard is a message of the extended clipboard (the community's description of RFB). Zero means
 // that there was none.
 type Clipboard struct {
@@ -17,17 +25,55 @@ const (
 	ClipboardProvide = 1 << 28
 )
 
-// cutText reads ServerCutText (RFC 6143, section 7.6.4).
-func (d *Decoder) cutText(m *Message) error {
+// cutText reads ServerCutText (RFC 6143, section 7.6.4), plain or extended. What the picture does not
+// depend on cannot make it fail.
+func (d *Decoder) cutText(m *Message) {
 	d.in.skip(3)
 	n := int(int32(d.in.u32()))
-	if n < 0 || n > MaxText {
+	switch {
+	case n > MaxText || n < -MaxText:
 		d.in.skip(max(n, -n))
+	case n < 0:
+		m.extended(d.in.bytes(-n))
+	default:
+		m.Text = make([]byte, 0, n)
+		for _, c := range d.in.bytes(n) { // Latin-1
+			m.Text = append(m.Text, string(rune(c))...)
+		}
+	}
+}
+
+// extended reads flags and what they say: sizes of formats, or a zlib stream of each with its length.
+func (m *Message) extended(p []byte) {
+	if len(p) < 4 {
+		return
+	}
+	flags, p := binary.BigEndian.Uint32(p), p[4:]
+	m.Clipboard.Flags = flags
+	if flags&ClipboardText == 0 {
+		return
+	}
+	if flags&ClipboardCaps != 0 && len(p) >= 4*bits.OnesCount16(uint16(flags)) {
+		m.Clipboard.MaxText = binary.BigEndian.Uint32(p)
+	}
+	if flags&ClipboardProvide != 0 {
+		m.Text = provided(p)
+	}
+}
+
+// provided is the text of a message that has one, without its last byte, which is zero.
+func provided(p []byte) []byte {
+	r, err := zlib.NewReader(bytes.NewReader(p))
+	if err != nil {
 		return nil
 	}
-	m.Text = make([]byte, 0, n)
-	for _, c := range d.in.bytes(n) { // Latin-1
-		m.Text = append(m.Text, string(rune(c))...)
+	var size [4]byte
+	if _, err := io.ReadFull(r, size[:]); err != nil || binary.BigEndian.Uint32(size[:]) > MaxText {
+		return nil
 	}
-	return nil
+	text := make([]byte, binary.BigEndian.Uint32(size[:]))
+	if _, err := io.ReadFull(r, text); err != nil {
+		return nil
+	}
+	return bytes.TrimSuffix(text, []byte{0})
 }

@@ -17,7 +17,7 @@ func scene(w, h int) *image.RGBA {
 	for y := range h {
 		for x := range w {
 			c := color.RGBA{R: 40, G: 90, B: 200, A: 255}
-			switch tile := x/64 + y/64; tile % 6 {
+			switch tile := x/36 + y/36; tile % 6 {
 			case 1:
 				if (x/3+y/5)%2 == 0 {
 					c = color.RGBA{R: 250, G: 250, B: 10, A: 255}
@@ -78,8 +78,10 @@ func wantPicture(t testing.TB, d *framebuffer.Decoder, format [16]byte, want *im
 }
 
 // ways are the encodings of whole rectangles.
-var ways = map[string]func(*server, image.Rectangle) string{
-	"raw": (*server).raw, "ZRLE": (*server).zrle,
+var ways = map[string]func(*server, image.Rectangle) []string{
+	"raw": (*server).raw, "RRE": (*server).rre, "CoRRE": (*server).corre, "hextile": (*server).hextile, "zlib": (*server).zlib,
+	"ZRLE": (*server).zrle, "tight copy": (*server).tightCopy, "tight colours": (*server).tightColours,
+	"tight gradient": (*server).tightGradient,
 }
 
 // Whole pictures, then parts that begin and end anywhere: streams and palettes go on.
@@ -87,16 +89,17 @@ func TestEveryEncodingInEveryPixelFormat(t *testing.T) {
 	for format, f := range allFormats {
 		for way, encode := range ways {
 			t.Run(format+"/"+way, func(t *testing.T) {
-				s := &server{format: f, img: scene(300, 139)}
+				s := &server{format: f, img: scene(216, 75)}
 				d := newDecoder(t, f, s.img.Rect.Max)
-				m := read(t, d, colourMap()+update(encode(s, s.img.Rect)))
+				m := read(t, d, colourMap()+update(encode(s, s.img.Rect)...))
 				wantPicture(t, d, f, s.img)
 				if m.Kind != framebuffer.Update || m.Damage != s.img.Rect {
 					t.Errorf("%+v", m)
 				}
 				s.img.Pix = append(s.img.Pix[400:], s.img.Pix[:400]...)
-				read(t, d, update(encode(s, image.Rect(0, 0, 150, 70)), encode(s, image.Rect(150, 0, 300, 70)))+
-					update(encode(s, image.Rect(0, 70, 1, 139)), encode(s, image.Rect(1, 70, 300, 139))))
+				for _, r := range []image.Rectangle{{Max: image.Pt(150, 40)}, image.Rect(150, 0, 216, 40), image.Rect(0, 40, 1, 75), image.Rect(1, 40, 216, 75)} {
+					read(t, d, update(encode(s, r)...))
+				}
 				wantPicture(t, d, f, s.img)
 			})
 		}

@@ -18,15 +18,42 @@ type encoding struct {
 var encodings = map[int32]encoding{
 	rfb.EncodingRaw:      {true, readRaw},
 	rfb.EncodingCopyRect: {true, readCopyRect},
+	rfb.EncodingRRE:      {true, readRRE},
+	rfb.EncodingCoRRE:    {true, readCoRRE},
+	rfb.EncodingHextile:  {true, readHextile},
+	rfb.EncodingZlib:     {true, readZlib},
 	rfb.EncodingZRLE:     {true, readZRLE},
+	rfb.EncodingTight:    {true, readTight},
 
-	rfb.EncodingLast: {false, nil},
+	rfb.EncodingCursor:   {false, readCursor},
+	rfb.EncodingXCursor:  {false, readXCursor},
+	rfb.EncodingAlpha:    {false, readAlphaCursor},
+	rfb.EncodingVMware:   {false, readVMwareCursor},
+	rfb.EncodingPointer:  {false, readPointer},
+	rfb.EncodingVMwareAt: {false, readPointer},
+
+	rfb.EncodingSize:    {false, readSize},
+	rfb.EncodingScreens: {false, readScreens},
+	rfb.EncodingName:    {false, func(d *Decoder, _ *Message, _ image.Rectangle) error { d.in.skip(d.in.u32()); return nil }},
+
+	rfb.EncodingLast:      skipped(0), // the update ends before it is looked up
+	rfb.EncodingQEMUMove:  skipped(0),
+	rfb.EncodingQEMUKeys:  skipped(0),
+	rfb.EncodingQEMUAudio: skipped(0),
+	rfb.EncodingQEMULEDs:  skipped(1),
+	rfb.EncodingVMwareLED: skipped(4),
+	rfb.EncodingXVP:       skipped(0),
+}
+
+// skipped is a rectangle of n bytes that tells nothing of the picture.
+func skipped(n int) encoding {
+	return encoding{read: func(d *Decoder, _ *Message, _ image.Rectangle) error { d.in.skip(n); return nil }}
 }
 
 // live are the encodings that a viewer of the gateway's own asks for.
 var live = []int32{
 	rfb.EncodingZRLE, rfb.EncodingHextile, rfb.EncodingCopyRect, rfb.EncodingRaw,
-	rfb.EncodingAlpha, rfb.EncodingCursor, rfb.EncodingPointer, rfb.EncodingSize, rfb.EncodingScreens, rfb.EncodingLast,
+	rfb.EncodingAlpha, rfb.EncodingCursor, rfb.EncodingPointer, rfb.EncodingVMwareAt, rfb.EncodingSize, rfb.EncodingScreens, rfb.EncodingLast,
 	rfb.EncodingExtendedClipboard,
 }
 
@@ -94,33 +121,27 @@ func (d *Decoder) spend(r image.Rectangle) error {
 	return nil
 }
 
-// pixels is room for so many on their way to the picture, at most a row or a tile.
-func (d *Decoder) pixels(n int) []byte {
-	if len(d.line) < 4*n {
-		d.line = make([]byte, 4*n)
+// readSize reads DesktopSize.
+func readSize(d *Decoder, m *Message, r image.Rectangle) error {
+	size := r.Size()
+	if size == d.canvas.bounds().Max {
+		return nil
 	}
-	return d.line[:4*n]
-}
-
-func readRaw(d *Decoder, _ *Message, r image.Rectangle) error {
-	d.raw(&d.in, r, &d.formats.whole)
+	d.budget -= size.X * size.Y
+	if d.budget < 0 || !d.canvas.resize(size.X, size.Y) {
+		return wrong("a picture of %dx%d", size.X, size.Y)
+	}
+	d.canvas.damage, m.Resized = d.canvas.bounds(), true
 	return nil
 }
 
-// raw reads pixel after pixel.
-func (d *Decoder) raw(in *input, r image.Rectangle, as *pixels) {
-	line := d.pixels(r.Dx())
-	for y := r.Min.Y; y < r.Max.Y && in.err == nil && len(line) > 0; y++ {
-		as.convert(line, in.bytes(r.Dx()*as.size))
-		d.canvas.row(r.Min.X, y, line)
+// readScreens reads ExtendedDesktopSize, whose place is why it was sent and whether that went well.
+func readScreens(d *Decoder, m *Message, r image.Rectangle) error {
+	const ourRequest, screen = 1, 16
+	n := int(d.in.u8())
+	d.in.skip(3 + n*screen)
+	if d.in.err != nil || r.Min.X == ourRequest && r.Min.Y != 0 {
+		return nil
 	}
-}
-
-func readCopyRect(d *Decoder, _ *Message, r image.Rectangle) error {
-	from := image.Pt(d.in.u16(), d.in.u16())
-	if err := d.spend(image.Rectangle{from, from.Add(r.Size())}); err != nil || r.Empty() {
-		return err
-	}
-	d.canvas.move(r, from)
-	return nil
+	return readSize(d, m, r)
 }

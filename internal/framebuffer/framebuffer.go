@@ -13,6 +13,7 @@ package framebuffer
 
 import (
 	"bufio"
+	"encoding/binary"
 	"image"
 	"io"
 
@@ -26,7 +27,7 @@ type Decoder struct {
 	formats formats // of this update
 	next    formats // from the next one on
 	refused error   // why next cannot be used
-	colours [256][4]byte
+	mapped  [256][4]byte
 
 	line    []byte // pixels on their way to the picture
 	palette [256 * 4]byte
@@ -43,8 +44,8 @@ func NewDecoder(init rfb.Init) (*Decoder, error) {
 	if !d.canvas.resize(int(init.Width), int(init.Height)) {
 		return nil, wrong("a picture of %dx%d", init.Width, init.Height)
 	}
-	for i := range d.colours {
-		d.colours[i] = [4]byte{0, 0, 0, 255}
+	for i := range d.mapped {
+		d.mapped[i] = [4]byte{0, 0, 0, 255}
 	}
 	_ = d.SetFormat(init.Format) // it is kept
 	return d, nil
@@ -52,7 +53,7 @@ func NewDecoder(init rfb.Init) (*Decoder, error) {
 
 // SetFormat notes a pixel format that the viewer has asked for. It holds from the next update on.
 func (d *Decoder) SetFormat(format [16]byte) error {
-	d.next, d.refused = readFormat(format, &d.colours)
+	d.next, d.refused = readFormat(format, &d.mapped)
 	return d.refused
 }
 
@@ -116,13 +117,19 @@ func (d *Decoder) message(m *Message, kind byte) error {
 		m.Kind = Bell
 	case rfb.MsgServerCutText:
 		m.Kind = CutText
-		return d.cutText(m)
+		d.cutText(m)
 	case rfb.MsgEnableContinuousUpdates: // their end
 	case rfb.MsgFence:
 		in.skip(7)
 		in.skip(int(in.u8()))
 	case rfb.MsgXVP:
 		in.skip(3)
+	case rfb.MsgGII:
+		order := binary.ByteOrder(binary.LittleEndian)
+		if in.u8()&0x80 != 0 {
+			order = binary.BigEndian
+		}
+		in.skip(int(order.Uint16(in.bytes(2))))
 	case rfb.MsgQEMU:
 		if of := in.u8(); of != rfb.QEMUAudio && in.err == nil {
 			return wrong("QEMU's message %d", of)
@@ -141,8 +148,8 @@ func (d *Decoder) colourMap() {
 	d.in.skip(1)
 	first, n := d.in.u16(), d.in.u16()
 	for i := first; i < first+n && d.in.err == nil; i++ {
-		if c := d.in.bytes(6); i < len(d.colours) { // the upper halves
-			d.colours[i] = [4]byte{c[0], c[2], c[4], 255}
+		if c := d.in.bytes(6); i < len(d.mapped) { // the upper halves
+			d.mapped[i] = [4]byte{c[0], c[2], c[4], 255}
 		}
 	}
 }

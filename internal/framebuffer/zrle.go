@@ -39,10 +39,7 @@ func readZRLE(d *Decoder, _ *Message, r image.Rectangle) error {
 func (d *Decoder) zrleTile(in *input, r image.Rectangle) {
 	kind, as := int(in.u8()), &d.formats.compact
 	pix := d.pixels(r.Dx() * r.Dy())
-	colours := d.palette[:4*max(0, kind&^zrleRuns)]
-	if kind != zrleRaw && kind != zrleRuns {
-		as.convert(colours, in.bytes(len(colours)/4*as.size))
-	}
+	colours := d.colours(in, as, 0, kind&^zrleRuns)
 	switch {
 	case in.err != nil:
 		return
@@ -51,7 +48,16 @@ func (d *Decoder) zrleTile(in *input, r image.Rectangle) {
 	case kind == zrleSolid:
 		fill(pix, colours)
 	case kind <= zrlePacked:
-		in.fail(unpack(in, r, pix, colours))
+		bits := 4
+		if len(colours) <= 4*2 {
+			bits = 1
+		} else if len(colours) <= 4*4 {
+			bits = 2
+		}
+		for row := 4 * r.Dx(); len(pix) > 0 && in.err == nil; pix = pix[row:] {
+			in.fail(unpack(in, pix[:row], colours, bits))
+		}
+		pix = d.pixels(r.Dx() * r.Dy())
 	case kind == zrleRuns, kind >= zrlePalette:
 		in.fail(d.runs(in, pix, colours))
 	default:
@@ -62,34 +68,21 @@ func (d *Decoder) zrleTile(in *input, r image.Rectangle) {
 	}
 }
 
-// fill draws one colour.
-func fill(pix, colour []byte) {
-	for n := copy(pix, colour); n < len(pix); n *= 2 {
-		copy(pix[n:], pix[:n])
-	}
-}
-
-// unpack reads indexes of a palette in as few bits as it needs: 1, 2 or 4.
-func unpack(in *input, r image.Rectangle, pix, colours []byte) error {
-	n, width := len(colours)/4, 4
-	switch {
-	case n <= 2:
-		width = 1
-	case n <= 4:
-		width = 2
-	}
-	for range r.Dy() {
-		row := in.bytes((r.Dx()*width + 7) / 8)
-		for x := range r.Dx() {
-			index := int(row[x*width/8]>>(8-width-x*width%8)) & (1<<width - 1)
-			if index >= n {
-				return wrong("colour %d of a palette of %d", index, n)
-			}
-			copy(pix[:4], colours[4*index:])
-			pix = pix[4:]
+// unpack reads a row of indexes of a palette, of so many bits each.
+func unpack(in *input, row, colours []byte, bits int) error {
+	packed := in.bytes((len(row)/4*bits + 7) / 8)
+	for x := range len(row) / 4 {
+		index := int(packed[x*bits/8]>>(8-bits-x*bits%8)) & (1<<bits - 1)
+		if 4*index >= len(colours) {
+			return outside(index, colours)
 		}
+		copy(row[4*x:], colours[4*index:][:4])
 	}
 	return nil
+}
+
+func outside(index int, colours []byte) error {
+	return wrong("colour %d of a palette of %d", index, len(colours)/4)
 }
 
 // runs reads pixels, or indexes of a palette, and how often each is.
@@ -108,7 +101,7 @@ func (d *Decoder) runs(in *input, pix, colours []byte) error {
 				length = runLength(in)
 			}
 			if index >= n {
-				return wrong("colour %d of a palette of %d", index, n)
+				return outside(index, colours)
 			}
 			colour = colours[4*index:][:4]
 		}

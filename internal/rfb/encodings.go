@@ -22,6 +22,7 @@ const (
 	EncodingScreens   = -308       // the same with a list of screens: ExtendedDesktopSize
 	EncodingLast      = -224       // no rectangle follows, whatever the update's head says
 	EncodingPointer   = -232       // where the pointer is
+	EncodingVMwareAt  = 0x574d5666 // the same
 	EncodingName      = -307       // of the desktop
 	EncodingQEMUMove  = -257       // whether the pointer's movement is relative
 	EncodingQEMUKeys  = -258       // key events may have a scan code

@@ -44,7 +44,7 @@ var forms = map[int32]form{
 	EncodingZlib: formLength, EncodingZRLE: formLength, EncodingZYWRLE: formLength,
 	EncodingCursor: formCursor, EncodingXCursor: formXCursor, EncodingAlpha: formAlpha, EncodingVMware: formVMware,
 	EncodingSize: formEmpty, EncodingScreens: formScreens, EncodingLast: formLast,
-	EncodingPointer: formEmpty, EncodingName: formLength, EncodingXVP: formEmpty, EncodingVMwareLED: formWord,
+	EncodingPointer: formEmpty, EncodingVMwareAt: formEmpty, EncodingName: formLength, EncodingXVP: formEmpty, EncodingVMwareLED: formWord,
 	EncodingQEMUMove: formEmpty, EncodingQEMUKeys: formEmpty, EncodingQEMUAudio: formEmpty, EncodingQEMULEDs: formByte,
 	-312:                 formSetting, // fence
 	-305:                 formSetting, // gii
@@ -80,7 +80,7 @@ func (f *Framer) rectangle(head []byte) {
 	case formHextile:
 		f.tiles()
 	case formTight:
-		f.expect(1, func(f *Framer, head []byte) { f.tight(head[0]>>4, tightJPEG) })
+		f.expect(1, func(f *Framer, head []byte) { f.tight(head[0]>>4, TightJPEG) })
 	case formTightPNG:
 		f.expect(1, func(f *Framer, head []byte) { f.tight(head[0]>>4, tightPNG) })
 	case formLength:
@@ -139,21 +139,21 @@ func (f *Framer) vmware(head []byte) {
 	}
 }
 
-// Hextile (RFC 6143, section 7.7.4).
+// Hextile (RFC 6143, section 7.7.4): the side of a tile in pixels, and the flags of one.
 const (
-	tileSide = 16
+	TileSide = 16
 
-	tileRaw        = 1
-	tileBackground = 2
-	tileForeground = 4
-	tileSubrects   = 8
-	tileColoured   = 16
+	TileRaw        = 1
+	TileBackground = 2
+	TileForeground = 4
+	TileSubrects   = 8
+	TileColoured   = 16
 )
 
 // tiles has the next tile follow.
 func (f *Framer) tiles() {
 	a := &f.area
-	if across := (a.w + tileSide - 1) / tileSide; a.tile >= across*((a.h+tileSide-1)/tileSide) {
+	if across := (a.w + TileSide - 1) / TileSide; a.tile >= across*((a.h+TileSide-1)/TileSide) {
 		f.nextRectangle(0)
 		return
 	}
@@ -163,31 +163,31 @@ func (f *Framer) tiles() {
 // tile handles the flags of one.
 func (f *Framer) tile(head []byte) {
 	a, pixel := &f.area, f.layout.pixel()
-	across := (a.w + tileSide - 1) / tileSide
-	w := min(tileSide, a.w-a.tile%across*tileSide)
-	h := min(tileSide, a.h-a.tile/across*tileSide)
+	across := (a.w + TileSide - 1) / TileSide
+	w := min(TileSide, a.w-a.tile%across*TileSide)
+	h := min(TileSide, a.h-a.tile/across*TileSide)
 	a.tile++
 	a.flags = head[0]
-	if a.flags&tileRaw != 0 {
+	if a.flags&TileRaw != 0 {
 		f.tiles()
 		f.skip += w * h * pixel
 		return
 	}
 	colours := int64(0)
-	if a.flags&tileBackground != 0 {
+	if a.flags&TileBackground != 0 {
 		colours += pixel
 	}
-	if a.flags&tileForeground != 0 {
+	if a.flags&TileForeground != 0 {
 		colours += pixel
 	}
-	if a.flags&tileSubrects == 0 {
+	if a.flags&TileSubrects == 0 {
 		f.tiles()
 		f.skip += colours
 		return
 	}
 	f.expect(1, func(f *Framer, head []byte) {
 		each := int64(2)
-		if f.area.flags&tileColoured != 0 {
+		if f.area.flags&TileColoured != 0 {
 			each += f.layout.pixel()
 		}
 		f.tiles()
@@ -198,38 +198,40 @@ func (f *Framer) tile(head []byte) {
 
 // The upper half of Tight's control byte.
 const (
-	tightFilter = 4 // bit of a basic one: the filter follows
-	tightFill   = 8
-	tightJPEG   = 9
+	TightFilter = 4 // bit of a basic one: the filter follows
+	TightFill   = 8
+	TightJPEG   = 9
 	tightPNG    = 10
 
 	// libvncserver's and TurboVNC's, without PNG: basic, but its data is not compressed.
-	tightStored       = 10
-	tightStoredFilter = tightStored | tightFilter
+	TightStored       = 10
+	tightStoredFilter = TightStored | TightFilter
 
-	filterPalette = 1
+	FilterCopy     = 0
+	FilterPalette  = 1
+	FilterGradient = 2
 
-	// minCompressed is the least number of bytes that Tight compresses; fewer have no length.
-	minCompressed = 12
+	// MinCompressed is the least number of bytes that Tight compresses; fewer have no length.
+	MinCompressed = 12
 )
 
 // tight handles the control of a rectangle. picture is the control of one that is a JPEG, or a PNG.
 func (f *Framer) tight(control, picture byte) {
 	f.area.bytes = f.area.w * f.area.h * f.layout.tpixel()
 	switch {
-	case control == tightFill:
+	case control == TightFill:
 		f.nextRectangle(f.layout.tpixel())
-	case control == tightJPEG, control == picture:
+	case control == TightJPEG, control == picture:
 		f.expect(1, (*Framer).compactLength)
-	case control < tightFill && control&tightFilter != 0, control == tightStoredFilter:
+	case control < TightFill && control&TightFilter != 0, control == tightStoredFilter:
 		f.expect(1, func(f *Framer, head []byte) {
-			if head[0] == filterPalette {
+			if head[0] == FilterPalette {
 				f.expect(1, (*Framer).palette)
 				return
 			}
 			f.tightData(0)
 		})
-	case control < tightFill, control == tightStored:
+	case control < TightFill, control == TightStored:
 		f.tightData(0)
 	default:
 		f.fail("control %d of Tight", control)
@@ -248,7 +250,7 @@ func (f *Framer) palette(head []byte) {
 
 // tightData has the pixels follow, after a palette.
 func (f *Framer) tightData(palette int64) {
-	if f.area.bytes < minCompressed {
+	if f.area.bytes < MinCompressed {
 		f.nextRectangle(palette + f.area.bytes)
 		return
 	}
