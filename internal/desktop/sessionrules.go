@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -13,7 +15,7 @@ import (
 // several levels the strictest counts, see Within. The zero value has no rule. As JSON:
 //
 //	{"view_only":true,"shared":false,"fps":15,"clipboard_in":"off","clipboard_out":"off",
-//	 "idle_timeout":1800,"max_duration":28800,"bandwidth":20000000,"max_guests":3}
+//	 "idle_timeout":1800,"max_duration":28800,"bandwidth":20000000,"max_guests":3,"record":"required"}
 type SessionRules struct {
 	ViewOnly       bool          // no keys, pointer or clipboard from the viewer
 	NotShared      bool          // no other session may join; guests may
@@ -24,6 +26,29 @@ type SessionRules struct {
 	MaxDuration    time.Duration // from the issue of the address to the end of the session
 	Bandwidth      int64         // bits a second to the viewer
 	MaxGuests      int           // at a time; NoGuests: none
+	Record         Record        // what was on the screen
+}
+
+// Record is whether sessions are recorded.
+type Record uint8
+
+// The rules, each stricter than the one before.
+const (
+	RecordOff      Record = iota
+	RecordOn              // as long as it can be written
+	RecordRequired        // a session that cannot be recorded ends
+)
+
+var recordWords = []string{"off", "on", "required"}
+
+func (r Record) String() string { return recordWords[r] }
+
+// ParseRecord reads off, on or required.
+func ParseRecord(word string) (Record, error) {
+	if i := slices.Index(recordWords, word); i >= 0 {
+		return Record(i), nil
+	}
+	return RecordOff, fmt.Errorf("%q: want off, on or required", word)
 }
 
 // NoGuests as MaxGuests lets no guest in.
@@ -51,6 +76,7 @@ func (r SessionRules) Within(o SessionRules) SessionRules {
 		MaxDuration:    least(r.MaxDuration, o.MaxDuration),
 		Bandwidth:      least(r.Bandwidth, o.Bandwidth),
 		MaxGuests:      least(r.MaxGuests, o.MaxGuests),
+		Record:         max(r.Record, o.Record),
 	}
 }
 
@@ -82,6 +108,13 @@ var ruleMembers = map[string]rule{
 			r.MaxGuests = NoGuests
 		}
 	})},
+	"record": {`"off", "on" or "required"`, func(r *SessionRules, value []byte) bool {
+		var word string
+		_ = json.Unmarshal(value, &word) // else it is none of them
+		record, err := ParseRecord(word)
+		r.Record = record
+		return err == nil
+	}},
 }
 
 func boolean(set func(r *SessionRules, on bool)) func(*SessionRules, []byte) bool {
@@ -169,6 +202,7 @@ type wireRules struct {
 	MaxDuration  int64  `json:"max_duration,omitempty"`
 	Bandwidth    int64  `json:"bandwidth,omitempty"`
 	MaxGuests    *int   `json:"max_guests,omitempty"`
+	Record       string `json:"record,omitempty"`
 }
 
 func (r SessionRules) wire() wireRules {
@@ -182,6 +216,9 @@ func (r SessionRules) wire() wireRules {
 	if r.MaxGuests != 0 {
 		n := max(r.MaxGuests, 0)
 		w.MaxGuests = &n
+	}
+	if r.Record != RecordOff {
+		w.Record = r.Record.String()
 	}
 	return w
 }
