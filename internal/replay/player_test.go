@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"encoding/binary"
 	"errors"
 	"image"
 	"io"
@@ -158,6 +159,52 @@ func TestSaysWhyItStops(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestFollowsTheSizeOfTheDesktop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := colours()
+		r.frames = r.frames[:len(r.frames)-1]
+		r.server(7*second, rectangleHead(head(nil, 1), image.Rect(0, 0, 300, 20), rfb.EncodingSize))
+		r.fill(8*second, image.Rect(299, 19, 300, 20), green)
+		w := watch(t, r)
+		time.Sleep(8 * second)
+		w.sees("what is new", 299, 19, green)
+		if p := w.decoder.Picture(); p.Width != 300 || p.Height != 20 {
+			t.Errorf("%dx%d", p.Width, p.Height)
+		}
+		w.sees("what was there", 0, 0, blue)
+		w.order(`{"at":0,"play":false}`)
+		w.sees("before", 199, 149, red)
+	})
+}
+
+// The viewer drew the pointer itself, so that it is not in the picture.
+func TestShowsThePointer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		at := func(x, y uint16) []byte {
+			return binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16([]byte{0}, x), y)
+		}
+		r := newTape(200, 150)
+		r.fill(0, whole, red)
+		r.add(recording.KindPointer, 0, at(20, 20))
+		shape := rectangleHead(head(nil, 1), image.Rect(1, 1, 3, 3), rfb.EncodingCursor) // hot spot 1,1, 2x2 pixels
+		shape = append(shape, 200, 20, 10, 0, 200, 20, 10, 0, 200, 20, 10, 0, 200, 20, 10, 0)
+		r.server(second, append(shape, 0x80, 0xc0)) // all but the pixel at 1,0
+		r.add(recording.KindPointer, 2*second, at(100, 100))
+		r.add(recording.KindPointer, 3*second, at(199, 149))
+		r.add(recording.KindEnd, 4*second, []byte(`{}`))
+		w := watch(t, r)
+		w.sees("without a shape", 19, 19, red)
+		time.Sleep(second)
+		w.sees("with a shape", 19, 19, blue)
+		w.sees("where it is transparent", 20, 19, red)
+		time.Sleep(second)
+		w.sees("moved away", 19, 19, red)
+		w.sees("moved", 99, 99, blue)
+		time.Sleep(second)
+		w.sees("at the edge", 199, 149, blue)
+	})
 }
 
 func TestWrongViewersAreHungUp(t *testing.T) {
