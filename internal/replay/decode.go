@@ -22,21 +22,19 @@ type Reader interface {
 // Open opens a recording at its beginning. The caller closes it.
 type Open func() (Reader, io.Closer, error)
 
-// pass is one decoding of a recording, from its beginning.
+// pass is one decoding of a recording, up to its end.
 type pass struct {
-	frames  Reader
+	moment // where it is
+
+	reader  Reader
 	file    io.Closer
+	moments *moments
 	wait    func(at time.Duration) error // until a frame is due
-	decoder *framebuffer.Decoder
-	in      *bufio.Reader // the workstation's bytes, read by pass.Read
+	in      *bufio.Reader                // the workstation's bytes, read by pass.Read
 
 	rest    []byte            // of the last frame
-	at      time.Duration     // the time of the last frame
 	between bool              // the next byte begins a message
 	later   []recording.Frame // came within a message, and counts after it
-	pointed bool              // it is known where the pointer is
-	pointer image.Point
-	placed  image.Point // where the workstation has last said that it is
 }
 
 // maxLater bounds the frames that came within one message of the workstation.
@@ -44,22 +42,34 @@ const maxLater = 4096
 
 // source is where passes come from.
 type source struct {
-	open Open
+	open    Open
+	moments moments
 }
 
-// begin begins a pass. The caller closes it.
-func (s *source) begin(wait func(time.Duration) error) (*pass, error) {
-	frames, file, err := s.open()
+func newSource(open Open) *source { return &source{open, moments{every: momentEvery}} }
+
+// begin begins a pass that comes to a time, which the caller closes: where an earlier pass was, or at the
+// beginning.
+func (s *source) begin(at time.Duration, wait func(time.Duration) error) (*pass, error) {
+	reader, file, err := s.open()
 	if err != nil {
 		return nil, err
 	}
-	decoder, err := framebuffer.NewDecoder(frames.Header().Init)
+	p := &pass{reader: reader, file: file, wait: wait, moments: &s.moments}
+	p.in = bufio.NewReaderSize(p, 64<<10)
+	if from, ok := s.moments.before(at); ok {
+		p.moment = from
+		p.decoder, err = from.resume()
+		for n := 0; n < from.frames && err == nil; n++ {
+			_, err = reader.Next()
+		}
+	} else {
+		p.decoder, err = framebuffer.NewDecoder(reader.Header().Init)
+	}
 	if err != nil {
 		_ = file.Close()
 		return nil, err
 	}
-	p := &pass{frames: frames, file: file, wait: wait, decoder: decoder}
-	p.in = bufio.NewReaderSize(p, 64<<10)
 	return p, nil
 }
 
@@ -68,6 +78,9 @@ func (p *pass) close() { _ = p.file.Close() }
 // next decodes the next message of the workstation. The error is io.EOF at the end, what wait has
 // returned, or says why nothing can be shown from here on.
 func (p *pass) next() (framebuffer.Message, error) {
+	if p.in.Buffered() == 0 && len(p.rest) == 0 {
+		p.moments.keep(p)
+	}
 	p.between = true
 	if _, err := p.in.Peek(1); err != nil {
 		return framebuffer.Message{}, err
@@ -88,17 +101,19 @@ func (p *pass) next() (framebuffer.Message, error) {
 // next message on.
 func (p *pass) Read(b []byte) (int, error) {
 	for len(p.rest) == 0 {
-		f, err := p.frames.Next()
+		f, err := p.reader.Next()
+		if err == nil {
+			err = p.wait(f.At)
+		}
 		if err != nil {
 			return 0, err
 		}
-		if err := p.wait(f.At); err != nil {
-			return 0, err
-		}
 		p.at = f.At
+		p.frames++
 		switch {
 		case f.Kind == recording.KindServer:
 			p.rest = f.Data
+			p.bytes += int64(len(f.Data))
 		case p.between:
 			err = p.apply(f)
 		case len(p.later) < maxLater:

@@ -21,8 +21,8 @@ import (
 // looking. It returns nil when the recording breaks off: the file has what there is.
 func Export(ctx context.Context, w io.Writer, open Open) error {
 	e := &export{w: w}
-	source := source{open}
-	pass, err := source.begin(func(at time.Duration) error {
+	source := newSource(open)
+	pass, err := source.begin(0, func(at time.Duration) error {
 		if at-e.at >= updateEvery {
 			e.flush()
 		}
@@ -35,7 +35,7 @@ func Export(ctx context.Context, w io.Writer, open Open) error {
 		return err
 	}
 	defer pass.close()
-	header := pass.frames.Header()
+	header := pass.reader.Header()
 	e.pass, e.view = pass, newView(header.Init)
 	e.view.encoder.blueFirst = true
 	header.Init.Format, header.Init.Name = blueFirst, header.Workstation

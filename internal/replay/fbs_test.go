@@ -45,7 +45,7 @@ func readFBS(t *testing.T, file []byte) (blocks []block) {
 
 func TestExportsFBS(t *testing.T) {
 	r := colours()
-	r.header.Init.Format = redFirst // of a browser
+	r.header.Init.Format = framebuffer.LiveFormat // of a browser
 	r.frames = nil
 	r.fill(10*time.Millisecond, whole, red)
 	r.fill(2*second, image.Rect(3, 3, 200, 150), green)

@@ -49,7 +49,7 @@ func (r *tape) server(at time.Duration, data []byte) {
 func (r *tape) fill(at time.Duration, area image.Rectangle, c color.RGBA) {
 	data := rectangleHead(head(nil, 1), area, rfb.EncodingRaw)
 	pixel := []byte{c.B, c.G, c.R, 0}
-	if r.header.Init.Format == redFirst {
+	if r.header.Init.Format == framebuffer.LiveFormat {
 		pixel = []byte{c.R, c.G, c.B, 0}
 	}
 	r.server(at, append(data, bytes.Repeat(pixel, area.Dx()*area.Dy())...))
@@ -123,7 +123,7 @@ func watch(t *testing.T, r *tape) *watcher {
 	if w.decoder, err = framebuffer.NewDecoder(init); err != nil {
 		t.Fatal(err)
 	}
-	w.say(append([]byte{setPixelFormat, 0, 0, 0}, redFirst[:]...))
+	w.say(append([]byte{setPixelFormat, 0, 0, 0}, framebuffer.LiveFormat[:]...))
 	encodings := []byte{setEncodings, 0, 0, 3}
 	for _, e := range []int32{rfb.EncodingZRLE, rfb.EncodingSize, rfb.EncodingName} {
 		encodings = binary.BigEndian.AppendUint32(encodings, uint32(e))

@@ -18,17 +18,13 @@ const (
 	stripWidth = 64 * tile
 )
 
-// redFirst and blueFirst are 32 bits a pixel, little endian: with shifts 0, 8, 16 and with 16, 8, 0.
-var (
-	redFirst  = [16]byte{32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 0, 8, 16}
-	blueFirst = [16]byte{32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 16, 8, 0}
-)
+// blueFirst is 32 bits a pixel, little endian, with shifts 16, 8, 0.
+var blueFirst = [16]byte{32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 16, 8, 0}
 
-// encoder makes updates of a picture (RFC 6143, section 7.6.1).
+// encoder makes updates of a picture (RFC 6143, section 7.6.1) in ZRLE, with tiles that are Raw or of one
+// colour.
 type encoder struct {
-	blueFirst bool
-	raw       bool // else ZRLE, with tiles that are Raw or of one colour
-
+	blueFirst    bool
 	pixels, tile []byte // of a tile, and how it is written
 	packed       bytes.Buffer
 	zip          *zlib.Writer
@@ -64,12 +60,8 @@ func appendStrips(strips []image.Rectangle, area image.Rectangle) []image.Rectan
 	return strips
 }
 
+// rectangle appends a rectangle of at most one row of tiles.
 func (e *encoder) rectangle(dst []byte, f frame, r image.Rectangle) []byte {
-	if e.raw {
-		dst = rectangleHead(dst, r, rfb.EncodingRaw)
-		e.paint(f, r)
-		return append(dst, e.pixels...)
-	}
 	if e.zip == nil {
 		e.zip, _ = zlib.NewWriterLevel(&e.packed, zlib.BestSpeed) // a level that exists
 	}

@@ -4,10 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net"
-	"slices"
 	"time"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
 
 const (
@@ -32,15 +29,14 @@ type player struct {
 	outline *Outline // until the page has it
 	note    string   // why nothing follows
 	asked   bool     // for an update
-	names   bool     // the viewer reads names
 	tell    bool     // the page has not the state
 	sent    time.Time
 	buffer  []byte
 }
 
 var (
-	// errBack ends a pass: what is to be seen was before it.
-	errBack = errors.New("the recording is read again")
+	// errElsewhere ends a pass: another comes sooner to what is to be seen.
+	errElsewhere = errors.New("the recording is read again")
 	// errGone is the end of the viewer.
 	errGone = errors.New("the viewer is gone")
 )
@@ -50,7 +46,7 @@ func (p *player) run() {
 	for {
 		err := p.play()
 		p.pass.close()
-		if errors.Is(err, errBack) {
+		if errors.Is(err, errElsewhere) {
 			err = p.again()
 		}
 		if err != nil && !errors.Is(err, errGone) {
@@ -75,7 +71,7 @@ func (p *player) play() error {
 
 // again begins another pass.
 func (p *player) again() error {
-	pass, err := p.source.begin(p.wait)
+	pass, err := p.source.begin(p.head.at, p.wait)
 	if err != nil {
 		return err
 	}
@@ -91,7 +87,7 @@ func (p *player) rest(end error) error {
 		if err := p.send(); err != nil {
 			return err
 		}
-		if err := p.turn(forever); err != nil && !errors.Is(err, errBack) {
+		if err := p.turn(forever); err != nil && !errors.Is(err, errElsewhere) {
 			return err
 		}
 	}
@@ -102,7 +98,7 @@ func (p *player) rest(end error) error {
 }
 
 // wait returns when the next frame is due. Meanwhile, and from time to time while frames are due, the
-// viewer gets what it has not. The error is errBack or errGone.
+// viewer gets what it has not. The error is errElsewhere or errGone.
 func (p *player) wait(frame time.Duration) error {
 	for {
 		now := time.Now()
@@ -156,12 +152,10 @@ func (p *player) take(e event, ok bool) error {
 	case e.order != nil:
 		p.head.obey(*e.order, time.Now())
 		p.tell = true
-		if p.head.seeking && p.head.at < p.pass.at {
-			return errBack
+		from, _ := p.source.moments.before(p.head.at)
+		if p.head.seeking && (p.head.at < p.pass.at || from.at > p.pass.at) {
+			return errElsewhere
 		}
-	case e.encodings != nil:
-		p.names = slices.Contains(e.encodings, rfb.EncodingName)
-		p.view.encoder.raw = !slices.Contains(e.encodings, rfb.EncodingZRLE)
 	default:
 		p.asked = true
 		p.view.all = p.view.all || e.whole
@@ -176,7 +170,7 @@ func (p *player) send() error {
 		return nil
 	}
 	name := ""
-	if p.tell && p.names {
+	if p.tell {
 		name = p.state()
 	}
 	p.buffer = p.buffer[:0]

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/framebuffer"
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
@@ -26,7 +27,7 @@ func colours() *tape {
 }
 
 func TestPlaysWithRightColoursAtTheirTimes(t *testing.T) {
-	for name, format := range map[string][16]byte{"native": blueFirst, "browser": redFirst} {
+	for name, format := range map[string][16]byte{"native": blueFirst, "browser": framebuffer.LiveFormat} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newTape(200, 150)

@@ -34,6 +34,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/framebuffer"
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
@@ -62,7 +63,7 @@ func Serve(conn Conn, open Open) {
 func serve(conn Conn, open Open) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	p := &player{conn: conn, source: &source{open}}
+	p := &player{conn: conn, source: newSource(open)}
 	frames, file, err := open()
 	if err != nil {
 		return err
@@ -72,10 +73,10 @@ func serve(conn Conn, open Open) error {
 	if err != nil {
 		return err
 	}
-	if p.pass, err = p.source.begin(p.wait); err != nil {
+	if p.pass, err = p.source.begin(0, p.wait); err != nil {
 		return err
 	}
-	header := p.pass.frames.Header()
+	header := p.pass.reader.Header()
 	p.view, p.outline = newView(header.Init), &outline
 	if err := greet(conn, header); err != nil {
 		p.pass.close()
@@ -115,5 +116,5 @@ func greet(conn net.Conn, h recording.Header) error {
 	if _, err := server.ClientInit(); err != nil {
 		return err
 	}
-	return server.ServerInit(rfb.Init{Width: h.Init.Width, Height: h.Init.Height, Format: redFirst, Name: h.Workstation})
+	return server.ServerInit(rfb.Init{Width: h.Init.Width, Height: h.Init.Height, Format: framebuffer.LiveFormat, Name: h.Workstation})
 }

@@ -6,14 +6,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/framebuffer"
+	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
 
-// event is a message of the viewer that the player acts on: an order, encodings, or else that it asks for
-// an update.
+// event is a message of the viewer that the player acts on: an order, or else that it asks for an update.
 type event struct {
-	order     *order
-	encodings []int32
-	whole     bool // the update has the whole picture
+	order *order
+	whole bool // the update has the whole picture
 }
 
 // Messages of viewers (RFC 6143, section 7.5). The page's orders come as text for the clipboard.
@@ -72,7 +74,7 @@ func readEvent(in *bufio.Reader) (e event, counts bool, err error) {
 	}
 	switch kind {
 	case setPixelFormat:
-		if format := [16]byte(head[3:]); [13]byte(format[:13]) != [13]byte(redFirst[:13]) {
+		if format := [16]byte(head[3:]); [13]byte(format[:13]) != [13]byte(framebuffer.LiveFormat[:13]) {
 			return e, false, refuse("pixels other than those of ServerInit: % x", format)
 		}
 	case updateRequest:
@@ -82,8 +84,14 @@ func readEvent(in *bufio.Reader) (e event, counts bool, err error) {
 		if n > maxEncodings {
 			return e, false, refuse("%d encodings", n)
 		}
-		e.encodings = make([]int32, n, n+1) // not nil
-		return e, true, binary.Read(in, binary.BigEndian, e.encodings)
+		encodings := make([]int32, n)
+		err := binary.Read(in, binary.BigEndian, encodings)
+		for _, needed := range []int32{rfb.EncodingZRLE, rfb.EncodingSize, rfb.EncodingName} {
+			if err == nil && !slices.Contains(encodings, needed) {
+				err = refuse("no encoding %d among the viewer's: it is needed here", needed)
+			}
+		}
+		return e, false, err
 	case cutText:
 		n := binary.BigEndian.Uint32(head[3:])
 		if n > maxOrder {
