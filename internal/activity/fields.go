@@ -94,6 +94,7 @@ var Fields = []Field{
 	{Name: "is_error", Of: func(r *Record) any { return &r.IsError }, Form: OrNone, Why: "Tool error"},
 	{Name: "request_bytes", Of: func(r *Record) any { return &r.RequestBytes }, Form: OrNone, Why: "Bytes sent"},
 	{Name: "answer_bytes", Of: func(r *Record) any { return &r.AnswerBytes }, Form: OrNone, Why: "Bytes back"},
+	{Name: "recording", Of: func(r *Record) any { return &r.Recording }, Form: OrNone, Fact: "Recording", Why: "Recording"},
 }
 
 func unitField(u units.Unit, fact string) Field {

@@ -88,6 +88,8 @@ type Record struct {
 	// Ended is why a VNC session ended; BytesUp went to the workstation, BytesDown to the viewer.
 	Ended              string
 	BytesUp, BytesDown int64
+	// Recording is the ID of the recording that a session has left, or that a request is about.
+	Recording string
 	// Method is that of an MCP request, one that the protocol has, such as "tools/call". IsError reports whether the tool
 	// answered that it failed. RequestBytes and AnswerBytes are the sizes of the two bodies.
 	Method                    string

@@ -139,6 +139,10 @@ var meanings = map[Code]Meaning{
 		"Somebody has the workstation, and the request for an address said that it must not be taken.",
 		"Wait, ask the holder, or ask for the address with `take_over`: of another key's session it needs `workstations:manage`.",
 	},
+	RecordingInProgress: {
+		"The recording is being written, and was not deleted: its session may have to be recorded.",
+		"End the session, then delete the recording.",
+	},
 	WorkstationDenied: {
 		"The source of the tenant's workstations said no to this caller. The message is its reason.",
 		"Ask at the control plane.",

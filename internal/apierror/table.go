@@ -42,6 +42,9 @@ const (
 	WorkstationGuestsExceeded Code = "workstation_guests_exceeded"
 	StorageUnavailable        Code = "storage_unavailable"
 
+	// RecordingInProgress means that a recording is being written, and cannot be deleted.
+	RecordingInProgress Code = "recording_in_progress"
+
 	// The source of a workstation has said no, or that it comes later, or nothing that counts.
 	WorkstationDenied   Code = "workstation_denied"
 	WorkstationStarting Code = "workstation_starting"
@@ -141,6 +144,7 @@ var table = map[Code]row{
 	WorkstationGeneration:     {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	SyncRefused:               {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	WorkstationOccupied:       {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
+	RecordingInProgress:       {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	WorkstationTokensExceeded: {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
 	WorkstationGuestsExceeded: {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
 	WorkstationsExceeded:      {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},

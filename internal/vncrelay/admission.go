@@ -47,14 +47,27 @@ func (a Admission) Open(session *vncsession.Session, viewer netip.Addr) (*rfb.De
 		_ = errors.As(err, &refusal)
 		return nil, a.refuse(session, refusal, err)
 	}
+	if err := session.Record(backend.Init); err != nil {
+		_ = backend.Conn.Close()
+		refusal := desktop.NewRefusal(desktop.RefusedRecording)
+		_ = a.Server.Refuse(refusal.Text) // the connection is closed in any case
+		return nil, refusal
+	}
 	// From here on a release ends the session: closing the connection interrupts what waits.
 	defer session.Live.OnEnd(a.HangUp)()
-	if err := a.admit(backend.Init); err != nil {
+	shown := backend.Init
+	if session.Recording != nil {
+		shown.Name = shown.Name[:min(len(shown.Name), rfb.MaxName-len(recorded))] + recorded
+	}
+	if err := a.admit(shown); err != nil {
 		_ = backend.Conn.Close()
 		return nil, err
 	}
 	return backend, nil
 }
+
+// recorded is behind the name of the desktop, which viewers show as the title of their window.
+const recorded = " (recorded)"
 
 // admit ends the viewer's side of the handshake.
 func (a Admission) admit(serverInit rfb.Init) error {

@@ -503,6 +503,11 @@ var arrows = []arrow{
 	{"internal/vncsession", "internal/tracing", "one span a session"},
 
 	{"internal/recording", "internal/rfb", "the ServerInit in the header"},
+	{"internal/recording", "internal/apierror", "a recording that is not there, or is being written"},
+	{"internal/vncsession", "internal/recording", "one recording a session"},
+	{"internal/vncsession", "internal/rfb", "the ServerInit with which a recording begins"},
+	{"internal/vncrelay", "internal/recording", "what it is told"},
+	{"internal/vncrelay", "internal/framebuffer", "the encodings that can be replayed"},
 
 	// Programs that test the gateway from outside.
 	{"tests/harness", "caddy", "runs it in the process of the tests"},
