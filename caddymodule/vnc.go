@@ -93,6 +93,9 @@ type VNC struct {
 	// ClipboardIn is whether the viewer's clipboard reaches the workstation. Default: true.
 	ClipboardIn *bool `json:"clipboard_in,omitempty"`
 
+	// Record is where and how sessions are recorded whose rules say so. Default: none can be.
+	Record *Record `json:"record,omitempty"`
+
 	// Session are the rules of all sessions. Those of the session's tenant, workstation, key and
 	// request can only be stricter. Default: none but those of the options above.
 	Session desktop.SessionRules `json:"session,omitzero"`

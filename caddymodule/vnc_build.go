@@ -165,7 +165,7 @@ func (v *VNC) policy() (desktop.Policy, error) {
 		ConnectWithin: time.Duration(v.ConnectWithin), ReconnectWithin: time.Duration(v.ReconnectWithin),
 		MaxDuration: time.Duration(v.MaxDuration),
 		MaxTokens:   v.MaxTokens, MaxSessions: v.MaxSessions, MaxRegistered: v.MaxRegistered,
-		PinClient: v.PinClient, VNCAuth: v.VNCAuth, ViewOnly: v.ViewOnly, FixedSize: v.FixedSize,
+		PinClient: v.PinClient, VNCAuth: v.VNCAuth, ViewOnly: v.ViewOnly, FixedSize: v.FixedSize, Records: v.Record != nil,
 	}
 	options := desktop.SessionRules{
 		FPS: max(v.FPS, 0), NoClipboardIn: v.ClipboardIn != nil && !*v.ClipboardIn, IdleTimeout: time.Duration(v.IdleTimeout),

@@ -29,6 +29,7 @@ import (
 //		fixed_size
 //		fps NUMBER|off
 //		clipboard_in on|off
+//		record { … }
 //		session { … }
 //	}
 func (v *VNC) read(d *caddyfile.Dispenser) error {
@@ -61,6 +62,7 @@ func (v *VNC) read(d *caddyfile.Dispenser) error {
 			v.ClipboardIn = new(bool)
 			return caddykit.Value(v.ClipboardIn, parseSwitch).Read(d)
 		}},
+		"record":  single(&v.Record, (*Record).read),
 		"session": sessionOption(&v.Session),
 	}.Block(d)
 }

@@ -20,6 +20,8 @@ const (
 	KeysManage                            // make and change keys at run time
 	MCPCall                               // use MCP servers
 	WorkstationsObserve                   // list sessions, and watch them as a guest
+	RecordingsRead                        // list, download and replay recordings
+	RecordingsManage                      // delete recordings
 )
 
 var scopeNames = []struct {
@@ -36,6 +38,8 @@ var scopeNames = []struct {
 	{KeysManage, "keys:manage"},
 	{MCPCall, "mcp:call"},
 	{WorkstationsObserve, "workstations:observe"},
+	{RecordingsRead, "recordings:read"},
+	{RecordingsManage, "recordings:manage"},
 }
 
 // ParseScope parses the name of one scope. The error lists the known ones, so that a typo in a

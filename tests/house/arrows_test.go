@@ -502,6 +502,9 @@ var arrows = []arrow{
 	{"internal/vncsession", "internal/desktop", "tokens, refusals, sessions of a workstation"},
 	{"internal/vncsession", "internal/tracing", "one span a session"},
 
+	{"internal/recording", "internal/activity", "the times of a list"},
+	{"internal/gateway", "internal/recording", "the store of a configuration"},
+	{"caddymodule", "internal/recording", "the record block becomes its settings"},
 	{"internal/recording", "internal/rfb", "the ServerInit in the header"},
 	{"internal/recording", "internal/apierror", "a recording that is not there, or is being written"},
 	{"internal/vncsession", "internal/recording", "one recording a session"},
