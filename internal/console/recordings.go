@@ -1,9 +1,7 @@
 package console
 
 import (
-	"bufio"
 	"context"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -43,7 +41,7 @@ type recordingRow struct {
 	Ended            time.Time
 	State            string
 	Bytes            int64
-	Replay           string // why it is not played, "" if it is
+	Replay           bool // the gateway has a key for it
 }
 
 // Path is its page.
@@ -90,4 +88,74 @@ func recordings(v *visit) error {
 		p.Users, p.Nodes = p.Users || r.User != "", p.Nodes || r.Node != ""
 	}
 	return v.render("recordings", &p)
+}
+
+// recordingPage is what the page of a recording shows.
+type recordingPage struct {
+	Row     recordingRow
+	Plays   bool // the gateway can read it
+	Manages bool
+}
+
+func recordingOf(v *visit) (r recordingRow, err error) {
+	err = v.get(recordingRoute(v), nil, &r)
+	r.rowKey.Label = labelOf(v, r.Key)
+	return r, err
+}
+
+// recordingRoute is the public route of a recording.
+func recordingRoute(v *visit) string { return "/v1/recordings/" + url.PathEscape(v.r.PathValue("id")) }
+
+func showRecording(v *visit) error {
+	r, err := recordingOf(v)
+	if err != nil {
+		return err
+	}
+	titled(v, "Recording of "+r.Workstation)
+	return v.render("recording", &recordingPage{Row: r, Plays: r.Replay, Manages: v.has(keys.RecordingsManage)})
+}
+
+// recordingFile saves the recording as it is, encrypted.
+func recordingFile(v *visit) error {
+	return v.download(recordingRoute(v)+"/file", nil, v.r.PathValue("id")+".ghrec")
+}
+
+// recordingFBS saves what the recording shows.
+func recordingFBS(v *visit) error {
+	return v.download(recordingRoute(v)+"/fbs", nil, v.r.PathValue("id")+".fbs")
+}
+
+// replaySocket plays a recording to its page, until the session of the console ends. Watching is no use
+// of that.
+func replaySocket(v *visit) error {
+	config := &v.console.config
+	if !config.OwnPage(v.r) {
+		return &Failure{Status: http.StatusForbidden, Code: "forbidden", Message: "the page is of another origin"}
+	}
+	ctx, end := context.WithCancel(v.r.Context())
+	defer end()
+	defer config.Gateway.Sessions().OnEnd(v.session, config.Life, func() time.Time { return time.Time{} }, end)()
+	r, err := v.apiRequest(http.MethodGet, recordingRoute(v)+"/socket", nil)
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"Connection", "Upgrade", "Sec-Websocket-Version", "Sec-Websocket-Key", "Sec-Websocket-Protocol"} {
+		r.Header[name] = v.r.Header[name]
+	}
+	config.API(v.caller).ServeHTTP(v.w, r.WithContext(ctx))
+	return nil
+}
+
+var deleteRecording = loss{
+	method: http.MethodDelete, route: recordingRoute, done: "erased", after: pageAt("/recordings"),
+	ask: func(v *visit) (confirmation, error) {
+		r, err := recordingOf(v)
+		return confirmation{
+			Title:  "Delete the recording of " + r.Workstation + "?",
+			Text:   "Nobody can see again what this session showed.",
+			Lost:   []string{"The recording of the key " + r.ShownKey() + ", begun " + r.Begun.UTC().Format("2 Jan 2006 15:04") + " UTC, " + r.Length() + " long."},
+			Stays:  "The row of the session in the activity.",
+			Button: "Delete the recording", Back: r.Path(),
+		}, err
+	},
 }

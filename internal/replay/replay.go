@@ -42,7 +42,7 @@ import (
 // Codes of a Close (RFC 6455, section 7.4.2).
 const (
 	codeNormal = 1000
-	codeFailed = 4020 // the recording cannot be shown; the reason says why
+	CodeFailed = 4020 // the recording cannot be shown; the reason says why
 )
 
 // Conn is the viewer's connection.
@@ -51,18 +51,17 @@ type Conn interface {
 	Hangup(code int, reason string)
 }
 
-// Serve shows a recording until the viewer is gone, and closes the connection.
-func Serve(conn Conn, open Open) {
-	if err := serve(conn, open); err != nil {
-		conn.Hangup(codeFailed, err.Error())
+// Serve shows a recording until the viewer is gone or ctx ends, and closes the connection.
+func Serve(ctx context.Context, conn Conn, open Open) {
+	defer context.AfterFunc(ctx, func() { conn.Hangup(codeNormal, "You are no longer signed in.") })()
+	if err := serve(ctx, conn, open); err != nil {
+		conn.Hangup(CodeFailed, err.Error())
 		return
 	}
 	conn.Hangup(codeNormal, "")
 }
 
-func serve(conn Conn, open Open) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+func serve(ctx context.Context, conn Conn, open Open) error {
 	p := &player{conn: conn, source: newSource(open)}
 	frames, file, err := open()
 	if err != nil {

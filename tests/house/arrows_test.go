@@ -96,6 +96,9 @@ var arrows = []arrow{
 	{"caddymodule/offline", "internal/limits", "limits of keys and tenants"},
 
 	{"handlers", "caddy", "Caddy modules"},
+	{"handlers", "internal/replay", "plays recordings"},
+	{"handlers", "internal/wsconn", "the WebSocket of a replay"},
+	{"handlers", "internal/vncsocket", "the subprotocol of RFB"},
 	{"handlers", "internal/caddykit", "options, and where the gateway is"},
 	{"handlers", "internal/apierror", "refusals become answers"},
 	{"handlers", "internal/gateway", "the configuration that serves a request"},

@@ -18,6 +18,11 @@ socket.binaryType = "arraybuffer";
 const rfb = new RFB(page.querySelector(".screen"), socket, { shared: true });
 rfb.viewOnly = true;
 rfb.scaleViewport = true;
+rfb.addEventListener("connect", () => {
+	const picture = page.querySelector("canvas");
+	picture.setAttribute("role", "img");
+	picture.setAttribute("aria-label", `What ${page.dataset.name} showed`);
+});
 rfb.addEventListener("desktopname", (event) => {
 	if (event.detail.name.startsWith("{")) {
 		follow(JSON.parse(event.detail.name));
