@@ -58,7 +58,8 @@ var live = []int32{
 }
 
 // Live returns the encodings that a viewer which wants the exact picture asks for, the best first. A
-// server that gets them draws no cursor into the picture: [Decoder.Cursor] has it.
+// server that gets them draws no cursor into the picture: [Decoder.Cursor] has it. But TigerVNC's draws
+// it while the pointer is not where this viewer has moved it.
 func Live() []int32 { return append([]int32(nil), live...) }
 
 // Knows reports whether a viewer may ask for an encoding and a Decoder still reads all that the server
