@@ -60,6 +60,9 @@ func (d *Decoder) SetFormat(format [16]byte) error {
 // Picture is the decoder's own, valid until the next Read.
 func (d *Decoder) Picture() *Picture { return &d.canvas.Picture }
 
+// Cursor returns what the server said of it. Its shape is never written to again.
+func (d *Decoder) Cursor() Cursor { return d.cursor }
+
 // Kind is what a message of the server is.
 type Kind uint8
 
@@ -119,7 +122,7 @@ func (d *Decoder) message(m *Message, kind byte) error {
 		m.Kind = Bell
 	case rfb.MsgServerCutText:
 		m.Kind = CutText
-		d.cutText(m)
+		m.cutText(in)
 	case rfb.MsgEnableContinuousUpdates: // their end
 	case rfb.MsgFence:
 		in.skip(7)

@@ -26,9 +26,9 @@ func readTight(d *Decoder, _ *Message, r image.Rectangle) error {
 	case control == rfb.TightFill:
 		d.solid(r, d.colours(&d.in, &d.formats.tight, 0, 1))
 	case control == rfb.TightJPEG:
-		return d.jpeg(r)
+		return readJPEG(d, r)
 	case control < rfb.TightFill, control&^rfb.TightFilter == rfb.TightStored:
-		return d.basic(r, control)
+		return readBasic(d, r, control)
 	default:
 		return wrong("control %d of Tight", control)
 	}
@@ -47,7 +47,7 @@ func compactLength(in *input) int {
 	}
 }
 
-func (d *Decoder) jpeg(r image.Rectangle) error {
+func readJPEG(d *Decoder, r image.Rectangle) error {
 	data := d.in.bytes(compactLength(&d.in)) // less than 4 MiB
 	if d.in.err != nil {
 		return nil
@@ -76,7 +76,7 @@ func (d *Decoder) jpeg(r image.Rectangle) error {
 }
 
 // basic reads pixels behind a filter, compressed unless they are few or the server does not want to.
-func (d *Decoder) basic(r image.Rectangle, control byte) error {
+func readBasic(d *Decoder, r image.Rectangle, control byte) error {
 	as, filter := &d.formats.tight, byte(rfb.FilterCopy)
 	if control&rfb.TightFilter != 0 {
 		filter = d.in.u8()
@@ -102,18 +102,18 @@ func (d *Decoder) basic(r image.Rectangle, control byte) error {
 		n := compactLength(&d.in)
 		if control < rfb.TightFill {
 			s := &d.streams[control%streamZlib]
-			d.filtered(s.open(in, n), r, filter, colours, bits)
+			filtered(d, s.open(in, n), r, filter, colours, bits)
 			return s.close()
 		}
 		if n != size && in.err == nil {
 			return wrong("%d bytes, want %d", n, size)
 		}
 	}
-	d.filtered(in, r, filter, colours, bits)
+	filtered(d, in, r, filter, colours, bits)
 	return nil
 }
 
-func (d *Decoder) filtered(in *input, r image.Rectangle, filter byte, colours []byte, bits int) {
+func filtered(d *Decoder, in *input, r image.Rectangle, filter byte, colours []byte, bits int) {
 	switch filter {
 	case rfb.FilterPalette:
 		line := d.pixels(r.Dx())
@@ -123,7 +123,7 @@ func (d *Decoder) filtered(in *input, r image.Rectangle, filter byte, colours []
 			}
 		}
 	case rfb.FilterGradient:
-		d.gradient(in, r)
+		gradient(d, in, r)
 	default:
 		d.raw(in, r, &d.formats.tight)
 	}
@@ -131,7 +131,7 @@ func (d *Decoder) filtered(in *input, r image.Rectangle, filter byte, colours []
 
 // gradient reads pixels as what is to be added to a prediction: left plus above less above left, within
 // the range of a colour.
-func (d *Decoder) gradient(in *input, r image.Rectangle) {
+func gradient(d *Decoder, in *input, r image.Rectangle) {
 	as, line := &d.formats.tight, d.pixels(r.Dx())
 	above := make([][3]int, r.Dx()+1) // from the left of the picture on
 	for y := r.Min.Y; y < r.Max.Y && in.err == nil; y++ {
