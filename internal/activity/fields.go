@@ -98,6 +98,7 @@ var Fields = []Field{
 	{Name: "actions", Of: func(r *Record) any { return &r.Actions }, Form: OrNone, Fact: "Actions", Why: "Actions"},
 	{Name: "screenshots", Of: func(r *Record) any { return &r.Screenshots }, Form: OrNone, Fact: "Pictures taken", Why: "Pictures taken"},
 	{Name: "typed", Of: func(r *Record) any { return &r.Typed }, Form: OrNone, Fact: "Characters typed", Why: "Characters typed"},
+	{Name: "recording", Of: func(r *Record) any { return &r.Recording }, Form: OrNone, Fact: "Recording", Why: "Recording"},
 }
 
 func unitField(u units.Unit, fact string) Field {

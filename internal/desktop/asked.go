@@ -141,7 +141,10 @@ func (x *Sources) place(s *Source, id ID, a *source.Answer) (place, error) {
 		}
 	}
 	if a.Session != nil {
-		if t.Session, err = ParseSessionRules(a.Session); err != nil {
+		if t.Session, err = ParseSessionRules(a.Session); err == nil {
+			err = x.inventory.config.policy.mayRecord(t.Session)
+		}
+		if err != nil {
 			return place{}, err
 		}
 	}

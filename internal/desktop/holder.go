@@ -64,18 +64,37 @@ func (h *holder) set(at ID, hold Hold, by *SessionRecord) {
 		h.held = controlHeld(at, by, hold.Since)
 	}
 	if h.human {
+		for _, a := range h.agents {
+			a.lost = true
+		}
 		h.stop(len(hold.Unheard) > 0)
-	} else if h.heard = nil; h.back != nil {
+		return
+	}
+	h.stop(false) // lets go who waits
+	h.heard = nil
+	h.rest()
+}
+
+// rest stops the timer.
+func (h *holder) rest() {
+	if h.back != nil {
 		h.back.Stop()
 		h.back = nil
 	}
 }
 
-// stop notes that a person has the input. Waits says that agents at other gateways may not know yet.
-func (h *holder) stop(waits bool) {
-	for _, a := range h.agents {
-		a.lost = true
+// forget drops what is known of a session that has left.
+func (h *holder) forget(id string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.agents, id)
+	if h.hold.Session == id {
+		h.rest()
 	}
+}
+
+// stop lets the person's input go on, unless agents at other gateways may not have heard of it yet.
+func (h *holder) stop(waits bool) {
 	if h.heard == nil {
 		h.heard = make(chan struct{})
 	}
@@ -110,6 +129,11 @@ func (s *sessions) settleHold(w *Workstation) {
 	h, now := s.holder(w.ID), s.now()
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	for _, x := range here {
+		if x.token().Issuer.Agent {
+			h.agent(x.ID)
+		}
+	}
 	if !h.apply(w, now) {
 		return
 	}

@@ -96,6 +96,20 @@ func (i *Input) ChangedHands() bool {
 	return lost
 }
 
+// Holder returns who holds the input, as this gateway knows it: HolderHuman, HolderAgent or HolderNone.
+func (i *Input) Holder() string {
+	h := i.here()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.human && i.all.now().Before(h.hold.Until):
+		return HolderHuman
+	case h.held != nil && !h.human:
+		return HolderAgent
+	}
+	return HolderNone
+}
+
 // OnLost has letGo called when somebody else gets the input of an agent: it releases the keys and buttons that the
 // agent holds down. The first event of a person waits for it; it must not call the session.
 func (i *Input) OnLost(letGo func()) {
@@ -116,14 +130,8 @@ func (i *Input) Press() {
 	if h == nil {
 		return
 	}
+	i.touch(h, true)
 	h.mu.Lock()
-	now := i.all.now()
-	h.input = now
-	if !h.human || h.hold.Until.Sub(now) < i.stays/2 {
-		h.mu.Unlock()
-		i.take(h, now)
-		h.mu.Lock()
-	}
 	heard := h.heard
 	h.mu.Unlock()
 	if heard == nil { // it was given back just now
@@ -142,17 +150,32 @@ func (i *Input) Press() {
 	}
 }
 
-// take has a person hold the input. If the store does not answer, agents of this gateway stop all the same.
-func (i *Input) take(h *holder, now time.Time) {
+// touch notes input of a person. A press takes the input; it and movement keep it.
+func (i *Input) touch(h *holder, press bool) (moves bool) {
+	now := i.all.now()
+	h.mu.Lock()
+	h.input = now
+	moves = h.held == nil || h.human
+	take := press && !h.human || h.human && h.hold.Until.Sub(now) < i.stays/2
+	h.mu.Unlock()
+	if take {
+		i.take(h, now, now.Add(i.stays))
+	}
+	return moves
+}
+
+// take has a person hold the input until a time. If the store does not answer, agents of this gateway stop
+// all the same.
+func (i *Input) take(h *holder, now, until time.Time) {
 	ctx, cancel := message()
 	defer cancel()
 	changed := false
 	rule := func(w *Workstation) {
-		if by := holding(w, now); by == nil || by.Token.Issuer.Agent {
-			changed = take(w, i.session, now.Add(i.stays), now)
-		} else { // a person's input, whoever's of them
-			changed = take(w, by.ID, now.Add(i.stays), now)
+		id := i.session
+		if by := holding(w, now); by != nil && !by.Token.Issuer.Agent { // a person's input, whoever's of them
+			id = by.ID
 		}
+		changed = take(w, id, until, now)
 	}
 	if i.all.apply(ctx, i.at, rule) == nil {
 		if changed {
@@ -166,7 +189,7 @@ func (i *Input) take(h *holder, now time.Time) {
 	}
 	r, _ := x.snapshot()
 	h.mu.Lock()
-	h.set(i.at, Hold{Number: h.hold.Number + 1, Session: i.session, Since: now, Until: now.Add(i.stays)}, &r)
+	h.set(i.at, Hold{Number: h.hold.Number + 1, Session: i.session, Since: now, Until: until}, &r)
 	h.mu.Unlock()
 	i.all.again(func(ctx context.Context) error { return i.all.apply(ctx, i.at, rule) })
 }
@@ -178,10 +201,7 @@ func (i *Input) Moves() bool {
 	if h == nil {
 		return true
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.input = i.all.now()
-	return h.held == nil || h.human
+	return i.touch(h, false)
 }
 
 // here returns what the gateway knows of the holder.
@@ -196,21 +216,27 @@ func (i *Input) here() *holder {
 func (i *Input) watch(h *holder) {
 	if h.back == nil && h.human && h.hold.Session == i.session {
 		h.input = i.all.now()
-		h.back = time.AfterFunc(i.stays, func() { i.giveBack(h) })
+		h.back = time.AfterFunc(i.stays/2, func() { i.look(h) })
 	}
 }
 
-// giveBack ends a person's hold, unless there was input.
-func (i *Input) giveBack(h *holder) {
+// look keeps a person's hold for which there was input, and ends another in time.
+func (i *Input) look(h *holder) {
 	h.mu.Lock()
-	now := i.all.now()
-	left := h.input.Add(i.stays).Sub(now)
+	now, end := i.all.now(), h.input.Add(i.stays)
+	if h.hold.Until.After(end) { // another gateway has seen later input
+		end = h.hold.Until
+	}
 	ours := h.back != nil && h.human && h.hold.Session == i.session
-	if ours && left > 0 {
-		h.back.Reset(left)
+	keep, over := ours && end.After(h.hold.Until), ours && !now.Before(end)
+	if ours && !over {
+		h.back.Reset(min(end.Sub(now), i.stays/2))
 	}
 	h.mu.Unlock()
-	if !ours || left > 0 {
+	if keep && !over {
+		i.take(h, now, end)
+	}
+	if !over {
 		return
 	}
 	ctx, cancel := message()
@@ -219,6 +245,17 @@ func (i *Input) giveBack(h *holder) {
 	if i.all.apply(ctx, i.at, func(w *Workstation) { changed = giveBack(w, i.session, now) }) == nil && changed {
 		i.changed(HolderNone) // without an answer of the store it ends there by its time
 	}
+}
+
+// holds reports whether the session has the input.
+func (i *Input) holds() bool {
+	h := i.holder.Load()
+	if h == nil {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.hold.Session == i.session
 }
 
 // changed emits that the workstation has another holder.

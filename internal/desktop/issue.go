@@ -63,6 +63,9 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 	}
 	known := w.config.rules(by, id, w.target(id), o.Rules)
 	rules := known.Within(at.session())
+	if err := w.config.policy.mayRecord(rules); err != nil {
+		return Issued{}, err
+	}
 	o.Shared = o.Shared && !rules.NotShared || o.Guest.Host != "" // a guest shares with its host
 	if err := w.mayClaim(by, name, o, rules); err != nil {
 		return Issued{}, err

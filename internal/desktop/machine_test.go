@@ -124,7 +124,7 @@ func TestTheMembersOfARegistration(t *testing.T) {
 	for text, param := range map[string]string{
 		`{"generation":1}`: "generation", `{"labels":["a"]}`: "labels", `{"labels":{"a":1}}`: "labels", `{"expires_in":0}`: "expires_in",
 		`{"expires_in":31622401}`: "expires_in", `{"expires_in":1.5}`: "expires_in", `{"source":{}}`: "source", `{"on_expiry":true}`: "on_expiry",
-		`{"session_rules":1}`: "session_rules", `{"session":{"fps":0}}`: "session.fps", `{"session":{"record":"on"}}`: "session.record",
+		`{"session_rules":1}`: "session_rules", `{"session":{"fps":0}}`: "session.fps", `{"session":{"record":"maybe"}}`: "session.record",
 	} {
 		_, err := desktop.ParseRegistration([]byte(text))
 		var refused *apierror.Error

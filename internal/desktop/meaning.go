@@ -27,6 +27,8 @@ func (c RefusalCode) Option() string {
 		return "vnc: max_sessions"
 	case RefusedGuests:
 		return "session: max_guests"
+	case RefusedRecording:
+		return "session: record required"
 	}
 	return ""
 }
@@ -40,6 +42,8 @@ func (r Reason) Option() string {
 		return "vnc: idle_timeout"
 	case ReasonReplaced:
 		return "vnc: on_conflict replace"
+	case ReasonRecording:
+		return "session: record required"
 	}
 	return ""
 }
@@ -62,6 +66,7 @@ var refusalMeanings = map[RefusalCode]apierror.Meaning{
 	RefusedTooManyConnections: {Text: "Too many connections were in their handshake.", Advice: "Look for scanners; the user tries again in a moment."},
 	RefusedTooManyFailures:    {Text: "Too many wrong passwords came from the viewer's network.", Advice: "The user tries again in a minute."},
 	RefusedShutdown:           {Text: "The gateway was stopping.", Advice: "The user tries again."},
+	RefusedRecording:          {Text: "The session must be recorded, by a rule `record required`, and the recording could not begin.", Advice: "Look at the `cause` in the log, and at the disk of the `dir` of the `record` block."},
 	RefusedInternal:           {Text: "The gateway failed. It is a fault of the program.", Advice: "Look for the session in the log, and report the lines without secrets."},
 	WorkstationUnreachable:    {Text: "The VNC server did not accept a connection.", Advice: "Check its address, that it runs, and the firewall."},
 	WorkstationPassword:       {Text: "The VNC server refused the gateway's login.", Advice: "Correct `password` or `user` of the workstation or its credential."},
@@ -89,5 +94,6 @@ var reasonMeanings = map[Reason]apierror.Meaning{
 	ReasonViewer:      {Text: "The viewer left, or the network to it was lost.", Advice: "Nothing."},
 	ReasonWorkstation: {Text: "The VNC server closed the connection, or was lost.", Advice: "Look at the workstation if that happens often."},
 	ReasonEngineLost:  {Text: "Neither Valkey nor PostgreSQL answered this gateway for 30 seconds, so that nobody could have ended the session.", Advice: "Look at both engines and the network to them. `on_store_failure open` lets sessions go on."},
+	ReasonRecording:   {Text: "The recording could not be written any more, or not fast enough, and a rule requires it.", Advice: "Look at the `cause` in the log, and at the disk of the `dir` of the `record` block."},
 	ReasonProtocol:    {Text: "The viewer sent a message that the protocol does not allow, or the workstation one that cannot be followed where `clipboard_out` is off.", Advice: "Look at the `code` and the log: which message it was."},
 }

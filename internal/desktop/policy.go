@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 // Defaults of a Policy.
@@ -58,6 +60,7 @@ type Policy struct {
 
 	FixedSize bool         // viewers cannot change the desktop's size
 	Session   SessionRules // of all sessions
+	Records   bool         // sessions can be recorded
 
 	// Networks are where a workstation registered at run time may be. Empty turns registration off.
 	// Loopback, link-local and similar addresses, and the gateway's own listeners, must be named
@@ -124,6 +127,15 @@ func (p *Policy) check() error {
 		}
 	}
 	return nil
+}
+
+// mayRecord refuses rules that want a recording where none can be made.
+func (p *Policy) mayRecord(r SessionRules) error {
+	if r.Record == RecordOff || p.Records {
+		return nil
+	}
+	return apierror.New(apierror.InvalidValue, "session.record %s: this gateway records nothing, as vnc has no record block", r.Record).
+		WithParam("session.record")
 }
 
 const (

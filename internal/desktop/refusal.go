@@ -30,7 +30,8 @@ const (
 	RefusedTooManyConnections RefusalCode = "too_many_connections" // a limit of half-open connections
 	RefusedTooManyFailures    RefusalCode = "too_many_failures"    // wrong passwords from its network
 	RefusedShutdown           RefusalCode = "shutting_down"
-	RefusedInternal           RefusalCode = "internal" // a failure of the gateway
+	RefusedRecording          RefusalCode = "recording_failed" // and a rule requires it
+	RefusedInternal           RefusalCode = "internal"         // a failure of the gateway
 )
 
 // Failures of the workstation.
@@ -89,6 +90,7 @@ var refusals = map[RefusalCode]struct {
 	RefusedTooManyConnections: {http.StatusForbidden, "Too many viewers are connecting. Try again in a moment."},
 	RefusedTooManyFailures:    {http.StatusForbidden, "Too many wrong passwords came from your network. Try again in a minute."},
 	RefusedShutdown:           {http.StatusServiceUnavailable, "The gateway is shutting down. Try again in a moment."},
+	RefusedRecording:          {http.StatusServiceUnavailable, "The session must be recorded and cannot be now. Tell your administrator."},
 	RefusedInternal:           {http.StatusInternalServerError, "The gateway failed. Try again."},
 
 	WorkstationUnreachable: {http.StatusBadGateway, "The workstation cannot be reached. Try again later."},
@@ -135,5 +137,6 @@ const (
 	ReasonViewer      Reason = "viewer_left"
 	ReasonWorkstation Reason = "workstation_left"
 	ReasonProtocol    Reason = "protocol_error"
-	ReasonEngineLost  Reason = "engine_lost" // neither Valkey nor PostgreSQL has answered for a while
+	ReasonRecording   Reason = "recording_failed" // and a rule requires it
+	ReasonEngineLost  Reason = "engine_lost"      // neither Valkey nor PostgreSQL has answered for a while
 )

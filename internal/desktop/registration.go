@@ -203,5 +203,5 @@ func (c *configuration) check(id ID, r *Registration) error {
 	if login.Root != "" && r.Machine == "" {
 		return apierror.New(apierror.MissingParameter, "generation is missing: the login of credential %q is derived from it", r.Credential).WithParam("generation")
 	}
-	return nil
+	return c.policy.mayRecord(r.Session)
 }

@@ -53,8 +53,18 @@ func New(c Config) (*Service, error) {
 		return nil, errors.New("a service needs a state, a storage and randomness")
 	}
 	c.Policy.fill()
-	if err := c.Policy.check(); err != nil {
+	if err := errors.Join(c.Policy.check(), c.Policy.mayRecord(c.Policy.Session)); err != nil {
 		return nil, err
+	}
+	for tenant, rules := range c.Levels.Tenants {
+		if err := c.Policy.mayRecord(rules); err != nil {
+			return nil, fmt.Errorf("tenant %q: %w", tenant, err)
+		}
+	}
+	for key, rules := range c.Levels.Keys {
+		if err := c.Policy.mayRecord(rules); err != nil {
+			return nil, fmt.Errorf("key %q: %w", key.Key, err)
+		}
 	}
 	c.Policy.Credentials = maps.Clone(c.Policy.Credentials)
 	w := &Service{
@@ -80,7 +90,7 @@ func New(c Config) (*Service, error) {
 		}
 		target := spec.Target
 		target.guarded, target.networks = false, nil
-		if err := target.check(); err != nil {
+		if err := errors.Join(target.check(), c.Policy.mayRecord(target.Session)); err != nil {
 			return nil, fmt.Errorf("workstation %q: %w", spec.ID.Name, err)
 		}
 		w.config.declared[spec.ID] = &target

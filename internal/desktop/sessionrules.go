@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -13,7 +15,8 @@ import (
 // several levels the strictest counts, see Within. The zero value has no rule. As JSON:
 //
 //	{"view_only":true,"shared":false,"fps":15,"clipboard_in":"off","clipboard_out":"off",
-//	 "idle_timeout":1800,"max_duration":28800,"bandwidth":20000000,"max_guests":3,"automation":"view"}
+//	 "idle_timeout":1800,"max_duration":28800,"bandwidth":20000000,"max_guests":3,
+//	 "automation":"view","record":"required"}
 type SessionRules struct {
 	ViewOnly       bool          // no keys, pointer or clipboard from the viewer
 	NotShared      bool          // no other session may join; guests may
@@ -25,6 +28,29 @@ type SessionRules struct {
 	Bandwidth      int64         // bits a second to the viewer
 	MaxGuests      int           // at a time; NoGuests: none
 	Automation     Automation    // what agents may do
+	Record         Record        // what was on the screen
+}
+
+// Record is whether sessions are recorded.
+type Record uint8
+
+// The rules, each stricter than the one before.
+const (
+	RecordOff      Record = iota
+	RecordOn              // as long as it can be written
+	RecordRequired        // a session that cannot be recorded ends
+)
+
+var recordWords = []string{"off", "on", "required"}
+
+func (r Record) String() string { return recordWords[r] }
+
+// ParseRecord reads off, on or required.
+func ParseRecord(word string) (Record, error) {
+	if i := slices.Index(recordWords, word); i >= 0 {
+		return Record(i), nil
+	}
+	return RecordOff, fmt.Errorf("%q: want off, on or required", word)
 }
 
 // NoGuests as MaxGuests lets no guest in.
@@ -53,6 +79,7 @@ func (r SessionRules) Within(o SessionRules) SessionRules {
 		Bandwidth:      least(r.Bandwidth, o.Bandwidth),
 		MaxGuests:      least(r.MaxGuests, o.MaxGuests),
 		Automation:     max(r.Automation, o.Automation),
+		Record:         max(r.Record, o.Record),
 	}
 }
 
@@ -86,6 +113,13 @@ var ruleMembers = map[string]rule{
 	})},
 	"automation": {`"off", "view" or "control"`, func(r *SessionRules, value []byte) bool {
 		return json.Unmarshal(value, &r.Automation) == nil && r.Automation != 0
+	}},
+	"record": {`"off", "on" or "required"`, func(r *SessionRules, value []byte) bool {
+		var word string
+		_ = json.Unmarshal(value, &word) // else it is none of them
+		record, err := ParseRecord(word)
+		r.Record = record
+		return err == nil
 	}},
 }
 
@@ -174,6 +208,7 @@ type wireRules struct {
 	MaxDuration  int64  `json:"max_duration,omitempty"`
 	Bandwidth    int64  `json:"bandwidth,omitempty"`
 	MaxGuests    *int   `json:"max_guests,omitempty"`
+	Record       string `json:"record,omitempty"`
 }
 
 func (r SessionRules) wire() wireRules {
@@ -187,6 +222,9 @@ func (r SessionRules) wire() wireRules {
 	if r.MaxGuests != 0 {
 		n := max(r.MaxGuests, 0)
 		w.MaxGuests = &n
+	}
+	if r.Record != RecordOff {
+		w.Record = r.Record.String()
 	}
 	return w
 }

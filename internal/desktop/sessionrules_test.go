@@ -34,6 +34,8 @@ func TestTheStrictestOfFiveLevelsCounts(t *testing.T) {
 		`{"max_duration":30}`:     {`{"max_duration":3600}`, `{}`, `{}`, `{}`, `{"max_duration":30}`},
 		`{"bandwidth":64000}`:     {`{}`, `{}`, `{"bandwidth":64000}`, `{"bandwidth":1000000}`, `{}`},
 		`{"max_guests":0}`:        {`{"max_guests":3}`, `{}`, `{}`, `{"max_guests":0}`, `{"max_guests":1}`},
+		`{"record":"on"}`:         {`{"record":"off"}`, `{"record":"on"}`, `{}`, `{"record":"off"}`, `{"record":"off"}`},
+		`{"record":"required"}`:   {`{"record":"on"}`, `{}`, `{"record":"required"}`, `{"record":"off"}`, `{"record":"on"}`},
 		`{"max_guests":1}`:        {`{"max_guests":3}`, `{"max_guests":2}`, `{}`, `{}`, `{"max_guests":1}`},
 		`{"view_only":true,"shared":false,"fps":1,"clipboard_in":"off","clipboard_out":"off","idle_timeout":1,"max_duration":1,"bandwidth":64000,"max_guests":100}`: {
 			`{"view_only":true,"fps":1}`, `{"shared":false,"idle_timeout":1}`, `{"clipboard_in":"off","max_duration":1}`, `{"clipboard_out":"off","bandwidth":64000}`, `{"max_guests":100}`,
@@ -67,7 +69,7 @@ func TestSessionRulesAreReadStrictly(t *testing.T) {
 		`{"bandwidth":63999}`:                  "session.bandwidth",
 		`{"max_guests":-1}`:                    "session.max_guests",
 		`{"max_guests":101}`:                   "session.max_guests",
-		`{"record":"on"}`:                      "session.record",
+		`{"record":"maybe"}`:                   "session.record",
 		`{"View_only":true}`:                   "session.View_only",
 		`[]`:                                   "session",
 		`5`:                                    "session",
@@ -86,7 +88,7 @@ func TestSessionRulesAreReadStrictly(t *testing.T) {
 func TestSessionRulesComeBackFromTheirJSON(t *testing.T) {
 	all := desktop.SessionRules{
 		ViewOnly: true, NotShared: true, NoClipboardIn: true, NoClipboardOut: true, FPS: 15, IdleTimeout: time.Minute,
-		MaxDuration: time.Hour, Bandwidth: 20_000_000, MaxGuests: 3,
+		MaxDuration: time.Hour, Bandwidth: 20_000_000, MaxGuests: 3, Record: desktop.RecordRequired,
 	}
 	for _, r := range []desktop.SessionRules{{}, all, {MaxGuests: desktop.NoGuests}} {
 		text, err := json.Marshal(r)

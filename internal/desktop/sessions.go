@@ -151,11 +151,14 @@ func (s *sessions) add(x *Session) {
 
 func (s *sessions) remove(x *Session) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	at := s.byID[x.Workstation]
+	at, h := s.byID[x.Workstation], s.holders[x.Workstation]
 	if delete(at, x.ID); len(at) == 0 {
 		delete(s.byID, x.Workstation)
 		delete(s.holders, x.Workstation)
+	}
+	s.mu.Unlock()
+	if h != nil {
+		h.forget(x.ID)
 	}
 }
 
@@ -205,7 +208,11 @@ func (s *sessions) leave(x *Session) {
 	}
 	ctx, cancel := message()
 	defer cancel()
+	held := x.Input.holds()
 	_ = s.leaveStored(ctx, "", x.Workstation, x.ID) // see Beat
+	if held {
+		x.Input.changed(HolderNone)
+	}
 }
 
 // leaveStored takes out sessions of a node, "" for any: one that woke may have stated them again.

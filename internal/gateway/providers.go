@@ -89,6 +89,7 @@ func timeOrNull(t time.Time) *time.Time {
 	t = t.UTC()
 	return &t
 }
+
 // ModelReason says whether a key can call a model, for those who may see the providers.
 type ModelReason struct {
 	ID       string  `json:"id"`

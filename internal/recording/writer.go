@@ -143,6 +143,16 @@ func (w *Writer) Mark(kind, text string) {
 	w.add(KindMark, data)
 }
 
+// Abort ends the recording for a cause, as a disk that is full does.
+func (w *Writer) Abort(cause error) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fail(cause)
+}
+
 // add is called with mu held.
 func (w *Writer) add(kind uint8, data []byte) {
 	if w.closed {

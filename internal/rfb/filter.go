@@ -22,9 +22,33 @@ type Policy struct {
 	// PreferTight puts Tight first among the encodings, and caps its quality and compression, if
 	// the viewer lists them.
 	PreferTight bool
-	// Framer takes the workstation's clipboard out of its stream: the viewer can ask for nothing then
-	// that it cannot follow. Default: the stream is not looked at.
+	// Framer follows the workstation's stream: the viewer can ask for nothing then that it cannot
+	// follow. Default: the stream is not looked at.
 	Framer *Framer
+	// Input is asked for keys and pointer that would pass. Default: all pass.
+	Input Input
+	// NoClipboardOut is why there is a Framer: nothing passes then that it cannot follow.
+	NoClipboardOut bool
+	// Recorder is why there is a Framer: it hears what passes, and of what cannot be followed. Default:
+	// nothing is recorded.
+	Recorder Recorder
+	// Knows reports whether a viewer may ask for an encoding. Default: for all.
+	Knows func(encoding int32) bool
+}
+
+// Input decides on the input of a viewer whose workstation an agent may use too.
+type Input interface {
+	Watched() bool // an agent is there: the others are asked
+	Press()        // before a key or a button goes down
+	Moves() bool   // the pointer may be moved
+}
+
+// Recorder keeps what the viewer of a session sends, so that what the server draws can be decoded.
+type Recorder interface {
+	// Sent takes the heads of messages that pass: all of one of a fixed length, and of SetEncodings.
+	Sent(message []byte)
+	// Abort ends the recording: what the server draws cannot be followed any more.
+	Abort(cause error)
 }
 
 // Filter applies a policy to the messages of one viewer. It is not safe for concurrent use.
@@ -39,6 +63,8 @@ type Filter struct {
 	body int64         // bytes still to come of the message whose head was seen
 	pass bool          // they go on
 	list []byte        // the body of SetEncodings, collected: nil when none is
+
+	held, down byte // buttons that the viewer holds, and those of them that the workstation knows of
 }
 
 // NewFilter returns a Filter at the first byte after the handshake.
@@ -133,26 +159,64 @@ func (f *Filter) begin(dst, head []byte, now time.Time) []byte {
 	if f.broken != nil {
 		return dst
 	}
-	f.pass = !f.policy.drops(head[0])
+	f.pass = !f.policy.drops(head[0]) && (f.policy.Input == nil || !isInput(head) || f.admits(head))
 	switch {
 	case !f.pass:
 	case head[0] == msgUpdateRequest:
 		return f.asked(f.pace.request(dst, head, now), dst)
 	case head[0] == msgSetPixelFormat && f.policy.Framer != nil:
 		if err := f.policy.Framer.setFormat(head[4:]); err != nil {
-			f.broken = &Error{Kind: KindMessage, Step: "reading the viewer's messages", Err: err}
-			return dst
+			f.lost(&Error{Kind: KindMessage, Step: "reading the viewer's messages", Err: err})
+			if f.broken != nil {
+				return dst
+			}
 		}
-		return append(dst, head...)
+		return f.passes(dst, head)
 	case head[0] == msgSetEncodings:
 		f.pass, f.list = false, append(f.list[:0], head...)
 		if f.body == 0 {
 			return f.encodings(dst)
 		}
 	default:
-		return append(dst, head...)
+		return f.passes(dst, head)
 	}
 	return dst
+}
+
+// admits reports whether a key or pointer message passes. What goes up does always: it would stay down.
+func (f *Filter) admits(head []byte) bool {
+	press, moves := goesDown(head), false
+	if head[0] == msgPointerEvent {
+		press, moves = head[1]&^f.held != 0, f.down&^head[1] == 0
+		f.held = head[1]
+	}
+	switch {
+	case !f.policy.Input.Watched():
+	case press:
+		f.policy.Input.Press()
+	case moves && !f.policy.Input.Moves():
+		return false
+	}
+	f.down = f.held
+	return true
+}
+
+// passes appends the head of a message that goes on. Of a pixel format the recorder hears when the framer
+// knows it.
+func (f *Filter) passes(dst, head []byte) []byte {
+	if f.policy.Recorder != nil {
+		f.policy.Recorder.Sent(head)
+	}
+	return append(dst, head...)
+}
+
+// lost ends what the framer is for: it cannot follow the server any more.
+func (f *Filter) lost(err error) {
+	if f.policy.Recorder != nil && !f.policy.NoClipboardOut {
+		f.policy.Recorder.Abort(err)
+		return
+	}
+	f.broken = err
 }
 
 // more goes on with the body of a message.
@@ -179,6 +243,9 @@ func (f *Filter) encodings(dst []byte) []byte {
 	dst = append(dst, f.list[:4]...)
 	dst = f.policy.rewrite(dst, f.list[4:])
 	binary.BigEndian.PutUint16(dst[at+2:], uint16((len(dst)-at-4)/4))
+	if f.policy.Recorder != nil {
+		f.policy.Recorder.Sent(dst[at:])
+	}
 	f.list = f.list[:0]
 	return dst
 }

@@ -53,16 +53,20 @@ func (p Policy) rewrite(dst, list []byte) []byte {
 // p does not allow.
 func (p Policy) removes(e int32) bool {
 	switch {
-	case p.Framer != nil && formOf(e) == 0: // the extended clipboard too: plain text can go in
+	case p.Framer != nil && formOf(e) == 0 && e != EncodingExtendedClipboard:
 		return true
+	case p.Knows != nil && !p.Knows(e):
+		return true
+	case e == EncodingName:
+		return p.Recorder != nil // viewers show the name that they had first, which says that it is recorded
 	case e == encExtendedButtons, e == encUltraPlugin, e >= encUltraFirst && e <= encUltraLast:
 		return true
 	case e == encContinuousUpdates:
 		return p.FPS > 0 || p.Framer != nil // see Framer.setFormat
 	case e == EncodingExtendedClipboard:
 		// Its server asks for the viewer's answer before it sends; without it, it sends plain text
-		// unasked.
-		return p.NoClipboardIn || p.ViewOnly
+		// unasked, and plain text can go in.
+		return p.NoClipboardIn || p.NoClipboardOut || p.ViewOnly
 	}
 	return false
 }

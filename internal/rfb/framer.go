@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// Framer finds the messages of a server in its stream, and takes out those that carry its clipboard
+// Framer finds the messages of a server in its stream, and tells those apart that carry its clipboard
 // (ServerCutText, plain and extended). All other bytes stay as they are. It must see the stream from
 // the first byte after ServerInit. Its [Filter], which may be in another goroutine, tells it of pixel
 // formats and update requests, and keeps viewers from asking for encodings that it does not know.
@@ -68,17 +68,27 @@ func NewFramer(format [16]byte) *Framer {
 // An error is final: the end of a message cannot be found. What was read until then is returned too.
 func (f *Framer) Pass(p []byte) ([]byte, error) {
 	kept := 0
-	for at := 0; at < len(p) && f.broken == nil; {
+	err := f.Parts(p, func(part []byte) { kept += copy(p[kept:], part) })
+	return p[:kept], err
+}
+
+// Parts hands out the parts of p between the clipboard's messages. Else it does what Pass does.
+func (f *Framer) Parts(p []byte, keep func(part []byte)) error {
+	begun, at := 0, 0
+	for at < len(p) && f.broken == nil {
 		n := f.take(p[at:])
-		if !f.cut {
-			if kept != at {
-				copy(p[kept:], p[at:at+n])
+		if f.cut {
+			if at > begun {
+				keep(p[begun:at])
 			}
-			kept += n
+			begun = at + n
 		}
 		at += n
 	}
-	return p[:kept], f.broken
+	if at > begun {
+		keep(p[begun:at])
+	}
+	return f.broken
 }
 
 // take returns how many of the next bytes are alike: of a body, or of a head, which it hands to its step

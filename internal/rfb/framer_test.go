@@ -73,7 +73,7 @@ func TestAMessageThatCannotBeFollowedEndsTheStream(t *testing.T) {
 // has the new one.
 func TestTheFramerFollowsTheViewersPixelFormat(t *testing.T) {
 	f := rfb.NewFramer(deep)
-	viewer := rfb.NewFilter(rfb.Policy{Framer: f})
+	viewer := rfb.NewFilter(rfb.Policy{Framer: f, NoClipboardOut: true})
 	say := func(messages ...string) error {
 		_, err := viewer.Push(nil, []byte(strings.Join(messages, "")), start)
 		return err
@@ -117,12 +117,12 @@ func TestTheFramerFollowsTheViewersPixelFormat(t *testing.T) {
 
 // rfbFilterError is the error of the messages of a viewer with a framer.
 func rfbFilterError(server [16]byte, messages ...string) error {
-	_, err := rfb.NewFilter(rfb.Policy{Framer: rfb.NewFramer(server)}).Push(nil, []byte(strings.Join(messages, "")), start)
+	_, err := rfb.NewFilter(rfb.Policy{Framer: rfb.NewFramer(server), NoClipboardOut: true}).Push(nil, []byte(strings.Join(messages, "")), start)
 	return err
 }
 
 func TestAViewerWithAFramerIsOfferedOnlyWhatItCanFollow(t *testing.T) {
-	f := rfb.NewFilter(rfb.Policy{Framer: rfb.NewFramer(deep)})
+	f := rfb.NewFilter(rfb.Policy{Framer: rfb.NewFramer(deep), NoClipboardOut: true})
 	got, err := f.Push(nil, []byte(list(16, 15, 7, 8, 5, 21, 50, 1, 0, -239, -314, -1063131698, -313, -316, -23, -250, -450, 1100, -224)+continuous), start)
 	if want := list(16, 7, 5, 50, 1, 0, -239, -314, -23, -250, -450, -224); err != nil || string(got) != want {
 		t.Errorf("%q, %v, want %q", got, err, want)

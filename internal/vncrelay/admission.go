@@ -33,7 +33,11 @@ func (a Admission) Open(session *vncsession.Session, viewer netip.Addr) (*rfb.De
 	}
 	// From here on a release ends the session: closing the connection interrupts what waits.
 	defer session.Live.OnEnd(a.HangUp)()
-	if err := a.admit(backend.Init); err != nil {
+	shown := backend.Init
+	if session.Recording != nil {
+		shown.Name = recordedName(shown.Name)
+	}
+	if err := a.admit(shown); err != nil {
 		_ = backend.Conn.Close()
 		return nil, err
 	}
@@ -71,7 +75,18 @@ func (a Admission) Enter(session *vncsession.Session, viewer netip.Addr) (*rfb.D
 		_ = errors.As(err, &refusal)
 		return nil, noted(session, refusal, err)
 	}
+	if err := session.Record(backend.Init); err != nil {
+		_ = backend.Conn.Close()
+		return nil, desktop.NewRefusal(desktop.RefusedRecording) // the session has ended with its reason
+	}
 	return backend, nil
+}
+
+// recordedName says behind the name of a desktop, which viewers show as the title of their window, that
+// the session is recorded.
+func recordedName(name string) string {
+	const suffix = " (recorded)"
+	return name[:min(len(name), rfb.MaxName-len(suffix))] + suffix
 }
 
 // admit ends the viewer's side of the handshake.

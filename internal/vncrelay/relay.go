@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/framebuffer"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 )
@@ -34,7 +35,7 @@ type Relay struct {
 	viewer   Viewer
 	up       *uplink
 	idle     time.Duration // the idle timeout; 0: none
-	framer   *rfb.Framer   // nil: the workstation's bytes are not looked at
+	stream   *stream       // nil: the workstation's bytes are not looked at
 	throttle *throttle     // nil: they come as fast as they can
 
 	// Set by carryDown.
@@ -47,16 +48,21 @@ type Relay struct {
 func New(session *vncsession.Session, viewer Viewer, backend *rfb.Desktop, policy desktop.Policy) *Relay {
 	rules := session.Pass.Rules
 	r := &Relay{Session: session, viewer: viewer, idle: rules.IdleTimeout, throttle: newThrottle(rules.Bandwidth)}
-	if rules.NoClipboardOut {
-		r.framer = rfb.NewFramer(backend.Init.Format)
-	}
 	if rules.Bandwidth > 0 && rules.FPS == 0 {
 		rules.FPS = throttledFPS
 	}
-	r.up = newUplink(backend.Conn, rfb.Policy{
-		ViewOnly: rules.ViewOnly, FixedSize: policy.FixedSize, NoClipboardIn: rules.NoClipboardIn,
-		FPS: rules.FPS, PreferTight: true, Framer: r.framer,
-	})
+	up := rfb.Policy{
+		ViewOnly: rules.ViewOnly, FixedSize: policy.FixedSize, NoClipboardIn: rules.NoClipboardIn, NoClipboardOut: rules.NoClipboardOut,
+		FPS: rules.FPS, PreferTight: true, Input: session.Live.Input,
+	}
+	if rules.NoClipboardOut || session.Recording != nil {
+		up.Framer = rfb.NewFramer(backend.Init.Format)
+		r.stream = &stream{framer: up.Framer, cut: rules.NoClipboardOut, recording: session.Recording}
+	}
+	if session.Recording != nil {
+		up.Recorder, up.Knows = r.stream, framebuffer.Knows
+	}
+	r.up = newUplink(backend.Conn, up)
 	return r
 }
 
@@ -164,8 +170,8 @@ func (r *Relay) carryDown() desktop.Reason {
 		if r.throttle != nil {
 			r.throttle.took(len(piece))
 		}
-		if r.framer != nil {
-			piece, r.unreadable = r.framer.Pass(piece)
+		if r.stream != nil {
+			piece, r.unreadable = r.stream.pass(piece)
 		}
 		if len(piece) > 0 {
 			r.Session.Live.Down.Add(int64(len(piece)))

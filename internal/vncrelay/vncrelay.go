@@ -12,6 +12,7 @@
 //	relay      carry bytes both ways until either side ends
 //	uplink     the viewer's messages, through the filter
 //	source     the workstation's bytes
+//	stream     follows them, for the clipboard and the recording
 //	throttle   keeps them within a bandwidth
 //	idle       ends a session without input
 //	peer       ends a session whose other end does not answer

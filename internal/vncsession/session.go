@@ -3,6 +3,7 @@
 //	s := vncsession.Open(deps, pass, viewer, security)
 //	defer s.Finish(reason)    // exactly once, whatever happens
 //	err := s.Join()           // a *desktop.Refusal
+//	err = s.Record(init)      // if its rules say so, s.Recording then takes what is seen; a *desktop.Refusal
 //	s.Refuse(refusal, cause)  // if the viewer is refused after all
 //
 // A session leaves one record, one log line and one count, and outlives the
@@ -24,6 +25,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 )
 
 // Names of sessions in records.
@@ -49,6 +51,8 @@ type Deps struct {
 	Logger  *zap.Logger
 	Redact  func(text string) string // takes secrets out of causes for the log
 	Now     func() time.Time
+	// Recordings is where sessions are recorded; nil: nowhere.
+	Recordings *recording.Store
 
 	// OnShutdown sets what is called when the process ends: it belongs to no configuration.
 	OnShutdown func(cancel context.CancelCauseFunc)
@@ -60,6 +64,8 @@ type Deps struct {
 type Session struct {
 	Pass *desktop.Pass
 	Live *desktop.Session // set by Join
+	// Recording is set by Record; nil: nothing is recorded.
+	Recording *recording.Writer
 
 	Actions, Screenshots, Typed atomic.Int64 // of an agent, for the record
 
@@ -153,6 +159,7 @@ func (s *Session) Finish(why desktop.Reason) {
 		s.Live.Leave()
 		r.ID, r.Status = s.Live.ID, http.StatusOK
 		why := s.Live.Why()
+		s.endRecording(r, why)
 		r.Ended, r.RefusedBy = string(why), why.Option()
 		r.BytesUp, r.BytesDown = s.Live.Up.Load(), s.Live.Down.Load()
 		r.Actions, r.Screenshots, r.Typed = s.Actions.Load(), s.Screenshots.Load(), s.Typed.Load()

@@ -3,7 +3,6 @@
 package desktop
 
 import (
-	"errors"
 	"fmt"
 	"image"
 	"unicode"
@@ -143,15 +142,10 @@ func (x *Screen) held() (keys []uint32, buttons byte, err error) {
 //	x i16, y i16, 7, device u8
 func (x *Screen) fake(kind, detail byte, at image.Point) ([]byte, error) {
 	if x.xtest == 0 {
-		const name = "XTEST"
-		m, err := x.ask(sized(append(request(opQueryExtension, 0, uint32(len(name))), name...)))
-		if err != nil {
+		var err error
+		if x.xtest, err = x.extension("XTEST"); err != nil {
 			return nil, err
 		}
-		if m[8] == 0 {
-			return nil, errors.New("the X server has no XTEST")
-		}
-		x.xtest = m[9]
 	}
 	return request(x.xtest, xtestFakeInput, uint32(kind)|uint32(detail)<<8, 0, x.Root, 0, 0, pair(at.X, at.Y), 0, 0), nil
 }

@@ -97,6 +97,50 @@ func (x *Screen) pictureOf(window uint32) (*image.RGBA, error) {
 	return img, nil
 }
 
+// extension is the opcode of one.
+func (x *Screen) extension(name string) (opcode byte, err error) {
+	m, err := x.ask(sized(append(request(opQueryExtension, 0, uint32(len(name))), name...)))
+	if err == nil && m[8] == 0 {
+		err = fmt.Errorf("the X server has no %s", name)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return m[9], nil
+}
+
+// Resize gives the display another of its sizes ("X Resize, Rotate and Reflect Extension", version 1.1):
+//
+//	screen info  … timestamp u32 at 12, configuration u32 at 16, sizes u16 at 20, …; then of each size
+//	             width u16, height u16, 4 bytes
+func (x *Screen) Resize(size image.Point) error {
+	const queryVersion, setScreenConfig, getScreenInfo, upright = 0, 2, 5, 1
+	randr, err := x.extension("RANDR")
+	if err != nil {
+		return err
+	}
+	if _, err = x.ask(request(randr, queryVersion, 1, 1)); err != nil {
+		return err
+	}
+	m, err := x.ask(request(randr, getScreenInfo, x.Root))
+	if err != nil {
+		return err
+	}
+	sizes := m[32:]
+	for i := range int(le.Uint16(m[20:])) {
+		if 8*i+4 > len(sizes) || pair(size.X, size.Y) != le.Uint32(sizes[8*i:]) {
+			continue
+		}
+		m, err = x.ask(request(randr, setScreenConfig, x.Root, le.Uint32(m[12:]), le.Uint32(m[16:]), pair(i, upright), 0))
+		if err == nil && m[1] != 0 {
+			err = fmt.Errorf("another size is refused with %d", m[1])
+		}
+		x.width, x.height = size.X, size.Y
+		return err
+	}
+	return fmt.Errorf("the display has no size %v", size)
+}
+
 // atom is the number of a name.
 func (x *Screen) atom(name string) (uint32, error) {
 	b := append(request(opInternAtom, 0, uint32(len(name))), name...)

@@ -1,0 +1,46 @@
+package vncrelay
+
+import (
+	"sync"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/recording"
+	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
+)
+
+// stream is what a workstation sends where that is followed, to keep its clipboard from the viewer, from
+// the recording, or from both.
+type stream struct {
+	framer    *rfb.Framer
+	cut       bool              // the clipboard, for the viewer too
+	recording *recording.Writer // nil: nothing is recorded
+
+	// mu keeps what the viewer sends out of the recording between the framer's look at a piece and the
+	// piece: a pixel format that was sent after an update had begun stands behind that beginning.
+	mu sync.Mutex
+}
+
+// pass records a piece, and returns what of it the viewer gets. A workstation that cannot be followed ends
+// the recording, and is an error where its clipboard is cut.
+func (s *stream) pass(piece []byte) (rest []byte, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cut {
+		rest, err = s.framer.Pass(piece)
+		s.recording.Server(rest)
+		return rest, err
+	}
+	if err := s.framer.Parts(piece, s.recording.Server); err != nil {
+		s.recording.Abort(err)
+	}
+	return piece, nil
+}
+
+// Sent records what goes to the workstation. It is for the filter.
+func (s *stream) Sent(message []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.recording.Sent(message)
+}
+
+// Abort ends the recording.
+func (s *stream) Abort(cause error) { s.recording.Abort(cause) }
