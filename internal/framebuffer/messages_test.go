@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"io"
@@ -210,6 +211,7 @@ func TestCursorsHaveShapeAndPlace(t *testing.T) {
 func TestTheClipboardIsRead(t *testing.T) {
 	text := "Gr\xfc\xdfe"
 	long := "\u20ac" + strings.Repeat("x", 1000)
+	most := strings.Repeat("m", framebuffer.MaxText)
 	var z deflater
 	packed := z.flush(u32(len(long)+1) + long + "\x00")
 	for what, c := range map[string]struct {
@@ -217,6 +219,7 @@ func TestTheClipboardIsRead(t *testing.T) {
 		want    framebuffer.Message
 	}{
 		"plain":    {"\x03..." + u32(len(text)) + text, framebuffer.Message{Text: []byte("Grüße")}},
+		"longest":  {"\x03..." + u32(framebuffer.MaxText) + most, framebuffer.Message{Text: []byte(most)}},
 		"empty":    {"\x03..." + u32(0), framebuffer.Message{Text: []byte{}}},
 		"caps":     {"\x03..." + u32(-12) + u32(1<<24|1<<28|3) + u32(4096) + u32(1), framebuffer.Message{Clipboard: framebuffer.Clipboard{Flags: 1<<24 | 1<<28 | 3, MaxText: 4096}}},
 		"no text":  {"\x03..." + u32(-8) + u32(1<<24|2) + u32(4096), framebuffer.Message{Clipboard: framebuffer.Clipboard{Flags: 1<<24 | 2}}},
@@ -225,7 +228,7 @@ func TestTheClipboardIsRead(t *testing.T) {
 	} {
 		m := read(t, newDecoder(t, redFirst, image.Pt(8, 6)), c.message)
 		if m.Kind != framebuffer.CutText || !bytes.Equal(m.Text, c.want.Text) || (m.Text == nil) != (c.want.Text == nil) || m.Clipboard != c.want.Clipboard {
-			t.Errorf("%s: %+v, want %+v", what, m, c.want)
+			t.Errorf("%s: %.200v, want %.200v", what, fmt.Sprintf("%+v", m), fmt.Sprintf("%+v", c.want))
 		}
 	}
 }

@@ -131,6 +131,7 @@ func serverMessages(format [16]byte) map[string]string {
 		"cursor with alpha":      rect(17, 5, -314, u32(0), noise(17*5*4)),
 		"VMware cursor":          rect(17, 5, 0x574d5664, "\x00.", noise(2*17*5*p)),
 		"VMware alpha cursor":    rect(17, 5, 0x574d5664, "\x01.", noise(17*5*4)),
+		"VMware position":        rect(0, 0, 0x574d5666),
 		"VMware lights":          rect(0, 0, 0x574d5668, noise(4)),
 		"QEMU lights":            rect(0, 0, -261, "\x07"),
 		"QEMU keys":              rect(0, 0, -258),
