@@ -50,7 +50,7 @@ func compactLength(in *input) int {
 func readJPEG(d *Decoder, r image.Rectangle) error {
 	data := d.in.bytes(compactLength(&d.in)) // less than 4 MiB
 	if d.in.err != nil {
-		return nil
+		return d.in.err
 	}
 	if r.Dx()*r.Dy() > maxJPEG {
 		return wrong("a JPEG of more than %d pixels", maxJPEG)
