@@ -10,8 +10,8 @@ type Cursor struct {
 	Placed bool        // the server has said where; it does so when others move the pointer
 }
 
-// maxCursor bounds the pixels of a shape.
-const maxCursor = 1 << 20
+// maxCursor bounds the pixels of a shape: 512 by 512 is twice the largest that desktops have.
+const maxCursor = 1 << 18
 
 // shape begins a cursor's. Its place is the hot spot.
 func shape(d *Decoder, m *Message, r image.Rectangle) (*image.RGBA, error) {

@@ -11,7 +11,7 @@ import (
 
 // maxJPEG bounds the pixels of one, whose decoder may use 16 bytes for each. Servers split a picture
 // into parts of 65,536.
-const maxJPEG = 4 << 20
+const maxJPEG = 1 << 20
 
 // readTight reads a rectangle that begins with its control: four bits that reset zlib streams, and how
 // it is encoded (the community's description of RFB).
