@@ -75,7 +75,7 @@ func readJPEG(d *Decoder, r image.Rectangle) error {
 	return nil
 }
 
-// basic reads pixels behind a filter, compressed unless they are few or the server does not want to.
+// readBasic reads pixels behind a filter, compressed unless they are few or the server does not want to.
 func readBasic(d *Decoder, r image.Rectangle, control byte) error {
 	as, filter := &d.formats.tight, byte(rfb.FilterCopy)
 	if control&rfb.TightFilter != 0 {
@@ -133,7 +133,7 @@ func filtered(d *Decoder, in *input, r image.Rectangle, filter byte, colours []b
 // the range of a colour.
 func gradient(d *Decoder, in *input, r image.Rectangle) {
 	as, line := &d.formats.tight, d.pixels(r.Dx())
-	above := make([][3]int, r.Dx()+1) // from the left of the picture on
+	above := make([][3]int, r.Dx())
 	for y := r.Min.Y; y < r.Max.Y && in.err == nil; y++ {
 		src := in.bytes(r.Dx() * as.size)
 		var left, aboveLeft [3]int
@@ -141,9 +141,9 @@ func gradient(d *Decoder, in *input, r image.Rectangle) {
 			v := as.load(src[x*as.size:])
 			for i := range left {
 				most := int(as.most[i])
-				sum := int(v>>as.shift[i]) + min(max(left[i]+above[x+1][i]-aboveLeft[i], 0), most)
-				aboveLeft[i], left[i] = above[x+1][i], sum&most
-				above[x+1][i] = left[i]
+				sum := int(v>>as.shift[i]) + min(max(left[i]+above[x][i]-aboveLeft[i], 0), most)
+				aboveLeft[i], left[i] = above[x][i], sum&most
+				above[x][i] = left[i]
 				line[4*x+i] = as.scale[i][left[i]]
 			}
 			line[4*x+3] = 255
