@@ -97,6 +97,8 @@ func TestDamageIsAroundWhatChanged(t *testing.T) {
 		{[]string{rect(image.Rect(3, 2, 4, 4), 0, colours(red, blue)), rect(image.Rect(5, 3, 6, 4), 0, colours(blue))}, image.Rect(3, 2, 6, 4)},
 		{[]string{rect(image.Rect(0, 5, 8, 6), 1, u16(0), u16(1))}, image.Rectangle{}}, // black on black
 		{[]string{rect(image.Rect(0, 5, 8, 6), 1, u16(0), u16(0))}, image.Rect(2, 5, 6, 6)},
+		{[]string{rect(image.Rect(2, 4, 3, 5), 0, colours(green)), rect(image.Rect(0, 1, 8, 2), 0, colours(black, black, black, black, green, black, black, black))},
+			image.Rect(2, 1, 5, 5)},
 		{[]string{rect(image.Rect(4, 4, 6, 5), 0, colours(red, red)), all(red, black, red, green, black, red, black, blue)}, image.Rect(0, 0, 8, 5)},
 	} {
 		if m := read(t, d, update(c.rects...)); m.Damage != c.want {
