@@ -60,6 +60,9 @@ func (x *Screen) Look(ctx context.Context, want Want) (Shot, error) {
 	if shot.Settled = settled; shot.PNG != nil {
 		x.link.session.Screenshots.Add(1)
 	}
+	if err == nil {
+		x.show(shot)
+	}
 	return shot, err
 }
 

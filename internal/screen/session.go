@@ -37,6 +37,7 @@ type Screen struct {
 	sight sight
 	shots shots
 	hand  hand
+	agent agent
 }
 
 // life is how a desktop is used.
@@ -63,7 +64,7 @@ func newScreen(s *Screens) *Screen {
 	return &Screen{
 		ready: make(chan struct{}), over: make(chan struct{}),
 		sight: sight{news: make(chan struct{})}, shots: shots{memory: &s.memory, turn: make(chan struct{}, 1)},
-		hand: hand{keys: make(map[uint32]struct{})},
+		hand: hand{keys: make(map[uint32]struct{})}, agent: agent{turn: make(chan struct{}, 1)},
 	}
 }
 
