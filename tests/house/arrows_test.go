@@ -104,6 +104,9 @@ var arrows = []arrow{
 	{"caddymodule/offline", "internal/limits", "limits of keys and tenants"},
 
 	{"handlers", "caddy", "Caddy modules"},
+	{"handlers", "internal/replay", "plays recordings"},
+	{"handlers", "internal/wsconn", "the WebSocket of a replay"},
+	{"handlers", "internal/vncsocket", "the subprotocol of RFB"},
 	{"handlers", "internal/caddykit", "options, and where the gateway is"},
 	{"handlers", "internal/apierror", "refusals become answers"},
 	{"handlers", "internal/gateway", "the configuration that serves a request"},
@@ -529,6 +532,10 @@ var arrows = []arrow{
 	{"internal/vnclocal", "internal/rfb", "the handshakes on both sides"},
 	{"internal/vnclocal", "websocket", "the way over HTTPS alone"},
 	{"internal/wsconn", "websocket", "the framing, on the server's side"},
+
+	{"internal/replay", "internal/framebuffer", "what a recording shows"},
+	{"internal/replay", "internal/recording", "its frames"},
+	{"internal/replay", "internal/rfb", "the server that the page sees"},
 	{"tests/bench", "websocket", "a browser, and the bare copy"},
 	{"internal/vncsession", "internal/activity", "one record a session"},
 	{"internal/vncsession", "internal/metrics", "one count a session"},
