@@ -45,10 +45,8 @@ var errHeld = &apierror.Error{Code: apierror.WorkstationOccupied, Message: "held
 
 // event notes one, and fails if it is to.
 func (f *fake) event(format string, args ...any) error {
-	select {
-	case <-f.gone:
-		return errHeld
-	default:
+	if err := f.MayAct(); err != nil {
+		return err
 	}
 	if len(f.log)+1 == f.fail {
 		f.fail = 0
@@ -62,11 +60,21 @@ func (f *fake) event(format string, args ...any) error {
 	return nil
 }
 
-func (f *fake) Size() image.Point                    { return f.size }
-func (f *fake) At() image.Point                      { return f.at }
-func (f *fake) Buttons() uint8                       { return f.buttons }
-func (f *fake) Last() screen.Shot                    { return f.last }
-func (f *fake) Ended() <-chan struct{}               { return f.gone }
+func (f *fake) Size() image.Point { return f.size }
+func (f *fake) At() image.Point   { return f.at }
+func (f *fake) Buttons() uint8    { return f.buttons }
+func (f *fake) Last() screen.Shot { return f.last }
+
+// MayAct fails after the end.
+func (f *fake) MayAct() error {
+	select {
+	case <-f.gone:
+		return errHeld
+	default:
+		return nil
+	}
+}
+
 func (f *fake) Turn(context.Context) (func(), error) { return func() {}, nil }
 func (f *fake) Acted(actions, typed int) {
 	f.acted = [2]int{f.acted[0] + actions, f.acted[1] + typed}

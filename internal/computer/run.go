@@ -20,11 +20,11 @@ type Screen interface {
 	// Last is the picture of the whole desktop that the caller was shown last, without its pixels; the zero
 	// value if there was none.
 	Last() screen.Shot
-	// Ended is closed at the end of the session.
-	Ended() <-chan struct{}
 
-	// Turn waits until no other call acts; done ends this one's turn.
+	// Turn waits until no other call acts; done ends this one's turn. MayAct returns the error that an event
+	// would have now.
 	Turn(ctx context.Context) (done func(), err error)
+	MayAct() error
 	Pointer(at image.Point, buttons uint8) error
 	Key(keysym uint32, down bool) error
 	Cut(text string) error
@@ -168,18 +168,26 @@ func (x *run) cut(s *step) error {
 	return x.wait(s)
 }
 
+// askEvery is how soon a long wait sees that a person has the input, or that the session has ended.
+const askEvery = 250 * time.Millisecond
+
 // wait waits for the time after a step.
 func (x *run) wait(s *step) error {
-	timer := time.NewTimer(s.pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-x.screen.Ended():
-		return x.screen.Pointer(x.screen.At(), x.screen.Buttons()) // says why
-	case <-x.ctx.Done():
-		return apierror.New(apierror.ClientGone, "the client left").WithCause(x.ctx.Err())
+	for left := s.pause; left > 0; left -= askEvery {
+		timer := time.NewTimer(min(left, askEvery))
+		select {
+		case <-timer.C:
+		case <-x.ctx.Done():
+			timer.Stop()
+			return apierror.New(apierror.ClientGone, "the client left").WithCause(x.ctx.Err())
+		}
+		if s.pause > askEvery {
+			if err := x.screen.MayAct(); err != nil {
+				return err
+			}
+		}
 	}
+	return nil
 }
 
 // place is where a place of the caller's is on the desktop.

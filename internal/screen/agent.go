@@ -18,15 +18,20 @@ func (x *Screen) Turn(ctx context.Context) (done func(), err error) {
 	select {
 	case x.agent.turn <- struct{}{}:
 		return func() { <-x.agent.turn }, nil
-	case <-x.Ended():
+	case <-x.Session().Ended():
 		return nil, x.link.ended()
 	case <-ctx.Done():
 		return nil, gone(ctx)
 	}
 }
 
-// Ended is closed at the end of the session.
-func (x *Screen) Ended() <-chan struct{} { return x.Session().Ended() }
+// MayAct returns the error that an event would have now: control_held, or that of the session's end.
+func (x *Screen) MayAct() error {
+	if x.Session().Why() != "" {
+		return x.link.ended()
+	}
+	return x.Session().Input.Act(func() error { return nil })
+}
 
 // Last is the picture of the whole desktop that the agent was shown last, without the pixels; the zero
 // value if there was none. Its Space is what coordinates refer to that name none.
