@@ -20,10 +20,13 @@ func IssuerOf(q *request.Request) desktop.Issuer {
 }
 
 // Screen returns the desktop of a workstation for an agent's request from an address, to look at it or to
-// act too. The caller ends the call with Release; see [screen.Screens.Open].
+// act too. The caller ends the call with Release; see [screen.Screens.Open]. The row of the session has the
+// trace of the request.
 func (v VNC) Screen(q *request.Request, workstation string, client netip.AddrPort, control bool) (*screen.Screen, error) {
+	by := IssuerOf(q)
+	by.Trace = by.Trace.InRun(q.Outcome.Record.TraceID)
 	x, err := v.gateway.state.Screens.Open(q.HTTP.Context(), screen.Who{
-		Gateway: v, Issuer: IssuerOf(q), Workstation: workstation, Client: client, Public: !request.OnLoopback(q.HTTP), Control: control,
+		Gateway: v, Issuer: by, Workstation: workstation, Client: client, Public: !request.OnLoopback(q.HTTP), Control: control,
 	})
 	if err == nil {
 		q.Trace.SetSession(x.Session().ID)

@@ -13,6 +13,8 @@ const (
 	// SettleQuiet and SettleMax are what a desktop needs as a rule to draw what an action has done.
 	SettleQuiet = 300 * time.Millisecond
 	SettleMax   = 3 * time.Second
+	// holderEvery is how soon a call that waits for a change sees that a person has taken the input.
+	holderEvery = time.Second
 )
 
 // Want says what a picture has, and when it is taken. The zero value is the whole desktop as it is now.
@@ -87,7 +89,7 @@ func (x *Screen) waitForChange(ctx context.Context, want Want, until time.Time) 
 		if want.Known == "" {
 			want.Known = shot.ETag
 		}
-		if err := x.sight.follow(ctx, x.link, until); err != nil {
+		if err := x.sight.follow(ctx, x.link, earlier(until, time.Now().Add(holderEvery))); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +29,8 @@ type lab struct {
 	*vncrelaytest.Gateway
 	t       *testing.T
 	server  *server
+	several bool // each connection is to a server of its own
+	dials   atomic.Int32
 	screens *screen.Screens
 }
 
@@ -40,9 +43,15 @@ func newLab(t *testing.T, change func(p *desktop.Policy)) *lab {
 	l := &lab{Gateway: vncrelaytest.New(t, vncrelaytest.Options{Policy: p}), t: t, server: newServer(640, 400)}
 	l.screens = screen.New(func(context.Context, *desktop.Pass) (net.Conn, error) {
 		ours, its := net.Pipe()
-		go l.server.serve(its)
+		server := l.server
+		if l.several {
+			server = newServer(640, 400)
+		}
+		l.dials.Add(1)
+		go server.serve(its)
 		return ours, nil
 	})
+	t.Cleanup(func() { l.State.EndAll(desktop.ReasonShutdown) })
 	return l
 }
 
@@ -107,7 +116,7 @@ type server struct {
 	out      chan []byte
 	requests int
 	input    [][]byte // keys, pointer and clipboard that came
-	came     int      // connections
+	conn     net.Conn // the last
 }
 
 func newServer(width, height int) *server {
@@ -119,7 +128,7 @@ func newServer(width, height int) *server {
 func (s *server) serve(conn net.Conn) {
 	defer func() { _ = conn.Close() }()
 	s.mu.Lock()
-	s.came++
+	s.conn = conn
 	s.mu.Unlock()
 	_, err := vncrelaytest.Join(vncrelaytest.DesktopNone, vncrelaytest.Conversation{"C \x01"}).Play(conn, 'S')
 	if err != nil {
@@ -234,6 +243,12 @@ func (s *server) resize(width, height int) {
 	p := binary.BigEndian.AppendUint16([]byte{0, 0, 0, 1, 0, 0, 0, 0}, uint16(width))
 	p = binary.BigEndian.AppendUint16(p, uint16(height))
 	s.out <- binary.BigEndian.AppendUint32(p, 0xFFFFFF21)
+}
+
+func (s *server) hangUp() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = s.conn.Close()
 }
 
 func (s *server) heard() (requests int, input [][]byte) {

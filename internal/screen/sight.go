@@ -29,6 +29,7 @@ type sight struct {
 	checked uint64    // of which so many are answered
 	asked   time.Time // for changes
 	waits   bool      // that is not answered
+	bare    bool      // the last update had no pixels: requests before it get no other answer
 }
 
 // updated notes an update.
@@ -41,6 +42,7 @@ func (s *sight) updated(m *framebuffer.Message, size image.Point, now time.Time)
 		s.whole = s.whole || s.wanted
 		s.checked = s.checks
 	}
+	s.bare = !m.Resized && m.Drawn == 0
 	if m.Resized || !m.Damage.Empty() {
 		s.version++
 		s.changed = now
@@ -70,6 +72,11 @@ func (s *sight) freshen(check *uint64, now time.Time) (requests [][]byte, news <
 		s.checks++
 		*check = s.checks
 		return [][]byte{s.changes(now), updateRequest(false, image.Pt(1, 1))}, s.news, false
+	case s.bare && (!s.whole || s.checked < *check):
+		// TigerVNC's server answers a request for all with the layout of its screens alone, each time. It
+		// still owes the pixels, and sends them for a request for changes.
+		s.bare = false
+		return [][]byte{s.changes(now)}, s.news, false
 	}
 	return nil, s.news, s.whole && s.checked >= *check
 }
