@@ -191,6 +191,6 @@ func scale(p, from, to image.Point) image.Point {
 	if from == to {
 		return p
 	}
-	side := func(v, from, to int) int { return min((2*v+1)*to/(2*from), to-1) }
+	side := func(v, from, to int) int { return (2*v + 1) * to / (2 * from) }
 	return image.Pt(side(p.X, from.X, to.X), side(p.Y, from.Y, to.Y))
 }
