@@ -69,7 +69,7 @@ func init() {
 		{method: "GET", path: "/providers", title: "Providers", menu: "Providers", group: "Gateway", scopes: []keys.Scope{keys.ProvidersRead}, live: true, serve: providers},
 		{method: "GET", path: "/tools", title: "Tools", menu: "Tools", group: "Gateway", scopes: []keys.Scope{keys.MCPCall}, live: true, serve: tools},
 		{method: "GET", path: "/tools/{server}", title: "Tools", scopes: []keys.Scope{keys.MCPCall}, serve: showServer},
-		{method: "GET", path: "/keys", title: "Keys made at run time", menu: "Keys", group: "Gateway", scopes: manageKeys, serve: listKeys},
+		{method: "GET", path: "/keys", title: "Keys", menu: "Keys", group: "Gateway", scopes: manageKeys, serve: listKeys},
 		{method: "GET", path: "/keys/new", title: "Issue a key", scopes: manageKeys, serve: newKey},
 		{method: "POST", path: "/keys/new", title: "Issue a key", scopes: manageKeys, serve: issueKey},
 		{method: "GET", path: "/keys/{hash}", title: "Key", scopes: manageKeys, serve: showKey},
