@@ -74,6 +74,7 @@ var (
 	syncEndpoint       = &endpoint{"workstations", http.MethodPost, keys.WorkstationsManage, true, syncWorkstations}
 	releaseEndpoint    = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, releaseWorkstation}
 	screenshotEndpoint = &endpoint{"screen", http.MethodGet, keys.WorkstationsAutomate, false, serveScreenshot}
+	actEndpoint        = &endpoint{"screen", http.MethodPost, keys.WorkstationsAutomate, true, serveInput}
 	refreshEndpoint    = &endpoint{"workstations", http.MethodPost, keys.WorkstationsManage, true, refreshWorkstation}
 	sessionsEndpoint   = &endpoint{"workstations", http.MethodGet, keys.WorkstationsManage, false, serveSessions}
 	endSessionEndpoint = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, endSession}
@@ -88,6 +89,11 @@ var (
 	openSessionsEndpoint   = &endpoint{"sessions", http.MethodGet, 0, false, serveOpenSessions} // one of two scopes
 	endOpenSessionEndpoint = &endpoint{"sessions", http.MethodDelete, 0, true, endOpenSession}
 	guestsEndpoint         = &endpoint{"sessions", http.MethodPost, keys.WorkstationsConnect, true, inviteGuest}
+
+	recordingsEndpoint = &endpoint{"recordings", http.MethodGet, keys.RecordingsRead, false, serveRecordings}
+	recordingEndpoint  = &endpoint{"recordings", http.MethodGet, keys.RecordingsRead, true, serveRecording}
+	recordingFile      = &endpoint{"recordings", http.MethodGet, keys.RecordingsRead, true, serveRecordingFile}
+	deleteRecordingEnd = &endpoint{"recordings", http.MethodDelete, keys.RecordingsManage, true, deleteRecording}
 )
 
 var socketEndpoint = &endpoint{"vnc_socket", http.MethodGet, keys.WorkstationsConnect, false, serveVNCSocket}
@@ -152,6 +158,7 @@ var routes = []route{
 	{syncPath, api.OpenAI{}, releaseEndpoint},
 	{"/v1/workstations/{id}/vnc", api.OpenAI{}, vncURLEndpoint},
 	{"/v1/workstations/{id}/screenshot", api.OpenAI{}, screenshotEndpoint},
+	{"/v1/workstations/{id}/input", api.OpenAI{}, actEndpoint},
 	{"/v1/workstations/{id}/refresh", api.OpenAI{}, refreshEndpoint},
 	{"/v1/workstations/{id}/control", api.OpenAI{}, controlEndpoint},
 	{"/v1/workstations/{id}/control", api.OpenAI{}, changeControlEndpoint},
@@ -164,6 +171,11 @@ var routes = []route{
 	{"/v1/sessions", api.OpenAI{}, openSessionsEndpoint},
 	{"/v1/sessions/{id}", api.OpenAI{}, endOpenSessionEndpoint},
 	{"/v1/sessions/{id}/guests", api.OpenAI{}, guestsEndpoint},
+
+	{"/v1/recordings", api.OpenAI{}, recordingsEndpoint},
+	{"/v1/recordings/{id}", api.OpenAI{}, recordingEndpoint},
+	{"/v1/recordings/{id}", api.OpenAI{}, deleteRecordingEnd},
+	{"/v1/recordings/{id}/file", api.OpenAI{}, recordingFile},
 
 	{"/api/v1/models", api.OpenRouter{}, modelsEndpoint},
 	{"/api/v1/model/", api.OpenRouter{}, modelsEndpoint},

@@ -57,6 +57,8 @@ func init() {
 		{method: "GET", path: "/sessions/{id}/end", title: "End a session", scopes: seeDesktops, serve: endSession.serve},
 		{method: "POST", path: "/sessions/{id}/end", title: "End a session", scopes: seeDesktops, serve: endSession.serve},
 		{method: "GET", path: "/models", title: "Models", menu: "Models", group: "Gateway", scopes: []keys.Scope{keys.ModelsRead}, serve: models},
+		{method: "GET", path: "/try", title: "Try a model", menu: "Try it", group: "Gateway", scopes: []keys.Scope{keys.ChatWrite}, serve: showTry},
+		{method: "POST", path: "/try", title: "Try a model", scopes: []keys.Scope{keys.ChatWrite}, serve: try},
 		{method: "GET", path: "/limits", title: "Limits and budgets", menu: "Limits", group: "Gateway", live: true, serve: limits},
 		{method: "GET", path: "/providers", title: "Providers", menu: "Providers", group: "Gateway", scopes: []keys.Scope{keys.ProvidersRead}, live: true, serve: providers},
 		{method: "GET", path: "/tools", title: "Tools", menu: "Tools", group: "Gateway", scopes: []keys.Scope{keys.MCPCall}, live: true, serve: tools},

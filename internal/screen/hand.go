@@ -50,14 +50,14 @@ func (h *hand) since() (input, held time.Time) {
 }
 
 // release returns the events that let everything go; mu is held.
-func (h *hand) release() (events []byte) {
+func (h *hand) release() (events [][]byte) {
 	for key := range h.keys {
-		events = append(events, keyEvent(key, false)...)
+		events = append(events, keyEvent(key, false))
 	}
 	clear(h.keys)
 	if h.buttons != 0 {
 		h.buttons = 0
-		events = append(events, pointerEvent(h.at, 0)...)
+		events = append(events, pointerEvent(h.at, 0))
 	}
 	return events
 }
@@ -76,17 +76,27 @@ func (x *Screen) At() image.Point {
 	return x.hand.at
 }
 
-// act sends input.
+// act sends input, unless a person holds the input of the workstation: control_held.
 func (x *Screen) act(event func(h *hand) ([]byte, error)) error {
-	h := &x.hand
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	message, err := event(h)
-	if err != nil {
+	var failed error
+	err := x.Session().Input.Act(func() error {
+		h := &x.hand
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		message, err := event(h)
+		if err == nil {
+			h.input = time.Now()
+			failed = x.link.write(answerLimit, message)
+		}
 		return err
+	})
+	if failed != nil {
+		return x.link.fail()
 	}
-	h.input = time.Now()
-	return x.link.send(message)
+	if err != nil && x.Session().Why() != "" {
+		return x.link.ended()
+	}
+	return err
 }
 
 // Pointer moves the pointer and sets which buttons are down: bit 0 is the left one (RFC 6143, section
@@ -117,7 +127,23 @@ func (x *Screen) Key(keysym uint32, down bool) error {
 
 // LetGo has every key and button come up that is down.
 func (x *Screen) LetGo() error {
-	return x.act(func(h *hand) ([]byte, error) { return h.release(), nil })
+	if x.letGo(answerLimit) != nil {
+		return x.link.fail()
+	}
+	return nil
+}
+
+func (x *Screen) letGo(within time.Duration) error {
+	x.hand.mu.Lock()
+	defer x.hand.mu.Unlock()
+	return x.link.write(within, x.hand.release()...)
+}
+
+// lost lets go before a person's first event, which waits for it.
+func (x *Screen) lost() {
+	if x.letGo(lastWrite) != nil {
+		go func() { _ = x.link.fail() }() // the session must not be called here
+	}
 }
 
 // Cut sets the clipboard of the workstation. Errors: invalid_value for a text of more than MaxCut bytes,
