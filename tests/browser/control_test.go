@@ -15,8 +15,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// agent asks a route of the desktop with the key of an agent, and returns the status and the answer.
-func (s *site) agent(t *testing.T, route, body string) (status int, answer map[string]any) {
+// askAsAgent asks a route of the desktop with the key of an agent, and returns the status and the answer.
+func askAsAgent(t *testing.T, s *site, route, body string) (status int, answer map[string]any) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url("/v1/workstations/"+station+"/"+route), bytes.NewBufferString(body))
 	if err != nil {
@@ -56,7 +56,7 @@ func TestAPersonTakesControlFromAnAgentAndGivesItBack(t *testing.T) {
 	}
 	types := func(text string, want int) map[string]any {
 		t.Helper()
-		status, answer := s.agent(t, "input", `{"actions":[{"type":"type","text":"`+text+`"}]}`)
+		status, answer := askAsAgent(t, s, "input", `{"actions":[{"type":"type","text":"`+text+`"}]}`)
 		if status != want {
 			t.Fatalf("%d %v, want %d", status, answer, want)
 		}
@@ -69,7 +69,7 @@ func TestAPersonTakesControlFromAnAgentAndGivesItBack(t *testing.T) {
 	button("take")
 	banner("You have control, and the agent waits.")
 	types("cd", http.StatusConflict)
-	if status, answer := s.agent(t, "control", `{"action":"request_help","note":"The page wants a code.\nWho has it?"}`); status != http.StatusOK {
+	if status, answer := askAsAgent(t, s, "control", `{"action":"request_help","note":"The page wants a code.\nWho has it?"}`); status != http.StatusOK {
 		t.Fatal(status, answer)
 	}
 	banner("desks asks: The page wants a code.\nWho has it?")
@@ -92,7 +92,7 @@ func TestAPersonTakesControlFromAnAgentAndGivesItBack(t *testing.T) {
 		t.Errorf("the first answer is %v", answer)
 	}
 	banner("An agent (desks) has control.")
-	if _, answer := s.agent(t, "control", `{"action":"request_help"}`); answer["holder"] != "agent" {
+	if _, answer := askAsAgent(t, s, "control", `{"action":"request_help"}`); answer["holder"] != "agent" {
 		t.Error(answer)
 	}
 	banner("desks asks for help.")
