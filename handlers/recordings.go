@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 )
 
 // serveRecordings lists the recordings of the tenant, or of all tenants for a key that sees them, newest
@@ -36,7 +37,10 @@ func serveRecording(x *apiRequest) error {
 		return err
 	}
 	noteRecording(x, e.ID, e.Workstation)
-	return x.reply(http.StatusOK, e)
+	return x.reply(http.StatusOK, struct {
+		recording.Entry
+		Replay bool `json:"replay"` // it can be played and exported here
+	}{e, len(store.Identities) > 0})
 }
 
 // serveRecordingFile sends the file, or ranges of it.

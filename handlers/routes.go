@@ -74,6 +74,7 @@ var (
 	syncEndpoint       = &endpoint{"workstations", http.MethodPost, keys.WorkstationsManage, true, syncWorkstations}
 	releaseEndpoint    = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, releaseWorkstation}
 	screenshotEndpoint = &endpoint{"screen", http.MethodGet, keys.WorkstationsAutomate, false, serveScreenshot}
+	actEndpoint        = &endpoint{"screen", http.MethodPost, keys.WorkstationsAutomate, true, serveInput}
 	refreshEndpoint    = &endpoint{"workstations", http.MethodPost, keys.WorkstationsManage, true, refreshWorkstation}
 	sessionsEndpoint   = &endpoint{"workstations", http.MethodGet, keys.WorkstationsManage, false, serveSessions}
 	endSessionEndpoint = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, endSession}
@@ -92,6 +93,8 @@ var (
 	recordingsEndpoint = &endpoint{"recordings", http.MethodGet, keys.RecordingsRead, false, serveRecordings}
 	recordingEndpoint  = &endpoint{"recordings", http.MethodGet, keys.RecordingsRead, true, serveRecording}
 	recordingFile      = &endpoint{"recordings", http.MethodGet, keys.RecordingsRead, true, serveRecordingFile}
+	recordingFBS       = &endpoint{"recordings", http.MethodGet, keys.RecordingsRead, true, serveFBS}
+	recordingSocket    = &endpoint{"recordings", http.MethodGet, keys.RecordingsRead, true, serveReplay}
 	deleteRecordingEnd = &endpoint{"recordings", http.MethodDelete, keys.RecordingsManage, true, deleteRecording}
 )
 
@@ -157,6 +160,7 @@ var routes = []route{
 	{syncPath, api.OpenAI{}, releaseEndpoint},
 	{"/v1/workstations/{id}/vnc", api.OpenAI{}, vncURLEndpoint},
 	{"/v1/workstations/{id}/screenshot", api.OpenAI{}, screenshotEndpoint},
+	{"/v1/workstations/{id}/input", api.OpenAI{}, actEndpoint},
 	{"/v1/workstations/{id}/refresh", api.OpenAI{}, refreshEndpoint},
 	{"/v1/workstations/{id}/control", api.OpenAI{}, controlEndpoint},
 	{"/v1/workstations/{id}/control", api.OpenAI{}, changeControlEndpoint},
@@ -174,6 +178,8 @@ var routes = []route{
 	{"/v1/recordings/{id}", api.OpenAI{}, recordingEndpoint},
 	{"/v1/recordings/{id}", api.OpenAI{}, deleteRecordingEnd},
 	{"/v1/recordings/{id}/file", api.OpenAI{}, recordingFile},
+	{"/v1/recordings/{id}/fbs", api.OpenAI{}, recordingFBS},
+	{"/v1/recordings/{id}/socket", api.OpenAI{}, recordingSocket},
 
 	{"/api/v1/models", api.OpenRouter{}, modelsEndpoint},
 	{"/api/v1/model/", api.OpenRouter{}, modelsEndpoint},

@@ -8,6 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
@@ -50,18 +51,11 @@ func serveVNCURL(x *apiRequest) error {
 // issueAddress issues an address to the caller's key.
 func issueAddress(x *apiRequest, service *desktop.Service, workstation string, o desktop.Options) (desktop.Issued, error) {
 	o.Client, _ = netip.ParseAddr(caddykit.Client(x.r)) // invalid: it is not known
-	issued, err := service.Issue(issuerOf(x), workstation, o)
+	issued, err := service.Issue(gateway.IssuerOf(x.req), workstation, o)
 	if err != nil {
 		return issued, err
 	}
 	return issued, x.gateway.RuntimeKeys().StillMayConnect(&x.req.Caller)
-}
-
-func issuerOf(x *apiRequest) desktop.Issuer {
-	key := x.req.Caller.Credential
-	return desktop.Issuer{
-		Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, User: x.req.Outcome.Record.User, Until: key.Expires, Trace: x.req.Trace.Origin(),
-	}
 }
 
 // expiresIn reads how long an address waits for its first use.

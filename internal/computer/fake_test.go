@@ -62,11 +62,12 @@ func (f *fake) event(format string, args ...any) error {
 	return nil
 }
 
-func (f *fake) Size() image.Point      { return f.size }
-func (f *fake) At() image.Point        { return f.at }
-func (f *fake) Buttons() uint8         { return f.buttons }
-func (f *fake) Last() screen.Shot      { return f.last }
-func (f *fake) Ended() <-chan struct{} { return f.gone }
+func (f *fake) Size() image.Point                    { return f.size }
+func (f *fake) At() image.Point                      { return f.at }
+func (f *fake) Buttons() uint8                       { return f.buttons }
+func (f *fake) Last() screen.Shot                    { return f.last }
+func (f *fake) Ended() <-chan struct{}               { return f.gone }
+func (f *fake) Turn(context.Context) (func(), error) { return func() {}, nil }
 func (f *fake) Acted(actions, typed int) {
 	f.acted = [2]int{f.acted[0] + actions, f.acted[1] + typed}
 }

@@ -23,6 +23,8 @@ type Screen interface {
 	// Ended is closed at the end of the session.
 	Ended() <-chan struct{}
 
+	// Turn waits until no other call acts; done ends this one's turn.
+	Turn(ctx context.Context) (done func(), err error)
 	Pointer(at image.Point, buttons uint8) error
 	Key(keysym uint32, down bool) error
 	Cut(text string) error
@@ -53,6 +55,11 @@ type run struct {
 // an action holds come up with it, and all that are down after a failure or a panic; a button of
 // left_mouse_down stays down, as long as the Screen lets it.
 func (r *Request) Run(ctx context.Context, s Screen) (Result, error) {
+	over, err := s.Turn(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	defer over()
 	x := run{ctx: ctx, screen: s, space: r.space}
 	if x.space == (image.Point{}) {
 		x.space = s.Last().Space

@@ -61,7 +61,7 @@ func (r SessionRules) Automates(need Automation) bool {
 
 // MayAutomate refuses an agent that needs more than the rules allow: automation_off, which names the
 // option that decides, and not_found. The rules of a source are not among them: it was not asked.
-func (w *Service) MayAutomate(by Issuer, name string, need Automation) error {
+func MayAutomate(w *Service, by Issuer, name string, need Automation) error {
 	id := ID{by.Tenant, name}
 	if err := w.check(id); err != nil {
 		return err

@@ -96,6 +96,20 @@ func (i *Input) ChangedHands() bool {
 	return lost
 }
 
+// Holder returns who holds the input, as this gateway knows it: HolderHuman, HolderAgent or HolderNone.
+func (i *Input) Holder() string {
+	h := i.here()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.human && i.all.now().Before(h.hold.Until):
+		return HolderHuman
+	case h.held != nil && !h.human:
+		return HolderAgent
+	}
+	return HolderNone
+}
+
 // OnLost has letGo called when somebody else gets the input of an agent: it releases the keys and buttons that the
 // agent holds down. The first event of a person waits for it; it must not call the session.
 func (i *Input) OnLost(letGo func()) {

@@ -8,7 +8,8 @@
 //	}
 //
 // What a server can make a Decoder hold is bounded: a picture of at most [MaxPixels], another while the
-// size changes, and 10 MiB of buffers.
+// size changes, 10 MiB of buffers, and 16 MiB while a JPEG is decoded. A server that sends ZRLE alone
+// costs less than 512 KiB besides the picture.
 package framebuffer
 
 import (
@@ -22,6 +23,9 @@ import (
 
 // Decoder decodes the messages of one server. It is not safe for concurrent use.
 type Decoder struct {
+	// Most bounds the pixels of a picture of another size than the first, besides MaxPixels. 0: it does not.
+	Most int
+
 	in      input
 	canvas  canvas
 	formats formats // of this update
@@ -59,6 +63,9 @@ func (d *Decoder) SetFormat(format [16]byte) error {
 
 // Picture is the decoder's own, valid until the next Read.
 func (d *Decoder) Picture() *Picture { return &d.canvas.Picture }
+
+// Cursor returns what the server said of it. Its shape is never written to again.
+func (d *Decoder) Cursor() Cursor { return d.cursor }
 
 // Kind is what a message of the server is.
 type Kind uint8
@@ -119,7 +126,7 @@ func (d *Decoder) message(m *Message, kind byte) error {
 		m.Kind = Bell
 	case rfb.MsgServerCutText:
 		m.Kind = CutText
-		d.cutText(m)
+		m.cutText(in)
 	case rfb.MsgEnableContinuousUpdates: // their end
 	case rfb.MsgFence:
 		in.skip(7)

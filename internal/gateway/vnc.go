@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"net/http"
 	"net/netip"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
-	"github.com/gatehouse-proxy/gatehouse/internal/screen"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsocket"
 )
@@ -56,13 +54,6 @@ func (v VNC) ServeSocket(w http.ResponseWriter, r *http.Request, viewer netip.Ad
 	vncsocket.Serve(w, r, vncsocket.Options{
 		Gateway: v, SignedIn: vncsocket.Key{Tenant: tenant, Hash: keyHash}, Native: true, Workstation: workstation, Viewer: viewer, Logger: v.gateway.logger,
 	})
-}
-
-// Screen returns the desktop of a workstation for a call of an agent, who ends it with Release; see
-// [screen.Screens.Open]. Gateway need not be set.
-func (v VNC) Screen(ctx context.Context, who screen.Who) (*screen.Screen, error) {
-	who.Gateway = v
-	return v.gateway.state.Screens.Open(ctx, who)
 }
 
 // Refused counts and logs a connection without a live token. It leaves no record, and its log is

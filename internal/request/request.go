@@ -137,8 +137,7 @@ func (q *Request) SetCancel(cancel context.CancelCauseFunc) { q.entry.SetCancel(
 // JSON object, each member of which read takes. It is for requests that are not model calls. The
 // error is one of [upload.Upload.Read], a 400, or that of read.
 func (q *Request) ReadObject(limit int64, read func(name string, value []byte) error) error {
-	l := q.deps.Limits
-	data, err := q.ReadBody(min(limit, l.Readable(l.Of(q.Caller.Key, q.Caller.Limits))))
+	data, err := q.ReadWhole(limit)
 	if err != nil || len(bytes.TrimSpace(data)) == 0 {
 		return err
 	}
@@ -153,6 +152,12 @@ func (q *Request) ReadObject(limit int64, read func(name string, value []byte) e
 		}
 	}
 	return nil
+}
+
+// ReadWhole reads a body of at most limit bytes and the max_body of the key, as [upload.Upload.Read] does.
+func (q *Request) ReadWhole(limit int64) ([]byte, error) {
+	l := q.deps.Limits
+	return q.ReadBody(min(limit, l.Readable(l.Of(q.Caller.Key, q.Caller.Limits))))
 }
 
 // ReadBody reads the body as [upload.Upload.Read] does.

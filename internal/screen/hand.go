@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"encoding/binary"
-	"errors"
 	"image"
-	"net"
 	"strings"
 	"sync"
 	"time"
@@ -24,10 +22,9 @@ const (
 	MaxCut = 256 << 10
 )
 
-// hand is what the agent holds, and the way of all messages to the workstation.
+// hand is what the agent holds at the workstation.
 type hand struct {
-	mu      sync.Mutex // guards the following, and writes
-	closed  bool
+	mu      sync.Mutex // guards the following, and keeps events in order
 	at      image.Point
 	buttons uint8
 	pressed time.Time // the last pointer event
@@ -42,29 +39,6 @@ type cut struct {
 	offered string // what it may ask for
 }
 
-var errHungUp = errors.New("the connection is closed")
-
-func newHand() hand { return hand{keys: make(map[uint32]struct{})} }
-
-// write writes a message.
-func (h *hand) write(conn net.Conn, message []byte, within time.Duration) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.writeLocked(conn, message, within)
-}
-
-func (h *hand) writeLocked(conn net.Conn, message []byte, within time.Duration) error {
-	if h.closed {
-		return errHungUp
-	}
-	if len(message) == 0 {
-		return nil
-	}
-	_ = conn.SetWriteDeadline(time.Now().Add(within))
-	_, err := conn.Write(message)
-	return err
-}
-
 // since returns when the last input was, and since when buttons are down: the zero time if none is.
 func (h *hand) since() (input, held time.Time) {
 	h.mu.Lock()
@@ -75,23 +49,15 @@ func (h *hand) since() (input, held time.Time) {
 	return h.input, held
 }
 
-// close has what is held come up. Nothing is written afterwards.
-func (h *hand) close(conn net.Conn) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	_ = h.writeLocked(conn, h.release(), lastWrite)
-	h.closed = true
-}
-
 // release returns the events that let everything go; mu is held.
-func (h *hand) release() (events []byte) {
+func (h *hand) release() (events [][]byte) {
 	for key := range h.keys {
-		events = append(events, keyEvent(key, false)...)
+		events = append(events, keyEvent(key, false))
 	}
 	clear(h.keys)
 	if h.buttons != 0 {
 		h.buttons = 0
-		events = append(events, pointerEvent(h.at, 0)...)
+		events = append(events, pointerEvent(h.at, 0))
 	}
 	return events
 }
@@ -110,20 +76,27 @@ func (x *Screen) At() image.Point {
 	return x.hand.at
 }
 
-// act sends input that an agent may send now.
+// act sends input, unless a person holds the input of the workstation: control_held.
 func (x *Screen) act(event func(h *hand) ([]byte, error)) error {
-	h := &x.hand
-	h.mu.Lock()
-	message, err := event(h)
-	if err != nil {
-		h.mu.Unlock()
+	var failed error
+	err := x.Session().Input.Act(func() error {
+		h := &x.hand
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		message, err := event(h)
+		if err == nil {
+			h.input = time.Now()
+			failed = x.link.write(answerLimit, message)
+		}
 		return err
+	})
+	if failed != nil {
+		return x.link.fail()
 	}
-	h.input = time.Now()
-	err = h.writeLocked(x.conn, message, answerLimit)
-	h.mu.Unlock()
-	x.session.Live.Up.Add(int64(len(message)))
-	return x.sent(err)
+	if err != nil && x.Session().Why() != "" {
+		return x.link.ended()
+	}
+	return err
 }
 
 // Pointer moves the pointer and sets which buttons are down: bit 0 is the left one (RFC 6143, section
@@ -154,13 +127,29 @@ func (x *Screen) Key(keysym uint32, down bool) error {
 
 // LetGo has every key and button come up that is down.
 func (x *Screen) LetGo() error {
-	return x.act(func(h *hand) ([]byte, error) { return h.release(), nil })
+	if x.letGo(answerLimit) != nil {
+		return x.link.fail()
+	}
+	return nil
+}
+
+func (x *Screen) letGo(within time.Duration) error {
+	x.hand.mu.Lock()
+	defer x.hand.mu.Unlock()
+	return x.link.write(within, x.hand.release()...)
+}
+
+// lost lets go before a person's first event, which waits for it.
+func (x *Screen) lost() {
+	if x.letGo(lastWrite) != nil {
+		go func() { _ = x.link.fail() }() // the session must not be called here
+	}
 }
 
 // Cut sets the clipboard of the workstation. Errors: invalid_value for a text of more than MaxCut bytes,
 // or one that a workstation cannot take that knows only Latin-1; automation_off where clipboard_in is off.
 func (x *Screen) Cut(text string) error {
-	if x.session.Pass.Rules.NoClipboardIn {
+	if x.link.session.Pass.Rules.NoClipboardIn {
 		return apierror.New(apierror.AutomationOff, "a rule has clipboard_in off: nothing can be put into the clipboard of the workstation")
 	}
 	if len(text) > MaxCut {
@@ -180,21 +169,23 @@ func (x *Screen) Cut(text string) error {
 	})
 }
 
-// clipboard answers a message of the extended clipboard.
-func (h *hand) clipboard(conn net.Conn, m framebuffer.Clipboard) error {
+// clipboard returns the answer to a message of the extended clipboard, nil if it needs none.
+func (h *hand) clipboard(m framebuffer.Clipboard) []byte {
+	if m.Flags == 0 {
+		return nil
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var answer []byte
 	switch {
 	case m.Flags&framebuffer.ClipboardCaps != 0:
 		h.cut.caps = m
 		const ours = framebuffer.ClipboardCaps | framebuffer.ClipboardText |
 			framebuffer.ClipboardRequest | framebuffer.ClipboardNotify | framebuffer.ClipboardProvide
-		answer = extended(ours, []byte{0, 0, 0, 0}) // it sends no text unasked
+		return extended(ours, []byte{0, 0, 0, 0}) // it sends no text unasked
 	case m.Flags&framebuffer.ClipboardRequest != 0 && h.cut.offered != "":
-		answer = provide(h.cut.offered)
+		return provide(h.cut.offered)
 	}
-	return h.writeLocked(conn, answer, answerLimit)
+	return nil
 }
 
 func keyEvent(keysym uint32, down bool) []byte {

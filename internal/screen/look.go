@@ -5,8 +5,6 @@ import (
 	"errors"
 	"image"
 	"time"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 const (
@@ -15,6 +13,8 @@ const (
 	// SettleQuiet and SettleMax are what a desktop needs as a rule to draw what an action has done.
 	SettleQuiet = 300 * time.Millisecond
 	SettleMax   = 3 * time.Second
+	// holderEvery is how soon a call that waits for a change sees that a person has taken the input.
+	holderEvery = time.Second
 )
 
 // Want says what a picture has, and when it is taken. The zero value is the whole desktop as it is now.
@@ -38,141 +38,59 @@ type Shot struct {
 }
 
 // Look takes a picture. It waits for at most MaxLook. Errors besides those of the session's end:
-// invalid_value for a region that is not inside the desktop.
+// invalid_value for a region that is not inside the desktop, control_held while a person holds the input.
 func (x *Screen) Look(ctx context.Context, want Want) (Shot, error) {
 	end := time.Now().Add(MaxLook)
-	if err := x.fresh(ctx); err != nil {
+	if err := x.Session().Input.MayLook(); err != nil { // before anything is asked for
+		return Shot{}, err
+	}
+	if err := x.sight.fresh(ctx, x.link); err != nil {
 		return Shot{}, err
 	}
 	if want.Wait > 0 {
-		if err := x.waitForChange(ctx, &want, earlier(end, time.Now().Add(want.Wait))); err != nil {
+		if err := x.waitForChange(ctx, want, earlier(end, time.Now().Add(want.Wait))); err != nil {
 			return Shot{}, err
 		}
 	}
-	settled, err := x.settle(ctx, want.Quiet, earlier(end, time.Now().Add(want.Max)))
+	settled, err := x.sight.settle(ctx, x.link, want.Quiet, earlier(end, time.Now().Add(want.Max)))
 	if err != nil {
 		return Shot{}, err
 	}
 	shot, err := x.take(ctx, &want, true)
-	if err != nil {
-		return Shot{}, err
-	}
 	if shot.Settled = settled; shot.PNG != nil {
-		x.session.Screenshots.Add(1)
+		x.link.session.Screenshots.Add(1)
 	}
-	return shot, nil
-}
-
-// take takes a shot of the picture as it is here.
-func (x *Screen) take(ctx context.Context, want *Want, encoded bool) (Shot, error) {
-	version, _ := x.sight.state()
-	shot, err := x.shots.take(ctx, want, version, encoded)
-	if errors.Is(err, errClosed) {
-		err = x.ended()
+	if err == nil {
+		x.show(shot)
 	}
 	return shot, err
 }
 
-// fresh returns when the picture is what the desktop shows. A workstation that does not send it in time
-// ends the session.
-func (x *Screen) fresh(ctx context.Context) error {
-	limit := time.NewTimer(answerLimit)
-	defer limit.Stop()
-	var check uint64
-	for {
-		request, news, done := x.sight.freshen(&check, time.Now())
-		if done {
-			return nil
-		}
-		if request != nil {
-			if err := x.send(request); err != nil {
-				return err
-			}
-			continue
-		}
-		select {
-		case <-news:
-		case <-limit.C:
-			x.session.Live.End(desktop.ReasonWorkstation)
-			return x.ended()
-		case <-x.session.Live.Ended():
-			return x.ended()
-		case <-ctx.Done():
-			return gone(ctx)
-		}
+// take takes a shot of the picture as it is here.
+func (x *Screen) take(ctx context.Context, want *Want, encoded bool) (Shot, error) {
+	if err := x.Session().Input.MayLook(); err != nil {
+		return Shot{}, err
 	}
-}
-
-// follow returns with the next update, or at a time. It asks for changes meanwhile.
-func (x *Screen) follow(ctx context.Context, until time.Time) error {
-	for {
-		now := time.Now()
-		request, news, next := x.sight.follow(now)
-		if request != nil {
-			if err := x.send(request); err != nil {
-				return err
-			}
-		}
-		wake := until
-		if !next.IsZero() {
-			wake = earlier(wake, next)
-		}
-		timer := time.NewTimer(wake.Sub(now))
-		select {
-		case <-news:
-			timer.Stop()
-			return nil
-		case <-timer.C:
-			if wake == until {
-				return nil
-			}
-		case <-x.session.Live.Ended():
-			timer.Stop()
-			return x.ended()
-		case <-ctx.Done():
-			timer.Stop()
-			return gone(ctx)
-		}
+	version, _ := x.sight.state()
+	shot, err := x.shots.take(ctx, want, version, encoded)
+	if errors.Is(err, errClosed) {
+		err = x.link.ended()
 	}
+	return shot, err
 }
 
 // waitForChange returns when the picture is not the one that the caller knows, or at a time.
-func (x *Screen) waitForChange(ctx context.Context, want *Want, until time.Time) error {
-	known := *want
+func (x *Screen) waitForChange(ctx context.Context, want Want, until time.Time) error {
 	for {
-		shot, err := x.take(ctx, &known, false)
-		if err != nil || shot.Changed && known.Known != "" {
+		shot, err := x.take(ctx, &want, false)
+		if err != nil || shot.Changed && want.Known != "" || !time.Now().Before(until) {
 			return err
 		}
-		if known.Known == "" {
-			known.Known = shot.ETag
+		if want.Known == "" {
+			want.Known = shot.ETag
 		}
-		if !time.Now().Before(until) {
-			return nil
-		}
-		if err := x.follow(ctx, until); err != nil {
+		if err := x.sight.follow(ctx, x.link, earlier(until, time.Now().Add(holderEvery))); err != nil {
 			return err
-		}
-	}
-}
-
-// settle reports whether nothing has changed for quiet before a time.
-func (x *Screen) settle(ctx context.Context, quiet time.Duration, until time.Time) (bool, error) {
-	if quiet <= 0 {
-		return false, nil
-	}
-	began := time.Now()
-	for {
-		_, changed := x.sight.state()
-		now, calm := time.Now(), later(changed, began).Add(quiet)
-		switch {
-		case !now.Before(calm):
-			return true, nil
-		case !now.Before(until):
-			return false, nil
-		}
-		if err := x.follow(ctx, earlier(calm, until)); err != nil {
-			return false, err
 		}
 	}
 }

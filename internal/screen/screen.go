@@ -15,6 +15,7 @@
 //	look     waits for the picture that a call wants
 //	shot     a part of it, made smaller, as PNG
 //	hand     keys, buttons and clipboard
+//	link     the connection, and errors of its end
 package screen
 
 import (
@@ -91,16 +92,16 @@ func (s *Screens) Open(ctx context.Context, who Who) (*Screen, error) {
 		need = desktop.AutomationControl
 	}
 	who.Issuer.Agent = true
-	if err := who.Gateway.Workstations().MayAutomate(who.Issuer, who.Workstation, need); err != nil {
+	if err := desktop.MayAutomate(who.Gateway.Workstations(), who.Issuer, who.Workstation, need); err != nil {
 		return nil, err
 	}
 	for {
-		x, err := s.enter(&who)
+		x, err := s.enter(who)
 		if err != nil {
 			return nil, err
 		}
 		again, err := x.arrive(ctx)
-		if err == nil && !again && !x.session.Pass.Rules.Automates(need) { // its source is stricter
+		if err == nil && !again && !x.link.session.Pass.Rules.Automates(need) { // its source is stricter
 			err = apierror.New(apierror.AutomationOff, "the source of workstation %q does not let agents do that", who.Workstation)
 		}
 		if err == nil && !again {
@@ -114,7 +115,7 @@ func (s *Screens) Open(ctx context.Context, who Who) (*Screen, error) {
 }
 
 // enter returns the desktop for a call, whose end is Release.
-func (s *Screens) enter(who *Who) (*Screen, error) {
+func (s *Screens) enter(who Who) (*Screen, error) {
 	at := place{who.Issuer.Tenant, who.Workstation, who.Issuer.Key}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +128,7 @@ func (s *Screens) enter(who *Who) (*Screen, error) {
 		s.open[at] = x
 		go func() {
 			defer s.left(at, x)
-			x.run(*who)
+			x.run(&who, s.dial)
 		}()
 	}
 	x.life.begin()

@@ -40,8 +40,6 @@ type shot struct {
 
 var errClosed = errors.New("the session has ended")
 
-func newShots(m *memory.Semaphore) shots { return shots{memory: m, turn: make(chan struct{}, 1)} }
-
 // begin makes the picture of a desktop.
 func (s *shots) begin(init rfb.Init) (size image.Point, err error) {
 	size = image.Pt(int(init.Width), int(init.Height))
@@ -75,6 +73,7 @@ func (s *shots) close() {
 func (s *shots) read(in *bufio.Reader) (m framebuffer.Message, size image.Point, err error) {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
+	s.decoder.Most = max(1, int(s.taken+s.memory.Limit()-s.memory.Used())/4)
 	if m, err = s.decoder.Read(in); err != nil {
 		return m, size, err
 	}

@@ -91,7 +91,7 @@ func TestWhatAClientAsksFirst(t *testing.T) {
 	}
 	for body, status := range map[string]int{
 		`{"jsonrpc":"2.0","method":"notifications/cancelled"}`: 202,
-		`[]`:                           400,
+		`[]`:                                   400,
 		strings.Repeat(" ", builtin.MaxBody+1): 413,
 	} {
 		if resp := send(t.Context(), t, mcp.LatestSessions, "", "", body); resp.StatusCode != status {

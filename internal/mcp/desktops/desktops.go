@@ -21,7 +21,7 @@ type Desktops interface {
 	List() ([]Desktop, error)
 	// Open returns the desktop of a workstation. Control says that the caller acts, and does not only look.
 	// Release must be called on it.
-	Open(ctx context.Context, workstation string, control bool) (Screen, error)
+	Open(workstation string, control bool) (Screen, error)
 	// RequestHelp shows a note to persons at the workstation.
 	RequestHelp(workstation, note string) error
 }

@@ -3,7 +3,6 @@ package desktops
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -140,7 +139,7 @@ func wait(ctx context.Context, c *call) (builtin.Result, error) {
 
 // see takes a picture, after the last one has changed if it waits.
 func (c *call) see(ctx context.Context, want screen.Want, wait time.Duration) (builtin.Result, error) {
-	x, err := c.open(ctx, false)
+	x, err := c.open(false)
 	if err != nil {
 		return builtin.Result{}, err
 	}
@@ -159,7 +158,7 @@ func act(ctx context.Context, c *call) (builtin.Result, error) { return c.run(ct
 
 // run runs the actions that the arguments have besides the desktop.
 func (c *call) run(ctx context.Context, control bool) (builtin.Result, error) {
-	if _, given := c.all["screenshot"]; !given && control {
+	if _, given := c.all["screenshot"]; !given {
 		c.all["screenshot"] = fmt.Appendf(nil, `{"max_width":%d,"max_height":%d}`, maxWidth, maxHeight)
 	}
 	delete(c.all, "desktop")
@@ -174,7 +173,7 @@ func (c *call) run(ctx context.Context, control bool) (builtin.Result, error) {
 	if err != nil {
 		return builtin.Result{}, err
 	}
-	x, err := c.open(ctx, control)
+	x, err := c.open(control)
 	if err != nil {
 		return builtin.Result{}, err
 	}
@@ -190,11 +189,11 @@ func (c *call) run(ctx context.Context, control bool) (builtin.Result, error) {
 	return shown(result.Shot, did), nil
 }
 
-func (c *call) open(ctx context.Context, control bool) (Screen, error) {
+func (c *call) open(control bool) (Screen, error) {
 	if c.Desktop == "" {
 		return nil, errNoDesktop
 	}
-	return c.Open(ctx, c.Desktop, control)
+	return c.Open(c.Desktop, control)
 }
 
 var errNoDesktop = apierror.New(apierror.MissingParameter, "desktop: want the name of one, see list_desktops")
@@ -202,6 +201,9 @@ var errNoDesktop = apierror.New(apierror.MissingParameter, "desktop: want the na
 // shown is the result with a picture, if it is another one than the caller has.
 func shown(shot screen.Shot, did string) builtin.Result {
 	say := []string{fmt.Sprintf("The picture is %d x %d, of a desktop of %d x %d.", shot.Space.X, shot.Space.Y, shot.Size.X, shot.Size.Y)}
+	if shot.Region.Size() != shot.Size {
+		say[0] = "This is a part of the picture. Coordinates of actions stay those of the whole picture."
+	}
 	if did != "" {
 		say = append([]string{did}, say...)
 	}
@@ -222,7 +224,7 @@ func requestHelp(_ context.Context, c *call) (builtin.Result, error) {
 	case c.Desktop == "":
 		return builtin.Result{}, errNoDesktop
 	case c.Note == "":
-		return builtin.Result{}, errors.Join(apierror.New(apierror.MissingParameter, "note: say what a person is needed for"))
+		return builtin.Result{}, apierror.New(apierror.MissingParameter, "note: say what a person is needed for")
 	}
 	if err := c.RequestHelp(c.Desktop, c.Note); err != nil {
 		return builtin.Result{}, err
