@@ -6,6 +6,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp/desktops"
+	"github.com/gatehouse-proxy/gatehouse/internal/screen"
 )
 
 // serveMCP relays a request to the MCP server that the path names.
@@ -60,8 +61,15 @@ func (o ownDesktops) Open(workstation string, control bool) (desktops.Screen, er
 		return nil, err
 	}
 	o.x.req.SetWorkstation(workstation)
-	return o.x.gateway.VNC().Screen(o.x.req, workstation, caddykit.ClientAddr(o.x.r), control)
+	found, err := o.x.gateway.VNC().Screen(o.x.req, workstation, caddykit.ClientAddr(o.x.r), control)
+	return ownScreen{found}, err
 }
+
+// ownScreen is an open desktop of the caller.
+type ownScreen struct{ *screen.Screen }
+
+// ChangedHands implements [desktops.Screen].
+func (s ownScreen) ChangedHands() bool { return s.Session().Input.ChangedHands() }
 
 // RequestHelp implements [desktops.Desktops].
 func (o ownDesktops) RequestHelp(workstation, note string) error {
