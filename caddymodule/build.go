@@ -13,6 +13,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 )
 
@@ -77,6 +78,13 @@ func (a *App) build() (gateway.Config, error) {
 		return none, fmt.Errorf("vnc: %w", err)
 	}
 	secrets = append(secrets, logins...)
+	var recordings *recording.Settings
+	if a.VNC != nil {
+		if recordings, logins, err = a.VNC.Record.build(a.logger, a.stateDir); err != nil {
+			return none, fmt.Errorf("vnc: record: %w", err)
+		}
+		secrets = append(secrets, logins...)
+	}
 	shared, err := a.Cluster.build(a.logger)
 	if err == nil && shared.cluster != nil {
 		err = checkShared(a, runtime)
@@ -87,7 +95,7 @@ func (a *App) build() (gateway.Config, error) {
 	secrets = append(secrets, shared.secrets...)
 	return gateway.Config{
 		Cluster:     shared.cluster,
-		RuntimeKeys: runtime, Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations, Catalog: index, Providers: built.providers, Tools: tools, Discover: built.discover, Aliases: a.Aliases.build(),
+		RuntimeKeys: runtime, Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations, Recordings: recordings, Catalog: index, Providers: built.providers, Tools: tools, Discover: built.discover, Aliases: a.Aliases.build(),
 		Secrets: append(secrets, built.secrets...), SecretFiles: append(built.files, shared.files...), State: a.state, BodyMemory: bodies, AnswerMemory: answers, Automation: a.VNC.automation(),
 		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
 	}, nil

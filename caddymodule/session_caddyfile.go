@@ -24,6 +24,7 @@ import (
 //		max_duration DURATION
 //		bandwidth NUMBER[k|M|G]bit
 //		max_guests NUMBER
+//		record off|on|required
 //		automation off|view|control
 //	}
 func sessionOption(r *desktop.SessionRules) caddykit.Option {
@@ -41,6 +42,7 @@ func sessionOption(r *desktop.SessionRules) caddykit.Option {
 			"max_duration":  caddykit.Value(&r.MaxDuration, parseSeconds),
 			"bandwidth":     caddykit.Value(&r.Bandwidth, parseBits),
 			"max_guests":    caddykit.Value(&r.MaxGuests, parseGuests),
+			"record":        caddykit.Value(&r.Record, desktop.ParseRecord),
 			"automation":    caddykit.Value(&r.Automation, desktop.ParseAutomation),
 		}.Block(d)
 	}}

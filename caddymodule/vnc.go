@@ -100,6 +100,8 @@ type VNC struct {
 	// ClipboardIn is whether the viewer's clipboard reaches the workstation. Default: true.
 	ClipboardIn *bool `json:"clipboard_in,omitempty"`
 
+	// Record is where and how sessions are recorded whose rules say so. Default: none can be.
+	Record *Record `json:"record,omitempty"`
 	// Automation is what agents may do at desktops through the API: "off", "view" or "control". The
 	// session rules of other levels can only be stricter. Default: off.
 	Automation desktop.Automation `json:"automation,omitzero"`

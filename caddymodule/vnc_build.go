@@ -177,7 +177,7 @@ func (v *VNC) policy() (desktop.Policy, error) {
 		ConnectWithin: time.Duration(v.ConnectWithin), ReconnectWithin: time.Duration(v.ReconnectWithin),
 		MaxDuration: time.Duration(v.MaxDuration),
 		MaxTokens:   v.MaxTokens, MaxSessions: v.MaxSessions, MaxRegistered: v.MaxRegistered,
-		PinClient: v.PinClient, VNCAuth: v.VNCAuth, ViewOnly: v.ViewOnly, FixedSize: v.FixedSize,
+		PinClient: v.PinClient, VNCAuth: v.VNCAuth, ViewOnly: v.ViewOnly, FixedSize: v.FixedSize, Records: v.Record != nil,
 		ReturnAfter: time.Duration(v.ReturnAfter), ScreenshotsDuringHold: v.ScreenshotsDuringHold,
 	}
 	options := desktop.SessionRules{

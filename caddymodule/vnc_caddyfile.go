@@ -32,6 +32,7 @@ import (
 //		fixed_size
 //		fps NUMBER|off
 //		clipboard_in on|off
+//		record { … }
 //		automation off|view|control
 //		automation_memory SIZE
 //		automation_sessions NUMBER
@@ -68,6 +69,7 @@ func (v *VNC) read(d *caddyfile.Dispenser) error {
 			v.ClipboardIn = new(bool)
 			return caddykit.Value(v.ClipboardIn, parseSwitch).Read(d)
 		}},
+		"record":                  single(&v.Record, (*Record).read),
 		"automation":              caddykit.Value(&v.Automation, desktop.ParseAutomation),
 		"automation_memory":       caddykit.Value(&v.AutomationMemory, parseSize),
 		"automation_sessions":     caddykit.Value(&v.AutomationSessions, caddykit.ParseCount),

@@ -89,6 +89,13 @@ var (
 	openSessionsEndpoint   = &endpoint{"sessions", http.MethodGet, 0, false, serveOpenSessions} // one of two scopes
 	endOpenSessionEndpoint = &endpoint{"sessions", http.MethodDelete, 0, true, endOpenSession}
 	guestsEndpoint         = &endpoint{"sessions", http.MethodPost, keys.WorkstationsConnect, true, inviteGuest}
+
+	recordingsEndpoint = &endpoint{"recordings", http.MethodGet, keys.RecordingsRead, false, serveRecordings}
+	recordingEndpoint  = &endpoint{"recordings", http.MethodGet, keys.RecordingsRead, true, serveRecording}
+	recordingFile      = &endpoint{"recordings", http.MethodGet, keys.RecordingsRead, true, serveRecordingFile}
+	recordingFBS       = &endpoint{"recordings", http.MethodGet, keys.RecordingsRead, true, serveFBS}
+	recordingSocket    = &endpoint{"recordings", http.MethodGet, keys.RecordingsRead, true, serveReplay}
+	deleteRecordingEnd = &endpoint{"recordings", http.MethodDelete, keys.RecordingsManage, true, deleteRecording}
 )
 
 var socketEndpoint = &endpoint{"vnc_socket", http.MethodGet, keys.WorkstationsConnect, false, serveVNCSocket}
@@ -166,6 +173,13 @@ var routes = []route{
 	{"/v1/sessions", api.OpenAI{}, openSessionsEndpoint},
 	{"/v1/sessions/{id}", api.OpenAI{}, endOpenSessionEndpoint},
 	{"/v1/sessions/{id}/guests", api.OpenAI{}, guestsEndpoint},
+
+	{"/v1/recordings", api.OpenAI{}, recordingsEndpoint},
+	{"/v1/recordings/{id}", api.OpenAI{}, recordingEndpoint},
+	{"/v1/recordings/{id}", api.OpenAI{}, deleteRecordingEnd},
+	{"/v1/recordings/{id}/file", api.OpenAI{}, recordingFile},
+	{"/v1/recordings/{id}/fbs", api.OpenAI{}, recordingFBS},
+	{"/v1/recordings/{id}/socket", api.OpenAI{}, recordingSocket},
 
 	{"/api/v1/models", api.OpenRouter{}, modelsEndpoint},
 	{"/api/v1/model/", api.OpenRouter{}, modelsEndpoint},

@@ -64,5 +64,6 @@ func TestTheRulesOfARequestAreItsSessions(t *testing.T) {
 	}
 	call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", `{"session":null}`).want(t, 200, "", "")
 	call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", `{"session":{"fps":0}}`).want(t, 400, "invalid_value", "session.fps: want updates a second, 1 to 1000")
-	call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", `{"session":{"record":"on"}}`).want(t, 400, "unsupported_parameter", `unknown field "record" of session`)
+	call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", `{"session":{"record":"on"}}`).want(t, 400, "invalid_value", "session.record on: this gateway records nothing")
+	call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", `{"session":{"file_transfer":"off"}}`).want(t, 400, "unsupported_parameter", `unknown field "file_transfer" of session`)
 }

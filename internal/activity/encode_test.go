@@ -44,7 +44,7 @@ func TestDataRoundTrip(t *testing.T) {
 	anonymous.User = "" // as of rows that were written before there were users
 	first, priced := Record{Stream: true}, Record{Priced: true}
 	for _, want := range []Record{{}, filled(), packed, upper, notHex, first, priced, attempted, anonymous, {User: "ada"},
-		{Workstation: "desk"}, {Ended: "client"}, {BytesUp: 1}, {BytesDown: 1}, {Method: "ping"}, {IsError: true}, {AnswerBytes: 1}} {
+		{Workstation: "desk"}, {Ended: "client"}, {BytesUp: 1}, {BytesDown: 1}, {Method: "ping"}, {IsError: true}, {AnswerBytes: 1}, {Recording: "r"}} {
 		got := Record{Tenant: want.Tenant, CreatedAt: want.CreatedAt, Code: "left over"}
 		data := want.encode([]byte("before"))
 		if err := got.decode(data[len("before"):]); err != nil || !reflect.DeepEqual(got, want) {

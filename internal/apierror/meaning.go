@@ -139,6 +139,10 @@ var meanings = map[Code]Meaning{
 		"Somebody has the workstation, and the request for an address said that it must not be taken.",
 		"Wait, ask the holder, or ask for the address with `take_over`: of another key's session it needs `workstations:manage`.",
 	},
+	RangeNotSatisfiable: {
+		"The request wanted a range behind the end of the file.",
+		"Nothing, if all of the file was read; else ask without `Range`.",
+	},
 	ControlHeld: {
 		"A person, or another agent, holds the keyboard and the pointer of the workstation. Nothing was sent.",
 		"The agent asks again later. The holder gives it back, or it ends by `return_after` in `vnc`; `screenshots_during_hold` lets agents look meanwhile.",

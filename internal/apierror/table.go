@@ -46,6 +46,7 @@ const (
 	ControlHeld Code = "control_held"
 	// RecordingInProgress means that a recording is being written, and cannot be deleted.
 	RecordingInProgress Code = "recording_in_progress"
+	RangeNotSatisfiable Code = "range_not_satisfiable"
 
 	// The source of a workstation has said no, or that it comes later, or nothing that counts.
 	WorkstationDenied   Code = "workstation_denied"
@@ -153,6 +154,7 @@ var table = map[Code]row{
 	WorkstationGeneration:     {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	SyncRefused:               {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	WorkstationOccupied:       {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
+	RangeNotSatisfiable:       {416, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	RecordingInProgress:       {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	WorkstationTokensExceeded: {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
 	WorkstationGuestsExceeded: {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},

@@ -116,6 +116,9 @@ func (m *modelRow) Abilities() (names []string) {
 	return names
 }
 
+// Try is the page where it can be asked.
+func (m *modelRow) Try() string { return Prefix + "/try?" + url.Values{"model": {m.ID}}.Encode() }
+
 // Calls is the list of its calls of the week.
 func (m *modelRow) Calls() string {
 	return activityLink(&span{Choice: "7d"}, url.Values{"model": {m.ID}})
@@ -156,6 +159,7 @@ type modelsPage struct {
 	Asked       string       // a name that somebody expects
 	Reason      *modelReason // whether it can be called; nil: the key may not see that
 	MayAsk      bool
+	MayTry      bool
 	HardBudgets bool // a budget of money refuses models without a price
 }
 
@@ -170,7 +174,7 @@ type modelReason struct {
 func models(v *visit) error {
 	p := modelsPage{
 		Find: v.query.Get("find"), Provider: v.query.Get("provider"), Takes: v.query.Get("takes"), Sort: v.query.Get("sort"),
-		Abilities: abilities, Week: v.has(keys.ActivityRead), MayAsk: v.has(keys.ProvidersRead), Asked: v.query.Get("why"),
+		Abilities: abilities, Week: v.has(keys.ActivityRead), MayAsk: v.has(keys.ProvidersRead), MayTry: v.has(keys.ChatWrite), Asked: v.query.Get("why"),
 	}
 	var answer struct{ Data []modelRow }
 	if err := v.get("/api/v1/models", url.Values{"output_modalities": {"all"}, "limit": {"1000"}}, &answer); err != nil {

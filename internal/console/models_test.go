@@ -18,7 +18,7 @@ const threeModels = `{"data":[
 
 func modelsAPI() *fakeAPI {
 	a := newFakeAPI()
-	a.key.Scopes |= keys.ModelsRead | keys.ProvidersRead
+	a.key.Scopes |= keys.ModelsRead | keys.ProvidersRead | keys.ChatWrite
 	a.always("/api/v1/models", threeModels)
 	a.always("/api/v1/limits", `{"data":[{"subject":"key:dev","type":"budget","unit":"usd","limit":5,"soft":false}]}`)
 	a.answers["/v1/providers"] = func(q url.Values) string {
@@ -36,7 +36,7 @@ func TestModelsAreShownWithWhatTheyCostAndCan(t *testing.T) {
 	page := modelsAPI().visit(t, "/console/models").Body.String()
 	contains(t, page, "3 of 3 models", "<b>acme/large</b>", ">$1.25</td>", ">$10.00</td>", ">400k</td>", ">128k</td>", "tools, pictures, reasoning",
 		`<span class="badge bad">cooling down</span>`, `href="/console/activity?model=acme%2Flarge&amp;range=7d">1,234</a>`, "$2.50", "embeds",
-		`data-label="Read, a million tokens"><span class="dim">unknown</span></td>`, "A hard budget of money refuses models without a price", ">no calls lately<")
+		`data-label="Read, a million tokens"><span class="dim">unknown</span></td>`, "A hard budget of money refuses models without a price", ">no calls lately<", `<a href="/console/try?model=acme%2Flarge">try`)
 }
 
 func TestModelsAreFilteredAndSorted(t *testing.T) {

@@ -56,12 +56,13 @@ func (v View) MarshalJSON() ([]byte, error) {
 		Registered time.Time `json:"registered_at,omitzero"`
 		Released   time.Time `json:"released_at,omitzero"`
 
-		Machine string            `json:"generation,omitempty"`
-		Labels  map[string]string `json:"labels,omitempty"`
-		Expires time.Time         `json:"expires_at,omitzero"`
+		Machine    string            `json:"generation,omitempty"`
+		Labels     map[string]string `json:"labels,omitempty"`
+		Expires    time.Time         `json:"expires_at,omitzero"`
+		Automation Automation        `json:"automation,omitzero"`
 	}{
 		v.Name, v.Tenant, v.Source, v.State, v.Sessions, v.Tokens, v.Address, wireTime(v.RegisteredAt), wireTime(v.ReleasedAt),
-		v.Machine, v.Labels, wireTime(v.ExpiresAt),
+		v.Machine, v.Labels, wireTime(v.ExpiresAt), v.Automation,
 	})
 }
 

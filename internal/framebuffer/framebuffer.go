@@ -22,6 +22,9 @@ import (
 
 // Decoder decodes the messages of one server. It is not safe for concurrent use.
 type Decoder struct {
+	// Most bounds the pixels of a picture of another size than the first, besides MaxPixels. 0: it does not.
+	Most int
+
 	in      input
 	canvas  canvas
 	formats formats // of this update

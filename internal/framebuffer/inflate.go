@@ -5,6 +5,8 @@ import (
 	"compress/flate"
 	"errors"
 	"io"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
 
 const (
@@ -56,17 +58,24 @@ func (s *stream) next() byte {
 	return b
 }
 
-// close checks that all was used and nothing is missing.
+// close checks that the pixels that were read are all that the rectangle has, no less and no more.
 func (s *stream) close() error {
-	switch whole := s.plain.err == nil; {
-	case whole && (s.plain.at < len(s.plain.have) || s.plain.refill()):
+	short := s.plain.err != nil
+	long := !short && (s.plain.at < len(s.plain.have) || s.plain.refill())
+	switch err := s.plain.err; {
+	case s.from.err != nil:
+		return s.from.err
+	case long:
 		return wrong("its compressed data is too long")
-	case whole && s.plain.err == errUsed:
-		return nil
-	case s.plain.err == errUsed:
+	case short && err == errUsed:
 		return wrong("its compressed data is too short")
+	case err == errUsed:
+		return nil
+	case rfb.KindOf(err) == rfb.KindMessage:
+		return err
+	default:
+		return wrong("its compressed data: %v", err)
 	}
-	return s.plain.err
 }
 
 // Read is for flate, which uses ReadByte alone.

@@ -70,8 +70,8 @@ type AboutStore struct {
 // ReadAbout returns what a key may know of g, after Ready.
 func ReadAbout(ctx context.Context, g *Gateway, key *keys.Key) About {
 	a := About{Object: "about", Build: metrics.ReadBuild(), RuntimeKeys: g.runtime != nil}
-	if g.workstations != nil {
-		p := g.workstations.Policy()
+	if g.desktops.workstations != nil {
+		p := g.desktops.workstations.Policy()
 		a.Desktops = &AboutDesktops{p.Domain, p.Port}
 	}
 	if status, ok := g.state.stores.clusterStatus(); ok {

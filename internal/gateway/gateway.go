@@ -30,6 +30,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
@@ -50,7 +51,8 @@ type Config struct {
 	Tools        *toolserver.Servers // nil = none
 	Aliases      []Alias
 	Discover     []Discovery
-	Workstations *desktop.Service // nil = no workstations
+	Workstations *desktop.Service    // nil = no workstations
+	Recordings   *recording.Settings // nil = no session is recorded
 	// VNCCertificate returns why viewers find no valid certificate, nil if they do.
 	VNCCertificate func() error
 	// VNCCertificateEnds returns when that of viewers expires; the zero time without one.
@@ -80,13 +82,13 @@ type Config struct {
 
 // Gateway is one configuration at work.
 type Gateway struct {
-	keyring      *keys.Keyring
-	runtime      *runtimekeys.Block // nil = none
-	models       Models
-	workstations *desktop.Service
-	state        *State
-	logger       *zap.Logger
-	now          func() time.Time
+	keyring  *keys.Keyring
+	runtime  *runtimekeys.Block // nil = none
+	models   Models
+	desktops vncParts
+	state    *State
+	logger   *zap.Logger
+	now      func() time.Time
 
 	requests   modelcall.Deps // its stores are set before generation.ready is closed
 	tools      toolcall.Deps
@@ -114,7 +116,7 @@ func New(c Config) (*Gateway, error) {
 			catalog: c.Catalog, ordered: c.Providers, providers: make(map[string]*provider.Provider, len(c.Providers)),
 			health: c.State.Health,
 		},
-		workstations: c.Workstations, conditions: conditions{certificate: c.VNCCertificate}, state: c.State, logger: c.Logger, now: c.Now,
+		desktops: newVNCParts(&c), conditions: conditions{certificate: c.VNCCertificate}, state: c.State, logger: c.Logger, now: c.Now,
 		consoles: consoles{several: c.Cluster != nil},
 	}
 	redactor := redact.New(c.Secrets, func(text string) bool { return IsKey(g, text) })
@@ -173,8 +175,11 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	if err != nil {
 		return err
 	}
-	if g.workstations != nil {
-		startWorkstations(ctx, g.workstations, g.logger) // gateways of a cluster keep records in the stores
+	if g.desktops.workstations != nil {
+		startWorkstations(ctx, g.desktops.workstations, g.logger) // gateways of a cluster keep records in the stores
+	}
+	if g.desktops.recordings != nil {
+		go g.desktops.recordings.Run(ctx)
 	}
 	if before := g.state.generations.current(); before != nil {
 		g.tools.Servers.Inherit(before.gateway.tools.Servers)

@@ -137,7 +137,7 @@ func metricNames(g *Gateway, routes []string) metrics.Names {
 	for _, p := range g.models.ordered {
 		names.Providers = append(names.Providers, p.Name)
 	}
-	if g.workstations != nil {
+	if g.desktops.workstations != nil {
 		names.Refusals = desktop.RefusalCodes()
 	}
 	return names

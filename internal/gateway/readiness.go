@@ -88,8 +88,8 @@ func (c *conditions) parts(g *Gateway) []Part {
 		if shared, ok := g.state.stores.clusterStatus(); ok {
 			c.last = append(c.last, clusterParts(shared)...)
 		}
-		if g.workstations != nil {
-			c.last = append(c.last, vncPart(g.workstations, c.certificate))
+		if g.desktops.workstations != nil {
+			c.last = append(c.last, vncPart(g.desktops.workstations, c.certificate))
 		}
 	}
 	return c.last

@@ -6,9 +6,11 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
+	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsocket"
 )
@@ -20,7 +22,15 @@ type VNC struct{ gateway *Gateway }
 func (g *Gateway) VNC() VNC { return VNC{g} }
 
 // Workstations is the service of the workstations, nil without any.
-func (v VNC) Workstations() *desktop.Service { return v.gateway.workstations }
+func (v VNC) Workstations() *desktop.Service { return v.gateway.desktops.workstations }
+
+// Recordings are those of sessions. Where none can be recorded the error is [apierror.UnknownURL].
+func (v VNC) Recordings() (*recording.Store, error) {
+	if v.gateway.desktops.recordings == nil {
+		return nil, apierror.New(apierror.UnknownURL, "this gateway records no sessions")
+	}
+	return v.gateway.desktops.recordings, nil
+}
 
 // ConnLimiter bounds the VNC connections in their handshake.
 func (v VNC) ConnLimiter() *connlimit.Limiter { return v.gateway.state.ConnLimiter }
@@ -34,7 +44,7 @@ func (v VNC) Open(pass *desktop.Pass, viewer netip.AddrPort, security string) (*
 	}
 	return vncsession.Open(vncsession.Deps{
 		Records: g.requests.Activity, Metrics: g.state.Metrics, Logger: g.logger, Redact: g.requests.Redactor.Text, Now: g.now,
-		OnShutdown: entry.SetCancel, Done: func() { g.calls.Remove(entry) },
+		OnShutdown: entry.SetCancel, Done: func() { g.calls.Remove(entry) }, Recordings: g.desktops.recordings,
 	}, pass, viewer, security), nil
 }
 

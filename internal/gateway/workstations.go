@@ -8,10 +8,25 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 )
 
 // workstationsRetry is the wait before records that could not be read are read again.
 const workstationsRetry = 5 * time.Second
+
+// vncParts are the workstations of a configuration, and the recordings of their sessions; nil: none.
+type vncParts struct {
+	workstations *desktop.Service
+	recordings   *recording.Store
+}
+
+func newVNCParts(c *Config) vncParts {
+	d := vncParts{workstations: c.Workstations}
+	if c.Recordings != nil {
+		d.recordings = recording.NewStore(*c.Recordings, c.State.Workstations.Node, c.Logger, c.Now)
+	}
+	return d
+}
 
 // startWorkstations reads the stored records of workstations. If that fails, workstations are not
 // available, and it is tried again until ctx ends. Model calls need no workstations and go on.

@@ -21,6 +21,8 @@ const (
 	MCPCall                                // use MCP servers
 	WorkstationsObserve                    // list sessions, and watch them as a guest
 	WorkstationsAutomate                   // look at desktops and act on them through the API
+	RecordingsRead                         // list, download and replay recordings
+	RecordingsManage                       // delete recordings
 )
 
 var scopeNames = []struct {
@@ -38,6 +40,8 @@ var scopeNames = []struct {
 	{MCPCall, "mcp:call"},
 	{WorkstationsObserve, "workstations:observe"},
 	{WorkstationsAutomate, "workstations:automate"},
+	{RecordingsRead, "recordings:read"},
+	{RecordingsManage, "recordings:manage"},
 }
 
 // ParseScope parses the name of one scope. The error lists the known ones, so that a typo in a

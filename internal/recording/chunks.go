@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"filippo.io/age"
 )
@@ -18,6 +19,7 @@ type chunks struct {
 	file   io.WriteCloser
 	seal   cipher.AEAD
 	number uint64
+	spare  []byte // the buffer of a busy session
 }
 
 // begin writes the head of a file.
@@ -57,10 +59,12 @@ func (c *chunks) write(frames []byte, last bool) error {
 	if last {
 		n |= lastChunk
 	}
-	out := make([]byte, 4, 4+len(frames)+c.seal.Overhead())
-	binary.BigEndian.PutUint32(out, n)
+	out := binary.BigEndian.AppendUint32(slices.Grow(c.spare[:0], 4+len(frames)+c.seal.Overhead()), n)
 	out = c.seal.Seal(out, nonce(c.number, last), frames, nil)
 	c.number++
+	if c.spare = nil; len(frames) >= flushAt {
+		c.spare = out
+	}
 	_, err := c.file.Write(out)
 	return err
 }

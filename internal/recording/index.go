@@ -18,11 +18,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
-// MaxLimit bounds a page of the list; DefaultLimit is its size where none is asked for.
-const (
-	MaxLimit     = 1000
-	DefaultLimit = 100
-)
+// DefaultLimit is the size of a page of the list where none is asked for.
+const DefaultLimit = 100
 
 // maxScanned is how many entries a page reads before it ends with a day, so that no question costs more
 // than about a second.
@@ -218,8 +215,8 @@ func (s *Store) entry(day, id string) (e Entry, err error) {
 		err = fmt.Errorf("it says that it is %.64q", e.ID)
 	}
 	e.Bytes = info.Size()
-	silent := e.Node == s.node || s.now().Sub(info.ModTime()) > silence
-	if e.State == Recording && silent && !s.live.has(id) { // its gateway has died
+	silent := e.Node == s.node() || s.now().Sub(info.ModTime()) > silence
+	if _, ours := writing.Load(path); e.State == Recording && silent && !ours { // its gateway has died
 		ended := info.ModTime().UTC()
 		e.State, e.Ended = Incomplete, &ended
 	}

@@ -22,7 +22,7 @@ const (
 
 // Settings say how sessions are recorded, and for how long that is kept.
 type Settings struct {
-	// Dir has a folder for each day (UTC) with recordings in it.
+	// Dir has a folder for each day (UTC) with recordings in it. It is an absolute path.
 	Dir string
 	// Recipients can read what is recorded from now on.
 	Recipients []age.Recipient
@@ -34,30 +34,8 @@ type Settings struct {
 	Input   Input
 }
 
-// Live are the recordings that this process writes. It outlives configurations.
-type Live struct {
-	mu  sync.Mutex
-	ids map[string]bool
-}
-
-func (l *Live) set(id string, live bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.ids == nil {
-		l.ids = make(map[string]bool)
-	}
-	if live {
-		l.ids[id] = true
-	} else {
-		delete(l.ids, id)
-	}
-}
-
-func (l *Live) has(id string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.ids[id]
-}
+// writing has the paths of the recordings that this process writes, of all configurations.
+var writing sync.Map
 
 // Store has the recordings of a configuration.
 //
@@ -67,21 +45,20 @@ func (l *Live) has(id string) bool {
 // Gateways may share a folder.
 type Store struct {
 	Settings
-	live   *Live
-	node   string
+	node   func() string
 	logger *zap.Logger
 	now    func() time.Time
 }
 
-// NewStore returns the store. It opens no file. node is the gateway's name in a cluster, or "".
-func NewStore(s Settings, live *Live, node string, logger *zap.Logger, now func() time.Time) *Store {
+// NewStore returns the store. It opens no file. node says the gateway's name in a cluster, "" outside one.
+func NewStore(s Settings, node func() string, logger *zap.Logger, now func() time.Time) *Store {
 	if s.Keep <= 0 {
 		s.Keep = DefaultKeep
 	}
 	if s.MaxSize <= 0 {
 		s.MaxSize = DefaultMaxSize
 	}
-	return &Store{s, live, node, logger, now}
+	return &Store{s, node, logger, now}
 }
 
 // State is whether a recording is whole.
@@ -134,7 +111,7 @@ func (s *Store) Begin(h Header, failed func(error)) (*Writer, error) {
 	if !validID.MatchString(h.Session) {
 		return nil, errBadID
 	}
-	h.Node = s.node
+	h.Node = s.node()
 	path := s.path(h.Begun.UTC().Format(dayLayout), h.Session)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -147,7 +124,7 @@ func (s *Store) Begin(h Header, failed func(error)) (*Writer, error) {
 		ID: h.Session, Tenant: h.Tenant, Workstation: h.Workstation, Key: h.Key, User: h.User, Role: h.Role, Node: h.Node,
 		Begun: h.Begun.UTC(), State: Recording,
 	}
-	s.live.set(e.ID, true)
+	writing.Store(path, true)
 	w, err := NewWriter(file, h, Options{
 		Recipients: s.Recipients, Input: s.Input, Now: s.now, Failed: failed,
 		Closed: func(end End, failed error) { s.closed(path, e, end, failed) },
@@ -158,8 +135,8 @@ func (s *Store) Begin(h Header, failed func(error)) (*Writer, error) {
 		}
 	}
 	if err != nil {
-		s.live.set(e.ID, false)
-		remove(path)
+		writing.Delete(path)
+		_ = remove(path)
 		return nil, err
 	}
 	return w, nil
@@ -167,7 +144,7 @@ func (s *Store) Begin(h Header, failed func(error)) (*Writer, error) {
 
 // closed notes the end of a recording.
 func (s *Store) closed(path string, e Entry, end End, failed error) {
-	defer s.live.set(e.ID, false)
+	defer writing.Delete(path)
 	now := s.now().UTC()
 	e.State, e.Reason, e.Ended = Complete, end.Reason, &now
 	if failed != nil {

@@ -50,14 +50,14 @@ func (h *hand) since() (input, held time.Time) {
 }
 
 // release returns the events that let everything go; mu is held.
-func (h *hand) release() (events []byte) {
+func (h *hand) release() (events [][]byte) {
 	for key := range h.keys {
-		events = append(events, keyEvent(key, false)...)
+		events = append(events, keyEvent(key, false))
 	}
 	clear(h.keys)
 	if h.buttons != 0 {
 		h.buttons = 0
-		events = append(events, pointerEvent(h.at, 0)...)
+		events = append(events, pointerEvent(h.at, 0))
 	}
 	return events
 }
@@ -76,31 +76,27 @@ func (x *Screen) At() image.Point {
 	return x.hand.at
 }
 
-// act sends input while the agent holds it.
+// act sends input, unless a person holds the input of the workstation: control_held.
 func (x *Screen) act(event func(h *hand) ([]byte, error)) error {
-	lost := false
-	err := x.Session().Input.Act(func() (err error) {
-		lost, err = x.input(event)
+	var failed error
+	err := x.Session().Input.Act(func() error {
+		h := &x.hand
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		message, err := event(h)
+		if err == nil {
+			h.input = time.Now()
+			failed = x.link.write(answerLimit, message)
+		}
 		return err
 	})
-	if lost {
+	if failed != nil {
 		return x.link.fail()
 	}
-	return err
-}
-
-// input sends input. Lost reports that the connection is.
-func (x *Screen) input(event func(h *hand) ([]byte, error)) (lost bool, err error) {
-	h := &x.hand
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	message, err := event(h)
-	if err == nil {
-		h.input = time.Now()
-		err = x.link.write(message, answerLimit)
-		lost = err != nil
+	if err != nil && x.Session().Why() != "" {
+		return x.link.ended()
 	}
-	return lost, err
+	return err
 }
 
 // Pointer moves the pointer and sets which buttons are down: bit 0 is the left one (RFC 6143, section
@@ -129,17 +125,25 @@ func (x *Screen) Key(keysym uint32, down bool) error {
 	})
 }
 
-// LetGo has every key and button come up that is down, also while a person holds the input.
+// LetGo has every key and button come up that is down.
 func (x *Screen) LetGo() error {
-	if lost, _ := x.input(func(h *hand) ([]byte, error) { return h.release(), nil }); lost {
+	if x.letGo(answerLimit) != nil {
 		return x.link.fail()
 	}
 	return nil
 }
 
-// letGo is LetGo for who must not call the session, which ends with its connection anyway.
-func (x *Screen) letGo() {
-	_, _ = x.input(func(h *hand) ([]byte, error) { return h.release(), nil })
+func (x *Screen) letGo(within time.Duration) error {
+	x.hand.mu.Lock()
+	defer x.hand.mu.Unlock()
+	return x.link.write(within, x.hand.release()...)
+}
+
+// lost lets go before a person's first event, which waits for it.
+func (x *Screen) lost() {
+	if x.letGo(lastWrite) != nil {
+		go func() { _ = x.link.fail() }() // the session must not be called here
+	}
 }
 
 // Cut sets the clipboard of the workstation. Errors: invalid_value for a text of more than MaxCut bytes,

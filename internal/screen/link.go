@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"bytes"
 	"errors"
 	"net"
 	"sync"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/framebuffer"
+	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 )
 
@@ -23,6 +26,7 @@ const (
 type link struct {
 	session *vncsession.Session
 	conn    net.Conn
+	framer  *rfb.Framer // keeps the clipboard out of the recording; nil: there is none
 
 	mu     sync.Mutex // guards the following, and writes
 	closed bool
@@ -30,31 +34,48 @@ type link struct {
 
 var errHungUp = errors.New("the connection is closed")
 
-// Read counts what comes.
+func newLink(session *vncsession.Session, conn net.Conn) *link {
+	l := &link{session: session, conn: conn}
+	if session.Recording != nil {
+		l.framer = rfb.NewFramer(framebuffer.LiveFormat)
+	}
+	return l
+}
+
+// Read counts and records what comes.
 func (l *link) Read(p []byte) (int, error) {
 	n, err := l.conn.Read(p)
 	l.session.Live.Down.Add(int64(n))
+	if l.framer != nil {
+		if err := l.framer.Parts(p[:n], l.session.Recording.Server); err != nil {
+			l.session.Recording.Abort(err)
+		}
+	}
 	return n, err
 }
 
-func (l *link) write(message []byte, within time.Duration) error {
+// write writes whole messages, and records them.
+func (l *link) write(within time.Duration, messages ...[]byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case l.closed:
+	if l.closed {
 		return errHungUp
-	case len(message) == 0:
+	}
+	if len(messages) == 0 {
 		return nil
 	}
+	for _, m := range messages {
+		l.session.Recording.Sent(m)
+	}
 	_ = l.conn.SetWriteDeadline(time.Now().Add(within))
-	n, err := l.conn.Write(message)
+	n, err := l.conn.Write(bytes.Join(messages, nil))
 	l.session.Live.Up.Add(int64(n))
 	return err
 }
 
-// send writes a message. A failure ends the session.
-func (l *link) send(message []byte) error {
-	if l.write(message, answerLimit) == nil {
+// send is write. A failure ends the session.
+func (l *link) send(messages ...[]byte) error {
+	if l.write(answerLimit, messages...) == nil {
 		return nil
 	}
 	return l.fail()
@@ -69,9 +90,9 @@ func (l *link) fail() error {
 // hurry bounds a write under way, as the connection is about to be closed.
 func (l *link) hurry() { _ = l.conn.SetWriteDeadline(time.Now().Add(lastWrite)) }
 
-// close ends the connection with a last message.
-func (l *link) close(last []byte) {
-	_ = l.write(last, lastWrite)
+// close ends the connection, with last messages.
+func (l *link) close(last ...[]byte) {
+	_ = l.write(lastWrite, last...)
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
@@ -109,7 +130,7 @@ func refused(err error) error {
 		return busy("max_sessions", "as many sessions are open as the gateway allows")
 	case desktop.RefusedShutdown:
 		return apierror.New(apierror.ShuttingDown, "%s", r.Text)
-	case desktop.RefusedUnavailable:
+	case desktop.RefusedUnavailable, desktop.RefusedRecording:
 		return apierror.New(apierror.StorageUnavailable, "%s", r.Text)
 	case desktop.WorkstationDenied, desktop.WorkstationStarting, desktop.SourceUnavailable:
 		return apierror.New(apierror.Code(r.Code), "%s", r.Text)

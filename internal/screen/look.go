@@ -13,6 +13,8 @@ const (
 	// SettleQuiet and SettleMax are what a desktop needs as a rule to draw what an action has done.
 	SettleQuiet = 300 * time.Millisecond
 	SettleMax   = 3 * time.Second
+	// holderEvery is how soon a call that waits for a change sees that a person has taken the input.
+	holderEvery = time.Second
 )
 
 // Want says what a picture has, and when it is taken. The zero value is the whole desktop as it is now.
@@ -36,10 +38,10 @@ type Shot struct {
 }
 
 // Look takes a picture. It waits for at most MaxLook. Errors besides those of the session's end:
-// invalid_value for a region that is not inside the desktop.
+// invalid_value for a region that is not inside the desktop, control_held while a person holds the input.
 func (x *Screen) Look(ctx context.Context, want Want) (Shot, error) {
 	end := time.Now().Add(MaxLook)
-	if err := x.Session().Input.MayLook(); err != nil {
+	if err := x.Session().Input.MayLook(); err != nil { // before anything is asked for
 		return Shot{}, err
 	}
 	if err := x.sight.fresh(ctx, x.link); err != nil {
@@ -54,9 +56,6 @@ func (x *Screen) Look(ctx context.Context, want Want) (Shot, error) {
 	if err != nil {
 		return Shot{}, err
 	}
-	if err := x.Session().Input.MayLook(); err != nil { // nobody has taken it meanwhile
-		return Shot{}, err
-	}
 	shot, err := x.take(ctx, &want, true)
 	if shot.Settled = settled; shot.PNG != nil {
 		x.link.session.Screenshots.Add(1)
@@ -69,6 +68,9 @@ func (x *Screen) Look(ctx context.Context, want Want) (Shot, error) {
 
 // take takes a shot of the picture as it is here.
 func (x *Screen) take(ctx context.Context, want *Want, encoded bool) (Shot, error) {
+	if err := x.Session().Input.MayLook(); err != nil {
+		return Shot{}, err
+	}
 	version, _ := x.sight.state()
 	shot, err := x.shots.take(ctx, want, version, encoded)
 	if errors.Is(err, errClosed) {
@@ -87,7 +89,7 @@ func (x *Screen) waitForChange(ctx context.Context, want Want, until time.Time) 
 		if want.Known == "" {
 			want.Known = shot.ETag
 		}
-		if err := x.sight.follow(ctx, x.link, until); err != nil {
+		if err := x.sight.follow(ctx, x.link, earlier(until, time.Now().Add(holderEvery))); err != nil {
 			return err
 		}
 	}

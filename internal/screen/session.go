@@ -3,6 +3,7 @@ package screen
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"sync"
@@ -119,7 +120,6 @@ func (x *Screen) run(who *Who, dial vncrelay.Dialer) {
 		return
 	}
 	stop := x.Session().OnEnd(x.hangUp)
-	x.Session().Input.OnLost(x.letGo)
 	var watch sync.WaitGroup
 	watch.Go(x.watch)
 	close(x.ready)
@@ -153,7 +153,8 @@ func (x *Screen) connect(who *Who, dial vncrelay.Dialer) error {
 		session.Finish("")
 		return refused(refusal)
 	}
-	x.link = &link{session: session, conn: backend.Conn}
+	x.link = newLink(session, backend.Conn)
+	session.Live.Input.OnLost(x.lost)
 	session.OnExit(func() { session.Live.End(desktop.ReasonShutdown) }) // nobody calls any more
 	if err := x.begin(backend.Init); err != nil {
 		_ = backend.Conn.Close()
@@ -170,16 +171,14 @@ func (x *Screen) begin(init rfb.Init) error {
 		return err
 	}
 	x.sight.size = size
-	return x.link.send(setUp())
+	return x.link.send(append([]byte{0, 0, 0, 0}, framebuffer.LiveFormat[:]...), setEncodings(framebuffer.Live()))
 }
 
-// setUp is SetPixelFormat and SetEncodings (RFC 6143, sections 7.5.1 and 7.5.2).
-func setUp() []byte {
-	out := append([]byte{0, 0, 0, 0}, framebuffer.LiveFormat[:]...)
-	encodings := framebuffer.Live()
-	out = append(out, 2, 0, byte(len(encodings)>>8), byte(len(encodings)))
+// setEncodings is SetEncodings (RFC 6143, section 7.5.2). The message before it is SetPixelFormat.
+func setEncodings(encodings []int32) []byte {
+	out := []byte{2, 0, byte(len(encodings) >> 8), byte(len(encodings))}
 	for _, e := range encodings {
-		out = append(out, byte(e>>24), byte(e>>16), byte(e>>8), byte(e))
+		out = binary.BigEndian.AppendUint32(out, uint32(e))
 	}
 	return out
 }
@@ -259,5 +258,5 @@ func (x *Screen) hangUp() {
 	x.link.hurry()
 	x.hand.mu.Lock()
 	defer x.hand.mu.Unlock()
-	x.link.close(x.hand.release())
+	x.link.close(x.hand.release()...)
 }

@@ -73,6 +73,7 @@ func (s *shots) close() {
 func (s *shots) read(in *bufio.Reader) (m framebuffer.Message, size image.Point, err error) {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
+	s.decoder.Most = max(1, int(s.taken+s.memory.Limit()-s.memory.Used())/4)
 	if m, err = s.decoder.Read(in); err != nil {
 		return m, size, err
 	}

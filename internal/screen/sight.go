@@ -29,6 +29,7 @@ type sight struct {
 	checked uint64    // of which so many are answered
 	asked   time.Time // for changes
 	waits   bool      // that is not answered
+	bare    bool      // the last update had no pixels: requests before it get no other answer
 }
 
 // updated notes an update.
@@ -41,6 +42,7 @@ func (s *sight) updated(m *framebuffer.Message, size image.Point, now time.Time)
 		s.whole = s.whole || s.wanted
 		s.checked = s.checks
 	}
+	s.bare = !m.Resized && m.Drawn == 0
 	if m.Resized || !m.Damage.Empty() {
 		s.version++
 		s.changed = now
@@ -57,19 +59,24 @@ func (s *sight) state() (version uint64, changed time.Time) {
 	return s.version, s.changed
 }
 
-// freshen returns the next request that a picture of this moment needs, nil if none, and what is closed
+// freshen returns the next requests that a picture of this moment needs, nil if none, and what is closed
 // with news. done reports that nothing more is needed. check is the caller's, 0 at first.
-func (s *sight) freshen(check *uint64, now time.Time) (request []byte, news <-chan struct{}, done bool) {
+func (s *sight) freshen(check *uint64, now time.Time) (requests [][]byte, news <-chan struct{}, done bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case !s.whole && !s.wanted:
 		s.wanted, *check = true, 0
-		return updateRequest(false, s.size), s.news, false
+		return [][]byte{updateRequest(false, s.size)}, s.news, false
 	case s.whole && *check == 0:
 		s.checks++
 		*check = s.checks
-		return append(s.changes(now), updateRequest(false, image.Pt(1, 1))...), s.news, false
+		return [][]byte{s.changes(now), updateRequest(false, image.Pt(1, 1))}, s.news, false
+	case s.bare && (!s.whole || s.checked < *check):
+		// TigerVNC's server answers a request for all with the layout of its screens alone, each time. It
+		// still owes the pixels, and sends them for a request for changes.
+		s.bare = false
+		return [][]byte{s.changes(now)}, s.news, false
 	}
 	return nil, s.news, s.whole && s.checked >= *check
 }
@@ -80,12 +87,12 @@ func (s *sight) fresh(ctx context.Context, l *link) error {
 	limit := time.NewTimer(answerLimit)
 	defer limit.Stop()
 	for check := uint64(0); ; {
-		request, news, done := s.freshen(&check, time.Now())
+		requests, news, done := s.freshen(&check, time.Now())
 		if done {
 			return nil
 		}
-		if request != nil {
-			if err := l.send(request); err != nil {
+		if requests != nil {
+			if err := l.send(requests...); err != nil {
 				return err
 			}
 			continue

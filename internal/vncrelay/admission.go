@@ -35,7 +35,7 @@ func (a Admission) Open(session *vncsession.Session, viewer netip.Addr) (*rfb.De
 	defer session.Live.OnEnd(a.HangUp)()
 	shown := backend.Init
 	if session.Recording != nil {
-		shown.Name = shown.Name[:min(len(shown.Name), rfb.MaxName-len(recorded))] + recorded
+		shown.Name = recordedName(shown.Name)
 	}
 	if err := a.admit(shown); err != nil {
 		_ = backend.Conn.Close()
@@ -82,8 +82,12 @@ func (a Admission) Enter(session *vncsession.Session, viewer netip.Addr) (*rfb.D
 	return backend, nil
 }
 
-// recorded is behind the name of the desktop, which viewers show as the title of their window.
-const recorded = " (recorded)"
+// recordedName says behind the name of a desktop, which viewers show as the title of their window, that
+// the session is recorded.
+func recordedName(name string) string {
+	const suffix = " (recorded)"
+	return name[:min(len(name), rfb.MaxName-len(suffix))] + suffix
+}
 
 // admit ends the viewer's side of the handshake.
 func (a Admission) admit(serverInit rfb.Init) error {

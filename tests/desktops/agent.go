@@ -41,6 +41,7 @@ type caller struct {
 
 // parts are all checks, in this order.
 var parts = []func(*agent, context.Context){
+	(*agent).decodes,
 	(*agent).looks,
 	(*agent).types,
 	(*agent).fills,
@@ -83,40 +84,12 @@ func (a *agent) sees(ctx context.Context) error {
 		if got, err = a.api.screenshot(ctx, ""); err != nil {
 			return err
 		}
-		return differs(got, want)
+		return desktop.Differ(got, want)
 	})
 	if err != nil && a.keep != "" && got != nil && want != nil {
 		err = errors.Join(err, writePNG(filepath.Join(a.keep, a.desk.name+"-got.png"), got), writePNG(filepath.Join(a.keep, a.desk.name+"-want.png"), want))
 	}
 	return err
-}
-
-// differs says how many pixels of two pictures are not equal, nil if all are.
-func differs(got, want *image.RGBA) error {
-	if got.Rect != want.Rect {
-		return fmt.Errorf("a picture of %v, the desktop has %v", got.Rect.Size(), want.Rect.Size())
-	}
-	count, first := 0, image.Point{}
-	for i := 0; i < len(got.Pix); i += 4 {
-		if !bytes.Equal(got.Pix[i:i+4], want.Pix[i:i+4]) {
-			if count++; count == 1 {
-				first = image.Pt(i/4%got.Rect.Dx(), i/4/got.Rect.Dx())
-			}
-		}
-	}
-	if count == 0 {
-		return nil
-	}
-	return fmt.Errorf("%d pixels are not equal: at %v %v, not %v", count, first, got.At(first.X, first.Y), want.At(first.X, first.Y))
-}
-
-// scenePicture is the picture of a scene.
-func scenePicture(s desktop.Scene) *image.RGBA {
-	img := image.NewRGBA(image.Rect(0, 0, desktop.Width, desktop.Height))
-	for _, area := range s {
-		draw.Draw(img, area.Where, image.NewUniform(area.Colour), image.Point{}, draw.Src)
-	}
-	return img
 }
 
 func writePNG(file string, img image.Image) error {

@@ -47,7 +47,7 @@ func (a *agent) part(ctx context.Context, r image.Rectangle) error {
 	if err != nil {
 		return err
 	}
-	return differs(got, want)
+	return desktop.Differ(got, want)
 }
 
 func (a *agent) smaller(ctx context.Context) error {

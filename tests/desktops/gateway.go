@@ -22,7 +22,7 @@ const (
 	passwordEnv = "DESKTOPS_PASSWORD_" // and the server's name
 )
 
-// caddyfile takes the port of the HTTP site and the workstations.
+// caddyfile takes the port of the HTTP site, the workstations, and the bounds of agents' desktops.
 const caddyfile = `{
 	admin off
 	persist_config off
@@ -40,6 +40,8 @@ const caddyfile = `{
 		vnc {
 			domain vnc.localhost
 			automation control
+			automation_sessions %[3]d
+			automation_memory %[4]dMiB
 %[2]s		}
 	}
 }
@@ -74,9 +76,15 @@ func startGateway(ctx context.Context, caddy, dir string, servers []*server) (*g
 			login = fmt.Sprintf("\t\t\t\tpassword {env.%s%s}\n", passwordEnv, s.name)
 			env = append(env, passwordEnv+s.name+"="+s.password)
 		}
-		blocks += fmt.Sprintf("\t\t\tworkstation %s 127.0.0.1:%d {\n%s\t\t\t}\n", s.name, s.port, login)
+		names := []string{s.name}
+		if s.crowded {
+			names = append(names, s.names()...)
+		}
+		for _, name := range names {
+			blocks += fmt.Sprintf("\t\t\tworkstation %s 127.0.0.1:%d {\n%s\t\t\t}\n", name, s.port, login)
+		}
 	}
-	g.Process, err = process.StartCaddy(ctx, caddy, dir, fmt.Sprintf(caddyfile, ports[0], blocks), env, func() error {
+	g.Process, err = process.StartCaddy(ctx, caddy, dir, fmt.Sprintf(caddyfile, ports[0], blocks, mostSessions, memoryBound), env, func() error {
 		return g.call(ctx, http.MethodGet, "/v1/workstations", g.person, nil, nil)
 	})
 	return g, err

@@ -29,6 +29,7 @@ type server struct {
 	password string
 
 	form    *desktop.Form // nil where X programs do not run
+	crowded bool          // many desktops are opened there
 	resized string        // the number of a display that can have another size
 	started []stopper     // in the order of their start
 	picture func() (*image.RGBA, error)
@@ -83,7 +84,7 @@ func (p programs) xtigervnc(_ context.Context, dir string) (*server, error) {
 	}
 	s, err := withForm("xtigervnc", d, "utf8")
 	if err == nil {
-		s.resized = d.Number
+		s.resized, s.crowded = d.Number, true
 	}
 	return s, err
 }
@@ -134,7 +135,7 @@ func (p programs) qemuMachine(ctx context.Context, dir string) (*server, error) 
 func (p programs) libvncserver(ctx context.Context, dir string) (*server, error) {
 	s := &server{name: "libvncserver", paste: "utf8"}
 	picture, program := filepath.Join(dir, "picture.ppm"), filepath.Join(dir, "libvncserver")
-	img := scenePicture(desktop.Chequer())
+	img := desktop.Chequer().Picture()
 	file := bytes.NewBufferString(fmt.Sprintf("P6\n%d %d\n255\n", img.Rect.Dx(), img.Rect.Dy()))
 	for i := 0; i < len(img.Pix); i += 4 {
 		file.Write(img.Pix[i : i+3])

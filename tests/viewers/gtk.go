@@ -83,6 +83,7 @@ func (p programs) remminaProfile(ctx context.Context, s *session) {
 	s.use(ctx)
 	if s.release(ctx) {
 		s.ends(ctx, releaseTimeout)
+		s.recorded(ctx)
 		p.tigerAfterwards(ctx, s)
 	}
 }

@@ -60,7 +60,7 @@ func Call(n int) *activity.Record {
 		RefusedBy: "key dev: rate 10/min", Queued: 3 * time.Millisecond, Overhead: 400 * time.Microsecond,
 		Units:   units.Counts{1, 2, 3, 4, 5, 6, 7, 8},
 		TraceID: "0af7651916cd43dd8448eb211c80319c",
-		Method:  "tools/call", IsError: true, RequestBytes: 321, AnswerBytes: 54321,
+		Method:  "tools/call", IsError: true, RequestBytes: 321, AnswerBytes: 54321, Role: "agent", Actions: 12, Screenshots: 7, Typed: 90, Recording: "vnc-0123456789abcdef",
 	}
 }
 
