@@ -39,7 +39,7 @@ type recordingRow struct {
 	User, Role, Node string
 	Begun            time.Time
 	Ended            time.Time
-	State            string
+	State, Reason    string
 	Bytes            int64
 	Replay           bool // the gateway has a key for it
 }

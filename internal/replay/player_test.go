@@ -22,7 +22,7 @@ func colours() *tape {
 	r.fill(0, whole, red)
 	r.fill(2*second, whole, green)
 	r.fill(6*second, whole, blue)
-	r.add(recording.KindEnd, 10*second, []byte(`{"reason":"viewer"}`))
+	r.add(recording.KindEnd, 10*second+time.Microsecond, []byte(`{"reason":"viewer"}`))
 	return r
 }
 
@@ -112,6 +112,21 @@ func TestEndsAndBeginsAgain(t *testing.T) {
 		w.sees("again", 0, 0, red)
 		time.Sleep(2 * second)
 		w.sees("two seconds later", 0, 0, green)
+	})
+}
+
+// The file may grow while it is played.
+func TestPlaysWhatIsWrittenMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := colours()
+		r.end = io.ErrUnexpectedEOF
+		later := r.frames[len(r.frames)-1:]
+		r.frames = r.frames[:len(r.frames)-1]
+		w := watch(t, r)
+		r.frames = append(r.frames, later...)
+		r.fill(11*second, whole, red)
+		time.Sleep(11 * second)
+		w.sees("behind what was there at the beginning", 0, 0, red)
 	})
 }
 
