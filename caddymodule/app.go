@@ -18,6 +18,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/check"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/cli" // registers the command gatehouse
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
+	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/setup"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/viewer"
 	"github.com/gatehouse-proxy/gatehouse/handlers" // registers the HTTP handlers too
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/console"

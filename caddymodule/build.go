@@ -96,7 +96,7 @@ func (a *App) build() (gateway.Config, error) {
 	return gateway.Config{
 		Cluster:     shared.cluster,
 		RuntimeKeys: runtime, Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations, Recordings: recordings, Catalog: index, Providers: built.providers, Tools: tools, Discover: built.discover, Aliases: a.Aliases.build(),
-		Secrets: append(secrets, built.secrets...), SecretFiles: append(built.files, shared.files...), State: a.state, BodyMemory: bodies, AnswerMemory: answers,
+		Secrets: append(secrets, built.secrets...), SecretFiles: append(built.files, shared.files...), State: a.state, BodyMemory: bodies, AnswerMemory: answers, Automation: a.VNC.automation(),
 		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
 	}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp/demo"
+	"github.com/gatehouse-proxy/gatehouse/internal/mcp/desktops"
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -29,7 +31,11 @@ type MCPServer struct {
 	// network. Default: false.
 	Demo bool `json:"demo,omitempty"`
 
-	// URL is the address of the server's endpoint for Streamable HTTP. Required without Demo.
+	// Desktops makes it the built-in server with which models use the workstations of the caller's tenant.
+	// The key needs the scope workstations:automate, too. Default: false.
+	Desktops bool `json:"desktops,omitempty"`
+
+	// URL is the address of the server's endpoint for Streamable HTTP. Required without Demo and Desktops.
 	URL string `json:"url,omitempty"`
 
 	// Region is AWS's, for auth aws. Default: AWS_REGION.
@@ -112,8 +118,22 @@ type MCPTimeouts struct {
 // be sent twice.
 const mcpIdle = 4 * time.Second
 
-// demoURL is the address of the built-in server. Nothing is ever dialled.
-const demoURL = "http://demo.invalid/mcp"
+// builtInURL is the address of the built-in servers. Nothing is ever dialled.
+const builtInURL = "http://built-in.invalid/mcp"
+
+// desktopsResult is the longest result of the server of desktops by default: a picture.
+const desktopsResult = 8 << 20
+
+// builtIn is the built-in server that the block names, nil if it names none.
+func (m *MCPServer) builtIn() http.RoundTripper {
+	switch {
+	case m.Demo:
+		return demo.New(time.Now)
+	case m.Desktops:
+		return desktops.New()
+	}
+	return nil
+}
 
 // buildMCP makes the MCP servers. What authorizes the gateway at them is added to the accounts.
 func buildMCP(a *App, accounts *accounts) (*toolserver.Servers, error) {
@@ -135,7 +155,7 @@ func buildMCP(a *App, accounts *accounts) (*toolserver.Servers, error) {
 func (m *MCPServer) build(ctx caddy.Context, accounts *accounts) (*toolserver.Server, error) {
 	config := toolserver.Config{
 		Name: m.Name, URL: m.URL, Forward: m.ForwardHeader, Tools: toolserver.Rights{Allow: m.Tools.Allow, Deny: m.Tools.Deny},
-		MaxResult: m.MaxResult, TraceContext: m.TraceContext, UserAgent: userAgent, BuiltIn: m.Demo, Now: time.Now,
+		MaxResult: m.MaxResult, TraceContext: m.TraceContext, UserAgent: userAgent, BuiltIn: m.Demo, Desktops: m.Desktops, Now: time.Now,
 	}
 	if err := setDurations(
 		option{"connect", m.Timeouts.Connect, &config.Timeouts.Connect},
@@ -155,15 +175,18 @@ func (m *MCPServer) build(ctx caddy.Context, accounts *accounts) (*toolserver.Se
 		}
 		config.Prices = append(config.Prices, toolserver.Price{Pattern: p.Tool, Nano: nano})
 	}
-	if m.Demo {
-		if m.URL != "" || !m.keyless() || len(m.Query) > 0 || m.Region+m.Service != "" || m.TransportRaw != nil || m.TraceContext {
-			return nil, errors.New("the built-in server takes no url, api_key, auth, oauth, header, query, region, service, transport or trace_context")
+	if config.Transport = m.builtIn(); config.Transport != nil {
+		if m.Demo && m.Desktops || m.URL != "" || !m.keyless() || len(m.Query) > 0 || m.Region+m.Service != "" || m.TransportRaw != nil || m.TraceContext {
+			return nil, errors.New("a built-in server, demo or desktops, takes no url, api_key, auth, oauth, header, query, region, service, transport or trace_context")
 		}
-		config.URL, config.Transport = demoURL, new(demo.Server)
+		config.URL = builtInURL
+		if m.Desktops {
+			config.MaxResult = cmp.Or(config.MaxResult, desktopsResult)
+		}
 		return toolserver.New(config)
 	}
 	if m.URL == "" {
-		return nil, errors.New("url is missing; demo makes it the built-in server")
+		return nil, errors.New("url is missing; demo or desktops makes it a built-in server")
 	}
 	if err := m.connect(ctx, accounts, &config); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 //
 //	mcp NAME {
 //		url URL
-//		demo                          # instead of url and all that follows from it
+//		demo | desktops               # instead of url and all that follows from it
 //		api_key {env.NAME}
 //		oauth client_credentials { … }   # instead of api_key
 //		auth google|aws|azure { … }      # instead of api_key
@@ -39,6 +39,7 @@ func (m *MCPServer) read(d *caddyfile.Dispenser) error {
 	return with(caddykit.Options{
 		"url":            caddykit.Word(&m.URL),
 		"demo":           caddykit.Flag(&m.Demo),
+		"desktops":       caddykit.Flag(&m.Desktops),
 		"region":         caddykit.Word(&m.Region),
 		"service":        caddykit.Word(&m.Service),
 		"forward_header": caddykit.Words(&m.ForwardHeader),

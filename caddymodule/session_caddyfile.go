@@ -25,6 +25,7 @@ import (
 //		bandwidth NUMBER[k|M|G]bit
 //		max_guests NUMBER
 //		record off|on|required
+//		automation off|view|control
 //	}
 func sessionOption(r *desktop.SessionRules) caddykit.Option {
 	return caddykit.Option{Read: func(d *caddyfile.Dispenser) error {
@@ -42,6 +43,7 @@ func sessionOption(r *desktop.SessionRules) caddykit.Option {
 			"bandwidth":     caddykit.Value(&r.Bandwidth, parseBits),
 			"max_guests":    caddykit.Value(&r.MaxGuests, parseGuests),
 			"record":        caddykit.Value(&r.Record, desktop.ParseRecord),
+			"automation":    caddykit.Value(&r.Automation, desktop.ParseAutomation),
 		}.Block(d)
 	}}
 }

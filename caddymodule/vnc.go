@@ -65,6 +65,13 @@ type VNC struct {
 	// "refuse" it, "replace" the other, or "share" the desktop. Default: refuse.
 	OnConflict string `json:"on_conflict,omitempty"`
 
+	// ReturnAfter is how long a person who took the input of a workstation from an agent holds it without a
+	// key or pointer event. Default: 10m.
+	ReturnAfter caddy.Duration `json:"return_after,omitempty"`
+
+	// ScreenshotsDuringHold lets agents see the desktop while a person holds the input. Default: false.
+	ScreenshotsDuringHold bool `json:"screenshots_during_hold,omitempty"`
+
 	// MaxTokens bounds the live addresses of a workstation. Default: 16.
 	MaxTokens int `json:"max_tokens,omitempty"`
 
@@ -95,6 +102,16 @@ type VNC struct {
 
 	// Record is where and how sessions are recorded whose rules say so. Default: none can be.
 	Record *Record `json:"record,omitempty"`
+	// Automation is what agents may do at desktops through the API: "off", "view" or "control". The
+	// session rules of other levels can only be stricter. Default: off.
+	Automation desktop.Automation `json:"automation,omitzero"`
+
+	// AutomationMemory bounds the memory of the pictures of agents' desktops, in bytes: four a pixel, and
+	// the last PNG. Default: 256 MiB.
+	AutomationMemory int64 `json:"automation_memory,omitempty"`
+
+	// AutomationSessions bounds the desktops that agents have open at a time. Default: 64.
+	AutomationSessions int `json:"automation_sessions,omitempty"`
 
 	// Session are the rules of all sessions. Those of the session's tenant, workstation, key and
 	// request can only be stricter. Default: none but those of the options above.

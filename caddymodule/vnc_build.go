@@ -15,6 +15,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/screen"
 )
 
 // Sources of a workstation.
@@ -34,6 +35,9 @@ func (v *VNC) build(ctx caddy.Context, state *gateway.State, levels desktop.Leve
 	}
 	if v.Drain < 0 {
 		return nil, nil, errors.New("drain: the duration is negative")
+	}
+	if v.AutomationMemory < 0 || v.AutomationSessions < 0 {
+		return nil, nil, errors.New("automation_memory, automation_sessions: the number is negative")
 	}
 	policy, err := v.policy()
 	if err != nil {
@@ -145,6 +149,14 @@ func (l *Login) login(ctx caddy.Context, owner, host string) (desktop.Credential
 	return out, nil
 }
 
+// automation returns the bounds of agents' desktops.
+func (v *VNC) automation() screen.Limits {
+	if v == nil {
+		return screen.Limits{}
+	}
+	return screen.Limits{Memory: v.AutomationMemory, Sessions: v.AutomationSessions}
+}
+
 // sessionLevels returns the session rules of tenants and keys.
 func sessionLevels(tenants []Tenant, all []Key) desktop.Levels {
 	levels := desktop.Levels{Tenants: map[string]desktop.SessionRules{}, Keys: map[desktop.KeyName]desktop.SessionRules{}}
@@ -166,9 +178,11 @@ func (v *VNC) policy() (desktop.Policy, error) {
 		MaxDuration: time.Duration(v.MaxDuration),
 		MaxTokens:   v.MaxTokens, MaxSessions: v.MaxSessions, MaxRegistered: v.MaxRegistered,
 		PinClient: v.PinClient, VNCAuth: v.VNCAuth, ViewOnly: v.ViewOnly, FixedSize: v.FixedSize, Records: v.Record != nil,
+		ReturnAfter: time.Duration(v.ReturnAfter), ScreenshotsDuringHold: v.ScreenshotsDuringHold,
 	}
 	options := desktop.SessionRules{
-		FPS: max(v.FPS, 0), NoClipboardIn: v.ClipboardIn != nil && !*v.ClipboardIn, IdleTimeout: time.Duration(v.IdleTimeout),
+		Automation: v.Automation,
+		FPS:        max(v.FPS, 0), NoClipboardIn: v.ClipboardIn != nil && !*v.ClipboardIn, IdleTimeout: time.Duration(v.IdleTimeout),
 	}
 	if v.FPS == 0 {
 		options.FPS = defaultFPS

@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 // read reads the configuration of desktops:
@@ -22,6 +23,8 @@ import (
 //		register_ports NUMBER|FIRST-LAST…
 //		connect_within | reconnect_within | max_duration | idle_timeout | drain DURATION
 //		on_conflict refuse|replace|share
+//		return_after DURATION
+//		screenshots_during_hold on|off
 //		max_tokens | max_sessions | max_registered NUMBER
 //		pin_client
 //		vncauth on|off
@@ -30,6 +33,9 @@ import (
 //		fps NUMBER|off
 //		clipboard_in on|off
 //		record { … }
+//		automation off|view|control
+//		automation_memory SIZE
+//		automation_sessions NUMBER
 //		session { … }
 //	}
 func (v *VNC) read(d *caddyfile.Dispenser) error {
@@ -51,6 +57,7 @@ func (v *VNC) read(d *caddyfile.Dispenser) error {
 		"idle_timeout":      caddykit.Value(&v.IdleTimeout, caddykit.ParseDuration),
 		"drain":             caddykit.Value(&v.Drain, caddykit.ParseDuration),
 		"on_conflict":       caddykit.Word(&v.OnConflict),
+		"return_after":      caddykit.Value(&v.ReturnAfter, caddykit.ParseDuration),
 		"max_tokens":        caddykit.Value(&v.MaxTokens, caddykit.ParseCount),
 		"max_sessions":      caddykit.Value(&v.MaxSessions, caddykit.ParseCount),
 		"pin_client":        caddykit.Flag(&v.PinClient),
@@ -62,7 +69,12 @@ func (v *VNC) read(d *caddyfile.Dispenser) error {
 			v.ClipboardIn = new(bool)
 			return caddykit.Value(v.ClipboardIn, parseSwitch).Read(d)
 		}},
-		"record":  single(&v.Record, (*Record).read),
+		"record":                  single(&v.Record, (*Record).read),
+		"automation":              caddykit.Value(&v.Automation, desktop.ParseAutomation),
+		"automation_memory":       caddykit.Value(&v.AutomationMemory, parseSize),
+		"automation_sessions":     caddykit.Value(&v.AutomationSessions, caddykit.ParseCount),
+		"screenshots_during_hold": caddykit.Value(&v.ScreenshotsDuringHold, parseSwitch),
+
 		"session": sessionOption(&v.Session),
 	}.Block(d)
 }

@@ -41,7 +41,7 @@ func TestSingleEndpointsFindNamesInAnyPath(t *testing.T) {
 }
 
 func TestEveryEndpointOfTheTableIsAModule(t *testing.T) {
-	want := []string{"models", "chat", "responses", "input_tokens", "compact", "stored_responses", "embeddings", "rerank", "moderations", "completions", "images", "image_edits", "speech", "transcriptions", "translations", "about", "providers", "mcp_servers", "messages", "count_tokens", "gemini", "workstations", "vnc_socket", "vnc_url", "mcp", "sessions", "recordings", "model_count", "model_endpoints", "router_images", "embedding_models", "image_models", "activity", "activity_series", "generation", "key", "limits", "keys", "credits"}
+	want := []string{"models", "chat", "responses", "input_tokens", "compact", "stored_responses", "embeddings", "rerank", "moderations", "completions", "images", "image_edits", "speech", "transcriptions", "translations", "about", "providers", "mcp_servers", "messages", "count_tokens", "gemini", "workstations", "vnc_socket", "vnc_url", "screen", "mcp", "sessions", "recordings", "model_count", "model_endpoints", "router_images", "embedding_models", "image_models", "activity", "activity_series", "generation", "key", "limits", "keys", "credits"}
 	if got := endpointNames(); !slices.Equal(got, want) {
 		t.Errorf("names %v, want %v", got, want)
 	}

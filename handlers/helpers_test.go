@@ -20,6 +20,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
@@ -35,13 +36,16 @@ var keyScopes = map[string][]string{
 
 	"limits":    {"limits:read"},
 	"one-model": {"providers:read", "limits:read"},
-	"operator":  {"limits:read", "workstations:manage", "keys:manage"},
+	"operator":  {"limits:read", "workstations:manage", "keys:manage", "recordings:read"},
 	"connect":   {"workstations:connect"},
 	"colleague": {"workstations:connect"},
 	"observer":  {"workstations:connect", "workstations:observe"},
+	"agent":     {"workstations:automate"},
 	"manage":    {"workstations:manage"},
 	"keys":      {"keys:manage"},
-	"other":     {"chat:write", "models:read", "activity:read", "providers:read", "workstations:connect", "workstations:manage"},
+	"reader":    {"recordings:read"},
+	"eraser":    {"recordings:manage"},
+	"other":     {"chat:write", "models:read", "activity:read", "providers:read", "workstations:connect", "workstations:manage", "recordings:read", "recordings:manage"},
 }
 
 func secretOf(key string) string { return "gk-unit-0123456789-" + key }
@@ -76,6 +80,7 @@ type setup struct {
 	logger       *zap.Logger        // nil: none
 	state        *gateway.State     // nil: a new one
 	made         *runtimekeys.Block // nil: no keys are made at run time
+	recordings   *recording.Settings
 }
 
 // newGateway returns a gateway that has not started. Its models are acme/m and acme/n.
@@ -93,7 +98,7 @@ func newGateway(t testing.TB, s setup) *gateway.Gateway {
 	}
 	t.Cleanup(func() { must(t, s.state.Close()) })
 	c := gateway.Config{
-		RuntimeKeys: s.made, State: s.state, Limits: &policy.Limits{Keys: s.limits}, Guardrails: new(policy.Guardrails),
+		RuntimeKeys: s.made, Recordings: s.recordings, State: s.state, Limits: &policy.Limits{Keys: s.limits}, Guardrails: new(policy.Guardrails),
 		BodyMemory: 1 << 30, AnswerMemory: 1 << 30, Timeouts: modelcall.DefaultTimeouts, Logger: s.logger, Now: now,
 		Release: func() {}, Reacquire: func() bool { return false },
 	}

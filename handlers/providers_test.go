@@ -47,3 +47,22 @@ func TestProvidersShowAKeyOnlyItsModels(t *testing.T) {
 		t.Errorf("%s", a.Body)
 	}
 }
+
+func TestProvidersSayWhyAModelCannotBeCalled(t *testing.T) {
+	g := startGateway(t, setup{})
+	for _, test := range []struct{ key, model, want string }{
+		{"full", "acme/m", `"model":{"id":"acme/m","callable":true,"reason":null,"advice":null}`},
+		{"full", "acme/new", `"callable":false,"reason":"neither a catalog nor a list of the provider \"acme\" has it","advice":"write \"models new\" in its block"`},
+		{"full", "other/m", `"reason":"there is no provider \"other\", and no such alias","advice":"add a block for the provider"`},
+		{"full", "m", `"reason":"a name is PROVIDER/MODEL, or an alias, and there is no such alias","advice":"name its provider too"`},
+		{"one-model", "acme/m", `"reason":"the lists of this key and its tenant do not have it"`},
+		{"full", strings.Repeat("x", 257), `"reason":"no name has more than 256 bytes","advice":null`},
+	} {
+		if a := call(t, g, "GET", "/v1/providers?model="+test.model, test.key, ""); a.Code != 200 || !strings.Contains(a.Body.String(), test.want) {
+			t.Errorf("%s with %s: %d %s", test.model, test.key, a.Code, a.Body)
+		}
+	}
+	if a := call(t, g, "GET", "/v1/providers", "full", ""); strings.Contains(a.Body.String(), `"model":`) {
+		t.Errorf("nothing was asked: %s", a.Body)
+	}
+}

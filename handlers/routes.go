@@ -73,9 +73,14 @@ var (
 	registerEndpoint   = &endpoint{"workstations", http.MethodPut, keys.WorkstationsManage, true, registerWorkstation}
 	syncEndpoint       = &endpoint{"workstations", http.MethodPost, keys.WorkstationsManage, true, syncWorkstations}
 	releaseEndpoint    = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, releaseWorkstation}
+	screenshotEndpoint = &endpoint{"screen", http.MethodGet, keys.WorkstationsAutomate, false, serveScreenshot}
+	actEndpoint        = &endpoint{"screen", http.MethodPost, keys.WorkstationsAutomate, true, serveInput}
 	refreshEndpoint    = &endpoint{"workstations", http.MethodPost, keys.WorkstationsManage, true, refreshWorkstation}
 	sessionsEndpoint   = &endpoint{"workstations", http.MethodGet, keys.WorkstationsManage, false, serveSessions}
 	endSessionEndpoint = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, endSession}
+
+	controlEndpoint       = &endpoint{"screen", http.MethodGet, 0, false, serveControl} // one of three scopes
+	changeControlEndpoint = &endpoint{"screen", http.MethodPost, 0, true, changeControl}
 
 	mcpEndpoint       = &endpoint{"mcp", http.MethodPost, keys.MCPCall, true, serveMCP}
 	mcpStreamEndpoint = &endpoint{"mcp", http.MethodGet, keys.MCPCall, true, serveMCP}
@@ -154,7 +159,11 @@ var routes = []route{
 	{syncPath, api.OpenAI{}, registerEndpoint},
 	{syncPath, api.OpenAI{}, releaseEndpoint},
 	{"/v1/workstations/{id}/vnc", api.OpenAI{}, vncURLEndpoint},
+	{"/v1/workstations/{id}/screenshot", api.OpenAI{}, screenshotEndpoint},
+	{"/v1/workstations/{id}/input", api.OpenAI{}, actEndpoint},
 	{"/v1/workstations/{id}/refresh", api.OpenAI{}, refreshEndpoint},
+	{"/v1/workstations/{id}/control", api.OpenAI{}, controlEndpoint},
+	{"/v1/workstations/{id}/control", api.OpenAI{}, changeControlEndpoint},
 	{"/v1/workstations/{id}/sessions", api.OpenAI{}, sessionsEndpoint},
 	{"/v1/workstations/{id}/sessions/{session}", api.OpenAI{}, endSessionEndpoint},
 	{"/mcp/{id}", api.MCP{}, mcpEndpoint},

@@ -8,6 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
@@ -49,11 +50,8 @@ func serveVNCURL(x *apiRequest) error {
 
 // issueAddress issues an address to the caller's key.
 func issueAddress(x *apiRequest, service *desktop.Service, workstation string, o desktop.Options) (desktop.Issued, error) {
-	key := x.req.Caller.Credential
 	o.Client, _ = netip.ParseAddr(caddykit.Client(x.r)) // invalid: it is not known
-	issued, err := service.Issue(desktop.Issuer{
-		Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, User: x.req.Outcome.Record.User, Until: key.Expires, Trace: x.req.Trace.Origin(),
-	}, workstation, o)
+	issued, err := service.Issue(gateway.IssuerOf(x.req), workstation, o)
 	if err != nil {
 		return issued, err
 	}

@@ -39,15 +39,13 @@ func (e *Explanation) Text() string {
 	if e.TraceID != "" {
 		p.line("Trace", "%s", e.TraceID)
 	}
-	p.line("When", "%s", e.CreatedAt.UTC().Format("2006-01-02 15:04:05.000 UTC"))
+	p.line("When", "%s", e.when())
 	p.line("Who", "key %s, tenant %s", e.Key, e.Tenant)
 	p.line("What", "%s", withText(e.Route, ", "+e.subject(), e.Model))
 	for _, f := range e.Facts {
 		p.line(f.Name, "%s", f.Value)
 	}
-	if e.Until != nil {
-		p.line("Until", "%s", activity.Missing(e.Until.Format(time.RFC3339Nano), time.Now()))
-	}
+	e.until(p)
 	p.gap()
 	e.outcome(p)
 	if e.Session == nil {
@@ -57,6 +55,17 @@ func (e *Explanation) Text() string {
 	e.usage(p)
 	e.standings(p)
 	return p.String()
+}
+
+func (e *Explanation) when() string {
+	return e.CreatedAt.UTC().Format("2006-01-02 15:04:05.000 UTC")
+}
+
+// until says since when rows may be missing.
+func (e *Explanation) until(p *page) {
+	if e.Until != nil {
+		p.line("Until", "%s", activity.Missing(e.Until.Format(time.RFC3339Nano), time.Now()))
+	}
 }
 
 // subject is what the model of the record is, in words.

@@ -1,8 +1,8 @@
-// Package why explains one call or VNC session: who made it, which providers were tried, where the time
+// Package why explains one call or VNC session, or all those of a run: who made it, which providers were tried, where the time
 // went, and, if it was refused, which option of the configuration did that and what to do.
 //
 //	e, err := why.Find(ctx, active, "req_6b0323ba40a3e7bbb2e4ed9b37f6b1a7")
-//	fmt.Print(e.Text())
+//	err = e.Print(os.Stdout)
 package why
 
 import (
@@ -20,13 +20,13 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
-// Explanation is one call or VNC session, with what its end means and how its limits stand now.
+// Explanation is one call or VNC session, or the run of a trace, with what its end means and how its limits stand now.
 type Explanation struct {
-	// Kind is call, tool (a request to an MCP server) or session.
+	// Kind is call, tool (a request to an MCP server), session or run.
 	Kind string `json:"kind"`
-	// ID is the ID of the record: gen-… or vnc-….
+	// ID is the ID of the record: gen-… or vnc-…, or that of the trace.
 	ID string `json:"id"`
-	// RequestID is the X-Request-Id of the answer.
+	// RequestID is the X-Request-Id of the answer; "" for a run.
 	RequestID string `json:"request_id"`
 	// UpstreamID is the provider's id of the answer.
 	UpstreamID string `json:"upstream_id,omitempty"`
@@ -36,7 +36,7 @@ type Explanation struct {
 	TraceID string `json:"trace_id,omitempty"`
 	// CreatedAt is when it arrived.
 	CreatedAt time.Time `json:"created_at"`
-	// Key is the name of the key.
+	// Key is the name of the key; "" for a run of several.
 	Key string `json:"key"`
 	// Tenant is the key's.
 	Tenant string `json:"tenant"`
@@ -68,6 +68,8 @@ type Explanation struct {
 	Usage *Usage `json:"usage,omitempty"`
 	// Session is absent for a call.
 	Session *Session `json:"session,omitempty"`
+	// Run is there for a run only.
+	Run *Run `json:"run,omitempty"`
 	// Facts are fields that have no member of their own, by their names.
 	Facts []Fact `json:"facts,omitempty"`
 	// Until is since when commits are blocked; absent if they are not. A newer record with this id is then
@@ -146,27 +148,35 @@ type Session struct {
 }
 
 // Find explains the call or session of an id: its own, that of its request, or the provider's of its
-// answer. Errors: 404, 503.
+// answer; or the run of a trace. Errors: 404, 503.
 func Find(ctx context.Context, active *gateway.Gateway, id string) (*Explanation, error) {
 	log := active.Requests().Activity
 	record, found, err := log.FindAny(ctx, id)
 	if request, ok := wire.RequestOf(id); err == nil && !found && ok {
 		record, found, err = log.FindAny(ctx, request)
 	}
+	var e *Explanation
 	switch {
 	case err != nil:
 		return nil, apierror.New(apierror.LedgerUnavailable, "the activity store cannot answer now").WithCause(err)
-	case !found:
+	case found:
+		e, err = explain(ctx, active, &record)
+	case activity.IsTrace(id):
+		e, err = findRun(ctx, log, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if e == nil {
 		if err := report.Unread(log, id); err != nil {
 			return nil, err
 		}
 		return nil, apierror.New(apierror.NotFound, "%s", notRecorded(id, gateway.Retention(active)))
 	}
-	e, err := explain(ctx, active, &record)
-	if since := log.BlockedSince(); err == nil && !since.IsZero() {
+	if since := log.BlockedSince(); !since.IsZero() {
 		e.Until = &since
 	}
-	return e, err
+	return e, nil
 }
 
 // notRecorded says why there may be no row of an id, and where else to look.

@@ -94,6 +94,10 @@ var Fields = []Field{
 	{Name: "is_error", Of: func(r *Record) any { return &r.IsError }, Form: OrNone, Why: "Tool error"},
 	{Name: "request_bytes", Of: func(r *Record) any { return &r.RequestBytes }, Form: OrNone, Why: "Bytes sent"},
 	{Name: "answer_bytes", Of: func(r *Record) any { return &r.AnswerBytes }, Form: OrNone, Why: "Bytes back"},
+	{Name: "role", Of: func(r *Record) any { return &r.Role }, Form: OrNone, Fact: "Role", Why: "Role"},
+	{Name: "actions", Of: func(r *Record) any { return &r.Actions }, Form: OrNone, Fact: "Actions", Why: "Actions"},
+	{Name: "screenshots", Of: func(r *Record) any { return &r.Screenshots }, Form: OrNone, Fact: "Pictures taken", Why: "Pictures taken"},
+	{Name: "typed", Of: func(r *Record) any { return &r.Typed }, Form: OrNone, Fact: "Characters typed", Why: "Characters typed"},
 	{Name: "recording", Of: func(r *Record) any { return &r.Recording }, Form: OrNone, Fact: "Recording", Why: "Recording"},
 }
 

@@ -31,6 +31,8 @@ type Filter struct {
 	Code, Workstation string
 	// Family is that of the records: "mcp" selects the calls of tools.
 	Family string
+	// TraceID selects the calls of a run: 32 hexadecimal digits.
+	TraceID string
 	// MinLatency is the least Latency.
 	MinLatency time.Duration
 	// Limit is 1 to MaxLimit; 0 means DefaultLimit.
@@ -40,6 +42,24 @@ type Filter struct {
 	// Daily reports that the caller asked for daily rows, see Log.Daily. Query ignores it.
 	Daily bool
 }
+
+// textFilters are those that select by a text of the records. A new one is a field and a row.
+var textFilters = []struct {
+	name string // of its parameter
+	want func(*Filter) *string
+	of   func(*Record) string
+}{
+	{"model", func(f *Filter) *string { return &f.Model }, func(r *Record) string { return r.Model }},
+	{"provider", func(f *Filter) *string { return &f.Provider }, func(r *Record) string { return r.Provider }},
+	{"key", func(f *Filter) *string { return &f.Key }, func(r *Record) string { return r.Key }},
+	{codeFilter, func(f *Filter) *string { return &f.Code }, func(r *Record) string { return r.Code }},
+	{"workstation", func(f *Filter) *string { return &f.Workstation }, func(r *Record) string { return r.Workstation }},
+	{"family", func(f *Filter) *string { return &f.Family }, func(r *Record) string { return r.Family }},
+	{"trace_id", func(f *Filter) *string { return &f.TraceID }, func(r *Record) string { return r.TraceID }},
+}
+
+// codeFilter is the filter that takes AnyCode.
+const codeFilter = "code"
 
 // AnyCode as the Code of a query selects all calls that were refused or failed.
 const AnyCode = "*"
@@ -65,8 +85,9 @@ func (f *Filter) check() error {
 			return &ParamError{param, "must be between 1970 and 2262"}
 		}
 	}
-	for _, s := range []*string{&f.RequestID, &f.Model, &f.Provider, &f.Key, &f.KeyHash, &f.Code, &f.Workstation, &f.Family} {
-		*s = clip(*s)
+	f.RequestID, f.KeyHash = clip(f.RequestID), clip(f.KeyHash)
+	for _, t := range textFilters {
+		*t.want(f) = clip(*t.want(f))
 	}
 	if f.Cursor == "" {
 		return nil
@@ -92,8 +113,8 @@ func (f *Filter) statusBytes() []byte { return binary.AppendVarint(nil, int64(f.
 // parts are what the data of each row has that f selects. Other rows may have it too: matches judges
 // them. A row that SQL leaves out costs a tenth of one that is read.
 func (f *Filter) parts() (all [][]byte) {
-	for _, text := range []string{f.Model, f.Provider, f.Key, f.Code, f.Workstation, f.Family} {
-		if text != "" && text != AnyCode {
+	for _, t := range textFilters {
+		if text := *t.want(f); text != "" && (text != AnyCode || t.name != codeFilter) {
 			all = append(all, appendText(nil, text))
 		}
 	}
@@ -155,8 +176,11 @@ func (f *Filter) span() (from, to int64) {
 
 // matches checks what SQL does not. check has clipped the texts as Append clips those of records.
 func (f *Filter) matches(r *Record) bool {
-	return (f.Model == "" || f.Model == r.Model) && (f.Provider == "" || f.Provider == r.Provider) &&
-		(f.Key == "" || f.Key == r.Key) && (f.KeyHash == "" || f.KeyHash == r.KeyHash) &&
-		(f.Status == 0 || f.Status == r.Status) && codeMatches(f.Code, r.Code) &&
-		(f.Workstation == "" || f.Workstation == r.Workstation) && (f.Family == "" || f.Family == r.Family) && r.Latency >= f.MinLatency
+	for _, t := range textFilters {
+		want := *t.want(f)
+		if want != "" && want != t.of(r) && (t.name != codeFilter || !codeMatches(want, r.Code)) {
+			return false
+		}
+	}
+	return (f.KeyHash == "" || f.KeyHash == r.KeyHash) && (f.Status == 0 || f.Status == r.Status) && r.Latency >= f.MinLatency
 }

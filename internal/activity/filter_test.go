@@ -20,6 +20,7 @@ func TestParseFilter(t *testing.T) {
 		"unknown=1&unknown=2&x=":            {},
 		"user_id=&workspace_id=w&user_id=u": {},
 		"request_id=r&model=a/b:c&provider=p&key=k&status=429&limit=1": {RequestID: "r", Model: "a/b:c", Provider: "p", Key: "k", Status: 429, Limit: 1},
+		"trace_id=t&code=*&workstation=w&family=f":                     {TraceID: "t", Code: "*", Workstation: "w", Family: "f"},
 		"api_key_hash=" + strings.ToUpper(hash):                        {KeyHash: hash},
 		"date=2026-05-04&limit=1000":                                   {Date: "2026-05-04", Limit: 1000},
 		"from=2026-05-04&to=2026-05-04":                                {From: day, To: day.AddDate(0, 0, 1)},

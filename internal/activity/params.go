@@ -30,19 +30,13 @@ func (e *ParamError) Unwrap() error {
 	return nil
 }
 
-// parsers has a row for each parameter of GET /api/v1/activity. A parameter with a nil row is
+// parsers has a row for each parameter of GET /api/v1/activity, with those of textFilters. A parameter with a nil row is
 // accepted and ignored: the OpenRouter SDKs have it, but we have no users or workspaces. Each
 // returns what is wrong with the value, or "".
 var parsers = map[string]func(*Filter, string) string{
 	"request_id":     func(f *Filter, v string) string { f.RequestID = v; return "" },
-	"model":          func(f *Filter, v string) string { f.Model = v; return "" },
-	"provider":       func(f *Filter, v string) string { f.Provider = v; return "" },
-	"key":            func(f *Filter, v string) string { f.Key = v; return "" },
 	"api_key_hash":   parseKeyHash,
 	"status":         parseStatus,
-	"code":           func(f *Filter, v string) string { f.Code = v; return "" },
-	"workstation":    func(f *Filter, v string) string { f.Workstation = v; return "" },
-	"family":         func(f *Filter, v string) string { f.Family = v; return "" },
 	"tenant":         func(f *Filter, v string) string { f.Tenant = v; return "" },
 	"date":           parseDate,
 	"from":           func(f *Filter, v string) string { return parseInstant(&f.From, v, false) },
@@ -53,6 +47,12 @@ var parsers = map[string]func(*Filter, string) string{
 	"group_by":       parseGroupBy,
 	"user_id":        nil,
 	"workspace_id":   nil,
+}
+
+func init() {
+	for _, t := range textFilters {
+		parsers[t.name] = func(f *Filter, v string) string { *t.want(f) = v; return "" }
+	}
 }
 
 // Params are the names of the parameters of GET /api/v1/activity, sorted.

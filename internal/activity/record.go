@@ -63,7 +63,8 @@ type Record struct {
 	// Queued is the part of Latency in which the call waited for a concurrency slot. Overhead is the
 	// part in which it neither waited there nor for a provider or the client.
 	Queued, Overhead time.Duration
-	// TraceID is the call's trace, 32 hexadecimal digits, or "" if it is not traced.
+	// TraceID is the call's trace, 32 hexadecimal digits: the one that is recorded, else the one that the
+	// caller named, else "".
 	TraceID string
 	// FinishReason is the answered one, NativeFinishReason the provider's.
 	FinishReason, NativeFinishReason                              string
@@ -88,6 +89,10 @@ type Record struct {
 	// Ended is why a VNC session ended; BytesUp went to the workstation, BytesDown to the viewer.
 	Ended              string
 	BytesUp, BytesDown int64
+	// Role is "guest" or "agent" for a VNC session of one. Actions, Screenshots and Typed are what an
+	// agent did: Typed is how many characters it has typed.
+	Role                        string
+	Actions, Screenshots, Typed int64
 	// Recording is the ID of the recording that a session has left, or that a request is about.
 	Recording string
 	// Method is that of an MCP request, one that the protocol has, such as "tools/call". IsError reports whether the tool

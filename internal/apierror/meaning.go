@@ -143,6 +143,10 @@ var meanings = map[Code]Meaning{
 		"The request wanted a range behind the end of the file.",
 		"Nothing, if all of the file was read; else ask without `Range`.",
 	},
+	ControlHeld: {
+		"A person, or another agent, holds the keyboard and the pointer of the workstation. Nothing was sent.",
+		"The agent asks again later. The holder gives it back, or it ends by `return_after` in `vnc`; `screenshots_during_hold` lets agents look meanwhile.",
+	},
 	RecordingInProgress: {
 		"The recording is being written, and was not deleted: its session may have to be recorded.",
 		"End the session, then delete the recording.",
@@ -158,6 +162,22 @@ var meanings = map[Code]Meaning{
 	SourceUnavailable: {
 		"The source of the tenant's workstations gave no answer that counts. Open sessions go on.",
 		"Look at the log: `code` and `error` say why.",
+	},
+	AutomationOff: {
+		"A rule says that agents may not look at the workstation, or not act on it.",
+		"Set `automation` at the level that the message names. Without one in the `vnc` block agents may do nothing.",
+	},
+	AutomationBusy: {
+		"Agents have as many desktops open as allowed, or their pictures fill `automation_memory`.",
+		"Desktops that no call needs are closed after a minute. Else raise `automation_sessions` or `automation_memory` in `vnc`.",
+	},
+	WorkstationUnreachable: {
+		"The workstation did not let the gateway in, did not answer in time, or closed the connection while an agent used it.",
+		"Look at the session of the same time in the activity: its `code` says which, and the log why.",
+	},
+	SessionEnded: {
+		"The agent's session ended while its call was under way: by hand, by a time limit, or with its key.",
+		"Look at `ended` of the session in the activity. The next call opens another session.",
 	},
 	RequestTooLarge: {
 		"The body is larger than the limit of the key, the model, the site or a guardrail.",

@@ -42,6 +42,8 @@ const (
 	WorkstationGuestsExceeded Code = "workstation_guests_exceeded"
 	StorageUnavailable        Code = "storage_unavailable"
 
+	// ControlHeld means that a person, or another agent, holds the input of a desktop.
+	ControlHeld Code = "control_held"
 	// RecordingInProgress means that a recording is being written, and cannot be deleted.
 	RecordingInProgress Code = "recording_in_progress"
 	RangeNotSatisfiable Code = "range_not_satisfiable"
@@ -50,6 +52,13 @@ const (
 	WorkstationDenied   Code = "workstation_denied"
 	WorkstationStarting Code = "workstation_starting"
 	SourceUnavailable   Code = "source_unavailable"
+
+	// Agents at workstations: a rule says no, as many desktops are open as may be, the workstation does
+	// not let the gateway in or left, the session has ended.
+	AutomationOff          Code = "automation_off"
+	AutomationBusy         Code = "automation_busy"
+	WorkstationUnreachable Code = "workstation_unreachable"
+	SessionEnded           Code = "session_ended"
 
 	// KeysExceeded means that no more keys can be made at run time.
 	KeysExceeded Code = "keys_exceeded"
@@ -150,11 +159,17 @@ var table = map[Code]row{
 	WorkstationTokensExceeded: {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
 	WorkstationGuestsExceeded: {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
 	WorkstationsExceeded:      {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
+	ControlHeld:               {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	StorageUnavailable:        {503, serverError, "provider_overloaded", overloaded, 10 * time.Second, false},
 
 	WorkstationDenied:   {403, "permission_error", "permission_denied", "permission_error", 0, false},
 	WorkstationStarting: {503, serverError, "provider_overloaded", overloaded, 10 * time.Second, false},
 	SourceUnavailable:   {503, serverError, "provider_overloaded", overloaded, 5 * time.Second, false},
+
+	AutomationOff:          {403, "permission_error", "permission_denied", "permission_error", 0, false},
+	AutomationBusy:         {429, rateLimitError, "rate_limit_exceeded", rateLimitError, 10 * time.Second, false},
+	WorkstationUnreachable: {502, serverError, "provider_unavailable", apiError, 10 * time.Second, false},
+	SessionEnded:           {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
 
 	GatewayBusy:              {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Second, false},
 	RateLimitExceeded:        {429, rateLimitError, "rate_limit_exceeded", rateLimitError, 0, false},

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/chart"
 )
 
@@ -36,6 +37,7 @@ type activityTable struct {
 	Next    string // the cursor of the next page
 	Later   bool   // this is not the first page
 	Tenants bool   // the rows name their tenants
+	Rising  bool   // the oldest row is the first
 }
 
 // activityForm is what chooses the rows.
@@ -142,7 +144,7 @@ func activityQuery(v *visit, s *span) url.Values {
 	return q
 }
 
-func (p *activityPage) setRows(v *visit, answer activityAnswer) {
+func (p *activityTable) setRows(v *visit, answer activityAnswer) {
 	p.Rows, p.Next = answer.Data, answer.Next
 	for i := range p.Rows {
 		p.Tenants = p.Tenants || p.Rows[i].Tenant != ""
@@ -158,6 +160,9 @@ func (p *activityPage) find(v *visit) error {
 	}
 	if len(rows.Data) > 0 {
 		return v.redirect(rows.Data[0].Path(), "")
+	}
+	if activity.IsTrace(p.Search) {
+		return v.redirect(Prefix+"/runs/"+p.Search, "")
 	}
 	s := spanOf(v)
 	if err := p.controls(v, &s); err != nil {

@@ -42,7 +42,8 @@ func activityEntry(v *visit) error {
 	}
 	p.RefusedBy = strings.Replace(p.RefusedBy, p.Key, p.ShownKey(), 1)
 	p.drawPhases()
-	p.link(v.console.config.TraceURL)
+	p.Trace = traceLink(v, p.TraceID)
+	p.link()
 	page := *v.page
 	page.title = "Request " + p.ID
 	if p.Session() {
@@ -74,10 +75,7 @@ func (p *entryPage) drawPhases() {
 }
 
 // link makes the addresses that the page leads to.
-func (p *entryPage) link(trace string) {
-	if trace != "" && p.TraceID != "" {
-		p.Trace = strings.ReplaceAll(trace, "{trace_id}", url.QueryEscape(p.TraceID))
-	}
+func (p *entryPage) link() {
 	model, provider := "Model", "Provider"
 	if p.Method != "" {
 		model, provider = "Tool", "Server"
@@ -91,6 +89,14 @@ func (p *entryPage) link(trace string) {
 			p.Same = append(p.Same, option{Name: same[1], Href: Prefix + "/activity?" + q.Encode()})
 		}
 	}
+}
+
+// traceLink is the address at which a trace can be seen, "" for none.
+func traceLink(v *visit, id string) string {
+	if id == "" {
+		return ""
+	}
+	return strings.ReplaceAll(v.console.config.TraceURL, "{trace_id}", url.QueryEscape(id))
 }
 
 // fact is a field that has no place of its own on the page.

@@ -25,6 +25,7 @@ var activityFilters = []activityFilter{
 	{Name: "family", Label: "API", rare: true, choice: true, values: []string{"openai", "openrouter", "anthropic", "google", "mcp", "vnc"}},
 	{Name: "status", Label: "Status", rare: true, number: true},
 	{Name: "workstation", Label: "Workstation", rare: true},
+	{Name: "trace_id", Label: "Trace", rare: true},
 	{Name: "min_latency_ms", Label: "Slower than", Unit: "ms", rare: true, number: true},
 }
 

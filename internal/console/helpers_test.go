@@ -80,6 +80,14 @@ func (a *fakeAPI) queries(path string) (all []url.Values) {
 // visit returns the answer to a GET of a page, signed in.
 func (a *fakeAPI) visit(t *testing.T, path string) *httptest.ResponseRecorder {
 	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+	r.Header = a.header
+	return a.answer(t, r)
+}
+
+// answer returns the answer to a request, signed in.
+func (a *fakeAPI) answer(t *testing.T, r *http.Request) *httptest.ResponseRecorder {
+	t.Helper()
 	console := &Console{config: Config{
 		API: func(request.Caller) http.Handler { return a }, Logger: zap.NewNop(), Now: func() time.Time { return pageTime },
 		Tools: func(ctx context.Context, send Sender) (version string, tools []Tool, err error) {
@@ -98,8 +106,7 @@ func (a *fakeAPI) visit(t *testing.T, path string) *httptest.ResponseRecorder {
 			(&visit{w: w, r: r, console: console, page: &p, caller: caller, now: pageTime, query: r.URL.Query()}).serve()
 		})
 	}
-	w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
-	r.Header = a.header
+	w := httptest.NewRecorder()
 	mux.ServeHTTP(w, r)
 	return w
 }

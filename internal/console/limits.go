@@ -47,7 +47,7 @@ type limitRow struct {
 	Limit                           float64
 	Remaining                       *float64
 	Used                            *float64 `json:"used_ratio"`
-	Exhausted                       bool
+	Exhausted, Soft                 bool
 	ResetsAt                        time.Time `json:"resets_at"`
 	Spent, Reserved                 *float64  // of a budget
 	Counted                         *float64  `json:"used"`   // of a rate

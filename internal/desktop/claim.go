@@ -27,6 +27,15 @@ func (c Claim) over(rule Conflict, shared, alone, own bool) (conflict, wins bool
 	return take || alone || rule != Share && !shared, take || rule == Replace && c != Yield
 }
 
+// beside reports whether two sessions stand side by side because one is an agent's: always, unless a
+// rule says that one must be alone. Then a person replaces the agent, an agent its own older session.
+func (by Issuer) beside(other Issuer, alone bool) (beside, wins bool) {
+	if !by.Agent && !other.Agent {
+		return false, false
+	}
+	return !alone, other.Agent && (!by.Agent || by.Key == other.Key)
+}
+
 // Occupied is why a workstation cannot be had, for programs: error.details of the refusal.
 type Occupied struct {
 	Workstation string    `json:"workstation_id"`
@@ -51,7 +60,7 @@ func errOccupied(by Issuer, name string, open []SessionView) error {
 	o := Occupied{Workstation: name, Joinable: true}
 	var holders []string
 	for _, v := range open {
-		if v.Guest.Host != "" {
+		if v.Role != "" {
 			continue
 		}
 		h := Holding{v.ID, v.Key, v.User, v.Key == by.Key, v.ViewOnly, v.Shared, wireTime(v.Started)}

@@ -102,8 +102,10 @@ type Config struct {
 // The events. Their data hold no token and no credential.
 const (
 	EventReleased      = "workstation_released" // tenant, workstation, sessions
-	EventSessionOpened = "vnc_session_opened"   // tenant, workstation, session, token, key, viewer, security; role, joined of a guest
+	EventSessionOpened = "vnc_session_opened"   // tenant, workstation, session, token, key, viewer, security; role of a guest or agent, joined of a guest
 	EventSessionClosed = "vnc_session_closed"   // those and reason, seconds, bytes_up, bytes_down
+	EventControl       = "control_changed"      // tenant, workstation, holder, session, that has it now, or had it last
+	EventHelp          = "control_requested"    // tenant, workstation, key, note
 )
 
 // Storage has the shapes of certmagic.Storage. The error for a missing key is fs.ErrNotExist.

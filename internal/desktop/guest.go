@@ -17,14 +17,18 @@ type Guest struct {
 // DefaultMaxGuests is how many guests a session without a rule may have.
 const DefaultMaxGuests = 3
 
-// RoleGuest is the role of a guest's session in lists; any other has none.
+// RoleGuest is the role of a guest's session in lists and records.
 const RoleGuest = "guest"
 
-func (g Guest) role() string {
-	if g.Host == "" {
-		return ""
+// Role is RoleGuest, RoleAgent, or "" for any other session.
+func Role(by Issuer, g Guest) string {
+	switch {
+	case g.Host != "":
+		return RoleGuest
+	case by.Agent:
+		return RoleAgent
 	}
-	return RoleGuest
+	return ""
 }
 
 // maxGuests is how many there may be.

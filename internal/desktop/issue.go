@@ -107,6 +107,7 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 // token makes a token of a secret.
 func (c *configuration) token(by Issuer, secret string, o Options) *Token {
 	t := &Token{Issuer: by, ViewOnly: c.viewOnly(&o), Shared: o.Shared, Once: o.Once, Claim: o.Claim, Rules: o.Rules, Guest: o.Guest}
+	t.Rules.Automation = 0 // it is not about sessions of persons, and gateways of older builds do not know it
 	t.Hash, _ = hashOf(secret)
 	if c.policy.VNCAuth {
 		t.Prefix = secret[:prefixLength]
@@ -137,8 +138,10 @@ func (w *Service) mayClaim(by Issuer, name string, o Options, rules SessionRules
 		if other.Guest.Host != "" { // it ends with its host
 			continue
 		}
-		conflict, wins := o.Claim.over(rule, shares && other.Shared, rules.NotShared || other.Rules.NotShared, other.Key == by.Key)
-		if conflict && !wins {
+		alone := rules.NotShared || other.Rules.NotShared
+		beside, first := by.beside(Issuer{Key: other.Key, Agent: other.Role == RoleAgent}, alone)
+		conflict, wins := o.Claim.over(rule, shares && other.Shared, alone, other.Key == by.Key)
+		if !beside && !first && conflict && !wins {
 			return errOccupied(by, name, open)
 		}
 	}

@@ -57,11 +57,14 @@ func (p *Pass) Join(viewer netip.AddrPort, security string) (*Session, error) {
 	x := &Session{
 		ID: id, Workstation: p.Workstation, sessions: s, emit: p.service.emit, ended: make(chan struct{}),
 	}
+	policy := &p.service.config.policy
+	x.Input = &Input{session: id, at: p.Workstation, stays: policy.ReturnAfter, shows: policy.ScreenshotsDuringHold, all: s, emit: p.service.emit}
 	record := SessionRecord{
 		ID: id, Token: p.token, Node: s.store.Node(), Security: security, Shared: p.Shared, Rules: p.Rules,
 		Viewer:    netip.AddrPortFrom(viewer.Addr().Unmap(), viewer.Port()),
 		Reconnect: p.service.config.policy.ReconnectWithin,
 	}
+	record.Rules.Automation = 0 // see token
 	x.record = record
 	s.add(x) // it hears of its end from now on
 	if err := p.join(x, record); err != nil {

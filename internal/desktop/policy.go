@@ -55,6 +55,9 @@ type Policy struct {
 	VNCAuth   bool // keep the first 8 characters of new tokens, for viewers that can show no more
 	ViewOnly  bool // of sessions whose issuer does not say
 
+	ReturnAfter           time.Duration // for which a person without input holds what an agent wants; default 10 min
+	ScreenshotsDuringHold bool          // agents see the desktop while a person holds the input
+
 	FixedSize bool         // viewers cannot change the desktop's size
 	Session   SessionRules // of all sessions
 	Records   bool         // sessions can be recorded
@@ -73,6 +76,7 @@ func (p *Policy) fill() {
 	p.MaxDuration = cmp.Or(p.MaxDuration, DefaultMaxDuration)
 	p.ConnectWithin = cmp.Or(p.ConnectWithin, min(DefaultConnectWithin, p.MaxDuration))
 	p.ReconnectWithin = cmp.Or(p.ReconnectWithin, DefaultReconnectWithin)
+	p.ReturnAfter = cmp.Or(p.ReturnAfter, DefaultReturnAfter)
 	p.MaxTokens = cmp.Or(p.MaxTokens, DefaultMaxTokens)
 	p.MaxSessions = cmp.Or(p.MaxSessions, DefaultMaxSessions)
 	p.MaxRegistered = cmp.Or(p.MaxRegistered, DefaultMaxRegistered)
@@ -90,7 +94,7 @@ func (p *Policy) check() error {
 	p.Domain = domain
 	for name, value := range map[string]time.Duration{
 		"connect_within": p.ConnectWithin, "reconnect_within": p.ReconnectWithin,
-		"max_duration": p.MaxDuration, "idle_timeout": p.Session.IdleTimeout,
+		"max_duration": p.MaxDuration, "idle_timeout": p.Session.IdleTimeout, "return_after": p.ReturnAfter,
 	} {
 		if value < 0 {
 			return fmt.Errorf("%s: %s is negative", name, value)

@@ -20,14 +20,15 @@ import (
 //	 "registered_at":"…","released_at":"…","changed_at":"…","expires_at":"…"}
 //
 // A record without generation, source, labels, rules and an end is written in version 1, which has none of
-// them: a build that knows only that version reads it. Such a build refuses version 2 by its number.
+// them: a build that knows only that version reads it. Such a build refuses version 2 by its number. Version
+// 3 has the rule automation.
 // A workstation of the configuration has a record once it was released: "declared" is set and,
 // unless it was registered before it was declared, there is no address. A restored one keeps its
 // record without released_at, so that of two machines on one storage the later word counts.
 const (
 	storageDir    = "gatehouse/workstations"
 	recordSuffix  = ".json"
-	recordVersion = 2
+	recordVersion = 3
 	maxRecord     = 16 << 10 // bytes: twice the longest that is written
 )
 
@@ -74,8 +75,11 @@ func (r *record) encode() ([]byte, error) {
 
 // layout is the lowest version that has the members of the record.
 func (r *record) layout() int {
-	if r.extended() || !r.ExpiresAt.IsZero() {
+	switch {
+	case r.Session.Automation != 0:
 		return recordVersion
+	case r.extended() || !r.ExpiresAt.IsZero():
+		return 2
 	}
 	return 1
 }

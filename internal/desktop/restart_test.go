@@ -119,7 +119,7 @@ func TestDamagedValuesAreNamedByTheirKey(t *testing.T) {
 		"empty":          "",
 		"cut":            good[:len(good)/2],
 		"two":            good + good,
-		"later version":  strings.Replace(good, `"version":1`, `"version":3`, 1),
+		"later version":  strings.Replace(good, `"version":1`, `"version":4`, 1),
 		"later member":   strings.Replace(good, `"lab"`, `"lab","generation":"vm-1"`, 1),
 		"bad generation": strings.Replace(good, `"version":1`, `"version":2,"generation":"a b"`, 1),
 		"no version":     strings.Replace(good, `"version":1,`, ``, 1),

@@ -78,6 +78,9 @@ func (w *Workstation) join(x *SessionRecord, terms *Terms, now time.Time) (most 
 	}
 	x.Started, x.Until, x.Token = now, until, t
 	w.Sessions = append(w.Sessions, x)
+	if t.Issuer.Agent {
+		turn(w, func(*Hold) {}) // the others hear that it is there
+	}
 	w.Sweep(now)
 	if t.Once {
 		w.retire(w.Token(t.Hash), RefusedUsed)
@@ -97,7 +100,12 @@ func (w *Workstation) conflicts(
 			continue
 		}
 		alone := x.Rules.NotShared || other.Rules.NotShared
+		beside, first := x.Token.Issuer.beside(other.Token.Issuer, alone)
+		if beside {
+			continue
+		}
 		conflict, wins := claim.over(rule, x.Shared && other.Shared, alone, other.Token.Issuer.Key == x.Token.Issuer.Key)
+		wins = wins || first
 		back := client.IsValid() && other.Token.Hash == x.Token.Hash && plain(other.Viewer.Addr()) == client
 		if conflict && !wins && !back {
 			return nil, true
@@ -129,6 +137,7 @@ func (w *Workstation) leave(id string, now time.Time) {
 		return
 	}
 	w.Sessions = slices.DeleteFunc(w.Sessions, func(other *SessionRecord) bool { return other == x })
+	leaveHold(w, x, now)
 	if x.Ended == "" {
 		w.linger(x, now)
 		endGuests(w, id, now)

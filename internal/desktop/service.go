@@ -16,6 +16,7 @@ type Service struct {
 	*Inventory
 	*Registry
 	Sources *Sources // control planes that know more workstations
+	Input   *Inputs  // who holds the input of workstations
 	random  io.Reader
 	emit    emitter
 }
@@ -35,6 +36,13 @@ func (c Config) emitter() emitter {
 func (e emitter) released(id ID, sessions int) {
 	e(EventReleased, func() map[string]any {
 		return map[string]any{"tenant": id.Tenant, "workstation": id.Name, "sessions": sessions}
+	})
+}
+
+// control emits that the input of a workstation has another holder.
+func (e emitter) control(id ID, holder, session string) {
+	e(EventControl, func() map[string]any {
+		return map[string]any{"tenant": id.Tenant, "workstation": id.Name, "holder": holder, "session": session}
 	})
 }
 
@@ -71,7 +79,7 @@ func New(c Config) (*Service, error) {
 	if w.config.sources, err = newSources(c.Sources, c.State); err != nil {
 		return nil, err
 	}
-	w.Sources = &Sources{w.Inventory, w.emit}
+	w.Sources, w.Input = &Sources{w.Inventory, w.emit}, &Inputs{w.Inventory, w.emit}
 	w.Registry = &Registry{inventory: w.Inventory, storage: c.Storage, emit: w.emit}
 	for _, spec := range c.Workstations {
 		if err := spec.ID.check(); err != nil {

@@ -19,6 +19,8 @@ type Session struct {
 
 	Up, Down atomic.Int64 // bytes viewer to workstation and back; the relay counts
 
+	Input *Input // its part in who holds the input
+
 	sessions *sessions
 	emit     emitter
 
@@ -26,10 +28,15 @@ type Session struct {
 	record SessionRecord // as the store has it; Until may come forward
 	ended  chan struct{} // closed by end
 	onEnd  []*ending
-	out    *ending     // takes it out of the store; the first of onEnd
-	stop   time.Time   // when it ended
-	left   bool        // Leave was called
-	early  *time.Timer // ends it before the time that Until returned at first; nil: none
+	out    *ending // takes it out of the store; the first of onEnd
+	over   over
+}
+
+// over is what a session knows of its end.
+type over struct {
+	at    time.Time
+	left  bool        // Leave was called
+	early *time.Timer // comes before the time that Until returned at first; nil: none
 }
 
 // ending is a function that OnEnd was given.
@@ -95,9 +102,9 @@ func (x *Session) end(why Reason, by string, now time.Time) bool {
 	if x.record.Ended != "" {
 		return false
 	}
-	x.record.Ended, x.record.EndedBy, x.stop = why, by, now
-	if x.early != nil {
-		x.early.Stop()
+	x.record.Ended, x.record.EndedBy, x.over.at = why, by, now
+	if x.over.early != nil {
+		x.over.early.Stop()
 	}
 	close(x.ended)
 	for _, e := range x.onEnd {
@@ -135,11 +142,11 @@ func (x *Session) limit(at, now time.Time) {
 	if x.record.Started.IsZero() || x.record.Ended != "" || !at.Add(clockNoise).Before(x.record.Until) {
 		return
 	}
-	if x.early != nil {
-		x.early.Stop()
+	if x.over.early != nil {
+		x.over.early.Stop()
 	}
 	x.record.Until = at
-	x.early = time.AfterFunc(at.Sub(now), func() { x.End(ReasonRemoved) })
+	x.over.early = time.AfterFunc(at.Sub(now), func() { x.End(ReasonRemoved) })
 }
 
 // Ended is closed when the session must close: released, replaced, ended by hand, removed, shut
@@ -203,8 +210,8 @@ func (x *Session) End(r Reason) { x.end(r, "", x.sessions.now()) }
 func (x *Session) Leave() {
 	x.End(ReasonViewer)
 	x.mu.Lock()
-	first := !x.left
-	x.left = true
+	first := !x.over.left
+	x.over.left = true
 	x.mu.Unlock()
 	if !first {
 		return
@@ -214,7 +221,7 @@ func (x *Session) Leave() {
 	x.emit(EventSessionClosed, func() map[string]any {
 		data := x.data()
 		data["reason"] = string(x.record.Ended) // it changes no more
-		data["seconds"] = x.stop.Sub(x.Started).Seconds()
+		data["seconds"] = x.over.at.Sub(x.Started).Seconds()
 		data["bytes_up"] = x.Up.Load()
 		data["bytes_down"] = x.Down.Load()
 		return data
@@ -227,8 +234,11 @@ func (x *Session) data() map[string]any {
 		"tenant": x.Workstation.Tenant, "workstation": x.Workstation.Name, "session": x.ID,
 		"token": t.Hash.id(), "key": t.Issuer.Key, "viewer": x.record.Viewer.String(), "security": x.record.Security,
 	}
+	if role := Role(t.Issuer, t.Guest); role != "" {
+		data["role"] = role
+	}
 	if t.Guest.Host != "" {
-		data["role"], data["joined"] = RoleGuest, t.Guest.Host
+		data["joined"] = t.Guest.Host
 	}
 	return data
 }

@@ -15,7 +15,8 @@ import (
 // several levels the strictest counts, see Within. The zero value has no rule. As JSON:
 //
 //	{"view_only":true,"shared":false,"fps":15,"clipboard_in":"off","clipboard_out":"off",
-//	 "idle_timeout":1800,"max_duration":28800,"bandwidth":20000000,"max_guests":3,"record":"required"}
+//	 "idle_timeout":1800,"max_duration":28800,"bandwidth":20000000,"max_guests":3,
+//	 "automation":"view","record":"required"}
 type SessionRules struct {
 	ViewOnly       bool          // no keys, pointer or clipboard from the viewer
 	NotShared      bool          // no other session may join; guests may
@@ -26,6 +27,7 @@ type SessionRules struct {
 	MaxDuration    time.Duration // from the issue of the address to the end of the session
 	Bandwidth      int64         // bits a second to the viewer
 	MaxGuests      int           // at a time; NoGuests: none
+	Automation     Automation    // what agents may do
 	Record         Record        // what was on the screen
 }
 
@@ -76,6 +78,7 @@ func (r SessionRules) Within(o SessionRules) SessionRules {
 		MaxDuration:    least(r.MaxDuration, o.MaxDuration),
 		Bandwidth:      least(r.Bandwidth, o.Bandwidth),
 		MaxGuests:      least(r.MaxGuests, o.MaxGuests),
+		Automation:     max(r.Automation, o.Automation),
 		Record:         max(r.Record, o.Record),
 	}
 }
@@ -108,6 +111,9 @@ var ruleMembers = map[string]rule{
 			r.MaxGuests = NoGuests
 		}
 	})},
+	"automation": {`"off", "view" or "control"`, func(r *SessionRules, value []byte) bool {
+		return json.Unmarshal(value, &r.Automation) == nil && r.Automation != 0
+	}},
 	"record": {`"off", "on" or "required"`, func(r *SessionRules, value []byte) bool {
 		var word string
 		_ = json.Unmarshal(value, &word) // else it is none of them
@@ -234,5 +240,6 @@ func (r SessionRules) MarshalJSON() ([]byte, error) {
 		Shared   *bool `json:"shared,omitempty"`
 		FPS      int   `json:"fps,omitempty"`
 		wireRules
-	}{r.ViewOnly, shared, r.FPS, r.wire()})
+		Automation Automation `json:"automation,omitzero"`
+	}{r.ViewOnly, shared, r.FPS, r.wire(), r.Automation})
 }

@@ -33,11 +33,12 @@ type sessions struct {
 
 	mu      sync.Mutex // guards the following
 	byID    map[ID]map[string]*Session
+	holders map[ID]*holder // of workstations with sessions here, and an agent
 	retries []func(ctx context.Context) error
 }
 
 func newSessions(store Store, now func() time.Time) *sessions {
-	s := &sessions{store: store, now: now, byID: make(map[ID]map[string]*Session)}
+	s := &sessions{store: store, now: now, byID: make(map[ID]map[string]*Session), holders: make(map[ID]*holder)}
 	for i := range s.turns {
 		s.turns[i] = make(chan struct{}, 1)
 	}
@@ -132,6 +133,9 @@ func (s *sessions) settle(w *Workstation) {
 			here.settle(x, s.now())
 		}
 	}
+	if w.Hold != nil {
+		s.settleHold(w)
+	}
 }
 
 func (s *sessions) add(x *Session) {
@@ -147,10 +151,14 @@ func (s *sessions) add(x *Session) {
 
 func (s *sessions) remove(x *Session) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	at := s.byID[x.Workstation]
+	at, h := s.byID[x.Workstation], s.holders[x.Workstation]
 	if delete(at, x.ID); len(at) == 0 {
 		delete(s.byID, x.Workstation)
+		delete(s.holders, x.Workstation)
+	}
+	s.mu.Unlock()
+	if h != nil {
+		h.forget(x.ID)
 	}
 }
 
@@ -200,7 +208,11 @@ func (s *sessions) leave(x *Session) {
 	}
 	ctx, cancel := message()
 	defer cancel()
+	held := x.Input.holds()
 	_ = s.leaveStored(ctx, "", x.Workstation, x.ID) // see Beat
+	if held {
+		x.Input.changed(HolderNone)
+	}
 }
 
 // leaveStored takes out sessions of a node, "" for any: one that woke may have stated them again.

@@ -28,6 +28,7 @@ func (h *Shared) Changed(ctx context.Context, ids ...ID) ([]*Workstation, error)
 	known, err := h.sessions.store.Load(ctx, ids...)
 	for _, w := range known {
 		h.sessions.settle(w)
+		h.sessions.answer(w)
 	}
 	return known, err
 }

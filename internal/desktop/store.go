@@ -90,11 +90,11 @@ func counted(one, other *Workstation) (sessions []*SessionRecord) {
 }
 
 // Concerns reports whether another gateway than node should know of the change: a session of its own
-// ends, or a token that it has issued.
+// ends, the input at one of its sessions has another holder, or a token ends that it has issued.
 func (c *Change) Concerns(node string) bool {
 	for _, x := range c.Before.Sessions {
 		now := c.After.session(x.ID)
-		if x.Node != node && now != nil && (now.Ended != x.Ended || now.Until.Before(x.Until)) {
+		if x.Node != node && now != nil && (now.Ended != x.Ended || now.Until.Before(x.Until) || c.Before.Hold != c.After.Hold) {
 			return true
 		}
 	}
@@ -108,10 +108,15 @@ func (c *Change) Concerns(node string) bool {
 	})
 }
 
+// Empty reports whether nothing has to be kept of the workstation but the time and the number of its release.
+func (w *Workstation) Empty() bool {
+	return len(w.Tokens) == 0 && len(w.Sessions) == 0 && !w.Shut && len(holdOf(w).Requests) == 0
+}
+
 // nothing reports whether the change changes nothing.
 func (c *Change) nothing() bool {
 	a, b := c.Before, c.After
-	return a.Generation == b.Generation && a.Shut == b.Shut && a.Refreshed.Equal(b.Refreshed) && len(b.Dead) == 0 &&
+	return a.Generation == b.Generation && a.Shut == b.Shut && a.Refreshed.Equal(b.Refreshed) && a.Hold == b.Hold && len(b.Dead) == 0 &&
 		slices.Equal(a.Tokens, b.Tokens) && slices.Equal(a.Sessions, b.Sessions)
 }
 

@@ -71,6 +71,7 @@ type Issuer struct {
 	Key     string    `json:"key"`
 	KeyHash string    `json:"key_hash,omitempty"` // SHA-256 of the key's secret, hex
 	User    string    `json:"user,omitempty"`     // who used the key, if a single sign-on has said so
+	Agent   bool      `json:"agent,omitempty"`    // the gateway asks on behalf of a program that looks and acts through it
 	Until   time.Time `json:"-"`                  // the key's own end, which its tokens and their sessions share; zero = none
 
 	Trace *tracing.Origin `json:"-"` // of the request; nil: it is not recorded

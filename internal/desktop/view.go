@@ -44,8 +44,9 @@ type SessionView struct {
 	Security            string
 	ViewOnly, Shared    bool
 	Rules               SessionRules
-	Guest               Guest // of which session, if of one
-	Guests              int   // open ones of it
+	Role                string // see [Role]
+	Guest               Guest  // of which session, if of one
+	Guests              int    // open ones of it
 	Started, Until      time.Time
 	Up, Down            int64 // bytes so far
 }
@@ -255,7 +256,7 @@ func (x *SessionRecord) view(at ID) SessionView {
 	by := x.Token.Issuer
 	return SessionView{
 		Tenant: at.Tenant, Workstation: at.Name, ID: x.ID, Key: by.Key, User: by.User, TokenID: x.Token.Hash.id(), Node: x.NodeName(),
-		Viewer: x.Viewer, Security: x.Security, ViewOnly: x.Token.ViewOnly || x.Rules.ViewOnly, Shared: x.Shared, Rules: x.Rules, Guest: x.Token.Guest, Started: x.Started, Until: x.Until,
+		Viewer: x.Viewer, Security: x.Security, ViewOnly: x.Token.ViewOnly || x.Rules.ViewOnly, Shared: x.Shared, Rules: x.Rules, Role: Role(by, x.Token.Guest), Guest: x.Token.Guest, Started: x.Started, Until: x.Until,
 		Up: x.Up, Down: x.Down,
 	}
 }

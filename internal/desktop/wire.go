@@ -92,7 +92,7 @@ func (v SessionView) MarshalJSON() ([]byte, error) {
 		Joined   string       `json:"joined,omitempty"`
 		Label    string       `json:"label,omitempty"`
 		Guests   int          `json:"guests,omitempty"`
-	}{v.ID, v.Tenant, v.Workstation, sessionOpen, v.Key, v.User, v.TokenID, v.Viewer.String(), v.Security, v.ViewOnly, v.Shared, wireTime(v.Started), wireTime(v.Until), v.Up, v.Down, v.Node, v.Rules, v.Guest.role(), v.Guest.Host, v.Guest.Label, v.Guests})
+	}{v.ID, v.Tenant, v.Workstation, sessionOpen, v.Key, v.User, v.TokenID, v.Viewer.String(), v.Security, v.ViewOnly, v.Shared, wireTime(v.Started), wireTime(v.Until), v.Up, v.Down, v.Node, v.Rules, v.Role, v.Guest.Host, v.Guest.Label, v.Guests})
 }
 
 // wireTime is a time as answers give it: RFC 3339, UTC, whole seconds.

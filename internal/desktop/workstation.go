@@ -16,6 +16,7 @@ type Workstation struct {
 	Tokens     []*Token         `json:"tokens,omitempty"`     // some may have expired
 	Sessions   []*SessionRecord `json:"sessions,omitempty"`
 	Refreshed  time.Time        `json:"refreshed,omitzero"` // answers of its source that were asked for before do not count
+	Hold       *Hold            `json:"hold,omitempty"`     // of its input; nil: no agent was there
 
 	Version uint64      `json:"-"` // set by the store; 0: it is not stored
 	Dead    []DeadToken `json:"-"` // tokens that a rule took out

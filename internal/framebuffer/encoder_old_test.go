@@ -104,6 +104,6 @@ func (s *server) hextile(r image.Rectangle) []string {
 }
 
 func (s *server) zlib(r image.Rectangle) []string {
-	compressed := s.streams[4].flush(s.each(r, pixel))
+	compressed := s.flush(4, s.each(r, pixel))
 	return []string{rect(r, 6, u32(len(compressed)), compressed)}
 }

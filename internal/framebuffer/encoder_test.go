@@ -140,6 +140,15 @@ type server struct {
 	format  [16]byte
 	img     *image.RGBA
 	streams [6]deflater
+	again   bool // streams look back at nothing, so that the same bytes can be sent again
+}
+
+// flush compresses the next bytes of a stream.
+func (s *server) flush(stream int, plain string) string {
+	if s.again {
+		return restart(plain)
+	}
+	return s.streams[stream].flush(plain)
 }
 
 // at is the colour of a pixel.

@@ -24,7 +24,7 @@ func (s *server) tightData(stream int, plain string) string {
 		return plain
 	}
 	if stream >= 0 {
-		plain = s.streams[stream].flush(plain)
+		plain = s.flush(stream, plain)
 	}
 	return compact(len(plain)) + plain
 }

@@ -11,7 +11,7 @@ func (s *server) zrle(r image.Rectangle) []string {
 	for i, t := range tiles(r, 64) {
 		body += s.zrleTile(t, i)
 	}
-	compressed := s.streams[5].flush(body)
+	compressed := s.flush(5, body)
 	return []string{rect(r, 16, u32(len(compressed)), compressed)}
 }
 

@@ -93,7 +93,7 @@ func (d *Decoder) update(m *Message) error {
 			return fmt.Errorf("a rectangle of encoding %d at %v: %w", code, r, err)
 		}
 	}
-	m.Damage = d.canvas.damage
+	m.Damage, m.Drawn = d.canvas.damage, maxDrawn-d.budget
 	return nil
 }
 
@@ -128,7 +128,7 @@ func readSize(d *Decoder, m *Message, r image.Rectangle) error {
 		return nil
 	}
 	d.budget -= size.X * size.Y
-	if d.budget < 0 || !d.canvas.resize(size.X, size.Y) {
+	if d.budget < 0 || d.Most > 0 && size.X*size.Y > d.Most || !d.canvas.resize(size.X, size.Y) {
 		return wrong("a picture of %dx%d", size.X, size.Y)
 	}
 	d.canvas.damage, m.Resized = d.canvas.bounds(), true

@@ -22,6 +22,9 @@ import (
 
 // Decoder decodes the messages of one server. It is not safe for concurrent use.
 type Decoder struct {
+	// Most bounds the pixels of a picture of another size than the first, besides MaxPixels. 0: it does not.
+	Most int
+
 	in      input
 	canvas  canvas
 	formats formats // of this update
@@ -79,6 +82,7 @@ const MaxText = 1 << 20
 type Message struct {
 	Kind      Kind
 	Damage    image.Rectangle // around all pixels that are not as before, empty if there are none
+	Drawn     int             // pixels that it has sent or moved, changed or not
 	Resized   bool            // the picture has another size, and all of it is damaged
 	Cursor    bool            // its shape or place may have changed
 	Text      []byte          // the clipboard's, in UTF-8; nil if none was sent or it is too long
@@ -101,6 +105,7 @@ func (d *Decoder) Read(r *bufio.Reader) (m Message, err error) {
 		return m, err
 	}
 	d.in.fail(d.message(&m, kind))
+	d.in.release()
 	return m, d.in.err
 }
 

@@ -5,6 +5,8 @@ import (
 	"compress/flate"
 	"errors"
 	"io"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
 
 const (
@@ -15,7 +17,7 @@ const (
 )
 
 // errUsed is that a rectangle's compressed bytes are used up.
-var errUsed = errors.New("its compressed data is too short")
+var errUsed = errors.New("no compressed data is left")
 
 // stream is a zlib stream (RFC 1950) that goes on from one rectangle to the next. Servers end the data
 // of each with a sync flush, which is where a reader can stop and go on: it is reset with what came
@@ -36,7 +38,7 @@ func (s *stream) open(from *input, n int) *input {
 		s.inflater, s.plain.r = flate.NewReader(s), bufio.NewReaderSize(nil, inflateBuffer)
 	}
 	s.plain.r.Reset((*inflated)(s))
-	s.plain.err = nil
+	s.plain.have, s.plain.at, s.plain.err = nil, 0, nil
 	if !s.begun {
 		s.begun, s.past = true, s.past[:0]
 		method, flags := s.next(), s.next()
@@ -56,20 +58,24 @@ func (s *stream) next() byte {
 	return b
 }
 
-// close checks that all was used and nothing is missing.
+// close checks that the pixels that were read are all that the rectangle has, no less and no more.
 func (s *stream) close() error {
-	if s.plain.err == nil {
-		switch _, err := s.plain.r.ReadByte(); {
-		case err == nil:
-			s.plain.fail(wrong("its compressed data is too long"))
-		case err != errUsed:
-			s.plain.fail(err)
-		}
+	short := s.plain.err != nil
+	long := !short && (s.plain.at < len(s.plain.have) || s.plain.refill())
+	switch err := s.plain.err; {
+	case s.from.err != nil:
+		return s.from.err
+	case long:
+		return wrong("its compressed data is too long")
+	case short && err == errUsed:
+		return wrong("its compressed data is too short")
+	case err == errUsed:
+		return nil
+	case rfb.KindOf(err) == rfb.KindMessage:
+		return err
+	default:
+		return wrong("its compressed data: %v", err)
 	}
-	if s.plain.err == errUsed {
-		s.plain.err = wrong("%w", errUsed)
-	}
-	return s.plain.err
 }
 
 // Read is for flate, which uses ReadByte alone.

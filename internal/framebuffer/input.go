@@ -14,16 +14,42 @@ import (
 // is read is zero, so that a decoder looks at err only where it would go on for long.
 type input struct {
 	r     *bufio.Reader
+	have  []byte // the next bytes, which r has too
+	at    int    // how many of them were read
 	err   error
 	spare []byte // for what is longer than the buffer of r
 }
 
+// release has r go on behind what was read.
+func (in *input) release() {
+	_, _ = in.r.Discard(in.at) // it has them
+	in.have, in.at = nil, 0
+}
+
+// refill waits for at least a byte, and reports whether there is one.
+func (in *input) refill() bool {
+	in.release()
+	if in.err == nil {
+		_, err := in.r.Peek(1)
+		in.fail(err)
+	}
+	if in.err == nil {
+		in.have, _ = in.r.Peek(in.r.Buffered())
+	}
+	return in.err == nil
+}
+
 // bytes returns the next n bytes, valid until the next call. Callers bound n.
 func (in *input) bytes(n int) []byte {
+	if n <= len(in.have)-in.at {
+		in.at += n
+		return in.have[in.at-n : in.at]
+	}
+	in.release()
 	if in.err == nil && n <= in.r.Size() {
 		p, err := in.r.Peek(n)
 		if err == nil {
-			_, _ = in.r.Discard(n) // it has them
+			in.have, in.at = p, n
 			return p
 		}
 		in.fail(err)
@@ -43,12 +69,18 @@ func (in *input) bytes(n int) []byte {
 }
 
 func (in *input) u8() byte {
-	if in.err != nil {
+	if in.at == len(in.have) { // small enough to be inlined: each byte of a zlib stream comes this way
+		return in.first()
+	}
+	in.at++
+	return in.have[in.at-1]
+}
+
+func (in *input) first() byte {
+	if !in.refill() {
 		return 0
 	}
-	b, err := in.r.ReadByte()
-	in.fail(err)
-	return b
+	return in.u8()
 }
 
 func (in *input) u16() int { return int(binary.BigEndian.Uint16(in.bytes(2))) }
@@ -56,6 +88,7 @@ func (in *input) u32() int { return int(binary.BigEndian.Uint32(in.bytes(4))) }
 
 // skip passes over n bytes, however many.
 func (in *input) skip(n int) {
+	in.release()
 	if in.err == nil {
 		_, err := in.r.Discard(n)
 		in.fail(err)

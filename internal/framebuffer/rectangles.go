@@ -89,6 +89,7 @@ func (d *Decoder) rre(r image.Rectangle, coordinate func() int) error {
 func readHextile(d *Decoder, _ *Message, r image.Rectangle) error {
 	const background, foreground, own = 0, 1, 2 // in the palette
 	in, as := &d.in, &d.formats.whole
+	fill(d.palette[:4*own], []byte{0, 0, 0, 255}) // for a server that says none
 	for y := r.Min.Y; y < r.Max.Y; y += rfb.TileSide {
 		for x := r.Min.X; x < r.Max.X && in.err == nil; x += rfb.TileSide {
 			tile := image.Rect(x, y, x+rfb.TileSide, y+rfb.TileSide).Intersect(r)

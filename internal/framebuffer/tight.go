@@ -60,11 +60,11 @@ func (d *Decoder) jpeg(r image.Rectangle) error {
 		return wrong("a JPEG of %dx%d", head.Width, head.Height)
 	}
 	if err != nil {
-		return wrong("%w", err)
+		return wrong("a JPEG: %v", err)
 	}
 	img, err := jpeg.Decode(bytes.NewReader(data))
 	if err != nil {
-		return wrong("%w", err)
+		return wrong("a JPEG: %v", err)
 	}
 	row := &image.RGBA{Pix: d.pixels(r.Dx())}
 	for y := range r.Dy() {
@@ -118,8 +118,9 @@ func (d *Decoder) filtered(in *input, r image.Rectangle, filter byte, colours []
 	case rfb.FilterPalette:
 		line := d.pixels(r.Dx())
 		for y := r.Min.Y; y < r.Max.Y && in.err == nil; y++ {
-			in.fail(unpack(in, line, colours, bits))
-			d.canvas.row(r.Min.X, y, line)
+			if in.fail(unpack(in, line, colours, bits)); in.err == nil {
+				d.canvas.row(r.Min.X, y, line)
+			}
 		}
 	case rfb.FilterGradient:
 		d.gradient(in, r)

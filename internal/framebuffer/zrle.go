@@ -1,6 +1,7 @@
 package framebuffer
 
 import (
+	"encoding/binary"
 	"image"
 )
 
@@ -70,13 +71,17 @@ func (d *Decoder) zrleTile(in *input, r image.Rectangle) {
 
 // unpack reads a row of indexes of a palette, of so many bits each.
 func unpack(in *input, row, colours []byte, bits int) error {
-	packed := in.bytes((len(row)/4*bits + 7) / 8)
-	for x := range len(row) / 4 {
-		index := int(packed[x*bits/8]>>(8-bits-x*bits%8)) & (1<<bits - 1)
+	packed, shift, mask := in.bytes((len(row)/4*bits+7)/8), 8, 1<<bits-1
+	for ; len(row) >= 4; row = row[4:] {
+		shift -= bits
+		index := int(packed[0]>>shift) & mask
 		if 4*index >= len(colours) {
 			return outside(index, colours)
 		}
-		copy(row[4*x:], colours[4*index:][:4])
+		binary.LittleEndian.PutUint32(row, binary.LittleEndian.Uint32(colours[4*index:]))
+		if shift == 0 {
+			packed, shift = packed[1:], 8
+		}
 	}
 	return nil
 }

@@ -34,6 +34,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
+	"github.com/gatehouse-proxy/gatehouse/internal/screen"
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
@@ -64,9 +65,10 @@ type Config struct {
 	State              *State
 	Limits             *policy.Limits
 	Guardrails         *policy.Guardrails
-	BodyMemory         int64    // bytes; see upload.MinMemory
-	AnswerMemory       int64    // bytes; see modelcall.MinAnswers
-	Routes             []string // that requests can have, for metrics
+	BodyMemory         int64         // bytes; see upload.MinMemory
+	Automation         screen.Limits // of desktops that agents have open
+	AnswerMemory       int64         // bytes; see modelcall.MinAnswers
+	Routes             []string      // that requests can have, for metrics
 	Timeouts           modelcall.Timeouts
 	Logger             *zap.Logger
 	Now                func() time.Time
@@ -150,7 +152,7 @@ func New(c Config) (*Gateway, error) {
 	g.models.notListed.now, g.models.notListed.redact, g.models.notListed.logger = c.Now, redactor.Name, c.Logger
 	g.models.discovery = newDiscovery(c.Discover, c.Catalog, &c.State.discovered, redactor.Text, c.Logger)
 	g.generation = &generation{
-		gateway: g, calls: &g.calls, cluster: c.Cluster, hard: c.Limits.Hard() || c.RuntimeKeys != nil, hash: sync.OnceValue(c.Limits.Hash), bodyMemory: c.BodyMemory, answerMemory: c.AnswerMemory, emitter: c.Emitter, observed: c.Observed, logger: c.Logger,
+		gateway: g, calls: &g.calls, cluster: c.Cluster, hard: c.Limits.Hard() || c.RuntimeKeys != nil, hash: sync.OnceValue(c.Limits.Hash), bodyMemory: c.BodyMemory, answerMemory: c.AnswerMemory, automation: c.Automation, emitter: c.Emitter, observed: c.Observed, logger: c.Logger,
 		workstations: c.Workstations, mayConnect: mayConnectWith(g),
 		ready: make(chan struct{}), retired: make(chan struct{}),
 	}

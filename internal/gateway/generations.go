@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
+	"github.com/gatehouse-proxy/gatehouse/internal/screen"
 )
 
 // generation is what the State knows of one configuration. Caddy starts the next configuration
@@ -41,6 +42,7 @@ type generation struct {
 	keep         activity.Retention
 	bodyMemory   int64
 	answerMemory int64
+	automation   screen.Limits
 	emitter      Emitter
 	observed     Observed
 	logger       *zap.Logger
@@ -53,6 +55,8 @@ type generation struct {
 
 // generations are those that share a State.
 type generations struct {
+	steps sync.Mutex // one step of a generation at a time: a shutdown can come in the middle of a reload
+
 	mu      sync.Mutex               // guards the following
 	holding map[*generation]struct{} // they hold a reference: not retired, or with calls under way
 	started []*generation            // from start to retire, oldest first

@@ -179,6 +179,6 @@ func mayConnectWith(g *Gateway) func(desktop.Issuer) bool {
 		if !g.consoles.serve(by.User, by.Key) {
 			return false
 		}
-		return configured(by) || g.state.runtimeKeys.MayStill(g.runtime, by.KeyHash, by.Tenant, keys.WorkstationsConnect)
+		return configured(by) || g.state.runtimeKeys.MayStill(g.runtime, by.KeyHash, by.Tenant, scopeOf(by))
 	}
 }

@@ -5,7 +5,6 @@ import (
 	crand "crypto/rand"
 	"errors"
 	"math/rand/v2"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,7 +19,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
+	"github.com/gatehouse-proxy/gatehouse/internal/screen"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 )
 
@@ -31,6 +32,7 @@ type State struct {
 	Bodies       upload.Bodies              // of requests
 	Answers      memory.Semaphore           // held of answers of providers
 	Workstations *desktop.State             // tokens and sessions
+	Screens      *screen.Screens            // desktops that agents have open
 	ConnLimiter  *connlimit.Limiter         // VNC connections in their handshake
 	Concurrency  *limits.ConcurrencyLimiter // calls at once
 	Health       *failover.Health           // of providers' models
@@ -44,16 +46,13 @@ type State struct {
 
 	stores      stores
 	generations generations
-
-	// One step of a generation at a time: a shutdown can come in the middle of a reload.
-	steps sync.Mutex
-	exit  atomic.Pointer[Drain] // nil unless the process is about to exit
+	exit        atomic.Pointer[Drain] // nil unless the process is about to exit
 }
 
 // NewState returns the State of a data directory.
 func NewState(dir string, now func() time.Time) *State {
 	s := &State{
-		Bodies: upload.Bodies{Spool: upload.NewSpool(dir)}, Workstations: desktopmemory.NewState(now), ConnLimiter: connlimit.New(now), Concurrency: limits.NewConcurrencyLimiter(),
+		Bodies: upload.Bodies{Spool: upload.NewSpool(dir)}, Workstations: desktopmemory.NewState(now), Screens: screen.New(vncrelay.DialWorkstation), ConnLimiter: connlimit.New(now), Concurrency: limits.NewConcurrencyLimiter(),
 		events: newEvents(), replays: make(chan struct{}, maxReplays), stores: stores{dir: dir, closed: make(chan struct{})},
 		runtimeKeys: runtimekeys.New(now, crand.Reader),
 	}
@@ -82,15 +81,15 @@ func (s *State) provision(gen *generation, reacquire func() bool, release func()
 
 // open opens the stores for gen, unless they are open.
 func (s *State) open(ctx context.Context, gen *generation, now func() time.Time) (tables, error) {
-	s.steps.Lock()
-	defer s.steps.Unlock()
+	s.generations.steps.Lock()
+	defer s.generations.steps.Unlock()
 	return s.stores.open(ctx, gen, now)
 }
 
 // start makes gen the current generation.
 func (s *State) start(gen *generation) {
-	s.steps.Lock()
-	defer s.steps.Unlock()
+	s.generations.steps.Lock()
+	defer s.generations.steps.Unlock()
 	s.generations.start(gen)
 	s.apply(gen)
 }
@@ -100,6 +99,7 @@ func (s *State) apply(gen *generation) {
 	s.stores.retain(gen.keep)
 	s.Bodies.SetLimit(gen.bodyMemory)
 	s.Answers.SetLimit(gen.answerMemory)
+	s.Screens.SetLimits(gen.automation)
 	if shared := s.stores.clustered.Load(); shared != nil {
 		shared.desktops.KeepOpen(gen.gateway.requests.Limits.OnStoreFailure == policy.FailOpen)
 	}
@@ -107,8 +107,8 @@ func (s *State) apply(gen *generation) {
 
 // stop runs when Caddy stops gen. If a newer generation has replaced it, that one is activated.
 func (s *State) stop(gen *generation) {
-	s.steps.Lock()
-	defer s.steps.Unlock()
+	s.generations.steps.Lock()
+	defer s.generations.steps.Unlock()
 	exit := s.exit.Load()
 	switch current := s.generations.current(); {
 	case current == nil: // gen has not started
@@ -138,8 +138,8 @@ func (s *State) Drain() *Drain {
 
 // retire ends gen. After a roll-back the older generation is current again.
 func (s *State) retire(gen *generation) {
-	s.steps.Lock()
-	defer s.steps.Unlock()
+	s.generations.steps.Lock()
+	defer s.generations.steps.Unlock()
 	s.generations.retire(gen)
 	if current := s.generations.current(); current != nil {
 		s.apply(current)

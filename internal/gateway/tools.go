@@ -2,14 +2,15 @@ package gateway
 
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/mcp/desktops"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
 // ServeTools runs a request to the MCP server with a name; see [toolcall.Serve]. Ready must have returned.
-func ServeTools(g *Gateway, q *request.Request, server string) error {
-	return toolcall.Serve(&g.tools, q, server)
+func ServeTools(g *Gateway, q *request.Request, server string, own desktops.Desktops) error {
+	return toolcall.Serve(&g.tools, q, server, own)
 }
 
 // prepareTools fills in what requests to MCP servers use, but for the stores.

@@ -18,7 +18,7 @@ import (
 func withServers(t *testing.T) (*rig, *toolserver.Servers) {
 	t.Helper()
 	var all []*toolserver.Server
-	for name, transport := range map[string]http.RoundTripper{"b": answering(http.StatusUnauthorized, ""), "a": new(demo.Server), "c": roundTrip(silent)} {
+	for name, transport := range map[string]http.RoundTripper{"b": answering(http.StatusUnauthorized, ""), "a": demo.New(time.Now), "c": roundTrip(silent)} {
 		s, err := toolserver.New(toolserver.Config{
 			Name: name, URL: "https://" + name + ".invalid/mcp", Transport: transport, Now: func() time.Time { return time.Unix(1_800_000_000, 0) },
 			Tools: toolserver.Rights{Deny: []string{"error"}}, Prices: []toolserver.Price{{Pattern: "ti*", Nano: 2_500_000}},

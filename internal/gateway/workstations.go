@@ -58,10 +58,19 @@ func startWorkstations(ctx context.Context, service *desktop.Service, logger *za
 }
 
 // mayConnect returns a function that reports whether a key may still open the desktops for which it
-// has VNC addresses. The key is the one that holds the secret with which they were asked for.
+// has VNC addresses, or that an agent has open with it. The key is the one that holds the secret with
+// which they were asked for.
 func mayConnect(keyring *keys.Keyring, now func() time.Time) func(desktop.Issuer) bool {
 	return func(by desktop.Issuer) bool {
 		key, ok := keyring.Holding(by.KeyHash)
-		return ok && key.Name == by.Key && key.Tenant == by.Tenant && key.Has(keys.WorkstationsConnect) && key.Valid(now())
+		return ok && key.Name == by.Key && key.Tenant == by.Tenant && key.Has(scopeOf(by)) && key.Valid(now())
 	}
+}
+
+// scopeOf is the scope that keeps a desktop open.
+func scopeOf(by desktop.Issuer) keys.Scope {
+	if by.Agent {
+		return keys.WorkstationsAutomate
+	}
+	return keys.WorkstationsConnect
 }

@@ -10,18 +10,19 @@ type Scope uint16
 
 // The scopes. The configuration and the 403 use these names.
 const (
-	ChatWrite           Scope = 1 << iota // chat completions and responses
-	ModelsRead                            // model lists
-	ActivityRead                          // activity and generation
-	ProvidersRead                         // the list of providers and their health
-	WorkstationsConnect                   // issue a VNC address
-	WorkstationsManage                    // register, release, list sessions
-	LimitsRead                            // budgets and rates of the tenant
-	KeysManage                            // make and change keys at run time
-	MCPCall                               // use MCP servers
-	WorkstationsObserve                   // list sessions, and watch them as a guest
-	RecordingsRead                        // list, download and replay recordings
-	RecordingsManage                      // delete recordings
+	ChatWrite            Scope = 1 << iota // chat completions and responses
+	ModelsRead                             // model lists
+	ActivityRead                           // activity and generation
+	ProvidersRead                          // the list of providers and their health
+	WorkstationsConnect                    // issue a VNC address
+	WorkstationsManage                     // register, release, list sessions
+	LimitsRead                             // budgets and rates of the tenant
+	KeysManage                             // make and change keys at run time
+	MCPCall                                // use MCP servers
+	WorkstationsObserve                    // list sessions, and watch them as a guest
+	WorkstationsAutomate                   // look at desktops and act on them through the API
+	RecordingsRead                         // list, download and replay recordings
+	RecordingsManage                       // delete recordings
 )
 
 var scopeNames = []struct {
@@ -38,6 +39,7 @@ var scopeNames = []struct {
 	{KeysManage, "keys:manage"},
 	{MCPCall, "mcp:call"},
 	{WorkstationsObserve, "workstations:observe"},
+	{WorkstationsAutomate, "workstations:automate"},
 	{RecordingsRead, "recordings:read"},
 	{RecordingsManage, "recordings:manage"},
 }

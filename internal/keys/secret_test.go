@@ -78,7 +78,7 @@ func TestAKeyIsFoundByTheHashOfAnyOfItsSecrets(t *testing.T) {
 
 func TestTheNameOfAnUnknownScopeIsNoScope(t *testing.T) {
 	scope, err := keys.ParseScope("chat:wirte")
-	if scope != 0 || err == nil || !strings.HasSuffix(err.Error(), "known scopes: chat:write, models:read, activity:read, providers:read, workstations:connect, workstations:manage, limits:read, keys:manage, mcp:call, workstations:observe") {
+	if scope != 0 || err == nil || !strings.HasSuffix(err.Error(), "known scopes: chat:write, models:read, activity:read, providers:read, workstations:connect, workstations:manage, limits:read, keys:manage, mcp:call, workstations:observe, workstations:automate, recordings:read, recordings:manage") {
 		t.Errorf("got %d, %v", scope, err)
 	}
 	if keys.Scope(0).String() != "" {

@@ -41,6 +41,9 @@ type Message struct {
 	// nothing, and until [MethodOf] has refused a request that lacks it.
 	Name string
 
+	// Trace is what params._meta.traceparent says, as W3C Trace Context has it; "" without it.
+	Trace string
+
 	// version is what params._meta says, "" without it.
 	version string
 
@@ -48,8 +51,11 @@ type Message struct {
 	members []jsonscan.Member
 }
 
-// metaVersion is the member of params._meta with the version of a request.
-const metaVersion = "io.modelcontextprotocol/protocolVersion"
+// Members of params._meta: the version of a request, and its trace (MCP 2026-07-28, "_meta").
+const (
+	metaVersion = "io.modelcontextprotocol/protocolVersion"
+	metaTrace   = "traceparent"
+)
 
 // Parse reads the message of a client: one JSON object, in which no key of the message, of its params
 // or of their _meta can be read in two ways (see [jsonscan.Strict]). The message is not nil if its id
@@ -152,6 +158,9 @@ func (m *Message) readParams() *Error {
 		inner, fault := jsonscan.Strict(meta, make([]jsonscan.Member, 0, 8))
 		if fault != nil {
 			return unclear(fault, "params._meta")
+		}
+		if i, ok := jsonscan.Find(meta, inner, metaTrace); ok {
+			m.Trace, _ = jsonscan.String(inner[i].Value(meta))
 		}
 		if i, ok := jsonscan.Find(meta, inner, metaVersion); ok {
 			if m.version, ok = jsonscan.String(inner[i].Value(meta)); !ok || m.version == "" {

@@ -209,3 +209,13 @@ func TestAnUnknownVersionIsAnsweredWithTheKnownOnes(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+// A trace that is no text is none: servers may still read it.
+func TestTheTraceOfARequest(t *testing.T) {
+	for meta, want := range map[string]string{`{"traceparent":"00-a"}`: "00-a", `{"traceparent":7}`: "", `{}`: ""} {
+		m, err := Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":` + meta + `}}`))
+		if err != nil || m.Trace != want {
+			t.Errorf("%s: %q, %v", meta, m.Trace, err)
+		}
+	}
+}

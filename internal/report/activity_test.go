@@ -123,7 +123,7 @@ func TestActivityRefusesWhatItCannotRead(t *testing.T) {
 		_, err := query(t, log, "acme", q)
 		wantRefusal(t, err, apierror.InvalidValue, param, param+": must be")
 	}
-	if params := ActivityParams(); len(params) != 21 || !slices.Contains(params, "group_by") || !slices.IsSorted(params) {
+	if params := ActivityParams(); len(params) != 22 || !slices.Contains(params, "group_by") || !slices.IsSorted(params) {
 		t.Errorf("parameters %v", params)
 	}
 }

@@ -19,9 +19,10 @@ type Outcome struct {
 	LeftOut    []string // likewise fields
 	KnownModel bool     // the catalog has the model that the record names
 
-	recorded bool // a success leaves a record too
-	quiet    bool // a failure leaves none either
-	ended    bool // an outcome is known
+	exemplar string // the trace that is recorded; "" for none
+	recorded bool   // a success leaves a record too
+	quiet    bool   // a failure leaves none either
+	ended    bool   // an outcome is known
 	cause    error
 }
 
@@ -38,6 +39,15 @@ func (o *Outcome) Fail(e *apierror.Error) {
 	o.Record.Status = e.HTTPStatus()
 	if e.Code == apierror.ClientGone {
 		o.Record.Status = apierror.StatusClientGone
+	}
+}
+
+// JoinTrace notes the trace that a caller names in a traceparent (W3C Trace Context, section 3.2),
+// unless the request is in one already. The rows of a run share it, also where nothing is traced. Only
+// a valid one counts.
+func (o *Outcome) JoinTrace(parent string) {
+	if r := o.Record; r.TraceID == "" {
+		r.TraceID = traceOf(parent)
 	}
 }
 
@@ -67,7 +77,7 @@ func (o *Outcome) publish(d *Deps) {
 	r := o.Record
 	d.Metrics.Ended(metrics.Call{
 		Route: r.Route, Provider: r.Provider, Model: o.metricModel(), Tenant: r.Tenant, Code: r.Code, Status: r.Status,
-		Duration: r.Latency, FirstToken: r.FirstToken, Overhead: r.Overhead, TraceID: r.TraceID,
+		Duration: r.Latency, FirstToken: r.FirstToken, Overhead: r.Overhead, TraceID: o.exemplar,
 		Prompt: r.PromptTokens, Completion: r.CompletionTokens, Units: r.Units, Counted: r.UsageSource == activity.UsageProvider,
 		Method: r.Method, IsError: r.IsError, Sent: r.Attempts > 0,
 		CostNano: r.CostNano, Unpriced: !r.Priced && r.UsageSource != activity.UsageNone,

@@ -87,8 +87,11 @@ func Begin(d *Deps, w http.ResponseWriter, r *http.Request, caller Caller, route
 			UsageSource:     activity.UsageNone,
 		},
 	}
-	q.record.TraceID = q.Trace.id()
-	q.Outcome.Record = &q.record
+	q.Outcome.Record, q.Outcome.exemplar = &q.record, q.Trace.id()
+	q.record.TraceID = q.Outcome.exemplar
+	if parent := r.Header["Traceparent"]; len(parent) == 1 {
+		q.Outcome.JoinTrace(parent[0])
+	}
 	q.Upload = upload.New(&d.Uploads, w, r, &q.Watch)
 	if !d.InFlight.Add(&q.entry) {
 		return nil, apierror.New(apierror.ShuttingDown, "the configuration of this connection was replaced; try again on a new connection")
@@ -134,8 +137,7 @@ func (q *Request) SetCancel(cancel context.CancelCauseFunc) { q.entry.SetCancel(
 // JSON object, each member of which read takes. It is for requests that are not model calls. The
 // error is one of [upload.Upload.Read], a 400, or that of read.
 func (q *Request) ReadObject(limit int64, read func(name string, value []byte) error) error {
-	l := q.deps.Limits
-	data, err := q.ReadBody(min(limit, l.Readable(l.Of(q.Caller.Key, q.Caller.Limits))))
+	data, err := q.ReadWhole(limit)
 	if err != nil || len(bytes.TrimSpace(data)) == 0 {
 		return err
 	}
@@ -150,6 +152,12 @@ func (q *Request) ReadObject(limit int64, read func(name string, value []byte) e
 		}
 	}
 	return nil
+}
+
+// ReadWhole reads a body of at most limit bytes and the max_body of the key, as [upload.Upload.Read] does.
+func (q *Request) ReadWhole(limit int64) ([]byte, error) {
+	l := q.deps.Limits
+	return q.ReadBody(min(limit, l.Readable(l.Of(q.Caller.Key, q.Caller.Limits))))
 }
 
 // ReadBody reads the body as [upload.Upload.Read] does.

@@ -3,6 +3,7 @@ package request
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -33,7 +34,7 @@ func newTrace(r *http.Request) *Trace {
 	return &Trace{Server: server, Tracer: tracing.Tracer(server), Parent: r.Context()}
 }
 
-// id is the trace as records and logs have it, "" for none.
+// id is the trace that is recorded, "" for none.
 func (t *Trace) id() string {
 	if t == nil {
 		return ""
@@ -134,6 +135,25 @@ func (t *Trace) finish(q *Request) {
 // the caller's own, of which the configuration may know only the hash, and it is bounded and valid.
 func (q *Request) SpanText(text string) string {
 	return tracing.Text(q.deps.Redactor.Text(redact.Own(text, q.Caller.Secret)))
+}
+
+// traceOf returns the id in a traceparent, "" without a valid one. Versions after 00 may have more
+// fields.
+func traceOf(parent string) string {
+	const version, id, span, all = 2, 35, 52, 55 // where fields end
+	fits := len(parent) == all || len(parent) > all && parent[:version] != "00" && parent[all] == '-'
+	if !fits || parent[version] != '-' || parent[id] != '-' || parent[span] != '-' || parent[:version] == "ff" {
+		return ""
+	}
+	for _, field := range []string{parent[:version], parent[version+1 : id], parent[id+1 : span], parent[span+1 : all]} {
+		if strings.Trim(field, "0123456789abcdef") != "" {
+			return ""
+		}
+	}
+	if strings.Trim(parent[version+1:id], "0") == "" || strings.Trim(parent[id+1:span], "0") == "" {
+		return ""
+	}
+	return parent[version+1 : id]
 }
 
 // Traceparent is that of a request's own span, which may not be sampled; "" without one.

@@ -25,6 +25,8 @@ type Policy struct {
 	// Framer follows the workstation's stream: the viewer can ask for nothing then that it cannot
 	// follow. Default: the stream is not looked at.
 	Framer *Framer
+	// Input is asked for keys and pointer that would pass. Default: all pass.
+	Input Input
 	// NoClipboardOut is why there is a Framer: nothing passes then that it cannot follow.
 	NoClipboardOut bool
 	// Recorder is why there is a Framer: it hears what passes, and of what cannot be followed. Default:
@@ -32,6 +34,13 @@ type Policy struct {
 	Recorder Recorder
 	// Knows reports whether a viewer may ask for an encoding. Default: for all.
 	Knows func(encoding int32) bool
+}
+
+// Input decides on the input of a viewer whose workstation an agent may use too.
+type Input interface {
+	Watched() bool // an agent is there: the others are asked
+	Press()        // before a key or a button goes down
+	Moves() bool   // the pointer may be moved
 }
 
 // Recorder keeps what the viewer of a session sends, so that what the server draws can be decoded.
@@ -54,6 +63,8 @@ type Filter struct {
 	body int64         // bytes still to come of the message whose head was seen
 	pass bool          // they go on
 	list []byte        // the body of SetEncodings, collected: nil when none is
+
+	held, down byte // buttons that the viewer holds, and those of them that the workstation knows of
 }
 
 // NewFilter returns a Filter at the first byte after the handshake.
@@ -148,7 +159,7 @@ func (f *Filter) begin(dst, head []byte, now time.Time) []byte {
 	if f.broken != nil {
 		return dst
 	}
-	f.pass = !f.policy.drops(head[0])
+	f.pass = !f.policy.drops(head[0]) && (f.policy.Input == nil || !isInput(head) || f.admits(head))
 	switch {
 	case !f.pass:
 	case head[0] == msgUpdateRequest:
@@ -170,6 +181,24 @@ func (f *Filter) begin(dst, head []byte, now time.Time) []byte {
 		return f.passes(dst, head)
 	}
 	return dst
+}
+
+// admits reports whether a key or pointer message passes. What goes up does always: it would stay down.
+func (f *Filter) admits(head []byte) bool {
+	press, moves := goesDown(head), false
+	if head[0] == msgPointerEvent {
+		press, moves = head[1]&^f.held != 0, f.down&^head[1] == 0
+		f.held = head[1]
+	}
+	switch {
+	case !f.policy.Input.Watched():
+	case press:
+		f.policy.Input.Press()
+	case moves && !f.policy.Input.Moves():
+		return false
+	}
+	f.down = f.held
+	return true
 }
 
 // passes appends the head of a message that goes on. Of a pixel format the recorder hears when the framer

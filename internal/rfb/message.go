@@ -148,3 +148,14 @@ func isInput(head []byte) bool {
 	}
 	return false
 }
+
+// goesDown reports whether an input message, but one of the pointer, presses a key. A gii event may be anything.
+func goesDown(head []byte) bool {
+	switch head[0] {
+	case msgKeyEvent:
+		return head[1] != 0
+	case MsgQEMU:
+		return head[2] != 0 || head[3] != 0
+	}
+	return head[0] == MsgGII
+}

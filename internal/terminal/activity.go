@@ -23,21 +23,26 @@ func Activity(out io.Writer, answer io.Reader) error {
 		_, err := fmt.Fprintln(out, "No calls.")
 		return err
 	}
-	t := grid{columns: []gridColumn{{name: "TIME (UTC)"}, {name: "KEY"}, {name: "MODEL"}, {name: "STATUS"}, {name: "IN", right: true, drop: 2},
-		{name: "OUT", right: true, drop: 2}, {name: "USD", right: true, drop: 4}, {name: "FIRST", right: true, drop: 1}, {name: "TOOK", right: true, drop: 3},
-		{name: "REQUEST"}}}
-	several := false
-	for _, r := range list.Data {
-		several = several || r.Tenant != list.Data[0].Tenant
-	}
-	for _, r := range list.Data {
-		t.rows = append(t.rows, cells(&r, several))
-	}
-	t.print(out, roomOf(out))
+	Calls(out, list.Data)
 	if list.Next != nil {
 		fmt.Fprintf(out, "There are more: see --limit and --csv.\n")
 	}
 	return nil
+}
+
+// Calls prints a row for each call.
+func Calls(out io.Writer, rows []activity.Record) {
+	t := grid{columns: []gridColumn{{name: "TIME (UTC)"}, {name: "KEY"}, {name: "MODEL"}, {name: "STATUS"}, {name: "IN", right: true, drop: 2},
+		{name: "OUT", right: true, drop: 2}, {name: "USD", right: true, drop: 4}, {name: "FIRST", right: true, drop: 1}, {name: "TOOK", right: true, drop: 3},
+		{name: "REQUEST"}}}
+	several := false
+	for _, r := range rows {
+		several = several || r.Tenant != rows[0].Tenant
+	}
+	for _, r := range rows {
+		t.rows = append(t.rows, cells(&r, several))
+	}
+	t.print(out, roomOf(out))
 }
 
 // cells are the cells of a call. With several tenants the cell of the key has its tenant.

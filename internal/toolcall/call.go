@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
+	"github.com/gatehouse-proxy/gatehouse/internal/mcp/desktops"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
@@ -39,7 +40,7 @@ type call struct {
 
 // run takes the steps of a request. After a refusal nothing later runs. An error is what the client
 // must still be told; it is nil if an answer was written, which may be a failure in a stream.
-func (c *call) run(ctx context.Context) error {
+func (c *call) run(ctx context.Context, own desktops.Desktops) error {
 	if err := c.reach(); err != nil { // 403 404: the page that asks, the server
 		return err
 	}
@@ -60,6 +61,9 @@ func (c *call) run(ctx context.Context) error {
 	}
 	if err := c.judge(ctx); err != nil { // 400 413 422 503: guardrails
 		return err
+	}
+	if c.server.Desktops {
+		ctx = desktops.With(ctx, own)
 	}
 	return c.relay(ctx) // 400 404 429 502 503, or the answer
 }
@@ -132,6 +136,7 @@ func (c *call) parse() error {
 		return err
 	}
 	c.req.Outcome.Record.Method = cmp.Or(c.method.Name, "response")
+	c.req.Outcome.JoinTrace(c.message.Trace)
 	return nil
 }
 

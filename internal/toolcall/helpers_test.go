@@ -22,6 +22,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
+	"github.com/gatehouse-proxy/gatehouse/internal/mcp/desktops"
 	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
@@ -53,6 +54,7 @@ type rig struct {
 	ring     *keys.Keyring
 	replaced chan struct{}
 	serial   int
+	own      desktops.Desktops // of the caller
 
 	mu   sync.Mutex // guards the following while requests run at once
 	rows []*activity.Record
@@ -165,7 +167,7 @@ func (r *rig) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		panic(err)
 	}
 	defer q.Finish()
-	if err := Serve(&r.Deps, q, strings.TrimPrefix(req.URL.Path, "/mcp/")); err != nil {
+	if err := Serve(&r.Deps, q, strings.TrimPrefix(req.URL.Path, "/mcp/"), r.own); err != nil {
 		e := apierror.From(err)
 		q.Outcome.Fail(e)
 		q.Finish()

@@ -52,7 +52,7 @@ func TestAThousandCallsAtOnce(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			err = Serve(&r.Deps, q, "files")
+			err = Serve(&r.Deps, q, "files", nil)
 			q.Finish()
 			want := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"content":[],"length":%d}}`, i, len(body))
 			if err != nil || !strings.Contains(w.Body.String(), want) {

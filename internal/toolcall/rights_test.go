@@ -2,10 +2,12 @@ package toolcall
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
+	"github.com/gatehouse-proxy/gatehouse/internal/mcp/desktops"
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
@@ -120,6 +122,24 @@ func TestTheRowNamesTheOptionThatRefusedATool(t *testing.T) {
 		r.serve(post(toolCall("echo")))
 		if row := r.row(t); row.RefusedBy != want || row.Code == "" {
 			t.Errorf("%q: %s, %q", want, row.Code, row.RefusedBy)
+		}
+	}
+}
+
+// A server of somebody else has nothing of the caller's desktops, in no part of a request.
+func TestOnlyTheServerOfDesktopsHasThoseOfItsCaller(t *testing.T) {
+	type own struct{ desktops.Desktops }
+	for _, builtIn := range []bool{false, true} {
+		var given desktops.Desktops
+		r := newRig(t, roundTrip(func(req *http.Request) (*http.Response, error) {
+			given = desktops.From(req.Context())
+			return answering(200, asJSON, result)(req)
+		}), func(r *rig) { r.config.Desktops, r.own = builtIn, own{} })
+		if w := r.serve(post(toolCall("read_file"))); w.Code != 200 {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		if (given != nil) != builtIn {
+			t.Errorf("a server of desktops (%v) is given %v", builtIn, given)
 		}
 	}
 }

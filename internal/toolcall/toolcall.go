@@ -17,6 +17,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
+	"github.com/gatehouse-proxy/gatehouse/internal/mcp/desktops"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
@@ -51,10 +52,10 @@ type Memory interface {
 }
 
 // Serve runs a request to the server with a name and writes its answer. An error was not written: it is
-// one of HTTP.
-func Serve(d *Deps, q *request.Request, name string) error {
+// one of HTTP. The caller's own desktops only the built-in server of desktops is given.
+func Serve(d *Deps, q *request.Request, name string, own desktops.Desktops) error {
 	c := newCall(d, q, name)
-	err := c.run(q.HTTP.Context())
+	err := c.run(q.HTTP.Context(), own)
 	if err != nil {
 		err = c.refuse(err)
 	}

@@ -38,6 +38,7 @@ type Config struct {
 	TraceContext bool
 	UserAgent    string // names the gateway to the server
 	BuiltIn      bool   // the demo server
+	Desktops     bool   // the built-in server of desktops, whose requests have those of their caller
 	Now          func() time.Time
 }
 
@@ -76,6 +77,7 @@ const (
 type Server struct {
 	Name      string
 	BuiltIn   bool
+	Desktops  bool
 	Timeouts  Timeouts
 	MaxResult int64
 	Forward   []string // canonical names
@@ -134,7 +136,7 @@ func New(c Config) (*Server, error) {
 		c.Fresh = c.Transport
 	}
 	return &Server{
-		Name: c.Name, BuiltIn: c.BuiltIn, Timeouts: c.Timeouts.orDefault(), MaxResult: c.MaxResult, Forward: forward, TraceContext: c.TraceContext,
+		Name: c.Name, BuiltIn: c.BuiltIn, Desktops: c.Desktops, Timeouts: c.Timeouts.orDefault(), MaxResult: c.MaxResult, Forward: forward, TraceContext: c.TraceContext,
 		endpoint: endpoint{
 			address: *address, fields: fields, userAgent: []string{c.UserAgent},
 			peer: provider.Peer{Transport: c.Transport, Fresh: c.Fresh, Credential: c.Credential},

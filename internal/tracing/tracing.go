@@ -20,8 +20,9 @@ func Tracer(span trace.Span) trace.Tracer { return span.TracerProvider().Tracer(
 
 // Origin is the recorded span of a request, for a span that begins when the request is over.
 type Origin struct {
-	provider trace.TracerProvider // after its end it makes spans that record nothing
+	provider trace.TracerProvider // after its end it makes spans that record nothing; nil: there is no span
 	request  trace.SpanContext
+	run      string
 }
 
 // OriginOf returns the origin of what a request leads to, nil if its span is not recorded.
@@ -29,13 +30,34 @@ func OriginOf(span trace.Span) *Origin {
 	if !span.IsRecording() {
 		return nil
 	}
-	return &Origin{span.TracerProvider(), span.SpanContext()}
+	return &Origin{provider: span.TracerProvider(), request: span.SpanContext()}
+}
+
+// InRun returns the origin of what belongs to the run of a trace, which its rows have too. It may be
+// called on nil.
+func (o *Origin) InRun(trace string) *Origin {
+	if trace == "" {
+		return o
+	}
+	in := Origin{run: trace}
+	if o != nil {
+		in.provider, in.request = o.provider, o.request
+	}
+	return &in
+}
+
+// Run returns the trace of the run, "" for none.
+func (o *Origin) Run() string {
+	if o == nil {
+		return ""
+	}
+	return o.run
 }
 
 // Start begins a trace of its own, at a time in the past, that is linked to the request. It returns nil
 // if the trace is not sampled, if the configuration has no tracing any more, or for a nil Origin.
 func (o *Origin) Start(name string, began time.Time) trace.Span {
-	if o == nil {
+	if o == nil || o.provider == nil {
 		return nil
 	}
 	_, span := o.provider.Tracer(scope).Start(context.Background(), name, trace.WithNewRoot(), trace.WithTimestamp(began),

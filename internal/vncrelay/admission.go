@@ -1,6 +1,7 @@
 package vncrelay
 
 import (
+	"context"
 	"errors"
 	"net/netip"
 	"time"
@@ -16,6 +17,7 @@ type Admission struct {
 	Server  *rfb.Server // has negotiated with the viewer
 	Dial    Dialer
 	Step    time.Duration // bounds each step at the workstation
+	Within  time.Duration // bounds them together; 0: they are not
 	Public  bool          // other machines can reach the address that the viewer dialled
 	HangUp  func()        // closes the viewer's connection, so that what waits for it returns
 }
@@ -24,32 +26,8 @@ type Admission struct {
 // is accepted, so the workstation comes first. Where the error is a *desktop.Refusal, the session
 // has noted it and the viewer was sent its text. The caller ends session and connection.
 func (a Admission) Open(session *vncsession.Session, viewer netip.Addr) (*rfb.Desktop, error) {
-	pass := session.Pass
-	if refusal := pass.Look(); refusal != nil { // without a login
-		return nil, a.refuse(session, refusal, nil)
-	}
-	if refusal, cause := pass.Locate(viewer); refusal != nil {
-		return nil, a.refuse(session, refusal, cause)
-	}
-	if pass.Target.TestCard && a.Public {
-		a.Gateway.WarnOfDemo("the test card")
-	}
-	ctx, stop := session.Context()
-	backend, failure, err := Backend{a.Gateway.Workstations(), a.Dial, a.Step}.Connect(ctx, pass)
-	stop()
-	if err != nil {
-		pass.Doubt()
-		return nil, a.refuse(session, desktop.NewRefusal(failure), err)
-	}
-	if err := session.Join(); err != nil {
-		_ = backend.Conn.Close()
-		refusal := desktop.NewRefusal(desktop.RefusedUnavailable)
-		_ = errors.As(err, &refusal)
-		return nil, a.refuse(session, refusal, err)
-	}
-	if err := session.Record(backend.Init); err != nil {
-		_ = backend.Conn.Close()
-		refusal := desktop.NewRefusal(desktop.RefusedRecording)
+	backend, refusal := a.Enter(session, viewer)
+	if refusal != nil {
 		_ = a.Server.Refuse(refusal.Text) // the connection is closed in any case
 		return nil, refusal
 	}
@@ -57,7 +35,7 @@ func (a Admission) Open(session *vncsession.Session, viewer netip.Addr) (*rfb.De
 	defer session.Live.OnEnd(a.HangUp)()
 	shown := backend.Init
 	if session.Recording != nil {
-		shown.Name = shown.Name[:min(len(shown.Name), rfb.MaxName-len(recorded))] + recorded
+		shown.Name = recordedName(shown.Name)
 	}
 	if err := a.admit(shown); err != nil {
 		_ = backend.Conn.Close()
@@ -66,8 +44,50 @@ func (a Admission) Open(session *vncsession.Session, viewer netip.Addr) (*rfb.De
 	return backend, nil
 }
 
-// recorded is behind the name of the desktop, which viewers show as the title of their window.
-const recorded = " (recorded)"
+// Enter is Open without the viewer's side, for an agent: Server and HangUp are not used. The session
+// has noted a refusal.
+func (a Admission) Enter(session *vncsession.Session, viewer netip.Addr) (*rfb.Desktop, *desktop.Refusal) {
+	pass := session.Pass
+	if refusal := pass.Look(); refusal != nil { // without a login
+		return nil, noted(session, refusal, nil)
+	}
+	if refusal, cause := pass.Locate(viewer); refusal != nil {
+		return nil, noted(session, refusal, cause)
+	}
+	if pass.Target.TestCard && a.Public {
+		a.Gateway.WarnOfDemo("the test card")
+	}
+	ctx, stop := session.Context()
+	if a.Within > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, a.Within)
+		defer cancel()
+	}
+	backend, failure, err := Backend{a.Gateway.Workstations(), a.Dial, a.Step}.Connect(ctx, pass)
+	stop()
+	if err != nil {
+		pass.Doubt()
+		return nil, noted(session, desktop.NewRefusal(failure), err)
+	}
+	if err := session.Join(); err != nil {
+		_ = backend.Conn.Close()
+		refusal := desktop.NewRefusal(desktop.RefusedUnavailable)
+		_ = errors.As(err, &refusal)
+		return nil, noted(session, refusal, err)
+	}
+	if err := session.Record(backend.Init); err != nil {
+		_ = backend.Conn.Close()
+		return nil, desktop.NewRefusal(desktop.RefusedRecording) // the session has ended with its reason
+	}
+	return backend, nil
+}
+
+// recordedName says behind the name of a desktop, which viewers show as the title of their window, that
+// the session is recorded.
+func recordedName(name string) string {
+	const suffix = " (recorded)"
+	return name[:min(len(name), rfb.MaxName-len(suffix))] + suffix
+}
 
 // admit ends the viewer's side of the handshake.
 func (a Admission) admit(serverInit rfb.Init) error {
@@ -80,10 +100,8 @@ func (a Admission) admit(serverInit rfb.Init) error {
 	return a.Server.ServerInit(serverInit)
 }
 
-// refuse notes in the session's record why the viewer gets no desktop, sends it the reason and
-// returns that.
-func (a Admission) refuse(session *vncsession.Session, why *desktop.Refusal, cause error) error {
+// noted returns why a viewer gets no desktop, when its session has noted it.
+func noted(session *vncsession.Session, why *desktop.Refusal, cause error) *desktop.Refusal {
 	session.Refuse(why, cause)
-	_ = a.Server.Refuse(why.Text) // the connection is closed in any case
 	return why
 }

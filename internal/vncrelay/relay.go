@@ -53,7 +53,7 @@ func New(session *vncsession.Session, viewer Viewer, backend *rfb.Desktop, polic
 	}
 	up := rfb.Policy{
 		ViewOnly: rules.ViewOnly, FixedSize: policy.FixedSize, NoClipboardIn: rules.NoClipboardIn, NoClipboardOut: rules.NoClipboardOut,
-		FPS: rules.FPS, PreferTight: true,
+		FPS: rules.FPS, PreferTight: true, Input: session.Live.Input,
 	}
 	if rules.NoClipboardOut || session.Recording != nil {
 		up.Framer = rfb.NewFramer(backend.Init.Format)

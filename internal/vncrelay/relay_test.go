@@ -27,10 +27,14 @@ func ruledRelay(g *vncrelaytest.Gateway, viewer Viewer, backend net.Conn, rules 
 	if err == nil {
 		err = session.Join()
 	}
+	shown := rfb.Init{Format: [16]byte{32, 24, 0, 1}}
+	if err == nil {
+		err = session.Record(shown)
+	}
 	if err != nil {
 		g.T.Fatal(err)
 	}
-	return New(session, viewer, &rfb.Desktop{Conn: backend, Init: rfb.Init{Format: [16]byte{32, 24, 0, 1}}}, g.Service.Policy())
+	return New(session, viewer, &rfb.Desktop{Conn: backend, Init: shown}, g.Service.Policy())
 }
 
 // A viewer that reads nothing ends its session after two minutes, and one that is slow does not.

@@ -11,7 +11,7 @@ import (
 )
 
 // maxFields is how many fields a line has at most.
-const maxFields = 16
+const maxFields = 18
 
 // writeLog writes the one line of the session. The token is named by a part of its hash.
 func (s *Session) writeLog(r *activity.Record) {
@@ -39,8 +39,14 @@ func (s *Session) writeLog(r *activity.Record) {
 	if r.Code != "" {
 		fields = append(fields, zap.String("code", r.Code))
 	}
-	if guest := s.Pass.Guest; guest.Host != "" {
-		fields = append(fields, zap.String("role", desktop.RoleGuest), zap.String("joined", guest.Host))
+	if r.Role != "" {
+		fields = append(fields, zap.String("role", r.Role))
+	}
+	switch r.Role {
+	case desktop.RoleGuest:
+		fields = append(fields, zap.String("joined", s.Pass.Guest.Host))
+	case desktop.RoleAgent:
+		fields = append(fields, zap.Int64("actions", r.Actions), zap.Int64("screenshots", r.Screenshots), zap.Int64("typed", r.Typed))
 	}
 	if r.User != "" {
 		fields = append(fields, zap.String("user", r.User))

@@ -28,7 +28,7 @@ func (s *Session) Record(init rfb.Init) error {
 	if store != nil {
 		s.Recording, err = store.Begin(recording.Header{
 			Session: s.Live.ID, Tenant: s.Pass.Issuer.Tenant, Workstation: s.Pass.Workstation.Name, Key: s.Pass.Issuer.Key, User: s.Pass.Issuer.User,
-			Role: s.role(), Begun: s.deps.Now(), Security: s.security, Init: init,
+			Role: desktop.Role(s.Pass.Issuer, s.Pass.Guest), Begun: s.deps.Now(), Security: s.security, Init: init,
 		}, s.recordingFailed)
 	}
 	if err == nil {
@@ -66,12 +66,4 @@ func (s *Session) endRecording(r *activity.Record, why desktop.Reason) {
 		s.ProtocolError(codeRecording, err)
 	}
 	r.Code = s.code
-}
-
-// role is what the session is in lists, if it is not a person's own.
-func (s *Session) role() string {
-	if s.Pass.Guest.Host != "" {
-		return desktop.RoleGuest
-	}
-	return ""
 }

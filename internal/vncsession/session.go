@@ -17,6 +17,7 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -59,12 +60,14 @@ type Deps struct {
 	Done func()
 }
 
-// Session is one viewer with a live token. It is used by one goroutine.
+// Session is one viewer with a live token. It is used by one goroutine, but for its counters.
 type Session struct {
 	Pass *desktop.Pass
 	Live *desktop.Session // set by Join
 	// Recording is set by Record; nil: nothing is recorded.
 	Recording *recording.Writer
+
+	Actions, Screenshots, Typed atomic.Int64 // of an agent, for the record
 
 	deps     Deps
 	id       string // of the request
@@ -111,6 +114,9 @@ func (s *Session) OnMove(f func()) {
 	})
 }
 
+// OnExit has f called when the process begins to exit, also if it waits for viewers first. f must not wait.
+func (s *Session) OnExit(f func()) { s.deps.OnShutdown(func(error) { f() }) }
+
 // Join opens the session at the workstation, which has answered by now. The
 // error is a *desktop.Refusal.
 func (s *Session) Join() error {
@@ -145,7 +151,7 @@ func (s *Session) Finish(why desktop.Reason) {
 	r := &activity.Record{
 		ID: s.id, RequestID: s.id, CreatedAt: s.begun, Family: family, Route: route,
 		Tenant: s.Pass.Issuer.Tenant, Key: s.Pass.Issuer.Key, KeyHash: s.Pass.Issuer.KeyHash, User: s.Pass.Issuer.User,
-		Workstation: s.Pass.Workstation.Name, UsageSource: activity.UsageNone,
+		Workstation: s.Pass.Workstation.Name, Role: desktop.Role(s.Pass.Issuer, s.Pass.Guest), UsageSource: activity.UsageNone,
 		Status: s.status, Code: s.code, RefusedBy: s.option, Latency: latency,
 	}
 	if s.Live != nil {
@@ -156,6 +162,7 @@ func (s *Session) Finish(why desktop.Reason) {
 		s.endRecording(r, why)
 		r.Ended, r.RefusedBy = string(why), why.Option()
 		r.BytesUp, r.BytesDown = s.Live.Up.Load(), s.Live.Down.Load()
+		r.Actions, r.Screenshots, r.Typed = s.Actions.Load(), s.Screenshots.Load(), s.Typed.Load()
 		s.deps.Metrics.SessionEnded(metrics.Session{
 			Security: s.security, Ended: r.Ended, Duration: r.Latency, Up: r.BytesUp, Down: r.BytesDown,
 		})

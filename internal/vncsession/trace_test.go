@@ -69,3 +69,23 @@ func TestASessionWithoutATraceHasNone(t *testing.T) {
 		t.Errorf("%+v", r.records[0])
 	}
 }
+
+// The row of an agent's session has the trace of the agent's run, whether spans are recorded or not.
+func TestASessionOfARunHasItsTrace(t *testing.T) {
+	exporter := tracetest.NewInMemoryExporter()
+	_, request := sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporter)).Tracer("caddy").Start(t.Context(), "POST")
+	for _, origin := range []*tracing.Origin{nil, tracing.OriginOf(request)} {
+		r := newRig(t)
+		r.pass.Issuer.Trace = origin.InRun("0af7651916cd43dd8448eb211c80319c")
+		Open(r.deps, r.pass, viewer, "automation").Finish(desktop.ReasonViewer)
+		if got := r.records[0].TraceID; got != "0af7651916cd43dd8448eb211c80319c" {
+			t.Errorf("%+v: the record has the trace %q", origin, got)
+		}
+	}
+	if spans := exporter.GetSpans(); len(spans) != 1 {
+		t.Errorf("%d spans of the session that is recorded", len(spans))
+	}
+	if origin := (*tracing.Origin)(nil).InRun(""); origin != nil || origin.Run() != "" {
+		t.Errorf("no trace is the origin %+v", origin)
+	}
+}

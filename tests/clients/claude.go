@@ -38,9 +38,9 @@ ANTHROPIC_DEFAULT_HAIKU_MODEL=PROVIDER/MODEL
 			if s.mcp() {
 				set = append(set, setting{file: mcpFile, text: `{
   "mcpServers": {
-    "demo": {
+    "` + s.server() + `": {
       "type": "http",
-      "url": "https://gateway.example/mcp/demo",
+      "url": "https://gateway.example/mcp/` + s.server() + `",
       "headers": {"Authorization": "Bearer YOUR_KEY"}
     }
   }
@@ -53,7 +53,7 @@ ANTHROPIC_DEFAULT_HAIKU_MODEL=PROVIDER/MODEL
 			cmd := exec.CommandContext(ctx, p.claude, "--print", "--output-format", "json", "--no-session-persistence",
 				"--allowed-tools", "Bash(cat:*)", "--strict-mcp-config")
 			if r.mcp() {
-				cmd.Args = append(cmd.Args, "--allowed-tools", "mcp__demo__echo", "--mcp-config", filepath.Join(r.home, mcpFile))
+				cmd.Args = append(cmd.Args, "--allowed-tools", "mcp__demo__echo", "--allowed-tools", "mcp__desktops", "--mcp-config", filepath.Join(r.home, mcpFile))
 			}
 			cmd.Env = []string{"CLAUDE_CONFIG_DIR=" + r.home, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "USE_BUILTIN_RIPGREP=0"}
 			return cmd
@@ -66,6 +66,8 @@ ANTHROPIC_DEFAULT_HAIKU_MODEL=PROVIDER/MODEL
 			{name: "translated-responses-tool", model: "responsesonly/agent", prompt: shell, says: fruit, calls: 2, carries: []string{`"input":`, `"name":"Bash"`}},
 			{name: "mcp-tool", key: tooled, model: "claude/agent", prompt: `use mcp__demo__echo {"text":"pineapple"}`, says: fruit, calls: 2,
 				refused: claudeTries, most: 8, carries: []string{`"name":"mcp__demo__echo"`}},
+			{name: "mcp-desktop", key: desked, model: "claude/agent", prompt: fill("mcp__desktops__"), says: "A person was asked for help", calls: 7, form: ada, tools: fillTools,
+				refused: claudeTries, most: 20, carries: []string{`"name":"mcp__desktops__look"`}},
 			// The server is not there, and there is no sign-in without an end.
 			{name: "mcp-wrong-key", wrong: true, model: "claude/agent", prompt: pine,
 				fails: []string{"API key is missing or not valid"}, most: 4, within: 30 * time.Second},

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/faults"
+	"github.com/gatehouse-proxy/gatehouse/tests/desktop"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
@@ -54,7 +55,7 @@ type run struct {
 }
 
 func clientsOf(p programs) []client {
-	return append([]client{codex(p), claude(p), llm(p), agents(p), opencode(p), aider(p), gemini(p)}, libraries(p)...)
+	return slices.Concat([]client{codex(p), claude(p), llm(p), agents(p), opencode(p), aider(p), gemini(p)}, loops(p), libraries(p))
 }
 
 // choose keeps the scenarios that match and gives each its secret.
@@ -72,7 +73,8 @@ type observation struct {
 	asked        []asked          // by the client, at the gateway
 	upstream     []faults.Request // by the gateway, at the provider
 	rows         []row
-	output       []byte // of the client
+	form         desktop.Contents // after the run
+	output       []byte           // of the client
 }
 
 // observe runs c.
@@ -88,6 +90,11 @@ func (g *gateway) observe(ctx context.Context, c client, s scenario, dir string)
 		return seen, err
 	}
 	g.upstream.Reset()
+	if s.form != nil {
+		if err := g.desk.form.Clear(); err != nil {
+			return seen, err
+		}
+	}
 	limited, cancel := context.WithTimeout(ctx, runTimeout)
 	defer cancel()
 	r := run{s, g.origin, dir, home, s.secret}
@@ -114,6 +121,9 @@ func (g *gateway) observe(ctx context.Context, c client, s scenario, dir string)
 	}
 	seen.said, seen.failed = c.read(stdout.Bytes(), stderr.Bytes())
 	seen.upstream = g.upstream.Requests()
+	if s.form != nil {
+		seen.form = g.desk.form.Contents()
+	}
 	if seen.rows, err = g.rows(ctx, s.keyName(c.name)); err != nil {
 		return seen, err
 	}

@@ -46,8 +46,8 @@ env_key = "GATEWAY_API_KEY"
 wire_api = "responses"
 `}, {text: "GATEWAY_API_KEY=YOUR_KEY\n"}}
 			if s.mcp() {
-				set = append(set, setting{file: "config.toml", text: `[mcp_servers.demo]
-url = "https://gateway.example/mcp/demo"
+				set = append(set, setting{file: "config.toml", text: `[mcp_servers.` + s.server() + `]
+url = "https://gateway.example/mcp/` + s.server() + `"
 bearer_token_env_var = "GATEWAY_API_KEY"
 `})
 			}
@@ -97,6 +97,8 @@ bearer_token_env_var = "GATEWAY_API_KEY"
 
 			{name: "mcp-tool", key: tooled, model: "fake/agent", prompt: `use echo {"text":"pineapple"}`, says: fruit, calls: 2, most: 8,
 				carries: []string{`mcp__demo`}},
+			{name: "mcp-desktop", key: desked, model: "fake/agent", prompt: fill(""), says: "A person was asked for help", calls: 7, form: ada, tools: fillTools, most: 20,
+				carries: []string{`mcp__desktops`}},
 			{name: "mcp-wrong-key", wrong: true, model: "fake/agent", prompt: "say pineapple",
 				fails: []string{"401", "API key is missing or not valid"}, most: 2 + codexRetries, within: 30 * time.Second},
 

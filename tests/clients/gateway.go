@@ -26,7 +26,7 @@ const logTimeout = 30 * time.Second
 var models = []string{"agent", "gpt-5.5-agent", "gpt-6.1-sol-agent"}
 
 // caddyfile takes the port, the blocks of the keys, the fake provider's origin, its models, the
-// catalog and the access log.
+// catalog, the access log, and the port of a VNC server.
 const caddyfile = `{
 	admin off
 	persist_config off
@@ -70,6 +70,16 @@ const caddyfile = `{
 		mcp demo {
 			demo
 		}
+		mcp desktops {
+			desktops
+		}
+		vnc {
+			domain vnc.localhost
+			automation control
+			workstation desk1 127.0.0.1:%[7]d {
+				password {env.CLIENTS_DESKTOP_PASSWORD}
+			}
+		}
 	}
 }
 
@@ -90,7 +100,7 @@ type key struct {
 
 func (k key) block() string {
 	hash := fmt.Sprintf("hash sha256:%x", sha256.Sum256([]byte(k.secret)))
-	lines := append([]string{hash, "scopes chat:write models:read mcp:call"}, k.options...)
+	lines := append([]string{hash, "scopes chat:write models:read mcp:call workstations:automate"}, k.options...)
 	return "\t\tkey " + k.name + " {\n\t\t\t" + strings.Join(lines, "\n\t\t\t") + "\n\t\t}\n"
 }
 
@@ -121,12 +131,13 @@ type gateway struct {
 	*process.Process
 	origin, reader, log string
 	upstream            *faults.Provider
+	desk                *desk // nil: no scenario uses one
 	stopUpstream        context.CancelFunc
 	logged              int // bytes of the access log that belong to earlier scenarios
 }
 
 // startGateway returns when the gateway answers.
-func startGateway(ctx context.Context, caddy, dir string, keys []key) (*gateway, error) {
+func startGateway(ctx context.Context, caddy, dir string, keys []key, desk *desk) (*gateway, error) {
 	ports, err := process.FreePorts(1)
 	if err != nil {
 		return nil, err
@@ -141,7 +152,7 @@ func startGateway(ctx context.Context, caddy, dir string, keys []key) (*gateway,
 	}
 	g := &gateway{
 		origin: fmt.Sprintf("http://127.0.0.1:%d", ports[0]), reader: process.Secret(), log: filepath.Join(dir, "access.log"),
-		upstream: faults.New(),
+		upstream: faults.New(), desk: desk,
 	}
 	var blocks strings.Builder
 	for _, k := range keys {
@@ -150,8 +161,8 @@ func startGateway(ctx context.Context, caddy, dir string, keys []key) (*gateway,
 	upstream, cancel := context.WithCancel(context.Background())
 	g.stopUpstream = cancel
 	go func() { _ = g.upstream.Serve(upstream, l) }() // if it fails, every scenario does
-	text := fmt.Sprintf(caddyfile, ports[0], blocks.String(), "http://"+l.Addr().String(), strings.Join(models, " "), catalog, g.log)
-	env := []string{"CLIENTS_READER_KEY=" + g.reader, "CLIENTS_PROVIDER_KEY=" + process.Secret()}
+	text := fmt.Sprintf(caddyfile, ports[0], blocks.String(), "http://"+l.Addr().String(), strings.Join(models, " "), catalog, g.log, desk.port())
+	env := []string{"CLIENTS_READER_KEY=" + g.reader, "CLIENTS_PROVIDER_KEY=" + process.Secret(), "CLIENTS_DESKTOP_PASSWORD=" + desk.password()}
 	ready := func() error { _, err := g.rows(ctx, "reader"); return err }
 	if g.Process, err = process.StartCaddy(ctx, caddy, dir, text, env, ready); err != nil {
 		cancel()

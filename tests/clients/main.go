@@ -69,14 +69,21 @@ func (o options) run(ctx context.Context) (ok bool, err error) {
 	defer os.RemoveAll(dir)
 	clients := slices.DeleteFunc(clientsOf(o.programs), func(c client) bool { return c.more != o.more })
 	var keys []key
+	var shown *desk
 	for i := range clients {
 		c := &clients[i]
 		c.choose(o.Only)
 		for _, s := range c.scenarios {
 			keys = append(keys, s.gatewayKey(c.name))
+			if s.form != nil && shown == nil && c.missing == "" {
+				if shown, err = openDesk(dir); err != nil {
+					return false, err
+				}
+				defer shown.close()
+			}
 		}
 	}
-	g, err := startGateway(ctx, o.Caddy, dir, keys)
+	g, err := startGateway(ctx, o.Caddy, dir, keys, shown)
 	if err != nil {
 		return false, err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/tests/desktop"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
@@ -35,6 +36,10 @@ type scenario struct {
 	// carries are texts in the first request that the provider receives: the client must still send
 	// what the scenario is about.
 	carries []string
+	// form is what the client has done to the form on the desktop; nil: it uses none. tools are its calls of
+	// tools of the gateway, 0 for those of mcp.
+	form  *desktop.Contents
+	tools int
 
 	secret string
 }
@@ -45,11 +50,45 @@ var budget = []string{"budget 10usd/day"}
 // tooled is a key that may use the built-in MCP server.
 var tooled = []string{"mcp demo"}
 
+// desked is a key that may use the desktops of the built-in MCP server.
+var desked = []string{"mcp desktops"}
+
+// Ada is the form, filled in by the steps of fill.
+var ada = &desktop.Contents{Name: "Ada Lovelace", Note: "first", Agreed: true, Sent: 1}
+
 // spent is a key whose budget is too small for any call.
 var spent = []string{"budget 1 tokens/day"}
 
 // mcp reports whether the client has an MCP server.
 func (s scenario) mcp() bool { return strings.HasPrefix(s.name, "mcp-") }
+
+// server is the MCP server of the client.
+func (s scenario) server() string {
+	if s.form != nil {
+		return "desktops"
+	}
+	return "demo"
+}
+
+// fill is a prompt that has the model "agent" look at the desktop, fill in the form and ask for help, with
+// tools whose names begin so.
+func fill(tools string) string {
+	var steps []string
+	for _, step := range []string{
+		`look {"desktop":"desk1"}`,
+		`act {"desktop":"desk1","actions":[{"type":"click","button":"left","x":405,"y":157},{"type":"type","text":"Ada Lovelace"},{"type":"click","button":"left","x":315,"y":225}]}`,
+		`act {"desktop":"desk1","action":"left_click","coordinate":[500,300]}`,
+		`act {"desktop":"desk1","action":"type","text":"first"}`,
+		`act {"desktop":"desk1","actions":[{"type":"click","button":"left","x":820,"y":640}]}`,
+		`request_help {"desktop":"desk1","note":"Is the form right?"}`,
+	} {
+		steps = append(steps, "use "+tools+step)
+	}
+	return strings.Join(steps, "\nthen ")
+}
+
+// fillTools are the calls of tools that fill leads to.
+const fillTools = 6
 
 func (s scenario) keyName(client string) string { return client + "." + s.name }
 
@@ -78,8 +117,11 @@ func (s scenario) judge(r *process.Result, seen observation) {
 	answered := slices.DeleteFunc(slices.Clone(seen.rows), func(row row) bool { return row.Status != 200 || row.Method != "" })
 	r.Check(s.name+": is in the activity", count(len(answered), s.calls, s.calls))
 	called := slices.DeleteFunc(slices.Clone(seen.rows), func(row row) bool { return row.Status != 200 || row.Method != "tools/call" })
+	if s.form != nil {
+		r.Check(s.name+": fills in the form on the desktop", filled(seen.form, *s.form))
+	}
 	if s.mcp() {
-		tools := 0
+		tools := s.tools
 		if slices.Equal(s.key, tooled) {
 			tools = 1
 		}

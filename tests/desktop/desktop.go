@@ -114,7 +114,7 @@ func (d *Desktop) prepare() (err error) {
 	if d.painter, err = OpenScreen(d.Number); err != nil {
 		return err
 	}
-	if d.picture, err = newWallpaper(d.painter); err != nil {
+	if d.picture, err = newWallpaper(d.painter, d.painter.Root); err != nil {
 		return err
 	}
 	if err := d.Paint(Chequer()); err != nil {

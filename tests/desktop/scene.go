@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"image/draw"
 )
 
 // The size of a desktop, as in the specification's default.
@@ -130,6 +131,34 @@ func (s Scene) corner(img *image.RGBA, x, y int) bool {
 	return alike(img.RGBAAt(x, y), first) &&
 		(x == 0 || !alike(img.RGBAAt(x-1, y), first)) &&
 		(y == 0 || !alike(img.RGBAAt(x, y-1), first))
+}
+
+// Picture is the scene, without anything else.
+func (s Scene) Picture() *image.RGBA {
+	img := image.NewRGBA(image.Rect(0, 0, Width, Height))
+	for _, a := range s {
+		draw.Draw(img, a.Where, image.NewUniform(a.Colour), image.Point{}, draw.Src)
+	}
+	return img
+}
+
+// Differ says how many pixels of two pictures are not equal, nil if all are.
+func Differ(got, want *image.RGBA) error {
+	if got.Rect != want.Rect {
+		return fmt.Errorf("a picture of %v, not of %v", got.Rect.Size(), want.Rect.Size())
+	}
+	count, first := 0, image.Point{}
+	for i := 0; i < len(got.Pix); i += 4 {
+		if string(got.Pix[i:i+4]) != string(want.Pix[i:i+4]) {
+			if count++; count == 1 {
+				first = image.Pt(i/4%got.Rect.Dx(), i/4/got.Rect.Dx())
+			}
+		}
+	}
+	if count == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d pixels are not equal: at %v %v, not %v", count, first, got.At(first.X, first.Y), want.At(first.X, first.Y))
 }
 
 // Same reports whether two pictures of a screen are equal in r.

@@ -87,3 +87,14 @@ func TestTheChequerCoversTheDesktopOnce(t *testing.T) {
 		t.Errorf("%d pixels of %d, %d colours", sum, Width*Height, len(colours))
 	}
 }
+
+func TestPicturesDifferByAPixel(t *testing.T) {
+	a, b := Chequer().Picture(), Chequer().Picture()
+	if err := Differ(a, b); err != nil {
+		t.Error(err)
+	}
+	b.Pix[len(b.Pix)-2]++ // the blue of the last one
+	if Differ(a, b) == nil || Differ(a, image.NewRGBA(image.Rect(0, 0, 1, 1))) == nil {
+		t.Error("they do not differ")
+	}
+}

@@ -22,16 +22,23 @@ import (
 //	error    0, code u8, sequence u16, resource u32, minor u16, major u8, …  32 bytes
 //	event    2-34, detail u8, sequence u16, …                                32 bytes
 const (
+	opCreateWindow           = 1
 	opChangeWindowAttributes = 2
+	opMapWindow              = 8
 	opInternAtom             = 16
 	opGetProperty            = 20
+	opConvertSelection       = 24
+	opQueryPointer           = 38
 	opGetInputFocus          = 43
+	opQueryKeymap            = 44
+	opOpenFont               = 45
 	opCreatePixmap           = 53
 	opCreateGC               = 55
 	opChangeGC               = 56
 	opClearArea              = 61
 	opPolyFillRectangle      = 70
 	opGetImage               = 73
+	opImageText16            = 77
 	opQueryExtension         = 98
 	opGetKeyboardMapping     = 101
 )

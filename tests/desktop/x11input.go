@@ -3,9 +3,9 @@
 package desktop
 
 import (
-	"errors"
 	"fmt"
 	"image"
+	"unicode"
 )
 
 // Kinds of events, as XTEST fakes them and as the desktop receives them, and the masks that select
@@ -17,15 +17,22 @@ const (
 	buttonRelease = 5
 	motionNotify  = 6
 
-	keyPressMask    = 1 << 0
-	buttonPressMask = 1 << 2
-	motionMask      = 1 << 6
+	selectionNotify = 31
+	mappingNotify   = 34
+
+	keyPressMask      = 1 << 0
+	keyReleaseMask    = 1 << 1
+	buttonPressMask   = 1 << 2
+	buttonReleaseMask = 1 << 3
+	motionMask        = 1 << 6
 )
 
 // Key symbols that are not characters (X11/keysymdef.h). Those of Latin-1 are their own code.
 const (
 	KeyTab    = 0xff09
 	KeyReturn = 0xff0d
+	keyBack   = 0xff08
+	keyDelete = 0xffff
 	keyShift  = 0xffe1
 )
 
@@ -75,21 +82,70 @@ func (k keyboard) symbol(code byte) uint32 {
 	return k.syms[i]
 }
 
+// State of the modifiers in an event.
+const (
+	shiftState   = 1 << 0
+	lockState    = 1 << 1
+	controlState = 1 << 2
+	altGrState   = 1 << 7 // Mod5, where keyboards have the third level
+)
+
+// typed is the symbol of a key in this state: the core protocol's four symbols are of two groups, and
+// XKB has the third level after them.
+func (k keyboard) typed(code byte, state uint16) uint32 {
+	first := (int(code) - int(k.first)) * k.perKey
+	if first < 0 || first >= len(k.syms) {
+		return 0
+	}
+	of, level := k.syms[first:first+k.perKey], 0
+	if state&altGrState != 0 && len(of) > 5 && of[4] != 0 {
+		level = 4
+	}
+	lower, upper := of[level], uint32(0)
+	if level+1 < len(of) {
+		upper = of[level+1]
+	}
+	if upper == 0 {
+		upper = lower
+	}
+	shift := state&shiftState != 0
+	if state&lockState != 0 && lower != upper && unicode.IsLower(rune(lower)) {
+		shift = !shift
+	}
+	if shift {
+		return upper
+	}
+	return lower
+}
+
+// held are the symbols of the keys that are down, and the mask of the buttons: the first is 1.
+func (x *Screen) held() (keys []uint32, buttons byte, err error) {
+	m, err := x.ask(request(opQueryKeymap, 0))
+	if err != nil {
+		return nil, 0, err
+	}
+	for code := range 256 {
+		if m[8+code/8]>>(code%8)&1 == 1 {
+			keys = append(keys, x.codes.symbol(byte(code)))
+		}
+	}
+	const state, firstButton = 24, 8
+	if m, err = x.ask(request(opQueryPointer, 0, x.Root)); err != nil {
+		return nil, 0, err
+	}
+	return keys, byte(le.Uint16(m[state:]) >> firstButton), nil
+}
+
 // fake is one event of a simulated keyboard or mouse:
 //
 //	opcode u8, 2, length u16, kind u8, detail u8, 2, time u32 (0: now), root u32, 8,
 //	x i16, y i16, 7, device u8
 func (x *Screen) fake(kind, detail byte, at image.Point) ([]byte, error) {
 	if x.xtest == 0 {
-		const name = "XTEST"
-		m, err := x.ask(sized(append(request(opQueryExtension, 0, uint32(len(name))), name...)))
-		if err != nil {
+		var err error
+		if x.xtest, err = x.extension("XTEST"); err != nil {
 			return nil, err
 		}
-		if m[8] == 0 {
-			return nil, errors.New("the X server has no XTEST")
-		}
-		x.xtest = m[9]
 	}
 	return request(x.xtest, xtestFakeInput, uint32(kind)|uint32(detail)<<8, 0, x.Root, 0, 0, pair(at.X, at.Y), 0, 0), nil
 }

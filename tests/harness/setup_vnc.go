@@ -9,7 +9,7 @@ const VNCDomain = "vnc.localhost"
 const DeskPassword = "wk-canary-4a7d91e0c35b"
 
 // vncKeyNames are the keys of a setup with desktops, besides its own.
-var vncKeyNames = []string{"desk", "connect", "manage", "foreign"}
+var vncKeyNames = []string{"desk", "connect", "manage", "foreign", "agent"}
 
 // VNCKeys are the keys of a setup with desktops, besides its own.
 const VNCKeys = `
@@ -24,6 +24,10 @@ const VNCKeys = `
 	key manage {
 		secret {env.KEY_MANAGE}
 		scopes workstations:manage
+	}
+	key agent {
+		secret {env.KEY_AGENT}
+		scopes workstations:automate
 	}
 	key foreign {
 		secret {env.KEY_FOREIGN}

@@ -88,3 +88,61 @@ func TestWhyTellsACallByAnyOfItsIDs(t *testing.T) {
 		}
 	}
 }
+
+// A caller that names its trace has its calls of models and tools told as one story, without any tracing.
+// What the caller wrote is in no row.
+func TestWhyTellsARunByItsTrace(t *testing.T) {
+	const trace, parent, marker = "0af7651916cd43dd8448eb211c80319c", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00", "typed-by-the-agent"
+	h := harness.Vacant(t)
+	admin := "unix//" + h.Dir + "/admin"
+	c := h.Run(harness.Setup{
+		Options: "mcp demo {\ndemo\nprice echo 0.25usd\n}\n", Global: "admin " + admin,
+		Keys: "key full {\nsecret {env.KEY_FULL}\nscopes mcp:call chat:write models:read activity:read\nmcp demo\n}\nkey other {\nsecret {env.KEY_OTHER}\nscopes activity:read\ntenant other\n}\n",
+	})
+	send := func(path, body string, header ...string) {
+		t.Helper()
+		r := h.Client.Request(path, "full", body)
+		for i := 0; i < len(header); i += 2 {
+			r.Header.Add(header[i], header[i+1])
+		}
+		if a := h.Client.Send(r); a.Status != 200 {
+			t.Fatalf("%d %s", a.Status, a.Body)
+		}
+	}
+	call := func(tool, meta string) string {
+		return `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"` + tool + `","arguments":{"text":"` + marker + `"}` + meta + `}}`
+	}
+	const version = "Mcp-Protocol-Version"
+	send(harness.ChatV1, harness.Chat("fake/echo", ""), "Traceparent", parent)
+	send("/mcp/demo", call("echo", ""), "Traceparent", parent, version, "2025-11-25")
+	send("/mcp/demo", call("error", `,"_meta":{"traceparent":"`+parent+`"}`), version, "2025-11-25")
+	send(harness.ChatV1, harness.Chat("fake/echo", ""))
+	send(harness.ChatV1, harness.Chat("fake/echo", ""), "Traceparent", parent, "Traceparent", parent)
+	send("/mcp/demo", call("echo", `,"_meta":{"traceparent":7}`), version, "2025-11-25")
+
+	text, failure, err := c.Operate("why", trace, "--address", admin)
+	if err != nil {
+		t.Fatalf("%v %s", err, failure)
+	}
+	for _, part := range []string{"Run         " + trace, "Who         key full, tenant default", "Steps       3, 1 of them failed", "Cost        0.25", "demo/echo", "200 tool error", "fake/echo"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+	if first, last := strings.Index(text, "fake/echo"), strings.Index(text, "demo/error"); first > last {
+		t.Errorf("the steps are in another order:\n%s", text)
+	}
+	out, _, err := c.Operate("why", trace, "--json", "--address", admin)
+	if err != nil || strings.Contains(out, marker) || strings.Contains(text, marker) {
+		t.Errorf("%v: the story has what was typed:\n%s", err, out)
+	}
+	for key, rows := range map[string]int{"full": 3, "other": 0} {
+		a := h.Client.Get("/api/v1/activity?trace_id="+trace, key)
+		if n := strings.Count(string(a.Body), trace); n != rows {
+			t.Errorf("the key %s sees %d rows: %s", key, n, a.Body)
+		}
+	}
+	if _, failure, err := c.Operate("why", strings.Repeat("2", 32), "--address", admin); err == nil || !strings.Contains(failure, "nothing with the id") {
+		t.Errorf("a trace of nothing: %v %s", err, failure)
+	}
+}

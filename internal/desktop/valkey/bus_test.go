@@ -54,13 +54,18 @@ type node struct {
 	part cluster.Part
 	// before and lost are called before and after a script runs: the message, or its answer, is lost.
 	before, lost func(script string) error
-	twice        bool // each message arrives twice, and is answered once
+	twice        bool           // each message arrives twice, and is answered once
+	late         func(f func()) // called to publish an event; nil: it arrives at once
 }
 
 func (n *node) Join(p cluster.Part) { n.part = p }
 
 func (n *node) Publish(_ context.Context, kind, text string) error {
-	n.bus.publish(kind, text)
+	if n.late != nil {
+		n.late(func() { n.bus.publish(kind, text) })
+	} else {
+		n.bus.publish(kind, text)
+	}
 	return nil
 }
 

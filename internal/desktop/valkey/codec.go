@@ -70,6 +70,7 @@ func shift(w *desktop.Workstation, by time.Duration) *desktop.Workstation {
 	if !w.Refreshed.IsZero() {
 		shifted.Refreshed = w.Refreshed.Add(by)
 	}
+	shifted.Hold = w.Hold.Shift(by)
 	shifted.Tokens, shifted.Sessions = nil, nil
 	for _, t := range w.Tokens {
 		shifted.Tokens = append(shifted.Tokens, token(t))
@@ -183,7 +184,7 @@ func (c *codec) commands(change *desktop.Change, key string) (commands [][]strin
 	for _, x := range w.Sessions {
 		last = later(last, x.Until)
 	}
-	if len(w.Tokens) == 0 && len(w.Sessions) == 0 && w.Generation == 0 && !w.Shut && w.Refreshed.IsZero() {
+	if w.Empty() && w.Generation == 0 && w.Refreshed.IsZero() {
 		write("DEL", key)
 		return commands, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp/demo"
@@ -50,7 +51,7 @@ func names(tools []Tool) (names []string) {
 }
 
 func TestTheDemoServerHasItsTools(t *testing.T) {
-	c, err := Connect(t.Context(), to(&demo.Server{}))
+	c, err := Connect(t.Context(), to(demo.New(time.Now)))
 	if err != nil || c.Version != mcp.Latest {
 		t.Fatalf("%+v, %v", c, err)
 	}

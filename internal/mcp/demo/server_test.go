@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
+	"github.com/gatehouse-proxy/gatehouse/internal/mcp/builtin"
 )
 
 var eras = map[string]string{
@@ -32,7 +33,7 @@ func send(ctx context.Context, t *testing.T, version, method, name, body string)
 		req.Header.Set(mcp.HeaderMethod, method)
 		req.Header.Set(mcp.HeaderName, name)
 	}
-	server := &Server{Now: func() time.Time { return time.Unix(0, 0) }}
+	server := New(func() time.Time { return time.Unix(0, 0) })
 	resp, err := server.RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)
@@ -90,15 +91,15 @@ func TestWhatAClientAsksFirst(t *testing.T) {
 	}
 	for body, status := range map[string]int{
 		`{"jsonrpc":"2.0","method":"notifications/cancelled"}`: 202,
-		`[]`:                           400,
-		strings.Repeat(" ", maxBody+1): 413,
+		`[]`:                                   400,
+		strings.Repeat(" ", builtin.MaxBody+1): 413,
 	} {
 		if resp := send(t.Context(), t, mcp.LatestSessions, "", "", body); resp.StatusCode != status {
 			t.Errorf("%.60s: %d", body, resp.StatusCode)
 		}
 	}
 	get, _ := http.NewRequest(http.MethodGet, "http://demo.invalid", nil)
-	if resp, _ := new(Server).RoundTrip(get); resp.StatusCode != 405 || resp.Header.Get("Allow") != "POST" {
+	if resp, _ := New(time.Now).RoundTrip(get); resp.StatusCode != 405 || resp.Header.Get("Allow") != "POST" {
 		t.Errorf("GET: %d", resp.StatusCode)
 	}
 }

@@ -60,7 +60,7 @@ func Call(n int) *activity.Record {
 		RefusedBy: "key dev: rate 10/min", Queued: 3 * time.Millisecond, Overhead: 400 * time.Microsecond,
 		Units:   units.Counts{1, 2, 3, 4, 5, 6, 7, 8},
 		TraceID: "0af7651916cd43dd8448eb211c80319c",
-		Method:  "tools/call", IsError: true, RequestBytes: 321, AnswerBytes: 54321, Recording: "vnc-0123456789abcdef",
+		Method:  "tools/call", IsError: true, RequestBytes: 321, AnswerBytes: 54321, Role: "agent", Actions: 12, Screenshots: 7, Typed: 90, Recording: "vnc-0123456789abcdef",
 	}
 }
 
@@ -183,7 +183,7 @@ func filters(t *testing.T, log activity.Log) {
 	odd := Call(4)
 	odd.CreatedAt = Noon.AddDate(0, 0, -1)
 	odd.Model, odd.Provider, odd.Key, odd.KeyHash, odd.Status, odd.Code = "test/echo", "test", "prod", strings.Repeat("cd", 32), 502, "upstream_error"
-	odd.Latency, odd.Workstation, odd.Family = time.Minute, "desk2", "mcp"
+	odd.Latency, odd.Workstation, odd.Family, odd.TraceID = time.Minute, "desk2", "mcp", strings.Repeat("cd", 16)
 	log.Append(odd)
 	foreign := Call(5)
 	foreign.Tenant = "other"
@@ -215,6 +215,9 @@ func filters(t *testing.T, log activity.Log) {
 		{activity.Filter{Workstation: "desk2"}, "4"},
 		{activity.Filter{Family: "mcp"}, "4"},
 		{activity.Filter{Family: "openai"}, "3 2 1 0"},
+		{activity.Filter{TraceID: strings.Repeat("cd", 16)}, "4"},
+		{activity.Filter{TraceID: strings.Repeat("cd", 15)}, ""},
+		{activity.Filter{Model: activity.AnyCode}, ""},
 		{activity.Filter{MinLatency: time.Second}, "4"},
 		{activity.Filter{Model: "' OR 1=1 --"}, ""},
 	} {

@@ -22,7 +22,7 @@ type Message struct {
 
 // result reports whether the message is the result of a tool.
 func (m Message) result() bool {
-	return m.Role == "tool" || m.Role == "function" || m.Type == "function_call_output" || m.Type == "custom_tool_call_output"
+	return m.Role == "tool" || m.Role == "function" || m.Type == "function_call_output" || m.Type == "custom_tool_call_output" || m.Type == "computer_call_output"
 }
 
 // input is a string, which is one message of the user, or an array of items.

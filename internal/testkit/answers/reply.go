@@ -43,6 +43,7 @@ type Call struct {
 	Name      string
 	Namespace string
 	Custom    bool     // the arguments are free text, only in Responses
+	Computer  bool     // the arguments are actions of the computer tool, only in Responses and not streamed
 	Arguments []string // pieces
 }
 

@@ -102,6 +102,19 @@ func (r *Request) Results() (results []string) {
 	return results
 }
 
+// Answered is how many tool results follow the last prompt of the user.
+func (r *Request) Answered() (n int) {
+	for _, m := range r.Conversation() {
+		switch {
+		case m.result():
+			n++
+		case m.Role == "user":
+			n = 0
+		}
+	}
+	return n
+}
+
 // inputTokens counts the texts and tool arguments of the whole conversation.
 func (r *Request) inputTokens() int {
 	n := testprovider.CountTokens(r.Instructions)

@@ -1,6 +1,9 @@
 package answers
 
-import "strconv"
+import (
+	"encoding/json"
+	"strconv"
+)
 
 // Response is the response object in a status, without output and usage. Every
 // key of OpenAI's is there. There is no output_text: that is a convenience of
@@ -88,6 +91,10 @@ func (r *Reply) itemID(call int) string {
 
 func (r *Reply) callItem(i int, status, arguments string) Object {
 	c := r.Calls[i]
+	if c.Computer {
+		return Object{{"id", "cu_" + r.ID + "_" + strconv.Itoa(i)}, {"type", "computer_call"}, {"status", status},
+			{"call_id", r.callID(0, i)}, {"actions", json.RawMessage(c.arguments())}, {"pending_safety_checks", []Object{}}}
+	}
 	kind, key := "function_call", "arguments"
 	if c.Custom {
 		kind, key = "custom_tool_call", "input"

@@ -82,3 +82,26 @@ func TestTheInputOfACustomToolIsStreamed(t *testing.T) {
 		t.Errorf("%v", types)
 	}
 }
+
+// Each answer has the next call, and the computer tool's calls have actions.
+func TestAnAgentCallsOneToolAfterTheOther(t *testing.T) {
+	_, addr := start(t)
+	const prompt = "use computer [{\"type\":\"wait\"}]\nthen use read {\"path\":\"b\"}"
+	ask := func(done ...string) any {
+		items := ""
+		for _, kind := range done {
+			items += `,{"type":"` + kind + `","call_id":"x","output":"ok"}`
+		}
+		return decode(t, post(t, addr, respV1, `{"model":"agent","input":[{"role":"user","content":`+quoted(prompt)+`}`+items+
+			`],"tools":[{"type":"computer"},{"type":"function","name":"read","parameters":{}}]}`).body)
+	}
+	if o := ask(); at(o, "output", 0, "type") != "computer_call" || at(o, "output", 0, "actions", 0, "type") != "wait" {
+		t.Errorf("%v", o)
+	}
+	if o := ask("computer_call_output"); at(o, "output", 0, "name") != "read" || at(o, "output", 0, "arguments") != `{"path":"b"}` {
+		t.Errorf("%v", o)
+	}
+	if o := ask("computer_call_output", "function_call_output"); at(o, "output", 0, "content", 0, "text") != "The tool said: ok" {
+		t.Errorf("%v", o)
+	}
+}

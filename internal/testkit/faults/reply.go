@@ -109,10 +109,13 @@ func callsTwo(c *call) {
 	c.calls(calls...)
 }
 
-// actsAsAgent makes the one call that a prompt of the form "use NAME ARGUMENTS"
-// asks for. The arguments of a custom tool are free text, and may have lines.
+// actsAsAgent makes the calls that a prompt of the form "use NAME ARGUMENTS" asks for, one in each
+// answer: the next one is after a line "then use". The arguments of a custom tool are free text, and
+// may have lines.
 func actsAsAgent(c *call) {
-	if results := c.Results(); results != nil {
+	const next = "\nthen use "
+	done := c.Answered()
+	if results := c.Results(); results != nil && done > strings.Count(c.prompt, next) {
 		c.reply.Text = words("The tool said: " + results[len(results)-1])
 		return
 	}
@@ -130,7 +133,8 @@ func actsAsAgent(c *call) {
 	if at < 0 {
 		return
 	}
-	rest := prompt[at+len(use):]
+	steps := strings.Split(prompt[at+len(use):], next)
+	rest := steps[min(done, len(steps)-1)]
 	name, arguments, _ := strings.Cut(rest, " ")
 	var names []string
 	for _, tool := range c.offered() {
@@ -157,7 +161,11 @@ func (c *call) offered() (calls []answers.Call) {
 			members, namespace = tool.Tools, tool.Name
 		}
 		for _, t := range members {
-			calls = append(calls, answers.Call{Name: t.Callable().Name, Namespace: namespace, Custom: t.Type == "custom"})
+			name, computer := t.Callable().Name, t.Type == "computer"
+			if computer {
+				name = t.Type
+			}
+			calls = append(calls, answers.Call{Name: name, Namespace: namespace, Custom: t.Type == "custom", Computer: computer})
 		}
 	}
 	return calls

@@ -26,6 +26,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 )
@@ -49,6 +50,8 @@ type Gateway struct {
 
 	Left chan struct{} // for each session that has ended
 
+	recordings *recording.Store
+
 	mu    sync.Mutex // guards the following
 	marks Marks
 }
@@ -67,6 +70,8 @@ type Options struct {
 	Policy  desktop.Policy
 	Target  desktop.Target
 	Desktop Conversation // default: no password, 1280x720, "one"
+
+	Recordings *recording.Store
 }
 
 // maxLeft is more sessions than one test has.
@@ -93,7 +98,7 @@ func New(t *testing.T, o Options) *Gateway {
 	}
 	g := &Gateway{
 		T: t, Service: service, State: state, Limiter: connlimit.New(time.Now), Context: context.Background(),
-		Desktop: o.Desktop, Left: make(chan struct{}, maxLeft),
+		Desktop: o.Desktop, Left: make(chan struct{}, maxLeft), recordings: o.Recordings,
 	}
 	if g.Desktop == nil {
 		g.Desktop = Join(DesktopNone, DesktopInit)
@@ -120,8 +125,8 @@ func (g *Gateway) Open(pass *desktop.Pass, viewer netip.AddrPort, security strin
 			context.AfterFunc(g.Context, func() { cancel(context.Cause(g.Context)) })
 		},
 		Metrics: metrics.New(metrics.Gauges{ActivityLost: none, InFlight: none, Sessions: none, HalfOpen: none}),
-		Redact:  func(text string) string { return text },
-		Done:    func() { g.note(func(m *Marks) { m.Running-- }); g.Left <- struct{}{} },
+		Redact:  func(text string) string { return text }, Recordings: g.recordings,
+		Done: func() { g.note(func(m *Marks) { m.Running-- }); g.Left <- struct{}{} },
 	}, pass, viewer, security), nil
 }
 

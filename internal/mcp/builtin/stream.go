@@ -1,4 +1,4 @@
-package demo
+package builtin
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// stream is the body of an answer of slow: an event each second, the result last.
+// stream is the body of an answer that takes its time: an event each second, the result last.
 //
 // There is no goroutine behind it that could outlive the request: reading drives it on. The end of
 // the context or Close, which may come from another goroutine, ends a waiting Read at once.

@@ -1,0 +1,95 @@
+package handlers
+
+import (
+	"net/http"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+)
+
+// controlScopes let a key see who holds the input of a workstation, and ask for a person.
+const controlScopes = keys.WorkstationsConnect | keys.WorkstationsManage | keys.WorkstationsAutomate
+
+// serveControl tells who holds the input of a workstation, and which agents wait for a person.
+func serveControl(x *apiRequest) error {
+	service, err := x.controlled(controlScopes)
+	if err != nil {
+		return err
+	}
+	return x.controls(service.Input.Of(x.req.Caller.Tenant, x.name))
+}
+
+// changeControl takes the input for a person, returns it, or asks for a person.
+func changeControl(x *apiRequest) error {
+	var action, note, session string
+	err := x.readOptions(func(name string, value []byte) (bool, error) {
+		switch name {
+		case "action":
+			return option(name, value, &action, controlActions)
+		case "note":
+			return option(name, value, &note, "a string")
+		case "session_id":
+			return option(name, value, &session, "the id of a session")
+		}
+		return false, nil
+	})
+	if err != nil {
+		return err
+	}
+	change := controlChanges[action]
+	if change.make == nil {
+		return apierror.New(apierror.InvalidValue, "action: want %s", controlActions).WithParam("action")
+	}
+	service, err := x.controlled(change.scopes)
+	if err != nil {
+		return err
+	}
+	caller := &x.req.Caller
+	by := desktop.Issuer{Tenant: caller.Tenant, Key: caller.Name, User: x.req.Outcome.Record.User}
+	return x.controls(change.make(service.Input, by, controlChange{
+		workstation: x.name, note: note, session: session, manages: caller.Has(keys.WorkstationsManage),
+	}))
+}
+
+const controlActions = `"take", "return" or "request_help"`
+
+// controlChange is what a request says of a change.
+type controlChange struct {
+	workstation, note, session string
+	manages                    bool
+}
+
+// controlChanges are the actions, and the scopes of which a key needs one. An agent's key alone neither
+// takes nor returns what a person has.
+var controlChanges = map[string]struct {
+	scopes keys.Scope
+	make   func(p *desktop.Inputs, by desktop.Issuer, c controlChange) (desktop.Control, error)
+}{
+	"take": {keys.WorkstationsConnect, func(p *desktop.Inputs, by desktop.Issuer, c controlChange) (desktop.Control, error) {
+		return p.Take(by, c.workstation, c.session)
+	}},
+	"return": {keys.WorkstationsConnect | keys.WorkstationsManage, func(p *desktop.Inputs, by desktop.Issuer, c controlChange) (desktop.Control, error) {
+		return p.Return(by, c.workstation, c.manages)
+	}},
+	"request_help": {controlScopes, func(p *desktop.Inputs, by desktop.Issuer, c controlChange) (desktop.Control, error) {
+		return p.RequestHelp(by, c.workstation, c.note)
+	}},
+}
+
+// controlled returns the service for a key with one of the scopes.
+func (x *apiRequest) controlled(scopes keys.Scope) (*desktop.Service, error) {
+	if x.req.Caller.Key.Scopes&scopes == 0 {
+		if err := x.req.Require(keys.WorkstationsConnect); err != nil {
+			return nil, err
+		}
+	}
+	return x.workstations()
+}
+
+func (x *apiRequest) controls(c desktop.Control, err error) error {
+	if err != nil {
+		return err
+	}
+	return x.reply(http.StatusOK, c)
+}

@@ -1,0 +1,264 @@
+package desktop
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+)
+
+// Input is the part of a session in who holds the input of its workstation: an agent's asks for it with
+// each event, a person's takes it.
+type Input struct {
+	session string
+	at      ID
+	stays   time.Duration // Policy.ReturnAfter
+	shows   bool          // Policy.ScreenshotsDuringHold
+	all     *sessions
+	emit    emitter
+	holder  atomic.Pointer[holder] // nil: no agent is there, and nobody holds the input
+}
+
+// Act runs send, which sends one event of an agent, while the agent holds the input. It takes it if nobody has
+// it; else it returns control_held, and send is not run: never after the first key or button of a person.
+// The error of send is returned as it is. send must not call the session.
+func (i *Input) Act(send func() error) error {
+	for range maxTries {
+		h := i.here()
+		h.mu.Lock()
+		switch now := i.all.now(); {
+		case h.held != nil && h.hold.Session == i.session:
+			err := send()
+			h.mu.Unlock()
+			return err
+		case h.held != nil && !(h.human && !now.Before(h.hold.Until)):
+			err := h.held
+			h.mu.Unlock()
+			return err
+		}
+		h.mu.Unlock()
+		if err := i.claim(); err != nil {
+			return err
+		}
+	}
+	return errNoStore(errContention)
+}
+
+// claim takes the input for an agent.
+func (i *Input) claim() error {
+	ctx, cancel := message()
+	defer cancel()
+	changed := false
+	err := i.all.swap(ctx, i.at, func(c *Change) error {
+		x := c.After.session(i.session)
+		if x == nil || !x.open(i.all.now()) {
+			return noSession(i.at, i.session)
+		}
+		err := claim(c.After, i.session, i.all.now())
+		changed = err == nil && c.After.Hold != c.Before.Hold
+		return err
+	})
+	var refused *apierror.Error
+	switch {
+	case errors.As(err, &refused):
+		return err
+	case err != nil:
+		return errNoStore(err)
+	case changed:
+		i.changed(HolderAgent)
+	}
+	return nil
+}
+
+// MayLook returns control_held while a person holds the input, unless the configuration lets agents look
+// then.
+func (i *Input) MayLook() error {
+	h := i.here()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.human && !i.shows && i.all.now().Before(h.hold.Until) {
+		return h.held
+	}
+	return nil
+}
+
+// ChangedHands reports whether a person has had the input since it was called last: for the first answer
+// after it.
+func (i *Input) ChangedHands() bool {
+	h := i.here()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	a := h.agent(i.session)
+	lost := a.lost
+	a.lost = h.human
+	return lost
+}
+
+// Holder returns who holds the input, as this gateway knows it: HolderHuman, HolderAgent or HolderNone.
+func (i *Input) Holder() string {
+	h := i.here()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.human && i.all.now().Before(h.hold.Until):
+		return HolderHuman
+	case h.held != nil && !h.human:
+		return HolderAgent
+	}
+	return HolderNone
+}
+
+// OnLost has letGo called when somebody else gets the input of an agent: it releases the keys and buttons that the
+// agent holds down. The first event of a person waits for it; it must not call the session.
+func (i *Input) OnLost(letGo func()) {
+	h := i.here()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.agent(i.session).letGo = letGo
+}
+
+// Watched reports whether Press and Moves must be called for the person's input: an agent is at the
+// workstation. It costs one atomic load.
+func (i *Input) Watched() bool { return i.holder.Load() != nil }
+
+// Press is called before a key or a button that a person has pressed is passed on: it takes the input. When
+// it returns, agents have let go, and send nothing any more; one at another gateway has a second for that.
+func (i *Input) Press() {
+	h := i.holder.Load()
+	if h == nil {
+		return
+	}
+	i.touch(h, true)
+	h.mu.Lock()
+	heard := h.heard
+	h.mu.Unlock()
+	if heard == nil { // it was given back just now
+		return
+	}
+	select {
+	case <-heard:
+		return
+	default:
+	}
+	late := time.NewTimer(heardWithin)
+	defer late.Stop()
+	select {
+	case <-heard:
+	case <-late.C:
+	}
+}
+
+// touch notes input of a person. A press takes the input; it and movement keep it.
+func (i *Input) touch(h *holder, press bool) (moves bool) {
+	now := i.all.now()
+	h.mu.Lock()
+	h.input = now
+	moves = h.held == nil || h.human
+	take := press && !h.human || h.human && h.hold.Until.Sub(now) < i.stays/2
+	h.mu.Unlock()
+	if take {
+		i.take(h, now, now.Add(i.stays))
+	}
+	return moves
+}
+
+// take has a person hold the input until a time. If the store does not answer, agents of this gateway stop
+// all the same.
+func (i *Input) take(h *holder, now, until time.Time) {
+	ctx, cancel := message()
+	defer cancel()
+	changed := false
+	rule := func(w *Workstation) {
+		id := i.session
+		if by := holding(w, now); by != nil && !by.Token.Issuer.Agent { // a person's input, whoever's of them
+			id = by.ID
+		}
+		changed = take(w, id, until, now)
+	}
+	if i.all.apply(ctx, i.at, rule) == nil {
+		if changed {
+			i.changed(HolderHuman)
+		}
+		return
+	}
+	x := i.all.get(i.at, i.session)
+	if x == nil {
+		return
+	}
+	r, _ := x.snapshot()
+	h.mu.Lock()
+	h.set(i.at, Hold{Number: h.hold.Number + 1, Session: i.session, Since: now, Until: until}, &r)
+	h.mu.Unlock()
+	i.all.again(func(ctx context.Context) error { return i.all.apply(ctx, i.at, rule) })
+}
+
+// Moves reports whether a movement of a person's pointer is passed on: it is not while an agent holds the
+// input, as two pointers would fight.
+func (i *Input) Moves() bool {
+	h := i.holder.Load()
+	if h == nil {
+		return true
+	}
+	return i.touch(h, false)
+}
+
+// here returns what the gateway knows of the holder.
+func (i *Input) here() *holder {
+	if h := i.holder.Load(); h != nil {
+		return h
+	}
+	return i.all.holder(i.at)
+}
+
+// watch has a person's hold end after a time without input; h is locked.
+func (i *Input) watch(h *holder) {
+	if h.back == nil && h.human && h.hold.Session == i.session {
+		h.input = i.all.now()
+		h.back = time.AfterFunc(i.stays/2, func() { i.look(h) })
+	}
+}
+
+// look keeps a person's hold for which there was input, and ends another in time.
+func (i *Input) look(h *holder) {
+	h.mu.Lock()
+	now, end := i.all.now(), h.input.Add(i.stays)
+	if h.hold.Until.After(end) { // another gateway has seen later input
+		end = h.hold.Until
+	}
+	ours := h.back != nil && h.human && h.hold.Session == i.session
+	keep, over := ours && end.After(h.hold.Until), ours && !now.Before(end)
+	if ours && !over {
+		h.back.Reset(min(end.Sub(now), i.stays/2))
+	}
+	h.mu.Unlock()
+	if keep && !over {
+		i.take(h, now, end)
+	}
+	if !over {
+		return
+	}
+	ctx, cancel := message()
+	defer cancel()
+	changed := false
+	if i.all.apply(ctx, i.at, func(w *Workstation) { changed = giveBack(w, i.session, now) }) == nil && changed {
+		i.changed(HolderNone) // without an answer of the store it ends there by its time
+	}
+}
+
+// holds reports whether the session has the input.
+func (i *Input) holds() bool {
+	h := i.holder.Load()
+	if h == nil {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.hold.Session == i.session
+}
+
+// changed emits that the workstation has another holder.
+func (i *Input) changed(holder string) {
+	i.emit.control(i.at, holder, i.session)
+}

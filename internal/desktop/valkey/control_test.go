@@ -1,0 +1,257 @@
+//go:build unix
+
+package valkey_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
+)
+
+func share(p *desktop.Policy) { p.OnConflict, p.MaxTokens = desktop.Share, 10_000 }
+
+// joinAs opens a session of a key.
+func joinAs(t testing.TB, g *desktop.Service, key string, agent bool) *desktop.Session {
+	t.Helper()
+	by := dev
+	by.Key, by.Agent = key, agent
+	return mustJoin(t, g, desktoptest.Issue(t, g, by, "desk1", desktop.Options{Shared: true}), viewer)
+}
+
+func act(x *desktop.Session) error { return x.Input.Act(func() error { return nil }) }
+
+func wantHolder(t testing.TB, g *desktop.Service, holder, key string) {
+	t.Helper()
+	if c, err := g.Input.Of("default", "desk1"); err != nil || c.Holder != holder || c.Key != key {
+		t.Errorf("held by %+v, %v; want %s %q", c, err, holder, key)
+	}
+}
+
+func wantHeld(t testing.TB, err error, holder, key string) {
+	t.Helper()
+	wantFault(t, err, apierror.ControlHeld)
+	var e *apierror.Error
+	_ = errors.As(err, &e)
+	var details desktop.ControlHeld
+	if err := json.Unmarshal(e.Details, &details); err != nil || details.Holder != holder || details.Key != key {
+		t.Errorf("held by %+v, %v; want %s %q", details, err, holder, key)
+	}
+}
+
+func TestAPersonTakesTheInputFromAnAgentAtAnotherGateway(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func(func(*desktop.Policy)) pair, _ func(time.Duration)) {
+		g := open(share)
+		early := joinAs(t, g.b, "ann", false)
+		if early.Input.Watched() {
+			t.Error("no agent is there")
+		}
+		agent, second := joinAs(t, g.a, "bot", true), joinAs(t, g.b, "bot2", true)
+		late := joinAs(t, g.b, "ben", false)
+		letGo := 0
+		agent.Input.OnLost(func() { letGo++ })
+		for range 2 {
+			if err := act(agent); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantHolder(t, g.b, "agent", "bot")
+		wantHeld(t, act(second), "agent", "bot")
+		for _, x := range []*desktop.Session{early, late} {
+			if !x.Input.Watched() || x.Input.Moves() {
+				t.Error("an agent at another gateway holds the input")
+			}
+		}
+		late.Input.Press()
+		if letGo != 1 {
+			t.Error("the press comes before the agent has let go")
+		}
+		for _, x := range []*desktop.Session{agent, second} {
+			wantHeld(t, act(x), "human", "ben")
+			wantHeld(t, x.Input.MayLook(), "human", "ben")
+		}
+		wantHolder(t, g.a, "human", "ben")
+		if !early.Input.Moves() {
+			t.Error("a person moves the pointer in vain")
+		}
+		if _, err := g.a.Input.Return(desktop.Issuer{Tenant: "default", Key: "ben"}, "desk1", false); err != nil {
+			t.Fatal(err)
+		}
+		if err := act(agent); err != nil || !agent.Input.ChangedHands() || agent.Input.ChangedHands() {
+			t.Error("it changed hands once: ", err)
+		}
+		if _, err := g.a.Input.Take(desktop.Issuer{Tenant: "default", Key: "ann"}, "desk1", ""); err != nil || letGo != 2 {
+			t.Errorf("let go %d times; %v", letGo, err)
+		}
+		early.Leave()
+		if err := act(second); err != nil || letGo != 2 {
+			t.Error(err)
+		}
+		agent.Leave()
+		second.Leave()
+		if late.Input.Watched() {
+			t.Error("the agents have gone")
+		}
+	})
+}
+
+// As at one gateway, with the person's session and the agents' at two. Return goes over either, and events take
+// their time.
+func TestNoEventOfAnAgentComesAfterAPersonsFirst(t *testing.T) {
+	const rounds = 40
+	_, a, b := two(t, share)
+	s, seed := new(desktoptest.Server), rand.Uint64()
+	t.Log("seed", seed)
+	stop := make(chan struct{})
+	var events, agents sync.WaitGroup
+	t.Cleanup(events.Wait)
+	a.node.late, b.node.late = events.Go, events.Go
+	var sent, refused [2]int
+	for i, g := range []*gateway{a, b} {
+		name := fmt.Sprint("agent", i)
+		x, random := joinAs(t, g.Service, name, true), rand.New(rand.NewPCG(seed, uint64(i)))
+		agents.Go(func() { sent[i], refused[i] = s.RunAgent(x, name, random, stop) })
+	}
+	random := rand.New(rand.NewPCG(seed, 9))
+	var person *desktop.Session
+	for range rounds {
+		if person == nil {
+			person = joinAs(t, []*gateway{a, b}[random.IntN(2)].Service, "dev", false)
+		}
+		for range 1 + random.IntN(3) {
+			for late := true; late; { // on a machine that is too busy to keep the second
+				begun := time.Now()
+				person.Input.Press()
+				late = time.Since(begun) >= time.Second
+			}
+			s.Gets(desktoptest.Person, 'p', true)
+			s.Gets(desktoptest.Person, 'p', false)
+		}
+		s.GivenBack()
+		if random.IntN(3) == 0 {
+			person.Leave()
+			person = nil
+		} else if _, err := []*gateway{a, b}[random.IntN(2)].Input.Return(dev, "desk1", false); err != nil {
+			t.Fatal(err)
+		}
+		for begun := s.Events(); s.Events() == begun && random.IntN(4) > 0; {
+			runtime.Gosched()
+		}
+	}
+	close(stop)
+	agents.Wait()
+	s.Want(t, false)
+	if sent[0]+sent[1] < rounds || refused[0]+refused[1] < rounds {
+		t.Errorf("%v sent and %v refused: nothing was interleaved", sent, refused)
+	}
+}
+
+// The events between gateways are lost: the next beat tells the agent's, and the person waits a second at most.
+func TestALostEventOfATakeoverIsMendedByTheNextBeat(t *testing.T) {
+	e, a, b := two(t, share)
+	agent, person := joinAs(t, a.Service, "bot", true), joinAs(t, b.Service, "ann", false)
+	if err := act(agent); err != nil {
+		t.Fatal(err)
+	}
+	e.bus.hold()
+	begun := time.Now()
+	if person.Input.Press(); time.Since(begun) > 3*time.Second {
+		t.Error("the person waits for ever")
+	}
+	a.beat(t)
+	wantHeld(t, act(agent), "human", "ann")
+	begun = time.Now()
+	b.beat(t) // it has heard of that
+	for a.beat(t); ; b.beat(t) {
+		if person.Input.Press(); time.Since(begun) < 500*time.Millisecond {
+			break
+		}
+		if begun = time.Now(); t.Context().Err() != nil {
+			t.Fatal("each key waits")
+		}
+	}
+	if _, err := b.Input.Return(desktop.Issuer{Tenant: "default", Key: "ann"}, "desk1", false); err != nil {
+		t.Fatal(err)
+	}
+	wantHeld(t, act(agent), "human", "ann")
+	a.beat(t)
+	if err := act(agent); err != nil {
+		t.Error(err)
+	}
+}
+
+// Without the engine a person is never locked out, and agents of the same gateway stop.
+func TestAPersonTakesTheInputWithoutTheEngine(t *testing.T) {
+	_, a, _ := two(t, share)
+	agent, person := joinAs(t, a.Service, "bot", true), joinAs(t, a.Service, "ann", false)
+	letGo := 0
+	agent.Input.OnLost(func() { letGo++ })
+	if err := act(agent); err != nil {
+		t.Fatal(err)
+	}
+	a.node.before = func(string) error { return errors.New("no engine") }
+	for range 2 {
+		person.Input.Press()
+	}
+	wantHeld(t, act(agent), "human", "ann")
+	if letGo != 1 {
+		t.Error("it holds its keys")
+	}
+	a.node.before = nil
+	a.beat(t)
+	wantHolder(t, a.Service, "human", "ann")
+}
+
+// The engine has lost everything: who holds the input is told again.
+func TestAnEmptyEngineGetsTheHolderBack(t *testing.T) {
+	e, a, b := two(t, share)
+	agent, person := joinAs(t, a.Service, "bot", true), joinAs(t, b.Service, "ann", false)
+	person.Input.Press()
+	e.redis.Kill()
+	e.redis.MustStart(t)
+	for range 2 {
+		for _, g := range []*gateway{a, b} {
+			g.renew(t)
+			if err := g.node.part.Replay(t.Context(), true); err != nil {
+				t.Fatal(err)
+			}
+			g.beat(t)
+		}
+	}
+	wantHeld(t, act(agent), "human", "ann")
+	retry(t, func() error {
+		c, err := a.Input.Of("default", "desk1")
+		if err == nil && c.Holder != "human" {
+			err = fmt.Errorf("held by %+v", c)
+		}
+		return err
+	})
+	person.Leave()
+	if err := act(agent); err != nil || !agent.Input.ChangedHands() {
+		t.Error(err)
+	}
+}
+
+// A person's gateway that dies gives back what the person held.
+func TestTheInputOfADeadGatewayIsFree(t *testing.T) {
+	e, a, b := two(t, share)
+	agent, person := joinAs(t, a.Service, "bot", true), joinAs(t, b.Service, "ann", false)
+	person.Input.Press()
+	wantHeld(t, act(agent), "human", "ann")
+	e.Move(16 * time.Second)
+	a.beat(t)
+	if err := a.node.part.Reap(t.Context(), b.node.ID()); err != nil {
+		t.Fatal(err)
+	}
+	if err := act(agent); err != nil {
+		t.Error(err)
+	}
+}

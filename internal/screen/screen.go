@@ -1,0 +1,150 @@
+// Package screen keeps the desktops that agents look at and act on.
+//
+//	x, err := screens.Open(ctx, screen.Who{…}) // connects, or finds the open one
+//	defer x.Release()                          // after the call
+//	shot, err := x.Look(ctx, screen.Want{})    // a picture
+//	err = x.Pointer(image.Pt(10, 10), 1)       // input
+//
+// One desktop is open for each tenant, workstation and key. It is an ordinary session: in lists, and
+// ended by a release, its key and its time limits. It stays for a while after the last call, so that
+// the pointer keeps its place and the workstation is not dialled for each call.
+//
+//	screen   which desktops are open, and how many may be
+//	session  from the connection to the end
+//	sight    what the workstation was asked to send, and whether it has
+//	look     waits for the picture that a call wants
+//	shot     a part of it, made smaller, as PNG
+//	hand     keys, buttons and clipboard
+//	link     the connection, and errors of its end
+package screen
+
+import (
+	"cmp"
+	"context"
+	"net/netip"
+	"sync"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/memory"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
+)
+
+// Limits bound the open desktops of a process. Zeros take the defaults.
+type Limits struct {
+	Memory   int64 // bytes of pictures; default DefaultMemory
+	Sessions int   // at once; default DefaultSessions
+}
+
+// The defaults.
+const (
+	DefaultMemory   = 256 << 20
+	DefaultSessions = 64
+)
+
+// Who is a call of an agent.
+type Who struct {
+	Gateway     vncrelay.Gateway // of the configuration that serves the call
+	Issuer      desktop.Issuer   // its key
+	Workstation string
+	Client      netip.AddrPort // its address, for lists
+	Public      bool           // other machines can reach the address that it called
+	Control     bool           // it acts; otherwise it only looks
+}
+
+// Screens are the open desktops of agents.
+type Screens struct {
+	memory memory.Semaphore
+	dial   vncrelay.Dialer
+
+	mu   sync.Mutex // guards the following
+	most int
+	open map[place]*Screen
+}
+
+// place is what has one desktop.
+type place struct{ tenant, workstation, key string }
+
+// New returns Screens without a desktop. dial is vncrelay.DialWorkstation outside tests.
+func New(dial vncrelay.Dialer) *Screens {
+	s := &Screens{dial: dial, open: make(map[place]*Screen)}
+	s.SetLimits(Limits{})
+	return s
+}
+
+// SetLimits changes the bounds. Open desktops stay.
+func (s *Screens) SetLimits(l Limits) {
+	s.memory.SetLimit(cmp.Or(l.Memory, DefaultMemory))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.most = cmp.Or(l.Sessions, DefaultSessions)
+}
+
+// Memory returns how many bytes the pictures take, and how many they may.
+func (s *Screens) Memory() (used, limit int64) { return s.memory.Used(), s.memory.Limit() }
+
+// Open returns the desktop of a workstation for a key, which it connects unless it is open. The caller
+// calls Release at the end of its call. Every error is an [*apierror.Error]: automation_off, not_found,
+// workstation_occupied, automation_busy, workstation_unreachable, or what an address is refused with.
+func (s *Screens) Open(ctx context.Context, who Who) (*Screen, error) {
+	need := desktop.AutomationView
+	if who.Control {
+		need = desktop.AutomationControl
+	}
+	who.Issuer.Agent = true
+	if err := desktop.MayAutomate(who.Gateway.Workstations(), who.Issuer, who.Workstation, need); err != nil {
+		return nil, err
+	}
+	for {
+		x, err := s.enter(who)
+		if err != nil {
+			return nil, err
+		}
+		again, err := x.arrive(ctx)
+		if err == nil && !again && !x.link.session.Pass.Rules.Automates(need) { // its source is stricter
+			err = apierror.New(apierror.AutomationOff, "the source of workstation %q does not let agents do that", who.Workstation)
+		}
+		if err == nil && !again {
+			return x, nil
+		}
+		x.Release()
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// enter returns the desktop for a call, whose end is Release.
+func (s *Screens) enter(who Who) (*Screen, error) {
+	at := place{who.Issuer.Tenant, who.Workstation, who.Issuer.Key}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.open[at]
+	if x == nil {
+		if len(s.open) >= s.most {
+			return nil, busy("automation_sessions", "agents have %d desktops open, and no more are allowed", s.most)
+		}
+		x = newScreen(s)
+		s.open[at] = x
+		go func() {
+			defer s.left(at, x)
+			x.run(&who, s.dial)
+		}()
+	}
+	x.life.begin()
+	return x, nil
+}
+
+// left takes out a desktop that has ended.
+func (s *Screens) left(at place, x *Screen) {
+	s.mu.Lock()
+	delete(s.open, at)
+	s.mu.Unlock()
+	close(x.over)
+}
+
+func busy(option, format string, args ...any) *apierror.Error {
+	e := apierror.New(apierror.AutomationBusy, format, args...)
+	e.RefusedBy = "vnc: " + option
+	return e
+}

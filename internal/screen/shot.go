@@ -1,0 +1,179 @@
+package screen
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"image"
+	"image/png"
+	"strings"
+	"sync"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/framebuffer"
+	"github.com/gatehouse-proxy/gatehouse/internal/memory"
+	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
+)
+
+// shots are the picture of a desktop, and the last PNG of it.
+type shots struct {
+	memory *memory.Semaphore
+	// turn is held by who uses the following: the reader while a message comes, and who takes a shot.
+	turn    chan struct{}
+	decoder *framebuffer.Decoder
+	taken   int64 // bytes of memory
+	last    shot
+}
+
+// shot is a PNG, and of what.
+type shot struct {
+	version uint64 // of the picture
+	region  image.Rectangle
+	space   image.Point
+	etag    string
+	png     []byte // nil: it was not made
+}
+
+var errClosed = errors.New("the session has ended")
+
+// begin makes the picture of a desktop.
+func (s *shots) begin(init rfb.Init) (size image.Point, err error) {
+	size = image.Pt(int(init.Width), int(init.Height))
+	if err := s.hold(4 * int64(size.X) * int64(size.Y)); err != nil {
+		return size, err
+	}
+	if s.decoder, err = framebuffer.NewDecoder(init); err != nil {
+		return size, unreachable("its desktop is too large", err)
+	}
+	return size, s.decoder.SetFormat(framebuffer.LiveFormat)
+}
+
+// hold changes how much memory is taken.
+func (s *shots) hold(bytes int64) error {
+	if !s.memory.Take(bytes - s.taken) {
+		return busy("automation_memory", "the pictures of agents' desktops fill automation_memory")
+	}
+	s.taken = bytes
+	return nil
+}
+
+// close gives the memory back. Nobody uses s any more, or will find another picture.
+func (s *shots) close() {
+	s.turn <- struct{}{}
+	s.memory.Give(s.taken)
+	s.taken, s.decoder, s.last = 0, nil, shot{}
+	<-s.turn
+}
+
+// read applies a message of the workstation.
+func (s *shots) read(in *bufio.Reader) (m framebuffer.Message, size image.Point, err error) {
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	s.decoder.Most = max(1, int(s.taken+s.memory.Limit()-s.memory.Used())/4)
+	if m, err = s.decoder.Read(in); err != nil {
+		return m, size, err
+	}
+	p := s.decoder.Picture()
+	if size = image.Pt(p.Width, p.Height); m.Resized {
+		s.last = shot{}
+		err = s.hold(int64(len(p.Pix)))
+	}
+	return m, size, err
+}
+
+// take takes a shot, for which the PNG is only made if it is wanted. The version is what the picture has
+// at least.
+func (s *shots) take(ctx context.Context, want *Want, version uint64, encoded bool) (Shot, error) {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return Shot{}, gone(ctx)
+	}
+	if s.decoder == nil {
+		return Shot{}, errClosed
+	}
+	picture := s.decoder.Picture().Image()
+	region := want.Region
+	if region.Empty() {
+		region = picture.Rect
+	}
+	if !region.In(picture.Rect) {
+		return Shot{}, apierror.New(apierror.InvalidValue, "region: the desktop has %dx%d pixels", picture.Rect.Max.X, picture.Rect.Max.Y).WithParam("region")
+	}
+	space := fit(region.Size(), want.MaxWidth, want.MaxHeight)
+	if l := &s.last; l.etag == "" || l.version != version || l.region != region || l.space != space {
+		etag := fingerprint(picture, region, space)
+		if etag != l.etag {
+			s.drop()
+		}
+		l.version, l.region, l.space, l.etag = version, region, space, etag
+	}
+	out := Shot{ETag: s.last.etag, Size: picture.Rect.Max, Space: space, Region: region, Changed: !strings.Contains(want.Known, s.last.etag)}
+	if !encoded || !out.Changed {
+		return out, nil
+	}
+	out.PNG = s.last.png
+	if out.PNG == nil {
+		out.PNG = encode(shrink(picture.SubImage(region).(*image.RGBA), space))
+		if s.hold(s.taken+int64(len(out.PNG))) == nil { // else it is not kept
+			s.last.png = out.PNG
+		}
+	}
+	return out, nil
+}
+
+// drop lets the last PNG go.
+func (s *shots) drop() {
+	s.memory.Give(int64(len(s.last.png)))
+	s.taken -= int64(len(s.last.png))
+	s.last = shot{}
+}
+
+// fit returns the size of a picture within bounds, with the proportions of size. 0 is no bound.
+func fit(size image.Point, maxWidth, maxHeight int) image.Point {
+	fitted := size
+	if maxWidth > 0 && fitted.X > maxWidth {
+		fitted = image.Pt(maxWidth, max(1, size.Y*maxWidth/size.X))
+	}
+	if maxHeight > 0 && fitted.Y > maxHeight {
+		fitted = image.Pt(max(1, size.X*maxHeight/size.Y), maxHeight)
+	}
+	return fitted
+}
+
+// fingerprint names the pixels of a region in a size.
+func fingerprint(p *image.RGBA, region image.Rectangle, space image.Point) string {
+	h := sha256.New()
+	var head [16]byte
+	for i, n := range []int{region.Dx(), region.Dy(), space.X, space.Y} {
+		binary.BigEndian.PutUint32(head[4*i:], uint32(n))
+	}
+	h.Write(head[:])
+	for y := region.Min.Y; y < region.Max.Y; y++ {
+		h.Write(p.Pix[p.PixOffset(region.Min.X, y):][:4*region.Dx()])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// encoder makes half the size of no compression, at half the time of the best.
+var encoder = png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: new(buffers)}
+
+type buffers struct{ sync.Pool }
+
+func (b *buffers) Get() *png.EncoderBuffer {
+	buffer, _ := b.Pool.Get().(*png.EncoderBuffer)
+	return buffer
+}
+
+func (b *buffers) Put(buffer *png.EncoderBuffer) { b.Pool.Put(buffer) }
+
+func encode(p *image.RGBA) []byte {
+	var out bytes.Buffer
+	_ = encoder.Encode(&out, p) // neither a picture nor a buffer has an error
+	return bytes.Clone(out.Bytes())
+}
