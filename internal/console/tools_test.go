@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp/demo"
@@ -53,7 +54,7 @@ func toolsAPI(answer http.HandlerFunc) *fakeAPI {
 
 // demoServer answers as the built-in server does.
 func demoServer(w http.ResponseWriter, r *http.Request) {
-	answer, err := new(demo.Server).RoundTrip(r)
+	answer, err := demo.New(time.Now).RoundTrip(r)
 	if err != nil {
 		panic(err)
 	}

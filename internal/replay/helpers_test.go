@@ -106,7 +106,7 @@ func watch(t *testing.T, r *tape) *watcher {
 	w := &watcher{t: t, conn: near, in: bufio.NewReader(near), end: &pipe{Conn: far}, done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
-		Serve(t.Context(), w.end, r.open)
+		serve(t.Context(), w.end, r.open)
 	}()
 	t.Cleanup(func() { _ = near.Close() })
 	for _, step := range []struct {

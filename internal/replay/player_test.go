@@ -236,7 +236,7 @@ func TestWrongViewersAreHungUp(t *testing.T) {
 				w := watch(t, colours())
 				w.say([]byte(message))
 				<-w.done
-				if w.end.code != CodeFailed || w.end.reason == "" {
+				if w.end.code != codeFailed || w.end.reason == "" {
 					t.Errorf("%d %q", w.end.code, w.end.reason)
 				}
 			})
@@ -259,8 +259,8 @@ func TestEndsWithItsViewer(t *testing.T) {
 func TestARecordingThatDoesNotOpenIsTheReason(t *testing.T) {
 	end := new(pipe)
 	end.Conn, _ = net.Pipe()
-	Serve(t.Context(), end, func() (Reader, io.Closer, error) { return nil, nil, errors.New("it is on another node") })
-	if end.code != CodeFailed || end.reason != "it is on another node" {
+	serve(t.Context(), end, func() (Reader, io.Closer, error) { return nil, nil, errors.New("it is on another node") })
+	if end.code != codeFailed || end.reason != "it is on another node" {
 		t.Errorf("%d %q", end.code, end.reason)
 	}
 }

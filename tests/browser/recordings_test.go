@@ -52,7 +52,7 @@ type recorded struct {
 }
 
 // record makes one.
-func (b *tab) record(d *desktop.Desktop) (r recorded) {
+func record(b *tab, d *desktop.Desktop) (r recorded) {
 	b.t.Helper()
 	const apart = 1200 * time.Millisecond
 	before := d.Shown
@@ -62,14 +62,14 @@ func (b *tab) record(d *desktop.Desktop) (r recorded) {
 	b.shows("the desktop", before, lookTimeout)
 	var times [2]time.Time
 	for i, scene := range []desktop.Scene{r.changed, before} {
-		b.later(apart)
+		later(b, apart)
 		times[i] = time.Now()
 		if err := d.Paint(scene); err != nil {
 			b.t.Fatal(err)
 		}
 		b.shows("a change", scene, inputTimeout)
 	}
-	b.later(apart)
+	later(b, apart)
 	b.press("end")
 	b.says("You have ended the session", inputTimeout)
 	b.arrives(func() error {
@@ -101,7 +101,7 @@ func (b *tab) record(d *desktop.Desktop) (r recorded) {
 }
 
 // later returns after a time: a recording has the real one.
-func (b *tab) later(d time.Duration) {
+func later(b *tab, d time.Duration) {
 	select {
 	case <-time.After(d):
 	case <-b.ctx.Done():
@@ -110,7 +110,7 @@ func (b *tab) later(d time.Duration) {
 }
 
 // seek moves the slider as a person does who has clicked there.
-func (b *tab) seek(to time.Duration) {
+func seek(b *tab, to time.Duration) {
 	evaluate[bool](b, fmt.Sprintf(`(() => {
 		const at = document.querySelector('[data-control="at"]');
 		at.value = %d;
@@ -121,7 +121,7 @@ func (b *tab) seek(to time.Duration) {
 }
 
 // moment is what the slider shows.
-func (b *tab) moment() time.Duration {
+func moment(b *tab) time.Duration {
 	return time.Duration(evaluate[float64](b, `Number(document.querySelector('[data-control="at"]').value)`)) * time.Millisecond
 }
 
@@ -129,7 +129,7 @@ func TestARecordingReplaysInTheBrowser(t *testing.T) {
 	s, d := siteThatRecords(t)
 	b := newLongTab(t, s, 3*time.Minute)
 	b.signIn("ops")
-	r := b.record(d)
+	r := record(b, d)
 	b.open("/console/recordings")
 	if list := b.text("main table"); !strings.Contains(list, station) || !strings.Contains(list, "ops") {
 		t.Errorf("the list says %q", list)
@@ -150,7 +150,7 @@ func TestARecordingReplaysInTheBrowser(t *testing.T) {
 		{"before the change", r.at[0] - near, d.Shown}, {"after the change", r.at[0] + near, r.changed},
 		{"at the end", r.length, d.Shown}, {"back", r.at[1] - near, r.changed},
 	} {
-		b.seek(c.to)
+		seek(b, c.to)
 		b.shows(c.what, c.scene, inputTimeout)
 	}
 	b.inEveryLook(r.path)
@@ -158,7 +158,7 @@ func TestARecordingReplaysInTheBrowser(t *testing.T) {
 	b.eventually("five seconds back", `document.querySelector('[data-control="at"]').value < 100`, inputTimeout)
 	run(b, chromedp.KeyEvent(" "))
 	b.shows("the change while it plays", r.changed, lookTimeout)
-	if at := b.moment(); at < r.at[0]-near || at > r.at[1]+2*near {
+	if at := moment(b); at < r.at[0]-near || at > r.at[1]+2*near {
 		t.Errorf("it came at %v, not at %v", at, r.at[0])
 	}
 	run(b, chromedp.KeyEvent(kb.End))
@@ -174,7 +174,7 @@ func TestATornRecordingSaysSo(t *testing.T) {
 	s, d := siteThatRecords(t)
 	b := newTab(t, s)
 	b.signIn("ops")
-	r := b.record(d)
+	r := record(b, d)
 	file, err := os.ReadFile(r.file)
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func TestATornRecordingSaysSo(t *testing.T) {
 		}
 		b.open(r.path)
 		b.eventually("it can be played", `!document.querySelector('[data-control="at"]').disabled`, lookTimeout)
-		b.seek(time.Hour)
+		seek(b, time.Hour)
 		b.says(c.says, inputTimeout)
 	}
 	b.open(r.path + "/delete")
