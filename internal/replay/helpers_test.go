@@ -225,7 +225,6 @@ func (w *watcher) sees(what string, x, y int, want color.RGBA) {
 }
 
 var (
-	black  = color.RGBA{A: 255}
 	red    = color.RGBA{200, 10, 20, 255}
 	green  = color.RGBA{10, 200, 20, 255}
 	blue   = color.RGBA{10, 20, 200, 255}

@@ -32,17 +32,16 @@ type Mark struct {
 // outlineOf reads a recording to its end, without decoding it. Where it breaks off it ends.
 func outlineOf(ctx context.Context, frames Reader) (o Outline, err error) {
 	o.Marks = []Mark{}
-	for ctx.Err() == nil {
+	for {
 		f, err := frames.Next()
-		if err != nil {
-			return o, nil // the player says why
+		if err != nil || ctx.Err() != nil { // of the recording: the player says why
+			return o, ctx.Err()
 		}
 		o.Length = (f.At + time.Millisecond - 1).Milliseconds() // the last frame is in it
 		if f.Kind == recording.KindMark {
 			o.mark(f)
 		}
 	}
-	return o, ctx.Err()
 }
 
 func (o *Outline) mark(f recording.Frame) {
