@@ -93,7 +93,7 @@ func (d *Decoder) update(m *Message) error {
 			return fmt.Errorf("a rectangle of encoding %d at %v: %w", code, r, err)
 		}
 	}
-	m.Damage, m.Drawn = d.canvas.damage, maxDrawn-d.budget
+	m.Damage = d.canvas.damage
 	return nil
 }
 
@@ -106,6 +106,7 @@ func (d *Decoder) rectangle(m *Message, code int32, r image.Rectangle) error {
 		if err := d.spend(r); err != nil {
 			return err
 		}
+		m.Drawn = m.Drawn.Union(r)
 	}
 	return e.read(d, m, r)
 }
