@@ -23,7 +23,7 @@ import (
 type manageAPI struct {
 	t       *testing.T
 	key     keys.Key
-	answers map[string]string // "METHOD /path": "STATUS body"
+	answers map[string]string // "METHOD /path", or "METHOD /path?source=SOURCE": "STATUS body"
 	known   string            // If-None-Match of visits
 	asked   []sent
 }
@@ -46,7 +46,11 @@ func (a *manageAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !isPublic(r.Method, r.URL.EscapedPath()) {
 		a.t.Errorf("%s is no public route", route)
 	}
-	text, answer, _ := strings.Cut(a.answers[route], " ")
+	asked := route
+	if source := r.URL.Query().Get("source"); source != "" {
+		asked += "?source=" + source
+	}
+	text, answer, _ := strings.Cut(a.answers[asked], " ")
 	status, err := strconv.Atoi(text)
 	if err != nil {
 		status, answer = http.StatusNotFound, `{"error":{"message":"there is no such thing","code":"not_found"}}`
