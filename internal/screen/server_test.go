@@ -52,7 +52,12 @@ func newLab(t testing.TB, change func(p *desktop.Policy)) *lab {
 		go server.serve(its)
 		return ours, nil
 	})
-	t.Cleanup(func() { l.State.EndAll(desktop.ReasonShutdown) })
+	t.Cleanup(func() {
+		l.State.EndAll(desktop.ReasonShutdown)
+		if _, bubble := t.(*testing.T); bubble {
+			time.Sleep(5 * time.Second) // changes of a workstation that met may wait for each other
+		}
+	})
 	return l
 }
 

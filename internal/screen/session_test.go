@@ -121,7 +121,9 @@ func TestAReleaseEndsACallUnderWay(t *testing.T) {
 			l := newLab(t, nil)
 			x := l.mustOpen()
 			var begun time.Time
+			released := make(chan struct{})
 			time.AfterFunc(5*time.Second, func() {
+				defer close(released)
 				begun = time.Now()
 				if err := l.Service.Release(t.Context(), "default", "one"); err != nil {
 					t.Error(err)
@@ -133,6 +135,7 @@ func TestAReleaseEndsACallUnderWay(t *testing.T) {
 				t.Errorf("%s: after %v", name, took)
 			}
 			x.Release()
+			<-released
 			l.wantClosed(desktop.ReasonReleased)
 			wantCode(t, x.Key('a', true), apierror.NotFound)
 			_, err = l.open("agent")
@@ -160,9 +163,12 @@ func TestADesktopEndsAsOtherSessionsDo(t *testing.T) {
 			l := newLab(t, c.policy)
 			x := l.mustOpen()
 			begun := time.Now()
+			ended := make(chan struct{})
 			if c.end != nil {
-				time.AfterFunc(3*time.Second, func() { c.end(l, x) })
+				time.AfterFunc(3*time.Second, func() { defer close(ended); c.end(l, x) })
 				c.after = 3 * time.Second
+			} else {
+				close(ended)
 			}
 			_, err := x.Look(t.Context(), screen.Want{Wait: 55 * time.Second})
 			wantCode(t, err, c.code)
@@ -170,6 +176,7 @@ func TestADesktopEndsAsOtherSessionsDo(t *testing.T) {
 				t.Errorf("%s: after %v", name, took)
 			}
 			x.Release()
+			<-ended
 			l.wantClosed(c.reason)
 			if c.reason != desktop.ReasonShutdown {
 				l.mustOpen().Release() // another one
