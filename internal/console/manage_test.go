@@ -24,6 +24,7 @@ type manageAPI struct {
 	t       *testing.T
 	key     keys.Key
 	answers map[string]string // "METHOD /path", or "METHOD /path?source=SOURCE": "STATUS body"
+	known   string            // If-None-Match of visits
 	asked   []sent
 }
 
@@ -95,6 +96,9 @@ func (a *manageAPI) visit(path string, form url.Values) *httptest.ResponseRecord
 	if form != nil {
 		r = httptest.NewRequestWithContext(a.t.Context(), http.MethodPost, path, strings.NewReader(form.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	if a.known != "" {
+		r.Header.Set("If-None-Match", a.known)
 	}
 	mux.ServeHTTP(w, r)
 	return w

@@ -266,9 +266,6 @@ func (g *Gateway) Budgets() Budgets { return Budgets{g} }
 // has returned.
 func (g *Gateway) RuntimeKeys() RuntimeKeys { return RuntimeKeys{g} }
 
-// ConfiguredKeys returns the keys of the configuration that belong to tenants.
-func (g *Gateway) ConfiguredKeys(of keys.Tenants) []*keys.Key { return g.keyring.Of(of) }
-
 // Requests are the parts that requests use, for [request.Begin]. Its stores are there once Ready has
 // returned.
 func (g *Gateway) Requests() *modelcall.Deps { return &g.requests }

@@ -141,9 +141,6 @@ func (k *Key) Valid(now time.Time) bool {
 	return !k.disabled && (k.Expires.IsZero() || now.Before(k.Expires))
 }
 
-// Disabled reports whether the configuration disables the key.
-func (k *Key) Disabled() bool { return k.disabled }
-
 // Hash returns the hash of a secret as the configuration writes it: "sha256:<hex>".
 func Hash(secret string) string {
 	sum := sha256.Sum256([]byte(secret))

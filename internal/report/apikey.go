@@ -44,7 +44,7 @@ type ConfiguredKey struct {
 func ConfiguredKeys(list []*keys.Key) any {
 	shown := make([]ConfiguredKey, len(list))
 	for i, k := range list {
-		shown[i] = ConfiguredKey{Name: k.Name, Tenant: k.Tenant, Source: "configuration", Disabled: k.Disabled(), Scopes: k.Scopes.Names()}
+		shown[i] = ConfiguredKey{Name: k.Name, Tenant: k.Tenant, Source: "configuration", Disabled: !k.Valid(time.Time{}), Scopes: k.Scopes.Names()}
 		if !k.Expires.IsZero() {
 			shown[i].Expires = &list[i].Expires
 		}
