@@ -28,6 +28,8 @@ type workstationRow struct {
 	Tenant, Source    string
 	State, Address    string
 	Sessions, Tokens  int64
+	Control           string    // who holds keyboard and pointer: "human", "agent" or ""
+	Requests          int64     `json:"help_requested"` // of agents that wait for a person
 	Registered        time.Time `json:"registered_at"`
 	Released          time.Time `json:"released_at"`
 	Automation        string    // what agents may do: "view", "control", or "" for nothing

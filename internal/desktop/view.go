@@ -26,8 +26,10 @@ type View struct {
 	Machine      string            // as it was registered
 	Labels       map[string]string // the caller must not change them
 	State        string
-	Sessions     int // open
-	Tokens       int // live
+	Sessions     int    // open
+	Tokens       int    // live
+	Holder       string // of its input; "": nobody
+	Requests     int    // of agents that wait for a person
 	RegisteredAt time.Time
 	ReleasedAt   time.Time
 	ExpiresAt    time.Time
@@ -48,6 +50,7 @@ type SessionView struct {
 	Role                string // see [Role]
 	Guest               Guest  // of which session, if of one
 	Guests              int    // open ones of it
+	Holds               bool   // the input of the workstation
 	Started, Until      time.Time
 	Up, Down            int64 // bytes so far
 }
@@ -160,6 +163,10 @@ func (v *Inventory) addNumbers(views []View) {
 	for i, id := range ids {
 		if err == nil {
 			views[i].Sessions, views[i].Tokens = len(known[i].open(now)), known[i].live(now)
+			views[i].Requests = len(requests(known[i], now))
+			if by := holding(known[i], now); by != nil {
+				views[i].Holder = by.holder()
+			}
 		} else {
 			views[i].Sessions = len(v.state.sessions.views(id))
 		}
@@ -220,7 +227,9 @@ func (v *Inventory) views(sees func(SessionView) bool, ids ...ID) []SessionView 
 			if i, ours := byID[x.ID]; ours {
 				here[i].Node = x.view(w.ID).Node
 			} else if x.Node != store.Node() { // one of this gateway has ended
-				here = append(here, x.view(w.ID))
+				view := x.view(w.ID)
+				view.Holds = holding(w, v.state.now()) == x
+				here = append(here, view)
 			}
 		}
 	}
@@ -248,7 +257,7 @@ func (s *sessions) views(ids ...ID) []SessionView {
 	for _, x := range s.of(ids...) {
 		if r, ok := x.snapshot(); ok {
 			view := r.view(x.Workstation)
-			view.Up, view.Down = x.Up.Load(), x.Down.Load()
+			view.Up, view.Down, view.Holds = x.Up.Load(), x.Down.Load(), x.Input.holds()
 			views = append(views, view)
 		}
 	}

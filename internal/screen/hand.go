@@ -69,11 +69,11 @@ func (x *Screen) Size() image.Point {
 	return x.sight.size
 }
 
-// At is where the pointer was sent last.
-func (x *Screen) At() image.Point {
+// At is where the pointer was sent last, and which buttons are down, as Pointer has them.
+func (x *Screen) At() (place image.Point, buttons uint8) {
 	x.hand.mu.Lock()
 	defer x.hand.mu.Unlock()
-	return x.hand.at
+	return x.hand.at, x.hand.buttons
 }
 
 // act sends input, unless a person holds the input of the workstation: control_held.

@@ -23,7 +23,11 @@ func TestADesktopStaysOpenForTheNextCall(t *testing.T) {
 		for range 3 {
 			x := l.mustOpen()
 			l.look(x, screen.Want{})
-			x.Acted(2, 5)
+			_, done, err := x.Turn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			done(2, 5)
 			x.Release()
 			time.Sleep(50 * time.Second)
 		}

@@ -611,4 +611,5 @@ var arrows = []arrow{
 	{"internal/testkit/vncrelaytest", "internal/testkit/desktoptest", "the storage of the workstation"},
 	{"internal/testkit/vncrelaytest", "internal/metrics", "what sessions count with"},
 	{"internal/testkit/vncrelaytest", "internal/vncsession", "sessions of the fake gateway"},
+	{"internal/testkit/vncrelaytest", "internal/recording", "where they are recorded"},
 }
