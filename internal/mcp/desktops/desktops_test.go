@@ -59,13 +59,13 @@ func (f *fake) At() (image.Point, uint8) { return image.Pt(30, 45), 0 }
 func (f *fake) Last() screen.Shot {
 	return screen.Shot{ETag: "e1", Size: f.Size(), Space: image.Pt(1280, 720)}
 }
-func (f *fake) Acted(int, int)     {}
+func (f *fake) Turn(context.Context) (check func() error, done func(int, int), err error) {
+	return func() error { return nil }, func(int, int) {}, nil
+}
 func (f *fake) LetGo() error       { return nil }
 func (f *fake) Cut(string) error   { return f.event("cut") }
 func (f *fake) Release()           { f.released++ }
 func (f *fake) ChangedHands() bool { return f.changed }
-
-func (f *fake) Turn(context.Context) (func(), error) { return func() {}, nil }
 
 func (f *fake) Pointer(at image.Point, buttons uint8) error {
 	return f.event("pointer %v %d", at, buttons)
