@@ -158,25 +158,52 @@ func (a *agent) resizes(ctx context.Context) {
 	}
 }
 
-// letsGo checks that what an agent has pressed comes up when its call fails, and when its session ends.
+// letsGo checks that what an agent has pressed comes up when its call ends before it, and at the end of
+// its session.
 func (a *agent) letsGo(ctx context.Context) {
 	if a.desk.form == nil || !a.Must("the form is empty", a.desk.form.Clear()) {
 		return
 	}
-	_, err := a.api.act(ctx, `{"actions":[{"type":"move","x":20,"y":20,"keys":["SHIFT"]},{"type":"click","button":"left","x":5000,"y":5000,"keys":["CTRL"]}]}`)
+	_, err := a.api.act(ctx, click(image.Rect(5000, 5000, 5001, 5001)))
 	var no *refused
 	if !errors.As(err, &no) || no.status != http.StatusBadRequest {
-		err = fmt.Errorf("a click beside the desktop: %w", err)
+		err = fmt.Errorf("it gets %w", err)
 	} else {
 		err = nil
 	}
 	a.Check("a click beside the desktop is refused", err)
-	a.Check("no key is held after an error", a.free(ctx))
+
+	const hold = `{"action":"hold_key","text":"ctrl+shift","duration":20}`
+	leaving, leave := context.WithCancel(ctx)
+	a.Check("keys come up when the caller leaves while they are held", a.held(ctx, func() error { _, err := a.api.act(leaving, hold); return err }, func() error { leave(); return nil }))
+	a.Check("keys come up when the session ends while they are held", a.held(ctx, func() error { _, err := a.api.act(ctx, hold); return err }, func() error { return a.api.end(ctx) }))
+	leave()
 	err = a.api.acts(ctx, `{"action":"mouse_move","coordinate":[600,650]}`, `{"action":"left_mouse_down"}`)
 	if err == nil {
 		err = a.api.end(ctx)
 	}
 	a.Check("a button that is down comes up at the end of the session", errors.Join(err, a.free(ctx)))
+}
+
+// held runs a call that holds keys, ends it once they are down, and waits until they are up.
+func (a *agent) held(ctx context.Context, call, end func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- call() }()
+	down := arrives(ctx, func() error {
+		held, err := a.desk.form.Held()
+		if err == nil && strings.Count(held, "0xff") != 2 {
+			err = fmt.Errorf("%q is down, not two keys", held)
+		}
+		return err
+	})
+	ended := end()
+	if err := errors.Join(down, ended, a.free(ctx)); err != nil {
+		return err
+	}
+	if err := <-done; err == nil {
+		return errors.New("the call has not failed")
+	}
+	return nil
 }
 
 // end ends the agent's session.
