@@ -3,7 +3,7 @@
 //
 //	format   the file, drawn below
 //	chunks   its parts
-//	writer   writes one; it never waits for the disk
+//	writer   writes one, by a queue that hardly waits for the disk
 //	reader   reads one, also one that a crash has cut short
 //
 // # The file
@@ -88,7 +88,7 @@ type Frame struct {
 
 // Mark is a moment that a viewer of the recording may want to find.
 type Mark struct {
-	Kind string `json:"kind"`
+	Kind string `json:"kind"` // "takeover" of the input by a person, "action" of an agent
 	Text string `json:"text,omitempty"`
 }
 

@@ -69,11 +69,11 @@ func (x *Screen) Size() image.Point {
 	return x.sight.size
 }
 
-// At is where the pointer was sent last.
-func (x *Screen) At() image.Point {
+// At is where the pointer was sent last, and which buttons are down, as Pointer has them.
+func (x *Screen) At() (place image.Point, buttons uint8) {
 	x.hand.mu.Lock()
 	defer x.hand.mu.Unlock()
-	return x.hand.at
+	return x.hand.at, x.hand.buttons
 }
 
 // act sends input, unless a person holds the input of the workstation: control_held.
@@ -141,6 +141,7 @@ func (x *Screen) letGo(within time.Duration) error {
 
 // lost lets go before a person's first event, which waits for it.
 func (x *Screen) lost() {
+	x.link.session.Recording.Mark("takeover", "")
 	if x.letGo(lastWrite) != nil {
 		go func() { _ = x.link.fail() }() // the session must not be called here
 	}
