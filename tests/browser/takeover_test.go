@@ -57,6 +57,22 @@ func (s *site) act(ctx context.Context, body string) (a agentAnswer, err error) 
 	return a, nil
 }
 
+// screenshot asks for a picture as the agent, and returns the status.
+func (s *site) screenshot(t *testing.T) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url("/v1/workstations/"+station+"/screenshot"), http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.secrets["desks"])
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	return answer.StatusCode
+}
+
 // clickInto is an agent's click in the middle of a part of the form.
 func clickInto(part image.Rectangle) string {
 	at := part.Min.Add(part.Max).Div(2)
@@ -119,6 +135,9 @@ func TestAPersonTakesTheInputInTheMiddleOfWhatAnAgentTypes(t *testing.T) {
 	if again, err := s.act(t.Context(), typing); err != nil || again.status != http.StatusConflict {
 		t.Errorf("the agent's next call: %+v, %v", again, err)
 	}
+	if status := s.screenshot(t); status != http.StatusConflict {
+		t.Errorf("a screenshot while the person types is answered with %d", status)
+	}
 	if err := onlyThePersons(form.Log()); err != nil {
 		t.Error(err)
 	}
@@ -136,6 +155,9 @@ func TestAPersonTakesTheInputInTheMiddleOfWhatAnAgentTypes(t *testing.T) {
 	})
 	if !back.ChangedHands || form.Contents().Sent != 1 {
 		t.Errorf("the agent's first call afterwards: %+v; the form has %+v", back, form.Contents())
+	}
+	if status := s.screenshot(t); status != http.StatusOK {
+		t.Errorf("a screenshot afterwards is answered with %d", status)
 	}
 	if next, err := s.act(t.Context(), `{"actions":[`+clickInto(desktop.FormAgreed)+`]}`); err != nil || next.ChangedHands || !form.Contents().Agreed {
 		t.Errorf("the agent's second call afterwards: %+v, %v", next, err)
