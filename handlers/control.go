@@ -13,11 +13,12 @@ const controlScopes = keys.WorkstationsConnect | keys.WorkstationsManage | keys.
 
 // serveControl tells who holds the input of a workstation, and which agents wait for a person.
 func serveControl(x *apiRequest) error {
-	service, err := x.controlled(controlScopes)
+	service, err := controlled(x, controlScopes)
 	if err != nil {
 		return err
 	}
-	return x.controls(service.Input.Of(x.req.Caller.Tenant, x.name))
+	c, err := service.Input.Of(x.req.Caller.Tenant, x.name)
+	return replyControl(x, c, err)
 }
 
 // changeControl takes the input for a person, returns it, or asks for a person.
@@ -41,15 +42,16 @@ func changeControl(x *apiRequest) error {
 	if change.make == nil {
 		return apierror.New(apierror.InvalidValue, "action: want %s", controlActions).WithParam("action")
 	}
-	service, err := x.controlled(change.scopes)
+	service, err := controlled(x, change.scopes)
 	if err != nil {
 		return err
 	}
 	caller := &x.req.Caller
 	by := desktop.Issuer{Tenant: caller.Tenant, Key: caller.Name, User: x.req.Outcome.Record.User}
-	return x.controls(change.make(service.Input, by, controlChange{
+	c, err := change.make(service.Input, by, controlChange{
 		workstation: x.name, note: note, session: session, manages: caller.Has(keys.WorkstationsManage),
-	}))
+	})
+	return replyControl(x, c, err)
 }
 
 const controlActions = `"take", "return" or "request_help"`
@@ -78,7 +80,7 @@ var controlChanges = map[string]struct {
 }
 
 // controlled returns the service for a key with one of the scopes.
-func (x *apiRequest) controlled(scopes keys.Scope) (*desktop.Service, error) {
+func controlled(x *apiRequest, scopes keys.Scope) (*desktop.Service, error) {
 	if x.req.Caller.Key.Scopes&scopes == 0 {
 		if err := x.req.Require(keys.WorkstationsConnect); err != nil {
 			return nil, err
@@ -87,7 +89,7 @@ func (x *apiRequest) controlled(scopes keys.Scope) (*desktop.Service, error) {
 	return x.workstations()
 }
 
-func (x *apiRequest) controls(c desktop.Control, err error) error {
+func replyControl(x *apiRequest, c desktop.Control, err error) error {
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ type desktopPage struct {
 	Name              string
 	Released          bool
 	Path, AddressPath string // where the page asks for a token, and where a form asks for an address
-	Guests            string // where it asks how many guests there are
+	Control           string // where it asks who is there, and takes keyboard and pointer or gives them back
 	Socket            string // where it connects
 	// Address is for a viewer of the user's own, and Expires the end of the time to connect. They are
 	// set in the answer to the form only.
@@ -74,7 +74,7 @@ func desktopPageOf(v *visit) (desktopPage, error) {
 	base := Prefix + "/workstations/" + url.PathEscape(name)
 	return desktopPage{
 		Name: name, Released: station.State == "released",
-		Path: base + "/desktop", AddressPath: base + "/address", Guests: base + "/guests", Socket: Prefix + socketPath,
+		Path: base + "/desktop", AddressPath: base + "/address", Control: base + "/control", Socket: Prefix + socketPath,
 	}, err
 }
 
@@ -103,7 +103,7 @@ func orderDesktop(v *visit) error {
 		err = json.Unmarshal(body, &o)
 	}
 	if err != nil {
-		return answerRefusal(v, &Failure{Status: http.StatusBadRequest, Code: "invalid_json", Message: "the body is not what the page sends"})
+		return answerRefusal(v, notAnOrder())
 	}
 	if err := endPrevious(v, o.Previous); err != nil {
 		return answerRefusal(v, err)
@@ -124,20 +124,8 @@ func orderDesktop(v *visit) error {
 	}{token, tokenName(token), issued.Session.ViewOnly})
 }
 
-// countGuests answers the page of a desktop with how many guests watch it. The page names the token of its
-// connection as lists do.
-func countGuests(v *visit) error {
-	open, err := openSessions(v, url.Values{"workstation": {v.r.PathValue("id")}, "key": {v.caller.Name}})
-	if err != nil {
-		return answerRefusal(v, err)
-	}
-	guests := 0
-	for i := range open {
-		if open[i].Token == v.query.Get("token") {
-			guests += open[i].Guests
-		}
-	}
-	return answerJSON(v, http.StatusOK, map[string]int{"guests": guests})
+func notAnOrder() *Failure {
+	return &Failure{Status: http.StatusBadRequest, Code: "invalid_json", Message: "the body is not what the page sends"}
 }
 
 // endPrevious ends the session of the page's last connection: a page that connects again after its

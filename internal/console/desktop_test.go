@@ -126,7 +126,7 @@ func TestAnOrderThatIsNoneIsRefused(t *testing.T) {
 
 func TestThePageOfADesktop(t *testing.T) {
 	for state, want := range map[string]string{
-		"available": `data-start="/console/workstations/desk%20%3Cb%3E/desktop" data-socket="/console/socket" data-guests="/console/workstations/desk%20%3Cb%3E/guests" data-name="desk &lt;b&gt;"`,
+		"available": `data-start="/console/workstations/desk%20%3Cb%3E/desktop" data-socket="/console/socket" data-control="/console/workstations/desk%20%3Cb%3E/control" data-name="desk &lt;b&gt;"`,
 		"released":  "This workstation is released",
 	} {
 		v := visiting(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, `{"state":"`+state+`"}`) })

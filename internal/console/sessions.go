@@ -40,10 +40,11 @@ type sessionRow struct {
 	Up         int64     `json:"bytes_up"`
 	Down       int64     `json:"bytes_down"`
 	Rules      sessionRules
-	Role       string // "guest", or "" of all others
+	Role       string // "guest", "agent", or "" of all others
 	Joined     string // the session that a guest watches
 	GuestOf    string `json:"label"` // whom the guest was invited as
 	Guests     int
+	Holds      bool `json:"holds_input"`
 	invites    bool // the key may let guests in, as far as its scopes go
 }
 

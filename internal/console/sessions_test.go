@@ -1,6 +1,7 @@
 package console
 
 import (
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -61,14 +62,53 @@ func TestAGuestIsInvitedByTheKeysThatMay(t *testing.T) {
 	a.shows(a.visit("/console/sessions/vnc-1/guests", url.Values{}), 429, "may have 3 guests")
 }
 
-func TestAPageKnowsHowManyGuestsWatchIt(t *testing.T) {
-	a := newManageAPI(t, map[string]string{"GET /v1/sessions": twoSessions})
-	for token, want := range map[string]string{"cd": `{"guests":2}`, "ab": `{"guests":0}`, "": `{"guests":0}`} {
-		if w := a.visit("/console/workstations/desk2/guests?token="+token, nil); w.Code != 200 || w.Body.String() != want {
+func TestAPageKnowsHowManyGuestsWatchItAndWhoHasControl(t *testing.T) {
+	const control = "GET /v1/workstations/desk2/control"
+	a := newManageAPI(t, map[string]string{"GET /v1/sessions": twoSessions, control: `200 {"holder":"none","requests":[]}`})
+	ask := func(token, want string) {
+		t.Helper()
+		if w := a.visit("/console/workstations/desk2/control?token="+token, nil); w.Code != 200 || w.Body.String() != want {
 			t.Errorf("%q: %d %s, want %s", token, w.Code, w.Body, want)
 		}
 	}
+	for token, want := range map[string]string{"cd": `{"guests":2`, "ab": `{"guests":0`, "": `{"guests":0`} {
+		ask(token, want+`,"control":{"holder":"none","own":false}}`)
+	}
 	if q := a.asked[0].query; q.Get("workstation") != "desk2" || q.Get("key") != a.key.Name {
 		t.Errorf("asked %v", q)
+	}
+	a.answers[control] = `200 {"holder":"human","key":"dev","user":"Ann","session_id":"vnc-2","since":"2026-11-23T02:19:00Z","requests":[{"key":"bot","note":"a <code>"},{"key":"b2","user":"Ben"}]}`
+	const asks = `"who":"Ann","asks":[{"who":"bot","note":"a \u003ccode\u003e"},{"who":"Ben"}]}}`
+	ask("cd", `{"guests":2,"control":{"holder":"human","own":true,`+asks)
+	ask("ab", `{"guests":0,"control":{"holder":"human","own":false,`+asks)
+}
+
+func TestAPageTakesControlForItsOwnSession(t *testing.T) {
+	const control = "POST /v1/workstations/desk two/control"
+	a := newManageAPI(t, map[string]string{"GET /v1/sessions": twoSessions, control: `200 {"holder":"human","key":"dev","session_id":"vnc-2","requests":[]}`})
+	change := func(body string) *httptest.ResponseRecorder {
+		v := ordering(t, body, a.ServeHTTP)
+		v.r.SetPathValue("id", "desk two")
+		if err := changeDesk(v); err != nil {
+			t.Fatal(err)
+		}
+		return v.w.(*httptest.ResponseRecorder)
+	}
+	for body, sent := range map[string]string{
+		`{"action":"take","token":"cd"}`:   `{"action":"take","session_id":"vnc-2"}`,
+		`{"action":"return","token":"cd"}`: `{"action":"return","session_id":"vnc-2"}`,
+		`{"action":"take","token":"zz"}`:   `{"action":"take"}`, // the session has ended: the gateway says so
+	} {
+		w := change(body)
+		if last := a.asked[len(a.asked)-1]; w.Code != 200 || last.body != sent || !strings.Contains(w.Body.String(), `"holder":"human"`) {
+			t.Errorf("%s: %d %s, sent %s", body, w.Code, w.Body, last.body)
+		}
+	}
+	a.answers[control] = `404 {"error":{"message":"key has no open session","code":"not_found"}}`
+	if w := change(`{"action":"take"}`); w.Code != 404 || !strings.Contains(w.Body.String(), `"message":"Key has no open session."`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := change(`take`); w.Code != 400 {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }

@@ -48,6 +48,9 @@ const (
 	HolderNone  = "none"
 )
 
+// Idle reports whether nothing has to be kept where no session is.
+func (h *Hold) Idle() bool { return h == nil || len(h.Requests) == 0 }
+
 // Shift returns a hold with all times later, for a store whose clock is another.
 func (h *Hold) Shift(by time.Duration) *Hold {
 	if h == nil {

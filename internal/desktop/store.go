@@ -108,11 +108,6 @@ func (c *Change) Concerns(node string) bool {
 	})
 }
 
-// Empty reports whether nothing has to be kept of the workstation but the time and the number of its release.
-func (w *Workstation) Empty() bool {
-	return len(w.Tokens) == 0 && len(w.Sessions) == 0 && !w.Shut && len(holdOf(w).Requests) == 0
-}
-
 // nothing reports whether the change changes nothing.
 func (c *Change) nothing() bool {
 	a, b := c.Before, c.After

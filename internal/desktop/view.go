@@ -26,12 +26,15 @@ type View struct {
 	Machine      string            // as it was registered
 	Labels       map[string]string // the caller must not change them
 	State        string
-	Sessions     int // open
-	Tokens       int // live
+	Sessions     int    // open
+	Tokens       int    // live
+	Holder       string // of its input; "": nobody
+	Requests     int    // of agents that wait for a person
 	RegisteredAt time.Time
 	ReleasedAt   time.Time
 	ExpiresAt    time.Time
-	Change       int64 // another one after each change of the registration; 0: there was none
+	Automation   Automation // what agents may do, by all rules but those of their keys; zero: nothing
+	Change       int64      // another one after each change of the registration; 0: there was none
 }
 
 // SessionView is an open session as it may be shown.
@@ -47,6 +50,7 @@ type SessionView struct {
 	Role                string // see [Role]
 	Guest               Guest  // of which session, if of one
 	Guests              int    // open ones of it
+	Holds               bool   // the input of the workstation
 	Started, Until      time.Time
 	Up, Down            int64 // bytes so far
 }
@@ -159,6 +163,10 @@ func (v *Inventory) addNumbers(views []View) {
 	for i, id := range ids {
 		if err == nil {
 			views[i].Sessions, views[i].Tokens = len(known[i].open(now)), known[i].live(now)
+			views[i].Requests = len(requests(known[i], now))
+			if by := holding(known[i], now); by != nil {
+				views[i].Holder = by.holder()
+			}
 		} else {
 			views[i].Sessions = len(v.state.sessions.views(id))
 		}
@@ -169,8 +177,11 @@ func (v *Inventory) addNumbers(views []View) {
 func (v *Inventory) view(id ID) View {
 	view := View{Tenant: id.Tenant, Name: id.Name, Source: SourceDeclared, State: StateAvailable}
 	p := v.state.records.byID[id]
-	if v.config.declared[id] == nil && p != nil {
+	if declared := v.config.declared[id]; declared != nil {
+		view.Automation = v.config.automates(id, declared.Session)
+	} else if p != nil {
 		r := &p.record
+		view.Automation = v.config.automates(id, r.Session)
 		view.Source, view.Address, view.RegisteredAt = cmp.Or(r.Source, SourceRegistered), r.Address, r.RegisteredAt
 		view.Machine, view.Labels, view.ExpiresAt = r.Machine, r.Labels, r.ExpiresAt
 		view.Change = r.ChangedAt.UnixNano()
@@ -216,7 +227,9 @@ func (v *Inventory) views(sees func(SessionView) bool, ids ...ID) []SessionView 
 			if i, ours := byID[x.ID]; ours {
 				here[i].Node = x.view(w.ID).Node
 			} else if x.Node != store.Node() { // one of this gateway has ended
-				here = append(here, x.view(w.ID))
+				view := x.view(w.ID)
+				view.Holds = holding(w, v.state.now()) == x
+				here = append(here, view)
 			}
 		}
 	}
@@ -244,7 +257,7 @@ func (s *sessions) views(ids ...ID) []SessionView {
 	for _, x := range s.of(ids...) {
 		if r, ok := x.snapshot(); ok {
 			view := r.view(x.Workstation)
-			view.Up, view.Down = x.Up.Load(), x.Down.Load()
+			view.Up, view.Down, view.Holds = x.Up.Load(), x.Down.Load(), x.Input.holds()
 			views = append(views, view)
 		}
 	}

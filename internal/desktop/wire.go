@@ -56,12 +56,15 @@ func (v View) MarshalJSON() ([]byte, error) {
 		Registered time.Time `json:"registered_at,omitzero"`
 		Released   time.Time `json:"released_at,omitzero"`
 
-		Machine string            `json:"generation,omitempty"`
-		Labels  map[string]string `json:"labels,omitempty"`
-		Expires time.Time         `json:"expires_at,omitzero"`
+		Machine    string            `json:"generation,omitempty"`
+		Labels     map[string]string `json:"labels,omitempty"`
+		Expires    time.Time         `json:"expires_at,omitzero"`
+		Automation Automation        `json:"automation,omitzero"`
+		Holder     string            `json:"control,omitempty"`
+		Requests   int               `json:"help_requested,omitempty"`
 	}{
 		v.Name, v.Tenant, v.Source, v.State, v.Sessions, v.Tokens, v.Address, wireTime(v.RegisteredAt), wireTime(v.ReleasedAt),
-		v.Machine, v.Labels, wireTime(v.ExpiresAt),
+		v.Machine, v.Labels, wireTime(v.ExpiresAt), v.Automation, v.Holder, v.Requests,
 	})
 }
 
@@ -92,7 +95,8 @@ func (v SessionView) MarshalJSON() ([]byte, error) {
 		Joined   string       `json:"joined,omitempty"`
 		Label    string       `json:"label,omitempty"`
 		Guests   int          `json:"guests,omitempty"`
-	}{v.ID, v.Tenant, v.Workstation, sessionOpen, v.Key, v.User, v.TokenID, v.Viewer.String(), v.Security, v.ViewOnly, v.Shared, wireTime(v.Started), wireTime(v.Until), v.Up, v.Down, v.Node, v.Rules, v.Role, v.Guest.Host, v.Guest.Label, v.Guests})
+		Holds    bool         `json:"holds_input,omitempty"`
+	}{v.ID, v.Tenant, v.Workstation, sessionOpen, v.Key, v.User, v.TokenID, v.Viewer.String(), v.Security, v.ViewOnly, v.Shared, wireTime(v.Started), wireTime(v.Until), v.Up, v.Down, v.Node, v.Rules, v.Role, v.Guest.Host, v.Guest.Label, v.Guests, v.Holds})
 }
 
 // wireTime is a time as answers give it: RFC 3339, UTC, whole seconds.

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -90,7 +91,7 @@ func (l *lab) wantClosed(reason desktop.Reason) {
 
 func (l *lab) wantNothingLeft() {
 	l.t.Helper()
-	time.Sleep(time.Millisecond) // the last steps after the record
+	synctest.Wait() // the last steps after the record
 	if used, _ := l.screens.Memory(); used != 0 || l.State.Open() != 0 {
 		l.t.Errorf("%d bytes and %d sessions are left", used, l.State.Open())
 	}

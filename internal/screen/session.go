@@ -79,12 +79,6 @@ func (x *Screen) Release() {
 // Session is the session.
 func (x *Screen) Session() *desktop.Session { return x.link.session.Live }
 
-// Acted counts actions of the agent, and the characters that they typed, for the record.
-func (x *Screen) Acted(actions, typed int) {
-	x.link.session.Actions.Add(int64(actions))
-	x.link.session.Typed.Add(int64(typed))
-}
-
 // arrive waits until the desktop is open. again reports that it has ended, and that another can be
 // opened by now.
 func (x *Screen) arrive(ctx context.Context) (again bool, err error) {

@@ -37,7 +37,7 @@ const caddyfile = `{
 		}
 		key desks {
 			secret {env.BROWSER_DESKS}
-			scopes workstations:connect
+			scopes workstations:connect workstations:automate
 		}
 		provider test {
 			dialect test
@@ -55,6 +55,7 @@ const caddyfile = `{
 		vnc {
 			domain vnc.localhost
 			port %[2]d
+			automation control
 			workstation demo {
 				test_card
 			}

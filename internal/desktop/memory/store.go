@@ -125,7 +125,7 @@ func (s *Store) store(c *desktop.Change) {
 	s.sessions += len(c.Opened()) - len(c.Closed())
 	s.version++
 	w.Version = s.version
-	if w.Empty() {
+	if len(w.Tokens) == 0 && len(w.Sessions) == 0 && !w.Shut && w.Hold.Idle() {
 		delete(s.workstations, w.ID)
 	} else {
 		s.workstations[w.ID] = w

@@ -184,7 +184,7 @@ func (c *codec) commands(change *desktop.Change, key string) (commands [][]strin
 	for _, x := range w.Sessions {
 		last = later(last, x.Until)
 	}
-	if w.Empty() && w.Generation == 0 && w.Refreshed.IsZero() {
+	if len(w.Tokens) == 0 && len(w.Sessions) == 0 && w.Generation == 0 && !w.Shut && w.Refreshed.IsZero() && w.Hold.Idle() {
 		write("DEL", key)
 		return commands, nil
 	}

@@ -22,18 +22,20 @@ export async function order(url, wishes, byItself) {
 	return content;
 }
 
-// watchers says every few seconds how many guests watch the connection of a token, named as in lists. It
-// returns how to stop. An answer that does not come changes nothing.
-export function watchers(url, name, say) {
-	const timer = setInterval(async () => {
+// news says now and every few seconds how many guests watch the connection of a token, named as in lists, and who
+// holds keyboard and pointer. It returns how to stop. An answer that does not come changes nothing.
+export function news(url, name, say) {
+	const ask = async () => {
 		const answer = await fetch(`${url}?token=${encodeURIComponent(name)}`, {
 			headers: { "Gatehouse-Live": "1" }, redirect: "manual", cache: "no-store",
 		}).catch(() => null);
 		const content = answer?.ok ? await answer.json().catch(() => null) : null;
 		if (content) {
-			say(content.guests);
+			say(content);
 		}
-	}, 3000);
+	};
+	ask();
+	const timer = setInterval(ask, 3000);
 	return () => clearInterval(timer);
 }
 

@@ -5,10 +5,12 @@
 //   desktop-link.js   one connection: a token from the console, the socket, noVNC
 //   desktop-ends.js   why a connection has ended, in words, and what follows
 //   desktop-bar.js    the controls
+//   desktop-hold.js   who holds keyboard and pointer, where an agent is there too
 
 import { Bar } from "./desktop-bar.js";
 import { End, failed, pauses, steady } from "./desktop-ends.js";
-import { connect, order, watchers } from "./desktop-link.js";
+import { Hold } from "./desktop-hold.js";
+import { connect, news, order } from "./desktop-link.js";
 
 const page = document.getElementById("desktop");
 const screen = page.querySelector(".screen");
@@ -21,6 +23,7 @@ let failures = 0; // one after another
 let timer = 0; // of the next try
 
 const bar = new Bar(page, () => link?.close());
+const hold = new Hold(page.querySelector(".hold"), page.dataset.control, () => link?.rfb.focus());
 
 // say shows a state, and the buttons of what can be done: names and functions.
 function say(text, actions = {}) {
@@ -57,9 +60,13 @@ async function run(granted) {
 	bar.attach(link.rfb, granted.view_only);
 	const words = granted.view_only ? "Connected, view only." : "Connected.";
 	say(words);
-	const unwatch = watchers(page.dataset.guests, granted.name, (guests) => {
+	const unwatch = news(page.dataset.control, granted.name, ({ guests, control }) => {
 		if (link === connection) {
-			say(guests ? `${words} ${guests === 1 ? "1 guest watches" : `${guests} guests watch`}.` : words);
+			const text = guests ? `${words} ${guests === 1 ? "1 guest watches" : `${guests} guests watch`}.` : words;
+			if (text !== state.textContent) {
+				say(text);
+			}
+			hold.show(control, granted);
 		}
 	});
 	const since = Date.now();
@@ -67,6 +74,7 @@ async function run(granted) {
 		await link.ended;
 	} finally {
 		unwatch();
+		hold.hide();
 		if (Date.now() - since > steady) {
 			failures = 0;
 		}
