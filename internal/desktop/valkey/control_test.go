@@ -255,3 +255,42 @@ func TestTheInputOfADeadGatewayIsFree(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An agent's event that its workstation does not take holds up neither news of other workstations nor lists.
+func TestAnEventUnderWayHoldsUpNothingElse(t *testing.T) {
+	_, a, b := two(t, share)
+	agent := joinAs(t, b.Service, "bot", true)
+	elsewhere := mustJoin(t, b.Service, issue(t, a.Service, "desk2", desktop.Options{}), viewer)
+	begun, taken := make(chan struct{}), make(chan struct{})
+	acted := make(chan error)
+	go func() {
+		acted <- agent.Input.Act(func() error {
+			close(begun)
+			<-taken
+			return nil
+		})
+	}()
+	<-begun
+	told := make(chan error, 1)
+	go func() { // events arrive at once here: it returns when b has heard of it
+		_, err := a.Input.RequestHelp(dev, "desk1", "")
+		release(t, a, "desk2")
+		told <- err
+	}()
+	select {
+	case err := <-told:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the news wait")
+	}
+	wantEnded(t, elsewhere, desktop.ReasonReleased)
+	if open := b.OpenSessions(func(v desktop.SessionView) bool { return v.Holds }); len(open) != 1 || open[0].Key != "bot" {
+		t.Errorf("%+v hold the input", open)
+	}
+	close(taken)
+	if err := <-acted; err != nil {
+		t.Error(err)
+	}
+}
