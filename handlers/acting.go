@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
 
 // serveInput does the actions of a model on the desktop of a workstation, and answers with a picture.
@@ -14,7 +15,7 @@ func serveInput(x *apiRequest) error {
 	if _, err := x.workstations(); err != nil {
 		return err
 	}
-	answer, err := x.gateway.VNC().Act(x.req, x.name, caddykit.ClientAddr(x.r))
+	answer, err := gateway.Act(x.gateway.VNC(), x.req, x.name, caddykit.ClientAddr(x.r))
 	if err != nil {
 		return err
 	}

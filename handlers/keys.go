@@ -11,14 +11,25 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
-// listKeys lists the keys of the manager's tenant that were made at run time, newest first.
+// listKeys lists the keys of the manager's tenant: those that were made at run time, newest first, or those of
+// the configuration.
 func listKeys(x *apiRequest) error {
-	made := x.gateway.RuntimeKeys()
-	if err := made.Configured(); err != nil {
+	q, err := x.strictQuery("include_disabled", "offset", "search", "workspace_id", "tenant", "source")
+	if err != nil {
 		return err
 	}
-	q, err := x.strictQuery("include_disabled", "offset", "search", "workspace_id", "tenant")
-	if err != nil {
+	switch q.Get("source") {
+	case "", "runtime":
+		return listMadeKeys(x, q)
+	case "configuration":
+		return x.reply(http.StatusOK, report.ConfiguredKeys(x.gateway.RuntimeKeys().Beside(x.req.Caller.Tenants(q.Get("tenant")))))
+	}
+	return apierror.New(apierror.InvalidValue, "source: want runtime or configuration").WithParam("source")
+}
+
+func listMadeKeys(x *apiRequest, q url.Values) error {
+	made := x.gateway.RuntimeKeys()
+	if err := made.Configured(); err != nil {
 		return err
 	}
 	query, err := report.KeyQuery(q)

@@ -162,3 +162,30 @@ func TestAReplacedSecretOpensNoDesktop(t *testing.T) {
 	must(t, err)
 	must(t, made.StillMayConnect(&caller))
 }
+
+func TestKeysOfTheConfigurationAreListedForTheirTenant(t *testing.T) {
+	g := startGateway(t, setup{}) // without runtime_keys
+	a := call(t, g, "GET", "/api/v1/keys?source=configuration", "keys", "")
+	names := map[string]bool{}
+	list, _ := a.at(t, "data").([]any)
+	for _, k := range list {
+		names[k.(map[string]any)["name"].(string)] = true
+	}
+	if a.Code != 200 || len(list) != len(keyScopes)-2 || !names["keys"] || names["other"] || names["operator"] {
+		t.Errorf("%d %v", a.Code, names)
+	}
+	const connect = `{"name":"connect","tenant":"default","source":"configuration","disabled":false,"expires_at":"2026-03-18T13:00:00Z","scopes":["workstations:connect"]}`
+	if !strings.Contains(a.Body.String(), connect) || strings.Contains(a.Body.String(), "hash") {
+		t.Errorf("%s", a.Body)
+	}
+	all := call(t, g, "GET", "/api/v1/keys?source=configuration", "operator", "")
+	if list, _ = all.at(t, "data").([]any); len(list) != len(keyScopes) {
+		t.Errorf("an operator sees %d", len(list))
+	}
+	other := call(t, g, "GET", "/api/v1/keys?source=configuration&tenant=other", "operator", "")
+	if list, _ = other.at(t, "data").([]any); len(list) != 1 {
+		t.Errorf("one tenant has %d", len(list))
+	}
+	call(t, g, "GET", "/api/v1/keys?source=x", "keys", "").want(t, 400, "invalid_request", "source")
+	call(t, g, "GET", "/api/v1/keys?source=configuration", "chat", "").want(t, 403, "permission_denied", "keys:manage")
+}

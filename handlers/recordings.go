@@ -36,7 +36,7 @@ func serveRecording(x *apiRequest) error {
 		return err
 	}
 	noteRecording(x, e.ID, e.Workstation)
-	return x.reply(http.StatusOK, e)
+	return x.reply(http.StatusOK, store.Shown(e))
 }
 
 // serveRecordingFile sends the file, or ranges of it.

@@ -93,6 +93,8 @@ var (
 	recordingsEndpoint = &endpoint{"recordings", http.MethodGet, keys.RecordingsRead, false, serveRecordings}
 	recordingEndpoint  = &endpoint{"recordings", http.MethodGet, keys.RecordingsRead, true, serveRecording}
 	recordingFile      = &endpoint{"recordings", http.MethodGet, keys.RecordingsRead, true, serveRecordingFile}
+	recordingFBS       = &endpoint{"recordings", http.MethodGet, keys.RecordingsRead, true, serveFBS}
+	recordingSocket    = &endpoint{"recordings", http.MethodGet, keys.RecordingsRead, true, serveReplay}
 	deleteRecordingEnd = &endpoint{"recordings", http.MethodDelete, keys.RecordingsManage, true, deleteRecording}
 )
 
@@ -176,6 +178,8 @@ var routes = []route{
 	{"/v1/recordings/{id}", api.OpenAI{}, recordingEndpoint},
 	{"/v1/recordings/{id}", api.OpenAI{}, deleteRecordingEnd},
 	{"/v1/recordings/{id}/file", api.OpenAI{}, recordingFile},
+	{"/v1/recordings/{id}/fbs", api.OpenAI{}, recordingFBS},
+	{"/v1/recordings/{id}/socket", api.OpenAI{}, recordingSocket},
 
 	{"/api/v1/models", api.OpenRouter{}, modelsEndpoint},
 	{"/api/v1/model/", api.OpenRouter{}, modelsEndpoint},

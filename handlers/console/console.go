@@ -16,6 +16,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/console"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncsocket"
 )
 
 func init() {
@@ -63,9 +64,13 @@ func (h *Console) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
+	var origins []string
+	if h.Origin != "" {
+		origins = []string{h.Origin}
+	}
 	config := console.Config{
 		Gateway: gateway.ForConsole(g), API: func(c request.Caller) http.Handler { return handlers.Public(g, c) },
-		Desktop: desktops(g, h.Origin, ctx.Logger()), Origin: h.Origin, Client: caddykit.Client, Tools: listTools, TraceURL: h.TraceURL, Logger: ctx.Logger(), Now: time.Now,
+		Desktop: desktops(g, origins, ctx.Logger()), OwnPage: func(r *http.Request) bool { return vncsocket.OwnPage(r, origins) }, Origin: h.Origin, Client: caddykit.Client, Tools: listTools, TraceURL: h.TraceURL, Logger: ctx.Logger(), Now: time.Now,
 	}
 	if config.Life, err = h.life(); err != nil {
 		return err

@@ -14,12 +14,8 @@ import (
 )
 
 // desktops returns what serves the sockets of desktops, with the newest configuration: a session
-// outlives the one that has begun it. Origin is the origin of the console behind a proxy, or "".
-func desktops(g *gateway.Gateway, origin string, logger *zap.Logger) func(http.ResponseWriter, *http.Request, request.Caller, func(func() time.Time, func()) func()) {
-	var origins []string
-	if origin != "" {
-		origins = []string{origin}
-	}
+// outlives the one that has begun it. Origins are those of the console behind a proxy.
+func desktops(g *gateway.Gateway, origins []string, logger *zap.Logger) func(http.ResponseWriter, *http.Request, request.Caller, func(func() time.Time, func()) func()) {
 	return func(w http.ResponseWriter, r *http.Request, by request.Caller, onSignOut func(func() time.Time, func()) func()) {
 		o := vncsocket.Options{
 			SignedIn:  vncsocket.Key{Tenant: by.Tenant, Hash: by.Hash},

@@ -71,13 +71,14 @@ type action struct {
 	row  *row
 	name string // in errors: "actions[2]", or "" for the whole request
 
-	at, start  *image.Point // in the caller's space; nil: where the pointer is
-	path       []image.Point
-	region     image.Rectangle
-	button     uint8
-	scroll     image.Point // clicks of the wheel, to the right and down
-	towards    image.Point
-	amount     int // clicks
+	at, start *image.Point // in the caller's space; nil: where the pointer is
+	path      []image.Point
+	region    image.Rectangle
+	button    uint8
+	wheel     struct {
+		by, towards image.Point
+		amount      int
+	} // clicks to the right and down
 	keys       []string
 	text, key  string
 	repeat     int
@@ -100,10 +101,10 @@ var members = map[string]struct {
 	"keys":             {"names of keys, 1 to 10", func(a *action, v []byte) bool { return decoded(v, &a.keys) && len(a.keys) <= maxChord }},
 	"text":             {"a string", func(a *action, v []byte) bool { return decoded(v, &a.text) }},
 	"key":              {"a string", func(a *action, v []byte) bool { return decoded(v, &a.key) }},
-	"scroll_x":         {"pixels, at most 10000", func(a *action, v []byte) bool { return pixels(v, &a.scroll.X) }},
-	"scroll_y":         {"pixels, at most 10000", func(a *action, v []byte) bool { return pixels(v, &a.scroll.Y) }},
+	"scroll_x":         {"pixels, at most 10000", func(a *action, v []byte) bool { return pixels(v, &a.wheel.by.X) }},
+	"scroll_y":         {"pixels, at most 10000", func(a *action, v []byte) bool { return pixels(v, &a.wheel.by.Y) }},
 	"scroll_direction": {"up, down, left or right", readDirection},
-	"scroll_amount":    {"clicks of the wheel, 0 to 100", func(a *action, v []byte) bool { return within(v, &a.amount, 0, maxWheel) }},
+	"scroll_amount":    {"clicks of the wheel, 0 to 100", func(a *action, v []byte) bool { return within(v, &a.wheel.amount, 0, maxWheel) }},
 	"repeat":           {"a number from 1 to 100", func(a *action, v []byte) bool { return within(v, &a.repeat, 1, maxRepeat) }},
 	"duration":         {"seconds, 0 to 300", readDuration},
 	"via":              {`"keys" or "paste"`, func(a *action, v []byte) bool { return decoded(v, &a.via) && (a.via == "keys" || a.via == "paste") }},
@@ -200,8 +201,8 @@ func readButton(a *action, value []byte) bool {
 
 func readDirection(a *action, value []byte) bool {
 	name, _ := jsonscan.String(value)
-	a.towards = map[string]image.Point{"up": {Y: -1}, "down": {Y: 1}, "left": {X: -1}, "right": {X: 1}}[name]
-	return a.towards != image.Point{}
+	a.wheel.towards = map[string]image.Point{"up": {Y: -1}, "down": {Y: 1}, "left": {X: -1}, "right": {X: 1}}[name]
+	return a.wheel.towards != image.Point{}
 }
 
 func readDuration(a *action, value []byte) bool {

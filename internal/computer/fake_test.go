@@ -29,8 +29,10 @@ type fake struct {
 	began time.Time
 	took  []time.Duration // when each event came
 
-	fail  int // the event that fails, counted from 1; 0: none
-	panic bool
+	fail struct {
+		event int // that fails, counted from 1; 0: none
+		panic bool
+	}
 	gone  chan struct{}
 	last  screen.Shot
 	want  screen.Want
@@ -45,14 +47,12 @@ var errHeld = &apierror.Error{Code: apierror.WorkstationOccupied, Message: "held
 
 // event notes one, and fails if it is to.
 func (f *fake) event(format string, args ...any) error {
-	select {
-	case <-f.gone:
-		return errHeld
-	default:
+	if err := f.check(); err != nil {
+		return err
 	}
-	if len(f.log)+1 == f.fail {
-		f.fail = 0
-		if f.panic {
+	if len(f.log)+1 == f.fail.event {
+		f.fail.event = 0
+		if f.fail.panic {
 			panic("the desktop is broken")
 		}
 		return errHeld
@@ -62,14 +62,22 @@ func (f *fake) event(format string, args ...any) error {
 	return nil
 }
 
-func (f *fake) Size() image.Point                    { return f.size }
-func (f *fake) At() image.Point                      { return f.at }
-func (f *fake) Buttons() uint8                       { return f.buttons }
-func (f *fake) Last() screen.Shot                    { return f.last }
-func (f *fake) Ended() <-chan struct{}               { return f.gone }
-func (f *fake) Turn(context.Context) (func(), error) { return func() {}, nil }
-func (f *fake) Acted(actions, typed int) {
-	f.acted = [2]int{f.acted[0] + actions, f.acted[1] + typed}
+func (f *fake) Size() image.Point        { return f.size }
+func (f *fake) At() (image.Point, uint8) { return f.at, f.buttons }
+func (f *fake) Last() screen.Shot        { return f.last }
+
+// check fails after the end.
+func (f *fake) check() error {
+	select {
+	case <-f.gone:
+		return errHeld
+	default:
+		return nil
+	}
+}
+
+func (f *fake) Turn(context.Context) (check func() error, done func(int, int), err error) {
+	return f.check, func(actions, typed int) { f.acted = [2]int{f.acted[0] + actions, f.acted[1] + typed} }, nil
 }
 
 func (f *fake) Pointer(at image.Point, buttons uint8) error {

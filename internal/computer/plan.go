@@ -8,9 +8,22 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
+// op is what a step does.
+type op uint8
+
+const (
+	wait op = iota
+	move
+	press // of buttons
+	release
+	keyDown
+	keyUp
+	cut
+)
+
 // step is one thing that a desktop is sent, and the time after it.
 type step struct {
-	do     func(*run, *step) error
+	do     op
 	to     image.Point // of a move, in the caller's space
 	moves  int         // on the way there
 	button uint8
@@ -96,8 +109,8 @@ func (p *plan) click(a *action) {
 	p.moveTo(a.at)
 	p.holding(p.held(a), func() {
 		for range a.row.clicks {
-			p.step(step{do: (*run).press, button: button, pause: pressTime})
-			p.step(step{do: (*run).release, button: button, pause: pressTime})
+			p.step(step{do: press, button: button, pause: pressTime})
+			p.step(step{do: release, button: button, pause: pressTime})
 		}
 	})
 }
@@ -107,7 +120,7 @@ func (p *plan) move(a *action) { p.holding(p.held(a), func() { p.moveTo(a.at) })
 // moveTo moves the pointer; nil is where it is.
 func (p *plan) moveTo(at *image.Point) {
 	if at != nil {
-		p.step(step{do: (*run).move, to: *at, moves: 1, pause: moveTime})
+		p.step(step{do: move, to: *at, moves: 1, pause: moveTime})
 	}
 }
 
@@ -120,24 +133,24 @@ func (p *plan) drag(a *action) {
 	}
 	p.moveTo(start)
 	p.holding(p.held(a), func() {
-		p.step(step{do: (*run).press, button: buttonLeft, pause: pressTime})
+		p.step(step{do: press, button: buttonLeft, pause: pressTime})
 		for _, to := range path {
-			p.step(step{do: (*run).move, to: to, moves: max(1, dragMoves/len(path)), pause: moveTime})
+			p.step(step{do: move, to: to, moves: max(1, dragMoves/len(path)), pause: moveTime})
 		}
-		p.step(step{do: (*run).wait, pause: pressTime}) // so that the target sees it before it is dropped
-		p.step(step{do: (*run).release, button: buttonLeft, pause: pressTime})
+		p.step(step{do: wait, pause: pressTime}) // so that the target sees it before it is dropped
+		p.step(step{do: release, button: buttonLeft, pause: pressTime})
 	})
 }
 
 func (p *plan) mouseDown(a *action) {
-	p.step(step{do: (*run).press, button: a.row.button, pause: pressTime})
+	p.step(step{do: press, button: a.row.button, pause: pressTime})
 }
 func (p *plan) mouseUp(a *action) {
-	p.step(step{do: (*run).release, button: a.row.button, pause: pressTime})
+	p.step(step{do: release, button: a.row.button, pause: pressTime})
 }
 
 func (p *plan) scroll(a *action) {
-	by := a.scroll.Add(a.towards.Mul(a.amount))
+	by := a.wheel.by.Add(a.wheel.towards.Mul(a.wheel.amount))
 	p.moveTo(a.at)
 	p.holding(p.held(a), func() {
 		p.wheel(by.Y, wheelUp, wheelDown)
@@ -152,8 +165,8 @@ func (p *plan) wheel(clicks int, back, forth uint8) {
 		button, clicks = back, -clicks
 	}
 	for range clicks {
-		p.step(step{do: (*run).press, button: button, pause: wheelTime})
-		p.step(step{do: (*run).release, button: button, pause: wheelTime})
+		p.step(step{do: press, button: button, pause: wheelTime})
+		p.step(step{do: release, button: button, pause: wheelTime})
 	}
 }
 
@@ -162,7 +175,7 @@ func (p *plan) wait(a *action) {
 	if a.row.by == "type" {
 		d = waitTime
 	}
-	p.step(step{do: (*run).wait, pause: d})
+	p.step(step{do: wait, pause: d})
 }
 
 func (p *plan) nothing(*action) {}

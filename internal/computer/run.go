@@ -14,22 +14,20 @@ import (
 type Screen interface {
 	// Size is that of the desktop.
 	Size() image.Point
-	// At is where the pointer was sent last, and Buttons are those that are down.
-	At() image.Point
-	Buttons() uint8
+	// At is where the pointer was sent last, and which buttons are down.
+	At() (place image.Point, buttons uint8)
 	// Last is the picture of the whole desktop that the caller was shown last, without its pixels; the zero
 	// value if there was none.
 	Last() screen.Shot
-	// Ended is closed at the end of the session.
-	Ended() <-chan struct{}
 
-	// Turn waits until no other call acts; done ends this one's turn.
-	Turn(ctx context.Context) (done func(), err error)
+	// Turn waits until no other call acts. Check returns the error that an event would have now; done ends the
+	// turn, and counts what was done.
+	Turn(ctx context.Context) (check func() error, done func(actions, typed int), err error)
+
 	Pointer(at image.Point, buttons uint8) error
 	Key(keysym uint32, down bool) error
 	Cut(text string) error
 	LetGo() error
-	Acted(actions, typed int)
 	Look(ctx context.Context, want screen.Want) (screen.Shot, error)
 }
 
@@ -45,6 +43,7 @@ type Result struct {
 type run struct {
 	ctx    context.Context
 	screen Screen
+	check  func() error
 	space  image.Point // of the caller's coordinates
 	typed  int
 }
@@ -55,12 +54,12 @@ type run struct {
 // an action holds come up with it, and all that are down after a failure or a panic; a button of
 // left_mouse_down stays down, as long as the Screen lets it.
 func (r *Request) Run(ctx context.Context, s Screen) (Result, error) {
-	over, err := s.Turn(ctx)
+	check, end, err := s.Turn(ctx)
 	if err != nil {
 		return Result{}, err
 	}
-	defer over()
-	x := run{ctx: ctx, screen: s, space: r.space}
+	x, done := run{ctx: ctx, screen: s, check: check, space: r.space}, 0
+	defer func() { end(done, x.typed) }()
 	if x.space == (image.Point{}) {
 		x.space = s.Last().Space
 	}
@@ -72,8 +71,7 @@ func (r *Request) Run(ctx context.Context, s Screen) (Result, error) {
 			return Result{}, err
 		}
 	}
-	done, err := x.all(&r.plan)
-	if err != nil {
+	if err := x.all(&r.plan, &done); err != nil {
 		return Result{}, failed(err, done)
 	}
 	return x.look(r, done)
@@ -97,49 +95,63 @@ func (x *run) look(r *Request, done int) (Result, error) {
 	if err != nil {
 		return Result{}, failed(err, done)
 	}
+	at, _ := x.screen.At()
 	space := x.space
 	if r.space == (image.Point{}) && want.Region.Empty() {
 		space = shot.Space
 	}
-	return Result{Done: done, Cursor: scale(x.screen.At(), x.screen.Size(), space), Space: space, Shot: shot}, nil
+	return Result{Done: done, Cursor: scale(at, x.screen.Size(), space), Space: space, Shot: shot}, nil
 }
 
-// all does the steps. It returns how many actions they completed.
-func (x *run) all(p *plan) (done int, err error) {
+// all does the steps, and counts the actions that they complete.
+func (x *run) all(p *plan, done *int) error {
 	complete := false
 	defer func() {
 		if !complete {
 			_ = x.screen.LetGo() // the failure says more
 		}
-		x.screen.Acted(done, x.typed)
 	}()
 	for i := range p.steps {
-		for done < len(p.ends) && p.ends[done] <= i {
-			done++
+		for p.ends[*done] <= i {
+			*done++
 		}
-		if err := p.steps[i].do(x, &p.steps[i]); err != nil {
-			return done, err
+		if err := x.do(&p.steps[i]); err != nil {
+			return err
 		}
 	}
-	complete = true
-	return len(p.ends), nil
+	*done, complete = len(p.ends), true
+	return nil
 }
 
-func (x *run) press(s *step) error   { return x.button(x.screen.Buttons()|s.button, s) }
-func (x *run) release(s *step) error { return x.button(x.screen.Buttons()&^s.button, s) }
-
-// button asks for the buttons each time, because one that was put down comes up by itself.
-func (x *run) button(down uint8, s *step) error {
-	if err := x.screen.Pointer(x.screen.At(), down); err != nil {
+// do does a step, and waits for the time after it. It asks for the buttons each time, because one that was
+// put down comes up by itself.
+func (x *run) do(s *step) (err error) {
+	at, buttons := x.screen.At()
+	switch s.do {
+	case move:
+		return x.move(s, at)
+	case press:
+		err = x.screen.Pointer(at, buttons|s.button)
+	case release:
+		err = x.screen.Pointer(at, buttons&^s.button)
+	case keyDown, keyUp:
+		err = x.screen.Key(s.keysym, s.do == keyDown)
+	case cut:
+		err = x.screen.Cut(s.text)
+	}
+	if err != nil {
 		return err
 	}
+	x.typed += s.typed
 	return x.wait(s)
 }
 
-func (x *run) move(s *step) error {
-	from, to := x.screen.At(), x.place(s.to)
+// move moves the pointer there in as many moves as the step has.
+func (x *run) move(s *step, from image.Point) error {
+	to := x.place(s.to)
 	for i := 1; i <= s.moves; i++ {
-		if err := x.screen.Pointer(from.Add(to.Sub(from).Mul(i).Div(s.moves)), x.screen.Buttons()); err != nil {
+		_, buttons := x.screen.At()
+		if err := x.screen.Pointer(from.Add(to.Sub(from).Mul(i).Div(s.moves)), buttons); err != nil {
 			return err
 		}
 		if err := x.wait(s); err != nil {
@@ -149,37 +161,26 @@ func (x *run) move(s *step) error {
 	return nil
 }
 
-func (x *run) keyDown(s *step) error { return x.key(s, true) }
-func (x *run) keyUp(s *step) error   { return x.key(s, false) }
-
-func (x *run) key(s *step, down bool) error {
-	if err := x.screen.Key(s.keysym, down); err != nil {
-		return err
-	}
-	x.typed += s.typed
-	return x.wait(s)
-}
-
-func (x *run) cut(s *step) error {
-	if err := x.screen.Cut(s.text); err != nil {
-		return err
-	}
-	x.typed += s.typed
-	return x.wait(s)
-}
+// askEvery is how soon a long wait sees that a person has the input, or that the session has ended.
+const askEvery = 250 * time.Millisecond
 
 // wait waits for the time after a step.
 func (x *run) wait(s *step) error {
-	timer := time.NewTimer(s.pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-x.screen.Ended():
-		return x.screen.Pointer(x.screen.At(), x.screen.Buttons()) // says why
-	case <-x.ctx.Done():
-		return apierror.New(apierror.ClientGone, "the client left").WithCause(x.ctx.Err())
+	for left := s.pause; left > 0; left -= askEvery {
+		timer := time.NewTimer(min(left, askEvery))
+		select {
+		case <-timer.C:
+		case <-x.ctx.Done():
+			timer.Stop()
+			return apierror.New(apierror.ClientGone, "the client left").WithCause(x.ctx.Err())
+		}
+		if s.pause > askEvery {
+			if err := x.check(); err != nil {
+				return err
+			}
+		}
 	}
+	return nil
 }
 
 // place is where a place of the caller's is on the desktop.
@@ -190,6 +191,6 @@ func scale(p, from, to image.Point) image.Point {
 	if from == to {
 		return p
 	}
-	side := func(v, from, to int) int { return min((2*v+1)*to/(2*from), to-1) }
+	side := func(v, from, to int) int { return (2*v + 1) * to / (2 * from) }
 	return image.Pt(side(p.X, from.X, to.X), side(p.Y, from.Y, to.Y))
 }

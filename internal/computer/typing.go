@@ -34,11 +34,11 @@ func combinations(text string) []string {
 }
 
 func (p *plan) holdKey(a *action) {
-	p.holding(p.chord("text", combinations(a.text)), func() { p.step(step{do: (*run).wait, pause: a.duration}) })
+	p.holding(p.chord("text", combinations(a.text)), func() { p.step(step{do: wait, pause: a.duration}) })
 }
 
 func (p *plan) tap(chord []uint32) {
-	p.holding(chord, func() { p.step(step{do: (*run).wait, pause: pressTime}) })
+	p.holding(chord, func() { p.step(step{do: wait, pause: pressTime}) })
 }
 
 // holding holds keys during f.
@@ -54,9 +54,9 @@ func (p *plan) holding(chord []uint32, f func()) {
 
 // key presses a key or lets it go. Typed are the characters that this types, for the record.
 func (p *plan) key(keysym uint32, down bool, typed int) {
-	s := step{do: (*run).keyUp, keysym: keysym, typed: typed, pause: keyTime}
+	s := step{do: keyUp, keysym: keysym, typed: typed, pause: keyTime}
 	if down {
-		s.do = (*run).keyDown
+		s.do = keyDown
 	}
 	if p.keys++; p.keys > fastKeys {
 		s.pause = slowKeyTime
@@ -132,12 +132,12 @@ func (p *plan) typeText(a *action) {
 		return
 	}
 	if a.via == "paste" {
-		p.step(step{do: (*run).cut, text: a.text, typed: n, pause: pasteTime})
+		p.step(step{do: cut, text: a.text, typed: n, pause: pasteTime})
 		if a.paste == "" {
 			a.paste = "ctrl+v"
 		}
 		p.tap(p.chord("paste_key", []string{a.paste}))
-		p.step(step{do: (*run).wait, pause: pasteTime}) // it is read before the next one replaces it
+		p.step(step{do: wait, pause: pasteTime}) // it is read before the next one replaces it
 		return
 	}
 	if a.paste != "" {

@@ -104,13 +104,16 @@ func (w *answer) read(r *http.Request, into any) error {
 	return nil
 }
 
-// download answers the visit with the answer of a public route: a file. The error is a *Failure if the
-// route refuses, and nothing is answered then.
+// download answers the visit with the answer of a public route: a file to keep, or to show without a
+// name. The error is a *Failure if the route refuses, and nothing is answered then.
 func (v *visit) download(path string, query url.Values, name string) error {
 	w := &file{ResponseWriter: v.w, name: name}
 	r, err := v.apiRequest(http.MethodGet, withQuery(path, query), nil)
 	if err != nil {
 		return err
+	}
+	if tag := v.r.Header.Get("If-None-Match"); tag != "" {
+		r.Header.Set("If-None-Match", tag)
 	}
 	v.console.config.API(v.caller).ServeHTTP(w, r)
 	if w.refusal.status != 0 {
@@ -131,11 +134,13 @@ type file struct {
 
 func (f *file) WriteHeader(status int) {
 	f.begun = true
-	if status >= 300 {
+	if status >= 300 && status != http.StatusNotModified {
 		f.refusal.WriteHeader(status)
 		return
 	}
-	f.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", f.name))
+	if f.name != "" {
+		f.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", f.name))
+	}
 	f.ResponseWriter.WriteHeader(status)
 }
 

@@ -27,8 +27,8 @@ func (o *opened) close() {
 // errBrokenOff is the end of an answer that the route has broken off.
 var errBrokenOff = errors.New("the answer broke off")
 
-// open is send for an answer that comes in parts. The error is a *Failure if the route refuses.
-func (v *visit) open(path string, body any) (*opened, error) {
+// openCall is visit.send for an answer that comes in parts. The error is a *Failure if the route refuses.
+func openCall(v *visit, path string, body any) (*opened, error) {
 	r, err := v.apiRequest(http.MethodPost, path, body)
 	if err != nil {
 		return nil, err

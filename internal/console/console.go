@@ -75,6 +75,9 @@ type Config struct {
 	// Desktop serves a socket that shows a desktop to a caller. It calls onSignOut with when it was used
 	// by the person, and with what it does when the session of the console ends.
 	Desktop func(w http.ResponseWriter, r *http.Request, by request.Caller, onSignOut func(used func() time.Time, f func()) (stop func()))
+	// OwnPage reports whether a request comes from a page of the console: browsers send a request for a
+	// WebSocket from the pages of any site.
+	OwnPage func(*http.Request) bool
 	// Tools asks an MCP server for its tools, and which version of MCP it speaks. The error is shown: it
 	// may have words of the server.
 	Tools func(ctx context.Context, send Sender) (version string, tools []Tool, err error)

@@ -21,6 +21,8 @@ type keysPage struct {
 	Disabled       bool // disabled ones are shown
 	Filtered       bool
 	Tenants        bool // the key sees keys of all tenants
+	Configured     []configuredKey
+	Spent          bool // the key may read the activity, so that what was spent is shown
 	First, Last    int64
 	Before, After  string // the offsets of the pages before and after, "" for none
 }
@@ -94,7 +96,65 @@ func (k *madeKey) LimitText() string {
 	return text
 }
 
-// listKeys shows the keys that were made at run time.
+// configuredKey is a key of the configuration, and what it has used this month.
+type configuredKey struct {
+	Name, Tenant string
+	Disabled     bool
+	Expires      time.Time `json:"expires_at"`
+	Scopes       []string
+
+	Month failedCalls
+	Cost  float64
+	Last  string // the last day of this month with a call, "" for none
+}
+
+// State is whether the key can be used, in a word, and Tone its colour.
+func (k *configuredKey) State(now time.Time) string {
+	return (&madeKey{Disabled: k.Disabled, Expires: k.Expires}).State(now)
+}
+
+// Tone is the colour of the state.
+func (k *configuredKey) Tone(now time.Time) string {
+	return (&madeKey{Disabled: k.Disabled, Expires: k.Expires}).Tone(now)
+}
+
+// Calls is the list of its calls.
+func (k *configuredKey) Calls() string {
+	return activityLink(&span{Choice: "30d"}, url.Values{"key": {k.Name}})
+}
+
+// configured reads the keys of the configuration.
+func configured(v *visit, tenant string) ([]configuredKey, error) {
+	q := url.Values{"source": {"configuration"}}
+	setParam(q, "tenant", tenant)
+	var answer struct{ Data []configuredKey }
+	if err := v.get("/api/v1/keys", q, &answer); err != nil || !v.has(keys.ActivityRead) {
+		return answer.Data, err
+	}
+	day := v.now.UTC().Truncate(24 * time.Hour)
+	sums, err := sumsOf(v, url.Values{
+		"by": {"key"}, "step": {"day"}, "top": {"50"}, "from": {day.AddDate(0, 0, 1-day.Day()).Format(time.RFC3339)}, "to": {day.AddDate(0, 0, 1).Format(time.RFC3339)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range answer.Data {
+		k := &answer.Data[i]
+		for j := range sums.Data {
+			if s := &sums.Data[j]; s.Name == k.Name {
+				k.Month, k.Cost = failedCalls{s.Total.Requests, s.Total.Errors}, s.Total.Cost
+				for _, p := range s.Points {
+					if p.Requests > 0 {
+						k.Last = p.At.Format(time.DateOnly)
+					}
+				}
+			}
+		}
+	}
+	return answer.Data, nil
+}
+
+// listKeys shows the keys that were made at run time, and on the first page those of the configuration.
 func listKeys(v *visit) error {
 	offset, _ := strconv.Atoi(v.query.Get("offset"))
 	offset = max(offset, 0)
@@ -109,6 +169,12 @@ func listKeys(v *visit) error {
 		return err
 	}
 	p.Rows = answer.Data
+	if offset == 0 && p.Search == "" {
+		if p.Configured, err = configured(v, p.Tenant); err != nil {
+			return err
+		}
+		p.Spent = v.has(keys.ActivityRead)
+	}
 	p.First, p.Last = int64(offset)+1, int64(offset+len(p.Rows))
 	if offset > 0 {
 		p.Before = strconv.Itoa(max(offset-keysOfPage, 0))

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
 const adaHash = "1111111111111111111111111111111111111111111111111111111111111111"
@@ -14,8 +16,26 @@ const ada = `{"hash":"` + adaHash + `","name":"Ada","label":"gh-abc...xyz","tena
 	"usage_monthly":20,"created_at":"2026-11-20T02:20:00.000Z","updated_at":"2026-11-22T02:20:00.500Z","expires_at":"2026-12-23T02:20:00.000Z","previous_key_expires_at":null,
 	"scopes":["chat:write"],"models":["test/*"],"mcp":["demo/echo"],"rates":[],"budgets":[],"concurrency":null,"max_output_tokens":null}`
 
+const noConfigured = `200 {"data":[]}`
+
+func TestKeysOfTheCaddyfileAreShownWithWhatTheyUsed(t *testing.T) {
+	a := newManageAPI(t, map[string]string{
+		"GET /api/v1/keys": `200 {"data":[]}`,
+		"GET /api/v1/keys?source=configuration": `200 {"data":[{"name":"ci","tenant":"acme","source":"configuration","disabled":false,"expires_at":"2026-11-22T00:00:00Z","scopes":["chat:write","models:read"]},
+			{"name":"web","tenant":"lab","disabled":true,"expires_at":null,"scopes":["chat:write"]}]}`,
+		"GET /api/v1/activity/series": `200 {"data":[{"name":"ci","total":{"requests":1200,"errors":1,"cost":2.5},"points":[{"at":"2026-11-03T00:00:00Z","requests":1100},{"at":"2026-11-21T00:00:00Z","requests":100}]}]}`,
+	})
+	a.shows(a.visit("/console/keys", nil), 200, "Keys of the Caddyfile", "ci expired chat:write models:read 1,200 $2.50 2026-11-21", "web disabled chat:write none $0.00 not this month never")
+	if q := a.asked[len(a.asked)-1].query; q.Get("from") != "2026-11-01T00:00:00Z" || q.Get("to") != "2026-11-24T00:00:00Z" || q.Get("by") != "key" {
+		t.Errorf("asked %v", q)
+	}
+	a.shows(a.visit("/console/keys?search=x", nil), 200, "No key is like that", "!Keys of the Caddyfile")
+	a.key.Scopes &^= keys.ActivityRead
+	a.shows(a.visit("/console/keys", nil), 200, "ci expired chat:write models:read now", "!Spent")
+}
+
 func TestKeysAreListedAndSearched(t *testing.T) {
-	a := newManageAPI(t, map[string]string{"GET /api/v1/keys": `200 {"data":[` + ada + `,{"hash":"22","name":"Old","disabled":true,"usage":0,"created_at":"2026-11-01T00:00:00.000Z"}]}`})
+	a := newManageAPI(t, map[string]string{"GET /api/v1/keys?source=configuration": noConfigured, "GET /api/v1/activity/series": `200 {"data":[]}`, "GET /api/v1/keys": `200 {"data":[` + ada + `,{"hash":"22","name":"Old","disabled":true,"usage":0,"created_at":"2026-11-01T00:00:00.000Z"}]}`})
 	a.shows(a.visit("/console/keys?search=a&disabled=no&offset=200", nil), 200, "Ada 111111111111… active 75 $10.00 daily $7.50 $30.00 3 days ago in 30 days", "Old 22 disabled none of its own",
 		"Keys 201 to 202", "Newer", "!Older")
 	if q := a.asked[0].query; q.Get("search") != "a" || q.Get("include_disabled") != "false" || q.Get("offset") != "200" {

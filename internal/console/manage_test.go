@@ -23,7 +23,8 @@ import (
 type manageAPI struct {
 	t       *testing.T
 	key     keys.Key
-	answers map[string]string // "METHOD /path": "STATUS body"
+	answers map[string]string // "METHOD /path", or "METHOD /path?source=SOURCE": "STATUS body"
+	known   string            // If-None-Match of visits
 	asked   []sent
 }
 
@@ -45,7 +46,11 @@ func (a *manageAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !isPublic(r.Method, r.URL.EscapedPath()) {
 		a.t.Errorf("%s is no public route", route)
 	}
-	text, answer, _ := strings.Cut(a.answers[route], " ")
+	asked := route
+	if source := r.URL.Query().Get("source"); source != "" {
+		asked += "?source=" + source
+	}
+	text, answer, _ := strings.Cut(a.answers[asked], " ")
 	status, err := strconv.Atoi(text)
 	if err != nil {
 		status, answer = http.StatusNotFound, `{"error":{"message":"there is no such thing","code":"not_found"}}`
@@ -91,6 +96,9 @@ func (a *manageAPI) visit(path string, form url.Values) *httptest.ResponseRecord
 	if form != nil {
 		r = httptest.NewRequestWithContext(a.t.Context(), http.MethodPost, path, strings.NewReader(form.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	if a.known != "" {
+		r.Header.Set("If-None-Match", a.known)
 	}
 	mux.ServeHTTP(w, r)
 	return w

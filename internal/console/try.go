@@ -1,6 +1,8 @@
 package console
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -9,10 +11,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/sse"
 )
 
 const (
@@ -188,7 +188,7 @@ type chunk struct {
 // the call is refused, or breaks off.
 func ask(v *visit, q *question, model string, text func(string) error) (o outcome, err error) {
 	begun := v.console.config.Now()
-	call, err := v.open(tryRoute, map[string]any{"model": model, "stream": true, "usage": map[string]bool{"include": true}, "messages": q.messages()})
+	call, err := openCall(v, tryRoute, map[string]any{"model": model, "stream": true, "usage": map[string]bool{"include": true}, "messages": q.messages()})
 	if err != nil {
 		return o, err
 	}
@@ -197,17 +197,12 @@ func ask(v *visit, q *question, model string, text func(string) error) (o outcom
 		o.Row = Prefix + "/activity/" + url.PathEscape(id)
 	}
 	o.Cost = "no known price"
-	events := sse.NewReader(call.body, maxTryEvent)
-	for {
-		event, err := events.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return o, err
-		}
+	lines := bufio.NewScanner(call.body) // our own routes write an event's data in one line
+	lines.Buffer(nil, maxTryEvent)
+	for lines.Scan() {
 		var c chunk
-		if json.Unmarshal(event.Data, &c) != nil { // [DONE]
+		data, isData := bytes.CutPrefix(lines.Bytes(), []byte("data: "))
+		if !isData || json.Unmarshal(data, &c) != nil { // [DONE]
 			continue
 		}
 		if c.Error != nil {
@@ -227,8 +222,8 @@ func ask(v *visit, q *question, model string, text func(string) error) (o outcom
 			}
 		}
 	}
-	o.Took = milliseconds(float64(v.console.config.Now().Sub(begun)) / float64(time.Millisecond))
-	return o, nil
+	o.Took = milliseconds(inMilliseconds(v.console.config.Now().Sub(begun)))
+	return o, lines.Err()
 }
 
 // stream answers with the events of one answer: text, then end or failed.

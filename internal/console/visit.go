@@ -58,6 +58,7 @@ var notices = map[string]string{
 	"released":   "The workstation is released: its addresses are dead and its sessions have ended.",
 	"restored":   "The workstation is in service again.",
 	"ended":      "The session has ended.",
+	"erased":     "The recording is deleted.",
 	"enabled":    "The key is enabled.",
 	"disabled":   "The key is disabled.",
 	"deleted":    "The key is deleted.",

@@ -32,6 +32,8 @@ type workstationRow struct {
 	Requests          int64     `json:"help_requested"` // of agents that wait for a person
 	Registered        time.Time `json:"registered_at"`
 	Released          time.Time `json:"released_at"`
+	Automation        string    // what agents may do: "view", "control", or "" for nothing
+	Thumbnail         string    `json:"-"` // where a small picture of the desktop is; "" for none
 	Own               bool      `json:"-"` // of the key's tenant: others can only be looked at
 	Connects, Manages bool      `json:"-"`
 }
@@ -85,6 +87,30 @@ func (r *workstationRow) OpenSessions() string {
 	return Prefix + "/sessions?" + url.Values{"workstation": {r.ID}}.Encode()
 }
 
+// Thumbnails are pictures of desktops where somebody is: nobody else's machine is connected to because
+// of a list. Each takes one of automation_sessions for a minute.
+const (
+	maxThumbnails  = 12
+	thumbnailWidth = "320"
+)
+
+// addThumbnails gives rows a picture.
+func (p *workstationsPage) addThumbnails() {
+	left := maxThumbnails
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		if r.Own && r.Automation != "" && r.Sessions > 0 && !r.IsReleased() && left > 0 {
+			r.Thumbnail = r.path("screenshot")
+			left--
+		}
+	}
+}
+
+// thumbnail is a small picture of a desktop.
+func thumbnail(v *visit) error {
+	return v.download(workstationRoute(v.r.PathValue("id"))+"/screenshot", url.Values{"max_width": {thumbnailWidth}}, "")
+}
+
 // workstations shows the workstations, and the form that registers one.
 func workstations(v *visit) error {
 	return showWorkstations(v, form{Values: url.Values{"name": {v.query.Get("name")}, "address": {v.query.Get("address")}}})
@@ -100,6 +126,9 @@ func showWorkstations(v *visit, f form) error {
 	slices.SortStableFunc(p.Rows, func(x, y workstationRow) int { // one's own first
 		return cmp.Or(cmp.Compare(rankOwn(x.Own), rankOwn(y.Own)), cmp.Compare(x.Tenant, y.Tenant), cmp.Compare(x.ID, y.ID))
 	})
+	if v.has(keys.WorkstationsAutomate) {
+		p.addThumbnails()
+	}
 	return showForm(v, &p.Form, "workstations", &p)
 }
 

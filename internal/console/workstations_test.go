@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -95,4 +96,50 @@ func TestAReleaseIsAskedForFirst(t *testing.T) {
 	a.answers["GET /v1/workstations/desk1"] = `200 {"workstation_id":"desk1","source":"lab"}`
 	a.shows(a.visit("/console/workstations/desk1/release", nil), 200, "Its source is asked who gets it next", "The source lab still has the workstation", "!register it again")
 	a.shows(a.visit("/console/workstations/gone/release", nil), 404, "there is no such thing")
+}
+
+// Each picture is a connection to a desktop, and takes one of those that agents may have.
+func TestTheListShowsDesktopsWhereSomebodyIs(t *testing.T) {
+	var rows []string
+	for i, row := range []string{
+		`"tenant":"acme","automation":"view","sessions":1,"state":"available"`, `"tenant":"acme","automation":"control","sessions":2,"state":"available"`,
+		`"tenant":"acme","sessions":1,"state":"available"`, `"tenant":"acme","automation":"view","sessions":0,"state":"available"`,
+		`"tenant":"acme","automation":"view","sessions":1,"state":"released"`, `"tenant":"other","automation":"view","sessions":1,"state":"available"`,
+	} {
+		rows = append(rows, fmt.Sprintf(`{"workstation_id":"d%d",%s}`, i, row))
+	}
+	a := newManageAPI(t, map[string]string{"GET /v1/workstations": `200 {"data":[` + strings.Join(rows, ",") + `]}`})
+	body := a.visit("/console/workstations", nil).Body.String()
+	for i := range rows {
+		if has := strings.Contains(body, fmt.Sprintf(`<img class="thumbnail" src="/console/workstations/d%d/screenshot" alt="" loading="lazy"`, i)); has != (i < 2) {
+			t.Errorf("d%d has a picture: %v", i, has)
+		}
+	}
+	a.key.Scopes = keys.WorkstationsConnect | keys.WorkstationsManage
+	if body := a.visit("/console/workstations", nil).Body.String(); strings.Contains(body, "<img class=\"thumbnail\"") {
+		t.Error("a key that may not automate gets pictures")
+	}
+	a.key.Scopes |= keys.WorkstationsAutomate
+	a.answers["GET /v1/workstations"] = `200 {"data":[` + strings.TrimSuffix(strings.Repeat(rows[0]+",", 50), ",") + `]}`
+	if n := strings.Count(a.visit("/console/workstations", nil).Body.String(), "<img class=\"thumbnail\""); n != 12 {
+		t.Errorf("%d pictures", n)
+	}
+}
+
+func TestAPictureOfADesktopComesFromThePublicRoute(t *testing.T) {
+	a := newManageAPI(t, map[string]string{"GET /v1/workstations/d1/screenshot": "200 PNG"})
+	a.known = `"abc"`
+	w := a.visit("/console/workstations/d1/screenshot", nil)
+	if w.Code != 200 || w.Body.String() != "PNG" || w.Header().Get("Content-Disposition") != "" {
+		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
+	}
+	if q := a.asked[0]; q.query.Get("max_width") != "320" || q.header.Get("If-None-Match") != `"abc"` {
+		t.Errorf("asked %v", q)
+	}
+	a.answers["GET /v1/workstations/d1/screenshot"] = "304 "
+	if w := a.visit("/console/workstations/d1/screenshot", nil); w.Code != 304 {
+		t.Errorf("%d", w.Code)
+	}
+	a.answers["GET /v1/workstations/d1/screenshot"] = `429 {"error":{"message":"agents have 64 desktops open","code":"automation_busy"}}`
+	a.shows(a.visit("/console/workstations/d1/screenshot", nil), 429, "agents have 64 desktops open")
 }

@@ -100,6 +100,17 @@ func (c *configuration) automation(by Issuer, id ID, target *Target) []automatio
 	return levels
 }
 
+// automates is what the levels without keys allow at a workstation with these rules; zero is nothing.
+func (c *configuration) automates(id ID, of SessionRules) Automation {
+	gateway := c.policy.Session
+	gateway.ViewOnly = gateway.ViewOnly || c.policy.ViewOnly
+	a := gateway.Within(c.levels.Tenants[id.Tenant]).Within(of).automation()
+	if gateway.Automation == 0 || a == AutomationOff {
+		return 0
+	}
+	return a
+}
+
 func automationOff(name, option string, rules SessionRules, need Automation) error {
 	says := "automation " + rules.Automation.String()
 	switch {

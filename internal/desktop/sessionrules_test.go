@@ -36,6 +36,8 @@ func TestTheStrictestOfFiveLevelsCounts(t *testing.T) {
 		`{"max_guests":0}`:        {`{"max_guests":3}`, `{}`, `{}`, `{"max_guests":0}`, `{"max_guests":1}`},
 		`{"record":"on"}`:         {`{"record":"off"}`, `{"record":"on"}`, `{}`, `{"record":"off"}`, `{"record":"off"}`},
 		`{"record":"required"}`:   {`{"record":"on"}`, `{}`, `{"record":"required"}`, `{"record":"off"}`, `{"record":"on"}`},
+		`{"automation":"view"}`:   {`{"automation":"control"}`, `{}`, `{"automation":"view"}`, `{"automation":"control"}`, `{}`},
+		`{"automation":"off"}`:    {`{"automation":"off"}`, `{"automation":"control"}`, `{}`, `{"automation":"view"}`, `{}`},
 		`{"max_guests":1}`:        {`{"max_guests":3}`, `{"max_guests":2}`, `{}`, `{}`, `{"max_guests":1}`},
 		`{"view_only":true,"shared":false,"fps":1,"clipboard_in":"off","clipboard_out":"off","idle_timeout":1,"max_duration":1,"bandwidth":64000,"max_guests":100}`: {
 			`{"view_only":true,"fps":1}`, `{"shared":false,"idle_timeout":1}`, `{"clipboard_in":"off","max_duration":1}`, `{"clipboard_out":"off","bandwidth":64000}`, `{"max_guests":100}`,
@@ -67,6 +69,8 @@ func TestSessionRulesAreReadStrictly(t *testing.T) {
 		`{"idle_timeout":-1}`:                  "session.idle_timeout",
 		`{"max_duration":31536001}`:            "session.max_duration",
 		`{"bandwidth":63999}`:                  "session.bandwidth",
+		`{"automation":"on"}`:                  "session.automation",
+		`{"automation":""}`:                    "session.automation",
 		`{"max_guests":-1}`:                    "session.max_guests",
 		`{"max_guests":101}`:                   "session.max_guests",
 		`{"record":"maybe"}`:                   "session.record",

@@ -33,7 +33,8 @@ type View struct {
 	RegisteredAt time.Time
 	ReleasedAt   time.Time
 	ExpiresAt    time.Time
-	Change       int64 // another one after each change of the registration; 0: there was none
+	Automation   Automation // what agents may do, by all rules but those of their keys; zero: nothing
+	Change       int64      // another one after each change of the registration; 0: there was none
 }
 
 // SessionView is an open session as it may be shown.
@@ -176,8 +177,11 @@ func (v *Inventory) addNumbers(views []View) {
 func (v *Inventory) view(id ID) View {
 	view := View{Tenant: id.Tenant, Name: id.Name, Source: SourceDeclared, State: StateAvailable}
 	p := v.state.records.byID[id]
-	if v.config.declared[id] == nil && p != nil {
+	if declared := v.config.declared[id]; declared != nil {
+		view.Automation = v.config.automates(id, declared.Session)
+	} else if p != nil {
 		r := &p.record
+		view.Automation = v.config.automates(id, r.Session)
 		view.Source, view.Address, view.RegisteredAt = cmp.Or(r.Source, SourceRegistered), r.Address, r.RegisteredAt
 		view.Machine, view.Labels, view.ExpiresAt = r.Machine, r.Labels, r.ExpiresAt
 		view.Change = r.ChangedAt.UnixNano()

@@ -56,16 +56,15 @@ func (v View) MarshalJSON() ([]byte, error) {
 		Registered time.Time `json:"registered_at,omitzero"`
 		Released   time.Time `json:"released_at,omitzero"`
 
-		Machine string            `json:"generation,omitempty"`
-		Labels  map[string]string `json:"labels,omitempty"`
-		Expires time.Time         `json:"expires_at,omitzero"`
-
-		Holder   string `json:"control,omitempty"`
-		Requests int    `json:"help_requested,omitempty"`
+		Machine    string            `json:"generation,omitempty"`
+		Labels     map[string]string `json:"labels,omitempty"`
+		Expires    time.Time         `json:"expires_at,omitzero"`
+		Automation Automation        `json:"automation,omitzero"`
+		Holder     string            `json:"control,omitempty"`
+		Requests   int               `json:"help_requested,omitempty"`
 	}{
 		v.Name, v.Tenant, v.Source, v.State, v.Sessions, v.Tokens, v.Address, wireTime(v.RegisteredAt), wireTime(v.ReleasedAt),
-		v.Machine, v.Labels, wireTime(v.ExpiresAt),
-		v.Holder, v.Requests,
+		v.Machine, v.Labels, wireTime(v.ExpiresAt), v.Automation, v.Holder, v.Requests,
 	})
 }
 

@@ -10,14 +10,11 @@ type Cursor struct {
 	Placed bool        // the server has said where; it does so when others move the pointer
 }
 
-// Cursor returns what the server said of it. Its shape is never written to again.
-func (d *Decoder) Cursor() Cursor { return d.cursor }
-
-// maxCursor bounds the pixels of a shape.
-const maxCursor = 1 << 20
+// maxCursor bounds the pixels of a shape: 512 by 512 is twice the largest that desktops have.
+const maxCursor = 1 << 18
 
 // shape begins a cursor's. Its place is the hot spot.
-func (d *Decoder) shape(m *Message, r image.Rectangle) (*image.RGBA, error) {
+func shape(d *Decoder, m *Message, r image.Rectangle) (*image.RGBA, error) {
 	size := r.Size()
 	if size.X*size.Y > maxCursor {
 		return nil, wrong("a cursor of %dx%d", size.X, size.Y)
@@ -44,7 +41,7 @@ func maskLen(r image.Rectangle) int { return (r.Dx() + 7) / 8 * r.Dy() }
 
 // readCursor reads pixels and a mask (RFC 6143, section 7.8.1).
 func readCursor(d *Decoder, m *Message, r image.Rectangle) error {
-	img, err := d.shape(m, r)
+	img, err := shape(d, m, r)
 	if err == nil {
 		as := &d.formats.whole
 		as.convert(img.Pix, d.in.bytes(len(img.Pix)/4*as.size))
@@ -55,7 +52,7 @@ func readCursor(d *Decoder, m *Message, r image.Rectangle) error {
 
 // readXCursor reads two colours, which pixels have the first one, and a mask. An empty cursor has none.
 func readXCursor(d *Decoder, m *Message, r image.Rectangle) error {
-	img, err := d.shape(m, r)
+	img, err := shape(d, m, r)
 	if err != nil || r.Empty() {
 		return err
 	}
@@ -77,7 +74,7 @@ func readAlphaCursor(d *Decoder, m *Message, r image.Rectangle) error {
 	if encoding := d.in.u32(); encoding != 0 {
 		return wrong("a cursor of encoding %d", int32(encoding))
 	}
-	img, err := d.shape(m, r)
+	img, err := shape(d, m, r)
 	if err == nil {
 		copy(img.Pix, d.in.bytes(len(img.Pix)))
 	}
@@ -89,7 +86,7 @@ func readAlphaCursor(d *Decoder, m *Message, r image.Rectangle) error {
 func readVMwareCursor(d *Decoder, m *Message, r image.Rectangle) error {
 	kind, as := d.in.u8(), &d.formats.whole
 	d.in.skip(1)
-	img, err := d.shape(m, r)
+	img, err := shape(d, m, r)
 	switch n := r.Dx() * r.Dy(); {
 	case err != nil:
 		return err

@@ -27,17 +27,17 @@ const (
 
 // cutText reads ServerCutText (RFC 6143, section 7.6.4), plain or extended. What the picture does not
 // depend on cannot make it fail.
-func (d *Decoder) cutText(m *Message) {
-	d.in.skip(3)
-	n := int(int32(d.in.u32()))
+func (m *Message) cutText(in *input) {
+	in.skip(3)
+	n := int(int32(in.u32()))
 	switch {
 	case n > MaxText || n < -MaxText:
-		d.in.skip(max(n, -n))
+		in.skip(max(n, -n))
 	case n < 0:
-		m.extended(d.in.bytes(-n))
+		m.extended(in.bytes(-n))
 	default:
 		m.Text = make([]byte, 0, n)
-		for _, c := range d.in.bytes(n) { // Latin-1
+		for _, c := range in.bytes(n) { // Latin-1
 			m.Text = append(m.Text, string(rune(c))...)
 		}
 	}

@@ -15,6 +15,7 @@ var (
 	bigEndian = [16]byte{32, 24, 1, 1, 0, 255, 0, 255, 0, 255, 16, 8, 0}
 	highBytes = [16]byte{32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 24, 16, 8}
 	bigHigh   = [16]byte{32, 24, 1, 1, 0, 255, 0, 255, 0, 255, 8, 16, 24}
+	noDepth   = [16]byte{32, 25, 0, 1, 0, 255, 0, 255, 0, 255, 0, 8, 16} // CPIXEL and TPIXEL are whole then
 	deepest   = [16]byte{32, 30, 0, 1, 3, 255, 3, 255, 3, 255, 20, 10, 0}
 	fifteen   = [16]byte{32, 15, 1, 1, 0, 31, 0, 31, 0, 31, 10, 5, 0}
 	packed24  = [16]byte{24, 24, 0, 1, 0, 255, 0, 255, 0, 255, 0, 8, 16}
@@ -25,7 +26,7 @@ var (
 
 	allFormats = map[string][16]byte{
 		"red first": redFirst, "blue first": blueFirst, "big-endian": bigEndian, "high bytes": highBytes, "big high": bigHigh,
-		"10 bits": deepest, "5 bits in 32": fifteen, "24": packed24, "16": sixteen, "big 15": bigThin, "8": eight, "mapped": mapped,
+		"depth 25": noDepth, "10 bits": deepest, "5 bits in 32": fifteen, "24": packed24, "16": sixteen, "big 15": bigThin, "8": eight, "mapped": mapped,
 	}
 )
 

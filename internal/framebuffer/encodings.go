@@ -58,7 +58,8 @@ var live = []int32{
 }
 
 // Live returns the encodings that a viewer which wants the exact picture asks for, the best first. A
-// server that gets them draws no cursor into the picture: [Decoder.Cursor] has it.
+// server that gets them draws no cursor into the picture: [Decoder.Cursor] has it. But TigerVNC's draws
+// it while the pointer is not where this viewer has moved it.
 func Live() []int32 { return append([]int32(nil), live...) }
 
 // Knows reports whether a viewer may ask for an encoding and a Decoder still reads all that the server
@@ -93,8 +94,8 @@ func (d *Decoder) update(m *Message) error {
 			return fmt.Errorf("a rectangle of encoding %d at %v: %w", code, r, err)
 		}
 	}
-	m.Damage, m.Drawn = d.canvas.damage, maxDrawn-d.budget
-	return nil
+	m.Damage = d.canvas.damage
+	return d.in.err
 }
 
 func (d *Decoder) rectangle(m *Message, code int32, r image.Rectangle) error {
@@ -106,6 +107,7 @@ func (d *Decoder) rectangle(m *Message, code int32, r image.Rectangle) error {
 		if err := d.spend(r); err != nil {
 			return err
 		}
+		m.Drawn = m.Drawn.Union(r)
 	}
 	return e.read(d, m, r)
 }
@@ -140,8 +142,8 @@ func readScreens(d *Decoder, m *Message, r image.Rectangle) error {
 	const ourRequest, screen = 1, 16
 	n := int(d.in.u8())
 	d.in.skip(3 + n*screen)
-	if d.in.err != nil || r.Min.X == ourRequest && r.Min.Y != 0 {
-		return nil
+	if refused := r.Min.X == ourRequest && r.Min.Y != 0; refused || d.in.err != nil {
+		return d.in.err
 	}
 	return readSize(d, m, r)
 }

@@ -8,7 +8,8 @@
 //	}
 //
 // What a server can make a Decoder hold is bounded: a picture of at most [MaxPixels], another while the
-// size changes, and 10 MiB of buffers.
+// size changes, 10 MiB of buffers, and 16 MiB while a JPEG is decoded. A server that sends ZRLE alone
+// costs less than 512 KiB besides the picture.
 package framebuffer
 
 import (
@@ -63,6 +64,9 @@ func (d *Decoder) SetFormat(format [16]byte) error {
 // Picture is the decoder's own, valid until the next Read.
 func (d *Decoder) Picture() *Picture { return &d.canvas.Picture }
 
+// Cursor returns what the server said of it. Its shape is never written to again.
+func (d *Decoder) Cursor() Cursor { return d.cursor }
+
 // Kind is what a message of the server is.
 type Kind uint8
 
@@ -82,7 +86,7 @@ const MaxText = 1 << 20
 type Message struct {
 	Kind      Kind
 	Damage    image.Rectangle // around all pixels that are not as before, empty if there are none
-	Drawn     int             // pixels that it has sent or moved, changed or not
+	Drawn     image.Rectangle // around all that were drawn, changed or not
 	Resized   bool            // the picture has another size, and all of it is damaged
 	Cursor    bool            // its shape or place may have changed
 	Text      []byte          // the clipboard's, in UTF-8; nil if none was sent or it is too long
@@ -122,7 +126,7 @@ func (d *Decoder) message(m *Message, kind byte) error {
 		m.Kind = Bell
 	case rfb.MsgServerCutText:
 		m.Kind = CutText
-		d.cutText(m)
+		m.cutText(in)
 	case rfb.MsgEnableContinuousUpdates: // their end
 	case rfb.MsgFence:
 		in.skip(7)

@@ -39,23 +39,15 @@ func (s *stream) open(from *input, n int) *input {
 	}
 	s.plain.r.Reset((*inflated)(s))
 	s.plain.have, s.plain.at, s.plain.err = nil, 0, nil
-	if !s.begun {
-		s.begun, s.past = true, s.past[:0]
-		method, flags := s.next(), s.next()
-		if from.err == nil && s.plain.err == nil && (method&0x0f != 8 || flags&0x20 != 0 || (int(method)<<8|int(flags))%31 != 0) {
-			s.plain.fail(wrong("a zlib stream begins with % x", []byte{method, flags}))
+	if !s.begun && n >= 2 {
+		s.begun, s.left, s.past = true, n-2, s.past[:0]
+		if head := from.u16(); head>>8&0x0f != 8 || head&0x20 != 0 || head%31 != 0 {
+			s.plain.fail(wrong("a zlib stream begins with %04x", head))
 		}
 	}
 	err := s.inflater.(flate.Resetter).Reset(s, s.past[max(0, len(s.past)-window):])
 	s.plain.fail(err)
 	return &s.plain
-}
-
-// next is ReadByte for the head.
-func (s *stream) next() byte {
-	b, err := s.ReadByte()
-	s.plain.fail(err)
-	return b
 }
 
 // close checks that the pixels that were read are all that the rectangle has, no less and no more.
@@ -78,18 +70,6 @@ func (s *stream) close() error {
 	}
 }
 
-// Read is for flate, which uses ReadByte alone.
-func (s *stream) Read(p []byte) (int, error) {
-	for i := range p {
-		b, err := s.ReadByte()
-		if err != nil {
-			return i, err
-		}
-		p[i] = b
-	}
-	return len(p), nil
-}
-
 // ReadByte hands out the compressed bytes.
 func (s *stream) ReadByte() (byte, error) {
 	if s.left == 0 {
@@ -98,6 +78,17 @@ func (s *stream) ReadByte() (byte, error) {
 	s.left--
 	b := s.from.u8()
 	return b, s.from.err
+}
+
+// Read does the same. The inflater, which reads nothing ahead, uses it for what is only stored.
+func (s *stream) Read(p []byte) (int, error) {
+	if s.left == 0 {
+		return 0, errUsed
+	}
+	n := min(len(p), s.left, window)
+	s.left -= n
+	copy(p, s.from.bytes(n))
+	return n, s.from.err
 }
 
 // inflated is the plain side of a stream.

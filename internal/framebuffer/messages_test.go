@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"io"
@@ -96,6 +97,8 @@ func TestDamageIsAroundWhatChanged(t *testing.T) {
 		{[]string{rect(image.Rect(3, 2, 4, 4), 0, colours(red, blue)), rect(image.Rect(5, 3, 6, 4), 0, colours(blue))}, image.Rect(3, 2, 6, 4)},
 		{[]string{rect(image.Rect(0, 5, 8, 6), 1, u16(0), u16(1))}, image.Rectangle{}}, // black on black
 		{[]string{rect(image.Rect(0, 5, 8, 6), 1, u16(0), u16(0))}, image.Rect(2, 5, 6, 6)},
+		{[]string{rect(image.Rect(2, 4, 3, 5), 0, colours(green)), rect(image.Rect(0, 1, 8, 2), 0, colours(black, black, black, black, green, black, black, black))},
+			image.Rect(2, 1, 5, 5)},
 		{[]string{rect(image.Rect(4, 4, 6, 5), 0, colours(red, red)), all(red, black, red, green, black, red, black, blue)}, image.Rect(0, 0, 8, 5)},
 	} {
 		if m := read(t, d, update(c.rects...)); m.Damage != c.want {
@@ -210,6 +213,7 @@ func TestCursorsHaveShapeAndPlace(t *testing.T) {
 func TestTheClipboardIsRead(t *testing.T) {
 	text := "Gr\xfc\xdfe"
 	long := "\u20ac" + strings.Repeat("x", 1000)
+	most := strings.Repeat("m", framebuffer.MaxText)
 	var z deflater
 	packed := z.flush(u32(len(long)+1) + long + "\x00")
 	for what, c := range map[string]struct {
@@ -217,6 +221,7 @@ func TestTheClipboardIsRead(t *testing.T) {
 		want    framebuffer.Message
 	}{
 		"plain":    {"\x03..." + u32(len(text)) + text, framebuffer.Message{Text: []byte("Grüße")}},
+		"longest":  {"\x03..." + u32(framebuffer.MaxText) + most, framebuffer.Message{Text: []byte(most)}},
 		"empty":    {"\x03..." + u32(0), framebuffer.Message{Text: []byte{}}},
 		"caps":     {"\x03..." + u32(-12) + u32(1<<24|1<<28|3) + u32(4096) + u32(1), framebuffer.Message{Clipboard: framebuffer.Clipboard{Flags: 1<<24 | 1<<28 | 3, MaxText: 4096}}},
 		"no text":  {"\x03..." + u32(-8) + u32(1<<24|2) + u32(4096), framebuffer.Message{Clipboard: framebuffer.Clipboard{Flags: 1<<24 | 2}}},
@@ -225,7 +230,7 @@ func TestTheClipboardIsRead(t *testing.T) {
 	} {
 		m := read(t, newDecoder(t, redFirst, image.Pt(8, 6)), c.message)
 		if m.Kind != framebuffer.CutText || !bytes.Equal(m.Text, c.want.Text) || (m.Text == nil) != (c.want.Text == nil) || m.Clipboard != c.want.Clipboard {
-			t.Errorf("%s: %+v, want %+v", what, m, c.want)
+			t.Errorf("%s: %.200v, want %.200v", what, fmt.Sprintf("%+v", m), fmt.Sprintf("%+v", c.want))
 		}
 	}
 }

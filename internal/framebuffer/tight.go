@@ -11,7 +11,7 @@ import (
 
 // maxJPEG bounds the pixels of one, whose decoder may use 16 bytes for each. Servers split a picture
 // into parts of 65,536.
-const maxJPEG = 4 << 20
+const maxJPEG = 1 << 20
 
 // readTight reads a rectangle that begins with its control: four bits that reset zlib streams, and how
 // it is encoded (the community's description of RFB).
@@ -26,9 +26,9 @@ func readTight(d *Decoder, _ *Message, r image.Rectangle) error {
 	case control == rfb.TightFill:
 		d.solid(r, d.colours(&d.in, &d.formats.tight, 0, 1))
 	case control == rfb.TightJPEG:
-		return d.jpeg(r)
+		return readJPEG(d, r)
 	case control < rfb.TightFill, control&^rfb.TightFilter == rfb.TightStored:
-		return d.basic(r, control)
+		return readBasic(d, r, control)
 	default:
 		return wrong("control %d of Tight", control)
 	}
@@ -47,10 +47,10 @@ func compactLength(in *input) int {
 	}
 }
 
-func (d *Decoder) jpeg(r image.Rectangle) error {
+func readJPEG(d *Decoder, r image.Rectangle) error {
 	data := d.in.bytes(compactLength(&d.in)) // less than 4 MiB
 	if d.in.err != nil {
-		return nil
+		return d.in.err
 	}
 	if r.Dx()*r.Dy() > maxJPEG {
 		return wrong("a JPEG of more than %d pixels", maxJPEG)
@@ -75,8 +75,8 @@ func (d *Decoder) jpeg(r image.Rectangle) error {
 	return nil
 }
 
-// basic reads pixels behind a filter, compressed unless they are few or the server does not want to.
-func (d *Decoder) basic(r image.Rectangle, control byte) error {
+// readBasic reads pixels behind a filter, compressed unless they are few or the server does not want to.
+func readBasic(d *Decoder, r image.Rectangle, control byte) error {
 	as, filter := &d.formats.tight, byte(rfb.FilterCopy)
 	if control&rfb.TightFilter != 0 {
 		filter = d.in.u8()
@@ -102,18 +102,18 @@ func (d *Decoder) basic(r image.Rectangle, control byte) error {
 		n := compactLength(&d.in)
 		if control < rfb.TightFill {
 			s := &d.streams[control%streamZlib]
-			d.filtered(s.open(in, n), r, filter, colours, bits)
+			filtered(d, s.open(in, n), r, filter, colours, bits)
 			return s.close()
 		}
 		if n != size && in.err == nil {
 			return wrong("%d bytes, want %d", n, size)
 		}
 	}
-	d.filtered(in, r, filter, colours, bits)
+	filtered(d, in, r, filter, colours, bits)
 	return nil
 }
 
-func (d *Decoder) filtered(in *input, r image.Rectangle, filter byte, colours []byte, bits int) {
+func filtered(d *Decoder, in *input, r image.Rectangle, filter byte, colours []byte, bits int) {
 	switch filter {
 	case rfb.FilterPalette:
 		line := d.pixels(r.Dx())
@@ -123,7 +123,7 @@ func (d *Decoder) filtered(in *input, r image.Rectangle, filter byte, colours []
 			}
 		}
 	case rfb.FilterGradient:
-		d.gradient(in, r)
+		gradient(d, in, r)
 	default:
 		d.raw(in, r, &d.formats.tight)
 	}
@@ -131,9 +131,9 @@ func (d *Decoder) filtered(in *input, r image.Rectangle, filter byte, colours []
 
 // gradient reads pixels as what is to be added to a prediction: left plus above less above left, within
 // the range of a colour.
-func (d *Decoder) gradient(in *input, r image.Rectangle) {
+func gradient(d *Decoder, in *input, r image.Rectangle) {
 	as, line := &d.formats.tight, d.pixels(r.Dx())
-	above := make([][3]int, r.Dx()+1) // from the left of the picture on
+	above := make([][3]int, r.Dx())
 	for y := r.Min.Y; y < r.Max.Y && in.err == nil; y++ {
 		src := in.bytes(r.Dx() * as.size)
 		var left, aboveLeft [3]int
@@ -141,9 +141,9 @@ func (d *Decoder) gradient(in *input, r image.Rectangle) {
 			v := as.load(src[x*as.size:])
 			for i := range left {
 				most := int(as.most[i])
-				sum := int(v>>as.shift[i]) + min(max(left[i]+above[x+1][i]-aboveLeft[i], 0), most)
-				aboveLeft[i], left[i] = above[x+1][i], sum&most
-				above[x+1][i] = left[i]
+				sum := int(v>>as.shift[i]) + min(max(left[i]+above[x][i]-aboveLeft[i], 0), most)
+				aboveLeft[i], left[i] = above[x][i], sum&most
+				above[x][i] = left[i]
 				line[4*x+i] = as.scale[i][left[i]]
 			}
 			line[4*x+3] = 255

@@ -31,13 +31,13 @@ func readZRLE(d *Decoder, _ *Message, r image.Rectangle) error {
 	in := s.open(&d.in, n)
 	for y := r.Min.Y; y < r.Max.Y; y += zrleSide {
 		for x := r.Min.X; x < r.Max.X && in.err == nil; x += zrleSide {
-			d.zrleTile(in, image.Rect(x, y, x+zrleSide, y+zrleSide).Intersect(r))
+			zrleTile(d, in, image.Rect(x, y, x+zrleSide, y+zrleSide).Intersect(r))
 		}
 	}
 	return s.close()
 }
 
-func (d *Decoder) zrleTile(in *input, r image.Rectangle) {
+func zrleTile(d *Decoder, in *input, r image.Rectangle) {
 	kind, as := int(in.u8()), &d.formats.compact
 	pix := d.pixels(r.Dx() * r.Dy())
 	colours := d.colours(in, as, 0, kind&^zrleRuns)
@@ -60,7 +60,7 @@ func (d *Decoder) zrleTile(in *input, r image.Rectangle) {
 		}
 		pix = d.pixels(r.Dx() * r.Dy())
 	case kind == zrleRuns, kind >= zrlePalette:
-		in.fail(d.runs(in, pix, colours))
+		in.fail(runs(in, as, pix, colours))
 	default:
 		in.fail(wrong("a tile of kind %d", kind))
 	}
@@ -91,8 +91,8 @@ func outside(index int, colours []byte) error {
 }
 
 // runs reads pixels, or indexes of a palette, and how often each is.
-func (d *Decoder) runs(in *input, pix, colours []byte) error {
-	as, n := &d.formats.compact, len(colours)/4
+func runs(in *input, as *pixels, pix, colours []byte) error {
+	n := len(colours) / 4
 	var own [4]byte
 	for len(pix) > 0 && in.err == nil {
 		colour, length := own[:], 1

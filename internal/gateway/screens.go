@@ -35,7 +35,7 @@ func (v VNC) Screen(q *request.Request, workstation string, client netip.AddrPor
 }
 
 // Act does the actions of an agent's request from an address on a workstation; see [screencall.Input].
-func (v VNC) Act(q *request.Request, workstation string, client netip.AddrPort) (screencall.InputAnswer, error) {
+func Act(v VNC, q *request.Request, workstation string, client netip.AddrPort) (screencall.InputAnswer, error) {
 	body, err := q.ReadWhole(computer.MaxBody)
 	if err != nil {
 		return screencall.InputAnswer{}, err

@@ -140,6 +140,16 @@ func (r *Keyring) Tenants() []string {
 	return names
 }
 
+// Of returns the keys of tenants, in their order in the configuration.
+func (r *Keyring) Of(tenants Tenants) (list []*Key) {
+	for i := range r.keys {
+		if tenants.Has(r.keys[i].Tenant) {
+			list = append(list, &r.keys[i])
+		}
+	}
+	return list
+}
+
 // Authenticate returns the key of the presented secret at the given time. The error is always
 // [ErrInvalid].
 func (r *Keyring) Authenticate(secret string, now time.Time) (Credential, error) {

@@ -5,6 +5,7 @@ package recording_test
 import (
 	"crypto/rand"
 	"os"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -43,7 +44,7 @@ func BenchmarkRecordMegabyte(b *testing.B) {
 		for range 1 << 20 / len(piece) {
 			w.Server(piece)
 			for w.Waits() > 512<<10 { // the disk of a benchmark is never so slow
-				time.Sleep(time.Millisecond)
+				runtime.Gosched()
 			}
 		}
 	}

@@ -3,7 +3,7 @@
 //
 //	format   the file, drawn below
 //	chunks   its parts
-//	writer   writes one; it never waits for the disk
+//	writer   writes one, by a queue that hardly waits for the disk
 //	reader   reads one, also one that a crash has cut short
 //
 // # The file

@@ -18,6 +18,9 @@ const (
 
 // Run deletes what is too old or too much, until ctx ends.
 func (s *Store) Run(ctx context.Context) {
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		s.logger.Error("sessions cannot be recorded", zap.Error(err))
+	}
 	tick := time.NewTicker(pruneEvery)
 	defer tick.Stop()
 	var deleted time.Time // a day, by age; by the clock that no one sets

@@ -23,12 +23,14 @@ type disk struct {
 	closed  bool
 	failure error
 	stuck   chan struct{} // not nil: a write waits for it
+	takes   time.Duration // each write
 }
 
 func (d *disk) Write(p []byte) (int, error) {
 	if d.stuck != nil {
 		<-d.stuck
 	}
+	<-time.After(d.takes)
 	if d.failure != nil {
 		return 0, d.failure
 	}

@@ -3,7 +3,6 @@ package recording
 import (
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -15,6 +14,9 @@ import (
 const (
 	// maxQueue bounds what a session has for a disk that is slow.
 	maxQueue = 1 << 20
+	// maxWait is how long in all a full queue waits for the disk before that has caught up. Without it a
+	// burst ends a recording where the flush gets no processor for 10 ms.
+	maxWait = time.Second
 	// flushEvery is how long a frame waits to be written: what a crash loses.
 	flushEvery = time.Second
 	// flushAt is how many bytes wait for no longer than the disk takes.
@@ -49,12 +51,14 @@ type Options struct {
 	Closed func(End, error)
 }
 
-// Writer writes one recording. Its methods may be called at the same time, and but for Close they do
-// not wait: up to 1 MiB waits for the disk, more ends the recording. On a nil Writer they do nothing.
+// Writer writes one recording. Its methods may be called at the same time. Up to 1 MiB waits for the disk.
+// Then Server waits, for at most a second until the disk has caught up; after that the recording ends.
+// Methods other than Server and Close do not wait. On a nil Writer all do nothing.
 type Writer struct {
 	options Options
 	out     chunks // is used by the one flush
 	done    chan struct{}
+	room    chan struct{} // has an element when the queue may have got room
 
 	mu       sync.Mutex // guards the following
 	pending  []byte     // frames that are not written
@@ -65,12 +69,8 @@ type Writer struct {
 	closed   bool // no frame follows
 	err      error
 	timer    *time.Timer
+	patience time.Duration // what is left of maxWait
 }
-
-var (
-	errSlow  = errors.New("the disk is too slow: 1 MiB waits for it")
-	errStuck = errors.New("the disk does not answer")
-)
 
 // NewWriter begins a recording: its head is written before it returns. It closes the file at the end,
 // also when it fails.
@@ -83,7 +83,7 @@ func NewWriter(file io.WriteCloser, h Header, o Options) (*Writer, error) {
 		_ = file.Close()
 		return nil, fmt.Errorf("beginning a recording: %w", err)
 	}
-	w := &Writer{options: o, out: out, done: make(chan struct{}), last: h.Begun}
+	w := &Writer{options: o, out: out, done: make(chan struct{}), room: make(chan struct{}, 1), last: h.Begun, patience: maxWait}
 	w.timer = time.AfterFunc(flushEvery, w.flush)
 	return w, nil
 }
@@ -96,6 +96,9 @@ func (w *Writer) Server(p []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.end.Bytes += int64(len(p))
+	for w.patience > 0 && !w.fits(p) && !w.closed {
+		w.wait()
+	}
 	w.add(KindServer, p)
 }
 
@@ -153,43 +156,6 @@ func (w *Writer) Abort(cause error) {
 	w.fail(cause)
 }
 
-// add is called with mu held.
-func (w *Writer) add(kind uint8, data []byte) {
-	if w.closed {
-		return
-	}
-	if len(w.pending)+maxFrameHead+len(data) > maxQueue {
-		w.fail(errSlow)
-		return
-	}
-	now, before := w.options.Now(), len(w.pending)
-	w.pending = appendFrame(w.pending, kind, now.Sub(w.last), data)
-	if delta := now.Sub(w.last); delta > 0 {
-		w.last = w.last.Add(delta.Truncate(time.Microsecond)) // so that the rest is not lost
-	}
-	switch {
-	case w.flushing: // it looks again
-	case before == 0:
-		w.timer.Reset(flushEvery)
-	case before < flushAt && len(w.pending) >= flushAt:
-		w.timer.Reset(0)
-	}
-}
-
-// fail ends the recording; mu is held.
-func (w *Writer) fail(err error) {
-	if w.err != nil {
-		return
-	}
-	w.err, w.closed, w.pending = err, true, nil
-	if w.options.Failed != nil {
-		go w.options.Failed(err)
-	}
-	if !w.flushing {
-		w.timer.Reset(0) // closes the file
-	}
-}
-
 // flush writes what waits, as one chunk. It is called by the timer, whose one goroutine it has.
 func (w *Writer) flush() {
 	w.mu.Lock()
@@ -201,6 +167,7 @@ func (w *Writer) flush() {
 	for first := true; w.err == nil && (w.closed || first && len(w.pending) > 0 || len(w.pending) >= flushAt); first = false {
 		frames, last := w.pending, w.closed
 		w.pending, w.spare = w.spare[:0], nil
+		w.wake()
 		w.mu.Unlock()
 		err := w.out.write(frames, last)
 		w.mu.Lock()
@@ -216,6 +183,7 @@ func (w *Writer) flush() {
 	}
 	w.flushing = false
 	if !w.closed {
+		w.patience = maxWait
 		if len(w.pending) > 0 {
 			w.timer.Reset(flushEvery)
 		}

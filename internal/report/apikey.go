@@ -30,6 +30,28 @@ func MadeKeys(list []*runtimekeys.Key, spent [][]limits.Balance) []byte {
 	return openrouter.AppendAPIKeys(nil, shown)
 }
 
+// ConfiguredKey is a key of the configuration, which is changed there.
+type ConfiguredKey struct {
+	Name     string     `json:"name"`
+	Tenant   string     `json:"tenant"`
+	Source   string     `json:"source"` // "configuration"
+	Disabled bool       `json:"disabled"`
+	Expires  *time.Time `json:"expires_at"` // null: never
+	Scopes   []string   `json:"scopes"`
+}
+
+// ConfiguredKeys returns a list of keys of the configuration.
+func ConfiguredKeys(list []*keys.Key) any {
+	shown := make([]ConfiguredKey, len(list))
+	for i, k := range list {
+		shown[i] = ConfiguredKey{Name: k.Name, Tenant: k.Tenant, Source: "configuration", Disabled: !k.Valid(time.Time{}), Scopes: k.Scopes.Names()}
+		if !k.Expires.IsZero() {
+			shown[i].Expires = &list[i].Expires
+		}
+	}
+	return map[string]any{"data": shown}
+}
+
 // DeletedKey returns the answer to the deletion of a key.
 func DeletedKey() []byte { return openrouter.AppendDeletedKey(nil) }
 

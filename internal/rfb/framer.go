@@ -20,7 +20,7 @@ import (
 //	 150  1         EndOfContinuousUpdates
 //	 248  9 + n     Fence                u8 type, 3 pad, u32 flags, u8 n, payload
 //	 250  4         xvp
-//	 252  4 + n     gii                  as a viewer's
+//	 253  4 + n     gii                  as a viewer's
 //	 255  4, 8 + n  QEMU audio           u8 type, u8 1, u16 operation; 2 has u32 n and sound
 type Framer struct {
 	head       [maxServerHead]byte

@@ -168,7 +168,7 @@ func wantAllowed(t *testing.T, p rfb.Policy, out []byte) {
 	t.Helper()
 	requests := 0
 	for len(out) > 0 {
-		need := map[byte]int{0: 20, 2: 4, 3: 10, 4: 8, 5: 6, 6: 8, 150: 10, 248: 9, 250: 4, 251: 8, 252: 4, 255: 4}[out[0]]
+		need := map[byte]int{0: 20, 2: 4, 3: 10, 4: 8, 5: 6, 6: 8, 150: 10, 248: 9, 250: 4, 251: 8, 253: 4, 255: 4}[out[0]]
 		if need == 0 || need > len(out) {
 			t.Fatalf("% x is not the head of a message", out)
 		}
@@ -192,7 +192,7 @@ func wantAllowed(t *testing.T, p rfb.Policy, out []byte) {
 			need += int(out[8])
 		case 251:
 			need += 16 * int(out[6])
-		case 252:
+		case 253:
 			need += int(out[2])<<8 + int(out[3])
 			if out[1] < 128 {
 				need = 4 + int(out[3])<<8 + int(out[2])
@@ -204,7 +204,7 @@ func wantAllowed(t *testing.T, p rfb.Policy, out []byte) {
 				need = 10
 			}
 		}
-		if bytes.IndexByte([]byte{4, 5, 6, 250, 251, 252, 255}, out[0]) >= 0 && p.ViewOnly || out[0] == 251 && p.FixedSize ||
+		if bytes.IndexByte([]byte{4, 5, 6, 250, 251, 253, 255}, out[0]) >= 0 && p.ViewOnly || out[0] == 251 && p.FixedSize ||
 			out[0] == 6 && p.NoClipboardIn || out[0] == 150 && p.FPS > 0 {
 			t.Fatalf("message %d went on", out[0])
 		}

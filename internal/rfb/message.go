@@ -18,7 +18,7 @@ import "encoding/binary"
 //	 248  9 + n       Fence                     u8 type, 3 pad, u32 flags, u8 n, payload
 //	 250  4           xvp                       shut down, reboot, reset
 //	 251  8 + 16n     SetDesktopSize            u8 type, 1 pad, u16 width, height, u8 n, 1 pad, screens
-//	 252  4 + n       gii                       u8 type, u8 sub-type, u16 n, body; n is little endian unless the
+//	 253  4 + n       gii                       u8 type, u8 sub-type, u16 n, body; n is little endian unless the
 //	                                            highest bit of the sub-type is set
 //	 254  4           UltraVNC's own
 //	 255  12          QEMU key event            u8 type, u8 0, …
@@ -34,7 +34,7 @@ const (
 	MsgFence                   = 248
 	MsgXVP                     = 250
 	msgSetDesktopSize          = 251
-	MsgGII                     = 252
+	MsgGII                     = 253
 	MsgQEMU                    = 255
 
 	qemuKeyEvent = 0

@@ -13,20 +13,29 @@ type agent struct {
 	shown Shot       // without its pixels
 }
 
-// Turn waits until no other call acts: events of two would mix. The caller calls done at the end.
-func (x *Screen) Turn(ctx context.Context) (done func(), err error) {
+// Turn waits until no other call acts: events of two would mix. Check returns the error that an event would
+// have now; done is called at the end, with the actions that were done, and the characters that they typed,
+// for the record.
+func (x *Screen) Turn(ctx context.Context) (check func() error, done func(actions, typed int), err error) {
 	select {
 	case x.agent.turn <- struct{}{}:
-		return func() { <-x.agent.turn }, nil
-	case <-x.Ended():
-		return nil, x.link.ended()
+	case <-x.Session().Ended():
+		return nil, nil, x.link.ended()
 	case <-ctx.Done():
-		return nil, gone(ctx)
+		return nil, nil, gone(ctx)
 	}
+	check = func() error {
+		if x.Session().Why() != "" {
+			return x.link.ended()
+		}
+		return x.Session().Input.Act(func() error { return nil })
+	}
+	return check, func(actions, typed int) {
+		x.link.session.Actions.Add(int64(actions))
+		x.link.session.Typed.Add(int64(typed))
+		<-x.agent.turn
+	}, nil
 }
-
-// Ended is closed at the end of the session.
-func (x *Screen) Ended() <-chan struct{} { return x.Session().Ended() }
 
 // Last is the picture of the whole desktop that the agent was shown last, without the pixels; the zero
 // value if there was none. Its Space is what coordinates refer to that name none.
@@ -37,19 +46,12 @@ func (x *Screen) Last() Shot {
 }
 
 // show notes that the agent sees a picture.
-func (x *Screen) show(shot Shot) {
+func (a *agent) show(shot Shot) {
 	if shot.Region.Size() != shot.Size {
 		return
 	}
-	x.agent.mu.Lock()
-	defer x.agent.mu.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	shot.PNG = nil
-	x.agent.shown = shot
-}
-
-// Buttons are those that are down, as Pointer has them.
-func (x *Screen) Buttons() uint8 {
-	x.hand.mu.Lock()
-	defer x.hand.mu.Unlock()
-	return x.hand.buttons
+	a.shown = shot
 }

@@ -53,8 +53,8 @@ func TestInputReachesTheWorkstationInOrder(t *testing.T) {
 		if got := heardInput(l); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		if x.At() != image.Pt(10, 300) {
-			t.Errorf("the pointer is at %v", x.At())
+		if at, buttons := x.At(); at != image.Pt(10, 300) || buttons != 0 {
+			t.Errorf("the pointer is at %v, with buttons %b", at, buttons)
 		}
 		for _, at := range []image.Point{{640, 0}, {0, 400}, {-1, 0}} {
 			wantCode(t, x.Pointer(at, 0), apierror.InvalidValue)
@@ -171,7 +171,9 @@ func TestTextsOfAllLanguagesReachAnExtendedClipboard(t *testing.T) {
 			z, err := zlib.NewReader(bytes.NewReader(input[len(input)-1][12:]))
 			must(t, err)
 			got, err := io.ReadAll(z)
-			must(t, err)
+			if err != io.ErrUnexpectedEOF {
+				t.Errorf("the stream ends with %v; libvncserver takes none that ends", err)
+			}
 			if want := strings.ReplaceAll(text, "\n", "\r\n") + "\x00"; string(got[4:]) != want || binary.BigEndian.Uint32(got) != uint32(len(want)) {
 				t.Errorf("%q", got)
 			}

@@ -61,7 +61,7 @@ func (x *Screen) Look(ctx context.Context, want Want) (Shot, error) {
 		x.link.session.Screenshots.Add(1)
 	}
 	if err == nil {
-		x.show(shot)
+		x.agent.show(shot)
 	}
 	return shot, err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"image"
 	"strings"
 	"sync"
 	"time"
@@ -63,7 +64,7 @@ func (l *life) unused(now time.Time) bool {
 func newScreen(s *Screens) *Screen {
 	return &Screen{
 		ready: make(chan struct{}), over: make(chan struct{}),
-		sight: sight{news: make(chan struct{})}, shots: shots{memory: &s.memory, turn: make(chan struct{}, 1)},
+		sight: sight{news: make(chan struct{}), pending: make(map[int]image.Point)}, shots: shots{memory: &s.memory, turn: make(chan struct{}, 1)},
 		hand: hand{keys: make(map[uint32]struct{})}, agent: agent{turn: make(chan struct{}, 1)},
 	}
 }
@@ -78,12 +79,6 @@ func (x *Screen) Release() {
 
 // Session is the session.
 func (x *Screen) Session() *desktop.Session { return x.link.session.Live }
-
-// Acted counts actions of the agent, and the characters that they typed, for the record.
-func (x *Screen) Acted(actions, typed int) {
-	x.link.session.Actions.Add(int64(actions))
-	x.link.session.Typed.Add(int64(typed))
-}
 
 // arrive waits until the desktop is open. again reports that it has ended, and that another can be
 // opened by now.

@@ -17,6 +17,7 @@ const (
 	CodeTooLong   = 4006 // the longest duration is over
 	CodeNoDesktop = 4007 // the workstation closed the connection, or was lost
 	CodeHostLeft  = 4008 // a guest's host has ended its session
+	CodeRecording = 4009 // the session must be recorded, and cannot be
 
 	codeNormal   = 1000
 	codeLeaving  = 1001 // of the gateway: try again
@@ -38,6 +39,7 @@ var ends = map[desktop.Reason]struct {
 	desktop.ReasonIdle:        {CodeIdle, "No key or pointer was used for the longest time allowed."},
 	desktop.ReasonMaxDuration: {CodeTooLong, "The longest duration of a session is over."},
 	desktop.ReasonWorkstation: {CodeNoDesktop, "The workstation closed the connection."},
+	desktop.ReasonRecording:   {CodeRecording, "The session must be recorded, and the recording could not go on."},
 	desktop.ReasonShutdown:    {codeLeaving, "The gateway is stopping."},
 	desktop.ReasonEngineLost:  {codeLeaving, "The gateway cannot reach the others. Try again in a moment."},
 	desktop.ReasonProtocol:    {codeProtocol, "A message was sent that the protocol does not allow."},

@@ -29,7 +29,7 @@ func (o *Options) permits(w http.ResponseWriter, r *http.Request) bool {
 		http.Error(w, "Only GET is possible here.", http.StatusMethodNotAllowed)
 	case !r.ProtoAtLeast(1, 1) || r.ProtoMajor > 1:
 		http.Error(w, "A WebSocket needs HTTP/1.1 here.", http.StatusUpgradeRequired)
-	case !o.Native && !o.fromOurPage(r):
+	case !o.Native && !OwnPage(r, o.Origins):
 		http.Error(w, "The page is of another origin. Behind a proxy that ends TLS, name its address: origin https://…", http.StatusForbidden)
 	case !offers(r, Protocol):
 		http.Error(w, "The subprotocol "+Protocol+" is missing.", http.StatusBadRequest)
@@ -41,8 +41,8 @@ func (o *Options) permits(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// fromOurPage reports whether the request comes from a page of this origin, or of one that is named.
-func (o *Options) fromOurPage(r *http.Request) bool {
+// OwnPage reports whether the request comes from a page of this origin, or of one that is named.
+func OwnPage(r *http.Request, named []string) bool {
 	origins := r.Header.Values("Origin")
 	if len(origins) != 1 {
 		return false
@@ -53,7 +53,7 @@ func (o *Options) fromOurPage(r *http.Request) bool {
 	}
 	origin := canonical(origins[0])
 	return origin == canonical(scheme+"://"+r.Host) ||
-		slices.ContainsFunc(o.Origins, func(allowed string) bool { return canonical(allowed) == origin })
+		slices.ContainsFunc(named, func(allowed string) bool { return canonical(allowed) == origin })
 }
 
 // canonical is an origin in lower case and without the port that goes without saying (RFC 6454,

@@ -58,7 +58,7 @@ func TestOnlyPagesOfThisOriginMayConnect(t *testing.T) {
 		r := upgrade()
 		r.TLS = new(tls.ConnectionState)
 		c.change(r)
-		if got := o.fromOurPage(r); got != c.want {
+		if got := OwnPage(r, o.Origins); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 		recorder := httptest.NewRecorder()

@@ -15,6 +15,8 @@ import (
 	"os"
 	"time"
 
+	"filippo.io/age"
+
 	"github.com/gatehouse-proxy/gatehouse/tests/desktop"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
@@ -26,12 +28,13 @@ const (
 	testCard          = "demo"
 
 	keyEnv      = "VIEWERS_KEY"
+	identityEnv = "VIEWERS_IDENTITY"
 	passwordEnv = "VIEWERS_PASSWORD_" // and the desktop's name
 )
 
 // caddyfile takes the port of the HTTP site, that of the VNC addresses, the workstations, the value of
-// vncauth, the port of the viewers, and what a gateway of a cluster has more in the global options and
-// in its own.
+// vncauth, the port of the viewers, what a gateway of a cluster has more in the global options and
+// in its own, and who reads recordings.
 const caddyfile = `{
 	admin off
 	persist_config off
@@ -42,12 +45,19 @@ const caddyfile = `{
 		%[7]s
 		key viewers {
 			secret {env.` + keyEnv + `}
-			scopes workstations:connect workstations:manage
+			scopes workstations:connect workstations:manage recordings:read
 		}
 		vnc {
 			domain ` + domain + `
 			port %[2]d
 			vncauth %[4]s
+			session {
+				record on
+			}
+			record {
+				recipient %[8]s
+				replay_identity {env.` + identityEnv + `}
+			}
 %[3]s			workstation ` + testCard + ` {
 				test_card
 			}
@@ -99,13 +109,17 @@ func startGateway(ctx context.Context, caddy, dir string, port int, desktops []*
 	if vncAuth {
 		option = "on"
 	}
-	blocks, env := "", []string{keyEnv + "=" + g.key}
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		return nil, err
+	}
+	blocks, env := "", []string{keyEnv + "=" + g.key, identityEnv + "=" + identity.String()}
 	for _, d := range desktops {
 		variable := passwordEnv + d.Name
 		blocks += fmt.Sprintf("\t\t\tworkstation %s 127.0.0.1:%d {\n\t\t\t\tpassword {env.%s}\n\t\t\t}\n", d.Name, d.Port, variable)
 		env = append(env, variable+"="+d.Password)
 	}
-	text := fmt.Sprintf(caddyfile, ports[0], port, blocks, option, g.port, n.global, n.options)
+	text := fmt.Sprintf(caddyfile, ports[0], port, blocks, option, g.port, n.global, n.options, identity.Recipient())
 	p, err := process.StartCaddy(ctx, caddy, dir, text, env, func() error { return g.ready(ctx) })
 	g.Program = &desktop.Program{Process: p}
 	return g, err
@@ -153,12 +167,28 @@ func (g *gateway) restore(ctx context.Context, workstation string) error {
 }
 
 func (g *gateway) call(ctx context.Context, method, path, body string, want int, into any) error {
-	const timeout = 10 * time.Second
+	text, err := g.send(ctx, method, path, body, want)
+	if err != nil || into == nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
+
+// download returns the body of an answer.
+func (g *gateway) download(ctx context.Context, path string) ([]byte, error) {
+	return g.send(ctx, http.MethodGet, path, "", http.StatusOK)
+}
+
+func (g *gateway) send(ctx context.Context, method, path, body string, want int) ([]byte, error) {
+	const (
+		timeout   = 10 * time.Second
+		maxAnswer = 64 << 20
+	)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, g.origin+path, bytes.NewReader([]byte(body)))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+g.key)
 	if body != "" {
@@ -166,18 +196,12 @@ func (g *gateway) call(ctx context.Context, method, path, body string, want int,
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
-	if err != nil {
-		return err
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err == nil && res.StatusCode != want {
+		err = fmt.Errorf("%s %s: %s: %s", method, path, res.Status, text)
 	}
-	if res.StatusCode != want {
-		return fmt.Errorf("%s %s: %s: %s", method, path, res.Status, text)
-	}
-	if into == nil {
-		return nil
-	}
-	return json.Unmarshal(text, into)
+	return text, err
 }

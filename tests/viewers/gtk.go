@@ -83,6 +83,7 @@ func (p programs) remminaProfile(ctx context.Context, s *session) {
 	s.use(ctx)
 	if s.release(ctx) {
 		s.ends(ctx, releaseTimeout)
+		recorded(ctx, s)
 		p.tigerAfterwards(ctx, s)
 	}
 }

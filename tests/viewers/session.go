@@ -164,18 +164,19 @@ func (s *session) use(ctx context.Context) {
 	s.Check("keys arrive in order", s.keys(ctx))
 }
 
+// changedOne and changedOther are the areas of a scene that change.
+const changedOne, changedOther = 9, 22
+
 // change gives two areas other colours for a while.
 func (s *session) change(ctx context.Context) error {
 	before := s.desktop.Shown
-	after := slices.Clone(before)
-	const one, other = 9, 22
-	after[one].Colour.R, after[other].Colour.G = 0xff, 0
+	after := changed(before)
 	defer func() { _ = s.desktop.Paint(before) }() // the next viewer shows whether it worked
 	if err := s.desktop.Paint(after); err != nil {
 		return err
 	}
 	return s.wait(ctx, inputTimeout, func(img *image.RGBA) error {
-		for _, i := range []int{one, other} {
+		for _, i := range []int{changedOne, changedOther} {
 			if err := after[i:i+1].Check(img, s.origin); err != nil {
 				return err
 			}

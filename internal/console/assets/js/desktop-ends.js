@@ -36,6 +36,7 @@ const codes = {
 	4006: ["Ended.", "ask"],
 	4007: ["Disconnected.", "retry"],
 	4008: ["Ended.", ""],
+	4009: ["Ended.", "ask"],
 };
 
 // closed is the end of a socket that was closed with this code. The gateway's own words say more.

@@ -1,0 +1,56 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/recording"
+)
+
+// Bounds of an Outline.
+const (
+	maxMarks    = 500
+	maxMarkText = 120 // bytes
+)
+
+// Outline is what a recording has, without its pictures.
+type Outline struct {
+	Length int64  `json:"length"` // milliseconds
+	Marks  []Mark `json:"marks"`  // the first 500
+	More   int    `json:"more"`   // marks behind those
+}
+
+// Mark is a moment that somebody may want to see.
+type Mark struct {
+	At   int64  `json:"at"` // milliseconds
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+}
+
+// outlineOf reads a recording to its end, without decoding it. Where it breaks off it ends.
+func outlineOf(ctx context.Context, frames Reader) (o Outline, err error) {
+	o.Marks = []Mark{}
+	for {
+		f, err := frames.Next()
+		if err != nil || ctx.Err() != nil { // of the recording: the player says why
+			return o, ctx.Err()
+		}
+		o.Length = (f.At + time.Millisecond - 1).Milliseconds() // the last frame is in it
+		if f.Kind == recording.KindMark {
+			o.mark(f)
+		}
+	}
+}
+
+func (o *Outline) mark(f recording.Frame) {
+	var m recording.Mark
+	switch {
+	case json.Unmarshal(f.Data, &m) != nil:
+	case len(o.Marks) == maxMarks:
+		o.More++
+	default:
+		o.Marks = append(o.Marks, Mark{f.At.Milliseconds(), m.Kind, strings.ToValidUTF8(m.Text[:min(len(m.Text), maxMarkText)], "")})
+	}
+}
