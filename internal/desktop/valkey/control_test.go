@@ -262,7 +262,9 @@ func TestAnEventUnderWayHoldsUpNothingElse(t *testing.T) {
 	agent := joinAs(t, b.Service, "bot", true)
 	elsewhere := mustJoin(t, b.Service, issue(t, a.Service, "desk2", desktop.Options{}), viewer)
 	begun, taken := make(chan struct{}), make(chan struct{})
-	acted := make(chan error)
+	takes := sync.OnceFunc(func() { close(taken) })
+	t.Cleanup(takes)
+	acted := make(chan error, 1)
 	go func() {
 		acted <- agent.Input.Act(func() error {
 			close(begun)
@@ -289,7 +291,7 @@ func TestAnEventUnderWayHoldsUpNothingElse(t *testing.T) {
 	if open := b.OpenSessions(func(v desktop.SessionView) bool { return v.Holds }); len(open) != 1 || open[0].Key != "bot" {
 		t.Errorf("%+v hold the input", open)
 	}
-	close(taken)
+	takes()
 	if err := <-acted; err != nil {
 		t.Error(err)
 	}
