@@ -106,7 +106,7 @@ func watch(t *testing.T, r *tape) *watcher {
 	w := &watcher{t: t, conn: near, in: bufio.NewReader(near), end: &pipe{Conn: far}, done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
-		Serve(t.Context(), w.end, r.open)
+		serve(t.Context(), w.end, r.open)
 	}()
 	t.Cleanup(func() { _ = near.Close() })
 	for _, step := range []struct {
@@ -225,7 +225,6 @@ func (w *watcher) sees(what string, x, y int, want color.RGBA) {
 }
 
 var (
-	black  = color.RGBA{A: 255}
 	red    = color.RGBA{200, 10, 20, 255}
 	green  = color.RGBA{10, 200, 20, 255}
 	blue   = color.RGBA{10, 20, 200, 255}

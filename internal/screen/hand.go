@@ -211,14 +211,15 @@ func extended(flags uint32, body []byte) []byte {
 	return cutText(-len(body), body)
 }
 
-// provide is the text itself, with the line ends of the extended clipboard.
+// provide is the text itself, with the line ends of the extended clipboard. Its stream does not end, as
+// those of viewers do not: libvncserver closes the connection at an end.
 func provide(text string) []byte {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n") + "\x00"
 	var packed bytes.Buffer
 	z := zlib.NewWriter(&packed)
 	_, _ = z.Write(binary.BigEndian.AppendUint32(nil, uint32(len(text)))) // a buffer has no errors
 	_, _ = z.Write([]byte(text))
-	_ = z.Close()
+	_ = z.Flush()
 	return extended(framebuffer.ClipboardProvide|framebuffer.ClipboardText, packed.Bytes())
 }
 

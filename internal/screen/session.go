@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"image"
 	"strings"
 	"sync"
 	"time"
@@ -63,7 +64,7 @@ func (l *life) unused(now time.Time) bool {
 func newScreen(s *Screens) *Screen {
 	return &Screen{
 		ready: make(chan struct{}), over: make(chan struct{}),
-		sight: sight{news: make(chan struct{})}, shots: shots{memory: &s.memory, turn: make(chan struct{}, 1)},
+		sight: sight{news: make(chan struct{}), pending: make(map[int]image.Point)}, shots: shots{memory: &s.memory, turn: make(chan struct{}, 1)},
 		hand: hand{keys: make(map[uint32]struct{})}, agent: agent{turn: make(chan struct{}, 1)},
 	}
 }

@@ -57,7 +57,7 @@ func (g *gateway) requests(ctx context.Context, name string) (list []asked, err 
 				return err // half a line
 			}
 			last = a.Request.URI == activityOf(name)
-			if !strings.HasPrefix(a.Request.URI, activityPath) {
+			if !strings.HasPrefix(a.Request.URI, activityPath) && !strings.HasPrefix(a.Request.URI, "/v1/sessions") {
 				list = append(list, a)
 			}
 		}

@@ -35,12 +35,24 @@ ANTHROPIC_AUTH_TOKEN=YOUR_KEY
 ANTHROPIC_MODEL=PROVIDER/MODEL
 ANTHROPIC_DEFAULT_HAIKU_MODEL=PROVIDER/MODEL
 `}}
+			if s.form != nil {
+				return append(set, setting{file: mcpFile, text: `{
+  "mcpServers": {
+    "desktops": {
+      "type": "http",
+      "url": "https://gateway.example/mcp/desktops",
+      "headers": {"Authorization": "Bearer YOUR_KEY", "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}
+    }
+  }
+}
+`}, setting{text: "ENABLE_TOOL_SEARCH=false\n"}, setting{text: "ANTHROPIC_CUSTOM_HEADERS=traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\n"})
+			}
 			if s.mcp() {
 				set = append(set, setting{file: mcpFile, text: `{
   "mcpServers": {
-    "` + s.server() + `": {
+    "demo": {
       "type": "http",
-      "url": "https://gateway.example/mcp/` + s.server() + `",
+      "url": "https://gateway.example/mcp/demo",
       "headers": {"Authorization": "Bearer YOUR_KEY"}
     }
   }

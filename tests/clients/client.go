@@ -123,6 +123,9 @@ func (g *gateway) observe(ctx context.Context, c client, s scenario, dir string)
 	seen.upstream = g.upstream.Requests()
 	if s.form != nil {
 		seen.form = g.desk.form.Contents()
+		if err := g.leave(ctx); err != nil {
+			return seen, err
+		}
 	}
 	if seen.rows, err = g.rows(ctx, s.keyName(c.name)); err != nil {
 		return seen, err

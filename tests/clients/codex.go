@@ -45,9 +45,19 @@ base_url = "https://gateway.example/v1"
 env_key = "GATEWAY_API_KEY"
 wire_api = "responses"
 `}, {text: "GATEWAY_API_KEY=YOUR_KEY\n"}}
+			if s.form != nil {
+				return append(set, setting{file: "config.toml", text: `[model_providers.gatehouse.http_headers]
+traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+[mcp_servers.desktops]
+url = "https://gateway.example/mcp/desktops"
+bearer_token_env_var = "GATEWAY_API_KEY"
+http_headers = { traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" }
+`})
+			}
 			if s.mcp() {
-				set = append(set, setting{file: "config.toml", text: `[mcp_servers.` + s.server() + `]
-url = "https://gateway.example/mcp/` + s.server() + `"
+				set = append(set, setting{file: "config.toml", text: `[mcp_servers.demo]
+url = "https://gateway.example/mcp/demo"
 bearer_token_env_var = "GATEWAY_API_KEY"
 `})
 			}

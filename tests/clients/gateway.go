@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -34,7 +35,7 @@ const caddyfile = `{
 	gatehouse {
 		key reader {
 			secret {env.CLIENTS_READER_KEY}
-			scopes activity:read
+			scopes activity:read workstations:manage
 		}
 %[2]s
 		provider fake {
@@ -184,26 +185,50 @@ type row struct {
 	Usage  float64 `json:"usage"` // its cost in USD
 	Priced bool    `json:"priced"`
 	Method string  `json:"method"` // of a request to an MCP server
+
+	TraceID string `json:"trace_id"`
 }
 
 // rows are the calls of a key, the newest first.
 func (g *gateway) rows(ctx context.Context, name string) ([]row, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, g.origin+activityOf(name), nil)
+	var list struct {
+		Data []row `json:"data"`
+	}
+	err := g.ask(ctx, http.MethodGet, activityOf(name), &list)
+	return list.Data, err
+}
+
+// leave ends all sessions at the desktop: an agent's stays open for a minute, in which it has the input.
+func (g *gateway) leave(ctx context.Context) error {
+	var list struct {
+		Data []struct {
+			ID string `json:"session_id"`
+		} `json:"data"`
+	}
+	err := g.ask(ctx, http.MethodGet, "/v1/sessions", &list)
+	for _, s := range list.Data {
+		err = errors.Join(err, g.ask(ctx, http.MethodDelete, "/v1/sessions/"+s.ID, nil))
+	}
+	return err
+}
+
+// ask asks the gateway by the key of the suite.
+func (g *gateway) ask(ctx context.Context, method, path string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, method, g.origin+path, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	req.Header.Set("Authorization", "Bearer "+g.reader)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("GET %s: %s", req.URL.Path, res.Status)
+	if res.StatusCode >= http.StatusMultipleChoices {
+		return fmt.Errorf("%s %s: %s", method, req.URL.Path, res.Status)
 	}
-	var list struct {
-		Data []row `json:"data"`
+	if into == nil {
+		return nil
 	}
-	err = json.NewDecoder(res.Body).Decode(&list)
-	return list.Data, err
+	return json.NewDecoder(res.Body).Decode(into)
 }

@@ -26,10 +26,10 @@ then use computer {"action":"left_click","coordinate":[315,225]}
 then use computer {"action":"left_click","coordinate":[500,300]}
 then use computer {"action":"type","text":"first"}
 then use computer {"action":"left_click","coordinate":[820,640]}`
-	loop := func(name string, block int, s scenario) client {
+	loop := func(name, version string, block int, s scenario) client {
 		s.name, s.key, s.form = "fills-a-form", nil, ada
 		return client{
-			name: name, version: "docs/agents.md", missing: process.Absent(p.python, "python"), read: readText("Traceback"),
+			name: name, version: version, missing: process.Absent(p.python, "python"), read: readText("Traceback"),
 			command: func(ctx context.Context, r run) *exec.Cmd {
 				file := filepath.Join(r.dir, "loop.py")
 				if err := programOf(filepath.Join(p.sources, "../../docs/agents.md"), block, file); err != nil {
@@ -43,8 +43,8 @@ then use computer {"action":"left_click","coordinate":[820,640]}`
 		}
 	}
 	return []client{
-		loop("loop-openai", 0, scenario{model: "fake/agent", prompt: openaiSteps, says: "The tool said:", calls: 5, most: 10, carries: []string{`"type":"computer"`}}),
-		loop("loop-anthropic", 1, scenario{model: "claude/agent", prompt: anthropicSteps, says: "The tool said: The pointer is at 820, 640.", calls: 8, most: 16,
+		loop("loop-openai", "3.54.0", 0, scenario{model: "fake/agent", prompt: openaiSteps, says: "The tool said:", calls: 5, most: 10, carries: []string{`"type":"computer"`}}),
+		loop("loop-anthropic", "2.12.0", 1, scenario{model: "claude/agent", prompt: anthropicSteps, says: "The tool said: The pointer is at 820, 640.", calls: 8, most: 16,
 			carries: []string{`"type":"computer_20251124"`}}),
 	}
 }

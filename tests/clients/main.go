@@ -1,7 +1,8 @@
 //go:build linux
 
 // Command clients drives real coding clients through a built gateway: Codex, opencode and a program
-// of the OpenAI Agents SDK.
+// of the OpenAI Agents SDK; and, as they are, the programs of docs/agents.md. Some fill in a form on a real
+// desktop, whose VNC server (Xtigervnc) must be installed.
 //
 //	go run ./tests/clients -caddy ./caddy -codex PATH -opencode PATH -python PYTHON [-only REGEXP] [-results FILE] [-v]
 //

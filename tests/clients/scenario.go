@@ -62,14 +62,6 @@ var spent = []string{"budget 1 tokens/day"}
 // mcp reports whether the client has an MCP server.
 func (s scenario) mcp() bool { return strings.HasPrefix(s.name, "mcp-") }
 
-// server is the MCP server of the client.
-func (s scenario) server() string {
-	if s.form != nil {
-		return "desktops"
-	}
-	return "demo"
-}
-
 // fill is a prompt that has the model "agent" look at the desktop, fill in the form and ask for help, with
 // tools whose names begin so.
 func fill(tools string) string {
@@ -114,11 +106,12 @@ func (s scenario) judge(r *process.Result, seen observation) {
 	if len(s.carries) > 0 {
 		r.Check(s.name+": sends what the scenario is about", carries(seen, s.carries))
 	}
-	answered := slices.DeleteFunc(slices.Clone(seen.rows), func(row row) bool { return row.Status != 200 || row.Method != "" })
+	answered := slices.DeleteFunc(slices.Clone(seen.rows), func(row row) bool { return row.Status != 200 || row.Method != "" || row.Model == "" })
 	r.Check(s.name+": is in the activity", count(len(answered), s.calls, s.calls))
 	called := slices.DeleteFunc(slices.Clone(seen.rows), func(row row) bool { return row.Status != 200 || row.Method != "tools/call" })
 	if s.form != nil {
 		r.Check(s.name+": fills in the form on the desktop", filled(seen.form, *s.form))
+		r.Check(s.name+": is one run", oneRun(append(answered, called...)))
 	}
 	if s.mcp() {
 		tools := s.tools
@@ -172,6 +165,16 @@ func carries(seen observation, texts []string) error {
 	for _, text := range texts {
 		if body := string(seen.upstream[0].Body); !strings.Contains(body, text) {
 			return fmt.Errorf("%s is not in the %d bytes that the provider received", text, len(body))
+		}
+	}
+	return nil
+}
+
+// oneRun checks that all calls have one trace.
+func oneRun(rows []row) error {
+	for _, row := range rows {
+		if row.TraceID == "" || row.TraceID != rows[0].TraceID {
+			return fmt.Errorf("%+v is not of the run of %+v", row, rows[0])
 		}
 	}
 	return nil

@@ -106,9 +106,9 @@ func (a *agent) free(ctx context.Context) error {
 	})
 }
 
-// pastes checks text that no keyboard has.
+// pastes checks the text that the server's clipboard takes.
 func (a *agent) pastes(ctx context.Context) {
-	text := map[string]string{"utf8": "Grüße, 中文 😀", "latin1": "Grüße"}[a.desk.paste]
+	text := map[string]string{"all": "Grüße, 中文 😀", "ascii": "pasted & not typed"}[a.desk.paste]
 	if text == "" {
 		return
 	}
@@ -118,14 +118,14 @@ func (a *agent) pastes(ctx context.Context) {
 		if err == nil {
 			err = arrives(ctx, func() error { return a.desk.says("utf8 " + text) })
 		}
-		a.Check("text of all scripts arrives by paste", err)
+		a.Check("text arrives by paste", err)
 		return
 	}
 	err := a.desk.form.Clear()
 	if err == nil {
 		err = a.api.acts(ctx, click(desktop.FormNote), paste)
 	}
-	a.Check("text that no keyboard has arrives by paste", a.has(ctx, err, desktop.Contents{Note: text, Chosen: desktop.NoRow}))
+	a.Check("text arrives by paste", a.has(ctx, err, desktop.Contents{Note: text, Chosen: desktop.NoRow}))
 	a.Check("no key is held after a paste", a.free(ctx))
 }
 

@@ -81,6 +81,7 @@ func (o options) run(ctx context.Context) (ok bool, err error) {
 	}
 	for _, s := range started { // last: the gateway then has all the desktops that it may have
 		if s.crowded {
+			rows = append(rows, o.recording(ctx, g, s))
 			rows = append(rows, o.many(ctx, g, s))
 		}
 	}

@@ -29,6 +29,8 @@ type Desktops interface {
 // Screen is an open desktop.
 type Screen interface {
 	computer.Screen
+	// ChangedHands reports whether a person has had the input since the last call of it.
+	ChangedHands() bool
 	Release()
 }
 

@@ -20,6 +20,7 @@ type fake struct {
 	allowed  bool // to act
 	held     bool // by a person
 	same     bool // its picture never changes
+	changed  bool // a person had the input
 	note     string
 	events   []string
 	wants    []screen.Want
@@ -58,12 +59,13 @@ func (f *fake) At() (image.Point, uint8) { return image.Pt(30, 45), 0 }
 func (f *fake) Last() screen.Shot {
 	return screen.Shot{ETag: "e1", Size: f.Size(), Space: image.Pt(1280, 720)}
 }
-func (f *fake) Turn(context.Context) (check func() error, done func(int, int), err error) {
-	return func() error { return nil }, func(int, int) {}, nil
-}
-func (f *fake) LetGo() error     { return nil }
-func (f *fake) Cut(string) error { return f.event("cut") }
-func (f *fake) Release()         { f.released++ }
+func (f *fake) Acted(int, int)     {}
+func (f *fake) LetGo() error       { return nil }
+func (f *fake) Cut(string) error   { return f.event("cut") }
+func (f *fake) Release()           { f.released++ }
+func (f *fake) ChangedHands() bool { return f.changed }
+
+func (f *fake) Turn(context.Context) (func(), error) { return func() {}, nil }
 
 func (f *fake) Pointer(at image.Point, buttons uint8) error {
 	return f.event("pointer %v %d", at, buttons)
@@ -159,6 +161,10 @@ func TestTheToolsUseDesktopsAsTheirCaller(t *testing.T) {
 func TestAHeldInputIsToldToTheModel(t *testing.T) {
 	f := &fake{allowed: true, held: true}
 	if got, want := ask(t, f, "act", `{"desktop":"desk1","action":"key","text":"a"}`), "text control_held: a person holds the input\n{\"done\":0,\"holder\":\"human\"}; true"; got != want {
+		t.Errorf("got %s", got)
+	}
+	f = &fake{allowed: true, changed: true}
+	if got := ask(t, f, "act", `{"desktop":"desk1","action":"key","text":"a"}`); !strings.Contains(got, "A person had the input since you acted last.") {
 		t.Errorf("got %s", got)
 	}
 	f = &fake{}

@@ -185,6 +185,9 @@ func (c *call) run(ctx context.Context, control bool) (builtin.Result, error) {
 	did := ""
 	if control {
 		did = fmt.Sprintf("Actions done: %d. The pointer is at %d, %d.", result.Done, result.Cursor.X, result.Cursor.Y)
+		if x.ChangedHands() {
+			did = "A person had the input since you acted last. " + did
+		}
 	}
 	return shown(result.Shot, did), nil
 }
