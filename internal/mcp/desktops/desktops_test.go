@@ -31,14 +31,14 @@ func (f *fake) List() ([]Desktop, error) {
 	return []Desktop{{Name: "desk1", State: "in_service", Automation: "control", Holder: "none"}}, nil
 }
 
-func (f *fake) Open(workstation string, control bool) (Screen, error) {
+func (f *fake) Open(workstation string, control bool) (Screen, func() bool, error) {
 	switch {
 	case workstation != "desk1":
-		return nil, apierror.New(apierror.NotFound, "the workstation %q does not exist", workstation)
+		return nil, nil, apierror.New(apierror.NotFound, "the workstation %q does not exist", workstation)
 	case control && !f.allowed:
-		return nil, apierror.New(apierror.AutomationOff, "agents may not act on workstation %q", workstation)
+		return nil, nil, apierror.New(apierror.AutomationOff, "agents may not act on workstation %q", workstation)
 	}
-	return f, nil
+	return f, func() bool { return f.changed }, nil
 }
 
 func (f *fake) RequestHelp(workstation, note string) error {
@@ -62,10 +62,9 @@ func (f *fake) Last() screen.Shot {
 func (f *fake) Turn(context.Context) (check func() error, done func(int, int), err error) {
 	return func() error { return nil }, func(int, int) {}, nil
 }
-func (f *fake) LetGo() error       { return nil }
-func (f *fake) Cut(string) error   { return f.event("cut") }
-func (f *fake) Release()           { f.released++ }
-func (f *fake) ChangedHands() bool { return f.changed }
+func (f *fake) LetGo() error     { return nil }
+func (f *fake) Cut(string) error { return f.event("cut") }
+func (f *fake) Release()         { f.released++ }
 
 func (f *fake) Pointer(at image.Point, buttons uint8) error {
 	return f.event("pointer %v %d", at, buttons)
