@@ -141,6 +141,7 @@ func (h *hand) letGo(l *link, within time.Duration) error {
 
 // lost lets go before a person's first event, which waits for it.
 func (h *hand) lost(l *link) {
+	l.session.Recording.Mark("takeover", "")
 	if h.letGo(l, lastWrite) != nil {
 		go func() { _ = l.fail() }() // the session must not be called here
 	}
