@@ -68,7 +68,7 @@ var (
 	rotateKeyEndpoint = &endpoint{"keys", http.MethodPost, keys.KeysManage, true, rotateKey}
 
 	vncURLEndpoint     = &endpoint{"vnc_url", http.MethodPost, keys.WorkstationsConnect, true, serveVNCURL}
-	listEndpoint       = &endpoint{"workstations", http.MethodGet, 0, false, serveWorkstations} // one of two scopes
+	listEndpoint       = &endpoint{"workstations", http.MethodGet, 0, false, serveWorkstations} // one of three scopes
 	showEndpoint       = &endpoint{"workstations", http.MethodGet, 0, false, serveWorkstation}
 	registerEndpoint   = &endpoint{"workstations", http.MethodPut, keys.WorkstationsManage, true, registerWorkstation}
 	syncEndpoint       = &endpoint{"workstations", http.MethodPost, keys.WorkstationsManage, true, syncWorkstations}

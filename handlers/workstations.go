@@ -116,14 +116,17 @@ func (x *apiRequest) tagWorkstation(view desktop.View) {
 	}
 }
 
-// viewWorkstations returns the service for a key that has one of the two scopes. Addresses are only
-// for keys that may manage workstations.
+// viewWorkstations returns the service for a key that has one of three scopes. Addresses are only for
+// keys that may manage workstations.
 func (x *apiRequest) viewWorkstations() (service *desktop.Service, manages bool, err error) {
 	if service, err = x.workstations(); err != nil {
 		return nil, false, err
 	}
 	if x.req.Caller.Has(keys.WorkstationsManage) {
 		return service, true, nil
+	}
+	if x.req.Caller.Has(keys.WorkstationsAutomate) {
+		return service, false, nil
 	}
 	return service, false, x.req.Require(keys.WorkstationsConnect)
 }

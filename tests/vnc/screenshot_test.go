@@ -37,6 +37,10 @@ func TestAnAgentSeesTheTestCard(t *testing.T) {
 	if id := a.Header.Get("Gatehouse-Session"); id == "" || again.Header.Get("Gatehouse-Session") != id || again.Header.Get("Gatehouse-Space") != "16x30" {
 		t.Errorf("%v, then %v", a.Header, again.Header)
 	}
+	workstations := harness.Parse(t, h.Client.Want(200, "GET", "/v1/workstations", "agent", "").Body)
+	if got := harness.At(workstations, "data", 0, "automation"); got != "view" {
+		t.Errorf("automation %v", got)
+	}
 	list := harness.Parse(t, h.Client.Want(200, "GET", "/v1/sessions", "desk", "").Body)
 	for name, want := range map[string]any{"key": "agent", "role": "agent", "security": "automation", "workstation_id": "card"} {
 		if got := harness.At(list, "data", 0, name); got != want {
