@@ -141,6 +141,7 @@ func (x *Screen) letGo(within time.Duration) error {
 
 // lost lets go before a person's first event, which waits for it.
 func (x *Screen) lost() {
+	x.link.session.Recording.Mark("takeover", "")
 	if x.letGo(lastWrite) != nil {
 		go func() { _ = x.link.fail() }() // the session must not be called here
 	}
