@@ -14,7 +14,7 @@ func TestTheOutlineKeepsWhatPersonsDid(t *testing.T) {
 	for i := range 600 {
 		r.add(recording.KindMark, time.Duration(i)*second, []byte(`{"kind":"action"}`))
 	}
-	r.add(recording.KindMark, 700*second, []byte(`{"kind":"takeover","text":"ada\xff"}`))
+	r.add(recording.KindMark, 700*second, []byte(`{"kind":"takeover","text":"ada"}`))
 	r.add(recording.KindMark, 701*second, []byte(`no mark`))
 	r.end = io.ErrUnexpectedEOF
 	reader, _, _ := r.open()
