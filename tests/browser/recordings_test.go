@@ -31,10 +31,8 @@ func siteThatRecords(t *testing.T) (*site, *desktop.Desktop) {
 	block := fmt.Sprintf(`			workstation %s 127.0.0.1:%d {
 				password {env.BROWSER_DESKTOP}
 			}
-			automation control
 			session {
 				record on
-				automation control
 			}
 			record {
 				recipient %s
