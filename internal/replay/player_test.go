@@ -120,10 +120,8 @@ func TestPlaysWhatIsWrittenMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := colours()
 		r.end = io.ErrUnexpectedEOF
-		later := r.frames[len(r.frames)-1:]
 		r.frames = r.frames[:len(r.frames)-1]
 		w := watch(t, r)
-		r.frames = append(r.frames, later...)
 		r.fill(11*second, whole, red)
 		time.Sleep(11 * second)
 		w.sees("behind what was there at the beginning", 0, 0, red)
@@ -251,6 +249,18 @@ func TestEndsWithItsViewer(t *testing.T) {
 		_ = w.conn.Close()
 		<-w.done
 		if w.end.code != codeNormal {
+			t.Errorf("%d %q", w.end.code, w.end.reason)
+		}
+	})
+}
+
+func TestEndsWithTheSignIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := watch(t, colours())
+		w.order(`{"play":false}`)
+		w.signOut()
+		<-w.done
+		if w.end.reason != "You are no longer signed in." {
 			t.Errorf("%d %q", w.end.code, w.end.reason)
 		}
 	})

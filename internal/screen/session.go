@@ -149,7 +149,7 @@ func (x *Screen) connect(who *Who, dial vncrelay.Dialer) error {
 		return refused(refusal)
 	}
 	x.link = newLink(session, backend.Conn)
-	session.Live.Input.OnLost(x.lost)
+	session.Live.Input.OnLost(func() { x.hand.lost(x.link) })
 	session.OnExit(func() { session.Live.End(desktop.ReasonShutdown) }) // nobody calls any more
 	if err := x.begin(backend.Init); err != nil {
 		_ = backend.Conn.Close()

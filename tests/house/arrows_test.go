@@ -205,7 +205,6 @@ var arrows = []arrow{
 	{"internal/toolcall", "internal/admission", "rates, slots, budgets and guardrails"},
 	{"internal/toolcall", "internal/apierror", "its refusals"},
 	{"internal/toolcall", "internal/mcp", "messages of the protocol"},
-	{"internal/toolcall", "internal/mcp/desktops", "gives the server of desktops those of the caller"},
 	{"internal/toolcall", "internal/owners", "whose session it is"},
 	{"internal/toolcall", "internal/policy", "the limits of the key"},
 	{"internal/toolcall", "internal/provider", "how a request to a server failed"},
