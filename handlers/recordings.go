@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 )
 
 // serveRecordings lists the recordings of the tenant, or of all tenants for a key that sees them, newest
@@ -37,10 +36,7 @@ func serveRecording(x *apiRequest) error {
 		return err
 	}
 	noteRecording(x, e.ID, e.Workstation)
-	return x.reply(http.StatusOK, struct {
-		recording.Entry
-		Replay bool `json:"replay"` // it can be played and exported here
-	}{e, len(store.Identities) > 0})
+	return x.reply(http.StatusOK, store.Shown(e))
 }
 
 // serveRecordingFile sends the file, or ranges of it.

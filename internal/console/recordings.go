@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -39,7 +40,7 @@ type recordingRow struct {
 	User, Role, Node string
 	Begun            time.Time
 	Ended            time.Time
-	State            string
+	State, Reason    string
 	Bytes            int64
 	Replay           bool // the gateway has a key for it
 }
@@ -99,6 +100,10 @@ type recordingPage struct {
 
 func recordingOf(v *visit) (r recordingRow, err error) {
 	err = v.get(recordingRoute(v), nil, &r)
+	var failure *Failure
+	if errors.As(err, &failure) && failure.Status == http.StatusNotFound {
+		failure.Message += ". In a cluster without a common folder it is at the gateway that had the session"
+	}
 	r.rowKey.Label = labelOf(v, r.Key)
 	return r, err
 }
@@ -111,7 +116,7 @@ func showRecording(v *visit) error {
 	if err != nil {
 		return err
 	}
-	titled(v, "Recording of "+r.Workstation)
+	v.page = &page{title: "Recording of " + r.Workstation, menu: "Recordings"}
 	return v.render("recording", &recordingPage{Row: r, Plays: r.Replay, Manages: v.has(keys.RecordingsManage)})
 }
 

@@ -55,7 +55,7 @@ func TestThePageOfARecording(t *testing.T) {
 	a.shows(w, 200, "Recording of desk1", "30 minutes", "Skip what is idle", "Save as fbs", "!cannot be played")
 	w = a.visit("/console/recordings/vnc-fedcba9876543210", nil)
 	a.shows(w, 200, "cannot be played here", "lacks replay_identity", "Save the file", "!Skip what is idle", "!Save as fbs")
-	a.shows(a.visit("/console/recordings/vnc-00", nil), 404)
+	a.shows(a.visit("/console/recordings/vnc-00", nil), 404, "it is at the gateway that had the session")
 }
 
 func TestDeletingARecordingAsks(t *testing.T) {

@@ -38,7 +38,6 @@ type State struct {
 	Health       *failover.Health           // of providers' models
 
 	exhausted *policy.ExhaustedBudgets
-	replays   chan struct{} // under way
 	// runtimeKeys are read when the first generation opens the stores.
 	runtimeKeys *runtimekeys.Keys
 	events      *events
@@ -53,7 +52,7 @@ type State struct {
 func NewState(dir string, now func() time.Time) *State {
 	s := &State{
 		Bodies: upload.Bodies{Spool: upload.NewSpool(dir)}, Workstations: desktopmemory.NewState(now), Screens: screen.New(vncrelay.DialWorkstation), ConnLimiter: connlimit.New(now), Concurrency: limits.NewConcurrencyLimiter(),
-		events: newEvents(), replays: make(chan struct{}, maxReplays), stores: stores{dir: dir, closed: make(chan struct{})},
+		events: newEvents(), stores: stores{dir: dir, closed: make(chan struct{})},
 		runtimeKeys: runtimekeys.New(now, crand.Reader),
 	}
 	s.stores.sharing = sharing{signedIn: websession.NewMemory(now), workstations: s.Workstations, limiter: s.Concurrency, viewers: s.ConnLimiter, keys: s.runtimeKeys, keyChanged: s.keyChanged, limitsHash: s.limitsHash}

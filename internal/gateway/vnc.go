@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
-	"github.com/gatehouse-proxy/gatehouse/internal/recording"
+	"github.com/gatehouse-proxy/gatehouse/internal/replay"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsocket"
 )
@@ -25,11 +25,11 @@ func (g *Gateway) VNC() VNC { return VNC{g} }
 func (v VNC) Workstations() *desktop.Service { return v.gateway.desktops.workstations }
 
 // Recordings are those of sessions. Where none can be recorded the error is [apierror.UnknownURL].
-func (v VNC) Recordings() (*recording.Store, error) {
+func (v VNC) Recordings() (replay.Recordings, error) {
 	if v.gateway.desktops.recordings == nil {
-		return nil, apierror.New(apierror.UnknownURL, "this gateway records no sessions")
+		return replay.Recordings{}, apierror.New(apierror.UnknownURL, "this gateway records no sessions")
 	}
-	return v.gateway.desktops.recordings, nil
+	return replay.Recordings{Store: v.gateway.desktops.recordings}, nil
 }
 
 // ConnLimiter bounds the VNC connections in their handshake.

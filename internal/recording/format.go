@@ -88,7 +88,7 @@ type Frame struct {
 
 // Mark is a moment that a viewer of the recording may want to find.
 type Mark struct {
-	Kind string `json:"kind"`
+	Kind string `json:"kind"` // "takeover" of the input by a person, "action" of an agent
 	Text string `json:"text,omitempty"`
 }
 

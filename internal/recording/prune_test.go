@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,6 +98,24 @@ func TestTheOldestAreDeletedBySize(t *testing.T) {
 		}
 		if files, _ := filepath.Glob(s.Dir + "/*/*"); strings.Contains(strings.Join(files, " "), filepath.Base(oldest)) {
 			t.Errorf("%v are left", files)
+		}
+	})
+}
+
+// A session does not wait for a disk that hangs when it begins. What that does later is closed.
+func TestABeginningDoesNotWaitForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := pruned(t, Settings{})
+		answers := make(chan struct{})
+		s.create = func(path string) (io.WriteCloser, error) { <-answers; return create(path) }
+		h, begun := Header{Session: "vnc-0123456789abcdef", Begun: s.now()}, time.Now()
+		if w, err := s.Begin(h, nil); w != nil || err == nil || time.Since(begun) > closeWait {
+			t.Errorf("%v, %v after %v", w, err, time.Since(begun))
+		}
+		close(answers)
+		synctest.Wait()
+		if e, err := s.Get(h.Session, func(string) bool { return true }); err != nil || e.State == Recording {
+			t.Errorf("%+v, %v", e, err)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package recording
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -48,6 +49,7 @@ type Store struct {
 	node   func() string
 	logger *zap.Logger
 	now    func() time.Time
+	create func(path string) (io.WriteCloser, error) // a new file, and its folder
 }
 
 // NewStore returns the store. It opens no file. node says the gateway's name in a cluster, "" outside one.
@@ -58,7 +60,7 @@ func NewStore(s Settings, node func() string, logger *zap.Logger, now func() tim
 	if s.MaxSize <= 0 {
 		s.MaxSize = DefaultMaxSize
 	}
-	return &Store{s, node, logger, now}
+	return &Store{s, node, logger, now, create}
 }
 
 // State is whether a recording is whole.
@@ -106,17 +108,42 @@ var errBadID = errors.New("the id of a session cannot be the name of a file")
 // path is a file's of a recording, without its suffix.
 func (s *Store) path(day, id string) string { return filepath.Join(s.Dir, day, id) }
 
-// Begin begins the recording of a session. failed is [Options.Failed].
+func create(path string) (io.WriteCloser, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// Begin begins the recording of a session. failed is [Options.Failed]. A disk that does not answer within 5
+// seconds is an error.
 func (s *Store) Begin(h Header, failed func(error)) (*Writer, error) {
+	type result struct {
+		w   *Writer
+		err error
+	}
+	begun, limit := make(chan result, 1), time.NewTimer(closeWait)
+	defer limit.Stop()
+	go func() {
+		w, err := s.begin(h, failed)
+		begun <- result{w, err}
+	}()
+	select {
+	case r := <-begun:
+		return r.w, r.err
+	case <-limit.C:
+		go func() { _ = (<-begun).w.Close("") }() // when the disk answers after all
+		return nil, errStuck
+	}
+}
+
+func (s *Store) begin(h Header, failed func(error)) (*Writer, error) {
 	if !validID.MatchString(h.Session) {
 		return nil, errBadID
 	}
 	h.Node = s.node()
 	path := s.path(h.Begun.UTC().Format(dayLayout), h.Session)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
-	}
-	file, err := os.OpenFile(path+suffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := s.create(path + suffix)
 	if err != nil {
 		return nil, err
 	}

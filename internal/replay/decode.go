@@ -87,8 +87,8 @@ func (p *pass) next() (framebuffer.Message, error) {
 	}
 	p.between = false
 	message, err := p.decoder.Read(p.in)
-	if c := p.decoder.Cursor(); message.Cursor && c.Placed && c.At != p.placed {
-		p.pointed, p.placed, p.pointer = true, c.At, c.At
+	if c := p.decoder.Cursor(); message.Cursor && c.Placed && c.At != p.pointer.placed {
+		p.pointer = pointer{c.At, true, c.At}
 	}
 	for _, f := range p.later {
 		err = errors.Join(err, p.apply(f))
@@ -135,8 +135,8 @@ func (p *pass) apply(f recording.Frame) error {
 	case f.Kind == recording.KindFormat && len(f.Data) == len([16]byte{}):
 		return p.decoder.SetFormat([16]byte(f.Data))
 	case f.Kind == recording.KindPointer && len(f.Data) == 5:
-		p.pointed = true
-		p.pointer = image.Pt(int(binary.BigEndian.Uint16(f.Data[1:])), int(binary.BigEndian.Uint16(f.Data[3:])))
+		p.pointer.known = true
+		p.pointer.Point = image.Pt(int(binary.BigEndian.Uint16(f.Data[1:])), int(binary.BigEndian.Uint16(f.Data[3:])))
 	}
 	return nil
 }
@@ -144,8 +144,8 @@ func (p *pass) apply(f recording.Frame) error {
 // frame is what is to be seen now. The pointer is not in the picture where the viewer drew it itself.
 func (p *pass) frame() frame {
 	f := frame{Picture: p.decoder.Picture()}
-	if shape := p.decoder.Cursor().Shape; shape != nil && p.pointed {
-		at := shape.Rect.Sub(shape.Rect.Min).Add(p.pointer).Sub(p.decoder.Cursor().Hot)
+	if shape := p.decoder.Cursor().Shape; shape != nil && p.pointer.known {
+		at := shape.Rect.Sub(shape.Rect.Min).Add(p.pointer.Point).Sub(p.decoder.Cursor().Hot)
 		f.pointer = &image.RGBA{Pix: shape.Pix, Stride: shape.Stride, Rect: at}
 	}
 	return f

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Export writes a recording as an fbs file, "FrameBuffer Stream", which players of TightVNC, VLC and
-// converters to video read.
+// export writes a recording as an fbs file, "FrameBuffer Stream", which players and
+// converters to video read: rfbproxy began it, TightVNC's player and VLC have it.
 //
 //	12      "FBS 001.000\n"
 //	blocks, each
@@ -16,11 +16,11 @@ import (
 //	n         bytes of a server of RFB 3.3, up to three more so that the next begins at a multiple of 4
 //	u32       milliseconds since the beginning
 //
-// The first update has the whole picture. Each message is a block of its own, as VLC needs it; so is
+// The first update has the whole picture. Each message is a block of its own, as VLC has it; so is
 // each step of the handshake, and the name of the desktop, which is the workstation's. Pixels are blue first, as players expect without
 // looking. It returns nil when the recording breaks off: the file has what there is.
-func Export(ctx context.Context, w io.Writer, open Open) error {
-	e := &export{w: w}
+func export(ctx context.Context, w io.Writer, open Open) error {
+	e := &fbs{w: w}
 	source := newSource(open)
 	pass, err := source.begin(0, func(at time.Duration) error {
 		if at-e.at >= updateEvery {
@@ -58,8 +58,8 @@ func Export(ctx context.Context, w io.Writer, open Open) error {
 	return e.err
 }
 
-// export is an fbs file that is written.
-type export struct {
+// fbs is an fbs file that is written.
+type fbs struct {
 	w    io.Writer
 	pass *pass
 	view view
@@ -70,7 +70,7 @@ type export struct {
 }
 
 // flush writes what has changed.
-func (e *export) flush() {
+func (e *fbs) flush() {
 	e.at = e.pass.at
 	for resized := true; resized; { // a new size comes alone
 		size := e.view.size
@@ -82,7 +82,7 @@ func (e *export) flush() {
 }
 
 // block writes bytes of the server. An empty block has no time either.
-func (e *export) block(data []byte) {
+func (e *fbs) block(data []byte) {
 	if len(data) == 0 {
 		return
 	}
@@ -92,7 +92,7 @@ func (e *export) block(data []byte) {
 	e.write(binary.BigEndian.AppendUint32(block, uint32(e.at.Milliseconds())))
 }
 
-func (e *export) write(p []byte) {
+func (e *fbs) write(p []byte) {
 	if e.err == nil {
 		_, e.err = e.w.Write(p)
 	}

@@ -52,7 +52,7 @@ func TestExportsFBS(t *testing.T) {
 	r.server(3*second, rectangleHead(head(nil, 1), image.Rect(0, 0, 90, 80), rfb.EncodingSize))
 	r.add(recording.KindEnd, 10*second, []byte(`{}`))
 	var file bytes.Buffer
-	if err := Export(context.Background(), &file, r.open); err != nil {
+	if err := export(context.Background(), &file, r.open); err != nil {
 		t.Fatal(err)
 	}
 	blocks := readFBS(t, file.Bytes())
@@ -96,10 +96,10 @@ func TestExportsFBS(t *testing.T) {
 func TestExportEndsWithItsReader(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := Export(ctx, io.Discard, colours().open); !errors.Is(err, context.Canceled) {
+	if err := export(ctx, io.Discard, colours().open); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if err := Export(context.Background(), fullDisk{}, colours().open); !errors.Is(err, io.ErrShortWrite) {
+	if err := export(context.Background(), fullDisk{}, colours().open); !errors.Is(err, io.ErrShortWrite) {
 		t.Errorf("not written: %v", err)
 	}
 }

@@ -3,12 +3,14 @@ package replay
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"image"
 	"image/color"
 	"io"
 	"net"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
@@ -22,6 +24,7 @@ import (
 // tape is a recording in memory.
 type tape struct {
 	header recording.Header
+	mu     sync.Mutex // guards frames while they are read
 	frames []recording.Frame
 	end    error // behind the last frame
 	opened int
@@ -33,6 +36,8 @@ func newTape(width, height uint16) *tape {
 }
 
 func (r *tape) add(kind uint8, at time.Duration, data []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.frames = append(r.frames, recording.Frame{Kind: kind, At: at, Data: data})
 }
 
@@ -68,6 +73,8 @@ type tapeReader struct {
 func (r *tapeReader) Header() recording.Header { return r.header }
 
 func (r *tapeReader) Next() (recording.Frame, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.read == len(r.frames) {
 		return recording.Frame{}, r.end
 	}
@@ -78,13 +85,16 @@ func (r *tapeReader) Next() (recording.Frame, error) {
 // pipe is one end of a connection that a replay can hang up.
 type pipe struct {
 	net.Conn
+	hangup sync.Once
 	code   int
 	reason string
 }
 
 func (p *pipe) Hangup(code int, reason string) {
-	p.code, p.reason = code, reason
-	_ = p.Close()
+	p.hangup.Do(func() {
+		p.code, p.reason = code, reason
+		_ = p.Close()
+	})
 }
 
 // watcher is a viewer, which has its pixels red first as noVNC.
@@ -95,6 +105,9 @@ type watcher struct {
 	end  *pipe
 	done chan struct{}
 
+	signOut context.CancelFunc
+
+	mu      sync.Mutex // guards the following, between updates
 	decoder *framebuffer.Decoder
 	states  []string
 }
@@ -104,11 +117,13 @@ func watch(t *testing.T, r *tape) *watcher {
 	t.Helper()
 	near, far := net.Pipe()
 	w := &watcher{t: t, conn: near, in: bufio.NewReader(near), end: &pipe{Conn: far}, done: make(chan struct{})}
+	ctx, cancel := context.WithCancel(context.Background())
+	w.signOut = cancel
 	go func() {
 		defer close(w.done)
-		Serve(t.Context(), w.end, r.open)
+		serve(ctx, w.end, r.open)
 	}()
-	t.Cleanup(func() { _ = near.Close() })
+	t.Cleanup(func() { _ = near.Close(); <-w.done; cancel() })
 	for _, step := range []struct {
 		hear int
 		say  string
@@ -175,6 +190,8 @@ func (w *watcher) update() error {
 	if err != nil {
 		return err
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	in, rectangles := w.in, binary.BigEndian.Uint16(start[2:])
 	if int32(binary.BigEndian.Uint32(start[12:])) == rfb.EncodingName {
 		_, _ = w.in.Discard(16)
@@ -198,6 +215,8 @@ func (w *watcher) state() (s struct {
 }) {
 	w.t.Helper()
 	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if err := json.Unmarshal([]byte(w.states[len(w.states)-1]), &s); err != nil {
 		w.t.Fatal(err)
 	}
@@ -213,6 +232,8 @@ func (w *watcher) order(text string) {
 // pixel is what the viewer sees at a place.
 func (w *watcher) pixel(x, y int) color.RGBA {
 	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	return w.decoder.Picture().Image().RGBAAt(x, y)
 }
 
@@ -225,7 +246,6 @@ func (w *watcher) sees(what string, x, y int, want color.RGBA) {
 }
 
 var (
-	black  = color.RGBA{A: 255}
 	red    = color.RGBA{200, 10, 20, 255}
 	green  = color.RGBA{10, 200, 20, 255}
 	blue   = color.RGBA{10, 20, 200, 255}

@@ -27,9 +27,14 @@ type moment struct {
 	bytes   int64 // of the workstation
 	decoder *framebuffer.Decoder
 	packed  []byte // its picture
-	pointed bool
-	pointer image.Point
-	placed  image.Point
+	pointer pointer
+}
+
+// pointer is where the pointer is, if that is known.
+type pointer struct {
+	image.Point
+	known  bool
+	placed image.Point // where the workstation has last said that it is
 }
 
 // moments are in the order of time. They are kept while a recording is decoded, so that going back does

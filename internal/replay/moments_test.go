@@ -82,7 +82,7 @@ func TestGoesOnFromAMoment(t *testing.T) {
 }
 
 func TestMomentsAreBounded(t *testing.T) {
-	s := newSource(changing(400, true).open)
+	s := newSource(changing(230, true).open)
 	s.moments.every = 1
 	upTo(t, s, time.Hour)
 	m := &s.moments
@@ -92,7 +92,7 @@ func TestMomentsAreBounded(t *testing.T) {
 	if !slices.IsSortedFunc(m.kept, func(a, b moment) int { return int(a.at - b.at) }) {
 		t.Error("not in the order of time")
 	}
-	if last := m.kept[len(m.kept)-1].at; last < 35*second {
+	if last := m.kept[len(m.kept)-1].at; last < 22*second {
 		t.Errorf("the last is at %v", last)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 )
@@ -19,7 +20,6 @@ type Outline struct {
 	Length int64  `json:"length"` // milliseconds
 	Marks  []Mark `json:"marks"`  // the first 500
 	More   int    `json:"more"`   // marks behind those
-	End    string `json:"end"`    // why the session ended, "" where that is not recorded
 }
 
 // Mark is a moment that somebody may want to see.
@@ -32,23 +32,16 @@ type Mark struct {
 // outlineOf reads a recording to its end, without decoding it. Where it breaks off it ends.
 func outlineOf(ctx context.Context, frames Reader) (o Outline, err error) {
 	o.Marks = []Mark{}
-	for ctx.Err() == nil {
+	for {
 		f, err := frames.Next()
-		if err != nil {
-			return o, nil // the player says why
+		if err != nil || ctx.Err() != nil { // of the recording: the player says why
+			return o, ctx.Err()
 		}
-		o.Length = f.At.Milliseconds()
-		switch f.Kind {
-		case recording.KindMark:
+		o.Length = (f.At + time.Millisecond - 1).Milliseconds() // the last frame is in it
+		if f.Kind == recording.KindMark {
 			o.mark(f)
-		case recording.KindEnd:
-			var end recording.End
-			if json.Unmarshal(f.Data, &end) == nil {
-				o.End = end.Reason
-			}
 		}
 	}
-	return o, ctx.Err()
 }
 
 func (o *Outline) mark(f recording.Frame) {

@@ -22,7 +22,7 @@ func colours() *tape {
 	r.fill(0, whole, red)
 	r.fill(2*second, whole, green)
 	r.fill(6*second, whole, blue)
-	r.add(recording.KindEnd, 10*second, []byte(`{"reason":"viewer"}`))
+	r.add(recording.KindEnd, 10*second+time.Microsecond, []byte(`{"reason":"viewer"}`))
 	return r
 }
 
@@ -112,6 +112,19 @@ func TestEndsAndBeginsAgain(t *testing.T) {
 		w.sees("again", 0, 0, red)
 		time.Sleep(2 * second)
 		w.sees("two seconds later", 0, 0, green)
+	})
+}
+
+// The file may grow while it is played.
+func TestPlaysWhatIsWrittenMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := colours()
+		r.end = io.ErrUnexpectedEOF
+		r.frames = r.frames[:len(r.frames)-1]
+		w := watch(t, r)
+		r.fill(11*second, whole, red)
+		time.Sleep(11 * second)
+		w.sees("behind what was there at the beginning", 0, 0, red)
 	})
 }
 
@@ -221,7 +234,7 @@ func TestWrongViewersAreHungUp(t *testing.T) {
 				w := watch(t, colours())
 				w.say([]byte(message))
 				<-w.done
-				if w.end.code != CodeFailed || w.end.reason == "" {
+				if w.end.code != codeFailed || w.end.reason == "" {
 					t.Errorf("%d %q", w.end.code, w.end.reason)
 				}
 			})
@@ -241,11 +254,23 @@ func TestEndsWithItsViewer(t *testing.T) {
 	})
 }
 
+func TestEndsWithTheSignIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := watch(t, colours())
+		w.order(`{"play":false}`)
+		w.signOut()
+		<-w.done
+		if w.end.reason != "You are no longer signed in." {
+			t.Errorf("%d %q", w.end.code, w.end.reason)
+		}
+	})
+}
+
 func TestARecordingThatDoesNotOpenIsTheReason(t *testing.T) {
 	end := new(pipe)
 	end.Conn, _ = net.Pipe()
-	Serve(t.Context(), end, func() (Reader, io.Closer, error) { return nil, nil, errors.New("it is on another node") })
-	if end.code != CodeFailed || end.reason != "it is on another node" {
+	serve(t.Context(), end, func() (Reader, io.Closer, error) { return nil, nil, errors.New("it is on another node") })
+	if end.code != codeFailed || end.reason != "it is on another node" {
 		t.Errorf("%d %q", end.code, end.reason)
 	}
 }

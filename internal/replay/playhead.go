@@ -24,7 +24,7 @@ type order struct {
 // playhead is which moment of a recording is shown, and when the next frame is due. It has no clock of
 // its own.
 type playhead struct {
-	length  time.Duration // of the recording
+	length  time.Duration // of the recording; one that is being written may be longer by now
 	at      time.Duration // the moment that was shown at since
 	since   time.Time
 	speed   float64
@@ -44,7 +44,7 @@ func (p *playhead) position(now time.Time) time.Duration {
 	if !p.playing || p.seeking {
 		return p.at
 	}
-	return min(p.at+time.Duration(float64(now.Sub(p.since))*p.speed), p.length)
+	return p.at + time.Duration(float64(now.Sub(p.since))*p.speed)
 }
 
 // hold makes the position the beginning of what follows.

@@ -42,26 +42,26 @@ import (
 // Codes of a Close (RFC 6455, section 7.4.2).
 const (
 	codeNormal = 1000
-	CodeFailed = 4020 // the recording cannot be shown; the reason says why
+	codeFailed = 4020 // the recording cannot be shown; the reason says why
 )
 
-// Conn is the viewer's connection.
-type Conn interface {
+// hangup is the viewer's connection: a [wsconn.Conn].
+type hangup interface {
 	net.Conn
 	Hangup(code int, reason string)
 }
 
-// Serve shows a recording until the viewer is gone or ctx ends, and closes the connection.
-func Serve(ctx context.Context, conn Conn, open Open) {
+// serve shows a recording until the viewer is gone or ctx ends, and closes the connection.
+func serve(ctx context.Context, conn hangup, open Open) {
 	defer context.AfterFunc(ctx, func() { conn.Hangup(codeNormal, "You are no longer signed in.") })()
-	if err := serve(ctx, conn, open); err != nil {
-		conn.Hangup(CodeFailed, err.Error())
+	if err := play(ctx, conn, open); err != nil {
+		conn.Hangup(codeFailed, err.Error())
 		return
 	}
 	conn.Hangup(codeNormal, "")
 }
 
-func serve(ctx context.Context, conn Conn, open Open) error {
+func play(ctx context.Context, conn net.Conn, open Open) error {
 	p := &player{conn: conn, source: newSource(open)}
 	frames, file, err := open()
 	if err != nil {

@@ -171,7 +171,9 @@ func TestTextsOfAllLanguagesReachAnExtendedClipboard(t *testing.T) {
 			z, err := zlib.NewReader(bytes.NewReader(input[len(input)-1][12:]))
 			must(t, err)
 			got, err := io.ReadAll(z)
-			must(t, err)
+			if err != io.ErrUnexpectedEOF {
+				t.Errorf("the stream ends with %v; libvncserver takes none that ends", err)
+			}
 			if want := strings.ReplaceAll(text, "\n", "\r\n") + "\x00"; string(got[4:]) != want || binary.BigEndian.Uint32(got) != uint32(len(want)) {
 				t.Errorf("%q", got)
 			}

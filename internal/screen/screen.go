@@ -105,6 +105,9 @@ func (s *Screens) Open(ctx context.Context, who Who) (*Screen, error) {
 			err = apierror.New(apierror.AutomationOff, "the source of workstation %q does not let agents do that", who.Workstation)
 		}
 		if err == nil && !again {
+			if who.Control {
+				x.link.session.Recording.Mark("action", "")
+			}
 			return x, nil
 		}
 		x.Release()

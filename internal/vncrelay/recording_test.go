@@ -16,6 +16,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/vncrelaytest"
 )
 
@@ -93,6 +94,53 @@ func TestARecordingHasWhatTheViewerSawButTheClipboard(t *testing.T) {
 		if record := g.WantRecord("", string(r.Session.Live.Why())); record.Recording != r.Session.Live.ID {
 			t.Errorf("the record names the recording %q", record.Recording)
 		}
+	}
+}
+
+// A person who takes the input from an agent marks that moment, and not each key.
+func TestATakeoverIsMarked(t *testing.T) {
+	dir := t.TempDir()
+	id, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := recording.NewStore(recording.Settings{Dir: dir, Recipients: []age.Recipient{id.Recipient()}}, func() string { return "" }, zap.NewNop(), time.Now)
+	g := vncrelaytest.New(t, options{Policy: desktop.Policy{Records: true, OnConflict: desktop.Share}, Recordings: store})
+	by := vncrelaytest.Issuer
+	by.Key, by.Agent = "agent", true
+	agent := desktoptest.MustJoin(t, g.Service, desktoptest.Issue(t, g.Service, by, "one", desktop.Options{Shared: true}), desktoptest.Other)
+	defer agent.Leave()
+	if err := agent.Input.Act(func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := loopback(t)
+	workstationsEnd, backend := loopback(t)
+	r := ruledRelay(g, &viewer{Conn: ours}, workstationsEnd, desktop.SessionRules{Record: desktop.RecordOn})
+	done := make(chan struct{})
+	go func() { defer close(done); r.Run() }()
+	_ = backend.SetDeadline(time.Now().Add(patient))
+	const keys = "\x04\x01..\x00\x00\x00a\x04\x00..\x00\x00\x00a\x04\x01..\x00\x00\x00b"
+	_, _ = io.WriteString(theirs, keys)
+	if _, err := io.ReadFull(backend, make([]byte, len(keys))); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = theirs.Close(), backend.Close()
+	<-done
+	files, _ := filepath.Glob(dir + "/*/*.ghrec")
+	file, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, err := recording.NewReader(bytes.NewReader(file), id)
+	marks := ""
+	for err == nil {
+		var f recording.Frame
+		if f, err = reader.Next(); f.Kind == recording.KindMark {
+			marks += string(f.Data)
+		}
+	}
+	if want := `{"kind":"takeover"}`; err != io.EOF || marks != want {
+		t.Errorf("marks %s, %v, want %s", marks, err, want)
 	}
 }
 

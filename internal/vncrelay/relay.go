@@ -61,6 +61,7 @@ func New(session *vncsession.Session, viewer Viewer, backend *rfb.Desktop, polic
 	}
 	if session.Recording != nil {
 		up.Recorder, up.Knows = r.stream, framebuffer.Knows
+		up.Input = taking{session.Live.Input, session.Recording}
 	}
 	r.up = newUplink(backend.Conn, up)
 	return r

@@ -3,6 +3,7 @@ package vncrelay
 import (
 	"sync"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
@@ -40,6 +41,20 @@ func (s *stream) Sent(message []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.recording.Sent(message)
+}
+
+// taking marks in the recording of a person when the input comes from an agent.
+type taking struct {
+	*desktop.Input
+	recording *recording.Writer
+}
+
+// Press is for the filter.
+func (t taking) Press() {
+	agents := t.Holder() == desktop.HolderAgent
+	if t.Input.Press(); agents {
+		t.recording.Mark("takeover", "")
+	}
 }
 
 // Abort ends the recording.

@@ -37,8 +37,8 @@ const (
 	demoPath    = "/console/workstations/demo/desktop"
 )
 
-// siteWithDesktop is a gateway with a real VNC server.
-func siteWithDesktop(t *testing.T, options ...string) (*site, *desktop.Desktop) {
+// startStation starts a real VNC server.
+func startStation(t *testing.T) *desktop.Desktop {
 	t.Helper()
 	server, err := exec.LookPath("Xtigervnc")
 	if err != nil {
@@ -49,6 +49,13 @@ func siteWithDesktop(t *testing.T, options ...string) (*site, *desktop.Desktop) 
 		t.Fatal(err)
 	}
 	t.Cleanup(d.Stop)
+	return d
+}
+
+// siteWithDesktop is a gateway with a real VNC server.
+func siteWithDesktop(t *testing.T, options ...string) (*site, *desktop.Desktop) {
+	t.Helper()
+	d := startStation(t)
 	block := fmt.Sprintf("\t\t\tworkstation %s 127.0.0.1:%d {\n\t\t\t\tpassword {env.BROWSER_DESKTOP}\n%s\n\t\t\t}\n", d.Name, d.Port, strings.Join(options, "\n"))
 	return ownSite(t, block, "BROWSER_DESKTOP="+d.Password), d
 }
@@ -72,7 +79,7 @@ func (b *tab) says(text string, within time.Duration) {
 
 // canvas is the picture of the desktop.
 func (b *tab) canvas() (*image.RGBA, error) {
-	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.querySelector("#desktop canvas")?.toDataURL("image/png") ?? ""`))
+	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.querySelector(".screen canvas")?.toDataURL("image/png") ?? ""`))
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +115,7 @@ func (b *tab) shows(what string, scene desktop.Scene, within time.Duration) {
 func (b *tab) at(p image.Point) (x, y float64) {
 	b.t.Helper()
 	place := evaluate[struct{ X, Y float64 }](b, fmt.Sprintf(`(() => {
-		const canvas = document.querySelector("#desktop canvas");
+		const canvas = document.querySelector(".screen canvas");
 		canvas.parentElement.scrollTo(Math.max(0, %[1]d - 200), Math.max(0, %[2]d - 150));
 		canvas.parentElement.scrollIntoView();
 		const box = canvas.getBoundingClientRect();

@@ -27,7 +27,7 @@ const caddyfile = `{
 	gatehouse {
 		key ops {
 			secret {env.BROWSER_OPS}
-			scopes chat:write models:read activity:read workstations:connect workstations:manage keys:manage limits:read providers:read mcp:call
+			scopes chat:write models:read activity:read workstations:connect workstations:manage keys:manage limits:read providers:read mcp:call recordings:read recordings:manage
 			mcp demo
 			mcp away
 		}

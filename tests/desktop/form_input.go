@@ -5,6 +5,7 @@ package desktop
 import (
 	"fmt"
 	"image"
+	"slices"
 )
 
 // listen takes what happens to the window. The kinds of events that it uses are laid out as those that
@@ -46,8 +47,7 @@ func (f *Form) take(e []byte) error {
 		in.Up, in.Button = true, e[1]
 	case motionNotify:
 	case selectionNotify:
-		f.log = append(f.log, f.paste(le.Uint32(e[20:])))
-		return f.draw()
+		return f.selection(le.Uint32(e[16:]), le.Uint32(e[20:]), at)
 	case mappingNotify:
 		return f.mapping()
 	default:
@@ -81,7 +81,7 @@ func (f *Form) key(symbol uint32, state uint16, at uint32) error {
 	case state&controlState != 0 && symbol|0x20 == 'a':
 		f.selected = true
 	case state&controlState != 0 && symbol|0x20 == 'v':
-		return f.ask(at)
+		return f.ask(utf8Text, at)
 	case state&controlState != 0: // other commands do nothing
 	case symbol == KeyTab || symbol == keyBackTab:
 		f.inNote, f.selected = !f.inNote, false
@@ -134,28 +134,45 @@ func (f *Form) button(in Input, at uint32) {
 	}
 }
 
+// The forms of text that a clipboard may have.
+const utf8Text, latin1Text = "UTF8_STRING", "STRING"
+
 // ask asks for the clipboard, which comes as the property of the same name.
-func (f *Form) ask(at uint32) error {
+func (f *Form) ask(target string, at uint32) error {
 	var atoms [2]uint32
-	for i, name := range []string{"CLIPBOARD", "UTF8_STRING"} {
+	for i, name := range []string{"CLIPBOARD", target} {
 		var err error
 		if atoms[i], err = f.painter.atom(name); err != nil {
 			return err
 		}
 	}
-	return f.painter.do(request(opConvertSelection, 0, f.window, atoms[0], atoms[1], atoms[0], at))
+	// The answer goes to the connection that asks, if it is the X server's own.
+	_, err := f.events.conn.Write(request(opConvertSelection, 0, f.window, atoms[0], atoms[1], atoms[0], at))
+	return err
 }
 
-// paste inserts the property into which the clipboard was put; 0 if nobody has one.
-func (f *Form) paste(property uint32) Input {
-	const refused = "<no clipboard>"
-	text := []byte(refused)
-	if property != 0 {
-		var err error
+// selection inserts the property into which the clipboard was put. That is 0 if nobody has one, or not
+// in this form; then the older one is asked for.
+func (f *Form) selection(target, property, at uint32) error {
+	latin1, err := f.painter.atom(latin1Text)
+	if err != nil {
+		return err
+	}
+	text := []byte("<no clipboard>")
+	switch {
+	case property == 0 && target != latin1:
+		return f.ask(latin1Text, at)
+	case property != 0:
 		if text, err = f.painter.Property(f.window, "CLIPBOARD"); err != nil {
-			text = []byte(refused)
+			return err
+		}
+	}
+	if property != 0 && target == latin1 {
+		for i := len(text) - 1; i >= 0; i-- {
+			text = slices.Replace(text, i, i+1, []byte(string(rune(text[i])))...)
 		}
 	}
 	f.insert(string(text))
-	return Input{}
+	f.log = append(f.log, Input{})
+	return f.draw()
 }

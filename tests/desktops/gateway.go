@@ -13,16 +13,20 @@ import (
 	"os"
 	"time"
 
+	"filippo.io/age"
+
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 const (
 	agentEnv    = "DESKTOPS_AGENT"
 	personEnv   = "DESKTOPS_PERSON"
+	readerEnv   = "DESKTOPS_READER"
 	passwordEnv = "DESKTOPS_PASSWORD_" // and the server's name
 )
 
-// caddyfile takes the port of the HTTP site, the workstations, and the bounds of agents' desktops.
+// caddyfile takes the port of the HTTP site, the workstations, the bounds of agents' desktops, and for whom
+// recordings are encrypted.
 const caddyfile = `{
 	admin off
 	persist_config off
@@ -35,13 +39,17 @@ const caddyfile = `{
 		}
 		key person {
 			secret {env.` + personEnv + `}
-			scopes workstations:connect workstations:manage
+			scopes workstations:connect workstations:manage recordings:read
 		}
 		vnc {
 			domain vnc.localhost
 			automation control
 			automation_sessions %[3]d
 			automation_memory %[4]dMiB
+			record {
+				recipient %[5]s
+				replay_identity {env.` + readerEnv + `}
+			}
 %[2]s		}
 	}
 }
@@ -69,22 +77,29 @@ func startGateway(ctx context.Context, caddy, dir string, servers []*server) (*g
 		return nil, err
 	}
 	g := &gateway{origin: fmt.Sprintf("http://127.0.0.1:%d", ports[0]), agent: process.Secret(), person: process.Secret()}
-	blocks, env := "", []string{agentEnv + "=" + g.agent, personEnv + "=" + g.person}
+	reader, err := age.GenerateX25519Identity()
+	if err != nil {
+		return nil, err
+	}
+	blocks, env := "", []string{agentEnv + "=" + g.agent, personEnv + "=" + g.person, readerEnv + "=" + reader.String()}
 	for _, s := range servers {
 		login := ""
 		if s.password != "" {
 			login = fmt.Sprintf("\t\t\t\tpassword {env.%s%s}\n", passwordEnv, s.name)
 			env = append(env, passwordEnv+s.name+"="+s.password)
 		}
-		names := []string{s.name}
-		if s.crowded {
-			names = append(names, s.names()...)
+		block := func(name, more string) {
+			blocks += fmt.Sprintf("\t\t\tworkstation %s 127.0.0.1:%d {\n%s%s\t\t\t}\n", name, s.port, login, more)
 		}
-		for _, name := range names {
-			blocks += fmt.Sprintf("\t\t\tworkstation %s 127.0.0.1:%d {\n%s\t\t\t}\n", name, s.port, login)
+		block(s.name, "")
+		if s.crowded {
+			block(s.name+recorded, "\t\t\t\tsession {\n\t\t\t\t\trecord on\n\t\t\t\t}\n")
+			for _, name := range s.names() {
+				block(name, "")
+			}
 		}
 	}
-	g.Process, err = process.StartCaddy(ctx, caddy, dir, fmt.Sprintf(caddyfile, ports[0], blocks, mostSessions, memoryBound), env, func() error {
+	g.Process, err = process.StartCaddy(ctx, caddy, dir, fmt.Sprintf(caddyfile, ports[0], blocks, mostSessions, memoryBound, reader.Recipient()), env, func() error {
 		return g.call(ctx, http.MethodGet, "/v1/workstations", g.person, nil, nil)
 	})
 	return g, err

@@ -34,7 +34,7 @@ type server struct {
 	started []stopper     // in the order of their start
 	picture func() (*image.RGBA, error)
 	typed   func() string // where there is no form: all text that has arrived
-	paste   string        // the clipboard that it takes: "utf8", "latin1" or ""
+	paste   string        // the texts that its clipboard takes: "all", "ascii" or "" for none
 	says    func(text string) error
 }
 
@@ -82,7 +82,7 @@ func (p programs) xtigervnc(_ context.Context, dir string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := withForm("xtigervnc", d, "utf8")
+	s, err := withForm("xtigervnc", d, "all")
 	if err == nil {
 		s.resized, s.crowded = d.Number, true
 	}
@@ -94,7 +94,7 @@ func (p programs) x11vncServer(ctx context.Context, dir string) (*server, error)
 	if err != nil {
 		return nil, err
 	}
-	return withForm("x11vnc", d, "latin1")
+	return withForm("x11vnc", d, "")
 }
 
 // qemuMachine is a virtual machine without an operating system and without KVM.
@@ -133,7 +133,7 @@ func (p programs) qemuMachine(ctx context.Context, dir string) (*server, error) 
 
 // libvncserver compiles a small program of the library.
 func (p programs) libvncserver(ctx context.Context, dir string) (*server, error) {
-	s := &server{name: "libvncserver", paste: "utf8"}
+	s := &server{name: "libvncserver", paste: "all"}
 	picture, program := filepath.Join(dir, "picture.ppm"), filepath.Join(dir, "libvncserver")
 	img := desktop.Chequer().Picture()
 	file := bytes.NewBufferString(fmt.Sprintf("P6\n%d %d\n255\n", img.Rect.Dx(), img.Rect.Dy()))

@@ -36,7 +36,7 @@ var swayReady = regexp.MustCompile(`display=:(\d+) wayland=(wayland-\d+)`)
 
 // wayvncServer is wayvnc at a headless compositor, where X programs run in Xwayland.
 func (p programs) wayvncServer(ctx context.Context, dir string) (*server, error) {
-	s := &server{name: "wayvnc"}
+	s := &server{name: "wayvnc", paste: "ascii"}
 	home := filepath.Join(dir, "wayland")
 	config, keyboard := filepath.Join(home, "sway.conf"), filepath.Join(home, "wayvnc.conf")
 	err := errors.Join(os.Mkdir(home, 0o700), os.WriteFile(config, []byte(swayConfig), 0o600), os.WriteFile(keyboard, []byte(wayvncConfig), 0o600))

@@ -83,7 +83,7 @@ func (p programs) remminaProfile(ctx context.Context, s *session) {
 	s.use(ctx)
 	if s.release(ctx) {
 		s.ends(ctx, releaseTimeout)
-		s.recorded(ctx)
+		recorded(ctx, s)
 		p.tigerAfterwards(ctx, s)
 	}
 }

@@ -22,7 +22,7 @@ import (
 
 // recorded checks that the recording of the last session shows the desktop as it was, as it changed, and
 // as it was again. The viewer has chosen pixels and encodings.
-func (s *session) recorded(ctx context.Context) {
+func recorded(ctx context.Context, s *session) {
 	s.end()
 	before := s.desktop.Shown
 	shown := []desktop.Scene{before, changed(before), before}

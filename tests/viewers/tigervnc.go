@@ -41,7 +41,7 @@ func (p programs) tigerByName(ctx context.Context, s *session) {
 			return nil
 		}))
 		s.refused(ctx, "a released address", p.tiger, s.address, "This workstation was released.")
-		s.recorded(ctx)
+		recorded(ctx, s)
 	}
 }
 

@@ -45,16 +45,20 @@ func drawn(t *testing.T, shown rfb.Init, server io.Reader) *framebuffer.Picture 
 	}
 }
 
-// What a viewer saw is in the file, for the private key alone; reading and deleting it leave rows.
+// What a viewer saw is in the file, through a reload and for the private key alone; reading and deleting it
+// leave rows.
 func TestVNCASessionIsRecorded(t *testing.T) {
 	block, id := recordBlock(t)
-	h := harness.StartVNC(t, harness.Setup{Keys: auditor, VNC: block + "session {\nrecord on\n}\nworkstation demo {\ntest_card\n}\n"})
+	s := harness.Setup{Keys: auditor, VNC: block + "session {\nrecord on\n}\nworkstation demo {\ntest_card\n}\n"}
+	h := harness.StartVNC(t, s)
 	w := h.VNC.TLSFirst(h.VNC.Issue("connect", "demo", "").Host).Expect(uint32(0)).Send(1)
 	shown := rfb.Init{Width: 1280, Height: 720}
 	copy(shown.Format[:], w.Expect(5, 0, 2, 0xd0).ReadN(16))
 	if name := w.Text(); !strings.HasSuffix(name, " (recorded)") {
 		t.Errorf("the desktop's name is %q", name)
 	}
+	s.VNC = strings.Replace(s.VNC, "record {\n", "record {\nkeep 2d\n", 1)
+	h.Become(s)
 	mustSucceed(h, w.Send(3, 0, 0, 0, 0, 0, 5, 0, 2, 0xd0))
 	saw := drawn(t, shown, w)
 	w.Leave()

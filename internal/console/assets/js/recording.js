@@ -70,14 +70,15 @@ function follow(next) {
 }
 
 // outline is the first that comes.
-function outline({ length, marks, more, end }) {
+function outline({ length, marks, more }) {
 	at.max = length;
 	for (const each of page.querySelectorAll("[data-control]")) {
 		each.disabled = false;
 	}
 	skip.dispatchEvent(new Event("change"));
 	const ticks = page.querySelector("svg");
-	const list = page.querySelector(".marks");
+	const section = document.getElementById("marks");
+	section.hidden = marks.length === 0;
 	for (const mark of marks) {
 		const tick = document.createElementNS("http://www.w3.org/2000/svg", "rect");
 		tick.setAttribute("x", `${100 * mark.at / Math.max(length, 1)}%`);
@@ -90,9 +91,9 @@ function outline({ length, marks, more, end }) {
 		button.addEventListener("click", () => order({ at: mark.at }));
 		const item = document.createElement("li");
 		item.append(button);
-		list.append(item);
+		section.querySelector("ol").append(item);
 	}
-	page.querySelector(".more").textContent = [more && `and ${more} more marks`, end && `The session ended: ${end.replaceAll("_", " ")}.`].filter(Boolean).join(" ");
+	section.querySelector(".note").textContent = more ? `and ${more} more` : "";
 }
 
 // show writes the moment.

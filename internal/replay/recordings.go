@@ -1,0 +1,107 @@
+package replay
+
+import (
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/recording"
+	"github.com/gatehouse-proxy/gatehouse/internal/wsconn"
+)
+
+const (
+	// subprotocol is that of desktops in a browser.
+	subprotocol = "gatehouse.vnc.1"
+	// maxUnderWay bounds the recordings that are played and exported at once: each has up to 250 MiB, of
+	// which moments and the largest picture take the most.
+	maxUnderWay = 8
+)
+
+// underWay counts those of all configurations.
+var underWay = make(chan struct{}, maxUnderWay)
+
+var errTooMany = apierror.New(apierror.GatewayBusy, "as many recordings are played and exported as this gateway does at once: try again later")
+
+// Recordings are those of a configuration, to be watched.
+type Recordings struct{ *recording.Store }
+
+// Shown is what is known of a recording, and whether it can be played and exported here.
+type Shown struct {
+	recording.Entry
+	Replay bool `json:"replay"`
+}
+
+// Shown returns what is known of a recording.
+func (r Recordings) Shown(e recording.Entry) Shown { return Shown{e, len(r.Identities) > 0} }
+
+// MayPlay returns what is known of a recording of a tenant that sees lets through. The error is
+// [apierror.NotFound], or [apierror.UnknownURL] where the gateway has no key with which it reads recordings.
+func (r Recordings) MayPlay(id string, sees func(tenant string) bool) (recording.Entry, error) {
+	e, err := r.Get(id, sees)
+	if err == nil && len(r.Identities) == 0 {
+		err = apierror.New(apierror.UnknownURL, "this gateway plays no recordings: its record block has no replay_identity")
+	}
+	return e, err
+}
+
+// opener opens a recording of a tenant that sees lets through.
+func (r Recordings) opener(id string, sees func(tenant string) bool) Open {
+	return func() (Reader, io.Closer, error) {
+		file, _, err := r.Open(id, sees)
+		if err != nil {
+			return nil, nil, err
+		}
+		reader, err := recording.NewReader(file, r.Identities...)
+		if err != nil {
+			_ = file.Close()
+			return nil, nil, err
+		}
+		return reader, file, nil
+	}
+}
+
+// Watch makes a WebSocket of a request, and plays a recording there until the viewer is gone or the
+// request's context ends.
+func (r Recordings) Watch(w http.ResponseWriter, req *http.Request, id string, sees func(tenant string) bool) {
+	conn, err := wsconn.Accept(w, req, subprotocol)
+	if err != nil {
+		return // it has answered
+	}
+	select {
+	case underWay <- struct{}{}:
+		defer func() { <-underWay }()
+		serve(req.Context(), conn, r.opener(id, sees))
+	default:
+		conn.Hangup(codeFailed, errTooMany.Message)
+	}
+}
+
+// Export answers with a recording as an fbs file. An error comes before anything is written.
+func (r Recordings) Export(w http.ResponseWriter, req *http.Request, id string, sees func(tenant string) bool) error {
+	select {
+	case underWay <- struct{}{}:
+		defer func() { <-underWay }()
+	default:
+		return errTooMany
+	}
+	begun, open := false, r.opener(id, sees)
+	err := export(req.Context(), w, func() (Reader, io.Closer, error) {
+		reader, file, err := open()
+		if begun = err == nil; begun {
+			h := w.Header()
+			h.Set("Content-Type", "application/octet-stream")
+			h.Set("Content-Disposition", `attachment; filename="`+id+`.fbs"`)
+			h.Set("Cache-Control", "no-store")
+		}
+		return reader, file, err
+	})
+	var refused *apierror.Error
+	switch {
+	case begun || err == nil:
+		return nil // whoever reads it may have left
+	case errors.As(err, &refused):
+		return err
+	}
+	return apierror.New(apierror.InvalidValue, "%v", err)
+}
