@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,8 +19,8 @@ const (
 // Outline is what a recording has, without its pictures.
 type Outline struct {
 	Length int64  `json:"length"` // milliseconds
-	Marks  []Mark `json:"marks"`  // the first 500
-	More   int    `json:"more"`   // marks behind those
+	Marks  []Mark `json:"marks"`  // at most 500
+	More   int    `json:"more"`   // marks than those
 }
 
 // Mark is a moment that somebody may want to see.
@@ -44,13 +45,22 @@ func outlineOf(ctx context.Context, frames Reader) (o Outline, err error) {
 	}
 }
 
+// mark keeps a mark. An agent may do very much: its actions make room for what persons did.
 func (o *Outline) mark(f recording.Frame) {
+	const action = "action"
 	var m recording.Mark
-	switch {
-	case json.Unmarshal(f.Data, &m) != nil:
-	case len(o.Marks) == maxMarks:
-		o.More++
-	default:
-		o.Marks = append(o.Marks, Mark{f.At.Milliseconds(), m.Kind, strings.ToValidUTF8(m.Text[:min(len(m.Text), maxMarkText)], "")})
+	if json.Unmarshal(f.Data, &m) != nil {
+		return
 	}
+	if len(o.Marks) == maxMarks {
+		o.More++
+		last := len(o.Marks) - 1
+		for ; last >= 0 && o.Marks[last].Kind != action; last-- {
+		}
+		if m.Kind == action || last < 0 {
+			return
+		}
+		o.Marks = slices.Delete(o.Marks, last, last+1)
+	}
+	o.Marks = append(o.Marks, Mark{f.At.Milliseconds(), m.Kind, strings.ToValidUTF8(m.Text[:min(len(m.Text), maxMarkText)], "")})
 }

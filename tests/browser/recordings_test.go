@@ -200,3 +200,39 @@ func TestATornRecordingSaysSo(t *testing.T) {
 		t.Errorf("the file is there: %v", err)
 	}
 }
+
+// An agent clicks at a desktop, and a person takes it.
+func TestATakeoverIsAMarkOfTheRecording(t *testing.T) {
+	s, d := siteThatRecords(t)
+	b := newTab(t, s)
+	b.signIn("ops")
+	b.openDesktop(stationPath)
+	b.shows("the desktop", d.Shown, lookTimeout)
+	click := map[string]any{"type": "click", "x": 10, "y": 10, "button": "left"}
+	s.call(t, http.MethodPost, "/v1/workstations/"+station+"/input", map[string]any{"actions": []any{click}}, nil)
+	run(b, chromedp.KeyEvent("a"))
+	b.arrives(func() error {
+		if typed := d.Typed(); !strings.Contains(typed, "a") {
+			return fmt.Errorf("%q arrived", typed)
+		}
+		return nil
+	})
+	b.press("end")
+	b.says("You have ended the session", inputTimeout)
+	var list struct{ Data []struct{ ID, Role string } }
+	s.call(t, http.MethodGet, "/v1/recordings", nil, &list)
+	for _, recording := range list.Data {
+		if recording.Role == "agent" {
+			continue
+		}
+		b.open("/console/recordings/" + recording.ID)
+		b.eventually("the mark is there", `document.querySelector("#marks button")?.textContent.includes("takeover")`, lookTimeout)
+		if ticks := evaluate[int](b, `document.querySelectorAll(".moments rect").length`); ticks != 1 {
+			t.Errorf("%d ticks", ticks)
+		}
+		seek(b, 0)
+		evaluate[any](b, `document.querySelector("#marks button").click()`)
+		b.eventually("it leads there", `document.querySelector('[data-control="at"]').value > 100`, inputTimeout)
+		b.inEveryLook("takeover")
+	}
+}

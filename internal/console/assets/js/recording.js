@@ -78,13 +78,16 @@ function outline({ length, marks, more }) {
 	skip.dispatchEvent(new Event("change"));
 	const ticks = page.querySelector("svg");
 	const section = document.getElementById("marks");
-	section.hidden = marks.length === 0;
 	for (const mark of marks) {
 		const tick = document.createElementNS("http://www.w3.org/2000/svg", "rect");
 		tick.setAttribute("x", `${100 * mark.at / Math.max(length, 1)}%`);
 		tick.setAttribute("width", "2");
 		tick.setAttribute("height", "100%");
 		ticks.append(tick);
+		if (mark.kind === "action") {
+			continue; // of an agent: they are many
+		}
+		section.hidden = false;
 		const button = document.createElement("button");
 		button.type = "button";
 		button.textContent = `${clock(mark.at)} ${mark.kind.replaceAll("_", " ")}${mark.text && `: ${mark.text}`}`;
