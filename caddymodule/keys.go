@@ -26,7 +26,7 @@ type Key struct {
 
 	// Scopes are the key's permissions: chat:write, models:read, activity:read, providers:read,
 	// limits:read, keys:manage, mcp:call, workstations:connect, workstations:manage,
-	// workstations:observe. At least one.
+	// workstations:observe, workstations:automate, recordings:read, recordings:manage. At least one.
 	Scopes []string `json:"scopes"`
 
 	// Tenant owns the key's calls, activity and stored responses; what belongs to another tenant

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
@@ -46,10 +47,8 @@ func changeControl(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	caller := &x.req.Caller
-	by := desktop.Issuer{Tenant: caller.Tenant, Key: caller.Name, User: x.req.Outcome.Record.User}
-	c, err := change.make(service.Input, by, controlChange{
-		workstation: x.name, note: note, session: session, manages: caller.Has(keys.WorkstationsManage),
+	c, err := change.make(service.Input, gateway.IssuerOf(x.req), controlChange{
+		workstation: x.name, note: note, session: session, manages: x.req.Caller.Has(keys.WorkstationsManage),
 	})
 	return replyControl(x, c, err)
 }

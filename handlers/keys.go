@@ -22,7 +22,7 @@ func listKeys(x *apiRequest) error {
 	case "", "runtime":
 		return listMadeKeys(x, q)
 	case "configuration":
-		return x.reply(http.StatusOK, report.ConfiguredKeys(x.gateway.RuntimeKeys().Beside(x.req.Caller.Tenants(q.Get("tenant")))))
+		return x.reply(http.StatusOK, report.ConfiguredKeys(gateway.ConfiguredKeys(x.gateway, x.req.Caller.Tenants(q.Get("tenant")))))
 	}
 	return apierror.New(apierror.InvalidValue, "source: want runtime or configuration").WithParam("source")
 }

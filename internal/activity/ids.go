@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/binary"
@@ -14,16 +15,17 @@ import (
 )
 
 // The rows seq/blockRows = n are block n. Together with the last of them the row block = n of
-// activity_ids is written: for each seq in order the hashes of ID, RequestID and UpstreamID. A
-// look-up reads the rows of the newest block, then the hashes of the others from the newest on, and
-// compares the rows that a hash points to.
+// activity_ids is written: for each seq in order the hashes of ID, RequestID and UpstreamID, then for each
+// that of TraceID, which older blocks lack. A look-up reads the rows of the newest block, then the hashes
+// of the others from the newest on, and compares the rows that a hash points to.
 const (
-	// blockRows keeps the hashes of a block on one page of 4 KiB, and the newest block short enough
+	// blockRows keeps the hashes of a block on a page or two of 4 KiB, and the newest block short enough
 	// to be searched row by row.
-	blockRows = 256
-	hashSize  = 4
-	idSize    = 3 * hashSize // bytes per row
-	blockSize = blockRows * idSize
+	blockRows  = 256
+	hashSize   = 4
+	idSize     = 3 * hashSize // bytes per row
+	traceBlock = blockRows * idSize
+	blockSize  = traceBlock + blockRows*hashSize
 )
 
 // Positions of the IDs among a row's hashes.
@@ -31,16 +33,17 @@ const (
 	slotID = iota
 	slotRequest
 	slotUpstream
+	slotTrace
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // hashes are the hashes of a row's IDs, by slot.
-type hashes [3]uint32
+type hashes [4]uint32
 
 func hashesOf(r *Record) hashes {
 	h := hasherOf(r.Tenant)
-	return hashes{slotID: h.hash(r.ID), slotRequest: h.hash(r.RequestID), slotUpstream: h.hash(r.UpstreamID)}
+	return hashes{slotID: h.hash(r.ID), slotRequest: h.hash(r.RequestID), slotUpstream: h.hash(r.UpstreamID), slotTrace: h.hash(r.TraceID)}
 }
 
 // hasher is the hash of a tenant and a zero byte. Every hash begins with it, so that an ID which a
@@ -69,8 +72,10 @@ const (
 	blockData = "SELECT seq, tenant, data FROM activity WHERE seq BETWEEN ? AND ?"
 	// newestRows filters by tenant and text without an index, because seq bounds it well.
 	newestRows = "SELECT " + columns + " FROM activity WHERE seq >= ? AND +tenant = ? AND instr(data, ?) ORDER BY seq DESC"
-	nextBlock  = "SELECT block, hashes FROM activity_ids WHERE block < ? ORDER BY block DESC"
-	rowAt      = "SELECT " + columns + " FROM activity WHERE seq = ? AND tenant = ?"
+	// olderRows is newestRows before a block.
+	olderRows = "SELECT " + columns + " FROM activity WHERE seq < ? AND +tenant = ? AND instr(data, ?) ORDER BY seq DESC"
+	nextBlock = "SELECT block, hashes FROM activity_ids WHERE block < ? ORDER BY block DESC"
+	rowAt     = "SELECT " + columns + " FROM activity WHERE seq = ? AND tenant = ?"
 	// dropBlock deletes a block that has no rows left.
 	dropBlock = `DELETE FROM activity_ids WHERE block = ?1
 		AND NOT EXISTS (SELECT 1 FROM activity WHERE seq BETWEEN ?1 * ?2 AND ?1 * ?2 + ?2 - 1)`
@@ -84,6 +89,7 @@ const (
 		UNION ALL SELECT (SELECT min(tenant) FROM activity WHERE tenant > t.tenant) FROM t WHERE t.tenant IS NOT NULL
 	) SELECT tenant FROM t WHERE tenant IS NOT NULL`
 	newestOfAll = "SELECT " + columns + " FROM activity WHERE seq >= ? AND instr(data, ?) ORDER BY seq DESC"
+	olderOfAll  = "SELECT " + columns + " FROM activity WHERE seq < ? AND instr(data, ?) ORDER BY seq DESC"
 	rowOfAny    = "SELECT " + columns + " FROM activity WHERE seq = ?"
 )
 
@@ -121,9 +127,12 @@ func (n *recent) save(tx *store.Tx, first int64) error {
 	}
 	block := make([]byte, 0, blockSize)
 	for i := range n {
-		for _, h := range n[i].hashes {
+		for _, h := range n[i].hashes[:slotTrace] {
 			block = binary.LittleEndian.AppendUint32(block, h)
 		}
+	}
+	for i := range n {
+		block = binary.LittleEndian.AppendUint32(block, n[i].hashes[slotTrace])
 	}
 	_, err := tx.Exec(saveBlock, first/blockRows, block)
 	return err
@@ -158,19 +167,20 @@ type search struct {
 	all    bool   // tenants
 	id     string
 	slots  []int
+	most   int // rows that hashes point to; 0: all
 }
 
 func (s *search) has(r *Record) bool {
-	ids := [...]string{slotID: r.ID, slotRequest: r.RequestID, slotUpstream: r.UpstreamID}
+	ids := [...]string{slotID: r.ID, slotRequest: r.RequestID, slotUpstream: r.UpstreamID, slotTrace: r.TraceID}
 	return slices.ContainsFunc(s.slots, func(slot int) bool { return ids[slot] == s.id })
 }
 
 // identified calls visit with the records that a search finds, newest row first, until visit returns
 // false.
 func (l *SQLiteLog) identified(ctx context.Context, s search, visit func(seq int64, r Record) bool) error {
-	newest, row, left := newestRows, rowAt, math.MaxInt
+	newest, older, row, left := newestRows, olderRows, rowAt, cmp.Or(s.most, math.MaxInt)
 	if s.all {
-		newest, row, left = newestOfAll, rowOfAny, maxCandidates
+		newest, older, row = newestOfAll, olderOfAll, rowOfAny
 	}
 	of := func(args ...any) []any { // the rows are also chosen by their tenant
 		if s.all {
@@ -206,7 +216,10 @@ func (l *SQLiteLog) identified(ctx context.Context, s search, visit func(seq int
 	}
 	for {
 		var seqs []int64
-		if before, seqs, err = l.nextBlock(ctx, before, &want, s.slots); err != nil || len(seqs) == 0 {
+		if before, seqs, err = l.nextBlock(ctx, before, &want, s.slots); errors.Is(err, errOlder) {
+			return l.read(ctx, take, older, of((before+1)*blockRows, []byte(s.id))...)
+		}
+		if err != nil || len(seqs) == 0 {
 			return err
 		}
 		for _, seq := range seqs {
@@ -228,6 +241,19 @@ type hashSet struct {
 
 func (s *hashSet) has(h uint32) bool { return h == s.first || len(s.others) > 0 && s.others[h] }
 
+// at reports whether a row of a block may have one of the hashes.
+func (s *hashSet) at(block []byte, row, slot int) bool {
+	at := row*idSize + slot*hashSize
+	if slot == slotTrace {
+		at = traceBlock + row*hashSize
+	}
+	return s.has(binary.LittleEndian.Uint32(block[at:]))
+}
+
+// errOlder is returned for a block, and stands for those before it, that was written before blocks had
+// traces.
+var errOlder = errors.New("a block without traces")
+
 // nextBlock returns the newest block before the given one that has one of the hashes, and its rows with
 // them, newest first.
 func (l *SQLiteLog) nextBlock(ctx context.Context, before int64, want *hashSet, slots []int) (block int64, seqs []int64, err error) {
@@ -236,13 +262,12 @@ func (l *SQLiteLog) nextBlock(ctx context.Context, before int64, want *hashSet, 
 		if err := rows.Scan(&block, &hashes); err != nil {
 			return false, err
 		}
-		for at := len(hashes) / idSize * idSize; at > 0; at -= idSize {
-			ids := hashes[at-idSize : at]
-			for _, slot := range slots {
-				if want.has(binary.LittleEndian.Uint32(ids[slot*hashSize:])) {
-					seqs = append(seqs, block*blockRows+int64(at/idSize-1))
-					break
-				}
+		if len(hashes) < blockSize && slots[0] == slotTrace {
+			return false, errOlder
+		}
+		for i := min(len(hashes)/idSize, blockRows) - 1; i >= 0; i-- {
+			if slices.ContainsFunc(slots, func(slot int) bool { return want.at(hashes, i, slot) }) {
+				seqs = append(seqs, block*blockRows+int64(i))
 			}
 		}
 		return len(seqs) == 0, nil

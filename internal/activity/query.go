@@ -52,8 +52,11 @@ func (l *SQLiteLog) walk(ctx context.Context, f Filter, visit func(seq int64, r 
 	if err != nil {
 		return err
 	}
-	if f.RequestID != "" {
-		return l.walkRequest(ctx, &f, visit)
+	switch {
+	case f.RequestID != "":
+		return l.walkFew(ctx, &f, search{id: f.RequestID, slots: []int{slotRequest}}, visit)
+	case f.TraceID != "":
+		return l.walkFew(ctx, &f, search{id: f.TraceID, slots: []int{slotTrace}}, visit)
 	}
 	return l.walkRows(ctx, l.store.Reader(), &f, visit)
 }
@@ -89,8 +92,12 @@ func (l *SQLiteLog) tenants(ctx context.Context, from querier, f *Filter) (all [
 	return all, err
 }
 
-// walkRequest is walk for one request. It finds the few records by their ID.
-func (l *SQLiteLog) walkRequest(ctx context.Context, f *Filter, visit func(seq int64, r *Record) bool) error {
+// maxFound bounds the rows that are read for a page: a caller may give one trace to all of its calls. They
+// are the newest; a page of [MaxLimit] is among them.
+const maxFound = 10 * MaxLimit
+
+// walkFew is walk for one request or trace. It finds the few records by their hashes.
+func (l *SQLiteLog) walkFew(ctx context.Context, f *Filter, s search, visit func(seq int64, r *Record) bool) error {
 	type found struct {
 		at cursor
 		r  Record
@@ -98,21 +105,16 @@ func (l *SQLiteLog) walkRequest(ctx context.Context, f *Filter, visit func(seq i
 	var all []found
 	from, to := f.span()
 	after := f.after()
-	tenants, err := l.tenants(ctx, l.store.Reader(), f)
+	s.tenant, s.all = f.Tenant, f.AllTenants
+	err := l.identified(ctx, s, func(seq int64, r Record) bool {
+		at := cursor{r.CreatedAt.UnixNano(), seq}
+		if at.created >= from && at.created < to && (after == cursor{} || at.compare(after) < 0) && f.matches(&r) {
+			all = append(all, found{at, r})
+		}
+		return len(all) < maxFound
+	})
 	if err != nil {
 		return err
-	}
-	for _, tenant := range tenants {
-		err := l.identified(ctx, search{tenant: tenant, id: f.RequestID, slots: []int{slotRequest}}, func(seq int64, r Record) bool {
-			at := cursor{r.CreatedAt.UnixNano(), seq}
-			if at.created >= from && at.created < to && (after == cursor{} || at.compare(after) < 0) && f.matches(&r) {
-				all = append(all, found{at, r})
-			}
-			return true
-		})
-		if err != nil {
-			return err
-		}
 	}
 	slices.SortFunc(all, func(a, b found) int { return b.at.compare(a.at) })
 	for i := range all {
@@ -130,7 +132,7 @@ func (l *SQLiteLog) Find(ctx context.Context, tenant, id string) (found Record, 
 
 // FindAny is Find for the operator: it looks at all tenants.
 func (l *SQLiteLog) FindAny(ctx context.Context, id string) (found Record, ok bool, err error) {
-	return l.find(ctx, search{all: true, id: id})
+	return l.find(ctx, search{all: true, id: id, most: maxCandidates})
 }
 
 func (l *SQLiteLog) find(ctx context.Context, s search) (found Record, ok bool, err error) {

@@ -32,6 +32,8 @@ var vendorActions = []struct {
 		"100,200 ; 100,200 down; 100,200 ; 100,200 down; 100,200 ; 100,200 down; 100,200 ", 70 * time.Millisecond},
 	{`{"actions":[{"type":"scroll","x":1,"y":2,"scroll_x":-149,"scroll_y":-1,"keys":["CTRL"]}]}`,
 		"1,2 ; +Control_L; 1,2 up; 1,2 ; 1,2 leftwards; 1,2 ; -Control_L", 60 * time.Millisecond},
+	{`{"actions":[{"type":"scroll","x":1,"y":2,"scroll_x":150,"scroll_y":-150}]}`,
+		"1,2 ; 1,2 up; 1,2 ; 1,2 up; 1,2 ; 1,2 rightwards; 1,2 ; 1,2 rightwards; 1,2 ", 90 * time.Millisecond},
 	{`{"actions":[{"type":"wait"}]}`, "look", 2 * time.Second},
 	{`{"actions":[{"type":"drag","path":[{"x":100,"y":100},{"x":200,"y":300}]}]}`,
 		"100,100 ; 100,100 left; 102,104 left … 200,300 left; 200,300 ", 660 * time.Millisecond},

@@ -37,7 +37,7 @@ type result struct {
 }
 
 // brokenEnds are the ends of sessions that somebody should look at.
-var brokenEnds = map[string]bool{"workstation_left": true, "engine_lost": true, "protocol_error": true}
+var brokenEnds = map[string]bool{"workstation_left": true, "engine_lost": true, "protocol_error": true, "recording_failed": true}
 
 // Result is the code, else the status. Only what went wrong has a colour.
 func (r *activityRow) Result() result {

@@ -3,6 +3,7 @@ package desktop
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,6 +21,8 @@ type holder struct {
 	heard  chan struct{}    // closed when no agent acts any more; nil: none did
 	input  time.Time        // the last of a person here
 	back   *time.Timer      // gives the input of a person of this gateway back
+
+	session atomic.Pointer[string] // that has it, for lists: an agent's event may be under way
 }
 
 // acts is what a holder knows of an agent.
@@ -56,10 +59,14 @@ func (h *holder) apply(w *Workstation, now time.Time) (applied bool) {
 
 // set notes who holds the input, nil for nobody. Who has had it lets go first.
 func (h *holder) set(at ID, hold Hold, by *SessionRecord) {
-	if a := h.agents[h.hold.Session]; a != nil && h.hold.Session != hold.Session && a.letGo != nil {
-		a.letGo()
+	if before := h.hold.Session; before != hold.Session {
+		if a := h.agents[before]; a != nil && a.letGo != nil {
+			a.letGo()
+		}
+		h.rest()
 	}
 	h.hold, h.held, h.human = hold, nil, by != nil && !by.Token.Issuer.Agent
+	h.session.Store(&hold.Session)
 	if by != nil {
 		h.held = controlHeld(at, by, hold.Since)
 	}
@@ -72,7 +79,6 @@ func (h *holder) set(at ID, hold Hold, by *SessionRecord) {
 	}
 	h.stop(false) // lets go who waits
 	h.heard = nil
-	h.rest()
 }
 
 // rest stops the timer.
@@ -120,15 +126,22 @@ func (s *sessions) holder(at ID) *holder {
 	return h
 }
 
-// settleHold tells the sessions of this gateway who holds the input.
-func (s *sessions) settleHold(w *Workstation) {
+// settleHold tells the sessions of this gateway who holds the input. News do not wait for an event of an agent
+// that its workstation does not take.
+func (s *sessions) settleHold(w *Workstation, wait bool) {
 	here := s.of(w.ID)
 	if len(here) == 0 {
 		return
 	}
-	h, now := s.holder(w.ID), s.now()
-	h.mu.Lock()
+	h := s.holder(w.ID)
+	if wait {
+		h.mu.Lock()
+	} else if !h.mu.TryLock() {
+		go s.settleHold(w, true) // it ends when the event is sent, or has failed
+		return
+	}
 	defer h.mu.Unlock()
+	now := s.now()
 	for _, x := range here {
 		if x.token().Issuer.Agent {
 			h.agent(x.ID)
@@ -157,17 +170,18 @@ func (s *sessions) answer(w *Workstation) {
 		return
 	}
 	ours := func(id string) bool { return s.get(w.ID, id) != nil }
-	h.mu.Lock()
-	silent := holdOf(w).Number >= h.hold.Number && !slices.ContainsFunc(holdOf(w).Unheard, ours)
-	h.mu.Unlock()
-	if silent {
-		return
+	if h.mu.TryLock() { // else it is unknown
+		silent := holdOf(w).Number >= h.hold.Number && !slices.ContainsFunc(holdOf(w).Unheard, ours)
+		h.mu.Unlock()
+		if silent {
+			return
+		}
 	}
 	go func() { // the one who has heard of the change must not wait for the store
 		ctx, cancel := message()
 		defer cancel()
 		_ = s.apply(ctx, w.ID, func(w *Workstation) {
-			s.settleHold(w) // what it has not heard it must not confirm
+			s.settleHold(w, true) // what it has not heard it must not confirm
 			h.mu.Lock()
 			known := h.hold
 			h.mu.Unlock()

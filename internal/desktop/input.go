@@ -242,7 +242,9 @@ func (i *Input) look(h *holder) {
 	ctx, cancel := message()
 	defer cancel()
 	changed := false
-	if i.all.apply(ctx, i.at, func(w *Workstation) { changed = giveBack(w, i.session, now) }) == nil && changed {
+	if i.all.apply(ctx, i.at, func(w *Workstation) {
+		changed = holding(w, i.all.now()) == nil && giveBack(w, i.session, now)
+	}) == nil && changed {
 		i.changed(HolderNone) // without an answer of the store it ends there by its time
 	}
 }
@@ -253,9 +255,8 @@ func (i *Input) holds() bool {
 	if h == nil {
 		return false
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.hold.Session == i.session
+	by := h.session.Load()
+	return by != nil && *by == i.session
 }
 
 // changed emits that the workstation has another holder.

@@ -128,13 +128,17 @@ func (s *sessions) apply(ctx context.Context, id ID, rule func(w *Workstation)) 
 
 // settle ends the sessions of this gateway that must end, and those that must end sooner in time.
 func (s *sessions) settle(w *Workstation) {
+	s.settleEnds(w)
+	if w.Hold != nil {
+		s.settleHold(w, true)
+	}
+}
+
+func (s *sessions) settleEnds(w *Workstation) {
 	for _, x := range w.Sessions {
 		if here := s.get(w.ID, x.ID); here != nil {
 			here.settle(x, s.now())
 		}
-	}
-	if w.Hold != nil {
-		s.settleHold(w)
 	}
 }
 

@@ -27,7 +27,10 @@ func (h *Shared) Traffic() map[string][2]int64 {
 func (h *Shared) Changed(ctx context.Context, ids ...ID) ([]*Workstation, error) {
 	known, err := h.sessions.store.Load(ctx, ids...)
 	for _, w := range known {
-		h.sessions.settle(w)
+		h.sessions.settleEnds(w)
+		if w.Hold != nil {
+			h.sessions.settleHold(w, false)
+		}
 		h.sessions.answer(w)
 	}
 	return known, err

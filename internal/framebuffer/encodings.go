@@ -94,7 +94,7 @@ func (d *Decoder) update(m *Message) error {
 			return fmt.Errorf("a rectangle of encoding %d at %v: %w", code, r, err)
 		}
 	}
-	m.Damage, m.Drawn = d.canvas.damage, maxDrawn-d.budget
+	m.Damage = d.canvas.damage
 	return d.in.err
 }
 
@@ -107,6 +107,7 @@ func (d *Decoder) rectangle(m *Message, code int32, r image.Rectangle) error {
 		if err := d.spend(r); err != nil {
 			return err
 		}
+		m.Drawn = m.Drawn.Union(r)
 	}
 	return e.read(d, m, r)
 }

@@ -86,7 +86,7 @@ const MaxText = 1 << 20
 type Message struct {
 	Kind      Kind
 	Damage    image.Rectangle // around all pixels that are not as before, empty if there are none
-	Drawn     int             // pixels that it has sent or moved, changed or not
+	Drawn     image.Rectangle // around all that were drawn, changed or not
 	Resized   bool            // the picture has another size, and all of it is damaged
 	Cursor    bool            // its shape or place may have changed
 	Text      []byte          // the clipboard's, in UTF-8; nil if none was sent or it is too long

@@ -8,7 +8,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp/desktops"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
-	"github.com/gatehouse-proxy/gatehouse/internal/screen"
 )
 
 // ownDesktops are the workstations of a caller, as the built-in MCP server has them.
@@ -61,20 +60,17 @@ func (o ownDesktops) List() (all []desktops.Desktop, err error) {
 }
 
 // Open implements [desktops.Desktops].
-func (o ownDesktops) Open(workstation string, control bool) (desktops.Screen, error) {
+func (o ownDesktops) Open(workstation string, control bool) (desktops.Screen, func() bool, error) {
 	if _, err := o.service(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	o.req.SetWorkstation(workstation)
-	found, err := o.vnc.Screen(o.req, workstation, o.client, control)
-	return ownScreen{found}, err
+	x, err := o.vnc.Screen(o.req, workstation, o.client, control)
+	if err != nil {
+		return nil, nil, err
+	}
+	return x, x.Session().Input.ChangedHands, nil
 }
-
-// ownScreen is an open desktop of the caller.
-type ownScreen struct{ *screen.Screen }
-
-// ChangedHands implements [desktops.Screen].
-func (s ownScreen) ChangedHands() bool { return s.Session().Input.ChangedHands() }
 
 // RequestHelp implements [desktops.Desktops].
 func (o ownDesktops) RequestHelp(workstation, note string) error {

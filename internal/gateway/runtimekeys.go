@@ -18,8 +18,8 @@ import (
 // RuntimeKeys is the part of a gateway that makes and changes keys at run time.
 type RuntimeKeys struct{ gateway *Gateway }
 
-// Beside returns the keys of the configuration that belong to tenants.
-func (m RuntimeKeys) Beside(of keys.Tenants) []*keys.Key { return m.gateway.keyring.Of(of) }
+// ConfiguredKeys returns the keys of a configuration that belong to tenants.
+func ConfiguredKeys(g *Gateway, of keys.Tenants) []*keys.Key { return g.keyring.Of(of) }
 
 // Configured returns an error, a 404, if this configuration makes no keys at run time. The methods that
 // make and change them want it to be asked first.

@@ -1,9 +1,11 @@
 package gateway
 
 import (
+	"context"
 	"net/netip"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/mcp/desktops"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
@@ -12,7 +14,9 @@ import (
 // ServeTools runs a request from an address to the MCP server with a name; see [toolcall.Serve]. Ready must
 // have returned.
 func ServeTools(g *Gateway, q *request.Request, server string, client netip.AddrPort) error {
-	return toolcall.Serve(&g.tools, q, server, ownDesktops{g.VNC(), q, client})
+	return toolcall.Serve(&g.tools, q, server, func(ctx context.Context) context.Context {
+		return desktops.With(ctx, ownDesktops{g.VNC(), q, client})
+	})
 }
 
 // prepareTools fills in what requests to MCP servers use, but for the stores.

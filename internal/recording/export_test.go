@@ -1,8 +1,11 @@
 package recording
 
-// Waits returns how many bytes wait for the disk.
-func (w *Writer) Waits() int {
+// Drain waits until the disk has taken what waits for it, but for less than a chunk.
+func (w *Writer) Drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.pending)
+	for len(w.pending) >= flushAt {
+		w.patience = maxWait
+		w.wait()
+	}
 }

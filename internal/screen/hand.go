@@ -127,23 +127,23 @@ func (x *Screen) Key(keysym uint32, down bool) error {
 
 // LetGo has every key and button come up that is down.
 func (x *Screen) LetGo() error {
-	if x.letGo(answerLimit) != nil {
+	if x.hand.letGo(x.link, answerLimit) != nil {
 		return x.link.fail()
 	}
 	return nil
 }
 
-func (x *Screen) letGo(within time.Duration) error {
-	x.hand.mu.Lock()
-	defer x.hand.mu.Unlock()
-	return x.link.write(within, x.hand.release()...)
+func (h *hand) letGo(l *link, within time.Duration) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return l.write(within, h.release()...)
 }
 
 // lost lets go before a person's first event, which waits for it.
-func (x *Screen) lost() {
-	x.link.session.Recording.Mark("takeover", "")
-	if x.letGo(lastWrite) != nil {
-		go func() { _ = x.link.fail() }() // the session must not be called here
+func (h *hand) lost(l *link) {
+	l.session.Recording.Mark("takeover", "")
+	if h.letGo(l, lastWrite) != nil {
+		go func() { _ = l.fail() }() // the session must not be called here
 	}
 }
 

@@ -28,14 +28,14 @@ var viewer = netip.MustParseAddrPort("192.0.2.7:4000")
 // lab is a gateway with the workstation "one", which a server of the test plays.
 type lab struct {
 	*vncrelaytest.Gateway
-	t       *testing.T
+	t       testing.TB
 	server  *server
 	several bool // each connection is to a server of its own
 	dials   atomic.Int32
 	screens *screen.Screens
 }
 
-func newLab(t *testing.T, change func(p *desktop.Policy)) *lab {
+func newLab(t testing.TB, change func(p *desktop.Policy)) *lab {
 	t.Helper()
 	p := desktop.Policy{Session: desktop.SessionRules{Automation: desktop.AutomationControl}}
 	if change != nil {
@@ -259,7 +259,7 @@ func (s *server) heard() (requests int, input [][]byte) {
 }
 
 // animate changes a pixel again and again, until the test's end.
-func (s *server) animate(t *testing.T, every time.Duration) (stop func()) {
+func (s *server) animate(t testing.TB, every time.Duration) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"image"
 	"strings"
 	"sync"
 	"time"
@@ -63,7 +64,7 @@ func (l *life) unused(now time.Time) bool {
 func newScreen(s *Screens) *Screen {
 	return &Screen{
 		ready: make(chan struct{}), over: make(chan struct{}),
-		sight: sight{news: make(chan struct{})}, shots: shots{memory: &s.memory, turn: make(chan struct{}, 1)},
+		sight: sight{news: make(chan struct{}), pending: make(map[int]image.Point)}, shots: shots{memory: &s.memory, turn: make(chan struct{}, 1)},
 		hand: hand{keys: make(map[uint32]struct{})}, agent: agent{turn: make(chan struct{}, 1)},
 	}
 }
@@ -148,7 +149,7 @@ func (x *Screen) connect(who *Who, dial vncrelay.Dialer) error {
 		return refused(refusal)
 	}
 	x.link = newLink(session, backend.Conn)
-	session.Live.Input.OnLost(x.lost)
+	session.Live.Input.OnLost(func() { x.hand.lost(x.link) })
 	session.OnExit(func() { session.Live.End(desktop.ReasonShutdown) }) // nobody calls any more
 	if err := x.begin(backend.Init); err != nil {
 		_ = backend.Conn.Close()

@@ -2,16 +2,13 @@ package screen
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"image"
-	"image/png"
 	"strings"
-	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/framebuffer"
@@ -158,22 +155,4 @@ func fingerprint(p *image.RGBA, region image.Rectangle, space image.Point) strin
 		h.Write(p.Pix[p.PixOffset(region.Min.X, y):][:4*region.Dx()])
 	}
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// encoder makes half the size of no compression, at half the time of the best.
-var encoder = png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: new(buffers)}
-
-type buffers struct{ sync.Pool }
-
-func (b *buffers) Get() *png.EncoderBuffer {
-	buffer, _ := b.Pool.Get().(*png.EncoderBuffer)
-	return buffer
-}
-
-func (b *buffers) Put(buffer *png.EncoderBuffer) { b.Pool.Put(buffer) }
-
-func encode(p *image.RGBA) []byte {
-	var out bytes.Buffer
-	_ = encoder.Encode(&out, p) // neither a picture nor a buffer has an error
-	return bytes.Clone(out.Bytes())
 }

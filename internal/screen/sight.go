@@ -2,7 +2,9 @@ package screen
 
 import (
 	"context"
+	"encoding/binary"
 	"image"
+	"maps"
 	"sync"
 	"time"
 
@@ -14,9 +16,9 @@ const pace = 100 * time.Millisecond
 
 // sight is what the workstation was asked to send, and whether it has.
 //
-// It need not answer a request for changes as long as there are none. A request for one pixel whether it
-// changed or not is always answered, with all that has changed before: then the picture is what the
-// desktop shows.
+// It need not answer a request for changes as long as there are none. A request for one pixel, whether it
+// changed or not, is always answered, and not before what has changed: then the picture is what the desktop
+// shows. Each such check asks for a pixel of its own, by which its answer is known.
 type sight struct {
 	mu      sync.Mutex    // guards the following
 	news    chan struct{} // closed with the next update
@@ -25,11 +27,12 @@ type sight struct {
 	changed time.Time // it
 	wanted  bool      // the whole picture was asked for since it has this size
 	whole   bool      // and has come
-	checks  uint64    // requests for the one pixel
-	checked uint64    // of which so many are answered
 	asked   time.Time // for changes
 	waits   bool      // that is not answered
 	bare    bool      // the last update had no pixels: requests before it get no other answer
+
+	checks  int                 // so far
+	pending map[int]image.Point // those without an answer
 }
 
 // updated notes an update.
@@ -38,11 +41,12 @@ func (s *sight) updated(m *framebuffer.Message, size image.Point, now time.Time)
 	defer s.mu.Unlock()
 	if m.Resized {
 		s.size, s.wanted, s.whole = size, false, false
-	} else if m.Drawn > 0 {
+		clear(s.pending) // the whole picture must come first
+	} else if !m.Drawn.Empty() {
 		s.whole = s.whole || s.wanted
-		s.checked = s.checks
+		maps.DeleteFunc(s.pending, func(_ int, at image.Point) bool { return at.In(m.Drawn) })
 	}
-	s.bare = !m.Resized && m.Drawn == 0
+	s.bare = !m.Resized && m.Drawn.Empty()
 	if m.Resized || !m.Damage.Empty() {
 		s.version++
 		s.changed = now
@@ -61,24 +65,44 @@ func (s *sight) state() (version uint64, changed time.Time) {
 
 // freshen returns the next requests that a picture of this moment needs, nil if none, and what is closed
 // with news. done reports that nothing more is needed. check is the caller's, 0 at first.
-func (s *sight) freshen(check *uint64, now time.Time) (requests [][]byte, news <-chan struct{}, done bool) {
+func (s *sight) freshen(check *int, now time.Time) (requests [][]byte, news <-chan struct{}, done bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	_, waits := s.pending[*check]
+	done = s.whole && *check != 0 && !waits
 	switch {
 	case !s.whole && !s.wanted:
-		s.wanted, *check = true, 0
-		return [][]byte{updateRequest(false, s.size)}, s.news, false
+		s.wanted = true
+		return [][]byte{updateRequest(false, image.Rectangle{Max: s.size})}, s.news, false
 	case s.whole && *check == 0:
 		s.checks++
 		*check = s.checks
-		return [][]byte{s.changes(now), updateRequest(false, image.Pt(1, 1))}, s.news, false
-	case s.bare && (!s.whole || s.checked < *check):
+		at := s.place(s.checks)
+		s.pending[s.checks] = at
+		return [][]byte{s.changes(now), updateRequest(false, image.Rectangle{at, at.Add(image.Pt(1, 1))})}, s.news, false
+	case s.bare && !done:
 		// TigerVNC's server answers a request for all with the layout of its screens alone, each time. It
 		// still owes the pixels, and sends them for a request for changes.
 		s.bare = false
 		return [][]byte{s.changes(now)}, s.news, false
 	}
-	return nil, s.news, s.whole && s.checked >= *check
+	return nil, s.news, done
+}
+
+// apart is how far checks are from each other: servers may send some more pixels than were asked for.
+const apart = 64
+
+// place is the pixel of a check; mu is held.
+func (s *sight) place(check int) image.Point {
+	x := check * apart
+	return image.Pt(x%s.size.X, x/s.size.X*apart%s.size.Y)
+}
+
+// forget takes out a check for which nobody waits.
+func (s *sight) forget(check int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.pending, check)
 }
 
 // fresh returns when the picture is what the desktop shows. A workstation that does not send it in time
@@ -86,7 +110,9 @@ func (s *sight) freshen(check *uint64, now time.Time) (requests [][]byte, news <
 func (s *sight) fresh(ctx context.Context, l *link) error {
 	limit := time.NewTimer(answerLimit)
 	defer limit.Stop()
-	for check := uint64(0); ; {
+	check := 0
+	defer func() { s.forget(check) }()
+	for {
 		requests, news, done := s.freshen(&check, time.Now())
 		if done {
 			return nil
@@ -126,7 +152,7 @@ func (s *sight) next(now time.Time) (request []byte, news <-chan struct{}, at ti
 // changes is called with the lock held.
 func (s *sight) changes(now time.Time) []byte {
 	s.asked, s.waits = now, true
-	return updateRequest(true, s.size)
+	return updateRequest(true, image.Rectangle{Max: s.size})
 }
 
 // follow returns with the next update, or at a time. It asks for changes meanwhile.
@@ -199,10 +225,13 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // updateRequest is FramebufferUpdateRequest (RFC 6143, section 7.5.3).
-func updateRequest(incremental bool, size image.Point) []byte {
-	out := []byte{3, 0, 0, 0, 0, 0, byte(size.X >> 8), byte(size.X), byte(size.Y >> 8), byte(size.Y)}
+func updateRequest(incremental bool, r image.Rectangle) []byte {
+	out := []byte{3, 0}
 	if incremental {
 		out[1] = 1
+	}
+	for _, n := range []int{r.Min.X, r.Min.Y, r.Dx(), r.Dy()} {
+		out = binary.BigEndian.AppendUint16(out, uint16(n))
 	}
 	return out
 }

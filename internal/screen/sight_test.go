@@ -12,9 +12,9 @@ import (
 // incremental, and no pixels before the next request.
 func TestPixelsThatAnUpdateDoesNotHaveAreAskedForAgain(t *testing.T) {
 	size, now := image.Pt(1280, 720), time.Now()
-	s := sight{news: make(chan struct{}), size: size}
-	var check uint64
-	bare, drawn := framebuffer.Message{Kind: framebuffer.Update}, framebuffer.Message{Kind: framebuffer.Update, Drawn: 1}
+	s := sight{news: make(chan struct{}), size: size, pending: make(map[int]image.Point)}
+	var check int
+	bare, drawn := framebuffer.Message{Kind: framebuffer.Update}, framebuffer.Message{Kind: framebuffer.Update, Drawn: image.Rectangle{Max: size}}
 	for _, step := range []struct {
 		what        string
 		incremental byte // of the request, which is the first of two for the one pixel
@@ -33,5 +33,35 @@ func TestPixelsThatAnUpdateDoesNotHaveAreAskedForAgain(t *testing.T) {
 	}
 	if request, _, done := s.freshen(&check, now); !done || request != nil {
 		t.Errorf("a picture that has come is not done: %x", request)
+	}
+}
+
+// A late answer to one call is none to the next.
+func TestAnAnswerIsKnownByItsPixel(t *testing.T) {
+	size, now := image.Pt(130, 130), time.Now()
+	s := sight{news: make(chan struct{}), size: size, pending: make(map[int]image.Point), whole: true, wanted: true}
+	update := func(r image.Rectangle) {
+		s.updated(&framebuffer.Message{Kind: framebuffer.Update, Drawn: r}, size, now)
+	}
+	pixel := func(check int) image.Rectangle {
+		at := s.place(check)
+		return image.Rectangle{at, at.Add(image.Pt(1, 1))}
+	}
+	var first, second int
+	s.freshen(&first, now)
+	s.freshen(&second, now)
+	done := func(check int) bool { _, _, done := s.freshen(&check, now); return done }
+	if update(pixel(first)); !done(first) || done(second) {
+		t.Errorf("after the first answer: %v %v", done(first), done(second))
+	}
+	if update(image.Rectangle{Max: size}); !done(second) {
+		t.Error("all was drawn")
+	}
+	for range 1000 { // each is inside, and of those that follow each other none is near
+		before := s.place(s.checks)
+		s.checks++
+		if at := s.place(s.checks); !at.In(image.Rectangle{Max: size}) || at.In(image.Rectangle{before, before.Add(image.Pt(16, 16))}) {
+			t.Fatalf("%v after %v", at, before)
+		}
 	}
 }

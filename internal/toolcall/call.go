@@ -10,7 +10,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
-	"github.com/gatehouse-proxy/gatehouse/internal/mcp/desktops"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
@@ -40,7 +39,7 @@ type call struct {
 
 // run takes the steps of a request. After a refusal nothing later runs. An error is what the client
 // must still be told; it is nil if an answer was written, which may be a failure in a stream.
-func (c *call) run(ctx context.Context, own desktops.Desktops) error {
+func (c *call) run(ctx context.Context, own func(context.Context) context.Context) error {
 	if err := c.reach(); err != nil { // 403 404: the page that asks, the server
 		return err
 	}
@@ -63,7 +62,7 @@ func (c *call) run(ctx context.Context, own desktops.Desktops) error {
 		return err
 	}
 	if c.server.Desktops {
-		ctx = desktops.With(ctx, own)
+		ctx = own(ctx)
 	}
 	return c.relay(ctx) // 400 404 429 502 503, or the answer
 }

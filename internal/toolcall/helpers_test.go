@@ -2,6 +2,7 @@ package toolcall
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -22,7 +23,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
-	"github.com/gatehouse-proxy/gatehouse/internal/mcp/desktops"
 	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
@@ -54,7 +54,7 @@ type rig struct {
 	ring     *keys.Keyring
 	replaced chan struct{}
 	serial   int
-	own      desktops.Desktops // of the caller
+	own      func(context.Context) context.Context // adds what is the caller's
 
 	mu   sync.Mutex // guards the following while requests run at once
 	rows []*activity.Record

@@ -1,13 +1,13 @@
 package toolcall
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
-	"github.com/gatehouse-proxy/gatehouse/internal/mcp/desktops"
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
@@ -128,13 +128,16 @@ func TestTheRowNamesTheOptionThatRefusedATool(t *testing.T) {
 
 // A server of somebody else has nothing of the caller's desktops, in no part of a request.
 func TestOnlyTheServerOfDesktopsHasThoseOfItsCaller(t *testing.T) {
-	type own struct{ desktops.Desktops }
+	type own struct{}
 	for _, builtIn := range []bool{false, true} {
-		var given desktops.Desktops
+		var given any
 		r := newRig(t, roundTrip(func(req *http.Request) (*http.Response, error) {
-			given = desktops.From(req.Context())
+			given = req.Context().Value(own{})
 			return answering(200, asJSON, result)(req)
-		}), func(r *rig) { r.config.Desktops, r.own = builtIn, own{} })
+		}), func(r *rig) {
+			r.config.Desktops = builtIn
+			r.own = func(ctx context.Context) context.Context { return context.WithValue(ctx, own{}, true) }
+		})
 		if w := r.serve(post(toolCall("read_file"))); w.Code != 200 {
 			t.Fatalf("%d %s", w.Code, w.Body)
 		}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
-	"github.com/gatehouse-proxy/gatehouse/internal/mcp/desktops"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
@@ -52,8 +51,9 @@ type Memory interface {
 }
 
 // Serve runs a request to the server with a name and writes its answer. An error was not written: it is
-// one of HTTP. The caller's own desktops only the built-in server of desktops is given.
-func Serve(d *Deps, q *request.Request, name string, own desktops.Desktops) error {
+// one of HTTP. own adds the caller's own desktops to a context: only the built-in server of desktops gets
+// them.
+func Serve(d *Deps, q *request.Request, name string, own func(context.Context) context.Context) error {
 	c := newCall(d, q, name)
 	err := c.run(q.HTTP.Context(), own)
 	if err != nil {

@@ -33,8 +33,8 @@ type agentAnswer struct {
 	} `json:"error"`
 }
 
-// act posts actions of an agent at the desktop.
-func (s *site) act(ctx context.Context, body string) (a agentAnswer, err error) {
+// act posts actions of an agent at the desktop. It may be called beside the test.
+func act(ctx context.Context, s *site, body string) (a agentAnswer, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url("/v1/workstations/"+station+"/input"), strings.NewReader(body))
 	if err != nil {
 		return a, err
@@ -57,6 +57,22 @@ func (s *site) act(ctx context.Context, body string) (a agentAnswer, err error) 
 	return a, nil
 }
 
+// screenshot asks for a picture as the agent, and returns the status.
+func screenshot(t *testing.T, s *site) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url("/v1/workstations/"+station+"/screenshot"), http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.secrets["desks"])
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	return answer.StatusCode
+}
+
 // clickInto is an agent's click in the middle of a part of the form.
 func clickInto(part image.Rectangle) string {
 	at := part.Min.Add(part.Max).Div(2)
@@ -72,7 +88,7 @@ func TestAPersonTakesTheInputInTheMiddleOfWhatAnAgentTypes(t *testing.T) {
 	}
 	t.Cleanup(form.Close)
 	typing := fmt.Sprintf(`{"actions":[%s,{"type":"type","text":%q}]}`, clickInto(desktop.FormName), strings.Repeat("a", 40))
-	if first, err := s.act(t.Context(), typing); err != nil || first.status != http.StatusOK || first.Control != "agent" {
+	if first, err := act(t.Context(), s, typing); err != nil || first.status != http.StatusOK || first.Control != "agent" {
 		t.Fatalf("the agent's first call: %+v, %v", first, err)
 	}
 	b := newTab(t, s)
@@ -88,7 +104,7 @@ func TestAPersonTakesTheInputInTheMiddleOfWhatAnAgentTypes(t *testing.T) {
 	ended := make(chan agentAnswer, 1)
 	go func() {
 		for {
-			a, err := s.act(t.Context(), typing)
+			a, err := act(t.Context(), s, typing)
 			if err != nil || a.status != http.StatusOK {
 				ended <- a
 				return
@@ -116,8 +132,11 @@ func TestAPersonTakesTheInputInTheMiddleOfWhatAnAgentTypes(t *testing.T) {
 	})
 	banner("You have control, and the agent waits.")
 	b.keep("takeover-taken")
-	if again, err := s.act(t.Context(), typing); err != nil || again.status != http.StatusConflict {
+	if again, err := act(t.Context(), s, typing); err != nil || again.status != http.StatusConflict {
 		t.Errorf("the agent's next call: %+v, %v", again, err)
+	}
+	if status := screenshot(t, s); status != http.StatusConflict {
+		t.Errorf("a screenshot while the person types is answered with %d", status)
 	}
 	if err := onlyThePersons(form.Log()); err != nil {
 		t.Error(err)
@@ -129,7 +148,7 @@ func TestAPersonTakesTheInputInTheMiddleOfWhatAnAgentTypes(t *testing.T) {
 	run(b, chromedp.Click(chromedp.CSS(`[data-hold="return"]`)))
 	var back agentAnswer
 	b.arrives(func() (err error) {
-		if back, err = s.act(t.Context(), `{"actions":[`+clickInto(desktop.FormSend)+`]}`); err == nil && back.status != http.StatusOK {
+		if back, err = act(t.Context(), s, `{"actions":[`+clickInto(desktop.FormSend)+`]}`); err == nil && back.status != http.StatusOK {
 			err = fmt.Errorf("the agent gets %d %s", back.status, back.Error.Code)
 		}
 		return err
@@ -137,7 +156,10 @@ func TestAPersonTakesTheInputInTheMiddleOfWhatAnAgentTypes(t *testing.T) {
 	if !back.ChangedHands || form.Contents().Sent != 1 {
 		t.Errorf("the agent's first call afterwards: %+v; the form has %+v", back, form.Contents())
 	}
-	if next, err := s.act(t.Context(), `{"actions":[`+clickInto(desktop.FormAgreed)+`]}`); err != nil || next.ChangedHands || !form.Contents().Agreed {
+	if status := screenshot(t, s); status != http.StatusOK {
+		t.Errorf("a screenshot afterwards is answered with %d", status)
+	}
+	if next, err := act(t.Context(), s, `{"actions":[`+clickInto(desktop.FormAgreed)+`]}`); err != nil || next.ChangedHands || !form.Contents().Agreed {
 		t.Errorf("the agent's second call afterwards: %+v, %v", next, err)
 	}
 	b.keep("takeover-given-back")

@@ -35,7 +35,7 @@ ANTHROPIC_AUTH_TOKEN=YOUR_KEY
 ANTHROPIC_MODEL=PROVIDER/MODEL
 ANTHROPIC_DEFAULT_HAIKU_MODEL=PROVIDER/MODEL
 `}}
-			if s.form != nil {
+			if s.desktop() {
 				return append(set, setting{file: mcpFile, text: `{
   "mcpServers": {
     "desktops": {
@@ -78,7 +78,7 @@ ANTHROPIC_DEFAULT_HAIKU_MODEL=PROVIDER/MODEL
 			{name: "translated-responses-tool", model: "responsesonly/agent", prompt: shell, says: fruit, calls: 2, carries: []string{`"input":`, `"name":"Bash"`}},
 			{name: "mcp-tool", key: tooled, model: "claude/agent", prompt: `use mcp__demo__echo {"text":"pineapple"}`, says: fruit, calls: 2,
 				refused: claudeTries, most: 8, carries: []string{`"name":"mcp__demo__echo"`}},
-			{name: "mcp-desktop", key: desked, model: "claude/agent", prompt: fill("mcp__desktops__"), says: "A person was asked for help", calls: 7, form: ada, tools: fillTools,
+			{name: "mcp-desktop", key: desked, model: "claude/agent", prompt: fill("mcp__desktops__"), says: "A person was asked for help", calls: 7,
 				refused: claudeTries, most: 20, carries: []string{`"name":"mcp__desktops__look"`}},
 			// The server is not there, and there is no sign-in without an end.
 			{name: "mcp-wrong-key", wrong: true, model: "claude/agent", prompt: pine,

@@ -90,7 +90,7 @@ func (g *gateway) observe(ctx context.Context, c client, s scenario, dir string)
 		return seen, err
 	}
 	g.upstream.Reset()
-	if s.form != nil {
+	if s.desktop() {
 		if err := g.desk.form.Clear(); err != nil {
 			return seen, err
 		}
@@ -121,7 +121,7 @@ func (g *gateway) observe(ctx context.Context, c client, s scenario, dir string)
 	}
 	seen.said, seen.failed = c.read(stdout.Bytes(), stderr.Bytes())
 	seen.upstream = g.upstream.Requests()
-	if s.form != nil {
+	if s.desktop() {
 		seen.form = g.desk.form.Contents()
 		if err := g.leave(ctx); err != nil {
 			return seen, err

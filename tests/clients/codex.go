@@ -45,7 +45,7 @@ base_url = "https://gateway.example/v1"
 env_key = "GATEWAY_API_KEY"
 wire_api = "responses"
 `}, {text: "GATEWAY_API_KEY=YOUR_KEY\n"}}
-			if s.form != nil {
+			if s.desktop() {
 				return append(set, setting{file: "config.toml", text: `[model_providers.gatehouse.http_headers]
 traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
@@ -107,7 +107,7 @@ bearer_token_env_var = "GATEWAY_API_KEY"
 
 			{name: "mcp-tool", key: tooled, model: "fake/agent", prompt: `use echo {"text":"pineapple"}`, says: fruit, calls: 2, most: 8,
 				carries: []string{`mcp__demo`}},
-			{name: "mcp-desktop", key: desked, model: "fake/agent", prompt: fill(""), says: "A person was asked for help", calls: 7, form: ada, tools: fillTools, most: 20,
+			{name: "mcp-desktop", key: desked, model: "fake/agent", prompt: fill(""), says: "A person was asked for help", calls: 7, most: 20,
 				carries: []string{`mcp__desktops`}},
 			{name: "mcp-wrong-key", wrong: true, model: "fake/agent", prompt: "say pineapple",
 				fails: []string{"401", "API key is missing or not valid"}, most: 2 + codexRetries, within: 30 * time.Second},

@@ -27,7 +27,7 @@ then use computer {"action":"left_click","coordinate":[500,300]}
 then use computer {"action":"type","text":"first"}
 then use computer {"action":"left_click","coordinate":[820,640]}`
 	loop := func(name, version string, block int, s scenario) client {
-		s.name, s.key, s.form = "fills-a-form", nil, ada
+		s.name = "desktop"
 		return client{
 			name: name, version: version, missing: process.Absent(p.python, "python"), read: readText("Traceback"),
 			command: func(ctx context.Context, r run) *exec.Cmd {

@@ -76,7 +76,7 @@ func (o options) run(ctx context.Context) (ok bool, err error) {
 		c.choose(o.Only)
 		for _, s := range c.scenarios {
 			keys = append(keys, s.gatewayKey(c.name))
-			if s.form != nil && shown == nil && c.missing == "" {
+			if s.desktop() && shown == nil && c.missing == "" {
 				if shown, err = openDesk(dir); err != nil {
 					return false, err
 				}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/tests/desktop"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
@@ -36,12 +35,7 @@ type scenario struct {
 	// carries are texts in the first request that the provider receives: the client must still send
 	// what the scenario is about.
 	carries []string
-	// form is what the client has done to the form on the desktop; nil: it uses none. tools are its calls of
-	// tools of the gateway, 0 for those of mcp.
-	form  *desktop.Contents
-	tools int
-
-	secret string
+	secret  string
 }
 
 // budget is a key whose calls must have a price before they are sent.
@@ -53,14 +47,14 @@ var tooled = []string{"mcp demo"}
 // desked is a key that may use the desktops of the built-in MCP server.
 var desked = []string{"mcp desktops"}
 
-// Ada is the form, filled in by the steps of fill.
-var ada = &desktop.Contents{Name: "Ada Lovelace", Note: "first", Agreed: true, Sent: 1}
-
 // spent is a key whose budget is too small for any call.
 var spent = []string{"budget 1 tokens/day"}
 
 // mcp reports whether the client has an MCP server.
 func (s scenario) mcp() bool { return strings.HasPrefix(s.name, "mcp-") }
+
+// desktop reports whether the client fills in the form on the desktop.
+func (s scenario) desktop() bool { return strings.HasSuffix(s.name, "desktop") }
 
 // fill is a prompt that has the model "agent" look at the desktop, fill in the form and ask for help, with
 // tools whose names begin so.
@@ -109,12 +103,15 @@ func (s scenario) judge(r *process.Result, seen observation) {
 	answered := slices.DeleteFunc(slices.Clone(seen.rows), func(row row) bool { return row.Status != 200 || row.Method != "" || row.Model == "" })
 	r.Check(s.name+": is in the activity", count(len(answered), s.calls, s.calls))
 	called := slices.DeleteFunc(slices.Clone(seen.rows), func(row row) bool { return row.Status != 200 || row.Method != "tools/call" })
-	if s.form != nil {
-		r.Check(s.name+": fills in the form on the desktop", filled(seen.form, *s.form))
+	if s.desktop() {
+		r.Check(s.name+": fills in the form on the desktop", filled(seen.form))
 		r.Check(s.name+": is one run", oneRun(append(answered, called...)))
 	}
 	if s.mcp() {
-		tools := s.tools
+		tools := 0
+		if s.desktop() {
+			tools = fillTools
+		}
 		if slices.Equal(s.key, tooled) {
 			tools = 1
 		}

@@ -100,6 +100,17 @@ func writePNG(file string, img image.Image) error {
 	return os.WriteFile(file, b.Bytes(), 0o644)
 }
 
+// rest returns the moment after a while without changes: a file has them a little later.
+func (a *agent) rest(ctx context.Context) (moment, error) {
+	const while = 500 * time.Millisecond
+	select {
+	case <-ctx.Done():
+	case <-time.After(while):
+	}
+	picture, err := a.desk.picture()
+	return moment{time.Now(), picture}, err
+}
+
 // answer is that of an input call.
 type answer struct {
 	Session    string `json:"session_id"`

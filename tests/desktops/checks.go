@@ -158,25 +158,71 @@ func (a *agent) resizes(ctx context.Context) {
 	}
 }
 
-// letsGo checks that what an agent has pressed comes up when its call fails, and when its session ends.
+// letsGo checks that what an agent has pressed comes up when its call ends before it, and at the end of
+// its session.
 func (a *agent) letsGo(ctx context.Context) {
 	if a.desk.form == nil || !a.Must("the form is empty", a.desk.form.Clear()) {
 		return
 	}
-	_, err := a.api.act(ctx, `{"actions":[{"type":"move","x":20,"y":20,"keys":["SHIFT"]},{"type":"click","button":"left","x":5000,"y":5000,"keys":["CTRL"]}]}`)
+	_, err := a.api.act(ctx, click(image.Rect(5000, 5000, 5001, 5001)))
 	var no *refused
 	if !errors.As(err, &no) || no.status != http.StatusBadRequest {
-		err = fmt.Errorf("a click beside the desktop: %w", err)
+		err = fmt.Errorf("it gets %w", err)
 	} else {
 		err = nil
 	}
 	a.Check("a click beside the desktop is refused", err)
-	a.Check("no key is held after an error", a.free(ctx))
+
+	leaving, leave := context.WithCancel(ctx)
+	_, err = a.holds(leaving, func() error { leave(); return nil })
+	a.Check("keys come up when the caller leaves while they are held", err)
+	_, err = a.holds(ctx, func() error { return a.api.end(ctx) })
+	a.Check("keys come up when the session ends while they are held", err)
+	leave()
+	a.Check("a release during a call ends it within a second", a.released(ctx))
 	err = a.api.acts(ctx, `{"action":"mouse_move","coordinate":[600,650]}`, `{"action":"left_mouse_down"}`)
 	if err == nil {
 		err = a.api.end(ctx)
 	}
 	a.Check("a button that is down comes up at the end of the session", errors.Join(err, a.free(ctx)))
+}
+
+// released releases the workstation while keys are held, and takes the release back.
+func (a *agent) released(ctx context.Context) error {
+	const bound = time.Second
+	var began time.Time
+	workstation := "/v1/workstations/" + a.api.workstation
+	failure, err := a.holds(ctx, func() error {
+		began = time.Now()
+		return a.api.call(ctx, http.MethodDelete, workstation, a.api.person, nil, nil)
+	})
+	var no *refused
+	if took := time.Since(began); err == nil && (!errors.As(failure, &no) || no.status/100 != 4 || took > bound) {
+		err = fmt.Errorf("after %v: %w", took, failure)
+	}
+	return errors.Join(err, a.api.call(ctx, http.MethodPut, workstation, a.api.person, []byte("{}"), nil))
+}
+
+// holds makes a call that holds keys, does what ends it once they are down, and waits until they are up.
+// It returns how the call has failed.
+func (a *agent) holds(ctx context.Context, end func() error) (failure, err error) {
+	done := make(chan error, 1)
+	go func() {
+		_, err := a.api.act(ctx, `{"action":"hold_key","text":"ctrl+shift","duration":20}`)
+		done <- err
+	}()
+	down := arrives(context.WithoutCancel(ctx), func() error {
+		held, err := a.desk.form.Held()
+		if err == nil && strings.Count(held, "0xff") != 2 {
+			err = fmt.Errorf("%q is down, not two keys", held)
+		}
+		return err
+	})
+	err = errors.Join(down, end(), a.free(context.WithoutCancel(ctx)))
+	if failure = <-done; failure == nil && err == nil {
+		err = errors.New("the call has not failed")
+	}
+	return failure, err
 }
 
 // end ends the agent's session.

@@ -75,10 +75,13 @@ func (o options) run(ctx context.Context) (ok bool, err error) {
 	}
 	defer g.Stop()
 	ok = true
-	rows := failed
-	for _, s := range started {
-		rows = append(rows, o.check(ctx, g, s))
+	rows := make([]*process.Result, len(started))
+	var group sync.WaitGroup
+	for i, s := range started { // at once: most of it waits until a desktop has settled
+		group.Go(func() { rows[i] = o.check(ctx, g, s) })
 	}
+	group.Wait()
+	rows = append(rows, failed...)
 	for _, s := range started { // last: the gateway then has all the desktops that it may have
 		if s.crowded {
 			rows = append(rows, o.recording(ctx, g, s))

@@ -83,14 +83,3 @@ func (o options) recording(ctx context.Context, g *gateway, s *server) *process.
 	}
 	return r
 }
-
-// rest returns the moment after a while without changes: a file has them a little later.
-func (a *agent) rest(ctx context.Context) (moment, error) {
-	const while = 500 * time.Millisecond
-	select {
-	case <-ctx.Done():
-	case <-time.After(while):
-	}
-	picture, err := a.desk.picture()
-	return moment{time.Now(), picture}, err
-}

@@ -31,7 +31,7 @@ const VNCKeys = `
 	}
 	key foreign {
 		secret {env.KEY_FOREIGN}
-		scopes workstations:connect workstations:manage activity:read
+		scopes workstations:connect workstations:manage workstations:automate activity:read
 		tenant other
 	}
 `

@@ -144,6 +144,7 @@ var arrows = []arrow{
 	{"internal/gateway", "internal/store", "the State opens and closes it"},
 	{"internal/gateway", "internal/connlimit", "half-open connections outlive a configuration"},
 	{"internal/gateway", "internal/vncsession", "begins sessions of the configuration"},
+	{"internal/gateway", "internal/computer", "actions that agents of MCP take"},
 	{"internal/gateway", "internal/screen", "desktops of agents outlive a configuration"},
 	{"internal/gateway", "internal/screencall", "requests of agents"},
 	{"internal/gateway", "internal/vncrelay", "how workstations are dialled"},
@@ -205,7 +206,6 @@ var arrows = []arrow{
 	{"internal/toolcall", "internal/admission", "rates, slots, budgets and guardrails"},
 	{"internal/toolcall", "internal/apierror", "its refusals"},
 	{"internal/toolcall", "internal/mcp", "messages of the protocol"},
-	{"internal/toolcall", "internal/mcp/desktops", "gives the server of desktops those of the caller"},
 	{"internal/toolcall", "internal/owners", "whose session it is"},
 	{"internal/toolcall", "internal/policy", "the limits of the key"},
 	{"internal/toolcall", "internal/provider", "how a request to a server failed"},
@@ -503,6 +503,7 @@ var arrows = []arrow{
 	{"l4vnc", "internal/desktop", "tokens and sessions"},
 
 	{"internal/screencall", "internal/apierror", "its refusals"},
+	{"internal/screencall", "internal/computer", "actions, and what became of them"},
 	{"internal/screencall", "internal/request", "the request and its outcome"},
 	{"internal/screencall", "internal/screen", "the desktop"},
 

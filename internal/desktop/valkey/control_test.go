@@ -15,6 +15,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
 )
 
 func share(p *desktop.Policy) { p.OnConflict, p.MaxTokens = desktop.Share, 10_000 }
@@ -154,104 +155,70 @@ func TestNoEventOfAnAgentComesAfterAPersonsFirst(t *testing.T) {
 	}
 }
 
-// The events between gateways are lost: the next beat tells the agent's, and the person waits a second at most.
-func TestALostEventOfATakeoverIsMendedByTheNextBeat(t *testing.T) {
-	e, a, b := two(t, share)
-	agent, person := joinAs(t, a.Service, "bot", true), joinAs(t, b.Service, "ann", false)
-	if err := act(agent); err != nil {
-		t.Fatal(err)
-	}
-	e.bus.hold()
-	begun := time.Now()
-	if person.Input.Press(); time.Since(begun) > 3*time.Second {
-		t.Error("the person waits for ever")
-	}
-	a.beat(t)
-	wantHeld(t, act(agent), "human", "ann")
-	begun = time.Now()
-	b.beat(t) // it has heard of that
-	for a.beat(t); ; b.beat(t) {
-		if person.Input.Press(); time.Since(begun) < 500*time.Millisecond {
-			break
+// An agent's event that its workstation does not take holds up neither news of other workstations nor lists.
+func TestAnEventUnderWayHoldsUpNothingElse(t *testing.T) {
+	_, a, b := two(t, share)
+	agent := joinAs(t, b.Service, "bot", true)
+	elsewhere := mustJoin(t, b.Service, issue(t, a.Service, "desk2", desktop.Options{}), viewer)
+	begun, taken := make(chan struct{}), make(chan struct{})
+	takes := sync.OnceFunc(func() { close(taken) })
+	t.Cleanup(takes)
+	acted := make(chan error, 1)
+	go func() {
+		acted <- agent.Input.Act(func() error {
+			close(begun)
+			<-taken
+			return nil
+		})
+	}()
+	<-begun
+	told := make(chan error, 1)
+	go func() { // events arrive at once here: it returns when b has heard of it
+		_, err := a.Input.RequestHelp(dev, "desk1", "")
+		release(t, a, "desk2")
+		told <- err
+	}()
+	select {
+	case err := <-told:
+		if err != nil {
+			t.Error(err)
 		}
-		if begun = time.Now(); t.Context().Err() != nil {
-			t.Fatal("each key waits")
-		}
+	case <-time.After(10 * time.Second):
+		t.Error("the news wait")
 	}
-	if _, err := b.Input.Return(desktop.Issuer{Tenant: "default", Key: "ann"}, "desk1", false); err != nil {
-		t.Fatal(err)
+	wantEnded(t, elsewhere, desktop.ReasonReleased)
+	if open := b.OpenSessions(func(v desktop.SessionView) bool { return v.Holds }); len(open) != 1 || open[0].Key != "bot" {
+		t.Errorf("%+v hold the input", open)
 	}
-	wantHeld(t, act(agent), "human", "ann")
-	a.beat(t)
-	if err := act(agent); err != nil {
+	takes()
+	if err := <-acted; err != nil {
 		t.Error(err)
 	}
 }
 
-// Without the engine a person is never locked out, and agents of the same gateway stop.
-func TestAPersonTakesTheInputWithoutTheEngine(t *testing.T) {
-	_, a, _ := two(t, share)
-	agent, person := joinAs(t, a.Service, "bot", true), joinAs(t, a.Service, "ann", false)
-	letGo := 0
-	agent.Input.OnLost(func() { letGo++ })
-	if err := act(agent); err != nil {
-		t.Fatal(err)
+// Over the engine's own events, and without a beat between: a person's press waits for the agent's gateway, and
+// then the agent is refused.
+func TestATakeoverIsHeardThroughTheEngine(t *testing.T) {
+	redis, dsn := enginetest.Redis(t), enginetest.Postgres(t)
+	a, _ := running(t, redis.Addr, dsn, "a")
+	b, _ := running(t, redis.Addr, dsn, "b")
+	key := func(name string, agent bool) desktop.Issuer {
+		return desktop.Issuer{Tenant: "default", Key: name, Agent: agent}
 	}
-	a.node.before = func(string) error { return errors.New("no engine") }
-	for range 2 {
+	options := desktop.Options{Shared: true}
+	agent := mustJoin(t, a, desktoptest.Issue(t, a, key("bot", true), "desk1", options), viewer)
+	person := mustJoin(t, b, desktoptest.Issue(t, b, key("ann", false), "desk1", options), other)
+	for range 20 {
+		retry(t, func() error { return act(agent) }) // it hears of the return in a moment
+		begun := time.Now()
 		person.Input.Press()
-	}
-	wantHeld(t, act(agent), "human", "ann")
-	if letGo != 1 {
-		t.Error("it holds its keys")
-	}
-	a.node.before = nil
-	a.beat(t)
-	wantHolder(t, a.Service, "human", "ann")
-}
-
-// The engine has lost everything: who holds the input is told again.
-func TestAnEmptyEngineGetsTheHolderBack(t *testing.T) {
-	e, a, b := two(t, share)
-	agent, person := joinAs(t, a.Service, "bot", true), joinAs(t, b.Service, "ann", false)
-	person.Input.Press()
-	e.redis.Kill()
-	e.redis.MustStart(t)
-	for range 2 {
-		for _, g := range []*gateway{a, b} {
-			g.renew(t)
-			if err := g.node.part.Replay(t.Context(), true); err != nil {
-				t.Fatal(err)
-			}
-			g.beat(t)
+		took := time.Since(begun)
+		if err := act(agent); took < time.Second {
+			wantHeld(t, err, "human", "ann")
 		}
-	}
-	wantHeld(t, act(agent), "human", "ann")
-	retry(t, func() error {
-		c, err := a.Input.Of("default", "desk1")
-		if err == nil && c.Holder != "human" {
-			err = fmt.Errorf("held by %+v", c)
+		t.Log("the press took", took)
+		if _, err := b.Input.Return(key("ann", false), "desk1", false); err != nil {
+			t.Fatal(err)
 		}
-		return err
-	})
-	person.Leave()
-	if err := act(agent); err != nil || !agent.Input.ChangedHands() {
-		t.Error(err)
-	}
-}
-
-// A person's gateway that dies gives back what the person held.
-func TestTheInputOfADeadGatewayIsFree(t *testing.T) {
-	e, a, b := two(t, share)
-	agent, person := joinAs(t, a.Service, "bot", true), joinAs(t, b.Service, "ann", false)
-	person.Input.Press()
-	wantHeld(t, act(agent), "human", "ann")
-	e.Move(16 * time.Second)
-	a.beat(t)
-	if err := a.node.part.Reap(t.Context(), b.node.ID()); err != nil {
-		t.Fatal(err)
-	}
-	if err := act(agent); err != nil {
-		t.Error(err)
 	}
 }

@@ -20,8 +20,9 @@ type Desktops interface {
 	// List returns those that the caller may at least look at.
 	List() ([]Desktop, error)
 	// Open returns the desktop of a workstation. Control says that the caller acts, and does not only look.
-	// Release must be called on it.
-	Open(workstation string, control bool) (Screen, error)
+	// Release must be called on it. changedHands reports whether a person has had the input since it was
+	// called last.
+	Open(workstation string, control bool) (x Screen, changedHands func() bool, err error)
 	// RequestHelp shows a note to persons at the workstation.
 	RequestHelp(workstation, note string) error
 }
@@ -29,8 +30,6 @@ type Desktops interface {
 // Screen is an open desktop.
 type Screen interface {
 	computer.Screen
-	// ChangedHands reports whether a person has had the input since the last call of it.
-	ChangedHands() bool
 	Release()
 }
 

@@ -31,14 +31,14 @@ func (f *fake) List() ([]Desktop, error) {
 	return []Desktop{{Name: "desk1", State: "in_service", Automation: "control", Holder: "none"}}, nil
 }
 
-func (f *fake) Open(workstation string, control bool) (Screen, error) {
+func (f *fake) Open(workstation string, control bool) (Screen, func() bool, error) {
 	switch {
 	case workstation != "desk1":
-		return nil, apierror.New(apierror.NotFound, "the workstation %q does not exist", workstation)
+		return nil, nil, apierror.New(apierror.NotFound, "the workstation %q does not exist", workstation)
 	case control && !f.allowed:
-		return nil, apierror.New(apierror.AutomationOff, "agents may not act on workstation %q", workstation)
+		return nil, nil, apierror.New(apierror.AutomationOff, "agents may not act on workstation %q", workstation)
 	}
-	return f, nil
+	return f, func() bool { return f.changed }, nil
 }
 
 func (f *fake) RequestHelp(workstation, note string) error {
@@ -59,13 +59,12 @@ func (f *fake) At() (image.Point, uint8) { return image.Pt(30, 45), 0 }
 func (f *fake) Last() screen.Shot {
 	return screen.Shot{ETag: "e1", Size: f.Size(), Space: image.Pt(1280, 720)}
 }
-func (f *fake) Acted(int, int)     {}
-func (f *fake) LetGo() error       { return nil }
-func (f *fake) Cut(string) error   { return f.event("cut") }
-func (f *fake) Release()           { f.released++ }
-func (f *fake) ChangedHands() bool { return f.changed }
-
-func (f *fake) Turn(context.Context) (func(), error) { return func() {}, nil }
+func (f *fake) Turn(context.Context) (check func() error, done func(int, int), err error) {
+	return func() error { return nil }, func(int, int) {}, nil
+}
+func (f *fake) LetGo() error     { return nil }
+func (f *fake) Cut(string) error { return f.event("cut") }
+func (f *fake) Release()         { f.released++ }
 
 func (f *fake) Pointer(at image.Point, buttons uint8) error {
 	return f.event("pointer %v %d", at, buttons)

@@ -139,7 +139,7 @@ func wait(ctx context.Context, c *call) (builtin.Result, error) {
 
 // see takes a picture, after the last one has changed if it waits.
 func (c *call) see(ctx context.Context, want screen.Want, wait time.Duration) (builtin.Result, error) {
-	x, err := c.open(false)
+	x, _, err := c.open(false)
 	if err != nil {
 		return builtin.Result{}, err
 	}
@@ -173,7 +173,7 @@ func (c *call) run(ctx context.Context, control bool) (builtin.Result, error) {
 	if err != nil {
 		return builtin.Result{}, err
 	}
-	x, err := c.open(control)
+	x, changedHands, err := c.open(control)
 	if err != nil {
 		return builtin.Result{}, err
 	}
@@ -185,16 +185,16 @@ func (c *call) run(ctx context.Context, control bool) (builtin.Result, error) {
 	did := ""
 	if control {
 		did = fmt.Sprintf("Actions done: %d. The pointer is at %d, %d.", result.Done, result.Cursor.X, result.Cursor.Y)
-		if x.ChangedHands() {
+		if changedHands() {
 			did = "A person had the input since you acted last. " + did
 		}
 	}
 	return shown(result.Shot, did), nil
 }
 
-func (c *call) open(control bool) (Screen, error) {
+func (c *call) open(control bool) (Screen, func() bool, error) {
 	if c.Desktop == "" {
-		return nil, errNoDesktop
+		return nil, nil, errNoDesktop
 	}
 	return c.Open(c.Desktop, control)
 }

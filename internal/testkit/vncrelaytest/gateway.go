@@ -40,7 +40,7 @@ var Issuer = desktop.Issuer{Tenant: "default", Key: "dev", KeyHash: "5e1f"}
 // Gateway has the real workstations, limiter and sessions, with one workstation "one" that the test
 // plays, and keeps what they leave behind. It is a vncrelay.Gateway.
 type Gateway struct {
-	T       *testing.T
+	T       *testing.T // nil in a benchmark
 	Service *desktop.Service
 	State   *desktop.State
 	Limiter *connlimit.Limiter
@@ -78,7 +78,7 @@ type Options struct {
 const maxLeft = 1000
 
 // New returns a gateway of its own for a test.
-func New(t *testing.T, o Options) *Gateway {
+func New(t testing.TB, o Options) *Gateway {
 	t.Helper()
 	o.Policy.Domain = Domain
 	if !o.Target.TestCard {
@@ -96,8 +96,9 @@ func New(t *testing.T, o Options) *Gateway {
 	if err != nil {
 		t.Fatal(err)
 	}
+	test, _ := t.(*testing.T)
 	g := &Gateway{
-		T: t, Service: service, State: state, Limiter: connlimit.New(time.Now), Context: context.Background(),
+		T: test, Service: service, State: state, Limiter: connlimit.New(time.Now), Context: context.Background(),
 		Desktop: o.Desktop, Left: make(chan struct{}, maxLeft), recordings: o.Recordings,
 	}
 	if g.Desktop == nil {
