@@ -198,6 +198,7 @@ func (s *sight) settle(ctx context.Context, l *link, quiet time.Duration, until 
 	if quiet <= 0 {
 		return false, nil
 	}
+	quiet = max(quiet, 2*pace) // in less, an animation would not be seen
 	began := time.Now()
 	for {
 		version, changed := s.state()
