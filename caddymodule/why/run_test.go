@@ -24,7 +24,8 @@ func TestARunIsToldStepByStep(t *testing.T) {
 	for i, r := range []activity.Record{
 		{Model: "acme/m", Provider: "acme", Route: "POST /v1/responses", UsageSource: activity.UsageProvider, PromptTokens: 10, CostNano: 1_500_000, Status: 200},
 		{Workstation: "desk1", Route: "VNC session", Ended: "released", Latency: 20 * time.Second, UsageSource: activity.UsageNone, Priced: true, Status: 200},
-		{Model: "desktops/act", Provider: "desktops", Method: "tools/call", IsError: true, Route: "POST /mcp/{server}", UsageSource: activity.UsageNone, Priced: true, Status: 200},
+		{Workstation: "desk1", Route: "POST /v1/workstations/{id}/input", UsageSource: activity.UsageNone, Priced: true, Status: 200},
+		{Workstation: "desk1", Model: "desktops/act", Provider: "desktops", Method: "tools/call", IsError: true, Route: "POST /mcp/{server}", UsageSource: activity.UsageNone, Priced: true, Status: 200},
 		{Model: "acme/m", TraceID: strings.Repeat("1", 32), Status: 200},
 	} {
 		r.ID, r.RequestID, r.Tenant, r.Key = fmt.Sprint("gen-", i), fmt.Sprint("req-", i), "default", "agent"
@@ -45,17 +46,17 @@ func TestARunIsToldStepByStep(t *testing.T) {
 	const want = "Run         " + trace + `
 When        2026-05-04 12:00:00.000 UTC, 21.0s in all
 Who         key agent, tenant default
-Steps       3, 1 of them failed
+Steps       4, 1 of them failed
 Cost        0.0015 USD
             with what 1 step reserved, whose price is unknown
 
 `
 	table, found := strings.CutPrefix(out.String(), want)
 	lines := strings.Split(strings.TrimSpace(table), "\n")
-	if !found || len(lines) != 4 {
+	if !found || len(lines) != 5 {
 		t.Fatalf("got\n%s", out.String())
 	}
-	for i, of := range []string{"REQUEST", "acme/m", "desktop desk1", "desktops/act"} {
+	for i, of := range []string{"REQUEST", "acme/m", "desktop desk1  ", "desktop desk1 input", "desktops/act"} {
 		if !strings.Contains(lines[i], of) {
 			t.Errorf("line %d is %s", i, lines[i])
 		}

@@ -7,8 +7,13 @@ import (
 	"time"
 )
 
-// heardWithin is how long the first input of a person waits for agents at other gateways to stop.
-const heardWithin = time.Second
+const (
+	// heardWithin is how long the first input of a person waits for agents at other gateways to stop.
+	heardWithin = time.Second
+	// apart is how much later it comes than the last event of an agent, whose connection to the workstation is
+	// another: a key that the agent let go must be up.
+	apart = 10 * time.Millisecond
+)
 
 // holder is who holds the input of a workstation, as this gateway knows it. It is the lock under which
 // agents act: what a person sends after it has changed comes after all that they have sent.
@@ -79,6 +84,27 @@ func (h *holder) set(at ID, hold Hold, by *SessionRecord) {
 	}
 	h.stop(false) // lets go who waits
 	h.heard = nil
+}
+
+// await waits until no agent acts any more.
+func (h *holder) await() {
+	h.mu.Lock()
+	heard := h.heard
+	h.mu.Unlock()
+	if heard == nil { // it was given back just now
+		return
+	}
+	select {
+	case <-heard:
+		return
+	default:
+	}
+	late := time.NewTimer(heardWithin)
+	defer late.Stop()
+	select {
+	case <-heard:
+	case <-late.C:
+	}
 }
 
 // rest stops the timer.

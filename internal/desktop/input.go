@@ -124,29 +124,17 @@ func (i *Input) OnLost(letGo func()) {
 func (i *Input) Watched() bool { return i.holder.Load() != nil }
 
 // Press is called before a key or a button that a person has pressed is passed on: it takes the input. When
-// it returns, agents have let go, and send nothing any more; one at another gateway has a second for that.
+// it returns, agents have let go, and send nothing any more; one at another gateway has a second for that. Their
+// last events are with the workstation by then: it gets them by other connections.
 func (i *Input) Press() {
 	h := i.holder.Load()
 	if h == nil {
 		return
 	}
-	i.touch(h, true)
-	h.mu.Lock()
-	heard := h.heard
-	h.mu.Unlock()
-	if heard == nil { // it was given back just now
-		return
-	}
-	select {
-	case <-heard:
-		return
-	default:
-	}
-	late := time.NewTimer(heardWithin)
-	defer late.Stop()
-	select {
-	case <-heard:
-	case <-late.C:
+	taken := !i.touch(h, true)
+	h.await()
+	if taken {
+		time.Sleep(apart)
 	}
 }
 

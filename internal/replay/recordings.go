@@ -85,23 +85,33 @@ func (r Recordings) Export(w http.ResponseWriter, req *http.Request, id string, 
 	default:
 		return errTooMany
 	}
-	begun, open := false, r.opener(id, sees)
-	err := export(req.Context(), w, func() (Reader, io.Closer, error) {
-		reader, file, err := open()
-		if begun = err == nil; begun {
-			h := w.Header()
-			h.Set("Content-Type", "application/octet-stream")
-			h.Set("Content-Disposition", `attachment; filename="`+id+`.fbs"`)
-			h.Set("Cache-Control", "no-store")
-		}
-		return reader, file, err
-	})
+	a := &answer{ResponseWriter: w, name: id + ".fbs"}
+	err := export(req.Context(), a, r.opener(id, sees))
 	var refused *apierror.Error
 	switch {
-	case begun || err == nil:
+	case a.begun || err == nil:
 		return nil // whoever reads it may have left
 	case errors.As(err, &refused):
 		return err
 	}
 	return apierror.New(apierror.InvalidValue, "%v", err)
+}
+
+// answer is the body of an export. Its head is written with its first bytes.
+type answer struct {
+	http.ResponseWriter
+	name  string
+	begun bool
+}
+
+func (a *answer) Write(p []byte) (int, error) {
+	if !a.begun {
+		a.begun = true
+		h := a.Header()
+		h.Set("Content-Type", "application/octet-stream")
+		h.Set("Content-Disposition", `attachment; filename="`+a.name+`"`)
+		h.Set("Cache-Control", "no-store")
+		a.WriteHeader(http.StatusOK)
+	}
+	return a.ResponseWriter.Write(p)
 }

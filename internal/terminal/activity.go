@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
@@ -52,8 +53,11 @@ func cells(r *activity.Record, several bool) []string {
 		key = r.Tenant + "/" + key
 	}
 	switch {
-	case r.Workstation != "":
+	case r.Workstation != "" && r.Method == "":
 		subject = "desktop " + r.Workstation
+		if _, what, found := strings.Cut(r.Route, "{id}/"); found {
+			subject += " " + what
+		}
 	case subject == "":
 		subject = r.Route
 	}

@@ -31,7 +31,7 @@ func (l *line) Write(p []byte) (int, error) {
 
 // A person presses keys while two agents do; what arrives at the workstation is in order, whoever comes when.
 func TestNoEventOfAnAgentComesAfterAPersonsFirst(t *testing.T) {
-	const rounds = 300
+	const rounds = 150
 	g := vncrelaytest.New(t, options{Policy: desktop.Policy{OnConflict: desktop.Share, MaxTokens: 10_000}})
 	s := new(desktoptest.Server)
 	seed := rand.Uint64()

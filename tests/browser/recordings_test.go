@@ -208,8 +208,9 @@ func TestATakeoverIsAMarkOfTheRecording(t *testing.T) {
 	b.signIn("ops")
 	b.openDesktop(stationPath)
 	b.shows("the desktop", d.Shown, lookTimeout)
-	click := map[string]any{"type": "click", "x": 10, "y": 10, "button": "left"}
-	s.call(t, http.MethodPost, "/v1/workstations/"+station+"/input", map[string]any{"actions": []any{click}}, nil)
+	if status, answer := askAsAgent(t, s, "input", `{"actions":[{"type":"click","x":10,"y":10,"button":"left"}]}`); status != http.StatusOK {
+		t.Fatalf("the agent's click: %d %v", status, answer)
+	}
 	run(b, chromedp.KeyEvent("a"))
 	b.arrives(func() error {
 		if typed := d.Typed(); !strings.Contains(typed, "a") {

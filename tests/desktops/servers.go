@@ -187,16 +187,29 @@ func (s *server) run(ctx context.Context, dir string, command func(port int) *ex
 	}
 	s.started = append(s.started, p)
 	return s.wait(ctx, func() error {
-		if !p.Running() {
-			return fmt.Errorf("it has ended: %s", p.Said())
+		if err := listens(s.port); err != nil {
+			return fmt.Errorf("%w; it has said %q", err, p.Said())
 		}
-		return listens(s.port)
+		return nil
 	})
 }
 
-// wait waits until the server is ready, and stops it if it is not.
+// wait waits until the server is ready, and stops it if it is not, or if one of its programs has ended.
 func (s *server) wait(ctx context.Context, ready func() error) error {
-	err := process.Eventually(ctx, startTimeout, ready)
+	starting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for _, one := range s.started {
+		if p, ok := one.(*desktop.Program); ok {
+			go func() {
+				select {
+				case <-p.Exited:
+					cancel()
+				case <-starting.Done():
+				}
+			}()
+		}
+	}
+	err := process.Eventually(starting, startTimeout, ready)
 	if err != nil {
 		s.stop()
 		err = fmt.Errorf("%s: %w", s.name, err)
