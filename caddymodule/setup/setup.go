@@ -79,5 +79,5 @@ func printNext(w io.Writer, a *answers, f *files) {
 	fmt.Fprintf(w, "Start it:    caddy run --config %s --envfile %s\n", a.caddyfile, a.env)
 	fmt.Fprintf(w, "Sign in:     %s/console/ with GATEWAY_API_KEY of %s\n", url, a.env)
 	fmt.Fprintf(w, "Call it:     . ./%s; curl -H \"Authorization: Bearer $GATEWAY_API_KEY\" %s/v1/models\n", a.env, url)
-	fmt.Fprintf(w, "Check it:    caddy gatehouse check --config %s   (with the variables of %s)\n", a.caddyfile, a.env)
+	fmt.Fprintf(w, "Check it:    (set -a; . ./%s; caddy gatehouse check --config %s)\n", a.env, a.caddyfile)
 }

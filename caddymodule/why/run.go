@@ -85,7 +85,7 @@ func (e *Explanation) Print(out io.Writer) error {
 	p.line("Steps", "%d, %d of them failed", len(e.Run.Steps), e.Run.Failed)
 	p.line("Cost", "%s USD", e.Run.CostUSD)
 	if e.Run.Unpriced > 0 {
-		p.line("", "with what %s reserved, whose price is unknown", terminal.Plural(int(e.Run.Unpriced), "step"))
+		p.line("", "with what was reserved for %s of unknown price", terminal.Plural(int(e.Run.Unpriced), "step"))
 	}
 	if e.Run.Older {
 		p.line("", "Only the newest %d steps: there are older ones.", len(e.Run.Steps))

@@ -48,7 +48,7 @@ When        2026-05-04 12:00:00.000 UTC, 21.0s in all
 Who         key agent, tenant default
 Steps       4, 1 of them failed
 Cost        0.0015 USD
-            with what 1 step reserved, whose price is unknown
+            with what was reserved for 1 step of unknown price
 
 `
 	table, found := strings.CutPrefix(out.String(), want)

@@ -35,9 +35,9 @@ func TestKeysOfTheCaddyfileAreShownWithWhatTheyUsed(t *testing.T) {
 }
 
 func TestKeysAreListedAndSearched(t *testing.T) {
-	a := newManageAPI(t, map[string]string{"GET /api/v1/keys?source=configuration": noConfigured, "GET /api/v1/activity/series": `200 {"data":[]}`, "GET /api/v1/keys": `200 {"data":[` + ada + `,{"hash":"22","name":"Old","disabled":true,"usage":0,"created_at":"2026-11-01T00:00:00.000Z"}]}`})
+	a := newManageAPI(t, map[string]string{"GET /api/v1/keys?source=configuration": noConfigured, "GET /api/v1/activity/series": `200 {"data":[]}`, "GET /api/v1/keys": `200 {"data":[` + ada + `,{"hash":"22","name":"Old","disabled":true,"usage":0,"created_at":"2026-11-01T00:00:00.000Z"},{"hash":"33","name":"Tokens","budgets":["10000 tokens/day"],"created_at":"2026-11-01T00:00:00.000Z"}]}`})
 	a.shows(a.visit("/console/keys?search=a&disabled=no&offset=200", nil), 200, "Ada 111111111111… active 75 $10.00 daily $7.50 $30.00 3 days ago in 30 days", "Old 22 disabled none of its own",
-		"Keys 201 to 202", "Newer", "!Older")
+		"Tokens 33 active 10000 tokens/day", "Keys 201 to 203", "Newer", "!Older")
 	if q := a.asked[0].query; q.Get("search") != "a" || q.Get("include_disabled") != "false" || q.Get("offset") != "200" {
 		t.Errorf("asked %v", q)
 	}
@@ -55,7 +55,7 @@ func TestKeysAreListedAndSearched(t *testing.T) {
 func TestAKeyIsShownWithWhatItMayDo(t *testing.T) {
 	a := newManageAPI(t, map[string]string{"GET /api/v1/keys/" + adaHash: `200 {"data":` + ada + `}`})
 	w := a.visit("/console/keys/"+adaHash, nil)
-	a.shows(w, 200, "Ada active", "Limit $10.00 daily Left $2.50 Today $7.50 This month $20.00 In all $30.00", "Scopes chat:write Models test/* Tools demo/echo", "Disable…", "Delete…", "Rotate the secret…", "!Enable")
+	a.shows(w, 200, "Ada active", "Limit in USD $10.00 daily Left $2.50 Today $7.50 This month $20.00 In all $30.00", "Scopes chat:write Models test/* Tools demo/echo", "Disable…", "Delete…", "Rotate the secret…", "!Enable")
 	if !strings.Contains(w.Body.String(), `href="/console/activity?key=`+adaHash+`"`) {
 		t.Error("no link to its calls")
 	}

@@ -151,11 +151,16 @@ func (p *pass) frame() frame {
 	return f
 }
 
+// errOpen is the end of what an open session has written.
+var errOpen = fmt.Errorf("the session is open: %w", io.ErrUnexpectedEOF)
+
 // broken is what a person reads of an error of reading or decoding, "" of the end.
 func broken(err error) string {
 	switch {
 	case errors.Is(err, io.EOF):
 		return ""
+	case errors.Is(err, errOpen):
+		return "The session is still open: this is what it has recorded so far. Load the page again for more."
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "The recording breaks off here: the gateway or its disk stopped while it was written."
 	case errors.Is(err, recording.ErrDamaged):

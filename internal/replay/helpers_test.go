@@ -28,6 +28,8 @@ type tape struct {
 	frames []recording.Frame
 	end    error // behind the last frame
 	opened int
+
+	growing bool // its session is open
 }
 
 // newTape is a recording of a native viewer, which has its pixels blue first.
@@ -62,7 +64,7 @@ func (r *tape) fill(at time.Duration, area image.Rectangle, c color.RGBA) {
 
 func (r *tape) open() (Reader, io.Closer, error) {
 	r.opened++
-	return &tapeReader{tape: r}, io.NopCloser(nil), nil
+	return growing{&tapeReader{tape: r}, func() bool { return r.growing }}, io.NopCloser(nil), nil
 }
 
 type tapeReader struct {

@@ -136,6 +136,7 @@ func TestSaysWhyItStops(t *testing.T) {
 	}{
 		{"torn", func(r *tape) { r.end = io.ErrUnexpectedEOF }, "breaks off here"},
 		{"torn within an update", func(r *tape) { r.frames[len(r.frames)-1].Data = r.frames[len(r.frames)-1].Data[:7] }, "breaks off here"},
+		{"open", func(r *tape) { r.end = io.ErrUnexpectedEOF; r.growing = true }, "still open"},
 		{"changed", func(r *tape) { r.end = recording.ErrDamaged }, "damaged or was changed"},
 		{"garbage", func(r *tape) { r.server(3*second, []byte("\x63garbage")) }, "cannot be shown"},
 		{"outside", func(r *tape) {

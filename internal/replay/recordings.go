@@ -57,8 +57,26 @@ func (r Recordings) opener(id string, sees func(tenant string) bool) Open {
 			_ = file.Close()
 			return nil, nil, err
 		}
-		return reader, file, nil
+		return growing{reader, func() bool {
+			e, err := r.Get(id, sees)
+			return err == nil && e.State == recording.Recording
+		}}, file, nil
 	}
+}
+
+// growing reads a recording that may still be written.
+type growing struct {
+	Reader
+	open func() bool
+}
+
+// Next is that of the reader. Where an open session has not written more yet, the error is errOpen.
+func (g growing) Next() (recording.Frame, error) {
+	f, err := g.Reader.Next()
+	if errors.Is(err, io.ErrUnexpectedEOF) && g.open() {
+		err = errOpen
+	}
+	return f, err
 }
 
 // Watch makes a WebSocket of a request, and plays a recording there until the viewer is gone or the

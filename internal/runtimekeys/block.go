@@ -153,7 +153,7 @@ func (b *Block) allowsScopes(names []string) error {
 	case scopes&keys.KeysManage != 0:
 		return invalid("scopes", "the scope %s cannot be given at run time", keys.KeysManage)
 	case scopes&^b.Scopes != 0:
-		return invalid("scopes", "keys made at run time cannot have %s here; possible are %s", scopes&^b.Scopes, b.Scopes)
+		return invalid("scopes", "keys made at run time cannot have %s here; the runtime_keys block lets them have %s", scopes&^b.Scopes, b.Scopes)
 	}
 	return nil
 }

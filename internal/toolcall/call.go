@@ -98,7 +98,7 @@ func (c *call) read() (err error) {
 		return c.checkMethod(unknown)
 	}
 	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media != "application/json" {
-		return apierror.New(apierror.UnsupportedEncoding, "send the message as application/json")
+		return apierror.New(apierror.UnsupportedEncoding, "send the message with the header \"Content-Type: application/json\"")
 	}
 	if c.body, err = c.req.ReadBody(c.key.Caps.MaxBody()); err != nil {
 		return policy.TooLarge(err, c.req.Caller.Name, c.key)
