@@ -76,8 +76,9 @@ func printNext(w io.Writer, a *answers, f *files) {
 	for _, name := range f.missing {
 		fmt.Fprintf(w, "%s is empty in %s: the provider is left out until you fill it in.\n\n", name, a.env)
 	}
-	fmt.Fprintf(w, "Start it:    caddy run --config %s --envfile %s\n", a.caddyfile, a.env)
+	caddy := os.Args[0] // it may not be in the PATH
+	fmt.Fprintf(w, "Start it:    %s run --config %s --envfile %s\n", caddy, a.caddyfile, a.env)
 	fmt.Fprintf(w, "Sign in:     %s/console/ with GATEWAY_API_KEY of %s\n", url, a.env)
 	fmt.Fprintf(w, "Call it:     . ./%s; curl -H \"Authorization: Bearer $GATEWAY_API_KEY\" %s/v1/models\n", a.env, url)
-	fmt.Fprintf(w, "Check it:    (set -a; . ./%s; caddy gatehouse check --config %s)\n", a.env, a.caddyfile)
+	fmt.Fprintf(w, "Check it:    (set -a; . ./%s; %s gatehouse check --config %s)\n", a.env, caddy, a.caddyfile)
 }
