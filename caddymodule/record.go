@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -92,14 +93,20 @@ func (r *Record) build(logger *zap.Logger, dataDir string) (*recording.Settings,
 	if s.Keep < 0 || s.Keep > 0 && s.Keep < 24*time.Hour {
 		return nil, nil, fmt.Errorf("keep %v: want at least 1d: recordings are deleted by days", s.Keep)
 	}
+	if len(r.Recipients) == 0 {
+		return nil, nil, errors.New("want a recipient, the public key (age1…) that age-keygen prints")
+	}
 	for _, text := range r.Recipients {
+		if isIdentity(text) { // the text is a secret
+			return nil, nil, errors.New("recipient: that is a private key; want the public one, age1…")
+		}
 		some, err := age.ParseRecipients(strings.NewReader(text))
 		if err != nil {
 			return nil, nil, fmt.Errorf("recipient %q: want an age public key: %w", text, err)
 		}
 		s.Recipients = append(s.Recipients, some...)
 	}
-	if _, err := age.Encrypt(io.Discard, s.Recipients...); err != nil { // none, or some that do not go together
+	if _, err := age.Encrypt(io.Discard, s.Recipients...); err != nil { // some that do not go together
 		return nil, nil, fmt.Errorf("recipient: %w", err)
 	}
 	if s.Input == recording.InputKeys {
@@ -113,8 +120,12 @@ func (r *Record) build(logger *zap.Logger, dataDir string) (*recording.Settings,
 	if err != nil {
 		return nil, nil, err
 	}
-	if s.Identities, err = age.ParseIdentities(strings.NewReader(secret)); err != nil {
-		return nil, nil, fmt.Errorf("replay_identity: want an age identity, AGE-SECRET-KEY-1…: %w", err)
+	if s.Identities, err = age.ParseIdentities(strings.NewReader(secret)); err != nil { // it has the secret
+		return nil, nil, errors.New("replay_identity: want the file that age-keygen wrote, such as {file./etc/gatehouse/auditor.key}, with AGE-SECRET-KEY-1…")
 	}
-	return s, strings.Fields(secret), nil
+	// The words of comments are no secrets.
+	return s, slices.DeleteFunc(strings.Fields(secret), func(word string) bool { return !isIdentity(word) }), nil
 }
+
+// isIdentity reports whether a text begins as a private key of age does.
+func isIdentity(text string) bool { return strings.HasPrefix(strings.ToUpper(text), "AGE-") }

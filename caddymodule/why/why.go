@@ -183,7 +183,7 @@ func Find(ctx context.Context, active *gateway.Gateway, id string) (*Explanation
 func notRecorded(id string, keep activity.Retention) string {
 	return fmt.Sprintf("nothing with the id %q is recorded. Rows are kept for %s, and the oldest go first once the database has %s. "+
 		"A call that is under way has no row yet, and one without a valid key leaves none. "+
-		"Ids that clients send are not searched: use the X-Request-Id of the answer, or look for the id in the log",
+		"Ids that clients send are not searched, but for a traceparent: use the X-Request-Id of the answer, or look for the id in the log",
 		id, ageText(keep.Age), terminal.Size(keep.Size))
 }
 

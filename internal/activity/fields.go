@@ -96,8 +96,8 @@ var Fields = []Field{
 	{Name: "answer_bytes", Of: func(r *Record) any { return &r.AnswerBytes }, Form: OrNone, Why: "Bytes back"},
 	{Name: "role", Of: func(r *Record) any { return &r.Role }, Form: OrNone, Fact: "Role", Why: "Role"},
 	{Name: "actions", Of: func(r *Record) any { return &r.Actions }, Form: OrNone, Fact: "Actions", Why: "Actions"},
-	{Name: "screenshots", Of: func(r *Record) any { return &r.Screenshots }, Form: OrNone, Fact: "Pictures taken", Why: "Pictures taken"},
-	{Name: "typed", Of: func(r *Record) any { return &r.Typed }, Form: OrNone, Fact: "Characters typed", Why: "Characters typed"},
+	{Name: "screenshots", Of: func(r *Record) any { return &r.Screenshots }, Form: OrNone, Fact: "Pictures taken", Why: "Pictures"},
+	{Name: "typed", Of: func(r *Record) any { return &r.Typed }, Form: OrNone, Fact: "Characters typed", Why: "Characters"},
 	{Name: "recording", Of: func(r *Record) any { return &r.Recording }, Form: OrNone, Fact: "Recording", Why: "Recording"},
 }
 
