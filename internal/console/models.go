@@ -77,6 +77,11 @@ func (m *modelRow) Priced() bool {
 	return in || out
 }
 
+// Chats reports whether the model answers with text.
+func (m *modelRow) Chats() bool {
+	return len(m.Architecture.Outputs) == 0 || slices.Contains(m.Architecture.Outputs, "text")
+}
+
 // ContextText and OutputText are tokens, in short.
 func (m *modelRow) ContextText() string { return tokensText(m.Context) }
 

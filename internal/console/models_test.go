@@ -28,7 +28,7 @@ func modelsAPI() *fakeAPI {
 		}
 		return `{"data":[{"id":"acme","targets":[{"model":"acme/large","state":"healthy","attempts":1},{"model":"acme/large","endpoint":"b","state":"cooling","attempts":2}]}]` + model + `}`
 	}
-	a.always("/api/v1/activity/series", `{"data":[{"name":"acme/large","total":{"requests":1234,"errors":1,"cost":2.5}}]}`)
+	a.always("/api/v1/activity/series", `{"data":[{"name":"acme/large","total":{"requests":1234,"errors":1,"cost":2.5}},{"name":"own/small","total":{"requests":2,"errors":0,"cost":0}}]}`)
 	return a
 }
 
@@ -36,7 +36,11 @@ func TestModelsAreShownWithWhatTheyCostAndCan(t *testing.T) {
 	page := modelsAPI().visit(t, "/console/models").Body.String()
 	contains(t, page, "3 of 3 models", "<b>acme/large</b>", ">$1.25</td>", ">$10.00</td>", ">400k</td>", ">128k</td>", "tools, pictures, reasoning",
 		`<span class="badge bad">cooling down</span>`, `href="/console/activity?model=acme%2Flarge&amp;range=7d">1,234</a>`, "$2.50", "embeds",
-		`data-label="Read, a million tokens"><span class="dim">unknown</span></td>`, "A hard budget of money refuses models without a price", ">no calls lately<", `<a href="/console/try?model=acme%2Flarge">try`)
+		`data-label="Read, a million tokens"><span class="dim">unknown</span></td>`, "A hard budget of money refuses models without a price", ">no calls lately<", `<a href="/console/try?model=acme%2Flarge">try`,
+		`data-label="Cost, 7 days"><span class="dim">unknown</span></td>`)
+	if strings.Contains(page, "/console/try?model=acme%2Fembed") {
+		t.Error("a model that embeds can be tried in a chat")
+	}
 }
 
 func TestModelsAreFilteredAndSorted(t *testing.T) {
@@ -49,7 +53,7 @@ func TestModelsAreFilteredAndSorted(t *testing.T) {
 		"?takes=embeds":            "acme/embed",
 		"?sort=price":              "acme/embed acme/large own/small",
 		"?sort=context":            "acme/large own/small acme/embed",
-		"?sort=used&takes=unknown": "acme/large acme/embed own/small",
+		"?sort=used&takes=unknown": "acme/large own/small acme/embed",
 		"?find=none":               "",
 	} {
 		page := modelsAPI().visit(t, "/console/models"+query).Body.String()
