@@ -10,8 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
 var once = desktop.Options{Shared: true, Once: true}
@@ -130,4 +132,17 @@ func TestAPersonTakesTheInputWhereTheStoreHasLostTheSession(t *testing.T) {
 	if sent {
 		t.Error("the agent acts after the person's key")
 	}
+}
+
+// A source may have a workstation of any name: without this, a key could have any number of records made.
+func TestHelpAtAWorkstationOfASourceIsAskedForWhereSomebodyIs(t *testing.T) {
+	asking(t, func(t *testing.T, d *desktop.Service, _ *plane) {
+		_, err := d.Input.RequestHelp(dev, "vm", "")
+		wantFault(t, err, apierror.NotFound, "")
+		x := mustJoin(t, d, desktoptest.Issue(t, d, dev, "vm", desktop.Options{}), viewer)
+		if c, err := d.Input.RequestHelp(dev, "vm", ""); err != nil || len(c.Requests) != 1 {
+			t.Errorf("%+v, %v", c, err)
+		}
+		x.Leave()
+	})
 }
