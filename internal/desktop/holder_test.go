@@ -146,3 +146,25 @@ func TestHelpAtAWorkstationOfASourceIsAskedForWhereSomebodyIs(t *testing.T) {
 		x.Leave()
 	})
 }
+
+// A reload that takes automation away ends what agents do, also in the middle of a run.
+func TestAReloadEndsAgentsThatItDoesNotAllow(t *testing.T) {
+	for rule, want := range map[desktop.Automation]struct{ looks, acts desktop.Reason }{
+		desktop.AutomationControl: {"", ""},
+		desktop.AutomationView:    {"", desktop.ReasonRemoved},
+		desktop.AutomationOff:     {desktop.ReasonRemoved, desktop.ReasonRemoved},
+		0:                         {desktop.ReasonRemoved, desktop.ReasonRemoved},
+	} {
+		old, again := reload(t)
+		looks, acts, person := agentOf(t, old, "one"), agentOf(t, old, "two"), personOf(t, old, "ann")
+		if err := act(acts); err != nil {
+			t.Fatal(err)
+		}
+		next := again(func(c *desktop.Config) { c.Policy.Session.Automation = rule })
+		desktop.Commit(old.State(), next, nil)
+		if looks.Why() != want.looks || acts.Why() != want.acts || person.Why() != "" {
+			t.Errorf("%q: one that looks %q, one that acts %q, a person %q", rule, looks.Why(), acts.Why(), person.Why())
+		}
+		desktop.Commit(old.State(), nil, nil)
+	}
+}
