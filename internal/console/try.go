@@ -135,15 +135,15 @@ func readQuestion(v *visit) (*question, error) {
 		return nil, &Failure{Status: http.StatusBadRequest, Code: "missing_required_parameter", Message: "choose a model, and write something"}
 	}
 	file, head, err := v.r.FormFile("file")
-	if err != nil { // none was chosen
+	if errors.Is(err, http.ErrMissingFile) || errors.Is(err, http.ErrNotMultipart) { // none was chosen
 		return q, nil
 	}
-	content, err := io.ReadAll(file)
-	if err != nil {
-		return nil, err
+	var content []byte
+	if err == nil {
+		content, err = io.ReadAll(file)
 	}
-	if len(content) == 0 {
-		return q, nil
+	if err != nil || len(content) == 0 {
+		return q, err
 	}
 	q.name, q.kind = head.Filename, http.DetectContentType(content)
 	q.kind, _, _ = strings.Cut(q.kind, ";")

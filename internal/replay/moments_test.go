@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/rand"
 	"errors"
+	"image"
+	"image/color"
 	"io"
 	"slices"
 	"testing"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/framebuffer"
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
+	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
 
 // upTo decodes the frames up to a time.
@@ -94,5 +97,31 @@ func TestMomentsAreBounded(t *testing.T) {
 	}
 	if last := m.kept[len(m.kept)-1].at; last < 22*second {
 		t.Errorf("the last is at %v", last)
+	}
+}
+
+// A moment has colours of its own: those of a map change later.
+func TestAMomentKeepsItsColourMap(t *testing.T) {
+	r := newTape(200, 150)
+	r.header.Init.Format = [16]byte{8, 8}
+	for i := range byte(3) {
+		at := time.Duration(i) * second
+		r.server(at, []byte{rfb.MsgColourMap, 0, 0, 7, 0, 1, 40 * i, 0, 50 * i, 0, 60 * i, 0})
+		area := image.Rect(0, int(i), 200, int(i)+1)
+		r.server(at+second/2, append(rectangleHead(head(nil, 1), area, rfb.EncodingRaw), bytes.Repeat([]byte{7}, 200)...))
+	}
+	s := newSource(r.open)
+	s.moments.every = 230 // the first is between the second map and its pixels
+	upTo(t, s, time.Hour)
+	if len(s.moments.kept) == 0 || s.moments.kept[0].at != second {
+		t.Fatalf("moments %+v", s.moments.kept)
+	}
+	for _, at := range []time.Duration{5 * second / 2, 3 * second / 2, 5 * second / 2} {
+		got := upTo(t, s, at).decoder.Picture().Image()
+		for i := range uint8(at/second) + 1 {
+			if c := got.RGBAAt(9, int(i)); c != (color.RGBA{40 * i, 50 * i, 60 * i, 255}) {
+				t.Errorf("at %v row %d is %v", at, i, c)
+			}
+		}
 	}
 }

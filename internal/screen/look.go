@@ -82,6 +82,7 @@ func (x *Screen) take(ctx context.Context, want *Want, encoded bool) (Shot, erro
 // waitForChange returns when the picture is not the one that the caller knows, or at a time.
 func (x *Screen) waitForChange(ctx context.Context, want Want, until time.Time) error {
 	for {
+		version, _ := x.sight.state()
 		shot, err := x.take(ctx, &want, false)
 		if err != nil || shot.Changed && want.Known != "" || !time.Now().Before(until) {
 			return err
@@ -89,7 +90,7 @@ func (x *Screen) waitForChange(ctx context.Context, want Want, until time.Time) 
 		if want.Known == "" {
 			want.Known = shot.ETag
 		}
-		if err := x.sight.follow(ctx, x.link, earlier(until, time.Now().Add(holderEvery))); err != nil {
+		if err := x.sight.follow(ctx, x.link, version, earlier(until, time.Now().Add(holderEvery))); err != nil {
 			return err
 		}
 	}

@@ -147,6 +147,9 @@ func TestALookWaitsUntilTheDesktopHasSettled(t *testing.T) {
 			t.Errorf("settled %v after %v", shot.Settled, took)
 		}
 		stop := l.server.animate(t, 40*time.Millisecond)
+		if shot := l.look(x, screen.Want{Quiet: time.Millisecond, Max: time.Second}); shot.Settled {
+			t.Error("an animation has settled")
+		}
 		defer stop()
 		before, _ := l.server.heard()
 		begun = time.Now()

@@ -155,8 +155,9 @@ func (s *sight) changes(now time.Time) []byte {
 	return updateRequest(true, image.Rectangle{Max: s.size})
 }
 
-// follow returns with the next update, or at a time. It asks for changes meanwhile.
-func (s *sight) follow(ctx context.Context, l *link, until time.Time) error {
+// follow returns with the next update after a version of the picture, or at a time. It asks for changes
+// meanwhile.
+func (s *sight) follow(ctx context.Context, l *link, seen uint64, until time.Time) error {
 	for {
 		now := time.Now()
 		request, news, at := s.next(now)
@@ -164,6 +165,9 @@ func (s *sight) follow(ctx context.Context, l *link, until time.Time) error {
 			if err := l.send(request); err != nil {
 				return err
 			}
+		}
+		if version, _ := s.state(); version != seen { // before there was news to wait for
+			return nil
 		}
 		wake := until
 		if !at.IsZero() {
@@ -194,9 +198,10 @@ func (s *sight) settle(ctx context.Context, l *link, quiet time.Duration, until 
 	if quiet <= 0 {
 		return false, nil
 	}
+	quiet = max(quiet, 2*pace) // in less, an animation would not be seen
 	began := time.Now()
 	for {
-		_, changed := s.state()
+		version, changed := s.state()
 		now, calm := time.Now(), later(changed, began).Add(quiet)
 		switch {
 		case !now.Before(calm):
@@ -204,7 +209,7 @@ func (s *sight) settle(ctx context.Context, l *link, quiet time.Duration, until 
 		case !now.Before(until):
 			return false, nil
 		}
-		if err := s.follow(ctx, l, earlier(calm, until)); err != nil {
+		if err := s.follow(ctx, l, version, earlier(calm, until)); err != nil {
 			return false, err
 		}
 	}
