@@ -13,20 +13,20 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
-// deaf reads what an agent begins with, n bytes more, and then nothing.
-func deaf(n int) func(conn net.Conn) {
+// deaf reads what an agent begins with and n bytes more, says so, and reads nothing until the end of the test.
+func deaf(t *testing.T, n int) (serve func(conn net.Conn), begun chan struct{}) {
+	begun = make(chan struct{})
 	return func(conn net.Conn) {
 		_, _ = io.ReadFull(conn, make([]byte, 20+4+4*len(framebuffer.Live())+n))
-		for err := error(nil); err == nil; time.Sleep(100 * time.Millisecond) {
-			_, err = conn.Write([]byte{2})
-		}
-	}
+		close(begun)
+		<-t.Context().Done()
+	}, begun
 }
 
 // The lock under which an event is sent is what a person's first key waits for.
 func TestAnEventThatIsNotTakenIsGivenUpSoon(t *testing.T) {
 	l := newLab(t, nil)
-	l.server.after = deaf(0)
+	l.server.after, _ = deaf(t, 0)
 	x := l.mustOpen()
 	defer x.Release()
 	begun := time.Now()
@@ -39,7 +39,8 @@ func TestAnEventThatIsNotTakenIsGivenUpSoon(t *testing.T) {
 // A request of the agent that its workstation does not read holds up no person.
 func TestAPersonTakesTheInputFromAnAgentThatIsStuck(t *testing.T) {
 	l := newLab(t, func(p *desktop.Policy) { p.OnConflict = desktop.Share })
-	l.server.after = deaf(8)
+	serve, stuck := deaf(t, 8+1) // the key, and a byte of the request
+	l.server.after = serve
 	x := l.mustOpen()
 	defer x.Release()
 	person := desktoptest.MustJoin(t, l.Service, desktoptest.Issue(t, l.Service, desktop.Issuer{Tenant: "default", Key: "ann"}, "one", desktop.Options{Shared: true}), desktoptest.Other)
@@ -52,7 +53,7 @@ func TestAPersonTakesTheInputFromAnAgentThatIsStuck(t *testing.T) {
 		_, err := x.Look(t.Context(), screen.Want{})
 		looks <- err
 	}()
-	time.Sleep(50 * time.Millisecond) // its request is stuck
+	<-stuck
 	begun := time.Now()
 	person.Input.Press()
 	if took := time.Since(begun); took > 5*time.Second {
