@@ -70,8 +70,8 @@ func TestAnAnswerOfTheClientNeedsNoSlot(t *testing.T) {
 		if code := <-ended; code != 200 {
 			t.Error(code)
 		}
-		if r.rows[0].Method != "response" {
-			t.Errorf("%+v", r.rows[0])
+		if len(r.rows) != 2 || r.rows[0].Method != "response" && r.rows[1].Method != "response" { // the tool may be faster
+			t.Errorf("%d rows", len(r.rows))
 		}
 	})
 }
