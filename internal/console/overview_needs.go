@@ -219,7 +219,7 @@ func askingAgents(_ *visit, p *overviewPage, _ string) (found []need) {
 // cutRecordings are recordings of the last 24 hours of which the end is missing.
 func cutRecordings(v *visit, p *overviewPage, route string) (found []need) {
 	var answer struct{ Data []recordingRow }
-	p.Needs.get(v, route, url.Values{"from": {v.now.UTC().Add(-trafficHours * time.Hour).Format(time.RFC3339)}}, &answer)
+	p.Needs.get(v, route, url.Values{"limit": {"1000"}, "from": {v.now.UTC().Add(-trafficHours * time.Hour).Format(time.RFC3339)}}, &answer)
 	for i := range answer.Data {
 		if r := &answer.Data[i]; r.State == "incomplete" {
 			found = append(found, need{Name: r.Workstation, Text: "the recording of " + r.Begun.UTC().Format("2 Jan 15:04") + " UTC ends before its session", Href: r.Path()})

@@ -153,7 +153,7 @@ func TestAnOverviewOnWhichNothingNeedsAPersonSaysNothing(t *testing.T) {
 			t.Errorf("%s was asked %d times", k.route, asked[k.route])
 		}
 	}
-	if q := a.queries("/v1/recordings")[0].Encode(); q != "from=2026-11-22T02%3A20%3A00Z" {
+	if q := a.queries("/v1/recordings")[0].Encode(); q != "from=2026-11-22T02%3A20%3A00Z&limit=1000" {
 		t.Errorf("recordings of %s", q)
 	}
 	a.key.AllTenants = false
