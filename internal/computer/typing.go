@@ -20,6 +20,9 @@ func (p *plan) keypress(a *action) {
 	}
 	for range max(1, a.repeat) {
 		for _, combination := range list {
+			if p.err != nil { // there may be millions more
+				return
+			}
 			p.tap(p.chord("text", []string{combination}))
 		}
 	}

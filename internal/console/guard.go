@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 
@@ -89,11 +90,11 @@ func isPoll(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.Header.Get("Gatehouse-Live") != ""
 }
 
-// unattended reports whether a page asks by itself: it reads its live parts again, or connects to a
-// desktop, for which a page or a form was asked before. It is no use of the session, and nobody is
-// signed in by it.
+// unattended reports whether a page asks by itself: it reads its live parts again and the pictures in them, or
+// connects to a desktop, for which a page or a form was asked before. It is no use of the session, and nobody
+// is signed in by it.
 func unattended(r *http.Request) bool {
-	return r.Header.Get("Gatehouse-Live") != "" || r.URL.Path == Prefix+socketPath
+	return r.Header.Get("Gatehouse-Live") != "" || r.URL.Path == Prefix+socketPath || strings.HasSuffix(r.URL.Path, thumbnailPath)
 }
 
 // find returns the session with an ID, "" for none.

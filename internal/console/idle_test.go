@@ -74,6 +74,7 @@ func TestAPollSignsNoUserIn(t *testing.T) {
 	}
 	wantSignIn(t, "a page that orders its desktop again", d.ask(http.MethodPost, "/console/workstations/one/desktop", "", slices.Concat(sameOrigin, live, user)...))
 	wantSignIn(t, "its socket", d.ask(http.MethodGet, "/console/socket", "", user...))
+	wantSignIn(t, "a picture in a list", d.ask(http.MethodGet, "/console/workstations/one/screenshot", "", user...))
 	if d.gateway.store.Len() != 0 {
 		t.Error("a desktop that connects again has signed alice in")
 	}

@@ -43,7 +43,7 @@ func (p *limitsPage) NearText() string {
 // limitRow is a limit of GET /api/v1/limits. An amount that is nil is not shown to the key.
 type limitRow struct {
 	Subject, Type, Configured, Unit string
-	Tenant                          string
+	Tenant, Period                  string
 	Limit                           float64
 	Remaining                       *float64
 	Used                            *float64 `json:"used_ratio"`

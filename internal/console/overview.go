@@ -12,6 +12,7 @@ import (
 
 // overviewPage is what its template shows: blocks, each for a scope.
 type overviewPage struct {
+	Needs     needsBlock
 	Traffic   trafficBlock
 	Budgets   budgetsBlock
 	Providers providersBlock
@@ -51,6 +52,7 @@ func overview(v *visit) error {
 			return err
 		}
 	}
+	p.Needs.read(v, &p)
 	p.First = newFirstCall(v)
 	if p.First.Open = p.Traffic.Empty; p.First.Open && len(p.Desktops.Free) > 0 {
 		p.First.Desktop = &p.Desktops.Free[0]

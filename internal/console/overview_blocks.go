@@ -18,6 +18,7 @@ type budgetsBlock struct {
 	Rows      []limitRow
 	Own       bool     // the key sees only its own
 	Exhausted []string // whose budgets, besides the key's own, keep its calls out
+	all       []limitRow
 }
 
 // nearlySpent is what share of a budget is used if a gateway has more budgets than a page.
@@ -49,7 +50,7 @@ func (b *budgetsBlock) readRows(v *visit) error {
 	}
 	rows := slices.DeleteFunc(answer.Data, func(r limitRow) bool { return r.Used == nil })
 	slices.SortStableFunc(rows, func(x, y limitRow) int { return cmp.Compare(*y.Used, *x.Used) })
-	b.Rows = rows[:min(len(rows), overviewRows)]
+	b.Rows, b.all = rows[:min(len(rows), overviewRows)], rows
 	for i := range b.Rows {
 		if kind, name, _ := strings.Cut(b.Rows[i].Subject, ":"); kind == "key" {
 			b.Rows[i].Subject = kind + ":" + keyName(v, name)
@@ -70,6 +71,7 @@ type providersBlock struct {
 	block
 	Rows []providerCard
 	More int
+	all  []providerCard
 }
 
 // sums may be nil.
@@ -88,7 +90,7 @@ func (b *providersBlock) read(v *visit, sums *seriesAnswer) error {
 	slices.SortStableFunc(cards, func(x, y providerCard) int {
 		return cmp.Or(cmp.Compare(x.Worst.rank(), y.Worst.rank()), cmp.Compare(y.Day.Requests, x.Day.Requests))
 	})
-	b.Rows = cards[:min(len(cards), overviewRows)]
+	b.Rows, b.all = cards[:min(len(cards), overviewRows)], cards
 	b.More = len(cards) - len(b.Rows)
 	return nil
 }
@@ -112,6 +114,7 @@ type toolsBlock struct {
 	block
 	Rows []serverRow
 	More int
+	all  []serverRow
 }
 
 // sums may be nil.
@@ -132,7 +135,7 @@ func (b *toolsBlock) read(v *visit, sums *seriesAnswer) error {
 		}
 		return 1
 	})
-	b.Rows = rows[:min(len(rows), overviewRows)]
+	b.Rows, b.all = rows[:min(len(rows), overviewRows)], rows
 	b.More = len(rows) - len(b.Rows)
 	return err
 }
@@ -145,6 +148,8 @@ type desktopsBlock struct {
 	More     int
 	Free     []workstationRow
 	Own      bool // the key sees only its own sessions
+	all      []workstationRow
+	sources  []sourceList
 }
 
 func (b *desktopsBlock) read(v *visit) error {
@@ -163,15 +168,11 @@ func (b *desktopsBlock) read(v *visit) error {
 	for i := range b.Sessions {
 		b.Sessions[i].Label = labelOf(v, b.Sessions[i].Key)
 	}
-	if !v.has(keys.WorkstationsConnect) {
-		return nil
-	}
-	desktops, _, err := readWorkstations(v)
-	if err != nil {
+	if b.all, b.sources, err = readWorkstations(v); err != nil {
 		return err
 	}
-	for _, d := range desktops { // an address is only issued for workstations of the key's tenant
-		if d.State == "available" && d.Own && len(b.Free) < overviewRows {
+	for _, d := range b.all {
+		if d.State == "available" && d.Open() != "" && len(b.Free) < overviewRows {
 			b.Free = append(b.Free, d)
 		}
 	}

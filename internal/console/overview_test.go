@@ -98,7 +98,7 @@ func TestTheOverviewOfAKeyWithoutScopesSaysWhichItNeeds(t *testing.T) {
 	a.key = &keys.Key{Name: "web", Tenant: "acme"}
 	wantText(t, a.visit("/console/"),
 		"The figures of the last day: the scope activity:read shows them.", "The scope providers:read shows which providers fail.",
-		"The scope workstations:connect shows desktops and opens them.", "The budget of tenant:acme is used up: calls of this key are refused.",
+		"The scope workstations:connect shows desktops and opens them.", "tenant:acme : its budget is used up. Calls of this key are refused.",
 		"Only those of this key. The scope limits:read shows those of its tenant.",
 		"The key that is signed in here has no chat:write", `model="provider/model"`,
 	)

@@ -48,7 +48,7 @@ func init() {
 		{method: "POST", path: "/workstations/{id}/address", title: "Address of", scopes: connects, serve: showAddress},
 		{method: "GET", path: socketPath, scopes: connects, serve: desktopSocket},
 		{method: "GET", path: "/workstations", title: "Workstations", menu: "Workstations", group: "Desktops", scopes: seeDesktops, live: true, serve: workstations},
-		{method: "GET", path: "/workstations/{id}/screenshot", scopes: []keys.Scope{keys.WorkstationsAutomate}, serve: thumbnail},
+		{method: "GET", path: "/workstations/{id}" + thumbnailPath, scopes: []keys.Scope{keys.WorkstationsAutomate}, serve: thumbnail},
 		{method: "POST", path: "/workstations", title: "Workstations", scopes: manageDesktops, serve: register},
 		{method: "GET", path: "/workstations/{id}/release", title: "Release a workstation", scopes: manageDesktops, serve: release.serve},
 		{method: "POST", path: "/workstations/{id}/release", title: "Release a workstation", scopes: manageDesktops, serve: release.serve},

@@ -30,6 +30,9 @@ type providerCard struct {
 	Day     failedCalls
 }
 
+// Path is its place on the page of providers.
+func (c *providerCard) Path() string { return Prefix + "/providers#provider-" + url.PathEscape(c.ID) }
+
 // FailedRows is the list of the calls of the day that failed.
 func (c *providerCard) FailedRows() string {
 	return activityLink(&span{Choice: "24h"}, url.Values{"provider": {c.ID}, "code": {anyCode}})

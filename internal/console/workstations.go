@@ -92,6 +92,7 @@ func (r *workstationRow) OpenSessions() string {
 const (
 	maxThumbnails  = 12
 	thumbnailWidth = "320"
+	thumbnailPath  = "/screenshot" // below a workstation
 )
 
 // addThumbnails gives rows a picture.

@@ -100,6 +100,23 @@ func (c *configuration) automation(by Issuer, id ID, target *Target) []automatio
 	return levels
 }
 
+// lets reports whether an agent may go on with what it does: a run takes minutes. Others may.
+func (c *configuration) lets(x *Session) bool {
+	by, need := x.token().Issuer, AutomationView
+	if !by.Agent {
+		return true
+	}
+	if x.Input.holds() {
+		need = AutomationControl
+	}
+	for _, level := range c.automation(by, x.Workstation, c.declared[x.Workstation]) {
+		if !level.rules.Automates(need) {
+			return false
+		}
+	}
+	return true
+}
+
 // automates is what the levels without keys allow at a workstation with these rules; zero is nothing.
 func (c *configuration) automates(id ID, of SessionRules) Automation {
 	gateway := c.policy.Session

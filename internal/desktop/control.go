@@ -88,13 +88,17 @@ func (p *Inputs) Return(by Issuer, name string, manages bool) (Control, error) {
 
 // RequestHelp asks for a person: the console shows the note at the workstation until somebody who took the
 // input gives it back, for a day at most. A later request of a key replaces its earlier one. The note is plain
-// text of at most [MaxNote] bytes.
+// text of at most [MaxNote] bytes. At a workstation of a source somebody must be.
 func (p *Inputs) RequestHelp(by Issuer, name, note string) (Control, error) {
 	if err := checkNote(note); err != nil {
 		return Control{}, err
 	}
 	id := ID{by.Tenant, name}
+	asked := sourcesOf(p.inventory).of(id) != nil
 	c, err := p.change(id, func(w *Workstation, now time.Time) error {
+		if asked && len(w.open(now)) == 0 { // nobody has asked the source whether there is such a workstation
+			return apierror.New(apierror.NotFound, "workstation %q has no open session: look at it first", clip(name))
+		}
 		request(w, HelpRequest{by.Key, by.User, note, now})
 		return nil
 	})

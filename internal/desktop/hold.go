@@ -76,10 +76,11 @@ func holdOf(w *Workstation) Hold {
 	return *w.Hold
 }
 
-// turn replaces the hold by a copy that f has changed.
-func turn(w *Workstation, f func(h *Hold)) {
+// turn replaces the hold by a copy that f has changed. Its number is above all before, also of those that
+// the store has forgotten with the last session.
+func turn(w *Workstation, now time.Time, f func(h *Hold)) {
 	h := holdOf(w)
-	h.Number++
+	h.Number = max(h.Number+1, now.UnixMicro())
 	h.Requests = slices.Clone(h.Requests)
 	f(&h)
 	w.Hold = &h
@@ -112,7 +113,7 @@ func claim(w *Workstation, id string, now time.Time) error {
 	case by != nil && by.ID != id:
 		return controlHeld(w.ID, by, holdOf(w).Since)
 	case by == nil:
-		turn(w, func(h *Hold) { h.give(id, now) })
+		turn(w, now, func(h *Hold) { h.give(id, now) })
 	}
 	return nil
 }
@@ -125,10 +126,10 @@ func take(w *Workstation, id string, until, now time.Time) bool {
 	case x == nil || !x.open(now):
 		return false
 	case by != nil && by.ID == id:
-		turn(w, func(h *Hold) { h.Until = until })
+		turn(w, now, func(h *Hold) { h.Until = until })
 		return false
 	}
-	turn(w, func(h *Hold) {
+	turn(w, now, func(h *Hold) {
 		h.give(id, now)
 		h.Until = until
 		for _, agent := range w.open(now) {
@@ -146,7 +147,7 @@ func giveBack(w *Workstation, id string, now time.Time) bool {
 		return false
 	}
 	x := w.session(id)
-	turn(w, func(h *Hold) {
+	turn(w, now, func(h *Hold) {
 		h.give("", now)
 		if x == nil || !x.Token.Issuer.Agent {
 			h.Requests = nil
@@ -157,7 +158,7 @@ func giveBack(w *Workstation, id string, now time.Time) bool {
 
 // request notes that a key asks for a person, in place of what it has asked before.
 func request(w *Workstation, r HelpRequest) {
-	turn(w, func(h *Hold) {
+	turn(w, r.At, func(h *Hold) {
 		h.Requests = slices.DeleteFunc(h.Requests, func(other HelpRequest) bool { return other.Key == r.Key })
 		h.Requests = append(h.Requests, r)
 		h.Requests = h.Requests[max(0, len(h.Requests)-maxRequests):]
@@ -177,7 +178,7 @@ func automated(w *Workstation, now time.Time) bool {
 // leaveHold is called for a session that the workstation has no more.
 func leaveHold(w *Workstation, x *SessionRecord, now time.Time) {
 	if w.Hold != nil && !giveBack(w, x.ID, now) && x.Token.Issuer.Agent {
-		turn(w, func(h *Hold) {
+		turn(w, now, func(h *Hold) {
 			h.Unheard = slices.DeleteFunc(slices.Clone(h.Unheard), func(id string) bool { return id == x.ID })
 		})
 	}

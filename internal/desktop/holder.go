@@ -215,7 +215,7 @@ func (s *sessions) answer(w *Workstation) {
 				w.Hold = &known
 			}
 			if slices.ContainsFunc(holdOf(w).Unheard, ours) {
-				turn(w, func(h *Hold) { h.Unheard = slices.DeleteFunc(slices.Clone(h.Unheard), ours) })
+				turn(w, s.now(), func(h *Hold) { h.Unheard = slices.DeleteFunc(slices.Clone(h.Unheard), ours) })
 			}
 		})
 	}()

@@ -152,20 +152,21 @@ func (i *Input) touch(h *holder, press bool) (moves bool) {
 	return moves
 }
 
-// take has a person hold the input until a time. If the store does not answer, agents of this gateway stop
-// all the same.
+// take has a person hold the input until a time. If the store does not answer, or has lost the session, agents
+// of this gateway stop all the same.
 func (i *Input) take(h *holder, now, until time.Time) {
 	ctx, cancel := message()
 	defer cancel()
-	changed := false
+	changed, lost := false, false
 	rule := func(w *Workstation) {
 		id := i.session
 		if by := holding(w, now); by != nil && !by.Token.Issuer.Agent { // a person's input, whoever's of them
 			id = by.ID
 		}
 		changed = take(w, id, until, now)
+		lost = holdOf(w).Session != id && w.session(i.session) == nil
 	}
-	if i.all.apply(ctx, i.at, rule) == nil {
+	if i.all.apply(ctx, i.at, rule) == nil && !lost {
 		if changed {
 			i.changed(HolderHuman)
 		}
@@ -175,7 +176,10 @@ func (i *Input) take(h *holder, now, until time.Time) {
 	if x == nil {
 		return
 	}
-	r, _ := x.snapshot()
+	r, open := x.snapshot()
+	if lost && !open {
+		return
+	}
 	h.mu.Lock()
 	h.set(i.at, Hold{Number: h.hold.Number + 1, Session: i.session, Since: now, Until: until}, &r)
 	h.mu.Unlock()

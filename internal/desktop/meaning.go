@@ -86,7 +86,7 @@ var reasonMeanings = map[Reason]apierror.Meaning{
 	ReasonReplaced:    {Text: "A newer session took the workstation.", Advice: "Nothing: the same user came back, or `on_conflict` is `replace`."},
 	ReasonHostLeft:    {Text: "The guest's host ended its session, and its guests with it.", Advice: "Nothing: the host of the new session invites again."},
 	ReasonEnded:       {Text: "Somebody ended the session by hand.", Advice: "Nothing."},
-	ReasonRemoved:     {Text: "The key or the workstation is gone: a reload dropped it, or the key was made at run time and was deleted, disabled, rotated or has ended.", Advice: "Put it back if that was not wanted."},
+	ReasonRemoved:     {Text: "The key or the workstation is gone, or agents may not be there: a reload dropped it, or the key was made at run time and was deleted, disabled, rotated or has ended.", Advice: "Put it back if that was not wanted."},
 	ReasonSignedOut:   {Text: "The sign-in to the console ended: signed out, not used for too long, too old, or its key or user is gone. Its desktops end with it.", Advice: "The user signs in again. `session_idle` and `session_max` of the console set the times."},
 	ReasonShutdown:    {Text: "The gateway stopped.", Advice: "The user connects again."},
 	ReasonMaxDuration: {Text: "The longest duration of an address was over.", Advice: newAddress + " `max_duration` sets the time."},

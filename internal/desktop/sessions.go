@@ -57,31 +57,50 @@ func (s *sessions) update(ctx context.Context, id ID, rule func(c *Change) error
 	turn := s.turns[id.turn()]
 	select {
 	case turn <- struct{}{}:
-		defer func() { <-turn }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return s.swap(ctx, id, rule)
+	c, err := func() (*Change, error) {
+		defer func() { <-turn }() // an agent's event, for which settled may wait, must not hold up others
+		return s.replace(ctx, id, rule)
+	}()
+	return s.settled(c, err)
 }
 
 // swap changes a workstation by a rule, and ends the sessions of this gateway that the rule has ended.
 // The rule is called again if another change was faster. The store of a gateway that is alone answers at
 // once, and no beat makes a change again there: it is made whatever became of ctx.
 func (s *sessions) swap(ctx context.Context, id ID, rule func(c *Change) error) error {
+	return s.settled(s.replace(ctx, id, rule))
+}
+
+// settled settles what has changed.
+func (s *sessions) settled(c *Change, err error) error {
+	if err == nil {
+		s.settleEnds(c.After)
+		if c.After.Hold != nil {
+			s.settleHold(c.After, !c.nothing())
+		}
+	}
+	return err
+}
+
+// replace is swap before anything is settled.
+func (s *sessions) replace(ctx context.Context, id ID, rule func(c *Change) error) (*Change, error) {
 	if s.store.Node() == "" {
 		ctx = context.WithoutCancel(ctx)
 	}
 	for try := range maxTries {
 		if err := backOff(ctx, try); err != nil {
-			return err
+			return nil, err
 		}
 		loaded, err := s.store.Load(ctx, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		c := &Change{Before: loaded[0], After: loaded[0].clone()}
 		if err := rule(c); err != nil {
-			return err
+			return nil, err
 		}
 		outcome := Stored
 		if !c.nothing() {
@@ -89,17 +108,16 @@ func (s *sessions) swap(ctx context.Context, id ID, rule func(c *Change) error) 
 		}
 		switch {
 		case err != nil:
-			return err
+			return nil, err
 		case outcome == Taken:
-			return errTaken
+			return nil, errTaken
 		case outcome == Full:
-			return refuse(RefusedFull)
+			return nil, refuse(RefusedFull)
 		case outcome == Stored:
-			s.settle(c.After)
-			return nil
+			return c, nil
 		}
 	}
-	return errContention
+	return nil, errContention
 }
 
 // backOff waits before a change is tried again, for a random time: gateways that change one workstation
@@ -126,14 +144,7 @@ func (s *sessions) apply(ctx context.Context, id ID, rule func(w *Workstation)) 
 	})
 }
 
-// settle ends the sessions of this gateway that must end, and those that must end sooner in time.
-func (s *sessions) settle(w *Workstation) {
-	s.settleEnds(w)
-	if w.Hold != nil {
-		s.settleHold(w, true)
-	}
-}
-
+// settleEnds ends the sessions of this gateway that must end, and those that must end sooner in time.
 func (s *sessions) settleEnds(w *Workstation) {
 	for _, x := range w.Sessions {
 		if here := s.get(w.ID, x.ID); here != nil {

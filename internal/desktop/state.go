@@ -58,7 +58,7 @@ func NewState(now func() time.Time, store Store) *State {
 func (s *State) Format(f fmt.State, _ rune) { opaque(f, "workstation state") }
 
 // Commit makes w the current configuration, in place of those before it: tokens and sessions of
-// workstations or keys that it does not have end. Workstations registered at run time stay. allowed
+// workstations or keys that it does not have end, and agents' sessions that it does not allow. Workstations registered at run time stay. allowed
 // reports whether a token of this issuer may stay (nil: all may); it is called with a lock held and
 // must not call back. A nil service has no workstations.
 func Commit(s *State, w *Service, allowed func(by Issuer) bool) {
@@ -74,7 +74,7 @@ func (s *State) commit(c *configuration, number int64, allowed func(by Issuer) b
 	s.committed, s.latest, s.allowed = c, number, allowed
 	s.mu.Unlock()
 	for _, x := range s.sessions.of() {
-		if !s.current(x.Workstation, x.token().Issuer) {
+		if !s.current(x.Workstation, x.token().Issuer) || !c.lets(x) {
 			x.End(ReasonRemoved)
 		}
 	}

@@ -130,7 +130,8 @@ func readSize(d *Decoder, m *Message, r image.Rectangle) error {
 		return nil
 	}
 	d.budget -= size.X * size.Y
-	if d.budget < 0 || d.Most > 0 && size.X*size.Y > d.Most || !d.canvas.resize(size.X, size.Y) {
+	room := d.budget >= 0 && size.X*size.Y <= MaxPixels && (d.Room == nil || d.Room(size.X*size.Y))
+	if !room || !d.canvas.resize(size.X, size.Y) {
 		return wrong("a picture of %dx%d", size.X, size.Y)
 	}
 	d.canvas.damage, m.Resized = d.canvas.bounds(), true

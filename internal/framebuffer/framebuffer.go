@@ -23,8 +23,9 @@ import (
 
 // Decoder decodes the messages of one server. It is not safe for concurrent use.
 type Decoder struct {
-	// Most bounds the pixels of a picture of another size than the first, besides MaxPixels. 0: it does not.
-	Most int
+	// Room is asked before the picture gets so many pixels in place of those it has, which stay until it has
+	// returned. Default: there is room up to MaxPixels.
+	Room func(pixels int) bool
 
 	in      input
 	canvas  canvas

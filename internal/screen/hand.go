@@ -86,7 +86,7 @@ func (x *Screen) act(event func(h *hand) ([]byte, error)) error {
 		message, err := event(h)
 		if err == nil {
 			h.input = time.Now()
-			failed = x.link.write(answerLimit, message)
+			failed = x.link.write(eventLimit, message)
 		}
 		return err
 	})
@@ -141,6 +141,7 @@ func (h *hand) letGo(l *link, within time.Duration) error {
 
 // lost lets go before a person's first event, which waits for it.
 func (h *hand) lost(l *link) {
+	l.hurry()
 	l.session.Recording.Mark("takeover", "")
 	if h.letGo(l, lastWrite) != nil {
 		go func() { _ = l.fail() }() // the session must not be called here

@@ -18,6 +18,8 @@ const (
 	// answerLimit bounds each wait for the workstation: its login, its answer to a request, one
 	// message from the first byte to the last, a write to it.
 	answerLimit = 10 * time.Second
+	// eventLimit bounds the write of an event, for which a person's first key may have to wait.
+	eventLimit = 2 * time.Second
 	// lastWrite is how long the keys may take that come up at the end.
 	lastWrite = 300 * time.Millisecond
 )
@@ -87,7 +89,7 @@ func (l *link) fail() error {
 	return l.ended()
 }
 
-// hurry bounds a write under way, as the connection is about to be closed.
+// hurry bounds a write under way: somebody waits for the next one, or the connection is about to be closed.
 func (l *link) hurry() { _ = l.conn.SetWriteDeadline(time.Now().Add(lastWrite)) }
 
 // close ends the connection, with last messages.

@@ -46,6 +46,9 @@ func (s *shots) begin(init rfb.Init) (size image.Point, err error) {
 	if s.decoder, err = framebuffer.NewDecoder(init); err != nil {
 		return size, unreachable("its desktop is too large", err)
 	}
+	s.decoder.Room = func(pixels int) bool { // two pictures, until the first is copied
+		return s.hold(4*int64(pixels)+int64(len(s.decoder.Picture().Pix))) == nil
+	}
 	return size, s.decoder.SetFormat(framebuffer.LiveFormat)
 }
 
@@ -70,7 +73,6 @@ func (s *shots) close() {
 func (s *shots) read(in *bufio.Reader) (m framebuffer.Message, size image.Point, err error) {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
-	s.decoder.Most = max(1, int(s.taken+s.memory.Limit()-s.memory.Used())/4)
 	if m, err = s.decoder.Read(in); err != nil {
 		return m, size, err
 	}

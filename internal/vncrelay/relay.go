@@ -62,10 +62,15 @@ func New(session *vncsession.Session, viewer Viewer, backend *rfb.Desktop, polic
 	if session.Recording != nil {
 		up.Recorder, up.Knows = r.stream, framebuffer.Knows
 		up.Input = taking{session.Live.Input, session.Recording}
+		if int(backend.Init.Width)*int(backend.Init.Height) > framebuffer.MaxPixels {
+			session.Recording.Abort(errTooLarge)
+		}
 	}
 	r.up = newUplink(backend.Conn, up)
 	return r
 }
+
+var errTooLarge = errors.New("the desktop is too large to be replayed")
 
 // LastInput is when the viewer has last sent a key or pointer event, the zero time before the first.
 func (r *Relay) LastInput() time.Time {

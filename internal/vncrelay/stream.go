@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/framebuffer"
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
@@ -36,12 +37,20 @@ func (s *stream) pass(piece []byte) (rest []byte, err error) {
 	return piece, nil
 }
 
-// Sent records what goes to the workstation. It is for the filter.
+// Sent records what goes to the workstation. It is for the filter. A pixel format that a recording could not be
+// replayed in ends it.
 func (s *stream) Sent(message []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if format := message[min(4, len(message)):]; message[0] == setPixelFormat && len(format) == 16 {
+		if err := new(framebuffer.Decoder).SetFormat([16]byte(format)); err != nil {
+			s.recording.Abort(err)
+		}
+	}
 	s.recording.Sent(message)
 }
+
+const setPixelFormat = 0 // of a viewer, with PIXEL_FORMAT behind 4 bytes
 
 // taking marks in the recording of a person when the input comes from an agent.
 type taking struct {

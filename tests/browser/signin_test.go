@@ -87,7 +87,7 @@ func TestAKeyThatIsDroppedEndsItsSessionAndItsDesktop(t *testing.T) {
 	b := newTab(t, s)
 	b.signIn("desks")
 	b.openDesktop(demoPath)
-	key := "\t\tkey desks {\n\t\t\tsecret {env.BROWSER_DESKS}\n\t\t\tscopes workstations:connect\n\t\t}\n"
+	key := "\t\tkey desks {\n\t\t\tsecret {env.BROWSER_DESKS}\n\t\t\tscopes workstations:connect workstations:automate\n\t\t}\n"
 	s.reload(t, s.change(t, key, ""))
 	b.says("Signed out", endTimeout)
 	b.choose("Sign in")

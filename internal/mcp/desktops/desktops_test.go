@@ -128,6 +128,7 @@ func TestTheToolsUseDesktopsAsTheirCaller(t *testing.T) {
 		{"look", `{"desktop":"desk1","region":[0,0,128,72]}`, picture + "This is a part of the picture. Coordinates of actions stay those of the whole picture.; false"},
 		{"look", `{"desktop":"desk1","region":[0,0,1281,72]}`, "text invalid_value: region: want a place on the desktop of 1280 x 720 (see \"space\"); true"},
 		{"look", `{"desktop":"other"}`, `text not_found: the workstation "other" does not exist; true`},
+		{"look", `{"desktop":"` + strings.Repeat("x", 129) + `"}`, "text missing_required_parameter: desktop: want the name of one, see list_desktops; true"},
 		{"look", `{}`, "text missing_required_parameter: desktop: want the name of one, see list_desktops; true"},
 		{"act", `{"desktop":"desk1","actions":[{"type":"move","x":20,"y":30},{"type":"keypress","keys":["a"]}]}`,
 			picture + "Actions done: 2. The pointer is at 20, 30. The picture is 1280 x 720, of a desktop of 1920 x 1080.; false"},

@@ -17,6 +17,8 @@ import (
 const (
 	// maxWidth and maxHeight bound the pictures, in pixels: models see larger ones no better.
 	maxWidth, maxHeight = 1280, 800
+	// maxName bounds the name of a desktop, which the row of the call has, in bytes.
+	maxName = 128
 	// maxWait bounds how long the tool wait waits, in seconds, and usualWait is its default.
 	maxWait, usualWait = 60, 10
 	// Pictures are taken when nothing has changed for quiet, after settle at most.
@@ -87,6 +89,9 @@ func tool(run func(ctx context.Context, c *call) (builtin.Result, error)) func(c
 		}
 		if args != nil && (json.Unmarshal(args, &c) != nil || json.Unmarshal(args, &c.all) != nil) {
 			return builtin.Result{}, builtin.BadParams()
+		}
+		if len(c.Desktop) > maxName {
+			return failed(errNoDesktop), nil
 		}
 		r, err := run(ctx, &c)
 		if err != nil {
