@@ -132,12 +132,18 @@ func (p *player) wait(frame time.Duration) error {
 	}
 }
 
-// turn waits for a time, or for the next event.
+// restLimit is how long a replay rests for a viewer that asks for nothing: others may wait for its place.
+const restLimit = 30 * time.Minute
+
+// turn waits for a time, or for the next event. The error is errGone where a rest has lasted too long.
 func (p *player) turn(wait time.Duration) error {
-	timer := time.NewTimer(wait)
+	timer := time.NewTimer(min(wait, restLimit))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+		if wait == forever {
+			return errGone
+		}
 		return nil
 	case e, ok := <-p.events:
 		return p.take(e, ok)

@@ -56,7 +56,7 @@ func TestObeysOrders(t *testing.T) {
 		r := colours()
 		w := watch(t, r)
 		w.order(`{"play":false}`)
-		time.Sleep(time.Hour)
+		time.Sleep(restLimit - time.Second)
 		w.sees("paused", 0, 0, red)
 		w.order(`{"play":true,"speed":4}`)
 		time.Sleep(second/2 - time.Millisecond)
@@ -251,6 +251,21 @@ func TestEndsWithItsViewer(t *testing.T) {
 		<-w.done
 		if w.end.code != codeNormal {
 			t.Errorf("%d %q", w.end.code, w.end.reason)
+		}
+	})
+}
+
+func TestARestThatLastsTooLongEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := watch(t, colours())
+		w.order(`{"play":false}`)
+		time.Sleep(restLimit - time.Second)
+		w.order(`{"speed":2}`)
+		begun := time.Now()
+		go func() { _, _ = io.Copy(io.Discard, w.conn) }()
+		<-w.done
+		if rested := time.Since(begun); rested != restLimit || w.end.code != codeNormal {
+			t.Errorf("after %v: %d %q", rested, w.end.code, w.end.reason)
 		}
 	})
 }

@@ -34,11 +34,15 @@ type Framer struct {
 	area   rectangle
 	left   int    // rectangles of this update
 	layout layout // of pixels in this update
+	pixels int64  // of the desktop, as a rectangle has said last
 
 	asked   layout        // by the viewer; it is the filter's
 	next    atomic.Uint32 // the layout from the next update on
 	waiting atomic.Int64  // update requests without an answer, at most
 }
+
+// Pixels is how many the desktop has since the server has changed its size; 0 before that.
+func (f *Framer) Pixels() int64 { return f.pixels }
 
 // step handles a part of a message, and says what follows.
 type step func(f *Framer, head []byte)

@@ -68,7 +68,11 @@ func (f *Framer) rectangle(head []byte) {
 	w, h := int64(binary.BigEndian.Uint16(head[4:])), int64(binary.BigEndian.Uint16(head[6:]))
 	f.area = rectangle{w: w, h: h}
 	pixel, row := f.layout.pixel(), (w+7)/8
-	switch e := encoding(head[8:]); formOf(e) {
+	e := encoding(head[8:])
+	if e == EncodingSize || e == EncodingScreens {
+		f.pixels = w * h
+	}
+	switch formOf(e) {
 	case formRaw:
 		f.nextRectangle(w * h * pixel)
 	case formCopy, formWord:

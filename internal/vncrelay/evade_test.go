@@ -19,9 +19,11 @@ func TestASessionThatCannotBeReplayedIsNotRecorded(t *testing.T) {
 	for name, c := range map[string]struct {
 		said string
 		init rfb.Init
+		sent string // by the workstation
 	}{
-		"a pixel format":  {said: "\x00...\x20\x18\x00\x01\x00\xfe\x00\xff\x00\xff\x00\x08\x10\x00\x00\x00"}, // at most 254 of red
-		"a large desktop": {init: rfb.Init{Width: 8192, Height: 8192}},
+		"a pixel format":       {said: "\x00...\x20\x18\x00\x01\x00\xfe\x00\xff\x00\xff\x00\x08\x10\x00\x00\x00"}, // at most 254 of red
+		"a large desktop":      {init: rfb.Init{Width: 8192, Height: 8192}},
+		"a desktop that grows": {sent: "\x00.\x00\x01\x00\x00\x00\x00\x20\x00\x20\x00\xff\xff\xff\x21"},
 	} {
 		id, err := age.GenerateX25519Identity()
 		if err != nil {
@@ -39,6 +41,7 @@ func TestASessionThatCannotBeReplayedIsNotRecorded(t *testing.T) {
 		done := make(chan struct{})
 		go func() { defer close(done); r.Run() }()
 		_, _ = io.WriteString(theirs, c.said)
+		_, _ = io.WriteString(backend, c.sent)
 		select {
 		case <-done:
 		case <-time.After(patient):

@@ -26,6 +26,11 @@ type stream struct {
 func (s *stream) pass(piece []byte) (rest []byte, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer func() {
+		if s.framer.Pixels() > framebuffer.MaxPixels {
+			s.recording.Abort(errTooLarge)
+		}
+	}()
 	if s.cut {
 		rest, err = s.framer.Pass(piece)
 		s.recording.Server(rest)
