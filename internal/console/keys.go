@@ -132,26 +132,21 @@ func configured(v *visit, tenant string) ([]configuredKey, error) {
 		return answer.Data, err
 	}
 	day := v.now.UTC().Truncate(24 * time.Hour)
-	sums, err := sumsOf(v, url.Values{
-		"by": {"key"}, "step": {"day"}, "top": {"50"}, "from": {day.AddDate(0, 0, 1-day.Day()).Format(time.RFC3339)}, "to": {day.AddDate(0, 0, 1).Format(time.RFC3339)},
-	})
-	if err != nil {
-		return nil, err
-	}
+	lines, err := linesBy(v, "key", "day", day.AddDate(0, 0, 1-day.Day()), day.AddDate(0, 0, 1), nil)
 	for i := range answer.Data {
 		k := &answer.Data[i]
-		for j := range sums.Data {
-			if s := &sums.Data[j]; s.Name == k.Name {
-				k.Month, k.Cost = failedCalls{s.Total.Requests, s.Total.Errors}, s.Total.Cost
-				for _, p := range s.Points {
-					if p.Requests > 0 {
-						k.Last = p.At.Format(time.DateOnly)
-					}
-				}
+		line := lines[k.Name]
+		if line == nil {
+			continue
+		}
+		k.Month, k.Cost = line.failed(), line.Total.Cost
+		for _, p := range line.Points {
+			if p.Requests > 0 {
+				k.Last = p.At.Format(time.DateOnly)
 			}
 		}
 	}
-	return answer.Data, nil
+	return answer.Data, err
 }
 
 // listKeys shows the keys that were made at run time, and on the first page those of the configuration.

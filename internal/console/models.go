@@ -237,20 +237,13 @@ func (p *modelsPage) add(v *visit, rows []modelRow) error {
 		return nil
 	}
 	to := v.now.UTC().Truncate(time.Hour).Add(time.Hour)
-	sums, err := sumsOf(v, url.Values{
-		"by": {"model"}, "step": {"day"}, "top": {"50"}, "from": {to.Add(-modelDays).Format(time.RFC3339)}, "to": {to.Format(time.RFC3339)},
-	})
-	if err != nil {
-		return err
-	}
+	lines, err := linesBy(v, "model", "day", to.Add(-modelDays), to, nil)
 	for i := range rows {
-		for j := range sums.Data {
-			if total := &sums.Data[j].Total; sums.Data[j].Name == rows[i].ID {
-				rows[i].Week, rows[i].Cost = failedCalls{total.Requests, total.Errors}, total.Cost
-			}
+		if line := lines[rows[i].ID]; line != nil {
+			rows[i].Week, rows[i].Cost = line.failed(), line.Total.Cost
 		}
 	}
-	return nil
+	return err
 }
 
 // choose filters and sorts.

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 
@@ -20,20 +19,15 @@ type firstCall struct {
 
 func newFirstCall(v *visit) firstCall {
 	f := firstCall{Address: ownAddress(v) + "/v1", Calls: v.has(keys.ChatWrite)}
-	model, _ := json.Marshal(firstModel(v)) // a text can be marshaled
-	body := `{"model": ` + string(model) + `, "messages": [{"role": "user", "content": "Hello"}]}`
-	f.Curl = "curl " + shellQuoted(f.Address+"/chat/completions") + ` \
-  -H "Authorization: Bearer $GATEWAY_API_KEY" \
-  -H "Content-Type: application/json" \
-  -d ` + shellQuoted(body)
-	address, _ := json.Marshal(f.Address)
+	model := literal(firstModel(v))
+	f.Curl = curl(f.Address+"/chat/completions", `{"model": `+model+`, "messages": [{"role": "user", "content": "Hello"}]}`)
 	f.Python = `# pip install openai
 import os
 from openai import OpenAI
 
-client = OpenAI(base_url=` + string(address) + `, api_key=os.environ["GATEWAY_API_KEY"])
+client = OpenAI(base_url=` + literal(f.Address) + `, api_key=os.environ["GATEWAY_API_KEY"])
 answer = client.chat.completions.create(
-    model=` + string(model) + `,
+    model=` + model + `,
     messages=[{"role": "user", "content": "Hello"}],
 )
 print(answer.choices[0].message.content)`

@@ -147,19 +147,27 @@ func readProviders(v *visit) ([]providerCard, error) {
 // provider or the model.
 func failedOfDay(v *visit, by string, filters url.Values) (map[string]failedCalls, error) {
 	to := v.now.UTC().Truncate(time.Hour).Add(time.Hour)
-	q := url.Values{
-		"by": {by}, "step": {"hour"}, "top": {"50"},
-		"from": {to.Add(-24 * time.Hour).Format(time.RFC3339)}, "to": {to.Format(time.RFC3339)},
+	lines, err := linesBy(v, by, "hour", to.Add(-24*time.Hour), to, filters)
+	found := make(map[string]failedCalls, len(lines))
+	for name, line := range lines {
+		found[name] = line.failed()
 	}
+	return found, err
+}
+
+// linesBy returns the sums of a time, by the provider, the model or the key.
+func linesBy(v *visit, by, step string, from, to time.Time, filters url.Values) (map[string]*seriesLine, error) {
+	q := url.Values{"by": {by}, "step": {step}, "top": {"50"}, "from": {from.Format(time.RFC3339)}, "to": {to.Format(time.RFC3339)}}
 	maps.Copy(q, filters)
 	sums, err := sumsOf(v, q)
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[string]failedCalls, len(sums.Data))
+	lines := make(map[string]*seriesLine, len(sums.Data))
 	for i := range sums.Data {
-		total := &sums.Data[i].Total
-		found[sums.Data[i].Name] = failedCalls{total.Requests, total.Errors}
+		lines[sums.Data[i].Name] = &sums.Data[i]
 	}
-	return found, nil
+	return lines, nil
 }
+
+func (s *seriesLine) failed() failedCalls { return failedCalls{s.Total.Requests, s.Total.Errors} }
