@@ -9,8 +9,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
-// deskNews is what the page of a desktop asks for every few seconds.
-type deskNews struct {
+// desktopStatus is what the page of a desktop asks for every few seconds.
+type desktopStatus struct {
 	Guests  int          `json:"guests"` // of the page's own session
 	Control *deskControl `json:"control"`
 }
@@ -38,7 +38,7 @@ func readDesk(v *visit) error {
 	if err := v.get(workstationRoute(v.r.PathValue("id"))+"/control", nil, &c); err != nil {
 		return answerRefusal(v, err)
 	}
-	return answerJSON(v, http.StatusOK, deskNews{guests, controlFor(v, &c, own)})
+	return answerJSON(v, http.StatusOK, desktopStatus{guests, controlFor(v, &c, own)})
 }
 
 // changeDesk takes keyboard and pointer for the page's session, or gives them back.
@@ -66,7 +66,7 @@ func changeDesk(v *visit) error {
 	if err := v.send(http.MethodPost, workstationRoute(v.r.PathValue("id"))+"/control", change, &c); err != nil {
 		return answerRefusal(v, err)
 	}
-	return answerJSON(v, http.StatusOK, deskNews{guests, controlFor(v, &c, own)})
+	return answerJSON(v, http.StatusOK, desktopStatus{guests, controlFor(v, &c, own)})
 }
 
 func controlFor(v *visit, c *desktop.Control, own string) *deskControl {

@@ -129,7 +129,7 @@ func filtered(d *Decoder, in *input, r image.Rectangle, filter byte, colours []b
 	}
 }
 
-// gradient reads pixels as what is to be added to a prediction: left plus above less above left, within
+// gradient reads differences from a prediction: left plus above less above left, within
 // the range of a colour.
 func gradient(d *Decoder, in *input, r image.Rectangle) {
 	as, line := &d.formats.tight, d.pixels(r.Dx())

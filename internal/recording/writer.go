@@ -195,7 +195,7 @@ func (w *Writer) flush() {
 // finish closes the file; mu is held.
 func (w *Writer) finish() {
 	end, err := w.end, w.err
-	w.flushing = true // nothing else is to be written
+	w.flushing = true // nothing else waits to be written
 	w.mu.Unlock()
 	if failed := w.out.file.Close(); err == nil && failed != nil {
 		err = failed

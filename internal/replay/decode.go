@@ -141,7 +141,7 @@ func (p *pass) apply(f recording.Frame) error {
 	return nil
 }
 
-// frame is what is to be seen now. The pointer is not in the picture where the viewer drew it itself.
+// frame returns the picture of this moment. The pointer is not in the picture where the viewer drew it itself.
 func (p *pass) frame() frame {
 	f := frame{Picture: p.decoder.Picture()}
 	if shape := p.decoder.Cursor().Shape; shape != nil && p.pointer.known {

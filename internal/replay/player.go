@@ -35,7 +35,7 @@ type player struct {
 }
 
 var (
-	// errElsewhere ends a pass: another comes sooner to what is to be seen.
+	// errElsewhere ends a pass: another one reaches the wanted moment sooner.
 	errElsewhere = errors.New("the recording is read again")
 	// errGone is the end of the viewer.
 	errGone = errors.New("the viewer is gone")

@@ -159,7 +159,7 @@ func (x *Screen) connect(who *Who, dial vncrelay.Dialer) error {
 	return nil
 }
 
-// begin makes the picture, and says how it is to be sent.
+// begin makes the picture, and asks for the format and encodings in which it is sent.
 func (x *Screen) begin(init rfb.Init) error {
 	size, err := x.shots.begin(init)
 	if err != nil {

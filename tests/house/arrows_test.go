@@ -549,7 +549,7 @@ var arrows = []arrow{
 	{"internal/recording", "internal/apierror", "a recording that is not there, or is being written"},
 	{"internal/vncsession", "internal/recording", "one recording a session"},
 	{"internal/vncsession", "internal/rfb", "the ServerInit with which a recording begins"},
-	{"internal/vncrelay", "internal/recording", "what it is told"},
+	{"internal/vncrelay", "internal/recording", "where it writes the session"},
 	{"internal/vncrelay", "internal/framebuffer", "the encodings that can be replayed"},
 
 	// Programs that test the gateway from outside.
