@@ -181,7 +181,7 @@ func openManual(t *testing.T) *reader {
 		Options: "catalog DIR/prices.json\ntenant research {\nbudget 500usd/month\n}\nruntime_keys {\nscopes chat:write models:read\n}\n" +
 			"mcp demo {\ndemo\n}\nmcp github {\ndemo\n}\nmcp desktops {\ndesktops\n}\n",
 		Global: "admin unix/" + h.Dir + "/admin",
-		VNC: "automation control\nregister_networks 10.20.0.0/16\nregister_ports 5900-5999\ncredential vm {\nderive {env.DESK_PASSWORD}\n}\n" +
+		VNC: "automation control\nregister_networks 10.0.0.0/16 10.20.0.0/16\nregister_ports 5900-5999\ncredential lab {\npassword {env.DESK_PASSWORD}\n}\ncredential vm {\nderive {env.DESK_PASSWORD}\n}\n" +
 			"workstation desk1 {\ntest_card\ntenant research\n}\nworkstation demo {\ntest_card\ntenant research\n}",
 	})
 	r := &reader{dir: t.TempDir(), origin: h.Ports.Origin()}

@@ -38,6 +38,7 @@ var byOthers = []exception{
 	{"", "caddyfile", "tests/house/caddyfiles_test.go"},
 	{"docs/agents.md", "env", "tests/clients/clients_test.go"},
 	{"docs/agents.md", "json", "tests/clients/clients_test.go"},
+	{"docs/agents.md", "pip install", "tests/clients/loops.go"},
 	{"docs/agents.md", "python", "tests/clients/loops.go"},
 	{"docs/agents.md", "toml", "tests/clients/clients_test.go"},
 	{"docs/clients.md", "", "tests/clients/clients_test.go"},
@@ -47,9 +48,9 @@ var byOthers = []exception{
 	{"docs/operations.md", "$ psql", "tests/operator/show_cluster_test.go"},
 	{"docs/recordings.md", "json", "tests/vnc/recording_test.go"},
 	{"docs/sources.md", "workstation.resolve", "internal/source/answers_test.go"},
-	{"docs/vnc.md", "gatehouse vnc 1", "tests/vnc/controlplane_test.go"},
+	{"docs/workstations.md", "gatehouse vnc 1", "tests/vnc/controlplane_test.go"},
 	{"docs/vnc.md", "/guests", "tests/vnc/rules_test.go"},
-	{"docs/vnc.md", "/control", "tests/vnc/input_test.go"},
+	{"docs/agents.md", "/control", "tests/vnc/input_test.go"},
 	{"docs/vnc.md", "is in use by key", "handlers/vncurl_test.go"},
 }
 
@@ -68,10 +69,10 @@ var notRun = []exception{
 	{"docs/observability/README.md", "rule_files", "a configuration of Prometheus"},
 	{"docs/operations.md", "gateway", "a drawing of spans"},
 	{"docs/vnc.md", "Xvnc", "starts an X server: tests/desktop/desktop.go starts it with the same options"},
-	{"docs/vnc.md", "[desk]", "a configuration of stunnel: tests/viewers runs it with the same options"},
-	{"docs/vnc.md", "GATEWAY_URL", "waits for a viewer: tests/viewers runs the command"},
-	{"docs/vnc.md", "workstation list", "the forms of commands: tests/operator/testdata/script/workstation.txtar runs them"},
-	{"docs/vnc.md", "#cloud-config", "a file of cloud-init"},
+	{"docs/viewers.md", "[desk]", "a configuration of stunnel: tests/viewers runs it with the same options"},
+	{"docs/viewers.md", "GATEWAY_URL", "waits for a viewer: tests/viewers runs the command"},
+	{"docs/workstations.md", "workstation list", "the forms of commands: tests/operator/testdata/script/workstation.txtar runs them"},
+	{"docs/workstations.md", "#cloud-config", "a file of cloud-init"},
 	{"tests/README.md", "func Test", "a test of its own"},
 }
 

@@ -223,7 +223,7 @@ func TestAPersonWhoTypesStopsTheAgent(t *testing.T) {
 	wantHeld(t, h.Client.Post(inputPath, "agent", press))
 	const control = "/v1/workstations/card/control"
 	h.Client.Want(200, "POST", control, "agent", `{"action":"request_help","note":"The page wants a code."}`)
-	harness.WantDocumented(t, "vnc.md", "/control", string(h.Client.Want(200, "GET", control, "desk", "").Body))
+	harness.WantDocumented(t, "agents.md", "/control", string(h.Client.Want(200, "GET", control, "desk", "").Body))
 	h.Client.Want(200, "POST", control, "desk", `{"action":"return"}`)
 	again := harness.Parse(t, h.Client.Want(200, "POST", inputPath, "agent", press).Body)
 	if harness.At(again, "changed_hands") != true {
