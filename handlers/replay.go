@@ -24,7 +24,7 @@ func serveReplay(x *apiRequest) error {
 	}
 	x.req.Outcome.Succeed(http.StatusSwitchingProtocols)
 	x.req.Finish()
-	store.Watch(x.w, x.r, x.name, seen(x))
+	store.Watch(x.w, x.r, x.name, x.gateway.VNC().Viewer(x.req))
 	return nil
 }
 
@@ -37,7 +37,7 @@ func serveFBS(x *apiRequest) error {
 	e, err := store.MayPlay(x.name, seen(x))
 	noteRecording(x, e.ID, e.Workstation)
 	if err == nil {
-		err = store.Export(&fileWriter{ResponseWriter: x.w, status: http.StatusOK}, x.r, x.name, seen(x))
+		err = store.Export(&fileWriter{ResponseWriter: x.w, status: http.StatusOK}, x.r, x.name, x.gateway.VNC().Viewer(x.req))
 	}
 	if err == nil {
 		x.req.Outcome.Succeed(http.StatusOK)

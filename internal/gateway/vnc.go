@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/replay"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsocket"
 )
@@ -30,6 +31,11 @@ func (v VNC) Recordings() (replay.Recordings, error) {
 		return replay.Recordings{}, apierror.New(apierror.UnknownURL, "this gateway records no sessions")
 	}
 	return replay.Recordings{Store: v.gateway.desktops.recordings}, nil
+}
+
+// Viewer is the key of a request that watches or exports a recording.
+func (v VNC) Viewer(q *request.Request) replay.Viewer {
+	return replay.Viewer{Tenant: q.Caller.Tenant, Key: q.Caller.Name, Sees: q.Caller.Tenants("").Has}
 }
 
 // ConnLimiter bounds the VNC connections in their handshake.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
+	"github.com/gatehouse-proxy/gatehouse/internal/share"
 	"github.com/gatehouse-proxy/gatehouse/internal/wsconn"
 )
 
@@ -19,9 +20,9 @@ const (
 )
 
 // underWay counts those of all configurations.
-var underWay = make(chan struct{}, maxUnderWay)
+var underWay share.Pool
 
-var errTooMany = apierror.New(apierror.GatewayBusy, "as many recordings are played and exported as this gateway does at once: try again later")
+var errTooMany = apierror.New(apierror.GatewayBusy, "this key can play and export no more recordings now, as this gateway does %d at once: close one, or try again later", maxUnderWay)
 
 // Recordings are those of a configuration, to be watched.
 type Recordings struct{ *recording.Store }
@@ -79,32 +80,37 @@ func (g growing) Next() (recording.Frame, error) {
 	return f, err
 }
 
+// Viewer is who watches or exports a recording.
+type Viewer struct {
+	Tenant, Key string                   // of the key
+	Sees        func(tenant string) bool // the key sees recordings of a tenant
+}
+
 // Watch makes a WebSocket of a request, and plays a recording there until the viewer is gone or the
 // request's context ends.
-func (r Recordings) Watch(w http.ResponseWriter, req *http.Request, id string, sees func(tenant string) bool) {
+func (r Recordings) Watch(w http.ResponseWriter, req *http.Request, id string, by Viewer) {
 	conn, err := wsconn.Accept(w, req, subprotocol)
 	if err != nil {
 		return // it has answered
 	}
-	select {
-	case underWay <- struct{}{}:
-		defer func() { <-underWay }()
-		serve(req.Context(), conn, r.opener(id, sees))
-	default:
+	release, ok := underWay.Acquire(by.Tenant, by.Key, maxUnderWay)
+	if !ok {
 		conn.Hangup(codeFailed, errTooMany.Message)
+		return
 	}
+	defer release()
+	serve(req.Context(), conn, r.opener(id, by.Sees))
 }
 
 // Export answers with a recording as an fbs file. An error comes before anything is written.
-func (r Recordings) Export(w http.ResponseWriter, req *http.Request, id string, sees func(tenant string) bool) error {
-	select {
-	case underWay <- struct{}{}:
-		defer func() { <-underWay }()
-	default:
+func (r Recordings) Export(w http.ResponseWriter, req *http.Request, id string, by Viewer) error {
+	release, ok := underWay.Acquire(by.Tenant, by.Key, maxUnderWay)
+	if !ok {
 		return errTooMany
 	}
+	defer release()
 	a := &answer{ResponseWriter: w, name: id + ".fbs"}
-	err := export(req.Context(), a, r.opener(id, sees))
+	err := export(req.Context(), a, r.opener(id, by.Sees))
 	var refused *apierror.Error
 	switch {
 	case a.begun || err == nil:

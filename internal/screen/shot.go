@@ -19,6 +19,7 @@ import (
 // shots are the picture of a desktop, and the last PNG of it.
 type shots struct {
 	memory *memory.Semaphore
+	leave  int64 // eighths of it that are for others
 	// turn is held by who uses the following: the reader while a message comes, and who takes a shot.
 	turn    chan struct{}
 	decoder *framebuffer.Decoder
@@ -54,7 +55,9 @@ func (s *shots) begin(init rfb.Init) (size image.Point, err error) {
 
 // hold changes how much memory is taken.
 func (s *shots) hold(bytes int64) error {
-	if !s.memory.Take(bytes - s.taken) {
+	if more := bytes - s.taken; more <= 0 { // also where a reload has made the bound less
+		s.memory.Give(-more)
+	} else if !s.memory.TakeLeaving(s.leave, more) {
 		return busy("automation_memory", "the pictures of agents' desktops fill automation_memory")
 	}
 	s.taken = bytes
