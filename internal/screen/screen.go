@@ -33,7 +33,7 @@ import (
 
 // Limits bound the open desktops of a process. Zeros take the defaults.
 type Limits struct {
-	Memory   int64 // bytes of pictures; default DefaultMemory
+	Memory   int64 // bytes of pictures, and of PNGs until they are written; default DefaultMemory
 	Sessions int   // at once; default DefaultSessions
 }
 
@@ -131,9 +131,10 @@ func (s *Screens) enter(who Who) (*Screen, error) {
 			return nil, busy("automation_sessions", "agents have %d of %d desktops open, and this key can have no more now", len(s.open), s.most)
 		}
 		x = newScreen(s)
+		x.shots.leave = 1 // for PNGs
 		for other := range s.open {
-			if other.tenant == at.tenant { // the last eighth of memory is for tenants that have none
-				x.shots.leave = 1
+			if other.tenant == at.tenant { // another eighth is for tenants that have no desktop
+				x.shots.leave = 2
 			}
 		}
 		s.open[at] = x

@@ -79,7 +79,9 @@ func (l *lab) mustOpen() *screen.Screen {
 
 func (l *lab) look(x *screen.Screen, want screen.Want) screen.Shot {
 	l.t.Helper()
-	shot, err := x.Look(l.t.Context(), want)
+	ctx, cancel := context.WithCancel(l.t.Context())
+	defer cancel()
+	shot, err := x.Look(ctx, want)
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -83,7 +83,7 @@ func TestCallsOfAKeyShareADesktop(t *testing.T) {
 func TestTooManyDesktopsAreRefused(t *testing.T) {
 	for name, limits := range map[string]screen.Limits{
 		"sessions": {Sessions: 2},
-		"memory":   {Memory: 4 * 640 * 400 * 5 / 2},
+		"memory":   {Memory: 4 * 640 * 400 * 3},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l := newLab(t, nil)
@@ -116,7 +116,7 @@ func TestATenantLeavesDesktopsToOthers(t *testing.T) {
 	const picture = 4 * 640 * 400
 	for name, limits := range map[string]screen.Limits{
 		"sessions": {Sessions: 8},
-		"memory":   {Memory: 8 * picture},
+		"memory":   {Memory: 10 * picture},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l := newLab(t, nil)
