@@ -107,7 +107,7 @@ type watcher struct {
 	end  *pipe
 	done chan struct{}
 
-	signOut context.CancelFunc
+	signOut context.CancelCauseFunc
 
 	mu      sync.Mutex // guards the following, between updates
 	decoder *framebuffer.Decoder
@@ -119,13 +119,13 @@ func watch(t *testing.T, r *tape) *watcher {
 	t.Helper()
 	near, far := net.Pipe()
 	w := &watcher{t: t, conn: near, in: bufio.NewReader(near), end: &pipe{Conn: far}, done: make(chan struct{})}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	w.signOut = cancel
 	go func() {
 		defer close(w.done)
 		serve(ctx, w.end, r.open)
 	}()
-	t.Cleanup(func() { _ = near.Close(); <-w.done; cancel() })
+	t.Cleanup(func() { _ = near.Close(); <-w.done; cancel(nil) })
 	for _, step := range []struct {
 		hear int
 		say  string

@@ -270,14 +270,16 @@ func TestARestThatLastsTooLongEnds(t *testing.T) {
 	})
 }
 
-func TestEndsWithTheSignIn(t *testing.T) {
+func TestEndsWithTheSignInAndWithTheKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := watch(t, colours())
-		w.order(`{"play":false}`)
-		w.signOut()
-		<-w.done
-		if w.end.reason != "You are no longer signed in." {
-			t.Errorf("%d %q", w.end.code, w.end.reason)
+		for cause, want := range map[error]string{nil: "You are no longer signed in.", errKeyEnded: "The key may not see this recording any more."} {
+			w := watch(t, colours())
+			w.order(`{"play":false}`)
+			w.signOut(cause)
+			<-w.done
+			if w.end.reason != want {
+				t.Errorf("%d %q", w.end.code, w.end.reason)
+			}
 		}
 	})
 }

@@ -1,9 +1,12 @@
 package replay
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
+	"sync"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
@@ -83,42 +86,73 @@ func (g growing) Next() (recording.Frame, error) {
 // Viewer is who watches or exports a recording.
 type Viewer struct {
 	Tenant, Key string                   // of the key
-	Sees        func(tenant string) bool // the key sees recordings of a tenant
+	Sees        func(tenant string) bool // the key, as it is now, sees recordings of a tenant
 }
 
-// Watch makes a WebSocket of a request, and plays a recording there until the viewer is gone or the
-// request's context ends.
-func (r Recordings) Watch(w http.ResponseWriter, req *http.Request, id string, by Viewer) {
+// checkEvery is how soon a replay ends whose key may not see it any more.
+const checkEvery = time.Second
+
+var errKeyEnded = apierror.New(apierror.InvalidAPIKey, "The key may not see this recording any more.")
+
+// begin takes one of the places, until end, and returns a context that ends with the request's or because of
+// errKeyEnded.
+func (by Viewer) begin(req *http.Request, tenant string) (ctx context.Context, end func(), err error) {
+	release, ok := underWay.Acquire(by.Tenant, by.Key, maxUnderWay)
+	if !ok {
+		return nil, nil, errTooMany
+	}
+	ctx, cancel := context.WithCancelCause(req.Context())
+	var check sync.WaitGroup
+	check.Go(func() {
+		tick := time.NewTicker(checkEvery)
+		defer tick.Stop()
+		for by.Sees(tenant) {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+		cancel(errKeyEnded)
+	})
+	return ctx, func() { cancel(nil); check.Wait(); release() }, nil
+}
+
+// Watch makes a WebSocket of a request, and plays a recording there until the viewer is gone, may not see
+// it any more, or the request's context ends.
+func (r Recordings) Watch(w http.ResponseWriter, req *http.Request, e recording.Entry, by Viewer) {
 	conn, err := wsconn.Accept(w, req, subprotocol)
 	if err != nil {
 		return // it has answered
 	}
-	release, ok := underWay.Acquire(by.Tenant, by.Key, maxUnderWay)
-	if !ok {
+	ctx, end, err := by.begin(req, e.Tenant)
+	if err != nil {
 		conn.Hangup(codeFailed, errTooMany.Message)
 		return
 	}
-	defer release()
-	serve(req.Context(), conn, r.opener(id, by.Sees))
+	defer end()
+	serve(ctx, conn, r.opener(e.ID, by.Sees))
 }
 
-// Export answers with a recording as an fbs file. An error comes before anything is written.
-func (r Recordings) Export(w http.ResponseWriter, req *http.Request, id string, by Viewer) error {
-	release, ok := underWay.Acquire(by.Tenant, by.Key, maxUnderWay)
-	if !ok {
-		return errTooMany
+// Export answers with a recording as an fbs file. begun reports that some of it has been written: after an
+// error the connection must break then, or what there is would look whole.
+func (r Recordings) Export(w http.ResponseWriter, req *http.Request, e recording.Entry, by Viewer) (begun bool, err error) {
+	ctx, end, err := by.begin(req, e.Tenant)
+	if err != nil {
+		return false, err
 	}
-	defer release()
-	a := &answer{ResponseWriter: w, name: id + ".fbs"}
-	err := export(req.Context(), a, r.opener(id, by.Sees))
+	defer end()
+	a := &answer{ResponseWriter: w, name: e.ID + ".fbs"}
+	err = export(ctx, a, r.opener(e.ID, by.Sees))
 	var refused *apierror.Error
 	switch {
-	case a.begun || err == nil:
-		return nil // whoever reads it may have left
-	case errors.As(err, &refused):
-		return err
+	case err == nil || errors.As(err, &refused):
+	case a.begun:
+		err = apierror.New(apierror.ClientGone, "the client left").WithCause(err)
+	default:
+		err = apierror.New(apierror.InvalidValue, "%v", err)
 	}
-	return apierror.New(apierror.InvalidValue, "%v", err)
+	return a.begun, err
 }
 
 // answer is the body of an export. Its head is written with its first bytes.

@@ -53,7 +53,13 @@ type hangup interface {
 
 // serve shows a recording until the viewer is gone or ctx ends, and closes the connection.
 func serve(ctx context.Context, conn hangup, open Open) {
-	defer context.AfterFunc(ctx, func() { conn.Hangup(codeNormal, "You are no longer signed in.") })()
+	defer context.AfterFunc(ctx, func() {
+		why := "You are no longer signed in."
+		if errors.Is(context.Cause(ctx), errKeyEnded) {
+			why = errKeyEnded.Message
+		}
+		conn.Hangup(codeNormal, why)
+	})()
 	if err := play(ctx, conn, open); err != nil {
 		conn.Hangup(codeFailed, err.Error())
 		return

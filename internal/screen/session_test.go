@@ -3,8 +3,6 @@ package screen_test
 import (
 	"context"
 	"errors"
-	"image"
-	"image/color"
 	"strconv"
 	"sync"
 	"testing"
@@ -238,23 +236,6 @@ func TestADrainEndsAnAgentsDesktop(t *testing.T) {
 		if took := time.Since(begun); took > time.Second {
 			t.Errorf("after %v", took)
 		}
-	})
-}
-
-func TestAnAgentWithoutTheRuleIsRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLab(t, func(p *desktop.Policy) { p.Session.Automation = desktop.AutomationView })
-		_, err := l.open("agent")
-		wantCode(t, err, apierror.AutomationOff)
-		x, err := l.screens.Open(t.Context(), screen.Who{Gateway: l, Issuer: desktop.Issuer{Tenant: "default", Key: "agent"}, Workstation: "one", Client: viewer})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if shot := l.look(x, screen.Want{Region: image.Rect(0, 0, 2, 2)}); at(t, shot.PNG, 0, 0) != (color.RGBA{30, 60, 90, 255}) {
-			t.Error("another picture")
-		}
-		x.Release()
-		l.wantClosed(desktop.ReasonViewer)
 	})
 }
 
