@@ -29,7 +29,8 @@ type tape struct {
 	end    error // behind the last frame
 	opened int
 
-	growing bool // its session is open
+	growing bool          // its session is open
+	long    chan struct{} // the reader that comes second waits for it at the end
 }
 
 // newTape is a recording of a native viewer, which has its pixels blue first.
@@ -63,18 +64,24 @@ func (r *tape) fill(at time.Duration, area image.Rectangle, c color.RGBA) {
 }
 
 func (r *tape) open() (Reader, io.Closer, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.opened++
-	return growing{&tapeReader{tape: r}, func() bool { return r.growing }}, io.NopCloser(nil), nil
+	return growing{&tapeReader{tape: r, waits: r.long != nil && r.opened == 2}, func() bool { return r.growing }}, io.NopCloser(nil), nil
 }
 
 type tapeReader struct {
 	*tape
-	read int
+	read  int
+	waits bool
 }
 
 func (r *tapeReader) Header() recording.Header { return r.header }
 
 func (r *tapeReader) Next() (recording.Frame, error) {
+	if r.waits && r.read == len(r.frames) {
+		<-r.long
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.read == len(r.frames) {

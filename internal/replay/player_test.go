@@ -68,7 +68,7 @@ func TestObeysOrders(t *testing.T) {
 		if s := w.state(); s.At != 7000 || s.Playing || s.Seeking || s.Speed != 4 {
 			t.Errorf("state %+v", s)
 		}
-		if r.opened != 2 { // for the outline, and to play
+		if r.opened != 2 { // to play, and for the outline
 			t.Errorf("opened %d times before somebody went back", r.opened)
 		}
 		w.order(`{"at":1999}`)
