@@ -514,6 +514,7 @@ var arrows = []arrow{
 	{"internal/screen", "internal/framebuffer", "the picture"},
 	{"internal/screen", "internal/memory", "the memory of all pictures"},
 	{"internal/screen", "internal/rfb", "the beginning of a desktop"},
+	{"internal/screen", "internal/share", "no tenant has all desktops"},
 	{"internal/screen", "internal/vncrelay", "the way to a desktop"},
 	{"internal/screen", "internal/vncsession", "the record of the session"},
 
@@ -536,6 +537,7 @@ var arrows = []arrow{
 	{"internal/replay", "internal/framebuffer", "what a recording shows"},
 	{"internal/replay", "internal/recording", "its frames"},
 	{"internal/replay", "internal/apierror", "its refusals"},
+	{"internal/replay", "internal/share", "no tenant has all replays"},
 	{"internal/replay", "internal/wsconn", "the WebSocket"},
 	{"internal/replay", "internal/rfb", "the server that the page sees"},
 	{"tests/bench", "websocket", "a browser, and the bare copy"},
