@@ -99,7 +99,7 @@ var arrows = []arrow{
 
 	{"caddymodule/offline", "caddy", "loads a configuration as caddy validate does"},
 	{"caddymodule/offline", "internal/activity", "how long rows are kept"},
-	{"caddymodule/offline", "internal/caddykit", "the app's name"},
+	{"caddymodule/offline", "internal/caddykit", "the app's name, and when a renewal is late"},
 	{"caddymodule/offline", "internal/gateway", "what the gateway would be made of"},
 	{"caddymodule/offline", "internal/limits", "limits of keys and tenants"},
 
