@@ -580,6 +580,8 @@ var arrows = []arrow{
 	{"tests/desktop", "internal/rfb", "how that begins"},
 	{"tests/manyrows", "internal/activity", "rows of a month"},
 	{"tests/manyrows", "internal/store", "where they are kept"},
+	{"tests/manyrows", "internal/limits", "budgets of the demo"},
+	{"tests/manyrows", "internal/limits/sqlite", "what is spent of them"},
 	{"tests/sdk/run", "tests/process", "runs the gateway and the fake provider"},
 	{"tests/clustertest", "tests/process", "runs gateways, Sentinels and the balancer"},
 	{"tests/clustertest", "internal/testkit/enginetest", "runs what gateways share"},
