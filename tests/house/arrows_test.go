@@ -99,7 +99,7 @@ var arrows = []arrow{
 
 	{"caddymodule/offline", "caddy", "loads a configuration as caddy validate does"},
 	{"caddymodule/offline", "internal/activity", "how long rows are kept"},
-	{"caddymodule/offline", "internal/caddykit", "the app's name"},
+	{"caddymodule/offline", "internal/caddykit", "the app's name, and when a renewal is late"},
 	{"caddymodule/offline", "internal/gateway", "what the gateway would be made of"},
 	{"caddymodule/offline", "internal/limits", "limits of keys and tenants"},
 
@@ -584,6 +584,8 @@ var arrows = []arrow{
 	{"tests/desktop", "internal/rfb", "how that begins"},
 	{"tests/manyrows", "internal/activity", "rows of a month"},
 	{"tests/manyrows", "internal/store", "where they are kept"},
+	{"tests/manyrows", "internal/limits", "budgets of the demo"},
+	{"tests/manyrows", "internal/limits/sqlite", "what is spent of them"},
 	{"tests/sdk/run", "tests/process", "runs the gateway and the fake provider"},
 	{"tests/clustertest", "tests/process", "runs gateways, Sentinels and the balancer"},
 	{"tests/clustertest", "internal/testkit/enginetest", "runs what gateways share"},
