@@ -23,7 +23,7 @@ import (
 type manageAPI struct {
 	t       *testing.T
 	key     keys.Key
-	answers map[string]string // "METHOD /path", or "METHOD /path?source=SOURCE": "STATUS body"
+	answers map[string]string // "METHOD /path", or "METHOD /path?source=SOURCE" or "…?subject=SUBJECT": "STATUS body"
 	known   string            // If-None-Match of visits
 	asked   []sent
 }
@@ -49,6 +49,9 @@ func (a *manageAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	asked := route
 	if source := r.URL.Query().Get("source"); source != "" {
 		asked += "?source=" + source
+	}
+	if one := asked + "?subject=" + r.URL.Query().Get("subject"); a.answers[one] != "" {
+		asked = one
 	}
 	text, answer, _ := strings.Cut(a.answers[asked], " ")
 	status, err := strconv.Atoi(text)
