@@ -142,9 +142,7 @@ func (c *callsOfKey) read(v *visit, key string) error {
 	const days, weekDays = 30, 7
 	day := v.now.UTC().Truncate(24 * time.Hour)
 	end, week := day.AddDate(0, 0, 1), day.AddDate(0, 0, 1-weekDays)
-	sums, err := sumsOf(v, url.Values{
-		"key": {key}, "from": {day.AddDate(0, 0, -days).Format(time.RFC3339)}, "to": {end.Format(time.RFC3339)}, "by": {"code"}, "step": {"day"}, "top": {strconv.Itoa(refusalsTop)},
-	})
+	sums, err := linesOf(v, "day", day.AddDate(0, 0, -days), end, key)
 	if err != nil {
 		return err
 	}
@@ -156,7 +154,7 @@ func (c *callsOfKey) read(v *visit, key string) error {
 	for _, p := range []struct {
 		name string
 		from time.Time
-	}{{"Today", day}, {"7 days", week}, {"This month", day.AddDate(0, 0, 1-day.Day())}} {
+	}{{"Calls today", day}, {"In 7 days", week}, {"This month", day.AddDate(0, 0, 1-day.Day())}} {
 		c.Periods = append(c.Periods, callPeriod{p.name, rows(p.from, ""), sumUp(sums.Total.Points, p.from, end)})
 	}
 	c.Week, c.All = c.Periods[1].seriesPoint, rows(day.AddDate(0, 0, -days), "")
@@ -170,21 +168,47 @@ func (c *callsOfKey) read(v *visit, key string) error {
 	return c.readNewest(v, key, sums)
 }
 
-// readNewest reads the newest rows, in the days in which the sums have any.
+// readNewest reads the newest rows. To find the few rows of one key takes as long as the time has rows of
+// all, so only hours are read in which the sums have calls of the key.
 func (c *callsOfKey) readNewest(v *visit, key string, sums *seriesAnswer) error {
-	q := url.Values{"key": {key}, "limit": {strconv.Itoa(keyCallRows)}, "from": {sums.From.UTC().Format(time.RFC3339)}}
-	if sums.Complete && len(sums.Total.Points) == 0 {
-		return nil
-	}
-	if sums.Complete {
-		c.LastDay = sums.Total.Points[len(sums.Total.Points)-1].At.Format(time.DateOnly)
-		narrow(q, sums)
-	}
-	var rows activityAnswer
-	err := v.get("/api/v1/activity", q, &rows)
 	c.Newest.OneKey = true
+	if !sums.Complete {
+		return c.addRows(v, key, sums.From, sums.To)
+	}
+	for _, day := range slices.Backward(sums.Total.Points) {
+		c.LastDay = cmp.Or(c.LastDay, day.At.Format(time.DateOnly))
+		hours, err := linesOf(v, "hour", day.At, day.At.Add(stepLengths["day"]), key)
+		if err != nil {
+			return err
+		}
+		for _, hour := range slices.Backward(hours.Total.Points) {
+			before := len(c.Newest.Rows)
+			err := c.addRows(v, key, hour.At, hour.At.Add(time.Hour))
+			if n := len(c.Newest.Rows); err != nil || n == keyCallRows || n == before { // older rows are deleted
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addRows adds the newest rows of a time, up to keyCallRows in all.
+func (c *callsOfKey) addRows(v *visit, key string, from, to time.Time) error {
+	var rows activityAnswer
+	q := url.Values{
+		"key": {key}, "limit": {strconv.Itoa(keyCallRows - len(c.Newest.Rows))}, "from": {from.UTC().Format(time.RFC3339)}, "to": {to.UTC().Format(time.RFC3339)},
+	}
+	err := v.get("/api/v1/activity", q, &rows)
+	rows.Data = append(c.Newest.Rows, rows.Data...)
 	c.Newest.setRows(v, rows)
 	return err
+}
+
+// linesOf asks for the sums of a key by code.
+func linesOf(v *visit, step string, from, to time.Time, key string) (*seriesAnswer, error) {
+	return sumsOf(v, url.Values{
+		"key": {key}, "by": {"code"}, "step": {step}, "top": {strconv.Itoa(refusalsTop)}, "from": {from.UTC().Format(time.RFC3339)}, "to": {to.UTC().Format(time.RFC3339)},
+	})
 }
 
 // LastUse is when the newest row was made, the zero time if no row is left.

@@ -23,7 +23,7 @@ import (
 type manageAPI struct {
 	t       *testing.T
 	key     keys.Key
-	answers map[string]string // "METHOD /path", or "METHOD /path?source=SOURCE" or "…?subject=SUBJECT": "STATUS body"
+	answers map[string]string // "METHOD /path", or "METHOD /path?source=SOURCE" or "…?subject=", "?step=", "?from=": "STATUS body"
 	known   string            // If-None-Match of visits
 	asked   []sent
 }
@@ -50,8 +50,11 @@ func (a *manageAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if source := r.URL.Query().Get("source"); source != "" {
 		asked += "?source=" + source
 	}
-	if one := asked + "?subject=" + r.URL.Query().Get("subject"); a.answers[one] != "" {
-		asked = one
+	for _, name := range []string{"subject", "step", "from"} {
+		if one := asked + "?" + name + "=" + r.URL.Query().Get(name); a.answers[one] != "" {
+			asked = one
+			break
+		}
 	}
 	text, answer, _ := strings.Cut(a.answers[asked], " ")
 	status, err := strconv.Atoi(text)
