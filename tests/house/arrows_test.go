@@ -314,6 +314,8 @@ var arrows = []arrow{
 	{"internal/catalog", "internal/units", "prices"},
 	{"internal/keys", "internal/pattern", "models of a key block"},
 	{"internal/provider", "internal/pattern", "models of timeouts"},
+	{"internal/provider", "internal/apierror", "how a request failed"},
+	{"internal/provider", "internal/watchdog", "ends a request that takes too long"},
 	{"internal/toolserver", "internal/pattern", "tools that a server's block allows"},
 	{"internal/toolserver", "internal/provider", "one way to send requests with a credential"},
 	{"internal/metrics", "prometheus", "collectors"},
