@@ -18,7 +18,6 @@ var kinds = map[string]func(*reader, manual.Block) error{
 	"console": (*reader).session,  // commands after "$ ", each with its output
 	"http":    (*reader).exchange, // "METHOD /path", header and body; after an empty line the answer
 	"json":    (*reader).json,     // alone, "json METHOD /path" for an answer, "json OPTION" for a file of that option
-	"sql":     (*reader).sql,
 	"python":  (*reader).python,
 }
 
@@ -57,8 +56,7 @@ var byOthers = []exception{
 // notRun are blocks that no test runs.
 var notRun = []exception{
 	{"CONTRIBUTING.md", "make run", "builds the program"},
-	{"README.md", "$ make run", "starts the gateway; the lines are what .ci/run-example prints"},
-	{"README.md", "$ make test", "runs this test"},
+	{"README.md", "$ make run", "starts the gateway"},
 	{"README.md", "xcaddy build", "builds the program; make build does so from xcaddy.json"},
 	{"README.md", "new OpenRouter", "needs the SDK: tests/sdk/node makes the same client"},
 	{"docs/cluster.md", "maxmemory-policy noeviction", "options of Valkey: caddy gatehouse check --dial asks for them"},
