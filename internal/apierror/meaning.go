@@ -6,7 +6,7 @@ import (
 )
 
 // Meaning is what an operator reads about a code: what happened, and what to do. Both are whole
-// sentences. docs/operations.md shows them all.
+// sentences. docs/refusals.md shows them all.
 type Meaning struct{ Text, Advice string }
 
 // Meaning returns what the code means. A code that is not in the table, such as a provider's own,

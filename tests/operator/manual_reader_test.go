@@ -141,19 +141,15 @@ func (r *reader) json(b manual.Block) error {
 
 // loads tries a file that an option of the gatehouse block names.
 func (r *reader) loads(option, text string) error {
-	config := fmt.Sprintf("{\n\tgatehouse {\n\t\t%s %s/documented.json\n\t\tprovider test {\n\t\t\tdialect test\n\t\t}\n\t}\n}\nhttp://:0 {\n\tgatehouse\n}\n", option, r.dir)
-	err := os.WriteFile(filepath.Join(r.dir, "documented.json"), []byte(text), 0o600)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(r.dir, "Caddyfile.documented"), []byte(config), 0o600)
+	file, err := os.CreateTemp(r.dir, option)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		_, err = r.shell("caddy validate --adapter caddyfile --config Caddyfile.documented")
+	config := fmt.Sprintf("{\n\tgatehouse {\n\t\t%s %s\n\t\tdata_dir %s.data\n\t\tprovider test {\n\t\t\tdialect test\n\t\t}\n\t}\n}\nhttp://:0 {\n\tgatehouse\n}\n", option, file.Name(), file.Name())
+	_, err = file.WriteString(text)
+	if err = errors.Join(err, file.Close(), os.WriteFile(file.Name()+".caddyfile", []byte(config), 0o600)); err == nil {
+		_, err = r.shell("caddy validate --adapter caddyfile --config " + file.Name() + ".caddyfile")
 	}
-	return err
-}
-
-func (r *reader) sql(b manual.Block) error {
-	_, err := r.shell("sqlite3 -readonly DATA_DIR/gatehouse.db <<'END'\n" + r.of(b) + "\nEND\n")
 	return err
 }
 
@@ -176,7 +172,7 @@ func openManual(t *testing.T) *reader {
 	harness.WriteCatalog(h)
 	const all = "scopes chat:write models:read activity:read providers:read limits:read keys:manage mcp:call workstations:connect workstations:manage workstations:observe workstations:automate\n"
 	h.Run(harness.Setup{
-		Keys: "key full {\nsecret {env.KEY_FULL}\n" + all + "tenant research\nrate 60/min\nbudget 10usd/day\nmcp demo\nmcp desktops\nmcp github\n}\n" +
+		Keys: "key full {\nsecret {env.KEY_FULL}\n" + all + "tenant research\nrate 600/min\nbudget 10usd/day\nunpriced allow\nmcp demo\nmcp desktops\nmcp github\n}\n" +
 			harness.Key("chat", "tenant research\nbudget 0.000001usd/day"),
 		Options: "catalog DIR/prices.json\ntenant research {\nbudget 500usd/month\n}\nruntime_keys {\nscopes chat:write models:read\n}\n" +
 			"mcp demo {\ndemo\n}\nmcp github {\ndemo\n}\nmcp desktops {\ndesktops\n}\n",
@@ -226,6 +222,9 @@ func (r *reader) programs(t *testing.T) {
 		err = os.MkdirAll(filepath.Join(r.dir, "bin", "real"), 0o700)
 	}
 	if err == nil {
+		err = os.Mkdir(filepath.Join(r.dir, ".gatehouse"), 0o700)
+	}
+	if err == nil {
 		err = os.Symlink(self, filepath.Join(r.dir, "bin", "real", "caddy"))
 	}
 	if err != nil {
@@ -244,11 +243,12 @@ done
 curl -H "$header" -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' "$url" | grep -q '"tools"'
 `
 	for name, text := range map[string]string{
-		"bin/caddy":     "#!/bin/sh\ncase $1 in run) shift; set -- validate \"$@\" ;; esac\nexec \"$0/../real/caddy\" \"$@\"\n",
-		"bin/claude":    addServer,
-		"bin/codex":     addServer,
-		"bin/vncviewer": "#!/bin/sh -e\nfor address; do :; done\ncase $address in ?*.?*:[0-9]*) ;; *) exit 1 ;; esac\n",
-		".curlrc":       "fail-with-body\nsilent\nshow-error\n",
+		"bin/caddy":      "#!/bin/sh\ncase $1 in run) shift; set -- validate \"$@\" ;; esac\nexec \"$0/../real/caddy\" \"$@\"\n",
+		"bin/claude":     addServer,
+		"bin/codex":      addServer,
+		"bin/vncviewer":  "#!/bin/sh -e\nfor address; do :; done\ncase $address in ?*.?*:[0-9]*) ;; *) exit 1 ;; esac\n",
+		".curlrc":        "fail-with-body\nsilent\nshow-error\n",
+		".gatehouse/key": harness.Secret("full") + "\n",
 	} {
 		if err := os.WriteFile(filepath.Join(r.dir, name), []byte(strings.Replace(text, "$0/..", filepath.Join(r.dir, "bin"), 1)), 0o700); err != nil {
 			t.Fatal(err)

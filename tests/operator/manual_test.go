@@ -18,7 +18,6 @@ var kinds = map[string]func(*reader, manual.Block) error{
 	"console": (*reader).session,  // commands after "$ ", each with its output
 	"http":    (*reader).exchange, // "METHOD /path", header and body; after an empty line the answer
 	"json":    (*reader).json,     // alone, "json METHOD /path" for an answer, "json OPTION" for a file of that option
-	"sql":     (*reader).sql,
 	"python":  (*reader).python,
 }
 
@@ -45,7 +44,7 @@ var byOthers = []exception{
 	{"docs/cluster.md", "$ caddy gatehouse cluster", "tests/operator/show_cluster_test.go"},
 	{"docs/gemini.md", `"code": 429`, "tests/api/google_callers_test.go"},
 	{"docs/guardrails.md", "json", "tests/api/guard_webhook_test.go"},
-	{"docs/operations.md", "$ psql", "tests/operator/show_cluster_test.go"},
+	{"docs/activity.md", "$ psql", "tests/operator/show_cluster_test.go"},
 	{"docs/recordings.md", "json", "tests/vnc/recording_test.go"},
 	{"docs/sources.md", "workstation.resolve", "internal/source/answers_test.go"},
 	{"docs/workstations.md", "gatehouse vnc 1", "tests/vnc/controlplane_test.go"},
@@ -57,8 +56,7 @@ var byOthers = []exception{
 // notRun are blocks that no test runs.
 var notRun = []exception{
 	{"CONTRIBUTING.md", "make run", "builds the program"},
-	{"README.md", "$ make run", "starts the gateway; the lines are what .ci/run-example prints"},
-	{"README.md", "$ make test", "runs this test"},
+	{"README.md", "$ make run", "starts the gateway"},
 	{"README.md", "xcaddy build", "builds the program; make build does so from xcaddy.json"},
 	{"README.md", "new OpenRouter", "needs the SDK: tests/sdk/node makes the same client"},
 	{"docs/cluster.md", "maxmemory-policy noeviction", "options of Valkey: caddy gatehouse check --dial asks for them"},
@@ -67,7 +65,7 @@ var notRun = []exception{
 	{"docs/gemini.md", "new GoogleGenAI", "needs the SDK: tests/sdk/node makes the same client"},
 	{"docs/gemini.md", "genai.NewClient", "needs the SDK: tests/sdk/go/google makes the same client"},
 	{"docs/observability/README.md", "rule_files", "a configuration of Prometheus"},
-	{"docs/operations.md", "gateway", "a drawing of spans"},
+	{"docs/metrics.md", "gateway", "a drawing of spans"},
 	{"docs/vnc.md", "Xvnc", "starts an X server: tests/desktop/desktop.go starts it with the same options"},
 	{"docs/viewers.md", "[desk]", "a configuration of stunnel: tests/viewers runs it with the same options"},
 	{"docs/viewers.md", "GATEWAY_URL", "waits for a viewer: tests/viewers runs the command"},

@@ -36,7 +36,7 @@ func TestAnOperatorSeesTheClusterAndCannotReloadIt(t *testing.T) {
 		}
 	}
 	harness.WantDocumented(t, "cluster.md", "caddy gatehouse cluster", out)
-	documented, err := manual.Find("../..", "docs/operations.md", "$ psql")
+	documented, err := manual.Find("../..", "docs/activity.md", "$ psql")
 	if err != nil {
 		t.Fatal(err)
 	}
