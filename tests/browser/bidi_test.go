@@ -4,15 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/coder/websocket"
 )
 
 const (
-	// commandTimeout is how long a browser may take for one command, on a busy machine.
-	commandTimeout = 30 * time.Second
+	// commandTimeout is how long a browser may take for one command, on a busy machine. One that takes
+	// longer hangs: the session ends, so that no other test waits for it.
+	commandTimeout = time.Minute
 	// mostOfMessage bounds a message: a picture of a desktop, in base64.
 	mostOfMessage = 64 << 20
 )
@@ -20,8 +25,9 @@ const (
 // bidi is a session with a browser by WebDriver BiDi (W3C): commands that are answered in any order, and
 // events in between.
 type bidi struct {
-	socket *websocket.Conn
-	ended  chan struct{} // closed when the connection has ended
+	socket  *websocket.Conn
+	timeout time.Duration // of a command
+	ended   chan struct{} // closed when the connection has ended
 
 	mu      sync.Mutex // guards the following
 	last    int64
@@ -47,7 +53,7 @@ func dialBiDi(ctx context.Context, address string, capabilities map[string]any, 
 		return nil, err
 	}
 	socket.SetReadLimit(mostOfMessage)
-	c := &bidi{socket: socket, ended: make(chan struct{}), waiting: map[int64]chan bidiMessage{}, tabs: map[string]func(string, json.RawMessage){}}
+	c := &bidi{socket: socket, timeout: commandTimeout, ended: make(chan struct{}), waiting: map[int64]chan bidiMessage{}, tabs: map[string]func(string, json.RawMessage){}}
 	go c.read()
 	if err = c.do(ctx, "session.new", object{"capabilities": object{"alwaysMatch": capabilities}}, nil); err == nil {
 		err = c.do(ctx, "session.subscribe", object{"events": events}, nil)
@@ -106,7 +112,7 @@ func (c *bidi) hearer(m bidiMessage) func(string, json.RawMessage) {
 
 // do runs a command, and decodes its result into an address that is not nil.
 func (c *bidi) do(ctx context.Context, method string, params object, result any) error {
-	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.timeout)
 	defer cancel()
 	answer := make(chan bidiMessage, 1)
 	c.mu.Lock()
@@ -121,7 +127,7 @@ func (c *bidi) do(ctx context.Context, method string, params object, result any)
 	}()
 	text, err := json.Marshal(object{"id": id, "method": method, "params": params})
 	if err == nil {
-		err = c.socket.Write(context.WithoutCancel(ctx), websocket.MessageText, text) // a write that is cut ends the connection
+		err = c.socket.Write(within, websocket.MessageText, text)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", method, err)
@@ -139,5 +145,57 @@ func (c *bidi) do(ctx context.Context, method string, params object, result any)
 		return fmt.Errorf("%s: the browser has left: %w", method, c.why)
 	case <-ctx.Done():
 		return fmt.Errorf("%s: %w", method, ctx.Err())
+	case <-within.Done():
+		_ = c.socket.CloseNow()
+		return fmt.Errorf("%s: the browser hangs: no answer in %v", method, c.timeout)
+	}
+}
+
+// A browser that hangs or has left fails the command that waits, and all that follow, without a wait.
+func TestABrowserThatIsGoneFailsItsCommands(t *testing.T) {
+	fake := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		socket, err := websocket.Accept(w, r, nil)
+		for err == nil {
+			var text []byte
+			var asked struct {
+				ID     int64
+				Method string
+			}
+			if _, text, err = socket.Read(r.Context()); err != nil || json.Unmarshal(text, &asked) != nil {
+				break
+			}
+			answer := object{"id": asked.ID, "type": "success", "result": object{}}
+			switch asked.Method {
+			case "refuse":
+				answer = object{"id": asked.ID, "type": "error", "error": "no such frame", "message": "it is closed"}
+			case "hang":
+				continue
+			case "leave":
+				_ = socket.CloseNow()
+			}
+			text, _ = json.Marshal(answer) // of maps
+			err = socket.Write(r.Context(), websocket.MessageText, text)
+		}
+	}))
+	t.Cleanup(fake.Close)
+	for _, c := range []struct {
+		method, want string
+		timeout      time.Duration
+	}{{"hang", "hang: the browser hangs", 100 * time.Millisecond}, {"leave", "leave: the browser has left", commandTimeout}} {
+		session, err := dialBiDi(t.Context(), "ws"+strings.TrimPrefix(fake.URL, "http"), object{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := session.do(t.Context(), "refuse", object{}, nil); err == nil || err.Error() != "refuse: no such frame: it is closed" {
+			t.Errorf("a refusal is %v", err)
+		}
+		session.timeout = c.timeout
+		if err := session.do(t.Context(), c.method, object{}, nil); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.method, err)
+		}
+		<-session.ended
+		if err := session.do(t.Context(), "next", object{}, nil); err == nil {
+			t.Errorf("after %s a command has a result", c.method)
+		}
 	}
 }

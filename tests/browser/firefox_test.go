@@ -74,8 +74,13 @@ func startFirefox() (*firefoxBrowser, error) {
 	if f.process, err = process.Start(cmd, filepath.Join(dir, "log")); err != nil {
 		return f, err
 	}
-	const startTimeout = time.Minute // a cold start from disk, on a busy machine
-	err = process.Eventually(context.Background(), startTimeout, func() error {
+	runs, left := context.WithCancel(context.Background())
+	go func() {
+		<-f.process.Exited
+		left()
+	}()
+	const startTimeout = 2 * time.Minute // a cold start from disk, on a busy machine
+	err = process.Eventually(runs, startTimeout, func() error {
 		var at struct {
 			Host string `json:"ws_host"`
 			Port int    `json:"ws_port"`
@@ -114,13 +119,13 @@ type firefoxTab struct {
 }
 
 // newFirefoxTab opens a tab of a new visitor.
-func newFirefoxTab(t *testing.T, s *site) *tab {
+func newFirefoxTab(t *testing.T, s *site, timeout time.Duration) *tab {
 	t.Helper()
 	f, err := runFirefox()
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), tabTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	t.Cleanup(cancel)
 	var made struct{ UserContext string }
 	if err := f.session.do(ctx, "browser.createUserContext", object{}, &made); err != nil {

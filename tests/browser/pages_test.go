@@ -14,17 +14,15 @@ import (
 // Every page that links lead to works in every look, without a fault of any kind.
 func TestEveryPage(t *testing.T) {
 	const timeout = 5 * time.Minute
-	b := newLongTab(t, demoSite(t), timeout)
-	b.everyLook("/console/sign-in")
-	b.signIn("ops")
-	paths := b.crawl(func(path string) {
-		b.inEveryLook(path)
-		readsInOrder(b, path)
+	inEachBrowserFor(t, demoSite(t), timeout, func(t *testing.T, b *tab) {
+		b.everyLook("/console/sign-in")
+		b.signIn("ops")
+		paths := b.crawl(func(path string) { b.inEveryLook(path) })
+		t.Logf("%d pages: %v", len(paths), paths)
+		if len(paths) < 2 {
+			t.Errorf("links lead to %d pages only", len(paths))
+		}
 	})
-	t.Logf("%d pages: %v", len(paths), paths)
-	if len(paths) < 2 {
-		t.Errorf("links lead to %d pages only", len(paths))
-	}
 }
 
 // Charts of every time fit, in the zone of the browser too.
@@ -72,8 +70,9 @@ func (b *tab) inEveryLook(path string) {
 			where := fmt.Sprintf("%s %d %s", path, width, scheme)
 			b.look(width, scheme)
 			b.fits(where)
-			if _, is := b.driver.(chromiumTab); is { // it judges the page, not the browser
+			if _, is := b.driver.(chromiumTab); is { // what is judged is the page, not the browser
 				b.accessible(where)
+				readsInOrder(b, where)
 			}
 			b.check()
 			b.keep(where)

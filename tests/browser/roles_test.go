@@ -76,13 +76,25 @@ func (s spoken) roles(of ...string) (found []string) {
 	return found
 }
 
+// landmarks are the outer ones, in the order of reading.
+func (s spoken) landmarks() (found []string) {
+	for _, part := range s.parts {
+		if slices.Contains([]string{"banner", "navigation", "main", "complementary", "contentinfo"}, part.role) {
+			found = append(found, part.role)
+		} else {
+			found = append(found, part.landmarks()...)
+		}
+	}
+	return found
+}
+
 // readsInOrder fails the test if a screen reader cannot tell what the page is and where: landmarks in
 // their order, one heading of the page, no level left out below it, tables with captions and headers.
 func readsInOrder(b *tab, path string) {
 	b.t.Helper()
 	page := readAloud(b)
-	if landmarks := strings.Join(page.roles("banner", "navigation", "main", "contentinfo"), " "); strings.TrimRight(strings.TrimPrefix(landmarks, "banner navigation main"), " navigation") != "" {
-		b.t.Errorf("%s: the landmarks are %q", path, landmarks)
+	if marks := strings.Join(page.landmarks(), " "); marks != "banner navigation main" && marks != "banner main" { // without a menu: the sign-in
+		b.t.Errorf("%s: the landmarks are %s", path, marks)
 	}
 	var level, firsts float64
 	places := map[string]bool{}
@@ -97,8 +109,8 @@ func readsInOrder(b *tab, path string) {
 			}
 			level = part.level
 		case "main":
-			if titles := part.roles("heading"); len(titles) == 0 {
-				b.t.Errorf("%s: the page itself has no heading", path)
+			if firsts > 0 {
+				b.t.Errorf("%s: the heading of the page is outside of it", path)
 			}
 		case "navigation":
 			if part.name == "" || places[part.name] {
@@ -109,26 +121,11 @@ func readsInOrder(b *tab, path string) {
 			if heads := part.roles("columnheader", "rowheader"); part.name == "" || len(heads) == 0 {
 				b.t.Errorf("%s: the table %q has %d headers", path, part.name, len(heads))
 			}
-			for _, row := range part.rows() {
-				if cells := row.roles("cell", "gridcell", "columnheader", "rowheader"); len(cells) == 0 {
-					b.t.Errorf("%s: a row of the table %q has no cells", path, part.name)
-				}
-			}
 		}
 	})
 	if firsts != 1 {
 		b.t.Errorf("%s: %v headings are of level 1", path, firsts)
 	}
-}
-
-// rows are those of a table.
-func (s spoken) rows() (found []spoken) {
-	s.each(func(part spoken) {
-		if part.role == "row" {
-			found = append(found, part)
-		}
-	})
-	return found
 }
 
 // What changes by itself is announced, and interrupts nobody.

@@ -59,8 +59,14 @@ type driver interface {
 // inEachBrowser runs a test with a tab of a new visitor of each browser, one after another.
 func inEachBrowser(t *testing.T, s *site, test func(t *testing.T, b *tab)) {
 	t.Helper()
-	t.Run("Chromium", func(t *testing.T) { test(t, newTab(t, s)) })
-	t.Run("Firefox", func(t *testing.T) { test(t, newFirefoxTab(t, s)) })
+	inEachBrowserFor(t, s, tabTimeout, test)
+}
+
+// inEachBrowserFor runs one that may take longer.
+func inEachBrowserFor(t *testing.T, s *site, timeout time.Duration, test func(t *testing.T, b *tab)) {
+	t.Helper()
+	t.Run("Chromium", func(t *testing.T) { test(t, newLongTab(t, s, timeout)) })
+	t.Run("Firefox", func(t *testing.T) { test(t, newFirefoxTab(t, s, timeout)) })
 }
 
 // journal is what a tab has done.
@@ -170,15 +176,15 @@ func (b *tab) mayAsk(host string) {
 	b.hosts = append(b.hosts, host)
 }
 
-// sees waits until something that has happened contains text: an answer, or a fault.
-func (b *tab) sees(text string) {
+// sees waits until something that has happened contains one of the texts: an answer, or a fault.
+func (b *tab) sees(texts ...string) {
 	b.t.Helper()
 	err := process.Eventually(b.ctx, pageTimeout, func() error {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		seen := slices.Concat(b.answers, b.faults)
-		if !slices.ContainsFunc(seen, func(one string) bool { return strings.Contains(one, text) }) {
-			return fmt.Errorf("%q is not among %q", text, seen)
+		if !slices.ContainsFunc(seen, func(one string) bool { return containsAny(one, texts) }) {
+			return fmt.Errorf("%q is not among %q", texts, seen)
 		}
 		return nil
 	})
