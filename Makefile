@@ -8,6 +8,7 @@
 #               SDKs and viewers; an hour, less with KILLS=50
 # make browser  the console in Chromium for long: silence, idle sessions, slow readers, a million
 #               rows
+# make pictures  the pictures of the documentation, from the console with a week of made-up calls
 # make bench  load tests, compared with a plain proxy and the provider itself; with PEERS=1, with
 #             other gateways instead, which it installs
 # make halfsent   2,000 uploads that stop half-way: memory, and the calls of others
@@ -39,7 +40,7 @@ SEED ?= 1
 MUTATEFLAGS ?=
 GOVULNCHECK := v1.9.0
 
-.PHONY: build run test cluster cluster-test clients browser bench soak faults halfsent fuzz mutate vuln licenses fmt clean
+.PHONY: build run test cluster cluster-test clients browser pictures bench soak faults halfsent fuzz mutate vuln licenses fmt clean
 
 build:
 	cd tests/tools && go run ./mkcaddy -manifest ../../xcaddy.json -o ../../caddy
@@ -61,6 +62,9 @@ clients: build
 
 browser: build
 	@./.ci/suites browser-long
+
+pictures: build
+	@./.ci/suites pictures
 
 bench: $(if $(PEERS),$(BENCH_PEERS))
 	go run ./tests/bench $(if $(PEERS),-peers $(BENCH_PEERS)) $(BENCHFLAGS)

@@ -41,7 +41,7 @@ func newLab(t testing.TB, change func(p *desktop.Policy)) *lab {
 	if change != nil {
 		change(&p)
 	}
-	l := &lab{Gateway: vncrelaytest.New(t, vncrelaytest.Options{Policy: p}), t: t, server: newServer(640, 400)}
+	l := &lab{Gateway: vncrelaytest.New(t, vncrelaytest.Options{Policy: p, Tenants: []string{"acme"}}), t: t, server: newServer(640, 400)}
 	l.screens = screen.New(func(context.Context, *desktop.Pass) (net.Conn, error) {
 		ours, its := net.Pipe()
 		server := l.server
@@ -79,7 +79,9 @@ func (l *lab) mustOpen() *screen.Screen {
 
 func (l *lab) look(x *screen.Screen, want screen.Want) screen.Shot {
 	l.t.Helper()
-	shot, err := x.Look(l.t.Context(), want)
+	ctx, cancel := context.WithCancel(l.t.Context())
+	defer cancel()
+	shot, err := x.Look(ctx, want)
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -74,7 +74,12 @@ func TestAKeyFromItsIssueToItsEnd(t *testing.T) {
 		t.Error("the secret is shown again")
 	}
 
+	says("its calls", "Newest calls")
+	says("its calls", "test/echo")
+
 	step("to disable it", `a[href$="/disable"]`, http.StatusOK)
+	says("what ends", "UTC 1 call came from it.")
+	says("what ends", "No desktop is open with it now.")
 	works("before the confirmation", secret, http.StatusOK)
 	step("the confirmation", "button.danger", http.StatusOK)
 	says("disabled", "The key is disabled.")
@@ -84,6 +89,7 @@ func TestAKeyFromItsIssueToItsEnd(t *testing.T) {
 	works("enabled", secret, http.StatusOK)
 
 	step("to rotate it", `a[href$="/rotate"]`, http.StatusOK)
+	says("what ends", "UTC 3 calls came from it.")
 	step("the rotation", "form.fields button.main", http.StatusCreated)
 	next := b.text("#secret")
 	if !secretOfAKey.MatchString(next) || next == secret {

@@ -99,7 +99,7 @@ var arrows = []arrow{
 
 	{"caddymodule/offline", "caddy", "loads a configuration as caddy validate does"},
 	{"caddymodule/offline", "internal/activity", "how long rows are kept"},
-	{"caddymodule/offline", "internal/caddykit", "the app's name"},
+	{"caddymodule/offline", "internal/caddykit", "the app's name, and when a renewal is late"},
 	{"caddymodule/offline", "internal/gateway", "what the gateway would be made of"},
 	{"caddymodule/offline", "internal/limits", "limits of keys and tenants"},
 
@@ -314,6 +314,8 @@ var arrows = []arrow{
 	{"internal/catalog", "internal/units", "prices"},
 	{"internal/keys", "internal/pattern", "models of a key block"},
 	{"internal/provider", "internal/pattern", "models of timeouts"},
+	{"internal/provider", "internal/apierror", "how a request failed"},
+	{"internal/provider", "internal/watchdog", "ends a request that takes too long"},
 	{"internal/toolserver", "internal/pattern", "tools that a server's block allows"},
 	{"internal/toolserver", "internal/provider", "one way to send requests with a credential"},
 	{"internal/metrics", "prometheus", "collectors"},
@@ -512,6 +514,7 @@ var arrows = []arrow{
 	{"internal/screen", "internal/framebuffer", "the picture"},
 	{"internal/screen", "internal/memory", "the memory of all pictures"},
 	{"internal/screen", "internal/rfb", "the beginning of a desktop"},
+	{"internal/screen", "internal/share", "no tenant has all desktops"},
 	{"internal/screen", "internal/vncrelay", "the way to a desktop"},
 	{"internal/screen", "internal/vncsession", "the record of the session"},
 
@@ -534,6 +537,7 @@ var arrows = []arrow{
 	{"internal/replay", "internal/framebuffer", "what a recording shows"},
 	{"internal/replay", "internal/recording", "its frames"},
 	{"internal/replay", "internal/apierror", "its refusals"},
+	{"internal/replay", "internal/share", "no tenant has all replays"},
 	{"internal/replay", "internal/wsconn", "the WebSocket"},
 	{"internal/replay", "internal/rfb", "the server that the page sees"},
 	{"tests/bench", "websocket", "a browser, and the bare copy"},
@@ -580,6 +584,8 @@ var arrows = []arrow{
 	{"tests/desktop", "internal/rfb", "how that begins"},
 	{"tests/manyrows", "internal/activity", "rows of a month"},
 	{"tests/manyrows", "internal/store", "where they are kept"},
+	{"tests/manyrows", "internal/limits", "budgets of the demo"},
+	{"tests/manyrows", "internal/limits/sqlite", "what is spent of them"},
 	{"tests/sdk/run", "tests/process", "runs the gateway and the fake provider"},
 	{"tests/clustertest", "tests/process", "runs gateways, Sentinels and the balancer"},
 	{"tests/clustertest", "internal/testkit/enginetest", "runs what gateways share"},
