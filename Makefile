@@ -6,8 +6,9 @@
 #               balancer, to try out
 # make cluster-test  several gateways for long: failovers, kills, pauses, clocks, full disks; all
 #               SDKs and viewers; an hour, less with KILLS=50
-# make browser  the console in a real browser for long: silence, idle sessions, slow readers, a million
+# make browser  the console in Chromium for long: silence, idle sessions, slow readers, a million
 #               rows
+# make pictures  the pictures of the documentation, from the console with a week of made-up calls
 # make bench  load tests, compared with a plain proxy and the provider itself; with PEERS=1, with
 #             other gateways instead, which it installs
 # make scale  the tables of docs/scale.md: what one gateway, three and fifty carry; eight minutes on a
@@ -41,7 +42,7 @@ SEED ?= 1
 MUTATEFLAGS ?=
 GOVULNCHECK := v1.9.0
 
-.PHONY: build run test cluster cluster-test clients browser bench scale soak faults halfsent fuzz mutate vuln licenses fmt clean
+.PHONY: build run test cluster cluster-test clients browser pictures bench scale soak faults halfsent fuzz mutate vuln licenses fmt clean
 
 build:
 	cd tests/tools && go run ./mkcaddy -manifest ../../xcaddy.json -o ../../caddy
@@ -63,6 +64,9 @@ clients: build
 
 browser: build
 	@./.ci/suites browser-long
+
+pictures: build
+	@./.ci/suites pictures
 
 bench: $(if $(PEERS),$(BENCH_PEERS))
 	go run ./tests/bench $(if $(PEERS),-peers $(BENCH_PEERS)) $(BENCHFLAGS)

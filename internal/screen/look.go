@@ -28,7 +28,7 @@ type Want struct {
 
 // Shot is a picture.
 type Shot struct {
-	PNG     []byte          // nil unless Changed; the caller must not change it
+	PNG     []byte          // nil unless Changed; the caller must not change it, or use it after its context
 	ETag    string          // of the pixels and Space, hex digits; equal pictures have the same
 	Size    image.Point     // of the desktop
 	Space   image.Point     // of the picture
@@ -37,14 +37,16 @@ type Shot struct {
 	Settled bool            // nothing had changed for Quiet
 }
 
-// Look takes a picture. It waits for at most MaxLook. Errors besides those of the session's end:
-// invalid_value for a region that is not inside the desktop, control_held while a person holds the input.
+// Look takes a picture. It waits for at most MaxLook. The PNG counts in the memory of pictures until ctx ends,
+// which is when it has been written. Errors besides those of the session's end:
+// invalid_value for a region that is not inside the desktop, control_held while a person holds the input,
+// automation_busy where no memory is left.
 func (x *Screen) Look(ctx context.Context, want Want) (Shot, error) {
 	end := time.Now().Add(MaxLook)
 	if err := x.Session().Input.MayLook(); err != nil { // before anything is asked for
 		return Shot{}, err
 	}
-	if err := x.sight.fresh(ctx, x.link); err != nil {
+	if err := x.updates.fresh(ctx, x.conn); err != nil {
 		return Shot{}, err
 	}
 	if want.Wait > 0 {
@@ -52,13 +54,13 @@ func (x *Screen) Look(ctx context.Context, want Want) (Shot, error) {
 			return Shot{}, err
 		}
 	}
-	settled, err := x.sight.settle(ctx, x.link, want.Quiet, earlier(end, time.Now().Add(want.Max)))
+	settled, err := x.updates.settle(ctx, x.conn, want.Quiet, earlier(end, time.Now().Add(want.Max)))
 	if err != nil {
 		return Shot{}, err
 	}
 	shot, err := x.take(ctx, &want, true)
 	if shot.Settled = settled; shot.PNG != nil {
-		x.link.session.Screenshots.Add(1)
+		x.conn.session.Screenshots.Add(1)
 	}
 	if err == nil {
 		x.agent.show(shot)
@@ -71,10 +73,10 @@ func (x *Screen) take(ctx context.Context, want *Want, encoded bool) (Shot, erro
 	if err := x.Session().Input.MayLook(); err != nil {
 		return Shot{}, err
 	}
-	version, _ := x.sight.state()
+	version, _ := x.updates.state()
 	shot, err := x.shots.take(ctx, want, version, encoded)
 	if errors.Is(err, errClosed) {
-		err = x.link.ended()
+		err = x.conn.ended()
 	}
 	return shot, err
 }
@@ -82,7 +84,7 @@ func (x *Screen) take(ctx context.Context, want *Want, encoded bool) (Shot, erro
 // waitForChange returns when the picture is not the one that the caller knows, or at a time.
 func (x *Screen) waitForChange(ctx context.Context, want Want, until time.Time) error {
 	for {
-		version, _ := x.sight.state()
+		version, _ := x.updates.state()
 		shot, err := x.take(ctx, &want, false)
 		if err != nil || shot.Changed && want.Known != "" || !time.Now().Before(until) {
 			return err
@@ -90,7 +92,7 @@ func (x *Screen) waitForChange(ctx context.Context, want Want, until time.Time) 
 		if want.Known == "" {
 			want.Known = shot.ETag
 		}
-		if err := x.sight.follow(ctx, x.link, version, earlier(until, time.Now().Add(holderEvery))); err != nil {
+		if err := x.updates.follow(ctx, x.conn, version, earlier(until, time.Now().Add(holderEvery))); err != nil {
 			return err
 		}
 	}
