@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"crypto/rand"
 	"io"
 	"net/http"
@@ -81,6 +82,7 @@ type setup struct {
 	state        *gateway.State     // nil: a new one
 	made         *runtimekeys.Block // nil: no keys are made at run time
 	recordings   *recording.Settings
+	write        time.Duration // how long a client may take nothing of its answer; 0: as by default
 }
 
 // newGateway returns a gateway that has not started. Its models are acme/m and acme/n.
@@ -102,6 +104,7 @@ func newGateway(t testing.TB, s setup) *gateway.Gateway {
 		BodyMemory: 1 << 30, AnswerMemory: 1 << 30, Timeouts: modelcall.DefaultTimeouts, Logger: s.logger, Now: now,
 		Release: func() {}, Reacquire: func() bool { return false },
 	}
+	c.Timeouts.Write = cmp.Or(s.write, c.Timeouts.Write)
 	acme, err := provider.New(provider.Config{
 		Name: "acme", Dialect: s.dialect, Endpoints: provider.One("http://acme.invalid/v1", ""), Transport: s.provider, UserAgent: "gatehouse",
 	})

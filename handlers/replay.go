@@ -24,7 +24,7 @@ func serveReplay(x *apiRequest) error {
 	}
 	x.req.Outcome.Succeed(http.StatusSwitchingProtocols)
 	x.req.Finish()
-	store.Watch(x.w, x.r, x.name, seen(x))
+	store.Watch(x.w, x.r, e, x.gateway.VNC().Viewer(x.req))
 	return nil
 }
 
@@ -36,8 +36,13 @@ func serveFBS(x *apiRequest) error {
 	}
 	e, err := store.MayPlay(x.name, seen(x))
 	noteRecording(x, e.ID, e.Workstation)
+	begun := false
 	if err == nil {
-		err = store.Export(&fileWriter{ResponseWriter: x.w, status: http.StatusOK}, x.r, x.name, seen(x))
+		begun, err = store.Export(&fileWriter{ResponseWriter: x.w, status: http.StatusOK}, x.r, e, x.gateway.VNC().Viewer(x.req))
+	}
+	if begun && err != nil {
+		x.req.Outcome.Fail(apierror.From(err))
+		panic(http.ErrAbortHandler)
 	}
 	if err == nil {
 		x.req.Outcome.Succeed(http.StatusOK)

@@ -62,7 +62,10 @@ func (x *apiRequest) writeError(e *apierror.Error) {
 	if x.req != nil && len(x.req.Extra) > 0 {
 		body = append(append(append(body[:len(body)-1], ','), x.req.Extra...), '}')
 	}
-	x.writeJSON(e.HTTPStatus(), body)
+	x.writeJSON(e.HTTPStatus(), body, func(body []byte) error {
+		_, err := x.w.Write(body)
+		return err
+	})
 }
 
 // seconds rounds a wait up. The default wait of a 5xx is spread over twice its length, so that
@@ -80,7 +83,7 @@ func (x *apiRequest) succeed(body []byte, err error) error {
 		return err
 	}
 	x.req.Outcome.Succeed(http.StatusOK)
-	x.writeJSON(http.StatusOK, body)
+	x.writeJSON(http.StatusOK, body, x.req.Write)
 	return nil
 }
 
@@ -91,7 +94,7 @@ func (x *apiRequest) reply(status int, v any) error {
 		return err
 	}
 	x.req.Outcome.Succeed(status)
-	x.writeJSON(status, body)
+	x.writeJSON(status, body, x.req.Write)
 	return nil
 }
 
@@ -121,14 +124,14 @@ func (x *apiRequest) deliver(status int, body []byte) bool {
 	return true
 }
 
-// writeJSON sends a whole answer.
-func (x *apiRequest) writeJSON(status int, body []byte) {
+// writeJSON sends a whole answer by write.
+func (x *apiRequest) writeJSON(status int, body []byte, write func([]byte) error) {
 	h := x.w.Header()
 	h["Content-Type"] = jsonContentType
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	x.w.WriteHeader(status)
 	if x.r.Method != http.MethodHead {
-		_, _ = x.w.Write(body) // the request's context shows that a client has left
+		_ = write(body) // the request's context shows that a client has left
 	}
 }
 

@@ -3,9 +3,12 @@ package handlers
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -194,5 +197,40 @@ func TestRatesAreShownOnSuccessAndRefusal(t *testing.T) {
 	}
 	if a := call(t, g, "GET", "/v1/models", "full", ""); a.Header().Get(remaining) != "" {
 		t.Errorf("a list is under no rate: %v", a.Header())
+	}
+}
+
+// unread is the connection of a client that reads nothing: a write waits until its deadline.
+type unread struct {
+	*httptest.ResponseRecorder
+	once sync.Once
+	late chan struct{}
+}
+
+func (u *unread) Write([]byte) (int, error) {
+	<-u.late
+	return 0, os.ErrDeadlineExceeded
+}
+
+func (u *unread) SetWriteDeadline(time.Time) error {
+	u.once.Do(func() { close(u.late) })
+	return nil
+}
+
+func TestAnAnswerThatIsNotReadIsGivenUp(t *testing.T) {
+	g := startGateway(t, setup{workstations: true, write: 10 * time.Millisecond})
+	for _, path := range []string{"/v1/workstations", "/v1/models"} {
+		w, done := &unread{ResponseRecorder: httptest.NewRecorder(), late: make(chan struct{})}, make(chan struct{})
+		go func() {
+			defer close(done)
+			_ = (&Gatehouse{gateway: g}).ServeHTTP(w, newTestRequest("GET", path, "full", ""), new(nextHandler))
+		}()
+		select {
+		case <-done:
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s is written for ever", path)
+			_ = w.SetWriteDeadline(time.Time{})
+			<-done
+		}
 	}
 }

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
@@ -46,6 +48,7 @@ type Key struct {
 	Limits    limits.Subject
 
 	CanCallTools bool     // by its scopes
+	CanAutomate  bool     // by its scopes
 	MCP          []string // patterns of tools
 	Reaches      []string // the MCP servers that its tenant, too, lets it use
 }
@@ -73,6 +76,8 @@ type MCPServer struct {
 	APIKey  string // as configured
 	Keyless bool   // nothing authorizes the gateway there
 	Demo    bool   // the built-in server
+	// Desktops is the built-in server of desktops.
+	Desktops bool
 	// Ask asks the server how many tools it has.
 	Ask func(ctx context.Context) (tools int, err error)
 }
@@ -81,12 +86,22 @@ type MCPServer struct {
 type Desktops struct {
 	Domain         string
 	Port           int
+	Automated      bool                              // agents may look at desktops, or act
 	OwnCertificate bool                              // the configuration loads one
 	Policy         func() *caddytls.AutomationPolicy // that governs the wildcard certificate
 }
 
 // Wildcard is the name of the certificate.
 func (d *Desktops) Wildcard() string { return "*." + d.Domain }
+
+// RenewBy returns from when on the renewal of the certificate is late.
+func (d *Desktops) RenewBy(c *x509.Certificate) time.Time {
+	var window float64
+	if policy := d.Policy(); policy != nil {
+		window = policy.RenewalWindowRatio
+	}
+	return caddykit.RenewBy(c, window)
+}
 
 // Hide takes the secrets of the configuration out of a text.
 func (c *Config) Hide(text string) string {

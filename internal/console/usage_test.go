@@ -152,7 +152,7 @@ func TestSeriesOfAChartAreTheSumOfAllCalls(t *testing.T) {
 			v.query = v.r.URL.Query()
 			v.console.config.API, v.caller.Key = a.api, a.key
 			s := spanOf(v)
-			answer, err := readSeries(v, &s, "model", 9) // of eleven models
+			answer, err := readSeries(v, &s, "model", 9, nil) // of eleven models
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -100,14 +100,25 @@ func (c *configuration) automation(by Issuer, id ID, target *Target) []automatio
 	return levels
 }
 
-// lets reports whether an agent may go on with what it does: a run takes minutes. Others may.
+// StillAutomates reports whether an agent may go on with what its session does, by the registration of the
+// workstation too: a run takes minutes.
+func StillAutomates(w *Service, x *Session) bool {
+	return MayAutomate(w, x.token().Issuer, x.Workstation.Name, x.automation()) == nil
+}
+
+// automation is what an agent's session does.
+func (x *Session) automation() Automation {
+	if x.Input.holds() {
+		return AutomationControl
+	}
+	return AutomationView
+}
+
+// lets reports whether an agent may go on with what its session does. Others may.
 func (c *configuration) lets(x *Session) bool {
-	by, need := x.token().Issuer, AutomationView
+	by, need := x.token().Issuer, x.automation()
 	if !by.Agent {
 		return true
-	}
-	if x.Input.holds() {
-		need = AutomationControl
 	}
 	for _, level := range c.automation(by, x.Workstation, c.declared[x.Workstation]) {
 		if !level.rules.Automates(need) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -110,4 +111,47 @@ func TestASignedInCallerLosesARunTimeKeyThatWasReplacedOrDisabled(t *testing.T) 
 	_, err = console.CallerOf("default", key.Hash(), hashed(second))
 	wantRefusal(t, err, apierror.InvalidAPIKey, "")
 	wantRefusal(t, made.StillMayConnect(&caller), apierror.InvalidAPIKey, "")
+}
+
+// A replay goes on while its key, as it is now, sees the recordings of a tenant.
+func TestAViewerSeesRecordingsAsLongAsItsKeyDoes(t *testing.T) {
+	now := time.Now()
+	config := func(state *gateway.State, spec keys.Spec) gateway.Config {
+		spec.Name, spec.Secrets = "dev", []string{secret}
+		return gateway.Config{State: state, Keyring: newRing(t, spec), Now: func() time.Time { return now }}
+	}
+	scopes := []string{"recordings:read"}
+	older := newRig(t, config(nil, keys.Spec{Scopes: scopes, AllTenants: true, Expires: now.Add(time.Hour)})).start(t, t.Context())
+	sees := older.VNC().Viewer(older.begin(t)).Sees
+	newer := newRig(t, config(older.state, keys.Spec{Scopes: scopes}))
+	for _, step := range []struct {
+		what           string
+		do             func()
+		own, elsewhere bool
+	}{
+		{"at first", func() {}, true, true},
+		{"while the next configuration starts", func() {
+			if err := newer.Start(t.Context(), activity.Retention{}); err != nil {
+				t.Fatal(err)
+			}
+		}, true, true},
+		{"when it has replaced the first", func() { older.Stop(); older.Close() }, true, false},
+		{"when none is left", func() { newer.Stop(); newer.Close() }, false, false},
+	} {
+		step.do()
+		if own, elsewhere := sees("default"), sees("acme"); own != step.own || elsewhere != step.elsewhere {
+			t.Errorf("%s: %v and of another tenant %v", step.what, own, elsewhere)
+		}
+	}
+
+	for name, spec := range map[string]keys.Spec{"expired": {Scopes: scopes, Expires: now.Add(time.Hour)}, "no scope": {Scopes: []string{"chat:write"}}} {
+		r := newRig(t, config(nil, spec)).start(t, t.Context())
+		sees := r.VNC().Viewer(r.begin(t)).Sees
+		before := now
+		now = now.Add(2 * time.Hour)
+		if sees("default") {
+			t.Errorf("%s: it sees recordings", name)
+		}
+		now = before
+	}
 }

@@ -103,6 +103,14 @@ func (s *generations) current() *generation {
 	return s.started[len(s.started)-1]
 }
 
+// any reports whether ok holds for a configuration that has started and is not retired.
+func (s *generations) any(ok func(*Gateway) bool) bool {
+	s.mu.Lock()
+	started := slices.Clone(s.started)
+	s.mu.Unlock()
+	return slices.ContainsFunc(started, func(gen *generation) bool { return ok(gen.gateway) })
+}
+
 // several reports whether more than one generation has started and is not retired.
 func (s *generations) several() bool {
 	s.mu.Lock()

@@ -10,7 +10,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/replay"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsocket"
 )
@@ -30,6 +32,19 @@ func (v VNC) Recordings() (replay.Recordings, error) {
 		return replay.Recordings{}, apierror.New(apierror.UnknownURL, "this gateway records no sessions")
 	}
 	return replay.Recordings{Store: v.gateway.desktops.recordings}, nil
+}
+
+// Viewer is the key of a request that watches or exports a recording. It sees what a configuration that has
+// started lets it see: before the one before has stopped a reload may still fail.
+func (v VNC) Viewer(q *request.Request) replay.Viewer {
+	by := &q.Caller
+	hash := by.SecretHash()
+	return replay.Viewer{Tenant: by.Tenant, Key: by.Name, Sees: func(tenant string) bool {
+		return v.gateway.state.generations.any(func(g *Gateway) bool {
+			now, err := g.callerOf(by.Tenant, by.Name, hash)
+			return err == nil && now.Has(keys.RecordingsRead) && now.Tenants("").Has(tenant)
+		})
+	}}
 }
 
 // ConnLimiter bounds the VNC connections in their handshake.

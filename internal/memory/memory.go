@@ -43,15 +43,12 @@ func (s *Semaphore) SetLimit(bytes int64) {
 func (s *Semaphore) Limit() int64 { return s.limit.Load() }
 
 // Take reserves n bytes, or nothing and false. It never waits.
-func (s *Semaphore) Take(n int64) bool { return s.take(n, s.limit.Load()) }
+func (s *Semaphore) Take(n int64) bool { return s.TakeLeaving(0, n) }
 
-// TakeLarge is Take that leaves an eighth of the bound for others.
-func (s *Semaphore) TakeLarge(n int64) bool {
+// TakeLeaving is Take that leaves so many eighths of the bound for others.
+func (s *Semaphore) TakeLeaving(eighths, n int64) bool {
 	limit := s.limit.Load()
-	return s.take(n, limit-limit/8)
-}
-
-func (s *Semaphore) take(n, limit int64) bool {
+	limit -= eighths * (limit / 8)
 	for {
 		used := s.used.Load()
 		if used+n > limit {

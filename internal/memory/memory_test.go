@@ -133,10 +133,10 @@ func TestWaitTakesWhatIsGivenBack(t *testing.T) {
 	})
 }
 
-func TestLargeBuffersLeaveAnEighth(t *testing.T) {
+func TestSomeLeaveEighthsForOthers(t *testing.T) {
 	var m Semaphore
 	m.SetLimit(80)
-	if !m.TakeLarge(70) || m.TakeLarge(1) || !m.Take(10) || m.Take(1) {
+	if !m.TakeLeaving(2, 60) || m.TakeLeaving(2, 1) || !m.TakeLeaving(1, 10) || m.TakeLeaving(1, 1) || !m.Take(10) || m.Take(1) {
 		t.Errorf("%d of 80 bytes are taken", m.Used())
 	}
 }

@@ -2,12 +2,21 @@ package replay
 
 import (
 	"bytes"
+	"context"
 	"image"
+	"io"
 	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"filippo.io/age"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/framebuffer"
+	"github.com/gatehouse-proxy/gatehouse/internal/recording"
+	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
 
 // office is a recording of a desktop of 1920x1080 that scrolls text ten times a second.
@@ -62,4 +71,56 @@ func BenchmarkDecode(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/update")
+}
+
+// BenchmarkOpen is what a person waits for until a long recording begins: the greeting of 500 MB.
+func BenchmarkOpen(b *testing.B) {
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		b.Fatal(err)
+	}
+	path := filepath.Join(b.TempDir(), "long")
+	file, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	at := time.Now()
+	w, err := recording.NewWriter(file, recording.Header{Begun: at, Init: rfb.Init{Width: 200, Height: 150, Format: framebuffer.LiveFormat}},
+		recording.Options{Recipients: []age.Recipient{identity.Recipient()}, Now: func() time.Time { return at }})
+	if err != nil {
+		b.Fatal(err)
+	}
+	update := append(rectangleHead(head(nil, 1), whole, rfb.EncodingRaw), make([]byte, 4*200*150)...)
+	for range 500 << 20 / len(update) {
+		at = at.Add(time.Second)
+		w.Server(update)
+	}
+	if err := w.Close(""); err != nil {
+		b.Fatal(err)
+	}
+	open := func() (Reader, io.Closer, error) {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		reader, err := recording.NewReader(file, identity)
+		return reader, file, err
+	}
+	for b.Loop() {
+		near, far := net.Pipe()
+		ctx, leave := context.WithCancel(b.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			serve(ctx, &pipe{Conn: far}, open)
+		}()
+		if _, err := io.ReadFull(near, make([]byte, 12)); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		leave()
+		_ = near.Close()
+		<-done
+		b.StartTimer()
+	}
 }

@@ -27,7 +27,7 @@ func export(ctx context.Context, w io.Writer, open Open) error {
 			e.flush()
 		}
 		if e.err == nil {
-			e.err = ctx.Err()
+			e.err = context.Cause(ctx)
 		}
 		return e.err
 	})

@@ -29,7 +29,8 @@ type tape struct {
 	end    error // behind the last frame
 	opened int
 
-	growing bool // its session is open
+	growing bool          // its session is open
+	long    chan struct{} // the reader that comes second waits for it at the end
 }
 
 // newTape is a recording of a native viewer, which has its pixels blue first.
@@ -63,18 +64,24 @@ func (r *tape) fill(at time.Duration, area image.Rectangle, c color.RGBA) {
 }
 
 func (r *tape) open() (Reader, io.Closer, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.opened++
-	return growing{&tapeReader{tape: r}, func() bool { return r.growing }}, io.NopCloser(nil), nil
+	return growing{&tapeReader{tape: r, waits: r.long != nil && r.opened == 2}, func() bool { return r.growing }}, io.NopCloser(nil), nil
 }
 
 type tapeReader struct {
 	*tape
-	read int
+	read  int
+	waits bool
 }
 
 func (r *tapeReader) Header() recording.Header { return r.header }
 
 func (r *tapeReader) Next() (recording.Frame, error) {
+	if r.waits && r.read == len(r.frames) {
+		<-r.long
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.read == len(r.frames) {
@@ -107,7 +114,7 @@ type watcher struct {
 	end  *pipe
 	done chan struct{}
 
-	signOut context.CancelFunc
+	signOut context.CancelCauseFunc
 
 	mu      sync.Mutex // guards the following, between updates
 	decoder *framebuffer.Decoder
@@ -119,13 +126,13 @@ func watch(t *testing.T, r *tape) *watcher {
 	t.Helper()
 	near, far := net.Pipe()
 	w := &watcher{t: t, conn: near, in: bufio.NewReader(near), end: &pipe{Conn: far}, done: make(chan struct{})}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	w.signOut = cancel
 	go func() {
 		defer close(w.done)
 		serve(ctx, w.end, r.open)
 	}()
-	t.Cleanup(func() { _ = near.Close(); <-w.done; cancel() })
+	t.Cleanup(func() { _ = near.Close(); <-w.done; cancel(nil) })
 	for _, step := range []struct {
 		hear int
 		say  string

@@ -31,7 +31,12 @@ type Mark struct {
 }
 
 // outlineOf reads a recording to its end, without decoding it. Where it breaks off it ends.
-func outlineOf(ctx context.Context, frames Reader) (o Outline, err error) {
+func outlineOf(ctx context.Context, open Open) (o Outline, err error) {
+	frames, file, err := open()
+	if err != nil {
+		return o, err
+	}
+	defer func() { _ = file.Close() }()
 	o.Marks = []Mark{}
 	for {
 		f, err := frames.Next()

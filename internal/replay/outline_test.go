@@ -3,7 +3,9 @@ package replay
 import (
 	"context"
 	"io"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
@@ -17,8 +19,7 @@ func TestTheOutlineKeepsWhatPersonsDid(t *testing.T) {
 	r.add(recording.KindMark, 700*second, []byte(`{"kind":"takeover","text":"ada"}`))
 	r.add(recording.KindMark, 701*second, []byte(`no mark`))
 	r.end = io.ErrUnexpectedEOF
-	reader, _, _ := r.open()
-	o, err := outlineOf(context.Background(), reader)
+	o, err := outlineOf(context.Background(), r.open)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,8 +28,31 @@ func TestTheOutlineKeepsWhatPersonsDid(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	reader, _, _ = r.open()
-	if _, err := outlineOf(ctx, reader); err == nil {
+	if _, err := outlineOf(ctx, r.open); err == nil {
 		t.Error("it reads on for nobody")
 	}
+}
+
+// To know how long a recording is, all of it is read.
+func TestALongRecordingPlaysBeforeItsLengthIsKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := colours()
+		r.long = make(chan struct{})
+		w := watch(t, r)
+		time.Sleep(2 * second)
+		w.sees("before the length is known", 0, 0, green)
+		w.order(`{"at":6500}`)
+		w.sees("forward", 0, 0, blue)
+		close(r.long)
+		synctest.Wait()
+		w.order(`{"play":false}`)
+		if w.mu.Lock(); !strings.Contains(strings.Join(w.states, ""), `"outline":{"length":10001`) {
+			t.Errorf("the page was sent no length: %s", w.states)
+		}
+		w.mu.Unlock()
+		w.order(`{"at":60000}`)
+		if s := w.state(); s.At > 10001 {
+			t.Errorf("it goes beyond the end: %+v", s)
+		}
+	})
 }

@@ -23,15 +23,16 @@ type player struct {
 	events <-chan event // of the viewer; closed when it is gone
 	source *source
 
-	head    playhead
-	pass    *pass
-	view    view
-	outline *Outline // until the page has it
-	note    string   // why nothing follows
-	asked   bool     // for an update
-	tell    bool     // the page has not the state
-	sent    time.Time
-	buffer  []byte
+	head     playhead
+	pass     *pass
+	view     view
+	outlined chan Outline // has it once it is known
+	outline  *Outline     // then, until the page has it
+	note     string       // why nothing follows
+	asked    bool         // for an update
+	tell     bool         // the page has not the state
+	sent     time.Time
+	buffer   []byte
 }
 
 var (
@@ -126,6 +127,8 @@ func (p *player) wait(frame time.Duration) error {
 			if err := p.take(e, ok); err != nil {
 				return err
 			}
+		case o := <-p.outlined:
+			p.learn(o)
 		default:
 			return nil
 		}
@@ -147,7 +150,16 @@ func (p *player) turn(wait time.Duration) error {
 		return nil
 	case e, ok := <-p.events:
 		return p.take(e, ok)
+	case o := <-p.outlined:
+		p.learn(o)
+		return nil
 	}
+}
+
+// learn takes the outline, which is known a while after the recording was opened.
+func (p *player) learn(o Outline) {
+	p.outline, p.tell = &o, true
+	p.head.length = time.Duration(o.Length) * time.Millisecond
 }
 
 // take does what an event of the viewer asks for.

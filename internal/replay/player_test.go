@@ -68,7 +68,7 @@ func TestObeysOrders(t *testing.T) {
 		if s := w.state(); s.At != 7000 || s.Playing || s.Seeking || s.Speed != 4 {
 			t.Errorf("state %+v", s)
 		}
-		if r.opened != 2 { // for the outline, and to play
+		if r.opened != 2 { // to play, and for the outline
 			t.Errorf("opened %d times before somebody went back", r.opened)
 		}
 		w.order(`{"at":1999}`)
@@ -270,14 +270,16 @@ func TestARestThatLastsTooLongEnds(t *testing.T) {
 	})
 }
 
-func TestEndsWithTheSignIn(t *testing.T) {
+func TestEndsWithTheSignInAndWithTheKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := watch(t, colours())
-		w.order(`{"play":false}`)
-		w.signOut()
-		<-w.done
-		if w.end.reason != "You are no longer signed in." {
-			t.Errorf("%d %q", w.end.code, w.end.reason)
+		for cause, want := range map[error]string{nil: "You are no longer signed in.", errKeyEnded: "The key may not see this recording any more."} {
+			w := watch(t, colours())
+			w.order(`{"play":false}`)
+			w.signOut(cause)
+			<-w.done
+			if w.end.reason != want {
+				t.Errorf("%d %q", w.end.code, w.end.reason)
+			}
 		}
 	})
 }

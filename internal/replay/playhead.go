@@ -24,7 +24,7 @@ type order struct {
 // playhead is which moment of a recording is shown, and when the next frame is due. It has no clock of
 // its own.
 type playhead struct {
-	length  time.Duration // of the recording; one that is being written may be longer by now
+	length  time.Duration // of the recording, as far as is known; one that is being written may be longer by now
 	at      time.Duration // the moment that was shown at since
 	since   time.Time
 	speed   float64
@@ -35,8 +35,8 @@ type playhead struct {
 	over    bool // no frame follows
 }
 
-func newPlayhead(length time.Duration, now time.Time) playhead {
-	return playhead{length: length, since: now, speed: 1, playing: true, seeking: true}
+func newPlayhead(now time.Time) playhead {
+	return playhead{length: longest, since: now, speed: 1, playing: true, seeking: true}
 }
 
 // position is the moment that is shown.

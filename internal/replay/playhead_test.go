@@ -30,7 +30,8 @@ func TestPlayhead(t *testing.T) {
 		{"does not skip", 5 * second, `{"skip":25000}`, 0, 5 * second, 25 * second},
 		{"skips when it is paused", 5 * second, `{"skip":1,"play":false}`, 0, 5 * second, forever},
 	} {
-		p := newPlayhead(time.Minute, begin)
+		p := newPlayhead(begin)
+		p.length = time.Minute
 		p.due(1, begin) // nothing was decoded
 		var o order
 		if err := json.Unmarshal([]byte(c.orders), &o); err != nil {
@@ -49,7 +50,8 @@ func TestPlayhead(t *testing.T) {
 // A seek takes the time that decoding takes: the moment stays.
 func TestPlayheadWaitsForASeek(t *testing.T) {
 	begin, at := time.Unix(1000, 0), int64(20000)
-	p := newPlayhead(time.Minute, begin)
+	p := newPlayhead(begin)
+	p.length = time.Minute
 	p.obey(order{At: &at}, begin)
 	if due, _ := p.due(20*second, begin.Add(9*second)); due != 0 || !p.seeking {
 		t.Errorf("a frame up to the moment is due in %v", due)

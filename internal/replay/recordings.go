@@ -1,12 +1,16 @@
 package replay
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
+	"sync"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
+	"github.com/gatehouse-proxy/gatehouse/internal/share"
 	"github.com/gatehouse-proxy/gatehouse/internal/wsconn"
 )
 
@@ -19,9 +23,9 @@ const (
 )
 
 // underWay counts those of all configurations.
-var underWay = make(chan struct{}, maxUnderWay)
+var underWay share.Pool
 
-var errTooMany = apierror.New(apierror.GatewayBusy, "as many recordings are played and exported as this gateway does at once: try again later")
+var errTooMany = apierror.New(apierror.GatewayBusy, "this key can play and export no more recordings now, as this gateway does %d at once: close one, or try again later", maxUnderWay)
 
 // Recordings are those of a configuration, to be watched.
 type Recordings struct{ *recording.Store }
@@ -79,40 +83,76 @@ func (g growing) Next() (recording.Frame, error) {
 	return f, err
 }
 
-// Watch makes a WebSocket of a request, and plays a recording there until the viewer is gone or the
-// request's context ends.
-func (r Recordings) Watch(w http.ResponseWriter, req *http.Request, id string, sees func(tenant string) bool) {
+// Viewer is who watches or exports a recording.
+type Viewer struct {
+	Tenant, Key string                   // of the key
+	Sees        func(tenant string) bool // the key, as it is now, sees recordings of a tenant
+}
+
+// checkEvery is how soon a replay ends whose key may not see it any more.
+const checkEvery = time.Second
+
+var errKeyEnded = apierror.New(apierror.InvalidAPIKey, "The key may not see this recording any more.")
+
+// begin takes one of the places, until end, and returns a context that ends with the request's or because of
+// errKeyEnded.
+func (by Viewer) begin(req *http.Request, tenant string) (ctx context.Context, end func(), err error) {
+	release, ok := underWay.Acquire(by.Tenant, by.Key, maxUnderWay)
+	if !ok {
+		return nil, nil, errTooMany
+	}
+	ctx, cancel := context.WithCancelCause(req.Context())
+	var check sync.WaitGroup
+	check.Go(func() {
+		tick := time.NewTicker(checkEvery)
+		defer tick.Stop()
+		for by.Sees(tenant) {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+		cancel(errKeyEnded)
+	})
+	return ctx, func() { cancel(nil); check.Wait(); release() }, nil
+}
+
+// Watch makes a WebSocket of a request, and plays a recording there until the viewer is gone, may not see
+// it any more, or the request's context ends.
+func (r Recordings) Watch(w http.ResponseWriter, req *http.Request, e recording.Entry, by Viewer) {
 	conn, err := wsconn.Accept(w, req, subprotocol)
 	if err != nil {
 		return // it has answered
 	}
-	select {
-	case underWay <- struct{}{}:
-		defer func() { <-underWay }()
-		serve(req.Context(), conn, r.opener(id, sees))
-	default:
+	ctx, end, err := by.begin(req, e.Tenant)
+	if err != nil {
 		conn.Hangup(codeFailed, errTooMany.Message)
+		return
 	}
+	defer end()
+	serve(ctx, conn, r.opener(e.ID, by.Sees))
 }
 
-// Export answers with a recording as an fbs file. An error comes before anything is written.
-func (r Recordings) Export(w http.ResponseWriter, req *http.Request, id string, sees func(tenant string) bool) error {
-	select {
-	case underWay <- struct{}{}:
-		defer func() { <-underWay }()
-	default:
-		return errTooMany
+// Export answers with a recording as an fbs file. begun reports that some of it has been written: after an
+// error the connection must break then, or what there is would look whole.
+func (r Recordings) Export(w http.ResponseWriter, req *http.Request, e recording.Entry, by Viewer) (begun bool, err error) {
+	ctx, end, err := by.begin(req, e.Tenant)
+	if err != nil {
+		return false, err
 	}
-	a := &answer{ResponseWriter: w, name: id + ".fbs"}
-	err := export(req.Context(), a, r.opener(id, sees))
+	defer end()
+	a := &answer{ResponseWriter: w, name: e.ID + ".fbs"}
+	err = export(ctx, a, r.opener(e.ID, by.Sees))
 	var refused *apierror.Error
 	switch {
-	case a.begun || err == nil:
-		return nil // whoever reads it may have left
-	case errors.As(err, &refused):
-		return err
+	case err == nil || errors.As(err, &refused):
+	case a.begun:
+		err = apierror.New(apierror.ClientGone, "the client left").WithCause(err)
+	default:
+		err = apierror.New(apierror.InvalidValue, "%v", err)
 	}
-	return apierror.New(apierror.InvalidValue, "%v", err)
+	return a.begun, err
 }
 
 // answer is the body of an export. Its head is written with its first bytes.

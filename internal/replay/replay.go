@@ -32,6 +32,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/framebuffer"
@@ -53,7 +54,13 @@ type hangup interface {
 
 // serve shows a recording until the viewer is gone or ctx ends, and closes the connection.
 func serve(ctx context.Context, conn hangup, open Open) {
-	defer context.AfterFunc(ctx, func() { conn.Hangup(codeNormal, "You are no longer signed in.") })()
+	defer context.AfterFunc(ctx, func() {
+		why := "You are no longer signed in."
+		if errors.Is(context.Cause(ctx), errKeyEnded) {
+			why = errKeyEnded.Message
+		}
+		conn.Hangup(codeNormal, why)
+	})()
 	if err := play(ctx, conn, open); err != nil {
 		conn.Hangup(codeFailed, err.Error())
 		return
@@ -62,21 +69,13 @@ func serve(ctx context.Context, conn hangup, open Open) {
 }
 
 func play(ctx context.Context, conn net.Conn, open Open) error {
-	p := &player{conn: conn, source: newSource(open)}
-	frames, file, err := open()
-	if err != nil {
-		return err
-	}
-	outline, err := outlineOf(ctx, frames)
-	_ = file.Close()
-	if err != nil {
-		return err
-	}
+	p := &player{conn: conn, source: newSource(open), outlined: make(chan Outline, 1)}
+	var err error
 	if p.pass, err = p.source.begin(0, p.wait); err != nil {
 		return err
 	}
 	header := p.pass.reader.Header()
-	p.view, p.outline = newView(header.Init), &outline
+	p.view = newView(header.Init)
 	if err := greet(conn, header); err != nil {
 		p.pass.close()
 		return err
@@ -87,8 +86,17 @@ func play(ctx context.Context, conn net.Conn, open Open) error {
 		read <- readEvents(conn, events, done)
 		close(events)
 	}()
-	p.head = newPlayhead(time.Duration(outline.Length)*time.Millisecond, time.Now())
+	ctx, stop := context.WithCancel(ctx)
+	var outline sync.WaitGroup
+	outline.Go(func() { // a long recording takes a while, and plays meanwhile
+		if o, err := outlineOf(ctx, open); err == nil {
+			p.outlined <- o
+		}
+	})
+	p.head = newPlayhead(time.Now())
 	p.run()
+	stop()
+	outline.Wait()
 	close(done)
 	_ = conn.SetReadDeadline(time.Now()) // ends the reader
 	return wrong(<-read)

@@ -28,7 +28,7 @@ type Want struct {
 
 // Shot is a picture.
 type Shot struct {
-	PNG     []byte          // nil unless Changed; the caller must not change it
+	PNG     []byte          // nil unless Changed; the caller must not change it, or use it after its context
 	ETag    string          // of the pixels and Space, hex digits; equal pictures have the same
 	Size    image.Point     // of the desktop
 	Space   image.Point     // of the picture
@@ -37,8 +37,10 @@ type Shot struct {
 	Settled bool            // nothing had changed for Quiet
 }
 
-// Look takes a picture. It waits for at most MaxLook. Errors besides those of the session's end:
-// invalid_value for a region that is not inside the desktop, control_held while a person holds the input.
+// Look takes a picture. It waits for at most MaxLook. The PNG counts in the memory of pictures until ctx ends,
+// which is when it has been written. Errors besides those of the session's end:
+// invalid_value for a region that is not inside the desktop, control_held while a person holds the input,
+// automation_busy where no memory is left.
 func (x *Screen) Look(ctx context.Context, want Want) (Shot, error) {
 	end := time.Now().Add(MaxLook)
 	if err := x.Session().Input.MayLook(); err != nil { // before anything is asked for

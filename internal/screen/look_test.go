@@ -2,6 +2,7 @@ package screen_test
 
 import (
 	"bytes"
+	"context"
 	"image"
 	"image/color"
 	"image/png"
@@ -66,6 +67,46 @@ func TestAnUnchangedPictureIsNotEncodedAgain(t *testing.T) {
 		if shot := l.look(x, screen.Want{Known: first.ETag}); shot.PNG != nil || shot.Changed {
 			t.Errorf("%+v", shot)
 		}
+	})
+}
+
+// A client that reads slowly keeps a PNG that the desktop has let go.
+func TestAPNGCountsUntilItIsWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t, nil)
+		x := l.mustOpen()
+		used := func() int64 {
+			synctest.Wait()
+			used, _ := l.screens.Memory()
+			return used - 4*640*400
+		}
+		slow, read := context.WithCancel(t.Context())
+		defer read()
+		first, err := x.Look(slow, screen.Want{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := int64(len(first.PNG)) * 7 / 3
+		if got := used(); got != size {
+			t.Errorf("%d bytes for a PNG of %d", got, len(first.PNG))
+		}
+		l.look(x, screen.Want{}) // the same
+		if got := used(); got != size {
+			t.Errorf("%d bytes for two calls with one PNG of %d", got, len(first.PNG))
+		}
+		part := l.look(x, screen.Want{Region: image.Rect(0, 0, 9, 9)})
+		if got, want := used(), size+int64(len(part.PNG))*7/3; got != want {
+			t.Errorf("%d bytes, want %d: one that is written, and the last", got, want)
+		}
+		l.screens.SetLimits(screen.Limits{Memory: 1})
+		_, err = x.Look(t.Context(), screen.Want{Region: image.Rect(0, 0, 5, 5)})
+		wantCode(t, err, apierror.AutomationBusy)
+		if got := used(); got != size {
+			t.Errorf("%d bytes after the desktop has none", got)
+		}
+		read()
+		x.Release()
+		l.wantClosed(desktop.ReasonViewer)
 	})
 }
 

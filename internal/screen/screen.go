@@ -27,12 +27,13 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/memory"
+	"github.com/gatehouse-proxy/gatehouse/internal/share"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 )
 
 // Limits bound the open desktops of a process. Zeros take the defaults.
 type Limits struct {
-	Memory   int64 // bytes of pictures; default DefaultMemory
+	Memory   int64 // bytes of pictures, and of PNGs until they are written; default DefaultMemory
 	Sessions int   // at once; default DefaultSessions
 }
 
@@ -55,6 +56,7 @@ type Who struct {
 // Screens are the open desktops of agents.
 type Screens struct {
 	memory memory.Semaphore
+	places share.Pool
 	dial   vncrelay.Dialer
 
 	mu   sync.Mutex // guards the following
@@ -124,13 +126,20 @@ func (s *Screens) enter(who Who) (*Screen, error) {
 	defer s.mu.Unlock()
 	x := s.open[at]
 	if x == nil {
-		if len(s.open) >= s.most {
-			return nil, busy("automation_sessions", "agents have %d desktops open, and no more are allowed", s.most)
+		release, ok := s.places.Acquire(at.tenant, at.key, s.most)
+		if !ok {
+			return nil, busy("automation_sessions", "agents have %d of %d desktops open, and this key can have no more now", len(s.open), s.most)
 		}
 		x = newScreen(s)
+		x.shots.leave = 1 // for PNGs
+		for other := range s.open {
+			if other.tenant == at.tenant { // another eighth is for tenants that have no desktop
+				x.shots.leave = 2
+			}
+		}
 		s.open[at] = x
 		go func() {
-			defer s.left(at, x)
+			defer s.left(at, x, release)
 			x.run(&who, s.dial)
 		}()
 	}
@@ -139,7 +148,8 @@ func (s *Screens) enter(who Who) (*Screen, error) {
 }
 
 // left takes out a desktop that has ended.
-func (s *Screens) left(at place, x *Screen) {
+func (s *Screens) left(at place, x *Screen, release func()) {
+	release()
 	s.mu.Lock()
 	delete(s.open, at)
 	s.mu.Unlock()

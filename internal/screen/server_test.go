@@ -31,6 +31,7 @@ type lab struct {
 	t       testing.TB
 	server  *server
 	several bool // each connection is to a server of its own
+	real    bool // the clock is not that of a bubble
 	dials   atomic.Int32
 	screens *screen.Screens
 }
@@ -41,7 +42,7 @@ func newLab(t testing.TB, change func(p *desktop.Policy)) *lab {
 	if change != nil {
 		change(&p)
 	}
-	l := &lab{Gateway: vncrelaytest.New(t, vncrelaytest.Options{Policy: p}), t: t, server: newServer(640, 400)}
+	l := &lab{Gateway: vncrelaytest.New(t, vncrelaytest.Options{Policy: p, Tenants: []string{"acme"}}), t: t, server: newServer(640, 400)}
 	l.screens = screen.New(func(context.Context, *desktop.Pass) (net.Conn, error) {
 		ours, its := net.Pipe()
 		server := l.server
@@ -54,7 +55,7 @@ func newLab(t testing.TB, change func(p *desktop.Policy)) *lab {
 	})
 	t.Cleanup(func() {
 		l.State.EndAll(desktop.ReasonShutdown)
-		if _, bubble := t.(*testing.T); bubble {
+		if _, test := t.(*testing.T); test && !l.real {
 			time.Sleep(5 * time.Second) // changes of a workstation that met may wait for each other
 		}
 	})
@@ -79,7 +80,9 @@ func (l *lab) mustOpen() *screen.Screen {
 
 func (l *lab) look(x *screen.Screen, want screen.Want) screen.Shot {
 	l.t.Helper()
-	shot, err := x.Look(l.t.Context(), want)
+	ctx, cancel := context.WithCancel(l.t.Context())
+	defer cancel()
+	shot, err := x.Look(ctx, want)
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -116,7 +116,7 @@ func (x *Screen) run(who *Who, dial vncrelay.Dialer) {
 	}
 	stop := x.Session().OnEnd(x.hangUp)
 	var watch sync.WaitGroup
-	watch.Go(x.watch)
+	watch.Go(func() { x.watch(who.Gateway.Workstations()) })
 	close(x.ready)
 	why := x.read()
 	x.Session().End(why)
@@ -222,8 +222,8 @@ func (x *Screen) apply(in *bufio.Reader) error {
 	return nil
 }
 
-// watch ends the session at its limits, and lets go what is held too long.
-func (x *Screen) watch() {
+// watch ends the session at its limits and by its rules, and lets go what is held too long.
+func (x *Screen) watch(rules *desktop.Service) {
 	live, limit := x.Session(), x.link.session.Pass.Rules.IdleTimeout
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -240,6 +240,8 @@ func (x *Screen) watch() {
 			live.End(desktop.ReasonMaxDuration)
 		case limit > 0 && now.Sub(later(input, live.Started)) >= limit:
 			live.End(desktop.ReasonIdle)
+		case !desktop.StillAutomates(rules, live):
+			live.End(desktop.ReasonRemoved)
 		case x.life.unused(now):
 			live.End(desktop.ReasonViewer)
 		case !held.IsZero() && now.Sub(held) >= holdLimit:

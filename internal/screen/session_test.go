@@ -3,8 +3,6 @@ package screen_test
 import (
 	"context"
 	"errors"
-	"image"
-	"image/color"
 	"strconv"
 	"sync"
 	"testing"
@@ -83,7 +81,7 @@ func TestCallsOfAKeyShareADesktop(t *testing.T) {
 func TestTooManyDesktopsAreRefused(t *testing.T) {
 	for name, limits := range map[string]screen.Limits{
 		"sessions": {Sessions: 2},
-		"memory":   {Memory: 4*640*400*2 + 1},
+		"memory":   {Memory: 4 * 640 * 400 * 3},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l := newLab(t, nil)
@@ -107,6 +105,44 @@ func TestTooManyDesktopsAreRefused(t *testing.T) {
 				t.Errorf("%s: an open desktop is refused: %v", name, err)
 			}
 			x.Release()
+		})
+	}
+}
+
+// The last eighths of places and memory are for tenants that have no desktop open.
+func TestATenantLeavesDesktopsToOthers(t *testing.T) {
+	const picture = 4 * 640 * 400
+	for name, limits := range map[string]screen.Limits{
+		"sessions": {Sessions: 8},
+		"memory":   {Memory: 10 * picture},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLab(t, nil)
+			l.several = true
+			l.screens.SetLimits(limits)
+			open := func(tenant, workstation, key string) error {
+				x, err := l.screens.Open(t.Context(), screen.Who{
+					Gateway: l, Issuer: desktop.Issuer{Tenant: tenant, Key: key}, Workstation: workstation, Client: viewer,
+				})
+				if err == nil {
+					x.Release()
+				}
+				return err
+			}
+			for n := range 7 {
+				if err := open("default", "one", strconv.Itoa(n)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			err := open("default", "one", "7")
+			wantCode(t, err, apierror.AutomationBusy)
+			var e *apierror.Error
+			if errors.As(err, &e); e.RefusedBy != "vnc: automation_"+name {
+				t.Errorf("refused by %q", e.RefusedBy)
+			}
+			if err := open("acme", "one", "a"); err != nil {
+				t.Errorf("%s: another tenant: %v", name, err)
+			}
 		})
 	}
 }
@@ -200,23 +236,6 @@ func TestADrainEndsAnAgentsDesktop(t *testing.T) {
 		if took := time.Since(begun); took > time.Second {
 			t.Errorf("after %v", took)
 		}
-	})
-}
-
-func TestAnAgentWithoutTheRuleIsRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLab(t, func(p *desktop.Policy) { p.Session.Automation = desktop.AutomationView })
-		_, err := l.open("agent")
-		wantCode(t, err, apierror.AutomationOff)
-		x, err := l.screens.Open(t.Context(), screen.Who{Gateway: l, Issuer: desktop.Issuer{Tenant: "default", Key: "agent"}, Workstation: "one", Client: viewer})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if shot := l.look(x, screen.Want{Region: image.Rect(0, 0, 2, 2)}); at(t, shot.PNG, 0, 0) != (color.RGBA{30, 60, 90, 255}) {
-			t.Error("another picture")
-		}
-		x.Release()
-		l.wantClosed(desktop.ReasonViewer)
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"image"
 	"strings"
+	"sync/atomic"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/framebuffer"
@@ -19,6 +20,7 @@ import (
 // shots are the picture of a desktop, and the last PNG of it.
 type shots struct {
 	memory *memory.Semaphore
+	leave  int64 // eighths of it that the picture does not take
 	// turn is held by who uses the following: the reader while a message comes, and who takes a shot.
 	turn    chan struct{}
 	decoder *framebuffer.Decoder
@@ -32,10 +34,31 @@ type shot struct {
 	region  image.Rectangle
 	space   image.Point
 	etag    string
-	png     []byte // nil: it was not made
+	png     *png // nil: it was not made
 }
 
-var errClosed = errors.New("the session has ended")
+// png is a PNG. Its memory counts until its last user has ended: the desktop, which keeps the last one, and
+// calls, which write it to their clients.
+type png struct {
+	data   []byte
+	memory *memory.Semaphore
+	users  atomic.Int32
+}
+
+// size is what a PNG takes with its base64, which most answers have.
+func (p *png) size() int64 { return int64(len(p.data)) * 7 / 3 }
+
+// end ends a use.
+func (p *png) end() {
+	if p.users.Add(-1) == 0 {
+		p.memory.Give(p.size())
+	}
+}
+
+var (
+	errClosed = errors.New("the session has ended")
+	errMemory = busy("automation_memory", "the pictures of agents' desktops fill automation_memory")
+)
 
 // begin makes the picture of a desktop.
 func (s *shots) begin(init rfb.Init) (size image.Point, err error) {
@@ -54,8 +77,10 @@ func (s *shots) begin(init rfb.Init) (size image.Point, err error) {
 
 // hold changes how much memory is taken.
 func (s *shots) hold(bytes int64) error {
-	if !s.memory.Take(bytes - s.taken) {
-		return busy("automation_memory", "the pictures of agents' desktops fill automation_memory")
+	if more := bytes - s.taken; more <= 0 { // also where a reload has made the bound less
+		s.memory.Give(-more)
+	} else if !s.memory.TakeLeaving(s.leave, more) {
+		return errMemory
 	}
 	s.taken = bytes
 	return nil
@@ -65,7 +90,8 @@ func (s *shots) hold(bytes int64) error {
 func (s *shots) close() {
 	s.turn <- struct{}{}
 	s.memory.Give(s.taken)
-	s.taken, s.decoder, s.last = 0, nil, shot{}
+	s.taken, s.decoder = 0, nil
+	s.drop()
 	<-s.turn
 }
 
@@ -78,7 +104,7 @@ func (s *shots) read(in *bufio.Reader) (m framebuffer.Message, size image.Point,
 	}
 	p := s.decoder.Picture()
 	if size = image.Pt(p.Width, p.Height); m.Resized {
-		s.last = shot{}
+		s.drop()
 		err = s.hold(int64(len(p.Pix)))
 	}
 	return m, size, err
@@ -116,20 +142,25 @@ func (s *shots) take(ctx context.Context, want *Want, version uint64, encoded bo
 	if !encoded || !out.Changed {
 		return out, nil
 	}
-	out.PNG = s.last.png
-	if out.PNG == nil {
-		out.PNG = encode(shrink(picture.SubImage(region).(*image.RGBA), space))
-		if s.hold(s.taken+int64(len(out.PNG))) == nil { // else it is not kept
-			s.last.png = out.PNG
+	if s.last.png == nil {
+		p := &png{data: encode(shrink(picture.SubImage(region).(*image.RGBA), space)), memory: s.memory}
+		if !s.memory.Take(p.size()) {
+			return Shot{}, errMemory
 		}
+		p.users.Add(1)
+		s.last.png = p
 	}
+	s.last.png.users.Add(1)
+	context.AfterFunc(ctx, s.last.png.end)
+	out.PNG = s.last.png.data
 	return out, nil
 }
 
 // drop lets the last PNG go.
 func (s *shots) drop() {
-	s.memory.Give(int64(len(s.last.png)))
-	s.taken -= int64(len(s.last.png))
+	if s.last.png != nil {
+		s.last.png.end()
+	}
 	s.last = shot{}
 }
 

@@ -192,11 +192,11 @@ func (u *Upload) grow(size int) error {
 // Reserve counts n more bytes that are held with the body, such as a redacted copy of it. The error
 // is 429 gateway_busy.
 func (u *Upload) Reserve(n int) error {
-	take := u.config.Memory.Take
+	var leave int64
 	if n > smallBody {
-		take = u.config.Memory.TakeLarge
+		leave = 1
 	}
-	if !take(int64(n)) {
+	if !u.config.Memory.TakeLeaving(leave, int64(n)) {
 		e := apierror.New(apierror.GatewayBusy, "the gateway holds as many request bodies as it can; try again shortly")
 		e.RefusedBy = "gateway: body_memory"
 		return e

@@ -70,6 +70,7 @@ type Options struct {
 	Policy  desktop.Policy
 	Target  desktop.Target
 	Desktop Conversation // default: no password, 1280x720, "one"
+	Tenants []string     // besides "default", that have a workstation "one" too
 
 	Recordings *recording.Store
 }
@@ -85,10 +86,13 @@ func New(t testing.TB, o Options) *Gateway {
 		o.Target.Address = "192.0.2.200:5900"
 	}
 	state := memory.NewState(time.Now)
+	var workstations []desktop.Spec
+	for _, tenant := range append(o.Tenants, "default") {
+		workstations = append(workstations, desktop.Spec{ID: desktop.ID{Tenant: tenant, Name: "one"}, Target: o.Target})
+	}
 	service, err := desktop.New(desktop.Config{
-		Policy:       o.Policy,
-		Workstations: []desktop.Spec{{ID: desktop.ID{Tenant: "default", Name: "one"}, Target: o.Target}},
-		State:        state, Storage: new(desktoptest.Storage), Random: rand.Reader,
+		Policy: o.Policy, Workstations: workstations,
+		State: state, Storage: new(desktoptest.Storage), Random: rand.Reader,
 	})
 	if err == nil {
 		err = service.Start(t.Context())
