@@ -6,7 +6,7 @@
 #               balancer, to try out
 # make cluster-test  several gateways for long: failovers, kills, pauses, clocks, full disks; all
 #               SDKs and viewers; an hour, less with KILLS=50
-# make browser  the console in a real browser for long: silence, idle sessions, slow readers, a million
+# make browser  the console in Chromium for long: silence, idle sessions, slow readers, a million
 #               rows
 # make pictures  the pictures of the documentation, from the console with a week of made-up calls
 # make bench  load tests, compared with a plain proxy and the provider itself; with PEERS=1, with

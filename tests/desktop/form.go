@@ -52,10 +52,13 @@ type Contents struct {
 	Chosen int    `json:"chosen"` // NoRow if none
 }
 
-// press is a press of a button.
-type press struct {
-	button byte
-	at     image.Point
+// Input is one event that a form has received.
+type Input struct {
+	Down   bool // a press; neither for a movement
+	Up     bool
+	Symbol uint32 // of a key, in the state of the modifiers; 0 for others
+	Button byte   // 0 for others
+	At     image.Point
 }
 
 // Form is a window as large as its display: two text fields, a box to tick, a list and a button. It
@@ -69,10 +72,11 @@ type Form struct {
 
 	mu       sync.Mutex // guards the following
 	contents Contents
+	log      []Input
 	inNote   bool // the second field has the keyboard
 	selected bool // all of its text
 	clicks   int  // in one place, within a moment
-	last     press
+	last     Input
 	lastAt   uint32 // milliseconds of the server
 }
 
@@ -98,7 +102,7 @@ func OpenForm(number string, background ...Area) (f *Form, err error) {
 	x := f.events
 	f.window = x.id()
 	const inputOutput, copyFromParent = 1, 0
-	const mask = keyPressMask | buttonPressMask
+	const mask = keyPressMask | keyReleaseMask | buttonPressMask | buttonReleaseMask | motionMask
 	err = x.do(request(opCreateWindow, copyFromParent, f.window, x.Root, pair(0, 0), pair(x.width, x.height), pair(0, inputOutput),
 		copyFromParent, attributeEventMask, mask))
 	if err != nil {
@@ -138,11 +142,18 @@ func (f *Form) Contents() Contents {
 	return f.contents
 }
 
-// Clear empties the form.
+// Log is what has arrived so far, in order.
+func (f *Form) Log() []Input {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]Input(nil), f.log...)
+}
+
+// Clear empties the form and its log.
 func (f *Form) Clear() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.contents, f.inNote, f.selected, f.clicks = Contents{Chosen: NoRow}, false, false, 0
+	f.contents, f.log, f.inNote, f.selected, f.clicks = Contents{Chosen: NoRow}, nil, false, false, 0
 	return f.draw()
 }
 
@@ -227,10 +238,10 @@ func (f *Form) scroll(rows int) {
 
 // count says which click this is in one place: a third one within half a second after the second, and
 // so on.
-func (f *Form) count(in press, at uint32) int {
+func (f *Form) count(in Input, at uint32) int {
 	const moment, near = 500, 4
-	away := in.at.Sub(f.last.at)
-	if in.button != f.last.button || at-f.lastAt > moment || max(away.X, -away.X, away.Y, -away.Y) > near {
+	away := in.At.Sub(f.last.At)
+	if in.Button != f.last.Button || at-f.lastAt > moment || max(away.X, -away.X, away.Y, -away.Y) > near {
 		f.clicks = 0
 	}
 	f.clicks++

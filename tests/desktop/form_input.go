@@ -27,17 +27,25 @@ func (f *Form) listen() {
 	}
 }
 
-// take carries out one event, and shows what it has changed.
+// take carries out one event, shows what it has changed, and logs it afterwards.
 func (f *Form) take(e []byte) error {
 	const sent = 0x80 // by another client, as a selection is
 	at, state := le.Uint32(e[4:]), le.Uint16(e[28:])
+	in := Input{At: image.Pt(int(int16(le.Uint16(e[24:]))), int(int16(le.Uint16(e[26:]))))}
 	switch e[0] &^ sent {
 	case keyPress:
-		if err := f.key(f.events.codes.typed(e[1], state), state, at); err != nil {
+		in.Down, in.Symbol = true, f.events.codes.typed(e[1], state)
+		if err := f.key(in.Symbol, state, at); err != nil {
 			return err
 		}
+	case keyRelease:
+		in.Up, in.Symbol = true, f.events.codes.typed(e[1], state)
 	case buttonPress:
-		f.button(press{e[1], image.Pt(int(int16(le.Uint16(e[24:]))), int(int16(le.Uint16(e[26:]))))}, at)
+		in.Down, in.Button = true, e[1]
+		f.button(in, at)
+	case buttonRelease:
+		in.Up, in.Button = true, e[1]
+	case motionNotify:
 	case selectionNotify:
 		return f.selection(le.Uint32(e[16:]), le.Uint32(e[20:]), at)
 	case mappingNotify:
@@ -45,7 +53,13 @@ func (f *Form) take(e []byte) error {
 	default:
 		return nil
 	}
-	return f.draw()
+	if in.Down {
+		if err := f.draw(); err != nil {
+			return err
+		}
+	}
+	f.log = append(f.log, in)
+	return nil
 }
 
 // mapping reads the keyboard again: a VNC server has added a symbol to it. The connection of the events
@@ -100,23 +114,23 @@ func letter(symbol uint32) string {
 }
 
 // button does what a button or a click of the wheel does.
-func (f *Form) button(in press, at uint32) {
+func (f *Form) button(in Input, at uint32) {
 	const left, wheelUp, wheelDown, all = 1, 4, 5, 3
-	inside := func(r image.Rectangle) bool { return in.at.In(r) && in.button == left }
+	inside := func(r image.Rectangle) bool { return in.At.In(r) && in.Button == left }
 	switch {
-	case in.button == wheelUp && in.at.In(FormList):
+	case in.Button == wheelUp && in.At.In(FormList):
 		f.scroll(-formMore)
-	case in.button == wheelDown && in.at.In(FormList):
+	case in.Button == wheelDown && in.At.In(FormList):
 		f.scroll(formMore)
 	case inside(FormName), inside(FormNote):
-		f.inNote = in.at.In(FormNote)
+		f.inNote = in.At.In(FormNote)
 		f.selected = f.count(in, at) == all
 	case inside(FormAgreed):
 		f.contents.Agreed = !f.contents.Agreed
 	case inside(FormSend):
 		f.contents.Sent++
 	case inside(FormList):
-		f.contents.Chosen = f.contents.Top + (in.at.Y-FormList.Min.Y)/FormRow
+		f.contents.Chosen = f.contents.Top + (in.At.Y-FormList.Min.Y)/FormRow
 	}
 }
 
@@ -159,5 +173,6 @@ func (f *Form) selection(target, property, at uint32) error {
 		}
 	}
 	f.insert(string(text))
+	f.log = append(f.log, Input{})
 	return f.draw()
 }

@@ -49,7 +49,7 @@ func TestTheExamplesOfVendorsHitTheForm(t *testing.T) {
 
 func TestTheThirdClickInOnePlaceSelects(t *testing.T) {
 	var f Form
-	click := func(x int, at uint32) { f.button(press{1, image.Pt(x, 157)}, at) }
+	click := func(x int, at uint32) { f.button(Input{Down: true, Button: 1, At: image.Pt(x, 157)}, at) }
 	for _, at := range []uint32{100, 200, 300} {
 		if click(405, at); f.selected != (at == 300) {
 			t.Errorf("selected %v after the click at %d", f.selected, at)

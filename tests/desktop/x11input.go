@@ -20,9 +20,11 @@ const (
 	selectionNotify = 31
 	mappingNotify   = 34
 
-	keyPressMask    = 1 << 0
-	buttonPressMask = 1 << 2
-	motionMask      = 1 << 6
+	keyPressMask      = 1 << 0
+	keyReleaseMask    = 1 << 1
+	buttonPressMask   = 1 << 2
+	buttonReleaseMask = 1 << 3
+	motionMask        = 1 << 6
 )
 
 // Key symbols that are not characters (X11/keysymdef.h). Those of Latin-1 are their own code.
