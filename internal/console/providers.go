@@ -114,7 +114,6 @@ func providers(v *visit) error {
 		return err
 	}
 	var byProvider, byModel map[string]failedCalls
-	var refused []activityRow
 	if p.Day {
 		if byProvider, err = failedOfDay(v, "provider", nil); err != nil {
 			return err
@@ -122,6 +121,9 @@ func providers(v *visit) error {
 		if byModel, err = failedOfDay(v, "model", nil); err != nil {
 			return err
 		}
+	}
+	var refused []activityRow
+	if p.Day {
 		if refused, err = refusedNames(v); err != nil {
 			return err
 		}
@@ -137,20 +139,12 @@ func providers(v *visit) error {
 	return v.render("providers", &p)
 }
 
-// refusedNames are the newest calls of the last 24 hours whose model was not found. To find the few rows of
-// one code takes as long as the time has rows of all, so only the last hour is read in which the sums have
-// such calls.
+// refusedNames are the newest calls of the last hour whose model was not found: with a filter each row of the
+// time is read.
 func refusedNames(v *visit) ([]activityRow, error) {
-	code := string(apierror.ModelNotFound)
-	lines, err := linesOfDay(v, "code", url.Values{"code": {code}})
-	line := lines[code]
-	if err != nil || line == nil || len(line.Points) == 0 {
-		return nil, err
-	}
-	last := line.Points[len(line.Points)-1].At.UTC()
 	var answer activityAnswer
-	err = v.get("/api/v1/activity", url.Values{
-		"code": {code}, "from": {last.Format(time.RFC3339)}, "to": {last.Add(time.Hour).Format(time.RFC3339)}, "limit": {"100"},
+	err := v.get("/api/v1/activity", url.Values{
+		"code": {string(apierror.ModelNotFound)}, "from": {v.now.UTC().Add(-time.Hour).Format(time.RFC3339)}, "limit": {"100"},
 	}, &answer)
 	return answer.Data, err
 }
@@ -170,7 +164,7 @@ func (c *providerCard) lacks(refused []activityRow) {
 
 // LackingRows is the list of these calls.
 func (providerCard) LackingRows() string {
-	return activityLink(&span{Choice: "24h"}, url.Values{"code": {string(apierror.ModelNotFound)}})
+	return activityLink(&span{Choice: "1h"}, url.Values{"code": {string(apierror.ModelNotFound)}})
 }
 
 // readProviders asks for the providers, and finds the worst model of each.
@@ -191,7 +185,8 @@ func readProviders(v *visit) ([]providerCard, error) {
 // failedOfDay returns the calls of the last 24 hours with these filters and how many failed, by the
 // provider or the model.
 func failedOfDay(v *visit, by string, filters url.Values) (map[string]failedCalls, error) {
-	lines, err := linesOfDay(v, by, filters)
+	to := v.now.UTC().Truncate(time.Hour).Add(time.Hour)
+	lines, err := linesBy(v, by, "hour", to.Add(-24*time.Hour), to, filters)
 	found := make(map[string]failedCalls, len(lines))
 	for name, line := range lines {
 		found[name] = line.failed()
@@ -199,13 +194,7 @@ func failedOfDay(v *visit, by string, filters url.Values) (map[string]failedCall
 	return found, err
 }
 
-// linesOfDay returns the sums of the last 24 hours by the hour.
-func linesOfDay(v *visit, by string, filters url.Values) (map[string]*seriesLine, error) {
-	to := v.now.UTC().Truncate(time.Hour).Add(time.Hour)
-	return linesBy(v, by, "hour", to.Add(-24*time.Hour), to, filters)
-}
-
-// linesBy returns the sums of a time, by a field of calls.
+// linesBy returns the sums of a time, by the provider, the model or the key.
 func linesBy(v *visit, by, step string, from, to time.Time, filters url.Values) (map[string]*seriesLine, error) {
 	q := url.Values{"by": {by}, "step": {step}, "top": {"50"}, "from": {from.Format(time.RFC3339)}, "to": {to.Format(time.RFC3339)}}
 	maps.Copy(q, filters)

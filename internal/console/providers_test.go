@@ -1,7 +1,6 @@
 package console
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -16,8 +15,7 @@ const twoProviders = `200 {"object":"list","data":[
 func TestProvidersAreShownAsCallsHaveFoundThem(t *testing.T) {
 	a := newManageAPI(t, map[string]string{
 		"GET /v1/providers":           twoProviders,
-		"GET /api/v1/activity/series": `200 {"data":[{"name":"acme","total":{"requests":200,"errors":5}},{"name":"acme/large","total":{"requests":150,"errors":3}},
-			{"name":"model_not_found","total":{"requests":9},"points":[{"at":"2026-11-22T21:00:00Z","requests":4},{"at":"2026-11-23T01:00:00Z","requests":5}]}]}`,
+		"GET /api/v1/activity/series": `200 {"data":[{"name":"acme","total":{"requests":200,"errors":5}},{"name":"acme/large","total":{"requests":150,"errors":3}}]}`,
 		"GET /api/v1/activity": `200 {"data":[{"model":"idle/new","code":"model_not_found","refused_by":"provider idle does not list it: write x"},{"model":"idle/<new>","code":"model_not_found","refused_by":"provider idle does not list it: write x"},
 			{"model":"idle/new","code":"model_not_found","refused_by":"provider idle does not list it: write x"},{"model":"idler/old","code":"model_not_found","refused_by":"provider idler does not list it: write x"},{"model":"m","code":"model_not_found"}]}`,
 	})
@@ -27,33 +25,7 @@ func TestProvidersAreShownAsCallsHaveFoundThem(t *testing.T) {
 		"acme/large at eu healthy 1 minute ago 20 minutes ago . It gave no answer, a broken or late one, or an error of its own. 1 of 40 2.5 % 3 of 150 2.0 %",
 		"acme/large at us cooling down again in 10 minutes never 10 minutes ago . It refused the gateway's credential, its quota is used up, or it has no such model. Somebody must act. no calls",
 		"idle no calls lately idle.invalid Its list of models has never come, so only models that the configuration or a catalog names can be called. The log has the cause. Until it comes, models NAME or discover off in its block lets calls through. "+
-			"Its list of models does not have idle/new , idle/<new> , so calls of the last 24 hours were refused. models NAME or discover off in its block lets them through. No model of it was called in the last hour, so nothing is known of it.")
-}
-
-// A day can have a million rows, of which few or none have the code.
-func TestNamesThatAProviderLacksAreReadFromOneHour(t *testing.T) {
-	a := newManageAPI(t, map[string]string{
-		"GET /v1/providers":           twoProviders,
-		"GET /api/v1/activity/series": `200 {"data":[{"name":"model_not_found","points":[{"at":"2026-11-22T21:00:00Z","requests":4},{"at":"2026-11-23T01:00:00Z","requests":5}]}]}`,
-		"GET /api/v1/activity":        `200 {"data":[]}`,
-	})
-	rows := func() (times []string) {
-		a.asked = nil
-		a.shows(a.visit("/console/providers", nil), 200)
-		for _, s := range a.asked {
-			if s.route == "GET /api/v1/activity" {
-				times = append(times, s.query.Get("from")+" "+s.query.Get("to"))
-			}
-		}
-		return times
-	}
-	if got := rows(); !slices.Equal(got, []string{"2026-11-23T01:00:00Z 2026-11-23T02:00:00Z"}) {
-		t.Errorf("rows of %q are read", got)
-	}
-	a.answers["GET /api/v1/activity/series"] = `200 {"data":[]}`
-	if got := rows(); got != nil {
-		t.Errorf("without such a call rows of %q are read", got)
-	}
+			"Its list of models does not have idle/new , idle/<new> , so calls of the last hour were refused. models NAME or discover off in its block lets them through. No model of it was called in the last hour, so nothing is known of it.")
 }
 
 func TestProvidersWithoutTheActivity(t *testing.T) {
