@@ -65,6 +65,7 @@ func asking(t *testing.T, f func(t *testing.T, d *desktop.Service, p *plane)) {
 		p := new(plane)
 		p.say(allow("vm-1", ""))
 		f(t, open(t, func(c *desktop.Config) { c.Sources = []desktop.Source{p.source(t)} }), p)
+		time.Sleep(5 * time.Second) // changes of a workstation that met may wait for each other
 	})
 }
 

@@ -73,3 +73,28 @@ func TestALowerRuleOfARegistrationEndsARun(t *testing.T) {
 		})
 	}
 }
+
+// An agent that looks at its desktop all the time would never be let act.
+func TestAHigherRuleOfARegistrationLetsAnAgentAct(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t, func(p *desktop.Policy) { p.Networks = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
+		l.several = true
+		registration := desktop.Registration{Address: "10.0.0.9:5901"}
+		who := screen.Who{Gateway: l, Issuer: desktop.Issuer{Tenant: "default", Key: "agent"}, Workstation: "two", Client: viewer}
+		for _, rule := range []desktop.Automation{desktop.AutomationView, desktop.AutomationControl} {
+			registration.Session.Automation = rule
+			if _, _, err := l.Service.Register(t.Context(), "default", "two", registration); err != nil {
+				t.Fatal(err)
+			}
+			who.Control = rule == desktop.AutomationControl
+			x, err := l.screens.Open(t.Context(), who)
+			if err != nil {
+				t.Fatalf("%s: %v", rule, err)
+			}
+			if who.Control {
+				must(t, x.Key('a', true))
+			}
+			x.Release()
+		}
+	})
+}

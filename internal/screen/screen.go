@@ -94,17 +94,21 @@ func (s *Screens) Open(ctx context.Context, who Who) (*Screen, error) {
 		need = desktop.AutomationControl
 	}
 	who.Issuer.Agent = true
-	if err := desktop.MayAutomate(who.Gateway.Workstations(), who.Issuer, who.Workstation, need); err != nil {
-		return nil, err
-	}
 	for {
+		if err := desktop.MayAutomate(who.Gateway.Workstations(), who.Issuer, who.Workstation, need); err != nil {
+			return nil, err
+		}
 		x, err := s.enter(who)
 		if err != nil {
 			return nil, err
 		}
 		again, err := x.arrive(ctx)
-		if err == nil && !again && !x.conn.session.Pass.Rules.Automates(need) { // its source is stricter
-			err = apierror.New(apierror.AutomationOff, "the source of workstation %q does not let agents do that", who.Workstation)
+		if err == nil && !again && !x.conn.session.Pass.Rules.Automates(need) {
+			if again = need == desktop.AutomationControl && !x.control; again { // the rules were raised since
+				x.Session().End(desktop.ReasonRemoved)
+			} else {
+				err = apierror.New(apierror.AutomationOff, "the source of workstation %q does not let agents do that", who.Workstation)
+			}
 		}
 		if err == nil && !again {
 			if who.Control {
@@ -131,6 +135,7 @@ func (s *Screens) enter(who Who) (*Screen, error) {
 			return nil, busy("automation_sessions", "agents have %d of %d desktops open, and this key can have no more now", len(s.open), s.most)
 		}
 		x = newScreen(s)
+		x.control = desktop.MayAutomate(who.Gateway.Workstations(), who.Issuer, who.Workstation, desktop.AutomationControl) == nil
 		x.shots.leave = 1 // for PNGs
 		for other := range s.open {
 			if other.tenant == at.tenant { // another eighth is for tenants that have no desktop

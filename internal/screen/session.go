@@ -34,6 +34,8 @@ type Screen struct {
 	failed error         // why it did not open
 	over   chan struct{} // closed when nothing is left of it
 
+	control bool // when it was opened all rules but its source's let agents act
+
 	conn    *connection // set before ready is closed
 	updates updates
 	shots   shots
