@@ -6,10 +6,13 @@
 #               balancer, to try out
 # make cluster-test  several gateways for long: failovers, kills, pauses, clocks, full disks; all
 #               SDKs and viewers; an hour, less with KILLS=50
-# make browser  the console in a real browser for long: silence, idle sessions, slow readers, a million
+# make browser  the console in Chromium for long: silence, idle sessions, slow readers, a million
 #               rows
+# make pictures  the pictures of the documentation, from the console with a week of made-up calls
 # make bench  load tests, compared with a plain proxy and the provider itself; with PEERS=1, with
 #             other gateways instead, which it installs
+# make scale  the tables of docs/scale.md: what one gateway, three and fifty carry; eight minutes on a
+#               machine that does nothing else
 # make halfsent   2,000 uploads that stop half-way: memory, and the calls of others
 # make soak   all endings of calls and desktops at once, with reloads and a database that fails, for
 #             SOAKTIME
@@ -39,7 +42,7 @@ SEED ?= 1
 MUTATEFLAGS ?=
 GOVULNCHECK := v1.9.0
 
-.PHONY: build run test cluster cluster-test clients browser bench soak faults halfsent fuzz mutate vuln licenses fmt clean
+.PHONY: build run test cluster cluster-test clients browser pictures bench scale soak faults halfsent fuzz mutate vuln licenses fmt clean
 
 build:
 	cd tests/tools && go run ./mkcaddy -manifest ../../xcaddy.json -o ../../caddy
@@ -62,6 +65,9 @@ clients: build
 browser: build
 	@./.ci/suites browser-long
 
+pictures: build
+	@./.ci/suites pictures
+
 bench: $(if $(PEERS),$(BENCH_PEERS))
 	go run ./tests/bench $(if $(PEERS),-peers $(BENCH_PEERS)) $(BENCHFLAGS)
 
@@ -74,6 +80,10 @@ $(BENCH_PEERS): tests/bench/peers/litellm.txt tests/bench/peers/package-lock.jso
 	cp tests/bench/peers/package.json tests/bench/peers/package-lock.json $@/portkey/
 	cd $@/portkey && npm ci --ignore-scripts --no-audit --no-fund
 	touch $@
+
+scale: build
+	go run ./tests/bench -caddy ./caddy -time 3s -capacity tests/tools/scale/measured.json
+	cd tests/tools && go run ./scale -docs ../../docs/scale.md
 
 # go test has no timeout here: every wait of a call or a pause has its own.
 halfsent:

@@ -108,7 +108,8 @@ type App struct {
 	state       *gateway.State
 	stateDir    string // of state; "" until a reference to it is held
 	gateway     *gateway.Gateway
-	certificate *certificate // nil without VNC
+	certificate *certificate  // nil without VNC
+	presented   []certificate // set before the gateway starts
 	credentials *heldCredentials
 	manyKeys    bool
 	end         func() error   // ends the gateway, once
@@ -160,6 +161,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if config.Emitter, config.Observed, err = a.events(); err != nil {
 		return err
 	}
+	config.Certificates = func() []gateway.Certificate { return presented(a.presented) }
 	config.Release, config.Reacquire = a.releaseState, a.reacquireState
 	config.Routes = handlers.RouteNames()
 	offline.Provisioned(func() offline.Config { return inspected(a, config) })
@@ -209,6 +211,7 @@ func (a *App) Start() error {
 			_ = a.end() // Cleanup returns the error
 		}
 	})
+	a.presented = presentedNames(a.ctx, a.certificate)
 	return a.gateway.Start(a.ctx, keep)
 }
 

@@ -1,16 +1,23 @@
 package caddymodule
 
 import (
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 	"github.com/caddyserver/certmagic"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
 
-// certificate is the wildcard certificate of viewers.
+// certificate is the wildcard certificate of viewers, or the one of a site.
 type certificate struct {
 	name string
 	tls  *caddytls.TLS
@@ -79,13 +86,63 @@ func (c *certificate) check() error {
 }
 
 // ends returns when the certificate of viewers expires, the zero time without one.
-func (c *certificate) ends() (last time.Time) {
+func (c *certificate) ends() time.Time {
+	if newest := c.newest(); newest != nil {
+		return newest.NotAfter
+	}
+	return time.Time{}
+}
+
+// newest returns the certificate that is valid for longest, nil without one.
+func (c *certificate) newest() (newest *x509.Certificate) {
 	for _, found := range caddytls.AllMatchingCertificates(c.name) {
-		if leaf := found.Leaf; leaf != nil && leaf.NotAfter.After(last) {
-			last = leaf.NotAfter
+		if leaf := found.Leaf; leaf != nil && (newest == nil || leaf.NotAfter.After(newest.NotAfter)) {
+			newest = leaf
 		}
 	}
-	return last
+	return newest
+}
+
+// presented returns the certificates of the names that there are.
+func presented(all []certificate) (there []gateway.Certificate) {
+	for i := range all {
+		newest := all[i].newest()
+		if newest == nil {
+			continue
+		}
+		var window float64
+		if policy, _ := all[i].policy(); policy != nil {
+			window = policy.RenewalWindowRatio
+		}
+		there = append(there, gateway.Certificate{Name: all[i].name, Expires: newest.NotAfter, RenewBy: caddykit.RenewBy(newest, window)})
+	}
+	return there
+}
+
+// presentedNames returns what clients need a certificate for: the sites with a directive of ours, and
+// viewers, if there are any. All apps must be provisioned.
+func presentedNames(ctx caddy.Context, viewers *certificate) (names []certificate) {
+	module, err := ctx.AppIfConfigured("tls")
+	if err != nil {
+		return nil // no site has HTTPS
+	}
+	tls := module.(*caddytls.TLS)
+	if viewers != nil {
+		names = append(names, *viewers)
+	}
+	module, err = ctx.AppIfConfigured("http")
+	if err != nil {
+		return names
+	}
+	var hosts []string
+	for _, server := range module.(*caddyhttp.App).Servers {
+		hosts = append(hosts, caddykit.SiteHosts(server, func(id caddy.ModuleID) bool { return strings.HasPrefix(id.Name(), caddykit.AppName) })...)
+	}
+	slices.Sort(hosts)
+	for _, host := range slices.Compact(hosts) {
+		names = append(names, certificate{host, tls})
+	}
+	return names
 }
 
 // own reports whether the configuration loads the certificate from files.

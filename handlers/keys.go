@@ -52,8 +52,19 @@ func listMadeKeys(x *apiRequest, q url.Values) error {
 	return x.succeed(report.MadeKeys(page, spent), nil)
 }
 
-// showKey shows one key.
+// showKey shows one key: by its hash one that was made at run time, or by its name one of the configuration.
 func showKey(x *apiRequest) error {
+	if x.r.URL.Query().Get("source") == "configuration" {
+		q, err := x.strictQuery("source", "tenant")
+		if err != nil {
+			return err
+		}
+		key, err := gateway.ConfiguredKey(x.gateway, x.req.Caller.Tenants(q.Get("tenant")), x.name)
+		if err != nil {
+			return err
+		}
+		return x.reply(http.StatusOK, report.OneConfiguredKey(key))
+	}
 	made, by, _, err := managing(x)
 	if err != nil {
 		return err

@@ -174,7 +174,7 @@ func TestKeysOfTheConfigurationAreListedForTheirTenant(t *testing.T) {
 	if a.Code != 200 || len(list) != len(keyScopes)-2 || !names["keys"] || names["other"] || names["operator"] {
 		t.Errorf("%d %v", a.Code, names)
 	}
-	const connect = `{"name":"connect","tenant":"default","source":"configuration","disabled":false,"expires_at":"2026-03-18T13:00:00Z","scopes":["workstations:connect"]}`
+	const connect = `{"name":"connect","tenant":"default","source":"configuration","disabled":false,"expires_at":"2026-03-18T13:00:00Z","scopes":["workstations:connect"],"models":[],"mcp":[],"hosted_tools":false,"all_tenants":false}`
 	if !strings.Contains(a.Body.String(), connect) || strings.Contains(a.Body.String(), "hash") {
 		t.Errorf("%s", a.Body)
 	}
@@ -182,6 +182,18 @@ func TestKeysOfTheConfigurationAreListedForTheirTenant(t *testing.T) {
 	if list, _ = all.at(t, "data").([]any); len(list) != len(keyScopes) {
 		t.Errorf("an operator sees %d", len(list))
 	}
+	one := call(t, g, "GET", "/api/v1/keys/connect?source=configuration", "keys", "")
+	if one.Code != 200 || strings.TrimSpace(one.Body.String()) != `{"data":`+connect+`}` {
+		t.Errorf("one key: %d %s", one.Code, one.Body)
+	}
+	if a := call(t, g, "GET", "/api/v1/keys/one-model?source=configuration", "keys", ""); !strings.Contains(a.Body.String(), `"models":["acme/n"]`) {
+		t.Errorf("a key with one model: %d %s", a.Code, a.Body)
+	}
+	for _, path := range []string{"/api/v1/keys/other?source=configuration", "/api/v1/keys/none?source=configuration", "/api/v1/keys/connect?source=configuration&tenant=other", "/api/v1/keys/connect"} {
+		call(t, g, "GET", path, "keys", "").want(t, 404, "not_found", "")
+	}
+	call(t, g, "GET", "/api/v1/keys/other?source=configuration&tenant=other", "operator", "").want(t, 200, "", `"tenant":"other"`)
+	call(t, g, "PATCH", "/api/v1/keys/connect?source=configuration", "keys", `{"disabled":true}`).want(t, 404, "not_found", "")
 	other := call(t, g, "GET", "/api/v1/keys?source=configuration&tenant=other", "operator", "")
 	if list, _ = other.at(t, "data").([]any); len(list) != 1 {
 		t.Errorf("one tenant has %d", len(list))

@@ -117,7 +117,7 @@ func TestReleaseIsNoContentAsOftenAsItIsAsked(t *testing.T) {
 	if a := call(t, g, "GET", "/v1/workstations/desk1", "manage", ""); a.at(t, "state") != "released" {
 		t.Errorf("%s", a.Body)
 	}
-	call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", "").want(t, 404, "not_found", "was released")
+	call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", "").want(t, 404, "not_found", "was released: PUT /v1/workstations/desk1 puts it in service again")
 	call(t, g, "PUT", "/v1/workstations/desk1", "manage", "").want(t, 200, "", "") // in service again
 }
 

@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -94,6 +93,3 @@ func checkNeverBinding(c *inspected) (found []Finding) {
 func within(short, long limits.Period) bool {
 	return short < long && (short != limits.Weekly || long != limits.Monthly)
 }
-
-// soon is how long before its end a certificate is worth a warning: Caddy renews a third before it.
-const soon = 7 * 24 * time.Hour

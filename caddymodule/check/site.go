@@ -155,8 +155,8 @@ func storedCertificate(c *inspected, name string) Finding {
 		return Finding{Failure, subject, "the certificate of " + name + " expired at " + certificate.NotAfter.Format("2006-01-02 15:04 UTC"), "Look in Caddy's log why it was not renewed."}
 	case certificate.VerifyHostname("any."+c.Desktops.Domain) != nil:
 		return Finding{Failure, subject, fmt.Sprintf("the certificate is for %s, not for %s", some(certificate.DNSNames), name), "Remove it, so that Caddy obtains another."}
-	case certificate.NotAfter.Sub(c.now) < soon && certificate.NotAfter.Sub(certificate.NotBefore) > 2*soon:
-		return Finding{Warning, subject, "the certificate of " + name + " expires at " + certificate.NotAfter.Format("2006-01-02 15:04 UTC"), "Look in Caddy's log why it was not renewed."}
+	case !c.now.Before(c.Desktops.RenewBy(certificate)):
+		return Finding{Warning, subject, "the certificate of " + name + " is due for renewal, and expires at " + certificate.NotAfter.Format("2006-01-02 15:04 UTC"), "Caddy renews it while it runs; if it does not, its log says why."}
 	}
 	return Finding{Note, subject, "the certificate of " + name + " is valid until " + certificate.NotAfter.Format("2006-01-02 15:04 UTC"), ""}
 }

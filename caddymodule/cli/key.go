@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -35,7 +36,7 @@ func newKeyCommands() []*cobra.Command {
 	rotate.Example = "  caddy gatehouse key rotate eeefe1276a5c --grace 24h"
 	rotate.Flags().StringVar(&grace, "grace", "0s", "how long the present secret stays good, such as 24h")
 	return []*cobra.Command{
-		o.createCommand(), list,
+		o.createCommand(), list, o.updateCommand(),
 		o.keyCommand("show HASH", "Show one key", 1, func(args []string) error { return o.changeKey(http.MethodGet, args[0], "", nil) }),
 		change("disable HASH", "Disable a key: it is refused until it is enabled again", map[string]bool{"disabled": true}),
 		change("enable HASH", "Enable a disabled key", map[string]bool{"disabled": false}),
@@ -59,12 +60,39 @@ func isHashPrefix(text string) bool {
 }
 
 func (o *operator) createCommand() *cobra.Command {
-	var name, tenant, limit, reset, expires, concurrency string
+	var tenant string
+	cmd := o.membersCommand("create --name NAME", "Make a key in the running Caddy; print its secret once", 0, func(_ []string, members map[string]any) error {
+		o.tenant = tenant
+		return o.changeKey(http.MethodPost, "", "", members)
+	})
+	cmd.Example = "  caddy gatehouse key create --name \"CI runner\" --limit 5 --limit-reset daily --model 'test/*'"
+	_ = cmd.MarkFlagRequired("name") // it exists
+	cmd.Flags().StringVar(&tenant, "tenant", keys.DefaultTenant, "the tenant that the key belongs to")
+	return cmd
+}
+
+func (o *operator) updateCommand() *cobra.Command {
+	cmd := o.membersCommand("update HASH", "Change a key; what no flag names stays", 1, func(args []string, members map[string]any) error {
+		if len(members) == 0 {
+			return errors.New("nothing to change: give a flag, such as --budget \"2M tokens/day\"")
+		}
+		return o.changeKey(http.MethodPatch, args[0], "", members)
+	})
+	cmd.Example = "  caddy gatehouse key update eeefe1276a5c --budget \"2M tokens/day\" --expires 720h"
+	return cmd
+}
+
+// membersCommand returns a command whose flags are members of a key. Run gets those that are given.
+func (o *operator) membersCommand(use, short string, args int, run func(args []string, members map[string]any) error) *cobra.Command {
+	var name, limit, reset, expires, concurrency string
 	var lists [len(keyLists)][]string
 	var output int64
-	cmd := o.keyCommand("create --name NAME", "Make a key in the running Caddy; print its secret once", 0, func([]string) error {
-		body := map[string]any{"name": name}
-		for member, text := range map[string]string{"limit_reset": reset, "expires_at": expires, "concurrency": concurrency} {
+	cmd := o.keyCommand(use, short, args, func(args []string) error {
+		body := map[string]any{}
+		if after, err := time.ParseDuration(expires); err == nil {
+			expires = time.Now().Add(after).UTC().Format(time.RFC3339)
+		}
+		for member, text := range map[string]string{"name": name, "limit_reset": reset, "expires_at": expires, "concurrency": concurrency} {
 			if text != "" {
 				body[member] = text
 			}
@@ -84,16 +112,12 @@ func (o *operator) createCommand() *cobra.Command {
 		if output > 0 {
 			body["max_output_tokens"] = output
 		}
-		o.tenant = tenant
-		return o.changeKey(http.MethodPost, "", "", body)
+		return run(args, body)
 	})
-	cmd.Example = "  caddy gatehouse key create --name \"CI runner\" --limit 5 --limit-reset daily --model 'test/*'"
-	cmd.Flags().StringVar(&name, "name", "", "name of the key (required)")
-	_ = cmd.MarkFlagRequired("name") // it exists
-	cmd.Flags().StringVar(&tenant, "tenant", keys.DefaultTenant, "the tenant that the key belongs to")
+	cmd.Flags().StringVar(&name, "name", "", "name of the key")
 	cmd.Flags().StringVar(&limit, "limit", "", "the most that the key may spend, in USD")
 	cmd.Flags().StringVar(&reset, "limit-reset", "", "daily, weekly or monthly (default: the limit is never reset)")
-	cmd.Flags().StringVar(&expires, "expires", "", "the end of the key in UTC, such as 2027-01-31T18:00:00Z")
+	cmd.Flags().StringVar(&expires, "expires", "", "the end of the key: after how long, such as 720h, or in UTC, such as 2027-01-31T18:00:00Z")
 	cmd.Flags().StringVar(&concurrency, "concurrency", "", "calls at once, such as \"10 queue 20 2s\"")
 	cmd.Flags().Int64Var(&output, "max-output-tokens", 0, "the longest answer that the key may ask for")
 	for i, member := range keyLists {

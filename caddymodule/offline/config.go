@@ -2,6 +2,7 @@ package offline
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
@@ -91,6 +93,15 @@ type Desktops struct {
 
 // Wildcard is the name of the certificate.
 func (d *Desktops) Wildcard() string { return "*." + d.Domain }
+
+// RenewBy returns from when on the renewal of the certificate is late.
+func (d *Desktops) RenewBy(c *x509.Certificate) time.Time {
+	var window float64
+	if policy := d.Policy(); policy != nil {
+		window = policy.RenewalWindowRatio
+	}
+	return caddykit.RenewBy(c, window)
+}
 
 // Hide takes the secrets of the configuration out of a text.
 func (c *Config) Hide(text string) string {

@@ -29,6 +29,7 @@ type answers struct {
 	caddyfile    string
 	env          string
 	secrets      map[string]string // by variable, as they were asked for
+	kept         map[string]string // by variable, of the file that is replaced
 }
 
 // vendor is a provider that has an address of its own.

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -36,9 +37,7 @@ func (d *dialogue) ask(a *answers) error {
 			return err
 		}},
 		{"key", "Name of the first key", defaultKey, func(answer string) error {
-			if answer != "" {
-				a.key = answer
-			}
+			a.key = cmp.Or(answer, defaultKey)
 			return a.checkKey()
 		}},
 		{"budget", "Its budget, such as 1M tokens/day", "none", func(answer string) error {
@@ -76,7 +75,7 @@ func (d *dialogue) ask(a *answers) error {
 	return d.secrets(a)
 }
 
-// secrets asks for those that the environment does not have.
+// secrets asks for those that neither the environment nor the replaced file has.
 func (d *dialogue) secrets(a *answers) error {
 	wanted, err := a.wanted()
 	if err != nil {
@@ -84,7 +83,7 @@ func (d *dialogue) secrets(a *answers) error {
 	}
 	a.secrets = make(map[string]string)
 	for _, w := range wanted {
-		if os.Getenv(w.variable) != "" {
+		if os.Getenv(w.variable) != "" || a.kept[w.variable] != "" {
 			continue
 		}
 		fmt.Fprintf(d.out, "%s, not shown [later]: ", w.what)

@@ -2,12 +2,15 @@ package setup
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -31,7 +34,8 @@ var caddyfileTemplate = template.Must(template.New("Caddyfile").Parse(caddyfileT
 // keyVariable has the key of the gateway.
 const keyVariable = "GATEWAY_API_KEY"
 
-// files makes both files. The secrets are those that were asked for, else those of the environment.
+// files makes both files. The secrets are those that were asked for, else those of the environment or
+// of the file that is replaced, which loses none.
 func (a *answers) files(getenv func(string) string) (*files, error) {
 	if err := errors.Join(a.checkHost(), a.checkKey(), a.checkBudget()); err != nil {
 		return nil, err
@@ -41,16 +45,15 @@ func (a *answers) files(getenv func(string) string) (*files, error) {
 		return nil, err
 	}
 	f := &files{caddyfile: a.caddyfile, env: a.env, values: make(map[string]string)}
-	if f.values[keyVariable], err = keys.NewSecret(rand.Reader); err != nil {
-		return nil, err
+	if f.values[keyVariable] = a.kept[keyVariable]; f.values[keyVariable] == "" {
+		if f.values[keyVariable], err = keys.NewSecret(rand.Reader); err != nil {
+			return nil, err
+		}
 	}
 	env := bytes.NewBufferString("# The secrets of " + a.caddyfile + ". Nobody else should be able to read this file.\n")
 	fmt.Fprintf(env, "%s=%s\n", keyVariable, f.values[keyVariable])
 	for _, w := range wanted {
-		value := a.secrets[w.variable]
-		if value == "" {
-			value = getenv(w.variable)
-		}
+		value := cmp.Or(a.secrets[w.variable], getenv(w.variable), a.kept[w.variable])
 		if strings.ContainsAny(value, "\"'`\\$#\r\n \t") {
 			return nil, fmt.Errorf("%s: the value has a character that an environment file cannot have: fill it in by hand, see {file./path} in docs/configuration.md", w.variable)
 		}
@@ -60,9 +63,29 @@ func (a *answers) files(getenv func(string) string) (*files, error) {
 		}
 		fmt.Fprintf(env, "\n# %s\n%s=%s\n", w.what, w.variable, value)
 	}
+	for _, name := range slices.Sorted(maps.Keys(a.kept)) {
+		if _, written := f.values[name]; !written {
+			fmt.Fprintf(env, "\n# of the file before\n%s=%s\n", name, a.kept[name])
+		}
+	}
 	f.envText = env.Bytes()
 	f.caddyfileText, err = a.render(f.values)
 	return f, err
+}
+
+// keep reads the variables of a file that is to be replaced, if there is one.
+func (a *answers) keep() error {
+	text, err := os.ReadFile(a.env)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	a.kept = make(map[string]string)
+	for line := range strings.Lines(string(text)) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok && !strings.HasPrefix(name, "#") {
+			a.kept[name] = value
+		}
+	}
+	return err
 }
 
 // render makes the Caddyfile.

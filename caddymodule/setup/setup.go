@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -32,6 +33,11 @@ func newCommand() *cobra.Command {
 			"  caddy gatehouse init --host gateway.corp.internal --internal-ca --workstation desk1=10.0.0.7:5901",
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if force {
+			if err := a.keep(); err != nil {
+				return err
+			}
+		}
 		given := func(flag string) bool { return cmd.Flags().Changed(flag) }
 		if in := os.Stdin; term.IsTerminal(int(in.Fd())) {
 			d := dialogue{in: bufio.NewReader(in), out: cmd.OutOrStdout(), given: given, secret: func() (string, error) {
@@ -62,7 +68,7 @@ func newCommand() *cobra.Command {
 	flags.StringArrayVar(&a.workstations, "workstation", nil, "NAME=HOST:PORT of a VNC server; may be repeated (default: none)")
 	flags.StringVar(&a.caddyfile, "output", "Caddyfile", "the Caddyfile to write")
 	flags.StringVar(&a.env, "secrets", "gatehouse.env", "the file with the secrets to write")
-	flags.BoolVar(&force, "force", false, "replace files that exist")
+	flags.BoolVar(&force, "force", false, "replace files that exist; secrets stay, with the key")
 	return cmd
 }
 
@@ -80,5 +86,9 @@ func printNext(w io.Writer, a *answers, f *files) {
 	fmt.Fprintf(w, "Start it:    %s run --config %s --envfile %s\n", caddy, a.caddyfile, a.env)
 	fmt.Fprintf(w, "Sign in:     %s/console/ with GATEWAY_API_KEY of %s\n", url, a.env)
 	fmt.Fprintf(w, "Call it:     . ./%s; curl -H \"Authorization: Bearer $GATEWAY_API_KEY\" %s/v1/models\n", a.env, url)
+	if len(a.workstations) > 0 {
+		name, _, _ := strings.Cut(a.workstations[0], "=")
+		fmt.Fprintf(w, "See it:      %s/console/workstations/%s/desktop, or: %s gatehouse desktop --help\n", url, name, caddy)
+	}
 	fmt.Fprintf(w, "Check it:    (set -a; . ./%s; %s gatehouse check --config %s)\n", a.env, caddy, a.caddyfile)
 }

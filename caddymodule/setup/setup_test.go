@@ -89,7 +89,7 @@ func TestQuestionsAreAskedAgainUntilTheAnswerIsUsable(t *testing.T) {
 	var out strings.Builder
 	secrets := []string{"sk-typed", ""}
 	talk := &setup.Talk{
-		In:    strings.NewReader("gw\ngw.example.com\nopenai\n\n1M tokens/day\ndesk1=10.0.0.7:5901\nno\n"),
+		In:    strings.NewReader("gw\ngw.example.com\nopenai\nTeam A\n\n1M tokens/day\ndesk1=10.0.0.7:5901\nno\n"),
 		Out:   &out,
 		Given: func(flag string) bool { return false },
 		Secret: func() (text string, err error) {
@@ -109,7 +109,7 @@ func TestQuestionsAreAskedAgainUntilTheAnswerIsUsable(t *testing.T) {
 	if !strings.Contains(env, "OPENAI_API_KEY=sk-typed\n") || len(missing) != 0 || strings.Contains(out.String(), "sk-typed") {
 		t.Errorf("%v, %s", missing, out.String())
 	}
-	if !strings.Contains(out.String(), `  host "gw": want a name such as gateway.example.com`) {
+	if !strings.Contains(out.String(), `  host "gw": want a name such as gateway.example.com`) || !strings.Contains(out.String(), `  key "Team A": want lower-case`) {
 		t.Errorf("%s", out.String())
 	}
 	talk.In, talk.Given = strings.NewReader(""), func(string) bool { return false }

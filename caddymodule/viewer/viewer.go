@@ -55,7 +55,11 @@ func newCommand() *cobra.Command {
 			return nil
 		}
 		order := vnclocal.Order{ViewOnly: flag("view-only", &f.viewOnly), Shared: flag("shared", &f.shared), TakeOver: flag("take-over", &f.takeOver)}
-		return f.open(ctx, cmd.OutOrStdout(), args[0], order)
+		err := f.open(ctx, cmd.OutOrStdout(), args[0], order)
+		if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+			err = fmt.Errorf("%w; name the CA with --ca: that of Caddy itself is pki/authorities/local/root.crt in its data folder", err)
+		}
+		return err
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.gateway, "gateway", os.Getenv(gatewayVariable), "the address of the gateway, https://… (default: $"+gatewayVariable+")")

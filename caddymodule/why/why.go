@@ -161,6 +161,9 @@ func Find(ctx context.Context, active *gateway.Gateway, id string) (*Explanation
 		return nil, apierror.New(apierror.LedgerUnavailable, "the activity store cannot answer now").WithCause(err)
 	case found:
 		e, err = explain(ctx, active, &record)
+		if name := gateway.MadeName(active, record.Tenant, record.Key); err == nil && name != "" {
+			e.Facts = append(e.Facts, Fact{"Key's name", name})
+		}
 	case activity.IsTrace(id):
 		e, err = findRun(ctx, log, id)
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // Meaning is what an operator reads about a code: what happened, and what to do. Both are whole
-// sentences. docs/operations.md shows them all.
+// sentences. docs/refusals.md shows them all.
 type Meaning struct{ Text, Advice string }
 
 // Meaning returns what the code means. A code that is not in the table, such as a provider's own,
@@ -253,7 +253,7 @@ var meanings = map[Code]Meaning{
 	},
 	UpstreamError: {
 		"The provider or the MCP server failed: no connection, a 5xx, or an answer that is not one; or nobody gives the gateway a credential for it.",
-		"Look at its status page, and at `caddy gatehouse providers` or `caddy gatehouse mcp`. For a model, a second target in an `alias` would take over.",
+		"Look at its status page, and at `caddy gatehouse providers` or `caddy gatehouse mcp`. `cause` in the log line of the request says what went wrong, and `caddy gatehouse check --dial` tries the provider. For a model, a second target in an `alias` would take over.",
 	},
 	UpstreamQuota: {
 		"The account at the provider has no quota left.",

@@ -27,6 +27,10 @@ type aboutPage struct {
 		State string
 		Parts []aboutPart
 	}
+	Certificates []struct {
+		Name    string
+		Expires time.Time `json:"expires_at"`
+	}
 }
 
 // aboutPart is the state of a part of the gateway.

@@ -38,6 +38,7 @@ type activityTable struct {
 	Later   bool   // this is not the first page
 	Tenants bool   // the rows name their tenants
 	Rising  bool   // the oldest row is the first
+	OneKey  bool   // all rows are of a key that the page names
 }
 
 // activityForm is what chooses the rows.
@@ -148,7 +149,7 @@ func (p *activityTable) setRows(v *visit, answer activityAnswer) {
 	p.Rows, p.Next = answer.Data, answer.Next
 	for i := range p.Rows {
 		p.Tenants = p.Tenants || p.Rows[i].Tenant != ""
-		p.Rows[i].Label = labelOf(v, p.Rows[i].Key)
+		nameKey(v, &p.Rows[i])
 	}
 }
 

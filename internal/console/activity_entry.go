@@ -19,8 +19,6 @@ type entryPage struct {
 	Trace  string // the address of its trace
 	Codes  string // the table of codes in the manual
 	Same   []option
-	// KeyPage is the page of a key that was made at run time, if the caller may see it.
-	KeyPage string
 }
 
 // activityEntry shows all that is recorded of one row.
@@ -37,9 +35,7 @@ func activityEntry(v *visit) error {
 		}
 	}
 	p := &entryPage{activityRow: rows.Data[0], Codes: codesLink}
-	if p.Label = labelOf(v, p.Key); p.Label != "" {
-		p.KeyPage = (&madeKey{Hash: p.Key}).Path("")
-	}
+	nameKey(v, &p.activityRow)
 	p.RefusedBy = strings.Replace(p.RefusedBy, p.Key, p.ShownKey(), 1)
 	p.drawPhases()
 	p.Trace = traceLink(v, p.TraceID)

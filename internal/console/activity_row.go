@@ -12,12 +12,19 @@ import (
 type activityRow struct {
 	activity.Record
 
-	Label string // the name of a key that was made at run time, if that is known
+	Label   string // the name of a key that was made at run time, if that is known
+	KeyPage string // the page of its key, "" if the caller may not see it
+}
+
+// nameKey finds out how the key of a row is shown.
+func nameKey(v *visit, r *activityRow) {
+	key := named(v, r.Key)
+	r.Label, r.KeyPage = key.Label, key.KeyPage
 }
 
 // ShownKey is the row's key as a page shows it.
 func (r *activityRow) ShownKey() string {
-	key := rowKey{r.Key, r.Label}
+	key := rowKey{Key: r.Key, Label: r.Label}
 	return key.ShownKey()
 }
 

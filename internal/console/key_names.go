@@ -1,12 +1,36 @@
 package console
 
-import "github.com/gatehouse-proxy/gatehouse/internal/keys"
+import (
+	"net/url"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+)
 
 // rowKey is the key of a row: a name of the configuration, or the hash of a key that was made at run
 // time.
 type rowKey struct {
-	Key   string
-	Label string `json:"-"` // the name of a key that was made at run time, if that is known
+	Key     string
+	Label   string `json:"-"` // the name of a key that was made at run time, if that is known
+	KeyPage string `json:"-"` // its page, "" if the caller may not see it
+}
+
+// named returns a key as rows show it.
+func named(v *visit, key string) rowKey {
+	k := rowKey{Key: key, Label: labelOf(v, key)}
+	if v.has(keys.KeysManage) && key != "" && (k.Label != "" || !isMadeKey(key)) {
+		k.KeyPage = pageOfKey(key)
+	}
+	return k
+}
+
+// pageOfKey is the page of a key, by the hash of one that was made at run time, or by the name of one of
+// the configuration.
+func pageOfKey(key string) string {
+	path := Prefix + "/keys/" + url.PathEscape(key)
+	if key == "new" { // the page that issues a key is there
+		path += "?source=" + sourceConfiguration
+	}
+	return path
 }
 
 // ShownKey is the key as a page shows it: its name, else the beginning of its hash.
@@ -39,7 +63,7 @@ func labelOf(v *visit, key string) string {
 	if known || len(v.labels) == maxLabels {
 		return name
 	}
-	var answer struct{ Data madeKey }
+	var answer struct{ Data keyRow }
 	_ = v.get("/api/v1/keys/"+key, nil, &answer) // without an answer there is no name
 	if v.labels == nil {
 		v.labels = make(map[string]string)
@@ -50,6 +74,6 @@ func labelOf(v *visit, key string) string {
 
 // keyName is a key as a page shows it.
 func keyName(v *visit, key string) string {
-	named := rowKey{key, labelOf(v, key)}
+	named := named(v, key)
 	return named.ShownKey()
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -15,45 +16,55 @@ const keysOfPage = 100
 
 // keysPage is what its template shows.
 type keysPage struct {
-	Rows           []madeKey
+	Rows           []keyRow
 	None           bool // the configuration makes no keys at run time
 	Search, Tenant string
 	Disabled       bool // disabled ones are shown
 	Filtered       bool
 	Tenants        bool // the key sees keys of all tenants
-	Configured     []configuredKey
+	Configured     []configuredRow
 	Spent          bool // the key may read the activity, so that what was spent is shown
 	First, Last    int64
 	Before, After  string // the offsets of the pages before and after, "" for none
 }
 
-// madeKey is a key of GET /api/v1/keys.
-type madeKey struct {
-	Hash, Name, Label, Tenant string
-	Disabled                  bool
-	Limit                     *float64
-	Remaining                 *float64 `json:"limit_remaining"`
-	Reset                     string   `json:"limit_reset"`
-	Usage                     float64
-	UsageDaily                float64   `json:"usage_daily"`
-	UsageMonthly              float64   `json:"usage_monthly"`
-	Created                   time.Time `json:"created_at"`
-	Updated                   time.Time `json:"updated_at"`
-	Expires                   time.Time `json:"expires_at"`
-	Previous                  time.Time `json:"previous_key_expires_at"`
-	Scopes, Models            []string
-	Tools                     []string `json:"mcp"`
-	Rates, Budgets            []string
-	Concurrency               string
-	MaxOutput                 *int64 `json:"max_output_tokens"`
+// keyRow is a key of GET /api/v1/keys: one that was made at run time, or one of the configuration. Of the
+// latter it has neither amounts nor limits.
+type keyRow struct {
+	Hash                string // "" for a key of the configuration
+	Name, Label, Tenant string
+	Disabled            bool
+	Limit               *float64
+	Remaining           *float64 `json:"limit_remaining"`
+	Reset               string   `json:"limit_reset"`
+	Usage               float64
+	UsageDaily          float64   `json:"usage_daily"`
+	UsageMonthly        float64   `json:"usage_monthly"`
+	Created             time.Time `json:"created_at"`
+	Updated             time.Time `json:"updated_at"`
+	Expires             time.Time `json:"expires_at"`
+	Previous            time.Time `json:"previous_key_expires_at"`
+	Scopes, Models      []string
+	Tools               []string `json:"mcp"`
+	Rates, Budgets      []string
+	Concurrency         string
+	MaxOutput           *int64 `json:"max_output_tokens"`
+	HostedTools         bool   `json:"hosted_tools"`
+	AllTenants          bool   `json:"all_tenants"`
 }
 
+// Made reports whether the key was made at run time.
+func (k *keyRow) Made() bool { return k.Hash != "" }
+
+// ID is what rows, limits and sessions name the key by.
+func (k *keyRow) ID() string { return cmp.Or(k.Hash, k.Name) }
+
 // ShortHash is the beginning of the hash, as the command shows it.
-func (k *madeKey) ShortHash() string { return short12(k.Hash) }
+func (k *keyRow) ShortHash() string { return short12(k.Hash) }
 
 // Path is the URL of the key's page, or of the page below it that is named.
-func (k *madeKey) Path(page string) string {
-	path := Prefix + "/keys/" + url.PathEscape(k.Hash)
+func (k *keyRow) Path(page string) string {
+	path := pageOfKey(k.ID())
 	if page != "" {
 		path += "/" + page
 	}
@@ -61,7 +72,7 @@ func (k *madeKey) Path(page string) string {
 }
 
 // State is whether the key can be used, in a word.
-func (k *madeKey) State(now time.Time) string {
+func (k *keyRow) State(now time.Time) string {
 	switch {
 	case k.Disabled:
 		return "disabled"
@@ -72,7 +83,7 @@ func (k *madeKey) State(now time.Time) string {
 }
 
 // Tone is the colour of the state.
-func (k *madeKey) Tone(now time.Time) string {
+func (k *keyRow) Tone(now time.Time) string {
 	if k.State(now) == "active" {
 		return "good"
 	}
@@ -80,7 +91,7 @@ func (k *madeKey) Tone(now time.Time) string {
 }
 
 // SpentShare is what is used of the limit, of a hundred.
-func (k *madeKey) SpentShare() float64 {
+func (k *keyRow) SpentShare() float64 {
 	if k.Limit == nil || *k.Limit <= 0 {
 		return 100
 	}
@@ -88,7 +99,7 @@ func (k *madeKey) SpentShare() float64 {
 }
 
 // LimitText is the limit and how often it starts again.
-func (k *madeKey) LimitText() string {
+func (k *keyRow) LimitText() string {
 	text := usd(*k.Limit)
 	if k.Reset != "" {
 		text += " " + k.Reset
@@ -96,38 +107,24 @@ func (k *madeKey) LimitText() string {
 	return text
 }
 
-// configuredKey is a key of the configuration, and what it has used this month.
-type configuredKey struct {
-	Name, Tenant string
-	Disabled     bool
-	Expires      time.Time `json:"expires_at"`
-	Scopes       []string
+// configuredRow is a key of the configuration in the list, and what it has used this month.
+type configuredRow struct {
+	keyRow
 
-	Month failedCalls
-	Cost  float64
+	Month seriesPoint
 	Last  string // the last day of this month with a call, "" for none
 }
 
-// State is whether the key can be used, in a word, and Tone its colour.
-func (k *configuredKey) State(now time.Time) string {
-	return (&madeKey{Disabled: k.Disabled, Expires: k.Expires}).State(now)
-}
-
-// Tone is the colour of the state.
-func (k *configuredKey) Tone(now time.Time) string {
-	return (&madeKey{Disabled: k.Disabled, Expires: k.Expires}).Tone(now)
-}
-
 // Calls is the list of its calls.
-func (k *configuredKey) Calls() string {
+func (k *configuredRow) Calls() string {
 	return activityLink(&span{Choice: "30d"}, url.Values{"key": {k.Name}})
 }
 
 // configured reads the keys of the configuration.
-func configured(v *visit, tenant string) ([]configuredKey, error) {
-	q := url.Values{"source": {"configuration"}}
+func configured(v *visit, tenant string) ([]configuredRow, error) {
+	q := url.Values{"source": {sourceConfiguration}}
 	setParam(q, "tenant", tenant)
-	var answer struct{ Data []configuredKey }
+	var answer struct{ Data []configuredRow }
 	if err := v.get("/api/v1/keys", q, &answer); err != nil || !v.has(keys.ActivityRead) {
 		return answer.Data, err
 	}
@@ -139,7 +136,7 @@ func configured(v *visit, tenant string) ([]configuredKey, error) {
 		if line == nil {
 			continue
 		}
-		k.Month, k.Cost = line.failed(), line.Total.Cost
+		k.Month = line.Total
 		for _, p := range line.Points {
 			if p.Requests > 0 {
 				k.Last = p.At.Format(time.DateOnly)
@@ -158,7 +155,7 @@ func listKeys(v *visit) error {
 	q := url.Values{"offset": {strconv.Itoa(offset)}, "include_disabled": {strconv.FormatBool(p.Disabled)}}
 	setParam(q, "search", p.Search)
 	setParam(q, "tenant", p.Tenant)
-	var answer struct{ Data []madeKey }
+	var answer struct{ Data []keyRow }
 	err := v.get("/api/v1/keys", q, &answer)
 	if p.None = isNotFound(err); err != nil && !p.None {
 		return err
@@ -180,35 +177,18 @@ func listKeys(v *visit) error {
 	return v.render("keys", &p)
 }
 
-// keyPage is what the page of one key shows.
-type keyPage struct {
-	madeKey
-	Activity bool // the key that looks may see its calls
-	Tenants  bool
-}
-
-// showKey shows one key.
-func showKey(v *visit) error {
-	key, err := readKey(v)
-	if err != nil {
-		return err
-	}
-	titled(v, key.Name)
-	return v.render("key", &keyPage{key, v.has(keys.ActivityRead), v.caller.AllTenants})
-}
-
 // isNotFound reports whether a route has answered that there is no such thing.
 func isNotFound(err error) bool {
 	var failure *Failure
 	return errors.As(err, &failure) && failure.Status == http.StatusNotFound
 }
 
-// readKey reads the key that the path names.
-func readKey(v *visit) (madeKey, error) {
-	var answer struct{ Data madeKey }
+// readKey reads the key that the path names by its hash.
+func readKey(v *visit) (keyRow, error) {
+	var answer struct{ Data keyRow }
 	err := v.get(keyRoute(v), nil, &answer)
 	return answer.Data, err
 }
 
 // keyRoute is the public route of the key that the path names.
-func keyRoute(v *visit) string { return "/api/v1/keys/" + url.PathEscape(v.r.PathValue("hash")) }
+func keyRoute(v *visit) string { return "/api/v1/keys/" + url.PathEscape(v.r.PathValue("key")) }

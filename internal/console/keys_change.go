@@ -2,7 +2,11 @@ package console
 
 import (
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
 // enableKey enables a key again.
@@ -14,17 +18,17 @@ func enableKey(v *visit) error {
 }
 
 // keyPath is the page of the key that the path names.
-func keyPath(v *visit) string { return (&madeKey{Hash: v.r.PathValue("hash")}).Path("") }
+func keyPath(v *visit) string { return pageOfKey(v.r.PathValue("key")) }
 
 var disableKey = loss{
 	method: http.MethodPatch, route: keyRoute, body: map[string]bool{"disabled": true}, after: keyPath, done: "disabled",
 	ask: func(v *visit) (confirmation, error) {
-		key, err := readKey(v)
+		key, use, err := readUsed(v)
 		return confirmation{
 			Title:  "Disable " + key.Name + "?",
-			Text:   "Its next request is refused (401) until it is enabled again.",
-			Lost:   []string{"Its VNC addresses and open desktops end at once."},
-			Stays:  "Calls under way finish. Its limits, and what it has spent, stay.",
+			Text:   "Its next request is refused (401) until it is enabled again, and what is open with it ends at once." + use.Lately(),
+			Lost:   use.Open(),
+			Stays:  use.Finishes() + " Its limits, and what it has spent, stay.",
 			Button: "Disable " + key.Name, Back: key.Path(""),
 		}, err
 	},
@@ -33,23 +37,88 @@ var disableKey = loss{
 var deleteKey = loss{
 	method: http.MethodDelete, route: keyRoute, after: pageAt("/keys"), done: "deleted",
 	ask: func(v *visit) (confirmation, error) {
-		key, err := readKey(v)
+		key, use, err := readUsed(v)
 		return confirmation{
-			Title: "Delete " + key.Name + "?",
-			Text:  "Its next request is refused (401), for good.",
-			Lost: []string{
-				"The key " + key.ShortHash() + " with its secret, its limits and settings: no other key has the same.",
-				"Its VNC addresses and open desktops end at once.",
-			},
-			Stays:  "Calls under way finish. What it has spent (" + usd(key.Usage) + ") and its rows stay in the activity. To stop it only for a while, disable it instead.",
+			Title:  "Delete " + key.Name + "?",
+			Text:   "This cannot be undone: its next request is refused (401), for good, and what is open with it ends at once." + use.Lately(),
+			Lost:   append(use.Open(), "The key "+key.ShortHash()+" with its secret, its limits and settings: no other key has the same."),
+			Stays:  use.Finishes() + " What it has spent (" + usd(key.Usage) + ") and its rows stay in the activity. To stop it only for a while, disable it instead.",
 			Button: "Delete " + key.Name, Back: key.Path(""),
 		}, err
 	},
 }
 
+// useOfKey is what uses a key now, as far as the caller may see it. A question about the key says it.
+type useOfKey struct {
+	Desktops desktopsOfKey
+	Limits   limitsOfKey
+	Since    time.Time // from when Calls are counted; zero: they are not known
+	Calls    seriesPoint
+}
+
+// readUsed reads the key that the path names, and what uses it now.
+func readUsed(v *visit) (key keyRow, u useOfKey, err error) {
+	if key, err = readKey(v); err != nil {
+		return key, u, err
+	}
+	if err = u.Desktops.lacks(u.Desktops.read(v, &key)); err != nil {
+		return key, u, err
+	}
+	if err = u.Limits.lacks(u.Limits.read(v, &key)); err != nil {
+		return key, u, err
+	}
+	if !v.has(keys.ActivityRead) {
+		return key, u, nil
+	}
+	s := (span{Choice: "1h"}).named(v.now)
+	sums, err := readSeries(v, &s, "code", 1, url.Values{"key": {key.Hash}})
+	if err = new(block).lacks(err); err == nil && sums.By != "" {
+		u.Since, u.Calls = sums.From, sums.Total.Total
+	}
+	return key, u, err
+}
+
+// Lately says how many calls came from the key, "" if that is not known.
+func (u *useOfKey) Lately() string {
+	if u.Since.IsZero() {
+		return ""
+	}
+	calls := "no call"
+	if u.Calls.Requests > 0 {
+		calls = plural(u.Calls.Requests, "call")
+	}
+	return " Since " + u.Since.UTC().Format("15:04") + " UTC " + calls + " came from it."
+}
+
+// Finishes says what goes on.
+func (u *useOfKey) Finishes() string {
+	if n := u.Limits.UnderWay(); n > 0 {
+		return plural(n, "call") + " under way now: what has begun finishes, and is charged."
+	}
+	return "Calls under way finish, and are charged."
+}
+
+// Open are the things that end with the key.
+func (u *useOfKey) Open() (ends []string) {
+	switch d := &u.Desktops; {
+	case d.Hidden:
+	case d.Needs != "":
+		ends = append(ends, "Its open desktops and VNC addresses. How many desktops are open, a key with "+d.Needs+" sees.")
+	case d.Failed != "":
+		ends = append(ends, "Its open desktops and VNC addresses. How many desktops are open cannot be read now: "+d.Failed+".")
+	case len(d.Sessions) == 0:
+		ends = append(ends, "Its VNC addresses. No desktop is open with it now.")
+	default:
+		ends = append(ends, plural(int64(len(d.Sessions)), "open desktop")+" ("+strings.Join(d.Places(), ", ")+"), and its VNC addresses.")
+	}
+	return append(ends, "The sign-ins to the console with it, and the desktops in their pages.")
+}
+
 // rotatePage is what the form shows in which a key gets another secret.
 type rotatePage struct {
-	madeKey
+	keyRow
+
+	Use  useOfKey
 	Form form
 }
 
@@ -62,12 +131,12 @@ func (*rotatePage) Graces() []choice {
 func askRotate(v *visit) error { return showRotate(v, form{}) }
 
 func showRotate(v *visit, f form) error {
-	key, err := readKey(v)
+	key, use, err := readUsed(v)
 	if err != nil {
 		return err
 	}
 	titled(v, "Rotate the secret of "+key.Name)
-	p := rotatePage{key, f}
+	p := rotatePage{key, use, f}
 	return showForm(v, &p.Form, "key_rotate", &p)
 }
 
@@ -88,7 +157,7 @@ func rotateKey(v *visit) error {
 		return showRotate(v, f)
 	}
 	var answer struct {
-		Data madeKey
+		Data keyRow
 		Key  string
 	}
 	if err := f.refused(v.send(http.MethodPost, keyRoute(v)+"/rotate", map[string]string{"grace": f.Value("grace")}, &answer)); err != nil {
@@ -98,8 +167,8 @@ func rotateKey(v *visit) error {
 		return showRotate(v, f)
 	}
 	titled(v, "The key "+answer.Data.Name+" has another secret")
-	return v.show(http.StatusCreated, "key_secret", &secretPage{madeKey: answer.Data, Secret: answer.Key, Rotated: true, Address: ownAddress(v) + "/v1"})
+	return v.show(http.StatusCreated, "key_secret", &secretPage{keyRow: answer.Data, Secret: answer.Key, Rotated: true, Address: ownAddress(v) + "/v1"})
 }
 
 // Version changes with the key.
-func (k *madeKey) Version() string { return k.Updated.UTC().Format(time.RFC3339Nano) }
+func (k *keyRow) Version() string { return k.Updated.UTC().Format(time.RFC3339Nano) }

@@ -77,7 +77,7 @@ func (p *issuePage) More() bool {
 
 // secretPage shows a secret. It is the answer to the form, and is never shown again.
 type secretPage struct {
-	madeKey
+	keyRow
 	Secret  string
 	Rotated bool
 	Address string // of the API
@@ -86,20 +86,32 @@ type secretPage struct {
 // againPage is shown if a form is sent twice.
 type againPage struct{ Hash string }
 
-// newKey shows the form of a new key.
-func newKey(v *visit) error { return showIssue(v, form{}) }
+// newKey shows the form of a new key, or the page of a key of the configuration that has this name.
+func newKey(v *visit) error {
+	if v.query.Get("source") == sourceConfiguration {
+		return showKeyOf(v, "new")
+	}
+	return showIssue(v, form{})
+}
 
-func showIssue(v *visit, f form) error {
+// readMost reads the most that a key made at run time may have. It is nil if none can be made.
+func readMost(v *visit) (*mostOfKey, error) {
 	var gateway struct {
 		NewKeys *mostOfKey `json:"new_keys"`
 	}
-	if err := v.get("/v1/about", nil, &gateway); err != nil {
+	err := v.get("/v1/about", nil, &gateway)
+	return gateway.NewKeys, err
+}
+
+func showIssue(v *visit, f form) error {
+	most, err := readMost(v)
+	if err != nil {
 		return err
 	}
-	if gateway.NewKeys == nil {
+	if most == nil {
 		return &Failure{Status: http.StatusNotFound, Code: "not_found", Message: "this gateway makes no keys at run time: its configuration has no block runtime_keys"}
 	}
-	p := issuePage{Form: f, Most: *gateway.NewKeys, Tenants: v.caller.AllTenants, ID: f.Value("form")}
+	p := issuePage{Form: f, Most: *most, Tenants: v.caller.AllTenants, ID: f.Value("form")}
 	if p.ID == "" {
 		var id [16]byte
 		_, _ = rand.Read(id[:]) // never fails (crypto/rand)
@@ -119,7 +131,7 @@ func issueKey(v *visit) error {
 		path += "?" + url.Values{"tenant": {tenant}}.Encode()
 	}
 	var answer struct {
-		Data madeKey
+		Data keyRow
 		Key  string
 	}
 	if err := f.refused(v.sendOnce(path, f.Value("form"), keyBody(f, v.now), &answer)); err != nil {
@@ -128,7 +140,7 @@ func issueKey(v *visit) error {
 	switch {
 	case f.Failed == nil:
 		titled(v, "The key "+answer.Data.Name+" is issued")
-		return v.show(http.StatusCreated, "key_secret", &secretPage{madeKey: answer.Data, Secret: answer.Key, Address: ownAddress(v) + "/v1"})
+		return v.show(http.StatusCreated, "key_secret", &secretPage{keyRow: answer.Data, Secret: answer.Key, Address: ownAddress(v) + "/v1"})
 	case f.Failed.Param == idempotencyHeader:
 		titled(v, "This key is issued already")
 		return v.render("key_again", againPage{hashIn.FindString(f.Failed.Message)})

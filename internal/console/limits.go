@@ -82,10 +82,10 @@ func (r *limitRow) Made() bool {
 	return kind == "key" && isMadeKey(name)
 }
 
-// Href is the page of a key that was made at run time, "" for other subjects.
+// Href is the page of a key, "" for other subjects.
 func (r *limitRow) Href() string {
-	if _, hash, _ := strings.Cut(r.Subject, ":"); r.Manages && r.Made() {
-		return Prefix + "/keys/" + hash
+	if kind, key, _ := strings.Cut(r.Subject, ":"); r.Manages && kind == "key" {
+		return pageOfKey(key)
 	}
 	return ""
 }

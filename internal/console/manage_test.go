@@ -23,7 +23,7 @@ import (
 type manageAPI struct {
 	t       *testing.T
 	key     keys.Key
-	answers map[string]string // "METHOD /path", or "METHOD /path?source=SOURCE": "STATUS body"
+	answers map[string]string // "METHOD /path", or "METHOD /path?source=SOURCE" or "…?subject=", "?step=", "?from=": "STATUS body"
 	known   string            // If-None-Match of visits
 	asked   []sent
 }
@@ -49,6 +49,12 @@ func (a *manageAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	asked := route
 	if source := r.URL.Query().Get("source"); source != "" {
 		asked += "?source=" + source
+	}
+	for _, name := range []string{"subject", "step", "from"} {
+		if one := asked + "?" + name + "=" + r.URL.Query().Get(name); a.answers[one] != "" {
+			asked = one
+			break
+		}
 	}
 	text, answer, _ := strings.Cut(a.answers[asked], " ")
 	status, err := strconv.Atoi(text)

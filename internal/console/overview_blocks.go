@@ -166,7 +166,7 @@ func (b *desktopsBlock) read(v *visit) error {
 	b.Sessions = sessions[:min(len(sessions), overviewRows)]
 	b.More = len(sessions) - len(b.Sessions)
 	for i := range b.Sessions {
-		b.Sessions[i].Label = labelOf(v, b.Sessions[i].Key)
+		b.Sessions[i].rowKey = named(v, b.Sessions[i].Key)
 	}
 	if b.all, b.sources, err = readWorkstations(v); err != nil {
 		return err

@@ -3,8 +3,11 @@ package console
 import (
 	"maps"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
@@ -28,6 +31,7 @@ type providerCard struct {
 	NoList  bool `json:"list_missing"`
 	Worst   targetRow
 	Day     failedCalls
+	Lacking []string // names that were refused because its list of models does not have them
 }
 
 // Path is its place on the page of providers.
@@ -118,14 +122,49 @@ func providers(v *visit) error {
 			return err
 		}
 	}
+	var refused []activityRow
+	if p.Day {
+		if refused, err = refusedNames(v); err != nil {
+			return err
+		}
+	}
 	for i := range p.Rows {
 		card := &p.Rows[i]
 		card.Day = byProvider[card.ID]
+		card.lacks(refused)
 		for j := range card.Targets {
 			card.Targets[j].Day = byModel[card.Targets[j].Model]
 		}
 	}
 	return v.render("providers", &p)
+}
+
+// refusedNames are the newest calls of the last hour whose model was not found: with a filter each row of the
+// time is read.
+func refusedNames(v *visit) ([]activityRow, error) {
+	var answer activityAnswer
+	err := v.get("/api/v1/activity", url.Values{
+		"code": {string(apierror.ModelNotFound)}, "from": {v.now.UTC().Add(-time.Hour).Format(time.RFC3339)}, "limit": {"100"},
+	}, &answer)
+	return answer.Data, err
+}
+
+// maxLacking is how many names the page shows for a provider.
+const maxLacking = 5
+
+// lacks finds the names that the list of the provider does not have.
+func (c *providerCard) lacks(refused []activityRow) {
+	for i := range refused {
+		r := &refused[i]
+		if strings.HasPrefix(r.RefusedBy, "provider "+c.ID+" ") && !slices.Contains(c.Lacking, r.Model) && len(c.Lacking) < maxLacking {
+			c.Lacking = append(c.Lacking, r.Model)
+		}
+	}
+}
+
+// LackingRows is the list of these calls.
+func (providerCard) LackingRows() string {
+	return activityLink(&span{Choice: "1h"}, url.Values{"code": {string(apierror.ModelNotFound)}})
 }
 
 // readProviders asks for the providers, and finds the worst model of each.

@@ -85,7 +85,7 @@ func recordings(v *visit) error {
 	p.Rows, p.Next = answer.Data, answer.Next
 	for i := range p.Rows {
 		r := &p.Rows[i]
-		r.rowKey.Label = labelOf(v, r.Key)
+		r.rowKey = named(v, r.Key)
 		p.Users, p.Nodes = p.Users || r.User != "", p.Nodes || r.Node != ""
 	}
 	return v.render("recordings", &p)
@@ -104,7 +104,7 @@ func recordingOf(v *visit) (r recordingRow, err error) {
 	if errors.As(err, &failure) && failure.Status == http.StatusNotFound {
 		failure.Message += ". In a cluster without a common folder it is at the gateway that had the session"
 	}
-	r.rowKey.Label = labelOf(v, r.Key)
+	r.rowKey = named(v, r.Key)
 	return r, err
 }
 

@@ -56,6 +56,18 @@ type percentiles struct {
 // Tokens are those that were read and written.
 func (p *seriesPoint) Tokens() int64 { return p.Prompt + p.Completion }
 
+// Spent is what the calls cost. Calls of unknown price are said, and alone they are not 0.
+func (p *seriesPoint) Spent() cost {
+	switch without := plural(p.Unpriced, "call") + " of unknown price"; {
+	case p.Unpriced == 0:
+		return cost{Amount: usd(p.Cost), Short: usd(p.Cost)}
+	case p.Cost == 0:
+		return cost{unknown, without, unknown}
+	default:
+		return cost{usd(p.Cost), "without " + without, usd(p.Cost)}
+	}
+}
+
 // Also are the units besides tokens of text, as the page of a call names them.
 func (p *seriesPoint) Also() (all []fact) {
 	for i := range activity.Fields {
@@ -87,12 +99,17 @@ func seriesQuery(v *visit, s *span, by string, top int) url.Values {
 	return q
 }
 
-// readSeries asks for sums over time, with the filters of the URL.
-func readSeries(v *visit, s *span, by string, top int) (*seriesAnswer, error) {
+// readSeries asks for sums over time, with the filters of the URL and others.
+func readSeries(v *visit, s *span, by string, top int, others url.Values) (*seriesAnswer, error) {
 	var answer seriesAnswer
-	err := v.get(seriesRoute, seriesQuery(v, s, by, top), &answer)
+	ask := func() error {
+		q := seriesQuery(v, s, by, top)
+		maps.Copy(q, others)
+		return v.get(seriesRoute, q, &answer)
+	}
+	err := ask()
 	if s.hourly(err) {
-		err = v.get(seriesRoute, seriesQuery(v, s, by, top), &answer)
+		err = ask()
 	}
 	return &answer, err
 }
@@ -171,7 +188,7 @@ type sumsPage struct {
 
 // readSums reads the sums of a page, with so many series by a field.
 func readSums(v *visit, s *span, by string, top int) (p sumsPage, err error) {
-	if p.Answer, err = readSeries(v, s, by, top); err != nil {
+	if p.Answer, err = readSeries(v, s, by, top, nil); err != nil {
 		return p, err
 	}
 	if p.Time, err = chooseTime(v, s, p.Answer); err != nil {

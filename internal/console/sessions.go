@@ -131,7 +131,7 @@ func sessions(v *visit) error {
 	}
 	p.Rows = all
 	for i := range all {
-		all[i].rowKey.Label = labelOf(v, all[i].Key)
+		all[i].rowKey = named(v, all[i].Key)
 		own := all[i].Key == v.caller.Name && all[i].Tenant == v.caller.Tenant
 		all[i].invites = v.has(keys.WorkstationsConnect) && (own || v.has(keys.WorkstationsObserve))
 		p.Nodes = p.Nodes || all[i].Node != ""

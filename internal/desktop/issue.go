@@ -199,7 +199,7 @@ func notFound(name string) error {
 }
 
 func errReleased(id ID) error {
-	return apierror.New(apierror.NotFound, "workstation %q was released", id.Name)
+	return apierror.New(apierror.NotFound, "workstation %q was released: PUT /v1/workstations/%s puts it in service again", id.Name, id.Name)
 }
 
 func tokensExceeded(id ID, live int) error {

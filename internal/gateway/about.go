@@ -23,8 +23,9 @@ type About struct {
 	Cluster *AboutCluster `json:"cluster"` // null: it is the only gateway
 	// AboutStore is for those who read the activity.
 	*AboutStore
-	// Condition is for operators.
-	Condition *Condition `json:"condition,omitempty"`
+	// Condition and Certificates are for operators.
+	Condition    *Condition    `json:"condition,omitempty"`
+	Certificates []Certificate `json:"certificates,omitempty"`
 }
 
 // AboutNewKeys is the most that a key made at run time may have, in the words of POST /api/v1/keys. An
@@ -88,7 +89,7 @@ func ReadAbout(ctx context.Context, g *Gateway, key *keys.Key) About {
 	}
 	if key.AllTenants {
 		condition := ReadCondition(g)
-		a.Condition = &condition
+		a.Condition, a.Certificates = &condition, g.conditions.shown()
 	}
 	return a
 }

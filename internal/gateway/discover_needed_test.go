@@ -137,6 +137,10 @@ func TestAListThatHasNeverComeIsShownToOperators(t *testing.T) {
 		if got := shown(); got != "degraded no list of models has come, see the log: acme true" {
 			t.Errorf("without its list: %q", got)
 		}
+		const want = `provider acme has sent no list of models yet: write "models NAME" or "discover off" in its block`
+		if _, _, err := r.find(t, t.Context(), "acme/m"); apierror.From(err).RefusedBy != want {
+			t.Errorf("refused by %q", apierror.From(err).RefusedBy)
+		}
 		l.set(listing("m"))
 		if code, _ := r.refused(t, t.Context(), "acme/m"); code != "" {
 			t.Errorf("refused: %q", code)

@@ -57,21 +57,23 @@ type Config struct {
 	VNCCertificate func() error
 	// VNCCertificateEnds returns when that of viewers expires; the zero time without one.
 	VNCCertificateEnds func() time.Time
-	Emitter            Emitter        // nil = no subscribers
-	Observed           Observed       // nil = every event is
-	Secrets            []string       // to be taken out of provider text
-	SecretFiles        []*secret.File // whose values are, too; they are followed
-	Cluster            *Cluster       // nil = this gateway is the only one
-	State              *State
-	Limits             *policy.Limits
-	Guardrails         *policy.Guardrails
-	BodyMemory         int64         // bytes; see upload.MinMemory
-	Automation         screen.Limits // of desktops that agents have open
-	AnswerMemory       int64         // bytes; see modelcall.MinAnswers
-	Routes             []string      // that requests can have, for metrics
-	Timeouts           modelcall.Timeouts
-	Logger             *zap.Logger
-	Now                func() time.Time
+	// Certificates returns those that clients are shown; it is called after Start only. nil = none.
+	Certificates func() []Certificate
+	Emitter      Emitter        // nil = no subscribers
+	Observed     Observed       // nil = every event is
+	Secrets      []string       // to be taken out of provider text
+	SecretFiles  []*secret.File // whose values are, too; they are followed
+	Cluster      *Cluster       // nil = this gateway is the only one
+	State        *State
+	Limits       *policy.Limits
+	Guardrails   *policy.Guardrails
+	BodyMemory   int64         // bytes; see upload.MinMemory
+	Automation   screen.Limits // of desktops that agents have open
+	AnswerMemory int64         // bytes; see modelcall.MinAnswers
+	Routes       []string      // that requests can have, for metrics
+	Timeouts     modelcall.Timeouts
+	Logger       *zap.Logger
+	Now          func() time.Time
 	// Release gives the reference to State back. It runs when the configuration is closed and its
 	// last call has finished, and then for each Reacquire.
 	Release func()
@@ -116,7 +118,7 @@ func New(c Config) (*Gateway, error) {
 			catalog: c.Catalog, ordered: c.Providers, providers: make(map[string]*provider.Provider, len(c.Providers)),
 			health: c.State.Health,
 		},
-		desktops: newVNCParts(&c), conditions: conditions{certificate: c.VNCCertificate}, state: c.State, logger: c.Logger, now: c.Now,
+		desktops: newVNCParts(&c), conditions: conditions{certificate: c.VNCCertificate, certificates: c.Certificates}, state: c.State, logger: c.Logger, now: c.Now,
 		consoles: consoles{several: c.Cluster != nil},
 	}
 	redactor := redact.New(c.Secrets, func(text string) bool { return IsKey(g, text) })

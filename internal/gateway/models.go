@@ -109,10 +109,12 @@ func (m *Models) unlisted(provider, name string) *apierror.Error {
 	if m.discovery.noList(provider) {
 		refusal := apierror.New(apierror.ModelNotCallable, "provider %q has no list of models, so %q is not known; "+
 			"the gateway's operator can set discover off for the provider, or name its models", provider, name).WithParam("model").WithCause(catalog.ErrUnlisted)
+		refusal.RefusedBy = "provider " + provider + " has no list of models: " + notListedAdvice
 		return refusal
 	}
 	refusal := apierror.New(apierror.NoProvider, "provider %q has not listed its models yet, so %q is not known; try again shortly", provider, name).WithCause(catalog.ErrUnlisted)
 	refusal.Provider = provider
+	refusal.RefusedBy = "provider " + provider + " has sent no list of models yet: " + notListedAdvice
 	return refusal
 }
 

@@ -50,7 +50,8 @@ const conditionAge = time.Second
 
 // conditions keeps the last states of the parts.
 type conditions struct {
-	certificate func() error // of viewers; nil without workstations
+	certificate  func() error         // of viewers; nil without workstations
+	certificates func() []Certificate // that clients are shown; nil: none
 
 	mu   sync.Mutex // guards the following
 	at   time.Time
@@ -90,6 +91,9 @@ func (c *conditions) parts(g *Gateway) []Part {
 		}
 		if g.desktops.workstations != nil {
 			c.last = append(c.last, vncPart(g.desktops.workstations, c.certificate))
+		}
+		if shown := c.shown(); len(shown) > 0 {
+			c.last = append(c.last, certificatesPart(shown, now))
 		}
 	}
 	return c.last
@@ -179,6 +183,43 @@ func vncPart(service *desktop.Service, certificate func() error) Part {
 		return degraded("vnc", oldest, "sources do not answer, so that nobody gets a new address of their workstations: "+someOf(down))
 	}
 	return Part{Name: "vnc", State: PartOK}
+}
+
+// Certificate is one that clients are shown.
+type Certificate struct {
+	Name    string    `json:"name"` // of a site, or the wildcard of viewers
+	Expires time.Time `json:"expires_at"`
+	RenewBy time.Time `json:"renew_by"` // from then on its renewal is late
+}
+
+func (c *conditions) shown() []Certificate {
+	if c.certificates == nil {
+		return nil
+	}
+	return c.certificates()
+}
+
+// certificatesPart is degraded while a certificate was not renewed in time.
+func certificatesPart(shown []Certificate, now time.Time) Part {
+	var late []string
+	var oldest time.Time
+	for _, c := range shown {
+		if now.Before(c.RenewBy) {
+			continue
+		}
+		ends := " ends "
+		if !now.Before(c.Expires) {
+			ends = " ended "
+		}
+		late = append(late, c.Name+ends+c.Expires.UTC().Format("2006-01-02 15:04 UTC"))
+		if oldest.IsZero() || c.RenewBy.Before(oldest) {
+			oldest = c.RenewBy
+		}
+	}
+	if len(late) == 0 {
+		return Part{Name: "certificates", State: PartOK}
+	}
+	return degraded("certificates", oldest, "not renewed in time, and the log of Caddy's tls app says why: "+someOf(late))
 }
 
 func degraded(name string, since time.Time, detail string) Part {

@@ -21,6 +21,16 @@ type RuntimeKeys struct{ gateway *Gateway }
 // ConfiguredKeys returns the keys of a configuration that belong to tenants.
 func ConfiguredKeys(g *Gateway, of keys.Tenants) []*keys.Key { return g.keyring.Of(of) }
 
+// ConfiguredKey returns the key of a configuration that has a name, if it belongs to one of the tenants.
+// The error is a 404.
+func ConfiguredKey(g *Gateway, of keys.Tenants, name string) (*keys.Key, error) {
+	found, ok := g.keyring.Named(name)
+	if !ok || !of.Has(found.Tenant) {
+		return nil, apierror.New(apierror.NotFound, "the configuration has no key of this name").WithParam("hash")
+	}
+	return found.Key, nil
+}
+
 // Configured returns an error, a 404, if this configuration makes no keys at run time. The methods that
 // make and change them want it to be asked first.
 func (m RuntimeKeys) Configured() error {

@@ -23,6 +23,15 @@ type Standing struct {
 	ResetsAt *time.Time `json:"resets_at,omitempty"`
 }
 
+// MadeName returns the name of a key that was made at run time; "" of any other.
+func MadeName(g *Gateway, tenant, key string) string {
+	made, err := g.state.runtimeKeys.Get(keys.EveryTenant(tenant), key)
+	if err != nil {
+		return ""
+	}
+	return made.Name
+}
+
 // Standings returns the present state of all limits for calls of a key to a model. A key that is not
 // configured any more has those of its tenant.
 func Standings(ctx context.Context, g *Gateway, key, tenant, model string) ([]Standing, error) {
@@ -49,6 +58,9 @@ func Standings(ctx context.Context, g *Gateway, key, tenant, model string) ([]St
 			return nil, err
 		}
 		for _, b := range balances {
+			if b.Budget.Limit == limits.NoLimit {
+				continue // it is only counted
+			}
 			text := number
 			if b.Budget.Unit == limits.Money {
 				text = limits.FormatMoney

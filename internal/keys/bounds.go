@@ -18,6 +18,14 @@ func boundsOf(lists ...pattern.List) bounds {
 	return lists
 }
 
+// own is the first list, that of the key itself.
+func (b bounds) own() []string {
+	if len(b) == 0 {
+		return nil
+	}
+	return b[0]
+}
+
 func (b bounds) match(name string) bool {
 	for _, list := range b {
 		if !list.Match(name) {

@@ -74,13 +74,6 @@ func NewClusterCollectors(read func() (Cluster, bool)) *ClusterCollectors {
 	}
 }
 
-func number(is bool) float64 {
-	if is {
-		return 1
-	}
-	return 0
-}
-
 // Describe implements prometheus.Collector.
 func (c *ClusterCollectors) Describe(ch chan<- *prometheus.Desc) {
 	for _, v := range c.values {

@@ -12,20 +12,15 @@ const (
 
 // Console counts who signs in to the console.
 type Console struct {
-	signIns  *prometheus.CounterVec
-	sessions prometheus.Collector
+	signIns *prometheus.CounterVec
 }
 
-func newConsole(g Gauges) *Console {
+func newConsole() *Console {
 	c := &Console{
 		signIns: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Name: "console_sign_ins_total",
 			Help: "Sign-ins to the console, by result.",
 		}, []string{"result"}),
-		sessions: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Namespace: namespace, Name: "console_sessions",
-			Help: "Browsers that are signed in to the console; of all gateways in a cluster.",
-		}, g.SignedIn),
 	}
 	for _, result := range []string{SignInOK, SignInInvalidKey, SignInUser, SignInUnavailable} {
 		c.signIns.WithLabelValues(result)
@@ -34,7 +29,7 @@ func newConsole(g Gauges) *Console {
 }
 
 func (c *Console) collectors() []prometheus.Collector {
-	return []prometheus.Collector{c.signIns, c.sessions}
+	return []prometheus.Collector{c.signIns}
 }
 
 // SignIn counts one sign-in.

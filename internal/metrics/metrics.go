@@ -32,36 +32,11 @@ type Metrics struct {
 	gauges     []prometheus.Collector // read at each scrape
 }
 
-// Gauges are values that are read at each scrape. None may wait for a disk or a network.
-type Gauges struct {
-	ActivityLost          func() float64   // activity rows dropped because the store was too slow
-	InFlight              func() float64   // calls under way
-	BodyMemory            func() float64   // bytes of request bodies
-	BodyMemoryLimit       func() float64   // what they may have at most
-	AnswerMemory          func() float64   // bytes of large answers of providers
-	AnswerMemoryLimit     func() float64   // what they may have at most
-	AutomationMemory      func() float64   // bytes of the pictures of agents' desktops
-	AutomationMemoryLimit func() float64   // what they may have at most
-	StoreQueue            func() float64   // operations that wait for the store
-	StoreUp               func() float64   // 1 if the store can be written
-	Sessions              func() float64   // open VNC sessions
-	HalfOpen              func() float64   // VNC connections in their handshake
-	SignedIn              func() float64   // sessions of the console
-	CertificateEnds       func() time.Time // of VNC viewers; the zero time for none
-	Providers             func() []ProviderUp
-	Credentials           func() []CredentialLeft
-	Servers               func() []ServerUp
-	Sources               func() map[string]bool // sources of workstations, and whether they answer
-	Queues                func() map[Queue]int   // calls that wait for a concurrency slot
-	Budgets               func() []BudgetSpent
-	Cluster               func() (Cluster, bool) // false without a cluster
-}
-
 // New returns a new set that is not registered yet.
 func New(g Gauges) *Metrics {
 	return &Metrics{
 		Cluster: NewClusterCollectors(g.Cluster),
-		Console: newConsole(g),
+		Console: newConsole(),
 		calls:   newCalls(),
 		tenants: newTenants(),
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -80,49 +55,9 @@ func New(g Gauges) *Metrics {
 			Namespace: namespace, Name: "queue_wait_seconds", Buckets: waitBuckets,
 			Help: "Time that calls waited for a concurrency slot, by whose limit was reached; calls that did not wait are not counted.",
 		}, []string{"queue"}),
-		store:  newStore(g),
-		vnc:    newVNC(g),
-		gauges: newGauges(g),
-	}
-}
-
-// newGauges returns what does not belong to any other group.
-func newGauges(g Gauges) []prometheus.Collector {
-	return []prometheus.Collector{
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Namespace: namespace, Name: "requests_in_flight",
-			Help: "Calls under way.",
-		}, g.InFlight),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Namespace: namespace, Name: "body_memory_bytes",
-			Help: "Memory that request bodies hold.",
-		}, g.BodyMemory),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Namespace: namespace, Name: "body_memory_limit_bytes",
-			Help: "Memory that request bodies may hold; above it callers get gateway_busy.",
-		}, g.BodyMemoryLimit),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Namespace: namespace, Name: "answer_memory_bytes",
-			Help: "Memory that large answers of providers hold.",
-		}, g.AnswerMemory),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Namespace: namespace, Name: "answer_memory_limit_bytes",
-			Help: "Memory that large answers of providers may hold; above it callers get gateway_busy.",
-		}, g.AnswerMemoryLimit),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Namespace: namespace, Name: "automation_memory_bytes",
-			Help: "Memory that the pictures of agents' desktops take.",
-		}, g.AutomationMemory),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Namespace: namespace, Name: "automation_memory_limit_bytes",
-			Help: "Memory that the pictures of agents' desktops may take; above it agents get automation_busy.",
-		}, g.AutomationMemoryLimit),
-		newProvidersUp(g.Providers),
-		newCredentialsLeft(g.Credentials),
-		newServersUp(g.Servers),
-		newQueueLength(g.Queues),
-		newBudgetsSpent(g.Budgets),
-		newBuildInfo(),
+		store:  newStore(),
+		vnc:    newVNC(),
+		gauges: g.collectors(),
 	}
 }
 

@@ -7,15 +7,12 @@ type store struct {
 	commits      prometheus.Histogram
 	errors       prometheus.Counter
 	ledgerErrors prometheus.Counter
-	lost         prometheus.CounterFunc
-	queue        prometheus.GaugeFunc
-	up           prometheus.GaugeFunc
 }
 
 // commitBuckets reach from a group on a fast disk to a database that another process has locked.
 var commitBuckets = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 
-func newStore(g Gauges) store {
+func newStore() store {
 	return store{
 		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Namespace: namespace, Name: "store_commit_seconds", Buckets: commitBuckets,
@@ -29,21 +26,9 @@ func newStore(g Gauges) store {
 			Namespace: namespace, Name: "ledger_errors_total",
 			Help: "Calls whose budgets could not be looked up, reserved from or charged because the ledger failed.",
 		}),
-		lost: prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Namespace: namespace, Name: "activity_rows_lost_total",
-			Help: "Activity rows dropped because the store could not keep up.",
-		}, g.ActivityLost),
-		queue: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Namespace: namespace, Name: "store_queue_length",
-			Help: "Rows and amounts that wait to be written to the database.",
-		}, g.StoreQueue),
-		up: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Namespace: namespace, Name: "store_up",
-			Help: "1 if the database can be written, 0 while commits fail or do not end.",
-		}, g.StoreUp),
 	}
 }
 
 func (s *store) collectors() []prometheus.Collector {
-	return []prometheus.Collector{s.commits, s.errors, s.ledgerErrors, s.lost, s.queue, s.up}
+	return []prometheus.Collector{s.commits, s.errors, s.ledgerErrors}
 }

@@ -53,30 +53,3 @@ func newTools() tools {
 		}, []string{"server", "method"}),
 	}
 }
-
-// ServerUp is whether an MCP server works.
-type ServerUp struct {
-	Server string
-	Up     bool
-}
-
-// serversUp collects a gauge for each MCP server that was asked.
-type serversUp struct {
-	desc *prometheus.Desc
-	list func() []ServerUp
-}
-
-func newServersUp(list func() []ServerUp) serversUp {
-	return serversUp{prometheus.NewDesc(prometheus.BuildFQName(namespace, "mcp_server", "up"),
-		"1 if an MCP server works, 0 since its requests failed; servers that were asked.", []string{"server"}, nil), list}
-}
-
-// Describe implements prometheus.Collector.
-func (s serversUp) Describe(ch chan<- *prometheus.Desc) { ch <- s.desc }
-
-// Collect implements prometheus.Collector.
-func (s serversUp) Collect(ch chan<- prometheus.Metric) {
-	for _, up := range s.list() {
-		ch <- prometheus.MustNewConstMetric(s.desc, prometheus.GaugeValue, number(up.Up), up.Server)
-	}
-}

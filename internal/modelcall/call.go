@@ -11,9 +11,9 @@ package modelcall
 
 import (
 	"context"
-	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"slices"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"

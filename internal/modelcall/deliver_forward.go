@@ -113,7 +113,7 @@ func (d *streaming) take(event *openai.Event) *apierror.Error {
 	switch {
 	case err != nil:
 		u.meter.lastEvent(data, d.usage)
-		return nonsense(d.attempt.provider(), err)
+		return askedProvider(d.attempt.provider()).Unreadable(err)
 	case verdict != nil:
 		u.meter.lastEvent(data, d.usage)
 		return d.guard.Blocked(verdict)

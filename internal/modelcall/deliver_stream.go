@@ -3,17 +3,18 @@ package modelcall
 import (
 	"context"
 	"errors"
-	"github.com/gatehouse-proxy/gatehouse/internal/admission"
-	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"io"
 	"mime"
 	"net/http"
 	"sync"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/sse"
 )
 
@@ -103,14 +104,14 @@ func (d *streaming) read(ctx context.Context, resp *http.Response, s *wire.Sendi
 			return d.end(ctx, refusal)
 		}
 	default:
-		return d.end(ctx, nonsense(a.provider(), errors.New("no event stream but "+media)))
+		return d.end(ctx, askedProvider(a.provider()).Unreadable(errors.New("no event stream but "+media)))
 	}
 	if d.guarded = d.guard.Set.Stream(s.Wire.Guardrail); d.guarded != nil {
 		defer func() { d.guard.Redacted(d.guarded.Redacted()) }()
 	}
 	delivered := d.end(ctx, d.forward(body, s.Wire))
 	if d.ended {
-		u.linger() // by now the end of the body has usually come
+		provider.Linger(u.answer, &u.request.Watch, u) // by now the end of the body has usually come
 	}
 	return delivered
 }
@@ -193,7 +194,7 @@ func (d *streaming) finish(failure *apierror.Error) {
 // close ends the stream after the provider's body has ended. A failure that the provider reported is
 // already written in the caller's form.
 func (d *streaming) close() (failure *apierror.Error, written bool) {
-	m, name := &d.attempt.upstream.meter, d.attempt.provider()
+	m := &d.attempt.upstream.meter
 	out, err := d.stream.Close(d.batch.bytes(), nil)
 	d.batch.set(out)
 	switch {
@@ -203,7 +204,7 @@ func (d *streaming) close() (failure *apierror.Error, written bool) {
 		if !m.received() {
 			m.markUnbilled()
 		}
-		return providerFailure(apierror.UpstreamError, name, err, "provider %q broke off its answer", name), false
+		return askedProvider(d.attempt.provider()).Broken(err, "broke off its answer"), false
 	}
 	if !d.stream.Summary().Text {
 		m.markUnbilled()

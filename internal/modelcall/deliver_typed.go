@@ -3,11 +3,11 @@ package modelcall
 import (
 	"context"
 	"fmt"
-	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"io"
 	"mime"
 	"net/http"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
@@ -46,7 +46,7 @@ func (t *typed) deliver(ctx context.Context, s *wire.Sending) delivery {
 	case s.Wire.PassesBytes(media):
 		return deliverBytes(ctx, a, t.rates, resp)
 	default:
-		return failed(nonsense(a.provider(), fmt.Errorf("the answer of %s is %q", s.Wire.Name, media)))
+		return failed(askedProvider(a.provider()).Unreadable(fmt.Errorf("the answer of %s is %q", s.Wire.Name, media)))
 	}
 }
 

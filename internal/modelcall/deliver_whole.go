@@ -3,13 +3,13 @@ package modelcall
 import (
 	"bytes"
 	"context"
-	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
@@ -35,7 +35,8 @@ func deliverWhole(ctx context.Context, a *attempt, g *admission.Guard, rates sho
 	if resp.StatusCode != http.StatusOK {
 		failure := providerError(resp, u.deps.Now(), a.shown(), a.provider())
 		if s.Wire.Optional && lacksRoute(failure, resp.StatusCode) {
-			failure = providerFailure(apierror.ModelNotCallable, a.provider(), failure.Cause, "the provider %q does not have %s", a.provider(), u.request.Outcome.Record.Route)
+			failure = askedProvider(a.provider()).Broken(failure.Cause, "does not have %s", u.request.Outcome.Record.Route)
+			failure.Code = apierror.ModelNotCallable
 		}
 		return failed(failure)
 	}

@@ -54,10 +54,5 @@ func brokenAnswer(provider string, err error) *apierror.Error {
 	if e := apierror.From(err); e.Code != apierror.Internal {
 		return e
 	}
-	return nonsense(provider, err)
-}
-
-// nonsense is the failure of a provider whose answer makes no sense.
-func nonsense(provider string, cause error) *apierror.Error {
-	return providerFailure(apierror.UpstreamError, provider, cause, "provider %q gave an answer that makes no sense", provider)
+	return askedProvider(provider).Unreadable(err)
 }

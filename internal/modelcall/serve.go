@@ -1,9 +1,9 @@
 package modelcall
 
 import (
-	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"sync"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )

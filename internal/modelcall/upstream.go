@@ -16,12 +16,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 )
 
-// Causes of a cancelled upstream request, which context.Cause returns.
-var (
-	errSilent  = errors.New("nothing arrived in time")
-	errTooLong = errors.New("the answer took too long")
-)
-
 // upstream is one request to a provider, and its answer.
 type upstream struct {
 	deps    *Deps
@@ -62,7 +56,7 @@ func (u *upstream) send(client context.Context, s *wire.Sending) (*http.Response
 	u.ctx, u.cancel = u.drain.context(client, u.deps, record.RequestID)
 	q.SetCancel(u.cancel)
 	if u.waits.call > 0 {
-		u.waits.late = time.AfterFunc(u.waits.call, func() { u.cancel(errTooLong) })
+		u.waits.late = time.AfterFunc(u.waits.call, func() { u.cancel(provider.ErrTooLong) })
 	}
 	q.Watch.Start(u.waits.begin(s.Stream), u)
 	record.Attempts++
@@ -124,20 +118,7 @@ func (u *upstream) waited(since time.Time) {
 }
 
 // Expire implements [watchdog.Waiter].
-func (u *upstream) Expire() { u.cancel(errSilent) }
-
-const (
-	lingerTime  = 5 * time.Millisecond
-	lingerBytes = 4 << 10
-)
-
-// linger reads the answer to its end after everything of interest was read. The end is usually in the
-// same packet, and a connection whose answer was not read to its end cannot be used again.
-func (u *upstream) linger() {
-	u.request.Watch.Start(lingerTime, u)
-	_, _ = io.CopyN(io.Discard, u.answer, lingerBytes) // whether it was the end does not matter
-	u.request.Watch.Stop()
-}
+func (u *upstream) Expire() { u.cancel(provider.ErrSilent) }
 
 // mayHaveBeenServed reports whether the provider may have worked on the request.
 func (u *upstream) mayHaveBeenServed() bool {
@@ -177,49 +158,25 @@ func (b *answerBody) Read(p []byte) (int, error) {
 
 // endless reports whether the attempt ended because a stream did not end after its answer.
 func (u *upstream) endless() bool {
-	return !u.waits.over.IsZero() && errors.Is(context.Cause(u.ctx), errSilent)
+	return !u.waits.over.IsZero() && errors.Is(context.Cause(u.ctx), provider.ErrSilent)
 }
 
 // failure returns what the caller gets for an error of the upstream request.
 func (u *upstream) failure(err error) *apierror.Error {
-	name := u.target.provider.Name
-	answered := u.status != 0
-	switch cause := context.Cause(u.ctx); {
+	cause := context.Cause(u.ctx)
+	switch {
 	case u.drain.client.Err() != nil:
 		return request.ClientGone(err)
-	case errors.Is(cause, errSilent) && !answered:
-		return u.timeout("first_byte", err, "provider %q did not answer within %s", name, u.deps.Now().Sub(u.meter.sent).Round(time.Millisecond))
-	case errors.Is(cause, errSilent):
-		return u.timeout("idle", err, "provider %q sent nothing for %s", name, u.waits.idle)
-	case errors.Is(cause, errTooLong):
-		return u.timeout("call", err, "provider %q did not end its answer within %s", name, u.waits.call)
 	case errors.Is(cause, request.ErrShutdown):
 		return request.ShuttingDown(err)
-	case errors.Is(err, provider.ErrRedirect):
-		return providerFailure(apierror.UpstreamError, name, err, "provider %q answered with a redirect, which is not followed", name)
-	case answered:
-		return providerFailure(apierror.UpstreamError, name, err, "provider %q broke off its answer", name)
-	case errors.Is(err, provider.ErrNoCredential):
-		return providerFailure(apierror.UpstreamError, name, err, "the gateway has no credential for provider %q at present", name)
-	case errors.Is(err, provider.ErrConnectTimeout):
-		return u.timeout("connect", err, "provider %q could not be reached in time", name)
-	default:
-		return providerFailure(apierror.UpstreamError, name, err, "provider %q could not be reached", name)
 	}
+	return askedProvider(u.target.provider.Name).Failure(err, cause, provider.Waits{
+		Answered: u.status != 0, Begin: u.deps.Now().Sub(u.meter.sent).Round(time.Millisecond), Idle: u.waits.idle, Call: u.waits.call,
+	})
 }
 
-// timeout is the failure of a provider that took too long for something.
-func (u *upstream) timeout(limit string, cause error, format string, args ...any) *apierror.Error {
-	e := providerFailure(apierror.UpstreamTimeout, u.target.provider.Name, cause, format, args...)
-	e.Limit = limit
-	return e
-}
-
-func providerFailure(code apierror.Code, name string, cause error, format string, args ...any) *apierror.Error {
-	e := apierror.New(code, format, args...).WithCause(cause)
-	e.Provider = name
-	return e
-}
+// askedProvider is a provider, as errors name it.
+func askedProvider(name string) provider.Asked { return provider.Asked{Kind: "provider", Name: name} }
 
 // sharedBuffer is the buffer of a request that several attempts send. It is given back when none of
 // them reads it any more: a connection that was given up may read on for a while.

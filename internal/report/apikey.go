@@ -32,24 +32,40 @@ func MadeKeys(list []*runtimekeys.Key, spent [][]limits.Balance) []byte {
 
 // ConfiguredKey is a key of the configuration, which is changed there.
 type ConfiguredKey struct {
-	Name     string     `json:"name"`
-	Tenant   string     `json:"tenant"`
-	Source   string     `json:"source"` // "configuration"
-	Disabled bool       `json:"disabled"`
-	Expires  *time.Time `json:"expires_at"` // null: never
-	Scopes   []string   `json:"scopes"`
+	Name        string     `json:"name"`
+	Tenant      string     `json:"tenant"`
+	Source      string     `json:"source"` // "configuration"
+	Disabled    bool       `json:"disabled"`
+	Expires     *time.Time `json:"expires_at"` // null: never
+	Scopes      []string   `json:"scopes"`
+	Models      []string   `json:"models"` // empty: every model
+	Tools       []string   `json:"mcp"`    // empty: none
+	HostedTools bool       `json:"hosted_tools"`
+	AllTenants  bool       `json:"all_tenants"`
 }
 
 // ConfiguredKeys returns a list of keys of the configuration.
 func ConfiguredKeys(list []*keys.Key) any {
 	shown := make([]ConfiguredKey, len(list))
 	for i, k := range list {
-		shown[i] = ConfiguredKey{Name: k.Name, Tenant: k.Tenant, Source: "configuration", Disabled: !k.Valid(time.Time{}), Scopes: k.Scopes.Names()}
-		if !k.Expires.IsZero() {
-			shown[i].Expires = &list[i].Expires
-		}
+		shown[i] = configuredKey(k)
 	}
 	return map[string]any{"data": shown}
+}
+
+// OneConfiguredKey returns a key of the configuration.
+func OneConfiguredKey(k *keys.Key) any { return map[string]any{"data": configuredKey(k)} }
+
+func configuredKey(k *keys.Key) ConfiguredKey {
+	models, tools := keys.Patterns(k)
+	shown := ConfiguredKey{
+		Name: k.Name, Tenant: k.Tenant, Source: "configuration", Disabled: !k.Valid(time.Time{}), Scopes: k.Scopes.Names(),
+		Models: append([]string{}, models...), Tools: append([]string{}, tools...), HostedTools: k.HostedTools, AllTenants: k.AllTenants,
+	}
+	if !k.Expires.IsZero() {
+		shown.Expires = &k.Expires
+	}
+	return shown
 }
 
 // DeletedKey returns the answer to the deletion of a key.

@@ -2,11 +2,11 @@ package report
 
 import (
 	"encoding/json"
-	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"net/url"
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 

@@ -134,7 +134,7 @@ func (c *call) shown(ctx context.Context, text []byte) (out []byte, final bool, 
 	if m.Kind == mcp.Response {
 		final = c.isRequest() && m.Answers(c.message)
 		if !final && !c.resumes() {
-			return nil, false, c.upstream.broken(nil, "the MCP server %q answered another request than this one", c.server.Name)
+			return nil, false, c.upstream.asked().Broken(nil, "answered another request than this one")
 		}
 		if final {
 			c.req.Outcome.Record.IsError = m.IsError()

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
@@ -47,7 +47,7 @@ func (s *stream) forward(ctx context.Context) error {
 		}
 		q.Outcome.FirstEvent(c.deps.Now)
 	}
-	c.upstream.linger()
+	provider.Linger(c.upstream.body, &q.Watch, &c.upstream)
 	q.Outcome.Succeed(http.StatusOK)
 	return nil
 }
@@ -63,7 +63,7 @@ func (s *stream) next(ctx context.Context) (out []byte, final bool, failure *api
 	case err == io.EOF && (!c.isRequest() || c.open() || c.era == mcp.Sessions && s.named):
 		return nil, false, errOver
 	case err == io.EOF:
-		return nil, false, c.upstream.broken(err, "the MCP server %q ended its stream without an answer", c.server.Name)
+		return nil, false, c.upstream.asked().Broken(err, "ended its stream without an answer")
 	case err != nil:
 		return nil, false, c.upstream.unreadable(err)
 	}
@@ -119,17 +119,4 @@ func hasID(raw []byte) bool {
 		}
 	}
 	return false
-}
-
-const (
-	lingerTime  = 5 * time.Millisecond
-	lingerBytes = 4 << 10
-)
-
-// linger reads the answer to its end after the last message. The end is usually in the same packet, and
-// a connection whose answer was not read to its end cannot be used again.
-func (u *upstream) linger() {
-	u.req.Watch.Start(lingerTime, u)
-	_, _ = io.CopyN(io.Discard, u.body, lingerBytes) // whether it was the end does not matter
-	u.req.Watch.Stop()
 }

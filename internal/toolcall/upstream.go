@@ -14,12 +14,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
-// Causes of a cancelled upstream request, which context.Cause returns.
-var (
-	errSilent  = errors.New("nothing arrived in time")
-	errTooLong = errors.New("the answer took too long")
-)
-
 // upstream is a request to an MCP server, and its answer. Its zero value was not sent.
 type upstream struct {
 	deps   *Deps
@@ -47,7 +41,7 @@ func (u *upstream) begin(client context.Context) {
 	u.req.SetCancel(u.cancel)
 	u.end = u.server.Begin()
 	if limit := u.server.Timeouts.Call; limit > 0 && !u.open {
-		u.late = time.AfterFunc(limit, func() { u.cancel(errTooLong) })
+		u.late = time.AfterFunc(limit, func() { u.cancel(provider.ErrTooLong) })
 	}
 }
 
@@ -79,7 +73,7 @@ func (u *upstream) send(header http.Header, body []byte, again bool) (*http.Resp
 }
 
 // Expire implements [watchdog.Waiter].
-func (u *upstream) Expire() { u.cancel(errSilent) }
+func (u *upstream) Expire() { u.cancel(provider.ErrSilent) }
 
 // close ends the upstream request.
 func (u *upstream) close() {
@@ -157,44 +151,22 @@ func (u *upstream) Hold(size int) error {
 
 // failure returns what the caller gets for an error of the upstream request.
 func (u *upstream) failure(err error) *apierror.Error {
-	name := u.server.Name
-	switch cause := context.Cause(u.ctx); {
+	cause := context.Cause(u.ctx)
+	switch {
 	case u.client.Err() != nil, errors.Is(cause, errUnread):
 		return request.ClientGone(err)
-	case errors.Is(cause, errSilent) && u.status == 0:
-		return u.timeout("first_byte", err, "the MCP server %q did not answer within %s", name, u.server.Timeouts.Header)
-	case errors.Is(cause, errSilent):
-		return u.timeout("idle", err, "the MCP server %q sent nothing for %s", name, u.server.Timeouts.Idle)
-	case errors.Is(cause, errTooLong):
-		return u.timeout("call", err, "the MCP server %q did not end its answer within %s", name, u.server.Timeouts.Call)
 	case errors.Is(cause, request.ErrShutdown):
 		return request.ShuttingDown(err)
 	case errors.Is(cause, errReplaced), errors.Is(cause, errKeyEnded):
 		return endedBy(cause)
-	case errors.Is(err, provider.ErrRedirect):
-		return u.broken(err, "the MCP server %q answered with a redirect, which is not followed", name)
-	case u.status != 0:
-		return u.broken(err, "the MCP server %q broke off its answer", name)
-	case errors.Is(err, provider.ErrNoCredential):
-		return u.broken(err, "the gateway has no credential for the MCP server %q at present", name)
-	case errors.Is(err, provider.ErrConnectTimeout):
-		return u.timeout("connect", err, "the MCP server %q could not be reached in time", name)
 	}
-	return u.broken(err, "the MCP server %q could not be reached", name)
+	limits := &u.server.Timeouts
+	return u.asked().Failure(err, cause, provider.Waits{Answered: u.status != 0, Begin: limits.Header, Idle: limits.Idle, Call: limits.Call})
 }
 
-// timeout is the failure of a server that took too long for something.
-func (u *upstream) timeout(limit string, cause error, format string, args ...any) *apierror.Error {
-	e := apierror.New(apierror.UpstreamTimeout, format, args...).WithCause(cause)
-	e.Provider, e.Limit = u.server.Name, limit
-	return e
-}
-
-// broken is the failure of a server that does not answer as MCP says.
-func (u *upstream) broken(cause error, format string, args ...any) *apierror.Error {
-	e := apierror.New(apierror.UpstreamError, format, args...).WithCause(cause)
-	e.Provider = u.server.Name
-	return e
+// asked is the server, as errors name it.
+func (u *upstream) asked() provider.Asked {
+	return provider.Asked{Kind: "the MCP server", Name: u.server.Name}
 }
 
 // unreadable is the failure of an answer whose messages cannot be read.
@@ -204,11 +176,11 @@ func (u *upstream) unreadable(err error) *apierror.Error {
 	case errors.As(err, &known):
 		return known
 	case errors.Is(err, mcp.ErrTooLong):
-		e := u.broken(err, "the MCP server %q answered with more than the %d bytes of max_result", u.server.Name, u.server.MaxResult)
+		e := u.asked().Broken(err, "answered with more than the %d bytes of max_result", u.server.MaxResult)
 		e.RefusedBy = "mcp " + u.server.Name + ": max_result"
 		return e
 	}
-	return u.broken(err, "the MCP server %q gave an answer that makes no sense", u.server.Name)
+	return u.asked().Unreadable(err)
 }
 
 // keptStatus are the refusals of a server that concern the request: their status is the client's.

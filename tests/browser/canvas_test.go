@@ -16,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
-
 	"github.com/gatehouse-proxy/gatehouse/tests/desktop"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
@@ -79,11 +77,11 @@ func (b *tab) says(text string, within time.Duration) {
 
 // canvas is the picture of the desktop.
 func (b *tab) canvas() (*image.RGBA, error) {
-	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.querySelector(".screen canvas")?.toDataURL("image/png") ?? ""`))
+	text, err := b.driver.evaluate(`document.querySelector(".screen canvas")?.toDataURL("image/png") ?? ""`)
 	if err != nil {
 		return nil, err
 	}
-	data, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(text, "data:image/png;base64,"))
+	data, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(strings.Trim(string(text), `"`), "data:image/png;base64,"))
 	if err != nil || len(data) == 0 {
 		return nil, errors.Join(errors.New("there is no picture"), err)
 	}
@@ -135,7 +133,7 @@ func (b *tab) arrives(check func() error) {
 // press clicks a control of the desktop.
 func (b *tab) press(control string) {
 	b.t.Helper()
-	run(b, chromedp.Click(chromedp.CSS(`[data-control="`+control+`"]`)))
+	clickOn(b, `[data-control="`+control+`"]`)
 }
 
 // choose clicks a button of what can be done next.

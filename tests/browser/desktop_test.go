@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"image"
 	"net/http"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -19,82 +18,91 @@ import (
 
 func TestTheDesktopOfAServerInTheBrowser(t *testing.T) {
 	s, d := siteWithDesktop(t)
-	b := newTab(t, s)
-	b.signIn("ops")
-	b.openDesktop(stationPath)
-	b.shows("the desktop", d.Shown, lookTimeout)
-	b.check()
+	inEachBrowser(t, s, func(t *testing.T, b *tab) {
+		b.signIn("ops")
+		b.openDesktop(stationPath)
+		b.shows("the desktop", d.Shown, lookTimeout)
+		b.check()
 
-	changed := slices.Clone(d.Shown)
-	changed[9].Colour.R, changed[22].Colour.G = 0xff, 0
-	if err := d.Paint(changed); err != nil {
-		t.Fatal(err)
-	}
-	b.shows("a change of the desktop", changed, inputTimeout)
+		before := d.Shown
+		t.Cleanup(func() { _ = d.Paint(before) })
+		changed := slices.Clone(before)
+		changed[9].Colour.R, changed[22].Colour.G = 0xff, 0
+		if err := d.Paint(changed); err != nil {
+			t.Fatal(err)
+		}
+		b.shows("a change of the desktop", changed, inputTimeout)
 
-	d.Forget()
-	points := []image.Point{{333, 222}, {1201, 655}}
-	for i, p := range points {
-		x, y := b.at(p)
-		run(b, chromedp.MouseClickXY(x, y))
+		d.Forget()
+		points := []image.Point{{333, 222}, {1201, 655}}
+		for i, p := range points {
+			x, y := b.at(p)
+			clickAt(b, x, y)
+			b.arrives(func() error {
+				if clicks, _ := d.Clicked(); !slices.Equal(clicks, points[:i+1]) {
+					return fmt.Errorf("clicks at %v arrived, not %v", clicks, points[:i+1])
+				}
+				return nil
+			})
+		}
+
+		d.Forget()
+		// Without a space: the debugging protocol sends its character though the page has taken the key, and
+		// the page then scrolls for a while, under the next click.
+		const text = "gate-house/5900"
+		enter(b, text)
 		b.arrives(func() error {
-			if clicks, _ := d.Clicked(); !slices.Equal(clicks, points[:i+1]) {
-				return fmt.Errorf("clicks at %v arrived, not %v", clicks, points[:i+1])
+			if typed := d.Typed(); typed != text {
+				return fmt.Errorf("%q arrived, %q was typed", typed, text)
 			}
 			return nil
 		})
-	}
 
-	d.Forget()
-	// Without a space: the debugging protocol sends its character though the page has taken the key, and
-	// the page then scrolls for a while, under the next click.
-	const text = "gate-house/5900"
-	run(b, chromedp.KeyEvent(text))
-	b.arrives(func() error {
-		if typed := d.Typed(); typed != text {
-			return fmt.Errorf("%q arrived, %q was typed", typed, text)
-		}
-		return nil
-	})
-
-	d.Forget()
-	b.press("keys")
-	const control, alt, del = "<0xffe3>", "<0xffe9>", "<0xffff>"
-	b.arrives(func() error {
-		if typed := d.Typed(); typed != control+alt+del {
-			return fmt.Errorf("%q arrived for Ctrl+Alt+Del", typed)
-		}
-		return nil
+		d.Forget()
+		b.press("keys")
+		const control, alt, del = "<0xffe3>", "<0xffe9>", "<0xffff>"
+		b.arrives(func() error {
+			if typed := d.Typed(); typed != control+alt+del {
+				return fmt.Errorf("%q arrived for Ctrl+Alt+Del", typed)
+			}
+			return nil
+		})
 	})
 }
 
 func TestTheTestCardInTheBrowser(t *testing.T) {
-	b := newTab(t, sharedSite(t))
-	b.signIn("ops")
-	b.openDesktop(demoPath)
-	b.shows("the test card", desktop.TestCard(), lookTimeout)
-	b.press("end")
-	b.says("You have ended the session", inputTimeout)
-	b.choose("Connect again")
-	b.says("Connected", lookTimeout)
-	b.shows("the test card", desktop.TestCard(), lookTimeout)
+	inEachBrowser(t, sharedSite(t), func(t *testing.T, b *tab) {
+		b.signIn("ops")
+		b.openDesktop(demoPath)
+		b.shows("the test card", desktop.TestCard(), lookTimeout)
+		b.press("end")
+		b.says("You have ended the session", inputTimeout)
+		b.choose("Connect again")
+		b.says("Connected", lookTimeout)
+		b.shows("the test card", desktop.TestCard(), lookTimeout)
+	})
 }
 
 func TestAReleaseClosesTheDesktopAtOnce(t *testing.T) {
 	s, d := siteWithDesktop(t)
-	b := newTab(t, s)
-	b.signIn("ops")
-	b.openDesktop(stationPath)
-	b.shows("the desktop", d.Shown, lookTimeout)
-	s.call(t, http.MethodDelete, "/v1/workstations/"+station, nil, nil)
-	b.says("Released", endTimeout)
-	if n := evaluate[int](b, `document.querySelectorAll(".choices button").length`); n != 0 {
-		t.Errorf("%d things can be done at a released desktop", n)
-	}
-	b.open(stationPath)
-	if text := b.text("main"); !strings.Contains(text, "This workstation is released") {
-		t.Errorf("the page of a released workstation says %q", text)
-	}
+	inEachBrowser(t, s, func(t *testing.T, b *tab) {
+		b.signIn("ops")
+		b.openDesktop(stationPath)
+		b.shows("the desktop", d.Shown, lookTimeout)
+		s.call(t, http.MethodDelete, "/v1/workstations/"+station, nil, nil)
+		b.says("Released", endTimeout)
+		if n := evaluate[int](b, `document.querySelectorAll(".choices button").length`); n != 0 {
+			t.Errorf("%d things can be done at a released desktop", n)
+		}
+		b.open(stationPath)
+		if text := b.text("main"); !strings.Contains(text, "This workstation is released") {
+			t.Errorf("the page of a released workstation says %q", text)
+		}
+		b.open("/console/workstations")
+		if status := clickThrough(b, `form[action$="/`+station+`/restore"] button`); status != http.StatusOK || !strings.Contains(b.text(".notice"), "in service again") {
+			t.Errorf("put in service: status %d, %q", status, b.text(".notice"))
+		}
+	})
 }
 
 func TestADesktopSurvivesAReload(t *testing.T) {
@@ -172,120 +180,58 @@ func TestASharedDesktopCanBeJoined(t *testing.T) {
 // All keys but one go to the desktop, so that one must lead out of it.
 func TestAKeyLeavesTheDesktop(t *testing.T) {
 	s, d := siteWithDesktop(t)
-	b := newTab(t, s)
-	b.signIn("ops")
-	b.openDesktop(stationPath)
-	focused := func() string {
-		return evaluate[string](b, `document.activeElement.dataset.control ?? document.activeElement.localName`)
-	}
-	evaluate[any](b, `document.querySelector("#desktop canvas").focus()`)
-	d.Forget()
-	run(b, chromedp.KeyEvent(kb.Tab))
-	b.arrives(func() error {
-		if typed := d.Typed(); typed != "<0xff09>" {
-			return fmt.Errorf("%q arrived for Tab", typed)
+	inEachBrowser(t, s, func(t *testing.T, b *tab) {
+		b.signIn("ops")
+		b.openDesktop(stationPath)
+		focused := func() string {
+			return evaluate[string](b, `document.activeElement.dataset.control ?? document.activeElement.localName`)
 		}
-		return nil
-	})
-	if at := focused(); at != "canvas" {
-		t.Errorf("after Tab the focus is at %s", at)
-	}
-	run(b, chromedp.KeyEvent(kb.F8))
-	if at := focused(); at != "full-screen" {
-		t.Errorf("after F8 the focus is at %s", at)
-	}
-	d.Forget()
-	evaluate[any](b, `document.querySelector("#desktop canvas").focus()`)
-	run(b, chromedp.KeyEvent(kb.F8, chromedp.KeyModifiers(kb.ModifierShift)))
-	b.arrives(func() error {
-		if typed := d.Typed(); !strings.Contains(typed, "<0xffc5>") {
-			return fmt.Errorf("%q arrived for Shift and F8", typed)
+		evaluate[any](b, `document.querySelector("#desktop canvas").focus()`)
+		d.Forget()
+		enter(b, kb.Tab)
+		b.arrives(func() error {
+			if typed := d.Typed(); typed != "<0xff09>" {
+				return fmt.Errorf("%q arrived for Tab", typed)
+			}
+			return nil
+		})
+		if at := focused(); at != "canvas" {
+			t.Errorf("after Tab the focus is at %s", at)
 		}
-		return nil
-	})
-}
-
-func TestTheClipboardGoesBothWays(t *testing.T) {
-	s, d := siteWithDesktop(t)
-	b := newTab(t, s)
-	b.signIn("ops")
-	b.openDesktop(stationPath)
-	b.shows("the desktop", d.Shown, lookTimeout)
-	const there, back = "what the browser says: äöü", "what the desktop says"
-	run(b, chromedp.SendKeys(chromedp.CSS("#clipboard"), there))
-	b.arrives(func() error {
-		got, err := clipboardOf(t, d, "-o", "")
-		if err == nil && got != there {
-			err = fmt.Errorf("the desktop's clipboard has %q", got)
+		enter(b, kb.F8)
+		if at := focused(); at != "full-screen" {
+			t.Errorf("after F8 the focus is at %s", at)
 		}
-		return err
-	})
-	if _, err := clipboardOf(t, d, "-i", back); err != nil {
-		t.Fatal(err)
-	}
-	b.eventually("the desktop's clipboard", `document.getElementById("clipboard").value === `+quote(back), inputTimeout)
-}
-
-// The rule is the workstation's. The picture and the input go on as before: noVNC takes Tight.
-func TestTheClipboardOfADesktopThatKeepsItStaysThere(t *testing.T) {
-	s, d := siteWithDesktop(t, "session {\nclipboard_out off\n}")
-	b := newTab(t, s)
-	b.signIn("ops")
-	b.openDesktop(stationPath)
-	b.shows("the desktop", d.Shown, lookTimeout)
-	const there, back = "what the browser says", "marked: what the desktop says"
-	if _, err := clipboardOf(t, d, "-i", back); err != nil {
-		t.Fatal(err)
-	}
-	after := slices.Clone(d.Shown)
-	after[9].Colour.R = 0xff
-	defer func(before desktop.Scene) { _ = d.Paint(before) }(d.Shown)
-	if err := d.Paint(after); err != nil {
-		t.Fatal(err)
-	}
-	b.shows("a change behind the clipboard", after, inputTimeout)
-	if got := evaluate[string](b, `document.getElementById("clipboard").value`); got != "" {
-		t.Errorf("the page has the clipboard %q", got)
-	}
-	run(b, chromedp.SendKeys(chromedp.CSS("#clipboard"), there))
-	b.arrives(func() error {
-		got, err := clipboardOf(t, d, "-o", "")
-		if err == nil && got != there {
-			err = fmt.Errorf("the desktop's clipboard has %q", got)
+		d.Forget()
+		evaluate[any](b, `document.querySelector("#desktop canvas").focus()`)
+		if err := b.driver.enter(kb.F8, true); err != nil {
+			t.Fatal(err)
 		}
-		return err
+		b.arrives(func() error {
+			if typed := d.Typed(); !strings.Contains(typed, "<0xffc5>") {
+				return fmt.Errorf("%q arrived for Shift and F8", typed)
+			}
+			return nil
+		})
 	})
-}
-
-// clipboardOf sets or reads the clipboard of a desktop.
-func clipboardOf(t *testing.T, d *desktop.Desktop, direction, text string) (string, error) {
-	cmd := exec.CommandContext(t.Context(), "xclip", "-display", ":"+d.Number, "-selection", "clipboard", direction)
-	cmd.Stdin = strings.NewReader(text)
-	if direction == "-i" {
-		return "", cmd.Run() // it stays in the background, and must not keep a pipe open
-	}
-	out, err := cmd.Output()
-	return string(out), err
 }
 
 func TestViewOnlySendsNothing(t *testing.T) {
 	s, d := siteWithDesktop(t)
-	b := newTab(t, s)
-	b.signIn("ops")
-	b.openDesktop(stationPath)
-	enter := func(text string) {
-		evaluate[any](b, `document.querySelector("#desktop canvas").focus()`)
-		run(b, chromedp.KeyEvent(text))
-	}
-	d.Forget()
-	b.press("view-only")
-	enter("a")
-	b.press("view-only")
-	enter("b")
-	b.arrives(func() error {
-		if typed := d.Typed(); typed != "b" {
-			return fmt.Errorf("%q arrived, want only what was typed after view only", typed)
+	inEachBrowser(t, s, func(t *testing.T, b *tab) {
+		b.signIn("ops")
+		b.openDesktop(stationPath)
+		d.Forget()
+		for _, key := range []string{"a", "b"} {
+			b.press("view-only")
+			evaluate[any](b, `document.querySelector("#desktop canvas").focus()`)
+			enter(b, key)
 		}
-		return nil
+		b.arrives(func() error {
+			if typed := d.Typed(); typed != "b" {
+				return fmt.Errorf("%q arrived, want only what was typed after view only", typed)
+			}
+			return nil
+		})
 	})
 }

@@ -1,4 +1,4 @@
-// Tests of the console in a real browser. A module of its own: nothing that drives a browser is a
+// Tests of the console in real browsers. A module of its own: nothing that drives a browser is a
 // dependency of the product.
 module github.com/gatehouse-proxy/gatehouse/tests/browser
 
@@ -7,6 +7,7 @@ go 1.26.0
 require (
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
+	github.com/coder/websocket v1.8.15
 	github.com/gatehouse-proxy/gatehouse v0.0.0
 )
 

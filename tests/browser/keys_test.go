@@ -74,7 +74,12 @@ func TestAKeyFromItsIssueToItsEnd(t *testing.T) {
 		t.Error("the secret is shown again")
 	}
 
+	says("its calls", "Newest calls")
+	says("its calls", "test/echo")
+
 	step("to disable it", `a[href$="/disable"]`, http.StatusOK)
+	says("what ends", "UTC 1 call came from it.")
+	says("what ends", "No desktop is open with it now.")
 	works("before the confirmation", secret, http.StatusOK)
 	step("the confirmation", "button.danger", http.StatusOK)
 	says("disabled", "The key is disabled.")
@@ -84,6 +89,7 @@ func TestAKeyFromItsIssueToItsEnd(t *testing.T) {
 	works("enabled", secret, http.StatusOK)
 
 	step("to rotate it", `a[href$="/rotate"]`, http.StatusOK)
+	says("what ends", "UTC 3 calls came from it.")
 	step("the rotation", "form.fields button.main", http.StatusCreated)
 	next := b.text("#secret")
 	if !secretOfAKey.MatchString(next) || next == secret {
@@ -98,4 +104,36 @@ func TestAKeyFromItsIssueToItsEnd(t *testing.T) {
 	says("deleted", "The key is deleted.")
 	says("the list", "No key was made at run time yet")
 	works("deleted", next, http.StatusUnauthorized)
+}
+
+// Before a key is disabled, the page says what is open with it, and that ends.
+func TestThePageOfAKeySaysWhatEndsWithIt(t *testing.T) {
+	s := ownSite(t, "")
+	s.reload(t, s.change(t, "\t\t\tscopes chat:write models:read activity:read\n", "\t\t\tscopes chat:write workstations:connect\n"))
+	var made struct {
+		Key  string
+		Data struct{ Hash string }
+	}
+	s.call(t, http.MethodPost, "/api/v1/keys", map[string]any{"name": "a desk of Ada's"}, &made)
+	s.secrets["ada"] = made.Key
+	person := newTab(t, s)
+	person.signIn("ada")
+	person.openDesktop(demoPath)
+
+	b := newTab(t, s)
+	b.signIn("ops")
+	b.open("/console/sessions")
+	if status := b.follow(click(`td a[href="/console/keys/` + made.Data.Hash + `"]`)); status != http.StatusOK {
+		t.Fatalf("the session leads to %d: %s", status, b.text("main"))
+	}
+	b.follow(click(`a[href$="/disable"]`))
+	if text := b.text("main"); !strings.Contains(text, "1 open desktop (demo)") {
+		t.Errorf("the question says %q", text)
+	}
+	b.follow(click("button.danger"))
+	person.says("Signed out", endTimeout)
+	b.open("/console/keys/" + made.Data.Hash)
+	if text := b.text("main"); !strings.Contains(text, "disabled") || !strings.Contains(text, "No desktop is open with it.") {
+		t.Errorf("the page of the disabled key says %q", text)
+	}
 }

@@ -15,13 +15,14 @@ import (
 // The flags have the places of a checkout after .ci/suites has installed everything.
 var (
 	caddy    = flag.String("caddy", "../../caddy", "the gateway")
-	chromium = flag.String("chromium", "chromium", "the browser")
+	chromium = flag.String("chromium", "chromium", "the browser of all tests")
+	firefox  = flag.String("firefox", "firefox-esr", "the browser of those tests that run in each")
 	packages = flag.String("packages", "../../.cache/browser-node/node_modules", "the folder of axe-core and noVNC, as npm has installed them")
 	manyrows = flag.String("manyrows", "../../.cache/manyrows", "the program that makes the data of a month")
 	keep     = flag.String("keep", "", "write screenshots of all pages into this folder")
 )
 
-// chrome is the one browser of all tests. Each tab has its own cookies.
+// chrome is the one Chromium of all tests. Each tab has its own cookies.
 var chrome context.Context
 
 func TestMain(m *testing.M) {
@@ -46,6 +47,7 @@ func runAll(m *testing.M) (code int, err error) {
 		chromedp.ExecPath(program),
 		chromedp.NoSandbox, // Chromium has none for root
 		chromedp.Flag("lang", "en"),
+		chromedp.Flag("ignore-certificate-errors", true), // Caddy's own authority
 	)
 	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	defer cancel()
@@ -56,5 +58,6 @@ func runAll(m *testing.M) (code int, err error) {
 	}
 	chrome = browser
 	defer stopSites()
+	defer stopFirefox()
 	return m.Run(), nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 )
 
 // A name that somebody else has chosen is text wherever it is shown.
@@ -73,42 +72,4 @@ func TestPagesWorkWithoutJavaScript(t *testing.T) {
 	if text := run(b, chromedp.TextContent(chromedp.CSS("main"))); !strings.Contains(text, "needs JavaScript") || !strings.Contains(text, "VNC viewer") {
 		t.Errorf("the page of a desktop says %q", text)
 	}
-}
-
-// Each page can be used with the keyboard alone: Tab reaches everything, shows where it is, and leads
-// out again.
-func TestPagesWorkWithTheKeyboard(t *testing.T) {
-	b := newTab(t, demoSite(t))
-	b.signIn("ops")
-	b.look(1280, "light")
-	b.crawl(func(path string) {
-		if path == demoPath {
-			return // takes the focus: TestAKeyLeavesTheDesktop
-		}
-		want := evaluate[int](b, `[...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
-			.filter(e => !e.disabled && e.type !== "hidden" && e.checkVisibility()).length`)
-		reached := map[int]bool{}
-		for range want + 5 {
-			run(b, chromedp.KeyEvent(kb.Tab))
-			at := evaluate[struct {
-				Number  int
-				Visible bool
-				Element string
-			}](b, `(() => {
-				const e = document.activeElement, style = getComputedStyle(e);
-				return {Number: [...document.querySelectorAll("*")].indexOf(e), Element: e.outerHTML.slice(0, 120),
-					Visible: e === document.body || style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0};
-			})()`)
-			if reached[at.Number] {
-				break // around
-			}
-			reached[at.Number] = true
-			if !at.Visible {
-				t.Errorf("%s: the focus cannot be seen at %s", path, at.Element)
-			}
-		}
-		if len(reached) < want { // boxes of one name are one stop, the body is another
-			t.Errorf("%s: Tab reaches %d places of %d", path, len(reached), want)
-		}
-	})
 }

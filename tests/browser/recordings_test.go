@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,9 +128,16 @@ func moment(b *tab) time.Duration {
 
 func TestARecordingReplaysInTheBrowser(t *testing.T) {
 	s, d := siteThatRecords(t)
-	b := newLongTab(t, s, 3*time.Minute)
+	b := newTab(t, s)
 	b.signIn("ops")
 	r := record(b, d)
+	inEachBrowser(t, s, func(t *testing.T, b *tab) { replays(t, b, d, r) })
+}
+
+// replays plays a recording, goes to and fro in it, and plays on after a reload of the configuration.
+func replays(t *testing.T, b *tab, d *desktop.Desktop, r recorded) {
+	t.Helper()
+	b.signIn("ops")
 	b.open("/console/recordings")
 	if list := b.text("main table"); !strings.Contains(list, station) || !strings.Contains(list, "ops") {
 		t.Errorf("the list says %q", list)
@@ -139,7 +147,7 @@ func TestARecordingReplaysInTheBrowser(t *testing.T) {
 		t.Fatalf("status %d", status)
 	}
 	b.says("Playing", lookTimeout)
-	run(b, chromedp.KeyEvent(" "))
+	enter(b, " ")
 	b.says("Paused", inputTimeout)
 	const near = 500 * time.Millisecond
 	for _, c := range []struct {
@@ -154,18 +162,18 @@ func TestARecordingReplaysInTheBrowser(t *testing.T) {
 		b.shows(c.what, c.scene, inputTimeout)
 	}
 	b.inEveryLook(r.path)
-	run(b, chromedp.KeyEvent(kb.ArrowLeft))
+	enter(b, kb.ArrowLeft)
 	b.eventually("five seconds back", `document.querySelector('[data-control="at"]').value < 100`, inputTimeout)
-	run(b, chromedp.KeyEvent(" "))
+	enter(b, " ")
 	b.shows("the change while it plays", r.changed, lookTimeout)
 	if at := moment(b); at < r.at[0]-near || at > r.at[1]+2*near {
 		t.Errorf("it came at %v, not at %v", at, r.at[0])
 	}
-	run(b, chromedp.KeyEvent(kb.End))
+	enter(b, kb.End)
 	b.says("Paused", inputTimeout)
 	b.press("play")
 	b.says("Playing", inputTimeout)
-	s.reload(t, strings.Replace(s.file, "grace_period 3s", "grace_period 4s", 1))
+	b.site.reload(t, strings.NewReplacer("grace_period 3s", "grace_period 4s", "grace_period 4s", "grace_period 3s").Replace(b.site.file))
 	b.shows("the change after a reload of the configuration", r.changed, lookTimeout)
 	b.check()
 }
@@ -222,18 +230,20 @@ func TestATakeoverIsAMarkOfTheRecording(t *testing.T) {
 	b.says("You have ended the session", inputTimeout)
 	var list struct{ Data []struct{ ID, Role string } }
 	s.call(t, http.MethodGet, "/v1/recordings", nil, &list)
-	for _, recording := range list.Data {
-		if recording.Role == "agent" {
-			continue
-		}
-		b.open("/console/recordings/" + recording.ID)
+	of := slices.IndexFunc(list.Data, func(r struct{ ID, Role string }) bool { return r.Role != "agent" })
+	if of < 0 {
+		t.Fatalf("the recordings are %+v", list.Data)
+	}
+	inEachBrowser(t, s, func(t *testing.T, b *tab) {
+		b.signIn("ops")
+		b.open("/console/recordings/" + list.Data[of].ID)
 		b.eventually("the mark is there", `document.querySelector("#marks button")?.textContent.includes("takeover")`, lookTimeout)
 		if ticks := evaluate[int](b, `document.querySelectorAll(".moments rect").length`); ticks != 1 {
 			t.Errorf("%d ticks", ticks)
 		}
 		seek(b, 0)
-		evaluate[any](b, `document.querySelector("#marks button").click()`)
+		clickOn(b, "#marks button")
 		b.eventually("it leads there", `document.querySelector('[data-control="at"]').value > 100`, inputTimeout)
 		b.inEveryLook("takeover")
-	}
+	})
 }

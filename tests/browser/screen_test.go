@@ -12,16 +12,17 @@ import (
 )
 
 func TestADesktopFillsTheScreen(t *testing.T) {
-	b := newTab(t, sharedSite(t))
-	b.signIn("ops")
-	b.openDesktop(demoPath)
-	const pressed = `document.querySelector('[data-control="full-screen"]').ariaPressed`
-	b.press("full-screen")
-	b.eventually("the desktop fills the screen", `document.fullscreenElement?.id === "desktop" && `+pressed+` === "true"`, inputTimeout)
-	b.shows("the test card on the whole screen", desktop.TestCard(), lookTimeout)
-	b.press("full-screen")
-	b.eventually("the desktop is a part of the page again", `document.fullscreenElement === null && `+pressed+` === "false"`, inputTimeout)
-	b.says("Connected", inputTimeout)
+	inEachBrowser(t, sharedSite(t), func(t *testing.T, b *tab) {
+		b.signIn("ops")
+		b.openDesktop(demoPath)
+		const pressed = `document.querySelector('[data-control="full-screen"]').ariaPressed`
+		b.press("full-screen")
+		b.eventually("the desktop fills the screen", `document.fullscreenElement?.id === "desktop" && `+pressed+` === "true"`, inputTimeout)
+		b.shows("the test card on the whole screen", desktop.TestCard(), lookTimeout)
+		b.press("full-screen")
+		b.eventually("the desktop is a part of the page again", `document.fullscreenElement === null && `+pressed+` === "false"`, inputTimeout)
+		b.says("Connected", inputTimeout)
+	})
 }
 
 func TestASecondTabTakesTheDesktopOver(t *testing.T) {

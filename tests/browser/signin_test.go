@@ -6,9 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/chromedp"
 )
 
 // pageTimeout is how long a page may take with everything that it loads, on a busy machine.
@@ -18,55 +15,69 @@ const pageTimeout = 15 * time.Second
 func (b *tab) signIn(key string) {
 	b.t.Helper()
 	b.open("/console/sign-in")
-	run(b, chromedp.SendKeys(chromedp.CSS("input[name=key]"), b.site.secrets[key]))
-	if status := b.follow(click("form.fields button.main")); status != http.StatusOK {
+	clickOn(b, "input[name=key]")
+	enter(b, b.site.secrets[key])
+	if status := clickThrough(b, "form.fields button.main"); status != http.StatusOK {
 		b.t.Fatalf("signing in as %s: status %d", key, status)
 	}
 }
 
 // sibling is another tab of the same person.
-func (b *tab) sibling() *tab {
-	b.t.Helper()
-	other := &tab{t: b.t, site: b.site}
-	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithListener(other.listen))
-	b.t.Cleanup(cancel)
-	other.ctx = ctx
-	other.prepare()
-	return other
-}
+func (b *tab) sibling() *tab { return b.driver.sibling(b) }
+
+// where is the path of the page, with its query.
+func where(b *tab) string { return evaluate[string](b, "location.pathname + location.search") }
 
 // session is the cookie of the one who has signed in.
-func (b *tab) session() *network.Cookie {
+func (b *tab) session() *http.Cookie {
 	b.t.Helper()
-	for _, cookie := range call(b, network.GetCookies, network.GetCookiesParams{URLs: []string{b.site.url("/console/")}}).Cookies {
+	list, err := b.driver.cookies(b.site.url("/console/"))
+	for _, cookie := range list {
 		if strings.HasSuffix(cookie.Name, "gatehouse") {
 			return cookie
 		}
 	}
-	b.t.Fatal("there is no cookie of a session")
+	b.t.Fatalf("there is no cookie of a session among %v (%v)", list, err)
 	return nil
 }
 
-func TestSigningOutEndsTheSessionAndItsDesktop(t *testing.T) {
+func TestSigningInAndOut(t *testing.T) {
 	s := sharedSite(t)
-	b := newTab(t, s)
-	b.signIn("ops")
-	cookie := b.session()
-	if !cookie.HTTPOnly || cookie.SameSite != network.CookieSameSiteLax || cookie.Domain != "127.0.0.1" {
-		t.Errorf("the cookie is %+v", cookie)
-	}
-	if stored := evaluate[string](b, `JSON.stringify([localStorage, sessionStorage, document.cookie])`); stored != `[{},{},""]` {
-		t.Errorf("scripts can read %s", stored)
-	}
-	b.openDesktop(demoPath)
-	other := b.sibling()
-	other.open("/console/about")
-	other.follow(click(`form[action="/console/sign-out"] button`))
-	b.says("Signed out", endTimeout)
-	if where := other.open("/console/about"); where != http.StatusOK || !strings.HasPrefix(run(other, chromedp.Location()), s.url("/console/sign-in")) {
-		t.Errorf("signed out, a page is at %s", run(other, chromedp.Location()))
-	}
+	inEachBrowser(t, s, func(t *testing.T, b *tab) {
+		b.expect("status of 403") // as Chromium says it
+		b.open("/console/activity?range=7d")
+		clickOn(b, "input[name=key]")
+		enter(b, "gh-not-a-key")
+		if status := clickThrough(b, "form.fields button.main"); status != http.StatusForbidden || !strings.Contains(b.text(`main [role="alert"]`), "key") {
+			t.Errorf("a wrong key: status %d: %q", status, b.text("main"))
+		}
+		clickOn(b, "input[name=key]")
+		enter(b, s.secrets["ops"])
+		if status := clickThrough(b, "form.fields button.main"); status != http.StatusOK || where(b) != "/console/activity?range=7d" {
+			t.Errorf("the right one: status %d, at %s", status, where(b))
+		}
+		cookie := b.session()
+		if !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Domain != "127.0.0.1" {
+			t.Errorf("the cookie is %+v", cookie)
+		}
+		if stored := evaluate[string](b, `JSON.stringify([localStorage, sessionStorage, document.cookie])`); stored != `[{},{},""]` {
+			t.Errorf("scripts can read %s", stored)
+		}
+		b.openDesktop(demoPath)
+		other := b.sibling()
+		other.open("/console/about")
+		clickThrough(other, `form[action="/console/sign-out"] button`)
+		b.says("Signed out", endTimeout)
+		if status := other.open("/console/about"); status != http.StatusOK || !strings.HasPrefix(where(other), "/console/sign-in") {
+			t.Errorf("signed out, a page is at %s", where(other))
+		}
+		refusesCookie(t, s, cookie)
+	})
+}
 
+// refusesCookie checks that a session has ended.
+func refusesCookie(t *testing.T, s *site, cookie *http.Cookie) {
+	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url("/console/about"), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -12,12 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
@@ -28,64 +23,66 @@ const tabTimeout = 90 * time.Second
 
 // tab is a page in a profile of its own. It collects what must not happen.
 type tab struct {
-	t    *testing.T
-	ctx  context.Context
-	site *site
+	t      *testing.T
+	ctx    context.Context // ends with the tab's time; in Chromium, the target of its protocol
+	site   *site
+	driver driver
+	journal
 
+	expected []string // parts of faults that the test provokes
+	hosts    []string // that may be asked, besides the site's
+}
+
+// driver is a tab as each browser has it.
+type driver interface {
+	// navigate returns when the page and its files have loaded, with the status of its answer.
+	navigate(address string) (status int64, err error)
+	// evaluate runs an expression of JavaScript in the page, waits for a promise, and returns the result as
+	// JSON; nil is undefined.
+	evaluate(script string) ([]byte, error)
+	// enter presses keys at what has the focus. Package kb names those without a character.
+	enter(keys string, shift bool) error
+	// click clicks at a point of the window.
+	click(x, y float64) error
+	// look sets the size of the window and the colours that the system asks for.
+	look(width, height int64, scheme string) error
+	// schemes are the colours that look can set.
+	schemes() []string
+	// picture is the whole page as PNG.
+	picture() ([]byte, error)
+	// cookies are those that the address gets.
+	cookies(address string) ([]*http.Cookie, error)
+	// sibling opens another tab of the same person.
+	sibling(b *tab) *tab
+}
+
+// inEachBrowser runs a test with a tab of a new visitor of each browser, one after another.
+func inEachBrowser(t *testing.T, s *site, test func(t *testing.T, b *tab)) {
+	t.Helper()
+	inEachBrowserFor(t, s, tabTimeout, test)
+}
+
+// inEachBrowserFor runs one that may take longer.
+func inEachBrowserFor(t *testing.T, s *site, timeout time.Duration, test func(t *testing.T, b *tab)) {
+	t.Helper()
+	t.Run("Chromium", func(t *testing.T) { test(t, newLongTab(t, s, timeout)) })
+	t.Run("Firefox", func(t *testing.T) { test(t, newFirefoxTab(t, s, timeout)) })
+}
+
+// journal is what a tab has done.
+type journal struct {
 	mu       sync.Mutex // guards the following
 	faults   []string   // errors of the console, violations of the policy, exceptions
-	expected []string   // parts of faults that the test provokes
 	requests []string   // URLs
-	hosts    []string   // that may be asked, besides the site's
 	answers  []string   // "status path"
-	sent     []string   // the first message on a socket
+	sent     []string   // the first message on a socket; Chromium alone tells it
 }
 
 // reportViolations runs before the scripts of every document.
 const reportViolations = `addEventListener("securitypolicyviolation", (e) =>
 	console.error("policy: " + e.effectiveDirective + " " + e.blockedURI + " " + e.sample));`
 
-// newTab opens a tab of a new visitor. At the end of the test, faults and requests to other hosts
-// fail it.
-func newTab(t *testing.T, s *site) *tab {
-	t.Helper()
-	return newLongTab(t, s, tabTimeout)
-}
-
-// newLongTab opens one that may be used for longer.
-func newLongTab(t *testing.T, s *site, timeout time.Duration) *tab {
-	t.Helper()
-	b := &tab{t: t, site: s}
-	timed, cancelTimeout := context.WithTimeout(chrome, timeout)
-	t.Cleanup(cancelTimeout)
-	ctx, cancel := chromedp.NewContext(timed, chromedp.WithNewBrowserContext(), chromedp.WithListener(b.listen))
-	t.Cleanup(cancel)
-	b.ctx = ctx
-	b.prepare()
-	return b
-}
-
-// prepare has the tab report what it does.
-func (b *tab) prepare() {
-	b.t.Helper()
-	call(b, network.Enable, network.EnableParams{})
-	call(b, log.Enable, cdp.Empty{})
-	call(b, runtime.Enable, cdp.Empty{})
-	call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: reportViolations})
-	b.t.Cleanup(b.check)
-}
-
-// call runs a command of the debugging protocol on the tab.
-func call[P, R any](b *tab, command cdp.Command[P, R], params P) R {
-	b.t.Helper()
-	result, err := chromedp.Call(b.ctx, command, params)
-	if err != nil {
-		b.t.Fatalf("%s: %v", command.Method, err)
-	}
-	return result
-}
-
-// run runs an action in the tab.
+// run runs an action in the tab, which is one of Chromium.
 func run[T any](b *tab, action chromedp.Action[T]) T {
 	b.t.Helper()
 	result, err := chromedp.Run(b.ctx, action)
@@ -95,53 +92,75 @@ func run[T any](b *tab, action chromedp.Action[T]) T {
 	return result
 }
 
-// evaluate runs a script in the page and returns its result, which may be a promise.
-func evaluate[T any](b *tab, script string) T {
+// evaluate runs an expression in the page and returns its result, which may be a promise.
+func evaluate[T any](b *tab, script string) (result T) {
 	b.t.Helper()
-	return run(b, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+	text, err := b.driver.evaluate(script)
+	if err == nil && text != nil {
+		err = json.Unmarshal(text, &result)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return result
 }
 
-func (b *tab) listen(event any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch e := event.(type) {
-	case *runtime.EventConsoleAPICalled:
-		if e.Type == "error" || e.Type == "warning" {
-			var parts []string
-			for _, arg := range e.Args {
-				parts = append(parts, describe(arg))
-			}
-			b.faults = append(b.faults, fmt.Sprintf("console %s: %s", e.Type, strings.Join(parts, " ")))
-		}
-	case *runtime.EventExceptionThrown:
-		b.faults = append(b.faults, "exception: "+e.ExceptionDetails.Text+" "+describe(e.ExceptionDetails.Exception))
-	case *log.EventEntryAdded:
-		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
-			b.faults = append(b.faults, fmt.Sprintf("log %s: %s %s", e.Entry.Level, e.Entry.Text, e.Entry.URL))
-		}
-	case *network.EventRequestWillBeSent:
-		b.requests = append(b.requests, e.Request.URL)
-	case *network.EventResponseReceived:
-		if u, err := url.Parse(e.Response.URL); err == nil {
-			b.answers = append(b.answers, fmt.Sprintf("%d %s", e.Response.Status, u.Path))
-		}
-	case *network.EventWebSocketCreated:
-		b.requests = append(b.requests, e.URL)
-	case *network.EventWebSocketFrameSent:
-		if len(b.sent) == 0 { // only the first is of interest
-			b.sent = append(b.sent, string(e.Response.PayloadData))
-		}
-	case *network.EventWebSocketFrameError:
-		b.answers = append(b.answers, "socket: "+e.ErrorMessage)
+// enter presses keys.
+func enter(b *tab, keys string) {
+	b.t.Helper()
+	if err := b.driver.enter(keys, false); err != nil {
+		b.t.Fatal(err)
 	}
 }
 
-func describe(o *runtime.RemoteObject) string {
-	if o == nil {
-		return ""
+// clickAt clicks at a point of the window.
+func clickAt(b *tab, x, y float64) {
+	b.t.Helper()
+	if err := b.driver.click(x, y); err != nil {
+		b.t.Fatal(err)
 	}
-	return string(o.Value) + o.Description
 }
+
+// clickOn clicks the middle of the first element, when it can be clicked.
+func clickOn(b *tab, selector string) {
+	b.t.Helper()
+	var place *struct{ X, Y float64 }
+	b.eventually(selector+" can be clicked", fmt.Sprintf(canBeClicked, quote(selector))+" !== null", pageTimeout)
+	if place = evaluate[*struct{ X, Y float64 }](b, fmt.Sprintf(canBeClicked, quote(selector))); place == nil {
+		b.t.Fatalf("%s is gone", selector)
+	}
+	clickAt(b, place.X, place.Y)
+}
+
+// canBeClicked is the middle of an element, null if it cannot be clicked there.
+const canBeClicked = `((selector) => {
+	const element = document.querySelector(selector);
+	if (!element || element.disabled || !element.checkVisibility()) {
+		return null;
+	}
+	element.scrollIntoView({ block: "center" });
+	const box = element.getBoundingClientRect();
+	const [X, Y] = [box.left + box.width / 2, box.top + box.height / 2];
+	const top = document.elementFromPoint(X, Y);
+	return element === top || element.contains(top) ? { X, Y } : null;
+})(%s)`
+
+// clickThrough clicks what leads to another page, and returns the status of its answer.
+func clickThrough(b *tab, selector string) int64 {
+	b.t.Helper()
+	return leave(b, func() { clickOn(b, selector) })
+}
+
+// leave does what leads to another page, and returns the status of its answer.
+func leave(b *tab, step func()) int64 {
+	b.t.Helper()
+	evaluate[bool](b, "window.leaving = true")
+	step()
+	b.eventually("another page", `!window.leaving && document.readyState === "complete"`, pageTimeout)
+	return evaluate[int64](b, statusOfPage)
+}
+
+const statusOfPage = `performance.getEntriesByType("navigation")[0].responseStatus`
 
 // expect lets faults with this text pass: the test provokes them.
 func (b *tab) expect(text string) {
@@ -157,15 +176,15 @@ func (b *tab) mayAsk(host string) {
 	b.hosts = append(b.hosts, host)
 }
 
-// sees waits until something that has happened contains text: an answer, or a fault.
-func (b *tab) sees(text string) {
+// sees waits until something that has happened contains one of the texts: an answer, or a fault.
+func (b *tab) sees(texts ...string) {
 	b.t.Helper()
 	err := process.Eventually(b.ctx, pageTimeout, func() error {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		seen := slices.Concat(b.answers, b.faults)
-		if !slices.ContainsFunc(seen, func(one string) bool { return strings.Contains(one, text) }) {
-			return fmt.Errorf("%q is not among %q", text, seen)
+		if !slices.ContainsFunc(seen, func(one string) bool { return containsAny(one, texts) }) {
+			return fmt.Errorf("%q is not among %q", texts, seen)
 		}
 		return nil
 	})
@@ -204,10 +223,14 @@ func containsAny(text string, parts []string) bool {
 // open shows a page of the site and returns the status of its answer.
 func (b *tab) open(path string) int64 {
 	b.t.Helper()
-	return run(b, chromedp.NavigateResponse(b.site.url(path))).Status
+	status, err := b.driver.navigate(b.site.url(path))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return status
 }
 
-// follow does what leads to another page, and returns the status of its answer.
+// follow does what leads to another page in Chromium, and returns the status of its answer.
 func (b *tab) follow(step chromedp.Action[chromedp.Void]) int64 {
 	b.t.Helper()
 	answer, err := chromedp.RunResponse(b.ctx, step)
@@ -228,8 +251,8 @@ func (b *tab) text(selector string) string {
 func (b *tab) eventually(what, script string, within time.Duration) {
 	b.t.Helper()
 	err := process.Eventually(b.ctx, within, func() error {
-		done, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("Boolean("+script+")", chromedp.EvalAwaitPromise))
-		if err == nil && !done {
+		done, err := b.driver.evaluate("Promise.resolve(" + script + ").then(Boolean)")
+		if err == nil && string(done) != "true" {
 			err = errNotYet
 		}
 		return err
@@ -246,10 +269,9 @@ var errNotYet = errors.New("not yet")
 func (b *tab) look(width int64, scheme string) {
 	b.t.Helper()
 	const height = 800
-	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 500})
-	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-	}})
+	if err := b.driver.look(width, height, scheme); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 // quote is a string of JavaScript.

@@ -37,7 +37,6 @@ type Provider struct {
 
 	mu       sync.Mutex // guards the following
 	random   *rand.Rand
-	calls    int
 	inside   map[string]int // calls under way of a user, see Most
 	most     map[string]int
 	released chan struct{}
@@ -62,13 +61,6 @@ func startProvider(t T) *Provider {
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(func() { server.Close() })
 	return p
-}
-
-// Calls is how many metered calls have arrived.
-func (p *Provider) Calls() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.calls
 }
 
 // Inside is how many metered calls with this user are under way, and the most that were at once.
@@ -103,7 +95,6 @@ func (p *Provider) metered(w http.ResponseWriter, r *http.Request) {
 	}
 	most := max(in.MaxTokens, in.MaxOutput, 1)
 	p.mu.Lock()
-	p.calls++
 	p.inside[in.User]++
 	p.most[in.User] = max(p.most[in.User], p.inside[in.User])
 	prompt, completion := 1+p.random.IntN(4), 1+p.random.IntN(most)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -79,8 +80,12 @@ type Form struct {
 	lastAt   uint32 // milliseconds of the server
 }
 
-// OpenForm shows an empty form on a display. It ends with the display, or with Close.
-func OpenForm(number string) (f *Form, err error) {
+// OpenForm shows an empty form on a display, before a background or Chequer. It ends with the display, or with
+// Close.
+func OpenForm(number string, background ...Area) (f *Form, err error) {
+	if len(background) == 0 {
+		background = Chequer()
+	}
 	f = &Form{contents: Contents{Chosen: NoRow}}
 	defer func() {
 		if err != nil {
@@ -106,7 +111,7 @@ func OpenForm(number string) (f *Form, err error) {
 	if f.picture, err = newWallpaper(f.painter, f.window); err != nil {
 		return f, err
 	}
-	for _, a := range append(Chequer(), Area{formPanel, formGrey}) {
+	for _, a := range append(slices.Clone(background), Area{formPanel, formGrey}) {
 		if err := f.picture.paint(a); err != nil {
 			return f, err
 		}

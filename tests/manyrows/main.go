@@ -2,16 +2,19 @@
 // time.
 //
 //	manyrows -dir DIR [-rows N] [-over DURATION]
+//	manyrows -dir DIR -demo
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
@@ -25,30 +28,39 @@ func main() {
 	dir := flag.String("dir", "", "the data_dir to make")
 	rows := flag.Int("rows", 1_000_000, "how many calls")
 	over := flag.Duration("over", month, "how far they go back")
+	believable := flag.Bool("demo", false, "a week of calls for the pictures of the documentation instead")
 	flag.Parse()
-	if err := fill(*dir, *rows, *over, time.Now()); err != nil {
+	rowsOf := func(ctx context.Context, st *store.Store, now time.Time) error {
+		return fill(ctx, st, *rows, *over, now)
+	}
+	if *believable {
+		rowsOf = demo
+	}
+	if err := within(*dir, rowsOf); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func fill(dir string, rows int, over time.Duration, now time.Time) error {
-	st, err := store.Open(dir, store.Options{Schemas: []store.Schema{activity.Schema}})
+// within opens the store of a data_dir for what makes its rows.
+func within(dir string, fill func(context.Context, *store.Store, time.Time) error) error {
+	st, err := store.Open(dir, store.Options{Schemas: []store.Schema{activity.Schema, sqlite.LedgerSchema}})
 	if err != nil {
 		return err
 	}
+	return errors.Join(fill(context.Background(), st, time.Now()), st.Close())
+}
+
+func fill(ctx context.Context, st *store.Store, rows int, over time.Duration, now time.Time) error {
 	calls := activity.New(st)
 	for i := range rows {
 		calls.Append(call(i, now.Add(-over+time.Duration(float64(over)*float64(i)/float64(rows)))))
 		if i%atOnce == 0 {
-			if err := st.Flush(context.Background()); err != nil {
+			if err := st.Flush(ctx); err != nil {
 				return err
 			}
 		}
 	}
-	if err := st.Flush(context.Background()); err != nil {
-		return err
-	}
-	return st.Close()
+	return st.Flush(ctx)
 }
 
 // call is the i-th one: of several keys, models and providers, most without a fault.

@@ -27,7 +27,7 @@ func initialize(t *testing.T, dir string, args ...string) (string, error) {
 func TestInitWritesAConfigurationThatLoadsAndKeepsItsSecretsApart(t *testing.T) {
 	dir := t.TempDir()
 	out, err := initialize(t, dir, "--provider", "openai", "--provider", "own=http://127.0.0.1:9/v1", "--workstation", "desk1=127.0.0.1:5901", "--host", "gw.example.com", "--internal-ca", "--budget", "1M tokens/day")
-	if err != nil || !strings.Contains(out, "caddy run --config Caddyfile --envfile gatehouse.env") || strings.Contains(out, "planted") {
+	if err != nil || !strings.Contains(out, "caddy run --config Caddyfile --envfile gatehouse.env") || !strings.Contains(out, "https://gw.example.com/console/workstations/desk1/desktop") || strings.Contains(out, "planted") {
 		t.Fatalf("%v, %s", err, out)
 	}
 	for name, mode := range map[string]os.FileMode{"Caddyfile": 0o644, "gatehouse.env": 0o600} {
@@ -62,10 +62,20 @@ func TestInitReplacesNothingAndLeavesNothingBehindAFailure(t *testing.T) {
 	if text, _ := os.ReadFile(kept); string(text) != "mine" {
 		t.Errorf("%s", text)
 	}
-	if out, err := initialize(t, dir, "--output", "other", "--catalog", "missing.json"); err == nil || !strings.Contains(out, "nothing was written") {
+	secrets := filepath.Join(dir, "gatehouse.env")
+	if err := os.WriteFile(secrets, []byte("# by hand\nGATEWAY_API_KEY=gh-kept-0123456789\nDSN=postgres://a=b\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := initialize(t, dir, "--force"); err != nil {
 		t.Errorf("%v, %s", err, out)
 	}
-	if files := filesBelow(t, dir); strings.Join(files, " ") != dir+" "+kept {
+	if text, _ := os.ReadFile(secrets); !strings.Contains(string(text), "GATEWAY_API_KEY=gh-kept-0123456789\n") || !strings.Contains(string(text), "DSN=postgres://a=b\n") {
+		t.Errorf("a replaced file lost secrets: %s", text)
+	}
+	if out, err := initialize(t, dir, "--output", "other", "--secrets", "other.env", "--catalog", "missing.json"); err == nil || !strings.Contains(out, "nothing was written") {
+		t.Errorf("%v, %s", err, out)
+	}
+	if files := filesBelow(t, dir); strings.Join(files, " ") != dir+" "+kept+" "+secrets {
 		t.Errorf("files: %v", files)
 	}
 }

@@ -64,6 +64,26 @@ func TestWhyNamesTheOptionThatRefused(t *testing.T) {
 	}
 }
 
+// The row of a key made at run time has its hash. Its spending is counted by day, week and month without
+// a limit, which is none to show.
+func TestWhyNamesAKeyMadeAtRunTime(t *testing.T) {
+	h := harness.Vacant(t)
+	admin := "unix//" + h.Dir + "/admin"
+	c := h.Run(harness.Setup{Options: "runtime_keys {\nscopes models:read\n}", Global: "admin " + admin})
+	var made struct{ Key string }
+	out, failure, err := c.Operate("key", "create", "--name", "Ada", "--budget", "5 tokens/day", "--json", "--address", admin)
+	if err != nil || json.Unmarshal([]byte(out), &made) != nil {
+		t.Fatalf("%v %s%s", err, out, failure)
+	}
+	r := h.Client.Request(harness.ChatV1, "", harness.Chat("test/echo", ""))
+	r.Header.Set("Authorization", "Bearer "+made.Key)
+	a := h.Client.Send(r)
+	text, failure, err := c.Operate("why", a.Header.Get("X-Request-Id"), "--address", admin)
+	if err != nil || !strings.Contains(text, "Ada\n") || !strings.Contains(text, "budget 5 tokens/day") || strings.Contains(text, "usd") {
+		t.Errorf("%d: %v %s%s", a.Status, err, text, failure)
+	}
+}
+
 // A call is found by each of its ids, and its story has what was tried.
 func TestWhyTellsACallByAnyOfItsIDs(t *testing.T) {
 	h := harness.Vacant(t)

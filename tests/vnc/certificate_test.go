@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/certmagic"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -157,4 +160,45 @@ func TestVNCADomainWithAHyphenIsWarnedAbout(t *testing.T) {
 		t.Errorf("lines %q", lines)
 	}
 	wantCertificate(h, "vnc-desks.localhost", h.VNC.Roots)
+}
+
+// Viewers, and callers of a site, lose the gateway without a word when their certificate ends, so an
+// operator learns before that it was not renewed.
+func TestVNCACertificateThatIsNotRenewedInTime(t *testing.T) {
+	mockCA = newAuthority(t) // half of the lifetime of its certificates is over
+	keys := harness.Key("activity", "") + harness.Key("full", "all_tenants")
+	for window, want := range map[string]string{"0.3": "ok", "0.9": "degraded"} {
+		h := harness.Start(t, harness.Setup{
+			Global: "cert_issuer gatehouse_test\nrenewal_window_ratio " + window, Keys: keys,
+			Site: "gatehouse_health\ngatehouse", Secure: true, VNC: "domain vnc.example.com\n",
+		})
+		var about struct {
+			Certificates []gateway.Certificate
+			Condition    gateway.Condition
+		}
+		named := func() (names []string) {
+			if err := json.Unmarshal(h.Client.Get("/v1/about", "full").Body, &about); err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range about.Certificates {
+				names = append(names, c.Name)
+			}
+			return names
+		}
+		if !harness.Eventually(func() bool { return slices.Equal(named(), []string{"*.vnc.example.com", "localhost"}) }) {
+			t.Fatalf("certificates of %v", named())
+		}
+		if !harness.Eventually(func() bool {
+			named()
+			return slices.ContainsFunc(about.Condition.Parts, func(p gateway.Part) bool {
+				return p.Name == "certificates" && p.State == want && (strings.Contains(p.Detail, "*.vnc.example.com ends 20") == (want == "degraded"))
+			})
+		}) {
+			t.Errorf("renewed from %s of the lifetime on: %+v", window, about.Condition.Parts)
+		}
+		if a := h.Client.Get("/v1/about", "activity"); strings.Contains(string(a.Body), "certificates") {
+			t.Errorf("another key is told %s", a.Body)
+		}
+		h.Stop()
+	}
 }

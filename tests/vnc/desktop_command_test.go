@@ -175,7 +175,7 @@ func TestVNCTheCommandSaysWhyThereIsNoDesktop(t *testing.T) {
 
 	for want, args := range map[string][]string{
 		`there is no workstation "two"`:  append([]string{"two"}, secure...),
-		"certificate":                    {"one", "--gateway", h.Client.Secure},
+		"name the CA with --ca: that of": {"one", "--gateway", h.Client.Secure},
 		"not on the loopback interface":  append([]string{"one", "--listen", "0.0.0.0:0"}, secure...),
 		"would be sent the key in clear": {"one", "--gateway", "http://gateway.example.com"},
 		"executable file not found":      append([]string{"one", "--viewer", "no-such-viewer"}, secure...),

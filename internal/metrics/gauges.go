@@ -1,0 +1,166 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Gauges are values that are read at each scrape. None may wait for a disk or a network.
+type Gauges struct {
+	ActivityLost          func() float64   // activity rows dropped because the store was too slow
+	InFlight              func() float64   // calls under way
+	BodyMemory            func() float64   // bytes of request bodies
+	BodyMemoryLimit       func() float64   // what they may have at most
+	AnswerMemory          func() float64   // bytes of large answers of providers
+	AnswerMemoryLimit     func() float64   // what they may have at most
+	AutomationMemory      func() float64   // bytes of the pictures of agents' desktops
+	AutomationMemoryLimit func() float64   // what they may have at most
+	StoreQueue            func() float64   // operations that wait for the store
+	StoreUp               func() float64   // 1 if the store can be written
+	Sessions              func() float64   // open VNC sessions
+	HalfOpen              func() float64   // VNC connections in their handshake
+	SignedIn              func() float64   // sessions of the console
+	CertificateEnds       func() time.Time // of VNC viewers; the zero time for none
+	Providers             func() []ProviderUp
+	Credentials           func() []CredentialLeft
+	Servers               func() []ServerUp
+	Sources               func() map[string]bool // sources of workstations, and whether they answer
+	Queues                func() map[Queue]int   // calls that wait for a concurrency slot
+	Budgets               func() []BudgetSpent   // at most MostBudgets
+	Cluster               func() (Cluster, bool) // false without a cluster
+}
+
+// ProviderUp is whether a model of the catalog works at a provider, or at one of its endpoints.
+type ProviderUp struct {
+	Provider, Model, Endpoint string // Endpoint "" for the only one
+	Up                        bool
+}
+
+// CredentialLeft is how long a credential lives that a cloud gave for a provider, or for one of its
+// endpoints.
+type CredentialLeft struct {
+	Provider, Endpoint string // Endpoint "" for the only one
+	Seconds            float64
+}
+
+// ServerUp is whether an MCP server works.
+type ServerUp struct {
+	Server string
+	Up     bool
+}
+
+// MostBudgets bounds the budgets that a scrape shows: those with the highest ratio.
+const MostBudgets = 500
+
+// BudgetSpent is the state of a budget.
+type BudgetSpent struct {
+	Scope  string  // whose it is: "key:dev", "tenant:acme", "gateway"
+	Budget string  // as configured: "10usd/day"
+	Ratio  float64 // of what was spent to the limit
+}
+
+// collectors returns a collector for each value. One that is a list has a gauge for each element.
+func (g *Gauges) collectors() []prometheus.Collector {
+	all := []prometheus.Collector{newBuildInfo(), prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Namespace: namespace, Name: "activity_rows_lost_total",
+		Help: "Activity rows dropped because the store could not keep up.",
+	}, g.ActivityLost)}
+	for _, one := range []struct {
+		name, help string
+		value      func() float64
+	}{
+		{"requests_in_flight", "Calls under way.", g.InFlight},
+		{"body_memory_bytes", "Memory that request bodies hold.", g.BodyMemory},
+		{"body_memory_limit_bytes", "Memory that request bodies may hold; above it callers get gateway_busy.", g.BodyMemoryLimit},
+		{"answer_memory_bytes", "Memory that large answers of providers hold.", g.AnswerMemory},
+		{"answer_memory_limit_bytes", "Memory that large answers of providers may hold; above it callers get gateway_busy.", g.AnswerMemoryLimit},
+		{"automation_memory_bytes", "Memory that the pictures of agents' desktops take.", g.AutomationMemory},
+		{"automation_memory_limit_bytes", "Memory that the pictures of agents' desktops may take; above it agents get automation_busy.", g.AutomationMemoryLimit},
+		{"store_queue_length", "Rows and amounts that wait to be written to the database.", g.StoreQueue},
+		{"store_up", "1 if the database can be written, 0 while commits fail or do not end.", g.StoreUp},
+		{"vnc_sessions_open", "VNC sessions that are open.", g.Sessions},
+		{"vnc_connections_half_open", "VNC connections whose handshake is under way.", g.HalfOpen},
+		{"console_sessions", "Browsers that are signed in to the console; of all gateways in a cluster.", g.SignedIn},
+	} {
+		all = append(all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: one.name, Help: one.help}, one.value))
+	}
+	for _, of := range []struct {
+		name, help string
+		labels     []string
+		each       func(show)
+	}{
+		{"provider_up", "1 if a model works at a provider, 0 since its calls failed; models that had a call within an hour.",
+			[]string{"provider", "model", "endpoint"}, func(put show) {
+				for _, t := range g.Providers() {
+					put(number(t.Up), t.Provider, t.Model, t.Endpoint)
+				}
+			}},
+		{"provider_credential_remaining_seconds", "How long the token or key lives that a cloud gave for a provider; 0 without one.",
+			[]string{"provider", "endpoint"}, func(put show) {
+				for _, c := range g.Credentials() {
+					put(c.Seconds, c.Provider, c.Endpoint)
+				}
+			}},
+		{"mcp_server_up", "1 if an MCP server works, 0 since its requests failed; servers that were asked.",
+			[]string{"server"}, func(put show) {
+				for _, s := range g.Servers() {
+					put(number(s.Up), s.Server)
+				}
+			}},
+		{"source_up", "1 if a source of workstations answers, 0 since five questions in a row have failed.",
+			[]string{"source"}, func(put show) {
+				for name, up := range g.Sources() {
+					put(number(up), name)
+				}
+			}},
+		{"queue_length", "Calls that wait for a concurrency slot, by whose limit was reached.",
+			[]string{"queue"}, func(put show) {
+				waiting := g.Queues()
+				for _, queue := range queues {
+					put(float64(waiting[queue]), string(queue))
+				}
+			}},
+		{"budget_spent_ratio", "Part of a configured budget that was spent in its present period, 1 for all of it; the 500 budgets with the highest ratio.",
+			[]string{"budget", "scope"}, func(put show) {
+				for _, b := range g.Budgets() {
+					put(b.Ratio, b.Budget, b.Scope)
+				}
+			}},
+		{"vnc_certificate_expires_timestamp_seconds", "When the certificate of VNC viewers expires, as a Unix time.",
+			nil, func(put show) {
+				if at := g.CertificateEnds(); !at.IsZero() {
+					put(float64(at.Unix()))
+				}
+			}},
+	} {
+		all = append(all, elements{prometheus.NewDesc(prometheus.BuildFQName(namespace, "", of.name), of.help, of.labels, nil), of.each})
+	}
+	return all
+}
+
+// show adds a gauge to a scrape, with the values of its labels.
+type show func(value float64, labels ...string)
+
+// elements collects a gauge for each element of a list.
+type elements struct {
+	desc *prometheus.Desc
+	each func(show)
+}
+
+// Describe implements prometheus.Collector.
+func (e elements) Describe(ch chan<- *prometheus.Desc) { ch <- e.desc }
+
+// Collect implements prometheus.Collector.
+func (e elements) Collect(ch chan<- prometheus.Metric) {
+	e.each(func(value float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(e.desc, prometheus.GaugeValue, value, labels...)
+	})
+}
+
+func number(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
