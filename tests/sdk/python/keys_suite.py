@@ -51,6 +51,12 @@ def refused(key):
 
 
 @case()
+def the_example_of_the_manual():
+    printed = contract.example("docs/keys.md", "api_keys", {"MANAGER_KEY": MANAGER_KEY})
+    assert printed.startswith("gh-"), printed
+
+
+@case()
 def the_life_of_a_key():
     made = keys.create(name="life")
     assert made.key.startswith("gh-"), made.key
