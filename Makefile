@@ -11,6 +11,8 @@
 # make pictures  the pictures of the documentation, from the console with a week of made-up calls
 # make bench  load tests, compared with a plain proxy and the provider itself; with PEERS=1, with
 #             other gateways instead, which it installs
+# make scale  the tables of docs/scale.md: what one gateway, three and fifty carry; eight minutes on a
+#               machine that does nothing else
 # make halfsent   2,000 uploads that stop half-way: memory, and the calls of others
 # make soak   all endings of calls and desktops at once, with reloads and a database that fails, for
 #             SOAKTIME
@@ -40,7 +42,7 @@ SEED ?= 1
 MUTATEFLAGS ?=
 GOVULNCHECK := v1.9.0
 
-.PHONY: build run test cluster cluster-test clients browser pictures bench soak faults halfsent fuzz mutate vuln licenses fmt clean
+.PHONY: build run test cluster cluster-test clients browser pictures bench scale soak faults halfsent fuzz mutate vuln licenses fmt clean
 
 build:
 	cd tests/tools && go run ./mkcaddy -manifest ../../xcaddy.json -o ../../caddy
@@ -78,6 +80,10 @@ $(BENCH_PEERS): tests/bench/peers/litellm.txt tests/bench/peers/package-lock.jso
 	cp tests/bench/peers/package.json tests/bench/peers/package-lock.json $@/portkey/
 	cd $@/portkey && npm ci --ignore-scripts --no-audit --no-fund
 	touch $@
+
+scale: build
+	go run ./tests/bench -caddy ./caddy -capacity tests/tools/scale/measured.json
+	cd tests/tools && go run ./scale -docs ../../docs/scale.md
 
 # go test has no timeout here: every wait of a call or a pause has its own.
 halfsent:

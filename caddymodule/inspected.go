@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp/client"
@@ -26,7 +27,7 @@ func inspected(a *App, built gateway.Config) offline.Config {
 	}
 	for _, m := range a.MCP {
 		c.MCP = append(c.MCP, offline.MCPServer{
-			Name: m.Name, URL: m.URL, APIKey: m.APIKey, Keyless: m.keyless(), Demo: m.Demo,
+			Name: m.Name, URL: m.URL, APIKey: m.APIKey, Keyless: m.keyless(), Demo: m.Demo, Desktops: m.Desktops,
 			Ask: func(ctx context.Context) (int, error) { return toolsOf(ctx, built.Tools.Named(m.Name)) },
 		})
 	}
@@ -44,7 +45,10 @@ func inspected(a *App, built gateway.Config) offline.Config {
 		})
 	}
 	if a.VNC != nil {
-		c.Desktops = &offline.Desktops{Domain: a.VNC.Domain, Port: a.VNC.Port, OwnCertificate: a.certificate.own()}
+		policy, _ := a.VNC.policy()
+		c.Desktops = &offline.Desktops{
+			Domain: a.VNC.Domain, Port: a.VNC.Port, OwnCertificate: a.certificate.own(), Automated: policy.Session.Automates(desktop.AutomationView),
+		}
 		c.Desktops.Policy = func() *caddytls.AutomationPolicy {
 			policy, _ := a.certificate.policy()
 			return policy
@@ -80,6 +84,7 @@ func inspectedKey(k *Key, built gateway.Config) offline.Key {
 		Name: k.Name, Tenant: tenantOf(*k), Expires: k.Expires, ExpiresAt: expires, Disabled: k.Disabled, Models: k.Models,
 		Literal: !k.filed && slices.ContainsFunc(k.Secrets, literal), CanChat: slices.Contains(k.Scopes, keys.ChatWrite.String()),
 		MCP: k.MCP, Reaches: reaches, CanCallTools: slices.Contains(k.Scopes, keys.MCPCall.String()),
-		Unpriced: k.Unpriced != "", Limits: limits,
+		CanAutomate: slices.Contains(k.Scopes, keys.WorkstationsAutomate.String()),
+		Unpriced:    k.Unpriced != "", Limits: limits,
 	}
 }

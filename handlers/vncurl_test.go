@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/manual"
 )
 
 func TestAnAddressForOneSession(t *testing.T) {
@@ -28,6 +29,9 @@ func TestAWorkstationInUseIsTakenOnlyIfThatIsAskedFor(t *testing.T) {
 	}{{"colleague", `{"take_over":false}`, false}, {"colleague", `{"take_over":true}`, false}, {"connect", `{"take_over":false}`, true}} {
 		a := call(t, g, "POST", "/v1/workstations/desk1/vnc", c.key, c.body)
 		a.want(t, 409, "workstation_occupied", `in use by key "connect" since 2026-03-18T12:00:00Z`)
+		if err := manual.Compare("..", "docs/vnc.md", "is in use by key", a.Body.String()); err != nil {
+			t.Error(err)
+		}
 		holder := func(member string) any { return a.at(t, "error", "details", "sessions", 0, member) }
 		if holder("session_id") != session || holder("key") != "connect" || holder("own") != c.own || holder("started_at") != "2026-03-18T12:00:00Z" ||
 			a.at(t, "error", "details", "joinable") != true || a.at(t, "error", "details", "workstation_id") != "desk1" || a.Header().Get("X-Should-Retry") != "false" {

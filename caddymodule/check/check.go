@@ -48,7 +48,7 @@ type inspected struct {
 
 // checks are what check looks at, in the order of its output.
 var checks = []func(*inspected) []Finding{
-	checkKeys, checkModelNames, checkAliases, checkProviders, checkMCP, checkNeverBinding, checkPrices, checkSites, checkCertificate, checkEngineTLS,
+	checkKeys, checkModelNames, checkAliases, checkProviders, checkMCP, checkAutomation, checkNeverBinding, checkPrices, checkSites, checkCertificate, checkEngineTLS,
 }
 
 // Run returns the findings of a configuration file, the worst first. Dial also asks the network.

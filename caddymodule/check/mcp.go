@@ -43,6 +43,9 @@ func checkMCP(c *inspected) (found []Finding) {
 		if s.Demo {
 			found = append(found, Finding{c.testSeverity(), subject, "it is the built-in server, which is for trying out", "Take it out where others can call."})
 		}
+		if s.Desktops && c.Desktops == nil {
+			found = append(found, Finding{Warning, subject, "it has no desktops: there is no vnc block", "Add vnc with the workstations, or take the server out."})
+		}
 		if s.Keyless && strings.HasPrefix(s.URL, "https://") {
 			found = append(found, Finding{Note, subject, "nothing authorizes the gateway there: " + s.URL, "Add api_key, oauth or auth if the server wants it."})
 		}
@@ -64,6 +67,21 @@ func checkMCP(c *inspected) (found []Finding) {
 			found = append(found, Finding{Warning, subject, "its mcp lines have no effect: it lacks the scope mcp:call", "Add mcp:call to its scopes."})
 		case len(k.Reaches) == 0 && len(k.MCP) > 0:
 			found = append(found, Finding{Warning, subject, fmt.Sprintf("its tenant %s takes all MCP servers from it", k.Tenant), "Compare the mcp lines of both."})
+		}
+	}
+	return found
+}
+
+// checkAutomation looks for keys of agents where agents may do nothing.
+func checkAutomation(c *inspected) (found []Finding) {
+	if c.Desktops != nil && c.Desktops.Automated {
+		return nil
+	}
+	for _, k := range c.Keys {
+		if k.CanAutomate && !k.Disabled {
+			found = append(found, Finding{
+				Warning, "key " + k.Name, "its scope workstations:automate has no effect: automation is off", "Write automation view or control in the vnc block.",
+			})
 		}
 	}
 	return found

@@ -48,6 +48,7 @@ type Key struct {
 	Limits    limits.Subject
 
 	CanCallTools bool     // by its scopes
+	CanAutomate  bool     // by its scopes
 	MCP          []string // patterns of tools
 	Reaches      []string // the MCP servers that its tenant, too, lets it use
 }
@@ -75,6 +76,8 @@ type MCPServer struct {
 	APIKey  string // as configured
 	Keyless bool   // nothing authorizes the gateway there
 	Demo    bool   // the built-in server
+	// Desktops is the built-in server of desktops.
+	Desktops bool
 	// Ask asks the server how many tools it has.
 	Ask func(ctx context.Context) (tools int, err error)
 }
@@ -83,6 +86,7 @@ type MCPServer struct {
 type Desktops struct {
 	Domain         string
 	Port           int
+	Automated      bool                              // agents may look at desktops, or act
 	OwnCertificate bool                              // the configuration loads one
 	Policy         func() *caddytls.AutomationPolicy // that governs the wildcard certificate
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
-// The views are for operators: docs/operations.md promises their names and columns. They are the same
+// The views are for operators: docs/activity.md promises their names and columns. They are the same
 // in both databases. They read the packed data of a row by SQL, so that they cost nothing until
 // somebody asks. Columns instead would cost each call, and each series that reads many sums.
 

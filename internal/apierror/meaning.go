@@ -6,7 +6,7 @@ import (
 )
 
 // Meaning is what an operator reads about a code: what happened, and what to do. Both are whole
-// sentences. docs/operations.md shows them all.
+// sentences. docs/refusals.md shows them all.
 type Meaning struct{ Text, Advice string }
 
 // Meaning returns what the code means. A code that is not in the table, such as a provider's own,
@@ -145,7 +145,7 @@ var meanings = map[Code]Meaning{
 	},
 	ControlHeld: {
 		"A person, or another agent, holds the keyboard and the pointer of the workstation. Nothing was sent.",
-		"The agent asks again later. The holder gives it back, or it ends by `return_after` in `vnc`; `screenshots_during_hold` lets agents look meanwhile.",
+		"The agent asks again later. A person gives it back, or it ends by `return_after` in `vnc`; an agent has it until a minute after its last call, or until its session is ended. `screenshots_during_hold` lets agents look meanwhile.",
 	},
 	RecordingInProgress: {
 		"The recording is being written, and was not deleted: its session may have to be recorded.",

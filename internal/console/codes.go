@@ -12,7 +12,7 @@ import (
 const documentation = "https://github.com/gatehouse-proxy/gatehouse/blob/main/docs/"
 
 // codesLink is the table of all codes, with the same texts.
-const codesLink = documentation + "operations.md#refusal-codes"
+const codesLink = documentation + "refusals.md"
 
 // explanation is what a code means and what to do, in the words of the manual.
 type explanation struct{ Text, Advice template.HTML }

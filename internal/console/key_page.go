@@ -154,7 +154,7 @@ func (c *callsOfKey) read(v *visit, key string) error {
 	for _, p := range []struct {
 		name string
 		from time.Time
-	}{{"Calls today", day}, {"In 7 days", week}, {"This month", day.AddDate(0, 0, 1-day.Day())}} {
+	}{{"Calls today", day}, {"Calls in 7 days", week}, {"Calls this month", day.AddDate(0, 0, 1-day.Day())}} {
 		c.Periods = append(c.Periods, callPeriod{p.name, rows(p.from, ""), sumUp(sums.Total.Points, p.from, end)})
 	}
 	c.Week, c.All = c.Periods[1].seriesPoint, rows(day.AddDate(0, 0, -days), "")

@@ -35,8 +35,8 @@ func TestAKeyIsShownWithAllThatItDoesAndMayDo(t *testing.T) {
 	a := newManageAPI(t, keyAnswers(adaHash))
 	a.answers["GET /api/v1/keys/"+adaHash] = `200 {"data":` + ada + `}`
 	w := a.visit("/console/keys/"+adaHash, nil)
-	a.shows(w, 200, "Ada Rotate the secret… Disable… Delete…", "active expires in 30 days ; made at run time 3 days ago", "!Enable", "!Caddyfile",
-		"Calls today 1,200 cost unknown; 2 refused or failed", "In 7 days 1,210 $1.00 without 4 calls of unknown price; 3 refused or failed", "This month 1,217 $5.00", "Last used 20 minutes ago",
+	a.shows(w, 200, "Ada All keys Rotate the secret… Disable… Delete…", "active expires in 30 days ; made at run time 3 days ago", "!Enable", "!Caddyfile",
+		"Calls today 1,200 cost unknown; 2 refused or failed", "Calls in 7 days 1,210 $1.00 without 4 calls of unknown price; 3 refused or failed", "Calls this month 1,217 $5.00", "Last used 20 minutes ago",
 		"Scopes chat:write Models test/* Tools demo/echo failing Rates none of its own Budgets none of its own Calls at once no limit Longest output no limit of its own",
 		"desk1 by <b>ann</b> opened 1 hour ago desk1 guest opened 2 minutes ago", "May nothing at desktops", "Limit $10.00 daily, $2.50 left Spent $7.50 today, $20.00 this month, $30.00 in all",
 		"key Ada budget 10usd/day 75 % 75 % $7.50 spent $2.50", "key Ada concurrency 4 50 % 50 % 2 under way 2", "tenant acme budget 10usd/day",
@@ -67,7 +67,7 @@ v1/sessions?key=ID`, "ID", adaHash)
 		t.Errorf("asked\n%s\nwant\n%s", got, want)
 	}
 	for was, shown := range map[[2]string]string{
-		{`"disabled":false`, `"disabled":true`}:                                                "Ada Rotate the secret… Enable Delete… disabled expires in 30 days",
+		{`"disabled":false`, `"disabled":true`}:                                                "Ada All keys Rotate the secret… Enable Delete… disabled expires in 30 days",
 		{"2026-12-23T02:20:00", "2026-11-22T02:20:00"}:                                         "expired 1 day ago",
 		{`"previous_key_expires_at":null`, `"previous_key_expires_at":"2026-11-24T02:20:00Z"`}: "the secret before this one is good until 24 Nov 2026 02:20:00 UTC",
 	} {
@@ -150,7 +150,7 @@ func TestAKeyThatWasNeverUsedHasAPage(t *testing.T) {
 	}
 	a.answers["GET /api/v1/activity/series"] = `200 {"complete":true,"from":"2026-10-24T00:00:00Z","to":"2026-11-24T00:00:00Z","step":"day","data":[],"total":{"points":[{"at":"2026-11-20T00:00:00Z","requests":3}]}}`
 	a.answers["GET /api/v1/activity"] = `200 {"data":[]}`
-	a.shows(a.visit("/console/keys/"+adaHash, nil), 200, "Last used 2026-11-20", "Their rows are deleted", "None of its calls was refused or failed in 7 days.", "In 7 days 3 $0.00")
+	a.shows(a.visit("/console/keys/"+adaHash, nil), 200, "Last used 2026-11-20", "Their rows are deleted", "None of its calls was refused or failed in 7 days.", "Calls in 7 days 3 $0.00")
 	a.answers["GET /api/v1/activity/series"] = `503 {"error":{"message":"the rows cannot be read now","code":"storage_unavailable"}}`
 	a.answers["GET /v1/workstations"] = a.answers["GET /api/v1/activity/series"]
 	a.answers["GET /api/v1/limits?subject=gateway"] = a.answers["GET /api/v1/activity/series"]

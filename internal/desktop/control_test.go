@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,6 +55,9 @@ func wantHeld(t testing.TB, err error, holder, key string) {
 	var details desktop.ControlHeld
 	if err := json.Unmarshal(e.Details, &details); err != nil || details.Holder != holder || details.Key != key || details.Workstation != "desk1" || details.Since.IsZero() {
 		t.Errorf("held by %+v, %v; want %s %q", details, err, holder, key)
+	}
+	if free := map[string]string{"human": "gives it back", "agent": "a minute after that agent's last call"}[holder]; !strings.Contains(e.Message, free) {
+		t.Errorf("it does not say when it is free: %s", e.Message)
 	}
 }
 

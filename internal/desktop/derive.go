@@ -12,7 +12,7 @@ import (
 const derivedLength = 22
 
 // derivePassword is the password of one machine under one name: no other machine has it, and who
-// knows it learns nothing of the root. The control plane computes the same, see docs/vnc.md.
+// knows it learns nothing of the root. The control plane computes the same, see docs/workstations.md.
 func derivePassword(root string, id ID, machine string) string {
 	mac := hmac.New(sha256.New, []byte(root))
 	fmt.Fprintf(mac, "gatehouse vnc 1\x00%s\x00%s\x00%s", id.Tenant, id.Name, machine)

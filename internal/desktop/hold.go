@@ -196,12 +196,12 @@ type ControlHeld struct {
 
 func controlHeld(at ID, by *SessionRecord, since time.Time) error {
 	held := ControlHeld{at.Name, by.holder(), by.ID, by.Token.Issuer.Key, by.Token.Issuer.User, wireTime(since)}
-	who := "a person"
+	who, free := "a person", "it is free when the person gives it back, leaves, or has not used it for return_after"
 	if held.Holder == HolderAgent {
-		who = "another agent"
+		who, free = "another agent", "it is free a minute after that agent's last call, or once its session is ended"
 	}
-	e := apierror.New(apierror.ControlHeld, "%s (key %q) holds the input of workstation %q since %s; nothing was sent",
-		who, held.Key, held.Workstation, held.Since.Format(time.RFC3339))
+	e := apierror.New(apierror.ControlHeld, "%s (key %q) holds the input of workstation %q since %s; nothing was sent: %s",
+		who, held.Key, held.Workstation, held.Since.Format(time.RFC3339), free)
 	e.Details, _ = json.Marshal(held) // of texts and times
 	return e
 }

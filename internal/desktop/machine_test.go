@@ -32,7 +32,7 @@ func mustRegister(t testing.TB, d *desktop.Service, name string, r desktop.Regis
 	return v
 }
 
-// The vectors were computed with OpenSSL, by the line of docs/vnc.md.
+// The vectors were computed with OpenSSL, by the line of docs/workstations.md.
 func TestThePasswordOfAMachineIsDerivedFromTheRoot(t *testing.T) {
 	d := open(t, derived)
 	for _, tc := range []struct{ name, machine, want string }{

@@ -12,7 +12,7 @@ import (
 
 // writeLog writes the one line of the request: Info, or Error where an operator must act (our own
 // bug, a credential that the provider refuses), or Debug for what pages read. Operators search for the
-// names of the fields; docs/operations.md lists them.
+// names of the fields; docs/metrics.md lists them.
 func (o *Outcome) writeLog(d *Deps) {
 	level := zapcore.InfoLevel
 	if o.quiet {

@@ -31,6 +31,7 @@ type lab struct {
 	t       testing.TB
 	server  *server
 	several bool // each connection is to a server of its own
+	real    bool // the clock is not that of a bubble
 	dials   atomic.Int32
 	screens *screen.Screens
 }
@@ -54,7 +55,7 @@ func newLab(t testing.TB, change func(p *desktop.Policy)) *lab {
 	})
 	t.Cleanup(func() {
 		l.State.EndAll(desktop.ReasonShutdown)
-		if _, bubble := t.(*testing.T); bubble {
+		if _, test := t.(*testing.T); test && !l.real {
 			time.Sleep(5 * time.Second) // changes of a workstation that met may wait for each other
 		}
 	})

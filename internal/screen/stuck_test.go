@@ -23,9 +23,13 @@ func deaf(t *testing.T, n int) (serve func(conn net.Conn), begun chan struct{}) 
 	}, begun
 }
 
+// These tests are in no bubble of synctest: its time stands still while a goroutine waits for a lock.
+
 // The lock under which an event is sent is what a person's first key waits for.
 func TestAnEventThatIsNotTakenIsGivenUpSoon(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, nil)
+	l.real = true
 	l.server.after, _ = deaf(t, 0)
 	x := l.mustOpen()
 	defer x.Release()
@@ -38,7 +42,9 @@ func TestAnEventThatIsNotTakenIsGivenUpSoon(t *testing.T) {
 
 // A request of the agent that its workstation does not read holds up no person.
 func TestAPersonTakesTheInputFromAnAgentThatIsStuck(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, func(p *desktop.Policy) { p.OnConflict = desktop.Share })
+	l.real = true
 	serve, stuck := deaf(t, 8+1) // the key, and a byte of the request
 	l.server.after = serve
 	x := l.mustOpen()

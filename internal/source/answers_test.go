@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/manual"
 )
 
 func TestAQuestionSaysWhoWantsWhat(t *testing.T) {
@@ -21,6 +23,9 @@ func TestAQuestionSaysWhoWantsWhat(t *testing.T) {
 		`"caller":{"key":"ada","user":"alice@example.com","address":"203.0.113.7"},"session":{"view_only":true}}`
 	if p.asked[0] != want || p.header.Get("Content-Type") != "application/json" {
 		t.Errorf("asked %s", p.asked[0])
+	}
+	if err := manual.Compare("../..", "docs/sources.md", "workstation.resolve", p.asked[0]); err != nil {
+		t.Error(err)
 	}
 }
 

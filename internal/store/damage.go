@@ -31,7 +31,7 @@ const (
 	maxLockText = 64
 
 	advice = "restore it from a backup, or move it and its -wal and -shm files away to start with an empty one; " +
-		"docs/production.md says what is lost then"
+		"docs/database.md says what is lost then"
 )
 
 // takeLock writes this process into the lock file and returns what its last holder wrote there.

@@ -73,7 +73,7 @@ func TestDamageIsFoundAfterAStopThatWasNotClean(t *testing.T) {
 			}
 			for range 2 { // a failed start is not a clean stop
 				_, err := store.Open(dir, store.Options{Schemas: []store.Schema{notes}})
-				for _, want := range []string{filepath.Join(dir, store.FileName), "damaged in the table notes", "restore it from a backup", "docs/production.md"} {
+				for _, want := range []string{filepath.Join(dir, store.FileName), "damaged in the table notes", "restore it from a backup", "docs/database.md"} {
 					if err == nil || !strings.Contains(err.Error(), want) {
 						t.Fatalf("no %q in %v", want, err)
 					}

@@ -69,7 +69,7 @@ func TestAttributesAreThoseOfTheConventions(t *testing.T) {
 
 // The manual has a row for each attribute, and for no other.
 func TestTheManualHasEachAttribute(t *testing.T) {
-	page, err := os.ReadFile("../../docs/operations.md")
+	page, err := os.ReadFile("../../docs/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}

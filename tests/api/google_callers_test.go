@@ -126,6 +126,9 @@ func TestRefusalsHaveGooglesShape(t *testing.T) {
 		"its own":       {generate, "full", hello(`,"unheard":1`), 400, "INVALID_ARGUMENT", "upstream_rejected"},
 	} {
 		a := askGoogle(h, c.path, c.key, c.body)
+		if name == "rate" {
+			harness.WantDocumented(t, "gemini.md", `"code": 429`, string(a.Body))
+		}
 		e := harness.At(harness.Parse(t, a.Body), "error")
 		details, _ := harness.At(e, "details").([]any)
 		if a.Status != c.status || harness.At(e, "code") != harness.Number(fmt.Sprint(c.status)) || harness.At(e, "status") != c.word ||

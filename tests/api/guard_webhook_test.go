@@ -25,13 +25,16 @@ func moderator(t *testing.T) *httptest.Server {
 		if err := json.Unmarshal(body, &asked); err != nil || asked.Guardrail != "judge" || r.Header.Get("Authorization") != "Bearer "+harness.ProviderKey {
 			t.Errorf("asked %s by %v: %v", body, r.Header, err)
 		}
+		harness.WantDocumented(t, "guardrails.md", `"guardrail"`, string(body))
 		for i, text := range asked.Texts {
 			switch at := strings.Index(text.Text, "mask"); {
 			case strings.Contains(text.Text, "bad"):
 				_, _ = io.WriteString(w, `{"action":"deny","class":"rude"}`)
 				return
 			case at >= 0:
-				_, _ = io.WriteString(w, `{"action":"redact","redactions":[{"text":`+strconv.Itoa(i)+`,"start":`+strconv.Itoa(at)+`,"end":`+strconv.Itoa(at+4)+`,"class":"name"}]}`)
+				answer := `{"action":"redact","redactions":[{"text":` + strconv.Itoa(i) + `,"start":` + strconv.Itoa(at) + `,"end":` + strconv.Itoa(at+4) + `,"class":"name"}]}`
+				harness.WantDocumented(t, "guardrails.md", `"action"`, answer)
+				_, _ = io.WriteString(w, answer)
 				return
 			case strings.Contains(text.Text, "slow"):
 				select {

@@ -34,7 +34,7 @@ func clusterCaddyfile(s site, block string) string {
 			responses native
 		}
 	}
-`, filepath.Join(filepath.Dir(s.storage), "data"), block, benchKey, gatewayKeyVar, callsAtOnce, spentKeyVar, s.catalog, s.upstream, upstreamKeyVar, modelWhole)) +
+`, filepath.Join(filepath.Dir(s.storage), "data"), block, benchKey, gatewayKeyVar, callsAtOnce, spentKeyVar, s.catalog, s.upstream, upstreamKeyVar, modelWhole+" "+modelCoalesced)) +
 		fmt.Sprintf(`http://:%d {
 	bind 127.0.0.1
 	gatehouse
@@ -42,7 +42,7 @@ func clusterCaddyfile(s site, block string) string {
 `, s.port)
 }
 
-// startClusterGateway starts a gateway, alone without engines.
+// startClusterGateway starts a gateway, alone without engines. Its role is the name of its node.
 func (f *fleet) startClusterGateway(ctx context.Context, which role, engines *clustertest.Engines) (*server, error) {
 	s, cfg, env, err := f.newServer(which, f.upstream)
 	if err != nil {
@@ -52,7 +52,7 @@ func (f *fleet) startClusterGateway(ctx context.Context, which role, engines *cl
 	if err := writeCatalog(cfg.catalog); err != nil {
 		return nil, err
 	}
-	if s.proc, err = f.runCaddy(string(which), s.dir, env, clusterCaddyfile(cfg, engines.Block("bench"))); err != nil {
+	if s.proc, err = f.runCaddy(string(which), s.dir, env, clusterCaddyfile(cfg, engines.Block(string(which)))); err != nil {
 		return nil, err
 	}
 	return s, s.proc.await(ctx, func() error { return s.ready(ctx, f.secrets.gateway) })

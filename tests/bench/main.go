@@ -98,6 +98,7 @@ type options struct {
 	JSON       string        `json:"-"`
 	Peers      string        `json:"peers,omitempty"`
 	Rows       string        `json:"rows,omitempty"`
+	Capacity   string        `json:"-"`
 }
 
 func parseOptions(args []string, stderr io.Writer) (options, error) {
@@ -119,6 +120,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.JSON, "json", "", "also write the report with every round to this `file`")
 	f.StringVar(&o.Peers, "peers", "", "compare with the other gateways that are installed in this `folder`, and nothing else")
 	f.StringVar(&o.Rows, "rows", "", "the gateways of pages-open begin with a copy of this data `folder`, made by tests/manyrows")
+	f.StringVar(&o.Capacity, "capacity", "", "write what tests/tools/scale computes with to this `file`, and measure nothing else")
 	f.BoolVar(&quick, "quick", false, "one short round: -rounds 1 -time 300ms -held 50 -sessions 50")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -175,6 +177,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	debug.SetGCPercent(clientGOGC)
+	if o.Capacity != "" {
+		if err := measureCapacity(ctx, r.opts, stderr); err != nil {
+			fmt.Fprintln(stderr, "bench:", err)
+			return 1
+		}
+		return 0
+	}
 
 	runErr := r.run(ctx)
 	rep := r.report()

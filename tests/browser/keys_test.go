@@ -105,3 +105,35 @@ func TestAKeyFromItsIssueToItsEnd(t *testing.T) {
 	says("the list", "No key was made at run time yet")
 	works("deleted", next, http.StatusUnauthorized)
 }
+
+// Before a key is disabled, the page says what is open with it, and that ends.
+func TestThePageOfAKeySaysWhatEndsWithIt(t *testing.T) {
+	s := ownSite(t, "")
+	s.reload(t, s.change(t, "\t\t\tscopes chat:write models:read activity:read\n", "\t\t\tscopes chat:write workstations:connect\n"))
+	var made struct {
+		Key  string
+		Data struct{ Hash string }
+	}
+	s.call(t, http.MethodPost, "/api/v1/keys", map[string]any{"name": "a desk of Ada's"}, &made)
+	s.secrets["ada"] = made.Key
+	person := newTab(t, s)
+	person.signIn("ada")
+	person.openDesktop(demoPath)
+
+	b := newTab(t, s)
+	b.signIn("ops")
+	b.open("/console/sessions")
+	if status := b.follow(click(`td a[href="/console/keys/` + made.Data.Hash + `"]`)); status != http.StatusOK {
+		t.Fatalf("the session leads to %d: %s", status, b.text("main"))
+	}
+	b.follow(click(`a[href$="/disable"]`))
+	if text := b.text("main"); !strings.Contains(text, "1 open desktop (demo)") {
+		t.Errorf("the question says %q", text)
+	}
+	b.follow(click("button.danger"))
+	person.says("Signed out", endTimeout)
+	b.open("/console/keys/" + made.Data.Hash)
+	if text := b.text("main"); !strings.Contains(text, "disabled") || !strings.Contains(text, "No desktop is open with it.") {
+		t.Errorf("the page of the disabled key says %q", text)
+	}
+}

@@ -563,6 +563,7 @@ var arrows = []arrow{
 	{"tests/harness", "internal/caddykit", "the running app"},
 	{"tests/harness", "internal/limits", "its balances"},
 	{"tests/harness", "internal/testkit/faults", "the provider behind it"},
+	{"tests/harness", "internal/testkit/manual", "answers as the documentation shows them"},
 	{"tests/harness", "tests/process", "free ports"},
 	{"tests/harness", "testscript", "commands that the test binary plays"},
 	{"tests/fakeprovider", "internal/testkit/faults", "the provider in a process of its own"},

@@ -6,12 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/manual"
 )
 
 // What users copy from the documentation must work unchanged.
@@ -39,27 +42,19 @@ func TestDocumentedCaddyfilesAreValid(t *testing.T) {
 	t.Setenv("MISTRAL_API_KEY", "")
 	validDocument(t, "Caddyfile.example without optional providers", string(example))
 
-	pages, err := filepath.Glob("../../docs/*.md")
+	blocks, err := manual.Blocks("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat("../../README.md"); err == nil {
-		pages = append(pages, "../../README.md")
-	}
-	for _, path := range pages {
-		page, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, block := range caddyfileBlock.FindAllStringSubmatch(string(page), -1) {
-			validDocument(t, path, wholeCaddyfile(atHome(t, block[1])))
+	for _, block := range blocks {
+		if block.Kind == "caddyfile" {
+			validDocument(t, block.String(), wholeCaddyfile(atHome(t, block.Text)))
 		}
 	}
 }
 
 var (
-	caddyfileBlock = regexp.MustCompile("(?ms)^```caddyfile\n(.*?)^```$")
-	envPlaceholder = regexp.MustCompile(`\{env\.([A-Z0-9_]+)\}`)
+	envPlaceholder = regexp.MustCompile(`\{(?:env\.|\$)([A-Z0-9_]+)\}`)
 	documentedPath = regexp.MustCompile(`/(?:run|etc|var)/[a-z0-9._/-]+`)
 )
 
@@ -74,7 +69,7 @@ func atHome(t *testing.T, text string) string {
 			value = "postgres://gatehouse@127.0.0.1/gatehouse"
 		case "DESKTOPS_SECRET":
 			value = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"
-		case "HOSTNAME":
+		case "HOSTNAME", "INSTANCE":
 			value = "gw-1"
 		}
 		t.Setenv(match[1], value)
@@ -100,17 +95,19 @@ func atHome(t *testing.T, text string) string {
 	})
 }
 
-// wholeCaddyfile completes a documented part: options of the gatehouse block, a global option, or
-// directives of a site.
+// wholeCaddyfile completes a documented part: options of the gatehouse block, a global option, a site, or
+// directives of one.
 func wholeCaddyfile(part string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(part), "\n")
 	word := strings.Fields(first + " ?")[0]
 	const site = "\nhttp://:8080 {\n\tbind 127.0.0.1\n\tgatehouse\n}\n"
 	switch {
-	case word == "key", word == "provider", word == "catalog", word == "timeouts", word == "activity", word == "body_memory", word == "answer_memory", word == "data_dir", word == "cluster":
+	case slices.Contains([]string{"key", "provider", "guardrail", "guardrails", "catalog", "timeouts", "activity", "body_memory", "answer_memory", "data_dir", "cluster"}, word):
 		return "{\n\tgatehouse {\n" + part + "\n\t}\n}\n" + site
 	case word == "gatehouse" && strings.HasSuffix(first, "{"):
 		return "{\n" + part + "\n}\n" + site
+	case strings.Contains(word, ".") && strings.HasSuffix(first, "{"):
+		return "{\n\tgatehouse\n}\n" + part
 	case strings.HasPrefix(word, "gatehouse"), word == "@preflight", word == "route", word == "log":
 		return "{\n\tgatehouse\n}\nhttp://:8080 {\n\tbind 127.0.0.1\n" + part + "\n}\n"
 	}

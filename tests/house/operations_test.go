@@ -12,13 +12,13 @@ import (
 
 // The operator's page has the line of each code that the program explains with the same words.
 func TestTheManualHasALineForEveryRefusalCode(t *testing.T) {
-	page, err := os.ReadFile("../../docs/operations.md")
+	page, err := os.ReadFile("../../docs/refusals.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := func(line string) {
 		if !strings.Contains(string(page), "\n"+line+"\n") {
-			t.Errorf("docs/operations.md has no line\n%s", line)
+			t.Errorf("docs/refusals.md has no line\n%s", line)
 		}
 	}
 	for _, code := range apierror.Codes() {

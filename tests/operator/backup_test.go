@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
-// This is docs/operations.md, "Backup and restore": a backup while calls go on, and a restore of it.
+// This is docs/database.md, "Backup and restore": a backup while calls go on, and a restore of it.
 func TestABackupIsRestored(t *testing.T) {
 	h := harness.Vacant(t)
 	harness.WriteCatalog(h)

@@ -89,6 +89,18 @@ func TestCheckFindsWhatIsMostLikelyAMistake(t *testing.T) {
 		"no site": {strings.Replace(gatehouseFile(checkKey+"}\n"+checkProvider), "\tgatehouse\n}\n", "\trespond ok\n}\n", 1), 2, []string{"no site has the directive"}},
 		"desktops": {gatehouseFile(checkKey + "}\nvnc {\ndomain vnc.example.com\nworkstation desk1 10.0.0.7:5901\n}\n" + checkProvider), 2,
 			[]string{"no layer4 server", "needs the DNS", "there is no certificate for *.vnc.example.com yet"}},
+		"agents without desktops": {
+			gatehouseFile(strings.Replace(checkKey, "chat:write", "chat:write mcp:call workstations:automate", 1) + "mcp desks\n}\nmcp desks {\ndesktops\n}\n" + checkProvider), 1,
+			[]string{"warning mcp desks it has no desktops", "warning key dev its scope workstations:automate has no effect", "0 errors, 2 warnings"},
+		},
+		"agents without automation": {
+			gatehouseFile(strings.Replace(checkKey, "chat:write", "chat:write workstations:automate", 1) + "}\nvnc {\ndomain vnc.example.com\nautomation view\nsession {\nautomation off\n}\n}\n" + checkProvider), 2,
+			[]string{"warning key dev its scope workstations:automate has no effect", "1 warning,"},
+		},
+		"agents with automation": {
+			gatehouseFile(strings.Replace(checkKey, "chat:write", "chat:write workstations:automate", 1) + "}\nvnc {\ndomain vnc.example.com\nautomation view\n}\n" + checkProvider), 2,
+			[]string{"0 warnings"},
+		},
 		"tools that nobody reaches": {gatehouseFile(checkKey + "mcp demo\n}\nkey ci {\nsecret {env.CHECK_KEY}\nscopes mcp:call\n}\nkey lab {\nhash sha256:1f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0\nscopes mcp:call\ntenant lab\nmcp demo\n}\n" +
 			"tenant lab {\nmcp far\n}\nmcp demo {\ndemo\n}\nmcp far {\nurl https://tools.example.com/mcp\n}\nmcp open {\nurl https://tools.example.com/mcp\napi_key literal-key-3f9a\n}\n" + strings.Replace(checkProvider, "api_key {env.CHECK_KEY}\n", "", 1)), 1, []string{
 			"warning key dev its mcp lines have no effect", "warning key ci it has the scope mcp:call and reaches no MCP server", "warning key lab its tenant lab takes all MCP servers from it",

@@ -266,7 +266,7 @@ func TestEachAlertHasARunbookAndTests(t *testing.T) {
 
 // checkManual checks that the table of metrics in the manual is complete and true.
 func checkManual(t *testing.T, page map[string]*metricFamily) {
-	text, err := os.ReadFile("../../docs/operations.md")
+	text, err := os.ReadFile("../../docs/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}

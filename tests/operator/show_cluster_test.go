@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/manual"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -33,6 +34,16 @@ func TestAnOperatorSeesTheClusterAndCannotReloadIt(t *testing.T) {
 		if err != nil || !strings.Contains(out, want) {
 			t.Errorf("%v %s\nno %q in\n%s", err, failure, want, out)
 		}
+	}
+	harness.WantDocumented(t, "cluster.md", "caddy gatehouse cluster", out)
+	documented, err := manual.Find("../..", "docs/activity.md", "$ psql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sql := exec.CommandContext(t.Context(), "sh", "-ec", strings.TrimPrefix(documented.Text, "$ "))
+	sql.Env = append(os.Environ(), "GATEHOUSE_DSN="+os.Getenv("DATABASE"))
+	if rows, err := sql.CombinedOutput(); err != nil {
+		t.Errorf("%s: %v %s", documented, err, rows)
 	}
 	asJSON, failure, _ := c.Operate("cluster", "--json", "--address", admin)
 	var status gateway.ClusterStatus

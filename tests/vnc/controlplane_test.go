@@ -79,7 +79,7 @@ func TestVNCPodsAreRegisteredByTheScript(t *testing.T) {
 // The line of the documentation gives a machine the password that the gateway derives.
 func TestVNCTheDocumentedLineDerivesThePassword(t *testing.T) {
 	needs(t, "python3")
-	text, err := os.ReadFile("../../docs/vnc.md")
+	text, err := os.ReadFile("../../docs/workstations.md")
 	if err != nil {
 		t.Fatal(err)
 	}

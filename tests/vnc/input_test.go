@@ -221,7 +221,10 @@ func TestAPersonWhoTypesStopsTheAgent(t *testing.T) {
 		t.Errorf("the workstation got %s of the agent, %s of the person", c.events(0), c.events(1))
 	}
 	wantHeld(t, h.Client.Post(inputPath, "agent", press))
-	h.Client.Want(200, "POST", "/v1/workstations/card/control", "desk", `{"action":"return"}`)
+	const control = "/v1/workstations/card/control"
+	h.Client.Want(200, "POST", control, "agent", `{"action":"request_help","note":"The page wants a code."}`)
+	harness.WantDocumented(t, "agents.md", "/control", string(h.Client.Want(200, "GET", control, "desk", "").Body))
+	h.Client.Want(200, "POST", control, "desk", `{"action":"return"}`)
 	again := harness.Parse(t, h.Client.Want(200, "POST", inputPath, "agent", press).Body)
 	if harness.At(again, "changed_hands") != true {
 		t.Errorf("%v", again)

@@ -64,7 +64,9 @@ func TestVNCASessionIsRecorded(t *testing.T) {
 	w.Leave()
 	h.VNC.WaitClosed()
 
-	list := harness.Parse(t, h.Client.Want(200, "GET", "/v1/recordings?workstation=demo", "full", "").Body)
+	listed := h.Client.Want(200, "GET", "/v1/recordings?workstation=demo", "full", "").Body
+	harness.WantDocumented(t, "recordings.md", `"object":"list"`, string(listed))
+	list := harness.Parse(t, listed)
 	session, _ := harness.At(list, "data", 0, "id").(string)
 	if harness.At(list, "data", 0, "state") != "complete" || harness.At(list, "data", 0, "key") != "connect" || harness.At(list, "data", 0, "reason") != "viewer_left" {
 		t.Fatalf("%v", list)

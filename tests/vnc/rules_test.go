@@ -56,6 +56,7 @@ func invite(h *harness.Gateway, key, workstation, body string) harness.Address {
 	h.T.Helper()
 	ids := h.VNC.Sessions(workstation)
 	a := h.Client.Want(200, "POST", "/v1/sessions/"+ids[0]+"/guests", key, body)
+	harness.WantDocumented(h.T, "vnc.md", "/guests", string(a.Body))
 	url, _ := harness.At(harness.Parse(h.T, a.Body), "vnc_url").(string)
 	return harness.ParseAddress(url)
 }

@@ -1,0 +1,126 @@
+package operator
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/manual"
+)
+
+// kinds run a block by the first word after its fence.
+var kinds = map[string]func(*reader, manual.Block) error{
+	"sh":      (*reader).script,   // commands, which must succeed
+	"console": (*reader).session,  // commands after "$ ", each with its output
+	"http":    (*reader).exchange, // "METHOD /path", header and body; after an empty line the answer
+	"json":    (*reader).json,     // alone, "json METHOD /path" for an answer, "json OPTION" for a file of that option
+	"python":  (*reader).python,
+}
+
+// exception is for blocks that this test does not run.
+type exception struct {
+	page string // "" for all pages
+	what string // their kind, or a text in their first line; "" for all
+	why  string // the file of the test that runs them, or the reason why none does
+}
+
+func (e exception) covers(b manual.Block, kind string) bool {
+	return (e.page == "" || e.page == b.Page) && (e.what == "" || e.what == kind || strings.Contains(b.First(), e.what))
+}
+
+// byOthers are blocks that other tests run, or compare with what they see.
+var byOthers = []exception{
+	{"", "caddyfile", "tests/house/caddyfiles_test.go"},
+	{"docs/agents.md", "env", "tests/clients/clients_test.go"},
+	{"docs/agents.md", "json", "tests/clients/clients_test.go"},
+	{"docs/agents.md", "pip install", "tests/clients/loops.go"},
+	{"docs/agents.md", "python", "tests/clients/loops.go"},
+	{"docs/agents.md", "toml", "tests/clients/clients_test.go"},
+	{"docs/clients.md", "", "tests/clients/clients_test.go"},
+	{"docs/cluster.md", "$ caddy gatehouse cluster", "tests/operator/show_cluster_test.go"},
+	{"docs/gemini.md", `"code": 429`, "tests/api/google_callers_test.go"},
+	{"docs/guardrails.md", "json", "tests/api/guard_webhook_test.go"},
+	{"docs/activity.md", "$ psql", "tests/operator/show_cluster_test.go"},
+	{"docs/recordings.md", "json", "tests/vnc/recording_test.go"},
+	{"docs/sources.md", "workstation.resolve", "internal/source/answers_test.go"},
+	{"docs/workstations.md", "gatehouse vnc 1", "tests/vnc/controlplane_test.go"},
+	{"docs/vnc.md", "/guests", "tests/vnc/rules_test.go"},
+	{"docs/agents.md", "/control", "tests/vnc/input_test.go"},
+	{"docs/vnc.md", "is in use by key", "handlers/vncurl_test.go"},
+}
+
+// notRun are blocks that no test runs.
+var notRun = []exception{
+	{"CONTRIBUTING.md", "make run", "builds the program"},
+	{"README.md", "$ make run", "starts the gateway"},
+	{"README.md", "xcaddy build", "builds the program; make build does so from xcaddy.json"},
+	{"README.md", "new OpenRouter", "needs the SDK: tests/sdk/node makes the same client"},
+	{"docs/cluster.md", "maxmemory-policy noeviction", "options of Valkey: caddy gatehouse check --dial asks for them"},
+	{"docs/cluster.md", "ledger.csv", "moves a ledger by the programs of two databases"},
+	{"docs/compatibility.md", "X-Gatehouse-Left-Out", "a header of an answer: tests/api/left_out_test.go"},
+	{"docs/gemini.md", "new GoogleGenAI", "needs the SDK: tests/sdk/node makes the same client"},
+	{"docs/gemini.md", "genai.NewClient", "needs the SDK: tests/sdk/go/google makes the same client"},
+	{"docs/observability/README.md", "rule_files", "a configuration of Prometheus"},
+	{"docs/metrics.md", "gateway", "a drawing of spans"},
+	{"docs/scale.md", "make scale", "measures for eight minutes"},
+	{"docs/vnc.md", "Xvnc", "starts an X server: tests/desktop/desktop.go starts it with the same options"},
+	{"docs/viewers.md", "[desk]", "a configuration of stunnel: tests/viewers runs it with the same options"},
+	{"docs/viewers.md", "GATEWAY_URL", "waits for a viewer: tests/viewers runs the command"},
+	{"docs/workstations.md", "workstation list", "the forms of commands: tests/operator/testdata/script/workstation.txtar runs them"},
+	{"docs/workstations.md", "#cloud-config", "a file of cloud-init"},
+	{"tests/README.md", "func Test", "a test of its own"},
+}
+
+// What users copy from the documentation works, and what it shows is what they get.
+func TestExamplesOfTheManual(t *testing.T) {
+	exceptions := slices.Concat(byOthers, notRun)
+	blocks, err := manual.Blocks("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := openManual(t)
+	used := map[exception]bool{}
+	pages := map[string][]manual.Block{}
+	for _, block := range blocks {
+		kind, _, _ := strings.Cut(block.Kind, " ")
+		i := slices.IndexFunc(exceptions, func(e exception) bool { return e.covers(block, kind) })
+		switch {
+		case i >= 0:
+			used[exceptions[i]] = true
+		case kinds[kind] == nil:
+			t.Errorf("%s: no test runs a block of kind %q", block, block.Kind)
+		default:
+			pages[block.Page] = append(pages[block.Page], block)
+		}
+	}
+	for _, e := range exceptions {
+		if !used[e] {
+			t.Errorf("%s has no block %q any more", e.page, e.what)
+		}
+	}
+	for _, e := range byOthers {
+		text, err := os.ReadFile(filepath.Join("../..", e.why))
+		if err != nil || e.page != "" && !bytes.Contains(text, []byte(filepath.Base(e.page))) {
+			t.Errorf("%s does not read %s: %v", e.why, e.page, err)
+		}
+	}
+	var all sync.WaitGroup
+	room := make(chan struct{}, 4) // pages at once: most of the time is waiting
+	for _, examples := range pages {
+		all.Go(func() {
+			room <- struct{}{}
+			defer func() { <-room }()
+			for _, block := range examples {
+				kind, _, _ := strings.Cut(block.Kind, " ")
+				if err := kinds[kind](r, block); err != nil {
+					t.Errorf("%s: %v, of\n%s", block, err, block.Text)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
