@@ -29,12 +29,12 @@ func TestCostsAreFoundInMeasurements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "a call alone", k.gateway.of(1), 300e-6, 1e-6)
-	near(t, "one of eleven", k.gateway.of(11), 100e-6, 1e-6)
-	near(t, "the provider alone", k.provider.of(1), 50e-6, 1e-6)
-	near(t, "the client among many", k.client.of(11), 20e-6, 1e-6)
-	near(t, "a message alone", k.message.of(1), 50e-6, 1e-6)
-	near(t, "a message among many", k.message.of(11), 25e-6, 1e-6)
+	near(t, "a call alone", k.gateway.alone(), 300e-6, 1e-6)
+	near(t, "one of many", k.gateway.among, 100e-6, 1e-6)
+	near(t, "the provider alone", k.provider.alone(), 50e-6, 1e-6)
+	near(t, "the client among many", k.client.among, 20e-6, 1e-6)
+	near(t, "a message alone", k.message.alone(), 50e-6, 1e-6)
+	near(t, "a message among many", k.message.among, 25e-6, 1e-6)
 	near(t, "a transaction", k.commit, 1e-3, 1e-6)
 	near(t, "a row", k.row, 1e-5, 1e-6)
 	if k.messages != 2 {
