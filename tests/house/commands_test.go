@@ -53,7 +53,7 @@ func TestDocumentedCommandsExist(t *testing.T) {
 }
 
 // documentedCommand ends with the code or the line, or before another command.
-var documentedCommand = regexp.MustCompile("caddy gatehouse +([a-z][^`\n|#;)\"]*)")
+var documentedCommand = regexp.MustCompile("caddy gatehouse +([a-z][^`\n|#;()\"]*)")
 
 // A metric, a directive or a view that a page names is one of the table of metrics (which a test of the
 // operator holds to what a gateway has), a module, or one of the three views. An ellipsis stands for several.
