@@ -111,6 +111,26 @@ func TestPointsOfTheSamePlacementAreOne(t *testing.T) {
 	near(t, "seconds", all[0].Seconds, 20, 1e-9)
 }
 
+func TestSizesAndCountsAreRounded(t *testing.T) {
+	for got, want := range map[string]string{
+		size(1.5e12): "1.5 TB", size(437e9): "440 GB", size(512): "512 bytes", count(271_234): "270,000", count(1): "1", count(99.6): "100", count(9996): "10,000",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestMoreThanAnEngineCarriesTakesClusters(t *testing.T) {
+	text, err := takeTable(known())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text, "| 1,000 calls/s, "+limitsMix+" | 1 × 4 cores | ") || !strings.Contains(text, "| 20,000 calls/s, "+limitsMix+" | 3 × 4 cores | 3 clusters, each ") {
+		t.Error(text)
+	}
+}
+
 const page = "../../../docs/scale.md"
 
 // The page has what this program writes: `make scale`, or without measuring
