@@ -41,6 +41,7 @@ var byOthers = []exception{
 	{"docs/agents.md", "python", "tests/clients/loops.go"},
 	{"docs/agents.md", "toml", "tests/clients/clients_test.go"},
 	{"docs/clients.md", "", "tests/clients/clients_test.go"},
+	{"docs/first-hour.md", "", "tests/firsthour/main.go"},
 	{"docs/cluster.md", "$ caddy gatehouse cluster", "tests/operator/show_cluster_test.go"},
 	{"docs/gemini.md", `"code": 429`, "tests/api/google_callers_test.go"},
 	{"docs/guardrails.md", "json", "tests/api/guard_webhook_test.go"},
