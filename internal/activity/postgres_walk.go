@@ -105,6 +105,9 @@ func (f *Filter) postgresSource(after cursor, limit int) (string, []any) {
 	if f.RequestID != "" {
 		and("request_h = ?", hashOf(f.RequestID))
 	}
+	if f.TraceID != "" {
+		and("(trace_h = ? OR trace_h IS NULL)", hashOf(f.TraceID))
+	}
 	if f.Status != 0 {
 		and("substr(data, 3, 2) = ?", f.statusBytes())
 	}

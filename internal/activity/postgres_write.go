@@ -16,9 +16,10 @@ import (
 const rowsTable = "activity"
 
 const (
-	insertRows = `INSERT INTO activity (tenant, created_at, seq, request_h, upstream_h, data)
-		SELECT tenant, created_at, seq, nullif(request_h, 0), nullif(upstream_h, 0), data
-		FROM unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[]) AS r(tenant, created_at, seq, request_h, upstream_h, data)
+	insertRows = `INSERT INTO activity (tenant, created_at, seq, request_h, upstream_h, trace_h, data)
+		SELECT tenant, created_at, seq, nullif(request_h, 0), nullif(upstream_h, 0), trace_h, data
+		FROM unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bytea[])
+			AS r(tenant, created_at, seq, request_h, upstream_h, trace_h, data)
 		ON CONFLICT DO NOTHING RETURNING tenant, created_at, seq`
 	// lockDays waits for a rebuild of these days, which are sorted.
 	lockDays = "SELECT count(pg_advisory_xact_lock_shared($1::int, day)) FROM unnest($2::int[]) AS day"
@@ -209,13 +210,17 @@ func (w *postgresRows) insert(ctx context.Context) error {
 	})
 	w.rows = slices.CompactFunc(w.rows, func(a, b postgresRow) bool { return a.key() == b.key() })
 	var c columns4
-	var upstream []int64
+	var upstream, trace []int64
 	var data [][]byte
 	for i := range w.rows {
-		c.add(&w.rows[i])
-		upstream, data = append(upstream, w.rows[i].upstream), append(data, w.rows[i].data)
+		row, of := &w.rows[i], Record{}
+		if err := of.decode(row.data); err != nil {
+			return err
+		}
+		c.add(row)
+		upstream, trace, data = append(upstream, row.upstream), append(trace, hashOf(of.TraceID)), append(data, row.data)
 	}
-	inserted, err := w.tx.Query(ctx, insertRows, postgres.Binary(w.tx, c.tenant, c.created, c.seq, c.request, upstream, data)...)
+	inserted, err := w.tx.Query(ctx, insertRows, postgres.Binary(w.tx, c.tenant, c.created, c.seq, c.request, upstream, trace, data)...)
 	if err != nil {
 		return err
 	}

@@ -20,19 +20,19 @@ func (x *Screen) Turn(ctx context.Context) (check func() error, done func(action
 	select {
 	case x.agent.turn <- struct{}{}:
 	case <-x.Session().Ended():
-		return nil, nil, x.link.ended()
+		return nil, nil, x.conn.ended()
 	case <-ctx.Done():
 		return nil, nil, gone(ctx)
 	}
 	check = func() error {
 		if x.Session().Why() != "" {
-			return x.link.ended()
+			return x.conn.ended()
 		}
 		return x.Session().Input.Act(func() error { return nil })
 	}
 	return check, func(actions, typed int) {
-		x.link.session.Actions.Add(int64(actions))
-		x.link.session.Typed.Add(int64(typed))
+		x.conn.session.Actions.Add(int64(actions))
+		x.conn.session.Typed.Add(int64(typed))
 		<-x.agent.turn
 	}, nil
 }

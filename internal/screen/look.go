@@ -46,7 +46,7 @@ func (x *Screen) Look(ctx context.Context, want Want) (Shot, error) {
 	if err := x.Session().Input.MayLook(); err != nil { // before anything is asked for
 		return Shot{}, err
 	}
-	if err := x.sight.fresh(ctx, x.link); err != nil {
+	if err := x.updates.fresh(ctx, x.conn); err != nil {
 		return Shot{}, err
 	}
 	if want.Wait > 0 {
@@ -54,13 +54,13 @@ func (x *Screen) Look(ctx context.Context, want Want) (Shot, error) {
 			return Shot{}, err
 		}
 	}
-	settled, err := x.sight.settle(ctx, x.link, want.Quiet, earlier(end, time.Now().Add(want.Max)))
+	settled, err := x.updates.settle(ctx, x.conn, want.Quiet, earlier(end, time.Now().Add(want.Max)))
 	if err != nil {
 		return Shot{}, err
 	}
 	shot, err := x.take(ctx, &want, true)
 	if shot.Settled = settled; shot.PNG != nil {
-		x.link.session.Screenshots.Add(1)
+		x.conn.session.Screenshots.Add(1)
 	}
 	if err == nil {
 		x.agent.show(shot)
@@ -73,10 +73,10 @@ func (x *Screen) take(ctx context.Context, want *Want, encoded bool) (Shot, erro
 	if err := x.Session().Input.MayLook(); err != nil {
 		return Shot{}, err
 	}
-	version, _ := x.sight.state()
+	version, _ := x.updates.state()
 	shot, err := x.shots.take(ctx, want, version, encoded)
 	if errors.Is(err, errClosed) {
-		err = x.link.ended()
+		err = x.conn.ended()
 	}
 	return shot, err
 }
@@ -84,7 +84,7 @@ func (x *Screen) take(ctx context.Context, want *Want, encoded bool) (Shot, erro
 // waitForChange returns when the picture is not the one that the caller knows, or at a time.
 func (x *Screen) waitForChange(ctx context.Context, want Want, until time.Time) error {
 	for {
-		version, _ := x.sight.state()
+		version, _ := x.updates.state()
 		shot, err := x.take(ctx, &want, false)
 		if err != nil || shot.Changed && want.Known != "" || !time.Now().Before(until) {
 			return err
@@ -92,7 +92,7 @@ func (x *Screen) waitForChange(ctx context.Context, want Want, until time.Time) 
 		if want.Known == "" {
 			want.Known = shot.ETag
 		}
-		if err := x.sight.follow(ctx, x.link, version, earlier(until, time.Now().Add(holderEvery))); err != nil {
+		if err := x.updates.follow(ctx, x.conn, version, earlier(until, time.Now().Add(holderEvery))); err != nil {
 			return err
 		}
 	}

@@ -9,13 +9,13 @@
 // ended by a release, its key and its time limits. It stays for a while after the last call, so that
 // the pointer keeps its place and the workstation is not dialled for each call.
 //
-//	screen   which desktops are open, and how many may be
-//	session  from the connection to the end
-//	sight    what the workstation was asked to send, and whether it has
-//	look     waits for the picture that a call wants
-//	shot     a part of it, made smaller, as PNG
-//	hand     keys, buttons and clipboard
-//	link     the connection, and errors of its end
+//	screen      which desktops are open, and how many may be
+//	session     from the connection to the end
+//	updates     what the workstation was asked to send, and whether it has
+//	look        waits for the picture that a call wants
+//	shot        a part of it, made smaller, as PNG
+//	input       keys, buttons and clipboard
+//	connection  the connection, and errors of its end
 package screen
 
 import (
@@ -103,12 +103,12 @@ func (s *Screens) Open(ctx context.Context, who Who) (*Screen, error) {
 			return nil, err
 		}
 		again, err := x.arrive(ctx)
-		if err == nil && !again && !x.link.session.Pass.Rules.Automates(need) { // its source is stricter
+		if err == nil && !again && !x.conn.session.Pass.Rules.Automates(need) { // its source is stricter
 			err = apierror.New(apierror.AutomationOff, "the source of workstation %q does not let agents do that", who.Workstation)
 		}
 		if err == nil && !again {
 			if who.Control {
-				x.link.session.Recording.Mark("action", "")
+				x.conn.session.Recording.Mark("action", "")
 			}
 			return x, nil
 		}

@@ -34,11 +34,11 @@ type Screen struct {
 	failed error         // why it did not open
 	over   chan struct{} // closed when nothing is left of it
 
-	link  *link // set before ready is closed
-	sight sight
-	shots shots
-	hand  hand
-	agent agent
+	conn    *connection // set before ready is closed
+	updates updates
+	shots   shots
+	input   input
+	agent   agent
 }
 
 // life is how a desktop is used.
@@ -64,8 +64,8 @@ func (l *life) unused(now time.Time) bool {
 func newScreen(s *Screens) *Screen {
 	return &Screen{
 		ready: make(chan struct{}), over: make(chan struct{}),
-		sight: sight{news: make(chan struct{}), pending: make(map[int]image.Point)}, shots: shots{memory: &s.memory, turn: make(chan struct{}, 1)},
-		hand: hand{keys: make(map[uint32]struct{})}, agent: agent{turn: make(chan struct{}, 1)},
+		updates: updates{news: make(chan struct{}), pending: make(map[int]image.Point)}, shots: shots{memory: &s.memory, turn: make(chan struct{}, 1)},
+		input: input{keys: make(map[uint32]struct{})}, agent: agent{turn: make(chan struct{}, 1)},
 	}
 }
 
@@ -78,7 +78,7 @@ func (x *Screen) Release() {
 }
 
 // Session is the session.
-func (x *Screen) Session() *desktop.Session { return x.link.session.Live }
+func (x *Screen) Session() *desktop.Session { return x.conn.session.Live }
 
 // arrive waits until the desktop is open. again reports that it has ended, and that another can be
 // opened by now.
@@ -122,7 +122,7 @@ func (x *Screen) run(who *Who, dial vncrelay.Dialer) {
 	x.Session().End(why)
 	stop()
 	watch.Wait()
-	x.link.session.Finish(why)
+	x.conn.session.Finish(why)
 }
 
 // connect opens the session. A failure has been recorded.
@@ -148,8 +148,8 @@ func (x *Screen) connect(who *Who, dial vncrelay.Dialer) error {
 		session.Finish("")
 		return refused(refusal)
 	}
-	x.link = newLink(session, backend.Conn)
-	session.Live.Input.OnLost(func() { x.hand.lost(x.link) })
+	x.conn = newConnection(session, backend.Conn)
+	session.Live.Input.OnLost(func() { x.input.lost(x.conn) })
 	session.OnExit(func() { session.Live.End(desktop.ReasonShutdown) }) // nobody calls any more
 	if err := x.begin(backend.Init); err != nil {
 		_ = backend.Conn.Close()
@@ -165,8 +165,8 @@ func (x *Screen) begin(init rfb.Init) error {
 	if err != nil {
 		return err
 	}
-	x.sight.size = size
-	return x.link.send(append([]byte{0, 0, 0, 0}, framebuffer.LiveFormat[:]...), setEncodings(framebuffer.Live()))
+	x.updates.size = size
+	return x.conn.send(append([]byte{0, 0, 0, 0}, framebuffer.LiveFormat[:]...), setEncodings(framebuffer.Live()))
 }
 
 // setEncodings is SetEncodings (RFC 6143, section 7.5.2). The message before it is SetPixelFormat.
@@ -181,14 +181,14 @@ func setEncodings(encodings []int32) []byte {
 // read applies what the workstation sends, until the session ends. It returns why it has, unless that
 // is known.
 func (x *Screen) read() (why desktop.Reason) {
-	session, conn := x.link.session, x.link.conn
+	session, conn := x.conn.session, x.conn.socket
 	defer func() {
 		if r := recover(); r != nil { // what a workstation sends ends its own session only
 			session.ProtocolError(string(apierror.Internal), fmt.Errorf("panic: %v", r))
 			why = desktop.ReasonProtocol
 		}
 	}()
-	in := bufio.NewReaderSize(x.link, readSize)
+	in := bufio.NewReaderSize(x.conn, readSize)
 	for {
 		_, err := in.Peek(1)
 		if err == nil {
@@ -214,17 +214,17 @@ func (x *Screen) apply(in *bufio.Reader) error {
 		return err
 	}
 	if m.Kind == framebuffer.Update {
-		x.sight.updated(&m, size, time.Now())
+		x.updates.updated(&m, size, time.Now())
 	}
-	if answer := x.hand.clipboard(m.Clipboard); answer != nil {
-		return x.link.send(answer)
+	if answer := x.input.clipboard(m.Clipboard); answer != nil {
+		return x.conn.send(answer)
 	}
 	return nil
 }
 
 // watch ends the session at its limits and by its rules, and lets go what is held too long.
 func (x *Screen) watch(rules *desktop.Service) {
-	live, limit := x.Session(), x.link.session.Pass.Rules.IdleTimeout
+	live, limit := x.Session(), x.conn.session.Pass.Rules.IdleTimeout
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
@@ -234,11 +234,11 @@ func (x *Screen) watch(rules *desktop.Service) {
 			return
 		case now = <-tick.C:
 		}
-		input, held := x.hand.since()
+		acted, held := x.input.since()
 		switch {
 		case !now.Before(live.Until()):
 			live.End(desktop.ReasonMaxDuration)
-		case limit > 0 && now.Sub(later(input, live.Started)) >= limit:
+		case limit > 0 && now.Sub(later(acted, live.Started)) >= limit:
 			live.End(desktop.ReasonIdle)
 		case !desktop.StillAutomates(rules, live):
 			live.End(desktop.ReasonRemoved)
@@ -252,8 +252,8 @@ func (x *Screen) watch(rules *desktop.Service) {
 
 // hangUp ends the connection. A write under way holds up the last keys only for a moment.
 func (x *Screen) hangUp() {
-	x.link.hurry()
-	x.hand.mu.Lock()
-	defer x.hand.mu.Unlock()
-	x.link.close(x.hand.release()...)
+	x.conn.hurry()
+	x.input.mu.Lock()
+	defer x.input.mu.Unlock()
+	x.conn.close(x.input.release()...)
 }

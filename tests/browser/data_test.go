@@ -21,6 +21,9 @@ var (
 // canaryPrompt is in the text of a call, and nowhere else.
 const canaryPrompt = "canary-prompt-5b1c"
 
+// demoRun is the trace of all calls of models.
+const demoRun = "4bf92f3577b34da6a3ce929d0e0e4736"
+
 // demo fills a gateway with calls of all kinds, by real requests.
 func (s *site) demo(t *testing.T) {
 	t.Helper()
@@ -60,6 +63,7 @@ func (s *site) chat(t *testing.T, secret, model string, stream bool) {
 	}
 	r.Header.Set("Authorization", "Bearer "+secret)
 	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Traceparent", "00-"+demoRun+"-00f067aa0ba902b7-01")
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)

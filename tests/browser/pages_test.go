@@ -19,6 +19,7 @@ func TestEveryPage(t *testing.T) {
 		b.signIn("ops")
 		paths := b.crawl(func(path string) { b.inEveryLook(path) })
 		b.everyLook("/console/keys/ops") // of the Caddyfile; the crawl opens one that was made at run time
+		b.everyLook("/console/runs/" + demoRun)
 		t.Logf("%d pages: %v", len(paths), paths)
 		if len(paths) < 2 {
 			t.Errorf("links lead to %d pages only", len(paths))

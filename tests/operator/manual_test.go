@@ -66,6 +66,7 @@ var notRun = []exception{
 	{"docs/gemini.md", "genai.NewClient", "needs the SDK: tests/sdk/go/google makes the same client"},
 	{"docs/observability/README.md", "rule_files", "a configuration of Prometheus"},
 	{"docs/metrics.md", "gateway", "a drawing of spans"},
+	{"docs/scale.md", "make scale", "measures for eight minutes"},
 	{"docs/vnc.md", "Xvnc", "starts an X server: tests/desktop/desktop.go starts it with the same options"},
 	{"docs/viewers.md", "[desk]", "a configuration of stunnel: tests/viewers runs it with the same options"},
 	{"docs/viewers.md", "GATEWAY_URL", "waits for a viewer: tests/viewers runs the command"},

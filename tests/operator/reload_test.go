@@ -140,8 +140,11 @@ func TestAKeyThatAReloadDropsEndsForNewCallsOnly(t *testing.T) {
 
 var keyBlockOther = regexp.MustCompile(`(?s)key other \{.*?\n\t\}`)
 
+// Before it fails, a configuration may have opened its servers for a moment. Without the listener wrapper
+// they keep the connections that they have accepted, and take them along.
 func TestAFailedReloadChangesNothing(t *testing.T) {
-	h := harness.Start(t, harness.Setup{})
+	setup := harness.Setup{Global: keepsConnections}
+	h := harness.Start(t, setup)
 	s := h.Client.Open(h.Client.Request(harness.ChatV1, "full", harness.Chat("fake/step", harness.Streaming)))
 	s.MustNext()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -151,15 +154,15 @@ func TestAFailedReloadChangesNothing(t *testing.T) {
 	defer func() { _ = taken.Close() }()
 	stop := keepCalling(h, "full")
 	for name, load := range map[string]func() error{
-		"a misspelt option": func() error { return h.Reload(harness.Setup{Options: "catalogue x"}) },
+		"a misspelt option": func() error { return h.Reload(harness.Setup{Global: keepsConnections, Options: "catalogue x"}) },
 		"an unset secret": func() error {
-			return h.Reload(harness.Setup{Keys: "key x {\nsecret {env.NOT_SET}\nscopes chat:write\n}"})
+			return h.Reload(harness.Setup{Global: keepsConnections, Keys: "key x {\nsecret {env.NOT_SET}\nscopes chat:write\n}"})
 		},
 		"a missing app": func() error {
 			return h.Load(fmt.Sprintf("{\nadmin off\n}\nhttp://:%d {\nbind 127.0.0.1\ngatehouse\n}", h.Ports.HTTP))
 		},
 		"a port that is not": func() error {
-			return h.Load(h.Caddyfile(harness.Setup{}) + fmt.Sprintf("http://:%d {\nbind 127.0.0.1\ngatehouse\n}", taken.Addr().(*net.TCPAddr).Port))
+			return h.Load(h.Caddyfile(setup) + fmt.Sprintf("http://:%d {\nbind 127.0.0.1\ngatehouse\n}", taken.Addr().(*net.TCPAddr).Port))
 		},
 	} {
 		if err := load(); err == nil {

@@ -14,12 +14,12 @@ import (
 // pace is how often changes are asked for, at most: more than an agent can use of a film.
 const pace = 100 * time.Millisecond
 
-// sight is what the workstation was asked to send, and whether it has.
+// updates is what the workstation was asked to send, and whether it has.
 //
 // It need not answer a request for changes as long as there are none. A request for one pixel, whether it
 // changed or not, is always answered, and not before what has changed: then the picture is what the desktop
 // shows. Each such check asks for a pixel of its own, by which its answer is known.
-type sight struct {
+type updates struct {
 	mu      sync.Mutex    // guards the following
 	news    chan struct{} // closed with the next update
 	size    image.Point
@@ -36,89 +36,89 @@ type sight struct {
 }
 
 // updated notes an update.
-func (s *sight) updated(m *framebuffer.Message, size image.Point, now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (u *updates) updated(m *framebuffer.Message, size image.Point, now time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	if m.Resized {
-		s.size, s.wanted, s.whole = size, false, false
-		clear(s.pending) // the whole picture must come first
+		u.size, u.wanted, u.whole = size, false, false
+		clear(u.pending) // the whole picture must come first
 	} else if !m.Drawn.Empty() {
-		s.whole = s.whole || s.wanted
-		maps.DeleteFunc(s.pending, func(_ int, at image.Point) bool { return at.In(m.Drawn) })
+		u.whole = u.whole || u.wanted
+		maps.DeleteFunc(u.pending, func(_ int, at image.Point) bool { return at.In(m.Drawn) })
 	}
-	s.bare = !m.Resized && m.Drawn.Empty()
+	u.bare = !m.Resized && m.Drawn.Empty()
 	if m.Resized || !m.Damage.Empty() {
-		s.version++
-		s.changed = now
+		u.version++
+		u.changed = now
 	}
-	s.waits = false // a server may have forgotten a request that it has answered with a cursor alone
-	close(s.news)
-	s.news = make(chan struct{})
+	u.waits = false // a server may have forgotten a request that it has answered with a cursor alone
+	close(u.news)
+	u.news = make(chan struct{})
 }
 
 // state returns the version of the picture, and when it changed.
-func (s *sight) state() (version uint64, changed time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.version, s.changed
+func (u *updates) state() (version uint64, changed time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.version, u.changed
 }
 
 // freshen returns the next requests that a picture of this moment needs, nil if none, and what is closed
 // with news. done reports that nothing more is needed. check is the caller's, 0 at first.
-func (s *sight) freshen(check *int, now time.Time) (requests [][]byte, news <-chan struct{}, done bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, waits := s.pending[*check]
-	done = s.whole && *check != 0 && !waits
+func (u *updates) freshen(check *int, now time.Time) (requests [][]byte, news <-chan struct{}, done bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	_, waits := u.pending[*check]
+	done = u.whole && *check != 0 && !waits
 	switch {
-	case !s.whole && !s.wanted:
-		s.wanted = true
-		return [][]byte{updateRequest(false, image.Rectangle{Max: s.size})}, s.news, false
-	case s.whole && *check == 0:
-		s.checks++
-		*check = s.checks
-		at := s.place(s.checks)
-		s.pending[s.checks] = at
-		return [][]byte{s.changes(now), updateRequest(false, image.Rectangle{at, at.Add(image.Pt(1, 1))})}, s.news, false
-	case s.bare && !done:
+	case !u.whole && !u.wanted:
+		u.wanted = true
+		return [][]byte{updateRequest(false, image.Rectangle{Max: u.size})}, u.news, false
+	case u.whole && *check == 0:
+		u.checks++
+		*check = u.checks
+		at := u.place(u.checks)
+		u.pending[u.checks] = at
+		return [][]byte{u.changes(now), updateRequest(false, image.Rectangle{at, at.Add(image.Pt(1, 1))})}, u.news, false
+	case u.bare && !done:
 		// TigerVNC's server answers a request for all with the layout of its screens alone, each time. It
 		// still owes the pixels, and sends them for a request for changes.
-		s.bare = false
-		return [][]byte{s.changes(now)}, s.news, false
+		u.bare = false
+		return [][]byte{u.changes(now)}, u.news, false
 	}
-	return nil, s.news, done
+	return nil, u.news, done
 }
 
 // apart is how far checks are from each other: servers may send some more pixels than were asked for.
 const apart = 64
 
 // place is the pixel of a check; mu is held.
-func (s *sight) place(check int) image.Point {
+func (u *updates) place(check int) image.Point {
 	x := check * apart
-	return image.Pt(x%s.size.X, x/s.size.X*apart%s.size.Y)
+	return image.Pt(x%u.size.X, x/u.size.X*apart%u.size.Y)
 }
 
 // forget takes out a check for which nobody waits.
-func (s *sight) forget(check int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.pending, check)
+func (u *updates) forget(check int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.pending, check)
 }
 
 // fresh returns when the picture is what the desktop shows. A workstation that does not send it in time
 // ends the session.
-func (s *sight) fresh(ctx context.Context, l *link) error {
+func (u *updates) fresh(ctx context.Context, c *connection) error {
 	limit := time.NewTimer(answerLimit)
 	defer limit.Stop()
 	check := 0
-	defer func() { s.forget(check) }()
+	defer func() { u.forget(check) }()
 	for {
-		requests, news, done := s.freshen(&check, time.Now())
+		requests, news, done := u.freshen(&check, time.Now())
 		if done {
 			return nil
 		}
 		if requests != nil {
-			if err := l.send(requests...); err != nil {
+			if err := c.send(requests...); err != nil {
 				return err
 			}
 			continue
@@ -126,9 +126,9 @@ func (s *sight) fresh(ctx context.Context, l *link) error {
 		select {
 		case <-news:
 		case <-limit.C:
-			return l.fail()
-		case <-l.session.Live.Ended():
-			return l.ended()
+			return c.fail()
+		case <-c.session.Live.Ended():
+			return c.ended()
 		case <-ctx.Done():
 			return gone(ctx)
 		}
@@ -137,36 +137,36 @@ func (s *sight) fresh(ctx context.Context, l *link) error {
 
 // next returns a request for changes, nil unless it is time for one, and when that is: zero if one waits
 // for its answer.
-func (s *sight) next(now time.Time) (request []byte, news <-chan struct{}, at time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.waits {
-		return nil, s.news, at
+func (u *updates) next(now time.Time) (request []byte, news <-chan struct{}, at time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.waits {
+		return nil, u.news, at
 	}
-	if at = s.asked.Add(pace); !now.Before(at) {
-		return s.changes(now), s.news, time.Time{}
+	if at = u.asked.Add(pace); !now.Before(at) {
+		return u.changes(now), u.news, time.Time{}
 	}
-	return nil, s.news, at
+	return nil, u.news, at
 }
 
 // changes is called with the lock held.
-func (s *sight) changes(now time.Time) []byte {
-	s.asked, s.waits = now, true
-	return updateRequest(true, image.Rectangle{Max: s.size})
+func (u *updates) changes(now time.Time) []byte {
+	u.asked, u.waits = now, true
+	return updateRequest(true, image.Rectangle{Max: u.size})
 }
 
 // follow returns with the next update after a version of the picture, or at a time. It asks for changes
 // meanwhile.
-func (s *sight) follow(ctx context.Context, l *link, seen uint64, until time.Time) error {
+func (u *updates) follow(ctx context.Context, c *connection, seen uint64, until time.Time) error {
 	for {
 		now := time.Now()
-		request, news, at := s.next(now)
+		request, news, at := u.next(now)
 		if request != nil {
-			if err := l.send(request); err != nil {
+			if err := c.send(request); err != nil {
 				return err
 			}
 		}
-		if version, _ := s.state(); version != seen { // before there was news to wait for
+		if version, _ := u.state(); version != seen { // before there was news to wait for
 			return nil
 		}
 		wake := until
@@ -181,9 +181,9 @@ func (s *sight) follow(ctx context.Context, l *link, seen uint64, until time.Tim
 			}
 			continue
 		case <-news:
-		case <-l.session.Live.Ended():
+		case <-c.session.Live.Ended():
 			timer.Stop()
-			return l.ended()
+			return c.ended()
 		case <-ctx.Done():
 			timer.Stop()
 			return gone(ctx)
@@ -194,14 +194,14 @@ func (s *sight) follow(ctx context.Context, l *link, seen uint64, until time.Tim
 }
 
 // settle reports whether nothing has changed for quiet before a time.
-func (s *sight) settle(ctx context.Context, l *link, quiet time.Duration, until time.Time) (bool, error) {
+func (u *updates) settle(ctx context.Context, c *connection, quiet time.Duration, until time.Time) (bool, error) {
 	if quiet <= 0 {
 		return false, nil
 	}
 	quiet = max(quiet, 2*pace) // in less, an animation would not be seen
 	began := time.Now()
 	for {
-		version, changed := s.state()
+		version, changed := u.state()
 		now, calm := time.Now(), later(changed, began).Add(quiet)
 		switch {
 		case !now.Before(calm):
@@ -209,7 +209,7 @@ func (s *sight) settle(ctx context.Context, l *link, quiet time.Duration, until 
 		case !now.Before(until):
 			return false, nil
 		}
-		if err := s.follow(ctx, l, version, earlier(calm, until)); err != nil {
+		if err := u.follow(ctx, c, version, earlier(calm, until)); err != nil {
 			return false, err
 		}
 	}

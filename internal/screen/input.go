@@ -22,14 +22,14 @@ const (
 	MaxCut = 256 << 10
 )
 
-// hand is what the agent holds at the workstation.
-type hand struct {
+// input is what the agent holds at the workstation.
+type input struct {
 	mu      sync.Mutex // guards the following, and keeps events in order
 	at      image.Point
 	buttons uint8
 	pressed time.Time // the last pointer event
 	keys    map[uint32]struct{}
-	input   time.Time // the last event of any kind
+	last    time.Time // the last event of any kind
 	cut     cut
 }
 
@@ -40,61 +40,61 @@ type cut struct {
 }
 
 // since returns when the last input was, and since when buttons are down: the zero time if none is.
-func (h *hand) since() (input, held time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.buttons != 0 {
-		held = h.pressed
+func (i *input) since() (last, held time.Time) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.buttons != 0 {
+		held = i.pressed
 	}
-	return h.input, held
+	return i.last, held
 }
 
 // release returns the events that let everything go; mu is held.
-func (h *hand) release() (events [][]byte) {
-	for key := range h.keys {
+func (i *input) release() (events [][]byte) {
+	for key := range i.keys {
 		events = append(events, keyEvent(key, false))
 	}
-	clear(h.keys)
-	if h.buttons != 0 {
-		h.buttons = 0
-		events = append(events, pointerEvent(h.at, 0))
+	clear(i.keys)
+	if i.buttons != 0 {
+		i.buttons = 0
+		events = append(events, pointerEvent(i.at, 0))
 	}
 	return events
 }
 
 // Size is that of the desktop.
 func (x *Screen) Size() image.Point {
-	x.sight.mu.Lock()
-	defer x.sight.mu.Unlock()
-	return x.sight.size
+	x.updates.mu.Lock()
+	defer x.updates.mu.Unlock()
+	return x.updates.size
 }
 
 // At is where the pointer was sent last, and which buttons are down, as Pointer has them.
 func (x *Screen) At() (place image.Point, buttons uint8) {
-	x.hand.mu.Lock()
-	defer x.hand.mu.Unlock()
-	return x.hand.at, x.hand.buttons
+	x.input.mu.Lock()
+	defer x.input.mu.Unlock()
+	return x.input.at, x.input.buttons
 }
 
 // act sends input, unless a person holds the input of the workstation: control_held.
-func (x *Screen) act(event func(h *hand) ([]byte, error)) error {
+func (x *Screen) act(event func(i *input) ([]byte, error)) error {
 	var failed error
 	err := x.Session().Input.Act(func() error {
-		h := &x.hand
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		message, err := event(h)
+		i := &x.input
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		message, err := event(i)
 		if err == nil {
-			h.input = time.Now()
-			failed = x.link.write(eventLimit, message)
+			i.last = time.Now()
+			failed = x.conn.write(eventLimit, message)
 		}
 		return err
 	})
 	if failed != nil {
-		return x.link.fail()
+		return x.conn.fail()
 	}
 	if err != nil && x.Session().Why() != "" {
-		return x.link.ended()
+		return x.conn.ended()
 	}
 	return err
 }
@@ -106,20 +106,20 @@ func (x *Screen) Pointer(at image.Point, buttons uint8) error {
 	if size := x.Size(); !at.In(image.Rectangle{Max: size}) {
 		return apierror.New(apierror.InvalidValue, "the place %d,%d is outside the desktop of %dx%d pixels", at.X, at.Y, size.X, size.Y)
 	}
-	return x.act(func(h *hand) ([]byte, error) {
-		h.at, h.buttons, h.pressed = at, buttons, time.Now()
+	return x.act(func(i *input) ([]byte, error) {
+		i.at, i.buttons, i.pressed = at, buttons, time.Now()
 		return pointerEvent(at, buttons), nil
 	})
 }
 
 // Key presses or lets go a key by its keysym.
 func (x *Screen) Key(keysym uint32, down bool) error {
-	return x.act(func(h *hand) ([]byte, error) {
-		if delete(h.keys, keysym); down {
-			if len(h.keys) == maxHeld {
+	return x.act(func(i *input) ([]byte, error) {
+		if delete(i.keys, keysym); down {
+			if len(i.keys) == maxHeld {
 				return nil, apierror.New(apierror.InvalidValue, "%d keys are down, and no more can be", maxHeld)
 			}
-			h.keys[keysym] = struct{}{}
+			i.keys[keysym] = struct{}{}
 		}
 		return keyEvent(keysym, down), nil
 	})
@@ -127,44 +127,44 @@ func (x *Screen) Key(keysym uint32, down bool) error {
 
 // LetGo has every key and button come up that is down.
 func (x *Screen) LetGo() error {
-	if x.hand.letGo(x.link, answerLimit) != nil {
-		return x.link.fail()
+	if x.input.letGo(x.conn, answerLimit) != nil {
+		return x.conn.fail()
 	}
 	return nil
 }
 
-func (h *hand) letGo(l *link, within time.Duration) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return l.write(within, h.release()...)
+func (i *input) letGo(c *connection, within time.Duration) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return c.write(within, i.release()...)
 }
 
 // lost lets go before a person's first event, which waits for it.
-func (h *hand) lost(l *link) {
-	l.hurry()
-	l.session.Recording.Mark("takeover", "")
-	if h.letGo(l, lastWrite) != nil {
-		go func() { _ = l.fail() }() // the session must not be called here
+func (i *input) lost(c *connection) {
+	c.hurry()
+	c.session.Recording.Mark("takeover", "")
+	if i.letGo(c, lastWrite) != nil {
+		go func() { _ = c.fail() }() // the session must not be called here
 	}
 }
 
 // Cut sets the clipboard of the workstation. Errors: invalid_value for a text of more than MaxCut bytes,
 // or one that a workstation cannot take that knows only Latin-1; automation_off where clipboard_in is off.
 func (x *Screen) Cut(text string) error {
-	if x.link.session.Pass.Rules.NoClipboardIn {
+	if x.conn.session.Pass.Rules.NoClipboardIn {
 		return apierror.New(apierror.AutomationOff, "a rule has clipboard_in off: nothing can be put into the clipboard of the workstation")
 	}
 	if len(text) > MaxCut {
 		return apierror.New(apierror.InvalidValue, "the text has %d bytes; the clipboard takes %d", len(text), MaxCut)
 	}
-	return x.act(func(h *hand) ([]byte, error) {
+	return x.act(func(i *input) ([]byte, error) {
 		if latin, ok := latin1(text); ok {
 			return cutText(len(latin), latin), nil
 		}
-		if h.cut.caps.Flags&framebuffer.ClipboardText == 0 {
+		if i.cut.caps.Flags&framebuffer.ClipboardText == 0 {
 			return nil, apierror.New(apierror.InvalidValue, "the clipboard of this workstation takes Latin-1 only")
 		}
-		if h.cut.offered = text; len(text) <= int(h.cut.caps.MaxText) {
+		if i.cut.offered = text; len(text) <= int(i.cut.caps.MaxText) {
 			return provide(text), nil
 		}
 		return extended(framebuffer.ClipboardNotify|framebuffer.ClipboardText, nil), nil
@@ -172,20 +172,20 @@ func (x *Screen) Cut(text string) error {
 }
 
 // clipboard returns the answer to a message of the extended clipboard, nil if it needs none.
-func (h *hand) clipboard(m framebuffer.Clipboard) []byte {
+func (i *input) clipboard(m framebuffer.Clipboard) []byte {
 	if m.Flags == 0 {
 		return nil
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	switch {
 	case m.Flags&framebuffer.ClipboardCaps != 0:
-		h.cut.caps = m
+		i.cut.caps = m
 		const ours = framebuffer.ClipboardCaps | framebuffer.ClipboardText |
 			framebuffer.ClipboardRequest | framebuffer.ClipboardNotify | framebuffer.ClipboardProvide
 		return extended(ours, []byte{0, 0, 0, 0}) // it sends no text unasked
-	case m.Flags&framebuffer.ClipboardRequest != 0 && h.cut.offered != "":
-		return provide(h.cut.offered)
+	case m.Flags&framebuffer.ClipboardRequest != 0 && i.cut.offered != "":
+		return provide(i.cut.offered)
 	}
 	return nil
 }

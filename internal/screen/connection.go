@@ -24,10 +24,10 @@ const (
 	lastWrite = 300 * time.Millisecond
 )
 
-// link is the connection of an open session.
-type link struct {
+// connection is that of an open session.
+type connection struct {
 	session *vncsession.Session
-	conn    net.Conn
+	socket  net.Conn
 	framer  *rfb.Framer // keeps the clipboard out of the recording; nil: there is none
 
 	mu     sync.Mutex // guards the following, and writes
@@ -36,74 +36,74 @@ type link struct {
 
 var errHungUp = errors.New("the connection is closed")
 
-func newLink(session *vncsession.Session, conn net.Conn) *link {
-	l := &link{session: session, conn: conn}
+func newConnection(session *vncsession.Session, conn net.Conn) *connection {
+	c := &connection{session: session, socket: conn}
 	if session.Recording != nil {
-		l.framer = rfb.NewFramer(framebuffer.LiveFormat)
+		c.framer = rfb.NewFramer(framebuffer.LiveFormat)
 	}
-	return l
+	return c
 }
 
 // Read counts and records what comes.
-func (l *link) Read(p []byte) (int, error) {
-	n, err := l.conn.Read(p)
-	l.session.Live.Down.Add(int64(n))
-	if l.framer != nil {
-		if err := l.framer.Parts(p[:n], l.session.Recording.Server); err != nil {
-			l.session.Recording.Abort(err)
+func (c *connection) Read(p []byte) (int, error) {
+	n, err := c.socket.Read(p)
+	c.session.Live.Down.Add(int64(n))
+	if c.framer != nil {
+		if err := c.framer.Parts(p[:n], c.session.Recording.Server); err != nil {
+			c.session.Recording.Abort(err)
 		}
 	}
 	return n, err
 }
 
 // write writes whole messages, and records them.
-func (l *link) write(within time.Duration, messages ...[]byte) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
+func (c *connection) write(within time.Duration, messages ...[]byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
 		return errHungUp
 	}
 	if len(messages) == 0 {
 		return nil
 	}
 	for _, m := range messages {
-		l.session.Recording.Sent(m)
+		c.session.Recording.Sent(m)
 	}
-	_ = l.conn.SetWriteDeadline(time.Now().Add(within))
-	n, err := l.conn.Write(bytes.Join(messages, nil))
-	l.session.Live.Up.Add(int64(n))
+	_ = c.socket.SetWriteDeadline(time.Now().Add(within))
+	n, err := c.socket.Write(bytes.Join(messages, nil))
+	c.session.Live.Up.Add(int64(n))
 	return err
 }
 
 // send is write. A failure ends the session.
-func (l *link) send(messages ...[]byte) error {
-	if l.write(answerLimit, messages...) == nil {
+func (c *connection) send(messages ...[]byte) error {
+	if c.write(answerLimit, messages...) == nil {
 		return nil
 	}
-	return l.fail()
+	return c.fail()
 }
 
 // fail ends the session because of its workstation.
-func (l *link) fail() error {
-	l.session.Live.End(desktop.ReasonWorkstation)
-	return l.ended()
+func (c *connection) fail() error {
+	c.session.Live.End(desktop.ReasonWorkstation)
+	return c.ended()
 }
 
 // hurry bounds a write under way: somebody waits for the next one, or the connection is about to be closed.
-func (l *link) hurry() { _ = l.conn.SetWriteDeadline(time.Now().Add(lastWrite)) }
+func (c *connection) hurry() { _ = c.socket.SetWriteDeadline(time.Now().Add(lastWrite)) }
 
 // close ends the connection, with last messages.
-func (l *link) close(last ...[]byte) {
-	_ = l.write(lastWrite, last...)
-	l.mu.Lock()
-	l.closed = true
-	l.mu.Unlock()
-	_ = l.conn.Close()
+func (c *connection) close(last ...[]byte) {
+	_ = c.write(lastWrite, last...)
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	_ = c.socket.Close()
 }
 
 // ended is the error of a call whose session has ended.
-func (l *link) ended() error {
-	why, name := l.session.Live.Why(), l.session.Pass.Workstation.Name
+func (c *connection) ended() error {
+	why, name := c.session.Live.Why(), c.session.Pass.Workstation.Name
 	switch why {
 	case desktop.ReasonReleased:
 		return apierror.New(apierror.NotFound, "workstation %q was released", name)
@@ -114,7 +114,7 @@ func (l *link) ended() error {
 	case desktop.ReasonWorkstation, desktop.ReasonProtocol:
 		return unreachable("it closed the connection, did not answer in time, or sent what cannot be read", nil)
 	}
-	e := apierror.New(apierror.SessionEnded, "session %s has ended: %s", l.session.Live.ID, why)
+	e := apierror.New(apierror.SessionEnded, "session %s has ended: %s", c.session.Live.ID, why)
 	e.RefusedBy = why.Option()
 	return e
 }
