@@ -18,13 +18,25 @@ func listKeys(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	switch q.Get("source") {
-	case "", "runtime":
-		return listMadeKeys(x, q)
-	case "configuration":
+	configured, err := ofConfiguration(q)
+	switch {
+	case err != nil:
+		return err
+	case configured:
 		return x.reply(http.StatusOK, report.ConfiguredKeys(gateway.ConfiguredKeys(x.gateway, x.req.Caller.Tenants(q.Get("tenant")))))
 	}
-	return apierror.New(apierror.InvalidValue, "source: want runtime or configuration").WithParam("source")
+	return listMadeKeys(x, q)
+}
+
+// ofConfiguration reports whether the keys of the configuration are asked for.
+func ofConfiguration(q url.Values) (bool, error) {
+	switch q.Get("source") {
+	case "", "runtime":
+		return false, nil
+	case "configuration":
+		return true, nil
+	}
+	return false, apierror.New(apierror.InvalidValue, "source: want runtime or configuration").WithParam("source")
 }
 
 func listMadeKeys(x *apiRequest, q url.Values) error {
@@ -54,18 +66,22 @@ func listMadeKeys(x *apiRequest, q url.Values) error {
 
 // showKey shows one key: by its hash one that was made at run time, or by its name one of the configuration.
 func showKey(x *apiRequest) error {
-	if x.r.URL.Query().Get("source") == "configuration" {
-		q, err := x.strictQuery("source", "tenant")
-		if err != nil {
-			return err
-		}
+	q, err := x.strictQuery("source", "tenant")
+	if err != nil {
+		return err
+	}
+	configured, err := ofConfiguration(q)
+	switch {
+	case err != nil:
+		return err
+	case configured:
 		key, err := gateway.ConfiguredKey(x.gateway, x.req.Caller.Tenants(q.Get("tenant")), x.name)
 		if err != nil {
 			return err
 		}
 		return x.reply(http.StatusOK, report.OneConfiguredKey(key))
 	}
-	made, by, _, err := managing(x)
+	made, by, _, err := managing(x, "source")
 	if err != nil {
 		return err
 	}
@@ -168,13 +184,13 @@ func rotateKey(x *apiRequest) error {
 	return nil
 }
 
-// managing returns what a request that manages keys needs.
-func managing(x *apiRequest) (made gateway.RuntimeKeys, by gateway.Manager, q url.Values, err error) {
+// managing returns what a request that manages keys needs. Also names parameters besides tenant.
+func managing(x *apiRequest, also ...string) (made gateway.RuntimeKeys, by gateway.Manager, q url.Values, err error) {
 	made = x.gateway.RuntimeKeys()
 	if err = made.Configured(); err != nil {
 		return made, by, nil, err
 	}
-	if q, err = x.strictQuery("tenant"); err != nil {
+	if q, err = x.strictQuery(append(also, "tenant")...); err != nil {
 		return made, by, nil, err
 	}
 	return made, gateway.Manager{Name: x.req.Caller.Name, RequestID: x.ids.RequestID, Tenants: x.req.Caller.Tenants(q.Get("tenant"))}, q, nil

@@ -198,6 +198,9 @@ func TestKeysOfTheConfigurationAreListedForTheirTenant(t *testing.T) {
 	if list, _ = other.at(t, "data").([]any); len(list) != 1 {
 		t.Errorf("one tenant has %d", len(list))
 	}
-	call(t, g, "GET", "/api/v1/keys?source=x", "keys", "").want(t, 400, "invalid_request", "source")
+	for _, path := range []string{"/api/v1/keys", "/api/v1/keys/connect"} {
+		call(t, g, "GET", path+"?source=x", "keys", "").want(t, 400, "invalid_request", "want runtime or configuration")
+		call(t, g, "GET", path+"?source=runtime", "keys", "").want(t, 404, "not_found", "")
+	}
 	call(t, g, "GET", "/api/v1/keys?source=configuration", "chat", "").want(t, 403, "permission_denied", "keys:manage")
 }

@@ -168,7 +168,7 @@ var meanings = map[Code]Meaning{
 		"Set `automation` at the level that the message names. Without one in the `vnc` block agents may do nothing.",
 	},
 	AutomationBusy: {
-		"Agents have as many desktops open as allowed, or their pictures fill `automation_memory`. The last eighth of both is for tenants without one.",
+		"Agents have as many desktops open as allowed, or their pictures fill `automation_memory`. An eighth of both is kept for tenants that have none open.",
 		"Desktops that no call needs are closed after a minute. Else raise `automation_sessions` or `automation_memory` in `vnc`.",
 	},
 	WorkstationUnreachable: {

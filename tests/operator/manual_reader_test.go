@@ -2,6 +2,8 @@ package operator
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +13,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/manual"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
@@ -23,6 +27,8 @@ type reader struct {
 	origin string   // of the gateway
 	env    []string // of commands
 	values *strings.Replacer
+
+	timeout time.Duration // of an example
 }
 
 // values are what the pages write for what each reader has.
@@ -32,16 +38,31 @@ func (r *reader) of(b manual.Block) string {
 
 var addresses = regexp.MustCompile(`https?://(?:(?:gateway|gw|ai)\.example(?:\.com)?|127\.0\.0\.1:8080)`)
 
+// exampleTimeout is how long an example may take on a busy machine. One that takes longer waits for
+// something that does not come, such as an answer without an end.
+const exampleTimeout = time.Minute
+
 func (r *reader) shell(text string) (string, error) {
-	cmd := exec.Command("sh", "-e")
+	ctx, cancel := context.WithTimeout(context.Background(), r.timeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-e")
 	cmd.Dir, cmd.Env, cmd.Stdin = r.dir, r.env, strings.NewReader(text)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // its programs end with it
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	var failure bytes.Buffer
 	cmd.Stderr = &failure
 	out, err := cmd.Output()
 	if err != nil {
-		err = fmt.Errorf("%w: %s%s", err, failure.Bytes(), out)
+		err = fmt.Errorf("%w: %s%s", cmp.Or(ctx.Err(), err), failure.Bytes(), out)
 	}
 	return string(out), err
+}
+
+func TestAnExampleWithoutAnEndFails(t *testing.T) {
+	r := &reader{dir: t.TempDir(), env: os.Environ(), timeout: 200 * time.Millisecond}
+	if _, err := r.shell("sleep 60 | cat"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("it ends with %v", err)
+	}
 }
 
 func (r *reader) script(b manual.Block) error {
@@ -87,7 +108,9 @@ func (r *reader) session(b manual.Block) error {
 // call sends a request as the key of the pages, and compares the answer. An answer that is not
 // documented must be a success.
 func (r *reader) call(method, path, header, body, answer string) error {
-	request, err := http.NewRequest(method, r.origin+path, strings.NewReader(body))
+	ctx, cancel := context.WithTimeout(context.Background(), r.timeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, method, r.origin+path, strings.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -180,7 +203,7 @@ func openManual(t *testing.T) *reader {
 		VNC: "automation control\nregister_networks 10.0.0.0/16 10.20.0.0/16\nregister_ports 5900-5999\ncredential lab {\npassword {env.DESK_PASSWORD}\n}\ncredential vm {\nderive {env.DESK_PASSWORD}\n}\n" +
 			"workstation desk1 {\ntest_card\ntenant research\n}\nworkstation demo {\ntest_card\ntenant research\n}",
 	})
-	r := &reader{dir: t.TempDir(), origin: h.Ports.Origin()}
+	r := &reader{dir: t.TempDir(), origin: h.Ports.Origin(), timeout: exampleTimeout}
 	r.programs(t)
 	r.env = append(os.Environ(), "PATH="+r.dir+"/bin:"+os.Getenv("PATH"), "HOME="+r.dir, "CURL_HOME="+r.dir,
 		"GATEWAY_URL="+h.Ports.Origin(), "GATEWAY_API_KEY="+harness.Secret("full"))
