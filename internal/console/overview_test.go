@@ -62,7 +62,7 @@ func TestTheOverviewComparesADayWithTheOneBefore(t *testing.T) {
 	wantText(t, w,
 		"since Sun 22 Nov 2026 03:00 UTC , against the 24 hours before",
 		"Requests 3 50.0 % more than the day before", "Refused or failed 1 33.3 % of the requests, 0.0 % the day before",
-		"Cost $0.0015 50.0 % less than the day before, without 1 call of unknown price", "Tokens 3.6k 50.0 % more",
+		"Cost $0.0015 50.0 % less than the day before, without 1 call of unknown price", "Tokens 3,600 50.0 % more",
 		"key:web 25usd/total soft 100 % 100.0 % $25.00 of $25.00 (nothing is left) , never resets key:ci 2Mtok/day 21 % 21.0 % 420k of 2M tokens, resets in 22 hours",
 		"acme acme/large, again in 40 seconds 33.3 % of 3 failed cooling down other healthy home no calls lately",
 		"desk1 by anna opened 2 hours ago Open demo", "How to call this gateway",

@@ -26,14 +26,20 @@ type usageMetric struct {
 
 var usageMetrics = []usageMetric{
 	{"cost", "Cost", chart.USD, func(p *seriesPoint) float64 { return p.Cost }, usd, usd},
-	{"tokens", "Tokens", chart.Count, func(p *seriesPoint) float64 { return float64(p.Tokens()) }, wholeNumber, chart.Count.Tick},
+	{"tokens", "Tokens", chart.Count, func(p *seriesPoint) float64 { return float64(p.Tokens()) }, wholeNumber, func(v float64) string { return short(int64(v)) }},
 	{"requests", "Requests", chart.Count, func(p *seriesPoint) float64 { return float64(p.Requests) }, wholeNumber, wholeNumber},
 }
 
 func wholeNumber(v float64) string { return count(int64(v)) }
 
 // short is a number with k, M or B.
-func short(n int64) string { return chart.Count.Tick(float64(n)) }
+func short(n int64) string {
+	const whole = 10_000 // below it all digits fit
+	if n < whole {
+		return count(n)
+	}
+	return chart.Count.Tick(float64(n))
+}
 
 // usageNext is by what the calls of a row are shown after a click on it.
 var usageNext = map[string]string{"model": "key", "key": "model", "provider": "model", "tenant": "key"}

@@ -60,7 +60,7 @@ func TestUsageHasTheSumsOfTheCalls(t *testing.T) {
 		"sent to no provider $0 0.0 % 1 1 0 0 0",
 		"Total $2.5000 + 1 unpriced call 4 1 3,000 0 600",
 	)
-	if !strings.Contains(text(body), "Cost $2.50 without 1 call whose price is unknown Tokens 3.6k 3k in, 600 out Requests 4 1 failed or refused") {
+	if !strings.Contains(text(body), "Cost $2.50 without 1 call whose price is unknown Tokens 3,600 3,000 in, 600 out Requests 4 1 failed or refused") {
 		t.Errorf("the totals are wrong: %s", text(body))
 	}
 	if got := strings.Join(a.asked, " "); got != "/api/v1/activity/series" {
@@ -89,7 +89,7 @@ func TestUsageByKeyShowsTokensOfOneModel(t *testing.T) {
 	)
 	for _, want := range []string{
 		`href="/console/usage?by=model&amp;key=ci&amp;metric=tokens&amp;provider=acme"`, `href="/console/usage?by=key&amp;metric=tokens">provider <b>acme</b>`,
-		`href="/console/activity?provider=acme&amp;range=24h"`, "2.4k",
+		`href="/console/activity?provider=acme&amp;range=24h"`, "2,400",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %s in %s", want, body)

@@ -42,7 +42,7 @@ func Screenshot(q *request.Request, parameters url.Values, open func() (*screen.
 	}
 	h := q.Writer.Header()
 	h.Set("ETag", strconv.Quote(shot.ETag))
-	h.Set("Cache-Control", "private, no-cache")
+	h.Set("Cache-Control", "no-store") // a browser keeps no desktop on its disk
 	h.Set(headerSize, sizeText(shot.Size))
 	h.Set(headerSpace, sizeText(shot.Space))
 	h.Set(headerSession, desk.Session().ID)

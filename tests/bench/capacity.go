@@ -28,7 +28,7 @@ type capacity struct {
 	Runs    []capacityRun      `json:"runs"`
 }
 
-// Kinds of runs, besides those of capacitySite.costs.
+// Kinds of runs, besides quiet, single and busy.
 const (
 	idleRun  = "idle"
 	pointRun = "point"
@@ -118,7 +118,7 @@ func (c *capacity) runs(ctx context.Context, o options, engines *clustertest.Eng
 		do      func(*capacitySite, []mix) error
 		mixes   []mix
 	}{
-		{nil, apart(0), (*capacitySite).costs, mixes},
+		{nil, apart(0), (*capacitySite).busy, mixes},
 		{nil, apart(1), (*capacitySite).costs, mixes[:2]},
 		{engines, apart(1), (*capacitySite).costs, mixes},
 		{engines, apart(3), (*capacitySite).costs, nil},

@@ -95,25 +95,28 @@ func (s *capacitySite) run(do func() error) (err error) {
 
 // idle measures what is used without calls.
 func (s *capacitySite) idle() error {
-	if len(s.gateways) > 0 {
-		m, err := readMemory(s.gateways[0].proc.PID())
-		if err != nil {
-			return err
-		}
-		s.c.Figures["MiB a gateway without load"] = float64(m.RSS) / kib
+	m, err := readMemory(s.gateways[0].proc.PID())
+	if err != nil {
+		return err
 	}
+	s.c.Figures["MiB a gateway without load"] = float64(m.RSS) / kib
 	return s.measure(capacityRun{Kind: idleRun}, 1, func() (tally, error) { return tally{elapsed: idleTime}, sleep(s.ctx, idleTime) })
 }
 
 // costs measures each mix at loads that saturate nothing: quiet, at a low rate, so that each group of
-// settlements and rows is small; single, from one connection; and busy, from many, with a pause as long
-// behind each burst. A busy part takes several calls at a wake-up, and so less for each.
+// settlements and rows is small; single, from one connection; and busy.
 func (s *capacitySite) costs(all []mix) error {
 	return errors.Join(s.idle(), s.each("quiet", all, func(conns []*conn, l load) (tally, error) {
 		return fixedRate(s.ctx, conns, l, quietRate, s.o.Time)
 	}), s.each("single", all, func(conns []*conn, l load) (tally, error) {
 		return closedLoop(s.ctx, conns[:1], l, s.o.Time)
-	}), s.each("busy", all, func(conns []*conn, l load) (all tally, err error) {
+	}), s.busy(all), s.rowSize())
+}
+
+// busy measures each mix from many connections, with a pause as long behind each burst: nothing is
+// saturated, but a part takes several calls at a wake-up, and so less for each.
+func (s *capacitySite) busy(all []mix) error {
+	return s.each("busy", all, func(conns []*conn, l load) (all tally, err error) {
 		began := time.Now()
 		for time.Since(began) < 2*s.o.Time && err == nil {
 			var t tally
@@ -125,12 +128,12 @@ func (s *capacitySite) costs(all []mix) error {
 		slices.Sort(all.latencies)
 		all.elapsed = time.Since(began)
 		return all, err
-	}), s.rowSize())
+	})
 }
 
 // rowSize is what a row takes in the database of a gateway alone.
 func (s *capacitySite) rowSize() error {
-	if len(s.gateways) == 0 || s.engines != nil {
+	if s.engines != nil {
 		return nil
 	}
 	file, err := os.Stat(filepath.Join(s.gateways[0].dir, "data", "gatehouse.db"))

@@ -10,6 +10,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/tests/clustertest"
 )
 
+// clusterCallsAtOnce is so many that each of several gateways may have all connections of a case, also by
+// its share while the engine is slow.
+const clusterCallsAtOnce = 1024
+
 // clusterCaddyfile is a gateway with a key of three limits and one without any.
 func clusterCaddyfile(s site, block string) string {
 	return globalOptions(s, fmt.Sprintf(`	gatehouse {
@@ -34,7 +38,7 @@ func clusterCaddyfile(s site, block string) string {
 			responses native
 		}
 	}
-`, filepath.Join(filepath.Dir(s.storage), "data"), block, benchKey, gatewayKeyVar, callsAtOnce, spentKeyVar, s.catalog, s.upstream, upstreamKeyVar, modelWhole+" "+modelCoalesced)) +
+`, filepath.Join(filepath.Dir(s.storage), "data"), block, benchKey, gatewayKeyVar, clusterCallsAtOnce, spentKeyVar, s.catalog, s.upstream, upstreamKeyVar, modelWhole+" "+modelCoalesced)) +
 		fmt.Sprintf(`http://:%d {
 	bind 127.0.0.1
 	gatehouse

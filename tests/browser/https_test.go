@@ -3,6 +3,7 @@
 package browser
 
 import (
+	"crypto/tls"
 	"fmt"
 	"net/http"
 	"testing"
@@ -24,6 +25,16 @@ func TestTheConsoleOverTLS(t *testing.T) {
 	secure := *s
 	secure.scheme, secure.host = "https", fmt.Sprintf("127.0.0.1:%d", ports[0])
 
+	certified := func() error { // Caddy's own authority issues the certificate after the reload
+		conn, err := tls.Dial("tcp", secure.host, &tls.Config{InsecureSkipVerify: true})
+		if err == nil {
+			err = conn.Close()
+		}
+		return err
+	}
+	if err := process.Eventually(t.Context(), pageTimeout, certified); err != nil {
+		t.Fatal(err)
+	}
 	inEachBrowser(t, &secure, func(t *testing.T, b *tab) {
 		b.signIn("ops")
 		cookie := b.session()

@@ -164,10 +164,10 @@ func (o options) follow(ctx context.Context, t clustertest.T, r *process.Result)
 		section = s.section
 		output, err := o.do(ctx, sh, s)
 		if o.verbose {
-			fmt.Printf("$ %s%s\n%s", s.command, s.options, output)
+			fmt.Printf("$ %s%s%s", s.command, s.options, output)
 		}
 		if err != nil {
-			r.Check(section, fmt.Errorf("%s:%d: $ %s\n%w; it printed\n%s", o.page, s.line, s.command, err, output))
+			r.Check(section, fmt.Errorf("%s:%d: $ %s%w; it printed\n%s", o.page, s.line, s.command, err, output))
 			return nil
 		}
 	}
@@ -178,9 +178,13 @@ func (o options) follow(ctx context.Context, t clustertest.T, r *process.Result)
 // do runs one step.
 func (o options) do(ctx context.Context, sh *shell, s step) (output string, err error) {
 	if s.options != "" {
-		s.command = "sed -i '/^\tgatehouse {$/r /dev/stdin' Caddyfile <<'EOF'\n" + s.options + "\nEOF"
+		s.command = "sed -i '/^\tgatehouse {$/r /dev/stdin' Caddyfile <<'EOF'\n" + s.options + "EOF"
 	}
-	output, err = sh.run(ctx, s.command)
+	most := buildTimeout
+	if s.strict {
+		most = stepTimeout
+	}
+	output, err = sh.run(ctx, s.command, most)
 	switch {
 	case s.strict && !agrees(s.shown, output):
 		return output, fmt.Errorf("the page shows\n%s", s.shown)

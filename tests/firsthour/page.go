@@ -7,6 +7,8 @@ import (
 	"os"
 	"regexp"
 	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/manual"
 )
 
 // step is a command of the page, or lines that go into the gatehouse block of ./Caddyfile.
@@ -26,52 +28,55 @@ func readPage(path string) (steps []step, err error) {
 	if err != nil {
 		return nil, err
 	}
-	section, kind := "", ""
-	var block []string
-	for i, line := range strings.Split(string(text), "\n") {
-		fence, fenced := strings.CutPrefix(line, "```")
-		switch {
-		case fenced && kind == "":
-			if kind, block = fence, nil; kind != "sh" && kind != "console" && kind != "caddyfile" {
-				return nil, fmt.Errorf("%s:%d: a block of %q: only sh, console and caddyfile can be run", path, i+1, kind)
-			}
-		case fenced:
-			steps = append(steps, readBlock(kind, section, i+1-len(block), block)...)
-			kind = ""
-		case kind != "":
-			block = append(block, line)
-		case strings.HasPrefix(line, "## "):
-			section = line[len("## "):]
-		}
+	blocks, err := manual.Read(path, string(text))
+	if err != nil {
+		return nil, err
 	}
-	if kind != "" {
-		return nil, fmt.Errorf("%s: the last block has no end", path)
+	lines := strings.Split(string(text), "\n")
+	for _, b := range blocks {
+		section := ""
+		for _, line := range lines[:b.Line] {
+			if heading, ok := strings.CutPrefix(line, "## "); ok {
+				section = heading
+			}
+		}
+		first := step{section: section, line: b.Line + 1}
+		switch b.Kind {
+		case "sh":
+			first.command = b.Text
+			steps = append(steps, first)
+		case "caddyfile":
+			first.options = b.Text
+			steps = append(steps, first)
+		case "console":
+			steps = append(steps, commands(first, b.Text)...)
+		default:
+			return nil, fmt.Errorf("%s: only sh, console and caddyfile can be run, not %q", b, b.Kind)
+		}
 	}
 	return steps, nil
 }
 
-func readBlock(kind, section string, line int, block []string) (steps []step) {
-	text := strings.Join(block, "\n")
-	switch kind {
-	case "sh":
-		return []step{{section: section, line: line, command: text}}
-	case "caddyfile":
-		return []step{{section: section, line: line, options: text}}
-	}
+// commands are those of a block "console". A command whose line ends with a backslash goes on.
+func commands(first step, text string) (steps []step) {
+	first.strict = true
 	continued := false
-	for i, l := range block {
-		command, ok := strings.CutPrefix(l, "$ ")
+	for line := range strings.Lines(text) {
+		command, ok := strings.CutPrefix(line, "$ ")
 		switch last := len(steps) - 1; {
 		case ok:
-			steps = append(steps, step{section: section, line: line + i, command: command, strict: true})
-		case last < 0:
-			steps = append(steps, step{section: section, line: line + i, strict: true, command: "false # a block begins with $"})
+			first.command = command
+			steps = append(steps, first)
 		case continued:
-			steps[last].command += "\n" + l
+			steps[last].command += line
+		case last < 0: // the shell says what is wrong
+			first.command = line
+			steps = append(steps, first)
 		default:
-			steps[last].shown += l + "\n"
+			steps[last].shown += line
 		}
-		continued = strings.HasSuffix(l, `\`) && (ok || continued)
+		continued = strings.HasSuffix(line, "\\\n") && (ok || continued)
+		first.line++
 	}
 	return steps
 }

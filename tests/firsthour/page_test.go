@@ -44,10 +44,10 @@ func TestAPageIsReadInOrder(t *testing.T) {
 		t.Fatalf("%v, %+v", err, steps)
 	}
 	for i, want := range []step{
-		{section: "One", line: 6, command: "export A=1"},
-		{section: "Two", line: 11, command: "echo $A \\\n  b", shown: "1 b\n", strict: true},
-		{section: "Two", line: 14, command: "true", strict: true},
-		{section: "Two", line: 17, options: "key a"},
+		{section: "One", line: 6, command: "export A=1\n"},
+		{section: "Two", line: 11, command: "echo $A \\\n  b\n", shown: "1 b\n", strict: true},
+		{section: "Two", line: 14, command: "true\n", strict: true},
+		{section: "Two", line: 17, options: "key a\n"},
 	} {
 		if steps[i] != want {
 			t.Errorf("step %d is %+v, want %+v", i, steps[i], want)
@@ -80,12 +80,12 @@ func TestTheShellKeepsItsVariablesAndSaysHowACommandEnds(t *testing.T) {
 		{command: "if", fails: true},
 		{command: "echo still", want: "still\n"},
 	} {
-		out, err := sh.run(t.Context(), c.command)
+		out, err := sh.run(t.Context(), c.command, stepTimeout)
 		if (err != nil) != c.fails || !c.fails && out != c.want {
 			t.Errorf("%s: %v, %q", c.command, err, out)
 		}
 	}
-	if _, err := sh.run(t.Context(), "exit 3"); err == nil || !strings.Contains(err.Error(), "shell has ended") {
+	if _, err := sh.run(t.Context(), "exit 3", stepTimeout); err == nil || !strings.Contains(err.Error(), "shell has ended") {
 		t.Errorf("%v", err)
 	}
 }

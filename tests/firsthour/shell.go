@@ -16,8 +16,12 @@ import (
 	"time"
 )
 
-// stepTimeout ends a command that hangs: the slowest takes seconds.
-const stepTimeout = time.Minute
+// Bounds of a command that hangs. Those with an output take seconds; the program is built without one,
+// which takes minutes on a new machine.
+const (
+	stepTimeout  = time.Minute
+	buildTimeout = 15 * time.Minute
+)
 
 // shell is one bash for all commands of a page, so that variables, folders and jobs stay.
 type shell struct {
@@ -57,7 +61,7 @@ func startShell(dir string, environment []string) (*shell, error) {
 
 // run runs a command and returns what it printed until it ended. What it has started in the background
 // goes on. The error says that it failed, hangs, or has ended the shell.
-func (s *shell) run(ctx context.Context, command string) (output string, err error) {
+func (s *shell) run(ctx context.Context, command string, most time.Duration) (output string, err error) {
 	s.count++
 	file := filepath.Join(s.dir, fmt.Sprintf("%03d", s.count))
 	if err := os.WriteFile(file, []byte(command+"\n"), 0o600); err != nil {
@@ -66,7 +70,7 @@ func (s *shell) run(ctx context.Context, command string) (output string, err err
 	if _, err := fmt.Fprintf(s.stdin, ". %s >%[1]s.out 2>&1 </dev/null 3>&-; echo $? >&3\n", file); err != nil {
 		return "", errors.New("the shell has ended")
 	}
-	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	select {
 	case code, ok := <-s.codes:

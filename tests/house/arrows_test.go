@@ -571,6 +571,7 @@ var arrows = []arrow{
 	{"tests/bench", "tests/process", "runs the servers"},
 	{"tests/bench", "internal/testkit/answers", "what the upstream says"},
 	{"tests/clients", "tests/desktop", "a desktop that clients use"},
+	{"tests/firsthour", "internal/testkit/manual", "the blocks of the page"},
 	{"tests/firsthour", "tests/clustertest", "what gateways share"},
 	{"tests/firsthour", "tests/process", "flags, results, the screen"},
 	{"tests/firsthour/ollama", "internal/testprovider", "what the stand-in says"},

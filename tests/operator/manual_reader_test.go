@@ -176,7 +176,7 @@ func (r *reader) loads(option, text string) error {
 	return err
 }
 
-// python only compiles: what a program needs is installed for other suites.
+// python only compiles: the suites of tests/sdk/python run it (contract.example), with what it needs.
 func (r *reader) python(b manual.Block) error {
 	_, err := r.shell("python3 -c 'import ast, sys; ast.parse(sys.stdin.read())' <<'END'\n" + r.of(b) + "\nEND\n")
 	return err

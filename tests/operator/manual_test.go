@@ -41,6 +41,7 @@ var byOthers = []exception{
 	{"docs/agents.md", "python", "tests/clients/loops.go"},
 	{"docs/agents.md", "toml", "tests/clients/clients_test.go"},
 	{"docs/clients.md", "", "tests/clients/clients_test.go"},
+	{"docs/first-hour.md", "", "tests/firsthour/main.go"},
 	{"docs/cluster.md", "$ caddy gatehouse cluster", "tests/operator/show_cluster_test.go"},
 	{"docs/gemini.md", `"code": 429`, "tests/api/google_callers_test.go"},
 	{"docs/guardrails.md", "json", "tests/api/guard_webhook_test.go"},
@@ -70,7 +71,7 @@ var notRun = []exception{
 	{"docs/vnc.md", "Xvnc", "starts an X server: tests/desktop/desktop.go starts it with the same options"},
 	{"docs/viewers.md", "[desk]", "a configuration of stunnel: tests/viewers runs it with the same options"},
 	{"docs/viewers.md", "GATEWAY_URL", "waits for a viewer: tests/viewers runs the command"},
-	{"docs/workstations.md", "workstation list", "the forms of commands: tests/operator/testdata/script/workstation.txtar runs them"},
+	{"docs/workstations.md", "workstation list", "the forms of commands: tests/house/commands_test.go looks for them and their flags"},
 	{"docs/workstations.md", "#cloud-config", "a file of cloud-init"},
 	{"tests/README.md", "func Test", "a test of its own"},
 }

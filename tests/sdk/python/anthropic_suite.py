@@ -10,6 +10,7 @@ import sys
 
 import anthropic
 import httpx
+import openai
 from pydantic import BaseModel
 
 import contract
@@ -70,6 +71,13 @@ CLOCK = {
     "input_schema": {"type": "object", "properties": {"zone": {"type": "string"}}, "required": ["zone"]},
 }
 TOOLS = [WEATHER, CLOCK]
+
+
+@newest_and_native
+def the_examples_of_the_manual():
+    names = {"Anthropic": Anthropic, "OpenAI": openai.OpenAI}
+    equal(contract.example("README.md", "responses.create", names), 2 * (echo("hello") + "\n"), "printed")
+    contract.example("docs/messages.md", "messages.create", names, [("anthropic/claude-sonnet-5", name("echo"))])
 
 
 @case()

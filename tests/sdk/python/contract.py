@@ -7,8 +7,11 @@ HTTP. "fake" has all APIs of OpenAI; "chatonly", "responsesonly" and "anthropic"
 have one API each, "gemini" and "converse" the protocols of clouds.
 """
 
+import contextlib
+import io
 import json
 import os
+import re
 import sys
 import traceback
 
@@ -59,6 +62,22 @@ PERSON = {
 def echo(prompt):
     """The whole reply of the model "echo" of either provider."""
     return f"You said: {prompt}"
+
+
+def example(page, first, names, models=()):
+    """Runs the block of a page of the documentation that has the text first, as a reader of it would at
+    this gateway, and returns what it prints. models are pairs: a model of the page, and the one to call."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", page)
+    with open(path, encoding="utf-8") as file:
+        blocks = re.findall(r"```python\n(.*?)```", file.read(), re.S)
+    text = next(block for block in blocks if first in block)
+    text = re.sub(r"https?://(127\.0\.0\.1:8080|ai\.example\.com)", ORIGIN, text)
+    for documented, model in models:
+        text = text.replace(documented, model)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(text, page, "exec"), {"os": os, **names})
+    return printed.getvalue()
 
 
 _cases = []

@@ -59,6 +59,12 @@ def fails(fn, code, status):
     raise AssertionError(f"no error, but {got!r}")
 
 
+@case(only="gemini")
+def the_example_of_the_manual():
+    printed = contract.example("docs/gemini.md", "genai.Client", {"genai": genai, "types": types}, [("gemini/gemini-3-flash", name("3-echo"))])
+    equal(printed, echo("hello") + "\n", "printed")
+
+
 @case()
 def an_answer_is_given_under_each_version():
     for version in VERSIONS:

@@ -51,6 +51,15 @@ def refused(key):
 
 
 @case()
+def the_example_of_the_manual():
+    printed = contract.example("docs/keys.md", "api_keys", {"MANAGER_KEY": MANAGER_KEY})
+    assert printed.startswith("gh-"), printed
+    (made,) = keys.list(include_disabled=True).data
+    equal((made.name, made.disabled), ("Ada", True))
+    keys.delete(hash=made.hash)
+
+
+@case()
 def the_life_of_a_key():
     made = keys.create(name="life")
     assert made.key.startswith("gh-"), made.key

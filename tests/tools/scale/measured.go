@@ -115,18 +115,14 @@ func (m *measured) all(kind, mix string, gateways int, alone bool) (sum run, err
 	return sum, nil
 }
 
-// work is the CPU of one call at a part, in seconds: a part that has several calls at a time takes them at
-// one wake-up.
+// work is the CPU of one call at a part, in seconds: among others that it has, and what is added where it
+// has to wake up for it.
 type work struct{ among, wake float64 }
 
-// of is the work for one of so many.
-func (w work) of(n int) float64 { return w.among + w.wake/float64(n) }
+func (w work) alone() float64 { return w.among + w.wake }
 
-// workOf is what two measurements say: of one call at a time, and of n.
-func workOf(single, many float64, n int) work {
-	wake := max(0, single-many) / (1 - 1/float64(n))
-	return work{max(0, many-wake/float64(n)), wake}
-}
+// workOf is what two measurements say: of one call at a time, and of many.
+func workOf(single, many float64) work { return work{many, max(0, single-many)} }
 
 // costs are seconds of a core.
 type costs struct {
@@ -155,14 +151,14 @@ func (m *measured) costs(mix string, alone bool) (c costs, err error) {
 		return c, err
 	}
 	net := func(r run, part string) float64 { return max(0, r.CPU[part]-c.idle[part]*r.Seconds) }
-	c.gateway = workOf(net(single, gatewayPart)/single.Calls, net(busy, gatewayPart)/busy.Calls, busy.Conns)
-	c.provider = workOf(single.CPU[providerPart]/single.Calls, direct.CPU[providerPart]/direct.Calls, direct.Conns)
-	c.client = workOf(single.CPU[clientPart]/single.Calls, direct.CPU[clientPart]/direct.Calls, direct.Conns)
+	c.gateway = workOf(net(single, gatewayPart)/single.Calls, net(busy, gatewayPart)/busy.Calls)
+	c.provider = workOf(single.CPU[providerPart]/single.Calls, direct.CPU[providerPart]/direct.Calls)
+	c.client = workOf(single.CPU[clientPart]/single.Calls, direct.CPU[clientPart]/direct.Calls)
 	if alone {
 		return c, nil
 	}
 	if c.messages = int(busy.Messages / busy.Calls); c.messages > 0 {
-		c.message = workOf(net(single, enginePart)/single.Messages, net(busy, enginePart)/busy.Messages, busy.Conns)
+		c.message = workOf(net(single, enginePart)/single.Messages, net(busy, enginePart)/busy.Messages)
 	}
 	// Two equations: so much a transaction and so much a row.
 	second := func(r run) (cpu, commits, rows float64) {

@@ -127,13 +127,13 @@ func costsTable(m *measured) (string, error) {
 		}
 		message := "-"
 		if k.messages > 0 {
-			message = us(k.message.of(1)) + ", " + us(k.message.among)
+			message = us(k.message.alone()) + ", " + us(k.message.among)
 		}
 		alone := "-"
 		if a, err := m.costs(mix, true); err == nil {
-			alone = us(a.gateway.of(1)) + ", " + us(a.gateway.among)
+			alone = us(a.gateway.alone()) + ", " + us(a.gateway.among)
 		}
-		rows = append(rows, []string{mix, alone, us(k.gateway.of(1)) + ", " + us(k.gateway.among), message, us(k.commit) + "; " + us(k.row), fmt.Sprintf("%.0f", k.written)})
+		rows = append(rows, []string{mix, alone, us(k.gateway.alone()) + ", " + us(k.gateway.among), message, us(k.commit) + "; " + us(k.row), fmt.Sprintf("%.0f", k.written)})
 	}
 	return table("| a call | gateway alone | gateway of a cluster | engine, a message | PostgreSQL: a transaction; a row | bytes of its log, a row |", rows), nil
 }
@@ -171,9 +171,9 @@ func atRate(p plan, k costs, rate float64) outcome {
 
 // carried is the rate at which the part that is used most is used as much as is useful.
 func carried(p plan, k costs) outcome {
-	most := hostCores * float64(p.gateways) / k.gateway.of(1)
+	most := hostCores * float64(p.gateways) / k.gateway.alone()
 	if !p.alone {
-		most = min(most, 1/(k.message.of(1)*float64(k.messages+1)), postgresCores/k.row)
+		most = min(most, 1/(k.message.alone()*float64(k.messages+1)), postgresCores/k.row)
 	}
 	o := atRate(p, k, useful*most)
 	for range 3 {

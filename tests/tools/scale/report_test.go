@@ -29,12 +29,12 @@ func TestCostsAreFoundInMeasurements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "a call alone", k.gateway.of(1), 300e-6, 1e-6)
-	near(t, "one of eleven", k.gateway.of(11), 100e-6, 1e-6)
-	near(t, "the provider alone", k.provider.of(1), 50e-6, 1e-6)
-	near(t, "the client among many", k.client.of(11), 20e-6, 1e-6)
-	near(t, "a message alone", k.message.of(1), 50e-6, 1e-6)
-	near(t, "a message among many", k.message.of(11), 25e-6, 1e-6)
+	near(t, "a call alone", k.gateway.alone(), 300e-6, 1e-6)
+	near(t, "one of many", k.gateway.among, 100e-6, 1e-6)
+	near(t, "the provider alone", k.provider.alone(), 50e-6, 1e-6)
+	near(t, "the client among many", k.client.among, 20e-6, 1e-6)
+	near(t, "a message alone", k.message.alone(), 50e-6, 1e-6)
+	near(t, "a message among many", k.message.among, 25e-6, 1e-6)
 	near(t, "a transaction", k.commit, 1e-3, 1e-6)
 	near(t, "a row", k.row, 1e-5, 1e-6)
 	if k.messages != 2 {
@@ -109,6 +109,26 @@ func TestPointsOfTheSamePlacementAreOne(t *testing.T) {
 	}
 	near(t, "calls", all[0].Calls, a.Calls*1.5, 1e-9)
 	near(t, "seconds", all[0].Seconds, 20, 1e-9)
+}
+
+func TestSizesAndCountsAreRounded(t *testing.T) {
+	for got, want := range map[string]string{
+		size(1.5e12): "1.5 TB", size(437e9): "440 GB", size(512): "512 bytes", count(271_234): "270,000", count(1): "1", count(99.6): "100", count(9996): "10,000",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestMoreThanAnEngineCarriesTakesClusters(t *testing.T) {
+	text, err := takeTable(known())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text, "| 1,000 calls/s, "+limitsMix+" | 1 × 4 cores | ") || !strings.Contains(text, "| 20,000 calls/s, "+limitsMix+" | 3 × 4 cores | 3 clusters, each ") {
+		t.Error(text)
+	}
 }
 
 const page = "../../../docs/scale.md"

@@ -34,12 +34,14 @@ func takeTable(m *measured) (string, error) {
 		one := carried(m.hosts(1, false), k).rate
 		for _, rate := range c.rates {
 			n := int(math.Ceil(rate / one))
-			o := atRate(m.hosts(n, false), k, rate)
+			// What one engine does not carry is spread over clusters.
+			clusters := math.Ceil(rate / carried(m.hosts(n, false), k).rate)
+			o := atRate(m.hosts(int(math.Ceil(float64(n)/clusters)), false), k, rate/clusters)
 			engine := percent(o.worked[enginePart]) + " of a core"
-			if clusters := math.Ceil(o.worked[enginePart] / useful); clusters > 1 {
-				engine = fmt.Sprintf("%.0f, of clusters of their own", clusters)
+			if clusters > 1 {
+				engine = fmt.Sprintf("%.0f clusters, each %s", clusters, engine)
 			}
-			add(count(rate)+" calls/s, "+c.mix, hosts(n), engine, fmt.Sprintf("%.1f cores", o.worked[postgresPart]), disk(rate*secondsOfADay, f["bytes a row in PostgreSQL"])+" a day")
+			add(count(rate)+" calls/s, "+c.mix, hosts(n), engine, fmt.Sprintf("%.1f cores", clusters*o.worked[postgresPart]), disk(rate*secondsOfADay, f["bytes a row in PostgreSQL"])+" a day")
 		}
 	}
 	memory := func(n int, more float64) string {
@@ -75,7 +77,11 @@ func size(bytes float64) string {
 		bytes float64
 	}{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}} {
 		if bytes >= unit.bytes {
-			return count(bytes/unit.bytes) + " " + unit.name
+			n := bytes / unit.bytes
+			if n < 10 {
+				return fmt.Sprintf("%.1f %s", n, unit.name)
+			}
+			return count(n) + " " + unit.name
 		}
 	}
 	return fmt.Sprintf("%.0f bytes", bytes)
