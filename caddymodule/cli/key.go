@@ -127,9 +127,9 @@ func (o *operator) membersCommand(use, short string, args int, run func(args []s
 }
 
 var keyLists = [5]struct{ name, flag, usage string }{
-	{"scopes", "scope", "a permission; may be repeated (default: all of runtime_keys)"},
-	{"models", "model", "a pattern of models; may be repeated (default: all of runtime_keys)"},
-	{"mcp", "mcp", "a pattern SERVER/TOOL of tools; may be repeated (default: none)"},
+	{"scopes", "scope", "a permission; may be repeated (a new key without one: all of runtime_keys)"},
+	{"models", "model", "a pattern of models; may be repeated (a new key without one: all of runtime_keys)"},
+	{"mcp", "mcp", "a pattern SERVER/TOOL of tools; may be repeated (a new key without one: none)"},
 	{"rates", "rate", "a rate, such as 60/min; may be repeated"},
 	{"budgets", "budget", "a budget, such as \"1M tokens/day\"; may be repeated"},
 }
