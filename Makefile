@@ -82,7 +82,7 @@ $(BENCH_PEERS): tests/bench/peers/litellm.txt tests/bench/peers/package-lock.jso
 	touch $@
 
 scale: build
-	go run ./tests/bench -caddy ./caddy -capacity tests/tools/scale/measured.json
+	go run ./tests/bench -caddy ./caddy -time 3s -capacity tests/tools/scale/measured.json
 	cd tests/tools && go run ./scale -docs ../../docs/scale.md
 
 # go test has no timeout here: every wait of a call or a pause has its own.

@@ -120,7 +120,7 @@ func models(t *testing.T) (full, bare catalog.Model) {
 		InputModalities: []string{"text", "image"}, OutputModalities: []string{"text"}, SupportedParameters: []string{"tools"},
 		Price: &catalog.Price{Rates: catalog.Rates{
 			Prompt: rate(t, "0.01"), Completion: rate(t, "0.02"), CacheRead: rate(t, "0.03"), CacheWrite: rate(t, "0.04"), CacheHour: rate(t, "0.05"),
-			Reasoning: rate(t, "0.06"), Units: catalog.UnitRates{units.AudioInput: rate(t, "0.07"), units.AudioOutput: rate(t, "0.08")},
+			Reasoning: rate(t, "0.06"), Units: catalog.UnitRates{units.AudioInput: rate(t, "0.07"), units.AudioOutput: rate(t, "0.08"), units.Images: rate(t, "0.09"), units.Millis: rate(t, "0.1")},
 		}}, Moderated: true, OwnedBy: "lab",
 	}
 	return full, catalog.Model{ID: "acme/n", Provider: "acme", Name: "n", OwnedBy: "acme"}
@@ -133,7 +133,7 @@ const (
 	openrouterFull = `{"id":"acme/m","canonical_slug":"acme/m","name":"M","created":7,"description":"d","context_length":8192,` +
 		`"architecture":{"modality":"text+image->text","input_modalities":["text","image"],"output_modalities":["text"]},` +
 		`"pricing":{"prompt":"0.01","completion":"0.02","input_cache_read":"0.03","input_cache_write":"0.04","internal_reasoning":"0.06",` +
-		`"audio":"0.07","audio_output":"0.08"},` +
+		`"audio":"0.07","audio_output":"0.08"},"unit_pricing":{"image":"0.09","second":"0.1"},` +
 		`"top_provider":{"context_length":8192,"max_completion_tokens":100,"is_moderated":true},"per_request_limits":null,` +
 		`"supported_parameters":["tools"],"default_parameters":null,"supported_voices":null,"links":{"details":"/api/v1/models/acme/m/endpoints"}}`
 	openrouterBare = `{"id":"acme/n","canonical_slug":"acme/n","name":"acme/n","created":0,"context_length":null,` +

@@ -106,11 +106,20 @@ func AppendModelEndpoints(dst []byte, m catalog.Model, groups [][]modelcall.Cand
 }
 
 func openrouterModel(m catalog.Model) openrouter.ModelInfo {
+	var units map[string]string
+	if m.Price != nil {
+		if other := m.Price.Units.Other(); other != nil {
+			units = make(map[string]string, len(other))
+			for name, rate := range other {
+				units[name] = rate.String()
+			}
+		}
+	}
 	return openrouter.ModelInfo{
 		ID: m.ID, Name: m.DisplayName, Description: m.Description, Created: m.Created,
 		ContextLength: m.ContextLength, MaxOutput: m.MaxOutput,
 		InputModalities: m.InputModalities, OutputModalities: m.OutputModalities,
-		Parameters: m.SupportedParameters, Pricing: pricing(m.Price), Moderated: m.Moderated,
+		Parameters: m.SupportedParameters, Pricing: pricing(m.Price), UnitPricing: units, Moderated: m.Moderated,
 	}
 }
 

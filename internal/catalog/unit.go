@@ -79,6 +79,21 @@ func (r *UnitRates) Audio() (input, output Quote) {
 	return r[units.AudioInput], r[units.AudioOutput]
 }
 
+// Other returns the known rates of other units than tokens of sound, in USD for one of what the short form
+// names, by that name.
+func (r *UnitRates) Other() map[string]Rate {
+	var rates map[string]Rate
+	for i, q := range r {
+		if u := units.Unit(i); q.Known && u != units.AudioInput && u != units.AudioOutput {
+			if rates == nil {
+				rates = make(map[string]Rate)
+			}
+			rates[unitTable[i].short] = q.Rate
+		}
+	}
+	return rates
+}
+
 // known reports whether there is a rate of a unit that is a token, or of one that is none.
 func (r *UnitRates) known(token bool) bool {
 	for i, q := range r {

@@ -5,6 +5,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -54,6 +57,50 @@ func TestOnlyFilesOfThisProgramAreAssets(t *testing.T) {
 	} {
 		if w := getAsset(t, path); w.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+}
+
+// A class that no page has is dead: what pages are made of is in templates, in scripts and in texts of Go.
+func TestEveryClassOfTheStylesIsUsed(t *testing.T) {
+	var (
+		word     = regexp.MustCompile(`[A-Za-z][\w-]*`)
+		comment  = regexp.MustCompile(`(?s)/\*.*?\*/`)
+		selector = regexp.MustCompile(`[^{};]+\{`)
+		class    = regexp.MustCompile(`\.([A-Za-z][\w-]*)`)
+		quoted   = regexp.MustCompile("\"(?:\\\\.|[^\"\\\\\n])*\"|`[^`]*`")
+		series   = regexp.MustCompile(`^(s|line)\d$`) // made with a number
+	)
+	used := make(map[string]bool)
+	for _, pattern := range []string{"*.go", "templates/*.html", "assets/js/*.js", "../chart/*.go"} {
+		names, _ := filepath.Glob(pattern)
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			for _, part := range quoted.FindAll(text, -1) {
+				for _, w := range word.FindAll(part, -1) {
+					used[string(w)] = true
+				}
+			}
+		}
+	}
+	styles, _ := filepath.Glob("assets/css/*.css")
+	for _, name := range styles {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range selector.FindAll(comment.ReplaceAll(text, nil), -1) {
+			for _, found := range class.FindAllSubmatch(part, -1) {
+				if name := string(found[1]); !used[name] && !series.MatchString(name) {
+					t.Errorf("no page has the class %s", name)
+				}
+			}
 		}
 	}
 }

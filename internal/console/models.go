@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +27,7 @@ type modelRow struct {
 		Outputs []string `json:"output_modalities"`
 	}
 	Pricing map[string]any
+	Units   map[string]string `json:"unit_pricing"` // USD for one
 	Top     struct {
 		Output int64 `json:"max_completion_tokens"`
 	} `json:"top_provider"`
@@ -53,28 +53,6 @@ func (m *modelRow) Title() string {
 		return ""
 	}
 	return m.Name
-}
-
-// price is what a million of a unit cost, in USD, and whether that is known.
-func (m *modelRow) price(name string) (usd float64, known bool) {
-	text, _ := m.Pricing[name].(string)
-	each, err := strconv.ParseFloat(text, 64)
-	return each * 1e6, err == nil && each >= 0
-}
-
-// PriceText is what a million tokens cost, "" if that is not known.
-func (m *modelRow) PriceText(name string) string {
-	if each, known := m.price(name); known {
-		return usd(each)
-	}
-	return ""
-}
-
-// Priced reports whether a price of tokens is known.
-func (m *modelRow) Priced() bool {
-	_, in := m.price("prompt")
-	_, out := m.price("completion")
-	return in || out
 }
 
 // Chats reports whether the model answers with text.
@@ -103,11 +81,11 @@ type ability struct {
 
 var abilities = []ability{
 	{"tools", "tools", func(m *modelRow) bool { return slices.Contains(m.Parameters, "tools") }},
-	{"image", "pictures", func(m *modelRow) bool { return slices.Contains(m.Architecture.Inputs, "image") }},
+	{"image", "images", func(m *modelRow) bool { return slices.Contains(m.Architecture.Inputs, "image") }},
 	{"file", "files", func(m *modelRow) bool { return slices.Contains(m.Architecture.Inputs, "file") }},
-	{"audio", "sound", func(m *modelRow) bool { return slices.Contains(m.Architecture.Inputs, "audio") }},
+	{"audio", "audio", func(m *modelRow) bool { return slices.Contains(m.Architecture.Inputs, "audio") }},
 	{"reasoning", "reasoning", func(m *modelRow) bool { return slices.Contains(m.Parameters, "reasoning") }},
-	{"makes-image", "makes pictures", func(m *modelRow) bool { return slices.Contains(m.Architecture.Outputs, "image") }},
+	{"makes-image", "makes images", func(m *modelRow) bool { return slices.Contains(m.Architecture.Outputs, "image") }},
 	{"embeds", "embeds", func(m *modelRow) bool { return slices.Contains(m.Architecture.Outputs, "embeddings") }},
 }
 
@@ -138,16 +116,6 @@ var modelOrders = []struct {
 	{"used", "most used", func(a, b *modelRow) int { return cmp.Compare(b.Week.Requests, a.Week.Requests) }},
 	{"price", "cheapest", func(a, b *modelRow) int { return cmp.Compare(a.dear(), b.dear()) }},
 	{"context", "longest context", func(a, b *modelRow) int { return cmp.Compare(b.Context, a.Context) }},
-}
-
-// dear orders by price: a model without one comes last.
-func (m *modelRow) dear() float64 {
-	in, known := m.price("prompt")
-	out, also := m.price("completion")
-	if !known && !also {
-		return 1e12
-	}
-	return in + out
 }
 
 // modelsPage is what its template shows.

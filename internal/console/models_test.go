@@ -12,7 +12,7 @@ const threeModels = `{"data":[
 	{"id":"acme/large","name":"Large","context_length":400000,"architecture":{"input_modalities":["text","image"],"output_modalities":["text"]},
 	 "pricing":{"prompt":"0.00000125","completion":"0.00001"},"top_provider":{"max_completion_tokens":128000},"supported_parameters":["tools","reasoning"]},
 	{"id":"acme/embed","name":"Embed","context_length":null,"architecture":{"input_modalities":["text"],"output_modalities":["embeddings"]},
-	 "pricing":{"prompt":"0.00000002"},"top_provider":{"max_completion_tokens":null},"supported_parameters":[]},
+	 "pricing":{"prompt":"0.00000002"},"unit_pricing":{"second":"0.0001","image":"0.04"},"top_provider":{"max_completion_tokens":null},"supported_parameters":[]},
 	{"id":"own/small","name":"Small","context_length":8192,"architecture":{"input_modalities":["text"],"output_modalities":["text"]},
 	 "pricing":{"prompt":"-1","completion":"-1"},"top_provider":{},"supported_parameters":["tools"]}]}`
 
@@ -34,9 +34,9 @@ func modelsAPI() *fakeAPI {
 
 func TestModelsAreShownWithWhatTheyCostAndCan(t *testing.T) {
 	page := modelsAPI().visit(t, "/console/models").Body.String()
-	contains(t, page, "3 of 3 models", "<b>acme/large</b>", ">$1.25</td>", ">$10.00</td>", ">400k</td>", ">128k</td>", "tools, pictures, reasoning",
-		`<span class="badge bad">cooling down</span>`, `href="/console/activity?model=acme%2Flarge&amp;range=7d">1,234</a>`, "$2.50", "embeds",
-		`data-label="Read, a million tokens"><span class="dim">unknown</span></td>`, "A hard budget of money refuses models without a price", ">no calls lately<", `<a href="/console/try?model=acme%2Flarge">try`,
+	contains(t, page, "3 of 3 models", "<b>acme/large</b>", ">$1.25</td>", ">$10.00</td>", ">400k</td>", ">128k</td>", "tools, images, reasoning",
+		`<span class="badge bad">cooling down</span>`, `href="/console/activity?model=acme%2Flarge&amp;range=7d">1,234</a>`, "$2.50", "embeds", ">$0.02</td>", ">$0.04 an image</span>", ">$0.006 a minute of audio</span>",
+		`data-label="Input, a million tokens"><span class="dim">unknown</span></td>`, "A hard budget of money refuses models without a price", ">no calls lately<", `<a href="/console/try?model=acme%2Flarge">try`,
 		`data-label="Cost, 7 days"><span class="dim">unknown</span></td>`)
 	if strings.Contains(page, "/console/try?model=acme%2Fembed") {
 		t.Error("a model that embeds can be tried in a chat")

@@ -139,11 +139,12 @@ func providers(v *visit) error {
 	return v.render("providers", &p)
 }
 
-// refusedNames are the newest calls of the last 24 hours whose model was not found.
+// refusedNames are the newest calls of the last hour whose model was not found: with a filter each row of the
+// time is read.
 func refusedNames(v *visit) ([]activityRow, error) {
 	var answer activityAnswer
 	err := v.get("/api/v1/activity", url.Values{
-		"code": {string(apierror.ModelNotFound)}, "from": {v.now.UTC().Add(-24 * time.Hour).Format(time.RFC3339)}, "limit": {"100"},
+		"code": {string(apierror.ModelNotFound)}, "from": {v.now.UTC().Add(-time.Hour).Format(time.RFC3339)}, "limit": {"100"},
 	}, &answer)
 	return answer.Data, err
 }
@@ -163,7 +164,7 @@ func (c *providerCard) lacks(refused []activityRow) {
 
 // LackingRows is the list of these calls.
 func (providerCard) LackingRows() string {
-	return activityLink(&span{Choice: "24h"}, url.Values{"code": {string(apierror.ModelNotFound)}})
+	return activityLink(&span{Choice: "1h"}, url.Values{"code": {string(apierror.ModelNotFound)}})
 }
 
 // readProviders asks for the providers, and finds the worst model of each.

@@ -25,7 +25,7 @@ func TestProvidersAreShownAsCallsHaveFoundThem(t *testing.T) {
 		"acme/large at eu healthy 1 minute ago 20 minutes ago . It gave no answer, a broken or late one, or an error of its own. 1 of 40 2.5 % 3 of 150 2.0 %",
 		"acme/large at us cooling down again in 10 minutes never 10 minutes ago . It refused the gateway's credential, its quota is used up, or it has no such model. Somebody must act. no calls",
 		"idle no calls lately idle.invalid Its list of models has never come, so only models that the configuration or a catalog names can be called. The log has the cause. Until it comes, models NAME or discover off in its block lets calls through. "+
-			"Its list of models does not have idle/new , idle/<new> , so calls of the last 24 hours were refused. models NAME or discover off in its block lets them through. No model of it was called in the last hour, so nothing is known of it.")
+			"Its list of models does not have idle/new , idle/<new> , so calls of the last hour were refused. models NAME or discover off in its block lets them through. No model of it was called in the last hour, so nothing is known of it.")
 }
 
 func TestProvidersWithoutTheActivity(t *testing.T) {

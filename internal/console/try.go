@@ -216,7 +216,7 @@ func ask(v *visit, q *question, model string, text func(string) error) (o outcom
 			}
 		}
 		if u := c.Usage; u != nil {
-			o.Tokens = plural(u.Prompt, "token") + " read, " + count(u.Completion) + " written"
+			o.Tokens = plural(u.Prompt, "token") + " in, " + count(u.Completion) + " out"
 			if u.Cost != nil {
 				o.Cost = usd(*u.Cost)
 			}

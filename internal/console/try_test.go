@@ -83,7 +83,7 @@ func TestAnAnswerIsShownAsItComes(t *testing.T) {
 	got := a.try(t, true, map[string]string{"model": "acme/large", "text": "Say <hi>", "system": "Be brief."}, nil).Body.String()
 	_, got, _ = strings.Cut(got, "\n\n") // the code
 	const want = "event: text\ndata: \"a \\u003cb\\u003e\"\n\nevent: text\ndata: \" c\"\n\n" +
-		"event: end\ndata: {\"row\":\"/console/activity/gen-7\",\"tokens\":\"1,200 tokens read, 3 written\",\"cost\":\"$0.0125\",\"took\":\"0.0 ms\"}\n\n"
+		"event: end\ndata: {\"row\":\"/console/activity/gen-7\",\"tokens\":\"1,200 tokens in, 3 out\",\"cost\":\"$0.0125\",\"took\":\"0.0 ms\"}\n\n"
 	if got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -128,7 +128,7 @@ func TestTwoModelsAreComparedWithoutAScriptToo(t *testing.T) {
 	a, bodies := tryAPI(heard)
 	png := append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, 8)...)
 	page := a.try(t, false, map[string]string{"model": "acme/large", "second": "own/small", "text": "x"}, png).Body.String()
-	contains(t, page, "<h2>acme/large</h2>", "<h2>own/small</h2>", "a &lt;b&gt; c</pre>", `1,200 tokens read, 3 written, $0.0125: <a href="/console/activity/gen-7">the call</a>`)
+	contains(t, page, "<h2>acme/large</h2>", "<h2>own/small</h2>", "a &lt;b&gt; c</pre>", `1,200 tokens in, 3 out, $0.0125: <a href="/console/activity/gen-7">the call</a>`)
 	if len(*bodies) != 2 || !strings.Contains((*bodies)[1], `"image_url":{"url":"data:image/png;base64,iVBORw0KGgo`) || !strings.Contains((*bodies)[1], `"model":"own/small"`) {
 		t.Errorf("sent %q", *bodies)
 	}

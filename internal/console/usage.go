@@ -111,7 +111,7 @@ func (p *usagePage) links(v *visit, path string, current *usageMetric) error {
 				tile.Note = "the price of " + plural(total.Unpriced, "call") + " is unknown"
 			}
 		case m.value == "tokens":
-			tile.Note = short(total.Prompt) + " read, " + short(total.Completion) + " written"
+			tile.Note = short(total.Prompt) + " in, " + short(total.Completion) + " out"
 		case m.value == "requests":
 			tile.Note = count(total.Errors) + " failed or refused"
 		}

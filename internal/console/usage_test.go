@@ -53,14 +53,14 @@ func TestUsageHasTheSumsOfTheCalls(t *testing.T) {
 	a := newChartsAPI(t, usageCalls...)
 	body := a.visit("/console/usage").Body.String()
 	wantRows(t, body,
-		"Model Cost Share of cost Requests Failed Tokens read of them cached Tokens written",
+		"Model Cost Share of cost Requests Failed Input tokens of them cached Output tokens",
 		"acme/large $2.0000 80.0 % 1 0 1,000 0 200",
 		"acme/small $0.5000 20.0 % 1 0 1,000 0 200",
 		"home/llama price unknown 0.0 % 1 0 1,000 0 200",
 		"sent to no provider $0 0.0 % 1 1 0 0 0",
 		"Total $2.5000 + 1 unpriced call 4 1 3,000 0 600",
 	)
-	if !strings.Contains(text(body), "Cost $2.50 without 1 call whose price is unknown Tokens 3.6k 3k read, 600 written Requests 4 1 failed or refused") {
+	if !strings.Contains(text(body), "Cost $2.50 without 1 call whose price is unknown Tokens 3.6k 3k in, 600 out Requests 4 1 failed or refused") {
 		t.Errorf("the totals are wrong: %s", text(body))
 	}
 	if got := strings.Join(a.asked, " "); got != "/api/v1/activity/series" {
@@ -74,7 +74,7 @@ func TestUsageShowsUnits(t *testing.T) {
 		r.Model, r.CostNano, r.Units = "acme/draw", 500_000_000, units.Counts{units.Images: 1_200, units.Millis: 9_000}
 	}))
 	wantRows(t, newChartsAPI(t, calls...).visit("/console/usage").Body.String(),
-		"Model Cost Share of cost Requests Failed Tokens read of them cached Tokens written Also used",
+		"Model Cost Share of cost Requests Failed Input tokens of them cached Output tokens Also used",
 		"acme/large $2.0000 80.0 % 1 0 1,000 0 200",
 		"acme/draw $0.5000 20.0 % 1 0 1,000 0 200 Pictures 1,200 Sound (ms) 9,000",
 		"Total $2.5000 2 0 2,000 0 400 Pictures 1,200 Sound (ms) 9,000",
@@ -84,7 +84,7 @@ func TestUsageShowsUnits(t *testing.T) {
 func TestUsageByKeyShowsTokensOfOneModel(t *testing.T) {
 	body := newChartsAPI(t, usageCalls...).visit("/console/usage?by=key&metric=tokens&provider=acme").Body.String()
 	wantRows(t, body,
-		"Key Cost Share of tokens Requests Failed Tokens read of them cached Tokens written",
+		"Key Cost Share of tokens Requests Failed Input tokens of them cached Output tokens",
 		"dev $2.0000 50.0 % 1 0 1,000 0 200", "ci $0.5000 50.0 % 1 0 1,000 0 200", "Total $2.5000 2 0 2,000 0 400",
 	)
 	for _, want := range []string{

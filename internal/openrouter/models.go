@@ -14,6 +14,7 @@ type ModelInfo struct {
 	OutputModalities []string
 	Parameters       []string // supported request parameters
 	Pricing          Pricing
+	UnitPricing      map[string]string // USD for one of a unit that OpenRouter's pricing does not have
 	Moderated        bool
 }
 
@@ -42,12 +43,14 @@ type model struct {
 	ContextLength Count        `json:"context_length"`
 	Architecture  architecture `json:"architecture"`
 	Pricing       Pricing      `json:"pricing"`
-	TopProvider   topProvider  `json:"top_provider"`
-	RequestLimits null         `json:"per_request_limits"`
-	Parameters    []string     `json:"supported_parameters"`
-	Defaults      null         `json:"default_parameters"`
-	Voices        null         `json:"supported_voices"`
-	Links         modelLinks   `json:"links"`
+	// UnitPricing is not OpenRouter's: what pictures, characters, seconds and search units cost.
+	UnitPricing   map[string]string `json:"unit_pricing,omitempty"`
+	TopProvider   topProvider       `json:"top_provider"`
+	RequestLimits null              `json:"per_request_limits"`
+	Parameters    []string          `json:"supported_parameters"`
+	Defaults      null              `json:"default_parameters"`
+	Voices        null              `json:"supported_voices"`
+	Links         modelLinks        `json:"links"`
 }
 
 type architecture struct {
@@ -73,6 +76,7 @@ func modelOf(m ModelInfo) model {
 		ContextLength: Count(m.ContextLength),
 		Architecture:  architecture{strings.Join(input, "+") + "->" + strings.Join(output, "+"), input, output},
 		Pricing:       m.Pricing,
+		UnitPricing:   m.UnitPricing,
 		TopProvider:   topProvider{Count(m.ContextLength), Count(m.MaxOutput), m.Moderated},
 		Parameters:    m.Parameters,
 		Links:         modelLinks{"/api/v1/models/" + m.ID + "/endpoints"},

@@ -109,8 +109,8 @@ func measureCapacity(ctx context.Context, o options, progress io.Writer) error {
 // own, then the points.
 func (c *capacity) runs(ctx context.Context, o options, engines *clustertest.Engines, progress io.Writer) error {
 	apart := func(n int) placement { return place(slices.Repeat([]string{"0"}, n), "1", nil) }
-	spread := place([]string{"0", "1", "1"}, "1", nil)
 	beside := place([]string{"0"}, "1", placement{enginePart: "0", clientPart: "0"})
+	crowded := place([]string{"0", "0", "0"}, "1", placement{providerPart: "0", clientPart: "0"})
 	both := place([]string{"0-1", "0-1", "0-1"}, "0-1", nil)
 	for _, step := range []struct {
 		engines *clustertest.Engines
@@ -125,7 +125,7 @@ func (c *capacity) runs(ctx context.Context, o options, engines *clustertest.Eng
 		{nil, apart(1), (*capacitySite).points, mixes[:2]},
 		{engines, apart(1), (*capacitySite).points, mixes},
 		{engines, apart(3), (*capacitySite).points, mixes[:2]},
-		{engines, spread, (*capacitySite).points, mixes[:2]},
+		{engines, crowded, (*capacitySite).points, mixes[1:3]},
 		{engines, beside, (*capacitySite).points, mixes[1:2]},
 		{engines, both, (*capacitySite).points, mixes[1:2]},
 	} {

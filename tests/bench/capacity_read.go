@@ -166,23 +166,6 @@ func pin(pid int, on string) error {
 	return nil
 }
 
-// cores are those of a list as "0" or "0-1".
-func cores(list string) (all []int) {
-	if list == "" {
-		return nil
-	}
-	first, last, several := strings.Cut(list, "-")
-	from, _ := strconv.Atoi(first)
-	to, _ := strconv.Atoi(last)
-	if !several {
-		to = from
-	}
-	for ; from <= to; from++ {
-		all = append(all, from)
-	}
-	return all
-}
-
 func allCores() string { return "0-" + strconv.Itoa(runtime.NumCPU()-1) }
 
 // machineBusy is how long the cores of the machine have worked, in seconds.

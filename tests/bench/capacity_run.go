@@ -55,7 +55,7 @@ type capacitySite struct {
 
 // run starts gateways, pins everything, and ends the gateways when do returns.
 func (s *capacitySite) run(do func() error) (err error) {
-	s.o.GOMAXPROCS = max(1, len(cores(s.at["gateway1"])))
+	s.o.GOMAXPROCS = 1 // as where costs are measured
 	if s.fleet, err = newFleet(s.o); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (s *capacitySite) run(do func() error) (err error) {
 			}
 		}
 	}
-	runtime.GOMAXPROCS(len(cores(s.at[clientPart])))
+	runtime.GOMAXPROCS(1)
 	return do()
 }
 

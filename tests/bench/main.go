@@ -11,6 +11,8 @@
 //	go run ./tests/bench -caddy ./caddy -prompt prose # plain English instead of source code
 //	go run ./tests/bench -caddy ./caddy -only req-1k-on,rate-refused
 //
+//	go run ./tests/bench -caddy ./caddy -capacity FILE # what docs/scale.md is computed from
+//
 // The cases named tls-… are what users run: TLS from the client, TLS and HTTP/2 to the provider.
 //
 // The gateway is measured with limits, budgets and guardrails off. In the cases named …-on,

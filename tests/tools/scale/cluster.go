@@ -26,6 +26,7 @@ type plan struct {
 	conns    int               // of clients that call again at once; 0: calls arrive at the rate
 	rate     float64
 	trip     float64 // seconds of a round trip between hosts
+	threads  int     // of a gateway, its client and provider; 0: as many as there are cores
 	sync     float64 // seconds that the disk of PostgreSQL takes for a commit
 	seconds  float64 // that count
 }
@@ -50,7 +51,7 @@ type cluster struct {
 	at       map[string]*process
 	gateways []*gateway
 	budget   bool     // the row of a budget that all calls share is locked
-	waiting  []func() // for it
+	waiting  []func() // for that
 	took     []float64
 	asked    int // messages to the engine
 	commits  int
@@ -72,14 +73,14 @@ func newCluster(p plan, k costs) *cluster {
 		}
 		return c.stations[list].process(part, threads, wake)
 	}
-	c.at[clientPart] = on(clientPart, clientPart, 0, k.client.wake/2)
-	c.at[providerPart] = on(providerPart, providerPart, 0, k.provider.wake)
+	c.at[clientPart] = on(clientPart, clientPart, p.threads, k.client.wake/2)
+	c.at[providerPart] = on(providerPart, providerPart, p.threads, k.provider.wake)
 	if !p.alone {
 		c.at[enginePart] = on(enginePart, enginePart, 1, k.message.wake)
 		c.at[postgresPart] = on(postgresPart, postgresPart, 0, 0)
 	}
 	for i := range p.gateways {
-		g := on(gatewayPart, gatewayPart+strconv.Itoa(i+1), 0, k.gateway.wake/float64(2+k.messages))
+		g := on(gatewayPart, gatewayPart+strconv.Itoa(i+1), p.threads, k.gateway.wake/float64(2+k.messages))
 		c.gateways = append(c.gateways, &gateway{process: g, sent: -settleWait})
 	}
 	return c
@@ -192,9 +193,10 @@ func (c *cluster) write(g *gateway) {
 	})
 }
 
-// lock locks the row of a budget that all share, until the end of the transaction.
+// lock locks the row of the budget until the end of the transaction. All calls of a mix with limits share
+// one.
 func (c *cluster) lock(then func()) {
-	if c.budget {
+	if c.budget && c.costs.messages > 0 {
 		c.waiting = append(c.waiting, then)
 		return
 	}

@@ -138,15 +138,15 @@ type costs struct {
 	idle                      map[string]float64 // a second and gateway
 }
 
-// costs are those of a mix. Those of client and provider are of calls without a gateway: both have many
-// calls at a time only there.
+// costs are those of a mix. Client and provider have many calls at a time only without a gateway between
+// them.
 func (m *measured) costs(mix string, alone bool) (c costs, err error) {
-	var quiet, single, busy, direct, directs run
+	var quiet, single, busy, direct run
 	for _, one := range []struct {
 		kind     string
 		gateways int
 		into     *run
-	}{{"quiet", 1, &quiet}, {"single", 1, &single}, {"busy", 1, &busy}, {"single", 0, &direct}, {"busy", 0, &directs}} {
+	}{{"quiet", 1, &quiet}, {"single", 1, &single}, {"busy", 1, &busy}, {"busy", 0, &direct}} {
 		if *one.into, err = m.all(one.kind, mix, one.gateways, alone || one.gateways == 0); err != nil {
 			return c, err
 		}
@@ -156,8 +156,8 @@ func (m *measured) costs(mix string, alone bool) (c costs, err error) {
 	}
 	net := func(r run, part string) float64 { return max(0, r.CPU[part]-c.idle[part]*r.Seconds) }
 	c.gateway = workOf(net(single, gatewayPart)/single.Calls, net(busy, gatewayPart)/busy.Calls, busy.Conns)
-	c.provider = workOf(direct.CPU[providerPart]/direct.Calls, directs.CPU[providerPart]/directs.Calls, directs.Conns)
-	c.client = workOf(direct.CPU[clientPart]/direct.Calls, directs.CPU[clientPart]/directs.Calls, directs.Conns)
+	c.provider = workOf(single.CPU[providerPart]/single.Calls, direct.CPU[providerPart]/direct.Calls, direct.Conns)
+	c.client = workOf(single.CPU[clientPart]/single.Calls, direct.CPU[clientPart]/direct.Calls, direct.Conns)
 	if alone {
 		return c, nil
 	}

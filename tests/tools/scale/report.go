@@ -13,7 +13,7 @@ const (
 	tolerance = 0.15
 	// quiet is how many cores other programs may have used beside a point: more, and it is no measurement.
 	quiet = 0.10
-	// useful is how much of its cores a part should use: what is above is for peaks.
+	// useful is how much of its cores a part should use: the rest is for peaks.
 	useful = 2.0 / 3
 
 	hostCores     = 4      // of a gateway
@@ -72,7 +72,7 @@ func pointsTable(m *measured) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		o := simulate(plan{gateways: r.Gateways, alone: r.Alone, cores: r.Cores, conns: r.Conns, seconds: pointSeconds}, k)
+		o := simulate(plan{gateways: r.Gateways, alone: r.Alone, cores: r.Cores, conns: r.Conns, threads: 1, seconds: pointSeconds}, k)
 		got := r.Calls / r.Seconds
 		off := o.rate/got - 1
 		gateways := strconv.Itoa(r.Gateways)
@@ -164,18 +164,18 @@ func (m *measured) hosts(gateways int, alone bool) plan {
 
 // atRate simulates calls that arrive at a rate, as long as is needed for a steady figure.
 func atRate(p plan, k costs, rate float64) outcome {
-	const calls, least, most = 20_000, 0.5, 10
+	const calls, least, most = 20_000, 0.3, 10
 	p.rate, p.seconds = rate, min(max(calls/rate, least), most)
 	return simulate(p, k)
 }
 
 // carried is the rate at which the part that is used most is used as much as is useful.
 func carried(p plan, k costs) outcome {
-	demand := k.gateway.of(1) / hostCores / float64(p.gateways)
+	most := hostCores * float64(p.gateways) / k.gateway.of(1)
 	if !p.alone {
-		demand = max(demand, k.message.of(1)*float64(k.messages+1), k.row/postgresCores)
+		most = min(most, 1/(k.message.of(1)*float64(k.messages+1)), postgresCores/k.row)
 	}
-	o := atRate(p, k, useful/demand)
+	o := atRate(p, k, useful*most)
 	for range 3 {
 		o = atRate(p, k, o.rate*useful/o.used)
 	}
@@ -205,7 +205,7 @@ func carriesTable(m *measured) (string, error) {
 			rows = append(rows, []string{mix, n.name, count(o.rate), o.wall, percent(o.worked[gatewayPart] / float64(n.gateways*hostCores)), engine, book, log, ms(o.p50) + ", " + ms(o.p99)})
 		}
 	}
-	return table("| calls | gateways | calls/s | first wall | gateways are used | engine is used | cores of PostgreSQL | its transactions/s | p50, p99 added |", rows), nil
+	return table("| calls | gateways | calls/s | first wall | gateways are used | engine is used | cores of PostgreSQL | its transactions/s | p50, p99 |", rows), nil
 }
 
 func count(n float64) string {

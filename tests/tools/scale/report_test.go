@@ -11,19 +11,16 @@ import (
 func known() *measured {
 	m := &measured{Figures: map[string]float64{}}
 	at := map[string]string{"gateway1": "0", enginePart: "1", postgresPart: "1", providerPart: "1", clientPart: "1"}
-	add := func(kind string, gateways int, calls, messages, commits float64, cpu map[string]float64) {
-		mix := limitsMix
-		if kind == "idle" {
-			mix = ""
-		}
+	add := func(kind, mix string, gateways int, calls, messages, commits float64, cpu map[string]float64) {
 		m.Runs = append(m.Runs, run{Kind: kind, Mix: mix, Gateways: gateways, Alone: gateways == 0, Cores: at, Conns: 11, Seconds: 10, Calls: calls, CPU: cpu, Messages: messages, Commits: commits})
 	}
-	add("idle", 1, 0, 0, 0, map[string]float64{gatewayPart: 0.1, enginePart: 0.01, postgresPart: 0.02})
-	add("single", 0, 1e4, 0, 0, map[string]float64{providerPart: 0.5, clientPart: 0.4})
-	add("busy", 0, 1e4, 0, 0, map[string]float64{providerPart: 0.3, clientPart: 0.2})
-	add("quiet", 1, 2000, 6000, 200, map[string]float64{gatewayPart: 0.9, enginePart: 0.2, postgresPart: 0.02 + 200*1e-3 + 2000*1e-5})
-	add("single", 1, 1e4, 2e4, 0, map[string]float64{gatewayPart: 0.1 + 3, enginePart: 0.01 + 1, providerPart: 0.5, clientPart: 0.4})
-	add("busy", 1, 1e4, 2e4, 200, map[string]float64{gatewayPart: 0.1 + 1, enginePart: 0.01 + 0.5, postgresPart: 0.02 + 200*1e-3 + 1e4*1e-5})
+	add("idle", "", 1, 0, 0, 0, map[string]float64{gatewayPart: 0.1, enginePart: 0.01, postgresPart: 0.02})
+	for _, mix := range []string{limitsMix, freeMix} {
+		add("busy", mix, 0, 1e4, 0, 0, map[string]float64{providerPart: 0.3, clientPart: 0.2})
+		add("quiet", mix, 1, 2000, 6000, 200, map[string]float64{gatewayPart: 0.9, enginePart: 0.2, postgresPart: 0.02 + 200*1e-3 + 2000*1e-5})
+		add("single", mix, 1, 1e4, 2e4, 0, map[string]float64{gatewayPart: 0.1 + 3, enginePart: 0.01 + 1, providerPart: 0.5, clientPart: 0.4})
+		add("busy", mix, 1, 1e4, 2e4, 200, map[string]float64{gatewayPart: 0.1 + 1, enginePart: 0.01 + 0.5, postgresPart: 0.02 + 200*1e-3 + 1e4*1e-5})
+	}
 	return m
 }
 
@@ -56,7 +53,7 @@ func point(t *testing.T, m *measured) run {
 		t.Fatal(err)
 	}
 	r := run{Kind: "point", Mix: limitsMix, Gateways: 1, Cores: m.Runs[0].Cores, Conns: 24, Seconds: 10, CPU: map[string]float64{}}
-	r.Calls = 10 * simulate(plan{gateways: 1, cores: r.Cores, conns: r.Conns, seconds: pointSeconds}, k).rate
+	r.Calls = 10 * simulate(plan{gateways: 1, cores: r.Cores, conns: r.Conns, threads: 1, seconds: pointSeconds}, k).rate
 	return r
 }
 

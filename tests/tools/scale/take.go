@@ -11,33 +11,36 @@ const (
 	desktopRate   = 0.125 // megabytes a second, of one desktop: 1 Mbit/s
 	keptDays      = 30
 	limitsMix     = "1 KB, limits"
-	gibibyte      = 1 << 30
+	freeMix       = "1 KB"
 	secondsOfADay = 86_400
 )
 
 // takeTable says what to take for a need.
 func takeTable(m *measured) (string, error) {
-	k, err := m.costs(limitsMix, false)
-	if err != nil {
-		return "", err
-	}
 	f := m.Figures
 	var rows [][]string
 	add := func(need, gateways, engine, book, disk string) {
 		rows = append(rows, []string{need, gateways, engine, book, disk})
 	}
 	disk := func(rows, bytes float64) string { return size(rows * bytes) }
-	for _, rate := range []float64{100, 1000, 10_000, 20_000} {
-		n := 1
-		for n < 1000 && carriedByGateways(k, n) < rate {
-			n++
+	for _, c := range []struct {
+		mix   string
+		rates []float64
+	}{{limitsMix, []float64{100, 1000, 5000, 20_000}}, {freeMix, []float64{20_000, 50_000}}} {
+		k, err := m.costs(c.mix, false)
+		if err != nil {
+			return "", err
 		}
-		o := atRate(m.hosts(n, false), k, rate)
-		engine := percent(o.worked[enginePart]) + " of a core"
-		if clusters := math.Ceil(o.worked[enginePart] / useful); clusters > 1 {
-			engine = fmt.Sprintf("%.0f, in clusters of their own", clusters)
+		one := carried(m.hosts(1, false), k).rate
+		for _, rate := range c.rates {
+			n := int(math.Ceil(rate / one))
+			o := atRate(m.hosts(n, false), k, rate)
+			engine := percent(o.worked[enginePart]) + " of a core"
+			if clusters := math.Ceil(o.worked[enginePart] / useful); clusters > 1 {
+				engine = fmt.Sprintf("%.0f, of clusters of their own", clusters)
+			}
+			add(count(rate)+" calls/s, "+c.mix, hosts(n), engine, fmt.Sprintf("%.1f cores", o.worked[postgresPart]), disk(rate*secondsOfADay, f["bytes a row in PostgreSQL"])+" a day")
 		}
-		add(count(rate)+" calls/s with limits", hosts(n), engine, fmt.Sprintf("%.1f cores", o.worked[postgresPart]), disk(rate*secondsOfADay, f["bytes a row in PostgreSQL"])+" a day")
 	}
 	memory := func(n int, more float64) string {
 		return hosts(n) + ", " + size(f["MiB a gateway without load"]*(1<<20)+more/float64(n)) + " of memory each"
@@ -59,25 +62,20 @@ func takeTable(m *measured) (string, error) {
 	return table("| you need | gateways | engine | PostgreSQL | its disk |", rows), nil
 }
 
-// carriedByGateways is what so many carry, if neither engine is the wall.
-func carriedByGateways(k costs, n int) float64 {
-	return useful * hostCores * float64(n) / k.gateway.of(1)
-}
-
 // gatewaysFor is how many gateways have so many cores to use.
 func gatewaysFor(cores float64) int { return int(max(1, math.Ceil(cores/(hostCores*useful)))) }
 
 func hosts(n int) string {
-	return fmt.Sprintf("%d of %d cores", n, hostCores)
+	return fmt.Sprintf("%d × %d cores", n, hostCores)
 }
 
 func size(bytes float64) string {
 	for _, unit := range []struct {
 		name  string
 		bytes float64
-	}{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}} {
+	}{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}} {
 		if bytes >= unit.bytes {
-			return fmt.Sprintf("%.2g %s", bytes/unit.bytes, unit.name)
+			return count(bytes/unit.bytes) + " " + unit.name
 		}
 	}
 	return fmt.Sprintf("%.0f bytes", bytes)
