@@ -30,6 +30,7 @@ var models = []string{"agent", "gpt-5.5-agent", "gpt-6.1-sol-agent"}
 // catalog, the access log, and the port of a VNC server.
 const caddyfile = `{
 	admin off
+	skip_install_trust
 	persist_config off
 	grace_period 5s
 	gatehouse {
