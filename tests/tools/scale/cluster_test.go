@@ -120,7 +120,20 @@ func TestAWakeUpIsPaidOncePerTurn(t *testing.T) {
 		b.do(work, func() {})
 	}
 	s.run(2)
-	near(t, "a thousand calls, in turns of a slice", a.worked, wake+5*work+1000*work+4*wake, 0.001)
+	turns := math.Ceil(1000 * work / (slice - wake))
+	near(t, "a thousand calls, in turns of a slice", a.worked, wake+5*work+1000*work+turns*wake, 0.001)
+}
+
+func TestLongWorkIsInterruptedAfterItsSlice(t *testing.T) {
+	s := newSimulation()
+	st := s.station(1)
+	long, short := st.process("long", 0, 0), st.process("short", 0, 0)
+	var ended, answered float64
+	long.do(10*slice, func() { ended = s.now })
+	s.after(slice/2, func() { short.do(slice/10, func() { answered = s.now }) })
+	s.run(1)
+	near(t, "the end of the short one", answered, slice*1.1, 0.001)
+	near(t, "the end of the long one", ended, slice*10.1, 0.001)
 }
 
 func TestSettlementsAndRowsGoInGroups(t *testing.T) {

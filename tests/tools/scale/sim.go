@@ -3,6 +3,7 @@ package main
 import (
 	"container/heap"
 	"math/rand/v2"
+	"slices"
 )
 
 // simulation is a discrete-event simulation: a clock in seconds, and what happens next. The same seed
@@ -54,11 +55,12 @@ func (s *simulation) run(until float64) {
 	s.now = until
 }
 
-// slice is how long a core works for a process while others wait: what Linux gives it, about.
-const slice = 0.003
+// slice is how long a core works for a process while others wait: the base slice of Linux 6.18 on
+// two cores (kernel/sched/fair.c: 0.7 ms, scaled by the logarithm of the cores).
+const slice = 0.0014
 
 // station has the cores of a machine. A core that turns to a process wakes it up, which has its price, and
-// then works for it until nothing waits there, or others have waited for long enough. Without cores it has as
+// then works for it until nothing waits there, or its slice is over and others wait. Without cores it has as
 // many as are needed.
 type station struct {
 	sim       *simulation
@@ -139,19 +141,24 @@ func (st *station) next(c *core) {
 	}
 	first := next.queue[0]
 	next.queue = next.queue[1:]
-	seconds := first.seconds
 	if next != c.process {
-		seconds += next.wake
+		first.seconds += next.wake
 		c.process, c.since = next, now
 	} else if over {
 		c.since = now
 	}
+	seconds := min(first.seconds, slice)
+	first.seconds -= seconds
 	next.running++
 	st.sim.after(seconds, func() {
 		next.running--
 		next.worked += seconds
 		c.working = false
-		first.then() // what it adds to this process is done without another wake-up
+		if first.seconds > 0 {
+			next.queue = slices.Insert(next.queue, 0, first)
+		} else {
+			first.then() // what it adds to this process is done without another wake-up
+		}
 		if !c.working {
 			st.next(c)
 		}
