@@ -14,29 +14,29 @@ import (
 // listKeys lists the keys of the manager's tenant: those that were made at run time, newest first, or those of
 // the configuration.
 func listKeys(x *apiRequest) error {
-	q, err := x.strictQuery("include_disabled", "offset", "search", "workspace_id", "tenant", "source")
+	q, configured, err := keysQuery(x, "include_disabled", "offset", "search", "workspace_id")
 	if err != nil {
 		return err
 	}
-	configured, err := ofConfiguration(q)
-	switch {
-	case err != nil:
-		return err
-	case configured:
+	if configured {
 		return x.reply(http.StatusOK, report.ConfiguredKeys(gateway.ConfiguredKeys(x.gateway, x.req.Caller.Tenants(q.Get("tenant")))))
 	}
 	return listMadeKeys(x, q)
 }
 
-// ofConfiguration reports whether the keys of the configuration are asked for.
-func ofConfiguration(q url.Values) (bool, error) {
+// keysQuery reads the query of a route that shows keys. Configured reports whether those of the configuration
+// are asked for.
+func keysQuery(x *apiRequest, also ...string) (q url.Values, configured bool, err error) {
+	if q, err = x.strictQuery(append(also, "source", "tenant")...); err != nil {
+		return nil, false, err
+	}
 	switch q.Get("source") {
 	case "", "runtime":
-		return false, nil
+		return q, false, nil
 	case "configuration":
-		return true, nil
+		return q, true, nil
 	}
-	return false, apierror.New(apierror.InvalidValue, "source: want runtime or configuration").WithParam("source")
+	return nil, false, apierror.New(apierror.InvalidValue, "source: want runtime or configuration").WithParam("source")
 }
 
 func listMadeKeys(x *apiRequest, q url.Values) error {
@@ -66,26 +66,23 @@ func listMadeKeys(x *apiRequest, q url.Values) error {
 
 // showKey shows one key: by its hash one that was made at run time, or by its name one of the configuration.
 func showKey(x *apiRequest) error {
-	q, err := x.strictQuery("source", "tenant")
+	q, configured, err := keysQuery(x)
 	if err != nil {
 		return err
 	}
-	configured, err := ofConfiguration(q)
-	switch {
-	case err != nil:
-		return err
-	case configured:
-		key, err := gateway.ConfiguredKey(x.gateway, x.req.Caller.Tenants(q.Get("tenant")), x.name)
+	of := x.req.Caller.Tenants(q.Get("tenant"))
+	if configured {
+		key, err := gateway.ConfiguredKey(x.gateway, of, x.name)
 		if err != nil {
 			return err
 		}
 		return x.reply(http.StatusOK, report.OneConfiguredKey(key))
 	}
-	made, by, _, err := managing(x, "source")
-	if err != nil {
+	made := x.gateway.RuntimeKeys()
+	if err := made.Configured(); err != nil {
 		return err
 	}
-	key, spent, err := made.Get(x.r.Context(), by.Tenants, x.name)
+	key, spent, err := made.Get(x.r.Context(), of, x.name)
 	if err != nil {
 		return report.LedgerFailure(x.r.Context(), err)
 	}
@@ -184,13 +181,13 @@ func rotateKey(x *apiRequest) error {
 	return nil
 }
 
-// managing returns what a request that manages keys needs. Also names parameters besides tenant.
-func managing(x *apiRequest, also ...string) (made gateway.RuntimeKeys, by gateway.Manager, q url.Values, err error) {
+// managing returns what a request that manages keys needs.
+func managing(x *apiRequest) (made gateway.RuntimeKeys, by gateway.Manager, q url.Values, err error) {
 	made = x.gateway.RuntimeKeys()
 	if err = made.Configured(); err != nil {
 		return made, by, nil, err
 	}
-	if q, err = x.strictQuery(append(also, "tenant")...); err != nil {
+	if q, err = x.strictQuery("tenant"); err != nil {
 		return made, by, nil, err
 	}
 	return made, gateway.Manager{Name: x.req.Caller.Name, RequestID: x.ids.RequestID, Tenants: x.req.Caller.Tenants(q.Get("tenant"))}, q, nil
