@@ -19,7 +19,7 @@ const (
 	// has 26: the desktops of the other checks share them.
 	crowd, mostSessions = 20, 34
 	// memoryBound is the gateway's bound of pictures, in MiB.
-	memoryBound = 96
+	memoryBound = 128
 )
 
 // names are those of the workstations that all are the one desktop.
