@@ -37,7 +37,7 @@ type needKind struct {
 
 // needKinds is the table, in the order of the lines: first what keeps people and calls out.
 var needKinds = []needKind{
-	{"/v1/about", nil, "trouble", "bad", "/about", needyParts}, // only a key with all_tenants is told
+	{"/v1/about", nil, "trouble", "bad", "/about", needyParts}, // shown only to a key with all_tenants
 	{"/api/v1/limits", nil, "used up", "bad", "/limits?min_used=1&type=budget", spentBudgets},
 	{"/api/v1/key", nil, "used up", "bad", "/limits", spentAbove},
 	{"/v1/providers", []keys.Scope{keys.ProvidersRead}, "fails", "bad", "/providers", failingProviders},

@@ -82,7 +82,7 @@ func (h *holder) set(at ID, hold Hold, by *SessionRecord) {
 		h.stop(len(hold.Unheard) > 0)
 		return
 	}
-	h.stop(false) // who waits goes on
+	h.stop(false) // those that wait go on
 	h.heard = nil
 }
 

@@ -74,8 +74,8 @@ func (k *Key) Has(s Scope) bool { return k.Scopes&s == s }
 // AllowsModel reports whether the key may use the model with this full name.
 func (k *Key) AllowsModel(id string) bool { return k.models.match(id) }
 
-// Patterns returns the lists of a key of the configuration: of the models that it may use, none for every
-// model, and of the tools that it names, none for no tool. The list of its tenant bounds the tools.
+// Patterns returns the two lists of a key of the configuration. Without a list of models it may use every
+// model; without a list of tools it may use none. The list of its tenant bounds the tools.
 func Patterns(k *Key) (models, tools []string) { return k.models.own(), k.tools.own() }
 
 // AllowsProvider reports whether the key may use a model of this provider, if there is one.

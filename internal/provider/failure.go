@@ -16,7 +16,7 @@ var (
 	ErrTooLong = errors.New("the answer took too long")
 )
 
-// Asked is who is asked, as errors name it.
+// Asked names the server that a request goes to, for errors.
 type Asked struct {
 	Kind string // "provider", "the MCP server"
 	Name string
@@ -24,7 +24,7 @@ type Asked struct {
 
 func (a Asked) String() string { return fmt.Sprintf("%s %q", a.Kind, a.Name) }
 
-// Waits are how long a request may wait, or has waited, for each of these. 0 is not in an error.
+// Waits are how long a request may wait, or has waited, for each of these: what its error tells.
 type Waits struct {
 	Answered bool          // the header of the answer has come
 	Begin    time.Duration // for that
