@@ -33,7 +33,7 @@ func (f *activityFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.key, "key", "", "only of this key: its name, or the beginning of its hash as tables show it")
 	flags.StringVar(&f.model, "model", "", "only calls of this model, as the callers named it")
 	flags.StringVar(&f.provider, "provider", "", "only calls of this provider")
-	flags.StringVar(&f.code, "code", "", "only calls that ended with this code, such as rate_limit_exceeded, or \"*\": all that were refused or failed")
+	flags.StringVar(&f.code, "code", "", "only calls that ended with this code, such as rate_limit_exceeded, \"*\" for all that were refused or failed, or \"upstream\" for those that failed at the provider")
 	flags.StringVar(&f.from, "from", "", "first instant: RFC 3339, a date as YYYY-MM-DD, or unix seconds")
 	flags.StringVar(&f.to, "to", "", "last instant, or last date")
 	flags.DurationVar(&f.since, "since", 0, "instead of --from: how long ago, such as 36h")

@@ -291,6 +291,7 @@ var arrows = []arrow{
 	{"internal/upload", "internal/watchdog", "an upload has a time limit"},
 
 	{"internal/terminal", "internal/activity", "rows of a table"},
+	{"internal/activity", "internal/apierror", "which codes are failures of a provider"},
 	{"internal/activity", "internal/store", "rows go with its group commit"},
 	{"internal/activity", "internal/postgres", "rows of several gateways go with its batches"},
 	{"internal/activity", "pgx", "their queries"},
