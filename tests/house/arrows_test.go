@@ -86,6 +86,7 @@ var arrows = []arrow{
 	{"caddymodule/why", "internal/terminal", "the explanation as a text"},
 	{"caddymodule/why", "internal/desktop", "what the end of a session means"},
 
+	{"caddymodule/check", "caddy-l4", "the ports of its servers"},
 	{"caddymodule/check", "caddy", "HTTP servers, their logs, certificates"},
 	{"caddymodule/check", "certmagic", "stored certificates"},
 	{"caddymodule/check", "caddymodule/offline", "the configuration, which is not started"},
