@@ -29,7 +29,6 @@ type call struct {
 	message *mcp.Message // nil of GET and DELETE, and before it is known
 	method  *mcp.Method  // nil likewise
 	session session
-	guessed []string // secrets of the server that the caller has sent
 
 	permits  admission.Permits
 	spending admission.Spending

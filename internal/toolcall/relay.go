@@ -3,12 +3,10 @@ package toolcall
 import (
 	"context"
 	"net/http"
-	"slices"
 	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
-	"github.com/gatehouse-proxy/gatehouse/internal/redact"
 )
 
 // relay sends the request to the server, and its answer to the client.
@@ -23,7 +21,7 @@ func (c *call) relay(ctx context.Context) error {
 		defer leave()
 	}
 	u.begin(ctx)
-	c.guessed = redact.Guessed(c.server.Secrets(), sentBy(c.req.HTTP, c.body)...)
+	c.req.Caller.NoteGuesses(c.server.Secrets(), c.req.HTTP, c.body)
 	if u.open {
 		go watch(u.ctx, &c.session, u.cancel)
 	}
@@ -153,18 +151,7 @@ func (c *call) shown(ctx context.Context, text []byte) (out []byte, final bool, 
 	if judged != nil {
 		out = judged
 	}
-	secrets := slices.DeleteFunc(c.server.Secrets(), func(secret string) bool { return slices.Contains(c.guessed, secret) })
-	return c.req.Caller.Conceal(out, secrets), final, nil
-}
-
-// sentBy returns what a caller has sent.
-func sentBy(r *http.Request, body []byte) (sent [][]byte) {
-	for _, values := range r.Header {
-		for _, value := range values {
-			sent = append(sent, []byte(value))
-		}
-	}
-	return append(sent, body)
+	return c.req.Caller.Conceal(out, c.server.Secrets()), final, nil
 }
 
 // resumes reports whether the request continues a stream that was cut, of which it may get answers to

@@ -259,7 +259,6 @@ var arrows = []arrow{
 	{"internal/modelcall", "internal/policy", "which limits, caps and guardrails hold"},
 	{"internal/modelcall", "internal/provider", "the upstream request"},
 	{"internal/modelcall", "internal/redact", "no secret in logs and errors"},
-	{"internal/toolcall", "internal/redact", "which credentials of a server the caller has sent"},
 	{"internal/modelcall", "internal/sound", "how long the sound is that passes"},
 	{"internal/modelcall", "internal/sse", "the event stream, both ways"},
 	{"internal/modelcall", "internal/translate", "whose reasoning a translation encoded"},
