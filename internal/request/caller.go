@@ -3,9 +3,6 @@ package request
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
@@ -22,8 +19,6 @@ type Caller struct {
 	User string
 	// Limits are those of a key that was made at run time. Nil: the configuration has them.
 	Limits *policy.KeyLimits
-
-	guessed []string // see NoteGuesses
 }
 
 // SecretHash is the SHA-256 of the caller's secret, in hex. It is not Hash for a key made at run time
@@ -39,22 +34,6 @@ func (c *Caller) SecretHash() string {
 // SafeName returns a name that the caller has chosen as answers and records show it: without the
 // caller's own secret, and not longer than a name is.
 func (c *Caller) SafeName(name string) string { return clip(redact.Own(name, c.Secret)) }
-
-// Conceal returns a text of a server without what the server is sent to know the gateway by, unless the
-// caller has guessed it, and without the caller's own secret. It is text itself if that has none.
-func (c *Caller) Conceal(text []byte, secrets []string) []byte {
-	secrets = slices.DeleteFunc(secrets, func(secret string) bool { return slices.Contains(c.guessed, secret) })
-	return redact.Bytes(text, append(secrets, c.Secret)...)
-}
-
-// NoteGuesses notes which secrets of a server the caller has sent with its request.
-func (c *Caller) NoteGuesses(secrets []string, r *http.Request, body []byte) {
-	sent := [][]byte{body}
-	for _, values := range r.Header {
-		sent = append(sent, []byte(strings.Join(values, "\n")))
-	}
-	c.guessed = redact.Guessed(secrets, sent...)
-}
 
 // Route describes a request to its record.
 type Route struct {
