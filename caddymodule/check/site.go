@@ -65,8 +65,8 @@ func checkSites(c *inspected) (found []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		if s := servers[name]; s.Logs != nil {
 			if logs := unfilteredLogs(configuredLogs(c.Context), accessLoggers(s.Logs)); len(logs) > 0 {
-				found = append(found, Finding{Warning, "log " + strings.Join(logs, ", "), "the access log would show keys that clients send as X-Api-Key or X-Goog-Api-Key",
-					"Add to each of these logs: " + filterAdvice})
+				found = append(found, Finding{Warning, "log " + strings.Join(logs, ", "), loggedKeys,
+					"Add to each of these logs: " + filterAdvice()})
 			}
 		}
 	}

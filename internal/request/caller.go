@@ -35,12 +35,6 @@ func (c *Caller) SecretHash() string {
 // caller's own secret, and not longer than a name is.
 func (c *Caller) SafeName(name string) string { return clip(redact.Own(name, c.Secret)) }
 
-// Conceal returns a text of a server without what the server is sent to know the gateway by, and without
-// the caller's own secret. It is text itself if that has none.
-func (c *Caller) Conceal(text []byte, secrets []string) []byte {
-	return redact.Bytes(text, append(secrets, c.Secret)...)
-}
-
 // Route describes a request to its record.
 type Route struct {
 	Name   string // "POST /v1/chat/completions"
