@@ -22,6 +22,7 @@ import (
 	"cmp"
 	"context"
 	"net/netip"
+	"runtime"
 	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -53,10 +54,12 @@ type Who struct {
 	Control     bool           // it acts; otherwise it only looks
 }
 
-// Screens are the open desktops of agents.
+// Screens are the open desktops of agents. Their pictures take half of the processors at most: one of the
+// largest desktop takes half a second.
 type Screens struct {
 	memory memory.Semaphore
 	places share.Pool
+	makers chan struct{} // pictures that are made at a time
 	dial   vncrelay.Dialer
 
 	mu   sync.Mutex // guards the following
@@ -69,7 +72,7 @@ type place struct{ tenant, workstation, key string }
 
 // New returns Screens without a desktop. dial is vncrelay.DialWorkstation outside tests.
 func New(dial vncrelay.Dialer) *Screens {
-	s := &Screens{dial: dial, open: make(map[place]*Screen)}
+	s := &Screens{dial: dial, makers: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)), open: make(map[place]*Screen)}
 	s.SetLimits(Limits{})
 	return s
 }

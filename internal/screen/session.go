@@ -66,7 +66,7 @@ func (l *life) unused(now time.Time) bool {
 func newScreen(s *Screens) *Screen {
 	return &Screen{
 		ready: make(chan struct{}), over: make(chan struct{}),
-		updates: updates{news: make(chan struct{}), pending: make(map[int]image.Point)}, shots: shots{memory: &s.memory, turn: make(chan struct{}, 1)},
+		updates: updates{news: make(chan struct{}), pending: make(map[int]image.Point)}, shots: newShots(s),
 		input: input{keys: make(map[uint32]struct{})}, agent: agent{turn: make(chan struct{}, 1)},
 	}
 }

@@ -34,6 +34,10 @@ const (
 			tenant other
 			mcp desktops
 		}
+		key reader {
+			secret {env.KEY_ACTIVITY}
+			scopes activity:read
+		}
 `
 )
 

@@ -15,6 +15,14 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/screen"
 )
 
+// The tools that routes of their own do, too.
+const (
+	Look        = "look"
+	Act         = "act"
+	Wait        = "wait"
+	RequestHelp = "request_help"
+)
+
 const (
 	// maxWidth and maxHeight bound the pictures, in pixels: models see larger ones no better.
 	maxWidth, maxHeight = 1280, 800
@@ -42,21 +50,21 @@ func New() *builtin.Server {
 			Name: "list_desktops", Description: "Lists the desktops that you may use, what you may do there (view or control), and who holds the input.",
 			Schema: `{"type":"object"}`, ReadOnly: true, Call: tool(list),
 		}, {
-			Name: "look", Description: "Returns a picture of a desktop. With a region, that part in full size; coordinates of actions stay those of the whole picture.",
+			Name: Look, Description: "Returns a picture of a desktop. With a region, that part in full size; coordinates of actions stay those of the whole picture.",
 			Schema: `{"type":"object","required":["desktop"],"properties":{` + desktop +
 				`,"region":{"type":"array","items":{"type":"integer"},"minItems":4,"maxItems":4,"description":"Left, top, right and bottom, in pixels of the whole picture."}` + space + `}}`,
 			ReadOnly: true, Call: tool(look),
 		}, {
-			Name: "act", Description: "Uses mouse and keyboard of a desktop, and returns the picture once it has settled. " +
+			Name: Act, Description: "Uses mouse and keyboard of a desktop, and returns the picture once it has settled. " +
 				"Give either actions, or one action with its members. Unicode that the keyboard lacks is typed with \"via\":\"paste\".",
 			Schema: `{"type":"object","required":["desktop"],"properties":{` + desktop + space + known + actSchema + `}}`, Call: tool(act),
 		}, {
-			Name: "wait", Description: "Waits until the picture of a desktop is not the known one, without one until it changes, and returns it.",
+			Name: Wait, Description: "Waits until the picture of a desktop is not the known one, without one until it changes, and returns it.",
 			Schema: fmt.Sprintf(`{"type":"object","required":["desktop"],"properties":{`+desktop+known+
 				`,"seconds":{"type":"integer","minimum":1,"maximum":%d,"default":%d}}}`, maxWait, usualWait),
 			ReadOnly: true, Call: tool(wait),
 		}, {
-			Name: "request_help", Description: "Asks a person to take over a desktop, with a note that says what for. The person sees it in the console. Then wait.",
+			Name: RequestHelp, Description: "Asks a person to take over a desktop, with a note that says what for. The person sees it in the console. Then wait.",
 			Schema: `{"type":"object","required":["desktop","note"],"properties":{` + desktop + `,"note":{"type":"string"}}}`, Call: tool(requestHelp),
 		},
 	}}

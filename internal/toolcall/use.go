@@ -1,0 +1,170 @@
+package toolcall
+
+import (
+	"context"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/admission"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
+)
+
+// use is what holds for a use of a server by any door: rates and slots, the price of a tool, guardrails.
+type use struct {
+	deps   *Deps
+	req    *request.Request
+	key    *policy.KeyLimits
+	server *toolserver.Server // nil: only what holds for the key does
+
+	permits  admission.Permits
+	spending admission.Spending
+	price    int64 // that was reserved, in 1e-9 USD
+	guard    admission.Guard
+}
+
+func useOf(d *Deps, q *request.Request) use {
+	key := d.Limits.Of(q.Caller.Key, q.Caller.Limits)
+	return use{
+		deps: d, req: q, key: key,
+		permits: admission.PermitsOf(d.Deps, q), spending: admission.SpendingOf(d.Deps, q, key), guard: admission.GuardOf(d.Deps, q, "MCP server"),
+	}
+}
+
+// reached notes the server in the record.
+func (u *use) reached(s *toolserver.Server) {
+	u.server = s
+	r := u.req.Outcome.Record
+	r.Provider, r.Model, r.Priced = s.Name, s.Name, true
+}
+
+// enter counts the request against the rates, and takes slots.
+func (u *use) enter(ctx context.Context) error {
+	if err := u.permits.Enter(u.key.Subjects, 0); err != nil || u.server == nil {
+		return err
+	}
+	if s := u.deps.Limits.Server(u.server.Name); s != nil {
+		return u.permits.EnterNamed(ctx, *s)
+	}
+	return nil
+}
+
+// reserve takes the price of a tool from the budgets. A tool without a price is free.
+func (u *use) reserve(ctx context.Context, tool string) error {
+	if u.server == nil {
+		return nil
+	}
+	nano := u.server.Price(tool)
+	if nano == 0 {
+		return nil
+	}
+	u.price = nano
+	return u.spending.ReservePrice(ctx, nano)
+}
+
+// guarded reports whether guardrails judge the use.
+func (u *use) guarded() bool {
+	if u.deps.Guardrails.Empty() {
+		return false
+	}
+	name := ""
+	if u.server != nil {
+		name = u.server.Name
+	}
+	u.guard.Set = u.deps.Guardrails.OfServer(u.req.Caller.Name, name)
+	return u.guard.Set != nil
+}
+
+// settle ends what the use holds. It costs the price if it was served.
+func (u *use) settle(served bool) {
+	u.permits.Settle(0)
+	r := u.req.Outcome.Record
+	if r.CostNano = 0; served {
+		r.CostNano = u.price
+	}
+	u.spending.SettlePrice(r.CostNano)
+}
+
+// Direct is the use of a tool of the built-in server of desktops by a route of its own. What holds for the
+// tool holds for the route, and its record names the tool.
+type Direct struct {
+	use
+	tool     string
+	admitted bool
+}
+
+// UseDesktops lets a request do what a tool of the server of desktops does: insufficient_scope unless it may.
+// Where the configuration has no such server, only what holds for the key does.
+func UseDesktops(d *Deps, q *request.Request, tool string) (*Direct, error) {
+	u := &Direct{use: useOf(d, q), tool: tool}
+	names := desktopServers(d)
+	for _, name := range names {
+		if s := d.Servers.Named(name); s.AllowsTool(tool) && q.Caller.LeavesTool(names, name, tool) {
+			u.reached(s)
+			q.Outcome.Record.Model = name + "/" + tool
+			break
+		}
+	}
+	if len(names) > 0 && u.server == nil {
+		e := withoutTool(q, names[0], tool)
+		if q.Caller.LeavesTool(names, names[0], tool) {
+			e.RefusedBy = policy.RefusedBy(policy.ServerSubject(names[0]), "tools", "")
+		}
+		return nil, e
+	}
+	q.Work = u
+	return u, nil
+}
+
+// LeavesDesktops refuses a key whose lists of tools leave it no such tool of a server of desktops.
+func LeavesDesktops(d *Deps, q *request.Request, tool string) error {
+	names := desktopServers(d)
+	for _, name := range names {
+		if q.Caller.LeavesTool(names, name, tool) {
+			return nil
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return withoutTool(q, names[0], tool)
+}
+
+func withoutTool(q *request.Request, server, tool string) *apierror.Error {
+	e := apierror.New(apierror.InsufficientScope, "the key %q may not use the tool %s of the MCP server %q, so it may not do the same here", q.Caller.Name, tool, server)
+	e.RefusedBy = policy.RefusedBy(policy.KeySubject(q.Caller.Name), "mcp", server)
+	return e
+}
+
+// desktopServers returns the names of the servers of desktops: one as a rule.
+func desktopServers(d *Deps) (names []string) {
+	for s := range d.Servers.All() {
+		if s.Desktops {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// Admit has the limits and guardrails let the request go on. It returns the body that guardrails put in place
+// of its own, nil if that stays. After it the use counts as served: it costs the price of the tool.
+func (u *Direct) Admit(ctx context.Context, body []byte) ([]byte, error) {
+	if err := u.enter(ctx); err != nil { // 429
+		return nil, err
+	}
+	if err := u.reserve(ctx, u.tool); err != nil { // 402 503
+		return nil, err
+	}
+	var edited []byte
+	if body != nil && u.guarded() { // 400 413 422 503
+		var err error
+		if edited, err = u.guard.Request(ctx, body, false); err != nil {
+			return nil, err
+		}
+	}
+	u.admitted = true
+	return edited, nil
+}
+
+// Settle implements [request.Work].
+func (u *Direct) Settle() { u.settle(u.admitted) }
