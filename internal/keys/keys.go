@@ -58,8 +58,7 @@ type Key struct {
 	Expires     time.Time // zero = never
 
 	models   bounds // of the key; of one that was made at run time also what its configuration allows
-	tools    bounds // also of a key that calls none
-	calls    bool   // tools, those that fit each list
+	tools    tools
 	disabled bool
 }
 
@@ -78,8 +77,8 @@ func (k *Key) AllowsModel(id string) bool { return k.models.match(id) }
 // Patterns returns the two lists of a key of the configuration. Without a list of models it may use every
 // model; without a list of tools it may use none. The list of its tenant bounds the tools.
 func Patterns(k *Key) (models, tools []string) {
-	if k.calls {
-		tools = k.tools.own()
+	if k.tools.some {
+		tools = k.tools.bounds.own()
 	}
 	return k.models.own(), tools
 }

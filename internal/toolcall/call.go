@@ -71,7 +71,7 @@ func (c *call) reach() error {
 		}
 		return e
 	}
-	c.reached(s)
+	of(&c.use, s, s.Name)
 	if s.BuiltIn && !request.OnLoopback(c.req.HTTP) {
 		c.deps.WarnOfDemo("the MCP server demo")
 	}

@@ -19,7 +19,6 @@ type use struct {
 
 	permits  admission.Permits
 	spending admission.Spending
-	price    int64 // that was reserved, in 1e-9 USD
 	guard    admission.Guard
 }
 
@@ -31,11 +30,11 @@ func useOf(d *Deps, q *request.Request) use {
 	}
 }
 
-// reached notes the server in the record.
-func (u *use) reached(s *toolserver.Server) {
+// of notes the server, and in the record what of it is used.
+func of(u *use, s *toolserver.Server, model string) {
 	u.server = s
 	r := u.req.Outcome.Record
-	r.Provider, r.Model, r.Priced = s.Name, s.Name, true
+	r.Provider, r.Model, r.Priced = s.Name, model, true
 }
 
 // enter counts the request against the rates, and takes slots.
@@ -54,12 +53,10 @@ func (u *use) reserve(ctx context.Context, tool string) error {
 	if u.server == nil {
 		return nil
 	}
-	nano := u.server.Price(tool)
-	if nano == 0 {
-		return nil
+	if nano := u.server.Price(tool); nano > 0 {
+		return u.spending.ReservePrice(ctx, nano)
 	}
-	u.price = nano
-	return u.spending.ReservePrice(ctx, nano)
+	return nil
 }
 
 // guarded reports whether guardrails judge the use.
@@ -78,11 +75,7 @@ func (u *use) guarded() bool {
 // settle ends what the use holds. It costs the price if it was served.
 func (u *use) settle(served bool) {
 	u.permits.Settle(0)
-	r := u.req.Outcome.Record
-	if r.CostNano = 0; served {
-		r.CostNano = u.price
-	}
-	u.spending.SettlePrice(r.CostNano)
+	u.req.Outcome.Record.CostNano = u.spending.SettlePrice(served)
 }
 
 // Direct is the use of a tool of the built-in server of desktops by a route of its own. What holds for the
@@ -99,15 +92,14 @@ func UseDesktops(d *Deps, q *request.Request, tool string) (*Direct, error) {
 	u := &Direct{use: useOf(d, q), tool: tool}
 	names := desktopServers(d)
 	for _, name := range names {
-		if s := d.Servers.Named(name); s.AllowsTool(tool) && q.Caller.LeavesTool(names, name, tool) {
-			u.reached(s)
-			q.Outcome.Record.Model = name + "/" + tool
+		if s := d.Servers.Named(name); s.AllowsTool(tool) && request.LeavesTool(&q.Caller, names, name, tool) {
+			of(&u.use, s, name+"/"+tool)
 			break
 		}
 	}
 	if len(names) > 0 && u.server == nil {
 		e := withoutTool(q, names[0], tool)
-		if q.Caller.LeavesTool(names, names[0], tool) {
+		if request.LeavesTool(&q.Caller, names, names[0], tool) {
 			e.RefusedBy = policy.RefusedBy(policy.ServerSubject(names[0]), "tools", "")
 		}
 		return nil, e
@@ -120,7 +112,7 @@ func UseDesktops(d *Deps, q *request.Request, tool string) (*Direct, error) {
 func LeavesDesktops(d *Deps, q *request.Request, tool string) error {
 	names := desktopServers(d)
 	for _, name := range names {
-		if q.Caller.LeavesTool(names, name, tool) {
+		if request.LeavesTool(&q.Caller, names, name, tool) {
 			return nil
 		}
 	}
