@@ -22,15 +22,12 @@ func IssuerOf(q *request.Request) desktop.Issuer {
 	}
 }
 
-// Screen returns the desktop of a workstation for an agent's request from an address, to look at it or to
-// act too. The caller ends the call with Release; see [screen.Screens.Open]. The row of the session has the
-// trace of the request.
-func (v VNC) Screen(q *request.Request, workstation string, client netip.AddrPort, control bool) (*screen.Screen, error) {
-	by := IssuerOf(q)
-	by.Trace = by.Trace.InRun(q.Outcome.Record.TraceID)
-	x, err := v.gateway.state.Screens.Open(q.HTTP.Context(), screen.Who{
-		Gateway: v, Issuer: by, Workstation: workstation, Client: client, Public: !request.OnLoopback(q.HTTP), Control: control,
-	})
+// Screen returns the desktop of a workstation for a request from an address, as who says. The caller ends the
+// call with Release; see [screen.Screens.Open]. The row of an agent's session has the trace of the request.
+func (v VNC) Screen(q *request.Request, who screen.Who) (*screen.Screen, error) {
+	who.Gateway, who.Issuer, who.Public = v, IssuerOf(q), !request.OnLoopback(q.HTTP)
+	who.Issuer.Trace = who.Issuer.Trace.InRun(q.Outcome.Record.TraceID)
+	x, err := v.gateway.state.Screens.Open(q.HTTP.Context(), who)
 	if err == nil {
 		q.Trace.SetSession(x.Session().ID)
 	}
@@ -51,7 +48,28 @@ func Act(v VNC, q *request.Request, workstation string, client netip.AddrPort) (
 	ctx := q.HTTP.Context()
 	return screencall.Input(ctx, body,
 		func(body []byte) ([]byte, error) { return use.Admit(ctx, body) },
-		func() (*screen.Screen, error) { return v.Screen(q, workstation, client, true) })
+		func() (*screen.Screen, error) {
+			return v.Screen(q, screen.Who{Workstation: workstation, Client: client, Control: true})
+		})
+}
+
+// ServePreview answers a page of the console with a small picture of a workstation. The rights are those of an
+// agent, and nothing else is.
+func ServePreview(v VNC, q *request.Request, workstation string, client netip.AddrPort, parameters url.Values) error {
+	return screencall.Screenshot(q, parameters, func(waits bool) (*screen.Screen, error) {
+		if err := toolcall.MayUseDesktops(&v.gateway.tools, q, lookOr(waits)); err != nil {
+			return nil, err
+		}
+		return v.Screen(q, screen.Who{Workstation: workstation, Client: client, Preview: true})
+	})
+}
+
+// lookOr is the tool that a screenshot is.
+func lookOr(waits bool) string {
+	if waits {
+		return desktops.Wait
+	}
+	return desktops.Look
 }
 
 // ServeScreenshot answers an agent's request from an address with a picture of a workstation, as the tools
@@ -59,18 +77,14 @@ func Act(v VNC, q *request.Request, workstation string, client netip.AddrPort) (
 func (v VNC) ServeScreenshot(q *request.Request, workstation string, client netip.AddrPort, parameters url.Values) error {
 	q.Outcome.Keep()
 	return screencall.Screenshot(q, parameters, func(waits bool) (*screen.Screen, error) {
-		tool := desktops.Look
-		if waits {
-			tool = desktops.Wait
-		}
-		use, err := toolcall.UseDesktops(&v.gateway.tools, q, tool)
+		use, err := toolcall.UseDesktops(&v.gateway.tools, q, lookOr(waits))
 		if err == nil {
 			_, err = use.Admit(q.HTTP.Context(), nil)
 		}
 		if err != nil {
 			return nil, err
 		}
-		return v.Screen(q, workstation, client, false)
+		return v.Screen(q, screen.Who{Workstation: workstation, Client: client})
 	})
 }
 

@@ -20,6 +20,7 @@ import (
 // shots are the picture of a desktop, and the last PNG of it.
 type shots struct {
 	memory *memory.Semaphore
+	full   error         // there is no more of it
 	leave  int64         // eighths of it that the picture does not take
 	makers chan struct{} // of all desktops: held by those who take a shot
 	next   chan struct{} // of this one: held by the one who may wait for a place among them
@@ -57,13 +58,10 @@ func (p *png) end() {
 	}
 }
 
-var (
-	errClosed = errors.New("the session has ended")
-	errMemory = busy("automation_memory", "the pictures of agents' desktops fill automation_memory")
-)
+var errClosed = errors.New("the session has ended")
 
-func newShots(s *Screens) shots {
-	return shots{memory: &s.memory, makers: s.makers, next: make(chan struct{}, 1), turn: make(chan struct{}, 1)}
+func newShots(s *Screens, of *pool) shots {
+	return shots{memory: &of.memory, full: of.full, makers: s.makers, next: make(chan struct{}, 1), turn: make(chan struct{}, 1)}
 }
 
 // begin makes the picture of a desktop.
@@ -86,7 +84,7 @@ func (s *shots) hold(bytes int64) error {
 	if more := bytes - s.taken; more <= 0 { // also where a reload has made the bound less
 		s.memory.Give(-more)
 	} else if !s.memory.TakeLeaving(s.leave, more) {
-		return errMemory
+		return s.full
 	}
 	s.taken = bytes
 	return nil
@@ -150,7 +148,7 @@ func (s *shots) take(ctx context.Context, want *Want, version uint64, encoded bo
 	if s.last.png == nil {
 		p := &png{data: encode(shrink(picture.SubImage(region).(*image.RGBA), space)), memory: s.memory}
 		if !s.memory.Take(p.size()) {
-			return Shot{}, errMemory
+			return Shot{}, s.full
 		}
 		p.users.Add(1)
 		s.last.png = p

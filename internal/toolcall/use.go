@@ -89,23 +89,40 @@ type Direct struct {
 // UseDesktops lets a request do what a tool of the server of desktops does: insufficient_scope unless it may.
 // Where the configuration has no such server, only what holds for the key does.
 func UseDesktops(d *Deps, q *request.Request, tool string) (*Direct, error) {
-	u := &Direct{use: useOf(d, q), tool: tool}
-	names := desktopServers(d)
-	for _, name := range names {
-		if s := d.Servers.Named(name); s.AllowsTool(tool) && request.LeavesTool(&q.Caller, names, name, tool) {
-			of(&u.use, s, name+"/"+tool)
-			break
-		}
+	s, err := desktopsFor(d, q, tool)
+	if err != nil {
+		return nil, err
 	}
-	if len(names) > 0 && u.server == nil {
-		e := withoutTool(q, names[0], tool)
-		if request.LeavesTool(&q.Caller, names, names[0], tool) {
-			e.RefusedBy = policy.RefusedBy(policy.ServerSubject(names[0]), "tools", "")
-		}
-		return nil, e
+	u := &Direct{use: useOf(d, q), tool: tool}
+	if s != nil {
+		of(&u.use, s, s.Name+"/"+tool)
 	}
 	q.Work = u
 	return u, nil
+}
+
+// MayUseDesktops is UseDesktops for a request that neither counts nor costs anything.
+func MayUseDesktops(d *Deps, q *request.Request, tool string) error {
+	_, err := desktopsFor(d, q, tool)
+	return err
+}
+
+// desktopsFor returns the server of desktops of which a request may use a tool, nil where there is none.
+func desktopsFor(d *Deps, q *request.Request, tool string) (*toolserver.Server, error) {
+	names := desktopServers(d)
+	if len(names) == 0 {
+		return nil, nil
+	}
+	for _, name := range names {
+		if s := d.Servers.Named(name); s.AllowsTool(tool) && request.LeavesTool(&q.Caller, names, name, tool) {
+			return s, nil
+		}
+	}
+	e := withoutTool(q, names[0], tool)
+	if request.LeavesTool(&q.Caller, names, names[0], tool) {
+		e.RefusedBy = policy.RefusedBy(policy.ServerSubject(names[0]), "tools", "")
+	}
+	return nil, e
 }
 
 // LeavesDesktops refuses a key whose lists of tools leave it no such tool of a server of desktops.
