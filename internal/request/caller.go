@@ -31,6 +31,11 @@ func (c *Caller) SecretHash() string {
 	return hex.EncodeToString(sum[:])
 }
 
+// LeavesTool is [keys.LeavesTool] of the key of a caller.
+func LeavesTool(c *Caller, servers []string, server, tool string) bool {
+	return keys.LeavesTool(c.Key, servers, server, tool)
+}
+
 // SafeName returns a name that the caller has chosen as answers and records show it: without the
 // caller's own secret, and not longer than a name is.
 func (c *Caller) SafeName(name string) string { return clip(redact.Own(name, c.Secret)) }
