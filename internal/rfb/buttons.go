@@ -49,10 +49,10 @@ func (b *buttons) listed(list []byte) {
 	b.once = b.once || b.long
 }
 
-// sent is an event as the server gets it. framer may be nil.
+// sent is an event of a viewer that has it, or had it, as the server gets it. framer may be nil.
 func (b *buttons) sent(event []byte, framer *Framer) []byte {
 	known := b.long && framer != nil && framer.shared.buttons.Load()
-	if !b.once || known || event[1]&longMask == 0 {
+	if known || event[1]&longMask == 0 {
 		return event
 	}
 	short := bytes.Clone(event[:shortPointer])

@@ -174,7 +174,7 @@ func (f *Filter) begin(dst, head []byte, now time.Time) []byte {
 		return f.asked(f.pace.request(dst, head, now), dst)
 	case head[0] == MsgEnableContinuousUpdates && (f.policy.FPS > 0 || f.policy.Framer != nil):
 		return f.enable(dst, head, now)
-	case head[0] == msgPointerEvent:
+	case head[0] == msgPointerEvent && f.buttons.once:
 		return f.passes(dst, f.buttons.sent(head, f.policy.Framer))
 	case head[0] == msgSetPixelFormat && f.pace.stopped:
 		f.format = append(f.format[:0], head...)
