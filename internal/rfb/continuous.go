@@ -29,7 +29,7 @@ const cancelRequests = "\x96\x01\x00\x00\x00\x00\x00\x00\x00\x00"
 func (f *Filter) enable(dst, head []byte, now time.Time) []byte {
 	framer := f.policy.Framer
 	switch {
-	case framer == nil || !framer.shared.announced.Load() && !framer.shared.lost.Load():
+	case framer == nil || framer.shared.unused.Load() || !framer.shared.announced.Load() && !framer.shared.lost.Load():
 		return dst // the viewer cannot know that the server can
 	case head[1] != 0:
 		f.pace.continuous, f.pace.every = true, areaOf(head)
@@ -87,8 +87,8 @@ func (f *Filter) passFormat(dst, head []byte) []byte {
 	return f.passes(dst, head)
 }
 
-// negotiate notes what a list of encodings says of continuous updates. A viewer has them from its first
-// list on, or never: a server that heard of them twice would announce them twice, which looks like their end.
+// negotiate notes what a list of encodings says of continuous updates. A viewer offers them from its first
+// list on: a server that heard of them once more would announce them twice, which looks like their end.
 func (f *Filter) negotiate(list []byte) {
 	framer := f.policy.Framer
 	if framer == nil {
@@ -99,7 +99,7 @@ func (f *Filter) negotiate(list []byte) {
 		return
 	}
 	f.policy.noContinuous = true
-	if !f.policy.follows() {
+	if !framer.shared.offered.Load() && !f.policy.follows() {
 		framer.shared.unused.Store(true)
 		f.policy.Framer = nil
 	}

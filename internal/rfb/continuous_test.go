@@ -184,11 +184,23 @@ func TestAViewerThatDoesNotOfferContinuousUpdatesIsNotFollowed(t *testing.T) {
 		t.Error("it is followed")
 	}
 	l.viewer(offers+continuous+key, list(0)+key) // too late
-	l = enabled(t, rfb.Policy{NoClipboardOut: true})
-	l.viewer(list(0)+offers, list(0)+list(0)) // it would be announced twice, as if it had ended
-	if l.framer.Unused() {
+	l = newLink(t, rfb.Policy{FPS: 30, NoClipboardOut: true})
+	if l.viewer(list(0), list(0)); l.framer.Unused() {
 		t.Error("the clipboard is not looked for")
 	}
+}
+
+// A server that heard of them once more would announce them twice, as if they had ended.
+func TestAViewerOffersContinuousUpdatesFromTheFirstListOn(t *testing.T) {
+	l := enabled(t, rfb.Policy{FPS: 30})
+	l.viewer(list(0)+offers, list(0)+list(0))
+	l.now = l.now.Add(time.Second)
+	l.server(emptyUpdate, updateNew) // it still has them
+	l.viewer(noContinuous+list(0)+format(thin), cancel+noContinuous+list(0))
+	l.server(endOfContinuous, format(thin))
+	l.viewer(updateNew, "")
+	l.now = l.now.Add(time.Second)
+	l.due(updateNew)
 }
 
 // A server may send what the viewer did not ask for, as far as the gateway knows.
@@ -252,3 +264,33 @@ type askedInput struct{ presses int }
 func (a *askedInput) Watched() bool { return true }
 func (a *askedInput) Press()        { a.presses++ }
 func (a *askedInput) Moves() bool   { return false }
+
+// FuzzLink has a viewer and a server say anything in turns: the filter and its framer go on or end, and what
+// goes to the server is whole messages.
+func FuzzLink(f *testing.F) {
+	for _, p := range []byte{0, 1, 2, 3} {
+		f.Add(p, []byte(offers+updateAll+continuous+noContinuous+format(thin)+continuous+key+list(0)+updateNew), []byte(endOfContinuous+emptyUpdate+whole(deep)+endOfContinuous), uint8(7))
+	}
+	f.Fuzz(func(t *testing.T, bits byte, viewer, server []byte, cut uint8) {
+		framer := rfb.NewFramer(deep)
+		filter := rfb.NewFilter(rfb.Policy{FPS: int(bits&1) * 30, NoClipboardOut: bits&2 != 0 || bits&1 == 0, Framer: framer})
+		size, now := int(cut)%29+1, start
+		var out []byte
+		for len(viewer)+len(server) > 0 {
+			n, m := min(size, len(viewer)), min(size, len(server))
+			var err error
+			if out, err = filter.Push(out, viewer[:n], now); err != nil {
+				return
+			}
+			_ = framer.Parts(server[:m], func([]byte) {})
+			filter.Updated(now)
+			now = now.Add(frame / 3)
+			out = filter.Release(out, now)
+			viewer, server = viewer[n:], server[m:]
+		}
+		again := rfb.NewFilter(rfb.Policy{})
+		if _, err := again.Push(nil, out, now); err != nil {
+			t.Errorf("the server gets %q: %v", out, err)
+		}
+	})
+}
