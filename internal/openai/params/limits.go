@@ -21,9 +21,10 @@ type RequestedLimits struct {
 	Output   int64 // most output tokens of a choice; 0 if absent
 	Logprobs bool  // the request asks for token probabilities
 
-	Units   units.Counts // the most of each unit that is no token
-	Heard   int64        // milliseconds of the sound in the request; 0: unknown
-	Picture Picture      // what each picture is, that the request asks for
+	Units     units.Counts // the most of each unit that is no token
+	Heard     int64        // milliseconds of the sound in the request; 0: unknown
+	Unbounded bool         // the sound may be longer than Units says
+	Picture   Picture      // what each picture is, that the request asks for
 
 	// Param is the field that Output is from, or the usual one if Output is 0.
 	Param string
