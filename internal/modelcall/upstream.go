@@ -95,6 +95,9 @@ func (u *upstream) send(client context.Context, s *wire.Sending) (*http.Response
 	return resp, nil
 }
 
+// maxGuessed is how much of a request is searched for guesses, in bytes: an error repeats a short text.
+const maxGuessed = 1 << 20
+
 // guesses returns the secrets of the provider that are in the request. Its error may repeat the request.
 func (u *upstream) guesses() []string {
 	secrets := u.target.endpoint.Secrets()
@@ -105,8 +108,8 @@ func (u *upstream) guesses() []string {
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = body.Close() }()
-	sent, _ := io.ReadAll(body) // it is in memory
+	sent, _ := io.ReadAll(io.LimitReader(body, maxGuessed))
+	_, _ = io.Copy(io.Discard, body) // its bytes are given back when they are read
 	return redact.Guessed(secrets, sent)
 }
 
