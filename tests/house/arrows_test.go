@@ -481,6 +481,7 @@ var arrows = []arrow{
 	{"handlers/console", "internal/request", "the caller that has signed in"},
 	{"internal/console", "internal/apierror", "what codes mean"},
 	{"internal/cloudauth", "internal/provider", "authorizes its requests"},
+	{"internal/cloudauth", "internal/redact", "no secret in the errors of token endpoints"},
 
 	{"internal/console", "internal/chart", "figures over time"},
 	{"internal/console", "internal/desktop", "what the codes of desktops mean"},
