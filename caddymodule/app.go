@@ -142,6 +142,9 @@ func (a *App) Listens(addresses []string) error {
 // nothing that outlives a failed load.
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx, a.logger, a.credentials = ctx, ctx.Logger(), new(heldCredentials)
+	if err := caddykit.CheckPlaceholders(a); err != nil {
+		return err
+	}
 	dir, err := filepath.Abs(a.dataDir())
 	if err != nil {
 		return fmt.Errorf("data_dir: %w", err)
