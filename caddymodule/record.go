@@ -38,7 +38,7 @@ type Record struct {
 
 	// ReplayIdentity is {file./path} or {env.NAME}: the private key with which this gateway replays
 	// recordings. Default: none, so that it can read none.
-	ReplayIdentity string `json:"replay_identity,omitempty"`
+	ReplayIdentity string `json:"replay_identity,omitempty" placeholders:"yes"`
 }
 
 // read reads how sessions are recorded:

@@ -7,6 +7,7 @@ var arrows = []arrow{
 	{"caddymodule", "handlers", "one import brings the HTTP handlers with it"},
 	{"caddymodule", "internal/activity", "the retention of the configuration"},
 	{"caddymodule", "internal/caddykit", "options, the app's name"},
+	{"caddymodule", "internal/ports", "another process at the ports of this one"},
 	{"caddymodule", "internal/cloudauth", "auth blocks become credentials"},
 	{"caddymodule", "internal/catalog", "catalog files and provider blocks become the index"},
 	{"caddymodule", "internal/gateway", "builds it"},
@@ -483,6 +484,7 @@ var arrows = []arrow{
 	{"handlers/console", "internal/request", "the caller that has signed in"},
 	{"internal/console", "internal/apierror", "what codes mean"},
 	{"internal/cloudauth", "internal/provider", "authorizes its requests"},
+	{"internal/cloudauth", "internal/redact", "no secret in the errors of token endpoints"},
 
 	{"internal/console", "internal/chart", "figures over time"},
 	{"internal/console", "internal/desktop", "what the codes of desktops mean"},
@@ -497,6 +499,7 @@ var arrows = []arrow{
 
 	// What brings viewers to their desktops.
 	{"l4vnc", "caddy", "Caddy modules"},
+	{"caddymodule", "caddy-l4", "at which ports its servers listen"},
 	{"l4vnc", "caddy-l4", "the handler's interface, the TLS of an earlier one"},
 	{"l4vnc", "internal/caddykit", "options, and where the gateway is"},
 	{"l4vnc", "internal/gateway", "which configuration is the newest"},
