@@ -23,6 +23,7 @@ type Session struct {
 
 	sessions *sessions
 	emit     emitter
+	waits    bool // for its workstation, see Watch: it opens never
 
 	mu     sync.Mutex    // guards the following
 	record SessionRecord // as the store has it; Until may come forward

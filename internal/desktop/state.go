@@ -183,7 +183,7 @@ func (s *State) Node() string { return (&SessionRecord{Node: s.sessions.store.No
 // Open is the number of open sessions.
 func (s *State) Open() (n int) {
 	for _, x := range s.sessions.of() {
-		if x.Why() == "" {
+		if x.Why() == "" && !x.waits {
 			n++
 		}
 	}
