@@ -2,18 +2,13 @@ package recording
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
@@ -174,51 +169,4 @@ func (s *Store) days() (days []folder, err error) {
 		}
 	}
 	return days, err
-}
-
-// entries returns the recordings of a day, oldest first. What cannot be read is left out.
-func (s *Store) entries(day string) (all []Entry) {
-	files, _ := os.ReadDir(s.path(day, ""))
-	for _, f := range files {
-		id, ok := strings.CutSuffix(f.Name(), sidecar)
-		if !ok {
-			continue
-		}
-		e, err := s.entry(day, id)
-		if err == nil {
-			all = append(all, e)
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			s.logger.Warn("a recording is not listed", zap.String("session", id), zap.Error(err))
-		}
-	}
-	slices.SortFunc(all, func(a, b Entry) int { return cmp.Or(a.Begun.Compare(b.Begun), cmp.Compare(a.ID, b.ID)) })
-	return all
-}
-
-// entry reads one.
-func (s *Store) entry(day, id string) (e Entry, err error) {
-	path := s.path(day, id)
-	info, err := os.Stat(path + suffix)
-	if err != nil {
-		return e, err
-	}
-	file, err := os.Open(path + sidecar)
-	if err != nil {
-		return e, err
-	}
-	defer func() { _ = file.Close() }()
-	text, err := io.ReadAll(io.LimitReader(file, maxEntry))
-	if err == nil {
-		err = json.Unmarshal(text, &e)
-	}
-	if err == nil && e.ID != id {
-		err = fmt.Errorf("it says that it is %.64q", e.ID)
-	}
-	e.Bytes = info.Size()
-	silent := e.Node == s.node() || s.now().Sub(info.ModTime()) > silence
-	if _, ours := writing.Load(path); e.State == Recording && silent && !ours { // its gateway has died
-		ended := info.ModTime().UTC()
-		e.State, e.Ended = Incomplete, &ended
-	}
-	return e, err
 }
