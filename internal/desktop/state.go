@@ -207,6 +207,17 @@ func (s *State) EndAll(r Reason) {
 	}
 }
 
+// moved has a workstation asked again at once, and ends the wait for the one before: its address or login has
+// changed.
+func (s *State) moved(id ID) {
+	s.logins.forget(id)
+	for _, x := range s.sessions.of(id) {
+		if x.waits {
+			x.end(ReasonReleased, "", s.now())
+		}
+	}
+}
+
 // catchUp has the records of other gateways in memory, if there are some.
 func (s *State) catchUp(ctx context.Context) error {
 	if s.shared != nil {

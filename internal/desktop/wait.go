@@ -50,14 +50,3 @@ func (x *Session) settleWait(w *Workstation, now time.Time) {
 		x.end(ReasonRemoved, "", now)
 	}
 }
-
-// moved has a workstation asked again at once, and ends the wait for the one before: its address or login has
-// changed.
-func (s *State) moved(id ID) {
-	s.logins.forget(id)
-	for _, x := range s.sessions.of(id) {
-		if x.waits {
-			x.end(ReasonReleased, "", s.now())
-		}
-	}
-}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
@@ -169,4 +171,71 @@ func (s *Store) days() (days []folder, err error) {
 		}
 	}
 	return days, err
+}
+
+// entries returns the recordings of a day, oldest first. What cannot be read is left out.
+func (s *Store) entries(day string) (all []Entry) {
+	files, _ := os.ReadDir(s.path(day, ""))
+	for _, f := range files {
+		id, ok := strings.CutSuffix(f.Name(), suffix)
+		if !ok || !validID.MatchString(id) {
+			continue
+		}
+		e, err := s.entry(day, id)
+		if err == nil {
+			all = append(all, e)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			s.logger.Warn("a recording is not listed", zap.String("session", id), zap.Error(err))
+		}
+	}
+	slices.SortFunc(all, func(a, b Entry) int { return cmp.Or(a.Begun.Compare(b.Begun), cmp.Compare(a.ID, b.ID)) })
+	return all
+}
+
+// entry reads one. Of a recording whose stored entry is lost or damaged it says what the recording itself does.
+func (s *Store) entry(day, id string) (e Entry, err error) {
+	path := s.path(day, id)
+	info, err := os.Stat(path + suffix)
+	if err != nil {
+		return e, err
+	}
+	if e, err = readEntry(path+sidecar, id); err != nil {
+		s.logger.Warn("the entry of a recording cannot be read", zap.String("session", id), zap.Error(err))
+		if e, err = s.restore(day, id); err != nil {
+			return e, err
+		}
+	}
+	e.Bytes = info.Size()
+	silent := e.Node == s.node() || s.now().Sub(info.ModTime()) > silence
+	_, ours := writing.Load(path)
+	if e.State == Recording && silent && !ours { // its gateway has died
+		e.State = Incomplete
+	}
+	if e.State != Recording && e.Ended == nil {
+		ended := info.ModTime().UTC()
+		e.Ended = &ended
+	}
+	return e, nil
+}
+
+// restore makes the entry of a recording from its file. Without an identity nobody knows whose it is: then it has
+// no tenant, and those see it who see all.
+func (s *Store) restore(day, id string) (e Entry, err error) {
+	file, err := os.Open(s.path(day, id) + suffix)
+	if err != nil {
+		return e, err
+	}
+	defer func() { _ = file.Close() }()
+	e = Entry{ID: id, State: Recording}
+	if e.Begun, err = time.Parse(dayLayout, day); err != nil {
+		return e, err
+	}
+	if r, wrong := NewReader(file, s.Identities...); wrong == nil && r.header.Session == id {
+		h := &r.header
+		e.Tenant, e.Workstation, e.Key, e.User, e.Role, e.Node, e.Begun = h.Tenant, h.Workstation, h.Key, h.User, h.Role, h.Node, h.Begun.UTC()
+	}
+	if isWhole(file) {
+		e.State = Complete
+	}
+	return e, nil
 }

@@ -40,7 +40,7 @@ type Policy struct {
 type Input interface {
 	Watched() bool // an agent is there: the others are asked
 	Press()        // before a key or a button goes down
-	Moves() bool   // the pointer may be moved
+	Moves() bool   // the pointer may be moved, and what is up already let go
 }
 
 // Recorder keeps what the viewer of a session sends, so that what the server draws can be decoded.
@@ -64,7 +64,8 @@ type Filter struct {
 	pass bool          // they go on
 	list []byte        // the body of SetEncodings, collected: nil when none is
 
-	held, down byte // buttons that the viewer holds, and those of them that the workstation knows of
+	held   held // what the viewer holds down
+	letsGo bool // it comes up behind this message
 }
 
 // NewFilter returns a Filter at the first byte after the handshake.
@@ -159,9 +160,15 @@ func (f *Filter) begin(dst, head []byte, now time.Time) []byte {
 	if f.broken != nil {
 		return dst
 	}
-	f.pass = !f.policy.drops(head[0]) && (f.policy.Input == nil || !isInput(head) || f.admits(head))
+	input := isInput(head)
+	f.pass = !f.policy.drops(head[0]) && (!input || f.admits(head))
 	switch {
 	case !f.pass:
+	case input:
+		if before := f.held.note(head); before != nil {
+			dst = f.passes(dst, before)
+		}
+		return f.passes(dst, head)
 	case head[0] == msgUpdateRequest:
 		return f.asked(f.pace.request(dst, head, now), dst)
 	case head[0] == msgSetPixelFormat && f.policy.Framer != nil:
@@ -183,21 +190,21 @@ func (f *Filter) begin(dst, head []byte, now time.Time) []byte {
 	return dst
 }
 
-// admits reports whether a key or pointer message passes. What goes up does always: it would stay down.
+// admits reports whether a key or pointer message passes. What comes up does always that was passed on when it
+// went down: it would stay down. What is up already is as movement.
 func (f *Filter) admits(head []byte) bool {
-	press, moves := goesDown(head), false
+	press := goesDown(head)
 	if head[0] == msgPointerEvent {
-		press, moves = head[1]&^f.held != 0, f.down&^head[1] == 0
-		f.held = head[1]
+		press = head[1]&^f.held.wants != 0
+		f.held.wants = head[1]
 	}
-	switch {
-	case !f.policy.Input.Watched():
+	switch input := f.policy.Input; {
+	case input == nil || !input.Watched():
 	case press:
-		f.policy.Input.Press()
-	case moves && !f.policy.Input.Moves():
+		input.Press()
+	case !f.held.frees(head) && !input.Moves():
 		return false
 	}
-	f.down = f.held
 	return true
 }
 
@@ -225,8 +232,11 @@ func (f *Filter) more(dst, p []byte, now time.Time) []byte {
 	switch {
 	case f.pass:
 		dst = append(dst, p...)
-		if f.body == 0 {
-			dst = f.asked(f.pace.release(dst, now), dst) // it could not go out within the body
+		if f.body == 0 { // nothing could go out within the body
+			if f.letsGo {
+				dst = f.LetGo(dst)
+			}
+			dst = f.asked(f.pace.release(dst, now), dst)
 		}
 	case len(f.list) > 0:
 		f.list = append(f.list, p...)
