@@ -10,8 +10,8 @@ const maxHeld = 32
 
 // held is what a viewer holds down.
 type held struct {
-	wants   byte    // the buttons that the viewer holds
-	buttons byte    // those of them that the workstation knows of
+	wants   uint16  // the buttons that the viewer holds
+	buttons uint16  // those of them that the workstation knows of
 	at      [4]byte // where the pointer was sent last, as in its message
 	keys    []release
 }
@@ -48,37 +48,50 @@ func (h *held) find(key *release) int {
 	return slices.IndexFunc(h.keys, func(r release) bool { return r.same(key) })
 }
 
-// frees reports whether something comes up by an input message that the workstation knows to be down.
-func (h *held) frees(head []byte) bool {
-	if head[0] == msgPointerEvent {
-		return h.buttons&^head[1] != 0
+// admits reports whether a key or pointer message passes. What comes up does always that was passed on when it
+// went down: it would stay down. What is up already is as movement.
+func (f *Filter) admits(head []byte) bool {
+	press, frees := goesDown(head), false
+	if key, ok := releaseOf(head); ok {
+		frees = f.held.find(&key) >= 0
 	}
-	key, ok := releaseOf(head)
-	return ok && h.find(&key) >= 0
+	if head[0] == msgPointerEvent {
+		buttons := f.buttons.of(head)
+		press, frees = buttons&^f.held.wants != 0, f.held.buttons&^buttons != 0
+		f.held.wants = buttons
+	}
+	switch input := f.policy.Input; {
+	case input == nil || !input.Watched():
+	case press:
+		input.Press()
+	case !frees && !input.Moves():
+		return false
+	}
+	return true
 }
 
-// note is called with an input message that passes. It returns the release that must come before it, nil for none.
-func (h *held) note(head []byte) (before []byte) {
+// passInput appends a key or pointer message, and notes what is held by it.
+func (f *Filter) passInput(dst, head []byte) []byte {
+	h := &f.held
 	if head[0] == msgPointerEvent {
-		h.buttons, h.at = head[1], [4]byte(head[2:])
-		return nil
+		h.buttons, h.at = h.wants, [4]byte(head[2:])
+		if f.buttons.once {
+			head = f.buttons.sent(head, f.policy.Framer)
+		}
+		return f.passes(dst, head)
 	}
 	key, ok := releaseOf(head)
-	if !ok {
-		return nil
-	}
-	if i := h.find(&key); i >= 0 {
+	if i := h.find(&key); ok && i >= 0 {
 		h.keys = slices.Delete(h.keys, i, i+1)
 	}
-	if !goesDown(head) {
-		return nil
+	if ok && goesDown(head) {
+		if len(h.keys) == maxHeld {
+			dst = f.passes(dst, h.keys[0].bytes())
+			h.keys = slices.Delete(h.keys, 0, 1)
+		}
+		h.keys = append(h.keys, key)
 	}
-	if len(h.keys) == maxHeld {
-		before = slices.Clone(h.keys[0].bytes())
-		h.keys = slices.Delete(h.keys, 0, 1)
-	}
-	h.keys = append(h.keys, key)
-	return before
+	return f.passes(dst, head)
 }
 
 // LetGo appends to dst what has everything come up that the viewer holds down. Within a message it does so
