@@ -23,6 +23,7 @@ type Session struct {
 
 	sessions *sessions
 	emit     emitter
+	waits    bool // for its workstation, see Watch: it opens never
 	unlisted bool // a preview, of which the store knows nothing; set before it begins
 
 	mu     sync.Mutex    // guards the following

@@ -183,7 +183,7 @@ func (s *State) Node() string { return (&SessionRecord{Node: s.sessions.store.No
 // Open is the number of open sessions, without previews.
 func (s *State) Open() (n int) {
 	for _, x := range s.sessions.of() {
-		if x.Why() == "" && !x.unlisted {
+		if x.Why() == "" && !x.waits && !x.unlisted {
 			n++
 		}
 	}
@@ -204,6 +204,17 @@ func (s *State) OpenBut(security string) (n int) {
 func (s *State) EndAll(r Reason) {
 	for _, x := range s.sessions.of() {
 		x.End(r)
+	}
+}
+
+// moved has a workstation asked again at once, and ends the wait for the one before: its address or login has
+// changed.
+func (s *State) moved(id ID) {
+	s.logins.forget(id)
+	for _, x := range s.sessions.of(id) {
+		if x.waits {
+			x.end(ReasonReleased, "", s.now())
+		}
 	}
 }
 

@@ -59,22 +59,3 @@ func (b *buttons) sent(event []byte, framer *Framer) []byte {
 	short[1] &^= longMask
 	return short
 }
-
-// admits reports whether a key or pointer message passes. What goes up does always: it would stay down.
-func (f *Filter) admits(head []byte) bool {
-	press, moves := goesDown(head), false
-	if head[0] == msgPointerEvent {
-		held := f.buttons.of(head)
-		press, moves = held&^f.held != 0, f.down&^held == 0
-		f.held = held
-	}
-	switch {
-	case !f.policy.Input.Watched():
-	case press:
-		f.policy.Input.Press()
-	case moves && !f.policy.Input.Moves():
-		return false
-	}
-	f.down = f.held
-	return true
-}

@@ -45,7 +45,7 @@ func (p *Policy) follows() bool { return p.NoClipboardOut || p.Recorder != nil }
 type Input interface {
 	Watched() bool // an agent is there: the others are asked
 	Press()        // before a key or a button goes down
-	Moves() bool   // the pointer may be moved
+	Moves() bool   // the pointer may be moved, and what is up already let go
 }
 
 // Recorder keeps what the viewer of a session sends, so that what the server draws can be decoded.
@@ -72,8 +72,9 @@ type Filter struct {
 	format  []byte    // SetPixelFormat that waits for the end of continuous updates
 	resumes time.Time // when that was, until it goes on
 
-	buttons    buttons
-	held, down uint16 // buttons that the viewer holds, and those of them that the workstation knows of
+	buttons buttons
+	held    held // what the viewer holds down
+	letsGo  bool // it comes up behind this message
 }
 
 // NewFilter returns a Filter at the first byte after the handshake.
@@ -167,15 +168,16 @@ func (f *Filter) begin(dst, head []byte, now time.Time) []byte {
 	if f.broken != nil {
 		return dst
 	}
-	f.pass = !f.policy.drops(head[0]) && (f.policy.Input == nil || !isInput(head) || f.admits(head))
+	input := isInput(head)
+	f.pass = !f.policy.drops(head[0]) && (!input || f.admits(head))
 	switch {
 	case !f.pass:
+	case input:
+		return f.passInput(dst, head)
 	case head[0] == msgUpdateRequest:
 		return f.asked(f.pace.request(dst, head, now), dst)
 	case head[0] == MsgEnableContinuousUpdates && (f.policy.FPS > 0 || f.policy.Framer != nil):
 		return f.enable(dst, head, now)
-	case head[0] == msgPointerEvent && f.buttons.once:
-		return f.passes(dst, f.buttons.sent(head, f.policy.Framer))
 	case head[0] == msgSetPixelFormat && f.pace.stopped:
 		f.format = append(f.format[:0], head...)
 	case head[0] == msgSetPixelFormat:
@@ -217,8 +219,11 @@ func (f *Filter) more(dst, p []byte, now time.Time) []byte {
 	switch {
 	case f.pass:
 		dst = append(dst, p...)
-		if f.body == 0 {
-			dst = f.release(dst, now) // it could not go out within the body
+		if f.body == 0 { // nothing could go out within the body
+			if f.letsGo {
+				dst = f.LetGo(dst)
+			}
+			dst = f.release(dst, now)
 		}
 	case len(f.list) > 0:
 		f.list = append(f.list, p...)

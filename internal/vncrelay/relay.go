@@ -17,8 +17,8 @@ const (
 	writeStall = 2 * time.Minute
 	// writeStallGrain is how much earlier than writeStall a write may fail.
 	writeStallGrain = writeStall / 8
-	// interruptGrace is how long a write under way may go on when the session is ended from
-	// elsewhere: a TLS record cut in two cannot be followed by a clean end.
+	// interruptGrace is how long a write under way may go on when the session is ended: a TLS record cut in two
+	// cannot be followed by a clean end, and what a viewer holds down must come up.
 	interruptGrace = 300 * time.Millisecond
 	// upSize holds what a viewer sends at a time: messages of 4 to 20 bytes.
 	upSize = 256
@@ -67,6 +67,8 @@ func New(session *vncsession.Session, viewer Viewer, backend *rfb.Desktop, polic
 		}
 	}
 	r.up = newUplink(backend.Conn, up)
+	input := session.Live.Input
+	input.OnReturned(func() { r.up.letGo(func() bool { return input.Holder() == desktop.HolderHuman }) })
 	return r
 }
 
@@ -102,7 +104,7 @@ func (r *Relay) carry() (viewerGone bool) {
 		upward = r.carryUp()
 		stop() // it ends by itself
 		live.End(upward)
-		_ = r.up.conn.Close() // wakes carryDown
+		r.up.hangUp() // wakes carryDown
 	})
 	why := r.carryDown()
 	stop()
@@ -118,15 +120,14 @@ func (r *Relay) carry() (viewerGone bool) {
 	limit.Stop()
 	unwatch()
 	viewerGone = stopPeers()
-	r.up.stop()
-	_ = r.up.conn.Close()
+	r.up.hangUp()
 	return viewerGone
 }
 
 // interrupt ends carryDown, which wakes carryUp, when the session is ended from elsewhere.
 func (r *Relay) interrupt() {
-	_ = r.up.conn.Close()
 	_ = r.viewer.SetWriteDeadline(time.Now().Add(interruptGrace))
+	r.up.hangUp()
 }
 
 // carryUp carries the viewer's messages.

@@ -122,9 +122,26 @@ func (u *uplink) release() {
 	u.schedule()
 }
 
-// stop drops what the filter still holds back.
-func (u *uplink) stop() {
+// letGo has what the viewer holds down come up, unless it may hold the input again by then.
+func (u *uplink) letGo(again func() bool) {
+	u.writes.Lock()
+	defer u.writes.Unlock()
+	u.mu.Lock()
+	if u.out = u.out[:0]; !u.stopped && !again() {
+		u.out = u.filter.LetGo(u.out)
+	}
+	u.mu.Unlock()
+	_ = u.write(time.Now()) // else the reader of the workstation finds the connection broken
+}
+
+// hangUp ends the connection to the workstation, when what the viewer holds down has come up there, or after a
+// moment if the workstation does not take it. What the filter still holds back is dropped.
+func (u *uplink) hangUp() {
+	limit := time.AfterFunc(interruptGrace, func() { _ = u.conn.Close() })
+	defer limit.Stop()
+	u.letGo(func() bool { return false })
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.stopped = true
+	_ = u.conn.Close()
 }
