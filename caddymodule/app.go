@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"sync"
@@ -82,6 +83,10 @@ type App struct {
 	// use it. Default: "gatehouse" in Caddy's data directory.
 	DataDir string `json:"data_dir,omitempty"`
 
+	// SharePorts lets the gateway start while another process listens on its ports: the kernel spreads
+	// connections over both. Default: that is an error.
+	SharePorts bool `json:"share_ports,omitempty"`
+
 	// BodyMemory bounds the memory of request bodies, in bytes; above it callers get 429
 	// gateway_busy. At least 64 MiB. Default: the lesser of 1 GiB and a quarter of GOMEMLIMIT.
 	BodyMemory int64 `json:"body_memory,omitempty"`
@@ -124,10 +129,22 @@ func (App) CaddyModule() caddy.ModuleInfo {
 // Gateway is what the handlers serve.
 func (a *App) Gateway() *gateway.Gateway { return a.gateway }
 
+// Listens implements [caddykit.App]. A server that has begun to listen would take connections of the other
+// process until it has ended. Commands such as validate may run beside a gateway.
+func (a *App) Listens(addresses []string) error {
+	if a.SharePorts || len(os.Args) < 2 || os.Args[1] != "run" {
+		return nil
+	}
+	return freePorts(addresses)
+}
+
 // Provision checks the configuration and makes the gateway. It only reads files, and changes
 // nothing that outlives a failed load.
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx, a.logger, a.credentials = ctx, ctx.Logger(), new(heldCredentials)
+	if err := caddykit.CheckPlaceholders(a); err != nil {
+		return err
+	}
 	dir, err := filepath.Abs(a.dataDir())
 	if err != nil {
 		return fmt.Errorf("data_dir: %w", err)
@@ -204,6 +221,11 @@ func (a *App) Start() error {
 	if err != nil {
 		return err
 	}
+	if !a.SharePorts {
+		if err := freeServers(a.ctx); err != nil {
+			return err
+		}
+	}
 	// When the process exits, Caddy cleans up its modules in no fixed order, and that of tracing may wait
 	// long for its collector. Calls must not wait for it too.
 	context.AfterFunc(a.ctx, func() {
@@ -212,7 +234,11 @@ func (a *App) Start() error {
 		}
 	})
 	a.presented = presentedNames(a.ctx, a.certificate)
-	return a.gateway.Start(a.ctx, keep)
+	err = a.gateway.Start(a.ctx, keep)
+	if err == nil {
+		started.Store(true)
+	}
+	return err
 }
 
 // onStarted does what needs the other apps. They start in no fixed order, and the event app must

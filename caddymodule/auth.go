@@ -47,13 +47,13 @@ type GoogleAuth struct {
 // configuration files, web identity, container.
 type AWSAuth struct {
 	// AccessKey is the id of a key that does not change; {env.NAME} or {file./path} too.
-	AccessKey string `json:"access_key,omitempty"`
+	AccessKey string `json:"access_key,omitempty" placeholders:"yes"`
 
 	// SecretKey belongs to AccessKey: {env.NAME} or {file./path}.
-	SecretKey string `json:"secret_key,omitempty"`
+	SecretKey string `json:"secret_key,omitempty" placeholders:"yes"`
 
 	// SessionToken belongs to a temporary AccessKey: {env.NAME} or {file./path}. Default: none.
-	SessionToken string `json:"session_token,omitempty"`
+	SessionToken string `json:"session_token,omitempty" placeholders:"yes"`
 
 	// Profile is one of AWS' shared configuration files.
 	Profile string `json:"profile,omitempty"`
@@ -76,7 +76,7 @@ type AzureAuth struct {
 	ClientID string `json:"client_id,omitempty"`
 
 	// ClientSecret is {env.NAME} or {file./path}; the file is read again when it changes.
-	ClientSecret string `json:"client_secret,omitempty"`
+	ClientSecret string `json:"client_secret,omitempty" placeholders:"yes"`
 
 	// Certificate is a PEM file with a certificate and its RSA key.
 	Certificate string `json:"certificate,omitempty"`

@@ -46,6 +46,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //		on_disconnect cancel | drain DURATION
 //		catalog FILE…
 //		data_dir PATH
+//		share_ports
 //		body_memory SIZE
 //		answer_memory SIZE
 //		timeouts {
@@ -82,6 +83,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 
 		"catalog":       caddykit.Words(&a.Catalogs),
 		"data_dir":      caddykit.Word(&a.DataDir),
+		"share_ports":   caddykit.Flag(&a.SharePorts),
 		"answer_memory": caddykit.Value(&a.AnswerMemory, parseSize),
 		"body_memory":   caddykit.Value(&a.BodyMemory, parseSize),
 		"timeouts": block(caddykit.Options{

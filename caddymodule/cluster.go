@@ -30,7 +30,7 @@ type Cluster struct {
 	// nodes of a Valkey cluster. valkeys:// is TLS; redis:// and rediss:// mean the same. Placeholders
 	// {env.NAME} and {file./path} may stand for any part. With Sentinels the host is the name of
 	// their master. Required without Sentinel. Default port: 6379.
-	Valkey []string `json:"valkey,omitempty"`
+	Valkey []string `json:"valkey,omitempty" placeholders:"yes"`
 
 	// Sentinel says that Sentinels know which server is the master. Default: none are asked.
 	Sentinel *Sentinel `json:"sentinel,omitempty"`
@@ -41,12 +41,12 @@ type Cluster struct {
 	// Postgres is the address of the database: postgres://USER:PASSWORD@HOST:PORT/DATABASE with
 	// libpq's parameters (sslmode, sslrootcert, …), or "host=… dbname=…". It may have placeholders
 	// {env.NAME} and {file./path}, or be one. Required.
-	Postgres string `json:"postgres"`
+	Postgres string `json:"postgres" placeholders:"yes"`
 
 	// Node is the name of this gateway, of no other in the cluster: a-z, 0-9 and "-", at most 63
 	// characters. It may have Caddy's placeholders, such as {env.HOSTNAME} or {system.hostname}; upper
 	// case becomes lower. Default: a random name, which is kept in data_dir.
-	Node string `json:"node,omitempty"`
+	Node string `json:"node,omitempty" placeholders:"yes"`
 }
 
 // Sentinel is how the Sentinels of a Valkey or Redis are asked.
@@ -61,7 +61,7 @@ type Sentinel struct {
 	User string `json:"user,omitempty"`
 
 	// Password is that of the Sentinels: {env.NAME} or {file./path}. Default: none is sent.
-	Password string `json:"password,omitempty"`
+	Password string `json:"password,omitempty" placeholders:"yes"`
 }
 
 // EngineTLS is what a TLS connection to Valkey needs.

@@ -56,7 +56,7 @@ type GuardWebhook struct {
 	URL string `json:"url"`
 
 	// APIKey is sent as a bearer token: {env.NAME} or {file./path}. Default: none.
-	APIKey string `json:"api_key,omitempty"`
+	APIKey string `json:"api_key,omitempty" placeholders:"yes"`
 
 	// Timeout bounds the whole request. Default: 2s.
 	Timeout caddy.Duration `json:"timeout,omitempty"`

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 )
 
 // maxKeyFile bounds a file of keys, in bytes: more than a million keys, and no disk image that was
@@ -48,6 +50,9 @@ func appendKeys(all []Key, text []byte) ([]Key, error) {
 		}
 		if err == nil && k.Name == "" {
 			err = errors.New("a key without a name")
+		}
+		if err == nil {
+			err = caddykit.CheckPlaceholders(k)
 		}
 		if err != nil {
 			begin := len(text) - len(bytes.TrimLeft(text[read:], " \t\r\n"))

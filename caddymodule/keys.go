@@ -18,7 +18,7 @@ type Key struct {
 
 	// Secrets are the bearer tokens of the key, several for rotation: {env.NAME} or {file./path}. A
 	// literal works, with a warning unless a key file has it.
-	Secrets []string `json:"secrets,omitempty"`
+	Secrets []string `json:"secrets,omitempty" placeholders:"yes"`
 
 	// Hashes replace secrets that are kept elsewhere: "sha256:<64 hex digits>", as `caddy gatehouse
 	// key new` prints them.

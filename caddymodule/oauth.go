@@ -16,7 +16,7 @@ type OAuth struct {
 	ClientID string `json:"client_id,omitempty"`
 
 	// ClientSecret is {env.NAME} or {file./path}; the file is read again when it changes. Required.
-	ClientSecret string `json:"client_secret,omitempty"`
+	ClientSecret string `json:"client_secret,omitempty" placeholders:"yes"`
 
 	// AuthMethod is how the secret is sent: "client_secret_basic" or "client_secret_post". Default:
 	// client_secret_basic.

@@ -1,9 +1,9 @@
 package caddymodule
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,7 +38,7 @@ type Record struct {
 
 	// ReplayIdentity is {file./path} or {env.NAME}: the private key with which this gateway replays
 	// recordings. Default: none, so that it can read none.
-	ReplayIdentity string `json:"replay_identity,omitempty"`
+	ReplayIdentity string `json:"replay_identity,omitempty" placeholders:"yes"`
 }
 
 // read reads how sessions are recorded:
@@ -106,7 +106,12 @@ func (r *Record) build(logger *zap.Logger, dataDir string) (*recording.Settings,
 		}
 		s.Recipients = append(s.Recipients, some...)
 	}
-	if _, err := age.Encrypt(io.Discard, s.Recipients...); err != nil { // some that do not go together
+	var sealed bytes.Buffer
+	seal, err := age.Encrypt(&sealed, s.Recipients...)
+	if err == nil {
+		err = seal.Close()
+	}
+	if err != nil { // some that do not go together
 		return nil, nil, fmt.Errorf("recipient: %w", err)
 	}
 	if s.Input == recording.InputKeys {
@@ -122,6 +127,10 @@ func (r *Record) build(logger *zap.Logger, dataDir string) (*recording.Settings,
 	}
 	if s.Identities, err = age.ParseIdentities(strings.NewReader(secret)); err != nil { // it has the secret
 		return nil, nil, errors.New("replay_identity: want the file that age-keygen wrote, such as {file./etc/gatehouse/auditor.key}, with AGE-SECRET-KEY-1…")
+	}
+	if _, err := age.Decrypt(&sealed, s.Identities...); err != nil {
+		return nil, nil, errors.New("replay_identity: it is the private key of no recipient: what is recorded could not be replayed. " +
+			"age-keygen -y prints its public key, for a line recipient; the file may have several keys, also older ones")
 	}
 	// The words of comments are no secrets.
 	return s, slices.DeleteFunc(strings.Fields(secret), func(word string) bool { return !isIdentity(word) }), nil

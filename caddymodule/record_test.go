@@ -39,3 +39,28 @@ func TestAPrivateKeyInTheWrongPlaceIsInNoError(t *testing.T) {
 		}
 	}
 }
+
+// What is recorded could never be replayed, which nobody would see before it is needed.
+func TestAReplayIdentityMustBeOfARecipient(t *testing.T) {
+	key := func() *age.X25519Identity {
+		id, err := age.GenerateX25519Identity()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	auditor, replays, older := key(), key(), key()
+	for identities, wrong := range map[string]bool{
+		older.String():                           true,
+		older.String() + "\n" + key().String():   true,
+		replays.String():                         false,
+		older.String() + "\n" + replays.String(): false,
+	} {
+		t.Setenv("RECORD_TEST", identities)
+		r := &Record{Recipients: []string{auditor.Recipient().String(), replays.Recipient().String()}, ReplayIdentity: "{env.RECORD_TEST}"}
+		s, _, err := r.build(zap.NewNop(), t.TempDir())
+		if wrong != (err != nil) || wrong && !strings.Contains(err.Error(), "the private key of no recipient") || !wrong && len(s.Identities) == 0 {
+			t.Errorf("%d keys: %v", strings.Count(identities, "AGE-"), err)
+		}
+	}
+}

@@ -45,7 +45,7 @@ type SourceWebhook struct {
 	// Secrets sign the questions, as the Standard Webhooks specification has it: "whsec_" and the
 	// base64 of 24 to 64 bytes, as {env.NAME} or {file./path}. There are two while one is rotated.
 	// Required.
-	Secrets []string `json:"secrets"`
+	Secrets []string `json:"secrets" placeholders:"yes"`
 
 	// Timeout bounds a question. At most 10s. Default: 2s.
 	Timeout caddy.Duration `json:"timeout,omitempty"`

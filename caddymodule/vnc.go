@@ -146,7 +146,7 @@ type Login struct {
 
 	// Password is {env.NAME} or {file./path}, for VNC authentication (which uses its first 8
 	// characters), X509Vnc or X509Plain. Default: none.
-	Password string `json:"password,omitempty"`
+	Password string `json:"password,omitempty" placeholders:"yes"`
 
 	// TLS requires VeNCrypt with a certificate from the VNC server. Default: the connection is not
 	// encrypted.
@@ -177,7 +177,7 @@ type Credential struct {
 	// Derive is {env.NAME} or {file./path}: a secret of at least 16 characters, from which the
 	// password of each workstation is derived instead of Password, by its tenant, name and
 	// generation. Default: none.
-	Derive string `json:"derive,omitempty"`
+	Derive string `json:"derive,omitempty" placeholders:"yes"`
 
 	Login
 }

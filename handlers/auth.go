@@ -38,6 +38,9 @@ func (Auth) CaddyModule() caddy.ModuleInfo {
 
 // Provision checks the scopes and finds the gateway of the gatehouse app.
 func (h *Auth) Provision(ctx caddy.Context) (err error) {
+	if err := caddykit.CheckPlaceholders(h); err != nil {
+		return err
+	}
 	for _, name := range h.Scopes {
 		scope, err := keys.ParseScope(name)
 		if err != nil {

@@ -52,6 +52,9 @@ func (e Endpoint) CaddyModule() caddy.ModuleInfo {
 
 // Provision finds the gateway of the gatehouse app.
 func (e *Endpoint) Provision(ctx caddy.Context) (err error) {
+	if err := caddykit.CheckPlaceholders(e); err != nil {
+		return err
+	}
 	if e.Family != "" {
 		if e.api, err = api.Parse(e.Family); err != nil {
 			return err

@@ -29,6 +29,8 @@ func (testApp) Start() error              { return nil }
 func (testApp) Stop() error               { return nil }
 func (testApp) Gateway() *gateway.Gateway { return appGateway }
 
+func (testApp) Listens([]string) error { return nil }
+
 // appContext is the context of a configuration with the app.
 func appContext(t *testing.T) caddy.Context {
 	t.Helper()

@@ -46,6 +46,9 @@ func (Health) CaddyModule() caddy.ModuleInfo {
 
 // Provision checks the paths and finds the gateway of the gatehouse app.
 func (h *Health) Provision(ctx caddy.Context) (err error) {
+	if err := caddykit.CheckPlaceholders(h); err != nil {
+		return err
+	}
 	if h.Healthz == "" {
 		h.Healthz = defaultHealthz
 	}

@@ -24,10 +24,13 @@ const (
 	adviceTwice     = "the base URL of this SDK must not end in /v1, which it adds itself"
 	adviceTools     = "there is no sign-in by OAuth: send a gateway key as Authorization: Bearer"
 	adviceOther     = " is not served; use a client of OpenAI's API with a base URL that ends in /v1"
+	adviceGoogle    = " is not served; use Google's SDK with the base URL of this gateway, which serves /v1beta/models, and without its Vertex AI mode"
+	adviceServed    = "this site serves /v1 (OpenAI, Anthropic), /api/v1 (OpenRouter), /v1beta (Google) and /mcp/NAME"
 )
 
 // wrongBelow has the wrong paths below the prefixes of the families.
 var wrongBelow = []wrongBase{
+	{"/v1/projects/* /v1/publishers/*", api.Google{}, "Vertex AI's API" + adviceGoogle},
 	{"/v1/v1/messages* /api/v1/v1/messages*", api.Anthropic{}, adviceTwice},
 	{"/v1/v1/* /api/v1/v1/*", nil, adviceTwice},
 	{"*/messages/v1/messages */messages/messages", api.Anthropic{}, adviceAnthropic},
@@ -37,10 +40,16 @@ var wrongBelow = []wrongBase{
 // wrongElsewhere has those outside the prefixes, where a site may have handlers of its own.
 var wrongElsewhere = []wrongBase{
 	{"/openai/deployments/*", nil, "Azure's form of OpenAI's API" + adviceOther},
+	{"/v1beta1/* /v1alpha1/*", api.Google{}, "Vertex AI's API" + adviceGoogle},
+	{"/upload/* /resumable/upload/*", api.Google{}, "Google's upload of files" + adviceGoogle},
+	{"/model/*", nil, "Bedrock's API" + adviceOther},
+	{"/foundation-models* /inference-profiles* /guardrail/* /async-invoke*", nil, "Bedrock's API" + adviceOther},
+	{"/v2/*", nil, "Cohere's API" + adviceOther},
+	{"/api/v0/*", nil, "LM Studio's API" + adviceOther},
 	{"/anthropic/* */messages */messages/count_tokens", api.Anthropic{}, adviceAnthropic},
 	{"*/chat/completions */responses */models */embeddings */completions */moderations", nil, adviceOpenAI},
 	{"*/images/generations */audio/speech */audio/transcriptions */rerank", nil, adviceOpenAI},
-	{"/api/chat /api/generate /api/tags /api/show /api/ps /api/pull /api/embed /api/version", nil, "Ollama's API" + adviceOther},
+	{"/api/chat /api/generate /api/tags /api/show /api/ps /api/pull /api/embed /api/embeddings /api/version", nil, "Ollama's API" + adviceOther},
 	// What MCP clients without a key ask for, to begin a sign-in.
 	{"/.well-known/oauth-protected-resource* /.well-known/oauth-authorization-server* /.well-known/openid-configuration* /register", api.MCP{}, adviceTools},
 	{"/openai /openai/* /openrouter /openrouter/* /models/* /responses/* /v1 /v1/* /api/v1 /api/v1/*", nil, adviceOpenAI},
@@ -82,19 +91,19 @@ func unknownURL(r *http.Request) *apierror.Error {
 	return apierror.New(apierror.UnknownURL, "unknown URL (%.10s %.200s)", r.Method, r.URL.Path)
 }
 
-// serveElsewhere leaves a path outside the prefixes to the site, and answers for a wrong base URL if
-// the site does not: Caddy's answer would be an empty 200.
+// serveElsewhere leaves a path outside the prefixes to the site, and answers if the site does not: Caddy's
+// answer would be an empty 200.
 func (h *Gatehouse) serveElsewhere(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	wrong := findWrong(wrongElsewhere, r.URL.Path)
-	if wrong == nil {
-		return next.ServeHTTP(w, r)
-	}
 	noted := &notedWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}}
 	err := next.ServeHTTP(noted, r)
 	if err != nil || noted.written || caddyhttp.GetVar(r.Context(), unhandled) != true {
 		return err
 	}
 	caddyhttp.SetVar(r.Context(), unhandled, false) // for the access log
+	wrong := findWrong(wrongElsewhere, r.URL.Path)
+	if wrong == nil {
+		wrong = &wrongBase{advice: adviceServed}
+	}
 	return refuse(h.gateway, w, r, wrong.family(r), wrong.refusal(r))
 }
 

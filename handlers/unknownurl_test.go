@@ -17,6 +17,9 @@ func TestWrongBaseURLsAreFound(t *testing.T) {
 		"/api/chat": "Ollama's API" + adviceOther, "/api/tags": "Ollama's API" + adviceOther,
 		"/openai/deployments/gpt/chat/completions":       "Azure's form of OpenAI's API" + adviceOther,
 		"/.well-known/oauth-protected-resource/mcp/demo": adviceTools, "/.well-known/oauth-authorization-server": adviceTools, "/register": adviceTools,
+		"/v1beta1/projects/p/locations/global/publishers/google/models/m:generateContent": "Vertex AI's API" + adviceGoogle,
+		"/upload/v1beta/files": "Google's upload of files" + adviceGoogle, "/model/us.amazon.nova-pro-v1:0/converse": "Bedrock's API" + adviceOther,
+		"/foundation-models": "Bedrock's API" + adviceOther, "/v2/chat": "Cohere's API" + adviceOther, "/api/v0/models": "LM Studio's API" + adviceOther,
 		"/.well-known/acme-challenge/x": "", "/registered": "",
 		"/": "", "": "", "/index.html": "", "/api": "", "/api/chats": "", "/model": "", "/v2": "", "/openaix": "",
 	} {

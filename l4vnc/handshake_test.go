@@ -106,6 +106,7 @@ func TestAViewerThatLosesTheRaceToJoinIsRefused(t *testing.T) {
 			time.AfterFunc(time.Second/2, func() { c.meanwhile(g) })
 			g.converse(append(tlsFirst(token+"."+domain), refusal(c.text)))
 			g.WantRecord(code, "")
+			time.Sleep(time.Second) // the workstation's end
 		})
 	}
 }

@@ -46,7 +46,7 @@ type Console struct {
 type SignIn struct {
 	// User is the placeholder that has the name of the user, {http.auth.user.id} for instance. A client
 	// must not be able to set it.
-	User string `json:"user"`
+	User string `json:"user" placeholders:"yes"`
 	// Keys has the name of the key of each user. The keys must be in the configuration.
 	Keys map[string]string `json:"keys,omitempty"`
 	// Others is the name of the key of all other users. Default: they are refused.
@@ -60,6 +60,9 @@ func (Console) CaddyModule() caddy.ModuleInfo {
 
 // Provision checks the options and finds the gateway of the gatehouse app.
 func (h *Console) Provision(ctx caddy.Context) error {
+	if err := caddykit.CheckPlaceholders(h); err != nil {
+		return err
+	}
 	g, err := caddykit.Gateway(ctx)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
@@ -19,6 +20,9 @@ const AppName = "gatehouse"
 // App is the interface of the gatehouse app for the other modules.
 type App interface {
 	Gateway() *gateway.Gateway
+	// Listens returns an error if a server may not listen at these addresses, because another process
+	// does.
+	Listens(addresses []string) error
 }
 
 // ErrNoApp is the load error of a configuration that uses Gatehouse's handlers without the global
@@ -53,7 +57,8 @@ func Running() (*gateway.Gateway, error) {
 	return module.(App).Gateway(), nil
 }
 
-// Gateway returns the gateway of the configuration that is being loaded. It never creates one.
+// Gateway returns the gateway of the configuration that is being loaded, for a handler of a server that may
+// listen. It never creates one.
 func Gateway(ctx caddy.Context) (*gateway.Gateway, error) {
 	module, err := ctx.AppIfConfigured(AppName)
 	if errors.Is(err, caddy.ErrNotConfigured) {
@@ -65,6 +70,11 @@ func Gateway(ctx caddy.Context) (*gateway.Gateway, error) {
 	app, ok := module.(App)
 	if !ok {
 		return nil, fmt.Errorf("the app %q is a %T, which has no gateway", AppName, module)
+	}
+	if server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
+		if err := app.Listens(server.Listen); err != nil {
+			return nil, err
+		}
 	}
 	return app.Gateway(), nil
 }

@@ -2,6 +2,7 @@ package caddykit
 
 import (
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -31,11 +32,24 @@ func (o Options) Block(d *caddyfile.Dispenser) error {
 			return d.Errf("option %q is given twice", name)
 		}
 		seen[name] = true
+		words := *d
 		if err := option.Read(d); err != nil {
-			return err
+			return notReplaced(&words, err)
 		}
 	}
 	return nil
+}
+
+// notReplaced explains an error that quotes a placeholder: a number or a duration, for example, must be
+// known when the Caddyfile is read. The dispenser is at the option.
+func notReplaced(d *caddyfile.Dispenser, err error) error {
+	option := d.Val()
+	for _, text := range d.RemainingArgs() {
+		if refused := refusePlaceholder(option, text); refused != nil && strings.Contains(err.Error(), strconv.Quote(text)) {
+			return d.Errf("%v", refused)
+		}
+	}
+	return err
 }
 
 func (o Options) names() string {

@@ -87,7 +87,7 @@ func (a *Azure) source(client *http.Client, now func() time.Time) (func(context.
 		return nil, errors.New("client_secret, certificate, token_file and managed_identity: give only one of them")
 	}
 	if a.Managed {
-		return a.managed, nil
+		return a.managed, managedElsewhere()
 	}
 	a.Tenant = cmp.Or(a.Tenant, os.Getenv("AZURE_TENANT_ID"))
 	switch {
@@ -145,8 +145,21 @@ func (a *Azure) federated(form url.Values) error {
 	return err
 }
 
-// managed asks for a token of the managed identity: App Service and its kin name their address in the
-// environment, VMs have one address.
+// managedElsewhere is an error where managed identities have a protocol of their own, by the variables that
+// Microsoft's SDKs look at.
+func managedElsewhere() error {
+	switch endpoint, header := os.Getenv("IDENTITY_ENDPOINT"), os.Getenv("IDENTITY_HEADER"); {
+	case endpoint != "" && os.Getenv("IDENTITY_SERVER_THUMBPRINT") != "":
+		return errors.New("managed_identity: that of Service Fabric is not supported; use client_secret, certificate or token_file")
+	case endpoint != "" && header == "":
+		return errors.New("managed_identity: IDENTITY_ENDPOINT is set without IDENTITY_HEADER, as for Azure Arc, which is not supported; " +
+			"use client_secret, certificate or token_file")
+	}
+	return nil
+}
+
+// managed asks for a token of the managed identity: App Service, Functions and Container Apps name their
+// address in the environment, VMs have one address.
 func (a *Azure) managed(ctx context.Context) (*http.Request, error) {
 	address, query := azureMetadata, url.Values{"api-version": {metadataVersion}, "resource": {strings.TrimSuffix(a.Scope, "/.default")}}
 	field, value := "Metadata", "true"

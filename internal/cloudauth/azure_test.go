@@ -9,11 +9,14 @@ import (
 	"encoding/pem"
 	"math/big"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/clouds"
 )
 
 func TestEntraGivesTokensForSecretsFilesAndIdentities(t *testing.T) {
@@ -112,13 +115,18 @@ func TestRefusalsOfATokenEndpointAreShownWithoutSecrets(t *testing.T) {
 		answer string
 		want   string
 	}{
-		{401, `{"error":"invalid_client","error_description":"AADSTS7000215: Invalid client secret provided: s3cret"}`, "status 401: invalid_client AADSTS7000215"},
+		{401, `{"error":"invalid_client","error_description":"AADSTS7000215: Invalid client secret provided: s3cret"}`, "status 401: invalid_client: AADSTS7000215"},
 		{500, `s3cret`, "status 500"},
 		{302, ``, "status 302"},
 		{200, `{"access_token":"a b","expires_in":10}`, "no header can carry"},
 		{200, `{"access_token":"ab","expires_in":"soon"}`, "how long"},
 		{200, `{"expires_in":3599}`, "status 200"},
 		{400, `{"error":"s3cret s3cret"}`, "status 400"},
+		{400, `{"error":"invalid_request","error_description":"the secret  s3cret\nis no secret"}`, "status 400: invalid_request: the secret [redacted] is no secret"},
+		{400, `{"error":"invalid_request","error_description":"` + strings.Repeat("x", 239) + `s3cret"}`, "xxx[…"},
+		{403, `{"error":{"code":403,"message":"Permission denied","status":"PERMISSION_DENIED"}}`, "status 403: PERMISSION_DENIED: Permission denied"},
+		{200, `{"access_token":"ab","expires_on":"1000"}`, "how long"},
+		{200, `{"access_token":"ab","expires_in":0,"expires_on":"99999999999"}`, "how long"},
 	} {
 		s.status, s.answer = row.status, row.answer
 		c, err := NewAzure(t.Context(), Azure{Tenant: "t", ClientID: "c", Secret: text("s3cret"), Authority: s.URL}, Client(http.DefaultTransport), time.Now)
@@ -152,3 +160,52 @@ func TestImpossibleEntraAccountsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// All of these were refused, because only a life in seconds was read.
+func TestManagedIdentitiesOfAllKindsGiveTokens(t *testing.T) {
+	tokens := clouds.NewTokens()
+	server := httptest.NewServer(tokens)
+	t.Cleanup(server.Close)
+	// The address of the metadata service of VMs cannot be changed.
+	there := Client(roundTrip(func(r *http.Request) (*http.Response, error) {
+		r.URL.Host = strings.TrimPrefix(server.URL, "http://")
+		return http.DefaultTransport.RoundTrip(r)
+	}))
+	for name, c := range map[string]struct {
+		endpoint, header, client string
+		want                     string // the error, "" for none
+	}{
+		"a VM":                             {"", "", "", ""},
+		"a VM, an identity of the user":    {"", "", "c-2", ""},
+		"a VM, an unknown identity":        {"", "", "unknown", "status 400: invalid_request: Identity not found"},
+		"App Service":                      {server.URL + "/msi/token", clouds.IdentityHeader, "", ""},
+		"App Service, an unknown identity": {server.URL + "/msi/token", clouds.IdentityHeader, "unknown", "status 400: No User Assigned or Delegated Managed Identity found"},
+		"App Service, another header":      {server.URL + "/msi/token", "other-header-0123456789", "", "status 401: Unauthorized"},
+		"Azure Arc has another protocol":   {server.URL + "/msi/token", "", "", "Azure Arc"},
+		"Service Fabric has another, too":  {server.URL + "/msi/token", "x", "", "Service Fabric"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("IDENTITY_ENDPOINT", c.endpoint)
+			t.Setenv("IDENTITY_HEADER", c.header)
+			if strings.HasPrefix(name, "Service Fabric") {
+				t.Setenv("IDENTITY_SERVER_THUMBPRINT", "0123")
+			}
+			made, err := NewAzure(t.Context(), Azure{Managed: true, ClientID: c.client}, there, time.Now)
+			if err == nil {
+				_, err = sign(t, made)
+			}
+			switch {
+			case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "other-header")):
+				t.Errorf("%v, want %q", err, c.want)
+			case c.want == "":
+				if life := made.Status().Life; life < (clouds.TokenLife-60)*time.Second || life > clouds.TokenLife*time.Second {
+					t.Errorf("the token lives %s", life)
+				}
+			}
+		})
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -90,39 +90,34 @@ func (g *Google) read() (googleFile, error) {
 	return googleFile{text, credentials.CredType(f.Type)}, nil
 }
 
-func (g *Google) options(client *http.Client) *credentials.DetectOptions {
-	return &credentials.DetectOptions{Scopes: []string{googleScope}, Client: client, DisableAsyncRefresh: true}
-}
-
 func (g *Google) fromFile(client *http.Client) fetch[token] {
 	return func(ctx context.Context) (token, time.Time, error) {
 		f, err := g.read()
 		if err != nil {
 			return token{}, time.Time{}, err
 		}
-		made, err := credentials.NewCredentialsFromJSON(f.typ, f.text, g.options(client))
-		if err != nil {
-			return token{}, time.Time{}, failure(err)
-		}
-		return g.ask(ctx, made)
+		return g.ask(ctx, client, func(o *credentials.DetectOptions) (*auth.Credentials, error) {
+			return credentials.NewCredentialsFromJSON(f.typ, f.text, o)
+		})
 	}
 }
 
 func (g *Google) fromEnvironment(client *http.Client) fetch[token] {
 	return func(ctx context.Context) (token, time.Time, error) {
-		made, err := credentials.DetectDefault(g.options(client))
-		if err != nil {
-			return token{}, time.Time{}, failure(err)
-		}
-		return g.ask(ctx, made)
+		return g.ask(ctx, client, credentials.DetectDefault)
 	}
 }
 
-// ask makes the one request of new credentials, which have no token yet.
-func (g *Google) ask(ctx context.Context, made *auth.Credentials) (token, time.Time, error) {
-	t, err := made.Token(ctx)
+// ask makes credentials, which have no token yet, and gets one.
+func (g *Google) ask(ctx context.Context, client *http.Client, find func(*credentials.DetectOptions) (*auth.Credentials, error)) (token, time.Time, error) {
+	client, refused := noted(client)
+	made, err := find(&credentials.DetectOptions{Scopes: []string{googleScope}, Client: client, DisableAsyncRefresh: true})
+	var t *auth.Token
+	if err == nil {
+		t, err = made.Token(ctx)
+	}
 	if err != nil {
-		return token{}, time.Time{}, failure(err)
+		return token{}, time.Time{}, cmp.Or(refused.last, failure(err))
 	}
 	project, _ := made.QuotaProjectID(ctx)
 	return token{t.Value, cmp.Or(g.QuotaProject, project)}, t.Expiry, nil
@@ -141,12 +136,9 @@ func (g *Google) fromMetadata(client *http.Client, now func() time.Time) fetch[t
 	}
 }
 
-// failure drops what a token endpoint answered from an error: it can repeat what it was sent.
+// failure drops what can follow the SDK's own words in an error: an answer, which can repeat what it was
+// an answer to.
 func failure(err error) error {
-	var refused *auth.Error
-	if errors.As(err, &refused) && refused.Response != nil {
-		return fmt.Errorf("the token endpoint answered with status %d", refused.Response.StatusCode)
-	}
 	text := err.Error()
 	if i := strings.IndexAny(text, "{\n"); i >= 0 {
 		text = text[:i]

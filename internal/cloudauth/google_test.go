@@ -19,6 +19,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/clouds"
 )
 
 // tokenServer answers all requests for tokens, and keeps them.
@@ -168,6 +170,34 @@ func TestFilesThatRunProgramsAreRefused(t *testing.T) {
 		}
 		if _, err := NewGoogle(t.Context(), g, http.DefaultClient, time.Now); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// Google says why it gives no token, and the reason was hidden.
+func TestRefusalsOfGoogleSayWhy(t *testing.T) {
+	server := httptest.NewServer(clouds.NewTokens())
+	t.Cleanup(server.Close)
+	_, key := rsaKey(t)
+	account := map[string]any{
+		"type": "service_account", "client_email": clouds.UnknownAccount, "private_key_id": "1", "private_key": key, "token_uri": server.URL + "/token",
+	}
+	federated := map[string]any{
+		"type": "external_account", "audience": "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q",
+		"subject_token_type": "urn:ietf:params:oauth:token-type:jwt", "token_url": server.URL + "/sts/token",
+		"credential_source": map[string]any{"file": write(t, "subject", "expired-0123456789")},
+	}
+	for want, file := range map[string]map[string]any{
+		"status 400: invalid_grant: Invalid grant: account not found":                   account,
+		"status 400: invalid_grant: ID Token issued at 1700000000 is stale to sign-in.": federated,
+	} {
+		text, _ := json.Marshal(file)
+		c, err := NewGoogle(t.Context(), Google{File: write(t, "key.json", string(text))}, Client(http.DefaultTransport), time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := sign(t, c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

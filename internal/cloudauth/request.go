@@ -29,8 +29,7 @@ func Client(transport http.RoundTripper) *http.Client {
 }
 
 // askToken asks an OAuth token endpoint (RFC 6749, 5.1), or a metadata server that answers like one. A
-// token of which it does not say how long it lives has the usual life; with 0 that is an error. Errors
-// show nothing of the answer but the error's own word.
+// token of which it does not say how long it lives has the usual life; with 0 that is an error.
 func askToken(client *http.Client, r *http.Request, now func() time.Time, usualLife time.Duration) (value string, expires time.Time, err error) {
 	asked := now()
 	resp, err := client.Do(r)
@@ -47,15 +46,13 @@ func askToken(client *http.Client, r *http.Request, now func() time.Time, usualL
 		return "", expires, fmt.Errorf("reading the answer of the token endpoint %s: %w", r.URL.Host, err)
 	}
 	var answer struct {
-		Token   string          `json:"access_token"`
-		Type    string          `json:"token_type"`
-		Life    json.RawMessage `json:"expires_in"` // seconds, at Microsoft also as a text
-		Error   string          `json:"error"`
-		Message string          `json:"error_description"`
+		Token string `json:"access_token"`
+		Type  string `json:"token_type"`
+		tokenLife
 	}
 	_ = json.Unmarshal(body, &answer) // an answer that is something else has no token
 	if resp.StatusCode != http.StatusOK || answer.Token == "" {
-		return "", expires, fmt.Errorf("the token endpoint %s answered with status %d%s", r.URL.Host, resp.StatusCode, errorWords(answer.Error, answer.Message))
+		return "", expires, refusal(r, resp.StatusCode, body)
 	}
 	if strings.ContainsFunc(answer.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return "", expires, fmt.Errorf("the token endpoint %s gave a token that no header can carry", r.URL.Host)
@@ -63,28 +60,38 @@ func askToken(client *http.Client, r *http.Request, now func() time.Time, usualL
 	if answer.Type != "" && !strings.EqualFold(answer.Type, "bearer") { // it would need a proof that is not made
 		return "", expires, fmt.Errorf("the token endpoint %s gave a token that is not a bearer token", r.URL.Host)
 	}
-	if life := string(answer.Life); usualLife > 0 && (life == "" || life == "null") {
-		return answer.Token, asked.Add(usualLife), nil
+	life := answer.left(asked)
+	if life == 0 && !answer.given() {
+		life = usualLife
 	}
-	seconds, err := strconv.ParseInt(strings.Trim(string(answer.Life), `"`), 10, 64)
-	if err != nil || seconds <= 0 {
+	if life <= 0 {
 		return "", expires, fmt.Errorf("the token endpoint %s does not say how long its token lives", r.URL.Host)
 	}
-	return answer.Token, asked.Add(min(time.Duration(min(seconds, 1<<32))*time.Second, longestLife)), nil
+	return answer.Token, asked.Add(min(life, longestLife)), nil
 }
 
-// errorWords shows the word of an error, and the code that Microsoft begins its text with.
-func errorWords(word, message string) string {
-	if len(word) > 64 || strings.ContainsFunc(word, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		word = ""
+// tokenLife is what an answer says of a token's life. Microsoft sends either as a number or as a text,
+// and App Service only the second.
+type tokenLife struct {
+	In json.RawMessage `json:"expires_in"` // seconds
+	On json.RawMessage `json:"expires_on"` // seconds since 1970
+}
+
+func (l tokenLife) given() bool { return present(l.In) || present(l.On) }
+
+func present(field json.RawMessage) bool { return len(field) > 0 && string(field) != "null" }
+
+// left returns how long the token lives, 0 if that cannot be read.
+func (l tokenLife) left(asked time.Time) time.Duration {
+	field, since := l.In, int64(0)
+	if !present(l.In) {
+		field, since = l.On, asked.Unix()
 	}
-	if code, _, ok := strings.Cut(message, ":"); ok && strings.HasPrefix(code, "AADSTS") && len(code) <= 16 {
-		word = strings.TrimSpace(word + " " + code)
+	seconds, err := strconv.ParseInt(strings.Trim(string(field), `"`), 10, 64)
+	if err != nil || seconds <= since {
+		return 0
 	}
-	if word == "" {
-		return ""
-	}
-	return ": " + word
+	return time.Duration(min(seconds-since, int64(longestLife/time.Second))) * time.Second
 }
 
 // readFile reads a small file.

@@ -10,6 +10,7 @@ import (
 // The keysyms that steps need by name (X11/keysymdef.h).
 const (
 	keyTab    uint32 = 0xff09
+	keyTabL   uint32 = 0xfe20
 	keyReturn uint32 = 0xff0d
 	keyShift  uint32 = 0xffe1
 	keyShiftR uint32 = 0xffe2
@@ -144,8 +145,13 @@ func needsShift(keysym uint32) bool {
 }
 
 // withShift returns what a key becomes while Shift is held: an X server that is sent "1" with Shift
-// lets go of Shift, to give what was asked for.
-func withShift(keysym uint32) uint32 { return counterpart(keysym, plain, shifted) }
+// lets go of Shift, to give what was asked for. With Shift the key Tab is ISO_Left_Tab.
+func withShift(keysym uint32) uint32 {
+	if keysym == keyTab {
+		return keyTabL
+	}
+	return counterpart(keysym, plain, shifted)
+}
 
 // withoutShift is the key of a letter in a combination: "ctrl+S" is Ctrl and the key S.
 func withoutShift(keysym uint32) uint32 {

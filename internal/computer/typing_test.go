@@ -146,7 +146,7 @@ func TestChordsHoldWhatServersNeed(t *testing.T) {
 		"ctrl+-":       "+Control_L; +-; --; -Control_L",
 		"ctrl + l":     "+Control_L; +l; -l; -Control_L",
 		" ":            "+space; -space",
-		"shift+Tab":    "+Shift_L; +Tab; -Tab; -Shift_L",
+		"shift+Tab":    "+Shift_L; +ISO_Left_Tab; -ISO_Left_Tab; -Shift_L",
 		"Down Down":    "+Down; -Down; +Down; -Down",
 		"ctrl+alt+F1":  "+Control_L; +Alt_L; +F1; -F1; -Alt_L; -Control_L",
 	} {

@@ -11,7 +11,7 @@ const (
 	// heardWithin is how long the first input of a person waits for agents at other gateways to stop.
 	heardWithin = time.Second
 	// apart is how much later it comes than the last event of an agent, whose connection to the workstation is
-	// another: a key that the agent let go must be up.
+	// another: a key that the agent let go must be up. So must one of a person before an agent's first event.
 	apart = 10 * time.Millisecond
 )
 
@@ -26,6 +26,7 @@ type holder struct {
 	heard  chan struct{}    // closed when no agent acts any more; nil: none did
 	input  time.Time        // the last of a person here
 	back   *time.Timer      // gives the input of a person of this gateway back
+	lifts  []*lift          // of persons who had it, before an agent's next event
 
 	session atomic.Pointer[string] // that has it, for lists: an agent's event may be under way
 }
@@ -91,19 +92,8 @@ func (h *holder) await() {
 	h.mu.Lock()
 	heard := h.heard
 	h.mu.Unlock()
-	if heard == nil { // it was given back just now
-		return
-	}
-	select {
-	case <-heard:
-		return
-	default:
-	}
-	late := time.NewTimer(heardWithin)
-	defer late.Stop()
-	select {
-	case <-heard:
-	case <-late.C:
+	if heard != nil { // else it was given back just now
+		within(heardWithin, heard)
 	}
 }
 
@@ -173,8 +163,12 @@ func (s *sessions) settleHold(w *Workstation, wait bool) {
 			h.agent(x.ID)
 		}
 	}
+	human, before := h.human, h.hold.Session
 	if !h.apply(w, now) {
 		return
+	}
+	if agent := h.held != nil && !h.human; human && !h.human || agent && h.hold.Session != before {
+		h.lift(here) // a person may hold down what was pressed before an agent came
 	}
 	watched := h
 	if !automated(w, now) {

@@ -19,6 +19,7 @@ type Input struct {
 	all     *sessions
 	emit    emitter
 	holder  atomic.Pointer[holder] // nil: no agent is there, and nobody holds the input
+	lift    lift                   // of a person
 }
 
 // Act runs send, which sends one event of an agent, while the agent holds the input. It takes it if nobody has
@@ -29,6 +30,10 @@ func (i *Input) Act(send func() error) error {
 		h := i.here()
 		h.mu.Lock()
 		switch now := i.all.now(); {
+		case h.held != nil && h.hold.Session == i.session && len(h.lifts) > 0:
+			h.mu.Unlock()
+			h.follow()
+			continue
 		case h.held != nil && h.hold.Session == i.session:
 			err := send()
 			h.mu.Unlock()

@@ -63,7 +63,7 @@ type attempt struct {
 }
 
 // Login lets the caller log in to a workstation. done must be called once, with the code of the
-// failure or "". Until a login of this service was right, one caller at a time tries, and those
+// failure or "". One that is not the workstation's says nothing of it. Until a login of this service was right, one caller at a time tries, and those
 // that come meanwhile share its failure: many at once with a wrong password would have the gateway
 // shut out. After some failures callers are refused at once for a while, until a reload or another
 // registration. A caller that may not log in gets a nil done, the code for its viewer, and the
@@ -85,7 +85,7 @@ func (w *Service) Login(ctx context.Context, id ID) (done func(why RefusalCode),
 		}
 		select {
 		case <-other.over:
-			if other.why != "" && other.number == number {
+			if other.why.ofWorkstation() && other.number == number {
 				g.stopConnecting(id, l)
 				return nil, other.why, errSharedFailed
 			}
@@ -135,8 +135,11 @@ func (g *logins) startAttempt(l *login, number int64) (mine, other *attempt, why
 
 func (g *logins) finish(id ID, l *login, number int64, mine *attempt, why RefusalCode) {
 	g.mu.Lock()
-	if l.provedBy, l.failedBy = number, 0; why != "" {
-		l.provedBy = 0
+	switch {
+	case why == "":
+		l.provedBy, l.failedBy = number, 0
+	case why.ofWorkstation():
+		l.provedBy, l.failedBy = 0, 0
 		if during := backoffs[why]; during > 0 {
 			l.failedBy, l.why, l.until = number, why, g.now().Add(during)
 		}

@@ -62,6 +62,9 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Text }
 
+// ofWorkstation reports whether it is a failure of the workstation.
+func (c RefusalCode) ofWorkstation() bool { return refusals[c].status == http.StatusBadGateway }
+
 // Status is the HTTP status that says in a record whose doing it was: 403 our
 // rules, 502 the workstation, 503 a gateway that is going, 500 its failure.
 func (r *Refusal) Status() int { return refusals[r.Code].status }

@@ -84,6 +84,9 @@ func (g *Registry) register(ctx context.Context, id ID, r Registration) (n plan,
 	if n.evicted.Name != "" {
 		g.erase(ctx, n.evicted)
 	}
+	if n.moved && err == nil {
+		s.moved(id)
+	}
 	if n.replaces && err == nil {
 		g.emit.released(id, ended)
 	}
@@ -98,6 +101,7 @@ type plan struct {
 	needed   bool  // false: all is as asked
 	created  bool
 	renewed  bool   // it was released
+	moved    bool   // it has another address or login
 	replaces bool   // another machine: what viewers had of the one before ends
 	by       string // the key that registers
 	evicted  ID     // forgotten for the new one
@@ -121,6 +125,7 @@ func (g *Registry) plan(id ID, r Registration) (n plan, err error) {
 	_, ended := p.expired(now)
 	n.replaces = p.registered() && !p.released() && (p.record.Machine != r.Machine || ended)
 	n.needed = n.created || n.renewed || !p.has(&r)
+	n.moved = !n.created && (p.record.Address != r.Address || p.record.Credential != r.Credential)
 	if n.created {
 		if n.evicted, err = s.records.reserve(id, g.inventory.config.policy.MaxRegistered); err != nil {
 			return plan{}, err

@@ -146,9 +146,17 @@ func (s *sessions) apply(ctx context.Context, id ID, rule func(w *Workstation)) 
 
 // settleEnds ends the sessions of this gateway that must end, and those that must end sooner in time.
 func (s *sessions) settleEnds(w *Workstation) {
+	for _, x := range s.of(w.ID) {
+		x.settleWait(w, s.now())
+	}
 	for _, x := range w.Sessions {
 		if here := s.get(w.ID, x.ID); here != nil {
 			here.settle(x, s.now())
+		}
+	}
+	for _, x := range s.of(w.ID) {
+		if x.unlisted && alone(w, s.now()) {
+			x.End(ReasonReplaced)
 		}
 	}
 }

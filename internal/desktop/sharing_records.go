@@ -77,7 +77,7 @@ func (s *State) Apply(c StoredRecord) error {
 		s.sessions.endAt(c.ID, ends, ReasonReleased, c.ReleasedBy)
 	}
 	if moved {
-		s.logins.forget(c.ID)
+		s.moved(c.ID)
 	}
 	return nil
 }

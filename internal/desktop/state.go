@@ -180,10 +180,10 @@ func (s *State) judge(c *configuration, id ID, t *Token, viewer netip.Addr) (gen
 // Node is the name of this gateway among several, "" where it is the only one.
 func (s *State) Node() string { return (&SessionRecord{Node: s.sessions.store.Node()}).NodeName() }
 
-// Open is the number of open sessions.
+// Open is the number of open sessions, without previews.
 func (s *State) Open() (n int) {
 	for _, x := range s.sessions.of() {
-		if x.Why() == "" {
+		if x.Why() == "" && !x.waits && !x.unlisted {
 			n++
 		}
 	}
@@ -204,6 +204,17 @@ func (s *State) OpenBut(security string) (n int) {
 func (s *State) EndAll(r Reason) {
 	for _, x := range s.sessions.of() {
 		x.End(r)
+	}
+}
+
+// moved has a workstation asked again at once, and ends the wait for the one before: its address or login has
+// changed.
+func (s *State) moved(id ID) {
+	s.logins.forget(id)
+	for _, x := range s.sessions.of(id) {
+		if x.waits {
+			x.end(ReasonReleased, "", s.now())
+		}
 	}
 }
 

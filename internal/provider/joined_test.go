@@ -74,6 +74,7 @@ func TestTheCopyOfABodyStaysWhileItMayBeRead(t *testing.T) {
 		}, true},
 		{"two readers", 200, func(r *http.Request) { _, _ = r.GetBody(); wrote(r) }, true},
 		{"a redirect", 302, wrote, true},
+		{"an error, which may repeat it", 400, wrote, true},
 	} {
 		rt := &transport{}
 		rt.answer = func(r *http.Request) (*http.Response, error) {

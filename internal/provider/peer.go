@@ -48,7 +48,7 @@ func (p *Peer) Send(ctx context.Context, body *Body, build func(context.Context)
 	case err == nil && a.refusedIdle(resp):
 		_ = resp.Body.Close()
 		return nil, fmt.Errorf("%w: status %d", ErrStale, resp.StatusCode)
-	case err == nil && a.written.Load():
+	case err == nil && a.written.Load() && resp.StatusCode < http.StatusMultipleChoices: // an error may repeat the request
 		body.sent()
 	}
 	return resp, err

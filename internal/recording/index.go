@@ -2,10 +2,7 @@ package recording
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -180,8 +177,8 @@ func (s *Store) days() (days []folder, err error) {
 func (s *Store) entries(day string) (all []Entry) {
 	files, _ := os.ReadDir(s.path(day, ""))
 	for _, f := range files {
-		id, ok := strings.CutSuffix(f.Name(), sidecar)
-		if !ok {
+		id, ok := strings.CutSuffix(f.Name(), suffix)
+		if !ok || !validID.MatchString(id) {
 			continue
 		}
 		e, err := s.entry(day, id)
@@ -195,30 +192,50 @@ func (s *Store) entries(day string) (all []Entry) {
 	return all
 }
 
-// entry reads one.
+// entry reads one. Of a recording whose stored entry is lost or damaged it says what the recording itself does.
 func (s *Store) entry(day, id string) (e Entry, err error) {
 	path := s.path(day, id)
 	info, err := os.Stat(path + suffix)
 	if err != nil {
 		return e, err
 	}
-	file, err := os.Open(path + sidecar)
+	if e, err = readEntry(path+sidecar, id); err != nil {
+		s.logger.Warn("the entry of a recording cannot be read", zap.String("session", id), zap.Error(err))
+		if e, err = s.restore(day, id); err != nil {
+			return e, err
+		}
+	}
+	e.Bytes = info.Size()
+	silent := e.Node == s.node() || s.now().Sub(info.ModTime()) > silence
+	_, ours := writing.Load(path)
+	if e.State == Recording && silent && !ours { // its gateway has died
+		e.State = Incomplete
+	}
+	if e.State != Recording && e.Ended == nil {
+		ended := info.ModTime().UTC()
+		e.Ended = &ended
+	}
+	return e, nil
+}
+
+// restore makes the entry of a recording from its file. Without an identity nobody knows whose it is: then it has
+// no tenant, and those see it who see all.
+func (s *Store) restore(day, id string) (e Entry, err error) {
+	file, err := os.Open(s.path(day, id) + suffix)
 	if err != nil {
 		return e, err
 	}
 	defer func() { _ = file.Close() }()
-	text, err := io.ReadAll(io.LimitReader(file, maxEntry))
-	if err == nil {
-		err = json.Unmarshal(text, &e)
+	e = Entry{ID: id, State: Recording}
+	if e.Begun, err = time.Parse(dayLayout, day); err != nil {
+		return e, err
 	}
-	if err == nil && e.ID != id {
-		err = fmt.Errorf("it says that it is %.64q", e.ID)
+	if r, wrong := NewReader(file, s.Identities...); wrong == nil && r.header.Session == id {
+		h := &r.header
+		e.Tenant, e.Workstation, e.Key, e.User, e.Role, e.Node, e.Begun = h.Tenant, h.Workstation, h.Key, h.User, h.Role, h.Node, h.Begun.UTC()
 	}
-	e.Bytes = info.Size()
-	silent := e.Node == s.node() || s.now().Sub(info.ModTime()) > silence
-	if _, ours := writing.Load(path); e.State == Recording && silent && !ours { // its gateway has died
-		ended := info.ModTime().UTC()
-		e.State, e.Ended = Incomplete, &ended
+	if isWhole(file) {
+		e.State = Complete
 	}
-	return e, err
+	return e, nil
 }

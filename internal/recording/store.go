@@ -41,7 +41,8 @@ var writing sync.Map
 // Store has the recordings of a configuration.
 //
 //	DIR/2026-11-24/vnc-8c1f….ghrec   a recording
-//	DIR/2026-11-24/vnc-8c1f….json    its Entry, for lists: whoever reads the folder reads that
+//	DIR/2026-11-24/vnc-8c1f….json    its Entry, for lists: whoever reads the folder reads that; if it is lost,
+//	                                 the recording itself says what it is
 //
 // Gateways may share a folder.
 type Store struct {

@@ -241,3 +241,54 @@ func TestAFolderThatCannotBeWrittenIsAnError(t *testing.T) {
 		}
 	}
 }
+
+// A power failure leaves entries that are empty or cut off.
+func TestARecordingWhoseEntryIsDamagedIsListed(t *testing.T) {
+	for name, damage := range map[string]func(path string) error{
+		"empty":   func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"cut off": func(path string) error { return os.Truncate(path, 20) },
+		"another's": func(path string) error {
+			return os.WriteFile(path, []byte(`{"id":"vnc-ffffffffffffffff","tenant":"other"}`), 0o600)
+		},
+		"lost": os.Remove,
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newShelf(t, recording.Settings{})
+			id := x.make(t, "acme", "desk1", 1000)
+			want, err := x.Get(id, every)
+			if err == nil {
+				err = damage(filepath.Join(x.Dir, "2026-03-18", id+".json"))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e, err := x.Get(id, every); err != nil || e.State != recording.Complete || e.Tenant != "" || e.Bytes != want.Bytes || e.Ended == nil {
+				t.Errorf("without an identity: %+v, %v", e, err)
+			}
+			if got := x.list(t, "", ofTenant("acme")) + x.list(t, "", ofTenant("other")); got != "" {
+				t.Errorf("a tenant sees %s", got)
+			}
+			x.Identities = []age.Identity{x.id}
+			e, err := x.Get(id, ofTenant("acme"))
+			if err != nil || !e.Begun.Equal(want.Begun) || e.Ended == nil {
+				t.Errorf("%+v, %v", e, err)
+			}
+			e.Begun, e.Ended, e.Reason = want.Begun, want.Ended, want.Reason
+			if e != want {
+				t.Errorf("%+v, want %+v", e, want)
+			}
+			if got := x.list(t, "", ofTenant("acme")); got != "1" {
+				t.Errorf("the list has %q", got)
+			}
+			if err := os.Truncate(filepath.Join(x.Dir, "2026-03-18", id+".ghrec"), want.Bytes-1); err != nil {
+				t.Fatal(err)
+			}
+			if e, err := x.Get(id, every); err != nil || e.State != recording.Incomplete || e.Key != "alice" {
+				t.Errorf("cut off: %+v, %v", e, err)
+			}
+			if _, err := x.Delete(id, ofTenant("acme")); err != nil || x.list(t, "", every) != "" {
+				t.Errorf("it is still there: %v", err)
+			}
+		})
+	}
+}

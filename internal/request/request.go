@@ -64,6 +64,7 @@ type Request struct {
 	deps     *Deps
 	record   activity.Record // the Outcome's
 	entry    inflight.Entry
+	guessed  []string // see NoteGuesses
 	finished bool
 }
 

@@ -57,7 +57,10 @@ func (a Admission) Enter(session *vncsession.Session, viewer netip.Addr) (*rfb.D
 	if pass.Target.TestCard && a.Public {
 		a.Gateway.WarnOfDemo("the test card")
 	}
-	ctx, stop := session.Context()
+	ctx, stop, err := session.Context()
+	if err != nil {
+		return nil, notedAs(session, err)
+	}
 	if a.Within > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, a.Within)
@@ -71,9 +74,7 @@ func (a Admission) Enter(session *vncsession.Session, viewer netip.Addr) (*rfb.D
 	}
 	if err := session.Join(); err != nil {
 		_ = backend.Conn.Close()
-		refusal := desktop.NewRefusal(desktop.RefusedUnavailable)
-		_ = errors.As(err, &refusal)
-		return nil, noted(session, refusal, err)
+		return nil, notedAs(session, err)
 	}
 	if err := session.Record(backend.Init); err != nil {
 		_ = backend.Conn.Close()
@@ -104,4 +105,11 @@ func (a Admission) admit(serverInit rfb.Init) error {
 func noted(session *vncsession.Session, why *desktop.Refusal, cause error) *desktop.Refusal {
 	session.Refuse(why, cause)
 	return why
+}
+
+// notedAs is noted for an error that should be a refusal.
+func notedAs(session *vncsession.Session, err error) *desktop.Refusal {
+	refusal := desktop.NewRefusal(desktop.RefusedUnavailable)
+	_ = errors.As(err, &refusal)
+	return noted(session, refusal, err)
 }

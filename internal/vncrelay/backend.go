@@ -30,12 +30,24 @@ func (b Backend) Connect(ctx context.Context, pass *desktop.Pass) (backend *rfb.
 	defer cancel()
 	done, failure, err := b.Workstations.Login(turn, pass.Workstation)
 	if done == nil {
-		return nil, failure, err
+		return nil, givenUp(ctx, failure), err
 	}
 	failure = desktop.WorkstationFailed // after a panic
 	defer func() { done(failure) }()
 	backend, failure, err = b.login(ctx, pass)
+	if err != nil {
+		failure = givenUp(ctx, failure)
+	}
 	return backend, failure, err
+}
+
+// givenUp is why nobody waits for the workstation any more, else the failure.
+func givenUp(ctx context.Context, failure desktop.RefusalCode) desktop.RefusalCode {
+	var refusal *desktop.Refusal
+	if errors.As(context.Cause(ctx), &refusal) {
+		return refusal.Code
+	}
+	return failure
 }
 
 func (b Backend) login(ctx context.Context, pass *desktop.Pass) (*rfb.Desktop, desktop.RefusalCode, error) {

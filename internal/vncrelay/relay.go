@@ -17,8 +17,8 @@ const (
 	writeStall = 2 * time.Minute
 	// writeStallGrain is how much earlier than writeStall a write may fail.
 	writeStallGrain = writeStall / 8
-	// interruptGrace is how long a write under way may go on when the session is ended from
-	// elsewhere: a TLS record cut in two cannot be followed by a clean end.
+	// interruptGrace is how long a write under way may go on when the session is ended: a TLS record cut in two
+	// cannot be followed by a clean end, and what a viewer holds down must come up.
 	interruptGrace = 300 * time.Millisecond
 	// upSize holds what a viewer sends at a time: messages of 4 to 20 bytes.
 	upSize = 256
@@ -55,7 +55,7 @@ func New(session *vncsession.Session, viewer Viewer, backend *rfb.Desktop, polic
 		ViewOnly: rules.ViewOnly, FixedSize: policy.FixedSize, NoClipboardIn: rules.NoClipboardIn, NoClipboardOut: rules.NoClipboardOut,
 		FPS: rules.FPS, PreferTight: true, Input: session.Live.Input,
 	}
-	if rules.NoClipboardOut || session.Recording != nil {
+	if rules.FPS > 0 || rules.NoClipboardOut || session.Recording != nil {
 		up.Framer = rfb.NewFramer(backend.Init.Format)
 		r.stream = &stream{framer: up.Framer, cut: rules.NoClipboardOut, recording: session.Recording}
 	}
@@ -67,6 +67,8 @@ func New(session *vncsession.Session, viewer Viewer, backend *rfb.Desktop, polic
 		}
 	}
 	r.up = newUplink(backend.Conn, up)
+	input := session.Live.Input
+	input.OnReturned(func() { r.up.letGo(func() bool { return input.Holder() == desktop.HolderHuman }) })
 	return r
 }
 
@@ -102,7 +104,7 @@ func (r *Relay) carry() (viewerGone bool) {
 		upward = r.carryUp()
 		stop() // it ends by itself
 		live.End(upward)
-		_ = r.up.conn.Close() // wakes carryDown
+		r.up.hangUp() // wakes carryDown
 	})
 	why := r.carryDown()
 	stop()
@@ -118,15 +120,14 @@ func (r *Relay) carry() (viewerGone bool) {
 	limit.Stop()
 	unwatch()
 	viewerGone = stopPeers()
-	r.up.stop()
-	_ = r.up.conn.Close()
+	r.up.hangUp()
 	return viewerGone
 }
 
 // interrupt ends carryDown, which wakes carryUp, when the session is ended from elsewhere.
 func (r *Relay) interrupt() {
-	_ = r.up.conn.Close()
 	_ = r.viewer.SetWriteDeadline(time.Now().Add(interruptGrace))
+	r.up.hangUp()
 }
 
 // carryUp carries the viewer's messages.
@@ -161,7 +162,8 @@ func (r *Relay) readEnded(err error) desktop.Reason {
 	return desktop.ReasonViewer
 }
 
-// carryDown carries the workstation's bytes, unchanged but for what the framer takes out.
+// carryDown carries the workstation's bytes, unchanged but for what the framer takes out. The next picture
+// is asked for when the viewer has taken the beginning of the last one: one that reads nothing gets no more.
 func (r *Relay) carryDown() desktop.Reason {
 	source := newSource(r.up.conn, r.throttle.most())
 	var deadline writeDeadline
@@ -184,12 +186,25 @@ func (r *Relay) carryDown() desktop.Reason {
 			err = r.toViewer(piece, &deadline)
 		}
 		source.done()
+		if r.stream != nil {
+			r.followed()
+		}
 		switch {
 		case err != nil:
 			return desktop.ReasonViewer
 		case r.unreadable != nil:
 			return desktop.ReasonProtocol
 		}
+	}
+}
+
+// followed handles what the stream has found in a piece.
+func (r *Relay) followed() {
+	if r.stream.updated() {
+		r.up.updated()
+	}
+	if r.stream.unused() {
+		r.stream = nil
 	}
 }
 

@@ -62,8 +62,9 @@ func TestNoEventOfAnAgentComesAfterAPersonsFirst(t *testing.T) {
 			person, leave = theirs, func() { _, _ = theirs.Close(), silent.Close(); <-done }
 		}
 		for range 1 + random.IntN(3) {
+			key := byte('p' + random.IntN(3))
 			for _, down := range []byte{1, 0} {
-				if _, err := person.Write([]byte{4, down, 0, 0, 0, 0, 0, byte('p' + random.IntN(3))}); err != nil {
+				if _, err := person.Write([]byte{4, down, 0, 0, 0, 0, 0, key}); err != nil {
 					t.Fatal(err)
 				}
 				<-wrote

@@ -67,7 +67,7 @@ func TestNothingIsReleasedAfterTheEnd(t *testing.T) {
 		u := newUplink(ours, rfb.Policy{FPS: 2})
 		pieces := receive(desktop)
 		_, _ = u.send([]byte(request + request))
-		u.stop()
+		u.hangUp()
 		u.release() // the timer may have run out already
 		time.Sleep(time.Minute)
 		u.release()

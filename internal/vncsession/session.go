@@ -89,19 +89,25 @@ func Open(deps Deps, pass *desktop.Pass, viewer netip.AddrPort, security string)
 	}
 }
 
-// Context returns a context that ends when the process does, or with stop. It is for the login: an
-// open session holds none.
-func (s *Session) Context() (ctx context.Context, stop func()) {
+// Context returns a context that ends when the process does, when the viewer would not be let in any more, or
+// with stop. The cause is a *desktop.Refusal then, as is the error. It is for the login: an open session holds none.
+func (s *Session) Context() (ctx context.Context, stop func(), err error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
+	unwatch, err := s.Pass.Watch(func(why *desktop.Refusal) { cancel(why) })
+	if err != nil {
+		cancel(err)
+		return nil, nil, err
+	}
 	s.deps.OnShutdown(func(cause error) {
 		if !errors.Is(cause, ErrDrain) && !errors.Is(cause, ErrMove) {
 			cancel(cause)
 		}
 	})
 	return ctx, func() {
+		unwatch()
 		s.deps.OnShutdown(func(error) {})
 		cancel(nil)
-	}
+	}, nil
 }
 
 // OnMove has f called when the viewer of the open session should connect to another gateway. f must not
@@ -140,9 +146,17 @@ func (s *Session) ProtocolError(code string, cause error) {
 	s.code, s.cause = code, cause
 }
 
-// Finish ends the session for this reason, unless it has ended for another, and writes its record.
+// Finish ends the session for this reason, unless it has ended for another, and writes its record, of a preview none.
 // A session that was neither joined nor refused is the gateway's own failure.
 func (s *Session) Finish(why desktop.Reason) {
+	if s.Pass.Unlisted() {
+		if s.Live != nil {
+			s.Live.End(why)
+			s.Live.Leave()
+		}
+		s.deps.Done()
+		return
+	}
 	latency := s.deps.Now().Sub(s.begun)
 	if s.Live == nil && s.code == "" {
 		s.Refuse(desktop.NewRefusal(desktop.RefusedInternal), errNoOutcome)

@@ -39,6 +39,7 @@ const gatewayCaddyfile = `{
 	storage file_system %[2]s/storage
 	gatehouse {
 		data_dir %[3]s/data
+		share_ports
 		%[4]s
 		catalog %[2]s/prices.json
 		provider test {

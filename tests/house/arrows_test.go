@@ -7,6 +7,7 @@ var arrows = []arrow{
 	{"caddymodule", "handlers", "one import brings the HTTP handlers with it"},
 	{"caddymodule", "internal/activity", "the retention of the configuration"},
 	{"caddymodule", "internal/caddykit", "options, the app's name"},
+	{"caddymodule", "internal/ports", "another process at the ports of this one"},
 	{"caddymodule", "internal/cloudauth", "auth blocks become credentials"},
 	{"caddymodule", "internal/catalog", "catalog files and provider blocks become the index"},
 	{"caddymodule", "internal/gateway", "builds it"},
@@ -86,6 +87,7 @@ var arrows = []arrow{
 	{"caddymodule/why", "internal/terminal", "the explanation as a text"},
 	{"caddymodule/why", "internal/desktop", "what the end of a session means"},
 
+	{"caddymodule/check", "caddy-l4", "the ports of its servers"},
 	{"caddymodule/check", "caddy", "HTTP servers, their logs, certificates"},
 	{"caddymodule/check", "certmagic", "stored certificates"},
 	{"caddymodule/check", "caddymodule/offline", "the configuration, which is not started"},
@@ -291,6 +293,7 @@ var arrows = []arrow{
 	{"internal/upload", "internal/watchdog", "an upload has a time limit"},
 
 	{"internal/terminal", "internal/activity", "rows of a table"},
+	{"internal/activity", "internal/apierror", "which codes are failures of a provider"},
 	{"internal/activity", "internal/store", "rows go with its group commit"},
 	{"internal/activity", "internal/postgres", "rows of several gateways go with its batches"},
 	{"internal/activity", "pgx", "their queries"},
@@ -481,6 +484,7 @@ var arrows = []arrow{
 	{"handlers/console", "internal/request", "the caller that has signed in"},
 	{"internal/console", "internal/apierror", "what codes mean"},
 	{"internal/cloudauth", "internal/provider", "authorizes its requests"},
+	{"internal/cloudauth", "internal/redact", "no secret in the errors of token endpoints"},
 
 	{"internal/console", "internal/chart", "figures over time"},
 	{"internal/console", "internal/desktop", "what the codes of desktops mean"},
@@ -495,6 +499,7 @@ var arrows = []arrow{
 
 	// What brings viewers to their desktops.
 	{"l4vnc", "caddy", "Caddy modules"},
+	{"caddymodule", "caddy-l4", "at which ports its servers listen"},
 	{"l4vnc", "caddy-l4", "the handler's interface, the TLS of an earlier one"},
 	{"l4vnc", "internal/caddykit", "options, and where the gateway is"},
 	{"l4vnc", "internal/gateway", "which configuration is the newest"},

@@ -38,6 +38,7 @@ func TestTheServiceUnitIsValid(t *testing.T) {
 	settings := unitSettings(t, string(text))
 	for name, want := range map[string]string{
 		"[Service]ExecStart": "/usr/local/bin/caddy run --config /etc/gatehouse/Caddyfile", "[Service]Type": "notify",
+		"[Service]EnvironmentFile": "-/etc/gatehouse/gatehouse.env", "[Service]WorkingDirectory": "/etc/gatehouse",
 		"[Service]NoNewPrivileges": "yes", "[Service]ProtectSystem": "strict", "[Service]CapabilityBoundingSet": "CAP_NET_BIND_SERVICE",
 		"[Install]WantedBy": "multi-user.target",
 	} {

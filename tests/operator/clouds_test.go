@@ -250,7 +250,7 @@ func TestOperatorsSeeThatACloudGivesNoCredential(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	const cause = "answered with status 401: invalid_client AADSTS7000215"
+	const cause = "answered with status 401: invalid_client: AADSTS7000215"
 	if !harness.Eventually(func() bool { return len(harness.Log.Lines("a cloud gives no credential")) == 1 }) || len(harness.Log.Lines(cause)) == 0 {
 		t.Fatalf("logged %q", harness.Log.Lines("credential"))
 	}

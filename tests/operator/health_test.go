@@ -41,7 +41,7 @@ func TestProbesNeedNoKeyAndLeaveNoTrace(t *testing.T) {
 
 func TestProbesHaveThePathsThatARouteOrAnOptionGives(t *testing.T) {
 	h := harness.Start(t, harness.Setup{Site: "handle_path /internal/* {\ngatehouse_health\n}\nhandle /ready {\ngatehouse_health {\nreadyz /ready\n}\n}\ngatehouse"})
-	for path, status := range map[string]int{"/internal/readyz": 200, "/internal/healthz": 200, "/ready": 200, "/healthz": 200} {
+	for path, status := range map[string]int{"/internal/readyz": 200, "/internal/healthz": 200, "/ready": 200, "/healthz": 404} {
 		if a := h.Client.Get(path, ""); a.Status != status || path != "/healthz" && !strings.Contains(string(a.Body), "status") {
 			t.Errorf("%s: %d %s", path, a.Status, a.Body)
 		}

@@ -1,6 +1,10 @@
 package vnc
 
 import (
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -69,5 +73,61 @@ func TestVNCAcceptedViewersAreNotHalfOpen(t *testing.T) {
 	for _, w := range accepted {
 		mustSucceed(h, w.Desktop(0).Echo(1, 1))
 		w.Leave()
+	}
+}
+
+// Nobody waits for a workstation that is gone: a viewer, and agents at each of their ways in.
+func TestVNCNobodyWaitsForASilentWorkstationAfterItsReleaseOrMove(t *testing.T) {
+	for name, ends := range map[string]struct{ method, body string }{
+		"released":            {http.MethodDelete, ""},
+		"another machine":     {http.MethodPut, `{"address":"127.0.0.1:1","generation":"vm-2"}`},
+		"at another address":  {http.MethodPut, `{"address":"127.0.0.1:1","generation":"vm-1"}`},
+		"with another secret": {http.MethodPut, `{"address":"SILENT","generation":"vm-1","credential":"lab"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var hangs atomic.Bool
+			dead := harness.NewVNCServer(t, func(w *harness.Conn) {
+				if hangs.Load() {
+					asSilent(w)
+				} else {
+					harness.NoSecurity(w)
+				}
+			})
+			h := startToolsAtDesktops(t, "register_networks 127.0.0.1/32\nautomation control\ncredential lab {\npassword {env.DESK_PASSWORD}\n}\n")
+			const path = workstations + "/run"
+			h.Client.Want(201, "PUT", path, "manage", `{"address":"`+dead.Address()+`","generation":"vm-1"}`)
+			h.VNC.View(h.VNC.Issue("connect", "run", "")).Leave() // from now on each logs in by itself
+			hangs.Store(true)
+			viewer := h.VNC.TLSFirst(h.VNC.Issue("connect", "run", "").Host)
+			mustSucceed(h, viewer)
+			var calls sync.WaitGroup
+			wantGone := func(who string, call func() harness.Answer) {
+				calls.Go(func() {
+					if a := call(); a.Status != http.StatusNotFound {
+						t.Errorf("%s: %d %s", who, a.Status, a.Body)
+					}
+				})
+			}
+			wantGone("a picture", func() harness.Answer { return h.Client.Get(path+"/screenshot", "agent") })
+			wantGone("input", func() harness.Answer { return h.Client.Post(path+"/input", "agent", `{"action":"left_click"}`) })
+			calls.Go(func() {
+				if a := useTool(t, h, "full", "look", `{"desktop":"run"}`); !a.Result.IsError || !strings.Contains(a.text(), "not_found") {
+					t.Errorf("a tool: %+v", a)
+				}
+			})
+			if !harness.Eventually(func() bool { return h.Records.Metric(`gatehouse_requests_in_flight`) >= 3 && dead.Connections() == 4 }) {
+				t.Fatal("they do not wait")
+			}
+			begun := time.Now()
+			status := map[string]int{http.MethodDelete: 204, http.MethodPut: 200}[ends.method]
+			h.Client.Want(status, ends.method, path, "manage", strings.ReplaceAll(ends.body, "SILENT", dead.Address()))
+			if text := viewer.Refusal(); viewer.Err != nil || text != "This workstation was released." {
+				t.Errorf("told %q, %v", text, viewer.Err)
+			}
+			calls.Wait()
+			if took := time.Since(begun); took > atOnce {
+				t.Errorf("they waited for %s", took)
+			}
+		})
 	}
 }

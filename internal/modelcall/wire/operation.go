@@ -272,7 +272,7 @@ var Transcriptions = &Operation{
 	Form:       []string{"stream"},
 	Files:      []string{"file"},
 	Parse:      inBody(params.ParseTranscription),
-	Limits:     func(b *jsonscan.Body) (params.RequestedLimits, error) { return params.TranscriptionLimits(b), nil },
+	Limits:     params.TranscriptionLimits,
 	References: params.ImageReferences, // they have a text of the name prompt too
 	Fields:     params.TranscriptsFields,
 	Content:    func(b *jsonscan.Body, _ http.Header) params.Content { return params.TranscriptionContentOf(b) },

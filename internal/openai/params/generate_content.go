@@ -1,11 +1,14 @@
 package params
 
 import (
+	"bytes"
+	"encoding/base64"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/sound"
 	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
@@ -133,7 +136,23 @@ func (c *googleContent) data(object []byte) {
 		c.Encoded += int64(len(googleMember(object, "data")))
 	default:
 		c.Units[units.AudioInput] = 1
+		data := googleMember(object, "data")
+		length, ok := googleAudio(data, media)
+		c.Sounds.add(length, ok, len(data))
 	}
+}
+
+// googleAudio is [inputAudio] for data in any base64 that Google takes.
+func googleAudio(data []byte, media string) (l sound.Length, ok bool) {
+	if !isString(data) {
+		return l, false
+	}
+	data = bytes.TrimRight(data[1:len(data)-1], "=")
+	encoding := base64.RawStdEncoding
+	if bytes.ContainsAny(data, "-_") {
+		encoding = base64.RawURLEncoding
+	}
+	return encodedSound(data, encoding, sound.NameInType(media))
 }
 
 // each is [each] where nothing else has a known price.

@@ -70,6 +70,8 @@ type Provider struct {
 	Claude *clouds.Claude
 	// Converse is the provider as Bedrock has others, below /bedrock.
 	Converse *clouds.Converse
+	// Tokens gives the tokens of clouds, below /tokens.
+	Tokens *clouds.Tokens
 
 	log      *recorder
 	gates    *gates
@@ -124,6 +126,9 @@ func New() *Provider {
 	p.mux.Handle("/claude/", http.StripPrefix("/claude", p.Claude))
 	p.Converse = clouds.NewConverse(p)
 	p.mux.Handle("/bedrock/", http.StripPrefix("/bedrock", p.Converse))
+	p.Tokens = clouds.NewTokens()
+	p.mux.Handle("/tokens/", http.StripPrefix("/tokens", p.Tokens))
+	p.mux.Handle("/computeMetadata/", p.Tokens) // SDKs can change the host, and not the path
 	control(p)
 	return p
 }

@@ -112,10 +112,12 @@ func suites(p peers) []suite {
 		s.name, s.target = row.name+"/"+keysTarget, keysTarget
 		all = append(all, s)
 	}
-	all = append(all, suite{
-		name: "cloud-clients-python/" + cloudsTarget, target: cloudsTarget, missing: process.Absent(p.pythonClouds, "python-clouds"),
-		command: []string{p.pythonClouds, "-u", filepath.Join(p.sources, "python", "clouds_suite.py")},
-	})
+	for _, row := range []struct{ name, file string }{{"cloud-clients-python", "clouds_suite.py"}, {"cloud-tokens-python", "tokens_suite.py"}} {
+		all = append(all, suite{
+			name: row.name + "/" + cloudsTarget, target: cloudsTarget, missing: process.Absent(p.pythonClouds, "python-clouds"),
+			command: []string{p.pythonClouds, "-u", filepath.Join(p.sources, "python", row.file)},
+		})
+	}
 	for _, row := range []struct {
 		name string
 		suite

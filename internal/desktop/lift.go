@@ -1,0 +1,71 @@
+package desktop
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// lift has what a person holds down come up.
+type lift struct {
+	letGo atomic.Pointer[func()] // nil: it holds nothing
+	done  chan struct{}          // closed when letGo has returned; nil: it never ran. The holder guards it
+}
+
+// OnReturned has letGo called, in a goroutine of its own, when an agent may act where a person could: it releases
+// the keys and buttons that the person holds down, unless a person has the input again. The agent's first event
+// waits for it.
+func (i *Input) OnReturned(letGo func()) { i.lift.letGo.Store(&letGo) }
+
+// lift begins the lifts of persons; h is locked. One whose workstation takes nothing is under way for long: it
+// is not begun again.
+func (h *holder) lift(here []*Session) {
+	h.lifts = nil
+	for _, x := range here {
+		l := &x.Input.lift
+		letGo := l.letGo.Load()
+		if letGo == nil {
+			continue
+		}
+		h.lifts = append(h.lifts, l)
+		if l.done != nil {
+			select {
+			case <-l.done:
+			default:
+				continue
+			}
+		}
+		done := make(chan struct{})
+		l.done = done
+		go func() {
+			defer close(done)
+			(*letGo)()
+		}()
+	}
+}
+
+// follow waits for lifts before an agent acts, heardWithin at most. The workstation gets the agent's events by
+// another connection.
+func (h *holder) follow() {
+	h.mu.Lock()
+	var lifted []<-chan struct{}
+	for _, l := range h.lifts {
+		lifted = append(lifted, l.done)
+	}
+	h.lifts = nil
+	h.mu.Unlock()
+	within(heardWithin, lifted...)
+	time.Sleep(apart)
+}
+
+// within waits until all are closed, for a time at most.
+func within(most time.Duration, closed ...<-chan struct{}) {
+	late := time.NewTimer(most)
+	defer late.Stop()
+	for _, c := range closed {
+		select {
+		case <-c:
+		case <-late.C:
+			return
+		}
+	}
+}
