@@ -86,14 +86,11 @@ func (g *Guard) result(ctx context.Context, result guardrail.Result, err error) 
 
 // failure is the refusal of a body that the guardrails could not judge.
 func (g *Guard) failure(ctx context.Context, err error) error {
-	var twice *guardrail.DuplicateError
 	var hook *guardrail.WebhookError
 	var limit *guardrail.HookLimitError
 	switch {
 	case ctx.Err() != nil:
 		return request.ClientGone(err)
-	case errors.As(err, &twice):
-		return apierror.New(apierror.InvalidJSON, "the request body is not acceptable JSON: an object in %q has the key %q twice", twice.Param, twice.Key).WithParam(twice.Param)
 	case errors.As(err, &limit) && limit.Direction == guardrail.Input:
 		e := apierror.New(apierror.RequestTooLarge, "the guardrail %q judges at most %d texts with %d bytes in all", limit.Guardrail, guardrail.MaxHookTexts, guardrail.MaxHookText)
 		e.RefusedBy = policy.RefusedByGuardrail(limit.Guardrail)

@@ -1,13 +1,16 @@
-// Package form reads multipart forms (RFC 7578) that are held whole, and edits them without rebuilding
-// them.
+// Package form reads multipart forms (RFC 7578) that are held whole, and edits them without copying
+// their files.
 //
-// A gateway has to know the text fields of a form (model, prompt) and has to pass everything else on as
-// it came. So a form is scanned once for where its parts are:
+// A gateway has to know the text fields of a form (model, prompt) and has to pass the files on as they
+// came. So a form is scanned once for where its parts are:
 //
-//	f, err := form.Parse(body, contentType)
+//	f, err := form.Parse(body, contentType, "file") // the fields that may be files
 //	view := f.JSON("n", "stream")   // its text fields as a JSON object
 //	…                               // which is judged and edited as any request
 //	pieces, err := f.Segments(edited) // the form, with the fields that changed
+//
+// The header of a part is written anew, with what is known of it alone: its field, the extension of its
+// file name and its media type. Nobody judges the rest, so it does not pass.
 //
 // What two parsers could read differently is refused: a way around every rule would hide in it.
 package form
@@ -17,6 +20,8 @@ import (
 	"errors"
 	"fmt"
 	"mime"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -30,6 +35,8 @@ const (
 	MaxHeader = 4 << 10
 	// MaxText bounds the text fields together, in bytes: the longest prompt has 32,000 characters.
 	MaxText = 1 << 20
+	// maxExtension bounds the extension of a file name, in bytes.
+	maxExtension = 8
 	// maxBoundary is that of RFC 2046.
 	maxBoundary = 70
 	// maxName bounds the name of a field, in bytes.
@@ -40,8 +47,8 @@ const (
 type Part struct {
 	Name        string
 	File        bool   // it has the name of a file, which may be empty
-	FileName    string // as the caller sent it
-	ContentType string // "" for none
+	Extension   string // of the file name, without its dot; "" if it has none that is used
+	ContentType string // the media type without parameters, "" for none that is used
 	Start, End  int    // of the value in the body
 }
 
@@ -51,7 +58,6 @@ type Form struct {
 	data     []byte
 	boundary string
 	parts    []Part
-	heads    []int // where the delimiter before each part begins, and that of the end
 }
 
 // Is reports whether the media type of a request is that of a form.
@@ -82,14 +88,24 @@ var (
 	errName      = errors.New("a part has no usable name")
 	errEncoding  = errors.New("a part has an encoding: send it as it is")
 	errText      = errors.New("a text is not UTF-8")
+	errMediaType = errors.New("the Content-Type of a part is not a media type")
 	errTooMany   = fmt.Errorf("it has more than %d parts", MaxParts)
+	errQuote     = errors.New("a file name has a quoted quote: leave it out")
 	errLongTexts = fmt.Errorf("its texts have more than %d bytes; files need a file name", MaxText)
 )
 
 var lineEnd = []byte("\r\n")
 
-// Parse scans a form. The error says what is wrong with it.
-func Parse(data []byte, contentType string) (*Form, error) {
+// FileNameError says that a field that must be a text has the name of a file, which may be empty. A
+// provider could read it as a text all the same.
+type FileNameError struct{ Field string }
+
+func (e *FileNameError) Error() string {
+	return fmt.Sprintf("the field %q is a text: send it without a file name", e.Field)
+}
+
+// Parse scans a form. Only the files may have the name of a file. The error says what is wrong with it.
+func Parse(data []byte, contentType string, files ...string) (*Form, error) {
 	_, params, err := mime.ParseMediaType(contentType)
 	f := &Form{data: data, boundary: params["boundary"]}
 	if b := f.boundary; err != nil || b == "" || len(b) > maxBoundary || strings.IndexFunc(b, notBoundary) >= 0 || b[len(b)-1] == ' ' {
@@ -101,7 +117,6 @@ func Parse(data []byte, contentType string) (*Form, error) {
 	}
 	text := 0
 	for at := 0; ; { // at a delimiter
-		f.heads = append(f.heads, at)
 		at += len(delimiter)
 		rest := data[at:]
 		if after, end := bytes.CutPrefix(rest, []byte("--")); end {
@@ -137,7 +152,11 @@ func Parse(data []byte, contentType string) (*Form, error) {
 		if part.End = at - len(lineEnd); part.End < part.Start || !bytes.Equal(data[part.End:at], lineEnd) {
 			return nil, errBroken
 		}
-		if !part.File {
+		if part.File {
+			if !slices.Contains(files, part.Name) {
+				return nil, &FileNameError{part.Name}
+			}
+		} else {
 			if text += part.End - part.Start; text > MaxText {
 				return nil, errLongTexts
 			}
@@ -153,7 +172,7 @@ func Parse(data []byte, contentType string) (*Form, error) {
 
 // parseHeader reads the lines of a header, each with its end.
 func parseHeader(header string) (p Part, err error) {
-	seen := map[string]bool{}
+	seen, contentType := map[string]bool{}, ""
 	for line := range strings.SplitSeq(strings.TrimSuffix(header, "\r\n"), "\r\n") {
 		key, value, ok := strings.Cut(line, ":")
 		key, value = strings.ToLower(key), strings.TrimSpace(value)
@@ -167,7 +186,7 @@ func parseHeader(header string) (p Part, err error) {
 				return p, err
 			}
 		case "content-type":
-			p.ContentType = value
+			contentType = value
 		case "content-transfer-encoding":
 			if !strings.EqualFold(value, "binary") && !strings.EqualFold(value, "8bit") && !strings.EqualFold(value, "7bit") {
 				return p, errEncoding
@@ -177,11 +196,22 @@ func parseHeader(header string) (p Part, err error) {
 	if p.Name == "" {
 		return p, errName
 	}
-	if _, params, _ := mime.ParseMediaType(p.ContentType); !p.File && params["charset"] != "" && !strings.EqualFold(params["charset"], "utf-8") {
+	if contentType == "" {
+		return p, nil
+	}
+	media, params, err := mime.ParseMediaType(contentType)
+	switch {
+	case err != nil || len(media) > maxName || !mediaForm.MatchString(media):
+		return p, errMediaType
+	case !p.File && params["charset"] != "" && !strings.EqualFold(params["charset"], "utf-8"):
 		return p, errText
 	}
+	p.ContentType = media
 	return p, nil
 }
+
+// mediaForm is that of the media types in use (RFC 6838), in lower case.
+var mediaForm = regexp.MustCompile(`^[a-z0-9-]+/[a-z0-9]+([.+-][a-z0-9]+)*$`)
 
 func (p *Part) disposition(value string) error {
 	media, params, err := mime.ParseMediaType(value)
@@ -189,14 +219,44 @@ func (p *Part) disposition(value string) error {
 		return errHeader
 	}
 	p.Name = params["name"]
-	p.FileName, p.File = params["filename"]
+	p.Extension = extension(params["filename"])
 	// Parsers differ in quotes, escapes and other alphabets: a name has none.
 	quoted := strings.Contains(value, `name="`+p.Name+`"`) || strings.Contains(value, "name="+p.Name)
 	if p.Name == "" || p.Name == "_charset_" || len(p.Name) > maxName || strings.IndexFunc(p.Name, notName) >= 0 || !quoted ||
 		strings.Contains(strings.ReplaceAll(strings.ToLower(value), "filename*", ""), "name*") {
 		return errName
 	}
+	if strings.Contains(value, `\"`) { // it ends the text for some parsers
+		return errQuote
+	}
+	// Whatever is like the name of a file is one, also in a form that the package mime drops.
+	p.File = strings.Count(strings.ToLower(value), "filename") > strings.Count(strings.ToLower(p.Name), "filename")
 	return nil
+}
+
+// extension returns the extension of the name of a file, by which providers know formats. It is "" for
+// one that is not a few ASCII letters and digits.
+func extension(name string) string {
+	dot := strings.LastIndexByte(name, '.')
+	if after := name[dot+1:]; dot >= 0 && len(after) <= maxExtension && strings.IndexFunc(after, func(r rune) bool { return !isAlphanumeric(r) }) < 0 {
+		return after
+	}
+	return ""
+}
+
+// appendHeader appends the delimiter and the header of a part.
+func (f *Form) appendHeader(dst []byte, p *Part) []byte {
+	dst = fmt.Appendf(dst, "--%s\r\nContent-Disposition: form-data; name=\"%s\"", f.boundary, p.Name)
+	if p.File {
+		dst = append(dst, `; filename="file`...)
+		if p.Extension != "" {
+			dst = append(append(dst, '.'), p.Extension...)
+		}
+		if dst = append(dst, '"'); p.ContentType != "" {
+			dst = fmt.Appendf(dst, "\r\nContent-Type: %s", p.ContentType)
+		}
+	}
+	return append(dst, "\r\n\r\n"...)
 }
 
 func notKey(r rune) bool { return !isAlphanumeric(r) && r != '-' }

@@ -9,24 +9,18 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// ErrScalar means that a field that must be a text is a file.
-var ErrScalar = errors.New("a field that must be a text has the name of a file")
-
 // ErrDelimiter means that an edited text would end its part.
 var ErrDelimiter = errors.New("an edited text has the boundary of the form in it")
 
 // JSON returns the form as a JSON object: texts as strings, files as their numbers of bytes, and fields
 // of the same name as an array. The scalars are texts that are written as they are where they are a
 // number, true or false.
-func (f *Form) JSON(scalars ...string) ([]byte, error) {
+func (f *Form) JSON(scalars ...string) []byte {
 	dst := []byte{'{'}
 	for i := range f.parts {
 		p := &f.parts[i]
 		if f.before(i) > 0 {
 			continue
-		}
-		if p.File && slices.Contains(scalars, p.Name) {
-			return nil, ErrScalar
 		}
 		if len(dst) > 1 {
 			dst = append(dst, ',')
@@ -48,7 +42,7 @@ func (f *Form) JSON(scalars ...string) ([]byte, error) {
 			dst = slices.Delete(dst, start, start+1)
 		}
 	}
-	return append(dst, '}'), nil
+	return append(dst, '}')
 }
 
 func (f *Form) appendValue(dst []byte, p *Part, scalar bool) []byte {
@@ -85,7 +79,7 @@ func (f *Form) before(i int) (n int) {
 
 // Segments returns the form with the edits of its view, an object that JSON returned and that was
 // edited: texts that differ are replaced, fields that it lacks are left out, new ones follow as texts. All
-// else is the form's own bytes.
+// other values are the form's own bytes.
 func (f *Form) Segments(edited []byte) ([][]byte, error) {
 	var storage [32]jsonscan.Member
 	members, err := jsonscan.Strict(edited, storage[:0])
@@ -93,40 +87,43 @@ func (f *Form) Segments(edited []byte) ([][]byte, error) {
 		return nil, err
 	}
 	var out [][]byte
-	from := 0
 	known := make(map[string]bool, len(members))
 	for i := range f.parts {
 		p := &f.parts[i]
 		known[p.Name] = true
 		m, ok := jsonscan.Find(edited, members, p.Name)
 		if !ok {
-			out = append(out, f.data[from:f.heads[i]])
-			from = f.heads[i+1]
 			continue
 		}
-		value := text(element(members[m].Value(edited), f.before(i)))
-		if p.File || bytes.Equal(value, f.Value(p)) {
-			continue
+		value := f.Value(p)
+		if !p.File {
+			if value, err = f.text(element(members[m].Value(edited), f.before(i))); err != nil {
+				return nil, err
+			}
 		}
-		if bytes.Contains(value, []byte("--"+f.boundary)) {
-			return nil, ErrDelimiter
-		}
-		out = append(out, f.data[from:p.Start], value)
-		from = p.End
+		out = append(out, f.appendHeader(nil, p), value, lineEnd)
 	}
-	end := f.heads[len(f.heads)-1]
-	out = append(out, f.data[from:end])
 	for _, m := range members {
 		if key := string(m.Key(edited)); !known[key] {
-			value := text(m.Value(edited))
-			if bytes.Contains(value, []byte("--"+f.boundary)) {
-				return nil, ErrDelimiter
+			value, err := f.text(m.Value(edited))
+			if err != nil {
+				return nil, err
 			}
-			head := "--" + f.boundary + "\r\nContent-Disposition: form-data; name=\"" + key + "\"\r\n\r\n"
-			out = append(out, []byte(head), value, lineEnd)
+			out = append(out, f.appendHeader(nil, &Part{Name: key}), value, lineEnd)
 		}
 	}
-	return append(out, f.data[end:]), nil
+	return append(out, []byte("--"+f.boundary+"--\r\n")), nil
+}
+
+// text returns a value as a field of a form has it: a string without its quotes.
+func (f *Form) text(value []byte) ([]byte, error) {
+	if s, ok := jsonscan.String(value); ok {
+		value = []byte(s)
+	}
+	if bytes.Contains(value, []byte("--"+f.boundary)) {
+		return nil, ErrDelimiter
+	}
+	return value, nil
 }
 
 // element returns an element of an array, or the value itself if it is none.
@@ -140,12 +137,4 @@ func element(value []byte, n int) []byte {
 		}
 	}
 	return nil
-}
-
-// text returns a value as a field of a form has it: a string without its quotes.
-func text(value []byte) []byte {
-	if s, ok := jsonscan.String(value); ok {
-		return []byte(s)
-	}
-	return value
 }

@@ -94,7 +94,7 @@ func (e *eventEdit) walk(look look) {
 	e.look = look
 	w := &e.walker
 	*w = document.Walker{Data: e.data, Answer: true, Event: true, Frames: e.frames, Visit: w.Visit, Logprobs: w.Logprobs}
-	_ = w.Walk() // cannot fail for an answer
+	w.Walk()
 	e.frames = w.Frames[:0]
 }
 

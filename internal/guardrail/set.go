@@ -15,10 +15,6 @@ import (
 // cannot be judged. It is the provider's mistake (502).
 var ErrMalformed = errors.New("not a JSON object")
 
-// DuplicateError says that an object of a request has a key twice. Then the provider could read
-// another value than the one that was judged. It is the caller's mistake (400).
-type DuplicateError = document.DuplicateError
-
 // LimitError says that a body has more of something than is kept in memory to judge it. In a
 // request it is the caller's mistake (413).
 type LimitError = document.LimitError
@@ -103,8 +99,8 @@ type Result struct {
 	Unjudged []string
 }
 
-// Request judges the body of a request, which jsonscan.Strict must have accepted. The error is a
-// [*DuplicateError], a [*LimitError], a [*HookLimitError], a [*WebhookError], or that of ctx.
+// Request judges the body of a request, which [jsonscan.StrictAll] must have accepted. The error is a
+// [*LimitError], a [*HookLimitError], a [*WebhookError], or that of ctx.
 func (s *Set) Request(ctx context.Context, body []byte) (Result, error) {
 	if s == nil || s.input.empty() {
 		return Result{}, nil

@@ -75,10 +75,7 @@ func (g *Guardrail) hookTexts(d Direction, body []byte) ([]hookText, error) {
 		many = size > MaxHookText || len(texts) == MaxHookTexts
 		texts = append(texts, hookText{Where: w.Member(), Text: text, at: at})
 	}
-	if err := w.Walk(); err != nil {
-		return nil, err
-	}
-	if many {
+	if w.Walk(); many {
 		return nil, &HookLimitError{Guardrail: g.name, Direction: d}
 	}
 	return texts, nil

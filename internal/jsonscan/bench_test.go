@@ -69,7 +69,7 @@ func BenchmarkStrict(b *testing.B) {
 				b.SetBytes(int64(len(body)))
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := jsonscan.Strict(body, storage[:0]); err != nil {
+					if _, err := jsonscan.StrictAll(body, storage[:0]); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -126,6 +126,27 @@ func BenchmarkWalk(b *testing.B) {
 					if t.End <= t.Start {
 						b.Fatal("an empty token")
 					}
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkBodyOfAnAgent is a body with many keys: a conversation with tools and their results.
+func BenchmarkBodyOfAnAgent(b *testing.B) {
+	const tools = `{"type":"function","function":{"name":"read_file","description":"Reads a file","parameters":{"type":"object","properties":{"path":{"type":"string","description":"where it is"},"limit":{"type":"integer","minimum":1}},"required":["path"]}}},`
+	const turn = `{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"read_file","arguments":"{}"}}]},{"role":"tool","tool_call_id":"call_1","content":[{"type":"text","text":"the quick brown fox jumps over the lazy dog"}]},`
+	for _, size := range []int{1 << 10, 32 << 10, 1 << 20} {
+		b.Run(fmt.Sprintf("%dK", size>>10), func(b *testing.B) {
+			n := max(1, size/(len(tools)+len(turn)))
+			data := []byte(`{"model":"test/echo","tools":[` + strings.TrimSuffix(strings.Repeat(tools, n), ",") + `],"messages":[` + strings.TrimSuffix(strings.Repeat(turn, n), ",") + `]}`)
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			var body jsonscan.Body
+			defer body.Release()
+			for b.Loop() {
+				if err := body.Parse(data); err != nil {
+					b.Fatal(err)
 				}
 			}
 		})

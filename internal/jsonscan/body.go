@@ -14,6 +14,12 @@ import "sync"
 // It refers to data, which must not change before the result is used. It is not safe for concurrent
 // use.
 type Body struct {
+	// TwoSpellings says that the receiver takes keys in camel case and in snake case, as Google does,
+	// so that mimeType and mime_type are one.
+	TwoSpellings bool
+	// Own says that the gateway made the text of one that was parsed. So its keys are unique.
+	Own bool
+
 	data []byte
 	*bodyWork
 }
@@ -30,14 +36,19 @@ const usualMembers = 24
 
 var bodyPool = sync.Pool{New: func() any { return &bodyWork{members: make([]Member, 0, usualMembers)} }}
 
-// Parse walks data as [Strict] does. It replaces what the body held, with its edits. The error is a
-// [*SyntaxError]; the body must not be used after it, except for Release.
+// Parse walks data as [StrictAll] does, or as [Strict] if it is the gateway's own. It replaces what the
+// body held, with its edits. The error is a [*SyntaxError]; the body must not be used after it, except
+// for Release.
 func (b *Body) Parse(data []byte) (err error) {
 	if b.bodyWork == nil {
 		b.bodyWork = bodyPool.Get().(*bodyWork)
 	}
 	b.data = data
-	b.members, err = Strict(data, b.members[:0])
+	if b.Own {
+		b.members, err = Strict(data, b.members[:0])
+	} else {
+		b.members, err = strictAll(data, b.members[:0], b.TwoSpellings)
+	}
 	b.patch.Reset(b.data, b.members)
 	return err
 }

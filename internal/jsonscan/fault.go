@@ -17,6 +17,7 @@ const (
 	faultUTF8
 	faultDepth
 	faultMembers
+	faultKeys
 	faultKeyLong
 	faultKeyEscaped
 	faultKeyNonASCII
@@ -37,6 +38,7 @@ var faultText = [...]string{
 	faultUTF8:        "invalid UTF-8",
 	faultDepth:       "nesting too deep",
 	faultMembers:     "too many members",
+	faultKeys:        "too many keys",
 	faultKeyLong:     "key too long",
 	faultKeyEscaped:  "escaped key",
 	faultKeyNonASCII: "non-ASCII key",
@@ -45,5 +47,5 @@ var faultText = [...]string{
 
 func (f fault) String() string { return faultText[f] }
 
-// ofKey reports whether the fault lies in one top-level key.
+// ofKey reports whether the fault lies in one key.
 func (f fault) ofKey() bool { return f >= faultKeyLong }

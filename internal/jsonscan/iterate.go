@@ -22,7 +22,7 @@ func eachMember(object []byte, yield func(Member) bool) {
 		if i, m.KeyEnd, isPlain, f = key(object, i); f != ok {
 			return
 		}
-		if i, f = m.value(object, i, isPlain); f != ok || !yield(m) {
+		if i, f = m.value(object, i, isPlain, nil); f != ok || !yield(m) {
 			return
 		}
 		if i = space(object, i); i < len(object) && object[i] == ',' {
@@ -46,7 +46,7 @@ func eachElement(array []byte, yield func(Span) bool) {
 	i = space(array, i+1)
 	var keys KeySet
 	for i < len(array) && array[i] != ']' {
-		end, f := skip(array, i, 1, &keys)
+		end, f := skip(array, i, 1, &keys, nil)
 		if f != ok || !yield(Span{Start: i, End: end, Kind: KindOf(array[i])}) {
 			return
 		}

@@ -2,12 +2,12 @@
 // it.
 //
 // A gateway has to know a few members of a body (model, stream, a token cap) and has to pass
-// everything else on as it came. So a body is read once: by [Strict] if a caller sent it, by
+// everything else on as it came. So a body is read once: by [StrictAll] if a caller sent it, by
 // [Lenient] if a provider did. Both check the RFC 8259 grammar at every depth, because a text that
 // two parsers read differently is a way around every rule. Both return the members as offsets into
 // the text:
 //
-//	members, err := jsonscan.Strict(body, nil)
+//	members, err := jsonscan.StrictAll(body, nil)
 //	i, ok := jsonscan.Find(body, members, "model")
 //	name, ok := jsonscan.String(members[i].Value(body))
 //
@@ -92,14 +92,23 @@ func (s Span) Value(data []byte) []byte { return data[s.Start:s.End:s.End] }
 type SyntaxError struct {
 	Offset int    // of the byte at fault
 	Reason string // a few words, such as "duplicate key" or "trailing data"
-	Key    string // the top-level key at fault, cut to 64 bytes; "" if none
+	Key    string // the key at fault, cut to 64 bytes; "" if none
+	Before string // the key that it repeats, if that is written otherwise
+	In     string // the member of the body that the key is in; "" for the body itself
 }
 
 func (e *SyntaxError) Error() string {
+	text := fmt.Sprintf("invalid json at byte %d: %s", e.Offset, e.Reason)
 	if e.Key != "" {
-		return fmt.Sprintf("invalid json at byte %d: %s %q", e.Offset, e.Reason, e.Key)
+		text += fmt.Sprintf(" %q", e.Key)
 	}
-	return fmt.Sprintf("invalid json at byte %d: %s", e.Offset, e.Reason)
+	if e.Before != "" {
+		text += fmt.Sprintf(" beside %q, which is read as the same", e.Before)
+	}
+	if e.In != "" {
+		text += fmt.Sprintf(" in %q", e.In)
+	}
+	return text
 }
 
 // Strict walks a caller's body and appends its members to dst.
@@ -111,22 +120,31 @@ func (e *SyntaxError) Error() string {
 // fold to the same text. So a second "Model" could replace the first, which was the one checked.
 // The error is a [*SyntaxError]; the members before it are still returned.
 func Strict(data []byte, dst []Member) ([]Member, error) {
-	return whole(data, dst, true)
+	return whole(data, dst, MaxMembers, true, nil)
+}
+
+// StrictAll is Strict for a body that is judged at every depth: the keys of every object in it must be
+// unique, too. They may have escapes and any length. Below a member of a free name (see [IsFree]) only
+// exact duplicates are refused.
+func StrictAll(data []byte, dst []Member) ([]Member, error) {
+	return strictAll(data, dst, false)
+}
+
+func strictAll(data []byte, dst []Member, twoSpellings bool) ([]Member, error) {
+	check := newKeyCheck(twoSpellings)
+	defer check.release()
+	return whole(data, dst, MaxMembers, true, check)
 }
 
 // Lenient walks a provider's answer and appends its members to dst. It checks what [Strict] does
 // except the keys, which may be long, escaped, non-ASCII or repeated ([Find] takes the last), and
 // it allows [MaxAnswerMembers]. The error is a [*SyntaxError].
 func Lenient(data []byte, dst []Member) ([]Member, error) {
-	return whole(data, dst, false)
+	return whole(data, dst, MaxAnswerMembers, false, nil)
 }
 
-func whole(data []byte, dst []Member, strict bool) ([]Member, error) {
-	limit := MaxAnswerMembers
-	if strict {
-		limit = MaxMembers
-	}
-	dst, i, f := walk(data, dst, limit, strict)
+func whole(data []byte, dst []Member, limit int, strict bool, check *keyCheck) ([]Member, error) {
+	dst, i, f := walk(data, dst, limit, strict, check)
 	if f == ok {
 		if i = space(data, i); i < len(data) {
 			f = faultTrailing
@@ -138,19 +156,27 @@ func whole(data []byte, dst []Member, strict bool) ([]Member, error) {
 	err := &SyntaxError{Offset: i, Reason: f.String()}
 	if f.ofKey() {
 		// The member at fault was appended last, for its key.
-		key := dst[len(dst)-1].Key(data)
-		err.Key = string(key[:min(len(key), maxErrorKey)])
+		m := dst[len(dst)-1]
 		dst = dst[:len(dst)-1]
+		if err.Key = shown(m.Key(data)); m.ValueStart > 0 { // a key in its value
+			err.In, err.Key, err.Offset = err.Key, shown(check.found.of(data)), check.found.start-1
+			if before := shown(check.before.of(data)); before != err.Key {
+				err.Before = before
+			}
+		}
 	}
 	return dst, err
 }
+
+// shown returns a key as an error quotes it.
+func shown(key []byte) string { return string(key[:min(len(key), maxErrorKey)]) }
 
 // Members appends the members of an object that lies inside a text [Strict] or [Lenient] accepted.
 // The offsets count from the start of object. Keys are as written and may repeat. Anything but a
 // valid object gives the members before the fault. Only the length of the object bounds their
 // number: a member of 5 bytes costs 40 in dst.
 func Members(object []byte, dst []Member) []Member {
-	dst, _, _ = walk(object, dst, math.MaxInt, false)
+	dst, _, _ = walk(object, dst, math.MaxInt, false, nil)
 	return dst
 }
 

@@ -8,8 +8,9 @@ import (
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // walk scans the object at the start of data, after any white space, and returns the index behind
-// its closing brace or that of the fault. A key at fault becomes the last member.
-func walk(data []byte, dst []Member, limit int, strict bool) ([]Member, int, fault) {
+// its closing brace or that of the fault. A key at fault becomes the last member. The check, which may
+// be nil, compares the keys inside the values.
+func walk(data []byte, dst []Member, limit int, strict bool, check *keyCheck) ([]Member, int, fault) {
 	first := len(dst)
 	i := space(data, 0)
 	if i == len(data) {
@@ -37,11 +38,14 @@ func walk(data []byte, dst []Member, limit int, strict bool) ([]Member, int, fau
 			return dst, m.KeyStart - 1, faultMembers
 		}
 		if strict {
-			if f = judge(data, dst[first:], m, isPlain); f != ok {
+			if f = judge(data, dst[first:], m, isPlain, check); f != ok {
 				return append(dst, m), m.KeyStart - 1, f
 			}
 		}
-		if i, f = m.value(data, i, isPlain); f != ok {
+		if i, f = m.value(data, i, isPlain, check); f != ok {
+			if f.ofKey() {
+				dst = append(dst, m)
+			}
 			return dst, i, f
 		}
 		dst = append(dst, m)
@@ -61,17 +65,20 @@ func walk(data []byte, dst []Member, limit int, strict bool) ([]Member, int, fau
 }
 
 // value scans the member's value at i and returns the index behind it, or that of the fault.
-func (m *Member) value(data []byte, i int, isPlain bool) (int, fault) {
+func (m *Member) value(data []byte, i int, isPlain bool, check *keyCheck) (int, fault) {
 	m.ValueStart, m.escaped, m.Nested = i, !isPlain, walkedKeys
-	i, f := skip(data, i, 1, &m.Nested)
+	if check != nil {
+		check.outermost(m.Key(data), 1)
+	}
+	i, f := skip(data, i, 1, &m.Nested, check)
 	if f == ok {
 		m.ValueEnd, m.Kind = i, KindOf(data[m.ValueStart])
 	}
 	return i, f
 }
 
-// judge finds what is wrong with a top-level key of a caller.
-func judge(data []byte, before []Member, m Member, isPlain bool) fault {
+// judge finds what is wrong with a top-level key of a caller. The check may be nil.
+func judge(data []byte, before []Member, m Member, isPlain bool, check *keyCheck) fault {
 	name := data[m.KeyStart:m.KeyEnd]
 	if len(name) > MaxKey {
 		return faultKeyLong
@@ -88,6 +95,9 @@ func judge(data []byte, before []Member, m Member, isPlain bool) fault {
 	}
 	for _, other := range before {
 		if other.KeyEnd-other.KeyStart == len(name) && foldEqual(data[other.KeyStart:other.KeyEnd], name) {
+			return faultKeyRepeated
+		}
+		if check != nil && check.twoSpellings && check.same(data, keySpan{start: other.KeyStart, end: other.KeyEnd}, keySpan{start: m.KeyStart, end: m.KeyEnd}, false) {
 			return faultKeyRepeated
 		}
 	}

@@ -36,25 +36,32 @@ func key(data []byte, i int) (next, end int, isPlain bool, f fault) {
 	return space(data, i+1), end, isPlain, ok
 }
 
-// nestedKey is key for a member inside a value. It adds the key to keys.
-func nestedKey(data []byte, i int, keys *KeySet) (int, fault) {
+// nestedKey is key for a member inside a value, depth levels down. It adds the key to keys.
+func nestedKey(data []byte, i, depth int, keys *KeySet, check *keyCheck) (int, fault) {
 	next, end, isPlain, f := key(data, i)
-	switch {
-	case f != ok:
-	case isPlain:
-		*keys |= keySet(data[i+1 : end])
-	default:
-		*keys |= strangeKey
+	if f != ok {
+		return next, f
 	}
-	return next, f
+	bit := strangeKey
+	if isPlain {
+		bit = keySet(data[i+1 : end])
+	}
+	*keys |= bit
+	if check != nil {
+		if f = check.add(data, keySpan{start: i + 1, end: end}, bit, depth); f != ok {
+			return i, f
+		}
+	}
+	return next, ok
 }
 
 // skip checks the value at i, which is depth levels down, and returns the index behind it or that
-// of the fault. It adds the keys in it to keys. It is a loop with one bit a level instead of a
-// recursion, so that the caller's nesting does not size our stack. [Walker] is the loop for texts
-// that this one has checked: there, every value would pay for a second check.
-func skip(data []byte, i, depth int, keys *KeySet) (int, fault) {
-	var inArray [MaxDepth/64 + 1]uint64
+// of the fault. It adds the keys in it to keys, and has check compare them, which may be nil. It is a
+// loop with one bit a level instead of a recursion, so that the caller's nesting does not size our
+// stack. [Walker] is the loop for texts that this one has checked: there, every value would pay for
+// a second check.
+func skip(data []byte, i, depth int, keys *KeySet, check *keyCheck) (int, fault) {
+	var inArray levelBits
 	base := depth
 	for {
 		if i >= len(data) {
@@ -74,7 +81,10 @@ func skip(data []byte, i, depth int, keys *KeySet) (int, fault) {
 				break
 			}
 			inArray[depth/64] &^= 1 << (depth % 64)
-			if i, f = nestedKey(data, i, keys); f != ok {
+			if check != nil {
+				check.open(data, depth, depth-1 > base && !isSet(&inArray, depth-1))
+			}
+			if i, f = nestedKey(data, i, depth, keys, check); f != ok {
 				return i, f
 			}
 			continue
@@ -88,6 +98,9 @@ func skip(data []byte, i, depth int, keys *KeySet) (int, fault) {
 				break
 			}
 			inArray[depth/64] |= 1 << (depth % 64)
+			if check != nil {
+				check.open(data, depth, depth-1 > base && !isSet(&inArray, depth-1))
+			}
 			continue
 		case 't':
 			i, f = literal(data, i, "true")
@@ -109,12 +122,12 @@ func skip(data []byte, i, depth int, keys *KeySet) (int, fault) {
 			if i = space(data, i); i >= len(data) {
 				return i, faultEnd
 			}
-			array := inArray[depth/64]>>(depth%64)&1 != 0
+			array := isSet(&inArray, depth)
 			c := data[i]
 			if c == ',' {
 				i = space(data, i+1)
 				if !array {
-					if i, f = nestedKey(data, i, keys); f != ok {
+					if i, f = nestedKey(data, i, depth, keys, check); f != ok {
 						return i, f
 					}
 				}
@@ -123,10 +136,20 @@ func skip(data []byte, i, depth int, keys *KeySet) (int, fault) {
 			if array && c != ']' || !array && c != '}' {
 				return i, faultCharacter
 			}
+			if check != nil {
+				if f = check.close(data, depth); f != ok {
+					return i, f
+				}
+			}
 			i, depth = i+1, depth-1
 		}
 	}
 }
+
+// levelBits has a bit for each level.
+type levelBits [MaxDepth/64 + 1]uint64
+
+func isSet(bits *levelBits, depth int) bool { return bits[depth/64]>>(depth%64)&1 != 0 }
 
 func literal(data []byte, i int, word string) (int, fault) {
 	if len(data)-i >= len(word) && string(data[i:i+len(word)]) == word {

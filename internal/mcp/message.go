@@ -57,8 +57,8 @@ const (
 	metaTrace   = "traceparent"
 )
 
-// Parse reads the message of a client: one JSON object, in which no key of the message, of its params
-// or of their _meta can be read in two ways (see [jsonscan.Strict]). The message is not nil if its id
+// Parse reads the message of a client: one JSON object, in which no key can be read in two ways (see
+// [jsonscan.StrictAll]). The message is not nil if its id
 // could be read, so that the error can be answered with it.
 func Parse(body []byte) (*Message, *Error) {
 	if at := bytes.TrimLeft(body, " \t\r\n"); len(at) > 0 && at[0] == '[' {
@@ -142,14 +142,20 @@ func (m *Message) readKind() *Error {
 	return nil
 }
 
-// readParams finds what the params of a request name.
+// readParams finds what the params of a request name. A response has a result instead.
 func (m *Message) readParams() *Error {
+	if m.Kind == Response {
+		if _, fault := jsonscan.StrictAll(m.data, make([]jsonscan.Member, 0, 8)); fault != nil {
+			return unclear(fault, "result")
+		}
+		return nil
+	}
 	i, ok := jsonscan.Find(m.data, m.members, "params")
-	if !ok || m.Kind == Response {
+	if !ok {
 		return nil
 	}
 	params := m.members[i].Value(m.data)
-	members, fault := jsonscan.Strict(params, make([]jsonscan.Member, 0, 8))
+	members, fault := jsonscan.StrictAll(params, make([]jsonscan.Member, 0, 8))
 	if fault != nil {
 		return unclear(fault, "params")
 	}

@@ -10,6 +10,7 @@
 package modelcall
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -193,6 +194,7 @@ func (c *call) judge(ctx context.Context) error {
 	if err := c.req.Upload.Reserve(cap(redacted)); err != nil { // the first body stays until the call is sent
 		return err
 	}
+	c.body.Own = true
 	return c.body.Parse(redacted) // its members are the same in number and order
 }
 
@@ -217,6 +219,7 @@ func (c *call) reserve(ctx context.Context) error {
 		return nil
 	}
 	content := c.op.Content(&c.body, c.req.HTTP.Header)
+	content.Unpriced = cmp.Or(content.Unpriced, c.op.Fields.Unknown(&c.body))
 	if err := c.keep(func(t *target) error { return c.charge.estimateUse(t, int64(len(c.body.Data())), content) }); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/admission"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
@@ -40,7 +41,7 @@ func newCall(d *Deps, q *request.Request, op *wire.Operation, api wire.API) *cal
 	record, trace, key := q.Outcome.Record, newTrace(q, op), d.Limits.Of(q.Caller.Key, q.Caller.Limits)
 	c := calls.Get().(*call)
 	*c = call{
-		deps: d, req: q, op: op, api: api, trace: trace,
+		deps: d, req: q, op: op, api: api, trace: trace, body: jsonscan.Body{TwoSpellings: op.TwoSpellings},
 		permits: admission.PermitsOf(&d.Deps, q),
 		charge:  charge{deps: d, record: record, key: key, spending: admission.SpendingOf(&d.Deps, q, key)},
 		guard:   admission.GuardOf(&d.Deps, q, "provider"),

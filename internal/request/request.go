@@ -8,6 +8,7 @@ package request
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -177,7 +178,7 @@ func InvalidJSON(err error) error {
 	refusal := apierror.New(apierror.InvalidJSON, "the request body is not acceptable JSON: %v", err)
 	var syntax *jsonscan.SyntaxError
 	if errors.As(err, &syntax) {
-		refusal.Param = syntax.Key
+		refusal.Param = cmp.Or(syntax.In, syntax.Key)
 	}
 	return refusal
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -41,7 +42,7 @@ func TestFilesOfRealEncodersAreBounded(t *testing.T) {
 		"silence.m4a":   {10_000, 13_000},
 	} {
 		data := file(t, name)
-		l := sound.Measure(bytes.NewReader(data), sound.NameInFile(name))
+		l := sound.Measure(bytes.NewReader(data), strings.TrimPrefix(path.Ext(name), "."))
 		if !l.Bounded || l.Millis < c.least || l.Millis > c.most {
 			t.Errorf("%s of %d bytes: %+v, want %d to %d ms", name, len(data), l, c.least, c.most)
 		}
@@ -140,7 +141,6 @@ func TestWhatDecodersReadDifferentlyIsNotBounded(t *testing.T) {
 
 func TestNamesOfForms(t *testing.T) {
 	for name, want := range map[string]string{
-		sound.NameInFile("a.b.MP3"): "MP3", sound.NameInFile("wav"): "", sound.NameInFile("a/b.mp3"): "mp3",
 		sound.NameInType("Audio/X-WAV; rate=1"): "x-wav", sound.NameInType("application/octet-stream"): "", sound.NameInType(""): "",
 	} {
 		if name != want {

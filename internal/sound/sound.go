@@ -8,7 +8,6 @@ package sound
 import (
 	"io"
 	"math/bits"
-	"path"
 	"slices"
 	"strings"
 )
@@ -57,9 +56,6 @@ func NameInType(mediaType string) string {
 	}
 	return name
 }
-
-// NameInFile returns what the name of a file calls its form.
-func NameInFile(name string) string { return strings.TrimPrefix(path.Ext(name), ".") }
 
 func measure(in *input, names []string) Length {
 	for i := range forms {

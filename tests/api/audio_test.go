@@ -143,6 +143,20 @@ func TestAHardBudgetReservesWhatSpeechCanCost(t *testing.T) {
 	}
 }
 
+func TestAHardBudgetKnowsTheFieldsOfSpeechAlone(t *testing.T) {
+	h := startAudio(t, harness.Setup{Keys: harness.Key("chat", "budget 1usd/day") + harness.Key("full", "")})
+	for more, status := range map[string]int{
+		`,"n":9`: 402, `,"text":"much more"`: 402, `,"messages":[]`: 402, `,"speed":1.5,"instructions":"calm","response_format":"pcm"`: 200,
+	} {
+		if a := h.Client.Post(speechV1, "chat", speak("fake/echo", "x", more)); a.Status != status {
+			t.Errorf("%s: %d %s", more, a.Status, a.Body)
+		}
+		if a := h.Client.Post(speechV1, "full", speak("fake/echo", "x", more)); a.Status != 200 {
+			t.Errorf("%s without a budget: %d %s", more, a.Status, a.Body)
+		}
+	}
+}
+
 func TestSpeechFailsOverUntilItsFirstByte(t *testing.T) {
 	h := startAudio(t, harness.Setup{Options: "alias talk fake/err-500 fake/no-answer fake/empty fake/echo"})
 	a := h.Client.Post(speechV1, "chat", speak("talk", "abcd", ""))

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"path"
 	"strings"
 	"testing"
 
@@ -16,23 +17,31 @@ const (
 	libreChat = "LibreChat"
 )
 
-// part is a field of a form as a front end writes it: an HTTP library has its own order of headers.
-type part struct{ header, value string }
+// part is a field of a form as a front end writes it: an HTTP library has its own order of headers. The
+// provider gets the header that sent is, where the client's own words are left out.
+type part struct{ header, value, sent string }
+
+// sentText and sentFile are the headers that the provider gets.
+func sentText(name string) string { return `Content-Disposition: form-data; name="` + name + `"` }
+
+func sentFile(name, file, mediaType string) string {
+	return sentText(name) + `; filename="file` + path.Ext(file) + "\"\r\nContent-Type: " + mediaType
+}
 
 func aiohttpText(name, value string) part {
-	return part{"Content-Type: text/plain; charset=utf-8\r\nContent-Disposition: form-data; name=\"" + name + `"`, value}
+	return part{"Content-Type: text/plain; charset=utf-8\r\nContent-Disposition: form-data; name=\"" + name + `"`, value, sentText(name)}
 }
 
 func aiohttpFile(name, file, mediaType, value string) part {
-	return part{"Content-Type: " + mediaType + "\r\nContent-Disposition: form-data; name=\"" + name + `"; filename="` + file + `"`, value}
+	return part{"Content-Type: " + mediaType + "\r\nContent-Disposition: form-data; name=\"" + name + `"; filename="` + file + `"`, value, sentFile(name, file, mediaType)}
 }
 
 func axiosText(name, value string) part {
-	return part{`Content-Disposition: form-data; name="` + name + `"`, value}
+	return part{sentText(name), value, sentText(name)}
 }
 
 func axiosFile(name, file, mediaType, value string) part {
-	return part{`Content-Disposition: form-data; name="` + name + `"; filename="` + file + "\"\r\nContent-Type: " + mediaType, value}
+	return part{`Content-Disposition: form-data; name="` + name + `"; filename="` + file + "\"\r\nContent-Type: " + mediaType, value, sentFile(name, file, mediaType)}
 }
 
 // boundaries are of the form that the libraries make.
@@ -159,16 +168,23 @@ var dialogues = []dialogue{
 }
 
 // body is the form with a name of the model.
-func (d *dialogue) body(model string) string {
+func (d *dialogue) body() string {
 	if d.form == nil {
 		return d.json
 	}
+	return d.write(func(p part) (string, string) { return p.header, p.value })
+}
+
+// forwarded is the form that the provider gets.
+func (d *dialogue) forwarded() string {
+	return d.write(func(p part) (string, string) { return p.sent, strings.TrimPrefix(p.value, "fake/") })
+}
+
+func (d *dialogue) write(field func(part) (header, value string)) string {
 	var b strings.Builder
 	for _, p := range d.form {
-		if p.value == "fake/echo" {
-			p.value = model
-		}
-		b.WriteString("--" + boundaries[d.client] + "\r\n" + p.header + "\r\n\r\n" + p.value + "\r\n")
+		header, value := field(p)
+		b.WriteString("--" + boundaries[d.client] + "\r\n" + header + "\r\n\r\n" + value + "\r\n")
 	}
 	b.WriteString("--" + boundaries[d.client] + "--\r\n")
 	return b.String()
@@ -178,7 +194,7 @@ func TestChatFrontEndsAreServed(t *testing.T) {
 	h := harness.Start(t, harness.Setup{})
 	for _, d := range dialogues {
 		t.Run(d.client+" "+d.name, func(t *testing.T) {
-			r := h.Client.Request(d.path, "full", d.body("fake/echo"))
+			r := h.Client.Request(d.path, "full", d.body())
 			for name, value := range accepts[d.client] {
 				r.Header.Set(name, value)
 			}
@@ -203,7 +219,7 @@ func TestChatFrontEndsAreServed(t *testing.T) {
 			}
 			requests := h.Provider.Fake.Requests()
 			up := requests[len(requests)-1]
-			if d.form != nil && string(up.Body) != d.body("echo") || !strings.Contains(string(up.Body), d.sent) {
+			if d.form != nil && string(up.Body) != d.forwarded() || !strings.Contains(string(up.Body), d.sent) {
 				t.Errorf("the provider got %.300q", up.Body)
 			}
 			if agent := strings.Join(up.Header("User-Agent"), " "); strings.Contains(agent, "aiohttp") || strings.Contains(agent, "axios") {

@@ -104,19 +104,23 @@ func TestUnderAGuardrailNoObjectHasAKeyTwice(t *testing.T) {
 	}
 }
 
-func TestARequestBeyondAGuardrailsLimitsIsTooLarge(t *testing.T) {
+func TestARequestBeyondAGuardrailsLimitsIsRefused(t *testing.T) {
 	h := harness.Start(t, harness.Setup{Keys: harness.FullKey(""), Options: "guardrail mask {\non input\nredact words x\n}\nguardrails mask"})
 	var keys strings.Builder
-	for i := range 1 << 17 {
+	for i := range 1 << 16 {
 		fmt.Fprintf(&keys, `"%d":0,`, i)
 	}
-	for what, more := range map[string]string{
-		"keys":    `,"metadata":{` + keys.String() + `"a":0}`,
-		"matches": `,"metadata":{"a":"` + strings.Repeat("x ", 1<<17+1) + `"}`,
+	for what, c := range map[string]struct {
+		more   string
+		status int
+		code   string
+	}{
+		"too many keys": {`,"metadata":{` + keys.String() + `"a":0}`, 400, "invalid_json"},
+		"more matches":  {`,"metadata":{"a":"` + strings.Repeat("x ", 1<<17+1) + `"}`, 413, "request_too_large"},
 	} {
-		a := h.Client.Post(harness.ChatV1, "full", harness.Body(harness.ChatV1, "fake/echo", more))
-		harness.WantRefusal(t, harness.ChatV1, a, 413, "request_too_large")
-		if !strings.Contains(string(a.Body), "more "+what) {
+		a := h.Client.Post(harness.ChatV1, "full", harness.Body(harness.ChatV1, "fake/echo", c.more))
+		harness.WantRefusal(t, harness.ChatV1, a, c.status, c.code)
+		if message, _ := harness.At(harness.Parse(t, a.Body), "error", "message").(string); !strings.Contains(message, what) {
 			t.Errorf("%s: %s", what, a.Body)
 		}
 	}

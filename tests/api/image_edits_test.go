@@ -23,9 +23,10 @@ func sendForm(h *harness.Gateway, path, key, body string) harness.Answer {
 
 const png = "\x89PNG\r\n\x1a\n\x00--cu"
 
-func TestAFormReachesTheProviderByteForByte(t *testing.T) {
+func TestTheValuesOfAFormReachTheProviderByteForByte(t *testing.T) {
 	h := startImages(t, harness.Setup{})
 	before := field(`"image[]"; filename="a ü.png"`+"\r\nContent-Type: image/png", png) + field(`"image[]"; filename="b.png"`, png+"b") + field(`"mask"; filename="m.png"`, "m")
+	sent := field("\"image[]\"; filename=\"file.png\"\r\nContent-Type: image/png", png) + field(`"image[]"; filename="file.png"`, png+"b") + field(`"mask"; filename="file.png"`, "m")
 	after := field(`"n"`, "2") + field(`"quality"`, "low") + field(`"prompt"`, "a red fox")
 	for _, order := range [][2]string{{before, after}, {after, before}} {
 		a := sendForm(h, editsV1, "chat", order[0]+field(`"model"`, "fake/gpt-image-1")+order[1]+"--cut--\r\n")
@@ -34,7 +35,7 @@ func TestAFormReachesTheProviderByteForByte(t *testing.T) {
 		}
 		requests := h.Provider.Fake.Requests()
 		up := requests[len(requests)-1]
-		if want := order[0] + field(`"model"`, "gpt-image-1") + order[1] + "--cut--\r\n"; up.Path != editsV1 || string(up.Body) != want {
+		if want := strings.Replace(order[0]+field(`"model"`, "gpt-image-1")+order[1]+"--cut--\r\n", before, sent, 1); up.Path != editsV1 || string(up.Body) != want {
 			t.Errorf("upstream %s %q, want %q", up.Path, up.Body, want)
 		}
 		if got := up.Header("Content-Type"); len(got) != 1 || got[0] != "multipart/form-data; boundary=cut" {
@@ -44,6 +45,24 @@ func TestAFormReachesTheProviderByteForByte(t *testing.T) {
 		if harness.At(row, "usage") != harness.Number("0.02181") || harness.At(row, "images") != harness.Number("2") {
 			t.Errorf("%v", row)
 		}
+	}
+}
+
+// A provider could read such a field as a text, which nobody has judged or reserved for.
+func TestATextOfAFormHasNoFileName(t *testing.T) {
+	h := startImages(t, harness.Setup{})
+	for _, name := range []string{`filename=""`, `filename="x.txt"`, `filename*=utf-8''x.txt`} {
+		for _, text := range []string{"prompt", "model", "n", "unheard"} {
+			body := field(`"image"; filename="a.png"`, png) + field(`"model"`, "fake/gpt-image-1") + field(`"prompt"`, "x") + field(`"`+text+`"; `+name, "2") + "--cut--\r\n"
+			a := sendForm(h, editsV1, "chat", body)
+			e := harness.Parse(t, a.Body)
+			if a.Status != 400 || harness.At(e, "error", "code") != "invalid_value" || harness.At(e, "error", "param") != text {
+				t.Errorf("%s %s: %d %s", text, name, a.Status, a.Body)
+			}
+		}
+	}
+	if n := len(h.Provider.Fake.Requests()); n != 0 {
+		t.Errorf("%d requests were forwarded", n)
 	}
 }
 
@@ -106,7 +125,7 @@ func TestFormsAreRefusedByName(t *testing.T) {
 		t.Errorf("the provider got %d requests", n)
 	}
 	a := sendForm(h, editsV1, "full", image+field(`"prompt"`, "for jane@corp.example\r\n\"now\"")+model+end)
-	want := image + field(`"prompt"`, "for [REDACTED:email]\r\n\"now\"") + field(`"model"`, "echo") + end
+	want := field(`"image"; filename="file.png"`, png) + field(`"prompt"`, "for [REDACTED:email]\r\n\"now\"") + field(`"model"`, "echo") + end
 	if up := h.Provider.Request(1); a.Status != 200 || string(up.Body) != want {
 		t.Errorf("%d %s, upstream %q, want %q", a.Status, a.Body, up.Body, want)
 	}

@@ -40,7 +40,7 @@ var noise = func() []byte {
 // recording is a form with a sound of so many bytes, which comes before the model.
 func recording(model string, size int64) io.Reader {
 	return io.MultiReader(
-		strings.NewReader("--cut\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.mp3\"\r\n\r\n"), io.LimitReader(&repeated{period: noise}, size),
+		strings.NewReader("--cut\r\nContent-Disposition: form-data; name=\"file\"; filename=\"file.mp3\"\r\n\r\n"), io.LimitReader(&repeated{period: noise}, size),
 		strings.NewReader("\r\n"+field(`"model"`, model)+"--cut--\r\n"))
 }
 

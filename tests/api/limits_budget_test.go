@@ -31,7 +31,7 @@ func TestABudgetIsSpentAndRefuses(t *testing.T) {
 		t.Errorf("the key says %+v", info)
 	}
 	for _, path := range []string{harness.ChatV1, harness.ChatRouter, harness.ResponsesV1, harness.ResponsesRouter} {
-		a := h.Client.Post(path, "full", `{"model":"fake/usage-all","messages":[],"input":"hello"}`)
+		a := h.Client.Post(path, "full", harness.Body(path, "fake/usage-all", ""))
 		harness.WantRefusal(t, path, a, 402, "budget_exceeded")
 		wantHeaders(t, a, "Retry-After", "", "retry-after-ms", "")
 		if harness.IsOpenRouter(path) && harness.At(harness.Parse(t, a.Body), "error", "metadata", "limit_source") != "key:full" {

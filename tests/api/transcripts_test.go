@@ -23,7 +23,7 @@ var heard = string(faults.WAVHeader(96_000)) + strings.Repeat("\x00\x01", 48_000
 // dictate asks for the transcript of a sound. The file stands before the model, as in a form that is
 // sorted by name.
 func dictate(model, file, more string) string {
-	return field(`"file"; filename="a.wav"`, file) + field(`"model"`, model) + more + "--cut--\r\n"
+	return field(`"file"; filename="file.wav"`, file) + field(`"model"`, model) + more + "--cut--\r\n"
 }
 
 // startHearing starts a gateway with a model that is paid by tokens (echo) and others that are paid by
@@ -106,6 +106,21 @@ func TestASoundInJSONIsWritten(t *testing.T) {
 	}
 }
 
+// What is bounded is what the provider reads.
+func TestASoundInJSONIsGivenOnce(t *testing.T) {
+	h := startHearing(t, harness.Setup{})
+	for sound, code := range map[string]string{
+		`"data":"AAAA","data":"BBBB"`: "invalid_json", `"data":"AAAA","Data":"BBBB"`: "invalid_json", `"data":"AAAA","d\u0061ta":"BBBB"`: "invalid_json",
+		`"Data":"BBBB"`: "invalid_value",
+	} {
+		a := h.Client.Post(transcriptsV1, "chat", `{"model":"fake/echo","input_audio":{`+sound+`}}`)
+		harness.WantRefusal(t, transcriptsV1, a, 400, code)
+	}
+	if n := len(h.Provider.Fake.Requests()); n != 0 {
+		t.Errorf("the provider got %d requests", n)
+	}
+}
+
 func TestGuardrailsReadTranscripts(t *testing.T) {
 	h := startHearing(t, harness.Setup{Keys: harness.Key("chat", "guardrails mask"), Options: "guardrail mask {\non output\nredact email\n}"})
 	for _, format := range []string{"json", "verbose_json", "text", "srt", "vtt"} {
@@ -138,6 +153,8 @@ func TestTranscriptsAreRefusedByName(t *testing.T) {
 		{transcriptsV1, "chat", dictate("fake/echo", heard, field(`"model"`, "fake/echo")), 400, "invalid_value"},
 		{transcriptsOR, "chat", field(`"model"`, "fake/echo") + "--cut--", 400, "missing_required_parameter"},
 		{transcriptsV1, "chat", field(`"model"`, "fake/echo") + field(`"file"`, "text") + "--cut--", 400, "invalid_value"},
+		{transcriptsV1, "chat", dictate("fake/echo", heard, field(`"prompt"; filename=""`, "ann@example.com")), 400, "invalid_value"},
+		{translationsV1, "chat", dictate("fake/echo", heard, field(`"prompt"; filename*=utf-8''x`, "ann@example.com")), 400, "invalid_value"},
 		{transcriptsV1, "chat", dictate("fake/err-500", heard, ""), 502, "upstream_error"},
 		{transcriptsV1, "chat", dictate("fake/cut-mid-stream", heard, field(`"response_format"`, "text")), 502, "upstream_error"},
 	} {

@@ -162,7 +162,7 @@ func (e *Edits) emptyDerived() {
 			}
 		}
 	}
-	_ = w.Walk() // a request was walked before, and of an answer no key is too many
+	w.Walk()
 	slices.SortStableFunc(e.changes, func(a, b change) int { return cmp.Compare(a.at.Start, b.at.Start) })
 }
 
@@ -175,7 +175,7 @@ func WithoutLogprobs(body []byte) []byte {
 	var edits Edits
 	edits.Reset(body, false)
 	w := Walker{Data: body, Answer: true, Visit: func(Span) {}, Logprobs: edits.EmptyLogprobs}
-	_ = w.Walk() // of an answer: no key is too many
+	w.Walk()
 	if out := edits.Apply(); out != nil {
 		return out
 	}

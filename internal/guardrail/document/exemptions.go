@@ -229,8 +229,8 @@ func newTree(list []exemption) *node {
 var echoedMembers = setOf(`instructions tools tool_choice metadata text prompt input model user
 	safety_identifier prompt_cache_key previous_response_id conversation reasoning`)
 
-// callerKeys are members below which the keys are the caller's own words, and may differ in case
-// only.
+// callerKeys are members below which the keys are the caller's own words, so that "arguments" is not
+// that of a tool call.
 var callerKeys = setOf(`metadata parameters schema input_schema variables properties logit_bias headers env arguments
 	input_examples chat_template_kwargs extra_body extra_content annotations`)
 

@@ -10,7 +10,6 @@ package document
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"unsafe"
 
@@ -32,12 +31,19 @@ type Reader struct {
 	text    []byte // the last text that had escapes
 }
 
-// maxKeptText, maxKeptFrames and maxKeptKeys bound what is kept for the next body.
+// maxKeptText and maxKeptFrames bound what is kept for the next body.
 const (
 	maxKeptText   = 64 << 10
 	maxKeptFrames = 64
-	maxKeptKeys   = 256
 )
+
+// LimitError says that a body has more of something than is kept in memory to judge it. In a
+// request it is the caller's mistake (413).
+type LimitError struct {
+	What string // "matches"
+}
+
+func (e *LimitError) Error() string { return "the body has more " + e.What + " than a guardrail reads" }
 
 // Reset prepares the reader for a body.
 func (r *Reader) Reset(matcher *detect.Matcher, body []byte, answer bool) {
@@ -53,15 +59,15 @@ func (r *Reader) Release() {
 	if cap(r.text) <= maxKeptText {
 		kept.text = r.text[:0]
 	}
-	if w := &r.walker; max(cap(w.Frames)*maxKeptKeys, cap(w.keys)*maxKeptFrames) <= maxKeptFrames*maxKeptKeys {
+	if w := &r.walker; cap(w.Frames) <= maxKeptFrames {
 		clear(w.Frames[:cap(w.Frames)])
-		kept.walker = Walker{Visit: w.Visit, Frames: w.Frames[:0], keys: w.keys[:0]}
+		kept.walker = Walker{Visit: w.Visit, Frames: w.Frames[:0]}
 	}
 	*r = kept
 }
 
 // Read reads all strings of the body, until a rule denies it or ctx ends. The error is
-// [detect.ErrDenied], a [*DuplicateError], a [*LimitError], or that of ctx.
+// [detect.ErrDenied], a [*LimitError], or that of ctx.
 func (r *Reader) Read(ctx context.Context) error {
 	r.done = ctx.Done()
 	w := &r.walker
@@ -72,11 +78,10 @@ func (r *Reader) Read(ctx context.Context) error {
 			w.Stop = r.err != nil
 		}
 	}
-	err := cmp.Or(w.Walk(), r.err)
-	if err == detect.ErrStopped {
+	if w.Walk(); r.err == detect.ErrStopped {
 		return ctx.Err()
 	}
-	return err
+	return r.err
 }
 
 // Text reads one string, quotes included, or another value as its JSON text. The error is

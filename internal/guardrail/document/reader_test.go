@@ -3,13 +3,10 @@ package document_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -17,46 +14,6 @@ import (
 var house = []detect.Rule{
 	{Detector: must(detect.Email()), Mark: "[REDACTED:email]"},
 	{Detector: must(detect.Words([]string{"red mercury"})), Deny: true},
-}
-
-func TestDuplicateKeysAreRefused(t *testing.T) {
-	many := func(last string) string {
-		var b strings.Builder
-		for i := range 40 {
-			fmt.Fprintf(&b, `"k%d":1,`, i)
-		}
-		return b.String() + last
-	}
-	tests := []struct{ body, param, key string }{
-		{`{"messages":[{"content":"a","content":"b"}]}`, "messages", "content"},
-		{`{"messages":[{"content":"a","Content":"b"}]}`, "messages", "Content"},
-		{`{"messages":[{"content":"a","c\u006fntent":"b"}]}`, "messages", `c\u006fntent`},
-		{`{"messages":[{"text":"a","te\u212at":1,"teKt":"b","tekt":1}]}`, "messages", "teKt"},
-		{`{"messages":[{"is":"a","iſ":"b"}]}`, "messages", "iſ"},
-		{`{"tools":[{"parameters":{"a":1,"a":2}}]}`, "tools", "a"},
-		{`{"metadata":{` + many(`"k7":1`) + `}}`, "metadata", "k7"},
-		{`{"input":[{` + many(`"K7":1`) + `}]}`, "input", "K7"},
-		{`{"tools":[{"parameters":{"a":1,"A":2}}],"metadata":{` + many(`"K7":1`) + `},"input":[{"a":{"a":{}}},{"a":1}]}`, "", ""},
-		{`{"chat_template_kwargs":{"a":1,"A":2},"extra_body":{"a":1,"A":2},"messages":[{"tool_calls":[{"extra_content":{"a":1,"A":2}}]}]}`, "", ""},
-		{`{"input":[{"tools":[{"annotations":{"title":"a","Title":"b"}}]}]}`, "", ""},
-		{`{"extra_body":{"a":1,"a":2}}`, "extra_body", "a"},
-	}
-	for _, test := range tests {
-		if _, err := jsonscan.Strict([]byte(test.body), nil); err != nil {
-			t.Fatal(err)
-		}
-		_, err := judge(t, house, test.body, false)
-		var duplicate *document.DuplicateError
-		switch {
-		case test.key == "" && err != nil:
-			t.Errorf("%s: %v", test.body, err)
-		case test.key != "" && (!errors.As(err, &duplicate) || duplicate.Key != test.key || duplicate.Param != test.param):
-			t.Errorf("%s: %v, want %q in %s", test.body, err, test.key, test.param)
-		}
-	}
-	if _, err := judge(t, house, `{"choices":[{"a":1,"a":2}]}`, true); err != nil {
-		t.Errorf("a provider may repeat itself: %v", err)
-	}
 }
 
 func TestBodiesThatHoldNothingPassAsTheyAre(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 // Walker goes once through a valid JSON object, from start to end, and visits the strings that must
 // be read. If the value of a member "arguments" is not a string, its JSON text is visited as one
 // text, because translations send it as a string. So is the "input" of a tool call of the Messages
-// API. For each level the walker keeps a frame and, in a
-// request, the keys of the open objects.
+// API. For each level the walker keeps a frame. In a request no object has a key twice:
+// [jsonscan.StrictAll] refuses it.
 type Walker struct {
 	Data   []byte
 	Answer bool // an answer: echoed members are skipped, and keys may repeat
@@ -32,8 +32,6 @@ type Walker struct {
 	// its texts: a signature, and in an answer the list of its annotations.
 	onDerived func(object, derived Span)
 
-	keys         []Span
-	keySetSize   int // what the key sets of all frames cost, in bytes
 	lastLogprobs int // start of the last value passed to Logprobs
 }
 
@@ -47,29 +45,23 @@ type Frame struct {
 	Key    string // the current key of an object, "" if it has escapes or is not ASCII
 	Start  int
 
-	callerKeys    bool                // the keys in it are the caller's own words
-	visited       bool                // it was visited as one text
-	exempt        *node               // the exemptions in it, nil for none
-	responseKnown bool                // isResponse is set
-	isResponse    bool                // it is a Response object
-	annotations   Span                // the list of its member annotations
-	signature     Span                // the value of its member signature
-	firstKey      int                 // index of its first key in Walker.keys
-	keySet        map[string]struct{} // its keys, if there are many
-	keySetSize    int                 // what keySet costs, in bytes
+	callerKeys    bool  // the keys in it are the caller's own words
+	visited       bool  // it was visited as one text
+	exempt        *node // the exemptions in it, nil for none
+	responseKnown bool  // isResponse is set
+	isResponse    bool  // it is a Response object
+	annotations   Span  // the list of its member annotations
+	signature     Span  // the value of its member signature
 }
 
-// Walk goes through the object. It fails only for a request, with a [*DuplicateError] or a
-// [*LimitError].
-func (w *Walker) Walk() error {
-	w.Frames, w.keys, w.keySetSize, w.lastLogprobs = w.Frames[:0], w.keys[:0], 0, -1
+// Walk goes through the object.
+func (w *Walker) Walk() {
+	w.Frames, w.lastLogprobs = w.Frames[:0], -1
 	tokens := jsonscan.Walk(w.Data)
 	for t, ok := tokens.Next(); ok && !w.Stop; t, ok = tokens.Next() {
 		switch t.Kind {
 		case jsonscan.Key:
-			if err := w.setKey(&w.Frames[len(w.Frames)-1], t.Start+1, t.End-1); err != nil {
-				return err
-			}
+			w.Frames[len(w.Frames)-1].Key = plainText(w.Data[t.Start+1 : t.End-1])
 		case '"':
 			w.text(Span{t.Start, t.End})
 		case '{', '[':
@@ -89,7 +81,6 @@ func (w *Walker) Walk() error {
 			}
 		}
 	}
-	return nil
 }
 
 // text handles a string that is no key.
@@ -190,7 +181,7 @@ func (w *Walker) echoed() bool {
 }
 
 func (w *Walker) open(object bool, start int) {
-	child := Frame{Object: object, Start: start, firstKey: len(w.keys)}
+	child := Frame{Object: object, Start: start}
 	if len(w.Frames) > 0 {
 		top := &w.Frames[len(w.Frames)-1]
 		child.callerKeys, child.Name, child.visited, child.exempt = top.callerKeys, top.Name, top.visited, top.exempt
@@ -210,8 +201,6 @@ func (w *Walker) open(object bool, start int) {
 func (w *Walker) close(end int) {
 	n := len(w.Frames) - 1
 	top := &w.Frames[n]
-	w.keySetSize -= top.keySetSize
-	w.keys = w.keys[:top.firstKey]
 	if w.onDerived != nil {
 		for _, derived := range [...]Span{top.annotations, top.signature} {
 			if derived.End > 0 {

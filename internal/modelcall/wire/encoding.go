@@ -130,7 +130,7 @@ func (e *Encoding) adapted(w *Wire, body *jsonscan.Body, answer Answer) (*Sendin
 
 // adaptedBytes is adapted for a request that a translation made.
 func (e *Encoding) adaptedBytes(w *Wire, body []byte, answer Answer) (*Sending, error) {
-	var b jsonscan.Body
+	b := jsonscan.Body{Own: true}
 	defer b.Release()
 	if err := request.InvalidJSON(b.Parse(body)); err != nil {
 		return nil, err

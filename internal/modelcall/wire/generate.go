@@ -24,11 +24,11 @@ const insteadOfGoogle = "chat completions (POST /v1/chat/completions)"
 
 // GenerateContent is Google's API, which no provider gets translated.
 var GenerateContent = &Operation{
-	Name: provider.GenerateContent, Span: "generate_content", List: "contents", Generates: true, Instead: insteadOfGoogle,
+	Name: provider.GenerateContent, Span: "generate_content", List: "contents", Generates: true, Instead: insteadOfGoogle, TwoSpellings: true,
 	Parse: func(b *jsonscan.Body, _ http.Header, path params.Request) (params.Request, error) {
 		return params.ParseGenerate(b, path)
 	},
-	Limits: params.GenerateLimits, References: params.GenerateReferences, Content: generateContent,
+	Limits: params.GenerateLimits, References: params.GenerateReferences, Fields: params.GenerateFields, Content: generateContent,
 	// Google's SDKs fail on comments and on names of events.
 	Heartbeat: func(http.Header) Heartbeat { return Heartbeat{Comment: gemini.Heartbeat} },
 	Routes:    []Route{{Wire: generateWire, Encode: encodeGenerate}},
@@ -36,7 +36,7 @@ var GenerateContent = &Operation{
 
 // CountContent counts the tokens of such a request and does not run it.
 var CountContent = &Operation{
-	Name: provider.CountContent, Span: "count_tokens", List: "contents", Instead: insteadOfGoogle,
+	Name: provider.CountContent, Span: "count_tokens", List: "contents", Instead: insteadOfGoogle, TwoSpellings: true,
 	Parse: func(b *jsonscan.Body, _ http.Header, path params.Request) (params.Request, error) {
 		return params.ParseCount(b, path)
 	},
@@ -46,21 +46,21 @@ var CountContent = &Operation{
 
 // EmbedContent is Google's API of embeddings.
 var EmbedContent = &Operation{
-	Name: provider.EmbedContent, Span: "embeddings", List: "content", Instead: insteadOfEmbedding,
+	Name: provider.EmbedContent, Span: "embeddings", List: "content", Instead: insteadOfEmbedding, TwoSpellings: true,
 	Parse: func(b *jsonscan.Body, _ http.Header, path params.Request) (params.Request, error) {
 		return params.ParseEmbed(b, path)
 	},
-	Limits: embedLimits, References: params.GenerateReferences, Content: generateContent,
+	Limits: embedLimits, References: params.GenerateReferences, Fields: params.EmbedFields, Content: generateContent,
 	Routes: named(embedWire, &gemini.Embedding),
 }
 
 // BatchEmbedContents embeds several texts.
 var BatchEmbedContents = &Operation{
-	Name: provider.BatchEmbedContents, Span: "embeddings", List: "requests", Instead: insteadOfEmbedding,
+	Name: provider.BatchEmbedContents, Span: "embeddings", List: "requests", Instead: insteadOfEmbedding, TwoSpellings: true,
 	Parse: func(b *jsonscan.Body, _ http.Header, path params.Request) (params.Request, error) {
 		return params.ParseBatchEmbed(b, path)
 	},
-	Limits: embedLimits, References: params.GenerateReferences, Content: generateContent,
+	Limits: embedLimits, References: params.GenerateReferences, Fields: params.BatchEmbedFields, Content: generateContent,
 	Routes: named(batchEmbedWire, &gemini.Embeddings),
 }
 

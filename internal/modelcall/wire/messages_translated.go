@@ -69,7 +69,7 @@ func encodeMessagesOnResponses(e Encoding) (*Sending, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b jsonscan.Body
+	b := jsonscan.Body{Own: true}
 	defer b.Release()
 	if err := b.Parse(chat); err != nil {
 		return nil, err // the gateway's own fault

@@ -29,9 +29,11 @@ type Operation struct {
 	Compacts bool
 	// Deletes says that what an answer names is no longer kept.
 	Deletes bool
-	// Form names the fields of a request as a multipart form that are a number or a boolean, of all ways
-	// to send it. Nil: there are no forms.
-	Form []string
+	// TwoSpellings says that the fields of a request may be in camel case or in snake case.
+	TwoSpellings bool
+	// Form names the fields of a multipart form that are a number or a boolean, Files those that are
+	// files. Nil: there are no forms.
+	Form, Files []string
 	// Made is the most that an answer of a model has besides text. Nil: nothing.
 	Made func(l *params.RequestedLimits, m *catalog.Model) params.Made
 	// Estimate begins the answer that the gateway itself gives for providers that have no API which serves
@@ -54,6 +56,8 @@ type Operation struct {
 	// References reads what the request asks of the provider's account. The tools are complete with an
 	// error too, which is a 400.
 	References func(b *jsonscan.Body) (params.Refs, error)
+	// Fields are those whose price is known. Under a hard budget others are refused.
+	Fields params.Fields
 	// Content reads what costs more than its bytes.
 	Content func(b *jsonscan.Body, h http.Header) params.Content
 	// Heartbeat is what keeps the stream of a caller alive. Nil: a comment.
@@ -115,7 +119,7 @@ var Chat = &Operation{
 	Name: provider.Chat, Span: "chat", List: "messages", Generates: true,
 	OutputField: func(p *provider.Provider) string { return p.MaxTokensField },
 	Parse:       inBody(params.ParseChat),
-	Limits:      params.ChatLimits, References: params.References, Content: contentOf,
+	Limits:      params.ChatLimits, References: params.References, Fields: params.ChatFields, Content: contentOf,
 	Routes: []Route{
 		{Wire: chatWire, Encode: encodeChat},
 		{Wire: responsesWire, Encode: encodeChatOnResponses, Translated: true},
@@ -127,7 +131,7 @@ var Chat = &Operation{
 var Responses = &Operation{
 	Name: provider.Responses, Span: "chat", List: "input", Generates: true,
 	Parse:  inBody(params.ParseResponses),
-	Limits: params.ResponsesLimits, References: params.References, Content: contentOf, Heartbeat: codexHeartbeat,
+	Limits: params.ResponsesLimits, References: params.References, Fields: params.ResponsesFields, Content: contentOf, Heartbeat: codexHeartbeat,
 	Routes: []Route{
 		{Wire: responsesWire, Encode: encodeResponses},
 		{Wire: chatWire, Encode: encodeResponsesOnChat, Translated: true, Stateless: true, DropsTools: func(p *provider.Provider) bool {
@@ -140,7 +144,8 @@ var Responses = &Operation{
 // Messages is Anthropic's Messages API.
 var Messages = &Operation{
 	Name: provider.Messages, Span: "chat", List: "messages", Generates: true, Fallbacks: true,
-	Parse: versioned(params.ParseMessages), Limits: params.MessagesLimits, References: params.MessagesReferences, Content: messagesContent,
+	Parse: versioned(params.ParseMessages), Limits: params.MessagesLimits, References: params.MessagesReferences, Fields: params.MessagesFields,
+	Content: messagesContent,
 	// Claude Code gives up a stream in which it sees no event for too long, and does not see comments.
 	Heartbeat: func(http.Header) Heartbeat { return Heartbeat{Event: anthropic.Ping} },
 	Routes: []Route{
@@ -169,7 +174,7 @@ var InputTokens = &Operation{
 // Compact is the part of the Responses API that makes a conversation shorter.
 var Compact = &Operation{
 	Name: provider.Compact, Span: "compact", List: "input", Generates: true, Compacts: true,
-	Parse: inBody(params.ParseCompact), Limits: params.ResponsesLimits, References: params.References, Content: contentOf,
+	Parse: inBody(params.ParseCompact), Limits: params.ResponsesLimits, References: params.References, Fields: Responses.Fields, Content: contentOf,
 	Routes: []Route{{Wire: compactWire, Encode: encodeCompact}},
 }
 
@@ -179,7 +184,7 @@ var Embeddings = &Operation{
 	Name: provider.Embeddings, Span: "embeddings", List: "input",
 	Parse:      inBody(params.ParseEmbeddings),
 	Limits:     func(b *jsonscan.Body) (params.RequestedLimits, error) { return params.EmbeddingsLimits(b), nil },
-	References: params.References, Content: contentOf,
+	References: params.References, Fields: params.EmbeddingsFields, Content: contentOf,
 	Routes: list(embeddingsWire, &openai.Embeddings),
 }
 
@@ -190,6 +195,7 @@ var Rerank = &Operation{
 	Parse:      inBody(params.ParseRerank),
 	Limits:     func(b *jsonscan.Body) (params.RequestedLimits, error) { return params.RerankLimits(b), nil },
 	References: params.References,
+	Fields:     params.RerankFields,
 	Content:    func(b *jsonscan.Body, _ http.Header) params.Content { return params.RerankContentOf(b) },
 	Routes:     list(rerankWire, &openai.Ranking),
 }
@@ -199,7 +205,7 @@ var Moderations = &Operation{
 	Name: provider.Moderations, Span: "moderations", List: "input",
 	Parse:      inBody(params.ParseModerations),
 	Limits:     func(b *jsonscan.Body) (params.RequestedLimits, error) { return params.ListLimits(b, "input"), nil },
-	References: params.References, Content: contentOf,
+	References: params.References, Fields: params.ModerationsFields, Content: contentOf,
 	Routes: list(moderationsWire, &openai.Moderations),
 }
 
@@ -209,8 +215,8 @@ var Completions = &Operation{
 	Name: provider.Completions, Span: "text_completion", List: "prompt", Generates: true,
 	Parse:  inBody(params.ParseCompletions),
 	Limits: params.CompletionsLimits, References: params.CompletionsReferences,
-	Content: func(b *jsonscan.Body, _ http.Header) params.Content { return params.CompletionsContent(b) },
-	Routes:  []Route{{Wire: completionsWire, Encode: encodeCompletions}},
+	Fields: params.CompletionsFields, Content: contentOf,
+	Routes: []Route{{Wire: completionsWire, Encode: encodeCompletions}},
 }
 
 // ReadForm reads a request that came as a form, nil if it did not. The error is a 400.
@@ -218,14 +224,14 @@ func (o *Operation) ReadForm(data []byte, h http.Header) (*params.Form, error) {
 	if o.Form == nil {
 		return nil, nil
 	}
-	return params.ReadForm(data, h.Get("Content-Type"), o.Form)
+	return params.ReadForm(data, h.Get("Content-Type"), o.Form, o.Files)
 }
 
 // Images is OpenAI's API that makes pictures of a text.
 var Images = &Operation{
 	Name: provider.Images, Span: "images", List: "prompt", Units: true, Made: pictures,
 	Parse:  inBody(params.ParseImages),
-	Limits: params.ImageLimits, References: params.ImageReferences,
+	Limits: params.ImageLimits, References: params.ImageReferences, Fields: params.ImageFields,
 	Content: func(b *jsonscan.Body, _ http.Header) params.Content { return params.ImageContentOf(b) },
 	Routes:  list(imagesWire, &openai.Images),
 }
@@ -233,7 +239,7 @@ var Images = &Operation{
 // RouterImages is OpenRouter's API that makes pictures of a text, and of others.
 var RouterImages = &Operation{
 	Name: provider.Images, Span: "images", List: "prompt", Units: true, Made: pictures,
-	Parse: Images.Parse, Limits: params.ImageLimits, References: params.ImageReferences, Content: Images.Content,
+	Parse: Images.Parse, Limits: params.ImageLimits, References: params.ImageReferences, Fields: params.ImageFields, Content: Images.Content,
 	Routes: list(routerImages, &openai.RouterImages),
 }
 
@@ -241,7 +247,8 @@ var RouterImages = &Operation{
 var ImageEdits = &Operation{
 	Name: provider.ImageEdits, Span: "images", List: "prompt", Units: true, Made: pictures,
 	Form:  []string{"n", "output_compression", "partial_images", "stream"},
-	Parse: Images.Parse, Limits: params.ImageLimits, References: params.ImageReferences, Content: Images.Content,
+	Files: []string{"image", "image[]", "mask"},
+	Parse: Images.Parse, Limits: params.ImageLimits, References: params.ImageReferences, Fields: params.ImageEditFields, Content: Images.Content,
 	Routes: list(imageEditsWire, &openai.Images),
 }
 
@@ -255,17 +262,19 @@ var Speech = &Operation{
 	Parse:      inBody(params.ParseSpeech),
 	Limits:     func(b *jsonscan.Body) (params.RequestedLimits, error) { return params.SpeechLimits(b), nil },
 	References: params.References,
-	Content:    func(b *jsonscan.Body, _ http.Header) params.Content { return params.SpeechContentOf(b) },
-	Routes:     []Route{{Wire: speechWire, Encode: encodeSpeech}},
+	Fields:     params.SpeechFields, Content: contentOf,
+	Routes: []Route{{Wire: speechWire, Encode: encodeSpeech}},
 }
 
 // Transcriptions is OpenAI's and OpenRouter's API that writes what is said in a sound.
 var Transcriptions = &Operation{
 	Name: provider.Transcriptions, Span: "transcription", Units: true, Made: transcript,
 	Form:       []string{"stream"},
+	Files:      []string{"file"},
 	Parse:      inBody(params.ParseTranscription),
 	Limits:     params.TranscriptionLimits,
 	References: params.ImageReferences, // they have a text of the name prompt too
+	Fields:     params.TranscriptsFields,
 	Content:    func(b *jsonscan.Body, _ http.Header) params.Content { return params.TranscriptionContentOf(b) },
 	Routes:     transcribe(transcriptionsWire),
 }
@@ -273,8 +282,8 @@ var Transcriptions = &Operation{
 // Translations is OpenAI's API that writes in English what is said in a sound.
 var Translations = &Operation{
 	Name: provider.Translations, Span: "translation", Units: true, Made: transcript,
-	Form: Transcriptions.Form, Parse: Transcriptions.Parse, Limits: Transcriptions.Limits,
-	References: Transcriptions.References, Content: Transcriptions.Content,
+	Form: Transcriptions.Form, Files: Transcriptions.Files, Parse: Transcriptions.Parse, Limits: Transcriptions.Limits,
+	References: Transcriptions.References, Fields: Transcriptions.Fields, Content: Transcriptions.Content,
 	Routes: transcribe(translationsWire),
 }
 

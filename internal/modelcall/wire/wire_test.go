@@ -25,3 +25,14 @@ func TestATranslatedResponseIsNamedAfterItsRequest(t *testing.T) {
 		t.Error("another id names a request")
 	}
 }
+
+func TestAnOperationThatIsPaidKnowsItsFields(t *testing.T) {
+	for _, o := range []*Operation{
+		Chat, Responses, Messages, CountTokens, InputTokens, Compact, Embeddings, Rerank, Moderations, Completions, Images, RouterImages,
+		ImageEdits, Speech, Transcriptions, Translations, GenerateContent, CountContent, EmbedContent, BatchEmbedContents,
+	} {
+		if (o.Content == nil) != (o.Fields == nil) || (o.Form == nil) != (o.Files == nil) {
+			t.Errorf("%s: %d fields, %d files", o.Name, len(o.Fields), len(o.Files))
+		}
+	}
+}

@@ -80,12 +80,6 @@ func (m Made) Heard(millis int64) Made {
 // perSecond returns how many tokens a sound has, rounded up.
 func perSecond(millis, tokens int64) int64 { return (millis*tokens + 999) / 1000 }
 
-// speechFields cannot make speech cost more than its text and the length of the sound say.
-var speechFields = []string{"speed", "stream_format", "voice"}
-
-// SpeechContentOf is [ContentOf] for a request that [ParseSpeech] accepted.
-func SpeechContentOf(b *jsonscan.Body) Content { return contentOf(b, speechFields) }
-
 // ParseTranscription reads a request to write what is said in a sound: a form with a `file`, or JSON with
 // `input_audio`.
 func ParseTranscription(b *jsonscan.Body) (Request, error) {
@@ -142,7 +136,7 @@ func (l *RequestedLimits) Measure(f *Form) {
 	for i, parts := 0, f.Parts(); i < len(parts); i++ {
 		if p := &parts[i]; p.File && p.Name == "file" {
 			data := f.Value(p)
-			length := sound.Measure(bytes.NewReader(data), sound.NameInFile(p.FileName), sound.NameInType(p.ContentType))
+			length := sound.Measure(bytes.NewReader(data), p.Extension, sound.NameInType(p.ContentType))
 			l.measured(length, int64(len(data)))
 		}
 	}
@@ -186,15 +180,9 @@ func (l *RequestedLimits) Transcript(most int64, perToken, ownRate bool) (made M
 	return made
 }
 
-// transcriptionFields cannot make a transcript cost more than the length of the sound says.
-var transcriptionFields = []string{
-	"file", "input_audio", "language", "include", "include[]", "timestamp_granularities", "timestamp_granularities[]", "chunking_strategy",
-	"known_speaker_names", "known_speaker_names[]",
-}
-
 // TranscriptionContentOf is [ContentOf] for a request that [ParseTranscription] accepted.
 func TranscriptionContentOf(b *jsonscan.Body) Content {
-	c := contentOf(b, transcriptionFields)
+	c := ContentOf(b)
 	c.Encoded += int64(len(value(b, "input_audio")))
 	return c
 }

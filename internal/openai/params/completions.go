@@ -47,9 +47,6 @@ func CompletionsReferences(b *jsonscan.Body) (Refs, error) {
 	return references(b, Refs{promptIsText: true})
 }
 
-// CompletionsContent is [ContentOf] for a request that [ParseCompletions] accepted.
-func CompletionsContent(b *jsonscan.Body) Content { return contentOf(b, []string{"best_of", "suffix"}) }
-
 // Echoes reports whether the answers to a request begin with its prompt.
 func Echoes(b *jsonscan.Body) bool {
 	m, ok := member(b, "echo")

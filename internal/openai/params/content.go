@@ -96,11 +96,9 @@ const maxNesting = 4
 const maxTypeName = 64
 
 // ContentOf looks through a chat, Responses or Messages body for what costs more than its bytes. It looks at
-// every member of a repeated key: what was judged has to be what the provider reads.
-func ContentOf(b *jsonscan.Body) Content { return contentOf(b, nil) }
-
-// contentOf is ContentOf for a request with further fields that cannot make it cost more.
-func contentOf(b *jsonscan.Body, bounded []string) Content {
+// every member of a repeated key: what was judged has to be what the provider reads. [Fields] has those
+// that it need not look at.
+func ContentOf(b *jsonscan.Body) Content {
 	var c Content
 	body := b.Data()
 	for _, m := range b.Members() {
@@ -133,12 +131,6 @@ func contentOf(b *jsonscan.Body, bounded []string) Content {
 			if !onlyClears(value) {
 				c.unpriced("context_management")
 			}
-		default:
-			name := string(m.Key(body))
-			if h, ok := hostedFields[name]; boundedFields[name] || slices.Contains(bounded, name) || ok && h.off(value) {
-				continue
-			}
-			c.unpriced(name[:min(len(name), maxTypeName)])
 		}
 	}
 	return c

@@ -83,17 +83,17 @@ func TestFieldsThatMayCostMore(t *testing.T) {
 		"search_parameters", "enable_search", "extra_body", "best_of", "num_return_sequences", "n_predict", "max_new_tokens", "speed", "inference_geo", "Temperature", "x",
 	} {
 		b := strict(t, `{"model":"p/m","messages":[],"`+field+`":{"mode":"on"}}`)
-		if got := params.ContentOf(b); got.Unpriced != field {
-			t.Errorf("%s: %+v", field, got)
+		if got := params.ChatFields.Unknown(b); got != field {
+			t.Errorf("%s: %q", field, got)
 		}
 	}
 	b := strict(t, `{"model":"p/m","enable_search":null}`)
-	if got := params.ContentOf(b); got != (params.Content{}) {
+	if got := params.ChatFields.Unknown(b); got != "" {
 		t.Errorf("null: %+v", got)
 	}
 	long := strings.Repeat("x", 100)
 	b = strict(t, `{"`+long+`":1}`)
-	if got := params.ContentOf(b); got.Unpriced != long[:64] {
+	if got := params.ChatFields.Unknown(b); got != long[:64] {
 		t.Errorf("a long name: %+v", got)
 	}
 	for _, field := range []string{"Service_Tier", "Modalities", "Audio", "PREDICTION"} {
@@ -142,6 +142,51 @@ func TestFieldsThatCostNothing(t *testing.T) {
 		if got := params.ContentOf(b); got.Unpriced != "" {
 			t.Errorf("%s: %+v", body, got)
 		}
+		fields := params.ChatFields
+		if strings.Contains(body, `"input":"x"`) || strings.Contains(body, `"input":[`) {
+			fields = params.ResponsesFields
+		}
+		if got := fields.Unknown(b); got != "" {
+			t.Errorf("%s: %q", body, got)
+		}
+	}
+}
+
+// What one operation bounds another does not.
+func TestEachOperationKnowsItsOwnFields(t *testing.T) {
+	for name, c := range map[string]struct {
+		fields        params.Fields
+		known, others string
+	}{
+		"chat":          {params.ChatFields, "messages n prediction max_tokens tools audio", "input text max_output_tokens image file thing voice"},
+		"responses":     {params.ResponsesFields, "input text max_output_tokens tools previous_response_id", "messages n prediction max_tokens best_of audio modalities"},
+		"messages":      {params.MessagesFields, "messages system max_tokens fallbacks thinking", "input text n prediction modalities audio"},
+		"completions":   {params.CompletionsFields, "prompt suffix best_of n", "messages input thing text"},
+		"embeddings":    {params.EmbeddingsFields, "input dimensions encoding_format", "messages n tools text prompt"},
+		"rerank":        {params.RerankFields, "query documents top_n", "input n messages tools max_tokens"},
+		"moderations":   {params.ModerationsFields, "input", "n messages tools text"},
+		"images":        {params.ImageFields, "prompt n size quality", "image mask messages input text tools"},
+		"image edits":   {params.ImageEditFields, "prompt n image image[] mask", "messages input text tools"},
+		"speech":        {params.SpeechFields, "input voice speed stream_format instructions", "text n messages prompt tools"},
+		"transcripts":   {params.TranscriptsFields, "file input_audio prompt language", "n text messages input tools"},
+		"generate":      {params.GenerateFields, "contents tools systeminstruction", "content requests messages n tasktype"},
+		"embed content": {params.EmbedFields, "content tasktype", "contents requests tools generationconfig"},
+		"embed several": {params.BatchEmbedFields, "requests", "content contents tools"},
+	} {
+		for field := range strings.FieldsSeq(c.known) {
+			if got := c.fields.Unknown(strict(t, `{"model":"m","`+field+`":1}`)); got != "" {
+				t.Errorf("%s: %q is not known", name, got)
+			}
+		}
+		for field := range strings.FieldsSeq(c.others) {
+			if got := c.fields.Unknown(strict(t, `{"model":"m","`+field+`":1}`)); got != field {
+				t.Errorf("%s: %s: %q", name, field, got)
+			}
+		}
+	}
+	b := generateBody(t, `{"systemInstruction":{},"tool_config":{},"Unheard":1}`)
+	if got := params.GenerateFields.Unknown(b); got != "Unheard" {
+		t.Errorf("Google's: %q", got)
 	}
 }
 

@@ -24,7 +24,7 @@ func googleKey(key []byte) string {
 }
 
 // googleMember returns the member of an object by the name that googleKey has for it, nil if it is absent
-// or null. Of several the last counts; [ParseGenerate] refuses them where the gateway acts on one.
+// or null. [jsonscan.Body] refuses a request with several.
 func googleMember(object []byte, name string) (value []byte) {
 	for m := range jsonscan.AllMembers(object) {
 		if m.Kind != 'n' && googleKey(m.DecodedKey(object)) == name {
@@ -40,9 +40,6 @@ const generationConfig = "generationConfig"
 // ParseGenerate reads a GenerateContentRequest of Google's, as [ParseChat] reads a chat one. The path
 // names the model and says whether the answer is streamed. It must have `contents`.
 func ParseGenerate(b *jsonscan.Body, path Request) (Request, error) {
-	if err := once(b.Data(), ""); err != nil {
-		return path, err
-	}
 	if err := list(b.Data(), "contents"); err != nil {
 		return path, err
 	}
@@ -55,14 +52,11 @@ func ParseGenerate(b *jsonscan.Body, path Request) (Request, error) {
 		return path, wrong(generationConfig, "an object")
 	}
 	path.Choices = candidates(config)
-	return path, once(config, generationConfig+".")
+	return path, nil
 }
 
 // ParseCount reads a CountTokensRequest: with `contents`, or with a whole generateContentRequest.
 func ParseCount(b *jsonscan.Body, path Request) (Request, error) {
-	if err := once(b.Data(), ""); err != nil {
-		return path, err
-	}
 	request := googleMember(b.Data(), "generatecontentrequest")
 	switch {
 	case request == nil:
@@ -70,14 +64,11 @@ func ParseCount(b *jsonscan.Body, path Request) (Request, error) {
 	case request[0] != '{':
 		return path, wrong("generateContentRequest", "an object")
 	}
-	return path, once(request, "generateContentRequest.")
+	return path, nil
 }
 
 // ParseEmbed reads an EmbedContentRequest, which has one text, and ParseBatchEmbed several of them.
 func ParseEmbed(b *jsonscan.Body, path Request) (Request, error) {
-	if err := once(b.Data(), ""); err != nil {
-		return path, err
-	}
 	if content := googleMember(b.Data(), "content"); content == nil {
 		return path, missing("content")
 	}
@@ -93,23 +84,7 @@ func ParseBatchEmbed(b *jsonscan.Body, path Request) (Request, error) {
 	case requests.Kind != '[':
 		return path, wrong("requests", "an array")
 	}
-	return path, once(b.Data(), "")
-}
-
-// once refuses an object that has a field in both spellings: what was judged has to be what the provider
-// reads.
-func once(object []byte, path string) error {
-	seen := map[string]bool{}
-	for m := range jsonscan.AllMembers(object) {
-		key := m.DecodedKey(object)
-		name := googleKey(key)
-		if seen[name] {
-			param := path + string(key)
-			return apierror.New(apierror.InvalidValue, "%q is given in two spellings", param).WithParam(param)
-		}
-		seen[name] = true
-	}
-	return nil
+	return path, nil
 }
 
 // list refuses an object without a list. Google takes one element for a list of one.

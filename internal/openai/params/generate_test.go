@@ -10,7 +10,7 @@ import (
 
 func generateBody(t *testing.T, text string) *jsonscan.Body {
 	t.Helper()
-	b := new(jsonscan.Body)
+	b := &jsonscan.Body{TwoSpellings: true}
 	if err := b.Parse([]byte(text)); err != nil {
 		t.Fatal(err)
 	}
@@ -60,10 +60,28 @@ func TestWhatGooglesRequestsAskOfTheAccountIsFound(t *testing.T) {
 func TestContentOfGooglesRequestsThatCostsMoreThanItsBytes(t *testing.T) {
 	part := func(part string) string { return `{"contents":[{"parts":[` + part + `]}]}` }
 	for body, want := range map[string]params.Content{
-		part(`{"text":"x"},{"functionCall":{"name":"f","args":{}}}`):                            {},
-		part(`{"inlineData":{"mimeType":"image/png","data":"AAAA"}}`):                           {Images: 1, Encoded: 6},
-		part(`{"inline_data":{"mime_type":"audio/wav","data":"AAAA"}}`):                         {Units: units.Counts{units.AudioInput: 1}, Sounds: params.Sounds{Count: 1, Unbounded: true}},
-		part(`{"inlineData":{"mimeType":"application/pdf","data":"AAAA"}}`):                     {Unpriced: "file"},
+		part(`{"text":"x"},{"functionCall":{"name":"f","args":{}}}`):            {},
+		part(`{"inlineData":{"mimeType":"image/png","data":"AAAA"}}`):           {Images: 1, Encoded: 6},
+		part(`{"inline_data":{"mime_type":"audio/wav","data":"AAAA"}}`):         {Units: units.Counts{units.AudioInput: 1}, Sounds: params.Sounds{Count: 1, Unbounded: true}},
+		part(`{"inlineData":{"mimeType":"application/pdf","data":"AAAA"}}`):     {Unpriced: "file"},
+		part(`{"inlineData":{"mimeType":"IMAGE/svg+xml","data":"AAAA"}}`):       {Images: 1, Encoded: 6},
+		part(`{"inlineData":{"mimeType":"image/../video/mp4","data":"AAAA"}}`):  {Unpriced: "file"},
+		part(`{"inlineData":{"mimeType":"image/..","data":"AAAA"}}`):            {Unpriced: "file"},
+		part(`{"inlineData":{"mimeType":"image/png,video/mp4","data":"AAAA"}}`): {Unpriced: "file"},
+		part(`{"inlineData":{"mimeType":"image/png\u0000","data":"AAAA"}}`):     {Unpriced: "file"},
+		part(`{"inlineData":{"mimeType":" image/png","data":"AAAA"}}`):          {Unpriced: "file"},
+		part(`{"inlineData":{"mimeType":"image","data":"AAAA"}}`):               {Unpriced: "file"},
+		part(`{"inlineData":{"mimeType":"image/png","data":"AAAA","uri":"x"}}`): {Images: 1, Encoded: 6, Unpriced: "uri"},
+		part(`{"inlineData":"AAAA"}`):                                           {Unpriced: "content"},
+		part(`[{"inlineData":{"mimeType":"video/mp4"}}]`):                       {Unpriced: "content"},
+		part(`"x"`): {Unpriced: "content"},
+		part(`{"text":"x","video":{"data":"AAAA"}}`):                                            {Unpriced: "video"},
+		part(`{"text":"x","videoMetadata":{"fps":24}}`):                                         {Unpriced: "videoMetadata"},
+		part(`{"functionResponse":{"name":"f","film":{}}}`):                                     {Unpriced: "film"},
+		`{"contents":[[{"parts":[{"inlineData":{"mimeType":"video/mp4"}}]}]]}`:                  {Unpriced: "content"},
+		`{"contents":[{"role":"user","parts":[{"text":"x"}],"more":[]}]}`:                       {Unpriced: "more"},
+		`{"requests":[{"model":"m","content":{"parts":[{"text":"x"}]},"taskType":"X"}]}`:        {},
+		`{"requests":[{"content":{"parts":[]},"unheard":1}]}`:                                   {Unpriced: "unheard"},
 		part(`{"fileData":{"fileUri":"https://x.example"}}`):                                    {Unpriced: "file"},
 		part(`{"functionResponse":{"parts":[{"inlineData":{"mimeType":"video/mp4"}}]}}`):        {Unpriced: "file"},
 		`{"systemInstruction":{"parts":{"inlineData":{"mimeType":"image/png","data":"AAAA"}}}}`: {Images: 1, Encoded: 6},
@@ -72,7 +90,6 @@ func TestContentOfGooglesRequestsThatCostsMoreThanItsBytes(t *testing.T) {
 		`{"generation_config":{"routing_config":{}}}`:                                           {Unpriced: "generationConfig.routing_config"},
 		`{"serviceTier":"priority"}`:                                                            {Unpriced: "serviceTier"},
 		`{"serviceTier":"flex","safetySettings":[],"toolConfig":{},"labels":{}}`:                {},
-		`{"unheard":1}`: {Unpriced: "unheard"},
 	} {
 		if got := params.GenerateContentOf(generateBody(t, body)); got != want {
 			t.Errorf("%s: %+v", body, got)

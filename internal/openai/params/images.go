@@ -103,17 +103,12 @@ func (l *RequestedLimits) Pictures(model string, most units.Counts, perPicture b
 	return made
 }
 
-// imageFields cannot make a request for pictures cost more than its texts, its pictures and their number
-// say. Its `background` is that of a picture.
-var imageFields = append(strings.Fields(`aspect_ratio input_fidelity moderation output_compression output_format partial_images quality
-	resolution size style`), pictureFields...)
-
 // pictureFields have the pictures of a request: one, or a list. In a form they are files.
 var pictureFields = []string{"image", "image[]", "images", "input_references", "mask"}
 
 // ImageContentOf is [ContentOf] for a request for pictures.
 func ImageContentOf(b *jsonscan.Body) Content {
-	c := contentOf(b, imageFields)
+	c := ContentOf(b)
 	for _, name := range pictureFields {
 		pictures := value(b, name)
 		c.Images += int64(count(pictures))

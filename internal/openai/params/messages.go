@@ -97,7 +97,7 @@ func messagesTool(name string) (toolKind, bool) {
 // MessagesContentOf is [ContentOf] for a Messages request with these values of anthropic-beta. Its
 // `fallbacks` are models that the gateway itself asks, and reserves for.
 func MessagesContentOf(b *jsonscan.Body, betas []string) Content {
-	c := contentOf(b, []string{"fallbacks"})
+	c := ContentOf(b)
 	for _, list := range betas {
 		for beta := range strings.SplitSeq(list, ",") {
 			c.LongWindow = c.LongWindow || longWindow.MatchString(strings.TrimSpace(beta))
