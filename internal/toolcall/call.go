@@ -201,10 +201,10 @@ func (c *call) judge(ctx context.Context) error {
 		return nil
 	}
 	c.guard.Set = c.deps.Guardrails.OfServer(c.req.Caller.Name, c.server.Name)
-	if c.body == nil || c.guard.Set == nil {
+	if c.guard.Set == nil {
 		return nil
 	}
-	if err := judgeHeader(ctx, &c.guard, c.req.HTTP.Header); err != nil {
+	if err := judgeHeader(ctx, &c.guard, c.req.HTTP.Header, c.server.Forward); err != nil || c.body == nil {
 		return err
 	}
 	redacted, err := c.guard.Request(ctx, c.body, false)

@@ -7,7 +7,7 @@ import (
 // Walker goes once through a valid JSON object, from start to end, and visits the strings that must
 // be read. If the value of a member "arguments" is not a string, its JSON text is visited as one
 // text, because translations send it as a string. So is the "input" of a tool call of the Messages
-// API. For each level the walker keeps a frame and, in a
+// API. In the data of tools (toolData) each key and each number is visited besides the strings. For each level the walker keeps a frame and, in a
 // request, the keys of the open objects.
 type Walker struct {
 	Data   []byte
@@ -32,6 +32,7 @@ type Walker struct {
 	// its texts: a signature, and in an answer the list of its annotations.
 	onDerived func(object, derived Span)
 
+	atKey        bool // Visit is called for a key
 	keys         []Span
 	keySetSize   int // what the key sets of all frames cost, in bytes
 	lastLogprobs int // start of the last value passed to Logprobs
@@ -48,6 +49,7 @@ type Frame struct {
 	Start  int
 
 	callerKeys    bool                // the keys in it are the caller's own words
+	data          bool                // its keys and numbers are visited too
 	visited       bool                // it was visited as one text
 	exempt        *node               // the exemptions in it, nil for none
 	responseKnown bool                // isResponse is set
@@ -67,8 +69,14 @@ func (w *Walker) Walk() error {
 	for t, ok := tokens.Next(); ok && !w.Stop; t, ok = tokens.Next() {
 		switch t.Kind {
 		case jsonscan.Key:
-			if err := w.setKey(&w.Frames[len(w.Frames)-1], t.Start+1, t.End-1); err != nil {
+			top := &w.Frames[len(w.Frames)-1]
+			if err := w.setKey(top, t.Start+1, t.End-1); err != nil {
 				return err
+			}
+			if top.data {
+				w.atKey = true
+				w.visit(Span{t.Start, t.End})
+				w.atKey = false
 			}
 		case '"':
 			w.text(Span{t.Start, t.End})
@@ -84,7 +92,7 @@ func (w *Walker) Walk() error {
 		case '}', ']':
 			w.close(t.End)
 		case 't', 'f', '0':
-			if w.inArguments() {
+			if w.inArguments() || t.Kind == '0' && w.inData() {
 				w.visit(Span{t.Start, t.End})
 			}
 		}
@@ -159,6 +167,16 @@ func (w *Walker) inArguments() bool {
 	return false
 }
 
+// inData reports whether the current value belongs to the data of a tool.
+func (w *Walker) inData() bool {
+	n := len(w.Frames)
+	if n == 0 {
+		return false
+	}
+	top := &w.Frames[n-1]
+	return top.data || top.Object && top.exempt.below(top.Key).isData()
+}
+
 // Member returns the name of the current member of the body.
 func (w *Walker) Member() string {
 	if len(w.Frames) > 0 && w.Frames[0].Key != "" {
@@ -198,8 +216,10 @@ func (w *Walker) open(object bool, start int) {
 			child.Name = top.Key
 			child.exempt = top.exempt.below(top.Key)
 			child.visited = top.visited || w.inArguments()
-			child.callerKeys = top.callerKeys || child.visited || callerKeys[top.Key]
+			child.data = child.exempt.isData()
+			child.callerKeys = top.callerKeys || child.visited || child.data || callerKeys[top.Key]
 		}
+		child.data = child.data || top.data
 	} else if child.exempt = exemptInRequests; w.Answer {
 		child.exempt = exemptInAnswers
 	}
