@@ -7,6 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
 // controlScopes let a key see who holds the input of a workstation, and ask for a person.
@@ -44,6 +45,9 @@ func changeControl(x *apiRequest) error {
 		return apierror.New(apierror.InvalidValue, "action: want %s", controlActions).WithParam("action")
 	}
 	service, err := controlled(x, change.scopes)
+	if err == nil && x.req.Caller.Has(keys.WorkstationsAutomate) && change.admit != nil {
+		note, err = change.admit(x.gateway.VNC(), x.req, note)
+	}
 	if err != nil {
 		return err
 	}
@@ -62,18 +66,19 @@ type controlChange struct {
 }
 
 // controlChanges are the actions, and the scopes of which a key needs one. An agent's key alone neither
-// takes nor returns what a person has.
+// takes nor returns what a person has. What else holds for such a key is admit, which returns the note.
 var controlChanges = map[string]struct {
 	scopes keys.Scope
+	admit  func(v gateway.VNC, q *request.Request, note string) (string, error)
 	make   func(p *desktop.Inputs, by desktop.Issuer, c controlChange) (desktop.Control, error)
 }{
-	"take": {keys.WorkstationsConnect, func(p *desktop.Inputs, by desktop.Issuer, c controlChange) (desktop.Control, error) {
+	"take": {keys.WorkstationsConnect, gateway.MayTake, func(p *desktop.Inputs, by desktop.Issuer, c controlChange) (desktop.Control, error) {
 		return p.Take(by, c.workstation, c.session)
 	}},
-	"return": {keys.WorkstationsConnect | keys.WorkstationsManage, func(p *desktop.Inputs, by desktop.Issuer, c controlChange) (desktop.Control, error) {
+	"return": {keys.WorkstationsConnect | keys.WorkstationsManage, nil, func(p *desktop.Inputs, by desktop.Issuer, c controlChange) (desktop.Control, error) {
 		return p.Return(by, c.workstation, c.manages)
 	}},
-	"request_help": {controlScopes, func(p *desktop.Inputs, by desktop.Issuer, c controlChange) (desktop.Control, error) {
+	"request_help": {controlScopes, gateway.AdmitHelp, func(p *desktop.Inputs, by desktop.Issuer, c controlChange) (desktop.Control, error) {
 		return p.RequestHelp(by, c.workstation, c.note)
 	}},
 }

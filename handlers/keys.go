@@ -113,7 +113,7 @@ func createKey(x *apiRequest) error {
 		return err
 	}
 	left := ctx.Err()
-	if left != nil || !x.deliver(http.StatusCreated, report.MadeKey(key, secret, nil)) {
+	if left != nil || !x.deliver(http.StatusCreated, report.MadeKey(key, secret, nil, gateway.KeyWarnings(made, key)...)) {
 		_ = made.Delete(ctx, by, key.Hash()) // nobody knows the secret
 	}
 	if left != nil {
@@ -143,7 +143,7 @@ func updateKey(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	return x.succeed(report.MadeKey(key, "", spent), nil)
+	return x.succeed(report.MadeKey(key, "", spent, gateway.KeyWarnings(made, key)...), nil)
 }
 
 // deleteKey deletes a key; what it has spent stays.

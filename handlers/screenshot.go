@@ -1,6 +1,9 @@
 package handlers
 
-import "github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+)
 
 // serveScreenshot answers with a picture of the desktop of a workstation.
 func serveScreenshot(x *apiRequest) error {
@@ -10,6 +13,9 @@ func serveScreenshot(x *apiRequest) error {
 	}
 	if _, err := x.workstations(); err != nil {
 		return err
+	}
+	if ofPage(x.r) {
+		return gateway.ServePreview(x.gateway.VNC(), x.req, x.name, caddykit.ClientAddr(x.r), q)
 	}
 	return x.gateway.VNC().ServeScreenshot(x.req, x.name, caddykit.ClientAddr(x.r), q)
 }

@@ -44,7 +44,7 @@ func init() {
 //	GET    /gatehouse/series                                 as GET /api/v1/activity/series, of all tenants
 //	POST   /gatehouse/series/rebuild                         make the sums of series again
 //	GET    /gatehouse/backup                                 a copy of the database
-//	GET, POST          /gatehouse/keys                       keys made at run time, as at /api/v1/keys
+//	GET, POST          /gatehouse/keys                       keys made at run time, as at /api/v1/keys; GET ?source=configuration
 //	GET, PATCH, DELETE /gatehouse/keys/{hash}
 //	POST   /gatehouse/keys/{hash}/rotate                     {"grace"}
 type API struct{}

@@ -40,12 +40,15 @@ func (serve keyFunc) answer(r *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	tenants, hash := keys.EveryTenant(r.URL.Query().Get("tenant")), r.PathValue("hash")
+	if r.Method == http.MethodGet && hash == "" && r.URL.Query().Get("source") == "configuration" {
+		return json.Marshal(report.ConfiguredKeys(gateway.ConfiguredKeys(active, tenants)))
+	}
 	made := active.RuntimeKeys()
 	if err := made.Configured(); err != nil {
 		return nil, err
 	}
-	by := gateway.Manager{Name: "operator", Tenants: keys.EveryTenant(r.URL.Query().Get("tenant"))}
-	hash := r.PathValue("hash")
+	by := gateway.Manager{Name: "operator", Tenants: tenants}
 	if hash != "" {
 		if hash, err = made.Find(r.Context(), by.Tenants, hash); err != nil {
 			return nil, err
@@ -80,7 +83,7 @@ func createMadeKey(made gateway.RuntimeKeys, by gateway.Manager, _ string, r *ht
 	if err != nil {
 		return nil, err
 	}
-	return report.MadeKey(key, secret, nil), nil
+	return report.MadeKey(key, secret, nil, gateway.KeyWarnings(made, key)...), nil
 }
 
 func showMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) ([]byte, error) {
@@ -104,7 +107,7 @@ func updateMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r 
 	if err != nil {
 		return nil, err
 	}
-	return report.MadeKey(key, "", spent), nil
+	return report.MadeKey(key, "", spent, gateway.KeyWarnings(made, key)...), nil
 }
 
 func deleteMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) ([]byte, error) {

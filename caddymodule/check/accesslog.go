@@ -8,18 +8,36 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/logging"
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 )
 
-// apiKeyFields are the fields of Caddy's access log that a filter must take out or change: the headers
-// with the keys that the SDKs of Anthropic and Google send, each by itself or with what it is in. Caddy
-// itself redacts Authorization, Proxy-Authorization and cookies.
-var apiKeyFields = []string{"request>headers>X-Api-Key", "request>headers>X-Goog-Api-Key"}
+// apiKeyFields are the fields of Caddy's access log that a filter must take out or change, each by itself
+// or with what it is in: the headers with the keys that the SDKs of Anthropic and Google send, and the
+// query, where callers of Google's API may have theirs. Caddy itself redacts Authorization,
+// Proxy-Authorization and cookies.
+var apiKeyFields = []struct{ name, advice string }{
+	{"request>headers>X-Api-Key", "delete"}, {"request>headers>X-Goog-Api-Key", "delete"}, {uriField, "query { replace key REDACTED }"},
+}
 
-// filterAdvice is what a log needs.
-var filterAdvice = "format filter { " + strings.Join(apiKeyFields, " delete, ") + " delete }"
+const (
+	uriField = "request>uri"
+	// keyParameter is the parameter of the query that has a key.
+	keyParameter = "key"
+
+	loggedKeys = "the access log would show keys that clients send as X-Api-Key, X-Goog-Api-Key or ?key="
+)
+
+// filterAdvice returns what a log needs.
+func filterAdvice() string {
+	var lines []string
+	for _, f := range apiKeyFields {
+		lines = append(lines, f.name+" "+f.advice)
+	}
+	return "format filter { " + strings.Join(lines, ", ") + " }"
+}
 
 // WarnOfLoggedKeys warns of each access log that would show the keys of callers. Requests for a host
 // that no site names are in the default log, and a client that has the wrong address sends its key too.
@@ -35,7 +53,7 @@ func WarnOfLoggedKeys(ctx caddy.Context, logger *zap.Logger) {
 			continue
 		}
 		if logs := unfilteredLogs(configuredLogs(ctx), accessLoggers(server.Logs)); len(logs) > 0 {
-			logger.Warn("the access log would show keys that clients send as X-Api-Key or X-Goog-Api-Key; each of these logs needs: "+filterAdvice,
+			logger.Warn(loggedKeys+"; each of these logs needs: "+filterAdvice(),
 				zap.String("server", name), zap.Strings("logs", logs))
 		}
 	}
@@ -135,20 +153,44 @@ func configuredLogs(ctx caddy.Context) map[string]customLog {
 // maxEncoders is how many encoders inside each other are looked at.
 const maxEncoders = 8
 
-// filtersKeys reports whether an encoder, or those that it wraps, have filters for the headers.
+// filtersKeys reports whether an encoder, or those that it wraps, have filters for the keys.
 func filtersKeys(encoder reflect.Value) bool {
 	var filtered []string
 	for range maxEncoders {
 		if fields := field(encoder, "Fields"); fields.Kind() == reflect.Map {
-			for _, key := range fields.MapKeys() {
-				filtered = append(filtered, key.String())
+			for entries := fields.MapRange(); entries.Next(); {
+				if name := entries.Key().String(); name != uriField || concealsKey(entries.Value()) {
+					filtered = append(filtered, name)
+				}
 			}
 		}
 		encoder = field(encoder, "wrapped")
 	}
-	return !slices.ContainsFunc(apiKeyFields, func(name string) bool {
-		return !slices.ContainsFunc(filtered, func(outer string) bool { return name == outer || strings.HasPrefix(name, outer+">") })
-	})
+	for _, f := range apiKeyFields {
+		if !slices.ContainsFunc(filtered, func(outer string) bool { return f.name == outer || strings.HasPrefix(f.name, outer+">") }) {
+			return false
+		}
+	}
+	return true
+}
+
+// concealsKey reports whether a filter of the URI takes the key out: with the whole, or by its parameter.
+func concealsKey(filter reflect.Value) bool {
+	for filter.Kind() == reflect.Interface {
+		filter = filter.Elem()
+	}
+	switch filter.Type() {
+	case reflect.TypeFor[*logging.DeleteFilter](), reflect.TypeFor[*logging.ReplaceFilter](), reflect.TypeFor[*logging.HashFilter]():
+		return true
+	case reflect.TypeFor[*logging.QueryFilter]():
+		actions := field(filter, "Actions")
+		for i := range actions.Len() {
+			if field(actions.Index(i), "Parameter").String() == keyParameter {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // field returns a field of a struct by its path, the zero Value if there is none.

@@ -169,7 +169,8 @@ func checkPrices(c *inspected) (found []Finding) {
 	models, open := c.Built.Catalog.List(nil), c.open()
 	for _, k := range c.Keys {
 		limits := c.limitsOf(k)
-		if k.Unpriced || k.Disabled || !slices.ContainsFunc(limits, func(l ownedLimit) bool { return l.hardMoney }) {
+		hard := slices.IndexFunc(limits, func(l ownedLimit) bool { return l.hardMoney })
+		if k.Unpriced || k.Disabled || hard < 0 {
 			continue
 		}
 		allowed := pattern.List(k.Models)
@@ -186,7 +187,7 @@ func checkPrices(c *inspected) (found []Finding) {
 		}
 		if len(unpriced) > 0 {
 			found = append(found, Finding{Warning, "key " + k.Name,
-				fmt.Sprintf("it has a hard budget of money, and its calls of %s are refused with 402: no price is known", some(unpriced)),
+				fmt.Sprintf("%s of %s is hard, so its calls of %s are refused with 402: no price is known", limits[hard].text, limits[hard].owner, some(unpriced)),
 				"Add the models to a catalog, make the budget soft, or set unpriced allow."})
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 	"github.com/caddyserver/certmagic"
+	"github.com/mholt/caddy-l4/layer4"
 )
 
 // servers returns the HTTP servers that have a handler of ours, by name.
@@ -44,10 +45,15 @@ func (c *inspected) testSeverity() Severity {
 	return Note
 }
 
-// onThisMachine reports whether a host is a loopback address.
+// onThisMachine reports whether a host is a loopback address, or a name of one (RFC 6761, section 6.3).
 func onThisMachine(host string) bool {
 	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
+	return isLocalhost(host) || err == nil && ip.IsLoopback()
+}
+
+func isLocalhost(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
 // checkSites looks at the sites that serve the API: that there is one, its logs, and how it stops.
@@ -59,8 +65,8 @@ func checkSites(c *inspected) (found []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		if s := servers[name]; s.Logs != nil {
 			if logs := unfilteredLogs(configuredLogs(c.Context), accessLoggers(s.Logs)); len(logs) > 0 {
-				found = append(found, Finding{Warning, "log " + strings.Join(logs, ", "), "the access log would show keys that clients send as X-Api-Key or X-Goog-Api-Key",
-					"Add to each of these logs: " + filterAdvice})
+				found = append(found, Finding{Warning, "log " + strings.Join(logs, ", "), loggedKeys,
+					"Add to each of these logs: " + filterAdvice()})
 			}
 		}
 	}
@@ -110,9 +116,7 @@ func checkCertificate(c *inspected) (found []Finding) {
 	if strings.Contains(c.Desktops.Domain, "-") {
 		found = append(found, Finding{Note, subject, "TigerVNC from 1.16 on cannot connect below a domain with a hyphen: " + c.Desktops.Domain, "Use a domain without one, if you have such viewers."})
 	}
-	if _, err := c.Context.AppIfConfigured("layer4"); err != nil {
-		found = append(found, Finding{Failure, subject, "no layer4 server has the handler vnc: no viewer can connect", "Add a layer4 block: docs/vnc.md has one."})
-	}
+	found = append(found, c.listener()...)
 	if c.Desktops.OwnCertificate {
 		return found
 	}
@@ -122,6 +126,36 @@ func checkCertificate(c *inspected) (found []Finding) {
 			"Add acme_dns to the global options, or a certificate of your own."})
 	}
 	return append(found, storedCertificate(c, name))
+}
+
+// listener compares the port of addresses with the ports that layer 4 listens at.
+func (c *inspected) listener() []Finding {
+	const subject = "vnc"
+	module, err := c.Context.AppIfConfigured("layer4")
+	if err != nil {
+		return []Finding{{Failure, subject, "no layer4 server has the handler vnc: no viewer can connect", "Add a layer4 block: docs/vnc.md has one."}}
+	}
+	var listens []string
+	for _, server := range module.(*layer4.App).Servers {
+		for _, text := range server.Listen {
+			address, err := caddy.ParseNetworkAddress(text)
+			if err != nil || address.IsUnixNetwork() || uint(c.port()) >= address.StartPort && uint(c.port()) <= address.EndPort {
+				return nil
+			}
+			listens = append(listens, text)
+		}
+	}
+	slices.Sort(listens)
+	return []Finding{{Warning, subject, fmt.Sprintf("the addresses of desktops have port %d, and layer4 listens at %s", c.port(), some(listens)),
+		"Let both have the same port, with the option port of vnc. If something in front forwards the port, this is right."}}
+}
+
+// port is the port in the addresses of desktops.
+func (c *inspected) port() int {
+	if c.Desktops.Port == 0 {
+		return defaultPort
+	}
+	return c.Desktops.Port
 }
 
 // solvesDNS reports whether an issuer of the policy can get a wildcard certificate.

@@ -7,10 +7,10 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"time"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
@@ -23,39 +23,58 @@ const defaultRows = 30
 // activityFlags are what `caddy gatehouse activity` and `series` have in common.
 type activityFlags struct {
 	tenant, key, model, provider, code, from, to string
-	since                                        time.Duration
+	since                                        duration
 	asJSON, asCSV                                bool
 }
 
 func (f *activityFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.tenant, "tenant", "", "only of this tenant (default: all)")
-	flags.StringVar(&f.key, "key", "", "only of this key: its name, or the beginning of its hash as tables show it")
+	flags.StringVar(&f.key, "key", "", "only of this key: its name; of a key made at run time the beginning of its name or hash is enough")
 	flags.StringVar(&f.model, "model", "", "only calls of this model, as the callers named it")
 	flags.StringVar(&f.provider, "provider", "", "only calls of this provider")
-	flags.StringVar(&f.code, "code", "", "only calls that ended with this code, such as rate_limit_exceeded, or \"*\": all that were refused or failed")
+	flags.StringVar(&f.code, "code", "", "only calls that ended with this code, such as rate_limit_exceeded, \"*\" for all that were refused or failed, or \"upstream\" for those that failed at the provider")
 	flags.StringVar(&f.from, "from", "", "first instant: RFC 3339, a date as YYYY-MM-DD, or unix seconds")
 	flags.StringVar(&f.to, "to", "", "last instant, or last date")
-	flags.DurationVar(&f.since, "since", 0, "instead of --from: how long ago, such as 36h")
+	flags.Var(&f.since, "since", "instead of --from: how long ago, such as 36h or 14d")
 	addJSON(cmd, &f.asJSON)
 	flags.BoolVar(&f.asCSV, "csv", false, "print CSV")
 	cmd.MarkFlagsMutuallyExclusive("json", "csv")
 	cmd.MarkFlagsMutuallyExclusive("from", "since")
 }
 
+// duration is the value of a flag. It takes days too, such as 14d.
+type duration time.Duration
+
+// Set implements pflag.Value.
+func (d *duration) Set(text string) error {
+	value, err := caddy.ParseDuration(text)
+	*d = duration(value)
+	return err
+}
+
+func (d *duration) String() string { return time.Duration(*d).String() }
+
+// Type implements pflag.Value.
+func (*duration) Type() string { return "duration" }
+
 // query returns the parameters of the admin API.
 func (f *activityFlags) query(o *operator) (url.Values, error) {
+	key, err := findKey(o, f.key)
+	if err != nil {
+		return nil, err
+	}
 	q := url.Values{}
 	for name, value := range map[string]string{
-		"tenant": f.tenant, "key": o.fullKey(f.key), "model": f.model, "provider": f.provider, "code": f.code, "from": f.from, "to": f.to,
+		"tenant": f.tenant, "key": key, "model": f.model, "provider": f.provider, "code": f.code, "from": f.from, "to": f.to,
 	} {
 		setParam(q, name, value)
 	}
 	if f.since < 0 {
-		return nil, fmt.Errorf("--since %s: want a time that is not negative", f.since)
+		return nil, fmt.Errorf("--since %s: want a time that is not negative", time.Duration(f.since))
 	}
 	if f.since > 0 {
-		q.Set("from", strconv.FormatInt(time.Now().Add(-f.since).Unix(), 10))
+		q.Set("from", strconv.FormatInt(time.Now().Add(-time.Duration(f.since)).Unix(), 10))
 	}
 	if f.asCSV {
 		q.Set("format", "csv")
@@ -80,7 +99,7 @@ func newActivityCommand() *cobra.Command {
 		Use: "activity", Short: "Calls and VNC sessions of the running Caddy, newest first", Args: cobra.NoArgs,
 		Example: "  caddy gatehouse activity --code rate_limit_exceeded --since 1h\n  caddy gatehouse activity --slower 10s --key dev\n  caddy gatehouse activity --from 2026-03-01 --csv > march.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.out = cmd.OutOrStdout()
+			o.writeTo(cmd)
 			q, err := f.query(o)
 			if err != nil {
 				return err
@@ -127,7 +146,7 @@ func showRows(o *operator, path string, q url.Values, f *activityFlags, table fu
 	if missing := activity.Missing(resp.Header.Get(activity.UntilHeader), time.Now()); missing != "" {
 		to := o.out
 		if f.asCSV || f.asJSON {
-			to = os.Stderr
+			to = o.notes
 		}
 		fmt.Fprintln(to, missing)
 	}

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -78,60 +80,76 @@ func (o *operator) updateCommand() *cobra.Command {
 		}
 		return o.changeKey(http.MethodPatch, args[0], "", members)
 	})
-	cmd.Example = "  caddy gatehouse key update eeefe1276a5c --budget \"2M tokens/day\" --expires 720h"
+	cmd.Example = "  caddy gatehouse key update eeefe1276a5c --budget \"2M tokens/day\" --expires 14d\n  caddy gatehouse key update eeefe1276a5c --limit none"
 	return cmd
 }
 
+// none as the value of a flag takes away what a key has of it.
+const none = "none"
+
 // membersCommand returns a command whose flags are members of a key. Run gets those that are given.
 func (o *operator) membersCommand(use, short string, args int, run func(args []string, members map[string]any) error) *cobra.Command {
-	var name, limit, reset, expires, concurrency string
+	var name, limit, reset, expires, concurrency, output string
 	var lists [len(keyLists)][]string
-	var output int64
 	cmd := o.keyCommand(use, short, args, func(args []string) error {
 		body := map[string]any{}
-		if after, err := time.ParseDuration(expires); err == nil {
+		if after, err := caddy.ParseDuration(expires); err == nil {
 			expires = time.Now().Add(after).UTC().Format(time.RFC3339)
 		}
 		for member, text := range map[string]string{"name": name, "limit_reset": reset, "expires_at": expires, "concurrency": concurrency} {
 			if text != "" {
 				body[member] = text
 			}
-		}
-		if limit != "" {
-			var number json.Number // not NaN and the like, which JSON does not have
-			if err := json.Unmarshal([]byte(limit), &number); err != nil || strings.HasPrefix(limit, `"`) {
-				return fmt.Errorf("--limit %q: want a number of USD", limit)
+			if text == none && member != "name" {
+				body[member] = nil
 			}
-			body["limit"] = number
+		}
+		for _, f := range []struct{ flag, member, value, want string }{
+			{"limit", "limit", limit, "a number of USD"}, {"max-output-tokens", "max_output_tokens", output, "a number of tokens"},
+		} {
+			switch number, ok := numberOf(f.value); {
+			case f.value == none:
+				body[f.member] = nil
+			case ok:
+				body[f.member] = number
+			case f.value != "":
+				return fmt.Errorf("--%s %q: want %s, or none", f.flag, f.value, f.want)
+			}
 		}
 		for i, member := range keyLists {
 			if len(lists[i]) > 0 {
 				body[member.name] = lists[i]
 			}
-		}
-		if output > 0 {
-			body["max_output_tokens"] = output
+			if slices.Equal(lists[i], []string{none}) {
+				body[member.name] = []string{}
+			}
 		}
 		return run(args, body)
 	})
 	cmd.Flags().StringVar(&name, "name", "", "name of the key")
-	cmd.Flags().StringVar(&limit, "limit", "", "the most that the key may spend, in USD")
-	cmd.Flags().StringVar(&reset, "limit-reset", "", "daily, weekly or monthly (default: the limit is never reset)")
-	cmd.Flags().StringVar(&expires, "expires", "", "the end of the key: after how long, such as 720h, or in UTC, such as 2027-01-31T18:00:00Z")
-	cmd.Flags().StringVar(&concurrency, "concurrency", "", "calls at once, such as \"10 queue 20 2s\"")
-	cmd.Flags().Int64Var(&output, "max-output-tokens", 0, "the longest answer that the key may ask for")
+	cmd.Flags().StringVar(&limit, "limit", "", "the most that the key may spend, in USD, or none")
+	cmd.Flags().StringVar(&reset, "limit-reset", "", "daily, weekly or monthly, or none (default: the limit is never reset)")
+	cmd.Flags().StringVar(&expires, "expires", "", "the end of the key: after how long, such as 14d or 12h, in UTC, such as 2027-01-31T18:00:00Z, or none")
+	cmd.Flags().StringVar(&concurrency, "concurrency", "", "calls at once, such as \"10 queue 20 2s\", or none")
+	cmd.Flags().StringVar(&output, "max-output-tokens", "", "the longest answer that the key may ask for, or none")
 	for i, member := range keyLists {
 		cmd.Flags().StringArrayVar(&lists[i], member.flag, nil, member.usage)
 	}
 	return cmd
 }
 
+// numberOf reads a number as JSON has it: not NaN and the like.
+func numberOf(text string) (number json.Number, ok bool) {
+	err := json.Unmarshal([]byte(text), &number)
+	return number, err == nil && number != "" && !strings.HasPrefix(text, `"`)
+}
+
 var keyLists = [5]struct{ name, flag, usage string }{
-	{"scopes", "scope", "a permission; may be repeated (a new key without one: all of runtime_keys)"},
-	{"models", "model", "a pattern of models; may be repeated (a new key without one: all of runtime_keys)"},
-	{"mcp", "mcp", "a pattern SERVER/TOOL of tools; may be repeated (a new key without one: none)"},
-	{"rates", "rate", "a rate, such as 60/min; may be repeated"},
-	{"budgets", "budget", "a budget, such as \"1M tokens/day\"; may be repeated"},
+	{"scopes", "scope", "a permission; may be repeated (none, and a new key without one: all of runtime_keys)"},
+	{"models", "model", "a pattern of models; may be repeated (none, and a new key without one: all of runtime_keys)"},
+	{"mcp", "mcp", "a pattern SERVER/TOOL of tools, or none; may be repeated (a new key without one: none)"},
+	{"rates", "rate", "a rate, such as 60/min, or none; may be repeated"},
+	{"budgets", "budget", "a budget, such as \"1M tokens/day\", or none; may be repeated"},
 }
 
 func (o *operator) listKeys(all bool) error {
@@ -150,15 +168,15 @@ func (o *operator) listKeys(all bool) error {
 	if o.asJSON {
 		return o.printJSON(list)
 	}
-	none := "No keys that were made at run time, or all of them are disabled: see --all."
+	empty := "No keys that were made at run time, or all of them are disabled: see --all."
 	if all {
-		none = "No keys that were made at run time."
+		empty = "No keys that were made at run time."
 	}
 	shown, err := rowsOf[report.ShownKey](list)
 	if err != nil {
 		return err
 	}
-	return o.list(len(shown), none, "HASH\tNAME\tTENANT\tKEY\tSTATE\tUSED USD\tLIMIT\tLEFT\tPERIOD\tEXPIRES", func(row func(...any)) {
+	return o.list(len(shown), empty, "HASH\tNAME\tTENANT\tKEY\tSTATE\tUSED USD\tLIMIT\tLEFT\tPERIOD\tEXPIRES", func(row func(...any)) {
 		for _, v := range shown {
 			row(v.Hash[:terminal.ShortHash], terminal.Printable(v.Name), v.Tenant, v.Label, v.State(time.Now()), v.Usage, numberCell(v.Limit), numberCell(v.Remaining), terminal.OrDash(v.Reset), timeCell(v.Expires))
 		}
@@ -185,14 +203,18 @@ func (o *operator) changeKey(method, hash, rest string, body any) error {
 		return err
 	}
 	if o.asJSON {
-		return o.printJSON(raw)
+		return o.printJSON(raw) // it has the warnings
 	}
 	var answer struct {
-		Data report.ShownKey
-		Key  string
+		Data     report.ShownKey
+		Key      string
+		Warnings []string
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
 		return err
+	}
+	for _, warning := range answer.Warnings {
+		fmt.Fprintf(o.notes, "Warning: %s.\n", warning)
 	}
 	if answer.Key != "" {
 		fmt.Fprintf(o.out, "The key, shown only now:\n\n%s\n\n", answer.Key)

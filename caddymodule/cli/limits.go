@@ -34,7 +34,11 @@ func newLimitsCommand() *cobra.Command {
 	}, func([]string) error {
 		q := limitsQuery{url.Values{}, most}
 		if name, ok := strings.CutPrefix(subject, "key:"); ok {
-			subject = "key:" + o.fullKey(name)
+			key, err := findKey(o, name)
+			if err != nil {
+				return err
+			}
+			subject = "key:" + key
 		}
 		for name, value := range map[string]string{"tenant": o.tenant, "subject": subject, "type": kind} {
 			setParam(q.Values, name, value)

@@ -13,7 +13,6 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
@@ -31,13 +30,14 @@ type operator struct {
 	tenant  string
 	asJSON  bool // instead of text
 	out     io.Writer
+	notes   io.Writer // what is no part of the answer
 }
 
 // command completes a command that asks the running Caddy, and can print JSON. Without a rule for them
 // it has no arguments.
 func (o *operator) command(cmd *cobra.Command, run func(args []string) error) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o.out = cmd.OutOrStdout()
+		o.writeTo(cmd)
 		return run(args)
 	}
 	if cmd.Args == nil {
@@ -47,6 +47,9 @@ func (o *operator) command(cmd *cobra.Command, run func(args []string) error) *c
 	addJSON(cmd, &o.asJSON)
 	return cmd
 }
+
+// writeTo lets the command print where cobra wants it.
+func (o *operator) writeTo(cmd *cobra.Command) { o.out, o.notes = cmd.OutOrStdout(), cmd.ErrOrStderr() }
 
 // addFlags adds the flags that select the running Caddy.
 func (o *operator) addFlags(cmd *cobra.Command) {
@@ -182,17 +185,4 @@ func refusalOf(address string, err error) error {
 		return err
 	}
 	return errors.New(refusal.Error)
-}
-
-// fullKey returns the name of a key that may be written as tables show it: of a key made at run time,
-// by the beginning of its hash. Any other name stays as it is.
-func (o *operator) fullKey(name string) string {
-	if len(name) != terminal.ShortHash || !isHashPrefix(name) {
-		return name
-	}
-	var answer struct{ Data report.ShownKey }
-	if err := o.call(http.MethodGet, keysPath+"/"+name, nil, &answer); err != nil {
-		return name
-	}
-	return answer.Data.Hash
 }

@@ -1,24 +1,34 @@
 package cli
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
 // operate runs a command with an admin endpoint, and returns what it prints.
 func operate(t *testing.T, cmd *cobra.Command, admin http.HandlerFunc, args ...string) (string, error) {
 	t.Helper()
+	return operateWith(t, cmd, io.Discard, admin, args...)
+}
+
+// operateWith is operate; notes gets what is no part of the answer.
+func operateWith(t *testing.T, cmd *cobra.Command, notes io.Writer, admin http.HandlerFunc, args ...string) (string, error) {
+	t.Helper()
 	server := httptest.NewServer(admin)
 	defer server.Close()
 	var out strings.Builder
 	cmd.SetOut(&out)
-	cmd.SetErr(io.Discard)
+	cmd.SetErr(notes)
 	cmd.SetArgs(append(args, "--address", strings.TrimPrefix(server.URL, "http://")))
 	err := cmd.ExecuteContext(t.Context())
 	return out.String(), err
@@ -161,25 +171,39 @@ func TestCommandsAreNamedOnceAndHaveTheSameFlags(t *testing.T) {
 	walk(root)
 }
 
-func TestTheHashOfATableNamesAKey(t *testing.T) {
-	hash := strings.Repeat("0af9", 16)
+func TestAKeyIsFoundByItsNameOrTheBeginningOfItsHash(t *testing.T) {
+	ada, alan := strings.Repeat("0af9", 16), strings.Repeat("be37", 16)
+	made := []report.ShownKey{{Hash: ada, Name: "Ada"}, {Hash: alan, Name: "Alan"}, {Hash: strings.Repeat("c", 64), Name: "dev box"}}
 	admin := func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case keysPath + "/" + hash[:12]:
-			_, _ = io.WriteString(w, `{"data":{"hash":"`+hash+`"}}`)
-		case sessionsPath:
-			_, _ = io.WriteString(w, `[{"session_id":"vnc-1","tenant":"default","workstation_id":"desk1","key":"`+r.URL.Query().Get("key")+`"}]`)
+		q := r.URL.Query()
+		switch {
+		case r.URL.Path == keysPath && q.Get("source") == "configuration":
+			_, _ = io.WriteString(w, `{"data":[{"name":"dev","source":"configuration"}]}`)
+		case r.URL.Path == keysPath && q.Get("include_disabled") == "true":
+			_ = json.NewEncoder(w).Encode(map[string]any{"data": slices.DeleteFunc(slices.Clone(made), func(k report.ShownKey) bool {
+				return !strings.Contains(strings.ToLower(k.Name), strings.ToLower(q.Get("search"))) && !strings.HasPrefix(k.Hash, q.Get("search"))
+			})})
+		case r.URL.Path == sessionsPath:
+			_, _ = io.WriteString(w, `[{"session_id":"vnc-1","tenant":"default","workstation_id":"desk1","key":"`+q.Get("key")+`"}]`)
 		default:
-			w.WriteHeader(http.StatusNotFound)
+			t.Errorf("asked for %s", r.URL)
 		}
 	}
-	for key, want := range map[string]string{hash[:12]: hash, "dev": "dev", "abcdefabcdef": "abcdefabcdef"} {
-		out, err := operate(t, newSessionsCommand(), admin, "--key", key, "--json")
+	for key, want := range map[string]string{"ada": ada, "al": alan, ada[:12]: ada, "be37": alan, "dev": "dev", "dev b": strings.Repeat("c", 64), "abcdefabcdef": "abcdefabcdef"} {
+		var notes strings.Builder
+		cmd := newSessionsCommand()
+		out, err := operateWith(t, cmd, &notes, admin, "--key", key, "--json")
 		if err != nil || !strings.Contains(out, `"key": "`+want+`"`) {
 			t.Errorf("--key %s: %v %s", key, err, out)
 		}
+		if unknown := strings.Contains(notes.String(), "No key is called "+key); unknown != (key == "abcdefabcdef") {
+			t.Errorf("--key %s: noted %q", key, notes.String())
+		}
 	}
-	if out, err := operate(t, newSessionsCommand(), admin, "--key", hash); err != nil || strings.Contains(out, hash) || !strings.Contains(out, hash[:12]) {
+	if _, err := operate(t, newActivityCommand(), admin, "--key", "a"); err == nil || !strings.Contains(err.Error(), `2 keys are called "a" or begin so: give the hash of one, such as 0af90af90af9 (Ada), be37be37be37 (Alan)`) {
+		t.Errorf("%v", err)
+	}
+	if out, err := operate(t, newSessionsCommand(), admin, "--key", ada); err != nil || strings.Contains(out, ada) || !strings.Contains(out, ada[:12]) {
 		t.Errorf("%v %s", err, out)
 	}
 }

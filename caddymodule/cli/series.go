@@ -26,7 +26,7 @@ func newSeriesCommand() *cobra.Command {
 			"Times are UTC. Percentiles are of calls that a provider answered, and within 6.25 %.",
 		Example: "  caddy gatehouse series --by key --step hour --since 24h\n  caddy gatehouse series --by code --chart errors\n  caddy gatehouse series --by model --from 2026-01-01 --csv > models.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.out = cmd.OutOrStdout()
+			o.writeTo(cmd)
 			if rebuild {
 				return rebuildFrom(o)
 			}

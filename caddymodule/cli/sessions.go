@@ -21,8 +21,12 @@ func newSessionsCommand() *cobra.Command {
 		Use: "sessions", Short: "The open desktop sessions of the running Caddy",
 		Example: "  caddy gatehouse sessions --workstation desk1\n  caddy gatehouse sessions end vnc-0123456789abcdef",
 	}, func([]string) error {
+		key, err := findKey(o, key)
+		if err != nil {
+			return err
+		}
 		q := url.Values{}
-		for name, value := range map[string]string{"tenant": o.tenant, "workstation": workstation, "key": o.fullKey(key)} {
+		for name, value := range map[string]string{"tenant": o.tenant, "workstation": workstation, "key": key} {
 			setParam(q, name, value)
 		}
 		return printSessions(o, sessionsPath+"?"+q.Encode())
@@ -30,11 +34,11 @@ func newSessionsCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&o.tenant, "tenant", "", "only of this tenant (default: all)")
 	flags.StringVar(&workstation, "workstation", "", "only at this workstation")
-	flags.StringVar(&key, "key", "", "only of this key: its name, or the beginning of its hash as tables show it")
+	flags.StringVar(&key, "key", "", "only of this key: its name; of a key made at run time the beginning of its name or hash is enough")
 	cmd.AddCommand(&cobra.Command{
 		Use: "end SESSION", Short: "End one session, and the address with which it was opened", Args: positional(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.out = cmd.OutOrStdout()
+			o.writeTo(cmd)
 			if err := checkNames(args[0]); err != nil {
 				return err
 			}

@@ -4,8 +4,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 // The default and the limit of Filter.Limit.
@@ -27,7 +30,7 @@ type Filter struct {
 	Model, Provider, Key string
 	KeyHash              string // SHA-256 in lower-case hex
 	Status               int
-	// Code is the code of a failure, or AnyCode.
+	// Code is the code of a failure, AnyCode or UpstreamFailures.
 	Code, Workstation string
 	// Family is that of the records: "mcp" selects the calls of tools.
 	Family string
@@ -58,15 +61,42 @@ var textFilters = []struct {
 	{"trace_id", func(f *Filter) *string { return &f.TraceID }, func(r *Record) string { return r.TraceID }},
 }
 
-// codeFilter is the filter that takes AnyCode.
+// codeFilter is the filter that takes AnyCode and UpstreamFailures.
 const codeFilter = "code"
 
-// AnyCode as the Code of a query selects all calls that were refused or failed.
-const AnyCode = "*"
+// As the Code of a query, AnyCode selects all calls that were refused or failed, and UpstreamFailures
+// those that failed at a provider or an MCP server.
+const (
+	AnyCode          = "*"
+	UpstreamFailures = "upstream"
+)
 
 // codeMatches reports whether a call has the code that a query asks for.
 func codeMatches(want, is string) bool {
-	return want == "" || want == is || want == AnyCode && is != ""
+	switch want {
+	case "", is:
+		return true
+	case AnyCode:
+		return is != ""
+	case UpstreamFailures:
+		return slices.Contains(apierror.UpstreamFailures, apierror.Code(is))
+	}
+	return false
+}
+
+// selectsCodes reports whether the Code of a query selects more than one code.
+func selectsCodes(code string) bool { return code == AnyCode || code == UpstreamFailures }
+
+// codeCondition is codeMatches in SQL, for a Code that selects more than one.
+func codeCondition(code string) string {
+	if code == AnyCode {
+		return "code <> ''"
+	}
+	var names []string
+	for _, c := range apierror.UpstreamFailures {
+		names = append(names, "'"+string(c)+"'")
+	}
+	return "code IN (" + strings.Join(names, ", ") + ")"
 }
 
 // check also checks filters made without ParseFilter, and prepares f for a query.
@@ -114,7 +144,7 @@ func (f *Filter) statusBytes() []byte { return binary.AppendVarint(nil, int64(f.
 // them. A row that SQL leaves out costs a tenth of one that is read.
 func (f *Filter) parts() (all [][]byte) {
 	for _, t := range textFilters {
-		if text := *t.want(f); text != "" && (text != AnyCode || t.name != codeFilter) {
+		if text := *t.want(f); text != "" && (t.name != codeFilter || !selectsCodes(text)) {
 			all = append(all, appendText(nil, text))
 		}
 	}

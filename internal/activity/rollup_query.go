@@ -94,8 +94,8 @@ func (q *rollupQuery) cond(mark string, after int) (cond string, values []string
 	for _, f := range [...]struct{ column, value string }{
 		{"tenant", tenant}, {"key", q.key}, {"model", q.model}, {"provider", q.provider}, {"code", q.code},
 	} {
-		if f.column == "code" && f.value == AnyCode {
-			cond += " AND code <> ''"
+		if f.column == codeFilter && selectsCodes(f.value) {
+			cond += " AND " + codeCondition(f.value)
 		} else if f.value != "" {
 			values = append(values, f.value)
 			cond += fmt.Sprintf(" AND %s = %s%d", f.column, mark, after+len(values))

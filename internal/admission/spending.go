@@ -21,6 +21,8 @@ type Spending struct {
 	req  *request.Request
 	key  *policy.KeyLimits
 	hold *limits.Reservation
+
+	price int64 // that ReservePrice was called with
 }
 
 // SpendingOf returns that of a call with a key, which has reserved nothing yet.
@@ -88,12 +90,19 @@ func (s *Spending) Settle(used limits.Amount) {
 
 // ReservePrice is Reserve for a call that costs this much, in 1e-9 USD, and uses no tokens.
 func (s *Spending) ReservePrice(ctx context.Context, nano int64) error {
+	s.price = nano
 	price := limits.Amount{Nano: nano}
 	return s.Reserve(ctx, price, price)
 }
 
-// SettlePrice is Settle for such a call.
-func (s *Spending) SettlePrice(nano int64) { s.Settle(limits.Amount{Nano: nano}) }
+// SettlePrice is Settle for such a call: it costs its price if it was served. It returns what it has cost.
+func (s *Spending) SettlePrice(served bool) (nano int64) {
+	if served {
+		nano = s.price
+	}
+	s.Settle(limits.Amount{Nano: nano})
+	return nano
+}
 
 // mustBeRecorded reports whether the reservation must be on disk before the call goes on.
 func (s *Spending) mustBeRecorded() bool {

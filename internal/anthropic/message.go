@@ -113,7 +113,7 @@ func (m *message) block(object []byte) {
 	case "redacted_thinking":
 		m.call.ReportSealed(data)
 	}
-	if m.call.OnID != nil && strings.HasSuffix(typ, "_result") {
+	if m.call.OnID != nil && strings.HasSuffix(typ, "code_execution_tool_result") {
 		m.reportFiles(object)
 	}
 }
@@ -150,7 +150,10 @@ func (m *message) report(kind openai.Kind, value []byte) {
 	}
 }
 
-// fault returns the failure that an error object of the provider reports.
+// fault returns the failure that an error object of the provider reports. It notes the usage beside it.
 func (m *message) fault(data []byte) *apierror.Error {
+	if usage := openai.OpenObject(data, nil).Get("usage"); usage != nil {
+		m.readUsage(usage)
+	}
 	return m.call.Fault(openai.ParseProviderError(data))
 }

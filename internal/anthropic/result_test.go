@@ -50,6 +50,19 @@ func TestWhatIsNoMessageIsRefused(t *testing.T) {
 	}
 }
 
+// Tokens that were used are paid for, also if the provider reports a failure beside them.
+func TestUsageBesideAnErrorCounts(t *testing.T) {
+	const body = `{"type":"error","error":{"type":"api_error","message":"x"},"usage":{"input_tokens":1009,"output_tokens":2003}}`
+	_, whole, err := anthropic.Result(nil, []byte(body), newCall())
+	s := anthropic.NewStream(newCall())
+	s.Data(nil, openai.NewEvent([]byte("error"), []byte(body)))
+	for _, sum := range []openai.Summary{whole, s.Summary()} {
+		if err == nil || sum.Err == nil || !sum.HasUsage || sum.Usage.Prompt != 1009 || sum.Usage.Completion != 2003 {
+			t.Errorf("%+v, %v", sum, err)
+		}
+	}
+}
+
 func TestOddUsage(t *testing.T) {
 	for usage, want := range map[string]openai.Usage{
 		`{"input_tokens":3,"output_tokens":4}`:                                                                                    {Prompt: 3, Completion: 4, Total: 7},

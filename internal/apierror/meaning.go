@@ -92,8 +92,8 @@ var meanings = map[Code]Meaning{
 		"Give the model a price in a catalog, make the budget `soft`, or set `unpriced allow` in the key.",
 	},
 	InsufficientScope: {
-		"The key is valid and lacks the scope, or the right to tools that run at the provider.",
-		"Add the scope, or `hosted_tools`, to the key, or use another key.",
+		"The key is valid and lacks the scope, or the right to tools that run at the provider, or its `mcp` lines leave it no tool that does the same.",
+		"Add the scope, `hosted_tools` or the tool to the key, or use another key.",
 	},
 	ModelNotFound: {
 		"No such model exists, the list of models of the key leaves it out, or its provider does not list it.",

@@ -97,6 +97,10 @@ const (
 	ClientGone Code = "client_closed_request"
 )
 
+// UpstreamFailures are the codes of calls that failed at a provider or an MCP server. UpstreamRejected is
+// none of them: it is a verdict on the request.
+var UpstreamFailures = []Code{UpstreamError, UpstreamTimeout, UpstreamOverloaded, UpstreamRateLimited, UpstreamAuth, UpstreamQuota}
+
 // StatusClientGone is the record's status of a call whose client disconnected.
 const StatusClientGone = 499
 

@@ -31,7 +31,7 @@ var rows = []row{
 	{"type", "drag", "path", "keys", buttonLeft, 0, (*plan).drag},
 	{"type", "keypress", "keys", "", 0, 0, (*plan).keypress},
 	{"type", "move", "x y", "keys", 0, 0, (*plan).move},
-	{"type", "screenshot", "", "", 0, 0, (*plan).look},
+	{"type", "screenshot", "", "", 0, 0, (*plan).nothing},
 	{"type", "scroll", "x y scroll_x scroll_y", "keys", 0, 0, (*plan).scroll},
 	{"type", "type", "text", "via paste_key", 0, 0, (*plan).typeText},
 	{"type", "wait", "", "", 0, 0, (*plan).wait},
@@ -51,7 +51,7 @@ var rows = []row{
 	{"action", "left_mouse_up", "", "", buttonLeft, 0, (*plan).mouseUp},
 	{"action", "scroll", "scroll_direction scroll_amount", "coordinate text key", 0, 0, (*plan).scroll},
 	{"action", "wait", "duration", "", 0, 0, (*plan).wait},
-	{"action", "screenshot", "", "", 0, 0, (*plan).look},
+	{"action", "screenshot", "", "", 0, 0, (*plan).nothing},
 	{"action", "zoom", "region", "", 0, 0, (*plan).zoom},
 }
 

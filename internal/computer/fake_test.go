@@ -34,7 +34,6 @@ type fake struct {
 		panic bool
 	}
 	gone  chan struct{}
-	last  screen.Shot
 	want  screen.Want
 	acted [2]int
 }
@@ -64,7 +63,6 @@ func (f *fake) event(format string, args ...any) error {
 
 func (f *fake) Size() image.Point        { return f.size }
 func (f *fake) At() (image.Point, uint8) { return f.at, f.buttons }
-func (f *fake) Last() screen.Shot        { return f.last }
 
 // check fails after the end.
 func (f *fake) check() error {
@@ -182,7 +180,11 @@ func (f *fake) Look(_ context.Context, want screen.Want) (screen.Shot, error) {
 	if err := f.event("look"); err != nil {
 		return screen.Shot{}, err
 	}
-	return screen.Shot{Size: f.size, Space: f.size, ETag: "now", Changed: want.Known != "now", Settled: true}, nil
+	space := f.size
+	if want.MaxWidth > 0 && want.MaxWidth < f.size.X {
+		space = image.Pt(want.MaxWidth, f.size.Y*want.MaxWidth/f.size.X)
+	}
+	return screen.Shot{Size: f.size, Space: space, ETag: "now", Changed: want.Known != "now", Settled: true}, nil
 }
 
 // do runs a request.

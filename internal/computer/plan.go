@@ -41,9 +41,7 @@ type plan struct {
 	keys  int // events so far
 	typed int // characters so far
 
-	// What the last action says about the picture.
-	asked  bool            // it is wanted, even if the last one was the same
-	region image.Rectangle // a part of it, in the caller's space
+	region image.Rectangle // the part of the picture that the last action wants, in the caller's space
 
 	action *action // whose steps are made
 	err    *apierror.Error
@@ -71,7 +69,7 @@ const (
 
 // add makes the steps of an action.
 func (p *plan) add(a *action) error {
-	p.action, p.asked, p.region = a, false, image.Rectangle{}
+	p.action, p.region = a, image.Rectangle{}
 	a.row.do(p, a)
 	if p.err != nil {
 		return p.err
@@ -180,6 +178,4 @@ func (p *plan) wait(a *action) {
 
 func (p *plan) nothing(*action) {}
 
-func (p *plan) look(*action) { p.asked = true }
-
-func (p *plan) zoom(a *action) { p.asked, p.region = true, a.region }
+func (p *plan) zoom(a *action) { p.region = a.region }

@@ -86,6 +86,8 @@ func TestRefusedRequestsNameTheMember(t *testing.T) {
 		{list(typing(strings.Repeat("a", 5_001), "")[len(`{"actions":[`):5_001+len(`{"type":"type","text":""}`)+len(`{"actions":[`)], 2), invalid, "actions[1].text"},
 		{list(`{"action":"wait","duration":101}`, 3), invalid, "actions[2]"},
 		{`{"action":"wait","duration":300,"space":{"width":1280}}`, missing, "space"},
+		{`{"action":"screenshot","space":{}}`, missing, "space"},
+		{`{"action":"screenshot","space":"1280x720"}`, apierror.InvalidJSON, "space"},
 		{`{"action":"screenshot","space":{"width":0,"height":720}}`, invalid, "space.width"},
 		{`{"action":"screenshot","space":{"width":1280,"height":70000}}`, invalid, "space.height"},
 		{`{"action":"screenshot","space":{"depth":1}}`, unsupported, "space.depth"},

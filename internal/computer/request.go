@@ -40,7 +40,7 @@ type Request struct {
 	actions []action
 	plan    plan
 
-	// space is how large the desktop is in the caller's coordinates; zero: as in its last picture.
+	// space is how large the desktop is in the caller's coordinates; zero: they are its own pixels.
 	space image.Point
 	want  screen.Want
 }
@@ -202,8 +202,8 @@ func (r *Request) readOptions(object []byte, name string) error {
 			return wrong(name, member, o.want)
 		}
 	}
-	if (r.space.X == 0) != (r.space.Y == 0) {
-		return missing("space", "width and height")
+	if name == "space" && (r.space.X == 0 || r.space.Y == 0) {
+		return missing(name, "width and height, in pixels")
 	}
 	return nil
 }

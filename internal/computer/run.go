@@ -16,9 +16,6 @@ type Screen interface {
 	Size() image.Point
 	// At is where the pointer was sent last, and which buttons are down.
 	At() (place image.Point, buttons uint8)
-	// Last is the picture of the whole desktop that the caller was shown last, without its pixels; the zero
-	// value if there was none.
-	Last() screen.Shot
 
 	// Turn waits until no other call acts. Check returns the error that an event would have now; done ends the
 	// turn, and counts what was done.
@@ -35,7 +32,7 @@ type Screen interface {
 type Result struct {
 	Done   int         // actions
 	Cursor image.Point // in Space
-	Space  image.Point // of the caller's coordinates from now on
+	Space  image.Point // what coordinates in the Shot refer to; of a part those in the request
 	Shot   screen.Shot
 }
 
@@ -61,9 +58,6 @@ func (r *Request) Run(ctx context.Context, s Screen) (Result, error) {
 	x, done := run{ctx: ctx, screen: s, check: check, space: r.space}, 0
 	defer func() { end(done, x.typed) }()
 	if x.space == (image.Point{}) {
-		x.space = s.Last().Space
-	}
-	if x.space == (image.Point{}) {
 		x.space = s.Size()
 	}
 	for i := range r.actions {
@@ -79,12 +73,9 @@ func (r *Request) Run(ctx context.Context, s Screen) (Result, error) {
 
 // look takes the picture of the answer.
 func (x *run) look(r *Request, done int) (Result, error) {
-	want, last := r.want, x.screen.Last()
+	want := r.want
 	if want.MaxWidth == 0 && want.MaxHeight == 0 { // as large as the caller's coordinates are
 		want.MaxWidth, want.MaxHeight = x.space.X, x.space.Y
-	}
-	if want.Known == "" && !r.plan.asked {
-		want.Known = last.ETag
 	}
 	if !want.Region.Empty() {
 		want.Region.Min = x.place(want.Region.Min)
@@ -96,9 +87,9 @@ func (x *run) look(r *Request, done int) (Result, error) {
 		return Result{}, failed(err, done)
 	}
 	at, _ := x.screen.At()
-	space := x.space
-	if r.space == (image.Point{}) && want.Region.Empty() {
-		space = shot.Space
+	space := shot.Space
+	if !want.Region.Empty() {
+		space = x.space
 	}
 	return Result{Done: done, Cursor: scale(at, x.screen.Size(), space), Space: space, Shot: shot}, nil
 }

@@ -123,30 +123,31 @@ func TestAButtonThatIsPutDownStaysDownDuringMoves(t *testing.T) {
 	})
 }
 
-func TestPlacesAreOfTheCallersSpace(t *testing.T) {
+func TestPlacesAreOfTheSpaceInTheRequest(t *testing.T) {
+	const half = `,"space":{"width":1280,"height":720}}`
 	for _, c := range []struct {
-		size, last image.Point
-		body       string
-		event      string
-		param      string
+		size  image.Point
+		body  string
+		event string
+		param string
 	}{
-		{image.Pt(1920, 1080), image.Point{}, `{"action":"mouse_move","coordinate":[1919,1079]}`, "1919,1079 ", ""},
-		{image.Pt(1920, 1080), image.Point{}, `{"action":"mouse_move","coordinate":[1920,1079]}`, "", "coordinate"},
-		{image.Pt(1920, 1080), image.Pt(1280, 720), `{"action":"mouse_move","coordinate":[1279,719]}`, "1919,1079 ", ""},
-		{image.Pt(1920, 1080), image.Pt(1280, 720), `{"action":"mouse_move","coordinate":[1280,0]}`, "", "coordinate"},
-		{image.Pt(1920, 1080), image.Pt(1280, 720), `{"action":"mouse_move","coordinate":[640,360]}`, "960,540 ", ""},
-		{image.Pt(1920, 1080), image.Pt(1280, 720), `{"action":"mouse_move","coordinate":[1800,900],"space":{"width":1920,"height":1080}}`, "1800,900 ", ""},
-		{image.Pt(800, 600), image.Pt(800, 600), `{"action":"mouse_move","coordinate":[1599,0],"space":{"width":1600,"height":1200}}`, "799,0 ", ""},
-		{image.Pt(100, 100), image.Point{}, `{"actions":[{"type":"move","x":0,"y":0},{"type":"move","x":-1,"y":0}]}`, "", "actions[1].x"},
-		{image.Pt(100, 100), image.Point{}, `{"actions":[{"type":"move","x":0,"y":100}]}`, "", "actions[0].y"},
-		{image.Pt(100, 100), image.Point{}, `{"actions":[{"type":"move","x":0,"y":99999999999}]}`, "", "actions[0].y"},
-		{image.Pt(100, 100), image.Point{}, `{"actions":[{"type":"drag","path":[{"x":0,"y":0},{"x":100,"y":0}]}]}`, "", "actions[0].path[1]"},
-		{image.Pt(100, 100), image.Point{}, `{"action":"left_click_drag","start_coordinate":[100,0],"coordinate":[1,1]}`, "", "start_coordinate"},
-		{image.Pt(100, 100), image.Point{}, `{"action":"zoom","region":[0,0,101,100]}`, "", "region"},
+		{image.Pt(1920, 1080), `{"action":"mouse_move","coordinate":[1919,1079]}`, "1919,1079 ", ""},
+		{image.Pt(1920, 1080), `{"action":"mouse_move","coordinate":[1919,1079],"space":null}`, "1919,1079 ", ""},
+		{image.Pt(1920, 1080), `{"action":"mouse_move","coordinate":[1920,1079]}`, "", "coordinate"},
+		{image.Pt(1920, 1080), `{"action":"mouse_move","coordinate":[1279,719]` + half, "1919,1079 ", ""},
+		{image.Pt(1920, 1080), `{"action":"mouse_move","coordinate":[1280,0]` + half, "", "coordinate"},
+		{image.Pt(1920, 1080), `{"actions":[{"type":"move","x":640,"y":360}]` + half, "960,540 ", ""},
+		{image.Pt(800, 600), `{"action":"mouse_move","coordinate":[1599,0],"space":{"width":1600,"height":1200}}`, "799,0 ", ""},
+		{image.Pt(100, 100), `{"actions":[{"type":"move","x":0,"y":0},{"type":"move","x":-1,"y":0}]}`, "", "actions[1].x"},
+		{image.Pt(100, 100), `{"actions":[{"type":"move","x":0,"y":100}]}`, "", "actions[0].y"},
+		{image.Pt(100, 100), `{"actions":[{"type":"move","x":0,"y":99999999999}]}`, "", "actions[0].y"},
+		{image.Pt(100, 100), `{"actions":[{"type":"drag","path":[{"x":0,"y":0},{"x":100,"y":0}]}]}`, "", "actions[0].path[1]"},
+		{image.Pt(100, 100), `{"action":"left_click_drag","start_coordinate":[100,0],"coordinate":[1,1]}`, "", "start_coordinate"},
+		{image.Pt(100, 100), `{"action":"zoom","region":[0,0,101,100]}`, "", "region"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFake()
-			f.size, f.last = c.size, screen.Shot{Space: c.last}
+			f.size = c.size
 			_, err := f.do(t.Context(), c.body)
 			e := asRefusal(err)
 			if e.Param != c.param || f.events() != c.event {
@@ -159,28 +160,25 @@ func TestPlacesAreOfTheCallersSpace(t *testing.T) {
 	}
 }
 
-func TestThePictureIsOfTheCallersSpace(t *testing.T) {
+func TestThePictureIsOfTheSpaceInTheRequest(t *testing.T) {
 	want := func(w screen.Want) screen.Want { w.Quiet, w.Max = 300*time.Millisecond, 3*time.Second; return w }
-	last := screen.Shot{Space: image.Pt(1280, 720), ETag: "before"}
+	const half = `,"space":{"width":1280,"height":720}}`
 	for _, c := range []struct {
-		last screen.Shot
 		body string
 		want screen.Want
 	}{
-		{screen.Shot{}, `{"action":"left_click"}`, want(screen.Want{MaxWidth: 1920, MaxHeight: 1080})},
-		{last, `{"action":"left_click"}`, want(screen.Want{MaxWidth: 1280, MaxHeight: 720, Known: "before"})},
-		{last, `{"action":"left_click","screenshot":{"known":"mine","max_width":640}}`, want(screen.Want{MaxWidth: 640, Known: "mine"})},
-		{last, `{"action":"left_click","space":{"width":960,"height":540}}`, want(screen.Want{MaxWidth: 960, MaxHeight: 540, Known: "before"})},
-		{last, `{"action":"screenshot"}`, want(screen.Want{MaxWidth: 1280, MaxHeight: 720})},
-		{last, `{"action":"screenshot","screenshot":{"known":"mine"}}`, want(screen.Want{MaxWidth: 1280, MaxHeight: 720, Known: "mine"})},
-		{last, `{"actions":[{"type":"screenshot"},{"type":"move","x":1,"y":1}]}`, want(screen.Want{MaxWidth: 1280, MaxHeight: 720, Known: "before"})},
-		{last, `{"action":"zoom","region":[640,0,1280,361]}`, want(screen.Want{Region: image.Rect(960, 0, 1920, 541)})},
-		{last, `{"actions":[{"action":"zoom","region":[0,0,9,9]},{"type":"screenshot"}]}`, want(screen.Want{MaxWidth: 1280, MaxHeight: 720})},
-		{last, `{"action":"wait","duration":0,"screenshot":{"quiet_ms":0,"max_ms":50}}`, screen.Want{MaxWidth: 1280, MaxHeight: 720, Known: "before", Max: 50 * time.Millisecond}},
+		{`{"action":"left_click"}`, want(screen.Want{MaxWidth: 1920, MaxHeight: 1080})},
+		{`{"action":"left_click"` + half, want(screen.Want{MaxWidth: 1280, MaxHeight: 720})},
+		{`{"action":"left_click","screenshot":{"known":"mine","max_width":640}` + half, want(screen.Want{MaxWidth: 640, Known: "mine"})},
+		{`{"action":"screenshot","screenshot":{"known":"mine"}` + half, want(screen.Want{MaxWidth: 1280, MaxHeight: 720, Known: "mine"})},
+		{`{"action":"zoom","region":[640,0,1280,361]` + half, want(screen.Want{Region: image.Rect(960, 0, 1920, 541)})},
+		{`{"action":"zoom","region":[640,0,1280,361]}`, want(screen.Want{Region: image.Rect(640, 0, 1280, 361)})},
+		{`{"actions":[{"action":"zoom","region":[0,0,9,9]},{"type":"screenshot"}]` + half, want(screen.Want{MaxWidth: 1280, MaxHeight: 720})},
+		{`{"action":"wait","duration":0,"screenshot":{"quiet_ms":0,"max_ms":50}` + half, screen.Want{MaxWidth: 1280, MaxHeight: 720, Max: 50 * time.Millisecond}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFake()
-			f.size, f.last = image.Pt(1920, 1080), c.last
+			f.size = image.Pt(1920, 1080)
 			if _, err := f.do(t.Context(), c.body); err != nil || f.want != c.want {
 				t.Errorf("%s wants %+v, want %+v, %v", c.body, f.want, c.want, err)
 			}
@@ -188,15 +186,28 @@ func TestThePictureIsOfTheCallersSpace(t *testing.T) {
 	}
 }
 
-func TestTheAnswerSaysWhereThePointerIs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFake()
-		f.size = image.Pt(1920, 1080)
-		result, err := f.do(t.Context(), `{"action":"mouse_move","coordinate":[640,360],"space":{"width":1280,"height":720}}`)
-		if err != nil || result.Cursor != image.Pt(640, 360) || result.Space != image.Pt(1280, 720) {
-			t.Errorf("%+v, %v", result, err)
-		}
-	})
+// The next request repeats the space of an answer: it is that of the picture, and of a part of one that of the
+// request.
+func TestTheAnswerSaysInWhichSpaceItsCoordinatesAre(t *testing.T) {
+	for _, c := range []struct {
+		body          string
+		space, cursor image.Point
+	}{
+		{`{"action":"mouse_move","coordinate":[640,360],"space":{"width":1280,"height":720}}`, image.Pt(1280, 720), image.Pt(640, 360)},
+		{`{"action":"mouse_move","coordinate":[960,540]}`, image.Pt(1920, 1080), image.Pt(960, 540)},
+		{`{"action":"mouse_move","coordinate":[960,540],"screenshot":{"max_width":640}}`, image.Pt(640, 360), image.Pt(320, 180)},
+		{`{"action":"mouse_move","coordinate":[500,500],"space":{"width":1000,"height":1000}}`, image.Pt(1000, 562), image.Pt(500, 281)},
+		{`{"action":"zoom","region":[0,0,64,36],"space":{"width":1280,"height":720}}`, image.Pt(1280, 720), image.Pt(0, 0)},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFake()
+			f.size = image.Pt(1920, 1080)
+			result, err := f.do(t.Context(), c.body)
+			if err != nil || result.Cursor != c.cursor || result.Space != c.space {
+				t.Errorf("%s: %+v, %v", c.body, result, err)
+			}
+		})
+	}
 }
 
 // randomRequest has actions of the examples of both vendors, in any order.

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"slices"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 )
 
 // activityFilter is a filter of the list. Its name is the same in the URL of the page and of the
@@ -29,13 +31,20 @@ var activityFilters = []activityFilter{
 	{Name: "min_latency_ms", Label: "Slower than", Unit: "ms", rare: true, number: true},
 }
 
-// anyCode as a code stands for all of them, as the routes have it.
-const anyCode = "*"
+// As a code, anyCode stands for all of them, and upstreamFailures for those of providers and MCP servers, as
+// the routes have it.
+const (
+	anyCode          = activity.AnyCode
+	upstreamFailures = activity.UpstreamFailures
+)
 
 // filterText is the value of a filter in words.
 func filterText(value string) string {
-	if value == anyCode {
+	switch value {
+	case anyCode:
 		return "any error"
+	case upstreamFailures:
+		return "failed at the provider or server"
 	}
 	return value
 }
@@ -71,7 +80,7 @@ func (p *activityPage) fields(v *visit, s *span) {
 			field.Values = namesOf(v, f.Name, s)
 		}
 		if f.Name == "code" {
-			field.Values = slices.Insert(field.Values, 0, anyCode)
+			field.Values = slices.Insert(field.Values, 0, anyCode, upstreamFailures)
 		}
 		if field.Select && field.Value != "" && !slices.Contains(field.Values, field.Value) {
 			field.Values = append(field.Values, field.Value)

@@ -78,9 +78,10 @@ func (p *issuePage) More() bool {
 // secretPage shows a secret. It is the answer to the form, and is never shown again.
 type secretPage struct {
 	keyRow
-	Secret  string
-	Rotated bool
-	Address string // of the API
+	Secret   string
+	Rotated  bool
+	Address  string   // of the API
+	Warnings []string // of the gateway, about a new key
 }
 
 // againPage is shown if a form is sent twice.
@@ -131,8 +132,9 @@ func issueKey(v *visit) error {
 		path += "?" + url.Values{"tenant": {tenant}}.Encode()
 	}
 	var answer struct {
-		Data keyRow
-		Key  string
+		Data     keyRow
+		Key      string
+		Warnings []string
 	}
 	if err := f.refused(v.sendOnce(path, f.Value("form"), keyBody(f, v.now), &answer)); err != nil {
 		return err
@@ -140,7 +142,7 @@ func issueKey(v *visit) error {
 	switch {
 	case f.Failed == nil:
 		titled(v, "The key "+answer.Data.Name+" is issued")
-		return v.show(http.StatusCreated, "key_secret", &secretPage{keyRow: answer.Data, Secret: answer.Key, Address: ownAddress(v) + "/v1"})
+		return v.show(http.StatusCreated, "key_secret", &secretPage{keyRow: answer.Data, Secret: answer.Key, Warnings: answer.Warnings, Address: ownAddress(v) + "/v1"})
 	case f.Failed.Param == idempotencyHeader:
 		titled(v, "This key is issued already")
 		return v.render("key_again", againPage{hashIn.FindString(f.Failed.Message)})

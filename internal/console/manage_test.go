@@ -50,7 +50,7 @@ func (a *manageAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if source := r.URL.Query().Get("source"); source != "" {
 		asked += "?source=" + source
 	}
-	for _, name := range []string{"subject", "step", "from"} {
+	for _, name := range []string{"subject", "code", "step", "from"} {
 		if one := asked + "?" + name + "=" + r.URL.Query().Get(name); a.answers[one] != "" {
 			asked = one
 			break

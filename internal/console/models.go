@@ -34,7 +34,7 @@ type modelRow struct {
 	Parameters []string `json:"supported_parameters"`
 
 	State *targetRow // of its provider's last calls; nil: none
-	Week  failedCalls
+	Week  callsOfDay
 	Cost  float64
 }
 
@@ -208,7 +208,7 @@ func (p *modelsPage) add(v *visit, rows []modelRow) error {
 	lines, err := linesBy(v, "model", "day", to.Add(-modelDays), to, nil)
 	for i := range rows {
 		if line := lines[rows[i].ID]; line != nil {
-			rows[i].Week, rows[i].Cost = line.failed(), line.Total.Cost
+			rows[i].Week, rows[i].Cost = line.calls(), line.Total.Cost
 		}
 	}
 	return err

@@ -36,7 +36,7 @@ func TestModelsAreShownWithWhatTheyCostAndCan(t *testing.T) {
 	page := modelsAPI().visit(t, "/console/models").Body.String()
 	contains(t, page, "3 of 3 models", "<b>acme/large</b>", ">$1.25</td>", ">$10.00</td>", ">400k</td>", ">128k</td>", "tools, images, reasoning",
 		`<span class="badge bad">cooling down</span>`, `href="/console/activity?model=acme%2Flarge&amp;range=7d">1,234</a>`, "$2.50", "embeds", ">$0.02</td>", ">$0.04 an image</span>", ">$0.006 a minute of audio</span>",
-		`data-label="Input, a million tokens"><span class="dim">unknown</span></td>`, "A hard budget of money refuses models without a price", ">no calls lately<", `<a href="/console/try?model=acme%2Flarge">try`,
+		`data-label="Input, a million tokens"><span class="dim">unknown</span></td>`, "A hard budget of money refuses models without a price", ">not known<", `<a href="/console/try?model=acme%2Flarge">try`,
 		`data-label="Cost, 7 days"><span class="dim">unknown</span></td>`)
 	if strings.Contains(page, "/console/try?model=acme%2Fembed") {
 		t.Error("a model that embeds can be tried in a chat")

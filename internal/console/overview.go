@@ -40,12 +40,12 @@ func (b *block) lacks(err error) error {
 // overview shows the state of all at a glance.
 func overview(v *visit) error {
 	var p overviewPage
-	var sums *seriesAnswer
+	var day map[string]callsOfDay
 	for _, read := range []func() error{
-		func() (err error) { sums, err = p.Traffic.read(v); return p.Traffic.lacks(err) },
+		func() (err error) { day, err = p.Traffic.read(v); return p.Traffic.lacks(err) },
 		func() error { return p.Budgets.lacks(p.Budgets.read(v)) },
-		func() error { return p.Providers.lacks(p.Providers.read(v, sums)) },
-		func() error { return p.Tools.lacks(p.Tools.read(v, sums)) },
+		func() error { return p.Providers.lacks(p.Providers.read(v, day)) },
+		func() error { return p.Tools.lacks(p.Tools.read(v, day)) },
 		func() error { return p.Desktops.lacks(p.Desktops.read(v)) },
 	} {
 		if err := read(); err != nil {
@@ -78,8 +78,9 @@ type trafficTile struct {
 	Spark                          template.HTML
 }
 
-// read asks for the sums of two days by provider: the block of providers shows from them which fail.
-func (b *trafficBlock) read(v *visit) (*seriesAnswer, error) {
+// read asks for the sums of two days by provider, and returns the calls of the last day by provider and
+// server: other blocks show from them which fail.
+func (b *trafficBlock) read(v *visit) (map[string]callsOfDay, error) {
 	if !v.has(keys.ActivityRead) {
 		b.Needs = keys.ActivityRead.String()
 		return nil, nil
@@ -117,7 +118,8 @@ func (b *trafficBlock) read(v *visit) (*seriesAnswer, error) {
 		}
 	}
 	tile("Tokens", "usage?metric=tokens", "s4", short(now.Tokens()), change(float64(now.Tokens()), float64(before.Tokens())), func(p *seriesPoint) float64 { return float64(p.Tokens()) })
-	return a, nil
+	calls := a.day()
+	return calls, readFailures(v, calls, "provider", nil)
 }
 
 // failedShare is what part of the requests failed, in words.

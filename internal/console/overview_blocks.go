@@ -74,8 +74,7 @@ type providersBlock struct {
 	all  []providerCard
 }
 
-// sums may be nil.
-func (b *providersBlock) read(v *visit, sums *seriesAnswer) error {
+func (b *providersBlock) read(v *visit, day map[string]callsOfDay) error {
 	if !v.has(keys.ProvidersRead) {
 		b.Needs = keys.ProvidersRead.String()
 		return nil
@@ -85,7 +84,7 @@ func (b *providersBlock) read(v *visit, sums *seriesAnswer) error {
 		return err
 	}
 	for i := range cards {
-		cards[i].Day = sums.ofDay(cards[i].ID)
+		cards[i].Day = day[cards[i].ID]
 	}
 	slices.SortStableFunc(cards, func(x, y providerCard) int {
 		return cmp.Or(cmp.Compare(x.Worst.rank(), y.Worst.rank()), cmp.Compare(y.Day.Requests, x.Day.Requests))
@@ -95,18 +94,14 @@ func (b *providersBlock) read(v *visit, sums *seriesAnswer) error {
 	return nil
 }
 
-// ofDay are the calls of the day of a provider or a server. Without sums there are none.
-func (a *seriesAnswer) ofDay(name string) failedCalls {
-	if a == nil {
-		return failedCalls{}
-	}
+// day are the calls of the last day of the answer, by the names of its lines.
+func (a *seriesAnswer) day() map[string]callsOfDay {
+	found := make(map[string]callsOfDay, len(a.Data))
 	for i := range a.Data {
-		if a.Data[i].Name == name {
-			day := sumUp(a.Data[i].Points, a.lastDay(), a.To)
-			return failedCalls{day.Requests, day.Errors}
-		}
+		sum := sumUp(a.Data[i].Points, a.lastDay(), a.To)
+		found[a.Data[i].Name] = callsOfDay{Requests: sum.Requests, Errors: sum.Errors}
 	}
-	return failedCalls{}
+	return found
 }
 
 // toolsBlock has the MCP servers that the key reaches, those that fail first. Without any it is not there.
@@ -117,14 +112,13 @@ type toolsBlock struct {
 	all  []serverRow
 }
 
-// sums may be nil.
-func (b *toolsBlock) read(v *visit, sums *seriesAnswer) error {
+func (b *toolsBlock) read(v *visit, day map[string]callsOfDay) error {
 	if !v.has(keys.MCPCall) {
 		return nil
 	}
 	rows, err := readServers(v)
 	for i := range rows {
-		rows[i].Day = sums.ofDay(rows[i].ID)
+		rows[i].Day = day[rows[i].ID]
 	}
 	slices.SortStableFunc(rows, func(x, y serverRow) int {
 		switch {

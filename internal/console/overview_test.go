@@ -52,19 +52,19 @@ func TestTheOverviewComparesADayWithTheOneBefore(t *testing.T) {
 	yesterday := func(r *activity.Record) { r.CreatedAt = r.CreatedAt.Add(-24 * time.Hour) }
 	failed := refused("upstream_error")
 	unpriced := chartsCall(func(r *activity.Record) { r.Priced, r.CostNano = false, 0 })
-	a := overviewAPI(t, chartsCall(yesterday), chartsCall(yesterday), chartsCall(func(*activity.Record) {}), failed, unpriced)
+	a := overviewAPI(t, chartsCall(yesterday), chartsCall(yesterday), chartsCall(func(*activity.Record) {}), failed, unpriced, refused("cannot_be_priced"))
 	w := a.visit("/console/")
-	for _, link := range []string{`href="/console/activity?code=%2A&amp;range=24h"`, `href="/console/activity?code=%2A&amp;provider=acme&amp;range=24h"`} {
+	for _, link := range []string{`href="/console/activity?code=%2A&amp;range=24h"`, `href="/console/activity?code=%2A&amp;provider=acme&amp;range=24h">1 refused</a>`, `href="/console/activity?code=upstream&amp;provider=acme&amp;range=24h">33.3 % of 3 failed</a>`} {
 		if !strings.Contains(w.Body.String(), link) {
 			t.Errorf("no %s in %s", link, w.Body)
 		}
 	}
 	wantText(t, w,
 		"since Sun 22 Nov 2026 03:00 UTC , against the 24 hours before",
-		"Requests 3 50.0 % more than the day before", "Refused or failed 1 33.3 % of the requests, 0.0 % the day before",
-		"Cost $0.0015 50.0 % less than the day before, without 1 call of unknown price", "Tokens 3,600 50.0 % more",
+		"Requests 4 100.0 % more than the day before", "Refused or failed 2 50.0 % of the requests, 0.0 % the day before",
+		"Cost $0.0015 50.0 % less than the day before, without 1 call of unknown price", "Tokens 4,800 100.0 % more",
 		"key:web 25usd/total soft 100 % 100.0 % $25.00 of $25.00 (nothing is left) , never resets key:ci 2Mtok/day 21 % 21.0 % 420k of 2M tokens, resets in 22 hours",
-		"acme acme/large, again in 40 seconds 33.3 % of 3 failed cooling down other healthy home no calls lately",
+		"acme acme/large, again in 40 seconds 33.3 % of 3 failed , 1 refused cooling down other healthy home not known",
 		"desk1 by anna opened 2 hours ago Open demo", "How to call this gateway",
 	)
 	body := w.Body.String()

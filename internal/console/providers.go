@@ -30,16 +30,23 @@ type providerCard struct {
 	Targets []targetRow
 	NoList  bool `json:"list_missing"`
 	Worst   targetRow
-	Day     failedCalls
+	Day     callsOfDay
 	Lacking []string // names that were refused because its list of models does not have them
 }
 
 // Path is its place on the page of providers.
 func (c *providerCard) Path() string { return Prefix + "/providers#provider-" + url.PathEscape(c.ID) }
 
-// FailedRows is the list of the calls of the day that failed.
-func (c *providerCard) FailedRows() string {
-	return activityLink(&span{Choice: "24h"}, url.Values{"provider": {c.ID}, "code": {anyCode}})
+// FailedRows is the list of the calls of the day that failed at it, RefusedRows that of all that were refused
+// or failed.
+func (c *providerCard) FailedRows() string  { return rowsOfDay(c.ID, upstreamFailures) }
+func (c *providerCard) RefusedRows() string { return rowsOfDay(c.ID, anyCode) }
+
+// rowsOfDay is the list of the calls of a provider or a server in the last 24 hours.
+func rowsOfDay(provider, code string) string {
+	q := url.Values{"provider": {provider}}
+	setParam(q, "code", code)
+	return activityLink(&span{Choice: "24h"}, q)
 }
 
 // targetRow is a model at a provider, or at one of its endpoints.
@@ -50,14 +57,24 @@ type targetRow struct {
 	Class                      string    `json:"last_failure_class"`
 	Failed                     time.Time `json:"last_failure_at"`
 	Succeeded                  time.Time `json:"last_success_at"`
-	Day                        failedCalls
+	Day                        callsOfDay
 }
 
-// failedCalls are calls of the last 24 hours, and how many of them were refused, by the gateway too, or failed.
-type failedCalls struct{ Requests, Errors int64 }
+// callsOfDay are the calls of the last 24 hours for a provider or a server, or for a model or a tool of it.
+type callsOfDay struct {
+	Requests int64
+	Errors   int64 // those with a code
+	Failed   int64 // of these, those that failed at the provider or the server
+}
 
-// Share is the part that failed.
-func (c failedCalls) Share() string { return percent(float64(c.Errors), float64(c.Requests)) }
+// Refused is how many were refused, or ended by the client: the provider had no part in it.
+func (c callsOfDay) Refused() int64 { return c.Errors - c.Failed }
+
+// Asked is how many were not.
+func (c callsOfDay) Asked() int64 { return c.Requests - c.Refused() }
+
+// Share is the part of these that failed.
+func (c callsOfDay) Share() string { return percent(float64(c.Failed), float64(c.Asked())) }
 
 // stateHealthy is one of the states of GET /v1/providers.
 const stateHealthy = "healthy"
@@ -68,7 +85,7 @@ var providerStates = []struct{ state, Text, Tone string }{
 	{"cooling", "cooling down", "bad"},
 	{"probing", "being tried again", "warn"},
 	{stateHealthy, "healthy", "good"},
-	{"", "no calls lately", ""},
+	{"", "not known", ""},
 }
 
 // rank is the place of the state in providerStates.
@@ -113,12 +130,12 @@ func providers(v *visit) error {
 	if p.Rows, err = readProviders(v); err != nil {
 		return err
 	}
-	var byProvider, byModel map[string]failedCalls
+	var byProvider, byModel map[string]callsOfDay
 	if p.Day {
-		if byProvider, err = failedOfDay(v, "provider", nil); err != nil {
+		if byProvider, err = readDay(v, "provider", nil); err != nil {
 			return err
 		}
-		if byModel, err = failedOfDay(v, "model", nil); err != nil {
+		if byModel, err = readDay(v, "model", nil); err != nil {
 			return err
 		}
 	}
@@ -182,16 +199,32 @@ func readProviders(v *visit) ([]providerCard, error) {
 	return answer.Data, err
 }
 
-// failedOfDay returns the calls of the last 24 hours with these filters and how many failed, by the
-// provider or the model.
-func failedOfDay(v *visit, by string, filters url.Values) (map[string]failedCalls, error) {
+// readDay returns the calls of the last 24 hours with these filters, by the provider or the model.
+func readDay(v *visit, by string, filters url.Values) (map[string]callsOfDay, error) {
 	to := v.now.UTC().Truncate(time.Hour).Add(time.Hour)
 	lines, err := linesBy(v, by, "hour", to.Add(-24*time.Hour), to, filters)
-	found := make(map[string]failedCalls, len(lines))
-	for name, line := range lines {
-		found[name] = line.failed()
+	if err != nil {
+		return nil, err
 	}
-	return found, err
+	found := make(map[string]callsOfDay, len(lines))
+	for name, line := range lines {
+		found[name] = line.calls()
+	}
+	return found, readFailures(v, found, by, filters)
+}
+
+// readFailures adds how many of the calls failed at the provider or the server.
+func readFailures(v *visit, calls map[string]callsOfDay, by string, filters url.Values) error {
+	to := v.now.UTC().Truncate(time.Hour).Add(time.Hour)
+	q := url.Values{"code": {upstreamFailures}}
+	maps.Copy(q, filters)
+	failures, err := linesBy(v, by, "hour", to.Add(-24*time.Hour), to, q)
+	for name, line := range failures {
+		c := calls[name]
+		c.Failed = min(line.Total.Requests, c.Errors)
+		calls[name] = c
+	}
+	return err
 }
 
 // linesBy returns the sums of a time, by the provider, the model or the key.
@@ -209,4 +242,6 @@ func linesBy(v *visit, by, step string, from, to time.Time, filters url.Values) 
 	return lines, nil
 }
 
-func (s *seriesLine) failed() failedCalls { return failedCalls{s.Total.Requests, s.Total.Errors} }
+func (s *seriesLine) calls() callsOfDay {
+	return callsOfDay{Requests: s.Total.Requests, Errors: s.Total.Errors}
+}

@@ -27,7 +27,7 @@ type serverRow struct {
 	LastError       string `json:"last_error"`
 	Since           time.Time
 	InFlight        int64 `json:"in_flight"`
-	Day             failedCalls
+	Day             callsOfDay
 }
 
 // serverFailing is one of the states of GET /v1/mcp.
@@ -48,17 +48,11 @@ func (s *serverRow) Path() string { return Prefix + "/tools/" + url.PathEscape(s
 // Why says what its last failure means.
 func (s *serverRow) Why() explanation { return explain(s.LastError) }
 
-// DayRows is the list of its requests of the day, FailedRows of those that were refused or failed.
-func (s *serverRow) DayRows() string { return s.rows(nil) }
-
-// FailedRows is DayRows of those that were refused or failed.
-func (s *serverRow) FailedRows() string { return s.rows(url.Values{"code": {anyCode}}) }
-
-func (s *serverRow) rows(filters url.Values) string {
-	q := url.Values{"provider": {s.ID}}
-	maps.Copy(q, filters)
-	return activityLink(&span{Choice: "24h"}, q)
-}
+// DayRows is the list of its requests of the day, FailedRows of those that failed at it, and RefusedRows
+// of all that were refused or failed.
+func (s *serverRow) DayRows() string     { return rowsOfDay(s.ID, "") }
+func (s *serverRow) FailedRows() string  { return rowsOfDay(s.ID, upstreamFailures) }
+func (s *serverRow) RefusedRows() string { return rowsOfDay(s.ID, anyCode) }
 
 // toolsPage is what its template shows.
 type toolsPage struct {
@@ -73,7 +67,7 @@ func tools(v *visit) (err error) {
 		return err
 	}
 	if p.Day && len(p.Rows) > 0 {
-		byServer, err := failedOfDay(v, "provider", nil)
+		byServer, err := readDay(v, "provider", nil)
 		if err != nil {
 			return err
 		}
@@ -109,7 +103,7 @@ type toolRow struct {
 	Tool
 
 	Rows string // the list of its calls of the day
-	Day  failedCalls
+	Day  callsOfDay
 }
 
 const (
@@ -139,7 +133,7 @@ func showServer(v *visit) error {
 		p.Failure = err.Error()
 	}
 	if p.ShowDay {
-		byTool, err := failedOfDay(v, "model", url.Values{"provider": {p.ID}})
+		byTool, err := readDay(v, "model", url.Values{"provider": {p.ID}})
 		if err != nil {
 			return err
 		}

@@ -43,8 +43,13 @@ func toolsAPI(answer http.HandlerFunc) *fakeAPI {
 	a.key.Scopes |= keys.MCPCall
 	a.always("/v1/mcp", twoServers)
 	a.answers["/api/v1/activity/series"] = func(q url.Values) string {
-		if q.Get("by") == "model" {
+		switch failures := q.Get("code") == "upstream"; {
+		case q.Get("by") == "model" && failures:
+			return `{"data":[{"name":"demo/echo","total":{"requests":1,"errors":1}}]}`
+		case q.Get("by") == "model":
 			return `{"data":[{"name":"demo/echo","total":{"requests":30,"errors":3}}]}`
+		case failures:
+			return `{"data":[{"name":"demo","total":{"requests":4,"errors":4}}]}`
 		}
 		return `{"data":[{"name":"demo","total":{"requests":1200,"errors":6}}]}`
 	}
@@ -68,7 +73,7 @@ func TestServersAreShownWithTheirHealthAndTheirDay(t *testing.T) {
 	a := toolsAPI(nil)
 	page := a.visit(t, "/console/tools").Body.String()
 	contains(t, page, `<a href="/console/tools/demo"><b>demo</b></a>`, `<span class="badge good">ok</span>`, `>10 minutes ago</time>`, ">2</td>",
-		`href="/console/activity?provider=demo&amp;range=24h">1,200</a>`, `href="/console/activity?code=%2A&amp;provider=demo&amp;range=24h">6</a> <span class="dim">0.5 %</span>`,
+		`href="/console/activity?provider=demo&amp;range=24h">1,200</a>`, `href="/console/activity?code=upstream&amp;provider=demo&amp;range=24h">4</a> <span class="dim">0.3 %</span>`, `href="/console/activity?code=%2A&amp;provider=demo&amp;range=24h">2</a>`,
 		`<span class="badge bad">failing</span>`, "<code>upstream_timeout</code>", `data-live="10"`)
 	a.key.Scopes = keys.MCPCall
 	contains(t, a.visit(t, "/console/tools").Body.String(), "With the scope <code>activity:read</code>")
@@ -83,10 +88,15 @@ func TestServersAreShownWithTheirHealthAndTheirDay(t *testing.T) {
 // A gateway without servers, and a key that may use none, has the overview as it was.
 func TestTheOverviewHasTheServersOfTheKey(t *testing.T) {
 	a := toolsAPI(nil)
-	a.always("/api/v1/activity/series", `{"by":"provider","step":"hour","from":"2026-11-21T03:00:00Z","to":"2026-11-23T03:00:00Z","complete":true,
-		"data":[{"name":"demo","total":{},"points":[{"at":"2026-11-23T01:00:00Z","requests":200,"errors":2}]}],"total":{"total":{"requests":200},"points":[]}}`)
+	a.answers["/api/v1/activity/series"] = func(q url.Values) string {
+		if q.Get("code") == "upstream" {
+			return `{"data":[{"name":"demo","total":{"requests":1,"errors":1}}]}`
+		}
+		return `{"by":"provider","step":"hour","from":"2026-11-21T03:00:00Z","to":"2026-11-23T03:00:00Z","complete":true,
+			"data":[{"name":"demo","total":{},"points":[{"at":"2026-11-23T01:00:00Z","requests":200,"errors":2}]}],"total":{"total":{"requests":200},"points":[]}}`
+	}
 	page := a.visit(t, "/console/").Body.String()
-	contains(t, page, `href="/console/tools">All servers</a>`, `<code class="dim">upstream_timeout</code>`, `1.0 % of 200 failed</a>`)
+	contains(t, page, `href="/console/tools">All servers</a>`, `<code class="dim">upstream_timeout</code>`, `0.5 % of 199 failed</a>, <a href="/console/activity?code=%2A&amp;provider=demo&amp;range=24h">1 refused</a>`)
 	if strings.Index(page, "<b>files</b>") > strings.Index(page, "<b>demo</b>") {
 		t.Error("the server that fails is not the first")
 	}
@@ -102,7 +112,7 @@ func TestTheOverviewHasTheServersOfTheKey(t *testing.T) {
 
 func TestAServerIsAskedForItsTools(t *testing.T) {
 	page := toolsAPI(demoServer).visit(t, "/console/tools/demo").Body.String()
-	contains(t, page, "<h1>Tools of demo</h1>", "MCP 2026-07-28", `<th scope="row" class="wrap mono">echo</th>`, "Returns the text.", `href="/console/activity?model=demo%2Fecho&amp;range=24h">30</a>`, `3 <span class="dim">10.0 %</span>`, "Always fails.",
+	contains(t, page, "<h1>Tools of demo</h1>", "MCP 2026-07-28", `<th scope="row" class="wrap mono">echo</th>`, "Returns the text.", `href="/console/activity?model=demo%2Fecho&amp;range=24h">30</a>`, `1 <span class="dim">3.6 %</span>`, "Always fails.",
 		"claude mcp add --transport http demo &#39;http://example.com/mcp/demo&#39; --header &#34;Authorization: Bearer $GATEWAY_API_KEY&#34;",
 		"codex mcp add demo --url &#39;http://example.com/mcp/demo&#39; --bearer-token-env-var GATEWAY_API_KEY")
 	if w := toolsAPI(demoServer).visit(t, "/console/tools/none"); w.Code != 404 {

@@ -53,7 +53,7 @@ func TestUsageHasTheSumsOfTheCalls(t *testing.T) {
 	a := newChartsAPI(t, usageCalls...)
 	body := a.visit("/console/usage").Body.String()
 	wantRows(t, body,
-		"Model Cost Share of cost Requests Failed Input tokens of them cached Output tokens",
+		"Model Cost Share of cost Requests Errors Input tokens of them cached Output tokens",
 		"acme/large $2.0000 80.0 % 1 0 1,000 0 200",
 		"acme/small $0.5000 20.0 % 1 0 1,000 0 200",
 		"home/llama price unknown 0.0 % 1 0 1,000 0 200",
@@ -74,7 +74,7 @@ func TestUsageShowsUnits(t *testing.T) {
 		r.Model, r.CostNano, r.Units = "acme/draw", 500_000_000, units.Counts{units.Images: 1_200, units.Millis: 9_000}
 	}))
 	wantRows(t, newChartsAPI(t, calls...).visit("/console/usage").Body.String(),
-		"Model Cost Share of cost Requests Failed Input tokens of them cached Output tokens Also used",
+		"Model Cost Share of cost Requests Errors Input tokens of them cached Output tokens Also used",
 		"acme/large $2.0000 80.0 % 1 0 1,000 0 200",
 		"acme/draw $0.5000 20.0 % 1 0 1,000 0 200 Pictures 1,200 Sound (ms) 9,000",
 		"Total $2.5000 2 0 2,000 0 400 Pictures 1,200 Sound (ms) 9,000",
@@ -84,7 +84,7 @@ func TestUsageShowsUnits(t *testing.T) {
 func TestUsageByKeyShowsTokensOfOneModel(t *testing.T) {
 	body := newChartsAPI(t, usageCalls...).visit("/console/usage?by=key&metric=tokens&provider=acme").Body.String()
 	wantRows(t, body,
-		"Key Cost Share of tokens Requests Failed Input tokens of them cached Output tokens",
+		"Key Cost Share of tokens Requests Errors Input tokens of them cached Output tokens",
 		"dev $2.0000 50.0 % 1 0 1,000 0 200", "ci $0.5000 50.0 % 1 0 1,000 0 200", "Total $2.5000 2 0 2,000 0 400",
 	)
 	for _, want := range []string{

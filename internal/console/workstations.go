@@ -88,7 +88,7 @@ func (r *workstationRow) OpenSessions() string {
 }
 
 // Thumbnails are pictures of desktops where somebody is: nobody else's machine is connected to because
-// of a list. Each takes one of automation_sessions for a minute.
+// of a list. They are previews: no agent's sessions, and nothing counts or is recorded.
 const (
 	maxThumbnails  = 12
 	thumbnailWidth = "320"

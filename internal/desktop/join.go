@@ -22,6 +22,7 @@ type Pass struct {
 	// Withdrawn reports whether the viewer may not join any more; nil: it may. It must not call back.
 	Withdrawn func() bool
 
+	unlisted  bool // see Preview
 	token     *Token
 	source    *Source   // that is asked where the workstation is; nil: it is known
 	refreshed time.Time // answers of the source from before do not count
@@ -67,9 +68,17 @@ func (p *Pass) Join(viewer netip.AddrPort, security string) (*Session, error) {
 	record.Rules.Automation = 0 // see token
 	x.record = record
 	s.add(x) // it hears of its end from now on
-	if err := p.join(x, record); err != nil {
+	if p.unlisted {
+		err = p.peek(x)
+	} else {
+		err = p.join(x, record)
+	}
+	if err != nil {
 		s.remove(x)
 		return nil, err
+	}
+	if p.unlisted {
+		return x, nil
 	}
 	x.emit(EventSessionOpened, x.data)
 	return x, nil

@@ -23,6 +23,7 @@ type Session struct {
 
 	sessions *sessions
 	emit     emitter
+	unlisted bool // a preview, of which the store knows nothing; set before it begins
 
 	mu     sync.Mutex    // guards the following
 	record SessionRecord // as the store has it; Until may come forward
@@ -213,7 +214,10 @@ func (x *Session) Leave() {
 	first := !x.over.left
 	x.over.left = true
 	x.mu.Unlock()
-	if !first {
+	if first && x.unlisted {
+		x.sessions.remove(x)
+	}
+	if !first || x.unlisted {
 		return
 	}
 	<-x.out.over

@@ -151,6 +151,11 @@ func (s *sessions) settleEnds(w *Workstation) {
 			here.settle(x, s.now())
 		}
 	}
+	for _, x := range s.of(w.ID) {
+		if x.unlisted && alone(w, s.now()) {
+			x.End(ReasonReplaced)
+		}
+	}
 }
 
 func (s *sessions) add(x *Session) {

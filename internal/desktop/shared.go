@@ -17,6 +17,9 @@ type Shared struct {
 func (h *Shared) Traffic() map[string][2]int64 {
 	traffic := make(map[string][2]int64)
 	for _, x := range h.sessions.of() {
+		if x.unlisted {
+			continue
+		}
 		traffic[x.ID] = [2]int64{x.Up.Load(), x.Down.Load()}
 	}
 	return traffic

@@ -180,10 +180,10 @@ func (s *State) judge(c *configuration, id ID, t *Token, viewer netip.Addr) (gen
 // Node is the name of this gateway among several, "" where it is the only one.
 func (s *State) Node() string { return (&SessionRecord{Node: s.sessions.store.Node()}).NodeName() }
 
-// Open is the number of open sessions.
+// Open is the number of open sessions, without previews.
 func (s *State) Open() (n int) {
 	for _, x := range s.sessions.of() {
-		if x.Why() == "" {
+		if x.Why() == "" && !x.unlisted {
 			n++
 		}
 	}

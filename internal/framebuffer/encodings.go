@@ -43,6 +43,7 @@ var encodings = map[int32]encoding{
 	rfb.EncodingQEMULEDs:  skipped(1),
 	rfb.EncodingVMwareLED: skipped(4),
 	rfb.EncodingXVP:       skipped(0),
+	rfb.EncodingButtons:   skipped(0),
 }
 
 // skipped is a rectangle of n bytes that tells nothing of the picture.

@@ -8,6 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp/desktops"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/screen"
 )
 
 // ownDesktops are the workstations of a caller, as the built-in MCP server has them.
@@ -65,7 +66,7 @@ func (o ownDesktops) Open(workstation string, control bool) (desktops.Screen, fu
 		return nil, nil, err
 	}
 	o.req.SetWorkstation(workstation)
-	x, err := o.vnc.Screen(o.req, workstation, o.client, control)
+	x, err := o.vnc.Screen(o.req, screen.Who{Workstation: workstation, Client: o.client, Control: control})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
@@ -9,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -65,6 +67,18 @@ func (m RuntimeKeys) Create(ctx context.Context, by Manager, tenant string, e *r
 func (m RuntimeKeys) Update(ctx context.Context, by Manager, hash string, e *runtimekeys.Edit) (*runtimekeys.Key, error) {
 	key, err := m.keys().Update(ctx, m.gateway.runtime, by.Tenants, hash, e)
 	return key, m.changed(by, "changed", key, err)
+}
+
+// KeyWarnings says what is wrong with a key that works as its manager asked: a limit of money that lets no call
+// through. Each is a sentence without a full stop.
+func KeyWarnings(m RuntimeKeys, key *runtimekeys.Key) []string {
+	grant := key.Grant(m.gateway.runtime)
+	models := m.gateway.models.known(grant.Key)
+	priced := slices.ContainsFunc(models, func(model catalog.Model) bool { return model.Price != nil })
+	if !grant.Limits.HardMoney() || grant.Limits.Unpriced || priced || len(models) == 0 {
+		return nil
+	}
+	return []string{"it has a hard limit of money, and no model that it may call has a known price, so its calls are refused (402): add prices in a catalog, or set unpriced allow in runtime_keys"}
 }
 
 // Rotate gives a key another secret; see [runtimekeys.Keys.Rotate]. The desktops that were opened with

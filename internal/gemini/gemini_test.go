@@ -35,6 +35,19 @@ func TestWhatIsNoAnswerFails(t *testing.T) {
 	}
 }
 
+// Tokens that were used are paid for, also if the provider reports a failure beside them.
+func TestUsageBesideAnErrorCounts(t *testing.T) {
+	const body = `{"error":{"code":500,"message":"x","status":"INTERNAL"},"usageMetadata":{"promptTokenCount":1009,"candidatesTokenCount":2003,"totalTokenCount":3012}}`
+	_, whole, _ := gemini.Result(nil, []byte(body), call)
+	s := gemini.NewStream(call, 1)
+	s.Data(nil, openai.NewEvent(nil, []byte(body)))
+	for _, sum := range []openai.Summary{whole, s.Summary()} {
+		if sum.Err == nil || !sum.HasUsage || sum.Usage.Prompt != 1009 || sum.Usage.Completion != 2003 {
+			t.Errorf("%+v", sum)
+		}
+	}
+}
+
 // SDKs take a stream that is cut for a whole one: only a finishReason ends it well.
 func TestAStreamEndsWellOrWithAnError(t *testing.T) {
 	const text, end = `{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"modelVersion":"m-001"}`, `{"candidates":[{"finishReason":"STOP"}]}`

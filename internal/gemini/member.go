@@ -27,7 +27,7 @@ func (a *Member) Result(dst, body []byte, call openai.Call) ([]byte, openai.Summ
 	if err != nil {
 		return r.fail(dst, call.Broken("answered what is not JSON").WithCause(err))
 	}
-	if failed := faultIn(&call, body, members); failed != nil {
+	if failed := r.fault(body, members); failed != nil {
 		return r.fail(dst, failed)
 	}
 	if i, ok := jsonscan.Find(body, members, a.Key); !ok || members[i].Kind != a.Kind {

@@ -17,7 +17,7 @@ func Result(dst, body []byte, call openai.Call) ([]byte, openai.Summary, error) 
 	if err != nil {
 		return r.fail(dst, call.Broken("answered what is not JSON").WithCause(err))
 	}
-	if failed := faultIn(&call, body, members); failed != nil {
+	if failed := r.fault(body, members); failed != nil {
 		return r.fail(dst, failed)
 	}
 	if !r.read(body, members) {
@@ -35,14 +35,18 @@ func (r *response) fail(dst []byte, e *apierror.Error) ([]byte, openai.Summary, 
 	return dst, r.sum, e
 }
 
-// faultIn returns the failure that the provider reports instead of an answer, nil for none.
-func faultIn(call *openai.Call, data []byte, members []jsonscan.Member) *apierror.Error {
+// fault returns the failure that the provider reports instead of an answer, nil for none. It notes the
+// usage beside it.
+func (r *response) fault(data []byte, members []jsonscan.Member) *apierror.Error {
 	if i, ok := jsonscan.Find(data, members, "error"); ok && members[i].Kind == '{' {
 		pe := openai.ParseProviderError(data)
 		if pe.Status == http.StatusServiceUnavailable {
 			pe.Type = "overloaded_error" // by which the gateway knows it
 		}
-		return call.Fault(pe)
+		if u, known := EventUsage(data); known {
+			r.sum.Usage, r.sum.HasUsage, r.sum.Later = u, true, 0
+		}
+		return r.call.Fault(pe)
 	}
 	return nil
 }

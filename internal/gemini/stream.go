@@ -41,7 +41,7 @@ func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
 	if err != nil {
 		return s.failed(dst, s.call.Broken("answered what is not JSON").WithCause(err))
 	}
-	if failed := faultIn(&s.call, e.Data, members); failed != nil {
+	if failed := s.fault(e.Data, members); failed != nil {
 		return s.failed(dst, failed)
 	}
 	finished := s.sum.Finished

@@ -46,15 +46,15 @@ func TestAWebhookMayAnswerAMebibyte(t *testing.T) {
 
 func TestTheErrorsOfAWebhookSayWhatIsWrong(t *testing.T) {
 	for want, m := range map[string]moderator{
-		`webhook of guardrail "outside": connection refused`:                            func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") },
-		`webhook of guardrail "outside": it answered with status 500`:                   answering(500, ``),
-		`webhook of guardrail "outside": the answer is not valid JSON, or has a member twice`:                  answering(200, `allow`),
-		`webhook of guardrail "outside": the answer has an unknown action`:              answering(200, `{}`),
-		`webhook of guardrail "outside": the answer redacts text 2 of 2 texts`:          answering(200, `{"action":"redact","redactions":[{"text":2,"start":0,"end":1}]}`),
-		`webhook of guardrail "outside": the answer redacts text -1 of 2 texts`:         answering(200, `{"action":"redact","redactions":[{"text":-1,"start":0,"end":1}]}`),
-		`webhook of guardrail "outside": the answer redacts 1 to 1 in a text of 9 char`: answering(200, `{"action":"redact","redactions":[{"text":0,"start":1,"end":1}]}`),
-		`webhook of guardrail "outside": the answer redacts 9 to 10 in a text of 9 c`:   answering(200, `{"action":"redact","redactions":[{"text":0,"start":9,"end":10}]}`),
-		`webhook of guardrail "outside": the answer has 0 redactions, want 1 to 10000`:  answering(200, `{"action":"redact"}`),
+		`webhook of guardrail "outside": connection refused`:                                  func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") },
+		`webhook of guardrail "outside": it answered with status 500`:                         answering(500, ``),
+		`webhook of guardrail "outside": the answer is not valid JSON, or has a member twice`: answering(200, `allow`),
+		`webhook of guardrail "outside": the answer has an unknown action`:                    answering(200, `{}`),
+		`webhook of guardrail "outside": the answer redacts text 2 of 2 texts`:                answering(200, `{"action":"redact","redactions":[{"text":2,"start":0,"end":1}]}`),
+		`webhook of guardrail "outside": the answer redacts text -1 of 2 texts`:               answering(200, `{"action":"redact","redactions":[{"text":-1,"start":0,"end":1}]}`),
+		`webhook of guardrail "outside": the answer redacts 1 to 1 in a text of 9 char`:       answering(200, `{"action":"redact","redactions":[{"text":0,"start":1,"end":1}]}`),
+		`webhook of guardrail "outside": the answer redacts 9 to 10 in a text of 9 c`:         answering(200, `{"action":"redact","redactions":[{"text":0,"start":9,"end":10}]}`),
+		`webhook of guardrail "outside": the answer has 0 redactions, want 1 to 10000`:        answering(200, `{"action":"redact"}`),
 		`webhook of guardrail "outside": broken`: func(*http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: 200, Body: io.NopCloser(io.MultiReader(strings.NewReader(`{"action":"allow"}`), failing{}))}, nil
 		},

@@ -107,9 +107,7 @@ func (r *Keyring) add(spec Spec, common common, hashes *strings.Builder) error {
 		return fmt.Errorf("mcp: %w", err)
 	}
 	key.models = common.boundsOf(spec.Models, nil)
-	if len(spec.Tools) > 0 {
-		key.tools = common.boundsOf(spec.Tools, spec.TenantTools)
-	}
+	key.tools = tools{common.boundsOf(spec.Tools, spec.TenantTools), len(spec.Tools) > 0}
 	sums, err := spec.hashes()
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ type Key struct {
 	Expires     time.Time // zero = never
 
 	models   bounds // of the key; of one that was made at run time also what its configuration allows
-	tools    bounds // none: no tool
+	tools    tools
 	disabled bool
 }
 
@@ -76,7 +76,12 @@ func (k *Key) AllowsModel(id string) bool { return k.models.match(id) }
 
 // Patterns returns the two lists of a key of the configuration. Without a list of models it may use every
 // model; without a list of tools it may use none. The list of its tenant bounds the tools.
-func Patterns(k *Key) (models, tools []string) { return k.models.own(), k.tools.own() }
+func Patterns(k *Key) (models, tools []string) {
+	if k.tools.some {
+		tools = k.tools.bounds.own()
+	}
+	return k.models.own(), tools
+}
 
 // AllowsProvider reports whether the key may use a model of this provider, if there is one.
 func (k *Key) AllowsProvider(name string) bool { return k.models.matchSome(name + "/") }

@@ -19,9 +19,7 @@ func NewRuntimeKey(k Key, models, within pattern.List) *Key {
 // configuration allows such keys, and the list of its tenant. Either of the first two allows nothing if it
 // is empty, that of the tenant everything.
 func (k *Key) WithTools(own, within, tenant pattern.List) *Key {
-	if k.tools = nil; len(own) > 0 && len(within) > 0 {
-		k.tools = boundsOf(own, within, tenant)
-	}
+	k.tools = tools{boundsOf(own, within, tenant), len(own) > 0 && len(within) > 0}
 	return k
 }
 

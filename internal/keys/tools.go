@@ -2,21 +2,38 @@ package keys
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 )
 
+// tools are the lists of tools of a key and of its tenant. A key calls only tools that each of them has.
+type tools struct {
+	bounds bounds
+	some   bool // the key calls some tools at all
+}
+
 // AllowsTool reports whether the key may call a tool of an MCP server: its own list and that of its
 // tenant must both have it. The server's own list is asked apart.
 func (k *Key) AllowsTool(server, tool string) bool {
-	return len(k.tools) > 0 && k.tools.match(server+"/"+tool)
+	return k.tools.some && k.tools.bounds.match(server+"/"+tool)
 }
 
 // AllowsServer reports whether the key may use an MCP server: its own list and that of its tenant must
 // both name it. Resources and prompts of the server need no more than this.
 func (k *Key) AllowsServer(name string) bool {
-	return len(k.tools) > 0 && k.tools.matchSome(name+"/")
+	return k.tools.some && k.tools.bounds.matchSome(name+"/")
+}
+
+// LeavesTool reports whether the lists of the key and of its tenant leave it a tool that it may also use by
+// another right, a scope for instance. A list that names none of these servers, all of which have the tool,
+// takes nothing away.
+func LeavesTool(k *Key, servers []string, server, tool string) bool {
+	return !slices.ContainsFunc(k.tools.bounds, func(l pattern.List) bool {
+		names := slices.ContainsFunc(servers, func(s string) bool { return l.MatchesSome(s + "/") })
+		return names && !l.Match(server+"/"+tool)
+	})
 }
 
 // ValidTools returns an error for a pattern of tools that does not begin with the name of a server: a

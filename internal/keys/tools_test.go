@@ -101,3 +101,41 @@ func TestPatternsOfToolsBeginWithAServer(t *testing.T) {
 		t.Error("a key for all servers is made")
 	}
 }
+
+// A scope lets a key do by routes what tools do. Its lists take from that what they do not have, if they name
+// one of the servers at all.
+func TestListsThatNameAServerTakeAwayItsOtherTools(t *testing.T) {
+	servers := []string{"desktops", "spare"}
+	for _, c := range []struct {
+		own, tenant string
+		server      string
+		leaves      bool
+	}{
+		{"", "", "desktops", true},
+		{"github/*", "github/*", "desktops", true},
+		{"desktops/*", "", "desktops", true},
+		{"desktops/look", "", "desktops", false},
+		{"desktops/look spare/*", "", "desktops", false},
+		{"desktops/look", "", "spare", false}, // it names the other one
+		{"desktops/look spare/*", "", "spare", true},
+		{"", "desktops/look", "desktops", false},
+		{"desktops/*", "desktops/look", "desktops", false},
+		{"desktops/*", "github/*", "desktops", true},
+	} {
+		spec := spec(func(s *keys.Spec) { s.Tools, s.TenantTools = strings.Fields(c.own), strings.Fields(c.tenant) })
+		key, err := ring(t, spec).Authenticate(secret, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := keys.LeavesTool(key.Key, servers, c.server, "act"); got != c.leaves {
+			t.Errorf("key %q, tenant %q leave %s/act: %v", c.own, c.tenant, c.server, got)
+		}
+		if c.own == "" && (key.AllowsServer(c.server) || key.AllowsTool(c.server, "look")) {
+			t.Errorf("tenant %q: a key without a list calls tools", c.tenant)
+		}
+	}
+	made := keys.NewRuntimeKey(keys.Key{Name: "made"}, nil, nil).WithTools(nil, pattern.List{"desktops/look"}, nil)
+	if keys.LeavesTool(made, servers, "desktops", "act") || !keys.LeavesTool(made, servers, "desktops", "look") || made.AllowsTool("desktops", "look") {
+		t.Error("what keys made at run time may call bounds one without a list, too")
+	}
+}

@@ -70,7 +70,7 @@ func (g *charge) estimated(m *meter) openai.Usage {
 	if prompt == 0 {
 		prompt = params.Tokens(m.requestBytes, params.BytesPerToken)
 	}
-	completion := m.completion(choices, g.deps.Now(), g.requested.Logprobs)
+	completion := m.completion(choices, g.deps.Now())
 	made := g.target.made(&g.requested).Heard(cmp.Or(m.heard, g.requested.Heard))
 	prompt += made.Prompt
 	switch {

@@ -50,6 +50,8 @@ func event(s string) []byte {
 		`"choices":[{"index":0,"delta":{"content":"` + s + `"},"logprobs":null,"finish_reason":null}],"usage":null}`)
 }
 
+func chunk(s string) *openai.Event { return openai.NewEvent(nil, event(s)) }
+
 func TestAnAnswerThatToldNoUsageIsChargedByWhatWasSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, answering(200, `{}`), limited(budget(t, "10usd/day")))
@@ -64,37 +66,44 @@ func TestAnAnswerThatToldNoUsageIsChargedByWhatWasSeen(t *testing.T) {
 			{"nothing, for two minutes", func(*call) { time.Sleep(2 * time.Minute) }, 24_000, 24_000},
 			{"a token an event", func(c *call) {
 				for i := range 500 {
-					meterOf(c).event(nil, event(fmt.Sprintf("w%d", i)))
+					meterOf(c).event(chunk(fmt.Sprintf("w%d", i)))
 				}
 			}, 500, 700},
-			{"all in one event", func(c *call) { meterOf(c).event(nil, event(strings.Repeat("word ", 8000))) }, 8_000, 14_000},
+			{"all in one event", func(c *call) { meterOf(c).event(chunk(strings.Repeat("word ", 6000))) }, 10_000, 10_000},
 			{"a few events of the same size", func(c *call) {
 				for range 50 {
-					meterOf(c).event(nil, event(strings.Repeat("word ", 100)))
+					meterOf(c).event(chunk(strings.Repeat("word ", 100)))
 				}
 			}, 5_000, 10_000},
 			{"usage in the first event only", func(c *call) {
 				for i := range 5000 {
-					meterOf(c).event(nil, event(fmt.Sprintf("w%d", i)))
+					meterOf(c).event(chunk(fmt.Sprintf("w%d", i)))
 				}
 				attemptOf(c).summarize(openai.Summary{HasUsage: true, Later: 4999, Usage: openai.Usage{Prompt: 10, Total: 10}})
-			}, 5_000, 7_000},
+			}, 7_900, 8_000},
 			{"usage in the last event", func(c *call) {
-				meterOf(c).event(nil, event("w"))
+				meterOf(c).event(chunk("w"))
 				attemptOf(c).summarize(openai.Summary{HasUsage: true, Usage: openai.Usage{Prompt: prompt, Completion: 7}})
 			}, 7, 7},
+			{"one event, no longer than a frame", func(c *call) { meterOf(c).event(chunk(strings.Repeat("word ", 24))) }, 40, 40},
+			{"two events, one with all of the text", func(c *call) {
+				meterOf(c).event(chunk(""))
+				meterOf(c).event(chunk(strings.Repeat("word ", 60)))
+			}, 100, 100},
+			{"the same thoughts under two names", func(c *call) {
+				meterOf(c).event(openai.NewEvent(nil, []byte(`{"choices":[{"delta":{"reasoning":"`+strings.Repeat("hm ", 100)+`","reasoning_content":"`+strings.Repeat("hm ", 100)+`"}}]}`)))
+			}, 100, 100},
+			{"arguments", func(c *call) {
+				meterOf(c).event(openai.NewEvent(nil, []byte(`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"a":"`+strings.Repeat("x", 292)+`"}}}]}}]}`)))
+			}, 100, 100},
 			{"token probabilities", func(c *call) {
 				for range 50 {
-					meterOf(c).event(nil, event(strings.Repeat("probable ", 200)))
+					meterOf(c).event(openai.NewEvent(nil, []byte(`{"choices":[{"delta":{"content":"w"},"logprobs":{"content":[`+strings.Repeat(`{"token":"probable","logprob":-1,"bytes":[1,2,3]},`, 20)+`{}]}}]}`)))
 				}
 			}, 50, 50},
-			{"more than was reserved", func(c *call) { meterOf(c).event(nil, event(strings.Repeat("word ", 100_000))) }, 100_000, 100_000},
+			{"more than was reserved", func(c *call) { meterOf(c).event(chunk(strings.Repeat("word ", 100_000))) }, 100_000, 100_000},
 		} {
-			sent := body
-			if c.name == "token probabilities" {
-				sent = strings.Replace(body, `"stream":true`, `"logprobs":1`, 1)
-			}
-			tokens := r.spend(t, sent, c.happens).Spent/1000 - prompt
+			tokens := r.spend(t, body, c.happens).Spent/1000 - prompt
 			if tokens < c.least || tokens > c.most {
 				t.Errorf("%s: %d tokens of output, want %d to %d", c.name, tokens, c.least, c.most)
 			}
@@ -124,7 +133,7 @@ func TestPausesOfAStreamAreCharged(t *testing.T) {
 			if err != nil {
 				break
 			}
-			meterOf(call).event(nil, event(string(buffer[:n])))
+			meterOf(call).event(chunk(string(buffer[:n])))
 		}
 		call.req.Finish()
 		if got := r.balance(t).Spent/1000 - int64(len(body)+2)/3; got < 60*200 || got > 60*200+50 {
@@ -159,7 +168,7 @@ func TestImagesOfACallThatToldNoUsageAreCharged(t *testing.T) {
 		part := `{"type":"image_url","image_url":{"url":"https://x.example/a.png"}}`
 		body := `{"model":"acme/m","stream":true,"max_tokens":10,"messages":[{"role":"user","content":[` + part + strings.Repeat(","+part, images-1) + `]}]}`
 		for text, least := range map[string]int64{"10usd/day": images * 50_000, "10usd/day soft": images * 1_000} {
-			b := newRig(t, answering(200, `{}`), limited(budget(t, text))).spend(t, body, func(c *call) { meterOf(c).event(nil, event("x")) })
+			b := newRig(t, answering(200, `{}`), limited(budget(t, text))).spend(t, body, func(c *call) { meterOf(c).event(chunk("x")) })
 			if tokens := b.Spent / 1000; tokens < least || tokens > 2*least {
 				t.Errorf("%s: %d tokens, want %d or a little more", text, tokens, least)
 			}

@@ -95,7 +95,7 @@ func (u *upstream) again(s *wire.Sending, body []byte) (*http.Response, error) {
 // refusal is the failure of an attempt whose further request was refused.
 func (u *upstream) refusal(s *wire.Sending, resp *http.Response) *apierror.Error {
 	u.adaptRefusal(resp, s)
-	return providerError(resp, u.deps.Now(), shown(u.request, u.target), u.target.provider.Name)
+	return providerError(resp, u.deps.Now(), u.shown(), u.target.provider.Name)
 }
 
 // adaptedBody closes the provider's body.

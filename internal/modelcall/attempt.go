@@ -1,6 +1,8 @@
 package modelcall
 
 import (
+	"slices"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
@@ -77,9 +79,12 @@ func (a *attempt) close() (m *meter, served bool) {
 	return &a.upstream.meter, a.upstream.mayHaveBeenServed()
 }
 
-// shown returns a provider's text as the caller may see it.
-func shown(q *request.Request, t *target) func(string) string {
-	return func(text string) string { return redact.Text(text, append(t.endpoint.Secrets(), q.Caller.Secret)...) }
+// shown returns a provider's text as the caller may see it, who has guessed some of its secrets.
+func shown(q *request.Request, t *target, guessed ...string) func(string) string {
+	return func(text string) string {
+		secrets := slices.DeleteFunc(t.endpoint.Secrets(), func(secret string) bool { return slices.Contains(guessed, secret) })
+		return redact.Text(text, append(secrets, q.Caller.Secret)...)
+	}
 }
 
-func (a *attempt) shown() func(string) string { return shown(a.upstream.request, a.upstream.target) }
+func (a *attempt) shown() func(string) string { return a.upstream.shown() }

@@ -243,7 +243,7 @@ func (c *call) encode(t *target) (*wire.Sending, error) {
 	r := c.req.Outcome.Record
 	c.body.ClearEdits()
 	c.sealed.target = t
-	owner := ownership{c.deps, t.accountName(), r.Tenant, r.RequestID}
+	owner := ownership{c.deps, t.accountName(), r.Tenant, r.RequestID, c.state.refs.Given}
 	e := wire.Encoding{
 		Body: &c.body, Caller: c.req.HTTP, Asked: c.asked, Requested: c.charge.requested, Model: t.model, Provider: t.provider,
 		MaxPrice: c.charge.maxPrice(t), API: c.api, Pricer: &c.charge, IDs: wire.IDs{RequestID: r.RequestID, Created: r.CreatedAt.Unix()}, Sealed: &c.sealed,

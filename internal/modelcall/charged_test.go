@@ -221,7 +221,7 @@ func TestAStoredResponseBelongsToItsTenant(t *testing.T) {
 	if _, refusal := r.serve(t, wire.Responses, responsesBody); refusal != nil {
 		t.Fatal(refusal)
 	}
-	if owner, known, err := r.Owners.Owner(t.Context(), "acme", "resp_up"); owner != "default" || !known || err != nil {
+	if owner, known, err := r.Owners.Owner(t.Context(), "response", "acme", "resp_up"); owner != "default" || !known || err != nil {
 		t.Errorf("owner %q, %v, %v", owner, known, err)
 	}
 }

@@ -1,6 +1,7 @@
 package modelcall
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 )
 
@@ -71,9 +73,47 @@ func TestACompactionOwnsWhatItIsMadeOf(t *testing.T) {
 	if _, refusal := r.serve(t, wire.Compact, compactBody); refusal != nil {
 		t.Fatal(refusal)
 	}
-	for _, id := range []string{"resp_c", "cmp_1"} {
-		if owner, known, err := r.Owners.Owner(t.Context(), "acme", id); owner != "default" || !known || err != nil {
+	for id, kind := range map[string]string{"resp_c": "response", "cmp_1": "item"} {
+		if owner, known, err := r.Owners.Owner(t.Context(), kind, "acme", id); owner != "default" || !known || err != nil {
 			t.Errorf("%s: owner %q, %v, %v", id, owner, known, err)
+		}
+	}
+}
+
+// A compaction, and some servers' answers, repeat items of the input. Their ids are the caller's: who gives
+// an item the id of a file does not own that file.
+func TestAnIDThatAProviderRepeatsIsNotOwned(t *testing.T) {
+	const (
+		items = `{"type":"function_call","id":"file-outside","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call","id":"resp_outside","call_id":"d","name":"f","arguments":"{}"},` +
+			`{"type":"message","id":"msg_outside","role":"user","content":"hi"}`
+		input   = `{"type":"function_call","id":"file-outside","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call","ID":"resp_\u006futside","call_id":"d","name":"f","arguments":"{}"},{"type":"message","id":"other","id":"msg_outside","role":"user","content":"hi"}`
+		answer  = `{"id":"resp_c","object":"response","created_at":1,"status":"completed","model":"m","output":[` + items + `,{"id":"file-made","type":"message","role":"assistant","content":[]},{"id":"msg_made","type":"message","role":"assistant","content":[]}],"usage":{"input_tokens":3,"output_tokens":4,"total_tokens":7}}`
+		request = `{"model":"acme/m","input":[` + input + `]`
+	)
+	events := `data: {"type":"response.created","response":{"id":"resp_c","status":"in_progress","output":[]}}` + "\n\n"
+	for item := range strings.SplitSeq(items+`,{"type":"message","id":"msg_made","role":"assistant","content":[]},{"type":"message","id":"file-made","role":"assistant","content":[]}`, `,{"type"`) {
+		events += `data: {"type":"response.output_item.added","item":{"type"` + strings.TrimPrefix(item, `{"type"`) + "}\n\n"
+	}
+	events += `data: {"type":"response.completed","response":` + answer + "}\n\n"
+	for name, c := range map[string]struct {
+		op      *wire.Operation
+		body    string
+		answers roundTrip
+	}{
+		"compact": {wire.Compact, request + `}`, answering(200, answer)},
+		"whole":   {wire.Responses, request + `}`, answering(200, answer)},
+		"stream":  {wire.Responses, request + `,"stream":true}`, eventsOf(events)},
+	} {
+		r := newRig(t, c.answers)
+		if _, refusal := r.serve(t, c.op, c.body); refusal != nil {
+			t.Fatal(name, refusal)
+		}
+		for _, kind := range []openai.Kind{openai.KindResponse, openai.KindItem, openai.KindFile} {
+			found, err := r.Owners.Find(t.Context(), string(kind), "acme", []string{"file-outside", "resp_outside", "msg_outside", "file-made", "msg_made", "resp_c"})
+			want := map[openai.Kind]string{openai.KindResponse: "map[resp_c:default]", openai.KindItem: "map[msg_made:default]", openai.KindFile: "map[]"}[kind]
+			if err != nil || fmt.Sprint(found) != want {
+				t.Errorf("%s, %s: %v, %v; want %s", name, kind, found, err, want)
+			}
 		}
 	}
 }

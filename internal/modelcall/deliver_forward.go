@@ -102,7 +102,7 @@ func (d *streaming) takeRepeated() *apierror.Error {
 func (d *streaming) take(event *openai.Event) *apierror.Error {
 	defer event.Release()
 	u, data := &d.attempt.upstream, event.Data
-	u.meter.event(event.Name, data)
+	u.meter.event(event)
 	u.trace.answered(data)
 	if d.guarded == nil {
 		d.batch.set(d.stream.Data(d.batch.bytes(), event))

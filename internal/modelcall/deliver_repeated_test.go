@@ -56,7 +56,7 @@ func eachEvent(text string, s openai.Stream, m *meter) (out []byte) {
 		}
 		if !event.Comment {
 			e := openai.NewEvent(event.Name, event.Data)
-			m.event(e.Name, e.Data)
+			m.event(e)
 			out = s.Data(out, e)
 		}
 	}

@@ -92,6 +92,7 @@ func (t *typed) text(ctx context.Context, resp *http.Response) delivery {
 func deliverBytes(ctx context.Context, a *attempt, rates shownRates, resp *http.Response) delivery {
 	u := &a.upstream
 	q, heard, buffer := u.request, sound.New(resp.Header.Get("Content-Type")), make([]byte, maxPassed)
+	defer heard.Close()
 	for begun, gone := false, error(nil); ; {
 		n, err := resp.Body.Read(buffer)
 		if n > 0 && !begun {
@@ -115,7 +116,7 @@ func deliverBytes(ctx context.Context, a *attempt, rates shownRates, resp *http.
 			u.meter.markUnbilled()
 			return failed(brokenAnswer(a.provider(), err))
 		}
-		u.meter.heard = heard.Millis()
+		u.meter.heard = heard.Close()
 		if err == io.EOF {
 			a.succeed()
 			q.Outcome.Succeed(http.StatusOK)

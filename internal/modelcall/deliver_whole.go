@@ -12,6 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
@@ -55,6 +56,10 @@ func readWhole(ctx context.Context, a *attempt, g *admission.Guard, rates shownR
 	received := buffers.Get().(*[]byte)
 	defer keepBuffer(received)
 	if *received, err = readAll((*received)[:0], resp.Body, resp.ContentLength, memory); err != nil {
+		if s.Adapted != nil { // which has the usage before its failure
+			_, summary, _ := s.Answer.Whole(nil, *received)
+			u.meter.summarize(summary)
+		}
 		return failed(brokenAnswer(a.provider(), err))
 	}
 	u.meter.wholeAnswer(len(*received))
@@ -77,6 +82,9 @@ func readWhole(ctx context.Context, a *attempt, g *admission.Guard, rates shownR
 	case gone != nil:
 		return failed(gone)
 	case err != nil:
+		if openai.ParseProviderError(*received) != (openai.ProviderError{}) {
+			u.meter.markUnbilled()
+		}
 		return failed(brokenAnswer(a.provider(), err))
 	}
 	if failure, body := summary.Err, converted; failure != nil { // the answer says itself that it failed; so does the record

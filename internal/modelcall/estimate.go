@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
+	"github.com/gatehouse-proxy/gatehouse/internal/sound"
 )
 
 // estimate is what a call will use, as far as its request says.
@@ -82,7 +83,8 @@ func (g *charge) estimateMost(t *target, bytes int64, content params.Content) er
 	case most > 0 && t.allowed.output > most: // the model never gives so much: it need not be reserved
 		t.allowed.output, t.allowed.setOutput = most, true
 	}
-	input := bytes + content.Images*m.InputPicture(imageTokens) + t.allowed.account.builtIn*builtInTokens
+	text := bytes - content.Sounds.Bytes
+	input := text + content.Images*m.InputPicture(imageTokens) + content.Sounds.Tokens() + t.allowed.account.builtIn*builtInTokens
 	if t.allowed.account.storedState {
 		if input += m.ContextLength; m.ContextLength == 0 {
 			unbounded = "stored state"
@@ -91,6 +93,9 @@ func (g *charge) estimateMost(t *target, bytes int64, content params.Content) er
 	unbounded = cmp.Or(unbounded, t.allowed.account.hostedTool, g.requested.Other)
 	if unbounded != "" && !g.key.Unpriced {
 		return g.unpriced("what %q will use cannot be known beforehand", unbounded)
+	}
+	if (content.Sounds.Unbounded || g.requested.Unbounded) && !g.key.Unpriced {
+		return g.unpriced("how long the sound is cannot be read; it can of %s, each under its own name", sound.Readable)
 	}
 	made := t.made(&g.requested)
 	if made.Guess && !g.key.Unpriced {
@@ -113,9 +118,9 @@ func (g *charge) estimateMost(t *target, bytes int64, content params.Content) er
 		Prompt: prompt, Completion: (t.allowed.output+content.Thinking)*g.requested.Choices + content.Prediction + made.Output(),
 		Units: g.requested.Units.Max(content.Units).Max(made.Units),
 	}
-	// Charged if the client disconnects before usage arrives: images and stored state as reserved,
-	// text at three bytes a token.
-	t.allowed.use.prompt = min(t.allowed.use.bound.Prompt, input-bytes+params.Tokens(bytes-content.Encoded, leastBytesPerToken))
+	// Charged if the client disconnects before usage arrives: images, sounds and stored state as
+	// reserved, text at three bytes a token.
+	t.allowed.use.prompt = min(t.allowed.use.bound.Prompt, input-text+params.Tokens(text-content.Encoded, leastBytesPerToken))
 	t.allowed.use.most.Tokens = t.allowed.use.bound.Prompt + t.allowed.use.bound.Completion
 	t.allowed.use.most.Nano, t.allowed.use.priced = t.price(&g.requested).MostNano(t.allowed.use.bound)
 	if g.key.HardMoney() && !t.allowed.use.priced && !g.key.Unpriced {

@@ -15,9 +15,6 @@ const (
 	// thinkingPause is a pause after which a provider is assumed to think. Shorter ones lie between
 	// any two pieces of an answer.
 	thinkingPause = time.Second
-
-	// mostFrame is the longest frame that the text of an event is assumed to have, in bytes.
-	mostFrame = 400
 )
 
 // meter measures a provider's answer: the usage that it reports, and for an answer without usage how
@@ -27,8 +24,7 @@ type meter struct {
 	requestBytes int64
 
 	events   int64         // events with a piece of the answer
-	data     int64         // bytes of these events
-	smallest int64         // bytes of the smallest of them
+	written  int64         // bytes of text in them
 	whole    int64         // bytes of an answer that is not streamed
 	silent   time.Duration // pauses, with the one before the answer
 	text     bool          // the answer has some text
@@ -56,16 +52,11 @@ func (m *meter) answered(status int) { m.unbilled = status != http.StatusOK }
 func (m *meter) markUnbilled() { m.unbilled = true }
 
 // event notes an event of the stream. Only events with a piece of the answer count.
-func (m *meter) event(name, data []byte) {
-	if !openai.IsPiece(name, data) {
-		return
+func (m *meter) event(e *openai.Event) {
+	if openai.IsPiece(e.Name, e.Data) {
+		m.events++
+		m.written += int64(openai.TextBytes(e))
 	}
-	n := int64(len(data))
-	if m.events == 0 || n < m.smallest {
-		m.smallest = n
-	}
-	m.events++
-	m.data += n
 }
 
 // wholeAnswer notes the size of an answer that is not streamed, in bytes.
@@ -96,12 +87,9 @@ func (m *meter) lastEvent(data []byte, usage func([]byte) (openai.Usage, bool)) 
 }
 
 // completion estimates the completion tokens of that many choices. A stream has a token for each
-// event, or one for each three bytes by which events exceed the frame that all have, whichever is
-// more; a whole answer has one for each three bytes. While nothing came, hidden thoughts may have
-// been generated: tokensPerSecond for each choice.
-//
-// With token probabilities most of an event is not text, and an event is a token.
-func (m *meter) completion(choices int64, now time.Time, logprobs bool) int64 {
+// event, or one for each three bytes of text, whichever is more; a whole answer has one for each three
+// bytes. While nothing came, hidden thoughts may have been generated: tokensPerSecond for each choice.
+func (m *meter) completion(choices int64, now time.Time) int64 {
 	if m.whole > 0 {
 		return m.whole / leastBytesPerToken
 	}
@@ -109,11 +97,7 @@ func (m *meter) completion(choices int64, now time.Time, logprobs bool) int64 {
 	if m.events == 0 {
 		silent = now.Sub(m.sent)
 	}
-	text := (m.data - m.events*min(m.smallest, mostFrame)) / leastBytesPerToken
-	if logprobs {
-		text = 0
-	}
-	return max(m.events, text) + int64(silent.Seconds()*tokensPerSecond)*choices
+	return max(m.events, m.written/leastBytesPerToken) + int64(silent.Seconds()*tokensPerSecond)*choices
 }
 
 // impossible reports whether the reported usage cannot be true: a prompt without tokens, or text

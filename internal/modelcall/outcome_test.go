@@ -18,6 +18,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	sqliteowners "github.com/gatehouse-proxy/gatehouse/internal/owners/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
@@ -76,6 +77,22 @@ func TestAProvidersTextLacksOnlyWhatItsCallerOrItselfKnows(t *testing.T) {
 	got := shown("you sent " + secret + ", provider-credential, header-secret, some-feature and another-secret")
 	if want := "you sent [redacted], [redacted], [redacted], some-feature and another-secret"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A provider's error that repeats the prompt must not tell a right guess of its credential from a wrong one.
+func TestAGuessInAProvidersErrorComesBackAsItWasSent(t *testing.T) {
+	for _, guess := range []string{"provider-credential", "a-wrong-guess", `provider\u002dcredential`} {
+		refuses := answering(400, `{"error":{"message":"bad: `+guess+`","type":"invalid_request_error"}}`)
+		r := newRig(t, refuses)
+		r.models.provider = newProvider(t, refuses, func(c *provider.Config) { c.Endpoints[0].Credential = func() string { return "provider-credential" } })
+		_, refusal := r.serve(t, wire.Chat, strings.Replace(hello, "hello", guess, 1))
+		plain := strings.Replace(guess, `\u002d`, "-", 1)
+		wantRefusal(t, refusal, apierror.UpstreamRejected, "bad: "+plain)
+		_, refusal = r.serve(t, wire.Chat, hello)
+		if shown := strings.Contains(refusal.Message, plain); shown != (guess == "a-wrong-guess") {
+			t.Errorf("%s: %s", guess, refusal.Message)
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package modelcall
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"mime/multipart"
@@ -125,8 +124,7 @@ func (d *drawn) chat() {
 	parts := `{"type":"text","text":"` + d.text() + `"}`
 	for range d.IntN(3) {
 		if d.IntN(4) == 0 {
-			d.hears = true
-			parts += `,{"type":"input_audio","input_audio":{"data":"AAAA","format":"wav"}}`
+			parts += `,{"type":"input_audio","input_audio":` + drawSound(d, "format", "wav") + `}`
 		} else {
 			d.picture()
 			parts += d.oneOf(`,{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}`, `,{"type":"image_url","image_url":{"url":"https://a.example/b.png"}}`)
@@ -231,11 +229,10 @@ func (d *drawn) speech() {
 
 // transcription draws a sound with a header that says how long it is, or of an unknown kind.
 func (d *drawn) transcription() {
-	sound := bytes.Repeat([]byte("x"), 1+d.IntN(20_000))
-	d.units[units.Millis] = int64(len(sound)) * 1000 / 750
-	if d.IntN(2) == 0 {
-		d.units[units.Millis] = 1 + d.Int64N(20_000)
-		sound = wav(d.units[units.Millis])
+	d.units[units.Millis] = 1 + d.Int64N(20_000)
+	sound := wav(d.units[units.Millis])
+	if d.IntN(3) == 0 {
+		sound = bytes.Repeat([]byte("x"), 1+d.IntN(20_000))
 	}
 	d.hears, d.prompt, d.completion = true, d.units[units.Millis]*20/1000, d.units[units.Millis]*8/1000
 	if perToken, _ := d.model.Price.PerHeard(); !perToken { // no tokens are counted
@@ -257,13 +254,6 @@ func (d *drawn) transcription() {
 	d.header.Set("Content-Type", w.FormDataContentType())
 }
 
-// wav is a sound of so many milliseconds, with 1,000 samples of a byte a second.
-func wav(millis int64) []byte {
-	data := make([]byte, millis)
-	head := []byte("RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\xe8\x03\x00\x00\xe8\x03\x00\x00\x01\x00\x08\x00data")
-	return append(binary.LittleEndian.AppendUint32(head, uint32(len(data))), data...)
-}
-
 func (d *drawn) countContent() {
 	d.generate()
 	d.path.Stream = false
@@ -276,8 +266,7 @@ func (d *drawn) generate() {
 		parts += `,{"inlineData":{"mimeType":"image/png","data":"AAAA"}}`
 	}
 	if d.IntN(4) == 0 {
-		d.hears = true
-		parts += `,{"inlineData":{"mimeType":"audio/wav","data":"AAAA"}}`
+		parts += `,{"inlineData":` + drawSound(d, "mimeType", "audio/wav") + `}`
 	}
 	config := []string{d.maybe(`"maxOutputTokens":%d`, d.limit()), d.maybe(`"candidateCount":%d`, 1+d.IntN(3))}
 	if d.IntN(4) == 0 {

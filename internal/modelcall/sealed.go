@@ -63,7 +63,7 @@ func (s *sealed) read(ctx context.Context, b *jsonscan.Body) {
 		return
 	}
 	keys = keys[max(0, len(keys)-maxSealed):]
-	makers, err := s.deps.Owners.Find(ctx, sealedAccount, keys)
+	makers, err := s.deps.Owners.Find(ctx, sealedKind, sealedAccount, keys)
 	if err != nil { // the call is possible without its reasoning
 		s.deps.Sampled().Warn("who wrote the reasoning of a request cannot be looked up", zap.String("request_id", s.requestID), zap.Error(err))
 	}

@@ -64,10 +64,10 @@ func accountOf(ctx context.Context, c *call, after string) (*target, error) {
 		}
 	}
 	kind := openai.KindResponse
-	at, err := c.deps.Owners.Where(ctx, id, tenant, names)
-	if at != "" && after != "" { // an item of the same account
+	at, err := c.deps.Owners.Where(ctx, string(kind), id, tenant, names)
+	if at != "" && after != "" { // an item that was listed
+		at, err = c.deps.Owners.Where(ctx, string(openai.KindInputItem), openai.InputItemID(id, after), tenant, []string{at})
 		kind, id = openai.KindItem, after
-		at, err = c.deps.Owners.Where(ctx, id, tenant, []string{at})
 	}
 	switch {
 	case err != nil:

@@ -65,7 +65,7 @@ func TestWhatAProviderSaysOfAStoredResponse(t *testing.T) {
 		if row.CostNano != 0 || row.PromptTokens != 0 || row.UpstreamModel != "" || row.Provider != "acme" {
 			t.Errorf("%s %d: row %+v", c.op.Name, c.status, row)
 		}
-		_, kept, err := r.Owners.Owner(t.Context(), "acme", "resp_up")
+		_, kept, err := r.Owners.Owner(t.Context(), "response", "acme", "resp_up")
 		if deleted := c.op.Deletes && c.status == 200; kept == deleted || err != nil {
 			t.Errorf("%s %d: owned afterwards: %v, %v", c.op.Name, c.status, kept, err)
 		}

@@ -45,8 +45,9 @@ func (s *storedState) tools(b *jsonscan.Body) params.ToolUse {
 	return s.refs.Tools
 }
 
-// forget makes the body be walked again: it is another one, or nobody asks any more.
-func (s *storedState) forget() { s.read, s.refs, s.err = false, params.Refs{}, nil }
+// forget makes the body be walked again: it is another one, or nobody asks any more. What the answer is
+// compared with stays.
+func (s *storedState) forget() { s.read, s.refs, s.err = false, params.Refs{Given: s.refs.Given}, nil }
 
 // check refuses state of another tenant or of an unknown owner, tools that run at the provider unless
 // the key may use them, and answers that nobody could fetch.
@@ -103,7 +104,7 @@ func (s *storedState) keepers(ctx context.Context, targets []*target) []*target 
 // checkOwners refuses state that is not known to be the tenant's.
 func (s *storedState) checkOwners(ctx context.Context, account string) error {
 	for _, ref := range s.refs.IDs {
-		owner, known, err := s.deps.Owners.Owner(ctx, account, ref.ID)
+		owner, known, err := s.deps.Owners.Owner(ctx, string(ref.Kind), account, ref.ID)
 		if err != nil {
 			return apierror.New(apierror.LedgerUnavailable, "who owns %q cannot be looked up now", ref.Param).WithCause(err)
 		}
@@ -128,6 +129,7 @@ func unknownState(ref params.Ref) error {
 type ownership struct {
 	deps                       *Deps
 	account, tenant, requestID string
+	given                      params.GivenIDs // which the caller's items have
 }
 
 // forget notes that what had the id is gone.
@@ -138,9 +140,13 @@ func (o ownership) forget(kind openai.Kind, id string) {
 	}
 }
 
-// record notes that the tenant owns an id. It returns once that is known, so before the client gets
-// the id. If it cannot be recorded, nobody can use the id, which is safe.
+// record notes that the tenant owns an id which the provider has made. It returns once that is known, so
+// before the client gets the id. If it cannot be recorded, nobody can use the id, which is safe. An id
+// that the caller's items have is not new: the provider repeats it.
 func (o ownership) record(kind openai.Kind, id string) {
+	if !kind.Fits(id) || o.given.Has(id) {
+		return
+	}
 	if err := o.deps.Owners.Record(string(kind), o.account, id, o.tenant); err != nil {
 		o.deps.Logger.Warn("the owner of stored state was not recorded",
 			zap.String("request_id", o.requestID), zap.String("kind", string(kind)), zap.Error(err))

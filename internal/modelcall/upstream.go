@@ -12,6 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/redact"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 )
@@ -26,13 +27,14 @@ type upstream struct {
 	waits   waits
 	buffer  *sharedBuffer // of the request; nil if this is its last use
 
-	body   *provider.Body  // nil before send
-	ctx    context.Context // of the upstream request
-	cancel context.CancelCauseFunc
-	status int       // of the answer; 0 before its header has come
-	answer io.Reader // the answer's body, without timeouts
-	drain  drain
-	memory answerMemory // from send on
+	body    *provider.Body  // nil before send
+	ctx     context.Context // of the upstream request
+	cancel  context.CancelCauseFunc
+	status  int       // of the answer; 0 before its header has come
+	guessed []string  // secrets of the provider that are in a request which it refused
+	answer  io.Reader // the answer's body, without timeouts
+	drain   drain
+	memory  answerMemory // from send on
 }
 
 // send posts the pieces to the provider and returns its answer, good or bad. The answer's body is
@@ -78,6 +80,9 @@ func (u *upstream) send(client context.Context, s *wire.Sending) (*http.Response
 	}
 	u.status = resp.StatusCode
 	u.meter.answered(resp.StatusCode)
+	if resp.StatusCode != http.StatusOK {
+		u.guessed = u.guesses()
+	}
 	u.body.Release() // the transport repeats nothing after an answer
 	if u.buffer == nil {
 		q.Upload.Free(u.body.Kept())
@@ -89,6 +94,24 @@ func (u *upstream) send(client context.Context, s *wire.Sending) (*http.Response
 	}
 	return resp, nil
 }
+
+// guesses returns the secrets of the provider that are in the request. Its error may repeat the request.
+func (u *upstream) guesses() []string {
+	secrets := u.target.endpoint.Secrets()
+	if len(secrets) == 0 {
+		return nil
+	}
+	body, err := u.body.Open()
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = body.Close() }()
+	sent, _ := io.ReadAll(body) // it is in memory
+	return redact.Guessed(secrets, sent)
+}
+
+// shown returns a text of the provider as the caller may see it.
+func (u *upstream) shown() func(string) string { return shown(u.request, u.target, u.guessed...) }
 
 func (u *upstream) requestOf(s *wire.Sending, body *provider.Body) provider.Request {
 	return provider.Request{

@@ -173,8 +173,14 @@ func (c *chat) readUsage(value []byte) (u Usage, ok bool) {
 	return u, ok
 }
 
-// failed returns the caller's form of a provider's error in an answer.
-func (c *chat) failed(data []byte) *apierror.Error {
-	pe := ParseProviderError(data)
-	return c.call.Fault(pe)
+// choiceUsage reads the usage that some providers give in a choice of a stream's last chunk (Moonshot), and
+// shows it where the API has it.
+func (c *chat) choiceUsage(p *jsonscan.Patch, i int, value []byte) {
+	switch {
+	case c.stream:
+		c.holdUsage(value)
+		p.Drop(i)
+	case !c.sum.HasUsage:
+		c.readUsage(value)
+	}
 }

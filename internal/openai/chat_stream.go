@@ -121,7 +121,10 @@ func (s *ChatStream) take(e *Event) (found bool, bad *apierror.Error) {
 	s.before = 0
 	found, bad = s.repair(e)
 	if bad == nil && string(e.Name) == "error" {
-		bad = s.failed(e.Data)
+		bad = s.sum.fault(&s.call, e.Data)
+	}
+	if bad != nil { // it used nothing
+		s.sum.Later = max(s.sum.Later-1, 0)
 	}
 	if bad == nil && found && !s.first && s.sum.Text && e.Learn(s.vars) {
 		s.before, s.used = e.shape, s.sum.Later == 0

@@ -55,6 +55,9 @@ func (c *chat) editChoice(start, end, position int) *apierror.Error {
 	}
 	c.chunk.Choices = append(c.chunk.Choices, ChunkChoice{Index: number})
 	out := &c.chunk.Choices[len(c.chunk.Choices)-1]
+	if t.usage >= 0 {
+		c.choiceUsage(p, t.usage, members[t.usage].Value(object))
+	}
 	if t.logprobs >= 0 {
 		out.Logprobs = members[t.logprobs].Value(object)
 	}

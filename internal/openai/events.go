@@ -20,6 +20,7 @@ type Events struct {
 	shape      int
 	vars       [Variables]shapeVariable // the first n, in their order
 	n          int
+	besides    int // bytes of text in it besides VarText
 }
 
 // maxShape bounds the data of an event that is remembered, in bytes: it is held as long as the
@@ -215,6 +216,7 @@ func (s *Events) learn(e *Event, vars [Variables]Variable) bool {
 			s.n++
 		}
 	}
+	s.besides = textBytes(s.data, vars[VarText].Start)
 	slices.SortFunc(s.vars[:s.n], func(a, b shapeVariable) int { return cmp.Compare(a.start, b.start) })
 	return true
 }

@@ -41,7 +41,6 @@ func (s *ImageStream) Data(dst []byte, e *Event) []byte {
 	if err != nil {
 		return s.fail(dst, s.call.Broken("sent an event that is not JSON").WithCause(err))
 	}
-	s.sum.Later++
 	kind, failed := e.Name, string(e.Name) == "error"
 	var usage []byte
 	for _, m := range members {
@@ -57,9 +56,10 @@ func (s *ImageStream) Data(dst []byte, e *Event) []byte {
 		}
 	}
 	if failed {
-		return s.fail(dst, s.call.Fault(ParseProviderError(e.Data)))
+		return s.fail(dst, s.sum.fault(&s.call, e.Data))
 	}
 	s.sum.Text = true
+	s.sum.Later++
 	if bytes.HasSuffix(kind, completed) {
 		s.complete(usage)
 	}

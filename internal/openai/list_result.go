@@ -45,9 +45,7 @@ func (l *List) Result(dst, body []byte, call Call) ([]byte, Summary, error) {
 		return dst, sum, sum.Err
 	}
 	if i, ok := jsonscan.Find(body, members, l.Member); !ok || members[i].Kind != '[' {
-		if WalkedObject(body, members).failed() {
-			sum.Err = call.Fault(ParseProviderError(body))
-		} else {
+		if sum.Err = sum.fault(&call, body); !WalkedObject(body, members).failed() {
 			sum.Err = call.Broken("answered with what is no list of " + l.What)
 		}
 		return dst, sum, sum.Err

@@ -37,7 +37,7 @@ func readTop(c *chat, p *jsonscan.Patch, members []jsonscan.Member) (topMembers,
 			one(p, &t.provider, i)
 		case "error":
 			if truthy(m.Value(data)) {
-				return t, c.failed(data)
+				return t, c.sum.fault(&c.call, data)
 			}
 			p.Drop(i) // openai-go ends a stream at the mere key
 		default:
@@ -52,13 +52,13 @@ func readTop(c *chat, p *jsonscan.Patch, members []jsonscan.Member) (topMembers,
 		}
 	}
 	if i := t.object; i >= 0 && string(members[i].Value(data)) == `"error"` { // vLLM
-		return t, c.failed(data)
+		return t, c.sum.fault(&c.call, data)
 	}
 	return t, nil
 }
 
 // choiceMembers are the members of a choice that matter.
-type choiceMembers struct{ index, message, finish, native, logprobs int }
+type choiceMembers struct{ index, message, finish, native, logprobs, usage int }
 
 const (
 	deltaKey   = "delta"
@@ -71,7 +71,7 @@ func readChoice(c *chat, p *jsonscan.Patch, object []byte, members []jsonscan.Me
 	if !c.stream {
 		part = messageKey
 	}
-	t := choiceMembers{-1, -1, -1, -1, -1}
+	t := choiceMembers{-1, -1, -1, -1, -1, -1}
 	for i, m := range members {
 		switch key := m.DecodedKey(object); string(key) {
 		case "index":
@@ -82,9 +82,11 @@ func readChoice(c *chat, p *jsonscan.Patch, object []byte, members []jsonscan.Me
 			one(p, &t.finish, i)
 		case "native_finish_reason":
 			one(p, &t.native, i)
+		case "usage":
+			one(p, &t.usage, i)
 		case "error":
 			if truthy(m.Value(object)) {
-				return t, c.failed(object)
+				return t, c.sum.fault(&c.call, object)
 			}
 			p.Drop(i)
 		default:

@@ -58,7 +58,7 @@ func (s *PassedStream) take(e *Event) *apierror.Error {
 		typ, _ = jsonscan.String(value)
 	}
 	if o.failed() {
-		return s.call.Fault(ParseProviderError(e.Data))
+		return s.sum.fault(&s.call, e.Data)
 	}
 	if u, ok := s.read(o.Get("usage")); ok {
 		s.sum.Usage, s.sum.HasUsage = u, true

@@ -70,8 +70,7 @@ func (s *ResponsesStream) readEvent(e *Event) (event ResponsesEvent, found bool,
 		failed = true
 	}
 	if failed || string(e.Name) == "error" {
-		pe := ParseProviderError(e.Data)
-		return event, false, s.call.Fault(pe)
+		return event, false, s.sum.fault(&s.call, e.Data)
 	}
 	if event.response >= 0 && members[event.response].Kind != '{' {
 		event.response = -1

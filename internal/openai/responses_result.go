@@ -28,7 +28,7 @@ func ResponsesResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 	i, ok := jsonscan.Find(body, members, "output")
 	if !ok || members[i].Kind != '[' {
 		if WalkedObject(body, members).failed() {
-			return fail(call.Fault(ParseProviderError(body)))
+			return fail(r.sum.fault(&call, body))
 		}
 		return fail(call.Broken("answered with what is no response"))
 	}

@@ -19,7 +19,7 @@ func TranscriptResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 	}
 	o := WalkedObject(body, members)
 	if o.failed() {
-		sum.Err = call.Fault(ParseProviderError(body))
+		sum.Err = sum.fault(&call, body)
 		return dst, sum, sum.Err
 	}
 	sum.Usage, sum.HasUsage = transcriptUsage(o.Get("usage"))

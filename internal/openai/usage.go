@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
@@ -69,8 +70,12 @@ func (r *usageReader) member(key, v []byte, kind byte) {
 		r.count(&u.Completion, v)
 	case "total_tokens":
 		r.count(&u.Total, v)
-	case "prompt_cache_hit_tokens": // DeepSeek
+	case "prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens": // DeepSeek, Moonshot, LiteLLM
 		r.count(&u.Cached, v)
+	case "cache_creation_input_tokens": // LiteLLM
+		r.count(&u.CacheWrite, v)
+	case "reasoning_tokens": // Perplexity
+		r.count(&u.Reasoning, v)
 	case "prompt_tokens_details", "input_tokens_details", "input_token_details": // the last of transcriptions
 		r.details(v, &u.Units[units.AudioInput], &u.Units[units.ImageInput])
 	case "completion_tokens_details", "output_tokens_details", "output_token_details":
@@ -120,6 +125,7 @@ func (r *usageReader) details(object []byte, audio, image *int64) (pictures bool
 	return pictures
 }
 
+// count reads a count. Of one that the object has under two names the larger counts.
 func (r *usageReader) count(into *int64, v []byte) {
 	if jsonscan.IsNull(v) {
 		return
@@ -129,14 +135,19 @@ func (r *usageReader) count(into *int64, v []byte) {
 		r.absurd = true
 		return
 	}
-	*into = n
+	*into = max(*into, n)
 }
 
-// addBeside adds what the provider counted beside the prompt or the completion.
+// addBeside adds what the provider counted beside the prompt or the completion. Tokens that were written
+// to the cache may be counted as read, too; they count once, as written.
 func (u *Usage) addBeside() {
 	u.CacheWrite = max(u.CacheWrite, u.CacheWriteHour)
-	if u.Cached+u.CacheWrite > u.Prompt {
-		u.Prompt += u.Cached + u.CacheWrite
+	cache := u.Cached + u.CacheWrite
+	switch {
+	case max(u.Cached, u.CacheWrite) > u.Prompt, cache > u.Prompt && u.Total == u.Prompt+cache+u.Completion:
+		u.Prompt += cache
+	default:
+		u.Cached = min(u.Cached, u.Prompt-u.CacheWrite)
 	}
 	if u.Reasoning > u.Completion || u.Reasoning > 0 && u.Total == u.Prompt+u.Completion+u.Reasoning {
 		u.Completion += u.Reasoning
@@ -144,15 +155,16 @@ func (u *Usage) addBeside() {
 	switch beside := u.Total - u.Prompt - u.Completion; {
 	case beside <= 0:
 		u.Total = u.Prompt + u.Completion
-	case beside == u.Cached+u.CacheWrite:
+	case beside == cache:
 		u.Prompt += beside
 	default: // thoughts, as bridges to other APIs count them
 		u.Completion += beside
 	}
 }
 
-// EventUsage returns the usage in an event: a chat chunk has it at its top level, an event of a
-// Responses stream in its response. It is for events that no [Stream] gets.
+// EventUsage returns the usage in an event: a chat chunk has it at its top level or in a choice, an event
+// of a Responses stream in its response. It is for events of which a client gets nothing, and for whole
+// answers that are an error.
 func EventUsage(data []byte) (Usage, bool) {
 	members, err := jsonscan.Lenient(data, nil)
 	if err != nil {
@@ -162,5 +174,23 @@ func EventUsage(data []byte) (Usage, bool) {
 	if response := o.Kind('{', "response", ""); response != nil {
 		o = OpenObject(response, members[:0])
 	}
-	return ParseUsage(o.Get("usage"))
+	if u, ok := ParseUsage(o.Get("usage")); ok {
+		return u, true
+	}
+	choices := o.Kind('[', "choices", "")
+	for e := range jsonscan.AllElements(choices) {
+		if u, ok := ParseUsage(OpenObject(e.Value(choices), nil).Get("usage")); ok {
+			return u, true
+		}
+	}
+	return Usage{}, false
+}
+
+// fault returns the caller's form of the error in an event or a whole answer. It notes the usage beside
+// the error: tokens that were used are paid for.
+func (s *Summary) fault(call *Call, data []byte) *apierror.Error {
+	if u, ok := EventUsage(data); ok {
+		s.Usage, s.HasUsage, s.Later = u, true, 0
+	}
+	return call.Fault(ParseProviderError(data))
 }

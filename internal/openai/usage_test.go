@@ -27,6 +27,18 @@ func TestParseUsage(t *testing.T) {
 		`{"prompt_tokens":20,"completion_tokens":198,"total_tokens":623}`: {Prompt: 20, Completion: 603, Total: 623},
 		`{"prompt_tokens":20,"completion_tokens":198,"total_tokens":623,"completion_tokens_details":{"reasoning_tokens":100}}`: {
 			Prompt: 20, Completion: 603, Total: 623, Reasoning: 100},
+		// Counts at the top level (Moonshot, LiteLLM, Perplexity).
+		`{"prompt_tokens":1000,"completion_tokens":1,"total_tokens":1001,"cached_tokens":900}`: {Prompt: 1000, Completion: 1, Total: 1001, Cached: 900},
+		`{"prompt_tokens":100,"completion_tokens":1,"total_tokens":101,"cache_read_input_tokens":60,"cache_creation_input_tokens":30,"prompt_tokens_details":{"cached_tokens":60}}`: {
+			Prompt: 100, Completion: 1, Total: 101, Cached: 60, CacheWrite: 30},
+		`{"prompt_tokens":10,"completion_tokens":9,"total_tokens":19,"reasoning_tokens":7}`: {Prompt: 10, Completion: 9, Total: 19, Reasoning: 7},
+		// What is written to the cache of one prompt may count as read, too (OpenRouter); the total tells if not.
+		`{"prompt_tokens":1000,"completion_tokens":5,"total_tokens":1005,"prompt_tokens_details":{"cached_tokens":1000,"cache_write_tokens":1000}}`: {
+			Prompt: 1000, Completion: 5, Total: 1005, CacheWrite: 1000},
+		`{"prompt_tokens":1000,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":900,"cache_write_tokens":300}}`: {
+			Prompt: 1000, Completion: 5, Total: 1005, Cached: 700, CacheWrite: 300},
+		`{"prompt_tokens":1000,"completion_tokens":5,"total_tokens":2205,"prompt_tokens_details":{"cached_tokens":900,"cache_write_tokens":300}}`: {
+			Prompt: 2200, Completion: 5, Total: 2205, Cached: 900, CacheWrite: 300},
 		// A cache beside the prompt, told by the total.
 		`{"prompt_tokens":100,"completion_tokens":5,"total_tokens":145,"prompt_tokens_details":{"cached_tokens":40}}`: {
 			Prompt: 140, Completion: 5, Total: 145, Cached: 40},
@@ -61,11 +73,12 @@ func TestAudioTokensAreThoseOfTheirSide(t *testing.T) {
 
 func TestUsageOfAnEvent(t *testing.T) {
 	for data, want := range map[string]int64{
-		`{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4}}`:                        7,
-		`{"type":"response.completed","response":{"usage":{"input_tokens":3,"output_tokens":5}}}`: 8,
-		`{"type":"response.created","response":{"usage":null}}`:                                   0,
-		`{"usage":{"prompt_tokens":-3}}`:                                                          0,
-		`{"delta":"\"usage\":{\"prompt_tokens\":3}"}`:                                             0,
+		`{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4}}`:                          7,
+		`{"type":"response.completed","response":{"usage":{"input_tokens":3,"output_tokens":5}}}`:   8,
+		`{"choices":[{"delta":{}},{"delta":{},"usage":{"prompt_tokens":3,"completion_tokens":6}}]}`: 9,
+		`{"type":"response.created","response":{"usage":null}}`:                                     0,
+		`{"usage":{"prompt_tokens":-3}}`:                                                            0,
+		`{"delta":"\"usage\":{\"prompt_tokens\":3}"}`:                                               0,
 		`[DONE]`: 0, `{"usage":`: 0, `{}`: 0,
 	} {
 		if u, ok := openai.EventUsage([]byte(data)); u.Total != want || ok != (want > 0) {
@@ -97,5 +110,73 @@ func TestAResponseWithoutCompletionTellsWhetherItHasOutput(t *testing.T) {
 		if sum := stream.Summary(); sum.Text != want {
 			t.Errorf("a stream's end with %s: text %v, want %v", output, sum.Text, want)
 		}
+	}
+}
+
+// Moonshot gives the usage of a stream in the choice of its last chunk. Clients get it where OpenAI has it.
+func TestUsageInAChoiceIsThatOfTheAnswer(t *testing.T) {
+	const choice = `{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop","usage":` +
+		`{"prompt_tokens":19,"completion_tokens":13,"total_tokens":32,"cached_tokens":16}}]}`
+	for _, asked := range []bool{true, false} {
+		call := newCall()
+		call.IncludeUsage = asked
+		s := openai.NewChatStream(call)
+		out := s.Data(nil, openai.NewEvent(nil, []byte(choice)))
+		out, err := s.Close(s.Data(out, openai.NewEvent(nil, []byte("[DONE]"))), nil)
+		if sum := s.Summary(); err != nil || !sum.HasUsage || sum.Later != 0 || sum.Usage.Prompt != 19 || sum.Usage.Completion != 13 || sum.Usage.Cached != 16 {
+			t.Errorf("%+v, %v", sum, err)
+		}
+		shown := 0
+		for _, data := range payloads(t, string(out)) {
+			if data == "[DONE]" {
+				continue
+			}
+			chunk := decode(t, data)
+			if chunk["usage"] != nil {
+				shown++
+			}
+			for _, choice := range chunk["choices"].([]any) {
+				if choice.(map[string]any)["usage"] != nil {
+					t.Errorf("in a choice: %v", chunk)
+				}
+			}
+		}
+		if (shown == 1) != asked {
+			t.Errorf("asked %v: usage in %d chunks\n%s", asked, shown, out)
+		}
+	}
+	whole := `{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop","usage":{"prompt_tokens":19,"completion_tokens":13}}]}`
+	if _, sum, err := openai.ChatResult(nil, []byte(whole), newCall()); err != nil || sum.Usage.Total != 32 {
+		t.Errorf("%+v, %v", sum, err)
+	}
+}
+
+// Tokens that were used are paid for, also if the provider reports a failure beside them.
+func TestUsageBesideAnErrorCounts(t *testing.T) {
+	const failure = `"error":{"message":"malformed","type":"server_error","code":500}`
+	wholes := map[string]func([]byte, []byte, openai.Call) ([]byte, openai.Summary, error){
+		"chat": openai.ChatResult, "responses": openai.ResponsesResult, "embeddings": openai.Embeddings.Result, "transcript": openai.TranscriptResult,
+	}
+	for _, body := range []string{`{` + failure + `,"usage":{"prompt_tokens":1009,"completion_tokens":2003}}`, `{"usage":{"prompt_tokens":1009,"completion_tokens":2003},` + failure + `}`} {
+		for name, read := range wholes {
+			if _, sum, err := read(nil, []byte(body), newCall()); err == nil || sum.Usage.Prompt != 1009 || sum.Usage.Completion != 2003 || !sum.HasUsage {
+				t.Errorf("%s: %+v, %v", name, sum, err)
+			}
+		}
+		for name, s := range map[string]openai.Stream{
+			"chat": openai.NewChatStream(newCall()), "responses": openai.NewResponsesStream(newCall()),
+			"pictures": openai.NewImageStream(newCall(), 1, false), "transcript": openai.NewTranscriptStream(newCall()),
+		} {
+			s.Data(nil, openai.NewEvent(nil, []byte(body)))
+			if sum := s.Summary(); sum.Later != 0 || sum.Err == nil || sum.Usage.Prompt != 1009 || sum.Usage.Completion != 2003 || !sum.HasUsage {
+				t.Errorf("a stream of %s: %+v", name, sum)
+			}
+		}
+	}
+	s := openai.NewChatStream(newCall())
+	s.Data(nil, openai.NewEvent(nil, []byte(`{"choices":[],"usage":{"prompt_tokens":1009,"completion_tokens":2003}}`)))
+	s.Data(nil, openai.NewEvent(nil, []byte(`{`+failure+`}`)))
+	if sum := s.Summary(); sum.Err == nil || !sum.HasUsage || sum.Later != 0 {
+		t.Errorf("usage before an error: %+v", sum)
 	}
 }

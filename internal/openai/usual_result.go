@@ -69,7 +69,7 @@ func usualChoices(list []byte, sum *Summary) bool {
 			usual = usual && found.add(hasMessage) && m.Kind == '{' && usualMessage(value, sum)
 		case "finish_reason":
 			usual = usual && found.add(hasFinish) && m.Kind == '"' && usualFinish(value[1:len(value)-1], sum)
-		case "error":
+		case "error", "usage":
 			usual = false
 		}
 		if !usual {

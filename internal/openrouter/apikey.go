@@ -46,12 +46,13 @@ type byokUsage struct {
 	BYOKUsageMonthly int64 `json:"byok_usage_monthly"`
 }
 
-// AppendAPIKey appends {"data": …}, and the secret of a new key beside it.
-func AppendAPIKey(dst []byte, k APIKey, secret string) []byte {
+// AppendAPIKey appends {"data": …}, and beside it the secret of a new key and warnings of the gateway.
+func AppendAPIKey(dst []byte, k APIKey, secret string, warnings []string) []byte {
 	return appendJSON(dst, struct {
 		data[APIKey]
-		Secret string `json:"key,omitempty"`
-	}{data[APIKey]{k.filled()}, secret})
+		Secret   string   `json:"key,omitempty"`
+		Warnings []string `json:"warnings,omitempty"`
+	}{data[APIKey]{k.filled()}, secret, warnings})
 }
 
 // AppendAPIKeys appends {"data": […]}.

@@ -68,7 +68,7 @@ func TestAnOwnerIsKnownWhenItIsRecorded(t *testing.T) {
 		give(t, o, "resp_1", "a")
 		want(t, o, "resp_1", "a")
 		want(t, o, "resp_2", "")
-		if _, ok, err := o.Owner(t.Context(), "other", "resp_1"); ok || err != nil {
+		if _, ok, err := o.Owner(t.Context(), "response", "other", "resp_1"); ok || err != nil {
 			t.Errorf("at another provider: %v, %v", ok, err)
 		}
 		k.flush()
@@ -158,12 +158,12 @@ func TestAnIDIsFoundWhereItsTenantOwnsIt(t *testing.T) {
 		k.flush()
 		for range 2 {
 			for _, c := range [][3]string{{"1", "a", "west"}, {"1", "b", "north"}, {"2", "b", "west"}, {"2", "a", ""}, {"1", "c", ""}, {"3", "a", ""}, {"", "a", ""}} {
-				got, err := o.Where(t.Context(), c[0], c[1], []string{"west", "south", "east", "north"})
+				got, err := o.Where(t.Context(), "response", c[0], c[1], []string{"west", "south", "east", "north"})
 				if got != c[2] || err != nil {
 					t.Errorf("%q of %s is at %q, want %q; %v", c[0], c[1], got, c[2], err)
 				}
 			}
-			if got, err := o.Where(t.Context(), "1", "a", []string{"east", "south"}); got != "east" || err != nil {
+			if got, err := o.Where(t.Context(), "response", "1", "a", []string{"east", "south"}); got != "east" || err != nil {
 				t.Errorf("among others: %q, %v", got, err)
 			}
 			k.wait(2 * time.Hour) // memory and copies have forgotten it
@@ -204,6 +204,29 @@ func TestIDsNeedNotBeText(t *testing.T) {
 	})
 }
 
+// What was recorded as an item is no file.
+func TestAnIDOfAnotherKindHasNoOwner(t *testing.T) {
+	each(t, func(t *testing.T, k kept) {
+		o := k.open()
+		if err := o.Record("item", "openai", "x", "a"); err != nil {
+			t.Fatal(err)
+		}
+		k.flush()
+		for range 2 {
+			for kind, want := range map[string]string{"item": "a", "file": "", "reply": ""} {
+				tenant, _, err := o.Owner(t.Context(), kind, "openai", "x")
+				held, err2 := o.Hold(t.Context(), kind, "openai", "x", "a", time.Hour)
+				at, err3 := o.Where(t.Context(), kind, "x", "a", []string{"openai"})
+				if err := errors.Join(err, err2, err3); err != nil || tenant != want || held != (want != "") || (at != "") != held {
+					t.Errorf("%s: %q, %v, %q, %v", kind, tenant, held, at, err)
+				}
+			}
+			k.wait(2 * time.Hour) // memory and copies have forgotten it
+			o = k.open()
+		}
+	})
+}
+
 func TestOwnersOfMany(t *testing.T) {
 	each(t, func(t *testing.T, k kept) {
 		o := k.open()
@@ -214,7 +237,7 @@ func TestOwnersOfMany(t *testing.T) {
 		}
 		k.flush()
 		for range 2 {
-			found, err := o.Find(t.Context(), "openai", append(ids, "7"))
+			found, err := o.Find(t.Context(), "response", "openai", append(ids, "7"))
 			if err != nil || len(found) != 1500 || found["7"] != "tenant 1" || found["1499"] != "tenant 2" {
 				t.Errorf("%d found, %v", len(found), err)
 			}

@@ -12,9 +12,12 @@ const maxEntries = 65_536
 type key struct{ provider, id string }
 
 type entry struct {
-	tenant  string
-	expires time.Time
+	kind, tenant string
+	expires      time.Time
 }
+
+// is reports whether the ID may be of a kind.
+func (e entry) is(kind string) bool { return e.kind == kind || e.kind == "" }
 
 // memory has the newest owners. Its zero value is empty.
 type memory struct {
@@ -61,7 +64,7 @@ func (m *memory) add(r Row, now time.Time) entry {
 		return newer
 	}
 	m.put(r)
-	return entry{r.Tenant, r.Expires}
+	return entry{r.Kind, r.Tenant, r.Expires}
 }
 
 // put must be called with mu held.
@@ -79,5 +82,5 @@ func (m *memory) put(r Row) {
 			m.next = (m.next + 1) % maxEntries
 		}
 	}
-	m.entries[k] = entry{r.Tenant, r.Expires}
+	m.entries[k] = entry{r.Kind, r.Tenant, r.Expires}
 }

@@ -3,7 +3,7 @@
 //
 //	o := owners.New(table, time.Now)                               // of owners/sqlite or owners/postgres
 //	err := o.Record("response", "openai", "resp_123", tenant)      // before the ID reaches the client
-//	tenant, ok, err := o.Owner(ctx, "openai", "resp_123")
+//	tenant, ok, err := o.Owner(ctx, "response", "openai", "resp_123")
 //
 // The first tenant that is given an ID keeps it until it expires. A record is valid at once; the table
 // says when it is durable. Memory holds the newest. Older ones, and all after a restart, are read from
@@ -34,7 +34,7 @@ var (
 // Row is the owner of one ID.
 type Row struct {
 	Provider, ID string
-	Kind         string // for the operator
+	Kind         string // "" if the table does not know it yet
 	Tenant       string
 	At           time.Time // when it was recorded
 	Expires      time.Time
@@ -69,8 +69,8 @@ func New(table Table, now func() time.Time) *Owners {
 	return o
 }
 
-// Record makes tenant the owner of id at provider for TTL from now. kind ("response", "file") is kept
-// for the operator. Owner knows it when Record returns. Besides ErrOwned and ErrTooLong it returns the
+// Record makes tenant the owner of id at provider for TTL from now, as of a kind ("response", "file").
+// Owner knows it when Record returns. Besides ErrOwned and ErrTooLong it returns the
 // errors of the table; then this gateway knows the owner until its restart.
 func (o *Owners) Record(kind, provider, id, tenant string) error {
 	return o.put(kind, provider, id, tenant, TTL)
@@ -84,7 +84,7 @@ func (o *Owners) Keep(kind, provider, id, tenant string, ttl time.Duration) erro
 // Hold reports whether tenant owns id at provider. If so it does for ttl from now, or for a tenth less:
 // not every use is written. An error means that the owner is not known.
 func (o *Owners) Hold(ctx context.Context, kind, provider, id, tenant string, ttl time.Duration) (bool, error) {
-	found, err := o.find(ctx, provider, []string{id})
+	found, err := o.find(ctx, kind, provider, []string{id})
 	e, ok := found[id]
 	if err != nil || !ok || e.tenant != tenant {
 		return false, err
@@ -118,18 +118,18 @@ func (o *Owners) put(kind, provider, id, tenant string, ttl time.Duration) error
 	return nil
 }
 
-// Owner returns the tenant that owns id at provider. ok is false for an ID that was never recorded or
-// has expired. An error means that the owner is not known.
-func (o *Owners) Owner(ctx context.Context, provider, id string) (tenant string, ok bool, err error) {
-	found, err := o.Find(ctx, provider, []string{id})
+// Owner returns the tenant that owns id at provider. ok is false for an ID that was never recorded, was
+// recorded as of another kind, or has expired. An error means that the owner is not known.
+func (o *Owners) Owner(ctx context.Context, kind, provider, id string) (tenant string, ok bool, err error) {
+	found, err := o.Find(ctx, kind, provider, []string{id})
 	tenant, ok = found[id]
 	return tenant, ok, err
 }
 
-// Find returns the owners of those ids at provider that have one. An error means that they are not
+// Find returns the owners of those ids of a kind at provider that have one. An error means that they are not
 // known.
-func (o *Owners) Find(ctx context.Context, provider string, ids []string) (map[string]string, error) {
-	entries, err := o.find(ctx, provider, ids)
+func (o *Owners) Find(ctx context.Context, kind, provider string, ids []string) (map[string]string, error) {
+	entries, err := o.find(ctx, kind, provider, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -140,13 +140,13 @@ func (o *Owners) Find(ctx context.Context, provider string, ids []string) (map[s
 	return found, nil
 }
 
-// Where returns the one of providers at which tenant owns id, "" if it owns it at none. If there are
+// Where returns the one of providers at which tenant owns id, of that kind, "" if it owns it at none. If there are
 // several, which are servers that count their ids, it is the one where the id is newest. Memory is
 // looked at first: most ids are asked for soon.
-func (o *Owners) Where(ctx context.Context, id, tenant string, providers []string) (provider string, err error) {
+func (o *Owners) Where(ctx context.Context, kind, id, tenant string, providers []string) (provider string, err error) {
 	newest := o.now()
 	consider := func(at string, e entry) {
-		if e.tenant == tenant && e.expires.After(newest) {
+		if e.is(kind) && e.tenant == tenant && e.expires.After(newest) {
 			provider, newest = at, e.expires
 		}
 	}
@@ -158,7 +158,7 @@ func (o *Owners) Where(ctx context.Context, id, tenant string, providers []strin
 		return provider, nil
 	}
 	for _, at := range providers {
-		found, err := o.find(ctx, at, []string{id})
+		found, err := o.find(ctx, kind, at, []string{id})
 		if err != nil {
 			return "", err
 		}
@@ -167,7 +167,7 @@ func (o *Owners) Where(ctx context.Context, id, tenant string, providers []strin
 	return provider, nil
 }
 
-func (o *Owners) find(ctx context.Context, provider string, ids []string) (map[string]entry, error) {
+func (o *Owners) find(ctx context.Context, kind, provider string, ids []string) (map[string]entry, error) {
 	found := make(map[string]entry, len(ids))
 	var unknown []string
 	now := o.now()
@@ -176,7 +176,9 @@ func (o *Owners) find(ctx context.Context, provider string, ids []string) (map[s
 			continue
 		}
 		if e, ok := o.memory.get(key{provider, id}); ok && e.expires.After(now) {
-			found[id] = e
+			if e.is(kind) {
+				found[id] = e
+			}
 		} else {
 			unknown = append(unknown, id)
 		}
@@ -190,7 +192,9 @@ func (o *Owners) find(ctx context.Context, provider string, ids []string) (map[s
 	}
 	for _, r := range rows {
 		if r.Expires.After(now) {
-			found[r.ID] = o.memory.add(r, now)
+			if e := o.memory.add(r, now); e.is(kind) {
+				found[r.ID] = e
+			}
 		}
 	}
 	return found, nil

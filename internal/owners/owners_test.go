@@ -41,7 +41,7 @@ func give(t testing.TB, o *owners.Owners, id, tenant string) {
 // want checks the owner; "" is nobody.
 func want(t testing.TB, o *owners.Owners, id, tenant string) {
 	t.Helper()
-	got, ok, err := o.Owner(context.Background(), "openai", id)
+	got, ok, err := o.Owner(context.Background(), "response", "openai", id)
 	if err != nil || got != tenant || ok != (tenant != "") {
 		t.Errorf("owner of %.20q: %q, %v, %v; want %q", id, got, ok, err, tenant)
 	}
@@ -62,12 +62,12 @@ func TestOwnerIsKnownBeforeTheCommit(t *testing.T) {
 	o := owners.New(sqlite.New(st), (&clock{noon}).now)
 	give(t, o, "resp_1", "a")
 	want(t, o, "resp_1", "a")
-	if _, ok, err := o.Owner(t.Context(), "openai", "resp_1"); !ok || err != nil {
+	if _, ok, err := o.Owner(t.Context(), "response", "openai", "resp_1"); !ok || err != nil {
 		t.Errorf("%v, %v", ok, err)
 	}
 	close(hold)
 	want(t, o, "resp_2", "")
-	if _, ok, _ := o.Owner(t.Context(), "other", "resp_1"); ok {
+	if _, ok, _ := o.Owner(t.Context(), "response", "other", "resp_1"); ok {
 		t.Error("one provider's id is known at another")
 	}
 }
@@ -82,7 +82,7 @@ func TestClosedStoreIsAnErrorAndNotNobody(t *testing.T) {
 		t.Errorf("recording: %v", err)
 	}
 	want(t, o, "resp_1", "a") // known until the restart
-	if _, ok, err := o.Owner(t.Context(), "openai", "resp_2"); ok || err == nil {
+	if _, ok, err := o.Owner(t.Context(), "response", "openai", "resp_2"); ok || err == nil {
 		t.Errorf("looking up: %v, %v", ok, err)
 	}
 }
@@ -97,14 +97,14 @@ func TestOwnersOfSeveralIDs(t *testing.T) {
 	give(t, o, "new", "b")
 	c.at = noon.Add(owners.TTL)
 	for _, o := range []*owners.Owners{o, owners.New(sqlite.New(st), c.now)} {
-		if found, err := o.Find(t.Context(), "openai", []string{"new", "old", "none", "new"}); err != nil || len(found) != 1 || found["new"] != "b" {
+		if found, err := o.Find(t.Context(), "response", "openai", []string{"new", "old", "none", "new"}); err != nil || len(found) != 1 || found["new"] != "b" {
 			t.Errorf("found %v, %v", found, err)
 		}
 	}
 	if err := st.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := o.Find(t.Context(), "openai", []string{"new", "none"}); err == nil || found != nil {
+	if found, err := o.Find(t.Context(), "response", "openai", []string{"new", "none"}); err == nil || found != nil {
 		t.Errorf("of a closed store: %v, %v", found, err)
 	}
 }

@@ -186,7 +186,7 @@ func TestWithoutPostgreSQLTheOwnersOfTheLastHourAreKnown(t *testing.T) {
 	server.Kill()
 	give(t, a.Owners, "new", "a")
 	want(t, b.Owners, "new", "a")
-	if _, ok, err := b.Owner(t.Context(), "openai", "old"); ok || !errors.Is(err, postgres.ErrUnavailable) {
+	if _, ok, err := b.Owner(t.Context(), "response", "openai", "old"); ok || !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("an old owner: %v, %v", ok, err)
 	}
 	want(t, a.Owners, "old", "a") // from memory
@@ -204,7 +204,7 @@ func TestWithoutPostgreSQLTheOwnersOfTheLastHourAreKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	enginetest.Within(t, 10*time.Second, "the owner is written when the server is back", func() bool {
-		got, _, err := b.Owner(t.Context(), "openai", "only here")
+		got, _, err := b.Owner(t.Context(), "response", "openai", "only here")
 		return err == nil && got == "a"
 	})
 	want(t, b.Owners, "old", "a")

@@ -125,6 +125,8 @@ func kept(m []byte) (kind uint8, data []byte) {
 		return KindFormat, m[4:]
 	case m[0] == setEncodings:
 		return KindEncodings, m[4:]
+	case m[0] == pointerEvent && len(m) == 7: // with more buttons, which a replay does not show
+		return KindPointer, append([]byte{m[1] & 0x7f}, m[2:6]...)
 	case m[0] == pointerEvent && len(m) == 6:
 		return KindPointer, m[1:]
 	case m[0] == keyEvent && len(m) == 8:

@@ -112,12 +112,14 @@ func Text(text string, secrets ...string) string {
 	return text
 }
 
-// Bytes returns text without these secrets. It is text itself if that has none.
+// Bytes returns a text of JSON without these secrets, however they are spelled. It is text itself if that has
+// none.
 func Bytes(text []byte, secrets ...string) []byte {
 	for _, secret := range secrets {
 		if len(secret) >= minSecret && bytes.Contains(text, []byte(secret)) {
 			text = bytes.ReplaceAll(text, []byte(secret), []byte(Mark))
 		}
+		text = withoutSpellings(text, secret)
 	}
 	return text
 }
@@ -125,7 +127,7 @@ func Bytes(text []byte, secrets ...string) []byte {
 func without(text string, secrets []string) string {
 	for _, secret := range secrets {
 		if len(secret) >= minSecret {
-			text = strings.ReplaceAll(text, secret, Mark)
+			text = string(withoutSpellings([]byte(strings.ReplaceAll(text, secret, Mark)), secret))
 		}
 	}
 	return text

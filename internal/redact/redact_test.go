@@ -1,6 +1,7 @@
 package redact_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -73,7 +74,33 @@ func TestBytesLoseSecretsAndNothingElse(t *testing.T) {
 	if got := string(redact.Bytes(text, "key-123456", "short", "")); got != `{"a":"[redacted], [redacted]7","b":1.50}` {
 		t.Errorf("%s", got)
 	}
+	for spelled, want := range map[string]string{
+		`{"a":"k\u0065y-123456\n"}`:                                `{"a":"[redacted]\n"}`,
+		`{"a":"x \u006b\u0065y-1234\u00356 y"}`:                    `{"a":"x [redacted] y"}`,
+		`{"a":"{\"b\":\"\\u006bey-123456\"}","\u006bey-123456":1}`: `{"a":"{\"b\":\"[redacted]\"}","[redacted]":1}`,
+		`{"a":"\u006bey","b":"-123456"}`:                           `{"a":"\u006bey","b":"-123456"}`,
+		`{"a":"\u00zz\u006bey-12345\`:                              `{"a":"\u00zz\u006bey-12345\`,
+	} {
+		if got := string(redact.Bytes([]byte(spelled), "key-123456")); got != want {
+			t.Errorf("%s: %s, want %s", spelled, got, want)
+		}
+	}
+	if got := redact.Text(`no key \u006bey-123456`, "key-123456"); got != "no key [redacted]" {
+		t.Errorf("%s", got)
+	}
 	if got := redact.Bytes(text, "absent-secret"); &got[0] != &text[0] {
 		t.Error("a text without secrets is copied")
+	}
+}
+
+func TestASecretThatTheCallerHasSentIsGuessed(t *testing.T) {
+	secrets := []string{"key-123456", "other/123456", "short"}
+	for sent, want := range map[string]string{
+		`{"a":"key-123456"}`: "[key-123456]", `{"a":"\u006bey-123456 other\/123456"}`: "[key-123456 other/123456]",
+		`{"arguments":"{\"a\":\"\\u006bey-123456\"}"}`: "[key-123456]", `{"a":"key-12345","b":"6 short"}`: "[]",
+	} {
+		if got := fmt.Sprint(redact.Guessed(secrets, []byte("x"), []byte(sent))); got != want {
+			t.Errorf("%s: %s, want %s", sent, got, want)
+		}
 	}
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
-// MadeKey returns a key that was made at run time, and its secret if that is shown now. Spent has its
-// balances, in the order of [runtimekeys.Record.Usage]; nil for a key that was made just now.
-func MadeKey(key *runtimekeys.Key, secret string, spent []limits.Balance) []byte {
-	return openrouter.AppendAPIKey(nil, madeKey(key, spent), secret)
+// MadeKey returns a key that was made at run time, its secret if that is shown now, and warnings about
+// it. Spent has its balances, in the order of [runtimekeys.Record.Usage]; nil for a key that was made just now.
+func MadeKey(key *runtimekeys.Key, secret string, spent []limits.Balance, warnings ...string) []byte {
+	return openrouter.AppendAPIKey(nil, madeKey(key, spent), secret, warnings)
 }
 
 // MadeKeys returns a list of keys. Spent has the balances of each.

@@ -31,15 +31,14 @@ func (c *Caller) SecretHash() string {
 	return hex.EncodeToString(sum[:])
 }
 
+// LeavesTool is [keys.LeavesTool] of the key of a caller.
+func LeavesTool(c *Caller, servers []string, server, tool string) bool {
+	return keys.LeavesTool(c.Key, servers, server, tool)
+}
+
 // SafeName returns a name that the caller has chosen as answers and records show it: without the
 // caller's own secret, and not longer than a name is.
 func (c *Caller) SafeName(name string) string { return clip(redact.Own(name, c.Secret)) }
-
-// Conceal returns a text of a server without what the server is sent to know the gateway by, and without
-// the caller's own secret. It is text itself if that has none.
-func (c *Caller) Conceal(text []byte, secrets []string) []byte {
-	return redact.Bytes(text, append(secrets, c.Secret)...)
-}
 
 // Route describes a request to its record.
 type Route struct {

@@ -26,6 +26,9 @@ type Outcome struct {
 	cause    error
 }
 
+// Keep has a success leave a record of a request whose route leaves none by itself.
+func (o *Outcome) Keep() { o.recorded = true }
+
 // Succeed notes that the whole answer was given, with this status.
 func (o *Outcome) Succeed(status int) {
 	o.Record.Status, o.ended = status, true

@@ -63,6 +63,7 @@ type Request struct {
 	deps     *Deps
 	record   activity.Record // the Outcome's
 	entry    inflight.Entry
+	guessed  []string // see NoteGuesses
 	finished bool
 }
 

@@ -29,6 +29,7 @@ const (
 	EncodingQEMUAudio = -259
 	EncodingQEMULEDs  = -261 // of the keyboard
 	EncodingXVP       = -309
+	EncodingButtons   = -316 // pointer events may have more buttons
 	EncodingVMwareLED = 0x574d5668
 
 	// EncodingExtendedClipboard is that ServerCutText and ClientCutText may have a negative length.

@@ -16,25 +16,30 @@ type Policy struct {
 	FixedSize bool
 	// NoClipboardIn drops ClientCutText. The workstation's own clipboard still comes out.
 	NoClipboardIn bool
-	// FPS is how many incremental update requests a second pass; more are merged. The server cannot
-	// be asked to send on its own then. Default: no pacing.
+	// FPS is how many incremental update requests a second pass; more are merged. The server never
+	// sends on its own then: see continuous.go. Default: no pacing.
 	FPS int
 	// PreferTight puts Tight first among the encodings, and caps its quality and compression, if
 	// the viewer lists them.
 	PreferTight bool
-	// Framer follows the workstation's stream: the viewer can ask for nothing then that it cannot
-	// follow. Default: the stream is not looked at.
+	// Framer follows the workstation's stream. With FPS it is what continuous updates need; a viewer
+	// that does not list them makes it unused. Default: the stream is not looked at.
 	Framer *Framer
 	// Input is asked for keys and pointer that would pass. Default: all pass.
 	Input Input
-	// NoClipboardOut is why there is a Framer: nothing passes then that it cannot follow.
+	// NoClipboardOut needs a Framer: nothing passes then that it cannot follow.
 	NoClipboardOut bool
-	// Recorder is why there is a Framer: it hears what passes, and of what cannot be followed. Default:
-	// nothing is recorded.
+	// Recorder needs a Framer: it hears what passes, and of what cannot be followed. Default: nothing is
+	// recorded.
 	Recorder Recorder
 	// Knows reports whether a viewer may ask for an encoding. Default: for all.
 	Knows func(encoding int32) bool
+
+	noContinuous bool // the viewer has no continuous updates
 }
+
+// follows reports whether the viewer can ask for nothing that the Framer cannot follow.
+func (p *Policy) follows() bool { return p.NoClipboardOut || p.Recorder != nil }
 
 // Input decides on the input of a viewer whose workstation an agent may use too.
 type Input interface {
@@ -64,12 +69,17 @@ type Filter struct {
 	pass bool          // they go on
 	list []byte        // the body of SetEncodings, collected: nil when none is
 
-	held, down byte // buttons that the viewer holds, and those of them that the workstation knows of
+	format  []byte    // SetPixelFormat that waits for the end of continuous updates
+	resumes time.Time // when that was, until it goes on
+
+	buttons    buttons
+	held, down uint16 // buttons that the viewer holds, and those of them that the workstation knows of
 }
 
 // NewFilter returns a Filter at the first byte after the handshake.
 func NewFilter(p Policy) *Filter {
 	f := &Filter{policy: p}
+	f.policy.noContinuous = p.FPS > 0 && p.Framer == nil
 	if p.FPS > 0 {
 		f.pace.interval = time.Second / time.Duration(p.FPS)
 	}
@@ -85,8 +95,6 @@ func (p *Policy) drops(messageType byte) bool {
 		return p.NoClipboardIn || p.ViewOnly
 	case msgSetDesktopSize:
 		return p.FixedSize || p.ViewOnly
-	case MsgEnableContinuousUpdates:
-		return p.FPS > 0 || p.Framer != nil
 	}
 	return bytes.IndexByte(ultraTypes[:], messageType) >= 0
 }
@@ -99,7 +107,7 @@ func (f *Filter) Push(dst, p []byte, now time.Time) ([]byte, error) {
 		return dst, f.broken
 	}
 	if !f.inside() {
-		dst = f.asked(f.pace.release(dst, now), dst)
+		dst = f.release(dst, now)
 	}
 	for len(p) > 0 && f.broken == nil {
 		if f.body > 0 {
@@ -124,14 +132,14 @@ func (f *Filter) Push(dst, p []byte, now time.Time) ([]byte, error) {
 // is not empty.
 func (f *Filter) nextHead(p []byte) (head, rest []byte) {
 	if f.have == 0 {
-		if n := headLen(p); n != 0 && n <= len(p) {
+		if n := f.buttons.headLen(p); n != 0 && n <= len(p) {
 			return p[:n], p[n:]
 		}
 	}
 	for {
 		n := 1
 		if f.have > 0 {
-			if n = headLen(f.head[:f.have]); n == 0 {
+			if n = f.buttons.headLen(f.head[:f.have]); n == 0 {
 				f.broken = unknown(f.head[:f.have])
 				return nil, p
 			}
@@ -164,14 +172,14 @@ func (f *Filter) begin(dst, head []byte, now time.Time) []byte {
 	case !f.pass:
 	case head[0] == msgUpdateRequest:
 		return f.asked(f.pace.request(dst, head, now), dst)
-	case head[0] == msgSetPixelFormat && f.policy.Framer != nil:
-		if err := f.policy.Framer.setFormat(head[4:]); err != nil {
-			f.lost(&Error{Kind: KindMessage, Step: "reading the viewer's messages", Err: err})
-			if f.broken != nil {
-				return dst
-			}
-		}
-		return f.passes(dst, head)
+	case head[0] == MsgEnableContinuousUpdates && (f.policy.FPS > 0 || f.policy.Framer != nil):
+		return f.enable(dst, head, now)
+	case head[0] == msgPointerEvent && f.buttons.once:
+		return f.passes(dst, f.buttons.sent(head, f.policy.Framer))
+	case head[0] == msgSetPixelFormat && f.pace.stopped:
+		f.format = append(f.format[:0], head...)
+	case head[0] == msgSetPixelFormat:
+		return f.passFormat(dst, head)
 	case head[0] == msgSetEncodings:
 		f.pass, f.list = false, append(f.list[:0], head...)
 		if f.body == 0 {
@@ -181,24 +189,6 @@ func (f *Filter) begin(dst, head []byte, now time.Time) []byte {
 		return f.passes(dst, head)
 	}
 	return dst
-}
-
-// admits reports whether a key or pointer message passes. What goes up does always: it would stay down.
-func (f *Filter) admits(head []byte) bool {
-	press, moves := goesDown(head), false
-	if head[0] == msgPointerEvent {
-		press, moves = head[1]&^f.held != 0, f.down&^head[1] == 0
-		f.held = head[1]
-	}
-	switch {
-	case !f.policy.Input.Watched():
-	case press:
-		f.policy.Input.Press()
-	case moves && !f.policy.Input.Moves():
-		return false
-	}
-	f.down = f.held
-	return true
 }
 
 // passes appends the head of a message that goes on. Of a pixel format the recorder hears when the framer
@@ -212,11 +202,13 @@ func (f *Filter) passes(dst, head []byte) []byte {
 
 // lost ends what the framer is for: it cannot follow the server any more.
 func (f *Filter) lost(err error) {
-	if f.policy.Recorder != nil && !f.policy.NoClipboardOut {
+	f.policy.Framer.shared.lost.Store(true)
+	switch {
+	case f.policy.NoClipboardOut:
+		f.broken = err
+	case f.policy.Recorder != nil:
 		f.policy.Recorder.Abort(err)
-		return
 	}
-	f.broken = err
 }
 
 // more goes on with the body of a message.
@@ -226,7 +218,7 @@ func (f *Filter) more(dst, p []byte, now time.Time) []byte {
 	case f.pass:
 		dst = append(dst, p...)
 		if f.body == 0 {
-			dst = f.asked(f.pace.release(dst, now), dst) // it could not go out within the body
+			dst = f.release(dst, now) // it could not go out within the body
 		}
 	case len(f.list) > 0:
 		f.list = append(f.list, p...)
@@ -240,9 +232,11 @@ func (f *Filter) more(dst, p []byte, now time.Time) []byte {
 // encodings appends the collected SetEncodings as the policy has it.
 func (f *Filter) encodings(dst []byte) []byte {
 	at := len(dst)
+	f.negotiate(f.list[4:])
 	dst = append(dst, f.list[:4]...)
 	dst = f.policy.rewrite(dst, f.list[4:])
 	binary.BigEndian.PutUint16(dst[at+2:], uint16((len(dst)-at-4)/4))
+	f.buttons.listed(dst[at+4:])
 	if f.policy.Recorder != nil {
 		f.policy.Recorder.Sent(dst[at:])
 	}
@@ -259,6 +253,9 @@ func (f *Filter) Due() time.Time {
 	if f.inside() || f.broken != nil {
 		return time.Time{}
 	}
+	if !f.resumes.IsZero() {
+		return f.resumes
+	}
 	return f.pace.due()
 }
 
@@ -267,13 +264,22 @@ func (f *Filter) Release(dst []byte, now time.Time) []byte {
 	if f.inside() || f.broken != nil {
 		return dst
 	}
+	return f.release(dst, now)
+}
+
+// release appends what was held back and is due. The last byte that went on was a message's last.
+func (f *Filter) release(dst []byte, now time.Time) []byte {
+	dst = f.resume(dst)
+	if f.broken != nil {
+		return dst
+	}
 	return f.asked(f.pace.release(dst, now), dst)
 }
 
 // asked tells the framer of the update request by which after is longer than before, if it is.
 func (f *Filter) asked(after, before []byte) []byte {
 	if f.policy.Framer != nil && len(after) > len(before) {
-		f.policy.Framer.waiting.Add(1)
+		f.policy.Framer.shared.waiting.Add(1)
 	}
 	return after
 }

@@ -12,7 +12,6 @@ const (
 	encCompress9 = -247
 
 	encContinuousUpdates = -313
-	encExtendedButtons   = -316 // a PointerEvent may then be 7 bytes long, and looks like one of 6
 
 	// UltraVNC's state, keep-alive, file transfer, session and idle time, and its plug-ins. Servers
 	// that know them wait for messages of the viewer that are not sent on.
@@ -53,16 +52,18 @@ func (p Policy) rewrite(dst, list []byte) []byte {
 // p does not allow.
 func (p Policy) removes(e int32) bool {
 	switch {
-	case p.Framer != nil && formOf(e) == 0 && e != EncodingExtendedClipboard:
+	case p.follows() && formOf(e) == 0 && e != EncodingExtendedClipboard:
 		return true
 	case p.Knows != nil && !p.Knows(e):
 		return true
 	case e == EncodingName:
 		return p.Recorder != nil // viewers show the name that they had first, which says that it is recorded
-	case e == encExtendedButtons, e == encUltraPlugin, e >= encUltraFirst && e <= encUltraLast:
+	case e == EncodingButtons:
+		return p.Framer == nil // it finds out whether the server knows them
+	case e == encUltraPlugin, e >= encUltraFirst && e <= encUltraLast:
 		return true
 	case e == encContinuousUpdates:
-		return p.FPS > 0 || p.Framer != nil // see Framer.setFormat
+		return p.noContinuous
 	case e == EncodingExtendedClipboard:
 		// Its server asks for the viewer's answer before it sends; without it, it sends plain text
 		// unasked, and plain text can go in.

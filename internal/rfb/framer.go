@@ -2,9 +2,6 @@ package rfb
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
-	"sync/atomic"
 )
 
 // Framer finds the messages of a server in its stream, and tells those apart that carry its clipboard
@@ -36,10 +33,17 @@ type Framer struct {
 	layout layout // of pixels in this update
 	pixels int64  // of the desktop, as a rectangle has said last
 
-	asked   layout        // by the viewer; it is the filter's
-	next    atomic.Uint32 // the layout from the next update on
-	waiting atomic.Int64  // update requests without an answer, at most
+	shared shared
 }
+
+// Begun is how many updates have begun, and continuous updates ended, since the first byte.
+func (f *Framer) Begun() int64 { return f.shared.begun }
+
+// Lost reports whether it cannot follow the server any more.
+func (f *Framer) Lost() bool { return f.shared.lost.Load() }
+
+// Unused reports whether nobody needs it any more.
+func (f *Framer) Unused() bool { return f.shared.unused.Load() }
 
 // Pixels is how many the desktop has since the server has changed its size; 0 before that.
 func (f *Framer) Pixels() int64 { return f.pixels }
@@ -62,8 +66,8 @@ const (
 // NewFramer returns a Framer for a server whose ServerInit has this pixel format.
 func NewFramer(format [16]byte) *Framer {
 	f := &Framer{layout: layoutOf(format[:])}
-	f.asked = f.layout
-	f.next.Store(uint32(f.layout))
+	f.shared.asked = f.layout
+	f.shared.next.Store(uint32(f.layout))
 	f.end(0)
 	return f
 }
@@ -129,6 +133,7 @@ func (f *Framer) end(rest int64) {
 
 func (f *Framer) fail(format string, args ...any) {
 	f.broken = fail(KindMessage, "reading the workstation's messages", format, args...)
+	f.shared.lost.Store(true)
 }
 
 // message handles the type of a message.
@@ -138,7 +143,10 @@ func (f *Framer) message(head []byte) {
 		f.expect(3, (*Framer).update)
 	case MsgColourMap:
 		f.expect(5, func(f *Framer, head []byte) { f.end(6 * int64(binary.BigEndian.Uint16(head[3:]))) })
-	case MsgBell, MsgEnableContinuousUpdates: // the answer to the latter
+	case MsgBell:
+		f.end(0)
+	case MsgEnableContinuousUpdates: // their end
+		f.shared.ended()
 		f.end(0)
 	case MsgServerCutText:
 		f.expect(7, func(f *Framer, head []byte) {
@@ -174,10 +182,7 @@ func (f *Framer) audio(head []byte) {
 
 // update handles the head of a FramebufferUpdate.
 func (f *Framer) update(head []byte) {
-	f.layout = layout(f.next.Load())
-	if f.waiting.Load() > 0 {
-		f.waiting.Add(-1) // also for an update that nobody has asked for: see setFormat
-	}
+	f.layout = f.shared.update()
 	f.left = int(binary.BigEndian.Uint16(head[1:])) + 1
 	f.nextRectangle(0)
 }
@@ -206,21 +211,4 @@ func layoutOf(format []byte) layout {
 		return 3<<8 | pixel
 	}
 	return pixel<<8 | pixel
-}
-
-// setFormat notes a pixel format that the viewer asks for. It holds from the next update on, so there
-// must be none on its way that was made before: then nobody could know where that ends. Viewers wait
-// for it themselves, as they could not read it either.
-func (f *Framer) setFormat(format []byte) error {
-	bits, mapped := format[0], format[3] == 0
-	if bits != 8 && (bits != 16 && bits != 32 || mapped) {
-		return fmt.Errorf("pixels of %d bits", bits)
-	}
-	asked := layoutOf(format)
-	if asked != f.asked && f.waiting.Load() > 0 {
-		return errors.New("the viewer changed its pixel format while an update could be on its way, so that the clipboard could not be told apart")
-	}
-	f.asked = asked
-	f.next.Store(uint32(asked))
-	return nil
 }

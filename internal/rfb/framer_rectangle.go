@@ -46,6 +46,7 @@ var forms = map[int32]form{
 	EncodingSize: formEmpty, EncodingScreens: formScreens, EncodingLast: formLast,
 	EncodingPointer: formEmpty, EncodingVMwareAt: formEmpty, EncodingName: formLength, EncodingXVP: formEmpty, EncodingVMwareLED: formWord,
 	EncodingQEMUMove: formEmpty, EncodingQEMUKeys: formEmpty, EncodingQEMUAudio: formEmpty, EncodingQEMULEDs: formByte,
+	EncodingButtons:      formEmpty,
 	-312:                 formSetting, // fence
 	-305:                 formSetting, // gii
 	encContinuousUpdates: formSetting,
@@ -108,6 +109,9 @@ func (f *Framer) rectangle(head []byte) {
 	case formByte:
 		f.nextRectangle(1)
 	case formEmpty:
+		if e == EncodingButtons {
+			f.shared.buttons.Store(true)
+		}
 		f.nextRectangle(0)
 	case formLast:
 		f.left = 1

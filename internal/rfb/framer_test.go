@@ -84,11 +84,6 @@ func TestTheFramerFollowsTheViewersPixelFormat(t *testing.T) {
 			t.Fatalf("%q, %v, want %q", got, err, message)
 		}
 	}
-	format := func(of [16]byte) string { return "\x00..." + string(of[:]) }
-	whole := func(of [16]byte) string {
-		p, _ := pixelBytes(of)
-		return update(rect(5, 7, 0, noise(35*p)), rect(2, 2, 0, noise(4*p)))
-	}
 	if err := say(format(mapped), updateAll); err != nil {
 		t.Fatal(err)
 	}
@@ -115,6 +110,15 @@ func TestTheFramerFollowsTheViewersPixelFormat(t *testing.T) {
 	wantKind(t, rfbFilterError(deep, updateNew, format(thin)), rfb.KindMessage) // nobody knows which one the next update has
 }
 
+// format is SetPixelFormat.
+func format(of [16]byte) string { return "\x00..." + string(of[:]) }
+
+// whole is an update in a pixel format.
+func whole(of [16]byte) string {
+	p, _ := pixelBytes(of)
+	return update(rect(5, 7, 0, noise(35*p)), rect(2, 2, 0, noise(4*p)))
+}
+
 // rfbFilterError is the error of the messages of a viewer with a framer.
 func rfbFilterError(server [16]byte, messages ...string) error {
 	_, err := rfb.NewFilter(rfb.Policy{Framer: rfb.NewFramer(server), NoClipboardOut: true}).Push(nil, []byte(strings.Join(messages, "")), start)
@@ -124,7 +128,7 @@ func rfbFilterError(server [16]byte, messages ...string) error {
 func TestAViewerWithAFramerIsOfferedOnlyWhatItCanFollow(t *testing.T) {
 	f := rfb.NewFilter(rfb.Policy{Framer: rfb.NewFramer(deep), NoClipboardOut: true})
 	got, err := f.Push(nil, []byte(list(16, 15, 7, 8, 5, 21, 50, 1, 0, -239, -314, -1063131698, -313, -316, -23, -250, -450, 1100, -224)+continuous), start)
-	if want := list(16, 7, 5, 50, 1, 0, -239, -314, -23, -250, -450, -224); err != nil || string(got) != want {
+	if want := list(16, 7, 5, 50, 1, 0, -239, -314, -313, -316, -23, -250, -450, -224); err != nil || string(got) != want {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 }

@@ -10,7 +10,7 @@ import "encoding/binary"
 //	   2  4 + 4n      SetEncodings              u8 type, 1 pad, u16 n, n times s32 encoding
 //	   3  10          FramebufferUpdateRequest  u8 type, u8 incremental, u16 x, y, width, height
 //	   4  8           KeyEvent
-//	   5  6           PointerEvent
+//	   5  6 or 7      PointerEvent              buttons.go
 //	   6  8 + |n|     ClientCutText             u8 type, 3 pad, s32 n, text; n < 0: extended clipboard
 //	7-21  …           UltraVNC's own            ultravnc.go
 //	  80  4           UltraVNC's own

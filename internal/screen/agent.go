@@ -1,16 +1,10 @@
 package screen
 
-import (
-	"context"
-	"sync"
-)
+import "context"
 
 // agent is what the calls of an agent share.
 type agent struct {
 	turn chan struct{} // held by the call that acts
-
-	mu    sync.Mutex // guards the following
-	shown Shot       // without its pixels
 }
 
 // Turn waits until no other call acts: events of two would mix. Check returns the error that an event would
@@ -35,23 +29,4 @@ func (x *Screen) Turn(ctx context.Context) (check func() error, done func(action
 		x.conn.session.Typed.Add(int64(typed))
 		<-x.agent.turn
 	}, nil
-}
-
-// Last is the picture of the whole desktop that the agent was shown last, without the pixels; the zero
-// value if there was none. Its Space is what coordinates refer to that name none.
-func (x *Screen) Last() Shot {
-	x.agent.mu.Lock()
-	defer x.agent.mu.Unlock()
-	return x.agent.shown
-}
-
-// show notes that the agent sees a picture.
-func (a *agent) show(shot Shot) {
-	if shot.Region.Size() != shot.Size {
-		return
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	shot.PNG = nil
-	a.shown = shot
 }

@@ -2,13 +2,11 @@ package screen_test
 
 import (
 	"context"
-	"image"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/screen"
 )
 
 func TestOneCallActsAtATime(t *testing.T) {
@@ -53,21 +51,5 @@ func TestACheckSaysWhyNothingCanBeSent(t *testing.T) {
 		wantCode(t, check(), apierror.ControlHeld)
 		x.Session().End("released")
 		wantCode(t, check(), apierror.NotFound)
-	})
-}
-
-func TestTheLastPictureIsThatOfTheWholeDesktop(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLab(t, nil)
-		x := l.mustOpen()
-		defer x.Release()
-		if last := x.Last(); last.ETag != "" || last.Space != (image.Point{}) {
-			t.Errorf("before any: %+v", last)
-		}
-		shot := l.look(x, screen.Want{MaxWidth: 20})
-		l.look(x, screen.Want{Region: image.Rect(0, 0, 5, 5)})
-		if last := x.Last(); last.ETag != shot.ETag || last.Space != shot.Space || last.PNG != nil {
-			t.Errorf("%+v, want %+v without its pixels", last, shot)
-		}
 	})
 }

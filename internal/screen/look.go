@@ -62,9 +62,6 @@ func (x *Screen) Look(ctx context.Context, want Want) (Shot, error) {
 	if shot.Settled = settled; shot.PNG != nil {
 		x.conn.session.Screenshots.Add(1)
 	}
-	if err == nil {
-		x.agent.show(shot)
-	}
 	return shot, err
 }
 

@@ -6,6 +6,9 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"runtime"
+	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -199,6 +202,54 @@ func TestALookWaitsUntilTheDesktopHasSettled(t *testing.T) {
 		if took := time.Since(begun); shot.Settled || took != screen.SettleMax || requests-before > 2+int(took/(100*time.Millisecond)) {
 			t.Errorf("an animation: settled %v after %v, %d requests", shot.Settled, took, requests-before)
 		}
+	})
+}
+
+// However many calls there are, pictures take half of the processors. While they wait for that, the desktop is
+// still read.
+func TestPicturesWaitForAPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t, nil)
+		l.several = true
+		places, free := l.screens.TakePlaces()
+		if half := runtime.GOMAXPROCS(0) / 2; places != max(1, half) {
+			t.Errorf("%d places", places)
+		}
+		var calls sync.WaitGroup
+		done := make(chan struct{}, 8)
+		for n := range 8 {
+			calls.Go(func() {
+				x, err := l.open("agent" + strconv.Itoa(n%2))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer x.Release()
+				l.look(x, screen.Want{MaxWidth: n + 1})
+				done <- struct{}{}
+			})
+		}
+		time.Sleep(30 * time.Second) // far longer than a message, or an answer of a workstation, may take
+		l.server.paint(image.Rect(0, 0, 9, 9), red)
+		synctest.Wait()
+		if len(done) > 0 {
+			t.Errorf("%d pictures were made without a place", len(done))
+		}
+		x := l.mustOpen()
+		ctx, leave := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, leave)
+		_, err := x.Look(ctx, screen.Want{})
+		wantCode(t, err, apierror.ClientGone)
+		x.Release()
+		free()
+		calls.Wait()
+		if len(done) != 8 {
+			t.Errorf("%d of 8 calls have a picture", len(done))
+		}
+		for range 3 {
+			<-l.Left
+		}
+		l.wantNothingLeft()
 	})
 }
 

@@ -15,7 +15,7 @@ import (
 func TestMemoryIsTakenBeforeAPictureGrows(t *testing.T) {
 	var all memory.Semaphore
 	all.SetLimit(1 << 20)
-	s := shots{memory: &all, turn: make(chan struct{}, 1)}
+	s := shots{memory: &all, full: errMemory, turn: make(chan struct{}, 1)}
 	if _, err := s.begin(rfb.Init{Width: 100, Height: 100, Format: framebuffer.LiveFormat}); err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"cmp"
 	"context"
 	"net/netip"
+	"runtime"
 	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -43,6 +44,12 @@ const (
 	DefaultSessions = 64
 )
 
+// Previews take nothing of what agents have.
+const (
+	previewMemory   = 128 << 20 // bytes
+	previewSessions = 64        // at once: some pages with a dozen each
+)
+
 // Who is a call of an agent.
 type Who struct {
 	Gateway     vncrelay.Gateway // of the configuration that serves the call
@@ -51,39 +58,63 @@ type Who struct {
 	Client      netip.AddrPort // its address, for lists
 	Public      bool           // other machines can reach the address that it called
 	Control     bool           // it acts; otherwise it only looks
+	Preview     bool           // it is no agent, but a page with small pictures: see [desktop.Preview]
 }
 
-// Screens are the open desktops of agents.
+// Screens are the open desktops of agents. Their pictures take half of the processors at most: one of the
+// largest desktop takes half a second.
 type Screens struct {
-	memory memory.Semaphore
-	places share.Pool
+	agents, previews pool
+
+	makers chan struct{} // pictures that are made at a time
 	dial   vncrelay.Dialer
 
-	mu   sync.Mutex // guards the following
-	most int
+	mu   sync.Mutex // guards the following, and most of both
 	open map[place]*Screen
 }
 
+// pool is what desktops of one kind share.
+type pool struct {
+	memory memory.Semaphore
+	full   error // there is no more memory
+	places share.Pool
+	most   int
+}
+
 // place is what has one desktop.
-type place struct{ tenant, workstation, key string }
+type place struct {
+	tenant, workstation, key string
+	preview                  bool
+}
+
+var (
+	errMemory         = busy("automation_memory", "the pictures of agents' desktops fill automation_memory")
+	errPreviewsMemory = apierror.New(apierror.AutomationBusy, "small pictures fill the memory that they have")
+	errPreviews       = apierror.New(apierror.AutomationBusy, "pages show small pictures of as many desktops as they may")
+)
 
 // New returns Screens without a desktop. dial is vncrelay.DialWorkstation outside tests.
 func New(dial vncrelay.Dialer) *Screens {
-	s := &Screens{dial: dial, open: make(map[place]*Screen)}
+	s := &Screens{dial: dial, makers: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)), open: make(map[place]*Screen)}
+	s.agents.full, s.previews.full = errMemory, errPreviewsMemory
+	s.previews.memory.SetLimit(previewMemory)
+	s.previews.most = previewSessions
 	s.SetLimits(Limits{})
 	return s
 }
 
-// SetLimits changes the bounds. Open desktops stay.
+// SetLimits changes the bounds of agents. Open desktops stay.
 func (s *Screens) SetLimits(l Limits) {
-	s.memory.SetLimit(cmp.Or(l.Memory, DefaultMemory))
+	s.agents.memory.SetLimit(cmp.Or(l.Memory, DefaultMemory))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.most = cmp.Or(l.Sessions, DefaultSessions)
+	s.agents.most = cmp.Or(l.Sessions, DefaultSessions)
 }
 
-// Memory returns how many bytes the pictures take, and how many they may.
-func (s *Screens) Memory() (used, limit int64) { return s.memory.Used(), s.memory.Limit() }
+// Memory returns how many bytes the pictures of agents take, and how many they may.
+func (s *Screens) Memory() (used, limit int64) {
+	return s.agents.memory.Used(), s.agents.memory.Limit()
+}
 
 // Open returns the desktop of a workstation for a key, which it connects unless it is open. The caller
 // calls Release at the end of its call. Every error is an [*apierror.Error]: automation_off, not_found,
@@ -95,7 +126,7 @@ func (s *Screens) Open(ctx context.Context, who Who) (*Screen, error) {
 	}
 	who.Issuer.Agent = true
 	for {
-		if err := desktop.MayAutomate(who.Gateway.Workstations(), who.Issuer, who.Workstation, need); err != nil {
+		if err := who.may(need); err != nil {
 			return nil, err
 		}
 		x, err := s.enter(who)
@@ -123,22 +154,37 @@ func (s *Screens) Open(ctx context.Context, who Who) (*Screen, error) {
 	}
 }
 
+// may refuses a call that its rules do not allow.
+func (who *Who) may(need desktop.Automation) error {
+	service := who.Gateway.Workstations()
+	if who.Preview {
+		return desktop.MayPreview(service, who.Issuer, who.Workstation)
+	}
+	return desktop.MayAutomate(service, who.Issuer, who.Workstation, need)
+}
+
 // enter returns the desktop for a call, whose end is Release.
 func (s *Screens) enter(who Who) (*Screen, error) {
-	at := place{who.Issuer.Tenant, who.Workstation, who.Issuer.Key}
+	at, of := place{who.Issuer.Tenant, who.Workstation, who.Issuer.Key, who.Preview}, &s.agents
+	if who.Preview {
+		of = &s.previews
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := s.open[at]
 	if x == nil {
-		release, ok := s.places.Acquire(at.tenant, at.key, s.most)
-		if !ok {
-			return nil, busy("automation_sessions", "agents have %d of %d desktops open, and this key can have no more now", len(s.open), s.most)
+		release, ok := of.places.Acquire(at.tenant, at.key, of.most)
+		switch {
+		case !ok && who.Preview:
+			return nil, errPreviews
+		case !ok:
+			return nil, busy("automation_sessions", "agents have as many of %d desktops open as they may, and this key can have no more now", of.most)
 		}
-		x = newScreen(s)
+		x = newScreen(s, of)
 		x.control = desktop.MayAutomate(who.Gateway.Workstations(), who.Issuer, who.Workstation, desktop.AutomationControl) == nil
 		x.shots.leave = 1 // for PNGs
 		for other := range s.open {
-			if other.tenant == at.tenant { // another eighth is for tenants that have no desktop
+			if other.tenant == at.tenant && other.preview == at.preview { // another eighth is for tenants that have no desktop
 				x.shots.leave = 2
 			}
 		}

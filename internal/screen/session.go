@@ -63,10 +63,10 @@ func (l *life) unused(now time.Time) bool {
 	return l.calls == 0 && now.Sub(l.last) >= idle
 }
 
-func newScreen(s *Screens) *Screen {
+func newScreen(s *Screens, of *pool) *Screen {
 	return &Screen{
 		ready: make(chan struct{}), over: make(chan struct{}),
-		updates: updates{news: make(chan struct{}), pending: make(map[int]image.Point)}, shots: shots{memory: &s.memory, turn: make(chan struct{}, 1)},
+		updates: updates{news: make(chan struct{}), pending: make(map[int]image.Point)}, shots: newShots(s, of),
 		input: input{keys: make(map[uint32]struct{})}, agent: agent{turn: make(chan struct{}, 1)},
 	}
 }
@@ -129,13 +129,8 @@ func (x *Screen) run(who *Who, dial vncrelay.Dialer) {
 
 // connect opens the session. A failure has been recorded.
 func (x *Screen) connect(who *Who, dial vncrelay.Dialer) error {
-	client, service := who.Client.Addr(), who.Gateway.Workstations()
-	issued, err := service.Issue(who.Issuer, who.Workstation, desktop.Options{Shared: true, Once: true, Claim: desktop.Yield, Client: client})
-	if err != nil {
-		return err
-	}
-	token, _, _ := strings.Cut(issued.URL, ".")
-	pass, err := service.Find(token, client)
+	client := who.Client.Addr()
+	pass, err := who.pass()
 	if err != nil {
 		return refused(err)
 	}
@@ -159,6 +154,20 @@ func (x *Screen) connect(who *Who, dial vncrelay.Dialer) error {
 		return err
 	}
 	return nil
+}
+
+// pass returns that with which the desktop is opened.
+func (who *Who) pass() (*desktop.Pass, error) {
+	client, service := who.Client.Addr(), who.Gateway.Workstations()
+	if who.Preview {
+		return desktop.Preview(service, who.Issuer, who.Workstation, client)
+	}
+	issued, err := service.Issue(who.Issuer, who.Workstation, desktop.Options{Shared: true, Once: true, Claim: desktop.Yield, Client: client})
+	if err != nil {
+		return nil, err
+	}
+	token, _, _ := strings.Cut(issued.URL, ".")
+	return service.Find(token, client)
 }
 
 // begin makes the picture, and asks for the format and encodings in which it is sent.

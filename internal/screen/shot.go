@@ -20,7 +20,10 @@ import (
 // shots are the picture of a desktop, and the last PNG of it.
 type shots struct {
 	memory *memory.Semaphore
-	leave  int64 // eighths of it that the picture does not take
+	full   error         // there is no more of it
+	leave  int64         // eighths of it that the picture does not take
+	makers chan struct{} // of all desktops: held by those who take a shot
+	next   chan struct{} // of this one: held by the one who may wait for a place among them
 	// turn is held by who uses the following: the reader while a message comes, and who takes a shot.
 	turn    chan struct{}
 	decoder *framebuffer.Decoder
@@ -55,10 +58,11 @@ func (p *png) end() {
 	}
 }
 
-var (
-	errClosed = errors.New("the session has ended")
-	errMemory = busy("automation_memory", "the pictures of agents' desktops fill automation_memory")
-)
+var errClosed = errors.New("the session has ended")
+
+func newShots(s *Screens, of *pool) shots {
+	return shots{memory: &of.memory, full: of.full, makers: s.makers, next: make(chan struct{}, 1), turn: make(chan struct{}, 1)}
+}
 
 // begin makes the picture of a desktop.
 func (s *shots) begin(init rfb.Init) (size image.Point, err error) {
@@ -80,7 +84,7 @@ func (s *shots) hold(bytes int64) error {
 	if more := bytes - s.taken; more <= 0 { // also where a reload has made the bound less
 		s.memory.Give(-more)
 	} else if !s.memory.TakeLeaving(s.leave, more) {
-		return errMemory
+		return s.full
 	}
 	s.taken = bytes
 	return nil
@@ -113,12 +117,11 @@ func (s *shots) read(in *bufio.Reader) (m framebuffer.Message, size image.Point,
 // take takes a shot, for which the PNG is only made if it is wanted. The version is what the picture has
 // at least.
 func (s *shots) take(ctx context.Context, want *Want, version uint64, encoded bool) (Shot, error) {
-	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	case <-ctx.Done():
-		return Shot{}, gone(ctx)
+	release, err := s.acquire(ctx)
+	if err != nil {
+		return Shot{}, err
 	}
+	defer release()
 	if s.decoder == nil {
 		return Shot{}, errClosed
 	}
@@ -145,7 +148,7 @@ func (s *shots) take(ctx context.Context, want *Want, version uint64, encoded bo
 	if s.last.png == nil {
 		p := &png{data: encode(shrink(picture.SubImage(region).(*image.RGBA), space)), memory: s.memory}
 		if !s.memory.Take(p.size()) {
-			return Shot{}, errMemory
+			return Shot{}, s.full
 		}
 		p.users.Add(1)
 		s.last.png = p
@@ -154,6 +157,42 @@ func (s *shots) take(ctx context.Context, want *Want, version uint64, encoded bo
 	context.AfterFunc(ctx, s.last.png.end)
 	out.PNG = s.last.png.data
 	return out, nil
+}
+
+// acquire waits for a place among the makers and for the turn. It waits for either with nothing in hand: a
+// message that comes slowly must hold up no other desktop, and no wait for a place the messages of this one.
+// A desktop waits for one place at a time, so that its many calls do not keep out others.
+func (s *shots) acquire(ctx context.Context) (release func(), err error) {
+	if err := take(ctx, s.next); err != nil {
+		return nil, err
+	}
+	for {
+		if err = take(ctx, s.makers); err != nil {
+			break
+		}
+		select {
+		case s.turn <- struct{}{}:
+			return func() { <-s.turn; <-s.makers; <-s.next }, nil
+		default:
+		}
+		<-s.makers
+		if err = take(ctx, s.turn); err != nil {
+			break
+		}
+		<-s.turn
+	}
+	<-s.next
+	return nil, err
+}
+
+// take waits for a place in a channel.
+func take(ctx context.Context, places chan struct{}) error {
+	select {
+	case places <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return gone(ctx)
+	}
 }
 
 // drop lets the last PNG go.

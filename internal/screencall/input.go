@@ -28,7 +28,7 @@ type InputAnswer struct {
 	ChangedHands bool    `json:"changed_hands,omitempty"` // a person has had it since the last answer
 	Settled      bool    `json:"settled"`                 // nothing had changed on the desktop for quiet_ms
 	Size         size    `json:"size"`                    // of the desktop
-	Space        size    `json:"space"`                   // of coordinates from now on
+	Space        size    `json:"space"`                   // of coordinates in this answer: the next request repeats it
 	Cursor       place   `json:"cursor"`                  // where the pointer was sent last, in this space
 	Screenshot   picture `json:"screenshot"`
 }
@@ -41,11 +41,21 @@ type picture struct {
 	Data      []byte `json:"data,omitempty"` // nil unless Changed
 }
 
-// Input runs the actions of a request body on a desktop, to which open connects.
-func Input(ctx context.Context, body []byte, open func() (*screen.Screen, error)) (InputAnswer, error) {
+// Input runs the actions of a request body on a desktop. admit lets the request go on, and returns the body
+// that takes the place of its own, nil for none; then open connects to the desktop.
+func Input(ctx context.Context, body []byte, admit func([]byte) ([]byte, error), open func() (*screen.Screen, error)) (InputAnswer, error) {
 	request, err := computer.Parse(body)
 	if err != nil {
 		return InputAnswer{}, err
+	}
+	edited, err := admit(body)
+	if err != nil {
+		return InputAnswer{}, err
+	}
+	if edited != nil {
+		if request, err = computer.Parse(edited); err != nil {
+			return InputAnswer{}, err
+		}
 	}
 	desk, err := open()
 	if err != nil {

@@ -24,14 +24,14 @@ const (
 )
 
 // Screenshot answers with what a desktop shows, as PNG: 304 if that has the ETag of If-None-Match. open
-// connects to the desktop.
-func Screenshot(q *request.Request, parameters url.Values, open func() (*screen.Screen, error)) error {
+// connects to the desktop, for a request that may wait for a change.
+func Screenshot(q *request.Request, parameters url.Values, open func(waits bool) (*screen.Screen, error)) error {
 	want, err := wantOf(parameters)
 	if err != nil {
 		return err
 	}
 	want.Known = strings.Join(q.HTTP.Header.Values("If-None-Match"), ",")
-	desk, err := open()
+	desk, err := open(want.Wait > 0)
 	if err != nil {
 		return err
 	}

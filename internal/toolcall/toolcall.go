@@ -63,33 +63,23 @@ func Serve(d *Deps, q *request.Request, name string, own func(context.Context) c
 }
 
 func newCall(d *Deps, q *request.Request, name string) *call {
-	key := d.Limits.Of(q.Caller.Key, q.Caller.Limits)
-	c := &call{
-		deps: d, req: q, named: name, key: key,
-		permits: admission.PermitsOf(d.Deps, q), spending: admission.SpendingOf(d.Deps, q, key),
-		guard: admission.GuardOf(d.Deps, q, "MCP server"), session: session{deps: d, req: q, server: name},
-	}
+	c := &call{use: useOf(d, q), named: name, session: session{deps: d, req: q, server: name}}
 	q.Work = c
 	return c
 }
 
 // Settle implements [request.Work]: it ends what the call holds.
 func (c *call) Settle() {
-	r := c.req.Outcome.Record
-	r.AnswerBytes = c.upstream.received
+	c.req.Outcome.Record.AnswerBytes = c.upstream.received
 	c.upstream.close()
-	c.permits.Settle(0)
-	if r.CostNano = 0; c.upstream.served {
-		r.CostNano = c.price
-	}
-	c.spending.SettlePrice(r.CostNano)
+	c.settle(c.upstream.served)
 }
 
 // isRequest reports whether the call has a message that wants an answer.
 func (c *call) isRequest() bool { return c.message != nil && c.message.Kind == mcp.Request }
 
 // hasEffect reports whether the request can do something at the server that must not be done twice.
-func (c *call) hasEffect() bool { return c.message != nil && c.message.Method == mcp.ToolsCall }
+func hasEffect(c *call) bool { return c.message != nil && c.message.Method == mcp.ToolsCall }
 
 // open reports whether the answer is a stream that ends only when one of both leaves.
 func (c *call) open() bool {

@@ -182,7 +182,7 @@ func (u *upstream) acted() bool {
 // asked is the server, as errors name it.
 func (u *upstream) asked() provider.Asked {
 	return provider.Asked{Kind: "the MCP server", Name: u.server.Name, Shown: func(text string) string {
-		return string(u.req.Caller.Conceal([]byte(text), u.server.Secrets()))
+		return string(request.Conceal(u.req, []byte(text), u.server.Secrets()))
 	}}
 }
 

@@ -55,7 +55,7 @@ func New(session *vncsession.Session, viewer Viewer, backend *rfb.Desktop, polic
 		ViewOnly: rules.ViewOnly, FixedSize: policy.FixedSize, NoClipboardIn: rules.NoClipboardIn, NoClipboardOut: rules.NoClipboardOut,
 		FPS: rules.FPS, PreferTight: true, Input: session.Live.Input,
 	}
-	if rules.NoClipboardOut || session.Recording != nil {
+	if rules.FPS > 0 || rules.NoClipboardOut || session.Recording != nil {
 		up.Framer = rfb.NewFramer(backend.Init.Format)
 		r.stream = &stream{framer: up.Framer, cut: rules.NoClipboardOut, recording: session.Recording}
 	}
@@ -161,7 +161,8 @@ func (r *Relay) readEnded(err error) desktop.Reason {
 	return desktop.ReasonViewer
 }
 
-// carryDown carries the workstation's bytes, unchanged but for what the framer takes out.
+// carryDown carries the workstation's bytes, unchanged but for what the framer takes out. The next picture
+// is asked for when the viewer has taken the beginning of the last one: one that reads nothing gets no more.
 func (r *Relay) carryDown() desktop.Reason {
 	source := newSource(r.up.conn, r.throttle.most())
 	var deadline writeDeadline
@@ -184,12 +185,25 @@ func (r *Relay) carryDown() desktop.Reason {
 			err = r.toViewer(piece, &deadline)
 		}
 		source.done()
+		if r.stream != nil {
+			r.followed()
+		}
 		switch {
 		case err != nil:
 			return desktop.ReasonViewer
 		case r.unreadable != nil:
 			return desktop.ReasonProtocol
 		}
+	}
+}
+
+// followed handles what the stream has found in a piece.
+func (r *Relay) followed() {
+	if r.stream.updated() {
+		r.up.updated()
+	}
+	if r.stream.unused() {
+		r.stream = nil
 	}
 }
 

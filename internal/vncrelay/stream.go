@@ -9,12 +9,13 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
 
-// stream is what a workstation sends where that is followed, to keep its clipboard from the viewer, from
-// the recording, or from both.
+// stream is what a workstation sends where that is followed: to keep its clipboard from the viewer, from
+// the recording, or from both, and to know when to ask for the next picture.
 type stream struct {
 	framer    *rfb.Framer
 	cut       bool              // the clipboard, for the viewer too
 	recording *recording.Writer // nil: nothing is recorded
+	begun     int64             // what the framer had seen begin
 
 	// mu keeps what the viewer sends out of the recording between the framer's look at a piece and the
 	// piece: a pixel format that was sent after an update had begun stands behind that beginning.
@@ -41,6 +42,16 @@ func (s *stream) pass(piece []byte) (rest []byte, err error) {
 	}
 	return piece, nil
 }
+
+// updated reports whether an update has begun since the last call, or may have begun.
+func (s *stream) updated() bool {
+	before := s.begun
+	s.begun = s.framer.Begun()
+	return s.begun != before || s.framer.Lost()
+}
+
+// unused reports whether the workstation need not be followed any more.
+func (s *stream) unused() bool { return !s.cut && s.recording == nil && s.framer.Unused() }
 
 // Sent records what goes to the workstation. It is for the filter. A pixel format that a recording could not be
 // replayed in ends it.

@@ -13,18 +13,22 @@ import (
 const maxKept = 4 << 10
 
 // uplink writes a viewer's messages to the workstation, through the filter. Two goroutines write:
-// the reader of the viewer, and the timer that releases the requests that the filter held back.
+// the reader of the viewer, and the timer that releases the requests that the filter held back. The
+// reader of the workstation never waits for a write: see updated.
 type uplink struct {
 	conn  net.Conn
 	begun time.Time
 	input atomic.Int64 // the last key or pointer event, in nanoseconds since begun
 
-	mu       sync.Mutex // guards the following, and writes to conn
-	filter   *rfb.Filter
+	writes   sync.Mutex // is held for a message and its write to conn; guards out and deadline
 	out      []byte
 	deadline writeDeadline
-	timer    *time.Timer // nil until something is held back
-	stopped  bool
+
+	mu      sync.Mutex // is taken within writes; guards the following
+	filter  *rfb.Filter
+	timer   *time.Timer // nil until something is held back
+	wakes   time.Time   // when release runs, or since when; the zero time if it is not to
+	stopped bool
 }
 
 func newUplink(conn net.Conn, policy rfb.Policy) *uplink {
@@ -38,43 +42,59 @@ func (u *uplink) lastInput() time.Time { return u.begun.Add(time.Duration(u.inpu
 // send filters a piece and writes what the filter lets through. protocol is the viewer's error,
 // failed that of the connection.
 func (u *uplink) send(piece []byte) (protocol, failed error) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
+	u.writes.Lock()
+	defer u.writes.Unlock()
 	now := time.Now()
-	out, err := u.filter.Push(u.out[:0], piece, now)
-	u.out = out
-	if last := u.filter.LastInput(); !last.IsZero() {
-		u.input.Store(int64(last.Sub(u.begun)))
-	}
-	if err != nil {
+	if err := u.push(piece, now); err != nil {
 		return err, nil
 	}
-	if err := u.write(out, now); err != nil {
+	if err := u.write(now); err != nil {
 		return nil, err
 	}
-	u.schedule()
 	if cap(u.out) > maxKept {
 		u.out = nil
 	}
 	return nil, nil
 }
 
-// write is called with mu held.
-func (u *uplink) write(out []byte, now time.Time) error {
-	if len(out) == 0 {
-		return nil
+// push has the filter make out of a piece; writes is held.
+func (u *uplink) push(piece []byte, now time.Time) (err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.out, err = u.filter.Push(u.out[:0], piece, now)
+	if last := u.filter.LastInput(); !last.IsZero() {
+		u.input.Store(int64(last.Sub(u.begun)))
 	}
-	u.deadline.extend(u.conn, now)
-	_, err := u.conn.Write(out)
+	u.schedule()
 	return err
 }
 
-// schedule sets the timer for what the filter holds back; mu is held.
+// write writes out; writes is held.
+func (u *uplink) write(now time.Time) error {
+	if len(u.out) == 0 {
+		return nil
+	}
+	u.deadline.extend(u.conn, now)
+	_, err := u.conn.Write(u.out)
+	return err
+}
+
+// updated is for the reader of the workstation, when an update has begun. It must not wait for a write: the
+// workstation may read nothing until its own bytes are taken.
+func (u *uplink) updated() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.filter.Updated(time.Now())
+	u.schedule()
+}
+
+// schedule sets the timer for what the filter holds back, but not while release runs. mu is held.
 func (u *uplink) schedule() {
 	due := u.filter.Due()
-	if due.IsZero() {
+	if due.IsZero() || u.stopped || !u.wakes.IsZero() && !due.Before(u.wakes) {
 		return
 	}
+	u.wakes = due
 	wait := time.Until(due)
 	if u.timer == nil {
 		u.timer = time.AfterFunc(wait, u.release)
@@ -83,18 +103,23 @@ func (u *uplink) schedule() {
 	u.timer.Reset(wait)
 }
 
-// release writes what is due.
+// release writes what is due. Where that fails, the reader of the workstation finds the connection broken.
 func (u *uplink) release() {
+	u.writes.Lock()
+	defer u.writes.Unlock()
+	now := time.Now()
 	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.stopped {
+	if u.out = u.out[:0]; !u.stopped {
+		u.out = u.filter.Release(u.out, now)
+	}
+	u.mu.Unlock()
+	if u.write(now) != nil {
 		return
 	}
-	now := time.Now()
-	u.out = u.filter.Release(u.out[:0], now)
-	if u.write(u.out, now) == nil { // else the reader of the workstation finds the connection broken
-		u.schedule()
-	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.wakes = time.Time{}
+	u.schedule()
 }
 
 // stop drops what the filter still holds back.

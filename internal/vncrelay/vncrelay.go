@@ -12,7 +12,7 @@
 //	relay      carry bytes both ways until either side ends
 //	uplink     the viewer's messages, through the filter
 //	source     the workstation's bytes
-//	stream     follows them, for the clipboard and the recording
+//	stream     follows them, for the clipboard, the recording and the next picture
 //	throttle   keeps them within a bandwidth
 //	idle       ends a session without input
 //	peer       ends a session whose other end does not answer

@@ -21,7 +21,7 @@ var errNoRecordings = errors.New("the configuration has no record block any more
 // *desktop.Refusal, or ends; another one goes on without it.
 func (s *Session) Record(init rfb.Init) error {
 	rule := s.Pass.Rules.Record
-	if rule == desktop.RecordOff {
+	if rule == desktop.RecordOff || s.Pass.Unlisted() {
 		return nil
 	}
 	store, err := s.deps.Recordings, errNoRecordings

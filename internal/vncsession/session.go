@@ -140,9 +140,17 @@ func (s *Session) ProtocolError(code string, cause error) {
 	s.code, s.cause = code, cause
 }
 
-// Finish ends the session for this reason, unless it has ended for another, and writes its record.
+// Finish ends the session for this reason, unless it has ended for another, and writes its record, of a preview none.
 // A session that was neither joined nor refused is the gateway's own failure.
 func (s *Session) Finish(why desktop.Reason) {
+	if s.Pass.Unlisted() {
+		if s.Live != nil {
+			s.Live.End(why)
+			s.Live.Leave()
+		}
+		s.deps.Done()
+		return
+	}
 	latency := s.deps.Now().Sub(s.begun)
 	if s.Live == nil && s.code == "" {
 		s.Refuse(desktop.NewRefusal(desktop.RefusedInternal), errNoOutcome)

@@ -95,9 +95,10 @@ func TestABrowserGetsTheTestCard(t *testing.T) {
 	})
 }
 
-// A browser takes what comes, so updates are asked for, at 60 a second at most.
+// A browser takes what comes, so updates are asked for, by itself or by the gateway, at 60 a second at most.
 func TestTheFilterHasThePolicyOfTheConfiguration(t *testing.T) {
 	const encodings = "\x02\x00\x00\x02\xff\xff\xfe\xc7\x00\x00\x00\x00" // ContinuousUpdates and Raw
+	const enable = "\x96\x01\x00\x00\x00\x00\x04\x00\x03\x00"
 	const size = "\xfb\x00\x04\x00\x03\x00\x01\x00" + "\x00\x00\x00\x01\x00\x00\x00\x00\x04\x00\x03\x00\x00\x00\x00\x00"
 	const request = vncrelaytest.Request
 	viewOnly := true
@@ -106,7 +107,7 @@ func TestTheFilterHasThePolicyOfTheConfiguration(t *testing.T) {
 		token        desktop.Options
 		said, goesOn string
 	}{
-		"no continuous updates":   {said: encodings, goesOn: "\x02\x00\x00\x01\x00\x00\x00\x00"},
+		"continuous updates":      {said: encodings + enable + pointer, goesOn: encodings + pointer}, // not announced
 		"60 a second":             {said: request + request + request + pointer, goesOn: request + pointer + request},
 		"as many as configured":   {policy: desktop.Policy{Session: desktop.SessionRules{FPS: 1}}, said: request + request + pointer, goesOn: request + pointer},
 		"a fixed size":            {policy: desktop.Policy{FixedSize: true}, said: size + pointer, goesOn: pointer},

@@ -193,6 +193,22 @@ func TestWhatGoogleSaysReachesTheCaller(t *testing.T) {
 	}
 }
 
+// Tokens that were used are paid for, also if the answer is none.
+func TestTheUsageThatGoogleReportsBesideAFailureCounts(t *testing.T) {
+	h := harness.Start(t, onGemini)
+	for model, completion := range map[string]string{"g/gemini-3-blocked": "0", "g/gemini-3-malformed": "0", "g/gemini-3-no-finish": "1"} {
+		for _, stream := range []string{"", harness.Streaming} {
+			for path, body := range map[string]string{harness.ChatV1: harness.Chat(model, stream), harness.ResponsesV1: harness.Responses(model, stream)} {
+				a := h.Client.Post(path, "full", body)
+				row := h.Records.Row(a.Header.Get("X-Request-Id"))
+				if harness.At(row, "usage_source") != "provider" || harness.At(row, "prompt_tokens") != harness.Number("4") || harness.At(row, "completion_tokens") != harness.Number(completion) {
+					t.Errorf("%s %s%s: %v", path, model, stream, row)
+				}
+			}
+		}
+	}
+}
+
 // A model ends one request after 65,536 tokens, and goes on in the next.
 func TestALongAnswerComesInSeveralRequests(t *testing.T) {
 	h := harness.Start(t, onGemini)

@@ -62,7 +62,7 @@ func TestASoundIsWrittenAndPaid(t *testing.T) {
 		"srt":           {transcriptsV1, "fake/null-fields", field(`"response_format"`, "srt"), heard, "text/plain; charset=utf-8", "00:00:02,000\n" + text, "0.0002", "estimated"},
 		"vtt":           {translationsV1, "fake/null-fields", field(`"response_format"`, "vtt"), heard, "text/vtt; charset=utf-8", "WEBVTT", "0.0002", "estimated"},
 		"no header":     {transcriptsV1, "fake/no-usage", "", heard[44:], "application/json", text, "0.0128001", "estimated"},
-		"half a header": {transcriptsV1, "fake/no-usage", "", string(faults.WAVHeader(1000)) + heard[44:], "application/json", text, "0.012806", "estimated"},
+		"half a header": {transcriptsV1, "fake/no-usage", "", string(faults.WAVHeader(1000)) + heard[44:], "application/json", text, "0.0002", "estimated"},
 		"OpenRouter":    {transcriptsOR, "router/echo", "", heard, "application/json", text, "0.00092", "provider"},
 		"not a stream":  {transcriptsV1, "fake/null-fields", field(`"stream"`, "true"), heard, "application/json", text, "0.00092", "provider"},
 	} {
@@ -124,23 +124,6 @@ func TestGuardrailsReadWhatATranscriptIsAskedFor(t *testing.T) {
 	h := startHearing(t, harness.Setup{Keys: harness.Key("chat", "guardrails safe"), Options: "guardrail safe {\non input\ndeny email\n}"})
 	a := sendForm(h, transcriptsV1, "chat", dictate("fake/echo", heard, field(`"prompt"`, "ann@example.com")))
 	harness.WantRefusal(t, transcriptsV1, a, 422, "guardrail_blocked")
-}
-
-func TestAHardBudgetReservesTheLengthOfASound(t *testing.T) {
-	for name, c := range map[string]struct {
-		budget, file string
-		status       int
-	}{
-		"twice what the header says":     {"0.0004", heard, 200},
-		"a little less":                  {"0.000399", heard, 402},
-		"what so many bytes can be":      {"0.0128001", heard[44:], 200},
-		"a little less without a header": {"0.0128", heard[44:], 402},
-	} {
-		h := startHearing(t, harness.Setup{Keys: harness.Key("chat", "budget "+c.budget+"usd/day")})
-		if a := sendForm(h, transcriptsV1, "chat", dictate("fake/no-usage", c.file, "")); a.Status != c.status {
-			t.Errorf("%s: %d %s", name, a.Status, a.Body)
-		}
-	}
 }
 
 func TestTranscriptsAreRefusedByName(t *testing.T) {

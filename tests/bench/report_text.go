@@ -112,6 +112,8 @@ func (c caseReport) subject() string {
 		return "seconds"
 	case addedMS:
 		return "p50, ms"
+	case perSecond:
+		return string(perSecond)
 	}
 	return "CPU us/" + c.Unit
 }
@@ -136,6 +138,8 @@ func (c caseReport) value(which role) string {
 		return fmt.Sprintf("%.2f", f.Start)
 	case addedMS:
 		return fmt.Sprintf("%.2f", f.P50/1000)
+	case perSecond:
+		return fmt.Sprintf("%.1f", f.PerSecond)
 	}
 	return fmt.Sprintf("%.1f", f.CPU)
 }

@@ -44,7 +44,7 @@ func cpuRatio(of, base role) func(map[role]figures) float64 {
 }
 
 func allSuites() []suite {
-	return []suite{modelSuite(), vncSuite(), browserSuite(), pagesSuite(), screenshotSuite(), scaleSuite(), clusterSuite()}
+	return []suite{modelSuite(), vncSuite(), awaySuite(), browserSuite(), pagesSuite(), screenshotSuite(), scaleSuite(), clusterSuite()}
 }
 
 // choose sets the suites and rows that -only names, or all. Without the engines of a cluster all is all

@@ -23,6 +23,7 @@ type desktop struct {
 	sessions atomic.Int64 // that got a ServerInit
 	echoes   atomic.Int64
 	sent     atomic.Int64 // bytes of frames
+	moves    atomic.Bool  // its sessions from now on: vnc_away.go
 	// All are counted before the bytes are written, so that everything a viewer has received is
 	// counted.
 
@@ -118,6 +119,9 @@ func (d *desktop) serve(c net.Conn) error {
 	r := bufio.NewReader(c)
 	if err := d.greet(c, r); err != nil {
 		return err
+	}
+	if d.moves.Load() {
+		return d.move(c, r)
 	}
 	for {
 		if err := d.message(c, r); err != nil {

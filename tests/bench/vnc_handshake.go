@@ -13,7 +13,7 @@ import (
 
 // handshake is the viewer's part of the exchange in vnc_wire.go, up to ServerInit.
 func (v *viewer) handshake(ctx context.Context, d vncEndpoint) error {
-	if !d.vencrypt {
+	if !d.vencrypt && d.roots != nil {
 		if err := v.startTLS(ctx, d); err != nil {
 			return err
 		}

@@ -26,10 +26,10 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // vncEndpoint is how viewers reach one server.
 type vncEndpoint struct {
-	addr     string // host:port
-	name     string // SNI
-	roots    *x509.CertPool
-	vencrypt bool // RFB in clear first, TLS within it; else TLS first
+	addr     string         // host:port
+	name     string         // SNI
+	roots    *x509.CertPool // nil: without TLS
+	vencrypt bool           // RFB in clear first, TLS within it; else TLS first
 }
 
 // viewer is one VNC session of the load client.
@@ -41,6 +41,8 @@ type viewer struct {
 	got    [echoLen]byte
 	want   []byte
 	frames []byte // nil in a viewer that requests none
+
+	continuous bool // it gets pictures without asking
 }
 
 // buffered is a connection that reads ahead.

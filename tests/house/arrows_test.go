@@ -86,6 +86,7 @@ var arrows = []arrow{
 	{"caddymodule/why", "internal/terminal", "the explanation as a text"},
 	{"caddymodule/why", "internal/desktop", "what the end of a session means"},
 
+	{"caddymodule/check", "caddy-l4", "the ports of its servers"},
 	{"caddymodule/check", "caddy", "HTTP servers, their logs, certificates"},
 	{"caddymodule/check", "certmagic", "stored certificates"},
 	{"caddymodule/check", "caddymodule/offline", "the configuration, which is not started"},
@@ -291,6 +292,7 @@ var arrows = []arrow{
 	{"internal/upload", "internal/watchdog", "an upload has a time limit"},
 
 	{"internal/terminal", "internal/activity", "rows of a table"},
+	{"internal/activity", "internal/apierror", "which codes are failures of a provider"},
 	{"internal/activity", "internal/store", "rows go with its group commit"},
 	{"internal/activity", "internal/postgres", "rows of several gateways go with its batches"},
 	{"internal/activity", "pgx", "their queries"},

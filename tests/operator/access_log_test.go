@@ -10,10 +10,11 @@ import (
 )
 
 // Caddy's access log shows X-Api-Key and X-Goog-Api-Key, with which the SDKs of Anthropic and Google send
-// their key. The load says so, unless the log has the filter of the documentation.
+// their key, and a key in the URL. The load says so, unless the log has the filter of the documentation.
 func TestKeysInAnAccessLogAreWarnedOf(t *testing.T) {
-	const both = "request>headers>X-Api-Key delete\nrequest>headers>X-Goog-Api-Key delete\n"
-	const filter = "format filter {\n" + both + "}\n"
+	const headers = "request>headers>X-Api-Key delete\nrequest>headers>X-Goog-Api-Key delete\n"
+	const all = headers + "request>uri query {\nreplace key REDACTED\n}\n"
+	const filter = "format filter {\n" + all + "}\n"
 	log := func(options string) string { return "log {\noutput gatehouse_test\n" + options + "}\n" }
 	for _, c := range []struct {
 		name, site, global string
@@ -23,11 +24,14 @@ func TestKeysInAnAccessLogAreWarnedOf(t *testing.T) {
 		{"a log", log("format json\n") + "gatehouse", "", true, true},
 		{"the default log", "log\ngatehouse", "", true, true},
 		{"a filter", log(filter) + "gatehouse", "", false, false},
-		{"a filter of all headers", log("format filter {\nrequest>headers delete\n}\n") + "gatehouse", "", false, false},
+		{"a filter of all headers and the URL", log("format filter {\nrequest>headers delete\nrequest>uri delete\n}\n") + "gatehouse", "", false, false},
+		{"a filter of the headers alone", log("format filter {\n"+headers+"}\n") + "gatehouse", "", true, true},
+		{"a filter of another parameter", log("format filter {\n"+headers+"request>uri query {\nreplace token x\n}\n}\n") + "gatehouse", "", true, true},
+		{"a filter that hashes the key", log("format filter {\n"+headers+"request>uri query {\nhash key\n}\n}\n") + "gatehouse", "", false, false},
 		{"a filter of another header", log("format filter {\nrequest>headers>X-Key delete\n}\n") + "gatehouse", "", true, true},
 		{"a filter of one of the headers", log("format filter {\nrequest>headers>X-Api-Key delete\n}\n") + "gatehouse", "", true, true},
 		{"a filter in another spelling", log("format filter {\nrequest>headers>x-api-key delete\n}\n") + "gatehouse", "", true, true},
-		{"a filter around it", log("format append {\nwrap filter {\n"+both+"}\nhost x\n}\n") + "gatehouse", "", false, false},
+		{"a filter around it", log("format append {\nwrap filter {\n"+all+"}\nhost x\n}\n") + "gatehouse", "", false, false},
 		{"no handler of ours", log("format json\n") + "respond ok", "", false, true},
 		{"one endpoint", log("format json\n") + "handle /v1/* {\ngatehouse_messages\n}", "", true, true},
 		{"a guarded backend", log("format json\n") + "route {\ngatehouse_auth\nrespond ok\n}", "", true, true},
@@ -36,7 +40,7 @@ func TestKeysInAnAccessLogAreWarnedOf(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := harness.Start(t, harness.Setup{Site: c.site, Global: c.global})
-			r := h.Client.Request("/v1/messages", "", `{}`)
+			r := h.Client.Request("/v1/messages?%6Bey=gk-in-the-log-0123456789", "", `{}`)
 			r.Header.Set("X-Api-Key", "gk-in-the-log-0123456789")
 			r.Header.Set("X-Goog-Api-Key", "gk-in-the-log-0123456789")
 			r.Header.Set("Anthropic-Version", "2023-06-01")
@@ -85,7 +89,7 @@ func TestTheProductionCaddyfileLogsNoKeys(t *testing.T) {
 			if err := h.Load(text); err != nil {
 				t.Fatal(err)
 			}
-			r := h.Client.Request("/v1/messages", "", `{}`)
+			r := h.Client.Request("/v1/messages?%6Bey=gk-in-the-log-0123456789", "", `{}`)
 			r.Header.Set("X-Api-Key", "gk-in-the-log-0123456789")
 			r.Header.Set("X-Goog-Api-Key", "gk-in-the-log-0123456789")
 			_ = h.Client.Send(r)

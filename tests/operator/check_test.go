@@ -76,7 +76,8 @@ func TestCheckFindsWhatIsMostLikelyAMistake(t *testing.T) {
 		"limits that never bind": {gatehouseFile(checkKey + "rate 100/min\nrate 50/h\nbudget 20 tokens/day\nconcurrency 9\n}\ntenant default {\nbudget 10 tokens/day\nrate 60/min\n}\nconcurrency 8\n" + checkProvider), 1,
 			[]string{"rate 100/min never binds: tenant default has rate 60/min", "rate 100/min never binds, because of rate 50/h",
 				"budget 20 tokens/day never binds: tenant default has budget 10 tokens/day", "concurrency 9 never binds: gateway has concurrency 8"}},
-		"no price": {gatehouseFile(checkKey + "budget 1usd/day\n}\n" + checkProvider), 1, []string{"fake/known are refused with 402"}},
+		"no price":                    {gatehouseFile(checkKey + "budget 1usd/day\n}\n" + checkProvider), 1, []string{"budget 1usd/day of key dev is hard, so its calls of fake/known are refused with 402"}},
+		"no price, a tenant's budget": {gatehouseFile(checkKey + "}\ntenant default {\nbudget 2usd/day\n}\n" + checkProvider), 1, []string{"budget 2usd/day of tenant default is hard"}},
 		"no credential": {gatehouseFile(checkKey + "}\n" + strings.NewReplacer("http://127.0.0.1:9", "https://api.example.com", "api_key {env.CHECK_KEY}\n", "").Replace(checkProvider)), 1,
 			[]string{"no api_key"}},
 		"a provider without models": {gatehouseFile(checkKey + "}\n" + strings.Replace(checkProvider, "models known", "models gpt-*", 1)), 2, []string{"no model of it can be called"}},
@@ -89,6 +90,9 @@ func TestCheckFindsWhatIsMostLikelyAMistake(t *testing.T) {
 		"no site": {strings.Replace(gatehouseFile(checkKey+"}\n"+checkProvider), "\tgatehouse\n}\n", "\trespond ok\n}\n", 1), 2, []string{"no site has the directive"}},
 		"desktops": {gatehouseFile(checkKey + "}\nvnc {\ndomain vnc.example.com\nworkstation desk1 10.0.0.7:5901\n}\n" + checkProvider), 2,
 			[]string{"no layer4 server", "needs the DNS", "there is no certificate for *.vnc.example.com yet"}},
+		"another port than the listener's": {strings.Replace(gatehouseFile(checkKey+"}\nvnc {\ndomain vnc.localhost\nport 5905\n}\n"+checkProvider), "{\n", "{\nlayer4 {\n127.0.0.1:5901-5904 {\nroute {\nvnc\n}\n}\n}\n", 1), 1,
+			[]string{"the addresses of desktops have port 5905, and layer4 listens at 127.0.0.1:5901-5904"}},
+		"the listener's port": {strings.Replace(gatehouseFile(checkKey+"}\nvnc {\ndomain vnc.localhost\nport 5901\n}\n"+checkProvider), "{\n", "{\nlayer4 {\n:5901 {\nroute {\nvnc\n}\n}\n}\n", 1), 0, []string{"0 warnings"}},
 		"agents without desktops": {
 			gatehouseFile(strings.Replace(checkKey, "chat:write", "chat:write mcp:call workstations:automate", 1) + "mcp desks\n}\nmcp desks {\ndesktops\n}\n" + checkProvider), 1,
 			[]string{"warning mcp desks it has no desktops", "warning key dev its scope workstations:automate has no effect", "0 errors, 2 warnings"},
@@ -169,5 +173,14 @@ func TestCheckTriesCredentials(t *testing.T) {
 	}
 	if strings.Join(asked, " ") != "GET /v1/models GET /v1/models" || strings.Contains(out, "wrong-credential-3f9a") {
 		t.Errorf("asked %v; %s", asked, out)
+	}
+}
+
+// Names below localhost lead to this machine also where no resolver knows them (RFC 6761, section 6.3).
+func TestCheckKnowsDesktopsBelowLocalhost(t *testing.T) {
+	config := strings.Replace(gatehouseFile(checkKey+"}\nvnc {\ndomain vnc.localhost\nport 9\n}\n"+checkProvider), "{\n", "{\nlayer4 {\n127.0.0.1:9 {\nroute {\nvnc\n}\n}\n}\n", 1)
+	out, _ := check(t, config, "--dial")
+	if flat := strings.Join(strings.Fields(out), " "); !strings.Contains(flat, "gatehouse-check.vnc.localhost leads to 127.0.0.1:9") || strings.Contains(flat, "DNS record") {
+		t.Error(out)
 	}
 }

@@ -232,3 +232,26 @@ func TestADesktopEndsWithTheKeyThatOpenedIt(t *testing.T) {
 		harness.WantEnd(t, name, viewer)
 	}
 }
+
+// A limit of money lets nothing through if no model has a price, which its maker should learn at once.
+func TestAKeyWithALimitThatNoModelCanKeepIsMadeWithAWarning(t *testing.T) {
+	for name, c := range map[string]struct {
+		start  func(*testing.T, harness.Setup) *harness.Gateway
+		more   string
+		warned bool
+	}{
+		"no price is known":       {harness.Start, `,"limit":5`, true},
+		"without a limit":         {harness.Start, ``, false},
+		"a limit of tokens":       {harness.Start, `,"budgets":["1000 tokens/day"]`, false},
+		"the models have a price": {harness.StartPriced, `,"limit":5`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := c.start(t, harness.Setup{Keys: managerKeys, Options: runtimeBlock})
+			body := harness.Parse(t, h.Client.Want(201, "POST", "/api/v1/keys", "manager", `{"name":"made"`+c.more+`}`).Body)
+			warnings, warned := harness.At(body, "warnings").([]any)
+			if warned != c.warned || warned && !strings.Contains(warnings[0].(string), "unpriced allow in runtime_keys") {
+				t.Errorf("warnings %v", warnings)
+			}
+		})
+	}
+}

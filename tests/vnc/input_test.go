@@ -130,6 +130,41 @@ func TestAnAgentActsOnADesktop(t *testing.T) {
 	}
 }
 
+// Two clients have the key, and each its own pictures: what one was shown is not what the other's coordinates
+// refer to, or has seen.
+func TestCoordinatesBelongToOneClient(t *testing.T) {
+	c, address := keepingCard(t)
+	h := harness.StartVNC(t, harness.Setup{Keys: toolsKeys, Options: "mcp desktops {\ndesktops\n}\n", VNC: "automation control\nworkstation card " + address + "\n"})
+	small := h.Client.Want(200, "GET", cardShot+"?max_width=320", "full", "")
+	if space := small.Header.Get("Gatehouse-Space"); space != "320x180" {
+		t.Fatalf("the other client's picture is %s", space)
+	}
+	for _, body := range []string{
+		`{"action":"mouse_move","coordinate":[300,100],"screenshot":{"max_ms":0}}`,
+		`{"actions":[{"type":"move","x":75,"y":25}],"space":{"width":320,"height":180},"screenshot":{"max_ms":0}}`,
+		`{"action":"mouse_move","coordinate":[600,50],"screenshot":{"max_ms":0,"max_width":640}}`,
+	} {
+		answer := harness.Parse(t, h.Client.Want(200, "POST", inputPath, "full", body).Body)
+		if harness.At(answer, "screenshot", "changed") != true || harness.At(answer, "screenshot", "data") == nil {
+			t.Errorf("%s: the client that has no picture gets none: %v", body, answer)
+		}
+	}
+	for _, place := range []string{`"coordinate":[500,60]`, `"coordinate":[125,15],"space":{"width":320,"height":180}`} {
+		if a := useTool(t, h, "full", "act", `{"desktop":"card","action":"mouse_move",`+place+`}`); a.Result.IsError {
+			t.Errorf("%+v", a)
+		}
+	}
+	const want = "300,100:0 302,102:0 600,50:0 500,60:0 502,62:0"
+	if got := c.events(0); got != want {
+		t.Errorf("the workstation got %s, want %s", got, want)
+	}
+	for _, body := range []string{
+		`{"action":"mouse_move","coordinate":[400,10],"space":{"width":320,"height":180}}`, `{"action":"mouse_move","coordinate":[4,1],"space":{"width":0,"height":180}}`,
+	} {
+		harness.WantRefusal(t, inputPath, h.Client.Post(inputPath, "full", body), 400, "invalid_value")
+	}
+}
+
 func TestInputNeedsTheScopeTheTenantAndControl(t *testing.T) {
 	h := harness.StartVNC(t, harness.Setup{VNC: "automation view\nworkstation card {\ntest_card\n}\n"})
 	const click = `{"action":"left_click"}`

@@ -4,8 +4,8 @@
 //	transport := desktops.New()                  // of the server; it knows no caller
 //	ctx = desktops.With(ctx, desktopsOfACaller)  // of each request
 //
-// What a caller may do its [Desktops] decide. Coordinates are those of the picture that the caller was
-// shown last.
+// What a caller may do its [Desktops] decide. Of the pictures that a caller was shown nothing is kept: each
+// result says in which space coordinates of its picture are, and the next call repeats it.
 package desktops
 
 import (

@@ -56,9 +56,6 @@ func (f *fake) event(format string, args ...any) error {
 
 func (f *fake) Size() image.Point        { return image.Pt(1920, 1080) }
 func (f *fake) At() (image.Point, uint8) { return image.Pt(30, 45), 0 }
-func (f *fake) Last() screen.Shot {
-	return screen.Shot{ETag: "e1", Size: f.Size(), Space: image.Pt(1280, 720)}
-}
 func (f *fake) Turn(context.Context) (check func() error, done func(int, int), err error) {
 	return func() error { return nil }, func(int, int) {}, nil
 }
@@ -118,21 +115,28 @@ func ask(t *testing.T, d Desktops, tool, arguments string) string {
 	return strings.TrimSuffix(fmt.Sprintf("%s%v", said, m.Result.IsError), "")
 }
 
-const picture = "image image/pngcGljdHVyZQ==; text " // base64 of "picture"
+const (
+	picture = "image image/pngcGljdHVyZQ==; text " // base64 of "picture"
+	whole   = "The picture is 1280 x 720, of a desktop of 1920 x 1080. Its name is \"e1\"."
+	repeat  = ` Repeat with coordinates: "space":{"width":1280,"height":720}.`
+	space   = `,"space":{"width":1280,"height":720}`
+)
 
 func TestTheToolsUseDesktopsAsTheirCaller(t *testing.T) {
 	f := &fake{allowed: true}
 	for _, test := range []struct{ tool, arguments, want string }{
 		{"list_desktops", `{}`, `text [{"desktop":"desk1","state":"in_service","automation":"control","holder":"none"}]; false`},
-		{"look", `{"desktop":"desk1"}`, picture + "The picture is 1280 x 720, of a desktop of 1920 x 1080.; false"},
-		{"look", `{"desktop":"desk1","region":[0,0,128,72]}`, picture + "This is a part of the picture. Coordinates of actions stay those of the whole picture.; false"},
-		{"look", `{"desktop":"desk1","region":[0,0,1281,72]}`, "text invalid_value: region: want a place on the desktop of 1280 x 720 (see \"space\"); true"},
+		{"look", `{"desktop":"desk1"}`, picture + whole + repeat + "; false"},
+		{"look", `{"desktop":"desk1","region":[0,0,128,72]` + space + `}`, picture + "This is a part of the picture. Coordinates of actions stay those of the whole picture." + repeat + "; false"},
+		{"look", `{"desktop":"desk1","region":[0,0,1281,72]` + space + `}`, "text invalid_value: region: want a place on the desktop of 1280 x 720 (see \"space\"); true"},
 		{"look", `{"desktop":"other"}`, `text not_found: the workstation "other" does not exist; true`},
 		{"look", `{"desktop":"` + strings.Repeat("x", 129) + `"}`, "text missing_required_parameter: desktop: want the name of one, see list_desktops; true"},
 		{"look", `{}`, "text missing_required_parameter: desktop: want the name of one, see list_desktops; true"},
-		{"act", `{"desktop":"desk1","actions":[{"type":"move","x":20,"y":30},{"type":"keypress","keys":["a"]}]}`,
-			picture + "Actions done: 2. The pointer is at 20, 30. The picture is 1280 x 720, of a desktop of 1920 x 1080.; false"},
-		{"act", `{"desktop":"desk1","action":"key","text":"a"}`, picture + "Actions done: 1. The pointer is at 20, 30. The picture is 1280 x 720, of a desktop of 1920 x 1080.; false"},
+		{"act", `{"desktop":"desk1","actions":[{"type":"move","x":20,"y":30},{"type":"keypress","keys":["a"]}]` + space + `}`,
+			picture + "Actions done: 2. The pointer is at 20, 30. " + whole + repeat + "; false"},
+		{"act", `{"desktop":"desk1","action":"mouse_move","coordinate":[1920,0]}`, "text invalid_value: coordinate: want a place on the desktop of 1920 x 1080 (see \"space\"); true"},
+		{"act", `{"desktop":"desk1","action":"left_click","space":{"width":1280}}`, "text missing_required_parameter: space: want width and height, in pixels; true"},
+		{"act", `{"desktop":"desk1","action":"key","text":"a"}`, picture + "Actions done: 1. The pointer is at 20, 30. " + whole + repeat + "; false"},
 		{"act", `{"desktop":"desk1","action":"dance"}`, "text invalid_value: action: want an action of OpenAI's or Anthropic's computer tool; true"},
 		{"act", `{"desktop":"desk1","action":"type","text":"` + strings.Repeat("x", 300<<10) + `"}`, "text request_too_large: the actions have more than 262144 bytes; call the tool for each part; true"},
 		{"wait", `{"desktop":"desk1","seconds":61}`, "text invalid_value: seconds: want 1 to 60; true"},
@@ -147,7 +151,7 @@ func TestTheToolsUseDesktopsAsTheirCaller(t *testing.T) {
 	if f.note != "desk1: A password is asked for." {
 		t.Errorf("the note is %q", f.note)
 	}
-	if opened := len(f.wants) + 1; f.released != opened { // of the region outside no picture was taken
+	if opened := len(f.wants) + 2; f.released != opened { // of the places outside no picture was taken
 		t.Errorf("%d desktops were opened, %d released", opened, f.released)
 	}
 	for _, want := range f.wants {
@@ -173,14 +177,20 @@ func TestAHeldInputIsToldToTheModel(t *testing.T) {
 	}
 }
 
-// The picture that the model has is known, so that wait waits for another one.
+// Nothing is kept of what a model has seen: another client may have the same key.
 func TestWaitWaitsForAnotherPicture(t *testing.T) {
-	f := &fake{same: true}
-	if got := ask(t, f, "wait", `{"desktop":"desk1","seconds":5}`); got != "text The picture is 1280 x 720, of a desktop of 1920 x 1080. It has not changed.; false" {
+	f := &fake{same: true, allowed: true}
+	if got := ask(t, f, "wait", `{"desktop":"desk1","seconds":5,"known":"e1"}`); got != "text "+whole+repeat+" It has not changed.; false" {
 		t.Errorf("got %s", got)
 	}
 	if want := f.wants[0]; want.Known != "e1" || want.Wait.Seconds() != 5 {
 		t.Errorf("%+v", want)
+	}
+	if got := ask(t, f, "wait", `{"desktop":"desk1"}`); !strings.HasPrefix(got, picture) || f.wants[1].Known != "" {
+		t.Errorf("a wait without a known picture: %s, %+v", got, f.wants[1])
+	}
+	if got := ask(t, f, "act", `{"desktop":"desk1","action":"wait","duration":0,"known":"e1"}`); !strings.HasSuffix(got, " It has not changed.; false") {
+		t.Errorf("an act that changed nothing: %s", got)
 	}
 	if got := ask(t, f, "look", `{"desktop":"desk1"}`); !strings.HasPrefix(got, picture) {
 		t.Errorf("a look at the same picture: %s", got)

@@ -262,11 +262,9 @@ var Speech = &Operation{
 // Transcriptions is OpenAI's and OpenRouter's API that writes what is said in a sound.
 var Transcriptions = &Operation{
 	Name: provider.Transcriptions, Span: "transcription", Units: true, Made: transcript,
-	Form:  []string{"stream"},
-	Parse: inBody(params.ParseTranscription),
-	Limits: func(b *jsonscan.Body) (params.RequestedLimits, error) {
-		return params.TranscriptionLimits(b), nil
-	},
+	Form:       []string{"stream"},
+	Parse:      inBody(params.ParseTranscription),
+	Limits:     params.TranscriptionLimits,
 	References: params.ImageReferences, // they have a text of the name prompt too
 	Content:    func(b *jsonscan.Body, _ http.Header) params.Content { return params.TranscriptionContentOf(b) },
 	Routes:     transcribe(transcriptionsWire),

@@ -51,6 +51,7 @@ func readResponse(dst, body []byte, members []jsonscan.Member, a *storedAnswer) 
 		name, _ := jsonscan.String(members[i].Value(body))
 		a.call.Model = a.call.Provider + "/" + name
 	}
+	a.call.OnID = nil // it was told when the response was made
 	dst, _, err := openai.ResponsesResult(dst, body, a.call)
 	return dst, err
 }
@@ -61,12 +62,17 @@ func deletedResponse(dst, body []byte, _ []jsonscan.Member, a *storedAnswer) ([]
 	return append(dst, body...), nil
 }
 
-// inputItems reports the items, which later requests may name.
+// inputItems reports the items: the next page may begin behind one.
 func inputItems(dst, body []byte, members []jsonscan.Member, a *storedAnswer) ([]byte, error) {
 	i, ok := jsonscan.Find(body, members, "data")
 	if !ok || members[i].Kind != '[' {
 		return dst, a.call.Broken("answered with what is no list of items")
 	}
-	a.call.ReportItems(members[i].Value(body))
+	list := members[i].Value(body)
+	for e := range jsonscan.AllElements(list) {
+		if item, ok := jsonscan.String(openai.OpenObject(e.Value(list), nil).Get("id")); ok {
+			a.call.Report(openai.KindInputItem, openai.InputItemID(a.id, item))
+		}
+	}
 	return append(dst, body...), nil
 }

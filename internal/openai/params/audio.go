@@ -3,8 +3,6 @@ package params
 import (
 	"bytes"
 	"cmp"
-	"encoding/base64"
-	"io"
 	"unicode/utf8"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -102,20 +100,10 @@ func ParseTranscription(b *jsonscan.Body) (Request, error) {
 		err = required(b, "file", "0", "one file")
 	case audio == nil:
 		err = missing("file")
-	case audioData(audio) == nil:
+	case !isString(nested(audio, "data")):
 		err = wrong("input_audio", "an object with data")
 	}
 	return req, err
-}
-
-// audioData returns the data of `input_audio`, in base64; nil if it has none.
-func audioData(audio []byte) []byte {
-	data := nested(audio, "data")
-	if len(data) == 0 || data[0] != '"' {
-		return nil
-	}
-	data = data[1 : len(data)-1]
-	return data[bytes.LastIndexByte(data, ',')+1:] // of a data URL, too
 }
 
 const (
@@ -123,27 +111,28 @@ const (
 	tokensPerSecond = 20
 	// writtenPerSecond is more tokens than are said in a second.
 	writtenPerSecond = 8
-	// leastRate is the least that a sound has, in bytes a second: 6 kbit/s.
-	leastRate = 750
+	// guessedRate is a guess of how many bytes a second of sound has that cannot be read: 6 kbit/s.
+	guessedRate = 750
+	// margin is what a provider may add to the length of a sound before it rounds up to whole seconds.
+	margin = 1000
 )
 
-// TranscriptionLimits is [ChatLimits] for a request that [ParseTranscription] accepted. How long the
-// sound is that it has says its size, until it is measured.
-func TranscriptionLimits(b *jsonscan.Body) (l RequestedLimits) {
+// TranscriptionLimits is [ChatLimits] for a request that [ParseTranscription] accepted. It measures a
+// sound in JSON, and guesses how long the one in a form is by its size.
+func TranscriptionLimits(b *jsonscan.Body) (l RequestedLimits, err error) {
 	l.Choices = 1
 	if file := value(b, "file"); file != nil {
 		size, _ := jsonscan.Int(file)
-		l.Units[units.Millis] = soundOf(size)
+		l.measured(sound.Length{}, size)
 	} else if audio := value(b, "input_audio"); audio != nil {
-		data := audioData(audio)
-		l.Units[units.Millis] = soundOf(int64(len(data)) * 3 / 4)
-		l.measure(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(data)))
+		length, ok := inputAudio(audio)
+		if !ok {
+			return l, wrong("input_audio.data", "base64, or a data URL of it")
+		}
+		l.measured(length, int64(len(audio))*3/4)
 	}
-	return l
+	return l, nil
 }
-
-// soundOf returns how long a sound of so many bytes can be, in milliseconds.
-func soundOf(size int64) int64 { return (size + 1) * 1000 / leastRate }
 
 // Measure measures the sound of a request that came as a form, nil for one that did not.
 func (l *RequestedLimits) Measure(f *Form) {
@@ -152,17 +141,23 @@ func (l *RequestedLimits) Measure(f *Form) {
 	}
 	for i, parts := 0, f.Parts(); i < len(parts); i++ {
 		if p := &parts[i]; p.File && p.Name == "file" {
-			l.measure(bytes.NewReader(f.Value(p)))
+			data := f.Value(p)
+			length := sound.Measure(bytes.NewReader(data), sound.NameInFile(p.FileName), sound.NameInType(p.ContentType))
+			l.measured(length, int64(len(data)))
 		}
 	}
 }
 
-// measure reads a sound. Twice what its header says is its bound, for rates vary.
-func (l *RequestedLimits) measure(r io.Reader) {
-	if millis := sound.Measure(r); millis > 0 {
-		l.Heard, l.Units[units.Millis] = millis, 2*millis
+// measured notes how long a sound of so many bytes is.
+func (l *RequestedLimits) measured(length sound.Length, size int64) {
+	l.Heard, l.Unbounded = length.Millis, !length.Bounded
+	if l.Units[units.Millis] = seconds(length.Millis); l.Unbounded {
+		l.Units[units.Millis] = max(l.Units[units.Millis], (size+1)*1000/guessedRate)
 	}
 }
+
+// seconds returns the most that a provider counts for a sound, in milliseconds.
+func seconds(millis int64) int64 { return (millis + margin + 999) / 1000 * 1000 }
 
 // Used returns what the request asks to be used of each unit, as far as it is known.
 func (l *RequestedLimits) Used() units.Counts {

@@ -12,6 +12,7 @@ import (
 type Content struct {
 	Images  int64 // inline or by URL
 	Encoded int64 // bytes of the inline ones, which are no text; at most those of the body
+	Sounds  Sounds
 	Again   int64 // bytes of text that the model reads once more
 	// Units says which units that are tokens some of the prompt or of the answer may be, with 1.
 	Units      units.Counts
@@ -35,7 +36,8 @@ const (
 // LikelyTokens estimates the tokens of a prompt with the content, in a body of so many bytes, that
 // declares so many tools which the provider describes itself.
 func (c Content) LikelyTokens(bytes, builtIn int64) int64 {
-	return Tokens(bytes-c.Encoded, BytesPerToken) + c.Images*likelyImage + builtIn*likelyBuiltIn
+	text := bytes - c.Encoded - c.Sounds.Bytes
+	return Tokens(text, BytesPerToken) + c.Images*likelyImage + perSecond(c.Sounds.Millis, promptPerSecond) + builtIn*likelyBuiltIn
 }
 
 // Tokens returns how many tokens text of so many bytes has, rounded up.
@@ -194,6 +196,7 @@ func areTokens(array []byte) bool {
 
 func (c *Content) object(object []byte, depth int, part bool) {
 	typed, image, other, document := false, false, false, false
+	audio, before := false, c.Sounds.Count
 	var sources sourceSum
 	for m := range jsonscan.AllMembers(object) {
 		value := m.Value(object)
@@ -209,6 +212,7 @@ func (c *Content) object(object []byte, depth int, part bool) {
 			kind := c.kind(name)
 			image, other = image || kind == kindImage, other || kind != kindImage
 			document = document || name == "document"
+			audio = audio || kind == kindAudio
 		case "stdout", "stderr": // parts of shell_call_output, which have no type
 			typed = true
 		case "text":
@@ -231,7 +235,9 @@ func (c *Content) object(object []byte, depth int, part bool) {
 			image = true
 			c.imageURL(value)
 		case "input_audio":
-			c.Units[units.AudioInput] = 1
+			audio = true
+			length, ok := inputAudio(value)
+			c.Sounds.add(length, ok, len(value))
 		case "audio_url", "video_url", "document_url":
 			c.unpriced(string(key))
 		case "file", "file_id", "file_url", "file_data", "input_file", "document":
@@ -240,6 +246,10 @@ func (c *Content) object(object []byte, depth int, part bool) {
 	}
 	if image {
 		c.Images++
+	}
+	if audio {
+		c.Units[units.AudioInput] = 1
+		c.Sounds.Unbounded = c.Sounds.Unbounded || c.Sounds.Count == before // it is elsewhere
 	}
 	switch {
 	case document && (!sources.text || sources.name):
@@ -258,8 +268,6 @@ func (c *Content) object(object []byte, depth int, part bool) {
 func (c *Content) kind(name string) contentKind {
 	kind := contentKinds[name]
 	switch kind {
-	case kindAudio:
-		c.Units[units.AudioInput] = 1
 	case kindTrigger:
 		c.Compacts = true
 	case kindUnknown:

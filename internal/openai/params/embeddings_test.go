@@ -49,7 +49,7 @@ func TestWhatCannotBeEmbeddedIsRefusedByName(t *testing.T) {
 func TestInputsThatCostMoreThanTheirBytes(t *testing.T) {
 	for input, want := range map[string]params.Content{
 		`[{"content":[{"type":"image_url","image_url":{"url":"https://x.example"}}]}]`: {Images: 1},
-		`[{"content":[{"type":"input_audio","input_audio":{}}]}]`:                      {Units: units.Counts{units.AudioInput: 1}},
+		`[{"content":[{"type":"input_audio","input_audio":{}}]}]`:                      {Units: units.Counts{units.AudioInput: 1}, Sounds: params.Sounds{Count: 1, Unbounded: true}},
 		`[{"content":[{"type":"file","file":{"file_data":"x"}}]}]`:                     {Unpriced: "file"},
 		`[[1,{"type":"image_url"}]]`:                                                   {Unpriced: "content"},
 	} {

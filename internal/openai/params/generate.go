@@ -152,10 +152,6 @@ func GenerateLimits(b *jsonscan.Body) (RequestedLimits, error) {
 		return l, apierror.New(apierror.InvalidValue, "%q must be an integer from 1 to %d", generationConfig+".candidateCount", maxN).
 			WithParam(generationConfig + ".candidateCount")
 	}
-	for _, name := range [...]string{"responselogprobs", "logprobs"} {
-		value := googleMember(config, name)
-		l.Logprobs = l.Logprobs || value != nil && value[0] != 'f'
-	}
 	if value := googleMember(config, "maxoutputtokens"); value != nil {
 		n, ok := jsonscan.Int(value)
 		if !ok || n < 1 || n > openai.MaxTokens {

@@ -1,10 +1,13 @@
 package params
 
 import (
+	"bytes"
+	"encoding/base64"
 	"slices"
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/sound"
 	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
@@ -99,9 +102,25 @@ func (c *googleContent) data(object []byte) {
 		c.Encoded += int64(len(googleMember(object, "data")))
 	case "audio":
 		c.Units[units.AudioInput] = 1
+		data := googleMember(object, "data")
+		length, ok := googleAudio(data, media)
+		c.Sounds.add(length, ok, len(data))
 	default:
 		c.unpriced("file")
 	}
+}
+
+// googleAudio is [inputAudio] for data in any base64 that Google takes.
+func googleAudio(data []byte, media string) (l sound.Length, ok bool) {
+	if !isString(data) {
+		return l, false
+	}
+	data = bytes.TrimRight(data[1:len(data)-1], "=")
+	encoding := base64.RawStdEncoding
+	if bytes.ContainsAny(data, "-_") {
+		encoding = base64.RawURLEncoding
+	}
+	return encodedSound(data, encoding, sound.NameInType(media))
 }
 
 // each calls f for an object, or for each object of an array.

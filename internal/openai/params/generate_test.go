@@ -62,7 +62,7 @@ func TestContentOfGooglesRequestsThatCostsMoreThanItsBytes(t *testing.T) {
 	for body, want := range map[string]params.Content{
 		part(`{"text":"x"},{"functionCall":{"name":"f","args":{}}}`):                            {},
 		part(`{"inlineData":{"mimeType":"image/png","data":"AAAA"}}`):                           {Images: 1, Encoded: 6},
-		part(`{"inline_data":{"mime_type":"audio/wav","data":"AAAA"}}`):                         {Units: units.Counts{units.AudioInput: 1}},
+		part(`{"inline_data":{"mime_type":"audio/wav","data":"AAAA"}}`):                         {Units: units.Counts{units.AudioInput: 1}, Sounds: params.Sounds{Count: 1, Unbounded: true}},
 		part(`{"inlineData":{"mimeType":"application/pdf","data":"AAAA"}}`):                     {Unpriced: "file"},
 		part(`{"fileData":{"fileUri":"https://x.example"}}`):                                    {Unpriced: "file"},
 		part(`{"functionResponse":{"parts":[{"inlineData":{"mimeType":"video/mp4"}}]}}`):        {Unpriced: "file"},

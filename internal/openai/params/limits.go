@@ -19,11 +19,11 @@ type RequestedLimits struct {
 	Messages int   // elements of messages or input
 	Choices  int64 // n; 1 if absent
 	Output   int64 // most output tokens of a choice; 0 if absent
-	Logprobs bool  // the request asks for token probabilities
 
-	Units   units.Counts // the most of each unit that is no token
-	Heard   int64        // milliseconds of the sound in the request; 0: unknown
-	Picture Picture      // what each picture is, that the request asks for
+	Units     units.Counts // the most of each unit that is no token
+	Heard     int64        // milliseconds of the sound in the request; 0: unknown
+	Unbounded bool         // the sound may be longer than Units says
+	Picture   Picture      // what each picture is, that the request asks for
 
 	// Param is the field that Output is from, or the usual one if Output is 0.
 	Param string
@@ -125,10 +125,6 @@ func ResponsesLimits(b *jsonscan.Body) (RequestedLimits, error) {
 // as one of a single token.
 func limits(b *jsonscan.Body, list string, output []string, least int64) (RequestedLimits, error) {
 	l := RequestedLimits{Choices: 1, Param: output[0], Other: otherOutput(b, output), Messages: count(value(b, list))}
-	for _, name := range [...]string{"logprobs", "top_logprobs"} {
-		m, ok := member(b, name)
-		l.Logprobs = l.Logprobs || ok && m.Kind != 'f'
-	}
 	for _, name := range output {
 		i, ok := b.Find(name)
 		if !ok {

@@ -66,6 +66,7 @@ type Refs struct {
 	IDs        []Ref
 	Background bool // `background` is true
 	Tools      ToolUse
+	Given      GivenIDs
 
 	anthropic    bool   // the request is one of the Messages API
 	promptIsText bool   // `prompt` names no stored prompt
@@ -88,7 +89,7 @@ func references(b *jsonscan.Body, refs Refs, except ...string) (Refs, error) {
 		}
 	}
 	if refs.err != nil {
-		return Refs{Tools: refs.Tools}, refs.err
+		return Refs{Tools: refs.Tools, Given: refs.Given}, refs.err
 	}
 	return refs, nil
 }

@@ -200,6 +200,7 @@ func (w *walker) text(value []byte) {
 		}
 		f.repeated = f.id != nil
 		f.id = value
+		w.refs.Given.add(value)
 	default:
 		if kind, ok := stateFields.nested[f.key]; ok {
 			w.refs.add(w.path, f.key, kind, value)

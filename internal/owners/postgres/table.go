@@ -143,7 +143,7 @@ func (t *Table) Get(ctx context.Context, provider string, ids []string) ([]owner
 	return append(found, rows...), postgres.Explain(err)
 }
 
-// findInEngine returns the rows that the engine knows, and the other ids.
+// findInEngine returns the rows that the engine knows, without their kinds, and the other ids.
 func (t *Table) findInEngine(ctx context.Context, provider string, ids []string) (found []owners.Row, unknown []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, engineTimeout)
 	defer cancel()
@@ -190,7 +190,7 @@ func read(ctx context.Context, q querier, provider string, ids []string, now tim
 		var id []byte
 		var expires int64
 		r := owners.Row{Provider: provider}
-		err := row.Scan(&id, &r.Tenant, &expires)
+		err := row.Scan(&id, &r.Kind, &r.Tenant, &expires)
 		r.ID, r.Expires = string(id), time.Unix(0, expires)
 		return r, err
 	})

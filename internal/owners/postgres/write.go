@@ -39,7 +39,7 @@ const (
 		ON CONFLICT (provider, id) DO UPDATE SET kind = excluded.kind, tenant = excluded.tenant, expires_at = excluded.expires_at
 		WHERE owner.tenant = excluded.tenant OR owner.expires_at <= $6
 		RETURNING provider, id`
-	selectValid = "SELECT id, tenant, expires_at FROM owner WHERE provider = $1 AND id = ANY($2::bytea[]) AND expires_at > $3"
+	selectValid = "SELECT id, kind, tenant, expires_at FROM owner WHERE provider = $1 AND id = ANY($2::bytea[]) AND expires_at > $3"
 	// pruneExpired deletes twice the rows that were written, at most: so old rows leave with new ones.
 	// Rows that another gateway deletes at the same time are left to it.
 	pruneExpired = `DELETE FROM owner WHERE (provider, id) IN

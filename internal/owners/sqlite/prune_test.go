@@ -40,7 +40,7 @@ func give(t testing.TB, o *owners.Owners, id string) {
 // want checks that tenant a is the owner.
 func want(t testing.TB, o *owners.Owners, id string) {
 	t.Helper()
-	if got, ok, err := o.Owner(t.Context(), "openai", id); !ok || err != nil || got != "a" {
+	if got, ok, err := o.Owner(t.Context(), "response", "openai", id); !ok || err != nil || got != "a" {
 		t.Errorf("owner of %q: %q, %v, %v", id, got, ok, err)
 	}
 }

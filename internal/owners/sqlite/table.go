@@ -37,7 +37,7 @@ var Schema = store.Schema{
 }
 
 const (
-	selectOwner = "SELECT tenant, expires_at FROM owners WHERE provider = ? AND id = ?"
+	selectOwner = "SELECT kind, tenant, expires_at FROM owners WHERE provider = ? AND id = ?"
 	selectValid = `SELECT provider, id, kind, tenant, expires_at FROM owners WHERE expires_at > ?
 		ORDER BY provider, id`
 
@@ -77,7 +77,7 @@ func (t *Table) Get(ctx context.Context, provider string, ids []string) (rows []
 	for _, id := range ids {
 		r := owners.Row{Provider: provider, ID: id}
 		var expires int64
-		err := t.store.Reader().QueryRowContext(ctx, selectOwner, provider, id).Scan(&r.Tenant, &expires)
+		err := t.store.Reader().QueryRowContext(ctx, selectOwner, provider, id).Scan(&r.Kind, &r.Tenant, &expires)
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
 		}
@@ -128,7 +128,7 @@ func (p *put) Apply(tx *store.Tx) error {
 		return err
 	}
 	var expires int64
-	if err := tx.Get(selectOwner, []any{r.Provider, r.ID}, &r.Tenant, &expires); err != nil {
+	if err := tx.Get(selectOwner, []any{r.Provider, r.ID}, &r.Kind, &r.Tenant, &expires); err != nil {
 		return err
 	}
 	r.Expires = time.Unix(0, expires)

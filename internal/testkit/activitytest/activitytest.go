@@ -212,12 +212,14 @@ func filters(t *testing.T, log activity.Log) {
 		{activity.Filter{Code: "upstream_error"}, "4"}, // also a code of an attempt of the others
 		{activity.Filter{Code: activity.AnyCode}, "4"},
 		{activity.Filter{Code: activity.AnyCode, Status: 200}, ""},
+		{activity.Filter{Code: activity.UpstreamFailures}, "4"},
 		{activity.Filter{Workstation: "desk2"}, "4"},
 		{activity.Filter{Family: "mcp"}, "4"},
 		{activity.Filter{Family: "openai"}, "3 2 1 0"},
 		{activity.Filter{TraceID: strings.Repeat("cd", 16)}, "4"},
 		{activity.Filter{TraceID: strings.Repeat("cd", 15)}, ""},
 		{activity.Filter{Model: activity.AnyCode}, ""},
+		{activity.Filter{Model: activity.UpstreamFailures}, ""},
 		{activity.Filter{MinLatency: time.Second}, "4"},
 		{activity.Filter{Model: "' OR 1=1 --"}, ""},
 	} {

@@ -235,7 +235,7 @@ func daily(t *testing.T, log activity.Log) {
 	records := random(log, 4, 500)
 	for _, f := range []activity.Filter{
 		{Tenant: "acme"}, {AllTenants: true}, {Tenant: "acme", Model: "a/x"}, {Tenant: "acme", Model: "invented1"}, {Tenant: "acme", Provider: "a"},
-		{Tenant: "acme", Key: "ci", Code: "upstream_error"}, {Tenant: "acme", Code: activity.AnyCode}, {Tenant: "acme", Date: "2026-05-03"}, {Tenant: "nobody"},
+		{Tenant: "acme", Key: "ci", Code: "upstream_error"}, {Tenant: "acme", Code: activity.AnyCode}, {Tenant: "acme", Code: activity.UpstreamFailures}, {Tenant: "acme", Date: "2026-05-03"}, {Tenant: "nobody"},
 	} {
 		rolledUp, err := log.Daily(context.Background(), f)
 		if err != nil {

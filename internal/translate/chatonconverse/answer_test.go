@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/clouds"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonconverse"
@@ -168,6 +169,28 @@ func TestAnAnswerThatEndsBadlyHasNoEnd(t *testing.T) {
 	for _, whole := range []string{`{}`, `[]`, `{"output":{"message":{"content":[{"text":"a"}]}}}`, `{"stopReason":"end_turn","output":{"message":{"content":[{"text":"a`} {
 		if out, err := original.Whole(strings.NewReader(whole), translatetest.NewCall(), nil); err == nil {
 			t.Errorf("%s: %s", whole, out)
+		}
+	}
+}
+
+// Tokens that were used are paid for, however a whole answer ends.
+func TestTheUsageOfAWholeAnswerCountsOnEveryEnding(t *testing.T) {
+	_, original, err := request(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`, chatonconverse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const usage = `,"usage":{"inputTokens":1009,"outputTokens":2003,"totalTokens":3012}}`
+	for name, answer := range map[string]string{
+		"malformed tool use": `{"stopReason":"malformed_tool_use","output":{"message":{"content":[]}}`,
+		"malformed output":   `{"stopReason":"malformed_model_output","output":{"message":{"content":[{"text":"a"}]}}`,
+		"no reason to stop":  `{"output":{"message":{"content":[{"text":"a"}]}}`,
+		"no message":         `{"stopReason":"end_turn","output":{}`,
+		"nameless call":      `{"stopReason":"tool_use","output":{"message":{"content":[{"toolUse":{"toolUseId":"a"}}]}}`,
+		"an answer":          `{"stopReason":"end_turn","output":{"message":{"content":[{"text":"a"}]}}`,
+	} {
+		out, _ := original.Whole(strings.NewReader(answer+usage), translatetest.NewCall(), nil)
+		if _, sum, err := openai.ChatResult(nil, out, translatetest.NewCall()); (err == nil) != (name == "an answer") || sum.Usage.Prompt != 1009 || sum.Usage.Completion != 2003 {
+			t.Errorf("%s: %+v, %v\n%s", name, sum, err, out)
 		}
 	}
 }

@@ -107,12 +107,19 @@ func (o *Original) Whole(body io.Reader, call openai.Call, _ translate.Again) ([
 	if _, err := jsonscan.Lenient(data, nil); err != nil {
 		return nil, translate.ProviderFailure(&call, "answered what is not JSON").WithCause(err)
 	}
-	content := translate.Member(translate.Member(translate.Member(data, "output"), "message"), "content")
-	if len(content) == 0 || content[0] != '[' {
-		return nil, translate.ProviderFailure(&call, "answered with what is no message")
-	}
 	message := completion.NewMessage(o.functions)
 	r := newReader(&call, o, message, true)
+	r.takeUsage(data)
+	err = r.whole(data)
+	return completion.End(message, r.ending, err)
+}
+
+// whole reads a whole answer. It returns io.EOF, or says why it is none.
+func (r *reader) whole(data []byte) error {
+	content := translate.Member(translate.Member(translate.Member(data, "output"), "message"), "content")
+	if len(content) == 0 || content[0] != '[' {
+		return translate.ProviderFailure(r.call, "answered with what is no message")
+	}
 	index := int64(0)
 	for span := range jsonscan.AllElements(content) {
 		block := span.Value(content)
@@ -128,26 +135,17 @@ func (o *Original) Whole(body io.Reader, call openai.Call, _ translate.Again) ([
 				err = r.endBlock(index)
 			}
 			if err != nil {
-				return nil, err
+				return err
 			}
 		}
 		if err := r.checkSize(true); err != nil {
-			return nil, err
+			return err
 		}
 		index++
 	}
 	r.reason, _ = jsonscan.String(translate.Member(data, "stopReason"))
-	r.takeUsage(data)
-	switch err := r.end(); {
-	case err == io.EOF:
-		return message.Append(nil, nil, nil, r.ending), nil
-	case errors.Is(err, openai.ErrCut):
-		return nil, translate.ProviderFailure(&call, "answered without a reason to stop")
-	default:
-		var reported *completion.Reported
-		if errors.As(err, &reported) {
-			return reported.Body, nil
-		}
-		return nil, err
+	if err := r.end(); !errors.Is(err, openai.ErrCut) {
+		return err
 	}
+	return translate.ProviderFailure(r.call, "answered without a reason to stop")
 }

@@ -89,6 +89,9 @@ func (r *reader) event(e *openai.Event) error {
 		return translate.ProviderFailure(r.call, "answered what is not JSON").WithCause(err)
 	}
 	data := e.Data
+	if i, ok := jsonscan.Find(data, found, "usageMetadata"); ok && r.usage.note(found[i].Value(data)) { // it counts also beside a failure
+		r.before.vars[openai.VarUsage] = openai.Variable{Start: found[i].ValueStart, End: found[i].ValueEnd}
+	}
 	for _, m := range found {
 		value := m.Value(data)
 		switch string(m.DecodedKey(data)) {
@@ -100,10 +103,6 @@ func (r *reader) event(e *openai.Event) error {
 			if reason := translate.TextOf(value, "blockReason"); reason != "" {
 				why := cmp.Or(translate.TextOf(value, "blockReasonMessage"), "the prompt was blocked: "+reason)
 				return &completion.Reported{Body: errorBody(http.StatusBadRequest, "content_policy_violation", why)}
-			}
-		case "usageMetadata":
-			if r.usage.note(value) {
-				r.before.vars[openai.VarUsage] = openai.Variable{Start: m.ValueStart, End: m.ValueEnd}
 			}
 		case "candidates":
 			for span := range jsonscan.AllElements(value) {

@@ -24,6 +24,8 @@ func Result(message []byte, original *Original, call openai.Call) ([]byte, opena
 		return fail(translate.ProviderFailure(&call, "answered what is not JSON").WithCause(err))
 	}
 	o := openai.WalkedObject(message, members)
+	r.usage.Read(o.Get("usage"))
+	sum.Usage, sum.HasUsage = r.usage.OpenAI()
 	if string(o.Get("type")) == `"error"` {
 		return fail(call.Fault(openai.ParseProviderError(message)))
 	}
@@ -37,8 +39,6 @@ func Result(message []byte, original *Original, call openai.Call) ([]byte, opena
 	} else {
 		id = nil
 	}
-	r.usage.Read(o.Get("usage"))
-	sum.Usage, sum.HasUsage = r.usage.OpenAI()
 	i := int64(0)
 	for span := range jsonscan.AllElements(content) {
 		if bad := r.start(i, openai.OpenObject(span.Value(content), nil)); bad != nil {

@@ -37,8 +37,8 @@ func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
 		return dst
 	}
 	s.client.Resume(dst)
-	s.sum.Later++
 	if s.before != 0 && e.Repeats() && e.Shape() == s.before {
+		s.sum.Later++
 		s.reader.repeat(e.Value(openai.VarText))
 		return s.client.Pause(nil)
 	}
@@ -54,9 +54,13 @@ func (s *Stream) read(e *openai.Event) *apierror.Error {
 	}
 	o := openai.WalkedObject(e.Data, members)
 	index := o.Index("index", -1)
-	switch string(eventType(e.Name, o)) {
-	case "error":
+	typ := eventType(e.Name, o)
+	if string(typ) == "error" {
+		s.takeUsage(o.Get("usage"))
 		return s.call.Fault(openai.ParseProviderError(e.Data))
+	}
+	s.sum.Later++
+	switch string(typ) {
 	case "message_start":
 		s.startMessage(openai.OpenInside(e, o.Get("message")))
 	case "content_block_start":

@@ -1,6 +1,7 @@
 package completion
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"sync"
@@ -33,8 +34,7 @@ type Reported struct{ Body []byte }
 // Error makes it an error of a [Source].
 func (*Reported) Error() string { return "the provider failed" }
 
-// Whole returns the whole chat completion of a source that writes to the message, or an object with the
-// error that the provider reports.
+// Whole returns what [End] does of a source that writes to the message.
 func Whole(s Source, m *Message, call *openai.Call) ([]byte, error) {
 	defer s.Close()
 	for {
@@ -43,19 +43,34 @@ func Whole(s Source, m *Message, call *openai.Call) ([]byte, error) {
 		for took := true; took && err == nil; {
 			took, err = s.TakeReceived()
 		}
-		var reported *Reported
-		switch {
-		case err == nil:
-		case err == io.EOF:
-			return m.Append(nil, nil, nil, s.Ending()), nil
-		case errors.As(err, &reported):
-			return reported.Body, nil
-		case errors.Is(err, openai.ErrCut):
-			return nil, translate.ProviderFailure(call, "broke off its answer").WithCause(err)
-		default:
-			return nil, err
+		if err == nil {
+			continue
 		}
+		if errors.Is(err, openai.ErrCut) {
+			err = translate.ProviderFailure(call, "broke off its answer").WithCause(err)
+		}
+		e := s.Ending()
+		e.Usage, e.HasUsage = s.Usage()
+		return End(m, e, err)
 	}
+}
+
+// End returns what a whole answer becomes that ended with io.EOF or failed: the chat completion; an object
+// with the error that the provider reports, and with the usage; or an object with the usage and behind it
+// the error.
+func End(m *Message, e Ending, err error) ([]byte, error) {
+	if err == io.EOF {
+		return m.Append(nil, nil, nil, e), nil
+	}
+	out := []byte{'{'}
+	var reported *Reported
+	if errors.As(err, &reported) {
+		out, err = bytes.Clone(reported.Body[:len(reported.Body)-1]), nil
+	}
+	if usage := e.usage(); usage != nil {
+		out = translate.AppendMember(out, "usage", usage)
+	}
+	return append(out, '}'), err
 }
 
 const (

@@ -108,13 +108,19 @@ func (l *List) add(values []byte) bool {
 	return some
 }
 
-// End ends the list, and returns it.
-func (l *List) End() []byte {
-	l.out = jsonscan.AppendString(translate.AppendKey(append(l.out, ']'), "model"), l.call.Model)
+// End ends the list, and returns it. After a failure it returns an object with the usage of the answers
+// before, and the failure.
+func (l *List) End(failure error) ([]byte, error) {
+	if failure != nil {
+		l.out = append(l.out[:0], `{"data":null`...)
+	} else {
+		l.out = append(l.out, ']')
+	}
+	l.out = jsonscan.AppendString(translate.AppendKey(l.out, "model"), l.call.Model)
 	l.out = append(translate.AppendKey(l.out, "usage"), '{')
 	l.out = translate.AppendIntMember(l.out, "prompt_tokens", l.tokens)
 	l.out = translate.AppendIntMember(l.out, "total_tokens", l.tokens)
-	return append(l.out, "}}"...)
+	return append(l.out, "}}"...), failure
 }
 
 // Member returns the value of a member of an object, nil if it is absent or null.

@@ -24,10 +24,7 @@ func (o *Original) Whole(body io.Reader, call openai.Call, again translate.Again
 			_ = further.Close()
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return l.End(), nil
+	return l.End(err)
 }
 
 // Stream returns the answer as it is: embeddings are not streamed.

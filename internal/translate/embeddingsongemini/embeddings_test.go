@@ -183,8 +183,12 @@ func TestManyTextsAreSentInSeveralRequests(t *testing.T) {
 
 func TestAFurtherRequestThatIsRefusedFailsTheCall(t *testing.T) {
 	p := &provider{t: t, fails: 2}
-	if list, err := p.list(texts(201, 1), "gemini-embedding-2"); !errors.Is(err, errRefused) || list != nil || p.open != 0 {
+	list, err := p.list(texts(201, 1), "gemini-embedding-2")
+	if !errors.Is(err, errRefused) || p.open != 0 {
 		t.Errorf("%s, %v, %d left open", list, err, p.open)
+	}
+	if _, sum, err := openai.Embeddings.Result(nil, list, translatetest.NewCall()); err == nil || sum.Usage.Prompt != 100 {
+		t.Errorf("%+v, %v: the first request was served, and is paid for", sum.Usage, err)
 	}
 }
 
