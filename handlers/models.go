@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"net/url"
+	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
@@ -94,5 +95,9 @@ func serveModelEndpoints(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	return x.succeed(api.AppendModelEndpoints(nil, model, found.Groups), nil)
+	var places []api.Place
+	for _, c := range slices.Concat(found.Groups...) {
+		places = append(places, api.Place{Provider: c.Provider.Name, Model: c.Model})
+	}
+	return x.succeed(api.AppendModelEndpoints(nil, model, places), nil)
 }

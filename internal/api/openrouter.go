@@ -11,7 +11,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 )
@@ -96,11 +95,17 @@ func AppendModelCount(dst []byte, models []catalog.Model, p Page) []byte {
 	return openrouter.AppendModelCount(dst, len(p.shown(models)))
 }
 
+// Place is where calls of a model can be sent.
+type Place struct {
+	Provider string
+	Model    *catalog.Model
+}
+
 // AppendModelEndpoints appends a model and where calls of it can be sent: an alias has several places.
-func AppendModelEndpoints(dst []byte, m catalog.Model, groups [][]modelcall.Candidate) []byte {
+func AppendModelEndpoints(dst []byte, m catalog.Model, places []Place) []byte {
 	var endpoints []openrouter.ModelEndpoint
-	for _, c := range slices.Concat(groups...) {
-		endpoints = append(endpoints, openrouter.ModelEndpoint{Provider: c.Provider.Name, Model: openrouterModel(*c.Model)})
+	for _, p := range places {
+		endpoints = append(endpoints, openrouter.ModelEndpoint{Provider: p.Provider, Model: openrouterModel(*p.Model)})
 	}
 	return openrouter.AppendModelEndpoints(dst, openrouterModel(m), endpoints)
 }

@@ -28,7 +28,8 @@ type Error struct {
 	// Details say the same as the message for programs, as JSON: error.details of the OpenAI API.
 	Details []byte
 
-	// RetryAfter is sent as Retry-After; 0 takes the table's default. The caller adds jitter.
+	// RetryAfter is sent as Retry-After; 0 takes the table's default, and [NoRetryAfter] sends none. The
+	// caller adds jitter.
 	RetryAfter time.Duration
 
 	// Provider names the provider that failed (metadata.provider_name on /api/v1).
@@ -57,6 +58,10 @@ type Error struct {
 	// Cause is logged, never shown.
 	Cause error
 }
+
+// NoRetryAfter is the RetryAfter of an error after which the same request should not come again: that
+// cannot help, or does something twice.
+const NoRetryAfter time.Duration = -1
 
 // ForRecord is what the record has of an error, and its answer has not.
 type ForRecord struct {
@@ -126,8 +131,8 @@ func (e *Error) AnthropicType() string { return e.row().anthropicType }
 
 // Retry returns how long the client should wait before it tries again, 0 if no Retry-After is sent.
 func (e *Error) Retry() time.Duration {
-	if e.RetryAfter > 0 {
-		return e.RetryAfter
+	if e.RetryAfter != 0 {
+		return max(e.RetryAfter, 0)
 	}
 	return e.row().retryAfter
 }

@@ -46,15 +46,15 @@ func TestAWebhookMayAnswerAMebibyte(t *testing.T) {
 
 func TestTheErrorsOfAWebhookSayWhatIsWrong(t *testing.T) {
 	for want, m := range map[string]moderator{
-		`webhook of guardrail "outside": connection refused`:                            func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") },
-		`webhook of guardrail "outside": it answered with status 500`:                   answering(500, ``),
-		`webhook of guardrail "outside": the answer is not valid JSON`:                  answering(200, `allow`),
-		`webhook of guardrail "outside": the answer has an unknown action`:              answering(200, `{}`),
-		`webhook of guardrail "outside": the answer redacts text 2 of 2 texts`:          answering(200, `{"action":"redact","redactions":[{"text":2,"start":0,"end":1}]}`),
-		`webhook of guardrail "outside": the answer redacts text -1 of 2 texts`:         answering(200, `{"action":"redact","redactions":[{"text":-1,"start":0,"end":1}]}`),
-		`webhook of guardrail "outside": the answer redacts 1 to 1 in a text of 9 char`: answering(200, `{"action":"redact","redactions":[{"text":0,"start":1,"end":1}]}`),
-		`webhook of guardrail "outside": the answer redacts 9 to 10 in a text of 9 c`:   answering(200, `{"action":"redact","redactions":[{"text":0,"start":9,"end":10}]}`),
-		`webhook of guardrail "outside": the answer has 0 redactions, want 1 to 10000`:  answering(200, `{"action":"redact"}`),
+		`webhook of guardrail "outside": connection refused`:                                  func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") },
+		`webhook of guardrail "outside": it answered with status 500`:                         answering(500, ``),
+		`webhook of guardrail "outside": the answer is not valid JSON, or has a member twice`: answering(200, `allow`),
+		`webhook of guardrail "outside": the answer has an unknown action`:                    answering(200, `{}`),
+		`webhook of guardrail "outside": the answer redacts text 2 of 2 texts`:                answering(200, `{"action":"redact","redactions":[{"text":2,"start":0,"end":1}]}`),
+		`webhook of guardrail "outside": the answer redacts text -1 of 2 texts`:               answering(200, `{"action":"redact","redactions":[{"text":-1,"start":0,"end":1}]}`),
+		`webhook of guardrail "outside": the answer redacts 1 to 1 in a text of 9 char`:       answering(200, `{"action":"redact","redactions":[{"text":0,"start":1,"end":1}]}`),
+		`webhook of guardrail "outside": the answer redacts 9 to 10 in a text of 9 c`:         answering(200, `{"action":"redact","redactions":[{"text":0,"start":9,"end":10}]}`),
+		`webhook of guardrail "outside": the answer has 0 redactions, want 1 to 10000`:        answering(200, `{"action":"redact"}`),
 		`webhook of guardrail "outside": broken`: func(*http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: 200, Body: io.NopCloser(io.MultiReader(strings.NewReader(`{"action":"allow"}`), failing{}))}, nil
 		},
@@ -92,6 +92,19 @@ func TestRedactionsOfAWebhookHaveClasses(t *testing.T) {
 	want := `{"model":"m","instructions":"[REDACTED:all] be nic[REDACTED:one]","input":[{"role":"user","content":"[REDACTED:one] 555 or 55[REDACTED:all]"}]}`
 	if err != nil || string(r.Body) != want || fmt.Sprint(r.Redacted) != "[{outside all} {outside one}]" && fmt.Sprint(r.Redacted) != "[{outside one} {outside all}]" {
 		t.Errorf("%s, %v, %v", r.Body, r.Redacted, err)
+	}
+}
+
+// Another decoder would read another action: the answer does not count.
+func TestAWebhookThatSaysTwoThingsFails(t *testing.T) {
+	for _, answer := range []string{
+		`{"action":"deny","action":"allow"}`, `{"action":"deny","Action":"allow"}`, `{"action":"deny","\u0061ction":"allow"}`,
+		`{"action":"redact","redactions":[{"text":0,"start":0,"end":12,"end":1}]}`,
+	} {
+		var failed *guardrail.WebhookError
+		if r, err := hooked(t, answering(200, answer), false).Request(t.Context(), []byte(hookBody)); !errors.As(err, &failed) {
+			t.Errorf("%s: %+v, %v", answer, r, err)
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
 // ask lets the webhook judge a body and adds its judgement to result. A body that exceeds a limit
@@ -117,8 +118,11 @@ func (w *Webhook) send(ctx context.Context, request hookRequest) (hookAnswer, er
 	if len(body) > maxHookAnswer {
 		return answer, fmt.Errorf("the answer has more than %d bytes", maxHookAnswer)
 	}
+	if jsonscan.Unambiguous(body) != nil {
+		return answer, errors.New("the answer is not valid JSON, or has a member twice") // the cause would quote it
+	}
 	if json.Unmarshal(body, &answer) != nil {
-		return answer, errors.New("the answer is not valid JSON") // the cause would quote it
+		return answer, errors.New("the answer does not have the documented form")
 	}
 	return answer, nil
 }

@@ -136,6 +136,24 @@ func strictAll(data []byte, dst []Member, twoSpellings bool) ([]Member, error) {
 	return whole(data, dst, MaxMembers, true, check)
 }
 
+// Unambiguous reports as an error that a text is not what [Strict] accepts, at every depth: that no object
+// in it has a key which decoders read differently.
+func Unambiguous(data []byte) error {
+	tokens := Walk(data)
+	if _, err := Strict(data, nil); err != nil {
+		return err
+	}
+	for t, ok := tokens.Next(); ok; t, ok = tokens.Next() {
+		if t.Kind != '{' {
+			continue
+		}
+		if _, err := Strict(data[t.Start:ValueEnd(data, t.Start)], nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Lenient walks a provider's answer and appends its members to dst. It checks what [Strict] does
 // except the keys, which may be long, escaped, non-ASCII or repeated ([Find] takes the last), and
 // it allows [MaxAnswerMembers]. The error is a [*SyntaxError].

@@ -27,6 +27,7 @@ const (
 type Error struct {
 	Code    int
 	Message string
+	Type    string // as OpenAI's API has it, for clients of HTTP; "" for none
 	Data    []byte // JSON; nil for none
 	Status  int    // of the HTTP answer; 0 is 200
 }
@@ -43,14 +44,18 @@ func (e *Error) HTTPStatus() int {
 }
 
 // AppendError appends the JSON-RPC message that answers the request id with e. A nil id is of a
-// message that had none, or whose id could not be read: the member is left out.
+// message that had none, or whose id could not be read: it is null, as JSON-RPC has it. MCP leaves it
+// out, but its SDK for Python reads no error without it.
 func AppendError(dst, id []byte, e *Error) []byte {
-	dst = append(dst, `{"jsonrpc":"2.0",`...)
-	if id != nil {
-		dst = append(append(append(dst, `"id":`...), id...), ',')
+	if id == nil {
+		id = []byte("null")
 	}
-	dst = strconv.AppendInt(append(dst, `"error":{"code":`...), int64(e.Code), 10)
+	dst = append(append(append(dst, `{"jsonrpc":"2.0","id":`...), id...), `,"error":{"code":`...)
+	dst = strconv.AppendInt(dst, int64(e.Code), 10)
 	dst = jsonscan.AppendString(append(dst, `,"message":`...), e.Message)
+	if e.Type != "" {
+		dst = jsonscan.AppendString(append(dst, `,"type":`...), e.Type)
+	}
 	if e.Data != nil {
 		dst = append(append(dst, `,"data":`...), e.Data...)
 	}

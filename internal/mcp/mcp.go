@@ -79,7 +79,7 @@ func EraOf(h http.Header) (Era, string, *Error) {
 	case slices.Contains(versions, version):
 		return Sessions, version, nil
 	}
-	return 0, "", unsupported(version)
+	return 0, "", Unsupported(version, versions)
 }
 
 // Call is a message of a client, with the era of its request and the row of its method.
@@ -118,10 +118,10 @@ func (c Call) Refuse(e *Error) []byte {
 // maxEchoed bounds the version that a refusal repeats.
 const maxEchoed = 64
 
-// unsupported is the answer to a version that is not served. Clients choose one of the list.
-func unsupported(version string) *Error {
+// Unsupported is the answer to a version that is not served. Clients choose one of those that are.
+func Unsupported(version string, served []string) *Error {
 	data := []byte(`{"supported":[`)
-	for i, v := range versions {
+	for i, v := range served {
 		if i > 0 {
 			data = append(data, ',')
 		}

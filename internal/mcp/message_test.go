@@ -155,8 +155,8 @@ func TestOnlyAListenerIsOpen(t *testing.T) {
 
 func TestRefusalsHaveTheCodesOfTheProtocol(t *testing.T) {
 	for body, want := range map[string]string{
-		`{`:  `{"jsonrpc":"2.0","error":{"code":-32700,"message":"the body is not a JSON object: unexpected end"}}`,
-		`[]`: `{"jsonrpc":"2.0","error":{"code":-32600,"message":"a batch is not accepted: send one message in a request"}}`,
+		`{`:  `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the body is not a JSON object: unexpected end"}}`,
+		`[]`: `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"a batch is not accepted: send one message in a request"}}`,
 		`{"jsonrpc":"2.0","id":"a","method":"tasks/get"}`:                                                           `{"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"method not found"}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`:                                                            `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"the member \"name\" of params must be a string"}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + strings.Repeat("a", MaxName+1) + `"}}`: `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"the member \"name\" of params is too long"}}`,

@@ -196,7 +196,9 @@ func (u *upstream) failure(err error) *apierror.Error {
 	case errors.Is(cause, request.ErrShutdown):
 		return request.ShuttingDown(err)
 	}
-	return askedProvider(u.target.provider.Name).Failure(err, cause, provider.Waits{
+	asked := askedProvider(u.target.provider.Name)
+	asked.Shown = shown(u.request, u.target)
+	return asked.Failure(err, cause, provider.Waits{
 		Answered: u.status != 0, Begin: u.deps.Now().Sub(u.meter.sent).Round(time.Millisecond), Idle: u.waits.idle, Call: u.waits.call,
 	})
 }

@@ -20,6 +20,8 @@ var (
 type Asked struct {
 	Kind string // "provider", "the MCP server"
 	Name string
+	// Shown returns a text of the server's own as callers may see it. Required for Failure.
+	Shown func(string) string
 }
 
 func (a Asked) String() string { return fmt.Sprintf("%s %q", a.Kind, a.Name) }
@@ -35,6 +37,7 @@ type Waits struct {
 // Failure returns what the caller gets for a request that failed with err. Cause is why it was
 // cancelled; nil if it was not.
 func (a Asked) Failure(err, cause error, w Waits) *apierror.Error {
+	var redirect *RedirectError
 	switch {
 	case errors.Is(cause, ErrSilent) && !w.Answered:
 		return a.late("first_byte", err, "did not answer within %s", w.Begin)
@@ -42,8 +45,8 @@ func (a Asked) Failure(err, cause error, w Waits) *apierror.Error {
 		return a.late("idle", err, "sent nothing for %s", w.Idle)
 	case errors.Is(cause, ErrTooLong):
 		return a.late("call", err, "did not end its answer within %s", w.Call)
-	case errors.Is(err, ErrRedirect):
-		return a.Broken(err, "answered with a redirect, which is not followed")
+	case errors.As(err, &redirect):
+		return a.Broken(err, "answered with a redirect%s, which is not followed", redirect.to(a.Shown))
 	case w.Answered:
 		return a.Broken(err, "broke off its answer")
 	case errors.Is(err, ErrNoCredential):

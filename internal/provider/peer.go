@@ -18,7 +18,7 @@ type Peer struct {
 	Credential Credential        // nil for none
 }
 
-// ErrRedirect is returned for a 3xx answer.
+// ErrRedirect is returned for a 3xx answer. The error is a [*RedirectError].
 var ErrRedirect = errors.New("the provider answered with a redirect, which is never followed")
 
 // ErrStale is returned by Send if a kept connection ended without an answer at most a second after

@@ -15,7 +15,7 @@ func roundTrip(transport http.RoundTripper, req *http.Request) (*http.Response, 
 	}
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
 		_ = resp.Body.Close()
-		return nil, fmt.Errorf("status %d: %w", resp.StatusCode, ErrRedirect)
+		return nil, &RedirectError{Status: resp.StatusCode, Target: redirectTarget(resp.Header.Get("Location"))}
 	}
 	// Compression was not requested, but some providers use it anyway.
 	switch encoding := resp.Header.Get("Content-Encoding"); strings.ToLower(encoding) {

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
 // version is that of questions and answers.
@@ -135,6 +137,9 @@ func parseAnswer(body []byte) (a Answer, life time.Duration, err error) {
 		CacheSeconds *int64          `json:"cache_seconds"`
 		Reason       string          `json:"reason"`
 		RetryAfter   int64           `json:"retry_after"`
+	}
+	if jsonscan.Unambiguous(body) != nil { // another reader would read another decision
+		return a, 0, errors.New("it is no JSON object, or has a member twice")
 	}
 	if err := decode(body, &in); err != nil {
 		return a, 0, err

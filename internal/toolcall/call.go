@@ -175,10 +175,10 @@ func (c *call) reserve(ctx context.Context) error {
 // judge has the guardrails judge the whole message. If they take something out of it, the edited body
 // replaces the one that was read.
 func (c *call) judge(ctx context.Context) error {
-	if !c.guarded() || c.body == nil {
+	if !c.guarded() {
 		return nil
 	}
-	if err := judgeHeader(ctx, &c.guard, c.req.HTTP.Header); err != nil {
+	if err := judgeHeader(ctx, &c.guard, c.req.HTTP.Header, c.server.Forward); err != nil || c.body == nil {
 		return err
 	}
 	redacted, err := c.guard.Request(ctx, c.body, false)

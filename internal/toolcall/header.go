@@ -55,11 +55,12 @@ func headerOf(r *http.Request, s *toolserver.Server, session string) http.Header
 
 var anyAnswer = []string{"application/json, text/event-stream"}
 
-// judgeHeader has the guardrails judge the fields that repeat what the message says: its name and
-// arguments. What they take out of the one they take out of the other.
-func judgeHeader(ctx context.Context, g *admission.Guard, h http.Header) error {
+// judgeHeader has the guardrails judge what a client says in the header: fields that repeat the message's
+// name and arguments, and those that the server's block forwards. What they take out of the message they
+// take out of the former.
+func judgeHeader(ctx context.Context, g *admission.Guard, h http.Header, forward []string) error {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(h)), func(name string) bool {
-		return name != mcp.HeaderName && !strings.HasPrefix(name, mcp.HeaderParam)
+		return !repeats(name) && !slices.Contains(forward, name)
 	})
 	if len(names) == 0 {
 		return nil
@@ -70,7 +71,7 @@ func judgeHeader(ctx context.Context, g *admission.Guard, h http.Header) error {
 	for _, name := range names {
 		values := slices.Clone(h[name])
 		for i, value := range values {
-			if decoded, ok := mcp.DecodeName(value); ok {
+			if decoded, ok := mcp.DecodeName(value); ok && repeats(name) {
 				values[i] = decoded
 			}
 		}
@@ -89,9 +90,16 @@ func judgeHeader(ctx context.Context, g *admission.Guard, h http.Header) error {
 	}
 	for i, name := range names {
 		for k, value := range texts.Fields[i] {
-			texts.Fields[i][k] = mcp.EncodeName(value)
+			if repeats(name) {
+				texts.Fields[i][k] = mcp.EncodeName(value)
+			}
 		}
 		h[name] = texts.Fields[i]
 	}
 	return nil
+}
+
+// repeats reports whether a field says what the message says too.
+func repeats(name string) bool {
+	return name == mcp.HeaderName || strings.HasPrefix(name, mcp.HeaderParam)
 }

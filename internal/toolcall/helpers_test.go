@@ -17,6 +17,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/admission"
+	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -171,9 +172,13 @@ func (r *rig) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		e := apierror.From(err)
 		q.Outcome.Fail(e)
 		q.Finish()
+		if e.Code == apierror.ClientGone {
+			return
+		}
 		w.Header().Set("X-Refused", string(e.Code))
+		w.Header().Set("Content-Type", asJSON)
 		w.WriteHeader(e.HTTPStatus())
-		_, _ = io.WriteString(w, e.Message)
+		_, _ = w.Write(api.MCP{}.AppendError(nil, e, id))
 	}
 }
 

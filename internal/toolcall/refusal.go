@@ -4,10 +4,10 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
+	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
 // refuse answers a request that failed, of which nothing was written yet. It returns the error if the
@@ -20,9 +20,12 @@ func (c *call) refuse(err error) error {
 			return failure
 		}
 		c.req.Outcome.Fail(failure)
+		own = errorOf(c, failure)
 		setRetry(c.req.Writer.Header(), failure)
-		own = errorOf(failure)
 	} else {
+		if own.Code == mcp.CodeUnsupportedVersion {
+			own = mcp.Unsupported(c.req.HTTP.Header.Get(mcp.HeaderVersion), toolserver.VersionsOf(c.req.HTTP.Context(), c.server))
+		}
 		c.req.Outcome.Fail(recordOf(own))
 	}
 	c.req.Finish()
@@ -34,27 +37,13 @@ func (c *call) refuse(err error) error {
 	return nil
 }
 
-// errorOf is a refusal as the error of JSON-RPC that answers a request.
-func errorOf(e *apierror.Error) *mcp.Error {
-	out := &mcp.Error{Code: mcp.CodeRefused, Message: e.Message}
-	switch e.Code {
-	case apierror.Internal, apierror.UpstreamError, apierror.UpstreamTimeout, apierror.UpstreamAuth, apierror.UpstreamOverloaded, apierror.UpstreamRateLimited:
-		out.Code = mcp.CodeInternal
-	case apierror.UpstreamRejected: // clients find out by its status which version a server has
-		out.Code, out.Status = mcp.CodeInternal, e.HTTPStatus()
-	case apierror.ToolNotFound: // the same as of a tool that the server does not have
-		out.Code = mcp.CodeInvalidParams
-		return out
-	case apierror.NotFound: // clients begin a new session after it
-		out.Status = http.StatusNotFound
+// errorOf is a refusal as the error of JSON-RPC that answers the request. It says when to ask again only
+// if the tool cannot have worked.
+func errorOf(c *call, e *apierror.Error) *mcp.Error {
+	if hasEffect(c) && c.upstream.acted() {
+		e.RetryAfter = apierror.NoRetryAfter
 	}
-	out.Data = append(append(out.Data, `{"code":"`...), e.Code...)
-	out.Data = strconv.AppendInt(append(out.Data, `","status":`...), int64(e.HTTPStatus()), 10)
-	if wait := e.Retry(); wait > 0 {
-		out.Data = strconv.AppendInt(append(out.Data, `,"retry_after":`...), seconds(wait), 10)
-	}
-	out.Data = append(out.Data, '}')
-	return out
+	return mcp.ErrorOf(e)
 }
 
 // recordOf is an error of the protocol as the record has it.
@@ -71,9 +60,6 @@ func recordOf(e *mcp.Error) *apierror.Error {
 
 func setRetry(h http.Header, e *apierror.Error) {
 	if wait := e.Retry(); wait > 0 {
-		h.Set("Retry-After", strconv.FormatInt(seconds(wait), 10))
+		h.Set("Retry-After", strconv.FormatInt(mcp.Seconds(wait), 10))
 	}
 }
-
-// seconds rounds a wait up.
-func seconds(wait time.Duration) int64 { return int64((wait + time.Second - 1) / time.Second) }

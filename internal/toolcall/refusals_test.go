@@ -41,6 +41,16 @@ func upstreamAnswers(status int, contentType, body string) func(*rig) {
 	return func(r *rig) { r.config.Transport = answering(status, contentType, body) }
 }
 
+func upstreamRedirects(to string) func(*rig) {
+	return func(r *rig) {
+		r.config.Transport = roundTrip(func(*http.Request) (*http.Response, error) {
+			resp := reply(307, "", strings.NewReader(""))
+			resp.Header.Set("Location", to)
+			return resp, nil
+		})
+	}
+}
+
 func limitedKey(s limits.Subject) func(*rig) {
 	s.Name = "key:dev"
 	return func(r *rig) {
@@ -70,7 +80,10 @@ func faults(t testing.TB) []fault {
 		}},
 		{name: "broken JSON", row: "invalid_json", body: `{"jsonrpc":`},
 		{name: "a batch", row: "invalid_value", body: `[]`},
-		{name: "unknown version", row: "invalid_value", req: header(mcp.HeaderVersion, "2099-01-01")},
+		{name: "unknown version", row: "invalid_value", asked: true, req: header(mcp.HeaderVersion, "2099-01-01"), change: upstreamAnswers(200, asJSON,
+			`{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2025-06-18","2026-07-28","2098-01-01"]}}`)},
+		{name: "unknown version at a server of sessions", row: "invalid_value", asked: true, req: header(mcp.HeaderVersion, "2099-01-01"), change: upstreamAnswers(400, "", "")},
+		{name: "unknown version at a server that is away", row: "invalid_value", asked: true, req: header(mcp.HeaderVersion, "2099-01-01"), change: upstreamAnswers(503, "", "")},
 		{name: "another method in the header", row: "invalid_value", req: header(mcp.HeaderMethod, "tools/list")},
 		{name: "unknown method", row: "not_found", body: message("tasks/get", "")},
 		{name: "unknown tool", row: "tool_not_found", change: func(r *rig) { r.spec.Tools = []string{"files/read_*"} }},
@@ -95,9 +108,12 @@ func faults(t testing.TB) []fault {
 			r.config.Transport = roundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New("no route to 10.0.0.1") })
 		}},
 		{name: "redirect", row: "upstream_error", asked: true, change: upstreamAnswers(307, "", "")},
+		{name: "redirect to an address", row: "upstream_error", asked: true, change: upstreamRedirects("https://u:p@tools.example.com/mcp/?token=" + credential)},
+		{name: "redirect with a credential", row: "upstream_error", asked: true, change: upstreamRedirects("/" + credential + "/mcp/")},
 		{name: "credential refused", row: "upstream_auth_error", asked: true, change: upstreamAnswers(401, asJSON, `{"error":"`+credential+`"}`)},
 		{name: "rate of the server itself", row: "upstream_rate_limited", asked: true, change: upstreamAnswers(429, "", "")},
 		{name: "overloaded", row: "upstream_overloaded", asked: true, change: upstreamAnswers(503, "", "")},
+		{name: "failed to list", row: "upstream_error", asked: true, change: upstreamAnswers(500, "", ""), body: message("tools/list", "")},
 		{name: "failed", row: "upstream_error", asked: true, change: upstreamAnswers(500, "text/html", "<h1>"+credential+"</h1>")},
 		{name: "refused in words of its own", row: "upstream_rejected", asked: true, change: upstreamAnswers(400, "text/plain", "Bad Request: "+credential)},
 		{name: "refused as JSON-RPC says", row: "upstream_rejected", asked: true, change: upstreamAnswers(400, asJSON, `{"jsonrpc":"2.0","id":7,"error":{"code":-32022,"message":"not this version","data":{"supported":["2025-11-25"]}}}`)},
@@ -188,12 +204,12 @@ func TestEachRefusalHasItsBytes(t *testing.T) {
 // A request that several steps would refuse is refused by the first of them, and no later one runs.
 func TestTheFirstStepThatRefusesDecides(t *testing.T) {
 	all := faults(t)
-	for i, early := range all[:14] {
-		for _, late := range all[i+1 : 14] {
+	for i, early := range all[:16] {
+		for _, late := range all[i+1 : 16] {
 			if late.body != "" && (early.body != "" || early.name == "too large") || early.name == "unknown server" && late.change != nil {
 				continue
 			}
-			both := fault{name: early.name + " and " + late.name, row: early.row, body: early.body + late.body}
+			both := fault{name: early.name + " and " + late.name, row: early.row, asked: early.asked, body: early.body + late.body}
 			both.change = func(r *rig) {
 				for _, f := range []fault{late, early} {
 					if f.change != nil {

@@ -26,7 +26,7 @@ func (c *call) relay(ctx context.Context) error {
 	if u.open {
 		go watch(u.ctx, &c.session, u.cancel)
 	}
-	resp, err := u.send(headerOf(c.req.HTTP, c.server, c.session.id), c.body, c.message == nil || c.message.Method != mcp.ToolsCall)
+	resp, err := u.send(headerOf(c.req.HTTP, c.server, c.session.id), c.body, !hasEffect(c))
 	if c.body = nil; err != nil {
 		return u.note(err)
 	}
@@ -136,7 +136,7 @@ func (c *call) shown(ctx context.Context, text []byte) (out []byte, final bool, 
 	if m.Kind == mcp.Response {
 		final = c.isRequest() && m.Answers(c.message)
 		if !final && !c.resumes() {
-			return nil, false, c.upstream.asked().Broken(nil, "answered another request than this one")
+			return nil, false, lasting(c.upstream.asked().Broken(nil, "answered another request than this one"))
 		}
 		if final {
 			c.req.Outcome.Record.IsError = m.IsError()

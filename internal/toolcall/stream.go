@@ -105,7 +105,7 @@ func (s *stream) end(failure *apierror.Error) error {
 		return nil
 	}
 	out := append(s.edited[:0], "event: message\ndata: "...)
-	out = append(mcp.AppendError(out, c.message.ID, errorOf(failure)), "\n\n"...)
+	out = append(mcp.AppendError(out, c.message.ID, errorOf(c, failure)), "\n\n"...)
 	_ = q.Write(out)                                 // the request's context shows that a client has left
 	_ = http.NewResponseController(q.Writer).Flush() // a process that shuts down may be gone by then
 	return nil

@@ -78,6 +78,9 @@ func (c *call) Settle() {
 // isRequest reports whether the call has a message that wants an answer.
 func (c *call) isRequest() bool { return c.message != nil && c.message.Kind == mcp.Request }
 
+// hasEffect reports whether the request can do something at the server that must not be done twice.
+func hasEffect(c *call) bool { return c.message != nil && c.message.Method == mcp.ToolsCall }
+
 // open reports whether the answer is a stream that ends only when one of both leaves.
 func (c *call) open() bool {
 	return c.req.HTTP.Method == http.MethodGet || c.method != nil && c.method.Open

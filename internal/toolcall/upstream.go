@@ -138,7 +138,7 @@ func (u *upstream) Hold(size int) error {
 		if err := context.Cause(u.ctx); err != nil {
 			return u.failure(err)
 		}
-		e := apierror.New(apierror.GatewayBusy, "the gateway holds as many large answers as it can; try again shortly")
+		e := apierror.New(apierror.GatewayBusy, "the gateway holds as many large answers as it can at present")
 		e.RefusedBy = "gateway: answer_memory"
 		return e
 	}
@@ -161,12 +161,29 @@ func (u *upstream) failure(err error) *apierror.Error {
 		return endedBy(cause)
 	}
 	limits := &u.server.Timeouts
-	return u.asked().Failure(err, cause, provider.Waits{Answered: u.status != 0, Begin: limits.Header, Idle: limits.Idle, Call: limits.Call})
+	e := u.asked().Failure(err, cause, provider.Waits{Answered: u.status != 0, Begin: limits.Header, Idle: limits.Idle, Call: limits.Call})
+	if errors.Is(err, provider.ErrRedirect) {
+		return lasting(e)
+	}
+	return e
+}
+
+// lasting marks a failure that the same request would meet again.
+func lasting(e *apierror.Error) *apierror.Error {
+	e.RetryAfter = apierror.NoRetryAfter
+	return e
+}
+
+// acted reports whether the server may have done what the request asks for.
+func (u *upstream) acted() bool {
+	return u.served || u.status >= http.StatusInternalServerError && u.status != http.StatusServiceUnavailable
 }
 
 // asked is the server, as errors name it.
 func (u *upstream) asked() provider.Asked {
-	return provider.Asked{Kind: "the MCP server", Name: u.server.Name}
+	return provider.Asked{Kind: "the MCP server", Name: u.server.Name, Shown: func(text string) string {
+		return string(request.Conceal(u.req, []byte(text), u.server.Secrets()))
+	}}
 }
 
 // unreadable is the failure of an answer whose messages cannot be read.
@@ -178,9 +195,9 @@ func (u *upstream) unreadable(err error) *apierror.Error {
 	case errors.Is(err, mcp.ErrTooLong):
 		e := u.asked().Broken(err, "answered with more than the %d bytes of max_result", u.server.MaxResult)
 		e.RefusedBy = "mcp " + u.server.Name + ": max_result"
-		return e
+		return lasting(e)
 	}
-	return u.asked().Unreadable(err)
+	return lasting(u.asked().Unreadable(err))
 }
 
 // keptStatus are the refusals of a server that concern the request: their status is the client's.
@@ -199,7 +216,7 @@ func (u *upstream) refusal(resp *http.Response) *apierror.Error {
 	}
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return failure(apierror.UpstreamAuth, "the MCP server %q refused the credential of the gateway (status %d)")
+		return lasting(failure(apierror.UpstreamAuth, "the MCP server %q refused the credential of the gateway (status %d)"))
 	case status == http.StatusTooManyRequests:
 		return failure(apierror.UpstreamRateLimited, "the MCP server %q limits the rate of requests (status %d)")
 	case status == http.StatusMethodNotAllowed && u.req.HTTP.Method != http.MethodPost:

@@ -87,6 +87,7 @@ type Server struct {
 	endpoint endpoint
 	tools    Rights
 	prices   []Price
+	versions versions
 	*health
 }
 

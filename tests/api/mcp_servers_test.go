@@ -199,7 +199,11 @@ func TestALeftAnswerOfAnMCPServerEnds(t *testing.T) {
 // What a client sends that can be read in two ways reaches no server.
 func TestAnMCPClientCannotDoWhatItLikes(t *testing.T) {
 	var received atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { received.Add(1) }))
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Method") != "server/discover" { // the gateway asks for versions by itself
+			received.Add(1)
+		}
+	}))
 	defer server.Close()
 	h := startTools(t, server.URL)
 	const echo = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo"}}`

@@ -53,10 +53,30 @@ func WantRefusal(t *testing.T, path string, a Answer, status int, code string) {
 	}
 	WantIDs(t, path, a)
 	body := Parse(t, a.Body)
+	if strings.HasPrefix(path, "/mcp/") {
+		wantRPCError(t, path, body, status, code)
+		return
+	}
 	if keys := Keys(body); len(keys) != 1 || keys[0] != "error" {
 		t.Errorf("%s: top-level keys %v", path, keys)
 	}
 	WantErrorObject(t, path, At(body, "error"), status, code)
+}
+
+// wantRPCError checks a refusal that is an error of JSON-RPC to a message that is not known.
+func wantRPCError(t *testing.T, path string, body any, status int, code string) {
+	t.Helper()
+	words, known := ErrorTypes(status, code)
+	e := At(body, "error")
+	if keys := Keys(body); !known || !slices.Equal(keys, []string{"error", "id", "jsonrpc"}) || At(body, "jsonrpc") != "2.0" || At(body, "id") != nil {
+		t.Errorf("%s: no refusal of JSON-RPC: %v", path, body)
+	}
+	if message, _ := At(e, "message").(string); message == "" || At(e, "code") != Number("-31000") || At(e, "type") != words[0] {
+		t.Errorf("%s: %v, want code -31000 and type %s", path, e, words[0])
+	}
+	if At(e, "data", "code") != code || At(e, "data", "status") != Number(strconv.Itoa(status)) {
+		t.Errorf("%s: %v, want code %s and status %d in data", path, e, code, status)
+	}
 }
 
 // WantErrorObject checks an error object of the path's API, in a body or an event.

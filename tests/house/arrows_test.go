@@ -186,7 +186,7 @@ var arrows = []arrow{
 	{"internal/api", "internal/gemini", "Google's shapes"},
 	{"internal/api", "internal/apierror", "error bodies"},
 	{"internal/api", "internal/catalog", "the models of a list"},
-	{"internal/api", "internal/modelcall", "endpoints of a model"},
+	{"internal/api", "internal/mcp", "errors of JSON-RPC"},
 	{"internal/api", "internal/modelcall/wire", "it answers model calls"},
 	{"internal/api", "internal/request", "names of a request"},
 	{"internal/api", "internal/openai", "OpenAI's shapes"},
@@ -319,6 +319,8 @@ var arrows = []arrow{
 	{"internal/provider", "internal/pattern", "models of timeouts"},
 	{"internal/provider", "internal/apierror", "how a request failed"},
 	{"internal/provider", "internal/watchdog", "ends a request that takes too long"},
+	{"internal/toolserver", "internal/mcp", "versions of the protocol"},
+	{"internal/toolserver", "internal/mcp/client", "asks which versions a server has"},
 	{"internal/toolserver", "internal/pattern", "tools that a server's block allows"},
 	{"internal/toolserver", "internal/provider", "one way to send requests with a credential"},
 	{"internal/metrics", "prometheus", "collectors"},
@@ -420,6 +422,7 @@ var arrows = []arrow{
 	{"internal/translate/chatonresponses", "internal/openai", "chat and Responses are its shapes"},
 	{"internal/translate/chatonresponses", "internal/translate/completion", "the chat completion that it writes"},
 	{"internal/translate/chatonresponses", "internal/translate", "requests are read and refused by one set of rules"},
+	{"internal/mcp", "internal/apierror", "refusals as errors of JSON-RPC"},
 	{"internal/mcp", "internal/jsonscan", "the wire is JSON"},
 	{"internal/mcp", "internal/sse", "answers that are streams"},
 	{"internal/mcp/client", "internal/mcp", "requests and answers"},
@@ -438,6 +441,7 @@ var arrows = []arrow{
 	{"internal/computer", "internal/screen", "the desktop that it acts on, pictures"},
 
 	{"internal/desktop", "internal/source", "control planes that know workstations"},
+	{"internal/source", "internal/jsonscan", "answers without a member twice"},
 	{"internal/desktop", "internal/tracing", "a token knows the trace of its request"},
 	{"internal/tracing", "otel", "its API only: the exporter is Caddy's"},
 

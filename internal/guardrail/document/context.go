@@ -25,7 +25,7 @@ type part struct {
 // Context returns the context of the string that the walker visits.
 func (w *Walker) Context() (how Context) {
 	n := len(w.Frames)
-	if n == 0 || !w.Frames[n-1].Object {
+	if n == 0 || !w.Frames[n-1].Object || w.atKey {
 		return how
 	}
 	top := &w.Frames[n-1]

@@ -31,6 +31,7 @@ const (
 	base64Image       // an image in base64, in a member that may also be a text
 	mediaType         // a media type of a closed set
 	toolInput         // not exempt: the arguments of a tool call
+	toolData          // not exempt: data of a tool, or for one, in which keys and numbers are read too
 )
 
 var (
@@ -42,7 +43,7 @@ var (
 		{shape: modelName, in: atTop, members: "models"},
 		{shape: apiWord, in: atTop, members: "include modalities service_tier tools.type tool_choice tool_choice.type response_format.type text.format.type prediction.type"},
 		{shape: callerID, in: atTop, members: "previous_response_id conversation conversation.id prompt.id session_id safety_identifier prompt_cache_key"},
-	}, exemptionsOf(callerID, []string{"messages"}, []string{"input"}, []string{"messages.content", "prediction.content"}), messagesRequest, generateRequest)
+	}, exemptionsOf(callerID, []string{"messages"}, []string{"input"}, []string{"messages.content", "prediction.content"}), messagesRequest, generateRequest, mcpRequest)
 
 	// answerExemptions are the exemptions in whole answers and in events.
 	answerExemptions = slices.Concat([]exemption{
@@ -53,7 +54,7 @@ var (
 		{shape: base64Data, in: atTop, members: "partial_image_b64"},
 	}, exemptionsOf(providerID, []string{"choices.message", "choices.delta"}, []string{"output", "item", "response.output"}, []string{"part", "choices.message.content", "choices.delta.content"}), []exemption{
 		{shape: base64Piece, in: atTop, members: "choices.delta.audio.data"},
-	}, messagesAnswer, generateAnswer)
+	}, messagesAnswer, generateAnswer, mcpAnswer)
 )
 
 // exemptionsOf returns the exemptions in chat messages, in the items of Responses, and in the parts
@@ -197,6 +198,8 @@ func (n *node) below(key string) *node {
 	}
 	return n.next[key]
 }
+
+func (n *node) isData() bool { return n != nil && n.shape == toolData }
 
 func (n *node) covers(value []byte) bool { return n != nil && n.shape.fits(value) }
 

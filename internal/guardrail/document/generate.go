@@ -37,5 +37,6 @@ func partExemptions(identifier shape, contents ...string) []exemption {
 		{shape: base64Data, in: parts, members: "inlineData.data inline_data.data thoughtSignature thought_signature"},
 		{shape: identifier, in: parts, members: "functionCall.id functionResponse.id"},
 		{shape: toolInput, in: parts, members: "functionCall.args function_call.args"},
+		{shape: toolData, in: parts, members: "functionResponse.response function_response.response"},
 	}
 }

@@ -7,8 +7,8 @@ import (
 // Walker goes once through a valid JSON object, from start to end, and visits the strings that must
 // be read. If the value of a member "arguments" is not a string, its JSON text is visited as one
 // text, because translations send it as a string. So is the "input" of a tool call of the Messages
-// API. For each level the walker keeps a frame. In a request no object has a key twice:
-// [jsonscan.StrictAll] refuses it.
+// API. In the data of tools (toolData) each key and each number is visited besides the strings. For each
+// level the walker keeps a frame. In a request no object has a key twice: [jsonscan.StrictAll] refuses it.
 type Walker struct {
 	Data   []byte
 	Answer bool // an answer: echoed members are skipped, and keys may repeat
@@ -32,7 +32,8 @@ type Walker struct {
 	// its texts: a signature, and in an answer the list of its annotations.
 	onDerived func(object, derived Span)
 
-	lastLogprobs int // start of the last value passed to Logprobs
+	atKey        bool // Visit is called for a key
+	lastLogprobs int  // start of the last value passed to Logprobs
 }
 
 // Span is a range of bytes of a body. End is exclusive.
@@ -46,6 +47,7 @@ type Frame struct {
 	Start  int
 
 	callerKeys    bool  // the keys in it are the caller's own words
+	data          bool  // its keys and numbers are visited too
 	visited       bool  // it was visited as one text
 	exempt        *node // the exemptions in it, nil for none
 	responseKnown bool  // isResponse is set
@@ -61,7 +63,13 @@ func (w *Walker) Walk() {
 	for t, ok := tokens.Next(); ok && !w.Stop; t, ok = tokens.Next() {
 		switch t.Kind {
 		case jsonscan.Key:
-			w.Frames[len(w.Frames)-1].Key = plainText(w.Data[t.Start+1 : t.End-1])
+			top := &w.Frames[len(w.Frames)-1]
+			top.Key = plainText(w.Data[t.Start+1 : t.End-1])
+			if top.data {
+				w.atKey = true
+				w.visit(Span{t.Start, t.End})
+				w.atKey = false
+			}
 		case '"':
 			w.text(Span{t.Start, t.End})
 		case '{', '[':
@@ -76,7 +84,7 @@ func (w *Walker) Walk() {
 		case '}', ']':
 			w.close(t.End)
 		case 't', 'f', '0':
-			if w.inArguments() {
+			if w.inArguments() || t.Kind == '0' && w.inData() {
 				w.visit(Span{t.Start, t.End})
 			}
 		}
@@ -150,6 +158,16 @@ func (w *Walker) inArguments() bool {
 	return false
 }
 
+// inData reports whether the current value belongs to the data of a tool.
+func (w *Walker) inData() bool {
+	n := len(w.Frames)
+	if n == 0 {
+		return false
+	}
+	top := &w.Frames[n-1]
+	return top.data || top.Object && top.exempt.below(top.Key).isData()
+}
+
 // Member returns the name of the current member of the body.
 func (w *Walker) Member() string {
 	if len(w.Frames) > 0 && w.Frames[0].Key != "" {
@@ -189,8 +207,10 @@ func (w *Walker) open(object bool, start int) {
 			child.Name = top.Key
 			child.exempt = top.exempt.below(top.Key)
 			child.visited = top.visited || w.inArguments()
-			child.callerKeys = top.callerKeys || child.visited || callerKeys[top.Key]
+			child.data = child.exempt.isData()
+			child.callerKeys = top.callerKeys || child.visited || child.data || callerKeys[top.Key]
 		}
+		child.data = child.data || top.data
 	} else if child.exempt = exemptInRequests; w.Answer {
 		child.exempt = exemptInAnswers
 	}

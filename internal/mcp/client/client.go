@@ -76,17 +76,43 @@ var self = object{"name": "gatehouse", "version": "1"}
 // does not know that version. The error of a server that refuses is an [*Error].
 func Connect(ctx context.Context, send Sender) (*Client, error) {
 	c := &Client{send: send, Version: mcp.Latest}
+	supported, err := c.discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if slices.Contains(supported, mcp.Latest) {
+		return c, nil
+	}
+	return c, c.initialize(ctx)
+}
+
+// Supported returns which versions of [mcp.Versions] a server has, newest first. A server that does not
+// know the newest, and does not say which it has, may have each of the older ones.
+func Supported(ctx context.Context, send Sender) ([]string, error) {
+	c := &Client{send: send, Version: mcp.Latest}
+	supported, err := c.discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(mcp.Versions(), func(v string) bool { return !slices.Contains(supported, v) }), nil
+}
+
+// discover asks which versions a server has, as of the newest one.
+func (c *Client) discover(ctx context.Context) ([]string, error) {
 	var discovered struct {
 		Supported []string `json:"supportedVersions"`
 	}
 	err := c.request(ctx, "server/discover", object{}, &discovered)
-	if err == nil && slices.Contains(discovered.Supported, mcp.Latest) {
-		return c, nil
-	}
-	if refused, ok := errors.AsType[*Error](err); err != nil && (!ok || !refused.older()) {
+	refused, ok := errors.AsType[*Error](err)
+	switch {
+	case err == nil:
+		return discovered.Supported, nil
+	case !ok || !refused.older():
 		return nil, err
+	case refused.Code == mcp.CodeUnsupportedVersion:
+		return refused.data.Supported, nil
 	}
-	return c, c.initialize(ctx)
+	return mcp.Versions()[1:], nil
 }
 
 // List connects to a server, and returns its tools and the version of the protocol that both speak.

@@ -52,9 +52,9 @@ export function suite(sdk) {
 			});
 
 			test(name("a wrong key or server ends at once"), async () => {
-				await assert.rejects(connect("demo", era, "gh-wrong"));
-				await assert.rejects(connect("stateless", era, NARROW_KEY));
-				await assert.rejects(connect("none", era));
+				await assert.rejects(connect("demo", era, "gh-wrong"), /API key is missing or not valid/);
+				await assert.rejects(connect("stateless", era, NARROW_KEY), /this key may not use it/);
+				await assert.rejects(connect("none", era), /does not exist/);
 			});
 		}
 		for (const server of era.servers.filter((s) => s !== "demo")) {

@@ -6,6 +6,7 @@ conformance tests, as a server of 2026-07-28 and as one of 2025-11-25.
 
 import asyncio
 import os
+import traceback
 from contextlib import asynccontextmanager
 
 import httpx2
@@ -93,18 +94,19 @@ def a_key_has_its_tools_and_no_others():
 
 @case()
 def a_wrong_key_or_server_ends_at_once():
-    async def body(server, key, mode):
+    async def body(server, key, mode, said):
         try:
             async with connect(server, mode, key):
                 pass
-        except Exception:  # of which kind, changes with the mode
+        except Exception as e:  # of which kind, changes with the mode
+            assert said in "".join(traceback.format_exception(e)), f"it does not say why: {e!r}"
             return
         raise AssertionError("it was let in")
 
     for mode, _ in ERAS:
-        run(body("demo", "gh-wrong", mode))
-        run(body("stateless", NARROW_KEY, mode))
-        run(body("none", KEY, mode))
+        run(body("demo", "gh-wrong", mode, "API key is missing or not valid"))
+        run(body("stateless", NARROW_KEY, mode, "this key may not use it"))
+        run(body("none", KEY, mode, "does not exist"))
 
 
 @case()
