@@ -23,8 +23,7 @@ type Session struct {
 
 	sessions *sessions
 	emit     emitter
-	waits    bool // for its workstation, see Watch: it opens never
-	unlisted bool // a preview, of which the store knows nothing; set before it begins
+	kind     sessionKind // set before it begins
 
 	mu     sync.Mutex    // guards the following
 	record SessionRecord // as the store has it; Until may come forward
@@ -33,6 +32,15 @@ type Session struct {
 	out    *ending // takes it out of the store; the first of onEnd
 	over   over
 }
+
+// sessionKind says which sessions the store does not know.
+type sessionKind int
+
+const (
+	ordinary sessionKind = iota
+	preview              // see Preview: it is in no list
+	waiting              // for its workstation, see Watch: it opens never
+)
 
 // over is what a session knows of its end.
 type over struct {
@@ -215,10 +223,10 @@ func (x *Session) Leave() {
 	first := !x.over.left
 	x.over.left = true
 	x.mu.Unlock()
-	if first && x.unlisted {
+	if first && x.kind == preview {
 		x.sessions.remove(x)
 	}
-	if !first || x.unlisted {
+	if !first || x.kind == preview {
 		return
 	}
 	<-x.out.over

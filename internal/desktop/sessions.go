@@ -155,7 +155,7 @@ func (s *sessions) settleEnds(w *Workstation) {
 		}
 	}
 	for _, x := range s.of(w.ID) {
-		if x.unlisted && alone(w, s.now()) {
+		if x.kind == preview && alone(w, s.now()) {
 			x.End(ReasonReplaced)
 		}
 	}

@@ -17,7 +17,7 @@ type Shared struct {
 func (h *Shared) Traffic() map[string][2]int64 {
 	traffic := make(map[string][2]int64)
 	for _, x := range h.sessions.of() {
-		if x.unlisted {
+		if x.kind == preview {
 			continue
 		}
 		traffic[x.ID] = [2]int64{x.Up.Load(), x.Down.Load()}

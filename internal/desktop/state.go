@@ -183,7 +183,7 @@ func (s *State) Node() string { return (&SessionRecord{Node: s.sessions.store.No
 // Open is the number of open sessions, without previews.
 func (s *State) Open() (n int) {
 	for _, x := range s.sessions.of() {
-		if x.Why() == "" && !x.waits && !x.unlisted {
+		if x.Why() == "" && x.kind == ordinary {
 			n++
 		}
 	}
@@ -212,7 +212,7 @@ func (s *State) EndAll(r Reason) {
 func (s *State) moved(id ID) {
 	s.logins.forget(id)
 	for _, x := range s.sessions.of(id) {
-		if x.waits {
+		if x.kind == waiting {
 			x.end(ReasonReleased, "", s.now())
 		}
 	}

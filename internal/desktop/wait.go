@@ -12,7 +12,7 @@ func (p *Pass) Watch(refused func(why *Refusal)) (stop func(), err error) {
 		return nil, err
 	}
 	state := p.service.state
-	x := &Session{ID: id, Workstation: p.Workstation, sessions: state.sessions, waits: true, ended: make(chan struct{})}
+	x := &Session{ID: id, Workstation: p.Workstation, sessions: state.sessions, kind: waiting, ended: make(chan struct{})}
 	x.record = SessionRecord{ID: id, Token: p.token, Rules: p.Rules}
 	x.Input = &Input{session: id, at: p.Workstation, all: state.sessions}
 	unwatch := x.OnEnd(func() { refused(NewRefusal(endedMeanwhile(x.Why()))) })
@@ -30,7 +30,7 @@ func (p *Pass) Watch(refused func(why *Refusal)) (stop func(), err error) {
 
 // settleWait ends the wait for a workstation with a token that opens nothing any more.
 func (x *Session) settleWait(w *Workstation, now time.Time) {
-	if !x.waits {
+	if x.kind != waiting {
 		return
 	}
 	t, why := x.token(), RefusalCode("")
