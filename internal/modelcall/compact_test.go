@@ -86,7 +86,7 @@ func TestAnIDThatAProviderRepeatsIsNotOwned(t *testing.T) {
 	const (
 		items = `{"type":"function_call","id":"file-outside","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call","id":"resp_outside","call_id":"d","name":"f","arguments":"{}"},` +
 			`{"type":"message","id":"msg_outside","role":"user","content":"hi"}`
-		input   = `{"type":"function_call","id":"file-outside","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call","ID":"resp_\u006futside","call_id":"d","name":"f","arguments":"{}"},{"type":"message","id":"other","id":"msg_outside","role":"user","content":"hi"}`
+		input   = `{"type":"function_call","id":"file-outside","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call","ID":"resp_\u006futside","call_id":"d","name":"f","arguments":"{}"},{"type":"message","id":"msg_outside","role":"user","content":"hi"}`
 		answer  = `{"id":"resp_c","object":"response","created_at":1,"status":"completed","model":"m","output":[` + items + `,{"id":"file-made","type":"message","role":"assistant","content":[]},{"id":"msg_made","type":"message","role":"assistant","content":[]}],"usage":{"input_tokens":3,"output_tokens":4,"total_tokens":7}}`
 		request = `{"model":"acme/m","input":[` + input + `]`
 	)
