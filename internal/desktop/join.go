@@ -67,6 +67,9 @@ func (p *Pass) Join(viewer netip.AddrPort, security string) (*Session, error) {
 	}
 	record.Rules.Automation = 0 // see token
 	x.record = record
+	if p.unlisted {
+		x.kind, x.Started, x.record.Until = preview, s.now(), p.token.until(p.Rules.MaxDuration)
+	}
 	s.add(x) // it hears of its end from now on
 	if p.unlisted {
 		err = p.peek(x)

@@ -73,8 +73,6 @@ func (p *Pass) Unlisted() bool { return p.unlisted }
 
 // peek opens the session of a preview.
 func (p *Pass) peek(x *Session) error {
-	state := p.service.state
-	x.kind, x.Started, x.record.Until = preview, state.now(), p.token.until(p.Rules.MaxDuration)
-	_, err := state.judge(p.service.config, p.Workstation, p.token, plain(x.record.Viewer.Addr()))
+	_, err := p.service.state.judge(p.service.config, p.Workstation, p.token, plain(x.record.Viewer.Addr()))
 	return err
 }

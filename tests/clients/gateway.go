@@ -186,9 +186,13 @@ type row struct {
 	Usage  float64 `json:"usage"` // its cost in USD
 	Priced bool    `json:"priced"`
 	Method string  `json:"method"` // of a request to an MCP server
+	Route  string  `json:"route"`
 
 	TraceID string `json:"trace_id"`
 }
+
+// ofDesktop reports whether the call is a picture or an input of a desktop, by its route.
+func (r row) ofDesktop() bool { return strings.Contains(r.Route, "/workstations/") }
 
 // rows are the calls of a key, the newest first.
 func (g *gateway) rows(ctx context.Context, name string) ([]row, error) {

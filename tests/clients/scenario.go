@@ -100,7 +100,7 @@ func (s scenario) judge(r *process.Result, seen observation) {
 	if len(s.carries) > 0 {
 		r.Check(s.name+": sends what the scenario is about", carries(seen, s.carries))
 	}
-	answered := slices.DeleteFunc(slices.Clone(seen.rows), func(row row) bool { return row.Status != 200 || row.Method != "" || row.Model == "" })
+	answered := slices.DeleteFunc(slices.Clone(seen.rows), func(row row) bool { return row.Status != 200 || row.Method != "" || row.Model == "" || row.ofDesktop() })
 	r.Check(s.name+": is in the activity", count(len(answered), s.calls, s.calls))
 	called := slices.DeleteFunc(slices.Clone(seen.rows), func(row row) bool { return row.Status != 200 || row.Method != "tools/call" })
 	if s.desktop() {

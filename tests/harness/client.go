@@ -113,7 +113,18 @@ func (c *Client) Send(r *http.Request) Answer {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
+	if err == nil && len(body) > 0 && strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
+		c.wantStrict(r, body)
+	}
 	return Answer{resp.StatusCode, resp.Header, body, err}
+}
+
+// wantStrict wants what the gateway has sent to be JSON that every parser reads alike.
+func (c *Client) wantStrict(r *http.Request, text []byte) {
+	c.t.Helper()
+	if err := Strict(text); err != nil {
+		c.t.Errorf("%s %s: %v: %.300s", r.Method, r.URL, err, text)
+	}
 }
 
 // For is the HTTP client for a request.

@@ -112,7 +112,7 @@ func TestARouteTakesTheSlotOfItsTool(t *testing.T) {
 	h.Client.Want(200, "GET", still, "full", "")
 	var waits sync.WaitGroup
 	for range 2 {
-		waits.Go(func() { h.Client.Get(still+"&wait=2", "full") })
+		waits.Go(func() { h.Client.Get(still+"&wait=5", "full") })
 	}
 	harness.WantInFlight(h, 3) // with the session
 	a := h.Client.Get(cardShot+"?max_width=64", "full")

@@ -48,8 +48,8 @@ func (b *builder) appendUsage(dst []byte, sum *openai.Summary) []byte {
 // say in chat which sequence stopped an answer; a translation before may.
 func appendStop(dst []byte, reason, sequence string) []byte {
 	if sequence != "" {
-		dst = append(dst, `,"stop_reason":"stop_sequence","stop_sequence":`...)
-		return jsonscan.AppendString(dst, sequence)
+		dst = append(translate.AppendKey(dst, "stop_reason"), `"stop_sequence"`...)
+		return jsonscan.AppendString(translate.AppendKey(dst, "stop_sequence"), sequence)
 	}
 	dst = translate.AppendKey(dst, "stop_reason")
 	if reason == "" {
