@@ -55,7 +55,6 @@ func readWAV(in *input) Length {
 		case name == "data" && rate > 0 && start == 0:
 			start = in.offset
 			if n == 0 || n >= endless {
-				n = 0
 				l.Bounded = passSamples(in, 1<<63) && l.Bounded
 				break
 			}
