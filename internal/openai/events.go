@@ -19,8 +19,8 @@ type Events struct {
 	name, data []byte
 	shape      int
 	vars       [Variables]shapeVariable // the first n, in their order
-	n          int
-	besides    int // bytes of text in it besides VarText
+	n          int32
+	besides    int32 // bytes of text in it besides VarText
 }
 
 // maxShape bounds the data of an event that is remembered, in bytes: it is held as long as the
@@ -216,7 +216,7 @@ func (s *Events) learn(e *Event, vars [Variables]Variable) bool {
 			s.n++
 		}
 	}
-	s.besides = textBytes(s.data, vars[VarText].Start)
+	s.besides = int32(textBytes(s.data, vars[VarText].Start)) // of at most maxShape
 	slices.SortFunc(s.vars[:s.n], func(a, b shapeVariable) int { return cmp.Compare(a.start, b.start) })
 	return true
 }

@@ -21,7 +21,7 @@ var (
 // TextBytes returns how many bytes of an event, as it came, are text that a model wrote.
 func TextBytes(e *Event) int {
 	if v := &e.vars[VarText]; e.repeats && v.End > 0 {
-		return e.source.besides + v.End - v.Start - len(`""`)
+		return int(e.source.besides) + v.End - v.Start - len(`""`)
 	}
 	return textBytes(e.Data, -1)
 }

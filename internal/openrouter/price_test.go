@@ -29,10 +29,8 @@ func TestOpenRouterIsToldTheMostItMayCost(t *testing.T) {
 		`{"provider":{}}`:                   `{"provider":{` + capped + `}}`,
 		`{"provider":{"sort":"latency"}}`:   `{"provider":{"sort":"latency",` + capped + `}}`,
 		`{"provider":{"max_price":"none"}}`: `{"provider":{` + capped + `}}`,
-		`{"provider":{"max_price":{"prompt":9,"completion":"9e9","request":1}}}`:                           `{"provider":{"max_price":{"request":1,"prompt":0.15,"completion":3}}}`,
-		`{"provider":{"max_price":{"prompt":0.1,"completion":"2"},"only":["x"]}}`:                          `{"provider":{"only":["x"],"max_price":{"prompt":0.1,"completion":2}}}`,
-		`{"provider":{"max_price":{"prompt":-1,"completion":"NaN"},"max_\u0070rice":{"prompt":"0x1p-9"}}}`: `{"provider":{"max_price":{"prompt":0.001953125,"completion":3}}}`,
-		`{"provider":{"max_price":{"prompt":0.1,"prompt":true,"completion":null}}}`:                        `{"provider":{` + capped + `}}`,
+		`{"provider":{"max_price":{"prompt":9,"completion":"9e9","request":1}}}`:  `{"provider":{"max_price":{"request":1,"prompt":0.15,"completion":3}}}`,
+		`{"provider":{"max_price":{"prompt":0.1,"completion":"2"},"only":["x"]}}`: `{"provider":{"only":["x"],"max_price":{"prompt":0.1,"completion":2}}}`,
 	} {
 		if got, err := maxPrice(t, in); got != want || err != nil {
 			t.Errorf("%s\n got  %s %v\n want %s", in, got, err, want)

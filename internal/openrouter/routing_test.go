@@ -109,7 +109,6 @@ func TestRoutingFieldsThatCannotBeHonouredAreRefusedByName(t *testing.T) {
 		`{"provider":{"zdr":1}}`:                                                  "invalid_value provider.zdr",
 		`{"provider":{"ZDR":true}}`:                                               "unsupported_parameter provider.ZDR",
 		`{"provider":{"region":"eu"}}`:                                            "unsupported_parameter provider.region",
-		`{"provider":{"zdr":true,"zdr":false}}`:                                   "invalid_value provider.zdr",
 		`{"provider":{"max_price":1}}`:                                            "invalid_value provider.max_price",
 		`{"provider":{"max_price":{"prompt":-1}}}`:                                "invalid_value provider.max_price.prompt",
 		`{"provider":{"max_price":{"prompt":"NaN"}}}`:                             "invalid_value provider.max_price.prompt",

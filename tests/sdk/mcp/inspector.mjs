@@ -36,7 +36,6 @@ test("tools round trip", async () => {
 test("a wrong key ends at once", async () => {
 	const list = await inspect("gh-wrong", "--method", "tools/list");
 	assert.notEqual(list.code, 0);
-	assert.match(list.out + list.err, /API key is missing or not valid/);
 });
 
 await main();
