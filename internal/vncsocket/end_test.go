@@ -62,7 +62,8 @@ func TestASessionEndsWithItsCodeAndWords(t *testing.T) {
 				}
 				c.end(f, b, views[0].ID)
 				b.wantClose(c.code, c.text)
-				if took := time.Since(begun); took != c.after {
+				// Two changes of a workstation at one moment: one is tried again after some milliseconds.
+				if took := time.Since(begun); took < c.after || took > c.after+20*time.Millisecond {
 					t.Errorf("it ended after %v, want %v", took, c.after)
 				}
 				<-f.Left
