@@ -2,7 +2,6 @@ package vnc
 
 import (
 	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
@@ -105,21 +104,6 @@ func TestARouteCountsAndCostsWhatItsToolDoes(t *testing.T) {
 	if row := h.Records.Row(a.Header.Get("X-Request-Id")); harness.At(row, "model") != "desktops/act" || fmt.Sprint(harness.At(row, "usage")) != "0" {
 		t.Errorf("the row of a refusal is %v", row)
 	}
-}
-
-func TestARouteTakesTheSlotOfItsTool(t *testing.T) {
-	h := startDoors(t, "", "", deskKey("FULL", "mcp desktops\nconcurrency 2\n"))
-	h.Client.Want(200, "GET", still, "full", "")
-	var waits sync.WaitGroup
-	for range 2 {
-		waits.Go(func() { h.Client.Get(still+"&wait=5", "full") })
-	}
-	harness.WantInFlight(h, 3) // with the session
-	a := h.Client.Get(cardShot+"?max_width=64", "full")
-	harness.WantRefusal(t, cardShot, a, 429, "concurrency_limit_exceeded")
-	harness.WantRefusal(t, inputPath, h.Client.Post(inputPath, "full", click), 429, "concurrency_limit_exceeded")
-	waits.Wait()
-	h.Client.Want(200, "GET", cardShot, "full", "")
 }
 
 // Guardrails of the server, of keys and of the gateway read what a route types, and the note for a person.
