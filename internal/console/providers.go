@@ -37,8 +37,8 @@ type providerCard struct {
 // Path is its place on the page of providers.
 func (c *providerCard) Path() string { return Prefix + "/providers#provider-" + url.PathEscape(c.ID) }
 
-// FailedRows is the list of the calls of the day that failed at it, RefusedRows that of all that were refused
-// or failed.
+// FailedRows lists the calls of the day that failed at the provider, RefusedRows all that were refused or
+// failed.
 func (c *providerCard) FailedRows() string  { return rowsOfDay(c.ID, upstreamFailures) }
 func (c *providerCard) RefusedRows() string { return rowsOfDay(c.ID, anyCode) }
 
@@ -201,8 +201,7 @@ func readProviders(v *visit) ([]providerCard, error) {
 
 // readDay returns the calls of the last 24 hours with these filters, by the provider or the model.
 func readDay(v *visit, by string, filters url.Values) (map[string]callsOfDay, error) {
-	to := v.now.UTC().Truncate(time.Hour).Add(time.Hour)
-	lines, err := linesBy(v, by, "hour", to.Add(-24*time.Hour), to, filters)
+	lines, err := linesOfDay(v, by, filters)
 	if err != nil {
 		return nil, err
 	}
@@ -215,16 +214,21 @@ func readDay(v *visit, by string, filters url.Values) (map[string]callsOfDay, er
 
 // readFailures adds how many of the calls failed at the provider or the server.
 func readFailures(v *visit, calls map[string]callsOfDay, by string, filters url.Values) error {
-	to := v.now.UTC().Truncate(time.Hour).Add(time.Hour)
 	q := url.Values{"code": {upstreamFailures}}
 	maps.Copy(q, filters)
-	failures, err := linesBy(v, by, "hour", to.Add(-24*time.Hour), to, q)
+	failures, err := linesOfDay(v, by, q)
 	for name, line := range failures {
 		c := calls[name]
 		c.Failed = min(line.Total.Requests, c.Errors)
 		calls[name] = c
 	}
 	return err
+}
+
+// linesOfDay returns the sums of the last 24 hours.
+func linesOfDay(v *visit, by string, filters url.Values) (map[string]*seriesLine, error) {
+	to := v.now.UTC().Truncate(time.Hour).Add(time.Hour)
+	return linesBy(v, by, "hour", to.Add(-24*time.Hour), to, filters)
 }
 
 // linesBy returns the sums of a time, by the provider, the model or the key.

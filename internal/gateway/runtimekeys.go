@@ -73,9 +73,12 @@ func (m RuntimeKeys) Update(ctx context.Context, by Manager, hash string, e *run
 // through. Each is a sentence without a full stop.
 func KeyWarnings(m RuntimeKeys, key *runtimekeys.Key) []string {
 	grant := key.Grant(m.gateway.runtime)
+	if grant.Limits == nil || !grant.Limits.HardMoney() || grant.Limits.Unpriced {
+		return nil
+	}
 	models := m.gateway.models.known(grant.Key)
 	priced := slices.ContainsFunc(models, func(model catalog.Model) bool { return model.Price != nil })
-	if !grant.Limits.HardMoney() || grant.Limits.Unpriced || priced || len(models) == 0 {
+	if priced || len(models) == 0 {
 		return nil
 	}
 	return []string{"it has a hard limit of money, and no model that it may call has a known price, so its calls are refused (402): add prices in a catalog, or set unpriced allow in runtime_keys"}
