@@ -103,6 +103,9 @@ func AppendEventType(dst []byte, typ string) []byte {
 	return append(dst, '"')
 }
 
+// Written returns o as it was written.
+func Written(o Reader) []byte { return o.data }
+
 // AppendObject appends o as it was written.
 func AppendObject(dst []byte, o Reader) []byte { return append(dst, o.data...) }
 

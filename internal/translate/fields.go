@@ -52,7 +52,16 @@ func (f Fields) Check(body Reader, neutral func(key string, value []byte) bool) 
 	return leftOut
 }
 
-// AppendKept appends the fields of a request that the provider gets unchanged.
+// PutKept writes the fields of a request that the provider gets unchanged.
+func (f Fields) PutKept(w *Writer, body Reader) {
+	for _, m := range body.members {
+		if key := string(m.Key(body.data)); m.Kind != 'n' && f[key] == Kept {
+			w.Member(key, m.Value(body.data))
+		}
+	}
+}
+
+// AppendKept appends likewise.
 func (f Fields) AppendKept(dst []byte, body Reader) []byte {
 	for _, m := range body.members {
 		if key := string(m.Key(body.data)); m.Kind != 'n' && f[key] == Kept {

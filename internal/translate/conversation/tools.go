@@ -1,0 +1,191 @@
+package conversation
+
+import (
+	"slices"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+// Tool is a tool that the answer may call.
+type Tool struct {
+	Name        []byte           // quoted, as the target takes it; nil for a tool that goes as it was written
+	Description []byte           // quoted; nil for none
+	Parameters  []byte           // the schema of its input, an object; nil for none
+	Strict      []byte           // true or false; nil: not said
+	Cache       []byte           // cache_control, nil for none
+	Custom      bool             // its input is a text
+	Own         translate.Reader // what the caller wrote of the tool
+}
+
+// readTools reads tools, functions or those of the provider, and tool_choice.
+func (c *Conversation) readTools() {
+	if c.rules.NoTools {
+		c.addCalled()
+		return
+	}
+	c.Choice = readChoice(c.body, c.rules)
+	found := map[string]bool{}
+	c.body.Each("tools", translate.MaxTools, func(_ int, o translate.Reader) {
+		if typ := translate.TypeOf(o); c.rules.Typed != nil && c.rules.Typed(typ) {
+			o.RequiredText("name")
+			c.Tools = append(c.Tools, Tool{Own: o})
+			return
+		}
+		tool := c.tool(o)
+		if name := decoded(tool.Name); c.Choice.allows(tool.Custom, name) {
+			found[name] = true
+			tool.Name = c.toolName(tool.Name)
+			c.Tools = append(c.Tools, tool)
+		}
+	})
+	c.body.Fail(c.Choice.check(found, len(c.Tools) > 0))
+	c.Choice.rename(c)
+	c.addCalled()
+}
+
+// tool reads a function or, if the rules have them, a custom tool.
+func (c *Conversation) tool(o translate.Reader) Tool {
+	typ := translate.TypeOf(o)
+	t := Tool{Cache: cacheOf(o)}
+	switch {
+	case typ == "custom" && c.rules.Custom:
+		t.Custom = true
+		t.Own = o.RequiredObject(typ, "name", "description", "format")
+	case typ != "function":
+		translate.RefuseType(o, typ)
+		fallthrough
+	default:
+		t.Own = o.RequiredObject(typ, "name", "description", "parameters", "strict")
+		if t.Own.Bool("strict"); t.Own.Get("strict") != nil {
+			t.Strict = t.Own.Get("strict")
+		}
+		if parameters, ok := t.Own.Object("parameters"); ok {
+			t.Parameters = translate.Written(parameters)
+		}
+	}
+	o.Only("type", typ, "cache_control")
+	t.Name, t.Description = t.Own.RequiredText("name"), translate.NonEmptyText(t.Own, "description")
+	return t
+}
+
+// addCalled adds the tools that were called and that the request no longer has, if the target wants
+// them.
+func (c *Conversation) addCalled() {
+	if c.rules.History == NoHistory || c.rules.History == HistoryAlone && len(c.Tools) > 0 {
+		return
+	}
+	c.Described = len(c.Tools) == 0 && len(c.called) > 0
+	for _, name := range c.called {
+		if !slices.ContainsFunc(c.Tools, func(t Tool) bool { return string(t.Name) == name }) {
+			c.Tools = append(c.Tools, Tool{Name: []byte(name)})
+		}
+	}
+}
+
+// Choice is the tool_choice of a request.
+type Choice struct {
+	Mode  string   // auto, none or required; "" for the default
+	One   *Chosen  // the tool that must be called; the mode is required then
+	Among []Chosen // the tools to which the request is limited, nil for all
+
+	limits bool // the tools that are not among them are left out
+}
+
+// Chosen is a tool that a choice names.
+type Chosen struct {
+	Name   []byte // quoted
+	Custom bool
+}
+
+// Required reports whether a tool must be called.
+func (c *Choice) Required() bool { return c.Mode == "required" }
+
+// readChoice reads a mode, one tool, or a mode and the tools that are allowed.
+func readChoice(body translate.Reader, rules *Rules) (c Choice) {
+	c.limits = !rules.Allowed
+	value := body.Get("tool_choice")
+	switch {
+	case value == nil:
+		return c
+	case value[0] == '"':
+		c.Mode = toolMode(body, "tool_choice")
+		return c
+	}
+	o, _ := body.Object("tool_choice")
+	if translate.TypeOf(o) != "allowed_tools" {
+		one := chosen(o, rules)
+		if c.Mode, c.One = "required", &one; rules.OnlyOne {
+			c.Among = []Chosen{one}
+		}
+		return c
+	}
+	o.Only("type", "allowed_tools")
+	allowed := o.RequiredObject("allowed_tools", "mode", "tools")
+	c.Mode, c.Among = toolMode(allowed, "mode"), []Chosen{}
+	translate.Required(allowed, "tools")
+	allowed.Each("tools", translate.MaxTools, func(_ int, tool translate.Reader) { c.Among = append(c.Among, chosen(tool, rules)) })
+	return c
+}
+
+// toolMode returns the mode of a choice.
+func toolMode(o translate.Reader, key string) string {
+	o.RequiredText(key)
+	mode := o.DecodedText(key)
+	switch mode {
+	case "none", "auto", "required":
+	default:
+		o.Fail(translate.Invalid(o.Param(key), "none, auto or required"))
+	}
+	return mode
+}
+
+// chosen reads the name of a tool in a choice.
+func chosen(o translate.Reader, rules *Rules) Chosen {
+	typ := translate.TypeOf(o)
+	if typ != "function" && !(rules.Custom && typ == "custom") {
+		translate.RefuseType(o, typ)
+	}
+	o.Only("type", typ)
+	return Chosen{o.RequiredObject(typ, "name").RequiredText("name"), typ == "custom"}
+}
+
+// allows reports whether the choice leaves a tool in the request.
+func (c *Choice) allows(custom bool, name string) bool {
+	return !c.limits || c.Among == nil || slices.ContainsFunc(c.Among, func(t Chosen) bool { return t.Custom == custom && decoded(t.Name) == name })
+}
+
+// check refuses a choice of which the request has not all tools, or that requires a tool where it has none.
+func (c *Choice) check(found map[string]bool, some bool) error {
+	param := "tool_choice.allowed_tools.tools"
+	if c.One != nil {
+		param = "tool_choice"
+	}
+	for _, t := range c.Among {
+		if name := decoded(t.Name); c.limits && !found[name] {
+			return translate.NoSuchTool(name, param)
+		}
+	}
+	if (c.Required() || c.Among != nil) && !some {
+		return translate.NoTools()
+	}
+	return nil
+}
+
+// rename gives the tools of the choice the names that the target takes.
+func (c *Choice) rename(of *Conversation) {
+	if c.One != nil {
+		c.One.Name = of.toolName(c.One.Name)
+	}
+	for i := range c.Among {
+		c.Among[i].Name = of.toolName(c.Among[i].Name)
+	}
+}
+
+// RefuseForced refuses a choice that requires a tool, for a model of which none can be required.
+func (c *Conversation) RefuseForced() {
+	if c.Choice.Required() {
+		c.body.Fail(apierror.New(apierror.UnsupportedParameter,
+			`"tool_choice" cannot require a tool of this model; use "auto", and say in a message that the tool must be called`).WithParam("tool_choice"))
+	}
+}
