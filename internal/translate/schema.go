@@ -102,6 +102,9 @@ func closeSchema(w *Writer, schema []byte, depth int, member ...string) {
 		case key == "oneOf" && m.Kind == '[' && !variants:
 			closeAll(w, "anyOf", value, depth)
 			variants = true
+		case key == "additionalProperties" && string(value) == "false":
+			w.Member(key, value)
+			object = false
 		case key == "additionalProperties", key == "$schema":
 		case key == "description" && m.Kind == '"':
 			description = value

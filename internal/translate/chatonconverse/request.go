@@ -73,27 +73,30 @@ type translation struct {
 // b has collected. The error is a [*apierror.Error] with status 400 that names the field which the
 // provider or this model does not take, or whose value is invalid. Neither result refers to b.
 func Request(b *jsonscan.Body, opt Options) (body []byte, original *Original, err error) {
-	t := translation{opt: opt, family: familyOf(opt.UpstreamModel), original: &Original{}}
-	t.body, t.original.functions = translate.AsTools(translate.Read(b, &err))
+	body, original = Write(conversation.OfChat(b, &err), opt)
+	return body, original, err
+}
+
+// Write is Request for a request of any API. It returns nil after a refusal.
+func Write(r *conversation.Request, opt Options) (body []byte, original *Original) {
+	t := translation{opt: opt, family: familyOf(opt.UpstreamModel), body: r.Settings, original: &Original{functions: r.Functions}}
 	t.original.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
 	own := demands
 	if t.family.signs {
 		t.original.origin, own.Origin = t.opt.Origin, t.opt.Origin
 	}
-	own.NoTools = string(t.body.Get("tool_choice")) == `"none"`
-	t.conversation = conversation.Read(t.body, &own)
+	t.conversation = r.Read(&own)
 	t.original.leftOut = append(t.original.leftOut, t.conversation.LeftOut...)
 	if !t.family.forced {
 		t.conversation.RefuseForced()
 	}
-	if err == nil {
-		t.out = translate.WriteTo(make([]byte, 0, len(b.Data())+len(b.Data())/8+512))
+	if t.out = translate.WriteTo(r.Room()); !r.Refused() {
 		t.write()
 	}
-	if err != nil {
-		return nil, nil, t.original.functions.Refusal(err)
+	if r.Refused() {
+		return nil, nil
 	}
-	return t.out.Bytes(), t.original, nil
+	return t.out.Bytes(), t.original
 }
 
 // write writes the members of the request:

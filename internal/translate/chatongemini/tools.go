@@ -1,8 +1,6 @@
 package chatongemini
 
 import (
-	"bytes"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
@@ -64,18 +62,28 @@ func putTool(w *translate.Writer, tool *conversation.Tool) {
 	w.Object()
 	w.Member("name", tool.Name)
 	w.Member("description", tool.Description)
-	if parameters, _ := tool.Own.Object("parameters"); hasParameters(parameters) {
+	if hasParameters(tool) {
 		w.Member("parametersJsonSchema", tool.Parameters)
 	}
 	w.End()
 }
 
-// hasParameters reports whether a function takes something.
-func hasParameters(schema translate.Reader) bool {
-	if typ := schema.Get("type"); typ != nil && string(typ) != `"object"` {
-		schema.Fail(translate.Invalid(schema.Param("type"), `"object"`))
+// hasParameters reports whether a function takes something. Its schema must be that of an object.
+func hasParameters(tool *conversation.Tool) bool {
+	var typ, properties []byte
+	some := false
+	for m := range jsonscan.AllMembers(tool.Parameters) {
+		switch value := m.Value(tool.Parameters); string(m.DecodedKey(tool.Parameters)) {
+		case "type":
+			typ = value
+		case "properties":
+			properties = value
+		case "$ref", "anyOf":
+			some = true
+		}
 	}
-	properties := schema.Get("properties")
-	return bytes.HasPrefix(properties, []byte("{")) && len(jsonscan.Members(properties, nil)) > 0 ||
-		schema.Get("$ref") != nil || schema.Get("anyOf") != nil
+	if typ != nil && string(typ) != `"object"` {
+		tool.Own.Fail(translate.Invalid(tool.Param+".type", `"object"`))
+	}
+	return some || len(jsonscan.Members(properties, nil)) > 0
 }

@@ -157,7 +157,11 @@ func (w *parts) putResult(r *conversation.ToolResult) {
 	}
 	w.Member("name", r.Call.Name)
 	w.Object("response")
-	w.TextMember("output", text)
+	if r.Failed {
+		w.TextMember("error", text)
+	} else {
+		w.TextMember("output", text)
+	}
 	w.End()
 	if w.model.signs() {
 		w.Array("parts")

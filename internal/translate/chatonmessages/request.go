@@ -78,24 +78,28 @@ type translation struct {
 // that names the field which a Messages request cannot carry, or which this model does not take, or
 // whose value is invalid. Neither result refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (messages []byte, original *Original, err error) {
-	t := translation{opt: opt, original: &Original{origin: tag(opt.Origin)}}
-	t.body, t.original.functions = translate.AsTools(translate.Read(b, &err))
+	messages, original = Write(conversation.OfChat(b, &err), stream, opt)
+	return messages, original, err
+}
+
+// Write is Request for a request of any API. It returns nil after a refusal.
+func Write(r *conversation.Request, stream bool, opt Options) (messages []byte, original *Original) {
+	t := translation{opt: opt, body: r.Settings, original: &Original{origin: tag(opt.Origin), functions: r.Functions}}
 	t.original.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
 	own := demands
 	own.Origin, own.NoPrefill = t.original.origin, !opt.Rules.Prefill
-	t.conversation = conversation.Read(t.body, &own)
+	t.conversation = r.Read(&own)
 	t.original.leftOut = append(t.original.leftOut, t.conversation.LeftOut...)
 	if !opt.Rules.ForcedTools {
 		t.conversation.RefuseForced()
 	}
-	if err == nil {
-		t.out = translate.WriteTo(make([]byte, 0, len(b.Data())+len(b.Data())/8+512))
+	if t.out = translate.WriteTo(r.Room()); !r.Refused() {
 		t.write(stream)
 	}
-	if err != nil {
-		return nil, nil, t.original.functions.Refusal(err)
+	if r.Refused() {
+		return nil, nil
 	}
-	return t.out.Bytes(), t.original, nil
+	return t.out.Bytes(), t.original
 }
 
 // write writes the members of the request.

@@ -54,19 +54,23 @@ type translation struct {
 // that names the field which a Responses request cannot carry, or whose value is invalid. Neither
 // result refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (responses []byte, original *Original, err error) {
-	t := translation{original: &Original{}}
-	t.body, t.original.functions = translate.AsTools(translate.Read(b, &err))
+	responses, original = Write(conversation.OfChat(b, &err), stream, opt)
+	return responses, original, err
+}
+
+// Write is Request for a request of any API. It returns nil after a refusal.
+func Write(r *conversation.Request, stream bool, opt Options) (responses []byte, original *Original) {
+	t := translation{body: r.Settings, original: &Original{functions: r.Functions}}
 	t.original.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
-	t.conversation = conversation.Read(t.body, &demands)
+	t.conversation = r.Read(&demands)
 	t.original.leftOut = append(t.original.leftOut, t.conversation.LeftOut...)
-	if err == nil {
-		t.out = translate.WriteTo(make([]byte, 0, len(b.Data())+len(b.Data())/8+512))
+	if t.out = translate.WriteTo(r.Room()); !r.Refused() {
 		t.write(stream, opt)
 	}
-	if err != nil {
-		return nil, nil, t.original.functions.Refusal(err)
+	if r.Refused() {
+		return nil, nil
 	}
-	return t.out.Bytes(), t.original, nil
+	return t.out.Bytes(), t.original
 }
 
 // write writes the members of the request.

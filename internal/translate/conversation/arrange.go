@@ -56,6 +56,25 @@ func (c *Conversation) endOf(turn int) int {
 	return turn
 }
 
+// markFailures has the texts of results say that their tools failed, if the target has no field for it.
+func (c *Conversation) markFailures() {
+	if c.rules.Failures {
+		return
+	}
+	const mark = `"Error: `
+	for i := range c.Turns {
+		for _, p := range c.Turns[i].Parts {
+			switch r := p.Result; {
+			case r == nil || !r.Failed:
+			case len(r.Parts) > 0 && r.Parts[0].Kind == Text:
+				r.Parts[0].Text = append([]byte(mark), r.Parts[0].Text[1:]...)
+			default:
+				r.Parts = append([]Part{{Kind: Text, Text: []byte(mark + `"`)}}, r.Parts...)
+			}
+		}
+	}
+}
+
 // placeSystem takes what the system says out of the turns, or has the user say it.
 func (c *Conversation) placeSystem() {
 	if c.rules.System == InPlace {

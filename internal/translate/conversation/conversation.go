@@ -1,8 +1,9 @@
-// Package conversation reads a chat request once, for every target of a translation: the turns of the
-// conversation, the tools and the choice among them. What the target demands of them is said by its
-// [Rules], and is done here, so that a target only writes:
+// Package conversation has what is said in a request, in whatever API it came, for the target of a
+// translation: turns, tools and the choice among them. A caller's API reads it once with a [Builder].
+// What the target demands of it is said by its [Rules], and is done here, so that a target only writes:
 //
-//	c := conversation.Read(body, &rules)
+//	request := conversation.OfChat(body, &err) // or of the package of another API
+//	c := request.Conversation(&rules)
 //	for _, turn := range c.Turns {
 //		for _, part := range turn.Parts { … }
 //	}
@@ -44,6 +45,7 @@ const (
 	Sound
 	Video
 	Thought
+	Reasoning // thoughts that nobody signed
 	Call
 	Result
 )
@@ -54,7 +56,7 @@ func (k Kind) Has(one Kind) bool { return k&one != 0 }
 // Part is a piece of a turn.
 type Part struct {
 	Kind  Kind
-	Text  []byte // of a text or a refusal, quoted
+	Text  []byte // of a text or a refusal, quoted; of reasoning, without its quotes
 	Cache []byte // cache_control, an object: what comes before and this is to be cached; nil: not said
 	Whole bool   // a text that is all of the content, and no element of a list
 
@@ -112,23 +114,6 @@ type Conversation struct {
 	calls  []*ToolCall // of all turns
 	names  translate.Names
 	called []string // the names of the tools that were called, quoted, as the target takes them
-}
-
-// Read reads the messages and tools of a chat request. What cannot be had fails the body's reader.
-func Read(body translate.Reader, rules *Rules) *Conversation {
-	c := &Conversation{rules: rules, body: body}
-	translate.Required(body, "messages")
-	body.Each("messages", translate.MaxMessages, func(_ int, o translate.Reader) { chat{c}.message(o) })
-	if translate.Failed(body) { // what was read is not whole
-		return c
-	}
-	c.orderResults()
-	c.nameCalls()
-	c.readTools()
-	c.placeSystem()
-	c.merge()
-	c.checkEnds()
-	return c
 }
 
 // Names returns the caller's names of tools, quoted, by those that the target got, where they differ;

@@ -19,7 +19,7 @@ func read(t *testing.T, rules conversation.Rules, chat string) (string, error) {
 		t.Fatal(err)
 	}
 	var err error
-	c := conversation.Read(translate.Read(&b, &err), &rules)
+	c := conversation.OfChat(&b, &err).Read(&rules)
 	if err != nil {
 		return "", err
 	}

@@ -1,8 +1,6 @@
 package conversation
 
 import (
-	"slices"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
@@ -26,7 +24,7 @@ var messageFields = map[string]struct {
 const messageName = "messages.name"
 
 // chat reads the messages of a chat request.
-type chat struct{ *Conversation }
+type chat struct{ Builder }
 
 // message reads a message.
 func (c chat) message(o translate.Reader) {
@@ -39,8 +37,8 @@ func (c chat) message(o translate.Reader) {
 		o.Fail(translate.UnsupportedValue(o.Param("role"), word))
 	}
 	o.Only(known.fields...)
-	if known.role != Results && o.Get("name") != nil && !slices.Contains(c.LeftOut, messageName) {
-		c.LeftOut = append(c.LeftOut, messageName)
+	if known.role != Results && o.Get("name") != nil {
+		c.LeaveOut(messageName)
 	}
 	t := Turn{Role: known.role, Word: word}
 	switch known.role {
@@ -49,16 +47,16 @@ func (c chat) message(o translate.Reader) {
 	case Results:
 		t.Parts = c.result(o)
 	case User:
-		t.Parts = c.content(o, Text|c.rules.Media, cacheOf(o))
+		t.Parts = c.content(o, Text|c.Rules().Media, cacheOf(o))
 	default:
 		t.Parts = c.content(o, Text, cacheOf(o))
 	}
-	c.Turns = append(c.Turns, t)
+	c.Add(t)
 }
 
 // assistant reads what the model said: its thoughts, its text, its images, and then its calls.
 func (c chat) assistant(o translate.Reader) (parts []Part) {
-	images := c.rules.Assistant.Has(Image)
+	images := c.Rules().Assistant.Has(Image)
 	content, refusal := o.Get("content"), o.Text("refusal")
 	switch {
 	case !images && o.Get("images") != nil:
@@ -66,53 +64,29 @@ func (c chat) assistant(o translate.Reader) (parts []Part) {
 	case content == nil && refusal == nil && o.Get("tool_calls") == nil && o.Get("reasoning_details") == nil && o.Get("images") == nil:
 		o.Fail(translate.Missing(o.Param("content")))
 	}
-	if c.rules.Origin != "" {
-		translate.EachThought(o, c.rules.Origin, func(d *translate.Thought) {
-			thought := *d
-			parts = append(parts, Part{Kind: Thought, Thought: &thought})
-		})
-	}
+	parts = c.Thoughts(nil, o)
 	if content != nil {
-		parts = append(parts, c.content(o, Text|Refusal|c.rules.Assistant, cacheOf(o))...)
+		parts = append(parts, c.content(o, Text|Refusal|c.Rules().Assistant, cacheOf(o))...)
 	}
 	if refusal != nil {
-		parts = c.add(parts, Part{Kind: Refusal, Text: refusal})
+		parts = c.Append(parts, Part{Kind: Refusal, Text: refusal})
 	}
 	if images {
-		o.Each("images", translate.MaxParts, func(_ int, image translate.Reader) { parts = c.add(parts, c.part(image, Image)) })
+		o.Each("images", translate.MaxParts, func(_ int, image translate.Reader) { parts = c.Append(parts, c.part(image, Image)) })
 	}
-	signatures := c.signatures(o)
+	signatures := c.Signatures(o)
 	o.Each("tool_calls", translate.MaxTools, func(_ int, call translate.Reader) { parts = append(parts, c.call(call, signatures)) })
 	return parts
-}
-
-// signatures returns those of the calls of a message in reasoning_details, by the ids of the calls.
-func (c chat) signatures(message translate.Reader) (signatures map[string][]byte) {
-	if c.rules.Signatures == "" {
-		return nil
-	}
-	message.Each("reasoning_details", translate.MaxParts, func(_ int, detail translate.Reader) {
-		typ, from, id := detail.DecodedText("type"), detail.DecodedText("format"), detail.DecodedText("id")
-		data := translate.NonEmptyText(detail, "data")
-		if data == nil || typ != "reasoning.encrypted" || from != c.rules.Signatures || id == "" {
-			return
-		}
-		if signatures == nil {
-			signatures = map[string][]byte{}
-		}
-		signatures[id] = data
-	})
-	return signatures
 }
 
 // call reads an element of tool_calls. A signature may stand beside it in the form of Google's own layer
 // for OpenAI's SDKs (extra_content), and a hint for caches.
 func (c chat) call(o translate.Reader, signatures map[string][]byte) Part {
-	call := &ToolCall{turn: len(c.Turns), n: len(c.calls), ID: o.RequiredText("id")}
+	call := ToolCall{ID: o.RequiredText("id")}
 	o.Only("id", "type", "index", "function", "custom", "extra_content", "cache_control")
 	typ := o.DecodedText("type")
 	switch {
-	case typ == "custom" && c.rules.Custom:
+	case typ == "custom" && c.Rules().Custom:
 		call.Custom = true
 		f := o.RequiredObject("custom", "name", "input")
 		call.Name, call.Arguments = f.RequiredText("name"), f.RequiredText("input")
@@ -121,41 +95,27 @@ func (c chat) call(o translate.Reader, signatures map[string][]byte) Part {
 	default:
 		f := o.RequiredObject("function", "name", "arguments", "parsed_arguments")
 		call.Name, call.Arguments = f.RequiredText("name"), f.RequiredText("arguments")
-		if c.rules.Inputs {
+		if c.Rules().Inputs {
 			call.Input = translate.Input(f, "arguments")
 		}
 	}
-	if c.rules.Signatures != "" {
+	if c.Rules().Signatures != "" {
 		if call.Signature = signatures[decoded(call.ID)]; call.Signature == nil {
 			extra, _ := o.Object("extra_content")
 			google, _ := extra.Object("google")
 			call.Signature = translate.NonEmptyText(google, "thought_signature")
 		}
 	}
-	c.calls = append(c.calls, call)
-	return Part{Kind: Call, Cache: cacheOf(o), Call: call}
+	return c.Builder.Call(call, cacheOf(o))
 }
 
 // result reads a message of a tool.
 func (c chat) result(o translate.Reader) []Part {
 	id := o.RequiredText("tool_call_id")
-	r := &ToolResult{Call: lastCall(c.calls, decoded(id)), Failed: o.Bool("is_error")}
-	if !c.rules.Failures && o.Get("is_error") != nil {
-		o.Fail(translate.Unsupported(o.Param("is_error")))
-	}
-	if r.Parts = c.content(o, Text|c.rules.Media, nil); r.Call == nil {
+	r := &ToolResult{Call: c.CallOf(decoded(id)), Failed: o.Bool("is_error")}
+	if r.Parts = c.content(o, Text|c.Rules().Media, nil); r.Call == nil {
 		o.Fail(translate.NoSuchCall(decoded(id), o.Param("tool_call_id")))
 		return nil
 	}
 	return []Part{{Kind: Result, Cache: cacheOf(o), Result: r}}
-}
-
-// lastCall returns the last call with an id, nil for none.
-func lastCall(calls []*ToolCall, id string) *ToolCall {
-	for i := len(calls) - 1; i >= 0; i-- {
-		if decoded(calls[i].ID) == id {
-			return calls[i]
-		}
-	}
-	return nil
 }

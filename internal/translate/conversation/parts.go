@@ -28,7 +28,7 @@ func (c chat) content(o translate.Reader, kinds Kind, cache []byte) (parts []Par
 	switch value := translate.Required(o, "content"); {
 	case value == nil:
 	case value[0] == '"':
-		parts = c.add(make([]Part, 0, 1), Part{Kind: Text, Text: value, Cache: cache, Whole: true})
+		parts = c.Append(make([]Part, 0, 1), Part{Kind: Text, Text: value, Cache: cache, Whole: true})
 	default:
 		spans, err := translate.Elements(value, o.Param("content"), translate.MaxParts)
 		o.Fail(err)
@@ -38,7 +38,7 @@ func (c chat) content(o translate.Reader, kinds Kind, cache []byte) (parts []Par
 			if part.Cache == nil && i == len(spans)-1 {
 				part.Cache = cache
 			}
-			parts = c.add(parts, part)
+			parts = c.Append(parts, part)
 		})
 	}
 	return parts
@@ -60,7 +60,7 @@ func (c chat) part(o translate.Reader, kinds Kind) Part {
 	inner := o.RequiredObject(typ, known.fields...)
 	switch p.Kind {
 	case File:
-		p.Media = readFile(inner, c.rules.Files)
+		p.Media = readFile(inner, c.Rules().Files)
 	case Sound:
 		p.Media = &Media{Param: inner.Param("data"), Format: inner.RequiredText("format")}
 		data := inner.RequiredText("data")
@@ -93,18 +93,7 @@ func readFile(o translate.Reader, ids bool) *Media {
 	return m
 }
 
-// add adds a part, unless it is a text that the target does not take. What is cached behind such a text
-// is cached behind the part before.
-func (c chat) add(parts []Part, p Part) []Part {
-	if p.Kind&(Text|Refusal) != 0 && !c.rules.Texts.takes(p.Text) {
-		if n := len(parts); n > 0 && parts[n-1].Cache == nil {
-			parts[n-1].Cache = p.Cache
-		}
-		return parts
-	}
-	return append(parts, p)
-}
-
+// takes reports whether a target takes a quoted text.
 func (t Texts) takes(quoted []byte) bool {
 	switch t {
 	case AnyText:

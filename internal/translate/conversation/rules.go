@@ -8,7 +8,9 @@ type Rules struct {
 	Media     Kind // what users and tools may send besides texts
 	Assistant Kind // what the model may have said besides texts, refusals and calls
 	Files     bool // a file may be one that the provider has, by its id
-	Failures  bool // a result can say that the tool failed; else the field is refused
+	Failures  bool // a result can say that the tool failed; else its text says so
+	Links     bool // a file may be an address
+	Reasoning bool // thoughts that nobody signed return, too
 	Custom    bool // a tool may take a text, and no object
 	Inputs    bool // the arguments of a call are an object, and no text
 
@@ -28,7 +30,7 @@ type Rules struct {
 	Typed   func(typ string) bool // a tool of this type is the provider's own, and goes as it was written; nil: none is
 	Allowed bool                  // a choice can limit the request to some tools; else the others are left out
 	OnlyOne bool                  // the other tools are left out if one must be called
-	NoTools bool                  // the request has no tools but those that were called
+	NoNone  bool                  // there is no choice "none": such a request has no tools but those that were called
 }
 
 // Texts says which texts a target takes.

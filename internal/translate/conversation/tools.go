@@ -11,6 +11,7 @@ import (
 type Tool struct {
 	Name        []byte           // quoted, as the target takes it; nil for a tool that goes as it was written
 	Description []byte           // quoted; nil for none
+	Param       string           // the path of Parameters
 	Parameters  []byte           // the schema of its input, an object; nil for none
 	Strict      []byte           // true or false; nil: not said
 	Cache       []byte           // cache_control, nil for none
@@ -18,38 +19,12 @@ type Tool struct {
 	Own         translate.Reader // what the caller wrote of the tool
 }
 
-// readTools reads tools, functions or those of the provider, and tool_choice.
-func (c *Conversation) readTools() {
-	if c.rules.NoTools {
-		c.addCalled()
-		return
-	}
-	c.Choice = readChoice(c.body, c.rules)
-	found := map[string]bool{}
-	c.body.Each("tools", translate.MaxTools, func(_ int, o translate.Reader) {
-		if typ := translate.TypeOf(o); c.rules.Typed != nil && c.rules.Typed(typ) {
-			o.RequiredText("name")
-			c.Tools = append(c.Tools, Tool{Own: o})
-			return
-		}
-		tool := c.tool(o)
-		if name := decoded(tool.Name); c.Choice.allows(tool.Custom, name) {
-			found[name] = true
-			tool.Name = c.toolName(tool.Name)
-			c.Tools = append(c.Tools, tool)
-		}
-	})
-	c.body.Fail(c.Choice.check(found, len(c.Tools) > 0))
-	c.Choice.rename(c)
-	c.addCalled()
-}
-
-// tool reads a function or, if the rules have them, a custom tool.
-func (c *Conversation) tool(o translate.Reader) Tool {
+// readTool reads a function or, if the rules have them, a custom tool.
+func readTool(o translate.Reader, rules *Rules) Tool {
 	typ := translate.TypeOf(o)
 	t := Tool{Cache: cacheOf(o)}
 	switch {
-	case typ == "custom" && c.rules.Custom:
+	case typ == "custom" && rules.Custom:
 		t.Custom = true
 		t.Own = o.RequiredObject(typ, "name", "description", "format")
 	case typ != "function":
@@ -61,7 +36,7 @@ func (c *Conversation) tool(o translate.Reader) Tool {
 			t.Strict = t.Own.Get("strict")
 		}
 		if parameters, ok := t.Own.Object("parameters"); ok {
-			t.Parameters = translate.Written(parameters)
+			t.Param, t.Parameters = t.Own.Param("parameters"), translate.Written(parameters)
 		}
 	}
 	o.Only("type", typ, "cache_control")
@@ -170,16 +145,6 @@ func (c *Choice) check(found map[string]bool, some bool) error {
 		return translate.NoTools()
 	}
 	return nil
-}
-
-// rename gives the tools of the choice the names that the target takes.
-func (c *Choice) rename(of *Conversation) {
-	if c.One != nil {
-		c.One.Name = of.toolName(c.One.Name)
-	}
-	for i := range c.Among {
-		c.Among[i].Name = of.toolName(c.Among[i].Name)
-	}
 }
 
 // RefuseForced refuses a choice that requires a tool, for a model of which none can be required.
