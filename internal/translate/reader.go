@@ -183,11 +183,8 @@ func (r Reader) Only(keys ...string) {
 	}
 }
 
-// Failed reports whether the request was refused.
-func Failed(r Reader) bool { return *r.failed != nil }
-
-// Rename replaces the refusal of the request by what f makes of it.
-func Rename(r Reader, f func(error) error) { *r.failed = f(*r.failed) }
+// Failure returns the first failure of the request, nil for none.
+func Failure(r Reader) error { return *r.failed }
 
 // OpenInside returns the reader of an object that was found inside the one of r.
 func OpenInside(r Reader, value []byte, path string) Reader {

@@ -73,12 +73,11 @@ type translation struct {
 // b has collected. The error is a [*apierror.Error] with status 400 that names the field which the
 // provider or this model does not take, or whose value is invalid. Neither result refers to b.
 func Request(b *jsonscan.Body, opt Options) (body []byte, original *Original, err error) {
-	body, original = Write(conversation.OfChat(b, &err), opt)
-	return body, original, err
+	return Write(conversation.OfChat(b, &err), opt)
 }
 
-// Write is Request for a request of any API. It returns nil after a refusal.
-func Write(r *conversation.Request, opt Options) (body []byte, original *Original) {
+// Write is Request for a request of any API.
+func Write(r *conversation.Request, opt Options) (body []byte, original *Original, err error) {
 	t := translation{opt: opt, family: familyOf(opt.UpstreamModel), body: r.Settings, original: &Original{functions: r.Functions}}
 	t.original.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
 	own := demands
@@ -90,13 +89,13 @@ func Write(r *conversation.Request, opt Options) (body []byte, original *Origina
 	if !t.family.forced {
 		t.conversation.RefuseForced()
 	}
-	if t.out = translate.WriteTo(r.Room()); !r.Refused() {
+	if t.out = translate.WriteTo(r.Room()); r.Err() == nil {
 		t.write()
 	}
-	if r.Refused() {
-		return nil, nil
+	if err := r.Err(); err != nil {
+		return nil, nil, err
 	}
-	return t.out.Bytes(), t.original
+	return t.out.Bytes(), t.original, nil
 }
 
 // write writes the members of the request:

@@ -12,7 +12,7 @@ const media = conversation.Image | conversation.File | conversation.Sound | conv
 
 // demands are what Google demands of a conversation.
 var demands = conversation.Rules{
-	Media: media, Assistant: media, Failures: true, Inputs: true, Signatures: format,
+	Media: media, Assistant: media, Failures: true, Links: true, Inputs: true, Signatures: format,
 	Texts: conversation.NotEmpty, System: conversation.Leading, Merge: conversation.OneRole,
 	Names: translate.Naming{Most: 128, Extra: ".:", First: true}, OnlyOne: true,
 }

@@ -78,12 +78,11 @@ type translation struct {
 // that names the field which a Messages request cannot carry, or which this model does not take, or
 // whose value is invalid. Neither result refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (messages []byte, original *Original, err error) {
-	messages, original = Write(conversation.OfChat(b, &err), stream, opt)
-	return messages, original, err
+	return Write(conversation.OfChat(b, &err), stream, opt)
 }
 
-// Write is Request for a request of any API. It returns nil after a refusal.
-func Write(r *conversation.Request, stream bool, opt Options) (messages []byte, original *Original) {
+// Write is Request for a request of any API.
+func Write(r *conversation.Request, stream bool, opt Options) (messages []byte, original *Original, err error) {
 	t := translation{opt: opt, body: r.Settings, original: &Original{origin: tag(opt.Origin), functions: r.Functions}}
 	t.original.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
 	own := demands
@@ -93,13 +92,13 @@ func Write(r *conversation.Request, stream bool, opt Options) (messages []byte, 
 	if !opt.Rules.ForcedTools {
 		t.conversation.RefuseForced()
 	}
-	if t.out = translate.WriteTo(r.Room()); !r.Refused() {
+	if t.out = translate.WriteTo(r.Room()); r.Err() == nil {
 		t.write(stream)
 	}
-	if r.Refused() {
-		return nil, nil
+	if err := r.Err(); err != nil {
+		return nil, nil, err
 	}
-	return t.out.Bytes(), t.original
+	return t.out.Bytes(), t.original, nil
 }
 
 // write writes the members of the request.

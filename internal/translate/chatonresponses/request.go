@@ -54,23 +54,22 @@ type translation struct {
 // that names the field which a Responses request cannot carry, or whose value is invalid. Neither
 // result refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (responses []byte, original *Original, err error) {
-	responses, original = Write(conversation.OfChat(b, &err), stream, opt)
-	return responses, original, err
+	return Write(conversation.OfChat(b, &err), stream, opt)
 }
 
-// Write is Request for a request of any API. It returns nil after a refusal.
-func Write(r *conversation.Request, stream bool, opt Options) (responses []byte, original *Original) {
+// Write is Request for a request of any API.
+func Write(r *conversation.Request, stream bool, opt Options) (responses []byte, original *Original, err error) {
 	t := translation{body: r.Settings, original: &Original{functions: r.Functions}}
 	t.original.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
 	t.conversation = r.Read(&demands)
 	t.original.leftOut = append(t.original.leftOut, t.conversation.LeftOut...)
-	if t.out = translate.WriteTo(r.Room()); !r.Refused() {
+	if t.out = translate.WriteTo(r.Room()); r.Err() == nil {
 		t.write(stream, opt)
 	}
-	if r.Refused() {
-		return nil, nil
+	if err := r.Err(); err != nil {
+		return nil, nil, err
 	}
-	return t.out.Bytes(), t.original
+	return t.out.Bytes(), t.original, nil
 }
 
 // write writes the members of the request.

@@ -8,7 +8,7 @@ import (
 // demands are what the Responses API demands of a conversation. cache_control is a hint for caches and not
 // sent, and a provider takes reasoning back only in its own items.
 var demands = conversation.Rules{
-	Media: conversation.Image | conversation.File | conversation.Sound, Files: true, Custom: true,
+	Media: conversation.Image | conversation.File | conversation.Sound, Files: true, Links: true, Custom: true,
 	IDs: translate.Naming{Most: 64, Any: true}, Names: translate.Naming{Most: 64}, Allowed: true,
 }
 
@@ -64,6 +64,10 @@ func putAssistant(w *translate.Writer, parts []conversation.Part) {
 // putAnswer writes the content of a message of the model: a text unchanged, parts as those of an answer.
 // Responses requires the annotations of a text.
 func putAnswer(w *translate.Writer, parts []conversation.Part) {
+	if len(parts) == 0 {
+		w.StringMember("content", "")
+		return
+	}
 	if isText(parts) {
 		w.Member("content", parts[0].Text)
 		return

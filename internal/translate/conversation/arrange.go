@@ -61,7 +61,7 @@ func (c *Conversation) markFailures() {
 	if c.rules.Failures {
 		return
 	}
-	const mark = `"Error: `
+	const mark, alone = `"Error: `, `"Error:"`
 	for i := range c.Turns {
 		for _, p := range c.Turns[i].Parts {
 			switch r := p.Result; {
@@ -69,7 +69,7 @@ func (c *Conversation) markFailures() {
 			case len(r.Parts) > 0 && r.Parts[0].Kind == Text:
 				r.Parts[0].Text = append([]byte(mark), r.Parts[0].Text[1:]...)
 			default:
-				r.Parts = append([]Part{{Kind: Text, Text: []byte(mark + `"`)}}, r.Parts...)
+				r.Parts = append([]Part{{Kind: Text, Text: []byte(alone)}}, r.Parts...)
 			}
 		}
 	}

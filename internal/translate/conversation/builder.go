@@ -1,6 +1,8 @@
 package conversation
 
 import (
+	"slices"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
@@ -78,6 +80,11 @@ func (b Builder) Signatures(message translate.Reader) (signatures map[string][]b
 	return signatures
 }
 
+// Details returns the object that has these elements of reasoning_details, which o had in another form.
+func Details(o translate.Reader, elements []byte) translate.Reader {
+	return translate.OpenInside(o, slices.Concat([]byte(`{"reasoning_details":[`), elements, []byte("]}")), o.Param("reasoning"))
+}
+
 // Call returns the part for a call of the model in the turn that is added next.
 func (b Builder) Call(call ToolCall, cache []byte) Part {
 	call.turn, call.n = len(b.c.Turns), len(b.c.calls)
@@ -117,7 +124,7 @@ func (b Builder) Choose(c Choice) {
 // Finish returns the conversation as the target takes it. It means nothing after a refusal.
 func (b Builder) Finish() *Conversation {
 	c := b.c
-	if translate.Failed(c.body) { // what was read is not whole
+	if translate.Failure(c.body) != nil { // what was read is not whole
 		return c
 	}
 	c.orderResults()
@@ -125,6 +132,7 @@ func (b Builder) Finish() *Conversation {
 	if c.rules.NoNone && c.Choice.Mode == "none" {
 		c.Tools, c.Choice = nil, Choice{}
 	}
+	c.leaveOne()
 	c.addCalled()
 	c.markFailures()
 	c.placeSystem()

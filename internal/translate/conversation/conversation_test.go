@@ -149,7 +149,7 @@ func TestToolsOfTheHistory(t *testing.T) {
 
 func TestWhatIsCachedBehindATextThatIsLeftOut(t *testing.T) {
 	const messages = `{"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":" ","cache_control":{"type":"ephemeral"}}]}]}`
-	got, err := read(t, conversation.Rules{Texts: conversation.NotBlank, Merge: conversation.OneRole}, messages)
+	got, err := read(t, conversation.Rules{Texts: conversation.NotBlank, Merge: conversation.OneRole, Cache: true}, messages)
 	if err != nil || got != `U:"a"{"type":"ephemeral"}` {
 		t.Error(got, err)
 	}

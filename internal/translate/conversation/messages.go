@@ -47,9 +47,9 @@ func (c chat) message(o translate.Reader) {
 	case Results:
 		t.Parts = c.result(o)
 	case User:
-		t.Parts = c.content(o, Text|c.Rules().Media, cacheOf(o))
+		t.Parts = c.content(o, Text|c.Rules().Media, c.Rules().CacheOf(o))
 	default:
-		t.Parts = c.content(o, Text, cacheOf(o))
+		t.Parts = c.content(o, Text, c.Rules().CacheOf(o))
 	}
 	c.Add(t)
 }
@@ -66,7 +66,7 @@ func (c chat) assistant(o translate.Reader) (parts []Part) {
 	}
 	parts = c.Thoughts(nil, o)
 	if content != nil {
-		parts = append(parts, c.content(o, Text|Refusal|c.Rules().Assistant, cacheOf(o))...)
+		parts = append(parts, c.content(o, Text|Refusal|c.Rules().Assistant, c.Rules().CacheOf(o))...)
 	}
 	if refusal != nil {
 		parts = c.Append(parts, Part{Kind: Refusal, Text: refusal})
@@ -106,7 +106,7 @@ func (c chat) call(o translate.Reader, signatures map[string][]byte) Part {
 			call.Signature = translate.NonEmptyText(google, "thought_signature")
 		}
 	}
-	return c.Builder.Call(call, cacheOf(o))
+	return c.Builder.Call(call, c.Rules().CacheOf(o))
 }
 
 // result reads a message of a tool.
@@ -117,5 +117,5 @@ func (c chat) result(o translate.Reader) []Part {
 		o.Fail(translate.NoSuchCall(decoded(id), o.Param("tool_call_id")))
 		return nil
 	}
-	return []Part{{Kind: Result, Cache: cacheOf(o), Result: r}}
+	return []Part{{Kind: Result, Cache: c.Rules().CacheOf(o), Result: r}}
 }

@@ -52,7 +52,7 @@ func (c chat) part(o translate.Reader, kinds Kind) Part {
 		translate.RefuseType(o, typ)
 	}
 	o.Only("type", typ, "cache_control")
-	p := Part{Kind: known.kind, Cache: cacheOf(o)}
+	p := Part{Kind: known.kind, Cache: c.Rules().CacheOf(o)}
 	if known.fields == nil {
 		p.Text = o.RequiredText(typ)
 		return p
@@ -85,7 +85,13 @@ func readFile(o translate.Reader, ids bool) *Media {
 	if o.Get(key) == nil && o.Get("file_url") != nil {
 		key = "file_url"
 	}
-	m := &Media{Param: o.Param(key), URL: o.RequiredText(key), Linked: key == "file_url", Name: o.Text("filename")}
+	return FileOf(o, key, o.Text("filename"))
+}
+
+// FileOf returns the file whose bytes or address are in a member: file_data or file_url. The name is
+// quoted, or nil.
+func FileOf(o translate.Reader, key string, name []byte) *Media {
+	m := &Media{Param: o.Param(key), URL: o.RequiredText(key), Linked: key == "file_url", Name: name}
 	m.Media = translate.ReadMedia(m.URL)
 	if m.Type == "" && !m.HTTPS && strings.HasSuffix(strings.ToLower(string(m.Name)), `.pdf"`) { // base64 alone
 		m.Media = translate.Media{Encoded: true, Type: "application/pdf", Data: m.URL[1 : len(m.URL)-1]}
@@ -118,13 +124,13 @@ func allBlank(parts []Part) bool {
 	return !slices.ContainsFunc(parts, func(p Part) bool { return p.Kind&(Text|Refusal) == 0 || !isBlank(p.Text) })
 }
 
-// cacheOf returns the cache_control of a message, a part or a tool, nil for none.
-func cacheOf(o translate.Reader) []byte {
-	value := o.Get("cache_control")
-	if value != nil && value[0] != '{' {
-		o.Fail(translate.Invalid(o.Param("cache_control"), "an object"))
+// CacheOf returns the cache_control of a message, a part or a tool; nil for none, and for a target without.
+func (r *Rules) CacheOf(o translate.Reader) []byte {
+	value, some := o.Object("cache_control")
+	if !some || !r.Cache {
+		return nil
 	}
-	return value
+	return translate.Written(value)
 }
 
 // ForHour reports whether a cache_control asks for an hour.

@@ -7,6 +7,9 @@ import (
 
 // Request is a request that a target of a translation gets.
 type Request struct {
+	// Body is the request in the API that the target is asked by; nil for a request of another API.
+	Body *jsonscan.Body
+
 	// Settings are the fields beside the conversation, by their names in chat. All refusals go to it.
 	Settings translate.Reader
 
@@ -20,24 +23,26 @@ type Request struct {
 	Read func(*Rules) *Conversation
 }
 
+// Chat returns the request as that of a target that is asked by chat completions. Its first failure goes to
+// failed, unless it was read before.
+func (r *Request) Chat(failed *error) *Request {
+	if r.Read != nil {
+		return r
+	}
+	return OfChat(r.Body, failed)
+}
+
 // OfChat returns the request that is a chat completion request. Its first failure goes to failed.
 func OfChat(b *jsonscan.Body, failed *error) *Request {
 	body, functions := translate.AsTools(translate.Read(b, failed))
 	return &Request{
-		Settings: body, Functions: functions, Size: len(b.Data()),
+		Body: b, Settings: body, Functions: functions, Size: len(b.Data()),
 		Read: func(rules *Rules) *Conversation { return readChat(body, rules) },
 	}
 }
 
-// Refused reports whether the request was refused. The refusal of functions has the names of their older
-// form.
-func (r *Request) Refused() bool {
-	if !translate.Failed(r.Settings) {
-		return false
-	}
-	translate.Rename(r.Settings, r.Functions.Refusal)
-	return true
-}
+// Err returns the refusal of the request, nil for none. That of functions has the names of their older form.
+func (r *Request) Err() error { return r.Functions.Refusal(translate.Failure(r.Settings)) }
 
 // Room returns a buffer in which what the request becomes has room.
 func (r *Request) Room() []byte { return make([]byte, 0, r.Size+r.Size/8+512) }

@@ -10,6 +10,7 @@ type Rules struct {
 	Files     bool // a file may be one that the provider has, by its id
 	Failures  bool // a result can say that the tool failed; else its text says so
 	Links     bool // a file may be an address
+	Cache     bool // what is to be cached can be marked
 	Reasoning bool // thoughts that nobody signed return, too
 	Custom    bool // a tool may take a text, and no object
 	Inputs    bool // the arguments of a call are an object, and no text

@@ -22,7 +22,7 @@ type Tool struct {
 // readTool reads a function or, if the rules have them, a custom tool.
 func readTool(o translate.Reader, rules *Rules) Tool {
 	typ := translate.TypeOf(o)
-	t := Tool{Cache: cacheOf(o)}
+	t := Tool{Cache: rules.CacheOf(o)}
 	switch {
 	case typ == "custom" && rules.Custom:
 		t.Custom = true
@@ -42,6 +42,19 @@ func readTool(o translate.Reader, rules *Rules) Tool {
 	o.Only("type", typ, "cache_control")
 	t.Name, t.Description = t.Own.RequiredText("name"), translate.NonEmptyText(t.Own, "description")
 	return t
+}
+
+// leaveOne leaves out the tools beside one that must be called.
+func (c *Conversation) leaveOne() {
+	one := c.Choice.One
+	if !c.rules.OnlyOne || one == nil {
+		return
+	}
+	c.Tools = slices.DeleteFunc(c.Tools, func(t Tool) bool { return string(t.Name) != string(one.Name) })
+	if len(c.Tools) == 0 {
+		c.body.Fail(translate.NoSuchTool(decoded(one.Name), "tool_choice"))
+	}
+	c.Choice.Among = []Chosen{*one}
 }
 
 // addCalled adds the tools that were called and that the request no longer has, if the target wants
@@ -90,9 +103,7 @@ func readChoice(body translate.Reader, rules *Rules) (c Choice) {
 	o, _ := body.Object("tool_choice")
 	if translate.TypeOf(o) != "allowed_tools" {
 		one := chosen(o, rules)
-		if c.Mode, c.One = "required", &one; rules.OnlyOne {
-			c.Among = []Chosen{one}
-		}
+		c.Mode, c.One = "required", &one
 		return c
 	}
 	o.Only("type", "allowed_tools")
@@ -132,13 +143,9 @@ func (c *Choice) allows(custom bool, name string) bool {
 
 // check refuses a choice of which the request has not all tools, or that requires a tool where it has none.
 func (c *Choice) check(found map[string]bool, some bool) error {
-	param := "tool_choice.allowed_tools.tools"
-	if c.One != nil {
-		param = "tool_choice"
-	}
 	for _, t := range c.Among {
 		if name := decoded(t.Name); c.limits && !found[name] {
-			return translate.NoSuchTool(name, param)
+			return translate.NoSuchTool(name, "tool_choice.allowed_tools.tools")
 		}
 	}
 	if (c.Required() || c.Among != nil) && !some {

@@ -1,6 +1,9 @@
 package responsesonchat
 
-import "github.com/gatehouse-proxy/gatehouse/internal/translate"
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
+)
 
 // toolChoice is tool_choice: a mode, one tool, or a mode and the tools that are allowed.
 type toolChoice struct {
@@ -90,14 +93,10 @@ func (c *toolChoice) check(some bool) error {
 	return nil
 }
 
-func (c *toolChoice) append(dst []byte, names *toolNames) []byte {
-	switch {
-	case c.tool != nil:
-		dst = translate.AppendKey(dst, "tool_choice")
-		dst = translate.AppendMember(append(dst, `{"type":"function","function":{`...), "name", names.of(*c.tool))
-		return append(dst, "}}"...)
-	case c.mode != nil:
-		return translate.AppendMember(dst, "tool_choice", c.mode)
+// chosen returns the choice by the names of chat.
+func (c *toolChoice) chosen(names *toolNames) conversation.Choice {
+	if c.tool != nil {
+		return conversation.Choice{Mode: "required", One: &conversation.Chosen{Name: names.of(*c.tool)}}
 	}
-	return dst
+	return conversation.Choice{Mode: decoded(c.mode)}
 }
