@@ -61,16 +61,6 @@ func (f Fields) PutKept(w *Writer, body Reader) {
 	}
 }
 
-// AppendKept appends likewise.
-func (f Fields) AppendKept(dst []byte, body Reader) []byte {
-	for _, m := range body.members {
-		if key := string(m.Key(body.data)); m.Kind != 'n' && f[key] == Kept {
-			dst = AppendMember(dst, key, m.Value(body.data))
-		}
-	}
-	return dst
-}
-
 // Neutral are values of refused fields and of those left out that ask for nothing, without white
 // space: many clients send every setting they have. Such fields are dropped.
 type Neutral map[string][]string

@@ -97,7 +97,7 @@ func readChoice(body translate.Reader, rules *Rules) (c Choice) {
 	case value == nil:
 		return c
 	case value[0] == '"':
-		c.Mode = toolMode(body, "tool_choice")
+		c.Mode = translate.ToolMode(body, "tool_choice")
 		return c
 	}
 	o, _ := body.Object("tool_choice")
@@ -108,22 +108,10 @@ func readChoice(body translate.Reader, rules *Rules) (c Choice) {
 	}
 	o.Only("type", "allowed_tools")
 	allowed := o.RequiredObject("allowed_tools", "mode", "tools")
-	c.Mode, c.Among = toolMode(allowed, "mode"), []Chosen{}
+	c.Mode, c.Among = translate.ToolMode(allowed, "mode"), []Chosen{}
 	translate.Required(allowed, "tools")
 	allowed.Each("tools", translate.MaxTools, func(_ int, tool translate.Reader) { c.Among = append(c.Among, chosen(tool, rules)) })
 	return c
-}
-
-// toolMode returns the mode of a choice.
-func toolMode(o translate.Reader, key string) string {
-	o.RequiredText(key)
-	mode := o.DecodedText(key)
-	switch mode {
-	case "none", "auto", "required":
-	default:
-		o.Fail(translate.Invalid(o.Param(key), "none, auto or required"))
-	}
-	return mode
 }
 
 // chosen reads the name of a tool in a choice.

@@ -7,7 +7,7 @@ import (
 
 // toolChoice is tool_choice: a mode, one tool, or a mode and the tools that are allowed.
 type toolChoice struct {
-	mode   []byte      // as chat has it, nil for the default
+	mode   string      // as chat has it, "" for the default
 	tool   *calledTool // the one that must be called
 	needed bool        // a tool must be called
 
@@ -26,7 +26,8 @@ func (c *toolChoice) read(body translate.Reader, drop bool) {
 	case value == nil:
 		return
 	case value[0] == '"':
-		c.mode, c.needed = translate.ToolMode(body, "tool_choice")
+		c.mode = translate.ToolMode(body, "tool_choice")
+		c.needed = c.mode == "required"
 		return
 	}
 	o, _ := body.Object("tool_choice")
@@ -35,7 +36,8 @@ func (c *toolChoice) read(body translate.Reader, drop bool) {
 		c.readTool(o, typ)
 	case "allowed_tools":
 		o.Only("type", "mode", "tools")
-		c.mode, c.needed = translate.ToolMode(o, "mode")
+		c.mode = translate.ToolMode(o, "mode")
+		c.needed = c.mode == "required"
 		c.readAllowed(o, drop)
 	default:
 		translate.RefuseType(o, typ)
@@ -98,5 +100,5 @@ func (c *toolChoice) chosen(names *toolNames) conversation.Choice {
 	if c.tool != nil {
 		return conversation.Choice{Mode: "required", One: &conversation.Chosen{Name: names.of(*c.tool)}}
 	}
-	return conversation.Choice{Mode: decoded(c.mode)}
+	return conversation.Choice{Mode: c.mode}
 }
