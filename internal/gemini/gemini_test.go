@@ -90,7 +90,9 @@ func TestAPromptThatIsTooLongIsRefusedInGooglesWords(t *testing.T) {
 		googles:                     googles,
 		"Input is too long for it.": "The input token count exceeds the maximum number of tokens allowed: Input is too long for it.",
 	} {
-		var got struct{ Error struct{ Message, Status string } }
+		var got struct {
+			Error struct{ Message, Status string }
+		}
 		e := apierror.New(apierror.ContextLengthExceeded, "%s", said)
 		if err := json.Unmarshal(gemini.AppendError(nil, e, "req_1"), &got); err != nil || got.Error.Message != want || got.Error.Status != "INVALID_ARGUMENT" {
 			t.Errorf("%q: %v %+v", said, err, got)
