@@ -47,6 +47,9 @@ func TestACallIsReported(t *testing.T) {
 		t.Errorf("another tenant's key: %s", a.Body)
 	}
 	call(t, g, "GET", "/api/v1/key", "chat", "").want(t, 200, "", "") // any valid key
+	if older := call(t, g, "GET", "/api/v1/auth/key", "other", ""); older.Body.String() != a.Body.String() {
+		t.Errorf("by the older name: %s", older.Body)
+	}
 	call(t, g, "GET", "/api/v1/generation", "full", "").want(t, 400, "invalid_request", "id is missing")
 }
 

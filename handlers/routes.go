@@ -201,6 +201,7 @@ var routes = []route{
 	{"/api/v1/activity/series", api.OpenRouter{}, seriesEndpoint},
 	{"/api/v1/generation", api.OpenRouter{}, generationEndpoint},
 	{"/api/v1/key", api.OpenRouter{}, keyEndpoint},
+	{"/api/v1/auth/key", api.OpenRouter{}, keyEndpoint}, // its older name
 	{"/api/v1/limits", api.OpenRouter{}, limitsEndpoint},
 	{"/api/v1/keys", api.OpenRouter{}, listKeysEndpoint},
 	{"/api/v1/keys", api.OpenRouter{}, createKeyEndpoint},

@@ -40,6 +40,7 @@ var chatFields = Fields{
 	"metadata":               Ignored,
 	"models":                 Ignored,
 	"prompt_cache_key":       Ignored,
+	"prompt_cache_options":   Ignored,
 	"prompt_cache_retention": Ignored,
 	"provider":               Ignored,
 	"route":                  Ignored,
@@ -50,7 +51,10 @@ var chatFields = Fields{
 	"user":                   Ignored,
 
 	// OpenRouter documents that a model which does not have these is called without.
+	"frequency_penalty":  LeftOut,
+	"logit_bias":         LeftOut,
 	"min_p":              LeftOut,
+	"presence_penalty":   LeftOut,
 	"repetition_penalty": LeftOut,
 	"top_a":              LeftOut,
 	// Hints, and what clients send for models that they do not know. OpenAI promises nothing for a seed.
@@ -60,15 +64,12 @@ var chatFields = Fields{
 	"verbosity":           LeftOut,
 
 	"audio":                  Refused,
-	"frequency_penalty":      Refused,
 	"image_config":           Refused,
-	"logit_bias":             Refused,
 	"logprobs":               Refused,
 	"modalities":             Refused,
 	"moderation":             Refused,
 	"n":                      Refused,
 	"plugins":                Refused,
-	"presence_penalty":       Refused,
 	"preset":                 Refused,
 	"stop_server_tools_when": Refused,
 	"store":                  Refused,

@@ -160,7 +160,7 @@ func TestToolsAndUsageOfATranslatedChat(t *testing.T) {
 func TestWhatATranslatedChatCannotCarryIsRefusedByName(t *testing.T) {
 	h := harness.Start(t, responsesOnly)
 	for field, param := range map[string]string{
-		`"n":2`: "n", `"stop":[""]`: "stop[0]", `"presence_penalty":1`: "presence_penalty", `"logit_bias":{"5":1}`: "logit_bias",
+		`"n":2`: "n", `"stop":[""]`: "stop[0]",
 		`"functions":[{"name":"f","x":1}]`: "functions[0].x", `"audio":{"voice":"x","format":"wav"}`: "audio", `"something_new":1`: "something_new",
 		`"tools":[{"type":"web_search"}]`: "tools[0].type", `"web_search_options":{}`: "web_search_options",
 		`"preset":"x"`: "preset", `"plugins":[{"id":"web"}]`: "plugins", `"reasoning":{"max_tokens":5}`: "reasoning.max_tokens",

@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat"
 )
 
@@ -21,6 +22,8 @@ func encodeMessages(e Encoding) (*Sending, error) {
 			return nil, err
 		}
 		e.Requested.SetOutput(e.Body, "", e.Output)
+	} else if !e.openRouter() {
+		params.RequireOutput(e.Body, chatonmessages.OutputLimit(e.Model.MessagesRules()))
 	}
 	if err := e.setPreferences(); err != nil {
 		return nil, err
@@ -31,7 +34,7 @@ func encodeMessages(e Encoding) (*Sending, error) {
 // encodeCount sends a request whose tokens a provider counts.
 func encodeCount(e Encoding) (*Sending, error) {
 	if e.adapter(countWire) != nil && !e.Provider.Has(provider.Messages) {
-		opt, err := messagesOptions(&e, messagesonchat.Options{Count: true, SignedReasoning: true})
+		opt, err := messagesOptions(&e, messagesonchat.Options{SignedReasoning: true})
 		if err != nil {
 			return nil, err
 		}
@@ -129,6 +132,24 @@ func (a countAnswer) Whole(dst, body []byte) ([]byte, openai.Summary, error) {
 }
 
 func (a countAnswer) Stream() openai.Stream { return nil } // none is asked for
+
+// RouterMessages and RouterCountTokens are [Messages] and [CountTokens] as OpenRouter documents its routes:
+// the version and the limit of the output may be missing.
+var (
+	RouterMessages    = ofRouter(Messages, params.ParseRouterMessages)
+	RouterCountTokens = ofRouter(CountTokens, params.ParseCountTokens)
+)
+
+func ofRouter(op *Operation, parse func(*jsonscan.Body) (params.Request, error)) *Operation {
+	o := *op
+	o.Parse = func(b *jsonscan.Body, h http.Header, _ params.Request) (params.Request, error) {
+		if h.Get(anthropic.VersionHeader) == "" {
+			h.Set(anthropic.VersionHeader, anthropic.Version2023) // providers want one
+		}
+		return parse(b)
+	}
+	return &o
+}
 
 // versioned parses a request that must say its version of the API. Anthropic demands it too.
 func versioned(parse func(*jsonscan.Body) (params.Request, error)) func(*jsonscan.Body, http.Header, params.Request) (params.Request, error) {

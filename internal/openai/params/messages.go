@@ -2,6 +2,7 @@ package params
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -16,10 +17,16 @@ const messagesOutput = "max_tokens"
 // have `messages`, an array, and `max_tokens`, an integer of at least 0: 0 only warms the provider's
 // cache.
 func ParseMessages(b *jsonscan.Body) (Request, error) {
-	req, err := parseMessages(b)
+	req, err := ParseRouterMessages(b)
 	if _, ok := member(b, messagesOutput); !ok && err == nil {
 		err = missing(messagesOutput)
 	}
+	return req, err
+}
+
+// ParseRouterMessages is [ParseMessages] for OpenRouter's route, where `max_tokens` may be missing.
+func ParseRouterMessages(b *jsonscan.Body) (Request, error) {
+	req, err := parseMessages(b)
 	if err == nil {
 		_, err = messagesOutputOf(b)
 	}
@@ -56,6 +63,13 @@ func messagesOutputOf(b *jsonscan.Body) (int64, error) {
 		return 0, wrong(messagesOutput, "an integer of at least 0")
 	}
 	return n, nil
+}
+
+// RequireOutput adds a limit of the output to a Messages request that has none, for the API requires one.
+func RequireOutput(b *jsonscan.Body, n int64) {
+	if _, has := b.Find(messagesOutput); !has {
+		b.Add(messagesOutput, strconv.AppendInt(nil, n, 10))
+	}
 }
 
 // MessagesLimits is [ChatLimits] for a request that [ParseMessages] accepted. The tokens of thinking

@@ -77,7 +77,6 @@ func TestRequestsAreRefusedByTheirField(t *testing.T) {
 	for _, c := range []struct{ model, more, messages, param, code string }{
 		{more: `,"n":2`, param: "n", code: "unsupported_parameter"},
 		{more: `,"logprobs":true`, param: "logprobs", code: "unsupported_parameter"},
-		{more: `,"presence_penalty":0.5`, param: "presence_penalty", code: "unsupported_parameter"},
 		{more: `,"temperature":3`, param: "temperature", code: "invalid_value"},
 		{more: `,"stop":[1]`, param: "stop[0]", code: "invalid_value"},
 		{more: `,"response_format":{"type":"grammar"}`, param: "response_format.type", code: "unsupported_parameter"},

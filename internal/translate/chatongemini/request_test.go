@@ -77,7 +77,6 @@ func TestRequestsAreRefusedByTheirField(t *testing.T) {
 		param, code           string
 	}{
 		{more: `,"n":2`, param: "n", code: "unsupported_parameter"},
-		{more: `,"logit_bias":{"1":2}`, param: "logit_bias", code: "unsupported_parameter"},
 		{more: `,"presence_penalty":0.5`, param: "presence_penalty", code: "unsupported_parameter"},
 		{more: `,"temperature":3`, param: "temperature", code: "invalid_value"},
 		{more: `,"seed":4294967296`, param: "seed", code: "invalid_value"},

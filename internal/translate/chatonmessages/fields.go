@@ -11,11 +11,8 @@ var fields = translate.ChatFields(translate.Fields{
 	"user":                translate.Mapped,
 
 	// Anthropic documents that its own API for OpenAI's SDKs ignores these.
-	"audio":             translate.LeftOut,
-	"frequency_penalty": translate.LeftOut,
-	"logit_bias":        translate.LeftOut,
-	"logprobs":          translate.LeftOut,
-	"presence_penalty":  translate.LeftOut,
-	"store":             translate.LeftOut,
-	"top_logprobs":      translate.LeftOut,
+	"audio":        translate.LeftOut,
+	"logprobs":     translate.LeftOut,
+	"store":        translate.LeftOut,
+	"top_logprobs": translate.LeftOut,
 })

@@ -6,6 +6,7 @@ import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 var fields = translate.ChatFields(translate.Fields{
 	"metadata":               translate.Kept,
 	"prompt_cache_key":       translate.Kept,
+	"prompt_cache_options":   translate.Kept,
 	"prompt_cache_retention": translate.Kept,
 	"safety_identifier":      translate.Kept,
 	"service_tier":           translate.Kept,

@@ -45,9 +45,6 @@ type Options struct {
 	// wants them back there. A caller who asked for thinking keeps them as signatures of its blocks.
 	SignedReasoning bool
 
-	// Count says that the request is to be counted, and not answered: it has no max_tokens.
-	Count bool
-
 	// Prefill says that the model continues an assistant message at the end of the request. By
 	// default such a request is refused.
 	Prefill bool

@@ -10,16 +10,14 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// putLimit maps max_tokens, unless the options replace it. 0 asks only to fill a cache, which no
+// putLimit maps max_tokens, unless the options replace it. Without one there is no limit. 0 asks only to fill a cache, which no
 // chat provider can do.
 func (t *translation) putLimit() {
 	limit, n := t.body.Int("max_tokens", 0)
 	switch {
-	case limit == nil && t.opt.Count:
+	case limit == nil && t.opt.MaxOutput == 0:
 		return
-	case limit == nil:
-		t.body.Fail(translate.Missing("max_tokens"))
-	case n == 0:
+	case limit != nil && n == 0:
 		t.body.Fail(apierror.New(apierror.UnsupportedParameter,
 			`"max_tokens" cannot be 0: the provider of this model has another API, which cannot fill a cache without an answer`).WithParam("max_tokens"))
 	case t.opt.MaxOutput > 0:

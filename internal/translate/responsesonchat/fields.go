@@ -11,6 +11,7 @@ var fields = translate.Fields{
 	"min_p":                  translate.Kept,
 	"presence_penalty":       translate.Kept,
 	"prompt_cache_key":       translate.Kept,
+	"prompt_cache_options":   translate.Kept,
 	"prompt_cache_retention": translate.Kept,
 	"repetition_penalty":     translate.Kept,
 	"safety_identifier":      translate.Kept,
