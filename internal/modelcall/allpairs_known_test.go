@@ -58,4 +58,9 @@ var knownFaults = []knownFault{
 	{"prompt_cache_options", "", openAIs, "refused: not supported; it can be left out"},
 	{"cache_control with a scope", "", claudes, "system.0.cache_control.ephemeral.scope: Extra inputs are not permitted"},
 	{"cache_control of the request", "", claudes, "cache_control: Extra inputs are not permitted"},
+	{"json_object with a schema", "", onClaude, "refused: not supported; it is a json_schema"},
+	{"json_object with a schema", "", "responses", "refused: not supported; it is a json_schema"},
+	{"json_object with a schema", "", onGemini + " converse", "the schema is lost in silence"},
+	{"prompt_cache_breakpoint", "", openAIs, "refused: not supported; it can be left out"},
+	{"prompt_cache_breakpoint", "", notOpenAI, "refused: not supported; it can be left out"},
 }

@@ -25,6 +25,7 @@ type vendor struct {
 	dialect     string
 	translate   *provider.Translate // nil with dialect openai: the provider has the Responses API alone
 	face        func(behind http.Handler) http.Handler
+	thought     string // of modelBehind, or its signature: it must come back with the next turn; "" if it need not
 	judge       func(sent *http.Request, body []byte) error
 }
 
@@ -34,21 +35,23 @@ func toConverse(behind http.Handler) http.Handler { return clouds.NewConverse(be
 func toClaude(behind http.Handler) http.Handler   { return clouds.NewClaude(behind) }
 
 const (
+	thought = "I think."
+
 	v1     = "http://acme.invalid/v1"
 	vertex = "http://acme.invalid/v1/projects/p/locations/global/publishers/anthropic"
 )
 
 // vendors are all targets. With dialect openai, one that has chat completions lacks the Responses API.
 var vendors = []vendor{
-	{"chat", "echo", v1, "chat", provider.OpenAI, &provider.Translate{}, toModel, chatRules},
-	{"reasoning", "echo", v1, "chat", provider.OpenAI, &provider.Translate{ReasoningContent: true}, toModel, reasoningRules},
-	{"responses", "echo", v1, "responses", provider.OpenAI, nil, toModel, responsesRules},
-	{"messages", "claude-sonnet-4-5", v1, "messages", provider.Anthropic, nil, toModel, messagesRules},
-	{"gemini", "gemini-3-echo", "http://acme.invalid/v1beta", "", provider.Gemini, nil, toGemini, geminiRules("gemini-3-echo")},
-	{"gemini-2.5", "gemini-2.5-echo", "http://acme.invalid/v1beta", "", provider.Gemini, nil, toGemini, geminiRules("gemini-2.5-echo")},
-	{"converse", "amazon.echo", "http://acme.invalid", "", provider.Bedrock, nil, toConverse, converseRules},
-	{"claude-on-bedrock", "anthropic.claude-sonnet-4-5", "http://acme.invalid", "messages", provider.BedrockAnthropic, nil, toClaude, cloudRules},
-	{"claude-on-vertex", "claude-sonnet-4-5", vertex, "messages", provider.VertexAnthropic, nil, toClaude, cloudRules},
+	{"chat", "echo", v1, "chat", provider.OpenAI, &provider.Translate{}, toModel, "", chatRules},
+	{"reasoning", "echo", v1, "chat", provider.OpenAI, &provider.Translate{ReasoningContent: true}, toModel, thought, reasoningRules},
+	{"responses", "echo", v1, "responses", provider.OpenAI, nil, toModel, "", responsesRules},
+	{"messages", "claude-sonnet-4-5", v1, "messages", provider.Anthropic, nil, toModel, thought, messagesRules},
+	{"gemini", "gemini-3-echo", "http://acme.invalid/v1beta", "", provider.Gemini, nil, toGemini, clouds.Signature, geminiRules("gemini-3-echo")},
+	{"gemini-2.5", "gemini-2.5-echo", "http://acme.invalid/v1beta", "", provider.Gemini, nil, toGemini, "", geminiRules("gemini-2.5-echo")},
+	{"converse", "amazon.echo", "http://acme.invalid", "", provider.Bedrock, nil, toConverse, "", converseRules},
+	{"claude-on-bedrock", "anthropic.claude-sonnet-4-5", "http://acme.invalid", "messages", provider.BedrockAnthropic, nil, toClaude, thought, cloudRules},
+	{"claude-on-vertex", "claude-sonnet-4-5", vertex, "messages", provider.VertexAnthropic, nil, toClaude, thought, cloudRules},
 }
 
 func responsesRules(_ *http.Request, body []byte) error { return openairules.Responses(body) }
@@ -96,6 +99,7 @@ func cloudRules(sent *http.Request, body []byte) error {
 // a word.
 type modelBehind struct {
 	says    bool  // a word, whatever tools there are
+	thinks  bool  // whatever the API
 	refusal error // of the last request
 }
 
@@ -122,8 +126,8 @@ func (m *modelBehind) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reply.Text, reply.Finish = nil, "tool_calls"
 		reply.Calls = []answers.Call{{Name: asked.Tools[0].Callable().Name, Arguments: []string{`{"a":`, `"b"}`}}}
 	}
-	if asked.Thinks {
-		reply.Reasoning = []string{"I ", "think."}
+	if asked.Thinks || m.thinks {
+		reply.Reasoning = []string{thought[:2], thought[2:]}
 	}
 	whole, events := answers.Object(nil), []answers.Event(nil)
 	switch {

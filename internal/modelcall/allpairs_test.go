@@ -35,6 +35,7 @@ type pairCase struct {
 	native    bool   // the caller's own API at the target, too
 	refused   string // the gateway refuses it, and names this
 	refusable bool   // the caller's own API or the target has no such thing: a clear refusal will do
+	thinks    bool   // the model thinks before it answers
 	option    string // a field that the target gets, or that is named as left out
 }
 
@@ -147,6 +148,9 @@ func (r *pairRun) all() error {
 		if _, err := r.once(encode(next, ""), false); err != nil {
 			return errorf("the turn after: %w", err)
 		}
+		if thought := r.to.thought; r.c.thinks && thought != "" && !slices.Contains(r.sentTexts(), thought) {
+			return errorf("the turn after: the thought %q is lost: %s", thought, r.to.way.body)
+		}
 	}
 	body["stream"] = true
 	if _, err := r.once(encode(body, members), true); err != nil {
@@ -157,7 +161,7 @@ func (r *pairRun) all() error {
 
 // once sends a request, and returns the answer; nil: the gateway refused it, as it must or may.
 func (r *pairRun) once(body []byte, stream bool) (answer []byte, err error) {
-	*r.to.behind, r.to.way.body, r.to.way.refused = modelBehind{says: r.wants() == ""}, nil, ""
+	*r.to.behind, r.to.way.body, r.to.way.refused = modelBehind{says: r.wants() == "", thinks: r.c.thinks}, nil, ""
 	w, refusal := r.serve(body)
 	sent := r.to.way.body
 	refused := refusal != nil && refusal.HTTPStatus() == 400 && sent == nil
@@ -217,12 +221,7 @@ func (r *pairRun) serve(body []byte) (*httptest.ResponseRecorder, *apierror.Erro
 
 // kept checks that nothing of the request was lost in silence.
 func (r *pairRun) kept(answer http.Header) error {
-	var sent any
-	if err := json.Unmarshal(r.to.way.body, &sent); err != nil {
-		return err
-	}
-	var texts, keys []string
-	walk(sent, func(key, text string) { texts, keys = append(texts, text), append(keys, key) })
+	texts := r.sentTexts()
 	for _, text := range r.c.dialogue.texts() {
 		if !slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, text) }) {
 			return errorf("the text %q is lost", text)
@@ -230,27 +229,36 @@ func (r *pairRun) kept(answer http.Header) error {
 	}
 	left := answer.Get(leftOutHeader)
 	plain := func(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
-	if o := r.c.option; o != "" && !strings.Contains(left, o) && !slices.ContainsFunc(keys, func(k string) bool { return plain(k) == plain(o) }) {
+	if o := r.c.option; o != "" && !strings.Contains(left, o) && !slices.ContainsFunc(texts, func(k string) bool { return plain(k) == plain(o) }) {
 		return errorf("the field %q is neither sent nor named as left out (%q)", o, left)
 	}
 	return nil
 }
 
-// walk calls f with each member of a value, and its text.
-func walk(value any, f func(key, text string)) {
-	switch v := value.(type) {
-	case object:
-		for key, inner := range v {
-			f(key, "")
-			walk(inner, f)
-		}
-	case []any:
-		for _, inner := range v {
-			walk(inner, f)
-		}
-	case string:
-		f("", v)
+// sentTexts returns all texts of what was sent, and the names of members.
+func (r *pairRun) sentTexts() (texts []string) {
+	var sent any
+	if err := json.Unmarshal(r.to.way.body, &sent); err != nil {
+		r.t.Fatal(err)
 	}
+	var walk func(any)
+	walk = func(value any) {
+		switch v := value.(type) {
+		case object:
+			for key, inner := range v {
+				texts = append(texts, key)
+				walk(inner)
+			}
+		case []any:
+			for _, inner := range v {
+				walk(inner)
+			}
+		case string:
+			texts = append(texts, v)
+		}
+	}
+	walk(sent)
+	return texts
 }
 
 // answered checks that the model's call has the name that the caller gave its tool.
