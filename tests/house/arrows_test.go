@@ -397,6 +397,8 @@ var arrows = []arrow{
 
 	{"internal/translate/aws", "internal/jsonscan", "members of errors"},
 	{"internal/translate/aws", "internal/translate", "refusals"},
+	{"internal/translate/aws", "internal/openai", "what errors say in words"},
+	{"internal/translate/aws", "internal/apierror", "their codes"},
 
 	{"internal/translate/messagesoncloud", "internal/anthropic", "headers and versions of the API"},
 	{"internal/translate/messagesoncloud", "internal/apierror", "refusals of requests"},

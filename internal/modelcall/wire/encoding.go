@@ -31,6 +31,8 @@ type Encoding struct {
 	Answer    openai.Call
 	IDs       IDs
 	Sealed    Sealed
+
+	RefusesStreamOptions bool // the model, at its provider
 }
 
 // MaxPrice is the highest price that a router may choose, in USD per million tokens.
@@ -101,6 +103,11 @@ func (e *Encoding) translated(w *Wire, body []byte, a Answer) (*Sending, error) 
 			return nil, err
 		}
 		body = openrouter.AppendProvider(body, object)
+	}
+	if w.StreamOptions && e.RefusesStreamOptions {
+		if plain := params.WithoutStreamOptions(body); plain != nil {
+			body = plain
+		}
 	}
 	return &Sending{Wire: w, Body: [][]byte{body}, Stream: e.Asked.Stream, Answer: a}, nil
 }

@@ -9,7 +9,7 @@ import (
 
 // demands are what Converse demands of a conversation. Origin differs by request.
 var demands = conversation.Rules{
-	Media: conversation.Image | conversation.File, Failures: true, Links: true, Cache: true, Inputs: true,
+	Media: conversation.Image | conversation.File, Failures: true, Links: true, Cache: true, Optional: true, Inputs: true,
 	Texts: conversation.NotBlank, System: conversation.InFront, Merge: conversation.WithResults,
 	IDs: translate.Naming{Most: maxName}, Names: translate.Naming{Most: maxName},
 	UserFirst: true, History: conversation.HistoryAll, NoNone: true,

@@ -11,7 +11,7 @@ import (
 
 // demands are what the Messages API demands of a conversation. Origin and NoPrefill differ by request.
 var demands = conversation.Rules{
-	Media: conversation.Image | conversation.File, Failures: true, Links: true, Cache: true, Inputs: true,
+	Media: conversation.Image | conversation.File, Failures: true, Links: true, Cache: true, Optional: true, TrimEnd: true, Inputs: true,
 	Texts: conversation.NotAllBlank, System: conversation.InFront, Merge: conversation.WithResults,
 	IDs: translate.Naming{Most: maxName}, Names: translate.Naming{Most: maxName},
 	History: conversation.HistoryAlone, Typed: typedTool.MatchString,

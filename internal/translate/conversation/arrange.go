@@ -2,8 +2,11 @@ package conversation
 
 import (
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
 // orderResults puts results right behind their calls, as each provider demands it. Most requests have
@@ -122,6 +125,12 @@ func (c *Conversation) merge() {
 	c.Turns = turns
 	for i := range turns {
 		sortResults(turns[i].Parts)
+	}
+	if c.rules.TrimEnd && c.Continues() {
+		parts := turns[len(turns)-1].Parts
+		if last := &parts[len(parts)-1]; last.Kind == Text {
+			last.Text = jsonscan.AppendString(nil, strings.TrimRightFunc(decoded(last.Text), unicode.IsSpace))
+		}
 	}
 }
 

@@ -154,3 +154,13 @@ func TestWhatIsCachedBehindATextThatIsLeftOut(t *testing.T) {
 		t.Error(got, err)
 	}
 }
+
+func TestAnAnswerThatGoesOnDoesNotEndWithWhiteSpace(t *testing.T) {
+	rules := conversation.Rules{Merge: conversation.WithResults, TrimEnd: true}
+	for text, want := range map[string]string{`a \n`: `"a"`, `a b`: `"a b"`} {
+		got, err := read(t, rules, `{"messages":[`+u+`,{"role":"assistant","content":"`+text+`"}]}`)
+		if err != nil || got != `U:"u" | A:`+want {
+			t.Error(got, err)
+		}
+	}
+}

@@ -11,6 +11,7 @@ type Rules struct {
 	Failures  bool // a result can say that the tool failed; else its text says so
 	Links     bool // a file may be an address
 	Cache     bool // what is to be cached can be marked
+	Optional  bool // properties of the schema of a strict tool may be optional
 	Reasoning bool // thoughts that nobody signed return, too
 	Custom    bool // a tool may take a text, and no object
 	Inputs    bool // the arguments of a call are an object, and no text
@@ -26,6 +27,7 @@ type Rules struct {
 
 	UserFirst bool // the conversation begins with the user
 	NoPrefill bool // it does not end with the model
+	TrimEnd   bool // where it ends with the model, it does not end with white space
 
 	History History
 	Typed   func(typ string) bool // a tool of this type is the provider's own, and goes as it was written; nil: none is

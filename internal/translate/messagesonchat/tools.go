@@ -29,16 +29,21 @@ func readTools(to conversation.Builder, body translate.Reader) {
 var toolFields = []string{"type", "name", "description", "input_schema", "strict", "cache_control", "input_examples",
 	"defer_loading", "eager_input_streaming", "allowed_callers"}
 
-// readTool reads a tool as a function. strict is sent only if the caller gave it.
+// readTool reads a tool as a function. strict is sent only if the caller gave it, and if OpenAI takes the
+// schema so: it accepts fewer than Anthropic does.
 func readTool(o translate.Reader, rules *conversation.Rules) conversation.Tool {
 	if typ := o.DecodedText("type"); typ != "" && typ != "custom" {
 		translate.RefuseType(o, typ)
 	}
 	o.Only(toolFields...)
-	o.Bool("strict")
+	schema := translate.Written(o.RequiredObject("input_schema"))
+	strict := o.Get("strict")
+	if o.Bool("strict") && !rules.Optional && !isStrict(schema) {
+		strict = nil
+	}
 	return conversation.Tool{
-		Name: o.RequiredText("name"), Description: toolDescription(o), Strict: o.Get("strict"), Cache: rules.CacheOf(o),
-		Param: o.Param("input_schema"), Parameters: translate.Written(o.RequiredObject("input_schema")), Own: o,
+		Name: o.RequiredText("name"), Description: toolDescription(o), Strict: strict, Cache: rules.CacheOf(o),
+		Param: o.Param("input_schema"), Parameters: schema, Own: o,
 	}
 }
 
