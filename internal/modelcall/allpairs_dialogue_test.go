@@ -231,10 +231,11 @@ func (s *dialogue) asMessages() object {
 	return body
 }
 
-// texts returns what a target must not lose: each text that is not blank, and what files have.
+// texts returns what a target must not lose: each text but the
+// space around it, and what files have.
 func (s *dialogue) texts() (texts []string) {
 	add := func(text string) {
-		if strings.TrimSpace(text) != "" {
+		if text = strings.TrimSpace(text); text != "" {
 			texts = append(texts, text)
 		}
 	}

@@ -43,7 +43,6 @@ var knownFaults = []knownFault{
 	{"two results of one call", "", "converse", "The toolUse or toolResult blocks at messages.2.content contain duplicate Ids: [c1 c1]"},
 	{"two results of one call", "", onGemini, "function response parts are not as many as the calls of the turn before"},
 	{"two results of one call", "", "chat", "messages with role 'tool' must respond to a preceding message with 'tool_calls'"},
-	{"the model ends with a space", "", onClaude, "messages: final assistant content cannot end with trailing whitespace"},
 	{"no items", "", "chat", `the refusal names "messages"; the caller of Responses has "input"`},
 	{"tool with null properties", "", openAIs, "object schema missing properties."},
 	{"presence_penalty", "", "converse responses", "refused: not supported; it can be left out"},
