@@ -176,7 +176,7 @@ def botocore():
         if shape.type_name in ("string", "list"):
             limits = shape.metadata
             if len(value) > limits.get("max", len(value)) or len(value) < limits.get("min", 0):
-                raise Refused(f"{path}: {shape.name} has {limits.get('min')} to {limits.get('max')}, and not {len(value)}")
+                raise Refused(f"{path}: {len(value)} of {shape.name}, whose limits are {limits}")
             if shape.type_name == "string" and "pattern" in limits and not re.fullmatch(limits["pattern"], value):
                 raise Refused(f"{path}: {value!r:.80} is not {limits['pattern']} ({shape.name})")
             if shape.type_name == "string" and getattr(shape, "enum", None) and value not in shape.enum:
@@ -228,7 +228,8 @@ def failures(select, judge):
                 KNOWN[call["case"], call["caller"], call["target"]] = True
             elif not call["known"]:
                 how = "streamed" if call["stream"] else "whole"
-                found.append(f"{call['case']}: {call['caller']}>{call['target']} {how}: {error}\n   {json.dumps(call['sent'])[:600]}")
+                pair = f"{call['case']}: {call['caller']}>{call['target']} {how}"
+                found.append(f"{pair}: {error}\n   {json.dumps(call['sent'])[:600]}")
     return found
 
 
@@ -274,8 +275,13 @@ for vendor in sys.argv[2:]:
     requests, answers = {"openai": openai, "anthropic": anthropic, "google": google, "botocore": botocore}[vendor]()
     for target, judge in requests.items():
         KNOWN.update({(c["case"], c["caller"], target): False for c in CALLS if c["types"] and c["target"] == target})
-        register(f"the types of {vendor} refuse what they do not have, sent to {target}", functools.partial(must_refuse, target, judge))
-        register_judge(f"requests to {target} are of the types of {vendor}", lambda c, t=target: c["target"] == t, judge)
+        register(
+            f"the types of {vendor} refuse what they do not have, sent to {target}",
+            functools.partial(must_refuse, target, judge),
+        )
+        register_judge(
+            f"requests to {target} are of the types of {vendor}", lambda c, t=target: c["target"] == t, judge
+        )
     for caller, kinds in answers.items():
         register_judge(
             f"answers to {caller} are of the types of {vendor}",
