@@ -3,19 +3,30 @@ package params
 import (
 	"bytes"
 	"cmp"
+	"iter"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/sound"
 	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
-// ParseSpeech reads a request to speak a text: `input` is the text. With a `stream_format` of "sse" the
+// ParseSpeech reads a request to speak a text: `input` is the text, or a list of turns, each with a text
+// and perhaps a voice of its own (OpenRouter). With a `stream_format` of "sse" the
 // answer is a stream of events, else the bytes of the sound.
 func ParseSpeech(b *jsonscan.Body) (Request, error) {
-	req, err := parse(b, "input", `"`, "a string")
+	req, err := parse(b, "input", textOrList, aTextOrList)
 	if err != nil {
 		return req, err
+	}
+	i := 0
+	for turn := range turns(b) {
+		if _, ok := jsonscan.String(turn); !ok {
+			return req, wrong("input["+strconv.Itoa(i)+"].text", "a string")
+		}
+		i++
 	}
 	format, ok := jsonscan.String(value(b, "stream_format"))
 	if _, some := member(b, "stream_format"); some && !ok {
@@ -30,7 +41,23 @@ func ParseSpeech(b *jsonscan.Body) (Request, error) {
 func SpeechLimits(b *jsonscan.Body) RequestedLimits {
 	var l RequestedLimits
 	l.Units[units.Characters] = int64(utf8.RuneCountInString(word(b, "input")))
+	for turn := range turns(b) {
+		text, _ := jsonscan.String(turn)
+		l.Units[units.Characters] += int64(utf8.RuneCountInString(text))
+	}
 	return l
+}
+
+// turns yields the texts of a list of turns, as JSON, nil for a turn that has none.
+func turns(b *jsonscan.Body) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		list := value(b, "input")
+		for e := range jsonscan.AllElements(list) {
+			if !yield(openai.OpenObject(e.Value(list), nil).Get("text")) {
+				return
+			}
+		}
+	}
 }
 
 const (
