@@ -23,12 +23,6 @@ var knownToTypes = []knownFault{}
 
 // knownFaults only shrink: one that is mended fails the test.
 var knownFaults = []knownFault{
-	{"the same id twice in a turn", "", "converse", "the calls become c1 and c1_2, and both results answer c1_2"},
-	{"the same id twice in a turn", "", onClaude, "the calls become c1 and c1_2, and both results answer c1_2"},
-	{"the same id twice in a turn", "", openAIs, "the calls become c1 and c1_2, and both results answer c1_2"},
-	{"two empty ids", "", "converse", "the calls get two ids, and both results answer the second"},
-	{"two empty ids", "", onClaude, "the calls get two ids, and both results answer the second"},
-	{"two empty ids", "", openAIs, "the calls get two ids, and both results answer the second"},
 	{"a call without a result", "", "converse", "Expected toolResult blocks at messages.2.content for the following Ids: c1"},
 	{"a call without a result", "", onClaude, "tool_use ids were found without tool_result blocks immediately after"},
 	{"a call without a result", "", openAIs, "tool_calls must be followed by tool messages for each tool_call_id"},
@@ -43,20 +37,7 @@ var knownFaults = []knownFault{
 	{"two results of one call", "", "converse", "The toolUse or toolResult blocks at messages.2.content contain duplicate Ids: [c1 c1]"},
 	{"two results of one call", "", onGemini, "function response parts are not as many as the calls of the turn before"},
 	{"two results of one call", "", "chat", "messages with role 'tool' must respond to a preceding message with 'tool_calls'"},
-	{"no items", "", "chat", `the refusal names "messages"; the caller of Responses has "input"`},
-	{"tool with null properties", "", openAIs, "object schema missing properties."},
-	{"presence_penalty", "", "converse responses", "refused: not supported; it can be left out"},
-	{"presence_penalty", "", "gemini", "refused: this model does not take it; it can be left out"},
-	{"frequency_penalty", "", "converse responses", "refused: not supported; it can be left out"},
-	{"frequency_penalty", "", "gemini", "refused: this model does not take it; it can be left out"},
-	{"logit_bias", "", "converse gemini gemini-2.5 responses", "refused: not supported; it can be left out"},
-	{"prompt_cache_options", "", "converse", "refused: not supported; it can be left out"},
-	{"prompt_cache_options", "", onClaude, "refused: not supported; it can be left out"},
-	{"prompt_cache_options", "", onGemini, "refused: not supported; it can be left out"},
-	{"prompt_cache_options", "", openAIs, "refused: not supported; it can be left out"},
 	{"json_object with a schema", "", onClaude, "refused: not supported; it is a json_schema"},
 	{"json_object with a schema", "", "responses", "refused: not supported; it is a json_schema"},
 	{"json_object with a schema", "", onGemini + " converse", "the schema is lost in silence"},
-	{"prompt_cache_breakpoint", "", openAIs, "refused: not supported; it can be left out"},
-	{"prompt_cache_breakpoint", "", notOpenAI, "refused: not supported; it can be left out"},
 }
