@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -93,6 +94,38 @@ func TestTheFirstAgentThatActsHoldsTheInput(t *testing.T) {
 	}
 }
 
+// The workstation gets the events of persons and of agents by connections of their own.
+func TestAPressWaitsUntilTheWorkstationHasTakenWhatAnAgentSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := shared(t, nil)
+		agent, people := agentOf(t, d, "bot"), []*desktop.Session{personOf(t, d, "ann"), personOf(t, d, "bystander")}
+		for _, c := range []struct{ takes, want time.Duration }{{0, 0}, {300 * time.Millisecond, 300 * time.Millisecond}, {time.Hour, time.Second}} {
+			taken := make(chan struct{})
+			agent.Input.OnLost(func() <-chan struct{} {
+				time.AfterFunc(c.takes, func() { close(taken) })
+				return taken
+			})
+			if err := act(agent); err != nil {
+				t.Fatal(err)
+			}
+			begun := time.Now()
+			var presses sync.WaitGroup
+			for _, person := range people {
+				presses.Go(func() {
+					if person.Input.Press(); time.Since(begun) != c.want {
+						t.Errorf("a press waits for %v, want %v", time.Since(begun), c.want)
+					}
+				})
+			}
+			presses.Wait()
+			if _, err := d.Input.Return(dev, "desk1", true); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(2 * time.Hour)
+		}
+	})
+}
+
 func TestAPressOfAPersonTakesTheInput(t *testing.T) {
 	d := shared(t, nil)
 	bystander := personOf(t, d, "bystander")
@@ -105,7 +138,7 @@ func TestAPressOfAPersonTakesTheInput(t *testing.T) {
 		t.Error("an agent is there, and has done nothing")
 	}
 	letGo := 0
-	agent.Input.OnLost(func() { letGo++ })
+	agent.Input.OnLost(func() <-chan struct{} { letGo++; return nil })
 	if err := act(agent); err != nil {
 		t.Fatal(err)
 	}

@@ -9,32 +9,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
-// The workstation reads two connections in any order.
-func TestAPersonsFirstEventComesALittleAfterTheAgentsLast(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := shared(t, nil)
-		agent, person := agentOf(t, d, "bot"), personOf(t, d, "ann")
-		press := func(want time.Duration) {
-			t.Helper()
-			begun := time.Now()
-			if person.Input.Press(); time.Since(begun) != want {
-				t.Errorf("the event waits for %v, want %v", time.Since(begun), want)
-			}
-		}
-		press(0) // the agent has done nothing
-		if _, err := d.Input.Return(desktop.Issuer{Tenant: "default", Key: "ann"}, "desk1", false); err != nil {
-			t.Fatal(err)
-		}
-		if err := act(agent); err != nil {
-			t.Fatal(err)
-		}
-		press(10 * time.Millisecond)
-		press(0)
-		person.Leave()
-		agent.Leave()
-	})
-}
-
 func TestTheEndOfAPersonsSessionGivesTheInputBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var changes []string

@@ -10,8 +10,8 @@ import (
 const (
 	// heardWithin is how long the first input of a person waits for agents at other gateways to stop.
 	heardWithin = time.Second
-	// apart is how much later it comes than the last event of an agent, whose connection to the workstation is
-	// another: a key that the agent let go must be up. So must one of a person before an agent's first event.
+	// apart is how much later the first event of an agent comes than what a person let go, by another connection to
+	// the workstation.
 	apart = 10 * time.Millisecond
 )
 
@@ -24,6 +24,7 @@ type holder struct {
 	human  bool             // a person does
 	agents map[string]*acts // the agents' sessions of this gateway
 	heard  chan struct{}    // closed when no agent acts any more; nil: none did
+	taken  <-chan struct{}  // closed when the workstation has taken all of the last agent; nil: it has
 	input  time.Time        // the last of a person here
 	back   *time.Timer      // gives the input of a person of this gateway back
 	lifts  []*lift          // of persons who had it, before an agent's next event
@@ -33,8 +34,8 @@ type holder struct {
 
 // acts is what a holder knows of an agent.
 type acts struct {
-	letGo func() // releases what it holds down; nil: nothing
-	lost  bool   // a person has had the input since its last answer
+	letGo func() (taken <-chan struct{}) // releases what it holds down; nil: nothing
+	lost  bool                           // a person has had the input since its last answer
 }
 
 func (h *holder) agent(id string) *acts {
@@ -67,7 +68,7 @@ func (h *holder) apply(w *Workstation, now time.Time) (applied bool) {
 func (h *holder) set(at ID, hold Hold, by *SessionRecord) {
 	if before := h.hold.Session; before != hold.Session {
 		if a := h.agents[before]; a != nil && a.letGo != nil {
-			a.letGo()
+			h.taken = a.letGo()
 		}
 		h.rest()
 	}
@@ -87,13 +88,25 @@ func (h *holder) set(at ID, hold Hold, by *SessionRecord) {
 	h.heard = nil
 }
 
-// await waits until no agent acts any more.
+// await waits until no agent acts any more, and until the workstation has taken what it has sent.
 func (h *holder) await() {
 	h.mu.Lock()
 	heard := h.heard
 	h.mu.Unlock()
 	if heard != nil { // else it was given back just now
 		within(heardWithin, heard)
+	}
+	h.settle()
+}
+
+// settle waits until the workstation has taken all that an agent of this gateway has sent. Others get to the
+// workstation by connections of their own.
+func (h *holder) settle() {
+	h.mu.Lock()
+	taken := h.taken
+	h.mu.Unlock()
+	if taken != nil {
+		within(heardWithin, taken)
 	}
 }
 
@@ -202,6 +215,7 @@ func (s *sessions) answer(w *Workstation) {
 		defer cancel()
 		_ = s.apply(ctx, w.ID, func(w *Workstation) {
 			s.settleHold(w, true) // what it has not heard it must not confirm
+			h.settle()
 			h.mu.Lock()
 			known := h.hold
 			h.mu.Unlock()

@@ -116,8 +116,9 @@ func (i *Input) Holder() string {
 }
 
 // OnLost has letGo called when somebody else gets the input of an agent: it releases the keys and buttons that the
-// agent holds down. The first event of a person waits for it; it must not call the session.
-func (i *Input) OnLost(letGo func()) {
+// agent holds down, and must not call the session. The first event of a person waits for it, and until taken is
+// closed: the workstation has taken all that the agent has sent.
+func (i *Input) OnLost(letGo func() (taken <-chan struct{})) {
 	h := i.here()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -129,18 +130,15 @@ func (i *Input) OnLost(letGo func()) {
 func (i *Input) Watched() bool { return i.holder.Load() != nil }
 
 // Press is called before a key or a button that a person has pressed is passed on: it takes the input. When
-// it returns, agents have let go, and send nothing any more; one at another gateway has a second for that. Their
-// last events are with the workstation by then: it gets them by other connections.
+// it returns, agents have let go, send nothing any more, and the workstation has taken their last events, which it
+// gets by other connections. One at another gateway has a second for that.
 func (i *Input) Press() {
 	h := i.holder.Load()
 	if h == nil {
 		return
 	}
-	taken := !i.touch(h, true)
+	i.touch(h, true)
 	h.await()
-	if taken {
-		time.Sleep(apart)
-	}
 }
 
 // touch notes input of a person. A press takes the input; it and movement keep it.

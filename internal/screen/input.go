@@ -3,6 +3,7 @@ package screen
 import (
 	"bytes"
 	"compress/zlib"
+	"context"
 	"encoding/binary"
 	"image"
 	"strings"
@@ -16,6 +17,9 @@ import (
 const (
 	// holdLimit is how long a button stays down without another pointer event.
 	holdLimit = 10 * time.Second
+	// takenLimit bounds how long a person's first event waits for the answer of the workstation to what an agent
+	// has sent before.
+	takenLimit = 500 * time.Millisecond
 	// maxHeld bounds the keys that are down: more than a keyboard can tell apart.
 	maxHeld = 32
 	// MaxCut bounds the text of Cut, in bytes.
@@ -147,13 +151,26 @@ func (i *input) letGo(c *connection, within time.Duration) error {
 	return c.write(within, i.release()...)
 }
 
-// lost lets go before a person's first event, which waits for it.
-func (i *input) lost(c *connection) {
-	c.hurry()
-	c.session.Recording.Mark("takeover", "")
-	if i.letGo(c, lastWrite) != nil {
-		go func() { _ = c.fail() }() // the session must not be called here
-	}
+// lost lets go before a person's first event, which waits until taken is closed.
+func (x *Screen) lost() (taken <-chan struct{}) {
+	x.conn.hurry()
+	x.conn.session.Recording.Mark("takeover", "")
+	err, done := x.input.letGo(x.conn, lastWrite), make(chan struct{})
+	go func() { // the session must not be called here
+		defer close(done)
+		if err != nil {
+			_ = x.conn.fail()
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), takenLimit)
+		defer cancel()
+		for range 2 { // an update that was on its way before may look like the answer to the first
+			if x.updates.fresh(ctx, x.conn) != nil {
+				return
+			}
+		}
+	}()
+	return done
 }
 
 // Cut sets the clipboard of the workstation. Errors: invalid_value for a text of more than MaxCut bytes,

@@ -16,6 +16,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/screen"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/vncrelaytest"
 )
 
 // heardInput is what has come to the server, as text.
@@ -117,6 +118,30 @@ func TestWhatIsHeldComesUp(t *testing.T) {
 func (l *lab) person() *desktop.Session {
 	l.t.Helper()
 	return l.JoinAs(l.Issue(desktop.Options{}), "192.0.2.1:4711")
+}
+
+// Its events and those of a person get there by two connections. In no bubble: its time stands still while a
+// goroutine waits for a lock.
+func TestAPressWaitsUntilTheWorkstationHasTakenWhatTheAgentLetGo(t *testing.T) {
+	l := newLab(t, nil)
+	l.real, l.server.slow = true, 100*time.Millisecond
+	x := l.mustOpen()
+	defer x.Release()
+	l.look(x, screen.Want{})
+	person := l.person()
+	for _, mute := range []bool{false, true} {
+		l.server.mu.Lock()
+		l.server.mute, l.server.input = mute, nil
+		l.server.mu.Unlock()
+		must(t, x.Key('a', true))
+		person.Input.Press() // also where the workstation does not answer
+		if _, input := l.server.heard(); !mute && (len(input) != 2 || input[1][1] != 0) {
+			t.Errorf("the workstation has taken %q", input)
+		}
+		if _, err := l.Service.Input.Return(vncrelaytest.Issuer, "one", true); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestAPersonWhoTypesTakesTheDesktopFromAnAgent(t *testing.T) {

@@ -67,6 +67,9 @@ func (x *Screen) Look(ctx context.Context, want Want) (Shot, error) {
 
 // take takes a shot of the picture as it is here.
 func (x *Screen) take(ctx context.Context, want *Want, encoded bool) (Shot, error) {
+	if x.Session().Why() != "" { // what came before is still there for a moment
+		return Shot{}, x.conn.ended()
+	}
 	if err := x.Session().Input.MayLook(); err != nil {
 		return Shot{}, err
 	}

@@ -117,12 +117,14 @@ func wantCode(t *testing.T, err error, code apierror.Code) {
 // are some.
 type server struct {
 	name  string              // of the desktop
+	slow  time.Duration       // between reading a key and taking it
 	after func(conn net.Conn) // what it does after ServerInit; nil: it serves
 
 	mu       sync.Mutex // guards the following
 	picture  *image.RGBA
 	dirty    image.Rectangle
 	waits    bool
+	mute     bool // it answers no request
 	out      chan []byte
 	requests int
 	input    [][]byte // keys, pointer and clipboard that came
@@ -193,11 +195,17 @@ func (s *server) message(conn net.Conn) error {
 	if _, err := io.ReadFull(conn, body); err != nil {
 		return err
 	}
+	if m[0] == 4 {
+		time.Sleep(s.slow)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch at := func(i int) int { return int(binary.BigEndian.Uint16(m[i:])) }; m[0] {
 	case 3:
 		s.requests++
+		if s.mute {
+			break
+		}
 		s.request(m[1] == 1, image.Rect(at(2), at(4), at(2)+at(6), at(4)+at(8)))
 	case 4, 5, 6:
 		s.input = append(s.input, append(m, body...))

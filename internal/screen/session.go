@@ -146,7 +146,7 @@ func (x *Screen) connect(who *Who, dial vncrelay.Dialer) error {
 		return refused(refusal)
 	}
 	x.conn = newConnection(session, backend.Conn)
-	session.Live.Input.OnLost(func() { x.input.lost(x.conn) })
+	session.Live.Input.OnLost(x.lost)
 	session.OnExit(func() { session.Live.End(desktop.ReasonShutdown) }) // nobody calls any more
 	if err := x.begin(backend.Init); err != nil {
 		_ = backend.Conn.Close()

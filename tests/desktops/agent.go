@@ -51,6 +51,7 @@ var parts = []func(*agent, context.Context){
 	(*agent).resizes,
 	(*agent).letsGo,
 	(*agent).waits,
+	takesOver,
 }
 
 func (c *caller) path(route string) string { return "/v1/workstations/" + c.workstation + "/" + route }

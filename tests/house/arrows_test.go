@@ -604,6 +604,7 @@ var arrows = []arrow{
 	{"tests/viewers", "internal/rfb", "the head of an fbs file"},
 	{"tests/viewers", "tests/process", "runs the gateway and viewers"},
 	{"tests/desktops", "tests/desktop", "X servers, and a form on them"},
+	{"tests/desktops", "websocket", "a person beside an agent"},
 	{"tests/desktops", "tests/process", "runs VNC servers and the gateway"},
 	{"tests/desktops", "internal/framebuffer", "decodes what real servers send"},
 	{"tests/desktops", "internal/rfb", "the handshake with them"},

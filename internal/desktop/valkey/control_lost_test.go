@@ -50,7 +50,7 @@ func TestAPersonTakesTheInputWithoutTheEngine(t *testing.T) {
 	_, a, _ := two(t, share)
 	agent, person := joinAs(t, a.Service, "bot", true), joinAs(t, a.Service, "ann", false)
 	letGo := 0
-	agent.Input.OnLost(func() { letGo++ })
+	agent.Input.OnLost(func() <-chan struct{} { letGo++; return nil })
 	if err := act(agent); err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func TestAPersonTakesTheInputFromAnAgentAtAnotherGateway(t *testing.T) {
 		agent, second := joinAs(t, g.a, "bot", true), joinAs(t, g.b, "bot2", true)
 		late := joinAs(t, g.b, "ben", false)
 		letGo := 0
-		agent.Input.OnLost(func() { letGo++ })
+		agent.Input.OnLost(func() <-chan struct{} { letGo++; return nil })
 		for range 2 {
 			if err := act(agent); err != nil {
 				t.Fatal(err)

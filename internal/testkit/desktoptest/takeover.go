@@ -93,7 +93,7 @@ func (s *Server) RunAgent(x *desktop.Session, name string, random *rand.Rand, st
 		}
 		clear(held)
 	}
-	x.Input.OnLost(letGo)
+	x.Input.OnLost(func() <-chan struct{} { letGo(); return nil })
 	for {
 		select {
 		case <-stop:
