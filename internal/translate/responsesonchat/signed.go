@@ -1,18 +1,6 @@
 package responsesonchat
 
-import (
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate"
-)
-
-// readSigned takes elements of reasoning_details, or pieces of them.
-func (r *builder) readSigned(details []byte) {
-	for span := range jsonscan.AllElements(details) {
-		if span.Kind == '{' {
-			r.textSize += r.current(reasoning).signed.Take(span.Value(details))
-		}
-	}
-}
+import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
 // signedReasoning returns the elements of reasoning_details in a reasoning item of an earlier answer
 // of the gateway. There are none in any other: only its own provider can read it.
