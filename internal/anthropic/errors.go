@@ -7,9 +7,12 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
-// promptTooLong is how Anthropic's API begins the refusal of a prompt that is longer than the
-// model's window. Claude Code compacts its conversation when it reads this, and only then.
-const promptTooLong = "prompt is too long"
+// How Anthropic's API refuses a prompt that is longer than the model's window. Claude Code compacts its
+// conversation when it reads the first, and only then; after the second it asks for a shorter output.
+const (
+	promptTooLong = "prompt is too long"
+	outputTooLong = "exceed context limit"
+)
 
 // AppendError appends the body of a refusal: {"type": "error", "error": {type, message, details},
 // "request_id"}. Details is where Anthropic has codes too: error_code is ours, and param the field
@@ -23,8 +26,11 @@ func AppendError(dst []byte, e *apierror.Error, requestID string) []byte {
 			typ = own.Type
 		}
 	}
-	if e.Code == apierror.ContextLengthExceeded && !strings.Contains(strings.ToLower(message), promptTooLong) {
-		message = promptTooLong + ": " + message
+	if e.Code == apierror.ContextLengthExceeded {
+		typ = e.AnthropicType()
+		if lower := strings.ToLower(message); !strings.HasPrefix(lower, promptTooLong) && (e.Own == nil || !strings.Contains(lower, outputTooLong)) {
+			message = promptTooLong + ": " + message
+		}
 	}
 	dst = openai.AppendText(append(dst, `{"type":"error","error":{`...), "type", typ)
 	dst = openai.AppendText(dst, "message", message)

@@ -104,6 +104,12 @@ func TestErrors(t *testing.T) {
 			`{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: provider \"x\" refused the request: maximum context length","details":{"error_code":"context_length_exceeded"}},"request_id":"req_1"}`},
 		{&apierror.Error{Code: apierror.ContextLengthExceeded, Own: &apierror.Wording{Type: "invalid_request_error", Message: "Prompt is too long: 5 tokens > 4 maximum"}},
 			`{"type":"error","error":{"type":"invalid_request_error","message":"Prompt is too long: 5 tokens > 4 maximum","details":{"error_code":"context_length_exceeded"}},"request_id":"req_1"}`},
+		// It asks for a shorter output when it reads these.
+		{&apierror.Error{Code: apierror.ContextLengthExceeded, Own: &apierror.Wording{Type: "invalid_request_error", Message: "input length and `max_tokens` exceed context limit: 5 + 2 > 6"}},
+			"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"input length and `max_tokens` exceed context limit: 5 + 2 > 6\",\"details\":{\"error_code\":\"context_length_exceeded\"}},\"request_id\":\"req_1\"}"},
+		// vLLM's Messages API
+		{&apierror.Error{Code: apierror.ContextLengthExceeded, Own: &apierror.Wording{Type: "BadRequestError", Message: "maximum context length"}},
+			`{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: maximum context length","details":{"error_code":"context_length_exceeded"}},"request_id":"req_1"}`},
 	} {
 		if got := string(anthropic.AppendError(nil, c.e, "req_1")); got != c.want {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)

@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -15,12 +16,19 @@ const (
 	badRequest = "type.googleapis.com/google.rpc.BadRequest"
 )
 
+// promptTooLong is how Google's API refuses a prompt that is longer than the model's window: it has no code
+// for that, and agents look for the words.
+const promptTooLong = "exceeds the maximum number of tokens allowed"
+
 // AppendError appends the body of a refusal: {"error": {code, message, status, details}}. The reason in
 // its ErrorInfo is our code. A provider's refusal of the request keeps the provider's own words.
 func AppendError(dst []byte, e *apierror.Error, requestID string) []byte {
 	message := e.Message
 	if e.Own != nil && e.Own.Message != "" {
 		message = e.Own.Message
+	}
+	if e.Code == apierror.ContextLengthExceeded && !strings.Contains(message, promptTooLong) {
+		message = "The input token count " + promptTooLong + ": " + message
 	}
 	dst = append(dst, `{"error":{"code":`...)
 	dst = strconv.AppendInt(dst, int64(e.HTTPStatus()), 10)

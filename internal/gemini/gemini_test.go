@@ -1,6 +1,7 @@
 package gemini_test
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -79,6 +80,23 @@ func TestAStreamEndsWellOrWithAnError(t *testing.T) {
 	out = s.Data(out, openai.NewEvent(nil, []byte(end)))
 	if !s.Done() || !strings.HasPrefix(string(out), `data: {"error":{"code":503,`) || strings.Count(string(out), "data: ") != 1 {
 		t.Errorf("%s", out)
+	}
+}
+
+// Google has no code for it: agents look for the words.
+func TestAPromptThatIsTooLongIsRefusedInGooglesWords(t *testing.T) {
+	const googles = "The input token count (9) exceeds the maximum number of tokens allowed (8)."
+	for said, want := range map[string]string{
+		googles:                     googles,
+		"Input is too long for it.": "The input token count exceeds the maximum number of tokens allowed: Input is too long for it.",
+	} {
+		var got struct {
+			Error struct{ Message, Status string }
+		}
+		e := apierror.New(apierror.ContextLengthExceeded, "%s", said)
+		if err := json.Unmarshal(gemini.AppendError(nil, e, "req_1"), &got); err != nil || got.Error.Message != want || got.Error.Status != "INVALID_ARGUMENT" {
+			t.Errorf("%q: %v %+v", said, err, got)
+		}
 	}
 }
 

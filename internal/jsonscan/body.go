@@ -99,3 +99,13 @@ func (b *Body) Segments(dst [][]byte) [][]byte { return b.patch.Segments(dst) }
 
 // Append appends the edited object to dst.
 func (b *Body) Append(dst []byte) []byte { return b.patch.Append(dst) }
+
+// Edited returns the value of member i of b after the edits, nil if it is dropped.
+func Edited(b *Body, i int) []byte {
+	for j := range b.patch.n {
+		if e := b.patch.at(j); e.member == i {
+			return e.value
+		}
+	}
+	return b.Value(i)
+}

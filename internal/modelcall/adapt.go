@@ -9,6 +9,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 )
@@ -32,12 +33,11 @@ func (u *upstream) adapt(resp *http.Response, s *wire.Sending) (*http.Response, 
 		if repeat == nil {
 			return resp, nil
 		}
-		_ = resp.Body.Close()
-		next, err := u.again(s, repeat)
+		next, err := u.repeat(s, resp, repeat)
 		if err != nil {
 			return nil, err
 		}
-		if u.status = next.StatusCode; u.status != http.StatusOK {
+		if u.status != http.StatusOK {
 			u.adaptRefusal(next, s)
 			return next, nil
 		}
@@ -67,6 +67,37 @@ func (u *upstream) adaptRefusal(resp *http.Response, s *wire.Sending) (repeat []
 	}
 	u.status = r.Status
 	return r.Repeat
+}
+
+// plainStream returns the request that is sent once instead of one whose stream_options the provider
+// refuses, nil for none. The answer that refuses can be read again.
+func (u *upstream) plainStream(resp *http.Response, s *wire.Sending) []byte {
+	refused := resp.StatusCode == http.StatusBadRequest || resp.StatusCode == http.StatusUnprocessableEntity
+	if !refused || !s.Stream || s.Adapted != nil || !s.Wire.StreamOptions {
+		return nil
+	}
+	said, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what there is of it
+	resp.Body = &adaptedBody{bytes.NewReader(said), resp.Body}
+	if !bytes.Contains(said, []byte("stream_options")) {
+		return nil
+	}
+	body, err := u.body.Open()
+	if err != nil {
+		return nil
+	}
+	sent, _ := io.ReadAll(body)
+	return params.WithoutStreamOptions(sent)
+}
+
+// repeat sends a request instead of one that was refused, in the same attempt.
+func (u *upstream) repeat(s *wire.Sending, refused *http.Response, body []byte) (*http.Response, error) {
+	_ = refused.Body.Close()
+	resp, err := u.again(s, body)
+	if err == nil {
+		u.status = resp.StatusCode
+		u.meter.answered(u.status)
+	}
+	return resp, err
 }
 
 // again sends another request in the same attempt.

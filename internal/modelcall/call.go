@@ -255,6 +255,7 @@ func (c *call) encode(t *target) (*wire.Sending, error) {
 			IncludeUsage: c.asked.IncludeUsage, Redact: shown(c.req, t), OnID: owner.record, OnSealed: c.sealed.recorder(t), Metadata: c.tried.writer(),
 			Estimate: func() openai.Usage { return c.charge.estimated(&c.attempt.upstream.meter) },
 		},
+		RefusesStreamOptions: c.asked.Stream && t.endpoint.RefusesStreamOptions(t.model.Name),
 	}
 	if c.op.Deletes {
 		e.Answer.OnID = owner.forget

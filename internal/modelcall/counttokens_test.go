@@ -68,7 +68,7 @@ func TestTokensAreEstimatedIfTheProviderDoesNotCount(t *testing.T) {
 		{404, `{"detail":"Not Found"}`, ""},
 		{405, ``, ""},
 		{404, `{"error":{"code":"model_not_found","message":"no m"}}`, apierror.ModelNotFound},
-		{404, model, apierror.UpstreamRejected},
+		{404, model, apierror.ModelNotFound},
 		{500, ``, apierror.UpstreamError},
 	} {
 		acme := &claude{status: c.status, answer: c.answer}

@@ -80,17 +80,25 @@ func (u *upstream) send(client context.Context, s *wire.Sending) (*http.Response
 	}
 	u.status = resp.StatusCode
 	u.meter.answered(resp.StatusCode)
+	u.answer = resp.Body
+	resp.Body = &answerBody{resp.Body, u}
+	var repeat []byte
 	if resp.StatusCode != http.StatusOK {
 		u.guessed = u.guesses()
+		repeat = u.plainStream(resp, s)
 	}
 	u.body.Release() // the transport repeats nothing after an answer
 	if u.buffer == nil {
 		q.Upload.Free(u.body.Kept())
 	}
-	u.answer = resp.Body
-	resp.Body = &answerBody{resp.Body, u}
-	if s.Adapted != nil {
+	switch {
+	case s.Adapted != nil:
 		return u.adapt(resp, s)
+	case repeat != nil:
+		if resp, err = u.repeat(s, resp, repeat); err == nil && resp.StatusCode == http.StatusOK {
+			u.target.endpoint.NoteStreamOptionsRefused(u.target.model.Name)
+		}
+		return resp, err
 	}
 	return resp, nil
 }

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
@@ -38,7 +39,9 @@ func quoteOrNone(s string) string {
 // ParseProviderError reads an error body: OpenAI's {"error": {message, type, param, code}},
 // OpenRouter's {"error": {code, message, metadata}}, a bare {"error": "text"}, vLLM's flat
 // {"object": "error", message, type, code}, Anthropic's {"type": "error", "error": {type, message,
-// details}}, Azure's innererror, or any of these as the only element of an array (Gemini). It returns the zero value for plain text and HTML, which are not for callers.
+// details}}, Azure's innererror, or any of these as the only element of an array (Gemini). What
+// OpenRouter quotes of another provider counts as said. It returns the zero value for plain text and
+// HTML, which are not for callers.
 func ParseProviderError(body []byte) ProviderError {
 	body = bytes.TrimSpace(body)
 	if len(body) > 1 && body[0] == '[' && body[len(body)-1] == ']' {
@@ -59,6 +62,7 @@ func ParseProviderError(body []byte) ProviderError {
 			body, members = value, jsonscan.Members(value, nil)
 		}
 	}
+	quoted := ""
 	for _, m := range members {
 		value := m.Value(body)
 		switch string(m.DecodedKey(body)) {
@@ -94,9 +98,22 @@ func ParseProviderError(body []byte) ProviderError {
 				}
 			}
 			fill(&e.Code, value, "provider_code")
+			quoted, _ = jsonscan.String(OpenObject(value, nil).Get("raw"))
 		}
 	}
+	e.quote(quoted)
 	return e
+}
+
+// quote takes over what OpenRouter quotes of the provider behind it, as JSON or as text. Its own message says
+// nothing then.
+func (e *ProviderError) quote(raw string) {
+	if raw == "" || raw[0] == '<' {
+		return
+	}
+	said := ParseProviderError([]byte(raw))
+	e.Message = cmp.Or(said.Message, raw)
+	e.Code, e.Type, e.Param = cmp.Or(e.Code, said.Code), cmp.Or(e.Type, said.Type), cmp.Or(e.Param, said.Param)
 }
 
 // fill reads a word that an object inside an error has, unless it is known.

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"errors"
 	"regexp"
 	"strconv"
@@ -21,6 +22,7 @@ var keptCodes = map[string]apierror.Code{
 	"string_above_max_length":     apierror.ContextLengthExceeded,
 	"max_tokens_exceeded":         apierror.ContextLengthExceeded,
 	"token_limit_exceeded":        apierror.ContextLengthExceeded,
+	"exceed_context_size_error":   apierror.ContextLengthExceeded, // llama.cpp
 	"invalid_json":                apierror.InvalidJSON,
 	"invalid_value":               apierror.InvalidValue,
 	"invalid_type":                apierror.InvalidValue,
@@ -37,6 +39,8 @@ var keptCodes = map[string]apierror.Code{
 	"previous_response_not_found": apierror.PreviousNotFound,
 	"model_not_found":             apierror.ModelNotFound,
 	"DeploymentNotFound":          apierror.ModelNotFound, // Azure
+	"invalid_model":               apierror.ModelNotFound, // Mistral
+	"model_not_available":         apierror.ModelNotFound, // Together
 }
 
 // Words of providers for the other rows of the table.
@@ -62,12 +66,9 @@ func wordSet(words ...string) map[string]bool {
 // overloaded is the status of a provider with too much to do, Anthropic's first.
 const overloaded = 529
 
-// What messages of Anthropic's begin with that have the type invalid_request_error and status 400.
+// What messages of Anthropic's begin with that have the type invalid_request_error and status 400, and
+// that are not about the request but about our account.
 const (
-	// promptTooLong is about a prompt that is longer than the model's window.
-	promptTooLong = "prompt is too long"
-
-	// The others are not about the request but about our account.
 	spendLimit = "You have reached your specified"
 	noCredit   = "Your credit balance is too low"
 	disabled   = "This organization has been disabled"
@@ -99,17 +100,12 @@ func Fault(status int, retryAfter time.Duration, pe ProviderError, redact func(s
 	case status == 429:
 		code, message = apierror.UpstreamRateLimited, "limits the rate of its requests"
 	case status == 400 || status == 404 || status == 413 || status == 422:
-		code, kept = apierror.UpstreamRejected, status
-		if known, ok := keptCodes[pe.Code]; ok {
-			code = known
-		} else if known, ok := keptCodes[pe.Type]; ok {
-			code = known
-		} else if pe.Anthropic && strings.HasPrefix(strings.ToLower(pe.Message), promptTooLong) {
-			code = apierror.ContextLengthExceeded
-		}
+		code, kept = pe.verdict(), status
 		if pe.Anthropic {
 			own = &apierror.Wording{Type: safe.Type, Message: safe.Message}
 		}
+	case status == 500 && pe.verdict() == apierror.ContextLengthExceeded: // older llama.cpp and SGLang
+		code, kept = apierror.ContextLengthExceeded, status
 	default:
 		message = "failed"
 	}
@@ -119,7 +115,10 @@ func Fault(status int, retryAfter time.Duration, pe ProviderError, redact func(s
 		}
 	}
 	e := apierror.New(code, "provider %q %s", provider, message).WithCause(&safe)
-	e.Status, e.Provider, e.Own = kept, provider, own
+	e.Provider, e.Own = provider, own
+	if code != apierror.ContextLengthExceeded && code != apierror.ModelNotFound { // whose status each family's clients know
+		e.Status = kept
+	}
 	switch code {
 	case apierror.UpstreamRateLimited, apierror.UpstreamError, apierror.UpstreamOverloaded:
 		e.RetryAfter = min(max(retryAfter, 0), maxRetryAfter)
@@ -128,6 +127,16 @@ func Fault(status int, retryAfter time.Duration, pe ProviderError, redact func(s
 		e.Param = safe.Param
 	}
 	return e
+}
+
+// verdict says what a refusal of the request is about, upstream_rejected for what is not known.
+func (e ProviderError) verdict() apierror.Code {
+	for _, word := range [...]string{e.Code, e.Type} {
+		if code, known := keptCodes[word]; known {
+			return code
+		}
+	}
+	return cmp.Or(CodeOfWords(e.Message), apierror.UpstreamRejected)
 }
 
 // pauseText is how Azure says its pause, often besides a header of its own.
@@ -149,7 +158,6 @@ func saidPause(message string) time.Duration {
 // streamStatus returns the HTTP status that an error inside a stream corresponds to.
 func (e ProviderError) streamStatus() int {
 	is := func(set map[string]bool) bool { return set[e.Code] || set[e.Type] }
-	_, kept := keptCodes[e.Code]
 	switch {
 	case e.Status != 0:
 		return e.Status
@@ -161,7 +169,7 @@ func (e ProviderError) streamStatus() int {
 		return 404
 	case e.Type == "request_too_large":
 		return 413
-	case kept || is(callerWords) || is(policyWords):
+	case is(callerWords) || is(policyWords) || e.verdict() != apierror.UpstreamRejected:
 		return 400
 	}
 	return 500

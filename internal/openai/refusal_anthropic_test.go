@@ -28,7 +28,7 @@ func TestRefusalsOfAnthropic(t *testing.T) {
 		{401, failed("authentication_error", "invalid x-api-key"), apierror.UpstreamAuth, 502, ""},
 		{402, failed("billing_error", "x"), apierror.UpstreamQuota, 502, ""},
 		{403, failed("permission_error", "x"), apierror.UpstreamAuth, 502, ""},
-		{404, failed("not_found_error", "model: m"), apierror.UpstreamRejected, 404, "not_found_error: model: m"},
+		{404, failed("not_found_error", "model: m"), apierror.ModelNotFound, 404, "not_found_error: model: m"},
 		{413, failed("request_too_large", "x"), apierror.UpstreamRejected, 413, "request_too_large: x"},
 		{413, `<html>cloudflare</html>`, apierror.UpstreamRejected, 413, ""},
 		{429, failed("rate_limit_error", "x"), apierror.UpstreamRateLimited, 429, ""},

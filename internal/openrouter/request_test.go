@@ -19,7 +19,7 @@ func upstream(t *testing.T, in string, isOpenRouter bool) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	params.EncodeChat(&b, req, "m")
+	params.EncodeChat(&b, req, "m", false)
 	err = openrouter.EncodeChatFields(&b, req, isOpenRouter)
 	return string(b.Append(nil)), err
 }

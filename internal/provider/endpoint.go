@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 )
 
 // Endpoint is one address of a provider with its credential. It is safe for concurrent use.
@@ -22,6 +23,8 @@ type Endpoint struct {
 	header   http.Header
 	fields   []HeaderField
 	peer     Peer
+
+	plainStreams sync.Map // names of models that refuse stream_options
 
 	// What nearly all requests have in common is made once, and copied.
 	posts http.Request           // what a POST has of the endpoint alone
@@ -107,6 +110,16 @@ type Request struct {
 	Header    http.Header // in addition to the provider's own; nil for none
 	Query     string      // encoded, in addition to the provider's own
 }
+
+// RefusesStreamOptions reports whether a model was noted to refuse stream_options.
+func (e *Endpoint) RefusesStreamOptions(model string) bool {
+	_, refuses := e.plainStreams.Load(model)
+	return refuses
+}
+
+// NoteStreamOptionsRefused notes that a model streams, and refuses stream_options. One provider may serve
+// models by several servers.
+func (e *Endpoint) NoteStreamOptionsRefused(model string) { e.plainStreams.Store(model, struct{}{}) }
 
 // Send is [Peer.Send] of a call.
 func (e *Endpoint) Send(ctx context.Context, r Request) (*http.Response, error) {

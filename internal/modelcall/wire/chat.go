@@ -19,7 +19,7 @@ func encodeChat(e Encoding) (*Sending, error) {
 	if err := e.setPreferences(); err != nil {
 		return nil, err
 	}
-	params.EncodeChat(e.Body, e.Asked, e.Model.Name)
+	params.EncodeChat(e.Body, e.Asked, e.Model.Name, e.RefusesStreamOptions)
 	if err := openrouter.EncodeChatFields(e.Body, e.Asked, e.openRouter()); err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func encodeCompletions(e Encoding) (*Sending, error) {
 	if err := e.setPreferences(); err != nil {
 		return nil, err
 	}
-	params.EncodeChat(e.Body, e.Asked, e.Model.Name)
+	params.EncodeChat(e.Body, e.Asked, e.Model.Name, e.RefusesStreamOptions)
 	if err := openrouter.EncodeResponsesFields(e.Body, e.openRouter()); err != nil {
 		return nil, err
 	}

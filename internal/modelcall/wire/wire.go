@@ -47,6 +47,8 @@ type Wire struct {
 	// Optional says that providers may have the rest of the API without it. Such a one answers 404 or 405
 	// without an error of the API.
 	Optional bool
+	// StreamOptions says that a stream is asked for its usage by stream_options, which some providers refuse.
+	StreamOptions bool
 	// MaxEvent bounds an event of a provider, in bytes. 0: the usual bound.
 	MaxEvent int
 	// End is the event that ends a stream whose provider leaves it open, none for an API whose streams
@@ -72,7 +74,7 @@ type Event struct{ Name, Data []byte }
 
 // The APIs of providers.
 var (
-	chatWire      = &Wire{Name: provider.Chat, APIType: "chat_completions", Guardrail: guardrail.Chat, Events: openai.ChatEvents}
+	chatWire      = &Wire{Name: provider.Chat, APIType: "chat_completions", Guardrail: guardrail.Chat, Events: openai.ChatEvents, StreamOptions: true}
 	responsesWire = &Wire{Name: provider.Responses, APIType: "responses", Guardrail: guardrail.Responses, Events: openai.ResponsesEvents}
 	messagesWire  = &Wire{
 		Name: provider.Messages, Guardrail: guardrail.Messages, Events: anthropic.Events,
@@ -85,7 +87,7 @@ var (
 
 	rerankWire      = &Wire{Name: provider.Rerank}
 	moderationsWire = &Wire{Name: provider.Moderations}
-	completionsWire = &Wire{Name: provider.Completions, Guardrail: guardrail.Chat, Events: completionEvents}
+	completionsWire = &Wire{Name: provider.Completions, Guardrail: guardrail.Chat, Events: completionEvents, StreamOptions: true}
 	imagesWire      = &Wire{Name: provider.Images, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_generation", "created_at"), MaxEvent: maxPicture, Passes: true}
 	routerImages    = &Wire{Name: provider.RouterImages, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_generation", "created"), MaxEvent: maxPicture, Passes: true}
 	imageEditsWire  = &Wire{Name: provider.ImageEdits, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_edit", "created_at"), MaxEvent: maxPicture, Passes: true}

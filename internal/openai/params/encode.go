@@ -10,28 +10,47 @@ var (
 )
 
 const (
+	optionsField = "stream_options"
 	includeUsage = "include_usage"
 	obfuscation  = "include_obfuscation"
 )
 
 // EncodeChat turns a caller's chat request into the provider's: the model as the provider knows it
-// and, in a stream, always a request for usage. Padding against traffic analysis
+// and, in a stream, a request for usage unless the provider refuses that. Padding against traffic analysis
 // (include_obfuscation) is between a client and the server it talks to, and few providers know the
 // field: it is dropped.
-func EncodeChat(b *jsonscan.Body, req Request, upstreamModel string) {
+func EncodeChat(b *jsonscan.Body, req Request, upstreamModel string, refusesOptions bool) {
 	req.setModel(b, upstreamModel)
 	if !req.Stream {
+		return
+	}
+	if refusesOptions {
+		if i, ok := b.Find(optionsField); ok {
+			b.Drop(i)
+		}
 		return
 	}
 	if req.streamOptions >= 0 {
 		b.Set(req.streamOptions, upstreamOptions(b.Value(req.streamOptions), true))
 		return
 	}
-	if i, ok := b.Find("stream_options"); ok { // null
+	if i, ok := b.Find(optionsField); ok { // null
 		b.Set(i, askForUsage)
 		return
 	}
-	b.Add("stream_options", askForUsage)
+	b.Add(optionsField, askForUsage)
+}
+
+// WithoutStreamOptions returns a request for a provider without stream_options, nil if it has none.
+func WithoutStreamOptions(body []byte) []byte {
+	members := jsonscan.Members(body, nil)
+	i, ok := jsonscan.Find(body, members, optionsField)
+	if !ok {
+		return nil
+	}
+	p := jsonscan.NewPatch(body, members)
+	p.Drop(i)
+	return p.Append(nil)
 }
 
 // EncodeResponses is [EncodeChat] for a Responses request, whose streams always report usage.

@@ -106,7 +106,7 @@ func TestTheProviderIsAlwaysAskedForUsage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		params.EncodeChat(b, req, "m")
+		params.EncodeChat(b, req, "m", false)
 		if got := string(b.Append(nil)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}

@@ -4,7 +4,9 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
@@ -37,17 +39,13 @@ var failures = map[string]Failure{
 	"internalserver":             {Status: http.StatusInternalServerError},
 }
 
-// texts are what messages have that say more than the name.
+// texts are what messages have that say more than the name. What all vendors say of a prompt that is too
+// long and of an unknown model stands in package openai.
 var texts = []struct {
 	name, text string
 	is         Failure
 }{
-	{"validation", "Input is too long", Failure{Status: 400, Type: "context_length_exceeded"}},
-	{"validation", "Too many input tokens", Failure{Status: 400, Type: "context_length_exceeded"}},
-	{"validation", "prompt is too long", Failure{Status: 400, Type: "context_length_exceeded"}},
-	{"validation", "model identifier is invalid", Failure{Status: 404, Type: "model_not_found"}},
 	{"validation", "counting tokens", Failure{Status: 404, Type: "model_not_found"}},
-	{"validation", "on-demand throughput", Failure{Status: 404, Type: "model_not_found"}}, // an inference profile is wanted
 	{"throttling", "Too many tokens per day", Failure{Status: 429, Type: "insufficient_quota"}},
 }
 
@@ -71,6 +69,9 @@ func FailureOf(name string, status int, body []byte) Failure {
 			f = t.is
 			break
 		}
+	}
+	if f.Status == http.StatusBadRequest && openai.CodeOfWords(message) == apierror.ModelNotFound {
+		f = Failure{Status: http.StatusNotFound, Type: "model_not_found"}
 	}
 	f.Message = message
 	return f

@@ -39,7 +39,6 @@ var rules = []struct {
 	{400, begins("API key not valid", "API key expired"), http.StatusUnauthorized, "authentication_error"},
 	{400, has("API_KEY_INVALID"), http.StatusUnauthorized, "authentication_error"},
 	{400, has("FAILED_PRECONDITION"), http.StatusForbidden, "permission_error"}, // country, billing
-	{400, begins("The input token count"), 0, "context_length_exceeded"},
 	{402, nil, 0, "insufficient_quota"},
 	{404, nil, 0, "model_not_found"},
 	{429, has("MODEL_CAPACITY_EXHAUSTED"), http.StatusServiceUnavailable, "overloaded_error"},

@@ -118,7 +118,7 @@ func (b *builder) Citation(translate.Citation) {}
 // BeginCall implements [translate.Content].
 func (b *builder) BeginCall(_ int, _ bool, id, name []byte) {
 	it := b.add(toolBlock)
-	it.id, it.name = translate.LegalID(id, hashDigits), bytes.Clone(name)
+	it.id, it.name = callIDs.Quoted(id), bytes.Clone(b.original.names.Caller(name))
 	b.calls = append(b.calls, len(b.blocks)-1)
 	b.size += len(id) + len(name)
 	b.show()

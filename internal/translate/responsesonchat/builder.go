@@ -159,6 +159,7 @@ func (b *builder) Citation(c translate.Citation) {
 // BeginCall implements [translate.Content].
 func (b *builder) BeginCall(_ int, _ bool, callID, name []byte) {
 	b.closeOpen()
+	name = b.original.names.Caller(name)
 	tool, ok := b.original.tools[string(name)]
 	if !ok {
 		tool = calledTool{kind: functionCall, name: bytes.Clone(name)}

@@ -13,6 +13,7 @@ type Original struct {
 	tier     []byte                // service_tier of the request, nil for none
 	logprobs bool                  // the caller asked for them
 	signed   bool                  // reasoning has its signatures
+	names    translate.Names       // the names of chat, by those that the provider got
 	tools    map[string]calledTool // those that chat has in another way, by their quoted names in chat
 	dropped  []string
 }

@@ -4,11 +4,14 @@ requests that arrived are compared. AWS' SDK checks the gateway's signatures."""
 
 import base64
 import json
+from typing import get_type_hints
 from urllib.parse import quote, unquote
 
 import anthropic
 import boto3
 import httpx
+from anthropic.types.beta.message_create_params import MessageCreateParamsBase as BetaMessageCreateParams
+from anthropic.types.message_create_params import MessageCreateParamsBase as MessageCreateParams
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.config import Config
@@ -237,6 +240,24 @@ def invoke_model_gets_what_anthropics_sdk_sends():
 @case()
 def vertex_gets_what_anthropics_sdk_sends():
     check_claude(claude_on_vertex, "claude-vertex", ["echo", "echo@20261001"], False)
+
+
+@case()
+def fields_of_beta_features_do_not_reach_clouds_without_them():
+    beta = get_type_hints(BetaMessageCreateParams)
+    fields = beta.keys() - get_type_hints(MessageCreateParams).keys() - {"betas"}
+    assert len(fields) > 5, fields
+    headers = {"Authorization": f"Bearer {KEY}", "anthropic-version": "2023-06-01"}
+    for field in fields:
+        value = [] if field in ("fallbacks", "mcp_servers") else {}
+        for model in "claude-bedrock/us.anthropic.echo:0", "claude-vertex/echo":
+            question = [{"role": "user", "content": "hi"}]
+            body = {"model": model, "max_tokens": 50, "messages": question, field: value}
+            answer = httpx.post(ORIGIN + "/v1/messages", json=body, headers=headers, timeout=TIMEOUT)
+            if answer.status_code == 200:
+                assert field not in json.loads(sent("claude")["body"]), f"{field} reached {model}"
+            else:
+                equal((answer.status_code, answer.json()["error"]["details"]["param"]), (400, field), answer.text)
 
 
 @case()
