@@ -27,11 +27,6 @@ type Chunks struct {
 
 var _ translate.Content = (*Chunks)(nil)
 
-// NewChunks returns what writes to the family's stream.
-func NewChunks(functions translate.Functions, family openai.DeltaStream) *Chunks {
-	return &Chunks{family: functions.Stream(family)}
-}
-
 // setHead sets the id and the time of all chunks. The family's stream adds what is missing.
 func (c *Chunks) setHead(id, created []byte) {
 	if !c.named {

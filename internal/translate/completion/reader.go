@@ -106,9 +106,9 @@ func NewReader(functions translate.Functions, call openai.Call, source func(*ope
 	r := &Reader{call: call}
 	r.call.IncludeUsage = true
 	r.chat = openai.NewChatStream(r.call)
-	r.chunks = NewChunks(functions, r.chat)
+	to := newTarget(functions, r.chat)
+	r.chunks, r.client = &to.chunks, Stream{To: to}
 	r.chunks.Alike = true
-	r.client = Stream{To: targetOf(r.chunks)}
 	r.source = source(&r.call, r.chunks)
 	return r
 }

@@ -35,24 +35,27 @@ type Target interface {
 // chatTarget is the stream of a client of chat completions.
 type chatTarget struct {
 	openai.Stream // the family's
-	chunks        *Chunks
+	chunks        Chunks
 }
 
 // NewTarget returns the stream of a client of chat completions. It owns the family's stream.
 func NewTarget(functions translate.Functions, family openai.DeltaStream) Target {
-	return targetOf(NewChunks(functions, family))
+	return newTarget(functions, family)
 }
 
-func targetOf(c *Chunks) Target { return chatTarget{c.family, c} }
+func newTarget(functions translate.Functions, family openai.DeltaStream) *chatTarget {
+	family = functions.Stream(family)
+	return &chatTarget{family, Chunks{family: family}}
+}
 
-func (t chatTarget) Content() translate.Content { return t.chunks }
-func (t chatTarget) SetHead(id, created []byte) { t.chunks.setHead(id, created) }
-func (t chatTarget) Finish(e Ending)            { t.chunks.finish(e) }
-func (t chatTarget) Resume(dst []byte)          { t.chunks.out = dst }
-func (t chatTarget) Failure() *apierror.Error   { return t.Summary().Err }
+func (t *chatTarget) Content() translate.Content { return &t.chunks }
+func (t *chatTarget) SetHead(id, created []byte) { t.chunks.setHead(id, created) }
+func (t *chatTarget) Finish(e Ending)            { t.chunks.finish(e) }
+func (t *chatTarget) Resume(dst []byte)          { t.chunks.out = dst }
+func (t *chatTarget) Failure() *apierror.Error   { return t.Summary().Err }
 
-func (t chatTarget) Pause() []byte {
-	c := t.chunks
+func (t *chatTarget) Pause() []byte {
+	c := &t.chunks
 	if cap(c.scratch) > translate.MaxScratch {
 		c.scratch = nil
 	}
@@ -61,7 +64,7 @@ func (t chatTarget) Pause() []byte {
 	return out
 }
 
-func (t chatTarget) Kept() int {
+func (t *chatTarget) Kept() int {
 	if family, ok := t.Stream.(interface{ Kept() int }); ok {
 		return family.Kept()
 	}
