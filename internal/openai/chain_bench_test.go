@@ -152,7 +152,7 @@ func BenchmarkChain(b *testing.B) {
 			return chatonmessages.NewStream(askedMessages, newCall(), openrouter.NewChatStream(second))
 		}},
 		{"messages-to-responses", nil, guardrail.Chat, messages, func() openai.Stream {
-			return chatonmessages.NewStream(askedMessages, newCall(), responsesonchat.NewStream(asked, newCall(), benchIDs{}))
+			return chatonmessages.NewStreamTo(askedMessages, newCall(), responsesonchat.NewStream(asked, newCall(), benchIDs{}))
 		}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -35,9 +35,6 @@ type Delta struct {
 	StopSequence string
 	ServiceTier  []byte
 	Usage        []byte // of a chat completion
-
-	choices [1]ChunkChoice // of the chunk
-	calls   [1]ChunkCall
 }
 
 // CallDelta begins a tool call or is a fragment of one.
@@ -114,38 +111,17 @@ func (s *ChatStream) Write(dst []byte, d *Delta) []byte {
 	return append(dst, "}"+eventEnd...)
 }
 
-// ReadDelta takes a chunk as Write does, and returns what [ChatStream.Read] returns of the same
-// chunk of a provider: a translation of it needs no text. The chunk is valid until d changes.
-func (s *ChatStream) ReadDelta(d *Delta) (chunk Chunk, found bool, bad *apierror.Error) {
+// Accept takes a chunk as Write does, for a stream that shows it in another way. Created is when the answer
+// was, in unix seconds.
+func (s *ChatStream) Accept(d *Delta) (created int64, bad *apierror.Error) {
 	if s.done || s.ended {
-		return chunk, false, nil
+		return 0, nil
 	}
-	if _, _, bad := s.accept(d); bad != nil {
+	if _, _, bad = s.accept(d); bad != nil {
 		s.fail(nil, bad)
-		return chunk, false, bad
 	}
-	created := s.head.created
-	if isDigits(d.Created) {
-		created = d.Created
-	}
-	chunk.Created, _ = jsonscan.Int(created)
-	chunk.ServiceTier = d.ServiceTier
-	c := &d.choices[0]
-	*c = ChunkChoice{
-		Logprobs: d.Logprobs,
-		Content:  ChunkValue{JSON: d.Content}, Refusal: ChunkValue{JSON: d.Refusal},
-		ReasoningContent: ChunkValue{JSON: d.Reasoning}, ReasoningDetails: d.ReasoningDetails,
-		Annotations: d.Annotations,
-	}
-	if call := d.Call; call != nil {
-		d.calls[0] = ChunkCall{Index: int64(call.Index), ID: call.ID, Name: call.Name, Arguments: ChunkValue{JSON: call.Arguments}}
-		if call.Begin && call.ID == nil {
-			d.calls[0].ID = NewCallID(&s.call, call.Index)
-		}
-		c.Calls = d.calls[:]
-	}
-	chunk.Choices = d.choices[:]
-	return chunk, true, nil
+	created, _ = jsonscan.Int(s.head.created)
+	return created, bad
 }
 
 // accept takes a chunk into the state of the stream. It reports whether the chunk is the first, and

@@ -99,5 +99,5 @@ func (a *messagesOnResponses) Whole(dst, body []byte) ([]byte, openai.Summary, e
 }
 
 func (a *messagesOnResponses) Stream() openai.Stream {
-	return chatonresponses.NewStream(a.upstream, a.messages.call, messagesonchat.NewStream(a.messages.original, a.messages.call, a.messages.id))
+	return chatonresponses.NewStreamTo(a.upstream, a.messages.call, messagesonchat.NewStream(a.messages.original, a.messages.call, a.messages.id))
 }

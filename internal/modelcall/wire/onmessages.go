@@ -122,5 +122,5 @@ func (a *responsesOnMessages) Whole(dst, body []byte) ([]byte, openai.Summary, e
 
 func (a *responsesOnMessages) Stream() openai.Stream {
 	r := &a.responses
-	return chatonmessages.NewStream(a.upstream, r.call, responsesonchat.NewStream(r.original, r.call, r.ids))
+	return chatonmessages.NewStreamTo(a.upstream, r.call, responsesonchat.NewStream(r.original, r.call, r.ids))
 }

@@ -32,7 +32,7 @@ const broken = "error"
 type reader struct {
 	call     *openai.Call
 	original *Original
-	to       completion.Writer
+	to       translate.Content
 
 	thinking thinking
 
@@ -58,7 +58,7 @@ type toolCall struct {
 	some bool // it has arguments
 }
 
-func newReader(call *openai.Call, o *Original, to completion.Writer, whole bool) reader {
+func newReader(call *openai.Call, o *Original, to translate.Content, whole bool) reader {
 	return reader{call: call, original: o, to: to, thinking: thinking{to: completion.NewThoughts(to, jsonscan.AppendString(nil, o.origin), whole)}}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // writer writes an answer as chat.
 type writer interface {
-	completion.Writer
+	translate.Content
 	Image(url []byte)
 	Call(n int, id, name, arguments, extra []byte)
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/completion"
 )
 
 // sources are what an answer cites; both objects come with its last event. Google counts bytes of the
@@ -38,7 +37,7 @@ func (r *reader) cite() {
 		}
 		written++
 		start, end := s.characters(translate.CountOf(segment, "startIndex")), s.characters(translate.CountOf(segment, "endIndex"))
-		r.to.Citation(completion.URLCitation(uri, title, start, end))
+		r.to.Citation(translate.NewCitation(uri, title, start, end))
 	}
 	chunks := translate.Member(s.grounding, "groundingChunks")
 	found := jsonscan.Elements(chunks, nil)

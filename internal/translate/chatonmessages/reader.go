@@ -17,7 +17,7 @@ import (
 type reader struct {
 	call     *openai.Call
 	original *Original
-	to       completion.Writer
+	to       translate.Content
 	thoughts completion.Thoughts
 
 	blocks     []block
@@ -224,7 +224,7 @@ func (r *reader) stop(b *block, cut bool) {
 			r.to.Text(rest, nil)
 		}
 		for _, c := range b.cites {
-			r.to.Citation(completion.URLCitation(c[0], c[1], b.from, r.characters))
+			r.to.Citation(translate.NewCitation(c[0], c[1], b.from, r.characters))
 		}
 		b.cites = nil
 	case thinkingBlock:

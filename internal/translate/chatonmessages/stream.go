@@ -26,8 +26,14 @@ var _ openai.Stream = (*Stream)(nil)
 // NewStream returns the stream of one client. It owns the family's own stream, which sends the
 // chunks.
 func NewStream(original *Original, call openai.Call, family openai.DeltaStream) *Stream {
-	s := &Stream{call: call, client: completion.NewStream(original.functions, family)}
-	s.reader = reader{call: &s.call, original: original, to: &s.client.Chunks, thoughts: completion.NewThoughts(&s.client.Chunks, jsonscan.AppendString(nil, original.origin), false)}
+	return NewStreamTo(original, call, completion.NewTarget(original.functions, family))
+}
+
+// NewStreamTo returns the stream of one client of any API. It owns the client's own stream.
+func NewStreamTo(original *Original, call openai.Call, to completion.Target) *Stream {
+	s := &Stream{call: call, client: completion.Stream{To: to}}
+	content := to.Content()
+	s.reader = reader{call: &s.call, original: original, to: content, thoughts: completion.NewThoughts(content, jsonscan.AppendString(nil, original.origin), false)}
 	return s
 }
 
@@ -100,7 +106,7 @@ func (s *Stream) startMessage(message openai.Object) {
 	value := message.Get("id")
 	if id, ok := jsonscan.String(value); ok && id != "" && s.sum.UpstreamID == "" && len(value) <= maxID {
 		s.sum.UpstreamID = id
-		s.client.Chunks.SetHead(value, nil)
+		s.client.To.SetHead(value, nil)
 	}
 	s.takeUsage(message.Get("usage"))
 }
@@ -120,7 +126,7 @@ func (s *Stream) stop() *apierror.Error {
 		return bad
 	}
 	s.sum.NativeFinish = s.reader.native(finish)
-	s.client.Chunks.Finish(completion.Ending{Finish: finish, Usage: s.sum.Usage, HasUsage: s.sum.HasUsage})
+	s.client.To.Finish(completion.Ending{Finish: finish, Usage: s.sum.Usage, HasUsage: s.sum.HasUsage})
 	s.reader.done = true
 	return nil
 }
@@ -136,7 +142,7 @@ func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
 // Summary implements [openai.Stream]. Id, native finish reason and usage are those of the
 // provider's message.
 func (s *Stream) Summary() openai.Summary {
-	sum := s.client.Summary()
+	sum := s.client.To.Summary()
 	sum.UpstreamID, sum.Finished = s.sum.UpstreamID, s.sum.Finished
 	sum.Usage, sum.HasUsage, sum.Later = s.sum.Usage, s.sum.HasUsage, s.sum.Later
 	if s.sum.NativeFinish != "" {
@@ -145,5 +151,5 @@ func (s *Stream) Summary() openai.Summary {
 	return sum
 }
 
-// Kept returns how many bytes of the answer the family's stream keeps.
-func (s *Stream) Kept() int { return s.client.Kept() }
+// Kept returns how many bytes of the answer the client's own stream keeps.
+func (s *Stream) Kept() int { return s.client.To.Kept() }

@@ -7,7 +7,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/completion"
 )
 
 // reader reads the content of a response from the events of a stream or from the output of a whole
@@ -16,7 +15,7 @@ import (
 type reader struct {
 	call     *openai.Call
 	original *Original
-	to       completion.Writer
+	to       translate.Content
 
 	inside   *openai.Event // what is read is inside of; nil for a whole answer
 	items    itemList
@@ -142,7 +141,7 @@ func (r *reader) emitCitation(p *part, annotation []byte) {
 	p.cited = true
 	start, _ := jsonscan.Int(c.Start)
 	end, _ := jsonscan.Int(c.End)
-	r.to.Citation(completion.URLCitation(c.URL, c.Title, start+p.before, end+p.before))
+	r.to.Citation(translate.NewCitation(c.URL, c.Title, start+p.before, end+p.before))
 }
 
 // flush emits what replaces half a character that an item was left with.

@@ -18,20 +18,20 @@ func (t *translation) stop() {
 
 // stopWriter passes an answer on up to the first stop sequence in its text.
 type stopWriter struct {
-	to    completion.Writer
+	to    translate.Content
 	stops translate.Stops
 	found string // the sequence that ended the answer
 }
 
 // until returns a writer that ends the answer at a stop sequence of the request.
-func (o *Original) until(w completion.Writer) *stopWriter {
+func (o *Original) until(w translate.Content) *stopWriter {
 	return &stopWriter{to: w, stops: translate.Stops{Sequences: o.stops}}
 }
 
-// Begin implements [completion.Writer].
+// Begin implements [translate.Content].
 func (w *stopWriter) Begin(text bool) { w.to.Begin(text) }
 
-// Text implements [completion.Writer].
+// Text implements [translate.Content].
 func (w *stopWriter) Text(piece, logprobs []byte) {
 	switch {
 	case len(w.stops.Sequences) == 0:
@@ -52,7 +52,7 @@ func (w *stopWriter) put(text string) {
 // flush passes on what was held back: no text follows.
 func (w *stopWriter) flush() { w.put(w.stops.Rest()) }
 
-// Refusal implements [completion.Writer].
+// Refusal implements [translate.Content].
 func (w *stopWriter) Refusal(piece []byte) {
 	if w.found == "" {
 		w.flush()
@@ -60,21 +60,21 @@ func (w *stopWriter) Refusal(piece []byte) {
 	}
 }
 
-// Reasoning implements [completion.Writer].
-func (w *stopWriter) Reasoning(piece, details []byte) {
+// Reasoning implements [translate.Content].
+func (w *stopWriter) Reasoning(piece, detail []byte) {
 	if w.found == "" {
-		w.to.Reasoning(piece, details)
+		w.to.Reasoning(piece, detail)
 	}
 }
 
-// Citation implements [completion.Writer].
-func (w *stopWriter) Citation(annotation []byte) {
+// Citation implements [translate.Content].
+func (w *stopWriter) Citation(c translate.Citation) {
 	if w.found == "" {
-		w.to.Citation(annotation)
+		w.to.Citation(c)
 	}
 }
 
-// BeginCall implements [completion.Writer].
+// BeginCall implements [translate.Content].
 func (w *stopWriter) BeginCall(n int, custom bool, id, name []byte) {
 	if w.found == "" {
 		w.flush()
@@ -82,7 +82,7 @@ func (w *stopWriter) BeginCall(n int, custom bool, id, name []byte) {
 	}
 }
 
-// Arguments implements [completion.Writer].
+// Arguments implements [translate.Content].
 func (w *stopWriter) Arguments(n int, custom bool, piece []byte) {
 	if w.found == "" {
 		w.to.Arguments(n, custom, piece)

@@ -26,9 +26,14 @@ var _ openai.Stream = (*Stream)(nil)
 // NewStream returns the stream of one client. It owns the family's own stream, which sends the
 // chunks.
 func NewStream(original *Original, call openai.Call, family openai.DeltaStream) *Stream {
-	s := &Stream{call: original.call(call), client: completion.NewStream(original.functions, family)}
+	return NewStreamTo(original, call, completion.NewTarget(original.functions, family))
+}
+
+// NewStreamTo returns the stream of one client of any API. It owns the client's own stream.
+func NewStreamTo(original *Original, call openai.Call, to completion.Target) *Stream {
+	s := &Stream{call: original.call(call), client: completion.Stream{To: to}}
 	s.responses = openai.NewResponsesStream(s.call)
-	s.until = original.until(&s.client.Chunks)
+	s.until = original.until(to.Content())
 	s.reader = reader{call: &s.call, original: original, to: s.until}
 	return s
 }
@@ -88,7 +93,7 @@ func (s *Stream) readWhole(repaired *openai.ResponsesEvent, name []byte) *apierr
 	s.until.end(&end)
 	sum := s.responses.Summary()
 	end.Usage, end.HasUsage = sum.Usage, sum.HasUsage
-	s.client.Chunks.Finish(end)
+	s.client.To.Finish(end)
 	return nil
 }
 
@@ -99,14 +104,11 @@ func (s *Stream) stop() {
 	if s.call.Estimate != nil {
 		e.Usage, e.HasUsage = s.call.Estimate(), true
 	}
-	s.client.Chunks.Finish(e)
+	s.client.To.Finish(e)
 }
 
 // setHead takes id and time of the response, from the first event that has it.
 func (s *Stream) setHead(e *openai.ResponsesEvent) {
-	if s.client.Chunks.Named() {
-		return
-	}
 	var id, created []byte
 	if _, ok := translate.Unquoted(e.ID); ok && len(e.ID) <= maxItemID {
 		id = e.ID
@@ -114,7 +116,7 @@ func (s *Stream) setHead(e *openai.ResponsesEvent) {
 	if i, ok := jsonscan.Find(e.Response, e.ResponseMembers, "created_at"); ok && e.ResponseMembers[i].Kind == '0' {
 		created = e.ResponseMembers[i].Value(e.Response)
 	}
-	s.client.Chunks.SetHead(id, created)
+	s.client.To.SetHead(id, created)
 }
 
 // Done implements [openai.Stream].
@@ -128,7 +130,7 @@ func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
 // Summary implements [openai.Stream]. Id, finish reason and usage are those of the provider's
 // response.
 func (s *Stream) Summary() openai.Summary {
-	sum, provider := s.client.Summary(), s.responses.Summary()
+	sum, provider := s.client.To.Summary(), s.responses.Summary()
 	sum.UpstreamID, sum.NativeFinish = provider.UpstreamID, provider.NativeFinish
 	sum.Usage, sum.HasUsage, sum.Later = provider.Usage, provider.HasUsage, provider.Later
 	return sum

@@ -61,7 +61,7 @@ func (r *Reader) readPart(object []byte) *apierror.Error {
 // readThinking takes a string or a list of text parts.
 func (r *Reader) readThinking(value []byte) {
 	if piece, ok := translate.Unquoted(value); ok {
-		r.to.Reasoning(piece)
+		r.to.Reasoning(piece, nil)
 		return
 	}
 	for span := range jsonscan.AllElements(value) {
@@ -74,7 +74,7 @@ func (r *Reader) reasoningMember(object []byte, key string) {
 	for m := range jsonscan.AllMembers(object) {
 		if string(m.DecodedKey(object)) == key {
 			if piece, ok := translate.Unquoted(m.Value(object)); ok {
-				r.to.Reasoning(piece)
+				r.to.Reasoning(piece, nil)
 			}
 		}
 	}
@@ -85,11 +85,27 @@ func (r *Reader) reasoningMember(object []byte, key string) {
 // and a chat request does not send it back.
 func (r *Reader) readReasoningDetails(details []byte) {
 	for span := range jsonscan.AllElements(details) {
-		detail := span.Value(details)
 		if span.Kind == '{' {
-			r.reasoningMember(detail, "text")
-			r.reasoningMember(detail, "summary")
+			r.detailText(span.Value(details))
 		}
+	}
+}
+
+func (r *Reader) detailText(detail []byte) {
+	r.reasoningMember(detail, "text")
+	r.reasoningMember(detail, "summary")
+}
+
+// reasoning takes a piece of reasoning, and an element of reasoning_details.
+func (r *Reader) reasoning(piece, detail []byte) {
+	switch {
+	case len(piece) > 0:
+		r.to.Reasoning(piece, nil)
+	case len(detail) > 0:
+		r.detailText(detail)
+	}
+	if r.opt.Details && len(detail) > 0 {
+		r.to.Reasoning(nil, detail)
 	}
 }
 
@@ -127,18 +143,14 @@ func (r *Reader) readCalls(calls []openai.ChunkCall) *apierror.Error {
 			if _, ok := translate.Unquoted(c.Name); !ok {
 				return translate.ProviderFailure(r.call, translate.NamelessCall)
 			}
-			if bad := r.to.BeginCall(c.ID, c.Name); bad != nil {
-				return bad
-			}
+			r.to.BeginCall(int(index), false, c.ID, c.Name)
 			r.calls++
 		}
 		if index >= r.calls {
 			return translate.ProviderFailure(r.call, translate.FragmentOfNoCall)
 		}
 		if piece, ok := translate.Unquoted(c.Arguments.JSON); ok {
-			if bad := r.to.Arguments(index, piece); bad != nil {
-				return bad
-			}
+			r.to.Arguments(int(index), false, piece)
 		}
 	}
 	return nil

@@ -11,34 +11,19 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// Content takes the content of an answer, piece by piece, in the order in which a model makes it.
-// Pieces are JSON strings without their quotes, and are valid until the call returns.
-type Content interface {
-	// Text takes text and the log probabilities of its tokens, as elements of a list.
-	Text(piece, logprobs []byte)
-	Reasoning(piece []byte)
-	Refusal(piece []byte)
-	Citation(c translate.Citation)
-	// BeginCall begins a tool call. Its id and name are quoted.
-	BeginCall(id, name []byte) *apierror.Error
-	// Arguments takes arguments of a call, which are counted from 0.
-	Arguments(call int64, piece []byte) *apierror.Error
-}
-
 // Options is what a [Reader] depends on.
 type Options struct {
 	Stream   bool   // chunks of a stream, not a whole completion
 	Logprobs bool   // the caller asked for log probabilities
 	Answer   string // what the caller gets, for errors: "a response"
-	// Details takes reasoning_details, after the reasoning in them; nil: nobody needs more of them.
-	Details func(details []byte)
+	Details  bool   // what gets the content takes reasoning_details
 }
 
 // Reader reads a provider's chunks, or its whole completion, and gives their content to a
 // translation.
 type Reader struct {
 	call *openai.Call
-	to   Content
+	to   translate.Content
 	opt  Options
 
 	choice int64  // the index of the choice that is the answer, -1 before it began
@@ -48,7 +33,7 @@ type Reader struct {
 }
 
 // NewReader returns the reader of one answer.
-func NewReader(call *openai.Call, to Content, opt Options) Reader {
+func NewReader(call *openai.Call, to translate.Content, opt Options) Reader {
 	return Reader{call: call, to: to, opt: opt, choice: -1}
 }
 
@@ -129,9 +114,9 @@ func (r *Reader) readRepeated(text []byte) *apierror.Error {
 	case r.repeat.kind == textContent:
 		r.to.Text(piece, nil)
 	case r.repeat.kind == reasoningContent:
-		r.to.Reasoning(piece)
+		r.to.Reasoning(piece, nil)
 	case r.repeat.kind == argumentsContent:
-		return r.to.Arguments(r.repeat.call, piece)
+		r.to.Arguments(int(r.repeat.call), false, piece)
 	}
 	return nil
 }
@@ -147,14 +132,14 @@ func (r *Reader) readChoice(c *openai.ChunkChoice) *apierror.Error {
 	}
 	// Many providers send their reasoning under two names at once.
 	if piece, ok := translate.Unquoted(c.Reasoning.JSON); ok {
-		r.to.Reasoning(piece)
+		r.to.Reasoning(piece, nil)
 	} else if piece, ok := translate.Unquoted(c.ReasoningContent.JSON); ok {
-		r.to.Reasoning(piece)
+		r.to.Reasoning(piece, nil)
 	} else if isArray(c.ReasoningDetails) {
 		r.readReasoningDetails(c.ReasoningDetails)
 	}
-	if r.opt.Details != nil && isArray(c.ReasoningDetails) {
-		r.opt.Details(c.ReasoningDetails)
+	if r.opt.Details {
+		translate.EachObject(c.ReasoningDetails, func(detail []byte) { r.to.Reasoning(nil, detail) })
 	}
 	if bad := r.readContent(c.Content.JSON); bad != nil {
 		return bad

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
@@ -13,19 +12,16 @@ import (
 type script struct{ strings.Builder }
 
 func (s *script) Text(piece, logprobs []byte) { s.note("text", piece, logprobs) }
-func (s *script) Reasoning(piece []byte)      { s.note("reasoning", piece) }
+func (s *script) Reasoning(piece, _ []byte)   { s.note("reasoning", piece) }
 func (s *script) Refusal(piece []byte)        { s.note("refusal", piece) }
+func (s *script) Begin(bool)                  {}
 
 func (s *script) Citation(c translate.Citation) { s.note("citation", c.URL) }
 
-func (s *script) BeginCall(id, name []byte) *apierror.Error {
-	s.note("call", id, name)
-	return nil
-}
+func (s *script) BeginCall(_ int, _ bool, id, name []byte) { s.note("call", id, name) }
 
-func (s *script) Arguments(call int64, piece []byte) *apierror.Error {
+func (s *script) Arguments(call int, _ bool, piece []byte) {
 	s.note("arguments", []byte{'0' + byte(call)}, piece)
-	return nil
 }
 
 func (s *script) note(what string, values ...[]byte) {

@@ -3,9 +3,10 @@ package chunks
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// Writer writes the answer of another API, whole or as the events of a stream. The [Content] of a
+// Writer writes the answer of another API, whole or as the events of a stream. The [translate.Content] of a
 // chunk comes between Begin and CheckSize.
 type Writer interface {
 	// Begin begins with a chunk that does not repeat the one before. sum is what is known of the
@@ -34,7 +35,7 @@ type Writer interface {
 // Result reads a provider's whole chat completion. A body that is not a completion, reports an
 // error, or has content that the writer's API cannot have, is a [*apierror.Error], also in the
 // summary.
-func Result(completion []byte, call *openai.Call, content Content, to Writer, opt Options) (openai.Summary, error) {
+func Result(completion []byte, call *openai.Call, content translate.Content, to Writer, opt Options) (openai.Summary, error) {
 	r := NewReader(call, content, opt)
 	var bad *apierror.Error
 	sum, err := openai.ReadChatResult(completion, *call, func(chunk *openai.Chunk) {
@@ -64,16 +65,19 @@ type Stream struct {
 	chat    *openai.ChatStream
 	reader  Reader
 	to      Writer
+	target  target
 	failure *apierror.Error
 	ended   bool // the client got the end
 }
 
-var _ openai.DeltaStream = (*Stream)(nil)
+var _ openai.Stream = (*Stream)(nil)
 
 // NewStream returns the stream of one client; call.IncludeUsage has no meaning here.
-func NewStream(call *openai.Call, content Content, to Writer, opt Options) *Stream {
+func NewStream(call *openai.Call, content translate.Content, to Writer, opt Options) *Stream {
 	call.IncludeUsage, opt.Stream = false, true
-	return &Stream{chat: openai.NewChatStream(*call), reader: NewReader(call, content, opt), to: to}
+	s := &Stream{chat: openai.NewChatStream(*call), reader: NewReader(call, content, opt), to: to}
+	s.target.s = s
+	return s
 }
 
 // Data implements [openai.Stream].
@@ -89,16 +93,7 @@ func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
 	return dst
 }
 
-// Write implements [openai.DeltaStream].
-func (s *Stream) Write(dst []byte, d *openai.Delta) []byte {
-	if s.ended {
-		return dst
-	}
-	chunk, found, bad := s.chat.ReadDelta(d)
-	return s.read(dst, &chunk, found, bad)
-}
-
-// read takes what was found in an event of the provider, or in a chunk of another translation.
+// read takes what was found in an event of the provider.
 func (s *Stream) read(dst []byte, chunk *openai.Chunk, found bool, bad *apierror.Error) []byte {
 	out := s.to.Out()
 	*out = dst

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
 // Chunks writes the deltas of a chat stream and gives them to the family's own stream.
@@ -24,14 +25,13 @@ type Chunks struct {
 	before, after []byte
 }
 
-var _ Writer = (*Chunks)(nil)
+var _ translate.Content = (*Chunks)(nil)
 
-// Named reports whether SetHead was called, or a chunk was sent without.
-func (c *Chunks) Named() bool { return c.named }
-
-// SetHead sets the id and the time of all chunks. The family's stream adds what is missing.
-func (c *Chunks) SetHead(id, created []byte) {
-	c.named, c.id, c.created = true, bytes.Clone(id), bytes.Clone(created)
+// setHead sets the id and the time of all chunks. The family's stream adds what is missing.
+func (c *Chunks) setHead(id, created []byte) {
+	if !c.named {
+		c.named, c.id, c.created = true, bytes.Clone(id), bytes.Clone(created)
+	}
 }
 
 var (
@@ -49,15 +49,13 @@ func (c *Chunks) send() {
 	d.Reasoning, d.ReasoningDetails, d.Logprobs, d.Images = nil, nil, nil, nil
 }
 
-// wrapped returns a value between two characters, until the next.
-func (c *Chunks) wrapped(begin byte, value []byte, end byte) []byte {
-	c.scratch = append(append(append(c.scratch[:0], begin), value...), end)
+// quoted returns a piece with its quotes, until the next.
+func (c *Chunks) quoted(piece []byte) []byte {
+	c.scratch = append(append(append(c.scratch[:0], '"'), piece...), '"')
 	return c.scratch
 }
 
-func (c *Chunks) quoted(piece []byte) []byte { return c.wrapped('"', piece, '"') }
-
-// Begin implements [Writer].
+// Begin implements [translate.Content].
 func (c *Chunks) Begin(text bool) {
 	if c.begun {
 		return
@@ -70,7 +68,7 @@ func (c *Chunks) Begin(text bool) {
 	c.send()
 }
 
-// Text implements [Writer].
+// Text implements [translate.Content].
 func (c *Chunks) Text(piece, logprobs []byte) {
 	if len(logprobs) == 0 && c.after != nil {
 		c.out = append(append(append(c.out, c.before...), piece...), c.after...)
@@ -96,31 +94,32 @@ func (c *Chunks) learn(chunk, piece []byte) {
 	}
 }
 
-// Refusal implements [Writer].
+// Refusal implements [translate.Content].
 func (c *Chunks) Refusal(piece []byte) {
 	c.delta.Refusal = c.quoted(piece)
 	c.send()
 }
 
-// Reasoning implements [Writer].
-func (c *Chunks) Reasoning(piece, details []byte) {
+// Reasoning implements [translate.Content].
+func (c *Chunks) Reasoning(piece, detail []byte) {
 	b, n := c.scratch[:0], 0
 	if piece != nil {
 		b = append(append(append(b, '"'), piece...), '"')
 		n = len(b)
 		c.delta.Reasoning = b
 	}
-	if details != nil {
-		b = append(append(append(b, '['), details...), ']')
+	if detail != nil {
+		b = append(append(append(b, '['), detail...), ']')
 		c.delta.ReasoningDetails = b[n:]
 	}
 	c.scratch = b
 	c.send()
 }
 
-// Citation implements [Writer].
-func (c *Chunks) Citation(annotation []byte) {
-	c.delta.Annotations = c.wrapped('[', annotation, ']')
+// Citation implements [translate.Content].
+func (c *Chunks) Citation(citation translate.Citation) {
+	c.scratch = append(appendCitation(append(c.scratch[:0], '['), citation), ']')
+	c.delta.Annotations = c.scratch
 	c.send()
 }
 
@@ -131,14 +130,14 @@ func (c *Chunks) Image(url []byte) {
 	c.send()
 }
 
-// BeginCall implements [Writer].
+// BeginCall implements [translate.Content].
 func (c *Chunks) BeginCall(n int, custom bool, id, name []byte) {
 	c.call = openai.CallDelta{Index: n, Custom: custom, Begin: true, ID: id, Name: name, Arguments: emptyText}
 	c.delta.Call = &c.call
 	c.send()
 }
 
-// Arguments implements [Writer].
+// Arguments implements [translate.Content].
 func (c *Chunks) Arguments(n int, custom bool, piece []byte) {
 	c.call = openai.CallDelta{Index: n, Custom: custom, Arguments: c.quoted(piece)}
 	c.delta.Call = &c.call
@@ -152,10 +151,9 @@ func (c *Chunks) Call(n int, id, name, arguments, extra []byte) {
 	c.send()
 }
 
-// Finish sends the chunk that ends the choice and the stream. The family's stream shows its usage
+// finish sends the chunk that ends the choice and the stream. The family's stream shows its usage
 // where it belongs.
-func (c *Chunks) Finish(e Ending) {
-	d := &c.delta
-	d.Finish, d.StopSequence, d.ServiceTier, d.Usage = e.Finish, e.Stop, e.Tier, e.usage()
+func (c *Chunks) finish(e Ending) {
+	e.Put(&c.delta)
 	c.send()
 }

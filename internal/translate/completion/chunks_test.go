@@ -9,10 +9,10 @@ import (
 )
 
 func TestChunksReleaseTheMemoryOfALongDelta(t *testing.T) {
-	s := NewStream(false, openai.NewChatStream(openai.Call{Model: "m", Provider: "p"}))
+	s := Stream{To: NewTarget(false, openai.NewChatStream(openai.Call{Model: "m", Provider: "p"}))}
 	long := []byte(strings.Repeat("hi", translate.MaxScratch))
 	s.Resume(nil)
-	c := &s.Chunks
+	c := s.To.Content().(*Chunks)
 	c.Begin(true)
 	c.Text(long, nil)
 	c.Reasoning(long, long)
@@ -37,9 +37,9 @@ func TestChunksReleaseTheMemoryOfALongDelta(t *testing.T) {
 
 func TestChunksThatAreAlikeAreThoseOfTheFamily(t *testing.T) {
 	write := func(alike bool) string {
-		s := NewStream(false, openai.NewChatStream(openai.Call{Model: "m", Provider: "p", IncludeUsage: true}))
+		s := Stream{To: NewTarget(false, openai.NewChatStream(openai.Call{Model: "m", Provider: "p", IncludeUsage: true}))}
 		s.Resume(nil)
-		c := &s.Chunks
+		c := s.To.Content().(*Chunks)
 		c.Alike = alike
 		c.Begin(true)
 		for _, piece := range []string{"a", `\"content\":\"b`, "", "c"} {
@@ -47,7 +47,7 @@ func TestChunksThatAreAlikeAreThoseOfTheFamily(t *testing.T) {
 			c.Text([]byte(piece), []byte(`{"token":"t"}`))
 			c.Reasoning([]byte(piece), nil)
 		}
-		c.Finish(Ending{Finish: "stop"})
+		s.To.Finish(Ending{Finish: "stop"})
 		out, err := s.Close(s.Pause(nil), nil, true)
 		if err != nil {
 			t.Fatal(err)

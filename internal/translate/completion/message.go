@@ -21,15 +21,15 @@ type toolCall struct {
 	extra    []byte // extra_content, nil for none
 }
 
-var _ Writer = (*Message)(nil)
+var _ translate.Content = (*Message)(nil)
 
 // NewMessage returns a message for a chat that has functions or tools.
 func NewMessage(functions translate.Functions) *Message { return &Message{functions: functions} }
 
-// Begin implements [Writer].
+// Begin implements [translate.Content].
 func (m *Message) Begin(bool) {}
 
-// Text implements [Writer].
+// Text implements [translate.Content].
 func (m *Message) Text(piece, logprobs []byte) {
 	m.hasContent = true
 	m.content = append(m.content, piece...)
@@ -38,20 +38,20 @@ func (m *Message) Text(piece, logprobs []byte) {
 	}
 }
 
-// Refusal implements [Writer].
+// Refusal implements [translate.Content].
 func (m *Message) Refusal(piece []byte) { m.refused = append(m.refused, piece...) }
 
-// Reasoning implements [Writer].
-func (m *Message) Reasoning(piece, details []byte) {
+// Reasoning implements [translate.Content].
+func (m *Message) Reasoning(piece, detail []byte) {
 	m.reasoning = append(m.reasoning, piece...)
-	if len(details) > 0 {
-		m.details = append(translate.AppendComma(m.details), details...)
+	if len(detail) > 0 {
+		m.details = append(translate.AppendComma(m.details), detail...)
 	}
 }
 
-// Citation implements [Writer].
-func (m *Message) Citation(annotation []byte) {
-	m.annotations = append(translate.AppendComma(m.annotations), annotation...)
+// Citation implements [translate.Content].
+func (m *Message) Citation(c translate.Citation) {
+	m.annotations = appendCitation(translate.AppendComma(m.annotations), c)
 }
 
 // Image takes an image by the URL with its data, JSON without quotes.
@@ -59,12 +59,12 @@ func (m *Message) Image(url []byte) {
 	m.images = appendImage(translate.AppendComma(m.images), url)
 }
 
-// BeginCall implements [Writer].
+// BeginCall implements [translate.Content].
 func (m *Message) BeginCall(_ int, custom bool, id, name []byte) {
 	m.calls = append(m.calls, toolCall{custom: custom, id: id, name: name})
 }
 
-// Arguments implements [Writer].
+// Arguments implements [translate.Content].
 func (m *Message) Arguments(n int, _ bool, piece []byte) {
 	m.calls[n].argument = append(m.calls[n].argument, piece...)
 }

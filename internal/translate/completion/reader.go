@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// Source reads the events of a provider's answer and gives their content to a [Writer].
+// Source reads the events of a provider's answer and gives their content to a [translate.Content].
 type Source interface {
 	// Await waits for the next event.
 	Await()
@@ -90,7 +90,8 @@ type Reader struct {
 	source Source
 	call   openai.Call
 	chat   *openai.ChatStream
-	client Stream  // writes to it
+	chunks *Chunks // write to it
+	client Stream  // likewise
 	buffer *[]byte // of out, nil for none
 	out    []byte  // chunks, of which those before at were read
 	at     int
@@ -105,9 +106,10 @@ func NewReader(functions translate.Functions, call openai.Call, source func(*ope
 	r := &Reader{call: call}
 	r.call.IncludeUsage = true
 	r.chat = openai.NewChatStream(r.call)
-	r.client = NewStream(functions, r.chat)
-	r.client.Chunks.Alike = true
-	r.source = source(&r.call, &r.client.Chunks)
+	to := newTarget(functions, r.chat)
+	r.chunks, r.client = &to.chunks, Stream{To: to}
+	r.chunks.Alike = true
+	r.source = source(&r.call, r.chunks)
 	return r
 }
 
@@ -140,11 +142,11 @@ func (r *Reader) fill() {
 	}
 	r.client.Resume(*r.buffer)
 	r.err = r.source.Take()
-	for took := true; took && r.err == nil && len(r.client.Chunks.out) < maxBatch; {
+	for took := true; took && r.err == nil && len(r.chunks.out) < maxBatch; {
 		took, r.err = r.source.TakeReceived()
 	}
 	if r.err == io.EOF {
-		r.client.Chunks.Finish(r.source.Ending())
+		r.chunks.finish(r.source.Ending())
 	}
 	r.out = r.client.Pause(nil)
 	if r.err != nil {

@@ -6,7 +6,7 @@ import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 // provider takes them back. A stream has an element of these for each piece, and a whole answer one for
 // each block. An empty line separates the texts of blocks where nothing else does.
 type Thoughts struct {
-	to       Writer
+	to       translate.Content
 	origin   []byte // whose thoughts they are, quoted
 	blocks   int    // how many began
 	whole    bool
@@ -17,7 +17,7 @@ type Thoughts struct {
 }
 
 // NewThoughts returns what writes the thoughts of an origin, a provider and its model, which is quoted.
-func NewThoughts(to Writer, origin []byte, whole bool) Thoughts {
+func NewThoughts(to translate.Content, origin []byte, whole bool) Thoughts {
 	return Thoughts{to: to, origin: origin, whole: whole}
 }
 

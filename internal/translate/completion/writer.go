@@ -8,26 +8,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// Writer writes the content of an answer as chat, in the order in which it arrives. Texts are JSON
-// without quotes; ids and names keep theirs.
-type Writer interface {
-	// Begin comes before anything else; further calls do nothing. text says that the answer begins with
-	// text.
-	Begin(text bool)
-
-	// Text takes text and the log probabilities of its tokens, as elements of a list.
-	Text(piece, logprobs []byte)
-	Refusal(piece []byte)
-
-	// Reasoning takes a piece of reasoning, and elements of reasoning_details. Either may be nil.
-	Reasoning(piece, details []byte)
-	Citation(annotation []byte)
-
-	// BeginCall begins tool call n, which counts from 0. The id may be nil.
-	BeginCall(n int, custom bool, id, name []byte)
-	Arguments(n int, custom bool, piece []byte)
-}
-
 // Ending is the end of an answer that the provider completed or cut off.
 type Ending struct {
 	Finish   string
@@ -35,6 +15,11 @@ type Ending struct {
 	Tier     []byte // service_tier, nil for none
 	Usage    openai.Usage
 	HasUsage bool // the provider reported usage
+}
+
+// Put sets in a delta what the last chunk of a stream has.
+func (e *Ending) Put(d *openai.Delta) {
+	d.Finish, d.StopSequence, d.ServiceTier, d.Usage = e.Finish, e.Stop, e.Tier, e.usage()
 }
 
 // usage returns the usage of a chat completion, nil if the provider reported none.
@@ -45,15 +30,14 @@ func (e *Ending) usage() []byte {
 	return translate.AppendUsage(nil, e.Usage)
 }
 
-// URLCitation returns the citation of a URL as chat has it, with quoted texts. It counts characters
-// from the beginning of the message.
-func URLCitation(url, title []byte, start, end int64) []byte {
-	a := []byte(`{"type":"url_citation","url_citation":{`)
-	a = translate.AppendMember(a, "url", url)
-	a = translate.AppendMember(a, "title", title)
-	a = translate.AppendIntMember(a, "start_index", start)
-	a = translate.AppendIntMember(a, "end_index", end)
-	return append(a, "}}"...)
+// appendCitation appends the citation of a URL as chat has it.
+func appendCitation(dst []byte, c translate.Citation) []byte {
+	dst = append(dst, `{"type":"url_citation","url_citation":{`...)
+	dst = translate.AppendMember(dst, "url", c.URL)
+	dst = translate.AppendMember(dst, "title", c.Title)
+	dst = translate.AppendMember(dst, "start_index", c.Start)
+	dst = translate.AppendMember(dst, "end_index", c.End)
+	return append(dst, "}}"...)
 }
 
 // appendLogprobs appends the value of a choice's logprobs.

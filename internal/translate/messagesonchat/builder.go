@@ -8,7 +8,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/chunks"
 )
 
 // builder builds a message from the pieces of a provider's answer, whole or in a stream. In a stream
@@ -20,15 +19,16 @@ type builder struct {
 	events    eventWriter
 
 	blocks  []block
-	head    int   // the block that is open in the stream; those before are done
-	calls   []int // the blocks of the provider's tool calls, by its index
-	refused bool  // the provider said that it refuses
-	invalid bool  // some call has arguments that are no JSON object
-	size    int   // bytes of tool calls, and of what waits for earlier blocks; of all blocks if whole
-	output  int   // bytes of the answer
+	head    int             // the block that is open in the stream; those before are done
+	calls   []int           // the blocks of the provider's tool calls, by its index
+	refused bool            // the provider said that it refuses
+	bad     *apierror.Error // what fails the answer
+	invalid bool            // some call has arguments that are no JSON object
+	size    int             // bytes of tool calls, and of what waits for earlier blocks; of all blocks if whole
+	output  int             // bytes of the answer
 }
 
-var _ chunks.Content = (*builder)(nil)
+var _ translate.Content = (*builder)(nil)
 
 func newBuilder(call openai.Call, original *Original, id string) *builder {
 	return &builder{
@@ -67,74 +67,73 @@ func (b *builder) piece(n int, piece []byte) {
 	b.show()
 }
 
-// Text implements [chunks.Content]. Log probabilities have no counterpart.
+// Begin implements [translate.Content].
+func (b *builder) Begin(bool) {}
+
+// Text implements [translate.Content]. Log probabilities have no counterpart.
 func (b *builder) Text(piece, _ []byte) {
 	if len(piece) > 0 {
 		b.grow(textBlock, piece)
 	}
 }
 
-// Reasoning implements [chunks.Content].
-func (b *builder) Reasoning(piece []byte) {
-	if b.original.thinking {
+// Reasoning implements [translate.Content].
+func (b *builder) Reasoning(piece, detail []byte) {
+	switch {
+	case detail != nil:
+		b.readSigned(detail)
+		b.show()
+	case b.original.thinking:
 		b.grow(thinkingBlock, piece)
 	}
 }
 
-// readSigned takes elements of reasoning_details, or pieces of them. They are the signature of the
-// thinking before them. Without any they are redacted thinking: behind a text only what a call needs.
-func (b *builder) readSigned(details []byte) {
-	for span := range jsonscan.AllElements(details) {
-		if span.Kind != '{' {
-			continue
-		}
-		detail, last := span.Value(details), len(b.blocks)-1
-		if last >= 0 && b.blocks[last].kind == thinkingBlock {
-			b.size += b.blocks[last].signed.Take(detail)
-			continue
-		}
-		var s translate.SignedReasoning
-		kept := s.Take(detail)
-		if len(s.Elements) == 0 || last >= 0 && b.blocks[last].kind == textBlock && !bytes.Contains(detail, []byte(`"id"`)) {
-			continue
-		}
-		it := b.add(redactedBlock)
-		it.signed, it.ended = s, true
-		b.size += kept
+// readSigned takes an element of reasoning_details, or a piece of one. It is the signature of the
+// thinking before it. Without any it is redacted thinking: behind a text only what a call needs.
+func (b *builder) readSigned(detail []byte) {
+	last := len(b.blocks) - 1
+	if last >= 0 && b.blocks[last].kind == thinkingBlock {
+		b.size += b.blocks[last].signed.Take(detail)
+		return
 	}
-	b.show()
+	var s translate.SignedReasoning
+	kept := s.Take(detail)
+	if len(s.Elements) == 0 || last >= 0 && b.blocks[last].kind == textBlock && !bytes.Contains(detail, []byte(`"id"`)) {
+		return
+	}
+	it := b.add(redactedBlock)
+	it.signed, it.ended = s, true
+	b.size += kept
 }
 
-// Refusal implements [chunks.Content].
+// Refusal implements [translate.Content].
 func (b *builder) Refusal(piece []byte) {
 	b.refused = true
 	b.grow(textBlock, piece)
 }
 
-// Citation implements [chunks.Content]. A message cites only what Anthropic's own search has found.
+// Citation implements [translate.Content]. A message cites only what Anthropic's own search has found.
 func (b *builder) Citation(translate.Citation) {}
 
-// BeginCall implements [chunks.Content].
-func (b *builder) BeginCall(id, name []byte) *apierror.Error {
+// BeginCall implements [translate.Content].
+func (b *builder) BeginCall(_ int, _ bool, id, name []byte) {
 	it := b.add(toolBlock)
 	it.id, it.name = callIDs.Quoted(id), bytes.Clone(b.original.names.Caller(name))
 	b.calls = append(b.calls, len(b.blocks)-1)
 	b.size += len(id) + len(name)
 	b.show()
-	return b.checkSize()
 }
 
-// Arguments implements [chunks.Content].
-func (b *builder) Arguments(call int64, piece []byte) *apierror.Error {
+// Arguments implements [translate.Content].
+func (b *builder) Arguments(call int, _ bool, piece []byte) {
 	n := b.calls[call]
-	if n < b.head && b.events.on {
-		if text, _ := jsonscan.String(append(append([]byte{'"'}, piece...), '"')); strings.TrimSpace(text) == "" {
-			return nil
-		}
-		return translate.ProviderFailure(&b.call, "answered with a piece of a tool call that had ended")
+	if n >= b.head || !b.events.on {
+		b.piece(n, piece)
+		return
 	}
-	b.piece(n, piece)
-	return nil
+	if text, _ := jsonscan.String(append(append([]byte{'"'}, piece...), '"')); strings.TrimSpace(text) != "" {
+		b.bad = translate.ProviderFailure(&b.call, "answered with a piece of a tool call that had ended")
+	}
 }
 
 // show writes what can be shown: the open block, and those behind it as soon as it ends. A call ends
@@ -183,7 +182,10 @@ func (b *builder) finish(it *block) {
 	}
 }
 
-// checkSize fails an answer that is longer than any should be.
+// checkSize fails an answer that is longer than any should be, or wrong.
 func (b *builder) checkSize() *apierror.Error {
+	if b.bad != nil {
+		return b.bad
+	}
 	return translate.CheckSize(&b.call, len(b.blocks), b.size)
 }

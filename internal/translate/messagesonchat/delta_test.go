@@ -33,14 +33,14 @@ func TestAWrittenAnswerIsLikeThatOfAProvider(t *testing.T) {
 	for _, w := range written {
 		d := w.delta
 		d.ID, d.Created = []byte(`"c1"`), []byte("1700000000")
-		out = s.Write(out, &d)
+		out = translatetest.Write(s, out, &d)
 		wire.WriteString(translatetest.Chunk(w.wire, translatetest.Null))
 	}
-	out = s.Write(out, &openai.Delta{Finish: "tool_calls", Usage: []byte(usage)})
+	out = translatetest.Write(s, out, &openai.Delta{Finish: "tool_calls", Usage: []byte(usage)})
 	if !s.Done() {
 		t.Error("expects more")
 	}
-	out = s.Write(out, &openai.Delta{Content: []byte(`"late"`)})
+	out = translatetest.Write(s, out, &openai.Delta{Content: []byte(`"late"`)})
 	out, err := s.Close(out, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -10,11 +10,7 @@ import (
 
 // options are what the provider's answer is read for.
 func (b *builder) options() chunks.Options {
-	opt := chunks.Options{Answer: "a message"}
-	if b.original.signed {
-		opt.Details = b.readSigned
-	}
-	return opt
+	return chunks.Options{Details: b.original.signed, Answer: "a message"}
 }
 
 // Result appends the message that a provider's whole chat completion becomes, with this id. A body

@@ -7,7 +7,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/chunks"
 )
 
 // maxLogprobs bounds the log probabilities of an answer in bytes of JSON. With 20 alternatives a
@@ -40,7 +39,7 @@ type builder struct {
 	logprobsBytes int
 }
 
-var _ chunks.Content = (*builder)(nil)
+var _ translate.Content = (*builder)(nil)
 
 func newBuilder(call openai.Call, original *Original, ids IDs) *builder {
 	return &builder{
@@ -114,7 +113,10 @@ func (b *builder) textPart(refusal bool) (*item, *part) {
 	return it, p
 }
 
-// Text implements [chunks.Content].
+// Begin implements [translate.Content].
+func (b *builder) Begin(bool) {}
+
+// Text implements [translate.Content].
 func (b *builder) Text(piece, logprobs []byte) {
 	it, p := b.textPart(false)
 	if len(logprobs) > 0 {
@@ -124,15 +126,19 @@ func (b *builder) Text(piece, logprobs []byte) {
 	b.grow(it, p, piece, logprobs)
 }
 
-// Refusal implements [chunks.Content].
+// Refusal implements [translate.Content].
 func (b *builder) Refusal(piece []byte) {
 	it, p := b.textPart(true)
 	b.grow(it, p, piece, nil)
 }
 
-// Reasoning implements [chunks.Content].
-func (b *builder) Reasoning(piece []byte) {
+// Reasoning implements [translate.Content].
+func (b *builder) Reasoning(piece, detail []byte) {
 	it := b.current(reasoning)
+	if detail != nil {
+		b.textSize += it.signed.Take(detail)
+		return
+	}
 	if len(it.parts) == 0 {
 		it.parts = append(it.parts, part{})
 		b.events.partAdded(it, it.last())
@@ -140,7 +146,7 @@ func (b *builder) Reasoning(piece []byte) {
 	b.grow(it, it.last(), piece, nil)
 }
 
-// Citation implements [chunks.Content].
+// Citation implements [translate.Content].
 func (b *builder) Citation(c translate.Citation) {
 	annotation := urlCitation(c)
 	it, p := b.textPart(false)
@@ -150,8 +156,8 @@ func (b *builder) Citation(c translate.Citation) {
 	p.annotated++
 }
 
-// BeginCall implements [chunks.Content].
-func (b *builder) BeginCall(callID, name []byte) *apierror.Error {
+// BeginCall implements [translate.Content].
+func (b *builder) BeginCall(_ int, _ bool, callID, name []byte) {
 	b.closeOpen()
 	name = b.original.names.Caller(name)
 	tool, ok := b.original.tools[string(name)]
@@ -164,18 +170,16 @@ func (b *builder) BeginCall(callID, name []byte) *apierror.Error {
 	b.textSize += len(callID) + len(tool.namespace) + len(tool.name)
 	b.calls = append(b.calls, it.index)
 	b.events.itemAdded(it)
-	return b.checkSize()
 }
 
-// Arguments implements [chunks.Content].
-func (b *builder) Arguments(call int64, piece []byte) *apierror.Error {
+// Arguments implements [translate.Content].
+func (b *builder) Arguments(call int, _ bool, piece []byte) {
 	it := &b.items[b.calls[call]]
 	if it.kind == customCall {
 		b.textSize += len(piece) // also of what is not input
 		piece = it.input.next(piece)
 	}
 	b.grow(it, it.last(), piece, nil)
-	return nil
 }
 
 // grow adds a piece to a part.

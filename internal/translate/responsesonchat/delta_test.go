@@ -39,14 +39,14 @@ func TestAWrittenAnswerIsLikeThatOfAProvider(t *testing.T) {
 	for _, w := range written {
 		d := w.delta
 		d.ID, d.Created = []byte(`"c1"`), []byte("1700000000")
-		out = s.Write(out, &d)
+		out = translatetest.Write(s, out, &d)
 		wire.WriteString(translatetest.Chunk(w.wire, translatetest.Null))
 	}
-	out = s.Write(out, &openai.Delta{Finish: "tool_calls", Usage: []byte(deltaUsage)})
+	out = translatetest.Write(s, out, &openai.Delta{Finish: "tool_calls", Usage: []byte(deltaUsage)})
 	if !s.Done() {
 		t.Error("expects more")
 	}
-	out = s.Write(out, &openai.Delta{Content: []byte(`"late"`)})
+	out = translatetest.Write(s, out, &openai.Delta{Content: []byte(`"late"`)})
 	out, err := s.Close(out, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -88,10 +88,10 @@ func TestTheInputOfACustomToolIsTheSameHoweverItIsCut(t *testing.T) {
 			}
 			s := responsesonchat.NewStream(original, translatetest.NewCall(), counter{})
 			call := openai.CallDelta{Begin: true, ID: []byte(`"call_a"`), Name: []byte(`"f"`), Arguments: jsonscan.AppendString(nil, arguments[:cut])}
-			out := s.Write(nil, &openai.Delta{Call: &call})
+			out := translatetest.Write(s, nil, &openai.Delta{Call: &call})
 			call = openai.CallDelta{Arguments: jsonscan.AppendString(nil, arguments[cut:])}
-			out = s.Write(out, &openai.Delta{Call: &call})
-			out, err := s.Close(s.Write(out, &openai.Delta{Finish: "tool_calls"}), nil)
+			out = translatetest.Write(s, out, &openai.Delta{Call: &call})
+			out, err := s.Close(translatetest.Write(s, out, &openai.Delta{Finish: "tool_calls"}), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,7 +135,7 @@ func TestAWrittenAnswerThatIsTooLongFails(t *testing.T) {
 	var out []byte
 	piece := []byte(`"` + strings.Repeat("a", 1<<20) + `"`)
 	for i := 0; i < 40 && !s.Done(); i++ {
-		out = s.Write(out[:0], &openai.Delta{Content: piece})
+		out = translatetest.Write(s, out[:0], &openai.Delta{Content: piece})
 	}
 	if s.Summary().Err == nil || terminals(string(out)) != 1 {
 		t.Errorf("%+v", s.Summary())

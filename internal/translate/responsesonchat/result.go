@@ -31,11 +31,7 @@ func NewStream(original *Original, call openai.Call, ids IDs) *chunks.Stream {
 
 // options are what the provider's answer is read for.
 func (b *builder) options() chunks.Options {
-	opt := chunks.Options{Logprobs: b.original.logprobs, Answer: "a response"}
-	if b.original.signed {
-		opt.Details = b.readSigned
-	}
-	return opt
+	return chunks.Options{Logprobs: b.original.logprobs, Details: b.original.signed, Answer: "a response"}
 }
 
 // ending is the end of an answer that came to its end.

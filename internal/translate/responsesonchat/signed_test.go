@@ -67,10 +67,10 @@ func TestSignedReasoningReturnsInItsItem(t *testing.T) {
 	s := responsesonchat.NewStream(original, translatetest.NewCall(), counter{})
 	var out []byte
 	for _, p := range pieces {
-		out = s.Write(out, &openai.Delta{ReasoningDetails: []byte("[" + p + "]")})
+		out = translatetest.Write(s, out, &openai.Delta{ReasoningDetails: []byte("[" + p + "]")})
 	}
-	out = s.Write(out, &openai.Delta{Content: []byte(`"hello"`)})
-	out = s.Write(out, &openai.Delta{Finish: "stop"})
+	out = translatetest.Write(s, out, &openai.Delta{Content: []byte(`"hello"`)})
+	out = translatetest.Write(s, out, &openai.Delta{Finish: "stop"})
 	out, err := s.Close(out, nil)
 	if err != nil {
 		t.Fatal(err)
