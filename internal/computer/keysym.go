@@ -130,6 +130,17 @@ func Rune(r rune) (keysym uint32, ok bool) {
 	return unicodeKeysym + uint32(r), true
 }
 
+// other returns the character other than ASCII that a key types.
+func other(keysym uint32) (r rune, is bool) {
+	switch {
+	case keysym > utf8.RuneSelf && keysym <= 0xff:
+		return rune(keysym), true
+	case keysym > unicodeKeysym:
+		return rune(keysym - unicodeKeysym), true
+	}
+	return 0, false
+}
+
 // plain and shifted are the characters of a US keyboard without Shift and with it.
 const (
 	plain   = "`1234567890-=[]\\;',./abcdefghijklmnopqrstuvwxyz"

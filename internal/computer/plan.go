@@ -38,8 +38,9 @@ type plan struct {
 	steps []step
 	ends  []int // behind the last step of each action
 	left  time.Duration
-	keys  int // events so far
-	typed int // characters so far
+	keys  int    // events so far
+	typed int    // characters so far
+	other []rune // each character other than ASCII that a key types, once
 
 	region image.Rectangle // the part of the picture that the last action wants, in the caller's space
 

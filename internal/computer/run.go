@@ -34,6 +34,10 @@ type Result struct {
 	Cursor image.Point // in Space
 	Space  image.Point // what coordinates in the Shot refer to; of a part those in the request
 	Shot   screen.Shot
+
+	// Unconfirmed are the characters other than ASCII that keys have typed: no server says whether its
+	// keyboard has them.
+	Unconfirmed string
 }
 
 // run is a request that is being run.
@@ -91,7 +95,7 @@ func (x *run) look(r *Request, done int) (Result, error) {
 	if !want.Region.Empty() {
 		space = x.space
 	}
-	return Result{Done: done, Cursor: scale(at, x.screen.Size(), space), Space: space, Shot: shot}, nil
+	return Result{Done: done, Cursor: scale(at, x.screen.Size(), space), Space: space, Shot: shot, Unconfirmed: string(r.plan.other)}, nil
 }
 
 // all does the steps, and counts the actions that they complete.

@@ -44,6 +44,9 @@ func (p *plan) tap(chord []uint32) {
 	p.holding(chord, func() { p.step(step{do: wait, pause: pressTime}) })
 }
 
+// maxOther bounds the characters that an answer names, far above what a keyboard has.
+const maxOther = 256
+
 // holding holds keys during f.
 func (p *plan) holding(chord []uint32, f func()) {
 	for _, keysym := range chord {
@@ -60,6 +63,9 @@ func (p *plan) key(keysym uint32, down bool, typed int) {
 	s := step{do: keyUp, keysym: keysym, typed: typed, pause: keyTime}
 	if down {
 		s.do = keyDown
+		if r, is := other(keysym); is && !slices.Contains(p.other, r) && len(p.other) < maxOther {
+			p.other = append(p.other, r)
+		}
 	}
 	if p.keys++; p.keys > fastKeys {
 		s.pause = slowKeyTime

@@ -54,6 +54,30 @@ func TestTypedUnicodeIsSentByItsKeysyms(t *testing.T) {
 	})
 }
 
+// No server says whether its keyboard has a character.
+func TestTheCharactersThatMayNotBeTypedAreNamed(t *testing.T) {
+	var many strings.Builder
+	for r := rune(0x4e00); r < 0x5000; r++ {
+		many.WriteRune(r)
+	}
+	for body, want := range map[string]string{
+		typing(ascii(), ""):                       "",
+		typing("Grüße, Güte 東京 😀😀", ""):           "üß東京😀",
+		typing("Grüße", `,"via":"paste"`):         "",
+		`{"action":"key","text":"ctrl+ü Return"}`: "ü",
+		`{"action":"left_click","text":"U20AC"}`:  "€",
+		`{"actions":[{"type":"type","text":"ü"},{"type":"type","text":"é","via":"paste"},{"type":"type","text":"ñü"}]}`: "üñ",
+		typing(many.String(), ""): many.String()[:maxOther*len("東")],
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			result, err := newFake().do(t.Context(), body)
+			if err != nil || result.Unconfirmed != want {
+				t.Errorf("%.99s: %q, %v, want %q", body, result.Unconfirmed, err, want)
+			}
+		})
+	}
+}
+
 func TestAPasteSetsTheClipboardAndPressesAChord(t *testing.T) {
 	for more, events := range map[string]string{
 		`,"via":"paste"`: "clipboard; +Control_L; +v; -v; -Control_L",

@@ -121,9 +121,10 @@ func (s *sessions) replace(ctx context.Context, id ID, rule func(c *Change) erro
 }
 
 // backOff waits before a change is tried again, for a random time: gateways that change one workstation
-// at the same moment would go on to meet.
+// at the same moment would go on to meet. The second try is at once: as a rule two changes have met, and one
+// of them is made.
 func backOff(ctx context.Context, try int) error {
-	if try == 0 {
+	if try <= 1 {
 		return ctx.Err()
 	}
 	timer := time.NewTimer(rand.N(leastBackOff << min(try, maxDoublings)))

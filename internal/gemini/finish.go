@@ -3,6 +3,9 @@ package gemini
 // Continued is the finishReason of an answer that goes on in another request.
 const Continued = "CONTINUATION"
 
+// UnknownCall is the finishReason of an answer that calls a tool which its request does not declare.
+const UnknownCall = "UNEXPECTED_TOOL_CALL"
+
 // Broken is what [FinishReason] has for an answer that is none.
 const Broken = "error"
 
@@ -17,7 +20,7 @@ var finishes = map[string]string{
 	"SPII": blocked, "MODEL_ARMOR": blocked, "ESCALATION": blocked, "OTHER": blocked,
 	"IMAGE_SAFETY": blocked, "IMAGE_PROHIBITED_CONTENT": blocked, "IMAGE_RECITATION": blocked, "IMAGE_OTHER": blocked, "NO_IMAGE": blocked,
 
-	"MALFORMED_FUNCTION_CALL": Broken, "UNEXPECTED_TOOL_CALL": Broken, "TOO_MANY_TOOL_CALLS": Broken,
+	"MALFORMED_FUNCTION_CALL": Broken, UnknownCall: Broken, "TOO_MANY_TOOL_CALLS": Broken,
 	"MALFORMED_RESPONSE": Broken, "MISSING_THOUGHT_SIGNATURE": Broken,
 }
 

@@ -81,8 +81,8 @@ func decodeUnicode(inner []byte, i int) (r rune, end int) {
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends s as a JSON string with its quotes. It escapes only what RFC 8259 section 7
-// requires; bytes that are not UTF-8 become U+FFFD.
+// AppendString appends s as a JSON string with its quotes. It escapes what RFC 8259 section 7
+// requires, and U+2028 and U+2029; bytes that are not UTF-8 become U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	done := 0
@@ -90,10 +90,15 @@ func AppendString(dst []byte, s string) []byte {
 		c := s[i]
 		if c >= utf8.RuneSelf {
 			r, n := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && n == 1 {
+			switch {
+			case r == utf8.RuneError && n == 1:
 				dst = append(dst, s[done:i]...)
 				dst = append(dst, "\ufffd"...)
 				done = i + 1
+			case r == '\u2028' || r == '\u2029': // some readers of lines take them for the end of one
+				dst = append(dst, s[done:i]...)
+				dst = append(dst, '\\', 'u', '2', '0', '2', hexDigits[r&15])
+				done = i + n
 			}
 			i += n
 			continue

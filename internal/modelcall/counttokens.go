@@ -86,7 +86,6 @@ func estimatePrompt(c *call) int64 {
 // answerCount answers with an estimate.
 func answerCount(c *call, n int64) error {
 	c.req.Outcome.Succeed(http.StatusOK)
-	c.req.Finish()
 	_ = writeJSON(c.req, ratesOf(c), append(strconv.AppendInt([]byte(c.op.Estimate), n, 10), '}'))
 	return nil
 }

@@ -109,7 +109,6 @@ func deliverPassed(ctx context.Context, a *attempt, rates shownRates, s *wire.Se
 		}
 		a.succeed()
 		q.Outcome.Succeed(http.StatusOK)
-		q.Finish()
 		_ = q.Write(append(piece, next[:n]...))
 		return delivery{}
 	}

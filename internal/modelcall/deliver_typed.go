@@ -82,7 +82,6 @@ func (t *typed) text(ctx context.Context, resp *http.Response) delivery {
 	}
 	a.succeed()
 	q.Outcome.Succeed(http.StatusOK)
-	q.Finish()
 	_ = writeWhole(q, t.rates, resp.Header["Content-Type"], judged)
 	return delivery{}
 }

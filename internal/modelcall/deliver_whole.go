@@ -91,7 +91,6 @@ func readWhole(ctx context.Context, a *attempt, g *admission.Guard, rates shownR
 		u.meter.markUnbilled()
 		return delivery{failure: failure, end: func(*apierror.Error) error {
 			q.Outcome.Fail(failure)
-			q.Finish()
 			_ = writeJSON(q, rates, body)
 			return nil
 		}}
@@ -102,7 +101,6 @@ func readWhole(ctx context.Context, a *attempt, g *admission.Guard, rates shownR
 	_ = memory.hold(wholeAnswer, cap(converted)/2) // there is one copy now, seldom larger than two were
 	a.succeed()
 	q.Outcome.Succeed(http.StatusOK)
-	q.Finish()
 	if writeJSON(q, rates, converted) == nil { // else HTTP/2 may still read it
 		keepBuffer(out)
 	}

@@ -140,7 +140,7 @@ func readMessage(c *chat, p *jsonscan.Patch, out *ChunkChoice, start int, object
 			c.reportAudio(m.Value(object))
 			fallthrough
 		case "function_call", "images":
-			if out.Other == nil && !isEmpty(m.Value(object)) {
+			if out.Other == nil && !IsEmpty(m.Value(object)) {
 				out.Other = key
 			}
 		}

@@ -97,11 +97,30 @@ func (c *chat) reportAudio(value []byte) {
 
 const asReasoning = `,"reasoning":`
 
-// isEmpty reports whether a member of a delta has nothing in it.
-func isEmpty(value []byte) bool {
+// maxEmpty is how deep a value is read to find out that it is empty.
+const maxEmpty = 4
+
+// IsEmpty reports whether a member of an answer says nothing: it is absent, null, false, 0 or an empty text,
+// or has only such values in it. Some servers send each member that they know.
+func IsEmpty(value []byte) bool { return isEmpty(value, maxEmpty) }
+
+func isEmpty(value []byte, deep int) bool {
 	switch string(value) {
-	case "null", "[]", "{}", `""`:
+	case "", "null", "false", "0", `""`, "{}", "[]":
 		return true
 	}
-	return false
+	if value[0] != '{' && value[0] != '[' || deep == 0 {
+		return false
+	}
+	for m := range jsonscan.AllMembers(value) {
+		if !isEmpty(m.Value(value), deep-1) {
+			return false
+		}
+	}
+	for span := range jsonscan.AllElements(value) {
+		if !isEmpty(span.Value(value), deep-1) {
+			return false
+		}
+	}
+	return true
 }

@@ -31,8 +31,9 @@ func ofServer(w http.ResponseWriter) http.ResponseWriter {
 	}
 }
 
-// Write writes an answer in one piece.
+// Write ends the request, whose outcome is known, and writes its answer in one piece.
 func (q *Request) Write(body []byte) error {
+	q.Finish()
 	defer q.Watch.Close()
 	for {
 		piece := body[:min(len(body), maxPiece)]

@@ -184,9 +184,9 @@ func InvalidJSON(err error) error {
 }
 
 // Finish ends the request: the work that it holds, record, metrics, log line and memory. Only the
-// first Finish has an effect. An answer in one piece is written after it, so that a client that has
-// read the answer finds its record and its concurrency slot free. The handler defers Finish, so that
-// it also runs after a panic.
+// first Finish has an effect. [Request.Write] writes an answer in one piece after it, so that a client
+// that has read the answer finds its record and its concurrency slot free. The handler defers Finish,
+// so that it also runs after a panic.
 func (q *Request) Finish() {
 	if q.finished {
 		return

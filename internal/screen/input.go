@@ -30,6 +30,7 @@ type input struct {
 	pressed time.Time // the last pointer event
 	keys    map[uint32]struct{}
 	last    time.Time // the last event of any kind
+	qemu    bool      // set before the desktop is open
 	cut     cut
 }
 
@@ -112,8 +113,15 @@ func (x *Screen) Pointer(at image.Point, buttons uint8) error {
 	})
 }
 
-// Key presses or lets go a key by its keysym.
+// The keysym of Tab with Shift, and that of Tab.
+const leftTab, tab = 0xfe20, 0xff09
+
+// Key presses or lets go a key by its keysym. QEMU has no key for leftTab, and takes Tab; x11vnc lets go of
+// Shift for Tab.
 func (x *Screen) Key(keysym uint32, down bool) error {
+	if keysym == leftTab && x.input.qemu {
+		keysym = tab
+	}
 	return x.act(func(i *input) ([]byte, error) {
 		if delete(i.keys, keysym); down {
 			if len(i.keys) == maxHeld {

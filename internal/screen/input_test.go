@@ -68,6 +68,23 @@ func TestInputReachesTheWorkstationInOrder(t *testing.T) {
 	})
 }
 
+func TestQEMUGetsTabForTabWithShift(t *testing.T) {
+	for name, want := range map[string]string{
+		"QEMU (desk1)": "key ffe1 1; key ff09 1; key ff09 0; key ffe1 0", "x11vnc": "key ffe1 1; key fe20 1; key fe20 0; key ffe1 0",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLab(t, nil)
+			l.server.name = name
+			x := l.mustOpen()
+			defer func() { x.Release(); l.wantClosed(desktop.ReasonViewer) }()
+			must(t, x.Key(0xffe1, true), x.Key(0xfe20, true), x.Key(0xfe20, false), x.Key(0xffe1, false))
+			if got := heardInput(l); got != want {
+				t.Errorf("%s: %s, want %s", name, got, want)
+			}
+		})
+	}
+}
+
 // A key that stays down types for ever.
 func TestWhatIsHeldComesUp(t *testing.T) {
 	const begin = "pointer 7,9 1; key ffe3 1; "

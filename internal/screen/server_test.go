@@ -116,6 +116,7 @@ func wantCode(t *testing.T, err error, code apierror.Code) {
 // server is a VNC server of a picture, as RFC 6143 has it: it answers a request for changes when there
 // are some.
 type server struct {
+	name  string              // of the desktop
 	after func(conn net.Conn) // what it does after ServerInit; nil: it serves
 
 	mu       sync.Mutex // guards the following
@@ -143,7 +144,7 @@ func (s *server) serve(conn net.Conn) {
 	if err != nil {
 		return
 	}
-	init := rfb.Init{Width: uint16(s.picture.Rect.Dx()), Height: uint16(s.picture.Rect.Dy()), Format: [16]byte{32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 16, 8, 0}}
+	init := rfb.Init{Name: s.name, Width: uint16(s.picture.Rect.Dx()), Height: uint16(s.picture.Rect.Dy()), Format: [16]byte{32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 16, 8, 0}}
 	if _, err := conn.Write(init.Append(nil)); err != nil {
 		return
 	}

@@ -176,7 +176,7 @@ func (x *Screen) begin(init rfb.Init) error {
 	if err != nil {
 		return err
 	}
-	x.updates.size = size
+	x.updates.size, x.input.qemu = size, strings.HasPrefix(init.Name, "QEMU")
 	return x.conn.send(append([]byte{0, 0, 0, 0}, framebuffer.LiveFormat[:]...), setEncodings(framebuffer.Live()))
 }
 

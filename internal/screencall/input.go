@@ -26,6 +26,7 @@ type InputAnswer struct {
 	Done         int     `json:"done"`                    // actions
 	Control      string  `json:"control"`                 // who holds the input now: agent, human or none
 	ChangedHands bool    `json:"changed_hands,omitempty"` // a person has had it since the last answer
+	Unconfirmed  string  `json:"unconfirmed,omitempty"`   // characters that the workstation may not have typed
 	Settled      bool    `json:"settled"`                 // nothing had changed on the desktop for quiet_ms
 	Size         size    `json:"size"`                    // of the desktop
 	Space        size    `json:"space"`                   // of coordinates in this answer: the next request repeats it
@@ -69,7 +70,7 @@ func Input(ctx context.Context, body []byte, admit func([]byte) ([]byte, error),
 	session, shot := desk.Session(), result.Shot
 	return InputAnswer{
 		SessionID: session.ID, Done: result.Done, Control: session.Input.Holder(), ChangedHands: session.Input.ChangedHands(),
-		Settled: shot.Settled, Size: sizeOf(shot.Size), Space: sizeOf(result.Space), Cursor: place(result.Cursor),
+		Unconfirmed: result.Unconfirmed, Settled: shot.Settled, Size: sizeOf(shot.Size), Space: sizeOf(result.Space), Cursor: place(result.Cursor),
 		Screenshot: picture{MediaType: "image/png", SHA256: shot.ETag, Changed: shot.Changed, Data: shot.PNG},
 	}, nil
 }

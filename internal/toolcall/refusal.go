@@ -28,7 +28,6 @@ func (c *call) refuse(err error) error {
 		}
 		c.req.Outcome.Fail(recordOf(own))
 	}
-	c.req.Finish()
 	status := own.HTTPStatus()
 	if !c.isRequest() && status == http.StatusOK { // nothing waits for an answer: only the status tells
 		status = http.StatusBadRequest

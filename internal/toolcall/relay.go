@@ -97,7 +97,6 @@ func (c *call) answer(ctx context.Context, resp *http.Response) error {
 		return c.upstream.unreadable(mcp.ErrNoMessage)
 	}
 	c.req.Outcome.Succeed(http.StatusOK)
-	c.req.Finish()
 	c.writeJSON(http.StatusOK, out)
 	return nil
 }
@@ -120,7 +119,6 @@ func (c *call) rejected(ctx context.Context, resp *http.Response) error {
 		return refusal
 	}
 	c.req.Outcome.Fail(refusal)
-	c.req.Finish()
 	c.writeJSON(resp.StatusCode, out)
 	return nil
 }

@@ -57,34 +57,6 @@ func AppendList(dst []byte, key string, elements []byte) []byte {
 	return append(append(append(AppendKey(dst, key), '['), elements...), ']')
 }
 
-// AppendToolCall appends an element of tool_calls, whose arguments are a quoted text.
-func AppendToolCall(dst, id, name, arguments []byte) []byte {
-	dst = AppendMember(append(AppendComma(dst), '{'), "id", id)
-	dst = append(dst, `,"type":"function","function":{`...)
-	dst = AppendMember(dst, "name", name)
-	return append(AppendMember(dst, "arguments", arguments), "}}"...)
-}
-
-// AppendAssistantEnd ends an assistant message of a chat request behind its content: with its reasoning,
-// and lists of elements.
-func AppendAssistantEnd(dst, reasoning, details, calls []byte) []byte {
-	if len(reasoning) > 0 {
-		dst = AppendTextMember(dst, "reasoning_content", reasoning)
-	}
-	dst = AppendList(dst, "reasoning_details", details)
-	return append(AppendList(dst, "tool_calls", calls), '}')
-}
-
-// AppendPresent appends those members of o that are present.
-func AppendPresent(dst []byte, o Reader, keys ...string) []byte {
-	for _, key := range keys {
-		if value := o.Get(key); value != nil {
-			dst = AppendMember(dst, key, value)
-		}
-	}
-	return dst
-}
-
 // AppendWithNull appends o as written, with null for those keys that it does not have.
 func AppendWithNull(dst []byte, o Reader, keys ...string) []byte {
 	p := jsonscan.NewPatch(o.data, o.members)
@@ -102,6 +74,9 @@ func AppendEventType(dst []byte, typ string) []byte {
 	dst = append(append(dst, "\ndata: {\"type\":\""...), typ...)
 	return append(dst, '"')
 }
+
+// Written returns o as it was written.
+func Written(o Reader) []byte { return o.data }
 
 // AppendObject appends o as it was written.
 func AppendObject(dst []byte, o Reader) []byte { return append(dst, o.data...) }

@@ -21,16 +21,6 @@ func OutputLimit(body Reader) (value []byte, n int64) {
 	return value, n
 }
 
-// AllowedTools opens a tool_choice of the type allowed_tools, and returns its mode as [ToolMode] does.
-// The object has the tools.
-func AllowedTools(choice Reader) (allowed Reader, mode []byte, required bool) {
-	choice.Only("type", "allowed_tools")
-	allowed = choice.RequiredObject("allowed_tools", "mode", "tools")
-	mode, required = ToolMode(allowed, "mode")
-	Required(allowed, "tools")
-	return allowed, mode, required
-}
-
 // JSONSchema opens the member json_schema of a response_format of this type.
 func JSONSchema(format Reader) (schema Reader) {
 	format.Only("type", "json_schema")

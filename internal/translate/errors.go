@@ -27,6 +27,11 @@ func UnsupportedValue(param, value string) *apierror.Error {
 	return apierror.New(apierror.UnsupportedParameter, "%q cannot be %q: the provider of this model has another API, which has no such value", param, Shorten(value)).WithParam(param)
 }
 
+// NotTaken refuses a field, or its value, that the model of this provider does not take.
+func NotTaken(param, format string, args ...any) *apierror.Error {
+	return apierror.New(apierror.UnsupportedParameter, format, args...).WithParam(param)
+}
+
 // NoTools refuses a tool_choice that requires a tool in a request without tools.
 func NoTools() *apierror.Error {
 	return apierror.New(apierror.InvalidValue, `"tool_choice" requires a tool, but the request has none`).WithParam("tool_choice")
@@ -35,6 +40,11 @@ func NoTools() *apierror.Error {
 // NoSuchTool refuses a tool_choice that allows a tool which the request does not have.
 func NoSuchTool(name, param string) *apierror.Error {
 	return apierror.New(apierror.InvalidValue, `"tool_choice" allows the tool %q, which is not in "tools"`, Shorten(name)).WithParam(param)
+}
+
+// NoSuchCall refuses the result of a call that the conversation does not have.
+func NoSuchCall(id, param string) *apierror.Error {
+	return apierror.New(apierror.InvalidValue, "%q is %q, but no call before has this id", param, Shorten(id)).WithParam(param)
 }
 
 // Renamed returns a refusal with another name of its field.

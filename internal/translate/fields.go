@@ -52,14 +52,13 @@ func (f Fields) Check(body Reader, neutral func(key string, value []byte) bool) 
 	return leftOut
 }
 
-// AppendKept appends the fields of a request that the provider gets unchanged.
-func (f Fields) AppendKept(dst []byte, body Reader) []byte {
+// PutKept writes the fields of a request that the provider gets unchanged.
+func (f Fields) PutKept(w *Writer, body Reader) {
 	for _, m := range body.members {
 		if key := string(m.Key(body.data)); m.Kind != 'n' && f[key] == Kept {
-			dst = AppendMember(dst, key, m.Value(body.data))
+			w.Member(key, m.Value(body.data))
 		}
 	}
-	return dst
 }
 
 // Neutral are values of refused fields and of those left out that ask for nothing, without white

@@ -18,6 +18,12 @@ type Media struct {
 // maxMedia bounds the part of a data URL before its data.
 const maxMedia = 256
 
+// otherTypes are media types that are written for others, which providers take.
+var otherTypes = map[string]string{
+	"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png", "application/x-pdf": "application/pdf",
+	"text/x-markdown": "text/markdown", "audio/x-wav": "audio/wav", "audio/wave": "audio/wav", "audio/x-flac": "audio/flac",
+}
+
 // ReadMedia reads a quoted URL. Some clients escape the slashes of JSON.
 func ReadMedia(quoted []byte) (m Media) {
 	text := quoted[1 : len(quoted)-1]
@@ -34,6 +40,9 @@ func ReadMedia(quoted []byte) (m Media) {
 	}
 	data := text[len(head)+1:]
 	media, options, _ := strings.Cut(strings.ToLower(string(head[len("data:"):])), ";")
+	if other := otherTypes[media]; other != "" {
+		media = other
+	}
 	m.Type, m.Encoded = media, strings.HasSuffix(options, "base64") && isBase64(data)
 	m.Data = data
 	return m

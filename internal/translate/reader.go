@@ -183,6 +183,9 @@ func (r Reader) Only(keys ...string) {
 	}
 }
 
+// Failure returns the first failure of the request, nil for none.
+func Failure(r Reader) error { return *r.failed }
+
 // OpenInside returns the reader of an object that was found inside the one of r.
 func OpenInside(r Reader, value []byte, path string) Reader {
 	inner, _ := r.open(value, path)

@@ -62,40 +62,45 @@ func readThought(detail Reader) (d Thought) {
 	return d
 }
 
-// AppendThoughtsOff appends the member thinking that switches the thoughts of a Claude off. Where it does
+// PutThoughtsOff writes the member thinking that switches the thoughts of a Claude off. Where it does
 // not think unasked nothing is sent: some models refuse it. Way is the type that does so, "" for none.
-func AppendThoughtsOff(dst []byte, body Reader, thinks bool, way, param string) []byte {
+func PutThoughtsOff(w *Writer, body Reader, thinks bool, way, param string) {
 	if !thinks {
-		return dst
+		return
 	}
 	if way == "" {
 		body.Fail(apierror.New(apierror.UnsupportedParameter,
 			"%q cannot switch the thoughts of this model off; leave it out, or ask for a low effort", param).WithParam(param))
 	}
-	return append(AppendTextMember(append(AppendKey(dst, "thinking"), '{'), "type", []byte(way)), '}')
+	w.Object("thinking")
+	w.StringMember("type", way)
+	w.End()
 }
 
-// AppendAdaptive appends the member thinking that lets a Claude decide how long it thinks. Shown asks for
-// a summary of thoughts that it hides.
-func AppendAdaptive(dst []byte, shown bool) []byte {
-	dst = append(AppendKey(dst, "thinking"), `{"type":"adaptive"`...)
+// PutAdaptive writes the member thinking that lets a Claude decide how long it thinks. Shown asks for a
+// summary of thoughts that it hides.
+func PutAdaptive(w *Writer, shown bool) {
+	w.Object("thinking")
+	w.StringMember("type", "adaptive")
 	if shown {
-		dst = append(dst, `,"display":"summarized"`...)
+		w.StringMember("display", "summarized")
 	}
-	return append(dst, '}')
+	w.End()
 }
 
 // leastBudget is the smallest budget of a Claude's thoughts, in tokens.
 const leastBudget = 1024
 
-// AppendBudget appends the member thinking that lets a Claude think up to a number of tokens, which count
-// as output. Limit is that of the output, 0 for none.
-func AppendBudget(dst []byte, body Reader, budget, limit int64, param string) []byte {
+// PutBudget writes the member thinking that lets a Claude think up to a number of tokens, which count as
+// output. Limit is that of the output, 0 for none.
+func PutBudget(w *Writer, body Reader, budget, limit int64, param string) {
 	budget = max(budget, leastBudget)
 	if limit > 0 && budget >= limit {
 		body.Fail(apierror.New(apierror.InvalidValue, "%q gives thoughts %d tokens, and all of the answer may have %d: set a higher limit of the output",
 			param, budget, limit).WithParam(param))
 	}
-	dst = append(AppendKey(dst, "thinking"), `{"type":"enabled"`...)
-	return append(AppendIntMember(dst, "budget_tokens", budget), '}')
+	w.Object("thinking")
+	w.StringMember("type", "enabled")
+	w.IntMember("budget_tokens", budget)
+	w.End()
 }

@@ -10,9 +10,10 @@
 //   - [embeddingsongemini] serves a caller of embeddings by a provider that has Google's.
 //   - [embeddingsonbedrock] serves a caller of embeddings by models of Amazon Bedrock.
 //
-// Chat completions are in the middle: Responses and Messages become each other by two translations,
-// one after the other. No direction knows another. Nothing here does I/O, reads a clock or invents an
-// id; a translation gets what it needs handed in. A field of the request is kept, mapped, left out and
+// A request of any API is read once, into a [conversation]: turns, tools and the choice among them, beside
+// settings by their names in chat. Each target writes what it has. Answers of Responses and Messages callers
+// become chat completions first. No direction knows another. Nothing here does I/O, reads a clock or invents
+// an id; a translation gets what it needs handed in. A field of the request is kept, mapped, left out and
 // named, ignored or refused by name, as the direction's table of fields and docs say: what would
 // change the answer is never dropped silently.
 //
@@ -25,6 +26,7 @@
 // [chatongemini]: github.com/gatehouse-proxy/gatehouse/internal/translate/chatongemini
 // [embeddingsonbedrock]: github.com/gatehouse-proxy/gatehouse/internal/translate/embeddingsonbedrock
 // [embeddingsongemini]: github.com/gatehouse-proxy/gatehouse/internal/translate/embeddingsongemini
+// [conversation]: github.com/gatehouse-proxy/gatehouse/internal/translate/conversation
 // [chatonmessages]: github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages
 // [chatonresponses]: github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses
 package translate

@@ -44,6 +44,8 @@ var parts = []func(*agent, context.Context){
 	(*agent).decodes,
 	(*agent).looks,
 	(*agent).types,
+	keys,
+	others,
 	(*agent).fills,
 	(*agent).pastes,
 	(*agent).resizes,
@@ -113,12 +115,13 @@ func (a *agent) rest(ctx context.Context) (moment, error) {
 
 // answer is that of an input call.
 type answer struct {
-	Session    string `json:"session_id"`
-	Done       int    `json:"done"`
-	Control    string `json:"control"`
-	Changed    bool   `json:"changed_hands"`
-	Settled    bool   `json:"settled"`
-	Screenshot struct {
+	Session     string `json:"session_id"`
+	Done        int    `json:"done"`
+	Control     string `json:"control"`
+	Changed     bool   `json:"changed_hands"`
+	Unconfirmed string `json:"unconfirmed"`
+	Settled     bool   `json:"settled"`
+	Screenshot  struct {
 		Data    []byte `json:"data"`
 		Changed bool   `json:"changed"`
 	} `json:"screenshot"`

@@ -35,7 +35,12 @@ type server struct {
 	picture func() (*image.RGBA, error)
 	typed   func() string // where there is no form: all text that has arrived
 	paste   string        // the texts that its clipboard takes: "all", "ascii" or "" for none
-	says    func(text string) error
+	log     func() string // where there is no form: what has arrived
+	leftTab string        // Tab with Shift there
+
+	sideways bool // it has a wheel to the left and right
+	addsKeys bool // for characters that its keyboard lacks
+	says     func(text string) error
 }
 
 type stopper interface{ Stop() }
@@ -84,7 +89,7 @@ func (p programs) xtigervnc(_ context.Context, dir string) (*server, error) {
 	}
 	s, err := withForm("xtigervnc", d, "all")
 	if err == nil {
-		s.resized, s.crowded = d.Number, true
+		s.resized, s.crowded, s.sideways, s.addsKeys = d.Number, true, true, true
 	}
 	return s, err
 }
@@ -94,7 +99,11 @@ func (p programs) x11vncServer(ctx context.Context, dir string) (*server, error)
 	if err != nil {
 		return nil, err
 	}
-	return withForm("x11vnc", d, "")
+	s, err := withForm("x11vnc", d, "")
+	if err == nil {
+		s.addsKeys = true
+	}
+	return s, err
 }
 
 // qemuMachine is a virtual machine without an operating system and without KVM.
@@ -119,6 +128,7 @@ func (p programs) qemuMachine(ctx context.Context, dir string) (*server, error) 
 		return string(text)
 	}
 	s.typed = func() string { return strings.TrimPrefix(read(), ready) }
+	s.log, s.leftTab = s.typed, "\x00z" // the BIOS has no character for it
 	s.picture = func() (*image.RGBA, error) {
 		text := "\x00" + s.typed()
 		return bootPicture(text[len(text)-1]), nil
@@ -157,6 +167,7 @@ func (p programs) libvncserver(ctx context.Context, dir string) (*server, error)
 	}
 	p0 := s.started[0].(*desktop.Program)
 	log, s.says = p0.Log, p0.Says
+	s.log, s.leftTab = log, "down 0xfe20"
 	return s, nil
 }
 

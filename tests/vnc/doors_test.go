@@ -1,7 +1,9 @@
 package vnc
 
 import (
+	"context"
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
@@ -104,6 +106,31 @@ func TestARouteCountsAndCostsWhatItsToolDoes(t *testing.T) {
 	if row := h.Records.Row(a.Header.Get("X-Request-Id")); harness.At(row, "model") != "desktops/act" || fmt.Sprint(harness.At(row, "usage")) != "0" {
 		t.Errorf("the row of a refusal is %v", row)
 	}
+}
+
+func TestARouteTakesTheSlotOfItsTool(t *testing.T) {
+	h := startDoors(t, "", "", deskKey("FULL", "mcp desktops\nconcurrency 2\n"))
+	h.Client.Want(200, "GET", still, "full", "")
+	waiting, leave := context.WithCancel(t.Context())
+	defer leave()
+	var waits sync.WaitGroup
+	for range 2 {
+		waits.Go(func() {
+			r := h.Client.Request(still+"&wait=60", "full", "").WithContext(waiting)
+			if status, body, err := h.Client.Try(r); err == nil {
+				t.Errorf("a call that waits got %d %s", status, body)
+			}
+		})
+	}
+	const session = 1
+	harness.WantInFlight(h, session+2)
+	a := h.Client.Get(cardShot+"?max_width=64", "full")
+	harness.WantRefusal(t, cardShot, a, 429, "concurrency_limit_exceeded")
+	harness.WantRefusal(t, inputPath, h.Client.Post(inputPath, "full", click), 429, "concurrency_limit_exceeded")
+	leave()
+	waits.Wait()
+	harness.WantInFlight(h, session)
+	h.Client.Want(200, "GET", cardShot, "full", "")
 }
 
 // Guardrails of the server, of keys and of the gateway read what a route types, and the note for a person.

@@ -136,6 +136,8 @@ func TestTheToolsUseDesktopsAsTheirCaller(t *testing.T) {
 			picture + "Actions done: 2. The pointer is at 20, 30. " + whole + repeat + "; false"},
 		{"act", `{"desktop":"desk1","action":"mouse_move","coordinate":[1920,0]}`, "text invalid_value: coordinate: want a place on the desktop of 1920 x 1080 (see \"space\"); true"},
 		{"act", `{"desktop":"desk1","action":"left_click","space":{"width":1280}}`, "text missing_required_parameter: space: want width and height, in pixels; true"},
+		{"act", `{"desktop":"desk1","action":"key","text":"é"}`, picture + "Actions done: 1. The pointer is at 20, 30. The desktop may not have typed é: " +
+			`if the picture lacks them, type them with "via":"paste". ` + whole + repeat + "; false"},
 		{"act", `{"desktop":"desk1","action":"key","text":"a"}`, picture + "Actions done: 1. The pointer is at 20, 30. " + whole + repeat + "; false"},
 		{"act", `{"desktop":"desk1","action":"dance"}`, "text invalid_value: action: want an action of OpenAI's or Anthropic's computer tool; true"},
 		{"act", `{"desktop":"desk1","action":"type","text":"` + strings.Repeat("x", 300<<10) + `"}`, "text request_too_large: the actions have more than 262144 bytes; call the tool for each part; true"},

@@ -74,14 +74,14 @@ func New() *builtin.Server {
 const actSchema = `,"actions":{"type":"array","maxItems":100,"items":{"type":"object","required":["type"],"properties":{` +
 	`"type":{"enum":["click","double_click","drag","keypress","move","screenshot","scroll","type","wait"]},` +
 	`"x":{"type":"integer"},"y":{"type":"integer"},"button":{"enum":["left","right","wheel"]},"keys":{"type":"array","items":{"type":"string"}},` +
-	`"text":{"type":"string"},"via":{"enum":["keys","paste"]},"scroll_x":{"type":"integer"},"scroll_y":{"type":"integer"},` +
+	`"text":{"type":"string"},"via":{"enum":["keys","paste"]},"paste_key":{"type":"string"},"scroll_x":{"type":"integer"},"scroll_y":{"type":"integer"},` +
 	`"path":{"type":"array","items":{"type":"object","properties":{"x":{"type":"integer"},"y":{"type":"integer"}}}}}},` +
 	`"description":"Such as {\"type\":\"click\",\"button\":\"left\",\"x\":412,\"y\":230}, {\"type\":\"type\",\"text\":\"hello\"}, {\"type\":\"keypress\",\"keys\":[\"CTRL\",\"S\"]}."},` +
 	`"action":{"type":"string","description":"One action instead: key, hold_key, type, mouse_move, left_click, right_click, middle_click, double_click, triple_click, ` +
 	`left_click_drag, left_mouse_down, left_mouse_up, scroll, wait, screenshot, zoom, cursor_position."},` +
 	`"coordinate":{"type":"array","items":{"type":"integer"}},"start_coordinate":{"type":"array","items":{"type":"integer"}},"text":{"type":"string"},` +
 	`"scroll_direction":{"enum":["up","down","left","right"]},"scroll_amount":{"type":"integer"},"duration":{"type":"number"},` +
-	`"region":{"type":"array","items":{"type":"integer"}},"via":{"enum":["keys","paste"]}`
+	`"region":{"type":"array","items":{"type":"integer"}},"via":{"enum":["keys","paste"]},"paste_key":{"type":"string"}`
 
 // call is a call of a tool: what is read of its arguments, and all of them.
 type call struct {
@@ -212,6 +212,9 @@ func (c *call) run(ctx context.Context, control bool) (builtin.Result, error) {
 		did = fmt.Sprintf("Actions done: %d. The pointer is at %d, %d.", result.Done, result.Cursor.X, result.Cursor.Y)
 		if changedHands() {
 			did = "A person had the input since you acted last. " + did
+		}
+		if result.Unconfirmed != "" {
+			did += fmt.Sprintf(` The desktop may not have typed %s: if the picture lacks them, type them with "via":"paste".`, result.Unconfirmed)
 		}
 	}
 	return shown(result.Shot, result.Space, did), nil

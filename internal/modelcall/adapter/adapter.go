@@ -10,17 +10,17 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatongemini"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesoncloud"
 )
 
 // Request is a request of an API.
 type Request struct {
-	Body     *jsonscan.Body // in the form of the API
+	*conversation.Request
 	Caller   http.Header
 	Stream   bool   // the caller asked for a stream
 	Model    string // as the provider calls it

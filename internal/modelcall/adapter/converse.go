@@ -9,7 +9,8 @@ import (
 
 // converse is chat completions on Amazon Bedrock's Converse.
 func converse(r *Request) (*Adapted, error) {
-	body, original, err := chatonconverse.Request(r.Body, chatonconverse.Options{
+	var failed error
+	body, original, err := chatonconverse.Write(r.Chat(&failed), chatonconverse.Options{
 		UpstreamModel: r.Base, Origin: r.Provider.Name + "/" + r.Model, MaxOutput: r.Output,
 	})
 	if err != nil {

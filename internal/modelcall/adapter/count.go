@@ -1,11 +1,11 @@
 package adapter
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"strconv"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
@@ -25,11 +25,8 @@ func (c count) Whole(body io.Reader, call openai.Call, _ translate.Again) ([]byt
 	if err != nil {
 		return nil, err
 	}
-	members, broken := jsonscan.Lenient(data, nil)
-	if i, ok := jsonscan.Find(data, members, c.member); ok && broken == nil {
-		if n, ok := jsonscan.Int(members[i].Value(data)); ok && n >= 0 {
-			return append(strconv.AppendInt([]byte(`{"input_tokens":`), n, 10), '}'), nil
-		}
+	if n := translate.CountOf(data, c.member); n > 0 && json.Valid(data) {
+		return append(strconv.AppendInt([]byte(`{"input_tokens":`), n, 10), '}'), nil
 	}
 	return nil, translate.ProviderFailure(&call, "answered without a number of tokens")
 }

@@ -12,7 +12,8 @@ import (
 
 // geminiChat is chat completions on Google's generateContent, which is always asked for a stream.
 func geminiChat(r *Request) (*Adapted, error) {
-	body, original, err := chatongemini.Request(r.Body, geminiOptions(r))
+	var failed error
+	body, original, err := chatongemini.Write(r.Chat(&failed), geminiOptions(r))
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +35,8 @@ func geminiOptions(r *Request) chatongemini.Options {
 
 // geminiCount is the number of tokens of a chat request, by Google's countTokens.
 func geminiCount(r *Request) (*Adapted, error) {
-	body, _, err := chatongemini.Request(r.Body, geminiOptions(r))
+	var failed error
+	body, _, err := chatongemini.Write(r.Chat(&failed), geminiOptions(r))
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
-	"github.com/gatehouse-proxy/gatehouse/internal/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
 // Encoding is what a route needs to write a request for a model of a provider.
@@ -123,9 +123,18 @@ func (r *Route) Requests(p *provider.Provider, output int64) int64 {
 
 // adapted is a request of the API w for a provider with another protocol.
 func (e *Encoding) adapted(w *Wire, body *jsonscan.Body, answer Answer) (*Sending, error) {
-	a, err := e.adapter(w)(&adapter.Request{
-		Body: body, Caller: e.Caller.Header, Stream: e.Asked.Stream, Model: e.Model.Name, Base: cmp.Or(e.Model.Base, e.Model.Name), Provider: e.Provider, Output: e.Output, Call: e.Answer,
-	})
+	return e.adapt(w, &adapter.Request{Request: &conversation.Request{Body: body}}, answer)
+}
+
+// adaptedChat is adapted for a request of another API than chat completions.
+func (e *Encoding) adaptedChat(w *Wire, chat *conversation.Request, answer Answer) (*Sending, error) {
+	return e.adapt(w, &adapter.Request{Request: chat}, answer)
+}
+
+func (e *Encoding) adapt(w *Wire, r *adapter.Request, answer Answer) (*Sending, error) {
+	r.Caller, r.Stream, r.Model, r.Base = e.Caller.Header, e.Asked.Stream, e.Model.Name, cmp.Or(e.Model.Base, e.Model.Name)
+	r.Provider, r.Output, r.Call = e.Provider, e.Output, e.Answer
+	a, err := e.adapter(w)(r)
 	if err != nil {
 		return nil, err
 	}
@@ -139,8 +148,8 @@ func (e *Encoding) adapted(w *Wire, body *jsonscan.Body, answer Answer) (*Sendin
 func (e *Encoding) adaptedBytes(w *Wire, body []byte, answer Answer) (*Sending, error) {
 	b := jsonscan.Body{Own: true}
 	defer b.Release()
-	if err := request.InvalidJSON(b.Parse(body)); err != nil {
-		return nil, err
+	if err := b.Parse(body); err != nil {
+		return nil, err // the gateway's own fault
 	}
 	return e.adapted(w, &b, answer)
 }

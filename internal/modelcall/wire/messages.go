@@ -34,11 +34,13 @@ func encodeMessages(e Encoding) (*Sending, error) {
 // encodeCount sends a request whose tokens a provider counts.
 func encodeCount(e Encoding) (*Sending, error) {
 	if e.adapter(countWire) != nil && !e.Provider.Has(provider.Messages) {
-		chat, _, err := chatOfMessages(e, messagesonchat.Options{ToolParts: true, FileURLs: true, SignedReasoning: true})
+		opt, err := messagesOptions(&e, messagesonchat.Options{SignedReasoning: true})
 		if err != nil {
 			return nil, err
 		}
-		return e.adaptedBytes(countWire, chat, countAnswer{call: e.Answer})
+		var failed error
+		chat, _ := messagesonchat.Read(e.Body, opt, &failed)
+		return e.adaptedChat(countWire, chat, countAnswer{call: e.Answer})
 	}
 	return encodeNativeMessages(e, countWire, countAnswer{call: e.Answer})
 }

@@ -4,47 +4,50 @@ import (
 	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat"
 )
 
-// chatOfMessages translates a Messages request to a chat request.
-func chatOfMessages(e Encoding, opt messagesonchat.Options) ([]byte, *messagesOnChat, error) {
-	if err := checkKnownVersion(e.Caller.Header); err != nil {
-		return nil, nil, err
-	}
+// messagesOptions returns what the translation of a Messages request depends on.
+func messagesOptions(e *Encoding, opt messagesonchat.Options) (messagesonchat.Options, error) {
 	p, m := e.Provider, e.Model
 	opt.UpstreamModel, opt.Version = m.Name, e.Caller.Header.Get(anthropic.VersionHeader)
 	opt.MaxOutput = e.Output
 	opt.InputTokens = params.ContentOf(e.Body).LikelyTokens(int64(len(e.Body.Data())), 0)
 	opt.OpenRouter = e.openRouter()
+	opt.Chat.Cache, opt.Chat.Links, opt.Chat.ReasoningContent = opt.OpenRouter, opt.OpenRouter, p.Translate.ReasoningContent
 	if known := m.SupportedParameters; len(known) > 0 {
 		opt.Reasons = slices.Contains(known, "reasoning") || slices.Contains(known, "reasoning_effort")
 		opt.NoReasoning = !opt.Reasons
 	}
-	opt.ReasoningContent = p.Translate.ReasoningContent
 	if stated := m.Capabilities; stated != nil { // in a catalog file; the table is of Anthropic's own API
 		opt.Efforts, opt.Prefill = stated.Efforts, stated.Prefill
 	}
-	body, original, err := messagesonchat.Request(e.Body, e.Asked.Stream, opt)
-	if err != nil {
-		return nil, nil, err
-	}
-	return body, &messagesOnChat{e.Answer, original, e.IDs.message()}, nil
+	return opt, checkKnownVersion(e.Caller.Header)
 }
 
+// encodeMessagesOnChat writes a Messages request for a provider that has chat completions, or that an
+// adapter makes look so.
 func encodeMessagesOnChat(e Encoding) (*Sending, error) {
 	adapted := e.adapter(chatWire) != nil
-	opt := messagesonchat.Options{
-		MaxTokensField: e.Provider.MaxTokensField, ToolParts: adapted, FileURLs: adapted, SignedReasoning: adapted,
-	}
-	body, answer, err := chatOfMessages(e, opt)
+	opt, err := messagesOptions(&e, messagesonchat.Options{MaxTokensField: e.Provider.MaxTokensField, SignedReasoning: adapted})
 	if err != nil {
 		return nil, err
 	}
+	answer := &messagesOnChat{call: e.Answer, id: e.IDs.message()}
+	if adapted {
+		var failed error
+		chat, original := messagesonchat.Read(e.Body, opt, &failed)
+		answer.original = original
+		return e.adaptedChat(chatWire, chat, answer)
+	}
+	body, original, err := messagesonchat.Request(e.Body, e.Asked.Stream, opt)
+	if err != nil {
+		return nil, err
+	}
+	answer.original = original
 	return e.translated(chatWire, body, answer)
 }
 
@@ -63,22 +66,19 @@ func (a *messagesOnChat) Stream() openai.Stream {
 	return messagesonchat.NewStream(a.original, a.call, a.id)
 }
 
-// encodeMessagesOnResponses translates the chat request that a Messages request becomes once more.
+// encodeMessagesOnResponses writes a Messages request for a provider that has only the Responses API.
 func encodeMessagesOnResponses(e Encoding) (*Sending, error) {
-	chat, answer, err := chatOfMessages(e, messagesonchat.Options{Responses: true, ToolParts: true})
+	opt, err := messagesOptions(&e, messagesonchat.Options{Responses: true})
 	if err != nil {
 		return nil, err
 	}
-	b := jsonscan.Body{Own: true}
-	defer b.Release()
-	if err := b.Parse(chat); err != nil {
-		return nil, err // the gateway's own fault
-	}
-	body, original, err := chatonresponses.Request(&b, e.Asked.Stream, chatonresponses.Options{UpstreamModel: e.Model.Name})
+	var failed error
+	chat, asked := messagesonchat.Read(e.Body, opt, &failed)
+	body, original, err := chatonresponses.Write(chat, e.Asked.Stream, chatonresponses.Options{UpstreamModel: e.Model.Name})
 	if err != nil {
 		return nil, err
 	}
-	s, err := e.translated(responsesWire, body, &messagesOnResponses{*answer, original})
+	s, err := e.translated(responsesWire, body, &messagesOnResponses{messagesOnChat{e.Answer, asked, e.IDs.message()}, original})
 	if err == nil {
 		s.LeftOut = original.LeftOut()
 	}

@@ -4,11 +4,10 @@ import (
 	"net/http"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
-	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
 )
 
@@ -17,9 +16,9 @@ var messagesVersion = []string{chatonmessages.Version}
 
 // onMessages writes a chat request for a provider that has only the Messages API: for that, or for the
 // count of its tokens.
-func onMessages(e Encoding, w *Wire, chat *jsonscan.Body) (*Sending, *chatonmessages.Original, error) {
+func onMessages(e Encoding, w *Wire, chat *conversation.Request) (*Sending, *chatonmessages.Original, error) {
 	m := e.Model
-	body, original, err := chatonmessages.Request(chat, e.Asked.Stream, chatonmessages.Options{
+	body, original, err := chatonmessages.Write(chat, e.Asked.Stream, chatonmessages.Options{
 		UpstreamModel: m.Name, Origin: e.Provider.Name + "/" + m.Name, Rules: m.MessagesRules(), MaxOutput: e.Output,
 	})
 	if err != nil {
@@ -42,7 +41,8 @@ func onMessages(e Encoding, w *Wire, chat *jsonscan.Body) (*Sending, *chatonmess
 }
 
 func encodeChatOnMessages(e Encoding) (*Sending, error) {
-	s, original, err := onMessages(e, messagesWire, e.Body)
+	var failed error
+	s, original, err := onMessages(e, messagesWire, conversation.OfChat(e.Body, &failed))
 	if err != nil {
 		return nil, err
 	}
@@ -65,9 +65,9 @@ func (a *chatOnMessages) Stream() openai.Stream {
 	return chatonmessages.NewStream(a.original, a.chat.call, a.chat.api.ChatStream(a.chat.call, a.chat.pricer))
 }
 
-// encodeResponsesOnMessages translates twice, with a chat request between the two APIs.
+// encodeResponsesOnMessages writes a Responses request for a provider that has only the Messages API.
 func encodeResponsesOnMessages(e Encoding) (*Sending, error) {
-	return throughChat(e, func(chat *jsonscan.Body, asked *responsesonchat.Original) (*Sending, error) {
+	return readResponses(e, func(chat *conversation.Request, asked *responsesonchat.Original) (*Sending, error) {
 		s, original, err := onMessages(e, messagesWire, chat)
 		if err == nil {
 			s.Answer = &responsesOnMessages{responsesOnChat{e.Answer, asked, e.IDs}, original}
@@ -78,11 +78,11 @@ func encodeResponsesOnMessages(e Encoding) (*Sending, error) {
 
 // encodeInputTokensOnCount writes a request whose tokens a provider counts that has no Responses API.
 func encodeInputTokensOnCount(e Encoding) (*Sending, error) {
-	return throughChat(e, func(chat *jsonscan.Body, _ *responsesonchat.Original) (s *Sending, err error) {
+	return readResponses(e, func(chat *conversation.Request, _ *responsesonchat.Original) (s *Sending, err error) {
 		if e.Provider.Has(provider.Messages) {
 			s, _, err = onMessages(e, countWire, chat)
 		} else {
-			s, err = e.adapted(countWire, chat, nil)
+			s, err = e.adaptedChat(countWire, chat, nil)
 		}
 		if err == nil {
 			s.Answer = countAnswer{e.Answer, inputTokens}
@@ -91,22 +91,14 @@ func encodeInputTokensOnCount(e Encoding) (*Sending, error) {
 	})
 }
 
-// throughChat calls encode with the chat request that a Responses request becomes. It may refer to it
-// only until it returns.
-func throughChat(e Encoding, encode func(*jsonscan.Body, *responsesonchat.Original) (*Sending, error)) (*Sending, error) {
-	chat, asked, err := responsesonchat.Request(e.Body, e.Asked.Stream, responsesonchat.Options{
-		UpstreamModel: e.Model.Name, MaxOutput: e.Output,
-		DropUnknownTools: true, ToolParts: true, FileURLs: true, SignedReasoning: true,
-	})
-	if err != nil {
-		return nil, err
-	}
-	var between jsonscan.Body
-	defer between.Release()
-	if err := request.InvalidJSON(between.Parse(chat)); err != nil {
-		return nil, err
-	}
-	s, err := encode(&between, asked)
+// readResponses calls encode with a Responses request for a provider of another API than chat completions.
+func readResponses(e Encoding, encode func(*conversation.Request, *responsesonchat.Original) (*Sending, error)) (*Sending, error) {
+	var failed error
+	chat, asked := responsesonchat.Read(e.Body, responsesonchat.Options{
+		UpstreamModel: e.Model.Name, MaxOutput: e.Output, SignedReasoning: true,
+		DropUnknownTools: e.Provider.Translate == nil || !e.Provider.Translate.RefuseUnknownTools,
+	}, &failed)
+	s, err := encode(chat, asked)
 	if err != nil {
 		return nil, responsesonchat.CallerError(err)
 	}

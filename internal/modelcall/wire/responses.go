@@ -8,6 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
 )
 
@@ -57,26 +58,28 @@ func (a *responsesAnswer) Whole(dst, body []byte) ([]byte, openai.Summary, error
 
 func (a *responsesAnswer) Stream() openai.Stream { return openai.NewResponsesStream(a.call) }
 
+// encodeResponsesOnChat writes a Responses request for a provider that has only chat completions, or that an
+// adapter makes look so.
 func encodeResponsesOnChat(e Encoding) (*Sending, error) {
-	p, adapted := e.Provider, e.adapter(chatWire) != nil
-	body, original, err := responsesonchat.Request(e.Body, e.Asked.Stream, responsesonchat.Options{
-		UpstreamModel: e.Model.Name, MaxOutput: e.Output, MaxTokensField: p.MaxTokensField,
-		DeveloperRole: p.Translate.DeveloperRole, ReasoningContent: p.Translate.ReasoningContent,
-		DropUnknownTools: !p.Translate.RefuseUnknownTools,
-		ToolParts:        adapted, FileURLs: adapted, SignedReasoning: adapted,
-	})
+	if e.adapter(chatWire) != nil {
+		return readResponses(e, func(chat *conversation.Request, asked *responsesonchat.Original) (*Sending, error) {
+			return e.adaptedChat(chatWire, chat, &responsesOnChat{e.Answer, asked, e.IDs})
+		})
+	}
+	p := e.Provider
+	opt := responsesonchat.Options{
+		UpstreamModel: e.Model.Name, MaxOutput: e.Output, MaxTokensField: p.MaxTokensField, DropUnknownTools: !p.Translate.RefuseUnknownTools,
+	}
+	opt.Chat.DeveloperRole, opt.Chat.ReasoningContent = p.Translate.DeveloperRole, p.Translate.ReasoningContent
+	body, original, err := responsesonchat.Request(e.Body, e.Asked.Stream, opt)
 	if err != nil {
 		return nil, err
 	}
 	s, err := e.translated(chatWire, body, &responsesOnChat{e.Answer, original, e.IDs})
-	if err != nil {
-		return nil, responsesonchat.CallerError(err)
+	if err == nil {
+		s.DroppedTools = original.DroppedTools()
 	}
-	for i, field := range s.LeftOut {
-		s.LeftOut[i] = responsesonchat.CallerName(field)
-	}
-	s.DroppedTools = original.DroppedTools()
-	return s, nil
+	return s, err
 }
 
 // responsesOnChat is the answer of a provider that has only chat completions.

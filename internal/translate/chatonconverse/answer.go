@@ -130,7 +130,7 @@ func (r *reader) startCall(index int64, object []byte) error {
 		id = openai.NewCallID(r.call, r.count)
 	}
 	r.begin(false)
-	r.to.BeginCall(r.count, false, id, name)
+	r.to.BeginCall(r.count, false, id, r.original.names.Caller(name))
 	if r.calls == nil {
 		r.calls = map[int64]*toolCall{}
 	}

@@ -89,6 +89,26 @@ func TestAStreamedAnswerIsThatOfAWholeOne(t *testing.T) {
 }
 
 // What a Claude has signed returns in the form in which the request takes it, whole and streamed.
+// In a whole answer the text that is cited stands in a block with its citations.
+func TestTextWithCitationsIsText(t *testing.T) {
+	_, original, err := request(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`, chatonconverse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := original.Whole(strings.NewReader(`{"output":{"message":{"role":"assistant","content":[{"text":"It says: "},{"citationsContent":{`+
+		`"content":[{"text":"a \"b\""},{"text":" c"}],"citations":[{"title":"t","sourceContent":[{"text":"source"}],"location":{"documentChar":{"documentIndex":0,"start":0,"end":9}}}]}},`+
+		`{"text":"."}]}},"stopReason":"end_turn","usage":{"inputTokens":1,"outputTokens":2}}`), translatetest.NewCall(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Choices []struct{ Message struct{ Content string } }
+	}
+	if err := json.Unmarshal(whole, &got); err != nil || len(got.Choices) != 1 || got.Choices[0].Message.Content != `It says: a "b" c.` {
+		t.Errorf("%v: %s", err, whole)
+	}
+}
+
 func TestThoughtsOfClaudeComeWithTheirSignatures(t *testing.T) {
 	_, original, err := request(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`, chatonconverse.Options{UpstreamModel: "anthropic.claude-sonnet-4-5-20250929-v1:0", Origin: "b/m"})
 	if err != nil {

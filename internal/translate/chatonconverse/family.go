@@ -10,7 +10,7 @@ import (
 
 // family is what the models of a vendor take besides what all of Converse's do.
 type family struct {
-	topK     func(extra []byte, n int64) []byte          // nil: not at all
+	topK     func(extra *translate.Writer, n int64)      // nil: not at all
 	thinking func(t *translation, r translate.Reasoning) // nil: it cannot be asked for
 	sampling catalog.Sampling                            // "" = free
 	forced   bool                                        // a choice can require a tool
@@ -72,9 +72,10 @@ func familyOf(model string) family {
 	return family{forced: true}
 }
 
-func plainTopK(extra []byte, n int64) []byte { return translate.AppendIntMember(extra, "top_k", n) }
+func plainTopK(extra *translate.Writer, n int64) { extra.IntMember("top_k", n) }
 
-func novaTopK(extra []byte, n int64) []byte {
-	extra = append(translate.AppendKey(extra, "inferenceConfig"), '{')
-	return append(translate.AppendIntMember(extra, "topK", n), '}')
+func novaTopK(extra *translate.Writer, n int64) {
+	extra.Object("inferenceConfig")
+	extra.IntMember("topK", n)
+	extra.End()
 }

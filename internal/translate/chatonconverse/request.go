@@ -16,6 +16,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/aws"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
 // Options is what a translation depends on besides the request.
@@ -36,6 +37,7 @@ type Original struct {
 	functions     translate.Functions
 	hideReasoning bool
 	origin        string // of thoughts that return; "" if none do
+	names         translate.Names
 	leftOut       []string
 }
 
@@ -52,19 +54,18 @@ func (o *Original) Refusal(status int, header http.Header, body []byte) translat
 
 // translation is one request on its way.
 type translation struct {
-	opt      Options
-	family   family
-	body     translate.Reader
-	out      []byte // the request so far
-	turns    turns
-	tools    tools
-	limit    int64  // of the output; 0: none
-	extra    []byte // members of additionalModelRequestFields
-	sampling catalog.Sampling
-	anyJSON  bool   // the answer must be a JSON object, of no schema
-	schema   []byte // of the answer, nil for none
-	name     []byte // of the schema, quoted; nil for none
-	original *Original
+	opt          Options
+	family       family
+	body         translate.Reader
+	out          translate.Writer // the request so far
+	conversation *conversation.Conversation
+	limit        int64            // of the output; 0: none
+	extra        translate.Writer // additionalModelRequestFields
+	sampling     catalog.Sampling
+	anyJSON      bool   // the answer must be a JSON object, of no schema
+	schema       []byte // of the answer, nil for none
+	name         []byte // of the schema, quoted; nil for none
+	original     *Original
 }
 
 // Request translates a chat completion request that params.ParseChat accepted to one of Converse, which
@@ -72,72 +73,65 @@ type translation struct {
 // b has collected. The error is a [*apierror.Error] with status 400 that names the field which the
 // provider or this model does not take, or whose value is invalid. Neither result refers to b.
 func Request(b *jsonscan.Body, opt Options) (body []byte, original *Original, err error) {
-	t := translation{opt: opt, family: familyOf(opt.UpstreamModel), original: &Original{}}
-	t.body, t.original.functions = translate.AsTools(translate.Read(b, &err))
-	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
-	if t.write(); err != nil {
-		return nil, nil, t.original.functions.Refusal(err)
+	return Write(conversation.OfChat(b, &err), opt)
+}
+
+// Write is Request for a request of any API.
+func Write(r *conversation.Request, opt Options) (body []byte, original *Original, err error) {
+	t := translation{opt: opt, family: familyOf(opt.UpstreamModel), body: r.Settings, original: &Original{functions: r.Functions}}
+	t.original.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
+	own := demands
+	if t.family.signs {
+		t.original.origin, own.Origin = t.opt.Origin, t.opt.Origin
 	}
-	return t.out, t.original, nil
+	t.conversation = r.Read(&own)
+	t.original.leftOut = append(t.original.leftOut, t.conversation.LeftOut...)
+	if !t.family.forced {
+		t.conversation.RefuseForced()
+	}
+	if t.out = translate.WriteTo(r.Room()); r.Err() == nil {
+		t.write()
+	}
+	if err := r.Err(); err != nil {
+		return nil, nil, err
+	}
+	return t.out.Bytes(), t.original, nil
 }
 
 // write writes the members of the request:
 //
 //	{"system", "messages", "toolConfig", "inferenceConfig", "outputConfig", "serviceTier", "additionalModelRequestFields"}
 func (t *translation) write() {
-	t.original.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
 	if _, t.limit = translate.OutputLimit(t.body); t.opt.MaxOutput > 0 {
 		t.limit = t.opt.MaxOutput
 	}
-	t.turns.family, t.sampling = &t.family, t.family.sampling
-	if t.family.signs {
-		t.original.origin, t.turns.origin = t.opt.Origin, t.opt.Origin
-	}
-	t.out = append(t.out, '{')
+	t.sampling = t.family.sampling
+	t.extra.Object()
+	t.out.Object()
 	t.readFormat()
-	t.putMessages()
-	t.tools.turns = &t.turns
-	t.tools.read(t.body)
-	t.out = t.tools.append(t.out)
+	w := blocks{Writer: &t.out, body: t.body, family: &t.family}
+	w.putSystem(t.conversation.System, t.anyJSON)
+	w.putTurns(t.conversation.Turns)
+	w.putTools(t.conversation)
 	t.readThinking()
 	t.putInference()
 	t.putFormat()
 	t.putTier()
-	if len(t.extra) > 0 {
-		t.out = append(append(append(t.out, `,"additionalModelRequestFields":{`...), t.extra...), '}')
-	}
-	t.out = append(t.out, '}')
-	t.original.leftOut = append(t.original.leftOut, t.turns.leftOut...)
+	t.extra.EndOptional()
+	t.out.Member("additionalModelRequestFields", t.extra.Bytes())
+	t.out.End()
+	t.original.names = t.conversation.Names()
 }
-
-func (t *translation) putMessages() {
-	t.turns.read(t.body)
-	if t.anyJSON {
-		t.turns.system = append(translate.AppendComma(t.turns.system), `{"text":`+onlyJSON+`}`...)
-	}
-	t.out = t.turns.append(t.out)
-}
-
-// onlyJSON asks for an answer that is any JSON object. Converse has schemas only.
-const onlyJSON = `"Answer with a single JSON object and nothing else: no text around it, no Markdown."`
 
 // putInference writes inferenceConfig, and what models take elsewhere.
 func (t *translation) putInference() {
-	before := len(t.out)
-	t.out = append(translate.AppendKey(t.out, "inferenceConfig"), '{')
-	empty := len(t.out)
+	t.out.Object("inferenceConfig")
 	if t.limit > 0 {
-		t.out = translate.AppendIntMember(t.out, "maxTokens", t.limit)
+		t.out.IntMember("maxTokens", t.limit)
 	}
 	t.putSampling()
-	if stop := translate.ReadStop(t.body, maxStops); stop != nil {
-		t.out = translate.AppendMember(t.out, "stopSequences", stop)
-	}
-	if len(t.out) == empty {
-		t.out = t.out[:before]
-	} else {
-		t.out = append(t.out, '}')
-	}
+	t.out.Member("stopSequences", translate.ReadStop(t.body, maxStops))
+	t.out.EndOptional()
 	t.putTopK()
 }
 
@@ -157,7 +151,7 @@ func (t *translation) readFormat() {
 	case "json_schema":
 		o := translate.JSONSchema(format)
 		if schema, ok := o.Object("schema"); ok {
-			t.schema, t.name = translate.AppendObject(nil, schema), o.Text("name")
+			t.schema, t.name = translate.ClosedSchema(translate.Written(schema)), o.Text("name")
 		}
 	default:
 		translate.RefuseType(format, typ)
@@ -169,12 +163,17 @@ func (t *translation) putFormat() {
 	if t.schema == nil {
 		return
 	}
-	t.out = append(t.out, `,"outputConfig":{"textFormat":{"type":"json_schema","structure":{"jsonSchema":{`...)
-	t.out = jsonscan.AppendString(translate.AppendKey(t.out, "schema"), string(t.schema))
-	if t.name != nil {
-		t.out = translate.AppendMember(t.out, "name", t.name)
+	for _, key := range []string{"outputConfig", "textFormat"} {
+		t.out.Object(key)
 	}
-	t.out = append(t.out, "}}}}"...)
+	t.out.StringMember("type", "json_schema")
+	t.out.Object("structure")
+	t.out.Object("jsonSchema")
+	t.out.StringMember("schema", string(t.schema))
+	t.out.Member("name", t.name)
+	for range 4 {
+		t.out.End()
+	}
 }
 
 // putTier maps service_tier. Other tiers of OpenAI have no counterpart.
@@ -182,7 +181,9 @@ func (t *translation) putTier() {
 	switch tier := t.body.DecodedText("service_tier"); tier {
 	case "", "auto":
 	case "flex", "priority", "default":
-		t.out = append(translate.AppendTextMember(append(translate.AppendKey(t.out, "serviceTier"), '{'), "type", []byte(tier)), '}')
+		t.out.Object("serviceTier")
+		t.out.StringMember("type", tier)
+		t.out.End()
 	default:
 		t.body.Fail(translate.UnsupportedValue("service_tier", tier))
 	}

@@ -25,7 +25,7 @@ func (t *translation) putSampling() {
 		case n > 1, either, !t.samples(): // Bedrock's end at 1
 			t.leaveOut(f.key)
 		default:
-			t.out = translate.AppendMember(t.out, f.as, value)
+			t.out.Member(f.as, value)
 			either = t.sampling == catalog.SamplingEither
 		}
 	}
@@ -40,7 +40,7 @@ func (t *translation) putTopK() {
 	case !t.samples():
 		t.leaveOut("top_k")
 	default:
-		t.extra = t.family.topK(t.extra, n)
+		t.family.topK(&t.extra, n)
 	}
 }
 

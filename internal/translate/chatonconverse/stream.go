@@ -124,6 +124,9 @@ func (r *reader) whole(data []byte) error {
 	for span := range jsonscan.AllElements(content) {
 		block := span.Value(content)
 		r.text(translate.Member(block, "text"))
+		translate.EachObject(translate.Member(translate.Member(block, "citationsContent"), "content"), func(said []byte) {
+			r.text(translate.Member(said, "text"))
+		})
 		r.reasoning(index, translate.Member(block, "reasoningContent"))
 		if use := translate.Member(block, "toolUse"); use != nil {
 			err := r.startCall(index, use)

@@ -13,7 +13,7 @@ func (t *translation) readThinking() {
 	t.original.hideReasoning = r.Hidden
 	switch {
 	case r.Effort == translate.EffortOff:
-		t.extra = translate.AppendThoughtsOff(t.extra, t.body, t.family.rules.Thinks, t.family.rules.Off(), r.Param)
+		translate.PutThoughtsOff(&t.extra, t.body, t.family.rules.Thinks, t.family.rules.Off(), r.Param)
 	case r.Effort == "" && r.Budget == 0:
 	case t.family.thinking == nil:
 		t.leaveOut(r.Param)
@@ -26,11 +26,11 @@ func (t *translation) readThinking() {
 // thoughts where a tool is required, and in the middle of a turn of the model's that did not begin with
 // thoughts, as those of most chat clients: then the model goes on without.
 func (t *translation) thinkLikeClaude(r translate.Reasoning) {
-	rules := &t.family.rules
+	rules, c := &t.family.rules, t.conversation
 	switch {
 	case rules.Takes(catalog.ThinkingAdaptive) && (r.Budget == 0 || !rules.Takes(catalog.ThinkingEnabled)):
 		t.putAdaptive(r)
-	case !rules.Takes(catalog.ThinkingEnabled), t.tools.choice.Required(), t.turns.looped && !t.turns.thought, t.turns.unanswered:
+	case !rules.Takes(catalog.ThinkingEnabled), c.Choice.Required(), c.Loops() && !c.Thought(), c.Continues():
 		t.leaveOut(r.Param)
 	default:
 		t.putBudget(r)
@@ -38,10 +38,11 @@ func (t *translation) thinkLikeClaude(r translate.Reasoning) {
 }
 
 func (t *translation) putAdaptive(r translate.Reasoning) {
-	t.extra = translate.AppendAdaptive(t.extra, t.family.rules.HidesThoughts && r.Shown)
+	translate.PutAdaptive(&t.extra, t.family.rules.HidesThoughts && r.Shown)
 	if effort := r.Among(t.family.rules.Efforts); effort != "" {
-		t.extra = append(translate.AppendKey(t.extra, "output_config"), '{')
-		t.extra = append(translate.AppendTextMember(t.extra, "effort", []byte(effort)), '}')
+		t.extra.Object("output_config")
+		t.extra.StringMember("effort", effort)
+		t.extra.End()
 	}
 	t.sampling = catalog.SamplingRefused
 }
@@ -52,7 +53,7 @@ const usualOutput = 16_384
 // putBudget lets Claude think up to a number of tokens, which count as output.
 func (t *translation) putBudget(r translate.Reasoning) {
 	budget := cmp.Or(r.Budget, cmp.Or(t.limit, usualOutput)*translate.EffortShare[r.Effort]/100)
-	t.extra = translate.AppendBudget(t.extra, t.body, budget, t.limit, r.Param)
+	translate.PutBudget(&t.extra, t.body, budget, t.limit, r.Param)
 	t.sampling = catalog.SamplingRefused
 }
 
@@ -65,11 +66,13 @@ func (t *translation) thinkLikeNova(r translate.Reasoning) {
 	if effort == "high" && t.limit > 0 {
 		effort = "medium"
 	}
-	t.extra = append(translate.AppendKey(t.extra, "reasoningConfig"), `{"type":"enabled"`...)
-	t.extra = append(translate.AppendTextMember(t.extra, "maxReasoningEffort", []byte(effort)), '}')
+	t.extra.Object("reasoningConfig")
+	t.extra.StringMember("type", "enabled")
+	t.extra.StringMember("maxReasoningEffort", effort)
+	t.extra.End()
 	t.sampling = catalog.SamplingRefused
 }
 
 func (t *translation) thinkByEffort(r translate.Reasoning) {
-	t.extra = translate.AppendTextMember(t.extra, "reasoning_effort", []byte(r.Among(threeEfforts)))
+	t.extra.StringMember("reasoning_effort", r.Among(threeEfforts))
 }

@@ -1,229 +1,196 @@
 package chatonconverse
 
 import (
-	"bytes"
-	"strings"
+	"strconv"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
-// messageFields are the fields of messages, by role, that a request can carry or that the model does not
-// need: annotations and parsed are for readers, and reasoning returns only by reasoning_details.
-var messageFields = translate.MessageFields{
-	"system":    {"role", "content", "name", "cache_control"},
-	"developer": {"role", "content", "name", "cache_control"},
-	"user":      {"role", "content", "name", "cache_control"},
-	"assistant": {"role", "content", "name", "refusal", "tool_calls", "annotations", "parsed", "cache_control",
-		"reasoning", "reasoning_content", "reasoning_details"},
-	"tool": {"role", "content", "tool_call_id", "name", "is_error", "cache_control"},
+// demands are what Converse demands of a conversation. Origin differs by request.
+var demands = conversation.Rules{
+	Media: conversation.Image | conversation.File, Failures: true, Links: true, Cache: true, Optional: true, Inputs: true,
+	Texts: conversation.NotBlank, System: conversation.InFront, Merge: conversation.WithResults,
+	IDs: translate.Naming{Most: maxName}, Names: translate.Naming{Most: maxName},
+	UserFirst: true, History: conversation.HistoryAll, NoNone: true,
 }
 
-// partFields are the fields of the content parts that a request can carry.
-var partFields = translate.PartFields{
-	"text":      {"type", "text", "cache_control"},
-	"refusal":   {"type", "refusal"},
-	"image_url": {"type", "image_url", "cache_control"},
-	"file":      {"type", "file", "cache_control"},
+// maxName is how long the names of tools and the ids of their calls may be, in bytes.
+const maxName = 64
+
+// onlyJSON asks for an answer that is any JSON object. Converse has schemas only.
+const onlyJSON = `"Answer with a single JSON object and nothing else: no text around it, no Markdown."`
+
+// blocks writes the blocks of contents.
+type blocks struct {
+	*translate.Writer
+	body      translate.Reader // of the request, for refusals
+	family    *family
+	documents int // so far, which are numbered
 }
 
-const (
-	user      = "user"
-	assistant = "assistant"
-
-	cachePoint   = `{"cachePoint":{"type":"default"}}`
-	cacheForHour = `{"cachePoint":{"type":"default","ttl":"1h"}}`
-	thinks       = `{"reasoningContent":`
-)
-
-// turns are the messages of a request, in which users and the model take turns. The results of all calls
-// stand in front of what the user says then.
-type turns struct {
-	family  *family
-	origin  string // of thoughts that return
-	leftOut []string
-
-	out       []byte   // the turns that are over
-	system    []byte   // blocks
-	turn      turn     // that is not over; of no role before the first
-	message   turn     // that is read
-	documents int      // of all turns, which are numbered
-	names     []string // of the tools that were called, quoted
-
-	looped     bool // the last turn has results of tools
-	unanswered bool // the last turn is the model's, which goes on with it
-	thought    bool // the last turn of the model began with thoughts
+// putSystem writes system. anyJSON says that the answer must be a JSON object, of no schema.
+func (w *blocks) putSystem(parts []conversation.Part, anyJSON bool) {
+	w.Array("system")
+	w.put(parts)
+	if anyJSON {
+		w.putText([]byte(onlyJSON))
+	}
+	w.EndOptional()
 }
 
-// turn is what one side says.
-type turn struct {
-	role    string
-	results []byte // blocks with results of tools
-	blocks  []byte // other blocks
-	hasText bool   // among them
-	hasFile bool   // likewise a document, which needs a text beside it
+// putTurns writes messages.
+func (w *blocks) putTurns(turns []conversation.Turn) {
+	w.Array("messages")
+	for _, turn := range turns {
+		role := "user"
+		if turn.Role == conversation.Assistant {
+			role = "assistant"
+		}
+		w.Object()
+		w.StringMember("role", role)
+		w.Array("content")
+		w.put(turn.Parts)
+		if needsText(turn.Parts) {
+			w.putText([]byte(`"(document)"`))
+		}
+		w.End()
+		w.End()
+	}
+	w.End()
 }
 
-// read reads messages.
-func (w *turns) read(body translate.Reader) {
-	translate.Required(body, "messages")
-	body.Each("messages", translate.MaxMessages, func(_ int, o translate.Reader) {
-		switch role := messageFields.Role(o, &w.leftOut); role {
-		case "system", "developer":
-			w.instruct(o)
-			return
-		case "tool":
-			w.begin(user)
-			w.result(o)
-		case assistant:
-			w.begin(role)
-			w.assistant(o)
+// needsText reports whether parts have a document, which needs a text beside it, and no text.
+func needsText(parts []conversation.Part) bool {
+	file := false
+	for i := range parts {
+		switch parts[i].Kind {
+		case conversation.File:
+			file = true
+		case conversation.Text, conversation.Refusal:
+			return false
+		}
+	}
+	return file
+}
+
+// put writes blocks of a content, and the marks that all before them is cached.
+func (w *blocks) put(parts []conversation.Part) {
+	for i := range parts {
+		p := &parts[i]
+		switch p.Kind {
+		case conversation.Thought:
+			w.putThought(p)
+		case conversation.Call:
+			w.Object()
+			w.Object("toolUse")
+			w.Member("toolUseId", p.Call.ID)
+			w.Member("name", p.Call.Name)
+			w.Member("input", p.Call.Input)
+			w.End()
+			w.End()
+			continue // nothing is cached behind a call
+		case conversation.Result:
+			w.putResult(p.Result)
+		case conversation.Image, conversation.File:
+			w.putMedia(p.Kind, p.Media)
 		default:
-			w.begin(role)
-			w.parts(o, w.addMedia)
+			w.putText(p.Text)
 		}
-		w.end(body)
-	})
-	if w.turn.role == "" {
-		body.Fail(apierror.New(apierror.InvalidValue, `"messages" needs a message of the user that is not blank for this model`).WithParam("messages"))
-	}
-	w.looped, w.unanswered = len(w.turn.results) > 0, w.turn.role == assistant
-	w.write()
-}
-
-// begin begins a message.
-func (w *turns) begin(role string) {
-	w.message = turn{role: role, results: w.message.results[:0], blocks: w.message.blocks[:0]}
-}
-
-// end ends a message. One that says nothing is not sent, so its neighbours can be of one role: then they
-// are one turn.
-func (w *turns) end(body translate.Reader) {
-	m, t := &w.message, &w.turn
-	switch {
-	case len(m.results)+len(m.blocks) == 0:
-		return
-	case t.role == "" && m.role == assistant:
-		body.Fail(apierror.New(apierror.InvalidValue, `the first of "messages" that is not blank must be the user's for this model`).WithParam("messages"))
-	case t.role != "" && t.role != m.role:
-		w.write()
-	}
-	t.role = m.role
-	t.results, t.blocks = appendBlocks(t.results, m.results), appendBlocks(t.blocks, m.blocks)
-	t.hasText, t.hasFile = t.hasText || m.hasText, t.hasFile || m.hasFile
-}
-
-// appendBlocks appends blocks to others.
-func appendBlocks(dst, blocks []byte) []byte {
-	if len(blocks) == 0 {
-		return dst
-	}
-	return append(translate.AppendComma(dst), blocks...)
-}
-
-// write writes the turn, which is over.
-func (w *turns) write() {
-	t := &w.turn
-	if t.hasFile && !t.hasText { // a document needs a text that is not blank
-		t.blocks = append(translate.AppendComma(t.blocks), `{"text":"(document)"}`...)
-	}
-	if t.role == assistant {
-		w.thought = bytes.HasPrefix(t.blocks, []byte(thinks))
-	}
-	w.out = append(append(translate.AppendComma(w.out), `{"role":"`...), t.role...)
-	w.out = append(append(w.out, `","content":[`...), t.results...)
-	if len(t.results) > 0 && len(t.blocks) > 0 {
-		w.out = append(w.out, ',')
-	}
-	w.out = append(append(w.out, t.blocks...), "]}"...)
-	*t = turn{results: t.results[:0], blocks: t.blocks[:0]}
-}
-
-// append appends system and messages.
-func (w *turns) append(dst []byte) []byte {
-	if len(w.system) > 0 {
-		dst = append(append(append(translate.AppendKey(dst, "system"), '['), w.system...), ']')
-	}
-	return append(append(append(translate.AppendKey(dst, "messages"), '['), w.out...), ']')
-}
-
-// instruct adds the texts of a system or developer message, wherever it stands.
-func (w *turns) instruct(o translate.Reader) {
-	w.each(o, translate.RefuseType, func(text []byte) { w.system = w.appendText(w.system, text) },
-		func(point string) { w.system = w.appendCache(w.system, point) })
-}
-
-// each calls text for each text of a content, part for its other parts, and cached behind each part that
-// the request wants cached.
-func (w *turns) each(o translate.Reader, part func(translate.Reader, string), text func([]byte), cached func(point string)) {
-	switch value := translate.Required(o, "content"); {
-	case value == nil:
-	case value[0] == '"':
-		text(value)
-	default:
-		o.Each("content", translate.MaxParts, func(_ int, p translate.Reader) {
-			if typ := partFields.Type(p); typ == "text" {
-				text(p.RequiredText(typ))
-			} else {
-				part(p, typ)
-			}
-			w.cache(p, cached)
-		})
-	}
-	w.cache(o, cached)
-}
-
-// cache calls cached with the block for cache_control, if there is one.
-func (w *turns) cache(o translate.Reader, cached func(point string)) {
-	control, ok := o.Object("cache_control")
-	switch ttl := control.DecodedText("ttl"); {
-	case !ok:
-	case ttl == "1h" && w.family.later:
-		cached(cacheForHour)
-	default:
-		cached(cachePoint)
+		if c := w.family.caches; c == cachesAll || c == cachesTexts && p.Kind&(conversation.Text|conversation.Refusal) != 0 {
+			w.putCache(p.Cache)
+		}
 	}
 }
 
-// appendText appends a block of text. Bedrock refuses blank ones.
-func (w *turns) appendText(dst, quoted []byte) []byte {
-	if text, _ := jsonscan.String(quoted); strings.TrimSpace(text) == "" {
-		return dst
+func (w *blocks) putText(quoted []byte) {
+	w.Object()
+	w.Member("text", quoted)
+	w.End()
+}
+
+func (w *blocks) putThought(p *conversation.Part) {
+	w.Object()
+	w.Object("reasoningContent")
+	if d := p.Thought; d.Data != nil {
+		w.Member("redactedContent", d.Data)
+	} else {
+		w.Object("reasoningText")
+		w.TextMember("text", d.Text)
+		w.Member("signature", d.Signature)
+		w.End()
 	}
-	return append(translate.AppendMember(append(translate.AppendComma(dst), '{'), "text", quoted), '}')
+	w.End()
+	w.End()
 }
 
-// appendCache appends the mark that all before it is cached, unless the last block is such a mark or the
-// model takes none there.
-func (w *turns) appendCache(dst []byte, point string) []byte {
-	text := bytes.HasSuffix(dst, []byte(`"}`)) // no other block ends so
-	cached := bytes.HasSuffix(dst, []byte(cachePoint)) || bytes.HasSuffix(dst, []byte(cacheForHour))
-	if caches := w.family.caches; len(dst) == 0 || caches == cachesNothing || caches == cachesTexts && !text || cached {
-		return dst
+func (w *blocks) putResult(r *conversation.ToolResult) {
+	w.Object()
+	w.Object("toolResult")
+	w.Member("toolUseId", r.Call.ID)
+	w.Array("content")
+	if len(r.Parts) == 0 {
+		w.putText([]byte(`"(no output)"`)) // a blank text is refused
 	}
-	return append(translate.AppendComma(dst), point...)
-}
-
-func (w *turns) text(quoted []byte) {
-	before := len(w.message.blocks)
-	w.message.blocks = w.appendText(w.message.blocks, quoted)
-	w.message.hasText = w.message.hasText || len(w.message.blocks) > before
-}
-
-// parts adds the content of a message. Media takes what is no text.
-func (w *turns) parts(o translate.Reader, media func(part translate.Reader, typ string)) {
-	w.each(o, func(part translate.Reader, typ string) {
-		if typ == "refusal" {
-			w.text(part.RequiredText(typ))
+	for i := range r.Parts {
+		if p := &r.Parts[i]; p.Media != nil {
+			w.putMedia(p.Kind, p.Media)
 		} else {
-			media(part, typ)
+			w.putText(p.Text)
 		}
-	}, w.text, func(point string) { w.message.blocks = w.appendCache(w.message.blocks, point) })
+	}
+	w.End()
+	if r.Failed {
+		w.StringMember("status", "error")
+	}
+	w.End()
+	w.End()
 }
 
-// addMedia adds an image or a document to the turn.
-func (w *turns) addMedia(part translate.Reader, typ string) {
-	w.message.blocks = w.appendMedia(w.message.blocks, part, typ)
-	w.message.hasFile = w.message.hasFile || typ == "file"
+// putCache writes the mark for a cache_control, nil for none.
+func (w *blocks) putCache(control []byte) {
+	if control == nil {
+		return
+	}
+	w.Object()
+	w.Object("cachePoint")
+	w.StringMember("type", "default")
+	if w.family.later && conversation.ForHour(control) {
+		w.StringMember("ttl", "1h")
+	}
+	w.End()
+	w.End()
+}
+
+// imageFormats and documentFormats are what Converse calls media types.
+var (
+	imageFormats    = map[string]string{"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
+	documentFormats = map[string]string{
+		"application/pdf": "pdf", "text/csv": "csv", "text/html": "html", "text/plain": "txt", "text/markdown": "md",
+		"application/msword": "doc", "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+		"application/vnd.ms-excel": "xls", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+	}
+)
+
+// putMedia writes a block of an image or a document, whose bytes the request must have.
+func (w *blocks) putMedia(kind conversation.Kind, m *conversation.Media) {
+	name, format := "image", imageFormats[m.Type]
+	if kind == conversation.File {
+		name, format = "document", documentFormats[m.Type]
+	}
+	if !m.Encoded || format == "" {
+		w.body.Fail(translate.NotTaken(m.Param, "%q must be a data URL in base64 of a type that Bedrock takes: it fetches no address", m.Param))
+	}
+	w.Object()
+	w.Object(name)
+	w.StringMember("format", format)
+	if kind == conversation.File { // names of callers could be read as instructions
+		w.documents++
+		w.StringMember("name", "document "+strconv.Itoa(w.documents))
+	}
+	w.Object("source")
+	w.TextMember("bytes", m.Data)
+	w.End()
+	w.End()
+	w.End()
 }

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
@@ -19,26 +18,18 @@ const (
 
 // putGeneration writes generationConfig.
 func (t *translation) putGeneration() {
-	before := len(t.out)
-	t.out = append(translate.AppendKey(t.out, "generationConfig"), '{')
-	empty := len(t.out)
+	t.out.Object("generationConfig")
 	if t.limit > 0 {
-		t.out = translate.AppendIntMember(t.out, "maxOutputTokens", t.limit)
+		t.out.IntMember("maxOutputTokens", t.limit)
 	}
 	t.putSampling()
 	t.putSeed()
-	if stop := translate.ReadStop(t.body, maxStops); stop != nil {
-		t.out = translate.AppendMember(t.out, "stopSequences", stop)
-	}
+	t.out.Member("stopSequences", translate.ReadStop(t.body, maxStops))
 	t.putLogprobs()
 	t.putFormat()
 	t.putModalities()
 	t.putThinking()
-	if len(t.out) == empty {
-		t.out = t.out[:before]
-	} else {
-		t.out = append(t.out, '}')
-	}
+	t.out.EndOptional()
 }
 
 // putSampling maps the numbers that have the same meaning. Penalties are of models before Gemini 3.
@@ -63,13 +54,13 @@ func (t *translation) putSampling() {
 			t.body.Fail(translate.Invalid(f.key, "a number from "+strconv.FormatFloat(f.least, 'g', -1, 64)+" to "+strconv.FormatFloat(f.most, 'g', -1, 64)))
 		case f.old && n == 0:
 		case f.old && t.model.signs():
-			t.body.Fail(apierror.New(apierror.UnsupportedParameter, "this model does not take %q; leave it out", f.key).WithParam(f.key))
+			t.body.Fail(translate.NotTaken(f.key, "this model does not take %q; leave it out", f.key))
 		default:
-			t.out = translate.AppendMember(t.out, f.as, value)
+			t.out.Member(f.as, value)
 		}
 	}
 	if _, n := t.body.Int("top_k", -1); n > 0 { // 0 and -1 are OpenRouter's words for none
-		t.out = translate.AppendIntMember(t.out, "topK", n)
+		t.out.IntMember("topK", n)
 	}
 }
 
@@ -83,7 +74,7 @@ func (t *translation) putSeed() {
 	if !ok || n < math.MinInt32 || n > math.MaxInt32 {
 		t.body.Fail(translate.Invalid("seed", "an integer of 32 bits for this model"))
 	}
-	t.out = translate.AppendIntMember(t.out, "seed", n)
+	t.out.IntMember("seed", n)
 }
 
 // putLogprobs maps logprobs and top_logprobs. Few models have them.
@@ -96,9 +87,9 @@ func (t *translation) putLogprobs() {
 	if !wanted {
 		return
 	}
-	t.out = append(translate.AppendKey(t.out, "responseLogprobs"), "true"...)
+	t.out.BoolMember("responseLogprobs", true)
 	if n > 0 {
-		t.out = translate.AppendIntMember(t.out, "logprobs", n)
+		t.out.IntMember("logprobs", n)
 	}
 }
 
@@ -111,12 +102,12 @@ func (t *translation) putFormat() {
 	switch typ := translate.TypeOf(format); typ {
 	case "text":
 	case "json_object", "json_schema":
-		t.out = translate.AppendTextMember(t.out, "responseMimeType", []byte("application/json"))
+		t.out.StringMember("responseMimeType", "application/json")
 		if typ == "json_object" {
 			return
 		}
 		if schema, ok := translate.JSONSchema(format).Object("schema"); ok {
-			t.out = translate.AppendObject(translate.AppendKey(t.out, "responseJsonSchema"), schema)
+			t.out.Member("responseJsonSchema", translate.Written(schema))
 		}
 	default:
 		translate.RefuseType(format, typ)
@@ -142,7 +133,7 @@ func (t *translation) putModalities() {
 		}
 	}
 	if image {
-		t.out = append(translate.AppendKey(t.out, "responseModalities"), `["TEXT","IMAGE"]`...)
+		t.out.Member("responseModalities", []byte(`["TEXT","IMAGE"]`))
 	}
 }
 
@@ -154,21 +145,21 @@ func (t *translation) putThinking() {
 	if !t.model.thinks {
 		return
 	}
-	t.out = append(translate.AppendKey(t.out, "thinkingConfig"), '{')
+	t.out.Object("thinkingConfig")
 	off := r.Effort == translate.EffortOff && t.model.canStop
 	if !r.Hidden && !off { // Vertex AI refuses to show thoughts that there are not
-		t.out = append(translate.AppendKey(t.out, "includeThoughts"), "true"...)
+		t.out.BoolMember("includeThoughts", true)
 	}
 	switch {
 	case r.Effort == "" && r.Budget == 0:
 	case off:
-		t.out = translate.AppendIntMember(t.out, "thinkingBudget", 0)
+		t.out.IntMember("thinkingBudget", 0)
 	case t.model.levels != nil:
-		t.out = translate.AppendTextMember(t.out, "thinkingLevel", []byte(strings.ToUpper(r.AtLeast(t.model.levels))))
+		t.out.StringMember("thinkingLevel", strings.ToUpper(r.AtLeast(t.model.levels)))
 	default:
-		t.out = translate.AppendIntMember(t.out, "thinkingBudget", t.budget(r))
+		t.out.IntMember("thinkingBudget", t.budget(r))
 	}
-	t.out = append(t.out, '}')
+	t.out.End()
 }
 
 // budget returns the tokens of thoughts for an effort, within what the model takes.

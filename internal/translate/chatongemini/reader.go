@@ -236,7 +236,7 @@ func (r *reader) startCall(object, signature []byte) error {
 		arguments = []byte("{}")
 	}
 	quoted := jsonscan.AppendString(nil, string(arguments))
-	r.to.Call(n, id, name, quoted[1:len(quoted)-1], extra)
+	r.to.Call(n, id, r.original.names.Caller(name), quoted[1:len(quoted)-1], extra)
 	r.size += len(id)
 	r.keep(len(name) + len(quoted) + len(extra))
 	return nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
 // Options is what a translation depends on besides the request.
@@ -37,6 +38,7 @@ type Original struct {
 	body          []byte // the request that was sent, if its answer may have to be continued; else nil
 	hops          int    // further requests that may continue it
 	dummies       func() []byte
+	names         translate.Names
 	leftOut       []string
 }
 
@@ -61,14 +63,14 @@ func Requests(output int64) int64 {
 
 // translation is one request on its way.
 type translation struct {
-	opt      Options
-	model    model
-	body     translate.Reader
-	out      []byte // the request so far
-	turns    turns
-	tools    tools
-	limit    int64 // of the output; 0: none
-	original *Original
+	opt          Options
+	model        model
+	body         translate.Reader
+	out          translate.Writer // the request so far
+	conversation *conversation.Conversation
+	signed       []int // where the values of signatures begin in the request
+	limit        int64 // of the output; 0: none
+	original     *Original
 }
 
 // Request translates a chat completion request that params.ParseChat accepted to a
@@ -77,44 +79,64 @@ type translation struct {
 // names the field which the provider or this model does not take, or whose value is invalid. Neither
 // result refers to b.
 func Request(b *jsonscan.Body, opt Options) (body []byte, original *Original, err error) {
-	t := translation{opt: opt, model: modelOf(opt.UpstreamModel), original: &Original{}}
-	t.body, t.original.functions = translate.AsTools(translate.Read(b, &err))
-	t.turns.model, t.turns.leftOut = &t.model, &t.original.leftOut
-	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
-	if t.write(); err != nil {
-		return nil, nil, t.original.functions.Refusal(err)
+	return Write(conversation.OfChat(b, &err), opt)
+}
+
+// Write is Request for a request of any API.
+func Write(r *conversation.Request, opt Options) (body []byte, original *Original, err error) {
+	t := translation{opt: opt, model: modelOf(opt.UpstreamModel), body: r.Settings, original: &Original{functions: r.Functions}}
+	t.original.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
+	t.conversation = r.Read(&demands)
+	t.original.leftOut = append(t.original.leftOut, t.conversation.LeftOut...)
+	if t.out = translate.WriteTo(r.Room()); r.Err() == nil {
+		t.write()
 	}
-	return t.out, t.original, nil
+	if err := r.Err(); err != nil {
+		return nil, nil, err
+	}
+	t.keep()
+	return t.out.Bytes(), t.original, nil
 }
 
 // write writes the members of the request:
 //
 //	{"systemInstruction", "contents", "tools", "toolConfig", "generationConfig", "safetySettings", "serviceTier"}
 func (t *translation) write() {
-	o := t.original
-	o.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
-	if o.functions { // the caller did not say it: there is one call by their form
-		o.leftOut = slices.DeleteFunc(o.leftOut, func(field string) bool { return field == "parallel_tool_calls" })
-	}
 	if _, t.limit = translate.OutputLimit(t.body); t.opt.MaxOutput > 0 {
 		t.limit = t.opt.MaxOutput
 	}
-	t.turns.read(t.body)
-	t.out = t.turns.append(append(t.out, '{'))
-	t.tools.read(t.body, &t.model)
-	t.out = t.tools.append(t.out)
+	t.out.Object()
+	w := parts{Writer: &t.out, body: t.body, model: &t.model}
+	w.putTurns(t.conversation)
+	t.signed = w.signed
+	putTools(&t.out, t.conversation, t.searches())
 	t.putGeneration()
 	t.putTier()
-	if t.opt.Safety != nil {
-		t.out = translate.AppendMember(t.out, "safetySettings", t.opt.Safety)
+	t.out.Member("safetySettings", t.opt.Safety)
+	t.out.End()
+}
+
+// searches reports whether the caller wants Google searched (web_search_options).
+func (t *translation) searches() bool {
+	const key = "web_search_options"
+	t.original.searches = t.body.Get(key) != nil
+	if t.original.searches && len(t.conversation.Tools) > 0 && !t.model.signs() {
+		t.body.Fail(translate.NotTaken(key, `this model does not take %q together with "tools"; leave one of them out`, key))
 	}
-	t.out = append(t.out, '}')
-	o.searches = t.tools.search
+	return t.original.searches
+}
+
+// keep keeps what the answer needs of the request.
+func (t *translation) keep() {
+	o := t.original
+	if o.functions { // the caller did not say it: there is one call by their form
+		o.leftOut = slices.DeleteFunc(o.leftOut, func(field string) bool { return field == "parallel_tool_calls" })
+	}
+	o.names = t.conversation.Names()
 	if o.hops = int(Requests(t.limit)) - 1; o.hops > 0 {
-		o.body = t.out
+		o.body = t.out.Bytes()
 	}
-	if sent := t.turns.signed; len(sent) > 0 {
-		body := t.out
+	if body, sent := t.out.Bytes(), t.signed; len(sent) > 0 {
 		o.dummies = func() []byte { return withDummies(body, sent) }
 	}
 }
@@ -124,7 +146,7 @@ func (t *translation) putTier() {
 	switch tier := t.body.DecodedText("service_tier"); tier {
 	case "", "auto", "default":
 	case "flex", "priority":
-		t.out = translate.AppendTextMember(t.out, "serviceTier", []byte(tier))
+		t.out.StringMember("serviceTier", tier)
 	default:
 		t.body.Fail(translate.UnsupportedValue("service_tier", tier))
 	}

@@ -89,7 +89,7 @@ func (r *reader) startCall(index int64, o openai.Object) *apierror.Error {
 	}
 	r.held += len(id) + len(name) + len(b.input)
 	r.to.Begin(false)
-	r.to.BeginCall(b.n, false, bytes.Clone(id), bytes.Clone(r.original.nameOf(name)))
+	r.to.BeginCall(b.n, false, bytes.Clone(id), bytes.Clone(r.original.names.Caller(name)))
 	return r.checkSize()
 }
 

@@ -156,8 +156,8 @@ func TestMessagesAreChecked(t *testing.T) {
 	} {
 		refused(t, plainModel, `{"model":"m","messages":[{"role":"user","content":"a"},`+c.message+`]}`, c.param, c.code)
 	}
-	refused(t, plainModel, `{"model":"m","messages":[{"role":"user","content":" \n\u00a0"}]}`, "messages[0].content", invalid)
-	refused(t, plainModel, `{"model":"m","messages":[{"role":"user","content":[]}]}`, "messages[0].content", invalid)
+	refused(t, plainModel, `{"model":"m","messages":[{"role":"user","content":" \n\u00a0"}]}`, "messages", invalid)
+	refused(t, plainModel, `{"model":"m","messages":[{"role":"user","content":[]}]}`, "messages", invalid)
 	refused(t, plainModel, `{"model":"m","messages":[{"role":"function","name":"f","content":"x"}],"functions":[{"name":"f"}]}`, "messages[0].name", invalid)
 	refused(t, plainModel, `{"model":"m","messages":[{"role":"assistant","function_call":{"name":"f","arguments":"["}}],"functions":[{"name":"f"}]}`,
 		"messages[0].function_call.arguments", invalid)

@@ -11,9 +11,14 @@
 package chatonmessages
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
 // Version is the version of the Messages API that the requests are written for. It is the one in
@@ -43,8 +48,8 @@ const defaultOutput = 16_384
 // Original is what the answer needs of the caller's request. [Request] makes it; it does not change
 // afterwards.
 type Original struct {
-	origin        string            // of its reasoning, as tag returns it
-	names         map[string][]byte // the caller's names of tools, quoted, by those that the provider got
+	origin        string // of its reasoning, as tag returns it
+	names         translate.Names
 	hideReasoning bool
 	cites         bool // the provider may cite sources
 	functions     translate.Functions
@@ -58,12 +63,12 @@ func (o *Original) LeftOut() []string { return o.leftOut }
 type translation struct {
 	opt          Options
 	body         translate.Reader
-	out          []byte // the Messages request so far
-	conversation conversation
-	tools        tools
+	out          translate.Writer // the Messages request so far
+	conversation *conversation.Conversation
 	thinking     thinking
 	limit        int64  // of the output
 	schema       []byte // of the answer, nil for none
+	anyJSON      bool   // the answer must be a JSON object, of no schema
 	original     *Original
 }
 
@@ -73,49 +78,51 @@ type translation struct {
 // that names the field which a Messages request cannot carry, or which this model does not take, or
 // whose value is invalid. Neither result refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (messages []byte, original *Original, err error) {
-	t := translation{opt: opt, original: &Original{}}
-	t.body, t.original.functions = translate.AsTools(translate.Read(b, &err))
-	if t.write(b, stream); err != nil {
-		return nil, nil, t.original.functions.Refusal(err)
-	}
-	return t.out, t.original, nil
+	return Write(conversation.OfChat(b, &err), stream, opt)
 }
 
-func (t *translation) write(b *jsonscan.Body, stream bool) {
-	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
-	t.conversation.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
-	t.out = append(t.out, `{"model":`...)
-	t.out = jsonscan.AppendString(t.out, t.opt.UpstreamModel)
-	t.original.origin = tag(t.opt.Origin)
-	t.conversation.origin = t.original.origin
+// Write is Request for a request of any API.
+func Write(r *conversation.Request, stream bool, opt Options) (messages []byte, original *Original, err error) {
+	t := translation{opt: opt, body: r.Settings, original: &Original{origin: tag(opt.Origin), functions: r.Functions}}
+	t.original.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
+	own := demands
+	own.Origin, own.NoPrefill = t.original.origin, !opt.Rules.Prefill
+	t.conversation = r.Read(&own)
+	t.original.leftOut = append(t.original.leftOut, t.conversation.LeftOut...)
+	if !opt.Rules.ForcedTools {
+		t.conversation.RefuseForced()
+	}
+	if t.out = translate.WriteTo(r.Room()); r.Err() == nil {
+		t.write(stream)
+	}
+	if err := r.Err(); err != nil {
+		return nil, nil, err
+	}
+	return t.out.Bytes(), t.original, nil
+}
+
+// write writes the members of the request.
+func (t *translation) write(stream bool) {
+	t.out.Object()
+	t.out.StringMember("model", t.opt.UpstreamModel)
 	t.readFormat()
 	t.putLimit()
-	t.putMessages()
+	w := blocks{&t.out, t.body}
+	w.putSystem(t.conversation.System, t.anyJSON)
+	w.putTurns(t.conversation.Turns)
 	t.readThinking()
 	t.putThinking()
 	t.putSampling()
 	t.putStop()
 	t.putUser()
 	t.putTier()
-	t.out = t.tools.append(t.out)
-	t.original.cites = t.tools.cites
-	t.out = fields.AppendKept(t.out, t.body)
+	t.original.cites = putTools(&t.out, t.conversation, t.singleCall())
+	fields.PutKept(&t.out, t.body)
 	if stream {
-		t.out = append(t.out, `,"stream":true`...)
+		t.out.BoolMember("stream", true)
 	}
-	t.original.names = t.conversation.names.changed
-	t.original.leftOut = t.conversation.leftOut
-	t.out = append(t.out, '}')
-}
-
-func (t *translation) put(key string, value []byte) {
-	t.out = translate.AppendMember(t.out, key, value)
-}
-
-// putMessages maps messages. It reads the tools before: both have their names.
-func (t *translation) putMessages() {
-	t.tools.read(t.body, &t.conversation.names, t.opt.Rules.ForcedTools)
-	t.out = t.conversation.append(t.out, t.body, t.opt.Rules.Prefill)
+	t.out.End()
+	t.original.names = t.conversation.Names()
 }
 
 // putLimit maps max_completion_tokens and its older name max_tokens, unless the options replace
@@ -132,30 +139,22 @@ func (t *translation) putLimit() {
 		n = defaultOutput
 	}
 	t.limit = n
-	t.out = translate.AppendIntMember(t.out, "max_tokens", n)
+	t.out.IntMember("max_tokens", n)
 }
 
-// putStop maps stop: a text, or several.
+// putStop maps stop: a text, or several, none of which is blank.
 func (t *translation) putStop() {
-	const want = "a text that is not blank"
-	value := t.body.Get("stop")
-	if value != nil && value[0] == '"' {
-		if isBlank(value) {
-			t.body.Fail(translate.Invalid("stop", want))
-		}
-		t.out = append(append(append(t.out, `,"stop_sequences":[`...), value...), ']')
-	} else if value != nil {
-		spans, err := translate.Elements(value, "stop", maxStops)
-		t.body.Fail(err)
-		for i, span := range spans {
-			if span.Kind != '"' || isBlank(span.Value(value)) {
-				t.body.Fail(translate.Invalid(translate.At("stop", i), want))
+	stop := translate.ReadStop(t.body, maxStops)
+	for i, span := range jsonscan.Elements(stop, nil) {
+		if text, _ := jsonscan.String(span.Value(stop)); strings.TrimSpace(text) == "" {
+			param := "stop"
+			if value := t.body.Get("stop"); value[0] == '[' {
+				param = translate.At(param, i)
 			}
-		}
-		if len(spans) > 0 {
-			t.put("stop_sequences", value)
+			t.body.Fail(translate.Invalid(param, "a text that is not blank"))
 		}
 	}
+	t.out.Member("stop_sequences", stop)
 }
 
 // maxStops bounds the stop sequences, far above what providers take.
@@ -168,8 +167,9 @@ func (t *translation) putUser() {
 		id = newer
 	}
 	if id != nil {
-		t.out = append(t.out, `,"metadata":{`...)
-		t.out = append(translate.AppendMember(t.out, "user_id", id), '}')
+		t.out.Object("metadata")
+		t.out.Member("user_id", id)
+		t.out.End()
 	}
 }
 
@@ -178,16 +178,27 @@ func (t *translation) putTier() {
 	switch tier := t.body.DecodedText("service_tier"); tier {
 	case "":
 	case "auto":
-		t.put("service_tier", []byte(`"auto"`))
+		t.out.StringMember("service_tier", "auto")
 	case "default":
-		t.put("service_tier", []byte(`"standard_only"`))
+		t.out.StringMember("service_tier", "standard_only")
 	default:
 		t.body.Fail(translate.UnsupportedValue("service_tier", tier))
 	}
+}
+
+// singleCall reports whether the caller wants one call at a time.
+func (t *translation) singleCall() bool {
+	return !t.body.Bool("parallel_tool_calls") && t.body.Get("parallel_tool_calls") != nil
 }
 
 // CountRequest returns the request of count_tokens for one of the Messages API, whose other fields it
 // refuses.
 func CountRequest(body []byte) []byte {
 	return append(translate.AppendPicked([]byte{'{'}, body, "model", "system", "messages", "tools", "tool_choice", "thinking", "output_config"), '}')
+}
+
+// tag returns the id of reasoning that is from a provider and its model. It does not show them.
+func tag(origin string) string {
+	sum := sha256.Sum256([]byte(origin))
+	return "ant_" + hex.EncodeToString(sum[:8])
 }

@@ -3,7 +3,6 @@ package chatonmessages
 import (
 	"strconv"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
@@ -44,14 +43,14 @@ func (t *translation) putSampling() {
 		case !f.taken:
 			t.refuse(f.key, `this model does not take "temperature" and "top_p" together; leave one of them out`)
 		default:
-			t.put(f.key, f.value)
+			t.out.Member(f.key, f.value)
 		}
 	}
 }
 
 // refuse refuses a field that the model does not take.
 func (t *translation) refuse(param, format string, args ...any) {
-	t.body.Fail(apierror.New(apierror.UnsupportedParameter, format, args...).WithParam(param))
+	t.body.Fail(translate.NotTaken(param, format, args...))
 }
 
 // thinks reports whether the model thinks before it answers this request.
@@ -81,7 +80,7 @@ func (t *translation) fraction(key string, most float64) []byte {
 }
 
 func (t *translation) leaveOut(key string) {
-	t.conversation.leftOut = append(t.conversation.leftOut, key)
+	t.original.leftOut = append(t.original.leftOut, key)
 }
 
 // number returns the value of a JSON number, -1 for anything else.

@@ -27,7 +27,7 @@ func (t *translation) putThinking() {
 	effort := ""
 	switch {
 	case w.Effort == off:
-		t.out = translate.AppendThoughtsOff(t.out, t.body, rules.Thinks, rules.Off(), w.Param)
+		translate.PutThoughtsOff(&t.out, t.body, rules.Thinks, rules.Off(), w.Param)
 	case w.Effort == "" && w.Budget == 0:
 	case w.Budget > 0 && rules.Takes(catalog.ThinkingEnabled):
 		t.putBudget(w.Budget, "reasoning.max_tokens")
@@ -44,7 +44,7 @@ func (t *translation) putThinking() {
 func (t *translation) putAdaptive() (effort string) {
 	w, rules := &t.thinking, &t.opt.Rules
 	w.adaptive = true
-	t.out = translate.AppendAdaptive(t.out, rules.HidesThoughts && w.Shown)
+	translate.PutAdaptive(&t.out, rules.HidesThoughts && w.Shown)
 	return w.Among(rules.Efforts)
 }
 
@@ -52,25 +52,24 @@ func (t *translation) putAdaptive() (effort string) {
 // such thoughts where a tool is required, and in the middle of a turn that did not begin with
 // thoughts, as those of most chat clients: then the model goes on without.
 func (t *translation) putBudget(budget int64, param string) {
-	if turns := &t.conversation.turns; t.tools.choice.Required() || turns.looped && !turns.thought || turns.unanswered {
+	if c := t.conversation; c.Choice.Required() || c.Loops() && !c.Thought() || c.Continues() {
 		return
 	}
 	t.thinking.manual = true
-	t.out = translate.AppendBudget(t.out, t.body, budget, t.limit, param)
+	translate.PutBudget(&t.out, t.body, budget, t.limit, param)
 }
 
 // putOutput puts effort and schema; either may be empty.
 func (t *translation) putOutput(effort string) {
-	if effort == "" && t.schema == nil {
-		return
-	}
-	t.out = append(t.out, `,"output_config":{`...)
+	t.out.Object("output_config")
 	if effort != "" {
-		t.out = translate.AppendTextMember(t.out, "effort", []byte(effort))
+		t.out.StringMember("effort", effort)
 	}
 	if t.schema != nil {
-		t.out = append(translate.AppendKey(t.out, "format"), `{"type":"json_schema"`...)
-		t.out = append(appendClosed(translate.AppendKey(t.out, "schema"), t.schema), '}')
+		t.out.Object("format")
+		t.out.StringMember("type", "json_schema")
+		t.out.Member("schema", translate.ClosedSchema(t.schema))
+		t.out.End()
 	}
-	t.out = append(t.out, '}')
+	t.out.EndOptional()
 }

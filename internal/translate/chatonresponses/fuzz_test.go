@@ -129,7 +129,7 @@ func FuzzResult(f *testing.F) {
 		f.Add(answer, i%2 == 0)
 	}
 	f.Fuzz(func(t *testing.T, answer string, second bool) {
-		original := translated(t, `{"model":"m","messages":[],"logprobs":true}`).original
+		original := translated(t, `{"model":"m","messages":[{"role":"user","content":"hi"}],"logprobs":true}`).original
 		out, sum, err := result(original, answer, second)
 		if err != nil {
 			if translatetest.MustFail(t, err).HTTPStatus() < 400 || sum.Err == nil {

@@ -88,7 +88,7 @@ func (r *reader) beginCall(index int64, o openai.Object) (*item, *apierror.Error
 	it.call, it.callID, it.custom = r.calls, bytes.Clone(callID), string(o.Get("type")) == `"custom_tool_call"`
 	r.calls++
 	r.to.Begin(false)
-	r.to.BeginCall(it.call, it.custom, it.callID, bytes.Clone(name))
+	r.to.BeginCall(it.call, it.custom, it.callID, bytes.Clone(r.original.names.Caller(name)))
 	return it, nil
 }
 

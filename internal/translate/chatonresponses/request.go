@@ -9,11 +9,10 @@
 package chatonresponses
 
 import (
-	"strconv"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
 // Options is what a translation depends on besides the request.
@@ -33,6 +32,7 @@ type Original struct {
 	logprobs      bool
 	hideReasoning bool
 	functions     translate.Functions
+	names         translate.Names
 	leftOut       []string
 	stops         []string
 }
@@ -42,9 +42,10 @@ func (o *Original) LeftOut() []string { return o.leftOut }
 
 // translation is one request on its way.
 type translation struct {
-	body     translate.Reader
-	out      []byte // the Responses request so far
-	original *Original
+	body         translate.Reader
+	out          translate.Writer // the Responses request so far
+	conversation *conversation.Conversation
+	original     *Original
 }
 
 // Request translates a chat completion request that request.ParseChat accepted. The result is the
@@ -53,42 +54,53 @@ type translation struct {
 // that names the field which a Responses request cannot carry, or whose value is invalid. Neither
 // result refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (responses []byte, original *Original, err error) {
-	t := translation{original: &Original{}}
-	t.body, t.original.functions = translate.AsTools(translate.Read(b, &err))
-	if t.write(b, stream, opt); err != nil {
-		return nil, nil, t.original.functions.Refusal(err)
-	}
-	return t.out, t.original, nil
+	return Write(conversation.OfChat(b, &err), stream, opt)
 }
 
-func (t *translation) write(b *jsonscan.Body, stream bool, opt Options) {
-	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
+// Write is Request for a request of any API.
+func Write(r *conversation.Request, stream bool, opt Options) (responses []byte, original *Original, err error) {
+	t := translation{body: r.Settings, original: &Original{functions: r.Functions}}
 	t.original.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
-	t.out = append(t.out, `{"model":`...)
-	t.out = jsonscan.AppendString(t.out, opt.UpstreamModel)
-	t.out = appendMessages(t.out, t.body, &t.original.leftOut)
-	t.out = fields.AppendKept(t.out, t.body)
+	t.conversation = r.Read(&demands)
+	t.original.leftOut = append(t.original.leftOut, t.conversation.LeftOut...)
+	if t.out = translate.WriteTo(r.Room()); r.Err() == nil {
+		t.write(stream, opt)
+	}
+	if err := r.Err(); err != nil {
+		return nil, nil, err
+	}
+	return t.out.Bytes(), t.original, nil
+}
+
+// write writes the members of the request.
+func (t *translation) write(stream bool, opt Options) {
+	t.out.Object()
+	t.out.StringMember("model", opt.UpstreamModel)
+	putMessages(&t.out, t.conversation.Turns)
+	fields.PutKept(&t.out, t.body)
 	t.limit(opt.MaxOutput)
 	t.reasoning()
-	t.out = appendText(t.out, t.body)
+	t.putText()
 	t.logprobs()
 	t.stop()
-	t.out = appendTools(t.out, t.body)
+	t.body.Bool("parallel_tool_calls")
+	putTools(&t.out, t.conversation, t.body.Get("parallel_tool_calls"))
 	t.store()
 	if stream {
-		t.out = append(t.out, `,"stream":true`...)
+		t.out.BoolMember("stream", true)
 	}
-	t.out = append(t.out, '}')
+	t.out.End()
+	t.original.names = t.conversation.Names()
 }
 
 // limit maps max_completion_tokens and its older name max_tokens, unless maxOutput replaces both.
 func (t *translation) limit(maxOutput int64) {
 	if maxOutput > 0 {
-		t.out = translate.AppendIntMember(t.out, "max_output_tokens", maxOutput)
+		t.out.IntMember("max_output_tokens", maxOutput)
 		return
 	}
 	if value, _ := translate.OutputLimit(t.body); value != nil {
-		t.out = translate.AppendMember(t.out, "max_output_tokens", value)
+		t.out.Member("max_output_tokens", value)
 	}
 }
 
@@ -105,7 +117,10 @@ func (t *translation) reasoning() {
 	if include := t.body.Bool("include_reasoning"); t.body.Get("include_reasoning") != nil && !include {
 		t.original.hideReasoning = true
 	}
-	t.out = appendObject(t.out, "reasoning", "effort", effort, "summary", summary)
+	t.out.Object("reasoning")
+	t.out.Member("effort", effort)
+	t.out.Member("summary", summary)
+	t.out.EndOptional()
 }
 
 // effortOf returns the effort of a reasoning object: its own, or the one that stands for enabled.
@@ -123,34 +138,19 @@ func effortOf(o translate.Reader) []byte {
 // logprobs maps logprobs and top_logprobs.
 func (t *translation) logprobs() {
 	if t.original.logprobs = t.body.Bool("logprobs"); t.original.logprobs {
-		t.out = append(t.out, `,"include":["message.output_text.logprobs"]`...)
+		t.out.Member("include", []byte(`["message.output_text.logprobs"]`))
 	}
 	switch top, n := t.body.Int("top_logprobs", 0); {
 	case n == 0:
 	case !t.original.logprobs:
 		t.body.Fail(apierror.New(apierror.InvalidValue, `"top_logprobs" needs "logprobs": true`).WithParam("top_logprobs"))
 	default:
-		t.out = translate.AppendMember(t.out, "top_logprobs", top)
+		t.out.Member("top_logprobs", top)
 	}
 }
 
 // store is sent in any case: the default of chat completions is false, and that of Responses true.
 func (t *translation) store() {
 	t.original.stored = t.body.Bool("store")
-	t.out = strconv.AppendBool(translate.AppendKey(t.out, "store"), t.original.stored)
-}
-
-// appendObject appends a member that is an object of two members; what is nil is left out.
-func appendObject(dst []byte, key, key1 string, value1 []byte, key2 string, value2 []byte) []byte {
-	if value1 == nil && value2 == nil {
-		return dst
-	}
-	dst = append(translate.AppendKey(dst, key), '{')
-	if value1 != nil {
-		dst = translate.AppendMember(dst, key1, value1)
-	}
-	if value2 != nil {
-		dst = translate.AppendMember(dst, key2, value2)
-	}
-	return append(dst, '}')
+	t.out.BoolMember("store", t.original.stored)
 }

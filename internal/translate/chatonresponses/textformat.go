@@ -2,37 +2,38 @@ package chatonresponses
 
 import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
-// appendText appends the member text, which has both response_format and verbosity.
-func appendText(dst []byte, body translate.Reader) []byte {
-	verbosity := body.Text("verbosity")
-	return appendObject(dst, "text", "format", textFormat(body), "verbosity", verbosity)
+// putText writes the member text, which has both response_format and verbosity.
+func (t *translation) putText() {
+	t.out.Object("text")
+	t.putFormat()
+	t.out.Member("verbosity", t.body.Text("verbosity"))
+	t.out.EndOptional()
 }
 
-// textFormat returns text.format, nil for the default.
-func textFormat(body translate.Reader) []byte {
-	o, ok := body.Object("response_format")
+// putFormat writes text.format. The object json_schema is flat there.
+func (t *translation) putFormat() {
+	o, ok := t.body.Object("response_format")
 	if !ok {
-		return nil
+		return
 	}
 	switch typ := translate.TypeOf(o); typ {
-	case "text":
+	case "text": // the default
 		o.Only("type")
 	case "json_object":
 		o.Only("type")
-		return []byte(`{"type":"json_object"}`)
+		t.out.Object("format")
+		t.out.StringMember("type", typ)
+		t.out.End()
 	case "json_schema":
-		return schemaFormat(o)
+		schema := translate.JSONSchema(o)
+		t.out.Object("format")
+		t.out.StringMember("type", typ)
+		t.out.Member("name", schema.RequiredText("name"))
+		t.out.Member("description", schema.Get("description"))
+		t.out.Member("schema", translate.Required(schema, "schema"))
+		t.out.Member("strict", schema.Get("strict"))
+		t.out.End()
 	default:
 		translate.RefuseType(o, typ)
 	}
-	return nil
-}
-
-// schemaFormat flattens the object json_schema.
-func schemaFormat(o translate.Reader) []byte {
-	schema := translate.JSONSchema(o)
-	schema.RequiredText("name")
-	translate.Required(schema, "schema")
-	format := []byte(`{"type":"json_schema"`)
-	return append(translate.AppendPresent(format, schema, "name", "description", "schema", "strict"), '}')
 }

@@ -1,88 +1,101 @@
 package chatonresponses
 
-import "github.com/gatehouse-proxy/gatehouse/internal/translate"
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
+)
 
-// toolFields are the fields of a tool's own object, by the tool's type, which is also the name of
-// the member that has this object.
-var toolFields = map[string][]string{
-	"function": {"name", "description", "parameters", "strict"},
-	"custom":   {"name", "description", "format"},
+// putTools writes tools, tool_choice and parallel_tool_calls. What is left in a request without tools are
+// the defaults.
+func putTools(w *translate.Writer, c *conversation.Conversation, parallel []byte) {
+	if len(c.Tools) == 0 {
+		return
+	}
+	w.Array("tools")
+	for i := range c.Tools {
+		putTool(w, &c.Tools[i])
+	}
+	w.End()
+	putChoice(w, &c.Choice)
+	w.Member("parallel_tool_calls", parallel)
 }
 
-// appendTools appends tools, tool_choice and parallel_tool_calls.
-func appendTools(dst []byte, body translate.Reader) []byte {
-	choice, required := toolChoice(body)
-	body.Bool("parallel_tool_calls")
-	some := false
-	body.Each("tools", translate.MaxTools, func(i int, tool translate.Reader) {
-		if i == 0 {
-			some = true
-			dst = append(dst, `,"tools":[`...)
-		}
-		dst = appendTool(translate.AppendComma(dst), tool)
-	})
-	if !some { // what is left are the defaults of a request without tools
-		if required {
-			body.Fail(translate.NoTools())
-		}
-		return dst
+// putTool writes a tool as Responses has it: flat. A function always gets parameters, which Responses
+// requires, and strict, whose default is true in Responses and false in chat.
+func putTool(w *translate.Writer, tool *conversation.Tool) {
+	w.Object()
+	if tool.Custom {
+		putTyped(w, "custom", tool.Name)
+		w.Member("description", tool.Description)
+		putGrammar(w, tool.Own)
+	} else {
+		putTyped(w, "function", tool.Name)
+		w.Member("description", tool.Description)
+		w.Member("parameters", translate.ObjectSchema(tool.Parameters, true))
+		w.BoolMember("strict", string(tool.Strict) == "true")
 	}
-	dst = append(dst, ']')
-	if choice != nil {
-		dst = translate.AppendMember(dst, "tool_choice", choice)
-	}
-	return translate.AppendPresent(dst, body, "parallel_tool_calls")
+	w.End()
 }
 
-// openTyped returns the type of a tool or of a choice of one, and its own object.
-func openTyped(outer translate.Reader) (typ string, inner translate.Reader) {
-	typ = translate.TypeOf(outer)
-	if _, known := toolFields[typ]; !known {
-		translate.RefuseType(outer, typ)
-	}
-	outer.Only("type", typ, "cache_control") // which is a hint for caches and not sent
-	return typ, outer.RequiredObject(typ)
+func putTyped(w *translate.Writer, typ string, name []byte) {
+	w.StringMember("type", typ)
+	w.Member("name", name)
 }
 
-// appendTool appends a tool as Responses has it: flat. A function always gets parameters, which
-// Responses requires, and strict, whose default is true in Responses and false in chat.
-func appendTool(dst []byte, outer translate.Reader) []byte {
-	typ, tool := openTyped(outer)
-	tool.Only(toolFields[typ]...)
-	tool.RequiredText("name")
-	dst = translate.AppendTextMember(append(dst, '{'), "type", []byte(typ))
-	dst = translate.AppendPresent(dst, tool, "name", "description", "parameters", "strict")
-	if typ == "custom" {
-		return append(appendGrammar(dst, tool), '}')
-	}
-	if tool.Get("parameters") == nil {
-		dst = append(dst, `,"parameters":{"type":"object","properties":{}}`...)
-	}
-	if tool.Get("strict") == nil {
-		dst = append(dst, `,"strict":false`...)
-	}
-	return append(dst, '}')
-}
-
-// appendGrammar appends the format of a custom tool's input, if it has one: any text, or a grammar,
-// which chat nests.
-func appendGrammar(dst []byte, tool translate.Reader) []byte {
+// putGrammar writes the format of a custom tool's input, if it has one: any text, or a grammar, which
+// chat nests.
+func putGrammar(w *translate.Writer, tool translate.Reader) {
 	format, ok := tool.Object("format")
 	if !ok {
-		return dst
+		return
 	}
-	switch typ := translate.TypeOf(format); typ {
+	typ := translate.TypeOf(format)
+	w.Object("format")
+	w.StringMember("type", typ)
+	switch typ {
 	case "text":
 		format.Only("type")
-		return append(dst, `,"format":{"type":"text"}`...)
 	case "grammar":
+		format.Only("type", "grammar")
+		grammar := format.RequiredObject("grammar", "definition", "syntax")
+		w.Member("definition", grammar.RequiredText("definition"))
+		w.Member("syntax", grammar.RequiredText("syntax"))
 	default:
 		translate.RefuseType(format, typ)
 	}
-	format.Only("type", "grammar")
-	grammar := format.RequiredObject("grammar", "definition", "syntax")
-	grammar.RequiredText("definition")
-	grammar.RequiredText("syntax")
-	dst = append(dst, `,"format":{"type":"grammar"`...)
-	return append(translate.AppendPresent(dst, grammar, "definition", "syntax"), '}')
+	w.End()
+}
+
+// putChoice writes tool_choice: a mode, one tool, or several.
+func putChoice(w *translate.Writer, choice *conversation.Choice) {
+	switch {
+	case choice.One != nil:
+		w.Object("tool_choice")
+		putChosen(w, choice.One)
+	case choice.Among != nil:
+		w.Object("tool_choice")
+		w.StringMember("type", "allowed_tools")
+		w.StringMember("mode", choice.Mode)
+		w.Array("tools")
+		for i := range choice.Among {
+			w.Object()
+			putChosen(w, &choice.Among[i])
+			w.End()
+		}
+		w.End()
+	case choice.Mode != "":
+		w.StringMember("tool_choice", choice.Mode)
+		return
+	default:
+		return
+	}
+	w.End()
+}
+
+func putChosen(w *translate.Writer, c *conversation.Chosen) {
+	typ := "function"
+	if c.Custom {
+		typ = "custom"
+	}
+	putTyped(w, typ, c.Name)
 }

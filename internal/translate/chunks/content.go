@@ -9,15 +9,6 @@ import (
 
 func isArray(value []byte) bool { return len(value) > 0 && value[0] == '[' }
 
-// hasContent reports whether a member is there and more than empty.
-func hasContent(value []byte) bool {
-	switch string(value) {
-	case "", "null", "[]", "{}", `""`:
-		return false
-	}
-	return true
-}
-
 // readContent takes text, or the parts that some providers send instead: text, and reasoning
 // (Mistral).
 func (r *Reader) readContent(content []byte) *apierror.Error {
@@ -25,7 +16,7 @@ func (r *Reader) readContent(content []byte) *apierror.Error {
 	if ok || len(r.tokens) > 0 {
 		r.to.Text(piece, r.tokens)
 	}
-	if ok || !hasContent(content) {
+	if ok || openai.IsEmpty(content) {
 		return nil
 	}
 	if !isArray(content) {
@@ -41,18 +32,23 @@ func (r *Reader) readContent(content []byte) *apierror.Error {
 
 func (r *Reader) readPart(object []byte) *apierror.Error {
 	var text, thinking []byte
+	other := false // it has what is no text
 	for m := range jsonscan.AllMembers(object) {
 		switch string(m.DecodedKey(object)) {
 		case "text":
 			text = m.Value(object)
 		case "thinking":
 			thinking = m.Value(object)
+		case "type":
+			other = other || string(m.Value(object)) != `"text"`
+		default:
+			other = other || !openai.IsEmpty(m.Value(object))
 		}
 	}
 	switch {
 	case thinking != nil:
 		r.readThinking(thinking)
-	case text == nil:
+	case text == nil && other:
 		return translate.ProviderFailure(r.call, translate.PartNotText)
 	default:
 		if piece, ok := translate.Unquoted(text); ok {

@@ -97,7 +97,7 @@ func (r *Reader) Read(chunk *openai.Chunk) *apierror.Error {
 // if the chunk has no content but this text.
 func repeatOf(c *openai.ChunkChoice, textAt int) (r repeat) {
 	for _, more := range [...][]byte{c.Refusal.JSON, c.ReasoningDetails, c.Annotations} {
-		if hasContent(more) {
+		if !openai.IsEmpty(more) {
 			return repeat{}
 		}
 	}
@@ -108,7 +108,7 @@ func repeatOf(c *openai.ChunkChoice, textAt int) (r repeat) {
 		switch {
 		case v.At == textAt && textAt > 0:
 			r.kind = v.kind
-		case hasContent(v.JSON):
+		case !openai.IsEmpty(v.JSON):
 			return repeat{}
 		}
 	}

@@ -117,7 +117,7 @@ func (b *builder) Citation(translate.Citation) {}
 // BeginCall implements [chunks.Content].
 func (b *builder) BeginCall(id, name []byte) *apierror.Error {
 	it := b.add(toolBlock)
-	it.id, it.name = translate.LegalID(id, hashDigits), bytes.Clone(name)
+	it.id, it.name = callIDs.Quoted(id), bytes.Clone(b.original.names.Caller(name))
 	b.calls = append(b.calls, len(b.blocks)-1)
 	b.size += len(id) + len(name)
 	b.show()

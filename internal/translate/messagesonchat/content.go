@@ -4,61 +4,8 @@ import (
 	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
-
-// content gathers the parts of a chat message.
-type content struct {
-	parts  []byte // elements
-	n      int
-	single []byte // the quoted text if that is all of the content
-}
-
-// text adds a text with its cache_control, nil for none. Empty texts say nothing, and some providers
-// refuse them.
-func (c *content) text(quoted, cache []byte) {
-	if _, ok := translate.Unquoted(quoted); !ok {
-		return
-	}
-	c.parts = append(translate.AppendComma(c.parts), `{"type":"text"`...)
-	c.parts = translate.AppendMember(c.parts, "text", quoted)
-	c.end(cache)
-	if c.n == 1 && cache == nil {
-		c.single = quoted
-	}
-}
-
-// end ends a part that was begun.
-func (c *content) end(cache []byte) {
-	if cache != nil {
-		c.parts = translate.AppendMember(c.parts, "cache_control", cache)
-	}
-	c.parts = append(c.parts, '}')
-	c.n++
-	c.single = nil
-}
-
-// join adds the parts of another content.
-func (c *content) join(other *content) {
-	if other.n == 0 {
-		return
-	}
-	c.parts = append(translate.AppendComma(c.parts), other.parts...)
-	c.n += other.n
-	c.single = nil
-}
-
-// append appends the content: a single text as a string, which every provider accepts, and parts as
-// parts.
-func (c *content) append(dst []byte) []byte {
-	switch {
-	case c.single != nil:
-		return append(dst, c.single...)
-	case c.n == 0:
-		return append(dst, `""`...)
-	}
-	dst = append(append(dst, '['), c.parts...)
-	return append(dst, ']')
-}
 
 // joined returns the texts of quoted strings as one quoted string, with line ends between them.
 func joined(texts [][]byte) []byte {
@@ -76,12 +23,20 @@ func joined(texts [][]byte) []byte {
 	return append(out, '"')
 }
 
-// cacheControl returns the cache_control of a block for a provider that knows it, nil for none.
-func (opt *Options) cacheControl(block translate.Reader) []byte {
-	if _, some := block.Object("cache_control"); !some || !opt.OpenRouter {
+// joinTexts returns parts that are texts as one, with line ends between them, unless something of them is
+// to be cached.
+func joinTexts(parts []conversation.Part) []conversation.Part {
+	var texts [][]byte
+	for i := range parts {
+		if parts[i].Media != nil || parts[i].Cache != nil {
+			return parts
+		}
+		texts = append(texts, parts[i].Text)
+	}
+	if len(texts) == 0 {
 		return nil
 	}
-	return block.Get("cache_control")
+	return []conversation.Part{{Kind: conversation.Text, Text: joined(texts), Whole: true}}
 }
 
 // blockFields are the fields of content blocks, by type, that a chat request can carry, or that are

@@ -7,8 +7,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// appendFormat maps output_config.format, and output_format, its older name, to response_format.
-func appendFormat(dst []byte, body translate.Reader) []byte {
+// putFormat writes output_config.format, and output_format, its older name, as response_format.
+func putFormat(w *translate.Writer, body translate.Reader) {
 	config, _ := body.Object("output_config", "effort", "format")
 	format, some := config.Object("format")
 	older, ok := body.Object("output_format")
@@ -17,28 +17,31 @@ func appendFormat(dst []byte, body translate.Reader) []byte {
 		body.Fail(apierror.New(apierror.InvalidValue, `"output_format" is the older name of "output_config.format": give only one of them`).
 			WithParam("output_format"))
 	case ok:
-		format = older
-	case !some:
-		return dst
+		putSchema(w, older)
+	case some:
+		putSchema(w, format)
 	}
-	return appendSchema(dst, format)
 }
 
-// appendSchema appends the schema of the answer, with a name, which chat requires. Anthropic enforces
-// every schema. OpenAI does so only if it is strict, and accepts fewer schemas then.
-func appendSchema(dst []byte, format translate.Reader) []byte {
-	if typ := translate.TypeOf(format); typ != "json_schema" {
+// putSchema writes the schema of the answer, with a name, which chat requires. Anthropic enforces every
+// schema. OpenAI does so only if it is strict, and accepts fewer schemas then.
+func putSchema(w *translate.Writer, format translate.Reader) {
+	typ := translate.TypeOf(format)
+	if typ != "json_schema" {
 		translate.RefuseType(format, typ)
 	}
 	format.Only("type", "schema")
-	format.RequiredObject("schema")
-	schema := format.Get("schema")
-	dst = append(dst, `,"response_format":{"type":"json_schema","json_schema":{"name":"output"`...)
-	dst = translate.AppendMember(dst, "schema", schema)
+	schema := translate.Written(format.RequiredObject("schema"))
+	w.Object("response_format")
+	w.StringMember("type", typ)
+	w.Object(typ)
+	w.StringMember("name", "output")
+	w.Member("schema", schema)
 	if isStrict(schema) {
-		dst = append(dst, `,"strict":true`...)
+		w.BoolMember("strict", true)
 	}
-	return append(dst, "}}"...)
+	w.End()
+	w.End()
 }
 
 // isStrict reports whether OpenAI accepts a schema as strict: each of its objects requires all of

@@ -9,6 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chat"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat"
 )
 
@@ -97,7 +98,7 @@ func FuzzRequest(f *testing.F) {
 		if b.Parse([]byte(body)) != nil {
 			return
 		}
-		chat, original, err := translateBody(body, messagesonchat.Options{OpenRouter: option, ReasoningContent: option, Responses: !option, ToolParts: !option, FileURLs: !option, Prefill: option})
+		chat, original, err := translateBody(body, messagesonchat.Options{OpenRouter: option, Responses: !option, Prefill: option, Chat: chat.Options{Cache: option, Links: option, ReasoningContent: option}})
 		if err != nil {
 			if e := translatetest.MustFail(t, err); e.HTTPStatus() != 400 || e.Param == "" && !strings.Contains(body, `""`) {
 				t.Fatalf("refused by %v, param %q", e, e.Param)

@@ -1,8 +1,12 @@
 package messagesonchat
 
-import "github.com/gatehouse-proxy/gatehouse/internal/translate"
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
+)
 
-func addImage(c *content, block translate.Reader, cache []byte) {
+// image reads an image.
+func image(block translate.Reader, cache []byte) conversation.Part {
 	source := block.RequiredObject("source")
 	var url []byte
 	switch typ := translate.TypeOf(source); typ {
@@ -12,10 +16,13 @@ func addImage(c *content, block translate.Reader, cache []byte) {
 		url = sourceText(source, "url")
 	default:
 		translate.RefuseType(source, typ)
+		url = emptyText
 	}
-	c.parts = append(translate.AppendComma(c.parts), `{"type":"image_url","image_url":{`...)
-	c.parts = append(translate.AppendMember(c.parts, "url", url), '}')
-	c.end(cache)
+	media := &conversation.Media{Media: translate.ReadMedia(url), Param: source.Param("data"), URL: url}
+	if media.HTTPS {
+		media.Param = source.Param("url")
+	}
+	return conversation.Part{Kind: conversation.Image, Cache: cache, Media: media}
 }
 
 // sourceText returns the text of a source, which has nothing else but its type and media type.
@@ -32,9 +39,9 @@ func dataURL(source translate.Reader) []byte {
 	return append(url, data[1:]...)
 }
 
-// addDocument adds a file in base64 as a file, and other documents as what is in them. Chat cannot
-// cite documents.
-func (m *messageWriter) addDocument(c *content, block translate.Reader, cache []byte) {
+// document adds a file in base64 or at an address as a file, and other documents as what is in them. No
+// other API can cite documents as this one does.
+func (in *input) document(parts []conversation.Part, block translate.Reader, cache []byte) []conversation.Part {
 	if citations, _ := block.Object("citations"); citations.Bool("enabled") {
 		block.Fail(translate.UnsupportedValue(citations.Param("enabled"), "true"))
 	}
@@ -42,36 +49,31 @@ func (m *messageWriter) addDocument(c *content, block translate.Reader, cache []
 	source := block.RequiredObject("source")
 	switch typ := translate.TypeOf(source); typ {
 	case "base64":
-		data := dataURL(source)
-		c.text(context, nil)
-		c.file(title, data, cache)
+		return append(in.text(parts, context, nil), file(source, "data", dataURL(source), title, cache))
 	case "url":
-		if !m.opt.OpenRouter && !m.opt.FileURLs {
+		if !in.to.Rules().Links {
 			translate.RefuseType(source, typ)
 		}
-		url := sourceText(source, "url")
-		c.text(context, nil)
-		c.file(title, url, cache)
+		return append(in.text(parts, context, nil), file(source, typ, sourceText(source, typ), title, cache))
 	case "text":
-		c.text(joined([][]byte{title, context, sourceText(source, "data")}), cache)
+		return in.text(parts, joined([][]byte{title, context, sourceText(source, "data")}), cache)
 	case "content":
 		source.Only("type", "content")
-		c.text(joined([][]byte{title, context}), nil)
-		eachBlock(source, "content", func(quoted []byte) { c.text(quoted, cache) }, func(inner translate.Reader) {
-			m.addBlock(c, inner, blockType(inner, "text", "image"))
+		parts = in.text(parts, joined([][]byte{title, context}), nil)
+		eachBlock(source, "content", func(quoted []byte) { parts = in.text(parts, quoted, cache) }, func(inner translate.Reader) {
+			parts = in.block(parts, inner, blockType(inner, "text", "image"))
 		})
 	default:
 		translate.RefuseType(source, typ)
 	}
+	return parts
 }
 
-// file adds a file, whose title is its name.
-func (c *content) file(title, data, cache []byte) {
+// file is a file, whose title is its name.
+func file(source translate.Reader, key string, url, title, cache []byte) conversation.Part {
 	if _, ok := translate.Unquoted(title); !ok {
 		title = []byte(`"document.pdf"`)
 	}
-	c.parts = append(translate.AppendComma(c.parts), `{"type":"file","file":{`...)
-	c.parts = translate.AppendMember(c.parts, "filename", title)
-	c.parts = append(translate.AppendMember(c.parts, "file_data", data), '}')
-	c.end(cache)
+	media := &conversation.Media{Media: translate.ReadMedia(url), Param: source.Param(key), URL: url, Name: title}
+	return conversation.Part{Kind: conversation.File, Cache: cache, Media: media}
 }

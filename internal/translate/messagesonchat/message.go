@@ -125,5 +125,5 @@ func (it *block) appendCall(dst, input []byte) []byte {
 	return append(translate.AppendMember(dst, "input", input), '}')
 }
 
-// hashDigits are of an id that was changed.
-const hashDigits = 12
+// callIDs is how the Messages API has the ids of calls.
+var callIDs = translate.Naming{Most: 64, Hash: 12}

@@ -57,7 +57,7 @@ func (t *translation) putReasoning() {
 		t.body.Fail(translate.UnsupportedValue("output_config.effort", asked))
 	}
 	on := th.typ == "enabled" || th.typ == "adaptive"
-	t.original.thinking = on && !th.hidden || t.opt.ReasoningContent
+	t.original.thinking = on && !th.hidden || t.opt.Chat.ReasoningContent
 	t.original.signed = on && t.opt.SignedReasoning
 	switch {
 	case t.opt.NoReasoning:
@@ -68,11 +68,14 @@ func (t *translation) putReasoning() {
 			asked = translate.EffortOff
 		}
 	case asked == "" && t.opt.OpenRouter && th.budget != nil:
-		t.out = append(t.out, `,"reasoning":{`...)
-		t.out = append(translate.AppendMember(t.out, "max_tokens", th.budget), '}')
+		t.out.Object("reasoning")
+		t.out.Member("max_tokens", th.budget)
+		t.out.End()
 		return
 	case asked == "" && t.opt.OpenRouter && on:
-		t.out = append(t.out, `,"reasoning":{"enabled":true}`...)
+		t.out.Object("reasoning")
+		t.out.BoolMember("enabled", true)
+		t.out.End()
 		return
 	case asked == "":
 		asked = th.effort
@@ -80,7 +83,7 @@ func (t *translation) putReasoning() {
 		asked = th.effort
 	}
 	if asked != "" {
-		t.out = translate.AppendTextMember(t.out, "reasoning_effort", []byte(t.knownEffort(asked)))
+		t.out.StringMember("reasoning_effort", t.knownEffort(asked))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chat"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat"
 )
 
@@ -127,7 +128,7 @@ func TestTheVersionOfTheAPIDecides(t *testing.T) {
 		return `{"model":"m","max_tokens":9,` + members + `"messages":[{"role":"user","content":[` + block + `]}]}`
 	}
 	const plain, cited = `{"type":"text","text":"a","citations":[]}`, `{"type":"text","text":"a","citations":[{}]}`
-	first, second := messagesonchat.Options{Version: "2023-06-01"}, messagesonchat.Options{Version: "2026-10-21", OpenRouter: true}
+	first, second := messagesonchat.Options{Version: "2023-06-01"}, messagesonchat.Options{Version: "2026-10-21", OpenRouter: true, Chat: chat.Options{Cache: true, Links: true}}
 	for _, key := range []string{"temperature", "top_p", "top_k"} {
 		refused(t, request(`"`+key+`":1,`, plain), second, key, "unsupported_parameter")
 	}
@@ -194,10 +195,8 @@ func TestAnEmptyDocumentInAResultIsLeftOut(t *testing.T) {
 	body := `{"model":"m","max_tokens":9,"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},` +
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[` +
 		image + "," + empty + "," + image + "," + empty + `]}]}]}`
-	for _, parts := range []bool{false, true} {
-		chat, _, err := translateBody(body, messagesonchat.Options{ToolParts: parts})
-		if err != nil || !json.Valid(chat) || strings.Count(string(chat), "image_url\",") != 2 || strings.Count(string(chat), "[An image") > 2 {
-			t.Errorf("%v, %s", err, chat)
-		}
+	chat, _, err := translateBody(body, messagesonchat.Options{})
+	if err != nil || !json.Valid(chat) || strings.Count(string(chat), "image_url\",") != 2 || strings.Count(string(chat), "[An image") > 2 {
+		t.Errorf("%v, %s", err, chat)
 	}
 }

@@ -9,6 +9,8 @@ package messagesonchat
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chat"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
 // Options is what a translation depends on besides the request.
@@ -36,16 +38,8 @@ type Options struct {
 	// have no counterpart.
 	Responses bool
 
-	// ToolParts says that tool messages can have images and files, as another translation can take
-	// them. By default these stand in the user message behind the tool messages.
-	ToolParts bool
-
-	// FileURLs says that files may have an https URL instead of their data.
-	FileURLs bool
-
-	// ReasoningContent says that the provider wants its reasoning back, as reasoning_content of the
-	// assistant message that followed it. By default thinking blocks are left out.
-	ReasoningContent bool
+	// Chat is what the provider takes of chat completions.
+	Chat chat.Options
 
 	// SignedReasoning says that the provider gives signatures of its reasoning in reasoning_details, and
 	// wants them back there. A caller who asked for thinking keeps them as signatures of its blocks.
@@ -72,8 +66,9 @@ type Options struct {
 // Original is what the answer needs of the caller's request. [Request] makes it; it does not change
 // afterwards.
 type Original struct {
-	thinking    bool // the caller gets the reasoning
-	signed      bool // and its signatures
+	names       translate.Names // the caller's names of tools, by those that the provider got
+	thinking    bool            // the caller gets the reasoning
+	signed      bool            // and its signatures
 	inputTokens int64
 }
 
@@ -81,7 +76,7 @@ type Original struct {
 type translation struct {
 	opt      Options
 	body     translate.Reader
-	out      []byte // the chat request so far
+	out      translate.Writer // the chat request so far
 	original *Original
 }
 
@@ -90,32 +85,75 @@ type translation struct {
 // without the edits that b has collected. The error is a [*apierror.Error] with status 400 that
 // names the field which a chat request cannot carry, or whose value is invalid. Neither result
 // refers to b.
-func Request(b *jsonscan.Body, stream bool, opt Options) (chat []byte, original *Original, err error) {
-	t := translation{opt: opt, body: translate.Read(b, &err), original: &Original{inputTokens: opt.InputTokens}}
-	check(t.body, opt.Version)
-	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
-	t.out = append(t.out, `{"model":`...)
-	t.out = jsonscan.AppendString(t.out, opt.UpstreamModel)
-	t.out = appendMessages(t.out, t.body, opt)
-	t.out = fields.AppendKept(t.out, t.body)
+func Request(b *jsonscan.Body, stream bool, opt Options) (request []byte, original *Original, err error) {
+	t := begin(translate.Read(b, &err), opt)
+	c := t.read(opt.Chat.Demands())
+	t.out = translate.WriteTo(make([]byte, 0, len(b.Data())+len(b.Data())/8+512))
+	t.out.Object()
+	t.out.StringMember("model", opt.UpstreamModel)
+	if err == nil {
+		opt.Chat.PutMessages(&t.out, c.Turns)
+	}
+	t.putSettings()
+	if err != nil {
+		return nil, nil, err
+	}
+	if chat.PutTools(&t.out, c); len(c.Tools) > 0 {
+		t.putSingle()
+	}
+	if stream {
+		t.out.BoolMember("stream", true)
+		t.out.Object("stream_options")
+		t.out.BoolMember("include_usage", true)
+		t.out.End()
+	}
+	t.out.End()
+	t.original.names = c.Names()
+	return t.out.Bytes(), t.original, nil
+}
+
+// Read returns a Messages request for a provider of another API than chat completions. Its refusals go to
+// failed.
+func Read(b *jsonscan.Body, opt Options, failed *error) (*conversation.Request, *Original) {
+	t := begin(translate.Read(b, failed), opt)
+	t.out.Object()
+	t.out.StringMember("model", opt.UpstreamModel)
+	t.putSettings()
+	t.putSingle()
+	t.out.End()
+	return &conversation.Request{Settings: translate.OpenInside(t.body, t.out.Bytes(), ""), Size: len(b.Data()), Read: t.read}, t.original
+}
+
+func begin(body translate.Reader, opt Options) *translation {
+	check(body, opt.Version)
+	return &translation{opt: opt, body: body, original: &Original{inputTokens: opt.InputTokens}}
+}
+
+// read reads the conversation.
+func (t *translation) read(rules *conversation.Rules) *conversation.Conversation {
+	to := conversation.Build(t.body, rules)
+	in := input{to: to, opt: &t.opt}
+	in.read(t.body)
+	readTools(to, t.body)
+	return to.Finish()
+}
+
+// putSettings writes the fields beside the conversation.
+func (t *translation) putSettings() {
+	fields.PutKept(&t.out, t.body)
 	t.putLimit()
 	t.putStop()
 	t.putTopK()
 	t.putReasoning()
 	t.putUser()
 	t.putTier()
-	t.putCacheControl()
-	t.out = appendFormat(t.out, t.body)
-	t.out = appendTools(t.out, t.body, &t.opt)
-	if stream {
-		t.out = append(t.out, `,"stream":true,"stream_options":{"include_usage":true}`...)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return append(t.out, '}'), t.original, nil
+	t.out.Member("cache_control", t.opt.Chat.Demands().CacheOf(t.body)) // the automatic breakpoint
+	putFormat(&t.out, t.body)
 }
 
-func (t *translation) put(key string, value []byte) {
-	t.out = translate.AppendMember(t.out, key, value)
+// putSingle writes that the caller wants one call at a time.
+func (t *translation) putSingle() {
+	if singleCall(t.body) {
+		t.out.BoolMember("parallel_tool_calls", false)
+	}
 }

@@ -7,12 +7,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// putLimit maps max_tokens, unless the options replace it. Without one there is no limit. 0 asks only to fill a cache, which no
-// chat provider can do.
+// putLimit maps max_tokens, unless the options replace it. 0 asks only to fill a cache, which no chat
+// provider can do.
 func (t *translation) putLimit() {
 	limit, n := t.body.Int("max_tokens", 0)
 	switch {
@@ -28,7 +27,7 @@ func (t *translation) putLimit() {
 	if field == "" {
 		field = "max_completion_tokens"
 	}
-	t.put(field, limit)
+	t.out.Member(field, limit)
 }
 
 // maxStops is how many stop sequences OpenAI accepts, and most other providers.
@@ -54,7 +53,7 @@ func (t *translation) putStop() {
 		_, err = translate.StopSequences(value, "stop_sequences")
 		t.body.Fail(err)
 	}
-	t.put("stop", value)
+	t.out.Member("stop", value)
 }
 
 // putTopK keeps top_k for OpenRouter: OpenAI refuses it.
@@ -64,7 +63,7 @@ func (t *translation) putTopK() {
 	case !t.opt.OpenRouter:
 		t.body.Fail(translate.Unsupported("top_k"))
 	default:
-		t.put("top_k", value)
+		t.out.Member("top_k", value)
 	}
 }
 
@@ -83,7 +82,7 @@ func (t *translation) putUser() {
 		sum := sha256.Sum256([]byte(id))
 		id = hex.EncodeToString(sum[:]) // 64 characters
 	}
-	t.out = jsonscan.AppendString(translate.AppendKey(t.out, "user"), id)
+	t.out.StringMember("user", id)
 }
 
 // putTier maps service_tier; auto is the default of both APIs.
@@ -91,15 +90,8 @@ func (t *translation) putTier() {
 	switch tier := t.body.DecodedText("service_tier"); tier {
 	case "", "auto":
 	case "standard_only":
-		t.put("service_tier", []byte(`"default"`))
+		t.out.StringMember("service_tier", "default")
 	default:
 		t.body.Fail(translate.UnsupportedValue("service_tier", tier))
-	}
-}
-
-// putCacheControl keeps the automatic breakpoint.
-func (t *translation) putCacheControl() {
-	if cache := t.opt.cacheControl(t.body); cache != nil {
-		t.put("cache_control", cache)
 	}
 }

@@ -3,26 +3,23 @@ package messagesonchat
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
-// appendTools maps tools and tool_choice. The choice has no meaning without tools.
-func appendTools(dst []byte, body translate.Reader, opt *Options) []byte {
-	choice, needed := readChoice(body)
+// readTools reads tools and tool_choice, which has no meaning without tools.
+func readTools(to conversation.Builder, body translate.Reader) {
+	choice := readChoice(body)
 	some := false
-	body.Each("tools", translate.MaxTools, func(i int, tool translate.Reader) {
-		if i == 0 {
-			some = true
-			dst = append(dst, `,"tools":[`...)
-		}
-		dst = appendTool(dst, tool, opt)
+	body.Each("tools", translate.MaxTools, func(_ int, tool translate.Reader) {
+		some = true
+		to.Tool(readTool(tool, to.Rules()))
 	})
 	switch {
 	case some:
-		dst = append(append(dst, ']'), choice...)
-	case needed:
+		to.Choose(choice)
+	case choice.Required():
 		body.Fail(translate.NoTools())
 	}
-	return dst
 }
 
 // toolFields are the fields of a tool that the client runs. Of these, defer_loading says that the
@@ -32,28 +29,22 @@ func appendTools(dst []byte, body translate.Reader, opt *Options) []byte {
 var toolFields = []string{"type", "name", "description", "input_schema", "strict", "cache_control", "input_examples",
 	"defer_loading", "eager_input_streaming", "allowed_callers"}
 
-// appendTool appends a tool as a function. strict is sent only if the caller gave it.
-func appendTool(dst []byte, tool translate.Reader, opt *Options) []byte {
-	if typ := tool.DecodedText("type"); typ != "" && typ != "custom" {
-		translate.RefuseType(tool, typ)
+// readTool reads a tool as a function. strict is sent only if the caller gave it, and if OpenAI takes the
+// schema so: it accepts fewer than Anthropic does.
+func readTool(o translate.Reader, rules *conversation.Rules) conversation.Tool {
+	if typ := o.DecodedText("type"); typ != "" && typ != "custom" {
+		translate.RefuseType(o, typ)
 	}
-	tool.Only(toolFields...)
-	name := tool.RequiredText("name")
-	tool.RequiredObject("input_schema")
-	description := toolDescription(tool)
-	tool.Bool("strict")
-	cache := opt.cacheControl(tool)
-	dst = append(translate.AppendComma(dst), `{"type":"function","function":{`...)
-	dst = translate.AppendMember(dst, "name", name)
-	if description != nil {
-		dst = translate.AppendMember(dst, "description", description)
+	o.Only(toolFields...)
+	schema := translate.Written(o.RequiredObject("input_schema"))
+	strict := o.Get("strict")
+	if o.Bool("strict") && !rules.Optional && !isStrict(schema) {
+		strict = nil
 	}
-	dst = translate.AppendMember(dst, "parameters", tool.Get("input_schema"))
-	dst = append(translate.AppendPresent(dst, tool, "strict"), '}')
-	if cache != nil {
-		dst = translate.AppendMember(dst, "cache_control", cache)
+	return conversation.Tool{
+		Name: o.RequiredText("name"), Description: toolDescription(o), Strict: strict, Cache: rules.CacheOf(o),
+		Param: o.Param("input_schema"), Parameters: schema, Own: o,
 	}
-	return append(dst, '}')
 }
 
 // toolDescription returns the description of a tool with the examples of its input, which functions
@@ -74,30 +65,31 @@ func toolDescription(tool translate.Reader) []byte {
 	return joined([][]byte{description, jsonscan.AppendString(nil, text)})
 }
 
-// readChoice returns the members of a chat request that tool_choice becomes, and whether it requires
-// a tool.
-func readChoice(body translate.Reader) (members []byte, needed bool) {
+// readChoice reads tool_choice.
+func readChoice(body translate.Reader) (c conversation.Choice) {
 	o, ok := body.Object("tool_choice")
 	if !ok {
-		return nil, false
+		return c
 	}
 	known := []string{"type", "disable_parallel_tool_use"}
 	switch typ := translate.TypeOf(o); typ {
 	case "auto":
 	case "none":
-		members = append(members, `,"tool_choice":"none"`...)
+		c.Mode = typ
 	case "any":
-		members, needed = append(members, `,"tool_choice":"required"`...), true
+		c.Mode = "required"
 	case "tool":
-		members, needed = append(members, `,"tool_choice":{"type":"function","function":{`...), true
-		members = append(translate.AppendMember(members, "name", o.RequiredText("name")), "}}"...)
+		c.Mode, c.One = "required", &conversation.Chosen{Name: o.RequiredText("name")}
 		known = append(known, "name")
 	default:
 		translate.RefuseType(o, typ)
 	}
 	o.Only(known...)
-	if o.Bool("disable_parallel_tool_use") {
-		members = append(members, `,"parallel_tool_calls":false`...)
-	}
-	return members, needed
+	return c
+}
+
+// singleCall reports whether the caller wants one call at a time.
+func singleCall(body translate.Reader) bool {
+	o, _ := body.Object("tool_choice")
+	return o.Bool("disable_parallel_tool_use")
 }

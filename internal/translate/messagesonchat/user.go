@@ -3,62 +3,87 @@ package messagesonchat
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
-// userTurn gathers what follows the tool messages of a turn: one user message.
-type userTurn struct {
-	at      string // path of the content, "" for no turn
-	results bool   // the turn has results of tools
-	content content
-}
-
-// userMessage writes the results of tools, which must follow their calls directly, and gathers the
-// rest.
-func (m *messageWriter) userMessage(o translate.Reader) {
-	if m.user.at == "" {
-		m.user.at = o.Param("content")
+// userMessage adds the results of tools, which must follow their calls directly, and gathers the rest.
+func (in *input) userMessage(o translate.Reader) {
+	if in.user.at == "" {
+		in.user.at = o.Param("content")
 	}
-	c := &m.user.content
-	eachBlock(o, "content", func(quoted []byte) { c.text(quoted, nil) }, func(block translate.Reader) {
+	t := &in.user
+	eachBlock(o, "content", func(quoted []byte) { t.parts = in.text(t.parts, quoted, nil) }, func(block translate.Reader) {
 		typ := blockType(block, "text", "image", "document", "tool_result")
 		if typ != "tool_result" {
-			m.addBlock(c, block, typ)
+			t.parts = in.block(t.parts, block, typ)
 			return
 		}
-		m.user.results = true
-		m.toolResult(block)
+		t.results = true
+		in.result(block)
 	})
 }
 
-// endUser writes the user message, if there is one.
-func (m *messageWriter) endUser(in translate.Reader) {
-	t := m.user
-	m.user = userTurn{}
+// endUser adds the turn of the user, if there is one.
+func (in *input) endUser(o translate.Reader) {
+	t := in.user
+	in.user = userTurn{}
 	switch {
-	case t.at == "" || t.content.n == 0 && t.results:
+	case t.at == "" || len(t.parts) == 0 && t.results:
 		return
-	case t.content.n == 0:
-		in.Fail(translate.Invalid(t.at, "text or blocks that are not empty"))
+	case len(t.parts) == 0:
+		o.Fail(translate.Invalid(t.at, "text or blocks that are not empty"))
 	}
-	m.begin("user")
-	m.out = t.content.append(translate.AppendKey(m.out, "content"))
-	m.out = append(m.out, '}')
+	in.to.Add(conversation.Turn{Role: conversation.User, Word: "user", Parts: whole(t.parts)})
 }
 
-// addBlock adds a text, an image or a document.
-func (m *messageWriter) addBlock(c *content, block translate.Reader, typ string) {
-	cache := m.opt.cacheControl(block)
+// block adds a text, an image or a document.
+func (in *input) block(parts []conversation.Part, block translate.Reader, typ string) []conversation.Part {
+	cache := in.to.Rules().CacheOf(block)
 	switch typ {
 	case "image":
-		addImage(c, block, cache)
-		return
+		return append(parts, image(block, cache))
 	case "document":
-		m.addDocument(c, block, cache)
-		return
+		return in.document(parts, block, cache)
 	}
 	citations := block.Get("citations")
-	if citations != nil && string(citations) != "[]" && m.opt.Version == anthropic.Version2026 {
+	if citations != nil && string(citations) != "[]" && in.opt.Version == anthropic.Version2026 {
 		block.Fail(notInVersion(block.Param("citations")))
 	}
-	c.text(block.RequiredText("text"), cache)
+	return in.text(parts, block.RequiredText("text"), cache)
+}
+
+// result adds the result of a tool, which the model called in the turn before.
+func (in *input) result(block translate.Reader) {
+	id := decoded(block.RequiredText("tool_use_id"))
+	r := &conversation.ToolResult{Failed: block.Bool("is_error"), Parts: in.resultParts(block)}
+	if r.Call = in.to.CallOf(id); r.Call == nil || !in.answersLast(r.Call) {
+		block.Fail(translate.Invalid(block.Param("tool_use_id"), "the id of a tool_use block in the assistant message before it"))
+		return
+	}
+	in.to.Add(conversation.Turn{Role: conversation.Results, Word: "tool", Parts: []conversation.Part{
+		{Kind: conversation.Result, Result: r, Cache: in.to.Rules().CacheOf(block)},
+	}})
+}
+
+// answersLast reports whether a call is of the last turn of the model.
+func (in *input) answersLast(call *conversation.ToolCall) bool {
+	for i := len(in.called) - 1; i >= 0; i-- {
+		if in.called[i].Call == call {
+			return true
+		}
+	}
+	return false
+}
+
+// resultParts reads the content of a result.
+func (in *input) resultParts(block translate.Reader) (parts []conversation.Part) {
+	eachBlock(block, "content", func(quoted []byte) { parts = in.text(parts, quoted, nil) }, func(inner translate.Reader) {
+		typ := blockType(inner, "text", "image", "document", "tool_reference")
+		if typ == "tool_reference" { // the provider has all tools in any case
+			parts = in.text(parts, joined([][]byte{[]byte(`"This tool is available:"`), inner.RequiredText("tool_name")}), nil)
+			return
+		}
+		parts = in.block(parts, inner, typ)
+	})
+	return joinTexts(parts)
 }

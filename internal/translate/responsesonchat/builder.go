@@ -153,6 +153,7 @@ func (b *builder) Citation(c translate.Citation) {
 // BeginCall implements [chunks.Content].
 func (b *builder) BeginCall(callID, name []byte) *apierror.Error {
 	b.closeOpen()
+	name = b.original.names.Caller(name)
 	tool, ok := b.original.tools[string(name)]
 	if !ok {
 		tool = calledTool{kind: functionCall, name: bytes.Clone(name)}

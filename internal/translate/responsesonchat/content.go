@@ -1,94 +1,75 @@
 package responsesonchat
 
-import "github.com/gatehouse-proxy/gatehouse/internal/translate"
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
+)
 
-// partFields are the fields of content parts, by type, that a chat request can carry, or that are
-// for readers and not for the model: annotations and log probabilities of earlier answers.
-var partFields = map[string][]string{
-	"input_text":  {"type", "text"},
-	"output_text": {"type", "text", "annotations", "logprobs"},
-	"refusal":     {"type", "refusal"},
-	"input_image": {"type", "image_url", "detail"},
-	"input_file":  {"type", "filename", "file_data", "file_url"},
-	"input_audio": {"type", "input_audio"},
+// partTypes are the types of content parts with their fields: those that other APIs can have, and those
+// for readers and not for the model, annotations and log probabilities of earlier answers.
+var partTypes = map[string]struct {
+	kind   conversation.Kind
+	fields []string
+}{
+	"input_text":  {conversation.Text, []string{"type", "text"}},
+	"output_text": {conversation.Text, []string{"type", "text", "annotations", "logprobs"}},
+	"refusal":     {conversation.Refusal, []string{"type", "refusal"}},
+	"input_image": {conversation.Image, []string{"type", "image_url", "detail"}},
+	"input_file":  {conversation.File, []string{"type", "filename", "file_data", "file_url"}},
+	"input_audio": {conversation.Sound, []string{"type", "input_audio"}},
 }
 
-// content writes the content of a message, which is a member of o: a single text as a string, which
-// every provider accepts, and parts as parts. Some parts only users can have.
-func (m *messageWriter) content(o translate.Reader, key, role string) {
-	value := translate.Required(o, key)
-	switch {
+// content reads a content, which is a member of o: a text, or parts of some kinds.
+func (in *input) content(o translate.Reader, key string, kinds conversation.Kind) (parts []conversation.Part) {
+	switch value := translate.Required(o, key); {
 	case value == nil:
-		return
 	case value[0] == '"':
-		m.put("content", value)
-		return
-	}
-	m.out = translate.AppendKey(m.out, "content")
-	start := len(m.out)
-	parts := 0
-	var single []byte // the quoted text, if the last part is text
-	m.out = append(m.out, '[')
-	o.Each(key, translate.MaxParts, func(_ int, part translate.Reader) {
-		parts++
-		m.out, single = m.appendPart(translate.AppendComma(m.out), part, role)
-	})
-	switch {
-	case parts == 0:
-		m.out = append(m.out[:start], `""`...)
-	case parts == 1 && single != nil:
-		m.out = append(m.out[:start], single...)
+		parts = in.to.Append(parts, textPart(value))
 	default:
-		m.out = append(m.out, ']')
+		o.Each(key, translate.MaxParts, func(_ int, part translate.Reader) {
+			parts = in.to.Append(parts, in.part(part, kinds))
+		})
+		if len(parts) == 1 {
+			parts[0].Whole = parts[0].Media == nil
+		}
 	}
+	return parts
 }
 
-// appendPart appends a part. It returns the quoted text of a text part.
-func (m *messageWriter) appendPart(dst []byte, part translate.Reader, role string) (out, text []byte) {
+func (in *input) part(part translate.Reader, kinds conversation.Kind) conversation.Part {
 	typ := translate.TypeOf(part)
-	known, ok := partFields[typ]
-	isText := typ == "input_text" || typ == "output_text"
-	if !ok || typ == "refusal" || !isText && role != "user" {
+	known, ok := partTypes[typ]
+	if !ok || !kinds.Has(known.kind) {
 		translate.RefuseType(part, typ)
 	}
-	part.Only(known...)
-	switch typ {
-	case "input_image":
-		dst = appendImage(dst, part)
-	case "input_file":
-		dst = appendFile(dst, part, m.opt.FileURLs)
-	case "input_audio":
-		dst = translate.AppendAudio(dst, part)
+	part.Only(known.fields...)
+	p := conversation.Part{Kind: known.kind}
+	switch p.Kind {
+	case conversation.Image:
+		url := part.RequiredText("image_url")
+		p.Media = &conversation.Media{Media: translate.ReadMedia(url), Param: part.Param("image_url"), URL: url, Detail: part.Text("detail")}
+	case conversation.File:
+		p.Media = in.file(part)
+	case conversation.Sound:
+		audio := part.RequiredObject("input_audio", "data", "format")
+		data, _ := translate.Unquoted(audio.RequiredText("data"))
+		p.Media = &conversation.Media{Param: audio.Param("data"), Format: audio.RequiredText("format")}
+		p.Media.Data = data
+	case conversation.Refusal:
+		p.Kind, p.Text = conversation.Text, part.RequiredText("refusal")
 	default:
-		text = part.RequiredText("text")
-		dst = appendTextPart(dst, text)
+		p.Text = part.RequiredText("text")
 	}
-	return dst, text
+	return p
 }
 
-func appendTextPart(dst, quoted []byte) []byte {
-	dst = append(dst, `{"type":"text"`...)
-	return append(translate.AppendMember(dst, "text", quoted), '}')
-}
-
-func appendImage(dst []byte, part translate.Reader) []byte {
-	url := part.RequiredText("image_url")
-	part.Text("detail")
-	dst = append(dst, `{"type":"image_url","image_url":{`...)
-	dst = translate.AppendMember(dst, "url", url)
-	return append(translate.AppendPresent(dst, part, "detail"), "}}"...)
-}
-
-func appendFile(dst []byte, part translate.Reader, urls bool) []byte {
+func (in *input) file(part translate.Reader) *conversation.Media {
 	key := "file_data"
-	if url := part.Get("file_url"); url != nil {
-		if !urls || part.Get("file_data") != nil {
+	if part.Get("file_url") != nil {
+		if !in.to.Rules().Links || part.Get("file_data") != nil {
 			part.Fail(translate.Unsupported(part.Param("file_url")))
 		}
 		key = "file_url"
 	}
-	part.RequiredText(key)
-	part.Text("filename")
-	dst = append(dst, `{"type":"file","file":{`...)
-	return append(translate.AppendPresent(dst, part, key, "filename"), "}}"...)
+	return conversation.FileOf(part, key, part.Text("filename"))
 }

@@ -3,6 +3,7 @@ package responsesonchat
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
 // A custom tool takes a text. In chat it is a function whose one parameter is this text.
@@ -12,17 +13,15 @@ const (
 	customNote     = `Pass the text for this tool as the string \"input\".`
 )
 
-// appendCustomTool appends the description and the parameters of a custom tool. Few providers can
-// hold a model to a grammar, so the model reads it in the description.
-func appendCustomTool(dst []byte, tool translate.Reader) []byte {
-	description := tool.Text("description")
-	dst = append(translate.AppendKey(dst, "description"), '"')
-	if text, ok := translate.Unquoted(description); ok {
-		dst = append(append(dst, text...), `\n\n`...)
+// customTool returns the function that a custom tool becomes. Few providers can hold a model to a grammar,
+// so the model reads it in the description.
+func customTool(tool translate.Reader, name []byte) conversation.Tool {
+	description := []byte{'"'}
+	if text, ok := translate.Unquoted(tool.Text("description")); ok {
+		description = append(append(description, text...), `\n\n`...)
 	}
-	dst = append(dst, customNote...)
-	dst = append(appendGrammar(dst, tool), '"')
-	return translate.AppendMember(dst, "parameters", []byte(customSchema))
+	description = append(appendGrammar(append(description, customNote...), tool), '"')
+	return conversation.Tool{Name: name, Description: description, Parameters: []byte(customSchema), Own: tool}
 }
 
 func appendGrammar(dst []byte, tool translate.Reader) []byte {
@@ -45,8 +44,9 @@ func appendGrammar(dst []byte, tool translate.Reader) []byte {
 	return dst
 }
 
-// customArguments are the quoted arguments of a call of a custom tool with this quoted input.
-func customArguments(input []byte) []byte {
-	arguments := translate.AppendMember([]byte{'{'}, inputParameter, input)
-	return jsonscan.AppendString(nil, string(append(arguments, '}')))
+// customArguments returns the quoted arguments of a call of a custom tool with this quoted input, and
+// the object that they are.
+func customArguments(input []byte) (quoted, object []byte) {
+	object = append(translate.AppendMember([]byte{'{'}, inputParameter, input), '}')
+	return jsonscan.AppendString(nil, string(object)), object
 }

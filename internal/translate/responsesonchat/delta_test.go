@@ -77,6 +77,8 @@ func TestTheInputOfACustomToolIsTheSameHoweverItIsCut(t *testing.T) {
 		"*** Begin\n\"patch\"":                                     "*** Begin\n\"patch\"",
 		` {"patch":"other"}`:                                       ` {"patch":"other"}`,
 		`{"input":7}`:                                              `{"input":7}`,
+		"{\"input\":\"a\u2028b\\u2029c\"}":                         "a\u2028b\u2029c",
+		"a\u2028b":                                                 "a\u2028b",
 		`{}`:                                                       "",
 		``:                                                         "",
 	} {
@@ -93,7 +95,7 @@ func TestTheInputOfACustomToolIsTheSameHoweverItIsCut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := checkEvents(string(out)); err != nil {
+			if _, err := checkEvents(string(out)); err != nil || strings.ContainsAny(string(out), "\u2028\u2029") {
 				t.Errorf("%s at %d: %v", arguments, cut, err)
 			}
 			_, rest, _ := strings.Cut(string(out), `custom_tool_call_input.done","sequence_number":`)
@@ -104,6 +106,27 @@ func TestTheInputOfACustomToolIsTheSameHoweverItIsCut(t *testing.T) {
 				t.Errorf("%s at %d: %q, %v", arguments, cut, done.Input, err)
 			}
 		}
+	}
+}
+
+// Some clients split a stream at these characters, and lose what stands behind one in an event.
+func TestLineSeparatorsStayEscapedInASearchForTools(t *testing.T) {
+	original := originalOf(t, `{"model":"fake/echo","input":"hi","metadata":{"a":"`+"\u2028"+`"},"tools":[{"type":"tool_search","execution":"client"}]}`)
+	out, err := stream(original, `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_a","function":{"name":"tool_search",`+
+		`"arguments":"{\"query\":\"a\u2028b\u2029c\"}"}}]},"finish_reason":"tool_calls"}]}`+"\n\ndata: [DONE]\n\n")
+	if err != nil || strings.ContainsAny(out, "\u2028\u2029") {
+		t.Fatalf("%v: %q", err, out)
+	}
+	if _, err := checkEvents(out); err != nil {
+		t.Error(err)
+	}
+	_, item, _ := strings.Cut(out, `event: response.output_item.done`+"\ndata: ")
+	item, _, _ = strings.Cut(item, "\n")
+	var done struct {
+		Item struct{ Arguments struct{ Query string } }
+	}
+	if err := json.Unmarshal([]byte(item), &done); err != nil || done.Item.Arguments.Query != "a\u2028b\u2029c" {
+		t.Errorf("%v: %s", err, item)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chat"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
 )
 
@@ -94,7 +95,7 @@ func FuzzRequest(f *testing.F) {
 		if _, err := params.ParseResponses(&b); err != nil {
 			return
 		}
-		chat, original, err := translateBody(body, responsesonchat.Options{DeveloperRole: option, ReasoningContent: option})
+		chat, original, err := translateBody(body, responsesonchat.Options{Chat: chat.Options{DeveloperRole: option, ReasoningContent: option}})
 		if err != nil {
 			if e := translatetest.MustFail(t, err); e.HTTPStatus() != 400 || e.Param == "" && !strings.Contains(body, `""`) {
 				t.Fatalf("refused by %v, param %q", e, e.Param)

@@ -1,13 +1,17 @@
 package responsesonchat
 
-import "github.com/gatehouse-proxy/gatehouse/internal/translate"
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
+)
 
 // clientNotes is the field in which Codex keeps its own notes about an item.
 const clientNotes = "internal_chat_message_metadata_passthrough"
 
-// itemFields are the fields of input items, by type, that a chat request can carry or that the
-// provider does not need: it stores no earlier answers, so their ids and states mean nothing to it,
-// nor do a client's notes.
+// itemFields are the fields of input items, by type, that a provider of another API can get or that it
+// does not need: it stores no earlier answers, so their ids and states mean nothing to it, nor do a
+// client's notes.
 var itemFields = map[string][]string{
 	"message":                 {"type", "role", "content", "id", "status", "phase", clientNotes},
 	"function_call":           {"type", "call_id", "name", "namespace", "arguments", "id", "status", clientNotes},
@@ -26,62 +30,57 @@ var hostedItems = map[string]bool{
 	"image_generation_call": true, "mcp_call": true, "mcp_list_tools": true,
 }
 
-// appendMessages translates instructions and input to messages. Tools in the input are added to
-// tools.
-func appendMessages(dst []byte, body translate.Reader, tools *tools, opt Options) []byte {
-	m := messageWriter{opt: opt, tools: tools, out: append(dst, `,"messages":[`...)}
+// input reads instructions and input into turns.
+type input struct {
+	to          conversation.Builder
+	dropUnknown bool // hosted items are left out
+	tools       *tools
+	turn        assistantTurn
+}
+
+// assistantTurn gathers what the model said. One turn has the content of several items of a Response:
+// reasoning, text, and all calls that were made together.
+type assistantTurn struct {
+	texts, calls []conversation.Part
+	reasoning    []byte // JSON without quotes
+	details      []byte // the elements of reasoning_details
+}
+
+// hasOnlyText reports whether another text or reasoning begins the next turn.
+func (t *assistantTurn) hasOnlyText() bool { return len(t.texts) > 0 && len(t.calls) == 0 }
+
+// read reads all of the conversation.
+func (in *input) read(body translate.Reader) {
 	if instructions := body.Text("instructions"); instructions != nil {
-		m.text("developer", instructions)
+		in.addText(conversation.System, "developer", instructions)
 	}
-	switch input := translate.Required(body, "input"); {
-	case input == nil:
-	case input[0] == '"':
-		m.text("user", input)
+	switch value := translate.Required(body, "input"); {
+	case value == nil:
+	case value[0] == '"':
+		in.addText(conversation.User, "user", value)
 	default:
-		body.Each("input", translate.MaxMessages, func(_ int, o translate.Reader) { m.item(o) })
+		body.Each("input", translate.MaxMessages, func(_ int, o translate.Reader) { in.item(o) })
 	}
-	m.endMedia()
-	m.endTurn()
-	return append(m.out, ']')
+	in.endTurn(body)
 }
 
-// messageWriter writes the messages of a chat request.
-type messageWriter struct {
-	opt   Options
-	tools *tools
-	out   []byte
-	turn  assistantTurn
-	media []byte // the parts of a user message with what tool messages cannot have
+// addText adds a turn of one text.
+func (in *input) addText(role conversation.Role, word string, quoted []byte) {
+	in.to.Add(conversation.Turn{Role: role, Word: word, Parts: in.to.Append(nil, textPart(quoted))})
 }
 
-// begin starts a message.
-func (m *messageWriter) begin(role string) {
-	if role == "developer" && !m.opt.DeveloperRole {
-		role = "system"
-	}
-	m.out = append(translate.AppendComma(m.out), '{')
-	m.out = translate.AppendTextMember(m.out, "role", []byte(role))
+func textPart(quoted []byte) conversation.Part {
+	return conversation.Part{Kind: conversation.Text, Text: quoted, Whole: true}
 }
 
-func (m *messageWriter) put(key string, value []byte) {
-	m.out = translate.AppendMember(m.out, key, value)
-}
-
-// text writes a whole message with quoted text.
-func (m *messageWriter) text(role string, quoted []byte) {
-	m.begin(role)
-	m.put("content", quoted)
-	m.out = append(m.out, '}')
-}
-
-func (m *messageWriter) item(o translate.Reader) {
+func (in *input) item(o translate.Reader) {
 	typ := o.DecodedText("type")
 	if typ == "" {
 		typ = "message"
 	}
 	known, ok := itemFields[typ]
 	if !ok {
-		if !m.opt.DropUnknownTools || !hostedItems[typ] {
+		if !in.dropUnknown || !hostedItems[typ] {
 			translate.RefuseType(o, typ)
 		}
 		return
@@ -89,42 +88,37 @@ func (m *messageWriter) item(o translate.Reader) {
 	o.Only(known...)
 	switch typ {
 	case "function_call_output", "custom_tool_call_output":
-		m.output(o)
-		return
+		in.output(o)
 	case "tool_search_output":
-		m.searchOutput(o)
-		return
+		in.searchOutput(o)
 	case "additional_tools":
-		m.tools.addLoaded(o)
-		return
-	}
-	m.endMedia() // behind the results of all calls that were made together
-	switch typ {
+		in.tools.addLoaded(o)
 	case "function_call":
-		m.turn.addCall(o, functionCall, &m.tools.names)
+		in.call(o, functionCall)
 	case "custom_tool_call":
-		m.turn.addCall(o, customCall, &m.tools.names)
+		in.call(o, customCall)
 	case "tool_search_call":
-		m.turn.addSearch(o, &m.tools.names)
+		in.search(o)
 	case "reasoning":
-		m.reasoning(o)
+		in.reasoning(o)
 	default:
-		m.message(o)
+		in.message(o)
 	}
 }
 
-func (m *messageWriter) message(o translate.Reader) {
+func (in *input) message(o translate.Reader) {
 	switch role := o.DecodedText("role"); role {
 	case "assistant":
-		if m.turn.hasOnlyText() {
-			m.endTurn()
+		if in.turn.hasOnlyText() {
+			in.endTurn(o)
 		}
-		m.turn.addText(o)
-	case "user", "system", "developer":
-		m.endTurn()
-		m.begin(role)
-		m.content(o, "content", role)
-		m.out = append(m.out, '}')
+		in.answer(o)
+	case "user":
+		in.endTurn(o)
+		in.to.Add(conversation.Turn{Role: conversation.User, Word: role, Parts: in.content(o, "content", conversation.Text|in.to.Rules().Media)})
+	case "system", "developer":
+		in.endTurn(o)
+		in.to.Add(conversation.Turn{Role: conversation.System, Word: role, Parts: in.content(o, "content", conversation.Text)})
 	case "":
 		o.Fail(translate.Missing(o.Param("role")))
 	default:
@@ -132,18 +126,61 @@ func (m *messageWriter) message(o translate.Reader) {
 	}
 }
 
-// reasoning keeps the reasoning of the model for a provider that wants it back: the reasoning
-// itself, or else the summary of it.
-func (m *messageWriter) reasoning(o translate.Reader) {
-	if m.opt.SignedReasoning {
-		elements := signedReasoning(o)
-		if len(elements) > 0 && m.turn.hasOnlyText() {
-			m.endTurn()
-		}
-		m.turn.addSigned(elements)
+// answer reads a message of the model. A refusal becomes text: it says the same to the model, and few
+// providers know the field.
+func (in *input) answer(o translate.Reader) {
+	parts := in.content(o, "content", conversation.Text|conversation.Refusal)
+	if len(parts) == 0 {
+		parts = in.to.Append(parts, textPart([]byte(`""`)))
+	}
+	in.turn.texts = append(in.turn.texts, parts...)
+}
+
+// call reads a call of a function, or of a custom tool.
+func (in *input) call(o translate.Reader, k kind) {
+	tool := calledTool{kind: k, namespace: o.Text("namespace")}
+	call := conversation.ToolCall{ID: o.RequiredText("call_id")}
+	if k == customCall {
+		call.Arguments, call.Input = customArguments(o.RequiredText("input"))
+	} else if call.Arguments = o.RequiredText("arguments"); in.to.Rules().Inputs {
+		call.Input = translate.Input(o, "arguments")
+	}
+	tool.name = o.RequiredText("name")
+	in.add(call, tool)
+}
+
+// search reads a search for tools, whose arguments are an object. One that another provider made is left
+// out.
+func (in *input) search(o translate.Reader) {
+	id := o.Text("call_id")
+	if id == nil || o.DecodedText("execution") == "server" {
 		return
 	}
-	if !m.opt.ReasoningContent {
+	object := translate.Written(o.RequiredObject("arguments"))
+	in.add(conversation.ToolCall{ID: id, Arguments: jsonscan.AppendString(nil, string(object)), Input: object},
+		calledTool{kind: searchCall, name: searchName})
+}
+
+func (in *input) add(call conversation.ToolCall, tool calledTool) {
+	call.Name = in.tools.names.of(tool)
+	in.turn.calls = append(in.turn.calls, in.to.Call(call, nil))
+}
+
+// reasoning keeps the reasoning of the model for a provider that wants it back: signed by itself, or the
+// reasoning, or else the summary of it.
+func (in *input) reasoning(o translate.Reader) {
+	rules := in.to.Rules()
+	if rules.Origin != "" || rules.Signatures != "" {
+		elements, _ := translate.UnwrapReasoning(o.DecodedText("encrypted_content")) // that of another provider only that can read
+		if len(elements) > 0 && in.turn.hasOnlyText() {
+			in.endTurn(o)
+		}
+		if len(elements) > 0 {
+			in.turn.details = append(translate.AppendComma(in.turn.details), elements...)
+		}
+		return
+	}
+	if !rules.Reasoning {
 		return
 	}
 	some := false
@@ -152,22 +189,39 @@ func (m *messageWriter) reasoning(o translate.Reader) {
 			return
 		}
 		o.Each(key, translate.MaxParts, func(_ int, part translate.Reader) {
-			if !some && m.turn.hasOnlyText() {
-				m.endTurn()
+			if !some && in.turn.hasOnlyText() {
+				in.endTurn(o)
 			}
 			some = true
 			text, _ := translate.Unquoted(part.RequiredText("text"))
-			m.turn.reasoning = append(m.turn.reasoning, text...)
+			in.turn.reasoning = append(in.turn.reasoning, text...)
 		})
 	}
 }
 
-// partText returns the quoted text of a part that must be text.
-func partText(part translate.Reader) []byte {
-	typ := translate.TypeOf(part)
-	if typ != "input_text" && typ != "output_text" {
-		translate.RefuseType(part, typ)
+// endTurn adds the turn of the model, if there is one. Reasoning that nothing follows is dropped.
+func (in *input) endTurn(o translate.Reader) {
+	t := in.turn
+	in.turn = assistantTurn{}
+	if len(t.texts) == 0 && len(t.calls) == 0 {
+		return
 	}
-	part.Only(partFields[typ]...)
-	return part.RequiredText("text")
+	var parts []conversation.Part
+	if len(t.details) > 0 {
+		details := conversation.Details(o, t.details)
+		parts = in.to.Thoughts(parts, details)
+		for signatures, i := in.to.Signatures(details), 0; i < len(t.calls); i++ {
+			call := t.calls[i].Call
+			call.Signature = signatures[decoded(call.ID)]
+		}
+	}
+	if len(t.reasoning) > 0 {
+		parts = append(parts, conversation.Part{Kind: conversation.Reasoning, Text: t.reasoning})
+	}
+	if len(t.texts) > 1 {
+		for i := range t.texts {
+			t.texts[i].Whole = false
+		}
+	}
+	in.to.Add(conversation.Turn{Role: conversation.Assistant, Word: "assistant", Parts: append(append(parts, t.texts...), t.calls...)})
 }

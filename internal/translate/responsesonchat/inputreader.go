@@ -58,6 +58,7 @@ func (r *inputReader) next(piece []byte) []byte {
 	if r.state >= inInput {
 		r.all = nil
 	}
+	r.out = escapeSeparators(r.out)
 	return r.out
 }
 

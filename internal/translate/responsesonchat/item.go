@@ -149,8 +149,7 @@ func (p *part) object() []byte {
 	if text = bytes.TrimSpace(text); len(text) == 0 || text[0] != '{' || !json.Valid(text) {
 		return []byte("{}")
 	}
-	replaceLineEnds(text)
-	return text
+	return replaceLineEnds(text)
 }
 
 func (p *part) append(dst []byte, k kind) []byte {

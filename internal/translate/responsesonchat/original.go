@@ -13,6 +13,7 @@ type Original struct {
 	tier     []byte                // service_tier of the request, nil for none
 	logprobs bool                  // the caller asked for them
 	signed   bool                  // reasoning has its signatures
+	names    translate.Names       // the names of chat, by those that the provider got
 	tools    map[string]calledTool // those that chat has in another way, by their quoted names in chat
 	dropped  []string
 }
@@ -63,20 +64,29 @@ func (t *translation) original() *Original {
 	o.repeated = append(o.repeated, t.tools.caller...)
 	o.repeated = append(o.repeated, ']')
 	o.repeated = append(o.repeated, fixedFields...)
-	replaceLineEnds(o.repeated)
+	o.repeated = replaceLineEnds(o.repeated)
 	if tier := body.Get("service_tier"); tier != nil {
-		o.tier = bytes.Clone(tier)
-		replaceLineEnds(o.tier)
+		o.tier = replaceLineEnds(bytes.Clone(tier))
 	}
 	return o
 }
 
-// replaceLineEnds replaces the line ends of JSON, which can only be between tokens: an event has
-// one line of data.
-func replaceLineEnds(text []byte) {
+// replaceLineEnds replaces the line ends of JSON: an event has one line of data. Those of ASCII can only be
+// between tokens.
+func replaceLineEnds(text []byte) []byte {
 	for i, c := range text {
 		if c == '\n' || c == '\r' {
 			text[i] = ' '
 		}
 	}
+	return escapeSeparators(text)
+}
+
+// escapeSeparators escapes U+2028 and U+2029 in JSON, where some readers of lines see the end of one.
+func escapeSeparators(text []byte) []byte {
+	if !bytes.Contains(text, []byte("\u2028")) && !bytes.Contains(text, []byte("\u2029")) {
+		return text
+	}
+	text = bytes.ReplaceAll(text, []byte("\u2028"), []byte(`\u2028`))
+	return bytes.ReplaceAll(text, []byte("\u2029"), []byte(`\u2029`))
 }

@@ -3,87 +3,40 @@ package responsesonchat
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
-// inNextMessage stands in a tool message for what few providers accept there. The user message
-// behind all results has it.
-const inNextMessage = "[image or file: in the user message behind the results]"
-
-// output writes the result of a call.
-func (m *messageWriter) output(o translate.Reader) {
+// output reads the result of a call.
+func (in *input) output(o translate.Reader) {
 	id := o.RequiredText("call_id")
-	m.beginResult(id)
-	switch output := translate.Required(o, "output"); {
-	case output == nil:
-	case output[0] == '"':
-		m.put("content", output)
-	case m.opt.ToolParts:
-		m.content(o, "output", "user")
-	default:
-		m.outputText(o, id)
-	}
-	m.out = append(m.out, '}')
+	in.result(o, id, in.content(o, "output", conversation.Text|in.to.Rules().Media&(conversation.Image|conversation.File)))
 }
 
-func (m *messageWriter) beginResult(id []byte) {
-	m.endTurn()
-	m.begin("tool")
-	m.put("tool_call_id", id)
-}
-
-// outputText writes a result as text: few providers accept parts in a tool message. Texts are joined
-// by line ends.
-func (m *messageWriter) outputText(o translate.Reader, id []byte) {
-	m.out = append(m.out, `,"content":"`...)
-	o.Each("output", translate.MaxParts, func(i int, part translate.Reader) {
-		if i > 0 {
-			m.out = append(m.out, `\n`...)
-		}
-		if typ, _ := jsonscan.String(part.Get("type")); typ == "input_image" || typ == "input_file" {
-			m.out = append(m.out, inNextMessage...)
-			m.addMedia(part, id)
-			return
-		}
-		text, _ := translate.Unquoted(partText(part))
-		m.out = append(m.out, text...)
-	})
-	m.out = append(m.out, '"')
-}
-
-// addMedia adds an image or a file of the result of a call to the user message.
-func (m *messageWriter) addMedia(part translate.Reader, id []byte) {
-	m.media = append(translate.AppendComma(m.media), `{"type":"text","text":"From the result of the call `...)
-	m.media = append(append(m.media, id[1:len(id)-1]...), `:"},`...)
-	m.media, _ = m.appendPart(m.media, part, "user")
-}
-
-// endMedia writes the user message with the images and files of results, if there is one.
-func (m *messageWriter) endMedia() {
-	if len(m.media) == 0 {
+// result adds the result of a call. Those of one turn follow each other, whatever stands between them.
+func (in *input) result(o translate.Reader, id []byte, parts []conversation.Part) {
+	call := in.to.CallOf(decoded(id))
+	if call == nil {
+		o.Fail(translate.NoSuchCall(decoded(id), o.Param("call_id")))
 		return
 	}
-	m.begin("user")
-	m.out = append(append(append(m.out, `,"content":[`...), m.media...), "]}"...)
-	m.media = m.media[:0]
+	in.endTurn(o)
+	result := conversation.Part{Kind: conversation.Result, Result: &conversation.ToolResult{Call: call, Parts: parts}}
+	in.to.Add(conversation.Turn{Role: conversation.Results, Word: "tool", Parts: []conversation.Part{result}})
 }
 
 // searchOutput adds the tools that a search found, and tells the model their names.
-func (m *messageWriter) searchOutput(o translate.Reader) {
-	m.tools.addLoaded(o)
+func (in *input) searchOutput(o translate.Reader) {
+	in.tools.addLoaded(o)
 	id := o.Text("call_id")
-	if id == nil { // another provider searched
+	if id == nil || o.DecodedText("execution") == "server" { // another provider searched
 		return
 	}
-	m.beginResult(id)
-	m.out = append(m.out, `,"content":"`...)
-	if len(m.tools.loaded) == 0 {
-		m.out = append(m.out, `No tools were found.`...)
-	} else {
-		m.out = append(m.out, `These functions can be called now:`...)
+	text := "No tools were found."
+	if len(in.tools.loaded) > 0 {
+		text = "These functions can be called now:"
 	}
-	for _, name := range m.tools.loaded {
-		m.out = append(m.out, ' ')
-		m.out = append(m.out, name[1:len(name)-1]...)
+	for _, name := range in.tools.loaded {
+		text += " " + decoded(name)
 	}
-	m.out = append(m.out, `"}`...)
+	in.result(o, id, []conversation.Part{textPart(jsonscan.AppendString(nil, text))})
 }

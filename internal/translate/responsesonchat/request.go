@@ -10,6 +10,8 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chat"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
 // Options is what a translation depends on besides the request.
@@ -25,24 +27,12 @@ type Options struct {
 	// the default, or max_tokens.
 	MaxTokensField string
 
-	// DeveloperRole says that the provider knows the role developer. By default instructions and
-	// developer messages become system messages.
-	DeveloperRole bool
-
-	// ReasoningContent says that the provider wants its reasoning back, as reasoning_content of the
-	// assistant message that followed it. By default reasoning items of the input are left out.
-	ReasoningContent bool
+	// Chat is what the provider takes of chat completions.
+	Chat chat.Options
 
 	// DropUnknownTools leaves out tools that no chat provider can have, and the traces of their
 	// calls. By default they are refused. A choice of such a tool is refused in any case.
 	DropUnknownTools bool
-
-	// ToolParts says that tool messages can have images and files, as another translation can take
-	// them. By default these stand in a user message behind the tool messages.
-	ToolParts bool
-
-	// FileURLs says that files may have an https URL instead of their data.
-	FileURLs bool
 
 	// SignedReasoning says that reasoning comes with signatures in reasoning_details, and that the
 	// provider wants it back in this form. Callers who ask for reasoning.encrypted_content, or who say
@@ -55,10 +45,10 @@ type translation struct {
 	opt      Options
 	body     translate.Reader
 	tools    tools
-	out      []byte // the chat request so far
-	limit    []byte // the limit of the output that the provider gets, nil for none
-	logprobs bool   // the caller asked for them
-	signed   bool   // the caller asked for reasoning with signatures, and can get it
+	out      translate.Writer // the chat request so far
+	limit    []byte           // the limit of the output that the provider gets, nil for none
+	logprobs bool             // the caller asked for them
+	signed   bool             // the caller asked for reasoning with signatures, and can get it
 }
 
 // Request translates a Responses request that request.ParseResponses accepted. The result is the
@@ -66,28 +56,84 @@ type translation struct {
 // without the edits that b has collected. The error is a [*apierror.Error] with status 400 that
 // names the field which a chat request cannot carry, or whose value is invalid. Neither result
 // refers to b.
-func Request(b *jsonscan.Body, stream bool, opt Options) (chat []byte, original *Original, err error) {
-	t := translation{opt: opt, body: translate.Read(b, &err), tools: tools{drop: opt.DropUnknownTools}}
+func Request(b *jsonscan.Body, stream bool, opt Options) (request []byte, original *Original, err error) {
+	t := begin(translate.Read(b, &err), opt)
+	c := t.read(opt.Chat.Demands())
+	t.out = translate.WriteTo(make([]byte, 0, len(b.Data())+len(b.Data())/8+512))
+	t.out.Object()
+	t.out.StringMember("model", opt.UpstreamModel)
+	if err == nil {
+		opt.Chat.PutMessages(&t.out, c.Turns)
+	}
+	t.putSettings()
+	if err != nil {
+		return nil, nil, err
+	}
+	if chat.PutTools(&t.out, c); len(c.Tools) > 0 {
+		t.putParallel()
+	}
+	if stream {
+		t.out.BoolMember("stream", true)
+		t.out.Object("stream_options")
+		t.out.BoolMember("include_usage", true)
+		t.out.End()
+	}
+	t.out.End()
+	original = t.original()
+	original.names = c.Names()
+	return t.out.Bytes(), original, nil
+}
+
+// Read returns a Responses request for a provider of another API than chat completions. Its refusals go to
+// failed. What its answer needs is known when its conversation was read.
+func Read(b *jsonscan.Body, opt Options, failed *error) (*conversation.Request, *Original) {
+	t := begin(translate.Read(b, failed), opt)
+	original := &Original{}
+	t.out.Object()
+	t.out.StringMember("model", opt.UpstreamModel)
+	t.putSettings()
+	t.putParallel()
+	t.out.End()
+	return &conversation.Request{
+		Settings: translate.OpenInside(t.body, t.out.Bytes(), ""), Size: len(b.Data()),
+		Read: func(rules *conversation.Rules) *conversation.Conversation {
+			c := t.read(rules)
+			*original = *t.original()
+			return c
+		},
+	}, original
+}
+
+func begin(body translate.Reader, opt Options) *translation {
+	t := &translation{opt: opt, body: body, tools: tools{drop: opt.DropUnknownTools}}
 	fields.Check(t.body, nil)
 	t.check()
-	t.tools.read(t.body) // first: calls in the input name them
-	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
-	t.out = append(t.out, `{"model":`...)
-	t.out = jsonscan.AppendString(t.out, opt.UpstreamModel)
-	t.out = appendMessages(t.out, t.body, &t.tools, opt)
-	t.out = fields.AppendKept(t.out, t.body)
+	return t
+}
+
+// read reads the conversation. Tools come first: calls in the input name them.
+func (t *translation) read(rules *conversation.Rules) *conversation.Conversation {
+	to := conversation.Build(t.body, rules)
+	t.tools.to = to
+	t.tools.read(t.body)
+	in := input{to: to, dropUnknown: t.opt.DropUnknownTools, tools: &t.tools}
+	in.read(t.body)
+	t.tools.end(t.body)
+	return to.Finish()
+}
+
+// putSettings writes the fields beside the conversation.
+func (t *translation) putSettings() {
+	fields.PutKept(&t.out, t.body)
 	t.putLimit()
 	t.putReasoning()
 	t.putText()
 	t.putLogprobs()
-	t.out = t.tools.append(t.out, t.body)
-	if stream {
-		t.out = append(t.out, `,"stream":true,"stream_options":{"include_usage":true}`...)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return append(t.out, '}'), t.original(), nil
+}
+
+func (t *translation) putParallel() {
+	t.body.Bool("parallel_tool_calls")
+	t.out.Member("parallel_tool_calls", t.body.Get("parallel_tool_calls"))
 }
 
 // check refuses values that have no counterpart.
@@ -101,10 +147,6 @@ func (t *translation) check() {
 	}
 }
 
-func (t *translation) put(key string, value []byte) {
-	t.out = translate.AppendMember(t.out, key, value)
-}
-
 // putLimit maps max_output_tokens, unless the options replace it.
 func (t *translation) putLimit() {
 	if t.opt.MaxOutput > 0 {
@@ -116,7 +158,7 @@ func (t *translation) putLimit() {
 	if field == "" {
 		field = "max_completion_tokens"
 	}
-	t.put(field, t.limit)
+	t.out.Member(field, t.limit)
 }
 
 // putReasoning maps the effort. A summary needs no counterpart: the reasoning that the provider
@@ -131,7 +173,7 @@ func (t *translation) putReasoning() {
 		o.Fail(translate.UnsupportedValue(o.Param("mode"), mode))
 	}
 	if effort := o.Text("effort"); effort != nil {
-		t.put("reasoning_effort", effort)
+		t.out.Member("reasoning_effort", effort)
 	}
 }
 
@@ -157,10 +199,10 @@ func (t *translation) putLogprobs() {
 	}
 	if top, n := t.body.Int("top_logprobs", 0); n > 0 {
 		t.logprobs = true
-		t.put("top_logprobs", top)
+		t.out.Member("top_logprobs", top)
 	}
 	if t.logprobs {
-		t.out = append(t.out, `,"logprobs":true`...)
+		t.out.BoolMember("logprobs", true)
 	}
 }
 
@@ -171,7 +213,7 @@ func (t *translation) putText() {
 		return
 	}
 	if verbosity := text.Text("verbosity"); verbosity != nil && string(verbosity) != `"medium"` { // the default
-		t.put("verbosity", verbosity)
+		t.out.Member("verbosity", verbosity)
 	}
-	t.out = appendFormat(t.out, text)
+	putFormat(&t.out, text)
 }

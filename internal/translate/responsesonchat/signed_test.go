@@ -11,6 +11,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chat"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
 )
 
@@ -24,7 +26,7 @@ func signedRequest(t *testing.T, body string) (string, *responsesonchat.Original
 	if _, err := params.ParseResponses(&b); err != nil {
 		t.Fatal(err)
 	}
-	chat, original, err := responsesonchat.Request(&b, false, responsesonchat.Options{UpstreamModel: "echo", SignedReasoning: true, FileURLs: true})
+	chat, original, err := responsesonchat.Request(&b, false, responsesonchat.Options{UpstreamModel: "echo", SignedReasoning: true, Chat: chat.Options{Links: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,13 +103,24 @@ func TestSignedReasoningReturnsInItsItem(t *testing.T) {
 	if whole, _, err = responsesonchat.Result(nil, []byte(answer), plain, translatetest.NewCall(), counter{}); err != nil || strings.Contains(string(whole), "encrypted_content") {
 		t.Errorf("nobody asked: %v, %s", err, whole)
 	}
+}
 
-	item := `{"type":"reasoning","summary":[],"encrypted_content":` + string(translate.WrapReasoning([]byte(joined))) + `}`
-	foreign := `{"type":"reasoning","summary":[],"encrypted_content":"gAAAAABm"}`
-	chat, _ := signedRequest(t, `{"model":"m","input":[`+foreign+`,{"role":"assistant","content":"a"},`+item+`,{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]}`)
-	want := `{"role":"assistant","content":"a"},{"role":"assistant","content":null,"reasoning_details":[` + joined + `],"tool_calls":[`
-	if !strings.Contains(chat, want) {
-		t.Errorf("the provider gets %s", chat)
+func TestSignedReasoningReturnsToItsModel(t *testing.T) {
+	const element = `{"type":"reasoning.text","text":"I think","signature":"s1","id":"m","format":"` + translate.ClaudeThoughts + `"}`
+	item := `{"type":"reasoning","summary":[],"encrypted_content":` + string(translate.WrapReasoning([]byte(element))) + `}`
+	const foreign = `{"type":"reasoning","summary":[],"encrypted_content":"gAAAAABm"}`
+	var b jsonscan.Body
+	if err := b.Parse([]byte(`{"model":"m","input":[` + foreign + `,{"role":"assistant","content":"a"},` + item + `,{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]}`)); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	request, _ := responsesonchat.Read(&b, responsesonchat.Options{SignedReasoning: true}, &err)
+	c := request.Read(&conversation.Rules{Origin: "m"})
+	if err != nil || len(c.Turns) != 2 || len(c.Turns[1].Parts) != 2 {
+		t.Fatalf("%v %+v", err, c)
+	}
+	if d := c.Turns[1].Parts[0].Thought; d == nil || string(d.Text) != "I think" || string(d.Signature) != `"s1"` {
+		t.Errorf("%+v", d)
 	}
 }
 

@@ -2,32 +2,32 @@ package responsesonchat
 
 import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
-// appendFormat translates text.format to response_format.
-func appendFormat(dst []byte, text translate.Reader) []byte {
+// putFormat writes text.format as response_format.
+func putFormat(w *translate.Writer, text translate.Reader) {
 	format, ok := text.Object("format")
 	if !ok {
-		return dst
+		return
 	}
 	switch typ := translate.TypeOf(format); typ {
 	case "text": // the default, which some providers do not know by name
 		format.Only("type")
 	case "json_object":
 		format.Only("type")
-		dst = append(dst, `,"response_format":{"type":"json_object"}`...)
+		w.Object("response_format")
+		w.StringMember("type", typ)
+		w.End()
 	case "json_schema":
-		dst = appendSchema(dst, format)
+		format.Only("type", "name", "description", "schema", "strict")
+		w.Object("response_format")
+		w.StringMember("type", typ)
+		w.Object(typ)
+		w.Member("name", format.RequiredText("name"))
+		w.Member("description", format.Get("description"))
+		w.Member("schema", translate.Required(format, "schema"))
+		w.Member("strict", format.Get("strict"))
+		w.End()
+		w.End()
 	default:
 		translate.RefuseType(format, typ)
 	}
-	return dst
-}
-
-// appendSchema nests the members of a schema.
-func appendSchema(dst []byte, format translate.Reader) []byte {
-	format.Only("type", "name", "description", "schema", "strict")
-	format.RequiredText("name")
-	translate.Required(format, "schema")
-	dst = append(dst, `,"response_format":{"type":"json_schema","json_schema":{`...)
-	dst = translate.AppendPresent(dst, format, "name", "description", "schema", "strict")
-	return append(dst, "}}"...)
 }

@@ -1,10 +1,13 @@
 package responsesonchat
 
-import "github.com/gatehouse-proxy/gatehouse/internal/translate"
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
+)
 
 // toolChoice is tool_choice: a mode, one tool, or a mode and the tools that are allowed.
 type toolChoice struct {
-	mode   []byte      // as chat has it, nil for the default
+	mode   string      // as chat has it, "" for the default
 	tool   *calledTool // the one that must be called
 	needed bool        // a tool must be called
 
@@ -23,7 +26,8 @@ func (c *toolChoice) read(body translate.Reader, drop bool) {
 	case value == nil:
 		return
 	case value[0] == '"':
-		c.mode, c.needed = translate.ToolMode(body, "tool_choice")
+		c.mode = translate.ToolMode(body, "tool_choice")
+		c.needed = c.mode == "required"
 		return
 	}
 	o, _ := body.Object("tool_choice")
@@ -32,7 +36,8 @@ func (c *toolChoice) read(body translate.Reader, drop bool) {
 		c.readTool(o, typ)
 	case "allowed_tools":
 		o.Only("type", "mode", "tools")
-		c.mode, c.needed = translate.ToolMode(o, "mode")
+		c.mode = translate.ToolMode(o, "mode")
+		c.needed = c.mode == "required"
 		c.readAllowed(o, drop)
 	default:
 		translate.RefuseType(o, typ)
@@ -90,14 +95,10 @@ func (c *toolChoice) check(some bool) error {
 	return nil
 }
 
-func (c *toolChoice) append(dst []byte, names *toolNames) []byte {
-	switch {
-	case c.tool != nil:
-		dst = translate.AppendKey(dst, "tool_choice")
-		dst = translate.AppendMember(append(dst, `{"type":"function","function":{`...), "name", names.of(*c.tool))
-		return append(dst, "}}"...)
-	case c.mode != nil:
-		return translate.AppendMember(dst, "tool_choice", c.mode)
+// chosen returns the choice by the names of chat.
+func (c *toolChoice) chosen(names *toolNames) conversation.Choice {
+	if c.tool != nil {
+		return conversation.Choice{Mode: "required", One: &conversation.Chosen{Name: names.of(*c.tool)}}
 	}
-	return dst
+	return conversation.Choice{Mode: c.mode}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
 // toolFields are the fields of tools, by type, that a chat request can carry or that it does not
@@ -18,8 +19,9 @@ var toolFields = map[string][]string{
 
 // tools are the tools of a request and the choice among them.
 type tools struct {
+	to      conversation.Builder
 	drop    bool     // tools of other types are left out
-	chat    []byte   // the elements of tools as chat has them, empty for none
+	some    bool     // the request has tools
 	caller  []byte   // the elements of tools as a response repeats them
 	dropped []string // types of what was left out
 	loaded  [][]byte // quoted names in chat of the tools of an input item
@@ -102,14 +104,26 @@ func (t *tools) addSearch(o translate.Reader, loaded bool) {
 	o.Text("description")
 	name, fresh := t.names.add(calledTool{kind: searchCall, name: searchName})
 	if fresh || !loaded {
-		t.begin(name)
-		t.chat = translate.AppendPresent(t.chat, o, "description", "parameters")
-		t.chat = append(t.chat, "}}"...)
+		t.put(functionTool(o, name))
 	}
 }
 
-// addTool adds a function or a custom tool. strict is sent only if the caller gave it: its default
-// differs between the APIs.
+// functionTool returns a function, whose parameters are those of a tool. strict is sent only if the caller
+// gave it: its default differs between the APIs.
+func functionTool(o translate.Reader, name []byte) conversation.Tool {
+	t := conversation.Tool{Name: name, Description: o.Get("description"), Strict: o.Get("strict"), Param: o.Param("parameters"), Own: o}
+	if parameters, ok := o.Object("parameters"); ok {
+		t.Parameters = translate.Written(parameters)
+	}
+	return t
+}
+
+func (t *tools) put(tool conversation.Tool) {
+	t.some = true
+	t.to.Tool(tool)
+}
+
+// addTool adds a function or a custom tool.
 func (t *tools) addTool(tool translate.Reader, typ string, namespace []byte, loaded bool) {
 	called := calledTool{kind: functionCall, namespace: namespace, name: tool.RequiredText("name")}
 	if typ == "custom" {
@@ -125,31 +139,18 @@ func (t *tools) addTool(tool translate.Reader, typ string, namespace []byte, loa
 	if loaded && !fresh {
 		return
 	}
-	t.begin(name)
 	if typ == "custom" {
-		t.chat = appendCustomTool(t.chat, tool)
+		t.put(customTool(tool, name))
 	} else {
-		t.chat = translate.AppendPresent(t.chat, tool, "description", "parameters", "strict")
+		t.put(functionTool(tool, name))
 	}
-	t.chat = append(t.chat, "}}"...)
 }
 
-func (t *tools) begin(name []byte) {
-	t.chat = append(translate.AppendComma(t.chat), `{"type":"function","function":{`...)
-	t.chat = translate.AppendMember(t.chat, "name", name)
-}
-
-// append appends the members that only a request with tools may have.
-func (t *tools) append(dst []byte, body translate.Reader) []byte {
-	body.Fail(t.choice.check(len(t.chat) > 0))
+// end sets the choice among the tools that were read.
+func (t *tools) end(body translate.Reader) {
+	body.Fail(t.choice.check(t.some))
 	body.Bool("parallel_tool_calls")
-	if len(t.chat) == 0 {
-		return dst
-	}
-	dst = append(dst, `,"tools":[`...)
-	dst = append(append(dst, t.chat...), ']')
-	dst = t.choice.append(dst, &t.names)
-	return translate.AppendPresent(dst, body, "parallel_tool_calls")
+	t.to.Choose(t.choice.chosen(&t.names))
 }
 
 // decoded returns a quoted text as text.

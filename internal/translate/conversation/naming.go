@@ -1,0 +1,48 @@
+package conversation
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+// nameCalls gives calls and tools the ids and names that the target takes. No two calls have one id.
+func (c *Conversation) nameCalls() {
+	var taken map[string]bool
+	if c.rules.IDs.Most > 0 && len(c.calls) > 0 {
+		taken = make(map[string]bool, len(c.calls))
+	}
+	for _, call := range c.calls {
+		if call.Name = c.toolName(call.Name); !slices.Contains(c.called, string(call.Name)) {
+			c.called = append(c.called, string(call.Name))
+		}
+		if taken == nil {
+			continue
+		}
+		own := decoded(call.ID)
+		id := c.rules.IDs.Legal(own)
+		for i := 2; taken[id]; i++ {
+			id = c.rules.IDs.Legal(own + "_" + strconv.Itoa(i))
+		}
+		if taken[id] = true; id != own {
+			call.ID = jsonscan.AppendString(nil, id)
+		}
+	}
+}
+
+// toolName returns the name of a tool as the target takes it; both are quoted.
+func (c *Conversation) toolName(quoted []byte) []byte {
+	own := decoded(quoted)
+	name := c.rules.Names.Legal(own)
+	if name == own {
+		return quoted
+	}
+	if c.names == nil {
+		c.names = make(translate.Names)
+	}
+	c.names[name] = bytes.Clone(quoted)
+	return jsonscan.AppendString(nil, name)
+}
