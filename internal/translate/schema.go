@@ -17,7 +17,7 @@ func ObjectSchema(schema []byte, properties bool) []byte {
 		case "type":
 			typed = m.Kind != 'n'
 		case "properties":
-			named = true
+			named = m.Kind != 'n'
 		}
 	}
 	if schema != nil && typed && (named || !properties) {
@@ -29,7 +29,9 @@ func ObjectSchema(schema []byte, properties bool) []byte {
 		w.StringMember("type", "object")
 	}
 	for m := range jsonscan.AllMembers(schema) {
-		if key := string(m.Key(schema)); key != "type" || typed {
+		switch key := string(m.Key(schema)); {
+		case key == "type" && !typed, key == "properties" && !named:
+		default:
 			w.Member(key, m.Value(schema))
 		}
 	}

@@ -73,7 +73,7 @@ func encodeResponsesOnChat(e Encoding) (*Sending, error) {
 	opt.Chat.DeveloperRole, opt.Chat.ReasoningContent = p.Translate.DeveloperRole, p.Translate.ReasoningContent
 	body, original, err := responsesonchat.Request(e.Body, e.Asked.Stream, opt)
 	if err != nil {
-		return nil, err
+		return nil, responsesonchat.CallerError(err)
 	}
 	s, err := e.translated(chatWire, body, &responsesOnChat{e.Answer, original, e.IDs})
 	if err == nil {

@@ -188,7 +188,7 @@ func chatOfConverse(asked map[string]any) (chat map[string]any, refusal string) 
 			messages = append(messages, message)
 		}
 	}
-	if len(messages) == 0 || list[0].(map[string]any)["role"] != "user" {
+	if len(list) == 0 || list[0].(map[string]any)["role"] != "user" {
 		return nil, "A conversation must start with a user message."
 	}
 	chat = map[string]any{"messages": messages}

@@ -56,7 +56,7 @@ func Check(model string, body []byte) error {
 	if err := member("request", "", request); err != nil {
 		return err
 	}
-	for _, rule := range []func(string, object) error{conversation, signatures, thinking, penalties} {
+	for _, rule := range []func(string, object) error{conversation, tools, media, signatures, thinking, penalties} {
 		if err := rule(model, request); err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func (t *translation) putSampling() {
 			t.body.Fail(translate.Invalid(f.key, "a number from "+strconv.FormatFloat(f.least, 'g', -1, 64)+" to "+strconv.FormatFloat(f.most, 'g', -1, 64)))
 		case f.old && n == 0:
 		case f.old && t.model.signs():
-			t.body.Fail(translate.NotTaken(f.key, "this model does not take %q; leave it out", f.key))
+			t.original.leftOut = append(t.original.leftOut, f.key)
 		default:
 			t.out.Member(f.as, value)
 		}

@@ -77,7 +77,7 @@ func TestRequestsAreRefusedByTheirField(t *testing.T) {
 		param, code           string
 	}{
 		{more: `,"n":2`, param: "n", code: "unsupported_parameter"},
-		{more: `,"presence_penalty":0.5`, param: "presence_penalty", code: "unsupported_parameter"},
+		{more: `,"presence_penalty":5`, param: "presence_penalty", code: "invalid_value"},
 		{more: `,"temperature":3`, param: "temperature", code: "invalid_value"},
 		{more: `,"seed":4294967296`, param: "seed", code: "invalid_value"},
 		{more: `,"stop":["1","2","3","4","5","6"]`, param: "stop", code: "invalid_value"},

@@ -92,14 +92,24 @@ func (b Builder) Call(call ToolCall, cache []byte) Part {
 	return Part{Kind: Call, Cache: cache, Call: &call}
 }
 
-// CallOf returns the last call with an id, nil for none.
-func (b Builder) CallOf(id string) *ToolCall {
+// CallOf returns the call that a result with this id answers, nil for none: of the last turn that has the id,
+// the first call without a result.
+func (b Builder) CallOf(id string) (found *ToolCall) {
 	for i := len(b.c.calls) - 1; i >= 0; i-- {
-		if decoded(b.c.calls[i].ID) == id {
-			return b.c.calls[i]
+		call := b.c.calls[i]
+		switch {
+		case decoded(call.ID) != id:
+		case found != nil && call.turn != found.turn:
+			found.answered = true
+			return found
+		case found == nil || !call.answered:
+			found = call
 		}
 	}
-	return nil
+	if found != nil {
+		found.answered = true
+	}
+	return found
 }
 
 // Tool adds a tool.

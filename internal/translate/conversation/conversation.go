@@ -75,8 +75,9 @@ type ToolCall struct {
 	Signature []byte // that the provider gave with it, quoted; nil for none
 	Custom    bool   // the arguments are no object, but a text
 
-	turn int // that it is in
-	n    int // among all calls
+	turn     int  // that it is in
+	n        int  // among all calls
+	answered bool // a result was read
 }
 
 // ToolResult is what a tool answers.

@@ -116,7 +116,7 @@ func TestRulesNameCallsAndTools(t *testing.T) {
 	rules := conversation.Rules{IDs: translate.Naming{Most: 64}, Names: translate.Naming{Most: 64}}
 	got, err := read(t, rules, `{"messages":[`+call("", "a.b", "a.b")+`,`+result("")+`,`+result("a.b")+`],
 		"tools":[{"type":"function","function":{"name":"`+long+`"}}]}`)
-	const want = `A:call "_e3b0c442" "f", call "a_b_2e7336dc" "f", call "a_b_2_4f609c35" "f" | R:result "_e3b0c442" ("of ") | R:result "a_b_2_4f609c35" ("of a.b")`
+	const want = `A:call "_e3b0c442" "f", call "a_b_2e7336dc" "f", call "a_b_2_4f609c35" "f" | R:result "_e3b0c442" ("of ") | R:result "a_b_2e7336dc" ("of a.b")`
 	if name := (translate.Naming{Most: 64}).Legal(long); err != nil || len(name) != 64 || !strings.HasSuffix(got, `tool:"`+name+`"`) {
 		t.Errorf("%s %v", got, err)
 	}

@@ -22,6 +22,9 @@ var partTypes = map[string]struct {
 	"file":        {File, []string{"file_data", "file_url", "file_id", "filename"}},
 }
 
+// breakpoint is OpenAI's hint for its cache. No other provider has it.
+const breakpoint = "prompt_cache_breakpoint"
+
 // content reads the content of a message, a text or a list of parts, which may be of some kinds. cache is
 // the cache_control of the message: that of its last part, unless it has its own.
 func (c chat) content(o translate.Reader, kinds Kind, cache []byte) (parts []Part) {
@@ -51,7 +54,10 @@ func (c chat) part(o translate.Reader, kinds Kind) Part {
 	if !ok || !kinds.Has(known.kind) {
 		translate.RefuseType(o, typ)
 	}
-	o.Only("type", typ, "cache_control")
+	o.Only("type", typ, "cache_control", breakpoint)
+	if o.Get(breakpoint) != nil {
+		c.LeaveOut("messages." + breakpoint)
+	}
 	p := Part{Kind: known.kind, Cache: c.Rules().CacheOf(o)}
 	if known.fields == nil {
 		p.Text = o.RequiredText(typ)

@@ -5,18 +5,21 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
+// breakpoint is OpenAI's hint for its cache. No other provider has it.
+const breakpoint = "prompt_cache_breakpoint"
+
 // partTypes are the types of content parts with their fields: those that other APIs can have, and those
 // for readers and not for the model, annotations and log probabilities of earlier answers.
 var partTypes = map[string]struct {
 	kind   conversation.Kind
 	fields []string
 }{
-	"input_text":  {conversation.Text, []string{"type", "text"}},
-	"output_text": {conversation.Text, []string{"type", "text", "annotations", "logprobs"}},
+	"input_text":  {conversation.Text, []string{"type", "text", breakpoint}},
+	"output_text": {conversation.Text, []string{"type", "text", "annotations", "logprobs", breakpoint}},
 	"refusal":     {conversation.Refusal, []string{"type", "refusal"}},
-	"input_image": {conversation.Image, []string{"type", "image_url", "detail"}},
-	"input_file":  {conversation.File, []string{"type", "filename", "file_data", "file_url"}},
-	"input_audio": {conversation.Sound, []string{"type", "input_audio"}},
+	"input_image": {conversation.Image, []string{"type", "image_url", "detail", breakpoint}},
+	"input_file":  {conversation.File, []string{"type", "filename", "file_data", "file_url", breakpoint}},
+	"input_audio": {conversation.Sound, []string{"type", "input_audio", breakpoint}},
 }
 
 // content reads a content, which is a member of o: a text, or parts of some kinds.
@@ -43,6 +46,9 @@ func (in *input) part(part translate.Reader, kinds conversation.Kind) conversati
 		translate.RefuseType(part, typ)
 	}
 	part.Only(known.fields...)
+	if part.Get(breakpoint) != nil {
+		in.to.LeaveOut("messages." + breakpoint)
+	}
 	p := conversation.Part{Kind: known.kind}
 	switch p.Kind {
 	case conversation.Image:

@@ -36,6 +36,7 @@ func main() {
 	flag.StringVar(&p.goMCP, "go-mcp", "", "the test binary of tests/sdk/go/mcp")
 	flag.StringVar(&p.mcpNode, "mcp-node", "", "a folder with the packages of tests/sdk/mcp")
 	flag.StringVar(&p.mcpServer, "mcp-server", "", "the built everything-server of the Go SDK of MCP")
+	flag.StringVar(&p.pairs, "pairs", "", "what go test ./internal/modelcall -run EveryPair -args -pairs FILE wrote")
 	flag.StringVar(&p.sources, "sources", "tests/sdk", "the folder of the suites")
 	cluster := flag.Bool("cluster", false, "call two gateways that share Redis and PostgreSQL, through a balancer")
 	process.Main("sdk", "suites", func(ctx context.Context, o process.Options) (ok bool, err error) {

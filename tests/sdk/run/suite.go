@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/tests/clustertest"
@@ -23,6 +25,7 @@ type peers struct {
 	pythonClouds                                string
 	goGoogle                                    string
 	goMCP, mcpNode, mcpServer                   string
+	pairs                                       string // what the test of all pairs of APIs wrote
 
 	cluster clustertest.T // what a cluster ends with; nil: one gateway
 }
@@ -125,6 +128,14 @@ func suites(p peers) []suite {
 		s := row.suite
 		s.name, s.target = row.name+"/"+cloudsTarget, cloudsTarget
 		all = append(all, s)
+	}
+	for _, row := range []struct{ name, python, vendors string }{
+		{"vendors-python", p.python, "openai anthropic google"}, {"vendors-clouds-python", p.pythonClouds, "botocore"},
+	} {
+		all = append(all, suite{
+			name: row.name + "/" + cloudsTarget, target: cloudsTarget, missing: cmp.Or(process.Absent(row.python, "python"), process.Absent(p.pairs, "pairs")),
+			command: append([]string{row.python, "-u", filepath.Join(p.sources, "python", "pairs_suite.py"), p.pairs}, strings.Fields(row.vendors)...),
+		})
 	}
 	if p.cluster == nil { // each gateway of a cluster would ask another control plane
 		s := python("sources_suite.py")
