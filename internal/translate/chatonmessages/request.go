@@ -133,10 +133,8 @@ func (t *translation) putLimit() {
 	case t.opt.MaxOutput > 0:
 		n = t.opt.MaxOutput
 	case n > 0:
-	case t.opt.Rules.MaxOutput > 0:
-		n = t.opt.Rules.MaxOutput
 	default:
-		n = defaultOutput
+		n = OutputLimit(t.opt.Rules)
 	}
 	t.limit = n
 	t.out.IntMember("max_tokens", n)
