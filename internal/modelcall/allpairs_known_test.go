@@ -37,7 +37,4 @@ var knownFaults = []knownFault{
 	{"two results of one call", "", "converse", "The toolUse or toolResult blocks at messages.2.content contain duplicate Ids: [c1 c1]"},
 	{"two results of one call", "", onGemini, "function response parts are not as many as the calls of the turn before"},
 	{"two results of one call", "", "chat", "messages with role 'tool' must respond to a preceding message with 'tool_calls'"},
-	{"json_object with a schema", "", onClaude, "refused: not supported; it is a json_schema"},
-	{"json_object with a schema", "", "responses", "refused: not supported; it is a json_schema"},
-	{"json_object with a schema", "", onGemini + " converse", "the schema is lost in silence"},
 }

@@ -21,10 +21,43 @@ func OutputLimit(body Reader) (value []byte, n int64) {
 	return value, n
 }
 
-// JSONSchema opens the member json_schema of a response_format of this type.
-func JSONSchema(format Reader) (schema Reader) {
-	format.Only("type", "json_schema")
-	return format.RequiredObject("json_schema", "name", "description", "schema", "strict")
+// Format is the response_format of a chat request.
+type Format struct {
+	JSON                      bool   // the answer is JSON
+	Schema                    []byte // of the answer, an object; nil for any JSON object
+	Name, Description, Strict []byte // of the schema as they were written; nil for none
+}
+
+// ReadFormat reads response_format. A json_object with a schema is a json_schema, as OpenRouter has it.
+func ReadFormat(body Reader) (f Format) {
+	o, ok := body.Object("response_format")
+	if !ok {
+		return f
+	}
+	switch typ := TypeOf(o); typ {
+	case "text":
+		o.Only("type")
+	case "json_object":
+		o.Only("type", "schema")
+		f = Format{JSON: true, Name: []byte(`"answer"`)}
+		f.readSchema(o)
+	case "json_schema":
+		o.Only("type", typ)
+		o = o.RequiredObject(typ, "name", "description", "schema", "strict")
+		f = Format{JSON: true, Name: o.Text("name"), Description: o.Get("description"), Strict: o.Get("strict")}
+		if f.readSchema(o); f.Schema == nil {
+			o.Fail(Missing(o.Param("schema")))
+		}
+	default:
+		RefuseType(o, typ)
+	}
+	return f
+}
+
+func (f *Format) readSchema(o Reader) {
+	if schema, ok := o.Object("schema"); ok {
+		f.Schema = Written(schema)
+	}
 }
 
 // AppendUsage appends the usage of a chat completion; SDKs expect both details with their number.

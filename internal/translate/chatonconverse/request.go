@@ -62,9 +62,7 @@ type translation struct {
 	limit        int64            // of the output; 0: none
 	extra        translate.Writer // additionalModelRequestFields
 	sampling     catalog.Sampling
-	anyJSON      bool   // the answer must be a JSON object, of no schema
-	schema       []byte // of the answer, nil for none
-	name         []byte // of the schema, quoted; nil for none
+	format       translate.Format
 	original     *Original
 }
 
@@ -108,9 +106,9 @@ func (t *translation) write() {
 	t.sampling = t.family.sampling
 	t.extra.Object()
 	t.out.Object()
-	t.readFormat()
+	t.format = translate.ReadFormat(t.body)
 	w := blocks{Writer: &t.out, body: t.body, family: &t.family}
-	w.putSystem(t.conversation.System, t.anyJSON)
+	w.putSystem(t.conversation.System, t.format.JSON && t.format.Schema == nil)
 	w.putTurns(t.conversation.Turns)
 	w.putTools(t.conversation)
 	t.readThinking()
@@ -138,29 +136,9 @@ func (t *translation) putInference() {
 // maxStops bounds the stop sequences; Bedrock takes 2,500.
 const maxStops = 256
 
-// readFormat reads response_format. What the system says depends on it.
-func (t *translation) readFormat() {
-	format, ok := t.body.Object("response_format")
-	if !ok {
-		return
-	}
-	switch typ := translate.TypeOf(format); typ {
-	case "text":
-	case "json_object":
-		t.anyJSON = true
-	case "json_schema":
-		o := translate.JSONSchema(format)
-		if schema, ok := o.Object("schema"); ok {
-			t.schema, t.name = translate.ClosedSchema(translate.Written(schema)), o.Text("name")
-		}
-	default:
-		translate.RefuseType(format, typ)
-	}
-}
-
 // putFormat writes the schema of the answer, which Converse takes as a text.
 func (t *translation) putFormat() {
-	if t.schema == nil {
+	if t.format.Schema == nil {
 		return
 	}
 	for _, key := range []string{"outputConfig", "textFormat"} {
@@ -169,8 +147,8 @@ func (t *translation) putFormat() {
 	t.out.StringMember("type", "json_schema")
 	t.out.Object("structure")
 	t.out.Object("jsonSchema")
-	t.out.StringMember("schema", string(t.schema))
-	t.out.Member("name", t.name)
+	t.out.StringMember("schema", string(translate.ClosedSchema(t.format.Schema)))
+	t.out.Member("name", t.format.Name)
 	for range 4 {
 		t.out.End()
 	}

@@ -95,22 +95,9 @@ func (t *translation) putLogprobs() {
 
 // putFormat maps response_format. responseJsonSchema takes the caller's schema as it is.
 func (t *translation) putFormat() {
-	format, ok := t.body.Object("response_format")
-	if !ok {
-		return
-	}
-	switch typ := translate.TypeOf(format); typ {
-	case "text":
-	case "json_object", "json_schema":
+	if f := translate.ReadFormat(t.body); f.JSON {
 		t.out.StringMember("responseMimeType", "application/json")
-		if typ == "json_object" {
-			return
-		}
-		if schema, ok := translate.JSONSchema(format).Object("schema"); ok {
-			t.out.Member("responseJsonSchema", translate.Written(schema))
-		}
-	default:
-		translate.RefuseType(format, typ)
+		t.out.Member("responseJsonSchema", f.Schema)
 	}
 }
 

@@ -66,9 +66,8 @@ type translation struct {
 	out          translate.Writer // the Messages request so far
 	conversation *conversation.Conversation
 	thinking     thinking
-	limit        int64  // of the output
-	schema       []byte // of the answer, nil for none
-	anyJSON      bool   // the answer must be a JSON object, of no schema
+	limit        int64 // of the output
+	format       translate.Format
 	original     *Original
 }
 
@@ -105,10 +104,10 @@ func Write(r *conversation.Request, stream bool, opt Options) (messages []byte, 
 func (t *translation) write(stream bool) {
 	t.out.Object()
 	t.out.StringMember("model", t.opt.UpstreamModel)
-	t.readFormat()
+	t.format = translate.ReadFormat(t.body)
 	t.putLimit()
 	w := blocks{&t.out, t.body}
-	w.putSystem(t.conversation.System, t.anyJSON)
+	w.putSystem(t.conversation.System, t.format.JSON && t.format.Schema == nil)
 	w.putTurns(t.conversation.Turns)
 	t.readThinking()
 	t.putThinking()

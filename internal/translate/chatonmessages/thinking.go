@@ -65,10 +65,10 @@ func (t *translation) putOutput(effort string) {
 	if effort != "" {
 		t.out.StringMember("effort", effort)
 	}
-	if t.schema != nil {
+	if t.format.Schema != nil {
 		t.out.Object("format")
 		t.out.StringMember("type", "json_schema")
-		t.out.Member("schema", translate.ClosedSchema(t.schema))
+		t.out.Member("schema", translate.ClosedSchema(t.format.Schema))
 		t.out.End()
 	}
 	t.out.EndOptional()

@@ -12,28 +12,23 @@ func (t *translation) putText() {
 
 // putFormat writes text.format. The object json_schema is flat there.
 func (t *translation) putFormat() {
-	o, ok := t.body.Object("response_format")
-	if !ok {
+	f := translate.ReadFormat(t.body)
+	switch {
+	case !f.JSON:
 		return
-	}
-	switch typ := translate.TypeOf(o); typ {
-	case "text": // the default
-		o.Only("type")
-	case "json_object":
-		o.Only("type")
+	case f.Schema == nil:
 		t.out.Object("format")
-		t.out.StringMember("type", typ)
-		t.out.End()
-	case "json_schema":
-		schema := translate.JSONSchema(o)
-		t.out.Object("format")
-		t.out.StringMember("type", typ)
-		t.out.Member("name", schema.RequiredText("name"))
-		t.out.Member("description", schema.Get("description"))
-		t.out.Member("schema", translate.Required(schema, "schema"))
-		t.out.Member("strict", schema.Get("strict"))
-		t.out.End()
+		t.out.StringMember("type", "json_object")
 	default:
-		translate.RefuseType(o, typ)
+		if f.Name == nil {
+			t.body.Fail(translate.Missing("response_format.json_schema.name"))
+		}
+		t.out.Object("format")
+		t.out.StringMember("type", "json_schema")
+		t.out.Member("name", f.Name)
+		t.out.Member("description", f.Description)
+		t.out.Member("schema", f.Schema)
+		t.out.Member("strict", f.Strict)
 	}
+	t.out.End()
 }
