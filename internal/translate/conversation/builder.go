@@ -20,22 +20,11 @@ func (b Builder) Rules() *Rules { return b.c.rules }
 // Add adds a turn.
 func (b Builder) Add(t Turn) { b.c.Turns = append(b.c.Turns, t) }
 
-// Last returns the turn that was added last, nil for none.
-func (b Builder) Last() *Turn {
-	if n := len(b.c.Turns); n > 0 {
-		return &b.c.Turns[n-1]
-	}
-	return nil
-}
-
 // LeaveOut notes that a field is not sent.
 func (b Builder) LeaveOut(field string) {
-	for _, known := range b.c.LeftOut {
-		if known == field {
-			return
-		}
+	if !slices.Contains(b.c.LeftOut, field) {
+		b.c.LeftOut = append(b.c.LeftOut, field)
 	}
-	b.c.LeftOut = append(b.c.LeftOut, field)
 }
 
 // Append adds a part to others, unless it is a text that the target does not take. What is cached behind
@@ -87,29 +76,35 @@ func Details(o translate.Reader, elements []byte) translate.Reader {
 
 // Call returns the part for a call of the model in the turn that is added next.
 func (b Builder) Call(call ToolCall, cache []byte) Part {
-	call.turn, call.n = len(b.c.Turns), len(b.c.calls)
-	b.c.calls = append(b.c.calls, &call)
+	c, id := b.c, decoded(call.ID)
+	call.turn, call.n = len(c.Turns), len(c.calls)
+	c.calls = append(c.calls, &call)
+	if c.open == nil {
+		c.open = make(map[string]*openCalls)
+	}
+	if same := c.open[id]; same != nil && same.calls[0].turn == call.turn {
+		same.calls = append(same.calls, &call)
+	} else {
+		c.open[id] = &openCalls{calls: []*ToolCall{&call}}
+	}
 	return Part{Kind: Call, Cache: cache, Call: &call}
+}
+
+// openCalls are those of one id in the last turn that has it, in their order.
+type openCalls struct {
+	calls    []*ToolCall
+	answered int // how many results they have
 }
 
 // CallOf returns the call that a result with this id answers, nil for none: of the last turn that has the id,
 // the first call without a result.
-func (b Builder) CallOf(id string) (found *ToolCall) {
-	for i := len(b.c.calls) - 1; i >= 0; i-- {
-		call := b.c.calls[i]
-		switch {
-		case decoded(call.ID) != id:
-		case found != nil && call.turn != found.turn:
-			found.answered = true
-			return found
-		case found == nil || !call.answered:
-			found = call
-		}
+func (b Builder) CallOf(id string) *ToolCall {
+	same := b.c.open[id]
+	if same == nil {
+		return nil
 	}
-	if found != nil {
-		found.answered = true
-	}
-	return found
+	same.answered++
+	return same.calls[min(same.answered, len(same.calls))-1]
 }
 
 // Tool adds a tool.

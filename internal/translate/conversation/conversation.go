@@ -3,7 +3,7 @@
 // What the target demands of it is said by its [Rules], and is done here, so that a target only writes:
 //
 //	request := conversation.OfChat(body, &err) // or of the package of another API
-//	c := request.Conversation(&rules)
+//	c := request.Read(&rules)
 //	for _, turn := range c.Turns {
 //		for _, part := range turn.Parts { … }
 //	}
@@ -75,9 +75,8 @@ type ToolCall struct {
 	Signature []byte // that the provider gave with it, quoted; nil for none
 	Custom    bool   // the arguments are no object, but a text
 
-	turn     int  // that it is in
-	n        int  // among all calls
-	answered bool // a result was read
+	turn int // that it is in
+	n    int // among all calls
 }
 
 // ToolResult is what a tool answers.
@@ -110,11 +109,11 @@ type Conversation struct {
 	// Described says that the request has no tools, and that all of Tools were called before.
 	Described bool
 
-	rules  *Rules
-	body   translate.Reader
-	calls  []*ToolCall // of all turns
-	names  translate.Names
-	called []string // the names of the tools that were called, quoted, as the target takes them
+	rules *Rules
+	body  translate.Reader
+	calls []*ToolCall           // of all turns
+	open  map[string]*openCalls // by their ids
+	names translate.Names
 }
 
 // Names returns the caller's names of tools, quoted, by those that the target got, where they differ;

@@ -164,3 +164,21 @@ func TestAnAnswerThatGoesOnDoesNotEndWithWhiteSpace(t *testing.T) {
 		}
 	}
 }
+
+// Many calls of one id are read in time that grows with their number only.
+func TestManyCallsOfOneIDAreAnsweredInTheirOrder(t *testing.T) {
+	const n = 1000
+	ids := make([]string, n)
+	results := ""
+	for i := range ids {
+		ids[i] = "c"
+		results += "," + result("c")
+	}
+	rules := conversation.Rules{IDs: translate.Naming{Most: 64}, History: conversation.HistoryAll}
+	got, err := read(t, rules, `{"messages":[`+call(ids...)+results+`]}`)
+	for _, want := range []string{`call "c" "f"`, `call "c_2" "f"`, `call "c_1000" "f" | R:result "c" (`, `R:result "c_2" (`, `R:result "c_1000" (`, `tool:"f"`} {
+		if err != nil || strings.Count(got, want) != 1 {
+			t.Errorf("%s: %d, %v", want, strings.Count(got, want), err)
+		}
+	}
+}

@@ -2,7 +2,6 @@ package conversation
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -11,21 +10,19 @@ import (
 
 // nameCalls gives calls and tools the ids and names that the target takes. No two calls have one id.
 func (c *Conversation) nameCalls() {
-	var taken map[string]bool
-	if c.rules.IDs.Most > 0 && len(c.calls) > 0 {
-		taken = make(map[string]bool, len(c.calls))
-	}
 	for _, call := range c.calls {
-		if call.Name = c.toolName(call.Name); !slices.Contains(c.called, string(call.Name)) {
-			c.called = append(c.called, string(call.Name))
-		}
-		if taken == nil {
-			continue
-		}
+		call.Name = c.toolName(call.Name)
+	}
+	if c.rules.IDs.Most == 0 || len(c.calls) == 0 {
+		return
+	}
+	taken, again := make(map[string]bool, len(c.calls)), map[string]int{}
+	for _, call := range c.calls {
 		own := decoded(call.ID)
 		id := c.rules.IDs.Legal(own)
-		for i := 2; taken[id]; i++ {
-			id = c.rules.IDs.Legal(own + "_" + strconv.Itoa(i))
+		for taken[id] {
+			again[own]++
+			id = c.rules.IDs.Legal(own + "_" + strconv.Itoa(again[own]+1))
 		}
 		if taken[id] = true; id != own {
 			call.ID = jsonscan.AppendString(nil, id)

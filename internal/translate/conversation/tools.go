@@ -63,10 +63,15 @@ func (c *Conversation) addCalled() {
 	if c.rules.History == NoHistory || c.rules.History == HistoryAlone && len(c.Tools) > 0 {
 		return
 	}
-	c.Described = len(c.Tools) == 0 && len(c.called) > 0
-	for _, name := range c.called {
-		if !slices.ContainsFunc(c.Tools, func(t Tool) bool { return string(t.Name) == name }) {
-			c.Tools = append(c.Tools, Tool{Name: []byte(name)})
+	c.Described = len(c.Tools) == 0 && len(c.calls) > 0
+	known := make(map[string]bool, len(c.Tools))
+	for _, t := range c.Tools {
+		known[string(t.Name)] = true
+	}
+	for _, call := range c.calls {
+		if name := string(call.Name); !known[name] {
+			known[name] = true
+			c.Tools = append(c.Tools, Tool{Name: call.Name})
 		}
 	}
 }

@@ -16,7 +16,7 @@ type input struct {
 	opt       *Options
 	user      userTurn
 	assistant assistantTurn
-	called    []conversation.Part // the calls of the last turn of the model
+	called    map[*conversation.ToolCall]bool // the calls of the last turn of the model
 }
 
 // userTurn gathers what a user says behind the results of tools.
@@ -161,7 +161,10 @@ func (in *input) endAssistant(o translate.Reader) {
 	if !t.some {
 		return
 	}
-	in.assistant, in.called = assistantTurn{}, t.calls
+	in.assistant, in.called = assistantTurn{}, make(map[*conversation.ToolCall]bool, len(t.calls))
+	for _, p := range t.calls {
+		in.called[p.Call] = true
+	}
 	var parts []conversation.Part
 	if len(t.details) > 0 {
 		details := conversation.Details(o, t.details)

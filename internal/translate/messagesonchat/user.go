@@ -56,23 +56,13 @@ func (in *input) block(parts []conversation.Part, block translate.Reader, typ st
 func (in *input) result(block translate.Reader) {
 	id := decoded(block.RequiredText("tool_use_id"))
 	r := &conversation.ToolResult{Failed: block.Bool("is_error"), Parts: in.resultParts(block)}
-	if r.Call = in.to.CallOf(id); r.Call == nil || !in.answersLast(r.Call) {
+	if r.Call = in.to.CallOf(id); !in.called[r.Call] {
 		block.Fail(translate.Invalid(block.Param("tool_use_id"), "the id of a tool_use block in the assistant message before it"))
 		return
 	}
 	in.to.Add(conversation.Turn{Role: conversation.Results, Word: "tool", Parts: []conversation.Part{
 		{Kind: conversation.Result, Result: r, Cache: in.to.Rules().CacheOf(block)},
 	}})
-}
-
-// answersLast reports whether a call is of the last turn of the model.
-func (in *input) answersLast(call *conversation.ToolCall) bool {
-	for i := len(in.called) - 1; i >= 0; i-- {
-		if in.called[i].Call == call {
-			return true
-		}
-	}
-	return false
 }
 
 // resultParts reads the content of a result.
