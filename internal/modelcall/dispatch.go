@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
@@ -140,9 +141,27 @@ func (c *call) advance(ctx context.Context, a *attempts) *wire.Sending {
 		if err == nil {
 			return s
 		}
-		a.refused(apierror.From(err))
+		refusal := apierror.From(err)
+		a.refused(refusal)
+		skip(c, t, string(refusal.Code))
 	}
 	return nil
+}
+
+// skip notes in the record of a call with several targets that one is not asked, and why.
+func skip(c *call, t *target, why string) {
+	if r := c.req.Outcome.Record; len(c.to.targets) > 1 {
+		r.Attempted = append(r.Attempted, activity.Attempt{Target: t.id, Code: apierror.Skipped + why})
+	}
+}
+
+// skipCooling notes which targets are not asked first because they cool down.
+func skipCooling(c *call, a *attempts) {
+	for _, t := range a.queue {
+		if c.deps.Health != nil && c.deps.Health.Cooling(t.id) {
+			skip(c, t, "cooling")
+		}
+	}
 }
 
 // prepare writes the request of the next attempt, and counts it against the limits of its target.
@@ -156,6 +175,9 @@ func (c *call) prepare(ctx context.Context, t *target) (*wire.Sending, error) {
 
 // begin begins the prepared attempt.
 func (c *call) begin(a *attempts, s *wire.Sending, buffer *sharedBuffer) {
+	if a.made == 0 {
+		skipCooling(c, a)
+	}
 	t, out := a.begin(), &c.req.Outcome
 	c.setTarget(t)
 	out.Dropped, out.LeftOut = s.DroppedTools, s.LeftOut
