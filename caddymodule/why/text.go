@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
@@ -142,17 +141,14 @@ func (e *Explanation) providers(p *page) {
 	var rows strings.Builder
 	table := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
 	for i, a := range e.Attempted {
-		answer, took := "no answer", terminal.Duration(a.LatencyMS)
-		switch {
-		case a.Status != 0:
+		answer := "no answer"
+		if a.Status != 0 {
 			answer = fmt.Sprint(a.Status)
-		case strings.HasPrefix(a.Code, apierror.Skipped):
-			answer, took = "not asked", ""
 		}
 		if a.Code == "" {
 			a.Code = "ok"
 		}
-		fmt.Fprintf(table, "%d. %s\t%s\t%s\t%s\t%s\n", i+1, terminal.Printable(a.Target), answer, terminal.Printable(a.Code), took, plain(a.Meaning))
+		fmt.Fprintf(table, "%d. %s\t%s\t%s\t%s\t%s\n", i+1, terminal.Printable(a.Target), answer, terminal.Printable(a.Code), terminal.Duration(a.LatencyMS), plain(a.Meaning))
 	}
 	_ = table.Flush() // into memory
 	p.lines("Providers", rows.String())

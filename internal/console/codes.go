@@ -52,6 +52,3 @@ func marked(text string) template.HTML {
 	}
 	return template.HTML(out.String()) //nolint:gosec // all of it is escaped
 }
-
-// wasSkipped reports whether the code of an attempt is that of a target that was not asked.
-func wasSkipped(code string) bool { return strings.HasPrefix(code, apierror.Skipped) }

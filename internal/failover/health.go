@@ -162,12 +162,6 @@ func (t *Trial) End(r Result) {
 // Probe reports whether the attempt is the one that tries a target after its cool-down.
 func (t *Trial) Probe() bool { return t.probe }
 
-// Cooling reports whether calls avoid a target now.
-func (h *Health) Cooling(id string) bool {
-	t := h.find(id)
-	return t != nil && t.avoided.Load()
-}
-
 // RetryLasting makes the targets of a provider that are cooled for what an operator must mend due for
 // a probe: its credential or the configuration has changed. "" is all providers.
 func (h *Health) RetryLasting(provider string) {

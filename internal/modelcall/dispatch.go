@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
@@ -141,27 +140,9 @@ func (c *call) advance(ctx context.Context, a *attempts) *wire.Sending {
 		if err == nil {
 			return s
 		}
-		refusal := apierror.From(err)
-		a.refused(refusal)
-		skip(c, t, string(refusal.Code))
+		a.refused(apierror.From(err))
 	}
 	return nil
-}
-
-// skip notes in the record of a call with several targets that one is not asked, and why.
-func skip(c *call, t *target, why string) {
-	if r := c.req.Outcome.Record; len(c.to.targets) > 1 {
-		r.Attempted = append(r.Attempted, activity.Attempt{Target: t.id, Code: apierror.Skipped + why})
-	}
-}
-
-// skipCooling notes which targets are not asked first because they cool down.
-func skipCooling(c *call, a *attempts) {
-	for _, t := range a.queue {
-		if c.deps.Health != nil && c.deps.Health.Cooling(t.id) {
-			skip(c, t, "cooling")
-		}
-	}
 }
 
 // prepare writes the request of the next attempt, and counts it against the limits of its target.
@@ -175,9 +156,6 @@ func (c *call) prepare(ctx context.Context, t *target) (*wire.Sending, error) {
 
 // begin begins the prepared attempt.
 func (c *call) begin(a *attempts, s *wire.Sending, buffer *sharedBuffer) {
-	if a.made == 0 {
-		skipCooling(c, a)
-	}
 	t, out := a.begin(), &c.req.Outcome
 	c.setTarget(t)
 	out.Dropped, out.LeftOut = s.DroppedTools, s.LeftOut

@@ -72,25 +72,6 @@ func TestAnOutageCostsCallersNothing(t *testing.T) {
 	})
 }
 
-// The row of a call says which targets were not asked, and why.
-func TestARowNamesTheTargetsThatWereSkipped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, families[0], []string{"err-401", "echo"})
-		for _, want := range []string{"first/err-401 upstream_auth_error, second/echo ", "first/err-401 skipped_cooling, second/echo "} {
-			if _, refusal := f.ask(t, false); refusal != nil {
-				t.Fatal(refusal)
-			}
-			var got []string
-			for _, a := range f.rows(t)[0].Attempted {
-				got = append(got, a.Target+" "+a.Code)
-			}
-			if strings.Join(got, ", ") != want {
-				t.Errorf("attempted %s, want %s", strings.Join(got, ", "), want)
-			}
-		}
-	})
-}
-
 // Nothing is gained by avoiding the only target, whether callers know it by an alias or not.
 func TestTheOnlyTargetIsNotCooled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
