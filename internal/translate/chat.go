@@ -28,6 +28,9 @@ type Format struct {
 	Name, Description, Strict []byte // of the schema as they were written; nil for none
 }
 
+// OnlyJSON asks for an answer that is any JSON object, for a provider that has schemas only. It is quoted.
+const OnlyJSON = `"Answer with a single JSON object and nothing else: no text around it, no Markdown."`
+
 // ReadFormat reads response_format. A json_object with a schema is a json_schema, as OpenRouter has it.
 func ReadFormat(body Reader) (f Format) {
 	o, ok := body.Object("response_format")

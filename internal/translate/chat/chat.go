@@ -100,7 +100,7 @@ func (w *writer) putSystem(word string, parts []conversation.Part) {
 	w.putMessage(word, parts)
 }
 
-// cached reports whether the provider is told to cache some part.
+// cached reports whether a part has a cache_control.
 func cached(parts []conversation.Part) bool {
 	return slices.ContainsFunc(parts, func(p conversation.Part) bool { return p.Cache != nil })
 }

@@ -18,9 +18,6 @@ var demands = conversation.Rules{
 // maxName is how long the names of tools and the ids of their calls may be, in bytes.
 const maxName = 64
 
-// onlyJSON asks for an answer that is any JSON object. Converse has schemas only.
-const onlyJSON = `"Answer with a single JSON object and nothing else: no text around it, no Markdown."`
-
 // blocks writes the blocks of contents.
 type blocks struct {
 	*translate.Writer
@@ -34,7 +31,7 @@ func (w *blocks) putSystem(parts []conversation.Part, anyJSON bool) {
 	w.Array("system")
 	w.put(parts)
 	if anyJSON {
-		w.putText([]byte(onlyJSON))
+		w.putText([]byte(translate.OnlyJSON))
 	}
 	w.EndOptional()
 }

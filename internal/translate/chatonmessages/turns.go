@@ -20,9 +20,6 @@ var demands = conversation.Rules{
 // maxName is how long the names of tools and the ids of their calls may be, in bytes.
 const maxName = 64
 
-// onlyJSON asks for an answer that is any JSON object. The API has schemas only.
-const onlyJSON = `"Answer with a single JSON object and nothing else: no text around it, no Markdown."`
-
 // blocks writes the blocks of contents.
 type blocks struct {
 	*translate.Writer
@@ -32,7 +29,7 @@ type blocks struct {
 // putSystem writes system. anyJSON says that the answer must be a JSON object, of no schema.
 func (w blocks) putSystem(parts []conversation.Part, anyJSON bool) {
 	if anyJSON {
-		parts = append(slices.Clip(parts), conversation.Part{Kind: conversation.Text, Text: []byte(onlyJSON)})
+		parts = append(slices.Clip(parts), conversation.Part{Kind: conversation.Text, Text: []byte(translate.OnlyJSON)})
 	}
 	w.Array("system")
 	for i := range parts {

@@ -114,7 +114,7 @@ func putResult(w *translate.Writer, r *conversation.ToolResult) {
 	w.End()
 }
 
-// putContent writes what the model is told: a text unchanged, parts by their names in Responses.
+// putContent writes a content for the model: a text unchanged, parts by their names in Responses.
 func putContent(w *translate.Writer, key string, parts []conversation.Part) {
 	if isText(parts) {
 		w.Member(key, parts[0].Text)
@@ -137,7 +137,7 @@ func putPart(w *translate.Writer, p *conversation.Part) {
 		w.StringMember("type", "input_image")
 		w.Member("image_url", m.URL)
 		if m.Detail == nil {
-			m.Detail = []byte(`"auto"`)
+			w.StringMember("detail", "auto")
 		}
 		w.Member("detail", m.Detail)
 	case conversation.File:

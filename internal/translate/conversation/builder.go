@@ -69,9 +69,19 @@ func (b Builder) Signatures(message translate.Reader) (signatures map[string][]b
 	return signatures
 }
 
-// Details returns the object that has these elements of reasoning_details, which o had in another form.
-func Details(o translate.Reader, elements []byte) translate.Reader {
-	return translate.OpenInside(o, slices.Concat([]byte(`{"reasoning_details":[`), elements, []byte("]}")), o.Param("reasoning"))
+// Signed returns the thoughts in elements of reasoning_details, which o had in another form, and gives calls
+// their signatures in them.
+func (b Builder) Signed(o translate.Reader, elements []byte, calls []Part) []Part {
+	if len(elements) == 0 {
+		return nil
+	}
+	object := slices.Concat([]byte(`{"reasoning_details":[`), elements, []byte("]}"))
+	details := translate.OpenInside(o, object, o.Param("reasoning"))
+	signatures := b.Signatures(details)
+	for _, p := range calls {
+		p.Call.Signature = signatures[decoded(p.Call.ID)]
+	}
+	return b.Thoughts(nil, details)
 }
 
 // Call returns the part for a call of the model in the turn that is added next.

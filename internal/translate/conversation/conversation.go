@@ -45,7 +45,7 @@ const (
 	Sound
 	Video
 	Thought
-	Reasoning // thoughts that nobody signed
+	Reasoning // a thought without a signature
 	Call
 	Result
 )
@@ -57,7 +57,7 @@ func (k Kind) Has(one Kind) bool { return k&one != 0 }
 type Part struct {
 	Kind  Kind
 	Text  []byte // of a text or a refusal, quoted; of reasoning, without its quotes
-	Cache []byte // cache_control, an object: what comes before and this is to be cached; nil: not said
+	Cache []byte // cache_control, an object: the provider caches up to this part; nil for none
 	Whole bool   // a text that is all of the content, and no element of a list
 
 	Media   *Media             // of an image, a file, sound or video

@@ -22,8 +22,8 @@ var partTypes = map[string]struct {
 	"file":        {File, []string{"file_data", "file_url", "file_id", "filename"}},
 }
 
-// breakpoint is OpenAI's hint for its cache. No other provider has it.
-const breakpoint = "prompt_cache_breakpoint"
+// Breakpoint is OpenAI's hint for its cache. No other provider has it.
+const Breakpoint = "prompt_cache_breakpoint"
 
 // content reads the content of a message, a text or a list of parts, which may be of some kinds. cache is
 // the cache_control of the message: that of its last part, unless it has its own.
@@ -54,9 +54,9 @@ func (c chat) part(o translate.Reader, kinds Kind) Part {
 	if !ok || !kinds.Has(known.kind) {
 		translate.RefuseType(o, typ)
 	}
-	o.Only("type", typ, "cache_control", breakpoint)
-	if o.Get(breakpoint) != nil {
-		c.LeaveOut("messages." + breakpoint)
+	o.Only("type", typ, "cache_control", Breakpoint)
+	if o.Get(Breakpoint) != nil {
+		c.LeaveOut("messages." + Breakpoint)
 	}
 	p := Part{Kind: known.kind, Cache: c.Rules().CacheOf(o)}
 	if known.fields == nil {

@@ -10,9 +10,9 @@ type Rules struct {
 	Files     bool // a file may be one that the provider has, by its id
 	Failures  bool // a result can say that the tool failed; else its text says so
 	Links     bool // a file may be an address
-	Cache     bool // what is to be cached can be marked
+	Cache     bool // cache_control is taken
 	Optional  bool // properties of the schema of a strict tool may be optional
-	Reasoning bool // thoughts that nobody signed return, too
+	Reasoning bool // thoughts without a signature return
 	Custom    bool // a tool may take a text, and no object
 	Inputs    bool // the arguments of a call are an object, and no text
 
@@ -52,7 +52,7 @@ type Place uint8
 const (
 	InPlace Place = iota // where they were written
 	InFront              // before all turns, wherever they were written
-	Leading              // before all turns if they were written there; what stands later the user says
+	Leading              // in front, if they were written there; later ones become turns of the user
 )
 
 // Merge says which turns that follow each other become one.

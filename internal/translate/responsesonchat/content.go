@@ -5,21 +5,18 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
-// breakpoint is OpenAI's hint for its cache. No other provider has it.
-const breakpoint = "prompt_cache_breakpoint"
-
 // partTypes are the types of content parts with their fields: those that other APIs can have, and those
 // for readers and not for the model, annotations and log probabilities of earlier answers.
 var partTypes = map[string]struct {
 	kind   conversation.Kind
 	fields []string
 }{
-	"input_text":  {conversation.Text, []string{"type", "text", breakpoint}},
-	"output_text": {conversation.Text, []string{"type", "text", "annotations", "logprobs", breakpoint}},
+	"input_text":  {conversation.Text, []string{"type", "text", conversation.Breakpoint}},
+	"output_text": {conversation.Text, []string{"type", "text", "annotations", "logprobs", conversation.Breakpoint}},
 	"refusal":     {conversation.Refusal, []string{"type", "refusal"}},
-	"input_image": {conversation.Image, []string{"type", "image_url", "detail", breakpoint}},
-	"input_file":  {conversation.File, []string{"type", "filename", "file_data", "file_url", breakpoint}},
-	"input_audio": {conversation.Sound, []string{"type", "input_audio", breakpoint}},
+	"input_image": {conversation.Image, []string{"type", "image_url", "detail", conversation.Breakpoint}},
+	"input_file":  {conversation.File, []string{"type", "filename", "file_data", "file_url", conversation.Breakpoint}},
+	"input_audio": {conversation.Sound, []string{"type", "input_audio", conversation.Breakpoint}},
 }
 
 // content reads a content, which is a member of o: a text, or parts of some kinds.
@@ -46,8 +43,8 @@ func (in *input) part(part translate.Reader, kinds conversation.Kind) conversati
 		translate.RefuseType(part, typ)
 	}
 	part.Only(known.fields...)
-	if part.Get(breakpoint) != nil {
-		in.to.LeaveOut("messages." + breakpoint)
+	if part.Get(conversation.Breakpoint) != nil {
+		in.to.LeaveOut("messages." + conversation.Breakpoint)
 	}
 	p := conversation.Part{Kind: known.kind}
 	switch p.Kind {

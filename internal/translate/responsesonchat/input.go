@@ -206,15 +206,7 @@ func (in *input) endTurn(o translate.Reader) {
 	if len(t.texts) == 0 && len(t.calls) == 0 {
 		return
 	}
-	var parts []conversation.Part
-	if len(t.details) > 0 {
-		details := conversation.Details(o, t.details)
-		parts = in.to.Thoughts(parts, details)
-		for signatures, i := in.to.Signatures(details), 0; i < len(t.calls); i++ {
-			call := t.calls[i].Call
-			call.Signature = signatures[decoded(call.ID)]
-		}
-	}
+	parts := in.to.Signed(o, t.details, t.calls)
 	if len(t.reasoning) > 0 {
 		parts = append(parts, conversation.Part{Kind: conversation.Reasoning, Text: t.reasoning})
 	}
