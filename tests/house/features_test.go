@@ -61,7 +61,7 @@ const (
 // closures bound what a reader of a package has to have with it: our packages that it reaches by
 // its imports, itself too, and their product lines.
 var closures = []closure{
-	{"l4vnc", 92, 116_500, "native viewers, from the port to the workstation"},
+	{"l4vnc", 20, 33_500, "native viewers, from the port to the workstation"},
 	{"internal/vncrelay", 18, 32_000, "viewers of all kinds, without Caddy"},
 	{"internal/modelcall", 54, 70_400, "a chat, without the endpoints"},
 	{"internal/toolcall", 31, 38_900, "a call of a tool, without the endpoints"},
