@@ -8,16 +8,16 @@ import (
 )
 
 // serveInput does the actions of a model on the desktop of a workstation, and answers with a picture.
-func serveInput(x *apiRequest) error {
-	if _, err := x.strictQuery(); err != nil {
+func serveInput(x *Request) error {
+	if _, err := x.StrictQuery(); err != nil {
 		return err
 	}
-	if _, err := x.workstations(); err != nil {
+	if _, err := x.Workstations(); err != nil {
 		return err
 	}
-	answer, err := gateway.Act(x.gateway.VNC(), x.req, x.name, caddykit.ClientAddr(x.r))
+	answer, err := gateway.Act(x.Gateway.VNC(), x.Req, x.Name, caddykit.ClientAddr(x.HTTP))
 	if err != nil {
 		return err
 	}
-	return x.reply(http.StatusOK, answer)
+	return x.Reply(http.StatusOK, answer)
 }

@@ -5,6 +5,6 @@ import (
 )
 
 // The APIs of sound.
-func serveSpeech(x *apiRequest) error         { return x.call(wire.Speech) }
-func serveTranscriptions(x *apiRequest) error { return x.call(wire.Transcriptions) }
-func serveTranslations(x *apiRequest) error   { return x.call(wire.Translations) }
+func serveSpeech(x *Request) error         { return x.Call(wire.Speech) }
+func serveTranscriptions(x *Request) error { return x.Call(wire.Transcriptions) }
+func serveTranslations(x *Request) error   { return x.Call(wire.Translations) }

@@ -14,26 +14,26 @@ import (
 const controlScopes = keys.WorkstationsConnect | keys.WorkstationsManage | keys.WorkstationsAutomate
 
 // serveControl tells who holds the input of a workstation, and which agents wait for a person.
-func serveControl(x *apiRequest) error {
+func serveControl(x *Request) error {
 	service, err := controlled(x, controlScopes)
 	if err != nil {
 		return err
 	}
-	c, err := service.Input.Of(x.req.Caller.Tenant, x.name)
+	c, err := service.Input.Of(x.Req.Caller.Tenant, x.Name)
 	return replyControl(x, c, err)
 }
 
 // changeControl takes the input for a person, returns it, or asks for a person.
-func changeControl(x *apiRequest) error {
+func changeControl(x *Request) error {
 	var action, note, session string
-	err := x.readOptions(func(name string, value []byte) (bool, error) {
+	err := x.ReadOptions(func(name string, value []byte) (bool, error) {
 		switch name {
 		case "action":
-			return option(name, value, &action, controlActions)
+			return Option(name, value, &action, controlActions)
 		case "note":
-			return option(name, value, &note, "a string")
+			return Option(name, value, &note, "a string")
 		case "session_id":
-			return option(name, value, &session, "the id of a session")
+			return Option(name, value, &session, "the id of a session")
 		}
 		return false, nil
 	})
@@ -45,14 +45,14 @@ func changeControl(x *apiRequest) error {
 		return apierror.New(apierror.InvalidValue, "action: want %s", controlActions).WithParam("action")
 	}
 	service, err := controlled(x, change.scopes)
-	if err == nil && x.req.Caller.Has(keys.WorkstationsAutomate) && change.admit != nil {
-		note, err = change.admit(x.gateway.VNC(), x.req, note)
+	if err == nil && x.Req.Caller.Has(keys.WorkstationsAutomate) && change.admit != nil {
+		note, err = change.admit(x.Gateway.VNC(), x.Req, note)
 	}
 	if err != nil {
 		return err
 	}
-	c, err := change.make(service.Input, gateway.IssuerOf(x.req), controlChange{
-		workstation: x.name, note: note, session: session, manages: x.req.Caller.Has(keys.WorkstationsManage),
+	c, err := change.make(service.Input, gateway.IssuerOf(x.Req), controlChange{
+		workstation: x.Name, note: note, session: session, manages: x.Req.Caller.Has(keys.WorkstationsManage),
 	})
 	return replyControl(x, c, err)
 }
@@ -84,18 +84,18 @@ var controlChanges = map[string]struct {
 }
 
 // controlled returns the service for a key with one of the scopes.
-func controlled(x *apiRequest, scopes keys.Scope) (*desktop.Service, error) {
-	if x.req.Caller.Key.Scopes&scopes == 0 {
-		if err := x.req.Require(keys.WorkstationsConnect); err != nil {
+func controlled(x *Request, scopes keys.Scope) (*desktop.Service, error) {
+	if x.Req.Caller.Key.Scopes&scopes == 0 {
+		if err := x.Req.Require(keys.WorkstationsConnect); err != nil {
 			return nil, err
 		}
 	}
-	return x.workstations()
+	return x.Workstations()
 }
 
-func replyControl(x *apiRequest, c desktop.Control, err error) error {
+func replyControl(x *Request, c desktop.Control, err error) error {
 	if err != nil {
 		return err
 	}
-	return x.reply(http.StatusOK, c)
+	return x.Reply(http.StatusOK, c)
 }

@@ -32,7 +32,7 @@ func TestSingleEndpointsFindNamesInAnyPath(t *testing.T) {
 	} {
 		got := ""
 		if p := matchEndpoint(c.endpoint, c.path); p != nil {
-			got = strings.TrimSpace(strings.TrimSpace(p.endpoints[0].name+" "+p.name) + " " + p.item)
+			got = strings.TrimSpace(strings.TrimSpace(p.operations[0].Name+" "+p.name) + " " + p.item)
 		}
 		if got != c.want {
 			t.Errorf("%s at %q: %q, want %q", c.endpoint, c.path, got, c.want)
@@ -42,7 +42,7 @@ func TestSingleEndpointsFindNamesInAnyPath(t *testing.T) {
 
 func TestEveryEndpointOfTheTableIsAModule(t *testing.T) {
 	want := []string{"models", "chat", "responses", "input_tokens", "compact", "stored_responses", "embeddings", "rerank", "moderations", "completions", "images", "image_edits", "speech", "transcriptions", "translations", "about", "providers", "mcp_servers", "messages", "count_tokens", "gemini", "workstations", "vnc_socket", "vnc_url", "screen", "mcp", "sessions", "recordings", "model_count", "model_endpoints", "router_images", "embedding_models", "image_models", "activity", "activity_series", "generation", "key", "limits", "keys", "credits"}
-	if got := endpointNames(); !slices.Equal(got, want) {
+	if got := operationNames(); !slices.Equal(got, want) {
 		t.Errorf("names %v, want %v", got, want)
 	}
 	for _, name := range want {

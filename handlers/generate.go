@@ -6,24 +6,24 @@ import (
 )
 
 // The APIs of Google's SDKs. The path names the model.
-func serveGenerate(x *apiRequest) error     { return x.callModel(wire.GenerateContent, wire.Path{}) }
-func serveEmbedContent(x *apiRequest) error { return x.callModel(wire.EmbedContent, wire.Path{}) }
-func serveBatchEmbedContents(x *apiRequest) error {
-	return x.callModel(wire.BatchEmbedContents, wire.Path{})
+func serveGenerate(x *Request) error     { return x.CallModel(wire.GenerateContent, wire.Path{}) }
+func serveEmbedContent(x *Request) error { return x.CallModel(wire.EmbedContent, wire.Path{}) }
+func serveBatchEmbedContents(x *Request) error {
+	return x.CallModel(wire.BatchEmbedContents, wire.Path{})
 }
 
 // serveGenerateStream answers with events, or with the whole answer in an array if the query does not ask
 // for events: Google streams the elements of that.
-func serveGenerateStream(x *apiRequest) error {
-	q, err := x.query()
+func serveGenerateStream(x *Request) error {
+	q, err := x.Query()
 	if err != nil {
 		return err
 	}
 	events := q.Get("alt") == "sse"
-	return x.callModel(wire.GenerateContent, wire.Path{Stream: events, Array: !events})
+	return x.CallModel(wire.GenerateContent, wire.Path{Stream: events, Array: !events})
 }
 
 // serveCountContent answers how many tokens the prompt of a call has.
-func serveCountContent(x *apiRequest) error {
-	return modelcall.CountPath(x.gateway.Requests(), x.req, wire.CountContent, x.api, wire.Path{Model: x.name})
+func serveCountContent(x *Request) error {
+	return modelcall.CountPath(x.Gateway.Requests(), x.Req, wire.CountContent, x.API, wire.Path{Model: x.Name})
 }

@@ -65,7 +65,7 @@ func TestRoutesAreFoundAsBaseURLsAreWritten(t *testing.T) {
 	} {
 		got := ""
 		if p := matchPath(path); p != nil {
-			got = p.api.Name() + " " + p.endpoints[0].name
+			got = p.api.Name() + " " + p.operations[0].Name
 			for _, name := range []string{p.name, p.item} {
 				if name != "" {
 					got += " " + name
@@ -91,7 +91,7 @@ func TestOnlySlashesAreForgiven(t *testing.T) {
 func TestMethodsOfAPath(t *testing.T) {
 	for _, c := range []struct {
 		method, path string
-		want         *endpoint
+		want         *Operation
 	}{
 		{"GET", "/v1/models", modelsEndpoint},
 		{"HEAD", "/v1/models", modelsEndpoint},
@@ -106,7 +106,7 @@ func TestMethodsOfAPath(t *testing.T) {
 		{"DELETE", "/v1/workstations/d1/sessions/s1", endSessionEndpoint},
 		{"GET", "/v1/workstations/d1/sessions", sessionsEndpoint},
 	} {
-		if got := matchPath(c.path).endpoint(c.method); got != c.want {
+		if got := matchPath(c.path).operation(c.method); got != c.want {
 			t.Errorf("%s %s: %+v", c.method, c.path, got)
 		}
 	}

@@ -6,6 +6,6 @@ import (
 )
 
 // serveMCP relays a request to the MCP server that the path names.
-func serveMCP(x *apiRequest) error {
-	return gateway.ServeTools(x.gateway, x.req, x.name, caddykit.ClientAddr(x.r))
+func serveMCP(x *Request) error {
+	return gateway.ServeTools(x.Gateway, x.Req, x.Name, caddykit.ClientAddr(x.HTTP))
 }

@@ -7,9 +7,9 @@ import (
 )
 
 // serveMCPServers lists the MCP servers that the key reaches, with their health.
-func serveMCPServers(x *apiRequest) error {
-	if _, err := x.strictQuery(); err != nil {
+func serveMCPServers(x *Request) error {
+	if _, err := x.StrictQuery(); err != nil {
 		return err
 	}
-	return x.reply(http.StatusOK, listOf(gateway.Servers(x.gateway, x.req.Caller.AllowsServer)))
+	return x.Reply(http.StatusOK, List(gateway.Servers(x.Gateway, x.Req.Caller.AllowsServer)))
 }

@@ -123,34 +123,34 @@ func TestHeadIsAnsweredLikeGetWithoutABody(t *testing.T) {
 // notedAnswer notes whether the request has ended when its answer is written.
 type notedAnswer struct {
 	http.ResponseWriter
-	x     *apiRequest
+	x     *Request
 	ended bool
 }
 
 func (w *notedAnswer) Write(body []byte) (int, error) {
-	w.ended = w.x.req.Finished()
+	w.ended = w.x.Req.Finished()
 	return w.ResponseWriter.Write(body)
 }
 
 // A client that has read an answer finds its row, and its place among the calls at once free.
 func TestARequestEndsBeforeItsAnswerIsWritten(t *testing.T) {
 	g := startGateway(t, setup{})
-	for name, answer := range map[string]func(x *apiRequest) error{
-		"reply":   func(x *apiRequest) error { return x.reply(http.StatusOK, "x") },
-		"succeed": func(x *apiRequest) error { return x.succeed([]byte("{}"), nil) },
-		"fail":    func(x *apiRequest) error { x.fail(apierror.New(apierror.NotFound, "x")); return nil },
+	for name, answer := range map[string]func(x *Request) error{
+		"reply":   func(x *Request) error { return x.Reply(http.StatusOK, "x") },
+		"succeed": func(x *Request) error { return x.Succeed([]byte("{}"), nil) },
+		"fail":    func(x *Request) error { x.fail(apierror.New(apierror.NotFound, "x")); return nil },
 	} {
 		w := &notedAnswer{ResponseWriter: newAnswer()}
 		r := newTestRequest("GET", "/v1/models", "full", "")
 		w.x = newRequest(g, w, r, apiOf(t, "openai"))
-		caller, err := authenticated(g, r, w.x.api)
+		caller, err := authenticated(g, r, w.x.API)
 		must(t, err)
 		must(t, w.x.begin(caller, "GET /v1/models", false))
 		must(t, answer(w.x))
 		if !w.ended {
 			t.Errorf("%s: the answer is written before the request has ended", name)
 		}
-		w.x.req.Finish()
+		w.x.Req.Finish()
 	}
 }
 

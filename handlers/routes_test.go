@@ -10,17 +10,17 @@ import (
 // Each endpoint has one name a family, whatever the path: the values of a metric's label are
 // bounded.
 func TestEveryRouteHasItsName(t *testing.T) {
-	for _, r := range routes {
-		name := routeName(r.api, r.endpoint)
-		if !slices.ContainsFunc(routes, func(other route) bool {
-			return other.endpoint == r.endpoint && other.api == r.api && name == other.endpoint.method+" "+other.path
+	for _, r := range registered {
+		name := routeName(r.API, r.Operation)
+		if !slices.ContainsFunc(registered, func(other Route) bool {
+			return other.Operation == r.Operation && other.API == r.API && name == other.Operation.Method+" "+other.Path
 		}) {
-			t.Errorf("%s: %q is no route of the same endpoint", r.path, name)
+			t.Errorf("%s: %q is no route of the same endpoint", r.Path, name)
 		}
 	}
 	for _, c := range []struct {
 		api      api.API
-		endpoint *endpoint
+		endpoint *Operation
 		want     string
 	}{
 		{api.OpenAI{}, modelsEndpoint, "GET /v1/models"}, // the first of its paths

@@ -6,16 +6,16 @@ import (
 )
 
 // serveScreenshot answers with a picture of the desktop of a workstation.
-func serveScreenshot(x *apiRequest) error {
-	q, err := x.strictQuery("max_height", "max_ms", "max_width", "quiet_ms", "region", "wait")
+func serveScreenshot(x *Request) error {
+	q, err := x.StrictQuery("max_height", "max_ms", "max_width", "quiet_ms", "region", "wait")
 	if err != nil {
 		return err
 	}
-	if _, err := x.workstations(); err != nil {
+	if _, err := x.Workstations(); err != nil {
 		return err
 	}
-	if ofPage(x.r) {
-		return gateway.ServePreview(x.gateway.VNC(), x.req, x.name, caddykit.ClientAddr(x.r), q)
+	if OfPage(x.HTTP) {
+		return gateway.ServePreview(x.Gateway.VNC(), x.Req, x.Name, caddykit.ClientAddr(x.HTTP), q)
 	}
-	return gateway.ServeScreenshot(x.gateway.VNC(), x.req, x.name, caddykit.ClientAddr(x.r), q)
+	return gateway.ServeScreenshot(x.Gateway.VNC(), x.Req, x.Name, caddykit.ClientAddr(x.HTTP), q)
 }
