@@ -37,6 +37,7 @@ var arrows = []arrow{
 	{"caddymodule", "internal/memory", "the default bounds of bodies and answers"},
 	{"caddymodule", "caddymodule/admin", "one import brings the admin API with it"},
 	{"caddymodule", "caddymodule/cli", "one import brings the command with it"},
+	{"caddymodule", "caddymodule/schema", "one import brings the command schema with it"},
 	{"caddymodule", "caddymodule/setup", "one import brings the command init with it"},
 	{"caddymodule", "caddymodule/viewer", "one import brings the viewer's command with it"},
 	{"caddymodule", "caddymodule/check", "access logs that would show keys"},
@@ -61,6 +62,15 @@ var arrows = []arrow{
 	{"caddymodule/cli", "internal/report", "keys as the admin API shows them"},
 	{"caddymodule/cli", "internal/activity", "since when rows are missing"},
 	{"caddymodule/cli", "internal/terminal", "tables"},
+
+	{"caddymodule/schema", "caddy", "which modules are in the build"},
+	{"caddymodule/schema", "caddymodule/cli", "adds its command"},
+	{"caddymodule/schema", "internal/caddykit", "the app's name, the comments of options"},
+	{"caddymodule/schema", "internal/desktop", "words of options"},
+	{"caddymodule/schema", "internal/guardrail", "words of options"},
+	{"caddymodule/schema", "internal/jsonschema", "schemas of structs"},
+	{"caddymodule/schema", "internal/keys", "words of options"},
+	{"caddymodule/schema", "internal/provider", "words of options"},
 
 	{"caddymodule/setup", "caddymodule/cli", "adds its command"},
 	{"caddymodule/setup", "caddymodule/offline", "loads what it is about to write"},
