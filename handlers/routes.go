@@ -23,17 +23,9 @@ var (
 	routerRerank       = &Operation{"rerank", http.MethodPost, keys.ChatWrite, true, serveRouterRerank}
 	completeEndpoint   = &Operation{"completions", http.MethodPost, keys.ChatWrite, true, serveCompletions}
 	moderateEndpoint   = &Operation{"moderations", http.MethodPost, keys.ChatWrite, true, serveModerations}
-	generateEndpoint   = &Operation{"gemini", http.MethodPost, keys.ChatWrite, true, serveGenerate}
-	generateStream     = &Operation{"gemini", http.MethodPost, keys.ChatWrite, true, serveGenerateStream}
-	countContent       = &Operation{"gemini", http.MethodPost, keys.ChatWrite, true, serveCountContent}
-	embedContent       = &Operation{"gemini", http.MethodPost, keys.ChatWrite, true, serveEmbedContent}
-	batchEmbedContents = &Operation{"gemini", http.MethodPost, keys.ChatWrite, true, serveBatchEmbedContents}
 	imagesEndpoint     = &Operation{"images", http.MethodPost, keys.ChatWrite, true, serveImages}
 	routerImages       = &Operation{"router_images", http.MethodPost, keys.ChatWrite, true, serveRouterImages}
 	imageEditsEndpoint = &Operation{"image_edits", http.MethodPost, keys.ChatWrite, true, serveImageEdits}
-	speechEndpoint     = &Operation{"speech", http.MethodPost, keys.ChatWrite, true, serveSpeech}
-	transcribeEndpoint = &Operation{"transcriptions", http.MethodPost, keys.ChatWrite, true, serveTranscriptions}
-	translateEndpoint  = &Operation{"translations", http.MethodPost, keys.ChatWrite, true, serveTranslations}
 	modelsEndpoint     = &Operation{"models", http.MethodGet, keys.ModelsRead, false, serveModels}
 	embeddersEndpoint  = &Operation{"embedding_models", http.MethodGet, keys.ModelsRead, false, serveEmbeddingModels}
 	imageModels        = &Operation{"image_models", http.MethodGet, keys.ModelsRead, false, serveImageModels}
@@ -47,14 +39,6 @@ var (
 	creditsEndpoint    = &Operation{"credits", http.MethodGet, keys.KeysManage, false, serveCredits}
 	aboutEndpoint      = &Operation{"about", http.MethodGet, 0, false, serveAbout} // less without activity:read
 	providersEndpoint  = &Operation{"providers", http.MethodGet, keys.ProvidersRead, false, serveProviders}
-	serversEndpoint    = &Operation{"mcp_servers", http.MethodGet, keys.MCPCall, false, serveMCPServers}
-
-	listKeysEndpoint  = &Operation{"keys", http.MethodGet, keys.KeysManage, false, listKeys}
-	createKeyEndpoint = &Operation{"keys", http.MethodPost, keys.KeysManage, true, createKey}
-	showKeyEndpoint   = &Operation{"keys", http.MethodGet, keys.KeysManage, false, showKey}
-	updateKeyEndpoint = &Operation{"keys", http.MethodPatch, keys.KeysManage, true, updateKey}
-	deleteKeyEndpoint = &Operation{"keys", http.MethodDelete, keys.KeysManage, true, deleteKey}
-	rotateKeyEndpoint = &Operation{"keys", http.MethodPost, keys.KeysManage, true, rotateKey}
 
 	vncURLEndpoint     = &Operation{"vnc_url", http.MethodPost, keys.WorkstationsConnect, true, serveVNCURL}
 	listEndpoint       = &Operation{"workstations", http.MethodGet, 0, false, serveWorkstations} // one of three scopes
@@ -62,32 +46,14 @@ var (
 	registerEndpoint   = &Operation{"workstations", http.MethodPut, keys.WorkstationsManage, true, registerWorkstation}
 	syncEndpoint       = &Operation{"workstations", http.MethodPost, keys.WorkstationsManage, true, syncWorkstations}
 	releaseEndpoint    = &Operation{"workstations", http.MethodDelete, keys.WorkstationsManage, true, releaseWorkstation}
-	screenshotEndpoint = &Operation{"screen", http.MethodGet, keys.WorkstationsAutomate, false, serveScreenshot}
-	actEndpoint        = &Operation{"screen", http.MethodPost, keys.WorkstationsAutomate, true, serveInput}
 	refreshEndpoint    = &Operation{"workstations", http.MethodPost, keys.WorkstationsManage, true, refreshWorkstation}
 	sessionsEndpoint   = &Operation{"workstations", http.MethodGet, keys.WorkstationsManage, false, serveSessions}
 	endSessionEndpoint = &Operation{"workstations", http.MethodDelete, keys.WorkstationsManage, true, endSession}
 
-	controlEndpoint       = &Operation{"screen", http.MethodGet, 0, false, serveControl} // one of three scopes
-	changeControlEndpoint = &Operation{"screen", http.MethodPost, 0, true, changeControl}
-
-	mcpEndpoint       = &Operation{"mcp", http.MethodPost, keys.MCPCall, true, serveMCP}
-	mcpStreamEndpoint = &Operation{"mcp", http.MethodGet, keys.MCPCall, true, serveMCP}
-	mcpEndEndpoint    = &Operation{"mcp", http.MethodDelete, keys.MCPCall, true, serveMCP}
-
 	openSessionsEndpoint   = &Operation{"sessions", http.MethodGet, 0, false, serveOpenSessions} // one of two scopes
 	endOpenSessionEndpoint = &Operation{"sessions", http.MethodDelete, 0, true, endOpenSession}
 	guestsEndpoint         = &Operation{"sessions", http.MethodPost, keys.WorkstationsConnect, true, inviteGuest}
-
-	recordingsEndpoint = &Operation{"recordings", http.MethodGet, keys.RecordingsRead, false, serveRecordings}
-	recordingEndpoint  = &Operation{"recordings", http.MethodGet, keys.RecordingsRead, true, serveRecording}
-	recordingFile      = &Operation{"recordings", http.MethodGet, keys.RecordingsRead, true, serveRecordingFile}
-	recordingFBS       = &Operation{"recordings", http.MethodGet, keys.RecordingsRead, true, serveFBS}
-	recordingSocket    = &Operation{"recordings", http.MethodGet, keys.RecordingsRead, true, serveReplay}
-	deleteRecordingEnd = &Operation{"recordings", http.MethodDelete, keys.RecordingsManage, true, deleteRecording}
 )
-
-var socketEndpoint = &Operation{"vnc_socket", http.MethodGet, keys.WorkstationsConnect, false, serveVNCSocket}
 
 // syncPath is also that of a workstation with the name of its last segment.
 const syncPath = "/v1/workstations/sync"
@@ -113,25 +79,15 @@ var routes = []Route{
 	{"/v1/completions", api.OpenAI{}, completeEndpoint},
 	{"/v1/images/generations", api.OpenAI{}, imagesEndpoint},
 	{"/v1/images/edits", api.OpenAI{}, imageEditsEndpoint},
-	{"/v1/audio/speech", api.OpenAI{}, speechEndpoint},
-	{"/v1/audio/transcriptions", api.OpenAI{}, transcribeEndpoint},
-	{"/v1/audio/translations", api.OpenAI{}, translateEndpoint},
 	{"/v1/about", api.OpenAI{}, aboutEndpoint},
 	{"/v1/providers", api.OpenAI{}, providersEndpoint},
-	{"/v1/mcp", api.OpenAI{}, serversEndpoint},
 	{"/v1/messages", api.Anthropic{}, messagesEndpoint},
 	{"/v1/messages/count_tokens", api.Anthropic{}, countEndpoint},
 
 	{"/v1beta/models", api.Google{}, modelsEndpoint},
-	{"/v1beta/models/{model}:generateContent", api.Google{}, generateEndpoint},
-	{"/v1beta/models/{model}:streamGenerateContent", api.Google{}, generateStream},
-	{"/v1beta/models/{model}:countTokens", api.Google{}, countContent},
-	{"/v1beta/models/{model}:embedContent", api.Google{}, embedContent},
-	{"/v1beta/models/{model}:batchEmbedContents", api.Google{}, batchEmbedContents},
 	{"/v1beta/models/", api.Google{}, modelsEndpoint},
 
 	{"/v1/workstations", api.OpenAI{}, listEndpoint},
-	{"/v1/workstations/{id}/socket", api.OpenAI{}, socketEndpoint},
 	{"/v1/workstations/{id}", api.OpenAI{}, showEndpoint},
 	{"/v1/workstations/{id}", api.OpenAI{}, registerEndpoint},
 	{"/v1/workstations/{id}", api.OpenAI{}, releaseEndpoint},
@@ -140,27 +96,13 @@ var routes = []Route{
 	{syncPath, api.OpenAI{}, registerEndpoint},
 	{syncPath, api.OpenAI{}, releaseEndpoint},
 	{"/v1/workstations/{id}/vnc", api.OpenAI{}, vncURLEndpoint},
-	{"/v1/workstations/{id}/screenshot", api.OpenAI{}, screenshotEndpoint},
-	{"/v1/workstations/{id}/input", api.OpenAI{}, actEndpoint},
 	{"/v1/workstations/{id}/refresh", api.OpenAI{}, refreshEndpoint},
-	{"/v1/workstations/{id}/control", api.OpenAI{}, controlEndpoint},
-	{"/v1/workstations/{id}/control", api.OpenAI{}, changeControlEndpoint},
 	{"/v1/workstations/{id}/sessions", api.OpenAI{}, sessionsEndpoint},
 	{"/v1/workstations/{id}/sessions/{session}", api.OpenAI{}, endSessionEndpoint},
-	{"/mcp/{id}", api.MCP{}, mcpEndpoint},
-	{"/mcp/{id}", api.MCP{}, mcpStreamEndpoint},
-	{"/mcp/{id}", api.MCP{}, mcpEndEndpoint},
 
 	{"/v1/sessions", api.OpenAI{}, openSessionsEndpoint},
 	{"/v1/sessions/{id}", api.OpenAI{}, endOpenSessionEndpoint},
 	{"/v1/sessions/{id}/guests", api.OpenAI{}, guestsEndpoint},
-
-	{"/v1/recordings", api.OpenAI{}, recordingsEndpoint},
-	{"/v1/recordings/{id}", api.OpenAI{}, recordingEndpoint},
-	{"/v1/recordings/{id}", api.OpenAI{}, deleteRecordingEnd},
-	{"/v1/recordings/{id}/file", api.OpenAI{}, recordingFile},
-	{"/v1/recordings/{id}/fbs", api.OpenAI{}, recordingFBS},
-	{"/v1/recordings/{id}/socket", api.OpenAI{}, recordingSocket},
 
 	{"/api/v1/models", api.OpenRouter{}, modelsEndpoint},
 	{"/api/v1/model/", api.OpenRouter{}, modelsEndpoint},
@@ -171,8 +113,6 @@ var routes = []Route{
 	{"/api/v1/embeddings", api.OpenRouter{}, embeddingsEndpoint},
 	{"/api/v1/rerank", api.OpenRouter{}, routerRerank},
 	{"/api/v1/completions", api.OpenRouter{}, completeEndpoint},
-	{"/api/v1/audio/speech", api.OpenRouter{}, speechEndpoint},
-	{"/api/v1/audio/transcriptions", api.OpenRouter{}, transcribeEndpoint},
 	{"/api/v1/images", api.OpenRouter{}, routerImages},
 	{"/api/v1/embeddings/models", api.OpenRouter{}, embeddersEndpoint},
 	{"/api/v1/images/models", api.OpenRouter{}, imageModels},
@@ -184,11 +124,5 @@ var routes = []Route{
 	{"/api/v1/key", api.OpenRouter{}, keyEndpoint},
 	{"/api/v1/auth/key", api.OpenRouter{}, keyEndpoint}, // its older name
 	{"/api/v1/limits", api.OpenRouter{}, limitsEndpoint},
-	{"/api/v1/keys", api.OpenRouter{}, listKeysEndpoint},
-	{"/api/v1/keys", api.OpenRouter{}, createKeyEndpoint},
-	{"/api/v1/keys/{hash}", api.OpenRouter{}, showKeyEndpoint},
-	{"/api/v1/keys/{hash}", api.OpenRouter{}, updateKeyEndpoint},
-	{"/api/v1/keys/{hash}", api.OpenRouter{}, deleteKeyEndpoint},
-	{"/api/v1/keys/{hash}/rotate", api.OpenRouter{}, rotateKeyEndpoint},
 	{"/api/v1/credits", api.OpenRouter{}, creditsEndpoint},
 }

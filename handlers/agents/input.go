@@ -1,14 +1,16 @@
-package handlers
+package agents
 
 import (
 	"net/http"
 
+	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
 
-// serveInput does the actions of a model on the desktop of a workstation, and answers with a picture.
-func serveInput(x *Request) error {
+// serveInput does the actions of a model on the desktop of a workstation, and answers with a
+// picture.
+func serveInput(x *handlers.Request) error {
 	if _, err := x.StrictQuery(); err != nil {
 		return err
 	}

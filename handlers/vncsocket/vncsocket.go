@@ -1,16 +1,17 @@
-package handlers
+package vncsocket
 
 import (
 	"net/http"
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 )
 
-// serveVNCSocket is a WebSocket for a program that brings the bytes of a native viewer. Its first message
-// is a token of the workstation, which the same key has asked for.
-func serveVNCSocket(x *Request) error {
+// serveVNCSocket is a WebSocket for a program that brings the bytes of a native viewer. Its first
+// message is a token of the workstation, which the same key has asked for.
+func serveVNCSocket(x *handlers.Request) error {
 	if _, err := x.Workstations(); err != nil {
 		return err
 	}

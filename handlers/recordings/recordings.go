@@ -1,15 +1,16 @@
-package handlers
+package recordings
 
 import (
 	"net/http"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
-// serveRecordings lists the recordings of the tenant, or of all tenants for a key that sees them, newest
-// first.
-func serveRecordings(x *Request) error {
+// serveRecordings lists the recordings of the tenant, or of all tenants for a key that sees them,
+// newest first.
+func serveRecordings(x *handlers.Request) error {
 	store, err := x.Gateway.VNC().Recordings()
 	if err != nil {
 		return err
@@ -26,7 +27,7 @@ func serveRecordings(x *Request) error {
 }
 
 // serveRecording shows what the list has of one recording.
-func serveRecording(x *Request) error {
+func serveRecording(x *handlers.Request) error {
 	store, err := x.Gateway.VNC().Recordings()
 	if err != nil {
 		return err
@@ -40,7 +41,7 @@ func serveRecording(x *Request) error {
 }
 
 // serveRecordingFile sends the file, or ranges of it.
-func serveRecordingFile(x *Request) error {
+func serveRecordingFile(x *handlers.Request) error {
 	store, err := x.Gateway.VNC().Recordings()
 	if err != nil {
 		return err
@@ -95,7 +96,7 @@ func (w *fileWriter) Write(p []byte) (int, error) {
 }
 
 // deleteRecording deletes one that is not being written.
-func deleteRecording(x *Request) error {
+func deleteRecording(x *handlers.Request) error {
 	store, err := x.Gateway.VNC().Recordings()
 	if err != nil {
 		return err
@@ -109,10 +110,10 @@ func deleteRecording(x *Request) error {
 }
 
 // seen reports whether a tenant's things exist for the key.
-func seen(x *Request) func(tenant string) bool { return x.Req.Caller.Tenants("").Has }
+func seen(x *handlers.Request) func(tenant string) bool { return x.Req.Caller.Tenants("").Has }
 
 // noteRecording notes which recording the request is about.
-func noteRecording(x *Request, id, workstation string) {
+func noteRecording(x *handlers.Request, id, workstation string) {
 	x.Req.Outcome.Record.Recording = id
 	x.Req.SetWorkstation(workstation)
 }

@@ -1,8 +1,9 @@
-package handlers
+package agents
 
 import (
 	"net/http"
 
+	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
@@ -14,7 +15,7 @@ import (
 const controlScopes = keys.WorkstationsConnect | keys.WorkstationsManage | keys.WorkstationsAutomate
 
 // serveControl tells who holds the input of a workstation, and which agents wait for a person.
-func serveControl(x *Request) error {
+func serveControl(x *handlers.Request) error {
 	service, err := controlled(x, controlScopes)
 	if err != nil {
 		return err
@@ -24,16 +25,16 @@ func serveControl(x *Request) error {
 }
 
 // changeControl takes the input for a person, returns it, or asks for a person.
-func changeControl(x *Request) error {
+func changeControl(x *handlers.Request) error {
 	var action, note, session string
 	err := x.ReadOptions(func(name string, value []byte) (bool, error) {
 		switch name {
 		case "action":
-			return Option(name, value, &action, controlActions)
+			return handlers.Option(name, value, &action, controlActions)
 		case "note":
-			return Option(name, value, &note, "a string")
+			return handlers.Option(name, value, &note, "a string")
 		case "session_id":
-			return Option(name, value, &session, "the id of a session")
+			return handlers.Option(name, value, &session, "the id of a session")
 		}
 		return false, nil
 	})
@@ -65,8 +66,9 @@ type controlChange struct {
 	manages                    bool
 }
 
-// controlChanges are the actions, and the scopes of which a key needs one. An agent's key alone neither
-// takes nor returns what a person has. What else holds for such a key is admit, which returns the note.
+// controlChanges are the actions, and the scopes of which a key needs one. An agent's key alone
+// neither takes nor returns what a person has. What else holds for such a key is admit, which
+// returns the note.
 var controlChanges = map[string]struct {
 	scopes keys.Scope
 	admit  func(v gateway.VNC, q *request.Request, note string) (string, error)
@@ -84,7 +86,7 @@ var controlChanges = map[string]struct {
 }
 
 // controlled returns the service for a key with one of the scopes.
-func controlled(x *Request, scopes keys.Scope) (*desktop.Service, error) {
+func controlled(x *handlers.Request, scopes keys.Scope) (*desktop.Service, error) {
 	if x.Req.Caller.Key.Scopes&scopes == 0 {
 		if err := x.Req.Require(keys.WorkstationsConnect); err != nil {
 			return nil, err
@@ -93,7 +95,7 @@ func controlled(x *Request, scopes keys.Scope) (*desktop.Service, error) {
 	return x.Workstations()
 }
 
-func replyControl(x *Request, c desktop.Control, err error) error {
+func replyControl(x *handlers.Request, c desktop.Control, err error) error {
 	if err != nil {
 		return err
 	}

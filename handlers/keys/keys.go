@@ -1,19 +1,20 @@
-package handlers
+package keys
 
 import (
 	"net/http"
 	"net/url"
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
-// listKeys lists the keys of the manager's tenant: those that were made at run time, newest first, or those of
-// the configuration.
-func listKeys(x *Request) error {
+// listKeys lists the keys of the manager's tenant: those that were made at run time, newest first,
+// or those of the configuration.
+func listKeys(x *handlers.Request) error {
 	q, configured, err := keysQuery(x, "include_disabled", "offset", "search", "workspace_id")
 	if err != nil {
 		return err
@@ -24,9 +25,9 @@ func listKeys(x *Request) error {
 	return listMadeKeys(x, q)
 }
 
-// keysQuery reads the query of a route that shows keys. Configured reports whether those of the configuration
-// are asked for.
-func keysQuery(x *Request, also ...string) (q url.Values, configured bool, err error) {
+// keysQuery reads the query of a route that shows keys. Configured reports whether those of the
+// configuration are asked for.
+func keysQuery(x *handlers.Request, also ...string) (q url.Values, configured bool, err error) {
 	if q, err = x.StrictQuery(append(also, "source", "tenant")...); err != nil {
 		return nil, false, err
 	}
@@ -39,7 +40,7 @@ func keysQuery(x *Request, also ...string) (q url.Values, configured bool, err e
 	return nil, false, apierror.New(apierror.InvalidValue, "source: want runtime or configuration").WithParam("source")
 }
 
-func listMadeKeys(x *Request, q url.Values) error {
+func listMadeKeys(x *handlers.Request, q url.Values) error {
 	made := x.Gateway.RuntimeKeys()
 	if err := made.Configured(); err != nil {
 		return err
@@ -64,8 +65,9 @@ func listMadeKeys(x *Request, q url.Values) error {
 	return x.Succeed(report.MadeKeys(page, spent), nil)
 }
 
-// showKey shows one key: by its hash one that was made at run time, or by its name one of the configuration.
-func showKey(x *Request) error {
+// showKey shows one key: by its hash one that was made at run time, or by its name one of the
+// configuration.
+func showKey(x *handlers.Request) error {
 	q, configured, err := keysQuery(x)
 	if err != nil {
 		return err
@@ -90,7 +92,7 @@ func showKey(x *Request) error {
 }
 
 // createKey makes a key: 201 with its secret, which is never shown again.
-func createKey(x *Request) error {
+func createKey(x *handlers.Request) error {
 	made, by, q, err := managing(x)
 	if err != nil {
 		return err
@@ -126,7 +128,7 @@ func createKey(x *Request) error {
 const maxIdempotencyKey = 256
 
 // updateKey changes settings of a key.
-func updateKey(x *Request) error {
+func updateKey(x *handlers.Request) error {
 	made, by, _, err := managing(x)
 	if err != nil {
 		return err
@@ -147,7 +149,7 @@ func updateKey(x *Request) error {
 }
 
 // deleteKey deletes a key; what it has spent stays.
-func deleteKey(x *Request) error {
+func deleteKey(x *handlers.Request) error {
 	made, by, _, err := managing(x)
 	if err != nil {
 		return err
@@ -160,7 +162,7 @@ func deleteKey(x *Request) error {
 
 // rotateKey gives a key another secret: 201 with it. Those before it stay good for the grace of the
 // request.
-func rotateKey(x *Request) error {
+func rotateKey(x *handlers.Request) error {
 	made, by, _, err := managing(x)
 	if err != nil {
 		return err
@@ -182,7 +184,7 @@ func rotateKey(x *Request) error {
 }
 
 // managing returns what a request that manages keys needs.
-func managing(x *Request) (made gateway.RuntimeKeys, by gateway.Manager, q url.Values, err error) {
+func managing(x *handlers.Request) (made gateway.RuntimeKeys, by gateway.Manager, q url.Values, err error) {
 	made = x.Gateway.RuntimeKeys()
 	if err = made.Configured(); err != nil {
 		return made, by, nil, err

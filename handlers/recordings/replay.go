@@ -1,15 +1,16 @@
-package handlers
+package recordings
 
 import (
 	"net/http"
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
-// serveReplay is a WebSocket that plays a recording, as internal/replay has it. It returns when the viewer
-// is gone: the request is all that holds its connection.
-func serveReplay(x *Request) error {
+// serveReplay is a WebSocket that plays a recording, as internal/replay has it. It returns when the
+// viewer is gone: the request is all that holds its connection.
+func serveReplay(x *handlers.Request) error {
 	store, err := x.Gateway.VNC().Recordings()
 	if err != nil {
 		return err
@@ -29,7 +30,7 @@ func serveReplay(x *Request) error {
 }
 
 // serveFBS sends what a recording shows as an fbs file.
-func serveFBS(x *Request) error {
+func serveFBS(x *handlers.Request) error {
 	store, err := x.Gateway.VNC().Recordings()
 	if err != nil {
 		return err
