@@ -74,7 +74,7 @@ func inPlainWords(word string) string { return strings.ReplaceAll(word, "_", " "
 // cost is an amount, or the reason why there is none.
 type cost struct {
 	Amount, Reason string
-	Short          string // for a column of amounts
+	Short          string // for a column of amounts, "" where nothing could cost
 }
 
 // Cost is what the call cost. A refusal costs nothing, and an unknown price is not 0.
@@ -84,7 +84,7 @@ func (r *activityRow) Cost() cost {
 	case r.Session():
 		return cost{}
 	case !r.Used() && spent == 0:
-		return cost{Amount: usd(0), Short: usd(0)}
+		return cost{Amount: usd(0)}
 	case r.Priced:
 		return cost{Amount: usd(spent), Short: microUSD(spent)}
 	case spent > 0:
@@ -112,8 +112,30 @@ func (r *activityRow) Via() string {
 	return r.Provider
 }
 
-// Bytes is what the session of a desktop has moved.
-func (r *activityRow) Bytes() int64 { return r.BytesUp + r.BytesDown }
+// Moved reports whether the row is counted in bytes: the session of a desktop, or a call of a tool.
+func (r *activityRow) Moved() bool { return r.Method != "" || r.Sent()+r.Received() > 0 }
+
+// Sent is how many bytes the caller has sent in a session of a desktop or a call of a tool.
+func (r *activityRow) Sent() int64 {
+	if r.Session() {
+		return r.BytesUp
+	}
+	if r.Method != "" {
+		return r.RequestBytes
+	}
+	return 0
+}
+
+// Received is how many bytes the caller got.
+func (r *activityRow) Received() int64 {
+	if r.Session() {
+		return r.BytesDown
+	}
+	if r.Method != "" {
+		return r.AnswerBytes
+	}
+	return 0
+}
 
 // CachedNote says how much of the input came from the provider's cache.
 func (r *activityRow) CachedNote() string {
