@@ -610,6 +610,7 @@ var arrows = []arrow{
 	{"tests/desktops", "tests/desktop", "X servers, and a form on them"},
 	{"tests/desktops", "websocket", "a person beside an agent"},
 	{"tests/desktops", "tests/process", "runs VNC servers and the gateway"},
+	{"tests/container", "tests/process", "counts checks, free ports"},
 	{"tests/desktops", "internal/framebuffer", "decodes what real servers send"},
 	{"tests/desktops", "internal/rfb", "the handshake with them"},
 	{"tests/viewers", "tests/desktop", "desktops, and what viewers show of them"},
