@@ -125,8 +125,8 @@ func (App) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: caddykit.AppName, New: func() caddy.Module { return new(App) }}
 }
 
-// Gateway is what the handlers serve.
-func (a *App) Gateway() *gateway.Gateway { return a.gateway }
+// Parts implements [caddykit.App].
+func (a *App) Parts() []any { return gateway.Parts(a.gateway) }
 
 // Listens implements [caddykit.App]. A server that has begun to listen would take connections of the other
 // process until it has ended. Commands such as validate may run beside a gateway.

@@ -48,7 +48,7 @@ func (h *Auth) Provision(ctx caddy.Context) (err error) {
 		}
 		h.required |= scope
 	}
-	h.gateway, err = caddykit.Gateway(ctx)
+	h.gateway, err = caddykit.Part[*gateway.Gateway](ctx)
 	return err
 }
 

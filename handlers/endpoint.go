@@ -63,7 +63,7 @@ func (e *Endpoint) Provision(ctx caddy.Context) (err error) {
 			return err
 		}
 	}
-	e.gateway, err = caddykit.Gateway(ctx)
+	e.gateway, err = caddykit.Part[*gateway.Gateway](ctx)
 	return err
 }
 

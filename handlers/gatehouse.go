@@ -37,7 +37,7 @@ func (Gatehouse) CaddyModule() caddy.ModuleInfo {
 
 // Provision finds the gateway of the gatehouse app.
 func (h *Gatehouse) Provision(ctx caddy.Context) (err error) {
-	h.gateway, err = caddykit.Gateway(ctx)
+	h.gateway, err = caddykit.Part[*gateway.Gateway](ctx)
 	return err
 }
 

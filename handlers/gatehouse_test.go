@@ -25,10 +25,9 @@ func init() { caddy.RegisterModule(testApp{}) }
 func (testApp) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: caddykit.AppName, New: func() caddy.Module { return new(testApp) }}
 }
-func (testApp) Start() error              { return nil }
-func (testApp) Stop() error               { return nil }
-func (testApp) Gateway() *gateway.Gateway { return appGateway }
-
+func (testApp) Start() error           { return nil }
+func (testApp) Stop() error            { return nil }
+func (testApp) Parts() []any           { return []any{appGateway} }
 func (testApp) Listens([]string) error { return nil }
 
 // appContext is the context of a configuration with the app.

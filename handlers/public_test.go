@@ -18,7 +18,7 @@ func TestWhatAPageReadsLeavesNoRowAndNoLine(t *testing.T) {
 	must(t, err)
 	ask := func(method, path string) int {
 		w := httptest.NewRecorder()
-		Public(g, caller).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody))
+		public(g, caller).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody))
 		return w.Code
 	}
 	log.TakeAll()

@@ -17,5 +17,5 @@ func serveScreenshot(x *apiRequest) error {
 	if ofPage(x.r) {
 		return gateway.ServePreview(x.gateway.VNC(), x.req, x.name, caddykit.ClientAddr(x.r), q)
 	}
-	return x.gateway.VNC().ServeScreenshot(x.req, x.name, caddykit.ClientAddr(x.r), q)
+	return gateway.ServeScreenshot(x.gateway.VNC(), x.req, x.name, caddykit.ClientAddr(x.r), q)
 }

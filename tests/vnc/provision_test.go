@@ -1,4 +1,4 @@
-package l4vnc_test
+package vnc
 
 import (
 	"encoding/json"
@@ -7,9 +7,6 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
-	_ "github.com/caddyserver/caddy/v2/modules/filestorage"
-
-	_ "github.com/gatehouse-proxy/gatehouse/caddymodule"
 )
 
 // The handler and the matcher as Caddy loads them, with the gatehouse app.
