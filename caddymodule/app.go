@@ -17,7 +17,6 @@ import (
 
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/admin" // registers admin.api.gatehouse
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/check"
-	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/cli" // registers the command gatehouse
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/setup"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/viewer"
@@ -235,8 +234,8 @@ func (a *App) Start() error {
 	})
 	a.presented = presentedNames(a.ctx, a.certificate)
 	err = a.gateway.Start(a.ctx, keep)
-	if err == nil {
-		started.Store(true)
+	if err == nil && started.CompareAndSwap(false, true) {
+		logVersion(a.logger)
 	}
 	return err
 }

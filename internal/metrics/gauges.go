@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/version"
 )
 
 // Gauges are values that are read at each scrape. None may wait for a disk or a network.
@@ -62,7 +64,7 @@ type BudgetSpent struct {
 
 // collectors returns a collector for each value. One that is a list has a gauge for each element.
 func (g *Gauges) collectors() []prometheus.Collector {
-	all := []prometheus.Collector{newBuildInfo(), prometheus.NewCounterFunc(prometheus.CounterOpts{
+	all := []prometheus.Collector{newBuildInfo(version.Read()), prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Namespace: namespace, Name: "activity_rows_lost_total",
 		Help: "Activity rows dropped because the store could not keep up.",
 	}, g.ActivityLost)}
@@ -163,4 +165,13 @@ func number(is bool) float64 {
 		return 1
 	}
 	return 0
+}
+
+// newBuildInfo returns a gauge that is always 1. Its labels are what the process was built from.
+func newBuildInfo(b version.Build) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: namespace, Name: "build_info",
+		Help:        "Always 1; the version and commit of Gatehouse, and the versions of Caddy and Go that the process was built from.",
+		ConstLabels: prometheus.Labels{"version": b.Version, "commit": b.Commit, "caddy_version": b.Caddy, "goversion": b.GoVersion},
+	}, func() float64 { return 1 })
 }
