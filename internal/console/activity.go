@@ -153,7 +153,7 @@ func (p *activityTable) setRows(v *visit, answer activityAnswer) {
 		nameKey(v, r)
 		p.Tenants = p.Tenants || r.Tenant != p.Rows[0].Tenant
 		p.Tokens = p.Tokens || r.Used()
-		p.Bytes = p.Bytes || r.Moved()
+		p.Bytes = p.Bytes || r.Bytes() != nil
 		p.Costs = p.Costs || r.Cost().Short != ""
 		p.First = p.First || r.FirstToken > 0
 	}

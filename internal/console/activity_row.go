@@ -112,29 +112,18 @@ func (r *activityRow) Via() string {
 	return r.Provider
 }
 
-// Moved reports whether the row is counted in bytes: the session of a desktop, or a call of a tool.
-func (r *activityRow) Moved() bool { return r.Method != "" || r.Sent()+r.Received() > 0 }
+// moved is how many bytes a caller has sent and got.
+type moved struct{ In, Out int64 }
 
-// Sent is how many bytes the caller has sent in a session of a desktop or a call of a tool.
-func (r *activityRow) Sent() int64 {
-	if r.Session() {
-		return r.BytesUp
+// Bytes is what a call of a tool or the session of a desktop has moved, nil for other rows.
+func (r *activityRow) Bytes() *moved {
+	switch {
+	case r.Method != "":
+		return &moved{r.RequestBytes, r.AnswerBytes}
+	case r.BytesUp+r.BytesDown > 0:
+		return &moved{r.BytesUp, r.BytesDown}
 	}
-	if r.Method != "" {
-		return r.RequestBytes
-	}
-	return 0
-}
-
-// Received is how many bytes the caller got.
-func (r *activityRow) Received() int64 {
-	if r.Session() {
-		return r.BytesDown
-	}
-	if r.Method != "" {
-		return r.AnswerBytes
-	}
-	return 0
+	return nil
 }
 
 // CachedNote says how much of the input came from the provider's cache.

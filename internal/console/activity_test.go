@@ -130,7 +130,9 @@ func TestSumsAreOnlyShownForTheFiltersThatTheyHave(t *testing.T) {
 }
 
 func TestAListOfSeveralTenantsNamesThem(t *testing.T) {
-	of := func(tenant string) string { return strings.Replace(callJSON, `"key":"dev"`, `"key":"dev","tenant":"`+tenant+`"`, 1) }
+	of := func(tenant string) string {
+		return strings.Replace(callJSON, `"key":"dev"`, `"key":"dev","tenant":"`+tenant+`"`, 1)
+	}
 	several := withRows("", of("globex"), of("acme"))
 	several.key.AllTenants = true
 	if page := several.visit(t, "/console/activity").Body.String(); !strings.Contains(page, `<bdi class="cut">globex</bdi>`) {
