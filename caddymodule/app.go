@@ -230,8 +230,8 @@ func (a *App) Start() error {
 	})
 	a.presented = presentedNames(a.ctx, a.certificate)
 	err = a.gateway.Start(a.ctx, keep)
-	if err == nil {
-		started.Store(true)
+	if err == nil && started.CompareAndSwap(false, true) {
+		logVersion(a.logger)
 	}
 	return err
 }

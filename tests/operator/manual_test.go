@@ -46,6 +46,7 @@ var byOthers = []exception{
 	{"docs/gemini.md", `"code": 429`, "tests/api/google_callers_test.go"},
 	{"docs/guardrails.md", "json", "tests/api/guard_webhook_test.go"},
 	{"docs/activity.md", "$ psql", "tests/operator/show_cluster_test.go"},
+	{"docs/operations.md", "$ caddy gatehouse version", "tests/operator/testdata/script/version.txtar"},
 	{"docs/recordings.md", "json", "tests/vnc/recording_test.go"},
 	{"docs/sources.md", "workstation.resolve", "internal/source/answers_test.go"},
 	{"docs/workstations.md", "gatehouse vnc 1", "tests/vnc/controlplane_test.go"},
