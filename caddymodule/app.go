@@ -27,10 +27,10 @@ func init() {
 	caddy.RegisterModule(App{})
 }
 
-// App is the gatehouse app: a gateway to model providers, for clients with an OpenAI or OpenRouter
-// SDK, and to the desktops of workstations, for native VNC viewers. The HTTP handlers
-// (http.handlers.gatehouse and its single endpoints) and the layer-4 handler vnc get the gateway
-// from it.
+// App is the gatehouse app: a gateway to model providers, for clients of OpenAI's, OpenRouter's,
+// Anthropic's and Google's APIs and of MCP, and to the desktops of workstations, for native VNC
+// viewers. The HTTP handlers (http.handlers.gatehouse and its single endpoints) and the layer-4
+// handler vnc get from it what they need.
 type App struct {
 	// Keys are the gateway keys. Without one every call is answered 401.
 	Keys []Key `json:"keys,omitempty"`

@@ -142,7 +142,7 @@ func shortTiers(value json.RawMessage) ([]Tier, error) {
 			return nil, fmt.Errorf("[%d]: %w", i, err)
 		}
 		if tier.From <= last {
-			return nil, fmt.Errorf("[%d]: from is missing, or not over %d", i, last)
+			return nil, fmt.Errorf("[%d]: \"from\" is required and must be greater than %d", i, last)
 		}
 		last = tier.From
 		tiers = append(tiers, tier)

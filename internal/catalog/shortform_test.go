@@ -74,8 +74,8 @@ func TestShortFormRefusesMistakes(t *testing.T) {
 		`{"id": "a/b", "price": {"prompt": null}}`:                      `prompt: null is not a value`,
 		`{"id": "a/b", "price": {"prompt": "1e-10"}}`:                   `finer than 1e-9 USD`,
 		`{"id": "a/b", "price": {"prompt": "1e11"}}`:                    `out of range`,
-		`{"id": "a/b", "price": {"tiers": [{"prompt": 1}]}}`:            `tiers: [0]: from is missing`,
-		`{"id": "a/b", "price": {"tiers": [{"from": 9}, {"from": 9}]}}`: `tiers: [1]: from is missing, or not over 9`,
+		`{"id": "a/b", "price": {"tiers": [{"prompt": 1}]}}`:            `tiers: [0]: "from" is required and must be greater than 0`,
+		`{"id": "a/b", "price": {"tiers": [{"from": 9}, {"from": 9}]}}`: `tiers: [1]: "from" is required and must be greater than 9`,
 		`{"id": "a/b", "price": {"tiers": [{"from": 9, "tiers": []}]}}`: `unknown field "tiers"`,
 	} {
 		_, err := catalog.Parse([]byte(`{"models": [{"id": "ok/ok"}, ` + entry + `]}`))

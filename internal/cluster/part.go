@@ -14,8 +14,8 @@ type Part struct {
 	Beat func(ctx context.Context) error
 	// Rejoin states everything that this node holds, under its new ID: the old one was taken for dead.
 	Rejoin func(ctx context.Context) error
-	// Reap takes over what a dead node held, under that ID. It may run again after an error, and on
-	// another node. When this node stops, it runs with its own ID, whose lease still lives.
+	// Reap takes over what a dead node held; dead is its ID. It may run again after an error, and
+	// on another node. A node that stops calls Reap with its own ID while its lease is alive.
 	Reap func(ctx context.Context, dead string) error
 	// Replay says again what the engine may have lost: a replica was promoted, it was restarted, or
 	// this node was cut off in the meantime. wiped: it had lost everything, and Load has put back what

@@ -9,8 +9,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
-// Input is the part of a session in who holds the input of its workstation: an agent's asks for it with
-// each event, a person's takes it.
+// Input is a session's side of input control. An agent asks before each event; a person's key takes
+// the input.
 type Input struct {
 	session string
 	at      ID
@@ -115,8 +115,8 @@ func (i *Input) Holder() string {
 	return HolderNone
 }
 
-// OnLost has letGo called when somebody else gets the input of an agent: it releases the keys and buttons that the
-// agent holds down, and must not call the session. The first event of a person waits for it, and until taken is
+// OnLost sets what releases an agent's pressed keys and buttons when another session takes the
+// input. It must not call the session. The first event of a person waits for it, and until taken is
 // closed: the workstation has taken all that the agent has sent.
 func (i *Input) OnLost(letGo func() (taken <-chan struct{})) {
 	h := i.here()
@@ -129,9 +129,10 @@ func (i *Input) OnLost(letGo func() (taken <-chan struct{})) {
 // workstation. It costs one atomic load.
 func (i *Input) Watched() bool { return i.holder.Load() != nil }
 
-// Press is called before a key or a button that a person has pressed is passed on: it takes the input. When
-// it returns, agents have let go, send nothing any more, and the workstation has taken their last events, which it
-// gets by other connections. One at another gateway has a second for that.
+// Press is called before a key or a button that a person has pressed is passed on: it takes the
+// input. When it returns, agents have released what they held and send nothing any more. By then
+// the workstation has their last events, which came on other connections. An agent at another
+// gateway has a second for that.
 func (i *Input) Press() {
 	h := i.holder.Load()
 	if h == nil {

@@ -82,8 +82,8 @@ func (g *Registry) save(ctx context.Context, id ID) error {
 
 // Start reads registrations and release marks and lets the service be used. After an error it is
 // not known which workstations are released, so none may open. A value that cannot be read is named
-// by its key. Records of memory that the storage lacks are written to it, so that a reload may name
-// another storage.
+// by its key. What memory has and the storage lacks is written, so that a reload may change the
+// storage.
 func (g *Registry) Start(ctx context.Context) error {
 	g.inventory.state.sourcesNow(g.inventory.config.sources)
 	if g.inventory.state.shared != nil {

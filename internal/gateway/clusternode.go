@@ -26,7 +26,7 @@ func nodeName(dir string) (string, error) {
 	if err == nil {
 		name := strings.TrimSpace(string(text))
 		if !nodeNames.MatchString(name) {
-			return "", fmt.Errorf("%s has no name of a node; delete it, and a new one is made", path)
+			return "", fmt.Errorf("%s contains no node name: delete the file and the gateway makes a new one", path)
 		}
 		return name, nil
 	}

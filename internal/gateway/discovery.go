@@ -59,7 +59,7 @@ type listSource struct {
 	Discovery
 	noList atomic.Bool   // its last answer was errNoList
 	tried  atomic.Bool   // a read has ended
-	needed chan struct{} // has an element while calls need the next read
+	needed chan struct{} // holds one element while a call waits for the next read of the list
 
 	mu    sync.Mutex    // guards the following
 	known bool          // a list has come

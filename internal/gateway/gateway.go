@@ -1,12 +1,13 @@
 // Package gateway puts the parts of one configuration together. A [Gateway] is one configuration and
-// never changes; what outlives it is the [State]. Requests are of package modelcall:
+// never changes; what outlives it is the [State]. Requests are of package request,
+// model calls of package modelcall:
 //
-//	err := g.Ready(ctx)                                                    // 503
-//	caller, err := g.Authenticate(secret)                                  // 401
-//	request, err := request.Begin(g.Requests(), w, r, caller, route, ids) // 503
-//	defer request.Finish()                                                 // once, however it ends
-//	err = request.Require(scope)                                           // 403
-//	err = request.Serve(wire.Chat, api)                               // the steps of a model call
+//	err := g.Ready(ctx)                                                        // 503
+//	caller, err := g.Authenticate(secret)                                      // 401
+//	q, err := request.Begin(&g.Requests().Deps.Deps, w, r, caller, route, ids) // 503
+//	defer q.Finish()                                                           // once, however it ends
+//	err = q.Require(scope)                                                     // 403
+//	err = modelcall.Serve(g.Requests(), q, wire.Chat, api)                     // the steps of a model call
 package gateway
 
 import (

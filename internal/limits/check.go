@@ -30,7 +30,7 @@ func CheckSubjects(at time.Time, subjects []Subject) error {
 		return fmt.Errorf("%w: a time outside the years 1970 to 9999", ErrInvalid)
 	}
 	if len(subjects) > MaxSubjects {
-		return fmt.Errorf("%w: %d subjects", ErrInvalid, len(subjects))
+		return fmt.Errorf("%w: %d subjects, at most %d are possible", ErrInvalid, len(subjects), MaxSubjects)
 	}
 	for i := range subjects {
 		s := &subjects[i]

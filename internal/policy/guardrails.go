@@ -45,7 +45,7 @@ func (g *Guardrails) Of(key string, models ...string) *guardrail.Set {
 	})
 }
 
-// OfAny is Of for a call of which it is not known what it named: those of all models count.
+// OfAny is for a call whose models are not known: the guardrails of all models apply.
 func (g *Guardrails) OfAny(key string) *guardrail.Set {
 	return g.join(key, "", func(string) bool { return true })
 }

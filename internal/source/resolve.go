@@ -6,8 +6,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// Resolve asks for a workstation, unless an answer counts for which was asked at since or later. The
-// error is a [*Failure].
+// Resolve asks for a workstation, unless an answer that was asked for at since or later still
+// counts. The error is a [*Failure].
 func (s *Source) Resolve(q Question, since time.Time) (Answer, error) {
 	r := s.answer(keyOf(&q), since, func() result { return s.resolve(&q) })
 	if r.failure != nil {
@@ -61,8 +61,8 @@ func (s *Source) noteHealth(failure *Failure) {
 	}
 }
 
-// Last returns the last answer to a question, if that was an "allow" for which was asked at since or
-// later and which is not too old for a control plane that is down.
+// Last returns the last answer to a question, if it was an "allow", was asked for at since or
+// later, and is not too old for a control plane that is down.
 func (s *Source) Last(q Question, since time.Time) (Answer, bool) {
 	r, ok := s.memory.last(keyOf(&q))
 	if !ok || r.answer.Decision != Allow || r.answer.Asked.Before(since) {

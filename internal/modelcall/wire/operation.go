@@ -178,8 +178,8 @@ var Compact = &Operation{
 	Routes: []Route{{Wire: compactWire, Encode: encodeCompact}},
 }
 
-// Embeddings is the API of embeddings. The families of OpenAI and OpenRouter have the same shapes here,
-// and no provider gets it translated.
+// Embeddings is the API of embeddings. The families of OpenAI and OpenRouter have the same shapes
+// here. Gemini and Bedrock get it through an adapter.
 var Embeddings = &Operation{
 	Name: provider.Embeddings, Span: "embeddings", List: "input",
 	Parse:      inBody(params.ParseEmbeddings),

@@ -42,8 +42,8 @@ var longestKnown = func() (n int) {
 	return n
 }()
 
-// knownKey returns the known key that a quoted key is read as, or "", and the fact that it decides
-// if it is spelled exactly so.
+// knownKey returns the known key that a decoder that folds case takes a quoted key for, or "". The
+// fact is that of the exact spelling only.
 func knownKey(quoted []byte) (string, fact) {
 	raw := quoted[1 : len(quoted)-1]
 	upper := false
