@@ -1,13 +1,13 @@
 //go:build linux
 
-// Command container builds the image of docs/deploy/Containerfile with podman, by the very commands in
-// that file, and uses it: a configuration is checked, calls are made, the container is stopped and started
-// again.
+// Command container builds the image of docs/deploy/Containerfile with podman, by the very commands
+// in that file, and uses it: a configuration is checked, calls are made, the container is stopped
+// and started again.
 //
 //	go run ./tests/container -caddy ./caddy [-results FILE]
 //
-// Images and containers are in a temporary folder, which is removed at the end. A podman that is not
-// installed fails: there is no skipping.
+// Images and containers are in a temporary folder, which is removed at the end. A podman that is
+// not installed fails: there is no skipping.
 package main
 
 import (

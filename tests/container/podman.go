@@ -20,9 +20,10 @@ type podman struct {
 	env []string
 }
 
-// newPodman has all its files in a folder. vfs copies images, which works on any file system. runc runs with any version of cgroups; crun, which podman
-// prefers, refuses a machine that has both. The limit on open files is that of this process, because
-// raising it needs a right that root of a virtual machine may lack.
+// newPodman has all its files in a folder. vfs copies images, which works on any file system. runc
+// runs with any version of cgroups; crun, which podman prefers, refuses a machine that has both.
+// The limit on open files is that of this process, because raising it needs a right that root of a
+// virtual machine may lack.
 func newPodman(of string) (*podman, error) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
