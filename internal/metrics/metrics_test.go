@@ -16,6 +16,7 @@ import (
 
 func newMetrics() *metrics.Metrics {
 	return metrics.New(metrics.Gauges{
+		Build:        map[string]string{"version": "v1.2.3", "commit": "c0ffee"},
 		ActivityLost: func() float64 { return 3 }, InFlight: func() float64 { return 2 },
 		Sessions: func() float64 { return 4 }, HalfOpen: func() float64 { return 5 }, SignedIn: func() float64 { return 13 },
 		BodyMemory: func() float64 { return 6 }, BodyMemoryLimit: func() float64 { return 7 }, StoreQueue: func() float64 { return 8 },

@@ -93,8 +93,8 @@ func (c *connection) fail() error {
 // hurry bounds a write under way: somebody waits for the next one, or the connection is about to be closed.
 func (c *connection) hurry() { _ = c.socket.SetWriteDeadline(time.Now().Add(lastWrite)) }
 
-// hangUp ends our side of the connection, with last messages. The workstation then ends its own, which ends the
-// reader.
+// hangUp ends our side of the connection, with last messages. The workstation then ends its own,
+// which ends the reader.
 func (c *connection) hangUp(last ...[]byte) {
 	_ = c.write(lastWrite, last...)
 	c.mu.Lock()

@@ -336,7 +336,6 @@ var arrows = []arrow{
 	{"internal/toolserver", "internal/provider", "one way to send requests with a credential"},
 	{"internal/metrics", "prometheus", "collectors"},
 	{"internal/metrics", "internal/units", "the counter"},
-	{"internal/metrics", "internal/version", "what the process was built from"},
 	{"internal/store", "internal/queue", "its group commit"},
 	{"internal/store", "sqlite", "the engine"},
 	{"internal/openai", "internal/apierror", "its refusals"},

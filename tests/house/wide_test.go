@@ -172,7 +172,7 @@ var wide = []row{
 	{"internal/valkey: wide code", 2},
 	{"internal/valkey: wide comments", 15},
 	{"internal/vnclocal: wide comments", 12},
-	{"internal/vncrelay: wide comments", 31},
+	{"internal/vncrelay: wide comments", 30},
 	{"internal/vncsession: wide comments", 11},
 	{"internal/vncsocket: wide comments", 23},
 	{"internal/watchdog: wide comments", 1},

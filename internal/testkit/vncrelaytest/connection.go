@@ -71,8 +71,8 @@ func Loopback(t *testing.T) (ours, theirs *net.TCPConn) {
 	return ours, theirs
 }
 
-// Bells is a workstation that sends the message Bell (RFC 6143, section 7.6.3) until the end of the gateway's side
-// of the connection and a little longer, and then closes it. A reset is an error.
+// Bells is a workstation that sends the message Bell (RFC 6143, section 7.6.3) until the end of the
+// gateway's side of the connection and a little longer, and then closes it. A reset is an error.
 func Bells(workstation net.Conn) error {
 	ended := make(chan error, 1)
 	go func() { _, err := io.Copy(io.Discard, workstation); ended <- err }()
