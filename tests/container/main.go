@@ -67,7 +67,8 @@ func run(ctx context.Context, caddy string, r *process.Result) error {
 		}
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(p.dir, "Caddyfile"), []byte(caddyfile), 0o644) //nolint:gosec // the user of the image reads it
+		//nolint:gosec // the user of the image reads it
+		err = os.WriteFile(filepath.Join(p.dir, "Caddyfile"), []byte(caddyfile), 0o644)
 	}
 	if err != nil {
 		return err
