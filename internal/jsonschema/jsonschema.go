@@ -1,4 +1,5 @@
-// Package jsonschema makes JSON schemas (2020-12) of Go types, as encoding/json reads and writes them.
+// Package jsonschema makes JSON schemas (2020-12) of Go types, as encoding/json reads and writes
+// them.
 package jsonschema
 
 import (
@@ -13,7 +14,8 @@ import (
 // Schema is a JSON schema.
 type Schema map[string]any
 
-// Shaped is a type that encodes itself, by a value of another type. Its shape is asked of the zero value.
+// Shaped is a type that encodes itself, by a value of another type. Its shape is asked of the zero
+// value.
 type Shaped interface{ JSONShape() any }
 
 // Maker makes schemas. The zero value is ready for use.
@@ -108,7 +110,8 @@ func Nullable(s Schema) Schema {
 	return null
 }
 
-// defined puts the schema of a shape among the definitions, as the type t, and returns a reference to it.
+// defined puts the schema of a shape among the definitions, as the type t, and returns a reference
+// to it.
 func (m *Maker) defined(t, shape reflect.Type) Schema {
 	name := t.Name()
 	if name == "" || strings.ContainsAny(name, "[]") || strings.ToUpper(name[:1]) != name[:1] {

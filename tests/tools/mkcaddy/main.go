@@ -27,6 +27,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/caddyserver/xcaddy"
 )
@@ -129,9 +130,9 @@ func within(pkg, module string) bool {
 
 func build(ctx context.Context, b xcaddy.Builder, output string, log io.Writer) error {
 	b.Plugins = slices.Clone(b.Plugins) // Build rewrites them
-	b.OnStep = func(e *xcaddy.StepEvent) error {
-		_, err := io.Copy(log, e.Output)
-		return err
+	if b.BuildFlags != "" { // else xcaddy would leave out its own
+		b.BuildFlags += " -v" // it names each package
 	}
+	b.OnStep = func(e *xcaddy.StepEvent) error { return progress{os.Stdout, log, time.Now}.follow(e.Output) }
 	return b.Build(ctx, output)
 }

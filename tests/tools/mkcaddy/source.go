@@ -27,8 +27,9 @@ func stamp(ctx context.Context, b *xcaddy.Builder) error {
 	}
 	commit, err := commitOf(ctx, b.Replacements[i].New.String())
 	if commit != "" {
-		b.BuildFlags = flags + " -X " + ownModule + "/internal/version.commit=" + commit + "'"
+		commit = " -X " + ownModule + "/internal/version.commit=" + commit
 	}
+	b.BuildFlags = flags + commit + "'"
 	return err
 }
 
