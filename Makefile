@@ -1,5 +1,8 @@
 # make run    build Caddy with this plugin and start it with Caddyfile.example
 # make build  only build ./caddy, from xcaddy.json
+# make dist   a release in ./dist: static programs for Linux, their bills of materials and licences,
+#             SHA256SUMS
+# make dist-test  makes a release twice, in two folders, and compares; ten minutes
 # make test   everything: checks, tests, build, real SDKs, clients and viewers (see .ci/suites)
 # make clients  the coding clients and libraries that make test does not run
 # make cluster  three gateways as one on this machine, with Redis or Valkey, Sentinels, PostgreSQL and a
@@ -42,13 +45,19 @@ SEED ?= 1
 MUTATEFLAGS ?=
 GOVULNCHECK := v1.9.0
 
-.PHONY: build run test cluster cluster-test clients browser pictures bench scale soak faults halfsent fuzz mutate vuln licenses fmt clean
+.PHONY: build run dist dist-test test cluster cluster-test clients browser pictures bench scale soak faults halfsent fuzz mutate vuln licenses fmt clean
 
 build:
 	cd tests/tools && go run ./mkcaddy -manifest ../../xcaddy.json -o ../../caddy
 
 run: build
 	@./.ci/run-example
+
+dist:
+	@./.ci/dist
+
+dist-test:
+	@./.ci/dist-test
 
 test:
 	@./.ci/suites
@@ -122,4 +131,4 @@ fmt: build
 	./caddy fmt --overwrite Caddyfile.example
 
 clean:
-	rm -rf caddy .cache
+	rm -rf caddy dist .cache

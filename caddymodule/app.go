@@ -1,5 +1,6 @@
 // Package caddymodule is what xcaddy imports: the gatehouse app, its global option, its command and
-// its admin API. It also imports the HTTP handlers and the layer-4 handler.
+// its admin API. It also imports the HTTP handlers, the layer-4 handler and all features
+// (features.go).
 package caddymodule
 
 import (
@@ -15,17 +16,11 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 
-	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/admin" // registers admin.api.gatehouse
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/check"
-	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/cli" // registers the command gatehouse
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
-	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/setup"
-	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/viewer"
 	"github.com/gatehouse-proxy/gatehouse/handlers" // registers the HTTP handlers too
-	_ "github.com/gatehouse-proxy/gatehouse/handlers/console"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-	_ "github.com/gatehouse-proxy/gatehouse/l4vnc" // registers the layer-4 handler
 )
 
 func init() {
@@ -126,8 +121,8 @@ func (App) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: caddykit.AppName, New: func() caddy.Module { return new(App) }}
 }
 
-// Gateway is what the handlers serve.
-func (a *App) Gateway() *gateway.Gateway { return a.gateway }
+// Parts implements [caddykit.App].
+func (a *App) Parts() []any { return gateway.Parts(a.gateway) }
 
 // Listens implements [caddykit.App]. A server that has begun to listen would take connections of the other
 // process until it has ended. Commands such as validate may run beside a gateway.
@@ -235,8 +230,8 @@ func (a *App) Start() error {
 	})
 	a.presented = presentedNames(a.ctx, a.certificate)
 	err = a.gateway.Start(a.ctx, keep)
-	if err == nil {
-		started.Store(true)
+	if err == nil && started.CompareAndSwap(false, true) {
+		logVersion(a.logger)
 	}
 	return err
 }

@@ -63,7 +63,7 @@ func (h *Health) Provision(ctx caddy.Context) (err error) {
 	if h.Healthz == h.Readyz {
 		return fmt.Errorf("gatehouse_health: healthz and readyz have the same path %q", h.Healthz)
 	}
-	h.gateway, err = caddykit.Gateway(ctx)
+	h.gateway, err = caddykit.Part[*gateway.Gateway](ctx)
 	return err
 }
 

@@ -27,7 +27,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 )
@@ -65,9 +64,8 @@ type Handler struct {
 	MaxPendingPerNetwork int `json:"max_pending_per_network,omitempty"`
 
 	settings settings
-	gateway  vncrelay.Gateway // of this configuration
-	// current waits for the gateway and returns the one of the newest configuration, nil without.
-	current func(context.Context) vncrelay.Gateway
+	gateway  vncrelay.Gateway                       // of this configuration
+	current  func(context.Context) vncrelay.Gateway // see [vncrelay.Server]
 }
 
 // settings are the options of a Handler as its handshakes use them.
@@ -88,40 +86,29 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 
 // Provision finds the gateway and builds the TLS configuration, once.
 func (h *Handler) Provision(ctx caddy.Context) error {
-	g, err := vncGatewayOf(ctx)
+	vnc, err := serverOf(ctx)
 	if err != nil {
 		return err
 	}
-	if err := h.configure(g.VNC().Workstations().Policy().Domain); err != nil {
+	if err := h.configure(vnc.Workstations().Policy().Domain); err != nil {
 		return err
 	}
 	if err := h.ConnectionPolicies.Provision(ctx); err != nil {
 		return fmt.Errorf("vnc: connection policies: %w", err)
 	}
 	h.settings.tls = h.ConnectionPolicies.TLSConfig(ctx)
-	h.gateway = g.VNC()
-	h.current = func(ctx context.Context) vncrelay.Gateway {
-		if g.Ready(ctx) != nil {
-			return nil
-		}
-		if current := g.Current(); current != nil && current.VNC().Workstations() != nil {
-			return current.VNC()
-		}
-		return nil
-	}
+	h.gateway, h.current = vnc, vnc.Current
 	return nil
 }
 
-// vncGatewayOf returns the gateway of the configuration being loaded, which must have a vnc block.
-func vncGatewayOf(ctx caddy.Context) (*gateway.Gateway, error) {
-	g, err := caddykit.Gateway(ctx)
-	if err != nil {
-		return nil, err
+// serverOf returns what the app of the configuration being loaded offers for viewers. The
+// configuration must have a vnc block.
+func serverOf(ctx caddy.Context) (vncrelay.Server, error) {
+	vnc, err := caddykit.Part[vncrelay.Server](ctx)
+	if err == nil && vnc.Workstations() == nil {
+		err = errors.New("the option vnc { … } of the global option gatehouse is missing")
 	}
-	if g.VNC().Workstations() == nil {
-		return nil, errors.New("the option vnc { … } of the global option gatehouse is missing")
-	}
-	return g, nil
+	return vnc, err
 }
 
 // configure checks the options and fills in the defaults, for tokens below domain.

@@ -27,13 +27,13 @@ func (*MatchToken) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "tls.handshake_match.vnc_token", New: func() caddy.Module { return new(MatchToken) }}
 }
 
-// Provision finds the gateway of the gatehouse app.
+// Provision finds the workstations of the gatehouse app.
 func (m *MatchToken) Provision(ctx caddy.Context) error {
-	g, err := vncGatewayOf(ctx)
+	vnc, err := serverOf(ctx)
 	if err != nil {
 		return err
 	}
-	m.workstations = g.VNC().Workstations()
+	m.workstations = vnc.Workstations()
 	return nil
 }
 

@@ -107,7 +107,7 @@ func running(r *http.Request, method string) (*gateway.Gateway, error) {
 	if r.Method != method {
 		return nil, apierror.New(apierror.MethodNotAllowed, "use %s", method)
 	}
-	active, err := caddykit.Running()
+	active, err := caddykit.Running[*gateway.Gateway]()
 	if err != nil {
 		return nil, apierror.New(apierror.NotFound, "the running configuration has no global option %s", caddykit.AppName)
 	}

@@ -20,7 +20,7 @@ func init() {
 		Name:  "gatehouse",
 		Short: "Tools for Gatehouse",
 		Long: "Shows what a running Gatehouse does, and changes what can be changed without a reload. The commands\n" +
-			"ask the admin endpoint of the running Caddy and see all tenants; check and key new need no running Caddy.",
+			"ask the admin endpoint of the running Caddy and see all tenants; check, key new and version need no running Caddy.",
 		CobraFunc: func(cmd *cobra.Command) {
 			group(cmd)
 			key := group(&cobra.Command{Use: "key", Short: "Gateway keys: of the configuration (new), and those made at run time"})

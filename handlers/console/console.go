@@ -7,15 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/request"
-
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/console"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsocket"
 )
 
@@ -42,6 +40,16 @@ type Console struct {
 	console *console.Console
 }
 
+// app is what the console needs of the gatehouse app.
+type app interface {
+	console.Gateway
+	// Knows reports whether the configuration has a key of this name.
+	Knows(key string) bool
+	// Serves notes this console. KeyOf returns the key of a user, "" for none; nil: another system
+	// signs nobody in here.
+	Serves(keyOf func(user string) (key string))
+}
+
 // SignIn says which key a user has whom another system signs in.
 type SignIn struct {
 	// User is the placeholder that has the name of the user, {http.auth.user.id} for instance. A client
@@ -58,12 +66,20 @@ func (Console) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_console", New: func() caddy.Module { return new(Console) }}
 }
 
-// Provision checks the options and finds the gateway of the gatehouse app.
+// Provision checks the options and finds what it needs of the gatehouse app.
 func (h *Console) Provision(ctx caddy.Context) error {
 	if err := caddykit.CheckPlaceholders(h); err != nil {
 		return err
 	}
-	g, err := caddykit.Gateway(ctx)
+	g, err := caddykit.Part[app](ctx)
+	if err != nil {
+		return err
+	}
+	vnc, err := caddykit.Part[vncrelay.Server](ctx)
+	if err != nil {
+		return err
+	}
+	public, err := handlers.Public(ctx)
 	if err != nil {
 		return err
 	}
@@ -72,8 +88,9 @@ func (h *Console) Provision(ctx caddy.Context) error {
 		origins = []string{h.Origin}
 	}
 	config := console.Config{
-		Gateway: gateway.ForConsole(g), API: func(c request.Caller) http.Handler { return handlers.Public(g, c) },
-		Desktop: desktops(g, origins, ctx.Logger()), OwnPage: func(r *http.Request) bool { return vncsocket.OwnPage(r, origins) }, Origin: h.Origin, Client: caddykit.Client, Tools: listTools, TraceURL: h.TraceURL, Logger: ctx.Logger(), Now: time.Now,
+		Gateway: g, API: public, Desktop: desktops(vnc, origins, ctx.Logger()),
+		OwnPage: func(r *http.Request) bool { return vncsocket.OwnPage(r, origins) },
+		Origin:  h.Origin, Client: caddykit.Client, Tools: listTools, TraceURL: h.TraceURL, Logger: ctx.Logger(), Now: time.Now,
 	}
 	if config.Life, err = h.life(); err != nil {
 		return err
@@ -83,12 +100,12 @@ func (h *Console) Provision(ctx caddy.Context) error {
 	}
 	var keyOf func(user string) string
 	if h.SignIn != nil {
-		if config.Users, err = h.SignIn.users(gateway.ForConsole(g).Knows); err != nil {
+		if config.Users, err = h.SignIn.users(g.Knows); err != nil {
 			return err
 		}
 		keyOf = config.Users.Key
 	}
-	gateway.ForConsole(g).Serves(keyOf)
+	g.Serves(keyOf)
 	h.console = console.New(config)
 	return nil
 }

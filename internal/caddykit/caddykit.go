@@ -1,17 +1,16 @@
-// Package caddykit is what all of Gatehouse's Caddy modules share: how a module finds the gateway,
-// and how options of a Caddyfile block are read. It is the only package under internal that imports
-// Caddy.
+// Package caddykit is what all of Gatehouse's Caddy modules share: how a module finds what it needs
+// of the app, and how options of a Caddyfile block are read. It is the only package under internal
+// that imports Caddy, and it knows no gateway.
 package caddykit
 
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"sync/atomic"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
 
 // AppName is the name of the app, of its global option and of its CLI command.
@@ -19,7 +18,8 @@ const AppName = "gatehouse"
 
 // App is the interface of the gatehouse app for the other modules.
 type App interface {
-	Gateway() *gateway.Gateway
+	// Parts are what the app offers to other modules, see [Part].
+	Parts() []any
 	// Listens returns an error if a server may not listen at these addresses, because another process
 	// does.
 	Listens(addresses []string) error
@@ -44,37 +44,48 @@ func Exiting() App {
 	return nil
 }
 
-// Running returns the gateway of the active configuration, or of the last one while the process exits.
-// The error is [caddy.ErrNotConfigured] if that has none.
-func Running() (*gateway.Gateway, error) {
+// Running returns a part of the app of the active configuration, or of the last one while the
+// process exits. The error is [caddy.ErrNotConfigured] if that has no app.
+func Running[T any]() (part T, err error) {
 	if a := Exiting(); a != nil {
-		return a.Gateway(), nil
+		return find[T](a)
 	}
 	module, err := caddy.ActiveContext().AppIfConfigured(AppName)
 	if err != nil {
-		return nil, err
+		return part, err
 	}
-	return module.(App).Gateway(), nil
+	return find[T](module.(App))
 }
 
-// Gateway returns the gateway of the configuration that is being loaded, for a handler of a server that may
-// listen. It never creates one.
-func Gateway(ctx caddy.Context) (*gateway.Gateway, error) {
+// Part returns what the app of the configuration that is being loaded offers as a T, for a handler
+// of a server that may listen. T is mostly an interface of the package that asks, with what it
+// needs. Part never creates an app.
+func Part[T any](ctx caddy.Context) (part T, err error) {
 	module, err := ctx.AppIfConfigured(AppName)
 	if errors.Is(err, caddy.ErrNotConfigured) {
-		return nil, ErrNoApp
+		return part, ErrNoApp
 	}
 	if err != nil {
-		return nil, err
+		return part, err
 	}
 	app, ok := module.(App)
 	if !ok {
-		return nil, fmt.Errorf("the app %q is a %T, which has no gateway", AppName, module)
+		return part, fmt.Errorf("the app %q is a %T, which offers nothing", AppName, module)
 	}
 	if server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
 		if err := app.Listens(server.Listen); err != nil {
-			return nil, err
+			return part, err
 		}
 	}
-	return app.Gateway(), nil
+	return find[T](app)
+}
+
+// find returns the first part of the app that is a T.
+func find[T any](app App) (part T, err error) {
+	for _, offered := range app.Parts() {
+		if part, ok := offered.(T); ok {
+			return part, nil
+		}
+	}
+	return part, fmt.Errorf("the app %q offers no %v", AppName, reflect.TypeFor[T]())
 }

@@ -5,6 +5,7 @@ import "time"
 // aboutPage is what GET /v1/about answers. What the key may not know is nil or zero.
 type aboutPage struct {
 	Version   string
+	Commit    string
 	Caddy     string `json:"caddy_version"`
 	GoVersion string `json:"go_version"`
 	Desktops  *struct {

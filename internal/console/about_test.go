@@ -3,9 +3,9 @@ package console
 import "testing"
 
 func TestAboutShowsWhatTheKeyMayKnow(t *testing.T) {
-	const little = `"object":"about","version":"v1.2.3","caddy_version":"v2.11.9","go_version":"go1.26","runtime_keys":false`
+	const little = `"object":"about","version":"v1.2.3","commit":"0123456789ab","caddy_version":"v2.11.9","go_version":"go1.26","runtime_keys":false`
 	a := newManageAPI(t, map[string]string{"GET /v1/about": `200 {` + little + `,"desktops":null,"cluster":null}`})
-	a.shows(a.visit("/console/about", nil), 200, "Gatehouse v1.2.3 Caddy v2.11.9 Go go1.26", "none: this gateway is the only one", "none: there is no vnc block", "none: there is no runtime_keys block",
+	a.shows(a.visit("/console/about", nil), 200, "Gatehouse v1.2.3 commit 0123456789ab Caddy v2.11.9 Go go1.26", "none: this gateway is the only one", "none: there is no vnc block", "none: there is no runtime_keys block",
 		"The scope activity:read shows how long rows and sums are kept", "!Configuration in use", "!Its parts", "!Certificates")
 	a.answers["GET /v1/about"] = `200 {` + little + `,"desktops":{"domain":"vnc.example.com","port":5900},"cluster":{"name":"prod","node":"gw-1"},"configured_at":"2026-11-22T02:20:00Z",
 		"keep":{"rows_seconds":2592000,"series_seconds":5400,"size_bytes":10737418240},"store":{"bytes":4096,"rows_bytes":1048576},

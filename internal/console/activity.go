@@ -31,14 +31,15 @@ type activityPage struct {
 	Kept    retention
 }
 
-// activityTable is a page of the list.
+// activityTable is a page of the list. It has the columns that some row has a value for.
 type activityTable struct {
-	Rows    []activityRow
-	Next    string // the cursor of the next page
-	Later   bool   // this is not the first page
-	Tenants bool   // the rows name their tenants
-	Rising  bool   // the oldest row is the first
-	OneKey  bool   // all rows are of a key that the page names
+	Rows   []activityRow
+	Next   string // the cursor of the next page
+	Later  bool   // this is not the first page
+	Rising bool   // the oldest row is the first
+	OneKey bool   // all rows are of a key that the page names
+
+	Tenants, Tokens, Bytes, Costs, First bool // the columns; tenants, if there are several
 }
 
 // activityForm is what chooses the rows.
@@ -148,8 +149,13 @@ func activityQuery(v *visit, s *span) url.Values {
 func (p *activityTable) setRows(v *visit, answer activityAnswer) {
 	p.Rows, p.Next = answer.Data, answer.Next
 	for i := range p.Rows {
-		p.Tenants = p.Tenants || p.Rows[i].Tenant != ""
-		nameKey(v, &p.Rows[i])
+		r := &p.Rows[i]
+		nameKey(v, r)
+		p.Tenants = p.Tenants || r.Tenant != p.Rows[0].Tenant
+		p.Tokens = p.Tokens || r.Used()
+		p.Bytes = p.Bytes || r.Bytes() != nil
+		p.Costs = p.Costs || r.Cost().Short != ""
+		p.First = p.First || r.FirstToken > 0
 	}
 }
 

@@ -74,7 +74,7 @@ func inPlainWords(word string) string { return strings.ReplaceAll(word, "_", " "
 // cost is an amount, or the reason why there is none.
 type cost struct {
 	Amount, Reason string
-	Short          string // for a column of amounts
+	Short          string // for a column of amounts, "" where nothing could cost
 }
 
 // Cost is what the call cost. A refusal costs nothing, and an unknown price is not 0.
@@ -84,7 +84,7 @@ func (r *activityRow) Cost() cost {
 	case r.Session():
 		return cost{}
 	case !r.Used() && spent == 0:
-		return cost{Amount: usd(0), Short: usd(0)}
+		return cost{Amount: usd(0)}
 	case r.Priced:
 		return cost{Amount: usd(spent), Short: microUSD(spent)}
 	case spent > 0:
@@ -112,8 +112,19 @@ func (r *activityRow) Via() string {
 	return r.Provider
 }
 
-// Bytes is what the session of a desktop has moved.
-func (r *activityRow) Bytes() int64 { return r.BytesUp + r.BytesDown }
+// moved is how many bytes a caller has sent and got.
+type moved struct{ In, Out int64 }
+
+// Bytes is what a call of a tool or the session of a desktop has moved, nil for other rows.
+func (r *activityRow) Bytes() *moved {
+	switch {
+	case r.Method != "":
+		return &moved{r.RequestBytes, r.AnswerBytes}
+	case r.BytesUp+r.BytesDown > 0:
+		return &moved{r.BytesUp, r.BytesDown}
+	}
+	return nil
+}
 
 // CachedNote says how much of the input came from the provider's cache.
 func (r *activityRow) CachedNote() string {

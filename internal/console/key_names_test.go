@@ -26,7 +26,7 @@ func TestAKeyMadeAtRunTimeIsShownByItsName(t *testing.T) {
 	const unnamed = "111111111111…"
 	for path, want := range map[string]string{
 		"/console/":                              "KEY 1usd/total",
-		"/console/activity":                      "KEY acme/large",
+		"/console/activity":                      "acme/large KEY",
 		"/console/activity?key=" + adaHash:       "Key KEY ×",
 		"/console/activity/gen-1":                "Option that decided it key KEY: budget 1usd/total",
 		"/console/usage?by=key":                  "KEY $1.0000",

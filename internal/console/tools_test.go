@@ -28,7 +28,7 @@ const (
 func TestTheListShowsTools(t *testing.T) {
 	page := withRows("", toolJSON, listJSON).visit(t, "/console/activity?family=mcp").Body.String()
 	for _, want := range []string{
-		`title="200">tool error</span>`, `title="demo/echo">demo/echo</bdi></td>`, `321 bytes, <span class="dim">2.0 KiB</span>`,
+		`title="200">tool error</span>`, `title="demo/echo">demo/echo</bdi></td>`, `321 bytes<span class="dim out wide">2.0 KiB</span>`,
 		`title="demo">demo</bdi> <span class="note">tools/list</span></td>`, `<option value="mcp" selected>mcp</option>`, `<span class="dim">API</span> <bdi>mcp</bdi>`,
 	} {
 		if !strings.Contains(page, want) {

@@ -26,6 +26,9 @@ const SecurityAgent = "automation"
 
 var automationWords = []string{"", "control", "view", "off"}
 
+// AutomationWords are the words of the values.
+func AutomationWords() []string { return automationWords[1:] }
+
 func (a Automation) String() string { return automationWords[a] }
 
 // MarshalText gives the word.

@@ -123,6 +123,9 @@ var ruleMembers = map[string]rule{
 	}},
 }
 
+// RuleValue says which values a member of the rules has.
+func RuleValue(member string) string { return ruleMembers[member].want }
+
 func boolean(set func(r *SessionRules, on bool)) func(*SessionRules, []byte) bool {
 	return func(r *SessionRules, value []byte) bool {
 		on := bytes.Equal(value, []byte("true"))
@@ -230,16 +233,19 @@ func (r SessionRules) wire() wireRules {
 }
 
 // MarshalJSON gives the members that are rules.
-func (r SessionRules) MarshalJSON() ([]byte, error) {
+func (r SessionRules) MarshalJSON() ([]byte, error) { return json.Marshal(r.JSONShape()) }
+
+// JSONShape is what is written of the rules, and read.
+func (r SessionRules) JSONShape() any {
 	var shared *bool
 	if r.NotShared {
 		shared = new(bool)
 	}
-	return json.Marshal(struct {
+	return struct {
 		ViewOnly bool  `json:"view_only,omitempty"`
 		Shared   *bool `json:"shared,omitempty"`
 		FPS      int   `json:"fps,omitempty"`
 		wireRules
 		Automation Automation `json:"automation,omitzero"`
-	}{r.ViewOnly, shared, r.FPS, r.wire(), r.Automation})
+	}{r.ViewOnly, shared, r.FPS, r.wire(), r.Automation}
 }

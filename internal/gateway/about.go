@@ -7,15 +7,15 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
+	"github.com/gatehouse-proxy/gatehouse/internal/version"
 )
 
 // About is what a key may know of the gateway that serves it.
 type About struct {
 	Object string `json:"object"` // "about"
-	metrics.Build
+	version.Build
 	Desktops    *AboutDesktops `json:"desktops"`     // null: it has no workstations
 	RuntimeKeys bool           `json:"runtime_keys"` // keys can be made at run time
 	// NewKeys is for those who make keys, where they can be made.
@@ -70,7 +70,7 @@ type AboutStore struct {
 
 // ReadAbout returns what a key may know of g, after Ready.
 func ReadAbout(ctx context.Context, g *Gateway, key *keys.Key) About {
-	a := About{Object: "about", Build: metrics.ReadBuild(), RuntimeKeys: g.runtime != nil}
+	a := About{Object: "about", Build: version.Read(), RuntimeKeys: g.runtime != nil}
 	if g.desktops.workstations != nil {
 		p := g.desktops.workstations.Policy()
 		a.Desktops = &AboutDesktops{p.Domain, p.Port}

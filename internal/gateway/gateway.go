@@ -258,6 +258,10 @@ func (g *Gateway) warnOfDemo(what string) {
 	}
 }
 
+// Parts are what a gateway offers to the modules of its configuration: each asks for what it needs
+// by an interface of its own.
+func Parts(g *Gateway) []any { return []any{g, g.VNC(), ForConsole(g)} }
+
 // Models are those of this configuration.
 func (g *Gateway) Models() *Models { return &g.models }
 

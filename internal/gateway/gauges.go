@@ -12,6 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/version"
 )
 
 // scrape is what the metrics show of a configuration.
@@ -28,7 +29,9 @@ func newScrape(g *Gateway, c *Config) scrape {
 
 // gauges are the values that the metrics read at each scrape.
 func (s *State) gauges() metrics.Gauges {
+	build := version.Read()
 	return metrics.Gauges{
+		Build:        map[string]string{"version": build.Version, "commit": build.Commit, "caddy_version": build.Caddy, "goversion": build.GoVersion},
 		ActivityLost: func() float64 { return float64(s.stores.dropped()) },
 		StoreQueue:   func() float64 { return float64(s.stores.status().Waiting) },
 		StoreUp: func() float64 {

@@ -74,7 +74,7 @@ func lookOr(waits bool) string {
 
 // ServeScreenshot answers an agent's request from an address with a picture of a workstation, as the tools
 // look and wait; see [screencall.Screenshot].
-func (v VNC) ServeScreenshot(q *request.Request, workstation string, client netip.AddrPort, parameters url.Values) error {
+func ServeScreenshot(v VNC, q *request.Request, workstation string, client netip.AddrPort, parameters url.Values) error {
 	q.Outcome.Keep()
 	return screencall.Screenshot(q, parameters, func(waits bool) (*screen.Screen, error) {
 		use, err := toolcall.UseDesktops(&v.gateway.tools, q, lookOr(waits))

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"net/http"
 	"net/netip"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/replay"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsocket"
 )
@@ -22,6 +24,17 @@ type VNC struct{ gateway *Gateway }
 
 // VNC returns the part that serves desktops. Its stores are there once Ready has returned.
 func (g *Gateway) VNC() VNC { return VNC{g} }
+
+// Current implements [vncrelay.Server].
+func (v VNC) Current(ctx context.Context) vncrelay.Gateway {
+	if v.gateway.Ready(ctx) != nil {
+		return nil
+	}
+	if current := v.gateway.Current(); current != nil && current.VNC().Workstations() != nil {
+		return current.VNC()
+	}
+	return nil
+}
 
 // Workstations is the service of the workstations, nil without any.
 func (v VNC) Workstations() *desktop.Service { return v.gateway.desktops.workstations }

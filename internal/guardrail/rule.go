@@ -39,6 +39,9 @@ var classes = map[Detector]string{
 	Card:    "card",
 }
 
+// Detectors are the detectors of rules, sorted.
+func Detectors() []Detector { return slices.Sorted(maps.Keys(classes)) }
+
 // Rule is one rule as configured.
 type Rule struct {
 	Action   Action
@@ -66,7 +69,7 @@ func (r Rule) compile() (rule, error) {
 	case r.Action != Deny && r.Action != Redact:
 		return rule{}, fmt.Errorf("unknown action %q; want %s or %s", r.Action, Deny, Redact)
 	case class == "":
-		return rule{}, fmt.Errorf("unknown detector; want one of %v", slices.Sorted(maps.Keys(classes)))
+		return rule{}, fmt.Errorf("unknown detector; want one of %v", Detectors())
 	case (r.Pattern != "") != (r.Detector == Regexp):
 		return rule{}, errors.New(`the detector "regexp" needs a pattern, and the others take none`)
 	case (len(r.Words) > 0) != (r.Detector == Words):

@@ -8,20 +8,21 @@ import (
 
 // Gauges are values that are read at each scrape. None may wait for a disk or a network.
 type Gauges struct {
-	ActivityLost          func() float64   // activity rows dropped because the store was too slow
-	InFlight              func() float64   // calls under way
-	BodyMemory            func() float64   // bytes of request bodies
-	BodyMemoryLimit       func() float64   // what they may have at most
-	AnswerMemory          func() float64   // bytes of large answers of providers
-	AnswerMemoryLimit     func() float64   // what they may have at most
-	AutomationMemory      func() float64   // bytes of the pictures of agents' desktops
-	AutomationMemoryLimit func() float64   // what they may have at most
-	StoreQueue            func() float64   // operations that wait for the store
-	StoreUp               func() float64   // 1 if the store can be written
-	Sessions              func() float64   // open VNC sessions
-	HalfOpen              func() float64   // VNC connections in their handshake
-	SignedIn              func() float64   // sessions of the console
-	CertificateEnds       func() time.Time // of VNC viewers; the zero time for none
+	Build                 map[string]string // labels of build_info: what the process was built from
+	ActivityLost          func() float64    // activity rows dropped because the store was too slow
+	InFlight              func() float64    // calls under way
+	BodyMemory            func() float64    // bytes of request bodies
+	BodyMemoryLimit       func() float64    // what they may have at most
+	AnswerMemory          func() float64    // bytes of large answers of providers
+	AnswerMemoryLimit     func() float64    // what they may have at most
+	AutomationMemory      func() float64    // bytes of the pictures of agents' desktops
+	AutomationMemoryLimit func() float64    // what they may have at most
+	StoreQueue            func() float64    // operations that wait for the store
+	StoreUp               func() float64    // 1 if the store can be written
+	Sessions              func() float64    // open VNC sessions
+	HalfOpen              func() float64    // VNC connections in their handshake
+	SignedIn              func() float64    // sessions of the console
+	CertificateEnds       func() time.Time  // of VNC viewers; the zero time for none
 	Providers             func() []ProviderUp
 	Credentials           func() []CredentialLeft
 	Servers               func() []ServerUp
@@ -62,7 +63,7 @@ type BudgetSpent struct {
 
 // collectors returns a collector for each value. One that is a list has a gauge for each element.
 func (g *Gauges) collectors() []prometheus.Collector {
-	all := []prometheus.Collector{newBuildInfo(), prometheus.NewCounterFunc(prometheus.CounterOpts{
+	all := []prometheus.Collector{newBuildInfo(g.Build), prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Namespace: namespace, Name: "activity_rows_lost_total",
 		Help: "Activity rows dropped because the store could not keep up.",
 	}, g.ActivityLost)}
@@ -163,4 +164,13 @@ func number(is bool) float64 {
 		return 1
 	}
 	return 0
+}
+
+// newBuildInfo returns a gauge that is always 1. Its labels are what the process was built from.
+func newBuildInfo(build map[string]string) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: namespace, Name: "build_info",
+		Help:        "Always 1; the version and commit of Gatehouse, and the versions of Caddy and Go that the process was built from.",
+		ConstLabels: build,
+	}, func() float64 { return 1 })
 }

@@ -143,12 +143,15 @@ func dialectFor(name string, base *url.URL) (Dialect, error) {
 	return dialects[name], ValidDialect(name)
 }
 
+// Dialects are the names of the dialects, sorted.
+func Dialects() []string { return slices.Sorted(maps.Keys(dialects)) }
+
 // ValidDialect returns an error unless there is a dialect with this name. An empty name is the default.
 func ValidDialect(name string) error {
 	if _, ok := dialects[name]; ok || name == "" {
 		return nil
 	}
-	return fmt.Errorf("unknown dialect %q; known dialects: %s", name, strings.Join(slices.Sorted(maps.Keys(dialects)), ", "))
+	return fmt.Errorf("unknown dialect %q; known dialects: %s", name, strings.Join(Dialects(), ", "))
 }
 
 // openAI is the dialect of OpenAI and of compatible providers.

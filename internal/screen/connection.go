@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/framebuffer"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 )
 
@@ -92,13 +93,16 @@ func (c *connection) fail() error {
 // hurry bounds a write under way: somebody waits for the next one, or the connection is about to be closed.
 func (c *connection) hurry() { _ = c.socket.SetWriteDeadline(time.Now().Add(lastWrite)) }
 
-// close ends the connection, with last messages.
-func (c *connection) close(last ...[]byte) {
+// hangUp ends our side of the connection, with last messages. The workstation then ends its own,
+// which ends the reader.
+func (c *connection) hangUp(last ...[]byte) {
 	_ = c.write(lastWrite, last...)
 	c.mu.Lock()
-	c.closed = true
-	c.mu.Unlock()
-	_ = c.socket.Close()
+	defer c.mu.Unlock()
+	if !c.closed {
+		c.closed = true
+		vncrelay.HangUp(c.socket)
+	}
 }
 
 // ended is the error of a call whose session has ended.

@@ -124,6 +124,7 @@ func (x *Screen) run(who *Who, dial vncrelay.Dialer) {
 	x.Session().End(why)
 	stop()
 	watch.Wait()
+	vncrelay.Drain(x.conn.socket)
 	x.conn.session.Finish(why)
 }
 
@@ -200,7 +201,7 @@ func (x *Screen) read() (why desktop.Reason) {
 		}
 	}()
 	in := bufio.NewReaderSize(x.conn, readSize)
-	for {
+	for session.Live.Why() == "" {
 		_, err := in.Peek(1)
 		if err == nil {
 			_ = conn.SetReadDeadline(time.Now().Add(answerLimit))
@@ -216,6 +217,7 @@ func (x *Screen) read() (why desktop.Reason) {
 		}
 		return desktop.ReasonWorkstation
 	}
+	return session.Live.Why()
 }
 
 // apply reads one message.
@@ -266,5 +268,5 @@ func (x *Screen) hangUp() {
 	x.conn.hurry()
 	x.input.mu.Lock()
 	defer x.input.mu.Unlock()
-	x.conn.close(x.input.release()...)
+	x.conn.hangUp(x.input.release()...)
 }

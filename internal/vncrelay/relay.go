@@ -82,11 +82,12 @@ func (r *Relay) LastInput() time.Time {
 	return time.Time{}
 }
 
-// Run carries the session to its end, and then ends the viewer's connection cleanly.
+// Run carries the session to its end, and then ends both connections cleanly.
 func (r *Relay) Run() {
 	gone := r.carry()
 	r.viewer.HangUp(End{Reason: r.Session.Live.Why(), Gone: gone, Torn: r.torn})
 	r.Session.Finish(desktop.ReasonWorkstation) // carry has given the reason already
+	Drain(r.up.conn)
 	r.viewer.Drain()
 }
 

@@ -134,14 +134,18 @@ func (u *uplink) letGo(again func() bool) {
 	_ = u.write(time.Now()) // else the reader of the workstation finds the connection broken
 }
 
-// hangUp ends the connection to the workstation, when what the viewer holds down has come up there, or after a
-// moment if the workstation does not take it. What the filter still holds back is dropped.
+// hangUp ends our side of the connection to the workstation and wakes its reader, when what the
+// viewer holds down has come up there. A workstation that does not take that is cut off after a
+// moment. What the filter still holds back is dropped.
 func (u *uplink) hangUp() {
 	limit := time.AfterFunc(interruptGrace, func() { _ = u.conn.Close() })
 	defer limit.Stop()
 	u.letGo(func() bool { return false })
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.stopped = true
-	_ = u.conn.Close()
+	if !u.stopped {
+		u.stopped = true
+		HangUp(u.conn)
+		_ = u.conn.SetReadDeadline(time.Now())
+	}
 }

@@ -21,6 +21,7 @@
 package vncrelay
 
 import (
+	"context"
 	"net"
 	"net/netip"
 
@@ -38,6 +39,14 @@ type Gateway interface {
 	// Refused counts and logs a connection without a live token.
 	Refused(reason string, viewer netip.AddrPort, cause error)
 	WarnOfDemo(what string)
+}
+
+// Server is a part of the app: the Gateway of a configuration, and a way to the one after it.
+type Server interface {
+	Gateway
+	// Current waits until the gateway has started. It returns the Gateway that serves new
+	// connections, nil if it has no workstations or there is none.
+	Current(context.Context) Gateway
 }
 
 // Viewer is the viewer's connection. A Read that fails with an *rfb.Error is a message that the

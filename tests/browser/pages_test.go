@@ -82,17 +82,24 @@ func (b *tab) inEveryLook(path string) {
 	}
 }
 
-// fits fails the test if the page is wider than the window: a table scrolls in its own box.
+// fits fails the test if the page is wider than the window, or a table than its box.
 func (b *tab) fits(where string) {
 	b.t.Helper()
 	widths := evaluate[struct{ Page, Window float64 }](b, `({Page: document.documentElement.scrollWidth, Window: document.documentElement.clientWidth})`)
 	if widths.Page > widths.Window {
 		b.t.Errorf("%s: the page has %v px, the window %v", where, widths.Page, widths.Window)
 	}
+	if wide := evaluate[[]string](b, wideBoxes); len(wide) > 0 {
+		b.t.Errorf("%s: wider than their boxes: %q", where, wide)
+	}
 	if touching := evaluate[[]string](b, touchingLabels); len(touching) > 0 {
 		b.t.Errorf("%s: labels of a chart touch: %q", where, touching)
 	}
 }
+
+// wideBoxes finds tables that can only be read by scrolling sideways.
+const wideBoxes = `[...document.querySelectorAll(".scroll")].filter((box) => box.scrollWidth > box.clientWidth).map((box) =>
+	(box.querySelector("caption") || box).textContent.trim().slice(0, 40) + " " + box.scrollWidth + " in " + box.clientWidth)`
 
 // touchingLabels finds labels of one axis of time with less than a space between them.
 const touchingLabels = `[...document.querySelectorAll(".chart .times")].flatMap((axis) => {

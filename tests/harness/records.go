@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
@@ -107,11 +107,11 @@ func (r *Records) Metric(series string) float64 {
 // Balances returns the balances of the running configuration.
 func Balances(t *testing.T) []limits.Balance {
 	t.Helper()
-	app, err := caddy.ActiveContext().AppIfConfigured(caddykit.AppName)
+	running, err := caddykit.Running[*gateway.Gateway]()
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := app.(caddykit.App).Gateway().Budgets().All(t.Context())
+	all, err := running.Budgets().All(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

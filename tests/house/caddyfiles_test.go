@@ -8,13 +8,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/schema"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/manual"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/schematest"
 )
 
 // What users copy from the documentation must work unchanged.
@@ -118,6 +121,9 @@ func validDocument(t *testing.T, name, text string) {
 	t.Helper()
 	config, err := adaptText(text)
 	if err == nil {
+		if err := schemaOfConfigurations(t).Check(config); err != nil {
+			t.Errorf("%s: by caddy gatehouse schema: %v", name, err)
+		}
 		var parsed caddy.Config
 		if err = json.Unmarshal(config, &parsed); err == nil {
 			err = caddy.Validate(&parsed)
@@ -126,6 +132,17 @@ func validDocument(t *testing.T, name, text string) {
 	if err != nil {
 		t.Errorf("%s: %v, in\n%s", name, err, text)
 	}
+}
+
+var madeSchema = sync.OnceValues(schema.Make)
+
+func schemaOfConfigurations(t *testing.T) schematest.Schema {
+	t.Helper()
+	text, err := madeSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schematest.Compile(t, text, "")
 }
 
 func adaptText(text string) ([]byte, error) {

@@ -1,7 +1,6 @@
 package house
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,51 +60,5 @@ func TestTheServiceUnitIsValid(t *testing.T) {
 	}
 	if out, err := exec.CommandContext(t.Context(), tool, "verify", "--man=no", "--recursive-errors=no", unit).CombinedOutput(); err != nil || strings.Contains(string(out), "Unknown") {
 		t.Errorf("%v\n%s", err, out)
-	}
-}
-
-// The image has the program, certificates of authorities, and a folder that its user can write.
-func TestTheContainerfileIsValid(t *testing.T) {
-	text, err := os.ReadFile("../../docs/deploy/Containerfile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var instructions []string
-	copied := map[string]string{}
-	for line := range strings.Lines(string(text)) {
-		words := strings.Fields(line)
-		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
-			continue
-		}
-		instructions = append(instructions, words[0])
-		switch words[0] {
-		case "COPY":
-			from, to := words[len(words)-2], words[len(words)-1]
-			if flags := words[1 : len(words)-2]; len(flags) > 1 || len(flags) == 1 && flags[0] != "--chown=65532:65532" || strings.HasPrefix(from, "/") || !strings.HasPrefix(to, "/") {
-				t.Errorf("%s", line)
-			}
-			copied[to] = from
-		case "ENTRYPOINT", "CMD", "VOLUME":
-			var list []string
-			if err := json.Unmarshal([]byte(strings.TrimPrefix(strings.TrimSpace(line), words[0])), &list); err != nil || len(list) == 0 {
-				t.Errorf("%s: %v", line, err)
-			}
-		case "FROM":
-			if strings.Join(words, " ") != "FROM scratch" {
-				t.Errorf("%s", line)
-			}
-		case "ENV", "USER", "EXPOSE", "STOPSIGNAL":
-			if len(words) < 2 {
-				t.Errorf("%s", line)
-			}
-		default:
-			t.Errorf("unknown instruction %q", words[0])
-		}
-	}
-	if strings.Join(instructions, " ") != "FROM COPY COPY COPY COPY COPY ENV VOLUME USER EXPOSE STOPSIGNAL ENTRYPOINT CMD" {
-		t.Errorf("%v", instructions)
-	}
-	if copied["/usr/bin/caddy"] != "caddy" || copied["/etc/ssl/certs/ca-certificates.crt"] == "" || copied["/data"] == "" || !strings.Contains(string(text), "UNTESTED") {
-		t.Errorf("%v", copied)
 	}
 }

@@ -31,7 +31,7 @@ func (u unit) knots() (found [][]string) {
 	return found
 }
 
-// reach adds what a type knows, and what that knows.
+// reach adds what a type or a package knows, and what that knows.
 func reach(known map[string]map[string]bool, name string, reached map[string]bool) {
 	for next := range known[name] {
 		if !reached[next] {

@@ -64,6 +64,7 @@ type goFile struct {
 	path  string
 	ast   *ast.File
 	lines int
+	wide  wideLines
 }
 
 func (f goFile) isTest() bool { return isTest(f.path) }
@@ -85,7 +86,7 @@ type source struct {
 func (s *source) parse(path string, text []byte) error {
 	parsed, err := parser.ParseFile(s.set, path, text, parser.ParseComments)
 	if err == nil {
-		s.files = append(s.files, goFile{path, parsed, s.set.File(parsed.Pos()).LineCount()})
+		s.files = append(s.files, goFile{path, parsed, s.set.File(parsed.Pos()).LineCount(), findWide(text)})
 	}
 	return err
 }

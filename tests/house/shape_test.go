@@ -26,7 +26,7 @@ func TestTheShapeOfTheCode(t *testing.T) {
 // is split with the next change, and not at the last moment.
 func (all figures) near() (lines []string) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if size, bound := all[name].size, bound(name); size <= bound && size*5 >= bound*4 {
+		if size, bound := all[name].size, bound(name); 0 < size && size <= bound && size*5 >= bound*4 {
 			lines = append(lines, fmt.Sprintf("%s: %d of %d", name, size, bound))
 		}
 	}

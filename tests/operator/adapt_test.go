@@ -14,6 +14,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/schema"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/schematest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -92,6 +94,11 @@ func checkGolden(t *testing.T, input, want string) string {
 	if err != nil {
 		t.Errorf("%v, for\n%s", err, input)
 		return want
+	}
+	if text, err := schema.Make(); err != nil {
+		t.Error(err)
+	} else if err := schematest.Compile(t, text, "").Check(config); err != nil {
+		t.Errorf("by caddy gatehouse schema: %v, for\n%s", err, input)
 	}
 	var pretty bytes.Buffer
 	if err := json.Indent(&pretty, bytes.ReplaceAll(config, []byte(dir), []byte("DIR")), "", "\t"); err != nil {

@@ -265,11 +265,27 @@ while [ $# -gt 0 ]; do
 done
 curl -H "$header" -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' "$url" | grep -q '"tools"'
 `
+	// It joins a desktop that the command desktop brings to this machine, without a password.
+	const viewer = `#!/bin/sh -e
+for address; do :; done
+case $address in
+127.0.0.1::*) exec python3 -c 'import socket, sys
+c = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+c.sendall(c.recv(12)) # the version
+assert c.recv(2) == b"\1\1"
+c.sendall(b"\1") # no login
+assert c.recv(4) == bytes(4)
+c.sendall(b"\1") # shared
+assert len(c.recv(24)) == 24' "${address##*:}" ;;
+?*.?*:[0-9]*) ;;
+*) exit 1 ;;
+esac
+`
 	for name, text := range map[string]string{
 		"bin/caddy":      "#!/bin/sh\ncase $1 in run) shift; set -- validate \"$@\" ;; esac\nexec \"$0/../real/caddy\" \"$@\"\n",
 		"bin/claude":     addServer,
 		"bin/codex":      addServer,
-		"bin/vncviewer":  "#!/bin/sh -e\nfor address; do :; done\ncase $address in ?*.?*:[0-9]*) ;; *) exit 1 ;; esac\n",
+		"bin/vncviewer":  viewer,
 		".curlrc":        "fail-with-body\nsilent\nshow-error\n",
 		".gatehouse/key": harness.Secret("full") + "\n",
 	} {

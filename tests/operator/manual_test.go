@@ -46,6 +46,7 @@ var byOthers = []exception{
 	{"docs/gemini.md", `"code": 429`, "tests/api/google_callers_test.go"},
 	{"docs/guardrails.md", "json", "tests/api/guard_webhook_test.go"},
 	{"docs/activity.md", "$ psql", "tests/operator/show_cluster_test.go"},
+	{"docs/operations.md", "$ caddy gatehouse version", "tests/operator/testdata/script/version.txtar"},
 	{"docs/recordings.md", "json", "tests/vnc/recording_test.go"},
 	{"docs/sources.md", "workstation.resolve", "internal/source/answers_test.go"},
 	{"docs/workstations.md", "gatehouse vnc 1", "tests/vnc/controlplane_test.go"},
@@ -124,4 +125,50 @@ func TestExamplesOfTheManual(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// The rows that the first screen shows are those of the commands above them.
+func TestTheFirstScreenShowsWhatItsCommandsDo(t *testing.T) {
+	r := openManual(t)
+	find := func(first string) manual.Block {
+		t.Helper()
+		block, err := manual.Find("../..", "README.md", first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return block
+	}
+	if err := r.script(find("export GATEWAY_URL")); err != nil {
+		t.Fatal(err)
+	}
+	real, err := r.shell("caddy gatehouse activity")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := columns(t, find("$ ./caddy gatehouse activity").Text)
+	rows := columns(t, real)
+	for _, want := range documented {
+		i := slices.Index(rows, want)
+		if i < 0 {
+			t.Fatalf("no row %q after those before, of\n%s", want, real)
+		}
+		rows = rows[i+1:]
+	}
+	if len(documented) < 4 {
+		t.Errorf("%d rows are documented", len(documented))
+	}
+}
+
+// columns are the columns MODEL to OUT of a table of activity.
+func columns(t *testing.T, table string) (rows []string) {
+	t.Helper()
+	from, to := 0, 0
+	for line := range strings.Lines(table) {
+		if i := strings.Index(line, "MODEL "); i >= 0 {
+			from, to = i, strings.Index(line, "  USD")
+		} else if to > 0 && len(line) > to {
+			rows = append(rows, strings.Join(strings.Fields(line[from:to]), " "))
+		}
+	}
+	return rows
 }

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -64,6 +65,7 @@ func TestATerminatedProcessRecordsStreamsOfOlderConfigurations(t *testing.T) {
 	}
 	h.Provider.Fake.Step("step", 1)
 	s.MustNext()
+	wantStartLogged(t, c)
 	c.Signal(syscall.SIGTERM)
 	if events, err := s.Rest(); err != nil || len(events) == 0 || !strings.Contains(events[len(events)-1].Data, "shutting down") {
 		t.Errorf("the stream ended with %v, %v", events, err)
@@ -74,6 +76,25 @@ func TestATerminatedProcessRecordsStreamsOfOlderConfigurations(t *testing.T) {
 	h.Run(harness.Setup{})
 	if row := h.Records.Row(s.Response.Header.Get("X-Request-Id")); harness.At(row, "code") != "shutting_down" {
 		t.Errorf("record %v", row)
+	}
+}
+
+// wantStartLogged checks that the log has one line of the start, whatever was reloaded since, and
+// that it says what the command says.
+func wantStartLogged(t *testing.T, c *harness.Process) {
+	t.Helper()
+	type build struct{ Version, Commit string }
+	var logged, said build
+	out, failure, err := c.Operate("version", "--json")
+	if err = errors.Join(err, json.Unmarshal([]byte(out), &said)); err != nil {
+		t.Fatalf("%v %s", err, failure)
+	}
+	lines := c.Output.Lines("gatehouse started")
+	if len(lines) != 1 {
+		t.Fatalf("the log has %q", lines)
+	}
+	if err := json.Unmarshal([]byte(lines[0]), &logged); err != nil || logged != said || said.Version == "" {
+		t.Errorf("the log has %s, the command %s, %v", lines[0], out, err)
 	}
 }
 

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
@@ -38,11 +36,11 @@ func (r *soakRows) init() {
 // gateway is the current one.
 func (s *soak) gateway() *gateway.Gateway {
 	s.t.Helper()
-	app, err := caddy.ActiveContext().AppIfConfigured(caddykit.AppName)
+	running, err := caddykit.Running[*gateway.Gateway]()
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return app.(caddykit.App).Gateway()
+	return running
 }
 
 // read reads the records of calls that arrived before an instant, all of which have ended.

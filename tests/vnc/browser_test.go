@@ -36,7 +36,7 @@ func (*browserSocket) CaddyModule() caddy.ModuleInfo {
 }
 
 func (s *browserSocket) Provision(ctx caddy.Context) (err error) {
-	s.gateway, err = caddykit.Gateway(ctx)
+	s.gateway, err = caddykit.Part[*gateway.Gateway](ctx)
 	return err
 }
 

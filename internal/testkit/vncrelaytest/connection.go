@@ -1,11 +1,14 @@
 package vncrelaytest
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
+	"io"
 	"math/big"
 	"net"
 	"strings"
@@ -66,4 +69,23 @@ func Loopback(t *testing.T) (ours, theirs *net.TCPConn) {
 	}
 	t.Cleanup(func() { _, _ = ours.Close(), theirs.Close() })
 	return ours, theirs
+}
+
+// Bells is a workstation that sends the message Bell (RFC 6143, section 7.6.3) until the end of the
+// gateway's side of the connection and a little longer, and then closes it. A reset is an error.
+func Bells(workstation net.Conn) error {
+	ended := make(chan error, 1)
+	go func() { _, err := io.Copy(io.Discard, workstation); ended <- err }()
+	bells := bytes.Repeat([]byte{2}, 64<<10)
+	for {
+		if _, err := workstation.Write(bells); err != nil {
+			return err
+		}
+		select {
+		case err := <-ended:
+			_, later := workstation.Write(bells)
+			return errors.Join(err, later, workstation.Close())
+		default:
+		}
+	}
 }

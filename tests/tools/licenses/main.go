@@ -1,16 +1,20 @@
 // Command licenses lists the modules that are linked into a program, with their licences, from the
 // module cache that the program was built from, and what the program has in it of other projects.
 //
-//	licenses [-texts] PROGRAM [VENDOR.JSON…]
+//	licenses [-texts | -sbom VERSION] PROGRAM [VENDOR.JSON…]
 //
 // It prints a page in Markdown. With -texts it prints all licence texts instead, as who hands the
-// program on must add them. A module without a licence file that it knows is an error.
+// program on must add them. With -sbom it prints a bill of materials in CycloneDX's JSON, in which
+// the program is Gatehouse of that version. A module without a licence file that it knows is an
+// error.
 package main
 
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"debug/buildinfo"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -26,18 +30,19 @@ import (
 
 func main() {
 	texts := flag.Bool("texts", false, "print the texts of the licences")
+	version := flag.String("sbom", "", "print a bill of materials; the version of the program, such as v1.2.3")
 	flag.Parse()
 	if flag.NArg() < 1 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(os.Stdout, flag.Arg(0), flag.Args()[1:], *texts); err != nil {
+	if err := run(os.Stdout, flag.Arg(0), flag.Args()[1:], *texts, *version); err != nil {
 		fmt.Fprintln(os.Stderr, "licenses:", err)
 		os.Exit(1)
 	}
 }
 
-func run(w io.Writer, program string, vendor []string, texts bool) error {
+func run(w io.Writer, program string, vendor []string, texts bool, version string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
 		return err
@@ -57,6 +62,16 @@ func run(w io.Writer, program string, vendor []string, texts bool) error {
 			return err
 		}
 		others = append(others, other)
+	}
+	if version != "" {
+		content, err := os.ReadFile(program)
+		if err != nil {
+			return err
+		}
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(newBOM(version, sha256.Sum256(content), info, modules, others))
 	}
 	var page bytes.Buffer
 	if texts {
@@ -82,7 +97,7 @@ func writePage(page *bytes.Buffer, modules, others []module) {
 	slices.Sort(names)
 	page.WriteString("# Licences\n\nGatehouse is licensed under Apache-2.0. The program that `make build` makes has these modules linked in, and Go's standard library\n" +
 		"(BSD-3-Clause). The browser libraries of the second table are in it too, unmodified. All their licences are\n" + strings.Join(names, ", ") + "; a module with several has parts under each.\n\n" +
-		"`make licenses` makes this page. `make licenses TEXTS=1` prints the texts of all licences, which have to go with a program that you hand on.\n\n" +
+		"`make licenses` makes this page. `make licenses TEXTS=1` prints the texts of all licences, which have to go with a program that you hand on;\n`make dist` writes them beside its programs.\n\n" +
 		"| module | version | licence |\n|---|---|---|\n")
 	rows := func(all []module) {
 		for _, m := range all {
@@ -94,7 +109,10 @@ func writePage(page *bytes.Buffer, modules, others []module) {
 	rows(others)
 }
 
-type module struct{ path, version, license, text string }
+type module struct {
+	path, version, license, text string
+	sum                          string // as go.sum or npm has it
+}
 
 // licensed returns the modules with their licences. What was replaced by a folder is ours.
 func licensed(cache string, linked []*debug.Module) (all []module, err error) {
@@ -113,7 +131,7 @@ func licensed(cache string, linked []*debug.Module) (all []module, err error) {
 		if name == "" {
 			return nil, fmt.Errorf("%s %s: the licence is not known", m.Path, m.Version)
 		}
-		all = append(all, module{m.Path, m.Version, name, text})
+		all = append(all, module{m.Path, m.Version, name, text, m.Sum})
 	}
 	slices.SortFunc(all, func(a, b module) int { return cmp.Compare(a.path, b.path) })
 	return all, nil

@@ -17,6 +17,7 @@ func vendored(file string) (module, error) {
 	var vendor struct {
 		Name     string              `json:"name"`
 		Version  string              `json:"version"`
+		Sum      string              `json:"integrity"`
 		Licenses map[string][]string `json:"licenses"`
 	}
 	data, err := os.ReadFile(file)
@@ -42,5 +43,5 @@ func vendored(file string) (module, error) {
 			texts = append(texts, string(content))
 		}
 	}
-	return module{vendor.Name, vendor.Version, strings.Join(names, ", "), strings.Join(texts, "\n")}, nil
+	return module{path: vendor.Name, version: vendor.Version, sum: vendor.Sum, license: strings.Join(names, ", "), text: strings.Join(texts, "\n")}, nil
 }

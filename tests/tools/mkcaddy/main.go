@@ -1,9 +1,10 @@
 // Command mkcaddy builds the Caddy that a manifest describes.
 //
-//	mkcaddy [-manifest xcaddy.json] [-o caddy] [-v]
+//	mkcaddy [-manifest xcaddy.json] [-o caddy] [-platform OS/ARCH] [-v]
 //
 // The manifest is the JSON form of [xcaddy.Builder]: Caddy's version, plugins, replacements. Local
-// replacements are relative to the manifest's folder.
+// replacements are relative to the manifest's folder. The same source makes the same program, byte
+// for byte, wherever that folder is. The program knows its commit if the source is a git work tree.
 //
 // A module with a local replacement need not exist anywhere else, and no proxy is asked for it.
 // Published modules are downloaded first. The build itself then runs with GOPROXY=off. So it works
@@ -14,6 +15,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"debug/buildinfo"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -24,6 +27,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/caddyserver/xcaddy"
 )
@@ -31,21 +35,26 @@ import (
 func main() {
 	manifest := flag.String("manifest", "xcaddy.json", "what to build")
 	output := flag.String("o", "caddy", "the binary to write")
+	platform := flag.String("platform", "", "what the binary is for, such as linux/arm64 (default: this machine)")
 	verbose := flag.Bool("v", false, "show what the go command says")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *manifest, *output, *verbose); err != nil {
+	if err := run(ctx, *manifest, *output, *platform, *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, "mkcaddy:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, manifest, output string, verbose bool) error {
+func run(ctx context.Context, manifest, output, platform string, verbose bool) error {
 	b, err := readManifest(manifest)
 	if err != nil {
 		return err
 	}
+	if err := stamp(ctx, &b); err != nil {
+		return err
+	}
+	b.OS, b.Arch, _ = strings.Cut(platform, "/")
 	var quiet bytes.Buffer
 	log := io.Writer(&quiet)
 	if verbose {
@@ -65,15 +74,16 @@ func run(ctx context.Context, manifest, output string, verbose bool) error {
 		return err
 	}
 
-	abs, err := filepath.Abs(output)
+	// It may be for another platform, so it is read and not run.
+	info, err := buildinfo.ReadFile(output)
 	if err != nil {
 		return err
 	}
-	version, err := exec.CommandContext(ctx, abs, "version").Output()
-	if err != nil {
-		return fmt.Errorf("running %q: %w", output, err)
+	for _, m := range info.Deps {
+		if m.Path == "github.com/caddyserver/caddy/v2" {
+			fmt.Printf("mkcaddy: %s is Caddy %s, %s\n", filepath.Base(output), m.Version, info.GoVersion)
+		}
 	}
-	fmt.Printf("mkcaddy: %s is %s", filepath.Base(output), version)
 	return nil
 }
 
@@ -81,7 +91,11 @@ func run(ctx context.Context, manifest, output string, verbose bool) error {
 // downloaded, so no checksum database is asked either.
 func buildOffline(ctx context.Context, b xcaddy.Builder, output string, log io.Writer) error {
 	b.Env = append(os.Environ(), "GOPROXY=off", "GOSUMDB=off")
-	return build(ctx, b, output, log)
+	remove, err := linkSources(&b)
+	if err != nil {
+		return err
+	}
+	return errors.Join(build(ctx, b, output, log), remove())
 }
 
 // download fills the module cache: with the dependencies of each module that a folder replaces, and
@@ -116,9 +130,9 @@ func within(pkg, module string) bool {
 
 func build(ctx context.Context, b xcaddy.Builder, output string, log io.Writer) error {
 	b.Plugins = slices.Clone(b.Plugins) // Build rewrites them
-	b.OnStep = func(e *xcaddy.StepEvent) error {
-		_, err := io.Copy(log, e.Output)
-		return err
+	if b.BuildFlags != "" { // else xcaddy would leave out its own
+		b.BuildFlags += " -v" // it names each package
 	}
+	b.OnStep = func(e *xcaddy.StepEvent) error { return progress{os.Stdout, log, time.Now}.follow(e.Output) }
 	return b.Build(ctx, output)
 }

@@ -1,0 +1,55 @@
+package schema
+
+import (
+	"math"
+	"reflect"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddytls"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// types have a form of their own.
+var types = map[reflect.Type]schema{
+	reflect.TypeFor[caddy.Duration]():              {"type": []string{"string", "integer"}, "examples": []string{"30s", "5m", "12h", "7d"}},
+	reflect.TypeFor[desktop.Automation]():          {"type": "string", "enum": desktop.AutomationWords()},
+	reflect.TypeFor[caddytls.ConnectionPolicies](): {"type": "array", "items": schema{"type": "object"}},
+}
+
+var (
+	scopes = keys.Scope(math.MaxUint16).Names()
+	served = []string{"native", "translate"}
+)
+
+// words are the values of fields that have a fixed set of them.
+var words = map[string][]string{
+	"Auth.Scopes":                scopes,
+	"Key.Scopes":                 scopes,
+	"RuntimeKeys.Scopes":         scopes,
+	"Key.Unpriced":               {"allow"},
+	"RuntimeKeys.Unpriced":       {"allow"},
+	"LimitPolicy.OnStoreFailure": {"open", "closed"},
+	"Provider.Dialect":           provider.Dialects(),
+	"Provider.Chat":              served,
+	"Provider.Responses":         served,
+	"Provider.Messages":          served,
+	"Provider.MaxTokensField":    {"max_tokens", "max_completion_tokens"},
+	"Provider.Cost":              {"reported"},
+	"Translate.UnknownTools":     {"drop", "refuse"},
+	"Guardrail.On":               {"input", "output", "both"},
+	"GuardRule.Guardrail":        {string(guardrail.Deny), string(guardrail.Redact)},
+	"GuardRule.Detector":         texts(guardrail.Detectors()),
+	"GuardWebhook.OnFailure":     {"open", "closed"},
+	"VNC.OnConflict":             {"refuse", "replace", "share"},
+}
+
+func texts[T ~string](words []T) (all []string) {
+	for _, w := range words {
+		all = append(all, string(w))
+	}
+	return all
+}
