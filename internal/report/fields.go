@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,7 +82,7 @@ func makeCallColumns() (all []column[activity.Record]) {
 	for i := range activity.Fields {
 		f := &activity.Fields[i]
 		c := column[activity.Record]{f.Name, func(r *activity.Record) string { return cell(f, r) }}
-		_, list := f.Of(new(activity.Record)).(*[]activity.Attempt)
+		list := reflect.TypeOf(f.Of(new(activity.Record))).Elem().Kind() == reflect.Slice
 		switch at := slices.Index(order, f.Name); {
 		case at >= 0:
 			all[at] = c
