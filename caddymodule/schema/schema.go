@@ -1,5 +1,5 @@
-// Package schema makes the JSON schema of the configuration, for editors, from the structs of the modules
-// that are in the build.
+// Package schema makes the JSON schema of the configuration, for editors, from the structs of the
+// modules that are in the build.
 package schema
 
 import (
@@ -23,7 +23,8 @@ const other = "other"
 // inlineKeys are the members that name a module of a namespace.
 var inlineKeys = map[string]string{"http.handlers": "handler", "layer4.handlers": "handler", "caddy.listeners": "wrapper"}
 
-// Make returns the schema of Caddy's configuration: strict for what is Gatehouse's, open for the rest.
+// Make returns the schema of Caddy's configuration: strict for what is Gatehouse's, open for the
+// rest.
 func Make() ([]byte, error) {
 	w := newWriter()
 	var app schema

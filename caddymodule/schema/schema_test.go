@@ -24,8 +24,8 @@ func made(t *testing.T) []byte {
 	return text
 }
 
-// What the loader refuses by its form, the schema refuses, too. Configurations that load are checked where
-// the documentation and the goldens are.
+// What the loader refuses by its form, the schema refuses, too. Configurations that load are
+// checked where the documentation and the goldens are.
 func TestAWrongFormIsRefused(t *testing.T) {
 	s := schematest.Compile(t, made(t), "")
 	site := func(handler string) string {

@@ -5,6 +5,7 @@ package house
 var arrows = []arrow{
 	{"caddymodule", "caddy", "a Caddy module"},
 	{"caddymodule", "handlers", "one import brings the HTTP handlers with it"},
+	{"caddymodule", "handlers/openapi", "one import brings the description of the API with it"},
 	{"caddymodule", "internal/activity", "the retention of the configuration"},
 	{"caddymodule", "internal/caddykit", "options, the app's name"},
 	{"caddymodule", "internal/ports", "another process at the ports of this one"},
@@ -504,6 +505,15 @@ var arrows = []arrow{
 
 	// The console, and what serves desktops to browsers.
 	{"handlers/console", "caddy", "a Caddy module"},
+	{"handlers/openapi", "handlers", "the route table"},
+	{"handlers/openapi", "internal/apierror", "statuses and types of refusals"},
+	{"handlers/openapi", "internal/desktop", "types of requests and answers"},
+	{"handlers/openapi", "internal/gateway", "types of answers"},
+	{"handlers/openapi", "internal/jsonschema", "schemas of types"},
+	{"handlers/openapi", "internal/openrouter", "types of answers"},
+	{"handlers/openapi", "internal/replay", "types of answers"},
+	{"handlers/openapi", "internal/report", "types of answers, parameters"},
+
 	{"handlers/console", "handlers", "the public routes that pages read"},
 	{"handlers/console", "internal/caddykit", "options, and what the app offers"},
 	{"handlers/console", "internal/console", "the pages for people"},
@@ -600,8 +610,11 @@ var arrows = []arrow{
 	{"tests/harness", "internal/limits", "its balances"},
 	{"tests/harness", "internal/testkit/faults", "the provider behind it"},
 	{"tests/harness", "internal/testkit/manual", "answers as the documentation shows them"},
+	{"tests/harness", "tests/described", "answers as the description of the API has them"},
 	{"tests/harness", "tests/process", "free ports"},
 	{"tests/harness", "testscript", "commands that the test binary plays"},
+	{"tests/described", "handlers/openapi", "the description of the API"},
+	{"tests/described", "internal/testkit/schematest", "JSON that is held against schemas"},
 	{"tests/fakeprovider", "internal/testkit/faults", "the provider in a process of its own"},
 	{"tests/clients", "internal/testkit/faults", "the provider, and what it received"},
 	{"tests/bench", "tests/process", "runs the servers"},

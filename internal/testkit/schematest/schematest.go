@@ -11,8 +11,8 @@ import (
 // Schema is a schema that a test holds JSON against.
 type Schema struct{ compiled *jsonschema.Schema }
 
-// Compile returns the schema at a place of a document, such as "#/components/schemas/Key"; "" is the
-// document itself. It fails the test if that is no schema of 2020-12.
+// Compile returns the schema at a place of a document, such as "#/components/schemas/Key"; "" is
+// the document itself. It fails the test if that is no schema of 2020-12.
 func Compile(t testing.TB, document []byte, at string) Schema {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
