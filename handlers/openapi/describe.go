@@ -2,7 +2,9 @@ package openapi
 
 import (
 	"cmp"
+	"embed"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,12 +23,22 @@ const schemas = "#/components/schemas/"
 // definitions but for pointers, which no type of a request shares with one of an answer.
 type writer struct{ written, read *jsonschema.Maker }
 
+//go:embed types.go
+var source embed.FS
+
 // describe makes the document.
 func describe(operations []handlers.Operation) object {
 	defs := map[string]jsonschema.Schema{}
+	comments, _ := jsonschema.Comments(source) // the compiler has read them
+	comment := func(of reflect.Type, field string) string {
+		if of.PkgPath() != reflect.TypeFor[writer]().PkgPath() {
+			return ""
+		}
+		return comments[of.Name()+"."+field]
+	}
 	w := writer{
-		written: &jsonschema.Maker{Path: schemas, Defs: defs, Types: types(), Written: true},
-		read:    &jsonschema.Maker{Path: schemas, Defs: defs, Types: types()},
+		written: &jsonschema.Maker{Path: schemas, Defs: defs, Types: types(), Describe: comment, Written: true},
+		read:    &jsonschema.Maker{Path: schemas, Defs: defs, Types: types(), Describe: comment},
 	}
 	row := of[openrouter.ActivityRow]()
 	w.written.Types[row], defs[row.Name()] = jsonschema.Schema{"$ref": schemas + row.Name()}, activityRow(w.written)

@@ -71,13 +71,13 @@ type workstations struct {
 
 type registration struct {
 	desktop.Registration
-	ExpiresIn int64 `json:"expires_in,omitempty"` // seconds
+	ExpiresIn int64 `json:"expires_in,omitempty"` // in how many seconds it ends
 }
 
 type wholeList struct {
-	Source   string `json:"source"`
-	Complete bool   `json:"complete,omitempty"`
-	Force    bool   `json:"force,omitempty"`
+	Source   string `json:"source"`             // the control plane
+	Complete bool   `json:"complete,omitempty"` // what is not in items is released
+	Force    bool   `json:"force,omitempty"`    // even if those are many
 	Items    []struct {
 		ID string `json:"workstation_id"`
 		registration
@@ -87,23 +87,23 @@ type wholeList struct {
 type address struct {
 	ViewOnly  bool                 `json:"view_only,omitempty"`
 	Shared    bool                 `json:"shared,omitempty"`
-	Once      bool                 `json:"once,omitempty"`
-	TakeOver  bool                 `json:"take_over,omitempty"`
-	ExpiresIn int64                `json:"expires_in,omitempty"` // seconds
+	Once      bool                 `json:"once,omitempty"`       // its token ends with its first use
+	TakeOver  bool                 `json:"take_over,omitempty"`  // whether to end sessions that are in the way
+	ExpiresIn int64                `json:"expires_in,omitempty"` // how many seconds it waits for its first use
 	Session   desktop.SessionRules `json:"session,omitzero"`
 }
 
 type guest struct {
 	ViewOnly  bool                 `json:"view_only,omitempty"`
-	ExpiresIn int64                `json:"expires_in,omitempty"` // seconds
-	Label     string               `json:"label,omitempty"`
+	ExpiresIn int64                `json:"expires_in,omitempty"` // how many seconds it waits for its first use
+	Label     string               `json:"label,omitempty"`      // for whom, for lists
 	Session   desktop.SessionRules `json:"session,omitzero"`
 }
 
 type control struct {
-	Action  string `json:"action"`
-	Note    string `json:"note,omitempty"`
-	Session string `json:"session_id,omitempty"`
+	Action  string `json:"action"`               // take, return or request_help
+	Note    string `json:"note,omitempty"`       // what help is needed for
+	Session string `json:"session_id,omitempty"` // that takes the input, if the key has several
 }
 
 type changedKey struct {
@@ -122,8 +122,8 @@ type newKey struct {
 
 type keySettings struct {
 	Name        string            `json:"name,omitempty"`
-	Limit       float64           `json:"limit,omitempty"` // USD
-	LimitReset  string            `json:"limit_reset,omitempty"`
+	Limit       float64           `json:"limit,omitempty"`       // USD
+	LimitReset  string            `json:"limit_reset,omitempty"` // daily, weekly or monthly
 	IncludeBYOK bool              `json:"include_byok_in_limit,omitempty"`
 	Expires     time.Time         `json:"expires_at,omitzero"`
 	Scopes      []string          `json:"scopes,omitempty"`
@@ -137,7 +137,7 @@ type keySettings struct {
 }
 
 type rotation struct {
-	Grace string `json:"grace,omitempty"`
+	Grace string `json:"grace,omitempty"` // how long the replaced secret stays good: "24h"
 }
 
 type deleted struct {
