@@ -1,5 +1,6 @@
 // Package caddymodule is what xcaddy imports: the gatehouse app, its global option, its command and
-// its admin API. It also imports the HTTP handlers and the layer-4 handler.
+// its admin API. It also imports the HTTP handlers, the layer-4 handler and all features
+// (features.go).
 package caddymodule
 
 import (
@@ -15,16 +16,11 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 
-	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/admin" // registers admin.api.gatehouse
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/check"
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
-	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/setup"
-	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/viewer"
 	"github.com/gatehouse-proxy/gatehouse/handlers" // registers the HTTP handlers too
-	_ "github.com/gatehouse-proxy/gatehouse/handlers/console"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-	_ "github.com/gatehouse-proxy/gatehouse/l4vnc" // registers the layer-4 handler
 )
 
 func init() {

@@ -3,8 +3,6 @@ package caddymodule
 import (
 	"embed"
 
-	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/schema" // registers the command schema
-	_ "github.com/gatehouse-proxy/gatehouse/handlers/openapi"   // serves the description of the API
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 )
 

@@ -7,9 +7,9 @@ import (
 )
 
 // serveAbout says what the gateway is and, to those who may know, what it keeps and how it is.
-func serveAbout(x *apiRequest) error {
-	if _, err := x.strictQuery(); err != nil {
+func serveAbout(x *Request) error {
+	if _, err := x.StrictQuery(); err != nil {
 		return err
 	}
-	return x.reply(http.StatusOK, gateway.ReadAbout(x.r.Context(), x.gateway, x.req.Caller.Key))
+	return x.Reply(http.StatusOK, gateway.ReadAbout(x.HTTP.Context(), x.Gateway, x.Req.Caller.Key))
 }

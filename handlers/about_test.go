@@ -15,22 +15,22 @@ import (
 
 func TestAboutTellsEachKeyWhatItMayKnow(t *testing.T) {
 	block := &runtimekeys.Block{Scopes: keys.ChatWrite, Max: 10, Shared: new(policy.Limits)}
-	g := startGateway(t, setup{workstations: true, made: block})
+	g := startGateway(t, setup{Workstations: true, Made: block})
 	for key, want := range map[string]struct{ reads, operates bool }{"chat": {}, "full": {reads: true}, "operator": {true, true}} {
 		a := call(t, g, "GET", "/v1/about", key, "")
-		if a.Code != 200 || a.at(t, "object") != "about" || !strings.HasPrefix(a.at(t, "go_version").(string), "go1.") || a.at(t, "version") != version.Read().Version || a.at(t, "commit") != version.Read().Commit ||
-			a.at(t, "desktops", "domain") != "vnc.example.com" || a.at(t, "desktops", "port") != 5900.0 || a.at(t, "runtime_keys") != true || a.at(t, "cluster") != nil {
+		if a.Code != 200 || a.At(t, "object") != "about" || !strings.HasPrefix(a.At(t, "go_version").(string), "go1.") || a.At(t, "version") != version.Read().Version || a.At(t, "commit") != version.Read().Commit ||
+			a.At(t, "desktops", "domain") != "vnc.example.com" || a.At(t, "desktops", "port") != 5900.0 || a.At(t, "runtime_keys") != true || a.At(t, "cluster") != nil {
 			t.Errorf("%s: %d %s", key, a.Code, a.Body)
 		}
-		reads := a.at(t, "configured_at") == "2026-03-18T12:00:00Z" && a.at(t, "keep", "rows_seconds") == 30*86400.0 &&
-			a.at(t, "keep", "series_seconds") == 400*86400.0 && a.at(t, "keep", "size_bytes") == float64(10<<30)
+		reads := a.At(t, "configured_at") == "2026-03-18T12:00:00Z" && a.At(t, "keep", "rows_seconds") == 30*86400.0 &&
+			a.At(t, "keep", "series_seconds") == 400*86400.0 && a.At(t, "keep", "size_bytes") == float64(10<<30)
 		if reads != want.reads || strings.Contains(a.Body.String(), `"store"`) != want.reads {
 			t.Errorf("%s: %s", key, a.Body)
 		}
-		if want.reads && a.at(t, "store", "bytes").(float64) < 4096 {
+		if want.reads && a.At(t, "store", "bytes").(float64) < 4096 {
 			t.Errorf("%s: %s", key, a.Body)
 		}
-		if operates := a.at(t, "condition", "state") == "ready"; operates != want.operates {
+		if operates := a.At(t, "condition", "state") == "ready"; operates != want.operates {
 			t.Errorf("%s: %s", key, a.Body)
 		}
 	}
@@ -50,14 +50,14 @@ func TestAboutTellsEachKeyWhatItMayKnow(t *testing.T) {
 		{block, "chat", ""},
 		{nil, "operator", ""},
 	} {
-		a := call(t, startGateway(t, setup{made: c.block}), "GET", "/v1/about", c.key, "")
+		a := call(t, startGateway(t, setup{Made: c.block}), "GET", "/v1/about", c.key, "")
 		if shown := strings.Contains(a.Body.String(), "new_keys"); a.Code != 200 || shown != (c.want != "") || !strings.Contains(a.Body.String(), c.want) {
 			t.Errorf("%s with %+v: %d %s", c.key, c.block, a.Code, a.Body)
 		}
 	}
-	call(t, g, "GET", "/v1/about?verbose=1", "chat", "").want(t, 400, "unsupported_parameter", "verbose")
+	call(t, g, "GET", "/v1/about?verbose=1", "chat", "").Want(t, 400, "unsupported_parameter", "verbose")
 	bare := call(t, startGateway(t, setup{}), "GET", "/v1/about", "chat", "")
-	if bare.at(t, "desktops") != nil || bare.at(t, "runtime_keys") != false {
+	if bare.At(t, "desktops") != nil || bare.At(t, "runtime_keys") != false {
 		t.Errorf("%s", bare.Body)
 	}
 }

@@ -80,8 +80,8 @@ func (h *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 		x.writeError(apierror.From(err))
 		return nil
 	}
-	defer x.req.Finish()
-	x.fail(apierror.From(x.req.Require(h.required)))
+	defer x.Req.Finish()
+	x.fail(apierror.From(x.Req.Require(h.required)))
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/handlerstest"
 )
 
 // guarded sends a request through gatehouse_auth and returns what the next handler got, nil if it
@@ -19,14 +20,14 @@ func guarded(t *testing.T, g *gateway.Gateway, required keys.Scope, r *http.Requ
 	t.Helper()
 	a, next := newAnswer(), new(nextHandler)
 	must(t, (&Auth{required: required, gateway: g}).ServeHTTP(a, r, next))
-	if a.heads != 1 || (a.Code == http.StatusTeapot) != (next.got != nil) {
-		t.Errorf("%d statuses, %d", a.heads, a.Code)
+	if a.Heads != 1 || (a.Code == http.StatusTeapot) != (next.Got != nil) {
+		t.Errorf("%d statuses, %d", a.Heads, a.Code)
 	}
-	return a, next.got
+	return a, next.Got
 }
 
 func TestAuthRequiresAllItsScopes(t *testing.T) {
-	ctx := appContext(t)
+	ctx := handlerstest.Context(t, newGateway(t, setup{}))
 	h := &Auth{Scopes: []string{"chat:write", "models:read"}}
 	must(t, h.Provision(ctx))
 	if h.required != keys.ChatWrite|keys.ModelsRead {
@@ -43,21 +44,21 @@ func TestAuthRequiresAllItsScopes(t *testing.T) {
 		}
 	}
 	a, _ := guarded(t, g, 0, newTestRequest("GET", "/internal", "chat", ""))
-	a.want(t, 418, "", "")
+	a.Want(t, 418, "", "")
 }
 
 func TestAuthRefusesInTheFamilysShape(t *testing.T) {
 	g := startGateway(t, setup{})
 	a, _ := guarded(t, g, keys.ModelsRead, newTestRequest("GET", "/internal", "chat", ""))
-	a.want(t, 403, "insufficient_scope", `"chat" has no scope models:read`)
+	a.Want(t, 403, "insufficient_scope", `"chat" has no scope models:read`)
 	a, _ = guarded(t, g, keys.ModelsRead, newTestRequest("GET", "/api/v1/other", "chat", ""))
-	a.want(t, 403, "permission_denied", "models:read")
+	a.Want(t, 403, "permission_denied", "models:read")
 	found := rows(t, g)
 	if len(found) != 2 || found[0].Route != "gatehouse_auth" || found[0].Status != 403 {
 		t.Errorf("rows %+v", found)
 	}
 	a, _ = guarded(t, g, 0, newTestRequest("GET", "/internal", "", ""))
-	if a.want(t, 401, "invalid_api_key", ""); a.Header().Get("WWW-Authenticate") == "" {
+	if a.Want(t, 401, "invalid_api_key", ""); a.Header().Get("WWW-Authenticate") == "" {
 		t.Errorf("headers %v", a.Header())
 	}
 }
@@ -66,11 +67,11 @@ func TestAuthRefusesWhileTheGatewayCannotServe(t *testing.T) {
 	never := newGateway(t, setup{})
 	never.Close()
 	a, _ := guarded(t, never, 0, newTestRequest("GET", "/internal", "full", ""))
-	a.want(t, 503, "shutting_down", "did not start")
+	a.Want(t, 503, "shutting_down", "did not start")
 	replaced := startGateway(t, setup{})
 	replaced.Close()
 	a, _ = guarded(t, replaced, keys.ModelsRead, newTestRequest("GET", "/internal", "chat", ""))
-	a.want(t, 503, "shutting_down", "was replaced")
+	a.Want(t, 503, "shutting_down", "was replaced")
 }
 
 func TestTheNextHandlerGetsTheCallerAndNoKey(t *testing.T) {
@@ -145,8 +146,8 @@ func TestALaterEndpointReusesTheCaller(t *testing.T) {
 			return (&Gatehouse{gateway: g}).ServeHTTP(w, r, new(nextHandler))
 		})
 		must(t, (&Auth{gateway: g}).ServeHTTP(a, newTestRequest("GET", "/v1/models", key, ""), next))
-		if a.Code != status || a.heads != 1 {
-			t.Errorf("key %s: %d, %d statuses: %s", key, a.Code, a.heads, a.Body)
+		if a.Code != status || a.Heads != 1 {
+			t.Errorf("key %s: %d, %d statuses: %s", key, a.Code, a.Heads, a.Body)
 		}
 	}
 }
@@ -169,5 +170,5 @@ func TestPreflightsPassAuthWithoutOverridesAndKey(t *testing.T) {
 	}
 	// One with a body is no preflight of a browser.
 	a, _ := guarded(t, startGateway(t, setup{}), 0, asPreflight(newTestRequest("OPTIONS", "/internal", "", "x")))
-	a.want(t, 401, "invalid_api_key", "")
+	a.Want(t, 401, "invalid_api_key", "")
 }

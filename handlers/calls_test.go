@@ -84,7 +84,7 @@ func TestCallsAreAnswered(t *testing.T) {
 		{"/api/v1/responses", streamed(ask), "/v1/responses", "text/event-stream", []string{"event: response.completed\n"}, nil, true},
 	} {
 		var acme spoken
-		g := startGateway(t, setup{provider: acme.roundTrip})
+		g := startGateway(t, setup{Provider: acme.roundTrip})
 		a := call(t, g, "POST", c.path, "chat", c.body)
 		text := a.Body.String()
 		if a.Code != 200 || a.Header().Get("Content-Type") != c.media || acme.path != c.upstream || !strings.Contains(acme.body, `"model":"m"`) {
@@ -115,7 +115,7 @@ func TestCallsAreAnswered(t *testing.T) {
 }
 
 func TestFailedCallsAreAnsweredInTheFamilysShape(t *testing.T) {
-	g := startGateway(t, setup{provider: answering(500, "application/json", `{"error":{"message":"no"}}`)})
+	g := startGateway(t, setup{Provider: answering(500, "application/json", `{"error":{"message":"no"}}`)})
 	for _, stream := range []bool{false, true} {
 		for path, code := range map[string]string{
 			"/v1/chat/completions": "upstream_error", "/api/v1/chat/completions": "provider_unavailable",
@@ -129,7 +129,7 @@ func TestFailedCallsAreAnsweredInTheFamilysShape(t *testing.T) {
 				body = streamed(body)
 			}
 			a := call(t, g, "POST", path, "chat", body)
-			if a.want(t, 502, code, ""); a.Header().Get("Retry-After") == "" {
+			if a.Want(t, 502, code, ""); a.Header().Get("Retry-After") == "" {
 				t.Errorf("%s: %v", path, a.Header())
 			}
 		}

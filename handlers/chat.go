@@ -5,4 +5,4 @@ import (
 )
 
 // serveChat answers a chat completion.
-func serveChat(x *apiRequest) error { return x.call(wire.Chat) }
+func serveChat(x *Request) error { return x.Call(wire.Chat) }

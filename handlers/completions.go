@@ -5,4 +5,4 @@ import (
 )
 
 // serveCompletions answers a call of OpenAI's older API, which continues a text.
-func serveCompletions(x *apiRequest) error { return x.call(wire.Completions) }
+func serveCompletions(x *Request) error { return x.Call(wire.Completions) }

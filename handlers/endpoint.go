@@ -3,7 +3,6 @@ package handlers
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -13,14 +12,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
-
-// Each endpoint of the table is a module and a directive of its own.
-func init() {
-	for _, name := range endpointNames() {
-		caddy.RegisterModule(Endpoint{name: name})
-		register("gatehouse_"+name, "respond", func() directive { return &Endpoint{name: name} })
-	}
-}
 
 // Endpoint serves one endpoint of the route table on the paths that the site's routes choose, as
 // http.handlers.gatehouse_<name>. The key needs the scope of the endpoint in the table. A request
@@ -89,10 +80,10 @@ func defaultFamily(name string, r *http.Request) api.API {
 	if strings.Contains(r.URL.Path, api.OpenRouterPrefix) {
 		byPath = api.OpenRouter{}
 	}
-	switch {
-	case onlyFamily(name) != nil:
-		return onlyFamily(name)
-	case name == modelsEndpoint.name:
+	if owner := theTable().owners[name]; owner != nil {
+		return owner
+	}
+	if name == modelsEndpoint.Name {
 		return api.ByHeader(r.Header, byPath)
 	}
 	return byPath
@@ -100,10 +91,10 @@ func defaultFamily(name string, r *http.Request) api.API {
 
 // checkFamily refuses a family that does not have the endpoint, or that cannot show its answers.
 func checkFamily(name string, a api.API) error {
-	if name == modelsEndpoint.name {
+	if name == modelsEndpoint.Name {
 		return nil
 	}
-	owner := onlyFamily(name)
+	owner := theTable().owners[name]
 	if owner == a {
 		return nil
 	}
@@ -113,29 +104,6 @@ func checkFamily(name string, a api.API) error {
 	return fmt.Errorf("gatehouse_%s: the family %s does not have it", name, a.Name())
 }
 
-// onlyFamily returns the one family that has endpoints of this name, nil if OpenAI's and OpenRouter's do.
-func onlyFamily(name string) api.API {
-	switch name {
-	case messagesEndpoint.name, countEndpoint.name:
-		return api.Anthropic{}
-	case generateEndpoint.name:
-		return api.Google{}
-	case mcpEndpoint.name:
-		return api.MCP{}
-	}
-	return nil
-}
-
-// endpointNames returns the names in the table, each once.
-func endpointNames() (names []string) {
-	for _, r := range routes {
-		if !slices.Contains(names, r.endpoint.name) {
-			names = append(names, r.endpoint.name)
-		}
-	}
-	return names
-}
-
 // matchEndpoint returns what the table has for the end of a path, if that is an endpoint of this
 // name; the path may begin with anything. An endpoint that is the only one of its name, and needs
 // no name in its path, matches every path. It returns nil for an unknown path. The match has no
@@ -143,22 +111,22 @@ func endpointNames() (names []string) {
 func matchEndpoint(name, path string) *match {
 	for rest := path; rest != ""; rest = afterSegment(rest) {
 		for _, prefix := range []string{api.OpenAIPrefix, api.OpenRouterPrefix, api.GooglePrefix, api.MCPPrefix} {
-			if m := matchPath(prefix + rest); m != nil && m.endpoints[0].name == name {
-				return &match{endpoints: m.endpoints, name: m.name, item: m.item}
+			if m := matchPath(prefix + rest); m != nil && m.operations[0].Name == name {
+				return &match{operations: m.operations, name: m.name, item: m.item}
 			}
 		}
 	}
-	var only *endpoint
-	for _, r := range routes {
-		if r.endpoint.name != name {
+	var only *Operation
+	for _, r := range registered {
+		if r.Operation.Name != name {
 			continue
 		}
-		if strings.Contains(r.path, "{") || only != nil && r.endpoint != only {
+		if strings.Contains(r.Path, "{") || only != nil && r.Operation != only {
 			return nil
 		}
-		only = r.endpoint
+		only = r.Operation
 	}
-	return &match{endpoints: []*endpoint{only}}
+	return &match{operations: []*Operation{only}}
 }
 
 // afterSegment returns the path after its first segment.

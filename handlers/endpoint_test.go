@@ -1,13 +1,11 @@
 package handlers
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/caddyserver/caddy/v2"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/handlerstest"
 )
 
 func TestSingleEndpointsFindNamesInAnyPath(t *testing.T) {
@@ -32,7 +30,7 @@ func TestSingleEndpointsFindNamesInAnyPath(t *testing.T) {
 	} {
 		got := ""
 		if p := matchEndpoint(c.endpoint, c.path); p != nil {
-			got = strings.TrimSpace(strings.TrimSpace(p.endpoints[0].name+" "+p.name) + " " + p.item)
+			got = strings.TrimSpace(strings.TrimSpace(p.operations[0].Name+" "+p.name) + " " + p.item)
 		}
 		if got != c.want {
 			t.Errorf("%s at %q: %q, want %q", c.endpoint, c.path, got, c.want)
@@ -40,22 +38,8 @@ func TestSingleEndpointsFindNamesInAnyPath(t *testing.T) {
 	}
 }
 
-func TestEveryEndpointOfTheTableIsAModule(t *testing.T) {
-	want := []string{"models", "chat", "responses", "input_tokens", "compact", "stored_responses", "embeddings", "rerank", "moderations", "completions", "images", "image_edits", "speech", "transcriptions", "translations", "about", "providers", "mcp_servers", "messages", "count_tokens", "gemini", "workstations", "vnc_socket", "vnc_url", "screen", "mcp", "sessions", "recordings", "model_count", "model_endpoints", "router_images", "embedding_models", "image_models", "activity", "activity_series", "generation", "key", "limits", "keys", "credits"}
-	if got := endpointNames(); !slices.Equal(got, want) {
-		t.Errorf("names %v, want %v", got, want)
-	}
-	for _, name := range want {
-		info, err := caddy.GetModule("http.handlers.gatehouse_" + name)
-		must(t, err)
-		if made := info.New().CaddyModule().ID; made != info.ID {
-			t.Errorf("%s makes a %s", info.ID, made)
-		}
-	}
-}
-
 func TestAFamilyIsChecked(t *testing.T) {
-	ctx := appContext(t)
+	ctx := handlerstest.Context(t, newGateway(t, setup{}))
 	for family, want := range map[string]string{"": "", "openai": "openai", "openrouter": "openrouter"} {
 		e := &Endpoint{name: "chat", Family: family}
 		must(t, e.Provision(ctx))
@@ -69,7 +53,7 @@ func TestAFamilyIsChecked(t *testing.T) {
 }
 
 func TestSingleEndpointsAnswerOnOtherPaths(t *testing.T) {
-	g := startGateway(t, setup{workstations: true})
+	g := startGateway(t, setup{Workstations: true})
 	for _, c := range []struct {
 		endpoint, family, method, path string
 		status                         int
@@ -110,7 +94,7 @@ func TestSingleEndpointsAnswerOnOtherPaths(t *testing.T) {
 			t.Errorf("%s %s at %s: recorded as %q, want %q", c.endpoint, c.family, c.path, route, c.route)
 		}
 	}
-	send(t, &Endpoint{name: "vnc_url", gateway: g}, newTestRequest("POST", "/lab", "", "")).want(t, 404, "unknown_url", "unknown URL (POST /lab)")
-	send(t, &Endpoint{name: "models", gateway: g}, newTestRequest("GET", "/llm/models", "", "")).want(t, 401, "invalid_api_key", "")
-	send(t, &Endpoint{name: "models", gateway: g}, newTestRequest("GET", "/llm/models", "chat", "")).want(t, 403, "insufficient_scope", "")
+	send(t, &Endpoint{name: "vnc_url", gateway: g}, newTestRequest("POST", "/lab", "", "")).Want(t, 404, "unknown_url", "unknown URL (POST /lab)")
+	send(t, &Endpoint{name: "models", gateway: g}, newTestRequest("GET", "/llm/models", "", "")).Want(t, 401, "invalid_api_key", "")
+	send(t, &Endpoint{name: "models", gateway: g}, newTestRequest("GET", "/llm/models", "chat", "")).Want(t, 403, "insufficient_scope", "")
 }

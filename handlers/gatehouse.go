@@ -4,6 +4,9 @@
 // http.handlers.gatehouse_<endpoint> serves one endpoint wherever a route puts it;
 // http.handlers.gatehouse_auth only authenticates. Each asks the gatehouse app for its gateway. No
 // endpoint runs for a caller who was not authenticated.
+//
+// The table has the rows of routes.go, and those that features register with [Register]; an
+// endpoint is a function that gets a [Request].
 package handlers
 
 import (
@@ -46,7 +49,7 @@ func (h *Gatehouse) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 		return next.ServeHTTP(w, r)
 	}
 	// A wrong base URL can look like the path of a response, with another method.
-	if found := matchRequest(r); found != nil && (found.endpoint(r.Method) != nil || findWrong(wrongBelow, r.URL.Path) == nil) {
+	if found := matchRequest(r); found != nil && (found.operation(r.Method) != nil || findWrong(wrongBelow, r.URL.Path) == nil) {
 		return serve(h.gateway, w, r, found)
 	}
 	a, ours := api.Of(r.URL.Path)

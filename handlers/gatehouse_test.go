@@ -8,47 +8,19 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
-	_ "github.com/caddyserver/caddy/v2/modules/filestorage" // the storage of appContext
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/handlerstest"
 )
 
-// testApp is the gatehouse app of the tests: handlers find their gateway in it.
-type testApp struct{}
-
-var appGateway *gateway.Gateway
-
-func init() { caddy.RegisterModule(testApp{}) }
-
-func (testApp) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: caddykit.AppName, New: func() caddy.Module { return new(testApp) }}
-}
-func (testApp) Start() error           { return nil }
-func (testApp) Stop() error            { return nil }
-func (testApp) Parts() []any           { return []any{appGateway} }
-func (testApp) Listens([]string) error { return nil }
-
-// appContext is the context of a configuration with the app.
-func appContext(t *testing.T) caddy.Context {
-	t.Helper()
-	appGateway = new(gateway.Gateway)
-	ctx, err := caddy.ProvisionContext(&caddy.Config{
-		StorageRaw: []byte(`{"module": "file_system", "root": "` + t.TempDir() + `"}`),
-		AppsRaw:    caddy.ModuleMap{caddykit.AppName: []byte("{}")},
-	})
-	must(t, err)
-	return ctx
-}
-
 func TestHandlersFindTheirGateway(t *testing.T) {
-	ctx := appContext(t)
+	g := newGateway(t, setup{})
 	all, auth, chat := new(Gatehouse), new(Auth), &Endpoint{name: "chat"}
 	for _, h := range []caddy.Provisioner{all, auth, chat} {
-		must(t, h.Provision(ctx))
+		must(t, h.Provision(handlerstest.Context(t, g)))
 	}
-	if all.gateway != appGateway || auth.gateway != appGateway || chat.gateway != appGateway {
+	if all.gateway != g || auth.gateway != g || chat.gateway != g {
 		t.Error("a handler has another gateway than the app's")
 	}
 	without, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
@@ -74,14 +46,14 @@ func TestModulesHaveTheirNames(t *testing.T) {
 
 func TestUnknownPathsBelowThePrefixesAreRefused(t *testing.T) {
 	g := startGateway(t, setup{})
-	call(t, g, "GET", "/v1/assistants", "full", "").want(t, 404, "unknown_url", "unknown URL (GET /v1/assistants)")
-	call(t, g, "POST", "/v1/", "", "").want(t, 404, "unknown_url", "unknown URL (POST /v1/)")
+	call(t, g, "GET", "/v1/assistants", "full", "").Want(t, 404, "unknown_url", "unknown URL (GET /v1/assistants)")
+	call(t, g, "POST", "/v1/", "", "").Want(t, 404, "unknown_url", "unknown URL (POST /v1/)")
 	a := call(t, g, "GET", "/api/v1/guardrails", "full", "")
-	a.want(t, 404, "not_found", "unknown URL (GET /api/v1/guardrails)")
+	a.Want(t, 404, "not_found", "unknown URL (GET /api/v1/guardrails)")
 	if a.Header().Get(api.RequestIDHeader) == "" || a.Header().Get(api.GenerationIDHeader) == "" {
 		t.Errorf("headers %v", a.Header())
 	}
-	call(t, g, "GET", "/elsewhere", "full", "").want(t, http.StatusTeapot, "", "")
+	call(t, g, "GET", "/elsewhere", "full", "").Want(t, http.StatusTeapot, "", "")
 }
 
 // asPreflight makes a request a CORS preflight.
@@ -95,9 +67,9 @@ func asPreflight(r *http.Request) *http.Request {
 func TestPreflightsAreLeftToTheSite(t *testing.T) {
 	g := startGateway(t, setup{})
 	h := &Gatehouse{gateway: g}
-	send(t, h, asPreflight(newTestRequest("OPTIONS", "/v1/models", "", ""))).want(t, http.StatusTeapot, "", "")
-	send(t, &Endpoint{name: "models", gateway: g}, asPreflight(newTestRequest("OPTIONS", "/v1/models", "", ""))).want(t, http.StatusTeapot, "", "")
-	call(t, g, "OPTIONS", "/v1/models", "", "").want(t, 405, "method_not_allowed", "")
+	send(t, h, asPreflight(newTestRequest("OPTIONS", "/v1/models", "", ""))).Want(t, http.StatusTeapot, "", "")
+	send(t, &Endpoint{name: "models", gateway: g}, asPreflight(newTestRequest("OPTIONS", "/v1/models", "", ""))).Want(t, http.StatusTeapot, "", "")
+	call(t, g, "OPTIONS", "/v1/models", "", "").Want(t, 405, "method_not_allowed", "")
 }
 
 func TestOnlyARealPreflightIsLeftToTheSite(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 )
 
 func TestGuestsAreInvitedByThoseWhoMay(t *testing.T) {
-	g := startGateway(t, setup{workstations: true})
+	g := startGateway(t, setup{Workstations: true})
 	host := open(t, g, call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", ""))
 	path := "/v1/sessions/" + host + "/guests"
 	for _, c := range []struct{ key, body, code, text string }{
@@ -30,11 +30,11 @@ func TestGuestsAreInvitedByThoseWhoMay(t *testing.T) {
 		if status == 0 {
 			status = 400
 		}
-		a.want(t, status, c.code, c.text)
+		a.Want(t, status, c.code, c.text)
 		if c.code != "" {
 			continue
 		}
-		if a.at(t, "session_id") != host || a.at(t, "workstation_id") != "desk1" || a.at(t, "session", "view_only") != (c.key == "observer") || a.at(t, "guest_id") == nil {
+		if a.At(t, "session_id") != host || a.At(t, "workstation_id") != "desk1" || a.At(t, "session", "view_only") != (c.key == "observer") || a.At(t, "guest_id") == nil {
 			t.Errorf("%s: %s", c.key, a.Body)
 		}
 		open(t, g, a)
@@ -42,7 +42,7 @@ func TestGuestsAreInvitedByThoseWhoMay(t *testing.T) {
 	list := call(t, g, "GET", "/v1/sessions", "observer", "")
 	seen := map[any]int{} // by label
 	for i := range 3 {
-		at := func(member string) any { return list.at(t, "data", i, member) }
+		at := func(member string) any { return list.At(t, "data", i, member) }
 		switch label := at("label"); {
 		case label == nil && at("session_id") == host && at("guests") == 2.0 && at("role") == nil,
 			label == "helpdesk" && at("view_only") == false && at("role") == "guest" && at("joined") == host,
@@ -58,11 +58,11 @@ func TestGuestsAreInvitedByThoseWhoMay(t *testing.T) {
 	}) {
 		t.Error("no row")
 	}
-	call(t, g, "POST", path, "connect", "").want(t, 200, "", "")
-	call(t, g, "POST", path, "connect", "").want(t, 429, "workstation_guests_exceeded", "may have 3 guests")
+	call(t, g, "POST", path, "connect", "").Want(t, 200, "", "")
+	call(t, g, "POST", path, "connect", "").Want(t, 429, "workstation_guests_exceeded", "may have 3 guests")
 	call(t, g, "DELETE", "/v1/sessions/"+host, "connect", "")
-	if left := call(t, g, "GET", "/v1/sessions", "manage", ""); left.at(t, "data", 0) != nil {
+	if left := call(t, g, "GET", "/v1/sessions", "manage", ""); left.At(t, "data", 0) != nil {
 		t.Errorf("without the host: %s", left.Body)
 	}
-	call(t, g, "POST", path, "connect", "").want(t, 404, "not_found", host)
+	call(t, g, "POST", path, "connect", "").Want(t, 404, "not_found", host)
 }

@@ -30,7 +30,7 @@ func newHealth(g *gateway.Gateway) *Health {
 }
 
 func TestProbesOfAGatewayThatServes(t *testing.T) {
-	h := newHealth(startGateway(t, setup{workstations: true}))
+	h := newHealth(startGateway(t, setup{Workstations: true}))
 	for path, body := range map[string]string{
 		"/healthz": `{"status":"alive"}`,
 		"/readyz":  `{"status":"ready","parts":{"ledger":"ok","providers":"ok","store":"ok","vnc":"ok"}}`,
@@ -72,8 +72,8 @@ func TestAGatewayIsNotReadyBeforeItsStart(t *testing.T) {
 // A reload starts the next configuration beside the running one, whose listener it may already have.
 func TestAReloadDoesNotEndReadiness(t *testing.T) {
 	state := gateway.NewState(t.TempDir(), func() time.Time { return noon })
-	startGateway(t, setup{state: state})
-	if w := probe(t, newHealth(newGateway(t, setup{state: state})), "GET", "/readyz"); w.Code != 200 {
+	startGateway(t, setup{State: state})
+	if w := probe(t, newHealth(newGateway(t, setup{State: state})), "GET", "/readyz"); w.Code != 200 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
@@ -81,7 +81,7 @@ func TestAReloadDoesNotEndReadiness(t *testing.T) {
 // One broken provider must not empty a balancer.
 func TestAnUnhealthyProviderIsNamedToNobodyAndLeavesTheGatewayReady(t *testing.T) {
 	state := gateway.NewState(t.TempDir(), func() time.Time { return noon })
-	g := startGateway(t, setup{state: state})
+	g := startGateway(t, setup{State: state})
 	trial := state.Health.Begin("acme/m", false)
 	trial.End(failover.Result{Class: failover.Lasting})
 	w := probe(t, newHealth(g), "GET", "/readyz")

@@ -4,10 +4,10 @@ import "github.com/gatehouse-proxy/gatehouse/internal/report"
 
 // serveLimits answers with the limits that the key may see, and what is used of them: those of its
 // tenant with limits:read, else its own.
-func serveLimits(x *apiRequest) error {
-	q, err := x.strictQuery(report.LimitsParams()...)
+func serveLimits(x *Request) error {
+	q, err := x.StrictQuery(report.LimitsParams()...)
 	if err != nil {
 		return err
 	}
-	return x.succeed(report.Limits(x.r.Context(), x.gateway.Requests(), x.req.Caller.Key, q))
+	return x.Succeed(report.Limits(x.HTTP.Context(), x.Gateway.Requests(), x.Req.Caller.Key, q))
 }

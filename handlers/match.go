@@ -8,43 +8,12 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
-// match is what the table has for a path: one endpoint for each method, and the names in the path.
+// match is what the table has for a path: one operation for each method, and the names in the path.
 type match struct {
-	api       api.API
-	endpoints []*endpoint
-	name      string // {id}, or the rest of the path
-	item      string // {session}
-}
-
-// The table by the kind of its paths, each path once with all its endpoints.
-var exactPaths, modelPaths, patternPaths = func() (exact map[string]*match, models, patterns []pathMatch) {
-	exact = make(map[string]*match, len(routes))
-	paths := make(map[string]*match, len(routes))
-	for i := range routes {
-		r := &routes[i]
-		if m := paths[r.path]; m != nil {
-			m.endpoints = append(m.endpoints, r.endpoint)
-			continue
-		}
-		m := &match{api: r.api, endpoints: []*endpoint{r.endpoint}}
-		paths[r.path] = m
-		switch {
-		case strings.HasSuffix(r.path, "/"), strings.Contains(r.path, "{model}"):
-			models = append(models, pathMatch{r.path, m})
-		case strings.Contains(r.path, "{"):
-			patterns = append(patterns, pathMatch{r.path, m})
-		default:
-			if exact[r.path] = m; r.path == syncPath {
-				m.name = "sync"
-			}
-		}
-	}
-	return exact, models, patterns
-}()
-
-type pathMatch struct {
-	path string
-	*match
+	api        api.API
+	operations []*Operation
+	name       string // {id}, or the rest of the path
+	item       string // {session}
 }
 
 // matchRequest returns what is served for a request, nil if there is nothing. The lists of models of
@@ -63,8 +32,8 @@ func matchRequest(r *http.Request) *match {
 			m = matchPath("/v1/models/" + path)
 		}
 	}
-	if m != nil && m.endpoints[0] == modelsEndpoint {
-		return &match{api: a, endpoints: m.endpoints, name: m.name}
+	if m != nil && m.operations[0] == modelsEndpoint {
+		return &match{api: a, operations: m.operations, name: m.name}
 	}
 	return m
 }
@@ -91,22 +60,22 @@ func googlePath(r *http.Request) (path string, ok bool) {
 
 // matchPath returns what is served at a path that net/http has decoded, nil if there is nothing.
 func matchPath(path string) *match {
-	if p := exactPaths[path]; p != nil {
+	if p := theTable().exact[path]; p != nil {
 		return p
 	}
 	if clean := cleanPath(path); clean != path {
 		return matchPath(clean)
 	}
-	for _, p := range modelPaths {
+	for _, p := range theTable().models {
 		before, after, _ := strings.Cut(p.path, "{model}")
 		rest, begins := strings.CutPrefix(path, before)
 		if name, ends := strings.CutSuffix(rest, after); begins && ends && name != "" {
-			return &match{api: p.api, endpoints: p.endpoints, name: name}
+			return &match{api: p.api, operations: p.operations, name: name}
 		}
 	}
-	for _, p := range patternPaths {
+	for _, p := range theTable().patterns {
 		if names, ok := segments(p.path, path); ok {
-			return &match{api: p.api, endpoints: p.endpoints, name: names[0], item: names[1]}
+			return &match{api: p.api, operations: p.operations, name: names[0], item: names[1]}
 		}
 	}
 	return nil
@@ -151,10 +120,10 @@ func cutSegment(path *string) (segment string, more bool) {
 	return segment, more
 }
 
-// endpoint returns the endpoint for a method, nil if there is none.
-func (m *match) endpoint(method string) *endpoint {
-	for _, e := range m.endpoints {
-		if method == e.method || method == http.MethodHead && e.method == http.MethodGet {
+// operation returns the one for a method, nil if there is none.
+func (m *match) operation(method string) *Operation {
+	for _, e := range m.operations {
+		if method == e.Method || method == http.MethodHead && e.Method == http.MethodGet {
 			return e
 		}
 	}
@@ -163,9 +132,9 @@ func (m *match) endpoint(method string) *endpoint {
 
 // allowed returns the methods of a match.
 func (m *match) allowed() []string {
-	methods := make([]string, len(m.endpoints))
-	for i, e := range m.endpoints {
-		methods[i] = e.method
+	methods := make([]string, len(m.operations))
+	for i, e := range m.operations {
+		methods[i] = e.Method
 	}
 	return methods
 }

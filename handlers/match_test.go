@@ -9,63 +9,61 @@ import (
 
 func TestRoutesAreFoundAsBaseURLsAreWritten(t *testing.T) {
 	for path, want := range map[string]string{
-		"/v1/models":                         "openai models",
-		"/v1/models/":                        "openai models",
-		"/v1/models/openai/gpt-4o":           "openai models openai/gpt-4o",
-		"/v1/models/openrouter/a/b:free":     "openai models openrouter/a/b:free",
-		"/v1/models/openai/gpt-4o/":          "openai models openai/gpt-4o",
-		"/v1/chat/completions":               "openai chat",
-		"/v1//chat/completions":              "openai chat",
-		"//v1/chat/completions/":             "openai chat",
-		"/v1/responses":                      "openai responses",
-		"/api/v1/models":                     "openrouter models",
-		"/api/v1/model/openai/gpt-4o":        "openrouter models openai/gpt-4o",
-		"/api/v1/chat/completions":           "openrouter chat",
-		"/api/v1/responses":                  "openrouter responses",
-		"/api/v1/activity":                   "openrouter activity",
-		"/api/v1/generation":                 "openrouter generation",
-		"/api/v1/key":                        "openrouter key",
-		"/v1/workstations":                   "openai workstations",
-		"/v1/workstations/":                  "openai workstations",
-		"/v1/workstations/d1":                "openai workstations d1",
-		"/v1/workstations//d1":               "openai workstations d1",
-		"/v1/workstations/d1/vnc":            "openai vnc_url d1",
-		"/v1/workstations/d1/vnc/x":          "",
-		"/v1/workstations/d1/sessions":       "openai workstations d1",
-		"/v1/workstations/d1/sessions/s":     "openai workstations d1 s",
-		"/v1/workstations/{id}":              "openai workstations {id}",
-		"/api/v1/workstations":               "",
-		"/v1/activity":                       "",
-		"/v1/chat":                           "",
-		"/v1/chat/completions/extra":         "",
-		"/v1/responses/resp_1":               "openai stored_responses resp_1",
-		"/v1/responses/resp_1/input_items":   "openai stored_responses resp_1",
-		"/v1/responses/resp_1/cancel":        "openai stored_responses resp_1",
-		"/v1/responses/resp_1/output":        "",
-		"/v1/responses/input_tokens":         "openai input_tokens",
-		"/v1/responses/compact":              "openai compact",
-		"/api/v1/responses/resp_1":           "",
-		"/api/v1/models/openai/gpt-4o":       "",
-		"/api/v1/model":                      "",
-		"/api/v1/model/":                     "",
-		"/api/v1/models/count":               "openrouter model_count",
-		"/api/v1/models/a/endpoints":         "openrouter model_endpoints a",
-		"/api/v1/models/a/b/c/endpoints":     "openrouter model_endpoints a/b/c",
-		"/api/v1/models/endpoints":           "",
-		"/api/v1/models//endpoints":          "",
-		"/v1beta/models":                     "google models",
-		"/v1beta/models/g/a:b":               "google models g/a:b",
-		"/v1beta/models/g/a:b:countTokens":   "google gemini g/a:b",
-		"/v1beta/models/g/a:generateContent": "google gemini g/a",
-		"/v1beta/models/:generateContent":    "google models :generateContent",
-		"/v1beta/files":                      "",
-		"/V1/models":                         "",
-		"/":                                  "",
-		"":                                   "",
+		"/v1/models":                       "openai models",
+		"/v1/models/":                      "openai models",
+		"/v1/models/openai/gpt-4o":         "openai models openai/gpt-4o",
+		"/v1/models/openrouter/a/b:free":   "openai models openrouter/a/b:free",
+		"/v1/models/openai/gpt-4o/":        "openai models openai/gpt-4o",
+		"/v1/chat/completions":             "openai chat",
+		"/v1//chat/completions":            "openai chat",
+		"//v1/chat/completions/":           "openai chat",
+		"/v1/responses":                    "openai responses",
+		"/api/v1/models":                   "openrouter models",
+		"/api/v1/model/openai/gpt-4o":      "openrouter models openai/gpt-4o",
+		"/api/v1/chat/completions":         "openrouter chat",
+		"/api/v1/responses":                "openrouter responses",
+		"/api/v1/activity":                 "openrouter activity",
+		"/api/v1/generation":               "openrouter generation",
+		"/api/v1/key":                      "openrouter key",
+		"/v1/workstations":                 "openai workstations",
+		"/v1/workstations/":                "openai workstations",
+		"/v1/workstations/d1":              "openai workstations d1",
+		"/v1/workstations//d1":             "openai workstations d1",
+		"/v1/workstations/d1/vnc":          "openai vnc_url d1",
+		"/v1/workstations/d1/vnc/x":        "",
+		"/v1/workstations/d1/sessions":     "openai workstations d1",
+		"/v1/workstations/d1/sessions/s":   "openai workstations d1 s",
+		"/v1/workstations/{id}":            "openai workstations {id}",
+		"/api/v1/workstations":             "",
+		"/v1/activity":                     "",
+		"/v1/chat":                         "",
+		"/v1/chat/completions/extra":       "",
+		"/v1/responses/resp_1":             "openai stored_responses resp_1",
+		"/v1/responses/resp_1/input_items": "openai stored_responses resp_1",
+		"/v1/responses/resp_1/cancel":      "openai stored_responses resp_1",
+		"/v1/responses/resp_1/output":      "",
+		"/v1/responses/input_tokens":       "openai input_tokens",
+		"/v1/responses/compact":            "openai compact",
+		"/api/v1/responses/resp_1":         "",
+		"/api/v1/models/openai/gpt-4o":     "",
+		"/api/v1/model":                    "",
+		"/api/v1/model/":                   "",
+		"/api/v1/models/count":             "openrouter model_count",
+		"/api/v1/models/a/endpoints":       "openrouter model_endpoints a",
+		"/api/v1/models/a/b/c/endpoints":   "openrouter model_endpoints a/b/c",
+		"/api/v1/models/endpoints":         "",
+		"/api/v1/models//endpoints":        "",
+		"/v1beta/models":                   "google models",
+		"/v1beta/models/g/a:b":             "google models g/a:b",
+		"/v1beta/models/:generateContent":  "google models :generateContent",
+		"/v1beta/files":                    "",
+		"/V1/models":                       "",
+		"/":                                "",
+		"":                                 "",
 	} {
 		got := ""
 		if p := matchPath(path); p != nil {
-			got = p.api.Name() + " " + p.endpoints[0].name
+			got = p.api.Name() + " " + p.operations[0].Name
 			for _, name := range []string{p.name, p.item} {
 				if name != "" {
 					got += " " + name
@@ -91,7 +89,7 @@ func TestOnlySlashesAreForgiven(t *testing.T) {
 func TestMethodsOfAPath(t *testing.T) {
 	for _, c := range []struct {
 		method, path string
-		want         *endpoint
+		want         *Operation
 	}{
 		{"GET", "/v1/models", modelsEndpoint},
 		{"HEAD", "/v1/models", modelsEndpoint},
@@ -106,7 +104,7 @@ func TestMethodsOfAPath(t *testing.T) {
 		{"DELETE", "/v1/workstations/d1/sessions/s1", endSessionEndpoint},
 		{"GET", "/v1/workstations/d1/sessions", sessionsEndpoint},
 	} {
-		if got := matchPath(c.path).endpoint(c.method); got != c.want {
+		if got := matchPath(c.path).operation(c.method); got != c.want {
 			t.Errorf("%s %s: %+v", c.method, c.path, got)
 		}
 	}
@@ -118,7 +116,7 @@ func TestAWrongMethodIsToldTheRightOnes(t *testing.T) {
 		"/v1/models": "GET", "/v1/chat/completions": "POST", "/v1/workstations/d1": "GET, PUT, DELETE", "/v1/workstations/d1/vnc": "POST",
 	} {
 		a := call(t, g, "PATCH", path, "", "")
-		a.want(t, 405, "method_not_allowed", "PATCH is not possible on "+path+"; use "+allow)
+		a.Want(t, 405, "method_not_allowed", "PATCH is not possible on "+path+"; use "+allow)
 		if got := a.Header().Get("Allow"); got != allow {
 			t.Errorf("%s: Allow %q", path, got)
 		}
@@ -157,18 +155,17 @@ func TestOpeningHandshakesOfWebSockets(t *testing.T) {
 // The SDKs of several families have the same paths; Google's have three versions.
 func TestFamiliesOfOnePathAreToldApart(t *testing.T) {
 	for request, want := range map[string]string{
-		"GET /v1/models":                                         "openai",
-		"GET /v1/models X-Goog-Api-Key":                          "google",
-		"GET /v1/models/a/b X-Goog-Api-Client":                   "google",
-		"GET /v1/models Anthropic-Version":                       "anthropic",
-		"GET /v1/files X-Goog-Api-Key":                           "",
-		"POST /v1/models/a/b:generateContent":                    "google",
-		"POST /v1alpha/models/a/b:countTokens":                   "google",
-		"GET /v1alpha/models X-Goog-Api-Key":                     "google",
-		"POST /v1/models/a/b":                                    "openai",
-		"POST /v1/chat/completions X-Goog-Api-Key":               "openai",
-		"GET /api/v1/models X-Goog-Api-Key":                      "openrouter",
-		"POST /v1beta/models/a/b:embedContent Anthropic-Version": "google",
+		"GET /v1/models":                           "openai",
+		"GET /v1/models X-Goog-Api-Key":            "google",
+		"GET /v1/models/a/b X-Goog-Api-Client":     "google",
+		"GET /v1/models Anthropic-Version":         "anthropic",
+		"GET /v1/files X-Goog-Api-Key":             "",
+		"POST /v1/models/a/b:generateContent":      "google",
+		"POST /v1alpha/models/a/b:countTokens":     "google",
+		"GET /v1alpha/models X-Goog-Api-Key":       "google",
+		"POST /v1/models/a/b":                      "openai",
+		"POST /v1/chat/completions X-Goog-Api-Key": "openai",
+		"GET /api/v1/models X-Goog-Api-Key":        "openrouter",
 	} {
 		parts := append(strings.Fields(request), "X")
 		r := &http.Request{Method: parts[0], URL: &url.URL{Path: parts[1]}, Header: http.Header{parts[2]: {"x"}}}

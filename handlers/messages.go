@@ -9,21 +9,21 @@ import (
 )
 
 // serveMessages answers a call of Anthropic's Messages API.
-func serveMessages(x *apiRequest) error {
+func serveMessages(x *Request) error {
 	if atOpenRouters(x) {
-		return x.call(wire.RouterMessages)
+		return x.Call(wire.RouterMessages)
 	}
-	return x.call(wire.Messages)
+	return x.Call(wire.Messages)
 }
 
 // serveCountTokens answers how many tokens the prompt of such a call has.
-func serveCountTokens(x *apiRequest) error {
+func serveCountTokens(x *Request) error {
 	op := wire.CountTokens
 	if atOpenRouters(x) {
 		op = wire.RouterCountTokens
 	}
-	return modelcall.CountTokens(x.gateway.Requests(), x.req, op, x.api)
+	return modelcall.CountTokens(x.Gateway.Requests(), x.Req, op, x.API)
 }
 
 // atOpenRouters reports whether a path is OpenRouter's.
-func atOpenRouters(x *apiRequest) bool { return strings.HasPrefix(x.r.URL.Path, api.OpenRouterPrefix) }
+func atOpenRouters(x *Request) bool { return strings.HasPrefix(x.HTTP.URL.Path, api.OpenRouterPrefix) }

@@ -81,7 +81,7 @@ func TestMessagesPassToAProviderThatHasThem(t *testing.T) {
 	for _, path := range []string{"/v1/messages", "/api/v1/messages"} {
 		for _, stream := range []bool{false, true} {
 			var acme anthropicProvider
-			g := startGateway(t, setup{provider: acme.roundTrip, dialect: provider.Anthropic})
+			g := startGateway(t, setup{Provider: acme.roundTrip, Dialect: provider.Anthropic})
 			body, want, media := say, strings.Replace(message, `"m"`, `"acme/m"`, 1), "application/json"
 			if stream {
 				body, want, media = streamed(say), strings.Replace(messageEvents, `"m"`, `"acme/m"`, 1), "text/event-stream"
@@ -112,7 +112,7 @@ func TestMessagesPassToAProviderThatHasThem(t *testing.T) {
 }
 
 func TestKeysOfTheMessagesFamily(t *testing.T) {
-	g := startGateway(t, setup{dialect: provider.Anthropic, provider: new(anthropicProvider).roundTrip})
+	g := startGateway(t, setup{Dialect: provider.Anthropic, Provider: new(anthropicProvider).roundTrip})
 	key, other := secretOf("chat"), secretOf("models")
 	for _, c := range []struct {
 		path, apiKey, bearer string
@@ -143,14 +143,14 @@ func TestKeysOfTheMessagesFamily(t *testing.T) {
 		if a.Code != c.status {
 			t.Errorf("%+v: %d %s", c, a.Code, a.Body)
 		}
-		if a.Code >= 400 && (a.at(t, "type") != "error" || a.at(t, "error", "type") == nil || a.at(t, "request_id") != a.Header().Get("X-Request-Id")) {
+		if a.Code >= 400 && (a.At(t, "type") != "error" || a.At(t, "error", "type") == nil || a.At(t, "request_id") != a.Header().Get("X-Request-Id")) {
 			t.Errorf("%+v: %s", c, a.Body)
 		}
 	}
 }
 
 func TestErrorsOfTheMessagesFamily(t *testing.T) {
-	g := startGateway(t, setup{dialect: provider.Anthropic, provider: answering(529, "application/json", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)})
+	g := startGateway(t, setup{Dialect: provider.Anthropic, Provider: answering(529, "application/json", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)})
 	for _, c := range []struct {
 		method, path, body, has string
 		status                  int
@@ -165,8 +165,8 @@ func TestErrorsOfTheMessagesFamily(t *testing.T) {
 		{"POST", "/v1/v1/messages", say, "must not end in /v1", 404, "not_found_error", "unknown_url"},
 	} {
 		a := asClaude(t, g, c.method, c.path, "chat", c.body)
-		message, _ := a.at(t, "error", "message").(string)
-		if a.Code != c.status || a.at(t, "error", "type") != c.typ || a.at(t, "error", "details", "error_code") != c.code || !strings.Contains(message, c.has) {
+		message, _ := a.At(t, "error", "message").(string)
+		if a.Code != c.status || a.At(t, "error", "type") != c.typ || a.At(t, "error", "details", "error_code") != c.code || !strings.Contains(message, c.has) {
 			t.Errorf("%s %s: %d %s", c.method, c.path, a.Code, a.Body)
 		}
 		if retry := a.Header().Get("Retry-After"); (retry != "") != (c.status == 503) {
@@ -179,9 +179,9 @@ func TestErrorsOfTheMessagesFamily(t *testing.T) {
 func TestAUsedUpBudgetEndsAConversation(t *testing.T) {
 	b, err := limits.ParseBudget("0.000001usd/day")
 	must(t, err)
-	g := startGateway(t, setup{dialect: provider.Anthropic, limits: limitedTo("chat", limits.Subject{Budgets: []limits.Budget{b}})})
+	g := startGateway(t, setup{Dialect: provider.Anthropic, Limits: limitedTo("chat", limits.Subject{Budgets: []limits.Budget{b}})})
 	a := asClaude(t, g, "POST", "/v1/messages", "chat", say)
-	if a.Code != 402 || a.at(t, "error", "type") != "billing_error" || a.Header().Get("X-Should-Retry") != "false" {
+	if a.Code != 402 || a.At(t, "error", "type") != "billing_error" || a.Header().Get("X-Should-Retry") != "false" {
 		t.Errorf("%d %v %s", a.Code, a.Header(), a.Body)
 	}
 }
@@ -209,17 +209,17 @@ func TestModelsOfTheMessagesFamily(t *testing.T) {
 	} {
 		path = strings.ReplaceAll(path, "lost", "a") // sorts before both
 		a := asClaude(t, g, "GET", path, "models", "")
-		if want != "" && (a.Code != 200 || a.Body.String() != want) || want == "" && (a.Code < 400 || a.at(t, "type") != "error") {
+		if want != "" && (a.Code != 200 || a.Body.String() != want) || want == "" && (a.Code < 400 || a.At(t, "type") != "error") {
 			t.Errorf("%s: %d %s, want %s", path, a.Code, a.Body, want)
 		}
 	}
-	if a := call(t, g, "GET", "/v1/models", "models", ""); a.at(t, "object") != "list" {
+	if a := call(t, g, "GET", "/v1/models", "models", ""); a.At(t, "object") != "list" {
 		t.Errorf("without the header: %s", a.Body)
 	}
-	if a := asClaude(t, g, "GET", "/v1/models", "chat", ""); a.Code != 403 || a.at(t, "error", "type") != "permission_error" {
+	if a := asClaude(t, g, "GET", "/v1/models", "chat", ""); a.Code != 403 || a.At(t, "error", "type") != "permission_error" {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
-	if a := asClaude(t, g, "GET", "/v1/models", "", ""); a.Code != 401 || a.at(t, "error", "type") != "authentication_error" {
+	if a := asClaude(t, g, "GET", "/v1/models", "", ""); a.Code != 401 || a.At(t, "error", "type") != "authentication_error" {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 }
@@ -228,7 +228,7 @@ func TestRatesOfTheMessagesFamily(t *testing.T) {
 	r, err := limits.ParseRate("1/min")
 	must(t, err)
 	var acme anthropicProvider
-	g := startGateway(t, setup{dialect: provider.Anthropic, provider: acme.roundTrip, limits: limitedTo("chat", limits.Subject{Rates: []limits.Rate{r}})})
+	g := startGateway(t, setup{Dialect: provider.Anthropic, Provider: acme.roundTrip, Limits: limitedTo("chat", limits.Subject{Rates: []limits.Rate{r}})})
 	for _, status := range []int{200, 429} {
 		a := asClaude(t, g, "POST", "/v1/messages", "chat", say)
 		h := a.Header()
@@ -252,15 +252,15 @@ func TestGuardedBackendsGetNoKeyOfTheGateway(t *testing.T) {
 		}
 		next := new(nextHandler)
 		must(t, (&Auth{gateway: g}).ServeHTTP(newAnswer(), r, next))
-		if next.got == nil || next.got.Header.Get("X-Api-Key") != c.got || next.got.Header.Get("Authorization") != "" || r.Header.Get("X-Api-Key") != c.apiKey {
-			t.Errorf("%+v: the backend got %+v", c, next.got)
+		if next.Got == nil || next.Got.Header.Get("X-Api-Key") != c.got || next.Got.Header.Get("Authorization") != "" || r.Header.Get("X-Api-Key") != c.apiKey {
+			t.Errorf("%+v: the backend got %+v", c, next.Got)
 		}
 	}
 }
 
 func TestSingleModulesOfTheMessagesFamily(t *testing.T) {
 	var acme anthropicProvider
-	g := startGateway(t, setup{dialect: provider.Anthropic, provider: acme.roundTrip})
+	g := startGateway(t, setup{Dialect: provider.Anthropic, Provider: acme.roundTrip})
 	for _, c := range []struct{ name, path, has string }{
 		{"messages", "/lab", `"type":"message"`},
 		{"messages", "/lab/v1/messages", `"type":"message"`},

@@ -10,18 +10,18 @@ import (
 )
 
 // serveModels answers with the models that the key can call, or with the one that the path names.
-func serveModels(x *apiRequest) error {
-	if x.name != "" {
-		model, err := x.gateway.Models().Get(x.r.Context(), x.req.Caller.Key, x.name)
-		if err == nil && !hasModel(x, x.name) {
-			err = modelcall.UnknownModel(x.name)
+func serveModels(x *Request) error {
+	if x.Name != "" {
+		model, err := x.Gateway.Models().Get(x.HTTP.Context(), x.Req.Caller.Key, x.Name)
+		if err == nil && !hasModel(x, x.Name) {
+			err = modelcall.UnknownModel(x.Name)
 		}
 		if err != nil {
 			return err
 		}
-		return x.succeed(x.api.AppendModel(nil, model), nil)
+		return x.Succeed(x.API.AppendModel(nil, model), nil)
 	}
-	q, err := x.query()
+	q, err := x.Query()
 	if err != nil {
 		return err
 	}
@@ -29,8 +29,8 @@ func serveModels(x *apiRequest) error {
 }
 
 // serveEmbeddingModels answers with those models that embed, as OpenRouter's SDKs ask for them.
-func serveEmbeddingModels(x *apiRequest) error {
-	q, err := x.query()
+func serveEmbeddingModels(x *Request) error {
+	q, err := x.Query()
 	if err != nil {
 		return err
 	}
@@ -39,29 +39,29 @@ func serveEmbeddingModels(x *apiRequest) error {
 }
 
 // serveImageModels answers with those models that make pictures, as OpenRouter lists them.
-func serveImageModels(x *apiRequest) error {
+func serveImageModels(x *Request) error {
 	return showModels(x, url.Values{}, api.OpenRouter{}, api.AppendImageModels)
 }
 
 // serveModelCount answers with how many models OpenRouter's list has.
-func serveModelCount(x *apiRequest) error {
-	q, err := x.query()
+func serveModelCount(x *Request) error {
+	q, err := x.Query()
 	if err != nil {
 		return err
 	}
 	return showModels(x, q, api.OpenRouter{}, api.AppendModelCount)
 }
 
-func listModels(x *apiRequest, q url.Values) error {
-	return showModels(x, q, x.api, x.api.AppendModels)
+func listModels(x *Request, q url.Values) error {
+	return showModels(x, q, x.API, x.API.AppendModels)
 }
 
-func showModels(x *apiRequest, q url.Values, a api.API, show api.ModelsFunc) error {
+func showModels(x *Request, q url.Values, a api.API, show api.ModelsFunc) error {
 	page, err := a.ParsePage(q)
 	if err != nil {
 		return err
 	}
-	models, err := x.gateway.Models().List(x.r.Context(), x.req.Caller.Key)
+	models, err := x.Gateway.Models().List(x.HTTP.Context(), x.Req.Caller.Key)
 	if err != nil {
 		return err
 	}
@@ -71,27 +71,27 @@ func showModels(x *apiRequest, q url.Values, a api.API, show api.ModelsFunc) err
 			listed = append(listed, m)
 		}
 	}
-	return x.succeed(show(nil, listed, page), nil)
+	return x.Succeed(show(nil, listed, page), nil)
 }
 
 // hasModel reports whether the list of the family has a model that the key can call: Google's has those
 // that its own API can call.
-func hasModel(x *apiRequest, name string) bool {
-	if _, google := x.api.(api.Google); !google {
+func hasModel(x *Request, name string) bool {
+	if _, google := x.API.(api.Google); !google {
 		return true
 	}
-	found, err := x.gateway.Models().Find(x.req.Caller.Key, name)
+	found, err := x.Gateway.Models().Find(x.Req.Caller.Key, name)
 	return err == nil && (modelcall.Callable(found, wire.GenerateContent) || modelcall.Callable(found, wire.EmbedContent))
 }
 
 // serveModelEndpoints answers with where calls of the model that the path names can be sent.
-func serveModelEndpoints(x *apiRequest) error {
-	ctx, key := x.r.Context(), x.req.Caller.Key
-	model, err := x.gateway.Models().Get(ctx, key, x.name)
+func serveModelEndpoints(x *Request) error {
+	ctx, key := x.HTTP.Context(), x.Req.Caller.Key
+	model, err := x.Gateway.Models().Get(ctx, key, x.Name)
 	if err != nil {
 		return err
 	}
-	found, err := x.gateway.Models().Find(key, x.name)
+	found, err := x.Gateway.Models().Find(key, x.Name)
 	if err != nil {
 		return err
 	}
@@ -99,5 +99,5 @@ func serveModelEndpoints(x *apiRequest) error {
 	for _, c := range slices.Concat(found.Groups...) {
 		places = append(places, api.Place{Provider: c.Provider.Name, Model: c.Model})
 	}
-	return x.succeed(api.AppendModelEndpoints(nil, model, places), nil)
+	return x.Succeed(api.AppendModelEndpoints(nil, model, places), nil)
 }

@@ -8,20 +8,20 @@ import (
 
 // serveProviders lists the providers with the health of the models that the key can call. With a model in the
 // query it also says whether the key can call that one, and why not.
-func serveProviders(x *apiRequest) error {
-	q, err := x.strictQuery("model")
+func serveProviders(x *Request) error {
+	q, err := x.StrictQuery("model")
 	if err != nil {
 		return err
 	}
-	models := x.gateway.Models()
+	models := x.Gateway.Models()
 	answer := struct {
 		Object string                   `json:"object"`
 		Data   []gateway.ProviderStatus `json:"data"`
 		Model  *gateway.ModelReason     `json:"model,omitempty"`
-	}{Object: "list", Data: models.Status(x.req.Caller.AllowsModel)}
+	}{Object: "list", Data: models.Status(x.Req.Caller.AllowsModel)}
 	if name := q.Get("model"); name != "" {
-		reason := models.Reason(x.req.Caller.Key, name)
+		reason := models.Reason(x.Req.Caller.Key, name)
 		answer.Model = &reason
 	}
-	return x.reply(http.StatusOK, answer)
+	return x.Reply(http.StatusOK, answer)
 }

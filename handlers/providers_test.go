@@ -11,7 +11,7 @@ import (
 
 func TestProvidersAreListedWithTheHealthOfTheirModels(t *testing.T) {
 	state := gateway.NewState(t.TempDir(), func() time.Time { return noon })
-	g := startGateway(t, setup{state: state})
+	g := startGateway(t, setup{State: state})
 	const nothing = `{"object":"list","data":[{"object":"provider","id":"acme","endpoints":[{"name":null,"host":"acme.invalid"}],"targets":[]}]}`
 	if a := call(t, g, "GET", "/v1/providers", "full", ""); a.Code != 200 || a.Body.String() != nothing {
 		t.Errorf("without calls: %d %s", a.Code, a.Body)
@@ -30,20 +30,20 @@ func TestProvidersAreListedWithTheHealthOfTheirModels(t *testing.T) {
 	if !strings.Contains(a.Body.String(), want) {
 		t.Errorf("got  %s\nwant %s", a.Body, want)
 	}
-	call(t, g, "GET", "/v1/providers", "chat", "").want(t, 403, "insufficient_scope", "providers:read")
-	call(t, g, "GET", "/v1/providers?limit=1", "full", "").want(t, 400, "unsupported_parameter", "limit")
+	call(t, g, "GET", "/v1/providers", "chat", "").Want(t, 403, "insufficient_scope", "providers:read")
+	call(t, g, "GET", "/v1/providers?limit=1", "full", "").Want(t, 400, "unsupported_parameter", "limit")
 }
 
 // A key sees the health of what it can call.
 func TestProvidersShowAKeyOnlyItsModels(t *testing.T) {
 	state := gateway.NewState(t.TempDir(), func() time.Time { return noon })
-	g := startGateway(t, setup{state: state})
+	g := startGateway(t, setup{State: state})
 	for _, id := range []string{"acme/m", "acme/n"} {
 		trial := state.Health.Begin(id, false)
 		trial.End(failover.Result{})
 	}
 	a := call(t, g, "GET", "/v1/providers", "one-model", "")
-	if targets, _ := a.at(t, "data", 0, "targets").([]any); len(targets) != 1 || a.at(t, "data", 0, "targets", 0, "id") != "acme/n" {
+	if targets, _ := a.At(t, "data", 0, "targets").([]any); len(targets) != 1 || a.At(t, "data", 0, "targets", 0, "id") != "acme/n" {
 		t.Errorf("%s", a.Body)
 	}
 }

@@ -34,5 +34,5 @@ func public(g *gateway.Gateway, caller request.Caller) http.Handler {
 
 type pageKey struct{}
 
-// ofPage reports whether a page of the console has sent the request.
-func ofPage(r *http.Request) bool { return r.Context().Value(pageKey{}) != nil }
+// OfPage reports whether a page of the console has sent the request.
+func OfPage(r *http.Request) bool { return r.Context().Value(pageKey{}) != nil }

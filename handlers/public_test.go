@@ -13,7 +13,7 @@ import (
 // An open page asks every few seconds, also for desktops where there are none.
 func TestWhatAPageReadsLeavesNoRowAndNoLine(t *testing.T) {
 	core, log := observer.New(zapcore.InfoLevel)
-	g := startGateway(t, setup{logger: zap.New(core)})
+	g := startGateway(t, setup{Logger: zap.New(core)})
 	caller, err := g.Authenticate(secretOf("full"))
 	must(t, err)
 	ask := func(method, path string) int {

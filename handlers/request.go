@@ -19,24 +19,24 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
 
-// apiRequest is one request to an endpoint and its answer.
-type apiRequest struct {
-	req     *request.Request // nil until the caller is authenticated
-	w       http.ResponseWriter
-	r       *http.Request
-	gateway *gateway.Gateway
-	api     api.API
-	ids     request.IDs
-	name    string // {id} in the path, or the rest of it
-	item    string // {session} in the path
+// Request is one request to an endpoint and its answer.
+type Request struct {
+	Req     *request.Request // nil until the caller is authenticated
+	Writer  http.ResponseWriter
+	HTTP    *http.Request
+	Gateway *gateway.Gateway
+	API     api.API
+	IDs     request.IDs
+	Name    string // {id} in the path, or the rest of it
+	Item    string // {session} in the path
 }
 
 // serve runs the endpoint of a match for the request's method, after the checks that all endpoints
 // have.
 func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, m *match) error {
 	x := newRequest(g, w, r, m.api)
-	x.name, x.item = m.name, m.item
-	e := m.endpoint(r.Method)
+	x.Name, x.Item = m.name, m.item
+	e := m.operation(r.Method)
 	if e == nil { // 405 426
 		x.writeError(m.wrongMethod(r))
 		return nil
@@ -51,14 +51,14 @@ func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, m *match)
 		x.unauthenticated(route, err)
 		return nil
 	}
-	if err := x.begin(caller, route, e.recorded); err != nil { // 503
+	if err := x.begin(caller, route, e.Recorded); err != nil { // 503
 		x.writeError(apierror.From(err))
 		return nil
 	}
-	defer x.req.Finish()
+	defer x.Req.Finish()
 	x.showPlaceholders()
-	if err = x.req.Require(e.scope); err == nil { // 403
-		err = e.serve(x)
+	if err = x.Req.Require(e.Scope); err == nil { // 403
+		err = e.Serve(x)
 	}
 	if err != nil {
 		x.fail(apierror.From(err))
@@ -67,21 +67,21 @@ func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, m *match)
 }
 
 // begin opens the request of an authenticated caller.
-func (x *apiRequest) begin(caller request.Caller, route string, recorded bool) (err error) {
-	r := request.Route{Name: route, Family: x.api.Name(), Recorded: recorded, Quiet: !recorded && ofPage(x.r)}
-	x.req, err = request.Begin(&x.gateway.Requests().Deps.Deps, x.w, x.r, caller, r, x.ids)
+func (x *Request) begin(caller request.Caller, route string, recorded bool) (err error) {
+	r := request.Route{Name: route, Family: x.API.Name(), Recorded: recorded, Quiet: !recorded && OfPage(x.HTTP)}
+	x.Req, err = request.Begin(&x.Gateway.Requests().Deps.Deps, x.Writer, x.HTTP, caller, r, x.IDs)
 	return err
 }
 
-// call serves a model call.
-func (x *apiRequest) call(op *wire.Operation) error {
-	return modelcall.Serve(x.gateway.Requests(), x.req, op, x.api)
+// Call serves a model call.
+func (x *Request) Call(op *wire.Operation) error {
+	return modelcall.Serve(x.Gateway.Requests(), x.Req, op, x.API)
 }
 
-// callModel serves a call of the model that the path names.
-func (x *apiRequest) callModel(op *wire.Operation, path wire.Path) error {
-	path.Model = x.name
-	return modelcall.ServePath(x.gateway.Requests(), x.req, op, x.api, path)
+// CallModel serves a call of the model that the path names.
+func (x *Request) CallModel(op *wire.Operation, path wire.Path) error {
+	path.Model = x.Name
+	return modelcall.ServePath(x.Gateway.Requests(), x.Req, op, x.API, path)
 }
 
 // refuse answers a request that belongs to no endpoint.
@@ -90,10 +90,10 @@ func refuse(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, a api.AP
 	return nil
 }
 
-func newRequest(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, a api.API) *apiRequest {
-	x := &apiRequest{w: w, r: r, gateway: g, api: a, ids: newIDs(g)}
-	x.ids.Client = clientRequestID(r.Header)
-	a.ShowIDs(w.Header(), x.ids)
+func newRequest(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, a api.API) *Request {
+	x := &Request{Writer: w, HTTP: r, Gateway: g, API: a, IDs: newIDs(g)}
+	x.IDs.Client = clientRequestID(r.Header)
+	a.ShowIDs(w.Header(), x.IDs)
 	return x
 }
 
@@ -134,12 +134,12 @@ func clientRequestID(h http.Header) string {
 
 // showPlaceholders lets the site's own configuration use facts of the request (log fields,
 // headers). They are computed only when they are used.
-func (x *apiRequest) showPlaceholders() {
-	repl, ok := x.r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+func (x *Request) showPlaceholders() {
+	repl, ok := x.HTTP.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	if !ok {
 		return
 	}
-	q := x.req
+	q := x.Req
 	repl.Map(func(name string) (any, bool) {
 		if name == "http.auth.user.id" {
 			return q.Caller.Name, true

@@ -29,12 +29,12 @@ func TestChecksHaveTheirOrder(t *testing.T) {
 	replaced.Close()
 	serving := startGateway(t, setup{})
 
-	call(t, never, "PUT", "/v1/models", "", "").want(t, 405, "method_not_allowed", "PUT is not possible on /v1/models; use GET")
-	call(t, never, "GET", "/v1/models", "", "").want(t, 503, "shutting_down", "did not start")
-	call(t, replaced, "GET", "/v1/models", "", "").want(t, 401, "invalid_api_key", "")
-	call(t, replaced, "GET", "/v1/models", "chat", "").want(t, 503, "shutting_down", "was replaced")
-	call(t, serving, "GET", "/v1/models?a;b", "chat", "").want(t, 403, "insufficient_scope", `"chat" has no scope models:read`)
-	call(t, serving, "GET", "/v1/models?a;b", "models", "").want(t, 400, "invalid_value", "malformed")
+	call(t, never, "PUT", "/v1/models", "", "").Want(t, 405, "method_not_allowed", "PUT is not possible on /v1/models; use GET")
+	call(t, never, "GET", "/v1/models", "", "").Want(t, 503, "shutting_down", "did not start")
+	call(t, replaced, "GET", "/v1/models", "", "").Want(t, 401, "invalid_api_key", "")
+	call(t, replaced, "GET", "/v1/models", "chat", "").Want(t, 503, "shutting_down", "was replaced")
+	call(t, serving, "GET", "/v1/models?a;b", "chat", "").Want(t, 403, "insufficient_scope", `"chat" has no scope models:read`)
+	call(t, serving, "GET", "/v1/models?a;b", "models", "").Want(t, 400, "invalid_value", "malformed")
 }
 
 func TestAWebSocketGets426BeforeAnyCheck(t *testing.T) {
@@ -43,7 +43,7 @@ func TestAWebSocketGets426BeforeAnyCheck(t *testing.T) {
 	r := newTestRequest("GET", "/v1/responses", "", "")
 	r.Header.Set("Upgrade", "h2c, WebSocket")
 	a := send(t, &Gatehouse{gateway: g}, r)
-	a.want(t, 426, "upgrade_required", "/v1/responses is not served over WebSocket; use POST over HTTP")
+	a.Want(t, 426, "upgrade_required", "/v1/responses is not served over WebSocket; use POST over HTTP")
 	if a.Header().Get("Upgrade") != "HTTP/1.1" || a.Header().Get("Connection") != "Upgrade" || a.Header().Get("Allow") != "" {
 		t.Errorf("headers %v", a.Header())
 	}
@@ -51,18 +51,18 @@ func TestAWebSocketGets426BeforeAnyCheck(t *testing.T) {
 
 func TestRefusedRequestsLeaveTheirRecord(t *testing.T) {
 	core, logs := observer.New(zap.WarnLevel)
-	g := startGateway(t, setup{logger: zap.New(core)})
+	g := startGateway(t, setup{Logger: zap.New(core)})
 	r := newTestRequest("GET", "/v1/models", "chat", "")
 	r.Header.Set("X-Client-Request-Id", "mine")
 	a := send(t, &Gatehouse{gateway: g}, r)
-	a.want(t, 403, "insufficient_scope", "")
+	a.Want(t, 403, "insufficient_scope", "")
 	found := rows(t, g)
 	if len(found) != 1 || found[0].RequestID != a.Header().Get(api.RequestIDHeader) || found[0].ClientRequestID != "mine" ||
 		found[0].Route != "GET /v1/models" || found[0].Family != "openai" || found[0].Status != 403 {
 		t.Errorf("rows %+v", found)
 	}
 	a = call(t, g, "GET", "/v1/models", "", "")
-	a.want(t, 401, "invalid_api_key", "")
+	a.Want(t, 401, "invalid_api_key", "")
 	if n := len(rows(t, g)); n != 1 {
 		t.Errorf("%d rows after a request without a key", n)
 	}
@@ -77,7 +77,7 @@ func TestRefusedRequestsLeaveTheirRecord(t *testing.T) {
 
 // A read that succeeds is not a row of the activity; a call or a change is.
 func TestCallsAndChangesAreRecordedWhenTheySucceed(t *testing.T) {
-	g := startGateway(t, setup{workstations: true, provider: answering(200, "application/json", completion)})
+	g := startGateway(t, setup{Workstations: true, Provider: answering(200, "application/json", completion)})
 	made := call(t, g, "POST", "/api/v1/chat/completions", "full", hello)
 	session := open(t, g, call(t, g, "POST", "/v1/workstations/desk1/vnc", "full", ""))
 	for _, c := range []struct {
@@ -172,7 +172,7 @@ func TestPlaceholdersShowTheRequest(t *testing.T) {
 	g := startGateway(t, setup{})
 	r, repl := withReplacer(newTestRequest("POST", "/v1/chat/completions", "other", strings.Replace(hello, "acme/m", "acme/x", 1)))
 	a := send(t, &Gatehouse{gateway: g}, r)
-	a.want(t, 404, "model_not_found", "")
+	a.Want(t, 404, "model_not_found", "")
 	for name, want := range map[string]string{
 		"http.auth.user.id": "other", "http.gatehouse.key": "other", "http.gatehouse.tenant": "other",
 		"http.gatehouse.model": "acme/x", "http.gatehouse.provider": "", "http.gatehouse.code": "model_not_found",

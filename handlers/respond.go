@@ -18,26 +18,26 @@ import (
 )
 
 // fail notes the failure and answers with it. Nothing has been written yet.
-func (x *apiRequest) fail(e *apierror.Error) {
-	x.req.Outcome.Fail(e)
-	x.req.Finish()
+func (x *Request) fail(e *apierror.Error) {
+	x.Req.Outcome.Fail(e)
+	x.Req.Finish()
 	x.writeError(e)
 	if e.Code != apierror.ClientGone {
-		x.req.Upload.Drain()
+		x.Req.Upload.Drain()
 	}
 }
 
 // writeError answers in the family's error shape. The handler then returns nil to Caddy: an error
 // returned there goes to Caddy's error routes and loses its shape.
-func (x *apiRequest) writeError(e *apierror.Error) {
+func (x *Request) writeError(e *apierror.Error) {
 	if e.Code == apierror.ClientGone { // a client that only stopped sending reads this instead of an empty success
-		x.w.WriteHeader(apierror.StatusClientGone)
+		x.Writer.WriteHeader(apierror.StatusClientGone)
 		return
 	}
-	if x.req == nil || !x.req.Upload.Complete() {
-		request.PrepareRefusal(&x.gateway.Requests().Deps.Deps, x.w, x.r)
+	if x.Req == nil || !x.Req.Upload.Complete() {
+		request.PrepareRefusal(&x.Gateway.Requests().Deps.Deps, x.Writer, x.HTTP)
 	}
-	h := x.w.Header()
+	h := x.Writer.Header()
 	if e.Code == apierror.InvalidAPIKey {
 		h.Set("WWW-Authenticate", `Bearer realm="gatehouse"`)
 	}
@@ -54,16 +54,16 @@ func (x *apiRequest) writeError(e *apierror.Error) {
 			h.Set("Retry-After-Ms", strconv.FormatInt(api.Milliseconds(wait), 10))
 		}
 	}
-	x.api.ShowRefusal(h, e, x.gateway.Requests().Now())
+	x.API.ShowRefusal(h, e, x.Gateway.Requests().Now())
 	if e.Final() {
 		h.Set("X-Should-Retry", "false")
 	}
-	body := x.api.AppendError(nil, e, x.ids.RequestID)
-	if x.req != nil && len(x.req.Extra) > 0 {
-		body = append(append(append(body[:len(body)-1], ','), x.req.Extra...), '}')
+	body := x.API.AppendError(nil, e, x.IDs.RequestID)
+	if x.Req != nil && len(x.Req.Extra) > 0 {
+		body = append(append(append(body[:len(body)-1], ','), x.Req.Extra...), '}')
 	}
 	x.writeJSON(e.HTTPStatus(), body, func(body []byte) error {
-		_, err := x.w.Write(body)
+		_, err := x.Writer.Write(body)
 		return err
 	})
 }
@@ -77,60 +77,60 @@ func seconds(e *apierror.Error, wait time.Duration) int64 {
 	return int64((wait + time.Second - 1) / time.Second)
 }
 
-// succeed answers 200, or returns the error.
-func (x *apiRequest) succeed(body []byte, err error) error {
+// Succeed answers 200, or returns the error.
+func (x *Request) Succeed(body []byte, err error) error {
 	if err != nil {
 		return err
 	}
-	x.req.Outcome.Succeed(http.StatusOK)
-	x.writeJSON(http.StatusOK, body, x.req.Write)
+	x.Req.Outcome.Succeed(http.StatusOK)
+	x.writeJSON(http.StatusOK, body, x.Req.Write)
 	return nil
 }
 
-// reply answers with v as JSON.
-func (x *apiRequest) reply(status int, v any) error {
+// Reply answers with v as JSON.
+func (x *Request) Reply(status int, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	x.req.Outcome.Succeed(status)
-	x.writeJSON(status, body, x.req.Write)
+	x.Req.Outcome.Succeed(status)
+	x.writeJSON(status, body, x.Req.Write)
 	return nil
 }
 
-// noContent answers 204.
-func (x *apiRequest) noContent() error {
-	x.req.Outcome.Succeed(http.StatusNoContent)
-	x.w.WriteHeader(http.StatusNoContent)
+// NoContent answers 204.
+func (x *Request) NoContent() error {
+	x.Req.Outcome.Succeed(http.StatusNoContent)
+	x.Writer.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-// deliver answers with a secret. It reports whether the answer could be written.
-func (x *apiRequest) deliver(status int, body []byte) bool {
-	h := x.w.Header()
+// Deliver answers with a secret. It reports whether the answer could be written.
+func (x *Request) Deliver(status int, body []byte) bool {
+	h := x.Writer.Header()
 	h["Content-Type"] = jsonContentType
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("Cache-Control", "no-store")
-	x.w.WriteHeader(status)
-	_, err := x.w.Write(body)
+	x.Writer.WriteHeader(status)
+	_, err := x.Writer.Write(body)
 	if err == nil {
-		err = http.NewResponseController(x.w).Flush()
+		err = http.NewResponseController(x.Writer).Flush()
 	}
 	if err != nil && !errors.Is(err, http.ErrNotSupported) {
-		x.req.Outcome.Fail(apierror.New(apierror.ClientGone, "the client left").WithCause(err))
+		x.Req.Outcome.Fail(apierror.New(apierror.ClientGone, "the client left").WithCause(err))
 		return false
 	}
-	x.req.Outcome.Succeed(status)
+	x.Req.Outcome.Succeed(status)
 	return true
 }
 
 // writeJSON sends a whole answer by write.
-func (x *apiRequest) writeJSON(status int, body []byte, write func([]byte) error) {
-	h := x.w.Header()
+func (x *Request) writeJSON(status int, body []byte, write func([]byte) error) {
+	h := x.Writer.Header()
 	h["Content-Type"] = jsonContentType
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	x.w.WriteHeader(status)
-	if x.r.Method != http.MethodHead {
+	x.Writer.WriteHeader(status)
+	if x.HTTP.Method != http.MethodHead {
 		_ = write(body) // the request's context shows that a client has left
 	}
 }
@@ -138,7 +138,7 @@ func (x *apiRequest) writeJSON(status int, body []byte, write func([]byte) error
 var jsonContentType = []string{"application/json"}
 
 // unauthenticated answers a request without a valid key.
-func (x *apiRequest) unauthenticated(route string, err error) {
-	request.Unauthenticated(&x.gateway.Requests().Deps.Deps, route, zap.String("request_id", x.ids.RequestID), zap.String("remote", x.r.RemoteAddr))
+func (x *Request) unauthenticated(route string, err error) {
+	request.Unauthenticated(&x.Gateway.Requests().Deps.Deps, route, zap.String("request_id", x.IDs.RequestID), zap.String("remote", x.HTTP.RemoteAddr))
 	x.writeError(apierror.From(err))
 }

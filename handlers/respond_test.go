@@ -123,41 +123,41 @@ func TestHeadIsAnsweredLikeGetWithoutABody(t *testing.T) {
 // notedAnswer notes whether the request has ended when its answer is written.
 type notedAnswer struct {
 	http.ResponseWriter
-	x     *apiRequest
+	x     *Request
 	ended bool
 }
 
 func (w *notedAnswer) Write(body []byte) (int, error) {
-	w.ended = w.x.req.Finished()
+	w.ended = w.x.Req.Finished()
 	return w.ResponseWriter.Write(body)
 }
 
 // A client that has read an answer finds its row, and its place among the calls at once free.
 func TestARequestEndsBeforeItsAnswerIsWritten(t *testing.T) {
 	g := startGateway(t, setup{})
-	for name, answer := range map[string]func(x *apiRequest) error{
-		"reply":   func(x *apiRequest) error { return x.reply(http.StatusOK, "x") },
-		"succeed": func(x *apiRequest) error { return x.succeed([]byte("{}"), nil) },
-		"fail":    func(x *apiRequest) error { x.fail(apierror.New(apierror.NotFound, "x")); return nil },
+	for name, answer := range map[string]func(x *Request) error{
+		"reply":   func(x *Request) error { return x.Reply(http.StatusOK, "x") },
+		"succeed": func(x *Request) error { return x.Succeed([]byte("{}"), nil) },
+		"fail":    func(x *Request) error { x.fail(apierror.New(apierror.NotFound, "x")); return nil },
 	} {
 		w := &notedAnswer{ResponseWriter: newAnswer()}
 		r := newTestRequest("GET", "/v1/models", "full", "")
 		w.x = newRequest(g, w, r, apiOf(t, "openai"))
-		caller, err := authenticated(g, r, w.x.api)
+		caller, err := authenticated(g, r, w.x.API)
 		must(t, err)
 		must(t, w.x.begin(caller, "GET /v1/models", false))
 		must(t, answer(w.x))
 		if !w.ended {
 			t.Errorf("%s: the answer is written before the request has ended", name)
 		}
-		w.x.req.Finish()
+		w.x.Req.Finish()
 	}
 }
 
 // A client that only stopped sending reads the 499; to any other nothing arrives.
 func TestAClientThatHasLeftGets499AndNoBody(t *testing.T) {
 	waiting := newGateway(t, setup{}) // it has not started yet
-	serving := startGateway(t, setup{provider: silent})
+	serving := startGateway(t, setup{Provider: silent})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, h := range []caddyhttp.MiddlewareHandler{&Gatehouse{gateway: waiting}, &Gatehouse{gateway: serving}, &Auth{gateway: waiting}} {
@@ -194,39 +194,39 @@ func TestUploadsOfRefusedRequestsAreThrownAway(t *testing.T) {
 		if a.Code != c.status || (a.Header().Get("Connection") == "close") != c.closes || body.Len() != c.left {
 			t.Errorf("key %q, %d bytes: %d %v, %d bytes left", c.key, len(c.body), a.Code, a.Header(), body.Len())
 		}
-		if len(a.deadlines) == 0 || !a.deadlines[0].Equal(noon.Add(5*time.Second)) || a.Flushed != (c.left == 0) {
-			t.Errorf("key %q, %d bytes: deadlines %v, flushed %v", c.key, len(c.body), a.deadlines, a.Flushed)
+		if len(a.Deadlines) == 0 || !a.Deadlines[0].Equal(noon.Add(5*time.Second)) || a.Flushed != (c.left == 0) {
+			t.Errorf("key %q, %d bytes: deadlines %v, flushed %v", c.key, len(c.body), a.Deadlines, a.Flushed)
 		}
 	}
 	a := call(t, g, "POST", "/v1/chat/completions", "full", `{"model":1}`+strings.Repeat(" ", 1<<20)) // read to its end
-	a.want(t, 400, "invalid_value", "")
-	if a.Header().Get("Connection") != "" || len(a.deadlines) != 0 {
-		t.Errorf("a body that was read: %v, deadlines %v", a.Header(), a.deadlines)
+	a.Want(t, 400, "invalid_value", "")
+	if a.Header().Get("Connection") != "" || len(a.Deadlines) != 0 {
+		t.Errorf("a body that was read: %v, deadlines %v", a.Header(), a.Deadlines)
 	}
-	if a := call(t, g, "GET", "/v1/models", "", ""); len(a.deadlines) != 0 {
-		t.Errorf("no body: deadlines %v", a.deadlines)
+	if a := call(t, g, "GET", "/v1/models", "", ""); len(a.Deadlines) != 0 {
+		t.Errorf("no body: deadlines %v", a.Deadlines)
 	}
 }
 
 func TestRatesAreShownOnSuccessAndRefusal(t *testing.T) {
 	rate, err := limits.ParseRate("2/min")
 	must(t, err)
-	g := startGateway(t, setup{provider: answering(200, "application/json", completion), limits: limitedTo("full", limits.Subject{Rates: []limits.Rate{rate}})})
+	g := startGateway(t, setup{Provider: answering(200, "application/json", completion), Limits: limitedTo("full", limits.Subject{Rates: []limits.Rate{rate}})})
 	const remaining = "X-Ratelimit-Remaining-Requests"
 	a := call(t, g, "POST", "/v1/chat/completions", "full", hello)
-	if a.want(t, 200, "", ""); a.Header().Get(remaining) != "1" || a.Header().Get("X-Ratelimit-Limit-Requests") != "2" {
+	if a.Want(t, 200, "", ""); a.Header().Get(remaining) != "1" || a.Header().Get("X-Ratelimit-Limit-Requests") != "2" {
 		t.Errorf("headers %v", a.Header())
 	}
 	a = call(t, g, "POST", "/v1/chat/completions", "full", strings.Replace(hello, "acme/m", "acme/x", 1))
-	if a.want(t, 404, "model_not_found", ""); a.Header().Get(remaining) != "0" {
+	if a.Want(t, 404, "model_not_found", ""); a.Header().Get(remaining) != "0" {
 		t.Errorf("a refusal that was counted: %v", a.Header())
 	}
 	a = call(t, g, "POST", "/v1/chat/completions", "full", hello)
-	if a.want(t, 429, "rate_limit_exceeded", "2/min"); a.Header().Get(remaining) != "0" || a.Header().Get("Retry-After-Ms") == "" {
+	if a.Want(t, 429, "rate_limit_exceeded", "2/min"); a.Header().Get(remaining) != "0" || a.Header().Get("Retry-After-Ms") == "" {
 		t.Errorf("headers %v", a.Header())
 	}
 	a = call(t, g, "POST", "/api/v1/chat/completions", "full", hello)
-	if a.want(t, 429, "rate_limit_exceeded", ""); a.Header().Get("X-Ratelimit-Remaining") != "0" || a.Header().Get(remaining) != "" {
+	if a.Want(t, 429, "rate_limit_exceeded", ""); a.Header().Get("X-Ratelimit-Remaining") != "0" || a.Header().Get(remaining) != "" {
 		t.Errorf("headers %v", a.Header())
 	}
 	if a := call(t, g, "GET", "/v1/models", "full", ""); a.Header().Get(remaining) != "" {
@@ -252,7 +252,7 @@ func (u *unread) SetWriteDeadline(time.Time) error {
 }
 
 func TestAnAnswerThatIsNotReadIsGivenUp(t *testing.T) {
-	g := startGateway(t, setup{workstations: true, write: 10 * time.Millisecond})
+	g := startGateway(t, setup{Workstations: true, Write: 10 * time.Millisecond})
 	for _, path := range []string{"/v1/workstations", "/v1/models"} {
 		w, done := &unread{ResponseRecorder: httptest.NewRecorder(), late: make(chan struct{})}, make(chan struct{})
 		go func() {

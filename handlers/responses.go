@@ -9,36 +9,36 @@ import (
 )
 
 // serveResponses answers a Responses call.
-func serveResponses(x *apiRequest) error { return x.call(wire.Responses) }
+func serveResponses(x *Request) error { return x.Call(wire.Responses) }
 
 // serveInputTokens answers how many tokens the prompt of such a call has.
-func serveInputTokens(x *apiRequest) error {
-	return modelcall.CountTokens(x.gateway.Requests(), x.req, wire.InputTokens, x.api)
+func serveInputTokens(x *Request) error {
+	return modelcall.CountTokens(x.Gateway.Requests(), x.Req, wire.InputTokens, x.API)
 }
 
 // serveCompact answers with a shorter form of a conversation.
-func serveCompact(x *apiRequest) error { return x.call(wire.Compact) }
+func serveCompact(x *Request) error { return x.Call(wire.Compact) }
 
 // readResponse shows a response that its provider keeps.
-func readResponse(x *apiRequest) error {
+func readResponse(x *Request) error {
 	return storedResponse(x, wire.ReadResponse, "include", "include[]", "stream")
 }
 
 // deleteResponse has the provider delete a response.
-func deleteResponse(x *apiRequest) error { return storedResponse(x, wire.DeleteResponse) }
+func deleteResponse(x *Request) error { return storedResponse(x, wire.DeleteResponse) }
 
 // cancelResponse has the provider end a response that it makes in the background.
-func cancelResponse(x *apiRequest) error { return storedResponse(x, wire.CancelResponse) }
+func cancelResponse(x *Request) error { return storedResponse(x, wire.CancelResponse) }
 
 // listInputItems lists what a response was made from, in pages.
-func listInputItems(x *apiRequest) error {
+func listInputItems(x *Request) error {
 	return storedResponse(x, wire.InputItems, "include", "include[]", "limit", "order", "after")
 }
 
 // storedResponse serves a request about the response that the path names. The provider gets those of
 // the known parameters that it has.
-func storedResponse(x *apiRequest, op *wire.Operation, known ...string) error {
-	q, err := x.strictQuery(known...)
+func storedResponse(x *Request, op *wire.Operation, known ...string) error {
+	q, err := x.StrictQuery(known...)
 	if err != nil {
 		return err
 	}
@@ -50,8 +50,8 @@ func storedResponse(x *apiRequest, op *wire.Operation, known ...string) error {
 		}
 	}
 	q.Del("stream")
-	path := wire.Path{Response: x.name, Query: q.Encode()}
-	return modelcall.ServeStored(x.gateway.Requests(), x.req, op, x.api, path, q.Get("after"))
+	path := wire.Path{Response: x.Name, Query: q.Encode()}
+	return modelcall.ServeStored(x.Gateway.Requests(), x.Req, op, x.API, path, q.Get("after"))
 }
 
 // maxItems is the longest page of items (OpenAI's specification).

@@ -18,7 +18,7 @@ func TestOpenRoutersMessagesNeedNoVersionAndNoLimit(t *testing.T) {
 	} {
 		var body []byte
 		var header http.Header
-		g := startGateway(t, setup{dialect: dialect, provider: func(r *http.Request) (resp *http.Response, err error) {
+		g := startGateway(t, setup{Dialect: dialect, Provider: func(r *http.Request) (resp *http.Response, err error) {
 			if body, err = io.ReadAll(r.Body); err != nil {
 				return nil, err
 			}
@@ -26,7 +26,7 @@ func TestOpenRoutersMessagesNeedNoVersionAndNoLimit(t *testing.T) {
 			return answering(200, "application/json", answer)(r)
 		}})
 		a := call(t, g, "POST", "/api/v1/messages", "chat", unlimited)
-		if a.want(t, 200, "", ""); a.at(t, "type") != "message" {
+		if a.Want(t, 200, "", ""); a.At(t, "type") != "message" {
 			t.Errorf("%s: %s", dialect, a.Body)
 		}
 		var sent struct {
@@ -42,7 +42,7 @@ func TestOpenRoutersMessagesNeedNoVersionAndNoLimit(t *testing.T) {
 		if a := call(t, g, "POST", "/v1/messages", "chat", unlimited); a.Code != 400 {
 			t.Errorf("%s: %d without a version", dialect, a.Code)
 		}
-		if a := asClaude(t, g, "POST", "/v1/messages", "chat", unlimited); a.Code != 400 || a.at(t, "error", "details", "param") != "max_tokens" {
+		if a := asClaude(t, g, "POST", "/v1/messages", "chat", unlimited); a.Code != 400 || a.At(t, "error", "details", "param") != "max_tokens" {
 			t.Errorf("%s: %d without a limit", dialect, a.Code)
 		}
 	}

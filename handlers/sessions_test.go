@@ -8,7 +8,7 @@ import (
 )
 
 func TestOpenSessionsAreSeenByThoseWhoMay(t *testing.T) {
-	g := startGateway(t, setup{workstations: true, onConflict: desktop.Share})
+	g := startGateway(t, setup{Workstations: true, OnConflict: desktop.Share})
 	mine := open(t, g, call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", ""))
 	theirs := open(t, g, call(t, g, "POST", "/v1/workstations/desk1/vnc", "full", ""))
 	for _, c := range []struct {
@@ -39,7 +39,7 @@ func TestOpenSessionsAreSeenByThoseWhoMay(t *testing.T) {
 		"session_id": mine, "tenant": "default", "workstation_id": "desk1", "state": "open", "key": "connect", "viewer": "192.0.2.1:40000",
 		"security": "x509none", "started_at": "2026-03-18T12:00:00Z",
 	} {
-		if got := a.at(t, "data", 0, name); got != want {
+		if got := a.At(t, "data", 0, name); got != want {
 			t.Errorf("%s is %v, want %q", name, got, want)
 		}
 	}
@@ -48,7 +48,7 @@ func TestOpenSessionsAreSeenByThoseWhoMay(t *testing.T) {
 		if method == "DELETE" {
 			path += "/" + mine
 		}
-		call(t, g, method, path, "chat", "").want(t, 403, "insufficient_scope", "workstations:connect")
+		call(t, g, method, path, "chat", "").Want(t, 403, "insufficient_scope", "workstations:connect")
 	}
 }
 
@@ -60,7 +60,7 @@ func TestAnOpenSessionIsEndedByThoseWhoMay(t *testing.T) {
 		{"connect", "default", true}, {"manage", "default", true}, {"full", "default", true}, {"operator", "ops", true},
 		{"colleague", "default", false}, {"other", "other", false},
 	} {
-		g := startGateway(t, setup{workstations: true})
+		g := startGateway(t, setup{Workstations: true})
 		id := open(t, g, call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", ""))
 		a := call(t, g, "DELETE", "/v1/sessions/"+id, c.key, "")
 		row := rowsOf(t, g, c.tenant)[0]
@@ -69,7 +69,7 @@ func TestAnOpenSessionIsEndedByThoseWhoMay(t *testing.T) {
 		}
 		left := call(t, g, "GET", "/v1/sessions", "manage", "").Body.String()
 		if !c.may {
-			a.want(t, 404, "not_found", id)
+			a.Want(t, 404, "not_found", id)
 			if !strings.Contains(left, id) {
 				t.Errorf("%s ended it: %s", c.key, left)
 			}
@@ -78,6 +78,6 @@ func TestAnOpenSessionIsEndedByThoseWhoMay(t *testing.T) {
 		if a.Code != 204 || strings.Contains(left, id) || row.Workstation != "desk1" {
 			t.Errorf("%s: %d %s, left %s, row %+v", c.key, a.Code, a.Body, left, row)
 		}
-		call(t, g, "DELETE", "/v1/sessions/"+id, c.key, "").want(t, 404, "not_found", id) // it has ended
+		call(t, g, "DELETE", "/v1/sessions/"+id, c.key, "").Want(t, 404, "not_found", id) // it has ended
 	}
 }

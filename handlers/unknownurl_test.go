@@ -38,15 +38,15 @@ func TestWrongBaseURLsBelowThePrefixesAreExplained(t *testing.T) {
 		"/api/v1/chat/completions/models":       {"not_found", adviceOpenAI},
 		"/v1/responses/responses":               {"unknown_url", adviceOpenAI},
 	} {
-		call(t, g, "POST", path, "full", "").want(t, 404, c.code, c.advice)
+		call(t, g, "POST", path, "full", "").Want(t, 404, c.code, c.advice)
 	}
 	for _, path := range []string{"/v1/threads/x/messages", "/v1/chat/completions/chatcmpl_1"} { // OpenAI's
-		if a := call(t, g, "GET", path, "full", ""); a.at(t, "error", "message") != "unknown URL (GET "+path+")" {
+		if a := call(t, g, "GET", path, "full", ""); a.At(t, "error", "message") != "unknown URL (GET "+path+")" {
 			t.Errorf("%s: %d %s", path, a.Code, a.Body)
 		}
 	}
 	for _, path := range []string{"/v1/v1/messages", "/api/v1/v1/messages/count_tokens", "/v1/messages/v1/messages"} {
-		if a := call(t, g, "POST", path, "full", ""); a.Code != 404 || a.at(t, "error", "type") != "not_found_error" {
+		if a := call(t, g, "POST", path, "full", ""); a.Code != 404 || a.At(t, "error", "type") != "not_found_error" {
 			t.Errorf("%s: %d %s", path, a.Code, a.Body)
 		}
 	}
@@ -86,7 +86,7 @@ func TestASitesOwnHandlersGoBeforeTheExplanation(t *testing.T) {
 			t.Errorf("%s: %v, %d %s", name, err, a.Code, a.Body)
 		}
 		if c.status == 404 {
-			a.want(t, 404, "unknown_url", "unknown URL (GET /openai/v1/models): "+adviceOpenAI)
+			a.Want(t, 404, "unknown_url", "unknown URL (GET /openai/v1/models): "+adviceOpenAI)
 			if vars[unhandled] != false {
 				t.Errorf("%s: the access log says that nothing was done", name)
 			}

@@ -13,23 +13,23 @@ import (
 )
 
 // serveVNCURL issues a VNC address for a workstation of the key's tenant.
-func serveVNCURL(x *apiRequest) error {
-	service, err := x.workstations()
+func serveVNCURL(x *Request) error {
+	service, err := x.Workstations()
 	if err != nil {
 		return err
 	}
 	var o desktop.Options
 	var takeOver *bool
-	err = x.readOptions(func(name string, value []byte) (bool, error) {
+	err = x.ReadOptions(func(name string, value []byte) (bool, error) {
 		switch name {
 		case "view_only":
-			return option(name, value, &o.ViewOnly, "true or false")
+			return Option(name, value, &o.ViewOnly, "true or false")
 		case "shared":
-			return option(name, value, &o.Shared, "true or false")
+			return Option(name, value, &o.Shared, "true or false")
 		case "once":
-			return option(name, value, &o.Once, "true or false")
+			return Option(name, value, &o.Once, "true or false")
 		case "take_over":
-			return option(name, value, &takeOver, "true or false")
+			return Option(name, value, &takeOver, "true or false")
 		case "session":
 			return sessionRules(value, &o.Rules)
 		case "expires_in":
@@ -40,28 +40,28 @@ func serveVNCURL(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	o.Claim = claim(takeOver, x.req.Caller.Has(keys.WorkstationsManage))
-	issued, err := issueAddress(x, service, x.name, o)
+	o.Claim = claim(takeOver, x.Req.Caller.Has(keys.WorkstationsManage))
+	issued, err := issueAddress(x, service, x.Name, o)
 	if err != nil {
 		return err
 	}
-	return x.reply(http.StatusOK, issued)
+	return x.Reply(http.StatusOK, issued)
 }
 
 // issueAddress issues an address to the caller's key.
-func issueAddress(x *apiRequest, service *desktop.Service, workstation string, o desktop.Options) (desktop.Issued, error) {
-	o.Client, _ = netip.ParseAddr(caddykit.Client(x.r)) // invalid: it is not known
-	issued, err := service.Issue(gateway.IssuerOf(x.req), workstation, o)
+func issueAddress(x *Request, service *desktop.Service, workstation string, o desktop.Options) (desktop.Issued, error) {
+	o.Client, _ = netip.ParseAddr(caddykit.Client(x.HTTP)) // invalid: it is not known
+	issued, err := service.Issue(gateway.IssuerOf(x.Req), workstation, o)
 	if err != nil {
 		return issued, err
 	}
-	return issued, x.gateway.RuntimeKeys().StillMayConnect(&x.req.Caller)
+	return issued, x.Gateway.RuntimeKeys().StillMayConnect(&x.Req.Caller)
 }
 
 // expiresIn reads how long an address waits for its first use.
 func expiresIn(name string, value []byte, dst *time.Duration) (bool, error) {
 	var seconds *int64
-	known, err := option(name, value, &seconds, "seconds")
+	known, err := Option(name, value, &seconds, "seconds")
 	if err != nil || seconds == nil {
 		return known, err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
-// listOf is the shape of every list below /v1.
-func listOf(data any) any {
+// List is the shape of every list below /v1.
+func List(data any) any {
 	return struct {
 		Object string `json:"object"`
 		Data   any    `json:"data"`
@@ -20,8 +20,8 @@ func listOf(data any) any {
 }
 
 // serveWorkstations lists the workstations of the tenant, or of all tenants for a key that sees them.
-func serveWorkstations(x *apiRequest) error {
-	q, err := x.strictQuery("cursor", "label", "limit", "source", "tenant")
+func serveWorkstations(x *Request) error {
+	q, err := x.StrictQuery("cursor", "label", "limit", "source", "tenant")
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func serveWorkstations(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	asked.Sees = x.req.Caller.Tenants(q.Get("tenant")).Has
+	asked.Sees = x.Req.Caller.Tenants(q.Get("tenant")).Has
 	views, next := asked.Page(service.Inventory)
 	for i := range views {
 		if !manages {
@@ -42,9 +42,9 @@ func serveWorkstations(x *apiRequest) error {
 	}
 	list := workstationList{"list", views, service.Sources.Lists(asked.Sees)}
 	if !q.Has("limit") {
-		return x.reply(http.StatusOK, list)
+		return x.Reply(http.StatusOK, list)
 	}
-	return x.reply(http.StatusOK, struct {
+	return x.Reply(http.StatusOK, struct {
 		workstationList
 		Next *string `json:"next_cursor"` // null after the last page
 	}{list, orNull(next)})
@@ -90,15 +90,15 @@ func orNull(s string) *string {
 }
 
 // serveWorkstation shows one workstation.
-func serveWorkstation(x *apiRequest) error {
-	if _, err := x.strictQuery(); err != nil {
+func serveWorkstation(x *Request) error {
+	if _, err := x.StrictQuery(); err != nil {
 		return err
 	}
 	service, manages, err := x.viewWorkstations()
 	if err != nil {
 		return err
 	}
-	view, err := service.Get(x.req.Caller.Tenant, x.name)
+	view, err := service.Get(x.Req.Caller.Tenant, x.Name)
 	if err != nil {
 		return err
 	}
@@ -106,48 +106,48 @@ func serveWorkstation(x *apiRequest) error {
 		view.Address = ""
 	}
 	x.tagWorkstation(view)
-	return x.reply(http.StatusOK, view)
+	return x.Reply(http.StatusOK, view)
 }
 
 // tagWorkstation names the state of a registration (RFC 9110, 8.8.3).
-func (x *apiRequest) tagWorkstation(view desktop.View) {
+func (x *Request) tagWorkstation(view desktop.View) {
 	if view.Change != 0 {
-		x.w.Header().Set("ETag", `"`+strconv.FormatInt(view.Change, 36)+`"`)
+		x.Writer.Header().Set("ETag", `"`+strconv.FormatInt(view.Change, 36)+`"`)
 	}
 }
 
 // viewWorkstations returns the service for a key that has one of three scopes. Addresses are only for
 // keys that may manage workstations.
-func (x *apiRequest) viewWorkstations() (service *desktop.Service, manages bool, err error) {
-	if service, err = x.workstations(); err != nil {
+func (x *Request) viewWorkstations() (service *desktop.Service, manages bool, err error) {
+	if service, err = x.Workstations(); err != nil {
 		return nil, false, err
 	}
-	if x.req.Caller.Has(keys.WorkstationsManage) {
+	if x.Req.Caller.Has(keys.WorkstationsManage) {
 		return service, true, nil
 	}
-	if x.req.Caller.Has(keys.WorkstationsAutomate) {
+	if x.Req.Caller.Has(keys.WorkstationsAutomate) {
 		return service, false, nil
 	}
-	return service, false, x.req.Require(keys.WorkstationsConnect)
+	return service, false, x.Req.Require(keys.WorkstationsConnect)
 }
 
 // registerWorkstation puts a workstation in service: 201 if it is new, else 200. With If-None-Match: *
 // it must be new.
-func registerWorkstation(x *apiRequest) error {
-	service, err := x.workstations()
+func registerWorkstation(x *Request) error {
+	service, err := x.Workstations()
 	if err != nil {
 		return err
 	}
-	r := desktop.Registration{By: x.req.Caller.Name}
-	if tags := x.r.Header.Values("If-None-Match"); len(tags) > 0 {
+	r := desktop.Registration{By: x.Req.Caller.Name}
+	if tags := x.HTTP.Header.Values("If-None-Match"); len(tags) > 0 {
 		if r.New = len(tags) == 1 && tags[0] == "*"; !r.New {
 			return apierror.New(apierror.InvalidValue, "If-None-Match: only * is possible here").WithParam("If-None-Match")
 		}
 	}
-	if err = x.readOptions(r.Set); err != nil {
+	if err = x.ReadOptions(r.Set); err != nil {
 		return err
 	}
-	view, created, err := service.Register(x.r.Context(), x.req.Caller.Tenant, x.name, r)
+	view, created, err := service.Register(x.HTTP.Context(), x.Req.Caller.Tenant, x.Name, r)
 	if err != nil {
 		return err
 	}
@@ -156,100 +156,100 @@ func registerWorkstation(x *apiRequest) error {
 		status = http.StatusCreated
 	}
 	x.tagWorkstation(view)
-	return x.reply(status, view)
+	return x.Reply(status, view)
 }
 
 // syncWorkstations registers the workstations that a control plane has.
-func syncWorkstations(x *apiRequest) error {
-	service, err := x.desktops()
+func syncWorkstations(x *Request) error {
+	service, err := x.Desktops()
 	if err != nil {
 		return err
 	}
-	list := desktop.Sync{By: x.req.Caller.Name}
-	if err := x.readObject(desktop.MaxSyncBytes, list.Set); err != nil {
+	list := desktop.Sync{By: x.Req.Caller.Name}
+	if err := x.ReadObject(desktop.MaxSyncBytes, list.Set); err != nil {
 		return err
 	}
-	done, err := list.Apply(x.r.Context(), service.Registry, x.req.Caller.Tenant)
+	done, err := list.Apply(x.HTTP.Context(), service.Registry, x.Req.Caller.Tenant)
 	if err != nil {
 		return err
 	}
-	return x.reply(http.StatusOK, done)
+	return x.Reply(http.StatusOK, done)
 }
 
 // releaseWorkstation ends all tokens and sessions of a workstation, or of the generation that is
 // named: 204 once that is durable, also if it is repeated.
-func releaseWorkstation(x *apiRequest) error {
-	q, err := x.query() // others were ignored from the beginning
+func releaseWorkstation(x *Request) error {
+	q, err := x.Query() // others were ignored from the beginning
 	if err != nil {
 		return err
 	}
-	service, err := x.workstations()
+	service, err := x.Workstations()
 	if err != nil {
 		return err
 	}
-	by := desktop.Releaser{Key: x.req.Caller.Name}
+	by := desktop.Releaser{Key: x.Req.Caller.Name}
 	if machine := q.Get("generation"); q.Has("generation") {
 		by.Machine = &machine
 	}
-	if err := service.ReleaseBy(x.r.Context(), x.req.Caller.Tenant, x.name, by); err != nil {
+	if err := service.ReleaseBy(x.HTTP.Context(), x.Req.Caller.Tenant, x.Name, by); err != nil {
 		return err
 	}
-	return x.noContent()
+	return x.NoContent()
 }
 
 // refreshWorkstation has the source of a workstation asked again.
-func refreshWorkstation(x *apiRequest) error {
-	service, err := x.workstations()
+func refreshWorkstation(x *Request) error {
+	service, err := x.Workstations()
 	if err != nil {
 		return err
 	}
-	if err := service.Sources.Refresh(x.r.Context(), x.req.Caller.Tenant, x.name); err != nil {
+	if err := service.Sources.Refresh(x.HTTP.Context(), x.Req.Caller.Tenant, x.Name); err != nil {
 		return err
 	}
-	return x.noContent()
+	return x.NoContent()
 }
 
 // serveSessions lists the open sessions of a workstation.
-func serveSessions(x *apiRequest) error {
-	if _, err := x.strictQuery(); err != nil {
+func serveSessions(x *Request) error {
+	if _, err := x.StrictQuery(); err != nil {
 		return err
 	}
-	service, err := x.workstations()
+	service, err := x.Workstations()
 	if err != nil {
 		return err
 	}
-	sessions, err := service.Sessions(x.req.Caller.Tenant, x.name)
+	sessions, err := service.Sessions(x.Req.Caller.Tenant, x.Name)
 	if err != nil {
 		return err
 	}
-	return x.reply(http.StatusOK, listOf(sessions))
+	return x.Reply(http.StatusOK, List(sessions))
 }
 
 // endSession ends one session and the token with which it was opened.
-func endSession(x *apiRequest) error {
-	service, err := x.workstations()
+func endSession(x *Request) error {
+	service, err := x.Workstations()
 	if err != nil {
 		return err
 	}
-	x.req.Trace.SetSession(x.item)
-	if err := service.EndSessionBy(x.req.Caller.Tenant, x.name, x.item, x.req.Caller.Name); err != nil {
+	x.Req.Trace.SetSession(x.Item)
+	if err := service.EndSessionBy(x.Req.Caller.Tenant, x.Name, x.Item, x.Req.Caller.Name); err != nil {
 		return err
 	}
-	return x.noContent()
+	return x.NoContent()
 }
 
-// workstations returns the service, if it can serve now, and notes the workstation in the record.
-func (x *apiRequest) workstations() (*desktop.Service, error) {
-	service, err := x.desktops()
+// Workstations returns the service, if it can serve now, and notes the workstation in the record.
+func (x *Request) Workstations() (*desktop.Service, error) {
+	service, err := x.Desktops()
 	if service != nil {
-		x.req.SetWorkstation(x.name)
+		x.Req.SetWorkstation(x.Name)
 	}
 	return service, err
 }
 
-// desktops returns the service of the workstations, if it can serve now.
-func (x *apiRequest) desktops() (*desktop.Service, error) {
-	service := x.gateway.VNC().Workstations()
+// Desktops returns the service of the workstations, if it can serve now.
+func (x *Request) Desktops() (*desktop.Service, error) {
+	service := x.Gateway.VNC().Workstations()
 	if service == nil {
 		return nil, apierror.New(apierror.UnknownURL, "this gateway has no workstations")
 	}

@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"errors"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -15,10 +14,10 @@ import (
 const address = `{"address":"10.0.0.5:5900"}`
 
 func TestWorkstationsAreListedForTheirTenant(t *testing.T) {
-	g := startGateway(t, setup{workstations: true})
-	call(t, g, "PUT", "/v1/workstations/lab1", "manage", address).want(t, 201, "", "")
+	g := startGateway(t, setup{Workstations: true})
+	call(t, g, "PUT", "/v1/workstations/lab1", "manage", address).Want(t, 201, "", "")
 	a := call(t, g, "GET", "/v1/workstations", "manage", "")
-	if got := []any{a.at(t, "object"), a.at(t, "data", 0, "workstation_id"), a.at(t, "data", 1, "workstation_id"), a.at(t, "data", 1, "address")}; got[0] != "list" ||
+	if got := []any{a.At(t, "object"), a.At(t, "data", 0, "workstation_id"), a.At(t, "data", 1, "workstation_id"), a.At(t, "data", 1, "address")}; got[0] != "list" ||
 		got[1] != "desk1" || got[2] != "lab1" || got[3] != "10.0.0.5:5900" {
 		t.Errorf("%s", a.Body)
 	}
@@ -36,8 +35,8 @@ func TestWorkstationsAreListedForTheirTenant(t *testing.T) {
 }
 
 func TestAddressesAreForKeysThatManage(t *testing.T) {
-	g := startGateway(t, setup{workstations: true})
-	call(t, g, "PUT", "/v1/workstations/lab1", "manage", address).want(t, 201, "", "")
+	g := startGateway(t, setup{Workstations: true})
+	call(t, g, "PUT", "/v1/workstations/lab1", "manage", address).Want(t, 201, "", "")
 	for _, path := range []string{"/v1/workstations", "/v1/workstations/lab1"} {
 		for key, shown := range map[string]bool{"manage": true, "full": true, "connect": false} {
 			a := call(t, g, "GET", path, key, "")
@@ -45,12 +44,12 @@ func TestAddressesAreForKeysThatManage(t *testing.T) {
 				t.Errorf("%s with %s: %d %s", path, key, a.Code, a.Body)
 			}
 		}
-		call(t, g, "GET", path, "chat", "").want(t, 403, "insufficient_scope", "workstations:connect")
+		call(t, g, "GET", path, "chat", "").Want(t, 403, "insufficient_scope", "workstations:connect")
 	}
 }
 
 func TestWorkstationRoutesNeedTheirScope(t *testing.T) {
-	g := startGateway(t, setup{workstations: true})
+	g := startGateway(t, setup{Workstations: true})
 	for _, c := range []struct{ method, path, body, key, scope string }{
 		{"PUT", "/v1/workstations/lab1", address, "connect", "workstations:manage"},
 		{"DELETE", "/v1/workstations/desk1", "", "connect", "workstations:manage"},
@@ -58,31 +57,31 @@ func TestWorkstationRoutesNeedTheirScope(t *testing.T) {
 		{"DELETE", "/v1/workstations/desk1/sessions/s1", "", "connect", "workstations:manage"},
 		{"POST", "/v1/workstations/desk1/vnc", "", "manage", "workstations:connect"},
 	} {
-		call(t, g, c.method, c.path, c.key, c.body).want(t, 403, "insufficient_scope", c.scope)
+		call(t, g, c.method, c.path, c.key, c.body).Want(t, 403, "insufficient_scope", c.scope)
 	}
 }
 
 func TestAnotherTenantsWorkstationIsNotThere(t *testing.T) {
-	g := startGateway(t, setup{workstations: true})
+	g := startGateway(t, setup{Workstations: true})
 	for _, c := range []struct{ method, path string }{
 		{"GET", "/v1/workstations/desk1"}, {"POST", "/v1/workstations/desk1/vnc"},
 		{"GET", "/v1/workstations/desk1/sessions"}, {"DELETE", "/v1/workstations/desk1/sessions/s1"}, {"DELETE", "/v1/workstations/desk1"},
 	} {
-		call(t, g, c.method, c.path, "other", "").want(t, 404, "not_found", "desk1")
+		call(t, g, c.method, c.path, "other", "").Want(t, 404, "not_found", "desk1")
 	}
-	if a := call(t, g, "GET", "/v1/workstations/desk1", "full", ""); a.at(t, "state") != "available" {
+	if a := call(t, g, "GET", "/v1/workstations/desk1", "full", ""); a.At(t, "state") != "available" {
 		t.Errorf("%s", a.Body)
 	}
 }
 
 func TestRegistrationSaysWhetherItIsNew(t *testing.T) {
-	g := startGateway(t, setup{workstations: true})
+	g := startGateway(t, setup{Workstations: true})
 	a := call(t, g, "PUT", "/v1/workstations/lab1", "manage", `{"address":"10.0.0.5:5900","credential":"lab"}`)
-	if a.Code != 201 || a.at(t, "workstation_id") != "lab1" || a.at(t, "address") != "10.0.0.5:5900" {
+	if a.Code != 201 || a.At(t, "workstation_id") != "lab1" || a.At(t, "address") != "10.0.0.5:5900" {
 		t.Errorf("new: %d %s", a.Code, a.Body)
 	}
 	a = call(t, g, "PUT", "/v1/workstations/lab1", "manage", `{"address":"10.0.0.6:5900","credential":null}`)
-	if a.Code != 200 || a.at(t, "address") != "10.0.0.6:5900" {
+	if a.Code != 200 || a.At(t, "address") != "10.0.0.6:5900" {
 		t.Errorf("changed: %d %s", a.Code, a.Body)
 	}
 	for _, c := range []struct {
@@ -94,9 +93,9 @@ func TestRegistrationSaysWhetherItIsNew(t *testing.T) {
 		{`{"password":"x"}`, 400, "unsupported_parameter"}, {`{}`, 400, "missing_required_parameter"},
 		{`{"address":"10.0.0.5:5900","credential":"none"}`, 400, "invalid_value"},
 	} {
-		call(t, g, "PUT", "/v1/workstations/lab2", "manage", c.body).want(t, c.status, c.code, "")
+		call(t, g, "PUT", "/v1/workstations/lab2", "manage", c.body).Want(t, c.status, c.code, "")
 	}
-	call(t, g, "PUT", "/v1/workstations/desk1", "manage", address).want(t, 409, "workstation_conflict", "")
+	call(t, g, "PUT", "/v1/workstations/desk1", "manage", address).Want(t, 409, "workstation_conflict", "")
 	found := rows(t, g)
 	if first := found[len(found)-1]; first.Status != 201 || first.Workstation != "lab1" || first.Route != "PUT /v1/workstations/{id}" {
 		t.Errorf("row %+v", first)
@@ -104,7 +103,7 @@ func TestRegistrationSaysWhetherItIsNew(t *testing.T) {
 }
 
 func TestReleaseIsNoContentAsOftenAsItIsAsked(t *testing.T) {
-	g := startGateway(t, setup{workstations: true})
+	g := startGateway(t, setup{Workstations: true})
 	for range 2 {
 		a := call(t, g, "DELETE", "/v1/workstations/desk1", "manage", "")
 		if a.Code != 204 || a.Body.Len() != 0 {
@@ -114,35 +113,21 @@ func TestReleaseIsNoContentAsOftenAsItIsAsked(t *testing.T) {
 	if found := rows(t, g); len(found) != 2 || found[0].Status != 204 || found[0].Code != "" {
 		t.Errorf("rows %+v", found)
 	}
-	if a := call(t, g, "GET", "/v1/workstations/desk1", "manage", ""); a.at(t, "state") != "released" {
+	if a := call(t, g, "GET", "/v1/workstations/desk1", "manage", ""); a.At(t, "state") != "released" {
 		t.Errorf("%s", a.Body)
 	}
-	call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", "").want(t, 404, "not_found", "was released: PUT /v1/workstations/desk1 puts it in service again")
-	call(t, g, "PUT", "/v1/workstations/desk1", "manage", "").want(t, 200, "", "") // in service again
-}
-
-// open opens the workstation of an issued address, as a viewer does, and returns the session's id.
-func open(t *testing.T, g *gateway.Gateway, issued *answer) string {
-	t.Helper()
-	viewer := netip.MustParseAddrPort("192.0.2.1:40000")
-	url, _ := issued.at(t, "vnc_url").(string)
-	token, _, _ := strings.Cut(url, ".")
-	pass, err := g.VNC().Workstations().Find(token, viewer.Addr())
-	must(t, err)
-	session, err := pass.Join(viewer, "x509none")
-	must(t, err)
-	t.Cleanup(session.Leave)
-	return session.ID
+	call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", "").Want(t, 404, "not_found", "was released: PUT /v1/workstations/desk1 puts it in service again")
+	call(t, g, "PUT", "/v1/workstations/desk1", "manage", "").Want(t, 200, "", "") // in service again
 }
 
 func TestSessionsAreListedAndEnded(t *testing.T) {
-	g := startGateway(t, setup{workstations: true})
+	g := startGateway(t, setup{Workstations: true})
 	id := open(t, g, call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", ""))
 	a := call(t, g, "GET", "/v1/workstations/desk1/sessions", "manage", "")
-	if a.at(t, "object") != "list" || a.at(t, "data", 0, "session_id") != id || a.at(t, "data", 0, "key") != "connect" {
+	if a.At(t, "object") != "list" || a.At(t, "data", 0, "session_id") != id || a.At(t, "data", 0, "key") != "connect" {
 		t.Errorf("%s", a.Body)
 	}
-	call(t, g, "DELETE", "/v1/workstations/desk1/sessions/"+id+"x", "manage", "").want(t, 404, "not_found", id+"x")
+	call(t, g, "DELETE", "/v1/workstations/desk1/sessions/"+id+"x", "manage", "").Want(t, 404, "not_found", id+"x")
 	if a := call(t, g, "DELETE", "/v1/workstations/desk1/sessions/"+id, "manage", ""); a.Code != 204 || a.Body.Len() != 0 {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
@@ -152,7 +137,7 @@ func TestSessionsAreListedAndEnded(t *testing.T) {
 }
 
 func TestAnAddressHasItsOptions(t *testing.T) {
-	g := startGateway(t, setup{workstations: true})
+	g := startGateway(t, setup{Workstations: true})
 	for _, c := range []struct {
 		body             string
 		viewOnly, shared bool
@@ -165,10 +150,10 @@ func TestAnAddressHasItsOptions(t *testing.T) {
 		{`{"expires_in":60}`, false, false, "2026-03-18T12:01:00Z"},
 	} {
 		a := call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", c.body)
-		if a.Code != 200 || a.at(t, "session", "view_only") != c.viewOnly || a.at(t, "session", "shared") != c.shared || a.at(t, "workstation_id") != "desk1" {
+		if a.Code != 200 || a.At(t, "session", "view_only") != c.viewOnly || a.At(t, "session", "shared") != c.shared || a.At(t, "workstation_id") != "desk1" {
 			t.Errorf("%s: %d %s", c.body, a.Code, a.Body)
 		}
-		if got := a.at(t, "expires_at"); c.expires != "" && got != c.expires {
+		if got := a.At(t, "expires_at"); c.expires != "" && got != c.expires {
 			t.Errorf("%s: until %v", c.body, got)
 		}
 	}
@@ -178,7 +163,7 @@ func TestAnAddressHasItsOptions(t *testing.T) {
 		`{"expires_in":2592001}`: "want seconds, 1 to 2592000",
 		`{"expires_in":2592000}`: "expires_in is at least 1s and at most", // of the configuration
 	} {
-		call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", body).want(t, 400, "invalid_value", message)
+		call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", body).Want(t, 400, "invalid_value", message)
 	}
 	found := rows(t, g)
 	if last := found[len(found)-1]; last.Workstation != "desk1" || last.Route != "POST /v1/workstations/{id}/vnc" || last.Status != 200 {
@@ -189,8 +174,8 @@ func TestAnAddressHasItsOptions(t *testing.T) {
 // An address ends with the key that it was issued to, also after a reload.
 func TestAnAddressIsItsKeys(t *testing.T) {
 	state := gateway.NewState(t.TempDir(), func() time.Time { return noon })
-	g := startGateway(t, setup{workstations: true, state: state})
-	call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", "").want(t, 200, "", "")
+	g := startGateway(t, setup{Workstations: true, State: state})
+	call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", "").Want(t, 200, "", "")
 	var issuers []desktop.Issuer
 	desktop.Commit(state.Workstations, g.VNC().Workstations(), func(by desktop.Issuer) bool {
 		issuers = append(issuers, by)
@@ -213,9 +198,9 @@ var workstationPaths = []struct{ method, path, body string }{
 func TestWorkstationsAnswerOnlyWhereThereAreAny(t *testing.T) {
 	unreadable := new(desktoptest.Storage)
 	unreadable.FailWith(errors.New("no such volume"))
-	none, unready := startGateway(t, setup{}), startGateway(t, setup{workstations: true, storage: unreadable})
+	none, unready := startGateway(t, setup{}), startGateway(t, setup{Workstations: true, Storage: unreadable})
 	for _, c := range workstationPaths {
-		call(t, none, c.method, c.path, "full", c.body).want(t, 404, "unknown_url", "this gateway has no workstations")
-		call(t, unready, c.method, c.path, "full", c.body).want(t, 503, "storage_unavailable", "have not been read yet")
+		call(t, none, c.method, c.path, "full", c.body).Want(t, 404, "unknown_url", "this gateway has no workstations")
+		call(t, unready, c.method, c.path, "full", c.body).Want(t, 503, "storage_unavailable", "have not been read yet")
 	}
 }

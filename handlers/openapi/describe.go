@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"embed"
 	"net/http"
+	"path"
 	"reflect"
 	"slices"
 	"strconv"
@@ -27,7 +28,7 @@ type writer struct{ written, read *jsonschema.Maker }
 var source embed.FS
 
 // describe makes the document.
-func describe(operations []handlers.Operation) object {
+func describe(table []handlers.Route) object {
 	defs := map[string]jsonschema.Schema{}
 	comments, _ := jsonschema.Comments(source) // the compiler has read them
 	comment := func(of reflect.Type, field string) string {
@@ -50,15 +51,15 @@ func describe(operations []handlers.Operation) object {
 		}
 		paths[path][strings.ToLower(method)] = described
 	}
-	for _, o := range operations {
-		if own := routes[o.Method+" "+o.Path]; own != nil {
-			add(o.Method, o.Path, w.operation(o, own))
-		} else if vendor := vendorOf(o); vendor != "" {
-			add(o.Method, o.Path, ofVendor(o, vendor))
+	for _, r := range listed(table) {
+		if own := routes[r.name()]; own != nil {
+			add(r.method, r.path, w.operation(r, own))
+		} else if vendor := vendorOf(r.path); vendor != "" {
+			add(r.method, r.path, ofVendor(r, vendor))
 		}
 	}
 	for path, own := range open {
-		described := w.operation(handlers.Operation{Method: http.MethodGet, Path: path}, own)
+		described := w.operation(route{method: http.MethodGet, path: path}, own)
 		described["security"] = []object{}
 		add(http.MethodGet, path, described)
 	}
@@ -69,11 +70,39 @@ func describe(operations []handlers.Operation) object {
 	}
 }
 
+// route is a row of the route table.
+type route struct {
+	method, path string
+	family       string // of SDKs, whose errors it has
+	scope        string // of the key; "": none, or by what is asked for
+}
+
+func (r route) name() string { return r.method + " " + r.path }
+
+// listed are the rows of the table. A path that is also a name of a workstation is listed once.
+func listed(table []handlers.Route) (all []route) {
+	for _, r := range table {
+		if r.Path == reserved && slices.ContainsFunc(table, func(other handlers.Route) bool {
+			return other.Path == path.Dir(reserved)+"/{id}" && other.Operation == r.Operation
+		}) {
+			continue
+		}
+		at := r.Path
+		if strings.HasSuffix(at, "/") {
+			at += "{model}"
+		}
+		all = append(all, route{r.Operation.Method, at, r.API.Name(), r.Operation.Scope.String()})
+	}
+	return all
+}
+
+const reserved = "/v1/workstations/sync"
+
 const about = "The gateway's own routes. Those of an SDK are listed with a link to its vendor's documentation. " +
 	"The roles of a security requirement are the scopes that the key needs."
 
 // operation describes a route of the gateway's own.
-func (w *writer) operation(o handlers.Operation, own *operation) object {
+func (w *writer) operation(r route, own *operation) object {
 	answers := object{}
 	if own.answer == nil && own.media == "" {
 		answers[strconv.Itoa(cmp.Or(own.status, http.StatusNoContent))] = object{"description": "done"}
@@ -98,22 +127,22 @@ func (w *writer) operation(o handlers.Operation, own *operation) object {
 		}
 	}
 	codes := own.codes
-	if o.Family != "" {
+	if r.family != "" {
 		codes = append(append([]apierror.Code{}, everywhere...), codes...)
 		if own.request != nil {
 			codes = append(codes, withBody...)
 		}
 	}
 	for status, some := range byStatus(codes) {
-		answers[strconv.Itoa(status)] = refusal(o.Family, some)
+		answers[strconv.Itoa(status)] = refusal(r.family, some)
 	}
 	described := object{
-		"operationId": own.id, "summary": own.summary, "tags": []string{tagOf(o.Path)}, "responses": answers, "security": []object{{"key": scopesOf(o)}},
+		"operationId": own.id, "summary": own.summary, "tags": []string{tagOf(r.path)}, "responses": answers, "security": []object{{"key": scopesOf(r)}},
 	}
 	if own.request != nil {
 		described["requestBody"] = object{"required": own.needsBody, "content": object{"application/json": object{"schema": w.read.Of(own.request)}}}
 	}
-	if p := append(inPath(o.Path), inQuery(own)...); len(p) > 0 {
+	if p := append(inPath(r.path), inQuery(own)...); len(p) > 0 {
 		described["parameters"] = p
 	}
 	return described
@@ -156,23 +185,23 @@ func refusal(family string, codes []apierror.Code) object {
 }
 
 // ofVendor describes a route of a vendor's API.
-func ofVendor(o handlers.Operation, vendor string) object {
+func ofVendor(r route, vendor string) object {
 	described := object{
-		"operationId": strings.ToLower(o.Method) + strings.NewReplacer("/", "_", "{", "", "}", "", ":", "_").Replace(o.Path),
+		"operationId": strings.ToLower(r.method) + strings.NewReplacer("/", "_", "{", "", "}", "", ":", "_").Replace(r.path),
 		"summary":     "As the vendor documents it", "tags": []string{"of vendors"}, "externalDocs": object{"url": vendor},
-		"responses": object{"default": object{"description": "as the vendor documents it; errors too"}}, "security": []object{{"key": scopesOf(o)}},
+		"responses": object{"default": object{"description": "as the vendor documents it; errors too"}}, "security": []object{{"key": scopesOf(r)}},
 	}
-	if p := inPath(o.Path); p != nil {
+	if p := inPath(r.path); p != nil {
 		described["parameters"] = p
 	}
 	return described
 }
 
-func scopesOf(o handlers.Operation) []string {
-	if o.Scope == "" {
+func scopesOf(r route) []string {
+	if r.scope == "" {
 		return []string{}
 	}
-	return []string{o.Scope}
+	return []string{r.scope}
 }
 
 // tagOf is what a path is about: "workstations" of /v1/workstations/{id}.

@@ -22,7 +22,7 @@ func init() { handlers.AddDocument(Path, serve) }
 
 // Document is the description of the routes that are in the build. The caller must not change it.
 var Document = sync.OnceValue(func() []byte {
-	text, err := json.Marshal(describe(handlers.Operations()))
+	text, err := json.Marshal(describe(handlers.Routes()))
 	if err != nil {
 		panic(err) // a test makes it
 	}

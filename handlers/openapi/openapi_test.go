@@ -11,6 +11,13 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/handlers"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/agents"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/audio"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/gemini"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/keys"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/mcp"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/recordings"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/vncsocket"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/schematest"
 )
 
@@ -22,12 +29,12 @@ func TestEachRouteIsDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := map[string]bool{}
-	for _, o := range handlers.Operations() {
-		method := map[string]string{"GET": "get", "POST": "post", "PUT": "put", "PATCH": "patch", "DELETE": "delete"}[o.Method]
-		if d := document.Paths[o.Path][method]; d.OperationID == "" || d.Summary == "" {
-			t.Errorf("%s %s is not described", o.Method, o.Path)
+	for _, r := range listed(handlers.Routes()) {
+		method := map[string]string{"GET": "get", "POST": "post", "PUT": "put", "PATCH": "patch", "DELETE": "delete"}[r.method]
+		if d := document.Paths[r.path][method]; d.OperationID == "" || d.Summary == "" {
+			t.Errorf("%s is not described", r.name())
 		}
-		known[o.Method+" "+o.Path] = true
+		known[r.name()] = true
 	}
 	for name := range routes {
 		if !known[name] {
@@ -35,7 +42,7 @@ func TestEachRouteIsDescribed(t *testing.T) {
 		}
 	}
 	for _, v := range vendors {
-		if !slices.ContainsFunc(handlers.Operations(), func(o handlers.Operation) bool { return vendorOf(o) == v.documentation }) {
+		if !slices.ContainsFunc(handlers.Routes(), func(r handlers.Route) bool { return vendorOf(r.Path) == v.documentation }) {
 			t.Errorf("no route begins with %s", v.prefix)
 		}
 	}

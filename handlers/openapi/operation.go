@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
@@ -102,9 +101,9 @@ var vendors = []struct{ prefix, documentation string }{
 }
 
 // vendorOf returns where a route is documented, "" for one of the gateway's own.
-func vendorOf(o handlers.Operation) string {
+func vendorOf(path string) string {
 	for _, v := range vendors {
-		if strings.HasPrefix(o.Path, v.prefix) {
+		if strings.HasPrefix(path, v.prefix) {
 			return v.documentation
 		}
 	}

@@ -16,6 +16,10 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/handlers"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/agents" // pages read the routes of features too
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/keys"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/mcp"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/recordings"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 

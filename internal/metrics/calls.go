@@ -20,6 +20,7 @@ type calls struct {
 	cost       *prometheus.CounterVec
 	unpriced   *prometheus.CounterVec
 	tools      tools
+	operations operations
 	cache      seriesCache
 }
 
@@ -63,13 +64,15 @@ func newCalls() calls {
 			"What calls were charged, in USD; a call whose price is unknown is charged what it had reserved, or nothing.", "provider", "model"),
 		unpriced: counter("unpriced_requests_total",
 			"Calls that used tokens whose price is unknown.", "provider", "model"),
-		tools: newTools(),
+		tools:      newTools(),
+		operations: newOperations(),
 	}
 }
 
 func (c *calls) collectors() []prometheus.Collector {
 	return []prometheus.Collector{
 		c.requests, c.duration, c.firstToken, c.perToken, c.overhead, c.tokens, c.units, c.cost, c.unpriced, c.tools.requests, c.tools.duration,
+		c.operations.duration, c.operations.tokens,
 	}
 }
 
@@ -88,6 +91,7 @@ type Call struct {
 	Method string
 	// IsError reports whether its tool has failed, Sent whether it was sent to the server.
 	IsError, Sent bool
+	Operation     Operation
 	// TraceID becomes the exemplar of the call's durations. "": it is not traced.
 	TraceID string
 }
@@ -121,6 +125,13 @@ func (m *Metrics) Ended(c Call) {
 	}
 	if s.perToken != nil {
 		observe(s.perToken, perToken, c.TraceID)
+	}
+	if s.operation != nil {
+		observe(s.operation, c.Operation.Duration, c.TraceID)
+	}
+	if s.input != nil {
+		s.input.Observe(float64(c.Prompt))
+		s.output.Observe(float64(c.Completion))
 	}
 	add(s.prompt, float64(c.Prompt))
 	add(s.completion, float64(c.Completion))

@@ -79,8 +79,10 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 		Route: "POST /v1/chat/completions", Provider: "acme", Model: "acme/m", Tenant: "one", Status: 200,
 		Duration: 4 * time.Second, FirstToken: time.Second, Overhead: 5 * time.Millisecond, Prompt: 5, Completion: 7, Counted: true,
 		CostNano: 250_000_000, Unpriced: true, Units: units.Counts{units.Millis: 9200},
+		Operation: metrics.Operation{Name: "chat", Provider: "openai", Duration: 3 * time.Second},
 	})
-	m.Ended(metrics.Call{Route: "POST /v1/chat/completions", Provider: "acme", Status: 502, Code: "upstream_error", Duration: time.Second})
+	m.Ended(metrics.Call{Route: "POST /v1/chat/completions", Provider: "acme", Status: 502, Code: "upstream_error", Duration: time.Second,
+		Operation: metrics.Operation{Name: "chat", Provider: "openai", Duration: 2 * time.Second}})
 	m.Ended(metrics.Call{Route: "POST /v1/chat/completions", Status: 404, Code: "model_not_found", Duration: time.Second, Prompt: 1})
 	for _, c := range []metrics.Call{
 		{Status: 200, Sent: true, Duration: time.Second}, {Status: 200, Sent: true, IsError: true, Duration: time.Second},
@@ -116,6 +118,10 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 		"console_sign_ins_total{result=user_refused} 0",
 		"cost_usd_total{model=acme/m,provider=acme} 0.25",
 		"first_token_seconds{provider=acme,route=POST /v1/chat/completions} 1 in 1s",
+		"gen_ai_client_operation_duration_seconds{error_type=,gen_ai_operation_name=chat,gen_ai_provider_name=openai,gen_ai_request_model=acme/m} 1 in 3s",
+		"gen_ai_client_operation_duration_seconds{error_type=upstream_error,gen_ai_operation_name=chat,gen_ai_provider_name=openai,gen_ai_request_model=} 1 in 2s",
+		"gen_ai_client_token_usage{gen_ai_operation_name=chat,gen_ai_provider_name=openai,gen_ai_request_model=acme/m,gen_ai_token_type=input} 1 in 5s",
+		"gen_ai_client_token_usage{gen_ai_operation_name=chat,gen_ai_provider_name=openai,gen_ai_request_model=acme/m,gen_ai_token_type=output} 1 in 7s",
 		"guardrail_actions_total{action=redact,guardrail=mask} 1",
 		"ledger_errors_total{} 1",
 		"mcp_request_duration_seconds{method=tools/call,server=demo} 4 in 4s",

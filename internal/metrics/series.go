@@ -18,6 +18,8 @@ type series struct {
 	cost, unpriced                 prometheus.Counter
 	tool                           prometheus.Counter
 	toolDuration                   prometheus.Observer
+	operation                      prometheus.Observer
+	input, output                  prometheus.Observer
 }
 
 // kind is what calls have in common whose series are the same.
@@ -29,6 +31,8 @@ type kind struct {
 	cost, unpriced               bool
 	method                       string
 	outcome                      ToolOutcome
+	operation, operationProvider string
+	counted                      bool
 }
 
 // seriesCache has the series of each kind of call that has ended.
@@ -43,7 +47,7 @@ func (c *calls) seriesOf(call *Call, perToken bool) *series {
 	k := kind{
 		call.Route, call.Provider, call.Model, call.Code, call.Status, call.FirstToken > 0, perToken,
 		call.Prompt > 0, call.Completion > 0, call.CostNano > 0, call.Unpriced,
-		call.Method, call.toolOutcome(),
+		call.Method, call.toolOutcome(), call.Operation.Name, call.Operation.Provider, call.Counted,
 	}
 	c.cache.mu.RLock()
 	s := c.cache.of[k]
@@ -79,6 +83,9 @@ func (c *calls) newSeries(k *kind) *series {
 	}
 	if k.perToken {
 		s.perToken = c.perToken.WithLabelValues(k.route, k.provider)
+	}
+	if k.operation != "" {
+		c.operations.addTo(s, k)
 	}
 	if k.prompt {
 		s.prompt = c.tokens.WithLabelValues(k.provider, k.model, prompt)

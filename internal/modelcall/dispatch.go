@@ -9,6 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 )
 
 // delivery is what came of an attempt.
@@ -159,6 +160,10 @@ func (c *call) begin(a *attempts, s *wire.Sending, buffer *sharedBuffer) {
 	t, out := a.begin(), &c.req.Outcome
 	c.setTarget(t)
 	out.Dropped, out.LeftOut = s.DroppedTools, s.LeftOut
+	if c.op.Span != "" {
+		host, _ := t.endpoint.Address()
+		out.Asked(c.op.Span, tracing.ProviderName(host, t.provider.Name), c.deps.Now())
+	}
 	r := out.Record
 	r.OutputCap, r.FirstToken = c.charge.outputCap(t), 0
 	r.UpstreamID, r.FinishReason, r.NativeFinishReason = "", "", ""

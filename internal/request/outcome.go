@@ -19,6 +19,9 @@ type Outcome struct {
 	LeftOut    []string // likewise fields
 	KnownModel bool     // the catalog has the model that the record names
 
+	operation metrics.Operation
+	asked     time.Time // when the first provider was asked; zero: none was
+
 	exemplar string // the trace that is recorded; "" for none
 	recorded bool   // a success leaves a record too
 	quiet    bool   // a failure leaves none either
@@ -54,6 +57,14 @@ func (o *Outcome) JoinTrace(parent string) {
 	}
 }
 
+// Asked notes that a provider is asked for an operation. Both have the names of spans.
+func (o *Outcome) Asked(operation, provider string, now time.Time) {
+	o.operation.Name, o.operation.Provider = operation, provider
+	if o.asked.IsZero() {
+		o.asked = now
+	}
+}
+
 // FirstEvent notes that the first event of a stream has come.
 func (o *Outcome) FirstEvent(now func() time.Time) {
 	if o.Record.FirstToken == 0 {
@@ -70,6 +81,9 @@ func (o *Outcome) end(now time.Time) {
 	}
 	r := o.Record
 	r.Latency, r.Queued = now.Sub(o.Begun), o.Phases.Queued
+	if !o.asked.IsZero() {
+		o.operation.Duration = now.Sub(o.asked)
+	}
 	if r.FirstToken == 0 {
 		r.Overhead = o.Phases.overhead(r.Latency)
 	}
@@ -82,7 +96,7 @@ func (o *Outcome) publish(d *Deps) {
 		Route: r.Route, Provider: r.Provider, Model: o.metricModel(), Tenant: r.Tenant, Code: r.Code, Status: r.Status,
 		Duration: r.Latency, FirstToken: r.FirstToken, Overhead: r.Overhead, TraceID: o.exemplar,
 		Prompt: r.PromptTokens, Completion: r.CompletionTokens, Units: r.Units, Counted: r.UsageSource == activity.UsageProvider,
-		Method: r.Method, IsError: r.IsError, Sent: r.Attempts > 0,
+		Method: r.Method, IsError: r.IsError, Sent: r.Attempts > 0, Operation: o.operation,
 		CostNano: r.CostNano, Unpriced: !r.Priced && r.UsageSource != activity.UsageNone,
 	})
 	o.writeLog(d) // before the record: a reader who finds the row finds the line

@@ -19,15 +19,17 @@ const (
 //go:embed VERSION
 var release string
 
-// commit is set by the linker (mkcaddy). The go command knows none: to it the source is a dependency.
+// commit is set by the linker (mkcaddy). The go command knows none: to it the source is a
+// dependency.
 var commit string
 
 // Build is what the process was built from.
 type Build struct {
-	// Version is that of the module, if it was downloaded as one, else the newest release in the source.
+	// Version is that of the module, if it was downloaded as one, else the newest release in the
+	// source.
 	Version string `json:"version"`
-	// Commit has the first 12 digits, and "-dirty" after them if files were changed; "unknown" if the
-	// source came without its history.
+	// Commit has the first 12 digits, and "-dirty" after them if files were changed; "unknown" if
+	// the source came without its history.
 	Commit    string `json:"commit"`
 	Caddy     string `json:"caddy_version"`
 	GoVersion string `json:"go_version"`
@@ -69,7 +71,8 @@ func versionOf(info *debug.BuildInfo, path string) string {
 	return ""
 }
 
-// commitOf returns the commit in a pseudo-version (v0.1.1-0.20261128174656-e2c24e0893f7), "" for a tag.
+// commitOf returns the commit in a pseudo-version (v0.1.1-0.20261128174656-e2c24e0893f7), "" for a
+// tag.
 func commitOf(v string) string {
 	v, _, _ = strings.Cut(v, "+")
 	parts := strings.Split(v, "-")

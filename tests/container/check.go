@@ -27,8 +27,8 @@ const secret = "gh-container-0123456789abcdef0123456789"
 // secretHash is its SHA-256: a secret in the configuration would be a warning of the check.
 var secretHash = fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(secret)))
 
-// caddyfile is what a user brings: the ports of the image, and a certificate of Caddy's own authority,
-// which is in the volume.
+// caddyfile is what a user brings: the ports of the image, and a certificate of Caddy's own
+// authority, which is in the volume.
 var caddyfile = `{
 	http_port 8080
 	https_port 8443
@@ -138,7 +138,8 @@ func knowsItsCommit(ctx context.Context, p *podman) error {
 	return nil
 }
 
-// checksConfiguration wants nothing but the warning of the test provider, with which the check ends with 1.
+// checksConfiguration wants nothing but the warning of the test provider, with which the check ends
+// with 1.
 func checksConfiguration(ctx context.Context, p *podman, file containerfile) error {
 	command, err := file.command("podman run --rm ")
 	if err != nil {

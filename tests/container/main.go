@@ -1,13 +1,13 @@
 //go:build linux
 
-// Command container builds the image of docs/deploy/Containerfile with podman, by the very commands in
-// that file, and uses it: a configuration is checked, calls are made, the container is stopped and started
-// again.
+// Command container builds the image of docs/deploy/Containerfile with podman, by the very commands
+// in that file, and uses it: a configuration is checked, calls are made, the container is stopped
+// and started again.
 //
 //	go run ./tests/container -caddy ./caddy [-results FILE]
 //
-// Images and containers are in a temporary folder, which is removed at the end. A podman that is not
-// installed fails: there is no skipping.
+// Images and containers are in a temporary folder, which is removed at the end. A podman that is
+// not installed fails: there is no skipping.
 package main
 
 import (
@@ -67,7 +67,8 @@ func run(ctx context.Context, caddy string, r *process.Result) error {
 		}
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(p.dir, "Caddyfile"), []byte(caddyfile), 0o644) //nolint:gosec // the user of the image reads it
+		//nolint:gosec // the user of the image reads it
+		err = os.WriteFile(filepath.Join(p.dir, "Caddyfile"), []byte(caddyfile), 0o644)
 	}
 	if err != nil {
 		return err

@@ -20,25 +20,41 @@ type podman struct {
 	env []string
 }
 
-// newPodman has all its files in a folder. vfs copies images, which works on any file system. runc runs with any version of cgroups; crun, which podman
-// prefers, refuses a machine that has both. The limit on open files is that of this process, because
-// raising it needs a right that root of a virtual machine may lack.
+// newPodman has all its files in a folder. vfs copies images, which works on any file system. runc
+// runs with any version of cgroups; crun, which podman prefers, refuses a machine that has both.
+// The limit on open files is that of this process, because raising it needs a right that root of a
+// virtual machine may lack.
 func newPodman(of string) (*podman, error) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return nil, err
 	}
 	p := &podman{dir: filepath.Join(of, "work"), of: of}
-	p.env = append(os.Environ(), "CONTAINERS_CONF="+filepath.Join(of, "containers.conf"), "CONTAINERS_STORAGE_CONF="+filepath.Join(of, "storage.conf"),
-		"BUILDAH_LAYERS=false") // each would be another copy of the program
-	return p, errors.Join(
-		os.Mkdir(p.dir, 0o755), os.Chmod(of, 0o755), //nolint:gosec // the user of the image reads the Caddyfile
-		os.WriteFile(filepath.Join(of, "containers.conf"), fmt.Appendf(nil,
-			"[containers]\ndefault_ulimits = [\"nofile=%d:%d\", \"nproc=4096:4096\"]\n[engine]\nruntime = \"runc\"\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"none\"\n", limit.Max, limit.Max), 0o600),
-		os.WriteFile(filepath.Join(of, "storage.conf"), fmt.Appendf(nil,
-			"[storage]\ndriver = \"vfs\"\ngraphroot = %q\nrunroot = %q\n", filepath.Join(of, "images"), filepath.Join(of, "run")), 0o600),
+	settings, storage := filepath.Join(of, "containers.conf"), filepath.Join(of, "storage.conf")
+	// A layer for each step would be another copy of the program.
+	p.env = append(os.Environ(), "CONTAINERS_CONF="+settings, "CONTAINERS_STORAGE_CONF="+storage, "BUILDAH_LAYERS=false")
+	//nolint:gosec // the user of the image reads the Caddyfile
+	err := errors.Join(os.Mkdir(p.dir, 0o755), os.Chmod(of, 0o755))
+	return p, errors.Join(err,
+		os.WriteFile(settings, fmt.Appendf(nil, settingsText, limit.Max, limit.Max), 0o600),
+		os.WriteFile(storage, fmt.Appendf(nil, storageText, filepath.Join(of, "images"), filepath.Join(of, "run")), 0o600),
 	)
 }
+
+const (
+	settingsText = `[containers]
+default_ulimits = ["nofile=%d:%d", "nproc=4096:4096"]
+[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+events_logger = "none"
+`
+	storageText = `[storage]
+driver = "vfs"
+graphroot = %q
+runroot = %q
+`
+)
 
 // shell runs a command as a shell does, and returns what it printed.
 func (p *podman) shell(ctx context.Context, command string) (string, error) {

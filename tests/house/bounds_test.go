@@ -31,8 +31,9 @@ var bounds = map[string]int{
 // composers put the others together: they import what they need.
 var composers = []string{"internal/gateway", "caddymodule"}
 
-// shrink rewrites the lists of exceptions: figures fall to what the code has, and rows of what is within
-// its bound go. It never raises a figure, never adds a row, and keeps rows whose name is gone.
+// shrink rewrites the lists of exceptions: figures fall to what the code has, and rows of what is
+// within its bound go. It never raises a figure, never adds a row, and keeps rows whose name is
+// gone.
 var shrink = flag.Bool("shrink", false, "lower the figures in the lists of exceptions")
 
 // row is an exception: the name of a figure, and how large it may be.

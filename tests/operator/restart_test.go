@@ -79,8 +79,8 @@ func TestATerminatedProcessRecordsStreamsOfOlderConfigurations(t *testing.T) {
 	}
 }
 
-// wantStartLogged checks that the log has one line of the start, whatever was reloaded since, and that it
-// says what the command says.
+// wantStartLogged checks that the log has one line of the start, whatever was reloaded since, and
+// that it says what the command says.
 func wantStartLogged(t *testing.T, c *harness.Process) {
 	t.Helper()
 	type build struct{ Version, Commit string }

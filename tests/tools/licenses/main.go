@@ -4,8 +4,9 @@
 //	licenses [-texts | -sbom VERSION] PROGRAM [VENDOR.JSON…]
 //
 // It prints a page in Markdown. With -texts it prints all licence texts instead, as who hands the
-// program on must add them. With -sbom it prints a bill of materials in CycloneDX's JSON, in which the
-// program is Gatehouse of that version. A module without a licence file that it knows is an error.
+// program on must add them. With -sbom it prints a bill of materials in CycloneDX's JSON, in which
+// the program is Gatehouse of that version. A module without a licence file that it knows is an
+// error.
 package main
 
 import (

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// bom is a bill of materials: CycloneDX 1.6 (ECMA-424, second edition). It has no time and no random
-// number, so that the same program has the same one.
+// bom is a bill of materials: CycloneDX 1.6 (ECMA-424, second edition). It has no time and no
+// random number, so that the same program has the same one.
 type bom struct {
 	Schema      string `json:"$schema"`
 	Format      string `json:"bomFormat"`
@@ -46,8 +46,8 @@ type license struct {
 
 const ownModule = "github.com/gatehouse-proxy/gatehouse"
 
-// newBOM returns the bill of a program with this hash: of its modules, of Go's standard library and of
-// what it has of other projects.
+// newBOM returns the bill of a program with this hash: of its modules, of Go's standard library and
+// of what it has of other projects.
 func newBOM(version string, program [32]byte, info *debug.BuildInfo, modules, others []module) bom {
 	b := bom{Schema: "http://cyclonedx.org/schema/bom-1.6.schema.json", Format: "CycloneDX", SpecVersion: "1.6", Version: 1, Serial: "urn:uuid:" + uuidOf(program)}
 	platform := url.Values{}

@@ -3,8 +3,8 @@
 //	mkcaddy [-manifest xcaddy.json] [-o caddy] [-platform OS/ARCH] [-v]
 //
 // The manifest is the JSON form of [xcaddy.Builder]: Caddy's version, plugins, replacements. Local
-// replacements are relative to the manifest's folder. The same source makes the same program, byte for
-// byte, wherever that folder is. The program knows its commit if the source is a git work tree.
+// replacements are relative to the manifest's folder. The same source makes the same program, byte
+// for byte, wherever that folder is. The program knows its commit if the source is a git work tree.
 //
 // A module with a local replacement need not exist anywhere else, and no proxy is asked for it.
 // Published modules are downloaded first. The build itself then runs with GOPROXY=off. So it works
@@ -27,6 +27,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/caddyserver/xcaddy"
 )
@@ -129,9 +130,7 @@ func within(pkg, module string) bool {
 
 func build(ctx context.Context, b xcaddy.Builder, output string, log io.Writer) error {
 	b.Plugins = slices.Clone(b.Plugins) // Build rewrites them
-	b.OnStep = func(e *xcaddy.StepEvent) error {
-		_, err := io.Copy(log, e.Output)
-		return err
-	}
+	b.BuildFlags += " -v" // it names each package
+	b.OnStep = func(e *xcaddy.StepEvent) error { return progress{os.Stdout, log, time.Now}.follow(e.Output) }
 	return b.Build(ctx, output)
 }

@@ -18,8 +18,8 @@ const (
 	flags = "-trimpath -tags nobadger,nomysql,nopgx -ldflags '-w -s"
 )
 
-// stamp lets the linker write the commit of the source into the program. A manifest with flags of its own
-// keeps them as they are.
+// stamp lets the linker write the commit of the source into the program. A manifest with flags of
+// its own keeps them as they are.
 func stamp(ctx context.Context, b *xcaddy.Builder) error {
 	i := slices.IndexFunc(b.Replacements, func(r xcaddy.Replace) bool { return r.Old.String() == ownModule })
 	if i < 0 || b.BuildFlags != "" {
@@ -32,9 +32,9 @@ func stamp(ctx context.Context, b *xcaddy.Builder) error {
 	return err
 }
 
-// commitOf returns the first 12 digits of the commit of a work tree, with "-dirty" if files were changed.
-// It is "" for a folder that is none, such as a source archive: also if that lies in the work tree of
-// something else.
+// commitOf returns the first 12 digits of the commit of a work tree, with "-dirty" if files were
+// changed. It is "" for a folder that is none, such as a source archive: also if that lies in the
+// work tree of something else.
 func commitOf(ctx context.Context, dir string) (string, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -59,8 +59,8 @@ func commitOf(ctx context.Context, dir string) (string, error) {
 	return commit[:12], err
 }
 
-// linkSources links each local replacement under a name that does not tell where it is: the path of a
-// replacement is written into the program. The returned function removes the links.
+// linkSources links each local replacement under a name that does not tell where it is: the path of
+// a replacement is written into the program. The returned function removes the links.
 func linkSources(b *xcaddy.Builder) (remove func() error, err error) {
 	dir, err := os.MkdirTemp("", "mkcaddy")
 	if err != nil {

@@ -1,4 +1,4 @@
-package handlers
+package agents
 
 import (
 	"slices"
@@ -6,12 +6,13 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/handlerstest"
 )
 
 func TestTheInputOfAWorkstationIsTakenAndReturnedByThoseWhoMay(t *testing.T) {
-	g := startGateway(t, setup{workstations: true, onConflict: desktop.Share})
-	host := open(t, g, call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", ""))
-	second := open(t, g, call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", ""))
+	g := handlerstest.Start(t, handlerstest.Setup{Workstations: true, OnConflict: desktop.Share})
+	host := handlerstest.Open(t, g, handlerstest.Call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", ""))
+	second := handlerstest.Open(t, g, handlerstest.Call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", ""))
 	const path = "/v1/workstations/desk1/control"
 	for _, c := range []struct {
 		method, key, body string
@@ -41,17 +42,17 @@ func TestTheInputOfAWorkstationIsTakenAndReturnedByThoseWhoMay(t *testing.T) {
 		{"POST", "connect", `{}`, 400, "invalid_value", "action: want"},
 		{"POST", "connect", `{"action":"take","force":true}`, 400, "unsupported_parameter", "force"},
 	} {
-		a := call(t, g, c.method, path, c.key, c.body)
+		a := handlerstest.Call(t, g, c.method, path, c.key, c.body)
 		if c.code != "" || a.Code != 200 {
-			a.want(t, c.status, c.code, c.text)
+			a.Want(t, c.status, c.code, c.text)
 			continue
 		}
-		holder, session := a.at(t, "holder"), a.at(t, "session_id")
-		if c.text == "" && (holder != "none" || session != nil) || c.text != "" && (holder != "human" || session != c.text || a.at(t, "key") != "connect") {
+		holder, session := a.At(t, "holder"), a.At(t, "session_id")
+		if c.text == "" && (holder != "none" || session != nil) || c.text != "" && (holder != "human" || session != c.text || a.At(t, "key") != "connect") {
 			t.Errorf("%+v: %s", c, a.Body)
 		}
 	}
-	if !slices.ContainsFunc(rowsOf(t, g, "default"), func(r activity.Record) bool {
+	if !slices.ContainsFunc(handlerstest.RowsOf(t, g, "default"), func(r activity.Record) bool {
 		return r.Route == "POST "+"/v1/workstations/{id}/control" && r.Status == 409 && r.Workstation == "desk1" && r.Code == "control_held"
 	}) {
 		t.Error("no row")

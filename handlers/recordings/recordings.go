@@ -1,51 +1,52 @@
-package handlers
+package recordings
 
 import (
 	"net/http"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
-// serveRecordings lists the recordings of the tenant, or of all tenants for a key that sees them, newest
-// first.
-func serveRecordings(x *apiRequest) error {
-	store, err := x.gateway.VNC().Recordings()
+// serveRecordings lists the recordings of the tenant, or of all tenants for a key that sees them,
+// newest first.
+func serveRecordings(x *handlers.Request) error {
+	store, err := x.Gateway.VNC().Recordings()
 	if err != nil {
 		return err
 	}
-	q, err := x.strictQuery(store.Params()...)
+	q, err := x.StrictQuery(store.Params()...)
 	if err != nil {
 		return err
 	}
-	page, err := store.Page(q, x.req.Caller.Tenants(q.Get("tenant")).Has)
+	page, err := store.Page(q, x.Req.Caller.Tenants(q.Get("tenant")).Has)
 	if err != nil {
 		return err
 	}
-	return x.reply(http.StatusOK, page)
+	return x.Reply(http.StatusOK, page)
 }
 
 // serveRecording shows what the list has of one recording.
-func serveRecording(x *apiRequest) error {
-	store, err := x.gateway.VNC().Recordings()
+func serveRecording(x *handlers.Request) error {
+	store, err := x.Gateway.VNC().Recordings()
 	if err != nil {
 		return err
 	}
-	e, err := store.Get(x.name, seen(x))
+	e, err := store.Get(x.Name, seen(x))
 	if err != nil {
 		return err
 	}
 	noteRecording(x, e.ID, e.Workstation)
-	return x.reply(http.StatusOK, store.Shown(e))
+	return x.Reply(http.StatusOK, store.Shown(e))
 }
 
 // serveRecordingFile sends the file, or ranges of it.
-func serveRecordingFile(x *apiRequest) error {
-	store, err := x.gateway.VNC().Recordings()
+func serveRecordingFile(x *handlers.Request) error {
+	store, err := x.Gateway.VNC().Recordings()
 	if err != nil {
 		return err
 	}
-	file, e, err := store.Open(x.name, seen(x))
+	file, e, err := store.Open(x.Name, seen(x))
 	if err != nil {
 		return err
 	}
@@ -55,17 +56,17 @@ func serveRecordingFile(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	h := x.w.Header()
+	h := x.Writer.Header()
 	h.Set("Content-Type", "application/octet-stream")
 	h.Set("Content-Disposition", `attachment; filename="`+e.ID+`.ghrec"`)
 	h.Set("Cache-Control", "no-store")
-	w := &fileWriter{ResponseWriter: x.w, status: http.StatusOK}
-	http.ServeContent(w, x.r, "", info.ModTime(), file)
+	w := &fileWriter{ResponseWriter: x.Writer, status: http.StatusOK}
+	http.ServeContent(w, x.HTTP, "", info.ModTime(), file)
 	if w.status == http.StatusRequestedRangeNotSatisfiable {
 		h.Del("Content-Disposition")
 		return apierror.New(apierror.RangeNotSatisfiable, "the recording has %d bytes", info.Size()).WithParam("Range")
 	}
-	x.req.Outcome.Succeed(w.status)
+	x.Req.Outcome.Succeed(w.status)
 	return nil
 }
 
@@ -95,24 +96,24 @@ func (w *fileWriter) Write(p []byte) (int, error) {
 }
 
 // deleteRecording deletes one that is not being written.
-func deleteRecording(x *apiRequest) error {
-	store, err := x.gateway.VNC().Recordings()
+func deleteRecording(x *handlers.Request) error {
+	store, err := x.Gateway.VNC().Recordings()
 	if err != nil {
 		return err
 	}
-	e, err := store.Delete(x.name, seen(x))
+	e, err := store.Delete(x.Name, seen(x))
 	noteRecording(x, e.ID, e.Workstation)
 	if err != nil {
 		return err
 	}
-	return x.noContent()
+	return x.NoContent()
 }
 
 // seen reports whether a tenant's things exist for the key.
-func seen(x *apiRequest) func(tenant string) bool { return x.req.Caller.Tenants("").Has }
+func seen(x *handlers.Request) func(tenant string) bool { return x.Req.Caller.Tenants("").Has }
 
 // noteRecording notes which recording the request is about.
-func noteRecording(x *apiRequest, id, workstation string) {
-	x.req.Outcome.Record.Recording = id
-	x.req.SetWorkstation(workstation)
+func noteRecording(x *handlers.Request, id, workstation string) {
+	x.Req.Outcome.Record.Recording = id
+	x.Req.SetWorkstation(workstation)
 }

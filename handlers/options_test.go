@@ -6,7 +6,7 @@ import (
 )
 
 func TestQueriesThatAreNotUnderstoodAreRefused(t *testing.T) {
-	g := startGateway(t, setup{workstations: true})
+	g := startGateway(t, setup{Workstations: true})
 	for _, c := range []struct{ target, code, message string }{
 		{"/api/v1/activity?model=x;y", "invalid_request", "malformed"},
 		{"/api/v1/activity?colour=x", "invalid_request", `unknown parameter "colour"; this route takes api_key_hash, code, cursor, date`},
@@ -26,22 +26,22 @@ func TestQueriesThatAreNotUnderstoodAreRefused(t *testing.T) {
 		{"/v1/workstations/desk1?x=1", "unsupported_parameter", "takes none"},
 		{"/v1/workstations/desk1/sessions?open=1", "unsupported_parameter", "takes none"},
 	} {
-		call(t, g, "GET", c.target, "full", "").want(t, 400, c.code, c.message)
+		call(t, g, "GET", c.target, "full", "").Want(t, 400, c.code, c.message)
 	}
 	a := call(t, g, "GET", "/v1/workstations?state=released", "full", "")
-	if got := a.at(t, "error", "param"); got != "state" {
+	if got := a.At(t, "error", "param"); got != "state" {
 		t.Errorf("param %v", got)
 	}
 	for _, target := range []string{
 		"/v1/models?client_version=0.169.0", "/api/v1/models?category=programming&supported_parameters=tools",
 		"/v1/models/acme/m?x=1", "/api/v1/activity?limit=1&user_id=u&", "/api/v1/key?",
 	} {
-		call(t, g, "GET", target, "full", "").want(t, 200, "", "")
+		call(t, g, "GET", target, "full", "").Want(t, 200, "", "")
 	}
 }
 
 func TestOptionsAreReadStrictly(t *testing.T) {
-	g := startGateway(t, setup{workstations: true})
+	g := startGateway(t, setup{Workstations: true})
 	const path = "/v1/workstations/desk1/vnc"
 	for _, c := range []struct {
 		body    string
@@ -70,12 +70,12 @@ func TestOptionsAreReadStrictly(t *testing.T) {
 		{"{}" + strings.Repeat(" ", 64<<10-1), 413, "request_too_large", "65536", nil},
 	} {
 		a := call(t, g, "POST", path, "connect", c.body)
-		a.want(t, c.status, c.code, c.message)
-		if got := a.at(t, "error", "param"); c.code != "" && got != c.param {
+		a.Want(t, c.status, c.code, c.message)
+		if got := a.At(t, "error", "param"); c.code != "" && got != c.param {
 			t.Errorf("%.40s: param %v", c.body, got)
 		}
 	}
 	r := newTestRequest("POST", path, "connect", "{}")
 	r.Header.Set("Content-Encoding", "gzip")
-	send(t, &Gatehouse{gateway: g}, r).want(t, 415, "unsupported_encoding", "gzip")
+	send(t, &Gatehouse{gateway: g}, r).Want(t, 415, "unsupported_encoding", "gzip")
 }

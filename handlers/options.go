@@ -11,21 +11,21 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
-// query reads the query of the request's URL. A malformed one is refused, because net/url drops
+// Query reads the query of the request's URL. A malformed one is refused, because net/url drops
 // what it cannot read: a filter that is lost that way would show what was not asked for.
-func (x *apiRequest) query() (url.Values, error) {
-	q, err := url.ParseQuery(x.r.URL.RawQuery)
+func (x *Request) Query() (url.Values, error) {
+	q, err := url.ParseQuery(x.HTTP.URL.RawQuery)
 	if err != nil {
 		return nil, apierror.New(apierror.InvalidValue, "the query of the URL is malformed: %v", err)
 	}
 	return q, nil
 }
 
-// strictQuery is query for a route that has these parameters only. Another one is refused by name:
+// StrictQuery is Query for a route that has these parameters only. Another one is refused by name:
 // it may be a filter that is spelt wrongly. Lists of models are not strict, for clients send
 // parameters of their own there (Codex its version, OpenRouter's SDKs many filters).
-func (x *apiRequest) strictQuery(known ...string) (url.Values, error) {
-	q, err := x.query()
+func (x *Request) StrictQuery(known ...string) (url.Values, error) {
+	q, err := x.Query()
 	if err != nil {
 		return nil, err
 	}
@@ -49,15 +49,15 @@ const maxParamName = 64
 // maxOptions bounds the body of a request that is not a model call, in bytes.
 const maxOptions = 64 << 10
 
-// readOptions reads a body that may be missing: an object, each member of which read takes. Read
+// ReadOptions reads a body that may be missing: an object, each member of which read takes. Read
 // returns false for a name that it does not know, which is refused.
-func (x *apiRequest) readOptions(read func(name string, value []byte) (known bool, err error)) error {
-	return x.readObject(maxOptions, read)
+func (x *Request) ReadOptions(read func(name string, value []byte) (known bool, err error)) error {
+	return x.ReadObject(maxOptions, read)
 }
 
-// readObject is readOptions for a body of at most so many bytes.
-func (x *apiRequest) readObject(most int64, read func(name string, value []byte) (known bool, err error)) error {
-	return x.req.ReadObject(most, func(name string, value []byte) error {
+// ReadObject is ReadOptions for a body of at most so many bytes.
+func (x *Request) ReadObject(most int64, read func(name string, value []byte) (known bool, err error)) error {
+	return x.Req.ReadObject(most, func(name string, value []byte) error {
 		known, err := read(name, value)
 		if err == nil && !known {
 			err = apierror.New(apierror.UnsupportedParameter, "unknown field %q", name).WithParam(name)
@@ -66,9 +66,9 @@ func (x *apiRequest) readObject(most int64, read func(name string, value []byte)
 	})
 }
 
-// option reads one value, which want describes. Null leaves dst as it is; a value of another type
+// Option reads one value, which want describes. Null leaves dst as it is; a value of another type
 // is refused.
-func option[T any](name string, value []byte, dst *T, want string) (bool, error) {
+func Option[T any](name string, value []byte, dst *T, want string) (bool, error) {
 	if string(value) == "null" {
 		return true, nil
 	}

@@ -1,8 +1,9 @@
-package handlers
+package agents
 
 import (
 	"net/http"
 
+	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
@@ -14,26 +15,26 @@ import (
 const controlScopes = keys.WorkstationsConnect | keys.WorkstationsManage | keys.WorkstationsAutomate
 
 // serveControl tells who holds the input of a workstation, and which agents wait for a person.
-func serveControl(x *apiRequest) error {
+func serveControl(x *handlers.Request) error {
 	service, err := controlled(x, controlScopes)
 	if err != nil {
 		return err
 	}
-	c, err := service.Input.Of(x.req.Caller.Tenant, x.name)
+	c, err := service.Input.Of(x.Req.Caller.Tenant, x.Name)
 	return replyControl(x, c, err)
 }
 
 // changeControl takes the input for a person, returns it, or asks for a person.
-func changeControl(x *apiRequest) error {
+func changeControl(x *handlers.Request) error {
 	var action, note, session string
-	err := x.readOptions(func(name string, value []byte) (bool, error) {
+	err := x.ReadOptions(func(name string, value []byte) (bool, error) {
 		switch name {
 		case "action":
-			return option(name, value, &action, controlActions)
+			return handlers.Option(name, value, &action, controlActions)
 		case "note":
-			return option(name, value, &note, "a string")
+			return handlers.Option(name, value, &note, "a string")
 		case "session_id":
-			return option(name, value, &session, "the id of a session")
+			return handlers.Option(name, value, &session, "the id of a session")
 		}
 		return false, nil
 	})
@@ -45,14 +46,14 @@ func changeControl(x *apiRequest) error {
 		return apierror.New(apierror.InvalidValue, "action: want %s", controlActions).WithParam("action")
 	}
 	service, err := controlled(x, change.scopes)
-	if err == nil && x.req.Caller.Has(keys.WorkstationsAutomate) && change.admit != nil {
-		note, err = change.admit(x.gateway.VNC(), x.req, note)
+	if err == nil && x.Req.Caller.Has(keys.WorkstationsAutomate) && change.admit != nil {
+		note, err = change.admit(x.Gateway.VNC(), x.Req, note)
 	}
 	if err != nil {
 		return err
 	}
-	c, err := change.make(service.Input, gateway.IssuerOf(x.req), controlChange{
-		workstation: x.name, note: note, session: session, manages: x.req.Caller.Has(keys.WorkstationsManage),
+	c, err := change.make(service.Input, gateway.IssuerOf(x.Req), controlChange{
+		workstation: x.Name, note: note, session: session, manages: x.Req.Caller.Has(keys.WorkstationsManage),
 	})
 	return replyControl(x, c, err)
 }
@@ -65,8 +66,9 @@ type controlChange struct {
 	manages                    bool
 }
 
-// controlChanges are the actions, and the scopes of which a key needs one. An agent's key alone neither
-// takes nor returns what a person has. What else holds for such a key is admit, which returns the note.
+// controlChanges are the actions, and the scopes of which a key needs one. An agent's key alone
+// neither takes nor returns what a person has. What else holds for such a key is admit, which
+// returns the note.
 var controlChanges = map[string]struct {
 	scopes keys.Scope
 	admit  func(v gateway.VNC, q *request.Request, note string) (string, error)
@@ -84,18 +86,18 @@ var controlChanges = map[string]struct {
 }
 
 // controlled returns the service for a key with one of the scopes.
-func controlled(x *apiRequest, scopes keys.Scope) (*desktop.Service, error) {
-	if x.req.Caller.Key.Scopes&scopes == 0 {
-		if err := x.req.Require(keys.WorkstationsConnect); err != nil {
+func controlled(x *handlers.Request, scopes keys.Scope) (*desktop.Service, error) {
+	if x.Req.Caller.Key.Scopes&scopes == 0 {
+		if err := x.Req.Require(keys.WorkstationsConnect); err != nil {
 			return nil, err
 		}
 	}
-	return x.workstations()
+	return x.Workstations()
 }
 
-func replyControl(x *apiRequest, c desktop.Control, err error) error {
+func replyControl(x *handlers.Request, c desktop.Control, err error) error {
 	if err != nil {
 		return err
 	}
-	return x.reply(http.StatusOK, c)
+	return x.Reply(http.StatusOK, c)
 }

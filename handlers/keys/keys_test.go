@@ -1,4 +1,4 @@
-package handlers
+package keys
 
 import (
 	"context"
@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/handlerstest"
 )
 
 // lostAnswer is a connection that breaks: at the write of an answer, or when it is sent.
@@ -33,7 +33,7 @@ func (w *lostAnswer) Write(p []byte) (int, error) {
 func (w *lostAnswer) FlushError() error { return w.flush }
 
 func TestAKeyWhoseAnswerIsLostIsDeletedAgain(t *testing.T) {
-	g := startGateway(t, setup{made: &runtimekeys.Block{Scopes: keys.ChatWrite, Max: 10, Shared: new(policy.Limits)}})
+	g := handlerstest.Start(t, handlerstest.Setup{Made: &runtimekeys.Block{Scopes: keys.ChatWrite, Max: 10, Shared: new(policy.Limits)}})
 	gone := errors.New("connection reset by peer")
 	left := func(r *http.Request) *http.Request {
 		ctx, cancel := context.WithCancel(r.Context())
@@ -53,38 +53,36 @@ func TestAKeyWhoseAnswerIsLostIsDeletedAgain(t *testing.T) {
 	} {
 		c.w.ResponseRecorder = httptest.NewRecorder()
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "/api/v1/keys", strings.NewReader(`{"name":"lost"}`))
-		r.Header.Set("Authorization", "Bearer "+secretOf("keys"))
-		m := matchPath("/api/v1/keys")
-		m.api = api.OpenRouter{}
-		must(t, serve(g, &c.w, c.request(r), m))
+		r.Header.Set("Authorization", "Bearer "+handlerstest.SecretOf("keys"))
+		handlerstest.Must(t, handlerstest.API(t, g).ServeHTTP(&c.w, c.request(r), new(handlerstest.Next)))
 		made := g.RuntimeKeys().List(t.Context(), keys.EveryTenant(""), runtimekeys.Query{})
 		if len(made) != c.kept {
 			t.Errorf("%s: %d keys are left", name, len(made))
 		}
 		for _, key := range made {
-			must(t, g.RuntimeKeys().Delete(t.Context(), gateway.Manager{Tenants: keys.EveryTenant("")}, key.Hash()))
+			handlerstest.Must(t, g.RuntimeKeys().Delete(t.Context(), gateway.Manager{Tenants: keys.EveryTenant("")}, key.Hash()))
 		}
 	}
 }
 
 func TestKeysWithoutABlockAreRefusedClearly(t *testing.T) {
-	g := startGateway(t, setup{})
+	g := handlerstest.Start(t, handlerstest.Setup{})
 	for _, c := range [][2]string{{"GET", "/api/v1/keys"}, {"POST", "/api/v1/keys"}, {"GET", "/api/v1/keys/0"}, {"PATCH", "/api/v1/keys/0"}, {"DELETE", "/api/v1/keys/0"}, {"POST", "/api/v1/keys/0/rotate"}} {
-		call(t, g, c[0], c[1], "keys", "").want(t, 404, "not_found", "this gateway makes no keys at run time")
-		if a := call(t, g, c[0], c[1], "full", ""); a.Code != 403 {
+		handlerstest.Call(t, g, c[0], c[1], "keys", "").Want(t, 404, "not_found", "this gateway makes no keys at run time")
+		if a := handlerstest.Call(t, g, c[0], c[1], "full", ""); a.Code != 403 {
 			t.Errorf("%s: %d without the scope", c, a.Code)
 		}
 	}
 }
 
 func TestAMemberThatIsNotKnownIsRefusedByName(t *testing.T) {
-	g := startGateway(t, setup{made: &runtimekeys.Block{Scopes: keys.ChatWrite, Max: 10, Shared: new(policy.Limits)}})
+	g := handlerstest.Start(t, handlerstest.Setup{Made: &runtimekeys.Block{Scopes: keys.ChatWrite, Max: 10, Shared: new(policy.Limits)}})
 	for _, c := range []struct{ method, path, body, param string }{
 		{"POST", "/api/v1/keys", `{"name":"a","title":"b"}`, "title"}, {"POST", "/api/v1/keys", `{"name":"a","disabled":true}`, "disabled"},
 		{"POST", "/api/v1/keys", `{}`, "name"}, {"GET", "/api/v1/keys?page=2", "", "page"}, {"GET", "/api/v1/keys?offset=-1", "", "offset"},
 		{"GET", "/api/v1/keys?include_disabled=yes", "", "include_disabled"}, {"POST", "/api/v1/keys/0/rotate", `{"grace":"soon"}`, "grace"},
 	} {
-		a := call(t, g, c.method, c.path, "keys", c.body)
+		a := handlerstest.Call(t, g, c.method, c.path, "keys", c.body)
 		if a.Code != 400 || !strings.Contains(a.Body.String(), `"param":"`+c.param+`"`) {
 			t.Errorf("%s %s %s: %d %s", c.method, c.path, c.body, a.Code, a.Body)
 		}
@@ -98,11 +96,12 @@ func (failingLedger) Status(context.Context, time.Time, []limits.Subject) ([]lim
 	return nil, limits.ErrUnavailable
 }
 
-// 503 says that nothing was changed. A rotation whose answer is lost would take the only good secret.
+// 503 says that nothing was changed. A rotation whose answer is lost would take the only good
+// secret.
 func TestAKeyIsNotChangedIfItsBalancesCannotBeRead(t *testing.T) {
-	g := startGateway(t, setup{made: &runtimekeys.Block{Scopes: keys.ModelsRead, Max: 10, Shared: new(policy.Limits)}})
+	g := handlerstest.Start(t, handlerstest.Setup{Made: &runtimekeys.Block{Scopes: keys.ModelsRead, Max: 10, Shared: new(policy.Limits)}})
 	g.Requests().Ledger = failingLedger{g.Requests().Ledger}
-	a := call(t, g, "POST", "/api/v1/keys", "keys", `{"name":"one","limit":2}`)
+	a := handlerstest.Call(t, g, "POST", "/api/v1/keys", "keys", `{"name":"one","limit":2}`)
 	if a.Code != 201 || !strings.Contains(a.Body.String(), `"limit_remaining":2,`) {
 		t.Fatalf("a new key has spent nothing: %d %s", a.Code, a.Body)
 	}
@@ -112,7 +111,7 @@ func TestAKeyIsNotChangedIfItsBalancesCannotBeRead(t *testing.T) {
 	before := g.RuntimeKeys().List(t.Context(), of, runtimekeys.Query{})[0]
 	path := "/api/v1/keys/" + before.Hash()
 	for _, c := range [][3]string{{"GET", path, ""}, {"PATCH", path, `{"disabled":true}`}, {"POST", path + "/rotate", ""}} {
-		if a := call(t, g, c[0], c[1], "keys", c[2]); a.Code != 503 {
+		if a := handlerstest.Call(t, g, c[0], c[1], "keys", c[2]); a.Code != 503 {
 			t.Errorf("%s %s: %d %s", c[0], c[1], a.Code, a.Body)
 		}
 	}
@@ -125,15 +124,15 @@ func TestAKeyIsNotChangedIfItsBalancesCannotBeRead(t *testing.T) {
 }
 
 func TestAListIsOfTheWorkspaceThatWasAskedFor(t *testing.T) {
-	g := startGateway(t, setup{made: &runtimekeys.Block{Scopes: keys.ModelsRead, Max: 10, Shared: new(policy.Limits)}})
+	g := handlerstest.Start(t, handlerstest.Setup{Made: &runtimekeys.Block{Scopes: keys.ModelsRead, Max: 10, Shared: new(policy.Limits)}})
 	for _, path := range []string{"/api/v1/keys?tenant=lab", "/api/v1/keys"} {
-		if a := call(t, g, "POST", path, "operator", `{"name":"of `+path+`"}`); a.Code != 201 {
+		if a := handlerstest.Call(t, g, "POST", path, "operator", `{"name":"of `+path+`"}`); a.Code != 201 {
 			t.Fatalf("%d %s", a.Code, a.Body)
 		}
 	}
 	own := "workspace_id=" + keys.WorkspaceID("ops")
 	for query, want := range map[string]int{"": 2, "tenant=lab": 1, own: 1, own + "&tenant=ops": 1, own + "&tenant=lab": 0, "workspace_id=x": 0} {
-		a := call(t, g, "GET", "/api/v1/keys?"+query, "operator", "")
+		a := handlerstest.Call(t, g, "GET", "/api/v1/keys?"+query, "operator", "")
 		if n := strings.Count(a.Body.String(), `"hash"`); a.Code != 200 || n != want {
 			t.Errorf("%q: %d keys, want %d: %d %s", query, n, want, a.Code, a.Body)
 		}
@@ -142,65 +141,65 @@ func TestAListIsOfTheWorkspaceThatWasAskedFor(t *testing.T) {
 
 // The request of the old secret may still be under way.
 func TestAReplacedSecretOpensNoDesktop(t *testing.T) {
-	g := startGateway(t, setup{made: &runtimekeys.Block{Scopes: keys.WorkstationsConnect, Max: 10, Shared: new(policy.Limits)}})
+	g := handlerstest.Start(t, handlerstest.Setup{Made: &runtimekeys.Block{Scopes: keys.WorkstationsConnect, Max: 10, Shared: new(policy.Limits)}})
 	made, by := g.RuntimeKeys(), gateway.Manager{Tenants: keys.EveryTenant("")}
 	edit := made.Edit("default")
 	if _, err := edit.Member("name", []byte(`"one"`)); err != nil {
 		t.Fatal(err)
 	}
 	key, secret, err := made.Create(t.Context(), by, "default", edit, "")
-	must(t, err)
+	handlerstest.Must(t, err)
 	caller, err := g.Authenticate(secret)
-	must(t, err)
-	must(t, made.StillMayConnect(&caller))
+	handlerstest.Must(t, err)
+	handlerstest.Must(t, made.StillMayConnect(&caller))
 	_, secret, err = made.Rotate(t.Context(), by, key.Hash(), 0)
-	must(t, err)
+	handlerstest.Must(t, err)
 	if err := made.StillMayConnect(&caller); err == nil {
 		t.Error("the replaced secret may still connect")
 	}
 	caller, err = g.Authenticate(secret)
-	must(t, err)
-	must(t, made.StillMayConnect(&caller))
+	handlerstest.Must(t, err)
+	handlerstest.Must(t, made.StillMayConnect(&caller))
 }
 
 func TestKeysOfTheConfigurationAreListedForTheirTenant(t *testing.T) {
-	g := startGateway(t, setup{}) // without runtime_keys
-	a := call(t, g, "GET", "/api/v1/keys?source=configuration", "keys", "")
+	g := handlerstest.Start(t, handlerstest.Setup{}) // without runtime_keys
+	a := handlerstest.Call(t, g, "GET", "/api/v1/keys?source=configuration", "keys", "")
 	names := map[string]bool{}
-	list, _ := a.at(t, "data").([]any)
+	list, _ := a.At(t, "data").([]any)
 	for _, k := range list {
 		names[k.(map[string]any)["name"].(string)] = true
 	}
-	if a.Code != 200 || len(list) != len(keyScopes)-2 || !names["keys"] || names["other"] || names["operator"] {
+	if a.Code != 200 || len(list) != len(handlerstest.KeyScopes)-2 || !names["keys"] || names["other"] || names["operator"] {
 		t.Errorf("%d %v", a.Code, names)
 	}
 	const connect = `{"name":"connect","tenant":"default","source":"configuration","disabled":false,"expires_at":"2026-03-18T13:00:00Z","scopes":["workstations:connect"],"models":[],"mcp":[],"hosted_tools":false,"all_tenants":false}`
 	if !strings.Contains(a.Body.String(), connect) || strings.Contains(a.Body.String(), "hash") {
 		t.Errorf("%s", a.Body)
 	}
-	all := call(t, g, "GET", "/api/v1/keys?source=configuration", "operator", "")
-	if list, _ = all.at(t, "data").([]any); len(list) != len(keyScopes) {
+	all := handlerstest.Call(t, g, "GET", "/api/v1/keys?source=configuration", "operator", "")
+	if list, _ = all.At(t, "data").([]any); len(list) != len(handlerstest.KeyScopes) {
 		t.Errorf("an operator sees %d", len(list))
 	}
-	one := call(t, g, "GET", "/api/v1/keys/connect?source=configuration", "keys", "")
+	one := handlerstest.Call(t, g, "GET", "/api/v1/keys/connect?source=configuration", "keys", "")
 	if one.Code != 200 || strings.TrimSpace(one.Body.String()) != `{"data":`+connect+`}` {
 		t.Errorf("one key: %d %s", one.Code, one.Body)
 	}
-	if a := call(t, g, "GET", "/api/v1/keys/one-model?source=configuration", "keys", ""); !strings.Contains(a.Body.String(), `"models":["acme/n"]`) {
+	if a := handlerstest.Call(t, g, "GET", "/api/v1/keys/one-model?source=configuration", "keys", ""); !strings.Contains(a.Body.String(), `"models":["acme/n"]`) {
 		t.Errorf("a key with one model: %d %s", a.Code, a.Body)
 	}
 	for _, path := range []string{"/api/v1/keys/other?source=configuration", "/api/v1/keys/none?source=configuration", "/api/v1/keys/connect?source=configuration&tenant=other", "/api/v1/keys/connect"} {
-		call(t, g, "GET", path, "keys", "").want(t, 404, "not_found", "")
+		handlerstest.Call(t, g, "GET", path, "keys", "").Want(t, 404, "not_found", "")
 	}
-	call(t, g, "GET", "/api/v1/keys/other?source=configuration&tenant=other", "operator", "").want(t, 200, "", `"tenant":"other"`)
-	call(t, g, "PATCH", "/api/v1/keys/connect?source=configuration", "keys", `{"disabled":true}`).want(t, 404, "not_found", "")
-	other := call(t, g, "GET", "/api/v1/keys?source=configuration&tenant=other", "operator", "")
-	if list, _ = other.at(t, "data").([]any); len(list) != 1 {
+	handlerstest.Call(t, g, "GET", "/api/v1/keys/other?source=configuration&tenant=other", "operator", "").Want(t, 200, "", `"tenant":"other"`)
+	handlerstest.Call(t, g, "PATCH", "/api/v1/keys/connect?source=configuration", "keys", `{"disabled":true}`).Want(t, 404, "not_found", "")
+	other := handlerstest.Call(t, g, "GET", "/api/v1/keys?source=configuration&tenant=other", "operator", "")
+	if list, _ = other.At(t, "data").([]any); len(list) != 1 {
 		t.Errorf("one tenant has %d", len(list))
 	}
 	for _, path := range []string{"/api/v1/keys", "/api/v1/keys/connect"} {
-		call(t, g, "GET", path+"?source=x", "keys", "").want(t, 400, "invalid_request", "want runtime or configuration")
-		call(t, g, "GET", path+"?source=runtime", "keys", "").want(t, 404, "not_found", "")
+		handlerstest.Call(t, g, "GET", path+"?source=x", "keys", "").Want(t, 400, "invalid_request", "want runtime or configuration")
+		handlerstest.Call(t, g, "GET", path+"?source=runtime", "keys", "").Want(t, 404, "not_found", "")
 	}
-	call(t, g, "GET", "/api/v1/keys?source=configuration", "chat", "").want(t, 403, "permission_denied", "keys:manage")
+	handlerstest.Call(t, g, "GET", "/api/v1/keys?source=configuration", "chat", "").Want(t, 403, "permission_denied", "keys:manage")
 }
