@@ -28,6 +28,16 @@ func members(r *activity.Record, left activity.Form) (all []openrouter.Member) {
 	return all
 }
 
+// RowMembers are all members of a row that are not OpenRouter's, with empty values of their types.
+func RowMembers() (all []openrouter.Member) {
+	for i := range activity.Fields {
+		if f := &activity.Fields[i]; !f.Form.Has(activity.InItem) {
+			all = append(all, openrouter.Member{Name: f.Name, Value: jsonValue(f, new(activity.Record))})
+		}
+	}
+	return all
+}
+
 // jsonValue is a field of a record as JSON has it.
 func jsonValue(f *activity.Field, r *activity.Record) any {
 	null := f.Form.Has(activity.OrNull)
