@@ -5,9 +5,9 @@
 //	err := g.Ready(ctx)                                                        // 503
 //	caller, err := g.Authenticate(secret)                                      // 401
 //	q, err := request.Begin(&g.Requests().Deps.Deps, w, r, caller, route, ids) // 503
-//	defer q.Finish()                                                           // once, however it ends
+//	defer q.Finish()                                                           // at any end
 //	err = q.Require(scope)                                                     // 403
-//	err = modelcall.Serve(g.Requests(), q, wire.Chat, api)                     // the steps of a model call
+//	err = modelcall.Serve(g.Requests(), q, wire.Chat, api)                     // a model call
 package gateway
 
 import (
