@@ -2,7 +2,7 @@
 # make build  only build ./caddy, from xcaddy.json
 # make dist   a release in ./dist: static programs for Linux, their bills of materials and licences,
 #             SHA256SUMS
-# make dist-test  makes a release twice, in two folders, and compares; ten minutes
+# make dist-test  makes a release twice, in two folders, and compares; compiles all once more
 # make test   everything: checks, tests, build, real SDKs, clients and viewers (see .ci/suites)
 # make clients  the coding clients and libraries that make test does not run
 # make cluster  three gateways as one on this machine, with Redis or Valkey, Sentinels, PostgreSQL and a
