@@ -3,7 +3,6 @@ package caddymodule
 import (
 	"embed"
 
-	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/schema" // registers the command schema
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 )
 

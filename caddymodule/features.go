@@ -4,6 +4,7 @@ package caddymodule
 import (
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/admin" // admin.api.gatehouse
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/cli"   // the command gatehouse
+	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/schema"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/setup"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/viewer"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/agents"
@@ -12,6 +13,7 @@ import (
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/gemini"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/keys"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/mcp"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/openapi"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/recordings"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/vncsocket"
 	_ "github.com/gatehouse-proxy/gatehouse/l4vnc" // the layer-4 handler

@@ -24,11 +24,11 @@ func init() {
 	caddy.RegisterModule(Gatehouse{})
 }
 
-// Gatehouse serves the API of all SDK families: every path below /v1/, /api/v1/ and /v1beta/, and the MCP
-// servers below /mcp/. It owns those
-// paths, so an unknown one is a 404 and a wrong method a 405 in the family's own error shape. All
-// other paths, and CORS preflights (which belong to the site's own configuration), go to the next
-// handler. Where the site has none, a path that an SDK makes of a wrong base URL is a 404 too.
+// Gatehouse serves the API of all SDK families: every path below /v1/, /api/v1/ and /v1beta/, and
+// the MCP servers below /mcp/. It owns those paths, so an unknown one is a 404 and a wrong method a
+// 405 in the family's own error shape. All other paths, and CORS preflights (which belong to the
+// site's own configuration), go to the next handler. Where the site has none, /openapi.json
+// describes the API, and a path that an SDK makes of a wrong base URL is a 404 too.
 type Gatehouse struct {
 	gateway *gateway.Gateway
 }

@@ -100,6 +100,10 @@ func (h *Gatehouse) serveElsewhere(w http.ResponseWriter, r *http.Request, next 
 		return err
 	}
 	caddyhttp.SetVar(r.Context(), unhandled, false) // for the access log
+	if serve := documents[r.URL.Path]; serve != nil && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		serve(w, r)
+		return nil
+	}
 	wrong := findWrong(wrongElsewhere, r.URL.Path)
 	if wrong == nil {
 		wrong = &wrongBase{advice: adviceServed}

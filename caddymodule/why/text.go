@@ -50,6 +50,7 @@ func (e *Explanation) Text() string {
 	e.outcome(p)
 	if e.Session == nil {
 		e.providers(p)
+		e.skipped(p)
 	}
 	e.times(p)
 	e.usage(p)
@@ -152,6 +153,17 @@ func (e *Explanation) providers(p *page) {
 	}
 	_ = table.Flush() // into memory
 	p.lines("Providers", rows.String())
+}
+
+// skipped adds the targets that were not asked.
+func (e *Explanation) skipped(p *page) {
+	var rows strings.Builder
+	table := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
+	for _, s := range e.Skipped {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", terminal.Printable(s.Target), terminal.Printable(withText(s.Code, ", ", s.RefusedBy)), plain(s.Meaning))
+	}
+	_ = table.Flush() // into memory
+	p.lines("Not asked", rows.String())
 }
 
 // lines adds the lines of a text under one name.

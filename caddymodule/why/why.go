@@ -62,6 +62,9 @@ type Explanation struct {
 	Attempts int `json:"attempts"`
 	// Attempted has each of them, if the call had several targets or met a time limit.
 	Attempted []Attempt `json:"attempted,omitempty"`
+	// Skipped has the targets that were not asked for another reason than that one before them
+	// answered.
+	Skipped []Skipped `json:"skipped,omitempty"`
 	// Time is where the time went.
 	Time Times `json:"time"`
 	// Usage is absent for a session, and for a call without a model.
@@ -97,6 +100,19 @@ type Attempt struct {
 	Code string `json:"code,omitempty"`
 	// LatencyMS is how long it took, in milliseconds.
 	LatencyMS float64 `json:"latency_ms"`
+	// Meaning is what the code means.
+	Meaning string `json:"meaning,omitempty"`
+}
+
+// Skipped is a target that was not asked.
+type Skipped struct {
+	// Target is "provider/model", with "@endpoint" if only one of several endpoints was not asked.
+	Target string `json:"target"`
+	// Code says why.
+	Code string `json:"code"`
+	// RefusedBy is the option of the configuration that decided it, and its owner, or the field of
+	// the request.
+	RefusedBy string `json:"refused_by,omitempty"`
 	// Meaning is what the code means.
 	Meaning string `json:"meaning,omitempty"`
 }
@@ -224,6 +240,9 @@ func explain(ctx context.Context, active *gateway.Gateway, r *activity.Record) (
 	}
 	for _, a := range r.Attempted {
 		e.Attempted = append(e.Attempted, Attempt{a.Target, a.Status, a.Code, ms(a.Latency), apierror.AttemptMeaning(a.Code)})
+	}
+	for _, s := range r.Skipped {
+		e.Skipped = append(e.Skipped, Skipped{s.Target, s.Code, s.RefusedBy, apierror.AttemptMeaning(s.Code)})
 	}
 	var err error
 	e.Limits, err = gateway.Standings(ctx, active, r.Key, r.Tenant, r.Model)

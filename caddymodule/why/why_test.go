@@ -38,3 +38,16 @@ func TestAnExplanationOfATool(t *testing.T) {
 		}
 	}
 }
+
+// A call that asked nobody needs it most.
+func TestAnExplanationNamesTheTargetsThatWereNotAsked(t *testing.T) {
+	e := Explanation{Kind: "call", Route: "POST /v1/chat/completions", Model: "fast", Status: 402, Code: "cannot_be_priced", Skipped: []Skipped{
+		{"first/m", "cooling", "", "It cools."}, {"second/m", "cannot_be_priced", "key dev: budget 1usd/day", "No `bound`."},
+	}}
+	want := "\nProviders   none was asked\n" +
+		"Not asked   first/m   cooling                                     It cools.\n" +
+		"            second/m  cannot_be_priced, key dev: budget 1usd/day  No bound.\n"
+	if got := e.Text(); !strings.Contains(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

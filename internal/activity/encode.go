@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"slices"
-	"time"
 	"unsafe"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/units"
@@ -94,6 +92,8 @@ func (r *Record) filled(fields []place) (bits uint64) {
 			empty = *fieldAt[int](r, p) == 0
 		case attemptsKind:
 			empty = len(*fieldAt[[]Attempt](r, p)) == 0
+		case skippedKind:
+			empty = len(*fieldAt[[]Skipped](r, p)) == 0
 		case boolKind:
 			empty = !*fieldAt[bool](r, p)
 		}
@@ -121,6 +121,12 @@ func (r *Record) appendFields(b []byte, fields []place) []byte {
 				b = binary.AppendVarint(binary.AppendVarint(b, int64(a.Status)), int64(a.Latency))
 				b = appendText(appendText(b, a.Target), a.Code)
 			}
+		case skippedKind:
+			all := *fieldAt[[]Skipped](r, p)
+			b = binary.AppendVarint(b, int64(len(all)))
+			for _, s := range all {
+				b = appendText(appendText(appendText(b, s.Target), s.Code), s.RefusedBy)
+			}
 		}
 	}
 	return b
@@ -143,9 +149,9 @@ func (r *Record) decode(data []byte) error {
 }
 
 // borrow is decode without KeyHash and without memory of its own: the texts are valid as long as data is,
-// the attempts until the next row is borrowed.
+// the lists until the next row is borrowed.
 func (r *Record) borrow(data []byte) error {
-	in := reader{text: unsafe.String(unsafe.SliceData(data), len(data)), tried: r.Attempted[:0]}
+	in := reader{text: unsafe.String(unsafe.SliceData(data), len(data)), tried: r.Attempted[:0], skipped: r.Skipped[:0]}
 	return in.record(r, data)
 }
 
@@ -187,82 +193,6 @@ func (in *reader) record(r *Record, data []byte) error {
 		return errDamaged
 	}
 	return nil
-}
-
-// reader removes values from the front of a row. A missing value makes the row bad and reads as
-// zero.
-type reader struct {
-	rest []byte
-	text string // ends as rest does, for substrings
-	hash []byte // KeyHash, if it is packed
-	// tried has room for attempts.
-	tried []Attempt
-	bad   bool
-}
-
-// fields reads the values of fields.
-func (in *reader) fields(r *Record, fields []place) {
-	for i := range fields {
-		switch p := &fields[i]; p.kind {
-		case textKind:
-			*fieldAt[string](r, p) = in.string()
-		case numberKind:
-			*fieldAt[int64](r, p) = in.number()
-		case intKind:
-			*fieldAt[int](r, p) = int(in.number())
-		case attemptsKind:
-			*fieldAt[[]Attempt](r, p) = in.attempts()
-		case boolKind:
-			*fieldAt[bool](r, p) = true
-		}
-	}
-}
-
-func (in *reader) attempts() (all []Attempt) {
-	n := in.number()
-	if n < 1 || n > maxAttempted {
-		in.bad = true
-		return nil
-	}
-	all = slices.Grow(in.tried, int(n))
-	for range n {
-		a := Attempt{Status: int(in.number()), Latency: time.Duration(in.number())}
-		a.Target, a.Code = in.string(), in.string()
-		all = append(all, a)
-	}
-	return all
-}
-
-func (in *reader) number() int64 {
-	n, size := binary.Varint(in.rest)
-	if size <= 0 {
-		in.bad = true
-		return 0
-	}
-	in.rest = in.rest[size:]
-	return n
-}
-
-// size reads a number without a sign.
-func (in *reader) size() uint64 {
-	n, size := binary.Uvarint(in.rest)
-	if size <= 0 {
-		in.bad = true
-		return 0
-	}
-	in.rest = in.rest[size:]
-	return n
-}
-
-func (in *reader) string() string {
-	n := in.size()
-	if n > uint64(len(in.rest)) {
-		in.bad = true
-		return ""
-	}
-	start := len(in.text) - len(in.rest)
-	in.rest = in.rest[n:]
-	return in.text[start : start+int(n)]
 }
 
 // packHex halves a hash. It accepts only the lower-case form that decode writes.

@@ -40,10 +40,12 @@ func TestDataRoundTrip(t *testing.T) {
 	notHex.KeyHash = strings.Repeat("0-9a", 16)
 	attempted := filled()
 	attempted.Attempted = []Attempt{{"acme/m@eu", 503, "upstream_error", time.Second}, {"acme/m", 200, "", 1}}
+	skipped := attempted
+	skipped.Skipped = []Skipped{{"acme/m@eu", "cooling", ""}, {"other/m", "rate_limit_exceeded", "model other/m: rate 1/min"}}
 	anonymous := filled()
 	anonymous.User = "" // as of rows that were written before there were users
 	first, priced := Record{Stream: true}, Record{Priced: true}
-	for _, want := range []Record{{}, filled(), packed, upper, notHex, first, priced, attempted, anonymous, {User: "ada"},
+	for _, want := range []Record{{}, filled(), packed, upper, notHex, first, priced, attempted, skipped, anonymous, {User: "ada"},
 		{Workstation: "desk"}, {Ended: "client"}, {BytesUp: 1}, {BytesDown: 1}, {Method: "ping"}, {IsError: true}, {AnswerBytes: 1}, {Recording: "r"}} {
 		got := Record{Tenant: want.Tenant, CreatedAt: want.CreatedAt, Code: "left over"}
 		data := want.encode([]byte("before"))
@@ -68,6 +70,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(r.encode(nil))
 	f.Add((&Record{KeyHash: strings.Repeat("ab", 32), Latency: time.Second}).encode(nil))
 	f.Add((&Record{Attempted: []Attempt{{"acme/m", 200, "", 1}}}).encode(nil))
+	f.Add((&Record{Skipped: []Skipped{{"acme/m", "cooling", ""}}}).encode(nil))
 	f.Add((&Record{User: "ada@example.com"}).encode(nil))
 	f.Add((&Record{Method: "tools/call", IsError: true, RequestBytes: 1, AnswerBytes: 2}).encode(nil))
 	f.Add([]byte{dataVersion + withUnits + 1, 0})
@@ -108,6 +111,10 @@ func TestTheLayoutOfDataIsKept(t *testing.T) {
 	if got := fmt.Sprintf("%x", tool.encode(nil)); got != "0180000000000000000000000000000000000000000000000000803c0a746f6f6c732f63616c6c1e20" {
 		t.Errorf("the data of a call of a tool are %s", got)
 	}
+	skipping := Record{Skipped: []Skipped{{"a/m", "cooling", "b"}}}
+	if got := fmt.Sprintf("%x", skipping.encode(nil)); got != "0180000000000000000000000000000000000000000000000000808010"+"0203612f6d07636f6f6c696e670162" {
+		t.Errorf("the data of a call that skipped a target are %s", got)
+	}
 	older := Record{User: "ada", Units: units.Counts{units.AudioInput: 300, units.Images: 2}}
 	data := older.encode(nil)
 	if got := fmt.Sprintf("%x", data); got != "0280000000000000000000d804000000000400000000000000000000000000000000000103616461" {
@@ -116,5 +123,20 @@ func TestTheLayoutOfDataIsKept(t *testing.T) {
 	var got Record // units that were added as fields, after a user
 	if err := got.decode([]byte("\x01\x80" + strings.Repeat("\x00", 24) + "\x43\x03ada\xd8\x04\x04")); err != nil || !reflect.DeepEqual(got, older) {
 		t.Errorf("an older row is %+v, %v", got, err)
+	}
+}
+
+// The lists of a borrowed row use the memory of the one before, each its own.
+func TestListsOfBorrowedRowsStayApart(t *testing.T) {
+	var r Record
+	for n := range 3 {
+		want := Record{Code: fmt.Sprint(n)}
+		for i := range 2 + n {
+			want.Attempted = append(want.Attempted, Attempt{Target: fmt.Sprint("asked ", n, i), Status: 503})
+			want.Skipped = append(want.Skipped, Skipped{Target: fmt.Sprint("skipped ", n, i), Code: "cooling"})
+		}
+		if err := r.borrow(want.encode(nil)); err != nil || !reflect.DeepEqual(r, want) {
+			t.Errorf("got  %+v, %v\nwant %+v", r, err, want)
+		}
 	}
 }

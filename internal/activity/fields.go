@@ -12,7 +12,7 @@ type Field struct {
 	// Name is the member of JSON and the column of CSV.
 	Name string
 	// Of returns a pointer to it: a *string, *bool, *int, *int64, *time.Duration, *time.Time or
-	// *[]Attempt.
+	// *[]Attempt or *[]Skipped.
 	Of   func(*Record) any
 	Form Form
 	// Fact is its name on the console's page of a call, if it is a text or a number that has no
@@ -99,6 +99,7 @@ var Fields = []Field{
 	{Name: "screenshots", Of: func(r *Record) any { return &r.Screenshots }, Form: OrNone, Fact: "Pictures taken", Why: "Pictures"},
 	{Name: "typed", Of: func(r *Record) any { return &r.Typed }, Form: OrNone, Fact: "Characters typed", Why: "Characters"},
 	{Name: "recording", Of: func(r *Record) any { return &r.Recording }, Form: OrNone, Fact: "Recording", Why: "Recording"},
+	{Name: "skipped", Of: func(r *Record) any { return &r.Skipped }, Form: OrNone},
 }
 
 func unitField(u units.Unit, fact string) Field {

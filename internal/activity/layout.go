@@ -64,6 +64,7 @@ const (
 	numberKind               // int64, time.Duration
 	intKind                  // int
 	attemptsKind             // []Attempt
+	skippedKind              // []Skipped
 	boolKind                 // bool: its bit among those of the added fields is its value
 )
 
@@ -81,6 +82,8 @@ func placeOf(f *Field) place {
 		p.kind = intKind
 	case *[]Attempt:
 		p.kind = attemptsKind
+	case *[]Skipped:
+		p.kind = skippedKind
 	case *bool:
 		p.kind = boolKind
 	}

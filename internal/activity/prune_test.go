@@ -85,7 +85,7 @@ func TestOldestAreDeletedWhenTheDatabaseIsTooLarge(t *testing.T) {
 	if got := kept(t, activity.Retention{}, records); len(got["default"]) == 0 {
 		t.Fatal("the defaults delete fresh records")
 	}
-	got := kept(t, activity.Retention{Size: 300_000}, records)["default"]
+	got := kept(t, activity.Retention{Size: 350_000}, records)["default"]
 	if len(got) < 4 || got[:4] != "999 " || len(got) > 3500 {
 		t.Errorf("left %.40q… of %d bytes", got, len(got))
 	}

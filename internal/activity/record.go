@@ -81,6 +81,9 @@ type Record struct {
 	// had several targets or met a time limit.
 	Attempts  int
 	Attempted []Attempt
+	// Skipped has the targets that were not asked for another reason than that one before them
+	// answered. A call with one target has none.
+	Skipped []Skipped
 	// OutputCap is the output limit, in tokens, that the gateway added to the request; 0 if it
 	// added none.
 	OutputCap int64
@@ -110,8 +113,17 @@ type Attempt struct {
 	Latency time.Duration
 }
 
+// Skipped is a target that a call did not ask.
+type Skipped struct {
+	Target string `json:"target"` // as that of an Attempt; without an endpoint it is all of them
+	Code   string `json:"code"`   // why: that of a refusal, or one that apierror.AttemptMeaning has
+	// RefusedBy is the option that decided it, and whose it is, "" if no option did. A field of the
+	// request is "request: provider.only".
+	RefusedBy string `json:"refused_by,omitempty"`
+}
+
 const (
-	// maxAttempted bounds the attempts of a record.
+	// maxAttempted bounds the attempts of a record, and its targets that were not asked.
 	maxAttempted = 16
 	// maxText bounds each string of a record: the name of a model may be as long as a body.
 	maxText = 256
@@ -142,6 +154,11 @@ func (r *Record) bound() {
 	r.Attempted = r.Attempted[:min(len(r.Attempted), maxAttempted)]
 	for i := range r.Attempted {
 		r.Attempted[i].Target = clip(r.Attempted[i].Target)
+	}
+	r.Skipped = r.Skipped[:min(len(r.Skipped), maxAttempted)]
+	for i := range r.Skipped {
+		s := &r.Skipped[i]
+		s.Target, s.RefusedBy = clip(s.Target), clip(s.RefusedBy)
 	}
 	r.Queued, r.Overhead = max(r.Queued, 0), max(r.Overhead, 0)
 	if !representable(r.CreatedAt) {

@@ -13,23 +13,6 @@ type Meaning struct{ Text, Advice string }
 // has no meaning here.
 func (c Code) Meaning() Meaning { return meanings[c] }
 
-// AttemptMeaning returns what the code of an attempt at a provider means, "" if that is not known. The
-// code of a time limit is "timeout_" and the limit.
-func AttemptMeaning(code string) string {
-	if limit, ok := timeLimits[code]; ok {
-		return limit
-	}
-	return Code(code).Meaning().Text
-}
-
-// timeLimits are the codes of attempts that a time limit of the configuration ended.
-var timeLimits = map[string]string{
-	"timeout_connect":    "No connection within `connect`.",
-	"timeout_first_byte": "The answer did not begin within `first_byte`, `whole` or `header`.",
-	"timeout_idle":       "The provider was silent within its answer for longer than `idle`.",
-	"timeout_call":       "The request and its answer took longer than `call`.",
-}
-
 // Status is the HTTP status of the code, unless a provider's own is kept.
 func (c Code) Status() int {
 	if c == ClientGone {

@@ -38,6 +38,7 @@ func TestARequestIsShownWithAllThatIsRecorded(t *testing.T) {
 		"counted by the provider", "$0.00123", `href="https://traces.example.com/4bf92f3577b34da6a3ce929d0e0e4736"`,
 		`Waited for a slot <b>250 ms</b>`, `Until the first token <b>750 ms</b>`, `Stream <b>1.50 s</b>`, "the gateway itself took 1.2 ms", `<svg class="phases"`,
 		"timeout_first_byte", "did not begin within <code>first_byte</code>", "no answer", "acme/m@eu",
+		"Targets that were not asked", "third/m", "It cools down after failures", "fourth/m", "<code>key dev: budget 1usd/day</code>", "has no known bound",
 		"/console/activity?key=dev&amp;range=7d", "/console/activity?model=acme%2Fm&amp;range=7d", "No prompt and no answer is stored")
 }
 
@@ -56,8 +57,8 @@ func TestARefusalSaysWhatItMeansAndWhatToDo(t *testing.T) {
 	page := withEntry(refusedJSON).visit(t, "/console/activity/gen-2").Body.String()
 	contains(t, page, "A rate of requests or tokens was used up.", "Wait as <code>Retry-After</code> says", "key dev: rate 10/min", codesLink, "none: no provider was asked", "$0.00", "nothing was used",
 		"/console/activity?code=rate_limit_exceeded&amp;range=7d")
-	if strings.Contains(page, "<svg") || strings.Contains(page, "Attempts at providers") {
-		t.Error("a call without phases or attempts shows some")
+	if strings.Contains(page, "<svg") || strings.Contains(page, "Attempts at providers") || strings.Contains(page, "not asked") {
+		t.Error("a call without phases, attempts or skipped targets shows some")
 	}
 }
 

@@ -15,7 +15,8 @@ const (
 		"model":"acme/m","model_permaslug":"m-2026","provider_name":"acme","status":200,"code":null,"stream":true,"usage":0.00123,"priced":true,
 		"usage_source":"provider","prompt_tokens":1200,"completion_tokens":34,"reasoning_tokens":5,"cached_tokens":600,"latency_ms":2500,"first_token_ms":1000,
 		"queued_ms":250.5,"overhead_ms":1.25,"finish_reason":"stop","attempts":2,"trace_id":"4bf92f3577b34da6a3ce929d0e0e4736",
-		"attempted":[{"target":"other/m","status":null,"code":"timeout_first_byte","latency_ms":900},{"target":"acme/m@eu","status":200,"code":null,"latency_ms":1300}]}`
+		"attempted":[{"target":"other/m","status":null,"code":"timeout_first_byte","latency_ms":900},{"target":"acme/m@eu","status":200,"code":null,"latency_ms":1300}],
+		"skipped":[{"target":"third/m","code":"cooling"},{"target":"fourth/m","code":"cannot_be_priced","refused_by":"key dev: budget 1usd/day"}]}`
 	refusedJSON = `{"id":"gen-2","request_id":"req_2","created_at":"2026-11-23T01:00:00Z","key":"dev","route":"POST /v1/chat/completions","model":"acme/m",
 		"status":429,"code":"rate_limit_exceeded","usage":0,"priced":false,"usage_source":"none","latency_ms":0,"refused_by":"key dev: rate 10/min"}`
 	unpricedJSON = `{"id":"gen-3","request_id":"req_3","created_at":"2026-11-23T00:59:00Z","key":"dev","route":"POST /v1/chat/completions","model":"fast",

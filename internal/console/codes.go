@@ -37,7 +37,7 @@ func (r *activityRow) Explanation() explanation {
 	return explain(r.Code)
 }
 
-// meaningOf says what the code of an attempt means.
+// meaningOf says what the code of an attempt means, or that of a target that was not asked.
 func meaningOf(code string) template.HTML { return marked(apierror.AttemptMeaning(code)) }
 
 // marked is a text of the manual as HTML: what stands between backquotes is code.

@@ -14,7 +14,10 @@ const (
 )
 
 // MarshalJSON gives an issued address as its caller gets it. Only here is the token written.
-func (i Issued) MarshalJSON() ([]byte, error) {
+func (i Issued) MarshalJSON() ([]byte, error) { return json.Marshal(i.JSONShape()) }
+
+// JSONShape is what is written of it.
+func (i Issued) JSONShape() any {
 	type session struct {
 		Resolution string `json:"resolution"`
 		ColorDepth int    `json:"color_depth"`
@@ -30,7 +33,7 @@ func (i Issued) MarshalJSON() ([]byte, error) {
 	if i.Guest.Host != "" {
 		guest = i.TokenID
 	}
-	return json.Marshal(struct {
+	return struct {
 		ID        string    `json:"workstation_id"`
 		GuestID   string    `json:"guest_id,omitempty"`
 		Host      string    `json:"session_id,omitempty"` // whose guest it is for
@@ -39,13 +42,16 @@ func (i Issued) MarshalJSON() ([]byte, error) {
 		Session   session   `json:"session"`
 	}{i.Workstation, guest, i.Guest.Host, i.URL, wireTime(i.ExpiresAt), session{
 		sessionResolution, sessionDepth, i.Rules.FPS, sessionEncoding, true, i.Rules.ViewOnly, i.Shared, i.Once, i.Rules.wire(),
-	}})
+	}}
 }
 
 // MarshalJSON gives a workstation as lists show it. A time that is not set and
 // an address that is not to be seen are left out.
-func (v View) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
+func (v View) MarshalJSON() ([]byte, error) { return json.Marshal(v.JSONShape()) }
+
+// JSONShape is what is written of it.
+func (v View) JSONShape() any {
+	return struct {
 		ID         string    `json:"workstation_id"`
 		Tenant     string    `json:"tenant"`
 		Source     string    `json:"source"`
@@ -65,15 +71,18 @@ func (v View) MarshalJSON() ([]byte, error) {
 	}{
 		v.Name, v.Tenant, v.Source, v.State, v.Sessions, v.Tokens, v.Address, wireTime(v.RegisteredAt), wireTime(v.ReleasedAt),
 		v.Machine, v.Labels, wireTime(v.ExpiresAt), v.Automation, v.Holder, v.Requests,
-	})
+	}
 }
 
 // sessionOpen is the state of every session in a list: one that has ended is in the activity.
 const sessionOpen = "open"
 
 // MarshalJSON gives a session as lists show it.
-func (v SessionView) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
+func (v SessionView) MarshalJSON() ([]byte, error) { return json.Marshal(v.JSONShape()) }
+
+// JSONShape is what is written of it.
+func (v SessionView) JSONShape() any {
+	return struct {
 		ID       string       `json:"session_id"`
 		Tenant   string       `json:"tenant"`
 		Name     string       `json:"workstation_id"`
@@ -96,7 +105,7 @@ func (v SessionView) MarshalJSON() ([]byte, error) {
 		Label    string       `json:"label,omitempty"`
 		Guests   int          `json:"guests,omitempty"`
 		Holds    bool         `json:"holds_input,omitempty"`
-	}{v.ID, v.Tenant, v.Workstation, sessionOpen, v.Key, v.User, v.TokenID, v.Viewer.String(), v.Security, v.ViewOnly, v.Shared, wireTime(v.Started), wireTime(v.Until), v.Up, v.Down, v.Node, v.Rules, v.Role, v.Guest.Host, v.Guest.Label, v.Guests, v.Holds})
+	}{v.ID, v.Tenant, v.Workstation, sessionOpen, v.Key, v.User, v.TokenID, v.Viewer.String(), v.Security, v.ViewOnly, v.Shared, wireTime(v.Started), wireTime(v.Until), v.Up, v.Down, v.Node, v.Rules, v.Role, v.Guest.Host, v.Guest.Label, v.Guests, v.Holds}
 }
 
 // wireTime is a time as answers give it: RFC 3339, UTC, whole seconds.

@@ -31,7 +31,7 @@ func (h *Health) Order(dst []Pick, groups [][]Candidate, seed string) []Pick {
 	if total == 1 { // a lone target is never avoided
 		for g := range groups {
 			if len(groups[g]) == 1 {
-				return append(dst, Pick{g, 0})
+				return append(dst, Pick{Group: g})
 			}
 		}
 	}
@@ -40,12 +40,15 @@ func (h *Health) Order(dst []Pick, groups [][]Candidate, seed string) []Pick {
 	start := h.seed(seed)
 	for g, candidates := range groups {
 		for i, c := range candidates {
-			all = append(all, ranked{Pick: Pick{g, i}, target: h.find(c.ID), score: score(start, c)})
+			all = append(all, ranked{Pick: Pick{Group: g, Index: i}, target: h.find(c.ID), score: score(start, c)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(b.score, a.score))
 	})
+	for i := range all {
+		all[i].Rank = i
+	}
 	if h.coolingLast(all) {
 		slices.SortStableFunc(all, func(a, b ranked) int {
 			switch {

@@ -22,7 +22,7 @@ func TestGroupsGoInOrder(t *testing.T) {
 			}
 		}
 	}
-	if got := b.Order([]failover.Pick{{9, 9}}, [][]failover.Candidate{{}, group("a")}, ""); !slices.Equal(got, []failover.Pick{{9, 9}, {1, 0}}) {
+	if got := b.Order([]failover.Pick{{Group: 9}}, [][]failover.Candidate{{}, group("a")}, ""); !slices.Equal(got, []failover.Pick{{Group: 9}, {Group: 1}}) {
 		t.Errorf("a lone candidate is not appended: %v", got)
 	}
 	if got := b.Order(nil, nil, ""); len(got) != 0 {

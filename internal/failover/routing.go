@@ -50,8 +50,9 @@ type Routed[T any] struct {
 }
 
 // Apply filters and sorts targets: for each model of the request its groups. None of the result's
-// groups is empty. The refusals are 400: nothing is left, or Refusal.
-func Apply[T any](r *Routing, models [][][]T, option func(T) Option) (Routed[T], error) {
+// groups is empty. LeftOut gets each target that a field of the request leaves out. The refusals are
+// 400: nothing is left, or Refusal.
+func Apply[T any](r *Routing, models [][][]T, option func(T) Option, leftOut func(t T, field string)) (Routed[T], error) {
 	routed := Routed[T]{one: r.NoFallbacks && len(r.Order) == 0}
 	if r.Refusal != nil {
 		return routed, r.Refusal
@@ -61,7 +62,14 @@ func Apply[T any](r *Routing, models [][][]T, option func(T) Option) (Routed[T],
 	}
 	left := models
 	for _, f := range r.filters() {
-		if left = filter(left, func(t T) bool { return f.keep(option(t)) }); len(left) == 0 {
+		keep := func(t T) bool {
+			kept := f.keep(option(t))
+			if !kept {
+				leftOut(t, f.field)
+			}
+			return kept
+		}
+		if left = filter(left, keep); len(left) == 0 {
 			return routed, apierror.New(apierror.InvalidValue, "%q leaves no provider that could serve the request", f.field).WithParam(f.field)
 		}
 	}
@@ -73,19 +81,25 @@ func Apply[T any](r *Routing, models [][][]T, option func(T) Option) (Routed[T],
 	return routed, nil
 }
 
-// Limit drops the picks that may not be tried: all but the first of a model if the request forbids
-// fallbacks. It reuses the slice.
-func (r *Routed[T]) Limit(picks []Pick) []Pick {
+// Limit returns the picks that may be tried: the first of each model if the request forbids fallbacks.
+// Passed are those that would have been the first if they did not cool, and barred all others. It
+// reuses the slice.
+func (r *Routed[T]) Limit(picks []Pick) (allowed, passed, barred []Pick) {
 	if !r.one {
-		return picks
+		return picks, nil, nil
 	}
-	first := picks[:0]
+	allowed = picks[:0]
 	for _, p := range picks {
-		if !slices.ContainsFunc(first, func(q Pick) bool { return r.models[q.Group] == r.models[p.Group] }) {
-			first = append(first, p)
+		switch first := slices.IndexFunc(allowed, func(q Pick) bool { return r.models[q.Group] == r.models[p.Group] }); {
+		case first < 0:
+			allowed = append(allowed, p)
+		case p.Rank < allowed[first].Rank:
+			passed = append(passed, p)
+		default:
+			barred = append(barred, p)
 		}
 	}
-	return first
+	return allowed, passed, barred
 }
 
 // condition is one that targets must meet.

@@ -70,7 +70,7 @@ func TestRoutingFiltersAndSorts(t *testing.T) {
 		"a model without target": {failover.Routing{Only: []string{"openai"}}, "claude ; openai", "openai"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			routed, err := failover.Apply(&c.routing, layout(c.models), func(id string) failover.Option { return options[id] })
+			routed, err := failover.Apply(&c.routing, layout(c.models), func(id string) failover.Option { return options[id] }, func(string, string) {})
 			if err != nil || groupText(routed.Groups) != c.want {
 				t.Errorf("%s, %v, want %s", groupText(routed.Groups), err, c.want)
 			}
@@ -87,30 +87,48 @@ func TestRoutingThatLeavesNoTargetIsRefusedByName(t *testing.T) {
 		"provider.max_price.prompt":     {MaxPrompt: price(1)},
 		"provider.max_price.completion": {MaxPrompt: price(2), MaxCompletion: price(7.5)},
 	} {
-		_, err := failover.Apply(&r, layout("openai | azure-e"), func(id string) failover.Option { return options[id] })
+		_, err := failover.Apply(&r, layout("openai | azure-e"), func(id string) failover.Option { return options[id] }, func(string, string) {})
 		if e := apierror.From(err); err == nil || e.Param != want || e.Code != apierror.InvalidValue || !strings.Contains(e.Message, want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	refusal := apierror.New(apierror.UnsupportedParameter, "no")
-	if _, err := failover.Apply(&failover.Routing{Refusal: refusal}, layout("openai"), func(id string) failover.Option { return options[id] }); err != refusal {
+	if _, err := failover.Apply(&failover.Routing{Refusal: refusal}, layout("openai"), func(id string) failover.Option { return options[id] }, func(string, string) {}); err != refusal {
 		t.Errorf("the refusal is lost: %v", err)
 	}
 }
 
+// A target that a field of the request leaves out is named with the field, also if none is left.
+func TestRoutingNamesWhatItLeavesOut(t *testing.T) {
+	for want, r := range map[string]failover.Routing{
+		"openai provider.only, claude provider.only, azure-w provider.ignore":                  {Only: []string{"azure"}, Ignore: []string{"azure/west"}},
+		"openai provider.zdr, azure-e provider.zdr, azure-w provider.zdr, claude provider.zdr": {RouterOnly: []string{"provider.zdr"}},
+	} {
+		var left []string
+		_, err := failover.Apply(&r, layout("openai azure-e azure-w | claude"), func(id string) failover.Option { return options[id] }, func(id, field string) {
+			left = append(left, id+" "+field)
+		})
+		if got := strings.Join(left, ", "); got != want || (err != nil) != (len(left) == 4) {
+			t.Errorf("%s, %v\nwant %s", got, err, want)
+		}
+	}
+}
+
 func TestWithoutFallbacksEachModelHasOneTarget(t *testing.T) {
-	picks := func(r failover.Routing) []failover.Pick {
+	limit := func(r failover.Routing) (allowed, passed, barred []failover.Pick) {
 		models := layout("openai azure-e | claude ; router | unpriced")
-		routed, err := failover.Apply(&r, models, func(id string) failover.Option { return options[id] })
+		routed, err := failover.Apply(&r, models, func(id string) failover.Option { return options[id] }, func(string, string) {})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return routed.Limit([]failover.Pick{{0, 1}, {0, 0}, {3, 0}, {1, 0}, {2, 0}})
+		return routed.Limit([]failover.Pick{{0, 1, 1}, {3, 0, 4}, {0, 0, 0}, {1, 0, 2}, {2, 0, 3}}) // the last three cool
 	}
-	if got := picks(failover.Routing{NoFallbacks: true}); !slices.Equal(got, []failover.Pick{{0, 1}, {3, 0}}) {
-		t.Errorf("picks %v", got)
+	allowed, passed, barred := limit(failover.Routing{NoFallbacks: true})
+	if !slices.Equal(allowed, []failover.Pick{{0, 1, 1}, {3, 0, 4}}) || !slices.Equal(passed, []failover.Pick{{0, 0, 0}, {2, 0, 3}}) ||
+		!slices.Equal(barred, []failover.Pick{{1, 0, 2}}) {
+		t.Errorf("allowed %v, passed %v, barred %v", allowed, passed, barred)
 	}
-	if got := picks(failover.Routing{}); len(got) != 5 {
-		t.Errorf("picks %v", got)
+	if allowed, passed, barred := limit(failover.Routing{}); len(allowed) != 5 || passed != nil || barred != nil {
+		t.Errorf("allowed %v, passed %v, barred %v", allowed, passed, barred)
 	}
 }

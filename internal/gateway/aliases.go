@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -21,6 +22,8 @@ import (
 type Alias struct {
 	Name   string
 	Groups [][]AliasTarget
+
+	leftOut []activity.Skipped // targets whose provider is left out
 }
 
 // AliasTarget is a model of an alias.
@@ -54,7 +57,7 @@ func newAliases(list []Alias, c *catalog.Catalog, providers map[string]*provider
 	for _, alias := range list {
 		err := a.checkName(alias.Name)
 		if err == nil {
-			alias.Groups, err = a.configured(alias, logger)
+			err = a.configure(&alias, logger)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("alias %q: %w", alias.Name, err)
@@ -84,16 +87,16 @@ func (a *aliases) checkName(name string) error {
 	return nil
 }
 
-// configured returns the groups of an alias without the targets whose provider is left out, and
-// without empty groups.
-func (a *aliases) configured(alias Alias, logger *zap.Logger) (groups [][]AliasTarget, err error) {
+// configure drops the targets of an alias whose provider is left out, and empty groups.
+func (a *aliases) configure(alias *Alias, logger *zap.Logger) error {
 	if len(alias.Groups) == 0 {
-		return nil, errors.New("it has no target")
+		return errors.New("it has no target")
 	}
+	var groups [][]AliasTarget
 	seen := map[string]bool{}
 	for i, group := range alias.Groups {
 		if len(group) == 0 {
-			return nil, fmt.Errorf("group %d has no target", i+1)
+			return fmt.Errorf("group %d has no target", i+1)
 		}
 		var kept []AliasTarget
 		for _, t := range group {
@@ -102,19 +105,20 @@ func (a *aliases) configured(alias Alias, logger *zap.Logger) (groups [][]AliasT
 			_, nested := a.byName[t.Model]
 			switch {
 			case seen[t.Model]:
-				return nil, fmt.Errorf("target %q is given twice", t.Model)
+				return fmt.Errorf("target %q is given twice", t.Model)
 			case nested:
-				return nil, fmt.Errorf("target %q is an alias; a target is a model", t.Model)
+				return fmt.Errorf("target %q is an alias; a target is a model", t.Model)
 			case name == "":
-				return nil, fmt.Errorf("target %q: want PROVIDER/MODEL", t.Model)
+				return fmt.Errorf("target %q: want PROVIDER/MODEL", t.Model)
 			case !configured:
-				return nil, fmt.Errorf("target %q: no provider %q is configured", t.Model, of)
+				return fmt.Errorf("target %q: no provider %q is configured", t.Model, of)
 			case t.Weight < 0 || t.Weight > MaxWeight:
-				return nil, fmt.Errorf("target %q: weight %d: want 1 to %d", t.Model, t.Weight, MaxWeight)
+				return fmt.Errorf("target %q: weight %d: want 1 to %d", t.Model, t.Weight, MaxWeight)
 			}
 			seen[t.Model] = true
 			if source.Skipped {
 				logger.Info("a target of an alias is left out: its provider is left out (optional, no api_key)", zap.String("alias", alias.Name), zap.String("target", t.Model))
+				alias.leftOut = append(alias.leftOut, activity.Skipped{Target: t.Model, Code: apierror.ProviderLeftOut, RefusedBy: "provider " + of + ": optional"})
 				continue
 			}
 			if _, err := a.catalog.Resolve(t.Model); err != nil && !errors.Is(err, catalog.ErrUnlisted) {
@@ -127,23 +131,41 @@ func (a *aliases) configured(alias Alias, logger *zap.Logger) (groups [][]AliasT
 			groups = append(groups, kept)
 		}
 	}
-	return groups, nil
+	alias.Groups = groups
+	return nil
 }
 
-// candidates returns the targets that can be called now, without empty groups.
-func (a *aliases) candidates(alias Alias) (groups [][]modelcall.Candidate) {
+// candidates returns the targets that can be called now, without empty groups, and the others.
+func (a *aliases) candidates(alias Alias) (groups [][]modelcall.Candidate, skipped []activity.Skipped) {
+	skipped = slices.Clip(alias.leftOut)
 	for _, group := range alias.Groups {
 		var found []modelcall.Candidate
 		for _, t := range group {
-			if model, err := a.catalog.Resolve(t.Model); err == nil {
-				found = append(found, modelcall.Candidate{Model: model, Provider: a.providers[model.Provider], Weight: t.Weight})
+			model, err := a.catalog.Resolve(t.Model)
+			if err != nil {
+				skipped = append(skipped, uncallable(t.Model, err))
+				continue
 			}
+			found = append(found, modelcall.Candidate{Model: model, Provider: a.providers[model.Provider], Weight: t.Weight})
 		}
 		if len(found) > 0 {
 			groups = append(groups, found)
 		}
 	}
-	return groups
+	return groups, skipped
+}
+
+// uncallable says why a target of an alias cannot be called now.
+func uncallable(model string, err error) activity.Skipped {
+	of, _, _ := strings.Cut(model, "/")
+	code, by := apierror.ModelNotFound, "provider "+of+": models"
+	switch {
+	case errors.Is(err, catalog.ErrUnlisted):
+		code, by = apierror.NoProvider, "provider "+of+" has sent no list of models yet: "+notListedAdvice
+	case errors.Is(err, catalog.ErrNotCallable):
+		code = apierror.ModelNotCallable
+	}
+	return activity.Skipped{Target: model, Code: string(code), RefusedBy: by}
 }
 
 // common returns the alias as lists show it.
@@ -159,7 +181,7 @@ func (alias Alias) common(groups [][]modelcall.Candidate) catalog.Model {
 func (a *aliases) list(key *keys.Key) (models []catalog.Model) {
 	for _, name := range a.names {
 		if key.AllowsModel(name) {
-			if groups := a.candidates(a.byName[name]); len(groups) > 0 {
+			if groups, _ := a.candidates(a.byName[name]); len(groups) > 0 {
 				models = append(models, a.byName[name].common(groups))
 			}
 		}
@@ -179,9 +201,11 @@ func (a *aliases) ending(key *keys.Key, name string) (names []string) {
 
 // findAlias returns where calls of an alias can be sent. Errors are refusals.
 func (m *Models) findAlias(alias Alias) (modelcall.Found, error) {
-	if groups := m.aliases.candidates(alias); len(groups) > 0 {
-		return modelcall.Found{Groups: groups, Alias: true}, nil
+	groups, skipped := m.aliases.candidates(alias)
+	found := modelcall.Found{Groups: groups, Alias: true, Skipped: skipped}
+	if len(groups) > 0 {
+		return found, nil
 	}
-	return modelcall.Found{}, apierror.New(apierror.ModelNotCallable,
+	return found, apierror.New(apierror.ModelNotCallable,
 		"none of the models that the alias %q stands for can be called through this gateway", alias.Name).WithParam("model")
 }

@@ -32,7 +32,7 @@ func aliased(t *testing.T, models []string, list ...gateway.Alias) gateway.Confi
 		Keyring: newRing(t, keys.Spec{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}, Models: models}),
 		Catalog: newCatalog(t, []catalog.Model{
 			{Provider: "acme", Name: "big", ContextLength: 200, Price: usd(2)}, {Provider: "acme", Name: "small", ContextLength: 100, Price: usd(1)},
-			{Provider: "elsewhere", Name: "m"},
+			{Provider: "acme", Name: "old"}, {Provider: "elsewhere", Name: "m"},
 		}, catalog.Source{Provider: "acme", Patterns: []string{"big", "small"}}, catalog.Source{Provider: "other", Patterns: []string{"m"}},
 			catalog.Source{Provider: "gone", Patterns: []string{"m"}, Skipped: true}),
 		Providers: []*provider.Provider{newProvider(t, "acme", true, answering(200, "{}")), newProvider(t, "other", true, answering(200, "{}"))},
@@ -66,19 +66,23 @@ func shown(found modelcall.Found) string {
 	if found.Alias {
 		groups = append(groups, "alias")
 	}
+	for _, s := range found.Skipped {
+		groups = append(groups, "without "+s.Target+" "+s.Code+" ("+s.RefusedBy+")")
+	}
 	return strings.Join(groups, "; ")
 }
 
 func TestAnAliasIsFoundForAKeyThatHasIt(t *testing.T) {
 	r := newRig(t, aliased(t, []string{"team/*", "fast"},
 		gateway.Alias{Name: "team/fast", Groups: [][]gateway.AliasTarget{{{Model: "acme/big", Weight: 3}, {Model: "acme/small"}}, group("other/m")}},
-		gateway.Alias{Name: "fast", Groups: [][]gateway.AliasTarget{group("gone/m"), group("other/none", "other/m")}},
+		gateway.Alias{Name: "fast", Groups: [][]gateway.AliasTarget{group("gone/m", "acme/old"), group("other/none", "other/m")}},
 		gateway.Alias{Name: "mine", Groups: [][]gateway.AliasTarget{group("acme/big")}},
 		gateway.Alias{Name: "team/none", Groups: [][]gateway.AliasTarget{group("gone/m"), group("other/none")}},
 	)).start(t, t.Context())
 	for name, want := range map[string]string{
 		"team/fast": "+++acme/big@acme acme/small@acme; other/m@other; alias",
-		"fast":      "other/m@other; alias",
+		"fast": "other/m@other; alias; without gone/m provider_left_out (provider gone: optional); " +
+			"without acme/old model_not_callable (provider acme: models); without other/none model_not_found (provider other: models)",
 	} {
 		if got, err := found(r, name); got != want || err != nil {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, want)

@@ -14,8 +14,8 @@ import (
 // Schema is a JSON schema.
 type Schema map[string]any
 
-// Shaped is a type that encodes itself, by a value of another type. Its shape is asked of the zero
-// value.
+// Shaped is a type that encodes itself, by a value of another type, or nil for null. Its shape is
+// asked of the zero value.
 type Shaped interface{ JSONShape() any }
 
 // Maker makes schemas. The zero value is ready for use.
@@ -57,8 +57,11 @@ func (m *Maker) Of(t reflect.Type) Schema {
 	case t.Kind() == reflect.Pointer:
 		return m.pointer(t.Elem())
 	case t.Implements(shaped):
-		shape := reflect.TypeOf(reflect.Zero(t).Interface().(Shaped).JSONShape())
-		return m.defined(t, shape)
+		shape := reflect.Zero(t).Interface().(Shaped).JSONShape()
+		if shape == nil {
+			return Schema{"type": "null"}
+		}
+		return m.defined(t, reflect.TypeOf(shape))
 	case t.Implements(marshaler), reflect.PointerTo(t).Implements(unmarshaler):
 		panic(fmt.Sprintf("jsonschema: %v encodes itself, and has no schema", t))
 	case t.Implements(textMarshaler):
@@ -78,6 +81,9 @@ func (m *Maker) plain(t reflect.Type) Schema {
 	case reflect.Float32, reflect.Float64:
 		return Schema{"type": "number"}
 	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return Schema{"type": "string", "contentEncoding": "base64"}
+		}
 		return Schema{"type": "array", "items": m.Of(t.Elem())}
 	case reflect.Map:
 		return Schema{"type": "object", "additionalProperties": m.Of(t.Elem())}

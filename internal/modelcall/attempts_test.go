@@ -27,7 +27,7 @@ func inTurn(t *testing.T, providers ...func(*provider.Config)) func(*rig) {
 			p := newProvider(t, nil, func(c *provider.Config) { c.Name = name; change(c) })
 			groups = append(groups, []Candidate{{Provider: p, Model: &catalog.Model{ID: name + "/m", Provider: name, Name: "m", Known: true}}})
 		}
-		r.Models = aliasModels{groups}
+		r.Models = aliasModels{groups: groups}
 		r.Health = failover.NewHealth(r.Now, func() float64 { return 0 }, func(failover.Change) {})
 	}
 }

@@ -119,6 +119,7 @@ func (c *call) route(ctx context.Context) error {
 	if err == nil {
 		c.to, err = findTargets(ctx, c.deps, c.req.Caller.Key, c.op, name, routing)
 	}
+	c.to.several = c.to.several || c.to.listed || len(c.to.targets)+len(c.to.skipped) > 1
 	if out.Record.Model, err = recordedName(name, c.req.Caller.Secret, c.to.known, err); err != nil {
 		return err
 	}
@@ -130,7 +131,7 @@ func (c *call) route(ctx context.Context) error {
 	if t.provider.BuiltIn && !request.OnLoopback(c.req.HTTP) {
 		c.deps.WarnOfDemo("the test provider")
 	}
-	return c.keep(func(t *target) error {
+	return c.to.keep(func(t *target) error {
 		t.allowed.caps = c.charge.capsOf(c.to.limits, t.own)
 		return c.charge.checkSize(t, c.req.Upload.Len())
 	})
@@ -146,12 +147,6 @@ func (c *call) setTarget(t *target) {
 // keepsLong reports whether the price of a target has a rate for what is kept in its cache for an hour.
 func keepsLong(t *target) bool { return t.model.Price != nil && t.model.Price.CacheHour.Known }
 
-// keep drops the targets that refuse the call, and fails if all do.
-func (c *call) keep(refuse func(*target) error) (err error) {
-	c.to.targets, err = keep(c.to.targets, refuse)
-	return err
-}
-
 // check holds the request to its caps and to the limits of the model.
 func (c *call) check(ctx context.Context) error {
 	if !c.limited() {
@@ -164,7 +159,7 @@ func (c *call) check(ctx context.Context) error {
 	requested.Measure(c.asked.Form)
 	c.charge.requested = requested
 	tools := func() int { return c.state.tools(&c.body).Count }
-	if err := c.keep(func(t *target) error { return c.charge.check(t, tools, c.op.List) }); err != nil {
+	if err := c.to.keep(func(t *target) error { return c.charge.check(t, tools, c.op.List) }); err != nil {
 		return err
 	}
 	if err := c.permits.EnterNamed(ctx, subjectsOf(c.to.limits)...); err != nil {
@@ -202,11 +197,11 @@ func (c *call) judge(ctx context.Context) error {
 func (c *call) checkState(ctx context.Context) error {
 	defer c.state.forget()
 	c.sealed.read(ctx, &c.body)
-	err := c.keep(func(t *target) (err error) {
+	err := c.to.keep(func(t *target) (err error) {
 		t.allowed.account, err = c.state.check(ctx, &c.body, t)
 		return err
 	})
-	c.to.targets = c.state.keepers(ctx, c.to.targets)
+	c.state.preferKeepers(ctx, &c.to)
 	return err
 }
 
@@ -220,7 +215,7 @@ func (c *call) reserve(ctx context.Context) error {
 	}
 	content := c.op.Content(&c.body, c.req.HTTP.Header)
 	content.Unpriced = cmp.Or(content.Unpriced, c.op.Fields.Unknown(&c.body))
-	if err := c.keep(func(t *target) error { return c.charge.estimateUse(t, int64(len(c.body.Data())), content) }); err != nil {
+	if err := c.to.keep(func(t *target) error { return c.charge.estimateUse(t, int64(len(c.body.Data())), content) }); err != nil {
 		return err
 	}
 	most, likely := reservation(c.to.targets)

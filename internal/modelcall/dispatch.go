@@ -120,17 +120,24 @@ func (c *call) order() []*target {
 	picks := c.deps.Health.Order(nil, groups, session(c))
 	for i, pick := range picks {
 		t := byGroup[pick.Group][pick.Index]
+		t.rank = pick.Rank
 		ordered = append(ordered, t)
-		picks[i] = failover.Pick{Group: t.group, Index: i}
+		picks[i] = failover.Pick{Group: t.group, Index: i, Rank: pick.Rank}
 	}
 	if c.to.limit == nil {
 		return ordered
 	}
-	allowed := make([]*target, 0, len(ordered))
-	for _, pick := range c.to.limit(picks) {
-		allowed = append(allowed, ordered[pick.Index])
+	picked := func(picks []failover.Pick) []*target {
+		targets := make([]*target, 0, len(picks))
+		for _, pick := range picks {
+			targets = append(targets, ordered[pick.Index])
+		}
+		return targets
 	}
-	return allowed
+	allowed, passed, barred := c.to.limit(picks)
+	c.to.skipAll(picked(passed), apierror.Cooling)
+	c.to.barred = picked(barred)
+	return picked(allowed)
 }
 
 // advance prepares the next target that can be sent the request. Without one it returns nil, and the
@@ -142,6 +149,7 @@ func (c *call) advance(ctx context.Context, a *attempts) *wire.Sending {
 			return s
 		}
 		a.refused(apierror.From(err))
+		c.to.refused(t.id, err)
 	}
 	return nil
 }
@@ -159,6 +167,7 @@ func (c *call) prepare(ctx context.Context, t *target) (*wire.Sending, error) {
 func (c *call) begin(a *attempts, s *wire.Sending, buffer *sharedBuffer) {
 	t, out := a.begin(), &c.req.Outcome
 	c.setTarget(t)
+	c.to.asks(t, a.queue)
 	out.Dropped, out.LeftOut = s.DroppedTools, s.LeftOut
 	if c.op.Span != "" {
 		host, _ := t.endpoint.Address()
@@ -191,13 +200,18 @@ func (c *call) retry(ctx context.Context, a *attempts, d delivery) *wire.Sending
 	decision := failover.Decide(d.failure, c.attempt.upstream.status)
 	c.attempt.end(decision.Result(), d.failure)
 	a.failedWith(d.failure)
-	if d.end == nil || ctx.Err() != nil || a.over(c.deps.Now()) {
+	if d.end == nil || ctx.Err() != nil {
+		return nil
+	}
+	if a.over(c.deps.Now()) {
+		c.to.skipAll(a.queue, apierror.NoMoreAttempts)
 		return nil
 	}
 	if a.mayTakeNext(decision) {
 		if s := c.advance(ctx, a); s != nil {
 			return s
 		}
+		c.to.skipAll(c.to.barred, apierror.NoFallbacks)
 	}
 	if !a.mayRepeat(decision) || !c.pause(ctx, a, max(decision.Wait, retryPause)) {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
@@ -79,7 +80,7 @@ func (r *rig) fleet(t *testing.T, of family, behaviours []string) *fleet {
 			ID: name + "/" + behaviour, Provider: name, Name: behaviour, Known: true, Price: priceTimes(t, i+1),
 		}}})
 	}
-	r.Models = aliasModels{groups}
+	r.Models = aliasModels{groups: groups}
 	r.Health = failover.NewHealth(r.Now, func() float64 { return 0 }, func(failover.Change) {})
 	f.spent = f.balance(t).Spent
 	return f
@@ -142,7 +143,10 @@ func (f *fleet) probeLeaked(id string) bool {
 }
 
 // aliasModels is one alias for all names.
-type aliasModels struct{ groups [][]Candidate }
+type aliasModels struct {
+	groups  [][]Candidate
+	skipped []activity.Skipped
+}
 
 func (aliasModels) Await(context.Context, ...string) error { return nil }
 
@@ -152,7 +156,11 @@ func (m aliasModels) Find(_ *keys.Key, name string) (Found, error) {
 	if name != "fast" {
 		return Found{}, apierror.New(apierror.ModelNotFound, "no model %q", name)
 	}
-	return Found{Groups: m.groups, Alias: true}, nil
+	found := Found{Groups: m.groups, Alias: true, Skipped: m.skipped}
+	if len(m.groups) == 0 {
+		return found, apierror.New(apierror.ModelNotCallable, "none")
+	}
+	return found, nil
 }
 
 func priceTimes(t testing.TB, n int) *catalog.Price {

@@ -61,7 +61,7 @@ func newPair(t *testing.T, endpoints bool, change func(*provider.Config)) *pair 
 		})}}
 	}
 	p.rig = newRig(t, roundTrip(silent), func(r *rig) {
-		r.Models = aliasModels{groups}
+		r.Models = aliasModels{groups: groups}
 		r.Health = failover.NewHealth(r.Now, func() float64 { return 0 }, func(failover.Change) {})
 	})
 	return p

@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
@@ -35,8 +36,9 @@ type Models interface {
 
 // Found is where calls of a name can be sent: groups of models, which are tried in their order.
 type Found struct {
-	Groups [][]Candidate // none is empty
-	Alias  bool          // the name is an alias, not a model
+	Groups  [][]Candidate      // none is empty
+	Alias   bool               // the name is an alias, not a model
+	Skipped []activity.Skipped // models of the alias that cannot be called now; also with an error
 }
 
 // Candidate is a callable model, and its provider.
@@ -54,7 +56,12 @@ type routed struct {
 	limits  []*policy.ModelLimits // of this name
 	listed  bool                  // the request names further models
 	routing *failover.Routing
-	limit   func([]failover.Pick) []failover.Pick // drops those that the request forbids; nil for none
+
+	limit  func([]failover.Pick) (allowed, passed, barred []failover.Pick) // see failover.Routed; nil: all are allowed
+	barred []*target                                                       // by limit; the request forbids fallbacks
+
+	several bool               // the name stands for targets, or there were several
+	skipped []activity.Skipped // which of them the call does not ask
 }
 
 // names returns the names that the request has for its targets, and the models that they may lead to.
@@ -108,9 +115,10 @@ func findKnown(d *Deps, key *keys.Key, op *wire.Operation, name string, routing 
 		return r, d.notCallable(err, name, "model")
 	}
 	r.limits = d.Limits.Matching(r.model)
-	first, refused := targetsOf(d, found, op, r.model, r.limits)
+	first, refused := r.targetsOf(d, found, op, r.model)
 	if err != nil {
 		refused = err
+		r.refused(r.model, err)
 	}
 	if r.routing == nil || !r.listed && plainRouter(found) {
 		if r.targets = first; len(first) == 0 {
@@ -131,7 +139,10 @@ func findKnown(d *Deps, key *keys.Key, op *wire.Operation, name string, routing 
 		if err != nil && !isUnlisted(err) {
 			return r, d.notCallable(err, name, "models["+strconv.Itoa(i)+"]")
 		}
-		further, e := targetsOf(d, found, op, name, r.limits)
+		if r.lacks(found); err != nil {
+			r.refused(name, err)
+		}
+		further, e := r.targetsOf(d, found, op, name)
 		if refused == nil {
 			refused = cmp.Or(err, e)
 		}
@@ -143,7 +154,9 @@ func findKnown(d *Deps, key *keys.Key, op *wire.Operation, name string, routing 
 	if len(all) == 0 {
 		return r, refused
 	}
-	kept, err := failover.Apply(r.routing, models, optionOf)
+	kept, err := failover.Apply(r.routing, models, optionOf, func(t *target, field string) {
+		r.skip(activity.Skipped{Target: t.id, Code: apierror.ExcludedByRequest, RefusedBy: "request: " + field})
+	})
 	if err != nil {
 		return r, err
 	}
@@ -173,6 +186,8 @@ func (r *routed) find(models Models, key *keys.Key, name string) (Found, error) 
 		}
 	}
 	r.known = err == nil && (found.Alias || found.Groups[0][0].Model.Known)
+	r.several = found.Alias
+	r.lacks(found)
 	return found, err
 }
 

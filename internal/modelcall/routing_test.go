@@ -185,7 +185,7 @@ func TestEndpointsShareTheWeightOfTheirModel(t *testing.T) {
 	})
 	knowing(nil)(r)
 	model := func(id string) *catalog.Model { return &catalog.Model{ID: id, Known: true} }
-	r.Models = aliasModels{[][]Candidate{{{Provider: several, Model: model("several/m")}, {Provider: r.models.provider, Model: model("acme/m")}}}}
+	r.Models = aliasModels{groups: [][]Candidate{{{Provider: several, Model: model("several/m")}, {Provider: r.models.provider, Model: model("acme/m")}}}}
 	const calls = 2000
 	first := 0
 	for i := range calls {

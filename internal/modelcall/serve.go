@@ -64,6 +64,9 @@ func (c *call) refused() {
 func (c *call) Settle() {
 	m, served := c.attempt.close()
 	used := c.charge.used(m, served)
+	if c.to.several {
+		c.charge.record.Skipped = c.to.skipped
+	}
 	c.permits.Settle(used.Tokens)
 	c.charge.spending.Settle(used)
 	c.body.Release()

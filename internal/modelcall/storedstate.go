@@ -88,17 +88,17 @@ func (s *storedState) check(ctx context.Context, b *jsonscan.Body, t *target) (u
 	return use, s.checkOwners(ctx, t.accountName())
 }
 
-// keepers returns the targets whose account is known to keep what the request refers to. If none is,
-// it returns all: in its own account a tenant may have state that the gateway has not seen.
-func (s *storedState) keepers(ctx context.Context, targets []*target) []*target {
-	if len(targets) < 2 || len(s.refs.IDs) == 0 {
-		return targets
+// preferKeepers leaves the targets whose account is known to keep what the request refers to. If none
+// is, it leaves all: in its own account a tenant may have state that the gateway has not seen.
+func (s *storedState) preferKeepers(ctx context.Context, to *routed) {
+	if len(to.targets) < 2 || len(s.refs.IDs) == 0 {
+		return
 	}
-	known, err := keep(slices.Clone(targets), func(t *target) error { return s.checkOwners(ctx, t.accountName()) })
-	if err != nil {
-		return targets
+	known := *to
+	known.targets, known.skipped = slices.Clone(to.targets), slices.Clone(to.skipped)
+	if known.keep(func(t *target) error { return s.checkOwners(ctx, t.accountName()) }) == nil {
+		*to = known
 	}
-	return known
 }
 
 // checkOwners refuses state that is not known to be the tenant's.

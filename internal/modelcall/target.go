@@ -21,6 +21,7 @@ type target struct {
 	id       string                // "provider/model", with "@endpoint" if the provider has several
 	group    int                   // targets of an earlier group are asked first
 	weight   float64               // in its group
+	rank     int                   // its place in the order if no target were cooling
 	op       *wire.Operation       // of the caller
 	route    *wire.Route           // how it reaches the provider; nil: not at all
 	named    string                // what the request names: the model, or an alias
@@ -39,8 +40,7 @@ type allowed struct {
 }
 
 // targetsOf returns the targets of a name. If one does not serve the operation, refused says why.
-// Limits are those of the call.
-func targetsOf(d *Deps, found Found, op *wire.Operation, name string, limits []*policy.ModelLimits) (targets []*target, refused error) {
+func (r *routed) targetsOf(d *Deps, found Found, op *wire.Operation, name string) (targets []*target, refused error) {
 	for group, candidates := range found.Groups {
 		for i := range candidates {
 			c := &candidates[i]
@@ -49,11 +49,12 @@ func targetsOf(d *Deps, found Found, op *wire.Operation, name string, limits []*
 				if refused == nil {
 					refused = err
 				}
+				r.refused(c.Model.ID, err)
 				continue
 			}
-			own := without(d.Limits.Matching(c.Model.ID), limits)
+			own := without(d.Limits.Matching(c.Model.ID), r.limits)
 			if found.Alias {
-				own = append(own, without(without(d.Limits.Matching(name), limits), own)...)
+				own = append(own, without(without(d.Limits.Matching(name), r.limits), own)...)
 			}
 			endpoints := c.Provider.Endpoints
 			for _, e := range endpoints {
@@ -126,24 +127,6 @@ func without(limits, others []*policy.ModelLimits) (rest []*policy.ModelLimits) 
 		}
 	}
 	return rest
-}
-
-// keep returns the targets that do not refuse the call. If all do, the error is that of the first.
-func keep(targets []*target, refuse func(*target) error) ([]*target, error) {
-	var first error
-	kept := targets[:0]
-	for _, t := range targets {
-		switch err := refuse(t); {
-		case err == nil:
-			kept = append(kept, t)
-		case first == nil:
-			first = err
-		}
-	}
-	if len(kept) > 0 {
-		first = nil
-	}
-	return kept, first
 }
 
 // accountName names the account at the provider that keeps state: that of an endpoint, if there are

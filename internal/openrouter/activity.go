@@ -56,8 +56,5 @@ func AppendActivity(dst []byte, rows []ActivityRow, nextCursor string) []byte {
 	if rows == nil {
 		rows = []ActivityRow{}
 	}
-	return appendJSON(dst, struct {
-		Data       []ActivityRow `json:"data"`
-		NextCursor Text          `json:"next_cursor"`
-	}{rows, Text(nextCursor)})
+	return appendJSON(dst, ActivityPage{rows, Text(nextCursor)})
 }

@@ -48,11 +48,14 @@ type byokUsage struct {
 
 // AppendAPIKey appends {"data": …}, and beside it the secret of a new key and warnings of the gateway.
 func AppendAPIKey(dst []byte, k APIKey, secret string, warnings []string) []byte {
-	return appendJSON(dst, struct {
-		data[APIKey]
-		Secret   string   `json:"key,omitempty"`
-		Warnings []string `json:"warnings,omitempty"`
-	}{data[APIKey]{k.filled()}, secret, warnings})
+	return appendJSON(dst, APIKeyAnswer{data[APIKey]{k.filled()}, secret, warnings})
+}
+
+// APIKeyAnswer is an answer about one key.
+type APIKeyAnswer struct {
+	data[APIKey]
+	Secret   string   `json:"key,omitempty"` // where it is made or rotated
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // AppendAPIKeys appends {"data": […]}.

@@ -50,35 +50,39 @@ func endpointOf(e ModelEndpoint) modelEndpoint {
 	}
 }
 
+// placedModel is a model with the places where its calls can be sent.
+type placedModel struct {
+	ID           string            `json:"id"`
+	Name         string            `json:"name"`
+	Created      int64             `json:"created"`
+	Description  string            `json:"description"`
+	Architecture modelArchitecture `json:"architecture"`
+	Endpoints    []modelEndpoint   `json:"endpoints"`
+}
+
+type modelArchitecture struct {
+	architecture
+	Tokenizer    null `json:"tokenizer"`
+	InstructType null `json:"instruct_type"`
+}
+
 // AppendModelEndpoints appends the answer of GET /api/v1/models/{author}/{slug}/endpoints.
 func AppendModelEndpoints(dst []byte, m ModelInfo, endpoints []ModelEndpoint) []byte {
 	shown := modelOf(m)
-	type modelArchitecture struct {
-		architecture
-		Tokenizer    null `json:"tokenizer"`
-		InstructType null `json:"instruct_type"`
-	}
-	type model struct {
-		ID           string            `json:"id"`
-		Name         string            `json:"name"`
-		Created      int64             `json:"created"`
-		Description  string            `json:"description"`
-		Architecture modelArchitecture `json:"architecture"`
-		Endpoints    []modelEndpoint   `json:"endpoints"`
-	}
 	list := make([]modelEndpoint, len(endpoints))
 	for i, e := range endpoints {
 		list[i] = endpointOf(e)
 	}
-	return appendJSON(dst, data[model]{model{
+	return appendJSON(dst, data[placedModel]{placedModel{
 		shown.ID, shown.Name, shown.Created, shown.Description, modelArchitecture{architecture: shown.Architecture}, list,
 	}})
 }
 
 // AppendModelCount appends the answer of GET /api/v1/models/count.
 func AppendModelCount(dst []byte, count int) []byte {
-	type total struct {
-		Count int `json:"count"`
-	}
-	return appendJSON(dst, data[total]{total{count}})
+	return appendJSON(dst, data[modelCount]{modelCount{count}})
+}
+
+type modelCount struct {
+	Count int `json:"count"`
 }

@@ -30,7 +30,8 @@ type Generation struct {
 	NativeCached       int64            `json:"native_tokens_cached"`
 	UserAgent          Text             `json:"user_agent"`
 	ProviderResponses  []ProviderStatus `json:"provider_responses"`  // nil is null
-	Attempted          []Attempt        `json:"attempted,omitempty"` // not OpenRouter's
+	Attempted          []Attempt        `json:"attempted,omitempty"` // not OpenRouter's, as the next
+	Skipped            any              `json:"skipped,omitempty"`   // nil for none
 	unknownGeneration
 }
 

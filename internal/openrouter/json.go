@@ -118,3 +118,6 @@ type null struct{}
 
 // MarshalJSON implements json.Marshaler.
 func (null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+
+// JSONShape is nil: it is null.
+func (null) JSONShape() any { return nil }

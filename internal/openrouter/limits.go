@@ -88,8 +88,5 @@ func AppendLimits(dst []byte, items []LimitItem, nextCursor string) []byte {
 	if items == nil {
 		items = []LimitItem{}
 	}
-	return appendJSON(dst, struct {
-		Data       []LimitItem `json:"data"`
-		NextCursor Text        `json:"next_cursor"`
-	}{items, Text(nextCursor)})
+	return appendJSON(dst, LimitsPage{items, Text(nextCursor)})
 }

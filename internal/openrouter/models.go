@@ -107,19 +107,21 @@ func AppendModel(dst []byte, m ModelInfo) []byte {
 	return appendJSON(dst, data[model]{modelOf(m)})
 }
 
+// imageModel is a ModelInfo as the list of those has it that make pictures.
+type imageModel struct {
+	ID           string       `json:"id"`
+	Name         string       `json:"name"`
+	Created      int64        `json:"created"`
+	Description  string       `json:"description"`
+	Architecture architecture `json:"architecture"`
+	Parameters   struct{}     `json:"supported_parameters"`
+	Streams      bool         `json:"supports_streaming"`
+	Endpoints    string       `json:"endpoints"`
+}
+
 // AppendImageModels appends the answer of GET /api/v1/images/models. What a model takes besides a prompt is
 // not known. The gateway makes a stream of each answer that is asked for as one.
 func AppendImageModels(dst []byte, models []ModelInfo) []byte {
-	type imageModel struct {
-		ID           string       `json:"id"`
-		Name         string       `json:"name"`
-		Created      int64        `json:"created"`
-		Description  string       `json:"description"`
-		Architecture architecture `json:"architecture"`
-		Parameters   struct{}     `json:"supported_parameters"`
-		Streams      bool         `json:"supports_streaming"`
-		Endpoints    string       `json:"endpoints"`
-	}
 	list := make([]imageModel, len(models))
 	for i, info := range models {
 		m := modelOf(info)
@@ -132,16 +134,20 @@ func AppendImageModels(dst []byte, models []ModelInfo) []byte {
 // of the next page, "" on the last. A page beyond the end must be empty: the Go SDK asks until it
 // gets one.
 func AppendModelList(dst []byte, page []ModelInfo, total int, next string) []byte {
-	type links struct {
-		Next Text `json:"next"`
-	}
 	models := make([]model, len(page))
 	for i, m := range page {
 		models[i] = modelOf(m)
 	}
-	return appendJSON(dst, struct {
-		Data  []model `json:"data"`
-		Total int     `json:"total_count"`
-		Links links   `json:"links"`
-	}{models, total, links{Text(next)}})
+	return appendJSON(dst, ModelPage{models, total, pageLinks{Text(next)}})
+}
+
+// ModelPage is a page of the list of models.
+type ModelPage struct {
+	Data  []model   `json:"data"`
+	Total int       `json:"total_count"`
+	Links pageLinks `json:"links"`
+}
+
+type pageLinks struct {
+	Next Text `json:"next"`
 }

@@ -145,7 +145,7 @@ func dailyRows(days []activity.Day) []openrouter.ActivityRow {
 }
 
 func generation(r *activity.Record) openrouter.Generation {
-	return openrouter.Generation{
+	g := openrouter.Generation{
 		ID: r.ID, UpstreamID: openrouter.Text(r.UpstreamID), RequestID: openrouter.Text(r.RequestID),
 		CreatedAt: openrouter.Timestamp(r.CreatedAt), Model: r.Model, Provider: openrouter.Text(r.Provider),
 		TotalCost: openrouter.USD(r.CostNano), Usage: openrouter.USD(r.CostNano),
@@ -156,4 +156,8 @@ func generation(r *activity.Record) openrouter.Generation {
 		NativePrompt: r.PromptTokens, NativeCompletion: r.CompletionTokens,
 		NativeReasoning: r.ReasoningTokens, NativeCached: r.CachedTokens, Attempted: attempts(r.Attempted),
 	}
+	if len(r.Skipped) > 0 {
+		g.Skipped = r.Skipped
+	}
+	return g
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,16 @@ func members(r *activity.Record, left activity.Form) (all []openrouter.Member) {
 		f := &activity.Fields[i]
 		if !f.Form.Has(left) && !(f.Form.Has(activity.OrNone) && f.Empty(r)) {
 			all = append(all, openrouter.Member{Name: f.Name, Value: jsonValue(f, r)})
+		}
+	}
+	return all
+}
+
+// RowMembers are all members of a row that are not OpenRouter's, with empty values of their types.
+func RowMembers() (all []openrouter.Member) {
+	for i := range activity.Fields {
+		if f := &activity.Fields[i]; !f.Form.Has(activity.InItem) {
+			all = append(all, openrouter.Member{Name: f.Name, Value: jsonValue(f, new(activity.Record))})
 		}
 	}
 	return all
@@ -81,7 +92,7 @@ func makeCallColumns() (all []column[activity.Record]) {
 	for i := range activity.Fields {
 		f := &activity.Fields[i]
 		c := column[activity.Record]{f.Name, func(r *activity.Record) string { return cell(f, r) }}
-		_, list := f.Of(new(activity.Record)).(*[]activity.Attempt)
+		list := reflect.TypeOf(f.Of(new(activity.Record))).Elem().Kind() == reflect.Slice
 		switch at := slices.Index(order, f.Name); {
 		case at >= 0:
 			all[at] = c

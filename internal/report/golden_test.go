@@ -22,6 +22,7 @@ var everyField = activity.Record{
 	FinishReason: "stop", NativeFinishReason: "end_turn", PromptTokens: 1, CompletionTokens: 2, ReasoningTokens: 3, CachedTokens: 4,
 	UsageSource: activity.UsageEstimated, CostNano: 1_000_000_500, Priced: true, Attempts: 2,
 	Attempted: []activity.Attempt{{Target: "router/b@eu", Status: 500, Code: "server_error", Latency: 2 * time.Millisecond}},
+	Skipped:   []activity.Skipped{{Target: "router/b@us", Code: "cooling"}, {Target: "other/b", Code: "cannot_be_priced", RefusedBy: "key dev: budget 1usd/day"}},
 	OutputCap: 100, Workstation: "lab1", Ended: "viewer_left", BytesUp: 5, BytesDown: 6,
 	Method: "tools/call", IsError: true, RequestBytes: 7, AnswerBytes: 8,
 }

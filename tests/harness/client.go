@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/described"
 )
 
 // The routes that take a model.
@@ -116,7 +118,11 @@ func (c *Client) Send(r *http.Request) Answer {
 	if err == nil && len(body) > 0 && strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
 		c.wantStrict(r, body)
 	}
-	return Answer{resp.StatusCode, resp.Header, body, err}
+	a := Answer{resp.StatusCode, resp.Header, body, err}
+	if _, wrong := described.Check(c.t, r, a.Status, a.Header, body); err == nil && wrong != nil {
+		c.t.Errorf("%s %s: not as the API's description says: %v: %d %.1000s", r.Method, r.URL, wrong, a.Status, a.Body)
+	}
+	return a
 }
 
 // wantStrict wants what the gateway has sent to be JSON that every parser reads alike.

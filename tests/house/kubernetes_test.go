@@ -156,6 +156,9 @@ func TestTheKubernetesManifestFitsItsCaddyfile(t *testing.T) {
 	if !strings.Contains(text, "http://:8081 {\n\tgatehouse_health\n}") {
 		t.Error("the port of the probes does not answer them")
 	}
+	if !strings.Contains(text, "\n\tgatehouse_console\n\tgatehouse\n}") {
+		t.Error("no site has the console, with the routes that it calls")
+	}
 	exposed := map[int]string{}
 	for _, name := range []string{"Service gatehouse", "Service gatehouse-metrics"} {
 		for _, p := range objects[name].Spec.Ports {
@@ -206,7 +209,7 @@ type timing struct{ grace, delay caddy.Duration }
 func loadedManifest(t *testing.T, text string) (of timing, ports []int) {
 	t.Helper()
 	dir := t.TempDir()
-	writeCertificate(t, dir, "ai.example.com", "*.vnc.example.com")
+	writeCertificate(t, dir, "ai.example.com", "console.example.com", "*.vnc.example.com")
 	text = strings.NewReplacer("/etc/gatehouse/tls", dir, "/var/lib/gatehouse", dir).Replace(text)
 	raw, err := adaptText(text)
 	if err != nil {

@@ -230,3 +230,23 @@ func TestASessionReachesTheCollector(t *testing.T) {
 		}
 	}
 }
+
+func TestACallOfAToolIsInTheSpanOfItsRequest(t *testing.T) {
+	collected := collectSpans(t)
+	h := harness.Start(t, harness.Setup{
+		Keys:    harness.FullKey("") + "key hosted {\nsecret {env.KEY_HOSTED}\nscopes mcp:call\nmcp demo\n}\n",
+		Options: "mcp demo {\ndemo\n}\n", Site: tracedSite,
+	})
+	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hello"}}}`
+	if a := h.Client.Post("/mcp/demo", "hosted", call); a.Status != 200 {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	id, _ := harness.At(harness.Parse(t, []byte(harness.Log.Lines(`"msg":"call"`)[0])), "trace_id").(string)
+	h.Stop()
+	if got, want := collected.tree(id), "gateway SERVER \n"; got != want {
+		t.Errorf("spans\n%swant\n%s", got, want)
+	}
+	if span := collected.span(t, id, "gateway"); valueOf(span, "gen_ai.request.model") != "demo/echo" || valueOf(span, "gatehouse.key") != "hosted" {
+		t.Errorf("%v", span)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,7 @@ func Call(n int) *activity.Record {
 		FinishReason: "stop", NativeFinishReason: "end_turn", PromptTokens: 10, CompletionTokens: 20, ReasoningTokens: 5, CachedTokens: 3,
 		UsageSource: activity.UsageProvider, CostNano: 1_500_000_000, Priced: true, Attempts: 2, OutputCap: 4096,
 		Attempted:   []activity.Attempt{{Target: "acme/m@eu", Status: 503, Code: "upstream_error", Latency: time.Second}, {Target: "acme/m", Status: 200}},
+		Skipped:     []activity.Skipped{{Target: "acme/n", Code: "cooling"}, {Target: "other/m", Code: "rate_limit_exceeded", RefusedBy: "model other/m: rate 1/min"}},
 		Workstation: "desk1", Ended: "released", BytesUp: 123, BytesDown: 1 << 40,
 		RefusedBy: "key dev: rate 10/min", Queued: 3 * time.Millisecond, Overhead: 400 * time.Microsecond,
 		Units:   units.Counts{1, 2, 3, 4, 5, 6, 7, 8},
@@ -254,10 +256,20 @@ func bounds(t *testing.T, log activity.Log) {
 	r.UpstreamID = "x" + strings.Repeat("é", 5000)
 	r.PromptTokens, r.CachedTokens, r.CostNano = 1<<62, -1, 1<<62
 	r.CreatedAt = time.Time{}
+	long := strings.Repeat("é", 5000)
+	r.Attempted = slices.Repeat([]activity.Attempt{{Target: long}}, 20)
+	r.Skipped = slices.Repeat([]activity.Skipped{{Target: long, RefusedBy: long}}, 20)
 	log.Append(r)
 	got := Query(t, log, activity.Filter{Tenant: "default"}).Records[0]
 	if got.Model != strings.Repeat("é", 128) || got.UpstreamID != "x"+strings.Repeat("é", 127) {
 		t.Errorf("texts of %d and %d bytes", len(got.Model), len(got.UpstreamID))
+	}
+	short := strings.Repeat("é", 128)
+	if len(got.Attempted) != 16 || got.Attempted[15].Target != short {
+		t.Errorf("attempted %+v", got.Attempted)
+	}
+	if len(got.Skipped) != 16 || got.Skipped[15] != (activity.Skipped{Target: short, RefusedBy: short}) {
+		t.Errorf("skipped %+v", got.Skipped)
 	}
 	if got.PromptTokens != 1<<36 || got.CachedTokens != 0 || got.CostNano != 1<<53 {
 		t.Errorf("got %+v", got)
