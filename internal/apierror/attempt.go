@@ -9,8 +9,8 @@ const (
 	ProviderLeftOut   = "provider_left_out"
 )
 
-// AttemptMeaning returns what the code of an attempt at a provider, or of a target that was not asked,
-// means, "" if that is not known. The code of a time limit is "timeout_" and the limit.
+// AttemptMeaning returns what the code of an attempt at a provider, or of a target that was not
+// asked, means, "" if that is not known. The code of a time limit is "timeout_" and the limit.
 func AttemptMeaning(code string) string {
 	if own, ok := ofAttempts[code]; ok {
 		return own
@@ -18,8 +18,8 @@ func AttemptMeaning(code string) string {
 	return Code(code).Meaning().Text
 }
 
-// ofAttempts are the codes that no refusal has: of the time limits of the configuration, and of targets
-// that were not asked.
+// ofAttempts are the codes that no refusal has: of the time limits of the configuration, and of
+// targets that were not asked.
 var ofAttempts = map[string]string{
 	"timeout_connect":    "No connection within `connect`.",
 	"timeout_first_byte": "The answer did not begin within `first_byte`, `whole` or `header`.",

@@ -50,8 +50,8 @@ type Routed[T any] struct {
 }
 
 // Apply filters and sorts targets: for each model of the request its groups. None of the result's
-// groups is empty. LeftOut gets each target that a field of the request leaves out. The refusals are
-// 400: nothing is left, or Refusal.
+// groups is empty. LeftOut gets each target that a field of the request leaves out. The refusals
+// are 400: nothing is left, or Refusal.
 func Apply[T any](r *Routing, models [][][]T, option func(T) Option, leftOut func(t T, field string)) (Routed[T], error) {
 	routed := Routed[T]{one: r.NoFallbacks && len(r.Order) == 0}
 	if r.Refusal != nil {
@@ -81,9 +81,9 @@ func Apply[T any](r *Routing, models [][][]T, option func(T) Option, leftOut fun
 	return routed, nil
 }
 
-// Limit returns the picks that may be tried: the first of each model if the request forbids fallbacks.
-// Passed are those that would have been the first if they did not cool, and barred all others. It
-// reuses the slice.
+// Limit returns the picks that may be tried: the first of each model if the request forbids
+// fallbacks. Passed are those that would have been the first if they did not cool, and barred all
+// others. It reuses the slice.
 func (r *Routed[T]) Limit(picks []Pick) (allowed, passed, barred []Pick) {
 	if !r.one {
 		return picks, nil, nil

@@ -118,7 +118,9 @@ func (a *aliases) configure(alias *Alias, logger *zap.Logger) error {
 			seen[t.Model] = true
 			if source.Skipped {
 				logger.Info("a target of an alias is left out: its provider is left out (optional, no api_key)", zap.String("alias", alias.Name), zap.String("target", t.Model))
-				alias.leftOut = append(alias.leftOut, activity.Skipped{Target: t.Model, Code: apierror.ProviderLeftOut, RefusedBy: "provider " + of + ": optional"})
+				alias.leftOut = append(alias.leftOut, activity.Skipped{
+					Target: t.Model, Code: apierror.ProviderLeftOut, RefusedBy: "provider " + of + ": optional",
+				})
 				continue
 			}
 			if _, err := a.catalog.Resolve(t.Model); err != nil && !errors.Is(err, catalog.ErrUnlisted) {
