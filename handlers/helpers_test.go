@@ -14,7 +14,6 @@ import (
 type (
 	setup       = handlerstest.Setup
 	answer      = handlerstest.Answer
-	roundTrip   = handlerstest.RoundTrip
 	nextHandler = handlerstest.Next
 )
 

@@ -2,12 +2,12 @@
 // never changes; what outlives it is the [State]. Requests are of package request,
 // model calls of package modelcall:
 //
-//	err := g.Ready(ctx)                                                        // 503
-//	caller, err := g.Authenticate(secret)                                      // 401
-//	q, err := request.Begin(&g.Requests().Deps.Deps, w, r, caller, route, ids) // 503
-//	defer q.Finish()                                                           // at any end
-//	err = q.Require(scope)                                                     // 403
-//	err = modelcall.Serve(g.Requests(), q, wire.Chat, api)                     // a model call
+//	err := g.Ready(ctx)                                              // 503
+//	caller, err := g.Authenticate(secret)                            // 401
+//	q, err := request.Begin(&requests, w, r, caller, route, ids)     // 503
+//	defer q.Finish()                                                 // once, however it ends
+//	err = q.Require(scope)                                           // 403
+//	err = modelcall.Serve(g.Requests(), q, wire.Chat, api)           // the steps of a model call
 package gateway
 
 import (

@@ -88,8 +88,8 @@ func (s *storedState) check(ctx context.Context, b *jsonscan.Body, t *target) (u
 	return use, s.checkOwners(ctx, t.accountName())
 }
 
-// preferKeepers leaves the targets whose account is known to keep what the request refers to. If none
-// is, it leaves all: in its own account a tenant may have state that the gateway has not seen.
+// preferKeepers leaves the targets whose account is known to keep what the request refers to. If
+// none is, it leaves all: in its own account a tenant may have state that the gateway has not seen.
 func (s *storedState) preferKeepers(ctx context.Context, to *routed) {
 	if len(to.targets) < 2 || len(s.refs.IDs) == 0 {
 		return
