@@ -54,7 +54,9 @@ func vncConfig(t *testing.T) *caddy.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := func(kind string, der []byte) string { return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})) }
+	text := func(kind string, der []byte) string {
+		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+	}
 	certificates, err := json.Marshal(map[string]any{"certificates": map[string]any{"load_pem": []map[string]string{
 		{"certificate": text("CERTIFICATE", c.Certificate[0]), "key": text("PRIVATE KEY", key)},
 	}}})

@@ -56,11 +56,8 @@ func Call(n int) *activity.Record {
 		Status: 200, Stream: true, Latency: 1234567 * time.Nanosecond, FirstToken: 345 * time.Microsecond,
 		FinishReason: "stop", NativeFinishReason: "end_turn", PromptTokens: 10, CompletionTokens: 20, ReasoningTokens: 5, CachedTokens: 3,
 		UsageSource: activity.UsageProvider, CostNano: 1_500_000_000, Priced: true, Attempts: 2, OutputCap: 4096,
-		Attempted: []activity.Attempt{{Target: "acme/m@eu", Status: 503, Code: "upstream_error", Latency: time.Second}, {Target: "acme/m", Status: 200}},
-		Skipped: []activity.Skipped{
-			{Target: "acme/n", Code: "cooling"},
-			{Target: "other/m", Code: "rate_limit_exceeded", RefusedBy: "model other/m: rate 1/min"},
-		},
+		Attempted:   []activity.Attempt{{Target: "acme/m@eu", Status: 503, Code: "upstream_error", Latency: time.Second}, {Target: "acme/m", Status: 200}},
+		Skipped:     []activity.Skipped{{Target: "acme/n", Code: "cooling"}, {Target: "other/m", Code: "rate_limit_exceeded", RefusedBy: "rate 1/min"}},
 		Workstation: "desk1", Ended: "released", BytesUp: 123, BytesDown: 1 << 40,
 		RefusedBy: "key dev: rate 10/min", Queued: 3 * time.Millisecond, Overhead: 400 * time.Microsecond,
 		Units:   units.Counts{1, 2, 3, 4, 5, 6, 7, 8},

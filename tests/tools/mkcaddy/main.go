@@ -130,7 +130,7 @@ func within(pkg, module string) bool {
 
 func build(ctx context.Context, b xcaddy.Builder, output string, log io.Writer) error {
 	b.Plugins = slices.Clone(b.Plugins) // Build rewrites them
-	if b.BuildFlags != "" { // else xcaddy would leave out its own
+	if b.BuildFlags != "" {             // else xcaddy would leave out its own
 		b.BuildFlags += " -v" // it names each package
 	}
 	b.OnStep = func(e *xcaddy.StepEvent) error { return progress{os.Stdout, log, time.Now}.follow(e.Output) }
