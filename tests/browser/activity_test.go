@@ -22,16 +22,17 @@ func TestNewCallsAppearInTheActivity(t *testing.T) {
 	s := ownSite(t, "")
 	b := newTab(t, s)
 	b.signIn("ops")
-	b.look(360, "light")
+	b.look(600, "light") // the rows are no cards
 	b.open("/console/activity")
+	evaluate[string](b, `document.querySelector("main").style.width = "320px"`) // the table is wider than its box
 	b.eventually("the first call is explained", `document.querySelector("#activity .empty pre")`, pageTimeout)
 	s.callEcho(t)
 	b.eventually("the first call appears", `document.querySelectorAll("#activity tbody tr").length === 1`, pageTimeout)
 
-	evaluate[bool](b, `(document.querySelector("#activity .scroll").scrollLeft = 120) > 0`)
+	evaluate[bool](b, `(document.querySelector("#activity .scroll").scrollLeft = 60) > 0`)
 	s.callEcho(t)
 	b.eventually("the second call appears", `document.querySelectorAll("#activity tbody tr").length === 2`, pageTimeout)
-	if at := evaluate[float64](b, `document.querySelector("#activity .scroll").scrollLeft`); at != 120 {
+	if at := evaluate[float64](b, `document.querySelector("#activity .scroll").scrollLeft`); at != 60 {
 		t.Errorf("the table has scrolled back to %v", at)
 	}
 }

@@ -35,6 +35,7 @@ type Gateway struct {
 	Records  *Records
 	VNC      *VNC
 
+	loads   int // configurations that were taken
 	stopped bool
 }
 
@@ -171,6 +172,7 @@ func (h *Gateway) Reload(s Setup) error { return h.Load(h.Caddyfile(s)) }
 // Load runs a whole Caddyfile.
 func (h *Gateway) Load(caddyfile string) error {
 	adapter := caddyconfig.GetAdapter("caddyfile")
+	caddyfile = strings.ReplaceAll(caddyfile, "LOAD_NUMBER", strconv.Itoa(h.loads+1))
 	config, warnings, err := adapter.Adapt([]byte(h.Expand(caddyfile)), map[string]any{"filename": "Caddyfile"})
 	if err != nil {
 		return fmt.Errorf("adapting: %w", err)
@@ -182,7 +184,11 @@ func (h *Gateway) Load(caddyfile string) error {
 	}
 	h.stopped = false
 	h.VNC.greetsAtOnce = strings.Contains(caddyfile, "tls_first_wait off")
-	return caddy.Load(config, true)
+	err = caddy.Load(config, true)
+	if err == nil {
+		h.loads++
+	}
+	return err
 }
 
 // Become replaces the setup and waits until only the new one answers, and VNC has its certificate.
@@ -204,7 +210,8 @@ func (h *Gateway) Change(caddyfile string) {
 }
 
 // Settle waits until the older configuration's server takes no more connections: it drops those
-// that it accepts while it shuts down.
+// that it accepts while it shuts down, and may answer for a moment before. The answer of
+// [DefaultSite] says which one has answered.
 func (h *Gateway) Settle() {
 	h.T.Helper()
 	h.Client.HTTP.CloseIdleConnections()
@@ -213,9 +220,14 @@ func (h *Gateway) Settle() {
 		if err != nil {
 			return false
 		}
-		_, err = io.Copy(io.Discard, resp.Body)
+		body, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
-		return err == nil && !resp.Close
+		_, load, numbered := strings.Cut(string(body), ", load ")
+		older := numbered && load != strconv.Itoa(h.loads)
+		if older {
+			h.Client.HTTP.CloseIdleConnections()
+		}
+		return err == nil && !resp.Close && !older
 	}) {
 		h.T.Fatal("the site does not answer")
 	}

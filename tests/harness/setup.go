@@ -130,5 +130,5 @@ const DefaultSite = `
 	gatehouse
 	header @preflight Access-Control-Allow-Origin https://app.example
 	respond @preflight 204
-	respond "the site's own answer" 418
+	respond "the site's own answer, load LOAD_NUMBER" 418
 `
