@@ -55,8 +55,8 @@ var (
 	guestsEndpoint         = &Operation{"sessions", http.MethodPost, keys.WorkstationsConnect, true, inviteGuest}
 )
 
-// syncPath is also that of a workstation with the name of its last segment.
-const syncPath = "/v1/workstations/sync"
+// SyncPath is also the path of a workstation that is named as its last segment.
+const SyncPath = "/v1/workstations/sync"
 
 func init() { Register(routes...) }
 
@@ -91,10 +91,10 @@ var routes = []Route{
 	{"/v1/workstations/{id}", api.OpenAI{}, showEndpoint},
 	{"/v1/workstations/{id}", api.OpenAI{}, registerEndpoint},
 	{"/v1/workstations/{id}", api.OpenAI{}, releaseEndpoint},
-	{syncPath, api.OpenAI{}, syncEndpoint},
-	{syncPath, api.OpenAI{}, showEndpoint}, // of a workstation with that name
-	{syncPath, api.OpenAI{}, registerEndpoint},
-	{syncPath, api.OpenAI{}, releaseEndpoint},
+	{SyncPath, api.OpenAI{}, syncEndpoint},
+	{SyncPath, api.OpenAI{}, showEndpoint}, // of a workstation with that name
+	{SyncPath, api.OpenAI{}, registerEndpoint},
+	{SyncPath, api.OpenAI{}, releaseEndpoint},
 	{"/v1/workstations/{id}/vnc", api.OpenAI{}, vncURLEndpoint},
 	{"/v1/workstations/{id}/refresh", api.OpenAI{}, refreshEndpoint},
 	{"/v1/workstations/{id}/sessions", api.OpenAI{}, sessionsEndpoint},

@@ -105,7 +105,7 @@ func newTable(rows []Route) *table {
 		case strings.Contains(r.Path, "{"):
 			t.patterns = append(t.patterns, pathMatch{r.Path, m})
 		default:
-			if t.exact[r.Path] = m; r.Path == syncPath {
+			if t.exact[r.Path] = m; r.Path == SyncPath {
 				m.name = "sync"
 			}
 		}

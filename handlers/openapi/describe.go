@@ -82,8 +82,8 @@ func (r route) name() string { return r.method + " " + r.path }
 // listed are the rows of the table. A path that is also a name of a workstation is listed once.
 func listed(table []handlers.Route) (all []route) {
 	for _, r := range table {
-		if r.Path == reserved && slices.ContainsFunc(table, func(other handlers.Route) bool {
-			return other.Path == path.Dir(reserved)+"/{id}" && other.Operation == r.Operation
+		if r.Path == handlers.SyncPath && slices.ContainsFunc(table, func(other handlers.Route) bool {
+			return other.Path == path.Dir(handlers.SyncPath)+"/{id}" && other.Operation == r.Operation
 		}) {
 			continue
 		}
@@ -95,8 +95,6 @@ func listed(table []handlers.Route) (all []route) {
 	}
 	return all
 }
-
-const reserved = "/v1/workstations/sync"
 
 const about = "The gateway's own routes. Those of an SDK are listed with a link to its vendor's documentation. " +
 	"The roles of a security requirement are the scopes that the key needs."

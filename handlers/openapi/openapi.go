@@ -14,8 +14,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 )
 
-// Path is where the document is. It needs no key: it is the same for every configuration of a
-// build.
+// Path is where the document is. It needs no key: it depends on the build only, not on the
+// configuration.
 const Path = "/openapi.json"
 
 func init() { handlers.AddDocument(Path, serve) }

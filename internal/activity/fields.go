@@ -11,7 +11,7 @@ import (
 type Field struct {
 	// Name is the member of JSON and the column of CSV.
 	Name string
-	// Of returns a pointer to it: a *string, *bool, *int, *int64, *time.Duration, *time.Time or
+	// Of returns a pointer to it: a *string, *bool, *int, *int64, *time.Duration, *time.Time,
 	// *[]Attempt or *[]Skipped.
 	Of   func(*Record) any
 	Form Form

@@ -81,8 +81,8 @@ type Record struct {
 	// had several targets or met a time limit.
 	Attempts  int
 	Attempted []Attempt
-	// Skipped has the targets that were not asked for another reason than that one before them
-	// answered. A call with one target has none.
+	// Skipped has the targets that were not asked, and why. Those behind the target that answered
+	// are not in it. A call with one target has none.
 	Skipped []Skipped
 	// OutputCap is the output limit, in tokens, that the gateway added to the request; 0 if it
 	// added none.
@@ -115,10 +115,10 @@ type Attempt struct {
 
 // Skipped is a target that a call did not ask.
 type Skipped struct {
-	Target string `json:"target"` // as that of an Attempt; without an endpoint it is all of them
-	Code   string `json:"code"`   // why: that of a refusal, or one that apierror.AttemptMeaning has
-	// RefusedBy is the option that decided it, and whose it is, "" if no option did. A field of the
-	// request is "request: provider.only".
+	Target string `json:"target"` // as in an Attempt; without an endpoint it means all of them
+	Code   string `json:"code"`   // of a refusal, or one that apierror.AttemptMeaning has
+	// RefusedBy is the option that decided it, and whose it is; "" if no option did. A field of the
+	// request is written as "request: provider.only".
 	RefusedBy string `json:"refused_by,omitempty"`
 }
 

@@ -28,8 +28,8 @@ func TargetID(model, endpoint string) string {
 	return model + "@" + endpoint
 }
 
-// Pick is a candidate by its group and its index in the group. Rank is its place in the order if no
-// candidate were cooling: one that is asked before another of a lower rank passes it over.
+// Pick is a candidate by its group and its index in the group. Rank is the place that it would have
+// if no candidate were cooling: a candidate with a lower rank that comes later is cooling.
 type Pick struct{ Group, Index, Rank int }
 
 // Class is what the end of an attempt says about its target.
