@@ -199,7 +199,6 @@ var wide = []row{
 	{"tests/sdk/run: wide comments", 11},
 	{"tests/soak: wide comments", 7},
 	{"tests/tools/gotest: wide comments", 2},
-	{"tests/tools/scale: wide comments", 13},
 	{"tests/viewers: wide comments", 8},
 	{"tests/vnc: wide comments", 14},
 }

@@ -1,5 +1,5 @@
-// Scale writes the tables of docs/scale.md: what was measured, and how far the law of utilisation is
-// from it: calls a second are a core divided by what a call takes of it, at the busiest core.
+// Scale writes the tables of docs/scale.md: what was measured, and how far the law of utilisation
+// is from it: calls a second are a core divided by what a call takes of it, at the busiest core.
 //
 //	go run ./tests/bench -caddy ./caddy -capacity tests/tools/scale/measured.json
 //	cd tests/tools && go run ./scale -docs ../../docs/scale.md       # what `make scale` runs

@@ -182,8 +182,8 @@ func (k costs) law(r run) (rate float64, wall string) {
 	return 1 / used[busiest], most[busiest]
 }
 
-// idle is what gateways cost without calls, as parts of a core: the least of the runs, because a part
-// that has just begun does more.
+// idle is what gateways cost without calls, as parts of a core: the least of the runs, because a
+// part that has just begun does more.
 func (m *measured) idle(gateways int) (costs, error) {
 	least := costs{}
 	for _, r := range m.Runs {

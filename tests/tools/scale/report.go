@@ -12,7 +12,8 @@ import (
 const (
 	// tolerance is how far the law may be from what one gateway was measured at.
 	tolerance = 0.15
-	// quiet is how many cores other programs may have used beside a point: more, and it is no measurement.
+	// quiet is how many cores other programs may have used beside a point. With more it is no
+	// measurement.
 	quiet = 0.10
 	// useful is how much of its cores a part should use: the rest is for peaks.
 	useful = 2.0 / 3
