@@ -97,7 +97,8 @@ func (a *App) build() (gateway.Config, error) {
 		Cluster:     shared.cluster,
 		RuntimeKeys: runtime, Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations, Recordings: recordings, Catalog: index, Providers: built.providers, Tools: tools, Discover: built.discover, Aliases: a.Aliases.build(),
 		Secrets: append(secrets, built.secrets...), SecretFiles: append(built.files, shared.files...), State: a.state, BodyMemory: bodies, AnswerMemory: answers, Automation: a.VNC.automation(),
-		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
+		NoEndUser: a.Activity.NoEndUser,
+		Timeouts:  timeouts, Logger: a.logger, Now: time.Now,
 	}, nil
 }
 
