@@ -65,8 +65,8 @@ func userName(value []byte) string {
 }
 
 // withoutAccount hides the account in what Claude Code sends as the ID of a user. It is a hash, the
-// same in each session of an account, or of a device that has none. Versions 2.1.78 and later send an
-// object as a text, older ones "user_<device>_account_<account>_session_<session>".
+// same in each session of an account, or of a device that has none. Versions 2.1.78 and later send
+// an object as a text, older ones "user_<device>_account_<account>_session_<session>".
 func withoutAccount(id string) string {
 	var said struct {
 		Device  string `json:"device_id"`

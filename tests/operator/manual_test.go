@@ -69,6 +69,7 @@ var notRun = []exception{
 	{"docs/observability/README.md", "rule_files", "a configuration of Prometheus"},
 	{"docs/metrics.md", "gateway", "a drawing of spans"},
 	{"docs/scale.md", "make scale", "measures for eight minutes"},
+	{"docs/scale.md", "make bench", "measures for as long"},
 	{"docs/vnc.md", "Xvnc", "starts an X server: tests/desktop/desktop.go starts it with the same options"},
 	{"docs/viewers.md", "[desk]", "a configuration of stunnel: tests/viewers runs it with the same options"},
 	{"docs/viewers.md", "GATEWAY_URL", "waits for a viewer: tests/viewers runs the command"},
