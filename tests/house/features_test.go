@@ -43,7 +43,7 @@ var features = []feature{
 	{name: "several gateways", what: "limits, keys, desktops and rows that gateways share", lines: 8_800,
 		folders: []string{"internal/cluster", "internal/clusterimport", "internal/desktop/postgres", "internal/desktop/valkey",
 			"internal/limits/valkey", "internal/owners/postgres", "internal/postgres", "internal/valkey"}},
-	{name: "console", what: "pages for people", lines: 10_200, entry: "handlers/console",
+	{name: "console", what: "pages for people", lines: 10_400, entry: "handlers/console",
 		folders: []string{"handlers/console", "internal/chart", "internal/console", "internal/websession"}},
 	{name: "operators", what: "commands and the admin API: check, why, init, tables", lines: 6_100, entry: "caddymodule/cli",
 		folders: []string{"caddymodule/admin", "caddymodule/check", "caddymodule/cli", "caddymodule/migrate", "caddymodule/offline",
@@ -58,7 +58,7 @@ var features = []feature{
 // coreLines bounds the product code that is in no feature, and allLines the whole product.
 const (
 	coreLines = 76_300
-	allLines  = 147_900
+	allLines  = 148_100
 )
 
 // closures bound what a reader of a package has to have with it: our packages that it reaches by
