@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"net/http"
 	"net/netip"
 
 	"go.uber.org/zap"
@@ -16,7 +15,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
-	"github.com/gatehouse-proxy/gatehouse/internal/vncsocket"
 )
 
 // VNC is the part of a gateway that serves desktops.
@@ -74,14 +72,6 @@ func (v VNC) Open(pass *desktop.Pass, viewer netip.AddrPort, security string) (*
 		Records: g.requests.Activity, Metrics: g.state.Metrics, Logger: g.logger, Redact: g.requests.Redactor.Text, Now: g.now,
 		OnShutdown: entry.SetCancel, Done: func() { g.calls.Remove(entry) }, Recordings: g.desktops.recordings,
 	}, pass, viewer, security), nil
-}
-
-// ServeSocket makes a WebSocket of a request with this key, and brings the native viewer behind it to the
-// desktop of the token that comes first: one of the workstation. See [vncsocket.Serve].
-func (v VNC) ServeSocket(w http.ResponseWriter, r *http.Request, viewer netip.AddrPort, tenant, keyHash, workstation string) {
-	vncsocket.Serve(w, r, vncsocket.Options{
-		Gateway: v, SignedIn: vncsocket.Key{Tenant: tenant, Hash: keyHash}, Native: true, Workstation: workstation, Viewer: viewer, Logger: v.gateway.logger,
-	})
 }
 
 // Refused counts and logs a connection without a live token. It leaves no record, and its log is

@@ -174,6 +174,7 @@ var arrows = []arrow{
 	{"handlers/vncsocket", "internal/apierror", "its refusals"},
 	{"handlers/vncsocket", "internal/caddykit", "the client's address"},
 	{"handlers/vncsocket", "internal/keys", "scopes"},
+	{"handlers/vncsocket", "internal/vncsocket", "native viewers behind a WebSocket"},
 
 	{"internal/caddykit", "caddy", "the one package that knows Caddy"},
 
@@ -209,7 +210,6 @@ var arrows = []arrow{
 	{"internal/gateway", "internal/screencall", "requests of agents"},
 	{"internal/gateway", "internal/vncrelay", "how workstations are dialled"},
 	{"internal/gateway", "internal/replay", "recordings that are watched"},
-	{"internal/gateway", "internal/vncsocket", "native viewers behind a WebSocket"},
 	{"internal/gateway", "internal/desktop", "the service, and what outlives it"},
 	{"internal/gateway", "internal/modelcall", "puts together what calls use"},
 	{"internal/gateway", "internal/request", "who calls, and what requests use"},

@@ -131,7 +131,6 @@ var crossings = [][2]string{
 	{"internal/gateway", "internal/toolcall"},
 	{"internal/gateway", "internal/toolserver"},
 	{"internal/gateway", "internal/valkey"},
-	{"internal/gateway", "internal/vncsocket"},
 	{"internal/gateway", "internal/websession"},
 	{"internal/modelcall", "internal/guardrail"},
 	{"internal/modelcall", "internal/sound"},
