@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/why"
@@ -42,10 +43,17 @@ func listServers(active *gateway.Gateway, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if server := q.Get("server"); server != "" {
-		return gateway.ToolsOf(r.Context(), active, server)
+	servers, ok := gateway.Offered[toolServers](active)
+	if !ok {
+		return nil, apierror.New(apierror.NotFound, "this build has no MCP servers")
 	}
-	return gateway.Servers(active, nil), nil
+	return servers.Show(r.Context(), q.Get("server"))
+}
+
+// toolServers are the MCP servers of a gateway.
+type toolServers interface {
+	// Show returns all of them, or with a name the tools of one.
+	Show(ctx context.Context, server string) (any, error)
 }
 
 // explain shows what happened to one call or session.

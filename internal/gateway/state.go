@@ -19,9 +19,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
-	"github.com/gatehouse-proxy/gatehouse/internal/screen"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
-	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 )
 
@@ -32,7 +30,6 @@ type State struct {
 	Bodies       upload.Bodies              // of requests
 	Answers      memory.Semaphore           // held of answers of providers
 	Workstations *desktop.State             // tokens and sessions
-	Screens      *screen.Screens            // desktops that agents have open
 	ConnLimiter  *connlimit.Limiter         // VNC connections in their handshake
 	Concurrency  *limits.ConcurrencyLimiter // calls at once
 	Health       *failover.Health           // of providers' models
@@ -42,6 +39,7 @@ type State struct {
 	runtimeKeys *runtimekeys.Keys
 	events      *events
 	discovered  modelLists
+	slots       Slots // of features
 
 	stores      stores
 	generations generations
@@ -51,7 +49,7 @@ type State struct {
 // NewState returns the State of a data directory.
 func NewState(dir string, now func() time.Time) *State {
 	s := &State{
-		Bodies: upload.Bodies{Spool: upload.NewSpool(dir)}, Workstations: desktopmemory.NewState(now), Screens: screen.New(vncrelay.DialWorkstation), ConnLimiter: connlimit.New(now), Concurrency: limits.NewConcurrencyLimiter(),
+		Bodies: upload.Bodies{Spool: upload.NewSpool(dir)}, Workstations: desktopmemory.NewState(now), ConnLimiter: connlimit.New(now), Concurrency: limits.NewConcurrencyLimiter(),
 		events: newEvents(), stores: stores{dir: dir, closed: make(chan struct{})},
 		runtimeKeys: runtimekeys.New(now, crand.Reader),
 	}
@@ -98,7 +96,11 @@ func (s *State) apply(gen *generation) {
 	s.stores.retain(gen.keep)
 	s.Bodies.SetLimit(gen.bodyMemory)
 	s.Answers.SetLimit(gen.answerMemory)
-	s.Screens.SetLimits(gen.automation)
+	for _, f := range gen.gateway.features {
+		if f.Apply != nil {
+			f.Apply()
+		}
+	}
 	if shared := s.stores.clustered.Load(); shared != nil {
 		shared.desktops.KeepOpen(gen.gateway.requests.Limits.OnStoreFailure == policy.FailOpen)
 	}

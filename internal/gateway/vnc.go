@@ -45,6 +45,14 @@ func (v VNC) Recordings() (replay.Recordings, error) {
 	return replay.Recordings{Store: v.gateway.desktops.recordings}, nil
 }
 
+// IssuerOf returns who asks for the desktop that a request is about.
+func IssuerOf(q *request.Request) desktop.Issuer {
+	key := q.Caller.Credential
+	return desktop.Issuer{
+		Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, User: q.Outcome.Record.User, Until: key.Expires, Trace: q.Trace.Origin(),
+	}
+}
+
 // Viewer is the key of a request that watches or exports a recording. It sees what a configuration that has
 // started lets it see: before the one before has stopped a reload may still fail.
 func (v VNC) Viewer(q *request.Request) replay.Viewer {

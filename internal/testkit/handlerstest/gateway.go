@@ -92,6 +92,7 @@ type Setup struct {
 	State        *gateway.State     // nil: a new one
 	Made         *runtimekeys.Block // nil: no keys are made at run time
 	Recordings   *recording.Settings
+	Features     func(gateway.Core) []gateway.Feature
 	Write        time.Duration // how long a client may take nothing of its answer; 0: as by default
 }
 
@@ -110,7 +111,8 @@ func New(t testing.TB, s Setup) *gateway.Gateway {
 	}
 	t.Cleanup(func() { Must(t, s.State.Close()) })
 	c := gateway.Config{
-		RuntimeKeys: s.Made, Recordings: s.Recordings, State: s.State, Limits: &policy.Limits{Keys: s.Limits}, Guardrails: new(policy.Guardrails),
+		RuntimeKeys: s.Made, Recordings: s.Recordings, Features: s.Features,
+		State: s.State, Limits: &policy.Limits{Keys: s.Limits}, Guardrails: new(policy.Guardrails),
 		BodyMemory: 1 << 30, AnswerMemory: 1 << 30, Timeouts: modelcall.DefaultTimeouts, Logger: s.Logger, Now: now,
 		Release: func() {}, Reacquire: func() bool { return false },
 	}
