@@ -84,9 +84,9 @@ func (a *App) build() (built, error) {
 		return none, fmt.Errorf("vnc: %w", err)
 	}
 	secrets = append(secrets, logins...)
-	var recordings *recording.Settings
+	var recorded *recording.Settings
 	if a.VNC != nil {
-		if recordings, logins, err = a.VNC.Record.build(a.logger, a.stateDir); err != nil {
+		if recorded, logins, err = a.VNC.Record.build(a.logger, a.stateDir); err != nil {
 			return none, fmt.Errorf("vnc: record: %w", err)
 		}
 		secrets = append(secrets, logins...)
@@ -99,10 +99,10 @@ func (a *App) build() (built, error) {
 		return none, fmt.Errorf("cluster: %w", err)
 	}
 	secrets = append(secrets, shared.secrets...)
-	b := built{features: features{tools: tools, automation: a.VNC.automation()}}
+	b := built{features: features{recorded: recorded, tools: tools, automation: a.VNC.automation()}}
 	b.Config = gateway.Config{
 		Cluster:     shared.cluster,
-		RuntimeKeys: runtime, Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations, Recordings: recordings, Catalog: index, Providers: providers.providers, Issued: issuedTo(tools), Discover: providers.discover, Aliases: a.Aliases.build(),
+		RuntimeKeys: runtime, Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations, Catalog: index, Providers: providers.providers, Issued: issuedTo(tools), Discover: providers.discover, Aliases: a.Aliases.build(),
 		Secrets: append(secrets, providers.secrets...), SecretFiles: append(providers.files, shared.files...), State: a.state, BodyMemory: bodies, AnswerMemory: answers,
 		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
 	}

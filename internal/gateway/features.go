@@ -8,6 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 )
 
 // Feature is what a configuration has beside the core. Only Part is required. The functions run in
@@ -27,18 +28,28 @@ type Feature struct {
 type Core struct {
 	Requests   *modelcall.Deps // its stores are there from Start on
 	VNC        VNC
-	Slots      *Slots          // for what outlives the configuration
-	Replaced   <-chan struct{} // closed when another configuration has replaced this one
+	Sessions   *vncsession.Deps // what sessions of desktops use
+	Slots      *Slots           // for what outlives the configuration
+	Replaced   <-chan struct{}  // closed when another configuration has replaced this one
 	WarnOfDemo func(what string)
 	// CallerOf returns the caller that has once shown a secret of this SHA-256 (hex), as its key is now.
 	CallerOf func(tenant, key, secretHash string) (request.Caller, error)
+	// AnyCaller reports whether ok holds for that caller in a configuration that has started and is not
+	// retired.
+	AnyCaller func(tenant, key, secretHash string, ok func(request.Caller) bool) bool
 }
 
 // core returns what the features of g may use.
 func core(g *Gateway) Core {
 	return Core{
 		Requests: &g.requests, VNC: g.VNC(), Slots: &g.state.slots, Replaced: g.generation.retired,
-		WarnOfDemo: g.warnOfDemo, CallerOf: g.callerOf,
+		WarnOfDemo: g.warnOfDemo, CallerOf: g.callerOf, Sessions: &g.desktops.sessions,
+		AnyCaller: func(tenant, key, secretHash string, ok func(request.Caller) bool) bool {
+			return g.state.generations.any(func(other *Gateway) bool {
+				caller, err := other.callerOf(tenant, key, secretHash)
+				return err == nil && ok(caller)
+			})
+		},
 	}
 }
 

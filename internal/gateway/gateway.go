@@ -31,13 +31,13 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
-	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 )
 
 // Config is what one configuration says, checked and resolved.
@@ -48,9 +48,8 @@ type Config struct {
 	Providers    []*provider.Provider
 	Aliases      []Alias
 	Discover     []Discovery
-	Issued       []Issued            // credentials of others than providers
-	Workstations *desktop.Service    // nil = no workstations
-	Recordings   *recording.Settings // nil = no session is recorded
+	Issued       []Issued         // credentials of others than providers
+	Workstations *desktop.Service // nil = no workstations
 	// VNCCertificate returns why viewers find no valid certificate, nil if they do.
 	VNCCertificate func() error
 	// VNCCertificateEnds returns when that of viewers expires; the zero time without one.
@@ -117,7 +116,7 @@ func New(c Config) (*Gateway, error) {
 			catalog: c.Catalog, ordered: c.Providers, providers: make(map[string]*provider.Provider, len(c.Providers)),
 			health: c.State.Health, issued: append(issuedTo(c.Providers), c.Issued...),
 		},
-		desktops: newVNCParts(&c), conditions: conditions{certificate: c.VNCCertificate, certificates: c.Certificates}, state: c.State, logger: c.Logger, now: c.Now,
+		desktops: vncParts{workstations: c.Workstations}, conditions: conditions{certificate: c.VNCCertificate, certificates: c.Certificates}, state: c.State, logger: c.Logger, now: c.Now,
 		consoles: consoles{several: c.Cluster != nil},
 	}
 	redactor := redact.New(c.Secrets, func(text string) bool { return IsKey(g, text) })
@@ -157,6 +156,7 @@ func New(c Config) (*Gateway, error) {
 		workstations: c.Workstations, mayConnect: mayConnectWith(g),
 		ready: make(chan struct{}), retired: make(chan struct{}),
 	}
+	g.desktops.sessions = vncsession.Deps{Metrics: c.State.Metrics, Logger: c.Logger, Redact: redactor.Text, Now: c.Now}
 	if c.Features != nil {
 		g.features = c.Features(core(g))
 	}
@@ -181,9 +181,6 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	g.requests.Activity, g.requests.Owners, g.requests.Rates, g.requests.Ledger = opened.log, opened.own, opened.rates, opened.ledger
 	if g.desktops.workstations != nil {
 		startWorkstations(ctx, g.desktops.workstations, g.logger) // gateways of a cluster keep records in the stores
-	}
-	if g.desktops.recordings != nil {
-		go g.desktops.recordings.Run(ctx)
 	}
 	for _, f := range g.features {
 		if f.Start != nil {

@@ -3,6 +3,12 @@ package house
 // arrows are all imports between packages of ours, and of the frameworks in foreign, outside tests:
 // from, to and why. An import that is not here fails, and so does a row without an import.
 var arrows = []arrow{
+	{"internal/features/recordings", "internal/apierror", "its refusal"},
+	{"internal/features/recordings", "internal/gateway", "a feature of it"},
+	{"internal/features/recordings", "internal/keys", "what a viewer may see"},
+	{"internal/features/recordings", "internal/recording", "the store of a configuration"},
+	{"internal/features/recordings", "internal/replay", "who watches"},
+	{"internal/features/recordings", "internal/request", "the caller of a request"},
 	{"internal/features/mcp", "internal/gateway", "a feature of it"},
 	{"internal/features/mcp", "internal/keys", "the key still reaches a server"},
 	{"internal/features/mcp", "internal/metrics", "its gauge"},
@@ -185,6 +191,7 @@ var arrows = []arrow{
 	{"handlers/recordings", "internal/keys", "scopes"},
 	{"handlers/recordings", "internal/recording", "types of answers"},
 	{"handlers/recordings", "internal/replay", "types of answers"},
+	{"handlers/recordings", "internal/features/recordings", "the recordings"},
 	{"handlers/vncsocket", "handlers", "registers its routes"},
 	{"handlers/vncsocket", "internal/api", "the family of its paths"},
 	{"handlers/vncsocket", "internal/apierror", "its refusals"},
@@ -218,7 +225,6 @@ var arrows = []arrow{
 	{"internal/gateway", "internal/connlimit", "half-open connections outlive a configuration"},
 	{"internal/gateway", "internal/vncsession", "begins sessions of the configuration"},
 	{"internal/gateway", "internal/vncrelay", "how workstations are dialled"},
-	{"internal/gateway", "internal/replay", "recordings that are watched"},
 	{"internal/gateway", "internal/desktop", "the service, and what outlives it"},
 	{"internal/gateway", "internal/modelcall", "puts together what calls use"},
 	{"internal/gateway", "internal/request", "who calls, and what requests use"},
@@ -653,10 +659,10 @@ var arrows = []arrow{
 	{"internal/vncsession", "internal/tracing", "one span a session"},
 
 	{"internal/recording", "internal/activity", "the times of a list"},
-	{"internal/gateway", "internal/recording", "the store of a configuration"},
 	{"caddymodule", "internal/recording", "the record block becomes its settings"},
 	{"caddymodule", "internal/features/agents", "makes the feature"},
 	{"caddymodule", "internal/features/mcp", "makes the feature"},
+	{"caddymodule", "internal/features/recordings", "makes the feature"},
 	{"internal/recording", "internal/rfb", "the ServerInit in the header"},
 	{"internal/recording", "internal/apierror", "a recording that is not there, or is being written"},
 	{"internal/vncsession", "internal/recording", "one recording a session"},
@@ -736,7 +742,6 @@ var arrows = []arrow{
 	{"internal/testkit/handlerstest", "internal/modelcall", "time limits"},
 	{"internal/testkit/handlerstest", "internal/policy", "limits of keys"},
 	{"internal/testkit/handlerstest", "internal/provider", "the provider that a test plays"},
-	{"internal/testkit/handlerstest", "internal/recording", "where sessions are recorded"},
 	{"internal/testkit/handlerstest", "internal/runtimekeys", "keys that are made"},
 	{"internal/testkit/handlerstest", "internal/testkit/desktoptest", "the storage of workstations"},
 	{"internal/testkit/limitstest", "internal/limits", "the conformance of any ledger"},
