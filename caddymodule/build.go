@@ -99,14 +99,16 @@ func (a *App) build() (built, error) {
 		return none, fmt.Errorf("cluster: %w", err)
 	}
 	secrets = append(secrets, shared.secrets...)
-	b := built{features: features{recorded: recorded, tools: tools, automation: a.VNC.automation()}}
+	b := built{features: features{cluster: shared.cluster, recorded: recorded, tools: tools, automation: a.VNC.automation()}}
 	b.Config = gateway.Config{
-		Cluster:     shared.cluster,
 		RuntimeKeys: runtime, Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations, Catalog: index, Providers: providers.providers, Issued: issuedTo(tools), Discover: providers.discover, Aliases: a.Aliases.build(),
 		Secrets: append(secrets, providers.secrets...), SecretFiles: append(providers.files, shared.files...), State: a.state, BodyMemory: bodies, AnswerMemory: answers,
 		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
 	}
 	b.Features = b.features.list
+	if shared.cluster != nil {
+		b.Cluster = shared.cluster
+	}
 	return b, nil
 }
 

@@ -22,6 +22,7 @@ import (
 // The features that have work of their own.
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/features/agents"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/mcp"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/recordings"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
@@ -32,6 +33,7 @@ import (
 
 // features is what the blocks of features say.
 type features struct {
+	cluster    *cluster.Config     // nil: the gateway is the only one
 	recorded   *recording.Settings // nil: no session is
 	tools      *toolserver.Servers // nil: none
 	automation screen.Limits
@@ -40,5 +42,5 @@ type features struct {
 // list makes the features of a configuration, in the order in which they start.
 func (f features) list(c gateway.Core) []gateway.Feature {
 	tools := mcp.New(c, f.tools)
-	return []gateway.Feature{recordings.Feature(c, f.recorded), tools.Feature(), agents.Feature(c, tools, f.automation)}
+	return []gateway.Feature{cluster.Feature(c), recordings.Feature(c, f.recorded), tools.Feature(), agents.Feature(c, tools, f.automation)}
 }

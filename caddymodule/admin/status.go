@@ -7,6 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/why"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
 // readHealth shows what /readyz shows, with causes: since when, why, and what to do.
@@ -29,7 +30,16 @@ func serveDrain(w http.ResponseWriter, r *http.Request) error {
 
 // readCluster shows what this gateway shares with others, and how that is.
 func readCluster(active *gateway.Gateway, _ *http.Request) (any, error) {
-	return gateway.ReadCluster(active)
+	shared, ok := gateway.Offered[cluster](active)
+	if !ok {
+		return nil, apierror.New(apierror.NotFound, "this build has no clusters")
+	}
+	return shared.Cluster()
+}
+
+// cluster is what a gateway says of the others.
+type cluster interface {
+	Cluster() (report.ClusterStatus, error)
 }
 
 // listProviders lists the providers, with the health of their models.

@@ -20,8 +20,10 @@ type Feature struct {
 	Start func(ctx context.Context)
 	// Apply makes its settings the valid ones: after Start, and again after a roll-back.
 	Apply func()
+	// Status returns the states of its parts, for probes and operators.
+	Status func() []Part
 	// Gauges are shown while its configuration is the current one.
-	Gauges []metrics.Gauge
+	Gauges []metrics.Collector
 }
 
 // Core is what the features of a configuration may use of it.
@@ -32,6 +34,7 @@ type Core struct {
 	Slots      *Slots           // for what outlives the configuration
 	Replaced   <-chan struct{}  // closed when another configuration has replaced this one
 	WarnOfDemo func(what string)
+	Shared     func() Shared // nil without a cluster, and before Start
 	// CallerOf returns the caller that has once shown a secret of this SHA-256 (hex), as its key is now.
 	CallerOf func(tenant, key, secretHash string) (request.Caller, error)
 	// AnyCaller reports whether ok holds for that caller in a configuration that has started and is not
@@ -43,7 +46,7 @@ type Core struct {
 func core(g *Gateway) Core {
 	return Core{
 		Requests: &g.requests, VNC: g.VNC(), Slots: &g.state.slots, Replaced: g.generation.retired,
-		WarnOfDemo: g.warnOfDemo, CallerOf: g.callerOf, Sessions: &g.desktops.sessions,
+		WarnOfDemo: g.warnOfDemo, Shared: g.state.stores.inCluster, CallerOf: g.callerOf, Sessions: &g.desktops.sessions,
 		AnyCaller: func(tenant, key, secretHash string, ok func(request.Caller) bool) bool {
 			return g.state.generations.any(func(other *Gateway) bool {
 				caller, err := other.callerOf(tenant, key, secretHash)

@@ -29,7 +29,7 @@ func (s *steps) features(configuration string) func(gateway.Core) []gateway.Feat
 					note("starts")
 				},
 				Apply:  func() { note("applies") },
-				Gauges: []metrics.Gauge{metrics.NewGauge("feature_"+name, "", []string{"of"}, func(put metrics.Show) { put(1, configuration) })},
+				Gauges: []metrics.Collector{metrics.NewGauge("feature_"+name, "", []string{"of"}, func(put metrics.Show) { put(1, configuration) })},
 			})
 		}
 		return all

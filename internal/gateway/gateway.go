@@ -36,7 +36,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
-	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 )
 
@@ -60,7 +59,7 @@ type Config struct {
 	Observed     Observed       // nil = every event is
 	Secrets      []string       // to be taken out of provider text
 	SecretFiles  []*secret.File // whose values are, too; they are followed
-	Cluster      *Cluster       // nil = this gateway is the only one
+	Cluster      Cluster        // nil = this gateway is the only one
 	// Features are those of the configuration, in the order in which they start. It is called once.
 	Features     func(Core) []Feature
 	State        *State
@@ -104,11 +103,6 @@ type Gateway struct {
 func New(c Config) (*Gateway, error) {
 	if err := c.State.stores.checkCluster(c.Cluster); err != nil {
 		return nil, err
-	}
-	if c.Cluster != nil {
-		c.Cluster.Engine.Observe = func(message string, took time.Duration, outcome valkey.Outcome) {
-			c.State.Metrics.Cluster.Message(message, took, outcome == valkey.Answered || outcome == valkey.Refused)
-		}
 	}
 	g := &Gateway{
 		keyring: c.Keyring, runtime: c.RuntimeKeys,
@@ -178,7 +172,7 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	if err != nil {
 		return err
 	}
-	g.requests.Activity, g.requests.Owners, g.requests.Rates, g.requests.Ledger = opened.log, opened.own, opened.rates, opened.ledger
+	g.requests.Activity, g.requests.Owners, g.requests.Rates, g.requests.Ledger = opened.Log, opened.Owners, opened.Rates, opened.Ledger
 	if g.desktops.workstations != nil {
 		startWorkstations(ctx, g.desktops.workstations, g.logger) // gateways of a cluster keep records in the stores
 	}
@@ -189,7 +183,7 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	}
 	g.state.start(g.generation)
 	g.state.Health.RetryLasting("") // this configuration may have another credential
-	if err := warnOfUnnamed(ctx, opened.ledger, g.now(), g.requests.Limits.Subjects(), g.logger); err != nil {
+	if err := warnOfUnnamed(ctx, opened.Ledger, g.now(), g.requests.Limits.Subjects(), g.logger); err != nil {
 		return err
 	}
 	g.state.Metrics.Prepare(g.scrape.names)

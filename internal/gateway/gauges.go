@@ -55,12 +55,11 @@ func (s *State) gauges() metrics.Gauges {
 		Sources:           s.sourcesUp,
 		Queues:            s.queues,
 		Budgets:           s.budgetsSpent,
-		Cluster:           s.stores.clusterGauges,
 	}
 }
 
 // featureGauges are those of the features of the current configuration.
-func (s *State) featureGauges() (all []metrics.Gauge) {
+func (s *State) featureGauges() (all []metrics.Collector) {
 	if current := s.generations.current(); current != nil {
 		for _, f := range current.gateway.features {
 			all = append(all, f.Gauges...)

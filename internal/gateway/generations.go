@@ -32,7 +32,7 @@ import (
 type generation struct {
 	gateway *Gateway
 	calls   *inflight.Set // calls and sessions under way
-	cluster *Cluster      // nil: this gateway is the only one
+	cluster Cluster       // nil: this gateway is the only one
 	hard    bool          // a budget is hard, or one made at run time may be
 	hash    func() string // of its limits
 

@@ -85,8 +85,10 @@ func (c *conditions) parts(g *Gateway) []Part {
 	if now := g.now(); c.last == nil || now.Sub(c.at) >= conditionAge {
 		status := g.state.stores.status()
 		c.at, c.last = now, []Part{storePart(status), ledgerPart(status), providersPart(&g.models)}
-		if shared, ok := g.state.stores.clusterStatus(); ok {
-			c.last = append(c.last, clusterParts(shared)...)
+		for _, f := range g.features {
+			if f.Status != nil {
+				c.last = append(c.last, f.Status()...)
+			}
 		}
 		if g.desktops.workstations != nil {
 			c.last = append(c.last, vncPart(g.desktops.workstations, c.certificate))

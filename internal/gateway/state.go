@@ -53,7 +53,10 @@ func NewState(dir string, now func() time.Time) *State {
 		events: newEvents(), stores: stores{dir: dir, closed: make(chan struct{})},
 		runtimeKeys: runtimekeys.New(now, crand.Reader),
 	}
-	s.stores.sharing = sharing{signedIn: websession.NewMemory(now), workstations: s.Workstations, limiter: s.Concurrency, viewers: s.ConnLimiter, keys: s.runtimeKeys, keyChanged: s.keyChanged, limitsHash: s.limitsHash}
+	s.stores.local = Local{
+		Workstations: s.Workstations, Limiter: s.Concurrency, Viewers: s.ConnLimiter, Keys: s.runtimeKeys, KeyChanged: s.keyChanged,
+		LimitsHash: s.limitsHash, Slots: &s.slots, Stores: Stores{SignedIn: websession.NewMemory(now)},
+	}
 	s.exhausted = policy.NewExhaustedBudgets(s.Emit)
 	s.Health = failover.NewHealth(now, rand.Float64, s.healthChanged)
 	s.Metrics = metrics.New(s.gauges())
@@ -77,7 +80,7 @@ func (s *State) provision(gen *generation, reacquire func() bool, release func()
 }
 
 // open opens the stores for gen, unless they are open.
-func (s *State) open(ctx context.Context, gen *generation, now func() time.Time) (tables, error) {
+func (s *State) open(ctx context.Context, gen *generation, now func() time.Time) (Stores, error) {
 	s.generations.steps.Lock()
 	defer s.generations.steps.Unlock()
 	return s.stores.open(ctx, gen, now)
@@ -100,9 +103,6 @@ func (s *State) apply(gen *generation) {
 		if f.Apply != nil {
 			f.Apply()
 		}
-	}
-	if shared := s.stores.clustered.Load(); shared != nil {
-		shared.desktops.KeepOpen(gen.gateway.requests.Limits.OnStoreFailure == policy.FailOpen)
 	}
 }
 
@@ -173,7 +173,7 @@ func (s *State) keyChanged(before, after *runtimekeys.Key) {
 }
 
 // InCluster reports whether the stores are those of a cluster.
-func (s *State) InCluster() bool { return s.stores.clustered.Load() != nil }
+func (s *State) InCluster() bool { return s.stores.inCluster() != nil }
 
 // Close writes what is queued and closes the stores.
 func (s *State) Close() error {

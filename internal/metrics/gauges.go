@@ -26,8 +26,7 @@ type Gauges struct {
 	Sources           func() map[string]bool // sources of workstations, and whether they answer
 	Queues            func() map[Queue]int   // calls that wait for a concurrency slot
 	Budgets           func() []BudgetSpent   // at most MostBudgets
-	Cluster           func() (Cluster, bool) // false without a cluster
-	Features          func() []Gauge         // of the features that there are
+	Features          func() []Collector     // what the features of the current configuration show
 }
 
 // ProviderUp is whether a model of the catalog works at a provider, or at one of its endpoints.
@@ -148,20 +147,23 @@ func (g Gauge) Collect(ch chan<- prometheus.Metric) {
 	})
 }
 
-// ofFeatures collects the gauges of features. It describes none: they come and go with
+// Collector is what a feature shows.
+type Collector = prometheus.Collector
+
+// ofFeatures collects what features show. It describes none: they come and go with
 // configurations.
-type ofFeatures struct{ gauges func() []Gauge }
+type ofFeatures struct{ shown func() []Collector }
 
 // Describe implements prometheus.Collector.
 func (ofFeatures) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (f ofFeatures) Collect(ch chan<- prometheus.Metric) {
-	if f.gauges == nil {
+	if f.shown == nil {
 		return
 	}
-	for _, g := range f.gauges() {
-		g.Collect(ch)
+	for _, shown := range f.shown() {
+		shown.Collect(ch)
 	}
 }
 

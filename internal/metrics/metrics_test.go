@@ -30,8 +30,8 @@ func newMetrics() *metrics.Metrics {
 		Credentials: func() []metrics.CredentialLeft {
 			return []metrics.CredentialLeft{{Provider: "acme", Endpoint: "east", Seconds: 14}}
 		},
-		Features: func() []metrics.Gauge {
-			return []metrics.Gauge{metrics.NewGauge("mcp_server_up", "", []string{"server"}, func(put metrics.Show) { put(0, "demo") })}
+		Features: func() []metrics.Collector {
+			return []metrics.Collector{metrics.NewGauge("mcp_server_up", "", []string{"server"}, func(put metrics.Show) { put(0, "demo") })}
 		},
 		Providers: func() []metrics.ProviderUp {
 			return []metrics.ProviderUp{{Provider: "acme", Model: "acme/m", Up: true}, {Provider: "acme", Model: "acme/m", Endpoint: "east"}}

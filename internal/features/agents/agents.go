@@ -31,7 +31,7 @@ func Feature(c gateway.Core, servers *mcp.Servers, bounds screen.Limits) gateway
 	return gateway.Feature{
 		Part:  screens,
 		Apply: func() { open.SetLimits(bounds) },
-		Gauges: []metrics.Gauge{
+		Gauges: []metrics.Collector{
 			metrics.NewGauge("automation_memory_bytes", "Memory that the pictures of agents' desktops take.", nil, func(put metrics.Show) {
 				used, _ := open.Memory()
 				put(float64(used))

@@ -54,7 +54,7 @@ func (s *Servers) Feature() gateway.Feature {
 			s.Calls.Servers.Inherit(s.current.Load())
 		},
 		Apply:  func() { s.current.Store(s.Calls.Servers) },
-		Gauges: []metrics.Gauge{up},
+		Gauges: []metrics.Collector{up},
 	}
 }
 
