@@ -189,7 +189,7 @@ var wide = []row{
 	{"tests/fakeprovider: wide comments", 1},
 	{"tests/firsthour/ollama: wide comments", 1},
 	{"tests/firsthour: wide comments", 9},
-	{"tests/harness: wide comments", 8},
+	{"tests/harness: wide comments", 6},
 	{"tests/house: wide comments", 5},
 	{"tests/manyrows: wide comments", 3},
 	{"tests/operator: wide comments", 30},
