@@ -1,20 +1,22 @@
 package desktop
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 )
 
 // lift has what a person holds down come up.
 type lift struct {
-	letGo atomic.Pointer[func()] // nil: it holds nothing
-	done  chan struct{}          // closed when letGo has returned; nil: it never ran. The holder guards it
+	letGo atomic.Pointer[func() (any bool)] // nil: it holds nothing
+	done  chan struct{}                     // closed when letGo has returned; nil: it never ran. The holder guards it
+	any   atomic.Bool                       // something came up by then
 }
 
 // OnReturned has letGo called, in a goroutine of its own, when an agent may act where a person could: it releases
-// the keys and buttons that the person holds down, unless a person has the input again. The agent's first event
-// waits for it.
-func (i *Input) OnReturned(letGo func()) { i.lift.letGo.Store(&letGo) }
+// the keys and buttons that the person holds down, unless a person has the input again, and reports whether
+// there were any. The agent's first event waits for it.
+func (i *Input) OnReturned(letGo func() (any bool)) { i.lift.letGo.Store(&letGo) }
 
 // lift begins the lifts of persons; h is locked. One whose workstation takes nothing is under way for long: it
 // is not begun again.
@@ -38,23 +40,26 @@ func (h *holder) lift(here []*Session) {
 		l.done = done
 		go func() {
 			defer close(done)
-			(*letGo)()
+			l.any.Store((*letGo)())
 		}()
 	}
 }
 
 // follow waits for lifts before an agent acts, heardWithin at most. The workstation gets the agent's events by
-// another connection.
+// another connection, so that they come later than what came up.
 func (h *holder) follow() {
 	h.mu.Lock()
+	lifts := h.lifts
 	var lifted []<-chan struct{}
-	for _, l := range h.lifts {
+	for _, l := range lifts {
 		lifted = append(lifted, l.done)
 	}
 	h.lifts = nil
 	h.mu.Unlock()
 	within(heardWithin, lifted...)
-	time.Sleep(apart)
+	if slices.ContainsFunc(lifts, func(l *lift) bool { return l.any.Load() }) {
+		time.Sleep(apart)
+	}
 }
 
 // within waits until all are closed, for a time at most.

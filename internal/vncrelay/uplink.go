@@ -122,8 +122,9 @@ func (u *uplink) release() {
 	u.schedule()
 }
 
-// letGo has what the viewer holds down come up, unless it may hold the input again by then.
-func (u *uplink) letGo(again func() bool) {
+// letGo has what the viewer holds down come up, unless it may hold the input again by then. It reports
+// whether anything did.
+func (u *uplink) letGo(again func() bool) bool {
 	u.writes.Lock()
 	defer u.writes.Unlock()
 	u.mu.Lock()
@@ -132,6 +133,7 @@ func (u *uplink) letGo(again func() bool) {
 	}
 	u.mu.Unlock()
 	_ = u.write(time.Now()) // else the reader of the workstation finds the connection broken
+	return len(u.out) > 0
 }
 
 // hangUp ends our side of the connection to the workstation and wakes its reader, when what the
