@@ -1,7 +1,6 @@
 package desktop
 
 import (
-	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -9,8 +8,7 @@ import (
 // lift has what a person holds down come up.
 type lift struct {
 	letGo atomic.Pointer[func() (any bool)] // nil: it holds nothing
-	done  chan struct{}                     // closed when letGo has returned; nil: it never ran. The holder guards it
-	any   atomic.Bool                       // something came up by then
+	done  chan struct{}                     // closed when an agent may follow; nil: it never ran. The holder guards it
 }
 
 // OnReturned has letGo called, in a goroutine of its own, when an agent may act where a person could: it releases
@@ -40,26 +38,24 @@ func (h *holder) lift(here []*Session) {
 		l.done = done
 		go func() {
 			defer close(done)
-			l.any.Store((*letGo)())
+			if (*letGo)() {
+				time.Sleep(apart)
+			}
 		}()
 	}
 }
 
 // follow waits for lifts before an agent acts, heardWithin at most. The workstation gets the agent's events by
-// another connection, so that they come later than what came up.
+// another connection.
 func (h *holder) follow() {
 	h.mu.Lock()
-	lifts := h.lifts
 	var lifted []<-chan struct{}
-	for _, l := range lifts {
+	for _, l := range h.lifts {
 		lifted = append(lifted, l.done)
 	}
 	h.lifts = nil
 	h.mu.Unlock()
 	within(heardWithin, lifted...)
-	if slices.ContainsFunc(lifts, func(l *lift) bool { return l.any.Load() }) {
-		time.Sleep(apart)
-	}
 }
 
 // within waits until all are closed, for a time at most.
