@@ -67,7 +67,10 @@ func changeLimits(v *visit) error {
 		return err
 	}
 	if f.Value("updated") != key.Version() {
-		f.Failed = &Failure{Status: http.StatusConflict, Code: "changed", Message: "the key was changed after this form was made: look at the key before you change its limits"}
+		f.Failed = &Failure{
+			Status: http.StatusConflict, Code: "changed",
+			Message: "the key was changed after this form was made: look at the key before you change its limits",
+		}
 		return showLimits(v, key, f)
 	}
 	body := limitsBody(f)
