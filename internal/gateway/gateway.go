@@ -95,7 +95,6 @@ type Gateway struct {
 	demo       sync.Map // built-in parts that were warned of
 	conditions conditions
 	scrape     scrape
-	consoles   consoles
 	features   []Feature
 }
 
@@ -111,7 +110,6 @@ func New(c Config) (*Gateway, error) {
 			health: c.State.Health, issued: append(issuedTo(c.Providers), c.Issued...),
 		},
 		desktops: vncParts{workstations: c.Workstations}, conditions: conditions{certificate: c.VNCCertificate, certificates: c.Certificates}, state: c.State, logger: c.Logger, now: c.Now,
-		consoles: consoles{several: c.Cluster != nil},
 	}
 	redactor := redact.New(c.Secrets, func(text string) bool { return IsKey(g, text) })
 	for _, f := range c.SecretFiles {

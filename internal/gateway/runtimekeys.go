@@ -178,7 +178,7 @@ func (m RuntimeKeys) StillMayConnect(caller *request.Caller) error {
 	if caller.Limits == nil {
 		return nil
 	}
-	now, err := g.callerOf(caller.Tenant, caller.Name, caller.SecretHash())
+	now, err := Callers{g}.CallerOf(caller.Tenant, caller.Name, caller.SecretHash())
 	if err != nil || !now.Has(keys.WorkstationsConnect) {
 		g.state.Workstations.Revoke(caller.Tenant, caller.Name)
 		return errInvalidKey()
@@ -206,8 +206,10 @@ func (m RuntimeKeys) Of(caller *request.Caller) *runtimekeys.Key {
 func mayConnectWith(g *Gateway) func(desktop.Issuer) bool {
 	configured := mayConnect(g.keyring, g.now)
 	return func(by desktop.Issuer) bool {
-		if !g.consoles.serve(by.User, by.Key) {
-			return false
+		for _, f := range g.features {
+			if f.MayUse != nil && !f.MayUse(by.User, by.Key) {
+				return false
+			}
 		}
 		return configured(by) || g.state.runtimeKeys.MayStill(g.runtime, by.KeyHash, by.Tenant, scopeOf(by))
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
-	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 )
 
 // stores is the database of a data directory. The first generation opens it, and later ones use the
@@ -30,9 +29,7 @@ type stores struct {
 	once      sync.Once                   // for closed
 	opened    atomic.Pointer[store.Store] // the same as store, for scrapes: mu is held while the database is opened or closed
 
-	signedInNow atomic.Pointer[websession.Store] // the same as in tables, for scrapes
-
-	local Local // what the gateway has by itself; without a cluster only its keys and sign-ins are used
+	local Local // what the gateway has by itself; without a cluster only its keys are used
 
 	mu      sync.Mutex   // guards the following
 	store   *store.Store // nil before open
@@ -77,7 +74,7 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	if err != nil {
 		return Stores{}, errors.Join(fmt.Errorf("ledger: %w", opened.Explain(err)), opened.Close())
 	}
-	s.tables = Stores{Log: activity.New(opened), Owners: owners.New(sqliteowners.New(opened), now), Rates: rates, Ledger: ledger, SignedIn: s.local.Stores.SignedIn}
+	s.tables = Stores{Log: activity.New(opened), Owners: owners.New(sqliteowners.New(opened), now), Rates: rates, Ledger: ledger}
 	if gen.cluster != nil {
 		local := s.local
 		local.Dir, local.Store, local.Keep, local.Hard, local.Stores = s.dir, opened, gen.keep, gen.hard, s.tables
@@ -92,7 +89,6 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	}
 	s.store, s.pruner, s.cluster = opened, pruner, gen.cluster
 	s.opened.Store(opened)
-	s.signedInNow.Store(&s.tables.SignedIn)
 	RecordCrashes(s.tables.Log, logger, crashed)
 	return s.tables, nil
 }
@@ -105,14 +101,6 @@ func (s *stores) retain(keep activity.Retention) {
 	if shared := s.inCluster(); shared != nil {
 		shared.Retain(keep)
 	}
-}
-
-// signedIn returns those who are signed in to the console.
-func (s *stores) signedIn() websession.Store {
-	if now := s.signedInNow.Load(); now != nil {
-		return *now
-	}
-	return s.local.Stores.SignedIn
 }
 
 // inCluster returns the cluster that is open, nil without one.
