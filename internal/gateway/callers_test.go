@@ -73,7 +73,7 @@ func TestASignedInCallerLosesARunTimeKeyThatWasReplacedOrDisabled(t *testing.T) 
 	now := time.Now()
 	block := &runtimekeys.Block{Scopes: keys.ChatWrite | keys.WorkstationsConnect, Max: 10, Shared: new(policy.Limits)}
 	r := newRig(t, gateway.Config{RuntimeKeys: block, Now: func() time.Time { return now }}).start(t, t.Context())
-	callers, made := consoleOf(r), r.RuntimeKeys()
+	callers, made := consoleOf(r), gateway.RuntimeKeysOf(r.Gateway)
 	by := gateway.Manager{Name: "test", Tenants: keys.EveryTenant("")}
 	edit := func(tenant, member, value string) *runtimekeys.Edit {
 		e := made.Edit(tenant)

@@ -45,7 +45,7 @@ type Core struct {
 // core returns what the features of g may use.
 func core(g *Gateway) Core {
 	return Core{
-		Requests: &g.requests, VNC: g.VNC(), Slots: &g.state.slots, Replaced: g.generation.retired,
+		Requests: &g.requests, VNC: VNCOf(g), Slots: &g.state.slots, Replaced: g.generation.retired,
 		WarnOfDemo: g.warnOfDemo, Sessions: &g.desktops.sessions,
 		Ready: g.Ready, Callers: Callers{g}, Several: g.generation.cluster != nil,
 	}
@@ -64,7 +64,7 @@ func Offered[T any](g *Gateway) (part T, ok bool) {
 // Parts are what a gateway offers to the modules of its configuration: each asks for what it needs
 // by an interface of its own.
 func Parts(g *Gateway) []any {
-	parts := []any{g, g.VNC()}
+	parts := []any{g, VNCOf(g)}
 	for _, f := range g.features {
 		parts = append(parts, f.Part)
 	}

@@ -20,6 +20,10 @@ import (
 // RuntimeKeys is the part of a gateway that makes and changes keys at run time.
 type RuntimeKeys struct{ gateway *Gateway }
 
+// RuntimeKeysOf returns the part of g that makes and changes keys at run time. Its stores are there
+// once Ready has returned.
+func RuntimeKeysOf(g *Gateway) RuntimeKeys { return RuntimeKeys{g} }
+
 // ConfiguredKeys returns the keys of a configuration that belong to tenants.
 func ConfiguredKeys(g *Gateway, of keys.Tenants) []*keys.Key { return g.keyring.Of(of) }
 

@@ -82,7 +82,7 @@ func (s *State) provision(gen *generation, reacquire func() bool, release func()
 func (s *State) open(ctx context.Context, gen *generation, now func() time.Time) (Stores, error) {
 	s.generations.steps.Lock()
 	defer s.generations.steps.Unlock()
-	return s.stores.open(ctx, gen, now)
+	return s.stores.open(ctx, gen.opening, now)
 }
 
 // start makes gen the current generation.

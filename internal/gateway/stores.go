@@ -47,15 +47,23 @@ func OpenStopped(dir string, logger *zap.Logger) (*store.Store, error) {
 	return store.Open(dir, store.Options{Schemas: localSchemas, Logger: logger})
 }
 
-// open opens the database unless it is open, and what gen's cluster shares. Retain changes later how
+// opening is what the stores are opened for.
+type opening struct {
+	cluster Cluster // nil: this gateway is the only one
+	hard    bool    // a budget is hard, or one made at run time may be
+	keep    activity.Retention
+	logger  *zap.Logger
+}
+
+// open opens the database unless it is open, and what the cluster shares. Retain changes later how
 // long rows are kept.
-func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time) (Stores, error) {
+func (s *stores) open(ctx context.Context, o opening, now func() time.Time) (Stores, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.store != nil {
 		return s.tables, nil
 	}
-	logger, pruner := gen.logger, activity.NewPruner(now, gen.keep, gen.logger)
+	logger, pruner := o.logger, activity.NewPruner(now, o.keep, o.logger)
 	opened, err := store.Open(s.dir, store.Options{
 		Schemas:   localSchemas,
 		Prune:     []store.PruneFunc{pruner.Prune, sqliteowners.Prune(now), sqlite.PruneLedger(now), sqlite.PruneRates(now)},
@@ -75,19 +83,19 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 		return Stores{}, errors.Join(fmt.Errorf("ledger: %w", opened.Explain(err)), opened.Close())
 	}
 	s.tables = Stores{Log: activity.New(opened), Owners: owners.New(sqliteowners.New(opened), now), Rates: rates, Ledger: ledger}
-	if gen.cluster != nil {
+	if o.cluster != nil {
 		local := s.local
-		local.Dir, local.Store, local.Keep, local.Hard, local.Stores = s.dir, opened, gen.keep, gen.hard, s.tables
+		local.Dir, local.Store, local.Keep, local.Hard, local.Stores = s.dir, opened, o.keep, o.hard, s.tables
 		local.Logger, local.Now = logger, now
 		var shared Shared
-		if shared, s.tables, err = gen.cluster.Open(ctx, local); err != nil {
+		if shared, s.tables, err = o.cluster.Open(ctx, local); err != nil {
 			return Stores{}, errors.Join(err, opened.Close())
 		}
 		s.shared.Store(&shared)
 	} else if err := s.local.Keys.Open(ctx, runtimekeys.NewTable(opened)); err != nil {
 		return Stores{}, errors.Join(opened.Explain(err), opened.Close())
 	}
-	s.store, s.pruner, s.cluster = opened, pruner, gen.cluster
+	s.store, s.pruner, s.cluster = opened, pruner, o.cluster
 	s.opened.Store(opened)
 	RecordCrashes(s.tables.Log, logger, crashed)
 	return s.tables, nil

@@ -223,6 +223,7 @@ var arrows = []arrow{
 	{"handlers/vncsocket", "internal/caddykit", "the client's address"},
 	{"handlers/vncsocket", "internal/keys", "scopes"},
 	{"handlers/vncsocket", "internal/vncsocket", "native viewers behind a WebSocket"},
+	{"handlers/vncsocket", "internal/gateway", "the desktops of a gateway"},
 
 	{"internal/caddykit", "caddy", "the one package that knows Caddy"},
 

@@ -24,7 +24,6 @@ var exceptions = []row{
 	{"internal/features/cluster.sharedLog: exported methods", 13},
 	{"internal/features/cluster.sharedLog: fields", 18},
 	{"internal/features/cluster.sharedLog: methods", 25},
-	{"internal/gateway: knot", 10},
 	{"internal/guardrail.channel: fields", 19},
 	{"internal/guardrail.eventEdit: fields", 22},
 	{"internal/guardrail.eventEdit: methods", 27},
