@@ -94,7 +94,7 @@ type App struct {
 	// Timeouts of a model call.
 	Timeouts Timeouts `json:"timeouts,omitzero"`
 
-	// Activity is how long activity rows are kept.
+	// Activity is how long activity rows are kept, and what they leave out.
 	Activity Retention `json:"activity,omitzero"`
 
 	// VNC configures desktops. Default: none.

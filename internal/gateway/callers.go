@@ -12,8 +12,8 @@ import (
 )
 
 // Authenticate finds the caller. The error is the same for every kind of bad key. Its text does not
-// name the other header that may have the key: Claude Code takes a 401 with that name for Anthropic's
-// own, and tells its user to log in there.
+// name the other header that may have the key: Claude Code takes a 401 with that name for
+// Anthropic's own, and tells its user to log in there.
 func (g *Gateway) Authenticate(secret string) (request.Caller, error) {
 	now := g.now()
 	credential, err := g.keyring.Authenticate(secret, now)
@@ -51,8 +51,8 @@ func (c Callers) Authenticate(secret string) (request.Caller, error) {
 	return c.gateway.Authenticate(secret)
 }
 
-// CallerOf returns the caller that has once shown a secret of this SHA-256 (hex), by the tenant and the name
-// of its key, as the key is now: it must still be the one that it was then.
+// CallerOf returns the caller that has once shown a secret of this SHA-256 (hex), by the tenant and
+// the name of its key, as the key is now: it must still be the one that it was then.
 func (c Callers) CallerOf(tenant, key, secretHash string) (request.Caller, error) {
 	g := c.gateway
 	now := g.now()
@@ -87,8 +87,8 @@ func (c Callers) Knows(key string) bool {
 	return ok
 }
 
-// Any reports whether ok holds for the caller that CallerOf returns in a configuration that has started and
-// is not retired.
+// Any reports whether ok holds for the caller that CallerOf returns in a configuration that has
+// started and is not retired.
 func (c Callers) Any(tenant, key, secretHash string, ok func(request.Caller) bool) bool {
 	return c.gateway.state.generations.any(func(g *Gateway) bool {
 		caller, err := Callers{g}.CallerOf(tenant, key, secretHash)

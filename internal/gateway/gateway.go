@@ -68,6 +68,7 @@ type Config struct {
 	BodyMemory   int64    // bytes; see upload.MinMemory
 	AnswerMemory int64    // bytes; see modelcall.MinAnswers
 	Routes       []string // that requests can have, for metrics
+	NoEndUser    bool     // see modelcall.Deps
 	Timeouts     modelcall.Timeouts
 	Logger       *zap.Logger
 	Now          func() time.Time
@@ -121,7 +122,8 @@ func New(c Config) (*Gateway, error) {
 			InFlight: &g.calls, Metrics: c.State.Metrics, Redactor: redactor, Logger: c.Logger,
 			Sampled: sync.OnceValue(func() *zap.Logger { return c.Logger.WithOptions(zap.WrapCore(sample)) }), Now: c.Now,
 		}, Guardrails: c.Guardrails, Concurrency: c.State.Concurrency, Exhausted: c.State.exhausted},
-		Models: &g.models, Providers: c.Providers, Health: c.State.Health, Answers: &c.State.Answers, Timeouts: c.Timeouts, WarnOfDemo: g.warnOfDemo,
+		Models: &g.models, Providers: c.Providers, Health: c.State.Health, Answers: &c.State.Answers,
+		Timeouts: c.Timeouts, NoEndUser: c.NoEndUser, WarnOfDemo: g.warnOfDemo,
 	}
 	if c.RuntimeKeys != nil {
 		c.Limits.Made = func(from string, of keys.Tenants) iter.Seq[policy.Limited] {

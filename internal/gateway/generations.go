@@ -18,7 +18,7 @@ import (
 //
 //	step        made by                  effect
 //	provision   New                      it holds a reference to the State; no file is opened
-//	start       Gateway.Start            the stores are open, it is current, calls are let in
+//	start       Gateway.Start            the stores are open, features work, it is current, calls are let in
 //	activate    Stop of the older one    tokens, sessions and sign-ins end that it does not allow
 //	retire      Gateway.Close            it is not current any more; calls under way go on
 //	release     its last call            the reference goes back; the last one closes the stores

@@ -202,17 +202,6 @@ func (p Place) CatalogName(dialect string) string {
 	}
 }
 
-// googleHost is the host of a location of Vertex AI. "us" and "eu" are multi-regions.
-func googleHost(location string) string {
-	switch location {
-	case "global":
-		return "aiplatform.googleapis.com"
-	case "us", "eu":
-		return "aiplatform." + location + ".rep.googleapis.com"
-	}
-	return location + "-aiplatform.googleapis.com"
-}
-
 // keys returns the dialect by which API keys are sent: all of Bedrock takes them as a bearer token.
 func (a address) keys(d Dialect) Dialect {
 	switch {
@@ -223,8 +212,3 @@ func (a address) keys(d Dialect) Dialect {
 	}
 	return d
 }
-
-// azureKeys sends API keys as all addresses of Azure take them.
-type azureKeys struct{ Dialect }
-
-func (azureKeys) KeyField(key string) (name, value string) { return "Api-Key", key }

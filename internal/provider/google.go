@@ -85,3 +85,14 @@ func (vertexAnthropic) Header() http.Header { return nil }
 func (vertexAnthropic) ModelsQuery() string { return "" }
 
 func (vertexAnthropic) OpenRouterFields() bool { return false }
+
+// googleHost is the host of a location of Vertex AI. "us" and "eu" are multi-regions.
+func googleHost(location string) string {
+	switch location {
+	case "global":
+		return "aiplatform.googleapis.com"
+	case "us", "eu":
+		return "aiplatform." + location + ".rep.googleapis.com"
+	}
+	return location + "-aiplatform.googleapis.com"
+}

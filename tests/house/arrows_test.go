@@ -704,6 +704,7 @@ var arrows = []arrow{
 	{"tests/harness", "tests/process", "free ports"},
 	{"tests/harness", "testscript", "commands that the test binary plays"},
 	{"tests/described", "handlers/openapi", "the description of the API"},
+	{"tests/described", "internal/testkit/jsontest", "JSON that every parser reads alike"},
 	{"tests/described", "internal/testkit/schematest", "JSON that is held against schemas"},
 	{"tests/fakeprovider", "internal/testkit/faults", "the provider in a process of its own"},
 	{"tests/clients", "internal/testkit/faults", "the provider, and what it received"},
