@@ -23,6 +23,7 @@ import (
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/features/agents"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/cluster"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/console"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/mcp"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/recordings"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
@@ -42,5 +43,11 @@ type features struct {
 // list makes the features of a configuration, in the order in which they start.
 func (f features) list(c gateway.Core) []gateway.Feature {
 	tools := mcp.New(c, f.tools)
-	return []gateway.Feature{cluster.Feature(c), recordings.Feature(c, f.recorded), tools.Feature(), agents.Feature(c, tools, f.automation)}
+	return []gateway.Feature{
+		cluster.Feature(c),
+		recordings.Feature(c, f.recorded),
+		tools.Feature(),
+		agents.Feature(c, tools, f.automation),
+		console.Feature(c),
+	}
 }

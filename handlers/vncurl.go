@@ -8,6 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
@@ -54,7 +55,7 @@ func issueAddress(x *Request, service *desktop.Service, workstation string, o de
 	if err != nil {
 		return issued, err
 	}
-	return issued, x.Gateway.RuntimeKeys().StillMayConnect(&x.Req.Caller)
+	return issued, gateway.RuntimeKeysOf(x.Gateway).StillMayConnect(&x.Req.Caller)
 }
 
 // expiresIn reads how long an address waits for its first use.

@@ -18,10 +18,12 @@ func readHealth(active *gateway.Gateway, _ *http.Request) (any, error) {
 // serveDrain shows whether the process exits and which desktops it waits for, and ends them.
 func serveDrain(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodDelete {
-		return method{http.MethodGet, func(active *gateway.Gateway, _ *http.Request) (any, error) { return active.VNC().DrainStatus(), nil }}.ServeHTTP(w, r)
+		return method{http.MethodGet, func(active *gateway.Gateway, _ *http.Request) (any, error) {
+			return gateway.VNCOf(active).DrainStatus(), nil
+		}}.ServeHTTP(w, r)
 	}
 	return method{http.MethodDelete, func(active *gateway.Gateway, _ *http.Request) (any, error) {
-		if !active.VNC().EndDrain() {
+		if !gateway.VNCOf(active).EndDrain() {
 			return nil, apierror.New(apierror.NotFound, "this Caddy does not stop, so there is nothing to end: stop it first")
 		}
 		return nil, nil

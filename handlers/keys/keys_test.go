@@ -56,12 +56,12 @@ func TestAKeyWhoseAnswerIsLostIsDeletedAgain(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "/api/v1/keys", strings.NewReader(`{"name":"lost"}`))
 		r.Header.Set("Authorization", "Bearer "+handlerstest.SecretOf("keys"))
 		handlerstest.Must(t, handlerstest.API(t, g).ServeHTTP(&c.w, c.request(r), new(handlerstest.Next)))
-		made := g.RuntimeKeys().List(t.Context(), keys.EveryTenant(""), runtimekeys.Query{})
+		made := gateway.RuntimeKeysOf(g).List(t.Context(), keys.EveryTenant(""), runtimekeys.Query{})
 		if len(made) != c.kept {
 			t.Errorf("%s: %d keys are left", name, len(made))
 		}
 		for _, key := range made {
-			handlerstest.Must(t, g.RuntimeKeys().Delete(t.Context(), gateway.Manager{Tenants: keys.EveryTenant("")}, key.Hash()))
+			handlerstest.Must(t, gateway.RuntimeKeysOf(g).Delete(t.Context(), gateway.Manager{Tenants: keys.EveryTenant("")}, key.Hash()))
 		}
 	}
 }
@@ -108,14 +108,14 @@ func TestAKeyIsNotChangedIfItsBalancesCannotBeRead(t *testing.T) {
 	}
 	secret := jsontest.String(t, a.Body.String(), "key")
 	of := keys.EveryTenant("")
-	before := g.RuntimeKeys().List(t.Context(), of, runtimekeys.Query{})[0]
+	before := gateway.RuntimeKeysOf(g).List(t.Context(), of, runtimekeys.Query{})[0]
 	path := "/api/v1/keys/" + before.Hash()
 	for _, c := range [][3]string{{"GET", path, ""}, {"PATCH", path, `{"disabled":true}`}, {"POST", path + "/rotate", ""}} {
 		if a := handlerstest.Call(t, g, c[0], c[1], "keys", c[2]); a.Code != 503 {
 			t.Errorf("%s %s: %d %s", c[0], c[1], a.Code, a.Body)
 		}
 	}
-	if after := g.RuntimeKeys().List(t.Context(), of, runtimekeys.Query{})[0]; after != before {
+	if after := gateway.RuntimeKeysOf(g).List(t.Context(), of, runtimekeys.Query{})[0]; after != before {
 		t.Errorf("the key was changed: %+v", after.Record)
 	}
 	if _, err := g.Authenticate(secret); err != nil {
@@ -142,7 +142,7 @@ func TestAListIsOfTheWorkspaceThatWasAskedFor(t *testing.T) {
 // The request of the old secret may still be under way.
 func TestAReplacedSecretOpensNoDesktop(t *testing.T) {
 	g := handlerstest.Start(t, handlerstest.Setup{Made: &runtimekeys.Block{Scopes: keys.WorkstationsConnect, Max: 10, Shared: new(policy.Limits)}})
-	made, by := g.RuntimeKeys(), gateway.Manager{Tenants: keys.EveryTenant("")}
+	made, by := gateway.RuntimeKeysOf(g), gateway.Manager{Tenants: keys.EveryTenant("")}
 	edit := made.Edit("default")
 	if _, err := edit.Member("name", []byte(`"one"`)); err != nil {
 		t.Fatal(err)

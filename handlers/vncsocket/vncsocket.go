@@ -7,6 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsocket"
 )
 
@@ -23,7 +24,7 @@ func serveVNCSocket(x *handlers.Request) error {
 	x.Req.Finish() // the session has a record of its own
 	key := x.Req.Caller.Credential
 	vncsocket.Serve(x.Writer, x.HTTP, vncsocket.Options{
-		Gateway: x.Gateway.VNC(), SignedIn: vncsocket.Key{Tenant: key.Tenant, Hash: key.Hash}, Native: true, Workstation: x.Name,
+		Gateway: gateway.VNCOf(x.Gateway), SignedIn: vncsocket.Key{Tenant: key.Tenant, Hash: key.Hash}, Native: true, Workstation: x.Name,
 		Viewer: caddykit.ClientAddr(x.HTTP), Logger: x.Gateway.Requests().Logger,
 	})
 	return nil

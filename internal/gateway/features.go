@@ -7,7 +7,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
-	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 )
 
@@ -20,6 +19,10 @@ type Feature struct {
 	Start func(ctx context.Context)
 	// Apply makes its settings the valid ones: after Start, and again after a roll-back.
 	Apply func()
+	// Activate runs when the configuration before has stopped: what this one does not allow ends.
+	Activate func()
+	// MayUse reports whether a user whom the feature has signed in may still use a key.
+	MayUse func(user, key string) bool
 	// Status returns the states of its parts, for probes and operators.
 	Status func() []Part
 	// Gauges are shown while its configuration is the current one.
@@ -28,31 +31,23 @@ type Feature struct {
 
 // Core is what the features of a configuration may use of it.
 type Core struct {
+	Ready      func(context.Context) error // see [Gateway.Ready]
+	Callers    Callers
+	Several    bool            // the gateway is one of several
 	Requests   *modelcall.Deps // its stores are there from Start on
 	VNC        VNC
 	Sessions   *vncsession.Deps // what sessions of desktops use
 	Slots      *Slots           // for what outlives the configuration
 	Replaced   <-chan struct{}  // closed when another configuration has replaced this one
 	WarnOfDemo func(what string)
-	Shared     func() Shared // nil without a cluster, and before Start
-	// CallerOf returns the caller that has once shown a secret of this SHA-256 (hex), as its key is now.
-	CallerOf func(tenant, key, secretHash string) (request.Caller, error)
-	// AnyCaller reports whether ok holds for that caller in a configuration that has started and is not
-	// retired.
-	AnyCaller func(tenant, key, secretHash string, ok func(request.Caller) bool) bool
 }
 
 // core returns what the features of g may use.
 func core(g *Gateway) Core {
 	return Core{
-		Requests: &g.requests, VNC: g.VNC(), Slots: &g.state.slots, Replaced: g.generation.retired,
-		WarnOfDemo: g.warnOfDemo, Shared: g.state.stores.inCluster, CallerOf: g.callerOf, Sessions: &g.desktops.sessions,
-		AnyCaller: func(tenant, key, secretHash string, ok func(request.Caller) bool) bool {
-			return g.state.generations.any(func(other *Gateway) bool {
-				caller, err := other.callerOf(tenant, key, secretHash)
-				return err == nil && ok(caller)
-			})
-		},
+		Requests: &g.requests, VNC: VNCOf(g), Slots: &g.state.slots, Replaced: g.generation.retired,
+		WarnOfDemo: g.warnOfDemo, Sessions: &g.desktops.sessions,
+		Ready: g.Ready, Callers: Callers{g}, Several: g.generation.cluster != nil,
 	}
 }
 
@@ -69,7 +64,7 @@ func Offered[T any](g *Gateway) (part T, ok bool) {
 // Parts are what a gateway offers to the modules of its configuration: each asks for what it needs
 // by an interface of its own.
 func Parts(g *Gateway) []any {
-	parts := []any{g, g.VNC(), ForConsole(g)}
+	parts := []any{g, VNCOf(g)}
 	for _, f := range g.features {
 		parts = append(parts, f.Part)
 	}

@@ -96,7 +96,6 @@ type Gateway struct {
 	demo       sync.Map // built-in parts that were warned of
 	conditions conditions
 	scrape     scrape
-	consoles   consoles
 	features   []Feature
 }
 
@@ -112,7 +111,6 @@ func New(c Config) (*Gateway, error) {
 			health: c.State.Health, issued: append(issuedTo(c.Providers), c.Issued...),
 		},
 		desktops: vncParts{workstations: c.Workstations}, conditions: conditions{certificate: c.VNCCertificate, certificates: c.Certificates}, state: c.State, logger: c.Logger, now: c.Now,
-		consoles: consoles{several: c.Cluster != nil},
 	}
 	redactor := redact.New(c.Secrets, func(text string) bool { return IsKey(g, text) })
 	for _, f := range c.SecretFiles {
@@ -148,7 +146,9 @@ func New(c Config) (*Gateway, error) {
 	g.models.notListed.now, g.models.notListed.redact, g.models.notListed.logger = c.Now, redactor.Name, c.Logger
 	g.models.discovery = newDiscovery(c.Discover, c.Catalog, &c.State.discovered, redactor.Text, c.Logger)
 	g.generation = &generation{
-		gateway: g, calls: &g.calls, cluster: c.Cluster, hard: c.Limits.Hard() || c.RuntimeKeys != nil, hash: sync.OnceValue(c.Limits.Hash), bodyMemory: c.BodyMemory, answerMemory: c.AnswerMemory, emitter: c.Emitter, observed: c.Observed, logger: c.Logger,
+		opening: opening{cluster: c.Cluster, hard: c.Limits.Hard() || c.RuntimeKeys != nil, logger: c.Logger},
+		gateway: g, calls: &g.calls, hash: sync.OnceValue(c.Limits.Hash),
+		bodyMemory: c.BodyMemory, answerMemory: c.AnswerMemory, emitter: c.Emitter, observed: c.Observed,
 		workstations: c.Workstations, mayConnect: mayConnectWith(g),
 		ready: make(chan struct{}), retired: make(chan struct{}),
 	}
@@ -255,13 +255,6 @@ func (g *Gateway) warnOfDemo(what string) {
 
 // Models are those of this configuration.
 func (g *Gateway) Models() *Models { return &g.models }
-
-// Budgets returns the part that says what budgets have spent.
-func (g *Gateway) Budgets() Budgets { return Budgets{g} }
-
-// RuntimeKeys returns the part that makes and changes keys at run time. Its stores are there once Ready
-// has returned.
-func (g *Gateway) RuntimeKeys() RuntimeKeys { return RuntimeKeys{g} }
 
 // Requests are the parts that requests use, for [request.Begin]. Its stores are there once Ready has
 // returned.

@@ -47,7 +47,6 @@ func (s *State) gauges() metrics.Gauges {
 		AnswerMemoryLimit: func() float64 { return float64(s.Answers.Limit()) },
 		Sessions:          func() float64 { return float64(s.Workstations.Open()) },
 		HalfOpen:          func() float64 { return float64(s.ConnLimiter.Pending()) },
-		SignedIn:          func() float64 { return float64(s.stores.signedIn().Len()) },
 		CertificateEnds:   s.certificateEnds,
 		Providers:         s.providersUp,
 		Credentials:       func() []metrics.CredentialLeft { return credentialsLeft(s.generations.current()) },

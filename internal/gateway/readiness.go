@@ -68,8 +68,7 @@ func ReadCondition(g *Gateway) Condition {
 	case current == nil:
 		return Condition{State: StateStarting}
 	}
-	served := current.gateway
-	c := Condition{State: StateReady, Parts: served.conditions.parts(served)}
+	c := Condition{State: StateReady, Parts: partsOf(current.gateway)}
 	for i := range c.Parts {
 		if c.Parts[i].State == PartUnavailable {
 			c.State = StateUnavailable
@@ -78,8 +77,9 @@ func ReadCondition(g *Gateway) Condition {
 	return c
 }
 
-// parts returns the states of the parts of g. The caller must not change them.
-func (c *conditions) parts(g *Gateway) []Part {
+// partsOf returns the states of the parts of g. The caller must not change them.
+func partsOf(g *Gateway) []Part {
+	c := &g.conditions
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := g.now(); c.last == nil || now.Sub(c.at) >= conditionAge {

@@ -14,16 +14,14 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
-	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 )
 
 // Stores keep what a gateway knows. They are the same for all configurations of a process.
 type Stores struct {
-	Log      activity.Log
-	Owners   *owners.Owners
-	Rates    limits.Rates
-	Ledger   limits.Ledger
-	SignedIn websession.Store // to the console
+	Log    activity.Log
+	Owners *owners.Owners
+	Rates  limits.Rates
+	Ledger limits.Ledger
 }
 
 // Cluster is what several gateways share. The first configuration of a process opens it.

@@ -20,7 +20,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
-	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 )
 
 // State is all that outlives a configuration. A process has one for each data directory, which its
@@ -55,7 +54,7 @@ func NewState(dir string, now func() time.Time) *State {
 	}
 	s.stores.local = Local{
 		Workstations: s.Workstations, Limiter: s.Concurrency, Viewers: s.ConnLimiter, Keys: s.runtimeKeys, KeyChanged: s.keyChanged,
-		LimitsHash: s.limitsHash, Slots: &s.slots, Stores: Stores{SignedIn: websession.NewMemory(now)},
+		LimitsHash: s.limitsHash, Slots: &s.slots,
 	}
 	s.exhausted = policy.NewExhaustedBudgets(s.Emit)
 	s.Health = failover.NewHealth(now, rand.Float64, s.healthChanged)
@@ -83,7 +82,7 @@ func (s *State) provision(gen *generation, reacquire func() bool, release func()
 func (s *State) open(ctx context.Context, gen *generation, now func() time.Time) (Stores, error) {
 	s.generations.steps.Lock()
 	defer s.generations.steps.Unlock()
-	return s.stores.open(ctx, gen, now)
+	return s.stores.open(ctx, gen.opening, now)
 }
 
 // start makes gen the current generation.
@@ -115,7 +114,11 @@ func (s *State) stop(gen *generation) {
 	case current == nil: // gen has not started
 	case current != gen:
 		desktop.Commit(s.Workstations, current.workstations, current.mayConnect)
-		s.stores.signedIn().Retain(ForConsole(current.gateway).keeps())
+		for _, f := range current.gateway.features {
+			if f.Activate != nil {
+				f.Activate()
+			}
+		}
 	case s.generations.several(): // a roll-back: nothing was activated
 	case exit != nil && exit.limit > 0: // until its end
 	case exit != nil:

@@ -17,7 +17,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
-	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 )
 
 // stores is the database of a data directory. The first generation opens it, and later ones use the
@@ -30,9 +29,7 @@ type stores struct {
 	once      sync.Once                   // for closed
 	opened    atomic.Pointer[store.Store] // the same as store, for scrapes: mu is held while the database is opened or closed
 
-	signedInNow atomic.Pointer[websession.Store] // the same as in tables, for scrapes
-
-	local Local // what the gateway has by itself; without a cluster only its keys and sign-ins are used
+	local Local // what the gateway has by itself; without a cluster only its keys are used
 
 	mu      sync.Mutex   // guards the following
 	store   *store.Store // nil before open
@@ -50,15 +47,23 @@ func OpenStopped(dir string, logger *zap.Logger) (*store.Store, error) {
 	return store.Open(dir, store.Options{Schemas: localSchemas, Logger: logger})
 }
 
-// open opens the database unless it is open, and what gen's cluster shares. Retain changes later how
+// opening is what the stores are opened for.
+type opening struct {
+	cluster Cluster // nil: this gateway is the only one
+	hard    bool    // a budget is hard, or one made at run time may be
+	keep    activity.Retention
+	logger  *zap.Logger
+}
+
+// open opens the database unless it is open, and what the cluster shares. Retain changes later how
 // long rows are kept.
-func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time) (Stores, error) {
+func (s *stores) open(ctx context.Context, o opening, now func() time.Time) (Stores, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.store != nil {
 		return s.tables, nil
 	}
-	logger, pruner := gen.logger, activity.NewPruner(now, gen.keep, gen.logger)
+	logger, pruner := o.logger, activity.NewPruner(now, o.keep, o.logger)
 	opened, err := store.Open(s.dir, store.Options{
 		Schemas:   localSchemas,
 		Prune:     []store.PruneFunc{pruner.Prune, sqliteowners.Prune(now), sqlite.PruneLedger(now), sqlite.PruneRates(now)},
@@ -77,22 +82,21 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	if err != nil {
 		return Stores{}, errors.Join(fmt.Errorf("ledger: %w", opened.Explain(err)), opened.Close())
 	}
-	s.tables = Stores{Log: activity.New(opened), Owners: owners.New(sqliteowners.New(opened), now), Rates: rates, Ledger: ledger, SignedIn: s.local.Stores.SignedIn}
-	if gen.cluster != nil {
+	s.tables = Stores{Log: activity.New(opened), Owners: owners.New(sqliteowners.New(opened), now), Rates: rates, Ledger: ledger}
+	if o.cluster != nil {
 		local := s.local
-		local.Dir, local.Store, local.Keep, local.Hard, local.Stores = s.dir, opened, gen.keep, gen.hard, s.tables
+		local.Dir, local.Store, local.Keep, local.Hard, local.Stores = s.dir, opened, o.keep, o.hard, s.tables
 		local.Logger, local.Now = logger, now
 		var shared Shared
-		if shared, s.tables, err = gen.cluster.Open(ctx, local); err != nil {
+		if shared, s.tables, err = o.cluster.Open(ctx, local); err != nil {
 			return Stores{}, errors.Join(err, opened.Close())
 		}
 		s.shared.Store(&shared)
 	} else if err := s.local.Keys.Open(ctx, runtimekeys.NewTable(opened)); err != nil {
 		return Stores{}, errors.Join(opened.Explain(err), opened.Close())
 	}
-	s.store, s.pruner, s.cluster = opened, pruner, gen.cluster
+	s.store, s.pruner, s.cluster = opened, pruner, o.cluster
 	s.opened.Store(opened)
-	s.signedInNow.Store(&s.tables.SignedIn)
 	RecordCrashes(s.tables.Log, logger, crashed)
 	return s.tables, nil
 }
@@ -105,14 +109,6 @@ func (s *stores) retain(keep activity.Retention) {
 	if shared := s.inCluster(); shared != nil {
 		shared.Retain(keep)
 	}
-}
-
-// signedIn returns those who are signed in to the console.
-func (s *stores) signedIn() websession.Store {
-	if now := s.signedInNow.Load(); now != nil {
-		return *now
-	}
-	return s.local.Stores.SignedIn
 }
 
 // inCluster returns the cluster that is open, nil without one.

@@ -18,7 +18,7 @@ func newStores(dir string) *stores {
 
 func (s *stores) mustOpen(t *testing.T) Stores {
 	t.Helper()
-	opened, err := s.open(t.Context(), &generation{logger: zap.NewNop()}, time.Now)
+	opened, err := s.open(t.Context(), opening{logger: zap.NewNop()}, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestStoresThatAnotherProcessHasCanBeOpenedLater(t *testing.T) {
 	dir := t.TempDir()
 	other, s := newStores(dir), newStores(dir)
 	other.mustOpen(t)
-	if _, err := s.open(t.Context(), &generation{logger: zap.NewNop()}, time.Now); err == nil {
+	if _, err := s.open(t.Context(), opening{logger: zap.NewNop()}, time.Now); err == nil {
 		t.Fatal("a directory was opened twice")
 	}
 	other.mustClose(t)

@@ -17,16 +17,16 @@ import (
 // VNC is the part of a gateway that serves desktops.
 type VNC struct{ gateway *Gateway }
 
-// VNC returns the part that serves desktops. Its stores are there once Ready has returned.
-func (g *Gateway) VNC() VNC { return VNC{g} }
+// VNCOf returns the part of g that serves desktops. Its stores are there once Ready has returned.
+func VNCOf(g *Gateway) VNC { return VNC{g} }
 
 // Current implements [vncrelay.Server].
 func (v VNC) Current(ctx context.Context) vncrelay.Gateway {
 	if v.gateway.Ready(ctx) != nil {
 		return nil
 	}
-	if current := v.gateway.Current(); current != nil && current.VNC().Workstations() != nil {
-		return current.VNC()
+	if current := v.gateway.Current(); current != nil && VNCOf(current).Workstations() != nil {
+		return VNCOf(current)
 	}
 	return nil
 }

@@ -19,7 +19,6 @@ type Gauges struct {
 	StoreUp           func() float64    // 1 if the store can be written
 	Sessions          func() float64    // open VNC sessions
 	HalfOpen          func() float64    // VNC connections in their handshake
-	SignedIn          func() float64    // sessions of the console
 	CertificateEnds   func() time.Time  // of VNC viewers; the zero time for none
 	Providers         func() []ProviderUp
 	Credentials       func() []CredentialLeft
@@ -71,7 +70,6 @@ func (g *Gauges) collectors() []prometheus.Collector {
 		{"store_up", "1 if the database can be written, 0 while commits fail or do not end.", g.StoreUp},
 		{"vnc_sessions_open", "VNC sessions that are open.", g.Sessions},
 		{"vnc_connections_half_open", "VNC connections whose handshake is under way.", g.HalfOpen},
-		{"console_sessions", "Browsers that are signed in to the console; of all gateways in a cluster.", g.SignedIn},
 	} {
 		all = append(all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: one.name, Help: one.help}, one.value))
 	}

@@ -18,7 +18,7 @@ func newMetrics() *metrics.Metrics {
 	return metrics.New(metrics.Gauges{
 		Build:        map[string]string{"version": "v1.2.3", "commit": "c0ffee"},
 		ActivityLost: func() float64 { return 3 }, InFlight: func() float64 { return 2 },
-		Sessions: func() float64 { return 4 }, HalfOpen: func() float64 { return 5 }, SignedIn: func() float64 { return 13 },
+		Sessions: func() float64 { return 4 }, HalfOpen: func() float64 { return 5 },
 		BodyMemory: func() float64 { return 6 }, BodyMemoryLimit: func() float64 { return 7 }, StoreQueue: func() float64 { return 8 },
 		StoreUp: func() float64 { return 1 }, AnswerMemory: func() float64 { return 10 }, AnswerMemoryLimit: func() float64 { return 11 },
 		CertificateEnds: func() time.Time { return time.Unix(12, 0) },
@@ -111,7 +111,6 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 		"body_memory_bytes{} 6",
 		"body_memory_limit_bytes{} 7",
 		"budget_spent_ratio{budget=10usd/day,scope=key:dev} 0.5",
-		"console_sessions{} 13",
 		"console_sign_ins_total{result=invalid_key} 0",
 		"console_sign_ins_total{result=ok} 0",
 		"console_sign_ins_total{result=unavailable} 0",

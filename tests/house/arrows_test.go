@@ -3,6 +3,10 @@ package house
 // arrows are all imports between packages of ours, and of the frameworks in foreign, outside tests:
 // from, to and why. An import that is not here fails, and so does a row without an import.
 var arrows = []arrow{
+	{"internal/features/console", "internal/apierror", "a key that is not valid"},
+	{"internal/features/console", "internal/gateway", "a feature of it"},
+	{"internal/features/console", "internal/metrics", "sign-ins are counted"},
+	{"internal/features/console", "internal/websession", "who has signed in"},
 	{"internal/features/cluster", "internal/activity", "the records of all gateways"},
 	{"internal/features/cluster", "internal/apierror", "its refusal"},
 	{"internal/features/cluster", "internal/cluster", "the node"},
@@ -21,6 +25,7 @@ var arrows = []arrow{
 	{"internal/features/cluster", "internal/runtimekeys", "keys that gateways share"},
 	{"internal/features/cluster", "internal/valkey", "the engine"},
 	{"internal/features/cluster", "internal/websession", "who has signed in, at any gateway"},
+	{"internal/features/cluster", "internal/features/console", "where sign-ins are kept"},
 	{"internal/features/recordings", "internal/apierror", "its refusal"},
 	{"internal/features/recordings", "internal/gateway", "a feature of it"},
 	{"internal/features/recordings", "internal/keys", "what a viewer may see"},
@@ -218,6 +223,7 @@ var arrows = []arrow{
 	{"handlers/vncsocket", "internal/caddykit", "the client's address"},
 	{"handlers/vncsocket", "internal/keys", "scopes"},
 	{"handlers/vncsocket", "internal/vncsocket", "native viewers behind a WebSocket"},
+	{"handlers/vncsocket", "internal/gateway", "the desktops of a gateway"},
 
 	{"internal/caddykit", "caddy", "the one package that knows Caddy"},
 
@@ -610,7 +616,6 @@ var arrows = []arrow{
 	{"internal/console", "internal/activity", "a row, its fields, what an answer lacks"},
 	{"internal/console", "internal/request", "the caller that has signed in"},
 	{"internal/console", "internal/websession", "who has signed in"},
-	{"internal/gateway", "internal/websession", "who has signed in outlives a configuration"},
 	{"internal/websession", "internal/cluster", "scripts, events, the beat of a node"},
 	{"internal/websession", "internal/valkey", "answers of the engine"},
 	{"caddymodule", "handlers/console", "one import brings the console with it"},
@@ -678,6 +683,7 @@ var arrows = []arrow{
 	{"caddymodule", "internal/features/mcp", "makes the feature"},
 	{"caddymodule", "internal/features/recordings", "makes the feature"},
 	{"caddymodule", "internal/features/cluster", "makes the feature"},
+	{"caddymodule", "internal/features/console", "makes the feature"},
 	{"internal/recording", "internal/rfb", "the ServerInit in the header"},
 	{"internal/recording", "internal/apierror", "a recording that is not there, or is being written"},
 	{"internal/vncsession", "internal/recording", "one recording a session"},

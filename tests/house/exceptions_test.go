@@ -21,7 +21,6 @@ var exceptions = []row{
 	{"internal/failover.target: fields", 21},
 	{"internal/features/cluster.sharedLog: exported methods", 13},
 	{"internal/features/cluster.sharedLog: fields", 18},
-	{"internal/gateway: knot", 10},
 	{"internal/guardrail.channel: fields", 19},
 	{"internal/guardrail.eventEdit: fields", 22},
 	{"internal/guardrail.eventEdit: methods", 27},

@@ -46,7 +46,7 @@ var features = []feature{
 			"internal/features/cluster", "internal/limits/valkey", "internal/owners/postgres", "internal/postgres", "internal/valkey"},
 		uses: []string{"console", "run-time keys"}},
 	{name: "console", what: "pages for people", lines: 10_500, entry: "handlers/console",
-		folders: []string{"handlers/console", "internal/chart", "internal/console", "internal/websession"}},
+		folders: []string{"handlers/console", "internal/chart", "internal/console", "internal/features/console", "internal/websession"}},
 	{name: "operators", what: "commands and the admin API: check, why, init, tables", lines: 6_100, entry: "caddymodule/cli",
 		folders: []string{"caddymodule/admin", "caddymodule/check", "caddymodule/cli", "caddymodule/migrate", "caddymodule/offline",
 			"caddymodule/setup", "caddymodule/why", "internal/terminal"},
@@ -61,7 +61,7 @@ var features = []feature{
 // coreLines bounds the product code that is in no feature, and allLines the whole product.
 const (
 	coreLines = 75_300
-	allLines  = 148_600
+	allLines  = 148_700
 )
 
 // closures bound what a reader of a package has to have with it: our packages that it reaches by
@@ -71,7 +71,7 @@ var closures = []closure{
 	{"internal/vncrelay", 18, 32_300, "viewers of all kinds, without Caddy"},
 	{"internal/modelcall", 54, 70_400, "a chat, without the endpoints"},
 	{"internal/toolcall", 31, 39_000, "a call of a tool, without the endpoints"},
-	{"handlers", 79, 107_200, "all endpoints"},
+	{"handlers", 76, 104_700, "all endpoints"},
 	{"handlers/console", 86, 117_900, "the console"},
 	{"internal/desktop", 5, 12_000, "workstations, tokens and sessions"},
 	{"internal/recording", 8, 15_900, "recordings"},
@@ -113,7 +113,6 @@ var crossings = [][2]string{
 	{"internal/gateway", "internal/cloudauth"},
 	{"internal/gateway", "internal/postgres"},
 	{"internal/gateway", "internal/runtimekeys"},
-	{"internal/gateway", "internal/websession"},
 	{"internal/modelcall", "internal/guardrail"},
 	{"internal/modelcall", "internal/sound"},
 	{"internal/modelcall", "internal/translate"},

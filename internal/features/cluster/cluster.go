@@ -15,6 +15,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	workstationrecords "github.com/gatehouse-proxy/gatehouse/internal/desktop/postgres"
 	desktops "github.com/gatehouse-proxy/gatehouse/internal/desktop/valkey"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/console"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	valkeylimits "github.com/gatehouse-proxy/gatehouse/internal/limits/valkey"
@@ -51,6 +52,7 @@ type shared struct {
 	ledger   *valkeylimits.Ledger
 	rates    *valkeylimits.Rates
 	log      sharedLog
+	signedIn *websession.Shared
 	others   *presence
 
 	logger *zap.Logger
@@ -88,6 +90,7 @@ func (c *Config) Open(ctx context.Context, local gateway.Local) (gateway.Shared,
 		return nil, gateway.Stores{}, fmt.Errorf("cluster %s: %w", c.Name, err)
 	}
 	keptIn(local.Slots).shared.Store(s)
+	console.SignedIn(local.Slots, local.Now).Share(s.signedIn)
 	return s, stores, nil
 }
 
@@ -117,7 +120,7 @@ func openShared(ctx context.Context, config *Config, c gateway.Local) (*shared, 
 	})
 	s.log = newSharedLog(s.node, config.Node, db, s.writer, c.Keep, c.Logger)
 	opened := c.Stores
-	opened.SignedIn = websession.NewShared(s.node, c.Now)
+	s.signedIn = websession.NewShared(s.node, c.Now)
 	s.writer.Add(valkeylimits.BookTable(config.Node))
 	s.ledger = valkeylimits.NewLedger(valkeylimits.LedgerConfig{
 		Node: s.node, Writer: s.writer, DB: db, Logger: c.Logger,

@@ -37,7 +37,7 @@ func New(c gateway.Core, servers *toolserver.Servers) *Servers {
 	calls.Heartbeat = c.Requests.Timeouts.Heartbeat
 	calls.Replaced, calls.WarnOfDemo = c.Replaced, c.WarnOfDemo
 	calls.Holds = func(caller *request.Caller, server string) bool {
-		now, err := c.CallerOf(caller.Tenant, caller.Name, caller.SecretHash())
+		now, err := c.Callers.CallerOf(caller.Tenant, caller.Name, caller.SecretHash())
 		return err == nil && now.Has(keys.MCPCall) && now.AllowsServer(server)
 	}
 	return s

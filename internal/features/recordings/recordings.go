@@ -15,13 +15,13 @@ import (
 
 // Recordings are those of a configuration.
 type Recordings struct {
-	store     *recording.Store // nil: no session is recorded
-	anyCaller func(tenant, key, secretHash string, ok func(request.Caller) bool) bool
+	store   *recording.Store // nil: no session is recorded
+	callers gateway.Callers
 }
 
 // Feature lets sessions be recorded as the settings say; nil: none is.
 func Feature(c gateway.Core, settings *recording.Settings) gateway.Feature {
-	r := &Recordings{anyCaller: c.AnyCaller}
+	r := &Recordings{callers: c.Callers}
 	if settings == nil {
 		return gateway.Feature{Part: r}
 	}
@@ -44,7 +44,7 @@ func (r *Recordings) Viewer(q *request.Request) replay.Viewer {
 	by := &q.Caller
 	hash := by.SecretHash()
 	return replay.Viewer{Tenant: by.Tenant, Key: by.Name, Sees: func(tenant string) bool {
-		return r.anyCaller(by.Tenant, by.Name, hash, func(now request.Caller) bool {
+		return r.callers.Any(by.Tenant, by.Name, hash, func(now request.Caller) bool {
 			return now.Has(keys.RecordingsRead) && now.Tenants("").Has(tenant)
 		})
 	}}

@@ -194,7 +194,7 @@ func Open(t testing.TB, g *gateway.Gateway, issued *Answer) string {
 	viewer := netip.MustParseAddrPort("192.0.2.1:40000")
 	url, _ := issued.At(t, "vnc_url").(string)
 	token, _, _ := strings.Cut(url, ".")
-	pass, err := g.VNC().Workstations().Find(token, viewer.Addr())
+	pass, err := gateway.VNCOf(g).Workstations().Find(token, viewer.Addr())
 	Must(t, err)
 	session, err := pass.Join(viewer, "x509none")
 	Must(t, err)
