@@ -14,8 +14,8 @@
 # make pictures  the pictures of the documentation, from the console with a week of made-up calls
 # make bench  load tests, compared with a plain proxy and the provider itself; with PEERS=1, with
 #             other gateways instead, which it installs
-# make scale  the tables of docs/scale.md: what one gateway, three and fifty carry; eight minutes on a
-#               machine that does nothing else
+# make scale  the tables of docs/scale.md: what a call costs at each part, and what a core carries; eight
+#               minutes on a machine that does nothing else
 # make halfsent   2,000 uploads that stop half-way: memory, and the calls of others
 # make soak   all endings of calls and desktops at once, with reloads and a database that fails, for
 #             SOAKTIME

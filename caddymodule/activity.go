@@ -10,7 +10,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 )
 
-// Retention is how long activity rows, and their sums, are kept; 0 takes the default.
+// Retention is how long activity rows, and their sums, are kept, and what rows leave out; 0 takes
+// the default.
 type Retention struct {
 	// Age is how long a row is kept. Default: 30d.
 	Age caddy.Duration `json:"age,omitempty"`
@@ -19,6 +20,8 @@ type Retention struct {
 	// Series is how long the hourly and daily sums of the rows are kept, at least as long as the
 	// rows. Default: 400d, or Age if that is more.
 	Series caddy.Duration `json:"series,omitempty"`
+	// NoEndUser keeps out of rows what callers say of their end users and apps.
+	NoEndUser bool `json:"no_end_user,omitempty"`
 }
 
 // build checks the retention.

@@ -56,6 +56,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //			keep DURATION
 //			keep_series DURATION
 //			max_size SIZE
+//			no_end_user
 //		}
 //		vnc { … }
 //		cluster NAME { … }
@@ -100,6 +101,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			"keep":        caddykit.Value(&a.Activity.Age, caddykit.ParseDuration),
 			"keep_series": caddykit.Value(&a.Activity.Series, caddykit.ParseDuration),
 			"max_size":    caddykit.Value(&a.Activity.Size, parseSize),
+			"no_end_user": caddykit.Flag(&a.Activity.NoEndUser),
 		}),
 		"vnc":     single(&a.VNC, (*VNC).read),
 		"cluster": readCluster(&a.Cluster),

@@ -8,7 +8,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
@@ -51,7 +50,7 @@ func serveVNCURL(x *Request) error {
 // issueAddress issues an address to the caller's key.
 func issueAddress(x *Request, service *desktop.Service, workstation string, o desktop.Options) (desktop.Issued, error) {
 	o.Client, _ = netip.ParseAddr(caddykit.Client(x.HTTP)) // invalid: it is not known
-	issued, err := service.Issue(gateway.IssuerOf(x.Req), workstation, o)
+	issued, err := service.Issue(Issuer(x), workstation, o)
 	if err != nil {
 		return issued, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
@@ -237,6 +238,9 @@ func endSession(x *Request) error {
 	}
 	return x.NoContent()
 }
+
+// Issuer returns who asks for a desktop.
+func Issuer(x *Request) desktop.Issuer { return gateway.IssuerOf(x.Req) }
 
 // Workstations returns the service, if it can serve now, and notes the workstation in the record.
 func (x *Request) Workstations() (*desktop.Service, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/cobra"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
@@ -92,7 +92,7 @@ func setParam(q url.Values, name, value string) {
 func newActivityCommand() *cobra.Command {
 	o := new(operator)
 	var f activityFlags
-	var workstation, family, requestID, trace string
+	var workstation, family, requestID, trace, endUser, app string
 	var status, limit int
 	var slower time.Duration
 	cmd := &cobra.Command{
@@ -111,6 +111,8 @@ func newActivityCommand() *cobra.Command {
 			setParam(q, "family", family)
 			setParam(q, "request_id", requestID)
 			setParam(q, "trace_id", trace)
+			setParam(q, "end_user", endUser)
+			setParam(q, "app", app)
 			if status != 0 {
 				q.Set("status", strconv.Itoa(status))
 			}
@@ -129,6 +131,8 @@ func newActivityCommand() *cobra.Command {
 	cmd.Flags().StringVar(&family, "family", "", "only of this API: openai, openrouter, anthropic, google, mcp (tools) or vnc (desktops)")
 	cmd.Flags().StringVar(&requestID, "request-id", "", "only this call")
 	cmd.Flags().StringVar(&trace, "trace", "", "only of this trace: 32 hexadecimal digits")
+	cmd.Flags().StringVar(&endUser, "end-user", "", "only calls for this end user, as callers say")
+	cmd.Flags().StringVar(&app, "app", "", "only calls by this app, as callers say")
 	cmd.Flags().IntVar(&status, "status", 0, "only calls with this HTTP status")
 	cmd.Flags().DurationVar(&slower, "slower", 0, "only calls that took at least this long, such as 10s")
 	cmd.Flags().IntVar(&limit, "limit", defaultRows, "how many; CSV has all unless this is given")
@@ -143,7 +147,7 @@ func showRows(o *operator, path string, q url.Values, f *activityFlags, table fu
 	}
 	defer resp.Body.Close()
 	answer := io.LimitReader(resp.Body, maxAdminAnswer)
-	if missing := activity.Missing(resp.Header.Get(activity.UntilHeader), time.Now()); missing != "" {
+	if missing := report.Missing(resp.Header, time.Now()); missing != "" {
 		to := o.out
 		if f.asCSV || f.asJSON {
 			to = o.notes

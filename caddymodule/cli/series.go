@@ -45,7 +45,7 @@ func newSeriesCommand() *cobra.Command {
 	}
 	o.addFlags(cmd)
 	f.add(cmd)
-	cmd.Flags().StringVar(&by, "by", "model", "model, key, tenant, provider or code")
+	cmd.Flags().StringVar(&by, "by", "model", "model, key, tenant, provider, code, end_user or app")
 	cmd.Flags().StringVar(&step, "step", "day", "minute (at most six hours), hour or day")
 	cmd.Flags().IntVar(&top, "top", 10, "how many series; the others are added up")
 	cmd.Flags().StringVar(&chart, "chart", "", "what is shown of each point in time: cost, requests, errors, tokens or p95 (default: cost, or requests if nothing has a cost)")

@@ -30,8 +30,8 @@ func (l *PostgresLog) PassTime(d time.Duration) {
 	l.partitions.guard.began = l.partitions.guard.began.Add(-d)
 }
 
-// SetMaxMinuteRows lets a test reach the bound of series by the minute with few rows.
-func (l *SQLiteLog) SetMaxMinuteRows(n int) { l.maxMinuteRows = n }
+// SetMaxSeriesRows lets a test reach the bounds of series that read records with few rows.
+func (l *SQLiteLog) SetMaxSeriesRows(n int) { l.maxSeries = seriesRows{n, n} }
 
-// SetMaxMinuteRows is that of SQLiteLog.
-func (l *PostgresLog) SetMaxMinuteRows(n int) { l.maxMinuteRows = n }
+// SetMaxSeriesRows is that of SQLiteLog.
+func (l *PostgresLog) SetMaxSeriesRows(n int) { l.maxSeries = seriesRows{n, n} }

@@ -100,6 +100,8 @@ var Fields = []Field{
 	{Name: "typed", Of: func(r *Record) any { return &r.Typed }, Form: OrNone, Fact: "Characters typed", Why: "Characters"},
 	{Name: "recording", Of: func(r *Record) any { return &r.Recording }, Form: OrNone, Fact: "Recording", Why: "Recording"},
 	{Name: "skipped", Of: func(r *Record) any { return &r.Skipped }, Form: OrNone},
+	{Name: "end_user", Of: func(r *Record) any { return &r.EndUser }, Form: OrNone, Why: "End user"},
+	{Name: "app", Of: func(r *Record) any { return &r.App }, Form: OrNone, Why: "App"},
 }
 
 func unitField(u units.Unit, fact string) Field {

@@ -36,6 +36,8 @@ type Filter struct {
 	Family string
 	// TraceID selects the calls of a run: 32 hexadecimal digits.
 	TraceID string
+	// EndUser and App are what callers say of themselves.
+	EndUser, App string
 	// MinLatency is the least Latency.
 	MinLatency time.Duration
 	// Limit is 1 to MaxLimit; 0 means DefaultLimit.
@@ -59,6 +61,8 @@ var textFilters = []struct {
 	{"workstation", func(f *Filter) *string { return &f.Workstation }, func(r *Record) string { return r.Workstation }},
 	{"family", func(f *Filter) *string { return &f.Family }, func(r *Record) string { return r.Family }},
 	{"trace_id", func(f *Filter) *string { return &f.TraceID }, func(r *Record) string { return r.TraceID }},
+	{"end_user", func(f *Filter) *string { return &f.EndUser }, func(r *Record) string { return r.EndUser }},
+	{"app", func(f *Filter) *string { return &f.App }, func(r *Record) string { return r.App }},
 }
 
 // codeFilter is the filter that takes AnyCode and UpstreamFailures.

@@ -44,6 +44,9 @@ type Record struct {
 	KeyHash string
 	// User is who used the key, if a single sign-on has said so.
 	User string
+	// EndUser and App are for whom and by which program the call was made, as the caller says:
+	// nobody has checked them.
+	EndUser, App string
 	// Family is "openai", "openrouter", "anthropic", "google", "mcp" or "vnc"; Route is such as
 	// "POST /v1/chat/completions". Both are "unknown" for a call that a crash ended.
 	Family, Route string

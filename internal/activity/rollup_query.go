@@ -13,8 +13,8 @@ type sumReader struct {
 	maxDays int // the constant of this name; less in a test
 	maxRows int // maxNamedRows; less in a test
 	recent  *recentSeries
-	// maxMinuteRows is the constant of this name; less in a test.
-	maxMinuteRows int
+
+	maxSeries seriesRows
 }
 
 // readLog is the records that sums are made of.
@@ -26,7 +26,7 @@ type readLog interface {
 }
 
 func newSumReader(log readLog) sumReader {
-	return sumReader{log, maxDays, maxNamedRows, &recentSeries{}, maxMinuteRows}
+	return sumReader{log, maxDays, maxNamedRows, &recentSeries{}, seriesRows{maxMinuteRows, maxRecordRows}}
 }
 
 // snapshot is the roll-up and the records as of one commit.

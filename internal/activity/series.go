@@ -109,10 +109,10 @@ func (u sumReader) Series(ctx context.Context, q SeriesQuery) (Series, error) {
 	}
 	var s Series
 	err := u.log.snapshot(ctx, func(ctx context.Context, at snapshot) (err error) {
-		if q.Step == int64(time.Minute) {
-			s, err = u.minuteSeries(ctx, at, &q)
-		} else {
+		if q.rolledUp() {
 			s, err = u.rolledUp(ctx, at, &q)
+		} else {
+			s, err = u.recordSeries(ctx, at, &q)
 		}
 		s.Query = q
 		return err
@@ -134,41 +134,50 @@ func (u sumReader) rolledUp(ctx context.Context, at snapshot, q *SeriesQuery) (S
 	return s, err
 }
 
-// topNames returns the names of the series with the greatest cost, and how many there are besides.
+// topNames returns the names of the series with the greatest cost, by the roll-up, and how many
+// there are besides.
 func topNames(ctx context.Context, at snapshot, q *SeriesQuery) (top []string, others int, err error) {
-	type total struct {
-		name string
-		sums Sums
-	}
-	totals := map[string]*total{}
+	all := totals{}
 	rows := q.rows()
 	for _, part := range spans(q.From, q.To) {
 		err = at.sums(ctx, &rows, part, func(r *rollupSums) (*histograms, error) {
-			t := totals[string(r.names[0])]
-			if t == nil {
-				t = &total{name: string(r.names[0])}
-				totals[t.name] = t
-			}
-			t.sums.add(&r.sums)
+			all.of(r.names[0]).add(&r.sums)
 			return nil, nil
 		})
 		if err != nil {
 			return nil, 0, err
 		}
 	}
-	all := make([]*total, 0, len(totals))
-	for _, t := range totals {
-		if t.sums.Requests > 0 {
-			all = append(all, t)
+	top, others = all.top(q.Top)
+	return top, others, nil
+}
+
+// totals are the sums of a whole time, by name.
+type totals map[string]*Sums
+
+func (t totals) of(name []byte) *Sums {
+	s := t[string(name)]
+	if s == nil {
+		s = new(Sums)
+		t[string(name)] = s
+	}
+	return s
+}
+
+// top returns the names with the greatest cost, and how many there are besides.
+func (t totals) top(most int) (top []string, others int) {
+	for name, sums := range t {
+		if sums.Requests > 0 {
+			top = append(top, name)
 		}
 	}
-	slices.SortFunc(all, func(a, b *total) int {
-		return cmp.Or(cmp.Compare(b.sums.CostNano, a.sums.CostNano), cmp.Compare(b.sums.Requests, a.sums.Requests), cmp.Compare(a.name, b.name))
+	slices.SortFunc(top, func(a, b string) int {
+		x, y := t[a], t[b]
+		return cmp.Or(cmp.Compare(y.CostNano, x.CostNano), cmp.Compare(y.Requests, x.Requests), cmp.Compare(a, b))
 	})
-	for _, t := range all[:min(len(all), q.Top)] {
-		top = append(top, t.name)
-	}
-	return top, len(all) - len(top), nil
+	all := len(top)
+	top = top[:min(all, most)]
+	return top, all - len(top)
 }
 
 // seriesBuilder makes the points of the series, and of all others together. Rows come in the order of

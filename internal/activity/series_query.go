@@ -20,21 +20,46 @@ const (
 	defaultMinutes, defaultHours, defaultDays = 60, 24, 30
 )
 
-// seriesFields are the fields by which there are series: columns of the roll-up.
-var seriesFields = []string{"model", "key", "tenant", "provider", "code"}
+// seriesFields are the fields by which there are series. Those of the roll-up are its columns, and
+// others are read from the records.
+var seriesFields = []struct {
+	name     string
+	rolledUp bool
+	of       func(r *Record, tenant []byte) string
+}{
+	{"model", true, func(r *Record, _ []byte) string { return r.summedModel() }},
+	{"key", true, func(r *Record, _ []byte) string { return r.Key }},
+	{"tenant", true, func(_ *Record, tenant []byte) string { return string(tenant) }},
+	{"provider", true, func(r *Record, _ []byte) string { return r.Provider }},
+	{"code", true, func(r *Record, _ []byte) string { return r.Code }},
+	{"end_user", false, func(r *Record, _ []byte) string { return r.EndUser }},
+	{"app", false, func(r *Record, _ []byte) string { return r.App }},
+}
+
+// field returns the place of By in seriesFields, -1 for none.
+func (q *SeriesQuery) field() int {
+	for i := range seriesFields {
+		if seriesFields[i].name == q.By {
+			return i
+		}
+	}
+	return -1
+}
 
 // SeriesQuery says which series are asked for. Zero fields do not restrict, except that Tenant or
 // AllTenants is required.
 type SeriesQuery struct {
 	Tenant     string
 	AllTenants bool
-	// By is model, key, tenant, provider or code. Default: model.
+	// By is model, key, tenant, provider, code, end_user or app. Default: model. The last two, and
+	// what they select, are read from the records: see maxRecordRows.
 	By string
 	// Step is the length of a point in nanoseconds: a minute, an hour or a day. Default: a day.
 	Step int64
 	// From is the first instant, To the first one after the last. They are widened to whole steps.
 	From, To                   time.Time
 	Model, Provider, Key, Code string // Code as the Code of a Filter
+	EndUser, App               string
 	// Top is how many series there are, 1 to MaxTop; the others are added up. Default: DefaultTop.
 	Top int
 	// MaxAge is how old the answer may be, at most MaxSeriesAge, and Asked is when it is asked for.
@@ -53,6 +78,8 @@ var seriesParsers = map[string]func(*SeriesQuery, string) string{
 	"provider": func(q *SeriesQuery, v string) string { q.Provider = v; return "" },
 	"key":      func(q *SeriesQuery, v string) string { q.Key = v; return "" },
 	"code":     func(q *SeriesQuery, v string) string { q.Code = v; return "" },
+	"end_user": func(q *SeriesQuery, v string) string { q.EndUser = v; return "" },
+	"app":      func(q *SeriesQuery, v string) string { q.App = v; return "" },
 	"top":      parseTop,
 }
 
@@ -71,11 +98,15 @@ func ParseSeries(q url.Values, now time.Time) (SeriesQuery, error) {
 }
 
 func parseBy(q *SeriesQuery, v string) string {
-	if !slices.Contains(seriesFields, v) {
-		return "must be " + strings.Join(seriesFields[:len(seriesFields)-1], ", ") + " or " + seriesFields[len(seriesFields)-1]
+	if q.By = v; q.field() >= 0 {
+		return ""
 	}
-	q.By = v
-	return ""
+	var names []string
+	for _, f := range seriesFields {
+		names = append(names, f.name)
+	}
+	last := len(names) - 1
+	return "must be " + strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 func parseStep(q *SeriesQuery, v string) string {
@@ -100,7 +131,7 @@ func parseTop(q *SeriesQuery, v string) string {
 // setDefaults fills what was not given, and widens the time to whole steps.
 func (q *SeriesQuery) setDefaults(now time.Time) {
 	if q.By == "" {
-		q.By = seriesFields[0]
+		q.By = seriesFields[0].name
 	}
 	if q.Step == 0 {
 		q.Step = days.unit
@@ -147,6 +178,11 @@ func (q *SeriesQuery) step() (found seriesStep) {
 // StepName is minute, hour or day.
 func (q *SeriesQuery) StepName() string { return q.step().name }
 
+// rolledUp reports whether the roll-up has all that the query asks for.
+func (q *SeriesQuery) rolledUp() bool {
+	return q.Step != int64(time.Minute) && seriesFields[q.field()].rolledUp && q.EndUser == "" && q.App == ""
+}
+
 // byCode reports whether each series is of one outcome.
 func (q *SeriesQuery) byCode() bool { return q.By == "code" || q.Code != "" }
 
@@ -155,10 +191,10 @@ func (q *SeriesQuery) check() error {
 	switch {
 	case q.Tenant == "" && !q.AllTenants:
 		return &ParamError{"tenant", "must be set"}
-	case !slices.Contains(seriesFields, q.By) || q.StepName() == "" || q.Top < 1 || q.Top > MaxTop:
+	case q.field() < 0 || q.StepName() == "" || q.Top < 1 || q.Top > MaxTop:
 		return errors.New("a series query without defaults")
 	}
-	for _, s := range []*string{&q.Model, &q.Provider, &q.Key, &q.Code} {
+	for _, s := range []*string{&q.Model, &q.Provider, &q.Key, &q.Code, &q.EndUser, &q.App} {
 		*s = clip(*s)
 	}
 	return q.checkTime()

@@ -122,16 +122,16 @@ func TestSeriesQueriesAreChecked(t *testing.T) {
 	}
 }
 
-func TestSeriesByTheMinuteOfManyCallsAreRefused(t *testing.T) {
+func TestSeriesThatReadManyCallsAreRefused(t *testing.T) {
 	for name, log := range map[string]interface {
 		activity.Log
-		SetMaxMinuteRows(n int)
+		SetMaxSeriesRows(n int)
 	}{"SQLite": second(open(t, store.Options{})), "PostgreSQL": newNode(t, enginetest.Postgres(t), "a").PostgresLog} {
 		for i := range 5 {
 			log.Append(record(i))
 		}
-		log.SetMaxMinuteRows(4)
-		t.Run(name, func(t *testing.T) { activitytest.WantTooManyMinutes(t, log) })
+		log.SetMaxSeriesRows(4)
+		t.Run(name, func(t *testing.T) { activitytest.WantTooManyRecords(t, log) })
 	}
 }
 

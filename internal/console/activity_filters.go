@@ -27,6 +27,8 @@ var activityFilters = []activityFilter{
 	{Name: "family", Label: "API", rare: true, choice: true, values: []string{"openai", "openrouter", "anthropic", "google", "mcp", "vnc"}},
 	{Name: "status", Label: "Status", rare: true, number: true},
 	{Name: "workstation", Label: "Workstation", rare: true},
+	{Name: "end_user", Label: "End user", rare: true},
+	{Name: "app", Label: "App", rare: true},
 	{Name: "trace_id", Label: "Trace", rare: true},
 	{Name: "min_latency_ms", Label: "Slower than", Unit: "ms", rare: true, number: true},
 }
@@ -128,6 +130,9 @@ func namesOf(v *visit, by string, s *span) (names []string) {
 
 // activeFilter is a filter that is set, with the page without it.
 type activeFilter struct{ Name, Label, Value, Unit, Without string }
+
+// Words are the name of the filter within a sentence.
+func (f activeFilter) Words() string { return inPlainWords(f.Name) }
 
 // activeFilters are the filters of these names that the URL has.
 func activeFilters(v *visit, names []string) (all []activeFilter, err error) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 
@@ -31,7 +32,7 @@ type chartsAPI struct {
 	key     *keys.Key
 	answers map[string]string // by path; "" is 404
 	asked   []string
-	busy    bool // too many calls for series by the minute
+	busy    bool // too many calls for series by the minute, and of what callers say
 }
 
 // newChartsAPI returns routes for a key with all scopes, and the calls of these records.
@@ -64,6 +65,11 @@ func (a *chartsAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if a.busy && r.URL.Query().Get("step") == "minute" {
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = io.WriteString(w, `{"error":{"message":"step: minute reads each call","code":400,"metadata":{"error_type":"invalid_request","param":"step"}}}`)
+		return
+	}
+	if q := r.URL.Query(); a.busy && (slices.Contains(saidNames, q.Get("by")) || q.Has("end_user")) {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"error":{"message":"by: end_user or app reads each call","code":400,"metadata":{"error_type":"invalid_request","param":"by"}}}`)
 		return
 	}
 	age := time.Duration(0)

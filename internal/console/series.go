@@ -79,7 +79,7 @@ func (p *seriesPoint) Also() (all []fact) {
 }
 
 // filterNames are the filters of the series route, which the pages pass on from their URL.
-var filterNames = []string{"model", "provider", "key", "tenant", "code"}
+var filterNames = []string{"model", "provider", "key", "tenant", "code", "end_user", "app"}
 
 // filterValues are the filters of the URL.
 func filterValues(v *visit) url.Values {

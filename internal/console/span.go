@@ -155,7 +155,7 @@ func chooseTime(v *visit, s *span, a *seriesAnswer) (timeChoice, error) {
 	if c.Custom && s.From == "" && s.To == "" && !a.To.IsZero() {
 		c.From, c.To = a.From.Format(time.DateOnly), a.To.Add(-1).Format(time.DateOnly)
 	}
-	for _, name := range []string{"by", "metric", "model", "provider", "key", "tenant", "code"} {
+	for _, name := range append([]string{"by", "metric"}, filterNames...) {
 		if value := u.Query().Get(name); value != "" {
 			c.Hidden = append(c.Hidden, field{name, value})
 		}

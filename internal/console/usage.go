@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"html/template"
 	"math"
@@ -42,7 +43,9 @@ func short(n int64) string {
 }
 
 // usageNext is by what the calls of a row are shown after a click on it.
-var usageNext = map[string]string{"model": "key", "key": "model", "provider": "model", "tenant": "key"}
+var usageNext = map[string]string{
+	"model": "key", "key": "model", "provider": "model", "tenant": "key", "end_user": "model", "app": "end_user",
+}
 
 // usagePage is what its template shows.
 type usagePage struct {
@@ -50,12 +53,26 @@ type usagePage struct {
 	Metrics        []usageTile
 	Groups         []option
 	By, Metric, Of string
+	TooMany        bool // calls for sums of what callers say: sums by model are shown instead
 	Chart          template.HTML
 	Rows           []usageRow
 	Total          usageRow
 	More           int // series that have no row
 	File           string
 	FileRows       int64
+}
+
+// Subject is what the series are of.
+func (p *usagePage) Subject() string { return inPlainWords(p.By) }
+
+// saidNames are the fields that callers say of themselves. Sums by them, or of them, are read from
+// the calls.
+var saidNames = []string{"end_user", "app"}
+
+// isTooMany reports whether the route has refused sums because it had to read too many calls.
+func isTooMany(err error) bool {
+	var failure *Failure
+	return errors.As(err, &failure) && failure.Param == "by"
 }
 
 // usageTile is a total, and a link to its chart.
@@ -81,10 +98,18 @@ func usage(v *visit) error {
 		by = "model"
 	}
 	sums, err := readSums(v, &s, by, usageTop)
+	tooMany := isTooMany(err)
+	if tooMany {
+		for _, name := range saidNames {
+			v.query.Del(name)
+		}
+		by = "model"
+		sums, err = readSums(v, &s, by, usageTop)
+	}
 	if err != nil {
 		return err
 	}
-	p := usagePage{sumsPage: sums, By: by}
+	p := usagePage{sumsPage: sums, By: by, TooMany: tooMany}
 	metric := &usageMetrics[0]
 	for i := range usageMetrics {
 		if usageMetrics[i].value == v.query.Get("metric") {
@@ -123,7 +148,7 @@ func (p *usagePage) links(v *visit, path string, current *usageMetric) error {
 		}
 		p.Metrics = append(p.Metrics, tile)
 	}
-	groups := []string{"model", "Model", "key", "Key", "provider", "Provider"}
+	groups := []string{"model", "Model", "key", "Key", "provider", "Provider", "end_user", "End user", "app", "App"}
 	if v.caller.AllTenants {
 		groups = append(groups, "tenant", "Tenant")
 	}
@@ -137,7 +162,8 @@ func (p *usagePage) draw(v *visit, metric *usageMetric, path string) *usagePage 
 	a := p.Answer
 	name := func(n string) string { return seriesName(v, p.By, n) }
 	shown, places := a.top(metric.of, name)
-	frame := a.frame("usage", metric.Name+" by "+p.By, fmt.Sprintf("%s of each %s, stacked by %s; the table below has the totals.", metric.Name, a.Step, p.By))
+	desc := fmt.Sprintf("%s of each %s, stacked by %s; the table below has the totals.", metric.Name, a.Step, p.Subject())
+	frame := a.frame("usage", metric.Name+" by "+p.Subject(), desc)
 	frame.Unit, frame.Text = metric.unit, metric.text
 	p.Chart = chart.Stack{Frame: frame, Series: shown}.SVG()
 
@@ -171,7 +197,7 @@ func (p *usagePage) draw(v *visit, metric *usageMetric, path string) *usagePage 
 	}
 	if a.Other != nil {
 		p.More = a.Other.Series
-		row(plural(int64(p.More), "other "+p.By), "", chart.Class(chart.MaxSeries), &a.Other.Total)
+		row(plural(int64(p.More), "other "+p.Subject()), "", chart.Class(chart.MaxSeries), &a.Other.Total)
 	}
 	return p
 }
@@ -215,6 +241,8 @@ func seriesName(v *visit, by, name string) string {
 		return name
 	case by == "code":
 		return "no error"
+	case slices.Contains(saidNames, by):
+		return "not named"
 	}
 	return "sent to no provider"
 }

@@ -172,3 +172,32 @@ func TestSeriesOfAChartAreTheSumOfAllCalls(t *testing.T) {
 		}
 	}
 }
+
+func TestUsageIsSummedByWhatCallersSay(t *testing.T) {
+	a := newChartsAPI(t,
+		chartsCall(func(r *activity.Record) { r.EndUser, r.App, r.CostNano = "ada", "Acme Chat", 2_000_000_000 }),
+		chartsCall(func(r *activity.Record) { r.EndUser, r.CostNano = "bob", 500_000_000 }),
+		chartsCall(func(r *activity.Record) { r.CostNano = 1 }),
+	)
+	body := a.visit("/console/usage?by=end_user").Body.String()
+	wantRows(t, body,
+		"End user Cost Share of cost Requests Errors Input tokens of them cached Output tokens",
+		"ada $2.0000 80.0 % 1 0 1,000 0 200",
+		"bob $0.5000 20.0 % 1 0 1,000 0 200",
+		"not named < $0.0001 0.0 % 1 0 1,000 0 200",
+		"Total $2.5000 3 0 3,000 0 600")
+	if !strings.Contains(body, `href="/console/usage?by=model&amp;end_user=ada"`) {
+		t.Error("an end user does not lead to its models")
+	}
+	body = a.visit("/console/usage?by=model&end_user=ada").Body.String()
+	if !strings.Contains(text(body), "Only calls with end user ada") || !strings.Contains(text(body), "Total $2.0000 1 0") {
+		t.Errorf("the calls of an end user: %s", text(body))
+	}
+	a.busy = true
+	for _, path := range []string{"/console/usage?by=end_user", "/console/usage?by=key&end_user=ada"} {
+		body = a.visit(path).Body.String()
+		if !strings.Contains(text(body), "too many calls to add up by end user or app") || !strings.Contains(text(body), "Total $2.5000 3 0") {
+			t.Errorf("%s, with too many calls: %s", path, text(body))
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/recordings"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
@@ -118,11 +119,18 @@ func TestAViewerSeesRecordingsAsLongAsItsKeyDoes(t *testing.T) {
 	now := time.Now()
 	config := func(state *gateway.State, spec keys.Spec) gateway.Config {
 		spec.Name, spec.Secrets = "dev", []string{secret}
-		return gateway.Config{State: state, Keyring: newRing(t, spec), Now: func() time.Time { return now }}
+		return gateway.Config{
+			State: state, Keyring: newRing(t, spec), Now: func() time.Time { return now },
+			Features: func(c gateway.Core) []gateway.Feature { return []gateway.Feature{recordings.Feature(c, nil)} },
+		}
+	}
+	viewer := func(r *rig) func(tenant string) bool {
+		all, _ := gateway.Offered[*recordings.Recordings](r.Gateway)
+		return all.Viewer(r.begin(t)).Sees
 	}
 	scopes := []string{"recordings:read"}
 	older := newRig(t, config(nil, keys.Spec{Scopes: scopes, AllTenants: true, Expires: now.Add(time.Hour)})).start(t, t.Context())
-	sees := older.VNC().Viewer(older.begin(t)).Sees
+	sees := viewer(older)
 	newer := newRig(t, config(older.state, keys.Spec{Scopes: scopes}))
 	for _, step := range []struct {
 		what           string
@@ -146,7 +154,7 @@ func TestAViewerSeesRecordingsAsLongAsItsKeyDoes(t *testing.T) {
 
 	for name, spec := range map[string]keys.Spec{"expired": {Scopes: scopes, Expires: now.Add(time.Hour)}, "no scope": {Scopes: []string{"chat:write"}}} {
 		r := newRig(t, config(nil, spec)).start(t, t.Context())
-		sees := r.VNC().Viewer(r.begin(t)).Sees
+		sees := viewer(r)
 		before := now
 		now = now.Add(2 * time.Hour)
 		if sees("default") {

@@ -10,7 +10,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
-	"github.com/gatehouse-proxy/gatehouse/internal/screen"
 )
 
 // generation is what the State knows of one configuration. Caddy starts the next configuration
@@ -33,7 +32,7 @@ import (
 type generation struct {
 	gateway *Gateway
 	calls   *inflight.Set // calls and sessions under way
-	cluster *Cluster      // nil: this gateway is the only one
+	cluster Cluster       // nil: this gateway is the only one
 	hard    bool          // a budget is hard, or one made at run time may be
 	hash    func() string // of its limits
 
@@ -42,7 +41,6 @@ type generation struct {
 	keep         activity.Retention
 	bodyMemory   int64
 	answerMemory int64
-	automation   screen.Limits
 	emitter      Emitter
 	observed     Observed
 	logger       *zap.Logger

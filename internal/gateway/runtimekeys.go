@@ -122,10 +122,10 @@ const catchUpTimeout = 300 * time.Millisecond
 // catchUp reads what other gateways of a cluster have changed: a client may be sent to another one
 // with each request.
 func (m RuntimeKeys) catchUp(ctx context.Context) {
-	if shared := m.gateway.state.stores.clustered.Load(); shared != nil {
+	if shared := m.gateway.state.stores.inCluster(); shared != nil {
 		ctx, cancel := context.WithTimeout(ctx, catchUpTimeout)
 		defer cancel()
-		_ = shared.feed.CatchUp(ctx) // the feed says in the log that it cannot be read
+		shared.CatchUp(ctx)
 	}
 }
 

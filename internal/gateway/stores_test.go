@@ -13,10 +13,10 @@ import (
 )
 
 func newStores(dir string) *stores {
-	return &stores{dir: dir, closed: make(chan struct{}), sharing: sharing{keys: runtimekeys.New(time.Now, rand.Reader)}}
+	return &stores{dir: dir, closed: make(chan struct{}), local: Local{Keys: runtimekeys.New(time.Now, rand.Reader)}}
 }
 
-func (s *stores) mustOpen(t *testing.T) tables {
+func (s *stores) mustOpen(t *testing.T) Stores {
 	t.Helper()
 	opened, err := s.open(t.Context(), &generation{logger: zap.NewNop()}, time.Now)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *stores) mustClose(t *testing.T) {
 func TestTheStoresAreOpenedOnce(t *testing.T) {
 	s := newStores(t.TempDir())
 	first := s.mustOpen(t)
-	if first.log == nil || first.own == nil || first.rates == nil || first.ledger == nil {
+	if first.Log == nil || first.Owners == nil || first.Rates == nil || first.Ledger == nil {
 		t.Fatalf("a table is missing: %+v", first)
 	}
 	if s.mustOpen(t) != first {

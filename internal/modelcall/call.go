@@ -109,6 +109,9 @@ func (c *call) parse() (err error) {
 	c.asked.Form = form
 	c.req.Outcome.Record.Stream = c.asked.Stream
 	c.trace.asked(&c.body, c.asked.Stream)
+	if c.deps.Guardrails.Empty() { // else when they have judged it
+		noteCaller(c)
+	}
 	return nil
 }
 
@@ -182,8 +185,14 @@ func (c *call) judge(ctx context.Context) error {
 		c.guard.Set = c.deps.Guardrails.Of(c.req.Caller.Name, c.to.names()...)
 	}
 	redacted, err := c.guard.Request(ctx, c.body.Data(), c.asked.Stream)
-	if err != nil || redacted == nil {
+	if err != nil {
 		return err
+	}
+	if !c.deps.Guardrails.Empty() {
+		defer noteCaller(c)
+	}
+	if redacted == nil {
+		return nil
 	}
 	c.state.forget()
 	if err := c.req.Upload.Reserve(cap(redacted)); err != nil { // the first body stays until the call is sent

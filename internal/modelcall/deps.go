@@ -18,6 +18,7 @@ type Deps struct {
 	Health    *failover.Health
 	Answers   *memory.Semaphore // for large answers of providers
 	Timeouts  Timeouts
+	NoEndUser bool // no row has what the caller says of its end user and its app
 
 	// WarnOfDemo warns once of a built-in part that serves more than this machine.
 	WarnOfDemo func(what string)

@@ -30,6 +30,7 @@ type Generation struct {
 	NativeCached       int64            `json:"native_tokens_cached"`
 	UserAgent          Text             `json:"user_agent"`
 	ProviderResponses  []ProviderStatus `json:"provider_responses"`  // nil is null
+	ExternalUser       Text             `json:"external_user"`       // as the caller says
 	Attempted          []Attempt        `json:"attempted,omitempty"` // not OpenRouter's, as the next
 	Skipped            any              `json:"skipped,omitempty"`   // nil for none
 	unknownGeneration
@@ -44,7 +45,6 @@ type ProviderStatus struct {
 type unknownGeneration struct {
 	AppID             null `json:"app_id"`
 	CacheDiscount     null `json:"cache_discount"`
-	ExternalUser      null `json:"external_user"`
 	HTTPReferer       null `json:"http_referer"`
 	ModerationLatency null `json:"moderation_latency"`
 	CompletionImages  null `json:"native_tokens_completion_images"`

@@ -154,7 +154,7 @@ func generation(r *activity.Record) openrouter.Generation {
 		Latency: openrouter.Milliseconds(r.FirstToken), GenerationTime: openrouter.Milliseconds(r.Latency),
 		TokensPrompt: r.PromptTokens, TokensCompletion: r.CompletionTokens,
 		NativePrompt: r.PromptTokens, NativeCompletion: r.CompletionTokens,
-		NativeReasoning: r.ReasoningTokens, NativeCached: r.CachedTokens, Attempted: attempts(r.Attempted),
+		NativeReasoning: r.ReasoningTokens, NativeCached: r.CachedTokens, ExternalUser: openrouter.Text(r.EndUser), Attempted: attempts(r.Attempted),
 	}
 	if len(r.Skipped) > 0 {
 		g.Skipped = r.Skipped

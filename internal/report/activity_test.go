@@ -121,7 +121,7 @@ func TestActivityRefusesWhatItCannotRead(t *testing.T) {
 		_, err := query(t, log, "acme", q)
 		wantRefusal(t, err, apierror.InvalidValue, param, param+": must be")
 	}
-	if params := ActivityParams(); len(params) != 22 || !slices.Contains(params, "group_by") || !slices.IsSorted(params) {
+	if params := ActivityParams(); len(params) != 24 || !slices.Contains(params, "group_by") || !slices.IsSorted(params) {
 		t.Errorf("parameters %v", params)
 	}
 }
@@ -157,7 +157,7 @@ func TestRefusals(t *testing.T) {
 	wantRefusal(t, refusal(context.DeadlineExceeded), apierror.LedgerUnavailable, "", "")
 }
 
-const nothing = `"app_id":null,"cache_discount":null,"external_user":null,"http_referer":null,"moderation_latency":null,
+const nothing = `"app_id":null,"cache_discount":null,"http_referer":null,"moderation_latency":null,
 	"native_tokens_completion_images":null,"num_fetches":null,"num_input_audio_prompt":null,"num_media_completion":null,"num_media_prompt":null,
 	"num_search_results":null,"preset_id":null,"router":null,"service_tier":null,"upstream_inference_cost":null,"web_search_engine":null,"workspace_id":null`
 
@@ -174,7 +174,7 @@ func TestAGenerationIsFoundByEachOfItsIDs(t *testing.T) {
 			"model":"router/a/b","provider_name":"router","api_type":"completions","origin":"","data_region":"global","total_cost":0.0015,"usage":0.0015,
 			"is_byok":false,"streamed":true,"cancelled":false,"finish_reason":"stop","native_finish_reason":"end_turn","latency":250,"generation_time":1500,
 			"tokens_prompt":11,"tokens_completion":22,"native_tokens_prompt":11,"native_tokens_completion":22,"native_tokens_reasoning":3,
-			"native_tokens_cached":4,"user_agent":null,"provider_responses":null,
+			"native_tokens_cached":4,"user_agent":null,"provider_responses":null,"external_user":null,
 			"attempted":[{"target":"router/a/b@eu","status":null,"code":"timeout_first_byte","latency_ms":1000},
 			 {"target":"router/a/b@us","status":200,"code":null,"latency_ms":500}],`+nothing+`}}`)
 	}

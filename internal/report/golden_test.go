@@ -16,7 +16,7 @@ import (
 // everyField has a value in each field, also in those that no call has together.
 var everyField = activity.Record{
 	ID: "gen-0", RequestID: "req_0", ClientRequestID: "mine <&>", UpstreamID: "resp_0", CreatedAt: noon.Add(123456789), Tenant: "acme", Key: "dev",
-	KeyHash: strings.Repeat("cd", 32), User: "ada@example.com", Family: "openai", Route: "POST /v1/responses", Model: "=a\"b", Provider: "router",
+	KeyHash: strings.Repeat("cd", 32), User: "ada@example.com", EndUser: "customer-7", App: "Acme Chat", Family: "openai", Route: "POST /v1/responses", Model: "=a\"b", Provider: "router",
 	UpstreamModel: "b", Status: 502, Code: "upstream_error", Stream: true, RefusedBy: "key dev: rate 10/min", Latency: 1234567 * time.Microsecond,
 	FirstToken: 1500 * time.Microsecond, Queued: 250 * time.Microsecond, Overhead: 125 * time.Microsecond, TraceID: strings.Repeat("0a", 16),
 	FinishReason: "stop", NativeFinishReason: "end_turn", PromptTokens: 1, CompletionTokens: 2, ReasoningTokens: 3, CachedTokens: 4,

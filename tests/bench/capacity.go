@@ -16,7 +16,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/tests/clustertest"
 )
 
-// capacity is what tests/tools/scale computes with. Its runs of the kind point are for comparison
+// capacity is what tests/tools/scale makes its tables from. Its runs of the kind point are for comparison
 // only; costs come from the others, which saturate nothing.
 type capacity struct {
 	Date    string             `json:"date"`
@@ -28,7 +28,7 @@ type capacity struct {
 	Runs    []capacityRun      `json:"runs"`
 }
 
-// Kinds of runs, besides quiet, single and busy.
+// Kinds of runs, besides single and busy.
 const (
 	idleRun  = "idle"
 	pointRun = "point"
@@ -76,7 +76,6 @@ const (
 	idleTime     = 4 * time.Second
 	pointTries   = 3
 	quietMachine = 0.05 // cores that other programs use
-	quietRate    = 200  // calls a second
 	burst        = 100 * time.Millisecond
 	// capacityConns are more than saturate a gateway, and fewer than its limit of calls at once.
 	capacityConns = 24
@@ -143,7 +142,7 @@ func (c *capacity) singles(ctx context.Context, o options, progress io.Writer) e
 	if err := pin(os.Getpid(), allCores()); err != nil {
 		return err
 	}
-	o.Only, o.Rounds, o.Time, o.GOMAXPROCS = "held,sse-paced,vnc-idle,vnc-bulk,vnc-connect,scale-1k", 2, 2*time.Second, c.Machine.CPUs
+	o.Only, o.Rounds, o.Time, o.GOMAXPROCS = "held,sse-paced,vnc-idle,vnc-bulk,scale-1k", 2, 2*time.Second, c.Machine.CPUs
 	r := &runner{opts: o, progress: progress, settle: settleTime}
 	if err := r.choose(); err != nil {
 		return err
@@ -159,7 +158,6 @@ func (c *capacity) singles(ctx context.Context, o options, progress io.Writer) e
 		{"us an event of a paced stream", "sse-paced", func(r round) float64 { return r.Figures[gateway].CPU }},
 		{"KiB an idle desktop", "vnc-idle", func(r round) float64 { return r.Figures[gateway].Held }},
 		{"us a megabyte of a desktop", "vnc-bulk", func(r round) float64 { return r.Figures[gateway].CPU }},
-		{"us a connect of a viewer", "vnc-connect", func(r round) float64 { return r.Figures[gateway].CPU }},
 		{"KB a key", "scale-memory", func(r round) float64 { return *r.Ratio }},
 	} {
 		if err := r.failures[one.of]; err != nil {

@@ -4,7 +4,6 @@ package main
 
 import (
 	"database/sql"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,16 +11,15 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/tests/clustertest"
 )
 
 // counters are what a run reads before and after.
 type counters struct {
-	cpu                                map[string]float64
-	busy                               float64 // of the machine
-	messages, script, commits, written float64
+	cpu     map[string]float64
+	busy    float64 // of the machine
+	written float64 // bytes of PostgreSQL's log
 }
 
 func (s *capacitySite) read() (c counters, err error) {
@@ -47,22 +45,11 @@ func (s *capacitySite) read() (c counters, err error) {
 	if c.cpu[enginePart], err = engineCPU(s.engines.Redis.Addr); err != nil { // finer than ticks
 		return c, err
 	}
-	text, err := clustertest.Redis(s.engines.Redis.Addr, "INFO", "commandstats")
-	if err != nil {
-		return c, err
-	}
-	for line := range strings.Lines(text) {
-		name, stats, _ := strings.Cut(line, ":")
-		var n, us float64
-		if _, err := fmt.Sscanf(stats, "calls=%g,usec=%g,", &n, &us); err == nil && sentByGateway(name) {
-			c.messages, c.script = c.messages+n, c.script+us/1e6
-		}
-	}
-	err = s.db.QueryRowContext(s.ctx, "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')").Scan(&c.commits, &c.written)
+	err = s.db.QueryRowContext(s.ctx, "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')").Scan(&c.written)
 	return c, err
 }
 
-// sizes has what is on disk, how long the disk takes, and the versions.
+// sizes has what is on disk, and the versions.
 func (c *capacity) sizes(engines *clustertest.Engines) error {
 	db, err := sql.Open("pgx", engines.DSN)
 	if err != nil {
@@ -81,36 +68,11 @@ func (c *capacity) sizes(engines *clustertest.Engines) error {
 	}
 	_, text, _ = strings.Cut(text, "redis_version:")
 	c.Engine, _, _ = strings.Cut("Redis "+text, "\r\n")
-	if c.Figures["ms a sync of the disk"], err = syncTime(engines.Postgres.Dir); err != nil {
-		return err
-	}
 	if err := db.QueryRow("SHOW server_version").Scan(&c.Book); err != nil {
 		return err
 	}
 	c.Book = "PostgreSQL " + c.Book
 	return nil
-}
-
-// syncTime is how long a page takes to the disk of a folder, in milliseconds: the median.
-func syncTime(dir string) (float64, error) {
-	file, err := os.CreateTemp(dir, "")
-	if err != nil {
-		return 0, err
-	}
-	defer os.Remove(file.Name())
-	defer file.Close()
-	const pages = 100
-	var all []float64
-	for range pages {
-		began := time.Now()
-		_, err := file.Write(make([]byte, 8<<10))
-		if err := errors.Join(err, file.Sync()); err != nil {
-			return 0, err
-		}
-		all = append(all, micros(time.Since(began))/1000)
-	}
-	s, _ := spreadOf(all)
-	return s.Median, nil
 }
 
 // processor is what the kernel calls the cores.

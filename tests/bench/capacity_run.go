@@ -28,10 +28,7 @@ type capacityRun struct {
 	Seconds  float64            `json:"seconds"`
 	Calls    int                `json:"calls"`
 	CPU      map[string]float64 `json:"cpu"`
-	Messages float64            `json:"messages"` // to the engine
-	Script   float64            `json:"script"`   // seconds that the engine took for them, without reading and writing
-	Commits  float64            `json:"commits"`  // of rows, in PostgreSQL
-	Written  float64            `json:"written"`  // bytes of its log
+	Written  float64            `json:"written"` // bytes of PostgreSQL's log
 	P50      float64            `json:"p50_us"`
 	P99      float64            `json:"p99_us"`
 	Other    float64            `json:"other"` // cores that other programs used
@@ -103,12 +100,9 @@ func (s *capacitySite) idle() error {
 	return s.measure(capacityRun{Kind: idleRun}, 1, func() (tally, error) { return tally{elapsed: idleTime}, sleep(s.ctx, idleTime) })
 }
 
-// costs measures each mix at loads that saturate nothing: quiet, at a low rate, so that each group of
-// settlements and rows is small; single, from one connection; and busy.
+// costs measures each mix at loads that saturate nothing: single, from one connection, and busy.
 func (s *capacitySite) costs(all []mix) error {
-	return errors.Join(s.idle(), s.each("quiet", all, func(conns []*conn, l load) (tally, error) {
-		return fixedRate(s.ctx, conns, l, quietRate, s.o.Time)
-	}), s.each("single", all, func(conns []*conn, l load) (tally, error) {
+	return errors.Join(s.idle(), s.each("single", all, func(conns []*conn, l load) (tally, error) {
 		return closedLoop(s.ctx, conns[:1], l, s.o.Time)
 	}), s.busy(all), s.rowSize())
 }
@@ -218,8 +212,7 @@ func (s *capacitySite) measure(r capacityRun, try int, calls func() (tally, erro
 		ours += r.CPU[part]
 	}
 	r.Other = (after.busy - before.busy - ours) / time.Since(began).Seconds()
-	r.Messages, r.Script = after.messages-before.messages, after.script-before.script
-	r.Commits, r.Written = after.commits-before.commits, after.written-before.written
+	r.Written = after.written - before.written
 	if t.calls > 0 {
 		r.P50, r.P99 = micros(percentile(t.latencies, 50)), micros(percentile(t.latencies, 99))
 	}
@@ -232,6 +225,6 @@ func (s *capacitySite) measure(r capacityRun, try int, calls func() (tally, erro
 	for _, part := range []string{gatewayPart, enginePart, postgresPart, providerPart, clientPart} {
 		fmt.Fprintf(s.progress, " %s %.0f", part, r.CPU[part]*1e6/max(1, float64(r.Calls)))
 	}
-	fmt.Fprintf(s.progress, "; messages %.0f commits %.0f\n", r.Messages, r.Commits)
+	fmt.Fprintln(s.progress)
 	return nil
 }

@@ -11,7 +11,7 @@
 //	go run ./tests/bench -caddy ./caddy -prompt prose # plain English instead of source code
 //	go run ./tests/bench -caddy ./caddy -only req-1k-on,rate-refused
 //
-//	go run ./tests/bench -caddy ./caddy -capacity FILE # what docs/scale.md is computed from
+//	go run ./tests/bench -caddy ./caddy -capacity FILE # what docs/scale.md is made from
 //
 // The cases named tls-… are what users run: TLS from the client, TLS and HTTP/2 to the provider.
 //
@@ -122,7 +122,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.JSON, "json", "", "also write the report with every round to this `file`")
 	f.StringVar(&o.Peers, "peers", "", "compare with the other gateways that are installed in this `folder`, and nothing else")
 	f.StringVar(&o.Rows, "rows", "", "the gateways of pages-open begin with a copy of this data `folder`, made by tests/manyrows")
-	f.StringVar(&o.Capacity, "capacity", "", "write what tests/tools/scale computes with to this `file`, and measure nothing else")
+	f.StringVar(&o.Capacity, "capacity", "", "write what tests/tools/scale makes its tables from to this `file`, and measure nothing else")
 	f.BoolVar(&quick, "quick", false, "one short round: -rounds 1 -time 300ms -held 50 -sessions 50")
 	if err := f.Parse(args); err != nil {
 		return o, err

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/manual"
@@ -47,7 +47,7 @@ func TestAnOperatorSeesTheClusterAndCannotReloadIt(t *testing.T) {
 		t.Errorf("%s: %v %s", documented, err, rows)
 	}
 	asJSON, failure, _ := c.Operate("cluster", "--json", "--address", admin)
-	var status gateway.ClusterStatus
+	var status report.ClusterStatus
 	if err := json.Unmarshal([]byte(asJSON), &status); err != nil || status.Name != "prod" || len(status.Nodes) != 1 {
 		t.Errorf("%v %s %s", err, asJSON, failure)
 	}

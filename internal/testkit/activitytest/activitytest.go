@@ -37,6 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) activity.Log) {
 		"sums are those of the rows":         sums,
 		"sums of calls in disorder":          disorder,
 		"sums by the minute":                 minutes,
+		"sums by what callers say":           said,
 		"sums of all errors":                 anyCode,
 		"old sums for those who allow it":    oldSums,
 		"a rebuild changes nothing":          rebuild,
@@ -51,7 +52,7 @@ func Run(t *testing.T, open func(t *testing.T) activity.Log) {
 func Call(n int) *activity.Record {
 	return &activity.Record{
 		ID: fmt.Sprintf("gen-%d", n), RequestID: fmt.Sprintf("req-%d", n), ClientRequestID: "mine", UpstreamID: fmt.Sprintf("chatcmpl-%d", n),
-		CreatedAt: Noon.Add(time.Duration(n) * time.Second), Tenant: "default", Key: "dev", User: "ada@example.com", KeyHash: strings.Repeat("ab", 32),
+		CreatedAt: Noon.Add(time.Duration(n) * time.Second), Tenant: "default", Key: "dev", User: "ada@example.com", EndUser: "customer-7", App: "Acme Chat", KeyHash: strings.Repeat("ab", 32),
 		Family: "openai", Route: "POST /v1/chat/completions", Model: "openai/gpt", Provider: "openai", UpstreamModel: "gpt",
 		Status: 200, Stream: true, Latency: 1234567 * time.Nanosecond, FirstToken: 345 * time.Microsecond,
 		FinishReason: "stop", NativeFinishReason: "end_turn", PromptTokens: 10, CompletionTokens: 20, ReasoningTokens: 5, CachedTokens: 3,
@@ -175,63 +176,6 @@ func sameUpstream(t *testing.T, log activity.Log) {
 	}
 	if r, ok, err := log.FindAny(context.Background(), "same"); err != nil || !ok || r.ID != "gen-2999" {
 		t.Errorf("found %q, %v, %v", r.ID, ok, err)
-	}
-}
-
-func filters(t *testing.T, log activity.Log) {
-	for i := range 4 {
-		log.Append(Call(i))
-	}
-	odd := Call(4)
-	odd.CreatedAt = Noon.AddDate(0, 0, -1)
-	odd.Model, odd.Provider, odd.Key, odd.KeyHash, odd.Status, odd.Code = "test/echo", "test", "prod", strings.Repeat("cd", 32), 502, "upstream_error"
-	odd.Latency, odd.Workstation, odd.Family, odd.TraceID = time.Minute, "desk2", "mcp", strings.Repeat("cd", 16)
-	log.Append(odd)
-	foreign := Call(5)
-	foreign.Tenant = "other"
-	log.Append(foreign)
-	for _, tt := range []struct {
-		f    activity.Filter
-		want string
-	}{
-		{activity.Filter{}, "3 2 1 0 4"},
-		{activity.Filter{Limit: 2}, "3 2"},
-		{activity.Filter{RequestID: "req-2"}, "2"},
-		{activity.Filter{RequestID: "req-5"}, ""},
-		{activity.Filter{RequestID: "req-2", Status: 502}, ""},
-		{activity.Filter{RequestID: "req-2", To: Noon}, ""},
-		{activity.Filter{Date: "2026-05-04"}, "3 2 1 0"},
-		{activity.Filter{Date: "2026-05-03"}, "4"},
-		{activity.Filter{From: Noon.Add(time.Second), To: Noon.Add(3 * time.Second)}, "2 1"},
-		{activity.Filter{Date: "2026-05-03", From: Noon}, ""},
-		{activity.Filter{Model: "test/echo"}, "4"},
-		{activity.Filter{Model: "test"}, ""},
-		{activity.Filter{Provider: "openai"}, "3 2 1 0"},
-		{activity.Filter{Key: "prod"}, "4"},
-		{activity.Filter{KeyHash: strings.Repeat("cd", 32)}, "4"},
-		{activity.Filter{Status: 502}, "4"},
-		{activity.Filter{Status: 200}, "3 2 1 0"},
-		{activity.Filter{Code: "upstream_error"}, "4"}, // also a code of an attempt of the others
-		{activity.Filter{Code: activity.AnyCode}, "4"},
-		{activity.Filter{Code: activity.AnyCode, Status: 200}, ""},
-		{activity.Filter{Code: activity.UpstreamFailures}, "4"},
-		{activity.Filter{Workstation: "desk2"}, "4"},
-		{activity.Filter{Family: "mcp"}, "4"},
-		{activity.Filter{Family: "openai"}, "3 2 1 0"},
-		{activity.Filter{TraceID: strings.Repeat("cd", 16)}, "4"},
-		{activity.Filter{TraceID: strings.Repeat("cd", 15)}, ""},
-		{activity.Filter{Model: activity.AnyCode}, ""},
-		{activity.Filter{Model: activity.UpstreamFailures}, ""},
-		{activity.Filter{MinLatency: time.Second}, "4"},
-		{activity.Filter{Model: "' OR 1=1 --"}, ""},
-	} {
-		tt.f.Tenant = "default"
-		if got := IDs(Query(t, log, tt.f).Records); got != tt.want {
-			t.Errorf("%+v: got %q, want %q", tt.f, got, tt.want)
-		}
-	}
-	if got := IDs(Query(t, log, activity.Filter{AllTenants: true, RequestID: "req-5"}).Records); got != "5" {
-		t.Errorf("a request of all tenants: %q", got)
 	}
 }
 

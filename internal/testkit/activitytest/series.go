@@ -47,6 +47,39 @@ func minutes(t *testing.T, log activity.Log) {
 	}
 }
 
+// said checks series of what callers say, which the roll-up does not have: by the hour and the day
+// they are the sums of the records, alone and of what a filter selects.
+func said(t *testing.T, log activity.Log) {
+	records := random(log, 21, 600)
+	for _, by := range []string{"end_user", "app"} {
+		for _, tenant := range []string{"", "acme"} {
+			from := Noon.Add(-72 * time.Hour).Truncate(24 * time.Hour)
+			wantSeries(t, log, records, by, "day", 24*time.Hour, tenant, from, from.Add(4*24*time.Hour))
+			wantSeries(t, log, records, by, "hour", time.Hour, tenant, from, from.Add(4*24*time.Hour))
+		}
+	}
+	const days = "&step=day&from=2026-05-01&to=2026-05-04"
+	for q, selects := range map[string]func(*activity.Record) bool{
+		"by=model&end_user=ada":      func(r *activity.Record) bool { return r.EndUser == "ada" },
+		"by=key&app=chat":            func(r *activity.Record) bool { return r.App == "chat" },
+		"by=end_user&key=ci&top=1":   func(r *activity.Record) bool { return r.Key == "ci" },
+		"by=app&end_user=bob&code=*": func(r *activity.Record) bool { return r.EndUser == "bob" && r.Code != "" },
+	} {
+		var want activity.Sums
+		for _, r := range records {
+			if selects(r) {
+				want = Plus(want, SumsOf(r))
+			}
+		}
+		if got := Series(t, log, q+days).All.Total; got.Sums != want || want.Requests == 0 {
+			t.Errorf("%s: %+v, want %+v", q, got.Sums, want)
+		}
+	}
+	if got := Series(t, log, "by=end_user&top=1"+days); len(got.Series) != 1 || got.Others != 2 || got.Other == nil {
+		t.Errorf("the greatest of three: %d, %d others", len(got.Series), got.Others)
+	}
+}
+
 // totals are those of all lines, by their names.
 func totals(s activity.Series) map[string]activity.Point {
 	all := map[string]activity.Point{"all": s.All.Total}
@@ -59,17 +92,29 @@ func totals(s activity.Series) map[string]activity.Point {
 	return all
 }
 
-// WantTooManyMinutes checks that a series by the minute of too many calls is refused. The log reads at most
-// as many as there are, less one.
-func WantTooManyMinutes(t *testing.T, log activity.Log) {
+// WantTooManyRecords checks that a series is refused that would have to read too many calls. The log
+// reads at most as many as there are, less one.
+func WantTooManyRecords(t *testing.T, log activity.Log) {
 	t.Helper()
 	q := activity.SeriesQuery{Tenant: "default", By: "model", Step: int64(time.Minute), Top: 1, From: Noon.Truncate(time.Hour), To: Noon.Truncate(time.Hour).Add(time.Hour)}
-	_, err := log.Series(t.Context(), q)
-	if param := (*activity.ParamError)(nil); !errors.As(err, &param) || param.Param != "step" || !strings.Contains(param.Reason, "ask for a shorter time or for step=hour") {
-		t.Errorf("%v", err)
+	refused := func(q activity.SeriesQuery, param, reason string) {
+		t.Helper()
+		_, err := log.Series(t.Context(), q)
+		if e := (*activity.ParamError)(nil); !errors.As(err, &e) || e.Param != param || !strings.Contains(e.Reason, reason) {
+			t.Errorf("%v", err)
+		}
 	}
+	refused(q, "step", "ask for a shorter time or for step=hour")
 	q.Step = int64(time.Hour)
 	if _, err := log.Series(t.Context(), q); err != nil {
+		t.Error(err)
+	}
+	byUser, ofApp := q, q
+	byUser.By, ofApp.App = "end_user", "Acme Chat"
+	refused(byUser, "by", "ask for a shorter time, or for one key or model")
+	refused(ofApp, "by", "ask for a shorter time, or for one key or model")
+	byUser.Key = "ci" // has made no call
+	if _, err := log.Series(t.Context(), byUser); err != nil {
 		t.Error(err)
 	}
 }

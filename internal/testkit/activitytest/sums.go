@@ -23,7 +23,7 @@ func Random(r *rand.Rand, n int) *activity.Record {
 		Provider: pick("a", "b", ""), Code: pick("", "", "", "upstream_error", "budget_exceeded"), Status: 200,
 		Latency: time.Duration(r.Int64N(int64(time.Minute))), UsageSource: pick(activity.UsageProvider, activity.UsageNone), Priced: r.IntN(3) > 0,
 		PromptTokens: r.Int64N(1000), CompletionTokens: r.Int64N(1000), ReasoningTokens: r.Int64N(100), CachedTokens: r.Int64N(100), CostNano: r.Int64N(1e9),
-		Overhead: time.Duration(r.Int64N(int64(time.Millisecond))),
+		Overhead: time.Duration(r.Int64N(int64(time.Millisecond))), EndUser: []string{"", "ada", "bob"}[n%3], App: []string{"", "chat"}[n%2],
 	}
 	if r.IntN(3) == 0 {
 		record.Units[r.IntN(len(record.Units))] = r.Int64N(1000)
@@ -58,6 +58,10 @@ func field(by string, r *activity.Record) string {
 		return r.Provider
 	case "code":
 		return r.Code
+	case "end_user":
+		return r.EndUser
+	case "app":
+		return r.App
 	}
 	if r.Provider == "" {
 		return ""

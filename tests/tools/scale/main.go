@@ -1,11 +1,11 @@
-// Scale computes what gateways carry from what was measured, by a discrete-event simulation, and writes
-// the tables of docs/scale.md.
+// Scale writes the tables of docs/scale.md: what was measured, and how far the law of utilisation
+// is from it: calls a second are a core divided by what a call takes of it, at the busiest core.
 //
 //	go run ./tests/bench -caddy ./caddy -capacity tests/tools/scale/measured.json
 //	cd tests/tools && go run ./scale -docs ../../docs/scale.md       # what `make scale` runs
 //
-// Costs are measured where nothing is saturated. The simulation must reproduce what was measured at
-// saturation; if it does not, it says nothing about other sizes, and the status is 1.
+// Costs are measured where nothing is saturated. The status is 1 if the law misses a point of one
+// gateway by more than 15 %, or if other programs disturbed a point.
 package main
 
 import (
@@ -55,7 +55,6 @@ func compute(file, docs string) error {
 // block is a part of the page that this program writes.
 type block struct {
 	name, text string
-	computed   bool // from the simulation, for sizes that were not measured
 }
 
 // fill replaces what is between <!-- scale NAME --> and <!-- end --> in a page.

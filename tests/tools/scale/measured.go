@@ -2,10 +2,9 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"math"
 	"os"
+	"strconv"
 )
 
 // measured is what `tests/bench -capacity` writes.
@@ -29,16 +28,13 @@ type run struct {
 	Mix      string             `json:"mix"`
 	Gateways int                `json:"gateways"`
 	Alone    bool               `json:"alone"` // one gateway without engines
-	Cores    map[string]string  `json:"cores"`
-	Conns    int                `json:"conns"`
+	Cores    map[string]string  `json:"cores"` // by part, as taskset takes them
 	Seconds  float64            `json:"seconds"`
 	Calls    float64            `json:"calls"`
-	CPU      map[string]float64 `json:"cpu"` // seconds
-	Messages float64            `json:"messages"`
-	Commits  float64            `json:"commits"`
-	Written  float64            `json:"written"` // bytes
+	CPU      map[string]float64 `json:"cpu"`     // seconds, by part; the gateways are one
+	Written  float64            `json:"written"` // bytes of PostgreSQL's log
 	P50      float64            `json:"p50_us"`
-	Other    float64            `json:"other"` // cores
+	Other    float64            `json:"other"` // cores that other programs used
 }
 
 // Parts that use cores.
@@ -51,6 +47,14 @@ const (
 )
 
 var parts = []string{gatewayPart, enginePart, postgresPart, providerPart, clientPart}
+
+// Kinds of runs. A single run has one call at a time; a busy one has many, in bursts with pauses.
+const (
+	idleRun   = "idle"
+	singleRun = "single"
+	busyRun   = "busy"
+	pointRun  = "point"
+)
 
 func load(path string) (*measured, error) {
 	text, err := os.ReadFile(path)
@@ -68,7 +72,7 @@ func load(path string) (*measured, error) {
 func (m *measured) points() []run {
 	var all []run
 	for _, r := range m.Runs {
-		if r.Kind != "point" {
+		if r.Kind != pointRun {
 			continue
 		}
 		i := len(all) - 1
@@ -90,8 +94,6 @@ func (r *run) add(o run) {
 	sum := o
 	sum.Seconds += r.Seconds
 	sum.Calls += r.Calls
-	sum.Messages += r.Messages
-	sum.Commits += r.Commits
 	sum.Written += r.Written
 	sum.Other = (r.Other*r.Seconds + o.Other*o.Seconds) / sum.Seconds
 	sum.P50 = (r.P50*r.Calls + o.P50*o.Calls) / max(1, sum.Calls)
@@ -115,83 +117,88 @@ func (m *measured) all(kind, mix string, gateways int, alone bool) (sum run, err
 	return sum, nil
 }
 
-// work is the CPU of one call at a part, in seconds: among others that it has, and what is added where it
-// has to wake up for it.
-type work struct{ among, wake float64 }
-
-func (w work) alone() float64 { return w.among + w.wake }
-
-// workOf is what two measurements say: of one call at a time, and of many.
-func workOf(single, many float64) work { return work{many, max(0, single-many)} }
-
-// costs are seconds of a core.
-type costs struct {
-	gateway, provider, client work               // a call
-	message                   work               // of the engine
-	messages                  int                // that a call waits for; settlements are others
-	commit, row               float64            // of PostgreSQL
-	written                   float64            // bytes of its log, a row
-	idle                      map[string]float64 // a second and gateway
-}
-
-// costs are those of a mix. Client and provider have many calls at a time only without a gateway between
-// them.
-func (m *measured) costs(mix string, alone bool) (c costs, err error) {
-	var quiet, single, busy, direct run
-	for _, one := range []struct {
-		kind     string
-		gateways int
-		into     *run
-	}{{"quiet", 1, &quiet}, {"single", 1, &single}, {"busy", 1, &busy}, {"busy", 0, &direct}} {
-		if *one.into, err = m.all(one.kind, mix, one.gateways, alone || one.gateways == 0); err != nil {
-			return c, err
+// mixes are those of which costs were measured.
+func (m *measured) mixes() (all []string) {
+	seen := map[string]bool{}
+	for _, r := range m.Runs {
+		if r.Kind == busyRun && r.Gateways > 0 && !seen[r.Mix] {
+			seen[r.Mix] = true
+			all = append(all, r.Mix)
 		}
 	}
-	if c.idle, err = m.idle(alone); err != nil {
-		return c, err
-	}
-	net := func(r run, part string) float64 { return max(0, r.CPU[part]-c.idle[part]*r.Seconds) }
-	c.gateway = workOf(net(single, gatewayPart)/single.Calls, net(busy, gatewayPart)/busy.Calls)
-	c.provider = workOf(single.CPU[providerPart]/single.Calls, direct.CPU[providerPart]/direct.Calls)
-	c.client = workOf(single.CPU[clientPart]/single.Calls, direct.CPU[clientPart]/direct.Calls)
-	if alone {
-		return c, nil
-	}
-	if c.messages = int(busy.Messages / busy.Calls); c.messages > 0 {
-		c.message = workOf(net(single, enginePart)/single.Messages, net(busy, enginePart)/busy.Messages)
-	}
-	// Two equations: so much a transaction and so much a row.
-	second := func(r run) (cpu, commits, rows float64) {
-		return net(r, postgresPart) / r.Seconds, r.Commits / r.Seconds, r.Calls / r.Seconds
-	}
-	cpu1, commits1, rows1 := second(quiet)
-	cpu2, commits2, rows2 := second(busy)
-	c.row = max(0, (cpu2*commits1-cpu1*commits2)/(rows2*commits1-rows1*commits2))
-	c.commit = max(0, cpu1-c.row*rows1) / commits1
-	c.written = busy.Written / busy.Calls
-	if math.IsNaN(c.row+c.commit) || math.IsInf(c.row+c.commit, 0) {
-		return c, fmt.Errorf("the runs of %q have no transactions", mix)
-	}
-	return c, nil
+	return all
 }
 
-// idle is what a gateway costs without calls, a second: the least of the runs, because a part that has
-// just begun does more.
-func (m *measured) idle(alone bool) (map[string]float64, error) {
-	least := map[string]float64{}
+// costs are the seconds of a core that a call takes at each part.
+type costs map[string]float64
+
+// costs are those of a mix in runs of a kind. The client and the provider are busy only without a
+// gateway between them.
+func (m *measured) costs(kind, mix string, alone bool) (costs, error) {
+	with, err := m.all(kind, mix, 1, alone)
+	if err != nil {
+		return nil, err
+	}
+	direct := with
+	if kind == busyRun {
+		if direct, err = m.all(kind, mix, 0, true); err != nil {
+			return nil, err
+		}
+	}
+	k := costs{}
+	for _, part := range parts {
+		k[part] = with.CPU[part] / with.Calls
+	}
+	for _, part := range []string{providerPart, clientPart} {
+		k[part] = direct.CPU[part] / direct.Calls
+	}
+	return k, nil
+}
+
+// law is the calls a second at which a placement is saturated, and the part that does most where: a
+// core gives each call what its parts take of it, and the busiest cores are the wall.
+func (k costs) law(r run) (rate float64, wall string) {
+	used, most := map[string]float64{}, map[string]string{}
+	put := func(part, cores string, cost float64) {
+		used[cores] += cost / float64(coreCount(cores))
+		if largest := most[cores]; largest == "" || k[part] > k[largest] {
+			most[cores] = part
+		}
+	}
+	for _, part := range parts {
+		if part != gatewayPart {
+			put(part, r.Cores[part], k[part])
+		}
+	}
+	for i := range r.Gateways {
+		put(gatewayPart, r.Cores[gatewayPart+strconv.Itoa(i+1)], k[gatewayPart]/float64(r.Gateways))
+	}
+	busiest := r.Cores[clientPart]
+	for cores := range used {
+		if used[cores] > used[busiest] {
+			busiest = cores
+		}
+	}
+	return 1 / used[busiest], most[busiest]
+}
+
+// idle is what gateways cost without calls, as parts of a core: the least of the runs, because a
+// part that has just begun does more.
+func (m *measured) idle(gateways int) (costs, error) {
+	least := costs{}
 	for _, r := range m.Runs {
-		if r.Kind != "idle" || r.Gateways == 0 || r.Alone != alone {
+		if r.Kind != idleRun || r.Gateways != gateways || r.Alone {
 			continue
 		}
-		for _, part := range []string{gatewayPart, enginePart, postgresPart} {
-			used := r.CPU[part] / r.Seconds / float64(r.Gateways)
+		for _, part := range parts {
+			used := r.CPU[part] / r.Seconds
 			if before, ok := least[part]; !ok || used < before {
 				least[part] = used
 			}
 		}
 	}
 	if len(least) == 0 {
-		return nil, errors.New("no run without calls")
+		return nil, fmt.Errorf("no run of %d gateways without calls", gateways)
 	}
 	return least, nil
 }

@@ -4,41 +4,39 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 const (
-	// tolerance is how far the simulation may be from what was measured.
+	// tolerance is how far the law may be from what one gateway was measured at.
 	tolerance = 0.15
-	// quiet is how many cores other programs may have used beside a point: more, and it is no measurement.
+	// quiet is how many cores other programs may have used beside a point. With more it is no
+	// measurement.
 	quiet = 0.10
 	// useful is how much of its cores a part should use: the rest is for peaks.
 	useful = 2.0 / 3
 
-	hostCores     = 4      // of a gateway
-	postgresCores = 8      // of its host
-	roundTrip     = 0.0002 // seconds, between hosts of a network
-	pointSeconds  = 2.0
+	// leastCost is the time of a core that is worth a figure.
+	leastCost = 1e-6
+
+	streamEvents = 20    // a second, of one stream
+	desktopRate  = 0.125 // megabytes a second, of one desktop: 1 Mbit/s
+	keptDays     = 30
 )
 
-// report are the tables, and an error if the points are not reproduced.
+// report are the tables, and an error if the law is off for one gateway.
 func report(m *measured) (blocks []block, refused error) {
-	points, err := pointsTable(m)
-	costs, failed := costsTable(m)
-	refused = errors.Join(err, failed)
-	blocks = []block{{"points", points, false}, {"costs", costs, false}, {"machine", machineLine(m), false}}
+	points, off, refused := pointsTable(m)
+	blocks = []block{{"points", points}, {"off", off.String()}, {"machine", machineLine(m)}, {"take", takeTable(m)}}
 	for _, one := range []struct {
 		name  string
 		table func(*measured) (string, error)
-	}{{"carries", carriesTable}, {"take", takeTable}, {"without-calls", idleTable}} {
-		text := "Nothing is said here: the simulation did not reproduce what was measured.\n"
-		if refused == nil {
-			if text, err = one.table(m); err != nil {
-				text, refused = err.Error()+"\n", err
-			}
-		}
-		blocks = append(blocks, block{one.name, text, true})
+	}{{"costs", costsTable}, {"carries", carriesTable}, {"without-calls", idleTable}} {
+		text, err := one.table(m)
+		refused = errors.Join(refused, err)
+		blocks = append(blocks, block{one.name, text})
 	}
 	return blocks, refused
 }
@@ -59,153 +57,215 @@ func table(head string, rows [][]string) string {
 	return b.String()
 }
 
-// pointsTable compares what was measured at saturation with the simulation.
-func pointsTable(m *measured) (string, error) {
+// errorsOfLaw are how far it is off, as parts of what was measured, by the number of gateways.
+type errorsOfLaw map[int][]float64
+
+// String says how far it is off with one gateway, and with several.
+func (e errorsOfLaw) String() string {
+	one, several := 0.0, []float64{}
+	for gateways, all := range e {
+		for _, off := range all {
+			if gateways == 1 {
+				one = max(one, math.Abs(off))
+			} else {
+				several = append(several, off)
+			}
+		}
+	}
+	text := fmt.Sprintf("With one gateway the law is at most %.0f %% off.", 100*one)
+	if len(several) > 0 {
+		text += fmt.Sprintf(" With three on the cores of one it is %+.0f to %+.0f %% off.", 100*slices.Min(several), 100*slices.Max(several))
+	}
+	return text + "\n"
+}
+
+// pointsTable compares what was measured at saturation with the law.
+func pointsTable(m *measured) (text string, found errorsOfLaw, refused error) {
 	var rows [][]string
-	var refused error
+	found = errorsOfLaw{}
 	points := m.points()
 	if len(points) == 0 {
 		refused = errors.New("nothing was measured at saturation")
 	}
 	for _, r := range points {
-		k, err := m.costs(r.Mix, r.Alone)
+		k, err := m.costs(busyRun, r.Mix, r.Alone)
 		if err != nil {
-			return "", err
+			return "", nil, err
 		}
-		o := simulate(plan{gateways: r.Gateways, alone: r.Alone, cores: r.Cores, conns: r.Conns, threads: 1, seconds: pointSeconds}, k)
+		said, wall := k.law(r)
 		got := r.Calls / r.Seconds
-		off := o.rate/got - 1
+		off := said/got - 1
+		found[r.Gateways] = append(found[r.Gateways], off)
 		gateways := strconv.Itoa(r.Gateways)
 		if r.Alone {
 			gateways += " alone"
 		}
 		switch {
-		case math.Abs(off) > tolerance:
-			refused = errors.Join(refused, fmt.Errorf("%s gateways, %s, %s: measured %.0f calls a second, simulated %.0f", gateways, r.Mix, layout(r), got, o.rate))
+		case r.Gateways == 1 && math.Abs(off) > tolerance:
+			refused = errors.Join(refused, fmt.Errorf("%s, %s: measured %.0f calls a second, by the law %.0f", r.Mix, layout(r), got, said))
 		case r.Other > quiet:
 			refused = errors.Join(refused, fmt.Errorf("%s gateways, %s, %s: other programs used %.2f cores", gateways, r.Mix, layout(r), r.Other))
 		}
-		rows = append(rows, []string{gateways, r.Mix, layout(r), count(got), count(o.rate), fmt.Sprintf("%+.0f %%", 100*off), o.wall, ms(r.P50 / 1e6), ms(o.p50)})
+		rows = append(rows, []string{gateways, r.Mix, layout(r), count(got), count(said), fmt.Sprintf("%+.0f %%", 100*off), wall, ms(r.P50 / 1e6)})
 	}
-	return table("| gateways | calls | on core 0; on core 1 | measured, calls/s | simulated | error | wall | p50 | simulated |", rows), refused
+	return table("| gateways | calls | on core 0; on core 1 | measured, calls/s | by the law | error | wall | p50 |", rows), found, refused
+}
+
+// coreCount counts the cores of a list, "0" or "0-1".
+func coreCount(list string) int {
+	first, last, several := strings.Cut(list, "-")
+	if !several {
+		return 1
+	}
+	from, _ := strconv.Atoi(first)
+	to, _ := strconv.Atoi(last)
+	return to - from + 1
 }
 
 // layout says what runs where.
 func layout(r run) string {
-	on := map[string][]string{}
-	for i := range r.Gateways {
-		list := r.Cores[gatewayPart+strconv.Itoa(i+1)]
-		on[list] = append(on[list], "")
+	if coreCount(r.Cores[clientPart]) > 1 {
+		return "all on both"
 	}
-	text := func(list string) string {
+	on := func(core string) string {
 		var all []string
-		if n := len(on[list]); n == 1 {
+		n := 0
+		for i := range r.Gateways {
+			if r.Cores[gatewayPart+strconv.Itoa(i+1)] == core {
+				n++
+			}
+		}
+		switch {
+		case n == 1:
 			all = append(all, "a gateway")
-		} else if n > 1 {
+		case n > 1:
 			all = append(all, fmt.Sprintf("%d gateways", n))
 		}
 		for _, part := range parts[1:] {
-			if r.Cores[part] == list && (!r.Alone || part == providerPart || part == clientPart) {
+			if r.Cores[part] == core && (!r.Alone || part == providerPart || part == clientPart) {
 				all = append(all, part)
 			}
 		}
 		return strings.Join(all, ", ")
 	}
-	if cores(r.Cores[clientPart]) > 1 {
-		return "all on both"
-	}
-	return text("0") + "; " + text("1")
+	return on("0") + "; " + on("1")
 }
 
+// costsTable has what a call costs, alone and among many.
 func costsTable(m *measured) (string, error) {
 	var rows [][]string
-	us := func(seconds float64) string { return fmt.Sprintf("%.0f us", seconds*1e6) }
-	for _, mix := range m.mixes(false) {
-		k, err := m.costs(mix, false)
+	for _, mix := range m.mixes() {
+		both := func(part string, alone bool) (string, error) {
+			one, err := m.costs(singleRun, mix, alone)
+			many, failed := m.costs(busyRun, mix, alone)
+			if err == nil && many[part] < leastCost {
+				return "-", nil
+			}
+			return fmt.Sprintf("%.0f us, %.0f us", one[part]*1e6, many[part]*1e6), errors.Join(err, failed)
+		}
+		row := []string{mix}
+		alone, err := both(gatewayPart, true)
+		if err != nil {
+			alone = "-"
+		}
+		row = append(row, alone)
+		for _, part := range []string{gatewayPart, enginePart, postgresPart} {
+			text, err := both(part, false)
+			if err != nil {
+				return "", err
+			}
+			row = append(row, text)
+		}
+		busy, err := m.all(busyRun, mix, 1, false)
 		if err != nil {
 			return "", err
 		}
-		message := "-"
-		if k.messages > 0 {
-			message = us(k.message.alone()) + ", " + us(k.message.among)
-		}
-		alone := "-"
-		if a, err := m.costs(mix, true); err == nil {
-			alone = us(a.gateway.alone()) + ", " + us(a.gateway.among)
-		}
-		rows = append(rows, []string{mix, alone, us(k.gateway.alone()) + ", " + us(k.gateway.among), message, us(k.commit) + "; " + us(k.row), fmt.Sprintf("%.0f", k.written)})
+		rows = append(rows, append(row, fmt.Sprintf("%.0f", busy.Written/busy.Calls)))
 	}
-	return table("| a call | gateway alone | gateway of a cluster | engine, a message | PostgreSQL: a transaction; a row | bytes of its log, a row |", rows), nil
+	return table("| a call | gateway alone | gateway of a cluster | engine | PostgreSQL | bytes of its log |", rows), nil
 }
 
-// mixes are those of which costs were measured.
-func (m *measured) mixes(alone bool) (all []string) {
-	seen := map[string]bool{}
-	for _, r := range m.Runs {
-		if r.Kind == "busy" && r.Alone == alone && !seen[r.Mix] {
-			seen[r.Mix] = true
-			all = append(all, r.Mix)
-		}
-	}
-	return all
-}
-
-// hosts are gateways, an engine and PostgreSQL on hosts of their own; clients and providers are elsewhere.
-func (m *measured) hosts(gateways int, alone bool) plan {
-	p := plan{gateways: gateways, alone: alone, trip: roundTrip, sync: m.Figures["ms a sync of the disk"] / 1e3, cores: map[string]string{
-		enginePart: "engine:0", postgresPart: fmt.Sprintf("postgres:0-%d", postgresCores-1), providerPart: elsewhere, clientPart: elsewhere,
-	}}
-	for i := range gateways {
-		name := gatewayPart + strconv.Itoa(i+1)
-		p.cores[name] = fmt.Sprintf("%s:0-%d", name, hostCores-1)
-	}
-	return p
-}
-
-// atRate simulates calls that arrive at a rate, as long as is needed for a steady figure.
-func atRate(p plan, k costs, rate float64) outcome {
-	const calls, least, most = 20_000, 0.3, 10
-	p.rate, p.seconds = rate, min(max(calls/rate, least), most)
-	return simulate(p, k)
-}
-
-// carried is the rate at which the part that is used most is used as much as is useful.
-func carried(p plan, k costs) outcome {
-	most := hostCores * float64(p.gateways) / k.gateway.alone()
-	if !p.alone {
-		most = min(most, 1/(k.message.alone()*float64(k.messages+1)), postgresCores/k.row)
-	}
-	o := atRate(p, k, useful*most)
-	for range 3 {
-		o = atRate(p, k, o.rate*useful/o.used)
-	}
-	return o
-}
-
-// carriesTable is what one gateway, three and fifty carry.
+// carriesTable has the calls a second that two thirds of a core of each part carry.
 func carriesTable(m *measured) (string, error) {
 	var rows [][]string
-	for _, mix := range m.mixes(false) {
-		for _, n := range []struct {
-			gateways int
-			alone    bool
-			name     string
-		}{{1, true, "1, without engines"}, {1, false, "1"}, {3, false, "3"}, {50, false, "50"}} {
-			k, err := m.costs(mix, n.alone)
-			if err != nil && n.alone {
-				continue
-			} else if err != nil {
+	for _, mix := range m.mixes() {
+		row := []string{mix}
+		for _, one := range []struct {
+			part  string
+			alone bool
+		}{{gatewayPart, true}, {gatewayPart, false}, {enginePart, false}, {postgresPart, false}} {
+			k, err := m.costs(busyRun, mix, one.alone)
+			switch {
+			case err != nil && !one.alone:
 				return "", err
+			case err != nil || k[one.part] < leastCost:
+				row = append(row, "-")
+			default:
+				row = append(row, count(useful/k[one.part]))
 			}
-			o := carried(m.hosts(n.gateways, n.alone), k)
-			engine, book, log := "-", "-", "-"
-			if !n.alone {
-				engine, book, log = percent(o.worked[enginePart]), fmt.Sprintf("%.1f", o.worked[postgresPart]), fmt.Sprintf("%.0f", o.commits)
+		}
+		rows = append(rows, row)
+	}
+	return table("| calls | a core of a gateway alone | a core of a gateway of a cluster | the engine | a core of PostgreSQL |", rows), nil
+}
+
+// takeTable has what else than calls takes room.
+func takeTable(m *measured) string {
+	f := m.Figures
+	var rows [][]string
+	add := func(what, cores, memory, disk string) { rows = append(rows, []string{what, cores, memory, disk}) }
+	used := func(seconds float64) string { return fmt.Sprintf("%.1f", seconds/useful) }
+	add("a gateway", "-", size(f["MiB a gateway without load"]*(1<<20)), "-")
+	for _, n := range []float64{1000, 10_000, 100_000} {
+		add(count(n)+" open streams", used(n*streamEvents*f["us an event of a paced stream"]/1e6), size(n*f["KiB an open stream"]*1024), "-")
+	}
+	for _, n := range []float64{100, 1000, 10_000} {
+		add(count(n)+" open desktops", used(n*desktopRate*f["us a megabyte of a desktop"]/1e6), size(n*f["KiB an idle desktop"]*1024), "-")
+	}
+	for _, n := range []float64{1000, 100_000, 1_000_000} {
+		add(count(n)+" keys", "-", size(n*f["KB a key"]*1000)+" in each", "-")
+	}
+	for _, n := range []float64{1e6, 1e7, 1e8} {
+		disk := func(figure string) string { return size(n * keptDays * f[figure]) }
+		add(fmt.Sprintf("%s calls a day, kept %d days", count(n), keptDays), "-", "-", disk("bytes a row in SQLite")+"; PostgreSQL "+disk("bytes a row in PostgreSQL"))
+	}
+	return table("| more | cores of gateways | memory of gateways | disk |", rows)
+}
+
+// idleTable is what gateways do without calls.
+func idleTable(m *measured) (string, error) {
+	var rows [][]string
+	for _, n := range []int{1, 3} {
+		idle, err := m.idle(n)
+		if err != nil {
+			return "", err
+		}
+		row := []string{strconv.Itoa(n)}
+		for _, part := range []string{gatewayPart, enginePart, postgresPart} {
+			row = append(row, fmt.Sprintf("%.1f %%", 100*idle[part]))
+		}
+		rows = append(rows, append(row, strconv.Itoa(n*connections)))
+	}
+	return table("| gateways | they use, of a core | engine | PostgreSQL | its connections, at most |", rows), nil
+}
+
+// connections of a gateway to PostgreSQL: internal/postgres has 8 for queries and one for rows.
+const connections = 9
+
+func size(bytes float64) string {
+	for _, unit := range []struct {
+		name  string
+		bytes float64
+	}{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}} {
+		if bytes >= unit.bytes {
+			n := bytes / unit.bytes
+			if n < 10 {
+				return fmt.Sprintf("%.1f %s", n, unit.name)
 			}
-			rows = append(rows, []string{mix, n.name, count(o.rate), o.wall, percent(o.worked[gatewayPart] / float64(n.gateways*hostCores)), engine, book, log, ms(o.p50) + ", " + ms(o.p99)})
+			return count(n) + " " + unit.name
 		}
 	}
-	return table("| calls | gateways | calls/s | first wall | gateways are used | engine is used | cores of PostgreSQL | its transactions/s | p50, p99 |", rows), nil
+	return fmt.Sprintf("%.0f bytes", bytes)
 }
 
 func count(n float64) string {
@@ -216,7 +276,5 @@ func count(n float64) string {
 	}
 	return text
 }
-
-func percent(part float64) string { return fmt.Sprintf("%.0f %%", 100*part) }
 
 func ms(seconds float64) string { return fmt.Sprintf("%.1f ms", seconds*1e3) }
