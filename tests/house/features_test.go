@@ -69,8 +69,8 @@ const (
 var closures = []closure{
 	{"l4vnc", 20, 33_500, "native viewers, from the port to the workstation"},
 	{"internal/vncrelay", 18, 32_300, "viewers of all kinds, without Caddy"},
-	{"internal/modelcall", 54, 70_400, "a chat, without the endpoints"},
-	{"internal/toolcall", 31, 39_000, "a call of a tool, without the endpoints"},
+	{"internal/modelcall", 54, 70_600, "a chat, without the endpoints"},
+	{"internal/toolcall", 31, 39_200, "a call of a tool, without the endpoints"},
 	{"handlers", 76, 104_700, "all endpoints"},
 	{"handlers/console", 86, 117_900, "the console"},
 	{"internal/desktop", 5, 12_000, "workstations, tokens and sessions"},
