@@ -69,7 +69,7 @@ const (
 var closures = []closure{
 	{"l4vnc", 20, 33_500, "native viewers, from the port to the workstation"},
 	{"internal/vncrelay", 18, 32_300, "viewers of all kinds, without Caddy"},
-	{"internal/modelcall", 54, 70_400, "a chat, without the endpoints"},
+	{"internal/modelcall", 54, 70_450, "a chat, without the endpoints"},
 	{"internal/toolcall", 31, 39_000, "a call of a tool, without the endpoints"},
 	{"handlers", 79, 107_200, "all endpoints"},
 	{"handlers/console", 86, 117_900, "the console"},
