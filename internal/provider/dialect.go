@@ -11,39 +11,26 @@ import (
 // Dialect is the protocol of one kind of provider, and what follows from it. Each is one value in
 // the file of its vendor and a row of dialects. A value serves every provider of its kind.
 type Dialect struct {
-	name string // what a provider block calls it
+	name    string                   // what a provider block calls it
+	selects func(base *url.URL) bool // reports whether a block that has only this base URL is of this dialect; nil = never
 
-	// selects reports whether a block that has only this base URL is of this dialect; nil = never.
-	selects func(base *url.URL) bool
 	// bases are the base URLs at clouds and services, with "" that of the vendor itself. A word in
 	// braces is an option, or the host of a location.
-	bases map[string]string
-	// versions are those of bases where api_version is not given.
-	versions map[string]string
-	// usualAt are the clouds and services most of whose models it serves.
-	usualAt []string
-	// catalogNames are what price maps call its models' provider, where it is not the name of the
-	// cloud.
-	catalogNames map[string]string
-	// basePath is the path of a base URL that has none.
-	basePath string
-	// variants are what it is where the path of a base URL has such an end.
-	variants map[string]*Dialect
+	bases        map[string]string
+	versions     map[string]string   // of bases where api_version is not given
+	usualAt      []string            // the clouds and services most of whose models it serves
+	catalogNames map[string]string   // what price maps call its models' provider, where it is not the name of the cloud
+	basePath     string              // of a base URL that has none
+	variants     map[string]*Dialect // what it is where the path of a base URL has such an end
 
 	// path returns the path below the base URL, escaped, at which a model is asked for an
 	// operation, or a request is made about a response; some providers have another one for
 	// streams. It is "" if this kind of provider does not have the operation.
-	path func(op Operation, name string, stream bool) string
-	// keyField is the field of a request's header that has the API key, and its value.
-	keyField func(key string) (name, value string)
-	// header is sent with every request that has no value of its own; nil for none.
-	header http.Header
-	// modelsQuery is the query for the list of models. It is "" if this kind of provider has one
-	// page.
-	modelsQuery string
-	// lists returns the addresses of the lists of models below a base URL; nil = the path of
-	// Models.
-	lists func(baseURL string) []string
+	path        func(op Operation, name string, stream bool) string
+	keyField    func(key string) (name, value string) // of a request's header that has the API key
+	header      http.Header                           // of every request that has no value of its own; nil for none
+	modelsQuery string                                // for the list of models; "" if this kind of provider has one page
+	lists       func(baseURL string) []string         // the addresses of the lists of models; nil = the path of Models
 
 	protocol         Protocol
 	openRouterFields bool
