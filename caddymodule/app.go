@@ -177,7 +177,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	config.Release, config.Reacquire = a.releaseState, a.reacquireState
 	config.Routes = handlers.RouteNames()
 	offline.Provisioned(func() offline.Config { return inspected(a, config) })
-	a.gateway, err = gateway.New(config)
+	a.gateway, err = gateway.New(config.Config)
 	a.end = sync.OnceValue(a.endOnce)
 	// The gateway has what it needs of them; without this every key would be in memory twice.
 	a.manyKeys = len(a.Keys) >= manyKeys

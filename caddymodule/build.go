@@ -17,10 +17,16 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 )
 
+// built is what a configuration says, checked and resolved.
+type built struct {
+	gateway.Config
+	features
+}
+
 // build turns the configuration into the gateway's: it resolves secrets, reads files and checks
 // everything. Errors name what is wrong and never a secret.
-func (a *App) build() (gateway.Config, error) {
-	none := gateway.Config{}
+func (a *App) build() (built, error) {
+	none := built{}
 	specs, secrets, err := keySpecs(a)
 	if err != nil {
 		return none, err
@@ -33,15 +39,15 @@ func (a *App) build() (gateway.Config, error) {
 	if err != nil {
 		return none, err
 	}
-	built, err := buildProviders(a.ctx, a.Providers, models, a.credentials)
+	providers, err := buildProviders(a.ctx, a.Providers, models, a.credentials)
 	if err != nil {
 		return none, err
 	}
-	tools, err := buildMCP(a, &built.accounts)
+	tools, err := buildMCP(a, &providers.accounts)
 	if err != nil {
 		return none, err
 	}
-	index, err := catalog.NewCatalog(append(models, built.models...), built.sources)
+	index, err := catalog.NewCatalog(append(models, providers.models...), providers.sources)
 	if err != nil {
 		return none, fmt.Errorf("catalog: %w", err)
 	}
@@ -78,9 +84,9 @@ func (a *App) build() (gateway.Config, error) {
 		return none, fmt.Errorf("vnc: %w", err)
 	}
 	secrets = append(secrets, logins...)
-	var recordings *recording.Settings
+	var recorded *recording.Settings
 	if a.VNC != nil {
-		if recordings, logins, err = a.VNC.Record.build(a.logger, a.stateDir); err != nil {
+		if recorded, logins, err = a.VNC.Record.build(a.logger, a.stateDir); err != nil {
 			return none, fmt.Errorf("vnc: record: %w", err)
 		}
 		secrets = append(secrets, logins...)
@@ -93,13 +99,18 @@ func (a *App) build() (gateway.Config, error) {
 		return none, fmt.Errorf("cluster: %w", err)
 	}
 	secrets = append(secrets, shared.secrets...)
-	return gateway.Config{
-		Cluster:     shared.cluster,
-		RuntimeKeys: runtime, Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations, Recordings: recordings, Catalog: index, Providers: built.providers, Tools: tools, Discover: built.discover, Aliases: a.Aliases.build(),
-		Secrets: append(secrets, built.secrets...), SecretFiles: append(built.files, shared.files...), State: a.state, BodyMemory: bodies, AnswerMemory: answers, Automation: a.VNC.automation(),
+	b := built{features: features{cluster: shared.cluster, recorded: recorded, tools: tools, automation: a.VNC.automation()}}
+	b.Config = gateway.Config{
+		RuntimeKeys: runtime, Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations, Catalog: index, Providers: providers.providers, Issued: issuedTo(tools), Discover: providers.discover, Aliases: a.Aliases.build(),
+		Secrets: append(secrets, providers.secrets...), SecretFiles: append(providers.files, shared.files...), State: a.state, BodyMemory: bodies, AnswerMemory: answers,
 		NoEndUser: a.Activity.NoEndUser,
 		Timeouts:  timeouts, Logger: a.logger, Now: time.Now,
-	}, nil
+	}
+	b.Features = b.features.list
+	if shared.cluster != nil {
+		b.Cluster = shared.cluster
+	}
+	return b, nil
 }
 
 func readCatalogs(paths []string) ([]catalog.Model, error) {

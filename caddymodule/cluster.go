@@ -10,7 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
@@ -89,9 +89,9 @@ var (
 
 // builtCluster is the result of the cluster block.
 type builtCluster struct {
-	cluster *gateway.Cluster // nil without the block
-	secrets []string         // to be taken out of texts
-	files   []*secret.File   // that have passwords
+	cluster *cluster.Config // nil without the block
+	secrets []string        // to be taken out of texts
+	files   []*secret.File  // that have passwords
 }
 
 // build checks the block and resolves its secrets. It connects to nothing. Errors show no address that
@@ -103,7 +103,7 @@ func (c *Cluster) build(logger *zap.Logger) (built builtCluster, err error) {
 	if !clusterNames.MatchString(c.Name) {
 		return built, fmt.Errorf("name %q: want a-z, 0-9 and \"-\", at most 32 characters: it is in the names of all keys", c.Name)
 	}
-	out := &gateway.Cluster{Name: c.Name}
+	out := &cluster.Config{Name: c.Name}
 	configured, err := json.Marshal(c)
 	if err != nil {
 		return built, err
@@ -138,7 +138,7 @@ func (c *Cluster) node() (string, error) {
 }
 
 // database checks the address of PostgreSQL.
-func (c *Cluster) database(out *gateway.Cluster, text *addressText) error {
+func (c *Cluster) database(out *cluster.Config, text *addressText) error {
 	if c.Postgres == "" {
 		return errors.New("postgres is missing: a cluster keeps its activity, spent money, keys and workstations there")
 	}

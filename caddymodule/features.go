@@ -18,3 +18,36 @@ import (
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/vncsocket"
 	_ "github.com/gatehouse-proxy/gatehouse/l4vnc" // the layer-4 handler
 )
+
+// The features that have work of their own.
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/features/agents"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/cluster"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/console"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/mcp"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/recordings"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/recording"
+	"github.com/gatehouse-proxy/gatehouse/internal/screen"
+	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
+)
+
+// features is what the blocks of features say.
+type features struct {
+	cluster    *cluster.Config     // nil: the gateway is the only one
+	recorded   *recording.Settings // nil: no session is
+	tools      *toolserver.Servers // nil: none
+	automation screen.Limits
+}
+
+// list makes the features of a configuration, in the order in which they start.
+func (f features) list(c gateway.Core) []gateway.Feature {
+	tools := mcp.New(c, f.tools)
+	return []gateway.Feature{
+		cluster.Feature(c),
+		recordings.Feature(c, f.recorded),
+		tools.Feature(),
+		agents.Feature(c, tools, f.automation),
+		console.Feature(c),
+	}
+}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp/client"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -18,8 +17,8 @@ import (
 )
 
 // inspected is what commands see of a configuration that is not started. All of it was checked.
-func inspected(a *App, built gateway.Config) offline.Config {
-	c := offline.Config{Context: a.ctx, Built: built, DataDir: a.dataDir()}
+func inspected(a *App, built built) offline.Config {
+	c := offline.Config{Context: a.ctx, Built: built.Config, DataDir: a.dataDir()}
 	c.Limits, _ = a.subject("gateway")
 	c.Retention, _ = a.Activity.build()
 	for _, k := range a.Keys {
@@ -28,7 +27,7 @@ func inspected(a *App, built gateway.Config) offline.Config {
 	for _, m := range a.MCP {
 		c.MCP = append(c.MCP, offline.MCPServer{
 			Name: m.Name, URL: m.URL, APIKey: m.APIKey, Keyless: m.keyless(), Demo: m.Demo, Desktops: m.Desktops,
-			Ask: func(ctx context.Context) (int, error) { return toolsOf(ctx, built.Tools.Named(m.Name)) },
+			Ask: func(ctx context.Context) (int, error) { return toolsOf(ctx, built.tools.Named(m.Name)) },
 		})
 	}
 	for _, t := range a.Tenants {
@@ -67,14 +66,14 @@ func toolsOf(ctx context.Context, s *toolserver.Server) (int, error) {
 	return len(tools), errors.Join(err, c.Close(ctx))
 }
 
-func inspectedKey(k *Key, built gateway.Config) offline.Key {
+func inspectedKey(k *Key, built built) offline.Key {
 	limits, _ := k.subject(k.Name)
 	expires, _ := parseMoment(k.Expires)
 	literal := func(text string) bool { return !strings.HasPrefix(text, "{") }
 	var reaches []string
 	if len(k.MCP) > 0 { // few keys have it, and they are not found by an index
 		found, _ := built.Keyring.Named(k.Name)
-		for s := range built.Tools.All() {
+		for s := range built.tools.All() {
 			if found.AllowsServer(s.Name) {
 				reaches = append(reaches, s.Name)
 			}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/cloudauth"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp/demo"
@@ -133,6 +135,16 @@ func (m *MCPServer) builtIn() http.RoundTripper {
 		return desktops.New()
 	}
 	return nil
+}
+
+// issuedTo returns the credentials that clouds and authorization servers give for MCP servers.
+func issuedTo(servers *toolserver.Servers) (found []gateway.Issued) {
+	for s := range servers.All() {
+		if c, ok := s.Credential().(cloudauth.Credential); ok {
+			found = append(found, gateway.Issued{Credential: c, Provider: s.Name})
+		}
+	}
+	return found
 }
 
 // buildMCP makes the MCP servers. What authorizes the gateway at them is added to the accounts.

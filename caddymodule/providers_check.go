@@ -97,7 +97,7 @@ func (p *Provider) check() error {
 // checkDialect refuses what says that a provider has an API or a list that its dialect does not have.
 func (p *Provider) checkDialect(made *provider.Provider) error {
 	d := made.Dialect
-	lacks := func(op provider.Operation) bool { return d.Path(op, "", false) == "" }
+	lacks := func(op provider.Operation) bool { return !d.Has(op) }
 	switch {
 	case p.Discover != 0 && !made.ListsModels():
 		return fmt.Errorf("dialect %s has no list of models there: leave out discover, and name them in models", d.Name())

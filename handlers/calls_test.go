@@ -1,12 +1,14 @@
 package handlers
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 const (
@@ -47,7 +49,11 @@ func (s *spoken) roundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	s.path, s.body = r.URL.Path, string(body)
-	chat, stream := strings.HasSuffix(s.path, "/chat/completions"), strings.Contains(s.body, `"stream":true`)
+	var asked struct{ Stream bool }
+	if err := json.Unmarshal(body, &asked); err != nil {
+		return nil, err
+	}
+	chat, stream := strings.HasSuffix(s.path, "/chat/completions"), asked.Stream
 	media, text := "application/json", response
 	switch {
 	case chat && stream:
@@ -87,7 +93,7 @@ func TestCallsAreAnswered(t *testing.T) {
 		g := startGateway(t, setup{Provider: acme.roundTrip})
 		a := call(t, g, "POST", c.path, "chat", c.body)
 		text := a.Body.String()
-		if a.Code != 200 || a.Header().Get("Content-Type") != c.media || acme.path != c.upstream || !strings.Contains(acme.body, `"model":"m"`) {
+		if a.Code != 200 || a.Header().Get("Content-Type") != c.media || acme.path != c.upstream || !jsontest.Has(t, acme.body, `{"model":"m"}`) {
 			t.Errorf("%s: %d %v, sent to %s: %s", c.path, a.Code, a.Header(), acme.path, text)
 		}
 		for _, part := range c.has {

@@ -1,6 +1,9 @@
 package handlers
 
-import "github.com/gatehouse-proxy/gatehouse/internal/report"
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
+)
 
 // serveKey answers with what the caller's own key has spent and may still spend.
 func serveKey(x *Request) error {
@@ -8,11 +11,11 @@ func serveKey(x *Request) error {
 		return err
 	}
 	ctx, requests := x.HTTP.Context(), x.Gateway.Requests()
-	balances, err := x.Gateway.Budgets().Caller(ctx, &x.Req.Caller)
+	balances, err := gateway.BudgetsOf(x.Gateway).Caller(ctx, &x.Req.Caller)
 	if err != nil {
 		return report.LedgerFailure(ctx, err)
 	}
-	answer, err := report.Key(ctx, requests.Activity, x.Req.Caller.Key, x.Gateway.RuntimeKeys().Of(&x.Req.Caller), balances, requests.Now())
+	answer, err := report.Key(ctx, requests.Activity, x.Req.Caller.Key, gateway.RuntimeKeysOf(x.Gateway).Of(&x.Req.Caller), balances, requests.Now())
 	report.SetUntil(x.Writer.Header(), requests.Activity)
 	return x.Succeed(answer, err)
 }
@@ -23,7 +26,7 @@ func serveCredits(x *Request) error {
 		return err
 	}
 	ctx, log := x.HTTP.Context(), x.Gateway.Requests().Activity
-	balances, err := x.Gateway.Budgets().Tenant(ctx, &x.Req.Caller)
+	balances, err := gateway.BudgetsOf(x.Gateway).Tenant(ctx, &x.Req.Caller)
 	if err != nil {
 		return report.LedgerFailure(ctx, err)
 	}

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -54,10 +55,14 @@ func (p *anthropicProvider) roundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	p.target, p.body, p.header = r.URL.RequestURI(), string(body), r.Header
+	var asked struct{ Stream bool }
+	if err := json.Unmarshal(body, &asked); err != nil {
+		return nil, err
+	}
 	switch {
 	case strings.Contains(p.target, "/count_tokens"):
 		return answering(200, "application/json", `{"input_tokens":11}`)(r)
-	case strings.Contains(p.body, `"stream":true`):
+	case asked.Stream:
 		return answering(200, "text/event-stream", messageEvents)(r)
 	}
 	return answering(200, "application/json", message)(r)

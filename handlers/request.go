@@ -31,6 +31,15 @@ type Request struct {
 	Item    string // {session} in the path
 }
 
+// Part returns what a feature offers as a T.
+func Part[T any](x *Request) (T, error) {
+	part, ok := gateway.Offered[T](x.Gateway)
+	if !ok {
+		return part, apierror.New(apierror.UnknownURL, "this gateway has nothing at this path")
+	}
+	return part, nil
+}
+
 // serve runs the endpoint of a match for the request's method, after the checks that all endpoints
 // have.
 func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, m *match) error {

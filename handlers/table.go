@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +22,16 @@ type Operation struct {
 	Recorded bool       // a success leaves a record too
 	Serve    func(*Request) error
 }
+
+// answers are the types of answers of operations of features.
+var answers = map[*Operation]reflect.Type{}
+
+// Answers notes the type of the JSON that an operation of a feature answers with, for descriptions
+// of the API. It is called by init functions.
+func Answers[T any](o *Operation) { answers[o] = reflect.TypeFor[T]() }
+
+// AnswerOf returns what Answers has noted, nil for nothing.
+func AnswerOf(o *Operation) reflect.Type { return answers[o] }
 
 // Route is one row of the table. A path that ends in a slash takes the rest of the request's path
 // as a name, because the name of a model has slashes. {model} is such a name within a path; {id},

@@ -51,11 +51,11 @@ func serveVNCURL(x *Request) error {
 // issueAddress issues an address to the caller's key.
 func issueAddress(x *Request, service *desktop.Service, workstation string, o desktop.Options) (desktop.Issued, error) {
 	o.Client, _ = netip.ParseAddr(caddykit.Client(x.HTTP)) // invalid: it is not known
-	issued, err := service.Issue(gateway.IssuerOf(x.Req), workstation, o)
+	issued, err := service.Issue(Issuer(x), workstation, o)
 	if err != nil {
 		return issued, err
 	}
-	return issued, x.Gateway.RuntimeKeys().StillMayConnect(&x.Req.Caller)
+	return issued, gateway.RuntimeKeysOf(x.Gateway).StillMayConnect(&x.Req.Caller)
 }
 
 // expiresIn reads how long an address waits for its first use.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
@@ -238,6 +239,9 @@ func endSession(x *Request) error {
 	return x.NoContent()
 }
 
+// Issuer returns who asks for a desktop.
+func Issuer(x *Request) desktop.Issuer { return gateway.IssuerOf(x.Req) }
+
 // Workstations returns the service, if it can serve now, and notes the workstation in the record.
 func (x *Request) Workstations() (*desktop.Service, error) {
 	service, err := x.Desktops()
@@ -249,7 +253,7 @@ func (x *Request) Workstations() (*desktop.Service, error) {
 
 // Desktops returns the service of the workstations, if it can serve now.
 func (x *Request) Desktops() (*desktop.Service, error) {
-	service := x.Gateway.VNC().Workstations()
+	service := gateway.VNCOf(x.Gateway).Workstations()
 	if service == nil {
 		return nil, apierror.New(apierror.UnknownURL, "this gateway has no workstations")
 	}

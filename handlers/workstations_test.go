@@ -177,7 +177,7 @@ func TestAnAddressIsItsKeys(t *testing.T) {
 	g := startGateway(t, setup{Workstations: true, State: state})
 	call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", "").Want(t, 200, "", "")
 	var issuers []desktop.Issuer
-	desktop.Commit(state.Workstations, g.VNC().Workstations(), func(by desktop.Issuer) bool {
+	desktop.Commit(state.Workstations, gateway.VNCOf(g).Workstations(), func(by desktop.Issuer) bool {
 		issuers = append(issuers, by)
 		return true
 	})

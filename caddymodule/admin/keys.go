@@ -44,7 +44,7 @@ func (serve keyFunc) answer(r *http.Request) ([]byte, error) {
 	if r.Method == http.MethodGet && hash == "" && r.URL.Query().Get("source") == "configuration" {
 		return json.Marshal(report.ConfiguredKeys(gateway.ConfiguredKeys(active, tenants)))
 	}
-	made := active.RuntimeKeys()
+	made := gateway.RuntimeKeysOf(active)
 	if err := made.Configured(); err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func viewOf(b limits.Balance) budgetView {
 
 // listBudgets lists all budgets.
 func listBudgets(active *gateway.Gateway, r *http.Request) (any, error) {
-	balances, err := active.Budgets().All(r.Context())
+	balances, err := gateway.BudgetsOf(active).All(r.Context())
 	if err != nil {
 		return nil, err
 	}

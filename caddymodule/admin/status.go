@@ -1,11 +1,13 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/why"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
 // readHealth shows what /readyz shows, with causes: since when, why, and what to do.
@@ -16,10 +18,12 @@ func readHealth(active *gateway.Gateway, _ *http.Request) (any, error) {
 // serveDrain shows whether the process exits and which desktops it waits for, and ends them.
 func serveDrain(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodDelete {
-		return method{http.MethodGet, func(active *gateway.Gateway, _ *http.Request) (any, error) { return active.VNC().DrainStatus(), nil }}.ServeHTTP(w, r)
+		return method{http.MethodGet, func(active *gateway.Gateway, _ *http.Request) (any, error) {
+			return gateway.VNCOf(active).DrainStatus(), nil
+		}}.ServeHTTP(w, r)
 	}
 	return method{http.MethodDelete, func(active *gateway.Gateway, _ *http.Request) (any, error) {
-		if !active.VNC().EndDrain() {
+		if !gateway.VNCOf(active).EndDrain() {
 			return nil, apierror.New(apierror.NotFound, "this Caddy does not stop, so there is nothing to end: stop it first")
 		}
 		return nil, nil
@@ -28,7 +32,16 @@ func serveDrain(w http.ResponseWriter, r *http.Request) error {
 
 // readCluster shows what this gateway shares with others, and how that is.
 func readCluster(active *gateway.Gateway, _ *http.Request) (any, error) {
-	return gateway.ReadCluster(active)
+	shared, ok := gateway.Offered[cluster](active)
+	if !ok {
+		return nil, apierror.New(apierror.NotFound, "this build has no clusters")
+	}
+	return shared.Cluster()
+}
+
+// cluster is what a gateway says of the others.
+type cluster interface {
+	Cluster() (report.ClusterStatus, error)
 }
 
 // listProviders lists the providers, with the health of their models.
@@ -42,10 +55,17 @@ func listServers(active *gateway.Gateway, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if server := q.Get("server"); server != "" {
-		return gateway.ToolsOf(r.Context(), active, server)
+	servers, ok := gateway.Offered[toolServers](active)
+	if !ok {
+		return nil, apierror.New(apierror.NotFound, "this build has no MCP servers")
 	}
-	return gateway.Servers(active, nil), nil
+	return servers.Show(r.Context(), q.Get("server"))
+}
+
+// toolServers are the MCP servers of a gateway.
+type toolServers interface {
+	// Show returns all of them, or with a name the tools of one.
+	Show(ctx context.Context, server string) (any, error)
 }
 
 // explain shows what happened to one call or session.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
@@ -54,7 +55,7 @@ func runningWorkstations(r *http.Request) (*desktop.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	service := active.VNC().Workstations()
+	service := gateway.VNCOf(active).Workstations()
 	if service == nil {
 		return nil, apierror.New(apierror.NotFound, "the running configuration has no workstations: the option vnc is missing")
 	}

@@ -16,7 +16,7 @@ import (
 
 // dialCluster tries the engines of the cluster and looks at their settings.
 func dialCluster(c *inspected) []Finding {
-	if c.Built.Cluster == nil {
+	if c.Cluster() == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
@@ -27,7 +27,7 @@ func dialCluster(c *inspected) []Finding {
 
 // checkEngineTLS warns of connections to the engines that others on the way can read or change.
 func checkEngineTLS(c *inspected) (found []Finding) {
-	cluster := c.Built.Cluster
+	cluster := c.Cluster()
 	if cluster == nil {
 		return nil
 	}
@@ -50,11 +50,11 @@ func checkEngineTLS(c *inspected) (found []Finding) {
 }
 
 func dialDatabase(ctx context.Context, c *inspected) Finding {
-	subject := "cluster " + c.Built.Cluster.Name + ": PostgreSQL"
+	subject := "cluster " + c.Cluster().Name + ": PostgreSQL"
 	failed := func(err error) Finding {
 		return Finding{Failure, subject, "it cannot be reached: " + c.Hide(postgres.Explain(err).Error()), "Check the address, the login, pg_hba.conf and the network."}
 	}
-	db, err := postgres.Open(c.Built.Cluster.Database)
+	db, err := postgres.Open(c.Cluster().Database)
 	if err != nil {
 		return failed(err)
 	}
@@ -84,11 +84,11 @@ const oldestPostgres = 150_000
 
 // dialEngine looks at the settings of Valkey or Redis, as a gateway does when it starts.
 func dialEngine(ctx context.Context, c *inspected) []Finding {
-	subject := "cluster " + c.Built.Cluster.Name + ": Valkey"
-	client := valkey.New(c.Built.Cluster.Engine)
+	subject := "cluster " + c.Cluster().Name + ": Valkey"
+	client := valkey.New(c.Cluster().Engine)
 	defer client.Close()
 	// The key leads to the shard that has the keys of the cluster.
-	server, err := client.Inspect(ctx, "{gh:"+c.Built.Cluster.Name+"}")
+	server, err := client.Inspect(ctx, "{gh:"+c.Cluster().Name+"}")
 	switch {
 	case errors.Is(err, valkey.ErrUnavailable):
 		return []Finding{{Failure, subject, "it cannot be reached: " + c.Hide(err.Error()), "Check the address, the login and the network."}}

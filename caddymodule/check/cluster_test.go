@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
@@ -50,7 +51,7 @@ func TestAnEngineOffThisMachineNeedsTLS(t *testing.T) {
 		"prefer":       {valkey.Config{TLS: secure}, "postgres://gw@10.0.0.6/gw", 1},
 		"two hosts":    {valkey.Config{TLS: secure}, "postgres://gw@localhost,db/gw?sslmode=disable", 1},
 	} {
-		found := checkEngineTLS(&inspected{Config: &offline.Config{Built: gateway.Config{Cluster: &gateway.Cluster{Engine: c.valkey, Database: c.postgres}}}})
+		found := checkEngineTLS(&inspected{Config: &offline.Config{Built: gateway.Config{Cluster: &cluster.Config{Engine: c.valkey, Database: c.postgres}}}})
 		if len(found) != c.want || len(found) == 1 && (found[0].Severity != Warning || found[0].Advice == "") {
 			t.Errorf("%s: %+v", name, found)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/cobra"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
@@ -147,7 +147,7 @@ func showRows(o *operator, path string, q url.Values, f *activityFlags, table fu
 	}
 	defer resp.Body.Close()
 	answer := io.LimitReader(resp.Body, maxAdminAnswer)
-	if missing := activity.Missing(resp.Header.Get(activity.UntilHeader), time.Now()); missing != "" {
+	if missing := report.Missing(resp.Header, time.Now()); missing != "" {
 		to := o.out
 		if f.asCSV || f.asJSON {
 			to = o.notes

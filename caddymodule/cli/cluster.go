@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
@@ -21,13 +21,13 @@ func newClusterCommand() *cobra.Command {
 			"something else, if the network between them is cut: ask each.",
 		Example: "  caddy gatehouse cluster\n  caddy gatehouse cluster --json --address 10.0.0.7:2019",
 	}, func([]string) error {
-		return show(o, "/gatehouse/cluster", func(status *gateway.ClusterStatus) error { return printCluster(o, status, time.Now()) })
+		return show(o, "/gatehouse/cluster", func(status *report.ClusterStatus) error { return printCluster(o, status, time.Now()) })
 	})
 	cmd.AddCommand(newImportCommand())
 	return cmd
 }
 
-func printCluster(o *operator, status *gateway.ClusterStatus, now time.Time) error {
+func printCluster(o *operator, status *report.ClusterStatus, now time.Time) error {
 	fmt.Fprintf(o.out, "Cluster %s, seen by node %s.\n\n", status.Name, status.Node)
 	if err := printShared(o, status); err != nil {
 		return err
@@ -51,7 +51,7 @@ func printCluster(o *operator, status *gateway.ClusterStatus, now time.Time) err
 }
 
 // printShared prints the states of what the nodes share.
-func printShared(o *operator, s *gateway.ClusterStatus) error {
+func printShared(o *operator, s *report.ClusterStatus) error {
 	state := func(trouble string) string {
 		if trouble != "" {
 			return "degraded"

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
+	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
 // serversPath is the admin API's path of MCP servers.
@@ -32,7 +32,7 @@ func newMCPCommand() *cobra.Command {
 }
 
 func listServers(o *operator) error {
-	return show(o, serversPath, func(list *[]gateway.ServerStatus) error {
+	return show(o, serversPath, func(list *[]toolserver.ServerStatus) error {
 		return o.list(len(*list), "No MCP servers.", "SERVER\tSTATE\tSINCE\tUNDER WAY\tLAST FAILURE", func(row func(...any)) {
 			for _, s := range *list {
 				row(s.ID, s.Status, timeCell(s.Since), s.InFlight, textOrDash(s.LastError))
@@ -42,7 +42,7 @@ func listServers(o *operator) error {
 }
 
 func listTools(o *operator, server string) error {
-	return show(o, serversPath+"?"+url.Values{"server": {server}}.Encode(), func(list *gateway.ServerTools) error {
+	return show(o, serversPath+"?"+url.Values{"server": {server}}.Encode(), func(list *toolserver.ServerTools) error {
 		return o.list(len(list.Tools), "The server has no tools.", "TOOL\tALLOWED\tUSD\tWHAT IT DOES", func(row func(...any)) {
 			for _, t := range list.Tools {
 				row(terminal.Printable(t.Name), yesOrNo(t.Allowed), t.CostUSD, firstLine(t.Title, t.Description))

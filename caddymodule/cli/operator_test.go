@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 // operate runs a command with an admin endpoint, and returns what it prints.
@@ -193,7 +194,7 @@ func TestAKeyIsFoundByItsNameOrTheBeginningOfItsHash(t *testing.T) {
 		var notes strings.Builder
 		cmd := newSessionsCommand()
 		out, err := operateWith(t, cmd, &notes, admin, "--key", key, "--json")
-		if err != nil || !strings.Contains(out, `"key": "`+want+`"`) {
+		if err != nil || !jsontest.Has(t, out, `{"key": "`+want+`"}`) {
 			t.Errorf("--key %s: %v %s", key, err, out)
 		}
 		if unknown := strings.Contains(notes.String(), "No key is called "+key); unknown != (key == "abcdefabcdef") {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
 	"github.com/gatehouse-proxy/gatehouse/internal/clusterimport"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
@@ -40,7 +41,7 @@ func (i *Import) Run(ctx context.Context) (Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Built.Cluster == nil {
+	if c.Cluster() == nil {
 		return nil, errors.New("the configuration has no cluster block: it says where to move everything")
 	}
 	dir := i.From
@@ -60,15 +61,15 @@ func (i *Import) Run(ctx context.Context) (Report, error) {
 		return nil, err
 	}
 	defer func() { _ = st.Close() }()
-	db, err := postgres.Open(c.Built.Cluster.Database)
+	db, err := postgres.Open(c.Cluster().Database)
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
-	engine := valkey.New(c.Built.Cluster.Engine)
+	engine := valkey.New(c.Cluster().Engine)
 	defer engine.Close()
 	moved, err := clusterimport.Run(ctx, clusterimport.Source{Store: st, Storage: storage},
-		clusterimport.Target{DB: db, Engine: engine, Cluster: c.Built.Cluster.Name, Schemas: gateway.ClusterSchemas, Keep: c.Retention}, i.Options)
+		clusterimport.Target{DB: db, Engine: engine, Cluster: c.Cluster().Name, Schemas: cluster.Schemas, Keep: c.Retention}, i.Options)
 	if err != nil {
 		return nil, errors.New(c.Hide(postgres.Explain(err).Error()))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
@@ -32,6 +33,12 @@ type Config struct {
 
 	Storage json.RawMessage // as configured; nil: Caddy's default
 	HTTP    json.RawMessage // as configured: Caddy forgets which listener wrappers a server has
+}
+
+// Cluster returns what the gateway shares with others, nil if it is the only one.
+func (c *Config) Cluster() *cluster.Config {
+	shared, _ := c.Built.Cluster.(*cluster.Config)
+	return shared
 }
 
 // Key is a key of the configuration or of a key file.

@@ -6,9 +6,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/screencall"
 )
 
 // controlScopes let a key see who holds the input of a workstation, and ask for a person.
@@ -46,13 +46,19 @@ func changeControl(x *handlers.Request) error {
 		return apierror.New(apierror.InvalidValue, "action: want %s", controlActions).WithParam("action")
 	}
 	service, err := controlled(x, change.scopes)
-	if err == nil && x.Req.Caller.Has(keys.WorkstationsAutomate) && change.admit != nil {
-		note, err = change.admit(x.Gateway.VNC(), x.Req, note)
-	}
 	if err != nil {
 		return err
 	}
-	c, err := change.make(service.Input, gateway.IssuerOf(x.Req), controlChange{
+	if x.Req.Caller.Has(keys.WorkstationsAutomate) && change.admit != nil {
+		screens, err := handlers.Part[*screencall.Screens](x)
+		if err != nil {
+			return err
+		}
+		if note, err = change.admit(screens, x.Req, note); err != nil {
+			return err
+		}
+	}
+	c, err := change.make(service.Input, handlers.Issuer(x), controlChange{
 		workstation: x.Name, note: note, session: session, manages: x.Req.Caller.Has(keys.WorkstationsManage),
 	})
 	return replyControl(x, c, err)
@@ -71,16 +77,16 @@ type controlChange struct {
 // returns the note.
 var controlChanges = map[string]struct {
 	scopes keys.Scope
-	admit  func(v gateway.VNC, q *request.Request, note string) (string, error)
+	admit  func(s *screencall.Screens, q *request.Request, note string) (string, error)
 	make   func(p *desktop.Inputs, by desktop.Issuer, c controlChange) (desktop.Control, error)
 }{
-	"take": {keys.WorkstationsConnect, gateway.MayTake, func(p *desktop.Inputs, by desktop.Issuer, c controlChange) (desktop.Control, error) {
+	"take": {keys.WorkstationsConnect, (*screencall.Screens).MayTake, func(p *desktop.Inputs, by desktop.Issuer, c controlChange) (desktop.Control, error) {
 		return p.Take(by, c.workstation, c.session)
 	}},
 	"return": {keys.WorkstationsConnect | keys.WorkstationsManage, nil, func(p *desktop.Inputs, by desktop.Issuer, c controlChange) (desktop.Control, error) {
 		return p.Return(by, c.workstation, c.manages)
 	}},
-	"request_help": {controlScopes, gateway.AdmitHelp, func(p *desktop.Inputs, by desktop.Issuer, c controlChange) (desktop.Control, error) {
+	"request_help": {controlScopes, (*screencall.Screens).AdmitHelp, func(p *desktop.Inputs, by desktop.Issuer, c controlChange) (desktop.Control, error) {
 		return p.RequestHelp(by, c.workstation, c.note)
 	}},
 }

@@ -6,11 +6,17 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/agents"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/mcp"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/screen"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/handlerstest"
 )
 
 func TestTheInputOfAWorkstationIsTakenAndReturnedByThoseWhoMay(t *testing.T) {
-	g := handlerstest.Start(t, handlerstest.Setup{Workstations: true, OnConflict: desktop.Share})
+	g := handlerstest.Start(t, handlerstest.Setup{Workstations: true, OnConflict: desktop.Share, Features: func(c gateway.Core) []gateway.Feature {
+		return []gateway.Feature{agents.Feature(c, mcp.New(c, nil), screen.Limits{})}
+	}})
 	host := handlerstest.Open(t, g, handlerstest.Call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", ""))
 	second := handlerstest.Open(t, g, handlerstest.Call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", ""))
 	const path = "/v1/workstations/desk1/control"

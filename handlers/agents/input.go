@@ -5,7 +5,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/screencall"
 )
 
 // serveInput does the actions of a model on the desktop of a workstation, and answers with a
@@ -17,7 +17,11 @@ func serveInput(x *handlers.Request) error {
 	if _, err := x.Workstations(); err != nil {
 		return err
 	}
-	answer, err := gateway.Act(x.Gateway.VNC(), x.Req, x.Name, caddykit.ClientAddr(x.HTTP))
+	screens, err := handlers.Part[*screencall.Screens](x)
+	if err != nil {
+		return err
+	}
+	answer, err := screens.Act(x.Req, x.Name, caddykit.ClientAddr(x.HTTP))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/screencall"
 )
 
 var (
@@ -18,6 +19,7 @@ var (
 )
 
 func init() {
+	handlers.Answers[screencall.InputAnswer](actEndpoint)
 	handlers.Register(
 		handlers.Route{Path: "/v1/workstations/{id}/screenshot", API: api.OpenAI{}, Operation: screenshotEndpoint},
 		handlers.Route{Path: "/v1/workstations/{id}/input", API: api.OpenAI{}, Operation: actEndpoint},

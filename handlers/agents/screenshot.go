@@ -3,7 +3,7 @@ package agents
 import (
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/screencall"
 )
 
 // serveScreenshot answers with a picture of the desktop of a workstation.
@@ -15,8 +15,12 @@ func serveScreenshot(x *handlers.Request) error {
 	if _, err := x.Workstations(); err != nil {
 		return err
 	}
-	if handlers.OfPage(x.HTTP) {
-		return gateway.ServePreview(x.Gateway.VNC(), x.Req, x.Name, caddykit.ClientAddr(x.HTTP), q)
+	screens, err := handlers.Part[*screencall.Screens](x)
+	if err != nil {
+		return err
 	}
-	return gateway.ServeScreenshot(x.Gateway.VNC(), x.Req, x.Name, caddykit.ClientAddr(x.HTTP), q)
+	if handlers.OfPage(x.HTTP) {
+		return screens.Preview(x.Req, x.Name, caddykit.ClientAddr(x.HTTP), q)
+	}
+	return screens.Show(x.Req, x.Name, caddykit.ClientAddr(x.HTTP), q)
 }

@@ -41,7 +41,7 @@ func keysQuery(x *handlers.Request, also ...string) (q url.Values, configured bo
 }
 
 func listMadeKeys(x *handlers.Request, q url.Values) error {
-	made := x.Gateway.RuntimeKeys()
+	made := gateway.RuntimeKeysOf(x.Gateway)
 	if err := made.Configured(); err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func showKey(x *handlers.Request) error {
 		}
 		return x.Reply(http.StatusOK, report.OneConfiguredKey(key))
 	}
-	made := x.Gateway.RuntimeKeys()
+	made := gateway.RuntimeKeysOf(x.Gateway)
 	if err := made.Configured(); err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func rotateKey(x *handlers.Request) error {
 
 // managing returns what a request that manages keys needs.
 func managing(x *handlers.Request) (made gateway.RuntimeKeys, by gateway.Manager, q url.Values, err error) {
-	made = x.Gateway.RuntimeKeys()
+	made = gateway.RuntimeKeysOf(x.Gateway)
 	if err = made.Configured(); err != nil {
 		return made, by, nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/handlerstest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 // lostAnswer is a connection that breaks: at the write of an answer, or when it is sent.
@@ -55,12 +56,12 @@ func TestAKeyWhoseAnswerIsLostIsDeletedAgain(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "/api/v1/keys", strings.NewReader(`{"name":"lost"}`))
 		r.Header.Set("Authorization", "Bearer "+handlerstest.SecretOf("keys"))
 		handlerstest.Must(t, handlerstest.API(t, g).ServeHTTP(&c.w, c.request(r), new(handlerstest.Next)))
-		made := g.RuntimeKeys().List(t.Context(), keys.EveryTenant(""), runtimekeys.Query{})
+		made := gateway.RuntimeKeysOf(g).List(t.Context(), keys.EveryTenant(""), runtimekeys.Query{})
 		if len(made) != c.kept {
 			t.Errorf("%s: %d keys are left", name, len(made))
 		}
 		for _, key := range made {
-			handlerstest.Must(t, g.RuntimeKeys().Delete(t.Context(), gateway.Manager{Tenants: keys.EveryTenant("")}, key.Hash()))
+			handlerstest.Must(t, gateway.RuntimeKeysOf(g).Delete(t.Context(), gateway.Manager{Tenants: keys.EveryTenant("")}, key.Hash()))
 		}
 	}
 }
@@ -83,7 +84,7 @@ func TestAMemberThatIsNotKnownIsRefusedByName(t *testing.T) {
 		{"GET", "/api/v1/keys?include_disabled=yes", "", "include_disabled"}, {"POST", "/api/v1/keys/0/rotate", `{"grace":"soon"}`, "grace"},
 	} {
 		a := handlerstest.Call(t, g, c.method, c.path, "keys", c.body)
-		if a.Code != 400 || !strings.Contains(a.Body.String(), `"param":"`+c.param+`"`) {
+		if a.Code != 400 || !jsontest.Has(t, a.Body.String(), `{"param":"`+c.param+`"}`) {
 			t.Errorf("%s %s %s: %d %s", c.method, c.path, c.body, a.Code, a.Body)
 		}
 	}
@@ -102,20 +103,19 @@ func TestAKeyIsNotChangedIfItsBalancesCannotBeRead(t *testing.T) {
 	g := handlerstest.Start(t, handlerstest.Setup{Made: &runtimekeys.Block{Scopes: keys.ModelsRead, Max: 10, Shared: new(policy.Limits)}})
 	g.Requests().Ledger = failingLedger{g.Requests().Ledger}
 	a := handlerstest.Call(t, g, "POST", "/api/v1/keys", "keys", `{"name":"one","limit":2}`)
-	if a.Code != 201 || !strings.Contains(a.Body.String(), `"limit_remaining":2,`) {
+	if a.Code != 201 || !jsontest.Has(t, a.Body.String(), `{"limit_remaining":2}`) {
 		t.Fatalf("a new key has spent nothing: %d %s", a.Code, a.Body)
 	}
-	_, text, _ := strings.Cut(a.Body.String(), `"key":"`)
-	secret, _, _ := strings.Cut(text, `"`)
+	secret := jsontest.String(t, a.Body.String(), "key")
 	of := keys.EveryTenant("")
-	before := g.RuntimeKeys().List(t.Context(), of, runtimekeys.Query{})[0]
+	before := gateway.RuntimeKeysOf(g).List(t.Context(), of, runtimekeys.Query{})[0]
 	path := "/api/v1/keys/" + before.Hash()
 	for _, c := range [][3]string{{"GET", path, ""}, {"PATCH", path, `{"disabled":true}`}, {"POST", path + "/rotate", ""}} {
 		if a := handlerstest.Call(t, g, c[0], c[1], "keys", c[2]); a.Code != 503 {
 			t.Errorf("%s %s: %d %s", c[0], c[1], a.Code, a.Body)
 		}
 	}
-	if after := g.RuntimeKeys().List(t.Context(), of, runtimekeys.Query{})[0]; after != before {
+	if after := gateway.RuntimeKeysOf(g).List(t.Context(), of, runtimekeys.Query{})[0]; after != before {
 		t.Errorf("the key was changed: %+v", after.Record)
 	}
 	if _, err := g.Authenticate(secret); err != nil {
@@ -142,7 +142,7 @@ func TestAListIsOfTheWorkspaceThatWasAskedFor(t *testing.T) {
 // The request of the old secret may still be under way.
 func TestAReplacedSecretOpensNoDesktop(t *testing.T) {
 	g := handlerstest.Start(t, handlerstest.Setup{Made: &runtimekeys.Block{Scopes: keys.WorkstationsConnect, Max: 10, Shared: new(policy.Limits)}})
-	made, by := g.RuntimeKeys(), gateway.Manager{Tenants: keys.EveryTenant("")}
+	made, by := gateway.RuntimeKeysOf(g), gateway.Manager{Tenants: keys.EveryTenant("")}
 	edit := made.Edit("default")
 	if _, err := edit.Member("name", []byte(`"one"`)); err != nil {
 		t.Fatal(err)
@@ -185,7 +185,7 @@ func TestKeysOfTheConfigurationAreListedForTheirTenant(t *testing.T) {
 	if one.Code != 200 || strings.TrimSpace(one.Body.String()) != `{"data":`+connect+`}` {
 		t.Errorf("one key: %d %s", one.Code, one.Body)
 	}
-	if a := handlerstest.Call(t, g, "GET", "/api/v1/keys/one-model?source=configuration", "keys", ""); !strings.Contains(a.Body.String(), `"models":["acme/n"]`) {
+	if a := handlerstest.Call(t, g, "GET", "/api/v1/keys/one-model?source=configuration", "keys", ""); !jsontest.Has(t, a.Body.String(), `{"models":["acme/n"]}`) {
 		t.Errorf("a key with one model: %d %s", a.Code, a.Body)
 	}
 	for _, path := range []string{"/api/v1/keys/other?source=configuration", "/api/v1/keys/none?source=configuration", "/api/v1/keys/connect?source=configuration&tenant=other", "/api/v1/keys/connect"} {

@@ -53,7 +53,11 @@ func describe(table []handlers.Route) object {
 	}
 	for _, r := range listed(table) {
 		if own := routes[r.name()]; own != nil {
-			add(r.method, r.path, w.operation(r, own))
+			described := *own
+			if described.answer == nil {
+				described.answer = r.answer
+			}
+			add(r.method, r.path, w.operation(r, &described))
 		} else if vendor := vendorOf(r.path); vendor != "" {
 			add(r.method, r.path, ofVendor(r, vendor))
 		}
@@ -73,8 +77,9 @@ func describe(table []handlers.Route) object {
 // route is a row of the route table.
 type route struct {
 	method, path string
-	family       string // of SDKs, whose errors it has
-	scope        string // of the key; "": none, or by what is asked for
+	family       string       // of SDKs, whose errors it has
+	scope        string       // of the key; "": none, or by what is asked for
+	answer       reflect.Type // as the table has it
 }
 
 func (r route) name() string { return r.method + " " + r.path }
@@ -91,7 +96,7 @@ func listed(table []handlers.Route) (all []route) {
 		if strings.HasSuffix(at, "/") {
 			at += "{model}"
 		}
-		all = append(all, route{r.Operation.Method, at, r.API.Name(), r.Operation.Scope.String()})
+		all = append(all, route{r.Operation.Method, at, r.API.Name(), r.Operation.Scope.String(), handlers.AnswerOf(r.Operation)})
 	}
 	return all
 }

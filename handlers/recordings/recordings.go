@@ -6,12 +6,14 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/recordings"
+	"github.com/gatehouse-proxy/gatehouse/internal/replay"
 )
 
 // serveRecordings lists the recordings of the tenant, or of all tenants for a key that sees them,
 // newest first.
 func serveRecordings(x *handlers.Request) error {
-	store, err := x.Gateway.VNC().Recordings()
+	store, _, err := opened(x)
 	if err != nil {
 		return err
 	}
@@ -28,7 +30,7 @@ func serveRecordings(x *handlers.Request) error {
 
 // serveRecording shows what the list has of one recording.
 func serveRecording(x *handlers.Request) error {
-	store, err := x.Gateway.VNC().Recordings()
+	store, _, err := opened(x)
 	if err != nil {
 		return err
 	}
@@ -42,7 +44,7 @@ func serveRecording(x *handlers.Request) error {
 
 // serveRecordingFile sends the file, or ranges of it.
 func serveRecordingFile(x *handlers.Request) error {
-	store, err := x.Gateway.VNC().Recordings()
+	store, _, err := opened(x)
 	if err != nil {
 		return err
 	}
@@ -97,7 +99,7 @@ func (w *fileWriter) Write(p []byte) (int, error) {
 
 // deleteRecording deletes one that is not being written.
 func deleteRecording(x *handlers.Request) error {
-	store, err := x.Gateway.VNC().Recordings()
+	store, _, err := opened(x)
 	if err != nil {
 		return err
 	}
@@ -107,6 +109,14 @@ func deleteRecording(x *handlers.Request) error {
 		return err
 	}
 	return x.NoContent()
+}
+
+// opened returns the recordings, and the feature that has them.
+func opened(x *handlers.Request) (store replay.Recordings, all *recordings.Recordings, err error) {
+	if all, err = handlers.Part[*recordings.Recordings](x); err == nil {
+		store, err = all.Open()
+	}
+	return store, all, err
 }
 
 // seen reports whether a tenant's things exist for the key.

@@ -6,6 +6,7 @@ import (
 
 	"filippo.io/age"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/features/recordings"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/handlerstest"
@@ -13,13 +14,25 @@ import (
 
 const recordedID = "vnc-0123456789abcdef"
 
+// withRecordings is a gateway whose sessions are recorded; recordingNothing is one whose are not.
+func withRecordings(settings recording.Settings) handlerstest.Setup { return setup(&settings) }
+
+var recordingNothing = setup(nil)
+
+func setup(settings *recording.Settings) handlerstest.Setup {
+	return handlerstest.Setup{Workstations: true, Features: func(c gateway.Core) []gateway.Feature {
+		return []gateway.Feature{recordings.Feature(c, settings)}
+	}}
+}
+
 // recordingGateway has one recording, of the default tenant's desk1.
 func recordingGateway(t *testing.T) (*gateway.Gateway, *recording.Writer) {
 	t.Helper()
 	id, err := age.GenerateX25519Identity()
 	handlerstest.Must(t, err)
-	g := handlerstest.Start(t, handlerstest.Setup{Workstations: true, Recordings: &recording.Settings{Dir: t.TempDir(), Recipients: []age.Recipient{id.Recipient()}}})
-	store, err := g.VNC().Recordings()
+	g := handlerstest.Start(t, withRecordings(recording.Settings{Dir: t.TempDir(), Recipients: []age.Recipient{id.Recipient()}}))
+	all, _ := gateway.Offered[*recordings.Recordings](g)
+	store, err := all.Open()
 	handlerstest.Must(t, err)
 	w, err := store.Begin(recording.Header{Session: recordedID, Tenant: "default", Workstation: "desk1", Key: "connect", Begun: handlerstest.Noon}, nil)
 	handlerstest.Must(t, err)
@@ -44,7 +57,7 @@ func TestRecordingsAreSeenByThoseWhoMay(t *testing.T) {
 	}
 	handlerstest.Call(t, g, "GET", "/v1/recordings?limit=0", "reader", "").Want(t, 400, "invalid_value", "limit")
 	handlerstest.Call(t, g, "GET", "/v1/recordings?session=x", "reader", "").Want(t, 400, "unsupported_parameter", "workstation")
-	handlerstest.Call(t, handlerstest.Start(t, handlerstest.Setup{Workstations: true}), "GET", "/v1/recordings", "reader", "").Want(t, 404, "unknown_url", "records no sessions")
+	handlerstest.Call(t, handlerstest.Start(t, recordingNothing), "GET", "/v1/recordings", "reader", "").Want(t, 404, "unknown_url", "records no sessions")
 }
 
 // Each request about one recording needs its scope and tenant, and leaves a row that says who.

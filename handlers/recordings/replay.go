@@ -11,7 +11,7 @@ import (
 // serveReplay is a WebSocket that plays a recording, as internal/replay has it. It returns when the
 // viewer is gone: the request is all that holds its connection.
 func serveReplay(x *handlers.Request) error {
-	store, err := x.Gateway.VNC().Recordings()
+	store, all, err := opened(x)
 	if err != nil {
 		return err
 	}
@@ -25,13 +25,13 @@ func serveReplay(x *handlers.Request) error {
 	}
 	x.Req.Outcome.Succeed(http.StatusSwitchingProtocols)
 	x.Req.Finish()
-	store.Watch(x.Writer, x.HTTP, e, x.Gateway.VNC().Viewer(x.Req))
+	store.Watch(x.Writer, x.HTTP, e, all.Viewer(x.Req))
 	return nil
 }
 
 // serveFBS sends what a recording shows as an fbs file.
 func serveFBS(x *handlers.Request) error {
-	store, err := x.Gateway.VNC().Recordings()
+	store, all, err := opened(x)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func serveFBS(x *handlers.Request) error {
 	noteRecording(x, e.ID, e.Workstation)
 	begun := false
 	if err == nil {
-		begun, err = store.Export(&fileWriter{ResponseWriter: x.Writer, status: http.StatusOK}, x.HTTP, e, x.Gateway.VNC().Viewer(x.Req))
+		begun, err = store.Export(&fileWriter{ResponseWriter: x.Writer, status: http.StatusOK}, x.HTTP, e, all.Viewer(x.Req))
 	}
 	if begun && err != nil {
 		x.Req.Outcome.Fail(apierror.From(err))

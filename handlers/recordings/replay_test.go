@@ -6,6 +6,7 @@ import (
 
 	"filippo.io/age"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/features/recordings"
 	"github.com/gatehouse-proxy/gatehouse/internal/framebuffer"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
@@ -16,10 +17,11 @@ import (
 // playingGateway has one recording that shows a black desktop, and reads recordings with a key.
 func playingGateway(t *testing.T, width uint16, recipient *age.X25519Identity, identities ...age.Identity) *gateway.Gateway {
 	t.Helper()
-	g := handlerstest.Start(t, handlerstest.Setup{Workstations: true, Recordings: &recording.Settings{
+	g := handlerstest.Start(t, withRecordings(recording.Settings{
 		Dir: t.TempDir(), Recipients: []age.Recipient{recipient.Recipient()}, Identities: identities,
-	}})
-	store, err := g.VNC().Recordings()
+	}))
+	all, _ := gateway.Offered[*recordings.Recordings](g)
+	store, err := all.Open()
 	handlerstest.Must(t, err)
 	w, err := store.Begin(recording.Header{
 		Session: recordedID, Tenant: "default", Workstation: "desk1", Key: "connect", Begun: handlerstest.Noon,

@@ -8,6 +8,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/recording"
+	"github.com/gatehouse-proxy/gatehouse/internal/replay"
 )
 
 var (
@@ -20,6 +22,8 @@ var (
 )
 
 func init() {
+	handlers.Answers[recording.Page](list)
+	handlers.Answers[replay.Shown](show)
 	handlers.Register(
 		handlers.Route{Path: "/v1/recordings", API: api.OpenAI{}, Operation: list},
 		handlers.Route{Path: "/v1/recordings/{id}", API: api.OpenAI{}, Operation: show},

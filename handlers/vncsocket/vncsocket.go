@@ -7,6 +7,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncsocket"
 )
 
 // serveVNCSocket is a WebSocket for a program that brings the bytes of a native viewer. Its first
@@ -21,6 +23,9 @@ func serveVNCSocket(x *handlers.Request) error {
 	x.Req.Outcome.Succeed(http.StatusSwitchingProtocols)
 	x.Req.Finish() // the session has a record of its own
 	key := x.Req.Caller.Credential
-	x.Gateway.VNC().ServeSocket(x.Writer, x.HTTP, caddykit.ClientAddr(x.HTTP), key.Tenant, key.Hash, x.Name)
+	vncsocket.Serve(x.Writer, x.HTTP, vncsocket.Options{
+		Gateway: gateway.VNCOf(x.Gateway), SignedIn: vncsocket.Key{Tenant: key.Tenant, Hash: key.Hash}, Native: true, Workstation: x.Name,
+		Viewer: caddykit.ClientAddr(x.HTTP), Logger: x.Gateway.Requests().Logger,
+	})
 	return nil
 }

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/sse"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 func wholeGolden(t testing.TB, name string) []byte {
@@ -61,7 +61,7 @@ func TestAWholeMessageBecomesEvents(t *testing.T) {
 		t.Errorf("got\n%s", events)
 	}
 	out, got, err := streamedWhole(t, events)
-	if err != nil || got.Finish != "tool_calls" || got.Usage.Prompt != 5 || got.Usage.Completion != 4 || !got.Text || !strings.Contains(out, `"model": "fake/echo"`) {
+	if err != nil || got.Finish != "tool_calls" || got.Usage.Prompt != 5 || got.Usage.Completion != 4 || !got.Text || !jsontest.Has(t, out, `{"model": "fake/echo"}`) {
 		t.Errorf("%+v, %v\n%s", got, err, out)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/units"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -166,7 +167,7 @@ func TestOnlyKnownRatesAreShown(t *testing.T) {
 	_, bare := models(t)
 	bare.Price = &catalog.Price{Rates: catalog.Rates{Prompt: rate(t, "0")}} // free is not unknown
 	got := string(OpenRouter{}.AppendModel(nil, bare))
-	if !strings.Contains(got, `"pricing":{"prompt":"0","completion":"-1"}`) {
+	if !jsontest.Has(t, got, `{"pricing":{"prompt":"0","completion":"-1"}}`) {
 		t.Errorf("%s", got)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/clusterimport"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
@@ -128,7 +129,7 @@ func TestEverythingIsMovedOnce(t *testing.T) {
 	defer db.Close()
 	engine := valkey.New(valkey.Config{Addresses: []string{enginetest.Redis(t).Addr}})
 	defer engine.Close()
-	to := clusterimport.Target{DB: db, Engine: engine, Cluster: "prod", Schemas: gateway.ClusterSchemas}
+	to := clusterimport.Target{DB: db, Engine: engine, Cluster: "prod", Schemas: cluster.Schemas}
 	a, spent, cost := alone(t, "a")
 	b, _, _ := alone(t, "b")
 	move := func(what string, from clusterimport.Source, o clusterimport.Options, before int64) {

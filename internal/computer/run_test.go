@@ -2,6 +2,7 @@ package computer
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"image"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/screen"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 // session is a request with held keys and buttons of all kinds.
@@ -99,7 +101,7 @@ func TestTheEndOfTheSessionStopsTheActions(t *testing.T) {
 		time.AfterFunc(10*time.Second+time.Millisecond, func() { close(f.gone) })
 		_, err := f.do(t.Context(), `{"action":"wait","duration":60}`)
 		e := asRefusal(err)
-		if took := time.Since(f.began); took != 10*time.Second+askEvery || e.Code != errHeld.Code || !strings.Contains(string(e.Details), `"done":0`) {
+		if took := time.Since(f.began); took != 10*time.Second+askEvery || e.Code != errHeld.Code || !jsontest.Has(t, e.Details, `{"done":0}`) {
 			t.Errorf("after %v: %v with %s", took, err, e.Details)
 		}
 	})
@@ -215,12 +217,21 @@ func randomRequest(random *rand.Rand) string {
 	var parts []string
 	for range 1 + random.IntN(6) {
 		body := vendorActions[random.IntN(len(vendorActions))].body
-		if rest, ok := strings.CutPrefix(body, `{"actions":[`); ok {
-			body = strings.TrimSuffix(rest, "]}")
-		} else if rest, ok := strings.CutPrefix(body, `{"action":{`); ok {
-			body = "{" + strings.TrimSuffix(rest, "}")
+		var asked struct {
+			Action  json.RawMessage
+			Actions []json.RawMessage
 		}
-		parts = append(parts, body)
+		if err := json.Unmarshal([]byte(body), &asked); err != nil {
+			panic(err)
+		}
+		if asked.Action != nil && asked.Action[0] == '{' {
+			asked.Actions = []json.RawMessage{asked.Action}
+		} else if asked.Actions == nil {
+			asked.Actions = []json.RawMessage{json.RawMessage(body)}
+		}
+		for _, one := range asked.Actions {
+			parts = append(parts, string(one))
+		}
 	}
 	return `{"actions":[` + strings.Join(parts, ",") + `]}`
 }
@@ -242,7 +253,7 @@ func TestAfterAnyRunOnlyAnExplicitButtonIsDown(t *testing.T) {
 			}
 			explicit := strings.LastIndex(body, "left_mouse_down") > up
 			allowed := uint8(0) // also where the picture failed, after all actions
-			if explicit && f.acted[0] == strings.Count(body, `"type":"`)+strings.Count(body, `"action":"`) {
+			if explicit && f.acted[0] == len(jsontest.Values(t, body, "type"))+len(jsontest.Values(t, body, "action")) {
 				allowed = buttonLeft
 			}
 			if len(f.down) > 0 || f.buttons != allowed {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 // ordering returns a visit of the desktop page's program with this body.
@@ -107,7 +108,7 @@ func TestAnOrderEndsThePagesLastSession(t *testing.T) {
 	if got := strings.Join(asked, ", "); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if status, answer := answered(t, v); status != http.StatusOK || !strings.Contains(answer, `"token":"new"`) {
+	if status, answer := answered(t, v); status != http.StatusOK || !jsontest.Has(t, answer, `{"token":"new"}`) {
 		t.Errorf("%d %s", status, answer)
 	}
 }

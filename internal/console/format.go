@@ -13,7 +13,7 @@ import (
 // functions are those that templates have. Each takes what the API's JSON has.
 var functions = template.FuncMap{
 	"at": at, "clock": clock, "ago": ago, "until": until, "usd": usd, "count": count, "milliseconds": milliseconds, "took": tookText, "ms": inMilliseconds, "meaning": meaningOf,
-	"bytes": size, "percent": percent, "marked": marked,
+	"byStep": byStep, "bytes": size, "percent": percent, "marked": marked,
 	"query": query, "ordinal": ordinal, "lower": strings.ToLower, "filterText": filterText, "join": strings.Join, "dict": dict,
 }
 

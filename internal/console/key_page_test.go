@@ -35,7 +35,7 @@ func TestAKeyIsShownWithAllThatItDoesAndMayDo(t *testing.T) {
 	a := newManageAPI(t, keyAnswers(adaHash))
 	a.answers["GET /api/v1/keys/"+adaHash] = `200 {"data":` + ada + `}`
 	w := a.visit("/console/keys/"+adaHash, nil)
-	a.shows(w, 200, "Ada All keys Rotate the secret… Disable… Delete…", "active expires in 30 days ; made at run time 3 days ago", "!Enable", "!Caddyfile",
+	a.shows(w, 200, "Ada All keys Change limits… Rotate the secret… Disable… Delete…", "active expires in 30 days ; made at run time 3 days ago", "!Enable", "!Caddyfile",
 		"Calls today 1,200 cost unknown; 2 refused or failed", "Calls in 7 days 1,210 $1.00 without 4 calls of unknown price; 3 refused or failed", "Calls this month 1,217 $5.00", "Last used 20 minutes ago",
 		"Scopes chat:write Models test/* Tools demo/echo failing Rates none of its own Budgets none of its own Calls at once no limit Longest output no limit of its own",
 		"desk1 by <b>ann</b> opened 1 hour ago desk1 guest opened 2 minutes ago", "May nothing at desktops", "Limit $10.00 daily, $2.50 left Spent $7.50 today, $20.00 this month, $30.00 in all",
@@ -67,7 +67,7 @@ v1/sessions?key=ID`, "ID", adaHash)
 		t.Errorf("asked\n%s\nwant\n%s", got, want)
 	}
 	for was, shown := range map[[2]string]string{
-		{`"disabled":false`, `"disabled":true`}:                                                "Ada All keys Rotate the secret… Enable Delete… disabled expires in 30 days",
+		{`"disabled":false`, `"disabled":true`}:                                                "Ada All keys Change limits… Rotate the secret… Enable Delete… disabled expires in 30 days",
 		{"2026-12-23T02:20:00", "2026-11-22T02:20:00"}:                                         "expired 1 day ago",
 		{`"previous_key_expires_at":null`, `"previous_key_expires_at":"2026-11-24T02:20:00Z"`}: "the secret before this one is good until 24 Nov 2026 02:20:00 UTC",
 	} {

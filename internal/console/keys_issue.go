@@ -156,7 +156,25 @@ var hashIn = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
 // keyBody is what the form says, for POST /api/v1/keys. A number that is none is sent as it is, so that
 // the route says what is wrong with it.
 func keyBody(f form, now time.Time) map[string]any {
-	body := map[string]any{"name": strings.TrimSpace(f.Value("name"))}
+	body := limitsBody(f)
+	body["name"] = strings.TrimSpace(f.Value("name"))
+	if scopes := f.Values["scopes"]; len(scopes) > 0 {
+		body["scopes"] = scopes
+	}
+	for _, field := range []string{"models", "mcp"} {
+		if all := lines(f.Value(field)); len(all) > 0 {
+			body[field] = all
+		}
+	}
+	if life, err := time.ParseDuration(f.Value("expires")); err == nil && life > 0 {
+		body["expires_at"] = now.Add(life).UTC().Format(time.RFC3339)
+	}
+	return body
+}
+
+// limitsBody is what a form says of limits: the members that are not empty.
+func limitsBody(f form) map[string]any {
+	body := map[string]any{}
 	for _, field := range []string{"limit", "max_output_tokens"} {
 		if text := strings.TrimSpace(f.Value(field)); json.Valid([]byte(text)) && text != "" {
 			body[field] = json.RawMessage(text)
@@ -169,16 +187,10 @@ func keyBody(f form, now time.Time) map[string]any {
 			body[field] = text
 		}
 	}
-	if scopes := f.Values["scopes"]; len(scopes) > 0 {
-		body["scopes"] = scopes
-	}
-	for _, field := range []string{"models", "mcp", "rates", "budgets"} {
+	for _, field := range []string{"rates", "budgets"} {
 		if all := lines(f.Value(field)); len(all) > 0 {
 			body[field] = all
 		}
-	}
-	if life, err := time.ParseDuration(f.Value("expires")); err == nil && life > 0 {
-		body["expires_at"] = now.Add(life).UTC().Format(time.RFC3339)
 	}
 	return body
 }

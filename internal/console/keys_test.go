@@ -181,3 +181,49 @@ func TestAKeyIsRotatedOnceForEachForm(t *testing.T) {
 	a.answers["POST /api/v1/keys/"+adaHash+"/rotate"] = refusalOf("grace", "grace: want a duration")
 	a.shows(a.visit(path+"/rotate", form), 400, "grace: want a duration")
 }
+
+func TestTheLimitsOfAKeyAreChanged(t *testing.T) {
+	path := "/console/keys/" + adaHash
+	a := newManageAPI(t, map[string]string{
+		"GET /api/v1/keys/" + adaHash: `200 {"data":` + ada + `}`, "PATCH /api/v1/keys/" + adaHash: `200 {"data":` + ada + `}`, "GET /v1/about": "200 {}",
+	})
+	page := a.visit(path+"/limits", nil)
+	a.shows(page, 200, "Change the limits of Ada", "today", "the next call is refused (402)")
+	updated := regexp.MustCompile(`name="updated" value="([^"]+)"`).FindStringSubmatch(page.Body.String())
+	if updated == nil {
+		t.Fatal("the form does not say which version of the key it is for")
+	}
+	form := url.Values{"updated": updated[1:], "limit": {"5"}, "limit_reset": {"daily"}, "rates": {"30/min\r\n\r\n"}, "budgets": {""}, "max_output_tokens": {"500"}}
+	if w := a.visit(path+"/limits", form); w.Code != 303 || w.Header().Get("Location") != path+"?done=limits" {
+		t.Errorf("%d to %s", w.Code, w.Header().Get("Location"))
+	}
+	if want := `{"budgets":null,"concurrency":null,"limit":5,"limit_reset":"daily","max_output_tokens":500,"rates":["30/min"]}`; a.last().body != want {
+		t.Errorf("sent %s, want %s", a.last().body, want)
+	}
+	a.answers["PATCH /api/v1/keys/"+adaHash] = refusalOf("rates", "rates: want a number")
+	form.Set("rates", "many")
+	a.shows(a.visit(path+"/limits", form), 400, "rates: want a number", "many")
+	form.Set("updated", "2026-01-01T00:00:00Z")
+	sent := len(a.asked)
+	a.shows(a.visit(path+"/limits", form), 409, "was changed after this form was made", "many")
+	for _, s := range a.asked[sent:] {
+		if !strings.HasPrefix(s.route, "GET ") {
+			t.Errorf("asked %v", s)
+		}
+	}
+}
+
+func TestTheFormOfLimitsHasThoseOfTheKey(t *testing.T) {
+	limit, most := 12.5, int64(500)
+	f := limitsOf(&keyRow{Limit: &limit, Reset: "weekly", Rates: []string{"60/min", "100 tokens/min"}, Budgets: []string{"1usd/day"}, Concurrency: "4", MaxOutput: &most})
+	for field, want := range map[string]string{
+		"limit": "12.5", "limit_reset": "weekly", "rates": "60/min\n100 tokens/min", "budgets": "1usd/day", "concurrency": "4", "max_output_tokens": "500",
+	} {
+		if got := f.Value(field); got != want {
+			t.Errorf("%s: %q, want %q", field, got, want)
+		}
+	}
+	if body := literal(limitsBody(f)); body != `{"budgets":["1usd/day"],"concurrency":"4","limit":12.5,"limit_reset":"weekly","max_output_tokens":500,"rates":["60/min","100 tokens/min"]}` {
+		t.Errorf("what is not changed is sent as %s", body)
+	}
+}

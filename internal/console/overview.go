@@ -18,6 +18,7 @@ type overviewPage struct {
 	Providers providersBlock
 	Tools     toolsBlock
 	Desktops  desktopsBlock
+	Used      usedBlock
 	First     firstCall
 }
 
@@ -47,6 +48,12 @@ func overview(v *visit) error {
 		func() error { return p.Providers.lacks(p.Providers.read(v, day)) },
 		func() error { return p.Tools.lacks(p.Tools.read(v, day)) },
 		func() error { return p.Desktops.lacks(p.Desktops.read(v)) },
+		func() error {
+			if p.Traffic.Empty || p.Traffic.Needs != "" || p.Traffic.Failed != "" {
+				return nil // there is nothing to add up, or no right to it
+			}
+			return p.Used.lacks(p.Used.read(v, p.Tools.all))
+		},
 	} {
 		if err := read(); err != nil {
 			return err

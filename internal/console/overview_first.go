@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -45,7 +46,8 @@ func ownAddress(v *visit) string {
 	return "http://" + v.r.Host
 }
 
-// firstModel is a model that the key can call, or a text that stands for one.
+// firstModel is a model that the key can call, one that does not fail if there is one, or a text
+// that stands for one.
 func firstModel(v *visit) string {
 	const standIn = "provider/model"
 	if !v.has(keys.ModelsRead) {
@@ -55,12 +57,34 @@ func firstModel(v *visit) string {
 	if err := v.get("/v1/models", nil, &answer); err != nil {
 		return standIn // an example is no reason for the page to fail
 	}
+	failing := failingModels(v)
+	first := ""
 	for _, m := range answer.Data {
-		if !strings.Contains(m.ID, "embed") {
+		switch {
+		case strings.Contains(m.ID, "embed"):
+		case !failing[m.ID]:
 			return m.ID
+		case first == "":
+			first = m.ID
 		}
 	}
-	return standIn
+	return cmp.Or(first, standIn)
+}
+
+// failingModels are the models that fail now at all that have them, as far as the key may know.
+func failingModels(v *visit) map[string]bool {
+	failing := map[string]bool{}
+	if !v.has(keys.ProvidersRead) {
+		return failing
+	}
+	cards, _ := readProviders(v) // without them every model counts as healthy
+	for i := range cards {
+		for _, t := range cards[i].Targets {
+			fails, known := failing[t.Model]
+			failing[t.Model] = t.Failing() && (fails || !known)
+		}
+	}
+	return failing
 }
 
 // shellQuoted is a text as one word of a shell.

@@ -38,7 +38,7 @@ func (a *fakeAPI) refusing(route, code string) {
 	}}
 }
 
-const needsTitle = "Needs a person"
+const needsTitle = "What needs attention"
 
 // needsOf is the part of an overview that says what needs a person.
 func needsOf(w *httptest.ResponseRecorder) string {

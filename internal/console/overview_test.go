@@ -169,3 +169,35 @@ func TestChangesAreInWords(t *testing.T) {
 		}
 	}
 }
+
+func TestTheOverviewHasWhatWasUsedMost(t *testing.T) {
+	call := func(model, key string, cost int64) activity.Record {
+		return chartsCall(func(r *activity.Record) { r.Model, r.Key, r.CostNano = model, key, cost })
+	}
+	tool := chartsCall(func(r *activity.Record) {
+		r.Model, r.Provider, r.Method, r.CostNano, r.UsageSource = "demo/echo", "demo", "tools/call", 0, activity.UsageNone
+	})
+	records := []activity.Record{call("acme/large", "anna", 3_000_000_000), call("acme/small", "ci", 1_000_000_000), tool, tool, refused("rate_limit_exceeded")}
+	for range usedRows {
+		records = append(records, call("acme/other"+string(rune('a'+len(records))), "ci", 0))
+	}
+	a := overviewAPI(t, records...)
+	a.answers["/v1/mcp"] = twoServers
+	body := a.visit("/console/").Body.String()
+	got := text(body[strings.Index(body, `id="used"`):strings.Index(body, `id="budgets"`)])
+	for _, want := range []string{
+		"in 24 hours Models by cost All acme/large 75.0 % $3.00, 2 calls acme/small 25.0 % $1.00, 1 call acme/other",
+		"Tools by requests All demo/echo 100.0 % 2 calls",
+		"Keys by cost All anna 75.0 % $3.00, 1 call",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %s", want, got)
+		}
+	}
+	if n := strings.Count(got, "acme/other"); n != usedRows-2 {
+		t.Errorf("%d models of %d others", n, usedRows)
+	}
+	if !strings.Contains(body, `href="/console/usage?by=key&amp;model=acme%2Flarge&amp;range=24h"`) {
+		t.Error("a model does not lead to its keys")
+	}
+}

@@ -75,6 +75,8 @@ func init() {
 		{method: "GET", path: "/keys/new", title: "Issue a key", scopes: manageKeys, serve: newKey},
 		{method: "POST", path: "/keys/new", title: "Issue a key", scopes: manageKeys, serve: issueKey},
 		{method: "GET", path: "/keys/{key}", title: "Key", scopes: manageKeys, serve: showKey},
+		{method: "GET", path: "/keys/{key}/limits", title: "Change limits", scopes: manageKeys, serve: askLimits},
+		{method: "POST", path: "/keys/{key}/limits", title: "Change limits", scopes: manageKeys, serve: changeLimits},
 		{method: "GET", path: "/keys/{key}/rotate", title: "Rotate a key", scopes: manageKeys, serve: askRotate},
 		{method: "POST", path: "/keys/{key}/rotate", title: "Rotate a key", scopes: manageKeys, serve: rotateKey},
 		{method: "POST", path: "/keys/{key}/enable", title: "Enable a key", scopes: manageKeys, serve: enableKey},

@@ -41,6 +41,8 @@ func refusals(v *visit) error {
 		return err
 	}
 	answer := sums.Answer
+	answer.joinHours()
+	sums.Time.Step = answer.Step
 	p := refusalsPage{sumsPage: sums, Requests: answer.Total.Total.Requests, Failed: answer.Total.Total.Errors, Docs: codesLink}
 	failures := func(p *seriesPoint) float64 { return float64(p.Errors) }
 	shown, places := answer.top(failures, func(code string) string { return code })

@@ -122,6 +122,41 @@ func (a *seriesAnswer) steps() int {
 	return min(max(int(a.To.Sub(a.From)/a.length()), 0), chart.MaxPoints)
 }
 
+// mostHourBars is how many hours are drawn as bars of their own: four days.
+const mostHourBars = 96
+
+// joinHours makes steps of six hours of more hours than that: bars of an hour would be hairlines.
+// The sums stay, and percentiles are lost.
+func (a *seriesAnswer) joinHours() {
+	if a.Step != "hour" || a.steps() <= mostHourBars {
+		return
+	}
+	a.Step = sixHours
+	length := a.length()
+	join := func(line *seriesLine) {
+		var joined []seriesPoint
+		for i := range line.Points {
+			p := &line.Points[i]
+			at := a.From.Add(p.At.Sub(a.From).Truncate(length))
+			if n := len(joined); n == 0 || joined[n-1].At != at {
+				joined = append(joined, seriesPoint{At: at})
+			}
+			joined[len(joined)-1].add(p)
+		}
+		line.Points = joined
+	}
+	for i := range a.Data {
+		join(&a.Data[i])
+	}
+	if a.Other != nil {
+		join(a.Other)
+	}
+	join(&a.Total)
+	if rest := a.To.Sub(a.From) % length; rest > 0 { // the last step is shorter
+		a.To = a.To.Add(length - rest)
+	}
+}
+
 // frame is the frame of a chart over the time of the answer.
 func (a *seriesAnswer) frame(id, title, desc string) chart.Frame {
 	return chart.Frame{ID: id, Title: title, Desc: desc, From: a.From, Step: a.length()}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 const twoSessions = `200 {"object":"list","data":[
@@ -100,12 +101,12 @@ func TestAPageTakesControlForItsOwnSession(t *testing.T) {
 		`{"action":"take","token":"zz"}`:   `{"action":"take"}`, // the session has ended: the gateway says so
 	} {
 		w := change(body)
-		if last := a.asked[len(a.asked)-1]; w.Code != 200 || last.body != sent || !strings.Contains(w.Body.String(), `"holder":"human"`) {
+		if last := a.asked[len(a.asked)-1]; w.Code != 200 || last.body != sent || !jsontest.Has(t, w.Body.String(), `{"holder":"human"}`) {
 			t.Errorf("%s: %d %s, sent %s", body, w.Code, w.Body, last.body)
 		}
 	}
 	a.answers[control] = `404 {"error":{"message":"key has no open session","code":"not_found"}}`
-	if w := change(`{"action":"take"}`); w.Code != 404 || !strings.Contains(w.Body.String(), `"message":"Key has no open session."`) {
+	if w := change(`{"action":"take"}`); w.Code != 404 || !jsontest.Has(t, w.Body.String(), `{"message":"Key has no open session."}`) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	if w := change(`take`); w.Code != 400 {

@@ -34,8 +34,19 @@ const (
 	mostHours   = 8 * 24 * time.Hour
 )
 
+// sixHours is a step that the series route does not have: see joinHours.
+const sixHours = "6 hours"
+
 // stepLengths has the length of each step.
-var stepLengths = map[string]time.Duration{"minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}
+var stepLengths = map[string]time.Duration{"minute": time.Minute, "hour": time.Hour, sixHours: 6 * time.Hour, "day": 24 * time.Hour}
+
+// byStep says how long the steps of figures are.
+func byStep(step string) string {
+	if step == sixHours {
+		return "by " + step
+	}
+	return "by the " + step
+}
 
 // spanOf returns the time that the visit asks for.
 func spanOf(v *visit) span {

@@ -3,14 +3,12 @@ package console
 import (
 	"bufio"
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
@@ -23,14 +21,9 @@ const (
 	// tryRoute is the route that says what a call has cost.
 	tryRoute    = "/api/v1/chat/completions"
 	eventStream = "text/event-stream"
+	// toolMark begins a line with a call of a tool. The page has nothing that runs it.
+	toolMark = "Calls the tool "
 )
-
-// question is what a person asks models. Nothing of it is kept.
-type question struct {
-	Models           []string // one, or two to compare
-	System, Text     string
-	name, kind, file string // of a file: its name, media type, and the content as a data: URL
-}
 
 // answerOf is what a model has answered.
 type answerOf struct {
@@ -49,24 +42,11 @@ type outcome struct {
 
 // tryPage is what its template shows.
 type tryPage struct {
-	question
-
+	Asked   question
 	All     []string // models to choose from
+	Before  []turn   // of the question, if it went on from an answer
 	Answers []answerOf
 	Code    []snippet
-}
-
-// Model is the first model, Second the other one, "" for none.
-func (q *question) Model() string { return q.nth(0) }
-
-// Second is the model to compare with, "" for none.
-func (q *question) Second() string { return q.nth(1) }
-
-func (q *question) nth(i int) string {
-	if i < len(q.Models) {
-		return q.Models[i]
-	}
-	return ""
 }
 
 // showTry shows the form.
@@ -79,7 +59,7 @@ func showTry(v *visit) error {
 }
 
 func newTryPage(v *visit, q question) *tryPage {
-	p := &tryPage{question: q, Code: snippets(ownAddress(v), &q)}
+	p := &tryPage{Asked: q, Code: snippets(ownAddress(v), &q)}
 	if v.has(keys.ModelsRead) {
 		var list struct{ Data []struct{ ID string } }
 		_ = v.get("/api/v1/models", nil, &list) // without it a name can be typed
@@ -88,6 +68,17 @@ func newTryPage(v *visit, q question) *tryPage {
 		}
 	}
 	return p
+}
+
+// goOnFrom makes an answer the end of the conversation until now.
+func (q *question) goOnFrom(a *answerOf) {
+	if a.Failure != "" {
+		return
+	}
+	if !q.GoOn {
+		q.Earlier = nil
+	}
+	q.Earlier, q.GoOn = append(q.Earlier, turn{"user", q.Text}, turn{"assistant", a.Text}), false
 }
 
 // try asks the models. A page with JavaScript asks one at a time, and reads the answer as it comes.
@@ -101,6 +92,9 @@ func try(v *visit) error {
 		return err
 	}
 	p := newTryPage(v, *q)
+	if q.GoOn {
+		p.Before = q.Earlier
+	}
 	for _, model := range q.Models {
 		a := answerOf{Model: model}
 		var failure *Failure
@@ -116,65 +110,17 @@ func try(v *visit) error {
 		}
 		p.Answers = append(p.Answers, a)
 	}
+	p.Asked.goOnFrom(&p.Answers[0])
 	return v.render("try", p)
-}
-
-// readQuestion reads the form.
-func readQuestion(v *visit) (*question, error) {
-	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxTry)
-	if err := v.r.ParseMultipartForm(maxTry); err != nil && !errors.Is(err, http.ErrNotMultipart) {
-		return nil, &Failure{Status: http.StatusRequestEntityTooLarge, Code: "request_too_large", Message: "the form could not be read: it may have " + size(maxTry) + ", with the file"}
-	}
-	q := &question{System: v.r.PostFormValue("system"), Text: v.r.PostFormValue("text")}
-	for _, name := range []string{"model", "second"} {
-		if m := strings.TrimSpace(v.r.PostFormValue(name)); m != "" {
-			q.Models = append(q.Models, m)
-		}
-	}
-	if len(q.Models) == 0 || q.Text == "" {
-		return nil, &Failure{Status: http.StatusBadRequest, Code: "missing_required_parameter", Message: "choose a model, and write something"}
-	}
-	file, head, err := v.r.FormFile("file")
-	if errors.Is(err, http.ErrMissingFile) || errors.Is(err, http.ErrNotMultipart) { // none was chosen
-		return q, nil
-	}
-	var content []byte
-	if err == nil {
-		content, err = io.ReadAll(file)
-	}
-	if err != nil || len(content) == 0 {
-		return q, err
-	}
-	q.name, q.kind = head.Filename, http.DetectContentType(content)
-	q.kind, _, _ = strings.Cut(q.kind, ";")
-	q.file = "data:" + q.kind + ";base64," + base64.StdEncoding.EncodeToString(content)
-	return q, nil
-}
-
-// content is the user's message for chat completions.
-func (q *question) content() any {
-	type object = map[string]any
-	switch {
-	case q.file == "":
-		return q.Text
-	case strings.HasPrefix(q.kind, "image/"):
-		return []object{{"type": "text", "text": q.Text}, {"type": "image_url", "image_url": object{"url": q.file}}}
-	}
-	return []object{{"type": "text", "text": q.Text}, {"type": "file", "file": object{"filename": q.name, "file_data": q.file}}}
-}
-
-// messages are those of chat completions.
-func (q *question) messages() (list []map[string]any) {
-	if q.System != "" {
-		list = append(list, map[string]any{"role": "system", "content": q.System})
-	}
-	return append(list, map[string]any{"role": "user", "content": q.content()})
 }
 
 // chunk is what is read of an event of chat completions.
 type chunk struct {
 	Choices []struct {
-		Delta struct{ Content string }
+		Delta struct {
+			Content   string
+			ToolCalls []calledTool `json:"tool_calls"`
+		}
 	}
 	Usage *struct {
 		Prompt     int64 `json:"prompt_tokens"`
@@ -184,11 +130,16 @@ type chunk struct {
 	Error *struct{ Message string }
 }
 
+// calledTool is a part of a call of a tool: its name in the first one, then its arguments.
+type calledTool struct {
+	Function struct{ Name, Arguments string }
+}
+
 // ask calls a model as the signed-in key. It gives out the text as it comes. The error is a *Failure if
 // the call is refused, or breaks off.
 func ask(v *visit, q *question, model string, text func(string) error) (o outcome, err error) {
 	begun := v.console.config.Now()
-	call, err := openCall(v, tryRoute, map[string]any{"model": model, "stream": true, "usage": map[string]bool{"include": true}, "messages": q.messages()})
+	call, err := openCall(v, tryRoute, q.chat(model))
 	if err != nil {
 		return o, err
 	}
@@ -209,10 +160,18 @@ func ask(v *visit, q *question, model string, text func(string) error) (o outcom
 			return o, &Failure{Status: http.StatusBadGateway, Code: "upstream_error", Message: c.Error.Message}
 		}
 		for _, choice := range c.Choices {
-			if choice.Delta.Content != "" {
-				if err := text(choice.Delta.Content); err != nil {
-					return o, err
+			part := choice.Delta.Content
+			for _, t := range choice.Delta.ToolCalls {
+				if t.Function.Name != "" {
+					part += "\n" + toolMark + t.Function.Name + " "
 				}
+				part += t.Function.Arguments
+			}
+			if part == "" {
+				continue
+			}
+			if err := text(part); err != nil {
+				return o, err
 			}
 		}
 		if u := c.Usage; u != nil {

@@ -122,6 +122,8 @@ func usage(v *visit) error {
 		return err
 	}
 	p.File, p.FileRows = seriesFile(v, &s, p.Answer, by)
+	p.Answer.joinHours()
+	p.Time.Step = p.Answer.Step
 	return v.render("usage", p.draw(v, metric, path))
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/chart"
@@ -199,5 +200,31 @@ func TestUsageIsSummedByWhatCallersSay(t *testing.T) {
 		if !strings.Contains(text(body), "too many calls to add up by end user or app") || !strings.Contains(text(body), "Total $2.5000 3 0") {
 			t.Errorf("%s, with too many calls: %s", path, text(body))
 		}
+	}
+}
+
+// Bars of 168 hours would be hairlines. The table below has the same sums.
+func TestSevenDaysAreDrawnBySixHours(t *testing.T) {
+	a := newChartsAPI(t,
+		chartsCall(func(r *activity.Record) { r.CostNano = 1_000_000_000 }),
+		chartsCall(func(r *activity.Record) { r.CreatedAt = r.CreatedAt.Add(-time.Hour); r.CostNano = 2_000_000_000 }),
+		chartsCall(func(r *activity.Record) { r.CreatedAt = r.CreatedAt.Add(-100 * time.Hour); r.CostNano = 4_000_000_000 }),
+	)
+	for path, want := range map[string][2]string{"/console/usage?range=7d": {`data-step="21600"`, "by 6 hours"}, "/console/usage?range=24h": {`data-step="3600"`, "by the hour"}} {
+		body := a.visit(path).Body.String()
+		if !strings.Contains(body, want[0]) || !strings.Contains(text(body), want[1]) {
+			t.Errorf("%s: not %q", path, want)
+		}
+	}
+	if body := text(a.visit("/console/usage?range=7d").Body.String()); !strings.Contains(body, "Total $7.0000 3 0") {
+		t.Errorf("the table has other sums: %s", body)
+	}
+	answer := &seriesAnswer{Step: "hour", From: chartsNow.Add(-170 * time.Hour), To: chartsNow}
+	for i := range 170 {
+		answer.Total.Points = append(answer.Total.Points, seriesPoint{At: answer.From.Add(time.Duration(i) * time.Hour), Requests: 1, Cost: 0.5})
+	}
+	answer.joinHours()
+	if n := len(answer.Total.Points); n != 29 || answer.steps() != 29 || answer.Total.Points[0].Requests != 6 || answer.Total.Points[28].Requests != 2 || answer.Total.Points[28].Cost != 1 {
+		t.Errorf("%d points, %d steps: %+v", n, answer.steps(), answer.Total.Points)
 	}
 }

@@ -60,6 +60,7 @@ var notices = map[string]string{
 	"ended":      "The session has ended.",
 	"erased":     "The recording is deleted.",
 	"enabled":    "The key is enabled.",
+	"limits":     "The limits of the key are changed. They count from the next request on.",
 	"disabled":   "The key is disabled.",
 	"deleted":    "The key is deleted.",
 }

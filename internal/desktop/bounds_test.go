@@ -16,6 +16,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 func TestALabelHas1To63Characters(t *testing.T) {
@@ -209,7 +210,7 @@ func TestWhatIsToHappenAtTheEndHappensOnceOrIsTakenBack(t *testing.T) {
 func TestAnswersHaveTimesInUTCAndWholeSeconds(t *testing.T) {
 	view := desktop.SessionView{Started: time.Date(2026, 5, 13, 14, 0, 0, 999, time.FixedZone("", 7200)), Viewer: viewer}
 	text, err := json.Marshal(view)
-	if err != nil || !strings.Contains(string(text), `"started_at":"2026-05-13T12:00:00Z","until":"0001-01-01T00:00:00Z"`) {
+	if err != nil || !jsontest.Has(t, text, `{"started_at":"2026-05-13T12:00:00Z","until":"0001-01-01T00:00:00Z"}`) {
 		t.Errorf("%s, %v", text, err)
 	}
 }

@@ -7,14 +7,14 @@ import (
 
 // lift has what a person holds down come up.
 type lift struct {
-	letGo atomic.Pointer[func()] // nil: it holds nothing
-	done  chan struct{}          // closed when letGo has returned; nil: it never ran. The holder guards it
+	letGo atomic.Pointer[func() (any bool)] // nil: it holds nothing
+	done  chan struct{}                     // closed when an agent may follow; nil: it never ran. The holder guards it
 }
 
 // OnReturned has letGo called, in a goroutine of its own, when an agent may act where a person could: it releases
-// the keys and buttons that the person holds down, unless a person has the input again. The agent's first event
-// waits for it.
-func (i *Input) OnReturned(letGo func()) { i.lift.letGo.Store(&letGo) }
+// the keys and buttons that the person holds down, unless a person has the input again, and reports whether
+// there were any. The agent's first event waits for it.
+func (i *Input) OnReturned(letGo func() (any bool)) { i.lift.letGo.Store(&letGo) }
 
 // lift begins the lifts of persons; h is locked. One whose workstation takes nothing is under way for long: it
 // is not begun again.
@@ -38,7 +38,9 @@ func (h *holder) lift(here []*Session) {
 		l.done = done
 		go func() {
 			defer close(done)
-			(*letGo)()
+			if (*letGo)() {
+				time.Sleep(apart)
+			}
 		}()
 	}
 }
@@ -54,7 +56,6 @@ func (h *holder) follow() {
 	h.lifts = nil
 	h.mu.Unlock()
 	within(heardWithin, lifted...)
-	time.Sleep(apart)
 }
 
 // within waits until all are closed, for a time at most.

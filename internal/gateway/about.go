@@ -2,10 +2,8 @@ package gateway
 
 import (
 	"context"
-	"strings"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
@@ -75,11 +73,9 @@ func ReadAbout(ctx context.Context, g *Gateway, key *keys.Key) About {
 		p := g.desktops.workstations.Policy()
 		a.Desktops = &AboutDesktops{p.Domain, p.Port}
 	}
-	if status, ok := g.state.stores.clusterStatus(); ok {
-		a.Cluster = &AboutCluster{Name: status.Name, Node: status.Node}
-		if i := strings.LastIndexByte(status.Node, '.'); i > 0 { // the rest is the incarnation
-			a.Cluster.Node = status.Node[:i]
-		}
+	if shared := g.state.stores.inCluster(); shared != nil {
+		a.Cluster = new(AboutCluster)
+		a.Cluster.Name, a.Cluster.Node = shared.Names()
 	}
 	if g.runtime != nil && key.Has(keys.KeysManage) {
 		a.NewKeys = newKeys(g.runtime)
@@ -122,10 +118,10 @@ func (g *Gateway) aboutStore(ctx context.Context) *AboutStore {
 	if opened := g.state.stores.opened.Load(); opened != nil {
 		s.Store.Bytes = store.Size(opened)
 	}
-	if shared := g.state.stores.clustered.Load(); shared != nil {
+	if shared := g.state.stores.inCluster(); shared != nil {
 		ctx, cancel := context.WithTimeout(ctx, sizeTimeout)
 		defer cancel()
-		if size, err := activity.Size(ctx, shared.log.PostgresLog); err == nil {
+		if size, err := shared.RowsSize(ctx); err == nil {
 			s.Store.RowsBytes = &size
 		}
 	}

@@ -13,6 +13,9 @@ import (
 // Budgets is the part of a gateway that says what budgets have spent.
 type Budgets struct{ gateway *Gateway }
 
+// BudgetsOf returns the part of g that says what budgets have spent.
+func BudgetsOf(g *Gateway) Budgets { return Budgets{g} }
+
 // Caller returns the state of the budgets that each call of a caller needs: those of its key, its tenant
 // and the gateway.
 func (b Budgets) Caller(ctx context.Context, caller *request.Caller) ([]limits.Balance, error) {

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"errors"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
@@ -13,8 +12,8 @@ import (
 )
 
 // Authenticate finds the caller. The error is the same for every kind of bad key. Its text does not
-// name the other header that may have the key: Claude Code takes a 401 with that name for Anthropic's
-// own, and tells its user to log in there.
+// name the other header that may have the key: Claude Code takes a 401 with that name for
+// Anthropic's own, and tells its user to log in there.
 func (g *Gateway) Authenticate(secret string) (request.Caller, error) {
 	now := g.now()
 	credential, err := g.keyring.Authenticate(secret, now)
@@ -44,9 +43,18 @@ func errInvalidKey() error {
 	return apierror.New(apierror.InvalidAPIKey, "the API key is missing or not valid: send a gateway key as \"Authorization: Bearer <key>\"")
 }
 
-// callerOf is Authenticate for a caller that has signed in with a secret of this SHA-256 (hex). The key
-// must still be the one that it was then.
-func (g *Gateway) callerOf(tenant, name, secretHash string) (request.Caller, error) {
+// Callers are those whom a configuration knows. The errors are those of [Gateway.Authenticate].
+type Callers struct{ gateway *Gateway }
+
+// Authenticate is [Gateway.Authenticate].
+func (c Callers) Authenticate(secret string) (request.Caller, error) {
+	return c.gateway.Authenticate(secret)
+}
+
+// CallerOf returns the caller that has once shown a secret of this SHA-256 (hex), by the tenant and
+// the name of its key, as the key is now: it must still be the one that it was then.
+func (c Callers) CallerOf(tenant, key, secretHash string) (request.Caller, error) {
+	g := c.gateway
 	now := g.now()
 	credential, ok := g.keyring.Held(secretHash)
 	var own *policy.KeyLimits
@@ -57,39 +65,33 @@ func (g *Gateway) callerOf(tenant, name, secretHash string) (request.Caller, err
 			return request.Caller{}, errUnauthenticated(err)
 		}
 	}
-	if credential.Name != name || credential.Tenant != tenant || !credential.Valid(now) {
+	if credential.Name != key || credential.Tenant != tenant || !credential.Valid(now) {
 		return request.Caller{}, errInvalidKey()
 	}
 	return request.Caller{Credential: credential, SignedIn: secretHash, Limits: own}, nil
 }
 
-// Console is the part of a gateway that signs people in at the console.
-type Console struct{ gateway *Gateway }
-
-// ForConsole returns the part of g that signs people in at the console.
-func ForConsole(g *Gateway) Console { return Console{g} }
-
-// Ready is [Gateway.Ready].
-func (c Console) Ready(ctx context.Context) error { return c.gateway.Ready(ctx) }
-
-// Authenticate is [Gateway.Authenticate].
-func (c Console) Authenticate(secret string) (request.Caller, error) {
-	return c.gateway.Authenticate(secret)
-}
-
-// CallerOf returns the caller that has signed in with a key, by the key's tenant and name and by
-// [request.Caller.SecretHash], as the key is now. The error is that of Authenticate if the key is
-// gone, expired or disabled, or has another secret.
-func (c Console) CallerOf(tenant, name, secretHash string) (request.Caller, error) {
-	return c.gateway.callerOf(tenant, name, secretHash)
-}
-
 // CallerNamed returns the holder of a key of the configuration, for a person whom somebody else has
-// authenticated. The error is that of Authenticate.
-func (c Console) CallerNamed(name string) (request.Caller, error) {
-	credential, ok := c.gateway.keyring.Named(name)
+// authenticated.
+func (c Callers) CallerNamed(key string) (request.Caller, error) {
+	credential, ok := c.gateway.keyring.Named(key)
 	if !ok || !credential.Valid(c.gateway.now()) {
 		return request.Caller{}, errInvalidKey()
 	}
 	return request.Caller{Credential: credential, SignedIn: credential.Hash}, nil
+}
+
+// Knows reports whether the configuration has a key of this name, valid or not.
+func (c Callers) Knows(key string) bool {
+	_, ok := c.gateway.keyring.Named(key)
+	return ok
+}
+
+// Any reports whether ok holds for the caller that CallerOf returns in a configuration that has
+// started and is not retired.
+func (c Callers) Any(tenant, key, secretHash string, ok func(request.Caller) bool) bool {
+	return c.gateway.state.generations.any(func(g *Gateway) bool {
+		caller, err := Callers{g}.CallerOf(tenant, key, secretHash)
+		return err == nil && ok(caller)
+	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/recordings"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
@@ -22,16 +23,16 @@ func hashed(secret string) string {
 func TestASignedInCallerIsTheKeyAsItIsNow(t *testing.T) {
 	now := time.Date(2026, 3, 18, 12, 0, 0, 0, time.UTC)
 	const old = "gk-unit-9876543210"
-	console := gateway.ForConsole(newRig(t, gateway.Config{Now: func() time.Time { return now }, Keyring: newRing(t,
+	callers := consoleOf(newRig(t, gateway.Config{Now: func() time.Time { return now }, Keyring: newRing(t,
 		keys.Spec{Name: "dev", Secrets: []string{secret, old}, Scopes: []string{"chat:write"}, Expires: now.Add(time.Hour)},
 		keys.Spec{Name: "off", Secrets: []string{secret + "-off"}, Scopes: []string{"chat:write"}, Disabled: true},
 		keys.Spec{Name: "ops", Secrets: []string{secret + "-ops"}, Scopes: []string{"activity:read"}, Tenant: "acme"},
-	)}).start(t, t.Context()).Gateway)
-	signedIn, err := console.Authenticate(old)
+	)}).start(t, t.Context()))
+	signedIn, err := callers.Authenticate(old)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := console.CallerOf("default", "dev", signedIn.SecretHash())
+	again, err := callers.CallerOf("default", "dev", signedIn.SecretHash())
 	if err != nil || again.Key != signedIn.Key || again.Hash != hashed(old) || again.SecretHash() != hashed(old) || again.Secret != "" {
 		t.Errorf("%+v, %v", again, err)
 	}
@@ -42,13 +43,13 @@ func TestASignedInCallerIsTheKeyAsItIsNow(t *testing.T) {
 		"disabled":         {"default", "off", hashed(secret + "-off")},
 		"no hash":          {"default", "dev", ""},
 	} {
-		_, err := console.CallerOf(of[0], of[1], of[2])
+		_, err := callers.CallerOf(of[0], of[1], of[2])
 		if wantRefusal(t, err, apierror.InvalidAPIKey, "missing or not valid"); err == nil {
 			t.Error(name)
 		}
 	}
 	for name, good := range map[string]bool{"dev": true, "ops": true, "off": false, "none": false, "": false} {
-		caller, err := console.CallerNamed(name)
+		caller, err := callers.CallerNamed(name)
 		if (err == nil) != good {
 			t.Errorf("%q: %v", name, err)
 			continue
@@ -57,14 +58,14 @@ func TestASignedInCallerIsTheKeyAsItIsNow(t *testing.T) {
 			wantRefusal(t, err, apierror.InvalidAPIKey, "missing or not valid")
 			continue
 		}
-		if same, err := console.CallerOf(caller.Tenant, name, caller.SecretHash()); err != nil || same.Key != caller.Key || same.Hash != caller.Hash {
+		if same, err := callers.CallerOf(caller.Tenant, name, caller.SecretHash()); err != nil || same.Key != caller.Key || same.Hash != caller.Hash {
 			t.Errorf("%s: %+v, %v", name, same, err)
 		}
 	}
 	now = now.Add(time.Hour)
-	_, err = console.CallerOf("default", "dev", hashed(old))
+	_, err = callers.CallerOf("default", "dev", hashed(old))
 	wantRefusal(t, err, apierror.InvalidAPIKey, "")
-	_, err = console.CallerNamed("dev")
+	_, err = callers.CallerNamed("dev")
 	wantRefusal(t, err, apierror.InvalidAPIKey, "")
 }
 
@@ -72,7 +73,7 @@ func TestASignedInCallerLosesARunTimeKeyThatWasReplacedOrDisabled(t *testing.T) 
 	now := time.Now()
 	block := &runtimekeys.Block{Scopes: keys.ChatWrite | keys.WorkstationsConnect, Max: 10, Shared: new(policy.Limits)}
 	r := newRig(t, gateway.Config{RuntimeKeys: block, Now: func() time.Time { return now }}).start(t, t.Context())
-	console, made := gateway.ForConsole(r.Gateway), r.RuntimeKeys()
+	callers, made := consoleOf(r), gateway.RuntimeKeysOf(r.Gateway)
 	by := gateway.Manager{Name: "test", Tenants: keys.EveryTenant("")}
 	edit := func(tenant, member, value string) *runtimekeys.Edit {
 		e := made.Edit(tenant)
@@ -85,7 +86,7 @@ func TestASignedInCallerLosesARunTimeKeyThatWasReplacedOrDisabled(t *testing.T) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	caller, err := console.CallerOf("default", key.Hash(), hashed(first))
+	caller, err := callers.CallerOf("default", key.Hash(), hashed(first))
 	if err != nil || !caller.Has(keys.ChatWrite) || caller.Limits == nil {
 		t.Fatalf("%+v, %v", caller, err)
 	}
@@ -96,19 +97,19 @@ func TestASignedInCallerLosesARunTimeKeyThatWasReplacedOrDisabled(t *testing.T) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := console.CallerOf("default", key.Hash(), hashed(first)); err != nil {
+	if _, err := callers.CallerOf("default", key.Hash(), hashed(first)); err != nil {
 		t.Errorf("within the grace: %v", err)
 	}
 	now = now.Add(2 * time.Minute)
-	_, err = console.CallerOf("default", key.Hash(), hashed(first))
+	_, err = callers.CallerOf("default", key.Hash(), hashed(first))
 	wantRefusal(t, err, apierror.InvalidAPIKey, "")
-	if caller, err = console.CallerOf("default", key.Hash(), hashed(second)); err != nil || caller.SecretHash() != hashed(second) {
+	if caller, err = callers.CallerOf("default", key.Hash(), hashed(second)); err != nil || caller.SecretHash() != hashed(second) {
 		t.Errorf("%+v, %v", caller, err)
 	}
 	if _, err := made.Update(t.Context(), by, key.Hash(), edit("", "disabled", "true")); err != nil {
 		t.Fatal(err)
 	}
-	_, err = console.CallerOf("default", key.Hash(), hashed(second))
+	_, err = callers.CallerOf("default", key.Hash(), hashed(second))
 	wantRefusal(t, err, apierror.InvalidAPIKey, "")
 	wantRefusal(t, made.StillMayConnect(&caller), apierror.InvalidAPIKey, "")
 }
@@ -118,11 +119,18 @@ func TestAViewerSeesRecordingsAsLongAsItsKeyDoes(t *testing.T) {
 	now := time.Now()
 	config := func(state *gateway.State, spec keys.Spec) gateway.Config {
 		spec.Name, spec.Secrets = "dev", []string{secret}
-		return gateway.Config{State: state, Keyring: newRing(t, spec), Now: func() time.Time { return now }}
+		return gateway.Config{
+			State: state, Keyring: newRing(t, spec), Now: func() time.Time { return now },
+			Features: func(c gateway.Core) []gateway.Feature { return []gateway.Feature{recordings.Feature(c, nil)} },
+		}
+	}
+	viewer := func(r *rig) func(tenant string) bool {
+		all, _ := gateway.Offered[*recordings.Recordings](r.Gateway)
+		return all.Viewer(r.begin(t)).Sees
 	}
 	scopes := []string{"recordings:read"}
 	older := newRig(t, config(nil, keys.Spec{Scopes: scopes, AllTenants: true, Expires: now.Add(time.Hour)})).start(t, t.Context())
-	sees := older.VNC().Viewer(older.begin(t)).Sees
+	sees := viewer(older)
 	newer := newRig(t, config(older.state, keys.Spec{Scopes: scopes}))
 	for _, step := range []struct {
 		what           string
@@ -146,7 +154,7 @@ func TestAViewerSeesRecordingsAsLongAsItsKeyDoes(t *testing.T) {
 
 	for name, spec := range map[string]keys.Spec{"expired": {Scopes: scopes, Expires: now.Add(time.Hour)}, "no scope": {Scopes: []string{"chat:write"}}} {
 		r := newRig(t, config(nil, spec)).start(t, t.Context())
-		sees := r.VNC().Viewer(r.begin(t)).Sees
+		sees := viewer(r)
 		before := now
 		now = now.Add(2 * time.Hour)
 		if sees("default") {

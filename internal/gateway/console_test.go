@@ -5,13 +5,20 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/console"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 )
 
+// consoleOf returns the feature console of a rig.
+func consoleOf(r *rig) *console.Console {
+	part, _ := gateway.Offered[*console.Console](r.Gateway)
+	return part
+}
+
 // console gives a configuration one with users, as a module does while it is provisioned.
 func (r *rig) console(users map[string]string) *rig {
-	gateway.ForConsole(r.Gateway).Serves(func(user string) string { return users[user] })
+	consoleOf(r).Serves(func(user string) string { return users[user] })
 	return r
 }
 
@@ -26,7 +33,7 @@ func (r *rig) signIn(t *testing.T, user string) (lives func() bool) {
 	if user == "" {
 		x.KeyHash = caller.SecretHash()
 	}
-	store, life := gateway.ForConsole(r.Gateway).Sessions(), websession.Life{Idle: time.Hour, Max: time.Hour}
+	store, life := consoleOf(r).Sessions(), websession.Life{Idle: time.Hour, Max: time.Hour}
 	id, err := store.Create(t.Context(), x, life)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +69,7 @@ func TestAReloadEndsWhatUsersHaveWhoseKeyIsAnother(t *testing.T) {
 		}, true, true, true},
 		"people sign in with keys": {func(t *testing.T, s *gateway.State) *rig {
 			r := startDesktops(t, s, "dev", "one")
-			gateway.ForConsole(r.Gateway).Serves(nil)
+			consoleOf(r).Serves(nil)
 			return r
 		}, false, false, true},
 		"there is no console": {func(t *testing.T, s *gateway.State) *rig { return startDesktops(t, s, "dev", "one") }, false, false, true},

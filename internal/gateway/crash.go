@@ -16,9 +16,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
-// recordCrashes writes a row for every call that was under way when the last process died. The
+// RecordCrashes writes a row for every call that was under way when the last process died. The
 // ledger has charged each the amount that it had reserved.
-func recordCrashes(log activity.Log, logger *zap.Logger, crashed []limits.Crash) {
+func RecordCrashes(log activity.Log, logger *zap.Logger, crashed []limits.Crash) {
 	for _, crash := range crashed {
 		request, tenant, key := admission.ParseReservationID(crash.Call)
 		log.Append(&activity.Record{

@@ -15,14 +15,14 @@ import (
 func TestACallOfTheLastProcessGetsARow(t *testing.T) {
 	core, lines := observer.New(zap.WarnLevel)
 	s := newStores(t.TempDir())
-	log := s.mustOpen(t).log
+	log := s.mustOpen(t).Log
 	defer s.mustClose(t)
 	at := time.Now().UTC().Truncate(time.Second)
-	recordCrashes(log, zap.New(core), nil)
+	RecordCrashes(log, zap.New(core), nil)
 	if lines.Len() != 0 {
 		t.Errorf("without a crash it logged %v", lines.All())
 	}
-	recordCrashes(log, zap.New(core), []limits.Crash{
+	RecordCrashes(log, zap.New(core), []limits.Crash{
 		{Call: "req_1/acme/dev", At: at, Amount: limits.Amount{Tokens: 7, Nano: 9}},
 		{Call: "req_2/acme/dev", At: at.Add(-time.Second), Amount: limits.Amount{Tokens: 7}},
 	})
@@ -49,7 +49,7 @@ func TestACallOfTheLastProcessGetsARow(t *testing.T) {
 func TestABudgetInUseThatIsNotConfiguredIsLogged(t *testing.T) {
 	core, lines := observer.New(zap.WarnLevel)
 	s := newStores(t.TempDir())
-	ledger := s.mustOpen(t).ledger
+	ledger := s.mustOpen(t).Ledger
 	defer s.mustClose(t)
 	budget := limits.Budget{Unit: limits.Tokens, Limit: 1000, Period: limits.Daily}
 	var subjects []limits.Subject

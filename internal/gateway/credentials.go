@@ -9,7 +9,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/cloudauth"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
-	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
 // credentialLook is how often a credential is looked at for the log. Nothing is asked then.
@@ -54,38 +53,34 @@ func statusOf(c cloudauth.Credential) *CredentialStatus {
 	return shown
 }
 
-// issued is a credential that a cloud or an authorization server gives, and who gets it.
-type issued struct {
+// Issued is a credential that a cloud or an authorization server gives, and who gets it.
+type Issued struct {
 	cloudauth.Credential
-	provider, endpoint string // or the MCP server; their names differ
+	Provider string // or the MCP server; their names differ
+	Endpoint string // "" for the only one
 }
 
-// issuedTo returns the credentials of providers and MCP servers.
-func issuedTo(providers []*provider.Provider, servers *toolserver.Servers) (found []issued) {
+// issuedTo returns the credentials of providers.
+func issuedTo(providers []*provider.Provider) (found []Issued) {
 	for _, p := range providers {
 		for _, e := range p.Endpoints {
 			if c, ok := cloudCredential(e); ok {
-				found = append(found, issued{c, p.Name, e.Name})
+				found = append(found, Issued{c, p.Name, e.Name})
 			}
-		}
-	}
-	for s := range servers.All() {
-		if c, ok := s.Credential().(cloudauth.Credential); ok {
-			found = append(found, issued{c, s.Name, ""})
 		}
 	}
 	return found
 }
 
-func (i issued) name() string {
-	if i.endpoint == "" {
-		return i.provider
+func (i Issued) name() string {
+	if i.Endpoint == "" {
+		return i.Provider
 	}
-	return i.provider + "@" + i.endpoint
+	return i.Provider + "@" + i.Endpoint
 }
 
 // withoutCredential returns whose requests cannot be authorized at present.
-func withoutCredential(all []issued) (names []string) {
+func withoutCredential(all []Issued) (names []string) {
 	for _, i := range all {
 		if !statusOf(i).Valid {
 			names = append(names, i.name())
@@ -99,9 +94,9 @@ func credentialsLeft(current *generation) (left []metrics.CredentialLeft) {
 	if current == nil {
 		return nil
 	}
-	for _, i := range issuedTo(current.gateway.models.ordered, current.gateway.tools.Servers) {
+	for _, i := range current.gateway.models.issued {
 		if s := i.Status(); !s.Static {
-			left = append(left, metrics.CredentialLeft{Provider: i.provider, Endpoint: i.endpoint, Seconds: s.Life.Seconds()})
+			left = append(left, metrics.CredentialLeft{Provider: i.Provider, Endpoint: i.Endpoint, Seconds: s.Life.Seconds()})
 		}
 	}
 	return left
@@ -109,7 +104,7 @@ func credentialsLeft(current *generation) (left []metrics.CredentialLeft) {
 
 // watchCredentials asks for the credentials that no earlier configuration had, and logs until ctx ends
 // which of them cannot be had.
-func watchCredentials(ctx context.Context, all []issued, logger *zap.Logger) {
+func watchCredentials(ctx context.Context, all []Issued, logger *zap.Logger) {
 	watched := map[cloudauth.Credential]bool{} // several providers can have one
 	for _, i := range all {
 		if !watched[i.Credential] {

@@ -68,12 +68,12 @@ func (r *rig) pass(t *testing.T, name, user string, o desktop.Options) *desktop.
 	if err != nil {
 		t.Fatal(err)
 	}
-	issued, err := r.VNC().Workstations().Issue(desktop.Issuer{Tenant: credential.Tenant, Key: credential.Name, KeyHash: credential.Hash, User: user}, name, o)
+	issued, err := gateway.VNCOf(r.Gateway).Workstations().Issue(desktop.Issuer{Tenant: credential.Tenant, Key: credential.Name, KeyHash: credential.Hash, User: user}, name, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	label, _, _ := strings.Cut(issued.URL, ".")
-	pass, err := r.VNC().Workstations().Find(label, viewer.Addr())
+	pass, err := gateway.VNCOf(r.Gateway).Workstations().Find(label, viewer.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}

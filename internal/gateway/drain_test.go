@@ -58,7 +58,7 @@ func TestAnExitWaitsForDesktops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := startExit(t, time.Hour)
 		w.wantOver(t, "with two desktops", false)
-		if s := w.VNC().DrainStatus(); !s.Draining || s.Sessions != 2 || s.Until.Sub(*s.Since) != time.Hour || gateway.ReadCondition(w.Gateway).State != gateway.StateShuttingDown {
+		if s := gateway.VNCOf(w.Gateway).DrainStatus(); !s.Draining || s.Sessions != 2 || s.Until.Sub(*s.Since) != time.Hour || gateway.ReadCondition(w.Gateway).State != gateway.StateShuttingDown {
 			t.Errorf("status %+v", s)
 		}
 		w.native.Leave()
@@ -87,7 +87,7 @@ func TestAnExitIsEndedByAnOperator(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := startExit(t, time.Hour)
 		for range 2 { // again has no effect
-			if !w.VNC().EndDrain() {
+			if !gateway.VNCOf(w.Gateway).EndDrain() {
 				t.Error("it is not ended")
 			}
 		}
@@ -108,7 +108,7 @@ func TestAnExitWithoutALimitEndsDesktopsAtOnce(t *testing.T) {
 		w.browser.Leave()
 	})
 	r := newRig(t, gateway.Config{}).start(t, t.Context())
-	if r.VNC().EndDrain() || r.VNC().DrainStatus() != (gateway.DrainStatus{}) {
+	if gateway.VNCOf(r.Gateway).EndDrain() || gateway.VNCOf(r.Gateway).DrainStatus() != (gateway.DrainStatus{}) {
 		t.Error("a gateway drains before its exit")
 	}
 	r.Close()
@@ -120,7 +120,7 @@ func TestAnExitMovesBrowsersLast(t *testing.T) {
 		r := startDesktops(t, gateway.NewState(t.TempDir(), time.Now), "dev", "one", "two")
 		native := r.view(t, "one")
 		pass := r.pass(t, "two", "", desktop.Options{})
-		browser, err := r.VNC().Open(pass, viewer, "browser")
+		browser, err := gateway.VNCOf(r.Gateway).Open(pass, viewer, "browser")
 		if err != nil {
 			t.Fatal(err)
 		}

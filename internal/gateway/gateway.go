@@ -31,16 +31,12 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
-	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
-	"github.com/gatehouse-proxy/gatehouse/internal/screen"
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
-	"github.com/gatehouse-proxy/gatehouse/internal/toolcall"
-	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
-	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 )
 
 // Config is what one configuration says, checked and resolved.
@@ -49,11 +45,10 @@ type Config struct {
 	RuntimeKeys  *runtimekeys.Block // nil = no keys are made at run time, and those that were are not valid
 	Catalog      *catalog.Catalog
 	Providers    []*provider.Provider
-	Tools        *toolserver.Servers // nil = none
 	Aliases      []Alias
 	Discover     []Discovery
-	Workstations *desktop.Service    // nil = no workstations
-	Recordings   *recording.Settings // nil = no session is recorded
+	Issued       []Issued         // credentials of others than providers
+	Workstations *desktop.Service // nil = no workstations
 	// VNCCertificate returns why viewers find no valid certificate, nil if they do.
 	VNCCertificate func() error
 	// VNCCertificateEnds returns when that of viewers expires; the zero time without one.
@@ -64,15 +59,16 @@ type Config struct {
 	Observed     Observed       // nil = every event is
 	Secrets      []string       // to be taken out of provider text
 	SecretFiles  []*secret.File // whose values are, too; they are followed
-	Cluster      *Cluster       // nil = this gateway is the only one
+	Cluster      Cluster        // nil = this gateway is the only one
+	// Features are those of the configuration, in the order in which they start. It is called once.
+	Features     func(Core) []Feature
 	State        *State
 	Limits       *policy.Limits
 	Guardrails   *policy.Guardrails
-	BodyMemory   int64         // bytes; see upload.MinMemory
-	Automation   screen.Limits // of desktops that agents have open
-	AnswerMemory int64         // bytes; see modelcall.MinAnswers
-	Routes       []string      // that requests can have, for metrics
-	NoEndUser    bool          // see modelcall.Deps
+	BodyMemory   int64    // bytes; see upload.MinMemory
+	AnswerMemory int64    // bytes; see modelcall.MinAnswers
+	Routes       []string // that requests can have, for metrics
+	NoEndUser    bool     // see modelcall.Deps
 	Timeouts     modelcall.Timeouts
 	Logger       *zap.Logger
 	Now          func() time.Time
@@ -95,13 +91,12 @@ type Gateway struct {
 	now      func() time.Time
 
 	requests   modelcall.Deps // its stores are set before generation.ready is closed
-	tools      toolcall.Deps
 	calls      inflight.Set
 	generation *generation
 	demo       sync.Map // built-in parts that were warned of
 	conditions conditions
 	scrape     scrape
-	consoles   consoles
+	features   []Feature
 }
 
 // New returns a gateway that is provisioned and not started: no file is open, nothing runs.
@@ -109,19 +104,13 @@ func New(c Config) (*Gateway, error) {
 	if err := c.State.stores.checkCluster(c.Cluster); err != nil {
 		return nil, err
 	}
-	if c.Cluster != nil {
-		c.Cluster.Engine.Observe = func(message string, took time.Duration, outcome valkey.Outcome) {
-			c.State.Metrics.Cluster.Message(message, took, outcome == valkey.Answered || outcome == valkey.Refused)
-		}
-	}
 	g := &Gateway{
 		keyring: c.Keyring, runtime: c.RuntimeKeys,
 		models: Models{
 			catalog: c.Catalog, ordered: c.Providers, providers: make(map[string]*provider.Provider, len(c.Providers)),
-			health: c.State.Health,
+			health: c.State.Health, issued: append(issuedTo(c.Providers), c.Issued...),
 		},
-		desktops: newVNCParts(&c), conditions: conditions{certificate: c.VNCCertificate, certificates: c.Certificates}, state: c.State, logger: c.Logger, now: c.Now,
-		consoles: consoles{several: c.Cluster != nil},
+		desktops: vncParts{workstations: c.Workstations}, conditions: conditions{certificate: c.VNCCertificate, certificates: c.Certificates}, state: c.State, logger: c.Logger, now: c.Now,
 	}
 	redactor := redact.New(c.Secrets, func(text string) bool { return IsKey(g, text) })
 	for _, f := range c.SecretFiles {
@@ -157,11 +146,16 @@ func New(c Config) (*Gateway, error) {
 	g.models.notListed.now, g.models.notListed.redact, g.models.notListed.logger = c.Now, redactor.Name, c.Logger
 	g.models.discovery = newDiscovery(c.Discover, c.Catalog, &c.State.discovered, redactor.Text, c.Logger)
 	g.generation = &generation{
-		gateway: g, calls: &g.calls, cluster: c.Cluster, hard: c.Limits.Hard() || c.RuntimeKeys != nil, hash: sync.OnceValue(c.Limits.Hash), bodyMemory: c.BodyMemory, answerMemory: c.AnswerMemory, automation: c.Automation, emitter: c.Emitter, observed: c.Observed, logger: c.Logger,
+		opening: opening{cluster: c.Cluster, hard: c.Limits.Hard() || c.RuntimeKeys != nil, logger: c.Logger},
+		gateway: g, calls: &g.calls, hash: sync.OnceValue(c.Limits.Hash),
+		bodyMemory: c.BodyMemory, answerMemory: c.AnswerMemory, emitter: c.Emitter, observed: c.Observed,
 		workstations: c.Workstations, mayConnect: mayConnectWith(g),
 		ready: make(chan struct{}), retired: make(chan struct{}),
 	}
-	prepareTools(g, c.Tools)
+	g.desktops.sessions = vncsession.Deps{Metrics: c.State.Metrics, Logger: c.Logger, Redact: redactor.Text, Now: c.Now}
+	if c.Features != nil {
+		g.features = c.Features(core(g))
+	}
 	g.scrape = newScrape(g, &c)
 	g.state.provision(g.generation, c.Reacquire, c.Release)
 	return g, nil
@@ -180,24 +174,22 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	if err != nil {
 		return err
 	}
+	g.requests.Activity, g.requests.Owners, g.requests.Rates, g.requests.Ledger = opened.Log, opened.Owners, opened.Rates, opened.Ledger
 	if g.desktops.workstations != nil {
 		startWorkstations(ctx, g.desktops.workstations, g.logger) // gateways of a cluster keep records in the stores
 	}
-	if g.desktops.recordings != nil {
-		go g.desktops.recordings.Run(ctx)
-	}
-	if before := g.state.generations.current(); before != nil {
-		g.tools.Servers.Inherit(before.gateway.tools.Servers)
+	for _, f := range g.features {
+		if f.Start != nil {
+			f.Start(ctx)
+		}
 	}
 	g.state.start(g.generation)
 	g.state.Health.RetryLasting("") // this configuration may have another credential
-	g.requests.Activity, g.requests.Owners, g.requests.Rates, g.requests.Ledger = opened.log, opened.own, opened.rates, opened.ledger
-	g.tools.Owners = opened.own
-	if err := warnOfUnnamed(ctx, opened.ledger, g.now(), g.requests.Limits.Subjects(), g.logger); err != nil {
+	if err := warnOfUnnamed(ctx, opened.Ledger, g.now(), g.requests.Limits.Subjects(), g.logger); err != nil {
 		return err
 	}
 	g.state.Metrics.Prepare(g.scrape.names)
-	watchCredentials(ctx, issuedTo(g.models.ordered, g.tools.Servers), g.logger)
+	watchCredentials(ctx, g.models.issued, g.logger)
 	g.models.discovery.start(ctx)
 	close(g.generation.ready)
 	return nil
@@ -261,19 +253,8 @@ func (g *Gateway) warnOfDemo(what string) {
 	}
 }
 
-// Parts are what a gateway offers to the modules of its configuration: each asks for what it needs
-// by an interface of its own.
-func Parts(g *Gateway) []any { return []any{g, g.VNC(), ForConsole(g)} }
-
 // Models are those of this configuration.
 func (g *Gateway) Models() *Models { return &g.models }
-
-// Budgets returns the part that says what budgets have spent.
-func (g *Gateway) Budgets() Budgets { return Budgets{g} }
-
-// RuntimeKeys returns the part that makes and changes keys at run time. Its stores are there once Ready
-// has returned.
-func (g *Gateway) RuntimeKeys() RuntimeKeys { return RuntimeKeys{g} }
 
 // Requests are the parts that requests use, for [request.Begin]. Its stores are there once Ready has
 // returned.

@@ -40,25 +40,31 @@ func (s *State) gauges() metrics.Gauges {
 			}
 			return 1
 		},
-		InFlight:              func() float64 { return float64(s.generations.inFlight()) },
-		BodyMemory:            func() float64 { return float64(s.Bodies.Used()) },
-		BodyMemoryLimit:       func() float64 { return float64(s.Bodies.Limit()) },
-		AnswerMemory:          func() float64 { return float64(s.Answers.Used()) },
-		AnswerMemoryLimit:     func() float64 { return float64(s.Answers.Limit()) },
-		AutomationMemory:      func() float64 { used, _ := s.Screens.Memory(); return float64(used) },
-		AutomationMemoryLimit: func() float64 { _, limit := s.Screens.Memory(); return float64(limit) },
-		Sessions:              func() float64 { return float64(s.Workstations.Open()) },
-		HalfOpen:              func() float64 { return float64(s.ConnLimiter.Pending()) },
-		SignedIn:              func() float64 { return float64(s.stores.signedIn().Len()) },
-		CertificateEnds:       s.certificateEnds,
-		Providers:             s.providersUp,
-		Credentials:           func() []metrics.CredentialLeft { return credentialsLeft(s.generations.current()) },
-		Servers:               func() []metrics.ServerUp { return serversUp(s.generations.current()) },
-		Sources:               s.sourcesUp,
-		Queues:                s.queues,
-		Budgets:               s.budgetsSpent,
-		Cluster:               s.stores.clusterGauges,
+		InFlight:          func() float64 { return float64(s.generations.inFlight()) },
+		BodyMemory:        func() float64 { return float64(s.Bodies.Used()) },
+		BodyMemoryLimit:   func() float64 { return float64(s.Bodies.Limit()) },
+		AnswerMemory:      func() float64 { return float64(s.Answers.Used()) },
+		AnswerMemoryLimit: func() float64 { return float64(s.Answers.Limit()) },
+		Sessions:          func() float64 { return float64(s.Workstations.Open()) },
+		HalfOpen:          func() float64 { return float64(s.ConnLimiter.Pending()) },
+		CertificateEnds:   s.certificateEnds,
+		Providers:         s.providersUp,
+		Credentials:       func() []metrics.CredentialLeft { return credentialsLeft(s.generations.current()) },
+		Features:          s.featureGauges,
+		Sources:           s.sourcesUp,
+		Queues:            s.queues,
+		Budgets:           s.budgetsSpent,
 	}
+}
+
+// featureGauges are those of the features of the current configuration.
+func (s *State) featureGauges() (all []metrics.Collector) {
+	if current := s.generations.current(); current != nil {
+		for _, f := range current.gateway.features {
+			all = append(all, f.Gauges...)
+		}
+	}
+	return all
 }
 
 // certificateEnds returns when the certificate of viewers expires, the zero time without one.

@@ -5,12 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"go.uber.org/zap"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
-	"github.com/gatehouse-proxy/gatehouse/internal/screen"
 )
 
 // generation is what the State knows of one configuration. Caddy starts the next configuration
@@ -22,7 +18,7 @@ import (
 //
 //	step        made by                  effect
 //	provision   New                      it holds a reference to the State; no file is opened
-//	start       Gateway.Start            the stores are open, it is current, calls are let in
+//	start       Gateway.Start            the stores are open, features work, it is current, calls are let in
 //	activate    Stop of the older one    tokens, sessions and sign-ins end that it does not allow
 //	retire      Gateway.Close            it is not current any more; calls under way go on
 //	release     its last call            the reference goes back; the last one closes the stores
@@ -31,21 +27,17 @@ import (
 // In a roll-back another app of the configuration did not start. The older generation has not been
 // stopped then, and is current again.
 type generation struct {
+	opening // keep is set by Start
 	gateway *Gateway
 	calls   *inflight.Set // calls and sessions under way
-	cluster *Cluster      // nil: this gateway is the only one
-	hard    bool          // a budget is hard, or one made at run time may be
 	hash    func() string // of its limits
 
 	// Settings that apply while it is current.
-	begun        time.Time // set by Start, as keep is
-	keep         activity.Retention
+	begun        time.Time // set by Start
 	bodyMemory   int64
 	answerMemory int64
-	automation   screen.Limits
 	emitter      Emitter
 	observed     Observed
-	logger       *zap.Logger
 	workstations *desktop.Service
 	mayConnect   func(desktop.Issuer) bool
 

@@ -16,6 +16,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/console"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
@@ -75,6 +76,9 @@ func newRig(t testing.TB, config gateway.Config, sources ...catalog.Source) *rig
 		r.state = gateway.NewState(t.TempDir(), time.Now)
 	}
 	config.State = r.state
+	if config.Features == nil {
+		config.Features = func(c gateway.Core) []gateway.Feature { return []gateway.Feature{console.Feature(c)} }
+	}
 	if config.Keyring == nil {
 		config.Keyring = newRing(t, keys.Spec{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}})
 	}

@@ -27,6 +27,7 @@ type Models struct {
 	health    *failover.Health
 	aliases   *aliases
 	notListed notListed
+	issued    []Issued // credentials, also of others than providers
 }
 
 // Find returns where calls of a name that the key allows can be sent. It implements

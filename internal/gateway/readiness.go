@@ -9,7 +9,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
-	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
 // The states of a gateway as a whole. A balancer must send requests only to one that is ready.
@@ -69,8 +68,7 @@ func ReadCondition(g *Gateway) Condition {
 	case current == nil:
 		return Condition{State: StateStarting}
 	}
-	served := current.gateway
-	c := Condition{State: StateReady, Parts: served.conditions.parts(served)}
+	c := Condition{State: StateReady, Parts: partsOf(current.gateway)}
 	for i := range c.Parts {
 		if c.Parts[i].State == PartUnavailable {
 			c.State = StateUnavailable
@@ -79,15 +77,18 @@ func ReadCondition(g *Gateway) Condition {
 	return c
 }
 
-// parts returns the states of the parts of g. The caller must not change them.
-func (c *conditions) parts(g *Gateway) []Part {
+// partsOf returns the states of the parts of g. The caller must not change them.
+func partsOf(g *Gateway) []Part {
+	c := &g.conditions
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := g.now(); c.last == nil || now.Sub(c.at) >= conditionAge {
 		status := g.state.stores.status()
-		c.at, c.last = now, []Part{storePart(status), ledgerPart(status), providersPart(&g.models, g.tools.Servers)}
-		if shared, ok := g.state.stores.clusterStatus(); ok {
-			c.last = append(c.last, clusterParts(shared)...)
+		c.at, c.last = now, []Part{storePart(status), ledgerPart(status), providersPart(&g.models)}
+		for _, f := range g.features {
+			if f.Status != nil {
+				c.last = append(c.last, f.Status()...)
+			}
 		}
 		if g.desktops.workstations != nil {
 			c.last = append(c.last, vncPart(g.desktops.workstations, c.certificate))
@@ -129,7 +130,7 @@ const maxNamed = 5
 
 // providersPart is degraded while a target that the catalog knows is unhealthy, a cloud gives no
 // credential, also for an MCP server, or a list of models has never come.
-func providersPart(models *Models, servers *toolserver.Servers) Part {
+func providersPart(models *Models) Part {
 	var names []string
 	for _, t := range models.Targets(nil) {
 		if t.Unhealthy {
@@ -140,7 +141,7 @@ func providersPart(models *Models, servers *toolserver.Servers) Part {
 	if len(names) > 0 {
 		details = append(details, "unhealthy: "+someOf(names))
 	}
-	if names := withoutCredential(issuedTo(models.ordered, servers)); len(names) > 0 {
+	if names := withoutCredential(models.issued); len(names) > 0 {
 		details = append(details, "no credential can be had, see the log: "+someOf(names))
 	}
 	if awaited := models.catalog.Awaited(); len(awaited) > 0 {

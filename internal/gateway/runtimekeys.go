@@ -20,6 +20,10 @@ import (
 // RuntimeKeys is the part of a gateway that makes and changes keys at run time.
 type RuntimeKeys struct{ gateway *Gateway }
 
+// RuntimeKeysOf returns the part of g that makes and changes keys at run time. Its stores are there
+// once Ready has returned.
+func RuntimeKeysOf(g *Gateway) RuntimeKeys { return RuntimeKeys{g} }
+
 // ConfiguredKeys returns the keys of a configuration that belong to tenants.
 func ConfiguredKeys(g *Gateway, of keys.Tenants) []*keys.Key { return g.keyring.Of(of) }
 
@@ -122,10 +126,10 @@ const catchUpTimeout = 300 * time.Millisecond
 // catchUp reads what other gateways of a cluster have changed: a client may be sent to another one
 // with each request.
 func (m RuntimeKeys) catchUp(ctx context.Context) {
-	if shared := m.gateway.state.stores.clustered.Load(); shared != nil {
+	if shared := m.gateway.state.stores.inCluster(); shared != nil {
 		ctx, cancel := context.WithTimeout(ctx, catchUpTimeout)
 		defer cancel()
-		_ = shared.feed.CatchUp(ctx) // the feed says in the log that it cannot be read
+		shared.CatchUp(ctx)
 	}
 }
 
@@ -178,7 +182,7 @@ func (m RuntimeKeys) StillMayConnect(caller *request.Caller) error {
 	if caller.Limits == nil {
 		return nil
 	}
-	now, err := g.callerOf(caller.Tenant, caller.Name, caller.SecretHash())
+	now, err := Callers{g}.CallerOf(caller.Tenant, caller.Name, caller.SecretHash())
 	if err != nil || !now.Has(keys.WorkstationsConnect) {
 		g.state.Workstations.Revoke(caller.Tenant, caller.Name)
 		return errInvalidKey()
@@ -206,8 +210,10 @@ func (m RuntimeKeys) Of(caller *request.Caller) *runtimekeys.Key {
 func mayConnectWith(g *Gateway) func(desktop.Issuer) bool {
 	configured := mayConnect(g.keyring, g.now)
 	return func(by desktop.Issuer) bool {
-		if !g.consoles.serve(by.User, by.Key) {
-			return false
+		for _, f := range g.features {
+			if f.MayUse != nil && !f.MayUse(by.User, by.Key) {
+				return false
+			}
 		}
 		return configured(by) || g.state.runtimeKeys.MayStill(g.runtime, by.KeyHash, by.Tenant, scopeOf(by))
 	}

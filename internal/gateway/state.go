@@ -19,10 +19,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
-	"github.com/gatehouse-proxy/gatehouse/internal/screen"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
-	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
-	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 )
 
 // State is all that outlives a configuration. A process has one for each data directory, which its
@@ -32,7 +29,6 @@ type State struct {
 	Bodies       upload.Bodies              // of requests
 	Answers      memory.Semaphore           // held of answers of providers
 	Workstations *desktop.State             // tokens and sessions
-	Screens      *screen.Screens            // desktops that agents have open
 	ConnLimiter  *connlimit.Limiter         // VNC connections in their handshake
 	Concurrency  *limits.ConcurrencyLimiter // calls at once
 	Health       *failover.Health           // of providers' models
@@ -42,6 +38,7 @@ type State struct {
 	runtimeKeys *runtimekeys.Keys
 	events      *events
 	discovered  modelLists
+	slots       Slots // of features
 
 	stores      stores
 	generations generations
@@ -51,11 +48,14 @@ type State struct {
 // NewState returns the State of a data directory.
 func NewState(dir string, now func() time.Time) *State {
 	s := &State{
-		Bodies: upload.Bodies{Spool: upload.NewSpool(dir)}, Workstations: desktopmemory.NewState(now), Screens: screen.New(vncrelay.DialWorkstation), ConnLimiter: connlimit.New(now), Concurrency: limits.NewConcurrencyLimiter(),
+		Bodies: upload.Bodies{Spool: upload.NewSpool(dir)}, Workstations: desktopmemory.NewState(now), ConnLimiter: connlimit.New(now), Concurrency: limits.NewConcurrencyLimiter(),
 		events: newEvents(), stores: stores{dir: dir, closed: make(chan struct{})},
 		runtimeKeys: runtimekeys.New(now, crand.Reader),
 	}
-	s.stores.sharing = sharing{signedIn: websession.NewMemory(now), workstations: s.Workstations, limiter: s.Concurrency, viewers: s.ConnLimiter, keys: s.runtimeKeys, keyChanged: s.keyChanged, limitsHash: s.limitsHash}
+	s.stores.local = Local{
+		Workstations: s.Workstations, Limiter: s.Concurrency, Viewers: s.ConnLimiter, Keys: s.runtimeKeys, KeyChanged: s.keyChanged,
+		LimitsHash: s.limitsHash, Slots: &s.slots,
+	}
 	s.exhausted = policy.NewExhaustedBudgets(s.Emit)
 	s.Health = failover.NewHealth(now, rand.Float64, s.healthChanged)
 	s.Metrics = metrics.New(s.gauges())
@@ -79,10 +79,10 @@ func (s *State) provision(gen *generation, reacquire func() bool, release func()
 }
 
 // open opens the stores for gen, unless they are open.
-func (s *State) open(ctx context.Context, gen *generation, now func() time.Time) (tables, error) {
+func (s *State) open(ctx context.Context, gen *generation, now func() time.Time) (Stores, error) {
 	s.generations.steps.Lock()
 	defer s.generations.steps.Unlock()
-	return s.stores.open(ctx, gen, now)
+	return s.stores.open(ctx, gen.opening, now)
 }
 
 // start makes gen the current generation.
@@ -98,9 +98,10 @@ func (s *State) apply(gen *generation) {
 	s.stores.retain(gen.keep)
 	s.Bodies.SetLimit(gen.bodyMemory)
 	s.Answers.SetLimit(gen.answerMemory)
-	s.Screens.SetLimits(gen.automation)
-	if shared := s.stores.clustered.Load(); shared != nil {
-		shared.desktops.KeepOpen(gen.gateway.requests.Limits.OnStoreFailure == policy.FailOpen)
+	for _, f := range gen.gateway.features {
+		if f.Apply != nil {
+			f.Apply()
+		}
 	}
 }
 
@@ -113,7 +114,11 @@ func (s *State) stop(gen *generation) {
 	case current == nil: // gen has not started
 	case current != gen:
 		desktop.Commit(s.Workstations, current.workstations, current.mayConnect)
-		s.stores.signedIn().Retain(ForConsole(current.gateway).keeps())
+		for _, f := range current.gateway.features {
+			if f.Activate != nil {
+				f.Activate()
+			}
+		}
 	case s.generations.several(): // a roll-back: nothing was activated
 	case exit != nil && exit.limit > 0: // until its end
 	case exit != nil:
@@ -171,7 +176,7 @@ func (s *State) keyChanged(before, after *runtimekeys.Key) {
 }
 
 // InCluster reports whether the stores are those of a cluster.
-func (s *State) InCluster() bool { return s.stores.clustered.Load() != nil }
+func (s *State) InCluster() bool { return s.stores.inCluster() != nil }
 
 // Close writes what is queued and closes the stores.
 func (s *State) Close() error {

@@ -11,14 +11,12 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
-	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	sqliteowners "github.com/gatehouse-proxy/gatehouse/internal/owners/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
-	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 )
 
 // stores is the database of a data directory. The first generation opens it, and later ones use the
@@ -31,28 +29,14 @@ type stores struct {
 	once      sync.Once                   // for closed
 	opened    atomic.Pointer[store.Store] // the same as store, for scrapes: mu is held while the database is opened or closed
 
-	clustered      atomic.Pointer[shared]            // the same as shared, for scrapes
-	signedInShared atomic.Pointer[websession.Shared] // the same as in tables, for scrapes
-
-	sharing sharing // what gateways of a cluster share; of one, only its keys and those who are signed in
+	local Local // what the gateway has by itself; without a cluster only its keys are used
 
 	mu      sync.Mutex   // guards the following
 	store   *store.Store // nil before open
 	pruner  *activity.Pruner
-	cluster *Cluster // of the configuration that opened the database; nil: this gateway is the only one
-	shared  *shared  // of cluster
-	tables  tables
-}
-
-// tables keep their rows in the database. They are the same for all generations.
-type tables struct {
-	log    activity.Log
-	own    *owners.Owners
-	rates  limits.Rates
-	ledger limits.Ledger
-	// signedIn are those who are signed in to the console, nil without a cluster: one gateway keeps them
-	// in memory.
-	signedIn *websession.Shared
+	cluster Cluster                // of the configuration that opened the database; nil: this gateway is the only one
+	shared  atomic.Pointer[Shared] // nil without a cluster; scrapes read it without mu
+	tables  Stores
 }
 
 // localSchemas are the tables in the database of a data directory.
@@ -63,15 +47,23 @@ func OpenStopped(dir string, logger *zap.Logger) (*store.Store, error) {
 	return store.Open(dir, store.Options{Schemas: localSchemas, Logger: logger})
 }
 
-// open opens the database unless it is open, and what gen's cluster shares. Retain changes later how
+// opening is what the stores are opened for.
+type opening struct {
+	cluster Cluster // nil: this gateway is the only one
+	hard    bool    // a budget is hard, or one made at run time may be
+	keep    activity.Retention
+	logger  *zap.Logger
+}
+
+// open opens the database unless it is open, and what the cluster shares. Retain changes later how
 // long rows are kept.
-func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time) (tables, error) {
+func (s *stores) open(ctx context.Context, o opening, now func() time.Time) (Stores, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.store != nil {
 		return s.tables, nil
 	}
-	logger, pruner := gen.logger, activity.NewPruner(now, gen.keep, gen.logger)
+	logger, pruner := o.logger, activity.NewPruner(now, o.keep, o.logger)
 	opened, err := store.Open(s.dir, store.Options{
 		Schemas:   localSchemas,
 		Prune:     []store.PruneFunc{pruner.Prune, sqliteowners.Prune(now), sqlite.PruneLedger(now), sqlite.PruneRates(now)},
@@ -80,40 +72,32 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 		Failed:    s.failed,
 	})
 	if err != nil {
-		return tables{}, err
+		return Stores{}, err
 	}
 	rates, err := sqlite.NewRates(ctx, opened, now)
 	if err != nil {
-		return tables{}, errors.Join(fmt.Errorf("rates: %w", opened.Explain(err)), opened.Close())
+		return Stores{}, errors.Join(fmt.Errorf("rates: %w", opened.Explain(err)), opened.Close())
 	}
 	ledger, crashed, err := sqlite.OpenLedger(ctx, opened)
 	if err != nil {
-		return tables{}, errors.Join(fmt.Errorf("ledger: %w", opened.Explain(err)), opened.Close())
+		return Stores{}, errors.Join(fmt.Errorf("ledger: %w", opened.Explain(err)), opened.Close())
 	}
-	s.tables = tables{log: activity.New(opened), own: owners.New(sqliteowners.New(opened), now), rates: rates, ledger: ledger}
-	if gen.cluster != nil {
-		if gen.cluster.Node == "" {
-			if gen.cluster.Node, err = nodeName(s.dir); err != nil {
-				return tables{}, errors.Join(fmt.Errorf("the name of this node: %w", err), opened.Close())
-			}
+	s.tables = Stores{Log: activity.New(opened), Owners: owners.New(sqliteowners.New(opened), now), Rates: rates, Ledger: ledger}
+	if o.cluster != nil {
+		local := s.local
+		local.Dir, local.Store, local.Keep, local.Hard, local.Stores = s.dir, opened, o.keep, o.hard, s.tables
+		local.Logger, local.Now = logger, now
+		var shared Shared
+		if shared, s.tables, err = o.cluster.Open(ctx, local); err != nil {
+			return Stores{}, errors.Join(err, opened.Close())
 		}
-		share := s.sharing
-		share.cluster, share.dir, share.store, share.keep, share.local, share.localRates = gen.cluster, s.dir, opened, gen.keep, s.tables, rates
-		share.hard, share.logger, share.now = gen.hard, logger, now
-		if s.shared, s.tables, err = openShared(ctx, share); err != nil {
-			return tables{}, errors.Join(fmt.Errorf("cluster %s: %w", gen.cluster.Name, err), opened.Close())
-		}
+		s.shared.Store(&shared)
+	} else if err := s.local.Keys.Open(ctx, runtimekeys.NewTable(opened)); err != nil {
+		return Stores{}, errors.Join(opened.Explain(err), opened.Close())
 	}
-	if s.shared == nil {
-		if err := s.sharing.keys.Open(ctx, runtimekeys.NewTable(opened)); err != nil {
-			return tables{}, errors.Join(opened.Explain(err), opened.Close())
-		}
-	}
-	s.store, s.pruner, s.cluster = opened, pruner, gen.cluster
+	s.store, s.pruner, s.cluster = opened, pruner, o.cluster
 	s.opened.Store(opened)
-	s.clustered.Store(s.shared)
-	s.signedInShared.Store(s.tables.signedIn)
-	recordCrashes(s.tables.log, logger, crashed)
+	RecordCrashes(s.tables.Log, logger, crashed)
 	return s.tables, nil
 }
 
@@ -122,23 +106,33 @@ func (s *stores) retain(keep activity.Retention) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pruner.Set(keep)
-	if s.shared != nil {
-		s.shared.log.Retain(keep)
+	if shared := s.inCluster(); shared != nil {
+		shared.Retain(keep)
 	}
 }
 
-// signedIn returns those who are signed in to the console.
-func (s *stores) signedIn() websession.Store {
-	if shared := s.signedInShared.Load(); shared != nil {
-		return shared
+// inCluster returns the cluster that is open, nil without one.
+func (s *stores) inCluster() Shared {
+	if shared := s.shared.Load(); shared != nil {
+		return *shared
 	}
-	return s.sharing.signedIn
+	return nil
 }
 
 // hasPeers reports whether other gateways of a cluster are alive.
 func (s *stores) hasPeers() bool {
-	shared := s.clustered.Load()
-	return shared != nil && shared.node.Count() > 1
+	shared := s.inCluster()
+	return shared != nil && shared.HasPeers()
+}
+
+// checkCluster returns an error if the database was opened for another cluster, or for none.
+func (s *stores) checkCluster(c Cluster) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.store != nil && !sameCluster(s.cluster, c) {
+		return errOtherCluster
+	}
+	return nil
 }
 
 // status returns what an operator should know of the database.
@@ -166,8 +160,8 @@ func (s *stores) close() error {
 	if s.store == nil {
 		return nil
 	}
-	if s.shared != nil {
-		if err := s.shared.close(); err != nil {
+	if shared := s.inCluster(); shared != nil {
+		if err := shared.Close(); err != nil {
 			return errors.Join(err, s.store.Close())
 		}
 	}

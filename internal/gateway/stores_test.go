@@ -13,12 +13,12 @@ import (
 )
 
 func newStores(dir string) *stores {
-	return &stores{dir: dir, closed: make(chan struct{}), sharing: sharing{keys: runtimekeys.New(time.Now, rand.Reader)}}
+	return &stores{dir: dir, closed: make(chan struct{}), local: Local{Keys: runtimekeys.New(time.Now, rand.Reader)}}
 }
 
-func (s *stores) mustOpen(t *testing.T) tables {
+func (s *stores) mustOpen(t *testing.T) Stores {
 	t.Helper()
-	opened, err := s.open(t.Context(), &generation{logger: zap.NewNop()}, time.Now)
+	opened, err := s.open(t.Context(), opening{logger: zap.NewNop()}, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func (s *stores) mustClose(t *testing.T) {
 func TestTheStoresAreOpenedOnce(t *testing.T) {
 	s := newStores(t.TempDir())
 	first := s.mustOpen(t)
-	if first.log == nil || first.own == nil || first.rates == nil || first.ledger == nil {
+	if first.Log == nil || first.Owners == nil || first.Rates == nil || first.Ledger == nil {
 		t.Fatalf("a table is missing: %+v", first)
 	}
 	if s.mustOpen(t) != first {
@@ -69,7 +69,7 @@ func TestStoresThatAnotherProcessHasCanBeOpenedLater(t *testing.T) {
 	dir := t.TempDir()
 	other, s := newStores(dir), newStores(dir)
 	other.mustOpen(t)
-	if _, err := s.open(t.Context(), &generation{logger: zap.NewNop()}, time.Now); err == nil {
+	if _, err := s.open(t.Context(), opening{logger: zap.NewNop()}, time.Now); err == nil {
 		t.Fatal("a directory was opened twice")
 	}
 	other.mustClose(t)

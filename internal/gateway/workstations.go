@@ -8,24 +8,16 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/recording"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 )
 
 // workstationsRetry is the wait before records that could not be read are read again.
 const workstationsRetry = 5 * time.Second
 
-// vncParts are the workstations of a configuration, and the recordings of their sessions; nil: none.
+// vncParts are the workstations of a configuration, and what their sessions use.
 type vncParts struct {
-	workstations *desktop.Service
-	recordings   *recording.Store
-}
-
-func newVNCParts(c *Config) vncParts {
-	d := vncParts{workstations: c.Workstations}
-	if c.Recordings != nil {
-		d.recordings = recording.NewStore(*c.Recordings, c.State.Workstations.Node, c.Logger, c.Now)
-	}
-	return d
+	workstations *desktop.Service // nil: none
+	sessions     vncsession.Deps
 }
 
 // startWorkstations reads the stored records of workstations. If that fails, workstations are not

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 // What ends a text of a Response: its own done event, that of its part or item, or that of all.
@@ -37,14 +38,14 @@ func TestATextOfAResponseEndsWithItsEvent(t *testing.T) {
 		`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"","a":"b "}`: false,
 	} {
 		got := sentOn(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses), `{"type":"response.output_text.delta",`+here+`,"delta":"forb"}`, ending)
-		if now := strings.Contains(got[1], `"delta":"forb"`); now != ends || now == strings.Contains(got[2], `"delta":"forb"`) {
+		if now := jsontest.Has(t, got[1], `{"delta":"forb"}`); now != ends || now == jsontest.Has(t, got[2], `{"delta":"forb"}`) {
 			t.Errorf("%s: got %q", ending, got)
 		}
 	}
 	// Without an index of the item, its id counts.
 	for id, ends := range map[string]bool{`"item_id":"a"`: true, `"item_id":"b"`: false, `"item":{"id":"a"}`: true, `"item":{"id":"b"}`: false, `"item_id":"a","output_index":0`: false} {
 		got := sentOn(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses), `{"type":"response.x.delta","item_id":"a","delta":"forb"}`, `{"type":"response.output_item.done",`+id+`}`)
-		if now := strings.Contains(got[1], `"delta":"forb"`); now != ends {
+		if now := jsontest.Has(t, got[1], `{"delta":"forb"}`); now != ends {
 			t.Errorf("%s: got %q", id, got)
 		}
 	}
@@ -90,8 +91,8 @@ func TestDeltasContinueTheTextOfTheirPartOrItem(t *testing.T) {
 func TestOnlyDeltasOfArgumentsAreJSON(t *testing.T) {
 	set := redacting(t, guardrail.Rule{Detector: guardrail.Card}, 0)
 	for kind, want := range map[string]string{"function_call_arguments": `"[REDACTED:card]"`, "mcp_call_arguments": `"[REDACTED:card]"`, "custom_tool_call_input": `[REDACTED:card]`, "output_text": `[REDACTED:card]`} {
-		got := strings.Join(sentOn(t, set.Stream(guardrail.Responses), `{"type":"response.`+kind+`.delta","delta":"[41111111"}`, `{"type":"response.`+kind+`.delta","delta":"11111111]"}`), "")
-		if quoted := strings.ReplaceAll(want, `"`, `\"`); !strings.Contains(got, `"delta":"`+quoted+`]"`) && !strings.Contains(got, `"delta":"[`+quoted) {
+		got := strings.Join(sentOn(t, set.Stream(guardrail.Responses), `{"type":"response.`+kind+`.delta","delta":"[41111111"}`, `{"type":"response.`+kind+`.delta","delta":"11111111]"}`), "\n")
+		if all := fmt.Sprint(jsontest.Values(t, got, "delta")...); all != "["+want+"]" {
 			t.Errorf("%s: got %s", kind, got)
 		}
 	}

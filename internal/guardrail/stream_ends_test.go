@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 // sentOn pushes events and returns the data of what is sent for each, and at the end.
@@ -141,7 +142,7 @@ func TestADoneEventEndsItsKindOnly(t *testing.T) {
 		`{"type":"response.output_text.done",`+at+`"text":"x"}`,
 		`{"type":"response.content_part.added",`+at+`"part":{"type":"other"}}`,
 		`{"type":"response.refusal.delta","output_index":0,"content_index":0,"delta":"idden b"}`)
-	if !strings.Contains(got[3], `"delta":"[REDACTED:words] `) {
+	if !strings.HasPrefix(jsontest.String(t, got[3], "delta"), "[REDACTED:words] ") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -168,7 +169,7 @@ func TestAPartContinuesTheOneBefore(t *testing.T) {
 func TestChoicesThatAreNoObjectsAreNoChoices(t *testing.T) {
 	s := forbidden(t, guardrail.Redact).Stream(guardrail.Chat)
 	got := sentOn(t, s, `{"choices":[{"index":0,"delta":{"content":"a forb"}}]}`, `{"choices":[null,{"index":0,"delta":{"reasoning":"x "}}]}`)
-	if !strings.Contains(got[1], `"content":"forb"`) {
+	if !jsontest.Has(t, got[1], `{"content":"forb"}`) {
 		t.Errorf("got %q", got)
 	}
 }
@@ -178,7 +179,7 @@ func TestAnItemEndsItsTextsOnly(t *testing.T) {
 		return fmt.Sprintf(`{"type":"response.output_text.delta","output_index":%d,"content_index":0,"delta":"forb"}`, item)
 	}
 	got := sentOn(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses), delta(0), delta(1), `{"type":"response.output_item.done","output_index":0,"item":{}}`)
-	if strings.Count(got[2], "forb") != 1 || !strings.Contains(got[2], `"output_index":0`) || strings.Contains(got[2], `"output_index":1`) || !strings.Contains(got[3], `"output_index":1`) {
+	if strings.Count(got[2], "forb") != 1 || !jsontest.Has(t, got[2], `{"output_index":0}`) || jsontest.Has(t, got[2], `{"output_index":1}`) || !jsontest.Has(t, got[3], `{"output_index":1}`) {
 		t.Errorf("got %q", got)
 	}
 }
@@ -193,7 +194,7 @@ func TestWhatIsSentAtTheEndIsNumbered(t *testing.T) {
 		"done":   sentOn(t, set.Stream(guardrail.Responses), delta(0, 7), delta(1, 8), "[DONE]"),
 		"closed": sentOn(t, set.Stream(guardrail.Responses), delta(0, 7), delta(1, 8)),
 	} {
-		if !strings.Contains(got[2], `"sequence_number":9,"delta":"forb"`) || !strings.Contains(got[2], `"sequence_number":10,"delta":"forb"`) {
+		if !jsontest.Has(t, got[2], `{"sequence_number":9,"delta":"forb"}`) || !jsontest.Has(t, got[2], `{"sequence_number":10,"delta":"forb"}`) {
 			t.Errorf("%s: got %q", name, got)
 		}
 	}
@@ -204,7 +205,7 @@ func TestAnIndexIsAWholeNumber(t *testing.T) {
 		"9": "9", "10": "10", "123456789": "123456789", "1234567890": "0", "-1": "0", "1.5": "0", "1e3": "0", `"7"`: "0", "null": "0", "true": "0",
 	} {
 		got := sentOn(t, forbidden(t, guardrail.Redact).Stream(guardrail.Chat), `{"choices":[{"index":`+index+`,"delta":{"content":"forb"}}]}`)
-		if !strings.Contains(got[1], `"index":`+want+`,"delta":{"content":"forb"}`) {
+		if !jsontest.Has(t, got[1], `{"index":`+want+`,"delta":{"content":"forb"}}`) {
 			t.Errorf("%s: got %q", index, got)
 		}
 	}
@@ -216,7 +217,7 @@ func TestAPartThatBeginsEmptyEndsNoOther(t *testing.T) {
 		got := sentOn(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses),
 			`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"forb"}`,
 			`{"type":"response.content_part.added","output_index":0,"content_index":1,"part":{"type":"output_text","text":"`+text+`"}}`)
-		if now := strings.Contains(got[1], `"delta":"forb"`); now != ends {
+		if now := jsontest.Has(t, got[1], `{"delta":"forb"}`); now != ends {
 			t.Errorf("%q: got %q", text, got)
 		}
 	}
@@ -244,7 +245,7 @@ func TestAnEventWithoutNumberGetsNone(t *testing.T) {
 	const plain = `{"type":"response.y"}`
 	got := sentOn(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses),
 		`{"type":"response.x.delta","sequence_number":3,"delta":"forb"}`, `{"type":"response.x.done","sequence_number":4}`, plain)
-	if !strings.HasSuffix(got[1], `"sequence_number":5}`) || got[2] != plain {
+	if !jsontest.Has(t, got[1], `{"sequence_number":5}`) || got[2] != plain {
 		t.Errorf("got %q", got)
 	}
 }
@@ -253,7 +254,7 @@ func TestAnEventWithoutNumberGetsNone(t *testing.T) {
 func TestAnEventWithoutNumberShiftsNone(t *testing.T) {
 	got := sentOn(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses),
 		`{"type":"response.x.delta","delta":"forb"}`, `{"type":"response.x.done","sequence_number":5}`)
-	if !strings.Contains(got[1], `"delta":"forb"`) || !strings.HasSuffix(got[1], `"sequence_number":5}`) {
+	if !jsontest.Has(t, got[1], `{"delta":"forb"}`) || !jsontest.Has(t, got[1], `{"sequence_number":5}`) {
 		t.Errorf("got %q", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 func TestAWebhookIsAskedAboutAsMuchAsItsLimits(t *testing.T) {
@@ -133,7 +134,7 @@ func TestAWebhookGetsJSON(t *testing.T) {
 	set := hooked(t, func(r *http.Request) (*http.Response, error) {
 		key, has := r.Header["Idempotency-Key"]
 		body, _ := io.ReadAll(r.Body)
-		if r.Header.Get("Accept") != "application/json" || !has || len(key) > 0 || !strings.Contains(string(body), `"text":"<a> & b"`) {
+		if r.Header.Get("Accept") != "application/json" || !has || len(key) > 0 || !jsontest.Has(t, body, `{"text":"<a> & b"}`) || !strings.Contains(string(body), "<a> & b") {
 			t.Errorf("%v %s", r.Header, body)
 		}
 		return answering(200, `{"action":"allow"}`)(r)

@@ -8,28 +8,24 @@ import (
 
 // Gauges are values that are read at each scrape. None may wait for a disk or a network.
 type Gauges struct {
-	Build                 map[string]string // labels of build_info: what the process was built from
-	ActivityLost          func() float64    // activity rows dropped because the store was too slow
-	InFlight              func() float64    // calls under way
-	BodyMemory            func() float64    // bytes of request bodies
-	BodyMemoryLimit       func() float64    // what they may have at most
-	AnswerMemory          func() float64    // bytes of large answers of providers
-	AnswerMemoryLimit     func() float64    // what they may have at most
-	AutomationMemory      func() float64    // bytes of the pictures of agents' desktops
-	AutomationMemoryLimit func() float64    // what they may have at most
-	StoreQueue            func() float64    // operations that wait for the store
-	StoreUp               func() float64    // 1 if the store can be written
-	Sessions              func() float64    // open VNC sessions
-	HalfOpen              func() float64    // VNC connections in their handshake
-	SignedIn              func() float64    // sessions of the console
-	CertificateEnds       func() time.Time  // of VNC viewers; the zero time for none
-	Providers             func() []ProviderUp
-	Credentials           func() []CredentialLeft
-	Servers               func() []ServerUp
-	Sources               func() map[string]bool // sources of workstations, and whether they answer
-	Queues                func() map[Queue]int   // calls that wait for a concurrency slot
-	Budgets               func() []BudgetSpent   // at most MostBudgets
-	Cluster               func() (Cluster, bool) // false without a cluster
+	Build             map[string]string // labels of build_info: what the process was built from
+	ActivityLost      func() float64    // activity rows dropped because the store was too slow
+	InFlight          func() float64    // calls under way
+	BodyMemory        func() float64    // bytes of request bodies
+	BodyMemoryLimit   func() float64    // what they may have at most
+	AnswerMemory      func() float64    // bytes of large answers of providers
+	AnswerMemoryLimit func() float64    // what they may have at most
+	StoreQueue        func() float64    // operations that wait for the store
+	StoreUp           func() float64    // 1 if the store can be written
+	Sessions          func() float64    // open VNC sessions
+	HalfOpen          func() float64    // VNC connections in their handshake
+	CertificateEnds   func() time.Time  // of VNC viewers; the zero time for none
+	Providers         func() []ProviderUp
+	Credentials       func() []CredentialLeft
+	Sources           func() map[string]bool // sources of workstations, and whether they answer
+	Queues            func() map[Queue]int   // calls that wait for a concurrency slot
+	Budgets           func() []BudgetSpent   // at most MostBudgets
+	Features          func() []Collector     // what the features of the current configuration show
 }
 
 // ProviderUp is whether a model of the catalog works at a provider, or at one of its endpoints.
@@ -43,12 +39,6 @@ type ProviderUp struct {
 type CredentialLeft struct {
 	Provider, Endpoint string // Endpoint "" for the only one
 	Seconds            float64
-}
-
-// ServerUp is whether an MCP server works.
-type ServerUp struct {
-	Server string
-	Up     bool
 }
 
 // MostBudgets bounds the budgets that a scrape shows: those with the highest ratio.
@@ -76,90 +66,107 @@ func (g *Gauges) collectors() []prometheus.Collector {
 		{"body_memory_limit_bytes", "Memory that request bodies may hold; above it callers get gateway_busy.", g.BodyMemoryLimit},
 		{"answer_memory_bytes", "Memory that large answers of providers hold.", g.AnswerMemory},
 		{"answer_memory_limit_bytes", "Memory that large answers of providers may hold; above it callers get gateway_busy.", g.AnswerMemoryLimit},
-		{"automation_memory_bytes", "Memory that the pictures of agents' desktops take.", g.AutomationMemory},
-		{"automation_memory_limit_bytes", "Memory that the pictures of agents' desktops may take; above it agents get automation_busy.", g.AutomationMemoryLimit},
 		{"store_queue_length", "Rows and amounts that wait to be written to the database.", g.StoreQueue},
 		{"store_up", "1 if the database can be written, 0 while commits fail or do not end.", g.StoreUp},
 		{"vnc_sessions_open", "VNC sessions that are open.", g.Sessions},
 		{"vnc_connections_half_open", "VNC connections whose handshake is under way.", g.HalfOpen},
-		{"console_sessions", "Browsers that are signed in to the console; of all gateways in a cluster.", g.SignedIn},
 	} {
 		all = append(all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: one.name, Help: one.help}, one.value))
 	}
 	for _, of := range []struct {
 		name, help string
 		labels     []string
-		each       func(show)
+		each       func(Show)
 	}{
 		{"provider_up", "1 if a model works at a provider, 0 since its calls failed; models that had a call within an hour.",
-			[]string{"provider", "model", "endpoint"}, func(put show) {
+			[]string{"provider", "model", "endpoint"}, func(put Show) {
 				for _, t := range g.Providers() {
-					put(number(t.Up), t.Provider, t.Model, t.Endpoint)
+					put(Number(t.Up), t.Provider, t.Model, t.Endpoint)
 				}
 			}},
 		{"provider_credential_remaining_seconds", "How long the token or key lives that a cloud gave for a provider; 0 without one.",
-			[]string{"provider", "endpoint"}, func(put show) {
+			[]string{"provider", "endpoint"}, func(put Show) {
 				for _, c := range g.Credentials() {
 					put(c.Seconds, c.Provider, c.Endpoint)
 				}
 			}},
-		{"mcp_server_up", "1 if an MCP server works, 0 since its requests failed; servers that were asked.",
-			[]string{"server"}, func(put show) {
-				for _, s := range g.Servers() {
-					put(number(s.Up), s.Server)
-				}
-			}},
 		{"source_up", "1 if a source of workstations answers, 0 since five questions in a row have failed.",
-			[]string{"source"}, func(put show) {
+			[]string{"source"}, func(put Show) {
 				for name, up := range g.Sources() {
-					put(number(up), name)
+					put(Number(up), name)
 				}
 			}},
 		{"queue_length", "Calls that wait for a concurrency slot, by whose limit was reached.",
-			[]string{"queue"}, func(put show) {
+			[]string{"queue"}, func(put Show) {
 				waiting := g.Queues()
 				for _, queue := range queues {
 					put(float64(waiting[queue]), string(queue))
 				}
 			}},
 		{"budget_spent_ratio", "Part of a configured budget that was spent in its present period, 1 for all of it; the 500 budgets with the highest ratio.",
-			[]string{"budget", "scope"}, func(put show) {
+			[]string{"budget", "scope"}, func(put Show) {
 				for _, b := range g.Budgets() {
 					put(b.Ratio, b.Budget, b.Scope)
 				}
 			}},
 		{"vnc_certificate_expires_timestamp_seconds", "When the certificate of VNC viewers expires, as a Unix time.",
-			nil, func(put show) {
+			nil, func(put Show) {
 				if at := g.CertificateEnds(); !at.IsZero() {
 					put(float64(at.Unix()))
 				}
 			}},
 	} {
-		all = append(all, elements{prometheus.NewDesc(prometheus.BuildFQName(namespace, "", of.name), of.help, of.labels, nil), of.each})
+		all = append(all, NewGauge(of.name, of.help, of.labels, of.each))
 	}
-	return all
+	return append(all, ofFeatures{g.Features})
 }
 
-// show adds a gauge to a scrape, with the values of its labels.
-type show func(value float64, labels ...string)
-
-// elements collects a gauge for each element of a list.
-type elements struct {
+// Gauge is a value, or one for each element of a list, that is read at each scrape.
+type Gauge struct {
 	desc *prometheus.Desc
-	each func(show)
+	each func(Show)
+}
+
+// Show adds a value to a scrape, with the values of its labels.
+type Show func(value float64, labels ...string)
+
+// NewGauge returns a gauge. Each shows its values; it must not wait for a disk or a network.
+func NewGauge(name, help string, labels []string, each func(Show)) Gauge {
+	return Gauge{prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, labels, nil), each}
 }
 
 // Describe implements prometheus.Collector.
-func (e elements) Describe(ch chan<- *prometheus.Desc) { ch <- e.desc }
+func (g Gauge) Describe(ch chan<- *prometheus.Desc) { ch <- g.desc }
 
 // Collect implements prometheus.Collector.
-func (e elements) Collect(ch chan<- prometheus.Metric) {
-	e.each(func(value float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(e.desc, prometheus.GaugeValue, value, labels...)
+func (g Gauge) Collect(ch chan<- prometheus.Metric) {
+	g.each(func(value float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(g.desc, prometheus.GaugeValue, value, labels...)
 	})
 }
 
-func number(is bool) float64 {
+// Collector is what a feature shows.
+type Collector = prometheus.Collector
+
+// ofFeatures collects what features show. It describes none: they come and go with
+// configurations.
+type ofFeatures struct{ shown func() []Collector }
+
+// Describe implements prometheus.Collector.
+func (ofFeatures) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (f ofFeatures) Collect(ch chan<- prometheus.Metric) {
+	if f.shown == nil {
+		return
+	}
+	for _, shown := range f.shown() {
+		shown.Collect(ch)
+	}
+}
+
+// Number is 1 for true, 0 for false.
+func Number(is bool) float64 {
 	if is {
 		return 1
 	}

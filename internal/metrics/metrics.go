@@ -18,7 +18,6 @@ const namespace = "gatehouse"
 
 // Metrics is the set of collectors.
 type Metrics struct {
-	Cluster *ClusterCollectors
 	Console *Console
 
 	calls      calls
@@ -35,7 +34,6 @@ type Metrics struct {
 // New returns a new set that is not registered yet.
 func New(g Gauges) *Metrics {
 	return &Metrics{
-		Cluster: NewClusterCollectors(g.Cluster),
 		Console: newConsole(),
 		calls:   newCalls(),
 		tenants: newTenants(),
@@ -68,7 +66,7 @@ var waitBuckets = []float64{.001, .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 // same set is not an error.
 func (m *Metrics) Register(registry prometheus.Registerer) error {
 	all := []prometheus.Collector{m.attempts, m.refused, m.guardrails, m.queueWait}
-	for _, group := range [][]prometheus.Collector{m.calls.collectors(), m.tenants.collectors(), m.store.collectors(), m.vnc.collectors(), m.Console.collectors(), m.Cluster.All(), m.gauges} {
+	for _, group := range [][]prometheus.Collector{m.calls.collectors(), m.tenants.collectors(), m.store.collectors(), m.vnc.collectors(), m.Console.collectors(), m.gauges} {
 		all = append(all, group...)
 	}
 	for _, c := range all {

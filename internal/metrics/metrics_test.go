@@ -18,9 +18,9 @@ func newMetrics() *metrics.Metrics {
 	return metrics.New(metrics.Gauges{
 		Build:        map[string]string{"version": "v1.2.3", "commit": "c0ffee"},
 		ActivityLost: func() float64 { return 3 }, InFlight: func() float64 { return 2 },
-		Sessions: func() float64 { return 4 }, HalfOpen: func() float64 { return 5 }, SignedIn: func() float64 { return 13 },
+		Sessions: func() float64 { return 4 }, HalfOpen: func() float64 { return 5 },
 		BodyMemory: func() float64 { return 6 }, BodyMemoryLimit: func() float64 { return 7 }, StoreQueue: func() float64 { return 8 },
-		StoreUp: func() float64 { return 1 }, AnswerMemory: func() float64 { return 10 }, AnswerMemoryLimit: func() float64 { return 11 }, AutomationMemory: func() float64 { return 14 }, AutomationMemoryLimit: func() float64 { return 15 },
+		StoreUp: func() float64 { return 1 }, AnswerMemory: func() float64 { return 10 }, AnswerMemoryLimit: func() float64 { return 11 },
 		CertificateEnds: func() time.Time { return time.Unix(12, 0) },
 		Sources:         func() map[string]bool { return map[string]bool{"lab": true, "far": false} },
 		Queues:          func() map[metrics.Queue]int { return map[metrics.Queue]int{metrics.ModelQueue: 9} },
@@ -30,7 +30,9 @@ func newMetrics() *metrics.Metrics {
 		Credentials: func() []metrics.CredentialLeft {
 			return []metrics.CredentialLeft{{Provider: "acme", Endpoint: "east", Seconds: 14}}
 		},
-		Servers: func() []metrics.ServerUp { return []metrics.ServerUp{{Server: "demo"}} },
+		Features: func() []metrics.Collector {
+			return []metrics.Collector{metrics.NewGauge("mcp_server_up", "", []string{"server"}, func(put metrics.Show) { put(0, "demo") })}
+		},
 		Providers: func() []metrics.ProviderUp {
 			return []metrics.ProviderUp{{Provider: "acme", Model: "acme/m", Up: true}, {Provider: "acme", Model: "acme/m", Endpoint: "east"}}
 		},
@@ -106,12 +108,9 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 		"activity_rows_lost_total{} 3",
 		"answer_memory_bytes{} 10",
 		"answer_memory_limit_bytes{} 11",
-		"automation_memory_bytes{} 14",
-		"automation_memory_limit_bytes{} 15",
 		"body_memory_bytes{} 6",
 		"body_memory_limit_bytes{} 7",
 		"budget_spent_ratio{budget=10usd/day,scope=key:dev} 0.5",
-		"console_sessions{} 13",
 		"console_sign_ins_total{result=invalid_key} 0",
 		"console_sign_ins_total{result=ok} 0",
 		"console_sign_ins_total{result=unavailable} 0",

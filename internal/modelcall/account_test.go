@@ -17,6 +17,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
@@ -206,7 +207,7 @@ func TestAReservationIsNoMoreThanTheModelCanUse(t *testing.T) {
 	if c.begin(&a, s, nil); a.failed != nil {
 		t.Fatal(a.failed)
 	}
-	if sent := string(bytes.Join(s.Body, nil)); !strings.Contains(sent, `"max_tokens":4096,`) || c.req.Outcome.Record.OutputCap != 4096 {
+	if sent := string(bytes.Join(s.Body, nil)); !jsontest.Has(t, sent, `{"max_tokens":4096}`) || c.req.Outcome.Record.OutputCap != 4096 {
 		t.Errorf("the provider gets %.60s, the record says %d", sent, c.req.Outcome.Record.OutputCap)
 	}
 }

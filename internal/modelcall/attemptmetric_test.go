@@ -67,8 +67,8 @@ func TestEachAttemptHasAnOutcome(t *testing.T) {
 func counted(r *rig) {
 	zero := func() float64 { return 0 }
 	r.Metrics = metrics.New(metrics.Gauges{
-		ActivityLost: zero, InFlight: zero, BodyMemory: zero, BodyMemoryLimit: zero, StoreQueue: zero, StoreUp: zero, AnswerMemory: zero, AnswerMemoryLimit: zero, AutomationMemory: zero, AutomationMemoryLimit: zero, Sessions: zero, HalfOpen: zero, SignedIn: zero,
-		Providers: func() []metrics.ProviderUp { return nil }, Credentials: func() []metrics.CredentialLeft { return nil }, Servers: func() []metrics.ServerUp { return nil }, Sources: func() map[string]bool { return nil }, Queues: func() map[metrics.Queue]int { return nil },
+		ActivityLost: zero, InFlight: zero, BodyMemory: zero, BodyMemoryLimit: zero, StoreQueue: zero, StoreUp: zero, AnswerMemory: zero, AnswerMemoryLimit: zero, Sessions: zero, HalfOpen: zero,
+		Providers: func() []metrics.ProviderUp { return nil }, Credentials: func() []metrics.CredentialLeft { return nil }, Sources: func() map[string]bool { return nil }, Queues: func() map[metrics.Queue]int { return nil },
 		CertificateEnds: func() time.Time { return time.Time{} },
 		Budgets:         func() []metrics.BudgetSpent { return nil },
 	})

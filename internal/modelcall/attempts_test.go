@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
@@ -131,7 +132,7 @@ func TestTheRecordHasTheFailureThatAStreamEndsWith(t *testing.T) {
 		auth := eventsOf(`data: {"error":{"message":"no","type":"authentication_error","code":"invalid_api_key"}}` + "\n\n")
 		r := newRig(t, roundTrip(nil), inTurn(t, by(late), by(auth)))
 		w, refusal := r.serve(t, wire.Chat, chatWith("fast", `"stream":true,`))
-		if code := r.rows(t)[0].Code; refusal != nil || code == "" || !strings.Contains(w.Body.String(), `"code":"`+code+`"`) {
+		if code := r.rows(t)[0].Code; refusal != nil || code == "" || !jsontest.Has(t, w.Body.String(), `{"code":"`+code+`"}`) {
 			t.Errorf("%v, recorded %s: %s", refusal, code, w.Body)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -48,7 +49,7 @@ func TestACallLeavesOneRecordOneLineOneCount(t *testing.T) {
 	core, lines := observer.New(zapcore.InfoLevel)
 	r := newRig(t, answering(200, chatAnswerBody), func(r *rig) { r.Logger = zap.New(core) })
 	w, refusal := r.serve(t, wire.Chat, hello)
-	if refusal != nil || w.Code != 200 || !strings.Contains(w.Body.String(), `"model":"acme/m"`) {
+	if refusal != nil || w.Code != 200 || !jsontest.Has(t, w.Body.String(), `{"model":"acme/m"}`) {
 		t.Fatalf("%v: %d %s", refusal, w.Code, w.Body)
 	}
 	rows := r.rows(t)

@@ -18,6 +18,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
@@ -65,7 +66,7 @@ func TestPicturesInAChatAreChargedAtTheirRate(t *testing.T) {
 		r := newRig(t, answering(200, answer))
 		r.models.model.Price.Units[units.ImageOutput] = catalog.Quoted(rate)
 		w, refusal := r.serve(t, wire.Chat, hello)
-		if row := r.rows(t)[0]; refusal != nil || row.CostNano != want.nano || row.Priced != want.priced || !strings.Contains(w.Body.String(), `"images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AA"}}]`) {
+		if row := r.rows(t)[0]; refusal != nil || row.CostNano != want.nano || row.Priced != want.priced || !jsontest.Has(t, w.Body.String(), `{"images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AA"}}]}`) {
 			t.Errorf("%s: %d, %v, %s", details, row.CostNano, row.Priced, w.Body)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 const (
@@ -51,7 +52,7 @@ func TestACompactionReservesTheLargestOutput(t *testing.T) {
 			wantRefusal(t, refusal, apierror.CannotBePriced, c.refused)
 			continue
 		}
-		if refusal != nil || !strings.Contains(w.Body.String(), `"encrypted_content":"SEAL"`) {
+		if refusal != nil || !jsontest.Has(t, w.Body.String(), `{"encrypted_content":"SEAL"}`) {
 			t.Errorf("%s: %v, %s", c.name, refusal, w.Body)
 		}
 		if says := strings.Contains(sent, "max_output_tokens"); says != (c.limit != "") || !strings.Contains(sent, c.limit) {

@@ -9,6 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 // A text without a single new token is asked for the probabilities of its prompt. The text that comes back
@@ -28,7 +29,7 @@ func TestAPromptCanBeScoredByCompletions(t *testing.T) {
 		}), limited(limits))
 		_, refusal := r.serve(t, wire.Completions, `{"model":"acme/m","prompt":"the prompt","max_tokens":0,"echo":true,"logprobs":0}`)
 		row := r.rows(t)[0]
-		if refusal != nil || !strings.Contains(sent, `"max_tokens":0`) || row.CompletionTokens != 0 || row.PromptTokens != 2 || row.UsageSource != activity.UsageProvider {
+		if refusal != nil || !jsontest.Has(t, sent, `{"max_tokens":0}`) || row.CompletionTokens != 0 || row.PromptTokens != 2 || row.UsageSource != activity.UsageProvider {
 			t.Errorf("%v, sent %s, %+v", refusal, sent, row)
 		}
 	}

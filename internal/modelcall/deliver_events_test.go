@@ -14,6 +14,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 // inJSON is a whole answer of a provider that says so.
@@ -28,7 +29,7 @@ func TestAWholeAnswerToARequestForAStreamIsStreamed(t *testing.T) {
 	w, refusal := r.serve(t, wire.Chat, streamed)
 	body := w.Body.String()
 	if refusal != nil || w.Code != 200 || w.Header().Get("Content-Type") != "text/event-stream" || !strings.HasSuffix(body, doneWord) ||
-		!strings.Contains(body, `"model":"acme/m"`) || !strings.Contains(body, `"finish_reason":"stop"`) {
+		!jsontest.Has(t, body, `{"model":"acme/m"}`) || !jsontest.Has(t, body, `{"finish_reason":"stop"}`) {
 		t.Errorf("%v: %d %v\n%s", refusal, w.Code, w.Header(), body)
 	}
 	if row := r.rows(t)[0]; row.Status != 200 || !row.Stream || row.UsageSource != "provider" || row.PromptTokens == 0 || row.FinishReason != "stop" {

@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -172,7 +173,7 @@ data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text
 		t.Fatal(err)
 	}
 	q.Finish()
-	if text := w.Body.String(); !strings.Contains(text, "event: error\n") || !strings.Contains(text, `"request_id":"req_1"`) || strings.Contains(text, "message_stop") {
+	if text := w.Body.String(); !strings.Contains(text, "event: error\n") || !jsontest.Has(t, text, `{"request_id":"req_1"}`) || strings.Contains(text, "message_stop") {
 		t.Error(text)
 	}
 	if row := r.rows(t)[0]; row.PromptTokens != 5 || row.CachedTokens != 2 || row.CompletionTokens != 1 || row.Code != "upstream_error" {

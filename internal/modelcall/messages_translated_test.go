@@ -1,6 +1,7 @@
 package modelcall
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 // serveMessages makes a Messages call of this version of the API.
@@ -114,8 +116,8 @@ data: {"type":"response.completed","sequence_number":3,"response":` + responsesA
 			if refusal != nil || strings.Join(names, " ") != want {
 				t.Errorf("%v: %s", refusal, body)
 			}
-			_, estimate, _ := strings.Cut(body, `"input_tokens":`)
-			if strings.HasPrefix(estimate, "0,") || strings.HasPrefix(estimate, "3,") || !strings.Contains(body, `"usage":{"input_tokens":3,`) {
+			counts := jsontest.Values(t, body, "input_tokens")
+			if first := fmt.Sprint(counts[0]); len(counts) < 2 || first == "0" || first == "3" || fmt.Sprint(counts[len(counts)-1]) != "3" {
 				t.Errorf("no estimate of the input at the beginning, or no count at the end: %s", body)
 			}
 			if row := r.rows(t)[0]; row.Status != 200 || row.PromptTokens != 3 || row.CompletionTokens != 4 || row.FinishReason != "stop" {
@@ -161,8 +163,7 @@ func TestWhatTheCatalogKnowsDecidesAboutTheEffort(t *testing.T) {
 			p := &recording{}
 			r := newRig(t, p, func(r *rig) { r.models.model = c.model })
 			_, _ = r.serveMessages(t, "2023-06-01", messagesBody(`"output_config":{"effort":"`+asked+`"},`))
-			_, sent, _ := strings.Cut(p.bodies[0], `"reasoning_effort":"`)
-			if sent, _, _ = strings.Cut(sent, `"`); sent != want {
+			if sent := jsontest.String(t, p.bodies[0], "reasoning_effort"); sent != want {
 				t.Errorf("%+v, %s: sent %s", c.model, asked, p.bodies[0])
 			}
 		}

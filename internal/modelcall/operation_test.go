@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -65,7 +66,7 @@ func TestEachOperationIsAnsweredByEachKindOfProvider(t *testing.T) {
 			p := &recording{chat: chatAnswerBody, responses: responsesAnswerBody}
 			r := newRig(t, p, func(r *rig) { r.models.provider = newProvider(t, p, d.provider) })
 			w, refusal := r.serve(t, d.op, d.body)
-			if refusal != nil || w.Code != 200 || len(p.paths) != 1 || p.paths[0] != d.path || !strings.Contains(p.bodies[0], `"model":"m"`) {
+			if refusal != nil || w.Code != 200 || len(p.paths) != 1 || p.paths[0] != d.path || !jsontest.Has(t, p.bodies[0], `{"model":"m"}`) {
 				t.Fatalf("%v: %d; sent %v %v", refusal, w.Code, p.paths, p.bodies)
 			}
 			for _, text := range append(d.shows, `"model":"acme/m"`) {

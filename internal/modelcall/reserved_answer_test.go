@@ -120,6 +120,8 @@ func (h *honest) answer(r *http.Request) (*http.Response, error) {
 		h.left = most(sent) + d.completion
 	}
 	h.sent = r.URL.Path + " " + string(sent)
+	var asked struct{ Stream bool }
+	_ = json.Unmarshal(sent, &asked) // a form asks for no stream
 	for i, b := range h.balances() {
 		h.reserved[i] = b.Reserved
 	}
@@ -133,7 +135,7 @@ func (h *honest) answer(r *http.Request) (*http.Response, error) {
 	case "completions":
 		answer = `{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"text":"` + text + `","message":{"role":"assistant","content":"` + text +
 			`"},"finish_reason":"stop"}]` + chat() + `}`
-		if strings.Contains(h.sent, `"stream":true`) && d.IntN(2) == 0 {
+		if asked.Stream && d.IntN(2) == 0 {
 			media = "text/event-stream"
 			answer = strings.Repeat(`data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"text":"xy","delta":{"content":"xy"}}]}`+"\n\n", 1+d.IntN(20)) +
 				`data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"text":"","delta":{},"finish_reason":"stop"}]}` + "\n\n" +
@@ -176,7 +178,7 @@ func (h *honest) answer(r *http.Request) (*http.Response, error) {
 			d.reported("usage", fmt.Sprintf(`{"search_units":%d,"total_tokens":%d}`, queries, u.prompt))) + `}`
 	case "generations", "edits", "images":
 		answer = `{"created":1,"data":[` + strings.Repeat(`{"url":"x"},`, int(d.units[units.Images]-1)) + `{"url":"x"}]` + d.reported("usage", d.openAI(u, "input", "output", "tokens_details")) + `}`
-		if strings.Contains(h.sent, `"stream":true`) && d.IntN(2) == 0 {
+		if asked.Stream && d.IntN(2) == 0 {
 			media = "text/event-stream"
 			event := func(usage string) string {
 				return `event: image_generation.completed` + "\n" + `data: {"type":"image_generation.completed"` + usage + "}\n\n"

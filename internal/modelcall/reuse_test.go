@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 // The memory of a call is used again at once. What is left of the one before must not reach it: a
@@ -28,8 +29,7 @@ func TestACallHasNothingOfTheOneBefore(t *testing.T) {
 		l := req.Context().Value(key{}).(*late)
 		l.waiter = l.request.Work.(*call).attempt
 		body, _ := io.ReadAll(req.Body)
-		_, name, _ := strings.Cut(string(body), `"model":"`)
-		name, _, _ = strings.Cut(name, `"`)
+		name := jsontest.String(t, body, "model")
 		answer := strings.Replace(chatAnswerBody, "Hello.", name, 1)
 		return &http.Response{StatusCode: 200, Header: http.Header{}, ContentLength: int64(len(answer)), Body: io.NopCloser(strings.NewReader(answer))}, nil
 	}))
@@ -57,7 +57,7 @@ func TestACallHasNothingOfTheOneBefore(t *testing.T) {
 					t.Errorf("%v, the call is kept: %v", err, q.Work != nil)
 					return
 				}
-				if got := w.Body.String(); !strings.Contains(got, `"acme/`+name+`"`) || !strings.Contains(got, `"content":"`+name+`"`) ||
+				if got := w.Body.String(); !strings.Contains(got, `"acme/`+name+`"`) || !jsontest.Has(t, got, `{"content":"`+name+`"}`) ||
 					q.Outcome.Record.Model != "acme/"+name || q.Outcome.Record.UpstreamModel != name || q.Outcome.Record.PromptTokens != 3 {
 					t.Errorf("%s: %s, record %+v", name, got, q.Outcome.Record)
 				}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
@@ -101,7 +102,7 @@ func TestARouterGetsTheSuffixOfItsModel(t *testing.T) {
 		r := newRig(t, p)
 		knowing(known{"acme/m": newProvider(t, p, func(c *provider.Config) { c.Dialect = "openrouter" })})(r)
 		_, refusal := r.serve(t, wire.Chat, chatWith("acme/m"+suffix, ""))
-		if refusal != nil || !strings.Contains(p.bodies[0], `"model":"m`+suffix+`"`) {
+		if refusal != nil || !jsontest.Has(t, p.bodies[0], `{"model":"m`+suffix+`"}`) {
 			t.Errorf("%q: %v, sent %v", suffix, refusal, p.bodies)
 		}
 	}

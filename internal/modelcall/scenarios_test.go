@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 // outcome is what must come of a call.
@@ -233,7 +234,7 @@ func (f *fleet) wantCharged(t *testing.T, want outcome, body string) {
 		return
 	}
 	name := targetNames[want.answer]
-	if row.Provider != name || !strings.Contains(body, `"model":"`+name+"/"+row.UpstreamModel+`"`) {
+	if row.Provider != name || !jsontest.Has(t, body, `{"model":"`+name+"/"+row.UpstreamModel+`"}`) {
 		t.Errorf("the record names %s, want %s:\n%s", row.Provider, name, body)
 	}
 	tokens := row.PromptTokens + row.CompletionTokens

@@ -18,6 +18,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
@@ -139,7 +140,7 @@ func TestTranslatedThinkingLeadsToTheTargetThatWroteIt(t *testing.T) {
 			t.Fatal(text, refusal)
 		}
 		p.answers["a"] = answer
-		if accounts, _, refusal := p.ask(t, c.op, sealedWith(c.again, seal)); accounts != "b" || refusal != nil || !strings.Contains(p.sent[0], `"signature":"signed"`) {
+		if accounts, _, refusal := p.ask(t, c.op, sealedWith(c.again, seal)); accounts != "b" || refusal != nil || !jsontest.Has(t, p.sent[0], `{"signature":"signed"}`) {
 			t.Errorf("asked %q: %q, %v", accounts, p.sent, refusal)
 		}
 		delete(p.answers, "b")
@@ -205,7 +206,7 @@ func TestReasoningThatTheGatewayEncodedReachesNoProvider(t *testing.T) {
 	body := `{"model":"acme/m","input":[{"type":"reasoning","summary":[],"encrypted_content":` + encoded + `},{"type":"reasoning","summary":[],"encrypted_content":"its own"}]}`
 	q := r.request(t, httptest.NewRecorder(), post(strings.NewReader(body), int64(len(body))))
 	defer q.Finish()
-	if err := Serve(&r.Deps, q, wire.Responses, openaiAPI{}); err != nil || !strings.Contains(sent, `"input":[{"type":"reasoning","summary":[],"encrypted_content":"its own"}]`) {
+	if err := Serve(&r.Deps, q, wire.Responses, openaiAPI{}); err != nil || !jsontest.Has(t, sent, `{"input":[{"type":"reasoning","summary":[],"encrypted_content":"its own"}]}`) {
 		t.Errorf("%v, sent %s", err, sent)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 // Calls use the memory of others again. Over one HTTP/2 connection, with answers of all lengths,
@@ -19,13 +20,12 @@ func TestNoCallerGetsTheBytesOfAnother(t *testing.T) {
 	long := func(mark string) string { return strings.Repeat(mark, 1+len(mark)*int(mark[len(mark)-2]-'0')*40) }
 	r := newRig(t, roundTrip(func(req *http.Request) (*http.Response, error) {
 		body, _ := io.ReadAll(req.Body)
-		_, mark, _ := strings.Cut(string(body), `"user":"`)
-		mark, _, _ = strings.Cut(mark, `"`)
+		mark := jsontest.String(t, body, "user")
 		if n := strings.Count(string(body), "<"); n != 1 {
 			t.Errorf("the provider of %s got %s", mark, body)
 		}
 		switch text := long(mark); {
-		case strings.Contains(string(body), `"stream":true`):
+		case jsontest.Has(t, body, `{"stream":true}`):
 			word := strings.Replace(firstWord, "Hel", text, 1)
 			return eventStream(io.NopCloser(io.MultiReader(strings.NewReader(word), strings.NewReader(word+word), strings.NewReader(lastWord+doneWord))))(req)
 		case mark[1] == '3':

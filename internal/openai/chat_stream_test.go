@@ -7,6 +7,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 func TestOnlyTheModelOfAGoodChunkIsChanged(t *testing.T) {
@@ -102,7 +103,7 @@ func TestTrap13UsageIsHiddenFromWhoDidNotAsk(t *testing.T) {
 		strings.Replace(chunk(first, "null"), `"model"`, `"usage":null,"model"`, 1),
 		strings.Replace(chunk(hello, `"stop"`), `"model"`, `"usage":`+usage+`,"model"`, 1),
 		`{"id":"c1","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":7}}`, "[DONE]") + finish(t, s)
-	if strings.Contains(out, "usage") || strings.Contains(out, `"choices":[]`) {
+	if strings.Contains(out, "usage") || jsontest.Has(t, out, `{"choices":[]}`) {
 		t.Fatalf("usage is shown: %s", out)
 	}
 	if u := s.Summary().Usage; u.Completion != 7 || u.Total != 10 || !s.Summary().HasUsage {
@@ -151,7 +152,7 @@ func TestSloppyChunksAreRepaired(t *testing.T) {
 func TestFloatTimesBecomeWhole(t *testing.T) {
 	s := openai.NewChatStream(newCall())
 	out := feed(s, `{"created":1700000000.75,"choices":[{"index":0,"delta":{}}]}`, `{"created":1.7e9,"choices":[{"index":0,"delta":{}}]}`)
-	if strings.Count(out, `"created":1700000000,`) != 2 {
+	if jsontest.Count(t, out, `{"created":1700000000}`) != 2 {
 		t.Fatal(out)
 	}
 }
@@ -159,7 +160,7 @@ func TestFloatTimesBecomeWhole(t *testing.T) {
 func TestTheIDStaysTheFirst(t *testing.T) {
 	s := openai.NewChatStream(newCall())
 	out := feed(s, chunk(first, "null"), strings.Replace(chunk(hello, "null"), `"c1"`, `"c2"`, 1))
-	if strings.Contains(out, "c2") || strings.Count(out, `"id":"c1"`) != 2 {
+	if strings.Contains(out, "c2") || jsontest.Count(t, out, `{"id":"c1"}`) != 2 {
 		t.Fatal(out)
 	}
 }
@@ -167,7 +168,7 @@ func TestTheIDStaysTheFirst(t *testing.T) {
 func TestARepeatedRoleIsTakenOut(t *testing.T) {
 	s := openai.NewChatStream(newCall())
 	out := feed(s, chunk(first, "null"), chunk(`{"role":"assistant","content":"x"}`, "null"), chunk(`{"content":"y","role":null}`, "null"))
-	if strings.Count(out, "role") != 1 || !strings.Contains(out, `"delta":{"content":"x"}`) || !strings.Contains(out, `"delta":{"content":"y"}`) {
+	if strings.Count(out, "role") != 1 || !jsontest.Has(t, out, `{"delta":{"content":"x"}}`) || !jsontest.Has(t, out, `{"delta":{"content":"y"}}`) {
 		t.Fatal(out)
 	}
 }
@@ -176,7 +177,7 @@ func TestFinishReasonsAreInTheFamilysWords(t *testing.T) {
 	s := openai.NewChatStream(newCall())
 	out := feed(s, chunk(first, `"eos"`))
 	sum := s.Summary()
-	if !strings.Contains(out, `"finish_reason":"stop"`) || sum.Finish != "stop" || sum.NativeFinish != "eos" {
+	if !jsontest.Has(t, out, `{"finish_reason":"stop"}`) || sum.Finish != "stop" || sum.NativeFinish != "eos" {
 		t.Fatalf("%s %+v", out, sum)
 	}
 }

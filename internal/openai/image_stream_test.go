@@ -7,6 +7,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
@@ -77,7 +78,7 @@ func TestFailuresOfStreamsOfPictures(t *testing.T) {
 				t.Errorf("%s: a second end %q", name, out2)
 			}
 		}
-		if err == nil || !strings.HasPrefix(end, `data: {"type":"error","error":{"message":`) || !strings.Contains(end, c.message) || strings.Contains(out, "[DONE]") || s.Summary().Err == nil {
+		if err == nil || !jsontest.Has(t, end, `{"type":"error"}`) || len(jsontest.Values(t, end, "error")) != 1 || !strings.Contains(jsontest.String(t, end, "message"), c.message) || strings.Contains(out, "[DONE]") || s.Summary().Err == nil {
 			t.Errorf("%s: %q, %v", name, out, err)
 		}
 	}
@@ -91,7 +92,7 @@ func TestAWholeAnswerWithPicturesBecomesEvents(t *testing.T) {
 	if err != nil || string(out) != want || sum.Usage.Units[units.Images] != 2 {
 		t.Errorf("%s, %v", out, err)
 	}
-	if out, _, _ := openai.ImageEvents("image_generation", "created")(nil, []byte(body), openai.Call{}); !strings.Contains(string(out), `completed","created":7,`) {
+	if out, _, _ := openai.ImageEvents("image_generation", "created")(nil, []byte(body), openai.Call{}); !jsontest.Has(t, out, `{"type":"image_generation.completed","created":7}`) {
 		t.Errorf("OpenRouter's: %s", out)
 	}
 	if _, _, err := openai.ImageEvents("image_edit", "created_at")(nil, []byte(`{"error":{"message":"x"}}`), openai.Call{}); err == nil {

@@ -7,12 +7,30 @@ import (
 	"strings"
 )
 
+// Dialects with the protocols of Amazon Bedrock.
+const (
+	Bedrock          = "bedrock"           // Converse
+	BedrockAnthropic = "bedrock-anthropic" // Claude: InvokeModel
+)
+
+// The protocols of Amazon Bedrock.
+const (
+	Converse    Protocol = "Converse"
+	InvokeModel Protocol = "InvokeModel"
+)
+
 // bedrock is the dialect of Amazon Bedrock's Converse, and of its models that embed.
-type bedrock struct{}
+var bedrock = &Dialect{
+	name:     Bedrock,
+	bases:    map[string]string{ServiceBedrock: "https://bedrock-runtime.{region}.amazonaws.com"},
+	usualAt:  []string{ServiceBedrock},
+	path:     conversePath,
+	keyField: BearerField,
+	lists:    bedrockLists,
+	protocol: Converse,
+}
 
-func (bedrock) Name() string { return Bedrock }
-
-func (bedrock) Path(op Operation, model string, stream bool) string {
+func conversePath(op Operation, model string, stream bool) string {
 	switch {
 	case op == Chat && stream:
 		return bedrockPath(model, "/converse-stream")
@@ -46,8 +64,8 @@ func counted(model string) string {
 	return model
 }
 
-// bedrockPath is the path of an action of a model, whose id is one segment: it may have colons and, in
-// an ARN, slashes. AWS signs it with both escaped.
+// bedrockPath is the path of an action of a model, whose id is one segment: it may have colons and,
+// in an ARN, slashes. AWS signs it with both escaped.
 func bedrockPath(model, action string) string {
 	escaped := strings.ReplaceAll(url.PathEscape(model), ":", "%3A")
 	if strings.Trim(escaped, ".") == "" { // no parent folder
@@ -56,20 +74,25 @@ func bedrockPath(model, action string) string {
 	return "/model/" + escaped + action
 }
 
-func (bedrock) KeyField(key string) (name, value string) { return BearerField(key) }
+// foundationModels is the path of Bedrock's list of models.
+const foundationModels = "/foundation-models"
 
-func (bedrock) Header() http.Header { return nil }
-
-func (bedrock) ModelsQuery() string { return "" }
-
-func (bedrock) OpenRouterFields() bool { return false }
+// bedrockLists are the addresses of what can be called on demand.
+func bedrockLists(root string) []string {
+	return []string{root + foundationModels + "?byInferenceType=ON_DEMAND", root + "/inference-profiles?maxResults=1000"}
+}
 
 // bedrockAnthropic is the dialect of Claude by Bedrock's InvokeModel.
-type bedrockAnthropic struct{ bedrock }
+var bedrockAnthropic = &Dialect{
+	name:     BedrockAnthropic,
+	bases:    map[string]string{ServiceBedrock: "https://bedrock-runtime.{region}.amazonaws.com"},
+	path:     invokePath,
+	keyField: BearerField,
+	lists:    bedrockLists,
+	protocol: InvokeModel,
+}
 
-func (bedrockAnthropic) Name() string { return BedrockAnthropic }
-
-func (bedrockAnthropic) Path(op Operation, model string, stream bool) string {
+func invokePath(op Operation, model string, stream bool) string {
 	switch {
 	case op == Messages && stream:
 		return bedrockPath(model, "/invoke-with-response-stream")
@@ -83,8 +106,8 @@ func (bedrockAnthropic) Path(op Operation, model string, stream bool) string {
 	return ""
 }
 
-// expiredAtAWS reports whether AWS refused temporary keys that had expired, which some of its services
-// say with 400.
+// expiredAtAWS reports whether AWS refused temporary keys that had expired, which some of its
+// services say with 400.
 func expiredAtAWS(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusBadRequest && strings.HasPrefix(resp.Header.Get("X-Amzn-Errortype"), "ExpiredToken")
 }

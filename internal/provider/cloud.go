@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,51 +31,6 @@ const (
 	google = "google"
 	azure  = "azure"
 )
-
-// bases are the base URLs of a cloud or service, by dialect. A word in braces is an option, or the
-// host of a location. Sources: Google's GenAI SDKs, botocore and the vendors' pages of 2026-11-23;
-// none was tried with an account.
-var bases = map[string]map[string]string{
-	google: {
-		Gemini:          "https://{host}/{version}/projects/{project}/locations/{location}/publishers/google",
-		VertexAnthropic: "https://{host}/{version}/projects/{project}/locations/{location}/publishers/anthropic",
-		OpenAI:          "https://{host}/{version}/projects/{project}/locations/{location}/endpoints/openapi",
-	},
-	ServiceBedrock: {
-		Bedrock:          "https://bedrock-runtime.{region}.amazonaws.com",
-		BedrockAnthropic: "https://bedrock-runtime.{region}.amazonaws.com",
-		OpenAI:           "https://bedrock-runtime.{region}.amazonaws.com" + openAIV1,
-		Anthropic:        "https://bedrock-runtime.{region}.amazonaws.com" + anthropicV1,
-	},
-	serviceMantle: {
-		OpenAI:    "https://bedrock-mantle.{region}.api.aws/v1",
-		Anthropic: "https://bedrock-mantle.{region}.api.aws/anthropic/v1",
-	},
-	serviceClaude: {
-		Anthropic: "https://aws-external-anthropic.{region}.api.aws/v1",
-	},
-	azure: {
-		OpenAI:    "https://{resource}.openai.azure.com" + openAIV1,
-		Anthropic: "https://{resource}.services.ai.azure.com" + anthropicV1,
-	},
-}
-
-// ownBases are the base URLs of vendors that need no place.
-var ownBases = map[string]string{
-	Anthropic: "https://api.anthropic.com/v1",
-	Gemini:    "https://" + geminiHost + "/{version}",
-}
-
-// usualDialects serve most models of a cloud or service.
-var usualDialects = map[string]string{
-	google: Gemini, ServiceBedrock: Bedrock, serviceMantle: OpenAI, serviceClaude: Anthropic, azure: OpenAI,
-}
-
-// usualVersions are the versions of Google's APIs. Only the beta of Vertex AI continues long answers.
-var usualVersions = map[string]string{Gemini: "v1beta1", VertexAnthropic: "v1", OpenAI: "v1"}
-
-// geminiVersion is that of the Gemini API. Names that end in -latest exist only there.
-const geminiVersion = "v1beta"
 
 // Where the base URLs of Azure and Bedrock end that have another vendor's API.
 const (
@@ -122,7 +76,7 @@ func (p Place) check() error {
 	return nil
 }
 
-// cloud returns which of bases the place is in, "" for none.
+// cloud returns the cloud or service that the place is in, "" for none.
 func (p Place) cloud() string {
 	switch {
 	case p.Resource != "":
@@ -160,71 +114,71 @@ func (e EndpointConfig) address(dialect string) (address, error) {
 	return a, nil
 }
 
-// base returns the base URL of a place for a dialect, and the dialect: the cloud's usual one if it is
-// "".
+// base returns the base URL of a place for a dialect, and the dialect: the cloud's usual one if it
+// is "".
 func (p Place) base(dialect string) (baseURL, of string, err error) {
 	at := p.cloud()
+	there, usual := dialectsAt(at)
+	d := usual
+	if dialect != "" {
+		d = dialectNamed(dialect)
+	}
+	base := d.bases[at]
 	switch {
 	case at == "" && p.Location != "":
 		return "", "", errors.New("location needs project, too")
-	case at == "" && p.APIVersion != "" && dialect != Gemini:
+	case at == "" && p.APIVersion != "" && d.versions[at] == "":
 		return "", "", errors.New("api_version is Google's: it needs project, or dialect gemini")
-	case at == "" && ownBases[dialect] == "":
+	case at == "" && base == "":
 		return "", "", errors.New("base_url is missing; at a cloud it follows from project (Google), region (AWS) or resource (Azure)")
-	case at == "":
-		return strings.ReplaceAll(ownBases[dialect], "{version}", cmp.Or(p.APIVersion, geminiVersion)), dialect, nil
-	case bases[at] == nil:
+	case there == nil:
 		return "", "", fmt.Errorf("service %q: its address is not known; give base_url too", at)
-	}
-	dialect = cmp.Or(dialect, usualDialects[at])
-	base := bases[at][dialect]
-	if base == "" {
-		return "", "", fmt.Errorf("dialect %s at %s: give base_url, or one of the dialects %s", dialect, at,
-			strings.Join(slices.Sorted(maps.Keys(bases[at])), ", "))
+	case base == "":
+		return "", "", fmt.Errorf("dialect %s at %s: give base_url, or one of the dialects %s", dialect, at, strings.Join(there, ", "))
 	}
 	location := cmp.Or(p.Location, "global")
 	return strings.NewReplacer(
-		"{host}", googleHost(location), "{version}", cmp.Or(p.APIVersion, usualVersions[dialect]), "{project}", p.Project,
+		"{host}", googleHost(location), "{version}", cmp.Or(p.APIVersion, d.versions[at]), "{project}", p.Project,
 		"{location}", location, "{region}", p.Region, "{resource}", p.Resource,
-	).Replace(base), dialect, nil
+	).Replace(base), d.name, nil
+}
+
+// dialectsAt returns the names of the dialects at a cloud or service, sorted, and the usual one,
+// which has nothing if there is none.
+func dialectsAt(cloud string) (names []string, usual *Dialect) {
+	usual = new(Dialect)
+	for _, d := range dialects {
+		if d.bases[cloud] != "" {
+			names = append(names, d.name)
+		}
+		if slices.Contains(d.usualAt, cloud) {
+			usual = d
+		}
+	}
+	slices.Sort(names)
+	return names, usual
 }
 
 // CatalogName is what price maps call the provider of the models of a place, "" if it has no usual
 // name.
 func (p Place) CatalogName(dialect string) string {
-	switch at := p.cloud(); {
-	case at == "" && dialect == Gemini:
-		return "gemini"
-	case at == azure && dialect == Anthropic:
-		return "azure_ai"
-	default:
-		return map[string]string{google: "vertex_ai", ServiceBedrock: "bedrock", serviceMantle: "bedrock", azure: "azure"}[at]
+	at := p.cloud()
+	if own := dialectNamed(dialect).catalogNames[at]; own != "" {
+		return own
 	}
+	return map[string]string{google: "vertex_ai", ServiceBedrock: "bedrock", serviceMantle: "bedrock", azure: "azure"}[at]
 }
 
-// googleHost is the host of a location of Vertex AI. "us" and "eu" are multi-regions.
-func googleHost(location string) string {
-	switch location {
-	case "global":
-		return "aiplatform.googleapis.com"
-	case "us", "eu":
-		return "aiplatform." + location + ".rep.googleapis.com"
-	}
-	return location + "-aiplatform.googleapis.com"
-}
-
-// keys returns the dialect by which API keys are sent: all of Bedrock takes them as a bearer token.
-func (a address) keys(d Dialect) Dialect {
+// keyField returns how API keys of a dialect are sent: all of Bedrock takes them as a bearer token.
+func (a address) keyField(d *Dialect) func(key string) (name, value string) {
 	switch {
-	case a.cloud == azure && d.Name() == OpenAI:
-		return azureKeys{d}
+	case a.cloud == azure && d == openAI:
+		return azureKeyField
 	case a.cloud == ServiceBedrock || a.cloud == serviceMantle:
-		return bedrock{}
+		return BearerField
 	}
-	return d
+	return d.keyField
 }
 
-// azureKeys sends API keys as all addresses of Azure take them.
-type azureKeys struct{ Dialect }
-
-func (azureKeys) KeyField(key string) (name, value string) { return "Api-Key", key }
+// azureKeyField has API keys as all addresses of Azure take them.
+func azureKeyField(key string) (name, value string) { return "Api-Key", key }

@@ -48,7 +48,7 @@ func TestNewRefuses(t *testing.T) {
 		{func(c *provider.Config) { c.Endpoints = provider.One("https://user:pass@api.acme.example", "") }, "no user"},
 		{func(c *provider.Config) { c.Endpoints[0].BaseURL += "?key=1" }, "no user, query or fragment"},
 		{func(c *provider.Config) { c.Endpoints[0].BaseURL += "#top" }, "no user, query or fragment"},
-		{func(c *provider.Config) { c.Dialect = "cobol" }, `unknown dialect "cobol"; known dialects: anthropic, bedrock, bedrock-anthropic, gemini, openai, openrouter, test, vertex-anthropic`},
+		{func(c *provider.Config) { c.Dialect = "cobol" }, `unknown dialect "cobol"; known dialects: ` + strings.Join(provider.Dialects(), ", ")},
 		{func(c *provider.Config) { c.Transport = nil }, "no transport"},
 		{func(c *provider.Config) { c.Translate, c.ResponsesOnly = new(provider.Translate), true }, "chat translate and responses translate"},
 	} {

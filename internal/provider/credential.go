@@ -47,12 +47,12 @@ type keyField struct {
 }
 
 // sets returns the field of the header that has the credential, and the option that sets it.
-func (e EndpointConfig) sets(dialect Dialect) (field, option string) {
+func (e EndpointConfig) sets(keyField func(key string) (name, value string)) (field, option string) {
 	switch {
 	case e.Auth != nil:
 		return "Authorization", "auth"
 	case e.Credential != nil:
-		field, _ = dialect.KeyField("")
+		field, _ = keyField("")
 	}
 	return field, "api_key"
 }

@@ -2,223 +2,121 @@ package provider
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 )
 
-// Operation is what a call asks of a provider.
-type Operation string
+// Dialect is the protocol of one kind of provider, and what follows from it. Each is one value in
+// the file of its vendor and a row of dialects. A value serves every provider of its kind.
+type Dialect struct {
+	name string // what a provider block calls it
 
-// The operations of the gateway's API.
-const (
-	Chat      Operation = "chat"
-	Responses Operation = "responses"
-	Models    Operation = "models"
+	// selects reports whether a block that has only this base URL is of this dialect; nil = never.
+	selects func(base *url.URL) bool
+	// bases are the base URLs at clouds and services, with "" that of the vendor itself. A word in
+	// braces is an option, or the host of a location.
+	bases map[string]string
+	// versions are those of bases where api_version is not given.
+	versions map[string]string
+	// usualAt are the clouds and services most of whose models it serves.
+	usualAt []string
+	// catalogNames are what price maps call its models' provider, where it is not the name of the
+	// cloud.
+	catalogNames map[string]string
+	// basePath is the path of a base URL that has none.
+	basePath string
+	// variants are what it is where the path of a base URL has such an end.
+	variants map[string]*Dialect
 
-	Messages    Operation = "messages"
-	CountTokens Operation = "count_tokens"
-	InputTokens Operation = "input_tokens" // the same of the Responses API
-	Compact     Operation = "compact"
-	Embeddings  Operation = "embeddings"
-	Rerank      Operation = "rerank"
-	Moderations Operation = "moderations"
-	Completions Operation = "completions"
-	Images      Operation = "images"
-	ImageEdits  Operation = "image_edits"
-	Speech      Operation = "speech"
+	// path returns the path below the base URL, escaped, at which a model is asked for an
+	// operation, or a request is made about a response; some providers have another one for
+	// streams. It is "" if this kind of provider does not have the operation.
+	path func(op Operation, name string, stream bool) string
+	// keyField is the field of a request's header that has the API key, and its value.
+	keyField func(key string) (name, value string)
+	// header is sent with every request that has no value of its own; nil for none.
+	header http.Header
+	// modelsQuery is the query for the list of models. It is "" if this kind of provider has one
+	// page.
+	modelsQuery string
+	// lists returns the addresses of the lists of models below a base URL; nil = the path of
+	// Models.
+	lists func(baseURL string) []string
 
-	Transcriptions Operation = "transcriptions"
-	Translations   Operation = "translations"
-	RouterImages   Operation = "router_images" // OpenRouter's
-
-	// Requests about a response that the provider keeps. They name no model but the response.
-	ReadResponse   Operation = "read_response"
-	DeleteResponse Operation = "delete_response"
-	CancelResponse Operation = "cancel_response"
-	InputItems     Operation = "input_items"
-
-	// Google's API.
-	GenerateContent    Operation = "generate_content"
-	CountContent       Operation = "count_content"
-	EmbedContent       Operation = "embed_content"
-	BatchEmbedContents Operation = "batch_embed_contents"
-)
-
-var operations = [...]Operation{
-	Chat, Responses, Models, Messages, CountTokens, InputTokens, Embeddings, Rerank, Moderations, Completions,
-	Images, ImageEdits, RouterImages, Speech, Transcriptions, Translations,
-	Compact, ReadResponse, DeleteResponse, CancelResponse, InputItems,
-	GenerateContent, CountContent, EmbedContent, BatchEmbedContents,
+	protocol         Protocol
+	openRouterFields bool
 }
 
-// responsesAPI has the operations that a provider without the Responses API lacks.
-var responsesAPI = [...]Operation{Responses, InputTokens, Compact, ReadResponse, DeleteResponse, CancelResponse, InputItems}
+// Protocol is what a provider speaks where it has none of the APIs that calls are made in.
+type Protocol string
 
-// method is the method of the operation's requests.
-func (op Operation) method() string {
-	switch op {
-	case Models, ReadResponse, InputItems:
-		return http.MethodGet
-	case DeleteResponse:
-		return http.MethodDelete
+// dialects are all that a provider block can name. The first is that of a base URL that selects
+// none.
+var dialects = []*Dialect{openAI, openRouter, anthropic, builtIn, gemini, vertexAnthropic, bedrock, bedrockAnthropic}
+
+// Name is what a provider block calls it.
+func (d *Dialect) Name() string { return d.name }
+
+// Protocol is what requests are translated into; "" if they are sent in the API that they are made
+// in.
+func (d *Dialect) Protocol() Protocol { return d.protocol }
+
+// OpenRouterFields reports whether request fields that only OpenRouter knows may be sent.
+func (d *Dialect) OpenRouterFields() bool { return d.openRouterFields }
+
+// Has reports whether providers of the dialect have an operation.
+func (d *Dialect) Has(op Operation) bool { return d.path(op, "", false) != "" }
+
+// dialectNamed returns the dialect with this name, one without anything if there is none.
+func dialectNamed(name string) *Dialect {
+	i := slices.IndexFunc(dialects, func(d *Dialect) bool { return d.name == name })
+	if i < 0 {
+		return new(Dialect)
 	}
-	return http.MethodPost
+	return dialects[i]
 }
 
-// Dialect is the protocol of one kind of provider. Implementations are stateless: one value serves
-// every provider of its kind.
-type Dialect interface {
-	// Name is what a provider block calls it.
-	Name() string
-	// Path returns the path below the base URL, escaped, at which a model is asked for an operation, or
-	// a request is made about a response; some providers have another one for streams. It is "" if this
-	// kind of provider does not have the operation.
-	Path(op Operation, name string, stream bool) string
-	// KeyField is the field of a request's header that has the API key, and its value.
-	KeyField(key string) (name, value string)
-	// Header is sent with every request that has no value of its own; nil for none.
-	Header() http.Header
-	// ModelsQuery is the query for the list of models. It is "" if this kind of provider has one page.
-	ModelsQuery() string
-	// OpenRouterFields reports whether request fields that only OpenRouter knows may be sent.
-	OpenRouterFields() bool
-}
-
-// The dialects a provider block can name.
-const (
-	OpenAI     = "openai"     // any OpenAI-compatible base URL
-	OpenRouter = "openrouter" // the same, with OpenRouter's own fields
-	Anthropic  = "anthropic"  // the Messages API
-	Test       = "test"       // built in, no network
-
-	Gemini           = "gemini"            // Google's generateContent, at the Gemini API or on Vertex AI
-	VertexAnthropic  = "vertex-anthropic"  // Claude on Vertex AI: rawPredict
-	Bedrock          = "bedrock"           // Amazon Bedrock's Converse
-	BedrockAnthropic = "bedrock-anthropic" // Claude on Amazon Bedrock: InvokeModel
-)
-
-var dialects = map[string]Dialect{
-	OpenAI:     openAI{name: OpenAI},
-	OpenRouter: openAI{name: OpenRouter},
-	Anthropic:  anthropic{},
-	Test:       openAI{name: Test},
-
-	Gemini:           gemini{},
-	VertexAnthropic:  vertexAnthropic{},
-	Bedrock:          bedrock{},
-	BedrockAnthropic: bedrockAnthropic{},
-}
-
-// These hosts select the dialect of a block that has only a base URL.
-const (
-	openRouterHost = "openrouter.ai"
-	anthropicHost  = "api.anthropic.com"
-	geminiHost     = "generativelanguage.googleapis.com"
-)
-
-// dialectFor returns the dialect with this name. An empty name means openai, or the dialect of a
-// vendor's own host.
-func dialectFor(name string, base *url.URL) (Dialect, error) {
-	if name == "" {
-		switch base.Hostname() {
-		case openRouterHost:
-			name = OpenRouter
-		case anthropicHost:
-			name = Anthropic
-		case geminiHost:
-			name = Gemini
-			if strings.Contains(base.Path, "/openai") { // Google's own layer of OpenAI's API
-				name = OpenAI
-			}
-		default:
-			name = OpenAI
+// dialectFor returns the dialect with this name at a base URL. An empty name means openai, or the
+// dialect of a vendor's own host.
+func dialectFor(name string, base *url.URL) (*Dialect, error) {
+	if err := ValidDialect(name); err != nil {
+		return nil, err
+	}
+	d := dialects[0]
+	if name != "" {
+		d = dialectNamed(name)
+	} else if i := slices.IndexFunc(dialects, func(d *Dialect) bool { return d.selects != nil && d.selects(base) }); i >= 0 {
+		d = dialects[i]
+	}
+	for end, variant := range d.variants {
+		if strings.HasSuffix(base.Path, end) {
+			return variant, nil
 		}
 	}
-	if name == Gemini && strings.HasSuffix(base.Path, vertexGemini) {
-		return gemini{vertex: true}, nil
-	}
-	return dialects[name], ValidDialect(name)
+	return d, nil
 }
 
 // Dialects are the names of the dialects, sorted.
-func Dialects() []string { return slices.Sorted(maps.Keys(dialects)) }
+func Dialects() (names []string) {
+	for _, d := range dialects {
+		names = append(names, d.name)
+	}
+	slices.Sort(names)
+	return names
+}
 
-// ValidDialect returns an error unless there is a dialect with this name. An empty name is the default.
+// ValidDialect returns an error unless there is a dialect with this name. An empty name is the
+// default.
 func ValidDialect(name string) error {
-	if _, ok := dialects[name]; ok || name == "" {
-		return nil
+	if names := Dialects(); name != "" && !slices.Contains(names, name) {
+		return fmt.Errorf("unknown dialect %q; known dialects: %s", name, strings.Join(names, ", "))
 	}
-	return fmt.Errorf("unknown dialect %q; known dialects: %s", name, strings.Join(Dialects(), ", "))
+	return nil
 }
 
-// openAI is the dialect of OpenAI and of compatible providers.
-type openAI struct{ name string }
-
-func (d openAI) Name() string { return d.name }
-
-// openAIPaths are the same for all models. Only some compatible providers have the last rows.
-var openAIPaths = map[Operation]string{
-	Chat: "/chat/completions", Responses: "/responses", Embeddings: "/embeddings", Models: "/models",
-	Messages: "/messages", CountTokens: "/messages/count_tokens", InputTokens: "/responses/input_tokens",
-	Rerank: "/rerank", Moderations: "/moderations", Completions: "/completions", Images: "/images/generations", ImageEdits: "/images/edits",
-	Speech: "/audio/speech", Transcriptions: "/audio/transcriptions", Translations: "/audio/translations",
-	Compact: "/responses/compact", ReadResponse: "/responses/{id}", DeleteResponse: "/responses/{id}",
-	CancelResponse: "/responses/{id}/cancel", InputItems: "/responses/{id}/input_items",
+// atHost selects a dialect by the host of a base URL.
+func atHost(host string) func(*url.URL) bool {
+	return func(base *url.URL) bool { return base.Hostname() == host }
 }
-
-// openRouterPaths are those that differ at OpenRouter, which keeps no responses.
-var openRouterPaths = map[Operation]string{
-	Images: "", ImageEdits: "", RouterImages: "/images",
-	Compact: "", ReadResponse: "", DeleteResponse: "", CancelResponse: "", InputItems: "",
-}
-
-func (d openAI) Path(op Operation, name string, _ bool) string {
-	if path, own := openRouterPaths[op]; own && d.OpenRouterFields() {
-		return path
-	}
-	if d.name == Test && op != Chat && op != Embeddings {
-		return ""
-	}
-	return strings.Replace(openAIPaths[op], "{id}", url.PathEscape(name), 1)
-}
-
-func (openAI) KeyField(key string) (name, value string) { return BearerField(key) }
-
-func (openAI) Header() http.Header { return nil }
-
-// ModelsQuery asks OpenRouter for the models that embed, too: by itself it lists those that write text.
-func (d openAI) ModelsQuery() string {
-	if d.OpenRouterFields() {
-		return "output_modalities=text%2Cembeddings"
-	}
-	return ""
-}
-
-func (d openAI) OpenRouterFields() bool { return d.name == OpenRouter }
-
-// anthropic is the dialect of Anthropic and of providers that have only the Messages API.
-type anthropic struct{}
-
-func (anthropic) Name() string { return Anthropic }
-
-// anthropicPaths are the same for all models.
-var anthropicPaths = map[Operation]string{Messages: "/messages", CountTokens: "/messages/count_tokens", Models: "/models"}
-
-func (anthropic) Path(op Operation, _ string, _ bool) string { return anthropicPaths[op] }
-
-func (anthropic) KeyField(key string) (name, value string) { return "X-Api-Key", key }
-
-// anthropicVersion is the version of requests that the gateway makes itself. Calls have the caller's.
-const anthropicVersion = "2023-06-01"
-
-func (anthropic) Header() http.Header {
-	return http.Header{"Anthropic-Version": {anthropicVersion}}
-}
-
-// ModelsQuery asks for the largest page; without it Anthropic sends 20 models.
-func (anthropic) ModelsQuery() string { return "limit=1000" }
-
-func (anthropic) OpenRouterFields() bool { return false }

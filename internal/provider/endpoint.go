@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 type Endpoint struct {
 	Name string // "" for the only one
 
-	dialect  Dialect
+	dialect  *Dialect
 	base     url.URL
 	query    string
 	lists    []*url.URL // of models
@@ -47,9 +48,8 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	if dialect == dialects[Anthropic] && base.Path == "" { // as the SDKs of this API write it
-		base.Path = "/v1"
-	}
+	base.Path = cmp.Or(base.Path, dialect.basePath)
+	sent := at.keyField(dialect)
 	if e.Credential != nil {
 		if err := ValidCredential(e.Credential()); err != nil {
 			return nil, err
@@ -60,9 +60,9 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 		if credential != nil {
 			return nil, errors.New("api_key and auth: give only one of them")
 		}
-		credential = NewAPIKey(e.Credential, at.keys(dialect).KeyField)
+		credential = NewAPIKey(e.Credential, sent)
 	}
-	keyField, option := e.sets(at.keys(dialect))
+	keyField, option := e.sets(sent)
 	fields, err := CheckFields(e.Header, keyField, option)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 		"Accept-Encoding": {"identity"},
 		"User-Agent":      {c.UserAgent},
 	}
-	maps.Copy(header, dialect.Header())
+	maps.Copy(header, dialect.header)
 	made := &Endpoint{
 		Name: e.Name, dialect: dialect, base: *base, query: e.Query.Encode(), header: header, fields: fields,
 		peer: Peer{Transport: c.Transport, Fresh: c.Fresh, Credential: credential}, listless: at.cloud == google,
@@ -90,11 +90,11 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 		}
 		made.lists = append(made.lists, parsed)
 	}
-	if made.lists == nil && !made.listless && has(dialect, Models) {
-		made.lists = []*url.URL{made.url(Request{Operation: Models, Query: dialect.ModelsQuery()})}
+	if made.lists == nil && !made.listless && dialect.Has(Models) {
+		made.lists = []*url.URL{made.url(Request{Operation: Models, Query: dialect.modelsQuery})}
 	}
 	for _, op := range operations {
-		if dialect.Path(op, "", false) == dialect.Path(op, "name", true) {
+		if dialect.path(op, "", false) == dialect.path(op, "name", true) {
 			made.urls[op] = made.url(Request{Operation: op})
 		}
 	}
@@ -165,7 +165,7 @@ func (e *Endpoint) url(r Request) *url.URL {
 		return made
 	}
 	target := e.base
-	path := e.dialect.Path(r.Operation, r.Name, r.Stream)
+	path := e.dialect.path(r.Operation, r.Name, r.Stream)
 	if plain, err := url.PathUnescape(path); err == nil && plain != path {
 		target.RawPath = target.EscapedPath() + path
 		path = plain

@@ -1,25 +1,73 @@
 package provider
 
 import (
-	"net/http"
 	"net/url"
 	"strings"
 )
 
-// gemini is the dialect of Google's generateContent. The base URL ends in the version of the Gemini
-// API (/v1beta), or in the publisher on Vertex AI (…/locations/LOCATION/publishers/google).
-type gemini struct{ vertex bool }
+// Dialects with Google's protocols.
+const (
+	Gemini          = "gemini"           // generateContent, at the Gemini API or on Vertex AI
+	VertexAnthropic = "vertex-anthropic" // Claude on Vertex AI: rawPredict
+)
 
-// vertexGemini is how the base URL ends on Vertex AI.
+// Google's protocols.
+const (
+	GenerateContentAPI Protocol = "generateContent"
+	RawPredict         Protocol = "rawPredict"
+)
+
+const geminiHost = "generativelanguage.googleapis.com"
+
+// vertexGemini is how the base URL of Gemini ends on Vertex AI.
 const vertexGemini = "/publishers/google"
 
-// OnVertex reports whether the provider has Gemini on Vertex AI: some requests have another form there.
-func (p *Provider) OnVertex() bool {
-	d, ok := p.Dialect.(gemini)
-	return ok && d.vertex
+// gemini is the dialect of Google's generateContent. The base URL ends in the version of the Gemini
+// API (/v1beta), or in the publisher on Vertex AI (…/locations/LOCATION/publishers/google). Names
+// that end in -latest exist only in the beta of the Gemini API, and only the beta of Vertex AI
+// continues long answers. Without a query Google lists 50 models; this is the largest page.
+var gemini = &Dialect{
+	name: Gemini,
+	selects: func(base *url.URL) bool { // it has a layer of OpenAI's API, too
+		return base.Hostname() == geminiHost && !strings.Contains(base.Path, "/openai")
+	},
+	bases: map[string]string{
+		"":     "https://" + geminiHost + "/{version}",
+		google: "https://{host}/{version}/projects/{project}/locations/{location}/publishers/google",
+	},
+	versions:     map[string]string{"": "v1beta", google: "v1beta1"},
+	usualAt:      []string{google},
+	catalogNames: map[string]string{"": "gemini"},
+	variants:     map[string]*Dialect{vertexGemini: geminiOnVertex},
+	path:         geminiPath,
+	keyField:     googleKeyField,
+	modelsQuery:  geminiPage,
+	protocol:     GenerateContentAPI,
 }
 
-func (gemini) Name() string { return Gemini }
+// geminiOnVertex is gemini on Vertex AI: some requests have another form there.
+var geminiOnVertex = &Dialect{
+	name: Gemini,
+	path: func(op Operation, model string, stream bool) string {
+		switch {
+		case op == Models:
+			return "" // the list there says nothing of a region
+		case op == Embeddings && !strings.Contains(model, "gemini"): // older models, as Google's SDK decides
+			return googlePath(model, ":predict")
+		}
+		return geminiPath(op, model, stream)
+	},
+	keyField:    googleKeyField,
+	modelsQuery: geminiPage,
+	protocol:    GenerateContentAPI,
+}
+
+const geminiPage = "pageSize=1000"
+
+func googleKeyField(key string) (name, value string) { return "X-Goog-Api-Key", key }
+
+// OnVertex reports whether the provider has Gemini on Vertex AI.
+func (p *Provider) OnVertex() bool { return p.Dialect == geminiOnVertex }
 
 // geminiMethods stand behind the model. Chat completions are always streamed: a long answer in one
 // piece would be refused, and a failure shows earlier.
@@ -29,16 +77,12 @@ var geminiMethods = map[Operation]string{
 	EmbedContent: ":embedContent", BatchEmbedContents: ":batchEmbedContents",
 }
 
-func (d gemini) Path(op Operation, model string, stream bool) string {
+func geminiPath(op Operation, model string, stream bool) string {
 	switch {
 	case op == GenerateContent && stream:
 		return googlePath(model, ":streamGenerateContent")
-	case op == Models && d.vertex:
-		return "" // the list there says nothing of a region
 	case op == Models:
 		return "/models"
-	case op == Embeddings && d.vertex && !strings.Contains(model, "gemini"): // older models, as Google's SDK decides
-		return googlePath(model, ":predict")
 	}
 	return googlePath(model, geminiMethods[op])
 }
@@ -51,22 +95,20 @@ func googlePath(model, method string) string {
 	return "/models/" + url.PathEscape(model) + method
 }
 
-func (gemini) KeyField(key string) (name, value string) { return "X-Goog-Api-Key", key }
-
-func (gemini) Header() http.Header { return nil }
-
-// ModelsQuery asks for the largest page; without it Google sends 50 models.
-func (gemini) ModelsQuery() string { return "pageSize=1000" }
-
-func (gemini) OpenRouterFields() bool { return false }
-
 // vertexAnthropic is the dialect of Claude on Vertex AI. The base URL ends in
 // …/locations/LOCATION/publishers/anthropic.
-type vertexAnthropic struct{}
+var vertexAnthropic = &Dialect{
+	name: VertexAnthropic,
+	bases: map[string]string{
+		google: "https://{host}/{version}/projects/{project}/locations/{location}/publishers/anthropic",
+	},
+	versions: map[string]string{google: "v1"},
+	path:     rawPredictPath,
+	keyField: BearerField,
+	protocol: RawPredict,
+}
 
-func (vertexAnthropic) Name() string { return VertexAnthropic }
-
-func (vertexAnthropic) Path(op Operation, model string, stream bool) string {
+func rawPredictPath(op Operation, model string, stream bool) string {
 	switch {
 	case op == CountTokens:
 		return googlePath("count-tokens", ":rawPredict") // the body names the model
@@ -78,10 +120,13 @@ func (vertexAnthropic) Path(op Operation, model string, stream bool) string {
 	return ""
 }
 
-func (vertexAnthropic) KeyField(key string) (name, value string) { return BearerField(key) }
-
-func (vertexAnthropic) Header() http.Header { return nil }
-
-func (vertexAnthropic) ModelsQuery() string { return "" }
-
-func (vertexAnthropic) OpenRouterFields() bool { return false }
+// googleHost is the host of a location of Vertex AI. "us" and "eu" are multi-regions.
+func googleHost(location string) string {
+	switch location {
+	case "global":
+		return "aiplatform.googleapis.com"
+	case "us", "eu":
+		return "aiplatform." + location + ".rep.googleapis.com"
+	}
+	return location + "-aiplatform.googleapis.com"
+}

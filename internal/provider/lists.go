@@ -12,9 +12,6 @@ import (
 	"strings"
 )
 
-// foundationModels is the path of Bedrock's list of models.
-const foundationModels = "/foundation-models"
-
 // lists returns the addresses of the lists of what can be called at a place, nil for that of the dialect.
 // Sources as those of bases.
 func (p Place) lists(baseURL, dialect string) []string {
@@ -32,11 +29,12 @@ func (p Place) lists(baseURL, dialect string) []string {
 	case vertex:
 		return []string{before[:strings.LastIndex(before, "/")] + "/v1beta1/publishers/" + publisher + "/models?pageSize=100"}
 	case at == ServiceBedrock && runtime:
-		root = "https://bedrock" + control // the control plane
-	case dialect != Bedrock && dialect != BedrockAnthropic:
-		return nil
+		return bedrockLists("https://bedrock" + control) // the control plane
 	}
-	return []string{root + foundationModels + "?byInferenceType=ON_DEMAND", root + "/inference-profiles?maxResults=1000"}
+	if lists := dialectNamed(dialect).lists; lists != nil {
+		return lists(root)
+	}
+	return nil
 }
 
 // After returns the page that follows a page of the lists of models, "" for none. Next are the parameters

@@ -104,7 +104,7 @@ type Provider struct {
 	CostReported   bool
 	TraceContext   bool
 	BuiltIn        bool // the test provider
-	Dialect        Dialect
+	Dialect        *Dialect
 	Timeouts       Timeouts
 	Endpoints      []*Endpoint // at least one
 
@@ -176,7 +176,7 @@ func New(c Config) (*Provider, error) {
 		p.lacks = append(p.lacks, Models)
 	}
 	switch {
-	case !has(p.Dialect, Chat):
+	case !p.Dialect.Has(Chat):
 		return p, nil
 	case !c.ResponsesOnly:
 	case c.Translate != nil:
@@ -191,7 +191,7 @@ func New(c Config) (*Provider, error) {
 		p.lacks = append(p.lacks, responsesAPI[:]...)
 	}
 	for op, lacks := range map[Operation]bool{
-		Chat: c.ResponsesOnly, Messages: !c.NativeMessages, CountTokens: !c.NativeMessages && has(p.Dialect, Messages),
+		Chat: c.ResponsesOnly, Messages: !c.NativeMessages, CountTokens: !c.NativeMessages && p.Dialect.Has(Messages),
 	} {
 		if lacks {
 			p.lacks = append(p.lacks, op)
@@ -202,10 +202,7 @@ func New(c Config) (*Provider, error) {
 
 // Has reports whether the provider has an operation in the form of its own API. What callers ask of
 // another one is translated into one that it has.
-func (p *Provider) Has(op Operation) bool { return !slices.Contains(p.lacks, op) && has(p.Dialect, op) }
-
-// has reports whether providers of a dialect have an operation.
-func has(d Dialect, op Operation) bool { return d.Path(op, "", false) != "" }
+func (p *Provider) Has(op Operation) bool { return !slices.Contains(p.lacks, op) && p.Dialect.Has(op) }
 
 // Identity is equal for equal providers of different configurations.
 func (p *Provider) Identity() string { return p.Name + " " + p.Endpoints[0].base.String() }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 func TestTheOutlineKeepsWhatPersonsDid(t *testing.T) {
@@ -46,7 +47,7 @@ func TestALongRecordingPlaysBeforeItsLengthIsKnown(t *testing.T) {
 		close(r.long)
 		synctest.Wait()
 		w.order(`{"play":false}`)
-		if w.mu.Lock(); !strings.Contains(strings.Join(w.states, ""), `"outline":{"length":10001`) {
+		if w.mu.Lock(); !jsontest.Has(t, strings.Join(w.states, "\n"), `{"length":10001}`) {
 			t.Errorf("the page was sent no length: %s", w.states)
 		}
 		w.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 // Records of tenant acme: a call with all that a call can have, a session, and a refusal with
@@ -84,12 +85,9 @@ func TestActivityHasPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, rest, _ := strings.Cut(string(got), `"id":"`)
-		id, _, _ := strings.Cut(rest, `"`)
-		seen = append(seen, id)
-		_, rest, _ = strings.Cut(string(got), `"next_cursor":"`)
-		cursor, _, more := strings.Cut(rest, `"`)
-		if q = ""; more {
+		seen = append(seen, jsontest.String(t, got, "id"))
+		cursor := jsontest.String(t, got, "next_cursor")
+		if q = ""; cursor != "" {
 			q = "limit=1&cursor=" + cursor
 		}
 	}
@@ -184,11 +182,11 @@ func TestAGenerationIsFoundByEachOfItsIDs(t *testing.T) {
 	native.ID, native.UpstreamID = "gen-3", "resp_native" // the provider's own name of a Response
 	log.Append(&native)
 	got, err := Generation(t.Context(), log, "acme", "resp_native")
-	if err != nil || !strings.Contains(string(got), `"id":"gen-3"`) {
+	if err != nil || !jsontest.Has(t, got, `{"id":"gen-3"}`) {
 		t.Errorf("a Response that was not translated: %s, %v", got, err)
 	}
 	got, err = Generation(t.Context(), log, "acme", "gen-2")
-	if err != nil || !strings.Contains(string(got), `"streamed":false,"cancelled":true`) {
+	if err != nil || !jsontest.Has(t, got, `{"streamed":false,"cancelled":true}`) {
 		t.Errorf("a call whose client left: %s, %v", got, err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
@@ -57,11 +58,11 @@ func TestSumsShowUnits(t *testing.T) {
 	log, _ := newLog(t, draws, hears)
 	const time = "from=2026-03-17&to=2026-03-18"
 	answer, err := Series(t.Context(), log, asked(t, time, false), noon)
-	if err != nil || strings.Count(string(answer.JSON), `"units":{"audio_ms":2500,"image_output_tokens":4160,"images":3}`) != 4 {
+	if err != nil || jsontest.Count(t, answer.JSON, `{"units":{"audio_ms":2500,"image_output_tokens":4160,"images":3}}`) != 4 {
 		t.Errorf("%v: %s", err, answer.JSON)
 	}
 	days, err := Activity(t.Context(), log, asked(t, "group_by=day", false))
-	if err != nil || !strings.Contains(string(days.JSON), `"image_output_tokens":4160,"images":3,"audio_ms":2500}`) {
+	if err != nil || !jsontest.Has(t, days.JSON, `{"image_output_tokens":4160,"images":3,"audio_ms":2500}`) {
 		t.Errorf("%v: %s", err, days.JSON)
 	}
 	for name, rows := range map[string][][]string{
@@ -130,7 +131,7 @@ func TestActivityOfSeveralTenants(t *testing.T) {
 		if n := strings.Count(string(answer.JSON), `"request_id"`); err != nil || n != c.want {
 			t.Errorf("%q, all tenants %v: %d rows, %v", c.q, c.all, n, err)
 		}
-		if shown := strings.Count(string(answer.JSON), `"tenant":"`); c.all && c.q == "" && shown != 3 || !c.all && shown != 0 {
+		if shown := len(jsontest.Values(t, answer.JSON, "tenant")); c.all && c.q == "" && shown != 3 || !c.all && shown != 0 {
 			t.Errorf("%q, all tenants %v: the tenant is in %d rows", c.q, c.all, shown)
 		}
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -12,6 +13,11 @@ func SetUntil(h http.Header, log activity.Log) {
 	if since := log.BlockedSince(); !since.IsZero() {
 		h.Set(activity.UntilHeader, activity.Until(since))
 	}
+}
+
+// Missing says what an answer whose header SetUntil has set lacks, "" for nothing.
+func Missing(h http.Header, now time.Time) string {
+	return activity.Missing(h.Get(activity.UntilHeader), now)
 }
 
 // Unread returns 503 for an ID that was not found, if it may be that of a call that log cannot show

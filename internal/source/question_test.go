@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,8 @@ import (
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 func TestAnswersThatDoNotCount(t *testing.T) {
@@ -97,7 +98,7 @@ func TestAListHasAllPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, p, _ := open(t, nil)
 		pages := func(body []byte) (int, string, string) {
-			if bytes.Contains(body, []byte(`"cursor":"2"`)) {
+			if jsontest.Has(t, body, `{"cursor":"2"}`) {
 				return 200, "application/json", `{"items":[{"workstation_id":"desk2"}]}`
 			}
 			return 200, "application/json", `{"items":[{"workstation_id":"desk1","labels":{"course":"cs101"},"state":"stopped"}],"next":"2"}`

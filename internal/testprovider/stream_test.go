@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
 )
 
@@ -46,7 +47,7 @@ func TestWordsComeAtTheirPace(t *testing.T) {
 				resp := open(t, t.Context(), &tt.tr, tt.path, tt.body)
 				lines := bufio.NewScanner(resp.Body)
 				for lines.Scan() {
-					if line := lines.Text(); strings.Contains(line, `delta":{"content":" `) && strings.Contains(line, `"index":0`) {
+					if line := lines.Text(); strings.HasPrefix(jsontest.String(t, line, "content"), " ") && jsontest.Has(t, line, `{"index":0}`) {
 						words++
 						// The first word, "You", has no space before it.
 						if got, want := time.Since(start), time.Duration(words+1)*tt.pace; got != want {

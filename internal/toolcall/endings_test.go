@@ -18,6 +18,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
@@ -148,7 +149,7 @@ func TestHoweverACallEnds(t *testing.T) {
 // wantSaid checks that the client was told of a failure, once.
 func wantSaid(t *testing.T, w *httptest.ResponseRecorder, row *activity.Record) {
 	t.Helper()
-	told := strings.Count(w.Body.String(), `"error":{"code":`)
+	told := len(jsontest.Values(t, w.Body.String(), "error"))
 	want := 1
 	if row.Code == "" || row.Code == "client_closed_request" || row.Code == "internal" {
 		want = 0
@@ -226,7 +227,7 @@ func TestWhatEndsAStreamThatStaysOpen(t *testing.T) {
 					if row := r.row(t); row.Code != c.code || !strings.HasPrefix(w.Body.String(), event(1, progress)) {
 						t.Errorf("%+v: %s", row, w.Body)
 					}
-					told := strings.Contains(w.Body.String(), `"error":{"code":`)
+					told := len(jsontest.Values(t, w.Body.String(), "error")) > 0
 					if want := req.Method == http.MethodPost && c.code != "client_closed_request"; told != want {
 						t.Errorf("told %v: %s", told, w.Body)
 					}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 // numbered redacts a word, and a number that is data.
@@ -51,7 +52,7 @@ func TestWhatAServerReadsIsJudged(t *testing.T) {
 		var sent string
 		r := newRig(t, roundTrip(func(req *http.Request) (*http.Response, error) {
 			body, err := io.ReadAll(req.Body)
-			if sent = string(body); err != nil || strings.Contains(sent, `"id":3`) {
+			if sent = string(body); err != nil || jsontest.Has(t, sent, `{"id":3}`) {
 				return reply(http.StatusAccepted, "", strings.NewReader("")), err
 			}
 			return reply(200, asJSON, strings.NewReader(result)), nil

@@ -14,6 +14,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
@@ -148,7 +149,7 @@ func TestAResumedStreamHasAnswersToEarlierRequests(t *testing.T) {
 		t.Errorf("a new stream has the answer to another request: %s, %+v", w.Body, r.row(t))
 	}
 	w := resume(t, r)
-	if !strings.Contains(w, `"name":"list"`) || strings.Contains(w, "write_file") || r.row(t).Code != "" {
+	if !jsontest.Has(t, w, `{"name":"list"}`) || strings.Contains(w, "write_file") || r.row(t).Code != "" {
 		t.Errorf("%s, %+v", w, r.row(t))
 	}
 }
@@ -203,7 +204,7 @@ func TestAnEndlessAnswerIsStopped(t *testing.T) {
 			r.config.MaxResult = 64 << 10
 		})
 		w := r.serve(post(toolCall("echo")))
-		if row := r.row(t); row.Code != "upstream_error" || body.read > 3*maxStream*r.config.MaxResult || !strings.Contains(w.Body.String(), `"code":-32603`) {
+		if row := r.row(t); row.Code != "upstream_error" || body.read > 3*maxStream*r.config.MaxResult || !jsontest.Has(t, w.Body.String(), `{"code":-32603}`) {
 			t.Errorf("%s: %d bytes read, %+v", name, body.read, row)
 		}
 		r.released(t)

@@ -129,6 +129,35 @@ func TestWhatAPersonHoldsComesUpBeforeAnAgentActs(t *testing.T) {
 	}
 }
 
+// An agent waits for what comes up, and for nothing else.
+func TestAnAgentActsAtOnceWhereAPersonHoldsNothing(t *testing.T) {
+	for sent, waits := range map[string]bool{pressed: true, pressed + released: false} {
+		synctest.Test(t, func(t *testing.T) {
+			g := vncrelaytest.New(t, options{Policy: desktop.Policy{OnConflict: desktop.Share}})
+			person, theirs := net.Pipe()
+			end, workstation := net.Pipe()
+			r := relayTo(g, &viewer{Conn: theirs}, end)
+			done := make(chan struct{})
+			go func() { defer close(done); r.Run() }()
+			go func() { _, _ = io.Copy(io.Discard, workstation) }()
+			if _, err := io.WriteString(person, sent); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			by := vncrelaytest.Issuer
+			by.Key, by.Agent = "bot", true
+			agent := desktoptest.MustJoin(t, g.Service, desktoptest.Issue(t, g.Service, by, "one", desktop.Options{Shared: true}), desktoptest.Other)
+			begun := time.Now()
+			if err := agent.Input.Act(func() error { return nil }); err != nil || (time.Since(begun) > 0) != waits {
+				t.Errorf("%x: after %v, %v", sent, time.Since(begun), err)
+			}
+			agent.Leave()
+			_, _ = person.Close(), workstation.Close()
+			<-done
+		})
+	}
+}
+
 // A person who types again at once keeps what is held.
 func TestAPersonWhoHasTheInputAgainKeepsWhatIsHeld(t *testing.T) {
 	ours, backend := net.Pipe()

@@ -68,7 +68,7 @@ func New(session *vncsession.Session, viewer Viewer, backend *rfb.Desktop, polic
 	}
 	r.up = newUplink(backend.Conn, up)
 	input := session.Live.Input
-	input.OnReturned(func() { r.up.letGo(func() bool { return input.Holder() == desktop.HolderHuman }) })
+	input.OnReturned(func() bool { return r.up.letGo(func() bool { return input.Holder() == desktop.HolderHuman }) })
 	return r
 }
 

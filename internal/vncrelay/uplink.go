@@ -79,8 +79,8 @@ func (u *uplink) write(now time.Time) error {
 	return err
 }
 
-// updated is for the reader of the workstation, when an update has begun. It must not wait for a write: the
-// workstation may read nothing until its own bytes are taken.
+// updated is for the reader of the workstation, when an update has begun. It must not wait for a
+// write: the workstation may read nothing until its own bytes are taken.
 func (u *uplink) updated() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -103,7 +103,8 @@ func (u *uplink) schedule() {
 	u.timer.Reset(wait)
 }
 
-// release writes what is due. Where that fails, the reader of the workstation finds the connection broken.
+// release writes what is due. Where that fails, the reader of the workstation finds the connection
+// broken.
 func (u *uplink) release() {
 	u.writes.Lock()
 	defer u.writes.Unlock()
@@ -122,8 +123,9 @@ func (u *uplink) release() {
 	u.schedule()
 }
 
-// letGo has what the viewer holds down come up, unless it may hold the input again by then.
-func (u *uplink) letGo(again func() bool) {
+// letGo has what the viewer holds down come up, unless it may hold the input again by then, and
+// reports whether anything did.
+func (u *uplink) letGo(again func() bool) bool {
 	u.writes.Lock()
 	defer u.writes.Unlock()
 	u.mu.Lock()
@@ -132,6 +134,7 @@ func (u *uplink) letGo(again func() bool) {
 	}
 	u.mu.Unlock()
 	_ = u.write(time.Now()) // else the reader of the workstation finds the connection broken
+	return len(u.out) > 0
 }
 
 // hangUp ends our side of the connection to the workstation and wakes its reader, when what the

@@ -66,9 +66,9 @@ func newRig(t *testing.T) *rig {
 	}
 	none := func() float64 { return 0 }
 	values := metrics.New(metrics.Gauges{
-		ActivityLost: none, InFlight: none, BodyMemory: none, BodyMemoryLimit: none, AnswerMemory: none, AnswerMemoryLimit: none, AutomationMemory: none, AutomationMemoryLimit: none,
-		StoreQueue: none, StoreUp: none, Sessions: none, HalfOpen: none, SignedIn: none, CertificateEnds: func() time.Time { return time.Time{} },
-		Providers: func() []metrics.ProviderUp { return nil }, Credentials: func() []metrics.CredentialLeft { return nil }, Servers: func() []metrics.ServerUp { return nil }, Sources: func() map[string]bool { return nil }, Queues: func() map[metrics.Queue]int { return nil }, Budgets: func() []metrics.BudgetSpent { return nil },
+		ActivityLost: none, InFlight: none, BodyMemory: none, BodyMemoryLimit: none, AnswerMemory: none, AnswerMemoryLimit: none,
+		StoreQueue: none, StoreUp: none, Sessions: none, HalfOpen: none, CertificateEnds: func() time.Time { return time.Time{} },
+		Providers: func() []metrics.ProviderUp { return nil }, Credentials: func() []metrics.CredentialLeft { return nil }, Sources: func() map[string]bool { return nil }, Queues: func() map[metrics.Queue]int { return nil }, Budgets: func() []metrics.BudgetSpent { return nil },
 	})
 	if err := values.Register(r.registry); err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@
 // The handler of the request has found out who has signed in, and calls
 //
 //	vncsocket.Serve(w, r, vncsocket.Options{
-//		Gateway:   current.VNC(),                           // of the newest configuration
+//		Gateway:   vnc.Current(ctx),                        // of the newest configuration
 //		SignedIn:  vncsocket.Key{Tenant: …, Hash: …},        // of the caller: tokens must be its own
 //		OnSignOut: func(used func() time.Time, f func()) (stop func()) { return store.OnEnd(id, life, used, f) },
 //		Origins:   origins,                                 // besides the request's own

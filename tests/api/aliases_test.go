@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -18,7 +19,7 @@ func TestAKeyCallsAnAliasAndNotItsTargets(t *testing.T) {
 			t.Errorf("%s: %d %s", name, a.Status, a.Body)
 		}
 		for _, path := range []string{"/v1/models/", "/api/v1/model/"} {
-			if a := h.Client.Get(path+name, "full"); a.Status != 200 || !strings.Contains(string(a.Body), `"id":"`+name+`"`) {
+			if a := h.Client.Get(path+name, "full"); a.Status != 200 || !jsontest.Has(t, a.Body, `{"id":"`+name+`"}`) {
 				t.Errorf("%s%s: %d %s", path, name, a.Status, a.Body)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/faults"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -99,7 +100,7 @@ func TestToolsAndThoughtsOfAnthropicReturnToIt(t *testing.T) {
 			t.Fatalf("%s: %d %s", path, a.Status, a.Body)
 		}
 		sent := h.Provider.Fake.Requests()
-		if body := string(sent[len(sent)-1].Body); !strings.Contains(body, `"thinking":{"type":"enabled","budget_tokens":4500}`) || !strings.Contains(body, `{"type":"thinking","thinking":"`) {
+		if body := string(sent[len(sent)-1].Body); !jsontest.Has(t, body, `{"thinking":{"type":"enabled","budget_tokens":4500}}`) || !jsontest.Has(t, body, `{"type":"thinking"}`) || jsontest.String(t, body, "thinking") == "" {
 			t.Errorf("%s: the provider got %s", path, body)
 		}
 	}
@@ -134,7 +135,7 @@ func TestThoughtsOfAnthropicReturnInReasoningItems(t *testing.T) {
 	next := `{"model":"fake/tools","input":[{"role":"user","content":"say hello"},` + strings.Trim(string(items), "[]") + results + `]` + more + `}`
 	a := h.Client.Post(harness.ResponsesV1, "full", next)
 	sent := h.Provider.Fake.Requests()
-	if body := string(sent[len(sent)-1].Body); a.Status != 200 || !strings.Contains(body, `{"type":"thinking","thinking":"`) || !strings.Contains(body, `"thinking":{"type":"enabled"`) {
+	if body := string(sent[len(sent)-1].Body); a.Status != 200 || !jsontest.Has(t, body, `{"type":"thinking"}`) || jsontest.String(t, body, "thinking") == "" || !jsontest.Has(t, body, `{"type":"enabled"}`) {
 		t.Errorf("%d %s\nthe provider got %s", a.Status, a.Body, body)
 	}
 }

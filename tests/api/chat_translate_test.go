@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/faults"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -195,7 +196,7 @@ func TestStateAndHostedToolsOfATranslatedChatBelongToTheirOwners(t *testing.T) {
 	if n := len(h.Provider.Fake.Requests()); n != 0 {
 		t.Errorf("%d requests were forwarded", n)
 	}
-	if a := h.Client.Post(harness.ChatV1, "full", file("private/echo")); a.Status != 200 || !strings.Contains(string(h.Provider.Request(1).Body), `"file_id":"file_1"`) {
+	if a := h.Client.Post(harness.ChatV1, "full", file("private/echo")); a.Status != 200 || !jsontest.Has(t, h.Provider.Request(1).Body, `{"file_id":"file_1"}`) {
 		t.Errorf("the account's own tenant: %d %s", a.Status, a.Body)
 	}
 

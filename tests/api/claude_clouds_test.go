@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -72,12 +73,12 @@ func TestBetasThatAPlatformLacksAreLeftOut(t *testing.T) {
 			t.Errorf("%s: %d %s, left out %q", model, a.Status, a.Body, left)
 		}
 		list := h.Provider.Fake.Claude.Requests()
-		if got := string(list[len(list)-1].Body); !strings.Contains(got, `"context_management"`) || strings.Contains(got, "service_tier") || !strings.Contains(got, `"anthropic_version":"2026-10-21"`) {
+		if got := string(list[len(list)-1].Body); !strings.Contains(got, `"context_management"`) || strings.Contains(got, "service_tier") || !jsontest.Has(t, got, `{"anthropic_version":"2026-10-21"}`) {
 			t.Errorf("%s: the platform got %s", model, got)
 		}
 		r = h.Client.Request("/v1/messages", "hosted", `{"model":"`+model+`","max_tokens":100,"mcp_servers":[{"type":"url","url":"https://x.invalid","name":"x"}],"messages":[{"role":"user","content":"hi"}]}`)
 		r.Header.Set("Anthropic-Version", "2026-10-21")
-		if a := h.Client.Send(r); a.Status != 400 || !strings.Contains(string(a.Body), `"param":"mcp_servers"`) {
+		if a := h.Client.Send(r); a.Status != 400 || !jsontest.Has(t, a.Body, `{"param":"mcp_servers"}`) {
 			t.Errorf("%s: %d %s", model, a.Status, a.Body)
 		}
 	}
@@ -100,7 +101,7 @@ func TestVertexCountsTheTokensOfClaude(t *testing.T) {
 	a := postMessages(h, "/v1/messages/count_tokens", `{"model":"`+vertexEcho+`","messages":[{"role":"user","content":"say hello"}]}`)
 	list := h.Provider.Fake.Claude.Requests()
 	if a.Status != 200 || !strings.Contains(string(a.Body), "input_tokens") || len(list) != 1 || !strings.HasSuffix(list[0].Path, "/models/count-tokens:rawPredict") ||
-		!strings.Contains(string(list[0].Body), `"model":"echo@20261001"`) {
+		!jsontest.Has(t, list[0].Body, `{"model":"echo@20261001"}`) {
 		t.Errorf("%d %s; the platform got %+v", a.Status, a.Body, list)
 	}
 }

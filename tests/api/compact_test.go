@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -92,7 +93,7 @@ func TestCodexCompactsUnderAHardBudget(t *testing.T) {
 	if compactions != 1 || harness.At(last, "type") != "response.completed" {
 		t.Errorf("%d compactions, the end %v", compactions, last)
 	}
-	if sent := string(h.Provider.Request(0).Body); !strings.Contains(sent, `"max_output_tokens":20000`) {
+	if sent := string(h.Provider.Request(0).Body); !jsontest.Has(t, sent, `{"max_output_tokens":20000}`) {
 		t.Errorf("sent %s", sent)
 	}
 	harness.WantRefusal(t, harness.ResponsesV1, h.Client.Post(harness.ResponsesV1, "chat", body), 402, "budget_exceeded")

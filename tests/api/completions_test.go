@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -47,7 +48,7 @@ func TestAContinuedTextIsStreamed(t *testing.T) {
 		a := h.Client.Post(completionsV1, "chat", `{"model":"`+c.model+`","prompt":["a","b"],"stream":true`+c.options+`}`)
 		text := string(a.Body)
 		if a.Status != 200 || !strings.HasSuffix(text, "data: [DONE]\n\n") || strings.Contains(text, `"prompt_tokens"`) != c.usage ||
-			!strings.Contains(text, `"object":"text_completion"`) || strings.Contains(text, "delta") || strings.Count(text, `"finish_reason":"stop"`) != 2 {
+			!jsontest.Has(t, text, `{"object":"text_completion"}`) || strings.Contains(text, "delta") || jsontest.Count(t, text, `{"finish_reason":"stop"}`) != 2 {
 			t.Errorf("%s: %d %s", c.model, a.Status, a.Body)
 		}
 		row := h.Records.Row(a.Header.Get("X-Request-Id"))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/faults"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -78,7 +79,7 @@ func wantDisconnected(h *harness.Gateway, where string, n int, more string) {
 	if harness.At(row, "code") != "client_closed_request" || harness.At(row, "stream") != (more != "") || harness.At(row, "provider_name") != "fake" {
 		h.T.Errorf("%s: row %v", where, row)
 	}
-	if lines := harness.Log.Lines(harness.At(row, "request_id").(string)); len(lines) == 0 || !strings.Contains(strings.Join(lines, ""), `"code":"client_closed_request"`) {
+	if lines := harness.Log.Lines(harness.At(row, "request_id").(string)); len(lines) == 0 || !jsontest.Has(h.T, strings.Join(lines, ""), `{"code":"client_closed_request"}`) {
 		h.T.Errorf("%s: log %v", where, lines)
 	}
 }

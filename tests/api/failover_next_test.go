@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -42,7 +43,7 @@ func checkFailover(t *testing.T, provider, busy string) {
 				r := h.Client.Request(path, "full", harness.Body(path, "team/"+alias, more))
 				r.Header.Set("Anthropic-Version", "2023-06-01")
 				a := h.Client.Send(r)
-				if a.Status != 200 || !strings.Contains(string(a.Body), `"model":"second/echo"`) || !strings.Contains(string(a.Body), "hello") {
+				if a.Status != 200 || !jsontest.Has(t, a.Body, `{"model":"second/echo"}`) || !strings.Contains(string(a.Body), "hello") {
 					t.Errorf("%s %s%s: %d %s", alias, path, more, a.Status, a.Body)
 				}
 				row := h.Records.Row(a.Header.Get("X-Request-Id"))

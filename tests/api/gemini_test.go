@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -181,7 +182,7 @@ func TestGeminiFailuresHaveTheirCodes(t *testing.T) {
 		for _, stream := range []bool{false, true} {
 			a := geminiCall(h, harness.ChatV1, model, stream, "")
 			if stream && want.late {
-				if a.Status != 200 || !strings.Contains(string(a.Body), `"content":"Hello"`) || !strings.Contains(string(a.Body), `"code":"`+want.code) || strings.Contains(string(a.Body), "[DONE]") {
+				if a.Status != 200 || !jsontest.Has(t, a.Body, `{"content":"Hello"}`) || !jsontest.Has(t, a.Body, `{"code":"`+want.code+`"}`) || strings.Contains(string(a.Body), "[DONE]") {
 					t.Errorf("%s: %d, %s", model, a.Status, a.Body)
 				}
 				continue
@@ -196,7 +197,7 @@ func TestGeminiFailuresHaveTheirCodes(t *testing.T) {
 			}
 		}
 	}
-	if a := geminiCall(h, harness.ChatV1, "safety", false, ""); !strings.Contains(string(a.Body), `"finish_reason":"content_filter"`) {
+	if a := geminiCall(h, harness.ChatV1, "safety", false, ""); !jsontest.Has(t, a.Body, `{"finish_reason":"content_filter"}`) {
 		t.Errorf("%d, %s", a.Status, a.Body)
 	}
 }
@@ -209,7 +210,7 @@ func TestGeminiIsAskedTwiceInOneCall(t *testing.T) {
 		`{"role":"tool","tool_call_id":"c","content":"x"}]}`
 	for model, prompt := range map[string]int64{"sign": 150, "long": 300} {
 		a := h.Client.Post(harness.ChatV1, "full", `{"model":"g/`+model+`"`+turn)
-		if a.Status != 200 || !strings.Contains(string(a.Body), fmt.Sprintf(`"prompt_tokens":%d`, prompt)) {
+		if a.Status != 200 || !jsontest.Has(t, a.Body, fmt.Sprintf(`{"prompt_tokens":%d}`, prompt)) {
 			t.Errorf("%s: %d, %s", model, a.Status, a.Body)
 		}
 		if sent := g.sent[model]; len(sent) != 2 || slices.Equal(sent[:1], sent[1:]) {
@@ -252,7 +253,7 @@ func TestGeminiGetsItsSignaturesBack(t *testing.T) {
 			continue
 		}
 		sent := g.sent["text"][len(g.sent["text"])-1]
-		if !strings.Contains(sent, `"thoughtSignature":"c2ln"`) || strings.Count(sent, "thoughtSignature") != 1 {
+		if !jsontest.Has(t, sent, `{"thoughtSignature":"c2ln"}`) || strings.Count(sent, "thoughtSignature") != 1 {
 			t.Errorf("%s: the provider got %s", api, sent)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -73,7 +74,7 @@ func TestAStreamOfGooglesAPIHasOnlyData(t *testing.T) {
 		a := askGoogle(h, with(generateSSE, "g/"+model), "full", hello(""))
 		text := string(a.Body)
 		last := text[strings.LastIndex(strings.TrimRight(text, "\n"), "\n")+1:]
-		if a.Status != 200 || !googleEvents.MatchString(text) || strings.Contains(last, `"reason":"`+failure+`"`) != (failure != "") {
+		if a.Status != 200 || !googleEvents.MatchString(text) || jsontest.Has(t, last, `{"reason":"`+failure+`"}`) != (failure != "") {
 			t.Errorf("%s: %d %q", model, a.Status, text)
 		}
 		if beats := strings.Contains(text, "\n\n\n"); beats != (model == "gemini-3-stall") {
@@ -139,7 +140,7 @@ func TestRefusalsHaveGooglesShape(t *testing.T) {
 			len(details) == 0 || harness.At(details[0], "reason") != c.reason || harness.At(e, "message") == "" {
 			t.Errorf("%s: %d %s", name, a.Status, a.Body)
 		}
-		if wait := a.Header.Get("Retry-After"); (wait != "") != strings.Contains(string(a.Body), `RetryInfo","retryDelay":"`) {
+		if wait := a.Header.Get("Retry-After"); (wait != "") != (jsontest.String(t, a.Body, "retryDelay") != "") {
 			t.Errorf("%s: Retry-After %q: %s", name, wait, a.Body)
 		}
 	}
@@ -194,7 +195,7 @@ func TestGooglesAPIIsHeldToBudgets(t *testing.T) {
 	for i, path := range []string{generate, generateSSE} {
 		a := askGoogle(h, with(path, "g/gemini-3-counted"), "full", hello(`,"generation_config":{"temperature":1,"max_output_tokens":900}`))
 		got, _ := sent(t, h)
-		if a.Status != 200 || !strings.Contains(string(got.Body), `"generation_config":{"temperature":1,"maxOutputTokens":100}`) {
+		if a.Status != 200 || !jsontest.Has(t, got.Body, `{"generation_config":{"temperature":1,"maxOutputTokens":100}}`) {
 			t.Errorf("%d %s, and Google got %s", a.Status, a.Body, got.Body)
 		}
 		// 150 tokens of the prompt, 10 of the answer and 40 of thoughts; each event has the sum so far
@@ -220,7 +221,7 @@ func TestGuardrailsReadGooglesAPI(t *testing.T) {
 		if a.Status != 200 || strings.Contains(string(a.Body), "jo@corp") || !strings.Contains(string(a.Body), "REDACTED") {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
-		if a = askGoogle(h, path, "chat", body); strings.Contains(string(a.Body), "secret") || !strings.Contains(string(a.Body), `"reason":"guardrail_blocked"`) {
+		if a = askGoogle(h, path, "chat", body); strings.Contains(string(a.Body), "secret") || !jsontest.Has(t, a.Body, `{"reason":"guardrail_blocked"}`) {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/clouds"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -116,7 +117,7 @@ func TestSignaturesReturnThroughMessagesAndResponses(t *testing.T) {
 		`"messages":[{"role":"user","content":"weather?"}],"tools":[{"name":"get_time","input_schema":{"type":"object","properties":{"city":{"type":"string"}}}}]}`)
 	content := harness.At(harness.Parse(t, a.Body), "content")
 	text, _ := json.Marshal(content)
-	if a.Status != 200 || !strings.Contains(string(text), `"signature":"gatehouse1.`) && !strings.Contains(string(text), `"data":"gatehouse1.`) {
+	if a.Status != 200 || !strings.HasPrefix(jsontest.String(t, text, "signature"), "gatehouse1.") && !strings.HasPrefix(jsontest.String(t, text, "data"), "gatehouse1.") {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	results := ""
@@ -135,7 +136,7 @@ func TestSignaturesReturnThroughMessagesAndResponses(t *testing.T) {
 	a = h.Client.Post(harness.ResponsesV1, "full", `{"model":"g/gemini-3-tools","store":false,"input":"weather?",`+
 		`"tools":[{"type":"function","name":"get_time","parameters":{"type":"object","properties":{"city":{"type":"string"}}}}]}`)
 	output, _ := harness.At(harness.Parse(t, a.Body), "output").([]any)
-	if a.Status != 200 || !strings.Contains(string(a.Body), `"encrypted_content":"gatehouse1.`) {
+	if a.Status != 200 || !strings.HasPrefix(jsontest.String(t, a.Body, "encrypted_content"), "gatehouse1.") {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	input := []any{map[string]any{"role": "user", "content": "weather?"}}
@@ -228,7 +229,7 @@ func TestALongAnswerComesInSeveralRequests(t *testing.T) {
 		}
 	}
 	a := h.Client.Post(harness.ChatV1, "full", harness.Chat("g/gemini-4-continued", ""))
-	if !strings.Contains(string(a.Body), `"finish_reason":"length"`) {
+	if !jsontest.Has(t, a.Body, `{"finish_reason":"length"}`) {
 		t.Errorf("without a limit of the caller: %s", a.Body)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -89,11 +90,11 @@ func TestOpenRoutersImagesHaveItsShapes(t *testing.T) {
 		t.Errorf("%d %s", a.Status, body)
 	}
 	a = h.Client.Post(path, "chat", picture("router/cut-clean", `,"stream":true,"partial_images":3`))
-	if body := string(a.Body); !strings.Contains(body, `data: {"type":"error","error":{"message":`) || strings.Contains(body, "[DONE]") {
+	if body := string(a.Body); !jsontest.Has(t, body, `{"type":"error"}`) || jsontest.String(t, body, "message") == "" || strings.Contains(body, "[DONE]") {
 		t.Errorf("%d %s", a.Status, body)
 	}
 	a = h.Client.Post(path, "chat", picture("router/no-stream", `,"stream":true`))
-	if body := string(a.Body); a.Status != 200 || !strings.Contains(body, `,"created":1`) || strings.Contains(body, "created_at") {
+	if body := string(a.Body); a.Status != 200 || len(jsontest.Values(t, body, "created")) == 0 || strings.Contains(body, "created_at") {
 		t.Errorf("%d %s", a.Status, body)
 	}
 	harness.WantRefusal(t, path, h.Client.Post(path, "chat", picture("fake/gpt-image-1", "")), 404, "model_not_callable")

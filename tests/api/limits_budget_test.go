@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -17,7 +18,7 @@ func TestABudgetIsSpentAndRefuses(t *testing.T) {
 	if a.Status != 200 {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
-	if sent := h.Provider.Request(0); !strings.Contains(string(sent.Body), `"max_completion_tokens":100`) {
+	if sent := h.Provider.Request(0); !jsontest.Has(t, sent.Body, `{"max_completion_tokens":100}`) {
 		t.Errorf("the provider got %s", sent.Body)
 	}
 	row := h.Records.Row(a.Header.Get("X-Request-Id"))

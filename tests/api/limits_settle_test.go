@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -109,10 +110,10 @@ func TestAnExhaustedBudgetIsAnEvent(t *testing.T) {
 	if refused < 2 {
 		t.Fatalf("%d calls were refused", refused)
 	}
-	if !harness.Eventually(func() bool { return strings.Contains(harness.Log.Text(), `"name":"budget_exhausted"`) }) {
+	if !harness.Eventually(func() bool { return jsontest.Has(t, harness.Log.Text(), `{"name":"budget_exhausted"}`) }) {
 		t.Fatal("no event")
 	}
-	if n := strings.Count(harness.Log.Text(), `"msg":"event","name":"budget_exhausted"`); n != 1 {
+	if n := jsontest.Count(t, harness.Log.Text(), `{"msg":"event","name":"budget_exhausted"}`); n != 1 {
 		t.Errorf("%d events", n)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -69,7 +70,7 @@ func TestDocumentsAreRankedAndPaidByTheSearchUnit(t *testing.T) {
 			}
 		}
 	}
-	if up := h.Provider.Fake.Requests()[0]; up.Path != "/v1/rerank" || !strings.HasPrefix(string(up.Body), `{"model":"echo","query":"red"`) {
+	if up := h.Provider.Fake.Requests()[0]; up.Path != "/v1/rerank" || !jsontest.Has(t, up.Body, `{"model":"echo","query":"red"}`) {
 		t.Errorf("upstream %s %.80s", up.Path, up.Body)
 	}
 }
@@ -97,7 +98,7 @@ func TestTextsAreModerated(t *testing.T) {
 		if a.Status != 200 || harness.At(got, "results", 1, "flagged") != true || harness.At(got, "results", 0, "flagged") != false || harness.At(got, "model") != "fake/agent" {
 			t.Fatalf("%s: %d %s", body, a.Status, a.Body)
 		}
-		if up := h.Provider.Fake.Requests(); !strings.Contains(string(up[len(up)-1].Body), `"model":"agent"`) {
+		if up := h.Provider.Fake.Requests(); !jsontest.Has(t, up[len(up)-1].Body, `{"model":"agent"}`) {
 			t.Errorf("upstream %s", up[len(up)-1].Body)
 		}
 	}

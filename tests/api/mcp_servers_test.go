@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -158,12 +159,7 @@ func TestAnMCPServerCannotDoWhatItLikes(t *testing.T) {
 	} {
 		a := h.Client.Send(callOf(h, tool))
 		text := string(a.Body)
-		at := strings.LastIndex(text, `{"jsonrpc"`)
-		var answer struct {
-			ID    int
-			Error struct{ Data struct{ Code string } }
-		}
-		if at < 0 || json.Unmarshal([]byte(strings.TrimSpace(text[at:])), &answer) != nil || answer.ID != 7 || answer.Error.Data.Code != want {
+		if !jsontest.Has(t, text, `{"id":7}`) || jsontest.String(t, text, "code") != want {
 			t.Errorf("%s: %d %.300q, want the code %q", tool, a.Status, text, want)
 		}
 		if strings.Contains(text, "secret_tool") {

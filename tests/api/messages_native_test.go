@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/faults"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -53,7 +54,7 @@ func TestMessagesPassToAnthropic(t *testing.T) {
 	}
 	list := h.Client.Request("/v1/models?limit=1000", "full", "")
 	list.Header.Set("Anthropic-Version", "2023-06-01")
-	if a := h.Client.Send(list); a.Status != 200 || !strings.Contains(string(a.Body), `{"type":"model","id":"listed/echo",`) {
+	if a := h.Client.Send(list); a.Status != 200 || !jsontest.Has(t, a.Body, `{"type":"model","id":"listed/echo"}`) {
 		t.Errorf("the list: %d %s", a.Status, a.Body)
 	}
 }

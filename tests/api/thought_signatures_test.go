@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -152,7 +153,7 @@ func (g *signer) converse(t *testing.T, h *harness.Gateway, name string, c gemin
 	if got := strings.Join(calls, ", "); len(contents) != 3 || got != "weather "+want+", clock " {
 		t.Errorf("the calls return as %s\n%s", got, sent[0])
 	}
-	if c.path == "/v1/messages" && !strings.Contains(sent[0], `"parts":[{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]`) {
+	if c.path == "/v1/messages" && !jsontest.Has(t, sent[0], `{"parts":[{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}`) {
 		t.Errorf("the image is not in its result: %s", sent[0])
 	}
 	output := `{"output":"{\"$ref\":\"x\"}"}`

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -74,7 +75,7 @@ func TestWhatATranslationCannotCarryIsRefusedByName(t *testing.T) {
 			body += `,"input":"x"`
 		}
 		a := h.Client.Post(harness.ResponsesV1, "hosted", body+"}")
-		if a.Status != 400 || !strings.Contains(string(a.Body), `"param":"`+param+`"`) {
+		if a.Status != 400 || !jsontest.Has(t, a.Body, `{"param":"`+param+`"}`) {
 			t.Errorf("%s: %d %s, want param %s", field, a.Status, a.Body, param)
 		}
 	}

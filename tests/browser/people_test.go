@@ -42,7 +42,7 @@ func TestALongNameFitsThePagesOfItsKey(t *testing.T) {
 	b.look(360, "light")
 	b.open("/console/keys?search=" + long[:64])
 	key := run(b, chromedp.AttributeValue(chromedp.CSS("tbody th a"), "href")).Value
-	for _, page := range []string{"", "/rotate", "/disable", "/delete"} {
+	for _, page := range []string{"", "/limits", "/rotate", "/disable", "/delete"} {
 		if status := b.open(key + page); status != 200 {
 			t.Errorf("%s: status %d", page, status)
 		}

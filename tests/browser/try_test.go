@@ -25,8 +25,16 @@ func TestAPersonTriesModels(t *testing.T) {
 		b.eventually("the code has the question", `document.getElementById("code-0").textContent.includes("it is <b>seven</b>")`, soon)
 		b.eventually("nothing can be stopped any more", `document.querySelector("[data-stop]").hidden`, soon)
 
-		fill("model", "test/slow")
 		fill("second", "")
+		fill("text", "and now?")
+		clickOn(b, "[name=go_on]")
+		clickOn(b, ask)
+		b.eventually("the second turn is answered below the first", `[...document.querySelectorAll("#answers .said")].at(-1)?.textContent === "You said: and now?" &&
+			document.querySelectorAll("#answers article").length === 3`, soon)
+		b.eventually("the code has both turns", `document.getElementById("code-0").textContent.includes("it is <b>seven</b>") &&
+			document.getElementById("code-0").textContent.includes("and now?")`, soon)
+
+		fill("model", "test/slow")
 		clickOn(b, ask)
 		const said = `document.querySelector("#answers h2")?.textContent === "test/slow" && document.querySelector("#answers .said").textContent`
 		b.eventually("the slow answer begins", said, soon)

@@ -2,6 +2,7 @@
 package described
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"mime"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/handlers/openapi"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/schematest"
 )
 
@@ -60,6 +62,21 @@ var readDescription = sync.OnceValues(func() (*description, error) {
 	})
 	return d, nil
 })
+
+// Strict reports what is wrong with a body of JSON: every parser must read it alike.
+func Strict(header http.Header, body []byte) error { return strict(header, "application/json", body) }
+
+// StrictEvent reports what is wrong with the data of an event, which is JSON or the end's mark.
+func StrictEvent(header http.Header, data []byte) error {
+	return strict(header, "text/event-stream", bytes.TrimSuffix(data, []byte("[DONE]")))
+}
+
+func strict(header http.Header, of string, text []byte) error {
+	if media, _, _ := mime.ParseMediaType(header.Get("Content-Type")); media != of || len(text) == 0 {
+		return nil
+	}
+	return jsontest.Strict(text)
+}
 
 // Check returns which operation of the description an answer is of, "" for none of the gateway's
 // own, and an error if the description has no such answer.

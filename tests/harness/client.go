@@ -115,22 +115,14 @@ func (c *Client) Send(r *http.Request) Answer {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
-	if err == nil && len(body) > 0 && strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
-		c.wantStrict(r, body)
+	if strict := described.Strict(resp.Header, body); err == nil && strict != nil {
+		c.t.Errorf("%s %s: %v: %.300s", r.Method, r.URL, strict, body)
 	}
 	a := Answer{resp.StatusCode, resp.Header, body, err}
 	if _, wrong := described.Check(c.t, r, a.Status, a.Header, body); err == nil && wrong != nil {
 		c.t.Errorf("%s %s: not as the API's description says: %v: %d %.1000s", r.Method, r.URL, wrong, a.Status, a.Body)
 	}
 	return a
-}
-
-// wantStrict wants what the gateway has sent to be JSON that every parser reads alike.
-func (c *Client) wantStrict(r *http.Request, text []byte) {
-	c.t.Helper()
-	if err := Strict(text); err != nil {
-		c.t.Errorf("%s %s: %v: %.300s", r.Method, r.URL, err, text)
-	}
 }
 
 // For is the HTTP client for a request.

@@ -5,9 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"testing"
 )
 
@@ -21,49 +18,6 @@ func Parse(t *testing.T, text []byte) any {
 		t.Fatalf("not JSON: %v: %.300s", err, text)
 	}
 	return v
-}
-
-// Strict reports what is wrong with a text that is not one JSON value, or that has a member of an object
-// twice.
-func Strict(text []byte) error {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	if err := strictValue(decoder); err != nil {
-		return err
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the JSON")
-	}
-	return nil
-}
-
-func strictValue(decoder *json.Decoder) error {
-	token, err := decoder.Token()
-	if err != nil {
-		return fmt.Errorf("not JSON: %w", err)
-	}
-	open, ok := token.(json.Delim)
-	if !ok {
-		return nil
-	}
-	for seen := map[string]bool{}; decoder.More(); {
-		if open == '{' {
-			key, err := decoder.Token()
-			if err != nil {
-				return fmt.Errorf("not JSON: %w", err)
-			}
-			name, _ := key.(string)
-			if seen[name] {
-				return fmt.Errorf("%q stands in an object twice", name)
-			}
-			seen[name] = true
-		}
-		if err := strictValue(decoder); err != nil {
-			return err
-		}
-	}
-	_, err = decoder.Token()
-	return err
 }
 
 // At follows keys and indices; it returns nil if there is nothing.

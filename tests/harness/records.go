@@ -110,7 +110,7 @@ func Balances(t *testing.T) []limits.Balance {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := running.Budgets().All(t.Context())
+	all, err := gateway.BudgetsOf(running).All(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/described"
 )
 
 // Event is one server-sent event; Comment is set for a block of comments.
@@ -47,7 +49,9 @@ func (s *Stream) Next() (Event, error) {
 		switch {
 		case line == "":
 			e.Data = strings.Join(data, "\n")
-			s.wantStrict(e.Data)
+			if err := described.StrictEvent(s.Response.Header, []byte(e.Data)); err != nil {
+				s.t.Errorf("%s: %v: %.300s", s.Response.Request.URL, err, e.Data)
+			}
 			return e, nil
 		case field == "":
 			e.Comment = value
@@ -56,17 +60,6 @@ func (s *Stream) Next() (Event, error) {
 		case field == "data":
 			data = append(data, value)
 		}
-	}
-}
-
-// wantStrict wants the data of an event to be JSON that every parser reads alike, or the mark of the end.
-func (s *Stream) wantStrict(data string) {
-	s.t.Helper()
-	if !strings.HasPrefix(s.Response.Header.Get("Content-Type"), "text/event-stream") || data == "" || data == "[DONE]" {
-		return
-	}
-	if err := Strict([]byte(data)); err != nil {
-		s.t.Errorf("%s: %v: %.300s", s.Response.Request.URL, err, data)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -100,7 +101,7 @@ func TestTheConsoleKeepsSecrets(t *testing.T) {
 	atConsole(h, http.MethodPost, "/console/sign-out", url.Values{}, "Cookie", cookie)
 	h.Stop()
 	log := harness.Log.Text()
-	if !strings.Contains(log, "console sign-in refused") || !strings.Contains(log, `"remote":"127.0.0.1"`) {
+	if !strings.Contains(log, "console sign-in refused") || !jsontest.Has(t, log, `{"remote":"127.0.0.1"}`) {
 		t.Error("the log does not say who was refused")
 	}
 	for where, text := range map[string]string{"a page": seen.String(), "the metrics": metrics, "the log": log, "the files": harness.DataFiles(h)} {

@@ -11,13 +11,14 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 func ready(h *harness.Gateway, want string) bool {
 	h.T.Helper()
 	a := h.Client.Get("/readyz", "")
-	return a.Status == 200 == (want == "ready") && strings.HasPrefix(string(a.Body), `{"status":"`+want+`"`)
+	return a.Status == 200 == (want == "ready") && jsontest.Has(h.T, a.Body, `{"status":"`+want+`"}`)
 }
 
 // Probes need no key even where the site demands one, leave no record and count nowhere.

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -112,7 +113,7 @@ func TestTwentyReloadsUnderFiftyOpenStreamsLoseNothing(t *testing.T) {
 		}
 	}
 	for _, line := range harness.Log.Lines(`"level":"error"`) {
-		if strings.Contains(line, `"logger":"gatehouse"`) {
+		if jsontest.Has(t, line, `{"logger":"gatehouse"}`) {
 			t.Errorf("in the log: %s", line)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -42,11 +43,11 @@ func TestAKeyInTheWrongSettingIsNotKept(t *testing.T) {
 		"the activity": string(h.Client.Get("/api/v1/activity?limit=1000", "activity").Body),
 		"the metrics":  string(h.Client.Get("/metrics", "").Body),
 	}
-	if !strings.Contains(seen["the activity"], `"model":"[redacted]"`) {
+	if !jsontest.Has(t, seen["the activity"], `{"model":"[redacted]"}`) {
 		t.Errorf("the activity has no redacted model: %.300s", seen["the activity"])
 	}
 	for _, up := range h.Provider.Fake.Requests() {
-		if strings.Contains(string(up.Body), `"model":"`+harness.Secret("hashed")) {
+		if strings.HasPrefix(jsontest.String(t, up.Body, "model"), harness.Secret("hashed")) {
 			t.Errorf("the provider was sent %s", up.Body)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/faults"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -109,7 +110,7 @@ func TestEveryCallLeavesOneLogLine(t *testing.T) {
 			id := a.Header.Get("X-Request-Id")
 			var ours []string
 			for _, line := range harness.Log.Lines(id) {
-				if strings.Contains(line, `"msg":"call"`) {
+				if jsontest.Has(t, line, `{"msg":"call"}`) {
 					ours = append(ours, line)
 				}
 			}

@@ -10,8 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/manual"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
@@ -46,12 +47,12 @@ func TestAnOperatorSeesTheClusterAndCannotReloadIt(t *testing.T) {
 		t.Errorf("%s: %v %s", documented, err, rows)
 	}
 	asJSON, failure, _ := c.Operate("cluster", "--json", "--address", admin)
-	var status gateway.ClusterStatus
+	var status report.ClusterStatus
 	if err := json.Unmarshal([]byte(asJSON), &status); err != nil || status.Name != "prod" || len(status.Nodes) != 1 {
 		t.Errorf("%v %s %s", err, asJSON, failure)
 	}
 	health := h.Client.Get("/readyz", "")
-	if health.Status != 200 || !strings.Contains(string(health.Body), `"cluster":"ok","database":"ok","engine":"ok"`) {
+	if health.Status != 200 || !jsontest.Has(t, health.Body, `{"cluster":"ok","database":"ok","engine":"ok"}`) {
 		t.Errorf("%d %s", health.Status, health.Body)
 	}
 	report, failure, err := c.Operate("check", "--dial", "--config", file)
@@ -91,7 +92,7 @@ func TestAnOperatorSeesTheClusterAndCannotReloadIt(t *testing.T) {
 	}
 
 	engine.Kill()
-	if !harness.Eventually(func() bool { return strings.Contains(string(h.Client.Get("/readyz", "").Body), `"engine":"degraded"`) }) {
+	if !harness.Eventually(func() bool { return jsontest.Has(t, h.Client.Get("/readyz", "").Body, `{"engine":"degraded"}`) }) {
 		t.Error("the probe says that the engine answers")
 	}
 	gone, failure, err := c.Operate("check", "--dial", "--config", file)

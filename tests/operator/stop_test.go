@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -17,7 +18,7 @@ func talkative(t *testing.T) (h *harness.Gateway, left chan struct{}) {
 	left = make(chan struct{}, 9)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if !strings.Contains(string(body), `"stream":true`) {
+		if !jsontest.Has(t, body, `{"stream":true}`) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"id":"resp_1","object":"response","created_at":1,"status":"completed","model":"m","output":[{"type":"message","id":"msg_1","role":"assistant",`+
 				`"status":"completed","content":[{"type":"output_text","text":"one STOP two","annotations":[]}]}],"usage":{"input_tokens":3,"output_tokens":7,"total_tokens":10}}`)
@@ -71,7 +72,7 @@ func TestAnAnswerOfTheResponsesAPIEndsBeforeAStopSequence(t *testing.T) {
 		row := h.Records.Row(streamed.Header.Get("X-Request-Id"))
 		used := fmt.Sprint(harness.At(row, "completion_tokens"))
 		if harness.At(row, "usage_source") != "estimated" || used == "0" || harness.At(row, "status") != harness.Number("200") ||
-			!strings.Contains(said, `"completion_tokens":`+used+`,`) && !strings.Contains(said, `"output_tokens":`+used+`}`) {
+			!jsontest.Has(t, said, `{"completion_tokens":`+used+`}`) && !jsontest.Has(t, said, `{"output_tokens":`+used+`}`) {
 			t.Errorf("%s: row %v of %s", path, row, said)
 		}
 	}

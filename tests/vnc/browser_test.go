@@ -50,7 +50,7 @@ func (s *browserSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, _ cadd
 		return caddyhttp.Error(http.StatusUnauthorized, err)
 	}
 	vncsocket.Serve(w, r, vncsocket.Options{
-		Gateway: current.VNC(), SignedIn: vncsocket.Key{Tenant: caller.Tenant, Hash: caller.Hash},
+		Gateway: gateway.VNCOf(current), SignedIn: vncsocket.Key{Tenant: caller.Tenant, Hash: caller.Hash},
 	})
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/caddyserver/certmagic"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -156,7 +157,7 @@ func TestVNCOwnFilesAreUsed(t *testing.T) {
 func TestVNCADomainWithAHyphenIsWarnedAbout(t *testing.T) {
 	h := harness.Start(t, harness.Setup{VNC: "domain vnc-desks.localhost\nworkstation demo {\ntest_card\n}"})
 	lines := harness.Log.Lines("has a hyphen")
-	if len(lines) != 1 || !strings.Contains(lines[0], `"level":"warn"`) || !strings.Contains(lines[0], "TigerVNC") {
+	if len(lines) != 1 || !jsontest.Has(t, lines[0], `{"level":"warn"}`) || !strings.Contains(lines[0], "TigerVNC") {
 		t.Errorf("lines %q", lines)
 	}
 	wantCertificate(h, "vnc-desks.localhost", h.VNC.Roots)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -68,7 +69,7 @@ func TestVNCPodsAreRegisteredByTheScript(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	if got := runs(t, `{"items":[]}`, dir, env, "sh", script); !strings.Contains(got, `"released":2`) {
+	if got := runs(t, `{"items":[]}`, dir, env, "sh", script); !jsontest.Has(t, got, `{"released":2}`) {
 		t.Errorf("without pods: %s", got)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "tmp*")); len(left) > 0 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -74,7 +75,7 @@ func (d *draining) over(within time.Duration, ended string) {
 	if took := time.Since(begun); took > within {
 		d.h.T.Errorf("the process ended after %v", took)
 	}
-	if text, err := os.ReadFile(d.h.Dir + "/gatehouse.log"); err != nil || !strings.Contains(string(text), `"ended":"`+ended+`"`) {
+	if text, err := os.ReadFile(d.h.Dir + "/gatehouse.log"); err != nil || !jsontest.Has(d.h.T, text, `{"ended":"`+ended+`"}`) {
 		d.h.T.Errorf("the log of the session: %s %v", text, err)
 	}
 	d.h.Run(d.setup)

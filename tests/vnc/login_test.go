@@ -1,18 +1,18 @@
 package vnc
 
 import (
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // vncLogLines are the log lines of the connections to a workstation.
 func vncLogLines(h *harness.Gateway, workstation string) (found []string) {
 	for _, line := range harness.Log.Lines(`"msg":"vnc `) {
-		if strings.Contains(line, `"workstation":"`+workstation+`"`) {
+		if jsontest.Has(h.T, line, `{"workstation":"`+workstation+`"}`) {
 			found = append(found, line)
 		}
 	}

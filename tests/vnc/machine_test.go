@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -68,7 +69,7 @@ func TestVNCAnotherMachineAtTheAddressIsNotShown(t *testing.T) {
 			t.Errorf("%s has the root", where)
 		}
 	}
-	if !strings.Contains(stored(h), `"generation":"vm-2"`) {
+	if !jsontest.Has(t, stored(h), `{"generation":"vm-2"}`) {
 		t.Error("nothing to look at")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -105,7 +106,7 @@ func TestVNCCredentialsAndTokensStayWhereTheyAre(t *testing.T) {
 	keep(h.Client.Do("DELETE", workstations+"/two", "manage", ""))
 	h.Stop()
 	seen := map[string]string{"an answer": answers.String(), "the log": harness.Log.Text(), "the data": harness.DataFiles(h), "the storage": stored(h)}
-	if !strings.Contains(seen["an answer"], "gatehouse_vnc_sessions_total") || !strings.Contains(seen["the storage"], `"name":"three"`) {
+	if !strings.Contains(seen["an answer"], "gatehouse_vnc_sessions_total") || !jsontest.Has(t, seen["the storage"], `{"name":"three"}`) {
 		t.Error("nothing to look at")
 	}
 	for where, text := range seen {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp/builtin"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 var eras = map[string]string{
@@ -55,11 +56,11 @@ func TestTools(t *testing.T) {
 		for version := range eras {
 			resp := ask(t, version, "tools/call", test.tool, `"name":"`+test.tool+`","arguments":`+test.arguments+`,`)
 			body, _ := io.ReadAll(resp.Body)
-			if resp.Header.Get("Content-Type") != "application/json" || !strings.Contains(string(body), test.want) || !strings.Contains(string(body), `"id":1`) {
+			if resp.Header.Get("Content-Type") != "application/json" || !strings.Contains(string(body), test.want) || !jsontest.Has(t, body, `{"id":1}`) {
 				t.Errorf("%s %s of %s: %d %s", test.tool, test.arguments, version, resp.StatusCode, body)
 			}
-			result := strings.Contains(string(body), `"result":`)
-			if has := strings.Contains(string(body), `"resultType":"complete"`); has != (result && version == mcp.Latest) {
+			result := len(jsontest.Values(t, body, "result")) > 0
+			if has := jsontest.Has(t, body, `{"resultType":"complete"}`); has != (result && version == mcp.Latest) {
 				t.Errorf("%s of %s: %s", test.tool, version, body)
 			}
 		}
@@ -107,7 +108,7 @@ func TestWhatAClientAsksFirst(t *testing.T) {
 func TestTheStatelessEraWantsCapabilities(t *testing.T) {
 	resp := send(t.Context(), t, mcp.Latest, "tools/list", "", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`)
 	body, _ := io.ReadAll(resp.Body)
-	if resp.StatusCode != 400 || !strings.Contains(string(body), `"code":-32602`) {
+	if resp.StatusCode != 400 || !jsontest.Has(t, body, `{"code":-32602}`) {
 		t.Errorf("%d %s", resp.StatusCode, body)
 	}
 }
@@ -119,7 +120,7 @@ func TestSlowSaysHowFarItIs(t *testing.T) {
 			resp := ask(t, version, "tools/call", "slow", `"name":"slow","arguments":{"seconds":2},`)
 			body, err := io.ReadAll(resp.Body)
 			progress := `data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1,"total":2}}` + "\n\n"
-			if err != nil || !strings.HasPrefix(string(body), progress+`data: {"id":1,`) || !strings.Contains(string(body), "That took 2 s.") {
+			if err != nil || !strings.HasPrefix(string(body), progress+"data: ") || !jsontest.Has(t, jsontest.Events(t, body)[1], `{"id":1}`) || !strings.Contains(string(body), "That took 2 s.") {
 				t.Errorf("%v, %s", err, body)
 			}
 			if took := time.Since(began); took != 2*time.Second {
@@ -135,7 +136,7 @@ func TestSlowTakesAsLongAsItIsAsked(t *testing.T) {
 			began := time.Now()
 			resp := ask(t, mcp.LatestSessions, "tools/call", "slow", `"name":"slow","arguments":`+arguments+`,`)
 			body, err := io.ReadAll(resp.Body)
-			if took := time.Since(began); err != nil || took != want || resp.ContentLength != -1 || !strings.Contains(string(body), `"isError":false`) {
+			if took := time.Since(began); err != nil || took != want || resp.ContentLength != -1 || !jsontest.Has(t, body, `{"isError":false}`) {
 				t.Errorf("%s took %v, %v: %s", arguments, took, err, body)
 			}
 		})

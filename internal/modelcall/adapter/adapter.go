@@ -34,25 +34,27 @@ type Request struct {
 // the API.
 type Adapter func(r *Request) (*Adapted, error)
 
-// adapters are those of each dialect, by the API that its providers look like.
-var adapters = map[string]map[provider.Operation]Adapter{
-	provider.Gemini: {
+// adapters are those of each protocol, by the API that its providers look like.
+var adapters = map[provider.Protocol]map[provider.Operation]Adapter{
+	provider.GenerateContentAPI: {
 		provider.Chat: geminiChat, provider.CountTokens: geminiCount, provider.Embeddings: geminiEmbeddings,
 		provider.GenerateContent: geminiNative, provider.CountContent: geminiNative,
 		provider.EmbedContent: geminiNative, provider.BatchEmbedContents: geminiNative,
 	},
-	provider.VertexAnthropic: {
+	provider.RawPredict: {
 		provider.Messages:    claude(messagesoncloud.Vertex, chatongemini.Refusal),
 		provider.CountTokens: claude(messagesoncloud.VertexCount, chatongemini.Refusal),
 	},
-	provider.Bedrock: {provider.Chat: converse, provider.CountTokens: converseCount, provider.Embeddings: bedrockEmbeddings},
-	provider.BedrockAnthropic: {
+	provider.Converse: {provider.Chat: converse, provider.CountTokens: converseCount, provider.Embeddings: bedrockEmbeddings},
+	provider.InvokeModel: {
 		provider.Messages: claude(messagesoncloud.Bedrock, nil), provider.CountTokens: claudeCount,
 	},
 }
 
 // Of returns the adapter of a provider for an API, nil if it has the API itself.
-func Of(p *provider.Provider, api provider.Operation) Adapter { return adapters[p.Dialect.Name()][api] }
+func Of(p *provider.Provider, api provider.Operation) Adapter {
+	return adapters[p.Dialect.Protocol()][api]
+}
 
 // Adapted is a request in the protocol of its provider.
 type Adapted struct {

@@ -22,7 +22,7 @@ func geminiChat(r *Request) (*Adapted, error) {
 // Requests returns how many requests an answer of so many tokens may take at a provider, for an API that it
 // is made to look like. Each of them is billed for the prompt.
 func Requests(p *provider.Provider, api provider.Operation, output int64) int64 {
-	if p.Dialect.Name() == provider.Gemini && api == provider.Chat {
+	if p.Dialect.Protocol() == provider.GenerateContentAPI && api == provider.Chat {
 		return chatongemini.Requests(output)
 	}
 	return 1

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/faults"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 // kinds returns the types of a Responses stream and checks what holds for each
@@ -146,7 +147,7 @@ func TestPreviousResponseIsKnownOnlyIfItWasStored(t *testing.T) {
 	if r := follow(respRouter, id("")); r.status != 400 {
 		t.Errorf("OpenRouter keeps responses: %d", r.status)
 	}
-	if r := post(t, addr, respRouter, responsesBody("echo", "")); r.status != 200 || !strings.Contains(string(r.body), `"cost":`) {
+	if r := post(t, addr, respRouter, responsesBody("echo", "")); r.status != 200 || len(jsontest.Values(t, r.body, "cost")) == 0 {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 }

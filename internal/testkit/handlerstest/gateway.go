@@ -25,7 +25,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
-	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
@@ -91,7 +90,7 @@ type Setup struct {
 	Logger       *zap.Logger        // nil: none
 	State        *gateway.State     // nil: a new one
 	Made         *runtimekeys.Block // nil: no keys are made at run time
-	Recordings   *recording.Settings
+	Features     func(gateway.Core) []gateway.Feature
 	Write        time.Duration // how long a client may take nothing of its answer; 0: as by default
 }
 
@@ -110,7 +109,8 @@ func New(t testing.TB, s Setup) *gateway.Gateway {
 	}
 	t.Cleanup(func() { Must(t, s.State.Close()) })
 	c := gateway.Config{
-		RuntimeKeys: s.Made, Recordings: s.Recordings, State: s.State, Limits: &policy.Limits{Keys: s.Limits}, Guardrails: new(policy.Guardrails),
+		RuntimeKeys: s.Made, Features: s.Features,
+		State: s.State, Limits: &policy.Limits{Keys: s.Limits}, Guardrails: new(policy.Guardrails),
 		BodyMemory: 1 << 30, AnswerMemory: 1 << 30, Timeouts: modelcall.DefaultTimeouts, Logger: s.Logger, Now: now,
 		Release: func() {}, Reacquire: func() bool { return false },
 	}
@@ -194,7 +194,7 @@ func Open(t testing.TB, g *gateway.Gateway, issued *Answer) string {
 	viewer := netip.MustParseAddrPort("192.0.2.1:40000")
 	url, _ := issued.At(t, "vnc_url").(string)
 	token, _, _ := strings.Cut(url, ".")
-	pass, err := g.VNC().Workstations().Find(token, viewer.Addr())
+	pass, err := gateway.VNCOf(g).Workstations().Find(token, viewer.Addr())
 	Must(t, err)
 	session, err := pass.Join(viewer, "x509none")
 	Must(t, err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatongemini"
 )
@@ -38,7 +39,7 @@ func checkStream(t *testing.T, wire string, sizes []byte, searches bool) {
 		t.Fatalf("in one piece %s\nin many      %s", one, many)
 	}
 	whole, wholeErr := original.Whole(strings.NewReader(wire), translatetest.NewCall(), nil)
-	if failed := wholeErr != nil || strings.HasPrefix(string(whole), `{"error"`); failed != (err != nil) {
+	if failed := wholeErr != nil || wholeErr == nil && len(jsontest.Values(t, whole, "error")) > 0; failed != (err != nil) {
 		t.Fatalf("streamed %v, whole %v in %s", err, wholeErr, whole)
 	} else if failed {
 		return

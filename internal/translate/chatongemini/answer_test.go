@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatongemini"
@@ -121,7 +122,7 @@ func TestEventsThatCameTogetherAreReadTogether(t *testing.T) {
 	wire := strings.Repeat(said("one", "", `{"promptTokenCount":1}`), 64) + said("last", stops, `{"promptTokenCount":1}`)
 	out := make([]byte, 64<<10)
 	n, err := chatongemini.Asked{}.Original().Stream(strings.NewReader(wire), translatetest.NewCall(), nil).Read(out)
-	if got := string(out[:n]); err != nil || strings.Count(got, `"content":"one"`) != 64 || !strings.HasSuffix(got, "data: [DONE]\n\n") {
+	if got := string(out[:n]); err != nil || jsontest.Count(t, got, `{"content":"one"}`) != 64 || !strings.HasSuffix(got, "data: [DONE]\n\n") {
 		t.Errorf("%v: %s", err, got)
 	}
 }

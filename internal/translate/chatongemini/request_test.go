@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/geminirules"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatongemini"
 )
@@ -154,7 +155,7 @@ func TestTheThoughtsThatAreAskedForFitTheModel(t *testing.T) {
 func TestTheOperatorSetsTheLimitAndTheSafety(t *testing.T) {
 	body, _, err := request(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}`,
 		chatongemini.Options{MaxOutput: 7, Safety: []byte(`[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"OFF"}]`)})
-	if err != nil || !strings.Contains(string(body), `"maxOutputTokens":7`) || !strings.Contains(string(body), `"safetySettings":[{"category"`) {
+	if err != nil || !jsontest.Has(t, body, `{"maxOutputTokens":7}`) || !jsontest.Has(t, body, `{"safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"OFF"}]}`) {
 		t.Errorf("%s %v", body, err)
 	}
 }

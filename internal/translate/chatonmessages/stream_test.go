@@ -9,6 +9,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages"
@@ -38,7 +39,7 @@ func TestNothingIsSentBeforeTheFirstContent(t *testing.T) {
 	if out := feedEvents(s, begins...); out != "" {
 		t.Errorf("a message that may still fail gave %s", out)
 	}
-	if out := feedEvents(s, textDelta("hello")); strings.Count(out, "data: ") != 2 || !strings.Contains(out, `"role":"assistant"`) || !strings.Contains(out, `"content":"hello"`) {
+	if out := feedEvents(s, textDelta("hello")); strings.Count(out, "data: ") != 2 || !jsontest.Has(t, out, `{"role":"assistant"}`) || !jsontest.Has(t, out, `{"content":"hello"}`) {
 		t.Errorf("text gave %s", out)
 	}
 	if out := feedEvents(s, ended); strings.Count(out, "data: ") != 1 || strings.Contains(out, "[DONE]") || !s.Done() {
@@ -237,7 +238,7 @@ func TestAReplacedTextIsTheOneThatIsSent(t *testing.T) {
 		e.Set(openai.VarText, openai.Variable{Start: start, End: start + len(piece) + 2, New: []byte(`"***"`)})
 		out = s.Data(out, e)
 	}
-	if strings.Contains(string(out), "secret") || strings.Count(string(out), `"content":"***"`) != 3 {
+	if strings.Contains(string(out), "secret") || jsontest.Count(t, out, `{"content":"***"}`) != 3 {
 		t.Errorf("got %s", out)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chunks"
@@ -34,7 +35,7 @@ func TestAnEventIsSentAsSoonAsItsChunkComes(t *testing.T) {
 	if out := feed(s, translatetest.Chunk(`{"role":"assistant","content":""}`, translatetest.Null)); out != "" {
 		t.Errorf("without content the client got %s, so no other provider can answer", out)
 	}
-	if out := feed(s, translatetest.Chunk(`{"content":"hello"}`, translatetest.Null)); strings.Count(out, "event: ") != 3 || !strings.Contains(out, `"text":"hello"`) {
+	if out := feed(s, translatetest.Chunk(`{"content":"hello"}`, translatetest.Null)); strings.Count(out, "event: ") != 3 || !jsontest.Has(t, out, `{"text":"hello"}`) {
 		t.Errorf("text gave %s", out)
 	}
 	if out := feed(s, translatetest.Chunk(`{"content":" you"}`, translatetest.Null)); strings.Count(out, "event: ") != 1 {
@@ -47,7 +48,7 @@ func TestAnEventIsSentAsSoonAsItsChunkComes(t *testing.T) {
 	// Providers send calls one after the other, and the second must not wait for the end.
 	feed(s, translatetest.Chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"}"}}]}`, translatetest.Null))
 	begin = strings.NewReplacer(`"index":0`, `"index":1`, `"a"`, `"b"`).Replace(begin)
-	if out := feed(s, translatetest.Chunk(begin, translatetest.Null)); strings.Count(out, "event: ") != 3 || !strings.Contains(out, `"id":"b"`) {
+	if out := feed(s, translatetest.Chunk(begin, translatetest.Null)); strings.Count(out, "event: ") != 3 || !jsontest.Has(t, out, `{"id":"b"}`) {
 		t.Errorf("a second call gave %s", out)
 	}
 	feed(s, translatetest.Chunk(`{"tool_calls":[{"index":1,"function":{"arguments":"}"}}]}`, translatetest.Null))

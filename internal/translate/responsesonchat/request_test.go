@@ -1,10 +1,10 @@
 package responsesonchat_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
 )
@@ -28,7 +28,7 @@ func TestALimitOfTheGatewayReplacesTheRequests(t *testing.T) {
 			t.Errorf("%s: got %s", body, chat)
 		}
 		out, _, err := responsesonchat.Result(nil, []byte(`{"choices":[{"message":{"content":"a"}}]}`), original, translatetest.NewCall(), counter{})
-		if err != nil || strings.Count(string(out), `"max_output_tokens":5,`) != 1 {
+		if err != nil || jsontest.Count(t, out, `{"max_output_tokens":5}`) != 1 {
 			t.Errorf("%s: the response %s does not repeat the limit, %v", body, out, err)
 		}
 	}

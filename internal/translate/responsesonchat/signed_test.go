@@ -9,6 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chat"
@@ -125,7 +126,7 @@ func TestSignedReasoningReturnsToItsModel(t *testing.T) {
 
 func TestAFileByItsURLNeedsAProviderThatTakesIt(t *testing.T) {
 	const file = `{"model":"m","input":[{"role":"user","content":[{"type":"input_file","file_url":"https://e.org/a.pdf","filename":"a.pdf"}]}]}`
-	if chat, _ := signedRequest(t, file); !strings.Contains(chat, `{"type":"file","file":{"file_url":"https://e.org/a.pdf","filename":"a.pdf"}}`) {
+	if chat, _ := signedRequest(t, file); !jsontest.Has(t, chat, `{"type":"file","file":{"file_url":"https://e.org/a.pdf","filename":"a.pdf"}}`) {
 		t.Errorf("got %s", chat)
 	}
 	var b jsonscan.Body

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chunks"
@@ -34,7 +35,7 @@ func TestAnEventIsToldAsSoonAsItsChunkComes(t *testing.T) {
 	if strings.Count(first, "event: ") != 2 || !strings.Contains(first, "event: response.in_progress\n") {
 		t.Errorf("the first chunk gave %s", first)
 	}
-	if out := feed(s, translatetest.Chunk(`{"content":"hello"}`, translatetest.Null)); strings.Count(out, "event: ") != 3 || !strings.Contains(out, `"delta":"hello"`) {
+	if out := feed(s, translatetest.Chunk(`{"content":"hello"}`, translatetest.Null)); strings.Count(out, "event: ") != 3 || !jsontest.Has(t, out, `{"delta":"hello"}`) {
 		t.Errorf("text gave %s", out)
 	}
 	if out := feed(s, translatetest.Chunk(`{"content":" you"}`, translatetest.Null)); strings.Count(out, "event: ") != 1 {
@@ -131,7 +132,7 @@ func TestTheServiceTierIsTheLastThatTheProviderNamed(t *testing.T) {
 	wire := strings.Repeat(tier("a", `{"content":"x"}`), 2) + tier("b", `{}`) + tier("a", `{"content":"x"}`) + translatetest.Ended
 	out, err := stream(originalOf(t, plainRequest), wire)
 	_, last, _ := strings.Cut(out, "event: response.completed\n")
-	if err != nil || !strings.Contains(last, `"service_tier":"a"`) || !strings.Contains(last, `"text":"xxx"`) {
+	if err != nil || !jsontest.Has(t, last, `{"service_tier":"a"}`) || !jsontest.Has(t, last, `{"text":"xxx"}`) {
 		t.Errorf("%v, %s", err, last)
 	}
 }

@@ -2,6 +2,7 @@
 const form = document.querySelector("form[data-try]");
 const stop = form.querySelector("[data-stop]");
 const answers = document.getElementById("answers");
+const goOn = form.querySelector("[data-go-on]");
 
 form.addEventListener("submit", (event) => {
 	event.preventDefault();
@@ -11,9 +12,28 @@ form.addEventListener("submit", (event) => {
 	stop.hidden = false;
 	stop.onclick = () => ending.abort();
 	const boxes = models.map((name) => newBox(name));
-	answers.replaceChildren(...boxes);
-	Promise.all(models.map((name, i) => ask(name, data, boxes[i], ending.signal))).finally(() => { stop.hidden = true; });
+	boxes[0].dataset.first = "";
+	if (!data.has("go_on")) {
+		answers.replaceChildren();
+	}
+	answers.append(...boxes);
+	Promise.all(models.map((name, i) => ask(name, data, boxes[i], ending.signal))).finally(() => {
+		stop.hidden = true;
+		goOnFrom(data, boxes[0]);
+	});
 });
+
+// goOnFrom makes an answer the end of the conversation until now, as the form carries it.
+function goOnFrom(data, box) {
+	if (!box.querySelector(".error").hidden) {
+		return;
+	}
+	const earlier = data.has("go_on") && data.get("earlier") !== "" ? JSON.parse(data.get("earlier")) : [];
+	earlier.push({ role: "user", content: data.get("text") }, { role: "assistant", content: box.querySelector(".said").textContent });
+	form.elements.earlier.value = JSON.stringify(earlier);
+	form.elements.go_on.checked = false;
+	goOn.hidden = false;
+}
 
 // newBox is the place of an answer.
 function newBox(name) {
@@ -72,7 +92,7 @@ function show(box, event, value) {
 		failure.hidden = false;
 		break;
 	case "code": // of the first model
-		if (box !== answers.firstElementChild) {
+		if (!("first" in box.dataset)) {
 			break;
 		}
 		value.forEach((text, i) => { document.getElementById(`code-${i}`).textContent = text; });

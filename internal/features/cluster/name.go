@@ -1,4 +1,4 @@
-package gateway
+package cluster
 
 import (
 	"crypto/rand"
@@ -18,8 +18,8 @@ const nodeFile = "node"
 
 var nodeNames = regexp.MustCompile(`^gw-[0-9a-f]{8}$`)
 
-// nodeName returns the name that is kept in a data directory, and makes it first. Two gateways must not
-// have the same: a data directory that is copied to another machine needs one of its own.
+// nodeName returns the name that is kept in a data directory, and makes it first. Two gateways must
+// not have the same: a data directory that is copied to another machine needs one of its own.
 func nodeName(dir string) (string, error) {
 	path := filepath.Join(dir, nodeFile)
 	text, err := os.ReadFile(path)
@@ -37,25 +37,4 @@ func nodeName(dir string) (string, error) {
 	_, _ = rand.Read(random) // never fails
 	name := "gw-" + hex.EncodeToString(random)
 	return name, os.WriteFile(path, []byte(name+"\n"), 0o600)
-}
-
-// errOtherCluster refuses a reload: what a cluster shares is opened once a process.
-var errOtherCluster = errors.New("the cluster block has changed, which a reload cannot do: restart the gateway")
-
-// sameCluster reports whether two configurations share the same.
-func sameCluster(a, b *Cluster) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Configured == b.Configured
-}
-
-// checkCluster returns an error if the database was opened for another cluster, or for none.
-func (s *stores) checkCluster(c *Cluster) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.store != nil && !sameCluster(s.cluster, c) {
-		return errOtherCluster
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package gateway
+package cluster
 
 import (
 	"errors"
@@ -10,8 +10,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
 
-// engineJudge looks at each engine that a node gets: also one that has taken over, or was away at the
-// start.
+// engineJudge looks at each engine that a node gets: also one that has taken over, or was away at
+// the start.
 type engineJudge struct {
 	hard     bool // a budget must not be exceeded
 	distrust func(error)
@@ -19,8 +19,8 @@ type engineJudge struct {
 	last     string // what was found
 }
 
-// judge returns an error if the engine would lose what was spent. Then nothing is spent under a hard
-// budget until its settings are changed.
+// judge returns an error if the engine would lose what was spent. Then nothing is spent under a
+// hard budget until its settings are changed.
 func (j *engineJudge) judge(server valkey.Server) error {
 	found := server.Check(j.hard)
 	err := refused(found)

@@ -1,4 +1,4 @@
-package gateway
+package cluster
 
 import (
 	"context"
@@ -16,8 +16,8 @@ type flushes struct{ node *cluster.Node }
 const (
 	// flushEvent is the kind of the event.
 	flushEvent = "flush"
-	// firstNumber is less than the microseconds since 1970. Numbers of an engine that has lost its keys
-	// go on from there, so that they are higher than those before.
+	// firstNumber is less than the microseconds since 1970. Numbers of an engine that has lost its
+	// keys go on from there, so that they are higher than those before.
 	firstNumber = 1 << 40
 )
 

@@ -1,4 +1,4 @@
-package gateway
+package cluster
 
 import (
 	"cmp"
@@ -22,18 +22,18 @@ const (
 	presenceInterval = 10 * time.Second
 	// presenceTimeout bounds such a question.
 	presenceTimeout = 2 * time.Second
-	// presenceSettles is how long the number of the last run counts too: after a start of all gateways
-	// the database does not know each of them yet.
+	// presenceSettles is how long the number of the last run counts too: after a start of all
+	// gateways the database does not know each of them yet.
 	presenceSettles = time.Minute
-	// unknownGateways is how many there are supposed to be if nobody can be asked: a cluster has two
-	// or more.
+	// unknownGateways is how many there are supposed to be if nobody can be asked: a cluster has
+	// two or more.
 	unknownGateways = 2
 	// mostGateways bounds what is believed of the file.
 	mostGateways = 10_000
 )
 
-// presence knows how many gateways there are when the engine cannot be asked, so that each takes its
-// part of the limits: the database says it, or the last run of this gateway has known it.
+// presence knows how many gateways there are when the engine cannot be asked, so that each takes
+// its part of the limits: the database says it, or the last run of this gateway has known it.
 type presence struct {
 	nodes  nodes
 	file   string

@@ -1,6 +1,7 @@
-package gateway
+package screencall
 
 import (
+	"context"
 	"net/netip"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -11,11 +12,16 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/screen"
 )
 
+// With returns the context of a request of a client to the built-in server of desktops.
+func (s *Screens) With(ctx context.Context, q *request.Request, client netip.AddrPort) context.Context {
+	return desktops.With(ctx, ownDesktops{s, q, client})
+}
+
 // ownDesktops are the workstations of a caller, as the built-in MCP server has them.
 type ownDesktops struct {
-	vnc    VNC
-	req    *request.Request
-	client netip.AddrPort
+	screens *Screens
+	req     *request.Request
+	client  netip.AddrPort
 }
 
 // service returns the service of the workstations for a key that may automate them.
@@ -23,7 +29,7 @@ func (o ownDesktops) service() (*desktop.Service, error) {
 	if err := o.req.Require(keys.WorkstationsAutomate); err != nil {
 		return nil, err
 	}
-	service := o.vnc.Workstations()
+	service := o.screens.Workstations()
 	if service == nil {
 		return nil, apierror.New(apierror.NotFound, "this gateway has no workstations")
 	}
@@ -39,7 +45,7 @@ func (o ownDesktops) List() (all []desktops.Desktop, err error) {
 	if err != nil {
 		return nil, err
 	}
-	by := IssuerOf(o.req)
+	by := o.screens.Issuer(o.req)
 	asked := desktop.Query{Sees: func(tenant string) bool { return tenant == by.Tenant }, Limit: maxDesktops}
 	views, _ := asked.Page(service.Inventory)
 	for _, view := range views {
@@ -66,7 +72,7 @@ func (o ownDesktops) Open(workstation string, control bool) (desktops.Screen, fu
 		return nil, nil, err
 	}
 	o.req.SetWorkstation(workstation)
-	x, err := o.vnc.Screen(o.req, screen.Who{Workstation: workstation, Client: o.client, Control: control})
+	x, err := o.screens.Open(o.req, screen.Who{Workstation: workstation, Client: o.client, Control: control})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -80,6 +86,6 @@ func (o ownDesktops) RequestHelp(workstation, note string) error {
 		return err
 	}
 	o.req.SetWorkstation(workstation)
-	_, err = service.Input.RequestHelp(IssuerOf(o.req), workstation, note)
+	_, err = service.Input.RequestHelp(o.screens.Issuer(o.req), workstation, note)
 	return err
 }

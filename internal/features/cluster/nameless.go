@@ -1,4 +1,4 @@
-package gateway
+package cluster
 
 import (
 	"context"
@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// eventNameless says that a viewer sent no host name, or was asked for a password since: the node,
-	// "add" or "take", the address.
+	// eventNameless says that a viewer sent no host name, or was asked for a password since: the
+	// node, "add" or "take", the address.
 	eventNameless = "nameless"
-	// namelessTimeout bounds how long a viewer waits until the others are told. One that they do not
-	// know has to connect twice more.
+	// namelessTimeout bounds how long a viewer waits until the others are told. One that they do
+	// not know has to connect twice more.
 	namelessTimeout = 100 * time.Millisecond
 )
 

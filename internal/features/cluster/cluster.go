@@ -1,8 +1,11 @@
-package gateway
+// Package cluster is the feature by which several gateways serve as one: it puts together what they
+// share in Valkey and PostgreSQL.
+package cluster
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -10,30 +13,28 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
-	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
-	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	workstationrecords "github.com/gatehouse-proxy/gatehouse/internal/desktop/postgres"
 	desktops "github.com/gatehouse-proxy/gatehouse/internal/desktop/valkey"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/console"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	valkeylimits "github.com/gatehouse-proxy/gatehouse/internal/limits/valkey"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	postgresowners "github.com/gatehouse-proxy/gatehouse/internal/owners/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
-	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 )
 
-// Cluster is what this gateway shares with others. It is read when the first configuration of a
-// process opens the stores.
-type Cluster struct {
+// Config is what this gateway shares with others. It implements [gateway.Cluster].
+type Config struct {
 	Name     string
 	Node     string // of this gateway; "": a random name, which is kept in the data directory
 	Engine   valkey.Config
 	Database string // the address of PostgreSQL
-	// DatabasePassword is asked at each connection, instead of that of the address: a secret file may
-	// change. It may be nil.
+	// DatabasePassword is asked at each connection, instead of that of the address: a secret file
+	// may change. It may be nil.
 	DatabasePassword func() (string, error)
 	// Configured is the block as it is written. Configurations of one process must have the same.
 	Configured string
@@ -50,34 +51,13 @@ type shared struct {
 	desktops *desktops.Desktops
 	ledger   *valkeylimits.Ledger
 	rates    *valkeylimits.Rates
-	log      clusterLog
+	log      sharedLog
+	signedIn *websession.Shared
 	others   *presence
 
 	logger *zap.Logger
 	cancel context.CancelFunc // of migrate
 	done   sync.WaitGroup
-}
-
-// sharing is what a gateway shares, or keeps to itself without a cluster.
-type sharing struct {
-	signedIn     *websession.Memory // to the console
-	workstations *desktop.State
-	limiter      *limits.ConcurrencyLimiter
-	viewers      *connlimit.Limiter
-	keys         *runtimekeys.Keys
-	keyChanged   func(before, after *runtimekeys.Key) // on any gateway
-	limitsHash   func() string                        // of the current configuration
-
-	// Set when the stores are opened.
-	cluster    *Cluster
-	dir        string       // of the data
-	store      *store.Store // rows wait in it while PostgreSQL is away
-	keep       activity.Retention
-	hard       bool // a budget must not be exceeded
-	localRates limits.Rates
-	local      tables
-	logger     *zap.Logger
-	now        func() time.Time
 }
 
 const (
@@ -87,46 +67,72 @@ const (
 	leaveTimeout = 5 * time.Second
 )
 
-// ClusterSchemas are the tables in PostgreSQL.
-var ClusterSchemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchema, activity.PostgresSchema, postgresowners.Schema, valkeylimits.PostgresSchema, runtimekeys.PostgresSchema, workstationrecords.Schema}
+// Schemas are the tables in PostgreSQL.
+var Schemas = []postgres.Schema{
+	postgres.WriterSchema, postgres.FeedSchema, activity.PostgresSchema, postgresowners.Schema,
+	valkeylimits.PostgresSchema, runtimekeys.PostgresSchema, workstationrecords.Schema,
+}
 
-// openShared makes a gateway a node of its cluster. It needs no engine: one that is away is tried
-// again and again. It fails if a newer program has used one.
-func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
-	db, err := postgres.OpenWith(c.cluster.Database, c.cluster.DatabasePassword)
-	if err != nil {
-		return nil, tables{}, err
+// Block implements [gateway.Cluster].
+func (c *Config) Block() string { return c.Configured }
+
+// Open makes a gateway a node of its cluster. It needs no engine: one that is away is tried again
+// and again. It fails if a newer program has used one.
+func (c *Config) Open(ctx context.Context, local gateway.Local) (gateway.Shared, gateway.Stores, error) {
+	if c.Node == "" {
+		var err error
+		if c.Node, err = nodeName(local.Dir); err != nil {
+			return nil, gateway.Stores{}, fmt.Errorf("the name of this node: %w", err)
+		}
 	}
-	s := &shared{name: c.cluster.Name, engine: valkey.New(c.cluster.Engine), db: db, writer: postgres.NewWriter(db, c.cluster.Node), logger: c.logger}
-	s.others = newPresence(c.dir, seen{db, c.cluster.Node}, c.logger)
-	judge := engineJudge{hard: c.hard, distrust: func(err error) { s.ledger.Distrust(err) }, logger: c.logger}
+	s, stores, err := openShared(ctx, c, local)
+	if err != nil {
+		return nil, gateway.Stores{}, fmt.Errorf("cluster %s: %w", c.Name, err)
+	}
+	keptIn(local.Slots).shared.Store(s)
+	console.SignedIn(local.Slots, local.Now).Share(s.signedIn)
+	return s, stores, nil
+}
+
+func openShared(ctx context.Context, config *Config, c gateway.Local) (*shared, gateway.Stores, error) {
+	db, err := postgres.OpenWith(config.Database, config.DatabasePassword)
+	if err != nil {
+		return nil, gateway.Stores{}, err
+	}
+	engine, kept := config.Engine, keptIn(c.Slots)
+	engine.Observe = func(message string, took time.Duration, outcome valkey.Outcome) {
+		kept.collectors.Message(message, took, outcome == valkey.Answered || outcome == valkey.Refused)
+	}
+	s := &shared{name: config.Name, engine: valkey.New(engine), db: db, writer: postgres.NewWriter(db, config.Node), logger: c.Logger}
+	s.others = newPresence(c.Dir, seen{db, config.Node}, c.Logger)
+	judge := engineJudge{hard: c.Hard, distrust: func(err error) { s.ledger.Distrust(err) }, logger: c.Logger}
 	s.node = cluster.New(cluster.Config{
-		Name: c.cluster.Name, Node: c.cluster.Node, Engine: s.engine, Logger: c.logger, Hash: c.limitsHash, Judge: judge.judge, Expected: s.others.count,
+		Name: config.Name, Node: config.Node, Engine: s.engine, Logger: c.Logger, Hash: c.LimitsHash, Judge: judge.judge, Expected: s.others.count,
 	})
-	s.feed = postgres.NewFeed(postgres.FeedConfig{DB: db, Logger: c.logger, Publish: func(ctx context.Context) error {
+	s.feed = postgres.NewFeed(postgres.FeedConfig{DB: db, Logger: c.Logger, Publish: func(ctx context.Context) error {
 		return s.node.Publish(ctx, eventFeed, "")
 	}})
 	s.node.On(eventFeed, func(string) { s.feed.Wake() })
-	shareNameless(c.viewers, s.node, c.cluster.Node)
-	s.writer.Spool(c.store, c.keep.Size, c.logger)
+	shareNameless(c.Viewers, s.node, config.Node)
+	s.writer.Spool(c.Store, c.Keep.Size, c.Logger)
 	s.desktops = desktops.New(desktops.Config{
-		State: c.workstations, Node: s.node, Feed: s.feed, Records: workstationrecords.NewRecords(db, s.feed, c.workstations.Apply),
+		State: c.Workstations, Node: s.node, Feed: s.feed, Records: workstationrecords.NewRecords(db, s.feed, c.Workstations.Apply),
 	})
-	s.log = newClusterLog(s.node, c.cluster.Node, db, s.writer, c.keep, c.logger)
-	opened := c.local
-	opened.signedIn = websession.NewShared(s.node, c.now)
-	s.writer.Add(valkeylimits.BookTable(c.cluster.Node))
+	s.log = newSharedLog(s.node, config.Node, db, s.writer, c.Keep, c.Logger)
+	opened := c.Stores
+	s.signedIn = websession.NewShared(s.node, c.Now)
+	s.writer.Add(valkeylimits.BookTable(config.Node))
 	s.ledger = valkeylimits.NewLedger(valkeylimits.LedgerConfig{
-		Node: s.node, Writer: s.writer, DB: db, Logger: c.logger,
-		Crashed: func(crash limits.Crash) { recordCrashes(s.log, c.logger, []limits.Crash{crash}) },
+		Node: s.node, Writer: s.writer, DB: db, Logger: c.Logger,
+		Crashed: func(crash limits.Crash) { gateway.RecordCrashes(s.log, c.Logger, []limits.Crash{crash}) },
 	})
-	s.rates = valkeylimits.NewRates(valkeylimits.RatesConfig{Node: s.node, Local: c.localRates, Limiter: c.limiter, Logger: c.logger})
-	opened.log, opened.ledger, opened.rates = s.log, s.ledger, s.rates
-	opened.own = owners.New(postgresowners.New(postgresowners.Config{
-		DB: db, Writer: s.writer, Engine: s.engine, Key: s.node.Key, Now: c.now, Logger: c.logger,
-	}), c.now)
+	s.rates = valkeylimits.NewRates(valkeylimits.RatesConfig{Node: s.node, Local: c.Stores.Rates, Limiter: c.Limiter, Logger: c.Logger})
+	opened.Log, opened.Ledger, opened.Rates = s.log, s.ledger, s.rates
+	opened.Owners = owners.New(postgresowners.New(postgresowners.Config{
+		DB: db, Writer: s.writer, Engine: s.engine, Key: s.node.Key, Now: c.Now, Logger: c.Logger,
+	}), c.Now)
 	if err := s.start(ctx, c); err != nil {
-		return nil, tables{}, errors.Join(err, s.close())
+		return nil, gateway.Stores{}, errors.Join(err, s.Close())
 	}
 	return s, opened, nil
 }
@@ -134,8 +140,8 @@ func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
 // eventFeed says that the feed has a new number.
 const eventFeed = "feed"
 
-func (s *shared) start(ctx context.Context, c sharing) error {
-	err := s.db.Migrate(ctx, ClusterSchemas...)
+func (s *shared) start(ctx context.Context, c gateway.Local) error {
+	err := s.db.Migrate(ctx, Schemas...)
 	if err != nil && !errors.Is(err, postgres.ErrUnavailable) {
 		return err
 	}
@@ -148,12 +154,12 @@ func (s *shared) start(ctx context.Context, c sharing) error {
 	s.others.ask(ctx, time.Now())
 	s.done.Go(func() { s.others.follow(background) })
 	made := runtimekeys.NewPostgresTable(runtimekeys.PostgresConfig{
-		DB: s.db, Feed: s.feed, Store: c.store, Now: c.now, Logger: c.logger, Changed: c.keyChanged,
+		DB: s.db, Feed: s.feed, Store: c.Store, Now: c.Now, Logger: c.Logger, Changed: c.KeyChanged,
 	})
-	if err := errors.Join(c.keys.Open(ctx, made), s.writer.Start(ctx), s.node.Start(ctx)); err != nil {
+	if err := errors.Join(c.Keys.Open(ctx, made), s.writer.Start(ctx), s.node.Start(ctx)); err != nil {
 		return err
 	}
-	if err := s.checkEngine(ctx, c.hard); err != nil {
+	if err := s.checkEngine(ctx, c.Hard); err != nil {
 		return err
 	}
 	s.log.Start()
@@ -162,8 +168,8 @@ func (s *shared) start(ctx context.Context, c sharing) error {
 	return nil
 }
 
-// checkEngine refuses an engine that would lose what was spent. One that is away is judged when it is
-// back.
+// checkEngine refuses an engine that would lose what was spent. One that is away is judged when it
+// is back.
 func (s *shared) checkEngine(ctx context.Context, hard bool) error {
 	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()
@@ -189,7 +195,7 @@ func (s *shared) migrate(ctx context.Context) {
 			return
 		case <-retry.C:
 		}
-		switch err := s.db.Migrate(ctx, ClusterSchemas...); {
+		switch err := s.db.Migrate(ctx, Schemas...); {
 		case err == nil:
 			s.logger.Info("PostgreSQL is there, and its tables are up to date")
 			if err := s.log.Maintain(ctx); err != nil {
@@ -202,8 +208,8 @@ func (s *shared) migrate(ctx context.Context) {
 	}
 }
 
-// close writes what waits and gives back what the node holds.
-func (s *shared) close() error {
+// Close writes what waits and gives back what the node holds.
+func (s *shared) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
 	defer cancel()
 	if s.cancel != nil {

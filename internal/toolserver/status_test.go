@@ -1,4 +1,4 @@
-package gateway_test
+package toolserver_test
 
 import (
 	"encoding/json"
@@ -9,16 +9,16 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp/demo"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
-// withServers is a gateway with the servers a, b and c; a has the tools of the built-in one, and b refuses.
-func withServers(t *testing.T) (*rig, *toolserver.Servers) {
+// threeServers are a, which has the tools of the built-in one, b, which refuses, and c.
+func threeServers(t *testing.T) *toolserver.Servers {
 	t.Helper()
+	refuses := &transport{answer: func(*http.Request) (*http.Response, error) { return answer(http.StatusUnauthorized), nil }}
 	var all []*toolserver.Server
-	for name, transport := range map[string]http.RoundTripper{"b": answering(http.StatusUnauthorized, ""), "a": demo.New(time.Now), "c": roundTrip(silent)} {
+	for name, transport := range map[string]http.RoundTripper{"b": refuses, "a": demo.New(time.Now), "c": new(transport)} {
 		s, err := toolserver.New(toolserver.Config{
 			Name: name, URL: "https://" + name + ".invalid/mcp", Transport: transport, Now: func() time.Time { return time.Unix(1_800_000_000, 0) },
 			Tools: toolserver.Rights{Deny: []string{"error"}}, Prices: []toolserver.Price{{Pattern: "ti*", Nano: 2_500_000}},
@@ -32,31 +32,31 @@ func withServers(t *testing.T) (*rig, *toolserver.Servers) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newRig(t, gateway.Config{Tools: servers}), servers
+	return servers
 }
 
 func TestServersAreListedWithWhatTheirRequestsHaveShown(t *testing.T) {
-	r, servers := withServers(t)
+	servers := threeServers(t)
 	servers.Named("a").Succeeded()
 	servers.Named("b").Failed("upstream_timeout")
 	defer servers.Named("b").Begin()()
-	got, err := json.Marshal(gateway.Servers(r.Gateway, func(server string) bool { return server != "c" }))
+	got, err := json.Marshal(servers.Status(func(server string) bool { return server != "c" }))
 	const want = `[{"id":"a","object":"mcp_server","url":"/mcp/a","status":"ok","last_error":null,"since":"2027-01-15T08:00:00Z","in_flight":0},` +
 		`{"id":"b","object":"mcp_server","url":"/mcp/b","status":"failing","last_error":"upstream_timeout","since":"2027-01-15T08:00:00Z","in_flight":1}]`
 	if err != nil || string(got) != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
-	if all := gateway.Servers(r.Gateway, nil); len(all) != 3 || all[2].Status != "unknown" || all[2].Since != nil {
+	if all := servers.Status(nil); len(all) != 3 || all[2].Status != "unknown" || all[2].Since != nil {
 		t.Errorf("all are %+v", all)
 	}
-	if got, err := json.Marshal(gateway.Servers(newRig(t, gateway.Config{}).Gateway, nil)); err != nil || string(got) != "[]" {
+	if got, err := json.Marshal((*toolserver.Servers)(nil).Status(nil)); err != nil || string(got) != "[]" {
 		t.Errorf("without servers: %s, %v", got, err)
 	}
 }
 
 func TestOperatorsSeeTheToolsOfAServer(t *testing.T) {
-	r, _ := withServers(t)
-	list, err := gateway.ToolsOf(t.Context(), r.Gateway, "a")
+	servers := threeServers(t)
+	list, err := servers.Tools(t.Context(), "a", unchanged)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +71,10 @@ func TestOperatorsSeeTheToolsOfAServer(t *testing.T) {
 	}
 	for server, want := range map[string]apierror.Code{"none": apierror.NotFound, "b": apierror.UpstreamError} {
 		var refusal *apierror.Error
-		if _, err := gateway.ToolsOf(t.Context(), r.Gateway, server); !errors.As(err, &refusal) || refusal.Code != want || !strings.Contains(refusal.Message, server) {
+		if _, err := servers.Tools(t.Context(), server, unchanged); !errors.As(err, &refusal) || refusal.Code != want || !strings.Contains(refusal.Message, server) {
 			t.Errorf("%s: %v", server, err)
 		}
 	}
 }
+
+func unchanged(text string) string { return text }

@@ -1,0 +1,94 @@
+package gateway
+
+import (
+	"context"
+	"reflect"
+	"sync"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
+)
+
+// Feature is what a configuration has beside the core. Only Part is required. The functions run in
+// the order of the list, at the steps of generation.
+type Feature struct {
+	// Part is what the feature offers to endpoints and modules, see [Offered] and [Parts].
+	Part any
+	// Start runs before the first call is let in. Its work in the background ends with ctx.
+	Start func(ctx context.Context)
+	// Apply makes its settings the valid ones: after Start, and again after a roll-back.
+	Apply func()
+	// Activate runs when the configuration before has stopped: what this one does not allow ends.
+	Activate func()
+	// MayUse reports whether a user whom the feature has signed in may still use a key.
+	MayUse func(user, key string) bool
+	// Status returns the states of its parts, for probes and operators.
+	Status func() []Part
+	// Gauges are shown while its configuration is the current one.
+	Gauges []metrics.Collector
+}
+
+// Core is what the features of a configuration may use of it.
+type Core struct {
+	Ready      func(context.Context) error // see [Gateway.Ready]
+	Callers    Callers
+	Several    bool            // the gateway is one of several
+	Requests   *modelcall.Deps // its stores are there from Start on
+	VNC        VNC
+	Sessions   *vncsession.Deps // what sessions of desktops use
+	Slots      *Slots           // for what outlives the configuration
+	Replaced   <-chan struct{}  // closed when another configuration has replaced this one
+	WarnOfDemo func(what string)
+}
+
+// core returns what the features of g may use.
+func core(g *Gateway) Core {
+	return Core{
+		Requests: &g.requests, VNC: VNCOf(g), Slots: &g.state.slots, Replaced: g.generation.retired,
+		WarnOfDemo: g.warnOfDemo, Sessions: &g.desktops.sessions,
+		Ready: g.Ready, Callers: Callers{g}, Several: g.generation.cluster != nil,
+	}
+}
+
+// Offered returns the first part of a gateway that is a T.
+func Offered[T any](g *Gateway) (part T, ok bool) {
+	for _, offered := range Parts(g) {
+		if part, ok := offered.(T); ok {
+			return part, true
+		}
+	}
+	return part, false
+}
+
+// Parts are what a gateway offers to the modules of its configuration: each asks for what it needs
+// by an interface of its own.
+func Parts(g *Gateway) []any {
+	parts := []any{g, VNCOf(g)}
+	for _, f := range g.features {
+		parts = append(parts, f.Part)
+	}
+	return parts
+}
+
+// Slots keep what features have in a [State]: one value of each type.
+type Slots struct {
+	mu   sync.Mutex // guards the following
+	kept map[reflect.Type]any
+}
+
+// Kept returns the value of a type, which first makes once.
+func Kept[T any](s *Slots, first func() T) T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of := reflect.TypeFor[T]()
+	value, found := s.kept[of].(T)
+	if !found {
+		if s.kept == nil {
+			s.kept = map[reflect.Type]any{}
+		}
+		value = first()
+		s.kept[of] = value
+	}
+	return value
+}

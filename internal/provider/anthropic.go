@@ -1,0 +1,34 @@
+package provider
+
+import "net/http"
+
+// Anthropic is the dialect of the Messages API.
+const Anthropic = "anthropic"
+
+// anthropicVersion is the version of requests that the gateway makes itself. Calls have the
+// caller's.
+const anthropicVersion = "2023-06-01"
+
+// anthropic is the dialect of Anthropic and of providers that have only the Messages API. Without a
+// query Anthropic lists 20 models; this is the largest page.
+var anthropic = &Dialect{
+	name:    Anthropic,
+	selects: atHost("api.anthropic.com"),
+	bases: map[string]string{
+		"":             "https://api.anthropic.com/v1",
+		ServiceBedrock: "https://bedrock-runtime.{region}.amazonaws.com" + anthropicV1,
+		serviceMantle:  "https://bedrock-mantle.{region}.api.aws/anthropic/v1",
+		serviceClaude:  "https://aws-external-anthropic.{region}.api.aws/v1",
+		azure:          "https://{resource}.services.ai.azure.com" + anthropicV1,
+	},
+	usualAt:      []string{serviceClaude},
+	catalogNames: map[string]string{azure: "azure_ai"},
+	basePath:     "/v1", // the SDKs of this API add it
+	path:         func(op Operation, _ string, _ bool) string { return anthropicPaths[op] },
+	keyField:     func(key string) (name, value string) { return "X-Api-Key", key },
+	header:       http.Header{"Anthropic-Version": {anthropicVersion}},
+	modelsQuery:  "limit=1000",
+}
+
+// anthropicPaths are the same for all models.
+var anthropicPaths = map[Operation]string{Messages: "/messages", CountTokens: "/messages/count_tokens", Models: "/models"}
