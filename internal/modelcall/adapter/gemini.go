@@ -12,8 +12,7 @@ import (
 
 // geminiChat is chat completions on Google's generateContent, which is always asked for a stream.
 func geminiChat(r *Request) (*Adapted, error) {
-	var failed error
-	body, original, err := chatongemini.Write(r.Chat(&failed), geminiOptions(r))
+	body, original, err := chatongemini.Write(r.Chat(), geminiOptions(r))
 	if err != nil {
 		return nil, err
 	}
@@ -35,8 +34,7 @@ func geminiOptions(r *Request) chatongemini.Options {
 
 // geminiCount is the number of tokens of a chat request, by Google's countTokens.
 func geminiCount(r *Request) (*Adapted, error) {
-	var failed error
-	body, _, err := chatongemini.Write(r.Chat(&failed), geminiOptions(r))
+	body, _, err := chatongemini.Write(r.Chat(), geminiOptions(r))
 	if err != nil {
 		return nil, err
 	}

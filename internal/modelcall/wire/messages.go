@@ -38,8 +38,7 @@ func encodeCount(e Encoding) (*Sending, error) {
 		if err != nil {
 			return nil, err
 		}
-		var failed error
-		chat, _ := messagesonchat.Read(e.Body, opt, &failed)
+		chat, _ := messagesonchat.Read(e.Body, opt)
 		return e.adaptedChat(countWire, chat, countAnswer{call: e.Answer})
 	}
 	return encodeNativeMessages(e, countWire, countAnswer{call: e.Answer})

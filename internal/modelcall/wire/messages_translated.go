@@ -38,8 +38,7 @@ func encodeMessagesOnChat(e Encoding) (*Sending, error) {
 	}
 	answer := &messagesOnChat{call: e.Answer, id: e.IDs.message()}
 	if adapted {
-		var failed error
-		chat, original := messagesonchat.Read(e.Body, opt, &failed)
+		chat, original := messagesonchat.Read(e.Body, opt)
 		answer.original = original
 		return e.adaptedChat(chatWire, chat, answer)
 	}
@@ -72,8 +71,7 @@ func encodeMessagesOnResponses(e Encoding) (*Sending, error) {
 	if err != nil {
 		return nil, err
 	}
-	var failed error
-	chat, asked := messagesonchat.Read(e.Body, opt, &failed)
+	chat, asked := messagesonchat.Read(e.Body, opt)
 	body, original, err := chatonresponses.Write(chat, e.Asked.Stream, chatonresponses.Options{UpstreamModel: e.Model.Name})
 	if err != nil {
 		return nil, err

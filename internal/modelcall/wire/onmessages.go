@@ -41,8 +41,7 @@ func onMessages(e Encoding, w *Wire, chat *conversation.Request) (*Sending, *cha
 }
 
 func encodeChatOnMessages(e Encoding) (*Sending, error) {
-	var failed error
-	s, original, err := onMessages(e, messagesWire, conversation.OfChat(e.Body, &failed))
+	s, original, err := onMessages(e, messagesWire, conversation.OfChat(e.Body))
 	if err != nil {
 		return nil, err
 	}
@@ -93,11 +92,10 @@ func encodeInputTokensOnCount(e Encoding) (*Sending, error) {
 
 // readResponses calls encode with a Responses request for a provider of another API than chat completions.
 func readResponses(e Encoding, encode func(*conversation.Request, *responsesonchat.Original) (*Sending, error)) (*Sending, error) {
-	var failed error
 	chat, asked := responsesonchat.Read(e.Body, responsesonchat.Options{
 		UpstreamModel: e.Model.Name, MaxOutput: e.Output, SignedReasoning: true,
 		DropUnknownTools: e.Provider.Translate == nil || !e.Provider.Translate.RefuseUnknownTools,
-	}, &failed)
+	})
 	s, err := encode(chat, asked)
 	if err != nil {
 		return nil, responsesonchat.CallerError(err)

@@ -171,6 +171,9 @@ func (c *checker) user(blocks []fields, path string) error {
 		if !slices.Contains(uses, id) {
 			return fmt.Errorf("%s: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", path, id)
 		}
+		if slices.Contains(front, id) {
+			return fmt.Errorf("%s: each `tool_use` must have a single result. Found multiple `tool_result` blocks with id: %s", path, id)
+		}
 		if len(front) == i {
 			front = append(front, id)
 		}

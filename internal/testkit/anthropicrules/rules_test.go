@@ -88,6 +88,7 @@ func TestMessagesRefusesWhatAnthropicRefuses(t *testing.T) {
 
 		{turn(use, `"no result"`), "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1"},
 		{turn(use, `[{"type":"text","text":"x"},{"type":"tool_result","tool_use_id":"toolu_1"}]`), "`tool_use` ids were found without"},
+		{turn(use, `[{"type":"tool_result","tool_use_id":"toolu_1"},{"type":"tool_result","tool_use_id":"toolu_1"}]`), "each `tool_use` must have a single result"},
 		{turn(strings.Replace(use, "toolu_1", "call:1", 1), `"x"`), "messages.1.content.0.tool_use.id: String should match pattern"},
 		{turn(strings.Replace(use, "{}", `"{}"`, 1), `"x"`), "messages.1.content.0.tool_use.input: Input should be a valid dictionary"},
 		{turn(strings.Replace(use, `"a"`, `"a.b"`, 1), `"x"`), "tool_use.name: String should match pattern"},

@@ -63,6 +63,7 @@ func TestResponsesRefusesWhatOpenAIRefuses(t *testing.T) {
 	const call = `{"type":"function_call","call_id":"c1","name":"a","arguments":"{}"}`
 	const output = `{"type":"function_call_output","call_id":"c1","output":"x"}`
 	for members, want := range map[string]string{
+		`"input":[` + call + `,` + output + `,` + output + `]`:                 "Duplicate function_call_output for call_id c1",
 		`"input":[` + call + `]`:                                               "No tool output found for function call c1",
 		`"input":[` + output + `]`:                                             "No tool call found for function call output with call_id c1",
 		`"input":[` + strings.Replace(call, `"c1"`, `""`, 1) + `]`:             "call_id': empty string",

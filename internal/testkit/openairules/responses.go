@@ -48,6 +48,9 @@ func pairs(items []object) error {
 			if !slices.Contains(called, call) {
 				return fmt.Errorf("No tool call found for function call output with call_id %s.", call)
 			}
+			if answered[call] {
+				return fmt.Errorf("Duplicate function_call_output for call_id %s.", call)
+			}
 			answered[call] = true
 			continue
 		}

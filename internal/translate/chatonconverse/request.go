@@ -71,7 +71,7 @@ type translation struct {
 // b has collected. The error is a [*apierror.Error] with status 400 that names the field which the
 // provider or this model does not take, or whose value is invalid. Neither result refers to b.
 func Request(b *jsonscan.Body, opt Options) (body []byte, original *Original, err error) {
-	return Write(conversation.OfChat(b, &err), opt)
+	return Write(conversation.OfChat(b), opt)
 }
 
 // Write is Request for a request of any API.

@@ -12,7 +12,7 @@ var demands = conversation.Rules{
 	Media: conversation.Image | conversation.File, Failures: true, Links: true, Cache: true, Optional: true, Inputs: true,
 	Texts: conversation.NotBlank, System: conversation.InFront, Merge: conversation.WithResults,
 	IDs: translate.Naming{Most: maxName}, Names: translate.Naming{Most: maxName},
-	UserFirst: true, History: conversation.HistoryAll, NoNone: true,
+	UserFirst: true, Results: conversation.ExactlyOne, History: conversation.HistoryAll, NoNone: true,
 }
 
 // maxName is how long the names of tools and the ids of their calls may be, in bytes.

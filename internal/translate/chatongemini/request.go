@@ -79,7 +79,7 @@ type translation struct {
 // names the field which the provider or this model does not take, or whose value is invalid. Neither
 // result refers to b.
 func Request(b *jsonscan.Body, opt Options) (body []byte, original *Original, err error) {
-	return Write(conversation.OfChat(b, &err), opt)
+	return Write(conversation.OfChat(b), opt)
 }
 
 // Write is Request for a request of any API.

@@ -15,6 +15,7 @@ var demands = conversation.Rules{
 	Media: media, Assistant: media, Failures: true, Links: true, Inputs: true, Signatures: format,
 	Texts: conversation.NotEmpty, System: conversation.Leading, Merge: conversation.OneRole,
 	Names: translate.Naming{Most: 128, Extra: ".:", First: true}, OnlyOne: true,
+	Results: conversation.AllOrNone,
 }
 
 // dummy is the signature that Google documents for calls of another model,

@@ -14,7 +14,7 @@ var demands = conversation.Rules{
 	Media: conversation.Image | conversation.File, Failures: true, Links: true, Cache: true, Optional: true, TrimEnd: true, Inputs: true,
 	Texts: conversation.NotAllBlank, System: conversation.InFront, Merge: conversation.WithResults,
 	IDs: translate.Naming{Most: maxName}, Names: translate.Naming{Most: maxName},
-	History: conversation.HistoryAlone, Typed: typedTool.MatchString,
+	Results: conversation.ExactlyOne, History: conversation.HistoryAlone, Typed: typedTool.MatchString,
 }
 
 // maxName is how long the names of tools and the ids of their calls may be, in bytes.

@@ -54,7 +54,7 @@ type translation struct {
 // that names the field which a Responses request cannot carry, or whose value is invalid. Neither
 // result refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (responses []byte, original *Original, err error) {
-	return Write(conversation.OfChat(b, &err), stream, opt)
+	return Write(conversation.OfChat(b), stream, opt)
 }
 
 // Write is Request for a request of any API.

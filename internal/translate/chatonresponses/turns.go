@@ -10,6 +10,7 @@ import (
 var demands = conversation.Rules{
 	Media: conversation.Image | conversation.File | conversation.Sound, Files: true, Links: true, Custom: true,
 	IDs: translate.Naming{Most: 64, Any: true}, Names: translate.Naming{Most: 64}, Allowed: true,
+	Results: conversation.ExactlyOne,
 }
 
 // putMessages writes instructions and input. A first text of the system is the instructions.

@@ -59,3 +59,16 @@ func TestChunksThatAreAlikeAreThoseOfTheFamily(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+func TestAnEmptyLineStandsBetweenTextsOfThoughtsOnly(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		m := NewMessage(false)
+		w := NewThoughts(m, []byte(`"p/m"`), whole)
+		w.Signature(w.Begin(), true, []byte(`"s"`)) // thoughts without text
+		w.Piece(w.Begin(), true, []byte("a"))
+		w.Piece(w.Begin(), true, []byte("b"))
+		if got := string(m.reasoning); got != `a\n\nb` {
+			t.Errorf("whole %v: %q", whole, got)
+		}
+	}
+}

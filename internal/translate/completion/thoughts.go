@@ -38,7 +38,7 @@ func (w *Thoughts) Piece(n int, first bool, piece []byte) {
 	} else {
 		detail = w.detail(n, first, piece, nil)
 	}
-	if first && (w.whole && w.some || !w.whole && n > 0) {
+	if first && w.some {
 		at := len(w.scratch)
 		w.scratch = append(append(w.scratch, `\n\n`...), piece...)
 		piece = w.scratch[at:]

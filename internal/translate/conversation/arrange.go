@@ -9,8 +9,50 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// orderResults puts results right behind their calls, as each provider demands it. Most requests have
-// them there already.
+// checkResults refuses calls whose results are not as the target takes them. The target's own refusal
+// does not say what to do.
+func (c *Conversation) checkResults() {
+	if c.rules.Results == AnyNumber {
+		return
+	}
+	var open, before *ToolCall // one without a result in the turn of the model, and the call before
+	answered := false          // a call of this turn has a result
+	for _, call := range c.calls {
+		if before == nil || !c.sameTurn(before, call) {
+			open, answered = nil, false
+		}
+		before = call
+		if call.results == 0 {
+			open = call
+		}
+		answered = answered || call.results > 0
+		switch {
+		case call.results > 1:
+			c.refuseResults(call, "the call %q has more than one result; send one")
+			return
+		case open != nil && (answered || c.rules.Results != AllOrNone):
+			c.refuseResults(open, "the call %q has no result, which this model needs; add the result, or leave out the call")
+			return
+		}
+	}
+}
+
+func (c *Conversation) refuseResults(call *ToolCall, problem string) {
+	c.body.Fail(apierror.New(apierror.InvalidValue, problem, decoded(call.ID)).WithParam("messages"))
+}
+
+// sameTurn reports whether the target gets two calls in one turn, of which a is the one before b.
+func (c *Conversation) sameTurn(a, b *ToolCall) bool {
+	for i := a.turn; i <= b.turn; i++ {
+		if c.Turns[i].Role != Assistant {
+			return false
+		}
+	}
+	return true
+}
+
+// orderResults puts results right behind their calls, as each provider demands it. Most requests
+// have them there already.
 func (c *Conversation) orderResults() {
 	if c.inOrder() {
 		return

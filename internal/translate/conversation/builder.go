@@ -114,7 +114,9 @@ func (b Builder) CallOf(id string) *ToolCall {
 		return nil
 	}
 	same.answered++
-	return same.calls[min(same.answered, len(same.calls))-1]
+	call := same.calls[min(same.answered, len(same.calls))-1]
+	call.results++
+	return call
 }
 
 // Tool adds a tool.
@@ -142,6 +144,7 @@ func (b Builder) Finish() *Conversation {
 	if translate.Failure(c.body) != nil { // what was read is not whole
 		return c
 	}
+	c.checkResults()
 	c.orderResults()
 	c.nameCalls()
 	if c.rules.NoNone && c.Choice.Mode == "none" {

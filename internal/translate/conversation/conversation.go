@@ -2,8 +2,8 @@
 // translation: turns, tools and the choice among them. A caller's API reads it once with a [Builder].
 // What the target demands of it is said by its [Rules], and is done here, so that a target only writes:
 //
-//	request := conversation.OfChat(body, &err) // or of the package of another API
-//	c := request.Read(&rules)
+//	request := conversation.OfChat(body) // or of the package of another API
+//	c := request.Read(&rules) // request.Err() is what is refused
 //	for _, turn := range c.Turns {
 //		for _, part := range turn.Parts { … }
 //	}
@@ -75,8 +75,9 @@ type ToolCall struct {
 	Signature []byte // that the provider gave with it, quoted; nil for none
 	Custom    bool   // the arguments are no object, but a text
 
-	turn int // that it is in
-	n    int // among all calls
+	turn    int // that it is in
+	n       int // among all calls
+	results int // how many it has
 }
 
 // ToolResult is what a tool answers.

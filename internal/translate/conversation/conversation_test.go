@@ -1,10 +1,12 @@
 package conversation_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
@@ -18,9 +20,9 @@ func read(t *testing.T, rules conversation.Rules, chat string) (string, error) {
 	if err := b.Parse([]byte(chat)); err != nil {
 		t.Fatal(err)
 	}
-	var err error
-	c := conversation.OfChat(&b, &err).Read(&rules)
-	if err != nil {
+	request := conversation.OfChat(&b)
+	c := request.Read(&rules)
+	if err := request.Err(); err != nil {
 		return "", err
 	}
 	var out []string
@@ -179,6 +181,30 @@ func TestManyCallsOfOneIDAreAnsweredInTheirOrder(t *testing.T) {
 	for _, want := range []string{`call "c" "f"`, `call "c_2" "f"`, `call "c_1000" "f" | R:result "c" (`, `R:result "c_2" (`, `R:result "c_1000" (`, `tool:"f"`} {
 		if err != nil || strings.Count(got, want) != 1 {
 			t.Errorf("%s: %d, %v", want, strings.Count(got, want), err)
+		}
+	}
+}
+
+func TestResultsOfCalls(t *testing.T) {
+	one, both := conversation.ExactlyOne, call("1", "2")
+	for messages, c := range map[string]struct {
+		rule conversation.Answered
+		want string // in the refusal, "" for none
+	}{
+		call("1") + "," + u:                {one, `the call "1" has no result`},
+		call("1"):                          {one, `the call "1" has no result`},
+		both + "," + result("1"):           {one, `the call "2" has no result`},
+		both + "," + result("2") + "," + u: {conversation.AllOrNone, `the call "1" has no result`},
+		both + "," + u:                     {conversation.AllOrNone, ""},
+		call("1") + "," + call("2") + "," + result("2"):           {conversation.AllOrNone, `the call "1" has no result`},
+		call("1") + "," + u + "," + call("2") + "," + result("2"): {conversation.AllOrNone, ""},
+		call("1") + "," + result("1") + "," + result("1"):         {conversation.AllOrNone, `the call "1" has more than one result`},
+		both + "," + result("2") + "," + result("1"):              {one, ""},
+		both + "," + result("1") + "," + result("1") + "," + u:    {conversation.AnyNumber, ""},
+	} {
+		_, err := read(t, conversation.Rules{Results: c.rule}, `{"messages":[`+u+`,`+messages+`]}`)
+		if e := (*apierror.Error)(nil); c.want == "" && err != nil || c.want != "" && (!errors.As(err, &e) || e.Param != "messages" || !strings.Contains(e.Message, c.want)) {
+			t.Errorf("%s: %v, want %q", messages, err, c.want)
 		}
 	}
 }

@@ -23,18 +23,17 @@ type Request struct {
 	Read func(*Rules) *Conversation
 }
 
-// Chat returns the request as that of a target that is asked by chat completions. Its first failure goes to
-// failed, unless it was read before.
-func (r *Request) Chat(failed *error) *Request {
+// Chat returns the request as that of a target that is asked by chat completions.
+func (r *Request) Chat() *Request {
 	if r.Read != nil {
 		return r
 	}
-	return OfChat(r.Body, failed)
+	return OfChat(r.Body)
 }
 
-// OfChat returns the request that is a chat completion request. Its first failure goes to failed.
-func OfChat(b *jsonscan.Body, failed *error) *Request {
-	body, functions := translate.AsTools(translate.Read(b, failed))
+// OfChat returns the request that is a chat completion request.
+func OfChat(b *jsonscan.Body) *Request {
+	body, functions := translate.AsTools(translate.Read(b, new(error)))
 	return &Request{
 		Body: b, Settings: body, Functions: functions, Size: len(b.Data()),
 		Read: func(rules *Rules) *Conversation { return readChat(body, rules) },

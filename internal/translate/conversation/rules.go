@@ -29,6 +29,7 @@ type Rules struct {
 	NoPrefill bool // it does not end with the model
 	TrimEnd   bool // where it ends with the model, it does not end with white space
 
+	Results Answered
 	History History
 	Typed   func(typ string) bool // a tool of this type is the provider's own, and goes as it was written; nil: none is
 	Allowed bool                  // a choice can limit the request to some tools; else the others are left out
@@ -62,6 +63,15 @@ const (
 	Apart       Merge = iota
 	OneRole           // those of one role
 	WithResults       // likewise, and results are the user's, in front of what the user says
+)
+
+// Answered says how many results a call of the history has.
+type Answered uint8
+
+const (
+	AnyNumber Answered = iota
+	ExactlyOne
+	AllOrNone // each call of a turn has one, or none of them has any
 )
 
 // History says whether a request must have the tools that were called. One that it no longer has is

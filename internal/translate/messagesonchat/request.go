@@ -112,10 +112,9 @@ func Request(b *jsonscan.Body, stream bool, opt Options) (request []byte, origin
 	return t.out.Bytes(), t.original, nil
 }
 
-// Read returns a Messages request for a provider of another API than chat completions. Its refusals go to
-// failed.
-func Read(b *jsonscan.Body, opt Options, failed *error) (*conversation.Request, *Original) {
-	t := begin(translate.Read(b, failed), opt)
+// Read returns a Messages request for a provider of another API than chat completions.
+func Read(b *jsonscan.Body, opt Options) (*conversation.Request, *Original) {
+	t := begin(translate.Read(b, new(error)), opt)
 	t.out.Object()
 	t.out.StringMember("model", opt.UpstreamModel)
 	t.putSettings()

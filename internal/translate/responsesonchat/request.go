@@ -84,10 +84,10 @@ func Request(b *jsonscan.Body, stream bool, opt Options) (request []byte, origin
 	return t.out.Bytes(), original, nil
 }
 
-// Read returns a Responses request for a provider of another API than chat completions. Its refusals go to
-// failed. What its answer needs is known when its conversation was read.
-func Read(b *jsonscan.Body, opt Options, failed *error) (*conversation.Request, *Original) {
-	t := begin(translate.Read(b, failed), opt)
+// Read returns a Responses request for a provider of another API than chat completions. What its
+// answer needs is known when its conversation was read.
+func Read(b *jsonscan.Body, opt Options) (*conversation.Request, *Original) {
+	t := begin(translate.Read(b, new(error)), opt)
 	original := &Original{}
 	t.out.Object()
 	t.out.StringMember("model", opt.UpstreamModel)

@@ -114,11 +114,10 @@ func TestSignedReasoningReturnsToItsModel(t *testing.T) {
 	if err := b.Parse([]byte(`{"model":"m","input":[` + foreign + `,{"role":"assistant","content":"a"},` + item + `,{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]}`)); err != nil {
 		t.Fatal(err)
 	}
-	var err error
-	request, _ := responsesonchat.Read(&b, responsesonchat.Options{SignedReasoning: true}, &err)
+	request, _ := responsesonchat.Read(&b, responsesonchat.Options{SignedReasoning: true})
 	c := request.Read(&conversation.Rules{Origin: "m"})
-	if err != nil || len(c.Turns) != 2 || len(c.Turns[1].Parts) != 2 {
-		t.Fatalf("%v %+v", err, c)
+	if err := request.Err(); err != nil || len(c.Turns) != 2 || len(c.Turns[1].Parts) != 2 {
+		t.Fatalf("%v %+v", request.Err(), c)
 	}
 	if d := c.Turns[1].Parts[0].Thought; d == nil || string(d.Text) != "I think" || string(d.Signature) != `"s1"` {
 		t.Errorf("%+v", d)
