@@ -9,7 +9,7 @@ func TestQueriesThatAreNotUnderstoodAreRefused(t *testing.T) {
 	g := startGateway(t, setup{Workstations: true})
 	for _, c := range []struct{ target, code, message string }{
 		{"/api/v1/activity?model=x;y", "invalid_request", "malformed"},
-		{"/api/v1/activity?colour=x", "invalid_request", `unknown parameter "colour"; this route takes api_key_hash, code, cursor, date`},
+		{"/api/v1/activity?colour=x", "invalid_request", `unknown parameter "colour"; this route takes api_key_hash, app, code, cursor`},
 		{"/api/v1/activity?limit=0", "invalid_request", "limit: must be a number"},
 		{"/api/v1/generation?id=a;b", "invalid_request", "malformed"},
 		{"/api/v1/generation?id=a&x=b&w=c", "invalid_request", `unknown parameter "w"; this route takes id`}, // the first by name
