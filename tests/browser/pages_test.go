@@ -39,7 +39,7 @@ func TestChartsOfEveryTime(t *testing.T) {
 				if charts := evaluate[int](b, `document.querySelectorAll(".chart .times").length`); charts == 0 {
 					t.Errorf("%s of %s has no chart", path, span)
 				}
-				if covers := b.text("main"); path != "activity" && strings.Contains(covers, "GMT+5:30, by the ") != (zone == "local") {
+				if covers := b.text("main"); path != "activity" && strings.Contains(covers, "GMT+5:30, by ") != (zone == "local") {
 					t.Errorf("%s of %s in %s says %q", path, span, zone, covers)
 				}
 				for _, width := range []int64{360, 1280} {

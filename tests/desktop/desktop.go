@@ -194,6 +194,9 @@ func (d *Desktop) Clicked() (clicks []image.Point, pointer image.Point) {
 	return append(clicks, d.clicks...), d.pointer
 }
 
+// Held are the keys and the buttons that are down on the desktop, "" if there are none.
+func (d *Desktop) Held() (string, error) { return d.painter.held() }
+
 // Stop ends the server and the display.
 func (d *Desktop) Stop() {
 	if d.server != nil && d.server != d.Program {

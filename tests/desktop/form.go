@@ -164,13 +164,7 @@ func (f *Form) Picture() (*image.RGBA, error) { return f.painter.pictureOf(f.win
 func (f *Form) Paint(a Area) error { return f.picture.paint(a) }
 
 // Held are the keys and the buttons that are down on the display, "" if there are none.
-func (f *Form) Held() (string, error) {
-	keys, buttons, err := f.painter.held()
-	if err != nil || len(keys) == 0 && buttons == 0 {
-		return "", err
-	}
-	return fmt.Sprintf("keys %#x, buttons %#b", keys, buttons), nil
-}
+func (f *Form) Held() (string, error) { return f.painter.held() }
 
 // draw shows all parts as they are.
 func (f *Form) draw() error {

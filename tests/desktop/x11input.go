@@ -118,12 +118,14 @@ func (k keyboard) typed(code byte, state uint16) uint32 {
 	return lower
 }
 
-// held are the symbols of the keys that are down, and the mask of the buttons: the first is 1.
-func (x *Screen) held() (keys []uint32, buttons byte, err error) {
+// held are the symbols of the keys that are down, and the mask of the buttons: the first is 1. It
+// is "" if nothing is down.
+func (x *Screen) held() (string, error) {
 	m, err := x.ask(request(opQueryKeymap, 0))
 	if err != nil {
-		return nil, 0, err
+		return "", err
 	}
+	var keys []uint32
 	for code := range 256 {
 		if m[8+code/8]>>(code%8)&1 == 1 {
 			keys = append(keys, x.codes.symbol(byte(code)))
@@ -131,9 +133,13 @@ func (x *Screen) held() (keys []uint32, buttons byte, err error) {
 	}
 	const state, firstButton = 24, 8
 	if m, err = x.ask(request(opQueryPointer, 0, x.Root)); err != nil {
-		return nil, 0, err
+		return "", err
 	}
-	return keys, byte(le.Uint16(m[state:]) >> firstButton), nil
+	buttons := byte(le.Uint16(m[state:]) >> firstButton)
+	if len(keys) == 0 && buttons == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("keys %#x, buttons %#b", keys, buttons), nil
 }
 
 // fake is one event of a simulated keyboard or mouse:
@@ -166,6 +172,27 @@ func (x *Screen) Click(at image.Point) error {
 	}
 	for _, kind := range []byte{buttonPress, buttonRelease} {
 		b, err := x.fake(kind, 1, at)
+		if err != nil {
+			return err
+		}
+		if err := x.do(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Hold presses a key and the left button at a point, and lets neither up.
+func (x *Screen) Hold(sym uint32, at image.Point) error {
+	code, _, err := x.codes.find(sym)
+	if err != nil {
+		return err
+	}
+	if err := x.Move(at); err != nil {
+		return err
+	}
+	for _, event := range [][2]byte{{keyPress, code}, {buttonPress, 1}} {
+		b, err := x.fake(event[0], event[1], at)
 		if err != nil {
 			return err
 		}

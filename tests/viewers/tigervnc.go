@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/tests/desktop"
@@ -58,6 +59,37 @@ func (p programs) tigerByPassword(ctx context.Context, s *session) {
 	if s.release(ctx) {
 		s.ends(ctx, releaseTimeout)
 	}
+}
+
+// keyControl is the left one, as X11 names keys.
+const keyControl = 0xffe3
+
+// tigerHolds holds a key and a button down while the viewer is gone from one moment to the next, as
+// after a crash. Neither may stay down on the desktop: the next person's w would close a window.
+func (p programs) tigerHolds(ctx context.Context, s *session) {
+	if !s.trustTiger() || !s.issue(ctx, s.desktop.Name) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.Shown) {
+		return
+	}
+	held := func(want string) error {
+		return process.Eventually(ctx, inputTimeout, func() error {
+			now, err := s.desktop.Held()
+			if err == nil && now != want {
+				err = fmt.Errorf("the desktop has %q down, not %q", now, want)
+			}
+			return err
+		})
+	}
+	err := s.x.Hold(keyControl, s.origin.Add(image.Pt(640, 360)))
+	if err == nil {
+		err = held("keys [0xffe3], buttons 0b1")
+	}
+	if !s.Must("a key and a button are down on the desktop", err) {
+		return
+	}
+	if !s.Must("the viewer is killed", syscall.Kill(s.viewer.PID(), syscall.SIGKILL)) {
+		return
+	}
+	s.Check("both are up when the viewer is gone", held(""))
 }
 
 // tigerAtX11vnc views a desktop of the other server.

@@ -31,6 +31,8 @@ var viewers = []viewer{
 	{name: "tigervnc/clipboard", run: programs.tigerClipboard},
 	{name: "tigervnc/stunnel", run: programs.tigerBehindStunnel},
 	{name: "tigervnc/x11vnc", x11vnc: true, run: programs.tigerAtX11vnc},
+	{name: "tigervnc/held", run: programs.tigerHolds},
+	{name: "tigervnc/x11vnc/held", x11vnc: true, run: programs.tigerHolds},
 	{name: "ssvnc", run: programs.ssvncAlone},
 	{name: "gvncviewer", run: programs.gvncviewer},
 	{name: "virt-viewer", run: programs.virtViewer},
