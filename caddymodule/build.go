@@ -101,10 +101,11 @@ func (a *App) build() (built, error) {
 	secrets = append(secrets, shared.secrets...)
 	b := built{features: features{cluster: shared.cluster, recorded: recorded, tools: tools, automation: a.VNC.automation()}}
 	b.Config = gateway.Config{
-		RuntimeKeys: runtime, Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations, Catalog: index, Providers: providers.providers, Issued: issuedTo(tools), Discover: providers.discover, Aliases: a.Aliases.build(),
-		Secrets: append(secrets, providers.secrets...), SecretFiles: append(providers.files, shared.files...), State: a.state, BodyMemory: bodies, AnswerMemory: answers,
-		NoEndUser: a.Activity.NoEndUser,
-		Timeouts:  timeouts, Logger: a.logger, Now: time.Now,
+		RuntimeKeys: runtime, Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations,
+		Catalog: index, Providers: providers.providers, Issued: issuedTo(tools), Discover: providers.discover, Aliases: a.Aliases.build(),
+		Secrets: append(secrets, providers.secrets...), SecretFiles: append(providers.files, shared.files...),
+		State: a.state, BodyMemory: bodies, AnswerMemory: answers, NoEndUser: a.Activity.NoEndUser,
+		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
 	}
 	b.Features = b.features.list
 	if shared.cluster != nil {

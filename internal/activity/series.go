@@ -152,6 +152,11 @@ func topNames(ctx context.Context, at snapshot, q *SeriesQuery) (top []string, o
 	return top, others, nil
 }
 
+// greatestFirst is the order of series: by cost, then by requests.
+func (s *Sums) greatestFirst(other *Sums) int {
+	return cmp.Or(cmp.Compare(other.CostNano, s.CostNano), cmp.Compare(other.Requests, s.Requests))
+}
+
 // totals are the sums of a whole time, by name.
 type totals map[string]*Sums
 
@@ -172,8 +177,7 @@ func (t totals) top(most int) (top []string, others int) {
 		}
 	}
 	slices.SortFunc(top, func(a, b string) int {
-		x, y := t[a], t[b]
-		return cmp.Or(cmp.Compare(y.CostNano, x.CostNano), cmp.Compare(y.Requests, x.Requests), cmp.Compare(a, b))
+		return cmp.Or(t[a].greatestFirst(t[b]), cmp.Compare(a, b))
 	})
 	all := len(top)
 	top = top[:min(all, most)]

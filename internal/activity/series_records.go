@@ -18,7 +18,8 @@ const MaxMinutes = 360
 // passes.
 const maxMinuteRows, maxRecordRows = 120_000, 300_000
 
-// seriesRows are how many records a series may read: maxMinuteRows and maxRecordRows; less in a test.
+// seriesRows are how many records a series may read: maxMinuteRows and maxRecordRows; less in a
+// test.
 type seriesRows struct{ byMinute, other int }
 
 // of is how many a query may read.
@@ -60,15 +61,15 @@ func (u sumReader) recordSeries(ctx context.Context, at snapshot, q *SeriesQuery
 	s.Others = len(b.others)
 	s.reverse()
 	slices.SortStableFunc(s.Series, func(a, b Line) int {
-		return cmp.Or(cmp.Compare(b.Total.CostNano, a.Total.CostNano), cmp.Compare(b.Total.Requests, a.Total.Requests), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(a.Total.greatestFirst(&b.Total.Sums), cmp.Compare(a.Name, b.Name))
 	})
 	s.Series = slices.DeleteFunc(s.Series, func(l Line) bool { return l.Total.Requests == 0 })
 	s.Complete = q.From.UnixNano()/days.unit > at.state().pruned
 	return s, nil
 }
 
-// topRecorded returns the names of the series with the greatest cost. By the minute they are those of
-// the whole hours.
+// topRecorded returns the names of the series with the greatest cost. By the minute they are those
+// of the whole hours.
 func topRecorded(ctx context.Context, at snapshot, q, hourly *SeriesQuery, most int) (top []string, err error) {
 	if seriesFields[q.field()].rolledUp {
 		top, _, err = topNames(ctx, at, hourly)

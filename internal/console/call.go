@@ -29,6 +29,12 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Message }
 
+// isAbout reports whether an error is the refusal of a public route that is about a field.
+func isAbout(err error, param string) bool {
+	var failure *Failure
+	return errors.As(err, &failure) && failure.Param == param
+}
+
 // title names the kind of a failure at the top of its page.
 func (f *Failure) title() string {
 	switch f.Status {

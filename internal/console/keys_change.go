@@ -144,16 +144,11 @@ func showRotate(v *visit, f form) error {
 // not do so twice: the secret that was shown first would end. Each rotation changes the time of the last
 // change, which the form has.
 func rotateKey(v *visit) error {
-	f, err := readForm(v)
+	f, _, err := readVersioned(v, "the key was changed after this form was made, perhaps by this very form: look at the key before you rotate it again")
 	if err != nil {
 		return err
 	}
-	key, err := readKey(v)
-	if err != nil {
-		return err
-	}
-	if f.Value("updated") != key.Version() {
-		f.Failed = &Failure{Status: http.StatusConflict, Code: "changed", Message: "the key was changed after this form was made, perhaps by this very form: look at the key before you rotate it again"}
+	if f.Failed != nil {
 		return showRotate(v, f)
 	}
 	var answer struct {
@@ -168,6 +163,18 @@ func rotateKey(v *visit) error {
 	}
 	titled(v, "The key "+answer.Data.Name+" has another secret")
 	return v.show(http.StatusCreated, "key_secret", &secretPage{keyRow: answer.Data, Secret: answer.Key, Rotated: true, Address: ownAddress(v) + "/v1"})
+}
+
+// readVersioned reads a form, and the key that it is about. The form fails with a message if the
+// key was changed after it was made.
+func readVersioned(v *visit, message string) (f form, key keyRow, err error) {
+	if f, err = readForm(v); err != nil {
+		return f, key, err
+	}
+	if key, err = readKey(v); err == nil && f.Value("updated") != key.Version() {
+		f.Failed = &Failure{Status: http.StatusConflict, Code: "changed", Message: message}
+	}
+	return f, key, err
 }
 
 // Version changes with the key.

@@ -58,19 +58,11 @@ func showLimits(v *visit, key keyRow, f form) error {
 // changeLimits changes the limits of a key: what is left empty is taken away. The form says which
 // version of the key it was made of, so that no change of somebody else is lost.
 func changeLimits(v *visit) error {
-	f, err := readForm(v)
+	f, key, err := readVersioned(v, "the key was changed after this form was made: look at the key before you change its limits")
 	if err != nil {
 		return err
 	}
-	key, err := readKey(v)
-	if err != nil {
-		return err
-	}
-	if f.Value("updated") != key.Version() {
-		f.Failed = &Failure{
-			Status: http.StatusConflict, Code: "changed",
-			Message: "the key was changed after this form was made: look at the key before you change its limits",
-		}
+	if f.Failed != nil {
 		return showLimits(v, key, f)
 	}
 	body := limitsBody(f)

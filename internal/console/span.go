@@ -1,7 +1,6 @@
 package console
 
 import (
-	"errors"
 	"html/template"
 	"net/url"
 	"time"
@@ -94,8 +93,7 @@ func (s span) custom(now time.Time) span {
 // hourly reports whether the route has refused minutes because there are too many calls. The span is by
 // the hour then.
 func (s *span) hourly(err error) bool {
-	var failure *Failure
-	if s.step != "minute" || !errors.As(err, &failure) || failure.Param != "step" {
+	if s.step != "minute" || !isAbout(err, "step") {
 		return false
 	}
 	s.step = "hour"

@@ -79,6 +79,8 @@ func readQuestion(v *visit) (*question, error) {
 	return q, q.readFile(v)
 }
 
+var errEarlier = errors.New("the conversation until now cannot be read: begin a new one")
+
 // check checks the options, and reads the conversation until now.
 func (q *question) check(earlier string) error {
 	if _, err := strconv.ParseFloat(q.Temperature, 64); q.Temperature != "" && (err != nil || !json.Valid([]byte(q.Temperature))) {
@@ -100,11 +102,11 @@ func (q *question) check(earlier string) error {
 		return nil
 	}
 	if err := json.Unmarshal([]byte(earlier), &q.Earlier); err != nil || len(q.Earlier) > maxTurns {
-		return errors.New("the conversation until now cannot be read: begin a new one")
+		return errEarlier
 	}
 	for _, t := range q.Earlier {
 		if t.Role != "user" && t.Role != "assistant" {
-			return errors.New("the conversation until now cannot be read: begin a new one")
+			return errEarlier
 		}
 	}
 	return nil

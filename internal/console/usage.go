@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"html/template"
 	"math"
@@ -69,12 +68,6 @@ func (p *usagePage) Subject() string { return inPlainWords(p.By) }
 // the calls.
 var saidNames = []string{"end_user", "app"}
 
-// isTooMany reports whether the route has refused sums because it had to read too many calls.
-func isTooMany(err error) bool {
-	var failure *Failure
-	return errors.As(err, &failure) && failure.Param == "by"
-}
-
 // usageTile is a total, and a link to its chart.
 type usageTile struct {
 	option
@@ -98,7 +91,7 @@ func usage(v *visit) error {
 		by = "model"
 	}
 	sums, err := readSums(v, &s, by, usageTop)
-	tooMany := isTooMany(err)
+	tooMany := isAbout(err, "by") // the route had to read too many calls
 	if tooMany {
 		for _, name := range saidNames {
 			v.query.Del(name)

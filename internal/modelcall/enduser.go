@@ -94,10 +94,8 @@ func withoutAccount(id string) string {
 
 // app returns the name of the program, or its address without what may be private in it.
 func app(h http.Header) string {
-	for _, field := range appHeaders {
-		if values := h[field]; len(values) > 0 && values[0] != "" {
-			return values[0]
-		}
+	if name := firstHeader(h, appHeaders); name != "" {
+		return name
 	}
 	referer := h["Http-Referer"]
 	if len(referer) == 0 {

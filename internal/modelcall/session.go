@@ -1,6 +1,10 @@
 package modelcall
 
-import "github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+import (
+	"net/http"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
 
 // maxSession bounds the name of a session, in bytes. OpenRouter's limit is the same.
 const maxSession = 256
@@ -21,13 +25,22 @@ func session(c *call) string {
 			name, _ = jsonscan.String(c.body.Value(i))
 		}
 	}
-	for _, field := range sessionHeaders {
-		if values := c.req.HTTP.Header[field]; len(values) > 0 && name == "" {
-			name = values[0]
-		}
+	if name == "" {
+		name = firstHeader(c.req.HTTP.Header, sessionHeaders)
 	}
 	if name == "" || len(name) > maxSession {
 		return ""
 	}
 	return c.req.Caller.Tenant + "/" + c.req.Caller.Name + "/" + name
+}
+
+// firstHeader returns the first value of the first of these fields, in canonical spelling, that is
+// not empty.
+func firstHeader(h http.Header, fields []string) string {
+	for _, field := range fields {
+		if values := h[field]; len(values) > 0 && values[0] != "" {
+			return values[0]
+		}
+	}
+	return ""
 }

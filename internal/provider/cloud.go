@@ -13,7 +13,7 @@ import (
 type Place struct {
 	Project    string // Google Cloud's; with Resource, the project at Azure's Foundry whose deployments are listed
 	Location   string // Google Cloud's; "" = global
-	APIVersion string // Google's; "" = that of usualVersions
+	APIVersion string // Google's; "" = that of the dialect there
 	Region     string // AWS
 	Service    string // AWS, also the name that requests are signed for; "" = bedrock
 	Resource   string // Azure OpenAI or Foundry
