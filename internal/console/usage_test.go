@@ -210,7 +210,9 @@ func TestSevenDaysAreDrawnBySixHours(t *testing.T) {
 		chartsCall(func(r *activity.Record) { r.CreatedAt = r.CreatedAt.Add(-time.Hour); r.CostNano = 2_000_000_000 }),
 		chartsCall(func(r *activity.Record) { r.CreatedAt = r.CreatedAt.Add(-100 * time.Hour); r.CostNano = 4_000_000_000 }),
 	)
-	for path, want := range map[string][2]string{"/console/usage?range=7d": {`data-step="21600"`, "by 6 hours"}, "/console/usage?range=24h": {`data-step="3600"`, "by the hour"}} {
+	a.answers["/api/v1/activity"] = `{"data":[]}`
+	for path, want := range map[string][2]string{"/console/usage?range=7d": {`data-step="21600"`, "by 6 hours"},
+		"/console/activity?range=7d": {`data-step="21600"`, "by 6 hours"}, "/console/usage?range=24h": {`data-step="3600"`, "by the hour"}} {
 		body := a.visit(path).Body.String()
 		if !strings.Contains(body, want[0]) || !strings.Contains(text(body), want[1]) {
 			t.Errorf("%s: not %q", path, want)
