@@ -1,0 +1,140 @@
+package identity
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Issuer is an identity provider, as the configuration has it.
+type Issuer struct {
+	// Name is that of the block.
+	Name string
+	// URL is the issuer of its tokens, compared exactly.
+	URL string
+	// Audiences are for whom tokens are: one of them is among those of a token.
+	Audiences []string
+	// KeySet is where its keys are, as a JSON Web Key Set. Default: where its OpenID configuration says.
+	KeySet string
+	// MaxLife bounds the life of a token. Default: DefaultMaxLife.
+	MaxLife time.Duration
+	// User is the claim that is shown as a name. Default: the first of email, preferred_username, name
+	// and sub that a token has.
+	User string
+	// Rules choose a role: the first that fits.
+	Rules []Rule
+}
+
+// Rule gives a role to the holders of tokens in which each condition holds.
+type Rule struct {
+	Role       string
+	Conditions []Condition
+}
+
+// Condition holds if a claim has one of the values, or in a list an element that does.
+type Condition struct {
+	// Claim is the name of a claim, or a JSON pointer (RFC 6901) that begins with a slash.
+	Claim string
+	// Values are texts; a "*" at an end, beside a separator, stands for any text: repo:acme/*.
+	Values []string
+}
+
+// shared are issuers of which everybody can get a token: it says nothing without a condition.
+var shared = []string{
+	"https://token.actions.githubusercontent.com", "https://gitlab.com", "https://accounts.google.com", "https://app.terraform.io",
+	"https://login.microsoftonline.com/common/v2.0", "https://login.microsoftonline.com/organizations/v2.0",
+	"https://login.microsoftonline.com/consumers/v2.0",
+}
+
+// separators are what a "*" may stand beside.
+const separators = ":/@.-_|,="
+
+// check returns what is wrong with the issuer.
+func (i *Issuer) check() error {
+	u, err := url.Parse(i.URL)
+	switch {
+	case err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "":
+		return fmt.Errorf("issuer %q: want an https URL as in the claim iss", i.URL)
+	case !secure(u):
+		return fmt.Errorf("issuer %q: http is only possible on this machine (127.0.0.1, localhost)", i.URL)
+	case len(i.Audiences) == 0:
+		return errors.New("audience is missing: a token for somebody else must not be good here")
+	case len(i.Rules) == 0:
+		return errors.New("role is missing: nobody would have one")
+	case i.MaxLife < 0:
+		return fmt.Errorf("max_life %v: want a positive duration", i.MaxLife)
+	}
+	if i.KeySet != "" {
+		if u, err := url.Parse(i.KeySet); err != nil || u.Host == "" || !secure(u) {
+			return fmt.Errorf("keys %q: want an https URL", i.KeySet)
+		}
+	}
+	for _, rule := range i.Rules {
+		if len(rule.Conditions) == 0 && slices.Contains(shared, strings.TrimSuffix(i.URL, "/")) {
+			return fmt.Errorf("role %q: everybody can get a token of %s: name a claim that only yours have, such as repository_owner", rule.Role, i.URL)
+		}
+		for _, c := range rule.Conditions {
+			if err := c.check(i); err != nil {
+				return fmt.Errorf("role %q: %w", rule.Role, err)
+			}
+		}
+	}
+	return nil
+}
+
+func secure(u *url.URL) bool {
+	local := u.Hostname() == "localhost" || u.Hostname() == "127.0.0.1" || u.Hostname() == "::1"
+	return u.Scheme == "https" || u.Scheme == "http" && local
+}
+
+const emailClaim = "email"
+
+func (c *Condition) check(i *Issuer) error {
+	switch {
+	case c.Claim == "" || len(c.Values) == 0:
+		return errors.New("a condition is a claim and its values")
+	case c.Claim == emailClaim && isEntra(i.URL):
+		return errors.New("at Entra people choose what email says: use groups, roles or oid")
+	}
+	for _, value := range c.Values {
+		text, first, last := stars(value)
+		switch {
+		case text == "" || strings.Contains(text, "*"):
+			return fmt.Errorf("%s %q: \"*\" stands at one end only", c.Claim, value)
+		case first && !strings.Contains(separators, text[:1]), last && !strings.Contains(separators, text[len(text)-1:]):
+			return fmt.Errorf("%s %q: \"*\" stands beside one of %s, else others can choose a name that fits", c.Claim, value, separators)
+		}
+	}
+	return nil
+}
+
+// isEntra reports whether an issuer is Microsoft's, whose subject is another one for each application.
+func isEntra(issuer string) bool {
+	return strings.HasPrefix(issuer, "https://login.microsoftonline.com/") || strings.HasPrefix(issuer, "https://sts.windows.net/")
+}
+
+// stars returns a value without the stars at its ends.
+func stars(value string) (text string, first, last bool) {
+	text, first = strings.CutPrefix(value, "*")
+	text, last = strings.CutSuffix(text, "*")
+	return text, first, last
+}
+
+// fits reports whether a text fits one of the values.
+func (c *Condition) fits(text string) bool {
+	return slices.ContainsFunc(c.Values, func(value string) bool {
+		want, first, last := stars(value)
+		switch {
+		case first && last:
+			return strings.Contains(text, want)
+		case first:
+			return strings.HasSuffix(text, want)
+		case last:
+			return strings.HasPrefix(text, want)
+		}
+		return text == want
+	})
+}

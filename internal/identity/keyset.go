@@ -1,0 +1,193 @@
+package identity
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+const (
+	// freshFor is how long keys are used before they are read again.
+	freshFor = time.Hour
+	// usableFor is how long keys are used while the issuer does not answer.
+	usableFor = 24 * time.Hour
+	// readEvery is how often keys are read at most: a token with an unknown key costs its sender nothing.
+	readEvery = time.Minute
+	// readTimeout bounds the reading of keys, with that of the OpenID configuration.
+	readTimeout = 5 * time.Second
+
+	// maxDocument bounds what an issuer answers, in bytes, and maxKeys its keys.
+	maxDocument = 256 << 10
+	maxKeys     = 64
+)
+
+// keySet is what an issuer signs with: its JSON Web Key Set (RFC 7517, section 5).
+type keySet struct {
+	issuer *Issuer
+	client *http.Client
+	now    func() time.Time
+	failed func(issuer string, err error) // called after each reading, with nil after a good one
+
+	mu   sync.Mutex
+	keys []jose.JSONWebKey
+	read time.Time     // when keys came; zero: never
+	due  time.Time     // before this nothing is read
+	busy chan struct{} // closed when the reading that is under way has ended; nil: none is
+}
+
+// find returns the keys that can have made a signature with this header. The error wraps
+// ErrUnavailable, or is ctx's.
+func (s *keySet) find(ctx context.Context, header *jose.Header) ([]jose.JSONWebKey, error) {
+	for {
+		s.mu.Lock()
+		now := s.now()
+		found := s.fitting(header, now)
+		busy, old := s.busy, now.Sub(s.read) >= freshFor
+		switch {
+		case len(found) > 0 && (!old || busy != nil || now.Before(s.due)):
+			s.mu.Unlock()
+			return found, nil
+		case busy == nil && now.Before(s.due):
+			known := s.usable(now)
+			s.mu.Unlock()
+			if !known {
+				return nil, ErrUnavailable
+			}
+			return nil, nil
+		case busy == nil:
+			busy = make(chan struct{})
+			s.busy, s.due = busy, now.Add(readEvery)
+			s.mu.Unlock()
+			s.refresh(ctx, busy)
+			continue
+		}
+		s.mu.Unlock()
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+func (s *keySet) usable(now time.Time) bool { return !s.read.IsZero() && now.Sub(s.read) < usableFor }
+
+// fitting returns those keys that the header names: by their id or, without one, by their algorithm.
+func (s *keySet) fitting(header *jose.Header, now time.Time) (found []jose.JSONWebKey) {
+	if !s.usable(now) {
+		return nil
+	}
+	for _, key := range s.keys {
+		if (header.KeyID == "" || key.KeyID == header.KeyID) && (key.Algorithm == "" || key.Algorithm == header.Algorithm) {
+			found = append(found, key)
+		}
+	}
+	return found
+}
+
+// refresh reads the keys. One that fails leaves those that there are. The caller that waits least long
+// for it does not end it for the others.
+func (s *keySet) refresh(ctx context.Context, busy chan struct{}) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
+	defer cancel()
+	keys, err := s.fetch(ctx)
+	s.mu.Lock()
+	if err == nil {
+		s.keys, s.read = keys, s.now()
+	}
+	s.busy = nil
+	s.mu.Unlock()
+	close(busy)
+	s.failed(s.issuer.Name, err)
+}
+
+func (s *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
+	at := s.issuer.KeySet
+	if at == "" {
+		var found struct {
+			Issuer string `json:"issuer"`
+			Keys   string `json:"jwks_uri"`
+		}
+		// OpenID Connect Discovery 1.0, section 4: without the slash at the issuer's end.
+		if err := s.get(ctx, strings.TrimSuffix(s.issuer.URL, "/")+"/.well-known/openid-configuration", &found); err != nil {
+			return nil, err
+		}
+		if found.Issuer != s.issuer.URL && !isEntra(s.issuer.URL) { // which has {tenantid} there
+			return nil, fmt.Errorf("its OpenID configuration is of the issuer %q", shown(found.Issuer))
+		}
+		at = found.Keys
+	}
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := s.get(ctx, at, &set); err != nil {
+		return nil, err
+	}
+	if len(set.Keys) > maxKeys {
+		return nil, fmt.Errorf("it has %d keys; at most %d are read", len(set.Keys), maxKeys)
+	}
+	var keys []jose.JSONWebKey
+	for _, text := range set.Keys {
+		var key jose.JSONWebKey
+		if key.UnmarshalJSON(text) == nil && key.Valid() && key.IsPublic() && key.Use != "enc" { // others are of algorithms that are not used here
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, errors.New("it has no key that signs")
+	}
+	return keys, nil
+}
+
+// get reads a document. A redirect is not followed.
+func (s *keySet) get(ctx context.Context, at string, into any) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	if err != nil {
+		return err
+	}
+	if !secure(r.URL) {
+		return fmt.Errorf("%q is no https URL", shown(at))
+	}
+	r.Header.Set("Accept", "application/json")
+	answer, err := s.client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers with status %d", at, answer.StatusCode)
+	}
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxDocument+1))
+	if err != nil {
+		return err
+	}
+	if len(text) > maxDocument {
+		return fmt.Errorf("%s has more than %d bytes", at, maxDocument)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("%s is not the JSON that is wanted: %w", at, err)
+	}
+	return nil
+}
+
+// algorithms are those of signatures that are good: asymmetric ones, as nobody else has the key.
+var algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA}
+
+// verify returns the payload of a token if one of the keys has signed it.
+func verify(token *jose.JSONWebSignature, keys []jose.JSONWebKey) (payload []byte, ok bool) {
+	ok = slices.ContainsFunc(keys, func(key jose.JSONWebKey) (good bool) {
+		var err error
+		payload, err = token.Verify(key.Key)
+		return err == nil
+	})
+	return payload, ok
+}
