@@ -43,6 +43,8 @@ type App struct {
 	// RuntimeKeys lets keys be made while the gateway runs. Default: none can be made.
 	RuntimeKeys *RuntimeKeys `json:"runtime_keys,omitempty"`
 
+	People
+
 	// Providers are the model providers.
 	Providers []Provider `json:"providers,omitempty"`
 

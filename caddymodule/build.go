@@ -71,7 +71,17 @@ func (a *App) build() (built, error) {
 	if err != nil {
 		return none, err
 	}
-	if most := max(allowed.MaxBody(), runtime.MaxBody()); bodies < 2*most {
+	identities, err := buildIdentities(a)
+	if err != nil {
+		return none, err
+	}
+	if (runtime != nil || identities != nil) && err == nil {
+		err = shareLimits(a, allowed)
+	}
+	if err != nil {
+		return none, err
+	}
+	if most := max(allowed.MaxBody(), runtime.MaxBody(), identities.MaxBody()); bodies < 2*most {
 		return none, fmt.Errorf("max_body %d: body_memory, %d bytes, is too small for one body of that size; it must be at least twice max_body", most, bodies)
 	}
 	guardrails, hookSecrets, err := buildGuardrails(a)
@@ -99,7 +109,7 @@ func (a *App) build() (built, error) {
 		return none, fmt.Errorf("cluster: %w", err)
 	}
 	secrets = append(secrets, shared.secrets...)
-	b := built{features: features{made: runtime, cluster: shared.cluster, recorded: recorded, tools: tools, automation: a.VNC.automation()}}
+	b := built{features: features{made: runtime, identities: identities, cluster: shared.cluster, recorded: recorded, tools: tools, automation: a.VNC.automation()}}
 	b.Config = gateway.Config{
 		Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations,
 		Catalog: index, Providers: providers.providers, Issued: issuedTo(tools), Discover: providers.discover, Aliases: a.Aliases.build(),

@@ -34,6 +34,8 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //		key NAME { … }          # any number
 //		key_file FILE…
 //		runtime_keys { … }
+//		role NAME { … }         # any number
+//		identity NAME { … }     # any number
 //		provider NAME { … }     # any number
 //		mcp NAME { … }          # any number
 //		alias NAME { … }        # any number
@@ -70,6 +72,8 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"key":          listed(&a.Keys, (*Key).read),
 		"key_file":     caddykit.Words(&a.KeyFiles),
 		"runtime_keys": single(&a.RuntimeKeys, (*RuntimeKeys).read),
+		"role":         listed(&a.Roles, (*Role).read),
+		"identity":     listed(&a.Identities, (*Identity).read),
 		"provider":     listed(&a.Providers, (*Provider).read),
 		"mcp":          listed(&a.MCP, (*MCPServer).read),
 		"alias":        {Many: true, Read: a.Aliases.read},

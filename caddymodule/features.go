@@ -24,6 +24,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/features/agents"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/console"
+	people "github.com/gatehouse-proxy/gatehouse/internal/features/identity"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/mcp"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/recordings"
 	makekeys "github.com/gatehouse-proxy/gatehouse/internal/features/runtimekeys"
@@ -37,6 +38,7 @@ import (
 // features is what the blocks of features say.
 type features struct {
 	made       *runtimekeys.Block  // nil: no keys are made at run time
+	identities *people.Config      // nil: none
 	cluster    *cluster.Config     // nil: the gateway is the only one
 	recorded   *recording.Settings // nil: no session is
 	tools      *toolserver.Servers // nil: none
@@ -46,7 +48,7 @@ type features struct {
 // list makes the features of a configuration, in the order in which they start.
 func (f features) list(c gateway.Core) []gateway.Feature {
 	tools := mcp.New(c, f.tools)
-	return []gateway.Feature{
+	all := []gateway.Feature{
 		makekeys.Feature(c, f.made),
 		cluster.Feature(c),
 		recordings.Feature(c, f.recorded),
@@ -54,4 +56,8 @@ func (f features) list(c gateway.Core) []gateway.Feature {
 		agents.Feature(c, tools, f.automation),
 		console.Feature(c),
 	}
+	if f.identities != nil {
+		all = append(all, people.Feature(c, *f.identities))
+	}
+	return all
 }

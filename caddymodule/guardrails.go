@@ -95,13 +95,24 @@ func buildGuardrails(a *App) (out *policy.Guardrails, secrets []string, err erro
 		}
 	}
 	out.Keys = make(map[string][]*guardrail.Guardrail)
-	for _, k := range a.Keys {
-		list, err := names.find(k.Guardrails)
+	add := func(kind, name string, named []string) error {
+		list, err := names.find(named)
 		if err != nil {
-			return out, nil, fmt.Errorf("key %q: %w", k.Name, err)
+			return fmt.Errorf("%s %q: %w", kind, name, err)
 		}
 		if len(list) > 0 {
-			out.Keys[k.Name] = list
+			out.Keys[name] = list
+		}
+		return nil
+	}
+	for _, k := range a.Keys {
+		if err := add("key", k.Name, k.Guardrails); err != nil {
+			return out, nil, err
+		}
+	}
+	for _, r := range a.Roles {
+		if err := add("role", r.Name, r.Guardrails); err != nil {
+			return out, nil, err
 		}
 	}
 	for _, m := range a.Models {

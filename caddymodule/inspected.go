@@ -80,7 +80,7 @@ func inspectedKey(k *Key, built built) offline.Key {
 		}
 	}
 	return offline.Key{
-		Name: k.Name, Tenant: tenantOf(*k), Expires: k.Expires, ExpiresAt: expires, Disabled: k.Disabled, Models: k.Models,
+		Name: k.Name, Tenant: tenantOf(k.Rights), Expires: k.Expires, ExpiresAt: expires, Disabled: k.Disabled, Models: k.Models,
 		Literal: !k.filed && slices.ContainsFunc(k.Secrets, literal), CanChat: slices.Contains(k.Scopes, keys.ChatWrite.String()),
 		MCP: k.MCP, Reaches: reaches, CanCallTools: slices.Contains(k.Scopes, keys.MCPCall.String()),
 		CanAutomate: slices.Contains(k.Scopes, keys.WorkstationsAutomate.String()),

@@ -24,6 +24,23 @@ type Key struct {
 	// key new` prints them.
 	Hashes []string `json:"hashes,omitempty"`
 
+	// Expires is when the key becomes invalid: RFC 3339, or a date (00:00 UTC). Default: never.
+	Expires string `json:"expires,omitempty"`
+
+	// Disabled makes the key invalid. Default: false.
+	Disabled bool `json:"disabled,omitempty"`
+
+	// Session are the rules of the desktop sessions whose address the key has asked for. Default:
+	// those of other levels only.
+	Session desktop.SessionRules `json:"session,omitzero"`
+
+	Rights
+
+	filed bool // read from a file: Caddy's admin API does not show it
+}
+
+// Rights are what a key or a role may do, and what limits it.
+type Rights struct {
 	// Scopes are the key's permissions: chat:write, models:read, activity:read, providers:read,
 	// limits:read, keys:manage, mcp:call, workstations:connect, workstations:manage,
 	// workstations:observe, workstations:automate, recordings:read, recordings:manage. At least one.
@@ -40,12 +57,6 @@ type Key struct {
 	// MCP are patterns over "<MCP server>/<tool>" of the tools that the key can call; each begins with the
 	// name of a server. Default: no server.
 	MCP []string `json:"mcp,omitempty"`
-
-	// Expires is when the key becomes invalid: RFC 3339, or a date (00:00 UTC). Default: never.
-	Expires string `json:"expires,omitempty"`
-
-	// Disabled makes the key invalid. Default: false.
-	Disabled bool `json:"disabled,omitempty"`
 
 	// HostedTools lets the key use tools that run at the provider, on its account (web search, code
 	// interpreter, remote MCP, …). Default: false.
@@ -67,12 +78,6 @@ type Key struct {
 	// price, hosted tools, files): "allow" admits it and reserves what is known. Default: 402
 	// cannot_be_priced.
 	Unpriced string `json:"unpriced,omitempty"`
-
-	// Session are the rules of the desktop sessions whose address the key has asked for. Default:
-	// those of other levels only.
-	Session desktop.SessionRules `json:"session,omitzero"`
-
-	filed bool // read from a file: Caddy's admin API does not show it
 }
 
 // keySpecs returns the keys, and their secrets as plain text.
@@ -87,7 +92,7 @@ func keySpecs(a *App) (specs []keys.Spec, secrets []string, err error) {
 			return nil, nil, fmt.Errorf("key %q: %w", k.Name, err)
 		}
 		spec := keys.Spec{
-			Name: k.Name, Hashes: k.Hashes, Scopes: k.Scopes, Tenant: k.Tenant, Models: k.Models, Tools: k.MCP, TenantTools: tenants[tenantOf(k)],
+			Name: k.Name, Hashes: k.Hashes, Scopes: k.Scopes, Tenant: k.Tenant, Models: k.Models, Tools: k.MCP, TenantTools: tenants[tenantOf(k.Rights)],
 			Disabled: k.Disabled, HostedTools: k.HostedTools, AllTenants: k.AllTenants,
 		}
 		for _, text := range k.Secrets {

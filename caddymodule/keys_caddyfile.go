@@ -30,18 +30,10 @@ func (k *Key) read(d *caddyfile.Dispenser) error {
 		return d.ArgErr()
 	}
 	return with(caddykit.Options{
-		"secret":       caddykit.Words(&k.Secrets),
-		"hash":         caddykit.Words(&k.Hashes),
-		"scopes":       caddykit.Words(&k.Scopes),
-		"tenant":       caddykit.Word(&k.Tenant),
-		"models":       caddykit.Words(&k.Models),
-		"mcp":          toolLines(&k.MCP),
-		"expires":      caddykit.Word(&k.Expires),
-		"disabled":     caddykit.Flag(&k.Disabled),
-		"hosted_tools": caddykit.Flag(&k.HostedTools),
-		"all_tenants":  caddykit.Flag(&k.AllTenants),
-		"guardrails":   caddykit.Words(&k.Guardrails),
-		"unpriced":     caddykit.Word(&k.Unpriced),
-		"session":      sessionOption(&k.Session),
-	}, k.Allowance.options(), k.Caps.options()).Block(d)
+		"secret":   caddykit.Words(&k.Secrets),
+		"hash":     caddykit.Words(&k.Hashes),
+		"expires":  caddykit.Word(&k.Expires),
+		"disabled": caddykit.Flag(&k.Disabled),
+		"session":  sessionOption(&k.Session),
+	}, k.Rights.options()).Block(d)
 }

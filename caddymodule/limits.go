@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -121,7 +122,10 @@ func buildLimits(a *App) (*policy.Limits, error) {
 	}
 	named := make(map[string]bool)
 	for _, k := range a.Keys {
-		named[tenantOf(k)] = true
+		named[tenantOf(k.Rights)] = true
+	}
+	for _, r := range a.Roles {
+		named[tenantOf(r.Rights)] = true
 	}
 	tenants := make(map[string]limits.Subject)
 	for _, t := range a.Tenants {
@@ -138,7 +142,7 @@ func buildLimits(a *App) (*policy.Limits, error) {
 	for _, k := range a.Keys {
 		of, at := out.Keys, k.Name
 		if !k.limited() {
-			of, at = out.Tenants, tenantOf(k)
+			of, at = out.Tenants, tenantOf(k.Rights)
 		}
 		if of[at] != nil { // those of a tenant
 			continue
@@ -173,7 +177,7 @@ func (k *Key) limited() bool {
 
 // limits returns the limits of a key, its tenant and the gateway.
 func (k *Key) limits(tenants map[string]limits.Subject, everybody limits.Subject) (*policy.KeyLimits, error) {
-	out := &policy.KeyLimits{Tenant: tenantOf(*k)}
+	out := &policy.KeyLimits{Tenant: tenantOf(k.Rights)}
 	if k.limited() {
 		own, err := k.subject(policy.KeySubject(k.Name))
 		if err != nil {
@@ -200,12 +204,7 @@ func parseUnpriced(text string) (allow bool, err error) {
 	return text != "", nil
 }
 
-func tenantOf(k Key) string {
-	if k.Tenant == "" {
-		return keys.DefaultTenant
-	}
-	return k.Tenant
-}
+func tenantOf(r Rights) string { return cmp.Or(r.Tenant, keys.DefaultTenant) }
 
 func parsePolicy(text string) (policy.FailurePolicy, error) {
 	switch text {

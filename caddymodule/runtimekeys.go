@@ -66,17 +66,15 @@ func (r *RuntimeKeys) build(a *App, shared *policy.Limits) (*runtimekeys.Block, 
 	if err == nil {
 		err = out.Check()
 	}
-	if err == nil {
-		err = r.share(a, shared)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("runtime_keys: %w", err)
 	}
 	return out, nil
 }
 
-// share adds the limits of every tenant: all of its configured keys may have limits of their own.
-func (r *RuntimeKeys) share(a *App, shared *policy.Limits) error {
+// shareLimits adds the limits of every tenant, for keys that the configuration does not have: all that
+// it has may have limits of their own.
+func shareLimits(a *App, shared *policy.Limits) error {
 	everybody, err := a.subject(policy.GatewaySubject())
 	if err != nil {
 		return err

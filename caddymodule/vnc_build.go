@@ -165,7 +165,7 @@ func sessionLevels(tenants []Tenant, all []Key) desktop.Levels {
 	}
 	for _, k := range all {
 		if k.Session != (desktop.SessionRules{}) {
-			levels.Keys[desktop.KeyName{Tenant: tenantOf(k), Key: k.Name}] = k.Session
+			levels.Keys[desktop.KeyName{Tenant: tenantOf(k.Rights), Key: k.Name}] = k.Session
 		}
 	}
 	return levels

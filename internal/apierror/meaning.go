@@ -266,6 +266,14 @@ var meanings = map[Code]Meaning{
 		"Caddy's storage of workstations does not answer.",
 		"Look at Caddy's storage: the disk, or the module that it uses.",
 	},
+	NoRole: {
+		"The token is valid, and no role of the configuration is for its holder.",
+		"Look in the log at the claims that it has, and at the `role` lines of its `identity` block.",
+	},
+	IdentityUnavailable: {
+		"The keys of the token's issuer could not be read, so that nobody knows whether it is valid.",
+		"Look in the log why, and at the `issuer` and `keys` of its `identity` block.",
+	},
 	UpstreamOverloaded: {
 		"The provider or the MCP server said that it is overloaded.",
 		"Wait, or add a second target in an `alias`.",

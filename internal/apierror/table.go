@@ -41,6 +41,8 @@ const (
 	WorkstationsExceeded      Code = "workstations_exceeded"
 	WorkstationGuestsExceeded Code = "workstation_guests_exceeded"
 	StorageUnavailable        Code = "storage_unavailable"
+	NoRole                    Code = "no_role"
+	IdentityUnavailable       Code = "identity_unavailable"
 
 	// ControlHeld means that a person, or another agent, holds the input of a desktop.
 	ControlHeld Code = "control_held"
@@ -166,6 +168,8 @@ var table = map[Code]row{
 	ControlHeld:               {409, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	StorageUnavailable:        {503, serverError, "provider_overloaded", overloaded, 10 * time.Second, false},
 
+	NoRole:              {403, "permission_error", "permission_denied", "permission_error", 0, false},
+	IdentityUnavailable: {503, serverError, "provider_overloaded", overloaded, 5 * time.Second, false},
 	WorkstationDenied:   {403, "permission_error", "permission_denied", "permission_error", 0, false},
 	WorkstationStarting: {503, serverError, "provider_overloaded", overloaded, 10 * time.Second, false},
 	SourceUnavailable:   {503, serverError, "provider_overloaded", overloaded, 5 * time.Second, false},

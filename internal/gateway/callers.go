@@ -3,6 +3,7 @@ package gateway
 import (
 	"crypto/sha256"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
@@ -15,8 +16,8 @@ import (
 // KeySource has keys beside those of the configuration. A key of it is known by Limits of its
 // [request.Caller], which are not nil.
 type KeySource interface {
-	// Authenticate returns what the holder of a secret may do. The error is [keys.ErrInvalid], or
-	// [keys.ErrLoading].
+	// Authenticate returns what the holder of a secret may do. The error is [keys.ErrInvalid],
+	// [keys.ErrLoading], or a refusal.
 	Authenticate(secret string, now time.Time) (keys.Credential, *policy.KeyLimits, error)
 	// Held is Authenticate for a secret of which only the SHA-256 was kept.
 	Held(sum [sha256.Size]byte, now time.Time) (keys.Credential, *policy.KeyLimits, error)
@@ -38,21 +39,41 @@ func (g *Gateway) Authenticate(secret string) (request.Caller, error) {
 	now := g.now()
 	var own *policy.KeyLimits
 	credential, err := g.keyring.Authenticate(secret, now)
-	if err != nil && g.others != nil {
-		credential, own, err = g.others.Authenticate(secret, now)
+	if err != nil {
+		credential, own, err = g.others.find(func(s KeySource) (keys.Credential, *policy.KeyLimits, error) { return s.Authenticate(secret, now) })
 	}
 	if err != nil {
 		return request.Caller{}, errUnauthenticated(err)
 	}
-	return request.Caller{Credential: credential, Secret: secret, Limits: own}, nil
+	return request.Caller{Credential: credential, Secret: secret, User: credential.ShownHolder(), Limits: own}, nil
 }
+
+// keySources are those of the features of a configuration.
+type keySources []KeySource
+
+// find returns the key that the first source has which knows it.
+func (all keySources) find(in func(KeySource) (keys.Credential, *policy.KeyLimits, error)) (keys.Credential, *policy.KeyLimits, error) {
+	for _, s := range all {
+		if credential, own, err := in(s); !errors.Is(err, keys.ErrInvalid) {
+			return credential, own, err
+		}
+	}
+	return keys.Credential{}, nil, keys.ErrInvalid
+}
+
+// any reports whether ok holds for a source.
+func (all keySources) any(ok func(KeySource) bool) bool { return slices.ContainsFunc(all, ok) }
 
 // IsKey reports whether text is the secret of a key of g, valid or not.
 func IsKey(g *Gateway, text string) bool {
-	return g.keyring.IsSecret(text) || g.others != nil && g.others.IsSecret(text)
+	return g.keyring.IsSecret(text) || g.others.any(func(s KeySource) bool { return s.IsSecret(text) })
 }
 
 func errUnauthenticated(err error) error {
+	var refusal *apierror.Error
+	if errors.As(err, &refusal) {
+		return refusal
+	}
 	if errors.Is(err, keys.ErrLoading) {
 		return apierror.New(apierror.StorageUnavailable, "the gateway has just started and does not know all keys yet; try again").WithCause(err)
 	}
@@ -80,10 +101,8 @@ func (c Callers) CallerOf(tenant, key, secretHash string) (request.Caller, error
 	var own *policy.KeyLimits
 	if !ok {
 		sum, _ := keys.ParseSum(secretHash)
-		err := keys.ErrInvalid
-		if g.others != nil {
-			credential, own, err = g.others.Held(sum, now)
-		}
+		var err error
+		credential, own, err = g.others.find(func(s KeySource) (keys.Credential, *policy.KeyLimits, error) { return s.Held(sum, now) })
 		if err != nil {
 			return request.Caller{}, errUnauthenticated(err)
 		}
@@ -91,7 +110,7 @@ func (c Callers) CallerOf(tenant, key, secretHash string) (request.Caller, error
 	if credential.Name != key || credential.Tenant != tenant || !credential.Valid(now) {
 		return request.Caller{}, errInvalidKey()
 	}
-	return request.Caller{Credential: credential, SignedIn: secretHash, Limits: own}, nil
+	return request.Caller{Credential: credential, SignedIn: secretHash, User: credential.ShownHolder(), Limits: own}, nil
 }
 
 // CallerNamed returns the holder of a key of the configuration, for a person whom somebody else has

@@ -36,13 +36,13 @@ const crashedRoute = "unknown"
 
 // warnOfUnnamed logs the subjects that have spent something in the current period and are not
 // configured any more: the counts of a renamed key start at zero.
-func warnOfUnnamed(ctx context.Context, ledger limits.Ledger, now time.Time, configured []limits.Subject, others KeySource, logger *zap.Logger) error {
+func warnOfUnnamed(ctx context.Context, ledger limits.Ledger, now time.Time, configured []limits.Subject, others keySources, logger *zap.Logger) error {
 	named := map[string]bool{}
 	for _, s := range configured {
 		named[s.Name] = true
 	}
 	unnamed, err := limits.Unnamed(ctx, ledger, now, func(name string) bool {
-		return named[name] || others != nil && others.IsSubject(name)
+		return named[name] || others.any(func(s KeySource) bool { return s.IsSubject(name) })
 	})
 	if errors.Is(err, limits.ErrUnavailable) { // a gateway starts without the engine of its cluster
 		logger.Warn("which budgets are not configured any more is not known", zap.Error(err))

@@ -28,7 +28,7 @@ type Feature struct {
 	Apply func()
 	// Activate runs when the configuration before has stopped: what this one does not allow ends.
 	Activate func()
-	// Keys are keys beside those of the configuration; of one feature at most.
+	// Keys are keys beside those of the configuration.
 	Keys KeySource
 	// About adds what a key may know of it.
 	About func(a *About, key *keys.Key)

@@ -80,7 +80,7 @@ type Config struct {
 // Gateway is one configuration at work.
 type Gateway struct {
 	keyring  *keys.Keyring
-	others   KeySource // keys beside those of keyring; nil: none
+	others   keySources // keys beside those of keyring
 	models   Models
 	desktops vncParts
 	state    *State
@@ -150,10 +150,10 @@ func New(c Config) (*Gateway, error) {
 	}
 	for _, f := range g.features {
 		if f.Keys != nil {
-			g.others = f.Keys
+			g.others = append(g.others, f.Keys)
 		}
 	}
-	g.generation.features, g.generation.hard = g.features, c.Limits.Hard() || c.Limits.Made != nil
+	g.generation.features, g.generation.hard = g.features, c.Limits.Hard() || c.Limits.Made != nil || c.Limits.People != nil
 	g.scrape = newScrape(g, &c)
 	g.state.provision(g.generation, c.Reacquire, c.Release)
 	return g, nil

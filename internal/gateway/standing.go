@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -37,8 +38,8 @@ func Standings(ctx context.Context, g *Gateway, key, tenant, model string) ([]St
 	}
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	var own *policy.KeyLimits
-	if g.others != nil {
-		own = g.others.LimitsOf(tenant, key)
+	for _, s := range g.others {
+		own = cmp.Or(own, s.LimitsOf(tenant, key))
 	}
 	subjects := g.requests.Limits.Applying(g.requests.Limits.Of(&keys.Key{Name: key, Tenant: tenant}, own), model)
 	for part := range slices.Chunk(subjects, limits.MaxSubjects) {

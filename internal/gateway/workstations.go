@@ -70,7 +70,7 @@ func mayConnectWith(g *Gateway) func(desktop.Issuer) bool {
 				return false
 			}
 		}
-		return configured(by) || g.others != nil && g.others.MayStill(by.KeyHash, by.Tenant, scopeOf(by))
+		return configured(by) || g.others.any(func(s KeySource) bool { return s.MayStill(by.KeyHash, by.Tenant, scopeOf(by)) })
 	}
 }
 

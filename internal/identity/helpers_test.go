@@ -2,7 +2,6 @@ package identity_test
 
 import (
 	"bytes"
-	"context"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -110,15 +109,15 @@ func (p *idp) issuers(change func(*identity.Issuer)) *identity.Issuers {
 			defer p.mu.Unlock()
 			return p.now
 		},
-		Failed: func(_ string, err error) {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			p.failed = append(p.failed, err)
-		},
 	})
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	s.Tell(func(_ string, err error) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.failed = append(p.failed, err)
+	})
 	return s
 }
 
@@ -177,7 +176,7 @@ func rsaKey(t testing.TB) crypto.Signer {
 
 func person(t testing.TB, s *identity.Issuers, token string) identity.Person {
 	t.Helper()
-	p, err := s.Person(context.Background(), token)
+	p, err := s.Person(token)
 	if err != nil {
 		t.Fatal(err)
 	}

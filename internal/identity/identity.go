@@ -4,8 +4,8 @@
 //	issuers, err := identity.New([]identity.Issuer{{Name: "ci", URL: "https://…", Audiences: []string{"https://ai.example.com"}, Rules: rules}}, deps)
 //	person, err := issuers.Person(ctx, token)
 //
-// Who somebody is depends on the issuer and its subject alone: names and addresses change hands. What
-// they may do depends on a role, which the claims of the token choose.
+// Who somebody is depends on the issuer and its subject alone: names and addresses change hands.
+// What they may do depends on a role, which the claims of the token choose.
 package identity
 
 import (
@@ -28,6 +28,9 @@ const (
 	// maxSubject and maxShown bound what is kept of a claim, in bytes.
 	maxSubject = 512
 	maxShown   = 128
+
+	// idBytes is how much of a hash tells people apart: nobody finds another subject with the same.
+	idBytes = 10
 )
 
 // ErrInvalid is wrapped by the reason why a token is not valid. Callers are not told the reason.
@@ -62,9 +65,8 @@ type Person struct {
 
 // idOf returns the identity of a subject of an issuer.
 func idOf(name, issuer, subject string) string {
-	const bytes = 10 // nobody can choose a subject for which these are those of somebody else
 	sum := sha256.Sum256([]byte(issuer + "\n" + subject))
-	return name + "-" + hex.EncodeToString(sum[:bytes])
+	return name + "-" + hex.EncodeToString(sum[:idBytes])
 }
 
 func invalid(format string, args ...any) error {

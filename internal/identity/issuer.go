@@ -17,12 +17,13 @@ type Issuer struct {
 	URL string
 	// Audiences are for whom tokens are: one of them is among those of a token.
 	Audiences []string
-	// KeySet is where its keys are, as a JSON Web Key Set. Default: where its OpenID configuration says.
+	// KeySet is where its keys are, as a JSON Web Key Set. Default: where its OpenID configuration
+	// says.
 	KeySet string
 	// MaxLife bounds the life of a token. Default: DefaultMaxLife.
 	MaxLife time.Duration
-	// User is the claim that is shown as a name. Default: the first of email, preferred_username, name
-	// and sub that a token has.
+	// User is the claim that is shown as a name. Default: the first of email, preferred_username,
+	// name and sub that a token has.
 	User string
 	// Rules choose a role: the first that fits.
 	Rules []Rule
@@ -111,7 +112,8 @@ func (c *Condition) check(i *Issuer) error {
 	return nil
 }
 
-// isEntra reports whether an issuer is Microsoft's, whose subject is another one for each application.
+// isEntra reports whether an issuer is Microsoft's, whose subject is another one for each
+// application.
 func isEntra(issuer string) bool {
 	return strings.HasPrefix(issuer, "https://login.microsoftonline.com/") || strings.HasPrefix(issuer, "https://sts.windows.net/")
 }

@@ -1,9 +1,9 @@
 package identity
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -22,8 +22,6 @@ type Deps struct {
 	// Client asks issuers for their keys. Redirects are not followed.
 	Client *http.Client
 	Now    func() time.Time
-	// Failed is told each time that the keys of an issuer were read: with nil, or why that failed.
-	Failed func(issuer string, err error)
 }
 
 // Issuers are those of a configuration. They are safe for concurrent use.
@@ -48,13 +46,33 @@ func New(all []Issuer, deps Deps) (*Issuers, error) {
 		if other := s.byURL[issuer.URL]; other != nil {
 			return nil, fmt.Errorf("identity %q: identity %q has the same issuer", issuer.Name, other.issuer.Name)
 		}
-		s.byURL[issuer.URL] = &keySet{issuer: issuer, client: &client, now: deps.Now, failed: deps.Failed}
+		s.byURL[issuer.URL] = &keySet{issuer: issuer, client: &client, now: deps.Now, told: func(string, error) {}}
 	}
 	return s, nil
 }
 
-// IsToken reports whether a text has the form of a JWT: three parts, of which the first is an object
-// with an algorithm (RFC 7515, section 3.1).
+// Tell has a function called each time that the keys of an issuer were read: with nil, or why that
+// failed. It is called before issuers are used.
+func (s *Issuers) Tell(f func(issuer string, err error)) {
+	for _, set := range s.byURL {
+		set.told = f
+	}
+}
+
+// Inherit takes over the keys that the issuers of an earlier configuration have: they need not be
+// read again, and an issuer that is away stays known. It is called before issuers are used.
+func (s *Issuers) Inherit(earlier *Issuers) {
+	for url, set := range s.byURL {
+		if before := earlier.byURL[url]; before != nil && before.issuer.KeySet == set.issuer.KeySet {
+			before.mu.Lock()
+			set.keys, set.read = before.keys, before.read
+			before.mu.Unlock()
+		}
+	}
+}
+
+// IsToken reports whether a text has the form of a JWT: three parts, of which the first is an
+// object with an algorithm (RFC 7515, section 3.1).
 func IsToken(text string) bool {
 	head, rest, found := strings.Cut(text, ".")
 	if !found || len(text) > maxToken || strings.Count(rest, ".") != 1 {
@@ -70,21 +88,45 @@ func IsToken(text string) bool {
 	return json.Unmarshal(header, &h) == nil && h.Algorithm != ""
 }
 
-// Person returns whom a token is of. The error wraps ErrInvalid or ErrUnavailable, is a *NoRoleError, or
-// that of ctx.
-func (s *Issuers) Person(ctx context.Context, token string) (Person, error) {
+// Knows reports whether a text is a token that says to be of one of the issuers. It may be forged.
+func (s *Issuers) Knows(text string) bool {
+	if !IsToken(text) {
+		return false
+	}
+	signed, err := jose.ParseSignedCompact(text, algorithms)
+	if err != nil {
+		return false
+	}
+	said, err := parseClaims(signed.UnsafePayloadWithoutVerification())
+	return err == nil && s.byURL[said.text("iss")] != nil
+}
+
+// IsID reports whether a text can be the ID of a person of one of the issuers.
+func (s *Issuers) IsID(text string) bool {
+	for _, set := range s.byURL {
+		digits, ok := strings.CutPrefix(text, set.issuer.Name+"-")
+		if _, err := hex.DecodeString(digits); ok && err == nil && len(digits) == hex.EncodedLen(idBytes) {
+			return true
+		}
+	}
+	return false
+}
+
+// Person returns whom a token is of. It may wait for the keys of the issuer, a few seconds. The
+// error wraps ErrInvalid or ErrUnavailable, or is a *NoRoleError.
+func (s *Issuers) Person(token string) (Person, error) {
 	sum := sha256.Sum256([]byte(token))
-	if p, ok := s.recall(sum); ok {
+	if p, ok := s.Recall(sum); ok {
 		return p, nil
 	}
-	p, err := s.examine(ctx, token)
+	p, err := s.examine(token)
 	if err == nil {
 		s.remember(sum, p)
 	}
 	return p, err
 }
 
-func (s *Issuers) examine(ctx context.Context, token string) (p Person, err error) {
+func (s *Issuers) examine(token string) (p Person, err error) {
 	if len(token) > maxToken {
 		return p, invalid("it has more than %d bytes", maxToken)
 	}
@@ -100,7 +142,7 @@ func (s *Issuers) examine(ctx context.Context, token string) (p Person, err erro
 	if set == nil {
 		return p, invalid("no identity has its issuer %q", shown(said.text("iss")))
 	}
-	keys, err := set.find(ctx, &signed.Signatures[0].Protected)
+	keys, err := set.find(&signed.Signatures[0].Protected)
 	if err != nil {
 		return p, fmt.Errorf("identity %q: %w", set.issuer.Name, err)
 	}
@@ -119,8 +161,8 @@ func (s *Issuers) examine(ctx context.Context, token string) (p Person, err erro
 	return p, err
 }
 
-// recall returns whom a token is of that was valid before and has not ended.
-func (s *Issuers) recall(sum [sha256.Size]byte) (Person, bool) {
+// Recall returns whom a token with this SHA-256 is of, if it was good before and has not ended.
+func (s *Issuers) Recall(sum [sha256.Size]byte) (Person, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, ok := s.remembered[sum]

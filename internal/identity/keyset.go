@@ -20,7 +20,8 @@ const (
 	freshFor = time.Hour
 	// usableFor is how long keys are used while the issuer does not answer.
 	usableFor = 24 * time.Hour
-	// readEvery is how often keys are read at most: a token with an unknown key costs its sender nothing.
+	// readEvery is how often keys are read at most: a token with an unknown key costs its sender
+	// nothing.
 	readEvery = time.Minute
 	// readTimeout bounds the reading of keys, with that of the OpenID configuration.
 	readTimeout = 5 * time.Second
@@ -35,7 +36,7 @@ type keySet struct {
 	issuer *Issuer
 	client *http.Client
 	now    func() time.Time
-	failed func(issuer string, err error) // called after each reading, with nil after a good one
+	told   func(issuer string, err error) // called after each reading, with nil after a good one
 
 	mu   sync.Mutex
 	keys []jose.JSONWebKey
@@ -44,9 +45,9 @@ type keySet struct {
 	busy chan struct{} // closed when the reading that is under way has ended; nil: none is
 }
 
-// find returns the keys that can have made a signature with this header. The error wraps
-// ErrUnavailable, or is ctx's.
-func (s *keySet) find(ctx context.Context, header *jose.Header) ([]jose.JSONWebKey, error) {
+// find returns the keys that can have made a signature with this header. The error is
+// ErrUnavailable.
+func (s *keySet) find(header *jose.Header) ([]jose.JSONWebKey, error) {
 	for {
 		s.mu.Lock()
 		now := s.now()
@@ -67,21 +68,18 @@ func (s *keySet) find(ctx context.Context, header *jose.Header) ([]jose.JSONWebK
 			busy = make(chan struct{})
 			s.busy, s.due = busy, now.Add(readEvery)
 			s.mu.Unlock()
-			s.refresh(ctx, busy)
+			s.refresh(busy)
 			continue
 		}
 		s.mu.Unlock()
-		select {
-		case <-busy:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
+		<-busy // it has readTimeout
 	}
 }
 
 func (s *keySet) usable(now time.Time) bool { return !s.read.IsZero() && now.Sub(s.read) < usableFor }
 
-// fitting returns those keys that the header names: by their id or, without one, by their algorithm.
+// fitting returns those keys that the header names: by their id or, without one, by their
+// algorithm.
 func (s *keySet) fitting(header *jose.Header, now time.Time) (found []jose.JSONWebKey) {
 	if !s.usable(now) {
 		return nil
@@ -94,10 +92,10 @@ func (s *keySet) fitting(header *jose.Header, now time.Time) (found []jose.JSONW
 	return found
 }
 
-// refresh reads the keys. One that fails leaves those that there are. The caller that waits least long
-// for it does not end it for the others.
-func (s *keySet) refresh(ctx context.Context, busy chan struct{}) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
+// refresh reads the keys. If that fails, those stay that there are. No caller ends it for the
+// others.
+func (s *keySet) refresh(busy chan struct{}) {
+	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
 	keys, err := s.fetch(ctx)
 	s.mu.Lock()
@@ -107,7 +105,7 @@ func (s *keySet) refresh(ctx context.Context, busy chan struct{}) {
 	s.busy = nil
 	s.mu.Unlock()
 	close(busy)
-	s.failed(s.issuer.Name, err)
+	s.told(s.issuer.Name, err)
 }
 
 func (s *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
@@ -138,7 +136,8 @@ func (s *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	var keys []jose.JSONWebKey
 	for _, text := range set.Keys {
 		var key jose.JSONWebKey
-		if key.UnmarshalJSON(text) == nil && key.Valid() && key.IsPublic() && key.Use != "enc" { // others are of algorithms that are not used here
+		// A key of another kind is of an algorithm that is not used here.
+		if key.UnmarshalJSON(text) == nil && key.Valid() && key.IsPublic() && key.Use != "enc" {
 			keys = append(keys, key)
 		}
 	}
@@ -180,7 +179,9 @@ func (s *keySet) get(ctx context.Context, at string, into any) error {
 }
 
 // algorithms are those of signatures that are good: asymmetric ones, as nobody else has the key.
-var algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA}
+var algorithms = []jose.SignatureAlgorithm{
+	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
+}
 
 // verify returns the payload of a token if one of the keys has signed it.
 func verify(token *jose.JSONWebSignature, keys []jose.JSONWebKey) (payload []byte, ok bool) {

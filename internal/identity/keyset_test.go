@@ -1,7 +1,6 @@
 package identity_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -35,7 +34,7 @@ func TestKeysAreReadOnceAndAgainWhenTheyRotate(t *testing.T) {
 		t.Errorf("keys were read %d times", p.asked["/keys"])
 	}
 	p.rotate("two")
-	if _, err := s.Person(t.Context(), p.token(nil)); !errors.Is(err, identity.ErrInvalid) {
+	if _, err := s.Person(p.token(nil)); !errors.Is(err, identity.ErrInvalid) {
 		t.Errorf("within the minute: %v", err) // so that unknown keys cost the issuer nothing
 	}
 	p.later(time.Minute)
@@ -43,7 +42,7 @@ func TestKeysAreReadOnceAndAgainWhenTheyRotate(t *testing.T) {
 	if p.asked["/keys"] != 2 {
 		t.Errorf("keys were read %d times", p.asked["/keys"])
 	}
-	if _, err := s.Person(t.Context(), sign(t, p.signer, p.claims(object{"exp": p.now.Add(-2 * time.Hour).Unix()}))); !errors.Is(err, identity.ErrInvalid) {
+	if _, err := s.Person(sign(t, p.signer, p.claims(object{"exp": p.now.Add(-2 * time.Hour).Unix()}))); !errors.Is(err, identity.ErrInvalid) {
 		t.Errorf("an old token: %v", err)
 	}
 }
@@ -56,7 +55,7 @@ func TestUnknownKeysAreAskedForOnceAMinute(t *testing.T) {
 	stranger := newIDP(t)
 	stranger.rotate("stranger")
 	for range 100 {
-		if _, err := s.Person(t.Context(), stranger.token(nil)); !errors.Is(err, identity.ErrInvalid) {
+		if _, err := s.Person(stranger.token(nil)); !errors.Is(err, identity.ErrInvalid) {
 			t.Fatal(err)
 		}
 	}
@@ -75,7 +74,7 @@ func TestKeysStayGoodForADayWhileTheIssuerIsAway(t *testing.T) {
 		person(t, s, p.token(nil))
 	}
 	p.later(time.Hour)
-	if _, err := s.Person(t.Context(), p.token(nil)); !errors.Is(err, identity.ErrUnavailable) {
+	if _, err := s.Person(p.token(nil)); !errors.Is(err, identity.ErrUnavailable) {
 		t.Errorf("after a day: %v", err)
 	}
 	if p.failed[0] != nil || p.failed[len(p.failed)-1] == nil {
@@ -84,6 +83,21 @@ func TestKeysStayGoodForADayWhileTheIssuerIsAway(t *testing.T) {
 	p.rotate("two")
 	p.later(time.Minute)
 	person(t, s, p.token(nil))
+}
+
+func TestAnotherConfigurationKnowsTheKeysAlready(t *testing.T) {
+	p := newIDP(t)
+	s := p.issuers(nil)
+	person(t, s, p.token(nil))
+	p.answer = func(string) (int, string) { return 0, "" }
+	next := p.issuers(nil)
+	next.Inherit(s)
+	person(t, next, p.token(nil))
+	other := p.issuers(func(i *identity.Issuer) { i.KeySet = issuerURL + "/other" })
+	other.Inherit(s)
+	if _, err := other.Person(p.token(nil)); !errors.Is(err, identity.ErrUnavailable) {
+		t.Errorf("keys from another address: %v", err)
+	}
 }
 
 // What an issuer answers that cannot be used leaves the gateway without its keys, and says why.
@@ -118,7 +132,7 @@ func TestKeysThatCannotBeUsed(t *testing.T) {
 			}
 			return 200, answer
 		}
-		_, err := p.issuers(nil).Person(t.Context(), good.token(nil))
+		_, err := p.issuers(nil).Person(good.token(nil))
 		if !errors.Is(err, identity.ErrUnavailable) || len(p.failed) != 1 || p.failed[0] == nil || !strings.Contains(p.failed[0].Error(), c.why) {
 			t.Errorf("%s: %v, told %v", name, err, p.failed)
 		}
@@ -145,15 +159,13 @@ func TestOneReadingServesAllThatWait(t *testing.T) {
 		return answer(path)
 	}
 	s := p.issuers(nil)
-	first, leave := context.WithCancel(t.Context())
 	errs := make(chan error, 9)
 	token := p.token(nil)
-	go func() { _, err := s.Person(first, token); errs <- err }()
+	go func() { _, err := s.Person(token); errs <- err }()
 	<-begun
 	for range 8 {
-		go func() { _, err := s.Person(t.Context(), token); errs <- err }()
+		go func() { _, err := s.Person(token); errs <- err }()
 	}
-	leave()
 	close(end)
 	for range 9 {
 		if err := <-errs; err != nil {

@@ -42,7 +42,7 @@ func TestTheFirstRuleThatFitsGivesTheRole(t *testing.T) {
 		"an object":                  {object{"groups": object{"ai-users": true}}, ""},
 		"nothing":                    {nil, ""},
 	} {
-		got, err := s.Person(t.Context(), p.token(c.claims))
+		got, err := s.Person(p.token(c.claims))
 		var none *identity.NoRoleError
 		switch {
 		case c.role != "" && (err != nil || got.Role != c.role):
@@ -52,7 +52,7 @@ func TestTheFirstRuleThatFitsGivesTheRole(t *testing.T) {
 		}
 	}
 	var none *identity.NoRoleError
-	if _, err := s.Person(t.Context(), p.token(object{"groups": []any{"sales"}})); !errors.As(err, &none) || !strings.Contains(none.Seen, "groups sales") {
+	if _, err := s.Person(p.token(object{"groups": []any{"sales"}})); !errors.As(err, &none) || !strings.Contains(none.Seen, "groups sales") {
 		t.Errorf("the operator is told %v", err)
 	}
 }
@@ -67,7 +67,7 @@ func TestEntraTellsAPersonByTenantAndObject(t *testing.T) {
 	if other := person(t, s, p.token(object{"iss": entra, "sub": "pairwise-2", "tid": "8f1e", "oid": "1"})); other.ID != one.ID {
 		t.Error("the subject of another application is another person")
 	}
-	if _, err := s.Person(t.Context(), p.token(object{"iss": entra})); !errors.Is(err, identity.ErrInvalid) {
+	if _, err := s.Person(p.token(object{"iss": entra})); !errors.Is(err, identity.ErrInvalid) {
 		t.Errorf("without oid: %v", err)
 	}
 }

@@ -182,7 +182,7 @@ func (c *call) limited() bool {
 // replaces the one that was read.
 func (c *call) judge(ctx context.Context) error {
 	if !c.deps.Guardrails.Empty() {
-		c.guard.Set = c.deps.Guardrails.Of(c.req.Caller.Name, c.to.names()...)
+		c.guard.Set = c.deps.Guardrails.Of(c.req.Caller.Configured(), c.to.names()...)
 	}
 	redacted, err := c.guard.Request(ctx, c.body.Data(), c.asked.Stream)
 	if err != nil {

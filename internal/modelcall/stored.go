@@ -39,7 +39,7 @@ func serveStored(ctx context.Context, c *call, after string) error {
 	}
 	c.setTarget(t)
 	c.to.targets = []*target{t}
-	c.guard.Set = c.deps.Guardrails.OfAny(c.req.Caller.Name) // what its call named is not known
+	c.guard.Set = c.deps.Guardrails.OfAny(c.req.Caller.Configured()) // what its call named is not known
 	err = c.dispatch(ctx)
 	if err != nil && c.attempt != nil && c.attempt.upstream.status == http.StatusNotFound && apierror.From(err).Code != apierror.ModelNotCallable {
 		return unknownStored(openai.KindResponse, c.asked.Response).WithCause(err)

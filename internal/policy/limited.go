@@ -40,11 +40,18 @@ func (l Limited) Any() bool { return !isUnlimited(*l.Subject) }
 func (l *Limits) Limited(from string, of keys.Tenants) iter.Seq[Limited] {
 	all := l.limited()
 	at, _ := slices.BinarySearchFunc(all, from, func(s Limited, name string) int { return strings.Compare(s.Name, name) })
-	if l.Made == nil {
-		return slices.Values(all[at:])
+	configured := all[at:]
+	if l.People != nil {
+		people := slices.DeleteFunc(l.People(of), func(s Limited) bool { return s.Name < from })
+		configured = slices.SortedFunc(slices.Values(slices.Concat(configured, people)), byName)
 	}
-	return merged(all[at:], l.Made(from, of))
+	if l.Made == nil {
+		return slices.Values(configured)
+	}
+	return merged(configured, l.Made(from, of))
 }
+
+func byName(a, b Limited) int { return strings.Compare(a.Name, b.Name) }
 
 // merged yields the elements of both in their order.
 func merged(configured []Limited, made iter.Seq[Limited]) iter.Seq[Limited] {
@@ -96,7 +103,7 @@ func (l *Limits) findLimited() []Limited {
 			found = append(found, Limited{s, ""})
 		}
 	}
-	slices.SortFunc(found, func(a, b Limited) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(found, byName)
 	return found
 }
 

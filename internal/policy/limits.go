@@ -65,6 +65,8 @@ type Limits struct {
 	// Made yields the limits of keys of some tenants that were made at run time, sorted by the names of
 	// their subjects, from this name on. Nil: none.
 	Made func(from string, of keys.Tenants) iter.Seq[Limited]
+	// People has the limits of each person and program of a role, in the same way. Nil: none.
+	People func(of keys.Tenants) []Limited
 	// OnStoreFailure is the policy for a ledger that cannot be written.
 	OnStoreFailure FailurePolicy
 	// Drain is how long a provider's answer is still read after its client has left, so that its

@@ -68,7 +68,7 @@ func (u *use) guarded() bool {
 	if u.server != nil {
 		name = u.server.Name
 	}
-	u.guard.Set = u.deps.Guardrails.OfServer(u.req.Caller.Name, name)
+	u.guard.Set = u.deps.Guardrails.OfServer(u.req.Caller.Configured(), name)
 	return u.guard.Set != nil
 }
 

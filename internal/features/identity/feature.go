@@ -1,0 +1,253 @@
+// Package identity is the feature of a gateway by which people and programs of an organisation call
+// with the tokens of its identity providers, by roles.
+package identity
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/identity"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+)
+
+// maxKnown is how many people are known at once: those whose last token has not ended.
+const maxKnown = 50_000
+
+// People are those who call with tokens. It implements [gateway.KeySource].
+type People struct {
+	issuers *identity.Issuers
+	roles   map[string]*Role
+	shared  *policy.Limits
+	now     func() time.Time
+	logger  *zap.Logger
+
+	kept *kept
+
+	mu     sync.Mutex
+	grants map[string]*grant // by the hash of the credential
+	away   map[string]error  // issuers whose keys cannot be read, and why
+}
+
+// kept outlives a configuration: desktops do.
+type kept struct {
+	mu      sync.Mutex
+	known   map[string]identity.Person // by the hash of the credential: by the last token of each
+	issuers *identity.Issuers          // of the current configuration; nil before the first
+}
+
+// Config is what a configuration says of identities.
+type Config struct {
+	Issuers *identity.Issuers
+	Roles   []Role
+}
+
+// MaxBody returns the largest body that a role takes, in bytes; 0 if none says one.
+func (c *Config) MaxBody() (most int64) {
+	if c == nil {
+		return 0
+	}
+	for i := range c.Roles {
+		most = max(most, c.Roles[i].Caps.Body)
+	}
+	return most
+}
+
+// Feature lets people and programs call, who have a role.
+func Feature(c gateway.Core, config Config) gateway.Feature {
+	p := &People{
+		issuers: config.Issuers, roles: map[string]*Role{}, shared: c.Requests.Limits,
+		now: c.Requests.Now, logger: c.Requests.Logger,
+		kept:   gateway.Kept(c.Slots, func() *kept { return &kept{known: map[string]identity.Person{}} }),
+		grants: map[string]*grant{}, away: map[string]error{},
+	}
+	for i := range config.Roles {
+		p.roles[config.Roles[i].Name] = &config.Roles[i]
+	}
+	p.issuers.Tell(p.told)
+	p.shared.People = p.limited
+	return gateway.Feature{Offers: p, Keys: p, Status: p.status, Apply: p.apply, Start: func(context.Context) { p.inherit() }}
+}
+
+// inherit takes over what the configuration before knows of issuers.
+func (p *People) inherit() {
+	p.kept.mu.Lock()
+	defer p.kept.mu.Unlock()
+	if p.kept.issuers != nil {
+		p.issuers.Inherit(p.kept.issuers)
+	}
+}
+
+func (p *People) apply() {
+	p.kept.mu.Lock()
+	defer p.kept.mu.Unlock()
+	p.kept.issuers = p.issuers
+}
+
+// Authenticate returns what the holder of a token may do. The error is [keys.ErrInvalid], or a
+// refusal.
+func (p *People) Authenticate(token string, _ time.Time) (keys.Credential, *policy.KeyLimits, error) {
+	if !identity.IsToken(token) {
+		return keys.Credential{}, nil, keys.ErrInvalid
+	}
+	return p.grant(p.issuers.Person(token))
+}
+
+// Held is Authenticate for a token that was good before.
+func (p *People) Held(sum [sha256.Size]byte, _ time.Time) (keys.Credential, *policy.KeyLimits, error) {
+	person, ok := p.issuers.Recall(sum)
+	if !ok {
+		return keys.Credential{}, nil, keys.ErrInvalid
+	}
+	return p.grant(person, nil)
+}
+
+func (p *People) grant(person identity.Person, err error) (keys.Credential, *policy.KeyLimits, error) {
+	var none *identity.NoRoleError
+	switch {
+	case errors.As(err, &none):
+		p.logger.Info("somebody with a valid token has no role", zap.String("identity", none.Issuer), zap.String("claims", none.Seen))
+		return keys.Credential{}, nil, apierror.New(apierror.NoRole,
+			"the token is valid, and no role of this gateway is for its holder: ask its operator")
+	case errors.Is(err, identity.ErrUnavailable):
+		return keys.Credential{}, nil, apierror.New(apierror.IdentityUnavailable,
+			"the keys of the token's issuer cannot be read now; try again").WithCause(err)
+	case err != nil:
+		p.logger.Debug("a token was refused", zap.Error(err))
+		return keys.Credential{}, nil, keys.ErrInvalid
+	}
+	p.kept.note(person, p.now())
+	g, err := p.granted(person)
+	if err != nil {
+		return keys.Credential{}, nil, keys.ErrInvalid // the limits of roles were checked
+	}
+	return g.Credential, g.limits, nil
+}
+
+// note notes somebody. Where there is no room, those go whose tokens have ended, else anybody.
+func (k *kept) note(person identity.Person, now time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.known) >= maxKnown {
+		maps.DeleteFunc(k.known, func(_ string, p identity.Person) bool { return !now.Before(p.Ends) })
+		for hash := range k.known {
+			if len(k.known) < maxKnown {
+				break
+			}
+			delete(k.known, hash)
+		}
+	}
+	k.known[hashOf(person.ID)] = person
+}
+
+// granted returns what somebody may do in this configuration.
+func (p *People) granted(person identity.Person) (*grant, error) {
+	hash := hashOf(person.ID)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if g := p.grants[hash]; g != nil && g.of == person {
+		return g, nil
+	}
+	role := p.roles[person.Role]
+	if role == nil { // of an earlier configuration
+		return nil, keys.ErrInvalid
+	}
+	g, err := role.grant(person, p.shared)
+	if err == nil {
+		if len(p.grants) >= maxKnown {
+			clear(p.grants) // they are made again
+		}
+		p.grants[hash] = g
+	}
+	return g, err
+}
+
+// find returns what somebody may do who is known by a hash, nil for nobody.
+func (p *People) find(hash, tenant string) *grant {
+	p.kept.mu.Lock()
+	person, ok := p.kept.known[hash]
+	p.kept.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	g, err := p.granted(person)
+	if err != nil || g.Tenant != tenant {
+		return nil
+	}
+	return g
+}
+
+// IsSecret reports whether a text is a token of an issuer of the configuration, valid or not.
+func (p *People) IsSecret(text string) bool { return p.issuers.Knows(text) }
+
+// MayStill reports whether somebody, with this hash, has a token that has not ended.
+func (p *People) MayStill(hash, tenant string, scope keys.Scope) bool {
+	g := p.find(hash, tenant)
+	return g != nil && g.Has(scope) && g.Valid(p.now())
+}
+
+// LimitsOf returns the limits of somebody, nil if nobody is known by this name.
+func (p *People) LimitsOf(tenant, key string) *policy.KeyLimits {
+	if g := p.find(hashOf(key), tenant); g != nil {
+		return g.limits
+	}
+	return nil
+}
+
+// IsSubject reports whether a subject of the ledger can be that of somebody.
+func (p *People) IsSubject(name string) bool {
+	id, isKey := strings.CutPrefix(name, policy.KeySubject(""))
+	return isKey && p.issuers.IsID(id)
+}
+
+// limited are the limits of all who have called.
+func (p *People) limited(of keys.Tenants) (all []policy.Limited) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, g := range p.grants {
+		if subjects := g.limits.Subjects; len(subjects) > 0 && subjects[0].Name == policy.KeySubject(g.Name) && of.Has(g.Tenant) {
+			all = append(all, policy.Limited{Subject: &subjects[0], Tenant: g.Tenant})
+		}
+	}
+	return all
+}
+
+// told notes whether the keys of an issuer could be read.
+func (p *People) told(issuer string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := p.away[issuer]
+	switch {
+	case err != nil && before == nil:
+		p.logger.Error("the keys of an identity provider cannot be read; known keys are good for a day",
+			zap.String("identity", issuer), zap.Error(err))
+	case err == nil && before != nil:
+		p.logger.Info("the keys of an identity provider can be read again", zap.String("identity", issuer))
+	}
+	if p.away[issuer] = err; err == nil {
+		delete(p.away, issuer)
+	}
+}
+
+// status says which issuers are away.
+func (p *People) status() (all []gateway.PartStatus) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(p.away)) {
+		all = append(all, gateway.PartStatus{
+			Name: "identity " + name, State: gateway.PartDegraded,
+			Detail: "its keys cannot be read: " + p.away[name].Error() + "; known keys are good for a day",
+		})
+	}
+	return all
+}

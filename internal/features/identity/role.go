@@ -1,0 +1,51 @@
+package identity
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/identity"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+)
+
+// Role is what people and programs may do: a key without a secret.
+type Role struct {
+	Name                    string
+	Key                     keys.Key // its tenant and rights
+	Models                  pattern.List
+	Tools, ToolsOfItsTenant pattern.List
+	// Limits are those of each person, whose name they get.
+	Limits   limits.Subject
+	Caps     policy.Caps
+	Unpriced bool // see policy.KeyLimits
+}
+
+// grant is what somebody may do as long as a token is good.
+type grant struct {
+	keys.Credential
+	limits *policy.KeyLimits
+	of     identity.Person
+}
+
+// grant returns what a person of the role may do.
+func (r *Role) grant(p identity.Person, shared *policy.Limits) (*grant, error) {
+	key := r.Key
+	key.Name, key.Expires, key.Holder = p.ID, p.Ends, &keys.Holder{Role: r.Name, Name: p.Name}
+	own := r.Limits
+	own.Name = policy.KeySubject(p.ID)
+	bound, err := shared.RuntimeKey(key.Tenant, own, r.Caps, r.Unpriced)
+	if err != nil {
+		return nil, err
+	}
+	held := keys.NewRuntimeKey(key, r.Models, nil).WithTools(r.Tools, r.Tools, r.ToolsOfItsTenant)
+	return &grant{keys.Credential{Hash: hashOf(p.ID), Key: held}, bound, p}, nil
+}
+
+// hashOf stands for the secret of a person, who has none of which the hash stays the same.
+func hashOf(id string) string {
+	sum := sha256.Sum256([]byte("identity:" + id))
+	return hex.EncodeToString(sum[:])
+}
