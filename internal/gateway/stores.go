@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	sqliteactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	sqliteowners "github.com/gatehouse-proxy/gatehouse/internal/owners/sqlite"
@@ -33,14 +34,14 @@ type stores struct {
 
 	mu      sync.Mutex   // guards the following
 	store   *store.Store // nil before open
-	pruner  *activity.Pruner
+	pruner  *sqliteactivity.Pruner
 	cluster Cluster                // of the configuration that opened the database; nil: this gateway is the only one
 	shared  atomic.Pointer[Shared] // nil without a cluster; scrapes read it without mu
 	tables  Stores
 }
 
 // localSchemas are the tables in the database of a data directory.
-var localSchemas = []store.Schema{activity.Schema, sqliteowners.Schema, sqlite.LedgerSchema, sqlite.RateSchema, runtimekeys.Schema, postgres.SpoolSchema, runtimekeys.SnapshotSchema}
+var localSchemas = []store.Schema{sqliteactivity.Schema, sqliteowners.Schema, sqlite.LedgerSchema, sqlite.RateSchema, runtimekeys.Schema, postgres.SpoolSchema, runtimekeys.SnapshotSchema}
 
 // OpenStopped opens the database of a gateway that does not run, to read it.
 func OpenStopped(dir string, logger *zap.Logger) (*store.Store, error) {
@@ -63,7 +64,7 @@ func (s *stores) open(ctx context.Context, o opening, now func() time.Time) (Sto
 	if s.store != nil {
 		return s.tables, nil
 	}
-	logger, pruner := o.logger, activity.NewPruner(now, o.keep, o.logger)
+	logger, pruner := o.logger, sqliteactivity.NewPruner(now, o.keep, o.logger)
 	opened, err := store.Open(s.dir, store.Options{
 		Schemas:   localSchemas,
 		Prune:     []store.PruneFunc{pruner.Prune, sqliteowners.Prune(now), sqlite.PruneLedger(now), sqlite.PruneRates(now)},
@@ -82,7 +83,7 @@ func (s *stores) open(ctx context.Context, o opening, now func() time.Time) (Sto
 	if err != nil {
 		return Stores{}, errors.Join(fmt.Errorf("ledger: %w", opened.Explain(err)), opened.Close())
 	}
-	s.tables = Stores{Log: activity.New(opened), Owners: owners.New(sqliteowners.New(opened), now), Rates: rates, Ledger: ledger}
+	s.tables = Stores{Log: sqliteactivity.New(opened), Owners: owners.New(sqliteowners.New(opened), now), Rates: rates, Ledger: ledger}
 	if o.cluster != nil {
 		local := s.local
 		local.Dir, local.Store, local.Keep, local.Hard, local.Stores = s.dir, opened, o.keep, o.hard, s.tables
