@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"strings"
 	"unsafe"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/units"
@@ -197,26 +198,9 @@ func (in *reader) record(r *Record, data []byte) error {
 
 // packHex halves a hash. It accepts only the lower-case form that Decode writes.
 func packHex(s string) (hash [rawHash]byte, ok bool) {
-	if len(s) != 2*rawHash {
+	if len(s) != 2*rawHash || s != strings.ToLower(s) {
 		return hash, false
 	}
-	for i := range hash {
-		high, low := digit(s[2*i]), digit(s[2*i+1])
-		if high|low > 15 {
-			return hash, false
-		}
-		hash[i] = high<<4 | low
-	}
-	return hash, true
-}
-
-// digit returns more than 15 if c is not a lower-case hexadecimal digit.
-func digit(c byte) byte {
-	switch {
-	case c >= '0' && c <= '9':
-		return c - '0'
-	case c >= 'a' && c <= 'f':
-		return c - 'a' + 10
-	}
-	return 255
+	_, err := hex.Decode(hash[:], []byte(s))
+	return hash, err == nil
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/activitytest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
@@ -68,7 +69,7 @@ func (r rows) Apply(tx *store.Tx) error {
 // alone fills the database of a gateway, and returns what its calls have cost.
 func alone(t *testing.T, name string) (from clusterimport.Source, spent, cost *big.Int) {
 	t.Helper()
-	st, err := gateway.OpenStopped(t.TempDir(), zap.NewNop())
+	st, err := gateway.OpenStopped(t.TempDir(), zap.NewNop(), runtimekeys.Schema)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func TestEverythingIsMovedOnce(t *testing.T) {
 	defer db.Close()
 	engine := valkey.New(valkey.Config{Addresses: []string{enginetest.Redis(t).Addr}})
 	defer engine.Close()
-	to := clusterimport.Target{DB: db, Engine: engine, Cluster: "prod", Schemas: cluster.Schemas}
+	to := clusterimport.Target{DB: db, Engine: engine, Cluster: "prod", Schemas: cluster.Schemas, Keep: activity.DefaultAge}
 	a, spent, cost := alone(t, "a")
 	b, _, _ := alone(t, "b")
 	move := func(what string, from clusterimport.Source, o clusterimport.Options, before int64) {

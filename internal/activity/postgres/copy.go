@@ -189,8 +189,7 @@ func (c *copying) sums(ctx context.Context, source *sql.Tx, l *activity.Level) e
 	}
 	defer rows.Close()
 	var all activity.Sums
-	var keys []activity.SumKey
-	var data [][]byte
+	tables, batch := nodeSums{ctx, c.tx, c.node}, activity.SumBatch{Level: l, Data: map[activity.SumKey][]byte{}}
 	for rows.Next() {
 		var k activity.SumKey
 		var sums []byte
@@ -203,28 +202,20 @@ func (c *copying) sums(ctx context.Context, source *sql.Tx, l *activity.Level) e
 		}
 		all.Add(&s)
 		fmt.Fprintf(c.digest, "%s %v %x\n", l.Table, k, sums)
-		if keys, data = append(keys, k), append(data, sums); len(keys) == copyRows {
-			if err := c.put(ctx, l, keys, data); err != nil {
+		batch.Keys, batch.Data[k] = append(batch.Keys, k), sums
+		if len(batch.Keys) == copyRows {
+			if err := tables.Write(batch); err != nil {
 				return err
 			}
-			keys, data = keys[:0], data[:0]
+			batch.Keys = batch.Keys[:0]
+			clear(batch.Data)
 		}
 	}
 	if err := rows.Err(); err != nil {
 		return err
 	}
 	c.added[l] = all
-	return c.put(ctx, l, keys, data)
-}
-
-// put writes sums.
-func (c *copying) put(ctx context.Context, l *activity.Level, keys []activity.SumKey, data [][]byte) error {
-	if len(keys) == 0 {
-		return nil
-	}
-	var b pgx.Batch
-	insertSums(&b, l, c.node, keys, data)
-	return c.tx.SendBatch(ctx, &b).Close()
+	return tables.Write(batch)
 }
 
 // check reads the sums that were written.

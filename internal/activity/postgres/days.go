@@ -188,14 +188,13 @@ func (p *partitions) read(ctx context.Context) (now time.Time, err error) {
 // make makes the partitions that are missing from the oldest day on to some days after today.
 func (p *partitions) make(ctx context.Context, oldest, today int64) error {
 	for to := today + daysAhead + 1; to > oldest; to -= maxNewDays {
-		err := p.step(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		if err := p.step(ctx, func(ctx context.Context, tx pgx.Tx) error {
 			if err := run(ctx, tx, lockTimeout); err != nil {
 				return err
 			}
 			_, _, err := p.add(ctx, tx, max(oldest, to-maxNewDays), to)
 			return err
-		})
-		if err != nil {
+		}); err != nil {
 			return err
 		}
 	}

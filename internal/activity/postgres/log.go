@@ -197,10 +197,10 @@ func (s source) Find(ctx context.Context, tenant, id string) (found activity.Rec
 		var r activity.Record
 		var tenant, data []byte
 		var created int64
-		if err := rows.Scan(&tenant, &created, &data); err != nil {
-			return activity.Record{}, false, explain(err)
+		if err = rows.Scan(&tenant, &created, &data); err == nil {
+			err = activity.Decode(data, &r)
 		}
-		if err := activity.Decode(data, &r); err != nil {
+		if err != nil {
 			return activity.Record{}, false, explain(err)
 		}
 		r.Tenant, r.CreatedAt = string(tenant), time.Unix(0, created).UTC()

@@ -37,26 +37,22 @@ type nodeSums struct {
 func (s nodeSums) Read(rows ...activity.SumBatch) error {
 	var b pgx.Batch
 	for _, r := range rows {
-		s.queueRead(&b, r)
+		b.Queue("SELECT "+activity.SumColumns+", data FROM "+r.Table+` JOIN
+			unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[]) AS k(`+activity.SumColumns+`)
+			USING (`+activity.SumColumns+") WHERE node = $7", append(keyColumns(r.Keys), s.node)...).Query(func(rows pgx.Rows) error {
+			var start int64
+			var names [5][]byte
+			var data []byte
+			_, err := pgx.ForEachRow(rows, []any{&start, &names[0], &names[1], &names[2], &names[3], &names[4], &data}, func() error {
+				k := activity.SumKey{Start: start, Tenant: string(names[0]), Key: string(names[1]), Model: string(names[2]), Provider: string(names[3])}
+				k.Code = string(names[4])
+				r.Data[k] = bytes.Clone(data)
+				return nil
+			})
+			return err
+		})
 	}
 	return s.tx.SendBatch(s.ctx, &b).Close()
-}
-
-func (s nodeSums) queueRead(b *pgx.Batch, r activity.SumBatch) {
-	b.Queue("SELECT "+activity.SumColumns+", data FROM "+r.Table+` JOIN
-		unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[]) AS k(`+activity.SumColumns+") USING ("+activity.SumColumns+") WHERE node = $7",
-		append(keyColumns(r.Keys), s.node)...).Query(func(rows pgx.Rows) error {
-		var start int64
-		var names [5][]byte
-		var data []byte
-		_, err := pgx.ForEachRow(rows, []any{&start, &names[0], &names[1], &names[2], &names[3], &names[4], &data}, func() error {
-			k := activity.SumKey{Start: start, Tenant: string(names[0]), Key: string(names[1]), Model: string(names[2]), Provider: string(names[3])}
-			k.Code = string(names[4])
-			r.Data[k] = bytes.Clone(data)
-			return nil
-		})
-		return err
-	})
 }
 
 func (s nodeSums) Count(l *activity.Level, of map[activity.SumKey]int) error {
@@ -82,16 +78,11 @@ func (s nodeSums) Write(rows ...activity.SumBatch) error {
 		for i, k := range r.Keys {
 			data[i] = r.Data[k]
 		}
-		insertSums(&b, r.Level, s.node, r.Keys, data)
+		b.Queue("INSERT INTO "+r.Table+" ("+activity.SumColumns+", node, data) SELECT "+activity.SumColumns+`, $8, data FROM
+			unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[]) AS k(`+activity.SumColumns+`, data)
+			ON CONFLICT (`+activity.SumColumns+", node) DO UPDATE SET data = excluded.data", append(keyColumns(r.Keys), data, s.node)...)
 	}
 	return s.tx.SendBatch(s.ctx, &b).Close()
-}
-
-// insertSums writes rows of a node in place of those that exist.
-func insertSums(b *pgx.Batch, l *activity.Level, node string, keys []activity.SumKey, data [][]byte) {
-	b.Queue("INSERT INTO "+l.Table+" ("+activity.SumColumns+", node, data) SELECT "+activity.SumColumns+`, $8, data FROM
-		unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[]) AS k(`+activity.SumColumns+`, data)
-		ON CONFLICT (`+activity.SumColumns+", node) DO UPDATE SET data = excluded.data", append(keyColumns(keys), data, node)...)
 }
 
 const (

@@ -21,8 +21,8 @@ func CPUTime(b *testing.B) time.Duration {
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
-// Committed measures the cost of a record, appended and committed in groups; not that of processes of
-// an engine.
+// Committed measures the cost of a record, appended and committed in groups. It does not count
+// processes of an engine.
 func Committed(b *testing.B, group int, log interface{ Append(*activity.Record) }, flush func(context.Context) error) {
 	records := make([]*activity.Record, group)
 	n := 0
