@@ -71,7 +71,7 @@ var closures = []closure{
 	{"internal/vncrelay", 15, 25_300, "viewers of all kinds, without Caddy"},
 	{"internal/modelcall", 51, 64_000, "a chat, without the endpoints"},
 	{"internal/toolcall", 28, 32_200, "a call of a tool, without the endpoints"},
-	{"handlers", 75, 99_000, "all endpoints"},
+	{"handlers", 75, 98_900, "all endpoints"},
 	{"handlers/console", 85, 113_000, "the console"},
 	{"internal/desktop", 5, 12_000, "workstations, tokens and sessions"},
 	{"internal/recording", 5, 8_900, "recordings"},
