@@ -13,6 +13,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatongemini"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
 const plainModel = "gemini-3.7-flash"
@@ -30,12 +31,12 @@ func request(body string, opt chatongemini.Options) ([]byte, *chatongemini.Origi
 	if opt.UpstreamModel == "" {
 		opt.UpstreamModel = plainModel
 	}
-	return chatongemini.Request(&b, opt)
+	return chatongemini.Request(conversation.OfChat(&b), opt)
 }
 
-// A golden file of a request has what the caller of chat completions sent (request.json) to which model
-// (model.txt, optional), and what the provider gets (gemini.json), also after it refused the signatures
-// (again.json).
+// A golden file of a request has what the caller of chat completions sent (request.json) to which
+// model (model.txt, optional), and what the provider gets (gemini.json), also after it refused the
+// signatures (again.json).
 func TestGoldenRequests(t *testing.T) {
 	for _, g := range translatetest.Goldens(t) {
 		if g.File("request.json") != "" {
@@ -185,7 +186,7 @@ func FuzzRequest(f *testing.F) {
 
 func TestAnAnswerDoesNotHoldTheRequest(t *testing.T) {
 	translatetest.MustNotHold(t, `{"model":"m","messages":[{"role":"user","content":"hi"}]}`, func(b *jsonscan.Body) (*chatongemini.Original, error) {
-		_, original, err := chatongemini.Request(b, chatongemini.Options{UpstreamModel: plainModel})
+		_, original, err := chatongemini.Request(conversation.OfChat(b), chatongemini.Options{UpstreamModel: plainModel})
 		return original, err
 	})
 }

@@ -1,6 +1,7 @@
 package chatonmessages_test
 
 import (
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 	"strings"
 	"testing"
 
@@ -36,7 +37,7 @@ func translateBody(body string, opt chatonmessages.Options) (r translation, err 
 	if r.req, err = params.ParseChat(&b); err != nil {
 		return r, err
 	}
-	r.messages, r.original, err = chatonmessages.Request(&b, r.req.Stream, opt)
+	r.messages, r.original, err = chatonmessages.Request(conversation.OfChat(&b), r.req.Stream, opt)
 	return r, err
 }
 

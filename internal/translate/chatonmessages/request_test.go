@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
 func TestALimitOfTheGatewayReplacesTheRequests(t *testing.T) {
@@ -109,7 +110,7 @@ func TestThoughtsReturnOnlyToWhereTheyAreFrom(t *testing.T) {
 
 func TestAnAnswerDoesNotHoldTheRequest(t *testing.T) {
 	translatetest.MustNotHold(t, plainRequest, func(b *jsonscan.Body) (*chatonmessages.Original, error) {
-		_, original, err := chatonmessages.Request(b, true, forModel(plainModel))
+		_, original, err := chatonmessages.Request(conversation.OfChat(b), true, forModel(plainModel))
 		return original, err
 	})
 }

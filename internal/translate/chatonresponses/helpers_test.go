@@ -1,6 +1,7 @@
 package chatonresponses_test
 
 import (
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func translateBody(body string, opt chatonresponses.Options) (r translation, err
 		return r, err
 	}
 	opt.UpstreamModel = "echo"
-	r.responses, r.original, err = chatonresponses.Request(&b, r.req.Stream, opt)
+	r.responses, r.original, err = chatonresponses.Request(conversation.OfChat(&b), r.req.Stream, opt)
 	return r, err
 }
 

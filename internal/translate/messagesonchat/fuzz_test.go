@@ -13,8 +13,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat"
 )
 
-// A client gets a valid message that ends once from any bytes of a provider, and the same message in
-// whatever pieces they arrive.
+// A client gets a valid message that ends once from any bytes of a provider, and the same message
+// in whatever pieces they arrive.
 func FuzzStream(f *testing.F) {
 	for _, wire := range translatetest.Seeds(f, "stream.txt") {
 		f.Add(wire, []byte{0})
