@@ -150,6 +150,17 @@ func Chunk(delta, finish string) string {
 		delta + `,"finish_reason":` + finish + "}]}\n\n"
 }
 
+// Deltas are chunks that have these deltas.
+func Deltas(deltas ...string) (chunks []string) {
+	for _, delta := range deltas {
+		chunks = append(chunks, Chunk(delta, Null))
+	}
+	return chunks
+}
+
+// ChatEnds are ends of a provider's chat stream, good and bad.
+var ChatEnds = []string{Chunk(`{}`, Stop), Chunk(`{}`, `"length"`), Ended, "", "data: {\n\n", "event: error\ndata: {}\n\n"}
+
 // ReadEvents reads the events of a stream that was sent to a client, whose names are their types,
 // and calls f for each.
 func ReadEvents(out string, f func(event map[string]any) error) error {

@@ -24,12 +24,7 @@ func TestALimitOfTheGatewayReplacesTheRequests(t *testing.T) {
 }
 
 func TestNullIsNotSaid(t *testing.T) {
-	members := ""
-	for key := range chatonmessages.Fields() {
-		if key != "model" && key != "messages" {
-			members += `,"` + key + `":null`
-		}
-	}
+	members := translatetest.Nulls(chatonmessages.Fields(), "model", "messages")
 	r := translated(t, `{"model":"m","messages":[{"role":"user","content":"hi"}]`+members+`}`, forModel("glm-5"))
 	if want := `{"model":"glm-5","max_tokens":16384,"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`; string(r.messages) != want {
 		t.Errorf("got %s", r.messages)
