@@ -33,7 +33,7 @@ func sendReport(w http.ResponseWriter, r *http.Request, params []string, ask fun
 	answer, err := askReport(w.Header(), r, params, ask)
 	switch {
 	case err != nil:
-		write(w, nil, err)
+		Write(w, nil, err)
 	case answer.CSV == nil:
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(answer.JSON) // the operator has disconnected
@@ -47,7 +47,7 @@ func sendReport(w http.ResponseWriter, r *http.Request, params []string, ask fun
 }
 
 func askReport(h http.Header, r *http.Request, params []string, ask func(context.Context, *gateway.Gateway, report.Query) (report.Answer, error)) (report.Answer, error) {
-	active, err := running(r, http.MethodGet)
+	active, err := Running(r, http.MethodGet)
 	if err != nil {
 		return report.Answer{}, err
 	}

@@ -57,29 +57,35 @@ func (API) CaddyModule() caddy.ModuleInfo {
 // Routes are what Caddy adds to its admin endpoint.
 func (API) Routes() []caddy.AdminRoute {
 	all := []caddy.AdminRoute{
-		{Pattern: root + "backup", Handler: caddy.AdminHandlerFunc(serveBackup)},
-		{Pattern: root + "activity", Handler: caddy.AdminHandlerFunc(serveActivity)},
-		{Pattern: root + "series", Handler: caddy.AdminHandlerFunc(serveSeries)},
-		{Pattern: root + "drain", Handler: caddy.AdminHandlerFunc(serveDrain)},
-		{Pattern: root + "series/rebuild", Handler: method{http.MethodPost, rebuildSeries}},
+		{Pattern: Root + "backup", Handler: caddy.AdminHandlerFunc(serveBackup)},
+		{Pattern: Root + "activity", Handler: caddy.AdminHandlerFunc(serveActivity)},
+		{Pattern: Root + "series", Handler: caddy.AdminHandlerFunc(serveSeries)},
+		{Pattern: Root + "drain", Handler: caddy.AdminHandlerFunc(serveDrain)},
+		{Pattern: Root + "series/rebuild", Handler: method{http.MethodPost, rebuildSeries}},
 	}
 	for name, answer := range map[string]answerFunc{
 		"budgets": listBudgets, "health": readHealth, "cluster": readCluster, "providers": listProviders, "mcp": listServers, "limits": listLimits, "why": explain,
 	} {
-		all = append(all, caddy.AdminRoute{Pattern: root + name, Handler: method{http.MethodGet, answer}})
+		all = append(all, caddy.AdminRoute{Pattern: Root + name, Handler: method{http.MethodGet, answer}})
 	}
-	for name, mux := range map[string]*http.ServeMux{"keys": keyRoutes(), "sessions": sessionRoutes(), "workstations": workstationRoutes()} {
+	for name, mux := range muxes {
 		handler := caddy.AdminHandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 			mux.ServeHTTP(w, r)
 			return nil
 		})
-		all = append(all, caddy.AdminRoute{Pattern: root + name, Handler: handler}, caddy.AdminRoute{Pattern: root + name + "/", Handler: handler})
+		all = append(all, caddy.AdminRoute{Pattern: Root + name, Handler: handler}, caddy.AdminRoute{Pattern: Root + name + "/", Handler: handler})
 	}
 	return all
 }
 
-// root is how all paths begin.
-const root = "/gatehouse/"
+// Root is how all paths begin.
+const Root = "/gatehouse/"
+
+// muxes have the routes below Root of a name, and that itself.
+var muxes = map[string]*http.ServeMux{"sessions": sessionRoutes(), "workstations": workstationRoutes()}
+
+// Register adds the routes of a feature below Root of a name.
+func Register(name string, routes *http.ServeMux) { muxes[name] = routes }
 
 // answerFunc returns the answer of the running configuration, which becomes JSON.
 type answerFunc func(active *gateway.Gateway, r *http.Request) (any, error)
@@ -92,18 +98,18 @@ type method struct {
 
 // ServeHTTP answers errors too, so it returns none.
 func (m method) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
-	active, err := running(r, m.name)
+	active, err := Running(r, m.name)
 	var answer any
 	if err == nil {
 		answer, err = m.answer(active, r)
 	}
-	write(w, answer, err)
+	Write(w, answer, err)
 	return nil
 }
 
-// running returns the gateway of the running configuration, if the request has the method. It is
+// Running returns the gateway of the running configuration, if the request has the method. It is
 // called for each request, because this module is older than the apps of its configuration.
-func running(r *http.Request, method string) (*gateway.Gateway, error) {
+func Running(r *http.Request, method string) (*gateway.Gateway, error) {
 	if r.Method != method {
 		return nil, apierror.New(apierror.MethodNotAllowed, "use %s", method)
 	}
@@ -114,8 +120,8 @@ func running(r *http.Request, method string) (*gateway.Gateway, error) {
 	return active, nil
 }
 
-// write writes the answer to an operator's request; nil becomes 204.
-func write(w http.ResponseWriter, answer any, err error) {
+// Write writes the answer to an operator's request; nil becomes 204.
+func Write(w http.ResponseWriter, answer any, err error) {
 	status := http.StatusOK
 	switch {
 	case err != nil:

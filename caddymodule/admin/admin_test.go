@@ -30,18 +30,18 @@ func refusal(t *testing.T, method, path string) (status int, code string) {
 
 func TestRoutesForReadingRefuseOtherMethods(t *testing.T) {
 	for _, name := range []string{"activity", "backup", "budgets", "cluster", "health", "limits", "mcp", "providers", "series", "why"} {
-		if status, code := refusal(t, http.MethodPost, root+name); status != http.StatusMethodNotAllowed || code != "method_not_allowed" {
+		if status, code := refusal(t, http.MethodPost, Root+name); status != http.StatusMethodNotAllowed || code != "method_not_allowed" {
 			t.Errorf("%s: %d %s", name, status, code)
 		}
 	}
-	if status, _ := refusal(t, http.MethodGet, root+"series/rebuild"); status != http.StatusMethodNotAllowed {
+	if status, _ := refusal(t, http.MethodGet, Root+"series/rebuild"); status != http.StatusMethodNotAllowed {
 		t.Errorf("a rebuild by GET: %d", status)
 	}
 }
 
 func TestWithoutTheAppEveryRouteIsNotFound(t *testing.T) {
-	for _, name := range []string{"activity", "backup", "keys", "limits", "sessions", "why", "workstations"} {
-		if status, code := refusal(t, http.MethodGet, root+name); status != http.StatusNotFound || code != "not_found" {
+	for _, name := range []string{"activity", "backup", "limits", "sessions", "why", "workstations"} {
+		if status, code := refusal(t, http.MethodGet, Root+name); status != http.StatusNotFound || code != "not_found" {
 			t.Errorf("%s: %d %s", name, status, code)
 		}
 	}

@@ -12,9 +12,9 @@ import (
 
 // workstationRoutes do for workstations what the HTTP routes do.
 func workstationRoutes() *http.ServeMux {
-	const one = root + "workstations/{tenant}/{id}"
+	const one = Root + "workstations/{tenant}/{id}"
 	return desktopRoutes(map[string]desktopFunc{
-		"GET " + root + "workstations":          listWorkstations,
+		"GET " + Root + "workstations":          listWorkstations,
 		"PUT " + one:                            register,
 		"DELETE " + one:                         release,
 		"POST " + one + "/restore":              restore,
@@ -25,8 +25,8 @@ func workstationRoutes() *http.ServeMux {
 
 func sessionRoutes() *http.ServeMux {
 	return desktopRoutes(map[string]desktopFunc{
-		"GET " + root + "sessions":              openSessions,
-		"DELETE " + root + "sessions/{session}": endOpenSession,
+		"GET " + Root + "sessions":              openSessions,
+		"DELETE " + Root + "sessions/{session}": endOpenSession,
 	})
 }
 
@@ -47,11 +47,11 @@ func (serve desktopFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		answer, err = serve(service, r)
 	}
-	write(w, answer, err)
+	Write(w, answer, err)
 }
 
 func runningWorkstations(r *http.Request) (*desktop.Service, error) {
-	active, err := running(r, r.Method)
+	active, err := Running(r, r.Method)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,5 @@
-package admin
+// Package keys has the operator's routes of keys on Caddy's admin endpoint.
+package keys
 
 import (
 	"encoding/json"
@@ -7,16 +8,20 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/admin"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
-// keyRoutes are the operator's routes of keys made at run time. They take and give what /api/v1/keys
-// does; {hash} may be the beginning of one.
+func init() { admin.Register("keys", keyRoutes()) }
+
+// keyRoutes are the operator's routes of keys made at run time. They take and give what
+// /api/v1/keys does; {hash} may be the beginning of one.
 func keyRoutes() *http.ServeMux {
-	const all, one = root + "keys", root + "keys/{hash}"
+	const all, one = admin.Root + "keys", admin.Root + "keys/{hash}"
 	routes := http.NewServeMux()
 	for pattern, serve := range map[string]keyFunc{
 		"GET " + all: listMadeKeys, "POST " + all: createMadeKey,
@@ -28,27 +33,28 @@ func keyRoutes() *http.ServeMux {
 }
 
 // keyFunc returns the answer as JSON. Hash is the hash of the path, in full; "" without one.
-type keyFunc func(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) ([]byte, error)
+type keyFunc func(made *runtimekeys.Keys, by runtimekeys.Manager, hash string, r *http.Request) ([]byte, error)
 
 func (serve keyFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer, err := serve.answer(r)
-	write(w, json.RawMessage(answer), err)
+	admin.Write(w, json.RawMessage(answer), err)
 }
 
 func (serve keyFunc) answer(r *http.Request) ([]byte, error) {
-	active, err := running(r, r.Method)
+	active, err := admin.Running(r, r.Method)
 	if err != nil {
 		return nil, err
 	}
 	tenants, hash := keys.EveryTenant(r.URL.Query().Get("tenant")), r.PathValue("hash")
 	if r.Method == http.MethodGet && hash == "" && r.URL.Query().Get("source") == "configuration" {
-		return json.Marshal(report.ConfiguredKeys(gateway.ConfiguredKeys(active, tenants)))
+		configured, _ := gateway.Offered[*keys.Keyring](active)
+		return json.Marshal(report.ConfiguredKeys(configured.Of(tenants)))
 	}
-	made := gateway.RuntimeKeysOf(active)
+	made, _ := gateway.Offered[*runtimekeys.Keys](active)
 	if err := made.Configured(); err != nil {
 		return nil, err
 	}
-	by := gateway.Manager{Name: "operator", Tenants: tenants}
+	by := runtimekeys.Manager{Name: "operator", Tenants: tenants}
 	if hash != "" {
 		if hash, err = made.Find(r.Context(), by.Tenants, hash); err != nil {
 			return nil, err
@@ -57,8 +63,8 @@ func (serve keyFunc) answer(r *http.Request) ([]byte, error) {
 	return serve(made, by, hash, r)
 }
 
-func listMadeKeys(made gateway.RuntimeKeys, by gateway.Manager, _ string, r *http.Request) ([]byte, error) {
-	q, err := report.KeyQuery(r.URL.Query())
+func listMadeKeys(made *runtimekeys.Keys, by runtimekeys.Manager, _ string, r *http.Request) ([]byte, error) {
+	q, err := runtimekeys.KeyQuery(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
@@ -67,10 +73,10 @@ func listMadeKeys(made gateway.RuntimeKeys, by gateway.Manager, _ string, r *htt
 	if err != nil {
 		return nil, err
 	}
-	return report.MadeKeys(page, spent), nil
+	return runtimekeys.MadeKeys(page, spent), nil
 }
 
-func createMadeKey(made gateway.RuntimeKeys, by gateway.Manager, _ string, r *http.Request) ([]byte, error) {
+func createMadeKey(made *runtimekeys.Keys, by runtimekeys.Manager, _ string, r *http.Request) ([]byte, error) {
 	tenant := r.URL.Query().Get("tenant")
 	if tenant == "" {
 		tenant = keys.DefaultTenant
@@ -83,18 +89,18 @@ func createMadeKey(made gateway.RuntimeKeys, by gateway.Manager, _ string, r *ht
 	if err != nil {
 		return nil, err
 	}
-	return report.MadeKey(key, secret, nil, gateway.KeyWarnings(made, key)...), nil
+	return runtimekeys.MadeKey(key, secret, nil, runtimekeys.KeyWarnings(made, key)...), nil
 }
 
-func showMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) ([]byte, error) {
+func showMadeKey(made *runtimekeys.Keys, by runtimekeys.Manager, hash string, r *http.Request) ([]byte, error) {
 	key, spent, err := made.Get(r.Context(), by.Tenants, hash)
 	if err != nil {
 		return nil, err
 	}
-	return report.MadeKey(key, "", spent), nil
+	return runtimekeys.MadeKey(key, "", spent), nil
 }
 
-func updateMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) ([]byte, error) {
+func updateMadeKey(made *runtimekeys.Keys, by runtimekeys.Manager, hash string, r *http.Request) ([]byte, error) {
 	edit := made.Edit("")
 	if err := readMembers(r.Body, edit.Member); err != nil {
 		return nil, err
@@ -107,15 +113,15 @@ func updateMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r 
 	if err != nil {
 		return nil, err
 	}
-	return report.MadeKey(key, "", spent, gateway.KeyWarnings(made, key)...), nil
+	return runtimekeys.MadeKey(key, "", spent, runtimekeys.KeyWarnings(made, key)...), nil
 }
 
-func deleteMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) ([]byte, error) {
-	return report.DeletedKey(), made.Delete(r.Context(), by, hash)
+func deleteMadeKey(made *runtimekeys.Keys, by runtimekeys.Manager, hash string, r *http.Request) ([]byte, error) {
+	return runtimekeys.DeletedKey(), made.Delete(r.Context(), by, hash)
 }
 
-func rotateMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) ([]byte, error) {
-	var grace report.Grace
+func rotateMadeKey(made *runtimekeys.Keys, by runtimekeys.Manager, hash string, r *http.Request) ([]byte, error) {
+	var grace runtimekeys.Grace
 	if err := readMembers(r.Body, grace.Member); err != nil {
 		return nil, err
 	}
@@ -127,7 +133,7 @@ func rotateMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r 
 	if err != nil {
 		return nil, err
 	}
-	return report.MadeKey(key, secret, spent), nil
+	return runtimekeys.MadeKey(key, secret, spent), nil
 }
 
 // maxKeyBody bounds the body of a request, in bytes.
