@@ -790,6 +790,7 @@ var arrows = []arrow{
 	{"internal/testkit/translatetest", "internal/apierror", "failures that tests expect"},
 	{"internal/testkit/translatetest", "internal/jsonscan", "the requests that are translated"},
 	{"internal/testkit/translatetest", "internal/openai", "the streams that tests feed"},
+	{"internal/testkit/translatetest", "internal/openrouter", "the second family of clients"},
 	{"internal/testkit/translatetest", "internal/sse", "events of a provider"},
 	{"internal/testkit/translatetest", "internal/translate", "the tables of fields that the manual shows"},
 	{"internal/testkit/translatetest", "testscript", "golden files"},
