@@ -253,9 +253,5 @@ func (x *Request) Workstations() (*desktop.Service, error) {
 
 // Desktops returns the service of the workstations, if it can serve now.
 func (x *Request) Desktops() (*desktop.Service, error) {
-	service := gateway.VNCOf(x.Gateway).Workstations()
-	if service == nil {
-		return nil, apierror.New(apierror.UnknownURL, "this gateway has no workstations")
-	}
-	return service, service.Ready()
+	return gateway.VNCOf(x.Gateway).Service()
 }

@@ -21,7 +21,7 @@ func init() {
 }
 
 // API is the operator's API on Caddy's admin endpoint, for the running configuration. It sees all
-// tenants, and does what the HTTP routes do:
+// tenants. What callers have too is served by their routes, as the key "operator": see publicRoutes.
 //
 //	GET    /gatehouse/workstations
 //	PUT    /gatehouse/workstations/{tenant}/{id}             {"address", "credential"}
@@ -56,24 +56,23 @@ func (API) CaddyModule() caddy.ModuleInfo {
 
 // Routes are what Caddy adds to its admin endpoint.
 func (API) Routes() []caddy.AdminRoute {
-	all := []caddy.AdminRoute{
-		{Pattern: root + "backup", Handler: caddy.AdminHandlerFunc(serveBackup)},
-		{Pattern: root + "activity", Handler: caddy.AdminHandlerFunc(serveActivity)},
-		{Pattern: root + "series", Handler: caddy.AdminHandlerFunc(serveSeries)},
-		{Pattern: root + "drain", Handler: caddy.AdminHandlerFunc(serveDrain)},
-		{Pattern: root + "series/rebuild", Handler: method{http.MethodPost, rebuildSeries}},
+	routes := map[string]caddy.AdminHandler{
+		"backup":                             caddy.AdminHandlerFunc(serveBackup),
+		"drain":                              caddy.AdminHandlerFunc(serveDrain),
+		"series/rebuild":                     method{http.MethodPost, rebuildSeries},
+		"workstations/{tenant}/{id}/restore": method{http.MethodPost, restore},
 	}
 	for name, answer := range map[string]answerFunc{
-		"budgets": listBudgets, "health": readHealth, "cluster": readCluster, "providers": listProviders, "mcp": listServers, "limits": listLimits, "why": explain,
+		"budgets": listBudgets, "health": readHealth, "cluster": readCluster, "mcp": listServers, "why": explain,
 	} {
-		all = append(all, caddy.AdminRoute{Pattern: root + name, Handler: method{http.MethodGet, answer}})
+		routes[name] = method{http.MethodGet, answer}
 	}
-	for name, mux := range map[string]*http.ServeMux{"keys": keyRoutes(), "sessions": sessionRoutes(), "workstations": workstationRoutes()} {
-		handler := caddy.AdminHandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
-			mux.ServeHTTP(w, r)
-			return nil
-		})
-		all = append(all, caddy.AdminRoute{Pattern: root + name, Handler: handler}, caddy.AdminRoute{Pattern: root + name + "/", Handler: handler})
+	for name, path := range publicRoutes {
+		routes[name] = servePublic(path)
+	}
+	all := make([]caddy.AdminRoute, 0, len(routes))
+	for name, handler := range routes {
+		all = append(all, caddy.AdminRoute{Pattern: root + name, Handler: handler})
 	}
 	return all
 }

@@ -102,8 +102,8 @@ var arrows = []arrow{
 	{"caddymodule/admin", "internal/gateway", "the configuration that serves a request"},
 	{"caddymodule/admin", "internal/keys", "operators see all tenants"},
 	{"caddymodule/admin", "internal/limits", "balances of budgets"},
-	{"caddymodule/admin", "internal/report", "limits, keys and activity as the HTTP routes show them"},
-	{"caddymodule/admin", "internal/desktop", "what the HTTP routes do for workstations"},
+	{"caddymodule/admin", "internal/report", "what a gateway says of its cluster"},
+	{"caddymodule/admin", "handlers", "the routes that operators have as callers do"},
 
 	{"caddymodule/cli", "caddy", "commands, the admin endpoint"},
 	{"caddymodule/cli", "caddymodule/check", "its command"},
