@@ -30,7 +30,7 @@ func closeGracefully(conn net.Conn, linger time.Duration, torn bool) {
 	limit := closeAfter(lowest, linger)
 	defer limit.Stop()
 	vncrelay.HalfClose(conn, torn, under)
-	vncrelay.Drain(lowest, maxDrained)
+	vncrelay.Discard(lowest, maxDrained)
 }
 
 func closeAfter(conn net.Conn, linger time.Duration) *time.Timer {
@@ -82,5 +82,5 @@ func (v viewer) Drain() {
 	lowest := transport(v.Conn)
 	limit := closeAfter(lowest, sessionLinger)
 	defer limit.Stop()
-	vncrelay.Drain(lowest, maxDrained)
+	vncrelay.Discard(lowest, maxDrained)
 }

@@ -3,6 +3,7 @@ package vncrelay
 import (
 	"crypto/tls"
 	"io"
+	"math"
 	"net"
 	"time"
 )
@@ -39,9 +40,13 @@ func HalfClose(conn net.Conn, torn bool, under func(net.Conn) net.Conn) {
 	}
 }
 
-// Drain discards what the peer of a socket still sends, up to its end or so many bytes, and closes the
-// socket. The caller bounds the time.
-func Drain(socket net.Conn, most int64) {
+// Drain discards what a workstation sends after [HangUp] until it ends its side too, and closes the
+// connection. A picture has any size: hangUpLimit bounds the time.
+func Drain(conn net.Conn) { Discard(Lowest(conn), math.MaxInt64) }
+
+// Discard discards what the peer of a socket still sends, up to its end or so many bytes, and closes
+// the socket.
+func Discard(socket net.Conn, most int64) {
 	_ = socket.SetReadDeadline(time.Time{})
 	_, _ = io.CopyN(io.Discard, socket, most)
 	_ = socket.Close()

@@ -2,7 +2,6 @@ package vncrelay
 
 import (
 	"errors"
-	"math"
 	"net"
 	"sync"
 	"time"
@@ -88,7 +87,7 @@ func (r *Relay) Run() {
 	gone := r.carry()
 	r.viewer.HangUp(End{Reason: r.Session.Live.Why(), Gone: gone, Torn: r.torn})
 	r.Session.Finish(desktop.ReasonWorkstation) // carry has given the reason already
-	Drain(Lowest(r.up.conn), math.MaxInt64)     // a picture has any size; hangUpLimit bounds the time
+	Drain(r.up.conn)
 	r.viewer.Drain()
 }
 
