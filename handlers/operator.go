@@ -14,7 +14,7 @@ import (
 
 // Operator is somebody at Caddy's admin endpoint, who may do all that a key may, for every tenant.
 type Operator struct {
-	// Tenant is the one for which a route acts that knows only that of its caller. Default: default.
+	// Tenant is the one for which a route acts that takes no tenant. Default: default.
 	Tenant string
 	// Name and Item are the names in the path of the route; see [Request].
 	Name, Item string

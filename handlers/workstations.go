@@ -192,7 +192,7 @@ func releaseWorkstation(x *Request) error {
 	if machine := q.Get("generation"); q.Has("generation") {
 		by.Machine = &machine
 	}
-	if err := service.ReleaseBy(x.HTTP.Context(), x.Req.Caller.Tenant, x.Name, by); err != nil {
+	if err := service.Release(x.HTTP.Context(), x.Req.Caller.Tenant, x.Name, by); err != nil {
 		return err
 	}
 	return x.NoContent()
@@ -233,7 +233,7 @@ func endSession(x *Request) error {
 		return err
 	}
 	x.Req.Trace.SetSession(x.Item)
-	if err := service.EndSessionBy(x.Req.Caller.Tenant, x.Name, x.Item, x.Req.Caller.Name); err != nil {
+	if err := service.EndSession(x.Req.Caller.Tenant, x.Name, x.Item, x.Req.Caller.Name); err != nil {
 		return err
 	}
 	return x.NoContent()

@@ -10,8 +10,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
-// publicRoutes has the paths below root at which operators have a route of callers, and the path of that
-// in the table of routes.
+// publicRoutes has the paths below root at which operators have a route of callers, and the path of
+// that route in the table.
 var publicRoutes = map[string]string{
 	"activity":                            "/api/v1/activity",
 	"series":                              "/api/v1/activity/series",

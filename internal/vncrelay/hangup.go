@@ -27,8 +27,8 @@ func HangUp(conn net.Conn) {
 
 type halfCloser interface{ CloseWrite() error }
 
-// HalfClose ends our direction of a connection: close_notify inside TLS, then FIN. Torn means that a
-// TLS record was cut in two: only the FIN can follow. Under returns the connection below another.
+// HalfClose ends our direction of a connection: close_notify inside TLS, then FIN. Torn means that
+// a TLS record was cut in two: only the FIN can follow. Under returns the connection below another.
 func HalfClose(conn net.Conn, torn bool, under func(net.Conn) net.Conn) {
 	for ; conn != nil; conn = under(conn) {
 		if _, secure := conn.(*tls.Conn); secure && torn {
@@ -44,8 +44,8 @@ func HalfClose(conn net.Conn, torn bool, under func(net.Conn) net.Conn) {
 // connection. A picture has any size: hangUpLimit bounds the time.
 func Drain(conn net.Conn) { Discard(Lowest(conn), math.MaxInt64) }
 
-// Discard discards what the peer of a socket still sends, up to its end or so many bytes, and closes
-// the socket.
+// Discard discards what the peer of a socket still sends, up to its end or so many bytes, and
+// closes the socket.
 func Discard(socket net.Conn, most int64) {
 	_ = socket.SetReadDeadline(time.Time{})
 	_, _ = io.CopyN(io.Discard, socket, most)
